@@ -1,0 +1,383 @@
+# Builds everything under out/: see `make help`, and the 'Build' contract in docs/internals.md.
+#
+#   SAN=address|thread|undefined   an instrumented build, apart in out/SAN/
+#   COVERAGE=1                     the same for gcov, in out/coverage/
+#   WERROR=1 (implied by CI=...)   warnings are errors
+#   V=1                            commands are shown
+#
+# Sources are found by wildcard, so a new file needs no line here. scripts/setup installs what is
+# missing; only the goals that promise to work on a bare machine run it.
+
+MAKEFLAGS += --no-builtin-rules
+.SUFFIXES:
+.DELETE_ON_ERROR:
+.PHONY: all setup sim tests check check-gpu demo bench aarch64 carry install clean help
+
+VARIANT := $(or $(SAN),$(if $(COVERAGE),coverage))
+OUT     := out$(addprefix /,$(VARIANT))
+OBJ     := $(OUT)/obj
+SIM     := $(OUT)/sim
+PREFIX  ?= /usr/local
+Q       := $(if $(V),,@)
+say      = $(if $(V),,@printf '  %-8s %s\n' $(1) $@)
+
+ifneq ($(filter-out address thread undefined,$(SAN)),)
+$(error SAN must be address, thread or undefined, not '$(SAN)')
+endif
+
+all:
+
+# Including a file that has a rule makes make run the rule first and then start over, so that what
+# set-up installed (a toolkit in out/cuda, say) is seen by everything below.
+ifneq ($(filter demo check,$(MAKECMDGOALS)),)
+include out/setup.mk
+endif
+out/setup.mk: scripts/setup
+	$(Q)scripts/setup $@
+setup:
+	$(Q)scripts/setup out/setup.mk
+
+# --- tools and flags ------------------------------------------------------------------------------
+
+# make's own defaults (cc, g++) are not what the project is tested with.
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+ifeq ($(origin CXX),default)
+CXX := g++
+endif
+# Debian's Python, since that is the one that python3-jsonschema is installed for.
+PYTHON ?= $(firstword $(wildcard /usr/bin/python3) python3)
+
+WARNINGS  := -Wall -Wextra -Wundef -Wcast-qual -Wwrite-strings -Wvla -Wshadow
+WARNINGSC := -Wmissing-prototypes -Wstrict-prototypes
+OPT       ?= -O2
+CPPFLAGS  += -I. -D_GNU_SOURCE
+CFLAGS    ?= -g
+CXXFLAGS  ?= -g
+CSTD      := -std=gnu11
+ERRORS    := $(if $(WERROR)$(filter-out 0 false,$(CI)),-Werror)
+
+INSTRUMENT :=
+ifneq ($(SAN),)
+OPT        := -O1
+INSTRUMENT := -fsanitize=$(SAN) -fno-omit-frame-pointer
+endif
+ifeq ($(SAN),undefined)
+INSTRUMENT += -fno-sanitize-recover=all
+endif
+ifneq ($(COVERAGE),)
+OPT        := -O0
+INSTRUMENT += --coverage -fprofile-update=atomic
+endif
+
+# A toolkit: CUDA_HOME (as NVIDIA's installer, its wheels or conda lay it out), the usual place, or
+# the wheels that scripts/setup unpacked.
+TOOLKIT  := $(firstword $(patsubst %/include/cuda.h,%,$(wildcard $(addsuffix /include/cuda.h, \
+              $(CUDA_HOME) $(CUDA_HOME)/nvidia/cu13 $(CUDA_HOME)/targets/x86_64-linux \
+              /usr/local/cuda out/cuda))))
+CUDART   := $(firstword $(wildcard $(addprefix $(TOOLKIT)/,lib64/libcudart.so.13 \
+              lib/libcudart.so.13)) $(SIM)/libcudart.so.13)
+STATIC_CUDART := $(wildcard $(dir $(CUDART))libcudart_static.a)
+DRIVER   := $(or $(wildcard $(TOOLKIT)/lib64/stubs/libcuda.so),$(SIM)/libcuda.so.1)
+CUDA_CPPFLAGS = $(if $(TOOLKIT),-isystem $(TOOLKIT)/include,$(error no CUDA headers: set \
+                  CUDA_HOME, or let `make setup` fetch them))
+
+# --- what there is --------------------------------------------------------------------------------
+
+objects = $(patsubst %.c,$(OBJ)/%.o,$(1))
+sources = $(sort $(wildcard $(1)))
+
+CORE_SRC    := $(call sources,track/*.c report/*.c)
+HANDS_SRC   := $(call sources,interpose/*.c cupti_hooks/*.c)
+CORE_OBJ    := $(call objects,$(CORE_SRC))
+LIB_OBJ     := $(CORE_OBJ) $(call objects,$(HANDS_SRC))
+LIB         := $(if $(HANDS_SRC),$(OUT)/libsafecopy.so)
+NOP_OBJ     := $(call objects,$(call sources,tests/bench/nop/*.c))
+NOP         := $(if $(NOP_OBJ),$(OUT)/libsafecopy-nop.so)
+
+# The command shares the parsing of options and the rendering of text with the library; its first
+# lines say what else, as `links: a.c b.c`.
+COMMAND_SRC := $(call sources,report/command/*.c)
+SHARED_SRC  := $(sort $(wildcard report/options.c report/text.c $(if $(COMMAND_SRC), \
+               $(shell sed -n '1,40s/.*links: *\([a-z_/. ]*\).*/\1/p' report/command/main.c 2>/dev/null))))
+COMMAND_OBJ := $(call objects,$(COMMAND_SRC) $(SHARED_SRC))
+COMMAND     := $(if $(COMMAND_SRC),$(OUT)/safecopy)
+
+sim_objects  = $(call objects,$(filter-out %/selftest.c,$(call sources,tests/sim/$(1)/*.c)))
+SIM_CUDA_OBJ   := $(call sim_objects,cuda)
+SIM_CUDART_OBJ := $(call sim_objects,cudart)
+SIM_CUPTI_OBJ  := $(call sim_objects,cupti)
+SIM_OBJ        := $(SIM_CUDA_OBJ) $(SIM_CUDART_OBJ) $(SIM_CUPTI_OBJ)
+SIM_LIBS := $(if $(SIM_CUDA_OBJ),$(SIM)/libcuda.so.1) \
+            $(if $(SIM_CUDART_OBJ),$(SIM)/libcudart.so.13) \
+            $(if $(SIM_CUPTI_OBJ),$(SIM)/libcupti.so.13)
+
+# $(call programs,FROM,TO,SUFFIX,PATTERN): what the sources of folder FROM are built into.
+programs = $(foreach s,$(call sources,$(addprefix $(1)/$(or $(4),*),.c .cpp)), \
+             $(2)/$(basename $(notdir $(s)))$(3))
+T := $(OUT)/tests
+UNIT     := $(call programs,tests/unit,$(T)/unit,,test_*)
+RACY     := $(call programs,tests/hazard,$(T)/hazard,.racy)
+FIXED    := $(call programs,tests/hazard,$(T)/hazard,.fixed)
+SURVIVAL := $(call programs,tests/survival,$(T)/survival)
+SURVIVAL_SO := $(patsubst tests/survival/lib/%.c,$(T)/survival/lib/lib%.so, \
+                 $(call sources,tests/survival/lib/*.c))
+FUZZ     := $(call programs,tests/fuzz,$(T)/fuzz,,fuzz_*)
+RANDOM   := $(call programs,tests/fuzz,$(T)/fuzz,,random_*)
+SELFTEST := $(patsubst tests/sim/%/selftest.c,$(T)/sim/%,$(call sources,tests/sim/*/selftest.c))
+DEMO     := $(call programs,tests/demo,$(OUT)/demo)
+BENCH    := $(call programs,tests/bench,$(OUT)/bench)
+GPU      := $(call programs,tests/gpu,$(OUT)/gpu)
+
+# Programs of one source file that meet the library only by LD_PRELOAD.
+STANDALONE := $(RACY) $(FIXED) $(SURVIVAL) $(RANDOM) $(SELFTEST) $(DEMO) $(BENCH) $(GPU)
+PROGRAMS   := $(STANDALONE) $(UNIT) $(FUZZ)
+
+# libunwind is loaded at run time from beside the library; the copies let out/ be carried to a
+# machine that lacks it.
+BESIDE := $(foreach so,libunwind.so.8 liblzma.so.5,$(if $(filter /%,\
+            $(shell $(CC) -print-file-name=$(so) 2>/dev/null)),$(OUT)/$(so)))
+
+all: $(LIB) $(COMMAND) $(NOP) $(BESIDE) sim
+sim: $(SIM_LIBS)
+tests: all $(PROGRAMS)
+
+# --- compiling ------------------------------------------------------------------------------------
+
+# Changed flags rebuild; the file is rewritten only when they differ.
+FLAGS_NOW := $(strip $(CC) $(CXX) $(CPPFLAGS) $(OPT) $(CFLAGS) $(CXXFLAGS) $(LDFLAGS) $(INSTRUMENT) \
+             $(TOOLKIT))
+FLAGS     := $(OBJ)/flags
+ifneq ($(FLAGS_NOW),$(file <$(FLAGS)))
+.PHONY: $(FLAGS)
+endif
+$(FLAGS):
+	@mkdir -p $(@D) && printf '%s\n' '$(FLAGS_NOW)' >$@
+
+CUDA    = # the include path of the CUDA headers, for those that may know CUDA
+COMMON  = $(CPPFLAGS) $(CUDA) $(WARNINGS) $(ERRORS) $(OPT)
+CBUILD  = $(CC) $(CSTD) $(COMMON) $(WARNINGSC) $(CFLAGS) $(INSTRUMENT)
+CXXBUILD = $(CXX) -std=gnu++17 $(COMMON) $(CXXFLAGS) $(INSTRUMENT)
+LINK    = $(CC) $(CFLAGS) $(INSTRUMENT) $(LDFLAGS)
+DEPS    = -MMD -MP -MT $@ -MF $@.d
+
+$(OBJ)/%.o: %.c $(FLAGS)
+	$(call say,CC)
+	@mkdir -p $(@D)
+	$(Q)$(CBUILD) $(PICFLAGS) $(DEPS) -c $< -o $@
+
+$(LIB_OBJ) $(COMMAND_OBJ) $(NOP_OBJ): private PICFLAGS := \
+    -fPIC -ftls-model=initial-exec -fvisibility=hidden
+$(SIM_OBJ): private PICFLAGS := -fPIC -pthread
+$(call objects,$(HANDS_SRC)) $(NOP_OBJ) $(SIM_OBJ): private CUDA = $(CUDA_CPPFLAGS)
+
+# dlsym must be a tail call, or RTLD_NEXT would mean the library instead of its caller: gcc makes
+# one at -O2, and neither at -O1 nor between a sanitizer's or gcov's entry and exit code.
+DOORS := $(OBJ)/interpose/doors.o $(OUT)/aarch64/interpose/doors.o
+$(DOORS): private override OPT := -O2
+$(DOORS): private override CFLAGS := -g
+$(DOORS): private override INSTRUMENT :=
+
+# --- libraries ------------------------------------------------------------------------------------
+
+# $(call version_script,DIR): what the library exports, where DIR has an opinion.
+version_script = $(addprefix -Wl$(comma)--version-script=,$(wildcard $(1)/exports.map))
+comma := ,
+SHARED = -shared -Wl,-z,defs,-z,relro,-z,now -Wl,-soname,$(notdir $@)
+
+define link_shared
+$(call say,LD)
+@mkdir -p $(@D)
+$(Q)$(LINK) $(SHARED) $(call version_script,$(1)) $(filter %.o,$^) -o $@ -lpthread -ldl
+endef
+
+$(OUT)/libsafecopy.so: $(LIB_OBJ) $(wildcard interpose/exports.map)
+	$(call link_shared,interpose)
+$(OUT)/libsafecopy-nop.so: $(NOP_OBJ) $(wildcard tests/bench/nop/exports.map)
+	$(call link_shared,tests/bench/nop)
+$(SIM)/libcuda.so.1: $(SIM_CUDA_OBJ) $(wildcard tests/sim/cuda/exports.map)
+	$(call link_shared,tests/sim/cuda)
+$(SIM)/libcudart.so.13: $(SIM_CUDART_OBJ) $(wildcard tests/sim/cudart/exports.map)
+	$(call link_shared,tests/sim/cudart)
+$(SIM)/libcupti.so.13: $(SIM_CUPTI_OBJ) $(wildcard tests/sim/cupti/exports.map)
+	$(call link_shared,tests/sim/cupti)
+
+$(OUT)/safecopy: $(COMMAND_OBJ)
+	$(call say,LD)
+	$(Q)$(LINK) -Wl,-z,relro,-z,now -Wl,--enable-new-dtags,-rpath,'$$ORIGIN' $^ -o $@ \
+	    -ljansson -lelf
+
+$(BESIDE): $(OUT)/%:
+	$(call say,COPY)
+	@mkdir -p $(@D)
+	$(Q)cp -L $$($(CC) -print-file-name=$*) $@
+
+# --- programs -------------------------------------------------------------------------------------
+
+# Built like a user's, with the toolkit's cudart and driver stub where there are any, and bound to
+# sonames alone: LD_LIBRARY_PATH=out/sim then decides between the simulated GPU and the real one.
+# RUNPATH, since that gives way to it.
+$(STANDALONE): private CUDA = $(CUDA_CPPFLAGS)
+$(STANDALONE): private PROGRAM_LIBS = -Wl,--enable-new-dtags -pthread -ldl -lm -Wl,--as-needed \
+    $(addprefix -Wl$(comma)-rpath$(comma),$(abspath $(dir $(filter-out $(SIM)/%,$(CUDART))))) \
+    $(CUDART) $(DRIVER)
+$(STANDALONE): $(FLAGS) | $(filter $(SIM)/%,$(CUDART) $(DRIVER))
+
+# A source may ask for flags of its own in a line `// cflags: ...`, and for libraries of
+# tests/survival/lib in a line `// link: ...`. (cudart and the driver are linked when called.)
+own_flags = $$(sed -n 's,^// cflags: *,,p' $<)
+own_libs  = $$(sed -n 's,^// link: *,,p' $< | tr ' ' '\n' | \
+               sed '/^\(none\|cuda\|cudart\)$$/d; s,.*,$(T)/survival/lib/lib&.so,')
+define build_program
+$(call say,PROG)
+@mkdir -p $(@D)
+$(Q)$(if $(filter %.cpp,$<),$(CXXBUILD),$(CBUILD)) $(1) $(DEPS) $< $(filter %.o,$^) \
+    $(own_flags) -o $@ $(own_libs) $(PROGRAM_LIBS) $(IF_IT_FAILS)
+endef
+
+# The fuzzers have a main of their own, unless libFuzzer brings one.
+FUZZ_MAIN ?= -DSC_FUZZ_STANDALONE
+
+# $(call program_rules,TARGET PATTERN,SOURCE PATTERN,FLAGS)
+define program_rules
+$(1): $(2).c
+	$$(call build_program,$(3))
+$(1): $(2).cpp
+	$$(call build_program,$(3))
+endef
+$(eval $(call program_rules,$(T)/hazard/%.racy,tests/hazard/%,-DRACY))
+$(eval $(call program_rules,$(T)/hazard/%.fixed,tests/hazard/%,-DFIXED))
+$(eval $(call program_rules,$(T)/survival/%,tests/survival/%))
+$(eval $(call program_rules,$(T)/unit/%,tests/unit/%))
+$(eval $(call program_rules,$(T)/fuzz/fuzz_%,tests/fuzz/fuzz_%,$(FUZZ_MAIN)))
+$(eval $(call program_rules,$(T)/fuzz/random_%,tests/fuzz/random_%))
+$(eval $(call program_rules,$(T)/sim/%,tests/sim/%/selftest))
+$(eval $(call program_rules,$(OUT)/demo/%,tests/demo/%))
+$(eval $(call program_rules,$(OUT)/bench/%,tests/bench/%))
+$(eval $(call program_rules,$(OUT)/gpu/%,tests/gpu/%))
+
+# Libraries that the survival programs link, open or have preloaded, found beside them.
+$(SURVIVAL): | $(SURVIVAL_SO)
+$(SURVIVAL): private CFLAGS += -Wl,-rpath,'$$ORIGIN/lib'
+$(SURVIVAL_SO): $(T)/survival/lib/lib%.so: tests/survival/lib/%.c $(FLAGS)
+	$(call say,SO)
+	@mkdir -p $(@D)
+	$(Q)$(CBUILD) $(DEPS) -fPIC -shared -Wl,-soname,$(notdir $@) $< -o $@ -pthread -ldl
+$(SURVIVAL_SO): private CUDA = $(CUDA_CPPFLAGS)
+# They stand for strangers' libraries, which are not held to the project's warnings.
+$(SURVIVAL_SO): private CPPFLAGS := -I.
+$(SURVIVAL_SO): private WARNINGS := -Wall -Wextra
+$(SURVIVAL_SO): private WARNINGSC :=
+
+$(UNIT): private PROGRAM_LIBS = $(shell pkg-config --libs check) -pthread -ldl
+$(UNIT): $(CORE_OBJ) $(FLAGS)
+$(FUZZ): private PROGRAM_LIBS = -pthread -ldl
+$(FUZZ): $(CORE_OBJ) $(FLAGS)
+
+# Twins against other runtimes than the toolkit's, for `make check-gpu`: old binaries meet the new
+# driver. A twin that uses what a runtime does not have yet is left out.
+RUNTIMES := $(if $(STATIC_CUDART),static) 12 11
+WHEEL_12 := nvidia-cuda-runtime-cu12==12.9.*
+WHEEL_11 := nvidia-cuda-runtime-cu11==11.8.*
+OTHER    := $(foreach r,$(RUNTIMES),$(patsubst $(T)/hazard/%,$(T)/hazard-$(r)/%,$(RACY) $(FIXED)))
+.PHONY: other-runtimes
+other-runtimes: $(OTHER)
+
+out/cuda%/include/cuda_runtime_api.h: | out/setup.mk
+	$(Q)scripts/fetch-cuda out/cuda$* '$(WHEEL_$*)'
+
+define other_rules
+$(call program_rules,$(T)/hazard-$(1)/%.racy,tests/hazard/%,-w -DRACY)
+$(call program_rules,$(T)/hazard-$(1)/%.fixed,tests/hazard/%,-w -DFIXED)
+endef
+$(foreach r,$(RUNTIMES),$(eval $(call other_rules,$(r))))
+$(OTHER): IF_IT_FAILS := 2>/dev/null || echo '  (not with this runtime)'
+$(OTHER): private PROGRAM_LIBS = -pthread -ldl -lrt -Wl,--as-needed -Wl,-rpath,'$$ORIGIN' \
+    $(OTHER_CUDART) $(DRIVER)
+$(filter $(T)/hazard-static/%,$(OTHER)): private CUDA = $(CUDA_CPPFLAGS)
+$(filter $(T)/hazard-static/%,$(OTHER)): private OTHER_CUDART = $(STATIC_CUDART)
+define other_wheel
+$(filter $(T)/hazard-$(1)/%,$(OTHER)): out/cuda$(1)/include/cuda_runtime_api.h
+$(filter $(T)/hazard-$(1)/%,$(OTHER)): private CUDA = -isystem out/cuda$(1)/include $$(CUDA_CPPFLAGS)
+$(filter $(T)/hazard-$(1)/%,$(OTHER)): private OTHER_CUDART = out/cuda$(1)/lib/libcudart.so.$(1)*
+endef
+$(foreach r,$(filter 1%,$(RUNTIMES)),$(eval $(call other_wheel,$(r))))
+
+# --- jobs -----------------------------------------------------------------------------------------
+
+# The instrumented builds are whole builds of their own in out/SAN/.
+SANITIZED := $(addprefix sanitized-,address undefined thread)
+.PHONY: $(SANITIZED)
+$(SANITIZED): sanitized-%:
+	$(Q)$(MAKE) --no-print-directory SAN=$* instrumented
+# What the runner runs instrumented.
+.PHONY: instrumented
+instrumented: $(UNIT) $(FUZZ) $(if $(filter undefined,$(SAN)),$(LIB) $(SIM_LIBS) $(RACY) $(FIXED))
+
+# By hand: out/libfuzzer/tests/fuzz/NAME runs for as long as it is let.
+.PHONY: libfuzzer
+libfuzzer:
+	$(Q)$(MAKE) --no-print-directory CC=clang VARIANT=libfuzzer FUZZ_MAIN= \
+	    INSTRUMENT='-fsanitize=fuzzer,address' libfuzzer-programs
+.PHONY: libfuzzer-programs
+libfuzzer-programs: $(FUZZ)
+
+# The other compiler must find nothing to warn of either.
+have = $(shell command -v $(1) 2>/dev/null)
+.PHONY: clang
+clang:
+	$(Q)$(if $(call have,clang),$(MAKE) --no-print-directory CC=clang CXX=clang++ VARIANT=clang \
+	    WERROR=1 all,echo 'no clang here: its warnings are not checked')
+
+check: tests $(SANITIZED) clang aarch64
+	$(Q)$(PYTHON) tests/run.py $(SUITES)
+demo: all $(DEMO)
+	$(Q)scripts/demo
+bench: all $(BENCH)
+	$(Q)scripts/bench
+check-gpu: tests other-runtimes
+	$(Q)scripts/check-gpu
+carry: tests other-runtimes
+	$(Q)scripts/carry
+
+# Compile only: there is no aarch64 machine to run it on.
+CROSS     ?= aarch64-linux-gnu-
+CROSS_OBJ := $(patsubst $(OBJ)/%,$(OUT)/aarch64/%,$(LIB_OBJ))
+aarch64: $(if $(call have,$(CROSS)gcc),$(CROSS_OBJ))
+	@$(if $(call have,$(CROSS)gcc),:,echo 'no $(CROSS)gcc here: not compiled for aarch64')
+$(CROSS_OBJ): private CUDA = $(CUDA_CPPFLAGS)
+$(CROSS_OBJ): private PICFLAGS := -fPIC -ftls-model=initial-exec -fvisibility=hidden
+$(CROSS_OBJ): private INSTRUMENT :=
+$(CROSS_OBJ): $(OUT)/aarch64/%.o: %.c $(FLAGS)
+	$(call say,CROSS)
+	@mkdir -p $(@D)
+	$(Q)$(CROSS)gcc $(CSTD) $(COMMON) $(WARNINGSC) $(CFLAGS) $(PICFLAGS) $(DEPS) -c $< -o $@
+
+install: all
+	install -d $(DESTDIR)$(PREFIX)/lib $(DESTDIR)$(PREFIX)/bin
+	install -m 644 $(LIB) $(DESTDIR)$(PREFIX)/lib/
+	install -m 755 $(COMMAND) $(DESTDIR)$(PREFIX)/bin/
+
+clean:
+	rm -rf out
+
+help:
+	@sed -n '/^#   [A-Z]/s/^#   /  /p' Makefile
+	@echo
+	@echo '  make             the library, the command, the simulated GPU'
+	@echo '  make demo        a buggy program without and with the library; sets itself up'
+	@echo '  make check       all tests that need no GPU; sets itself up (SUITES="unit twins")'
+	@echo '  make check-gpu   the tests that need one'
+	@echo '  make bench       benchmarks, on the GPU if there is one'
+	@echo '  make sim         the simulated GPU alone'
+	@echo '  make tests       every test program, without running any'
+	@echo '  make libfuzzer   the fuzzers for clang, to be run by hand'
+	@echo '  make aarch64     compile the library for aarch64 (compile only)'
+	@echo '  make carry       pack out/carry.tar.xz for a GPU machine'
+	@echo '  make setup       install what is missing'
+	@echo '  make install     PREFIX=/usr/local DESTDIR='
+	@echo '  make clean       remove out/'
+
+-include $(addsuffix .d,$(LIB_OBJ) $(COMMAND_OBJ) $(NOP_OBJ) $(SIM_OBJ) $(CROSS_OBJ) $(PROGRAMS) \
+    $(SURVIVAL_SO) $(OTHER))

@@ -1,0 +1,68 @@
+/* dlsym, the door that ctypes, Numba, JAX and the static CUDA runtime come through.
+ *
+ * The rules of this file: it is always built -O2 without sanitizers or coverage, because dlsym
+ * must be left by a tail call. The real one looks at its return address to learn who asks, and a
+ * frame of ours between the two would answer RTLD_NEXT and RTLD_DEFAULT for the wrong object.
+ * Nothing here may allocate: allocators call dlsym while they start.
+ */
+#include <dlfcn.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "interpose/driver.h"
+#include "interpose/loader.h"
+
+typedef void *dlsym_function(void *handle, const char *name);
+
+static _Atomic(dlsym_function *) real_dlsym;
+
+#if defined(__x86_64__)
+#define FIRST_VERSION "GLIBC_2.2.5"
+#elif defined(__aarch64__)
+#define FIRST_VERSION "GLIBC_2.17"
+#else
+#error "which glibc version first had dlsym on this machine?"
+#endif
+
+/* Two threads may both find it; they find the same. */
+static dlsym_function *find_real_dlsym(void)
+{
+    dlsym_function *found = atomic_load_explicit(&real_dlsym, memory_order_relaxed);
+    if (sc_unlikely(!found)) {
+        found = (dlsym_function *)dlvsym(RTLD_NEXT, "dlsym", FIRST_VERSION);
+        atomic_store_explicit(&real_dlsym, found, memory_order_relaxed);
+    }
+    return found;
+}
+
+void *sc_loader_symbol(void *handle, const char *name)
+{
+    return find_real_dlsym()(handle, name);
+}
+
+void *sc_loader_next(const char *name)
+{
+    return find_real_dlsym()(RTLD_NEXT, name);
+}
+
+/* A real handle does not depend on the caller, so its answer may be looked at; and it may be that
+ * of a library with functions of the same names, which are none of our business. */
+static __attribute__((noinline)) void *driver_symbol(void *handle, const char *name)
+{
+    void *found = find_real_dlsym()(handle, name);
+    if (!found)
+        return NULL;
+    if (strcmp(name, "cuInit") == 0 || strncmp(name, "cuGetProcAddress", 16) == 0)
+        sc_driver_attach(handle);
+    return sc_driver_wrapper_of(found);
+}
+
+SC_EXPORT void *dlsym(void *restrict handle, const char *restrict name)
+{
+    dlsym_function *real = find_real_dlsym();
+    if (sc_unlikely(name[0] == 'c' && name[1] == 'u' && handle != RTLD_NEXT &&
+                    handle != RTLD_DEFAULT))
+        return driver_symbol(handle, name);
+    return real(handle, name);
+}

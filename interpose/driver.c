@@ -1,0 +1,115 @@
+#include "interpose/driver.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stddef.h>
+
+#include "interpose/loader.h"
+#include "interpose/process.h"
+#include "track/handles.h"
+
+#include "track/poison.h"
+
+struct sc_real sc_real;
+
+static pthread_mutex_t attach_lock = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic bool attached;
+static struct sc_handles wrappers; /* real function -> wrapper */
+static _Atomic int runtime_version;
+
+struct row {
+    const char *symbol;
+    size_t slot; /* offset in struct sc_real */
+    void *wrapper;
+};
+
+static const struct row rows[] = {
+#define SC_WRAP(symbol, name, version, variant)                                                    \
+    {#symbol, offsetof(struct sc_real, symbol), (void *)symbol},
+#define SC_USE(symbol, name, version) {#symbol, offsetof(struct sc_real, symbol), NULL},
+#include "interpose/api.def"
+};
+
+enum { ROW_COUNT = sizeof rows / sizeof rows[0] };
+
+static void **slot_of(const struct row *row)
+{
+    return (void **)(void *)((char *)&sc_real + row->slot);
+}
+
+static bool is_ours(void *function)
+{
+    for (unsigned i = 0; i < ROW_COUNT; i++)
+        if (rows[i].wrapper == function)
+            return true;
+    return false;
+}
+
+/* The caller's handle when it has one; else the driver that a linked program has loaded. */
+static void *driver_handle(void *handle)
+{
+    void *init = handle ? sc_loader_symbol(handle, "cuInit") : NULL;
+    if (init && !is_ours(init))
+        return handle;
+    return dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+}
+
+static bool fill_table(void *handle)
+{
+    void *init = sc_loader_symbol(handle, "cuInit");
+    Dl_info where;
+    if (!init || is_ours(init))
+        return false;
+    /* Held for good, under its own name whatever the program called it. */
+    if (dladdr(init, &where) && where.dli_fname)
+        dlopen(where.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+    for (unsigned i = 0; i < ROW_COUNT; i++) {
+        void *real = sc_loader_symbol(handle, rows[i].symbol);
+        if (!real || is_ours(real))
+            continue;
+        *slot_of(&rows[i]) = real;
+        if (rows[i].wrapper && sc_process_wants_wrappers())
+            sc_handles_put(&wrappers, (uintptr_t)real, (uintptr_t)rows[i].wrapper);
+    }
+    dlerror();
+    return true;
+}
+
+bool sc_driver_attach(void *handle)
+{
+    if (sc_likely(atomic_load_explicit(&attached, memory_order_acquire)))
+        return true;
+    sc_process_start();
+    pthread_mutex_lock(&attach_lock);
+    if (!atomic_load_explicit(&attached, memory_order_relaxed)) {
+        void *driver = driver_handle(handle);
+        if (driver && sc_handles_init(&wrappers) == 0 && fill_table(driver))
+            atomic_store_explicit(&attached, true, memory_order_release);
+    }
+    pthread_mutex_unlock(&attach_lock);
+    return atomic_load_explicit(&attached, memory_order_acquire);
+}
+
+void *sc_driver_wrapper_of(void *real)
+{
+    if (!atomic_load_explicit(&attached, memory_order_acquire))
+        return real;
+    uintptr_t wrapper = (uintptr_t)sc_handles_get(&wrappers, (uintptr_t)real);
+    return wrapper ? (void *)wrapper : real;
+}
+
+bool sc_driver_has(const void *real_slot)
+{
+    return sc_driver_attach(NULL) && *(void *const *)real_slot != NULL;
+}
+
+int sc_driver_runtime_version(void)
+{
+    return atomic_load_explicit(&runtime_version, memory_order_relaxed);
+}
+
+void sc_driver_note_version(int version)
+{
+    if (version > atomic_load_explicit(&runtime_version, memory_order_relaxed))
+        atomic_store_explicit(&runtime_version, version, memory_order_relaxed);
+}

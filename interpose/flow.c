@@ -1,0 +1,214 @@
+/* Streams and events come and go, wait for each other and call the host back. */
+#include <errno.h>
+
+#include "interpose/issue.h"
+#include "interpose/marks.h"
+#include "interpose/process.h"
+#include "interpose/sync.h"
+#include "interpose/wrap.h"
+
+#include "track/poison.h"
+
+/* ---- streams ---- */
+
+static CUresult stream_created(CUresult result, CUstream *handle)
+{
+    if (result == CUDA_SUCCESS && sc_active() && handle)
+        sc_streams_created(*handle);
+    return result;
+}
+
+SC_DEFINE(cuStreamCreate, (CUstream * stream, unsigned flags),
+          return stream_created(REAL(stream, flags), stream);)
+
+SC_DEFINE(cuStreamCreateWithPriority, (CUstream * stream, unsigned flags, int priority),
+          return stream_created(REAL(stream, flags, priority), stream);)
+
+SC_DEFINE(cuGreenCtxStreamCreate,
+          (CUstream * stream, CUgreenCtx context, unsigned flags, int priority),
+          return stream_created(REAL(stream, context, flags, priority), stream);)
+
+#define STREAM_DESTROY(symbol)                                                                     \
+    SC_DEFINE(symbol, (CUstream hStream),                                                          \
+              struct sc_stream_record *stream =                                                    \
+                  sc_active() ? sc_streams_destroying(hStream) : NULL;                             \
+              CUresult result = REAL(hStream);                                                     \
+              if (stream && result == CUDA_SUCCESS) sc_streams_destroyed(stream);                  \
+              else if (stream) sc_streams_not_destroyed(stream);                                   \
+              return result;)
+
+STREAM_DESTROY(cuStreamDestroy)
+STREAM_DESTROY(cuStreamDestroy_v2)
+
+/* ---- captures: the reaper must not record on a stream that begins one ---- */
+
+#define BEGIN_CAPTURE(symbol, parameters, arguments)                                               \
+    SC_DEFINE2(symbol, _ptsz, parameters,                                                          \
+               struct sc_stream_record *stream =                                                   \
+                   sc_active() ? sc_streams_find(hStream, per_thread) : NULL;                      \
+               sc_streams_note_capture();                                                          \
+               if (stream) pthread_mutex_lock(&stream->lock);                                      \
+               CUresult result = REAL arguments;                                                   \
+               if (stream) pthread_mutex_unlock(&stream->lock);                                    \
+               return result;)
+
+BEGIN_CAPTURE(cuStreamBeginCapture, (CUstream hStream), (hStream))
+BEGIN_CAPTURE(cuStreamBeginCapture_v2, (CUstream hStream, CUstreamCaptureMode mode),
+              (hStream, mode))
+BEGIN_CAPTURE(cuStreamBeginCaptureToGraph,
+              (CUstream hStream, CUgraph graph, const CUgraphNode *dependencies,
+               const CUgraphEdgeData *edges, size_t count, CUstreamCaptureMode mode),
+              (hStream, graph, dependencies, edges, count, mode))
+
+SC_DEFINE2(cuStreamEndCapture, _ptsz, (CUstream hStream, CUgraph *graph), (void)per_thread;
+           return REAL(hStream, graph);)
+
+/* ---- events ---- */
+
+/* A record on a capturing stream makes a node, and the event stops meaning what it meant. */
+static CUresult recorded(CUresult result, CUevent event, bool tracked, struct sc_point *point)
+{
+    int saved = errno;
+    if (tracked && result == CUDA_SUCCESS)
+        sc_track_set_event(&sc_track, (uintptr_t)event, point);
+    else if (tracked)
+        sc_track_forget_point(&sc_track, point);
+    else if (sc_active() && result == CUDA_SUCCESS)
+        sc_track_forget_event(&sc_track, (uintptr_t)event);
+    errno = saved;
+    return result;
+}
+
+#define RECORD(symbol, parameters, arguments)                                                      \
+    SC_DEFINE2(symbol, _ptsz, parameters,                                                          \
+               struct sc_stream_record *stream =                                                   \
+                   sc_active() ? sc_streams_find(hStream, per_thread) : NULL;                      \
+               bool tracked = stream && !sc_streams_is_capturing(stream);                          \
+               struct sc_point point = {0};                                                        \
+               if (tracked) point = sc_track_record_point(&sc_track, stream->id);                  \
+               return recorded(REAL arguments, event, tracked, &point);)
+
+RECORD(cuEventRecord, (CUevent event, CUstream hStream), (event, hStream))
+RECORD(cuEventRecordWithFlags, (CUevent event, CUstream hStream, unsigned flags),
+       (event, hStream, flags))
+
+#define EVENT_DESTROY(symbol)                                                                      \
+    SC_DEFINE(symbol, (CUevent event),                                                             \
+              if (sc_active()) sc_track_forget_event(&sc_track, (uintptr_t)event);                 \
+              return REAL(event);)
+
+EVENT_DESTROY(cuEventDestroy)
+EVENT_DESTROY(cuEventDestroy_v2)
+
+/* Waiting for an event of a capture joins the stream into it, so it is held like a begin. */
+SC_DEFINE2(
+    cuStreamWaitEvent, _ptsz, (CUstream hStream, CUevent event, unsigned flags),
+    struct sc_stream_record *stream = sc_active() ? sc_streams_find(hStream, per_thread) : NULL;
+    if (!stream) return REAL(hStream, event, flags);
+    sc_marks_before_work(stream);
+    bool may_join = sc_streams_captures_seen();
+    if (may_join) pthread_mutex_lock(&stream->lock);
+    CUresult result = REAL(hStream, event, flags);
+    bool captured = may_join && sc_streams_is_capturing(stream);
+    if (may_join) pthread_mutex_unlock(&stream->lock);
+    if (result == CUDA_SUCCESS && !captured)
+        sc_track_wait(&sc_track, stream->id, (uintptr_t)event);
+    return result;)
+
+/* ---- host functions: when one starts, everything before it on its stream is done ---- */
+
+struct host_call {
+    CUhostFn function;
+    CUstreamCallback callback;
+    void *data;
+    struct sc_point point;
+    struct host_call *next;
+};
+
+static pthread_mutex_t calls_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct sc_arena calls_arena;
+static struct host_call *spare_calls;
+
+static struct host_call *take_call(void)
+{
+    pthread_mutex_lock(&calls_lock);
+    struct host_call *call = spare_calls;
+    if (call)
+        spare_calls = call->next;
+    else
+        call = sc_arena_take(&calls_arena, sizeof *call);
+    pthread_mutex_unlock(&calls_lock);
+    return call;
+}
+
+static void give_call(struct host_call *call)
+{
+    pthread_mutex_lock(&calls_lock);
+    call->next = spare_calls;
+    spare_calls = call;
+    pthread_mutex_unlock(&calls_lock);
+}
+
+static struct host_call *prepare_call(CUstream handle, bool per_thread, void *data)
+{
+    struct sc_stream_record *stream = sc_active() ? sc_streams_find(handle, per_thread) : NULL;
+    if (!stream || sc_streams_is_capturing(stream))
+        return NULL;
+    struct host_call *call = take_call();
+    if (!call)
+        return NULL;
+    sc_marks_before_work(stream);
+    sc_track_work(&sc_track, stream->id);
+    *call = (struct host_call){.data = data};
+    call->point = sc_track_point(&sc_track, stream->id, stream->kind == SC_STREAM_LEGACY
+                                                             ? SC_SCOPE_LEGACY
+                                                             : SC_SCOPE_STREAM);
+    return call;
+}
+
+static void cancel_call(struct host_call *call)
+{
+    sc_track_forget_point(&sc_track, &call->point);
+    give_call(call);
+}
+
+static void run_function(void *argument)
+{
+    struct host_call *call = argument;
+    CUhostFn function = call->function;
+    void *data = call->data;
+    sc_track_known(&sc_track, &call->point);
+    give_call(call);
+    function(data);
+}
+
+/* A callback also runs when the stream has failed, and then it proves nothing. */
+static void run_callback(CUstream stream, CUresult status, void *argument)
+{
+    struct host_call *call = argument;
+    CUstreamCallback callback = call->callback;
+    void *data = call->data;
+    if (status == CUDA_SUCCESS)
+        sc_track_known(&sc_track, &call->point);
+    else
+        sc_track_forget_point(&sc_track, &call->point);
+    give_call(call);
+    callback(stream, status, data);
+}
+
+SC_DEFINE2(cuLaunchHostFunc, _ptsz, (CUstream hStream, CUhostFn function, void *data),
+           struct host_call *call = function ? prepare_call(hStream, per_thread, data) : NULL;
+           if (!call) return REAL(hStream, function, data);
+           call->function = function;
+           CUresult result = REAL(hStream, run_function, call);
+           if (result != CUDA_SUCCESS) cancel_call(call);
+           return result;)
+
+SC_DEFINE2(cuStreamAddCallback, _ptsz,
+           (CUstream hStream, CUstreamCallback callback, void *data, unsigned flags),
+           struct host_call *call = callback ? prepare_call(hStream, per_thread, data) : NULL;
+           if (!call) return REAL(hStream, callback, data, flags);
+           call->callback = callback;
+           CUresult result = REAL(hStream, run_callback, call, flags);
+           if (result != CUDA_SUCCESS) cancel_call(call);
+           return result;)

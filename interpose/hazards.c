@@ -1,0 +1,60 @@
+#include "interpose/hazards.h"
+
+#include <errno.h>
+
+#include "interpose/process.h"
+#include "interpose/reaper.h"
+#include "interpose/unwind.h"
+
+#include "track/poison.h"
+
+enum sc_hazard_code sc_hazards_free_code(enum sc_direction direction)
+{
+    return sc_direction_writes_host(direction) ? SC102 : SC101;
+}
+
+static struct sc_hazard_copy describe_copy(const struct sc_op_info *op)
+{
+    const struct sc_stream *stream = sc_order_stream(&sc_track.order, op->ticket.stream);
+    return (struct sc_hazard_copy){
+        .api = op->api,
+        .direction = op->direction,
+        .address = op->shape.address,
+        .size_bytes = sc_shape_hull_bytes(&op->shape),
+        .stream = stream->handle,
+        .device = stream->device,
+        .seq = op->ticket.number,
+        .thread = op->thread,
+        .time_ns = op->time_ns,
+        .stack = op->stack,
+    };
+}
+
+void sc_hazards_report(enum sc_hazard_code code, enum sc_action action, const struct sc_ops *ops,
+                       const struct sc_buffer *buffer, const struct sc_culprit *culprit)
+{
+    if (ops->count == 0)
+        return;
+    int saved = errno;
+    struct sc_hazard_event event = {
+        .api = culprit->api,
+        .thread = sc_thread_id(),
+        .time_ns = sc_now_ns(),
+        .stack = sc_unwind_here(culprit->site),
+    };
+    for (unsigned i = 0; i < ops->count && i < SC_TRACK_OPS_MAX; i++) {
+        const struct sc_op_info *op = &ops->ops[i];
+        struct sc_hazard hazard = {
+            .code = code == SC_HAZARD_CODE_COUNT ? sc_hazards_free_code(op->direction) : code,
+            .certainty = SC_LATENT,
+            .action = action,
+            .buffer_address = buffer->address,
+            .buffer_size_bytes = buffer->size_bytes,
+            .buffer_kind = op->kind,
+            .copy = describe_copy(op),
+            .event = event,
+        };
+        sc_reaper_judge(&hazard, &op->ticket);
+    }
+    errno = saved;
+}

@@ -1,0 +1,27 @@
+/* From what the tracker found to what the report says. */
+#ifndef SC_INTERPOSE_HAZARDS_H
+#define SC_INTERPOSE_HAZARDS_H
+
+#include "track/track.h"
+
+/* The call that came too early. `site` is where the hook returns to. */
+struct sc_culprit {
+    const char *api;
+    void *site;
+};
+
+/* The buffer as the program knows it. */
+struct sc_buffer {
+    uintptr_t address;
+    size_t size_bytes;
+};
+
+/* Which code a free has: by the direction of the operation it hurts. */
+enum sc_hazard_code sc_hazards_free_code(enum sc_direction direction);
+
+/* Reports one hazard for each operation; SC_HAZARD_CODE_COUNT as code means sc_hazards_free_code. May
+ * be called in libc hooks: it makes no CUDA call. errno is kept. */
+void sc_hazards_report(enum sc_hazard_code code, enum sc_action action, const struct sc_ops *ops,
+                       const struct sc_buffer *buffer, const struct sc_culprit *culprit);
+
+#endif

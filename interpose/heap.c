@@ -1,0 +1,226 @@
+/* free, realloc and reallocarray.
+ *
+ * With nothing in flight on memory that free() could take away, free is one load and a jump. The
+ * hooks make no CUDA call, because the driver calls free with its own locks held, and they unwind only
+ * when they have found a hazard. They work before any constructor has run: the loader itself calls
+ * free as soon as this object is there.
+ */
+#include "interpose/heap.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <malloc.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "interpose/driver.h"
+#include "interpose/hazards.h"
+#include "interpose/loader.h"
+#include "interpose/process.h"
+#include "interpose/reaper.h"
+#include "interpose/unwind.h"
+
+typedef void free_function(void *block);
+typedef void *realloc_function(void *block, size_t size_bytes);
+typedef void *malloc_function(size_t size_bytes);
+typedef size_t usable_size_function(void *block);
+
+static free_function find_free;
+static realloc_function find_realloc;
+
+static _Atomic(free_function *) real_free = find_free;
+static _Atomic(realloc_function *) real_realloc = find_realloc;
+static _Atomic(malloc_function *) real_malloc;
+static _Atomic(usable_size_function *) usable_size;
+static __thread bool looking_up;
+
+static bool same_object(void *left, void *right)
+{
+    Dl_info left_info;
+    Dl_info right_info;
+    return left && right && dladdr(left, &left_info) && dladdr(right, &right_info) &&
+           left_info.dli_fbase == right_info.dli_fbase;
+}
+
+/* The size of a block is asked of the allocator that it came from, or not at all. */
+static void look_up(void)
+{
+    looking_up = true;
+    void *next_free = sc_loader_next("free");
+    void *next_usable = sc_loader_next("malloc_usable_size");
+    atomic_store(&real_malloc, (malloc_function *)sc_loader_next("malloc"));
+    atomic_store(&real_realloc, (realloc_function *)sc_loader_next("realloc"));
+    if (same_object(next_free, next_usable))
+        atomic_store(&usable_size, (usable_size_function *)next_usable);
+    atomic_store(&real_free, (free_function *)next_free);
+    looking_up = false;
+}
+
+/* A block freed by the look-up itself is lost: a few bytes, once. */
+static void find_free(void *block)
+{
+    if (looking_up)
+        return;
+    look_up();
+    atomic_load(&real_free)(block);
+}
+
+static void *find_realloc(void *block, size_t size_bytes)
+{
+    if (looking_up)
+        return NULL;
+    look_up();
+    return atomic_load(&real_realloc)(block, size_bytes);
+}
+
+void sc_heap_really_free(void *block)
+{
+    atomic_load_explicit(&real_free, memory_order_relaxed)(block);
+}
+
+/* Of an allocator that does not say, a block is as long as what is in use from its first byte. */
+static size_t block_bytes(void *block)
+{
+    usable_size_function *ask = atomic_load_explicit(&usable_size, memory_order_relaxed);
+    if (ask)
+        return ask(block);
+    struct sc_range_info range = sc_track_find_range(&sc_track, (uintptr_t)block);
+    return range.range ? range.address + range.size_bytes - (uintptr_t)block : 1;
+}
+
+/* True: the block is taken care of, the caller must not free it. */
+static __attribute__((noinline)) bool free_is_deferred(void *block, void *site)
+{
+    struct sc_take_down request = {
+        .address = (uintptr_t)block,
+        .size_bytes = block_bytes(block),
+        .hold = sc_options.mode == SC_MODE_FIX,
+        .kind = SC_HOLD_FREE,
+        .max_held_bytes = sc_options.max_held_bytes,
+    };
+    if (!sc_track_may_be_busy(&sc_track, request.address, request.size_bytes))
+        return false;
+    struct sc_culprit culprit = {"free", site};
+    struct sc_buffer buffer = {request.address, request.size_bytes};
+    if (sc_track_is_freed(&sc_track, request.address)) {
+        sc_reaper_settle(request.address, 1); /* a second free: glibc says so, once it is one */
+        return false;
+    }
+    sc_track_take_down(&sc_track, &request);
+    enum sc_action action = request.held ? SC_ACTION_DEFERRED : SC_ACTION_REPORTED;
+    if (request.must_wait) {
+        request.kind = SC_HOLD_WAIT;
+        sc_track_take_down(&sc_track, &request);
+        action = request.held ? SC_ACTION_STALLED : SC_ACTION_REPORTED;
+    }
+    sc_hazards_report(SC_HAZARD_CODE_COUNT, action, &request.found, &buffer, &culprit);
+    if (!request.held)
+        return false;
+    if (request.kind == SC_HOLD_WAIT) {
+        sc_reaper_wait(&request);
+        return false;
+    }
+    sc_reaper_wake();
+    return true;
+}
+
+static inline bool must_look(void)
+{
+    return sc_unlikely(atomic_load_explicit(&sc_track.libc_watch, memory_order_relaxed)) &&
+           sc_active() && !sc_inside;
+}
+
+SC_EXPORT void free(void *block)
+{
+    if (must_look() && block && free_is_deferred(block, SC_SITE()))
+        return;
+    atomic_load_explicit(&real_free, memory_order_relaxed)(block);
+}
+
+/* A destination must be complete before its content moves; a source may be left behind. */
+static bool holds_a_destination(const struct sc_ops *ops)
+{
+    for (unsigned i = 0; i < ops->count && i < SC_TRACK_OPS_MAX; i++)
+        if (sc_direction_writes_host(ops->ops[i].direction))
+            return true;
+    return ops->count > SC_TRACK_OPS_MAX;
+}
+
+static void stall_for(uintptr_t address, size_t size_bytes, const struct sc_culprit *culprit)
+{
+    struct sc_take_down request = {
+        .address = address,
+        .size_bytes = size_bytes,
+        .hold = sc_options.mode == SC_MODE_FIX,
+        .kind = SC_HOLD_WAIT,
+    };
+    struct sc_buffer buffer = {address, size_bytes};
+    sc_track_take_down(&sc_track, &request);
+    sc_hazards_report(SC_HAZARD_CODE_COUNT, request.held ? SC_ACTION_STALLED : SC_ACTION_REPORTED,
+                      &request.found, &buffer, culprit);
+    if (request.held)
+        sc_reaper_wait(&request);
+}
+
+/* Moves a block whose old place is still being read. False: nothing is in flight, or the caller
+ * goes on as if we were not there. */
+static bool realloc_by_moving(void *block, size_t new_bytes, const struct sc_culprit *culprit,
+                              void **moved)
+{
+    size_t old_bytes = block_bytes(block);
+    uintptr_t address = (uintptr_t)block;
+    struct sc_ops found;
+    if (!sc_track_may_be_busy(&sc_track, address, old_bytes))
+        return false;
+    sc_track_in_flight(&sc_track, address, old_bytes, &found);
+    if (found.count == 0)
+        return false;
+    bool move = sc_options.mode == SC_MODE_FIX && !holds_a_destination(&found) &&
+                atomic_load(&usable_size) && new_bytes > 0;
+    void *fresh = move ? atomic_load(&real_malloc)(new_bytes) : NULL;
+    if (!fresh) {
+        stall_for(address, old_bytes, culprit);
+        return false;
+    }
+    memcpy(fresh, block, old_bytes < new_bytes ? old_bytes : new_bytes);
+    struct sc_take_down request = {
+        .address = address,
+        .size_bytes = old_bytes,
+        .hold = true,
+        .kind = SC_HOLD_FREE,
+        .max_held_bytes = UINT64_MAX, /* its successor exists already */
+    };
+    struct sc_buffer buffer = {address, old_bytes};
+    sc_track_take_down(&sc_track, &request);
+    sc_hazards_report(SC_HAZARD_CODE_COUNT, SC_ACTION_DEFERRED, &request.found, &buffer, culprit);
+    if (request.held)
+        sc_reaper_wake();
+    else
+        sc_heap_really_free(block); /* became complete meanwhile */
+    *moved = fresh;
+    return true;
+}
+
+SC_EXPORT void *realloc(void *block, size_t size_bytes)
+{
+    void *moved = NULL;
+    if (must_look() && block &&
+        realloc_by_moving(block, size_bytes, &(struct sc_culprit){"realloc", SC_SITE()}, &moved))
+        return moved;
+    return atomic_load_explicit(&real_realloc, memory_order_relaxed)(block, size_bytes);
+}
+
+SC_EXPORT void *reallocarray(void *block, size_t count, size_t size_bytes)
+{
+    size_t bytes;
+    void *moved = NULL;
+    if (__builtin_mul_overflow(count, size_bytes, &bytes)) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    if (must_look() && block &&
+        realloc_by_moving(block, bytes, &(struct sc_culprit){"reallocarray", SC_SITE()}, &moved))
+        return moved;
+    return atomic_load_explicit(&real_realloc, memory_order_relaxed)(block, bytes);
+}

@@ -1,0 +1,157 @@
+#include "interpose/issue.h"
+
+#include <errno.h>
+
+#include "interpose/hazards.h"
+#include "interpose/marks.h"
+#include "interpose/process.h"
+#include "interpose/unwind.h"
+
+#include "track/poison.h"
+
+void sc_issue_begin(struct sc_issue *issue, const char *api, CUstream stream, bool per_thread,
+                    void *site)
+{
+    issue->stream = sc_active() ? sc_streams_find(stream, per_thread) : NULL;
+    issue->api = api;
+    issue->site = site;
+    issue->count = 0;
+    issue->joins_stream = false;
+    if (issue->stream && sc_streams_is_capturing(issue->stream))
+        issue->stream = NULL;
+}
+
+static void add_op(struct sc_issue *issue, enum sc_direction direction,
+                   const struct sc_shape *shape, enum sc_buffer_kind kind, uint32_t range)
+{
+    if (issue->count == SC_ISSUE_OPS_MAX)
+        return;
+    issue->ops[issue->count++] = (struct sc_op_info){
+        .api = issue->api,
+        .shape = *shape,
+        .ticket = {.stream = issue->stream->id},
+        .direction = direction,
+        .kind = kind,
+        .range = range,
+    };
+}
+
+/* Pageable memory is staged in the call on its way to the device, and complete at return on its way
+ * back, which then also ends whatever the stream did before (docs/driver-facts of the design). */
+void sc_issue_host_shape(struct sc_issue *issue, enum sc_direction direction,
+                         const struct sc_shape *shape)
+{
+    if (!issue->stream)
+        return;
+    struct sc_range_info range = sc_track_find_range(&sc_track, shape->address);
+    if (range.range)
+        add_op(issue, direction, shape, range.kind, range.range);
+    else if (issue->stream->context->reads_pageable)
+        add_op(issue, direction, shape, SC_PAGEABLE, 0);
+    else if (direction == SC_D2H)
+        issue->joins_stream = true;
+}
+
+void sc_issue_host(struct sc_issue *issue, enum sc_direction direction, const void *address,
+                   size_t size_bytes)
+{
+    struct sc_shape shape = {(uintptr_t)address, size_bytes, size_bytes, 1};
+    sc_issue_host_shape(issue, direction, &shape);
+}
+
+void sc_issue_pageable(struct sc_issue *issue, enum sc_direction direction, const void *address,
+                       size_t size_bytes)
+{
+    struct sc_shape shape = {(uintptr_t)address, size_bytes, size_bytes, 1};
+    if (issue->stream)
+        add_op(issue, direction, &shape, SC_PAGEABLE, 0);
+}
+
+static void report_unordered(const struct sc_issue *issue, enum sc_action action,
+                             const struct sc_ops *conflicts)
+{
+    for (unsigned i = 0; i < conflicts->count && i < SC_TRACK_OPS_MAX; i++) {
+        struct sc_ops one = {.count = 1, .ops = {conflicts->ops[i]}};
+        struct sc_range_info range = sc_track_find_range(&sc_track, one.ops[0].shape.address);
+        struct sc_buffer buffer = {range.range ? range.address : one.ops[0].shape.address,
+                                   range.range ? range.size_bytes
+                                               : sc_shape_hull_bytes(&one.ops[0].shape)};
+        sc_hazards_report(SC204, action, &one, &buffer,
+                          &(struct sc_culprit){issue->api, issue->site});
+    }
+}
+
+/* The missing edge: this operation waits for the one it would have raced with. */
+static void order_after_conflicts(struct sc_issue *issue, const struct sc_op_info *op)
+{
+    struct sc_ops conflicts;
+    if (!sc_track_is_busy(&sc_track, op->range))
+        return;
+    sc_track_conflicts(&sc_track, op, &conflicts);
+    for (unsigned i = 0; i < conflicts.count && i < SC_TRACK_OPS_MAX; i++) {
+        struct sc_ops one = {.count = 1, .ops = {conflicts.ops[i]}};
+        if (sc_marks_order_after(issue->stream, &one.ops[0].ticket))
+            report_unordered(issue, SC_ACTION_ORDERED, &one);
+    }
+}
+
+void sc_issue_ready(struct sc_issue *issue)
+{
+    if (!issue->stream)
+        return;
+    if (issue->joins_stream) {
+        sc_track_work(&sc_track, issue->stream->id);
+        issue->point = sc_track_point(&sc_track, issue->stream->id,
+                                      issue->stream->kind == SC_STREAM_LEGACY ? SC_SCOPE_LEGACY
+                                                                              : SC_SCOPE_STREAM);
+    } else if (issue->count == 0) {
+        sc_marks_before_work(issue->stream);
+        sc_track_work(&sc_track, issue->stream->id);
+    }
+    if (sc_options.mode == SC_MODE_FIX)
+        for (unsigned i = 0; i < issue->count; i++)
+            order_after_conflicts(issue, &issue->ops[i]);
+}
+
+static void record(struct sc_issue *issue)
+{
+    struct sc_ops conflicts;
+    uint32_t stack = sc_unwind_here(issue->site);
+    uint64_t now_ns = sc_now_ns();
+    size_t bytes = 0;
+    for (unsigned i = 0; i < issue->count; i++) {
+        struct sc_op_info *op = &issue->ops[i];
+        op->stack = stack;
+        op->thread = sc_thread_id();
+        op->time_ns = now_ns;
+        bytes += op->shape.width_bytes * op->shape.rows;
+        sc_track_issue(&sc_track, op, &conflicts);
+        if (sc_unlikely(conflicts.count))
+            report_unordered(issue, SC_ACTION_REPORTED, &conflicts);
+    }
+    sc_marks_issued(issue->stream, bytes, now_ns);
+}
+
+CUresult sc_issue_end(struct sc_issue *issue, CUresult result)
+{
+    if (!issue->stream)
+        return result;
+    int saved = errno;
+    if (issue->joins_stream && result == CUDA_SUCCESS)
+        sc_track_known(&sc_track, &issue->point);
+    else if (issue->joins_stream)
+        sc_track_forget_point(&sc_track, &issue->point);
+    if (result == CUDA_SUCCESS && issue->count)
+        record(issue);
+    errno = saved;
+    return result;
+}
+
+void sc_work_begin(CUstream handle, bool per_thread)
+{
+    struct sc_stream_record *stream = sc_active() ? sc_streams_find(handle, per_thread) : NULL;
+    if (!stream || sc_streams_is_capturing(stream))
+        return;
+    sc_marks_before_work(stream);
+    sc_track_work(&sc_track, stream->id);
+}

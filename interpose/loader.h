@@ -1,0 +1,16 @@
+/* The loader and the C library as they are without us.
+ *
+ * dlsym of this object is ours, so the real one is found by version with dlvsym, whose success path
+ * neither allocates nor takes a lock that a caller of dlsym could hold. Look-ups with RTLD_NEXT
+ * start behind this object. Safe before any constructor has run, from any thread.
+ */
+#ifndef SC_INTERPOSE_LOADER_H
+#define SC_INTERPOSE_LOADER_H
+
+/* NULL if there is no such symbol; leaves dlerror() set then, as dlsym does. */
+void *sc_loader_symbol(void *handle, const char *name);
+
+/* The next definition of a libc function behind this object; never NULL for what libc has. */
+void *sc_loader_next(const char *name);
+
+#endif

@@ -1,0 +1,137 @@
+/* munmap, mremap, and mmap over memory in flight.
+ *
+ * A mapping that goes away under a copy stays until the copy is complete; one that must move or be
+ * replaced waits. The driver's own unmapping passes through while we are inside of it.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "interpose/driver.h"
+#include "interpose/hazards.h"
+#include "interpose/heap.h"
+#include "interpose/loader.h"
+#include "interpose/process.h"
+#include "interpose/reaper.h"
+#include "interpose/unwind.h"
+
+#include "track/poison.h"
+
+typedef int munmap_function(void *address, size_t size_bytes);
+typedef void *mremap_function(void *address, size_t old_bytes, size_t new_bytes, int flags, ...);
+typedef void *mmap_function(void *address, size_t size_bytes, int protection, int flags, int fd,
+                            off_t offset);
+
+static _Atomic(munmap_function *) real_munmap;
+static _Atomic(mremap_function *) real_mremap;
+static _Atomic(mmap_function *) real_mmap;
+
+/* Found at the first call, which may come before any constructor; two threads find the same. */
+#define NEXT(name)                                                                                     __extension__({                                                                                        name##_function *found = atomic_load_explicit(&real_##name, memory_order_relaxed);                 if (sc_unlikely(!found)) {                                                                             found = (name##_function *)sc_loader_next(#name);                                                  atomic_store_explicit(&real_##name, found, memory_order_relaxed);                              }                                                                                                  found;                                                                                         })
+
+void sc_heap_really_unmap(void *address, size_t size_bytes)
+{
+    NEXT(munmap)(address, size_bytes);
+}
+
+static bool must_look(const void *address, size_t size_bytes)
+{
+    return sc_unlikely(atomic_load_explicit(&sc_track.libc_watch, memory_order_relaxed)) &&
+           sc_active() && !sc_inside &&
+           sc_track_may_be_busy(&sc_track, (uintptr_t)address, size_bytes);
+}
+
+static void report(const struct sc_take_down *request, enum sc_action action,
+                   const struct sc_culprit *culprit)
+{
+    struct sc_buffer buffer = {request->address, request->size_bytes};
+    sc_hazards_report(SC104, action, &request->found, &buffer, culprit);
+}
+
+/* Reports what is in flight there, and in mode=fix waits for it and for what is held. */
+static void settle(void *address, size_t size_bytes, const struct sc_culprit *culprit)
+{
+    struct sc_take_down request = {
+        .address = (uintptr_t)address,
+        .size_bytes = size_bytes,
+        .hold = sc_options.mode == SC_MODE_FIX,
+        .kind = SC_HOLD_WAIT,
+    };
+    sc_track_take_down(&sc_track, &request);
+    report(&request, request.held ? SC_ACTION_STALLED : SC_ACTION_REPORTED, culprit);
+    if (request.held)
+        sc_reaper_wait(&request);
+}
+
+static bool unmap_is_deferred(void *address, size_t size_bytes, const struct sc_culprit *culprit)
+{
+    struct sc_take_down request = {
+        .address = (uintptr_t)address,
+        .size_bytes = size_bytes,
+        .hold = sc_options.mode == SC_MODE_FIX,
+        .kind = SC_HOLD_UNMAP,
+        .max_held_bytes = sc_options.max_held_bytes,
+    };
+    sc_track_take_down(&sc_track, &request);
+    if (request.must_wait) {
+        settle(address, size_bytes, culprit);
+        return false;
+    }
+    report(&request, request.held ? SC_ACTION_DEFERRED : SC_ACTION_REPORTED, culprit);
+    if (request.held)
+        sc_reaper_wake();
+    return request.held != 0;
+}
+
+/* What the kernel would refuse is left to the kernel. */
+static bool is_valid_unmap(const void *address, size_t size_bytes)
+{
+    long page_bytes = sysconf(_SC_PAGESIZE);
+    return size_bytes != 0 && ((uintptr_t)address & (uintptr_t)(page_bytes - 1)) == 0;
+}
+
+SC_EXPORT int munmap(void *address, size_t size_bytes)
+{
+    if (must_look(address, size_bytes) && is_valid_unmap(address, size_bytes) &&
+        unmap_is_deferred(address, size_bytes, &(struct sc_culprit){"munmap", SC_SITE()}))
+        return 0;
+    return NEXT(munmap)(address, size_bytes);
+}
+
+SC_EXPORT void *mremap(void *address, size_t old_bytes, size_t new_bytes, int flags, ...)
+{
+    va_list arguments;
+    va_start(arguments, flags);
+    void *target = flags & (MREMAP_FIXED | MREMAP_DONTUNMAP) ? va_arg(arguments, void *) : NULL;
+    va_end(arguments);
+    struct sc_culprit culprit = {"mremap", SC_SITE()};
+    if (must_look(address, old_bytes))
+        settle(address, old_bytes, &culprit);
+    if (target && must_look(target, new_bytes))
+        settle(target, new_bytes, &culprit);
+    return NEXT(mremap)(address, old_bytes, new_bytes, flags, target);
+}
+
+static void before_mmap(void *address, size_t size_bytes, int flags, void *site)
+{
+    if ((flags & MAP_FIXED) && (flags & MAP_FIXED_NOREPLACE) != MAP_FIXED_NOREPLACE &&
+        must_look(address, size_bytes))
+        settle(address, size_bytes, &(struct sc_culprit){"mmap", site});
+}
+
+SC_EXPORT void *mmap(void *address, size_t size_bytes, int protection, int flags, int fd,
+                     off_t offset)
+{
+    before_mmap(address, size_bytes, flags, SC_SITE());
+    return NEXT(mmap)(address, size_bytes, protection, flags, fd, offset);
+}
+
+SC_EXPORT void *mmap64(void *address, size_t size_bytes, int protection, int flags, int fd,
+                       off64_t offset)
+{
+    before_mmap(address, size_bytes, flags, SC_SITE());
+    return NEXT(mmap)(address, size_bytes, protection, flags, fd, offset);
+}

@@ -1,0 +1,221 @@
+#include "interpose/marks.h"
+
+#include "track/poison.h"
+
+enum { MARK_BYTES_MIN = 64 * 1024, MARK_INTERVAL_NS = 10 * 1000 };
+
+struct sc_relaxed sc_relaxed_begin(void)
+{
+    struct sc_relaxed relaxed = {false, CU_STREAM_CAPTURE_MODE_RELAXED};
+    if (sc_unlikely(sc_streams_captures_seen()) && sc_real.cuThreadExchangeStreamCaptureMode)
+        relaxed.exchanged =
+            sc_real.cuThreadExchangeStreamCaptureMode(&relaxed.mode) == CUDA_SUCCESS;
+    return relaxed;
+}
+
+void sc_relaxed_end(struct sc_relaxed *relaxed)
+{
+    if (relaxed->exchanged)
+        sc_real.cuThreadExchangeStreamCaptureMode(&relaxed->mode);
+}
+
+bool sc_context_push(struct sc_context *context)
+{
+    return !atomic_load_explicit(&context->gone, memory_order_acquire) &&
+           sc_real.cuCtxPushCurrent_v2(context->handle) == CUDA_SUCCESS;
+}
+
+void sc_context_pop(void)
+{
+    CUcontext popped;
+    sc_real.cuCtxPopCurrent_v2(&popped);
+}
+
+/* ---- events, kept for reuse ---- */
+
+static CUevent take_event(struct sc_context *context)
+{
+    CUevent event = NULL;
+    pthread_mutex_lock(&context->events_lock);
+    if (context->spare_count)
+        event = context->spares[--context->spare_count];
+    pthread_mutex_unlock(&context->events_lock);
+    if (!event && sc_real.cuEventCreate(&event, CU_EVENT_DISABLE_TIMING) != CUDA_SUCCESS)
+        event = NULL;
+    return event;
+}
+
+static void give_event(struct sc_context *context, CUevent event)
+{
+    bool kept = false;
+    pthread_mutex_lock(&context->events_lock);
+    if (context->spare_count < sizeof context->spares / sizeof context->spares[0]) {
+        context->spares[context->spare_count++] = event;
+        kept = true;
+    }
+    pthread_mutex_unlock(&context->events_lock);
+    if (!kept)
+        sc_real.cuEventDestroy_v2(event);
+}
+
+/* ---- marks of one stream ---- */
+
+static struct sc_mark *mark_at(struct sc_stream_record *stream, unsigned position)
+{
+    return &stream->marks[(stream->first_mark + position) % SC_MARKS_MAX];
+}
+
+static uint64_t issued_on(const struct sc_stream_record *stream)
+{
+    return atomic_load_explicit(&sc_order_stream(&sc_track.order, stream->id)->issued,
+                                memory_order_acquire);
+}
+
+static CUstream marker_of(struct sc_stream_record *stream)
+{
+    struct sc_context *context = stream->context;
+    if (stream->kind != SC_STREAM_LEGACY)
+        return stream->handle;
+    if (!context->marker)
+        sc_real.cuStreamCreate(&context->marker, CU_STREAM_DEFAULT);
+    return context->marker;
+}
+
+static bool can_record(struct sc_stream_record *stream)
+{
+    return !stream->gone && !sc_streams_is_capturing(stream);
+}
+
+static void pop_mark(struct sc_stream_record *stream)
+{
+    give_event(stream->context, mark_at(stream, 0)->event);
+    stream->first_mark = (stream->first_mark + 1) % SC_MARKS_MAX;
+    stream->mark_count--;
+}
+
+void sc_marks_drop(struct sc_stream_record *stream)
+{
+    bool dead = atomic_load_explicit(&stream->context->gone, memory_order_acquire);
+    while (stream->mark_count && !dead)
+        pop_mark(stream);
+    stream->mark_count = 0;
+}
+
+/* An event that errs belongs to a broken context, where nothing runs any more. */
+void sc_marks_poll_locked(struct sc_stream_record *stream)
+{
+    struct sc_relaxed relaxed = sc_relaxed_begin();
+    uint64_t complete = 0;
+    while (stream->mark_count) {
+        struct sc_mark *mark = mark_at(stream, 0);
+        struct sc_ticket ticket = {.stream = stream->id, .number = mark->number};
+        if (!sc_order_known_done(&sc_track.order, &ticket)) {
+            if (sc_real.cuEventQuery(mark->event) == CUDA_ERROR_NOT_READY)
+                break;
+            complete = mark->number;
+        }
+        pop_mark(stream);
+    }
+    sc_relaxed_end(&relaxed);
+    if (complete)
+        sc_track_complete(&sc_track, stream->id, complete);
+}
+
+/* The context of the stream is current. A full ring that nothing of is complete gives up
+ * precision, not memory: its newest mark moves behind the newest operation. */
+static void record_locked(struct sc_stream_record *stream)
+{
+    uint64_t number = issued_on(stream);
+    CUstream marker = marker_of(stream);
+    if (stream->mark_count == SC_MARKS_MAX)
+        sc_marks_poll_locked(stream);
+    bool full = stream->mark_count == SC_MARKS_MAX;
+    CUevent event =
+        full ? mark_at(stream, SC_MARKS_MAX - 1)->event : take_event(stream->context);
+    if (!event || !marker || sc_real.cuEventRecord(event, marker) != CUDA_SUCCESS) {
+        if (event && !full)
+            give_event(stream->context, event);
+        return;
+    }
+    stream->mark_count += !full;
+    *mark_at(stream, stream->mark_count - 1) = (struct sc_mark){event, number};
+    atomic_store_explicit(&stream->unmarked, false, memory_order_relaxed);
+}
+
+void sc_marks_add_locked(struct sc_stream_record *stream)
+{
+    if (!atomic_load_explicit(&stream->unmarked, memory_order_relaxed) || !can_record(stream) ||
+        !sc_context_push(stream->context))
+        return;
+    record_locked(stream);
+    sc_context_pop();
+}
+
+void sc_marks_issued(struct sc_stream_record *stream, size_t size_bytes, uint64_t now_ns)
+{
+    atomic_store_explicit(&stream->unmarked, true, memory_order_relaxed);
+    if (size_bytes < MARK_BYTES_MIN && !stream->per_thread &&
+        now_ns - stream->marked_ns < MARK_INTERVAL_NS)
+        return;
+    stream->marked_ns = now_ns;
+    pthread_mutex_lock(&stream->lock);
+    sc_marks_add_locked(stream);
+    pthread_mutex_unlock(&stream->lock);
+}
+
+void sc_marks_before_work(struct sc_stream_record *stream)
+{
+    if (sc_likely(!atomic_load_explicit(&stream->unmarked, memory_order_relaxed)))
+        return;
+    pthread_mutex_lock(&stream->lock);
+    sc_marks_add_locked(stream);
+    pthread_mutex_unlock(&stream->lock);
+}
+
+static bool covered_by_marks(struct sc_stream_record *stream, uint64_t number)
+{
+    return stream->mark_count && mark_at(stream, stream->mark_count - 1)->number >= number;
+}
+
+bool sc_marks_ask(const struct sc_ticket *ticket)
+{
+    if (sc_order_complete(&sc_track.order, ticket))
+        return true;
+    struct sc_stream_record *stream = sc_streams_of_id(ticket->stream);
+    if (!stream)
+        return true;
+    pthread_mutex_lock(&stream->lock);
+    if (!covered_by_marks(stream, ticket->number) && !stream->per_thread)
+        sc_marks_add_locked(stream);
+    sc_marks_poll_locked(stream);
+    pthread_mutex_unlock(&stream->lock);
+    return sc_order_complete(&sc_track.order, ticket);
+}
+
+/* The first event behind the operation, recorded now if there is none. Lock held. */
+static CUevent event_behind_locked(struct sc_stream_record *stream, uint64_t number)
+{
+    if (!covered_by_marks(stream, number))
+        sc_marks_add_locked(stream);
+    for (unsigned i = 0; i < stream->mark_count; i++)
+        if (mark_at(stream, i)->number >= number)
+            return mark_at(stream, i)->event;
+    return NULL;
+}
+
+bool sc_marks_order_after(struct sc_stream_record *stream, const struct sc_ticket *ticket)
+{
+    struct sc_stream_record *earlier = sc_streams_of_id(ticket->stream);
+    bool ordered = false;
+    if (!earlier)
+        return false;
+    pthread_mutex_lock(&earlier->lock);
+    CUevent event = event_behind_locked(earlier, ticket->number);
+    /* The legacy stream waits by way of the marker stream, which its next operation joins. */
+    if (event && marker_of(stream))
+        ordered = sc_real.cuStreamWaitEvent(marker_of(stream), event, 0) == CUDA_SUCCESS;
+    pthread_mutex_unlock(&earlier->lock);
+    if (ordered)
+        sc_track_order_after(&sc_track, stream->id, ticket);
+    return ordered;
+}

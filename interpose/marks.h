@@ -1,0 +1,51 @@
+/* Marks: events of ours that tell when operations are complete.
+ *
+ * Recording one behind every copy would cost a tenth of the copy, so a mark is recorded behind a large
+ * copy, behind the first copy after a while, before other work follows copies on a stream, and
+ * when somebody needs to know. The legacy stream is never touched: an event on a blocking stream
+ * of ours follows the legacy stream's work and nothing later (docs/gpu-results.md, Q24). The per-thread
+ * default stream can be named by its own thread only, so there every operation is marked.
+ *
+ * The _locked functions need the stream's lock. Each may call the driver. None changes the
+ * current context, the capture state of any stream, or errno.
+ */
+#ifndef SC_INTERPOSE_MARKS_H
+#define SC_INTERPOSE_MARKS_H
+
+#include "interpose/streams.h"
+
+/* An operation of this size was just issued. */
+void sc_marks_issued(struct sc_stream_record *stream, size_t size_bytes, uint64_t now_ns);
+
+/* Other work is about to follow on the stream. */
+void sc_marks_before_work(struct sc_stream_record *stream);
+
+/* Records a mark if operations were issued behind the last one. */
+void sc_marks_add_locked(struct sc_stream_record *stream);
+
+/* Tells the tracker what the marks say is complete. */
+void sc_marks_poll_locked(struct sc_stream_record *stream);
+
+/* Forgets the marks of a stream that nothing refers to any more. */
+void sc_marks_drop(struct sc_stream_record *stream);
+
+/* Makes sure that operation `ticket` will be seen complete, and looks whether it is. False while
+ * it is not, or cannot be known now (the stream captures, or belongs to another thread). */
+bool sc_marks_ask(const struct sc_ticket *ticket);
+
+/* Inserts the edge "later work on `stream` comes after the operation", false if it cannot. */
+bool sc_marks_order_after(struct sc_stream_record *stream, const struct sc_ticket *ticket);
+
+/* Calls of ours that would be "unsafe" during a capture are made between these two. */
+struct sc_relaxed {
+    bool exchanged;
+    CUstreamCaptureMode mode;
+};
+struct sc_relaxed sc_relaxed_begin(void);
+void sc_relaxed_end(struct sc_relaxed *relaxed);
+
+/* Makes the context current around our own calls; false if it is gone. */
+bool sc_context_push(struct sc_context *context);
+void sc_context_pop(void);
+
+#endif

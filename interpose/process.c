@@ -1,0 +1,225 @@
+/* Start, fork and exit.
+ *
+ * A process ends in one of four ways that let us speak: exit (also by returning from main), _exit,
+ * quick_exit and _Exit. For the first, a handler registered by the constructor runs after all
+ * others, since it came first; calling exit again from there only changes the status. A process that
+ * dies by a signal or by exec leaves a report without a summary.
+ */
+#include "interpose/process.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/auxv.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "interpose/driver.h"
+#include "interpose/loader.h"
+#include "interpose/reaper.h"
+#include "interpose/streams.h"
+#include "interpose/unwind.h"
+#include "report/report.h"
+
+#include "track/poison.h"
+
+enum { DEVICES_MAX = 64, DEVICE_NAME_BYTES = 128 };
+
+struct sc_options sc_options;
+_Atomic bool sc_process_is_active;
+__thread int sc_inside;
+
+static __thread int32_t thread_id;
+static pthread_once_t started = PTHREAD_ONCE_INIT;
+static pthread_mutex_t up_lock = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic bool up;
+static _Atomic bool summarised;
+static _Atomic pid_t owner; /* who used CUDA here; a forked child is somebody else */
+static int quick_status;
+
+int32_t sc_thread_id(void)
+{
+    if (sc_unlikely(thread_id == 0))
+        thread_id = (int32_t)syscall(SYS_gettid);
+    return thread_id;
+}
+
+/* ---- start ---- */
+
+static void complain(void *context, const char *line)
+{
+    const struct sc_options *options = context;
+    if (options->verbosity > 0)
+        sc_report_say(NULL, line);
+}
+
+/* A setuid program trusts nobody's environment, and the loader would not let us in anyway. */
+static void read_options(void)
+{
+    sc_options_defaults(&sc_options);
+    if (getauxval(AT_SECURE)) {
+        sc_options.mode = SC_MODE_OFF;
+        return;
+    }
+    sc_options_parse(&sc_options, getenv("SAFECOPY_OPTIONS"), complain, &sc_options);
+    sc_options_not_yet(&sc_options, complain, &sc_options);
+    if (sc_options.help)
+        sc_options_print_table(STDERR_FILENO);
+    if (sc_options.mode == SC_MODE_OFF)
+        return;
+    sc_unwind_start(&sc_options);
+    if (sc_track_init(&sc_track) || sc_streams_init()) {
+        sc_report_say(NULL, "not enough memory to start; the program runs unprotected");
+        sc_options.mode = SC_MODE_OFF;
+    }
+}
+
+void sc_process_start(void)
+{
+    int saved = errno;
+    pthread_once(&started, read_options);
+    errno = saved;
+}
+
+bool sc_process_wants_wrappers(void)
+{
+    return sc_options.mode != SC_MODE_OFF;
+}
+
+static void open_report(void)
+{
+    static char names[DEVICES_MAX][DEVICE_NAME_BYTES];
+    static const char *name_list[DEVICES_MAX];
+    struct sc_report_run run = {.runtime_version = sc_driver_runtime_version(),
+                                .device_names = name_list};
+    int count = 0;
+    sc_real.cuDriverGetVersion(&run.driver_version);
+    sc_real.cuDeviceGetCount(&count);
+    for (int i = 0; i < count && i < DEVICES_MAX; i++) {
+        CUdevice device;
+        if (sc_real.cuDeviceGet(&device, i) != CUDA_SUCCESS ||
+            sc_real.cuDeviceGetName(names[i], DEVICE_NAME_BYTES, device) != CUDA_SUCCESS)
+            break;
+        name_list[run.device_count++] = names[i];
+    }
+    sc_report_open(&sc_options, &run);
+}
+
+/* The driver's own handlers are there by now, so this one runs before them, while the device can
+ * still be asked. */
+static void before_driver_ends(void)
+{
+    if (atomic_load(&owner) == getpid())
+        sc_reaper_stop();
+}
+
+static void become_active(void)
+{
+    open_report();
+    atexit(before_driver_ends);
+    atomic_store(&owner, getpid());
+    atomic_store(&sc_process_is_active, true);
+}
+
+void sc_process_cuda_is_up(void)
+{
+    int saved = errno;
+    if (sc_likely(atomic_load_explicit(&up, memory_order_acquire)) || !sc_process_wants_wrappers())
+        return;
+    pthread_mutex_lock(&up_lock);
+    if (!atomic_load_explicit(&up, memory_order_relaxed)) {
+        become_active();
+        atomic_store_explicit(&up, true, memory_order_release);
+    }
+    pthread_mutex_unlock(&up_lock);
+    errno = saved;
+}
+
+/* ---- fork ---- */
+
+/* CUDA does not work in the child of a process that used it, so neither do we. A child forked before
+ * that is a process like any other. Only the calling thread lives on, and a lock of another
+ * thread's is never released: no hook of an inactive process takes one. */
+static void in_child(void)
+{
+    thread_id = 0;
+    if (!atomic_load(&up))
+        return;
+    atomic_store(&sc_process_is_active, false);
+    atomic_store(&sc_track.libc_watch, 0);
+    sc_reaper_child();
+    sc_report_child();
+}
+
+/* ---- exit ---- */
+
+/* The status to end with. Only the process that used CUDA has anything to say; a child of vfork
+ * shares our memory but not our pid. */
+static int finish(int status)
+{
+    if (!atomic_load(&up) || atomic_load(&owner) != getpid())
+        return status;
+    sc_reaper_stop();
+    int final_status = sc_report_exit_status(status);
+    if (!atomic_exchange(&summarised, true)) {
+        struct sc_hold_totals holds = sc_track_hold_totals(&sc_track);
+        struct sc_report_totals totals = {
+            .operations = atomic_load(&sc_track.operations),
+            .held_peak_bytes = holds.peak_bytes,
+            .held_peak_ns = holds.peak_ns,
+            .coverage = {.wrapped = atomic_load(&sc_track.operations)},
+            .exit_status = final_status,
+            .final = true,
+        };
+        sc_report_summary(&totals);
+    }
+    atomic_store(&sc_process_is_active, false);
+    return final_status;
+}
+
+static void at_exit(int status, void *argument)
+{
+    (void)argument;
+    int final_status = finish(status);
+    if (final_status != status)
+        exit(final_status);
+}
+
+static void at_quick_exit_last(void)
+{
+    int final_status = finish(quick_status);
+    if (final_status != quick_status)
+        _exit(final_status);
+}
+
+typedef void exit_function(int status);
+
+static __attribute__((noreturn)) void end_with(const char *name, int status)
+{
+    exit_function *real = (exit_function *)sc_loader_next(name);
+    real(status);
+    __builtin_unreachable();
+}
+
+SC_EXPORT void _exit(int status)
+{
+    end_with("_exit", finish(status));
+}
+
+SC_EXPORT void _Exit(int status)
+{
+    end_with("_Exit", finish(status));
+}
+
+SC_EXPORT void quick_exit(int status)
+{
+    quick_status = status;
+    end_with("quick_exit", status);
+}
+
+static __attribute__((constructor)) void construct(void)
+{
+    pthread_atfork(NULL, NULL, in_child);
+    on_exit(at_exit, NULL);
+    at_quick_exit(at_quick_exit_last);
+}

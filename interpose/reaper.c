@@ -1,0 +1,345 @@
+#include "interpose/reaper.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <time.h>
+
+#include "interpose/heap.h"
+#include "interpose/marks.h"
+#include "interpose/process.h"
+#include "interpose/streams.h"
+#include "report/report.h"
+
+#include "track/poison.h"
+
+enum {
+    QUEUE_MAX = 256,
+    AWAITED_MAX = 256,
+    POLL_MIN_NS = 20 * 1000,
+    POLL_MAX_NS = 1000 * 1000,
+    GIVE_BACK_ANYWAY_NS = 1000 * 1000 * 1000,
+    STOP_WAIT_NS = 500 * 1000 * 1000,
+};
+
+struct verdict {
+    struct sc_hazard hazard;
+    struct sc_ticket ticket;
+};
+
+static struct {
+    pthread_mutex_t lock; /* a leaf, like the tracker's */
+    pthread_cond_t work;  /* something to do */
+    pthread_cond_t done;  /* something was done */
+    bool started, stopping, stopped;
+    bool woken;
+    _Atomic unsigned waiters; /* threads that wait for a hold to end */
+    unsigned first, count; /* verdicts to be given */
+    unsigned judging;      /* taken out of the queue, not yet on disk */
+    struct verdict queue[QUEUE_MAX];
+} reaper = {.lock = PTHREAD_MUTEX_INITIALIZER,
+            .work = PTHREAD_COND_INITIALIZER,
+            .done = PTHREAD_COND_INITIALIZER};
+
+static struct timespec deadline_in(uint64_t wait_ns)
+{
+    struct timespec at;
+    clock_gettime(CLOCK_REALTIME, &at);
+    uint64_t ns = (uint64_t)at.tv_nsec + wait_ns;
+    at.tv_sec += (time_t)(ns / 1000000000u);
+    at.tv_nsec = (long)(ns % 1000000000u);
+    return at;
+}
+
+/* ---- judging ---- */
+
+static void judge(const struct verdict *verdict)
+{
+    struct sc_hazard hazard = verdict->hazard;
+    hazard.certainty = sc_marks_ask(&verdict->ticket) ? SC_LATENT : SC_OBSERVED;
+    sc_report_hazard(&hazard);
+}
+
+static bool judge_next_locked(void)
+{
+    if (reaper.count == 0)
+        return false;
+    struct verdict verdict = reaper.queue[reaper.first];
+    reaper.first = (reaper.first + 1) % QUEUE_MAX;
+    reaper.count--;
+    reaper.judging++;
+    pthread_mutex_unlock(&reaper.lock);
+    judge(&verdict);
+    pthread_mutex_lock(&reaper.lock);
+    reaper.judging--;
+    pthread_cond_broadcast(&reaper.done);
+    return true;
+}
+
+/* ---- giving back ---- */
+
+static void note_busy(void *argument, struct sc_stream_record *stream)
+{
+    bool *busy = argument;
+    if (*busy || stream->per_thread || stream->kind == SC_STREAM_BLOCKING)
+        return; /* the legacy stream answers for all blocking ones */
+    pthread_mutex_lock(&stream->lock);
+    if (!stream->gone && !sc_streams_is_capturing(stream))
+        *busy = sc_real.cuStreamQuery(stream->handle) == CUDA_ERROR_NOT_READY;
+    pthread_mutex_unlock(&stream->lock);
+}
+
+/* Asks no stream once the process has captured: a query would invalidate a capture. */
+static bool context_is_idle(struct sc_context *context)
+{
+    bool busy = sc_streams_captures_seen();
+    if (!busy)
+        sc_streams_each(context, note_busy, &busy);
+    return !busy;
+}
+
+/* False: not now. */
+static bool give_back_to_driver(const struct sc_release *release)
+{
+    struct sc_context *context = sc_streams_context_of_id(release->context);
+    if (!context || !sc_context_push(context))
+        return true; /* it went with its context */
+    bool due = sc_now_ns() - release->since_ns > GIVE_BACK_ANYWAY_NS ||
+               atomic_load_explicit(&reaper.waiters, memory_order_relaxed);
+    bool now = due || context_is_idle(context);
+    if (now) {
+        sc_inside++;
+        if (release->kind == SC_HOLD_UNREGISTER)
+            sc_real.cuMemHostUnregister((void *)release->address);
+        else
+            sc_real.cuMemFreeHost((void *)release->address);
+        sc_inside--;
+    }
+    sc_context_pop();
+    return now;
+}
+
+static bool give_back(const struct sc_release *release)
+{
+    switch (release->kind) {
+    case SC_HOLD_FREE:
+        sc_heap_really_free((void *)release->address);
+        return true;
+    case SC_HOLD_UNMAP:
+        sc_heap_really_unmap((void *)release->address, release->size_bytes);
+        return true;
+    case SC_HOLD_WAIT:
+        return true;
+    case SC_HOLD_UNREGISTER:
+    case SC_HOLD_FREE_PINNED:
+        break;
+    }
+    return give_back_to_driver(release);
+}
+
+static void give_back_ready(void)
+{
+    struct sc_release release = sc_track_take_ready(&sc_track, 0);
+    while (release.hold) {
+        if (give_back(&release))
+            sc_track_end_hold(&sc_track, release.hold);
+        else
+            sc_track_put_back(&sc_track, release.hold);
+        release = sc_track_take_ready(&sc_track, release.age);
+    }
+}
+
+static void ask_awaited(void)
+{
+    struct sc_ticket tickets[AWAITED_MAX];
+    unsigned count = sc_track_awaited(&sc_track, tickets, AWAITED_MAX);
+    for (unsigned i = 0; i < count && i < AWAITED_MAX; i++)
+        sc_marks_ask(&tickets[i]);
+}
+
+/* ---- the thread ---- */
+
+static void wait_for_work_locked(uint64_t poll_ns)
+{
+    if (reaper.woken || reaper.stopping)
+        return;
+    if (poll_ns == 0) {
+        pthread_cond_wait(&reaper.work, &reaper.lock);
+        return;
+    }
+    struct timespec at = deadline_in(poll_ns);
+    pthread_cond_timedwait(&reaper.work, &reaper.lock, &at);
+}
+
+static void *run(void *argument)
+{
+    uint64_t poll_ns = 0;
+    (void)argument;
+    prctl(PR_SET_NAME, "safecopy-reaper");
+    if (sc_real.cuThreadExchangeStreamCaptureMode) {
+        CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+        sc_real.cuThreadExchangeStreamCaptureMode(&mode);
+    }
+    pthread_mutex_lock(&reaper.lock);
+    while (!reaper.stopping) {
+        wait_for_work_locked(poll_ns);
+        bool fresh = reaper.woken;
+        reaper.woken = false;
+        while (judge_next_locked())
+            fresh = true;
+        pthread_mutex_unlock(&reaper.lock);
+        ask_awaited();
+        give_back_ready();
+        bool pending = sc_track_has_holds(&sc_track);
+        pthread_mutex_lock(&reaper.lock);
+        pthread_cond_broadcast(&reaper.done);
+        if (!pending)
+            poll_ns = 0;
+        else if (fresh || poll_ns == 0)
+            poll_ns = POLL_MIN_NS;
+        else
+            poll_ns = poll_ns * 5 / 4 < POLL_MAX_NS ? poll_ns * 5 / 4 : POLL_MAX_NS;
+    }
+    while (judge_next_locked())
+        continue;
+    reaper.stopped = true;
+    pthread_cond_broadcast(&reaper.done);
+    pthread_mutex_unlock(&reaper.lock);
+    return NULL;
+}
+
+/* The program's signal handlers must not run on our thread. */
+static void start_locked(void)
+{
+    pthread_t thread;
+    pthread_attr_t attributes;
+    sigset_t all;
+    sigset_t before;
+    reaper.started = true;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    pthread_attr_init(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_attr_setstacksize(&attributes, 256 * 1024);
+    sc_inside++;
+    if (pthread_create(&thread, &attributes, run, NULL) != 0)
+        reaper.stopped = true;
+    sc_inside--;
+    pthread_attr_destroy(&attributes);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+static void wake_locked(void)
+{
+    if (!reaper.started && !reaper.stopping)
+        start_locked();
+    reaper.woken = true;
+    pthread_cond_signal(&reaper.work);
+}
+
+void sc_reaper_wake(void)
+{
+    int saved = errno;
+    pthread_mutex_lock(&reaper.lock);
+    wake_locked();
+    pthread_mutex_unlock(&reaper.lock);
+    errno = saved;
+}
+
+/* ---- what hooks call ---- */
+
+static void halt_when_on_disk_locked(void)
+{
+    while ((reaper.count || reaper.judging) && !reaper.stopped)
+        pthread_cond_wait(&reaper.done, &reaper.lock);
+    pthread_mutex_unlock(&reaper.lock);
+    abort();
+}
+
+void sc_reaper_judge(const struct sc_hazard *hazard, const struct sc_ticket *ticket)
+{
+    int saved = errno;
+    pthread_mutex_lock(&reaper.lock);
+    bool queued = !reaper.stopped && !reaper.stopping && reaper.count < QUEUE_MAX;
+    if (queued) {
+        unsigned slot = (reaper.first + reaper.count++) % QUEUE_MAX;
+        reaper.queue[slot] = (struct verdict){*hazard, *ticket};
+        wake_locked();
+    }
+    if (queued && sc_options.halt_on_error)
+        halt_when_on_disk_locked();
+    pthread_mutex_unlock(&reaper.lock);
+    if (!queued)
+        sc_report_hazard(hazard);
+    if (!queued && sc_options.halt_on_error)
+        abort();
+    errno = saved;
+}
+
+struct awaited {
+    const struct sc_take_down *taken; /* this hold, or else every hold on the interval */
+    uintptr_t address;
+    size_t size_bytes;
+};
+
+static bool ended(const struct awaited *awaited)
+{
+    return awaited->taken
+               ? !sc_track_hold_lives(&sc_track, awaited->taken->held, awaited->taken->held_age)
+               : !sc_track_is_held(&sc_track, awaited->address, awaited->size_bytes);
+}
+
+/* A hook is not a cancellation point where the function that it stands for is none. */
+static bool wait_until_ended(const struct awaited *awaited)
+{
+    int saved = errno;
+    int cancel;
+    int result = 0;
+    struct timespec at = deadline_in(sc_options.stall_limit_ns);
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+    atomic_fetch_add(&reaper.waiters, 1);
+    pthread_mutex_lock(&reaper.lock);
+    wake_locked();
+    while (!ended(awaited) && result != ETIMEDOUT && !reaper.stopped)
+        result = pthread_cond_timedwait(&reaper.done, &reaper.lock, &at);
+    pthread_mutex_unlock(&reaper.lock);
+    atomic_fetch_sub(&reaper.waiters, 1);
+    pthread_setcancelstate(cancel, NULL);
+    errno = saved;
+    return ended(awaited);
+}
+
+bool sc_reaper_wait(const struct sc_take_down *taken)
+{
+    return wait_until_ended(&(struct awaited){.taken = taken});
+}
+
+bool sc_reaper_settle(uintptr_t address, size_t size_bytes)
+{
+    return wait_until_ended(&(struct awaited){.address = address, .size_bytes = size_bytes});
+}
+
+void sc_reaper_stop(void)
+{
+    struct timespec at = deadline_in(STOP_WAIT_NS);
+    pthread_mutex_lock(&reaper.lock);
+    reaper.stopping = true;
+    if (!reaper.started)
+        reaper.stopped = true;
+    pthread_cond_signal(&reaper.work);
+    int result = 0;
+    while (!reaper.stopped && result != ETIMEDOUT)
+        result = pthread_cond_timedwait(&reaper.done, &reaper.lock, &at);
+    pthread_mutex_unlock(&reaper.lock);
+}
+
+void sc_reaper_child(void)
+{
+    pthread_mutex_init(&reaper.lock, NULL);
+    reaper.started = false;
+    reaper.stopping = true;
+    reaper.stopped = true;
+    reaper.count = 0;
+}

@@ -1,0 +1,38 @@
+/* The reaper: one thread of ours that judges hazards and gives held memory back.
+ *
+ * It starts with the first hazard and sleeps when there is nothing to do. The libc hooks may not
+ * call CUDA, so they hand it what they found: it asks the device whether the operation was still
+ * running (observed or latent), writes the report, waits for held memory's operations and then
+ * does what the program had asked for. All signals are blocked on it, it never touches a stream
+ * that captures, and its own capture mode is relaxed.
+ *
+ * Freeing pinned memory makes the driver wait for the whole context, and block copies of other
+ * threads meanwhile (docs/gpu-results.md, Q7): the reaper does so when the context is idle, or when a
+ * second has passed.
+ */
+#ifndef SC_INTERPOSE_REAPER_H
+#define SC_INTERPOSE_REAPER_H
+
+#include "track/track.h"
+
+/* A hazard with the operation that it depends on; the reaper fills in the certainty. Waits until it
+ * is on disk with halt_on_error=1, and then aborts; otherwise returns at once. */
+void sc_reaper_judge(const struct sc_hazard *hazard, const struct sc_ticket *ticket);
+
+/* There is a new hold. */
+void sc_reaper_wake(void);
+
+/* Waits until the hold that a take-down made has ended, at most stall_limit. False: it has not. */
+bool sc_reaper_wait(const struct sc_take_down *taken);
+
+/* Waits, as long, until no hold overlaps the interval any more. */
+bool sc_reaper_settle(uintptr_t address, size_t size_bytes);
+
+/* The process ends: reports what is still to be judged, and stops. Later hazards are reported at
+ * once as latent. */
+void sc_reaper_stop(void);
+
+/* In a forked child: there is no reaper here. */
+void sc_reaper_child(void);
+
+#endif

@@ -1,0 +1,94 @@
+/* The driver's streams and contexts as the tracker's.
+ *
+ * A stream is made known when it is created, or at its first use if it came some other way; the
+ * legacy stream of each context and the per-thread default stream of each thread and context are
+ * streams of their own. Records are never freed while anything may still point to them.
+ *
+ * A stream's lock keeps its driver handle alive: it is held over our own calls on that stream and
+ * taken by the wrappers that destroy it or begin a capture on it. Order of locks: stream, then
+ * registry, then the tracker's. No libc hook takes any of the first two.
+ */
+#ifndef SC_INTERPOSE_STREAMS_H
+#define SC_INTERPOSE_STREAMS_H
+
+#include <pthread.h>
+
+#include "interpose/driver.h"
+#include "track/track.h"
+
+enum { SC_MARKS_MAX = 64 };
+
+/* An event of ours behind the stream's operation `number`. */
+struct sc_mark {
+    CUevent event;
+    uint64_t number;
+};
+
+struct sc_context {
+    CUcontext handle;
+    CUdevice device;
+    uint32_t legacy; /* the tracker's id of the context */
+    struct sc_stream_record *legacy_stream;
+    CUstream marker; /* a blocking stream of ours: events on it follow the legacy stream's work */
+    bool reads_pageable;    /* the device reads pageable memory in place */
+    _Atomic bool gone;
+    pthread_mutex_t events_lock;
+    unsigned spare_count;
+    CUevent spares[SC_MARKS_MAX * 4];
+};
+
+struct sc_stream_record {
+    uint32_t id;
+    enum sc_stream_kind kind;
+    bool per_thread;
+    CUstream handle;
+    struct sc_context *context;
+    pthread_mutex_t lock;
+    bool gone;
+    _Atomic bool unmarked; /* operations were issued behind the last mark */
+    uint64_t marked_ns;
+    unsigned first_mark, mark_count;
+    struct sc_mark marks[SC_MARKS_MAX];
+    struct sc_stream_record *next_spare;
+};
+
+/* 0 or -ENOMEM. */
+int sc_streams_init(void);
+
+/* The record of the stream as a call names it; per_thread is true in the _ptsz and _ptds variants.
+ * NULL where there is no current context, no memory, or the stream is capturing. */
+struct sc_stream_record *sc_streams_find(CUstream handle, bool per_thread);
+
+/* Is a capture open on it? Cheap, and always false in a process that never captured. */
+bool sc_streams_is_capturing(struct sc_stream_record *stream);
+void sc_streams_note_capture(void);
+bool sc_streams_captures_seen(void);
+
+struct sc_stream_record *sc_streams_of_id(uint32_t id);
+
+/* The record of the calling thread's current context, or NULL. */
+struct sc_context *sc_streams_current_context(void);
+struct sc_context *sc_streams_context_of_id(uint32_t legacy);
+
+/* The record of a context met before, or NULL. */
+struct sc_context *sc_streams_known_context(CUcontext handle);
+
+/* The primary context of the device if it is alive and was met before, or NULL. */
+CUcontext sc_streams_primary_context(CUdevice device);
+
+void sc_streams_created(CUstream handle);
+
+/* Before the driver destroys it; after that failed; after that succeeded. */
+struct sc_stream_record *sc_streams_destroying(CUstream handle);
+void sc_streams_not_destroyed(struct sc_stream_record *stream);
+void sc_streams_destroyed(struct sc_stream_record *stream);
+
+/* The context is gone: all its work is done, its memory and handles are void. */
+void sc_streams_context_gone(CUcontext handle);
+
+/* Calls visit for each stream of the context, with no lock held. */
+void sc_streams_each(struct sc_context *context,
+                     void (*visit)(void *argument, struct sc_stream_record *stream),
+                     void *argument);
+
+#endif

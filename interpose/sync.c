@@ -1,0 +1,200 @@
+/* Synchronises, queries, and copies that return when they are done. */
+#include "interpose/sync.h"
+
+#include <errno.h>
+
+#include "interpose/process.h"
+#include "interpose/streams.h"
+#include "interpose/wrap.h"
+
+#include "track/poison.h"
+
+static enum sc_scope scope_of(const struct sc_stream_record *stream)
+{
+    return stream->kind == SC_STREAM_LEGACY ? SC_SCOPE_LEGACY : SC_SCOPE_STREAM;
+}
+
+struct sc_sync sc_sync_begin_stream(CUstream handle, bool per_thread)
+{
+    struct sc_sync sync = {false};
+    struct sc_stream_record *stream = sc_active() ? sc_streams_find(handle, per_thread) : NULL;
+    if (stream) {
+        sync.on = true;
+        sync.point = sc_track_point(&sc_track, stream->id, scope_of(stream));
+    }
+    return sync;
+}
+
+struct sc_sync sc_sync_begin_copy(bool per_thread)
+{
+    struct sc_sync sync = {false};
+    struct sc_stream_record *stream = sc_active() ? sc_streams_find(NULL, per_thread) : NULL;
+    if (stream) {
+        sync.on = true;
+        sc_track_work(&sc_track, stream->id);
+        sync.point = sc_track_point(&sc_track, stream->id, scope_of(stream));
+    }
+    return sync;
+}
+
+struct sc_sync sc_sync_begin_context(CUcontext handle)
+{
+    struct sc_sync sync = {false};
+    struct sc_context *context = NULL;
+    if (sc_active())
+        context = handle ? sc_streams_known_context(handle) : sc_streams_current_context();
+    if (context) {
+        sync.on = true;
+        sync.point = sc_track_point(&sc_track, context->legacy, SC_SCOPE_CONTEXT);
+    }
+    return sync;
+}
+
+struct sc_sync sc_sync_begin_event(CUevent event)
+{
+    struct sc_sync sync = {false};
+    if (sc_active()) {
+        sync.on = true;
+        sync.point = sc_track_event_point(&sc_track, (uintptr_t)event);
+    }
+    return sync;
+}
+
+CUresult sc_sync_end(struct sc_sync *sync, CUresult result)
+{
+    int saved = errno;
+    if (sync->on && result == CUDA_SUCCESS)
+        sc_track_known(&sc_track, &sync->point);
+    else if (sync->on)
+        sc_track_forget_point(&sc_track, &sync->point);
+    errno = saved;
+    return result;
+}
+
+SC_DEFINE2(cuStreamSynchronize, _ptsz, (CUstream hStream),
+           struct sc_sync sync = sc_sync_begin_stream(hStream, per_thread);
+           return sc_sync_end(&sync, REAL(hStream));)
+
+SC_DEFINE2(cuStreamQuery, _ptsz, (CUstream hStream),
+           struct sc_sync sync = sc_sync_begin_stream(hStream, per_thread);
+           return sc_sync_end(&sync, REAL(hStream));)
+
+SC_DEFINE(cuCtxSynchronize, (void), struct sc_sync sync = sc_sync_begin_context(NULL);
+          return sc_sync_end(&sync, REAL());)
+
+SC_DEFINE(cuCtxSynchronize_v2, (CUcontext context),
+          struct sc_sync sync = sc_sync_begin_context(context);
+          return sc_sync_end(&sync, REAL(context));)
+
+SC_DEFINE(cuEventSynchronize, (CUevent event), struct sc_sync sync = sc_sync_begin_event(event);
+          return sc_sync_end(&sync, REAL(event));)
+
+SC_DEFINE(cuEventQuery, (CUevent event), struct sc_sync sync = sc_sync_begin_event(event);
+          return sc_sync_end(&sync, REAL(event));)
+
+/* It succeeds only if both events are complete. */
+#define ELAPSED(symbol)                                                                            \
+    SC_DEFINE(symbol, (float *milliseconds, CUevent start, CUevent end),                           \
+              struct sc_sync first = sc_sync_begin_event(start);                                   \
+              struct sc_sync second = sc_sync_begin_event(end);                                    \
+              CUresult result = REAL(milliseconds, start, end); sc_sync_end(&first, result);       \
+              return sc_sync_end(&second, result);)
+
+ELAPSED(cuEventElapsedTime)
+ELAPSED(cuEventElapsedTime_v2)
+
+/* ---- synchronous copies ----
+ *
+ * One that involves host memory returns after everything before it on its stream is done, also where
+ * its own DMA has not landed yet (pageable source). Between device addresses, and for memsets of
+ * device memory, the host does not wait: they are only work. (docs/gpu-results.md, Q5, Q6) */
+
+#define COPY(symbol, parameters, arguments)                                                        \
+    SC_DEFINE2(symbol, _ptds, parameters, struct sc_sync sync = sc_sync_begin_copy(per_thread);    \
+               return sc_sync_end(&sync, REAL arguments);)
+
+#define DEVICE_COPY(symbol, parameters, arguments)                                                 \
+    SC_DEFINE2(symbol, _ptds, parameters, sc_sync_device_work(per_thread);                         \
+               return REAL arguments;)
+
+#define MEMSET(symbol, address, parameters, arguments)                                             \
+    SC_DEFINE2(                                                                                    \
+        symbol, _ptds, parameters, if (!is_host(address)) {                                        \
+            sc_sync_device_work(per_thread);                                                       \
+            return REAL arguments;                                                                 \
+        } struct sc_sync sync = sc_sync_begin_copy(per_thread);                                    \
+        return sc_sync_end(&sync, REAL arguments);)
+
+static bool is_host(CUdeviceptr address)
+{
+    return sc_active() && sc_track_find_range(&sc_track, (uintptr_t)address).range;
+}
+
+static void sc_sync_device_work(bool per_thread)
+{
+    struct sc_stream_record *stream = sc_active() ? sc_streams_find(NULL, per_thread) : NULL;
+    if (stream)
+        sc_track_work(&sc_track, stream->id);
+}
+
+COPY(cuMemcpyHtoD_v2, (CUdeviceptr dst, const void *src, size_t bytes), (dst, src, bytes))
+COPY(cuMemcpyDtoH_v2, (void *dst, CUdeviceptr src, size_t bytes), (dst, src, bytes))
+COPY(cuMemcpyHtoA_v2, (CUarray dst, size_t offset, const void *src, size_t bytes),
+     (dst, offset, src, bytes))
+COPY(cuMemcpyAtoH_v2, (void *dst, CUarray src, size_t offset, size_t bytes),
+     (dst, src, offset, bytes))
+
+DEVICE_COPY(cuMemcpyDtoD_v2, (CUdeviceptr dst, CUdeviceptr src, size_t bytes), (dst, src, bytes))
+DEVICE_COPY(cuMemcpyDtoA_v2, (CUarray dst, size_t offset, CUdeviceptr src, size_t bytes),
+            (dst, offset, src, bytes))
+DEVICE_COPY(cuMemcpyAtoD_v2, (CUdeviceptr dst, CUarray src, size_t offset, size_t bytes),
+            (dst, src, offset, bytes))
+DEVICE_COPY(cuMemcpyAtoA_v2,
+            (CUarray dst, size_t dst_offset, CUarray src, size_t src_offset, size_t bytes),
+            (dst, dst_offset, src, src_offset, bytes))
+DEVICE_COPY(cuMemcpyPeer,
+            (CUdeviceptr dst, CUcontext dst_context, CUdeviceptr src, CUcontext src_context,
+             size_t bytes),
+            (dst, dst_context, src, src_context, bytes))
+DEVICE_COPY(cuMemcpy3DPeer, (const CUDA_MEMCPY3D_PEER *copy), (copy))
+
+/* A side that is host memory, known to us or named as such, makes the copy one that waits. */
+#define MIXED_COPY(symbol, parameters, arguments, waits)                                           \
+    SC_DEFINE2(                                                                                    \
+        symbol, _ptds, parameters, if (!(waits)) {                                                 \
+            sc_sync_device_work(per_thread);                                                       \
+            return REAL arguments;                                                                 \
+        } struct sc_sync sync = sc_sync_begin_copy(per_thread);                                    \
+        return sc_sync_end(&sync, REAL arguments);)
+
+#define NAMES_HOST(copy)                                                                           \
+    ((copy) && ((copy)->srcMemoryType == CU_MEMORYTYPE_HOST ||                                     \
+                (copy)->dstMemoryType == CU_MEMORYTYPE_HOST ||                                     \
+                ((copy)->srcMemoryType == CU_MEMORYTYPE_UNIFIED && is_host((copy)->srcDevice)) ||  \
+                ((copy)->dstMemoryType == CU_MEMORYTYPE_UNIFIED && is_host((copy)->dstDevice))))
+
+static bool is_device(CUdeviceptr address)
+{
+    unsigned type = 0;
+    return sc_real.cuPointerGetAttribute &&
+           sc_real.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address) ==
+               CUDA_SUCCESS &&
+           type == CU_MEMORYTYPE_DEVICE;
+}
+
+MIXED_COPY(cuMemcpy, (CUdeviceptr dst, CUdeviceptr src, size_t bytes), (dst, src, bytes),
+           sc_active() && !(is_device(dst) && is_device(src)))
+MIXED_COPY(cuMemcpy2D_v2, (const CUDA_MEMCPY2D *copy), (copy), NAMES_HOST(copy))
+MIXED_COPY(cuMemcpy2DUnaligned_v2, (const CUDA_MEMCPY2D *copy), (copy), NAMES_HOST(copy))
+MIXED_COPY(cuMemcpy3D_v2, (const CUDA_MEMCPY3D *copy), (copy), NAMES_HOST(copy))
+
+#define MEMSETS(bits, type)                                                                        \
+    MEMSET(cuMemsetD##bits##_v2, dst, (CUdeviceptr dst, type value, size_t count),                 \
+           (dst, value, count))                                                                    \
+    MEMSET(cuMemsetD2D##bits##_v2, dst,                                                            \
+           (CUdeviceptr dst, size_t pitch, type value, size_t width, size_t height),               \
+           (dst, pitch, value, width, height))
+
+MEMSETS(8, unsigned char)
+MEMSETS(16, unsigned short)
+MEMSETS(32, unsigned int)

@@ -1,0 +1,23 @@
+/* Call stacks, taken with libunwind.
+ *
+ * libunwind is loaded at run time, from the folder of this library or else the system's, so that a
+ * program never fails to start for want of it; without it, stacks are one frame deep.
+ * sc_unwind_here neither allocates with malloc nor takes a lock that the driver could hold.
+ */
+#ifndef SC_INTERPOSE_UNWIND_H
+#define SC_INTERPOSE_UNWIND_H
+
+#include <stdint.h>
+
+#include "report/options.h"
+
+/* Once, before the first stack. Says on stderr (verbosity permitting) what it could not load. */
+void sc_unwind_start(const struct sc_options *options);
+
+/* Id in the stack depot of the caller's stack. `site` is the address that the hook returns to:
+ * frames inside of it are ours and are left out. */
+uint32_t sc_unwind_here(void *site);
+
+#define SC_SITE() __builtin_return_address(0)
+
+#endif

@@ -1,0 +1,14 @@
+/* The subcommands of `safecopy`. Each gets its own name as argv[0] and returns an exit status. */
+#ifndef SC_REPORT_COMMAND_COMMAND_H
+#define SC_REPORT_COMMAND_COMMAND_H
+
+enum { SC_COMMAND_FOUND = 1, SC_COMMAND_USAGE = 2 };
+
+/* Starts a program under the library. Returns only if it could not: 2 for bad options or a missing
+ * library, 126 or 127 as a shell for a program that cannot be run or found. */
+int sc_command_run(int argc, char **argv);
+
+/* Shows reports: 0 without hazards, 1 with, 2 if one could not be read. */
+int sc_command_report(int argc, char **argv);
+
+#endif

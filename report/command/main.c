@@ -1,0 +1,56 @@
+/* safecopy: runs programs under libsafecopy.so and shows the reports that it wrote.
+ *
+ * Never preloaded, so it may use stdio, malloc, jansson and libelf. From the library it shares the
+ * parsing of options.
+ * links: report/file.c report/nearest.c
+ */
+#include "report/command/command.h"
+#include "report/options.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define VERSION "0.1.0"
+
+static const char help[] =
+    "usage: safecopy run [--strict] [--option KEY=VALUE]... [--report PATH] [--] PROGRAM [ARG]...\n"
+    "       safecopy report [--json] FILE...\n"
+    "       safecopy --help | --version\n"
+    "\n"
+    "run     starts PROGRAM with libsafecopy.so preloaded\n"
+    "          --strict             exit status 66 if a hazard is found\n"
+    "          --option KEY=VALUE   sets an option, on top of SAFECOPY_OPTIONS\n"
+    "          --report PATH        where the report goes (%p pid, %e executable, %h host, %r "
+    "rank)\n"
+    "report  shows the hazards of one or more reports, equal ones merged ('-' is standard input)\n"
+    "          --json               the same as JSON\n"
+    "        exit status: 0 no hazards, 1 hazards, 2 a report could not be read\n"
+    "\n";
+
+static int usage(const char *problem, const char *word)
+{
+    fprintf(stderr, "safecopy: %s%s; see safecopy --help\n", problem, word);
+    return SC_COMMAND_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2)
+        return usage("what to do? run or report", "");
+    if (strcmp(argv[1], "run") == 0)
+        return sc_command_run(argc - 1, argv + 1);
+    if (strcmp(argv[1], "report") == 0)
+        return sc_command_report(argc - 1, argv + 1);
+    if (strcmp(argv[1], "--version") == 0) {
+        puts("safecopy " VERSION);
+        return 0;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+        fputs(help, stdout);
+        fflush(stdout);
+        sc_options_print_table(STDOUT_FILENO);
+        return 0;
+    }
+    return usage("there is no command ", argv[1]);
+}

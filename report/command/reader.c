@@ -1,0 +1,225 @@
+#define _GNU_SOURCE 1
+#include "report/command/reader.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *sc_reader_string(const json_t *object, const char *key, const char *otherwise)
+{
+    const char *value = json_string_value(json_object_get(object, key));
+    return value != NULL ? value : otherwise;
+}
+
+json_int_t sc_reader_number(const json_t *object, const char *key)
+{
+    return json_integer_value(json_object_get(object, key));
+}
+
+bool sc_reader_init(struct sc_reader *reader)
+{
+    *reader = (struct sc_reader){.runs = json_array(), .hazards = json_object()};
+    return reader->runs != NULL && reader->hazards != NULL;
+}
+
+void sc_reader_free(struct sc_reader *reader)
+{
+    json_decref(reader->runs);
+    json_decref(reader->hazards);
+}
+
+/* The state of reading one report. */
+struct reading {
+    struct sc_reader *reader;
+    const char *name;
+    json_t *run;     /* an element of reader->runs */
+    json_t *hazards; /* key -> the last line of equal hazards, "certainty" the strongest */
+    size_t line_number, good_lines, bad_lines;
+};
+
+static void complain(struct reading *reading, const char *what)
+{
+    reading->bad_lines++;
+    if (!reading->reader->quiet)
+        fprintf(stderr, "safecopy: %s:%zu: %s; passed over\n", reading->name, reading->line_number,
+                what);
+}
+
+static void put_key_of(FILE *key, const json_t *side)
+{
+    size_t index;
+    json_t *frame;
+    const json_t *stack = json_object_get(side, "stack");
+    if (json_array_size(stack) == 0)
+        fprintf(key, "|%s", sc_reader_string(side, "api", ""));
+    json_array_foreach(stack, index, frame)
+    {
+        fprintf(key, "|%s+%s", sc_reader_string(frame, "module", ""),
+                sc_reader_string(frame, "offset", ""));
+        if (json_object_get(frame, "file") != NULL)
+            fprintf(key, "%s:%lld", sc_reader_string(frame, "file", ""),
+                    (long long)sc_reader_number(frame, "line"));
+    }
+}
+
+/* What makes two hazards equal: code and both stacks. Addresses differ between runs, offsets in
+ * modules do not. The caller frees it. */
+static char *key_of(const json_t *hazard)
+{
+    char *bytes = NULL;
+    size_t size;
+    FILE *key = open_memstream(&bytes, &size);
+    if (key == NULL)
+        return NULL;
+    fputs(sc_reader_string(hazard, "code", ""), key);
+    put_key_of(key, json_object_get(hazard, "copy"));
+    fputs(" <- ", key);
+    put_key_of(key, json_object_get(hazard, "event"));
+    if (fclose(key) != 0) {
+        free(bytes);
+        return NULL;
+    }
+    return bytes;
+}
+
+static void keep_strongest(json_t *hazard, const json_t *other)
+{
+    if (strcmp(sc_reader_string(other, "certainty", ""), "observed") == 0)
+        json_object_set_new(hazard, "certainty", json_string("observed"));
+}
+
+static bool is_hazard(const json_t *line)
+{
+    return json_is_string(json_object_get(line, "code")) &&
+           json_is_object(json_object_get(line, "copy")) &&
+           json_is_object(json_object_get(line, "event")) && sc_reader_number(line, "count") > 0;
+}
+
+static void take_hazard(struct reading *reading, json_t *hazard)
+{
+    char *key = key_of(hazard);
+    if (key == NULL)
+        return;
+    const json_t *before = json_object_get(reading->hazards, key);
+    if (before != NULL)
+        keep_strongest(hazard, before);
+    json_object_set_nocheck(reading->hazards, key, hazard);
+    reading->reader->hazardous = true;
+    free(key);
+}
+
+static void take_line(struct reading *reading, json_t *line)
+{
+    const char *type = sc_reader_string(line, "type", "");
+    if (strcmp(type, "hazard") == 0 && is_hazard(line)) {
+        take_hazard(reading, line);
+    } else if (strcmp(type, "run") == 0 || strcmp(type, "summary") == 0) {
+        json_object_set(reading->run, type, line);
+        if (strcmp(type, "summary") == 0 && sc_reader_number(line, "hazards") > 0)
+            reading->reader->hazardous = true;
+    } else {
+        complain(reading, "not a line of a report");
+        return;
+    }
+    reading->good_lines++;
+}
+
+static void read_line(struct reading *reading, const char *bytes, size_t size, bool is_whole)
+{
+    json_error_t error;
+    if (size == 0 && is_whole)
+        return;
+    json_t *line = json_loadb(bytes, size, JSON_REJECT_DUPLICATES, &error);
+    if (json_is_object(line))
+        take_line(reading, line);
+    else
+        complain(reading, is_whole ? "not JSON" : "the last line is cut");
+    json_decref(line);
+}
+
+static void read_lines(struct reading *reading, const char *bytes, size_t size)
+{
+    const char *end = bytes + size;
+    while (bytes < end) {
+        const char *newline = memchr(bytes, '\n', (size_t)(end - bytes));
+        const char *stop = newline != NULL ? newline : end;
+        reading->line_number++;
+        read_line(reading, bytes, (size_t)(stop - bytes), newline != NULL);
+        bytes = newline != NULL ? newline + 1 : end;
+    }
+}
+
+/* Adds one run's hazards to those of all runs. */
+static void merge(struct sc_reader *reader, json_t *hazards)
+{
+    const char *key;
+    json_t *hazard;
+    json_object_foreach(hazards, key, hazard)
+    {
+        const json_t *known = json_object_get(reader->hazards, key);
+        json_int_t count = sc_reader_number(hazard, "count");
+        json_int_t all = 0;
+        if (__builtin_add_overflow(count, sc_reader_number(known, "count"), &all))
+            all = count;
+        if (known != NULL)
+            keep_strongest(hazard, known);
+        json_object_set_new(hazard, "count", json_integer(all));
+        json_object_set_new(hazard, "runs", json_integer(sc_reader_number(known, "runs") + 1));
+        json_object_set_nocheck(reader->hazards, key, hazard);
+    }
+}
+
+bool sc_reader_add(struct sc_reader *reader, const char *name, const char *bytes, size_t size)
+{
+    struct reading reading = {.reader = reader, .name = name};
+    reading.hazards = json_object();
+    reading.run = json_pack("{s:s,s:n,s:n}", "file", name, "run", "summary");
+    if (reading.run == NULL) /* a name that is not UTF-8 */
+        reading.run = json_pack("{s:s,s:n,s:n}", "file", "?", "run", "summary");
+    read_lines(&reading, bytes, size);
+    if (reading.good_lines > 0) {
+        merge(reader, reading.hazards);
+        json_object_set_new(reading.run, "bad_lines", json_integer((json_int_t)reading.bad_lines));
+        json_array_append(reader->runs, reading.run);
+    }
+    json_decref(reading.run);
+    json_decref(reading.hazards);
+    return reading.good_lines > 0;
+}
+
+static char *load_stream(FILE *stream, size_t *size)
+{
+    char *bytes = NULL;
+    size_t capacity = 0;
+    *size = 0;
+    for (;;) {
+        if (*size == capacity) {
+            capacity = capacity == 0 ? 65536 : 2 * capacity;
+            char *grown = realloc(bytes, capacity);
+            if (grown == NULL)
+                break;
+            bytes = grown;
+        }
+        size_t count = fread(bytes + *size, 1, capacity - *size, stream);
+        *size += count;
+        if (count == 0 && !ferror(stream))
+            return bytes;
+        if (ferror(stream))
+            break;
+    }
+    free(bytes);
+    return NULL;
+}
+
+char *sc_reader_load(const char *path, size_t *size)
+{
+    bool is_input = strcmp(path, "-") == 0;
+    FILE *stream = is_input ? stdin : fopen(path, "rbe");
+    char *bytes = stream != NULL ? load_stream(stream, size) : NULL;
+    if (bytes == NULL)
+        fprintf(stderr, "safecopy: cannot read %s: %s\n", path, strerror(errno));
+    if (stream != NULL && !is_input)
+        fclose(stream);
+    return bytes;
+}

@@ -1,0 +1,240 @@
+#define _GNU_SOURCE 1
+#include "report/command/render.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *string_of(const json_t *object, const char *key)
+{
+    return sc_reader_string(object, key, "?");
+}
+
+static const char *text_of(const json_t *string)
+{
+    return json_is_string(string) ? json_string_value(string) : "?";
+}
+
+/* The best name for a frame: of the file that ran, then of the report; the caller frees it. */
+static char *name_of(const json_t *frame, struct sc_symbols *symbols)
+{
+    const char *module = sc_reader_string(frame, "module", NULL);
+    const char *name = sc_reader_string(frame, "symbol", NULL);
+    if (module != NULL) {
+        uint64_t offset = strtoull(sc_reader_string(frame, "offset", "0"), NULL, 16);
+        const char *found = sc_symbols_find(symbols, module, offset);
+        name = found != NULL ? found : name;
+    }
+    return name != NULL ? sc_symbols_demangle(name) : NULL;
+}
+
+static void print_frame(FILE *out, const json_t *frame, size_t index, struct sc_symbols *symbols)
+{
+    const char *file = sc_reader_string(frame, "file", NULL);
+    if (file != NULL) {
+        fprintf(out, "      #%zu %s %s:%" JSON_INTEGER_FORMAT "\n", index,
+                string_of(frame, "function"), file, sc_reader_number(frame, "line"));
+        return;
+    }
+    char *name = name_of(frame, symbols);
+    const char *module = sc_reader_string(frame, "module", NULL);
+    fprintf(out, "      #%zu %s (%s%s%s)\n", index, name != NULL ? name : "?",
+            module != NULL ? module : "", module != NULL ? "+" : "", string_of(frame, "offset"));
+    free(name);
+}
+
+static void print_stack(FILE *out, const json_t *side, struct sc_symbols *symbols)
+{
+    size_t index;
+    json_t *frame;
+    const json_t *stack = json_object_get(side, "stack");
+    json_array_foreach(stack, index, frame) print_frame(out, frame, index, symbols);
+}
+
+static const char *advice(const char *code)
+{
+    static const struct {
+        const char *code, *words;
+    } table[] = {
+        {"SC101", "free the source only after a wait that covers the copy: cudaStreamSynchronize, "
+                  "or an event recorded after it"},
+        {"SC102", "free the destination only after a wait that covers the copy; until then the "
+                  "device writes into whatever owns the memory next"},
+        {"SC103", "unregister only after a wait that covers the copy"},
+        {"SC104", "unmap only after a wait that covers the copy"},
+        {"SC105",
+         "wait for the copy before cudaFreeHost: that it waits by itself is not documented"},
+        {"SC204", "order the two operations: record an event after the first and make the second's "
+                  "stream wait for it (cudaStreamWaitEvent)"},
+    };
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        if (strcmp(table[i].code, code) == 0)
+            return table[i].words;
+    }
+    return "see docs/hazards.md";
+}
+
+static const char *plural(json_int_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+static void print_hazard(FILE *out, const json_t *hazard, struct sc_symbols *symbols)
+{
+    const json_t *copy = json_object_get(hazard, "copy");
+    const json_t *event = json_object_get(hazard, "event");
+    const json_t *buffer = json_object_get(hazard, "buffer");
+    json_int_t count = sc_reader_number(hazard, "count"), runs = sc_reader_number(hazard, "runs");
+    const char *code = string_of(hazard, "code");
+    /* A line comes only when the count has doubled: more than one a run may mean still more. */
+    fprintf(out, "%s %s, %s, %s%" JSON_INTEGER_FORMAT " time%s", code, string_of(hazard, "name"),
+            string_of(hazard, "certainty"), count > runs ? "at least " : "", count, plural(count));
+    if (runs > 1)
+        fprintf(out, " in %" JSON_INTEGER_FORMAT " runs", runs);
+    fprintf(out, ": %s\n", string_of(hazard, "action"));
+    fprintf(out,
+            "    %s (thread %" JSON_INTEGER_FORMAT "), on %s memory at %s, %" JSON_INTEGER_FORMAT
+            " bytes\n",
+            string_of(event, "api"), sc_reader_number(event, "thread"), string_of(buffer, "kind"),
+            string_of(buffer, "address"), sc_reader_number(buffer, "size"));
+    print_stack(out, event, symbols);
+    fprintf(out,
+            "    came before the end of %s %s, %" JSON_INTEGER_FORMAT
+            " bytes at %s (stream %s, device %" JSON_INTEGER_FORMAT ", thread %" JSON_INTEGER_FORMAT
+            ")\n",
+            string_of(copy, "api"), string_of(copy, "direction"), sc_reader_number(copy, "size"),
+            string_of(copy, "address"), string_of(copy, "stream"), sc_reader_number(copy, "device"),
+            sc_reader_number(copy, "thread"));
+    print_stack(out, copy, symbols);
+    fprintf(out, "    What to do: %s.\n\n", advice(code));
+}
+
+static void print_command(FILE *out, const json_t *run)
+{
+    size_t index;
+    json_t *argument;
+    json_array_foreach(json_object_get(run, "command"), index, argument)
+        fprintf(out, "%s%s", index > 0 ? " " : "", text_of(argument));
+}
+
+static void print_ignored(FILE *out, const json_t *summary)
+{
+    size_t index;
+    json_t *entry;
+    json_array_foreach(json_object_get(summary, "options_ignored"), index, entry)
+        fprintf(out, "    an option was not understood and ignored: %s\n", text_of(entry));
+}
+
+static void print_run(FILE *out, const json_t *entry)
+{
+    const json_t *run = json_object_get(entry, "run");
+    const json_t *summary = json_object_get(entry, "summary");
+    json_int_t bad = sc_reader_number(entry, "bad_lines");
+    fprintf(out, "%s: ", string_of(entry, "file"));
+    if (json_is_object(run)) {
+        print_command(out, run);
+        fprintf(out, " (pid %" JSON_INTEGER_FORMAT " on %s)\n", sc_reader_number(run, "pid"),
+                string_of(run, "host"));
+    } else {
+        fprintf(out, "the line that says what ran is missing\n");
+    }
+    if (json_is_object(summary)) {
+        json_int_t hazards = sc_reader_number(summary, "hazards");
+        fprintf(out, "    %" JSON_INTEGER_FORMAT " hazard%s in %" JSON_INTEGER_FORMAT " operations",
+                hazards, plural(hazards), sc_reader_number(summary, "operations"));
+        if (json_is_integer(json_object_get(summary, "exit_status")))
+            fprintf(out, ", exit status %" JSON_INTEGER_FORMAT,
+                    sc_reader_number(summary, "exit_status"));
+        fprintf(out, "\n");
+        print_ignored(out, summary);
+    } else {
+        fprintf(out, "    no summary: the run did not end normally\n");
+    }
+    if (bad > 0)
+        fprintf(out, "    %" JSON_INTEGER_FORMAT " line%s could not be read\n", bad, plural(bad));
+}
+
+static int by_weight(const void *a, const void *b)
+{
+    const json_t *left = *(json_t *const *)a, *right = *(json_t *const *)b;
+    int certainty = strcmp(string_of(right, "certainty"), string_of(left, "certainty"));
+    json_int_t left_count = sc_reader_number(left, "count");
+    json_int_t right_count = sc_reader_number(right, "count");
+    if (certainty != 0)
+        return certainty;
+    return left_count > right_count ? -1 : left_count < right_count;
+}
+
+/* The merged hazards in the order of printing; an array that the caller frees. */
+static json_t **sorted_hazards(const struct sc_reader *reader, size_t *count)
+{
+    const char *key;
+    json_t *hazard;
+    json_t **sorted = calloc(json_object_size(reader->hazards) + 1, sizeof(*sorted));
+    *count = 0;
+    if (sorted == NULL)
+        return NULL;
+    json_object_foreach(reader->hazards, key, hazard) sorted[(*count)++] = hazard;
+    qsort(sorted, *count, sizeof(*sorted), by_weight);
+    return sorted;
+}
+
+static void print_all(FILE *out, const struct sc_reader *reader, struct sc_symbols *symbols)
+{
+    size_t index, count;
+    json_t *entry;
+    json_array_foreach(reader->runs, index, entry) print_run(out, entry);
+    json_t **sorted = sorted_hazards(reader, &count);
+    fprintf(out, "%zu place%s with hazards\n\n", count, count == 1 ? "" : "s");
+    for (size_t i = 0; sorted != NULL && i < count; i++)
+        print_hazard(out, sorted[i], symbols);
+    free(sorted);
+}
+
+/* What a report names (arguments, paths) must not steer the terminal. */
+void sc_render_text(const struct sc_reader *reader, struct sc_symbols *symbols)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    if (out == NULL)
+        return;
+    print_all(out, reader, symbols);
+    if (fclose(out) == 0) {
+        for (size_t i = 0; i < size; i++)
+            putchar((unsigned char)text[i] < ' ' && text[i] != '\n' ? '?' : text[i]);
+    }
+    free(text);
+}
+
+static void name_frames(json_t *side, struct sc_symbols *symbols)
+{
+    size_t index;
+    json_t *frame;
+    json_array_foreach(json_object_get(side, "stack"), index, frame)
+    {
+        char *name = name_of(frame, symbols);
+        if (name != NULL && json_is_object(frame))
+            json_object_set_new(frame, "symbol", json_string(name));
+        free(name);
+    }
+}
+
+void sc_render_json(const struct sc_reader *reader, struct sc_symbols *symbols)
+{
+    size_t count;
+    json_t **sorted = sorted_hazards(reader, &count);
+    json_t *hazards = json_array();
+    for (size_t i = 0; sorted != NULL && i < count; i++) {
+        name_frames(json_object_get(sorted[i], "copy"), symbols);
+        name_frames(json_object_get(sorted[i], "event"), symbols);
+        json_array_append(hazards, sorted[i]);
+    }
+    json_t *all = json_pack("{s:O,s:o}", "runs", reader->runs, "hazards", hazards);
+    json_dumpf(all, stdout, JSON_INDENT(2));
+    putchar('\n');
+    json_decref(all);
+    free(sorted);
+}

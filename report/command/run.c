@@ -1,0 +1,148 @@
+#define _GNU_SOURCE 1
+#include "report/command/command.h"
+
+#include "report/options.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void say(void *context, const char *line)
+{
+    (void)context;
+    fprintf(stderr, "safecopy: %s\n", line);
+}
+
+__attribute__((format(printf, 1, 2))) static char *text_of(const char *format, ...)
+{
+    char *text = NULL;
+    va_list arguments;
+    va_start(arguments, format);
+    if (vasprintf(&text, format, arguments) < 0) {
+        say(NULL, "out of memory");
+        exit(SC_COMMAND_USAGE);
+    }
+    va_end(arguments);
+    return text;
+}
+
+/* Puts `entry` behind the entries of *options, which the later entry overrules. */
+static void add_entry(char **options, const char *key, const char *value)
+{
+    char *longer = text_of("%s%s%s%s", *options, **options != '\0' ? ":" : "", key, value);
+    free(*options);
+    *options = longer;
+}
+
+static bool is_option_value(const char *value)
+{
+    if (strchr(value, ':') == NULL)
+        return true;
+    fprintf(stderr, "safecopy: '%s' cannot be given: ':' separates options\n", value);
+    return false;
+}
+
+/* Adds the flags to *options; leaves optind at the program. */
+static bool read_flags(int argc, char **argv, char **options)
+{
+    static const struct option flags[] = {
+        {"strict", no_argument, NULL, 's'},
+        {"option", required_argument, NULL, 'o'},
+        {"report", required_argument, NULL, 'r'},
+        {NULL, 0, NULL, 0},
+    };
+    int flag;
+    while ((flag = getopt_long(argc, argv, "+o:", flags, NULL)) != -1) {
+        if (flag == '?' || (flag == 'r' && !is_option_value(optarg)))
+            return false;
+        if (flag == 's')
+            add_entry(options, "strict=", "1");
+        else
+            add_entry(options, flag == 'r' ? "report_path=" : "", optarg);
+    }
+    if (optind < argc)
+        return true;
+    say(NULL, "run what? name a program; see safecopy --help");
+    return false;
+}
+
+static bool are_valid(const char *text)
+{
+    static struct sc_options options;
+    sc_options_defaults(&options);
+    return sc_options_parse(&options, text, say, NULL) == 0;
+}
+
+/* The library beside the command, or where an installation has it. The caller frees it. */
+static char *find_library(void)
+{
+    static const char *const places[] = {"", "/../lib", "/../lib64"};
+    char directory[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", directory, sizeof(directory) - 1);
+    directory[length > 0 ? length : 0] = '\0';
+    char *slash = strrchr(directory, '/');
+    if (slash != NULL)
+        *slash = '\0';
+    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+        char *candidate = text_of("%s%s/libsafecopy.so", directory, places[i]);
+        char *library = realpath(candidate, NULL);
+        free(candidate);
+        if (library != NULL)
+            return library;
+    }
+    fprintf(stderr, "safecopy: libsafecopy.so is neither in %s nor in %s/../lib\n", directory,
+            directory);
+    return NULL;
+}
+
+/* LD_PRELOAD cannot quote: a blank or a colon in a path would end it. */
+static bool is_preloadable(const char *library)
+{
+    if (strpbrk(library, " :") == NULL)
+        return true;
+    fprintf(stderr, "safecopy: %s cannot be preloaded from a path with a blank or a colon\n",
+            library);
+    return false;
+}
+
+static void preload(const char *library)
+{
+    const char *others = getenv("LD_PRELOAD");
+    bool alone = others == NULL || others[0] == '\0';
+    char *list = text_of("%s%s%s", library, alone ? "" : ":", alone ? "" : others);
+    setenv("LD_PRELOAD", list, 1);
+    free(list);
+}
+
+static int run(char **program, const char *options)
+{
+    if (options[0] != '\0')
+        setenv("SAFECOPY_OPTIONS", options, 1);
+    execvp(program[0], program);
+    int error = errno;
+    unsetenv("LD_PRELOAD");
+    fprintf(stderr, "safecopy: cannot run %s: %s\n", program[0], strerror(error));
+    return error == ENOENT ? 127 : 126;
+}
+
+int sc_command_run(int argc, char **argv)
+{
+    const char *inherited = getenv("SAFECOPY_OPTIONS");
+    char *options = text_of("%s", inherited != NULL ? inherited : "");
+    char *library = NULL;
+    int status = SC_COMMAND_USAGE;
+    if (read_flags(argc, argv, &options) && are_valid(options) &&
+        (library = find_library()) != NULL && is_preloadable(library)) {
+        preload(library);
+        status = run(argv + optind, options);
+    }
+    free(library);
+    free(options);
+    return status;
+}

@@ -1,0 +1,257 @@
+#define _GNU_SOURCE 1
+#include "report/command/symbols.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <libelf.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct symbol {
+    uint64_t start, end;
+    char *name;
+};
+
+struct module {
+    struct module *next;
+    char *path;
+    char *build_id; /* expected; NULL if not known */
+    bool loaded, contradicted;
+    uint64_t first_address; /* of the mapping, as the file numbers addresses */
+    struct symbol *symbols; /* sorted by start */
+    size_t count, capacity;
+};
+
+struct sc_symbols {
+    struct module *modules;
+};
+
+struct sc_symbols *sc_symbols_new(void)
+{
+    elf_version(EV_CURRENT);
+    return calloc(1, sizeof(struct sc_symbols));
+}
+
+static void free_module(struct module *module)
+{
+    for (size_t i = 0; i < module->count; i++)
+        free(module->symbols[i].name);
+    free(module->symbols);
+    free(module->build_id);
+    free(module->path);
+    free(module);
+}
+
+void sc_symbols_free(struct sc_symbols *symbols)
+{
+    while (symbols != NULL && symbols->modules != NULL) {
+        struct module *module = symbols->modules;
+        symbols->modules = module->next;
+        free_module(module);
+    }
+    free(symbols);
+}
+
+static struct module *find_module(struct sc_symbols *symbols, const char *path)
+{
+    for (struct module *module = symbols->modules; module != NULL; module = module->next) {
+        if (strcmp(module->path, path) == 0)
+            return module;
+    }
+    struct module *module = calloc(1, sizeof(*module));
+    char *copy = strdup(path);
+    if (module == NULL || copy == NULL) {
+        free(module);
+        free(copy);
+        return NULL;
+    }
+    module->path = copy;
+    module->next = symbols->modules;
+    symbols->modules = module;
+    return module;
+}
+
+void sc_symbols_expect(struct sc_symbols *symbols, const char *path, const char *build_id)
+{
+    struct module *module = find_module(symbols, path);
+    if (module == NULL)
+        return;
+    if (module->build_id == NULL)
+        module->build_id = strdup(build_id);
+    else if (strcmp(module->build_id, build_id) != 0)
+        module->contradicted = true;
+}
+
+/* The build id among the notes of one segment, as hex, in `hex` of 2 * 64 + 1 bytes. */
+static bool find_note(Elf *elf, const GElf_Phdr *header, char *hex)
+{
+    Elf_Data *data = elf_getdata_rawchunk(elf, (int64_t)header->p_offset, header->p_filesz,
+                                          header->p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR);
+    GElf_Nhdr note;
+    size_t name, description, at = 0;
+    while (data != NULL && (at = gelf_getnote(data, at, &note, &name, &description)) > 0) {
+        const unsigned char *bytes = data->d_buf;
+        if (note.n_type != NT_GNU_BUILD_ID || note.n_namesz != 4 || note.n_descsz > 64 ||
+            memcmp(bytes + name, "GNU", 4) != 0)
+            continue;
+        for (size_t i = 0; i < note.n_descsz; i++)
+            sprintf(hex + 2 * i, "%02x", bytes[description + i]);
+        return true;
+    }
+    return false;
+}
+
+static void read_headers(Elf *elf, uint64_t *first_address, char *build_id)
+{
+    size_t count = 0;
+    GElf_Phdr header;
+    uint64_t lowest = UINT64_MAX;
+    build_id[0] = '\0';
+    elf_getphdrnum(elf, &count);
+    for (size_t i = 0; i < count && gelf_getphdr(elf, (int)i, &header) != NULL; i++) {
+        if (header.p_type == PT_LOAD && header.p_vaddr < lowest)
+            lowest = header.p_vaddr;
+        if (header.p_type == PT_NOTE && build_id[0] == '\0')
+            find_note(elf, &header, build_id);
+    }
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    *first_address = lowest == UINT64_MAX ? 0 : lowest & ~(page - 1);
+}
+
+static void add_symbol(struct module *module, const GElf_Sym *symbol, const char *name)
+{
+    int type = GELF_ST_TYPE(symbol->st_info);
+    if ((type != STT_FUNC && type != STT_GNU_IFUNC) || symbol->st_shndx == SHN_UNDEF ||
+        name == NULL || name[0] == '\0')
+        return;
+    if (module->count == module->capacity) {
+        size_t capacity = module->capacity == 0 ? 256 : 2 * module->capacity;
+        void *grown = realloc(module->symbols, capacity * sizeof(struct symbol));
+        if (grown == NULL)
+            return;
+        module->symbols = grown;
+        module->capacity = capacity;
+    }
+    char *copy = strdup(name);
+    if (copy == NULL)
+        return;
+    uint64_t size = symbol->st_size > 0 ? symbol->st_size : 1;
+    module->symbols[module->count++] =
+        (struct symbol){symbol->st_value, symbol->st_value + size, copy};
+}
+
+static void read_tables(struct module *module, Elf *elf)
+{
+    Elf_Scn *section = NULL;
+    while ((section = elf_nextscn(elf, section)) != NULL) {
+        GElf_Shdr header;
+        GElf_Sym symbol;
+        if (gelf_getshdr(section, &header) == NULL ||
+            (header.sh_type != SHT_SYMTAB && header.sh_type != SHT_DYNSYM))
+            continue;
+        Elf_Data *data = elf_getdata(section, NULL);
+        for (int i = 0; data != NULL && gelf_getsym(data, i, &symbol) != NULL; i++)
+            add_symbol(module, &symbol, elf_strptr(elf, header.sh_link, symbol.st_name));
+    }
+}
+
+/* Reads the tables of `path`, unless it is another build. */
+static void read_file(struct module *module, const char *path, bool is_debug_file)
+{
+    char build_id[2 * 64 + 1];
+    uint64_t first_address;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* not on a FIFO */
+    Elf *elf = fd >= 0 ? elf_begin(fd, ELF_C_READ_MMAP, NULL) : NULL;
+    if (elf != NULL && elf_kind(elf) == ELF_K_ELF) {
+        read_headers(elf, &first_address, build_id);
+        if (!is_debug_file)
+            module->first_address = first_address;
+        if (module->build_id == NULL || strcmp(module->build_id, build_id) == 0)
+            read_tables(module, elf);
+        else
+            fprintf(stderr, "safecopy: %s is not the build that ran; its names are not used\n",
+                    path);
+    }
+    elf_end(elf);
+    if (fd >= 0)
+        close(fd);
+}
+
+static void read_debug_file(struct module *module)
+{
+    char path[256];
+    if (module->build_id == NULL || strlen(module->build_id) < 4 ||
+        module->build_id[strspn(module->build_id, "0123456789abcdef")] != '\0')
+        return;
+    snprintf(path, sizeof(path), "/usr/lib/debug/.build-id/%.2s/%s.debug", module->build_id,
+             module->build_id + 2);
+    read_file(module, path, true);
+}
+
+static int by_start(const void *a, const void *b)
+{
+    const struct symbol *left = a, *right = b;
+    return left->start < right->start ? -1 : left->start > right->start;
+}
+
+static void load(struct module *module)
+{
+    module->loaded = true;
+    if (module->contradicted)
+        return;
+    read_file(module, module->path, false);
+    read_debug_file(module);
+    if (module->count > 0)
+        qsort(module->symbols, module->count, sizeof(struct symbol), by_start);
+}
+
+/* Aliases start at one address, and a longer function may hold a shorter one: the last that starts
+ * at or before the address and holds it is the closest. */
+static const char *name_at(const struct module *module, uint64_t address)
+{
+    size_t low = 0, high = module->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (module->symbols[middle].start <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (size_t tries = 0; low > 0 && tries < 16; low--, tries++) {
+        if (address < module->symbols[low - 1].end)
+            return module->symbols[low - 1].name;
+    }
+    return NULL;
+}
+
+const char *sc_symbols_find(struct sc_symbols *symbols, const char *path, uint64_t offset)
+{
+    struct module *module = find_module(symbols, path);
+    if (module == NULL || offset == 0)
+        return NULL;
+    if (!module->loaded)
+        load(module);
+    return name_at(module, module->first_address + offset - 1);
+}
+
+char *sc_symbols_demangle(const char *name)
+{
+    typedef char *demangler(const char *, char *, size_t *, int *);
+    static demangler *demangle;
+    static bool tried;
+    if (!tried) {
+        tried = true;
+        void *library = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_LOCAL);
+        void *symbol = library != NULL ? dlsym(library, "__cxa_demangle") : NULL;
+        memcpy(&demangle, &symbol, sizeof(symbol));
+    }
+    int status = -1;
+    char *readable = NULL;
+    if (demangle != NULL && strncmp(name, "_Z", 2) == 0)
+        readable = demangle(name, NULL, NULL, &status);
+    return readable != NULL ? readable : strdup(name);
+}

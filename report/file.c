@@ -1,0 +1,205 @@
+#define _GNU_SOURCE 1
+#include "report/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "track/poison.h"
+
+/* A system call's result as the kernel gives it: the value or -errno. */
+#define RAW(...)                                                                                   \
+    __extension__({                                                                                \
+        int errno_before = errno;                                                                  \
+        long result_ = syscall(__VA_ARGS__);                                                       \
+        if (result_ < 0)                                                                           \
+            result_ = -errno;                                                                      \
+        errno = errno_before;                                                                      \
+        result_;                                                                                   \
+    })
+
+void sc_file_block_signals(sigset_t *before)
+{
+    static const int synchronous[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT};
+    sigset_t asynchronous;
+    sigfillset(&asynchronous);
+    for (size_t i = 0; i < sizeof(synchronous) / sizeof(synchronous[0]); i++)
+        sigdelset(&asynchronous, synchronous[i]);
+    pthread_sigmask(SIG_BLOCK, &asynchronous, before);
+}
+
+void sc_file_restore_signals(const sigset_t *before)
+{
+    pthread_sigmask(SIG_SETMASK, before, NULL);
+}
+
+static bool is_pending(int signal)
+{
+    sigset_t pending;
+    return sigpending(&pending) == 0 && sigismember(&pending, signal) == 1;
+}
+
+/* Takes back the signal that a failed write has raised against this thread. It is blocked. */
+static void swallow(int signal)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, signal);
+    const struct timespec at_once = {0, 0};
+    while (RAW(SYS_rt_sigtimedwait, &set, NULL, &at_once, _NSIG / 8) == -EINTR)
+        continue;
+}
+
+static int write_all(int fd, const char *bytes, size_t count)
+{
+    while (count > 0) {
+        long written = RAW(SYS_write, fd, bytes, count);
+        if (written == -EINTR)
+            continue;
+        if (written < 0)
+            return (int)written;
+        bytes += written;
+        count -= (size_t)written;
+    }
+    return 0;
+}
+
+int sc_file_write(int fd, const char *bytes, size_t count)
+{
+    sigset_t before;
+    sc_file_block_signals(&before);
+    bool pipe_was_pending = is_pending(SIGPIPE);
+    bool size_was_pending = is_pending(SIGXFSZ);
+    int result = write_all(fd, bytes, count);
+    if (result == -EPIPE && !pipe_was_pending)
+        swallow(SIGPIPE);
+    if (result == -EFBIG && !size_was_pending)
+        swallow(SIGXFSZ);
+    sc_file_restore_signals(&before);
+    return result;
+}
+
+static int make_parents(const char *path)
+{
+    char parent[4096];
+    size_t length = strlen(path);
+    if (length >= sizeof(parent))
+        return -ENAMETOOLONG;
+    for (size_t i = 1; i < length; i++) {
+        if (path[i] != '/')
+            continue;
+        memcpy(parent, path, i);
+        parent[i] = '\0';
+        long result = RAW(SYS_mkdirat, AT_FDCWD, parent, 0777);
+        if (result < 0 && result != -EEXIST && result != -EISDIR)
+            return (int)result;
+    }
+    return 0;
+}
+
+static long open_truncated(const char *path)
+{
+    return RAW(SYS_openat, AT_FDCWD, path,
+               O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC | O_NOCTTY, 0666);
+}
+
+/* The program must find its own files numbered as without us, and one that was started without its
+ * standard descriptors must not write its errors into the report. */
+static int move_out_of_the_way(int fd)
+{
+    long high = RAW(SYS_fcntl, fd, F_DUPFD_CLOEXEC, 200);
+    if (high < 0)
+        high = RAW(SYS_fcntl, fd, F_DUPFD_CLOEXEC, 3);
+    sc_file_close(fd);
+    return (int)high;
+}
+
+int sc_file_create(const char *path)
+{
+    long fd = open_truncated(path);
+    if (fd == -ENOENT) {
+        int made = make_parents(path);
+        if (made != 0)
+            return made;
+        fd = open_truncated(path);
+    }
+    return fd < 0 ? (int)fd : move_out_of_the_way((int)fd);
+}
+
+bool sc_file_same(int fd, const struct sc_file_identity *identity)
+{
+    struct sc_file_identity now = sc_file_identify(fd);
+    return now.inode != 0 && now.device == identity->device && now.inode == identity->inode;
+}
+
+struct sc_file_identity sc_file_identify(int fd)
+{
+    struct stat status;
+    int errno_before = errno;
+    bool known = fstat(fd, &status) == 0;
+    errno = errno_before;
+    return known ? (struct sc_file_identity){status.st_dev, status.st_ino}
+                 : (struct sc_file_identity){0, 0};
+}
+
+int sc_file_reopen(const char *path)
+{
+    long fd = RAW(SYS_openat, AT_FDCWD, path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY, 0);
+    return fd < 0 ? (int)fd : move_out_of_the_way((int)fd);
+}
+
+int sc_file_open(const char *path)
+{
+    return (int)RAW(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0);
+}
+
+long sc_file_read_at(int fd, void *bytes, size_t size, uint64_t offset)
+{
+    size_t used = 0;
+    while (used < size) {
+        long count = RAW(SYS_pread64, fd, (char *)bytes + used, size - used, offset + used);
+        if (count == -EINTR)
+            continue;
+        if (count < 0)
+            return count;
+        if (count == 0)
+            break;
+        used += (size_t)count;
+    }
+    return (long)used;
+}
+
+long sc_file_read(const char *path, char *bytes, size_t size)
+{
+    int fd = sc_file_open(path);
+    if (fd < 0)
+        return fd;
+    size_t used = 0;
+    long count = 0;
+    while (used < size) {
+        count = RAW(SYS_read, fd, bytes + used, size - used);
+        if (count == -EINTR)
+            continue;
+        if (count <= 0)
+            break;
+        used += (size_t)count;
+    }
+    sc_file_close(fd);
+    return count < 0 ? count : (long)used;
+}
+
+void sc_file_link(const char *path, char *target, size_t size)
+{
+    long length = RAW(SYS_readlinkat, AT_FDCWD, path, target, size - 1);
+    target[length < 0 ? 0 : length] = '\0';
+}
+
+void sc_file_close(int fd)
+{
+    (void)RAW(SYS_close, fd);
+}

@@ -1,0 +1,53 @@
+/* Files for code that lives in somebody else's process: raw system calls, nothing else.
+ *
+ * The libc functions are cancellation points, and later versions of libsafecopy wrap them; these
+ * are neither. errno is never changed, and no signal is ever raised: SIGPIPE and SIGXFSZ, which the
+ * program did not ask for when it only loaded us, become -EPIPE and -EFBIG.
+ */
+#ifndef SC_REPORT_FILE_H
+#define SC_REPORT_FILE_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Writes all bytes, over short writes and interruptions. 0 or -errno. */
+int sc_file_write(int fd, const char *bytes, size_t count);
+
+/* Opens for appending an empty file at `path`, creating missing directories of the path, with
+ * close-on-exec. A descriptor with a high number, or -errno. */
+int sc_file_create(const char *path);
+
+/* Opens for appending what is there. A descriptor as above, or -errno. */
+int sc_file_reopen(const char *path);
+
+/* A program that closes all descriptors closes ours, and opens a file of its own under the number.
+ * `inode` is 0 where the descriptor is closed. */
+struct sc_file_identity {
+    dev_t device;
+    ino_t inode;
+};
+struct sc_file_identity sc_file_identify(int fd);
+bool sc_file_same(int fd, const struct sc_file_identity *identity);
+
+/* Opens for reading. A descriptor or -errno. */
+int sc_file_open(const char *path);
+
+/* Reads up to `size` bytes from `offset` on, fewer only at the end. Number of bytes, or -errno. */
+long sc_file_read_at(int fd, void *bytes, size_t size, uint64_t offset);
+
+/* Reads a small file into `bytes`, cut to size. Number of bytes, or -errno. */
+long sc_file_read(const char *path, char *bytes, size_t size);
+
+/* The absolute path that the link names; "" if it cannot be read. */
+void sc_file_link(const char *path, char *target, size_t size);
+
+void sc_file_close(int fd);
+
+/* Blocks every signal that is not raised by the running instruction; leave restores the mask. */
+void sc_file_block_signals(sigset_t *before);
+void sc_file_restore_signals(const sigset_t *before);
+
+#endif

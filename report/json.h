@@ -1,0 +1,21 @@
+/* JSON into a struct sc_text: commas and escapes are taken care of, nesting is the caller's.
+ *
+ * `key` is NULL for an element of an array and for the outermost value. Text that is not UTF-8 (a
+ * path, an argument) is still valid JSON: each stray byte becomes the four characters \xNN.
+ */
+#ifndef SC_REPORT_JSON_H
+#define SC_REPORT_JSON_H
+
+#include "report/text.h"
+
+void sc_json_open(struct sc_text *text, const char *key, char bracket); /* '{' or '[' */
+void sc_json_close(struct sc_text *text, char bracket);                 /* '}' or ']' */
+
+void sc_json_null(struct sc_text *text, const char *key);
+void sc_json_string(struct sc_text *text, const char *key, const char *value); /* NULL: null */
+void sc_json_bytes(struct sc_text *text, const char *key, const char *bytes, size_t count);
+void sc_json_number(struct sc_text *text, const char *key, uint64_t value);
+void sc_json_signed(struct sc_text *text, const char *key, int64_t value);
+void sc_json_hex(struct sc_text *text, const char *key, uint64_t value); /* the string "0x1f" */
+
+#endif

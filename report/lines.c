@@ -1,0 +1,257 @@
+#define _GNU_SOURCE 1
+#include "report/lines.h"
+
+#include "report/file.h"
+#include "report/json.h"
+#include "report/modules.h"
+
+#include <string.h>
+
+#include "track/poison.h"
+
+enum { SCHEMA = 1 };
+
+/* Room for everything that follows a list that was filled to the brim. */
+enum { RESERVE = 1024, SYMBOL_MAX = 2048 };
+
+/* Takes back the element that began at `before` if it leaves no room for the end of the line. */
+static bool keep(struct sc_text *line, size_t before, size_t reserve)
+{
+    if (!line->cut && line->used + reserve < line->size)
+        return true;
+    sc_text_rewind(line, before);
+    return false;
+}
+
+static void end_line(struct sc_text *line)
+{
+    sc_json_close(line, '}');
+    sc_text_char(line, '\n');
+}
+
+void sc_lines_name_stack(uint32_t id, struct sc_lines_stack *stack)
+{
+    void *const *frames;
+    stack->count = id != 0 ? sc_stacks_get(id, &frames) : 0;
+    if (stack->count > SC_STACK_DEPTH_MAX)
+        stack->count = SC_STACK_DEPTH_MAX;
+    for (unsigned i = 0; i < stack->count; i++)
+        sc_report_symbolise(frames[i], &stack->frames[i]);
+}
+
+/* A module loaded by a relative name is made absolute. A name without '/' is not a file's (vDSO).
+ */
+static void put_module(struct sc_text *line, const char *key, const char *name,
+                       const struct sc_path_names *names)
+{
+    char path[8192];
+    struct sc_text text;
+    if (name == NULL || name[0] == '/' || strchr(name, '/') == NULL) {
+        sc_json_string(line, key, name);
+        return;
+    }
+    sc_text_init(&text, path, sizeof(path));
+    sc_text_put(&text, names->directory);
+    sc_text_char(&text, '/');
+    sc_text_put(&text, name);
+    sc_json_string(line, key, path);
+}
+
+static void put_frame(struct sc_text *line, const struct sc_report_frame *frame,
+                      const struct sc_path_names *names)
+{
+    /* A name of which a part is missing cannot be demangled; offline it is found again. */
+    bool has_symbol = frame->symbol != NULL && strnlen(frame->symbol, SYMBOL_MAX) < SYMBOL_MAX;
+    sc_json_open(line, NULL, '{');
+    put_module(line, "module", frame->module, names);
+    sc_json_hex(line, "offset", frame->offset);
+    sc_json_string(line, "symbol", has_symbol ? frame->symbol : NULL);
+    sc_json_close(line, '}');
+}
+
+static void put_stack(struct sc_text *line, const struct sc_lines_stack *stack, size_t reserve,
+                      const struct sc_path_names *names)
+{
+    sc_json_open(line, "stack", '[');
+    for (unsigned i = 0; i < stack->count; i++) {
+        size_t before = line->used;
+        put_frame(line, &stack->frames[i], names);
+        if (!keep(line, before, reserve))
+            break;
+    }
+    sc_json_close(line, ']');
+}
+
+static void put_copy(struct sc_text *line, const struct sc_hazard_copy *copy)
+{
+    sc_json_string(line, "api", copy->api);
+    sc_json_string(line, "direction", sc_hazard_direction_string(copy->direction));
+    sc_json_hex(line, "address", copy->address);
+    sc_json_number(line, "size", copy->size_bytes);
+    sc_json_hex(line, "stream", copy->stream);
+    sc_json_signed(line, "device", copy->device);
+    sc_json_number(line, "seq", copy->seq);
+    sc_json_signed(line, "thread", copy->thread);
+    sc_json_number(line, "time_ns", copy->time_ns);
+}
+
+void sc_lines_hazard(struct sc_text *line, const struct sc_hazard *hazard, uint64_t count,
+                     const struct sc_lines_stack *copy, const struct sc_lines_stack *event,
+                     const struct sc_path_names *names)
+{
+    sc_json_open(line, NULL, '{');
+    sc_json_string(line, "type", "hazard");
+    sc_json_string(line, "code", sc_hazard_code_string(hazard->code));
+    sc_json_string(line, "name", sc_hazard_name(hazard->code));
+    sc_json_string(line, "certainty", sc_hazard_certainty_string(hazard->certainty));
+    sc_json_string(line, "action", sc_hazard_action_string(hazard->action));
+    sc_json_open(line, "buffer", '{');
+    sc_json_hex(line, "address", hazard->buffer_address);
+    sc_json_number(line, "size", hazard->buffer_size_bytes);
+    sc_json_string(line, "kind", sc_hazard_buffer_kind_string(hazard->buffer_kind));
+    sc_json_close(line, '}');
+    sc_json_open(line, "copy", '{');
+    put_copy(line, &hazard->copy);
+    /* The copy's stack may take half of what is left, so that the event's has room too. */
+    put_stack(line, copy, RESERVE + (line->size - line->used) / 2, names);
+    sc_json_close(line, '}');
+    sc_json_open(line, "event", '{');
+    sc_json_string(line, "api", hazard->event.api);
+    sc_json_signed(line, "thread", hazard->event.thread);
+    sc_json_number(line, "time_ns", hazard->event.time_ns);
+    put_stack(line, event, RESERVE, names);
+    sc_json_close(line, '}');
+    sc_json_number(line, "count", count);
+    end_line(line);
+}
+
+static void put_command(struct sc_text *line)
+{
+    static char arguments[16384]; /* sc_lines_run has one caller at a time */
+    long size = sc_file_read("/proc/self/cmdline", arguments, sizeof(arguments) - 1);
+    sc_json_open(line, "command", '[');
+    for (long at = 0; at < size;) {
+        arguments[size] = '\0';
+        size_t before = line->used;
+        sc_json_string(line, NULL, arguments + at);
+        if (!keep(line, before, line->size / 2))
+            break;
+        at += (long)strlen(arguments + at) + 1;
+    }
+    sc_json_close(line, ']');
+}
+
+static void put_version(struct sc_text *line, const char *key, int version)
+{
+    if (version > 0)
+        sc_json_signed(line, key, version);
+    else
+        sc_json_null(line, key);
+}
+
+static void put_options(struct sc_text *line, const struct sc_options *options)
+{
+    static char value[SC_OPTIONS_PATH_SIZE];
+    const char *key;
+    sc_json_open(line, "options", '{');
+    for (unsigned i = 0; (key = sc_options_get(options, i, value, sizeof(value))) != NULL; i++)
+        sc_json_string(line, key, value);
+    sc_json_close(line, '}');
+}
+
+struct module_writer {
+    struct sc_text *line;
+    const struct sc_path_names *names;
+};
+
+static int put_loaded_module(const struct sc_module *module, void *context)
+{
+    const struct module_writer *writer = context;
+    struct sc_text *line = writer->line;
+    char hex[2 * 64 + 1];
+    struct sc_text id;
+    size_t before = line->used;
+    sc_text_init(&id, hex, sizeof(hex));
+    for (size_t i = 0; i < module->build_id_length && i < 64; i++) {
+        sc_text_char(&id, "0123456789abcdef"[module->build_id[i] >> 4]);
+        sc_text_char(&id, "0123456789abcdef"[module->build_id[i] & 15]);
+    }
+    sc_json_open(line, NULL, '{');
+    put_module(line, "path", module->name[0] != '\0' ? module->name : writer->names->executable,
+               writer->names);
+    sc_json_hex(line, "base", module->base);
+    sc_json_string(line, "build_id", id.used > 0 ? hex : NULL);
+    sc_json_close(line, '}');
+    return keep(line, before, RESERVE);
+}
+
+void sc_lines_run(struct sc_text *line, const struct sc_options *options,
+                  const struct sc_report_run *run, const struct sc_path_names *names)
+{
+    sc_json_open(line, NULL, '{');
+    sc_json_string(line, "type", "run");
+    sc_json_number(line, "schema", SCHEMA);
+    put_command(line);
+    sc_json_signed(line, "pid", names->pid);
+    sc_json_string(line, "host", names->host);
+    sc_json_string(line, "rank", names->rank[0] != '\0' ? names->rank : NULL);
+    put_version(line, "driver_version", run->driver_version);
+    put_version(line, "runtime_version", run->runtime_version);
+    sc_json_open(line, "devices", '[');
+    for (unsigned i = 0; i < run->device_count; i++)
+        sc_json_string(line, NULL, run->device_names[i]);
+    sc_json_close(line, ']');
+    put_options(line, options);
+    struct module_writer writer = {line, names};
+    sc_json_open(line, "modules", '[');
+    sc_modules_each(put_loaded_module, &writer);
+    sc_json_close(line, ']');
+    end_line(line);
+}
+
+static void put_ignored(struct sc_text *line, const char *ignored)
+{
+    sc_json_open(line, "options_ignored", '[');
+    while (*ignored != '\0') {
+        size_t before = line->used;
+        size_t length = strcspn(ignored, ":");
+        sc_json_bytes(line, NULL, ignored, length);
+        if (!keep(line, before, RESERVE))
+            break;
+        ignored += length;
+        ignored += *ignored == ':';
+    }
+    sc_json_close(line, ']');
+}
+
+void sc_lines_summary(struct sc_text *line, const struct sc_options *options,
+                      const struct sc_report_totals *totals, const struct sc_report_counts *counts,
+                      const uint64_t *by_code)
+{
+    sc_json_open(line, NULL, '{');
+    sc_json_string(line, "type", "summary");
+    sc_json_number(line, "hazards", counts->hazards);
+    sc_json_number(line, "observed", counts->observed);
+    sc_json_number(line, "latent", counts->latent);
+    sc_json_number(line, "suppressed", 0);
+    sc_json_open(line, "by_code", '{');
+    for (unsigned code = 0; code < SC_HAZARD_CODE_COUNT; code++) {
+        if (by_code[code] > 0)
+            sc_json_number(line, sc_hazard_code_string(code), by_code[code]);
+    }
+    sc_json_close(line, '}');
+    sc_json_number(line, "operations", totals->operations);
+    sc_json_number(line, "held_peak_bytes", totals->held_peak_bytes);
+    sc_json_number(line, "held_peak_ns", totals->held_peak_ns);
+    sc_json_open(line, "coverage", '{');
+    sc_json_number(line, "calls", totals->coverage.calls);
+    sc_json_number(line, "wrapped", totals->coverage.wrapped);
+    sc_json_number(line, "missed", totals->coverage.missed);
+    sc_json_close(line, '}');
+    put_ignored(line, options->ignored);
+    if (totals->exit_status >= 0)
+        sc_json_signed(line, "exit_status", totals->exit_status);
+    else
+        sc_json_null(line, "exit_status");
+    end_line(line);
+}

@@ -1,0 +1,34 @@
+/* The lines of the report as JSON text, each ending in a newline. What does not fit is left out
+ * from the least telling end (modules, arguments, outer frames): a line is always valid JSON.
+ */
+#ifndef SC_REPORT_LINES_H
+#define SC_REPORT_LINES_H
+
+#include "report/path.h"
+#include "report/report.h"
+#include "report/text.h"
+#include "track/stacks.h"
+
+/* Named frames of one stack, innermost first. */
+struct sc_lines_stack {
+    unsigned count;
+    struct sc_report_frame frames[SC_STACK_DEPTH_MAX];
+};
+
+/* Looks the frames of stack `id` up; takes the loader's lock. */
+void sc_lines_name_stack(uint32_t id, struct sc_lines_stack *stack);
+
+/* The buffers of these must hold 4 KB at least; hazards and runs want 64 KB and more. Names says
+ * where relative module names start from. sc_lines_run takes the loader's lock. */
+void sc_lines_run(struct sc_text *line, const struct sc_options *options,
+                  const struct sc_report_run *run, const struct sc_path_names *names);
+void sc_lines_hazard(struct sc_text *line, const struct sc_hazard *hazard, uint64_t count,
+                     const struct sc_lines_stack *copy, const struct sc_lines_stack *event,
+                     const struct sc_path_names *names);
+
+/* `by_code` counts hazards per enum sc_hazard_code. */
+void sc_lines_summary(struct sc_text *line, const struct sc_options *options,
+                      const struct sc_report_totals *totals, const struct sc_report_counts *counts,
+                      const uint64_t *by_code);
+
+#endif

@@ -1,0 +1,120 @@
+#define _GNU_SOURCE 1
+#include "report/modules.h"
+
+#include "report/report.h"
+#include "report/text.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <errno.h>
+#include <link.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#include "track/poison.h"
+
+static char program_path[4096];
+
+void sc_modules_name_program(const char *path)
+{
+    struct sc_text text;
+    sc_text_init(&text, program_path, sizeof(program_path));
+    sc_text_put(&text, path);
+}
+
+static size_t aligned(size_t size, size_t alignment)
+{
+    return (size + alignment - 1) & ~(alignment - 1);
+}
+
+/* Looks for the build id among the notes at `at`, which lie in a loaded segment. */
+static void find_build_id(struct sc_module *module, const unsigned char *at, size_t size,
+                          size_t alignment)
+{
+    ElfW(Nhdr) note;
+    while (size >= sizeof(note)) {
+        memcpy(&note, at, sizeof(note));
+        size_t name = sizeof(note);
+        size_t description = name + aligned(note.n_namesz, alignment);
+        size_t next = description + aligned(note.n_descsz, alignment);
+        if (description < name || next < description || next > size)
+            return;
+        if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 &&
+            memcmp(at + name, "GNU", 4) == 0) {
+            module->build_id = at + description;
+            module->build_id_length = note.n_descsz;
+            return;
+        }
+        at += next;
+        size -= next;
+    }
+}
+
+static const unsigned char *address_of(uintptr_t address)
+{
+    return (const unsigned char *)address; // NOLINT: the loader gives addresses as numbers
+}
+
+static struct sc_module describe(const struct dl_phdr_info *info)
+{
+    struct sc_module module = {.name = info->dlpi_name != NULL ? info->dlpi_name : ""};
+    uintptr_t lowest = UINTPTR_MAX;
+    for (size_t i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *header = &info->dlpi_phdr[i];
+        if (header->p_type == PT_LOAD && header->p_vaddr < lowest)
+            lowest = header->p_vaddr;
+        if (header->p_type == PT_NOTE && module.build_id == NULL)
+            find_build_id(&module, address_of(info->dlpi_addr + header->p_vaddr), header->p_memsz,
+                          header->p_align == 8 ? 8 : 4);
+    }
+    if (lowest != UINTPTR_MAX)
+        module.base = (info->dlpi_addr + lowest) & ~((uintptr_t)getpagesize() - 1);
+    return module;
+}
+
+struct visitor {
+    sc_modules_visit *visit;
+    void *context;
+};
+
+static int visit_module(struct dl_phdr_info *info, size_t size, void *context)
+{
+    (void)size;
+    const struct visitor *visitor = context;
+    struct sc_module module = describe(info);
+    return visitor->visit(&module, visitor->context) ? 0 : 1;
+}
+
+void sc_modules_each(sc_modules_visit *visit, void *context)
+{
+    struct visitor visitor = {visit, context};
+    dl_iterate_phdr(visit_module, &visitor);
+}
+
+/* The program's own program headers are in its mapping, and the kernel told where. */
+static bool is_program(const Dl_info *info)
+{
+    Dl_info program;
+    const void *headers = address_of(getauxval(AT_PHDR));
+    return headers != NULL && dladdr(headers, &program) != 0 &&
+           program.dli_fbase == info->dli_fbase;
+}
+
+void sc_report_symbolise(const void *pc, struct sc_report_frame *frame)
+{
+    int errno_before = errno;
+    Dl_info info;
+    *frame = (struct sc_report_frame){.module = NULL, .offset = (uintptr_t)pc, .symbol = NULL};
+    /* A call that never returns may be the last instruction of its function: the return address
+     * belongs to the next one. */
+    if (pc != NULL && dladdr((const char *)pc - 1, &info) != 0 && info.dli_fname != NULL) {
+        frame->module = info.dli_fname;
+        frame->base = (uintptr_t)info.dli_fbase;
+        frame->offset = (uintptr_t)pc - (uintptr_t)info.dli_fbase;
+        frame->symbol = info.dli_sname;
+        if (program_path[0] != '\0' && is_program(&info))
+            frame->module = program_path;
+    }
+    errno = errno_before;
+}

@@ -1,0 +1,60 @@
+#define _GNU_SOURCE 1
+#include "report/nearest.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#include "track/poison.h"
+
+enum { GIVEN_MAX = 64, PART_MIN = 4 };
+
+static size_t least_of(size_t a, size_t b, size_t c)
+{
+    size_t least = a < b ? a : b;
+    return least < c ? least : c;
+}
+
+/* Levenshtein's distance; `length` is at most GIVEN_MAX. */
+static size_t edit_distance(const char *given, size_t length, const char *word)
+{
+    size_t row[GIVEN_MAX + 1];
+    for (size_t i = 0; i <= length; i++)
+        row[i] = i;
+    for (size_t j = 0; word[j] != '\0'; j++) {
+        size_t diagonal = row[0];
+        row[0] = j + 1;
+        for (size_t i = 0; i < length; i++) {
+            size_t replaced = diagonal + (given[i] != word[j]);
+            diagonal = row[i + 1];
+            row[i + 1] = least_of(replaced, row[i] + 1, row[i + 1] + 1);
+        }
+    }
+    return row[length];
+}
+
+/* A word that contains the given one, or is contained in it, is nearer than any misspelling. */
+static size_t distance(const char *given, size_t length, const char *word)
+{
+    size_t word_length = strlen(word);
+    if (length >= PART_MIN && memmem(word, word_length, given, length) != NULL)
+        return 0;
+    if (word_length >= PART_MIN && memmem(given, length, word, word_length) != NULL)
+        return 0;
+    return edit_distance(given, length, word);
+}
+
+const char *sc_nearest_word(const char *given, size_t length, sc_nearest_words *words)
+{
+    const char *nearest = NULL, *word;
+    size_t least = SIZE_MAX;
+    if (length > GIVEN_MAX)
+        length = GIVEN_MAX;
+    for (unsigned i = 0; (word = words(i)) != NULL; i++) {
+        size_t here = distance(given, length, word);
+        if (here < least) {
+            least = here;
+            nearest = word;
+        }
+    }
+    return nearest;
+}

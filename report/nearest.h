@@ -1,0 +1,14 @@
+/* What somebody meant who misspelt a word. Pure: no allocation, no locale. */
+#ifndef SC_REPORT_NEAREST_H
+#define SC_REPORT_NEAREST_H
+
+#include <stddef.h>
+
+/* The valid words, by index; NULL past the last. */
+typedef const char *sc_nearest_words(unsigned index);
+
+/* The valid word that is nearest to the `length` bytes at `given`; the first of equally near ones.
+ */
+const char *sc_nearest_word(const char *given, size_t length, sc_nearest_words *words);
+
+#endif

@@ -1,0 +1,460 @@
+#include "report/options.h"
+
+#include "report/file.h"
+#include "report/nearest.h"
+#include "report/text.h"
+#include "track/hazard.h"
+
+#include <string.h>
+
+#include "track/poison.h"
+
+enum kind { BOOL, CHOICE, NUMBER, SIZE, TIME, PATH };
+
+/* Words of a CHOICE (their values are 0, 1, ... in this order), the two of a BOOL (false first), or
+ * the one word that stands for 0 in a SIZE. NULL ends the list. */
+typedef const char *const words[4];
+static words zero_one = {"0", "1"};
+static words off_on = {"off", "on"};
+static words modes = {"fix", "report", "off"};
+static words certainties = {"latent", "observed"};
+static words captures = {"repair", "report"};
+static words stack_modes = {"full", "site", "none"};
+static words cupti_modes = {"auto", "off", "require"};
+static words pinned_modes = {"huge", "driver"};
+static words verbosities = {"0", "1", "2"};
+static words driver_heap = {"driver"};
+static words no_words = {NULL};
+
+struct option {
+    const char *key;
+    enum kind kind;
+    size_t offset;
+    const char *standard; /* the default, as an entry would give it */
+    const char *const *words;
+    uint64_t least, most; /* of a NUMBER */
+    const char *meaning;
+    /* For a feature that comes later: the value that asks for what this version does anyway, and
+     * the feature's name. NULL where the option is honoured. */
+    const char *present_value;
+    const char *feature;
+};
+
+#define AT(member) offsetof(struct sc_options, member)
+
+static const struct option table[] = {
+    {"mode", CHOICE, AT(mode), "fix", modes, 0, 0,
+     "heal and report; only report, behaviour unchanged; do nothing", NULL, NULL},
+    {"strict", BOOL, AT(strict), "0", zero_one, 0, 0,
+     "1: the process exits with exitcode if a hazard was found", NULL, NULL},
+    {"exitcode", NUMBER, AT(exitcode), "66", no_words, 1, 255, "the exit status that strict uses",
+     NULL, NULL},
+    {"certainty", CHOICE, AT(certainty), "latent", certainties, 0, 0,
+     "the weakest hazard that strict counts", NULL, NULL},
+    {"halt_on_error", BOOL, AT(halt_on_error), "0", zero_one, 0, 0,
+     "1: abort() at the first hazard, after it is on disk", NULL, NULL},
+    {"report_path", PATH, AT(report_path), "safecopy.%e.%p.jsonl", no_words, 0, 0,
+     "the report; %p pid, %e executable, %h host, %r rank; none writes none", NULL, NULL},
+    {"suppressions", PATH, AT(suppressions), "", no_words, 0, 0, "a file of hazards to leave out",
+     "", "suppressing hazards"},
+    {"guard", BOOL, AT(guard), "on", off_on, 0, 0, "page protection of buffers in flight", "off",
+     "the page guard"},
+    {"snapshot_max", SIZE, AT(snapshot_max_bytes), "32K", no_words, 0, 0,
+     "H2D copies up to this size are snapshotted, not guarded; 0 disables", "0", "the snapshot"},
+    {"max_held", SIZE, AT(max_held_bytes), "1G", no_words, 0, 0,
+     "bytes of deferred frees before a free waits instead", NULL, NULL},
+    {"stall_limit", TIME, AT(stall_limit_ns), "10s", no_words, 0, 0,
+     "the longest that a guarded touch, or a free beyond max_held, waits", NULL, NULL},
+    {"capture", CHOICE, AT(capture), "repair", captures, 0, 0,
+     "heal captures, or leave them to fail", "report", "healing captures"},
+    {"stacks", CHOICE, AT(stacks), "full", stack_modes, 0, 0,
+     "whole stacks, the calling frame only, none", NULL, NULL},
+    {"python", BOOL, AT(python), "1", zero_one, 0, 0, "Python frames in stacks", "0",
+     "naming Python frames"},
+    {"cupti", CHOICE, AT(cupti), "auto", cupti_modes, 0, 0,
+     "the audit and the API names; auto: where its cost is justified", "off", "the CUPTI audit"},
+    {"timeline", BOOL, AT(timeline), "0", zero_one, 0, 0,
+     "exact device times of each copy, from CUPTI activity", "0", "the timeline"},
+    {"pinned", CHOICE, AT(pinned), "huge", pinned_modes, 0, 0, "who serves pinned allocations",
+     "driver", "serving pinned allocations"},
+    {"device_heap", SIZE, AT(device_heap_bytes), "driver", driver_heap, 0, 0,
+     "CU_LIMIT_MALLOC_HEAP_SIZE for new contexts; driver: as it is", "driver",
+     "setting the device heap"},
+    {"verbosity", CHOICE, AT(verbosity), "1", verbosities, 0, 0,
+     "0 silent, 1 a summary when there are hazards, 2 always", NULL, NULL},
+    {"help", BOOL, AT(help), "0", zero_one, 0, 0, "1 prints this table", NULL, NULL},
+};
+
+enum { OPTION_COUNT = sizeof(table) / sizeof(table[0]), LINE_MAX_BYTES = 512 };
+
+_Static_assert(OPTION_COUNT <= 32, "struct sc_options.given has a bit for each row");
+
+struct slice {
+    const char *bytes;
+    size_t length;
+};
+
+static bool is_word(struct slice slice, const char *word)
+{
+    return strlen(word) == slice.length && memcmp(slice.bytes, word, slice.length) == 0;
+}
+
+static int word_index(const char *const *list, struct slice slice)
+{
+    for (int i = 0; list[i] != NULL; i++) {
+        if (is_word(slice, list[i]))
+            return i;
+    }
+    return -1;
+}
+
+/* The digits that `slice` starts with; what follows them is left in *rest. */
+static bool parse_digits(struct slice slice, uint64_t *value, struct slice *rest)
+{
+    size_t i = 0;
+    *value = 0;
+    for (; i < slice.length && slice.bytes[i] >= '0' && slice.bytes[i] <= '9'; i++) {
+        if (__builtin_mul_overflow(*value, 10, value) ||
+            __builtin_add_overflow(*value, (uint64_t)(slice.bytes[i] - '0'), value))
+            return false;
+    }
+    *rest = (struct slice){slice.bytes + i, slice.length - i};
+    return i > 0;
+}
+
+struct unit {
+    const char *name;
+    uint64_t factor;
+};
+
+static const struct unit size_units[] = {
+    {"", 1},   {"K", UINT64_C(1) << 10}, {"M", UINT64_C(1) << 20}, {"G", UINT64_C(1) << 30},
+    {NULL, 0},
+};
+static const struct unit time_units[] = {{"ms", 1000000}, {"s", 1000000000}, {NULL, 0}};
+
+static bool parse_scaled(struct slice slice, const struct unit *units, uint64_t *value)
+{
+    struct slice rest;
+    if (!parse_digits(slice, value, &rest))
+        return false;
+    for (; units->name != NULL; units++) {
+        if (is_word(rest, units->name))
+            return !__builtin_mul_overflow(*value, units->factor, value);
+    }
+    return *value == 0 && rest.length == 0;
+}
+
+static bool store_path(char *path, struct slice value)
+{
+    if (value.length >= SC_OPTIONS_PATH_SIZE)
+        return false;
+    memcpy(path, value.bytes, value.length);
+    path[value.length] = '\0';
+    return true;
+}
+
+/* Stores `value` if it is one that the option accepts. */
+static bool store(struct sc_options *options, const struct option *option, struct slice value)
+{
+    char *member = (char *)options + option->offset;
+    int index = word_index(option->words, value);
+    struct slice rest;
+    uint64_t number = 0;
+    bool good = index >= 0;
+    switch (option->kind) {
+    case BOOL:
+        if (good)
+            *(bool *)(void *)member = index != 0;
+        return good;
+    case CHOICE:
+        if (good)
+            *(int *)(void *)member = index;
+        return good;
+    case NUMBER:
+        good = parse_digits(value, &number, &rest) && rest.length == 0 && number >= option->least &&
+               number <= option->most;
+        if (good)
+            *(int *)(void *)member = (int)number;
+        return good;
+    case SIZE:
+    case TIME:
+        good = good || parse_scaled(value, option->kind == SIZE ? size_units : time_units, &number);
+        /* A point in time plus this one must not overflow. */
+        good = good && (option->kind == SIZE || number <= INT64_MAX / 2);
+        if (good)
+            *(uint64_t *)(void *)member = number;
+        return good;
+    case PATH:
+        /* Only an option that is empty by default can be made empty. */
+        return (value.length > 0 || option->standard[0] == '\0') && store_path(member, value);
+    }
+    return false;
+}
+
+void sc_options_defaults(struct sc_options *options)
+{
+    memset(options, 0, sizeof(*options));
+    for (unsigned i = 0; i < OPTION_COUNT; i++)
+        store(options, &table[i], (struct slice){table[i].standard, strlen(table[i].standard)});
+}
+
+static const char *key_at(unsigned row)
+{
+    return row < OPTION_COUNT ? table[row].key : NULL;
+}
+
+/* Control characters would break the rule of one line for one complaint. */
+static void put_quoted(struct sc_text *text, struct slice slice)
+{
+    enum { SHOWN = 80 };
+    sc_text_char(text, '\'');
+    for (size_t i = 0; i < slice.length && i < SHOWN; i++) {
+        unsigned char c = (unsigned char)slice.bytes[i];
+        sc_text_char(text, c < 0x20 || c == 0x7f ? '?' : (char)c);
+    }
+    sc_text_put(text, slice.length > SHOWN ? "...'" : "'");
+}
+
+static void put_accepted(struct sc_text *text, const struct option *option)
+{
+    const char *const *list = option->words;
+    for (unsigned i = 0; list[i] != NULL; i++) {
+        sc_text_put(text, i == 0 ? "" : list[i + 1] == NULL ? " or " : ", ");
+        sc_text_put(text, list[i]);
+    }
+    if (list[0] != NULL && option->kind == SIZE)
+        sc_text_put(text, " or ");
+    if (option->kind == SIZE)
+        sc_text_put(text, "a size such as 4096, 32K, 8M or 1G");
+    if (option->kind == TIME)
+        sc_text_put(text, "a time such as 500ms or 10s");
+    if (option->kind == PATH)
+        sc_text_put(text, "a path of at most 4095 bytes");
+    if (option->kind == NUMBER) {
+        sc_text_put(text, "a number from ");
+        sc_text_decimal(text, option->least);
+        sc_text_put(text, " to ");
+        sc_text_decimal(text, option->most);
+    }
+}
+
+/* Where complaints go, so that one argument carries both. */
+struct listener {
+    sc_options_complain *complain;
+    void *context;
+};
+
+static void say(const struct listener *listener, const struct sc_text *text)
+{
+    if (listener->complain != NULL)
+        listener->complain(listener->context, text->bytes);
+}
+
+static void complain_of_key(const struct listener *listener, struct slice key)
+{
+    char line[LINE_MAX_BYTES];
+    struct sc_text text;
+    sc_text_init(&text, line, sizeof(line));
+    sc_text_put(&text, "unknown option ");
+    put_quoted(&text, key);
+    sc_text_put(&text, " is ignored; did you mean '");
+    sc_text_put(&text, sc_nearest_word(key.bytes, key.length, key_at));
+    sc_text_put(&text, "'?");
+    say(listener, &text);
+}
+
+static void complain_of_value(const struct listener *listener, const struct option *option,
+                              const struct slice *value)
+{
+    char line[LINE_MAX_BYTES];
+    struct sc_text text;
+    sc_text_init(&text, line, sizeof(line));
+    sc_text_put(&text, "option '");
+    sc_text_put(&text, option->key);
+    if (value == NULL) {
+        sc_text_put(&text, "' has no value and is ignored");
+    } else {
+        sc_text_put(&text, "' cannot be ");
+        put_quoted(&text, *value);
+        sc_text_put(&text, ", which is ignored");
+    }
+    sc_text_put(&text, "; it takes ");
+    put_accepted(&text, option);
+    say(listener, &text);
+}
+
+static void remember(struct sc_options *options, struct slice entry)
+{
+    size_t used = strlen(options->ignored);
+    size_t separator = options->ignored_count > 0;
+    options->ignored_count++;
+    if (used + separator + entry.length >= sizeof(options->ignored))
+        return;
+    if (separator)
+        options->ignored[used++] = ':';
+    memcpy(options->ignored + used, entry.bytes, entry.length);
+    options->ignored[used + entry.length] = '\0';
+}
+
+static int row_of(struct slice key)
+{
+    for (int i = 0; i < OPTION_COUNT; i++) {
+        if (is_word(key, table[i].key))
+            return i;
+    }
+    return -1;
+}
+
+static bool parse_entry(struct sc_options *options, struct slice entry,
+                        const struct listener *listener)
+{
+    const char *equals = memchr(entry.bytes, '=', entry.length);
+    struct slice key = {entry.bytes, equals ? (size_t)(equals - entry.bytes) : entry.length};
+    struct slice value = {"", 0};
+    if (equals != NULL)
+        value = (struct slice){equals + 1, entry.length - key.length - 1};
+    int row = row_of(key);
+    if (row < 0) {
+        complain_of_key(listener, key);
+        return false;
+    }
+    if (equals == NULL || !store(options, &table[row], value)) {
+        complain_of_value(listener, &table[row], equals == NULL ? NULL : &value);
+        return false;
+    }
+    options->given |= UINT32_C(1) << row;
+    return true;
+}
+
+unsigned sc_options_parse(struct sc_options *options, const char *text,
+                          sc_options_complain *complain, void *context)
+{
+    const struct listener listener = {complain, context};
+    unsigned bad = 0;
+    while (text != NULL && *text != '\0') {
+        struct slice entry = {text, strcspn(text, ":")};
+        text += entry.length;
+        if (*text == ':')
+            text++;
+        if (entry.length == 0 || parse_entry(options, entry, &listener))
+            continue;
+        remember(options, entry);
+        bad++;
+    }
+    return bad;
+}
+
+unsigned sc_options_not_yet(const struct sc_options *options, sc_options_complain *complain,
+                            void *context)
+{
+    const struct listener listener = {complain, context};
+    unsigned count = 0;
+    for (unsigned i = 0; i < OPTION_COUNT; i++) {
+        char value[32], line[LINE_MAX_BYTES]; /* longer than every present_value */
+        if (table[i].feature == NULL || (options->given & UINT32_C(1) << i) == 0)
+            continue;
+        sc_options_get(options, i, value, sizeof(value));
+        if (strcmp(value, table[i].present_value) == 0)
+            continue;
+        struct sc_text text;
+        sc_text_init(&text, line, sizeof(line));
+        sc_text_put(&text, "option '");
+        sc_text_put(&text, table[i].key);
+        sc_text_put(&text, "' has no effect: ");
+        sc_text_put(&text, table[i].feature);
+        sc_text_put(&text, " is not in this version");
+        say(&listener, &text);
+        count++;
+    }
+    return count;
+}
+
+static void put_scaled(struct sc_text *text, uint64_t value, const struct unit *units)
+{
+    const struct unit *best = NULL;
+    for (; units->name != NULL; units++) {
+        if (best == NULL || (value != 0 && value % units->factor == 0))
+            best = units;
+    }
+    sc_text_decimal(text, value / best->factor);
+    sc_text_put(text, best->name);
+}
+
+static void put_value(struct sc_text *text, const struct option *option, const void *member)
+{
+    switch (option->kind) {
+    case BOOL:
+        sc_text_put(text, option->words[*(const bool *)member]);
+        break;
+    case CHOICE:
+        sc_text_put(text, option->words[*(const int *)member]);
+        break;
+    case NUMBER:
+        sc_text_signed(text, *(const int *)member);
+        break;
+    case SIZE:
+        if (*(const uint64_t *)member == 0 && option->words[0] != NULL)
+            sc_text_put(text, option->words[0]);
+        else
+            put_scaled(text, *(const uint64_t *)member, size_units);
+        break;
+    case TIME:
+        put_scaled(text, *(const uint64_t *)member, time_units);
+        break;
+    case PATH:
+        sc_text_put(text, member);
+        break;
+    }
+}
+
+const char *sc_options_get(const struct sc_options *options, unsigned index, char *value,
+                           size_t size)
+{
+    if (index >= OPTION_COUNT)
+        return NULL;
+    struct sc_text text;
+    sc_text_init(&text, value, size);
+    put_value(&text, &table[index], (const char *)options + table[index].offset);
+    return table[index].key;
+}
+
+static void put_padding(struct sc_text *text, size_t column)
+{
+    do
+        sc_text_char(text, ' ');
+    while (text->used < column && !text->cut);
+}
+
+static void put_values(struct sc_text *text, const struct option *option)
+{
+    sc_text_put(text, option->standard[0] != '\0' ? option->standard : "(none)");
+    for (unsigned i = 0; option->words[i] != NULL; i++) {
+        if (strcmp(option->words[i], option->standard) == 0)
+            continue;
+        sc_text_put(text, ", ");
+        sc_text_put(text, option->words[i]);
+    }
+}
+
+void sc_options_print_table(int fd)
+{
+    static const char head[] = "SAFECOPY_OPTIONS=\"key=value:key=value\"; values, default first:\n";
+    static const char tail[] =
+        "Sizes take K, M, G; times take ms, s. A value cannot contain ':'.\n";
+    sc_file_write(fd, head, sizeof(head) - 1);
+    for (unsigned i = 0; i < OPTION_COUNT; i++) {
+        char line[LINE_MAX_BYTES];
+        struct sc_text text;
+        sc_text_init(&text, line, sizeof(line));
+        sc_text_put(&text, "  ");
+        sc_text_put(&text, table[i].key);
+        put_padding(&text, 17);
+        put_values(&text, &table[i]);
+        put_padding(&text, 39);
+        sc_text_put(&text, table[i].meaning);
+        sc_text_put(&text, table[i].feature != NULL ? " (not in this version)\n" : "\n");
+        sc_file_write(fd, text.bytes, text.used);
+    }
+    sc_file_write(fd, tail, sizeof(tail) - 1);
+}

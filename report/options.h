@@ -1,0 +1,77 @@
+/* The options: what SAFECOPY_OPTIONS says, typed, with defaults and complaints.
+ *
+ * One table in options.c is the source of everything here: defaults, parsing, complaints, the text
+ * of help=1 and the `options` of the report. Nothing allocates, locks, or uses stdio or the locale;
+ * every function is reentrant.
+ */
+#ifndef SC_REPORT_OPTIONS_H
+#define SC_REPORT_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum sc_mode { SC_MODE_FIX, SC_MODE_REPORT, SC_MODE_OFF };
+enum sc_capture_mode { SC_CAPTURE_REPAIR, SC_CAPTURE_REPORT };
+enum sc_stacks_mode { SC_STACKS_FULL, SC_STACKS_SITE, SC_STACKS_NONE };
+enum sc_cupti_mode { SC_CUPTI_AUTO, SC_CUPTI_OFF, SC_CUPTI_REQUIRE };
+enum sc_pinned_mode { SC_PINNED_HUGE, SC_PINNED_DRIVER };
+
+/* A path has this many bytes at most, its terminating NUL included. */
+enum { SC_OPTIONS_PATH_SIZE = 4096, SC_OPTIONS_IGNORED_SIZE = 2048 };
+
+/* An enum member is an int of the enum named beside it; the parser stores into ints. */
+struct sc_options {
+    int mode; /* enum sc_mode */
+    bool strict;
+    int exitcode;
+    int certainty; /* enum sc_certainty: the weakest hazard that strict counts */
+    bool halt_on_error;
+    char report_path[SC_OPTIONS_PATH_SIZE];  /* a pattern (path.h), or "none" */
+    char suppressions[SC_OPTIONS_PATH_SIZE]; /* "" for none */
+    bool guard;
+    uint64_t snapshot_max_bytes; /* 0: never snapshot */
+    uint64_t max_held_bytes;
+    uint64_t stall_limit_ns;
+    int capture; /* enum sc_capture_mode */
+    int stacks;  /* enum sc_stacks_mode */
+    bool python;
+    int cupti; /* enum sc_cupti_mode */
+    bool timeline;
+    int pinned;                 /* enum sc_pinned_mode */
+    uint64_t device_heap_bytes; /* 0: the driver's own limit stays */
+    int verbosity;              /* 0, 1, 2 */
+    bool help;
+
+    /* What parsing left behind. */
+    uint32_t given;                        /* bit i: row i of the table was set by an entry */
+    unsigned ignored_count;                /* entries that were bad */
+    char ignored[SC_OPTIONS_IGNORED_SIZE]; /* those entries, ':' between them; cut when too many */
+};
+
+/* One complaint: a line without prefix and newline, valid during the call. */
+typedef void sc_options_complain(void *context, const char *line);
+
+/* Sets every option to its default. */
+void sc_options_defaults(struct sc_options *options);
+
+/* Applies the entries of `text` ("key=value:key=value", may be NULL or "") on top of what is there,
+ * the later of two entries for one key winning. A bad entry changes nothing but is complained about
+ * (`complain` may be NULL) and remembered in `ignored`. Returns the number of bad entries. */
+unsigned sc_options_parse(struct sc_options *options, const char *text,
+                          sc_options_complain *complain, void *context);
+
+/* Complains once for every option that was given a value which this version cannot honour, because
+ * the feature comes later. Returns the number of complaints. */
+unsigned sc_options_not_yet(const struct sc_options *options, sc_options_complain *complain,
+                            void *context);
+
+/* Key and present value of row `index` of the table, the value as an entry would give it, cut to
+ * `size` bytes with its NUL; NULL when index is past the last row. */
+const char *sc_options_get(const struct sc_options *options, unsigned index, char *value,
+                           size_t size);
+
+/* Writes the table of help=1 to fd. */
+void sc_options_print_table(int fd);
+
+#endif

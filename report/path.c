@@ -1,0 +1,97 @@
+#define _GNU_SOURCE 1
+#include "report/path.h"
+
+#include "report/file.h"
+#include "report/text.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "track/poison.h"
+
+const char *sc_path_base(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
+static void find_host(char *host, size_t size)
+{
+    struct utsname name;
+    struct sc_text text;
+    sc_text_init(&text, host, size);
+    if (uname(&name) == 0)
+        sc_text_put(&text, name.nodename);
+}
+
+/* The launchers' variables, the most general first. */
+static void find_rank(char *rank, size_t size)
+{
+    static const char *const variables[] = {"RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK",
+                                            "SLURM_PROCID"};
+    struct sc_text text;
+    sc_text_init(&text, rank, size);
+    for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]) && text.used == 0; i++) {
+        const char *value = getenv(variables[i]);
+        if (value != NULL)
+            sc_text_put(&text, value);
+    }
+}
+
+void sc_path_find_names(struct sc_path_names *names)
+{
+    sc_file_link("/proc/self/exe", names->executable, sizeof(names->executable));
+    sc_file_link("/proc/self/cwd", names->directory, sizeof(names->directory));
+    find_host(names->host, sizeof(names->host));
+    find_rank(names->rank, sizeof(names->rank));
+    names->pid = getpid();
+}
+
+/* A name from outside must not lead into another directory. */
+static void put_name(struct sc_text *text, const char *name)
+{
+    for (; *name != '\0'; name++)
+        sc_text_char(text, *name == '/' ? '_' : *name);
+}
+
+static void put_sequence(struct sc_text *text, char letter, const struct sc_path_names *names)
+{
+    switch (letter) {
+    case 'p':
+        sc_text_signed(text, names->pid);
+        break;
+    case 'e':
+        put_name(text, names->executable[0] != '\0' ? sc_path_base(names->executable) : "unknown");
+        break;
+    case 'h':
+        put_name(text, names->host);
+        break;
+    case 'r':
+        put_name(text, names->rank[0] != '\0' ? names->rank : "0");
+        break;
+    default:
+        sc_text_char(text, '%');
+        sc_text_char(text, letter);
+    }
+}
+
+int sc_path_expand(const char *pattern, const struct sc_path_names *names, char *path, size_t size)
+{
+    struct sc_text text;
+    sc_text_init(&text, path, size);
+    if (pattern[0] != '/') {
+        sc_text_put(&text, names->directory);
+        if (names->directory[0] != '\0')
+            sc_text_char(&text, '/');
+    }
+    for (; *pattern != '\0'; pattern++) {
+        if (pattern[0] == '%' && pattern[1] != '\0')
+            put_sequence(&text, *++pattern, names);
+        else
+            sc_text_char(&text, *pattern);
+    }
+    return text.cut ? -ENAMETOOLONG : 0;
+}

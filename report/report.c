@@ -1,0 +1,318 @@
+#define _GNU_SOURCE 1
+#include "report/report.h"
+
+#include "report/file.h"
+#include "report/lines.h"
+#include "report/modules.h"
+#include "report/path.h"
+#include "report/seen.h"
+#include "report/summary.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "track/poison.h"
+
+/* All below `mutex` is guarded by it, but for what sc_report_open sets before `opened`. */
+static struct {
+    pthread_mutex_t mutex;
+    bool opened; /* atomic: the file, the options and the names are set for good */
+    const struct sc_options *options;
+    struct sc_path_names names;
+    char path[SC_OPTIONS_PATH_SIZE];
+    int fd; /* -1 without a file */
+    struct sc_file_identity identity;
+    bool summarised;
+    struct sc_report_counts counts;
+    uint64_t by_code[SC_HAZARD_CODE_COUNT];
+} report = {.mutex = PTHREAD_MUTEX_INITIALIZER, .fd = -1};
+
+static char parent_path[SC_OPTIONS_PATH_SIZE]; /* of the report of the process that forked us */
+
+static bool opening; /* atomic: taken by the one who opens */
+
+/* A line holds two stacks of 64 frames, or the modules of a large Python program. */
+static char line_bytes[256 * 1024]; /* guarded by report.mutex; by `opening` until it is open */
+
+/* What entering must put back. */
+struct guard {
+    int error;
+    sigset_t signals;
+};
+
+static void enter(struct guard *guard)
+{
+    guard->error = errno;
+    sc_file_block_signals(&guard->signals);
+    pthread_mutex_lock(&report.mutex);
+}
+
+static void leave(const struct guard *guard)
+{
+    pthread_mutex_unlock(&report.mutex);
+    sc_file_restore_signals(&guard->signals);
+    errno = guard->error;
+}
+
+void sc_report_say(void *context, const char *line)
+{
+    (void)context;
+    char bytes[SC_OPTIONS_PATH_SIZE + 512];
+    struct sc_text text;
+    sc_text_init(&text, bytes, sizeof(bytes) - 1);
+    sc_text_put(&text, "safecopy: ");
+    sc_text_put(&text, line);
+    bytes[text.used++] = '\n';
+    sc_file_write(STDERR_FILENO, bytes, text.used);
+}
+
+static void say_failure(const char *path, int error)
+{
+    char line[SC_OPTIONS_PATH_SIZE + 256];
+    struct sc_text text;
+    sc_text_init(&text, line, sizeof(line));
+    sc_text_put(&text, "cannot write the report (");
+    sc_text_error(&text, error);
+    sc_text_put(&text, "): ");
+    sc_text_put(&text, path);
+    sc_text_put(&text, "; hazards are still counted. Free space there or set "
+                       "SAFECOPY_OPTIONS=report_path=FILE");
+    sc_report_say(NULL, line);
+}
+
+static void give_up_locked(int error)
+{
+    say_failure(report.path, error);
+    sc_file_close(report.fd);
+    report.fd = -1;
+}
+
+/* The program may have closed our descriptor, and may have opened a file of its own under its
+ * number: that file must never be written, and the number is then no longer ours to close. */
+static bool still_ours_locked(void)
+{
+    if (sc_file_same(report.fd, &report.identity))
+        return true;
+    report.fd = sc_file_reopen(report.path);
+    if (report.fd >= 0 && sc_file_same(report.fd, &report.identity))
+        return true;
+    give_up_locked(report.fd < 0 ? -report.fd : ENOENT);
+    return false;
+}
+
+static bool write_line_locked(const struct sc_text *line)
+{
+    if (report.fd < 0 || !still_ours_locked())
+        return false;
+    int result = sc_file_write(report.fd, line->bytes, line->used);
+    if (result != 0)
+        give_up_locked(-result);
+    return result == 0;
+}
+
+/* A pattern without %p would have a forked child empty the report of its parent. */
+static void append_pid(char *path, size_t size)
+{
+    struct sc_text text = {.bytes = path, .size = size, .used = strlen(path)};
+    sc_text_char(&text, '.');
+    sc_text_signed(&text, report.names.pid);
+}
+
+static int create_file(const struct sc_options *options)
+{
+    int result =
+        sc_path_expand(options->report_path, &report.names, report.path, sizeof(report.path));
+    if (strcmp(report.path, parent_path) == 0)
+        append_pid(report.path, sizeof(report.path));
+    int fd = result != 0 ? result : sc_file_create(report.path);
+    if (fd < 0) {
+        say_failure(report.path, -fd);
+        return fd;
+    }
+    report.identity = sc_file_identify(fd);
+    return fd;
+}
+
+int sc_report_open(const struct sc_options *options, const struct sc_report_run *run)
+{
+    if (__atomic_exchange_n(&opening, true, __ATOMIC_ACQ_REL))
+        return 0;
+    int error = errno;
+    int fd = -1;
+    bool wanted = strcmp(options->report_path, "none") != 0;
+    struct sc_text line;
+    sc_text_init(&line, line_bytes, sizeof(line_bytes));
+    sc_path_find_names(&report.names);
+    sc_modules_name_program(report.names.executable);
+    if (wanted) {
+        fd = create_file(options);
+        sc_lines_run(&line, options, run, &report.names);
+    }
+    errno = error;
+
+    struct guard guard;
+    enter(&guard);
+    report.options = options;
+    report.fd = fd;
+    if (fd >= 0)
+        write_line_locked(&line);
+    else
+        report.path[0] = '\0';
+    __atomic_store_n(&report.opened, true, __ATOMIC_RELEASE);
+    leave(&guard);
+    return wanted && fd < 0 ? fd : 0;
+}
+
+/* Counts the hazard; returns the count of its equals if a line is due, else 0. */
+static uint64_t count_locked(struct sc_hazard *hazard)
+{
+    bool telling;
+    report.counts.hazards++;
+    report.by_code[hazard->code]++;
+    if (hazard->certainty == SC_OBSERVED)
+        report.counts.observed++;
+    else
+        report.counts.latent++;
+    const struct sc_seen *seen = sc_seen_note(hazard, &telling);
+    if (seen == NULL || !telling || report.fd < 0)
+        return 0;
+    hazard->certainty = seen->first.certainty;
+    return seen->count;
+}
+
+static bool write_hazard_locked(const struct sc_hazard *hazard, uint64_t count,
+                                const struct sc_lines_stack *copy,
+                                const struct sc_lines_stack *event)
+{
+    struct sc_text line;
+    sc_text_init(&line, line_bytes, sizeof(line_bytes));
+    sc_lines_hazard(&line, hazard, count, copy, event, &report.names);
+    bool written = write_line_locked(&line);
+    report.counts.lines_written += written;
+    return written;
+}
+
+/* The lock is given up between counting and writing, because naming the frames takes the loader's
+ * lock, which another thread may hold while it waits for ours. */
+bool sc_report_hazard(const struct sc_hazard *hazard)
+{
+    struct guard guard;
+    struct sc_hazard strongest = *hazard;
+    enter(&guard);
+    uint64_t count = count_locked(&strongest);
+    leave(&guard);
+    if (count == 0)
+        return false;
+
+    struct sc_lines_stack copy, event;
+    sc_lines_name_stack(hazard->copy.stack, &copy);
+    sc_lines_name_stack(hazard->event.stack, &event);
+
+    enter(&guard);
+    bool written = write_hazard_locked(&strongest, count, &copy, &event);
+    leave(&guard);
+    return written;
+}
+
+void sc_report_counts(struct sc_report_counts *counts)
+{
+    struct guard guard;
+    enter(&guard);
+    *counts = report.counts;
+    leave(&guard);
+}
+
+static bool strict_counts(const struct sc_options *options, const struct sc_report_counts *counts)
+{
+    return (options->certainty == SC_OBSERVED ? counts->observed : counts->hazards) > 0;
+}
+
+int sc_report_exit_status(int own)
+{
+    struct sc_report_counts counts;
+    if (!__atomic_load_n(&report.opened, __ATOMIC_ACQUIRE))
+        return own;
+    sc_report_counts(&counts);
+    bool fails = report.options->strict && strict_counts(report.options, &counts);
+    return own == 0 && fails ? report.options->exitcode : own;
+}
+
+static void collect_locked(struct sc_summary *summary, const struct sc_report_totals *totals)
+{
+    const struct sc_options *options = report.options;
+    summary->counts = report.counts;
+    summary->place_count = sc_seen_top(summary->places, SC_SUMMARY_PLACES);
+    summary->distinct = sc_seen_count();
+    summary->operations = totals->operations;
+    summary->path = report.fd >= 0 ? report.path : "";
+    summary->strict = options->strict;
+    summary->exitcode = options->exitcode;
+    summary->strict_counts = strict_counts(options, &report.counts);
+    summary->exit_status = totals->exit_status;
+}
+
+static void write_summary_locked(const struct sc_report_totals *totals)
+{
+    struct sc_text line;
+    sc_text_init(&line, line_bytes, sizeof(line_bytes));
+    sc_lines_summary(&line, report.options, totals, &report.counts, report.by_code);
+    write_line_locked(&line);
+}
+
+static bool is_worth_printing(const struct sc_summary *summary)
+{
+    int least = summary->counts.hazards > 0 ? 1 : 2;
+    return report.options->verbosity >= least;
+}
+
+static void print_summary(const struct sc_summary *summary)
+{
+    char bytes[16 * 1024];
+    struct sc_text text;
+    sc_text_init(&text, bytes, sizeof(bytes));
+    sc_summary_write(&text, summary);
+    sc_file_write(STDERR_FILENO, text.bytes, text.used);
+}
+
+void sc_report_summary(const struct sc_report_totals *totals)
+{
+    struct guard guard;
+    struct sc_summary summary;
+    if (!__atomic_load_n(&report.opened, __ATOMIC_ACQUIRE))
+        return;
+    enter(&guard);
+    bool due = !report.summarised;
+    if (due) {
+        report.summarised = totals->final;
+        write_summary_locked(totals);
+        collect_locked(&summary, totals);
+    }
+    leave(&guard);
+    if (due && totals->final && is_worth_printing(&summary))
+        print_summary(&summary);
+}
+
+void sc_report_child(void)
+{
+    if (report.fd >= 0 && sc_file_same(report.fd, &report.identity))
+        sc_file_close(report.fd);
+    if (report.counts.hazards > 0)
+        sc_seen_forget();
+    report.mutex = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    report.fd = -1;
+    if (report.path[0] != '\0')
+        memcpy(parent_path, report.path, sizeof(parent_path));
+    report.path[0] = '\0';
+    report.summarised = false;
+    report.counts = (struct sc_report_counts){0};
+    memset(report.by_code, 0, sizeof(report.by_code));
+    __atomic_store_n(&report.opened, false, __ATOMIC_RELEASE);
+    __atomic_store_n(&opening, false, __ATOMIC_RELEASE);
+}
+
+const char *sc_report_path(void)
+{
+    return report.path;
+}

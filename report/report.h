@@ -1,0 +1,93 @@
+/* The report: JSON Lines on disk while the program runs, a summary on stderr when it ends.
+ *
+ * The file is described by report/schema.json: one `run` line, `hazard` lines, a `summary` line,
+ * each written with one write(2) at the moment it is known, so that a killed process leaves a
+ * readable report. A report that cannot be written costs one line on stderr and nothing else:
+ * hazards are still counted, and strict still fails the run.
+ *
+ * Locks: one mutex, a leaf. It is held over formatting and write(2) only; symbols are looked up
+ * (dladdr, which takes the loader's lock) before it is taken. Asynchronous signals are blocked
+ * meanwhile, so that a handler which frees cannot meet the mutex held by its own thread. No
+ * function here allocates, is a cancellation point, changes errno, or prints to stdout. None may be
+ * called from a signal handler that can interrupt the loader.
+ */
+#ifndef SC_REPORT_REPORT_H
+#define SC_REPORT_REPORT_H
+
+#include "report/options.h"
+#include "track/hazard.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What only the caller knows of the run; versions as CUDA numbers them (13000), 0 for unknown. */
+struct sc_report_run {
+    int driver_version;
+    int runtime_version;
+    unsigned device_count;
+    const char *const *device_names;
+};
+
+struct sc_report_totals {
+    uint64_t operations;      /* asynchronous operations on host memory that were tracked */
+    uint64_t held_peak_bytes; /* most bytes of deferred frees at one time */
+    uint64_t held_peak_ns;    /* longest that one free was deferred */
+    struct {
+        uint64_t calls;   /* asynchronous copies that the driver performed */
+        uint64_t wrapped; /* of these, seen by a wrapper */
+        uint64_t missed;  /* the difference; known only with CUPTI, else 0 */
+    } coverage;
+    int exit_status; /* what the process ends with, -1 if unknown */
+    bool final;      /* true: the process is ending. false: it may go on (before exec) */
+};
+
+struct sc_report_counts {
+    uint64_t hazards; /* every occurrence, equal ones included */
+    uint64_t observed;
+    uint64_t latent;
+    uint64_t lines_written; /* hazard lines in the file */
+};
+
+/* A frame as the report names it. `module` and `symbol` are NULL where unknown; without a module,
+ * `offset` is the address itself. Strings stay valid as long as the module is loaded. */
+struct sc_report_frame {
+    const char *module;
+    uintptr_t base;   /* the start of the module's mapping */
+    uintptr_t offset; /* from there */
+    const char *symbol;
+};
+
+/* Opens the report and writes its `run` line. `options` must live as long as the process; the
+ * strings of `run` are needed during the call only. Returns 0, also with report_path=none, or
+ * -errno after saying so on stderr. A second call does nothing and returns 0. */
+int sc_report_open(const struct sc_options *options, const struct sc_report_run *run);
+
+/* Counts the hazard, and writes a line if it is the 1st, 2nd, 4th, 8th, ... of those equal to it
+ * (same code and same two stacks, or same two API names where there are no stacks), or the first of
+ * them that was observed. May be called before sc_report_open: it then counts, and writes nothing.
+ * Returns whether a line was written. */
+bool sc_report_hazard(const struct sc_hazard *hazard);
+
+void sc_report_counts(struct sc_report_counts *counts);
+
+/* The status that a process should end with, given its own: `exitcode` if strict counts a hazard
+ * and the process does not fail already, else `own`. */
+int sc_report_exit_status(int own);
+
+/* Writes the `summary` line and, if final, prints the summary that verbosity asks for. After the
+ * final one nothing is summarised any more; later hazards are still appended to the file. */
+void sc_report_summary(const struct sc_report_totals *totals);
+
+/* In a forked child: forgets the parent's report, counts and file, as before the first open. */
+void sc_report_child(void);
+
+/* Path of the open report, "" if there is none. Valid until sc_report_child. */
+const char *sc_report_path(void);
+
+/* Names the frame whose return address is pc, with dladdr. */
+void sc_report_symbolise(const void *pc, struct sc_report_frame *frame);
+
+/* Writes "safecopy: <line>\n" to stderr with one write; fits sc_options_complain. */
+void sc_report_say(void *context, const char *line);
+
+#endif

@@ -1,0 +1,115 @@
+#include "report/seen.h"
+
+#include <string.h>
+
+#include "track/poison.h"
+
+enum { SLOTS = 2 * SC_SEEN_MAX };
+
+static struct sc_seen entries[SC_SEEN_MAX];
+static unsigned entry_count;
+static uint16_t slots[SLOTS]; /* index of an entry plus 1; 0 is free */
+
+static bool has_stacks(const struct sc_hazard *hazard)
+{
+    return hazard->copy.stack != 0 || hazard->event.stack != 0;
+}
+
+static bool are_equal(const struct sc_hazard *a, const struct sc_hazard *b)
+{
+    if (a->code != b->code || a->copy.stack != b->copy.stack || a->event.stack != b->event.stack)
+        return false;
+    return has_stacks(a) ||
+           (strcmp(a->copy.api, b->copy.api) == 0 && strcmp(a->event.api, b->event.api) == 0);
+}
+
+static uint64_t mix(uint64_t hash, uint64_t value)
+{
+    hash = (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
+    return hash ^ hash >> 32;
+}
+
+static uint64_t mix_string(uint64_t hash, const char *string)
+{
+    for (; *string != '\0'; string++)
+        hash = mix(hash, (unsigned char)*string);
+    return hash;
+}
+
+static uint64_t hash_of(const struct sc_hazard *hazard)
+{
+    uint64_t hash = mix(mix(hazard->code + 1, hazard->copy.stack), hazard->event.stack);
+    if (has_stacks(hazard))
+        return hash;
+    return mix_string(mix_string(hash, hazard->copy.api), hazard->event.api);
+}
+
+static struct sc_seen *add(const struct sc_hazard *hazard, uint16_t *slot)
+{
+    if (entry_count == SC_SEEN_MAX)
+        return NULL;
+    struct sc_seen *entry = &entries[entry_count++];
+    *entry = (struct sc_seen){.first = *hazard, .count = 0};
+    *slot = (uint16_t)entry_count;
+    return entry;
+}
+
+static struct sc_seen *find_or_add(const struct sc_hazard *hazard)
+{
+    for (uint64_t i = hash_of(hazard);; i++) {
+        uint16_t *slot = &slots[i % SLOTS];
+        if (*slot == 0)
+            return add(hazard, slot);
+        if (are_equal(&entries[*slot - 1].first, hazard))
+            return &entries[*slot - 1];
+    }
+}
+
+const struct sc_seen *sc_seen_note(const struct sc_hazard *hazard, bool *telling)
+{
+    struct sc_seen *entry = find_or_add(hazard);
+    *telling = false;
+    if (entry == NULL)
+        return NULL;
+    bool stronger = hazard->certainty > entry->first.certainty;
+    if (stronger)
+        entry->first.certainty = hazard->certainty;
+    entry->count++;
+    *telling = stronger || (entry->count & (entry->count - 1)) == 0;
+    return entry;
+}
+
+unsigned sc_seen_count(void)
+{
+    return entry_count;
+}
+
+static bool matters_more(const struct sc_seen *a, const struct sc_seen *b)
+{
+    if (a->first.certainty != b->first.certainty)
+        return a->first.certainty > b->first.certainty;
+    return a->count > b->count;
+}
+
+unsigned sc_seen_top(struct sc_seen *top, unsigned most)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < entry_count; i++) {
+        unsigned at = count;
+        while (at > 0 && matters_more(&entries[i], &top[at - 1]))
+            at--;
+        if (at == most)
+            continue;
+        if (count < most)
+            count++;
+        memmove(&top[at + 1], &top[at], (count - 1 - at) * sizeof(top[0]));
+        top[at] = entries[i];
+    }
+    return count;
+}
+
+void sc_seen_forget(void)
+{
+    memset(slots, 0, sizeof(slots));
+    entry_count = 0;
+}

@@ -1,0 +1,32 @@
+/* The hazards seen so far, equal ones counted together. A fixed table, plain data; the caller's
+ * lock guards it.
+ */
+#ifndef SC_REPORT_SEEN_H
+#define SC_REPORT_SEEN_H
+
+#include "track/hazard.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { SC_SEEN_MAX = 2048 };
+
+struct sc_seen {
+    struct sc_hazard first; /* the first of the equal ones, with the strongest certainty of all */
+    uint64_t count;
+};
+
+/* Counts `hazard`. Returns its entry, or NULL when the table is full; *telling says whether it is
+ * the 1st, 2nd, 4th, ... of its equals, or the first of them that was observed. */
+const struct sc_seen *sc_seen_note(const struct sc_hazard *hazard, bool *telling);
+
+/* Number of distinct hazards. */
+unsigned sc_seen_count(void);
+
+/* Copies the `most` that matter most, observed before latent, frequent before rare; returns how
+ * many there are. */
+unsigned sc_seen_top(struct sc_seen *top, unsigned most);
+
+void sc_seen_forget(void);
+
+#endif

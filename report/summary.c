@@ -1,0 +1,229 @@
+#include "report/summary.h"
+
+#include "report/lines.h"
+#include "report/path.h"
+#include "report/symtab.h"
+
+#include <string.h>
+
+#include "track/poison.h"
+
+static void put_count(struct sc_text *text, uint64_t count, const char *noun)
+{
+    sc_text_decimal(text, count);
+    sc_text_char(text, ' ');
+    sc_text_put(text, noun);
+    if (count != 1)
+        sc_text_char(text, 's');
+}
+
+/* Frames of these say how the program got into the driver or the allocator, not where it went
+ * wrong. "libcuda" covers libcudart. */
+static bool is_library(const char *module)
+{
+    static const char *const prefixes[] = {"libsafecopy", "libcuda",   "libcupti",   "libc.so",
+                                           "libc-",       "libstdc++", "libpthread", "libgcc_s",
+                                           "ld-linux",    "libunwind"};
+    const char *name = sc_path_base(module);
+    for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
+        if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
+            return true;
+    }
+    return false;
+}
+
+static const struct sc_report_frame *telling_frame(const struct sc_lines_stack *stack)
+{
+    for (unsigned i = 0; i < stack->count; i++) {
+        if (stack->frames[i].module == NULL || !is_library(stack->frames[i].module))
+            return &stack->frames[i];
+    }
+    return stack->count > 0 ? &stack->frames[0] : NULL;
+}
+
+/* One part of a nested C++ name at *at: an identifier with its length in front, or a constructor or
+ * destructor of the part before. */
+static bool put_part(struct sc_text *text, const char **at, struct sc_text *class_name)
+{
+    size_t length = 0;
+    const char *from = *at;
+    while (*from >= '0' && *from <= '9' && length < 1000)
+        length = 10 * length + (size_t)(*from++ - '0');
+    if (length > 0 && strnlen(from, length) == length) {
+        sc_text_bytes(text, from, length);
+        sc_text_rewind(class_name, 0);
+        sc_text_bytes(class_name, from, length);
+        *at = from + length;
+        return true;
+    }
+    bool is_constructor = from[0] == 'C' && from[1] >= '1' && from[1] <= '3';
+    bool is_destructor = from[0] == 'D' && from[1] >= '0' && from[1] <= '2';
+    if (class_name->used == 0 || (!is_constructor && !is_destructor))
+        return false;
+    sc_text_put(text, is_destructor ? "~" : "");
+    sc_text_put(text, class_name->bytes);
+    *at = from + 2;
+    return true;
+}
+
+/* The plain C++ names (_ZN5BatchD1Ev is Batch::~Batch) become readable without the parameters.
+ * Templates and all the rest stay mangled here: `safecopy report` reads them, and __cxa_demangle
+ * allocates. */
+static void put_symbol(struct sc_text *text, const char *symbol)
+{
+    char bytes[256];
+    struct sc_text class_name;
+    size_t before = text->used;
+    bool is_nested = strncmp(symbol, "_ZN", 3) == 0;
+    const char *at = symbol + (is_nested ? 3 : 2);
+    sc_text_init(&class_name, bytes, sizeof(bytes));
+    bool good = strncmp(symbol, "_Z", 2) == 0;
+    if (is_nested && *at == 'K')
+        at++;
+    for (bool first = true; good && (first || (is_nested && *at != 'E')); first = false) {
+        sc_text_put(text, first ? "" : "::");
+        good = put_part(text, &at, &class_name);
+    }
+    if (good && (is_nested || *at != 'I'))
+        return;
+    sc_text_rewind(text, before);
+    sc_text_put(text, symbol);
+}
+
+/* " at load_batch (/opt/app/train+0x1234)", nothing where there is no stack. */
+static void put_place(struct sc_text *text, const char *preposition, uint32_t stack_id)
+{
+    struct sc_lines_stack stack;
+    sc_lines_name_stack(stack_id, &stack);
+    const struct sc_report_frame *frame = telling_frame(&stack);
+    if (frame == NULL)
+        return;
+    char found[1024];
+    const char *symbol = frame->symbol;
+    if (symbol == NULL && sc_symtab_find(frame, found, sizeof(found)))
+        symbol = found;
+    sc_text_put(text, preposition);
+    if (symbol != NULL) {
+        put_symbol(text, symbol);
+        sc_text_put(text, " (");
+    }
+    sc_text_put(text, frame->module != NULL ? frame->module : "");
+    sc_text_put(text, frame->module != NULL ? "+" : "");
+    sc_text_hex(text, frame->offset);
+    if (symbol != NULL)
+        sc_text_char(text, ')');
+}
+
+static void put_copy(struct sc_text *text, const struct sc_hazard *hazard)
+{
+    bool observed = hazard->certainty == SC_OBSERVED;
+    const char *verb = hazard->copy.direction == SC_H2D   ? "read"
+                       : hazard->copy.direction == SC_D2H ? "write"
+                                                          : "use";
+    sc_text_put(text, observed ? "while " : "with nothing that waits for ");
+    sc_text_put(text, hazard->copy.api);
+    sc_text_put(text, observed ? " was still to " : " to ");
+    sc_text_put(text, verb);
+    sc_text_char(text, ' ');
+    sc_text_size(text, hazard->copy.size_bytes);
+    sc_text_put(text, " of ");
+    sc_text_put(text, sc_hazard_buffer_kind_string(hazard->buffer_kind));
+    sc_text_put(text, " memory");
+    put_place(text, ", issued at ", hazard->copy.stack);
+}
+
+static const char *outcome(enum sc_action action)
+{
+    switch (action) {
+    case SC_ACTION_DEFERRED:
+        return "healed: the memory was kept until the copy was complete";
+    case SC_ACTION_STALLED:
+        return "healed: the call waited for the copy";
+    case SC_ACTION_SNAPSHOTTED:
+        return "healed: the copy read a snapshot of the buffer";
+    case SC_ACTION_ORDERED:
+        return "healed: the second operation was made to wait for the first";
+    case SC_ACTION_REROUTED:
+        return "healed: the operation ran on a stream of its own";
+    case SC_ACTION_HELD:
+        return "healed: the memory was kept for as long as the graph needs it";
+    case SC_ACTION_REPORTED:
+        break;
+    }
+    return "not healed, only reported";
+}
+
+static void put_hazard(struct sc_text *text, const struct sc_seen *seen)
+{
+    const struct sc_hazard *hazard = &seen->first;
+    sc_text_put(text, "  ");
+    sc_text_put(text, sc_hazard_code_string(hazard->code));
+    sc_text_char(text, ' ');
+    sc_text_put(text, sc_hazard_name(hazard->code));
+    sc_text_put(text, ", ");
+    sc_text_put(text, sc_hazard_certainty_string(hazard->certainty));
+    sc_text_put(text, ", ");
+    put_count(text, seen->count, "time");
+    sc_text_put(text, "\n    ");
+    sc_text_put(text, hazard->event.api);
+    put_place(text, " at ", hazard->event.stack);
+    sc_text_put(text, "\n    ");
+    put_copy(text, hazard);
+    sc_text_put(text, "\n    ");
+    sc_text_put(text, outcome(hazard->action));
+    sc_text_char(text, '\n');
+}
+
+static void put_head(struct sc_text *text, const struct sc_summary *summary)
+{
+    sc_text_put(text, "safecopy: ");
+    if (summary->counts.hazards == 0) {
+        sc_text_put(text, "no hazards in ");
+        put_count(text, summary->operations, "operation");
+    } else {
+        put_count(text, summary->counts.hazards, "hazard");
+        sc_text_put(text, " at ");
+        put_count(text, summary->distinct, "place");
+        sc_text_put(text, " (");
+        sc_text_decimal(text, summary->counts.observed);
+        sc_text_put(text, " observed, ");
+        sc_text_decimal(text, summary->counts.latent);
+        sc_text_put(text, " latent)");
+    }
+    sc_text_char(text, '\n');
+}
+
+static void put_verdict(struct sc_text *text, const struct sc_summary *summary)
+{
+    sc_text_put(text, "  strict: ");
+    if (!summary->strict_counts) {
+        sc_text_put(text, "passed\n");
+    } else if (summary->exit_status < 0 || summary->exit_status == summary->exitcode) {
+        sc_text_put(text, "failed, exit status ");
+        sc_text_signed(text, summary->exitcode);
+        sc_text_char(text, '\n');
+    } else {
+        sc_text_put(text, "failed; the program's own exit status ");
+        sc_text_signed(text, summary->exit_status);
+        sc_text_put(text, " stays\n");
+    }
+}
+
+void sc_summary_write(struct sc_text *text, const struct sc_summary *summary)
+{
+    put_head(text, summary);
+    for (unsigned i = 0; i < summary->place_count; i++)
+        put_hazard(text, &summary->places[i]);
+    if (summary->distinct > summary->place_count) {
+        sc_text_put(text, "  and ");
+        put_count(text, summary->distinct - summary->place_count, "more place");
+        sc_text_char(text, '\n');
+    }
+    if (summary->path[0] != '\0') {
+        sc_text_put(text, "  report: ");
+        sc_text_put(text, summary->path);
+        sc_text_put(text, "\n");
+    }
+    if (summary->strict)
+        put_verdict(text, summary);
+}

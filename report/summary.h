@@ -1,0 +1,29 @@
+/* The summary that a person reads on stderr when the program ends: what happened, where, what was
+ * done about it, and where the whole report is.
+ */
+#ifndef SC_REPORT_SUMMARY_H
+#define SC_REPORT_SUMMARY_H
+
+#include "report/report.h"
+#include "report/seen.h"
+#include "report/text.h"
+
+enum { SC_SUMMARY_PLACES = 5 };
+
+struct sc_summary {
+    struct sc_report_counts counts;
+    struct sc_seen places[SC_SUMMARY_PLACES]; /* those that matter most */
+    unsigned place_count;
+    unsigned distinct; /* of how many */
+    uint64_t operations;
+    const char *path; /* of the report, "" if there is none */
+    bool strict;
+    int exitcode;       /* that strict would use */
+    bool strict_counts; /* there are hazards of the certainty that strict counts */
+    int exit_status;    /* that the process ends with, -1 if unknown */
+};
+
+/* Takes the loader's lock. */
+void sc_summary_write(struct sc_text *text, const struct sc_summary *summary);
+
+#endif

@@ -1,0 +1,121 @@
+#include "report/symtab.h"
+
+#include "report/file.h"
+
+#include <elf.h>
+#include <link.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "track/poison.h"
+
+typedef ElfW(Ehdr) file_header;
+typedef ElfW(Shdr) section_header;
+typedef ElfW(Sym) symbol_entry;
+
+enum { SYMBOLS_AT_ONCE = 512, HEAD_SIZE = 1024 };
+
+static bool read_exactly(int fd, void *bytes, size_t size, uint64_t offset)
+{
+    return sc_file_read_at(fd, bytes, size, offset) == (long)size;
+}
+
+/* The start of the file (headers, and with most linkers the build id) is the start of the mapping,
+ * unless the file was replaced after it was loaded. */
+static bool is_what_is_loaded(int fd, uintptr_t base, file_header *header)
+{
+    char head[HEAD_SIZE];
+    if (base == 0 || !read_exactly(fd, head, sizeof(head), 0))
+        return false;
+    memcpy(header, head, sizeof(*header));
+    return memcmp(head, (const char *)base, sizeof(head)) == 0 && // NOLINT: an address
+           memcmp(head, ELFMAG, SELFMAG) == 0 && header->e_ident[EI_CLASS] == ELFCLASS64 &&
+           header->e_shentsize == sizeof(section_header);
+}
+
+/* What must be added to an offset into the mapping to get the address that symbols have. */
+static uintptr_t first_address(int fd, const file_header *header)
+{
+    ElfW(Phdr) program;
+    uintptr_t lowest = UINTPTR_MAX;
+    for (unsigned i = 0; i < header->e_phnum; i++) {
+        if (!read_exactly(fd, &program, sizeof(program), header->e_phoff + i * sizeof(program)))
+            return 0;
+        if (program.p_type == PT_LOAD && program.p_vaddr < lowest)
+            lowest = program.p_vaddr;
+    }
+    return lowest & ~((uintptr_t)getpagesize() - 1);
+}
+
+static bool find_section(int fd, const file_header *header, uint32_t type, section_header *found)
+{
+    for (unsigned i = 0; i < header->e_shnum; i++) {
+        uint64_t at = header->e_shoff + i * sizeof(*found);
+        if (!read_exactly(fd, found, sizeof(*found), at))
+            return false;
+        if (found->sh_type == type)
+            return true;
+    }
+    return false;
+}
+
+static bool holds(const symbol_entry *symbol, uintptr_t address)
+{
+    return ELF64_ST_TYPE(symbol->st_info) == STT_FUNC && symbol->st_shndx != SHN_UNDEF &&
+           address >= symbol->st_value && address - symbol->st_value < symbol->st_size;
+}
+
+static bool find_symbol(int fd, const section_header *table, uintptr_t address, symbol_entry *found)
+{
+    static symbol_entry symbols[SYMBOLS_AT_ONCE];
+    uint64_t left = table->sh_size / sizeof(symbols[0]);
+    uint64_t at = table->sh_offset;
+    while (left > 0) {
+        size_t count = left < SYMBOLS_AT_ONCE ? (size_t)left : SYMBOLS_AT_ONCE;
+        if (!read_exactly(fd, symbols, count * sizeof(symbols[0]), at))
+            return false;
+        for (size_t i = 0; i < count; i++) {
+            if (holds(&symbols[i], address)) {
+                *found = symbols[i];
+                return true;
+            }
+        }
+        left -= count;
+        at += count * sizeof(symbols[0]);
+    }
+    return false;
+}
+
+static bool read_name(int fd, const file_header *header, const section_header *table,
+                      const symbol_entry *symbol, char *name, size_t size)
+{
+    section_header strings;
+    uint64_t at = header->e_shoff + table->sh_link * sizeof(strings);
+    if (!read_exactly(fd, &strings, sizeof(strings), at))
+        return false;
+    long count = sc_file_read_at(fd, name, size, strings.sh_offset + symbol->st_name);
+    return count > 0 && name[0] != '\0' && memchr(name, '\0', (size_t)count) != NULL;
+}
+
+static bool find_in(int fd, const struct sc_report_frame *frame, char *name, size_t size)
+{
+    file_header header;
+    section_header table;
+    symbol_entry symbol;
+    if (!is_what_is_loaded(fd, frame->base, &header) ||
+        !find_section(fd, &header, SHT_SYMTAB, &table))
+        return false;
+    uintptr_t call = first_address(fd, &header) + frame->offset - 1;
+    return find_symbol(fd, &table, call, &symbol) &&
+           read_name(fd, &header, &table, &symbol, name, size);
+}
+
+bool sc_symtab_find(const struct sc_report_frame *frame, char *name, size_t size)
+{
+    int fd = frame->module != NULL ? sc_file_open(frame->module) : -1;
+    if (fd < 0)
+        return false;
+    bool found = find_in(fd, frame, name, size);
+    sc_file_close(fd);
+    return found;
+}

@@ -1,0 +1,135 @@
+#include "report/text.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "track/poison.h"
+
+void sc_text_init(struct sc_text *text, char *bytes, size_t size)
+{
+    *text = (struct sc_text){.bytes = bytes, .size = size};
+    bytes[0] = '\0';
+}
+
+void sc_text_rewind(struct sc_text *text, size_t used)
+{
+    text->used = used;
+    text->cut = false;
+    text->bytes[used] = '\0';
+}
+
+void sc_text_bytes(struct sc_text *text, const char *bytes, size_t count)
+{
+    size_t room = text->size - 1 - text->used;
+    if (count > room) {
+        count = room;
+        text->cut = true;
+    }
+    memcpy(text->bytes + text->used, bytes, count);
+    text->used += count;
+    text->bytes[text->used] = '\0';
+}
+
+void sc_text_char(struct sc_text *text, char c)
+{
+    sc_text_bytes(text, &c, 1);
+}
+
+void sc_text_put(struct sc_text *text, const char *string)
+{
+    sc_text_bytes(text, string, strlen(string));
+}
+
+static void put_in_base(struct sc_text *text, uint64_t value, unsigned base)
+{
+    char digits[20];
+    size_t at = sizeof(digits);
+    do {
+        digits[--at] = "0123456789abcdef"[value % base];
+        value /= base;
+    } while (value != 0);
+    sc_text_bytes(text, digits + at, sizeof(digits) - at);
+}
+
+void sc_text_decimal(struct sc_text *text, uint64_t value)
+{
+    put_in_base(text, value, 10);
+}
+
+void sc_text_signed(struct sc_text *text, int64_t value)
+{
+    if (value < 0)
+        sc_text_char(text, '-');
+    put_in_base(text, value < 0 ? 0 - (uint64_t)value : (uint64_t)value, 10);
+}
+
+void sc_text_hex(struct sc_text *text, uint64_t value)
+{
+    sc_text_put(text, "0x");
+    put_in_base(text, value, 16);
+}
+
+/* `value` in the largest unit that leaves at least 1, with one digit after the point below 10. */
+static void put_scaled(struct sc_text *text, uint64_t value, uint64_t step,
+                       const char *const *units, unsigned unit_count)
+{
+    uint64_t unit = 1;
+    unsigned index = 0;
+    while (index + 1 < unit_count && value / unit >= step) {
+        unit *= step;
+        index++;
+    }
+    sc_text_decimal(text, value / unit);
+    uint64_t tenth = value % unit * 10 / unit;
+    if (value / unit < 10 && tenth != 0) {
+        sc_text_char(text, '.');
+        sc_text_decimal(text, tenth);
+    }
+    sc_text_char(text, ' ');
+    sc_text_put(text, units[index]);
+}
+
+void sc_text_size(struct sc_text *text, uint64_t bytes)
+{
+    static const char *const units[] = {"B", "KB", "MB", "GB", "TB"};
+    put_scaled(text, bytes, 1024, units, 5);
+}
+
+void sc_text_time(struct sc_text *text, uint64_t ns)
+{
+    static const char *const units[] = {"ns", "us", "ms", "s"};
+    put_scaled(text, ns, 1000, units, 4);
+}
+
+/* strerror is not used: it reads message catalogues, and those allocate. */
+void sc_text_error(struct sc_text *text, int error)
+{
+    static const struct {
+        int error;
+        const char *words;
+    } table[] = {
+        {EACCES, "Permission denied"},
+        {EPERM, "Operation not permitted"},
+        {ENOENT, "No such file or directory"},
+        {ENOTDIR, "Not a directory"},
+        {EISDIR, "Is a directory"},
+        {ENOSPC, "No space left on device"},
+        {EDQUOT, "Disk quota exceeded"},
+        {EFBIG, "File too large"},
+        {EROFS, "Read-only file system"},
+        {EIO, "Input/output error"},
+        {EMFILE, "Too many open files"},
+        {ENFILE, "Too many open files in system"},
+        {ENAMETOOLONG, "File name too long"},
+        {ELOOP, "Too many levels of symbolic links"},
+        {EPIPE, "Broken pipe"},
+    };
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        if (table[i].error == error) {
+            sc_text_put(text, table[i].words);
+            return;
+        }
+    }
+    sc_text_put(text, "error ");
+    sc_text_signed(text, error);
+}

@@ -1,0 +1,39 @@
+/* A small formatter into memory that the caller owns, in place of snprintf.
+ *
+ * Text that does not fit is cut and `cut` is set; the bytes are NUL-terminated at all times. No
+ * locale, no allocation, no errno: safe everywhere, in a signal handler too.
+ */
+#ifndef SC_REPORT_TEXT_H
+#define SC_REPORT_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct sc_text {
+    char *bytes;
+    size_t size; /* at least 1 */
+    size_t used; /* without the NUL; less than size */
+    bool cut;
+};
+
+void sc_text_init(struct sc_text *text, char *bytes, size_t size);
+
+/* Goes back to an earlier `used`; what was cut since then no longer counts as cut. */
+void sc_text_rewind(struct sc_text *text, size_t used);
+
+void sc_text_char(struct sc_text *text, char c);
+void sc_text_bytes(struct sc_text *text, const char *bytes, size_t count);
+void sc_text_put(struct sc_text *text, const char *string);
+void sc_text_decimal(struct sc_text *text, uint64_t value);
+void sc_text_signed(struct sc_text *text, int64_t value);
+void sc_text_hex(struct sc_text *text, uint64_t value); /* "0x1f" */
+
+/* For people: "4 KB", "1.5 MB"; "20 us", "1.5 s". */
+void sc_text_size(struct sc_text *text, uint64_t bytes);
+void sc_text_time(struct sc_text *text, uint64_t ns);
+
+/* "Permission denied"; "error 95" for those that have no words here. */
+void sc_text_error(struct sc_text *text, int error);
+
+#endif

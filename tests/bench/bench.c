@@ -1,0 +1,535 @@
+/*
+ * bench: what copies, launches and frees cost, figure by figure. run.py runs it without and with
+ * the library; alone it says what the driver costs.
+ *
+ *     bench [--quick] [--list] [BENCHMARK...]
+ *
+ * Every call is timed at issue; the device does its part outside the timing. A benchmark that has
+ * to make do with less than it was meant for (the driver's queues are finite, registering is slow)
+ * says so in a line that opens with '#'.
+ */
+#include "tests/bench/gate.h"
+
+#include <malloc.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+enum {
+    PAGE_BYTES = 4096,
+    COPY_BYTES = 64,
+    BATCH = 500, /* less than what fills a queue of the driver */
+    STREAMS_MOST = 1024,
+    GATED_STREAMS = 64,
+    STREAM_RUN = 100, /* copies to one stream before it is the next one's turn */
+    IN_FLIGHT_MOST = 100000,
+    RANGES_MOST = 100000,
+    BUFFERS = 1000,
+    THREADS_MOST = 16,
+    BUSY_MS = 200,
+};
+
+static const uint64_t registering_limit_ns = UINT64_C(5) * 1000000000;
+
+static bool quick;
+static struct effort loops = {.repeats = 5, .batches = 6};
+static struct effort calls = {.repeats = 3, .batches = 1};
+
+/* One pinned arena and one on the device, at equal offsets of which each copy has its range. */
+static unsigned char *arena;
+static CUdeviceptr device_arena;
+static CUstream streams[STREAMS_MOST];
+static size_t stream_count;
+
+static void make_streams(size_t count)
+{
+    for (; stream_count < count; stream_count++)
+        streams[stream_count] = driver_stream();
+}
+
+/* A pinned arena is built by a first copy of each stream too, so that none is timed. */
+static void set_up(void)
+{
+    const size_t arena_bytes = (size_t)IN_FLIGHT_MOST * COPY_BYTES;
+
+    driver_start();
+    arena = driver_pinned(arena_bytes);
+    device_arena = driver_device(arena_bytes);
+    memset(arena, 1, arena_bytes);
+    make_streams(GATED_STREAMS);
+    for (size_t i = 0; i < BATCH; i++)
+        MUST(driver.cuMemcpyHtoDAsync(device_arena, arena, COPY_BYTES, streams[i % GATED_STREAMS]));
+    MUST(driver.cuCtxSynchronize());
+}
+
+/* ---- issuing copies ---- */
+
+struct copies {
+    const unsigned char *host;
+    size_t stride, size_bytes;
+    size_t ranges, range_step, streams;
+    size_t range, stream; /* the next */
+};
+
+/* ns per copy, over BATCH copies that go round the ranges and the streams. */
+static double issue_batch(void *arg)
+{
+    struct copies *c = arg;
+    uint64_t begin_ns = now_ns();
+
+    for (size_t i = 0; i < BATCH; i++) {
+        size_t offset = c->range * c->stride;
+        driver.cuMemcpyHtoDAsync(device_arena + offset % (IN_FLIGHT_MOST * COPY_BYTES),
+                                 c->host + offset, c->size_bytes, streams[c->stream]);
+        c->range = (c->range + c->range_step) % c->ranges;
+        c->stream = c->stream + 1 < c->streams ? c->stream + 1 : 0;
+    }
+    double ns = (double)(now_ns() - begin_ns) / BATCH;
+    MUST(driver.cuCtxSynchronize());
+    return ns;
+}
+
+static void issue_htod_4k(void)
+{
+    struct copies copies = {arena, PAGE_BYTES, PAGE_BYTES, 64, 1, 1, 0, 0};
+
+    measure("issue_htod_4k", "ns", loops, issue_batch, &copies);
+}
+
+static void copy_streams(void)
+{
+    static const size_t counts[] = {1, 32, 1024};
+
+    for (size_t i = 0; i < COUNT(counts); i++) {
+        struct copies copies = {arena, COPY_BYTES, COPY_BYTES, 1024, 1, counts[i], 0, 0};
+        char name[64];
+        make_streams(counts[i]);
+        snprintf(name, sizeof(name), "copy_streams_%zu", counts[i]);
+        measure(name, "ns", loops, issue_batch, &copies);
+    }
+}
+
+/* Registers single pages until `count` are, or time is up; returns how many are. The last one to
+ * run, since nothing is unregistered again: that would take longer than all the rest. */
+static size_t register_pages(unsigned char *pages, size_t from, size_t count, uint64_t until_ns)
+{
+    for (; from < count && now_ns() < until_ns; from++)
+        if (driver.cuMemHostRegister(pages + from * PAGE_BYTES, PAGE_BYTES, 0) != CUDA_SUCCESS)
+            break;
+    return from;
+}
+
+static void copy_ranges(void)
+{
+    static const size_t counts[] = {1, 1000, RANGES_MOST};
+    const uint64_t until_ns = now_ns() + registering_limit_ns;
+    unsigned char *pages = mmap(NULL, (size_t)RANGES_MOST * PAGE_BYTES, PROT_READ | PROT_WRITE,
+                                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    size_t registered = 0;
+
+    if (pages == MAP_FAILED)
+        return;
+    for (size_t i = 0; i < COUNT(counts); i++) {
+        char name[64];
+        registered = register_pages(pages, registered, counts[i], until_ns);
+        snprintf(name, sizeof(name), "copy_ranges_%zu", counts[i]);
+        if (registered < counts[i])
+            printf("# %s: with %zu, for want of time or room\n", name, registered);
+        /* 7919 is prime: the copies fall on ranges far apart and meet all of them. */
+        struct copies copies = {pages, PAGE_BYTES, COPY_BYTES, registered, 7919, 1, 0, 0};
+        measure(name, "ns", loops, issue_batch, &copies);
+    }
+}
+
+/* ---- kernel launch ---- */
+
+static CUfunction empty_kernel;
+
+static CUfunction load_empty_kernel(void)
+{
+    static const char ptx[] = ".version 7.0\n.target sm_52\n.address_size 64\n"
+                              ".visible .entry empty()\n{\n    ret;\n}\n";
+    CUmodule module;
+    CUfunction function = NULL;
+
+    if (driver.cuModuleLoadData(&module, ptx) != CUDA_SUCCESS ||
+        driver.cuModuleGetFunction(&function, module, "empty") != CUDA_SUCCESS)
+        return NULL;
+    return function;
+}
+
+static double launch_batch(void *unused)
+{
+    (void)unused;
+    uint64_t begin_ns = now_ns();
+    for (size_t i = 0; i < BATCH; i++)
+        driver.cuLaunchKernel(empty_kernel, 1, 1, 1, 1, 1, 1, 0, streams[0], NULL, NULL);
+    double ns = (double)(now_ns() - begin_ns) / BATCH;
+    MUST(driver.cuCtxSynchronize());
+    return ns;
+}
+
+static void kernel_launch(void)
+{
+    empty_kernel = load_empty_kernel();
+    if (empty_kernel == NULL) {
+        printf("# kernel_launch: this driver does not load PTX\n");
+        return;
+    }
+    measure("kernel_launch", "ns", loops, launch_batch, NULL);
+}
+
+/* ---- copies in flight ---- */
+
+/* What the driver's queues hold, once that was found to be less than what was asked for. */
+static size_t queue_room = IN_FLIGHT_MOST;
+
+/* Copies [from, to) behind the gate, spread over streams since each has a finite queue, but in runs
+ * since a change of stream has its price (copy_streams); false when the queue is full and the gate
+ * gave way. */
+static bool fill(struct gate *gate, size_t from, size_t to, size_t over_streams)
+{
+    for (size_t i = from; i < to && !atomic_load_explicit(&gate->stuck, memory_order_relaxed);
+         i++) {
+        driver.cuMemcpyHtoDAsync(device_arena + i * COPY_BYTES, arena + i * COPY_BYTES, COPY_BYTES,
+                                 streams[i / STREAM_RUN % over_streams]);
+        gate_step(gate);
+    }
+    return !atomic_load(&gate->stuck);
+}
+
+struct depth {
+    size_t in_flight;
+    size_t timed; /* the last of them */
+    bool weigh;   /* find out grown_bytes; it disturbs the timing */
+    size_t grown_bytes;
+};
+
+/* ns per copy over the last copies, or -1 when the queue holds fewer. */
+static double depth_batch(void *arg)
+{
+    struct depth *depth = arg;
+    size_t over_streams = depth->in_flight <= STREAM_RUN ? 1 : GATED_STREAMS;
+    size_t filled = depth->in_flight - depth->timed;
+    struct gate gate;
+
+    gate_close(&gate, streams, over_streams);
+    size_t before_bytes = depth->weigh ? rss_bytes() : 0;
+    atomic_store(&gate.filling, true);
+    bool held = fill(&gate, 0, filled, over_streams);
+    uint64_t begin_ns = now_ns();
+    held = held && fill(&gate, filled, depth->in_flight, over_streams);
+    double ns = (double)(now_ns() - begin_ns) / (double)depth->timed;
+    if (depth->weigh)
+        depth->grown_bytes = rss_bytes() - before_bytes;
+    gate_open(&gate);
+    if (held)
+        return ns;
+    /* A tenth is left free: no run of a stream may find the queue full. */
+    queue_room = atomic_load(&gate.progress) * 9 / 10;
+    return -1;
+}
+
+/* The largest depth up to `wanted` that the driver's queues hold. */
+static struct depth reachable_depth(size_t wanted, bool weigh)
+{
+    struct depth depth = {.weigh = weigh};
+
+    do {
+        depth.in_flight = wanted < queue_room ? wanted : queue_room;
+        depth.timed = (depth.in_flight + 1) / 2 < 1000 ? (depth.in_flight + 1) / 2 : 1000;
+    } while (at_depth(CALL_DEPTH, depth_batch, &depth) < 0 && queue_room > GATED_STREAMS);
+    return depth;
+}
+
+static void say_depth(const char *name, size_t wanted, size_t in_flight)
+{
+    if (in_flight < wanted)
+        printf("# %s: with %zu, all that the driver's queues hold\n", name, in_flight);
+}
+
+static void copy_in_flight(void)
+{
+    static const size_t counts[] = {1, 100, 10000, IN_FLIGHT_MOST};
+
+    for (size_t i = 0; i < COUNT(counts); i++) {
+        struct depth depth = reachable_depth(counts[i], false);
+        /* About as many timed copies in each repeat, but no more than a few of the long fills. */
+        struct effort effort = {loops.repeats, (unsigned)(1 + BATCH / (depth.timed + BATCH / 64))};
+        char name[64];
+        snprintf(name, sizeof(name), "copy_inflight_%zu", counts[i]);
+        say_depth(name, counts[i], depth.in_flight);
+        if (depth.in_flight > 1000)
+            effort = calls;
+        measure(name, "ns", effort, depth_batch, &depth);
+    }
+}
+
+/* Runs first: memory that an earlier benchmark has used and left would hide the growth. The
+ * driver's own growth is in the figure; run.py takes off what it is without the library. */
+static void bytes_per_operation(void)
+{
+    struct depth depth = reachable_depth(IN_FLIGHT_MOST, true);
+
+    say_depth("bytes_per_operation", IN_FLIGHT_MOST, depth.in_flight);
+    print_figure("bytes_per_operation", (double)depth.grown_bytes / (double)depth.in_flight,
+                 "bytes");
+}
+
+/* ---- threads ---- */
+
+struct crew {
+    pthread_barrier_t start;
+    unsigned threads;
+    double us[THREADS_MOST]; /* per copy, as each thread saw it */
+};
+
+struct worker {
+    struct crew *crew;
+    unsigned index;
+    pthread_t thread;
+};
+
+static double worker_batch(void *arg)
+{
+    const struct worker *self = arg;
+    const size_t share = (size_t)self->index * BATCH * COPY_BYTES;
+    uint64_t begin_ns = now_ns();
+
+    for (size_t i = 0; i < BATCH; i++)
+        driver.cuMemcpyHtoDAsync(device_arena + share + i * COPY_BYTES,
+                                 arena + share + i * COPY_BYTES, COPY_BYTES, streams[self->index]);
+    return (double)(now_ns() - begin_ns) / BATCH / 1e3;
+}
+
+static void *worker(void *arg)
+{
+    struct worker *self = arg;
+
+    MUST(driver.cuCtxSetCurrent(driver.primary));
+    pthread_barrier_wait(&self->crew->start);
+    self->crew->us[self->index] = at_depth(CALL_DEPTH, worker_batch, self);
+    return NULL;
+}
+
+/* us per copy as a thread sees it, the mean over the threads. */
+static double crew_batch(void *arg)
+{
+    struct crew *crew = arg;
+    struct worker workers[THREADS_MOST];
+    double sum = 0;
+
+    pthread_barrier_init(&crew->start, NULL, crew->threads);
+    for (unsigned i = 0; i < crew->threads; i++) {
+        workers[i] = (struct worker){.crew = crew, .index = i};
+        if (pthread_create(&workers[i].thread, NULL, worker, &workers[i]) != 0)
+            abort();
+    }
+    for (unsigned i = 0; i < crew->threads; i++) {
+        pthread_join(workers[i].thread, NULL);
+        sum += crew->us[i];
+    }
+    pthread_barrier_destroy(&crew->start);
+    MUST(driver.cuCtxSynchronize());
+    return sum / crew->threads;
+}
+
+static void copy_threads(void)
+{
+    make_streams(THREADS_MOST);
+    for (unsigned threads = 1; threads <= THREADS_MOST; threads *= 2) {
+        struct crew crew = {.threads = threads};
+        char name[64];
+        snprintf(name, sizeof(name), "copy_threads_%u", threads);
+        /* The median and not the best: a run in which the threads miss each other proves little. */
+        measure(name, "us", (struct effort){quick ? 5 : REPEATS_MOST, 1}, crew_batch, &crew);
+    }
+}
+
+/* ---- malloc and free ---- */
+
+static double malloc_batch(void *unused)
+{
+    enum { PAIRS = 50000 };
+
+    (void)unused;
+    uint64_t begin_ns = now_ns();
+    for (size_t i = 0; i < PAIRS; i++) {
+        void *block = malloc(100);
+        __asm__ volatile("" : "+r"(block) : : "memory");
+        free(block);
+    }
+    return (double)(now_ns() - begin_ns) / PAIRS;
+}
+
+static void malloc_free_idle(void)
+{
+    measure("malloc_free_idle", "ns", loops, malloc_batch, NULL);
+}
+
+/* Measures while a copy out of each buffer is in flight. */
+static void malloc_free_beside(const char *name, unsigned char *const *buffers, size_t count)
+{
+    struct gate gate;
+    size_t issued = 0;
+
+    gate_close(&gate, streams, GATED_STREAMS);
+    atomic_store(&gate.filling, true);
+    for (; issued < count && !atomic_load(&gate.stuck); issued++) {
+        MUST(driver.cuMemcpyHtoDAsync(device_arena + issued * COPY_BYTES, buffers[issued],
+                                      COPY_BYTES, streams[issued % GATED_STREAMS]));
+        gate_step(&gate);
+    }
+    atomic_store(&gate.filling, false);
+    if (atomic_load(&gate.stuck))
+        printf("# %s: none in flight, the driver's queues hold only %lu\n", name,
+               atomic_load(&gate.progress));
+    measure(name, "ns", loops, malloc_batch, NULL);
+    gate_open(&gate);
+}
+
+static void malloc_free_registered(void)
+{
+    static unsigned char *buffers[BUFFERS];
+
+    for (size_t i = 0; i < BUFFERS; i++) {
+        buffers[i] = aligned_alloc(PAGE_BYTES, PAGE_BYTES);
+        if (buffers[i] == NULL)
+            abort();
+        MUST(driver.cuMemHostRegister(buffers[i], PAGE_BYTES, 0));
+    }
+    malloc_free_beside("malloc_free_registered", buffers, BUFFERS);
+    for (size_t i = 0; i < BUFFERS; i++) {
+        MUST(driver.cuMemHostUnregister(buffers[i]));
+        free(buffers[i]);
+    }
+}
+
+static void malloc_free_pinned(void)
+{
+    static unsigned char *buffers[BUFFERS];
+
+    for (size_t i = 0; i < BUFFERS; i++)
+        buffers[i] = driver_pinned(PAGE_BYTES);
+    malloc_free_beside("malloc_free_pinned", buffers, BUFFERS);
+    for (size_t i = 0; i < BUFFERS; i++)
+        MUST(driver.cuMemFreeHost(buffers[i]));
+}
+
+/* ---- frees under a busy stream ---- */
+
+static void CUDA_CB sleep_busy(void *unused)
+{
+    (void)unused;
+    sleep_ns((uint64_t)BUSY_MS * 1000000U);
+}
+
+/* us that freeing a pinned buffer takes while it is in flight behind BUSY_MS of work. */
+static double free_host_batch(void *unused)
+{
+    (void)unused;
+    unsigned char *buffer = driver_pinned(1 << 20);
+    MUST(driver.cuLaunchHostFunc(streams[0], sleep_busy, NULL));
+    MUST(driver.cuMemcpyHtoDAsync(device_arena, buffer, 1 << 20, streams[0]));
+    uint64_t begin_ns = now_ns();
+    CUresult result = driver.cuMemFreeHost(buffer);
+    double us = (double)(now_ns() - begin_ns) / 1e3;
+    MUST(result);
+    MUST(driver.cuCtxSynchronize());
+    return us;
+}
+
+static void free_host_busy(void)
+{
+    measure("free_host_busy", "us", calls, free_host_batch, NULL);
+}
+
+/* us that free() takes on a registered block that is in flight. */
+static double free_heap_batch(void *unused)
+{
+    enum { BLOCK_BYTES = 16 * PAGE_BYTES };
+    struct gate gate;
+
+    (void)unused;
+    unsigned char *block = aligned_alloc(PAGE_BYTES, BLOCK_BYTES);
+    if (block == NULL)
+        abort();
+    MUST(driver.cuMemHostRegister(block, BLOCK_BYTES, 0));
+    gate_close(&gate, streams, 1);
+    MUST(driver.cuMemcpyHtoDAsync(device_arena, block, BLOCK_BYTES, streams[0]));
+    /* The address outlives the block, since who frees it so has not unregistered it. */
+    uintptr_t address;
+    __asm__("" : "=r"(address) : "0"(block));
+    uint64_t begin_ns = now_ns();
+    free(block);
+    double us = (double)(now_ns() - begin_ns) / 1e3;
+    gate_open(&gate);
+    driver.cuMemHostUnregister((void *)address);
+    return us;
+}
+
+/* The heap must not give the registered pages back to the kernel under the driver's feet. */
+static void free_busy(void)
+{
+    mallopt(M_TRIM_THRESHOLD, 1 << 30);
+    measure("free_busy", "us", (struct effort){REPEATS_MOST, 1}, free_heap_batch, NULL);
+}
+
+/* ---- the list ---- */
+
+static const struct benchmark {
+    const char *name;
+    void (*run)(void);
+} benchmarks[] = {
+    {"bytes_per_operation", bytes_per_operation},
+    {"issue_htod_4k", issue_htod_4k},
+    {"kernel_launch", kernel_launch},
+    {"malloc_free_idle", malloc_free_idle},
+    {"malloc_free_registered", malloc_free_registered},
+    {"malloc_free_pinned", malloc_free_pinned},
+    {"copy_inflight", copy_in_flight},
+    {"copy_streams", copy_streams},
+    {"copy_threads", copy_threads},
+    {"free_host_busy", free_host_busy},
+    {"free_busy", free_busy},
+    {"copy_ranges", copy_ranges},
+};
+
+static bool is_wanted(const char *name, int count, char **names)
+{
+    for (int i = 0; i < count; i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return count == 0;
+}
+
+static int list(void)
+{
+    for (size_t i = 0; i < COUNT(benchmarks); i++)
+        puts(benchmarks[i].name);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    int first = 1;
+
+    for (; first < argc && argv[first][0] == '-'; first++) {
+        if (strcmp(argv[first], "--list") == 0)
+            return list();
+        if (strcmp(argv[first], "--quick") != 0) {
+            fprintf(stderr, "usage: bench [--quick] [--list] [BENCHMARK...]\n");
+            return 2;
+        }
+        quick = true;
+        loops.repeats = 3;
+        loops.batches = 3;
+    }
+    set_up();
+    for (size_t i = 0; i < COUNT(benchmarks); i++)
+        if (is_wanted(benchmarks[i].name, argc - first, argv + first))
+            benchmarks[i].run();
+    return 0;
+}

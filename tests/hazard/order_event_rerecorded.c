@@ -1,0 +1,27 @@
+// expect: SC101 action=deferred kind=registered certainty=observed
+//
+// The event is recorded behind the copy, then again on another stream, and only then waited for:
+// a wait means the latest record.
+#include "twin.h"
+
+int main(void)
+{
+    cudaStream_t stream = new_stream();
+    cudaStream_t other = new_stream();
+    cudaEvent_t event = new_event();
+    void *device = device_block(SMALL, 0);
+    void *source = registered_block(SMALL, WANTED);
+
+    busy(stream);
+    CHECK(cudaMemcpyAsync(device, source, SMALL, cudaMemcpyHostToDevice, stream));
+    CHECK(cudaEventRecord(event, stream));
+    CHECK(cudaEventRecord(event, fixed ? stream : other));
+    CHECK(cudaEventSynchronize(event));
+    if (fixed)
+        CHECK(cudaHostUnregister(source));
+    free(source);
+
+    void *owner = filled_block(SMALL, FOREIGN);
+    CHECK(cudaDeviceSynchronize());
+    return finish(device_holds(device, SMALL, WANTED) && holds(owner, SMALL, FOREIGN));
+}

@@ -1,0 +1,164 @@
+/* What every twin shares: checked calls, byte patterns, a busy stream and the last line.
+ *
+ * A twin is one program built twice: -DRACY makes one mistake that the library must report and
+ * heal, -DFIXED is the same program with the mistake mended and must stay silent. Its last line on
+ * stdout is "data right" or "data wrong"; it exits 0 either way, and 3 if a call that the twin
+ * needs fails. Everything here is single-threaded unless it says otherwise.
+ */
+#ifndef SC_TESTS_HAZARD_TWIN_H
+#define SC_TESTS_HAZARD_TWIN_H
+
+#include <cuda_runtime_api.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#if defined RACY == defined FIXED
+#error "build a twin with exactly one of -DRACY and -DFIXED"
+#endif
+
+#define TWIN_UNUSED __attribute__((unused))
+
+#ifdef FIXED
+static const bool fixed TWIN_UNUSED = true;
+#else
+static const bool fixed TWIN_UNUSED = false;
+#endif
+
+/* Out of line, so that the compiler cannot reason about who reads a freed block. */
+#define TWIN_HELPER __attribute__((unused, noinline))
+
+/* 64 KB: above the size that is snapshotted, below the one where glibc's free() unmaps.
+ * 1 MB: pageable batch copies read late from here on, and free() unmaps. */
+static const size_t SMALL TWIN_UNUSED = (size_t)64 << 10;
+static const size_t LARGE TWIN_UNUSED = (size_t)1 << 20;
+
+/* Seeds of the two patterns: what the copy carries, and what the memory's next owner writes. */
+enum { WANTED = 17, FOREIGN = 99 };
+
+/* How long busy() keeps its stream: long against every call that follows it, short for a test. */
+enum { BUSY_US = 30000 };
+
+#define CHECK(call) twin_check((int)(call), #call, __FILE__, __LINE__)
+
+static TWIN_HELPER void twin_check(int result, const char *call, const char *file, int line)
+{
+    if (result == 0)
+        return;
+    fprintf(stderr, "%s:%d: %s returned %d\n", file, line, call, result);
+    exit(3);
+}
+
+static TWIN_HELPER void fill(void *memory, size_t size_bytes, unsigned seed)
+{
+    unsigned char *bytes = (unsigned char *)memory;
+    for (size_t i = 0; i < size_bytes; i++)
+        bytes[i] = (unsigned char)(seed + i * 31 + (i >> 8));
+}
+
+static TWIN_HELPER bool holds(const void *memory, size_t size_bytes, unsigned seed)
+{
+    const unsigned char *bytes = (const unsigned char *)memory;
+    for (size_t i = 0; i < size_bytes; i++) {
+        if (bytes[i] != (unsigned char)(seed + i * 31 + (i >> 8)))
+            return false;
+    }
+    return true;
+}
+
+static TWIN_HELPER void *filled_block(size_t size_bytes, unsigned seed)
+{
+    void *block = malloc(size_bytes);
+    if (block == NULL)
+        exit(3);
+    fill(block, size_bytes, seed);
+    return block;
+}
+
+/* Filled, and with room behind it, so that no two such blocks have a page in common: a page may be
+ * registered only once. */
+static TWIN_HELPER void *separate_block(size_t size_bytes, unsigned seed)
+{
+    static void *volatile room;
+    void *block = filled_block(size_bytes, seed);
+    room = malloc(2 * 4096);
+    return room != NULL ? block : NULL;
+}
+
+/* malloc'ed, filled and registered: the memory that no free() waits for. */
+static TWIN_HELPER void *registered_block(size_t size_bytes, unsigned seed)
+{
+    void *block = separate_block(size_bytes, seed);
+    CHECK(cudaHostRegister(block, size_bytes, cudaHostRegisterDefault));
+    return block;
+}
+
+static TWIN_HELPER void *pinned_block(size_t size_bytes, unsigned seed)
+{
+    void *block = NULL;
+    CHECK(cudaMallocHost(&block, size_bytes));
+    fill(block, size_bytes, seed);
+    return block;
+}
+
+/* Device memory that holds the pattern of `seed`; nothing is in flight on return. */
+static TWIN_HELPER void *device_block(size_t size_bytes, unsigned seed)
+{
+    void *device = NULL;
+    void *image = filled_block(size_bytes, seed);
+    CHECK(cudaMalloc(&device, size_bytes));
+    CHECK(cudaMemcpy(device, image, size_bytes, cudaMemcpyHostToDevice));
+    CHECK(cudaDeviceSynchronize());
+    free(image);
+    return device;
+}
+
+static TWIN_HELPER bool device_holds(const void *device, size_t size_bytes, unsigned seed)
+{
+    void *image = malloc(size_bytes);
+    if (image == NULL)
+        exit(3);
+    CHECK(cudaMemcpy(image, device, size_bytes, cudaMemcpyDeviceToHost));
+    bool same = holds(image, size_bytes, seed);
+    free(image);
+    return same;
+}
+
+static TWIN_HELPER cudaStream_t new_stream(void)
+{
+    cudaStream_t stream = NULL;
+    CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    return stream;
+}
+
+static TWIN_HELPER cudaEvent_t new_event(void)
+{
+    cudaEvent_t event = NULL;
+    CHECK(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
+    return event;
+}
+
+/* Runs in the stream, on a thread of the driver. */
+static TWIN_HELPER void sleep_in_stream(void *unused)
+{
+    (void)unused;
+    usleep(BUSY_US);
+}
+
+/* Holds the stream up, so that what is issued next on it is in flight for BUSY_US. Statically
+ * inline rather than a helper: it must call the variant of the API that the twin is built for. */
+static inline void busy(cudaStream_t stream)
+{
+    CHECK(cudaLaunchHostFunc(stream, sleep_in_stream, NULL));
+}
+
+static TWIN_HELPER int finish(bool right)
+{
+    puts(right ? "data right" : "data wrong");
+    return 0;
+}
+
+#endif

@@ -1,0 +1,72 @@
+/* The same for twins that speak the driver API only: they link libcuda and no libcudart.
+ *
+ * CHECK takes a CUresult as well as a cudaError_t. Call driver_start() first; it makes the primary
+ * context of device 0 current.
+ */
+#ifndef SC_TESTS_HAZARD_TWIN_DRIVER_H
+#define SC_TESTS_HAZARD_TWIN_DRIVER_H
+
+#include "twin.h"
+
+#include <cuda.h>
+
+static TWIN_HELPER void driver_start(void)
+{
+    CUdevice device = 0;
+    CUcontext context = NULL;
+    CHECK(cuInit(0));
+    CHECK(cuDeviceGet(&device, 0));
+    CHECK(cuDevicePrimaryCtxRetain(&context, device));
+    CHECK(cuCtxSetCurrent(context));
+}
+
+static TWIN_HELPER void *driver_registered_block(size_t size_bytes, unsigned seed)
+{
+    void *block = separate_block(size_bytes, seed);
+    CHECK(cuMemHostRegister(block, size_bytes, 0));
+    return block;
+}
+
+static TWIN_HELPER void *driver_pinned_block(size_t size_bytes, unsigned seed)
+{
+    void *block = NULL;
+    CHECK(cuMemHostAlloc(&block, size_bytes, 0));
+    fill(block, size_bytes, seed);
+    return block;
+}
+
+static TWIN_HELPER CUdeviceptr driver_device_block(size_t size_bytes, unsigned seed)
+{
+    CUdeviceptr device = 0;
+    void *image = filled_block(size_bytes, seed);
+    CHECK(cuMemAlloc(&device, size_bytes));
+    CHECK(cuMemcpyHtoD(device, image, size_bytes));
+    CHECK(cuCtxSynchronize());
+    free(image);
+    return device;
+}
+
+static TWIN_HELPER bool driver_device_holds(CUdeviceptr device, size_t size_bytes, unsigned seed)
+{
+    void *image = malloc(size_bytes);
+    if (image == NULL)
+        exit(3);
+    CHECK(cuMemcpyDtoH(image, device, size_bytes));
+    bool same = holds(image, size_bytes, seed);
+    free(image);
+    return same;
+}
+
+static TWIN_HELPER CUstream driver_new_stream(void)
+{
+    CUstream stream = NULL;
+    CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    return stream;
+}
+
+static inline void driver_busy(CUstream stream)
+{
+    CHECK(cuLaunchHostFunc(stream, sleep_in_stream, NULL));
+}
+
+#endif

@@ -1,0 +1,374 @@
+"""Runs the project's C test programs and says what is wrong with what they did.
+
+A program's source opens with directives, `// KEY: VALUE`:
+
+    expect: SC101 action=deferred kind=registered certainty=observed
+                      one line for each hazard code that the racy build of a twin must report
+    options: K=V:K=V  added to SAFECOPY_OPTIONS
+    sim: K=V:K=V      added to SIM_GPU, which is late=1
+    env: NAME=VALUE   set for the program
+    preload-also: NAME ...
+                      libraries of tests/survival/lib, preloaded with and without ours
+    args: ARG ...     its arguments
+    timeout: SECONDS  instead of 60
+    needs: gpu|multi-gpu
+                      skipped on the simulated GPU, or on a machine with one GPU
+    expect-exit: N    the exit status of a survival program without the preload
+
+Checks return None or raise Failure or Skip. Everything here works on a real GPU too: a Machine says
+which it is. Only the standard library is needed; a report is held against its schema where
+jsonschema is installed.
+"""
+
+import json
+import os
+import pathlib
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+STRICT_EXIT = 66
+
+# The packages of Debian's Python are there even when another Python comes first in PATH.
+sys.path.append("/usr/lib/python3/dist-packages")
+try:
+    import jsonschema
+except ImportError:
+    jsonschema = None
+
+
+class Failure(Exception):
+    """What was expected, then what the program printed."""
+
+
+class Skip(Exception):
+    """Why the check cannot be made here."""
+
+
+class Machine:
+    """Where programs run: the simulated GPU of `out`, or with gpus > 0 the real ones; `runtime`
+    names the CUDA runtime of the twins, if not the toolkit's (Makefile: RUNTIMES)."""
+
+    def __init__(self, out="out", gpus=0, runtime=None):
+        self.out = ROOT / out
+        self.gpus = gpus
+        self.twins = self.out / "tests" / ("hazard" + (f"-{runtime}" if runtime else ""))
+        self.partial = runtime is not None
+        self.library = self.out / "libsafecopy.so"
+
+    def environment(self, directives, preload, options):
+        kept = {name: value for name, value in os.environ.items()
+                if name not in ("SAFECOPY_OPTIONS", "LD_PRELOAD", "SIM_GPU", "CI")}
+        if not self.gpus:
+            kept["LD_LIBRARY_PATH"] = str(self.out / "sim")
+            # The last of two equal keys counts.
+            kept["SIM_GPU"] = ":".join(["late=1", *directives.all("sim")]).replace(",", ":")
+        libraries = [str(self.out / "tests" / "survival" / "lib" / f"lib{name}.so")
+                     for also in directives.all("preload-also") for name in also.split()]
+        if preload:
+            libraries.insert(0, str(self.library))
+            given = [directives.one("options", ""), options]
+            kept["SAFECOPY_OPTIONS"] = ":".join(filter(None, given))
+        if libraries:
+            kept["LD_PRELOAD"] = ":".join(libraries)
+        for assignment in directives.all("env"):
+            name, _, value = assignment.partition("=")
+            kept[name] = value
+        kept.setdefault("UBSAN_OPTIONS", "print_stacktrace=1")
+        return kept
+
+    def require(self, directives):
+        for need in directives.all("needs"):
+            if need == "gpu" and not self.gpus:
+                raise Skip("needs a GPU")
+            simulated = not self.gpus and any("devices=" in sim for sim in directives.all("sim"))
+            if need == "multi-gpu" and self.gpus < 2 and not simulated:
+                raise Skip("needs several GPUs")
+
+
+class Directives:
+    """The `// key: value` lines above the first line of code."""
+
+    LINE = re.compile(r"(?://|/?\*+)\s*([a-z-]+):\s*(.*?)\s*(?:\*/)?$")
+
+    def __init__(self, source):
+        self.values = {}
+        for line in source.read_text(encoding="utf-8").splitlines():
+            if line and not line.startswith(("//", "/*", " *")):
+                break
+            match = self.LINE.match(line.strip())
+            if match:
+                self.values.setdefault(match[1], []).append(match[2])
+
+    def all(self, key):
+        return self.values.get(key, [])
+
+    def one(self, key, default=None):
+        return self.all(key)[-1] if self.all(key) else default
+
+
+class Run:
+    """One finished run: `status` is as subprocess has it (negative: a signal)."""
+
+    def __init__(self, command, environment, timeout_s):
+        self.command = command
+        self.environment = environment
+        self.stdout = self.stderr = b""
+        try:
+            child = self.start()
+        except FileNotFoundError as error:
+            raise self.failure(f"not built: {error.filename}") from None
+        try:
+            self.stdout, self.stderr = child.communicate(timeout=timeout_s)
+        except subprocess.TimeoutExpired:
+            os.killpg(child.pid, signal.SIGKILL)
+            self.stdout, self.stderr = child.communicate()
+            self.status = child.returncode
+            raise self.failure(f"still running after {timeout_s} s") from None
+        self.status = child.returncode
+
+    def start(self):
+        # A session of its own, so that a time-out ends the children too.
+        return subprocess.Popen([str(word) for word in self.command], env=self.environment,
+                                cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, start_new_session=True)
+
+    def failure(self, what):
+        def tail(stream):
+            return stream.decode(errors="replace")[-4000:]
+        shown = " ".join(f"{name}={shlex.quote(self.environment[name])}" for name in
+                         ("LD_LIBRARY_PATH", "SIM_GPU", "LD_PRELOAD", "SAFECOPY_OPTIONS")
+                         if name in self.environment)
+        words = " ".join(shlex.quote(str(word)) for word in self.command)
+        return Failure(f"{what}\n$ {shown} {words}\n{tail(self.stdout)}{tail(self.stderr)}")
+
+    def expect_status(self, wanted):
+        if self.status != wanted:
+            raise self.failure(f"{describe_status(self.status)}, expected "
+                               f"{describe_status(wanted)}")
+
+    def expect_right(self):
+        if not self.stdout.endswith(b"data right\n"):
+            raise self.failure("stdout does not end with 'data right'")
+
+
+def describe_status(status):
+    return f"exit status {status}" if status >= 0 else signal.Signals(-status).name
+
+
+def launch(machine, program, directives, preload=False, options=""):
+    command = [program] + shlex.split(directives.one("args", ""))
+    return Run(command, machine.environment(directives, preload, options),
+               float(directives.one("timeout", "60")))
+
+
+class Report:
+    """The report of one run, in a folder that is gone after the `with`."""
+
+    def __enter__(self):
+        self.folder = tempfile.TemporaryDirectory(prefix="safecopy-")
+        self.path = pathlib.Path(self.folder.name) / "report.jsonl"
+        self.option = f"report_path={self.path}"
+        return self
+
+    def __exit__(self, *_):
+        self.folder.cleanup()
+
+    def lines(self, run):
+        """The report's objects. A run that ended by a signal leaves no `summary`."""
+        if not self.path.exists():
+            raise run.failure("no report was written")
+        try:
+            lines = [json.loads(line) for line in self.path.read_text().splitlines()]
+        except ValueError as error:
+            raise run.failure(f"the report is not JSON Lines: {error}") from None
+        problem = schema_problem(lines)
+        if problem:
+            raise run.failure(f"the report is not as report/schema.json says: {problem}")
+        kinds = [line.get("type") for line in lines]
+        if kinds[:1] != ["run"] or (run.status >= 0 and kinds[-1] != "summary"):
+            raise run.failure("the report does not open with `run` and end with `summary`")
+        return lines
+
+    def hazards(self, run):
+        return [line for line in self.lines(run) if line["type"] == "hazard"]
+
+
+def make_validator():
+    """The schema's validator, or None without jsonschema (or before the schema exists)."""
+    schema = ROOT / "report" / "schema.json"
+    if jsonschema is None or not schema.exists():
+        return None
+    described = json.loads(schema.read_text())
+    kind = jsonschema.validators.validator_for(described)
+    kind.check_schema(described)
+    return kind(described)
+
+
+VALIDATOR = make_validator()
+
+
+def schema_problem(lines):
+    if VALIDATOR is None:
+        return None
+    for number, line in enumerate(lines, 1):
+        for error in VALIDATOR.iter_errors(line):
+            cause = cause_of(error)
+            return f"line {number}: {cause.json_path}: {cause.message}"
+    return None
+
+
+def cause_of(error):
+    """Why the one alternative that the line's `type` means does not fit."""
+    other_types = {cause.relative_schema_path[0] for cause in error.context
+                   if list(cause.relative_path) == ["type"]}
+    meant = [cause for cause in error.context
+             if cause.relative_schema_path[0] not in other_types]
+    return cause_of(meant[0]) if meant else error
+
+
+# --- twins ----------------------------------------------------------------------------------------
+
+
+class Expectation:
+    """One `expect:` line: a code, and what its hazards say of themselves."""
+
+    def __init__(self, text):
+        self.code, *pairs = text.split()
+        self.fields = dict(pair.split("=", 1) for pair in pairs)
+
+    def matches(self, hazard, ignored):
+        said = {**hazard, "kind": hazard["buffer"]["kind"],
+                "direction": hazard["copy"]["direction"]}
+        return hazard["code"] == self.code and all(
+            str(said.get(key)) == value for key, value in self.fields.items()
+            if key not in ignored)
+
+
+def check_hazards(run, hazards, expectations, ignored=()):
+    """Every expected code is there, no other is, and each line is as one of its expectations."""
+    found = "\n".join(json.dumps(hazard) for hazard in hazards)
+    for wanted in expectations:
+        if not any(wanted.matches(hazard, ignored) for hazard in hazards):
+            raise run.failure(f"no hazard {wanted.code} {wanted.fields}; the report has:\n{found}")
+    for hazard in hazards:
+        if not any(wanted.matches(hazard, ignored) for wanted in expectations):
+            raise run.failure(f"an unexpected hazard: {json.dumps(hazard)}")
+
+
+class Twin:
+    """tests/hazard/NAME, built racy and fixed. Each check is one run of one of the builds."""
+
+    def __init__(self, source, machine):
+        self.name = source.stem
+        self.machine = machine
+        self.directives = Directives(source)
+        self.expectations = [Expectation(text) for text in self.directives.all("expect")]
+
+    def checks(self):
+        return [(f"{self.name}/{check.__name__}", check) for check in
+                (self.healed, self.strict, self.reported, self.fixed)]
+
+    def launch(self, build, options):
+        self.machine.require(self.directives)
+        program = self.machine.twins / f"{self.name}.{build}"
+        if self.machine.partial and not program.exists():
+            raise Skip("not built with this runtime")
+        return launch(self.machine, program, self.directives, preload=True, options=options)
+
+    def healed(self):
+        if not self.expectations:
+            raise Failure("the source has no `// expect:` line")
+        with Report() as report:
+            run = self.launch("racy", report.option)
+            run.expect_status(0)
+            run.expect_right()
+            check_hazards(run, report.hazards(run), self.expectations)
+
+    def strict(self):
+        with Report() as report:
+            self.launch("racy", f"strict=1:{report.option}").expect_status(STRICT_EXIT)
+
+    def reported(self):
+        """The data may be wrong and the program may even die of it, but not unreported."""
+        with Report() as report:
+            run = self.launch("racy", f"mode=report:{report.option}")
+            hazards = report.hazards(run)
+            check_hazards(run, hazards, self.expectations, ignored=("action",))
+            if any(hazard["action"] != "reported" for hazard in hazards):
+                raise run.failure("mode=report did more than report")
+
+    def fixed(self):
+        with Report() as report:
+            run = self.launch("fixed", f"strict=1:{report.option}")
+            run.expect_status(0)
+            run.expect_right()
+            check_hazards(run, report.hazards(run), [])
+
+
+# --- survival -------------------------------------------------------------------------------------
+
+
+class Survivor:
+    """tests/survival/NAME must behave with the library exactly as it does without."""
+
+    def __init__(self, source, machine):
+        self.name = source.stem
+        self.machine = machine
+        self.directives = Directives(source)
+
+    def checks(self):
+        return [(f"{self.name}/{name}", check) for name, check in
+                (("preloaded", lambda: self.compare("")),
+                 ("strict", lambda: self.compare("strict=1")))]
+
+    def launch(self, preload, options=""):
+        program = self.machine.out / "tests" / "survival" / self.name
+        return launch(self.machine, program, self.directives, preload, options)
+
+    def compare(self, options):
+        self.machine.require(self.directives)
+        bare = self.launch(False)
+        wanted = self.directives.one("expect-exit")
+        if wanted is not None:
+            bare.expect_status(int(wanted))
+        with Report() as report:
+            run = self.launch(True, ":".join(filter(None, (report.option, options))))
+        run.expect_status(bare.status)
+        for stream in ("stdout", "stderr"):
+            if getattr(run, stream) != getattr(bare, stream):
+                raise run.failure(f"{stream} differs; without the library it is:\n" +
+                                  getattr(bare, stream).decode(errors="replace"))
+
+
+# --- programs that check themselves ---------------------------------------------------------------
+
+
+def self_check(machine, source, program, preload=False, wrapper=()):
+    """A program that says by its exit status whether all is well."""
+    directives = Directives(source)
+    machine.require(directives)
+    with Report() as report:
+        command = [*wrapper, program] + shlex.split(directives.one("args", ""))
+        run = Run(command, machine.environment(directives, preload, report.option),
+                  float(directives.one("timeout", "60")))
+        run.expect_status(0)
+    return run
+
+
+def sources(folder, pattern="*"):
+    """The programs' sources in tests/FOLDER, C and C++."""
+    where = ROOT / "tests" / folder
+    return sorted(path for suffix in (".c", ".cpp") for path in where.glob(pattern + suffix))
+
+
+def twins(machine):
+    return [check for source in sources("hazard") for check in Twin(source, machine).checks()]
+
+
+def survivors(machine):
+    return [check for source in sources("survival") for check in Survivor(source, machine).checks()]

@@ -1,0 +1,191 @@
+#!/usr/bin/env python3
+"""Runs the tests that need no GPU: `make check`, or after `make tests` tests/run.py [SUITE...].
+
+Suites run one after the other, the checks of a suite on all cores. Each suite is one line, each
+failure is shown with what the program printed, and the last line is the one that CI reads:
+`N passed, N failed`, with `, N skipped` if there are any. Exit status 1 if anything failed.
+"""
+
+import concurrent.futures
+import os
+import re
+import subprocess
+import sys
+import time
+
+import programs
+from programs import Failure, Machine, ROOT, Run, Skip
+
+CHECK_LINE = re.compile(rb"^\d+%: Checks: (\d+), Failures: (\d+), Errors: (\d+)", re.M)
+RAN_LINE = re.compile(rb"^Ran (\d+) tests? in", re.M)
+BAD_COUNT = re.compile(rb"(?:failures|errors)=(\d+)")
+SKIPPED = 77
+
+
+class Tally:
+    """Checks that passed, failed and were skipped."""
+
+    def __init__(self, passed=0, failed=0, skipped=0):
+        self.passed, self.failed, self.skipped = passed, failed, skipped
+
+    def add(self, other):
+        self.passed += other.passed
+        self.failed += other.failed
+        self.skipped += other.skipped
+
+    def __str__(self):
+        return f"{self.passed} passed, {self.failed} failed" + (
+            f", {self.skipped} skipped" if self.skipped else "")
+
+
+# --- suites: each gives (name, check) pairs; a check returns None or a Tally ----------------------
+
+
+def script(name, *arguments, timeout_s=120):
+    def check():
+        run = Run([ROOT / "scripts" / name, *arguments], os.environ, timeout_s)
+        if run.status == SKIPPED:
+            raise Skip(run.stdout.decode().strip())
+        run.expect_status(0)
+    return check
+
+
+def unit_check(program, wrapper=()):
+    def check():
+        run = Run([*wrapper, program], {**os.environ, "CK_VERBOSITY": "normal"}, 120)
+        counts = CHECK_LINE.findall(run.stdout)
+        total = sum(int(checks) for checks, _, _ in counts)
+        bad = sum(int(failures) + int(errors) for _, failures, errors in counts)
+        if bad:
+            failure = run.failure(f"{bad} of {total} checks failed")
+            failure.tally = Tally(total - bad, bad)
+            raise failure
+        if not counts or run.status != 0:
+            raise run.failure(f"{programs.describe_status(run.status)} after {total} checks")
+        return Tally(total)
+    return check
+
+
+def python_check(source):
+    """A Python test file counts as its unittest cases."""
+    def check():
+        run = Run([sys.executable, source], {**os.environ, "SAFECOPY_OUT": str(ROOT / "out")}, 120)
+        counts = RAN_LINE.search(run.stderr)
+        total = int(counts[1]) if counts else 0
+        bad = sum(int(number) for number in BAD_COUNT.findall(run.stderr))
+        if run.status != 0 or total == 0:
+            failure = run.failure(f"{bad} of {total} tests failed")
+            failure.tally = Tally(total - bad, max(bad, 1))
+            raise failure
+        return Tally(total)
+    return check
+
+
+def units(out="out", wrapper=()):
+    return [(source.stem, unit_check(ROOT / out / "tests" / "unit" / source.stem, wrapper))
+            for source in programs.sources("unit", "test_*")]
+
+
+def python_units():
+    return [(source.name, python_check(source))
+            for source in sorted((ROOT / "tests" / "unit").glob("test_*.py"))]
+
+
+def self_checks(folder, pattern="*", preload=False, out="out", wrapper=(), built=None):
+    machine = Machine(out)
+
+    def check(source):
+        program = machine.out / (built or f"tests/{folder}") / source.stem
+        return lambda: programs.self_check(machine, source, program, preload, wrapper) and None
+    return [(source.stem, check(source)) for source in programs.sources(folder, pattern)]
+
+
+def simulation():
+    machine = Machine()
+    return [(source.parent.name, lambda source=source: programs.self_check(
+        machine, source, machine.out / "tests" / "sim" / source.parent.name) and None)
+        for source in sorted((ROOT / "tests" / "sim").glob("*/selftest.c"))]
+
+
+def fuzz():
+    return (self_checks("fuzz", "fuzz_*") + self_checks("fuzz", "random_*", preload=True))
+
+
+def sanitizers():
+    """Units and fuzzers under every sanitizer, twins under the one that needs no preload order."""
+    found = []
+    for name in ("address", "undefined", "thread"):
+        out = f"out/{name}"
+        # ThreadSanitizer's shadow has no room for the addresses that a kernel with much
+        # randomisation hands out.
+        wrapper = ("setarch", "-R") if name == "thread" and can_fix_addresses() else ()
+        cases = units(out, wrapper) + self_checks("fuzz", "fuzz_*", out=out, wrapper=wrapper)
+        if name == "undefined":
+            cases += programs.twins(Machine(out))
+        found += [(f"{name}/{case}", check) for case, check in cases]
+    return found
+
+
+def can_fix_addresses():
+    try:
+        return subprocess.run(["setarch", "-R", "true"], capture_output=True).returncode == 0
+    except OSError:
+        return False
+
+
+SUITES = {
+    "arrows": lambda: [("arrows", script("check-arrows"))],
+    "format": lambda: [("format", script("check-format"))],
+    "unit": lambda: units() + python_units(),
+    "sim": simulation,
+    "twins": lambda: programs.twins(Machine()),
+    "survival": lambda: programs.survivors(Machine()),
+    "fuzz": fuzz,
+    "sanitizers": sanitizers,
+    "soak": lambda: self_checks("bench", "soak", preload=True, built="bench"),
+}
+
+
+# --- running --------------------------------------------------------------------------------------
+
+
+def run_check(name, check):
+    """(tally, what to print or None)."""
+    try:
+        return check() or Tally(1), None
+    except Skip as skip:
+        return Tally(skipped=1), f"skipped {name}: {skip}"
+    except Failure as failure:
+        return getattr(failure, "tally", Tally(failed=1)), f"FAILED {name}: {failure}"
+    except Exception as error:  # a broken check must not hide the others
+        return Tally(failed=1), f"FAILED {name}: {type(error).__name__}: {error}"
+
+
+def run_suite(name, checks):
+    begun = time.monotonic()
+    tally = Tally()
+    with concurrent.futures.ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
+        results = list(pool.map(lambda pair: run_check(f"{name}: {pair[0]}", pair[1]), checks))
+    for counted, message in results:
+        tally.add(counted)
+        if message:
+            print(message, flush=True)
+    print(f"{name:<11} {tally} in {time.monotonic() - begun:.1f} s", flush=True)
+    return tally
+
+
+def run_suites(suites, names):
+    """Runs the named suites, or all; the exit status."""
+    unknown = [name for name in names if name not in suites]
+    if unknown:
+        print(f"no suite {unknown[0]}; there are {', '.join(suites)}", file=sys.stderr)
+        return 2
+    total = Tally()
+    for name in names or suites:
+        total.add(run_suite(name, suites[name]()))
+    print(total)
+    return 1 if total.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(run_suites(SUITES, sys.argv[1:]))

@@ -1,0 +1,252 @@
+/* Blocks of device, pinned and managed memory. */
+#include "memory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define LEAST_SHIFT 9 /* 512 bytes, the driver's alignment; small blocks share pages, as there */
+#define MOST_SHIFT 34
+#define CLASSES (MOST_SHIFT - LEAST_SHIFT + 1)
+#define REGION ((size_t)8 << 30)
+#define LAST_REGION ((size_t)32 << 30)
+#define ARENA_BYTES ((CLASSES - 1) * REGION + LAST_REGION)
+#define COMMIT_BYTES ((size_t)1 << 20)
+#define RETURN_SHIFT 26 /* blocks from here on give their pages back when freed */
+#define TOTAL_BYTES ((size_t)8 << 30)
+
+struct block {
+    size_t size; /* as asked for; 0 when free */
+    uint32_t next_free;
+    unsigned flags;
+    CUdevice device;
+    CUcontext context;
+    CUmemoryPool pool;
+    unsigned long long id;
+};
+
+struct class {
+    struct block *blocks;
+    size_t made, committed; /* blocks ever used; bytes accessible */
+    uint32_t first_free;    /* index + 1 */
+};
+
+struct arena {
+    char *base, *alias;
+    int file; /* -1: anonymous and without an alias */
+    struct class classes[CLASSES];
+};
+
+static struct arena arenas[3]; /* PINNED, MANAGED, DEVICE */
+static size_t used[SIM_MAX_DEVICES];
+
+static struct arena *arena_of_kind(enum sim_memory_kind kind)
+{
+    return &arenas[kind - MEMORY_PINNED];
+}
+
+static void *reserve(size_t bytes, int protection, int file)
+{
+    int flags = MAP_NORESERVE | (file < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED);
+    void *at = mmap(NULL, bytes, protection, flags, file, 0);
+    return at == MAP_FAILED ? NULL : at;
+}
+
+static size_t region_bytes(unsigned c)
+{
+    return c == CLASSES - 1 ? LAST_REGION : REGION;
+}
+
+static int start_arena(struct arena *arena, bool doubled)
+{
+    arena->file = -1;
+    if (doubled) {
+        arena->file = memfd_create("sim-gpu-host-memory", MFD_CLOEXEC);
+        if (arena->file < 0 || ftruncate(arena->file, (off_t)ARENA_BYTES) != 0) {
+            return -errno;
+        }
+        arena->alias = reserve(ARENA_BYTES, PROT_READ | PROT_WRITE, arena->file);
+    }
+    arena->base = reserve(ARENA_BYTES, PROT_NONE, arena->file);
+    if (arena->file >= 0) {
+        close(arena->file);
+    }
+    if (!arena->base || (doubled && !arena->alias)) {
+        return -ENOMEM;
+    }
+    for (unsigned c = 0; c < CLASSES; c++) {
+        size_t count = region_bytes(c) >> (c + LEAST_SHIFT);
+        arena->classes[c].blocks = reserve(count * sizeof(struct block), PROT_READ | PROT_WRITE, -1);
+        if (!arena->classes[c].blocks) {
+            return -ENOMEM;
+        }
+    }
+    return 0;
+}
+
+int sim_memory_start(void)
+{
+    int error = start_arena(arena_of_kind(MEMORY_PINNED), true);
+    if (error == 0) {
+        error = start_arena(arena_of_kind(MEMORY_MANAGED), true);
+    }
+    return error ? error : start_arena(arena_of_kind(MEMORY_DEVICE), false);
+}
+
+static unsigned class_for(size_t size)
+{
+    unsigned shift = size <= ((size_t)1 << LEAST_SHIFT) ? LEAST_SHIFT
+                                                        : 64 - (unsigned)__builtin_clzl(size - 1);
+    return shift - LEAST_SHIFT;
+}
+
+/* Makes room for one more block at the end of the class's region. */
+static bool extend(struct arena *arena, unsigned c)
+{
+    struct class *class = &arena->classes[c];
+    size_t end = (class->made + 1) << (c + LEAST_SHIFT);
+    if (end > region_bytes(c)) {
+        return false;
+    }
+    if (end > class->committed) {
+        size_t more = class->committed > COMMIT_BYTES ? class->committed : COMMIT_BYTES;
+        size_t target = class->committed + more < end ? end : class->committed + more;
+        target = target < region_bytes(c) ? target : region_bytes(c);
+        char *from = arena->base + c * REGION + class->committed;
+        if (mprotect(from, target - class->committed, PROT_READ | PROT_WRITE) != 0) {
+            return false;
+        }
+        class->committed = target;
+    }
+    class->made++;
+    return true;
+}
+
+uintptr_t sim_memory_alloc_locked(enum sim_memory_kind kind, size_t size,
+                                  const struct sim_range *like)
+{
+    static unsigned long long ids;
+    struct arena *arena = arena_of_kind(kind);
+    if (size == 0 || size > (size_t)1 << MOST_SHIFT ||
+        (kind == MEMORY_DEVICE && size > TOTAL_BYTES - used[like->device])) {
+        return 0;
+    }
+    unsigned c = class_for(size);
+    struct class *class = &arena->classes[c];
+    size_t index;
+    if (class->first_free) {
+        index = class->first_free - 1;
+        class->first_free = class->blocks[index].next_free;
+    } else if (extend(arena, c)) {
+        index = class->made - 1;
+    } else {
+        return 0;
+    }
+    class->blocks[index] = (struct block){
+        .size = size,
+        .flags = like->flags,
+        .device = like->device,
+        .context = like->context,
+        .pool = like->pool,
+        .id = ++ids,
+    };
+    used[like->device] += kind == MEMORY_DEVICE ? size : 0;
+    return (uintptr_t)arena->base + c * REGION + (index << (c + LEAST_SHIFT));
+}
+
+static struct block *block_at(uintptr_t address, struct arena **arena, uintptr_t *base)
+{
+    for (struct arena *a = arenas; a < arenas + 3; a++) {
+        size_t offset = address - (uintptr_t)a->base;
+        if (address < (uintptr_t)a->base || offset >= ARENA_BYTES) {
+            continue;
+        }
+        size_t c = offset / REGION < CLASSES ? offset / REGION : CLASSES - 1;
+        size_t index = (offset - c * REGION) >> (c + LEAST_SHIFT);
+        *arena = a;
+        *base = (uintptr_t)a->base + c * REGION + (index << (c + LEAST_SHIFT));
+        return &a->classes[c].blocks[index];
+    }
+    return NULL;
+}
+
+static void return_pages(struct arena *arena, uintptr_t base, size_t size)
+{
+    if (arena->alias) {
+        madvise(arena->alias + (base - (uintptr_t)arena->base), size, MADV_REMOVE);
+    } else {
+        madvise((void *)base, size, MADV_DONTNEED);
+    }
+}
+
+void sim_memory_free_locked(uintptr_t address)
+{
+    struct arena *arena;
+    uintptr_t base;
+    struct block *block = block_at(address, &arena, &base);
+    if (!block || block->size == 0) {
+        return;
+    }
+    if (block->size > (size_t)1 << (RETURN_SHIFT - 1)) {
+        return_pages(arena, base, block->size);
+    }
+    used[block->device] -= arena == arena_of_kind(MEMORY_DEVICE) ? block->size : 0;
+    struct class *class = &arena->classes[class_for(block->size)];
+    block->size = 0;
+    block->next_free = class->first_free;
+    class->first_free = (uint32_t)(block - class->blocks) + 1;
+}
+
+void sim_memory_find_locked(uintptr_t address, struct sim_range *range)
+{
+    struct arena *arena = NULL;
+    uintptr_t base = 0;
+    struct block *block = block_at(address, &arena, &base);
+    if (!block) {
+        if (!sim_registry_find_locked(address, range)) {
+            range->kind = MEMORY_PAGEABLE;
+        }
+        return;
+    }
+    if (address - base >= block->size) {
+        range->kind = arena == arenas ? MEMORY_PAGEABLE : MEMORY_INVALID;
+        return;
+    }
+    *range = (struct sim_range){
+        .kind = MEMORY_PINNED + (enum sim_memory_kind)(arena - arenas),
+        .base = base,
+        .size = block->size,
+        .flags = block->flags,
+        .device = block->device,
+        .context = block->context,
+        .pool = block->pool,
+        .id = block->id,
+        .alias = arena->alias ? (uintptr_t)arena->alias - (uintptr_t)arena->base : 0,
+    };
+}
+
+size_t sim_memory_used_locked(CUdevice device)
+{
+    return used[device];
+}
+
+size_t sim_memory_total(void)
+{
+    return TOTAL_BYTES;
+}
+
+void sim_memory_drop_context_locked(CUcontext context)
+{
+    for (struct arena *a = arenas; a < arenas + 3; a++) {
+        for (unsigned c = 0; c < CLASSES; c++) {
+            for (size_t i = 0; i < a->classes[c].made; i++) {
+                struct block *block = &a->classes[c].blocks[i];
+                if (block->size > 0 && block->context == context) {
+                    sim_memory_free_locked((uintptr_t)a->base + c * REGION +
+                                           (i << (c + LEAST_SHIFT)));
+                }
+            }
+        }
+    }
+}

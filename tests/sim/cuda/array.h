@@ -1,0 +1,10 @@
+/* array.c: arrays are pitched device memory here, in rows as given. */
+#ifndef SIM_ARRAY_H
+#define SIM_ARRAY_H
+
+#include "sim.h"
+
+/* Where the array lies and its pitch and slice in bytes; false for a bad handle. */
+bool sim_array_layout(CUarray array, uintptr_t *base, size_t *pitch, size_t *slice);
+
+#endif

@@ -1,0 +1,169 @@
+/* What can be asked of a context, and waiting for all of it. */
+#include "api.h"
+#include "capture.h"
+#include "engine.h"
+
+static CUresult named(CUcontext ctx, CUcontext *context)
+{
+    *context = ctx ? ctx : sim_context_current();
+    sim_lock();
+    bool valid = sim_context_valid_locked(*context);
+    sim_unlock();
+    return valid ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
+}
+
+static CUresult get_device(CUdevice *device, CUcontext ctx)
+{
+    CUcontext context;
+    CUresult result = device ? named(ctx, &context) : CUDA_ERROR_INVALID_VALUE;
+    if (result == CUDA_SUCCESS) {
+        *device = context->device;
+    }
+    return result;
+}
+
+SIM_API(cuCtxGetDevice, (CUdevice *device), device)
+{
+    return get_device(device, NULL);
+}
+
+SIM_API(cuCtxGetDevice_v2, (CUdevice *device, CUcontext ctx), device, ctx)
+{
+    return get_device(device, ctx);
+}
+
+static CUresult synchronize(CUcontext ctx)
+{
+    CUcontext context;
+    CUresult result = named(ctx, &context);
+    if (result == CUDA_SUCCESS) {
+        sim_lock();
+        result = sim_capture_whole_locked(context->device, context);
+        if (result == CUDA_SUCCESS) {
+            sim_device_wait_locked(context->device, context);
+        }
+        sim_unlock();
+    }
+    return result;
+}
+
+SIM_API_VOID(cuCtxSynchronize)
+{
+    return synchronize(NULL);
+}
+
+SIM_API(cuCtxSynchronize_v2, (CUcontext ctx), ctx)
+{
+    return synchronize(ctx);
+}
+
+SIM_API(cuCtxGetFlags, (unsigned int *flags), flags)
+{
+    CUcontext context;
+    CUresult result = flags ? named(NULL, &context) : CUDA_ERROR_INVALID_VALUE;
+    if (result == CUDA_SUCCESS) {
+        *flags = context->flags;
+    }
+    return result;
+}
+
+SIM_API(cuCtxSetFlags, (unsigned int flags), flags)
+{
+    CUcontext context;
+    CUresult result = named(NULL, &context);
+    if (result == CUDA_SUCCESS) {
+        context->flags = flags;
+    }
+    return result;
+}
+
+SIM_API(cuCtxGetId, (CUcontext ctx, unsigned long long *ctxId), ctx, ctxId)
+{
+    CUcontext context;
+    CUresult result = ctxId ? named(ctx, &context) : CUDA_ERROR_INVALID_VALUE;
+    if (result == CUDA_SUCCESS) {
+        *ctxId = context->id;
+    }
+    return result;
+}
+
+SIM_API(cuCtxGetApiVersion, (CUcontext ctx, unsigned int *version), ctx, version)
+{
+    CUcontext context;
+    CUresult result = version ? named(ctx, &context) : CUDA_ERROR_INVALID_VALUE;
+    if (result == CUDA_SUCCESS) {
+        *version = 3020;
+    }
+    return result;
+}
+
+SIM_API(cuCtxGetStreamPriorityRange, (int *leastPriority, int *greatestPriority), leastPriority,
+        greatestPriority)
+{
+    CUcontext context;
+    CUresult result = named(NULL, &context);
+    if (result == CUDA_SUCCESS) {
+        if (leastPriority) {
+            *leastPriority = 0;
+        }
+        if (greatestPriority) {
+            *greatestPriority = -5;
+        }
+    }
+    return result;
+}
+
+SIM_API(cuCtxSetLimit, (CUlimit limit, size_t value), limit, value)
+{
+    CUcontext context;
+    CUresult result = named(NULL, &context);
+    if (result == CUDA_SUCCESS && (unsigned)limit >= CU_LIMIT_MAX) {
+        result = CUDA_ERROR_UNSUPPORTED_LIMIT;
+    }
+    if (result == CUDA_SUCCESS) {
+        context->limits[limit] = value;
+    }
+    return result;
+}
+
+SIM_API(cuCtxGetLimit, (size_t *pvalue, CUlimit limit), pvalue, limit)
+{
+    CUcontext context;
+    CUresult result = pvalue ? named(NULL, &context) : CUDA_ERROR_INVALID_VALUE;
+    if (result == CUDA_SUCCESS && (unsigned)limit >= CU_LIMIT_MAX) {
+        result = CUDA_ERROR_UNSUPPORTED_LIMIT;
+    }
+    if (result == CUDA_SUCCESS) {
+        *pvalue = context->limits[limit];
+    }
+    return result;
+}
+
+SIM_API(cuCtxGetCacheConfig, (CUfunc_cache *pconfig), pconfig)
+{
+    CUcontext context;
+    CUresult result = pconfig ? named(NULL, &context) : CUDA_ERROR_INVALID_VALUE;
+    if (result == CUDA_SUCCESS) {
+        *pconfig = CU_FUNC_CACHE_PREFER_NONE;
+    }
+    return result;
+}
+
+SIM_API(cuCtxSetCacheConfig, (CUfunc_cache config), config)
+{
+    CUcontext context;
+    (void)config;
+    return named(NULL, &context);
+}
+
+SIM_API(cuCtxEnablePeerAccess, (CUcontext peerContext, unsigned int Flags), peerContext, Flags)
+{
+    CUcontext context;
+    return Flags || !peerContext ? CUDA_ERROR_INVALID_VALUE : named(peerContext, &context);
+}
+
+SIM_API(cuCtxDisablePeerAccess, (CUcontext peerContext), peerContext)
+{
+    CUcontext context;
+    return peerContext ? named(peerContext, &context) : CUDA_ERROR_INVALID_VALUE;
+}

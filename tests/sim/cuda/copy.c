@@ -1,0 +1,271 @@
+/*
+ * One-dimensional copies, and the rules for all of them.
+ *
+ * What a call does with pageable memory follows measurements (driver-facts.md, section 1), not the
+ * manual: sources up to 1 MB are staged within the call, larger ones make it wait, destinations
+ * always do, and batch copies keep rules of their own.
+ */
+#include "copy.h"
+
+#include "api.h"
+#include "capture.h"
+#include "streams.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define STAGED_ASYNC ((size_t)1 << 20)
+#define STAGED_BATCH ((size_t)64 << 10)
+
+enum plan {
+    PLAN_LATE,  /* reads and writes when the stream gets there */
+    PLAN_STAGE, /* takes the source's bytes now */
+    PLAN_WAIT,  /* the call returns when the copy is complete */
+    PLAN_FAULT, /* late, and by a thread that dies if the source is gone */
+};
+
+static enum plan plan_batch(enum sim_manner manner, bool pageable_source, size_t bytes)
+{
+    if (manner == MANNER_BATCH_STREAM) {
+        return pageable_source ? PLAN_WAIT : PLAN_LATE;
+    }
+    if (pageable_source) {
+        return bytes <= STAGED_BATCH ? PLAN_STAGE : PLAN_FAULT;
+    }
+    return PLAN_LATE;
+}
+
+static enum plan plan_copy(enum sim_manner manner, const struct sim_range *src,
+                           const struct sim_range *dst, size_t bytes)
+{
+    bool from_pageable = src->kind == MEMORY_PAGEABLE && !sim_options.pageable_access;
+    bool to_pageable = dst->kind == MEMORY_PAGEABLE && !sim_options.pageable_access;
+    switch (manner) {
+    case MANNER_ASYNC:
+        if (to_pageable || (from_pageable && sim_is_host(dst))) {
+            return PLAN_WAIT;
+        }
+        return !from_pageable ? PLAN_LATE : bytes <= STAGED_ASYNC ? PLAN_STAGE : PLAN_WAIT;
+    case MANNER_SYNC:
+        if (!sim_is_host(src) && !sim_is_host(dst)) {
+            return PLAN_LATE; /* the device's own business: no wait on the host */
+        }
+        return from_pageable && !sim_is_host(dst) ? PLAN_STAGE : PLAN_WAIT;
+    case MANNER_NODE: return from_pageable ? PLAN_STAGE : PLAN_LATE;
+    case MANNER_BATCH_DURING:
+        if (sim_is_host(src) && !from_pageable) {
+            return PLAN_WAIT;
+        }
+        return plan_batch(manner, from_pageable, bytes);
+    default: return plan_batch(manner, from_pageable, bytes);
+    }
+}
+
+static bool fits(const struct sim_range *range, uintptr_t address, size_t extent)
+{
+    if (range->kind == MEMORY_PAGEABLE) {
+        return address != 0;
+    }
+    return range->kind != MEMORY_INVALID && extent <= range->size - (address - range->base);
+}
+
+static CUresult bind_locked(struct sim_copy *c, enum sim_manner manner, enum plan *plan)
+{
+    struct sim_range src, dst;
+    sim_memory_find_locked(c->src, &src);
+    sim_memory_find_locked(c->dst, &dst);
+    if (!fits(&src, c->src, sim_extent(c, c->src_pitch, c->src_slice)) ||
+        !fits(&dst, c->dst, sim_extent(c, c->dst_pitch, c->dst_slice))) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    *plan = plan_copy(manner, &src, &dst, c->width * c->height * c->depth);
+    c->src = sim_device_view(&src, c->src, &c->src_access);
+    c->dst = sim_device_view(&dst, c->dst, &c->dst_access);
+    if (*plan == PLAN_FAULT) {
+        c->src_access = ACCESS_RAW;
+    }
+    return CUDA_SUCCESS;
+}
+
+/* Packs the source into memory of the operation's own. Reads the program's memory: no lock. */
+static CUresult stage(struct sim_copy *c)
+{
+    char *staged = malloc(c->width * c->height * c->depth);
+    if (!staged) {
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    for (size_t z = 0; z < c->depth; z++) {
+        for (size_t y = 0; y < c->height; y++) {
+            memcpy(staged + (z * c->height + y) * c->width,
+                   (const char *)c->src + z * c->src_slice + y * c->src_pitch, c->width);
+        }
+    }
+    c->staged = staged;
+    c->src = (uintptr_t)staged;
+    c->src_access = ACCESS_DIRECT;
+    c->src_pitch = c->width;
+    c->src_slice = c->width * c->height;
+    return CUDA_SUCCESS;
+}
+
+CUresult sim_copy_bind_node_locked(struct sim_copy *copy)
+{
+    enum plan plan;
+    CUresult result = bind_locked(copy, MANNER_NODE, &plan);
+    return result == CUDA_SUCCESS && plan == PLAN_STAGE ? stage(copy) : result;
+}
+
+/* A synchronous copy of pageable memory returns once its turn has come and its source is staged:
+ * before the bytes have landed. */
+static CUresult wait_for_turn_locked(CUstream stream)
+{
+    struct sim_work mark = {.kind = WORK_MARK};
+    uint64_t seq;
+    CUresult result = sim_stream_work_locked(stream, &mark, &seq);
+    if (result == CUDA_SUCCESS) {
+        sim_stream_wait_locked(stream, seq);
+    }
+    return result;
+}
+
+static CUresult stage_unlocked(CUstream stream, struct sim_copy *copy, enum sim_manner manner)
+{
+    sim_stream_ref_locked(stream);
+    sim_unlock();
+    CUresult result = stage(copy);
+    sim_lock();
+    if (result == CUDA_SUCCESS && manner == MANNER_SYNC) {
+        result = wait_for_turn_locked(stream);
+    }
+    sim_stream_unref_locked(stream);
+    return result;
+}
+
+static CUresult issue_locked(CUstream stream, const struct sim_copy *copy, enum sim_manner manner)
+{
+    struct sim_work work = {.kind = WORK_COPY, .copy = *copy};
+    enum plan plan;
+    uint64_t seq;
+    CUresult result = bind_locked(&work.copy, manner, &plan);
+    if (result == CUDA_SUCCESS && plan == PLAN_STAGE) {
+        result = stage_unlocked(stream, &work.copy, manner);
+    }
+    if (result != CUDA_SUCCESS) {
+        return result;
+    }
+    result = sim_stream_work_locked(stream, &work, &seq);
+    if (result == CUDA_SUCCESS && plan == PLAN_WAIT) {
+        sim_stream_wait_locked(stream, seq);
+    }
+    return result;
+}
+
+static CUresult capture_locked(CUstream stream, const struct sim_copy *copy,
+                               enum sim_manner manner)
+{
+    struct sim_work work = {.kind = WORK_COPY, .copy = *copy};
+    if (manner == MANNER_SYNC) {
+        return sim_capture_wait_locked(stream);
+    }
+    if (manner != MANNER_ASYNC) {
+        return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED; /* and the capture goes on without it */
+    }
+    return sim_capture_add_locked(stream, CU_GRAPH_NODE_TYPE_MEMCPY, &work, NULL);
+}
+
+CUresult sim_copy_submit(CUstream handle, CUstream dflt, const struct sim_copy *copy,
+                         enum sim_manner manner)
+{
+    CUstream stream;
+    sim_lock();
+    CUresult result = sim_stream_enter_locked(handle, dflt, &stream);
+    if (result == CUDA_SUCCESS && !sim_copy_empty(copy)) {
+        result = stream->capture ? capture_locked(stream, copy, manner)
+                                 : issue_locked(stream, copy, manner);
+    }
+    sim_unlock();
+    return result;
+}
+
+/* Copies between two addresses, synchronous and in a stream. */
+static CUresult sync_copy(CUstream dflt, CUdeviceptr dst, CUdeviceptr src, size_t bytes)
+{
+    struct sim_copy copy = sim_copy_flat(dst, src, bytes);
+    return sim_copy_submit(NULL, dflt, &copy, MANNER_SYNC);
+}
+
+static CUresult async_copy(CUstream dflt, CUdeviceptr dst, CUdeviceptr src, size_t bytes,
+                           CUstream stream)
+{
+    struct sim_copy copy = sim_copy_flat(dst, src, bytes);
+    return sim_copy_submit(stream, dflt, &copy, MANNER_ASYNC);
+}
+
+SIM_API_PTDS(cuMemcpy, (CUdeviceptr dst, CUdeviceptr src, size_t ByteCount), dst, src, ByteCount)
+{
+    return sync_copy(dflt, dst, src, ByteCount);
+}
+
+SIM_API_PTDS(cuMemcpyHtoD_v2, (CUdeviceptr dstDevice, const void *srcHost, size_t ByteCount),
+             dstDevice, srcHost, ByteCount)
+{
+    return sync_copy(dflt, dstDevice, (CUdeviceptr)srcHost, ByteCount);
+}
+
+SIM_API_PTDS(cuMemcpyDtoH_v2, (void *dstHost, CUdeviceptr srcDevice, size_t ByteCount), dstHost,
+             srcDevice, ByteCount)
+{
+    return sync_copy(dflt, (CUdeviceptr)dstHost, srcDevice, ByteCount);
+}
+
+SIM_API_PTDS(cuMemcpyDtoD_v2, (CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount),
+             dstDevice, srcDevice, ByteCount)
+{
+    return sync_copy(dflt, dstDevice, srcDevice, ByteCount);
+}
+
+SIM_API_PTDS(cuMemcpyPeer,
+             (CUdeviceptr dstDevice, CUcontext dstContext, CUdeviceptr srcDevice,
+              CUcontext srcContext, size_t ByteCount),
+             dstDevice, dstContext, srcDevice, srcContext, ByteCount)
+{
+    (void)dstContext, (void)srcContext;
+    return sync_copy(dflt, dstDevice, srcDevice, ByteCount);
+}
+
+SIM_API_PTSZ(cuMemcpyAsync,
+             (CUdeviceptr dst, CUdeviceptr src, size_t ByteCount, CUstream hStream), dst, src,
+             ByteCount, hStream)
+{
+    return async_copy(dflt, dst, src, ByteCount, hStream);
+}
+
+SIM_API_PTSZ(cuMemcpyHtoDAsync_v2,
+             (CUdeviceptr dstDevice, const void *srcHost, size_t ByteCount, CUstream hStream),
+             dstDevice, srcHost, ByteCount, hStream)
+{
+    return async_copy(dflt, dstDevice, (CUdeviceptr)srcHost, ByteCount, hStream);
+}
+
+SIM_API_PTSZ(cuMemcpyDtoHAsync_v2,
+             (void *dstHost, CUdeviceptr srcDevice, size_t ByteCount, CUstream hStream), dstHost,
+             srcDevice, ByteCount, hStream)
+{
+    return async_copy(dflt, (CUdeviceptr)dstHost, srcDevice, ByteCount, hStream);
+}
+
+SIM_API_PTSZ(cuMemcpyDtoDAsync_v2,
+             (CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount, CUstream hStream),
+             dstDevice, srcDevice, ByteCount, hStream)
+{
+    return async_copy(dflt, dstDevice, srcDevice, ByteCount, hStream);
+}
+
+SIM_API_PTSZ(cuMemcpyPeerAsync,
+             (CUdeviceptr dstDevice, CUcontext dstContext, CUdeviceptr srcDevice,
+              CUcontext srcContext, size_t ByteCount, CUstream hStream),
+             dstDevice, dstContext, srcDevice, srcContext, ByteCount, hStream)
+{
+    (void)dstContext, (void)srcContext;
+    return async_copy(dflt, dstDevice, srcDevice, ByteCount, hStream);
+}

@@ -1,0 +1,32 @@
+/* copy.c: when a copy reads and writes host memory, by the kind of call and of memory. */
+#ifndef SIM_COPY_H
+#define SIM_COPY_H
+
+#include "engine.h"
+#include "memory.h"
+
+enum sim_manner {
+    MANNER_ASYNC,
+    MANNER_SYNC,
+    MANNER_NODE, /* of a graph, at its launch */
+    MANNER_BATCH_STREAM,
+    MANNER_BATCH_DURING,
+    MANNER_BATCH_ANY,
+};
+
+/* Addresses in `copy` are the program's. INVALID_VALUE for what is not allocated or overrun. */
+CUresult sim_copy_submit(CUstream handle, CUstream dflt, const struct sim_copy *copy,
+                         enum sim_manner manner);
+/* Turns the program's addresses into the device's, staging the source where a launch does. */
+CUresult sim_copy_bind_node_locked(struct sim_copy *copy);
+CUresult sim_fill_bind_locked(struct sim_fill *fill, bool *pinned);
+
+static inline struct sim_copy sim_copy_flat(uintptr_t dst, uintptr_t src, size_t bytes)
+{
+    return (struct sim_copy){.src = src, .dst = dst, .width = bytes, .height = 1, .depth = 1};
+}
+
+/* copy_nd.c: the general parameters as a copy; INVALID_VALUE for what makes no sense. */
+CUresult sim_copy_from_3d(const CUDA_MEMCPY3D *p, struct sim_copy *copy);
+
+#endif

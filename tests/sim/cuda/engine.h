@@ -1,0 +1,69 @@
+/*
+ * The simulated device: one thread that runs queued operations in the order that streams, events
+ * and times allow, and a pool of threads for host functions, which may block as long as they like.
+ *
+ * An operation may start when the one before it in its stream is done, its fences are reached, and
+ * its time has come: `delay` after its issue, or, with late=1, when a waiting thread forces it or
+ * late_limit has passed. Markers (event records, waits) take no time of their own.
+ */
+#ifndef SIM_ENGINE_H
+#define SIM_ENGINE_H
+
+#include "sim.h"
+#include "work.h"
+
+struct sim_op {
+    struct sim_op *next;
+    uint64_t seq;
+    uint64_t due_ns;   /* not before this */
+    uint64_t limit_ns; /* late=1: not after this, forced or not */
+    uint64_t busy_ns;  /* how long it occupies its stream; its effect comes at the end */
+    bool started;
+    uint32_t fence_count;
+    struct sim_fence *fences; /* own_fences, or malloc'ed */
+    struct sim_fence own_fences[2];
+    struct sim_work work;
+};
+
+/* An operation with its work zeroed; NULL without memory. */
+struct sim_op *sim_op_new_locked(void);
+/* Makes the operation wait for the fence. 0 or -ENOMEM. */
+int sim_op_fence_locked(struct sim_op *op, CUstream stream, uint64_t seq);
+
+/* Queues the operation behind all that it must wait for by the rules of its stream; returns its
+ * place in the stream. The operation belongs to the engine from here on. */
+uint64_t sim_stream_issue_locked(CUstream stream, struct sim_op *op);
+
+/* Waits until the stream has done seq, forcing it in late mode. Drops the lock meanwhile. */
+void sim_stream_wait_locked(CUstream stream, uint64_t seq);
+/* The same for all work that the context (or, NULL, any context of the device) has queued now. */
+void sim_device_wait_locked(CUdevice device, CUcontext only);
+
+static inline bool sim_stream_reached(CUstream stream, uint64_t seq)
+{
+    return atomic_load_explicit(&stream->done, memory_order_acquire) >= seq;
+}
+
+/* Marks everything up to seq as wanted now, and what it depends on. */
+void sim_stream_force_locked(CUstream stream, uint64_t seq);
+
+/* A stream with one reference, its handle's, in its context's list; NULL without memory. */
+CUstream sim_stream_new_locked(CUcontext context, unsigned flags, int priority);
+void sim_stream_ref_locked(CUstream stream);
+void sim_stream_unref_locked(CUstream stream);
+
+void sim_record_unref_locked(struct sim_record *record); /* event.c; NULL is allowed */
+
+/* Used between engine.c, issue.c and hostfn.c only. */
+void sim_engine_advance_locked(CUstream stream);
+void sim_engine_completed_locked(CUstream stream);
+void sim_engine_publish(CUstream stream, uint64_t seq);
+void sim_hostfn_submit_locked(CUstream stream);
+void sim_op_free_locked(struct sim_op *op);
+void sim_futex_wait(_Atomic uint32_t *word, uint32_t value, uint64_t until_ns);
+void sim_futex_wake(_Atomic uint32_t *word);
+
+/* Stops running operations and waits, briefly, for the one that runs: for process exit. */
+void sim_engine_stop(void);
+
+#endif

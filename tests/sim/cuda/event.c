@@ -1,0 +1,207 @@
+/* Events. An event names its most recent record; waits and queries look at that record alone. */
+#include "streams.h"
+
+#include "api.h"
+#include "capture.h"
+
+#include <stdlib.h>
+
+static struct sim_slab events = {sizeof(struct CUevent_st), NULL};
+static struct sim_slab records = {sizeof(struct sim_record), NULL};
+
+void sim_record_unref_locked(struct sim_record *record)
+{
+    if (record && --record->refs == 0) {
+        sim_stream_unref_locked(record->fence.stream);
+        sim_slab_give_locked(&records, record);
+    }
+}
+
+SIM_API(cuEventCreate, (CUevent *phEvent, unsigned int Flags), phEvent, Flags)
+{
+    if (!phEvent || (Flags & ~7u) ||
+        ((Flags & CU_EVENT_INTERPROCESS) && !(Flags & CU_EVENT_DISABLE_TIMING))) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    CUcontext context = sim_context_current();
+    CUresult result = CUDA_ERROR_INVALID_CONTEXT;
+    sim_lock();
+    if (sim_context_valid_locked(context)) {
+        CUevent event = sim_slab_take_locked(&events);
+        result = event ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+        if (event) {
+            event->magic = MAGIC_EVENT;
+            event->flags = Flags;
+            event->context = context;
+            *phEvent = event;
+        }
+    }
+    sim_unlock();
+    return result;
+}
+
+static CUresult destroy(CUevent event)
+{
+    CUresult result = CUDA_ERROR_INVALID_HANDLE;
+    sim_lock();
+    if (event && event->magic == MAGIC_EVENT) {
+        sim_capture_forget_event_locked(event);
+        sim_record_unref_locked(event->record);
+        event->magic = 0;
+        sim_slab_give_locked(&events, event);
+        result = CUDA_SUCCESS;
+    }
+    sim_unlock();
+    return result;
+}
+
+SIM_API(cuEventDestroy, (CUevent hEvent), hEvent)
+{
+    return destroy(hEvent);
+}
+
+SIM_API(cuEventDestroy_v2, (CUevent hEvent), hEvent)
+{
+    return destroy(hEvent);
+}
+
+CUresult sim_event_record_locked(CUevent event, CUstream stream)
+{
+    if (!event || event->magic != MAGIC_EVENT || event->context != stream->context) {
+        return CUDA_ERROR_INVALID_HANDLE;
+    }
+    if (stream->capture) {
+        return sim_capture_record_locked(stream, event);
+    }
+    struct sim_record *record = sim_slab_take_locked(&records);
+    struct sim_op *op = record ? sim_op_new_locked() : NULL;
+    if (!op) {
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    sim_capture_forget_event_locked(event);
+    sim_stream_ref_locked(stream);
+    record->fence = (struct sim_fence){stream, stream->issued + 1};
+    record->refs = 2;
+    op->work = (struct sim_work){.kind = WORK_MARK, .record = record};
+    sim_record_unref_locked(event->record);
+    event->record = record;
+    sim_stream_issue_locked(stream, op);
+    return CUDA_SUCCESS;
+}
+
+CUresult sim_event_wait_locked(CUevent event, CUstream stream)
+{
+    if (!event || event->magic != MAGIC_EVENT) {
+        return CUDA_ERROR_INVALID_HANDLE;
+    }
+    if (stream->capture || event->capture) {
+        return sim_capture_join_locked(stream, event);
+    }
+    struct sim_record *record = event->record;
+    if (!record || sim_stream_reached(record->fence.stream, record->fence.seq)) {
+        return CUDA_SUCCESS;
+    }
+    struct sim_op *op = sim_op_new_locked();
+    if (!op || sim_op_fence_locked(op, record->fence.stream, record->fence.seq) != 0) {
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    sim_stream_issue_locked(stream, op);
+    return CUDA_SUCCESS;
+}
+
+SIM_API_PTSZ(cuEventRecord, (CUevent hEvent, CUstream hStream), hEvent, hStream)
+{
+    CUstream stream;
+    sim_lock();
+    CUresult result = sim_stream_enter_locked(hStream, dflt, &stream);
+    if (result == CUDA_SUCCESS) {
+        result = sim_event_record_locked(hEvent, stream);
+    }
+    sim_unlock();
+    return result;
+}
+
+SIM_API_PTSZ(cuEventRecordWithFlags, (CUevent hEvent, CUstream hStream, unsigned int flags), hEvent,
+             hStream, flags)
+{
+    CUstream stream;
+    if (flags & ~(unsigned)CU_EVENT_RECORD_EXTERNAL) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    sim_lock();
+    CUresult result = sim_stream_enter_locked(hStream, dflt, &stream);
+    if (result == CUDA_SUCCESS && flags && !stream->capture) {
+        result = CUDA_ERROR_INVALID_VALUE;
+    }
+    if (result == CUDA_SUCCESS) {
+        result = sim_event_record_locked(hEvent, stream);
+    }
+    sim_unlock();
+    return result;
+}
+
+SIM_API(cuEventQuery, (CUevent hEvent), hEvent)
+{
+    if (!hEvent || hEvent->magic != MAGIC_EVENT) {
+        return CUDA_ERROR_INVALID_HANDLE;
+    }
+    sim_lock();
+    CUresult result = sim_capture_event_locked(hEvent);
+    struct sim_record *record = hEvent->record;
+    if (result == CUDA_SUCCESS && record &&
+        !sim_stream_reached(record->fence.stream, record->fence.seq)) {
+        result = CUDA_ERROR_NOT_READY;
+    }
+    sim_unlock();
+    return result;
+}
+
+SIM_API(cuEventSynchronize, (CUevent hEvent), hEvent)
+{
+    if (!hEvent || hEvent->magic != MAGIC_EVENT) {
+        return CUDA_ERROR_INVALID_HANDLE;
+    }
+    sim_lock();
+    CUresult result = sim_capture_event_locked(hEvent);
+    struct sim_record *record = hEvent->record;
+    if (result == CUDA_SUCCESS && record) {
+        sim_stream_wait_locked(record->fence.stream, record->fence.seq);
+    }
+    sim_unlock();
+    return result;
+}
+
+static CUresult elapsed(float *ms, CUevent start, CUevent end)
+{
+    if (!ms) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    if (!start || !end || start->magic != MAGIC_EVENT || end->magic != MAGIC_EVENT) {
+        return CUDA_ERROR_INVALID_HANDLE;
+    }
+    CUresult result = CUDA_SUCCESS;
+    sim_lock();
+    struct sim_record *from = start->record, *to = end->record;
+    if (!from || !to || ((start->flags | end->flags) & CU_EVENT_DISABLE_TIMING)) {
+        result = CUDA_ERROR_INVALID_HANDLE;
+    } else if (!sim_stream_reached(from->fence.stream, from->fence.seq) ||
+               !sim_stream_reached(to->fence.stream, to->fence.seq)) {
+        result = CUDA_ERROR_NOT_READY;
+    } else {
+        *ms = (float)((double)(int64_t)(to->time_ns - from->time_ns) / 1e6);
+    }
+    sim_unlock();
+    return result;
+}
+
+SIM_API(cuEventElapsedTime, (float *pMilliseconds, CUevent hStart, CUevent hEnd), pMilliseconds,
+        hStart, hEnd)
+{
+    return elapsed(pMilliseconds, hStart, hEnd);
+}
+
+SIM_API(cuEventElapsedTime_v2, (float *pMilliseconds, CUevent hStart, CUevent hEnd), pMilliseconds,
+        hStart, hEnd)
+{
+    return elapsed(pMilliseconds, hStart, hEnd);
+}

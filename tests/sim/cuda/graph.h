@@ -1,0 +1,58 @@
+/* Graphs, their nodes, and executable graphs. All functions need the lock. */
+#ifndef SIM_GRAPH_H
+#define SIM_GRAPH_H
+
+#include "engine.h"
+#include "sim.h"
+#include "work.h"
+
+/* What a node does: the program's parameters as given, from which its work is made at launch. */
+struct CUgraphNode_st {
+    CUgraph graph;
+    CUgraphNode next; /* in order of addition */
+    CUgraphNodeType type;
+    bool disabled, visited;
+    CUgraphNode *deps;
+    size_t dep_count;
+    CUgraphNode twin;  /* a clone's or exec's node: the node it was made from */
+    CUgraphNode image; /* the node in the clone being made */
+    struct sim_work work;
+    union {
+        CUDA_MEMCPY3D copy;
+        CUDA_MEMSET_NODE_PARAMS fill;
+        CUDA_HOST_NODE_PARAMS host;
+        CUDA_KERNEL_NODE_PARAMS kernel;
+        CUevent event;
+        CUgraph child;
+        CUdeviceptr memory; /* MEM_ALLOC, MEM_FREE */
+        CUstreamBatchMemOpParams value;
+    } params;
+};
+
+struct CUgraph_st {
+    uint32_t magic;
+    CUgraphNode first, *last;
+    size_t count;
+};
+
+struct CUgraphExec_st {
+    uint32_t magic;
+    unsigned long long flags;
+    CUgraph graph;          /* a private clone, nodes in an order that respects dependencies */
+    struct sim_fence recent; /* its last launch: the next one waits */
+};
+
+CUgraph sim_graph_new_locked(void);
+void sim_graph_free_locked(CUgraph graph);
+/* Adds a node without parameters; NULL without memory. */
+CUgraphNode sim_graph_add_locked(CUgraph graph, CUgraphNodeType type, const CUgraphNode *deps,
+                                 size_t count);
+bool sim_graph_has_locked(CUgraph graph, CUgraphNode node);
+CUgraph sim_graph_clone_locked(CUgraph graph);
+void sim_graph_remove_locked(CUgraphNode node);
+
+/* Fill in node->work from node->params, checking them; and the other way for captured work. */
+CUresult sim_node_prepare_locked(CUgraphNode node);
+void sim_node_describe_locked(CUgraphNode node);
+
+#endif

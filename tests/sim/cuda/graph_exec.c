@@ -1,0 +1,310 @@
+/*
+ * Executable graphs. A launch queues the nodes' work one by one in the stream, in an order that
+ * respects the edges: branches never overlap here, though they may on a device.
+ */
+#include "api.h"
+#include "capture.h"
+#include "copy.h"
+#include "graph.h"
+#include "streams.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct sim_slab execs = {sizeof(struct CUgraphExec_st) + sizeof(void *), NULL};
+
+static bool is_exec(CUgraphExec exec)
+{
+    return exec && exec->magic == MAGIC_EXEC;
+}
+
+static bool ready(CUgraphNode node)
+{
+    for (size_t i = 0; i < node->dep_count; i++) {
+        if (!node->deps[i]->visited) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Puts every node behind those it depends on; false for a cycle. */
+static bool sort_locked(CUgraph graph)
+{
+    CUgraphNode sorted = NULL, *last = &sorted;
+    for (CUgraphNode n = graph->first; n; n = n->next) {
+        n->visited = false;
+    }
+    for (bool progress = true; progress;) {
+        progress = false;
+        for (CUgraphNode *at = &graph->first; *at;) {
+            CUgraphNode node = *at;
+            if (!ready(node)) {
+                at = &node->next;
+                continue;
+            }
+            *at = node->next;
+            node->visited = progress = true;
+            node->next = NULL;
+            *last = node;
+            last = &node->next;
+        }
+    }
+    bool cycle = graph->first != NULL;
+    *last = graph->first;
+    graph->first = sorted;
+    for (graph->last = &graph->first; *graph->last; graph->last = &(*graph->last)->next) {
+    }
+    return !cycle;
+}
+
+static CUresult instantiate(CUgraphExec *out, CUgraph graph, unsigned long long flags)
+{
+    if (!out || !graph || graph->magic != MAGIC_GRAPH) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    CUresult result = CUDA_ERROR_OUT_OF_MEMORY;
+    sim_lock();
+    CUgraph copy = sim_graph_clone_locked(graph);
+    CUgraphExec exec = copy ? sim_slab_take_locked(&execs) : NULL;
+    if (exec && sort_locked(copy)) {
+        exec->magic = MAGIC_EXEC;
+        exec->flags = flags;
+        exec->graph = copy;
+        *out = exec;
+        result = CUDA_SUCCESS;
+    } else if (exec) {
+        sim_slab_give_locked(&execs, exec);
+        sim_graph_free_locked(copy);
+        result = CUDA_ERROR_INVALID_VALUE;
+    }
+    sim_unlock();
+    return result;
+}
+
+SIM_API(cuGraphInstantiate,
+        (CUgraphExec *phGraphExec, CUgraph hGraph, CUgraphNode *phErrorNode, char *logBuffer,
+         size_t bufferSize),
+        phGraphExec, hGraph, phErrorNode, logBuffer, bufferSize)
+{
+    (void)phErrorNode, (void)logBuffer, (void)bufferSize;
+    return instantiate(phGraphExec, hGraph, 0);
+}
+
+SIM_API(cuGraphInstantiate_v2,
+        (CUgraphExec *phGraphExec, CUgraph hGraph, CUgraphNode *phErrorNode, char *logBuffer,
+         size_t bufferSize),
+        phGraphExec, hGraph, phErrorNode, logBuffer, bufferSize)
+{
+    (void)phErrorNode, (void)logBuffer, (void)bufferSize;
+    return instantiate(phGraphExec, hGraph, 0);
+}
+
+SIM_API(cuGraphInstantiateWithFlags,
+        (CUgraphExec *phGraphExec, CUgraph hGraph, unsigned long long flags), phGraphExec, hGraph,
+        flags)
+{
+    return instantiate(phGraphExec, hGraph, flags);
+}
+
+SIM_API_PTSZ(cuGraphInstantiateWithParams,
+             (CUgraphExec *phGraphExec, CUgraph hGraph,
+              CUDA_GRAPH_INSTANTIATE_PARAMS *instantiateParams),
+             phGraphExec, hGraph, instantiateParams)
+{
+    (void)dflt;
+    if (!instantiateParams) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    instantiateParams->hErrNode_out = NULL;
+    instantiateParams->result_out = CUDA_GRAPH_INSTANTIATE_SUCCESS;
+    return instantiate(phGraphExec, hGraph, instantiateParams->flags);
+}
+
+SIM_API(cuGraphExecGetFlags, (CUgraphExec hGraphExec, cuuint64_t *flags), hGraphExec, flags)
+{
+    if (!is_exec(hGraphExec) || !flags) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    *flags = hGraphExec->flags;
+    return CUDA_SUCCESS;
+}
+
+SIM_API(cuGraphExecDestroy, (CUgraphExec hGraphExec), hGraphExec)
+{
+    if (!is_exec(hGraphExec)) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    sim_lock();
+    if (hGraphExec->recent.stream) {
+        sim_stream_unref_locked(hGraphExec->recent.stream);
+    }
+    sim_graph_free_locked(hGraphExec->graph);
+    hGraphExec->magic = 0;
+    sim_slab_give_locked(&execs, hGraphExec);
+    sim_unlock();
+    return CUDA_SUCCESS;
+}
+
+static CUresult launch_nodes_locked(CUgraph graph, CUstream stream);
+
+static CUresult launch_work_locked(CUgraphNode node, CUstream stream)
+{
+    struct sim_work work = node->work;
+    CUresult result = CUDA_SUCCESS;
+    if (work.kind == WORK_COPY) {
+        result = sim_copy_empty(&work.copy) ? CUDA_SUCCESS : sim_copy_bind_node_locked(&work.copy);
+    } else if (work.kind == WORK_FILL) {
+        bool pinned;
+        result = sim_fill_bind_locked(&work.fill, &pinned);
+    }
+    return result ? result : sim_stream_work_locked(stream, &work, NULL);
+}
+
+static CUresult launch_node_locked(CUgraphNode node, CUstream stream)
+{
+    if (node->disabled) {
+        return CUDA_SUCCESS;
+    }
+    switch (node->type) {
+    case CU_GRAPH_NODE_TYPE_MEMCPY:
+    case CU_GRAPH_NODE_TYPE_MEMSET:
+    case CU_GRAPH_NODE_TYPE_KERNEL:
+    case CU_GRAPH_NODE_TYPE_HOST:
+    case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP: return launch_work_locked(node, stream);
+    case CU_GRAPH_NODE_TYPE_GRAPH: return launch_nodes_locked(node->params.child, stream);
+    case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
+        return sim_event_record_locked(node->params.event, stream);
+    case CU_GRAPH_NODE_TYPE_WAIT_EVENT: return sim_event_wait_locked(node->params.event, stream);
+    default: return CUDA_SUCCESS;
+    }
+}
+
+static CUresult launch_nodes_locked(CUgraph graph, CUstream stream)
+{
+    CUresult result = CUDA_SUCCESS;
+    for (CUgraphNode n = graph->first; n && result == CUDA_SUCCESS; n = n->next) {
+        result = launch_node_locked(n, stream);
+    }
+    return result;
+}
+
+/* A marker before the nodes waits for the launch before this one, a marker behind them is what
+ * the next launch waits for. */
+static CUresult launch_locked(CUgraphExec exec, CUstream stream)
+{
+    struct sim_op *first = sim_op_new_locked();
+    struct sim_work mark = {.kind = WORK_MARK};
+    if (!first) {
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    if (exec->recent.stream) {
+        sim_op_fence_locked(first, exec->recent.stream, exec->recent.seq);
+        sim_stream_unref_locked(exec->recent.stream);
+    }
+    sim_stream_ref_locked(stream);
+    exec->recent.stream = stream;
+    sim_stream_issue_locked(stream, first);
+    CUresult result = launch_nodes_locked(exec->graph, stream);
+    CUresult marked = sim_stream_work_locked(stream, &mark, &exec->recent.seq);
+    return result ? result : marked;
+}
+
+static CUresult capture_launch_locked(CUgraphExec exec, CUstream stream)
+{
+    CUgraphNode node;
+    CUgraph child = sim_graph_clone_locked(exec->graph);
+    if (!child) {
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    CUresult result = sim_capture_add_locked(stream, CU_GRAPH_NODE_TYPE_GRAPH, NULL, &node);
+    if (result == CUDA_SUCCESS) {
+        node->params.child = child;
+    }
+    return result;
+}
+
+SIM_API_PTSZ(cuGraphLaunch, (CUgraphExec hGraphExec, CUstream hStream), hGraphExec, hStream)
+{
+    CUstream stream;
+    if (!is_exec(hGraphExec)) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    sim_lock();
+    CUresult result = sim_stream_enter_locked(hStream, dflt, &stream);
+    if (result == CUDA_SUCCESS) {
+        result = stream->capture ? capture_launch_locked(hGraphExec, stream)
+                                 : launch_locked(hGraphExec, stream);
+    }
+    sim_unlock();
+    return result;
+}
+
+SIM_API_PTSZ(cuGraphUpload, (CUgraphExec hGraphExec, CUstream hStream), hGraphExec, hStream)
+{
+    CUstream stream;
+    if (!is_exec(hGraphExec)) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    sim_lock();
+    CUresult result = sim_stream_enter_locked(hStream, dflt, &stream);
+    sim_unlock();
+    return result;
+}
+
+/* Takes over the parameters of a graph of the same shape. */
+static CUresult update(CUgraphExec exec, CUgraph graph)
+{
+    CUresult result = CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
+    if (!is_exec(exec) || !graph || graph->magic != MAGIC_GRAPH) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    sim_lock();
+    CUgraph copy = sim_graph_clone_locked(graph);
+    bool fits = copy && sort_locked(copy) && copy->count == exec->graph->count;
+    for (CUgraphNode a = exec->graph->first, b = fits ? copy->first : NULL; a && b;
+         a = a->next, b = b->next) {
+        fits = fits && a->type == b->type && a->dep_count == b->dep_count;
+    }
+    if (fits) {
+        for (CUgraphNode a = exec->graph->first, b = copy->first; a; a = a->next, b = b->next) {
+            b->twin = a->twin; /* nodes of the graph first instantiated keep naming exec nodes */
+        }
+        sim_graph_free_locked(exec->graph);
+        exec->graph = copy;
+        result = CUDA_SUCCESS;
+    } else if (copy) {
+        sim_graph_free_locked(copy);
+    }
+    sim_unlock();
+    return result;
+}
+
+SIM_API(cuGraphExecUpdate,
+        (CUgraphExec hGraphExec, CUgraph hGraph, CUgraphNode *hErrorNode_out,
+         CUgraphExecUpdateResult *updateResult_out),
+        hGraphExec, hGraph, hErrorNode_out, updateResult_out)
+{
+    CUresult result = update(hGraphExec, hGraph);
+    if (hErrorNode_out) {
+        *hErrorNode_out = NULL;
+    }
+    if (updateResult_out) {
+        *updateResult_out = result ? CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED
+                                   : CU_GRAPH_EXEC_UPDATE_SUCCESS;
+    }
+    return result;
+}
+
+SIM_API(cuGraphExecUpdate_v2,
+        (CUgraphExec hGraphExec, CUgraph hGraph, CUgraphExecUpdateResultInfo *resultInfo),
+        hGraphExec, hGraph, resultInfo)
+{
+    CUresult result = update(hGraphExec, hGraph);
+    if (resultInfo) {
+        memset(resultInfo, 0, sizeof *resultInfo);
+        resultInfo->result = result ? CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED
+                                    : CU_GRAPH_EXEC_UPDATE_SUCCESS;
+    }
+    return result;
+}

@@ -1,0 +1,77 @@
+/*
+ * Simulated address space. Device, pinned and managed memory live in three arenas, each with a
+ * region for every power-of-two block size, so that any address leads to its block by arithmetic.
+ * Pinned and managed memory is mapped twice: the program has one mapping and may protect it, the
+ * device works through the other and never notices. Registered memory is the program's own, in a
+ * tree by address. Everything else is pageable.
+ */
+#ifndef SIM_MEMORY_H
+#define SIM_MEMORY_H
+
+#include "sim.h"
+#include "work.h"
+
+enum sim_memory_kind {
+    MEMORY_PAGEABLE,
+    MEMORY_REGISTERED,
+    MEMORY_PINNED,
+    MEMORY_MANAGED,
+    MEMORY_DEVICE,
+    MEMORY_INVALID, /* a device address that nothing is allocated at */
+};
+
+struct sim_range {
+    enum sim_memory_kind kind;
+    uintptr_t base;
+    size_t size;
+    unsigned flags;
+    CUdevice device;
+    CUcontext context;
+    CUmemoryPool pool;     /* stream-ordered allocations */
+    unsigned long long id; /* CU_POINTER_ATTRIBUTE_BUFFER_ID */
+    uintptr_t alias;       /* add it to an address for the device's mapping */
+};
+
+/* ---- arena.c ---- */
+int sim_memory_start(void); /* 0 or -errno */
+/* An allocation of DEVICE, PINNED or MANAGED memory like `like` (flags, device, context, pool); 0
+ * without memory. A block freed just before is handed out again first. */
+uintptr_t sim_memory_alloc_locked(enum sim_memory_kind kind, size_t size,
+                                  const struct sim_range *like);
+void sim_memory_free_locked(uintptr_t base);
+/* What is at the address; PAGEABLE and INVALID set nothing but the kind. */
+void sim_memory_find_locked(uintptr_t address, struct sim_range *range);
+/* Device and managed bytes allocated on the device. */
+size_t sim_memory_used_locked(CUdevice device);
+size_t sim_memory_total(void);
+/* Frees all memory of a context that is going away. */
+void sim_memory_drop_context_locked(CUcontext context);
+
+/* ---- registry.c: registered host memory ---- */
+CUresult sim_registry_add_locked(uintptr_t base, size_t size, unsigned flags, CUcontext context);
+CUresult sim_registry_remove_locked(uintptr_t base);
+bool sim_registry_find_locked(uintptr_t address, struct sim_range *range);
+bool sim_registry_overlaps_locked(uintptr_t base, size_t size);
+void sim_registry_drop_context_locked(CUcontext context);
+
+/* ---- pin.c: pages of registered memory, kept past a munmap ---- */
+int sim_pin_take(uintptr_t base, size_t size); /* a pin, or -1: too large or too many */
+void sim_pin_drop(int pin);
+/* Reads unmapped registered memory; leaves `to` alone where nothing is pinned. */
+void sim_pin_read(void *to, uintptr_t from, size_t bytes);
+
+/* Where the device finds an address that the program named, and how. */
+static inline uintptr_t sim_device_view(const struct sim_range *range, uintptr_t address,
+                                        enum sim_access *access)
+{
+    bool own = range->kind == MEMORY_PAGEABLE || range->kind == MEMORY_REGISTERED;
+    *access = own ? ACCESS_SAFE : ACCESS_DIRECT;
+    return own ? address : address + range->alias;
+}
+
+static inline bool sim_is_host(const struct sim_range *range)
+{
+    return range->kind <= MEMORY_PINNED;
+}
+
+#endif

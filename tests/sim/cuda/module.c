@@ -1,0 +1,316 @@
+/* Modules, libraries and kernels. Any image loads, any name is found, and no code runs. */
+#include "api.h"
+#include "kernel.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A library, a module and a kernel, a function are each one object here. */
+struct CUfunc_st {
+    CUfunction next;
+    CUmodule module;
+    bool spin;
+    char name[];
+};
+
+struct CUmod_st {
+    uint32_t magic;
+    CUfunction functions;
+    unsigned count;
+};
+
+static CUmodule of_library(CUlibrary library)
+{
+    return (CUmodule)(void *)library;
+}
+
+static CUfunction of_kernel(CUkernel kernel)
+{
+    return (CUfunction)(void *)kernel;
+}
+
+static CUresult load(CUmodule *module, const void *image)
+{
+    if (!module || !image) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    *module = calloc(1, sizeof **module);
+    if (!*module) {
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    (*module)->magic = MAGIC_MODULE;
+    return CUDA_SUCCESS;
+}
+
+static CUresult unload(CUmodule module)
+{
+    if (!module || module->magic != MAGIC_MODULE) {
+        return CUDA_ERROR_INVALID_HANDLE;
+    }
+    sim_lock();
+    for (CUfunction f = module->functions, next; f; f = next) {
+        next = f->next;
+        free(f);
+    }
+    module->magic = 0;
+    sim_unlock();
+    free(module);
+    return CUDA_SUCCESS;
+}
+
+static CUresult find(CUmodule module, const char *name, CUfunction *function)
+{
+    if (!module || module->magic != MAGIC_MODULE || !name || !function) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    sim_lock();
+    CUfunction f = module->functions;
+    while (f && strcmp(f->name, name) != 0) {
+        f = f->next;
+    }
+    if (!f && (f = calloc(1, sizeof *f + strlen(name) + 1)) != NULL) {
+        strcpy(f->name, name);
+        f->spin = strcmp(name, "spin") == 0;
+        f->module = module;
+        f->next = module->functions;
+        module->functions = f;
+        module->count++;
+    }
+    sim_unlock();
+    *function = f;
+    return f ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+CUresult sim_kernel_time(CUfunction function, void **params, void **extra, uint64_t *ns)
+{
+    *ns = sim_options.kernel_ns;
+    if (!function) {
+        return CUDA_ERROR_INVALID_HANDLE;
+    }
+    if (function->spin) {
+        const void *first = params ? params[0] : NULL;
+        for (size_t i = 0; !params && extra && extra[i] != CU_LAUNCH_PARAM_END; i += 2) {
+            first = extra[i] == CU_LAUNCH_PARAM_BUFFER_POINTER ? extra[i + 1] : first;
+        }
+        if (!first) {
+            return CUDA_ERROR_INVALID_VALUE;
+        }
+        memcpy(ns, first, sizeof *ns);
+    }
+    return CUDA_SUCCESS;
+}
+
+SIM_API(cuModuleLoad, (CUmodule *module, const char *fname), module, fname)
+{
+    return load(module, fname);
+}
+
+SIM_API(cuModuleLoadData, (CUmodule *module, const void *image), module, image)
+{
+    return load(module, image);
+}
+
+SIM_API(cuModuleLoadDataEx,
+        (CUmodule *module, const void *image, unsigned int numOptions, CUjit_option *options,
+         void **optionValues),
+        module, image, numOptions, options, optionValues)
+{
+    (void)numOptions, (void)options, (void)optionValues;
+    return load(module, image);
+}
+
+SIM_API(cuModuleLoadFatBinary, (CUmodule *module, const void *fatCubin), module, fatCubin)
+{
+    return load(module, fatCubin);
+}
+
+SIM_API(cuModuleUnload, (CUmodule hmod), hmod)
+{
+    return unload(hmod);
+}
+
+SIM_API(cuModuleGetFunction, (CUfunction *hfunc, CUmodule hmod, const char *name), hfunc, hmod,
+        name)
+{
+    return find(hmod, name, hfunc);
+}
+
+SIM_API(cuModuleGetLoadingMode, (CUmoduleLoadingMode *mode), mode)
+{
+    if (!mode) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    *mode = CU_MODULE_LAZY_LOADING;
+    return CUDA_SUCCESS;
+}
+
+SIM_API(cuLibraryLoadData,
+        (CUlibrary *library, const void *code, CUjit_option *jitOptions, void **jitOptionsValues,
+         unsigned int numJitOptions, CUlibraryOption *libraryOptions, void **libraryOptionValues,
+         unsigned int numLibraryOptions),
+        library, code, jitOptions, jitOptionsValues, numJitOptions, libraryOptions,
+        libraryOptionValues, numLibraryOptions)
+{
+    (void)jitOptions, (void)jitOptionsValues, (void)numJitOptions;
+    (void)libraryOptions, (void)libraryOptionValues, (void)numLibraryOptions;
+    CUmodule module = NULL;
+    CUresult result = library ? load(&module, code) : CUDA_ERROR_INVALID_VALUE;
+    if (result == CUDA_SUCCESS) {
+        *library = (CUlibrary)(void *)module;
+    }
+    return result;
+}
+
+SIM_API(cuLibraryUnload, (CUlibrary library), library)
+{
+    return unload(of_library(library));
+}
+
+SIM_API(cuLibraryGetKernel, (CUkernel *pKernel, CUlibrary library, const char *name), pKernel,
+        library, name)
+{
+    CUfunction function = NULL;
+    CUresult result = pKernel ? find(of_library(library), name, &function)
+                              : CUDA_ERROR_INVALID_VALUE;
+    if (result == CUDA_SUCCESS) {
+        *pKernel = (CUkernel)(void *)function;
+    }
+    return result;
+}
+
+SIM_API(cuLibraryGetModule, (CUmodule *pMod, CUlibrary library), pMod, library)
+{
+    if (!pMod || !library) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    *pMod = of_library(library);
+    return CUDA_SUCCESS;
+}
+
+SIM_API(cuKernelGetFunction, (CUfunction *pFunc, CUkernel kernel), pFunc, kernel)
+{
+    if (!pFunc || !kernel) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    *pFunc = of_kernel(kernel);
+    return CUDA_SUCCESS;
+}
+
+static CUresult name_of(const char **name, CUfunction function)
+{
+    if (!name || !function) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    *name = function->name;
+    return CUDA_SUCCESS;
+}
+
+SIM_API(cuFuncGetName, (const char **name, CUfunction hfunc), name, hfunc)
+{
+    return name_of(name, hfunc);
+}
+
+SIM_API(cuKernelGetName, (const char **name, CUkernel hfunc), name, hfunc)
+{
+    return name_of(name, of_kernel(hfunc));
+}
+
+SIM_API(cuFuncGetModule, (CUmodule *hmod, CUfunction hfunc), hmod, hfunc)
+{
+    if (!hmod || !hfunc) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    *hmod = hfunc->module;
+    return CUDA_SUCCESS;
+}
+
+static CUresult attribute(int *pi, CUfunction_attribute attrib, CUfunction function)
+{
+    if (!pi || (unsigned)attrib >= CU_FUNC_ATTRIBUTE_MAX) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    if (!function) {
+        return CUDA_ERROR_INVALID_HANDLE;
+    }
+    switch (attrib) {
+    case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK: *pi = 1024; break;
+    case CU_FUNC_ATTRIBUTE_NUM_REGS: *pi = 32; break;
+    case CU_FUNC_ATTRIBUTE_PTX_VERSION:
+    case CU_FUNC_ATTRIBUTE_BINARY_VERSION: *pi = 90; break;
+    default: *pi = 0; break;
+    }
+    return CUDA_SUCCESS;
+}
+
+SIM_API(cuFuncGetAttribute, (int *pi, CUfunction_attribute attrib, CUfunction hfunc), pi, attrib,
+        hfunc)
+{
+    return attribute(pi, attrib, hfunc);
+}
+
+SIM_API(cuFuncSetAttribute, (CUfunction hfunc, CUfunction_attribute attrib, int value), hfunc,
+        attrib, value)
+{
+    (void)value;
+    return !hfunc                                      ? CUDA_ERROR_INVALID_HANDLE
+           : (unsigned)attrib >= CU_FUNC_ATTRIBUTE_MAX ? CUDA_ERROR_INVALID_VALUE
+                                                       : CUDA_SUCCESS;
+}
+
+SIM_API(cuFuncSetCacheConfig, (CUfunction hfunc, CUfunc_cache config), hfunc, config)
+{
+    (void)config;
+    return hfunc ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+
+SIM_API(cuFuncLoad, (CUfunction function), function)
+{
+    return function ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+
+SIM_API(cuFuncIsLoaded, (CUfunctionLoadingState *state, CUfunction function), state, function)
+{
+    if (!state || !function) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    *state = CU_FUNCTION_LOADING_STATE_LOADED;
+    return CUDA_SUCCESS;
+}
+
+SIM_API(cuKernelGetAttribute,
+        (int *pi, CUfunction_attribute attrib, CUkernel kernel, CUdevice dev), pi, attrib, kernel,
+        dev)
+{
+    (void)dev;
+    return attribute(pi, attrib, of_kernel(kernel));
+}
+
+SIM_API(cuKernelSetAttribute,
+        (CUfunction_attribute attrib, int val, CUkernel kernel, CUdevice dev), attrib, val, kernel,
+        dev)
+{
+    (void)val, (void)dev, (void)attrib;
+    return kernel ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+
+SIM_API(cuOccupancyMaxActiveBlocksPerMultiprocessor,
+        (int *numBlocks, CUfunction func, int blockSize, size_t dynamicSMemSize), numBlocks, func,
+        blockSize, dynamicSMemSize)
+{
+    (void)dynamicSMemSize;
+    if (!numBlocks || !func || blockSize <= 0) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    *numBlocks = blockSize > 2048 ? 0 : 2048 / blockSize > 32 ? 32 : 2048 / blockSize;
+    return CUDA_SUCCESS;
+}
+
+SIM_API_VOID(cuProfilerStart)
+{
+    return CUDA_SUCCESS;
+}
+
+SIM_API_VOID(cuProfilerStop)
+{
+    return CUDA_SUCCESS;
+}

@@ -1,0 +1,32 @@
+/*
+ * What the simulated libcuda.so.1 offers the simulated libcupti.so.13 beyond CUDA's own names.
+ *
+ * Find it with dlsym(handle of libcuda.so.1, "sim_cuda_set_callback"). One callback for the whole
+ * process; NULL removes it. It is called on the thread that made the driver call, once before the
+ * function does anything (enter = 1, result = CUDA_SUCCESS) and once after it (enter = 0, result =
+ * what the caller is about to get). A call that is already running when the callback changes
+ * finishes with the callback it started with.
+ *
+ * The callback may call the driver itself; those calls are announced as well, so that guarding
+ * against recursion is the callback's business. It holds no lock of the simulator.
+ */
+#ifndef SIM_HOOKS_H
+#define SIM_HOOKS_H
+
+#include <cuda.h>
+
+/*
+ * cbid:   the CUPTI_DRIVER_TRACE_CBID_* of exactly the symbol that was called, _v2 and _ptsz
+ *         variants apart (cupti_driver_cbid.h).
+ * symbol: that symbol's name, a string that lives as long as the library.
+ * args:   the function's arguments as generated_cuda_meta.h lays them out, that is a
+ *         `<symbol>_params *`; NULL for a function without arguments. Valid until the callback
+ *         for enter = 0 returns; writing to it changes nothing.
+ */
+typedef void sim_callback(int enter, int cbid, const char *symbol, void *args, CUresult result);
+
+typedef void sim_cuda_set_callback_fn(sim_callback *callback);
+
+__attribute__((visibility("default"))) void sim_cuda_set_callback(sim_callback *callback);
+
+#endif

@@ -1,0 +1,153 @@
+/* The lock, the clock, and what start, fork and exit do to every call. */
+#include "api.h"
+#include "engine.h"
+#include "memory.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+
+_Atomic int sim_state;
+_Atomic(sim_callback *) sim_hook;
+__thread struct sim_thread sim_thread;
+
+static pthread_mutex_t lock = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP;
+static pthread_mutex_t start_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_key_t thread_key;
+static _Atomic uint64_t thread_ids;
+
+void sim_lock(void)
+{
+    pthread_mutex_lock(&lock);
+}
+
+void sim_unlock(void)
+{
+    pthread_mutex_unlock(&lock);
+}
+
+uint64_t sim_now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+CUresult sim_gate_refusal(int state)
+{
+    switch (state) {
+    case SIM_READY: return CUDA_ERROR_NOT_PERMITTED; /* called by a host function */
+    case SIM_EXITED: return CUDA_ERROR_DEINITIALIZED;
+    default: return CUDA_ERROR_NOT_INITIALIZED;
+    }
+}
+
+static void before_fork(void)
+{
+    pthread_mutex_lock(&lock);
+}
+
+static void after_fork_parent(void)
+{
+    pthread_mutex_unlock(&lock);
+}
+
+static void after_fork_child(void)
+{
+    pthread_mutex_init(&lock, NULL);
+    atomic_store(&sim_state, SIM_FORKED);
+}
+
+static void at_exit(void)
+{
+    int ready = SIM_READY;
+    if (atomic_compare_exchange_strong(&sim_state, &ready, SIM_EXITED)) {
+        sim_engine_stop();
+    }
+}
+
+static void thread_ends(void *unused)
+{
+    (void)unused;
+    sim_lock();
+    for (CUstream s = sim_thread.default_streams, next; s; s = next) {
+        next = s->next_of_thread;
+        s->magic = 0;
+        sim_stream_unref_locked(s);
+    }
+    sim_thread.default_streams = NULL;
+    sim_unlock();
+    free(sim_thread.stack);
+    sim_thread.stack = NULL;
+    sim_thread.depth = sim_thread.capacity = 0;
+    sim_thread.registered = false;
+}
+
+void sim_thread_register(void)
+{
+    if (!sim_thread.registered) {
+        sim_thread.registered = true;
+        sim_thread.id = atomic_fetch_add(&thread_ids, 1) + 1;
+        pthread_setspecific(thread_key, &sim_thread);
+    }
+}
+
+/* The device thread outlives any dlclose. */
+static void pin_library(void)
+{
+    Dl_info info;
+    if (dladdr(&sim_state, &info) && info.dli_fname) {
+        dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
+    }
+}
+
+static CUresult start(void)
+{
+    sim_options_read();
+    if (sim_options.devices == 0) {
+        return CUDA_ERROR_NO_DEVICE;
+    }
+    if (sim_memory_start() != 0 || pthread_key_create(&thread_key, thread_ends) != 0 ||
+        pthread_atfork(before_fork, after_fork_parent, after_fork_child) != 0) {
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    pin_library();
+    atexit(at_exit);
+    atomic_store(&sim_state, SIM_READY);
+    return CUDA_SUCCESS;
+}
+
+SIM_API_EARLY(cuInit, (unsigned int Flags), Flags)
+{
+    if (Flags != 0) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    if (atomic_load(&sim_state) == SIM_READY) {
+        return CUDA_SUCCESS;
+    }
+    if (atomic_load(&sim_state) != SIM_UNTOUCHED) {
+        return sim_gate_refusal(atomic_load(&sim_state));
+    }
+    pthread_mutex_lock(&start_lock);
+    CUresult result = CUDA_SUCCESS;
+    if (atomic_load(&sim_state) == SIM_UNTOUCHED) {
+        result = start();
+    }
+    pthread_mutex_unlock(&start_lock);
+    return result;
+}
+
+SIM_API_EARLY(cuDriverGetVersion, (int *driverVersion), driverVersion)
+{
+    if (!driverVersion) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    *driverVersion = SIM_DRIVER_VERSION;
+    return CUDA_SUCCESS;
+}
+
+void sim_cuda_set_callback(sim_callback *callback)
+{
+    atomic_store(&sim_hook, callback);
+}

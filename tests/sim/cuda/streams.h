@@ -1,0 +1,18 @@
+/* stream.c and event.c, for the rest of the driver. */
+#ifndef SIM_STREAMS_H
+#define SIM_STREAMS_H
+
+#include "engine.h"
+
+/* The stream behind a handle; 0 stands for dflt, and the two default streams belong to the
+ * current context and are made at first use. INVALID_HANDLE, INVALID_CONTEXT or OUT_OF_MEMORY. */
+CUresult sim_stream_resolve_locked(CUstream handle, CUstream dflt, CUstream *stream);
+
+/* Queues work: OUT_OF_MEMORY, or *seq (which may be NULL) is its place. */
+CUresult sim_stream_work_locked(CUstream stream, const struct sim_work *work, uint64_t *seq);
+
+CUresult sim_event_record_locked(CUevent event, CUstream stream);
+/* Makes the stream wait for the event's most recent record. */
+CUresult sim_event_wait_locked(CUevent event, CUstream stream);
+
+#endif

@@ -1,0 +1,147 @@
+/* What operations do to memory. */
+#include "work.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void move(uintptr_t dst, enum sim_access dst_access, uintptr_t src,
+                 enum sim_access src_access, size_t bytes)
+{
+    char bounce[16384];
+    if (dst_access != ACCESS_SAFE && src_access != ACCESS_SAFE) {
+        memmove((void *)dst, (const void *)src, bytes);
+    } else if (dst_access != ACCESS_SAFE) {
+        sim_dma_read((void *)dst, src, bytes);
+    } else if (src_access != ACCESS_SAFE) {
+        sim_dma_write(dst, (const void *)src, bytes);
+    } else {
+        for (size_t at = 0; at < bytes; at += sizeof bounce) {
+            size_t part = bytes - at < sizeof bounce ? bytes - at : sizeof bounce;
+            sim_dma_read(bounce, src + at, part);
+            sim_dma_write(dst + at, bounce, part);
+        }
+    }
+}
+
+static void run_copy(const struct sim_copy *c)
+{
+    size_t width = c->width, height = c->height, depth = c->depth;
+    if (sim_copy_empty(c)) {
+        return;
+    }
+    if (height > 1 && c->src_pitch == width && c->dst_pitch == width) {
+        width *= height;
+        height = 1;
+    }
+    if (depth > 1 && height == 1 && c->src_slice == width && c->dst_slice == width) {
+        width *= depth;
+        depth = 1;
+    }
+    for (size_t z = 0; z < depth; z++) {
+        for (size_t y = 0; y < height; y++) {
+            move(c->dst + z * c->dst_slice + y * c->dst_pitch, c->dst_access,
+                 c->src + z * c->src_slice + y * c->src_pitch, c->src_access, width);
+        }
+    }
+}
+
+static void fill_row(void *to, const struct sim_fill *fill, size_t elements)
+{
+    if (fill->element == 1) {
+        memset(to, (int)(fill->value & 0xff), elements);
+    } else if (fill->element == 2) {
+        for (size_t i = 0; i < elements; i++) {
+            ((uint16_t *)to)[i] = (uint16_t)fill->value;
+        }
+    } else {
+        for (size_t i = 0; i < elements; i++) {
+            ((uint32_t *)to)[i] = fill->value;
+        }
+    }
+}
+
+static void run_fill(const struct sim_fill *fill)
+{
+    uint32_t piece[1024];
+    size_t most = sizeof piece / fill->element;
+    for (size_t y = 0; y < fill->height; y++) {
+        uintptr_t row = fill->dst + y * fill->pitch;
+        if (fill->access != ACCESS_SAFE) {
+            fill_row((void *)row, fill, fill->width);
+            continue;
+        }
+        fill_row(piece, fill, fill->width < most ? fill->width : most);
+        for (size_t x = 0; x < fill->width; x += most) {
+            size_t part = fill->width - x < most ? fill->width - x : most;
+            sim_dma_write(row + x * fill->element, piece, part * fill->element);
+        }
+    }
+}
+
+static void run_write(const struct sim_value *v)
+{
+    if (v->access == ACCESS_SAFE) {
+        sim_dma_write(v->address, &v->value, v->wide ? 8 : 4);
+    } else if (v->wide) {
+        __atomic_store_n((uint64_t *)v->address, v->value, __ATOMIC_RELEASE);
+    } else {
+        __atomic_store_n((uint32_t *)v->address, (uint32_t)v->value, __ATOMIC_RELEASE);
+    }
+}
+
+void sim_work_run(struct sim_work *work)
+{
+    switch (work->kind) {
+    case WORK_MARK:
+        if (work->record) {
+            atomic_store(&work->record->time_ns, sim_now_ns());
+        }
+        break;
+    case WORK_COPY: run_copy(&work->copy); break;
+    case WORK_FILL: run_fill(&work->fill); break;
+    case WORK_WRITE_VALUE: run_write(&work->value); break;
+    default: break;
+    }
+}
+
+static uint64_t read_value(const struct sim_value *v)
+{
+    uint64_t seen = 0;
+    if (v->access == ACCESS_SAFE) {
+        sim_dma_read(&seen, v->address, v->wide ? 8 : 4);
+    } else if (v->wide) {
+        seen = __atomic_load_n((uint64_t *)v->address, __ATOMIC_ACQUIRE);
+    } else {
+        seen = __atomic_load_n((uint32_t *)v->address, __ATOMIC_ACQUIRE);
+    }
+    return seen;
+}
+
+bool sim_work_value_reached(const struct sim_value *v)
+{
+    uint64_t mask = v->wide ? UINT64_MAX : UINT32_MAX;
+    uint64_t seen = read_value(v), wanted = v->value & mask;
+    switch (v->flags & 3) {
+    case CU_STREAM_WAIT_VALUE_EQ: return seen == wanted;
+    case CU_STREAM_WAIT_VALUE_AND: return (seen & wanted) != 0;
+    case CU_STREAM_WAIT_VALUE_NOR: return (~(seen | wanted) & mask) != 0;
+    default: return v->wide ? (int64_t)(seen - wanted) >= 0 : (int32_t)(seen - wanted) >= 0;
+    }
+}
+
+static uint64_t transfer_ns(size_t bytes)
+{
+    return sim_options.bandwidth ? (uint64_t)((double)bytes * 1e9 / (double)sim_options.bandwidth)
+                                 : 0;
+}
+
+uint64_t sim_work_busy_ns(const struct sim_work *work)
+{
+    switch (work->kind) {
+    case WORK_COPY: return transfer_ns(work->copy.width * work->copy.height * work->copy.depth);
+    case WORK_FILL:
+        return transfer_ns(work->fill.width * work->fill.element * work->fill.height);
+    case WORK_KERNEL: return work->kernel_ns;
+    default: return 0;
+    }
+}

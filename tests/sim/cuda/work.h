@@ -1,0 +1,93 @@
+/*
+ * What an operation does once it may start. Graph nodes hold the same, with the program's own
+ * addresses; sim_work_bind gives an operation the addresses and accesses the device uses.
+ */
+#ifndef SIM_WORK_H
+#define SIM_WORK_H
+
+#include "sim.h"
+
+enum sim_work_kind {
+    WORK_MARK, /* nothing, or the time of an event record */
+    WORK_COPY,
+    WORK_FILL,
+    WORK_WRITE_VALUE,
+    WORK_WAIT_VALUE,
+    WORK_KERNEL,
+    WORK_HOST,
+};
+
+/* How the device reaches an address. */
+enum sim_access {
+    ACCESS_DIRECT, /* through a mapping that nothing the program does can take away */
+    ACCESS_SAFE,   /* the program's own mapping: never faults, whatever became of it */
+    ACCESS_RAW,    /* the program's own mapping, by a thread that dies with it */
+};
+
+/* Up to three dimensions. Pitches and slices are in bytes; 1 x 1 copies ignore them. */
+struct sim_copy {
+    uintptr_t src, dst;
+    size_t width, height, depth;
+    size_t src_pitch, src_slice, dst_pitch, dst_slice;
+    enum sim_access src_access, dst_access;
+    void *staged; /* malloc'ed copy of the source, owned by the operation */
+};
+
+struct sim_fill {
+    uintptr_t dst;
+    size_t width, height, pitch; /* width in elements */
+    unsigned element;            /* 1, 2 or 4 bytes */
+    uint32_t value;
+    enum sim_access access;
+};
+
+struct sim_value {
+    uintptr_t address;
+    uint64_t value;
+    unsigned flags;
+    bool wide; /* 64 bits */
+    enum sim_access access;
+};
+
+struct sim_host {
+    CUhostFn fn;
+    void *arg;
+    CUstreamCallback callback; /* instead of fn, with the stream's handle */
+    CUstream handle;
+};
+
+struct sim_work {
+    enum sim_work_kind kind;
+    union {
+        struct sim_record *record; /* WORK_MARK; may be NULL */
+        struct sim_copy copy;
+        struct sim_fill fill;
+        struct sim_value value;
+        struct sim_host host;
+        uint64_t kernel_ns;
+    };
+};
+
+/* work.c: runs WORK_MARK to WORK_WRITE_VALUE; other kinds have no effect. Call it without the lock. */
+void sim_work_run(struct sim_work *work);
+/* Whether the value that WORK_WAIT_VALUE waits for is there. */
+bool sim_work_value_reached(const struct sim_value *value);
+/* How long the work occupies its stream by the options. */
+uint64_t sim_work_busy_ns(const struct sim_work *work);
+
+/* The bytes from the first one that a strided side touches to the last one. */
+static inline size_t sim_extent(const struct sim_copy *c, size_t pitch, size_t slice)
+{
+    return (c->depth - 1) * slice + (c->height - 1) * pitch + c->width;
+}
+static inline bool sim_copy_empty(const struct sim_copy *c)
+{
+    return c->width == 0 || c->height == 0 || c->depth == 0;
+}
+
+/* dma.c: moves bytes whose program side may be unmapped, protected or reused at any moment.
+ * What cannot be reached is left out: such bytes land nowhere, or keep what was there. */
+void sim_dma_read(void *to, uintptr_t from, size_t bytes);
+void sim_dma_write(uintptr_t to, const void *from, size_t bytes);
+
+#endif

@@ -1,0 +1,315 @@
+/*
+ * A libcupti of callbacks: one subscriber, the driver and the runtime domain, enter and exit.
+ *
+ * The calls are announced by the simulated libcuda and libcudart; a program with another runtime
+ * (a static one) gets driver callbacks only. Callbacks run on the calling thread. What a callback
+ * calls is announced in its turn, so that a subscriber meets its own recursion here as well.
+ */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#pragma GCC visibility push(default)
+#include <cupti.h>
+#pragma GCC visibility pop
+
+#include "../cuda/sim_hooks.h"
+#include "../cudart/sim_cudart_hooks.h"
+#include "cupti_sim.h"
+
+#define MAX_CBID 1024
+#define MAX_NESTED 16
+#define MAX_NAME 96
+
+struct CUpti_Subscriber_st {
+    CUpti_CallbackFunc callback;
+    void *user;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct CUpti_Subscriber_st the_subscriber;
+static _Atomic(CUpti_SubscriberHandle) subscriber;
+static _Atomic unsigned char enabled[CUPTI_CB_DOMAIN_SIZE][MAX_CBID];
+static _Atomic uint32_t correlation_ids;
+
+static struct {
+    sim_cuda_set_callback_fn *hear_driver;
+    void (*hear_runtime)(sim_cudart_callback *);
+    const char *(*runtime_name)(int);
+    CUresult (*current_context)(CUcontext *);
+} sim;
+
+/* The calls under way on this thread; exit finds there what enter left. */
+static __thread struct {
+    uint32_t id;
+    uint64_t data;
+} calls[MAX_NESTED];
+static __thread unsigned depth;
+static __thread int is_asking; /* our own look-up of the context is nobody's business */
+
+static CUcontext context_of_thread(void)
+{
+    CUcontext context = NULL;
+    is_asking = 1;
+    if (!sim.current_context || sim.current_context(&context) != CUDA_SUCCESS)
+        context = NULL;
+    is_asking = 0;
+    return context;
+}
+
+/* "cudaMemcpyAsync" of "cudaMemcpyAsync_v3020"; a driver symbol is its own name. */
+static const char *function_name(CUpti_CallbackDomain domain, const char *symbol, char *buffer)
+{
+    if (domain != CUPTI_CB_DOMAIN_RUNTIME_API)
+        return symbol;
+    snprintf(buffer, MAX_NAME, "%s", symbol);
+    char *version = strrchr(buffer, '_');
+    if (version && version[1] == 'v')
+        *version = '\0';
+    return buffer;
+}
+
+static void deliver(CUpti_CallbackDomain domain, int enter, int cbid, const char *symbol,
+                    void *args, void *result)
+{
+    CUpti_SubscriberHandle to = atomic_load(&subscriber);
+    if (!to || !atomic_load_explicit(&enabled[domain][cbid], memory_order_relaxed))
+        return;
+    CUcontext context = context_of_thread();
+    char buffer[MAX_NAME];
+    CUpti_CallbackData data = {
+        .callbackSite = enter ? CUPTI_API_ENTER : CUPTI_API_EXIT,
+        .functionName = function_name(domain, symbol, buffer),
+        .functionParams = args,
+        .functionReturnValue = enter ? NULL : result,
+        .context = context,
+        .contextUid = context ? 1 : 0,
+        .correlationData = &calls[depth].data,
+        .correlationId = calls[depth].id,
+    };
+    depth++;
+    to->callback(to->user, domain, (CUpti_CallbackId)cbid, &data);
+    depth--;
+}
+
+/* A call keeps one cell of `calls` from its entry to its exit, the calls inside it those above. */
+static void hear(CUpti_CallbackDomain domain, int enter, int cbid, const char *symbol, void *args,
+                 void *result)
+{
+    if (is_asking || cbid < 0 || cbid >= MAX_CBID)
+        return;
+    if (!enter && depth > 0)
+        depth--;
+    if (depth + 1 < MAX_NESTED) {
+        if (enter) {
+            calls[depth].id = atomic_fetch_add(&correlation_ids, 1) + 1;
+            calls[depth].data = 0;
+        }
+        deliver(domain, enter, cbid, symbol, args, result);
+    }
+    if (enter)
+        depth++;
+}
+
+static void hear_driver(int enter, int cbid, const char *symbol, void *args, CUresult result)
+{
+    hear(CUPTI_CB_DOMAIN_DRIVER_API, enter, cbid, symbol, args, &result);
+}
+
+static void hear_runtime(int enter, int cbid, const char *symbol, void *args, int result)
+{
+    hear(CUPTI_CB_DOMAIN_RUNTIME_API, enter, cbid, symbol, args, &result);
+}
+
+static void find_simulator(void)
+{
+    void *driver = dlopen("libcuda.so.1", RTLD_NOW);
+    if (driver) {
+        sim.hear_driver =
+            (sim_cuda_set_callback_fn *)(uintptr_t)dlsym(driver, "sim_cuda_set_callback");
+        *(void **)&sim.current_context = dlsym(driver, "cuCtxGetCurrent");
+    }
+    void *runtime = dlopen("libcudart.so.13", RTLD_NOW);
+    if (runtime) {
+        *(void **)&sim.hear_runtime = dlsym(runtime, "sim_cudart_set_callback");
+        *(void **)&sim.runtime_name = dlsym(runtime, "sim_cudart_name");
+    }
+}
+
+static void listen_to_simulator(int on)
+{
+    if (sim.hear_driver)
+        sim.hear_driver(on ? hear_driver : NULL);
+    if (sim.hear_runtime)
+        sim.hear_runtime(on ? hear_runtime : NULL);
+}
+
+CUptiResult cuptiSubscribe(CUpti_SubscriberHandle *handle, CUpti_CallbackFunc callback, void *user)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, find_simulator);
+    if (!handle || !callback)
+        return CUPTI_ERROR_INVALID_PARAMETER;
+    if (!sim.hear_driver)
+        return CUPTI_ERROR_NOT_INITIALIZED;
+
+    CUptiResult result = CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
+    pthread_mutex_lock(&lock);
+    if (!atomic_load(&subscriber)) {
+        the_subscriber = (struct CUpti_Subscriber_st){callback, user};
+        atomic_store(&subscriber, &the_subscriber);
+        listen_to_simulator(1);
+        *handle = &the_subscriber;
+        result = CUPTI_SUCCESS;
+    }
+    pthread_mutex_unlock(&lock);
+    return result;
+}
+
+static void unsubscribe_locked(void)
+{
+    listen_to_simulator(0);
+    atomic_store(&subscriber, NULL);
+    memset(enabled, 0, sizeof enabled);
+}
+
+/* Of a handle that is no subscriber any more it says nothing, as the real one does. */
+CUptiResult cuptiUnsubscribe(CUpti_SubscriberHandle handle)
+{
+    if (!handle)
+        return CUPTI_ERROR_INVALID_PARAMETER;
+    pthread_mutex_lock(&lock);
+    if (handle == atomic_load(&subscriber))
+        unsubscribe_locked();
+    pthread_mutex_unlock(&lock);
+    return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiFinalize(void)
+{
+    pthread_mutex_lock(&lock);
+    if (atomic_load(&subscriber))
+        unsubscribe_locked();
+    pthread_mutex_unlock(&lock);
+    return CUPTI_SUCCESS;
+}
+
+static int is_known(CUpti_SubscriberHandle handle, CUpti_CallbackDomain domain)
+{
+    return handle && handle == atomic_load(&subscriber) && domain > CUPTI_CB_DOMAIN_INVALID &&
+           domain < CUPTI_CB_DOMAIN_SIZE;
+}
+
+CUptiResult cuptiEnableCallback(uint32_t enable, CUpti_SubscriberHandle handle,
+                                CUpti_CallbackDomain domain, CUpti_CallbackId cbid)
+{
+    if (!is_known(handle, domain) || cbid >= MAX_CBID)
+        return CUPTI_ERROR_INVALID_PARAMETER;
+    atomic_store(&enabled[domain][cbid], enable != 0);
+    return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiEnableDomain(uint32_t enable, CUpti_SubscriberHandle handle,
+                              CUpti_CallbackDomain domain)
+{
+    if (!is_known(handle, domain))
+        return CUPTI_ERROR_INVALID_PARAMETER;
+    for (int cbid = 1; cbid < MAX_CBID; cbid++)
+        atomic_store(&enabled[domain][cbid], enable != 0);
+    return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiEnableAllDomains(uint32_t enable, CUpti_SubscriberHandle handle)
+{
+    CUptiResult result = CUPTI_SUCCESS;
+    for (int domain = 1; domain < CUPTI_CB_DOMAIN_SIZE && result == CUPTI_SUCCESS; domain++)
+        result = cuptiEnableDomain(enable, handle, (CUpti_CallbackDomain)domain);
+    return result;
+}
+
+CUptiResult cuptiGetCallbackState(uint32_t *enable, CUpti_SubscriberHandle handle,
+                                  CUpti_CallbackDomain domain, CUpti_CallbackId cbid)
+{
+    if (!enable || !is_known(handle, domain) || cbid >= MAX_CBID)
+        return CUPTI_ERROR_INVALID_PARAMETER;
+    *enable = atomic_load(&enabled[domain][cbid]);
+    return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiSupportedDomains(size_t *domainCount, CUpti_DomainTable *domainTable)
+{
+    static CUpti_CallbackDomain supported[] = {CUPTI_CB_DOMAIN_DRIVER_API,
+                                               CUPTI_CB_DOMAIN_RUNTIME_API};
+    if (!domainCount || !domainTable)
+        return CUPTI_ERROR_INVALID_PARAMETER;
+    *domainCount = sizeof supported / sizeof *supported;
+    *domainTable = supported;
+    return CUPTI_SUCCESS;
+}
+
+static const char *find_name(const struct cupti_sim_name *at, int cbid)
+{
+    while (at->name && at->cbid != cbid)
+        at++;
+    return at->name;
+}
+
+CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain domain, uint32_t cbid, const char **name)
+{
+    if (!name)
+        return CUPTI_ERROR_INVALID_PARAMETER;
+    *name = NULL;
+    if (domain == CUPTI_CB_DOMAIN_RUNTIME_API && sim.runtime_name)
+        *name = sim.runtime_name((int)cbid);
+    if (domain == CUPTI_CB_DOMAIN_DRIVER_API) {
+        *name = find_name(cupti_sim_legacy_names, (int)cbid);
+        if (!*name)
+            *name = find_name(cupti_sim_per_thread_names, (int)cbid);
+    }
+    return *name ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
+}
+
+CUptiResult cuptiGetResultString(CUptiResult result, const char **str)
+{
+    if (!str)
+        return CUPTI_ERROR_INVALID_PARAMETER;
+    switch (result) {
+    case CUPTI_SUCCESS:
+        *str = "CUPTI_SUCCESS";
+        break;
+    case CUPTI_ERROR_INVALID_PARAMETER:
+        *str = "CUPTI_ERROR_INVALID_PARAMETER";
+        break;
+    case CUPTI_ERROR_NOT_INITIALIZED:
+        *str = "CUPTI_ERROR_NOT_INITIALIZED";
+        break;
+    case CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED:
+        *str = "CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED";
+        break;
+    default:
+        *str = "CUPTI_ERROR_UNKNOWN";
+        break;
+    }
+    return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiGetVersion(uint32_t *version)
+{
+    if (!version)
+        return CUPTI_ERROR_INVALID_PARAMETER;
+    *version = CUPTI_API_VERSION;
+    return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiGetTimestamp(uint64_t *timestamp)
+{
+    if (!timestamp)
+        return CUPTI_ERROR_INVALID_PARAMETER;
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    *timestamp = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    return CUPTI_SUCCESS;
+}

@@ -1,0 +1,32 @@
+/*
+ * Names of the driver domain's callback ids, for one meaning of stream 0. cuda.h renames each
+ * function to its current version and variant; the rename is what makes the id and the name agree.
+ *
+ * The includer defines NAMES and, for the per-thread variants, CUDA_API_PER_THREAD_DEFAULT_STREAM.
+ */
+#include <cuda.h>
+#include <cupti_driver_cbid.h>
+
+#include "../cudart/driver.def"
+#include "cupti_sim.h"
+
+/* What programs call without the runtime's help. */
+#define DIRECT_FUNCTIONS(X)                                                                        \
+    X(cuCtxCreate)                                                                                 \
+    X(cuCtxDestroy)                                                                                \
+    X(cuCtxPushCurrent) X(cuCtxPopCurrent) X(cuDevicePrimaryCtxRelease) X(cuMemAllocHost)          \
+        X(cuMemcpy2D) X(cuPointerGetAttribute) X(cuPointerSetAttribute) X(cuStreamGetCtx)          \
+            X(cuStreamWriteValue32) X(cuStreamWriteValue64) X(cuStreamWaitValue32)                 \
+                X(cuStreamWaitValue64) X(cuMemsetD16) X(cuMemsetD32) X(cuMemsetD16Async)           \
+                    X(cuMemsetD32Async) X(cuMemsetD2D16Async) X(cuMemsetD2D32Async)
+
+/* It has a second variant, and one id. */
+#undef cuGetProcAddress_v2
+
+#define ID(symbol) CUPTI_DRIVER_TRACE_CBID_##symbol
+#define ROW(symbol) {#symbol, ID(symbol)},
+#define NAME(function) ROW(function)
+
+const struct cupti_sim_name NAMES[] = {
+    RT_DRIVER_FUNCTIONS(NAME) RT_DRIVER_FUNCTIONS_12000(NAME) DIRECT_FUNCTIONS(NAME){NULL, 0},
+};

@@ -1,0 +1,2 @@
+#define NAMES cupti_sim_legacy_names
+#include "driver_names.h"

@@ -1,0 +1,26 @@
+// preload-also: interposer
+//
+// A second interposer beside this library wraps malloc, free and cuMemAlloc by dlsym(RTLD_NEXT), as
+// GPU-sharing tools do. From its place in the order the next cuMemAlloc is the driver's, or nothing
+// in a program that does not link it; its own dlsym-found functions must not lead back to it.
+#include "lookup.h"
+
+typedef int counter_function(void);
+
+int main(void)
+{
+    void *allocations = dlsym(RTLD_DEFAULT, "interposer_allocations");
+    void *depth = dlsym(RTLD_DEFAULT, "interposer_max_depth");
+    void *driver_found = dlsym(RTLD_DEFAULT, "interposer_found_driver");
+    if (allocations == NULL || depth == NULL || driver_found == NULL) {
+        puts("the interposer is not there");
+        return 1;
+    }
+    use_cuda("program");
+    churn(1000);
+    use_cuda("program");
+    SHOW(AS(counter_function, allocations)() >= 1000);
+    SHOW(AS(counter_function, depth)());
+    SHOW(AS(counter_function, driver_found)());
+    return 0;
+}

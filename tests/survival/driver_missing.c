@@ -1,0 +1,18 @@
+// link: none
+// env: LD_LIBRARY_PATH=/nonexistent
+//
+// No driver where the program looks for it. It says so in its own words and goes on without.
+#include "lookup.h"
+
+int main(void)
+{
+    void *driver = dlopen("libcuda.so.1", RTLD_NOW);
+    if (driver == NULL)
+        printf("no driver: %s\n", dlerror());
+    else
+        puts("there is a driver after all");
+    SHOW(dlsym(RTLD_DEFAULT, "cuInit") == NULL);
+    SHOW(dlsym(RTLD_DEFAULT, "cuMemcpyHtoDAsync_v2") == NULL);
+    churn(1000);
+    return 0;
+}

@@ -1,0 +1,259 @@
+#!/usr/bin/env python3
+"""The command `safecopy`: run, report, and what they say when something is wrong."""
+
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+OUT = pathlib.Path(os.environ.get("SAFECOPY_OUT", ROOT / "out"))
+WRITER = OUT / "tests" / "unit" / "test_report"
+CODES = ["SC101", "SC102", "SC103", "SC104", "SC105", "SC204"]
+SHOW = "import os; print(os.environ['LD_PRELOAD']); print(os.environ.get('SAFECOPY_OPTIONS'))"
+
+
+class Command(unittest.TestCase):
+    """A copy of the command, beside a library that does nothing, so that `run` is tested alone."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.temporary = tempfile.TemporaryDirectory()
+        cls.folder = pathlib.Path(cls.temporary.name).resolve()
+        (cls.folder / "bin").mkdir()
+        (cls.folder / "lib").mkdir()
+        cls.command = cls.folder / "bin" / "safecopy"
+        cls.library = cls.folder / "bin" / "libsafecopy.so"
+        shutil.copy(OUT / "safecopy", cls.command)
+        subprocess.run(["cc", "-shared", "-x", "c", "/dev/null", "-o", cls.library], check=True)
+        cls.report = cls.folder / "r.jsonl"
+        subprocess.run([WRITER, "--write", cls.report], check=True, stderr=subprocess.DEVNULL)
+        cls.lines = cls.report.read_text(encoding="utf-8").splitlines(keepends=True)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.temporary.cleanup()
+
+    def start(self, *arguments, options=None, preload=None, command=None, stdin=None):
+        environment = {k: v for k, v in os.environ.items()
+                       if k not in ("SAFECOPY_OPTIONS", "LD_PRELOAD")}
+        if options is not None:
+            environment["SAFECOPY_OPTIONS"] = options
+        if preload is not None:
+            environment["LD_PRELOAD"] = preload
+        return subprocess.run([command or self.command, *arguments], env=environment, input=stdin,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                              check=False)
+
+    def fails(self, status, words, *arguments, **more):
+        run = self.start(*arguments, **more)
+        self.assertEqual(run.returncode, status, run.stderr)
+        self.assertIn(words, run.stderr)
+        return run
+
+    def write(self, name, lines):
+        path = self.folder / name
+        path.write_text("".join(lines), encoding="utf-8")
+        return path
+
+
+class Run(Command):
+    def shown(self, *arguments, **more):
+        run = self.start("run", *arguments, sys.executable, "-c", SHOW, **more)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertEqual(run.stderr, "")
+        return run.stdout.splitlines()
+
+    def test_preloads_the_library_beside_it(self):
+        self.assertEqual(self.shown(), [str(self.library), "None"])
+
+    def test_keeps_what_is_preloaded(self):
+        other = self.folder / "lib" / "other.so"
+        shutil.copy(self.library, other)
+        self.assertEqual(self.shown(preload=str(other))[0], f"{self.library}:{other}")
+
+    def test_flags_come_after_the_environment(self):
+        self.assertEqual(
+            self.shown("--strict", "--option", "mode=report", "--report", "/tmp/%p.jsonl",
+                       options="strict=0"),
+            [str(self.library),
+             "strict=0:strict=1:mode=report:report_path=/tmp/%p.jsonl"])
+
+    def test_finds_an_installed_library(self):
+        moved = self.folder / "prefix"
+        (moved / "bin").mkdir(parents=True)
+        (moved / "lib").mkdir()
+        shutil.copy(self.command, moved / "bin" / "safecopy")
+        shutil.copy(self.library, moved / "lib" / "libsafecopy.so")
+        self.assertEqual(self.shown(command=moved / "bin" / "safecopy")[0],
+                         str(moved / "lib" / "libsafecopy.so"))
+
+    def test_says_where_it_looked_for_the_library(self):
+        lonely = self.folder / "lonely"
+        lonely.mkdir()
+        shutil.copy(self.command, lonely / "safecopy")
+        self.fails(2, f"libsafecopy.so is neither in {lonely}", "run", "true",
+                   command=lonely / "safecopy")
+
+    def test_refuses_a_place_that_cannot_be_preloaded(self):
+        blank = self.folder / "a place"
+        blank.mkdir()
+        for name in ("safecopy", "libsafecopy.so"):
+            shutil.copy(self.folder / "bin" / name, blank / name)
+        self.fails(2, "with a blank or a colon", "run", "true", command=blank / "safecopy")
+
+    def test_passes_status_and_arguments_through(self):
+        run = self.start("run", "--", "sh", "-c", "echo \"$@\"; exit 7", "sh", "--strict", "--json")
+        self.assertEqual((run.returncode, run.stdout), (7, "--strict --json\n"))
+
+    def test_options_after_the_program_are_the_programs(self):
+        run = self.start("run", "echo", "--strict")
+        self.assertEqual(run.stdout, "--strict\n")
+
+    def test_bad_options_start_nothing(self):
+        for arguments, options, words in [
+                (["--option", "stirct=1"], None, "did you mean 'strict'?"),
+                ([], "mode=heal", "it takes fix, report or off"),
+                (["--report", "a:b"], None, "':' separates options"),
+                (["--nonsense"], None, "--nonsense")]:
+            run = self.fails(2, words, "run", *arguments, "echo", "started", options=options)
+            self.assertEqual(run.stdout, "")
+            self.assertEqual(len(run.stderr.splitlines()), 1, run.stderr)
+
+    def test_a_missing_program(self):
+        self.fails(127, "cannot run no-such-program", "run", "no-such-program")
+        self.fails(126, "Permission denied", "run", str(self.report))
+        self.fails(2, "name a program", "run")
+
+
+class Report(Command):
+    def test_shows_every_hazard_and_what_to_do(self):
+        run = self.start("report", self.report)
+        self.assertEqual(run.returncode, 1)
+        self.assertEqual(run.stderr, "")
+        self.assertEqual(len(re.findall("What to do: ", run.stdout)), len(CODES))
+        for code in CODES:
+            self.assertIn(f"\n{code} ", run.stdout)
+        self.assertIn("an option was not understood and ignored: stirct=1", run.stdout)
+
+    def test_names_functions_from_the_symbol_table(self):
+        """The writer's own frames are static functions, which only the symbol table knows."""
+        self.assertNotIn("write_report", "".join(self.lines[1:]))
+        self.assertIn("#0 write_report (", self.start("report", self.report).stdout)
+
+    def test_a_file_of_another_build_is_not_believed(self):
+        run = json.loads(self.lines[0])
+        run["modules"][0]["build_id"] = "00" * 20
+        path = self.write("other.jsonl", [json.dumps(run) + "\n", *self.lines[1:]])
+        result = self.start("report", path)
+        self.assertIn("is not the build that ran", result.stderr)
+        self.assertNotIn("write_report", result.stdout)
+
+    def test_cplusplus_names_are_readable(self):
+        hazard = json.loads(self.lines[1])
+        hazard["event"]["stack"] = [
+            {"module": None, "offset": "0x10", "symbol": "_ZN5BatchD1Ev"},
+            {"file": "train.py", "line": 7, "function": "step"}]
+        path = self.write("cpp.jsonl", [self.lines[0], json.dumps(hazard) + "\n"])
+        text = self.start("report", path).stdout
+        self.assertIn("#0 Batch::~Batch() (0x10)", text)
+        self.assertIn("#1 step train.py:7", text)
+
+    def test_observed_comes_first(self):
+        text = self.start("report", self.report).stdout
+        self.assertLess(text.rindex(", observed, "), text.index(", latent, "))
+
+    def test_merges_equal_hazards_of_several_runs(self):
+        again = self.write("again.jsonl", self.lines)
+        result = self.start("report", "--json", self.report, again)
+        self.assertEqual(result.returncode, 1)
+        merged = json.loads(result.stdout)
+        self.assertEqual(len(merged["runs"]), 2)
+        self.assertEqual(sorted(h["code"] for h in merged["hazards"]), CODES)
+        self.assertEqual({(h["count"], h["runs"]) for h in merged["hazards"]}, {(4, 2)})
+        self.assertIn("at least 4 times in 2 runs", self.start("report", self.report, again).stdout)
+
+    def test_no_hazards_is_success(self):
+        summary = json.loads(self.lines[-1])
+        summary.update(hazards=0, observed=0, latent=0, by_code={})
+        path = self.write("clean.jsonl", [self.lines[0], json.dumps(summary) + "\n"])
+        result = self.start("report", path)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertIn("0 hazards in 7 operations", result.stdout)
+
+    def test_a_killed_run_is_told(self):
+        cut = "".join(self.lines[:3])[:-20]
+        path = self.write("killed.jsonl", [cut])
+        result = self.fails(1, f"{path}:3: the last line is cut; passed over", "report", path)
+        self.assertIn("the run did not end normally", result.stdout)
+        self.assertIn("1 line could not be read", result.stdout)
+
+    def test_corrupt_lines_are_passed_over(self):
+        lines = [self.lines[0], "{\"type\":\n", "[1]\n", "{\"type\":\"hazard\"}\n", "\0\n",
+                 *self.lines[1:]]
+        path = self.write("corrupt.jsonl", lines)
+        result = self.start("report", path)
+        self.assertEqual(result.returncode, 1)
+        self.assertEqual(re.findall(r"jsonl:(\d+): ", result.stderr), ["2", "3", "4", "5"])
+        self.assertEqual(len(re.findall("What to do: ", result.stdout)), len(CODES))
+
+    def test_what_cannot_be_read_fails_and_the_rest_is_shown(self):
+        empty = self.write("empty.jsonl", [])
+        text = self.write("text.jsonl", ["hello\n"])
+        for path, words in [(empty, "is not a report"), (text, "is not a report"),
+                            (self.folder / "none", "No such file"), (self.folder, "directory")]:
+            result = self.fails(2, words, "report", path, self.report)
+            self.assertIn("SC101", result.stdout)
+
+    def test_standard_input(self):
+        result = self.start("report", "-", stdin="".join(self.lines))
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("SC204", result.stdout)
+
+    def test_a_report_cannot_steer_the_terminal(self):
+        run = json.loads(self.lines[0])
+        run["command"] = ["app", "\x1b[31mred"]
+        path = self.write("steer.jsonl", [json.dumps(run) + "\n"])
+        self.assertNotIn("\x1b", self.start("report", path).stdout)
+
+    def test_usage(self):
+        self.fails(2, "name a file", "report")
+        self.fails(2, "--nonsense", "report", "--nonsense", self.report)
+
+
+class Main(Command):
+    def test_version(self):
+        self.assertRegex(self.start("--version").stdout, r"^safecopy \d+\.\d+\.\d+\n$")
+
+    def test_help_names_commands_and_options(self):
+        run = self.start("--help")
+        self.assertEqual((run.returncode, run.stderr), (0, ""))
+        for word in ("safecopy run", "safecopy report", "report_path", "max_held"):
+            self.assertIn(word, run.stdout)
+
+    def test_usage(self):
+        self.fails(2, "run or report")
+        self.fails(2, "there is no command explain", "explain")
+
+    def test_the_page_of_options_has_every_key_and_default(self):
+        """docs/options.md against the table that the parser uses."""
+        page = (ROOT / "docs" / "options.md").read_text(encoding="utf-8")
+        rows = re.findall(r"^  ([a-z_]+) +(\S+?),? .*?(not in this version)?\)?$",
+                          self.start("--help").stdout, re.M)
+        options = [row for row in rows if row[0] not in ("run", "report")]
+        self.assertGreaterEqual(len(options), 20)
+        for key, default, later in options:
+            section = re.search(rf"^### {key}\n(.*?)(?=^##|\Z)", page, re.M | re.S)
+            self.assertIsNotNone(section, f"{key} has no section")
+            self.assertIn(f"Default: `{default}`" if default != "(none)" else "Default: none",
+                          section[1])
+            self.assertEqual("Not in this version" in section[1], bool(later), key)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,279 @@
+/* The parser of SAFECOPY_OPTIONS: defaults, every kind of value, complaints, what is remembered. */
+#include "report/options.h"
+#include "track/hazard.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct sc_options options;
+static char said[4096];
+static unsigned said_count;
+
+static void listen(void *context, const char *line)
+{
+    ck_assert_ptr_eq(context, said);
+    ck_assert_ptr_null(strchr(line, '\n'));
+    strncat(said, line, sizeof(said) - strlen(said) - 2);
+    strcat(said, "\n");
+    said_count++;
+}
+
+static void set_up(void)
+{
+    said[0] = '\0';
+    said_count = 0;
+    sc_options_defaults(&options);
+}
+
+static unsigned parse(const char *text)
+{
+    return sc_options_parse(&options, text, listen, said);
+}
+
+START_TEST(defaults_are_those_of_the_contract)
+{
+    ck_assert_int_eq(options.mode, SC_MODE_FIX);
+    ck_assert(!options.strict);
+    ck_assert_int_eq(options.exitcode, 66);
+    ck_assert_int_eq(options.certainty, SC_LATENT);
+    ck_assert(!options.halt_on_error);
+    ck_assert_str_eq(options.report_path, "safecopy.%e.%p.jsonl");
+    ck_assert_str_eq(options.suppressions, "");
+    ck_assert(options.guard);
+    ck_assert_uint_eq(options.snapshot_max_bytes, 32 << 10);
+    ck_assert_uint_eq(options.max_held_bytes, 1 << 30);
+    ck_assert_uint_eq(options.stall_limit_ns, UINT64_C(10000000000));
+    ck_assert_int_eq(options.capture, SC_CAPTURE_REPAIR);
+    ck_assert_int_eq(options.stacks, SC_STACKS_FULL);
+    ck_assert(options.python);
+    ck_assert_int_eq(options.cupti, SC_CUPTI_AUTO);
+    ck_assert(!options.timeline);
+    ck_assert_int_eq(options.pinned, SC_PINNED_HUGE);
+    ck_assert_uint_eq(options.device_heap_bytes, 0);
+    ck_assert_int_eq(options.verbosity, 1);
+    ck_assert(!options.help);
+    ck_assert_uint_eq(options.given, 0);
+}
+END_TEST
+
+START_TEST(nothing_to_parse_is_no_error)
+{
+    ck_assert_uint_eq(parse(NULL), 0);
+    ck_assert_uint_eq(parse(""), 0);
+    ck_assert_uint_eq(parse(":::"), 0);
+    ck_assert_uint_eq(said_count, 0);
+}
+END_TEST
+
+START_TEST(every_key_takes_another_value)
+{
+    ck_assert_uint_eq(
+        parse("mode=report:strict=1:exitcode=3:certainty=observed:halt_on_error=1:report_path=/r:"
+              "suppressions=/s:guard=off:snapshot_max=0:max_held=2M:stall_limit=250ms:"
+              "capture=report:stacks=site:python=0:cupti=require:timeline=1:pinned=driver:"
+              "device_heap=64M:verbosity=2:help=1"),
+        0);
+    ck_assert_int_eq(options.mode, SC_MODE_REPORT);
+    ck_assert(options.strict && options.halt_on_error && options.timeline && options.help);
+    ck_assert(!options.guard && !options.python);
+    ck_assert_int_eq(options.exitcode, 3);
+    ck_assert_int_eq(options.certainty, SC_OBSERVED);
+    ck_assert_str_eq(options.report_path, "/r");
+    ck_assert_str_eq(options.suppressions, "/s");
+    ck_assert_uint_eq(options.snapshot_max_bytes, 0);
+    ck_assert_uint_eq(options.max_held_bytes, 2 << 20);
+    ck_assert_uint_eq(options.stall_limit_ns, 250000000);
+    ck_assert_int_eq(options.capture, SC_CAPTURE_REPORT);
+    ck_assert_int_eq(options.stacks, SC_STACKS_SITE);
+    ck_assert_int_eq(options.cupti, SC_CUPTI_REQUIRE);
+    ck_assert_int_eq(options.pinned, SC_PINNED_DRIVER);
+    ck_assert_uint_eq(options.device_heap_bytes, 64 << 20);
+    ck_assert_int_eq(options.verbosity, 2);
+    ck_assert_uint_eq(options.given, (1u << 20) - 1);
+}
+END_TEST
+
+START_TEST(the_later_entry_wins)
+{
+    ck_assert_uint_eq(parse("mode=off:mode=report"), 0);
+    ck_assert_uint_eq(parse("mode=fix"), 0);
+    ck_assert_int_eq(options.mode, SC_MODE_FIX);
+}
+END_TEST
+
+START_TEST(a_value_may_contain_an_equals_sign)
+{
+    ck_assert_uint_eq(parse("report_path=/tmp/a=b"), 0);
+    ck_assert_str_eq(options.report_path, "/tmp/a=b");
+}
+END_TEST
+
+static const struct {
+    const char *entry, *words; /* the words must be in the complaint */
+} bad[] = {
+    {"stirct=1", "'stirct' is ignored; did you mean 'strict'?"},
+    {"exit_code=1", "did you mean 'exitcode'?"},
+    {"path=/x", "did you mean 'report_path'?"},
+    {" mode=fix", "did you mean 'mode'?"},
+    {"=1", "unknown option ''"},
+    {"mode=heal", "'mode' cannot be 'heal', which is ignored; it takes fix, report or off"},
+    {"mode=FIX", "it takes fix, report or off"},
+    {"strict", "'strict' has no value and is ignored; it takes 0 or 1"},
+    {"strict=yes", "it takes 0 or 1"},
+    {"strict=", "it takes 0 or 1"},
+    {"exitcode=0", "it takes a number from 1 to 255"},
+    {"exitcode=256", "it takes a number from 1 to 255"},
+    {"exitcode=18446744073709551682", "it takes a number from 1 to 255"},
+    {"exitcode=-1", "it takes a number from 1 to 255"},
+    {"exitcode=6x", "it takes a number from 1 to 255"},
+    {"max_held=1T", "it takes a size such as 4096, 32K, 8M or 1G"},
+    {"max_held=K", "it takes a size"},
+    {"max_held=1KK", "it takes a size"},
+    {"max_held=17179869184G", "it takes a size"},
+    {"max_held=99999999999999999999", "it takes a size"},
+    {"stall_limit=10", "it takes a time such as 500ms or 10s"},
+    {"stall_limit=1m", "it takes a time"},
+    {"stall_limit=9999999999s", "it takes a time"},
+    {"device_heap=x", "it takes driver or a size"},
+    {"report_path=", "it takes a path"},
+    {"verbosity=3", "it takes 0, 1 or 2"},
+    {"x\n=1", "unknown option 'x?'"},
+};
+
+START_TEST(a_bad_entry_is_named_and_changes_nothing)
+{
+    struct sc_options before = options;
+    ck_assert_uint_eq(parse(bad[_i].entry), 1);
+    ck_assert_uint_eq(said_count, 1);
+    ck_assert_msg(strstr(said, bad[_i].words) != NULL, "%s: %s", bad[_i].entry, said);
+    ck_assert_uint_eq(options.ignored_count, 1);
+    ck_assert_str_eq(options.ignored, bad[_i].entry);
+    options.ignored_count = 0;
+    memset(options.ignored, 0, sizeof(options.ignored));
+    ck_assert_mem_eq(&options, &before, sizeof(options));
+}
+END_TEST
+
+START_TEST(bad_entries_do_not_hide_good_ones)
+{
+    ck_assert_uint_eq(parse("nope=1:strict=1:mode=x"), 2);
+    ck_assert(options.strict);
+    ck_assert_str_eq(options.ignored, "nope=1:mode=x");
+    ck_assert_uint_eq(sc_options_parse(&options, "again", NULL, NULL), 1);
+    ck_assert_uint_eq(options.ignored_count, 3);
+    ck_assert_str_eq(options.ignored, "nope=1:mode=x:again");
+}
+END_TEST
+
+START_TEST(many_bad_entries_are_all_counted)
+{
+    char text[8 * 1000 + 1];
+    for (int i = 0; i < 1000; i++)
+        memcpy(text + 8 * i, "bad=val:", 9);
+    ck_assert_uint_eq(sc_options_parse(&options, text, NULL, NULL), 1000);
+    ck_assert_uint_eq(options.ignored_count, 1000);
+    ck_assert_uint_lt(strlen(options.ignored), sizeof(options.ignored));
+}
+END_TEST
+
+START_TEST(a_path_that_is_too_long_is_refused)
+{
+    static char text[5000];
+    strcpy(text, "report_path=");
+    memset(text + strlen(text), 'a', SC_OPTIONS_PATH_SIZE - 1);
+    ck_assert_uint_eq(parse(text), 0);
+    ck_assert_uint_eq(strlen(options.report_path), SC_OPTIONS_PATH_SIZE - 1);
+    strcat(text, "b");
+    ck_assert_uint_eq(parse(text), 1);
+    ck_assert_uint_lt(strlen(said), 300);
+    ck_assert_uint_eq(strlen(options.report_path), SC_OPTIONS_PATH_SIZE - 1);
+}
+END_TEST
+
+START_TEST(what_comes_later_says_so_once_each)
+{
+    parse("guard=on:cupti=require:snapshot_max=8K:suppressions=/s");
+    ck_assert_uint_eq(sc_options_not_yet(&options, listen, said), 4);
+    ck_assert_ptr_nonnull(
+        strstr(said, "option 'guard' has no effect: the page guard is not in this version\n"));
+    ck_assert_ptr_nonnull(strstr(said, "option 'suppressions' has no effect"));
+}
+END_TEST
+
+START_TEST(asking_for_less_than_what_comes_later_is_silent)
+{
+    parse("guard=off:snapshot_max=0:capture=report:python=0:cupti=off:timeline=0:pinned=driver:"
+          "device_heap=driver:suppressions=:stall_limit=10s:mode=fix:strict=1");
+    ck_assert_uint_eq(sc_options_not_yet(&options, listen, said), 0);
+    ck_assert_uint_eq(said_count, 0);
+}
+END_TEST
+
+/* What sc_options_get gives is itself a valid text of options that means the same. */
+START_TEST(values_read_back)
+{
+    static struct sc_options again;
+    char text[8192] = "", value[SC_OPTIONS_PATH_SIZE];
+    const char *key;
+    parse("max_held=1536M:snapshot_max=1000:stall_limit=1500ms:device_heap=0:mode=off:exitcode=7");
+    for (unsigned i = 0; (key = sc_options_get(&options, i, value, sizeof(value))); i++) {
+        strcat(strcat(strcat(text, key), "="), value);
+        strcat(text, ":");
+    }
+    ck_assert_ptr_nonnull(strstr(text, "max_held=1536M:"));
+    ck_assert_ptr_nonnull(strstr(text, "snapshot_max=1000:"));
+    ck_assert_ptr_nonnull(strstr(text, "stall_limit=1500ms:"));
+    ck_assert_ptr_nonnull(strstr(text, "device_heap=driver:"));
+    sc_options_defaults(&again);
+    ck_assert_uint_eq(sc_options_parse(&again, text, listen, said), 0);
+    again.given = options.given;
+    ck_assert_mem_eq(&again, &options, sizeof(options));
+}
+END_TEST
+
+START_TEST(the_table_names_every_key)
+{
+    char table[8192], value[64];
+    const char *key;
+    int ends[2];
+    ck_assert_int_eq(pipe(ends), 0);
+    sc_options_print_table(ends[1]);
+    close(ends[1]);
+    ssize_t size = 0, count;
+    while ((count = read(ends[0], table + size, sizeof(table) - 1 - (size_t)size)) > 0)
+        size += count;
+    close(ends[0]);
+    table[size] = '\0';
+    for (unsigned i = 0; (key = sc_options_get(&options, i, value, sizeof(value))); i++)
+        ck_assert_msg(strstr(table, key) != NULL, "%s is missing", key);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("options");
+    TCase *group = tcase_create("options");
+    tcase_add_checked_fixture(group, set_up, NULL);
+    tcase_add_test(group, defaults_are_those_of_the_contract);
+    tcase_add_test(group, nothing_to_parse_is_no_error);
+    tcase_add_test(group, every_key_takes_another_value);
+    tcase_add_test(group, the_later_entry_wins);
+    tcase_add_test(group, a_value_may_contain_an_equals_sign);
+    tcase_add_loop_test(group, a_bad_entry_is_named_and_changes_nothing, 0,
+                        (int)(sizeof(bad) / sizeof(bad[0])));
+    tcase_add_test(group, bad_entries_do_not_hide_good_ones);
+    tcase_add_test(group, many_bad_entries_are_all_counted);
+    tcase_add_test(group, a_path_that_is_too_long_is_refused);
+    tcase_add_test(group, what_comes_later_says_so_once_each);
+    tcase_add_test(group, asking_for_less_than_what_comes_later_is_silent);
+    tcase_add_test(group, values_read_back);
+    tcase_add_test(group, the_table_names_every_key);
+    suite_add_tcase(suite, group);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,667 @@
+/* The report: what is written when, what equal hazards cost, and what happens when it cannot be
+ * written. Each test runs in a process of its own (Check forks), in a directory of its own. The
+ * lines themselves are held against report/schema.json by test_report_schema.py.
+ */
+#include "report/json.h"
+#include "report/path.h"
+#include "report/report.h"
+#include "track/stacks.h"
+
+#include <check.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static struct sc_options options;
+static char directory[] = "/tmp/safecopy-test-XXXXXX";
+static char contents[1 << 20];
+
+static void set_up(void)
+{
+    ck_assert_ptr_nonnull(mkdtemp(directory));
+    ck_assert_int_eq(chdir(directory), 0);
+    ck_assert_ptr_nonnull(freopen("stderr.txt", "w+", stderr));
+    sc_options_defaults(&options);
+    strcpy(options.report_path, "r.jsonl");
+}
+
+static void tear_down(void)
+{
+    char command[64];
+    snprintf(command, sizeof(command), "rm -rf %s", directory);
+    ck_assert_int_eq(system(command), 0);
+}
+
+static int open_report(void)
+{
+    static const char *const devices[] = {"GPU \"0\"", "GPU 1"};
+    struct sc_report_run run = {13000, 12080, 2, devices};
+    return sc_report_open(&options, &run);
+}
+
+static const char *read_whole(const char *path)
+{
+    int fd = open(path, O_RDONLY);
+    ssize_t size = fd >= 0 ? read(fd, contents, sizeof(contents) - 1) : 0;
+    contents[size > 0 ? size : 0] = '\0';
+    close(fd);
+    return contents;
+}
+
+static unsigned count_of(const char *text, const char *words)
+{
+    unsigned count = 0;
+    for (; (text = strstr(text, words)) != NULL; text += strlen(words))
+        count++;
+    return count;
+}
+
+static void ck_has(const char *path, const char *words)
+{
+    ck_assert_msg(strstr(read_whole(path), words) != NULL, "%s lacks %s: %s", path, words,
+                  contents);
+}
+
+static struct sc_hazard a_hazard(void)
+{
+    return (struct sc_hazard){
+        .code = SC101,
+        .certainty = SC_LATENT,
+        .action = SC_ACTION_DEFERRED,
+        .buffer_address = 0x7f0000001000,
+        .buffer_size_bytes = 4 << 20,
+        .buffer_kind = SC_REGISTERED,
+        .copy = {.api = "cuMemcpyHtoDAsync_v2", .direction = SC_H2D, .size_bytes = 4 << 20},
+        .event = {.api = "free"},
+    };
+}
+
+static void finish(int exit_status, bool final)
+{
+    sc_report_summary(
+        &(struct sc_report_totals){.operations = 7, .exit_status = exit_status, .final = final});
+}
+
+START_TEST(a_run_without_hazards_is_a_run_and_a_summary)
+{
+    ck_assert_int_eq(open_report(), 0);
+    finish(0, true);
+    read_whole("r.jsonl");
+    ck_assert_uint_eq(count_of(contents, "\n"), 2);
+    ck_assert_ptr_eq(strstr(contents, "{\"type\":\"run\",\"schema\":1,"), contents);
+    ck_has("r.jsonl", "\"devices\":[\"GPU \\\"0\\\"\",\"GPU 1\"]");
+    ck_has("r.jsonl", "\"driver_version\":13000,\"runtime_version\":12080");
+    ck_has("r.jsonl", "\n{\"type\":\"summary\",\"hazards\":0,");
+    ck_has("r.jsonl", "\"operations\":7,");
+    ck_assert_str_eq(read_whole("stderr.txt"), "");
+}
+END_TEST
+
+START_TEST(opening_twice_is_opening_once)
+{
+    ck_assert_int_eq(open_report(), 0);
+    ck_assert_int_eq(open_report(), 0);
+    ck_assert_uint_eq(count_of(read_whole("r.jsonl"), "\n"), 1);
+}
+END_TEST
+
+START_TEST(verbosity_two_always_summarises)
+{
+    options.verbosity = 2;
+    open_report();
+    finish(0, true);
+    ck_has("stderr.txt", "safecopy: no hazards in 7 operations\n");
+}
+END_TEST
+
+START_TEST(verbosity_zero_is_silent)
+{
+    struct sc_hazard hazard = a_hazard();
+    options.verbosity = 0;
+    open_report();
+    sc_report_hazard(&hazard);
+    finish(0, true);
+    ck_assert_str_eq(read_whole("stderr.txt"), "");
+}
+END_TEST
+
+START_TEST(equal_hazards_are_a_line_each_time_the_count_doubles)
+{
+    struct sc_hazard hazard = a_hazard();
+    unsigned written = 0;
+    open_report();
+    for (int i = 0; i < 1000; i++)
+        written += sc_report_hazard(&hazard);
+    ck_assert_uint_eq(written, 10);
+    ck_assert_uint_eq(count_of(read_whole("r.jsonl"), "\"type\":\"hazard\""), 10);
+    ck_has("r.jsonl", "\"count\":512}\n");
+    finish(0, true);
+    ck_has("r.jsonl", "\"by_code\":{\"SC101\":1000}");
+}
+END_TEST
+
+START_TEST(the_first_observed_of_latent_ones_is_told)
+{
+    struct sc_hazard hazard = a_hazard();
+    open_report();
+    for (int i = 0; i < 4; i++)
+        sc_report_hazard(&hazard);
+    hazard.certainty = SC_OBSERVED;
+    ck_assert(sc_report_hazard(&hazard));
+    ck_assert(!sc_report_hazard(&hazard));
+    ck_has("r.jsonl", "\"certainty\":\"observed\"");
+    ck_has("r.jsonl", "\"count\":5}\n");
+}
+END_TEST
+
+START_TEST(code_stacks_and_without_stacks_names_tell_hazards_apart)
+{
+    struct sc_hazard hazard = a_hazard();
+    open_report();
+    ck_assert(sc_report_hazard(&hazard));
+    hazard.event.api = "cudaFreeHost";
+    ck_assert(sc_report_hazard(&hazard));
+    hazard.code = SC102;
+    ck_assert(sc_report_hazard(&hazard));
+    void *frames[] = {(void *)(uintptr_t)0x1000, (void *)(uintptr_t)0x2000};
+    hazard.copy.stack = sc_stacks_put(frames, 1);
+    ck_assert(sc_report_hazard(&hazard));
+    hazard.event.stack = sc_stacks_put(frames, 2);
+    ck_assert(sc_report_hazard(&hazard));
+    ck_assert(sc_report_hazard(&hazard)); /* the second of these */
+    hazard.event.api = "free";            /* names do not matter where there are stacks */
+    ck_assert(!sc_report_hazard(&hazard));
+}
+END_TEST
+
+START_TEST(more_places_than_the_table_holds_are_still_counted)
+{
+    struct sc_hazard hazard = a_hazard();
+    struct sc_report_counts counts;
+    open_report();
+    for (uintptr_t i = 1; i <= 5000; i++) {
+        void *frame = (void *)i; // NOLINT
+        hazard.copy.stack = sc_stacks_put(&frame, 1);
+        sc_report_hazard(&hazard);
+    }
+    sc_report_counts(&counts);
+    ck_assert_uint_eq(counts.hazards, 5000);
+    ck_assert_uint_lt(counts.lines_written, 5000);
+    finish(0, true);
+    ck_has("r.jsonl", "\"hazards\":5000,");
+}
+END_TEST
+
+__attribute__((noinline)) static void put_own_stack(uint32_t *id)
+{
+    void *frames[] = {__builtin_return_address(0), (void *)(uintptr_t)0x10};
+    *id = sc_stacks_put(frames, 2);
+}
+
+START_TEST(frames_name_module_and_offset)
+{
+    char own[512], words[600];
+    struct sc_hazard hazard = a_hazard();
+    put_own_stack(&hazard.copy.stack);
+    open_report();
+    sc_report_hazard(&hazard);
+    own[readlink("/proc/self/exe", own, sizeof(own) - 1)] = '\0';
+    snprintf(words, sizeof(words), "\"stack\":[{\"module\":\"%.500s\",\"offset\":\"0x", own);
+    ck_has("r.jsonl", words);
+    ck_has("r.jsonl", "{\"module\":null,\"offset\":\"0x10\",\"symbol\":null}]");
+    ck_has("r.jsonl", "\"event\":{\"api\":\"free\",\"thread\":0,\"time_ns\":0,\"stack\":[]}");
+}
+END_TEST
+
+START_TEST(the_summary_says_what_where_and_what_was_done)
+{
+    struct sc_hazard hazard = a_hazard();
+    put_own_stack(&hazard.event.stack);
+    options.strict = true;
+    open_report();
+    sc_report_hazard(&hazard);
+    sc_report_hazard(&hazard);
+    hazard.code = SC204;
+    hazard.certainty = SC_OBSERVED;
+    sc_report_hazard(&hazard);
+    finish(66, true);
+    read_whole("stderr.txt");
+    ck_assert_ptr_eq(strstr(contents, "safecopy: 3 hazards at 2 places (1 observed, 2 latent)\n"),
+                     contents);
+    ck_assert(strstr(contents, "SC204 unordered-operations, observed, 1 time\n") <
+              strstr(contents, "SC101 source-freed-in-flight, latent, 2 times\n"));
+    ck_has("stderr.txt", "    free at the_summary_says_what_where_and_what_was_done"); /* static */
+    ck_has("stderr.txt", "cuMemcpyHtoDAsync_v2 to read 4 MB of registered memory");
+    ck_has("stderr.txt", "healed: the memory was kept until the copy was complete\n");
+    ck_has("stderr.txt", "/r.jsonl\n");
+    ck_has("stderr.txt", "strict: failed, exit status 66\n");
+}
+END_TEST
+
+/* Functions with C++ names, whose return addresses the summary is to make readable. */
+#define NAMED(label, mangled)                                                                      \
+    __attribute__((noinline)) static void label(uint32_t *id) __asm__(mangled);                    \
+    static void label(uint32_t *id)                                                                \
+    {                                                                                              \
+        put_own_stack(id);                                                                         \
+        __asm__ volatile("" ::: "memory");                                                         \
+    }
+NAMED(destructor, "_ZN3app5BatchD1Ev")
+NAMED(member, "_ZNK3app5Batch4sizeEv")
+NAMED(function, "_Z4stepP5Batch")
+NAMED(templated, "_ZN3app3BoxIiE4freeEv")
+
+static const struct {
+    void (*call)(uint32_t *id);
+    const char *words;
+} cplusplus[] = {
+    {destructor, "free at app::Batch::~Batch (/"},
+    {member, "free at app::Batch::size (/"},
+    {function, "free at step (/"},
+    {templated, "free at _ZN3app3BoxIiE4freeEv (/"},
+};
+
+START_TEST(the_summary_makes_plain_cplusplus_names_readable)
+{
+    struct sc_hazard hazard = a_hazard();
+    cplusplus[_i].call(&hazard.event.stack);
+    open_report();
+    sc_report_hazard(&hazard);
+    finish(0, true);
+    ck_has("stderr.txt", cplusplus[_i].words);
+}
+END_TEST
+
+START_TEST(only_the_first_final_summary_counts)
+{
+    struct sc_hazard hazard = a_hazard();
+    open_report();
+    finish(-1, false);
+    ck_has("r.jsonl", "\"exit_status\":null}\n");
+    sc_report_hazard(&hazard);
+    finish(0, true);
+    finish(0, true);
+    ck_assert_uint_eq(count_of(read_whole("r.jsonl"), "\"type\":\"summary\""), 2);
+    ck_assert_uint_eq(count_of(read_whole("stderr.txt"), "safecopy: 1 hazard at"), 1);
+}
+END_TEST
+
+START_TEST(strict_decides_on_the_exit_status)
+{
+    struct sc_hazard hazard = a_hazard();
+    options.strict = true;
+    options.certainty = SC_OBSERVED;
+    open_report();
+    ck_assert_int_eq(sc_report_exit_status(0), 0);
+    sc_report_hazard(&hazard);
+    ck_assert_int_eq(sc_report_exit_status(0), 0);
+    options.certainty = SC_LATENT;
+    ck_assert_int_eq(sc_report_exit_status(0), 66);
+    options.certainty = SC_OBSERVED;
+    hazard.certainty = SC_OBSERVED;
+    sc_report_hazard(&hazard);
+    ck_assert_int_eq(sc_report_exit_status(0), 66);
+    ck_assert_int_eq(sc_report_exit_status(3), 3);
+    options.strict = false;
+    ck_assert_int_eq(sc_report_exit_status(0), 0);
+}
+END_TEST
+
+START_TEST(a_hazard_before_the_report_is_open_is_counted)
+{
+    struct sc_hazard hazard = a_hazard();
+    struct sc_report_counts counts;
+    ck_assert(!sc_report_hazard(&hazard));
+    finish(0, true);
+    sc_report_counts(&counts);
+    ck_assert_uint_eq(counts.hazards, 1);
+    ck_assert_int_ne(access("r.jsonl", F_OK), 0);
+}
+END_TEST
+
+START_TEST(report_path_none_writes_none)
+{
+    struct sc_hazard hazard = a_hazard();
+    strcpy(options.report_path, "none");
+    ck_assert_int_eq(open_report(), 0);
+    ck_assert(!sc_report_hazard(&hazard));
+    finish(0, true);
+    ck_assert_int_ne(access("none", F_OK), 0);
+    ck_assert_str_eq(sc_report_path(), "");
+    ck_has("stderr.txt", "safecopy: 1 hazard at 1 place (0 observed, 1 latent)\n");
+}
+END_TEST
+
+START_TEST(directories_are_made)
+{
+    strcpy(options.report_path, "a/b//%r/x.jsonl");
+    setenv("RANK", "../7", 1);
+    ck_assert_int_eq(open_report(), 0);
+    ck_assert_int_eq(access("a/b/.._7/x.jsonl", F_OK), 0);
+    ck_has("a/b/.._7/x.jsonl", "\"rank\":\"../7\"");
+}
+END_TEST
+
+START_TEST(patterns_are_expanded)
+{
+    struct sc_path_names names = {.executable = "/opt/app/train",
+                                  .directory = "/work",
+                                  .host = "node1",
+                                  .rank = "",
+                                  .pid = 42};
+    char path[64], tiny[8];
+    ck_assert_int_eq(sc_path_expand("%e.%p.%h.%r", &names, path, sizeof(path)), 0);
+    ck_assert_str_eq(path, "/work/train.42.node1.0");
+    ck_assert_int_eq(sc_path_expand("/x/%q%%%", &names, path, sizeof(path)), 0);
+    ck_assert_str_eq(path, "/x/%q%%%");
+    ck_assert_int_eq(sc_path_expand("/too/long", &names, tiny, sizeof(tiny)), -ENAMETOOLONG);
+}
+END_TEST
+
+START_TEST(a_full_disk_is_one_line_and_strict_still_counts)
+{
+    struct sc_hazard hazard = a_hazard();
+    strcpy(options.report_path, "/dev/full");
+    options.strict = true;
+    open_report();
+    for (int i = 0; i < 10; i++)
+        ck_assert(!sc_report_hazard(&hazard));
+    ck_assert_int_eq(sc_report_exit_status(0), 66);
+    ck_assert_uint_eq(count_of(read_whole("stderr.txt"), "\n"), 1);
+    ck_has("stderr.txt", "safecopy: cannot write the report (No space left on device): /dev/full;");
+}
+END_TEST
+
+START_TEST(a_path_that_cannot_be_opened_is_one_line)
+{
+    struct sc_hazard hazard = a_hazard();
+    strcpy(options.report_path, "stderr.txt/r.jsonl");
+    ck_assert_int_eq(open_report(), -ENOTDIR);
+    sc_report_hazard(&hazard);
+    ck_assert_uint_eq(count_of(read_whole("stderr.txt"), "\n"), 1);
+    ck_has("stderr.txt", "cannot write the report (Not a directory): ");
+}
+END_TEST
+
+START_TEST(a_limit_on_file_sizes_does_not_kill_the_program)
+{
+    struct sc_hazard hazard = a_hazard();
+    struct rlimit limit = {6000, RLIM_INFINITY};
+    open_report();
+    setrlimit(RLIMIT_FSIZE, &limit);
+    for (int i = 0; i < 1 << 20; i++)
+        sc_report_hazard(&hazard);
+    sigset_t pending;
+    sigpending(&pending);
+    ck_assert(!sigismember(&pending, SIGXFSZ));
+    ck_has("stderr.txt", "cannot write the report (File too large)");
+}
+END_TEST
+
+START_TEST(a_closed_stderr_does_not_kill_the_program)
+{
+    int ends[2];
+    ck_assert_int_eq(pipe(ends), 0);
+    close(ends[0]);
+    dup2(ends[1], STDERR_FILENO);
+    sc_report_say(NULL, "nobody hears this");
+    close(STDERR_FILENO);
+    sc_report_say(NULL, "nor this");
+}
+END_TEST
+
+/* A daemon closes every descriptor that it did not open. */
+static void close_all_descriptors(void)
+{
+    for (int fd = 3; fd < 1024; fd++)
+        close(fd);
+}
+
+START_TEST(a_closed_report_is_opened_again)
+{
+    struct sc_hazard hazard = a_hazard();
+    open_report();
+    close_all_descriptors();
+    ck_assert(sc_report_hazard(&hazard));
+    finish(0, true);
+    ck_assert_uint_eq(count_of(read_whole("r.jsonl"), "\n"), 3);
+}
+END_TEST
+
+START_TEST(a_file_of_the_program_is_never_written)
+{
+    struct sc_hazard hazard = a_hazard();
+    open_report();
+    close_all_descriptors();
+    int theirs = open("theirs", O_RDWR | O_CREAT, 0600);
+    for (int fd = 3; fd < 1024; fd++)
+        dup2(theirs, fd);
+    sc_report_hazard(&hazard);
+    close_all_descriptors();
+    ck_assert_str_eq(read_whole("theirs"), "");
+}
+END_TEST
+
+START_TEST(the_report_leaves_low_descriptors_alone_and_closes_on_exec)
+{
+    int next = dup(0);
+    close(next);
+    open_report();
+    ck_assert_int_eq(dup(0), next);
+    int found = 0;
+    struct stat file, status;
+    ck_assert_int_eq(stat("r.jsonl", &file), 0);
+    for (int fd = 0; fd < 1024; fd++) {
+        if (fstat(fd, &status) == 0 && status.st_ino == file.st_ino) {
+            ck_assert_int_ne(fcntl(fd, F_GETFD) & FD_CLOEXEC, 0);
+            found++;
+        }
+    }
+    ck_assert_int_eq(found, 1);
+}
+END_TEST
+
+START_TEST(a_forked_child_writes_a_report_of_its_own)
+{
+    struct sc_hazard hazard = a_hazard();
+    char child_path[64];
+    open_report();
+    sc_report_hazard(&hazard);
+    pid_t child = fork();
+    if (child == 0) {
+        struct sc_report_counts counts;
+        sc_report_child();
+        sc_report_counts(&counts);
+        bool right = counts.hazards == 0 && open_report() == 0 && sc_report_hazard(&hazard);
+        finish(0, true);
+        _exit(right ? 0 : 1);
+    }
+    int status;
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_int_eq(status, 0);
+    snprintf(child_path, sizeof(child_path), "r.jsonl.%d", child);
+    ck_assert_uint_eq(count_of(read_whole(child_path), "\n"), 3);
+    ck_assert_uint_eq(count_of(read_whole("r.jsonl"), "\n"), 2);
+}
+END_TEST
+
+static void *report_many(void *argument)
+{
+    struct sc_hazard hazard = a_hazard();
+    void *frame = argument;
+    hazard.copy.stack = sc_stacks_put(&frame, 1);
+    for (int i = 0; i < 1000; i++)
+        sc_report_hazard(&hazard);
+    return NULL;
+}
+
+START_TEST(lines_of_many_threads_stay_whole)
+{
+    pthread_t threads[8];
+    struct sc_report_counts counts;
+    open_report();
+    for (uintptr_t i = 0; i < 8; i++)
+        pthread_create(&threads[i], NULL, report_many, (void *)(i + 1)); // NOLINT
+    for (int i = 0; i < 8; i++)
+        pthread_join(threads[i], NULL);
+    sc_report_counts(&counts);
+    ck_assert_uint_eq(counts.hazards, 8000);
+    ck_assert_uint_eq(counts.lines_written, 80);
+    read_whole("r.jsonl");
+    ck_assert_uint_eq(count_of(contents, "\n{\"type\":\"hazard\""), 80);
+    ck_assert_uint_eq(count_of(contents, "}\n"), 81);
+}
+END_TEST
+
+START_TEST(errno_survives)
+{
+    struct sc_hazard hazard = a_hazard();
+    strcpy(options.report_path, "stderr.txt/r.jsonl");
+    errno = 77;
+    open_report();
+    ck_assert_int_eq(errno, 77);
+    sc_report_hazard(&hazard);
+    finish(0, true);
+    ck_assert_int_eq(errno, 77);
+}
+END_TEST
+
+static const struct {
+    const char *text, *json;
+} strings[] = {
+    {"", "\"\""},
+    {"a\"b\\c/d", "\"a\\\"b\\\\c/d\""},
+    {"\n\t\x1f\x7f", "\"\\u000a\\u0009\\u001f\\u007f\""},
+    {"\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80", "\"\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80\""},
+    {"\xff", "\"\\\\xff\""},
+    {"\xc3", "\"\\\\xc3\""},
+    {"\xc0\xaf", "\"\\\\xc0\\\\xaf\""},
+    {"\xed\xa0\x80", "\"\\\\xed\\\\xa0\\\\x80\""},
+    {"\xf4\x90\x80\x80", "\"\\\\xf4\\\\x90\\\\x80\\\\x80\""},
+    {"\xe2\x82z", "\"\\\\xe2\\\\x82z\""},
+};
+
+START_TEST(strings_are_escaped)
+{
+    char bytes[128];
+    struct sc_text text;
+    sc_text_init(&text, bytes, sizeof(bytes));
+    sc_json_string(&text, NULL, strings[_i].text);
+    ck_assert_str_eq(bytes, strings[_i].json);
+}
+END_TEST
+
+START_TEST(text_is_cut_and_not_overrun)
+{
+    char bytes[8];
+    struct sc_text text;
+    memset(bytes, 'x', sizeof(bytes));
+    sc_text_init(&text, bytes, 7);
+    sc_text_put(&text, "12345");
+    ck_assert(!text.cut);
+    sc_text_decimal(&text, 678);
+    ck_assert(text.cut);
+    ck_assert_str_eq(bytes, "123456");
+    ck_assert_int_eq(bytes[7], 'x');
+}
+END_TEST
+
+START_TEST(numbers_and_units)
+{
+    char bytes[256];
+    struct sc_text text;
+    sc_text_init(&text, bytes, sizeof(bytes));
+    sc_text_decimal(&text, UINT64_MAX);
+    sc_text_char(&text, ' ');
+    sc_text_signed(&text, INT64_MIN);
+    sc_text_char(&text, ' ');
+    sc_text_hex(&text, UINT64_MAX);
+    sc_text_char(&text, ' ');
+    sc_text_size(&text, 1536);
+    sc_text_char(&text, ' ');
+    sc_text_size(&text, UINT64_MAX);
+    sc_text_char(&text, ' ');
+    sc_text_time(&text, 999);
+    sc_text_char(&text, ' ');
+    sc_text_time(&text, 2500000000);
+    ck_assert_str_eq(bytes, "18446744073709551615 -9223372036854775808 0xffffffffffffffff 1.5 KB "
+                            "16777215 TB 999 ns 2.5 s");
+}
+END_TEST
+
+/* `test_report --write FILE`: a report with every word in it, for the tests in Python. */
+__attribute__((noinline)) static int write_report(const char *path)
+{
+    struct sc_hazard hazard = a_hazard();
+    sc_options_defaults(&options);
+    strcpy(options.report_path, path);
+    sc_options_parse(&options, "stirct=1:bad=\xff\n", NULL, NULL);
+    open_report();
+    put_own_stack(&hazard.event.stack);
+    for (unsigned i = 0; i < SC_HAZARD_CODE_COUNT; i++) {
+        hazard.code = (enum sc_hazard_code)i;
+        hazard.certainty = (enum sc_certainty)(i % 2);
+        hazard.action = (enum sc_action)(i % (SC_ACTION_REPORTED + 1));
+        hazard.buffer_kind = (enum sc_buffer_kind)(i % (SC_DEVICE + 1));
+        hazard.copy.direction = (enum sc_direction)(i % (SC_PREFETCH + 1));
+        sc_report_hazard(&hazard);
+        sc_report_hazard(&hazard);
+    }
+    finish(-1, false);
+    finish(sc_report_exit_status(0), true);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc >= 3 && strcmp(argv[1], "--write") == 0)
+        return write_report(argv[2]);
+    Suite *suite = suite_create("report");
+    TCase *group = tcase_create("report");
+    tcase_add_checked_fixture(group, set_up, tear_down);
+    tcase_add_test(group, a_run_without_hazards_is_a_run_and_a_summary);
+    tcase_add_test(group, opening_twice_is_opening_once);
+    tcase_add_test(group, verbosity_two_always_summarises);
+    tcase_add_test(group, verbosity_zero_is_silent);
+    tcase_add_test(group, equal_hazards_are_a_line_each_time_the_count_doubles);
+    tcase_add_test(group, the_first_observed_of_latent_ones_is_told);
+    tcase_add_test(group, code_stacks_and_without_stacks_names_tell_hazards_apart);
+    tcase_add_test(group, more_places_than_the_table_holds_are_still_counted);
+    tcase_add_test(group, frames_name_module_and_offset);
+    tcase_add_test(group, the_summary_says_what_where_and_what_was_done);
+    tcase_add_loop_test(group, the_summary_makes_plain_cplusplus_names_readable, 0,
+                        (int)(sizeof(cplusplus) / sizeof(cplusplus[0])));
+    tcase_add_test(group, only_the_first_final_summary_counts);
+    tcase_add_test(group, strict_decides_on_the_exit_status);
+    tcase_add_test(group, a_hazard_before_the_report_is_open_is_counted);
+    tcase_add_test(group, report_path_none_writes_none);
+    tcase_add_test(group, directories_are_made);
+    tcase_add_test(group, patterns_are_expanded);
+    tcase_add_test(group, a_full_disk_is_one_line_and_strict_still_counts);
+    tcase_add_test(group, a_path_that_cannot_be_opened_is_one_line);
+    tcase_add_test(group, a_limit_on_file_sizes_does_not_kill_the_program);
+    tcase_add_test(group, a_closed_stderr_does_not_kill_the_program);
+    tcase_add_test(group, a_closed_report_is_opened_again);
+    tcase_add_test(group, a_file_of_the_program_is_never_written);
+    tcase_add_test(group, the_report_leaves_low_descriptors_alone_and_closes_on_exec);
+    tcase_add_test(group, a_forked_child_writes_a_report_of_its_own);
+    tcase_add_test(group, lines_of_many_threads_stay_whole);
+    tcase_add_test(group, errno_survives);
+    tcase_add_loop_test(group, strings_are_escaped, 0, (int)(sizeof(strings) / sizeof(strings[0])));
+    tcase_add_test(group, text_is_cut_and_not_overrun);
+    tcase_add_test(group, numbers_and_units);
+    suite_add_tcase(suite, group);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+"""Holds what the report writer wrote against report/schema.json."""
+
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+import jsonschema
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+OUT = pathlib.Path(os.environ.get("SAFECOPY_OUT", ROOT / "out"))
+WRITER = OUT / "tests" / "unit" / "test_report"
+
+
+class Schema(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.schema = json.loads((ROOT / "report" / "schema.json").read_text(encoding="utf-8"))
+        cls.folder = tempfile.TemporaryDirectory()
+        path = pathlib.Path(cls.folder.name) / "r.jsonl"
+        nasty = [b"\xff\xfe", b"quote\"back\\slash", "é€😀".encode(), b"two\nlines", b""]
+        environment = {**os.environ, "RANK": "3"}
+        subprocess.run([WRITER, "--write", path, *nasty], check=True, env=environment,
+                       stderr=subprocess.DEVNULL)
+        cls.bytes = path.read_bytes()
+        cls.lines = [json.loads(line) for line in cls.bytes.splitlines()]
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def accepts(self, line):
+        return jsonschema.Draft7Validator(self.schema).is_valid(line)
+
+    def test_the_schema_is_one(self):
+        jsonschema.Draft7Validator.check_schema(self.schema)
+
+    def test_every_line_is_valid(self):
+        for line in self.lines:
+            jsonschema.validate(line, self.schema, cls=jsonschema.Draft7Validator)
+
+    def test_the_lines_come_in_order(self):
+        kinds = [line["type"] for line in self.lines]
+        self.assertEqual(kinds[0], "run")
+        self.assertEqual(kinds[-2:], ["summary", "summary"])
+        self.assertEqual(set(kinds[1:-2]), {"hazard"})
+
+    def test_the_file_is_utf8_and_ends_in_a_newline(self):
+        self.bytes.decode("utf-8")
+        self.assertTrue(self.bytes.endswith(b"}\n"))
+
+    def test_arguments_survive(self):
+        self.assertEqual(self.lines[0]["command"][3:],
+                         ["\\xff\\xfe", 'quote"back\\slash', "é€😀", "two\nlines", ""])
+
+    def test_the_run_is_described(self):
+        run = self.lines[0]
+        self.assertEqual(run["rank"], "3")
+        self.assertEqual(run["options"]["strict"], "0")
+        self.assertEqual(run["modules"][0]["path"], str(WRITER.resolve()))
+        self.assertTrue(run["modules"][0]["build_id"])
+
+    def test_the_summary_adds_up(self):
+        summary = self.lines[-1]
+        self.assertEqual(sum(summary["by_code"].values()), summary["hazards"])
+        self.assertEqual(summary["observed"] + summary["latent"], summary["hazards"])
+        self.assertEqual(summary["options_ignored"], ["stirct=1", "bad=\\xff\n"])
+
+    def test_frames_name_functions_or_offsets(self):
+        for line in self.lines[1:-2]:
+            frame = line["event"]["stack"][0]
+            self.assertEqual(frame["module"], str(WRITER.resolve()))
+            self.assertGreater(int(frame["offset"], 16), 0)
+
+    def test_a_changed_line_is_refused(self):
+        for line in self.lines:
+            for key in line:
+                self.assertFalse(self.accepts({k: v for k, v in line.items() if k != key}), key)
+            self.assertFalse(self.accepts({**line, "extra": 1}))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,267 @@
+#include "track/grid.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "track/poison.h"
+
+enum { CELL_SHIFT_MIN = 12, LEVEL_SHIFT = 4, RACES_MAX = 8, FILTER_BYTES_MAX = 1 << 16 };
+
+#define SECOND_SIDE (1u << 31)
+
+static unsigned cell_shift(int level)
+{
+    return CELL_SHIFT_MIN + LEVEL_SHIFT * (unsigned)level;
+}
+
+static int level_of(size_t size_bytes)
+{
+    int level = 0;
+    while (level < SC_GRID_LEVELS - 1 && size_bytes > (size_t)1 << cell_shift(level))
+        level++;
+    return level;
+}
+
+/* Neighbouring cells stay neighbours in the table, so that a range look-up walks memory in order;
+ * the high bits are mixed in so that arenas far apart do not collide. */
+static uint32_t slot_of(const struct sc_grid *grid, int level, uint64_t cell)
+{
+    uint64_t spread = (cell >> 14) * 0x9E3779B97F4A7C15u >> 40;
+    return (uint32_t)(cell + spread + (uint64_t)level * 0x2545F491u) & grid->mask;
+}
+
+static struct sc_grid_node *node_at(struct sc_grid *grid, uint32_t id)
+{
+    return sc_pool_at(grid->pool, id);
+}
+
+int sc_grid_init(struct sc_grid *grid, struct sc_pool *pool, uint32_t cells)
+{
+    memset(grid, 0, sizeof *grid);
+    grid->pool = pool;
+    grid->mask = cells - 1;
+    grid->heads = sc_pages_map(cells * sizeof *grid->heads);
+    return grid->heads ? 0 : -ENOMEM;
+}
+
+void sc_grid_destroy(struct sc_grid *grid)
+{
+    sc_pages_unmap(grid->heads, (grid->mask + (size_t)1) * sizeof *grid->heads);
+    grid->heads = NULL;
+}
+
+static void begin_change(struct sc_grid *grid)
+{
+    atomic_fetch_add_explicit(&grid->version, 1, memory_order_acq_rel);
+}
+
+static void end_change(struct sc_grid *grid)
+{
+    atomic_fetch_add_explicit(&grid->version, 1, memory_order_release);
+}
+
+struct span {
+    int level;
+    uint64_t first;
+    uint64_t last;
+};
+
+static struct span span_of(const struct sc_grid_node *node)
+{
+    uintptr_t address = atomic_load_explicit(&node->address, memory_order_relaxed);
+    size_t size_bytes = atomic_load_explicit(&node->size_bytes, memory_order_relaxed);
+    int level = level_of(size_bytes);
+    return (struct span){level, address >> cell_shift(level),
+                         (address + size_bytes - 1) >> cell_shift(level)};
+}
+
+static void link_side(struct sc_grid *grid, uint32_t id, int side, uint32_t slot)
+{
+    struct sc_grid_node *node = node_at(grid, id);
+    uint32_t head = atomic_load_explicit(&grid->heads[slot], memory_order_relaxed);
+    atomic_store_explicit(&node->next[side], head, memory_order_release);
+    atomic_store_explicit(&grid->heads[slot], id | (side ? SECOND_SIDE : 0), memory_order_release);
+}
+
+void sc_grid_insert(struct sc_grid *grid, uint32_t id)
+{
+    struct span span = span_of(node_at(grid, id));
+    begin_change(grid);
+    link_side(grid, id, 0, slot_of(grid, span.level, span.first));
+    if (span.last != span.first)
+        link_side(grid, id, 1, slot_of(grid, span.level, span.last));
+    atomic_fetch_add_explicit(&grid->population[span.level], 1, memory_order_relaxed);
+    end_change(grid);
+}
+
+static void unlink_side(struct sc_grid *grid, uint32_t tagged, uint32_t slot)
+{
+    _Atomic uint32_t *link = &grid->heads[slot];
+    for (;;) {
+        uint32_t at = atomic_load_explicit(link, memory_order_relaxed);
+        if (!at)
+            return;
+        struct sc_grid_node *node = node_at(grid, at & ~SECOND_SIDE);
+        _Atomic uint32_t *next = &node->next[at & SECOND_SIDE ? 1 : 0];
+        if (at == tagged) {
+            uint32_t after = atomic_load_explicit(next, memory_order_relaxed);
+            atomic_store_explicit(link, after, memory_order_release);
+            return;
+        }
+        link = next;
+    }
+}
+
+void sc_grid_remove(struct sc_grid *grid, uint32_t id)
+{
+    struct span span = span_of(node_at(grid, id));
+    begin_change(grid);
+    unlink_side(grid, id, slot_of(grid, span.level, span.first));
+    if (span.last != span.first)
+        unlink_side(grid, id | SECOND_SIDE, slot_of(grid, span.level, span.last));
+    atomic_fetch_sub_explicit(&grid->population[span.level], 1, memory_order_relaxed);
+    end_change(grid);
+}
+
+/* A chain may change under a reader without the lock, so its length is bounded here and what it
+ * found is checked against the version by the caller. */
+static uint32_t find_in_chain(struct sc_grid *grid, uint32_t slot, uintptr_t address)
+{
+    uint32_t at = atomic_load_explicit(&grid->heads[slot], memory_order_acquire);
+    for (unsigned steps = 0; at && steps < 1u << 20; steps++) {
+        struct sc_grid_node *node = node_at(grid, at & ~SECOND_SIDE);
+        uintptr_t start = atomic_load_explicit(&node->address, memory_order_acquire);
+        size_t size_bytes = atomic_load_explicit(&node->size_bytes, memory_order_acquire);
+        if (address - start < size_bytes)
+            return at & ~SECOND_SIDE;
+        at = atomic_load_explicit(&node->next[at & SECOND_SIDE ? 1 : 0], memory_order_acquire);
+    }
+    return 0;
+}
+
+uint32_t sc_grid_point_locked(struct sc_grid *grid, uintptr_t address)
+{
+    for (int level = 0; level < SC_GRID_LEVELS; level++) {
+        if (!atomic_load_explicit(&grid->population[level], memory_order_relaxed))
+            continue;
+        uint32_t id = find_in_chain(grid, slot_of(grid, level, address >> cell_shift(level)),
+                                    address);
+        if (id)
+            return id;
+    }
+    return 0;
+}
+
+uint32_t sc_grid_point(struct sc_grid *grid, uintptr_t address)
+{
+    for (int race = 0; race < RACES_MAX; race++) {
+        uint64_t version = atomic_load_explicit(&grid->version, memory_order_acquire);
+        if (version & 1)
+            continue;
+        uint32_t id = sc_grid_point_locked(grid, address);
+        if (atomic_load_explicit(&grid->version, memory_order_relaxed) == version)
+            return id;
+    }
+    return SC_GRID_RETRY;
+}
+
+bool sc_grid_may_overlap(struct sc_grid *grid, uintptr_t address, size_t size_bytes)
+{
+    if (size_bytes > FILTER_BYTES_MAX)
+        return !sc_grid_is_empty(grid);
+    for (int level = 0; level < SC_GRID_LEVELS; level++) {
+        if (!atomic_load_explicit(&grid->population[level], memory_order_relaxed))
+            continue;
+        uint64_t cell = address >> cell_shift(level);
+        uint64_t last = (address + size_bytes - (size_bytes > 0)) >> cell_shift(level);
+        for (; cell <= last; cell++)
+            if (atomic_load_explicit(&grid->heads[slot_of(grid, level, cell)],
+                                     memory_order_relaxed))
+                return true;
+    }
+    return false;
+}
+
+static bool overlaps(const struct sc_grid_node *node, uintptr_t address, size_t size_bytes)
+{
+    uintptr_t start = atomic_load_explicit(&node->address, memory_order_relaxed);
+    size_t length = atomic_load_explicit(&node->size_bytes, memory_order_relaxed);
+    return start < address + size_bytes && address < start + length;
+}
+
+struct query {
+    uintptr_t address;
+    size_t size_bytes;
+    bool (*visit)(void *context, uint32_t id);
+    void *context;
+};
+
+/* An item of two cells is met twice; it counts in the first of its cells that the walk covers, and
+ * by the link of that cell, since both cells may have the same chain. */
+static bool visit_chain(struct sc_grid *grid, const struct query *query, uint32_t slot, int level,
+                        uint64_t cell, uint64_t first_cell)
+{
+    uint32_t at = atomic_load_explicit(&grid->heads[slot], memory_order_relaxed);
+    while (at) {
+        uint32_t id = at & ~SECOND_SIDE;
+        struct sc_grid_node *node = node_at(grid, id);
+        uint32_t next =
+            atomic_load_explicit(&node->next[at & SECOND_SIDE ? 1 : 0], memory_order_relaxed);
+        struct span span = span_of(node);
+        uint64_t counted_in = span.first > first_cell ? span.first : first_cell;
+        uint64_t linked_from = at & SECOND_SIDE ? span.last : span.first;
+        if (span.level == level && counted_in == cell && linked_from == cell &&
+            overlaps(node, query->address, query->size_bytes) && !query->visit(query->context, id))
+            return false;
+        at = next;
+    }
+    return true;
+}
+
+static bool visit_table(struct sc_grid *grid, const struct query *query)
+{
+    for (uint32_t slot = 0; slot <= grid->mask; slot++) {
+        uint32_t at = atomic_load_explicit(&grid->heads[slot], memory_order_relaxed);
+        while (at) {
+            uint32_t id = at & ~SECOND_SIDE;
+            struct sc_grid_node *node = node_at(grid, id);
+            bool counted = !(at & SECOND_SIDE);
+            at = atomic_load_explicit(&node->next[at & SECOND_SIDE ? 1 : 0], memory_order_relaxed);
+            if (counted && overlaps(node, query->address, query->size_bytes) &&
+                !query->visit(query->context, id))
+                return false;
+        }
+    }
+    return true;
+}
+
+uint64_t sc_grid_overlap_cost(struct sc_grid *grid, uintptr_t address, size_t size_bytes)
+{
+    uint64_t cells = 0;
+    for (int level = 0; level < SC_GRID_LEVELS; level++)
+        if (atomic_load_explicit(&grid->population[level], memory_order_relaxed))
+            cells += ((address + size_bytes - 1) >> cell_shift(level)) -
+                     (address >> cell_shift(level)) + 1;
+    return cells;
+}
+
+void sc_grid_overlaps_locked(struct sc_grid *grid, uintptr_t address, size_t size_bytes,
+                             bool (*visit)(void *context, uint32_t id), void *context)
+{
+    struct query query = {address, size_bytes, visit, context};
+    if (size_bytes == 0)
+        return;
+    if (sc_grid_overlap_cost(grid, address, size_bytes) > grid->mask) {
+        visit_table(grid, &query);
+        return;
+    }
+    for (int level = 0; level < SC_GRID_LEVELS; level++) {
+        if (!atomic_load_explicit(&grid->population[level], memory_order_relaxed))
+            continue;
+        uint64_t first = address >> cell_shift(level);
+        uint64_t last = (address + size_bytes - 1) >> cell_shift(level);
+        for (uint64_t cell = first; cell <= last; cell++)
+            if (!visit_chain(grid, &query, slot_of(grid, level, cell), level, cell, first))
+                return;
+    }
+}

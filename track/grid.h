@@ -1,0 +1,73 @@
+/* An index of address intervals, found by any address inside them.
+ *
+ * Every item lies on the finest level whose cells are at least its size (4 KB, 64 KB, 1 MB ...
+ * 256 TB, more than a process can map), so it touches at most two cells, and each cell is a chain
+ * in one hash table. Insert, remove and point look-up cost O(1) for any number of items; a range
+ * look-up costs the number of cells it covers on each populated level, or one pass over the table
+ * if that is cheaper.
+ *
+ * Items are records of a pool that begin with a struct sc_grid_node. Changes need the owner's
+ * lock. sc_grid_point and sc_grid_may_overlap take no lock, from any thread: a version counter
+ * tells a reader that it raced with a change, and after a few such races the point look-up
+ * reports SC_GRID_RETRY, upon which the caller repeats it under the lock.
+ */
+#ifndef SC_TRACK_GRID_H
+#define SC_TRACK_GRID_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "track/pool.h"
+
+enum { SC_GRID_LEVELS = 10 };
+
+struct sc_grid_node {
+    _Atomic uintptr_t address;
+    _Atomic size_t size_bytes;   /* at least 1 while in the grid */
+    _Atomic uint32_t next[2];    /* chains of the first and the second cell */
+};
+
+struct sc_grid {
+    struct sc_pool *pool;
+    _Atomic uint32_t *heads; /* each an id with its chain side in bit 31 */
+    uint32_t mask;
+    _Atomic uint32_t population[SC_GRID_LEVELS];
+    _Atomic uint64_t version; /* odd while a change is under way */
+};
+
+#define SC_GRID_RETRY UINT32_MAX
+
+/* 0 or -ENOMEM. `cells` is a power of two. */
+int sc_grid_init(struct sc_grid *grid, struct sc_pool *pool, uint32_t cells);
+void sc_grid_destroy(struct sc_grid *grid);
+
+void sc_grid_insert(struct sc_grid *grid, uint32_t id);
+void sc_grid_remove(struct sc_grid *grid, uint32_t id);
+
+/* The item that contains `address`, 0 for none, or SC_GRID_RETRY. */
+uint32_t sc_grid_point(struct sc_grid *grid, uintptr_t address);
+uint32_t sc_grid_point_locked(struct sc_grid *grid, uintptr_t address);
+
+/* False only if no item overlaps [address, address + size). Meant for small sizes: a size of
+ * more than 64 KB answers by whether the grid holds anything at all. */
+bool sc_grid_may_overlap(struct sc_grid *grid, uintptr_t address, size_t size_bytes);
+
+/* Calls visit for each item that overlaps the interval, once, in no particular order, until it
+ * returns false. The visitor must not change the grid. */
+void sc_grid_overlaps_locked(struct sc_grid *grid, uintptr_t address, size_t size_bytes,
+                             bool (*visit)(void *context, uint32_t id), void *context);
+
+/* Cells that an overlap look-up of this interval would examine. */
+uint64_t sc_grid_overlap_cost(struct sc_grid *grid, uintptr_t address, size_t size_bytes);
+
+static inline bool sc_grid_is_empty(struct sc_grid *grid)
+{
+    for (int level = 0; level < SC_GRID_LEVELS; level++)
+        if (atomic_load_explicit(&grid->population[level], memory_order_relaxed))
+            return false;
+    return true;
+}
+
+#endif

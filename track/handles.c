@@ -1,0 +1,174 @@
+#include "track/handles.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "track/pool.h"
+
+#include "track/poison.h"
+
+enum { FIRST_SLOTS = 256 };
+
+static size_t table_bytes(uint32_t slots)
+{
+    return sizeof(struct sc_handle_table) + slots * sizeof(struct sc_handle_slot);
+}
+
+static uint32_t home_of(const struct sc_handle_table *table, uintptr_t handle)
+{
+    return (uint32_t)((uint64_t)handle * 0x9E3779B97F4A7C15u >> 32) & table->mask;
+}
+
+static struct sc_handle_table *new_table(uint32_t slots)
+{
+    struct sc_handle_table *table = sc_pages_map(table_bytes(slots));
+    if (table)
+        table->mask = slots - 1;
+    return table;
+}
+
+int sc_handles_init(struct sc_handles *handles)
+{
+    memset(handles, 0, sizeof *handles);
+    struct sc_handle_table *table = new_table(FIRST_SLOTS);
+    atomic_store_explicit(&handles->table, table, memory_order_release);
+    return table ? 0 : -ENOMEM;
+}
+
+void sc_handles_destroy(struct sc_handles *handles)
+{
+    struct sc_handle_table *table = atomic_load_explicit(&handles->table, memory_order_relaxed);
+    if (table)
+        sc_pages_unmap(table, table_bytes(table->mask + 1));
+    memset(handles, 0, sizeof *handles);
+}
+
+/* The slot of the handle, or the empty slot where it would go. The bound matters to readers that
+ * race with a change only. */
+static struct sc_handle_slot *find(struct sc_handle_table *table, uintptr_t handle)
+{
+    uint32_t at = home_of(table, handle);
+    for (uint32_t probes = 0; probes < table->mask; probes++) {
+        struct sc_handle_slot *slot = &table->slots[at];
+        uintptr_t found = atomic_load_explicit(&slot->handle, memory_order_acquire);
+        if (found == handle || found == 0)
+            return slot;
+        at = (at + 1) & table->mask;
+    }
+    return &table->slots[at];
+}
+
+uint64_t sc_handles_get(struct sc_handles *handles, uintptr_t handle)
+{
+    for (;;) {
+        uint64_t version = atomic_load_explicit(&handles->version, memory_order_acquire);
+        struct sc_handle_table *table =
+            atomic_load_explicit(&handles->table, memory_order_acquire);
+        struct sc_handle_slot *slot = find(table, handle);
+        uint64_t value = 0;
+        if (atomic_load_explicit(&slot->handle, memory_order_acquire) == handle)
+            value = atomic_load_explicit(&slot->value, memory_order_acquire);
+        if (!(version & 1) &&
+            atomic_load_explicit(&handles->version, memory_order_relaxed) == version)
+            return value;
+    }
+}
+
+static void set_slot(struct sc_handle_slot *slot, uintptr_t handle, uint64_t value)
+{
+    atomic_store_explicit(&slot->value, value, memory_order_release);
+    atomic_store_explicit(&slot->handle, handle, memory_order_release);
+}
+
+static void begin_change(struct sc_handles *handles)
+{
+    atomic_fetch_add_explicit(&handles->version, 1, memory_order_acq_rel);
+}
+
+static void end_change(struct sc_handles *handles)
+{
+    atomic_fetch_add_explicit(&handles->version, 1, memory_order_release);
+}
+
+static uintptr_t handle_in(struct sc_handle_slot *slot)
+{
+    return atomic_load_explicit(&slot->handle, memory_order_relaxed);
+}
+
+static int grow(struct sc_handles *handles, struct sc_handle_table *old)
+{
+    struct sc_handle_table *table = new_table((old->mask + 1) * 2);
+    if (!table)
+        return -ENOMEM;
+    for (uint32_t i = 0; i <= old->mask; i++)
+        if (handle_in(&old->slots[i]))
+            set_slot(find(table, handle_in(&old->slots[i])), handle_in(&old->slots[i]),
+                     atomic_load_explicit(&old->slots[i].value, memory_order_relaxed));
+    atomic_store_explicit(&handles->table, table, memory_order_release);
+    return 0;
+}
+
+int sc_handles_put(struct sc_handles *handles, uintptr_t handle, uint64_t value)
+{
+    struct sc_handle_table *table = atomic_load_explicit(&handles->table, memory_order_relaxed);
+    int error = 0;
+    begin_change(handles);
+    if ((handles->count + 1) * 2 > table->mask + 1)
+        error = grow(handles, table);
+    table = atomic_load_explicit(&handles->table, memory_order_relaxed);
+    struct sc_handle_slot *slot = find(table, handle);
+    bool fresh = handle_in(slot) != handle;
+    if (fresh && error && handles->count + 2 > table->mask) {
+        end_change(handles);
+        return error;
+    }
+    set_slot(slot, handle, value);
+    handles->count += fresh;
+    end_change(handles);
+    return 0;
+}
+
+/* Linear probing without tombstones: the entries behind the gap move up, so that a program that
+ * makes and destroys streams for days does not fill the table with the dead. */
+static void close_gap(struct sc_handle_table *table, uint32_t gap)
+{
+    for (uint32_t at = (gap + 1) & table->mask;; at = (at + 1) & table->mask) {
+        struct sc_handle_slot *slot = &table->slots[at];
+        uintptr_t handle = handle_in(slot);
+        if (!handle)
+            break;
+        uint32_t home = home_of(table, handle);
+        if (((at - home) & table->mask) >= ((at - gap) & table->mask)) {
+            set_slot(&table->slots[gap], handle,
+                     atomic_load_explicit(&slot->value, memory_order_relaxed));
+            gap = at;
+        }
+    }
+    set_slot(&table->slots[gap], 0, 0);
+}
+
+uint64_t sc_handles_remove(struct sc_handles *handles, uintptr_t handle)
+{
+    struct sc_handle_table *table = atomic_load_explicit(&handles->table, memory_order_relaxed);
+    struct sc_handle_slot *slot = find(table, handle);
+    if (handle_in(slot) != handle)
+        return 0;
+    uint64_t value = atomic_load_explicit(&slot->value, memory_order_relaxed);
+    begin_change(handles);
+    close_gap(table, (uint32_t)(slot - table->slots));
+    handles->count--;
+    end_change(handles);
+    return value;
+}
+
+void sc_handles_each(struct sc_handles *handles,
+                     void (*visit)(void *context, uintptr_t handle, uint64_t value), void *context)
+{
+    struct sc_handle_table *table = atomic_load_explicit(&handles->table, memory_order_relaxed);
+    for (uint32_t i = 0; i <= table->mask; i++)
+        if (handle_in(&table->slots[i]))
+            visit(context, handle_in(&table->slots[i]),
+                  atomic_load_explicit(&table->slots[i].value, memory_order_relaxed));
+}

@@ -1,0 +1,46 @@
+/* A map from a handle of the driver (a stream, an event, a context) to a 64-bit value.
+ *
+ * Look-ups take no lock and may run on any thread; changes need the owner's lock. Handles are
+ * never 0; a value of 0 means "not there". Grows by doubling; tables that were outgrown stay
+ * mapped, because a reader may still be in them (together they are no larger than the last one).
+ */
+#ifndef SC_TRACK_HANDLES_H
+#define SC_TRACK_HANDLES_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+struct sc_handle_slot {
+    _Atomic uintptr_t handle;
+    _Atomic uint64_t value;
+};
+
+struct sc_handle_table {
+    uint32_t mask;
+    struct sc_handle_slot slots[];
+};
+
+struct sc_handles {
+    _Atomic(struct sc_handle_table *) table;
+    _Atomic uint64_t version; /* odd while a change is under way */
+    uint32_t count;
+};
+
+/* 0 or -ENOMEM. */
+int sc_handles_init(struct sc_handles *handles);
+void sc_handles_destroy(struct sc_handles *handles);
+
+uint64_t sc_handles_get(struct sc_handles *handles, uintptr_t handle);
+
+/* 0 or -ENOMEM, in which case nothing changed. Replaces the value of a known handle. */
+int sc_handles_put(struct sc_handles *handles, uintptr_t handle, uint64_t value);
+
+/* The value that was removed, or 0. */
+uint64_t sc_handles_remove(struct sc_handles *handles, uintptr_t handle);
+
+/* Calls visit for every handle; needs the owner's lock; visit must not change the map. */
+void sc_handles_each(struct sc_handles *handles,
+                     void (*visit)(void *context, uintptr_t handle, uint64_t value),
+                     void *context);
+
+#endif

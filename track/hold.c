@@ -1,0 +1,181 @@
+#include "track/hold.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "track/poison.h"
+
+enum { GRID_CELLS = 1 << 12 };
+
+int sc_holds_init(struct sc_holds *holds, struct sc_order *order)
+{
+    memset(holds, 0, sizeof *holds);
+    holds->order = order;
+    sc_pool_init(&holds->pool, sizeof(struct sc_hold));
+    return sc_grid_init(&holds->grid, &holds->pool, GRID_CELLS);
+}
+
+void sc_holds_destroy(struct sc_holds *holds)
+{
+    sc_grid_destroy(&holds->grid);
+    sc_pool_destroy(&holds->pool);
+}
+
+static size_t bytes_of(const struct sc_hold *hold)
+{
+    return atomic_load_explicit(&hold->node.size_bytes, memory_order_relaxed);
+}
+
+static size_t held_bytes_of(const struct sc_hold *hold)
+{
+    return hold->kind == SC_HOLD_WAIT ? 0 : bytes_of(hold);
+}
+
+static uintptr_t address_of(const struct sc_hold *hold)
+{
+    return atomic_load_explicit(&hold->node.address, memory_order_relaxed);
+}
+
+uint32_t sc_holds_add(struct sc_holds *holds, enum sc_hold_kind kind, uintptr_t address,
+                      size_t size_bytes, uint32_t context, uint64_t now_ns)
+{
+    uint32_t id = sc_pool_take(&holds->pool);
+    if (!id)
+        return 0;
+    struct sc_hold *hold = sc_holds_at(holds, id);
+    atomic_store_explicit(&hold->node.address, address, memory_order_release);
+    atomic_store_explicit(&hold->node.size_bytes, size_bytes ? size_bytes : 1,
+                          memory_order_release);
+    hold->kind = kind;
+    hold->context = context;
+    hold->since_ns = now_ns;
+    hold->age = ++holds->made;
+    hold->previous = holds->newest;
+    if (holds->newest)
+        sc_holds_at(holds, holds->newest)->next = id;
+    else
+        holds->oldest = id;
+    holds->newest = id;
+    sc_grid_insert(&holds->grid, id);
+    holds->held_bytes += held_bytes_of(hold);
+    if (holds->held_bytes > holds->held_peak_bytes)
+        holds->held_peak_bytes = holds->held_bytes;
+    return id;
+}
+
+static bool make_room(struct sc_holds *holds, struct sc_hold *hold)
+{
+    if (hold->ticket_count < hold->ticket_capacity)
+        return true;
+    uint32_t capacity = hold->ticket_capacity ? hold->ticket_capacity * 2 : 4;
+    if (capacity > SC_HOLD_TICKETS_MAX)
+        return false;
+    struct sc_ticket *tickets =
+        sc_arena_take(&holds->order->arena, capacity * sizeof *tickets);
+    if (!tickets)
+        return false;
+    if (hold->tickets) {
+        memcpy(tickets, hold->tickets, hold->ticket_count * sizeof *tickets);
+        sc_arena_give(&holds->order->arena, hold->tickets,
+                      hold->ticket_capacity * sizeof *tickets);
+    }
+    hold->tickets = tickets;
+    hold->ticket_capacity = capacity;
+    return true;
+}
+
+bool sc_holds_require(struct sc_holds *holds, uint32_t id, const struct sc_ticket *ticket)
+{
+    struct sc_hold *hold = sc_holds_at(holds, id);
+    for (uint32_t i = 0; i < hold->ticket_count; i++)
+        if (hold->tickets[i].stream == ticket->stream) {
+            if (hold->tickets[i].number < ticket->number)
+                hold->tickets[i] = *ticket;
+            return true;
+        }
+    if (!make_room(holds, hold))
+        return false;
+    hold->tickets[hold->ticket_count++] = *ticket;
+    sc_order_reference(holds->order, ticket->stream);
+    return true;
+}
+
+static bool all_complete(struct sc_holds *holds, const struct sc_hold *hold)
+{
+    for (uint32_t i = 0; i < hold->ticket_count; i++)
+        if (!sc_order_complete(holds->order, &hold->tickets[i]))
+            return false;
+    return true;
+}
+
+struct older_search {
+    struct sc_holds *holds;
+    uint64_t age;
+    bool found;
+};
+
+static bool note_older(void *context, uint32_t id)
+{
+    struct older_search *search = context;
+    search->found = sc_holds_at(search->holds, id)->age < search->age;
+    return !search->found;
+}
+
+static bool waits_for_older(struct sc_holds *holds, uint32_t id)
+{
+    const struct sc_hold *hold = sc_holds_at(holds, id);
+    struct older_search search = {holds, hold->age, false};
+    sc_grid_overlaps_locked(&holds->grid, address_of(hold), bytes_of(hold), note_older, &search);
+    return search.found;
+}
+
+uint32_t sc_holds_take_ready(struct sc_holds *holds, uint64_t after_age)
+{
+    for (uint32_t id = holds->oldest; id; id = sc_holds_at(holds, id)->next) {
+        struct sc_hold *hold = sc_holds_at(holds, id);
+        if (hold->age > after_age && !hold->releasing && all_complete(holds, hold) && !waits_for_older(holds, id)) {
+            hold->releasing = true;
+            return id;
+        }
+    }
+    return 0;
+}
+
+void sc_holds_remove(struct sc_holds *holds, uint32_t id, uint64_t now_ns)
+{
+    struct sc_hold *hold = sc_holds_at(holds, id);
+    for (uint32_t i = 0; i < hold->ticket_count; i++)
+        sc_order_unreference(holds->order, hold->tickets[i].stream);
+    if (hold->tickets)
+        sc_arena_give(&holds->order->arena, hold->tickets,
+                      hold->ticket_capacity * sizeof *hold->tickets);
+    if (hold->previous)
+        sc_holds_at(holds, hold->previous)->next = hold->next;
+    else
+        holds->oldest = hold->next;
+    if (hold->next)
+        sc_holds_at(holds, hold->next)->previous = hold->previous;
+    else
+        holds->newest = hold->previous;
+    if (now_ns - hold->since_ns > holds->held_peak_ns)
+        holds->held_peak_ns = now_ns - hold->since_ns;
+    holds->held_bytes -= held_bytes_of(hold);
+    sc_grid_remove(&holds->grid, id);
+    hold->age = 0;
+    sc_pool_give(&holds->pool, id);
+}
+
+static bool note_overlap(void *context, uint32_t id)
+{
+    *(uint32_t *)context = id;
+    return false;
+}
+
+uint32_t sc_holds_overlapping(struct sc_holds *holds, uintptr_t address, size_t size_bytes)
+{
+    uint32_t found = 0;
+    if (holds->oldest)
+        sc_grid_overlaps_locked(&holds->grid, address, size_bytes ? size_bytes : 1, note_overlap,
+                                &found);
+    return found;
+}

@@ -1,0 +1,79 @@
+/* Frees that wait: what the program has given back while the device was still using it.
+ *
+ * A hold names memory and the operations that must complete before it really goes back. Holds on
+ * overlapping memory are given back in the order in which they were made (an unregister before the
+ * free of the same block). The memory behind a hold counts as freed for the program.
+ *
+ * Locks: every function needs the owner's lock, except sc_holds_may_overlap (lock-free).
+ */
+#ifndef SC_TRACK_HOLD_H
+#define SC_TRACK_HOLD_H
+
+#include "track/grid.h"
+#include "track/order.h"
+
+enum sc_hold_kind {
+    SC_HOLD_FREE,
+    SC_HOLD_UNMAP,
+    SC_HOLD_UNREGISTER,
+    SC_HOLD_FREE_PINNED,
+    SC_HOLD_WAIT, /* holds nothing back: a thread waits for its end; counts no bytes */
+};
+
+enum { SC_HOLD_TICKETS_MAX = 4096 };
+
+struct sc_hold {
+    struct sc_grid_node node;
+    enum sc_hold_kind kind;
+    uint32_t context;      /* of the pinned memory or registration; 0 for free and unmap */
+    uint64_t since_ns;     /* CLOCK_MONOTONIC */
+    struct sc_ticket *tickets; /* one of each stream, the last */
+    uint32_t ticket_count;
+    uint32_t ticket_capacity;
+    uint64_t age;              /* grows from hold to hold */
+    uint32_t previous, next;   /* in order of age */
+    bool releasing;
+};
+
+struct sc_holds {
+    struct sc_order *order;
+    struct sc_pool pool;
+    struct sc_grid grid;
+    uint32_t oldest, newest;
+    uint64_t made; /* holds made so far */
+    uint64_t held_bytes;
+    uint64_t held_peak_bytes;
+    uint64_t held_peak_ns;
+};
+
+int sc_holds_init(struct sc_holds *holds, struct sc_order *order); /* 0 or -ENOMEM */
+void sc_holds_destroy(struct sc_holds *holds);
+
+/* Returns the hold, or 0 when there is no memory for it. */
+uint32_t sc_holds_add(struct sc_holds *holds, enum sc_hold_kind kind, uintptr_t address,
+                      size_t size_bytes, uint32_t context, uint64_t now_ns);
+
+/* False: no memory; the hold then cannot know when to end and must be removed. */
+bool sc_holds_require(struct sc_holds *holds, uint32_t hold, const struct sc_ticket *ticket);
+
+/* The oldest hold of more than this age that can be given back now, marked as releasing, or 0. */
+uint32_t sc_holds_take_ready(struct sc_holds *holds, uint64_t after_age);
+
+/* Ends a hold; what it held has been given back (or never will be). */
+void sc_holds_remove(struct sc_holds *holds, uint32_t hold, uint64_t now_ns);
+
+/* A hold that overlaps the interval, or 0. */
+uint32_t sc_holds_overlapping(struct sc_holds *holds, uintptr_t address, size_t size_bytes);
+
+static inline bool sc_holds_may_overlap(struct sc_holds *holds, uintptr_t address,
+                                        size_t size_bytes)
+{
+    return sc_grid_may_overlap(&holds->grid, address, size_bytes);
+}
+
+static inline struct sc_hold *sc_holds_at(struct sc_holds *holds, uint32_t hold)
+{
+    return sc_pool_at(&holds->pool, hold);
+}
+
+#endif

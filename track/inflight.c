@@ -1,0 +1,458 @@
+#include "track/inflight.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "track/poison.h"
+
+enum { GRID_CELLS = 1 << 16, KEY_SLOTS = 1 << 16, RANGE_CELLS = 1 << 16 };
+
+int sc_inflight_init(struct sc_inflight *inflight, struct sc_order *order)
+{
+    memset(inflight, 0, sizeof *inflight);
+    inflight->order = order;
+    sc_pool_init(&inflight->ranges, sizeof(struct sc_range));
+    sc_pool_init(&inflight->ops, sizeof(struct sc_op));
+    inflight->keys = sc_pages_map(KEY_SLOTS * sizeof *inflight->keys);
+    inflight->stray = sc_pool_take(&inflight->ranges);
+    if (sc_grid_init(&inflight->range_grid, &inflight->ranges, RANGE_CELLS) ||
+        sc_grid_init(&inflight->op_grid, &inflight->ops, GRID_CELLS) ||
+        sc_grid_init(&inflight->heap_grid, &inflight->ops, GRID_CELLS) || !inflight->keys ||
+        !inflight->stray)
+        return -ENOMEM;
+    return 0;
+}
+
+void sc_inflight_destroy(struct sc_inflight *inflight)
+{
+    sc_grid_destroy(&inflight->range_grid);
+    sc_grid_destroy(&inflight->op_grid);
+    sc_grid_destroy(&inflight->heap_grid);
+    sc_pages_unmap(inflight->keys, KEY_SLOTS * sizeof *inflight->keys);
+    sc_pool_destroy(&inflight->ranges);
+    sc_pool_destroy(&inflight->ops);
+}
+
+bool sc_direction_writes_host(enum sc_direction direction)
+{
+    return direction == SC_D2H || direction == SC_MEMSET;
+}
+
+size_t sc_shape_hull_bytes(const struct sc_shape *shape)
+{
+    return shape->rows ? (shape->rows - 1) * shape->pitch_bytes + shape->width_bytes : 0;
+}
+
+static bool hulls_touch(const struct sc_shape *a, const struct sc_shape *b)
+{
+    return a->address < b->address + sc_shape_hull_bytes(b) &&
+           b->address < a->address + sc_shape_hull_bytes(a);
+}
+
+/* Do the rows of `many` touch the single row `one`? */
+static bool row_touches(const struct sc_shape *one, const struct sc_shape *many)
+{
+    size_t first = 0;
+    if (one->address > many->address && many->pitch_bytes)
+        first = (one->address - many->address) / many->pitch_bytes;
+    for (size_t row = first; row < many->rows && row <= first + 1; row++) {
+        uintptr_t start = many->address + row * many->pitch_bytes;
+        if (start < one->address + one->width_bytes && one->address < start + many->width_bytes)
+            return true;
+    }
+    return false;
+}
+
+/* Columns of the same pitch are compared modulo the pitch; two different pitches are walked. */
+static bool rows_touch(const struct sc_shape *a, const struct sc_shape *b)
+{
+    const struct sc_shape *fewer = a->rows <= b->rows ? a : b;
+    const struct sc_shape *other = fewer == a ? b : a;
+    size_t rows = fewer->pitch_bytes == other->pitch_bytes && fewer->rows > 2 ? 2 : fewer->rows;
+    size_t skip = 0;
+    if (rows != fewer->rows && other->address > fewer->address && fewer->pitch_bytes)
+        skip = (other->address - fewer->address) / fewer->pitch_bytes;
+    if (skip + rows > fewer->rows)
+        skip = fewer->rows - rows;
+    for (size_t row = skip; row < skip + rows; row++) {
+        struct sc_shape one = {fewer->address + row * fewer->pitch_bytes, fewer->width_bytes,
+                               fewer->width_bytes, 1};
+        if (row_touches(&one, other))
+            return true;
+    }
+    return false;
+}
+
+bool sc_shapes_touch(const struct sc_shape *a, const struct sc_shape *b)
+{
+    if (!hulls_touch(a, b))
+        return false;
+    return (a->rows <= 1 && b->rows <= 1) || rows_touch(a, b);
+}
+
+/* ---- ranges ---- */
+
+static struct sc_range *home_of(struct sc_inflight *inflight, uint32_t range)
+{
+    return sc_inflight_range(inflight, range ? range : inflight->stray);
+}
+
+static bool note_range(void *context, uint32_t range)
+{
+    *(uint32_t *)context = range;
+    return false;
+}
+
+static void set_node(struct sc_grid_node *node, uintptr_t address, size_t size_bytes)
+{
+    atomic_store_explicit(&node->address, address, memory_order_release);
+    atomic_store_explicit(&node->size_bytes, size_bytes, memory_order_release);
+}
+
+uint32_t sc_inflight_add_range(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
+                               enum sc_buffer_kind kind, uint32_t context)
+{
+    uint32_t old = 0;
+    if (size_bytes == 0)
+        return 0;
+    do {
+        old = 0;
+        sc_grid_overlaps_locked(&inflight->range_grid, address, size_bytes, note_range, &old);
+        if (old)
+            sc_inflight_remove_range(inflight, old);
+    } while (old);
+    uint32_t id = sc_pool_take(&inflight->ranges);
+    if (!id)
+        return 0;
+    struct sc_range *range = sc_inflight_range(inflight, id);
+    set_node(&range->node, address, size_bytes);
+    atomic_store_explicit(&range->kind, kind, memory_order_release);
+    atomic_store_explicit(&range->context, context, memory_order_release);
+    sc_grid_insert(&inflight->range_grid, id);
+    return id;
+}
+
+static uint32_t op_count(const struct sc_range *range)
+{
+    return atomic_load_explicit(&range->op_count, memory_order_relaxed);
+}
+
+static void set_op_count(struct sc_range *range, uint32_t count)
+{
+    atomic_store_explicit(&range->op_count, count, memory_order_relaxed);
+}
+
+static void link_to_range(struct sc_inflight *inflight, uint32_t id)
+{
+    struct sc_op *op = sc_inflight_op(inflight, id);
+    struct sc_range *range = home_of(inflight, op->info.range);
+    op->range_previous = 0;
+    op->range_next = range->first_op;
+    if (range->first_op)
+        sc_inflight_op(inflight, range->first_op)->range_previous = id;
+    range->first_op = id;
+    set_op_count(range, op_count(range) + 1);
+    range->writer_count += sc_direction_writes_host(op->info.direction);
+}
+
+static void unlink_from_range(struct sc_inflight *inflight, uint32_t id)
+{
+    struct sc_op *op = sc_inflight_op(inflight, id);
+    struct sc_range *range = home_of(inflight, op->info.range);
+    if (op->range_previous)
+        sc_inflight_op(inflight, op->range_previous)->range_next = op->range_next;
+    else
+        range->first_op = op->range_next;
+    if (op->range_next)
+        sc_inflight_op(inflight, op->range_next)->range_previous = op->range_previous;
+    set_op_count(range, op_count(range) - 1);
+    range->writer_count -= sc_direction_writes_host(op->info.direction);
+}
+
+void sc_inflight_remove_range(struct sc_inflight *inflight, uint32_t id)
+{
+    struct sc_range *range = sc_inflight_range(inflight, id);
+    while (range->first_op) {
+        uint32_t op = range->first_op;
+        unlink_from_range(inflight, op);
+        sc_inflight_op(inflight, op)->info.range = 0;
+        link_to_range(inflight, op);
+    }
+    sc_grid_remove(&inflight->range_grid, id);
+    sc_pool_give(&inflight->ranges, id);
+}
+
+uint32_t sc_inflight_range_of(struct sc_inflight *inflight, uintptr_t address)
+{
+    return sc_grid_point(&inflight->range_grid, address);
+}
+
+/* ---- operations ---- */
+
+static struct sc_grid *grid_of(struct sc_inflight *inflight, enum sc_buffer_kind kind)
+{
+    bool heap = kind == SC_REGISTERED || kind == SC_PAGEABLE || kind == SC_STACK;
+    return heap ? &inflight->heap_grid : &inflight->op_grid;
+}
+
+static uint32_t *key_slot(struct sc_inflight *inflight, const struct sc_op_info *info)
+{
+    uint64_t key = info->shape.address * 0x9E3779B97F4A7C15u;
+    key ^= (info->shape.width_bytes + ((uint64_t)info->ticket.stream << 32)) * 0xC2B2AE3D27D4EB4Fu;
+    return &inflight->keys[(key >> 33) % KEY_SLOTS];
+}
+
+static bool equal_key(const struct sc_op_info *a, const struct sc_op_info *b)
+{
+    return a->shape.address == b->shape.address && a->shape.width_bytes == b->shape.width_bytes &&
+           a->shape.rows == b->shape.rows && a->shape.pitch_bytes == b->shape.pitch_bytes &&
+           a->ticket.stream == b->ticket.stream && a->direction == b->direction &&
+           a->range == b->range && a->kind == b->kind;
+}
+
+static uint32_t find_equal(struct sc_inflight *inflight, const struct sc_op_info *info)
+{
+    uint32_t id = *key_slot(inflight, info);
+    while (id && !equal_key(&sc_inflight_op(inflight, id)->info, info))
+        id = sc_inflight_op(inflight, id)->key_next;
+    return id;
+}
+
+static void unlink_key(struct sc_inflight *inflight, uint32_t id)
+{
+    struct sc_op *op = sc_inflight_op(inflight, id);
+    uint32_t *link = key_slot(inflight, &op->info);
+    while (*link && *link != id)
+        link = &sc_inflight_op(inflight, *link)->key_next;
+    if (*link)
+        *link = op->key_next;
+}
+
+static void link_to_stream(struct sc_inflight *inflight, uint32_t id)
+{
+    struct sc_op *op = sc_inflight_op(inflight, id);
+    struct sc_stream *stream = sc_order_stream(inflight->order, op->info.ticket.stream);
+    op->stream_previous = stream->last_op;
+    op->stream_next = 0;
+    if (stream->last_op) {
+        sc_inflight_op(inflight, stream->last_op)->stream_next = id;
+    } else {
+        stream->first_op = id;
+        stream->busy_previous = 0;
+        stream->busy_next = inflight->busy;
+        if (inflight->busy)
+            sc_order_stream(inflight->order, inflight->busy)->busy_previous =
+                op->info.ticket.stream;
+        inflight->busy = op->info.ticket.stream;
+    }
+    stream->last_op = id;
+    if (!stream->first_open)
+        stream->first_open = id;
+}
+
+static void leave_busy(struct sc_inflight *inflight, struct sc_stream *stream)
+{
+    if (stream->busy_previous)
+        sc_order_stream(inflight->order, stream->busy_previous)->busy_next = stream->busy_next;
+    else
+        inflight->busy = stream->busy_next;
+    if (stream->busy_next)
+        sc_order_stream(inflight->order, stream->busy_next)->busy_previous = stream->busy_previous;
+}
+
+static void unlink_from_stream(struct sc_inflight *inflight, uint32_t id)
+{
+    struct sc_op *op = sc_inflight_op(inflight, id);
+    struct sc_stream *stream = sc_order_stream(inflight->order, op->info.ticket.stream);
+    if (stream->first_open == id)
+        stream->first_open = op->stream_next;
+    if (op->stream_previous)
+        sc_inflight_op(inflight, op->stream_previous)->stream_next = op->stream_next;
+    else
+        stream->first_op = op->stream_next;
+    if (op->stream_next)
+        sc_inflight_op(inflight, op->stream_next)->stream_previous = op->stream_previous;
+    else
+        stream->last_op = op->stream_previous;
+    if (!stream->first_op)
+        leave_busy(inflight, stream);
+}
+
+static void set_retained(struct sc_inflight *inflight, struct sc_op *op, bool retained)
+{
+    inflight->retained += (uint32_t)retained - (uint32_t)op->retained;
+    op->retained = retained;
+}
+
+/* The same rows again on the same stream: only the ticket and the call site are new. */
+static void renew(struct sc_inflight *inflight, uint32_t id, const struct sc_op_info *info)
+{
+    struct sc_op *op = sc_inflight_op(inflight, id);
+    unlink_from_stream(inflight, id);
+    set_retained(inflight, op, false);
+    op->info = *info;
+    link_to_stream(inflight, id);
+}
+
+bool sc_inflight_add(struct sc_inflight *inflight, const struct sc_op_info *info)
+{
+    size_t hull_bytes = sc_shape_hull_bytes(&info->shape);
+    if (hull_bytes == 0)
+        return true;
+    uint32_t id = find_equal(inflight, info);
+    if (id) {
+        renew(inflight, id, info);
+        return true;
+    }
+    id = sc_pool_take(&inflight->ops);
+    if (!id)
+        return false;
+    struct sc_op *op = sc_inflight_op(inflight, id);
+    uint32_t *key = key_slot(inflight, info);
+    op->info = *info;
+    op->key_next = *key;
+    *key = id;
+    set_node(&op->node, info->shape.address, hull_bytes);
+    sc_grid_insert(grid_of(inflight, info->kind), id);
+    link_to_range(inflight, id);
+    link_to_stream(inflight, id);
+    sc_order_reference(inflight->order, info->ticket.stream);
+    return true;
+}
+
+void sc_inflight_drop(struct sc_inflight *inflight, uint32_t id)
+{
+    struct sc_op *op = sc_inflight_op(inflight, id);
+    uint32_t stream = op->info.ticket.stream;
+    set_retained(inflight, op, false);
+    unlink_key(inflight, id);
+    unlink_from_range(inflight, id);
+    unlink_from_stream(inflight, id);
+    sc_grid_remove(grid_of(inflight, op->info.kind), id);
+    sc_pool_give(&inflight->ops, id);
+    sc_order_unreference(inflight->order, stream);
+}
+
+struct pending_visit {
+    struct sc_inflight *inflight;
+    sc_inflight_visit *visit;
+    void *context;
+    bool stopped;
+};
+
+static bool visit_pending(void *context, uint32_t id)
+{
+    struct pending_visit *pending = context;
+    const struct sc_op *op = sc_inflight_op(pending->inflight, id);
+    pending->stopped = !sc_order_known_done(pending->inflight->order, &op->info.ticket) &&
+                       !pending->visit(pending->context, id);
+    return !pending->stopped;
+}
+
+void sc_inflight_overlaps(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
+                          sc_inflight_visit *visit, void *context)
+{
+    struct pending_visit pending = {inflight, visit, context, false};
+    sc_grid_overlaps_locked(&inflight->op_grid, address, size_bytes, visit_pending, &pending);
+    if (!pending.stopped)
+        sc_grid_overlaps_locked(&inflight->heap_grid, address, size_bytes, visit_pending,
+                                &pending);
+}
+
+struct conflict_visit {
+    struct sc_inflight *inflight;
+    const struct sc_op_info *info;
+    sc_inflight_visit *visit;
+    void *context;
+    bool stopped;
+};
+
+static bool visit_conflict(void *context, uint32_t id)
+{
+    struct conflict_visit *search = context;
+    const struct sc_op_info *earlier = &sc_inflight_op(search->inflight, id)->info;
+    const struct sc_op_info *later = search->info;
+    bool conflict = earlier->ticket.stream != later->ticket.stream &&
+                    (sc_direction_writes_host(earlier->direction) ||
+                     sc_direction_writes_host(later->direction)) &&
+                    sc_shapes_touch(&earlier->shape, &later->shape) &&
+                    !sc_order_covers(search->inflight->order, later->ticket.stream,
+                                     &earlier->ticket);
+    search->stopped = conflict && !search->visit(search->context, id);
+    return !search->stopped;
+}
+
+static void visit_range_ops(struct sc_inflight *inflight, const struct sc_range *range,
+                            struct conflict_visit *search)
+{
+    for (uint32_t id = range->first_op; id && !search->stopped;
+         id = sc_inflight_op(inflight, id)->range_next)
+        visit_conflict(search, id);
+}
+
+static void visit_grid_ops(struct sc_grid *grid, struct conflict_visit *search)
+{
+    const struct sc_shape *shape = &search->info->shape;
+    if (!search->stopped)
+        sc_grid_overlaps_locked(grid, shape->address, sc_shape_hull_bytes(shape), visit_conflict,
+                                search);
+}
+
+/* Operations on common bytes lie on one range, or on none if theirs was replaced: two lists to walk,
+ * unless they are longer than what the grids would have us look at. */
+void sc_inflight_conflicts(struct sc_inflight *inflight, const struct sc_op_info *info,
+                           sc_inflight_visit *visit, void *context)
+{
+    static const struct sc_range nothing;
+    struct conflict_visit search = {inflight, info, visit, context, false};
+    const struct sc_range *range = home_of(inflight, info->range);
+    const struct sc_range *stray = info->range ? home_of(inflight, 0) : &nothing;
+    size_t hull_bytes = sc_shape_hull_bytes(&info->shape);
+    uint32_t count = op_count(range) + op_count(stray);
+    if (hull_bytes == 0 || count == 0 ||
+        (range->writer_count + stray->writer_count == 0 &&
+         !sc_direction_writes_host(info->direction)))
+        return;
+    if (count <= sc_grid_overlap_cost(&inflight->op_grid, info->shape.address, hull_bytes) +
+                     sc_grid_overlap_cost(&inflight->heap_grid, info->shape.address, hull_bytes)) {
+        visit_range_ops(inflight, range, &search);
+        visit_range_ops(inflight, stray, &search);
+    } else {
+        visit_grid_ops(&inflight->op_grid, &search);
+        visit_grid_ops(&inflight->heap_grid, &search);
+    }
+}
+
+bool sc_inflight_retire(struct sc_inflight *inflight, unsigned limit)
+{
+    uint32_t next = 0;
+    for (uint32_t id = inflight->busy; id; id = next) {
+        struct sc_stream *stream = sc_order_stream(inflight->order, id);
+        next = stream->busy_next;
+        while (stream->first_op) {
+            const struct sc_op *op = sc_inflight_op(inflight, stream->first_op);
+            if (!sc_order_known_done(inflight->order, &op->info.ticket))
+                break;
+            if (limit-- == 0)
+                return true;
+            sc_inflight_drop(inflight, stream->first_op);
+        }
+    }
+    return false;
+}
+
+/* Operations before first_open are retained already: each one is visited once. */
+void sc_inflight_note_complete(struct sc_inflight *inflight, uint32_t id)
+{
+    struct sc_stream *stream = sc_order_stream(inflight->order, id);
+    uint64_t complete = atomic_load_explicit(&stream->complete, memory_order_relaxed);
+    while (stream->first_open) {
+        struct sc_op *op = sc_inflight_op(inflight, stream->first_open);
+        if (op->info.ticket.number > complete)
+            return;
+        set_retained(inflight, op, true);
+        stream->first_open = op->stream_next;
+        if (inflight->retained > SC_RETAINED_MAX)
+            sc_inflight_drop(inflight, stream->first_op);
+    }
+}

@@ -1,0 +1,383 @@
+#include "track/order.h"
+
+#include <string.h>
+
+#include "track/poison.h"
+
+struct entry {
+    uint32_t stream;
+    uint64_t number;
+};
+
+struct sc_clock {
+    uint32_t references;
+    uint32_t capacity;
+    uint32_t count;
+    struct entry entries[];
+};
+
+static uint64_t read_relaxed(_Atomic uint64_t *value)
+{
+    return atomic_load_explicit(value, memory_order_relaxed);
+}
+
+static void raise_to(_Atomic uint64_t *value, uint64_t at_least)
+{
+    if (read_relaxed(value) < at_least)
+        atomic_store_explicit(value, at_least, memory_order_release);
+}
+
+static size_t clock_bytes(uint32_t capacity)
+{
+    return sizeof(struct sc_clock) + capacity * sizeof(struct entry);
+}
+
+static struct sc_clock *new_clock(struct sc_order *order, uint32_t capacity)
+{
+    struct sc_clock *clock = sc_arena_take(&order->arena, clock_bytes(capacity));
+    if (clock)
+        *clock = (struct sc_clock){.references = 1, .capacity = capacity};
+    return clock;
+}
+
+static struct sc_clock *retain(struct sc_clock *clock)
+{
+    if (clock)
+        clock->references++;
+    return clock;
+}
+
+static void drop(struct sc_order *order, struct sc_clock *clock)
+{
+    if (clock && --clock->references == 0)
+        sc_arena_give(&order->arena, clock, clock_bytes(clock->capacity));
+}
+
+static uint64_t number_in(const struct sc_clock *clock, uint32_t stream)
+{
+    uint32_t low = 0;
+    uint32_t high = clock ? clock->count : 0;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if (clock->entries[middle].stream < stream)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (clock && low < clock->count && clock->entries[low].stream == stream)
+        return clock->entries[low].number;
+    return 0;
+}
+
+/* What the host already knows orders nothing any more: leaving it out keeps clocks short. */
+static void append(struct sc_order *order, struct sc_clock *clock, struct entry entry)
+{
+    if (entry.number > read_relaxed(&sc_order_stream(order, entry.stream)->done))
+        clock->entries[clock->count++] = entry;
+}
+
+/* A new clock with the larger number of each stream; NULL in `left` or `right` is empty. */
+static struct sc_clock *merge(struct sc_order *order, const struct sc_clock *left,
+                              const struct sc_clock *right)
+{
+    uint32_t left_count = left ? left->count : 0;
+    uint32_t right_count = right ? right->count : 0;
+    struct sc_clock *result = new_clock(order, left_count + right_count);
+    uint32_t i = 0;
+    uint32_t j = 0;
+    while (result && (i < left_count || j < right_count)) {
+        if (j == right_count || (i < left_count && left->entries[i].stream <
+                                                       right->entries[j].stream)) {
+            append(order, result, left->entries[i++]);
+        } else if (i == left_count || right->entries[j].stream < left->entries[i].stream) {
+            append(order, result, right->entries[j++]);
+        } else {
+            const struct entry *larger = left->entries[i].number > right->entries[j].number
+                                             ? &left->entries[i]
+                                             : &right->entries[j];
+            append(order, result, *larger);
+            i++;
+            j++;
+        }
+    }
+    return result;
+}
+
+/* Merges `addition` into *clock. False: out of memory, *clock is unchanged. */
+static bool merge_into(struct sc_order *order, struct sc_clock **clock,
+                       const struct sc_clock *addition)
+{
+    if (!addition || addition->count == 0)
+        return true;
+    struct sc_clock *merged = merge(order, *clock, addition);
+    if (!merged)
+        return false;
+    drop(order, *clock);
+    *clock = merged;
+    return true;
+}
+
+/* The point's own two components as a clock on the caller's stack. */
+union pair {
+    struct sc_clock head;
+    char room[sizeof(struct sc_clock) + 2 * sizeof(struct entry)];
+};
+
+static const struct sc_clock *pair_of(const struct sc_point *point, union pair *pair)
+{
+    struct entry own = {point->stream, point->number};
+    struct entry legacy = {point->legacy, point->legacy_number};
+    struct entry *entries = pair->head.entries;
+    pair->head.count = 0;
+    if (own.stream && (!legacy.stream || own.stream < legacy.stream))
+        entries[pair->head.count++] = own;
+    if (legacy.stream)
+        entries[pair->head.count++] = legacy;
+    if (own.stream && legacy.stream && own.stream > legacy.stream)
+        entries[pair->head.count++] = own;
+    return &pair->head;
+}
+
+static bool merge_point(struct sc_order *order, struct sc_clock **clock,
+                        const struct sc_point *point)
+{
+    union pair pair;
+    return merge_into(order, clock, pair_of(point, &pair)) &&
+           merge_into(order, clock, point->joined);
+}
+
+void sc_order_init(struct sc_order *order)
+{
+    memset(order, 0, sizeof *order);
+    sc_pool_init(&order->streams, sizeof(struct sc_stream));
+}
+
+void sc_order_destroy(struct sc_order *order)
+{
+    sc_pool_destroy(&order->streams);
+    sc_arena_destroy(&order->arena);
+}
+
+static uint32_t take_spare(struct sc_order *order)
+{
+    uint32_t id = order->spare;
+    struct sc_stream *stream = sc_order_stream(order, id);
+    uint64_t issued = read_relaxed(&stream->issued);
+    order->spare = stream->next_spare;
+    stream->next_spare = 0;
+    stream->removed = false;
+    stream->seen_version = 0;
+    stream->handle = 0;
+    stream->device = 0;
+    raise_to(&stream->done, issued);
+    raise_to(&stream->complete, issued);
+    atomic_store_explicit(&stream->touched, 0, memory_order_relaxed);
+    return id;
+}
+
+uint32_t sc_order_add(struct sc_order *order, enum sc_stream_kind kind, uint32_t context)
+{
+    uint32_t id = order->spare ? take_spare(order) : sc_pool_take(&order->streams);
+    if (!id)
+        return 0;
+    struct sc_stream *stream = sc_order_stream(order, id);
+    stream->kind = kind;
+    stream->context = kind == SC_STREAM_LEGACY ? id : context;
+    if (kind != SC_STREAM_LEGACY)
+        sc_order_reference(order, context);
+    return id;
+}
+
+static struct sc_stream *legacy_of(struct sc_order *order, const struct sc_stream *stream)
+{
+    return sc_order_stream(order, stream->context);
+}
+
+static void reclaim(struct sc_order *order, uint32_t id)
+{
+    struct sc_stream *stream = sc_order_stream(order, id);
+    if (!stream->removed || stream->references)
+        return;
+    if (stream->kind == SC_STREAM_NONBLOCKING)
+        merge_into(order, &legacy_of(order, stream)->orphaned, stream->joined);
+    drop(order, stream->joined);
+    drop(order, stream->pending);
+    drop(order, stream->orphaned);
+    stream->joined = NULL;
+    stream->pending = NULL;
+    stream->orphaned = NULL;
+    stream->next_spare = order->spare;
+    order->spare = id;
+    if (stream->kind != SC_STREAM_LEGACY)
+        sc_order_unreference(order, stream->context);
+}
+
+void sc_order_remove(struct sc_order *order, uint32_t id)
+{
+    struct sc_stream *stream = sc_order_stream(order, id);
+    if (stream->removed)
+        return;
+    stream->removed = true;
+    reclaim(order, id);
+}
+
+void sc_order_reference(struct sc_order *order, uint32_t id)
+{
+    sc_order_stream(order, id)->references++;
+}
+
+void sc_order_unreference(struct sc_order *order, uint32_t id)
+{
+    sc_order_stream(order, id)->references--;
+    reclaim(order, id);
+}
+
+bool sc_order_touch_needed(struct sc_order *order, uint32_t id)
+{
+    struct sc_stream *stream = sc_order_stream(order, id);
+    return stream->kind == SC_STREAM_BLOCKING &&
+           read_relaxed(&stream->touched) != read_relaxed(&legacy_of(order, stream)->issued);
+}
+
+void sc_order_touch(struct sc_order *order, uint32_t id)
+{
+    struct sc_stream *stream = sc_order_stream(order, id);
+    if (stream->kind != SC_STREAM_BLOCKING)
+        return;
+    struct sc_stream *legacy = legacy_of(order, stream);
+    atomic_store_explicit(&stream->touched, read_relaxed(&legacy->issued), memory_order_relaxed);
+    if (stream->seen_version != legacy->joined_version &&
+        merge_into(order, &stream->joined, legacy->joined))
+        stream->seen_version = legacy->joined_version;
+}
+
+static void settle_pending(struct sc_order *order, struct sc_stream *legacy)
+{
+    if (!legacy->pending || !merge_into(order, &legacy->joined, legacy->pending))
+        return;
+    drop(order, legacy->pending);
+    legacy->pending = NULL;
+    legacy->joined_version++;
+}
+
+struct sc_ticket sc_order_issue(struct sc_order *order, uint32_t id)
+{
+    struct sc_stream *stream = sc_order_stream(order, id);
+    struct sc_ticket ticket = {.stream = id};
+    if (stream->kind == SC_STREAM_LEGACY)
+        settle_pending(order, stream);
+    if (stream->kind == SC_STREAM_BLOCKING) {
+        sc_order_touch(order, id);
+        ticket.legacy = stream->context;
+        ticket.epoch = read_relaxed(&stream->touched);
+    }
+    ticket.number = read_relaxed(&stream->issued) + 1;
+    atomic_store_explicit(&stream->issued, ticket.number, memory_order_release);
+    return ticket;
+}
+
+struct sc_point sc_order_point(struct sc_order *order, uint32_t id)
+{
+    struct sc_stream *stream = sc_order_stream(order, id);
+    struct sc_point point = {
+        .stream = id,
+        .number = read_relaxed(&stream->issued),
+        .joined = retain(stream->joined),
+    };
+    if (stream->kind == SC_STREAM_BLOCKING) {
+        point.legacy = stream->context;
+        point.legacy_number = read_relaxed(&stream->touched);
+    }
+    return point;
+}
+
+static struct sc_point walk_context(struct sc_order *order, uint32_t context, bool nonblocking)
+{
+    struct sc_point point = {0};
+    struct sc_clock *clock = new_clock(order, order->streams.unused);
+    if (!clock)
+        return point;
+    for (uint32_t id = 1; id < order->streams.unused; id++) {
+        struct sc_stream *stream = sc_order_stream(order, id);
+        if (stream->context != context || (stream->kind == SC_STREAM_NONBLOCKING && !nonblocking))
+            continue;
+        append(order, clock, (struct entry){id, read_relaxed(&stream->issued)});
+        merge_into(order, &point.joined, stream->joined);
+    }
+    /* Streams that are gone may have waited for more. */
+    merge_into(order, &point.joined, sc_order_stream(order, context)->pending);
+    if (nonblocking)
+        merge_into(order, &point.joined, sc_order_stream(order, context)->orphaned);
+    merge_into(order, &point.joined, clock);
+    drop(order, clock);
+    return point;
+}
+
+struct sc_point sc_order_legacy_point(struct sc_order *order, uint32_t legacy)
+{
+    return walk_context(order, legacy, false);
+}
+
+struct sc_point sc_order_context_point(struct sc_order *order, uint32_t context)
+{
+    return walk_context(order, context, true);
+}
+
+struct sc_point sc_order_copy_point(const struct sc_point *point)
+{
+    retain(point->joined);
+    return *point;
+}
+
+void sc_order_release(struct sc_order *order, struct sc_point *point)
+{
+    drop(order, point->joined);
+    *point = (struct sc_point){0};
+}
+
+bool sc_order_wait(struct sc_order *order, uint32_t id, const struct sc_point *point)
+{
+    struct sc_stream *stream = sc_order_stream(order, id);
+    if (!merge_point(order, &stream->joined, point))
+        return false;
+    if (stream->kind == SC_STREAM_LEGACY)
+        stream->joined_version++;
+    if (stream->kind == SC_STREAM_BLOCKING)
+        return merge_point(order, &legacy_of(order, stream)->pending, point);
+    return true;
+}
+
+static void know_clock(struct sc_order *order, const struct sc_clock *clock)
+{
+    for (uint32_t i = 0; clock && i < clock->count; i++)
+        raise_to(&sc_order_stream(order, clock->entries[i].stream)->done, clock->entries[i].number);
+}
+
+void sc_order_known(struct sc_order *order, const struct sc_point *point)
+{
+    union pair pair;
+    know_clock(order, pair_of(point, &pair));
+    know_clock(order, point->joined);
+}
+
+static bool clock_covers(const struct sc_clock *clock, const struct sc_ticket *ticket)
+{
+    return number_in(clock, ticket->stream) >= ticket->number ||
+           (ticket->legacy && number_in(clock, ticket->legacy) > ticket->epoch);
+}
+
+bool sc_order_covers(struct sc_order *order, uint32_t id, const struct sc_ticket *ticket)
+{
+    struct sc_stream *stream = sc_order_stream(order, id);
+    if (ticket->stream == id || sc_order_known_done(order, ticket) ||
+        clock_covers(stream->joined, ticket))
+        return true;
+    if (stream->kind == SC_STREAM_LEGACY)
+        return ticket->legacy == id || clock_covers(stream->pending, ticket);
+    if (stream->kind != SC_STREAM_BLOCKING)
+        return false;
+    struct sc_stream *legacy = legacy_of(order, stream);
+    return ticket->stream == stream->context ||
+           (ticket->legacy == stream->context && read_relaxed(&legacy->issued) > ticket->epoch) ||
+           clock_covers(legacy->joined, ticket);
+}

@@ -1,0 +1,139 @@
+/* What is ordered after what: the happens-before engine.
+ *
+ * Every stream numbers its operations. A ticket names one operation; a point names "everything
+ * issued on this stream so far" together with all that it had waited for. Points flow from
+ * streams into events (record), from events into streams (wait) and into the host frontier (a
+ * synchronise that returned, a query that succeeded). An operation is known done when the host
+ * frontier covers it. Threads are assumed to synchronise among themselves, so there is one
+ * host frontier for the process.
+ *
+ * The legacy stream of a context joins, and is joined by, every blocking stream. Instead of merging
+ * a thousand clocks at each legacy operation, an operation on a blocking stream remembers
+ * how many legacy operations came before it (its epoch): it is done once the legacy operation
+ * after those is done. Work on a blocking stream comes after every legacy operation before it.
+ *
+ * Locks: every function needs the owner's lock, except those that say "lock-free".
+ * Numbers start at 1; stream id 0 is no stream.
+ */
+#ifndef SC_TRACK_ORDER_H
+#define SC_TRACK_ORDER_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "track/pool.h"
+
+enum sc_stream_kind { SC_STREAM_NONBLOCKING, SC_STREAM_BLOCKING, SC_STREAM_LEGACY };
+
+/* Immutable once shared; counted references. Sorted by stream. */
+struct sc_clock;
+
+struct sc_ticket {
+    uint32_t stream;
+    uint32_t legacy; /* the context's legacy stream if `stream` is a blocking one, else 0 */
+    uint64_t number;
+    uint64_t epoch;  /* legacy operations issued before this one */
+};
+
+struct sc_point {
+    uint32_t stream; /* 0: only what the clocks say */
+    uint32_t legacy;
+    uint64_t number;
+    uint64_t legacy_number;
+    struct sc_clock *joined;
+};
+
+struct sc_stream {
+    _Atomic uint64_t issued;
+    _Atomic uint64_t done;     /* the host frontier's component */
+    _Atomic uint64_t complete; /* seen complete by asking the device; never orders anything */
+    _Atomic uint64_t touched;  /* legacy operations before the last work (blocking streams) */
+    uintptr_t handle;          /* the program's */
+    uint32_t context;          /* id of the context's legacy stream, for every kind */
+    int device;
+    enum sc_stream_kind kind;
+    bool removed;
+    /* Operations in flight and held frees that name this stream, and on a legacy stream all other
+     * streams of its context, whose tickets name it. */
+    uint32_t references;
+    uint32_t next_spare;
+    struct sc_clock *joined;
+    struct sc_clock *pending;  /* legacy: what its next operation joins */
+    struct sc_clock *orphaned; /* legacy: what removed non-blocking streams had waited for */
+    uint64_t joined_version;   /* legacy: counts changes of `joined` */
+    uint64_t seen_version;     /* blocking: the legacy stream's joined_version already merged */
+    /* Owned by track/inflight.c: operations in order of issue, and the list of busy streams. */
+    uint32_t first_op, last_op, first_open, busy_previous, busy_next;
+};
+
+struct sc_order {
+    struct sc_pool streams;
+    struct sc_arena arena;
+    uint32_t spare; /* removed streams that nothing refers to */
+};
+
+void sc_order_init(struct sc_order *order);
+void sc_order_destroy(struct sc_order *order);
+
+/* A legacy stream is its own context; others name theirs. 0: out of memory. */
+uint32_t sc_order_add(struct sc_order *order, enum sc_stream_kind kind, uint32_t context);
+
+/* The handle is gone; tickets and points keep their meaning. The id is recycled when the last
+ * reference to it is given back; its numbers go on counting, so that old points which still name
+ * it never cover the new stream's work. */
+void sc_order_remove(struct sc_order *order, uint32_t stream);
+void sc_order_reference(struct sc_order *order, uint32_t stream);
+void sc_order_unreference(struct sc_order *order, uint32_t stream);
+
+/* Work on `stream` that needs a ticket. On a legacy stream all work needs one. */
+struct sc_ticket sc_order_issue(struct sc_order *order, uint32_t stream);
+
+/* Other work on a blocking stream: it now comes after all legacy work issued before. The _needed
+ * form is lock-free and says whether the other has anything to do. */
+bool sc_order_touch_needed(struct sc_order *order, uint32_t stream);
+void sc_order_touch(struct sc_order *order, uint32_t stream);
+
+/* Points hold references: release each one once. The first form is one stream's work; on a legacy
+ * stream that stands for what an operation issued there had joined. The others walk all streams:
+ * everything that a wait for the legacy stream, or for the whole context, waits for. */
+struct sc_point sc_order_point(struct sc_order *order, uint32_t stream);
+struct sc_point sc_order_legacy_point(struct sc_order *order, uint32_t legacy);
+struct sc_point sc_order_context_point(struct sc_order *order, uint32_t context);
+struct sc_point sc_order_copy_point(const struct sc_point *point);
+void sc_order_release(struct sc_order *order, struct sc_point *point);
+
+/* Work issued on `stream` from now on comes after the point. False: out of memory, nothing done. */
+bool sc_order_wait(struct sc_order *order, uint32_t stream, const struct sc_point *point);
+
+/* The host knows that everything in the point is done. */
+void sc_order_known(struct sc_order *order, const struct sc_point *point);
+
+/* Would work issued on `stream` now come after the operation? */
+bool sc_order_covers(struct sc_order *order, uint32_t stream, const struct sc_ticket *ticket);
+
+static inline struct sc_stream *sc_order_stream(struct sc_order *order, uint32_t stream)
+{
+    return sc_pool_at(&order->streams, stream);
+}
+
+/* Lock-free. */
+static inline bool sc_order_known_done(struct sc_order *order, const struct sc_ticket *ticket)
+{
+    struct sc_stream *stream = sc_order_stream(order, ticket->stream);
+    if (atomic_load_explicit(&stream->done, memory_order_acquire) >= ticket->number)
+        return true;
+    return ticket->legacy &&
+           atomic_load_explicit(&sc_order_stream(order, ticket->legacy)->done,
+                                memory_order_acquire) > ticket->epoch;
+}
+
+/* Lock-free: known done, or seen complete. */
+static inline bool sc_order_complete(struct sc_order *order, const struct sc_ticket *ticket)
+{
+    struct sc_stream *stream = sc_order_stream(order, ticket->stream);
+    return atomic_load_explicit(&stream->complete, memory_order_acquire) >= ticket->number ||
+           sc_order_known_done(order, ticket);
+}
+
+#endif

@@ -1,0 +1,11 @@
+/* Include last: calls that the preloaded object must not make do not compile after this line.
+ * It runs inside free(), inside the driver and inside strangers' start-up code, where the
+ * allocator, stdio and the loader may be half-way through something. */
+#ifndef SC_TRACK_POISON_H
+#define SC_TRACK_POISON_H
+
+#pragma GCC poison malloc calloc realloc free strdup asprintf
+#pragma GCC poison printf fprintf vfprintf puts fputs fopen
+#pragma GCC poison system popen getenv_unsafe
+
+#endif

@@ -1,0 +1,62 @@
+/* Memory for the tracker: pages straight from the kernel, never malloc.
+ *
+ * The tracker runs inside free() and inside driver calls, so it may not allocate with the
+ * allocator that it watches. A pool hands out fixed-size records that are named by a 32-bit id
+ * and never move; the pages of a record stay mapped for ever ("type-stable"), so a reader
+ * without a lock may look at a record that has just been recycled and must only check what it
+ * read. Id 0 is never handed out.
+ *
+ * Pools and the arena do not lock: the caller's lock guards every call but sc_pool_at, which is
+ * safe from any thread for an id that was once handed out.
+ */
+#ifndef SC_TRACK_POOL_H
+#define SC_TRACK_POOL_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { SC_POOL_CHUNK_SHIFT = 12, SC_POOL_CHUNKS_MAX = 4096 };
+
+struct sc_pool {
+    _Atomic(char *) chunks[SC_POOL_CHUNKS_MAX];
+    size_t record_bytes; /* a multiple of 8; set once by sc_pool_init */
+    uint32_t unused;     /* ids from here on were never handed out */
+    uint32_t free_list;
+    uint32_t live;
+};
+
+void sc_pool_init(struct sc_pool *pool, size_t record_bytes);
+
+/* A zeroed record, or 0 when memory or ids are used up. */
+uint32_t sc_pool_take(struct sc_pool *pool);
+
+/* When the last record comes back, the pages of all but the first chunk return to the kernel. */
+void sc_pool_give(struct sc_pool *pool, uint32_t id);
+
+void sc_pool_destroy(struct sc_pool *pool);
+
+static inline void *sc_pool_at(struct sc_pool *pool, uint32_t id)
+{
+    char *chunk = atomic_load_explicit(&pool->chunks[id >> SC_POOL_CHUNK_SHIFT],
+                                       memory_order_acquire);
+    return chunk + (size_t)(id & ((1u << SC_POOL_CHUNK_SHIFT) - 1)) * pool->record_bytes;
+}
+
+/* Zeroed pages, or NULL. */
+void *sc_pages_map(size_t size_bytes);
+void sc_pages_unmap(void *pages, size_t size_bytes);
+
+/* Blocks of any size, rounded up to a power of two and recycled by size. */
+struct sc_arena {
+    void *free_lists[32];
+    char *bump;
+    size_t bump_left_bytes;
+    void *chunks; /* what blocks are cut from, each naming the one before; large ones stand alone */
+};
+
+void *sc_arena_take(struct sc_arena *arena, size_t size_bytes); /* not zeroed; NULL: no memory */
+void sc_arena_give(struct sc_arena *arena, void *block, size_t size_bytes);
+void sc_arena_destroy(struct sc_arena *arena); /* large blocks must have been given back */
+
+#endif

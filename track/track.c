@@ -1,0 +1,584 @@
+#include "track/track.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include "track/poison.h"
+
+enum { RETIRE_BATCH = 256 };
+
+struct sc_track sc_track = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+uint64_t sc_now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+int sc_track_init(struct sc_track *track)
+{
+    pthread_mutex_init(&track->lock, NULL);
+    atomic_store(&track->operations, 0);
+    atomic_store(&track->libc_watch, 0);
+    sc_order_init(&track->order);
+    sc_pool_init(&track->points, sizeof(struct sc_point));
+    if (sc_inflight_init(&track->inflight, &track->order) ||
+        sc_holds_init(&track->holds, &track->order) || sc_handles_init(&track->events))
+        return -ENOMEM;
+    return 0;
+}
+
+void sc_track_destroy(struct sc_track *track)
+{
+    sc_handles_destroy(&track->events);
+    sc_holds_destroy(&track->holds);
+    sc_inflight_destroy(&track->inflight);
+    sc_pool_destroy(&track->points);
+    sc_order_destroy(&track->order);
+}
+
+static void lock(struct sc_track *track)
+{
+    pthread_mutex_lock(&track->lock);
+}
+
+static void unlock(struct sc_track *track)
+{
+    pthread_mutex_unlock(&track->lock);
+}
+
+/* After every change of what free() and munmap() must look at. */
+static void publish_watch(struct sc_track *track)
+{
+    bool watch = track->holds.oldest || !sc_grid_is_empty(&track->inflight.heap_grid);
+    if (atomic_load_explicit(&track->libc_watch, memory_order_relaxed) != watch)
+        atomic_store_explicit(&track->libc_watch, watch, memory_order_relaxed);
+}
+
+/* ---- streams and order ---- */
+
+uint32_t sc_track_add_stream(struct sc_track *track, enum sc_stream_kind kind, uint32_t context,
+                             uintptr_t handle, int device)
+{
+    lock(track);
+    uint32_t id = sc_order_add(&track->order, kind, context);
+    if (id) {
+        sc_order_stream(&track->order, id)->handle = handle;
+        sc_order_stream(&track->order, id)->device = device;
+    }
+    unlock(track);
+    return id;
+}
+
+void sc_track_remove_stream(struct sc_track *track, uint32_t stream)
+{
+    lock(track);
+    sc_order_remove(&track->order, stream);
+    unlock(track);
+}
+
+static void work_locked(struct sc_track *track, uint32_t stream)
+{
+    if (sc_order_stream(&track->order, stream)->kind == SC_STREAM_LEGACY)
+        sc_order_issue(&track->order, stream);
+    else
+        sc_order_touch(&track->order, stream);
+}
+
+void sc_track_work(struct sc_track *track, uint32_t stream)
+{
+    bool legacy = sc_order_stream(&track->order, stream)->kind == SC_STREAM_LEGACY;
+    if (!legacy && !sc_order_touch_needed(&track->order, stream))
+        return;
+    lock(track);
+    work_locked(track, stream);
+    unlock(track);
+}
+
+struct sc_point sc_track_point(struct sc_track *track, uint32_t stream, enum sc_scope scope)
+{
+    struct sc_point point;
+    lock(track);
+    uint32_t context = sc_order_stream(&track->order, stream)->context;
+    if (scope == SC_SCOPE_CONTEXT)
+        point = sc_order_context_point(&track->order, context);
+    else if (scope == SC_SCOPE_LEGACY)
+        point = sc_order_legacy_point(&track->order, context);
+    else
+        point = sc_order_point(&track->order, stream);
+    unlock(track);
+    return point;
+}
+
+static struct sc_point *event_point(struct sc_track *track, uintptr_t event)
+{
+    uint64_t id = sc_handles_get(&track->events, event);
+    return id ? sc_pool_at(&track->points, (uint32_t)id) : NULL;
+}
+
+struct sc_point sc_track_event_point(struct sc_track *track, uintptr_t event)
+{
+    struct sc_point point = {0};
+    lock(track);
+    const struct sc_point *stored = event_point(track, event);
+    if (stored)
+        point = sc_order_copy_point(stored);
+    unlock(track);
+    return point;
+}
+
+/* In batches, so that no thread waits long for the lock behind a synchronise that ends a hundred
+ * thousand operations. */
+static void retire(struct sc_track *track)
+{
+    while (sc_inflight_retire(&track->inflight, RETIRE_BATCH)) {
+        unlock(track);
+        lock(track);
+    }
+    publish_watch(track);
+}
+
+void sc_track_known(struct sc_track *track, struct sc_point *point)
+{
+    lock(track);
+    sc_order_known(&track->order, point);
+    sc_order_release(&track->order, point);
+    retire(track);
+    unlock(track);
+}
+
+void sc_track_forget_point(struct sc_track *track, struct sc_point *point)
+{
+    lock(track);
+    sc_order_release(&track->order, point);
+    unlock(track);
+}
+
+struct sc_point sc_track_record_point(struct sc_track *track, uint32_t stream)
+{
+    lock(track);
+    work_locked(track, stream);
+    struct sc_point point = sc_order_point(&track->order, stream);
+    unlock(track);
+    return point;
+}
+
+static void forget_event_locked(struct sc_track *track, uintptr_t event)
+{
+    uint64_t id = sc_handles_remove(&track->events, event);
+    if (!id)
+        return;
+    sc_order_release(&track->order, sc_pool_at(&track->points, (uint32_t)id));
+    sc_pool_give(&track->points, (uint32_t)id);
+}
+
+/* An event without memory for its point is an unknown one: waiting for it then orders nothing. */
+static struct sc_point *make_event_point(struct sc_track *track, uintptr_t event)
+{
+    uint32_t id = sc_pool_take(&track->points);
+    if (!id)
+        return NULL;
+    if (sc_handles_put(&track->events, event, id) == 0)
+        return sc_pool_at(&track->points, id);
+    sc_pool_give(&track->points, id);
+    return NULL;
+}
+
+void sc_track_set_event(struct sc_track *track, uintptr_t event, struct sc_point *point)
+{
+    lock(track);
+    struct sc_point *stored = event_point(track, event);
+    if (!stored)
+        stored = make_event_point(track, event);
+    else
+        sc_order_release(&track->order, stored);
+    if (stored)
+        *stored = *point;
+    else
+        sc_order_release(&track->order, point);
+    unlock(track);
+}
+
+void sc_track_forget_event(struct sc_track *track, uintptr_t event)
+{
+    lock(track);
+    forget_event_locked(track, event);
+    unlock(track);
+}
+
+void sc_track_wait(struct sc_track *track, uint32_t stream, uintptr_t event)
+{
+    lock(track);
+    const struct sc_point *stored = event_point(track, event);
+    if (stored)
+        sc_order_wait(&track->order, stream, stored);
+    work_locked(track, stream);
+    unlock(track);
+}
+
+void sc_track_order_after(struct sc_track *track, uint32_t stream, const struct sc_ticket *ticket)
+{
+    struct sc_point point = {.stream = ticket->stream, .number = ticket->number};
+    lock(track);
+    sc_order_wait(&track->order, stream, &point);
+    unlock(track);
+}
+
+void sc_track_complete(struct sc_track *track, uint32_t stream, uint64_t number)
+{
+    lock(track);
+    struct sc_stream *state = sc_order_stream(&track->order, stream);
+    if (atomic_load_explicit(&state->complete, memory_order_relaxed) < number) {
+        atomic_store_explicit(&state->complete, number, memory_order_release);
+        sc_inflight_note_complete(&track->inflight, stream);
+        publish_watch(track);
+    }
+    unlock(track);
+}
+
+/* ---- ranges ---- */
+
+void sc_track_add_range(struct sc_track *track, uintptr_t address, size_t size_bytes,
+                        enum sc_buffer_kind kind, uint32_t context)
+{
+    lock(track);
+    sc_inflight_add_range(&track->inflight, address, size_bytes, kind, context);
+    unlock(track);
+}
+
+void sc_track_remove_range(struct sc_track *track, uintptr_t address)
+{
+    lock(track);
+    uint32_t range = sc_grid_point_locked(&track->inflight.range_grid, address);
+    if (range)
+        sc_inflight_remove_range(&track->inflight, range);
+    unlock(track);
+}
+
+struct range_search {
+    struct sc_track *track;
+    uint32_t context;
+    uint32_t found;
+};
+
+static bool note_range_of_context(void *context, uint32_t id)
+{
+    struct range_search *search = context;
+    struct sc_range *range = sc_inflight_range(&search->track->inflight, id);
+    if (atomic_load_explicit(&range->context, memory_order_relaxed) == search->context)
+        search->found = id;
+    return !search->found;
+}
+
+void sc_track_remove_ranges_of(struct sc_track *track, uint32_t context)
+{
+    struct range_search search = {track, context, 0};
+    lock(track);
+    do {
+        search.found = 0;
+        sc_grid_overlaps_locked(&track->inflight.range_grid, 0, SIZE_MAX, note_range_of_context,
+                                &search);
+        if (search.found)
+            sc_inflight_remove_range(&track->inflight, search.found);
+    } while (search.found);
+    unlock(track);
+}
+
+static struct sc_range_info describe_range(struct sc_track *track, uint32_t id)
+{
+    struct sc_range_info info = {0};
+    if (!id)
+        return info;
+    struct sc_range *range = sc_inflight_range(&track->inflight, id);
+    info.range = id;
+    info.address = atomic_load_explicit(&range->node.address, memory_order_acquire);
+    info.size_bytes = atomic_load_explicit(&range->node.size_bytes, memory_order_acquire);
+    info.kind = atomic_load_explicit(&range->kind, memory_order_acquire);
+    info.context = atomic_load_explicit(&range->context, memory_order_acquire);
+    return info;
+}
+
+struct sc_range_info sc_track_find_range(struct sc_track *track, uintptr_t address)
+{
+    uint32_t id = sc_inflight_range_of(&track->inflight, address);
+    if (id != SC_GRID_RETRY)
+        return describe_range(track, id);
+    lock(track);
+    struct sc_range_info info =
+        describe_range(track, sc_grid_point_locked(&track->inflight.range_grid, address));
+    unlock(track);
+    return info;
+}
+
+bool sc_track_is_busy(struct sc_track *track, uint32_t range)
+{
+    struct sc_range *home =
+        sc_inflight_range(&track->inflight, range ? range : track->inflight.stray);
+    return atomic_load_explicit(&home->op_count, memory_order_relaxed) != 0;
+}
+
+/* ---- operations ---- */
+
+struct ops_collector {
+    struct sc_track *track;
+    struct sc_ops *ops;
+};
+
+static bool collect_op(void *context, uint32_t id)
+{
+    struct ops_collector *collector = context;
+    struct sc_ops *ops = collector->ops;
+    if (ops->count < SC_TRACK_OPS_MAX)
+        ops->ops[ops->count] = sc_inflight_op(&collector->track->inflight, id)->info;
+    ops->count++;
+    return true;
+}
+
+void sc_track_conflicts(struct sc_track *track, const struct sc_op_info *info,
+                        struct sc_ops *conflicts)
+{
+    struct ops_collector collector = {track, conflicts};
+    conflicts->count = 0;
+    lock(track);
+    sc_inflight_conflicts(&track->inflight, info, collect_op, &collector);
+    unlock(track);
+}
+
+void sc_track_issue(struct sc_track *track, struct sc_op_info *info, struct sc_ops *conflicts)
+{
+    struct ops_collector collector = {track, conflicts};
+    conflicts->count = 0;
+    atomic_fetch_add_explicit(&track->operations, 1, memory_order_relaxed);
+    lock(track);
+    info->ticket = sc_order_issue(&track->order, info->ticket.stream);
+    sc_inflight_conflicts(&track->inflight, info, collect_op, &collector);
+    sc_inflight_add(&track->inflight, info);
+    publish_watch(track);
+    unlock(track);
+}
+
+/* ---- giving back ---- */
+
+bool sc_track_may_be_busy(struct sc_track *track, uintptr_t address, size_t size_bytes)
+{
+    return sc_grid_may_overlap(&track->inflight.heap_grid, address, size_bytes) ||
+           sc_holds_may_overlap(&track->holds, address, size_bytes);
+}
+
+enum { TAKE_DOWN_BATCH = 64 };
+
+struct op_batch {
+    unsigned count;
+    uint32_t ids[TAKE_DOWN_BATCH];
+};
+
+static bool note_op(void *context, uint32_t id)
+{
+    struct op_batch *batch = context;
+    batch->ids[batch->count++] = id;
+    return batch->count < TAKE_DOWN_BATCH;
+}
+
+static void find_ops(struct sc_track *track, const struct sc_take_down *request,
+                     sc_inflight_visit *visit, void *context)
+{
+    sc_inflight_overlaps(&track->inflight, request->address, request->size_bytes, visit, context);
+}
+
+struct hold_filler {
+    struct sc_track *track;
+    uint32_t hold;
+    bool failed;
+};
+
+static bool require_op(void *context, uint32_t op)
+{
+    struct hold_filler *filler = context;
+    filler->failed = !sc_holds_require(&filler->track->holds, filler->hold,
+                                       &sc_inflight_op(&filler->track->inflight, op)->info.ticket);
+    return !filler->failed;
+}
+
+/* A hold that waits for every operation in flight, or none. */
+static bool make_hold(struct sc_track *track, struct sc_take_down *request)
+{
+    struct sc_holds *holds = &track->holds;
+    if (request->kind != SC_HOLD_WAIT &&
+        holds->held_bytes + request->size_bytes > request->max_held_bytes)
+        return false;
+    uint64_t now_ns = sc_now_ns();
+    struct hold_filler filler = {.track = track};
+    filler.hold = sc_holds_add(holds, request->kind, request->address, request->size_bytes,
+                               request->context, now_ns);
+    if (!filler.hold)
+        return false;
+    find_ops(track, request, require_op, &filler);
+    if (filler.failed) {
+        sc_holds_remove(holds, filler.hold, now_ns);
+        return false;
+    }
+    request->held = filler.hold;
+    request->held_age = sc_holds_at(holds, filler.hold)->age;
+    return true;
+}
+
+static void drop_ops(struct sc_track *track, const struct sc_take_down *request)
+{
+    struct op_batch batch;
+    do {
+        batch.count = 0;
+        find_ops(track, request, note_op, &batch);
+        for (unsigned i = 0; i < batch.count; i++)
+            sc_inflight_drop(&track->inflight, batch.ids[i]);
+    } while (batch.count == TAKE_DOWN_BATCH);
+}
+
+void sc_track_take_down(struct sc_track *track, struct sc_take_down *request)
+{
+    struct ops_collector collector = {track, &request->found};
+    request->found.count = 0;
+    request->held = 0;
+    request->must_wait = false;
+    lock(track);
+    find_ops(track, request, collect_op, &collector);
+    if (request->hold &&
+        (request->found.count ||
+         sc_holds_overlapping(&track->holds, request->address, request->size_bytes)))
+        request->must_wait = !make_hold(track, request);
+    if (request->found.count && !request->must_wait)
+        drop_ops(track, request);
+    publish_watch(track);
+    unlock(track);
+}
+
+void sc_track_in_flight(struct sc_track *track, uintptr_t address, size_t size_bytes,
+                        struct sc_ops *found)
+{
+    struct ops_collector collector = {track, found};
+    found->count = 0;
+    lock(track);
+    sc_inflight_overlaps(&track->inflight, address, size_bytes, collect_op, &collector);
+    unlock(track);
+}
+
+struct sc_release sc_track_take_ready(struct sc_track *track, uint64_t after_age)
+{
+    struct sc_release release = {0};
+    lock(track);
+    release.hold = sc_holds_take_ready(&track->holds, after_age);
+    if (release.hold) {
+        const struct sc_hold *hold = sc_holds_at(&track->holds, release.hold);
+        release.kind = hold->kind;
+        release.address = atomic_load_explicit(&hold->node.address, memory_order_relaxed);
+        release.size_bytes = atomic_load_explicit(&hold->node.size_bytes, memory_order_relaxed);
+        release.context = hold->context;
+        release.since_ns = hold->since_ns;
+        release.age = hold->age;
+    }
+    unlock(track);
+    return release;
+}
+
+void sc_track_end_hold(struct sc_track *track, uint32_t hold)
+{
+    lock(track);
+    sc_holds_remove(&track->holds, hold, sc_now_ns());
+    publish_watch(track);
+    unlock(track);
+}
+
+void sc_track_put_back(struct sc_track *track, uint32_t hold)
+{
+    lock(track);
+    sc_holds_at(&track->holds, hold)->releasing = false;
+    unlock(track);
+}
+
+/* Records are recycled; ages are not. */
+bool sc_track_hold_lives(struct sc_track *track, uint32_t hold, uint64_t age)
+{
+    lock(track);
+    bool lives = track->holds.oldest && sc_holds_at(&track->holds, hold)->age == age;
+    unlock(track);
+    return lives;
+}
+
+struct sc_hold_totals sc_track_hold_totals(struct sc_track *track)
+{
+    lock(track);
+    struct sc_hold_totals totals = {track->holds.held_peak_bytes, track->holds.held_peak_ns};
+    unlock(track);
+    return totals;
+}
+
+unsigned sc_track_awaited(struct sc_track *track, struct sc_ticket *tickets, unsigned max)
+{
+    unsigned count = 0;
+    lock(track);
+    for (uint32_t id = track->holds.oldest; id; id = sc_holds_at(&track->holds, id)->next) {
+        const struct sc_hold *hold = sc_holds_at(&track->holds, id);
+        for (uint32_t i = 0; i < hold->ticket_count; i++) {
+            if (sc_order_complete(&track->order, &hold->tickets[i]))
+                continue;
+            if (count < max)
+                tickets[count] = hold->tickets[i];
+            count++;
+        }
+    }
+    unlock(track);
+    return count;
+}
+
+bool sc_track_is_held(struct sc_track *track, uintptr_t address, size_t size_bytes)
+{
+    lock(track);
+    bool held = sc_holds_overlapping(&track->holds, address, size_bytes) != 0;
+    unlock(track);
+    return held;
+}
+
+bool sc_track_has_holds(struct sc_track *track)
+{
+    lock(track);
+    bool holds = track->holds.oldest != 0;
+    unlock(track);
+    return holds;
+}
+
+struct held_search {
+    struct sc_track *track;
+    uintptr_t address;
+    unsigned kinds; /* bit by enum sc_hold_kind */
+    bool found;
+};
+
+static bool note_held(void *context, uint32_t id)
+{
+    struct held_search *search = context;
+    const struct sc_hold *hold = sc_holds_at(&search->track->holds, id);
+    search->found = (search->kinds >> hold->kind & 1) &&
+                    atomic_load_explicit(&hold->node.address, memory_order_relaxed) ==
+                        search->address;
+    return !search->found;
+}
+
+static bool is_held_as(struct sc_track *track, uintptr_t address, unsigned kinds)
+{
+    struct held_search search = {track, address, kinds, false};
+    lock(track);
+    sc_grid_overlaps_locked(&track->holds.grid, address, 1, note_held, &search);
+    unlock(track);
+    return search.found;
+}
+
+bool sc_track_is_freed(struct sc_track *track, uintptr_t address)
+{
+    return is_held_as(track, address, 1u << SC_HOLD_FREE | 1u << SC_HOLD_FREE_PINNED);
+}
+
+bool sc_track_is_unregistered(struct sc_track *track, uintptr_t address)
+{
+    return is_held_as(track, address, 1u << SC_HOLD_UNREGISTER);
+}

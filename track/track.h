@@ -1,0 +1,170 @@
+/* The mind: what is in flight, what is ordered, what must be held.
+ *
+ * One lock over order, inflight and hold. It is a leaf: nothing is called while it is held, no
+ * CUDA function, no allocator, no I/O, so the libc hooks may take it even inside the driver. Every
+ * function here locks for itself unless it says "lock-free". None touches errno. None is
+ * async-signal-safe except the lock-free ones.
+ *
+ * Handles are the driver's own (CUstream, CUevent) as integers; streams are named by the ids that
+ * sc_track_add_stream gave them.
+ */
+#ifndef SC_TRACK_TRACK_H
+#define SC_TRACK_TRACK_H
+
+#include <pthread.h>
+
+#include "track/handles.h"
+#include "track/hold.h"
+#include "track/inflight.h"
+
+enum { SC_TRACK_OPS_MAX = 8 };
+
+struct sc_track {
+    pthread_mutex_t lock;
+    struct sc_order order;
+    struct sc_inflight inflight;
+    struct sc_holds holds;
+    struct sc_handles events; /* handle -> id of a point */
+    struct sc_pool points;
+    _Atomic uint64_t operations;
+    _Atomic uint32_t libc_watch; /* not 0: free and munmap must look closer */
+};
+
+/* The process's own. Tests make others. */
+extern struct sc_track sc_track;
+
+int sc_track_init(struct sc_track *track); /* 0 or -ENOMEM */
+void sc_track_destroy(struct sc_track *track);
+
+/* ---- streams and order ---- */
+
+/* `context` is the id of the context's legacy stream, 0 when adding that one. 0: no memory. */
+uint32_t sc_track_add_stream(struct sc_track *track, enum sc_stream_kind kind, uint32_t context,
+                             uintptr_t handle, int device);
+void sc_track_remove_stream(struct sc_track *track, uint32_t stream);
+
+/* Work that needs no ticket: everything but asynchronous operations on host memory. Lock-free on
+ * a non-blocking stream, and on a blocking one without legacy work since its last. */
+void sc_track_work(struct sc_track *track, uint32_t stream);
+
+/* What a synchronise of this kind waits for, as of now: take it before the real call. */
+enum sc_scope { SC_SCOPE_STREAM, SC_SCOPE_LEGACY, SC_SCOPE_CONTEXT };
+struct sc_point sc_track_point(struct sc_track *track, uint32_t stream, enum sc_scope scope);
+struct sc_point sc_track_event_point(struct sc_track *track, uintptr_t event);
+
+/* Each ends the point. Known: the host has seen it done. */
+void sc_track_known(struct sc_track *track, struct sc_point *point);
+void sc_track_forget_point(struct sc_track *track, struct sc_point *point);
+
+/* A record is work on its stream: take the point before the real call, and name the event after it
+ * succeeded (this ends the point). */
+struct sc_point sc_track_record_point(struct sc_track *track, uint32_t stream);
+void sc_track_set_event(struct sc_track *track, uintptr_t event, struct sc_point *point);
+void sc_track_forget_event(struct sc_track *track, uintptr_t event);
+void sc_track_wait(struct sc_track *track, uint32_t stream, uintptr_t event);
+
+/* Work issued on `stream` from now on comes after the operation (an edge that we inserted). */
+void sc_track_order_after(struct sc_track *track, uint32_t stream, const struct sc_ticket *ticket);
+
+/* Everything on the stream up to `number` has been seen complete. */
+void sc_track_complete(struct sc_track *track, uint32_t stream, uint64_t number);
+
+/* ---- ranges ---- */
+
+struct sc_range_info {
+    uint32_t range; /* 0: no range there */
+    uintptr_t address;
+    size_t size_bytes;
+    enum sc_buffer_kind kind;
+    uint32_t context;
+};
+
+void sc_track_add_range(struct sc_track *track, uintptr_t address, size_t size_bytes,
+                        enum sc_buffer_kind kind, uint32_t context);
+void sc_track_remove_range(struct sc_track *track, uintptr_t address);
+/* The contexts' memory is gone with it. */
+void sc_track_remove_ranges_of(struct sc_track *track, uint32_t context);
+
+/* Lock-free unless a change is under way. */
+struct sc_range_info sc_track_find_range(struct sc_track *track, uintptr_t address);
+
+/* Are there operations on the range (0: on no range)? Lock-free; a hint. */
+bool sc_track_is_busy(struct sc_track *track, uint32_t range);
+
+/* ---- operations ---- */
+
+struct sc_ops {
+    unsigned count; /* how many there were; the first SC_TRACK_OPS_MAX are kept */
+    struct sc_op_info ops[SC_TRACK_OPS_MAX];
+};
+
+/* Unordered operations in flight that conflict with what is about to be issued on
+ * info->ticket.stream (the only field of the ticket that counts here). */
+void sc_track_conflicts(struct sc_track *track, const struct sc_op_info *info,
+                        struct sc_ops *conflicts);
+
+/* The operation has been issued: gives it its ticket and remembers it. Conflicts that are still
+ * there (a second thread was faster) are stored, like above. */
+void sc_track_issue(struct sc_track *track, struct sc_op_info *info, struct sc_ops *conflicts);
+
+/* ---- giving back ---- */
+
+struct sc_take_down {
+    uintptr_t address;
+    size_t size_bytes;
+    bool hold;              /* make a hold if anything is in flight */
+    enum sc_hold_kind kind; /* of the hold, with the context it belongs to */
+    uint32_t context;
+    uint64_t max_held_bytes;
+    /* results */
+    struct sc_ops found; /* operations that were in flight; no longer tracked, unless must_wait */
+    uint32_t held;       /* the hold, or 0 */
+    uint64_t held_age;   /* of the hold */
+    bool must_wait;      /* max_held or memory is used up: nothing has changed, the caller waits */
+};
+
+/* Lock-free: can memory that free(), munmap() and the like would take away be in flight or held? */
+bool sc_track_may_be_busy(struct sc_track *track, uintptr_t address, size_t size_bytes);
+
+void sc_track_take_down(struct sc_track *track, struct sc_take_down *request);
+
+/* Like take_down, but the operations stay: for what must wait in any case. */
+void sc_track_in_flight(struct sc_track *track, uintptr_t address, size_t size_bytes,
+                        struct sc_ops *found);
+
+struct sc_release {
+    uint32_t hold; /* 0: nothing is ready */
+    enum sc_hold_kind kind;
+    uintptr_t address;
+    size_t size_bytes;
+    uint32_t context;
+    uint64_t since_ns;
+    uint64_t age;
+};
+
+/* The oldest hold of more than this age that can be given back. Whoever takes it ends it, or puts
+ * it back to be taken later. */
+struct sc_release sc_track_take_ready(struct sc_track *track, uint64_t after_age);
+void sc_track_end_hold(struct sc_track *track, uint32_t hold);
+void sc_track_put_back(struct sc_track *track, uint32_t hold);
+bool sc_track_hold_lives(struct sc_track *track, uint32_t hold, uint64_t age);
+
+struct sc_hold_totals {
+    uint64_t peak_bytes;
+    uint64_t peak_ns; /* the longest that one free waited */
+};
+struct sc_hold_totals sc_track_hold_totals(struct sc_track *track);
+
+/* Tickets that holds still wait for, into `tickets`; returns how many there are in all. */
+unsigned sc_track_awaited(struct sc_track *track, struct sc_ticket *tickets, unsigned max);
+bool sc_track_is_held(struct sc_track *track, uintptr_t address, size_t size_bytes);
+bool sc_track_has_holds(struct sc_track *track);
+/* Is `address` the start of a block whose free is held? */
+bool sc_track_is_freed(struct sc_track *track, uintptr_t address);
+/* Is an unregistration of memory at `address` held? */
+bool sc_track_is_unregistered(struct sc_track *track, uintptr_t address);
+
+/* CLOCK_MONOTONIC in nanoseconds. */
+uint64_t sc_now_ns(void);
+
+#endif

@@ -1,7 +1,7 @@
 /* Batch copies: the one call after which the driver still reads pageable memory.
  *
  * A batch is recorded operation by operation. What its access order promises and what the driver does
- * (docs/gpu-results.md, Q14): STREAM blocks on a pageable source and stages nothing; ANY, and against
+ * (docs/driver.md, Q14): STREAM blocks on a pageable source and stages nothing; ANY, and against
  * its contract DURING_API_CALL, read a pageable source of more than 64 KB after the call returned;
  * a pageable destination is written late in every order; DURING_API_CALL blocks on a pinned source.
  */
@@ -22,15 +22,6 @@ struct batch_copy {
     CUmemcpySrcAccessOrder order;
 };
 
-/* Not known to us as pinned and not device memory either: asked of the driver. */
-static bool is_pageable(CUdeviceptr address)
-{
-    unsigned type = 0;
-    return sc_real.cuPointerGetAttribute &&
-           sc_real.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address) !=
-               CUDA_SUCCESS;
-}
-
 static void add_copy(struct sc_issue *issue, const struct batch_copy *copy)
 {
     bool late = copy->order != CU_MEMCPY_SRC_ACCESS_ORDER_STREAM &&
@@ -39,11 +30,11 @@ static void add_copy(struct sc_issue *issue, const struct batch_copy *copy)
     struct sc_range_info dst = sc_track_find_range(&sc_track, (uintptr_t)copy->dst);
     if (src.range && copy->order != CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL)
         sc_issue_host(issue, SC_H2D, (const void *)(uintptr_t)copy->src, copy->bytes);
-    else if (!src.range && late && is_pageable(copy->src))
+    else if (!src.range && late && sc_is_pageable_address(copy->src))
         sc_issue_pageable(issue, SC_H2D, (const void *)(uintptr_t)copy->src, copy->bytes);
     if (dst.range)
         sc_issue_host(issue, SC_D2H, (const void *)(uintptr_t)copy->dst, copy->bytes);
-    else if (is_pageable(copy->dst))
+    else if (sc_is_pageable_address(copy->dst))
         sc_issue_pageable(issue, SC_D2H, (const void *)(uintptr_t)copy->dst, copy->bytes);
 }
 

@@ -37,15 +37,15 @@ ISSUE(cuMemcpyAtoHAsync_v2,
       (dst, src, offset, bytes, hStream),
       sc_issue_host(&issue, SC_D2H, dst, bytes);)
 
-/* Unified addresses: either side may be pinned host memory. Between two host addresses the driver
- * completes the copy before it returns (docs/gpu-results.md, Q10). */
+/* Unified addresses: either side may be host memory. Between two host addresses, and to a pageable one,
+ * the driver completes the copy before it returns (docs/driver.md, Q10). */
 static void either_side(struct sc_issue *issue, CUdeviceptr dst, CUdeviceptr src, size_t bytes)
 {
     if (!issue->stream)
         return;
     bool src_is_host = sc_track_find_range(&sc_track, (uintptr_t)src).range != 0;
     bool dst_is_host = sc_track_find_range(&sc_track, (uintptr_t)dst).range != 0;
-    if (src_is_host && dst_is_host)
+    if (!sc_is_device_address(dst_is_host ? src : dst))
         issue->joins_stream = true;
     else if (src_is_host)
         sc_issue_host(issue, SC_H2D, host(src), bytes);

@@ -7,6 +7,7 @@
  */
 #include <dlfcn.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -58,11 +59,21 @@ static __attribute__((noinline)) void *driver_symbol(void *handle, const char *n
     return sc_driver_wrapper_of(found);
 }
 
+/* Our exported wrappers must not make a program believe in a driver that is not there. */
+static bool is_only_ours(const char *name)
+{
+    return sc_driver_wraps(name) && !find_real_dlsym()(RTLD_NEXT, name) &&
+           !sc_driver_attach(NULL);
+}
+
 SC_EXPORT void *dlsym(void *restrict handle, const char *restrict name)
 {
     dlsym_function *real = find_real_dlsym();
-    if (sc_unlikely(name[0] == 'c' && name[1] == 'u' && handle != RTLD_NEXT &&
-                    handle != RTLD_DEFAULT))
-        return driver_symbol(handle, name);
+    if (sc_unlikely(name[0] == 'c' && name[1] == 'u' && handle != RTLD_NEXT)) {
+        if (handle != RTLD_DEFAULT)
+            return driver_symbol(handle, name);
+        if (is_only_ours(name))
+            return find_real_dlsym()(RTLD_NEXT, name); /* NULL, and dlerror() says why */
+    }
     return real(handle, name);
 }

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "interpose/loader.h"
 #include "interpose/process.h"
@@ -96,6 +97,14 @@ void *sc_driver_wrapper_of(void *real)
         return real;
     uintptr_t wrapper = (uintptr_t)sc_handles_get(&wrappers, (uintptr_t)real);
     return wrapper ? (void *)wrapper : real;
+}
+
+bool sc_driver_wraps(const char *symbol)
+{
+    for (unsigned i = 0; i < ROW_COUNT; i++)
+        if (rows[i].wrapper && strcmp(rows[i].symbol, symbol) == 0)
+            return true;
+    return false;
 }
 
 bool sc_driver_has(const void *real_slot)

@@ -43,6 +43,9 @@ bool sc_driver_attach(void *handle);
  * mode=off, always `real`. */
 void *sc_driver_wrapper_of(void *real);
 
+/* Is there a wrapper of this name? */
+bool sc_driver_wraps(const char *symbol);
+
 /* The largest CUDA version that a program named to cuGetProcAddress: its runtime's. */
 int sc_driver_runtime_version(void);
 void sc_driver_note_version(int version);

@@ -89,18 +89,16 @@ static size_t block_bytes(void *block)
     return range.range ? range.address + range.size_bytes - (uintptr_t)block : 1;
 }
 
-/* True: the block is taken care of, the caller must not free it. */
-static __attribute__((noinline)) bool free_is_deferred(void *block, void *site)
+/* Something lies in the block's cells of the index. True: the block is taken care of. */
+static __attribute__((noinline)) bool defer_free(void *block, size_t size_bytes, void *site)
 {
     struct sc_take_down request = {
         .address = (uintptr_t)block,
-        .size_bytes = block_bytes(block),
+        .size_bytes = size_bytes,
         .hold = sc_options.mode == SC_MODE_FIX,
         .kind = SC_HOLD_FREE,
         .max_held_bytes = sc_options.max_held_bytes,
     };
-    if (!sc_track_may_be_busy(&sc_track, request.address, request.size_bytes))
-        return false;
     struct sc_culprit culprit = {"free", site};
     struct sc_buffer buffer = {request.address, request.size_bytes};
     if (sc_track_is_freed(&sc_track, request.address)) {
@@ -123,6 +121,13 @@ static __attribute__((noinline)) bool free_is_deferred(void *block, void *site)
     }
     sc_reaper_wake();
     return true;
+}
+
+static bool free_is_deferred(void *block, void *site)
+{
+    size_t size_bytes = block_bytes(block);
+    return sc_unlikely(sc_track_may_be_busy(&sc_track, (uintptr_t)block, size_bytes)) &&
+           defer_free(block, size_bytes, site);
 }
 
 static inline bool must_look(void)

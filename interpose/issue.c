@@ -37,7 +37,7 @@ static void add_op(struct sc_issue *issue, enum sc_direction direction,
 }
 
 /* Pageable memory is staged in the call on its way to the device, and complete at return on its way
- * back, which then also ends whatever the stream did before (docs/driver-facts of the design). */
+ * back, which then also ends whatever the stream did before (docs/driver.md). */
 void sc_issue_host_shape(struct sc_issue *issue, enum sc_direction direction,
                          const struct sc_shape *shape)
 {
@@ -145,6 +145,23 @@ CUresult sc_issue_end(struct sc_issue *issue, CUresult result)
         record(issue);
     errno = saved;
     return result;
+}
+
+bool sc_is_device_address(CUdeviceptr address)
+{
+    unsigned type = 0;
+    return sc_real.cuPointerGetAttribute &&
+           sc_real.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address) ==
+               CUDA_SUCCESS &&
+           type == CU_MEMORYTYPE_DEVICE;
+}
+
+bool sc_is_pageable_address(CUdeviceptr address)
+{
+    unsigned type = 0;
+    return sc_real.cuPointerGetAttribute &&
+           sc_real.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address) !=
+               CUDA_SUCCESS;
 }
 
 void sc_work_begin(CUstream handle, bool per_thread)

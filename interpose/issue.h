@@ -41,6 +41,10 @@ void sc_issue_pageable(struct sc_issue *issue, enum sc_direction direction, cons
 void sc_issue_ready(struct sc_issue *issue);
 CUresult sc_issue_end(struct sc_issue *issue, CUresult result);
 
+/* What the driver says of an address; it knows nothing of pageable ones. */
+bool sc_is_device_address(CUdeviceptr address);
+bool sc_is_pageable_address(CUdeviceptr address);
+
 /* Work that uses no host memory: kernels, waits, allocations. */
 void sc_work_begin(CUstream stream, bool per_thread);
 

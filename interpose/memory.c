@@ -1,8 +1,10 @@
 /* Pinned, registered and managed memory comes and goes; contexts end.
  *
- * Freeing pinned memory and unregistering make the driver wait for the whole context. Correct programs
- * lean on that, so with nothing in flight on the buffer the call passes through; with something in
- * flight it returns at once and the memory is held.
+ * Freeing pinned memory and unregistering make the driver wait for the whole context. Correct
+ * programs lean on that, so with nothing in flight on the buffer the call passes through. Pinned memory
+ * freed in flight is held and the call returns at once. Memory unregistered in flight stays with
+ * the program, which may read or overwrite it as soon as the call returns: there the call waits
+ * for the operations on it, by an event and not by a wait that nobody promises.
  */
 #include <errno.h>
 
@@ -40,7 +42,7 @@ SC_DEFINE(cuMemAllocManaged, (CUdeviceptr * address, size_t bytes, unsigned flag
               add_range((void *)(uintptr_t)*address, bytes, SC_MANAGED);
           return result;)
 
-/* A registration over memory whose unregistration or free is held settles that first. */
+/* A registration over memory whose free is held settles that first. */
 static void settle(const void *address, size_t bytes)
 {
     if (sc_active() && sc_track_is_held(&sc_track, (uintptr_t)address, bytes))
@@ -58,97 +60,113 @@ REGISTER(cuMemHostRegister_v2)
 
 struct giving_back {
     void *address;
-    enum sc_hold_kind hold;
-    enum sc_hazard_code code;
     enum sc_buffer_kind kind;
     struct sc_culprit culprit;
 };
 
-/* True: in flight, and held. False: the driver does it now. */
-static bool is_deferred(const struct giving_back *giving, const struct sc_range_info *range)
+static void report(enum sc_hazard_code code, enum sc_action action,
+                   const struct sc_take_down *taken, const struct giving_back *giving)
+{
+    struct sc_buffer buffer = {taken->address, taken->size_bytes};
+    sc_hazards_report(code, action, &taken->found, &buffer, &giving->culprit);
+}
+
+static struct sc_take_down take_down(const struct sc_range_info *range, enum sc_hold_kind hold)
 {
     struct sc_take_down request = {
         .address = range->address,
         .size_bytes = range->size_bytes,
         .hold = sc_options.mode == SC_MODE_FIX,
-        .kind = giving->hold,
+        .kind = hold,
         .context = range->context,
         .max_held_bytes = sc_options.max_held_bytes,
     };
-    struct sc_buffer buffer = {range->address, range->size_bytes};
     sc_track_take_down(&sc_track, &request);
-    /* Past max_held the driver's own wait is the back-pressure. */
-    enum sc_action action = request.held        ? SC_ACTION_DEFERRED
-                            : request.must_wait ? SC_ACTION_STALLED
-                                                : SC_ACTION_REPORTED;
-    if (request.must_wait)
-        sc_track_in_flight(&sc_track, range->address, range->size_bytes, &request.found);
-    sc_hazards_report(giving->code, action, &request.found, &buffer, &giving->culprit);
-    if (request.held) {
-        sc_track_remove_range(&sc_track, range->address);
-        sc_reaper_wake();
-    }
-    return request.held != 0;
+    return request;
 }
 
-/* What the driver says of memory that it has been told to give back already. */
-static CUresult result_if_held(const struct giving_back *giving)
+/* True: in flight, and held. False: the driver frees it now; past max_held its own wait is the
+ * back-pressure. */
+static bool free_is_deferred(const struct giving_back *giving, const struct sc_range_info *range)
 {
-    if (!sc_track_has_holds(&sc_track))
-        return CUDA_SUCCESS;
-    if (giving->hold == SC_HOLD_FREE_PINNED &&
-        sc_track_is_freed(&sc_track, (uintptr_t)giving->address))
-        return CUDA_ERROR_INVALID_VALUE;
-    if (giving->hold == SC_HOLD_UNREGISTER &&
-        sc_track_is_unregistered(&sc_track, (uintptr_t)giving->address))
-        return CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
-    return CUDA_SUCCESS;
+    struct sc_take_down taken = take_down(range, SC_HOLD_FREE_PINNED);
+    if (taken.must_wait)
+        sc_track_in_flight(&sc_track, range->address, range->size_bytes, &taken.found);
+    report(SC105,
+           taken.held        ? SC_ACTION_DEFERRED
+           : taken.must_wait ? SC_ACTION_STALLED
+                             : SC_ACTION_REPORTED,
+           &taken, giving);
+    if (!taken.held)
+        return false;
+    sc_track_remove_range(&sc_track, range->address);
+    sc_reaper_wake();
+    return true;
 }
 
-static CUresult give_back(const struct giving_back *giving, CUresult (*real)(void *address))
+static void wait_before_unregister(const struct giving_back *giving,
+                                   const struct sc_range_info *range)
 {
-    if (!sc_active() || !giving->address)
-        return real(giving->address);
-    int saved = errno;
-    CUresult held = result_if_held(giving);
-    if (held != CUDA_SUCCESS)
-        return held;
-    struct sc_range_info range = sc_track_find_range(&sc_track, (uintptr_t)giving->address);
-    bool ours = range.range && range.address == (uintptr_t)giving->address &&
-                range.kind == giving->kind;
-    if (ours && is_deferred(giving, &range)) {
-        errno = saved;
-        return CUDA_SUCCESS;
-    }
+    struct sc_take_down taken = take_down(range, SC_HOLD_WAIT);
+    report(SC103, taken.held ? SC_ACTION_STALLED : SC_ACTION_REPORTED, &taken, giving);
+    if (taken.held)
+        sc_reaper_wait(&taken);
+}
+
+/* Waits for the context as the driver does, and forgets the range unless the driver refuses. */
+static CUresult give_back_now(const struct giving_back *giving, const struct sc_range_info *range,
+                              CUresult (*real)(void *address))
+{
     struct sc_sync sync = sc_sync_begin_context(NULL);
-    if (ours)
-        sc_track_remove_range(&sc_track, range.address);
-    errno = saved;
+    if (range->range)
+        sc_track_remove_range(&sc_track, range->address);
     sc_inside++;
     CUresult result = real(giving->address);
     sc_inside--;
-    if (ours && result != CUDA_SUCCESS)
-        sc_track_add_range(&sc_track, range.address, range.size_bytes, range.kind, range.context);
+    if (range->range && result != CUDA_SUCCESS)
+        sc_track_add_range(&sc_track, range->address, range->size_bytes, range->kind,
+                           range->context);
     return sc_sync_end(&sync, result);
 }
 
+/* The range that the call is about: it starts at the address, and was made by the opposite call. */
+static struct sc_range_info range_of(const struct giving_back *giving)
+{
+    struct sc_range_info range = {0};
+    if (sc_active() && giving->address)
+        range = sc_track_find_range(&sc_track, (uintptr_t)giving->address);
+    if (range.address != (uintptr_t)giving->address || range.kind != giving->kind)
+        range.range = 0;
+    return range;
+}
+
 SC_DEFINE(cuMemFreeHost, (void *address),
-          return give_back(&(struct giving_back){address, SC_HOLD_FREE_PINNED, SC105, SC_PINNED,
-                                                 {API, SC_SITE()}},
-                           REAL);)
+          struct giving_back giving = {address, SC_PINNED, {API, SC_SITE()}};
+          struct sc_range_info range = range_of(&giving);
+          if (range.range && free_is_deferred(&giving, &range)) return CUDA_SUCCESS;
+          if (!range.range && sc_active() && address &&
+              sc_track_is_freed(&sc_track, (uintptr_t)address)) return CUDA_ERROR_INVALID_VALUE;
+          return give_back_now(&giving, &range, REAL);)
 
 SC_DEFINE(cuMemHostUnregister, (void *address),
-          return give_back(&(struct giving_back){address, SC_HOLD_UNREGISTER, SC103,
-                                                 SC_REGISTERED, {API, SC_SITE()}},
-                           REAL);)
+          struct giving_back giving = {address, SC_REGISTERED, {API, SC_SITE()}};
+          struct sc_range_info range = range_of(&giving);
+          if (range.range) wait_before_unregister(&giving, &range);
+          return give_back_now(&giving, &range, REAL);)
 
-SC_DEFINE(cuMemFree_v2, (CUdeviceptr address), struct sc_sync sync = sc_sync_begin_context(NULL);
-          CUresult result = sc_sync_end(&sync, REAL(address));
-          if (result == CUDA_SUCCESS && sc_active() && address)
-              sc_track_remove_range(&sc_track, (uintptr_t)address);
-          return result;)
+/* Managed memory is forgotten before the driver could hand its address out again. */
+SC_DEFINE(cuMemFree_v2, (CUdeviceptr address),
+          struct giving_back giving = {(void *)(uintptr_t)address, SC_MANAGED, {API, SC_SITE()}};
+          struct sc_range_info range = range_of(&giving);
+          struct sc_sync sync = sc_sync_begin_context(NULL);
+          if (range.range) sc_track_remove_range(&sc_track, range.address);
+          CUresult result = REAL(address);
+          if (range.range && result != CUDA_SUCCESS)
+              sc_track_add_range(&sc_track, range.address, range.size_bytes, range.kind,
+                                 range.context);
+          return sc_sync_end(&sync, result);)
 
-/* ---- contexts: destroying one completes its work first (docs/gpu-results.md, Q13) ---- */
+/* ---- contexts: destroying one completes its work first (docs/driver.md, Q13) ---- */
 
 #define CONTEXT_END(symbol, parameter, argument, handle)                                           \
     SC_DEFINE(symbol, (parameter), CUcontext ending = sc_active() ? handle : NULL;                 \

@@ -111,10 +111,7 @@ static bool give_back_to_driver(const struct sc_release *release)
     bool now = due || context_is_idle(context);
     if (now) {
         sc_inside++;
-        if (release->kind == SC_HOLD_UNREGISTER)
-            sc_real.cuMemHostUnregister((void *)release->address);
-        else
-            sc_real.cuMemFreeHost((void *)release->address);
+        sc_real.cuMemFreeHost((void *)release->address);
         sc_inside--;
     }
     sc_context_pop();
@@ -132,7 +129,6 @@ static bool give_back(const struct sc_release *release)
         return true;
     case SC_HOLD_WAIT:
         return true;
-    case SC_HOLD_UNREGISTER:
     case SC_HOLD_FREE_PINNED:
         break;
     }

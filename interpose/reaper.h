@@ -7,7 +7,7 @@
  * that captures, and its own capture mode is relaxed.
  *
  * Freeing pinned memory makes the driver wait for the whole context, and block copies of other
- * threads meanwhile (docs/gpu-results.md, Q7): the reaper does so when the context is idle, or when a
+ * threads meanwhile (docs/driver.md, Q7): the reaper does so when the context is idle, or when a
  * second has passed.
  */
 #ifndef SC_INTERPOSE_REAPER_H

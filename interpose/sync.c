@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "interpose/issue.h"
 #include "interpose/process.h"
 #include "interpose/streams.h"
 #include "interpose/wrap.h"
@@ -107,7 +108,7 @@ ELAPSED(cuEventElapsedTime_v2)
  *
  * One that involves host memory returns after everything before it on its stream is done, also where
  * its own DMA has not landed yet (pageable source). Between device addresses, and for memsets of
- * device memory, the host does not wait: they are only work. (docs/gpu-results.md, Q5, Q6) */
+ * device memory, the host does not wait: they are only work. (docs/driver.md, Q5, Q6) */
 
 #define COPY(symbol, parameters, arguments)                                                        \
     SC_DEFINE2(symbol, _ptds, parameters, struct sc_sync sync = sc_sync_begin_copy(per_thread);    \
@@ -173,17 +174,8 @@ DEVICE_COPY(cuMemcpy3DPeer, (const CUDA_MEMCPY3D_PEER *copy), (copy))
                 ((copy)->srcMemoryType == CU_MEMORYTYPE_UNIFIED && is_host((copy)->srcDevice)) ||  \
                 ((copy)->dstMemoryType == CU_MEMORYTYPE_UNIFIED && is_host((copy)->dstDevice))))
 
-static bool is_device(CUdeviceptr address)
-{
-    unsigned type = 0;
-    return sc_real.cuPointerGetAttribute &&
-           sc_real.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address) ==
-               CUDA_SUCCESS &&
-           type == CU_MEMORYTYPE_DEVICE;
-}
-
 MIXED_COPY(cuMemcpy, (CUdeviceptr dst, CUdeviceptr src, size_t bytes), (dst, src, bytes),
-           sc_active() && !(is_device(dst) && is_device(src)))
+           sc_active() && !(sc_is_device_address(dst) && sc_is_device_address(src)))
 MIXED_COPY(cuMemcpy2D_v2, (const CUDA_MEMCPY2D *copy), (copy), NAMES_HOST(copy))
 MIXED_COPY(cuMemcpy2DUnaligned_v2, (const CUDA_MEMCPY2D *copy), (copy), NAMES_HOST(copy))
 MIXED_COPY(cuMemcpy3D_v2, (const CUDA_MEMCPY3D *copy), (copy), NAMES_HOST(copy))

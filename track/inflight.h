@@ -2,7 +2,7 @@
  * operations on them that the host does not yet know to be done.
  *
  * A range is an allocation or a registration. An operation lies on a range, or, where the driver
- * uses pageable memory after the call has returned (docs/driver-facts in internals), on none.
+ * uses pageable memory after the call has returned (docs/driver.md), on none.
  * Operations retire when they are known done. One that is merely complete stays, because freeing its
  * buffer is still a race that timing hid; only SC_RETAINED_MAX of those are remembered, the
  * latest ones, so that a program which never synchronises does not grow us without bound.

@@ -577,8 +577,3 @@ bool sc_track_is_freed(struct sc_track *track, uintptr_t address)
 {
     return is_held_as(track, address, 1u << SC_HOLD_FREE | 1u << SC_HOLD_FREE_PINNED);
 }
-
-bool sc_track_is_unregistered(struct sc_track *track, uintptr_t address)
-{
-    return is_held_as(track, address, 1u << SC_HOLD_UNREGISTER);
-}

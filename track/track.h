@@ -161,8 +161,6 @@ bool sc_track_is_held(struct sc_track *track, uintptr_t address, size_t size_byt
 bool sc_track_has_holds(struct sc_track *track);
 /* Is `address` the start of a block whose free is held? */
 bool sc_track_is_freed(struct sc_track *track, uintptr_t address);
-/* Is an unregistration of memory at `address` held? */
-bool sc_track_is_unregistered(struct sc_track *track, uintptr_t address);
 
 /* CLOCK_MONOTONIC in nanoseconds. */
 uint64_t sc_now_ns(void);

@@ -77,16 +77,18 @@ struct copies {
 static double issue_batch(void *arg)
 {
     struct copies *c = arg;
+    CUresult failed = CUDA_SUCCESS;
     uint64_t begin_ns = now_ns();
 
     for (size_t i = 0; i < BATCH; i++) {
         size_t offset = c->range * c->stride;
-        driver.cuMemcpyHtoDAsync(device_arena + offset % (IN_FLIGHT_MOST * COPY_BYTES),
-                                 c->host + offset, c->size_bytes, streams[c->stream]);
+        failed |= driver.cuMemcpyHtoDAsync(device_arena + offset % (IN_FLIGHT_MOST * COPY_BYTES),
+                                           c->host + offset, c->size_bytes, streams[c->stream]);
         c->range = (c->range + c->range_step) % c->ranges;
         c->stream = c->stream + 1 < c->streams ? c->stream + 1 : 0;
     }
     double ns = (double)(now_ns() - begin_ns) / BATCH;
+    must_succeed(failed, "cuMemcpyHtoDAsync");
     MUST(driver.cuCtxSynchronize());
     return ns;
 }
@@ -162,11 +164,14 @@ static CUfunction load_empty_kernel(void)
 
 static double launch_batch(void *unused)
 {
+    CUresult failed = CUDA_SUCCESS;
+
     (void)unused;
     uint64_t begin_ns = now_ns();
     for (size_t i = 0; i < BATCH; i++)
-        driver.cuLaunchKernel(empty_kernel, 1, 1, 1, 1, 1, 1, 0, streams[0], NULL, NULL);
+        failed |= driver.cuLaunchKernel(empty_kernel, 1, 1, 1, 1, 1, 1, 0, streams[0], NULL, NULL);
     double ns = (double)(now_ns() - begin_ns) / BATCH;
+    must_succeed(failed, "cuLaunchKernel");
     MUST(driver.cuCtxSynchronize());
     return ns;
 }
@@ -191,20 +196,21 @@ static size_t queue_room = IN_FLIGHT_MOST;
  * gave way. */
 static bool fill(struct gate *gate, size_t from, size_t to, size_t over_streams)
 {
+    CUresult failed = CUDA_SUCCESS;
+
     for (size_t i = from; i < to && !atomic_load_explicit(&gate->stuck, memory_order_relaxed);
          i++) {
-        driver.cuMemcpyHtoDAsync(device_arena + i * COPY_BYTES, arena + i * COPY_BYTES, COPY_BYTES,
-                                 streams[i / STREAM_RUN % over_streams]);
+        failed |= driver.cuMemcpyHtoDAsync(device_arena + i * COPY_BYTES, arena + i * COPY_BYTES,
+                                           COPY_BYTES, streams[i / STREAM_RUN % over_streams]);
         gate_step(gate);
     }
+    must_succeed(failed, "cuMemcpyHtoDAsync");
     return !atomic_load(&gate->stuck);
 }
 
 struct depth {
     size_t in_flight;
     size_t timed; /* the last of them */
-    bool weigh;   /* find out grown_bytes; it disturbs the timing */
-    size_t grown_bytes;
 };
 
 /* ns per copy over the last copies, or -1 when the queue holds fewer. */
@@ -216,14 +222,11 @@ static double depth_batch(void *arg)
     struct gate gate;
 
     gate_close(&gate, streams, over_streams);
-    size_t before_bytes = depth->weigh ? rss_bytes() : 0;
     atomic_store(&gate.filling, true);
     bool held = fill(&gate, 0, filled, over_streams);
     uint64_t begin_ns = now_ns();
     held = held && fill(&gate, filled, depth->in_flight, over_streams);
     double ns = (double)(now_ns() - begin_ns) / (double)depth->timed;
-    if (depth->weigh)
-        depth->grown_bytes = rss_bytes() - before_bytes;
     gate_open(&gate);
     if (held)
         return ns;
@@ -233,9 +236,9 @@ static double depth_batch(void *arg)
 }
 
 /* The largest depth up to `wanted` that the driver's queues hold. */
-static struct depth reachable_depth(size_t wanted, bool weigh)
+static struct depth reachable_depth(size_t wanted)
 {
-    struct depth depth = {.weigh = weigh};
+    struct depth depth;
 
     do {
         depth.in_flight = wanted < queue_room ? wanted : queue_room;
@@ -255,7 +258,7 @@ static void copy_in_flight(void)
     static const size_t counts[] = {1, 100, 10000, IN_FLIGHT_MOST};
 
     for (size_t i = 0; i < COUNT(counts); i++) {
-        struct depth depth = reachable_depth(counts[i], false);
+        struct depth depth = reachable_depth(counts[i]);
         /* About as many timed copies in each repeat, but no more than a few of the long fills. */
         struct effort effort = {loops.repeats, (unsigned)(1 + BATCH / (depth.timed + BATCH / 64))};
         char name[64];
@@ -267,15 +270,22 @@ static void copy_in_flight(void)
     }
 }
 
-/* Runs first: memory that an earlier benchmark has used and left would hide the growth. The
- * driver's own growth is in the figure; run.py takes off what it is without the library. */
+/* Runs first: memory that an earlier benchmark has used and left would hide the growth. Where the
+ * gate gives way, what was in flight until then has left its mark all the same. The driver's own
+ * growth is in the figure; run.py takes off what it is without the library. */
 static void bytes_per_operation(void)
 {
-    struct depth depth = reachable_depth(IN_FLIGHT_MOST, true);
+    struct gate gate;
 
-    say_depth("bytes_per_operation", IN_FLIGHT_MOST, depth.in_flight);
-    print_figure("bytes_per_operation", (double)depth.grown_bytes / (double)depth.in_flight,
-                 "bytes");
+    gate_close(&gate, streams, GATED_STREAMS);
+    size_t before_bytes = rss_bytes();
+    atomic_store(&gate.filling, true);
+    fill(&gate, 0, IN_FLIGHT_MOST, GATED_STREAMS);
+    size_t grown_bytes = rss_bytes() - before_bytes;
+    gate_open(&gate);
+    size_t in_flight = atomic_load(&gate.progress);
+    say_depth("bytes_per_operation", IN_FLIGHT_MOST, in_flight);
+    print_figure("bytes_per_operation", (double)grown_bytes / (double)in_flight, "bytes");
 }
 
 /* ---- threads ---- */
@@ -296,12 +306,16 @@ static double worker_batch(void *arg)
 {
     const struct worker *self = arg;
     const size_t share = (size_t)self->index * BATCH * COPY_BYTES;
+    CUresult failed = CUDA_SUCCESS;
     uint64_t begin_ns = now_ns();
 
     for (size_t i = 0; i < BATCH; i++)
-        driver.cuMemcpyHtoDAsync(device_arena + share + i * COPY_BYTES,
-                                 arena + share + i * COPY_BYTES, COPY_BYTES, streams[self->index]);
-    return (double)(now_ns() - begin_ns) / BATCH / 1e3;
+        failed |= driver.cuMemcpyHtoDAsync(device_arena + share + i * COPY_BYTES,
+                                           arena + share + i * COPY_BYTES, COPY_BYTES,
+                                           streams[self->index]);
+    double us = (double)(now_ns() - begin_ns) / BATCH / 1e3;
+    must_succeed(failed, "cuMemcpyHtoDAsync");
+    return us;
 }
 
 static void *worker(void *arg)

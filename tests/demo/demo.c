@@ -1,3 +1,4 @@
+// cflags: -fno-inline
 /* A feature service that damages the frames it is given: the program of `make demo`.
  *
  * Every camera has a staging buffer from malloc, registered with CUDA so that its upload does not

@@ -3,8 +3,9 @@
  * A program is a string of bytes, four to an action: copies, other work, records, waits,
  * synchronises, frees, over two contexts with their legacy stream and three more streams each.
  * The oracle draws the graph of all operations edge by edge, from the rules in track/order.h, and
- * walks it afresh for every question. It must agree with the tracker on which operations conflict at
- * every issue, which are in flight at every free, which hold ends next, and that nothing is left.
+ * walks it afresh for every question. It must agree with the tracker on which operations conflict
+ * at every issue, which are in flight at every free, which hold ends next, and that nothing is
+ * left.
  *
  *   fuzz_track [programs] [seed]    program i has the seed `seed + i`
  */
@@ -146,9 +147,9 @@ static int add_node(int stream, int wait_for)
     add_edge(node, wait_for);
     for (int i = 0; i < world.stream_count; i++) {
         const struct stream *other = &world.streams[i];
-        bool joins = own->kind == SC_STREAM_LEGACY ? other->kind == SC_STREAM_BLOCKING
-                                                   : own->kind == SC_STREAM_BLOCKING &&
-                                                         other->kind == SC_STREAM_LEGACY;
+        bool joins = own->kind == SC_STREAM_LEGACY
+                         ? other->kind == SC_STREAM_BLOCKING
+                         : own->kind == SC_STREAM_BLOCKING && other->kind == SC_STREAM_LEGACY;
         if (joins && other->context == own->context)
             add_edge(node, other->last);
     }
@@ -270,8 +271,8 @@ static void compare(const char *what, const struct sc_ops *found, const bool *ex
 static void find_in_flight(uintptr_t address, size_t size_bytes, bool *expected)
 {
     for (int i = 0; i < world.copy_count; i++)
-        expected[i] = in_flight(&world.copies[i]) &&
-                      lies_in(&world.copies[i].info, address, size_bytes);
+        expected[i] =
+            in_flight(&world.copies[i]) && lies_in(&world.copies[i].info, address, size_bytes);
 }
 
 static bool is_held(uintptr_t address, size_t size_bytes)
@@ -290,8 +291,8 @@ static void compare_buffer(int buffer)
     struct sc_ops found;
     struct sc_range_info range = sc_track_find_range(&tracker, buffer_address(buffer) + 1);
     if (!range.range != !world.buffers[buffer].range ||
-        (range.range && (range.kind != world.buffers[buffer].kind ||
-                         range.address != buffer_address(buffer))))
+        (range.range &&
+         (range.kind != world.buffers[buffer].kind || range.address != buffer_address(buffer))))
         complain("the range of buffer %d is wrong", buffer);
     find_in_flight(buffer_address(buffer), BUFFER_BYTES, expected);
     sc_track_in_flight(&tracker, buffer_address(buffer), BUFFER_BYTES, &found);
@@ -365,11 +366,11 @@ static struct sc_shape shape_in(int buffer, uint8_t choice)
     static const struct {
         size_t offset, width, pitch, rows;
     } shapes[16] = {
-        {0x000, 0x1000, 0x1000, 1}, {0x000, 0x800, 0x800, 1},   {0x800, 0x800, 0x800, 1},
-        {0x200, 0x400, 0x400, 1},   {0x5ff, 0x1, 0x1, 1},       {0x600, 0x1, 0, 1},
-        {0x000, 0x40, 0x100, 16},   {0x040, 0x40, 0x100, 16},   {0x0c0, 0x40, 0x100, 15},
-        {0x020, 0x40, 0x100, 8},    {0x800, 0x80, 0x200, 4},    {0x000, 0x10, 0x180, 10},
-        {0x0c0, 0x60, 0x180, 3},    {0x3c0, 0x100, 0x100, 2},   {0x0c0, 0x140, 0x140, 1},
+        {0x000, 0x1000, 0x1000, 1}, {0x000, 0x800, 0x800, 1}, {0x800, 0x800, 0x800, 1},
+        {0x200, 0x400, 0x400, 1},   {0x5ff, 0x1, 0x1, 1},     {0x600, 0x1, 0, 1},
+        {0x000, 0x40, 0x100, 16},   {0x040, 0x40, 0x100, 16}, {0x0c0, 0x40, 0x100, 15},
+        {0x020, 0x40, 0x100, 8},    {0x800, 0x80, 0x200, 4},  {0x000, 0x10, 0x180, 10},
+        {0x0c0, 0x60, 0x180, 3},    {0x3c0, 0x100, 0x100, 2}, {0x0c0, 0x140, 0x140, 1},
         {0x000, 0x1000, 0x1000, 1},
     };
     return (struct sc_shape){buffer_address(buffer) + shapes[choice % 16].offset,
@@ -405,8 +406,8 @@ static void do_copy(const struct action *action)
         .time_ns = (uint64_t)world.copy_count,
         .range = sc_track_find_range(&tracker, buffer_address(copy->buffer)).range,
     };
-    say("copy %d: stream %d, buffer %d, %s, shape %d", world.copy_count, copy->stream,
-        copy->buffer, sc_hazard_direction_string(copy->info.direction), action->c % 16);
+    say("copy %d: stream %d, buffer %d, %s, shape %d", world.copy_count, copy->stream, copy->buffer,
+        sc_hazard_direction_string(copy->info.direction), action->c % 16);
     copy->node = add_node(copy->stream, NONE);
     reach(copy->node, before);
     for (int i = 0; i < world.copy_count; i++)
@@ -528,8 +529,7 @@ static void renew_buffer(int buffer, uint8_t choice)
 {
     static const enum sc_buffer_kind kinds[4] = {SC_PINNED, SC_REGISTERED, SC_PINNED, SC_PAGEABLE};
     enum sc_buffer_kind kind = kinds[choice % 4];
-    world.buffers[buffer] =
-        (struct buffer){kind == SC_PAGEABLE ? 0 : ++world.ranges_made, kind};
+    world.buffers[buffer] = (struct buffer){kind == SC_PAGEABLE ? 0 : ++world.ranges_made, kind};
     if (kind != SC_PAGEABLE)
         sc_track_add_range(&tracker, buffer_address(buffer), BUFFER_BYTES, kind, 0);
 }
@@ -579,8 +579,8 @@ static void take_down(struct sc_take_down *request)
 
 static void do_free(const struct action *action)
 {
-    static const enum sc_hold_kind kinds[4] = {SC_HOLD_FREE, SC_HOLD_FREE_PINNED,
-                                               SC_HOLD_UNREGISTER, SC_HOLD_WAIT};
+    static const enum sc_hold_kind kinds[4] = {SC_HOLD_FREE, SC_HOLD_UNMAP, SC_HOLD_FREE_PINNED,
+                                               SC_HOLD_WAIT};
     int buffer = action->b % BUFFERS;
     struct sc_take_down request = {
         .address = buffer_address(buffer),
@@ -662,14 +662,15 @@ static void do_reap(const struct action *action)
     sc_track_end_hold(&tracker, release.hold);
 }
 
+/* The weights add up to 256: every value of `code` is an action. */
 static const struct {
     unsigned weight;
     void (*run)(const struct action *action);
 } menu[] = {
-    {80, do_copy},       {24, do_work},          {28, do_record},       {28, do_wait},
-    {10, do_event_sync}, {10, do_stream_sync},   {4, do_legacy_sync},   {4, do_context_sync},
-    {12, do_slow_sync},  {12, do_recycle},       {4, do_event_destroy}, {18, do_free},
-    {6, do_unmap_part},  {6, do_replace_range},  {5, do_complete},      {5, do_reap},
+    {64, do_copy},       {20, do_work},         {30, do_record},       {34, do_wait},
+    {12, do_event_sync}, {12, do_stream_sync},  {4, do_legacy_sync},   {6, do_context_sync},
+    {12, do_slow_sync},  {20, do_recycle},      {4, do_event_destroy}, {18, do_free},
+    {5, do_unmap_part},  {5, do_replace_range}, {5, do_complete},      {5, do_reap},
 };
 
 static void perform(const struct action *action)
@@ -764,13 +765,23 @@ static uint64_t next_random(uint64_t *state)
     return mixed ^ mixed >> 31;
 }
 
+/* Half of the programs keep to few streams, events and buffers: their actions meet more often. */
 static size_t make_program(uint64_t seed, struct action *actions)
 {
     uint64_t state = seed;
     size_t count = 8 + next_random(&state) % (ACTIONS_MAX - 7);
+    unsigned variety = next_random(&state) % 2 ? 3 + next_random(&state) % 6 : 256;
+    uint64_t few_a = next_random(&state);
+    uint64_t few_b = next_random(&state);
     for (size_t i = 0; i < count; i++) {
-        uint32_t word = (uint32_t)next_random(&state);
+        uint64_t word = next_random(&state);
+        unsigned pick_a = (unsigned)(word >> 32) % variety;
+        unsigned pick_b = (unsigned)(word >> 48) % variety;
         memcpy(&actions[i], &word, sizeof actions[i]);
+        if (pick_a < 8)
+            actions[i].a = (uint8_t)((actions[i].a & ~7u) | (few_a >> pick_a * 8 & 7));
+        if (pick_b < 8)
+            actions[i].b = (uint8_t)(few_b >> pick_b * 8);
     }
     return count;
 }

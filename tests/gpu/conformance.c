@@ -6,7 +6,7 @@
  *     section | call | memory or variant | answer
  *
  * "old" is what the source held when the call was made, "NEW" what was written over it directly
- * after the call returned. "blocks" is longer than half of the 100 ms for which a stream is kept
+ * after the call returned. "blocks" is longer than half of the time for which a stream is kept
  * busy. A row that may kill the process runs in a child of its own.
  */
 #include <cuda.h>
@@ -30,7 +30,7 @@ extern char **environ;
 #define MB (1024 * KB)
 #define LARGEST (64 * MB)
 
-#define BUSY_MS 100
+#define BUSY_MS 150
 #define OLD 0x11
 #define NEW 0x77
 #define BLANK 0x00
@@ -512,42 +512,72 @@ static void freed_download_row(void)
                                                    : "the new owner is untouched");
 }
 
+enum { MAPPED = 256 * 1024 };
+
 static void *mapping(void *at, int fill)
 {
-    void *memory = mmap(at, MB, PROT_READ | PROT_WRITE,
+    void *memory = mmap(at, MAPPED, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | (at ? MAP_FIXED : 0), -1, 0);
     if (memory == MAP_FAILED)
         abort();
-    memset(memory, fill, MB);
+    memset(memory, fill, MAPPED);
     return memory;
+}
+
+static void unmapped_upload(bool map_anew)
+{
+    cudaStream_t stream = new_stream(cudaStreamNonBlocking);
+    void *source = mapping(NULL, OLD);
+    NEED(cudaHostRegister(source, MAPPED, cudaHostRegisterDefault));
+    keep_busy(stream);
+    NEED(cudaMemcpyAsync(device_a, source, MAPPED, cudaMemcpyHostToDevice, stream));
+    munmap(source, MAPPED);
+    if (map_anew)
+        mapping(source, NEW);
+    NEED(cudaStreamSynchronize(stream));
+    say("munmap",
+        map_anew ? "registered memory in flight, H2D, mapped anew"
+                 : "registered memory in flight, H2D",
+        "%s arrives", device_content(device_a, MAPPED));
+}
+
+static void unmapped_download(bool map_anew)
+{
+    cudaStream_t stream = new_stream(cudaStreamNonBlocking);
+    void *destination = mapping(NULL, BLANK);
+    NEED(cudaHostRegister(destination, MAPPED, cudaHostRegisterDefault));
+    device_fill(device_a, NEW, MAPPED);
+    keep_busy(stream);
+    NEED(cudaMemcpyAsync(destination, device_a, MAPPED, cudaMemcpyDeviceToHost, stream));
+    munmap(destination, MAPPED);
+    if (map_anew)
+        mapping(destination, OLD);
+    NEED(cudaStreamSynchronize(stream));
+    bool is_hit = map_anew && strcmp(content(destination, MAPPED), "old") != 0;
+    say("munmap",
+        map_anew ? "registered memory in flight, D2H, mapped anew"
+                 : "registered memory in flight, D2H",
+        "%s", is_hit ? "lands in the new pages" : "lands nowhere");
 }
 
 static void unmapped_upload_row(void)
 {
-    cudaStream_t stream = new_stream(cudaStreamNonBlocking);
-    void *source = mapping(NULL, OLD);
-    NEED(cudaHostRegister(source, MB, cudaHostRegisterDefault));
-    keep_busy(stream);
-    NEED(cudaMemcpyAsync(device_a, source, MB, cudaMemcpyHostToDevice, stream));
-    munmap(source, MB);
-    mapping(source, NEW);
-    NEED(cudaStreamSynchronize(stream));
-    say("munmap", "registered memory in flight, H2D", "%s arrives", device_content(device_a, MB));
+    unmapped_upload(false);
 }
 
 static void unmapped_download_row(void)
 {
-    cudaStream_t stream = new_stream(cudaStreamNonBlocking);
-    void *destination = mapping(NULL, BLANK);
-    NEED(cudaHostRegister(destination, MB, cudaHostRegisterDefault));
-    device_fill(device_a, NEW, MB);
-    keep_busy(stream);
-    NEED(cudaMemcpyAsync(destination, device_a, MB, cudaMemcpyDeviceToHost, stream));
-    munmap(destination, MB);
-    mapping(destination, OLD);
-    NEED(cudaStreamSynchronize(stream));
-    say("munmap", "registered memory in flight, D2H", "%s",
-        strcmp(content(destination, MB), "old") == 0 ? "lands nowhere" : "lands in the new pages");
+    unmapped_download(false);
+}
+
+static void remapped_upload_row(void)
+{
+    unmapped_upload(true);
+}
+
+static void remapped_download_row(void)
+{
+    unmapped_download(true);
 }
 
 static void unordered_free_row(void)
@@ -1051,6 +1081,10 @@ static const struct {
      unmapped_upload_row},
     {"unmapped-download", "2 frees", "munmap", "registered memory in flight, D2H",
      unmapped_download_row},
+    {"remapped-upload", "2 frees", "munmap", "registered memory in flight, H2D, mapped anew",
+     remapped_upload_row},
+    {"remapped-download", "2 frees", "munmap", "registered memory in flight, D2H, mapped anew",
+     remapped_download_row},
 };
 
 static void run_children(void)

@@ -1,8 +1,8 @@
 // expect: SC101 action=deferred kind=registered certainty=observed
-// sim: devices=2:late=1
+// sim: devices=2
+// needs: multi-gpu
 //
-// The copy goes to device 1, and cudaDeviceSynchronize waits for device 0,
-// the current one. Needs two devices.
+// The copy goes to device 1, and cudaDeviceSynchronize waits for device 0, the current one.
 #include "twin.h"
 
 int main(void)

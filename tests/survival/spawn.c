@@ -18,8 +18,7 @@ int main(void)
     }
     show_end("vfork", child);
 
-    SHOW(posix_spawnp(&child, "echo", NULL, NULL, echo, environ));
-    fflush(stdout);
+    CHECK(posix_spawnp(&child, "echo", NULL, NULL, echo, environ));
     show_end("posix_spawn", child);
     SHOW(posix_spawn(&child, "/nonexistent", NULL, NULL, echo, environ));
 

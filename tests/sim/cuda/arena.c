@@ -26,7 +26,8 @@ struct block {
     unsigned long long id;
 };
 
-struct class {
+struct class
+{
     struct block *blocks;
     size_t made, committed; /* blocks ever used; bytes accessible */
     uint32_t first_free;    /* index + 1 */
@@ -77,7 +78,8 @@ static int start_arena(struct arena *arena, bool doubled)
     }
     for (unsigned c = 0; c < CLASSES; c++) {
         size_t count = region_bytes(c) >> (c + LEAST_SHIFT);
-        arena->classes[c].blocks = reserve(count * sizeof(struct block), PROT_READ | PROT_WRITE, -1);
+        arena->classes[c].blocks =
+            reserve(count * sizeof(struct block), PROT_READ | PROT_WRITE, -1);
         if (!arena->classes[c].blocks) {
             return -ENOMEM;
         }
@@ -96,8 +98,8 @@ int sim_memory_start(void)
 
 static unsigned class_for(size_t size)
 {
-    unsigned shift = size <= ((size_t)1 << LEAST_SHIFT) ? LEAST_SHIFT
-                                                        : 64 - (unsigned)__builtin_clzl(size - 1);
+    unsigned shift =
+        size <= ((size_t)1 << LEAST_SHIFT) ? LEAST_SHIFT : 64 - (unsigned)__builtin_clzl(size - 1);
     return shift - LEAST_SHIFT;
 }
 

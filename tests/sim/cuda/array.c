@@ -19,14 +19,18 @@ static size_t element_bytes(CUarray_format format)
 {
     switch (format) {
     case CU_AD_FORMAT_UNSIGNED_INT8:
-    case CU_AD_FORMAT_SIGNED_INT8: return 1;
+    case CU_AD_FORMAT_SIGNED_INT8:
+        return 1;
     case CU_AD_FORMAT_UNSIGNED_INT16:
     case CU_AD_FORMAT_SIGNED_INT16:
-    case CU_AD_FORMAT_HALF: return 2;
+    case CU_AD_FORMAT_HALF:
+        return 2;
     case CU_AD_FORMAT_UNSIGNED_INT32:
     case CU_AD_FORMAT_SIGNED_INT32:
-    case CU_AD_FORMAT_FLOAT: return 4;
-    default: return 0;
+    case CU_AD_FORMAT_FLOAT:
+        return 4;
+    default:
+        return 0;
     }
 }
 
@@ -39,6 +43,12 @@ bool sim_array_layout(CUarray array, uintptr_t *base, size_t *pitch, size_t *sli
     *pitch = array->pitch;
     *slice = array->slice;
     return true;
+}
+
+size_t sim_array_element_bytes(CUarray array)
+{
+    bool valid = array && array->magic == MAGIC_ARRAY;
+    return valid ? element_bytes(array->description.Format) * array->description.NumChannels : 0;
 }
 
 static CUresult create(CUarray *out, const CUDA_ARRAY3D_DESCRIPTOR *d)
@@ -74,7 +84,7 @@ static CUresult create(CUarray *out, const CUDA_ARRAY3D_DESCRIPTOR *d)
     return CUDA_SUCCESS;
 }
 
-SIM_API(cuArrayCreate_v2, (CUarray *pHandle, const CUDA_ARRAY_DESCRIPTOR *pAllocateArray), pHandle,
+SIM_API(cuArrayCreate_v2, (CUarray * pHandle, const CUDA_ARRAY_DESCRIPTOR *pAllocateArray), pHandle,
         pAllocateArray)
 {
     if (!pAllocateArray) {
@@ -89,13 +99,13 @@ SIM_API(cuArrayCreate_v2, (CUarray *pHandle, const CUDA_ARRAY_DESCRIPTOR *pAlloc
     return create(pHandle, &d);
 }
 
-SIM_API(cuArray3DCreate_v2, (CUarray *pHandle, const CUDA_ARRAY3D_DESCRIPTOR *pAllocateArray),
+SIM_API(cuArray3DCreate_v2, (CUarray * pHandle, const CUDA_ARRAY3D_DESCRIPTOR *pAllocateArray),
         pHandle, pAllocateArray)
 {
     return pAllocateArray ? create(pHandle, pAllocateArray) : CUDA_ERROR_INVALID_VALUE;
 }
 
-SIM_API(cuArray3DGetDescriptor_v2, (CUDA_ARRAY3D_DESCRIPTOR *pArrayDescriptor, CUarray hArray),
+SIM_API(cuArray3DGetDescriptor_v2, (CUDA_ARRAY3D_DESCRIPTOR * pArrayDescriptor, CUarray hArray),
         pArrayDescriptor, hArray)
 {
     if (!pArrayDescriptor || !hArray || hArray->magic != MAGIC_ARRAY) {
@@ -105,7 +115,7 @@ SIM_API(cuArray3DGetDescriptor_v2, (CUDA_ARRAY3D_DESCRIPTOR *pArrayDescriptor, C
     return CUDA_SUCCESS;
 }
 
-SIM_API(cuArrayGetDescriptor_v2, (CUDA_ARRAY_DESCRIPTOR *pArrayDescriptor, CUarray hArray),
+SIM_API(cuArrayGetDescriptor_v2, (CUDA_ARRAY_DESCRIPTOR * pArrayDescriptor, CUarray hArray),
         pArrayDescriptor, hArray)
 {
     if (!pArrayDescriptor || !hArray || hArray->magic != MAGIC_ARRAY) {
@@ -159,9 +169,8 @@ SIM_API_PTDS(cuMemcpyHtoA_v2,
     return copy(dflt, NULL, at(dstArray, dstOffset), (uintptr_t)srcHost, ByteCount, MANNER_SYNC);
 }
 
-SIM_API_PTDS(cuMemcpyAtoH_v2,
-             (void *dstHost, CUarray srcArray, size_t srcOffset, size_t ByteCount), dstHost,
-             srcArray, srcOffset, ByteCount)
+SIM_API_PTDS(cuMemcpyAtoH_v2, (void *dstHost, CUarray srcArray, size_t srcOffset, size_t ByteCount),
+             dstHost, srcArray, srcOffset, ByteCount)
 {
     return copy(dflt, NULL, (uintptr_t)dstHost, at(srcArray, srcOffset), ByteCount, MANNER_SYNC);
 }

@@ -6,5 +6,7 @@
 
 /* Where the array lies and its pitch and slice in bytes; false for a bad handle. */
 bool sim_array_layout(CUarray array, uintptr_t *base, size_t *pitch, size_t *slice);
+/* 0 for a bad handle. */
+size_t sim_array_element_bytes(CUarray array);
 
 #endif

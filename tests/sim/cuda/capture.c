@@ -114,7 +114,6 @@ static bool contains(CUgraphNode const *nodes, size_t count, CUgraphNode node)
     return false;
 }
 
-
 CUresult sim_capture_set_deps_locked(CUstream stream, const CUgraphNode *deps, size_t count,
                                      bool add)
 {
@@ -237,7 +236,8 @@ static CUresult begin(CUstream dflt, CUstream handle, CUgraph graph, const CUgra
     }
     if (result == CUDA_SUCCESS) {
         capture = sim_slab_take_locked(&captures);
-        result = capture ? sim_capture_set_deps_locked(stream, deps, count, false) : CUDA_ERROR_OUT_OF_MEMORY;
+        result = capture ? sim_capture_set_deps_locked(stream, deps, count, false)
+                         : CUDA_ERROR_OUT_OF_MEMORY;
     }
     if (result == CUDA_SUCCESS) {
         *capture = (struct sim_capture){

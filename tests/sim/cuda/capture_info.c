@@ -145,7 +145,7 @@ SIM_API_PTSZ(cuStreamUpdateCaptureDependencies_v2,
     return update(dflt, hStream, dependencies, numDependencies, flags);
 }
 
-SIM_API(cuThreadExchangeStreamCaptureMode, (CUstreamCaptureMode *mode), mode)
+SIM_API(cuThreadExchangeStreamCaptureMode, (CUstreamCaptureMode * mode), mode)
 {
     if (!mode || (unsigned)*mode > CU_STREAM_CAPTURE_MODE_RELAXED) {
         return CUDA_ERROR_INVALID_VALUE;

@@ -119,13 +119,13 @@ static CUresult create(CUcontext *pctx, unsigned flags, CUdevice device)
     return push(context);
 }
 
-SIM_API(cuCtxCreate_v2, (CUcontext *pctx, unsigned int flags, CUdevice dev), pctx, flags, dev)
+SIM_API(cuCtxCreate_v2, (CUcontext * pctx, unsigned int flags, CUdevice dev), pctx, flags, dev)
 {
     return create(pctx, flags, dev);
 }
 
 SIM_API(cuCtxCreate_v3,
-        (CUcontext *pctx, CUexecAffinityParam *paramsArray, int numParams, unsigned int flags,
+        (CUcontext * pctx, CUexecAffinityParam *paramsArray, int numParams, unsigned int flags,
          CUdevice dev),
         pctx, paramsArray, numParams, flags, dev)
 {
@@ -134,7 +134,7 @@ SIM_API(cuCtxCreate_v3,
 }
 
 SIM_API(cuCtxCreate_v4,
-        (CUcontext *pctx, CUctxCreateParams *ctxCreateParams, unsigned int flags, CUdevice dev),
+        (CUcontext * pctx, CUctxCreateParams *ctxCreateParams, unsigned int flags, CUdevice dev),
         pctx, ctxCreateParams, flags, dev)
 {
     if (ctxCreateParams && (ctxCreateParams->numExecAffinityParams || ctxCreateParams->cigParams)) {
@@ -173,7 +173,7 @@ SIM_API(cuCtxPushCurrent_v2, (CUcontext ctx), ctx)
     return result ? result : push(ctx);
 }
 
-SIM_API(cuCtxPopCurrent_v2, (CUcontext *pctx), pctx)
+SIM_API(cuCtxPopCurrent_v2, (CUcontext * pctx), pctx)
 {
     CUcontext current = sim_context_current();
     if (!current) {
@@ -203,7 +203,7 @@ SIM_API(cuCtxSetCurrent, (CUcontext ctx), ctx)
     return result ? result : push(ctx);
 }
 
-SIM_API(cuCtxGetCurrent, (CUcontext *pctx), pctx)
+SIM_API(cuCtxGetCurrent, (CUcontext * pctx), pctx)
 {
     if (!pctx) {
         return CUDA_ERROR_INVALID_VALUE;
@@ -212,7 +212,7 @@ SIM_API(cuCtxGetCurrent, (CUcontext *pctx), pctx)
     return CUDA_SUCCESS;
 }
 
-SIM_API(cuDevicePrimaryCtxRetain, (CUcontext *pctx, CUdevice dev), pctx, dev)
+SIM_API(cuDevicePrimaryCtxRetain, (CUcontext * pctx, CUdevice dev), pctx, dev)
 {
     if (!pctx) {
         return CUDA_ERROR_INVALID_VALUE;

@@ -22,12 +22,12 @@ static CUresult get_device(CUdevice *device, CUcontext ctx)
     return result;
 }
 
-SIM_API(cuCtxGetDevice, (CUdevice *device), device)
+SIM_API(cuCtxGetDevice, (CUdevice * device), device)
 {
     return get_device(device, NULL);
 }
 
-SIM_API(cuCtxGetDevice_v2, (CUdevice *device, CUcontext ctx), device, ctx)
+SIM_API(cuCtxGetDevice_v2, (CUdevice * device, CUcontext ctx), device, ctx)
 {
     return get_device(device, ctx);
 }
@@ -126,7 +126,7 @@ SIM_API(cuCtxSetLimit, (CUlimit limit, size_t value), limit, value)
     return result;
 }
 
-SIM_API(cuCtxGetLimit, (size_t *pvalue, CUlimit limit), pvalue, limit)
+SIM_API(cuCtxGetLimit, (size_t * pvalue, CUlimit limit), pvalue, limit)
 {
     CUcontext context;
     CUresult result = pvalue ? named(NULL, &context) : CUDA_ERROR_INVALID_VALUE;
@@ -139,7 +139,7 @@ SIM_API(cuCtxGetLimit, (size_t *pvalue, CUlimit limit), pvalue, limit)
     return result;
 }
 
-SIM_API(cuCtxGetCacheConfig, (CUfunc_cache *pconfig), pconfig)
+SIM_API(cuCtxGetCacheConfig, (CUfunc_cache * pconfig), pconfig)
 {
     CUcontext context;
     CUresult result = pconfig ? named(NULL, &context) : CUDA_ERROR_INVALID_VALUE;

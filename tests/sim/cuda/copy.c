@@ -51,13 +51,15 @@ static enum plan plan_copy(enum sim_manner manner, const struct sim_range *src,
             return PLAN_LATE; /* the device's own business: no wait on the host */
         }
         return from_pageable && !sim_is_host(dst) ? PLAN_STAGE : PLAN_WAIT;
-    case MANNER_NODE: return from_pageable ? PLAN_STAGE : PLAN_LATE;
+    case MANNER_NODE:
+        return from_pageable ? PLAN_STAGE : PLAN_LATE;
     case MANNER_BATCH_DURING:
         if (sim_is_host(src) && !from_pageable) {
             return PLAN_WAIT;
         }
         return plan_batch(manner, from_pageable, bytes);
-    default: return plan_batch(manner, from_pageable, bytes);
+    default:
+        return plan_batch(manner, from_pageable, bytes);
     }
 }
 
@@ -160,8 +162,7 @@ static CUresult issue_locked(CUstream stream, const struct sim_copy *copy, enum 
     return result;
 }
 
-static CUresult capture_locked(CUstream stream, const struct sim_copy *copy,
-                               enum sim_manner manner)
+static CUresult capture_locked(CUstream stream, const struct sim_copy *copy, enum sim_manner manner)
 {
     struct sim_work work = {.kind = WORK_COPY, .copy = *copy};
     if (manner == MANNER_SYNC) {
@@ -233,9 +234,8 @@ SIM_API_PTDS(cuMemcpyPeer,
     return sync_copy(dflt, dstDevice, srcDevice, ByteCount);
 }
 
-SIM_API_PTSZ(cuMemcpyAsync,
-             (CUdeviceptr dst, CUdeviceptr src, size_t ByteCount, CUstream hStream), dst, src,
-             ByteCount, hStream)
+SIM_API_PTSZ(cuMemcpyAsync, (CUdeviceptr dst, CUdeviceptr src, size_t ByteCount, CUstream hStream),
+             dst, src, ByteCount, hStream)
 {
     return async_copy(dflt, dst, src, ByteCount, hStream);
 }

@@ -19,15 +19,20 @@ static CUresult resolve(const struct side *s, size_t width, size_t rows, uintptr
     *pitch = s->pitch ? s->pitch : width;
     *slice = *pitch * (s->height ? s->height : rows);
     switch (s->type) {
-    case CU_MEMORYTYPE_HOST: base = (uintptr_t)s->host; break;
+    case CU_MEMORYTYPE_HOST:
+        base = (uintptr_t)s->host;
+        break;
     case CU_MEMORYTYPE_DEVICE:
-    case CU_MEMORYTYPE_UNIFIED: base = (uintptr_t)s->device; break;
+    case CU_MEMORYTYPE_UNIFIED:
+        base = (uintptr_t)s->device;
+        break;
     case CU_MEMORYTYPE_ARRAY:
         if (!sim_array_layout(s->array, &base, pitch, slice)) {
             return CUDA_ERROR_INVALID_HANDLE;
         }
         break;
-    default: return CUDA_ERROR_INVALID_VALUE;
+    default:
+        return CUDA_ERROR_INVALID_VALUE;
     }
     if (*pitch < width || base == 0) {
         return CUDA_ERROR_INVALID_VALUE;
@@ -38,12 +43,12 @@ static CUresult resolve(const struct side *s, size_t width, size_t rows, uintptr
 
 CUresult sim_copy_from_3d(const CUDA_MEMCPY3D *p, struct sim_copy *copy)
 {
-    const struct side src = {p->srcMemoryType, p->srcHost, p->srcDevice, p->srcArray,
-                             p->srcXInBytes,   p->srcY,    p->srcZ,      p->srcPitch,
-                             p->srcHeight};
-    const struct side dst = {p->dstMemoryType, p->dstHost, p->dstDevice, p->dstArray,
-                             p->dstXInBytes,   p->dstY,    p->dstZ,      p->dstPitch,
-                             p->dstHeight};
+    const struct side src = {p->srcMemoryType, p->srcHost,     p->srcDevice,
+                             p->srcArray,      p->srcXInBytes, p->srcY,
+                             p->srcZ,          p->srcPitch,    p->srcHeight};
+    const struct side dst = {p->dstMemoryType, p->dstHost,     p->dstDevice,
+                             p->dstArray,      p->dstXInBytes, p->dstY,
+                             p->dstZ,          p->dstPitch,    p->dstHeight};
     *copy = (struct sim_copy){.width = p->WidthInBytes, .height = p->Height, .depth = p->Depth};
     if (sim_copy_empty(copy)) {
         return CUDA_SUCCESS;

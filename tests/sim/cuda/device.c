@@ -10,7 +10,7 @@ static bool valid(CUdevice device)
     return device >= 0 && device < sim_options.devices;
 }
 
-SIM_API(cuDeviceGet, (CUdevice *device, int ordinal), device, ordinal)
+SIM_API(cuDeviceGet, (CUdevice * device, int ordinal), device, ordinal)
 {
     if (!device) {
         return CUDA_ERROR_INVALID_VALUE;
@@ -56,17 +56,17 @@ static CUresult get_uuid(CUuuid *uuid, CUdevice dev)
     return CUDA_SUCCESS;
 }
 
-SIM_API(cuDeviceGetUuid, (CUuuid *uuid, CUdevice dev), uuid, dev)
+SIM_API(cuDeviceGetUuid, (CUuuid * uuid, CUdevice dev), uuid, dev)
 {
     return get_uuid(uuid, dev);
 }
 
-SIM_API(cuDeviceGetUuid_v2, (CUuuid *uuid, CUdevice dev), uuid, dev)
+SIM_API(cuDeviceGetUuid_v2, (CUuuid * uuid, CUdevice dev), uuid, dev)
 {
     return get_uuid(uuid, dev);
 }
 
-SIM_API(cuDeviceTotalMem_v2, (size_t *bytes, CUdevice dev), bytes, dev)
+SIM_API(cuDeviceTotalMem_v2, (size_t * bytes, CUdevice dev), bytes, dev)
 {
     if (!bytes) {
         return CUDA_ERROR_INVALID_VALUE;
@@ -180,7 +180,7 @@ SIM_API(cuDeviceGetPCIBusId, (char *pciBusId, int len, CUdevice dev), pciBusId, 
     return CUDA_SUCCESS;
 }
 
-SIM_API(cuDeviceGetByPCIBusId, (CUdevice *dev, const char *pciBusId), dev, pciBusId)
+SIM_API(cuDeviceGetByPCIBusId, (CUdevice * dev, const char *pciBusId), dev, pciBusId)
 {
     unsigned domain, bus;
     if (!dev || !pciBusId) {

@@ -16,6 +16,18 @@
 
 #define PAGE ((uintptr_t)4096)
 
+/* Asked for once: where the answer would change, in a forked child, nothing runs. */
+static pid_t own_pid(void)
+{
+    static _Atomic pid_t pid;
+    pid_t known = atomic_load_explicit(&pid, memory_order_relaxed);
+    if (known == 0) {
+        known = getpid();
+        atomic_store_explicit(&pid, known, memory_order_relaxed);
+    }
+    return known;
+}
+
 static size_t to_next_page(uintptr_t address, size_t most)
 {
     size_t left = PAGE - (address & (PAGE - 1));
@@ -60,7 +72,7 @@ static void write_hidden(uintptr_t to, const char *from, size_t bytes)
 void sim_dma_read(void *to, uintptr_t from, size_t bytes)
 {
     struct iovec local = {to, bytes}, remote = {(void *)from, bytes};
-    ssize_t n = process_vm_readv(getpid(), &local, 1, &remote, 1, 0);
+    ssize_t n = process_vm_readv(own_pid(), &local, 1, &remote, 1, 0);
     size_t done = n > 0 ? (size_t)n : 0;
     if (done < bytes) {
         read_hidden((char *)to + done, from + done, bytes - done);
@@ -70,7 +82,7 @@ void sim_dma_read(void *to, uintptr_t from, size_t bytes)
 void sim_dma_write(uintptr_t to, const void *from, size_t bytes)
 {
     struct iovec local = {(void *)(uintptr_t)from, bytes}, remote = {(void *)to, bytes};
-    ssize_t n = process_vm_writev(getpid(), &local, 1, &remote, 1, 0);
+    ssize_t n = process_vm_writev(own_pid(), &local, 1, &remote, 1, 0);
     size_t done = n > 0 ? (size_t)n : 0;
     if (done < bytes) {
         write_hidden(to + done, (const char *)from + done, bytes - done);

@@ -228,10 +228,10 @@ static void run_locked(CUstream stream, uint64_t now)
         stream->state = STREAM_RUNNING;
         sim_hostfn_submit_locked(stream);
     } else if (op->work.kind == WORK_WAIT_VALUE && !sim_work_value_reached(&op->work.value)) {
-        schedule_locked(stream, now + POLL_NS);
+        schedule_locked(stream, sim_now_ns() + POLL_NS);
     } else if (op->busy_ns > 0 && !op->started) {
         op->started = true;
-        schedule_locked(stream, now + op->busy_ns);
+        schedule_locked(stream, sim_now_ns() + op->busy_ns);
     } else {
         run_batch_locked(stream, now);
     }

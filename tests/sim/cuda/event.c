@@ -17,7 +17,7 @@ void sim_record_unref_locked(struct sim_record *record)
     }
 }
 
-SIM_API(cuEventCreate, (CUevent *phEvent, unsigned int Flags), phEvent, Flags)
+SIM_API(cuEventCreate, (CUevent * phEvent, unsigned int Flags), phEvent, Flags)
 {
     if (!phEvent || (Flags & ~7u) ||
         ((Flags & CU_EVENT_INTERPROCESS) && !(Flags & CU_EVENT_DISABLE_TIMING))) {

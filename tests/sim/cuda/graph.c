@@ -133,7 +133,7 @@ static bool is_graph(CUgraph graph)
     return graph && graph->magic == MAGIC_GRAPH;
 }
 
-SIM_API(cuGraphCreate, (CUgraph *phGraph, unsigned int flags), phGraph, flags)
+SIM_API(cuGraphCreate, (CUgraph * phGraph, unsigned int flags), phGraph, flags)
 {
     if (!phGraph || flags != 0) {
         return CUDA_ERROR_INVALID_VALUE;
@@ -155,7 +155,7 @@ SIM_API(cuGraphDestroy, (CUgraph hGraph), hGraph)
     return CUDA_SUCCESS;
 }
 
-SIM_API(cuGraphClone, (CUgraph *phGraphClone, CUgraph originalGraph), phGraphClone, originalGraph)
+SIM_API(cuGraphClone, (CUgraph * phGraphClone, CUgraph originalGraph), phGraphClone, originalGraph)
 {
     if (!phGraphClone || !is_graph(originalGraph)) {
         return CUDA_ERROR_INVALID_VALUE;
@@ -166,7 +166,7 @@ SIM_API(cuGraphClone, (CUgraph *phGraphClone, CUgraph originalGraph), phGraphClo
     return *phGraphClone ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-SIM_API(cuGraphNodeFindInClone, (CUgraphNode *phNode, CUgraphNode hOriginalNode, CUgraph hClone),
+SIM_API(cuGraphNodeFindInClone, (CUgraphNode * phNode, CUgraphNode hOriginalNode, CUgraph hClone),
         phNode, hOriginalNode, hClone)
 {
     CUresult result = CUDA_ERROR_INVALID_VALUE;

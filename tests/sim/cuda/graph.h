@@ -1,4 +1,4 @@
-/* Graphs, their nodes, and executable graphs. All functions need the lock. */
+/* Graphs, their nodes, and executable graphs. All `_locked` functions need the lock. */
 #ifndef SIM_GRAPH_H
 #define SIM_GRAPH_H
 
@@ -38,7 +38,7 @@ struct CUgraph_st {
 struct CUgraphExec_st {
     uint32_t magic;
     unsigned long long flags;
-    CUgraph graph;          /* a private clone, nodes in an order that respects dependencies */
+    CUgraph graph;           /* a private clone, nodes in an order that respects dependencies */
     struct sim_fence recent; /* its last launch: the next one waits */
 };
 
@@ -54,5 +54,16 @@ void sim_graph_remove_locked(CUgraphNode node);
 /* Fill in node->work from node->params, checking them; and the other way for captured work. */
 CUresult sim_node_prepare_locked(CUgraphNode node);
 void sim_node_describe_locked(CUgraphNode node);
+
+/* Without the lock: adding and changing nodes by the parameter struct of their type. An exec's
+ * node is named by the graph's node that it was made from. */
+CUresult sim_node_add(CUgraphNode *out, CUgraph graph, const CUgraphNode *deps, size_t count,
+                      CUgraphNodeType type, const void *params);
+CUresult sim_node_add_child(CUgraphNode *out, CUgraph graph, const CUgraphNode *deps, size_t count,
+                            CUgraph child); /* which is cloned */
+CUresult sim_node_set(CUgraphNode node, CUgraphNodeType type, const void *params);
+CUresult sim_node_set_exec(CUgraphExec exec, CUgraphNode node, CUgraphNodeType type,
+                           const void *params);
+CUgraphNode sim_exec_node_locked(CUgraphExec exec, CUgraphNode node);
 
 #endif

@@ -29,9 +29,8 @@ static CUresult edges(CUgraph graph, CUgraphNode *from, CUgraphNode *to, CUgraph
     return CUDA_SUCCESS;
 }
 
-SIM_API(cuGraphGetEdges,
-        (CUgraph hGraph, CUgraphNode *from, CUgraphNode *to, size_t *numEdges), hGraph, from, to,
-        numEdges)
+SIM_API(cuGraphGetEdges, (CUgraph hGraph, CUgraphNode *from, CUgraphNode *to, size_t *numEdges),
+        hGraph, from, to, numEdges)
 {
     return edges(hGraph, from, to, NULL, numEdges);
 }

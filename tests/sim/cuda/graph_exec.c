@@ -83,7 +83,7 @@ static CUresult instantiate(CUgraphExec *out, CUgraph graph, unsigned long long 
 }
 
 SIM_API(cuGraphInstantiate,
-        (CUgraphExec *phGraphExec, CUgraph hGraph, CUgraphNode *phErrorNode, char *logBuffer,
+        (CUgraphExec * phGraphExec, CUgraph hGraph, CUgraphNode *phErrorNode, char *logBuffer,
          size_t bufferSize),
         phGraphExec, hGraph, phErrorNode, logBuffer, bufferSize)
 {
@@ -92,7 +92,7 @@ SIM_API(cuGraphInstantiate,
 }
 
 SIM_API(cuGraphInstantiate_v2,
-        (CUgraphExec *phGraphExec, CUgraph hGraph, CUgraphNode *phErrorNode, char *logBuffer,
+        (CUgraphExec * phGraphExec, CUgraph hGraph, CUgraphNode *phErrorNode, char *logBuffer,
          size_t bufferSize),
         phGraphExec, hGraph, phErrorNode, logBuffer, bufferSize)
 {
@@ -101,14 +101,14 @@ SIM_API(cuGraphInstantiate_v2,
 }
 
 SIM_API(cuGraphInstantiateWithFlags,
-        (CUgraphExec *phGraphExec, CUgraph hGraph, unsigned long long flags), phGraphExec, hGraph,
+        (CUgraphExec * phGraphExec, CUgraph hGraph, unsigned long long flags), phGraphExec, hGraph,
         flags)
 {
     return instantiate(phGraphExec, hGraph, flags);
 }
 
 SIM_API_PTSZ(cuGraphInstantiateWithParams,
-             (CUgraphExec *phGraphExec, CUgraph hGraph,
+             (CUgraphExec * phGraphExec, CUgraph hGraph,
               CUDA_GRAPH_INSTANTIATE_PARAMS *instantiateParams),
              phGraphExec, hGraph, instantiateParams)
 {
@@ -171,12 +171,16 @@ static CUresult launch_node_locked(CUgraphNode node, CUstream stream)
     case CU_GRAPH_NODE_TYPE_MEMSET:
     case CU_GRAPH_NODE_TYPE_KERNEL:
     case CU_GRAPH_NODE_TYPE_HOST:
-    case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP: return launch_work_locked(node, stream);
-    case CU_GRAPH_NODE_TYPE_GRAPH: return launch_nodes_locked(node->params.child, stream);
+    case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP:
+        return launch_work_locked(node, stream);
+    case CU_GRAPH_NODE_TYPE_GRAPH:
+        return launch_nodes_locked(node->params.child, stream);
     case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
         return sim_event_record_locked(node->params.event, stream);
-    case CU_GRAPH_NODE_TYPE_WAIT_EVENT: return sim_event_wait_locked(node->params.event, stream);
-    default: return CUDA_SUCCESS;
+    case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
+        return sim_event_wait_locked(node->params.event, stream);
+    default:
+        return CUDA_SUCCESS;
     }
 }
 
@@ -290,8 +294,8 @@ SIM_API(cuGraphExecUpdate,
         *hErrorNode_out = NULL;
     }
     if (updateResult_out) {
-        *updateResult_out = result ? CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED
-                                   : CU_GRAPH_EXEC_UPDATE_SUCCESS;
+        *updateResult_out =
+            result ? CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED : CU_GRAPH_EXEC_UPDATE_SUCCESS;
     }
     return result;
 }
@@ -303,8 +307,8 @@ SIM_API(cuGraphExecUpdate_v2,
     CUresult result = update(hGraphExec, hGraph);
     if (resultInfo) {
         memset(resultInfo, 0, sizeof *resultInfo);
-        resultInfo->result = result ? CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED
-                                    : CU_GRAPH_EXEC_UPDATE_SUCCESS;
+        resultInfo->result =
+            result ? CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED : CU_GRAPH_EXEC_UPDATE_SUCCESS;
     }
     return result;
 }

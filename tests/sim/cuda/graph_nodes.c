@@ -35,8 +35,8 @@ CUresult sim_node_prepare_locked(CUgraphNode node)
                    : CUDA_ERROR_INVALID_VALUE;
     case CU_GRAPH_NODE_TYPE_HOST:
         work->kind = WORK_HOST;
-        work->host = (struct sim_host){.fn = node->params.host.fn,
-                                       .arg = node->params.host.userData};
+        work->host =
+            (struct sim_host){.fn = node->params.host.fn, .arg = node->params.host.userData};
         return work->host.fn ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
     case CU_GRAPH_NODE_TYPE_KERNEL: {
         CUDA_KERNEL_NODE_PARAMS *p = &node->params.kernel;
@@ -44,7 +44,8 @@ CUresult sim_node_prepare_locked(CUgraphNode node)
         work->kind = WORK_KERNEL;
         return sim_kernel_time(function, p->kernelParams, p->extra, &work->kernel_ns);
     }
-    default: return CUDA_SUCCESS;
+    default:
+        return CUDA_SUCCESS;
     }
 }
 
@@ -82,7 +83,8 @@ void sim_node_describe_locked(CUgraphNode node)
     case WORK_HOST:
         node->params.host = (CUDA_HOST_NODE_PARAMS){node->work.host.fn, node->work.host.arg};
         break;
-    default: break;
+    default:
+        break;
     }
 }
 
@@ -90,7 +92,9 @@ void sim_node_describe_locked(CUgraphNode node)
 static void store(CUgraphNode node, const void *params)
 {
     switch (node->type) {
-    case CU_GRAPH_NODE_TYPE_MEMCPY: node->params.copy = *(const CUDA_MEMCPY3D *)params; break;
+    case CU_GRAPH_NODE_TYPE_MEMCPY:
+        node->params.copy = *(const CUDA_MEMCPY3D *)params;
+        break;
     case CU_GRAPH_NODE_TYPE_MEMSET:
         node->params.fill = *(const CUDA_MEMSET_NODE_PARAMS *)params;
         break;
@@ -101,13 +105,16 @@ static void store(CUgraphNode node, const void *params)
         node->params.kernel = *(const CUDA_KERNEL_NODE_PARAMS *)params;
         break;
     case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
-    case CU_GRAPH_NODE_TYPE_WAIT_EVENT: node->params.event = *(const CUevent *)params; break;
-    default: break;
+    case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
+        node->params.event = *(const CUevent *)params;
+        break;
+    default:
+        break;
     }
 }
 
-static CUresult add(CUgraphNode *out, CUgraph graph, const CUgraphNode *deps, size_t count,
-                    CUgraphNodeType type, const void *params)
+CUresult sim_node_add(CUgraphNode *out, CUgraph graph, const CUgraphNode *deps, size_t count,
+                      CUgraphNodeType type, const void *params)
 {
     if (!out || !is_graph(graph) || (count && !deps) ||
         (!params && type != CU_GRAPH_NODE_TYPE_EMPTY)) {
@@ -130,14 +137,14 @@ static CUresult add(CUgraphNode *out, CUgraph graph, const CUgraphNode *deps, si
     return result;
 }
 
-#define ADD(symbol, type, kind, ...)                                                              \
-    SIM_API(symbol,                                                                               \
-            (CUgraphNode * phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies,          \
-             size_t numDependencies, __VA_ARGS__),                                                \
-            phGraphNode, hGraph, dependencies, numDependencies, ADD_ARGS_##kind)                  \
-    {                                                                                             \
-        ADD_UNUSED_##kind return add(phGraphNode, hGraph, dependencies, numDependencies,          \
-                                     CU_GRAPH_NODE_TYPE_##type, ADD_PARAMS_##kind);               \
+#define ADD(symbol, type, kind, ...)                                                               \
+    SIM_API(symbol,                                                                                \
+            (CUgraphNode * phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies,           \
+             size_t numDependencies, __VA_ARGS__),                                                 \
+            phGraphNode, hGraph, dependencies, numDependencies, ADD_ARGS_##kind)                   \
+    {                                                                                              \
+        ADD_UNUSED_##kind return sim_node_add(phGraphNode, hGraph, dependencies, numDependencies,  \
+                                              CU_GRAPH_NODE_TYPE_##type, ADD_PARAMS_##kind);       \
     }
 #define ADD_ARGS_PLAIN nodeParams
 #define ADD_PARAMS_PLAIN nodeParams
@@ -157,33 +164,38 @@ ADD(cuGraphAddEventRecordNode, EVENT_RECORD, EVENT, CUevent event)
 ADD(cuGraphAddEventWaitNode, WAIT_EVENT, EVENT, CUevent event)
 
 SIM_API(cuGraphAddEmptyNode,
-        (CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies,
+        (CUgraphNode * phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies,
          size_t numDependencies),
         phGraphNode, hGraph, dependencies, numDependencies)
 {
-    return add(phGraphNode, hGraph, dependencies, numDependencies, CU_GRAPH_NODE_TYPE_EMPTY, NULL);
+    return sim_node_add(phGraphNode, hGraph, dependencies, numDependencies,
+                        CU_GRAPH_NODE_TYPE_EMPTY, NULL);
 }
 
-SIM_API(cuGraphAddChildGraphNode,
-        (CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies,
-         size_t numDependencies, CUgraph childGraph),
-        phGraphNode, hGraph, dependencies, numDependencies, childGraph)
+CUresult sim_node_add_child(CUgraphNode *out, CUgraph graph, const CUgraphNode *deps, size_t count,
+                            CUgraph child)
 {
-    if (!phGraphNode || !is_graph(hGraph) || !is_graph(childGraph) ||
-        (numDependencies && !dependencies)) {
+    if (!out || !is_graph(graph) || !is_graph(child) || (count && !deps)) {
         return CUDA_ERROR_INVALID_VALUE;
     }
     sim_lock();
-    CUgraph copy = sim_graph_clone_locked(childGraph);
-    CUgraphNode node = copy ? sim_graph_add_locked(hGraph, CU_GRAPH_NODE_TYPE_GRAPH, dependencies,
-                                                   numDependencies)
-                            : NULL;
+    CUgraph copy = sim_graph_clone_locked(child);
+    CUgraphNode node =
+        copy ? sim_graph_add_locked(graph, CU_GRAPH_NODE_TYPE_GRAPH, deps, count) : NULL;
     if (node) {
         node->params.child = copy;
-        *phGraphNode = node;
+        *out = node;
     }
     sim_unlock();
     return node ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+SIM_API(cuGraphAddChildGraphNode,
+        (CUgraphNode * phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies,
+         size_t numDependencies, CUgraph childGraph),
+        phGraphNode, hGraph, dependencies, numDependencies, childGraph)
+{
+    return sim_node_add_child(phGraphNode, hGraph, dependencies, numDependencies, childGraph);
 }
 
 SIM_API(cuGraphChildGraphNodeGetGraph, (CUgraphNode hNode, CUgraph *phGraph), hNode, phGraph)
@@ -211,7 +223,7 @@ static CUresult set_locked(CUgraphNode node, CUgraphNodeType type, const void *p
     return result;
 }
 
-static CUresult set(CUgraphNode node, CUgraphNodeType type, const void *params)
+CUresult sim_node_set(CUgraphNode node, CUgraphNodeType type, const void *params)
 {
     sim_lock();
     CUresult result = set_locked(node, type, params);
@@ -219,36 +231,41 @@ static CUresult set(CUgraphNode node, CUgraphNodeType type, const void *params)
     return result;
 }
 
-static CUresult set_exec(CUgraphExec exec, CUgraphNode node, CUgraphNodeType type,
-                         const void *params)
+CUgraphNode sim_exec_node_locked(CUgraphExec exec, CUgraphNode node)
+{
+    CUgraphNode own = exec->graph->first;
+    while (own && own->twin != node) {
+        own = own->next;
+    }
+    return own;
+}
+
+CUresult sim_node_set_exec(CUgraphExec exec, CUgraphNode node, CUgraphNodeType type,
+                           const void *params)
 {
     if (!exec || exec->magic != MAGIC_EXEC) {
         return CUDA_ERROR_INVALID_VALUE;
     }
     sim_lock();
-    CUgraphNode own = exec->graph->first;
-    while (own && own->twin != node) {
-        own = own->next;
-    }
-    CUresult result = set_locked(own, type, params);
+    CUresult result = set_locked(sim_exec_node_locked(exec, node), type, params);
     sim_unlock();
     return result;
 }
 
-#define ACCESS(name, TYPE, params_type, field)                                                    \
-    SIM_API(cuGraph##name##NodeGetParams##TYPE, (CUgraphNode hNode, params_type * nodeParams),    \
-            hNode, nodeParams)                                                                    \
-    {                                                                                             \
-        if (!hNode || hNode->type != NODE_TYPE_##field || !nodeParams) {                          \
-            return CUDA_ERROR_INVALID_VALUE;                                                      \
-        }                                                                                         \
-        *nodeParams = hNode->params.field;                                                        \
-        return CUDA_SUCCESS;                                                                      \
-    }                                                                                             \
-    SIM_API(cuGraph##name##NodeSetParams##TYPE,                                                   \
-            (CUgraphNode hNode, const params_type *nodeParams), hNode, nodeParams)                \
-    {                                                                                             \
-        return set(hNode, NODE_TYPE_##field, nodeParams);                                         \
+#define ACCESS(name, TYPE, params_type, field)                                                     \
+    SIM_API(cuGraph##name##NodeGetParams##TYPE, (CUgraphNode hNode, params_type * nodeParams),     \
+            hNode, nodeParams)                                                                     \
+    {                                                                                              \
+        if (!hNode || hNode->type != NODE_TYPE_##field || !nodeParams) {                           \
+            return CUDA_ERROR_INVALID_VALUE;                                                       \
+        }                                                                                          \
+        *nodeParams = hNode->params.field;                                                         \
+        return CUDA_SUCCESS;                                                                       \
+    }                                                                                              \
+    SIM_API(cuGraph##name##NodeSetParams##TYPE,                                                    \
+            (CUgraphNode hNode, const params_type *nodeParams), hNode, nodeParams)                 \
+    {                                                                                              \
+        return sim_node_set(hNode, NODE_TYPE_##field, nodeParams);                                 \
     }
 #define NODE_TYPE_copy CU_GRAPH_NODE_TYPE_MEMCPY
 #define NODE_TYPE_fill CU_GRAPH_NODE_TYPE_MEMSET
@@ -261,12 +278,11 @@ ACCESS(Host, , CUDA_HOST_NODE_PARAMS, host)
 ACCESS(Kernel, _v2, CUDA_KERNEL_NODE_PARAMS, kernel)
 
 SIM_API(cuGraphExecMemcpyNodeSetParams,
-        (CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_MEMCPY3D *copyParams,
-         CUcontext ctx),
+        (CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_MEMCPY3D *copyParams, CUcontext ctx),
         hGraphExec, hNode, copyParams, ctx)
 {
     (void)ctx;
-    return set_exec(hGraphExec, hNode, CU_GRAPH_NODE_TYPE_MEMCPY, copyParams);
+    return sim_node_set_exec(hGraphExec, hNode, CU_GRAPH_NODE_TYPE_MEMCPY, copyParams);
 }
 
 SIM_API(cuGraphExecMemsetNodeSetParams,
@@ -275,19 +291,19 @@ SIM_API(cuGraphExecMemsetNodeSetParams,
         hGraphExec, hNode, memsetParams, ctx)
 {
     (void)ctx;
-    return set_exec(hGraphExec, hNode, CU_GRAPH_NODE_TYPE_MEMSET, memsetParams);
+    return sim_node_set_exec(hGraphExec, hNode, CU_GRAPH_NODE_TYPE_MEMSET, memsetParams);
 }
 
 SIM_API(cuGraphExecHostNodeSetParams,
         (CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_HOST_NODE_PARAMS *nodeParams),
         hGraphExec, hNode, nodeParams)
 {
-    return set_exec(hGraphExec, hNode, CU_GRAPH_NODE_TYPE_HOST, nodeParams);
+    return sim_node_set_exec(hGraphExec, hNode, CU_GRAPH_NODE_TYPE_HOST, nodeParams);
 }
 
 SIM_API(cuGraphExecKernelNodeSetParams_v2,
         (CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_KERNEL_NODE_PARAMS *nodeParams),
         hGraphExec, hNode, nodeParams)
 {
-    return set_exec(hGraphExec, hNode, CU_GRAPH_NODE_TYPE_KERNEL, nodeParams);
+    return sim_node_set_exec(hGraphExec, hNode, CU_GRAPH_NODE_TYPE_KERNEL, nodeParams);
 }

@@ -51,13 +51,13 @@ static CUresult allocate_host(void **pp, size_t size, unsigned flags)
     return result;
 }
 
-SIM_API(cuMemAlloc_v2, (CUdeviceptr *dptr, size_t bytesize), dptr, bytesize)
+SIM_API(cuMemAlloc_v2, (CUdeviceptr * dptr, size_t bytesize), dptr, bytesize)
 {
     return allocate_device(MEMORY_DEVICE, dptr, bytesize, 0);
 }
 
 SIM_API(cuMemAllocPitch_v2,
-        (CUdeviceptr *dptr, size_t *pPitch, size_t WidthInBytes, size_t Height,
+        (CUdeviceptr * dptr, size_t *pPitch, size_t WidthInBytes, size_t Height,
          unsigned int ElementSizeBytes),
         dptr, pPitch, WidthInBytes, Height, ElementSizeBytes)
 {
@@ -68,8 +68,8 @@ SIM_API(cuMemAllocPitch_v2,
     return allocate_device(MEMORY_DEVICE, dptr, *pPitch * Height, 0);
 }
 
-SIM_API(cuMemAllocManaged, (CUdeviceptr *dptr, size_t bytesize, unsigned int flags), dptr, bytesize,
-        flags)
+SIM_API(cuMemAllocManaged, (CUdeviceptr * dptr, size_t bytesize, unsigned int flags), dptr,
+        bytesize, flags)
 {
     if (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST) {
         return CUDA_ERROR_INVALID_VALUE;
@@ -197,7 +197,7 @@ SIM_API(cuMemHostUnregister, (void *p), p)
     return result;
 }
 
-SIM_API(cuMemHostGetDevicePointer_v2, (CUdeviceptr *pdptr, void *p, unsigned int Flags), pdptr, p,
+SIM_API(cuMemHostGetDevicePointer_v2, (CUdeviceptr * pdptr, void *p, unsigned int Flags), pdptr, p,
         Flags)
 {
     struct sim_range range;
@@ -230,7 +230,7 @@ SIM_API(cuMemHostGetFlags, (unsigned int *pFlags, void *p), pFlags, p)
     return CUDA_SUCCESS;
 }
 
-SIM_API(cuMemGetInfo_v2, (size_t *free, size_t *total), free, total)
+SIM_API(cuMemGetInfo_v2, (size_t * free, size_t *total), free, total)
 {
     if (!free || !total) {
         return CUDA_ERROR_INVALID_VALUE;
@@ -246,7 +246,7 @@ SIM_API(cuMemGetInfo_v2, (size_t *free, size_t *total), free, total)
     return valid ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
 }
 
-SIM_API(cuMemGetAddressRange_v2, (CUdeviceptr *pbase, size_t *psize, CUdeviceptr dptr), pbase,
+SIM_API(cuMemGetAddressRange_v2, (CUdeviceptr * pbase, size_t *psize, CUdeviceptr dptr), pbase,
         psize, dptr)
 {
     struct sim_range range;

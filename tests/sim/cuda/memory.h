@@ -47,6 +47,9 @@ size_t sim_memory_total(void);
 /* Frees all memory of a context that is going away. */
 void sim_memory_drop_context_locked(CUcontext context);
 
+/* ---- pool.c: the device's default pool; NULL for a device that is not there ---- */
+CUmemoryPool sim_pool_default(CUdevice device);
+
 /* ---- registry.c: registered host memory ---- */
 CUresult sim_registry_add_locked(uintptr_t base, size_t size, unsigned flags, CUcontext context);
 CUresult sim_registry_remove_locked(uintptr_t base);

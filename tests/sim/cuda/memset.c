@@ -59,39 +59,39 @@ static struct sim_fill fill(CUdeviceptr dst, size_t pitch, unsigned element, uin
                              .value = value};
 }
 
-#define FLAT(symbol, type, element)                                                               \
-    SIM_API_PTDS(symbol##_v2, (CUdeviceptr dstDevice, type value, size_t N), dstDevice, value, N) \
-    {                                                                                             \
-        struct sim_fill f = fill(dstDevice, 0, element, value, N, 1);                             \
-        return submit(dflt, NULL, &f, true);                                                      \
-    }                                                                                             \
-    SIM_API_PTSZ(symbol##Async, (CUdeviceptr dstDevice, type value, size_t N, CUstream hStream),  \
-                 dstDevice, value, N, hStream)                                                    \
-    {                                                                                             \
-        struct sim_fill f = fill(dstDevice, 0, element, value, N, 1);                             \
-        return submit(dflt, hStream, &f, false);                                                  \
+#define FLAT(symbol, type, element)                                                                \
+    SIM_API_PTDS(symbol##_v2, (CUdeviceptr dstDevice, type value, size_t N), dstDevice, value, N)  \
+    {                                                                                              \
+        struct sim_fill f = fill(dstDevice, 0, element, value, N, 1);                              \
+        return submit(dflt, NULL, &f, true);                                                       \
+    }                                                                                              \
+    SIM_API_PTSZ(symbol##Async, (CUdeviceptr dstDevice, type value, size_t N, CUstream hStream),   \
+                 dstDevice, value, N, hStream)                                                     \
+    {                                                                                              \
+        struct sim_fill f = fill(dstDevice, 0, element, value, N, 1);                              \
+        return submit(dflt, hStream, &f, false);                                                   \
     }
 
 FLAT(cuMemsetD8, unsigned char, 1)
 FLAT(cuMemsetD16, unsigned short, 2)
 FLAT(cuMemsetD32, unsigned int, 4)
 
-#define PITCHED(symbol, type, element)                                                            \
-    SIM_API_PTDS(symbol##_v2,                                                                     \
-                 (CUdeviceptr dstDevice, size_t dstPitch, type value, size_t Width,               \
-                  size_t Height),                                                                 \
-                 dstDevice, dstPitch, value, Width, Height)                                       \
-    {                                                                                             \
-        struct sim_fill f = fill(dstDevice, dstPitch, element, value, Width, Height);             \
-        return submit(dflt, NULL, &f, true);                                                      \
-    }                                                                                             \
-    SIM_API_PTSZ(symbol##Async,                                                                   \
-                 (CUdeviceptr dstDevice, size_t dstPitch, type value, size_t Width,               \
-                  size_t Height, CUstream hStream),                                               \
-                 dstDevice, dstPitch, value, Width, Height, hStream)                              \
-    {                                                                                             \
-        struct sim_fill f = fill(dstDevice, dstPitch, element, value, Width, Height);             \
-        return submit(dflt, hStream, &f, false);                                                  \
+#define PITCHED(symbol, type, element)                                                             \
+    SIM_API_PTDS(                                                                                  \
+        symbol##_v2,                                                                               \
+        (CUdeviceptr dstDevice, size_t dstPitch, type value, size_t Width, size_t Height),         \
+        dstDevice, dstPitch, value, Width, Height)                                                 \
+    {                                                                                              \
+        struct sim_fill f = fill(dstDevice, dstPitch, element, value, Width, Height);              \
+        return submit(dflt, NULL, &f, true);                                                       \
+    }                                                                                              \
+    SIM_API_PTSZ(symbol##Async,                                                                    \
+                 (CUdeviceptr dstDevice, size_t dstPitch, type value, size_t Width, size_t Height, \
+                  CUstream hStream),                                                               \
+                 dstDevice, dstPitch, value, Width, Height, hStream)                               \
+    {                                                                                              \
+        struct sim_fill f = fill(dstDevice, dstPitch, element, value, Width, Height);              \
+        return submit(dflt, hStream, &f, false);                                                   \
     }
 
 PITCHED(cuMemsetD2D8, unsigned char, 1)

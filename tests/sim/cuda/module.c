@@ -100,18 +100,18 @@ CUresult sim_kernel_time(CUfunction function, void **params, void **extra, uint6
     return CUDA_SUCCESS;
 }
 
-SIM_API(cuModuleLoad, (CUmodule *module, const char *fname), module, fname)
+SIM_API(cuModuleLoad, (CUmodule * module, const char *fname), module, fname)
 {
     return load(module, fname);
 }
 
-SIM_API(cuModuleLoadData, (CUmodule *module, const void *image), module, image)
+SIM_API(cuModuleLoadData, (CUmodule * module, const void *image), module, image)
 {
     return load(module, image);
 }
 
 SIM_API(cuModuleLoadDataEx,
-        (CUmodule *module, const void *image, unsigned int numOptions, CUjit_option *options,
+        (CUmodule * module, const void *image, unsigned int numOptions, CUjit_option *options,
          void **optionValues),
         module, image, numOptions, options, optionValues)
 {
@@ -119,7 +119,7 @@ SIM_API(cuModuleLoadDataEx,
     return load(module, image);
 }
 
-SIM_API(cuModuleLoadFatBinary, (CUmodule *module, const void *fatCubin), module, fatCubin)
+SIM_API(cuModuleLoadFatBinary, (CUmodule * module, const void *fatCubin), module, fatCubin)
 {
     return load(module, fatCubin);
 }
@@ -129,13 +129,13 @@ SIM_API(cuModuleUnload, (CUmodule hmod), hmod)
     return unload(hmod);
 }
 
-SIM_API(cuModuleGetFunction, (CUfunction *hfunc, CUmodule hmod, const char *name), hfunc, hmod,
+SIM_API(cuModuleGetFunction, (CUfunction * hfunc, CUmodule hmod, const char *name), hfunc, hmod,
         name)
 {
     return find(hmod, name, hfunc);
 }
 
-SIM_API(cuModuleGetLoadingMode, (CUmoduleLoadingMode *mode), mode)
+SIM_API(cuModuleGetLoadingMode, (CUmoduleLoadingMode * mode), mode)
 {
     if (!mode) {
         return CUDA_ERROR_INVALID_VALUE;
@@ -145,7 +145,7 @@ SIM_API(cuModuleGetLoadingMode, (CUmoduleLoadingMode *mode), mode)
 }
 
 SIM_API(cuLibraryLoadData,
-        (CUlibrary *library, const void *code, CUjit_option *jitOptions, void **jitOptionsValues,
+        (CUlibrary * library, const void *code, CUjit_option *jitOptions, void **jitOptionsValues,
          unsigned int numJitOptions, CUlibraryOption *libraryOptions, void **libraryOptionValues,
          unsigned int numLibraryOptions),
         library, code, jitOptions, jitOptionsValues, numJitOptions, libraryOptions,
@@ -166,19 +166,19 @@ SIM_API(cuLibraryUnload, (CUlibrary library), library)
     return unload(of_library(library));
 }
 
-SIM_API(cuLibraryGetKernel, (CUkernel *pKernel, CUlibrary library, const char *name), pKernel,
+SIM_API(cuLibraryGetKernel, (CUkernel * pKernel, CUlibrary library, const char *name), pKernel,
         library, name)
 {
     CUfunction function = NULL;
-    CUresult result = pKernel ? find(of_library(library), name, &function)
-                              : CUDA_ERROR_INVALID_VALUE;
+    CUresult result =
+        pKernel ? find(of_library(library), name, &function) : CUDA_ERROR_INVALID_VALUE;
     if (result == CUDA_SUCCESS) {
         *pKernel = (CUkernel)(void *)function;
     }
     return result;
 }
 
-SIM_API(cuLibraryGetModule, (CUmodule *pMod, CUlibrary library), pMod, library)
+SIM_API(cuLibraryGetModule, (CUmodule * pMod, CUlibrary library), pMod, library)
 {
     if (!pMod || !library) {
         return CUDA_ERROR_INVALID_VALUE;
@@ -187,7 +187,7 @@ SIM_API(cuLibraryGetModule, (CUmodule *pMod, CUlibrary library), pMod, library)
     return CUDA_SUCCESS;
 }
 
-SIM_API(cuKernelGetFunction, (CUfunction *pFunc, CUkernel kernel), pFunc, kernel)
+SIM_API(cuKernelGetFunction, (CUfunction * pFunc, CUkernel kernel), pFunc, kernel)
 {
     if (!pFunc || !kernel) {
         return CUDA_ERROR_INVALID_VALUE;
@@ -215,7 +215,7 @@ SIM_API(cuKernelGetName, (const char **name, CUkernel hfunc), name, hfunc)
     return name_of(name, of_kernel(hfunc));
 }
 
-SIM_API(cuFuncGetModule, (CUmodule *hmod, CUfunction hfunc), hmod, hfunc)
+SIM_API(cuFuncGetModule, (CUmodule * hmod, CUfunction hfunc), hmod, hfunc)
 {
     if (!hmod || !hfunc) {
         return CUDA_ERROR_INVALID_VALUE;
@@ -233,11 +233,19 @@ static CUresult attribute(int *pi, CUfunction_attribute attrib, CUfunction funct
         return CUDA_ERROR_INVALID_HANDLE;
     }
     switch (attrib) {
-    case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK: *pi = 1024; break;
-    case CU_FUNC_ATTRIBUTE_NUM_REGS: *pi = 32; break;
+    case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
+        *pi = 1024;
+        break;
+    case CU_FUNC_ATTRIBUTE_NUM_REGS:
+        *pi = 32;
+        break;
     case CU_FUNC_ATTRIBUTE_PTX_VERSION:
-    case CU_FUNC_ATTRIBUTE_BINARY_VERSION: *pi = 90; break;
-    default: *pi = 0; break;
+    case CU_FUNC_ATTRIBUTE_BINARY_VERSION:
+        *pi = 90;
+        break;
+    default:
+        *pi = 0;
+        break;
     }
     return CUDA_SUCCESS;
 }
@@ -268,7 +276,7 @@ SIM_API(cuFuncLoad, (CUfunction function), function)
     return function ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
 
-SIM_API(cuFuncIsLoaded, (CUfunctionLoadingState *state, CUfunction function), state, function)
+SIM_API(cuFuncIsLoaded, (CUfunctionLoadingState * state, CUfunction function), state, function)
 {
     if (!state || !function) {
         return CUDA_ERROR_INVALID_VALUE;
@@ -277,17 +285,15 @@ SIM_API(cuFuncIsLoaded, (CUfunctionLoadingState *state, CUfunction function), st
     return CUDA_SUCCESS;
 }
 
-SIM_API(cuKernelGetAttribute,
-        (int *pi, CUfunction_attribute attrib, CUkernel kernel, CUdevice dev), pi, attrib, kernel,
-        dev)
+SIM_API(cuKernelGetAttribute, (int *pi, CUfunction_attribute attrib, CUkernel kernel, CUdevice dev),
+        pi, attrib, kernel, dev)
 {
     (void)dev;
     return attribute(pi, attrib, of_kernel(kernel));
 }
 
-SIM_API(cuKernelSetAttribute,
-        (CUfunction_attribute attrib, int val, CUkernel kernel, CUdevice dev), attrib, val, kernel,
-        dev)
+SIM_API(cuKernelSetAttribute, (CUfunction_attribute attrib, int val, CUkernel kernel, CUdevice dev),
+        attrib, val, kernel, dev)
 {
     (void)val, (void)dev, (void)attrib;
     return kernel ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;

@@ -1,4 +1,5 @@
-/* SIM_GPU="key=value:key=value". A bad key or value costs one line on stderr and keeps the default. */
+/* SIM_GPU="key=value:key=value". A bad key or value costs one line on stderr and keeps the default.
+ */
 #include "sim.h"
 
 #include <stdlib.h>
@@ -16,8 +17,8 @@ struct unit {
     uint64_t scale;
 };
 
-static const struct unit time_units[] = {
-    {"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", 1000000000}, {"", 1000}, {NULL, 0}};
+static const struct unit time_units[] = {{"ns", 1},         {"us", 1000}, {"ms", 1000000},
+                                         {"s", 1000000000}, {"", 1000},   {NULL, 0}};
 static const struct unit size_units[] = {
     {"", 1}, {"K", 1 << 10}, {"M", 1 << 20}, {"G", 1 << 30}, {NULL, 0}};
 static const struct unit plain[] = {{"", 1}, {NULL, 0}};
@@ -46,10 +47,14 @@ static bool set(const char *key, const char *value)
         const struct unit *units;
         uint64_t least, most;
     } keys[] = {
-        {"devices", plain, 0, SIM_MAX_DEVICES}, {"delay", time_units, 0, day_ns},
-        {"late", plain, 0, 1},                  {"late_limit", time_units, 0, day_ns},
-        {"seed", plain, 0, UINT64_MAX},         {"kernel", time_units, 0, day_ns},
-        {"pageable_access", plain, 0, 1},       {"bandwidth", size_units, 0, UINT64_MAX},
+        {"devices", plain, 0, SIM_MAX_DEVICES},
+        {"delay", time_units, 0, day_ns},
+        {"late", plain, 0, 1},
+        {"late_limit", time_units, 0, day_ns},
+        {"seed", plain, 0, UINT64_MAX},
+        {"kernel", time_units, 0, day_ns},
+        {"pageable_access", plain, 0, 1},
+        {"bandwidth", size_units, 0, UINT64_MAX},
     };
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         uint64_t number;
@@ -60,14 +65,30 @@ static bool set(const char *key, const char *value)
             return false;
         }
         switch (i) {
-        case 0: sim_options.devices = (int)number; break;
-        case 1: sim_options.delay_ns = number; break;
-        case 2: sim_options.late = number; break;
-        case 3: sim_options.late_limit_ns = number; break;
-        case 4: sim_options.seed = number; break;
-        case 5: sim_options.kernel_ns = number; break;
-        case 6: sim_options.pageable_access = number; break;
-        case 7: sim_options.bandwidth = number; break;
+        case 0:
+            sim_options.devices = (int)number;
+            break;
+        case 1:
+            sim_options.delay_ns = number;
+            break;
+        case 2:
+            sim_options.late = number;
+            break;
+        case 3:
+            sim_options.late_limit_ns = number;
+            break;
+        case 4:
+            sim_options.seed = number;
+            break;
+        case 5:
+            sim_options.kernel_ns = number;
+            break;
+        case 6:
+            sim_options.pageable_access = number;
+            break;
+        case 7:
+            sim_options.bandwidth = number;
+            break;
         }
         return true;
     }

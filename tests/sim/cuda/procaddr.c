@@ -11,9 +11,10 @@ enum variant { PLAIN, PTSZ, PTDS };
 #define PFN_PLAIN(base, version) PFN_##base##_v##version
 #define PFN_PTSZ(base, version) PFN_##base##_v##version##_ptsz
 #define PFN_PTDS(base, version) PFN_##base##_v##version##_ptds
-#define SIM_FUNCTION(symbol, base, version, variant)                                              \
-    _Static_assert(__builtin_types_compatible_p(__typeof__(&symbol), PFN_##variant(base, version)), \
-                   #symbol " is not " #base " of " #version);
+#define SIM_FUNCTION(symbol, base, version, variant)                                               \
+    _Static_assert(                                                                                \
+        __builtin_types_compatible_p(__typeof__(&symbol), PFN_##variant(base, version)),           \
+        #symbol " is not " #base " of " #version);
 #define SIM_STUB(symbol, base, version, variant) SIM_FUNCTION(symbol, base, version, variant)
 #include "driver.def"
 #undef SIM_FUNCTION
@@ -25,8 +26,14 @@ struct function {
     enum variant variant;
 };
 
-#define SIM_FUNCTION(symbol, base, version, variant)                                              \
-    {#base, (void (*)(void))symbol, version, variant},
+/* The table holds our own names, so that a library that interposes ours never gets itself. */
+#define SIM_FUNCTION(symbol, base, version, variant)                                               \
+    extern __typeof__(symbol) sim_own_##symbol __attribute__((visibility("hidden")));
+#include "driver.def"
+#undef SIM_FUNCTION
+
+#define SIM_FUNCTION(symbol, base, version, variant)                                               \
+    {#base, (void (*)(void))sim_own_##symbol, version, variant},
 static const struct function functions[] = {
 #include "driver.def"
 };
@@ -122,8 +129,8 @@ static CUresult look_up(const char *symbol, void **pfn, int version, cuuint64_t 
     if (!symbol || !pfn || (flags & ~known) || flags == known || version > SIM_DRIVER_VERSION) {
         return CUDA_ERROR_INVALID_VALUE;
     }
-    const struct function *f = choose(
-        symbol, version, flags == CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, status);
+    const struct function *f =
+        choose(symbol, version, flags == CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, status);
     if (f) {
         memcpy(pfn, &f->address, sizeof *pfn);
     } else {
@@ -132,9 +139,8 @@ static CUresult look_up(const char *symbol, void **pfn, int version, cuuint64_t 
     return CUDA_SUCCESS;
 }
 
-SIM_API_EARLY(cuGetProcAddress,
-              (const char *symbol, void **pfn, int cudaVersion, cuuint64_t flags), symbol, pfn,
-              cudaVersion, flags)
+SIM_API_EARLY(cuGetProcAddress, (const char *symbol, void **pfn, int cudaVersion, cuuint64_t flags),
+              symbol, pfn, cudaVersion, flags)
 {
     CUdriverProcAddressQueryResult status = CU_GET_PROC_ADDRESS_SUCCESS;
     CUresult result = look_up(symbol, pfn, cudaVersion, flags, &status);

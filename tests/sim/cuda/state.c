@@ -37,9 +37,12 @@ uint64_t sim_now_ns(void)
 CUresult sim_gate_refusal(int state)
 {
     switch (state) {
-    case SIM_READY: return CUDA_ERROR_NOT_PERMITTED; /* called by a host function */
-    case SIM_EXITED: return CUDA_ERROR_DEINITIALIZED;
-    default: return CUDA_ERROR_NOT_INITIALIZED;
+    case SIM_READY:
+        return CUDA_ERROR_NOT_PERMITTED; /* called by a host function */
+    case SIM_EXITED:
+        return CUDA_ERROR_DEINITIALIZED;
+    default:
+        return CUDA_ERROR_NOT_INITIALIZED;
     }
 }
 

@@ -86,12 +86,12 @@ static CUresult create(CUstream *phStream, unsigned flags, int priority)
     return result;
 }
 
-SIM_API(cuStreamCreate, (CUstream *phStream, unsigned int Flags), phStream, Flags)
+SIM_API(cuStreamCreate, (CUstream * phStream, unsigned int Flags), phStream, Flags)
 {
     return create(phStream, Flags, 0);
 }
 
-SIM_API(cuStreamCreateWithPriority, (CUstream *phStream, unsigned int flags, int priority),
+SIM_API(cuStreamCreateWithPriority, (CUstream * phStream, unsigned int flags, int priority),
         phStream, flags, priority)
 {
     return create(phStream, flags, priority);
@@ -183,14 +183,14 @@ SIM_API_PTSZ(cuStreamWaitEvent, (CUstream hStream, CUevent hEvent, unsigned int 
 }
 
 /* Runs the body with `stream` resolved and the lock held. */
-#define WITH_STREAM(handle, body)                                                                 \
-    CUstream stream;                                                                              \
-    sim_lock();                                                                                   \
-    CUresult result = sim_stream_resolve_locked(handle, dflt, &stream);                           \
-    if (result == CUDA_SUCCESS) {                                                                 \
-        body;                                                                                     \
-    }                                                                                             \
-    sim_unlock();                                                                                 \
+#define WITH_STREAM(handle, body)                                                                  \
+    CUstream stream;                                                                               \
+    sim_lock();                                                                                    \
+    CUresult result = sim_stream_resolve_locked(handle, dflt, &stream);                            \
+    if (result == CUDA_SUCCESS) {                                                                  \
+        body;                                                                                      \
+    }                                                                                              \
+    sim_unlock();                                                                                  \
     return result
 
 SIM_API_PTSZ(cuStreamGetFlags, (CUstream hStream, unsigned int *flags), hStream, flags)
@@ -225,8 +225,8 @@ SIM_API_PTSZ(cuStreamGetCtx, (CUstream hStream, CUcontext *pctx), hStream, pctx)
     WITH_STREAM(hStream, *pctx = stream->context);
 }
 
-SIM_API_PTSZ(cuStreamGetCtx_v2, (CUstream hStream, CUcontext *pCtx, CUgreenCtx *pGreenCtx),
-             hStream, pCtx, pGreenCtx)
+SIM_API_PTSZ(cuStreamGetCtx_v2, (CUstream hStream, CUcontext *pCtx, CUgreenCtx *pGreenCtx), hStream,
+             pCtx, pGreenCtx)
 {
     if (!pCtx) {
         return CUDA_ERROR_INVALID_VALUE;

@@ -14,6 +14,8 @@ __attribute__((used)) static CUresult unsupported(void)
 }
 
 #define SIM_FUNCTION(symbol, base, version, variant)
-#define SIM_STUB(symbol, base, version, variant)                                                  \
-    __attribute__((alias("sim_unsupported"))) __typeof__(symbol) symbol;
+#define SIM_STUB(symbol, base, version, variant)                                                   \
+    __attribute__((alias("sim_unsupported"))) __typeof__(symbol) symbol;                           \
+    extern __typeof__(symbol) sim_own_##symbol                                                     \
+        __attribute__((alias("sim_unsupported"), visibility("hidden")));
 #include "driver.def"

@@ -97,10 +97,17 @@ void sim_work_run(struct sim_work *work)
             atomic_store(&work->record->time_ns, sim_now_ns());
         }
         break;
-    case WORK_COPY: run_copy(&work->copy); break;
-    case WORK_FILL: run_fill(&work->fill); break;
-    case WORK_WRITE_VALUE: run_write(&work->value); break;
-    default: break;
+    case WORK_COPY:
+        run_copy(&work->copy);
+        break;
+    case WORK_FILL:
+        run_fill(&work->fill);
+        break;
+    case WORK_WRITE_VALUE:
+        run_write(&work->value);
+        break;
+    default:
+        break;
     }
 }
 
@@ -122,10 +129,14 @@ bool sim_work_value_reached(const struct sim_value *v)
     uint64_t mask = v->wide ? UINT64_MAX : UINT32_MAX;
     uint64_t seen = read_value(v), wanted = v->value & mask;
     switch (v->flags & 3) {
-    case CU_STREAM_WAIT_VALUE_EQ: return seen == wanted;
-    case CU_STREAM_WAIT_VALUE_AND: return (seen & wanted) != 0;
-    case CU_STREAM_WAIT_VALUE_NOR: return (~(seen | wanted) & mask) != 0;
-    default: return v->wide ? (int64_t)(seen - wanted) >= 0 : (int32_t)(seen - wanted) >= 0;
+    case CU_STREAM_WAIT_VALUE_EQ:
+        return seen == wanted;
+    case CU_STREAM_WAIT_VALUE_AND:
+        return (seen & wanted) != 0;
+    case CU_STREAM_WAIT_VALUE_NOR:
+        return (~(seen | wanted) & mask) != 0;
+    default:
+        return v->wide ? (int64_t)(seen - wanted) >= 0 : (int32_t)(seen - wanted) >= 0;
     }
 }
 
@@ -138,10 +149,13 @@ static uint64_t transfer_ns(size_t bytes)
 uint64_t sim_work_busy_ns(const struct sim_work *work)
 {
     switch (work->kind) {
-    case WORK_COPY: return transfer_ns(work->copy.width * work->copy.height * work->copy.depth);
+    case WORK_COPY:
+        return transfer_ns(work->copy.width * work->copy.height * work->copy.depth);
     case WORK_FILL:
         return transfer_ns(work->fill.width * work->fill.element * work->fill.height);
-    case WORK_KERNEL: return work->kernel_ns;
-    default: return 0;
+    case WORK_KERNEL:
+        return work->kernel_ns;
+    default:
+        return 0;
     }
 }

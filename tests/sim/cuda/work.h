@@ -68,7 +68,8 @@ struct sim_work {
     };
 };
 
-/* work.c: runs WORK_MARK to WORK_WRITE_VALUE; other kinds have no effect. Call it without the lock. */
+/* work.c: runs WORK_MARK to WORK_WRITE_VALUE; other kinds have no effect. Call it without the lock.
+ */
 void sim_work_run(struct sim_work *work);
 /* Whether the value that WORK_WAIT_VALUE waits for is there. */
 bool sim_work_value_reached(const struct sim_value *value);

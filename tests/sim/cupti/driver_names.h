@@ -9,16 +9,7 @@
 
 #include "../cudart/driver.def"
 #include "cupti_sim.h"
-
-/* What programs call without the runtime's help. */
-#define DIRECT_FUNCTIONS(X)                                                                        \
-    X(cuCtxCreate)                                                                                 \
-    X(cuCtxDestroy)                                                                                \
-    X(cuCtxPushCurrent) X(cuCtxPopCurrent) X(cuDevicePrimaryCtxRelease) X(cuMemAllocHost)          \
-        X(cuMemcpy2D) X(cuPointerGetAttribute) X(cuPointerSetAttribute) X(cuStreamGetCtx)          \
-            X(cuStreamWriteValue32) X(cuStreamWriteValue64) X(cuStreamWaitValue32)                 \
-                X(cuStreamWaitValue64) X(cuMemsetD16) X(cuMemsetD32) X(cuMemsetD16Async)           \
-                    X(cuMemsetD32Async) X(cuMemsetD2D16Async) X(cuMemsetD2D32Async)
+#include "direct.def"
 
 /* It has a second variant, and one id. */
 #undef cuGetProcAddress_v2

@@ -10,7 +10,8 @@ static void *(*next_malloc)(size_t);
 static void *(*next_calloc)(size_t, size_t);
 static void *(*next_realloc)(void *, size_t);
 static void (*next_free)(void *);
-static int looking;
+/* volatile: dlsym is declared a leaf, so the compiler thinks that it cannot lead back here. */
+static volatile int looking;
 
 static char buffer[16384] __attribute__((aligned(16)));
 static size_t buffer_used;

@@ -1,0 +1,89 @@
+/* Hints for managed memory. Nothing migrates here: a prefetch takes its place in the stream only.
+ */
+#include "api.h"
+#include "capture.h"
+#include "memory.h"
+#include "streams.h"
+
+static CUresult check_locked(CUdeviceptr address, size_t bytes)
+{
+    struct sim_range range;
+    sim_memory_find_locked((uintptr_t)address, &range);
+    bool allowed = range.kind == MEMORY_MANAGED ||
+                   (range.kind == MEMORY_PAGEABLE && sim_options.pageable_access);
+    return bytes > 0 && allowed &&
+                   (range.kind == MEMORY_PAGEABLE || bytes <= range.size - (address - range.base))
+               ? CUDA_SUCCESS
+               : CUDA_ERROR_INVALID_VALUE;
+}
+
+static CUresult prefetch(CUstream dflt, CUstream handle, const CUdeviceptr *addresses,
+                         const size_t *sizes, size_t count)
+{
+    struct sim_work mark = {.kind = WORK_KERNEL}; /* of no length, but late as any operation */
+    CUstream stream;
+    sim_lock();
+    CUresult result = sim_stream_enter_locked(handle, dflt, &stream);
+    for (size_t i = 0; i < count && result == CUDA_SUCCESS; i++) {
+        result = check_locked(addresses[i], sizes[i]);
+    }
+    if (result == CUDA_SUCCESS) {
+        result = stream->capture ? CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
+                                 : sim_stream_work_locked(stream, &mark, NULL);
+    }
+    sim_unlock();
+    return result;
+}
+
+SIM_API_PTSZ(cuMemPrefetchAsync,
+             (CUdeviceptr devPtr, size_t count, CUdevice dstDevice, CUstream hStream), devPtr,
+             count, dstDevice, hStream)
+{
+    (void)dstDevice;
+    return prefetch(dflt, hStream, &devPtr, &count, 1);
+}
+
+SIM_API_PTSZ(cuMemPrefetchAsync_v2,
+             (CUdeviceptr devPtr, size_t count, CUmemLocation location, unsigned int flags,
+              CUstream hStream),
+             devPtr, count, location, flags, hStream)
+{
+    (void)location;
+    return flags ? CUDA_ERROR_INVALID_VALUE : prefetch(dflt, hStream, &devPtr, &count, 1);
+}
+
+SIM_API_PTSZ(cuMemPrefetchBatchAsync,
+             (CUdeviceptr * dptrs, size_t *sizes, size_t count, CUmemLocation *prefetchLocs,
+              size_t *prefetchLocIdxs, size_t numPrefetchLocs, unsigned long long flags,
+              CUstream hStream),
+             dptrs, sizes, count, prefetchLocs, prefetchLocIdxs, numPrefetchLocs, flags, hStream)
+{
+    if (!dptrs || !sizes || count == 0 || !prefetchLocs || !prefetchLocIdxs ||
+        numPrefetchLocs == 0 || flags != 0) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    return prefetch(dflt, hStream, dptrs, sizes, count);
+}
+
+static CUresult advise(CUdeviceptr address, size_t bytes)
+{
+    sim_lock();
+    CUresult result = check_locked(address, bytes);
+    sim_unlock();
+    return result;
+}
+
+SIM_API(cuMemAdvise, (CUdeviceptr devPtr, size_t count, CUmem_advise advice, CUdevice device),
+        devPtr, count, advice, device)
+{
+    (void)advice, (void)device;
+    return advise(devPtr, count);
+}
+
+SIM_API(cuMemAdvise_v2,
+        (CUdeviceptr devPtr, size_t count, CUmem_advise advice, CUmemLocation location), devPtr,
+        count, advice, location)
+{
+    (void)advice, (void)location;
+    return advise(devPtr, count);
+}

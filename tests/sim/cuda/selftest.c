@@ -1,0 +1,793 @@
+/*
+ * What the simulated driver promises, checked through the driver API: the tables of driver-facts.md
+ * (when host memory is read, what frees wait for, what captures forbid), ordering, and look-up.
+ *
+ * Without arguments it runs itself once for each SIM_GPU setting below, since settings are read
+ * once. Exit status 0: all right; 1: each failed check on stderr.
+ */
+#define _GNU_SOURCE
+#include <cuda.h>
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define KB ((size_t)1 << 10)
+#define MB ((size_t)1 << 20)
+#define BUSY_MS 30
+
+static int failures;
+static CUcontext context;
+static CUfunction spin;
+static CUdeviceptr device, device2;
+
+static void check(int good, int line, const char *what)
+{
+    if (!good) {
+        fprintf(stderr, "selftest.c:%d: [%s] %s\n", line, getenv("SIM_GPU"), what);
+        failures++;
+    }
+}
+
+static void check_result(CUresult got, CUresult want, int line, const char *call)
+{
+    if (got != want) {
+        fprintf(stderr, "selftest.c:%d: [%s] %s: %d, not %d\n", line, getenv("SIM_GPU"), call, got,
+                want);
+        failures++;
+    }
+}
+
+#define CHECK(condition) check(!!(condition), __LINE__, #condition)
+#define IS(call, want) check_result(call, want, __LINE__, #call)
+#define OK(call) IS(call, CUDA_SUCCESS)
+
+static double now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+}
+
+static void occupy(CUstream stream)
+{
+    uint64_t ns = BUSY_MS * 1000000;
+    void *params[] = {&ns};
+    OK(cuLaunchKernel(spin, 1, 1, 1, 1, 1, 1, 0, stream, params, NULL));
+}
+
+static CUstream stream_new(unsigned flags)
+{
+    CUstream stream = NULL;
+    OK(cuStreamCreate(&stream, flags));
+    return stream;
+}
+
+static int device_byte(CUdeviceptr address)
+{
+    return *(volatile unsigned char *)(uintptr_t)address;
+}
+
+/* ---- section 1 ---- */
+enum kind { PINNED, REGISTERED, PAGEABLE };
+
+static unsigned char *host_new(enum kind kind, size_t size)
+{
+    void *p = NULL;
+    if (kind == PINNED) {
+        OK(cuMemAllocHost(&p, size));
+    } else {
+        p = aligned_alloc(4096, (size + 4095) & ~(size_t)4095);
+        if (kind == REGISTERED) {
+            OK(cuMemHostRegister(p, size, 0));
+        }
+    }
+    return p;
+}
+
+static void host_free(enum kind kind, void *p)
+{
+    if (kind == PINNED) {
+        OK(cuMemFreeHost(p));
+        return;
+    }
+    if (kind == REGISTERED) {
+        OK(cuMemHostUnregister(p));
+    }
+    free(p);
+}
+
+static CUresult batch(CUdeviceptr dst, CUdeviceptr src, size_t size, CUmemcpySrcAccessOrder order,
+                      CUstream stream)
+{
+    CUmemcpyAttributes attributes = {.srcAccessOrder = order};
+    size_t first = 0;
+    return cuMemcpyBatchAsync(&dst, &src, &size, 1, &attributes, &first, 1, stream);
+}
+
+#define PLAIN 0 /* instead of an access order: cuMemcpyAsync */
+
+static void upload(int order, enum kind kind, size_t size, int blocks, int sees_new)
+{
+    CUstream stream = stream_new(CU_STREAM_NON_BLOCKING);
+    unsigned char *host = host_new(kind, size);
+    memset(host, 1, size);
+    occupy(stream);
+    double start = now_ms();
+    if (order == PLAIN) {
+        OK(cuMemcpyHtoDAsync(device, host, size, stream));
+    } else {
+        OK(batch(device, (CUdeviceptr)(uintptr_t)host, size, (CUmemcpySrcAccessOrder)order,
+                 stream));
+    }
+    double took = now_ms() - start;
+    memset(host, 2, size);
+    OK(cuStreamSynchronize(stream));
+    int seen = device_byte(device + size - 1);
+    if ((took > BUSY_MS / 2) != blocks || seen != (sees_new ? 2 : 1)) {
+        fprintf(stderr, "selftest.c: [%s] upload order %d kind %d size %zu: %.1f ms, saw %d\n",
+                getenv("SIM_GPU"), order, (int)kind, size, took, seen);
+        failures++;
+    }
+    host_free(kind, host);
+    OK(cuStreamDestroy(stream));
+}
+
+static void test_uploads(void)
+{
+    const int stream_order = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM;
+    const int during = CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL;
+    const int any = CU_MEMCPY_SRC_ACCESS_ORDER_ANY;
+    upload(PLAIN, PINNED, 16, 0, 1);
+    upload(PLAIN, PINNED, 64 * MB, 0, 1);
+    upload(PLAIN, REGISTERED, 16, 0, 1);
+    upload(PLAIN, REGISTERED, 64 * MB, 0, 1);
+    upload(PLAIN, PAGEABLE, 16, 0, 0);
+    upload(PLAIN, PAGEABLE, MB, 0, 0);
+    upload(PLAIN, PAGEABLE, 64 * MB, 1, 0);
+    upload(stream_order, PINNED, 64 * KB, 0, 1);
+    upload(stream_order, PAGEABLE, 64 * KB, 1, 0);
+    upload(during, PINNED, 64 * KB, 1, 0);
+    upload(during, PAGEABLE, 64 * KB, 0, 0);
+    upload(during, PAGEABLE, MB, 0, 1);
+    upload(any, PINNED, 64 * KB, 0, 1);
+    upload(any, PAGEABLE, 64 * KB, 0, 0);
+    upload(any, PAGEABLE, 4 * MB, 0, 1);
+}
+
+static void download(int order, enum kind kind, int blocks)
+{
+    CUstream stream = stream_new(CU_STREAM_NON_BLOCKING);
+    unsigned char *host = host_new(kind, MB);
+    memset(host, 1, MB);
+    OK(cuMemsetD8(device, 7, MB));
+    OK(cuCtxSynchronize());
+    occupy(stream);
+    double start = now_ms();
+    if (order == PLAIN) {
+        OK(cuMemcpyDtoHAsync(host, device, MB, stream));
+    } else {
+        OK(batch((CUdeviceptr)(uintptr_t)host, device, MB, (CUmemcpySrcAccessOrder)order, stream));
+    }
+    double took = now_ms() - start;
+    CHECK((took > BUSY_MS / 2) == blocks);
+    CHECK(*(volatile unsigned char *)(host + MB - 1) == (blocks ? 7 : 1));
+    OK(cuStreamSynchronize(stream));
+    CHECK(host[MB - 1] == 7);
+    host_free(kind, host);
+    OK(cuStreamDestroy(stream));
+}
+
+static void test_downloads(void)
+{
+    download(PLAIN, PINNED, 0);
+    download(PLAIN, REGISTERED, 0);
+    download(PLAIN, PAGEABLE, 1);
+    download(CU_MEMCPY_SRC_ACCESS_ORDER_STREAM, PAGEABLE, 0);
+    download(CU_MEMCPY_SRC_ACCESS_ORDER_ANY, PAGEABLE, 0);
+}
+
+/* A synchronous pageable upload returns before it has landed, and orders what follows it. */
+static void test_sync_upload(int late)
+{
+    unsigned char *host = malloc(MB), back = 0;
+    OK(cuMemsetD8(device, 0, MB));
+    OK(cuCtxSynchronize());
+    memset(host, 9, MB);
+    OK(cuMemcpyHtoD(device, host, MB));
+    if (late) {
+        CHECK(device_byte(device + MB - 1) == 0);
+    }
+    memset(host, 8, MB);
+    OK(cuMemcpyDtoH(&back, device + MB - 1, 1));
+    CHECK(back == 9);
+    free(host);
+}
+
+static void test_batch_from_freed(void)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        execl("/proc/self/exe", "selftest", "die", (char *)NULL);
+        _exit(2);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
+}
+
+static void die_by_batch(void)
+{
+    CUstream stream = stream_new(CU_STREAM_NON_BLOCKING);
+    char *p = mmap(NULL, MB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    signal(SIGSEGV, SIG_DFL); /* a sanitizer's handler would exit instead */
+    occupy(stream);
+    OK(batch(device, (CUdeviceptr)(uintptr_t)p, MB, CU_MEMCPY_SRC_ACCESS_ORDER_ANY, stream));
+    munmap(p, MB);
+    cuStreamSynchronize(stream);
+}
+
+/* ---- section 2 ---- */
+static double free_ms(int what)
+{
+    CUstream stream = stream_new(CU_STREAM_NON_BLOCKING);
+    void *pinned, *heap = aligned_alloc(4096, MB);
+    CUdeviceptr memory;
+    OK(cuMemAllocHost(&pinned, MB));
+    OK(cuMemHostRegister(heap, MB, 0));
+    OK(cuMemAlloc(&memory, MB));
+    occupy(stream);
+    double start = now_ms();
+    switch (what) {
+    case 0:
+        OK(cuMemFreeHost(pinned));
+        break;
+    case 1:
+        OK(cuMemHostUnregister(heap));
+        break;
+    case 2:
+        OK(cuMemFree(memory));
+        break;
+    case 3:
+        OK(cuMemAllocHost(&pinned, MB));
+        break;
+    case 4:
+        OK(cuStreamDestroy(stream));
+        break;
+    case 5:
+        OK(cuMemHostRegister((char *)heap + MB, 4096, 0));
+        break;
+    }
+    double took = now_ms() - start;
+    OK(cuCtxSynchronize());
+    return took;
+}
+
+static void test_frees(void)
+{
+    CHECK(free_ms(0) > BUSY_MS / 2);
+    CHECK(free_ms(1) > BUSY_MS / 2);
+    CHECK(free_ms(2) > BUSY_MS / 2);
+    CHECK(free_ms(3) < BUSY_MS / 2);
+    CHECK(free_ms(4) < BUSY_MS / 2);
+}
+
+static void test_unmap_in_flight(void)
+{
+    CUstream stream = stream_new(CU_STREAM_NON_BLOCKING);
+    unsigned char *p =
+        mmap(NULL, 64 * KB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    OK(cuMemHostRegister(p, 64 * KB, 0));
+    memset(p, 5, 64 * KB);
+    OK(cuMemsetD8(device, 0, 64 * KB));
+    occupy(stream);
+    OK(cuMemcpyHtoDAsync(device, p, 64 * KB, stream));
+    OK(cuMemcpyDtoHAsync(p, device2, 64 * KB, stream)); /* lands nowhere */
+    munmap(p, 64 * KB);
+    OK(cuStreamSynchronize(stream));
+    CHECK(device_byte(device) == 5 && device_byte(device + 64 * KB - 1) == 5);
+    OK(cuMemHostUnregister(p));
+    OK(cuStreamDestroy(stream));
+}
+
+static void test_protection(enum kind kind)
+{
+    CUstream stream = stream_new(CU_STREAM_NON_BLOCKING);
+    unsigned char *p = host_new(kind, 16 * KB);
+    memset(p, 3, 16 * KB);
+    OK(cuMemsetD8(device2, 4, 16 * KB));
+    OK(cuCtxSynchronize());
+    occupy(stream);
+    OK(cuMemcpyHtoDAsync(device, p, 16 * KB, stream));
+    OK(cuMemcpyDtoHAsync(p, device2, 16 * KB, stream));
+    uintptr_t page = ((uintptr_t)p + 4095) & ~(uintptr_t)4095;
+    CHECK(mprotect((void *)page, 8 * KB, PROT_NONE) == 0);
+    OK(cuStreamSynchronize(stream));
+    CHECK(mprotect((void *)page, 8 * KB, PROT_READ | PROT_WRITE) == 0);
+    CHECK(device_byte(device + 8 * KB) == 3 && p[8 * KB] == 4);
+    host_free(kind, p);
+    OK(cuStreamDestroy(stream));
+}
+
+static void test_errors(void)
+{
+    static char heap[16384] __attribute__((aligned(4096)));
+    int local;
+    CUdeviceptr p;
+    void *pinned;
+    OK(cuMemAlloc(&p, 100));
+    IS(cuMemcpyHtoD(p, heap, 101), CUDA_ERROR_INVALID_VALUE);
+    IS(cuMemFree(p + 1), CUDA_ERROR_INVALID_VALUE);
+    OK(cuMemFree(p));
+    IS(cuMemFree(p), CUDA_ERROR_INVALID_VALUE);
+    IS(cuMemFreeHost(&local), CUDA_ERROR_INVALID_VALUE);
+    OK(cuMemHostRegister(heap, 8192, 0));
+    IS(cuMemHostRegister(heap + 4096, 8192, 0), CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
+    IS(cuMemHostUnregister(heap + 8192), CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED);
+    OK(cuMemHostUnregister(heap));
+    IS(cuMemHostUnregister(heap), CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED);
+    OK(cuMemHostAlloc(&pinned, 64, 0));
+    IS(cuMemHostRegister(pinned, 64, 0), CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
+    OK(cuMemFreeHost(pinned));
+    IS(cuStreamSynchronize((CUstream)(void *)heap), CUDA_ERROR_INVALID_HANDLE);
+}
+
+static void test_pool(void)
+{
+    CUstream a = stream_new(CU_STREAM_NON_BLOCKING);
+    CUdeviceptr first, second;
+    OK(cuMemAllocAsync(&first, 4096, a));
+    OK(cuMemFreeAsync(first, a));
+    OK(cuMemAllocAsync(&second, 4096, a));
+    CHECK(first == second);
+    OK(cuMemFreeAsync(second, a));
+    IS(cuMemFreeAsync(second, a), CUDA_ERROR_INVALID_VALUE);
+    OK(cuStreamDestroy(a));
+}
+
+/* ---- section 3 ---- */
+typedef CUresult capture_call(CUstream capturing);
+
+static CUevent event;
+static CUstream other;
+static void *pinned_page, *pageable_page;
+
+static void CUDA_CB nothing(void *unused)
+{
+    (void)unused;
+}
+
+static CUresult call_legacy_copy(CUstream s)
+{
+    (void)s;
+    return cuMemcpyHtoD(device, pageable_page, 64);
+}
+static CUresult call_legacy_async(CUstream s)
+{
+    (void)s;
+    return cuMemcpyHtoDAsync(device, pinned_page, 64, NULL);
+}
+static CUresult call_legacy_record(CUstream s)
+{
+    (void)s;
+    return cuEventRecord(event, NULL);
+}
+static CUresult call_own_copy(CUstream s)
+{
+    return cuMemcpyHtoDAsync(device, pageable_page, 64, s);
+}
+static CUresult call_own_batch(CUstream s)
+{
+    return batch(device, (CUdeviceptr)(uintptr_t)pinned_page, 64, CU_MEMCPY_SRC_ACCESS_ORDER_STREAM,
+                 s);
+}
+static CUresult call_event_query(CUstream s)
+{
+    (void)s;
+    return cuEventQuery(event);
+}
+static CUresult call_malloc(CUstream s)
+{
+    CUdeviceptr p;
+    (void)s;
+    return cuMemAlloc(&p, 64);
+}
+static CUresult call_own_sync(CUstream s)
+{
+    return cuStreamSynchronize(s);
+}
+static CUresult call_device_sync(CUstream s)
+{
+    (void)s;
+    return cuCtxSynchronize();
+}
+static CUresult call_other_sync(CUstream s)
+{
+    (void)s;
+    return cuStreamSynchronize(other);
+}
+static CUresult call_other_work(CUstream s)
+{
+    CUstreamCaptureStatus status;
+    (void)s;
+    CUresult result = cuLaunchHostFunc(other, nothing, NULL);
+    result = result ? result : cuMemcpyHtoDAsync(device, pinned_page, 64, other);
+    result = result ? result : cuStreamIsCapturing(other, &status);
+    return result;
+}
+
+static const struct capture_row {
+    capture_call *call;
+    int blocking[3][2]; /* result of the call and of the end: Global, ThreadLocal, Relaxed */
+    int non_blocking[3][2];
+} capture_rows[] = {
+    {call_legacy_copy, {{906, 901}, {906, 901}, {906, 901}}, {{0, 0}, {0, 0}, {0, 0}}},
+    {call_legacy_async, {{906, 901}, {906, 901}, {906, 901}}, {{0, 0}, {0, 0}, {0, 0}}},
+    {call_legacy_record, {{906, 901}, {906, 901}, {906, 901}}, {{0, 0}, {0, 0}, {0, 0}}},
+    {call_own_copy, {{0, 0}, {0, 0}, {0, 0}}, {{0, 0}, {0, 0}, {0, 0}}},
+    {call_own_batch, {{900, 0}, {900, 0}, {900, 0}}, {{900, 0}, {900, 0}, {900, 0}}},
+    {call_event_query, {{900, 901}, {900, 901}, {0, 0}}, {{900, 901}, {900, 901}, {0, 0}}},
+    {call_malloc, {{900, 901}, {900, 901}, {0, 0}}, {{900, 901}, {900, 901}, {0, 0}}},
+    {call_own_sync, {{900, 901}, {900, 901}, {900, 901}}, {{900, 901}, {900, 901}, {900, 901}}},
+    {call_device_sync, {{900, 901}, {900, 901}, {900, 901}}, {{900, 901}, {900, 901}, {900, 901}}},
+    {call_other_sync, {{900, 901}, {900, 901}, {0, 0}}, {{900, 901}, {900, 901}, {0, 0}}},
+    {call_other_work, {{0, 0}, {0, 0}, {0, 0}}, {{0, 0}, {0, 0}, {0, 0}}},
+};
+
+static void capture_row(size_t row, unsigned flags, CUstreamCaptureMode mode, const int want[2])
+{
+    CUstream stream = stream_new(flags);
+    CUgraph graph = NULL;
+    OK(cuCtxSynchronize());
+    OK(cuStreamBeginCapture(stream, mode));
+    CUresult called = capture_rows[row].call(stream);
+    CUresult ended = cuStreamEndCapture(stream, &graph);
+    if ((int)called != want[0] || (int)ended != want[1]) {
+        fprintf(stderr, "selftest.c: capture row %zu flags %u mode %d: %d/%d, not %d/%d\n", row,
+                flags, (int)mode, called, ended, want[0], want[1]);
+        failures++;
+    }
+    CHECK((graph != NULL) == (ended == CUDA_SUCCESS));
+    if (graph) {
+        OK(cuGraphDestroy(graph));
+    }
+    OK(cuStreamDestroy(stream));
+}
+
+static void *query_event(void *unused)
+{
+    (void)unused;
+    OK(cuCtxSetCurrent(context));
+    IS(cuEventQuery(event), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+    CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+    OK(cuThreadExchangeStreamCaptureMode(&mode));
+    OK(cuEventQuery(event));
+    return NULL;
+}
+
+static void test_capture(void)
+{
+    CUstream stream = stream_new(CU_STREAM_DEFAULT);
+    CUstreamCaptureStatus status;
+    CUgraph graph;
+    pthread_t thread;
+    OK(cuEventCreate(&event, 0));
+    OK(cuMemAllocHost(&pinned_page, 4096));
+    pageable_page = calloc(1, 4096);
+    other = stream_new(CU_STREAM_NON_BLOCKING);
+    for (size_t row = 0; row < sizeof capture_rows / sizeof capture_rows[0]; row++) {
+        for (int mode = 0; mode < 3; mode++) {
+            CUstreamCaptureMode modes[] = {CU_STREAM_CAPTURE_MODE_GLOBAL,
+                                           CU_STREAM_CAPTURE_MODE_THREAD_LOCAL,
+                                           CU_STREAM_CAPTURE_MODE_RELAXED};
+            capture_row(row, CU_STREAM_DEFAULT, modes[mode], capture_rows[row].blocking[mode]);
+            capture_row(row, CU_STREAM_NON_BLOCKING, modes[mode],
+                        capture_rows[row].non_blocking[mode]);
+        }
+    }
+    OK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    IS(cuStreamIsCapturing(CU_STREAM_LEGACY, &status), CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
+    OK(cuStreamEndCapture(stream, &graph));
+    OK(cuGraphDestroy(graph));
+    OK(cuCtxSynchronize());
+    OK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    pthread_create(&thread, NULL, query_event, NULL);
+    pthread_join(thread, NULL);
+    IS(cuStreamEndCapture(stream, &graph), CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+    OK(cuStreamDestroy(stream));
+}
+
+/* ---- graphs ---- */
+static void test_graph(void)
+{
+    CUstream stream = stream_new(CU_STREAM_NON_BLOCKING), side = stream_new(CU_STREAM_NON_BLOCKING);
+    unsigned char *pinned = host_new(PINNED, 4096), *heap = host_new(PAGEABLE, 4096);
+    CUevent fork_event, join_event;
+    CUgraph graph;
+    CUgraphExec exec;
+    size_t nodes = 0;
+    OK(cuEventCreate(&fork_event, 0));
+    OK(cuEventCreate(&join_event, 0));
+    OK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    OK(cuMemcpyHtoDAsync(device, pinned, 4096, stream));
+    OK(cuEventRecord(fork_event, stream));
+    OK(cuStreamWaitEvent(side, fork_event, 0));
+    OK(cuMemcpyHtoDAsync(device2, heap, 4096, side));
+    OK(cuEventRecord(join_event, side));
+    IS(cuEventQuery(join_event), CUDA_ERROR_CAPTURED_EVENT);
+    IS(cuStreamEndCapture(stream, &graph), CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+    OK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    OK(cuMemcpyHtoDAsync(device, pinned, 4096, stream));
+    OK(cuEventRecord(fork_event, stream));
+    OK(cuStreamWaitEvent(side, fork_event, 0));
+    OK(cuMemcpyHtoDAsync(device2, heap, 4096, side));
+    OK(cuEventRecord(join_event, side));
+    OK(cuStreamWaitEvent(stream, join_event, 0));
+    OK(cuStreamEndCapture(stream, &graph));
+    OK(cuGraphGetNodes(graph, NULL, &nodes));
+    CHECK(nodes == 2);
+    OK(cuGraphInstantiate(&exec, graph, 0));
+    OK(cuGraphDestroy(graph));
+    memset(pinned, 1, 4096);
+    memset(heap, 1, 4096);
+    occupy(stream);
+    OK(cuGraphLaunch(exec, stream));
+    memset(pinned, 2, 4096);
+    memset(heap, 2, 4096);
+    OK(cuStreamSynchronize(stream));
+    CHECK(device_byte(device) == 2);  /* pinned: read when the node runs */
+    CHECK(device_byte(device2) == 1); /* pageable: read at the launch */
+    OK(cuGraphExecDestroy(exec));
+    OK(cuStreamDestroy(stream));
+    OK(cuStreamDestroy(side));
+    host_free(PINNED, pinned);
+    host_free(PAGEABLE, heap);
+}
+
+/* ---- order ---- */
+struct flag {
+    _Atomic int set;
+};
+
+static void CUDA_CB set_flag(void *flag)
+{
+    usleep(5000);
+    atomic_store(&((struct flag *)flag)->set, 1);
+}
+
+static CUresult permitted;
+
+static void CUDA_CB call_driver(void *unused)
+{
+    CUdeviceptr p;
+    (void)unused;
+    permitted = cuMemAlloc(&p, 64);
+}
+
+static void test_order(void)
+{
+    CUstream blocking = stream_new(CU_STREAM_DEFAULT), free_running = stream_new(1);
+    struct flag flag = {0};
+    CUevent e;
+    OK(cuEventCreate(&e, CU_EVENT_DISABLE_TIMING));
+    OK(cuEventQuery(e));
+    OK(cuLaunchHostFunc(blocking, set_flag, &flag));
+    OK(cuEventRecord(e, NULL)); /* the legacy stream waits for the blocking one */
+    IS(cuEventQuery(e), CUDA_ERROR_NOT_READY);
+    OK(cuStreamSynchronize(free_running));
+    OK(cuEventSynchronize(e));
+    CHECK(flag.set == 1);
+
+    flag.set = 0;
+    OK(cuLaunchHostFunc(NULL, set_flag, &flag));
+    OK(cuMemsetD8Async(device, 1, 64, CU_STREAM_PER_THREAD));
+    OK(cuStreamSynchronize(CU_STREAM_PER_THREAD)); /* which is a blocking stream */
+    CHECK(flag.set == 1);
+
+    flag.set = 0;
+    OK(cuLaunchHostFunc(blocking, set_flag, &flag));
+    OK(cuEventRecord(e, blocking));
+    OK(cuStreamWaitEvent(free_running, e, 0));
+    OK(cuEventRecord(e, free_running)); /* does not move what was waited for */
+    OK(cuEventDestroy(e));
+    OK(cuStreamDestroy(blocking)); /* its work goes on */
+    OK(cuStreamSynchronize(free_running));
+    CHECK(flag.set == 1);
+    OK(cuLaunchHostFunc(free_running, call_driver, NULL));
+    OK(cuStreamSynchronize(free_running));
+    CHECK(permitted == CUDA_ERROR_NOT_PERMITTED);
+    OK(cuStreamDestroy(free_running));
+}
+
+static void test_values(void)
+{
+    CUstream a = stream_new(1), b = stream_new(1);
+    void *word = host_new(PINNED, 64);
+    memset(word, 0, 64);
+    OK(cuStreamWaitValue32(a, (CUdeviceptr)(uintptr_t)word, 7, CU_STREAM_WAIT_VALUE_EQ));
+    usleep(2000);
+    IS(cuStreamQuery(a), CUDA_ERROR_NOT_READY);
+    OK(cuStreamWriteValue32(b, (CUdeviceptr)(uintptr_t)word, 7, 0));
+    OK(cuStreamSynchronize(b));
+    OK(cuStreamSynchronize(a));
+    host_free(PINNED, word);
+    OK(cuStreamDestroy(a));
+    OK(cuStreamDestroy(b));
+}
+
+static void test_many(void)
+{
+    enum { STREAMS = 256, OPERATIONS = 100000 };
+    static CUstream streams[STREAMS];
+    unsigned char *host = host_new(PINNED, 64);
+    CUevent e;
+    OK(cuEventCreate(&e, CU_EVENT_DISABLE_TIMING));
+    for (int i = 0; i < STREAMS; i++) {
+        streams[i] = stream_new(i % 2);
+    }
+    for (int i = 0; i < OPERATIONS; i++) {
+        CUstream s = streams[i % STREAMS];
+        OK(cuMemcpyHtoDAsync(device, host, 64, s));
+        if (i % 7 == 0) {
+            OK(cuEventRecord(e, s));
+            OK(cuStreamWaitEvent(streams[(i * 31) % STREAMS], e, 0));
+        }
+    }
+    OK(cuCtxSynchronize());
+    for (int i = 0; i < STREAMS; i++) {
+        OK(cuStreamQuery(streams[i]));
+        OK(cuStreamDestroy(streams[i]));
+    }
+    OK(cuEventDestroy(e));
+    host_free(PINNED, host);
+}
+
+static void test_attributes(void)
+{
+    unsigned char *pinned = host_new(PINNED, 100);
+    CUmemorytype type = 0;
+    CUdeviceptr base;
+    size_t size;
+    int managed = -1;
+    CUcontext owner = NULL;
+    CUpointer_attribute names[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_CONTEXT,
+                                   CU_POINTER_ATTRIBUTE_IS_MANAGED};
+    void *values[] = {&type, &owner, &managed};
+    OK(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, device));
+    CHECK(type == CU_MEMORYTYPE_DEVICE);
+    OK(cuPointerGetAttributes(3, names, values, (CUdeviceptr)(uintptr_t)(pinned + 5)));
+    CHECK(type == CU_MEMORYTYPE_HOST && owner == context && managed == 0);
+    IS(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+                             (CUdeviceptr)(uintptr_t)&type),
+       CUDA_ERROR_INVALID_VALUE);
+    OK(cuPointerGetAttributes(3, names, values, (CUdeviceptr)(uintptr_t)&type));
+    CHECK(type == 0 && owner == NULL);
+    OK(cuMemGetAddressRange(&base, &size, device + 5));
+    CHECK(base == device && size == 64 * MB);
+    host_free(PINNED, pinned);
+}
+
+/* ---- look-up ---- */
+extern __typeof__(cuMemcpyHtoDAsync) cuMemcpyHtoDAsync_v2_ptsz;
+extern CUresult cuStreamGetCtx_v2_ptsz(CUstream, CUcontext *, CUgreenCtx *);
+
+static void *look_up(const char *name, int version, cuuint64_t flags, int want)
+{
+    void *address = &failures;
+    CUdriverProcAddressQueryResult status = (CUdriverProcAddressQueryResult)99;
+    OK(cuGetProcAddress_v2(name, &address, version, flags, &status));
+    CHECK((int)status == want);
+    CHECK((address != NULL) == (want == CU_GET_PROC_ADDRESS_SUCCESS));
+    return address;
+}
+
+static void test_look_up(void)
+{
+    void *address;
+    CHECK(look_up("cuMemcpyHtoDAsync", 12000, 0, 0) == (void *)(uintptr_t)cuMemcpyHtoDAsync);
+    CHECK(look_up("cuMemcpyHtoDAsync", 12000, 2, 0) ==
+          (void *)(uintptr_t)cuMemcpyHtoDAsync_v2_ptsz);
+    CHECK(look_up("cuMemcpyHtoDAsync", 2000, 0, 0) != (void *)(uintptr_t)cuMemcpyHtoDAsync);
+    CHECK(look_up("cuStreamGetCtx", 12050, 2, 0) == (void *)(uintptr_t)cuStreamGetCtx_v2_ptsz);
+    CHECK(look_up("cuMemAlloc", 12000, 2, 0) == (void *)(uintptr_t)cuMemAlloc);
+    look_up("cuMemcpyBatchAsync", 12000, 0, CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT);
+    look_up("cuMemcpyHtoDAsync_v2", 12000, 0, CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND);
+    look_up("cuNoSuchThing", 12000, 0, CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND);
+    IS(cuGetProcAddress_v2("cuNoSuchThing", &address, 12000, 0, NULL), CUDA_ERROR_NOT_FOUND);
+}
+
+static void test_fork(void)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        CUdeviceptr p;
+        int good = cuInit(0) == CUDA_ERROR_NOT_INITIALIZED &&
+                   cuMemAlloc(&p, 64) == CUDA_ERROR_NOT_INITIALIZED &&
+                   cuCtxSynchronize() == CUDA_ERROR_NOT_INITIALIZED;
+        exit(good ? 0 : 1);
+    }
+    int status = 1;
+    waitpid(child, &status, 0);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+static void start(void)
+{
+    CUdevice dev;
+    CUmodule module;
+    IS(cuStreamSynchronize(NULL), CUDA_ERROR_NOT_INITIALIZED);
+    OK(cuInit(0));
+    OK(cuDeviceGet(&dev, 0));
+    OK(cuDevicePrimaryCtxRetain(&context, dev));
+    OK(cuCtxSetCurrent(context));
+    OK(cuModuleLoadData(&module, ""));
+    OK(cuModuleGetFunction(&spin, module, "spin"));
+    OK(cuMemAlloc(&device, 64 * MB));
+    OK(cuMemAlloc(&device2, 64 * MB));
+}
+
+static int run_all(void)
+{
+    int late = strstr(getenv("SIM_GPU"), "late=1") != NULL;
+    start();
+    test_uploads();
+    test_downloads();
+    test_sync_upload(late);
+    test_batch_from_freed();
+    test_frees();
+    test_unmap_in_flight();
+    test_protection(PINNED);
+    test_protection(REGISTERED);
+    test_errors();
+    test_pool();
+    test_capture();
+    test_graph();
+    test_order();
+    test_values();
+    test_many();
+    test_attributes();
+    test_look_up();
+    test_fork();
+    occupy(NULL); /* pending at exit */
+    return failures != 0;
+}
+
+int main(int argc, char **argv)
+{
+    const char *settings[] = {"delay=50us", "delay=0", "late=1:late_limit=200ms",
+                              "delay=300us:seed=7"};
+    if (argc > 1 && strcmp(argv[1], "run") == 0) {
+        return run_all();
+    }
+    if (argc > 1) {
+        start();
+        die_by_batch();
+        return 0;
+    }
+    int failed = 0;
+    for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
+        setenv("SIM_GPU", settings[i], 1);
+        pid_t child = fork();
+        if (child == 0) {
+            execl("/proc/self/exe", argv[0], "run", (char *)NULL);
+            _exit(127);
+        }
+        int status = 1;
+        waitpid(child, &status, 0);
+        if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+            fprintf(stderr, "selftest: failed with SIM_GPU=%s (status %#x)\n", settings[i],
+                    (unsigned)status);
+            failed = 1;
+        }
+    }
+    return failed;
+}

@@ -1,0 +1,260 @@
+/* Frees that wait: their order, what they wait for, and what they add up to. */
+#include "track/hold.h"
+
+#include <check.h>
+#include <stdlib.h>
+
+enum { BASE = 0x100000 };
+
+static struct sc_order order;
+static struct sc_holds holds;
+static uint32_t legacy, one, two;
+
+static void set_up(void)
+{
+    sc_order_init(&order);
+    ck_assert_int_eq(sc_holds_init(&holds, &order), 0);
+    legacy = sc_order_add(&order, SC_STREAM_LEGACY, 0);
+    one = sc_order_add(&order, SC_STREAM_NONBLOCKING, legacy);
+    two = sc_order_add(&order, SC_STREAM_NONBLOCKING, legacy);
+}
+
+static void tear_down(void)
+{
+    sc_holds_destroy(&holds);
+    sc_order_destroy(&order);
+}
+
+static uint32_t add(uintptr_t address, size_t size_bytes)
+{
+    return sc_holds_add(&holds, SC_HOLD_FREE, address, size_bytes, 0, 1000);
+}
+
+static struct sc_ticket require_from(uint32_t hold, uint32_t stream)
+{
+    struct sc_ticket ticket = sc_order_issue(&order, stream);
+    ck_assert(sc_holds_require(&holds, hold, &ticket));
+    return ticket;
+}
+
+static void complete(uint32_t stream, uint64_t number)
+{
+    atomic_store(&sc_order_stream(&order, stream)->complete, number);
+}
+
+static uint32_t ready(void)
+{
+    return sc_holds_take_ready(&holds, 0);
+}
+
+START_TEST(a_hold_remembers_what_it_was_given)
+{
+    uint32_t id = sc_holds_add(&holds, SC_HOLD_UNMAP, BASE, 64, legacy, 77);
+    const struct sc_hold *hold = sc_holds_at(&holds, id);
+    ck_assert_uint_ne(id, 0);
+    ck_assert_int_eq(hold->kind, SC_HOLD_UNMAP);
+    ck_assert_uint_eq(hold->context, legacy);
+    ck_assert_uint_eq(hold->since_ns, 77);
+    ck_assert_uint_eq(sc_holds_overlapping(&holds, BASE + 63, 1), id);
+    ck_assert_uint_eq(sc_holds_overlapping(&holds, BASE - 1, 66), id);
+    ck_assert_uint_eq(sc_holds_overlapping(&holds, BASE + 64, 1), 0);
+    ck_assert(sc_holds_may_overlap(&holds, BASE, 1));
+}
+END_TEST
+
+START_TEST(a_hold_of_unknown_size_holds_its_address)
+{
+    uint32_t id = add(BASE, 0);
+    ck_assert_uint_eq(sc_holds_overlapping(&holds, BASE, 0), id);
+    ck_assert_uint_eq(sc_holds_overlapping(&holds, BASE + 1, 1), 0);
+}
+END_TEST
+
+START_TEST(a_hold_without_tickets_is_ready)
+{
+    uint32_t id = add(BASE, 64);
+    ck_assert_uint_eq(ready(), id);
+}
+END_TEST
+
+START_TEST(a_hold_that_is_being_given_back_is_not_taken_again)
+{
+    uint32_t id = add(BASE, 64);
+    ck_assert_uint_eq(ready(), id);
+    ck_assert_uint_eq(ready(), 0);
+    ck_assert_uint_eq(sc_holds_overlapping(&holds, BASE, 1), id);
+    sc_holds_remove(&holds, id, 2000);
+    ck_assert_uint_eq(sc_holds_overlapping(&holds, BASE, 1), 0);
+    ck_assert_uint_eq(holds.oldest, 0);
+    ck_assert_uint_eq(holds.newest, 0);
+}
+END_TEST
+
+START_TEST(a_hold_waits_for_the_last_of_every_stream)
+{
+    uint32_t id = add(BASE, 64);
+    struct sc_ticket first = require_from(id, one);
+    struct sc_ticket last = require_from(id, one);
+    struct sc_ticket other = require_from(id, two);
+    ck_assert_uint_eq(sc_holds_at(&holds, id)->ticket_count, 2);
+    ck_assert_uint_eq(sc_order_stream(&order, one)->references, 1);
+    ck_assert(sc_holds_require(&holds, id, &first)); /* an older one changes nothing */
+    complete(one, first.number);
+    complete(two, other.number);
+    ck_assert_uint_eq(ready(), 0);
+    complete(one, last.number);
+    ck_assert_uint_eq(ready(), id);
+    sc_holds_remove(&holds, id, 2000);
+    ck_assert_uint_eq(sc_order_stream(&order, one)->references, 0);
+    ck_assert_uint_eq(sc_order_stream(&order, two)->references, 0);
+}
+END_TEST
+
+START_TEST(known_done_is_as_good_as_complete)
+{
+    uint32_t id = add(BASE, 64);
+    require_from(id, one);
+    struct sc_point point = sc_order_point(&order, one);
+    ck_assert_uint_eq(ready(), 0);
+    sc_order_known(&order, &point);
+    ck_assert_uint_eq(ready(), id);
+}
+END_TEST
+
+START_TEST(many_streams_fit_and_too_many_are_refused)
+{
+    uint32_t id = add(BASE, 64);
+    for (int i = 0; i < SC_HOLD_TICKETS_MAX; i++) {
+        require_from(id, sc_order_add(&order, SC_STREAM_NONBLOCKING, legacy));
+        ck_assert_uint_eq(sc_holds_at(&holds, id)->ticket_count, i + 1);
+    }
+    struct sc_ticket ticket = sc_order_issue(&order, two);
+    ck_assert(!sc_holds_require(&holds, id, &ticket));
+    ck_assert_uint_eq(sc_order_stream(&order, two)->references, 0);
+    for (int i = 0; i < SC_HOLD_TICKETS_MAX; i++)
+        ck_assert_uint_eq(sc_holds_at(&holds, id)->tickets[i].number, 1);
+    sc_holds_remove(&holds, id, 2000);
+    ck_assert_uint_eq(sc_order_stream(&order, two + 1)->references, 0);
+}
+END_TEST
+
+START_TEST(the_oldest_ready_hold_comes_first)
+{
+    uint32_t busy = add(BASE, 64);
+    uint32_t second = add(BASE + 4096, 64);
+    uint32_t third = add(BASE + 8192, 64);
+    struct sc_ticket ticket = require_from(busy, one);
+    ck_assert_uint_eq(ready(), second);
+    complete(one, ticket.number);
+    ck_assert_uint_eq(ready(), busy);
+    ck_assert_uint_eq(ready(), third);
+    ck_assert_uint_eq(ready(), 0);
+}
+END_TEST
+
+START_TEST(overlapping_holds_end_in_the_order_of_their_making)
+{
+    uint32_t unregister = sc_holds_add(&holds, SC_HOLD_UNMAP, BASE, 4096, legacy, 1000);
+    uint32_t freed = add(BASE + 4000, 96);
+    uint32_t beside = add(BASE + 4096, 96);
+    struct sc_ticket ticket = require_from(unregister, one);
+    ck_assert_uint_eq(ready(), beside);
+    ck_assert_uint_eq(ready(), 0);
+    complete(one, ticket.number);
+    ck_assert_uint_eq(ready(), unregister);
+    ck_assert_uint_eq(ready(), 0); /* the older one has been taken, but has not ended */
+    sc_holds_remove(&holds, unregister, 2000);
+    ck_assert_uint_eq(ready(), freed);
+}
+END_TEST
+
+START_TEST(age_tells_what_has_been_offered)
+{
+    uint32_t first = add(BASE, 64);
+    uint32_t second = add(BASE + 4096, 64);
+    uint64_t age = sc_holds_at(&holds, first)->age;
+    ck_assert_uint_gt(age, 0);
+    ck_assert_uint_gt(sc_holds_at(&holds, second)->age, age);
+    ck_assert_uint_eq(sc_holds_take_ready(&holds, age), second);
+    ck_assert_uint_eq(sc_holds_take_ready(&holds, age), 0);
+    ck_assert_uint_eq(ready(), first);
+    sc_holds_remove(&holds, first, 2000);
+    ck_assert_uint_ne(sc_holds_at(&holds, first)->age, age);
+}
+END_TEST
+
+START_TEST(a_wait_holds_no_bytes_and_its_place)
+{
+    uint32_t waiting = sc_holds_add(&holds, SC_HOLD_WAIT, BASE, 4096, 0, 1000);
+    ck_assert_uint_eq(holds.held_bytes, 0);
+    ck_assert_uint_eq(holds.held_peak_bytes, 0);
+    struct sc_ticket ticket = require_from(waiting, one);
+    uint32_t freed = add(BASE, 64);
+    ck_assert_uint_eq(holds.held_bytes, 64);
+    ck_assert_uint_eq(ready(), 0);
+    complete(one, ticket.number);
+    ck_assert_uint_eq(ready(), waiting);
+    sc_holds_remove(&holds, waiting, 2000);
+    ck_assert_uint_eq(holds.held_bytes, 64);
+    ck_assert_uint_eq(ready(), freed);
+}
+END_TEST
+
+START_TEST(peaks_are_kept)
+{
+    uint32_t first = add(BASE, 1000);
+    uint32_t second = add(BASE + 4096, 500);
+    ck_assert_uint_eq(holds.held_bytes, 1500);
+    sc_holds_remove(&holds, first, 1700);
+    ck_assert_uint_eq(holds.held_peak_ns, 700);
+    sc_holds_remove(&holds, second, 1100);
+    add(BASE, 200);
+    ck_assert_uint_eq(holds.held_bytes, 200);
+    ck_assert_uint_eq(holds.held_peak_bytes, 1500);
+    ck_assert_uint_eq(holds.held_peak_ns, 700);
+}
+END_TEST
+
+START_TEST(holds_end_in_any_order)
+{
+    uint32_t ids[5];
+    for (int i = 0; i < 5; i++)
+        ids[i] = add(BASE + (uintptr_t)i * 4096, 64);
+    const int order_of_ends[] = {2, 0, 4, 1, 3};
+    for (int i = 0; i < 5; i++) {
+        sc_holds_remove(&holds, ids[order_of_ends[i]], 2000);
+        unsigned left = 0;
+        for (uint32_t id = holds.oldest; id; id = sc_holds_at(&holds, id)->next)
+            left++;
+        ck_assert_uint_eq(left, 4 - i);
+    }
+    ck_assert_uint_eq(holds.held_bytes, 0);
+    ck_assert(!sc_holds_may_overlap(&holds, 0, SIZE_MAX));
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("hold");
+    TCase *group = tcase_create("hold");
+    tcase_add_checked_fixture(group, set_up, tear_down);
+    tcase_add_test(group, a_hold_remembers_what_it_was_given);
+    tcase_add_test(group, a_hold_of_unknown_size_holds_its_address);
+    tcase_add_test(group, a_hold_without_tickets_is_ready);
+    tcase_add_test(group, a_hold_that_is_being_given_back_is_not_taken_again);
+    tcase_add_test(group, a_hold_waits_for_the_last_of_every_stream);
+    tcase_add_test(group, known_done_is_as_good_as_complete);
+    tcase_add_test(group, many_streams_fit_and_too_many_are_refused);
+    tcase_add_test(group, the_oldest_ready_hold_comes_first);
+    tcase_add_test(group, overlapping_holds_end_in_the_order_of_their_making);
+    tcase_add_test(group, age_tells_what_has_been_offered);
+    tcase_add_test(group, a_wait_holds_no_bytes_and_its_place);
+    tcase_add_test(group, peaks_are_kept);
+    tcase_add_test(group, holds_end_in_any_order);
+    suite_add_tcase(suite, group);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,479 @@
+/* Operations on host memory: shapes, ranges, conflicts, and what is retired when. */
+#include "track/inflight.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BASE = 0x100000, SEEN_MAX = 64 };
+
+static struct sc_order order;
+static struct sc_inflight inflight;
+static uint32_t legacy, one, two;
+static struct sc_op_info seen[SEEN_MAX];
+static unsigned seen_count;
+static uint32_t seen_id; /* of the last */
+
+static void set_up(void)
+{
+    sc_order_init(&order);
+    ck_assert_int_eq(sc_inflight_init(&inflight, &order), 0);
+    legacy = sc_order_add(&order, SC_STREAM_LEGACY, 0);
+    one = sc_order_add(&order, SC_STREAM_NONBLOCKING, legacy);
+    two = sc_order_add(&order, SC_STREAM_NONBLOCKING, legacy);
+}
+
+static void tear_down(void)
+{
+    sc_inflight_destroy(&inflight);
+    sc_order_destroy(&order);
+}
+
+static struct sc_op_info plain(uint32_t stream, enum sc_direction direction, uintptr_t address,
+                               size_t size_bytes)
+{
+    return (struct sc_op_info){.api = "copy",
+                               .shape = {address, size_bytes, size_bytes, 1},
+                               .ticket.stream = stream,
+                               .direction = direction,
+                               .kind = SC_PINNED,
+                               .range = sc_inflight_range_of(&inflight, address)};
+}
+
+static struct sc_op_info add(struct sc_op_info info)
+{
+    info.ticket = sc_order_issue(&order, info.ticket.stream);
+    ck_assert(sc_inflight_add(&inflight, &info));
+    return info;
+}
+
+static bool note(void *context, uint32_t op)
+{
+    ck_assert_ptr_eq(context, seen);
+    ck_assert_uint_lt(seen_count, SEEN_MAX);
+    seen_id = op;
+    seen[seen_count++] = sc_inflight_op(&inflight, op)->info;
+    return true;
+}
+
+static unsigned overlaps(uintptr_t address, size_t size_bytes)
+{
+    seen_count = 0;
+    sc_inflight_overlaps(&inflight, address, size_bytes, note, seen);
+    return seen_count;
+}
+
+static unsigned conflicts(struct sc_op_info info)
+{
+    seen_count = 0;
+    sc_inflight_conflicts(&inflight, &info, note, seen);
+    return seen_count;
+}
+
+static void synchronise(uint32_t stream)
+{
+    struct sc_point point = sc_order_point(&order, stream);
+    sc_order_known(&order, &point);
+    sc_order_release(&order, &point);
+}
+
+static unsigned live(void)
+{
+    return inflight.ops.live;
+}
+
+START_TEST(only_d2h_and_memset_write_host_memory)
+{
+    ck_assert(sc_direction_writes_host(SC_D2H));
+    ck_assert(sc_direction_writes_host(SC_MEMSET));
+    ck_assert(!sc_direction_writes_host(SC_H2D));
+    ck_assert(!sc_direction_writes_host(SC_PREFETCH));
+}
+END_TEST
+
+START_TEST(a_hull_reaches_from_the_first_byte_to_the_last)
+{
+    struct sc_shape shape = {BASE, 16, 64, 4};
+    ck_assert_uint_eq(sc_shape_hull_bytes(&shape), 3 * 64 + 16);
+    shape.rows = 1;
+    ck_assert_uint_eq(sc_shape_hull_bytes(&shape), 16);
+    shape.rows = 0;
+    ck_assert_uint_eq(sc_shape_hull_bytes(&shape), 0);
+}
+END_TEST
+
+static bool share_a_byte(const struct sc_shape *a, const struct sc_shape *b)
+{
+    char bytes[512] = {0};
+    for (size_t row = 0; row < a->rows; row++)
+        memset(bytes + a->address + row * a->pitch_bytes, 1, a->width_bytes);
+    for (size_t row = 0; row < b->rows; row++)
+        if (memchr(bytes + b->address + row * b->pitch_bytes, 1, b->width_bytes))
+            return true;
+    return false;
+}
+
+static struct sc_shape random_shape(void)
+{
+    struct sc_shape shape;
+    shape.rows = 1 + (size_t)random() % 8;
+    shape.pitch_bytes = 1 + (size_t)random() % 24;
+    if (random() % 2)
+        shape.pitch_bytes = 16; /* so that equal pitches are common */
+    shape.width_bytes = 1 + (size_t)random() % shape.pitch_bytes;
+    shape.address = (uintptr_t)random() % 128;
+    return shape;
+}
+
+START_TEST(shapes_touch_where_they_share_a_byte)
+{
+    unsigned touching = 0;
+    srandom(3);
+    for (int i = 0; i < 200000; i++) {
+        struct sc_shape a = random_shape();
+        struct sc_shape b = random_shape();
+        bool expected = share_a_byte(&a, &b);
+        touching += expected;
+        if (sc_shapes_touch(&a, &b) != expected || sc_shapes_touch(&b, &a) != expected)
+            ck_abort_msg("%zu+%zux%zu/%zu and %zu+%zux%zu/%zu touch: %d", (size_t)a.address,
+                         a.width_bytes, a.rows, a.pitch_bytes, (size_t)b.address, b.width_bytes,
+                         b.rows, b.pitch_bytes, expected);
+    }
+    ck_assert_uint_gt(touching, 20000);
+    ck_assert_uint_lt(touching, 180000);
+}
+END_TEST
+
+START_TEST(the_columns_of_one_image_do_not_touch)
+{
+    struct sc_shape left = {BASE, 32, 64, 1000};
+    struct sc_shape right = {BASE + 32, 32, 64, 1000};
+    struct sc_shape wider = {BASE + 31, 32, 64, 1000};
+    ck_assert(!sc_shapes_touch(&left, &right));
+    ck_assert(sc_shapes_touch(&left, &wider));
+}
+END_TEST
+
+/* The driver refuses it, but it refuses after we have looked. */
+START_TEST(a_pitch_of_zero_is_survived)
+{
+    struct sc_shape zero = {BASE + 10, 4, 0, 5};
+    struct sc_shape other = {BASE, 32, 32, 3};
+    struct sc_shape later = {BASE + 12, 4, 0, 5};
+    struct sc_shape row = {BASE + 12, 1, 0, 1};
+    ck_assert(sc_shapes_touch(&zero, &other));
+    ck_assert(sc_shapes_touch(&other, &zero));
+    ck_assert(sc_shapes_touch(&zero, &later));
+    ck_assert(sc_shapes_touch(&zero, &row));
+}
+END_TEST
+
+START_TEST(a_range_is_found_by_any_address_in_it)
+{
+    uint32_t range = sc_inflight_add_range(&inflight, BASE, 100, SC_REGISTERED, legacy);
+    ck_assert_uint_ne(range, 0);
+    ck_assert_uint_eq(sc_inflight_range_of(&inflight, BASE), range);
+    ck_assert_uint_eq(sc_inflight_range_of(&inflight, BASE + 99), range);
+    ck_assert_uint_eq(sc_inflight_range_of(&inflight, BASE + 100), 0);
+    ck_assert_uint_eq(sc_inflight_range_of(&inflight, BASE - 1), 0);
+    ck_assert_uint_eq(atomic_load(&sc_inflight_range(&inflight, range)->kind), SC_REGISTERED);
+    ck_assert_uint_eq(atomic_load(&sc_inflight_range(&inflight, range)->context), legacy);
+    sc_inflight_remove_range(&inflight, range);
+    ck_assert_uint_eq(sc_inflight_range_of(&inflight, BASE), 0);
+    ck_assert_uint_eq(sc_inflight_add_range(&inflight, BASE, 0, SC_PINNED, legacy), 0);
+}
+END_TEST
+
+START_TEST(a_new_range_replaces_what_it_overlaps)
+{
+    sc_inflight_add_range(&inflight, BASE, 100, SC_PINNED, legacy);
+    sc_inflight_add_range(&inflight, BASE + 100, 100, SC_PINNED, legacy);
+    uint32_t beside = sc_inflight_add_range(&inflight, BASE + 200, 100, SC_PINNED, legacy);
+    uint32_t fresh = sc_inflight_add_range(&inflight, BASE + 50, 150, SC_REGISTERED, legacy);
+    ck_assert_uint_eq(sc_inflight_range_of(&inflight, BASE), 0);
+    ck_assert_uint_eq(sc_inflight_range_of(&inflight, BASE + 199), fresh);
+    ck_assert_uint_eq(sc_inflight_range_of(&inflight, BASE + 200), beside);
+    ck_assert_uint_eq(inflight.ranges.live, 3); /* with the one for operations on no range */
+}
+END_TEST
+
+START_TEST(operations_stay_when_their_range_goes)
+{
+    uint32_t range = sc_inflight_add_range(&inflight, BASE, 4096, SC_PINNED, legacy);
+    add(plain(one, SC_D2H, BASE, 64));
+    ck_assert_uint_eq(atomic_load(&sc_inflight_range(&inflight, range)->op_count), 1);
+    sc_inflight_remove_range(&inflight, range);
+    ck_assert_uint_eq(overlaps(BASE, 64), 1);
+    ck_assert_uint_eq(seen[0].range, 0);
+    sc_inflight_add_range(&inflight, BASE, 4096, SC_REGISTERED, legacy);
+    struct sc_op_info later = plain(two, SC_H2D, BASE, 64);
+    later.kind = SC_REGISTERED;
+    ck_assert_uint_eq(conflicts(later), 1);
+}
+END_TEST
+
+START_TEST(an_operation_is_found_by_its_hull_until_it_is_known_done)
+{
+    struct sc_op_info info = plain(one, SC_H2D, BASE, 16);
+    info.shape = (struct sc_shape){BASE, 16, 64, 4};
+    add(info);
+    ck_assert_uint_eq(overlaps(BASE + 20, 1), 1); /* between two rows */
+    ck_assert_uint_eq(overlaps(BASE + 3 * 64 + 15, 1), 1);
+    ck_assert_uint_eq(overlaps(BASE + 3 * 64 + 16, 1), 0);
+    ck_assert_uint_eq(overlaps(BASE - 1, 1), 0);
+    synchronise(one);
+    ck_assert_uint_eq(overlaps(BASE, 16), 0);
+    ck_assert_uint_eq(live(), 1); /* until it is retired */
+}
+END_TEST
+
+START_TEST(an_operation_on_nothing_is_not_kept)
+{
+    add(plain(one, SC_H2D, BASE, 0));
+    ck_assert_uint_eq(live(), 0);
+}
+END_TEST
+
+START_TEST(an_equal_operation_replaces_the_earlier_one)
+{
+    add(plain(one, SC_H2D, BASE, 64));
+    struct sc_op_info later = add(plain(one, SC_H2D, BASE, 64));
+    ck_assert_uint_eq(live(), 1);
+    ck_assert_uint_eq(overlaps(BASE, 1), 1);
+    ck_assert_uint_eq(seen[0].ticket.number, later.ticket.number);
+    ck_assert_uint_eq(sc_order_stream(&order, one)->references, 1);
+}
+END_TEST
+
+START_TEST(a_difference_makes_another_operation)
+{
+    struct sc_op_info rows = plain(one, SC_H2D, BASE, 64);
+    struct sc_op_info heap = plain(one, SC_H2D, BASE, 64);
+    rows.shape = (struct sc_shape){BASE, 64, 64, 2};
+    heap.kind = SC_PAGEABLE;
+    add(plain(one, SC_H2D, BASE, 64));
+    add(plain(one, SC_D2H, BASE, 64));
+    add(plain(two, SC_H2D, BASE, 64));
+    add(plain(one, SC_H2D, BASE + 1, 64));
+    add(plain(one, SC_H2D, BASE, 63));
+    add(rows);
+    add(heap);
+    ck_assert_uint_eq(live(), 7);
+    ck_assert_uint_eq(overlaps(BASE, 64), 7);
+    synchronise(one);
+    synchronise(two);
+    ck_assert(!sc_inflight_retire(&inflight, 100));
+    ck_assert_uint_eq(live(), 0);
+    ck_assert(sc_grid_is_empty(&inflight.op_grid));
+    ck_assert(sc_grid_is_empty(&inflight.heap_grid));
+}
+END_TEST
+
+START_TEST(heap_memory_has_a_grid_of_its_own)
+{
+    const enum sc_buffer_kind kinds[] = {SC_REGISTERED, SC_PAGEABLE, SC_STACK};
+    add(plain(one, SC_H2D, BASE, 64));
+    ck_assert(sc_grid_is_empty(&inflight.heap_grid));
+    for (int i = 0; i < 3; i++) {
+        struct sc_op_info info = plain(one, SC_H2D, BASE + 4096, 64);
+        info.kind = kinds[i];
+        add(info);
+        ck_assert(!sc_grid_is_empty(&inflight.heap_grid));
+        ck_assert_uint_eq(overlaps(BASE + 4096, 1), 1);
+        sc_inflight_drop(&inflight, seen_id);
+        ck_assert(sc_grid_is_empty(&inflight.heap_grid));
+    }
+    ck_assert_uint_eq(live(), 1);
+}
+END_TEST
+
+static bool stop_at_second(void *context, uint32_t op)
+{
+    (void)op;
+    return ++*(unsigned *)context < 2;
+}
+
+START_TEST(a_visitor_stops_the_search_in_both_grids)
+{
+    for (uintptr_t i = 0; i < 6; i++) {
+        struct sc_op_info info = plain(one, SC_D2H, BASE + i, 64);
+        info.kind = i < 3 ? SC_PINNED : SC_REGISTERED;
+        add(info);
+    }
+    unsigned count = 0;
+    sc_inflight_overlaps(&inflight, BASE, 64, stop_at_second, &count);
+    ck_assert_uint_eq(count, 2);
+    count = 0;
+    struct sc_op_info later = plain(two, SC_H2D, BASE, 64);
+    sc_inflight_conflicts(&inflight, &later, stop_at_second, &count);
+    ck_assert_uint_eq(count, 2);
+}
+END_TEST
+
+START_TEST(two_reads_do_not_conflict_and_all_else_does)
+{
+    const enum sc_direction directions[] = {SC_H2D, SC_D2H, SC_MEMSET};
+    for (int i = 0; i < 9; i++) {
+        uintptr_t address = BASE + (uintptr_t)i * 4096;
+        add(plain(one, directions[i / 3], address, 64));
+        ck_assert_uint_eq(conflicts(plain(two, directions[i % 3], address + 63, 1)), i != 0);
+        ck_assert_uint_eq(conflicts(plain(two, directions[i % 3], address + 64, 1)), 0);
+        ck_assert_uint_eq(conflicts(plain(one, directions[i % 3], address, 64)), 0);
+    }
+}
+END_TEST
+
+START_TEST(a_conflict_needs_rows_that_touch)
+{
+    struct sc_op_info left = plain(one, SC_D2H, BASE, 0);
+    struct sc_op_info right = plain(two, SC_D2H, BASE, 0);
+    left.shape = (struct sc_shape){BASE, 32, 64, 100};
+    right.shape = (struct sc_shape){BASE + 32, 32, 64, 100};
+    add(left);
+    ck_assert_uint_eq(conflicts(right), 0);
+    right.shape.address--;
+    ck_assert_uint_eq(conflicts(right), 1);
+}
+END_TEST
+
+START_TEST(what_is_ordered_does_not_conflict)
+{
+    add(plain(one, SC_D2H, BASE, 64));
+    struct sc_op_info later = plain(two, SC_H2D, BASE, 64);
+    ck_assert_uint_eq(conflicts(later), 1);
+    struct sc_point event = sc_order_point(&order, one);
+    ck_assert(sc_order_wait(&order, two, &event));
+    ck_assert_uint_eq(conflicts(later), 0);
+    sc_order_release(&order, &event);
+    uint32_t three = sc_order_add(&order, SC_STREAM_NONBLOCKING, legacy);
+    later = plain(three, SC_H2D, BASE, 64);
+    ck_assert_uint_eq(conflicts(later), 1);
+    synchronise(one);
+    ck_assert_uint_eq(conflicts(later), 0);
+}
+END_TEST
+
+/* A short list is walked, a long one is looked up: both say the same. */
+START_TEST(conflicts_are_the_same_by_list_and_by_grid)
+{
+    sc_inflight_add_range(&inflight, BASE, 0x800000, SC_PINNED, legacy);
+    for (uintptr_t i = 0; i < 1000; i++) {
+        add(plain(one, SC_D2H, BASE + i * 8192, 64));
+        ck_assert_uint_eq(conflicts(plain(two, SC_H2D, BASE, 64)), 1);
+        ck_assert_uint_eq(conflicts(plain(two, SC_H2D, BASE + i * 8192 - (i > 0), 2)), 1);
+        ck_assert_uint_eq(conflicts(plain(two, SC_H2D, BASE + i * 8192 + 64, 8000)), 0);
+    }
+}
+END_TEST
+
+START_TEST(retiring_stops_at_its_limit_and_at_what_is_not_done)
+{
+    for (uintptr_t i = 0; i < 10; i++)
+        add(plain(one, SC_H2D, BASE + i, 64));
+    synchronise(one);
+    for (uintptr_t i = 10; i < 13; i++)
+        add(plain(one, SC_H2D, BASE + i, 64));
+    add(plain(two, SC_H2D, BASE, 64));
+    ck_assert(sc_inflight_retire(&inflight, 4));
+    ck_assert_uint_eq(live(), 10);
+    ck_assert(!sc_inflight_retire(&inflight, 100));
+    ck_assert_uint_eq(live(), 4);
+    synchronise(two);
+    sc_inflight_retire(&inflight, 100);
+    ck_assert_uint_eq(live(), 3);
+    ck_assert_uint_eq(sc_order_stream(&order, two)->references, 0);
+    synchronise(one);
+    sc_inflight_retire(&inflight, 100);
+    ck_assert_uint_eq(live(), 0);
+    ck_assert_uint_eq(inflight.busy, 0);
+}
+END_TEST
+
+START_TEST(a_stream_lives_as_long_as_its_operations)
+{
+    add(plain(one, SC_H2D, BASE, 64));
+    struct sc_point point = sc_order_point(&order, one);
+    sc_order_remove(&order, one);
+    ck_assert_uint_ne(sc_order_add(&order, SC_STREAM_NONBLOCKING, legacy), one);
+    sc_order_known(&order, &point);
+    ck_assert(!sc_inflight_retire(&inflight, 1));
+    ck_assert_uint_eq(sc_order_add(&order, SC_STREAM_NONBLOCKING, legacy), one);
+}
+END_TEST
+
+static void complete_up_to(uint32_t stream, uint64_t number)
+{
+    atomic_store(&sc_order_stream(&order, stream)->complete, number);
+    sc_inflight_note_complete(&inflight, stream);
+}
+
+START_TEST(what_is_complete_is_still_in_flight_for_the_host)
+{
+    add(plain(one, SC_D2H, BASE, 64));
+    struct sc_op_info second = add(plain(one, SC_D2H, BASE + 64, 64));
+    complete_up_to(one, second.ticket.number - 1);
+    ck_assert_uint_eq(inflight.retained, 1);
+    ck_assert_uint_eq(overlaps(BASE, 128), 2);
+    ck_assert_uint_eq(conflicts(plain(two, SC_H2D, BASE, 64)), 1);
+    add(plain(one, SC_D2H, BASE, 64)); /* again: no longer complete */
+    ck_assert_uint_eq(inflight.retained, 0);
+    complete_up_to(one, second.ticket.number);
+    ck_assert_uint_eq(inflight.retained, 1);
+    synchronise(one);
+    sc_inflight_retire(&inflight, 100);
+    ck_assert_uint_eq(inflight.retained, 0);
+}
+END_TEST
+
+START_TEST(of_the_complete_only_the_latest_are_remembered)
+{
+    const uintptr_t count = SC_RETAINED_MAX + 1000;
+    for (uintptr_t i = 0; i < count; i++) {
+        struct sc_op_info info = add(plain(one, SC_D2H, BASE + i * 64, 64));
+        complete_up_to(one, info.ticket.number);
+        ck_assert_uint_le(live(), SC_RETAINED_MAX + 1);
+    }
+    ck_assert_uint_eq(inflight.retained, SC_RETAINED_MAX);
+    ck_assert_uint_eq(live(), SC_RETAINED_MAX);
+    ck_assert_uint_eq(overlaps(BASE + 999 * 64, 64), 0);
+    ck_assert_uint_eq(overlaps(BASE + 1000 * 64, 64), 1);
+    add(plain(one, SC_D2H, BASE, 64)); /* one that is not complete stays in any case */
+    ck_assert_uint_eq(live(), SC_RETAINED_MAX + 1);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("inflight");
+    TCase *group = tcase_create("inflight");
+    tcase_add_checked_fixture(group, set_up, tear_down);
+    tcase_set_timeout(group, 60);
+    tcase_add_test(group, only_d2h_and_memset_write_host_memory);
+    tcase_add_test(group, a_hull_reaches_from_the_first_byte_to_the_last);
+    tcase_add_test(group, shapes_touch_where_they_share_a_byte);
+    tcase_add_test(group, the_columns_of_one_image_do_not_touch);
+    tcase_add_test(group, a_pitch_of_zero_is_survived);
+    tcase_add_test(group, a_range_is_found_by_any_address_in_it);
+    tcase_add_test(group, a_new_range_replaces_what_it_overlaps);
+    tcase_add_test(group, operations_stay_when_their_range_goes);
+    tcase_add_test(group, an_operation_is_found_by_its_hull_until_it_is_known_done);
+    tcase_add_test(group, an_operation_on_nothing_is_not_kept);
+    tcase_add_test(group, an_equal_operation_replaces_the_earlier_one);
+    tcase_add_test(group, a_difference_makes_another_operation);
+    tcase_add_test(group, heap_memory_has_a_grid_of_its_own);
+    tcase_add_test(group, a_visitor_stops_the_search_in_both_grids);
+    tcase_add_test(group, two_reads_do_not_conflict_and_all_else_does);
+    tcase_add_test(group, a_conflict_needs_rows_that_touch);
+    tcase_add_test(group, what_is_ordered_does_not_conflict);
+    tcase_add_test(group, conflicts_are_the_same_by_list_and_by_grid);
+    tcase_add_test(group, retiring_stops_at_its_limit_and_at_what_is_not_done);
+    tcase_add_test(group, a_stream_lives_as_long_as_its_operations);
+    tcase_add_test(group, what_is_complete_is_still_in_flight_for_the_host);
+    tcase_add_test(group, of_the_complete_only_the_latest_are_remembered);
+    suite_add_tcase(suite, group);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,597 @@
+/* The happens-before engine: every way in which the host, or a stream, comes to know something. */
+#include "track/order.h"
+
+#include <check.h>
+#include <stdlib.h>
+
+static struct sc_order order;
+static uint32_t legacy, other_legacy;
+
+static uint32_t add(enum sc_stream_kind kind)
+{
+    return sc_order_add(&order, kind, legacy);
+}
+
+static void set_up(void)
+{
+    sc_order_init(&order);
+    legacy = sc_order_add(&order, SC_STREAM_LEGACY, 0);
+    other_legacy = sc_order_add(&order, SC_STREAM_LEGACY, 0);
+}
+
+static void tear_down(void)
+{
+    sc_order_destroy(&order);
+}
+
+static struct sc_ticket issue(uint32_t stream)
+{
+    return sc_order_issue(&order, stream);
+}
+
+static bool done(struct sc_ticket ticket)
+{
+    return sc_order_known_done(&order, &ticket);
+}
+
+static bool covers(uint32_t stream, struct sc_ticket ticket)
+{
+    return sc_order_covers(&order, stream, &ticket);
+}
+
+static struct sc_point point_of(uint32_t stream)
+{
+    return sc_order_point(&order, stream);
+}
+
+static void know(struct sc_point point)
+{
+    sc_order_known(&order, &point);
+    sc_order_release(&order, &point);
+}
+
+static void synchronise(uint32_t stream)
+{
+    know(point_of(stream));
+}
+
+/* A record as track.c makes it: the event comes after all legacy work. */
+static struct sc_point record(uint32_t stream)
+{
+    sc_order_touch(&order, stream);
+    return point_of(stream);
+}
+
+static void wait_for(uint32_t stream, struct sc_point point)
+{
+    ck_assert(sc_order_wait(&order, stream, &point));
+    sc_order_touch(&order, stream);
+    sc_order_release(&order, &point);
+}
+
+START_TEST(numbers_start_at_one_and_ids_are_not_zero)
+{
+    uint32_t stream = add(SC_STREAM_NONBLOCKING);
+    ck_assert_uint_ne(stream, 0);
+    struct sc_ticket first = issue(stream);
+    struct sc_ticket second = issue(stream);
+    ck_assert_uint_eq(first.stream, stream);
+    ck_assert_uint_eq(first.number, 1);
+    ck_assert_uint_eq(second.number, 2);
+    ck_assert_uint_eq(first.legacy, 0);
+}
+END_TEST
+
+START_TEST(a_legacy_stream_is_its_own_context)
+{
+    uint32_t stream = add(SC_STREAM_BLOCKING);
+    ck_assert_uint_eq(sc_order_stream(&order, legacy)->context, legacy);
+    ck_assert_uint_eq(sc_order_stream(&order, stream)->context, legacy);
+    ck_assert_uint_eq(issue(stream).legacy, legacy);
+}
+END_TEST
+
+START_TEST(a_stream_synchronise_covers_what_was_issued_before)
+{
+    uint32_t stream = add(SC_STREAM_NONBLOCKING);
+    struct sc_ticket before = issue(stream);
+    struct sc_point point = point_of(stream);
+    struct sc_ticket after = issue(stream);
+    ck_assert(!done(before));
+    know(point);
+    ck_assert(done(before));
+    ck_assert(!done(after));
+    synchronise(stream);
+    ck_assert(done(after));
+}
+END_TEST
+
+START_TEST(an_older_synchronise_takes_nothing_back)
+{
+    uint32_t stream = add(SC_STREAM_NONBLOCKING);
+    issue(stream);
+    struct sc_point old = point_of(stream);
+    struct sc_ticket late = issue(stream);
+    synchronise(stream);
+    know(old);
+    ck_assert(done(late));
+}
+END_TEST
+
+START_TEST(streams_are_independent)
+{
+    uint32_t one = add(SC_STREAM_NONBLOCKING);
+    uint32_t two = add(SC_STREAM_NONBLOCKING);
+    struct sc_ticket ticket = issue(one);
+    ck_assert(!covers(two, ticket));
+    ck_assert(covers(one, ticket));
+    synchronise(two);
+    ck_assert(!done(ticket));
+}
+END_TEST
+
+START_TEST(an_event_covers_what_was_issued_before_its_record)
+{
+    uint32_t stream = add(SC_STREAM_NONBLOCKING);
+    struct sc_ticket before = issue(stream);
+    struct sc_point event = record(stream);
+    struct sc_ticket after = issue(stream);
+    know(event);
+    ck_assert(done(before));
+    ck_assert(!done(after));
+}
+END_TEST
+
+START_TEST(a_wait_chain_carries_order_over_streams)
+{
+    uint32_t streams[6];
+    struct sc_ticket tickets[6];
+    for (int i = 0; i < 6; i++) {
+        streams[i] = add(SC_STREAM_NONBLOCKING);
+        if (i > 0)
+            wait_for(streams[i], record(streams[i - 1]));
+        tickets[i] = issue(streams[i]);
+    }
+    for (int i = 0; i < 6; i++)
+        for (int j = 0; j < 6; j++)
+            ck_assert_int_eq(covers(streams[j], tickets[i]), i <= j);
+    synchronise(streams[3]);
+    for (int i = 0; i < 6; i++)
+        ck_assert_int_eq(done(tickets[i]), i <= 3);
+}
+END_TEST
+
+START_TEST(a_record_before_the_wait_does_not_carry_it)
+{
+    uint32_t one = add(SC_STREAM_NONBLOCKING);
+    uint32_t two = add(SC_STREAM_NONBLOCKING);
+    struct sc_ticket ticket = issue(one);
+    struct sc_point early = record(two);
+    wait_for(two, record(one));
+    know(early);
+    ck_assert(!done(ticket));
+    know(record(two));
+    ck_assert(done(ticket));
+}
+END_TEST
+
+START_TEST(a_copied_point_outlives_the_first)
+{
+    uint32_t one = add(SC_STREAM_NONBLOCKING);
+    uint32_t two = add(SC_STREAM_NONBLOCKING);
+    struct sc_ticket ticket = issue(one);
+    wait_for(two, record(one));
+    struct sc_point point = record(two);
+    struct sc_point copy = sc_order_copy_point(&point);
+    sc_order_release(&order, &point);
+    ck_assert_ptr_null(point.joined);
+    know(copy);
+    ck_assert(done(ticket));
+}
+END_TEST
+
+START_TEST(blocking_work_comes_after_legacy_work)
+{
+    uint32_t blocking = add(SC_STREAM_BLOCKING);
+    struct sc_ticket ticket = issue(legacy);
+    ck_assert(covers(blocking, ticket));
+    issue(blocking);
+    synchronise(blocking);
+    ck_assert(done(ticket));
+}
+END_TEST
+
+START_TEST(legacy_work_comes_after_blocking_work)
+{
+    uint32_t one = add(SC_STREAM_BLOCKING);
+    uint32_t two = add(SC_STREAM_BLOCKING);
+    struct sc_ticket early = issue(one);
+    ck_assert(covers(legacy, early));
+    ck_assert(!covers(two, early));
+    issue(legacy);
+    ck_assert(covers(two, early));
+    struct sc_ticket late = issue(one);
+    ck_assert(!covers(two, late));
+    synchronise(legacy);
+    ck_assert(done(early));
+    ck_assert(!done(late));
+}
+END_TEST
+
+START_TEST(an_idle_blocking_stream_does_not_cover_later_legacy_work)
+{
+    uint32_t blocking = add(SC_STREAM_BLOCKING);
+    issue(blocking);
+    struct sc_ticket ticket = issue(legacy);
+    synchronise(blocking);
+    ck_assert(!done(ticket));
+    sc_order_touch(&order, blocking);
+    synchronise(blocking);
+    ck_assert(done(ticket));
+}
+END_TEST
+
+START_TEST(touch_is_needed_only_after_new_legacy_work)
+{
+    uint32_t blocking = add(SC_STREAM_BLOCKING);
+    uint32_t free_one = add(SC_STREAM_NONBLOCKING);
+    ck_assert(!sc_order_touch_needed(&order, blocking));
+    issue(legacy);
+    ck_assert(sc_order_touch_needed(&order, blocking));
+    ck_assert(!sc_order_touch_needed(&order, free_one));
+    ck_assert(!sc_order_touch_needed(&order, legacy));
+    sc_order_touch(&order, blocking);
+    ck_assert(!sc_order_touch_needed(&order, blocking));
+    issue(other_legacy);
+    ck_assert(!sc_order_touch_needed(&order, blocking));
+}
+END_TEST
+
+START_TEST(an_event_on_a_blocking_stream_covers_legacy_work_before_it)
+{
+    uint32_t blocking = add(SC_STREAM_BLOCKING);
+    uint32_t free_one = add(SC_STREAM_NONBLOCKING);
+    struct sc_ticket before = issue(legacy);
+    struct sc_point event = record(blocking);
+    struct sc_ticket after = issue(legacy);
+    wait_for(free_one, event);
+    ck_assert(covers(free_one, before));
+    ck_assert(!covers(free_one, after));
+}
+END_TEST
+
+START_TEST(an_event_on_legacy_covers_every_blocking_stream)
+{
+    uint32_t blocking = add(SC_STREAM_BLOCKING);
+    uint32_t free_one = add(SC_STREAM_NONBLOCKING);
+    struct sc_ticket joined = issue(blocking);
+    struct sc_ticket apart = issue(free_one);
+    issue(legacy);
+    struct sc_point event = point_of(legacy);
+    struct sc_ticket late = issue(blocking);
+    know(event);
+    ck_assert(done(joined));
+    ck_assert(!done(apart));
+    ck_assert(!done(late));
+}
+END_TEST
+
+START_TEST(nonblocking_streams_and_legacy_ignore_each_other)
+{
+    uint32_t free_one = add(SC_STREAM_NONBLOCKING);
+    struct sc_ticket ticket = issue(free_one);
+    struct sc_ticket of_legacy = issue(legacy);
+    issue(free_one);
+    ck_assert(!covers(legacy, ticket));
+    ck_assert(!covers(free_one, of_legacy));
+    know(sc_order_legacy_point(&order, legacy));
+    ck_assert(done(of_legacy));
+    ck_assert(!done(ticket));
+}
+END_TEST
+
+START_TEST(what_a_blocking_stream_waited_for_reaches_others_through_legacy)
+{
+    uint32_t free_one = add(SC_STREAM_NONBLOCKING);
+    uint32_t one = add(SC_STREAM_BLOCKING);
+    uint32_t two = add(SC_STREAM_BLOCKING);
+    struct sc_ticket ticket = issue(free_one);
+    wait_for(one, record(free_one));
+    ck_assert(!covers(two, ticket));
+    ck_assert(covers(legacy, ticket));
+    issue(legacy);
+    ck_assert(covers(two, ticket));
+    issue(two);
+    synchronise(two);
+    ck_assert(done(ticket));
+}
+END_TEST
+
+START_TEST(what_legacy_waited_for_reaches_blocking_streams)
+{
+    uint32_t free_one = add(SC_STREAM_NONBLOCKING);
+    uint32_t blocking = add(SC_STREAM_BLOCKING);
+    struct sc_ticket ticket = issue(free_one);
+    struct sc_point event = record(free_one);
+    ck_assert(sc_order_wait(&order, legacy, &event));
+    sc_order_release(&order, &event);
+    issue(legacy);
+    ck_assert(covers(blocking, ticket));
+    issue(blocking);
+    synchronise(blocking);
+    ck_assert(done(ticket));
+}
+END_TEST
+
+START_TEST(a_legacy_synchronise_covers_blocking_work_without_legacy_work)
+{
+    uint32_t free_one = add(SC_STREAM_NONBLOCKING);
+    uint32_t blocking = add(SC_STREAM_BLOCKING);
+    struct sc_ticket waited_for = issue(free_one);
+    wait_for(blocking, record(free_one));
+    struct sc_ticket ticket = issue(blocking);
+    struct sc_ticket apart = issue(free_one);
+    know(sc_order_legacy_point(&order, legacy));
+    ck_assert(done(ticket));
+    ck_assert(done(waited_for));
+    ck_assert(!done(apart));
+}
+END_TEST
+
+START_TEST(a_context_synchronise_covers_all_of_its_streams_and_no_others)
+{
+    struct sc_ticket mine[3] = {issue(legacy), issue(add(SC_STREAM_BLOCKING)),
+                                issue(add(SC_STREAM_NONBLOCKING))};
+    uint32_t stranger = sc_order_add(&order, SC_STREAM_BLOCKING, other_legacy);
+    struct sc_ticket others[2] = {issue(other_legacy), issue(stranger)};
+    know(sc_order_context_point(&order, legacy));
+    for (int i = 0; i < 3; i++)
+        ck_assert(done(mine[i]));
+    ck_assert(!done(others[0]));
+    ck_assert(!done(others[1]));
+}
+END_TEST
+
+START_TEST(contexts_have_legacy_streams_of_their_own)
+{
+    uint32_t mine = add(SC_STREAM_BLOCKING);
+    uint32_t stranger = sc_order_add(&order, SC_STREAM_BLOCKING, other_legacy);
+    struct sc_ticket ticket = issue(mine);
+    issue(other_legacy);
+    ck_assert(!covers(other_legacy, ticket));
+    ck_assert(!covers(stranger, ticket));
+    synchronise(other_legacy);
+    ck_assert(!done(ticket));
+}
+END_TEST
+
+START_TEST(a_removed_stream_keeps_its_meaning)
+{
+    uint32_t stream = add(SC_STREAM_NONBLOCKING);
+    struct sc_ticket ticket = issue(stream);
+    sc_order_reference(&order, stream);
+    struct sc_point event = record(stream);
+    sc_order_remove(&order, stream);
+    ck_assert(!done(ticket));
+    ck_assert_uint_ne(add(SC_STREAM_NONBLOCKING), stream);
+    know(event);
+    ck_assert(done(ticket));
+    sc_order_unreference(&order, stream);
+    ck_assert_uint_eq(add(SC_STREAM_NONBLOCKING), stream);
+}
+END_TEST
+
+START_TEST(removing_twice_is_removing_once)
+{
+    uint32_t stream = add(SC_STREAM_NONBLOCKING);
+    sc_order_remove(&order, stream);
+    sc_order_remove(&order, stream);
+    ck_assert_uint_eq(add(SC_STREAM_NONBLOCKING), stream);
+    ck_assert_uint_ne(add(SC_STREAM_NONBLOCKING), stream);
+}
+END_TEST
+
+START_TEST(old_points_do_not_cover_the_work_of_a_recycled_stream)
+{
+    uint32_t stream = add(SC_STREAM_NONBLOCKING);
+    issue(stream);
+    struct sc_point event = record(stream);
+    sc_order_remove(&order, stream);
+    ck_assert_uint_eq(add(SC_STREAM_BLOCKING), stream);
+    struct sc_ticket ticket = issue(stream);
+    know(event);
+    ck_assert(!done(ticket));
+    ck_assert_uint_eq(ticket.number, 2);
+}
+END_TEST
+
+START_TEST(a_recycled_stream_inherits_no_order)
+{
+    uint32_t free_one = add(SC_STREAM_NONBLOCKING);
+    uint32_t stream = add(SC_STREAM_NONBLOCKING);
+    struct sc_ticket ticket = issue(free_one);
+    wait_for(stream, record(free_one));
+    sc_order_remove(&order, stream);
+    ck_assert_uint_eq(add(SC_STREAM_NONBLOCKING), stream);
+    ck_assert(!covers(stream, ticket));
+}
+END_TEST
+
+START_TEST(a_recycled_blocking_stream_learns_anew_what_legacy_joined)
+{
+    uint32_t free_one = add(SC_STREAM_NONBLOCKING);
+    uint32_t stream = add(SC_STREAM_BLOCKING);
+    struct sc_ticket ticket = issue(free_one);
+    struct sc_point event = record(free_one);
+    ck_assert(sc_order_wait(&order, legacy, &event));
+    sc_order_release(&order, &event);
+    issue(legacy);
+    sc_order_touch(&order, stream);
+    sc_order_remove(&order, stream);
+    ck_assert_uint_eq(add(SC_STREAM_BLOCKING), stream);
+    issue(stream);
+    synchronise(stream);
+    ck_assert(done(ticket));
+}
+END_TEST
+
+START_TEST(what_a_removed_stream_waited_for_still_holds_up_its_context)
+{
+    uint32_t stranger = sc_order_add(&order, SC_STREAM_NONBLOCKING, other_legacy);
+    uint32_t blocking = add(SC_STREAM_BLOCKING);
+    uint32_t free_one = add(SC_STREAM_NONBLOCKING);
+    struct sc_ticket first = issue(stranger);
+    wait_for(blocking, record(stranger));
+    sc_order_remove(&order, blocking);
+    struct sc_ticket second = issue(stranger);
+    wait_for(free_one, record(stranger));
+    sc_order_remove(&order, free_one);
+    know(sc_order_legacy_point(&order, legacy));
+    ck_assert(done(first));
+    ck_assert(!done(second));
+    know(sc_order_context_point(&order, legacy));
+    ck_assert(done(second));
+}
+END_TEST
+
+START_TEST(a_removed_context_is_not_recycled_under_its_streams)
+{
+    uint32_t blocking = add(SC_STREAM_BLOCKING);
+    issue(legacy);
+    struct sc_ticket ticket = issue(blocking);
+    sc_order_reference(&order, blocking);
+    sc_order_remove(&order, legacy);
+    sc_order_remove(&order, blocking);
+    uint32_t fresh = sc_order_add(&order, SC_STREAM_LEGACY, 0);
+    ck_assert_uint_ne(fresh, legacy);
+    issue(fresh);
+    synchronise(fresh);
+    ck_assert(!done(ticket));
+    sc_order_unreference(&order, blocking);
+    ck_assert_uint_eq(sc_order_add(&order, SC_STREAM_LEGACY, 0), legacy);
+}
+END_TEST
+
+START_TEST(seen_complete_is_not_known_done)
+{
+    uint32_t stream = add(SC_STREAM_NONBLOCKING);
+    struct sc_ticket ticket = issue(stream);
+    ck_assert(!sc_order_complete(&order, &ticket));
+    atomic_store(&sc_order_stream(&order, stream)->complete, ticket.number);
+    ck_assert(sc_order_complete(&order, &ticket));
+    ck_assert(!done(ticket));
+    ck_assert(!covers(legacy, ticket));
+    synchronise(stream);
+    ck_assert(sc_order_complete(&order, &ticket));
+}
+END_TEST
+
+START_TEST(what_the_host_knows_comes_before_everything)
+{
+    uint32_t one = add(SC_STREAM_NONBLOCKING);
+    uint32_t two = add(SC_STREAM_NONBLOCKING);
+    struct sc_ticket ticket = issue(one);
+    synchronise(one);
+    ck_assert(covers(two, ticket));
+}
+END_TEST
+
+START_TEST(a_point_of_nothing_orders_nothing)
+{
+    uint32_t stream = add(SC_STREAM_NONBLOCKING);
+    struct sc_ticket ticket = issue(stream);
+    struct sc_point nothing = {0};
+    sc_order_known(&order, &nothing);
+    ck_assert(sc_order_wait(&order, legacy, &nothing));
+    sc_order_release(&order, &nothing);
+    ck_assert(!done(ticket));
+    ck_assert(!covers(legacy, ticket));
+}
+END_TEST
+
+/* Clocks leave out what the host knows, and give their memory back: a program that runs for days
+ * with two streams waiting for each other needs no more of it than one that runs for a second. */
+START_TEST(clocks_stay_short)
+{
+    enum { STREAMS = 200, ROUNDS = 20000 };
+    uint32_t streams[STREAMS];
+    for (int i = 0; i < STREAMS; i++)
+        streams[i] = add(SC_STREAM_NONBLOCKING);
+    for (int i = 0; i < ROUNDS; i++) {
+        uint32_t from = streams[i % STREAMS];
+        uint32_t to = streams[(i * 7 + 1) % STREAMS];
+        issue(from);
+        struct sc_point event = record(from);
+        ck_assert(sc_order_wait(&order, to, &event));
+        if (i % 3 == 0)
+            sc_order_known(&order, &event);
+        sc_order_release(&order, &event);
+    }
+    void *chunks = order.arena.chunks;
+    char *bump = order.arena.bump;
+    for (int i = 0; i < ROUNDS; i++) {
+        issue(streams[0]);
+        wait_for(streams[1], record(streams[0]));
+        wait_for(streams[0], record(streams[1]));
+        know(sc_order_context_point(&order, legacy));
+    }
+    ck_assert_ptr_eq(order.arena.chunks, chunks);
+    ck_assert_int_lt(order.arena.bump - bump, 1 << 16);
+}
+END_TEST
+
+START_TEST(a_destroyed_order_can_be_made_again)
+{
+    sc_order_remove(&order, add(SC_STREAM_NONBLOCKING));
+    sc_order_destroy(&order);
+    sc_order_init(&order);
+    ck_assert_uint_eq(sc_order_add(&order, SC_STREAM_LEGACY, 0), 1);
+    ck_assert_uint_eq(sc_order_add(&order, SC_STREAM_NONBLOCKING, 1), 2);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("order");
+    TCase *group = tcase_create("order");
+    tcase_add_checked_fixture(group, set_up, tear_down);
+    tcase_add_test(group, numbers_start_at_one_and_ids_are_not_zero);
+    tcase_add_test(group, a_legacy_stream_is_its_own_context);
+    tcase_add_test(group, a_stream_synchronise_covers_what_was_issued_before);
+    tcase_add_test(group, an_older_synchronise_takes_nothing_back);
+    tcase_add_test(group, streams_are_independent);
+    tcase_add_test(group, an_event_covers_what_was_issued_before_its_record);
+    tcase_add_test(group, a_wait_chain_carries_order_over_streams);
+    tcase_add_test(group, a_record_before_the_wait_does_not_carry_it);
+    tcase_add_test(group, a_copied_point_outlives_the_first);
+    tcase_add_test(group, blocking_work_comes_after_legacy_work);
+    tcase_add_test(group, legacy_work_comes_after_blocking_work);
+    tcase_add_test(group, an_idle_blocking_stream_does_not_cover_later_legacy_work);
+    tcase_add_test(group, touch_is_needed_only_after_new_legacy_work);
+    tcase_add_test(group, an_event_on_a_blocking_stream_covers_legacy_work_before_it);
+    tcase_add_test(group, an_event_on_legacy_covers_every_blocking_stream);
+    tcase_add_test(group, nonblocking_streams_and_legacy_ignore_each_other);
+    tcase_add_test(group, what_a_blocking_stream_waited_for_reaches_others_through_legacy);
+    tcase_add_test(group, what_legacy_waited_for_reaches_blocking_streams);
+    tcase_add_test(group, a_legacy_synchronise_covers_blocking_work_without_legacy_work);
+    tcase_add_test(group, a_context_synchronise_covers_all_of_its_streams_and_no_others);
+    tcase_add_test(group, contexts_have_legacy_streams_of_their_own);
+    tcase_add_test(group, a_removed_stream_keeps_its_meaning);
+    tcase_add_test(group, removing_twice_is_removing_once);
+    tcase_add_test(group, old_points_do_not_cover_the_work_of_a_recycled_stream);
+    tcase_add_test(group, a_recycled_stream_inherits_no_order);
+    tcase_add_test(group, a_recycled_blocking_stream_learns_anew_what_legacy_joined);
+    tcase_add_test(group, what_a_removed_stream_waited_for_still_holds_up_its_context);
+    tcase_add_test(group, a_removed_context_is_not_recycled_under_its_streams);
+    tcase_add_test(group, seen_complete_is_not_known_done);
+    tcase_add_test(group, what_the_host_knows_comes_before_everything);
+    tcase_add_test(group, a_point_of_nothing_orders_nothing);
+    tcase_add_test(group, clocks_stay_short);
+    tcase_add_test(group, a_destroyed_order_can_be_made_again);
+    suite_add_tcase(suite, group);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,598 @@
+/* The whole tracker behind its lock: sentence by sentence what track/track.h promises. */
+#include "track/track.h"
+
+#include <check.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+enum { BASE = 0x100000, EVENT = 0xe000 };
+
+static struct sc_track track;
+static uint32_t legacy, blocking, one, two;
+static struct sc_ops ops;
+
+static void set_up(void)
+{
+    ck_assert_int_eq(sc_track_init(&track), 0);
+    legacy = sc_track_add_stream(&track, SC_STREAM_LEGACY, 0, 1, 0);
+    blocking = sc_track_add_stream(&track, SC_STREAM_BLOCKING, legacy, 2, 0);
+    one = sc_track_add_stream(&track, SC_STREAM_NONBLOCKING, legacy, 3, 0);
+    two = sc_track_add_stream(&track, SC_STREAM_NONBLOCKING, legacy, 4, 0);
+    errno = ENOTTY;
+}
+
+static void tear_down(void)
+{
+    ck_assert_int_eq(errno, ENOTTY); /* nothing touches it */
+    sc_track_destroy(&track);
+}
+
+static struct sc_op_info plain(uint32_t stream, enum sc_direction direction, uintptr_t address,
+                               size_t size_bytes)
+{
+    struct sc_range_info range = sc_track_find_range(&track, address);
+    return (struct sc_op_info){.api = "copy",
+                               .shape = {address, size_bytes, size_bytes, 1},
+                               .ticket.stream = stream,
+                               .direction = direction,
+                               .kind = range.range ? range.kind : SC_REGISTERED,
+                               .range = range.range};
+}
+
+static struct sc_ticket copy(uint32_t stream, uintptr_t address)
+{
+    struct sc_op_info info = plain(stream, SC_H2D, address, 64);
+    sc_track_issue(&track, &info, &ops);
+    return info.ticket;
+}
+
+static unsigned in_flight(uintptr_t address)
+{
+    sc_track_in_flight(&track, address, 64, &ops);
+    return ops.count;
+}
+
+static void synchronise(uint32_t stream, enum sc_scope scope)
+{
+    struct sc_point point = sc_track_point(&track, stream, scope);
+    sc_track_known(&track, &point);
+}
+
+static void record(uint32_t stream, uintptr_t event)
+{
+    struct sc_point point = sc_track_record_point(&track, stream);
+    sc_track_set_event(&track, event, &point);
+}
+
+static void synchronise_event(uintptr_t event)
+{
+    struct sc_point point = sc_track_event_point(&track, event);
+    sc_track_known(&track, &point);
+}
+
+static struct sc_take_down take_down(uintptr_t address, enum sc_hold_kind kind, uint64_t max)
+{
+    struct sc_take_down request = {.address = address,
+                                   .size_bytes = 64,
+                                   .hold = true,
+                                   .kind = kind,
+                                   .context = legacy,
+                                   .max_held_bytes = max};
+    sc_track_take_down(&track, &request);
+    return request;
+}
+
+static bool watched(void)
+{
+    return atomic_load(&track.libc_watch) != 0;
+}
+
+START_TEST(streams_keep_the_handle_and_the_device)
+{
+    uint32_t stream = sc_track_add_stream(&track, SC_STREAM_NONBLOCKING, legacy, 0xabc, 3);
+    ck_assert_uint_eq(sc_order_stream(&track.order, stream)->handle, 0xabc);
+    ck_assert_int_eq(sc_order_stream(&track.order, stream)->device, 3);
+    sc_track_remove_stream(&track, stream);
+    ck_assert_uint_eq(sc_track_add_stream(&track, SC_STREAM_BLOCKING, legacy, 0xdef, 0), stream);
+    ck_assert_uint_eq(sc_order_stream(&track.order, stream)->handle, 0xdef);
+}
+END_TEST
+
+START_TEST(each_scope_waits_for_its_own)
+{
+    const uint32_t streams[] = {legacy, blocking, one};
+    const enum sc_scope scopes[] = {SC_SCOPE_LEGACY, SC_SCOPE_STREAM, SC_SCOPE_CONTEXT};
+    const unsigned left[3][3] = {{0, 0, 1}, {1, 0, 1}, {0, 0, 0}};
+    for (int i = 0; i < 3; i++) {
+        for (uintptr_t j = 0; j < 3; j++)
+            copy(streams[2 - j], BASE + (2 - j) * 4096); /* legacy work last */
+        synchronise(scopes[i] == SC_SCOPE_STREAM ? blocking : legacy, scopes[i]);
+        for (uintptr_t j = 0; j < 3; j++)
+            ck_assert_uint_eq(in_flight(BASE + j * 4096), left[i][j]);
+        synchronise(legacy, SC_SCOPE_CONTEXT);
+    }
+    ck_assert_uint_eq(track.inflight.ops.live, 0);
+    ck_assert_uint_eq(atomic_load(&track.operations), 9);
+}
+END_TEST
+
+START_TEST(a_point_covers_what_was_there_when_it_was_taken)
+{
+    copy(one, BASE);
+    struct sc_point point = sc_track_point(&track, one, SC_SCOPE_STREAM);
+    copy(one, BASE + 4096);
+    sc_track_known(&track, &point);
+    ck_assert_ptr_null(point.joined);
+    ck_assert_uint_eq(in_flight(BASE), 0);
+    ck_assert_uint_eq(in_flight(BASE + 4096), 1);
+    point = sc_track_point(&track, one, SC_SCOPE_STREAM);
+    sc_track_forget_point(&track, &point);
+    ck_assert_uint_eq(in_flight(BASE + 4096), 1);
+}
+END_TEST
+
+START_TEST(an_event_means_what_it_was_last_recorded_for)
+{
+    copy(one, BASE);
+    record(one, EVENT);
+    copy(two, BASE + 4096);
+    record(two, EVENT);
+    synchronise_event(EVENT);
+    ck_assert_uint_eq(in_flight(BASE), 1);
+    ck_assert_uint_eq(in_flight(BASE + 4096), 0);
+}
+END_TEST
+
+START_TEST(a_wait_keeps_what_the_event_meant_then)
+{
+    copy(one, BASE);
+    record(one, EVENT);
+    sc_track_wait(&track, two, EVENT);
+    copy(one, BASE + 4096);
+    record(one, EVENT);
+    sc_track_forget_event(&track, EVENT);
+    synchronise(two, SC_SCOPE_STREAM);
+    ck_assert_uint_eq(in_flight(BASE), 0);
+    ck_assert_uint_eq(in_flight(BASE + 4096), 1);
+}
+END_TEST
+
+START_TEST(an_event_that_is_not_known_orders_nothing)
+{
+    copy(one, BASE);
+    record(one, EVENT);
+    sc_track_forget_event(&track, EVENT);
+    sc_track_forget_event(&track, EVENT);
+    sc_track_wait(&track, two, EVENT);
+    synchronise(two, SC_SCOPE_STREAM);
+    synchronise_event(EVENT);
+    ck_assert_uint_eq(in_flight(BASE), 1);
+}
+END_TEST
+
+START_TEST(records_and_waits_are_work)
+{
+    copy(legacy, BASE);
+    record(blocking, EVENT);
+    synchronise_event(EVENT);
+    ck_assert_uint_eq(in_flight(BASE), 0);
+    copy(blocking, BASE);
+    record(legacy, EVENT);
+    synchronise_event(EVENT);
+    ck_assert_uint_eq(in_flight(BASE), 0);
+    copy(legacy, BASE);
+    sc_track_wait(&track, blocking, EVENT + 1);
+    synchronise(blocking, SC_SCOPE_STREAM);
+    ck_assert_uint_eq(in_flight(BASE), 0);
+}
+END_TEST
+
+START_TEST(other_work_joins_legacy_and_is_joined)
+{
+    copy(legacy, BASE);
+    synchronise(blocking, SC_SCOPE_STREAM);
+    ck_assert_uint_eq(in_flight(BASE), 1);
+    sc_track_work(&track, blocking);
+    synchronise(blocking, SC_SCOPE_STREAM);
+    ck_assert_uint_eq(in_flight(BASE), 0);
+    copy(blocking, BASE);
+    sc_track_work(&track, legacy);
+    record(two, EVENT); /* a non-blocking stream has no part in it */
+    synchronise_event(EVENT);
+    ck_assert_uint_eq(in_flight(BASE), 1);
+    sc_track_work(&track, two);
+    synchronise(legacy, SC_SCOPE_STREAM);
+    ck_assert_uint_eq(in_flight(BASE), 0);
+}
+END_TEST
+
+START_TEST(events_that_are_recorded_again_take_no_more_memory)
+{
+    char *bump = NULL;
+    for (int i = 0; i < 100000; i++) {
+        copy(one, BASE);
+        record(one, EVENT + (uintptr_t)i % 8);
+        sc_track_wait(&track, two, EVENT + (uintptr_t)i % 8);
+        record(two, EVENT + 8);
+        if (i == 1000)
+            bump = track.order.arena.bump;
+    }
+    ck_assert_ptr_eq(track.order.arena.bump, bump);
+    ck_assert_uint_eq(track.points.live, 9);
+}
+END_TEST
+
+START_TEST(an_inserted_edge_ends_the_conflict)
+{
+    struct sc_op_info earlier = plain(one, SC_D2H, BASE, 64);
+    struct sc_op_info later = plain(two, SC_H2D, BASE, 64);
+    sc_track_issue(&track, &earlier, &ops);
+    ck_assert_uint_eq(ops.count, 0);
+    sc_track_conflicts(&track, &later, &ops);
+    ck_assert_uint_eq(ops.count, 1);
+    ck_assert_uint_eq(ops.ops[0].ticket.number, earlier.ticket.number);
+    sc_track_order_after(&track, two, &ops.ops[0].ticket);
+    sc_track_issue(&track, &later, &ops);
+    ck_assert_uint_eq(ops.count, 0);
+    synchronise(two, SC_SCOPE_STREAM);
+    ck_assert_uint_eq(in_flight(BASE), 0);
+}
+END_TEST
+
+START_TEST(conflicts_at_issue_are_those_before_it)
+{
+    for (uintptr_t i = 0; i < 12; i++) {
+        struct sc_op_info info = plain(one, SC_D2H, BASE + i, 64);
+        sc_track_issue(&track, &info, &ops);
+    }
+    struct sc_op_info later = plain(two, SC_D2H, BASE + 11, 64);
+    sc_track_conflicts(&track, &later, &ops);
+    ck_assert_uint_eq(ops.count, 12);
+    ops.count = 0;
+    sc_track_issue(&track, &later, &ops);
+    ck_assert_uint_eq(ops.count, 12);
+    ck_assert_uint_eq(later.ticket.number, 1);
+    for (int i = 0; i < SC_TRACK_OPS_MAX; i++)
+        ck_assert_uint_eq(ops.ops[i].ticket.stream, one);
+}
+END_TEST
+
+START_TEST(ranges_come_and_go)
+{
+    sc_track_add_range(&track, BASE, 4096, SC_PINNED, legacy);
+    struct sc_range_info info = sc_track_find_range(&track, BASE + 4095);
+    ck_assert_uint_ne(info.range, 0);
+    ck_assert_uint_eq(info.address, BASE);
+    ck_assert_uint_eq(info.size_bytes, 4096);
+    ck_assert_int_eq(info.kind, SC_PINNED);
+    ck_assert_uint_eq(info.context, legacy);
+    ck_assert(!sc_track_is_busy(&track, info.range));
+    copy(one, BASE);
+    ck_assert(sc_track_is_busy(&track, info.range));
+    ck_assert(!sc_track_is_busy(&track, 0));
+    sc_track_remove_range(&track, BASE + 5);
+    ck_assert_uint_eq(sc_track_find_range(&track, BASE).range, 0);
+    ck_assert(sc_track_is_busy(&track, 0));
+    sc_track_remove_range(&track, BASE);
+}
+END_TEST
+
+START_TEST(the_ranges_of_a_context_go_with_it)
+{
+    uint32_t other = sc_track_add_stream(&track, SC_STREAM_LEGACY, 0, 9, 1);
+    for (uintptr_t i = 0; i < 300; i++)
+        sc_track_add_range(&track, BASE + i * 4096, 4096, SC_PINNED, i % 3 ? other : legacy);
+    sc_track_remove_ranges_of(&track, other);
+    for (uintptr_t i = 0; i < 300; i++)
+        ck_assert_int_eq(sc_track_find_range(&track, BASE + i * 4096).range != 0, i % 3 == 0);
+}
+END_TEST
+
+START_TEST(with_nothing_in_flight_nothing_is_held)
+{
+    struct sc_take_down request = take_down(BASE, SC_HOLD_FREE, 0);
+    ck_assert_uint_eq(request.found.count, 0);
+    ck_assert_uint_eq(request.held, 0);
+    ck_assert(!request.must_wait);
+    ck_assert(!sc_track_has_holds(&track));
+}
+END_TEST
+
+START_TEST(without_a_hold_the_operations_are_only_named)
+{
+    struct sc_ticket ticket = copy(one, BASE);
+    struct sc_take_down request = {.address = BASE + 63, .size_bytes = 1};
+    sc_track_take_down(&track, &request);
+    ck_assert_uint_eq(request.found.count, 1);
+    ck_assert_uint_eq(request.found.ops[0].ticket.number, ticket.number);
+    ck_assert_uint_eq(request.held, 0);
+    ck_assert(!request.must_wait);
+    ck_assert_uint_eq(in_flight(BASE), 0);
+}
+END_TEST
+
+START_TEST(a_held_free_is_released_when_its_operations_are_complete)
+{
+    struct sc_ticket ticket = copy(one, BASE);
+    struct sc_ticket awaited[2];
+    struct sc_take_down request = take_down(BASE, SC_HOLD_FREE, 64);
+    ck_assert_uint_eq(request.found.count, 1);
+    ck_assert_uint_ne(request.held, 0);
+    ck_assert(!request.must_wait);
+    ck_assert_uint_eq(in_flight(BASE), 0);
+    ck_assert(sc_track_has_holds(&track));
+    ck_assert(sc_track_is_held(&track, BASE + 63, 1));
+    ck_assert(!sc_track_is_held(&track, BASE + 64, 1));
+    ck_assert(sc_track_is_freed(&track, BASE));
+    ck_assert(!sc_track_is_freed(&track, BASE + 1));
+    ck_assert_uint_eq(sc_track_awaited(&track, awaited, 2), 1);
+    ck_assert_uint_eq(awaited[0].stream, one);
+    ck_assert_uint_eq(awaited[0].number, ticket.number);
+    ck_assert_uint_eq(sc_track_take_ready(&track, 0).hold, 0);
+    sc_track_complete(&track, one, ticket.number);
+    ck_assert_uint_eq(sc_track_awaited(&track, awaited, 2), 0);
+    struct sc_release release = sc_track_take_ready(&track, 0);
+    ck_assert_uint_eq(release.hold, request.held);
+    ck_assert_uint_eq(release.age, request.held_age);
+    ck_assert_int_eq(release.kind, SC_HOLD_FREE);
+    ck_assert_uint_eq(release.address, BASE);
+    ck_assert_uint_eq(release.size_bytes, 64);
+    ck_assert_uint_eq(release.context, legacy);
+    ck_assert(sc_track_is_held(&track, BASE, 1)); /* until it has really gone back */
+    sc_track_end_hold(&track, release.hold);
+    ck_assert(!sc_track_is_held(&track, BASE, 1));
+    ck_assert(!sc_track_has_holds(&track));
+}
+END_TEST
+
+START_TEST(a_release_can_be_put_back)
+{
+    copy(one, BASE);
+    take_down(BASE, SC_HOLD_FREE, 64);
+    synchronise(one, SC_SCOPE_STREAM);
+    struct sc_release release = sc_track_take_ready(&track, 0);
+    ck_assert_uint_ne(release.hold, 0);
+    ck_assert_uint_eq(sc_track_take_ready(&track, 0).hold, 0);
+    sc_track_put_back(&track, release.hold);
+    ck_assert_uint_eq(sc_track_take_ready(&track, release.age).hold, 0);
+    ck_assert_uint_eq(sc_track_take_ready(&track, 0).hold, release.hold);
+}
+END_TEST
+
+START_TEST(a_hold_lives_until_it_ends_whoever_comes_after)
+{
+    copy(one, BASE);
+    copy(one, BASE + 4096);
+    struct sc_take_down first = take_down(BASE, SC_HOLD_WAIT, 0);
+    struct sc_take_down second = take_down(BASE + 4096, SC_HOLD_WAIT, 0);
+    ck_assert(sc_track_hold_lives(&track, first.held, first.held_age));
+    sc_track_end_hold(&track, first.held);
+    ck_assert(!sc_track_hold_lives(&track, first.held, first.held_age));
+    copy(one, BASE);
+    struct sc_take_down third = take_down(BASE, SC_HOLD_WAIT, 0);
+    ck_assert_uint_eq(third.held, first.held); /* the record is recycled */
+    ck_assert(!sc_track_hold_lives(&track, first.held, first.held_age));
+    ck_assert(sc_track_hold_lives(&track, third.held, third.held_age));
+    ck_assert(sc_track_hold_lives(&track, second.held, second.held_age));
+    sc_track_end_hold(&track, second.held);
+    sc_track_end_hold(&track, third.held);
+    ck_assert(!sc_track_hold_lives(&track, third.held, third.held_age));
+}
+END_TEST
+
+START_TEST(a_free_of_what_is_held_is_held_behind_it)
+{
+    struct sc_ticket ticket = copy(one, BASE);
+    struct sc_take_down unregister = take_down(BASE, SC_HOLD_UNMAP, UINT64_MAX);
+    struct sc_take_down freed = take_down(BASE, SC_HOLD_FREE, UINT64_MAX);
+    ck_assert_uint_eq(freed.found.count, 0);
+    ck_assert_uint_ne(freed.held, 0);
+    sc_track_complete(&track, one, ticket.number);
+    ck_assert_uint_eq(sc_track_take_ready(&track, 0).hold, unregister.held);
+    ck_assert_uint_eq(sc_track_take_ready(&track, 0).hold, 0);
+    sc_track_end_hold(&track, unregister.held);
+    ck_assert_uint_eq(sc_track_take_ready(&track, 0).hold, freed.held);
+}
+END_TEST
+
+START_TEST(past_max_held_nothing_changes_and_the_caller_waits)
+{
+    copy(one, BASE);
+    copy(one, BASE + 4096);
+    ck_assert_uint_ne(take_down(BASE, SC_HOLD_FREE, 100).held, 0);
+    struct sc_take_down request = take_down(BASE + 4096, SC_HOLD_FREE, 100);
+    ck_assert(request.must_wait);
+    ck_assert_uint_eq(request.held, 0);
+    ck_assert_uint_eq(request.found.count, 1);
+    ck_assert_uint_eq(in_flight(BASE + 4096), 1);
+    request = take_down(BASE + 4096, SC_HOLD_WAIT, 100);
+    ck_assert(!request.must_wait);
+    ck_assert_uint_ne(request.held, 0);
+    ck_assert_uint_eq(request.found.count, 1);
+    ck_assert_uint_eq(in_flight(BASE + 4096), 0);
+    struct sc_hold_totals totals = sc_track_hold_totals(&track);
+    ck_assert_uint_eq(totals.peak_bytes, 64);
+}
+END_TEST
+
+START_TEST(a_hold_that_cannot_name_all_streams_is_not_made)
+{
+    for (int i = 0; i <= SC_HOLD_TICKETS_MAX; i++)
+        copy(sc_track_add_stream(&track, SC_STREAM_NONBLOCKING, legacy, 5, 0), BASE);
+    struct sc_take_down request = take_down(BASE, SC_HOLD_FREE, UINT64_MAX);
+    ck_assert(request.must_wait);
+    ck_assert_uint_eq(request.held, 0);
+    ck_assert(!sc_track_has_holds(&track));
+    ck_assert_uint_eq(in_flight(BASE), SC_HOLD_TICKETS_MAX + 1);
+    synchronise(legacy, SC_SCOPE_CONTEXT);
+    ck_assert_uint_eq(track.inflight.ops.live, 0);
+}
+END_TEST
+
+START_TEST(any_number_of_operations_is_taken_down)
+{
+    sc_track_add_range(&track, BASE, 64, SC_PINNED, legacy);
+    for (int round = 0; round < 2; round++) {
+        for (uintptr_t i = 0; i < 150; i++) { /* 0 to 74 on the range, 75 to 149 in both grids */
+            struct sc_op_info info = plain(i % 2 ? one : two, SC_H2D, BASE, 64 + i);
+            info.kind = i < 75 ? SC_PINNED : SC_REGISTERED;
+            sc_track_issue(&track, &info, &ops);
+        }
+        struct sc_take_down request = take_down(BASE, SC_HOLD_FREE_PINNED, UINT64_MAX);
+        ck_assert_uint_eq(request.found.count, 150);
+        ck_assert_uint_eq(track.inflight.ops.live, 0);
+        ck_assert_uint_eq(sc_track_awaited(&track, NULL, 0), 2);
+        synchronise(legacy, SC_SCOPE_CONTEXT);
+        sc_track_end_hold(&track, sc_track_take_ready(&track, 0).hold);
+    }
+}
+END_TEST
+
+START_TEST(libc_is_watched_while_heap_memory_is_in_flight_or_held)
+{
+    sc_track_add_range(&track, BASE, 4096, SC_PINNED, legacy);
+    copy(one, BASE);
+    ck_assert(!watched());
+    ck_assert(!sc_track_may_be_busy(&track, BASE, 64));
+    take_down(BASE, SC_HOLD_FREE_PINNED, UINT64_MAX);
+    ck_assert(watched());
+    ck_assert(sc_track_may_be_busy(&track, BASE, 64));
+    synchronise(one, SC_SCOPE_STREAM);
+    sc_track_end_hold(&track, sc_track_take_ready(&track, 0).hold);
+    ck_assert(!watched());
+    copy(one, BASE + 8192);
+    ck_assert(watched());
+    ck_assert(sc_track_may_be_busy(&track, BASE + 8192, 1));
+    synchronise(one, SC_SCOPE_STREAM);
+    ck_assert(!watched());
+    ck_assert(!sc_track_may_be_busy(&track, BASE + 8192, 1));
+}
+END_TEST
+
+START_TEST(complete_is_not_known)
+{
+    struct sc_ticket ticket = copy(one, BASE);
+    sc_track_complete(&track, one, ticket.number);
+    sc_track_complete(&track, one, 0); /* never goes back */
+    ck_assert(sc_order_complete(&track.order, &ticket));
+    ck_assert_uint_eq(in_flight(BASE), 1);
+    ck_assert_uint_eq(take_down(BASE, SC_HOLD_FREE, UINT64_MAX).found.count, 1);
+}
+END_TEST
+
+/* A synchronise that ends many operations lets other threads in between. */
+START_TEST(a_hundred_thousand_operations_retire)
+{
+    for (uintptr_t i = 0; i < 100000; i++)
+        copy(i % 2 ? one : blocking, BASE + i * 64);
+    ck_assert_uint_eq(track.inflight.ops.live, 100000);
+    synchronise(legacy, SC_SCOPE_CONTEXT);
+    ck_assert_uint_eq(track.inflight.ops.live, 0);
+    ck_assert(!watched());
+}
+END_TEST
+
+enum { THREADS = 4, ROUNDS = 3000 };
+
+/* One thread of a program: it copies out of a buffer of its own and out of one that all share, and
+ * frees its own in flight every third time. */
+static void *run_program(void *argument)
+{
+    uintptr_t number = (uintptr_t)argument;
+    uintptr_t own = BASE + (number + 1) * 0x10000;
+    uint32_t stream = sc_track_add_stream(
+        &track, number % 2 ? SC_STREAM_BLOCKING : SC_STREAM_NONBLOCKING, legacy, number + 16, 0);
+    bool wrong = false;
+    for (int round = 0; round < ROUNDS; round++) {
+        struct sc_ops found;
+        sc_track_add_range(&track, own, 4096, round % 2 ? SC_PINNED : SC_REGISTERED, legacy);
+        struct sc_op_info mine = plain(stream, SC_D2H, own, 256);
+        struct sc_op_info shared = plain(stream, SC_H2D, BASE, 64);
+        sc_track_issue(&track, &mine, &found);
+        wrong |= found.count != 0;
+        sc_track_issue(&track, &shared, &found);
+        wrong |= found.count != 0;
+        record(stream, EVENT + number);
+        sc_track_wait(&track, stream, EVENT + (number + 1) % THREADS);
+        sc_track_work(&track, stream);
+        if (round % 3)
+            synchronise(stream, SC_SCOPE_STREAM);
+        struct sc_take_down request = {.address = own,
+                                       .size_bytes = 4096,
+                                       .hold = true,
+                                       .kind = SC_HOLD_FREE,
+                                       .max_held_bytes = UINT64_MAX};
+        sc_track_take_down(&track, &request);
+        wrong |= (request.held && round % 3) || request.must_wait; /* others may have waited, too */
+        sc_track_remove_range(&track, own);
+        wrong |= sc_track_find_range(&track, own).range != 0;
+        if (request.held) {
+            sc_track_complete(&track, stream, mine.ticket.number);
+            while (sc_track_hold_lives(&track, request.held, request.held_age)) {
+                struct sc_release release = sc_track_take_ready(&track, 0);
+                if (release.hold) /* maybe another thread's */
+                    sc_track_end_hold(&track, release.hold);
+            }
+        }
+    }
+    sc_track_remove_stream(&track, stream);
+    return wrong ? &track : NULL;
+}
+
+START_TEST(threads_share_the_tracker)
+{
+    pthread_t threads[THREADS];
+    sc_track_add_range(&track, BASE, 64, SC_PINNED, legacy);
+    for (uintptr_t i = 0; i < THREADS; i++)
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, run_program, (void *)i), 0);
+    for (int i = 0; i < THREADS; i++) {
+        void *wrong;
+        pthread_join(threads[i], &wrong);
+        ck_assert_ptr_null(wrong);
+    }
+    synchronise(legacy, SC_SCOPE_CONTEXT);
+    ck_assert_uint_eq(track.inflight.ops.live, 0);
+    ck_assert(!sc_track_has_holds(&track));
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("track");
+    TCase *group = tcase_create("track");
+    tcase_add_checked_fixture(group, set_up, tear_down);
+    tcase_set_timeout(group, 120);
+    tcase_add_test(group, streams_keep_the_handle_and_the_device);
+    tcase_add_test(group, each_scope_waits_for_its_own);
+    tcase_add_test(group, a_point_covers_what_was_there_when_it_was_taken);
+    tcase_add_test(group, an_event_means_what_it_was_last_recorded_for);
+    tcase_add_test(group, a_wait_keeps_what_the_event_meant_then);
+    tcase_add_test(group, an_event_that_is_not_known_orders_nothing);
+    tcase_add_test(group, records_and_waits_are_work);
+    tcase_add_test(group, other_work_joins_legacy_and_is_joined);
+    tcase_add_test(group, events_that_are_recorded_again_take_no_more_memory);
+    tcase_add_test(group, an_inserted_edge_ends_the_conflict);
+    tcase_add_test(group, conflicts_at_issue_are_those_before_it);
+    tcase_add_test(group, ranges_come_and_go);
+    tcase_add_test(group, the_ranges_of_a_context_go_with_it);
+    tcase_add_test(group, with_nothing_in_flight_nothing_is_held);
+    tcase_add_test(group, without_a_hold_the_operations_are_only_named);
+    tcase_add_test(group, a_held_free_is_released_when_its_operations_are_complete);
+    tcase_add_test(group, a_release_can_be_put_back);
+    tcase_add_test(group, a_hold_lives_until_it_ends_whoever_comes_after);
+    tcase_add_test(group, a_free_of_what_is_held_is_held_behind_it);
+    tcase_add_test(group, past_max_held_nothing_changes_and_the_caller_waits);
+    tcase_add_test(group, a_hold_that_cannot_name_all_streams_is_not_made);
+    tcase_add_test(group, any_number_of_operations_is_taken_down);
+    tcase_add_test(group, libc_is_watched_while_heap_memory_is_in_flight_or_held);
+    tcase_add_test(group, complete_is_not_known);
+    tcase_add_test(group, a_hundred_thousand_operations_retire);
+    tcase_add_test(group, threads_share_the_tracker);
+    suite_add_tcase(suite, group);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -59,11 +59,16 @@ static __attribute__((noinline)) void *driver_symbol(void *handle, const char *n
     return sc_driver_wrapper_of(found);
 }
 
-/* Our exported wrappers must not make a program believe in a driver that is not there. */
+/* Our exported wrappers must not make a program believe in a driver that is not there. When there is
+ * none, the failed look-up behind us has also set dlerror(), and its NULL is the answer. Never a
+ * tail call: it is this object that must be asking for what comes after it. */
 static bool is_only_ours(const char *name)
 {
-    return sc_driver_wraps(name) && !find_real_dlsym()(RTLD_NEXT, name) &&
-           !sc_driver_attach(NULL);
+    if (!sc_driver_wraps(name) || sc_driver_attach(NULL))
+        return false;
+    void *behind_us = find_real_dlsym()(RTLD_NEXT, name);
+    __asm__ volatile("" : "+r"(behind_us));
+    return !behind_us;
 }
 
 SC_EXPORT void *dlsym(void *restrict handle, const char *restrict name)
@@ -73,7 +78,7 @@ SC_EXPORT void *dlsym(void *restrict handle, const char *restrict name)
         if (handle != RTLD_DEFAULT)
             return driver_symbol(handle, name);
         if (is_only_ours(name))
-            return find_real_dlsym()(RTLD_NEXT, name); /* NULL, and dlerror() says why */
+            return NULL;
     }
     return real(handle, name);
 }

@@ -37,6 +37,7 @@ static struct {
     bool woken;
     _Atomic unsigned waiters; /* threads that wait for a hold to end */
     unsigned first, count; /* verdicts to be given */
+    _Atomic unsigned unjudged; /* the same count, for a look without the lock */
     unsigned judging;      /* taken out of the queue, not yet on disk */
     struct verdict queue[QUEUE_MAX];
 } reaper = {.lock = PTHREAD_MUTEX_INITIALIZER,
@@ -69,6 +70,7 @@ static bool judge_next_locked(void)
     struct verdict verdict = reaper.queue[reaper.first];
     reaper.first = (reaper.first + 1) % QUEUE_MAX;
     reaper.count--;
+    atomic_store_explicit(&reaper.unjudged, reaper.count, memory_order_relaxed);
     reaper.judging++;
     pthread_mutex_unlock(&reaper.lock);
     judge(&verdict);
@@ -76,6 +78,18 @@ static bool judge_next_locked(void)
     reaper.judging--;
     pthread_cond_broadcast(&reaper.done);
     return true;
+}
+
+void sc_reaper_judge_now(void)
+{
+    if (sc_likely(atomic_load_explicit(&reaper.unjudged, memory_order_relaxed) == 0))
+        return;
+    int saved = errno;
+    pthread_mutex_lock(&reaper.lock);
+    while (judge_next_locked())
+        continue;
+    pthread_mutex_unlock(&reaper.lock);
+    errno = saved;
 }
 
 /* ---- giving back ---- */
@@ -262,6 +276,7 @@ void sc_reaper_judge(const struct sc_hazard *hazard, const struct sc_ticket *tic
     if (queued) {
         unsigned slot = (reaper.first + reaper.count++) % QUEUE_MAX;
         reaper.queue[slot] = (struct verdict){*hazard, *ticket};
+        atomic_store_explicit(&reaper.unjudged, reaper.count, memory_order_relaxed);
         wake_locked();
     }
     if (queued && sc_options.halt_on_error)

@@ -5,6 +5,7 @@
 
 #include "interpose/issue.h"
 #include "interpose/process.h"
+#include "interpose/reaper.h"
 #include "interpose/streams.h"
 #include "interpose/wrap.h"
 
@@ -18,6 +19,7 @@ static enum sc_scope scope_of(const struct sc_stream_record *stream)
 struct sc_sync sc_sync_begin_stream(CUstream handle, bool per_thread)
 {
     struct sc_sync sync = {false};
+    sc_reaper_judge_now();
     struct sc_stream_record *stream = sc_active() ? sc_streams_find(handle, per_thread) : NULL;
     if (stream) {
         sync.on = true;
@@ -29,6 +31,7 @@ struct sc_sync sc_sync_begin_stream(CUstream handle, bool per_thread)
 struct sc_sync sc_sync_begin_copy(bool per_thread)
 {
     struct sc_sync sync = {false};
+    sc_reaper_judge_now();
     struct sc_stream_record *stream = sc_active() ? sc_streams_find(NULL, per_thread) : NULL;
     if (stream) {
         sync.on = true;
@@ -41,6 +44,7 @@ struct sc_sync sc_sync_begin_copy(bool per_thread)
 struct sc_sync sc_sync_begin_context(CUcontext handle)
 {
     struct sc_sync sync = {false};
+    sc_reaper_judge_now();
     struct sc_context *context = NULL;
     if (sc_active())
         context = handle ? sc_streams_known_context(handle) : sc_streams_current_context();
@@ -54,6 +58,7 @@ struct sc_sync sc_sync_begin_context(CUcontext handle)
 struct sc_sync sc_sync_begin_event(CUevent event)
 {
     struct sc_sync sync = {false};
+    sc_reaper_judge_now();
     if (sc_active()) {
         sync.on = true;
         sync.point = sc_track_event_point(&sc_track, (uintptr_t)event);

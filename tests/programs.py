@@ -21,6 +21,7 @@ which it is. Only the standard library is needed; a report is held against its s
 jsonschema is installed.
 """
 
+import difflib
 import json
 import os
 import pathlib
@@ -353,7 +354,8 @@ class Survivor:
 
 
 def self_check(machine, source, program, preload=False, wrapper=()):
-    """A program that says by its exit status whether all is well."""
+    """A program that says by its exit status whether all is well. Where NAME.expected lies beside
+    its source, that is what it has to print."""
     directives = Directives(source)
     machine.require(directives)
     with Report() as report:
@@ -361,7 +363,14 @@ def self_check(machine, source, program, preload=False, wrapper=()):
         run = Run(command, machine.environment(directives, preload, report.option),
                   float(directives.one("timeout", "60")))
         run.expect_status(0)
-    return run
+    expected = source.with_suffix(".expected")
+    if expected.exists():
+        wanted, printed = expected.read_text(), run.stdout.decode(errors="replace")
+        if printed != wanted:
+            changes = difflib.unified_diff(wanted.splitlines(), printed.splitlines(),
+                                           str(expected.relative_to(ROOT)), "stdout", n=0,
+                                           lineterm="")
+            raise Failure("stdout is not as expected\n" + "\n".join(changes))
 
 
 def sources(folder, pattern="*"):

@@ -96,14 +96,14 @@ def self_checks(folder, pattern="*", preload=False, out="out", wrapper=(), built
 
     def check(source):
         program = machine.out / (built or f"tests/{folder}") / source.stem
-        return lambda: programs.self_check(machine, source, program, preload, wrapper) and None
+        return lambda: programs.self_check(machine, source, program, preload, wrapper)
     return [(source.stem, check(source)) for source in programs.sources(folder, pattern)]
 
 
 def simulation():
     machine = Machine()
     return [(source.parent.name, lambda source=source: programs.self_check(
-        machine, source, machine.out / "tests" / "sim" / source.parent.name) and None)
+        machine, source, machine.out / "tests" / "sim" / source.parent.name))
         for source in sorted((ROOT / "tests" / "sim").glob("*/selftest.c"))]
 
 
@@ -138,8 +138,10 @@ SUITES = {
     "format": lambda: [("format", script("check-format"))],
     "unit": lambda: units() + python_units(),
     "sim": simulation,
+    "conformance": lambda: self_checks("gpu", "conformance", built="gpu"),
     "twins": lambda: programs.twins(Machine()),
     "survival": lambda: programs.survivors(Machine()),
+    "demo": lambda: [("demo", script("demo"))],
     "fuzz": fuzz,
     "sanitizers": sanitizers,
     "soak": lambda: self_checks("bench", "soak", preload=True, built="bench"),

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Runs out/bench/bench without a preload, with the nop library and with libsafecopy in its modes, and
-prints a table of medians last.
+"""Runs out/bench/bench without a preload, with the nop library and with libsafecopy in its modes,
+and prints a table of medians last.
 
     tests/bench/run.py [--rounds N | --quick] [--only BENCHMARK]... [--out FILE] [--sim]
 
-The ways take turns in every round, so that drift of the machine hits all alike. Targets are those of
-the mode `fix`. Nothing is asserted: the status is 0 unless a run failed. Without a GPU, or with
+The ways take turns in every round, so that drift of the machine hits all alike. Targets are
+those of the mode `fix`. Nothing is asserted: the status is 0 unless a run failed. Without a GPU, or with
 --sim, the simulated one stands in and the table's title says so.
 """
 
@@ -61,8 +61,8 @@ TARGETS = [
     ("free_host_busy", "value", 50),
 ]
 LEGEND = """Medians over interleaved runs; `ratio` is fix/none. Targets hold for fix: a plain
-number bounds the ratio; `flat` bounds the growth since the family's first row, divided by the growth
-without preload where that is above 1; `added` bounds fix - none; a unit bounds the value."""
+number bounds the ratio; `flat` bounds the growth since the family's first row, divided by the
+growth without preload where that is above 1; `added` bounds fix - none; a unit bounds the value."""
 
 
 class RunFailed(Exception):
@@ -243,8 +243,8 @@ def where_it_goes(results, simulated):
         none, nop, fix = (results.median(figure, way) for way in ("none", "nop", "fix"))
         if result.startswith("missed") and nop is not None:
             unit = results.units[figure]
-            yield (f"- {figure}: {number(fix - none)} {unit} more than none, of which interposition "
-                   f"{number(nop - none)} and the library itself {number(fix - nop)}.")
+            yield (f"- {figure}: {number(fix - none)} {unit} more than none, of which "
+                   f"interposition {number(nop - none)}, the library itself {number(fix - nop)}.")
 
 
 def title(simulated):
@@ -261,7 +261,8 @@ def title(simulated):
 
 
 def document(results, simulated):
-    lines = [title(simulated), "", f"{results.rounds} rounds. " + LEGEND, "", *where_it_goes(results, simulated)]
+    lines = [title(simulated), "", f"{results.rounds} rounds. " + LEGEND, "",
+             *where_it_goes(results, simulated)]
     for (figure, remark), ways in results.remarks.items():
         lines.append(f"- {figure} ({', '.join(ways)}): {remark}.")
     for failure in results.failures:

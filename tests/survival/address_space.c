@@ -1,3 +1,5 @@
+// expect-exit: 0
+//
 // A moderate RLIMIT_AS, set before CUDA is used: the library must not need address space in the
 // gigabytes. (A real driver does; there the program only says so.)
 #include "survival.h"

@@ -1,3 +1,5 @@
+// expect-exit: 0
+//
 // A signal every millisecond while copies run. System calls of the program are interrupted as they
 // always are; CUDA calls never fail for it, and errno is the program's own.
 #include "survival.h"

@@ -1,3 +1,5 @@
+// expect-exit: 0
+//
 // pthread_atfork handlers that allocate and free, before and after those that the driver and the
 // library install: no lock of either may be held while the handlers of the program run.
 #include "process.h"

@@ -1,3 +1,5 @@
+// expect-exit: 0
+//
 // A capture with copies, events and a second stream, replayed; and the calls that a capture does
 // not permit. Codes and data are the driver's: nothing of ours may disturb a capture, also not from
 // another thread.

@@ -1,3 +1,5 @@
+// expect-exit: 0
+//
 // A daemon's way: every descriptor from 3 on is closed after CUDA is in use, and the next files
 // take their numbers. They must not receive what the library writes when the process ends.
 #include "descriptors.h"

@@ -1,3 +1,5 @@
+// expect-exit: 0
+//
 // Started without a standard error. The program's first file becomes descriptor 2 and must not
 // receive anybody's messages.
 #include "descriptors.h"

@@ -1,3 +1,5 @@
+// expect-exit: 0
+//
 // Started without a standard output. The first file that the program opens takes its number; what
 // is printed goes there, and nobody else writes to it.
 #include "descriptors.h"

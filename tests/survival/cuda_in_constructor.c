@@ -1,3 +1,4 @@
+// expect-exit: 0
 // preload-also: early
 //
 // A library whose constructor runs before those of most others uses CUDA there, and again in its

@@ -1,3 +1,5 @@
+// expect-exit: 0
+//
 // Before CUDA is used, the program's files have the numbers that they always had.
 #include "descriptors.h"
 

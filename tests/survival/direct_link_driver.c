@@ -1,3 +1,4 @@
+// expect-exit: 0
 // link: cuda
 //
 // The driver API linked directly. Through a handle and through the link the program reaches the

@@ -1,3 +1,5 @@
+// expect-exit: 0
+//
 // dlerror reports the program's own failed look-up, once, in its own words, and a look-up that
 // succeeds leaves nothing behind. The library's look-ups in between must not show.
 #include "lookup.h"

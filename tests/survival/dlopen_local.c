@@ -1,3 +1,4 @@
+// expect-exit: 0
 // link: none
 //
 // libcuda opened RTLD_LOCAL and used through dlsym alone, as ctypes and many loaders do: a copy on

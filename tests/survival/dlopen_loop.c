@@ -1,3 +1,4 @@
+// expect-exit: 0
 // link: none
 //
 // libcuda opened, used and closed over and over, and a library without CUDA too. A pointer kept

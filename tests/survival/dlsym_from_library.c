@@ -1,3 +1,5 @@
+// expect-exit: 0
+//
 // A library that is opened later asks dlsym for RTLD_NEXT and RTLD_DEFAULT: both mean what they
 // mean for that library, whoever stands in between.
 #include "lookup.h"

@@ -1,3 +1,5 @@
+// expect-exit: 0
+//
 // dlsym(RTLD_NEXT) in an ordinary program means "after this program"; found from anywhere else, a
 // shim around malloc calls itself for ever. Also RTLD_DEFAULT, handles, dlvsym and NULL handles.
 #include "lookup.h"

@@ -1,3 +1,4 @@
+// expect-exit: 0
 // preload-also: interposer
 //
 // A second interposer beside this library wraps malloc, free and cuMemAlloc by dlsym(RTLD_NEXT), as

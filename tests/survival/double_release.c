@@ -1,3 +1,5 @@
+// expect-exit: 0
+//
 // The second release of anything fails as it does without us, and so does a release by the wrong
 // function or by an address inside the buffer.
 #include "survival.h"

@@ -1,3 +1,4 @@
+// expect-exit: 0
 // link: none
 // env: LD_LIBRARY_PATH=/nonexistent
 //

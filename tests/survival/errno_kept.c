@@ -1,3 +1,5 @@
+// expect-exit: 0
+//
 // No call that succeeds changes errno: neither CUDA's nor free's. (free keeps errno since
 // glibc 2.33.)
 #include "survival.h"

@@ -1,3 +1,5 @@
+// expect-exit: 0
+//
 // C++ exceptions around CUDA calls: thrown past buffers whose destructors give them back, thrown
 // and caught inside a host function, and carried from one to the main thread.
 #include "survival.h"

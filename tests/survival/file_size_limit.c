@@ -1,3 +1,5 @@
+// expect-exit: 0
+//
 // From some moment on no file may grow (RLIMIT_FSIZE is 0), and SIGXFSZ has its default action. A
 // report that can no longer be written may be lamented on stderr, which goes nowhere here; the
 // program must not die of it.

@@ -1,3 +1,5 @@
+// expect-exit: 0
+//
 // A parent that uses CUDA forks children that only use the heap, and end by exit and by _exit. The
 // driver does not survive a fork; the program must, and so must the parent's CUDA.
 #include "process.h"

@@ -1,3 +1,5 @@
+// expect-exit: 0
+//
 // The child uses CUDA before its parent ever does, as workers of a pool do; then another child,
 // then the parent.
 #include "process.h"

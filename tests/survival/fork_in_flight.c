@@ -1,3 +1,5 @@
+// expect-exit: 0
+//
 // Forks with copies in flight. The child frees its own copies of the buffers: memory of its own, in
 // a process without a device, so nothing there is a hazard or waits for anything.
 #include "process.h"

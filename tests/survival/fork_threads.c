@@ -1,3 +1,5 @@
+// expect-exit: 0
+//
 // Forks again and again while other threads allocate, free and copy: no lock of ours may be left
 // taken in a child.
 #include "process.h"

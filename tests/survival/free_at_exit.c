@@ -1,3 +1,5 @@
+// expect-exit: 0
+//
 // A destructor gives buffers back after main: pinned, registered and plain, with all their
 // copies synchronised.
 #include "survival.h"

@@ -1,3 +1,4 @@
+// expect-exit: 0
 // link: none
 //
 // cuGetProcAddress, both versions, over names, driver versions and flags: the results, the statuses

@@ -1,3 +1,4 @@
+// expect-exit: 0
 // link: none
 //
 // The look-up function looked up through itself, again and again, and functions reached that way

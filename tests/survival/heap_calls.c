@@ -1,3 +1,5 @@
+// expect-exit: 0
+//
 // Everything that the heap offers, with buffers registered, so that the hooks look at every
 // pointer: results, errno and contents are the C library's.
 #include "survival.h"

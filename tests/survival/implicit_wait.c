@@ -1,3 +1,5 @@
+// expect-exit: 0
+//
 // Correct programs lean on the waits of cudaFree, cudaFreeHost and cudaHostUnregister of idle
 // buffers: after each of them a copy issued before on another buffer has landed.
 #include "survival.h"

@@ -1,3 +1,5 @@
+// expect-exit: 0
+//
 // Calls that fail must fail with the driver's own codes, and leave nothing recorded behind: the
 // table of results is the test.
 #include "survival.h"

@@ -1,3 +1,5 @@
+// expect-exit: 0
+//
 // cudaGetLastError and cudaPeekAtLastError say what the program's own calls did: an error stays
 // through successful calls until it is taken, and nothing of ours adds one.
 #include "survival.h"

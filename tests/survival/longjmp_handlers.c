@@ -1,3 +1,5 @@
+// expect-exit: 0
+//
 // longjmp and siglongjmp out of signal handlers that interrupt the heap-free parts of a program
 // between CUDA calls, some hundred times. Nothing may count on a handler to return.
 #include "survival.h"

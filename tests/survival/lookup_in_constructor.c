@@ -1,3 +1,4 @@
+// expect-exit: 0
 // link: none
 //
 // dlsym and dlopen called from a constructor, before main, and from a destructor, after it.

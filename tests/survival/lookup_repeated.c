@@ -1,3 +1,5 @@
+// expect-exit: 0
+//
 // The same look-up ten thousand times, by handle and by default, from several threads: the same
 // pointer each time and never NULL.
 #include "lookup.h"

@@ -1,3 +1,5 @@
+// expect-exit: 0
+//
 // Ten thousand small registered and pinned buffers come and go while others are in use: no limit is
 // hit and every address can be used again.
 #include "survival.h"

@@ -1,3 +1,5 @@
+// expect-exit: 0
+//
 // mmap, munmap and mremap in all their forms and errors, with registered mappings beside them.
 #include "survival.h"
 

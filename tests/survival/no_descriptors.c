@@ -1,3 +1,5 @@
+// expect-exit: 0
+//
 // With CUDA in use the limit on open files drops to what is open: nothing new can be opened, and
 // copies, frees and the exit go on.
 #include "descriptors.h"

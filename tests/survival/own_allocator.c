@@ -1,3 +1,5 @@
+// expect-exit: 0
+//
 // The program defines malloc and free itself, without headers and without malloc_usable_size:
 // blocks are page-aligned when large and the program's own counters must see every call.
 #include "survival.h"

@@ -1,3 +1,4 @@
+// expect-exit: 0
 // preload-also: allocator
 //
 // An allocator preloaded after this library, as jemalloc and tcmalloc are: page-aligned blocks, no

@@ -1,3 +1,4 @@
+// expect-exit: 0
 // preload-also: dlsym_allocator
 //
 // An allocator whose first call looks functions up with dlsym, which allocates, which calls it: the

@@ -1,3 +1,5 @@
+// expect-exit: 0
+//
 // cudaGetDriverEntryPoint and its ByVersion form, with every flag, and a copy through what they
 // gave.
 #include "lookup.h"

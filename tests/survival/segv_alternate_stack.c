@@ -1,3 +1,5 @@
+// expect-exit: 0
+//
 // A stack overflow caught on an alternate stack, after CUDA was used: the handler of a language
 // runtime. It must run there, and its longjmp must leave everything usable.
 #include "survival.h"

@@ -1,3 +1,5 @@
+// expect-exit: 0
+//
 // The program's own SIGSEGV handler: it recovers by siglongjmp from faults of its own making, sees
 // the address that it touched, and is given back by sigaction and signal as it was set.
 #include "survival.h"

@@ -1,3 +1,5 @@
+// expect-exit: 0
+//
 // Blocked signals, SIGSEGV among them, are reported by the mask calls as they were set, and
 // inherited by threads; a blocked signal is delivered when it is unblocked and not before.
 #include "survival.h"

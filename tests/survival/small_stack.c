@@ -1,3 +1,5 @@
+// expect-exit: 0
+//
 // A thread with the smallest stack there is allocates and frees, with buffers registered: the hooks
 // may not need more stack than the functions they stand for. Copies are made on 64 KB.
 #include "survival.h"

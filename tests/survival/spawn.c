@@ -1,3 +1,5 @@
+// expect-exit: 0
+//
 // vfork and exec, posix_spawn, system and popen out of a program that uses CUDA. The library is
 // preloaded into every child, which have nothing to do with CUDA.
 #include "process.h"

@@ -1,3 +1,5 @@
+// expect-exit: 0
+//
 // Buffers that are registered, copied from, synchronised and then left or freed without being
 // unregistered; the same address registered again by its next owner. Allowed or refused, the codes
 // are the driver's.

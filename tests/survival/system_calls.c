@@ -1,3 +1,5 @@
+// expect-exit: 0
+//
 // read, write and their kin on pinned memory with nothing in flight: byte counts, partial results,
 // errors.
 #include "survival.h"

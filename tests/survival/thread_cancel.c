@@ -1,3 +1,5 @@
+// expect-exit: 0
+//
 // Threads that are cancelled, and that leave by pthread_exit with clean-up handlers that free.
 #include "survival.h"
 

@@ -1,3 +1,4 @@
+// expect-exit: 0
 // cflags: -DCUDA_API_PER_THREAD_DEFAULT_STREAM
 //
 // Many short-lived threads, each with its own default stream, which goes with the thread.

@@ -1,3 +1,5 @@
+// expect-exit: 0
+//
 // Sixteen threads allocate, free and copy at once, and every one of them ends.
 #include "survival.h"
 

@@ -1,3 +1,5 @@
+// expect-exit: 0
+//
 // Thread-specific destructors run late in a thread's life, when other libraries' thread-local state
 // may be gone: this one frees heap memory, makes a CUDA copy and sets itself up once more.
 #include "survival.h"

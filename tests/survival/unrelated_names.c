@@ -1,3 +1,4 @@
+// expect-exit: 0
 // link: cudart fake
 //
 // A library that is not the driver defines functions whose names begin with "cu", and one whose

@@ -1,3 +1,5 @@
+// expect-exit: 0
+//
 // The working folder goes away under the program and the umask forbids everything: nothing can be
 // written there, and the program does not hear of it.
 #include "survival.h"

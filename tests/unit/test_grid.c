@@ -161,7 +161,7 @@ END_TEST
 START_TEST(an_item_whose_two_cells_share_a_chain_is_visited_once)
 {
     struct sc_grid small;
-    ck_assert_int_eq(sc_grid_init(&small, &pool, 4), 0);
+    ck_assert_int_eq(sc_grid_init(&small, &pool, 2), 0);
     for (uintptr_t border = 1; border < 200; border++) {
         uintptr_t address = (border << 26) - 8;
         uint32_t id = sc_pool_take(&pool);
@@ -171,7 +171,7 @@ START_TEST(an_item_whose_two_cells_share_a_chain_is_visited_once)
         sc_grid_insert(&small, id);
         for (uintptr_t start = address; start <= address + 8; start += 8) {
             memset(visits, 0, sizeof visits);
-            sc_grid_overlaps_locked(&small, start, 16, note, visits);
+            sc_grid_overlaps_locked(&small, start, 8, note, visits);
             ck_assert_uint_eq(visits[id], 1);
         }
         sc_grid_remove(&small, id);

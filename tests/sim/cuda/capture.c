@@ -279,31 +279,44 @@ SIM_API_PTSZ(cuStreamBeginCaptureToGraph,
     return begin(dflt, hStream, hGraph, dependencies, numDependencies, mode);
 }
 
-static void visit_ancestors(CUgraphNode node)
+/* Marks the nodes and all that they depend on. `room` holds as many nodes as the graph has. */
+static void mark_ancestors(const CUgraphNode *nodes, size_t count, CUgraphNode *room)
 {
-    if (!node->visited) {
-        node->visited = true;
-        for (size_t i = 0; i < node->dep_count; i++) {
-            visit_ancestors(node->deps[i]);
+    size_t waiting = 0;
+    for (;;) {
+        for (size_t i = 0; i < count; i++) {
+            if (!nodes[i]->visited) {
+                nodes[i]->visited = true;
+                room[waiting++] = nodes[i];
+            }
         }
+        if (waiting == 0) {
+            return;
+        }
+        CUgraphNode next = room[--waiting];
+        nodes = next->deps;
+        count = next->dep_count;
     }
 }
 
 /* Whether all work of all streams has been joined back into the origin. */
 static bool joined_locked(const struct sim_capture *capture)
 {
-    bool joined = true;
+    CUstream origin = capture->origin;
+    CUgraphNode *room = calloc(capture->graph->count + 1, sizeof *room);
+    bool joined = room != NULL;
     for (CUgraphNode n = capture->graph->first; n; n = n->next) {
         n->visited = false;
     }
-    for (size_t i = 0; i < capture->origin->capture_dep_count; i++) {
-        visit_ancestors(capture->origin->capture_deps[i]);
+    if (room) {
+        mark_ancestors(origin->capture_deps, origin->capture_dep_count, room);
     }
     for (CUstream s = capture->streams; s; s = s->next_captured) {
         for (size_t i = 0; i < s->capture_dep_count; i++) {
             joined = joined && s->capture_deps[i]->visited;
         }
     }
+    free(room);
     return joined;
 }
 

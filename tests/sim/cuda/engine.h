@@ -39,6 +39,11 @@ void sim_stream_wait_locked(CUstream stream, uint64_t seq);
 /* The same for all work that the context (or, NULL, any context of the device) has queued now. */
 void sim_device_wait_locked(CUdevice device, CUcontext only);
 
+/* Whether the stream has work left, and waiting until it has none of what it has now. The legacy
+ * stream answers for the blocking streams of its context, too. */
+bool sim_stream_idle_locked(CUstream stream);
+void sim_stream_wait_all_locked(CUstream stream);
+
 static inline bool sim_stream_reached(CUstream stream, uint64_t seq)
 {
     return atomic_load_explicit(&stream->done, memory_order_acquire) >= seq;

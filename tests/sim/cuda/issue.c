@@ -160,34 +160,48 @@ void sim_stream_wait_locked(CUstream stream, uint64_t seq)
     sim_stream_unref_locked(stream);
 }
 
-static size_t pending_locked(CUdevice device, CUcontext only, struct sim_fence *out, size_t room)
+/* Which streams a wait is for: those of a device, of a context, or the ones of a context that the
+ * legacy stream speaks for. */
+struct scope {
+    CUdevice device;
+    CUcontext only;
+    bool legacy;
+};
+
+static bool in_scope(CUstream stream, const struct scope *scope)
+{
+    return !scope->legacy || stream->legacy || stream->blocking;
+}
+
+static size_t pending_locked(const struct scope *scope, struct sim_fence *out, size_t room)
 {
     size_t count = 0;
     for (CUcontext c = sim_contexts; c; c = c->next) {
-        if (only ? c != only : c->device != device) {
+        if (scope->only ? c != scope->only : c->device != scope->device) {
             continue;
         }
         for (CUstream s = c->streams; s; s = s->next) {
-            if (!sim_stream_reached(s, s->issued)) {
-                if (count < room) {
-                    out[count] = (struct sim_fence){s, s->issued};
-                    sim_stream_ref_locked(s);
-                }
-                count++;
+            if (!in_scope(s, scope) || sim_stream_reached(s, s->issued)) {
+                continue;
             }
+            if (count < room) {
+                out[count] = (struct sim_fence){s, s->issued};
+                sim_stream_ref_locked(s);
+            }
+            count++;
         }
     }
     return count;
 }
 
-void sim_device_wait_locked(CUdevice device, CUcontext only)
+static void wait_locked(const struct scope *scope)
 {
-    size_t count = pending_locked(device, only, NULL, 0);
+    size_t count = pending_locked(scope, NULL, 0);
     struct sim_fence *fences = count ? calloc(count, sizeof *fences) : NULL;
     if (!fences) {
         return;
     }
-    count = pending_locked(device, only, fences, count);
+    count = pending_locked(scope, fences, count);
     for (size_t i = 0; i < count; i++) {
         sim_stream_force_locked(fences[i].stream, fences[i].seq);
     }
@@ -196,6 +210,27 @@ void sim_device_wait_locked(CUdevice device, CUcontext only)
         sim_stream_unref_locked(fences[i].stream);
     }
     free(fences);
+}
+
+void sim_device_wait_locked(CUdevice device, CUcontext only)
+{
+    wait_locked(&(struct scope){.device = device, .only = only});
+}
+
+void sim_stream_wait_all_locked(CUstream stream)
+{
+    if (stream->legacy) {
+        wait_locked(&(struct scope){.only = stream->context, .legacy = true});
+    } else {
+        sim_stream_wait_locked(stream, stream->issued);
+    }
+}
+
+bool sim_stream_idle_locked(CUstream stream)
+{
+    const struct scope scope = {.only = stream->context, .legacy = true};
+    return stream->legacy ? pending_locked(&scope, NULL, 0) == 0
+                          : sim_stream_reached(stream, stream->issued);
 }
 
 CUstream sim_stream_new_locked(CUcontext context, unsigned flags, int priority)

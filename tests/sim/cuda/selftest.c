@@ -237,48 +237,57 @@ static void die_by_batch(void)
 }
 
 /* ---- section 2 ---- */
+enum { FREE_HOST, UNREGISTER, FREE_DEVICE, ALLOC_HOST, REGISTER, DESTROY, WAITS = FREE_DEVICE };
+
 static double free_ms(int what)
 {
     CUstream stream = stream_new(CU_STREAM_NON_BLOCKING);
-    void *pinned, *heap = aligned_alloc(4096, MB);
+    void *pinned = host_new(PINNED, MB), *registered = host_new(REGISTERED, MB);
+    void *more_pinned = NULL, *heap = host_new(PAGEABLE, MB);
     CUdeviceptr memory;
-    OK(cuMemAllocHost(&pinned, MB));
-    OK(cuMemHostRegister(heap, MB, 0));
     OK(cuMemAlloc(&memory, MB));
     occupy(stream);
     double start = now_ms();
     switch (what) {
-    case 0:
+    case FREE_HOST:
         OK(cuMemFreeHost(pinned));
         break;
-    case 1:
-        OK(cuMemHostUnregister(heap));
+    case UNREGISTER:
+        OK(cuMemHostUnregister(registered));
         break;
-    case 2:
+    case FREE_DEVICE:
         OK(cuMemFree(memory));
         break;
-    case 3:
-        OK(cuMemAllocHost(&pinned, MB));
+    case ALLOC_HOST:
+        OK(cuMemAllocHost(&more_pinned, MB));
         break;
-    case 4:
+    case REGISTER:
+        OK(cuMemHostRegister(heap, MB, 0));
+        break;
+    case DESTROY:
         OK(cuStreamDestroy(stream));
-        break;
-    case 5:
-        OK(cuMemHostRegister((char *)heap + MB, 4096, 0));
         break;
     }
     double took = now_ms() - start;
     OK(cuCtxSynchronize());
+    IS(cuMemFreeHost(pinned), what == FREE_HOST ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS);
+    IS(cuMemHostUnregister(registered),
+       what == UNREGISTER ? CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED : CUDA_SUCCESS);
+    IS(cuMemFree(memory), what == FREE_DEVICE ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS);
+    OK(cuMemFreeHost(more_pinned));
+    IS(cuMemHostUnregister(heap),
+       what == REGISTER ? CUDA_SUCCESS : CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED);
+    IS(cuStreamDestroy(stream), what == DESTROY ? CUDA_ERROR_INVALID_HANDLE : CUDA_SUCCESS);
+    free(registered);
+    free(heap);
     return took;
 }
 
 static void test_frees(void)
 {
-    CHECK(free_ms(0) > BUSY_MS / 2);
-    CHECK(free_ms(1) > BUSY_MS / 2);
-    CHECK(free_ms(2) > BUSY_MS / 2);
-    CHECK(free_ms(3) < BUSY_MS / 2);
-    CHECK(free_ms(4) < BUSY_MS / 2);
+    for (int what = FREE_HOST; what <= DESTROY; what++) {
+        CHECK((free_ms(what) > BUSY_MS / 2) == (what <= WAITS));
+    }
 }
 
 static void test_unmap_in_flight(void)
@@ -608,6 +617,21 @@ static void test_order(void)
     OK(cuStreamDestroy(free_running));
 }
 
+/* Asking about the legacy stream orders nothing, waiting for it waits for the blocking streams. */
+static void test_legacy_query(void)
+{
+    CUstream a = stream_new(CU_STREAM_DEFAULT), b = stream_new(CU_STREAM_DEFAULT);
+    occupy(a);
+    IS(cuStreamQuery(NULL), CUDA_ERROR_NOT_READY);
+    OK(cuMemsetD8Async(device, 1, 64, b));
+    OK(cuStreamSynchronize(b));
+    IS(cuStreamQuery(a), CUDA_ERROR_NOT_READY);
+    OK(cuStreamSynchronize(NULL));
+    OK(cuStreamQuery(a));
+    OK(cuStreamDestroy(a));
+    OK(cuStreamDestroy(b));
+}
+
 static void test_values(void)
 {
     CUstream a = stream_new(1), b = stream_new(1);
@@ -752,6 +776,7 @@ static int run_all(void)
     test_capture();
     test_graph();
     test_order();
+    test_legacy_query();
     test_values();
     test_many();
     test_attributes();

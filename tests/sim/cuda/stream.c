@@ -135,13 +135,8 @@ SIM_API_PTSZ(cuStreamSynchronize, (CUstream hStream), hStream)
     if (result == CUDA_SUCCESS) {
         result = sim_capture_wait_locked(stream);
     }
-    if (result == CUDA_SUCCESS && stream->legacy) {
-        /* A marker joins the blocking streams, which waiting for the legacy stream includes. */
-        struct sim_work mark = {.kind = WORK_MARK};
-        result = sim_stream_work_locked(stream, &mark, NULL);
-    }
     if (result == CUDA_SUCCESS) {
-        sim_stream_wait_locked(stream, stream->issued);
+        sim_stream_wait_all_locked(stream);
     }
     sim_unlock();
     return result;
@@ -155,11 +150,7 @@ SIM_API_PTSZ(cuStreamQuery, (CUstream hStream), hStream)
     if (result == CUDA_SUCCESS) {
         result = sim_capture_wait_locked(stream);
     }
-    if (result == CUDA_SUCCESS && stream->legacy) {
-        struct sim_work mark = {.kind = WORK_MARK};
-        result = sim_stream_work_locked(stream, &mark, NULL);
-    }
-    if (result == CUDA_SUCCESS && !sim_stream_reached(stream, stream->issued)) {
+    if (result == CUDA_SUCCESS && !sim_stream_idle_locked(stream)) {
         result = CUDA_ERROR_NOT_READY;
     }
     sim_unlock();

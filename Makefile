@@ -99,8 +99,8 @@ NOP         := $(if $(NOP_OBJ),$(OUT)/libsafecopy-nop.so)
 # The command shares the parsing of options and the rendering of text with the library; its first
 # lines say what else, as `links: a.c b.c`.
 COMMAND_SRC := $(call sources,report/command/*.c)
-SHARED_SRC  := $(sort $(wildcard report/options.c report/text.c $(if $(COMMAND_SRC), \
-               $(shell sed -n '1,40s/.*links: *\([a-z_/. ]*\).*/\1/p' report/command/main.c 2>/dev/null))))
+LINKS       := $(shell sed -n 's/.*links: *\([a-z_/. ]*\).*/\1/p' report/command/main.c 2>/dev/null)
+SHARED_SRC  := $(sort $(wildcard report/options.c report/text.c $(LINKS)))
 COMMAND_OBJ := $(call objects,$(COMMAND_SRC) $(SHARED_SRC))
 COMMAND     := $(if $(COMMAND_SRC),$(OUT)/safecopy)
 
@@ -146,8 +146,8 @@ tests: all $(PROGRAMS)
 # --- compiling ------------------------------------------------------------------------------------
 
 # Changed flags rebuild; the file is rewritten only when they differ.
-FLAGS_NOW := $(strip $(CC) $(CXX) $(CPPFLAGS) $(OPT) $(CFLAGS) $(CXXFLAGS) $(LDFLAGS) $(INSTRUMENT) \
-             $(TOOLKIT))
+FLAGS_NOW := $(strip $(CC) $(CXX) $(CPPFLAGS) $(OPT) $(CFLAGS) $(CXXFLAGS) $(LDFLAGS) \
+               $(INSTRUMENT) $(TOOLKIT))
 FLAGS     := $(OBJ)/flags
 ifneq ($(FLAGS_NOW),$(file <$(FLAGS)))
 .PHONY: $(FLAGS)
@@ -299,7 +299,8 @@ $(filter $(T)/hazard-static/%,$(OTHER)): private CUDA = $(CUDA_CPPFLAGS)
 $(filter $(T)/hazard-static/%,$(OTHER)): private OTHER_CUDART = $(STATIC_CUDART)
 define other_wheel
 $(filter $(T)/hazard-$(1)/%,$(OTHER)): out/cuda$(1)/include/cuda_runtime_api.h
-$(filter $(T)/hazard-$(1)/%,$(OTHER)): private CUDA = -isystem out/cuda$(1)/include $$(CUDA_CPPFLAGS)
+$(filter $(T)/hazard-$(1)/%,$(OTHER)): private CUDA = -isystem out/cuda$(1)/include \
+    $$(CUDA_CPPFLAGS)
 $(filter $(T)/hazard-$(1)/%,$(OTHER)): private OTHER_CUDART = out/cuda$(1)/lib/libcudart.so.$(1)*
 endef
 $(foreach r,$(filter 1%,$(RUNTIMES)),$(eval $(call other_wheel,$(r))))

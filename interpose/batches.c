@@ -1,9 +1,10 @@
 /* Batch copies: the one call after which the driver still reads pageable memory.
  *
- * A batch is recorded operation by operation. What its access order promises and what the driver does
- * (docs/driver.md, Q14): STREAM blocks on a pageable source and stages nothing; ANY, and against
- * its contract DURING_API_CALL, read a pageable source of more than 64 KB after the call returned;
- * a pageable destination is written late in every order; DURING_API_CALL blocks on a pinned source.
+ * A batch is recorded operation by operation. What its access order promises and what the driver
+ * does (docs/driver.md, Q14): STREAM blocks on a pageable source and stages nothing; ANY, and
+ * against its contract DURING_API_CALL, read a pageable source of more than 64 KB after the call
+ * returned; a pageable destination is written late in every order; DURING_API_CALL blocks on a
+ * pinned source.
  */
 #include "interpose/hazards.h"
 #include "interpose/issue.h"
@@ -24,8 +25,7 @@ struct batch_copy {
 
 static void add_copy(struct sc_issue *issue, const struct batch_copy *copy)
 {
-    bool late = copy->order != CU_MEMCPY_SRC_ACCESS_ORDER_STREAM &&
-                copy->bytes > STAGED_BYTES_MAX;
+    bool late = copy->order != CU_MEMCPY_SRC_ACCESS_ORDER_STREAM && copy->bytes > STAGED_BYTES_MAX;
     struct sc_range_info src = sc_track_find_range(&sc_track, (uintptr_t)copy->src);
     struct sc_range_info dst = sc_track_find_range(&sc_track, (uintptr_t)copy->dst);
     if (src.range && copy->order != CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL)
@@ -96,11 +96,15 @@ static void each_flat(const struct flat_batch *batch, bool issued)
 #define FLAT_BATCH(symbol, parameters, arguments)                                                  \
     SC_DEFINE2(symbol, _ptsz, parameters,                                                          \
                struct flat_batch batch = {{API, SC_SITE(), hStream, per_thread},                   \
-                                          dsts, srcs, sizes, count, attrs, attrsIdxs, numAttrs};   \
-               each_flat(&batch, false);                                                           \
-               CUresult result = REAL arguments;                                                   \
-               if (result == CUDA_SUCCESS) each_flat(&batch, true);                                \
-               return result;)
+                                          dsts,                                                    \
+                                          srcs,                                                    \
+                                          sizes,                                                   \
+                                          count,                                                   \
+                                          attrs,                                                   \
+                                          attrsIdxs,                                               \
+                                          numAttrs};                                               \
+               each_flat(&batch, false); CUresult result = REAL arguments;                         \
+               if (result == CUDA_SUCCESS) each_flat(&batch, true); return result;)
 
 FLAT_BATCH(cuMemcpyBatchAsync,
            (CUdeviceptr * dsts, CUdeviceptr *srcs, size_t *sizes, size_t count,
@@ -152,14 +156,12 @@ static void each_3d(const struct batch *batch, const CUDA_MEMCPY3D_BATCH_OP *lis
 #define BATCH_3D(symbol, parameters, arguments)                                                    \
     SC_DEFINE2(symbol, _ptsz, parameters,                                                          \
                struct batch batch = {API, SC_SITE(), hStream, per_thread};                         \
-               each_3d(&batch, opList, numOps, false);                                             \
-               CUresult result = REAL arguments;                                                   \
-               if (result == CUDA_SUCCESS) each_3d(&batch, opList, numOps, true);                  \
-               return result;)
+               each_3d(&batch, opList, numOps, false); CUresult result = REAL arguments;           \
+               if (result == CUDA_SUCCESS) each_3d(&batch, opList, numOps, true); return result;)
 
 BATCH_3D(cuMemcpy3DBatchAsync,
-         (size_t numOps, CUDA_MEMCPY3D_BATCH_OP *opList, size_t *failIdx,
-          unsigned long long flags, CUstream hStream),
+         (size_t numOps, CUDA_MEMCPY3D_BATCH_OP *opList, size_t *failIdx, unsigned long long flags,
+          CUstream hStream),
          (numOps, opList, failIdx, flags, hStream))
 
 BATCH_3D(cuMemcpy3DBatchAsync_v2,
@@ -169,8 +171,6 @@ BATCH_3D(cuMemcpy3DBatchAsync_v2,
 
 SC_DEFINE2(cuMemPrefetchBatchAsync, _ptsz,
            (CUdeviceptr * dptrs, size_t *sizes, size_t count, CUmemLocation *locations,
-            size_t *locationIdxs, size_t numLocations, unsigned long long flags,
-            CUstream hStream),
+            size_t *locationIdxs, size_t numLocations, unsigned long long flags, CUstream hStream),
            sc_work_begin(hStream, per_thread);
-           return REAL(dptrs, sizes, count, locations, locationIdxs, numLocations, flags,
-                       hStream);)
+           return REAL(dptrs, sizes, count, locations, locationIdxs, numLocations, flags, hStream);)

@@ -14,31 +14,23 @@ static const void *host(CUdeviceptr address)
 #define ISSUE(symbol, parameters, arguments, ...)                                                  \
     SC_DEFINE2(symbol, _ptsz, parameters, struct sc_issue issue;                                   \
                sc_issue_begin(&issue, API, hStream, per_thread, SC_SITE());                        \
-               __VA_ARGS__                                                                         \
-               sc_issue_ready(&issue);                                                             \
-               return sc_issue_end(&issue, REAL arguments);)
+               __VA_ARGS__ sc_issue_ready(&issue); return sc_issue_end(&issue, REAL arguments);)
 
-ISSUE(cuMemcpyHtoDAsync_v2,
-      (CUdeviceptr dst, const void *src, size_t bytes, CUstream hStream),
-      (dst, src, bytes, hStream),
-      sc_issue_host(&issue, SC_H2D, src, bytes);)
+ISSUE(cuMemcpyHtoDAsync_v2, (CUdeviceptr dst, const void *src, size_t bytes, CUstream hStream),
+      (dst, src, bytes, hStream), sc_issue_host(&issue, SC_H2D, src, bytes);)
 
 ISSUE(cuMemcpyDtoHAsync_v2, (void *dst, CUdeviceptr src, size_t bytes, CUstream hStream),
-      (dst, src, bytes, hStream),
-      sc_issue_host(&issue, SC_D2H, dst, bytes);)
+      (dst, src, bytes, hStream), sc_issue_host(&issue, SC_D2H, dst, bytes);)
 
 ISSUE(cuMemcpyHtoAAsync_v2,
       (CUarray dst, size_t offset, const void *src, size_t bytes, CUstream hStream),
-      (dst, offset, src, bytes, hStream),
-      sc_issue_host(&issue, SC_H2D, src, bytes);)
+      (dst, offset, src, bytes, hStream), sc_issue_host(&issue, SC_H2D, src, bytes);)
 
-ISSUE(cuMemcpyAtoHAsync_v2,
-      (void *dst, CUarray src, size_t offset, size_t bytes, CUstream hStream),
-      (dst, src, offset, bytes, hStream),
-      sc_issue_host(&issue, SC_D2H, dst, bytes);)
+ISSUE(cuMemcpyAtoHAsync_v2, (void *dst, CUarray src, size_t offset, size_t bytes, CUstream hStream),
+      (dst, src, offset, bytes, hStream), sc_issue_host(&issue, SC_D2H, dst, bytes);)
 
-/* Unified addresses: either side may be host memory. Between two host addresses, and to a pageable one,
- * the driver completes the copy before it returns (docs/driver.md, Q10). */
+/* Unified addresses: either side may be host memory. Between two host addresses, and to a pageable
+ * one, the driver completes the copy before it returns (docs/driver.md, Q10). */
 static void either_side(struct sc_issue *issue, CUdeviceptr dst, CUdeviceptr src, size_t bytes)
 {
     if (!issue->stream)
@@ -60,10 +52,9 @@ ISSUE(cuMemcpyDtoDAsync_v2, (CUdeviceptr dst, CUdeviceptr src, size_t bytes, CUs
       (dst, src, bytes, hStream), either_side(&issue, dst, src, bytes);)
 
 ISSUE(cuMemcpyPeerAsync,
-      (CUdeviceptr dst, CUcontext dst_context, CUdeviceptr src, CUcontext src_context,
-       size_t bytes, CUstream hStream),
-      (dst, dst_context, src, src_context, bytes, hStream),
-      either_side(&issue, dst, src, bytes);)
+      (CUdeviceptr dst, CUcontext dst_context, CUdeviceptr src, CUcontext src_context, size_t bytes,
+       CUstream hStream),
+      (dst, dst_context, src, src_context, bytes, hStream), either_side(&issue, dst, src, bytes);)
 
 /* ---- 2D and 3D ---- */
 
@@ -102,10 +93,14 @@ static void sides_2d(struct sc_issue *issue, const CUDA_MEMCPY2D *copy)
 {
     if (!copy || !copy->WidthInBytes || !copy->Height)
         return;
-    struct side src = {copy->srcMemoryType, copy->srcHost, copy->srcDevice, copy->srcXInBytes,
-                       copy->srcY, 0, copy->srcPitch, 0};
-    struct side dst = {copy->dstMemoryType, copy->dstHost, copy->dstDevice, copy->dstXInBytes,
-                       copy->dstY, 0, copy->dstPitch, 0};
+    struct side src = {copy->srcMemoryType, copy->srcHost,
+                       copy->srcDevice,     copy->srcXInBytes,
+                       copy->srcY,          0,
+                       copy->srcPitch,      0};
+    struct side dst = {copy->dstMemoryType, copy->dstHost,
+                       copy->dstDevice,     copy->dstXInBytes,
+                       copy->dstY,          0,
+                       copy->dstPitch,      0};
     box_side(issue, SC_H2D, &src, copy->WidthInBytes, copy->Height, 1);
     box_side(issue, SC_D2H, &dst, copy->WidthInBytes, copy->Height, 1);
 }

@@ -59,8 +59,8 @@ static __attribute__((noinline)) void *driver_symbol(void *handle, const char *n
     return sc_driver_wrapper_of(found);
 }
 
-/* Our exported wrappers must not make a program believe in a driver that is not there. When there is
- * none, the failed look-up behind us has also set dlerror(), and its NULL is the answer. Never a
+/* Our exported wrappers must not make a program believe in a driver that is not there. When there
+ * is none, the failed look-up behind us has also set dlerror(), and its NULL is the answer. Never a
  * tail call: it is this object that must be asking for what comes after it. */
 static bool is_only_ours(const char *name)
 {

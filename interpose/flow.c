@@ -34,8 +34,7 @@ SC_DEFINE(cuGreenCtxStreamCreate,
                   sc_active() ? sc_streams_destroying(hStream) : NULL;                             \
               CUresult result = REAL(hStream);                                                     \
               if (stream && result == CUDA_SUCCESS) sc_streams_destroyed(stream);                  \
-              else if (stream) sc_streams_not_destroyed(stream);                                   \
-              return result;)
+              else if (stream) sc_streams_not_destroyed(stream); return result;)
 
 STREAM_DESTROY(cuStreamDestroy)
 STREAM_DESTROY(cuStreamDestroy_v2)
@@ -46,10 +45,8 @@ STREAM_DESTROY(cuStreamDestroy_v2)
     SC_DEFINE2(symbol, _ptsz, parameters,                                                          \
                struct sc_stream_record *stream =                                                   \
                    sc_active() ? sc_streams_find(hStream, per_thread) : NULL;                      \
-               sc_streams_note_capture();                                                          \
-               if (stream) pthread_mutex_lock(&stream->lock);                                      \
-               CUresult result = REAL arguments;                                                   \
-               if (stream) pthread_mutex_unlock(&stream->lock);                                    \
+               sc_streams_note_capture(); if (stream) pthread_mutex_lock(&stream->lock);           \
+               CUresult result = REAL arguments; if (stream) pthread_mutex_unlock(&stream->lock);  \
                return result;)
 
 BEGIN_CAPTURE(cuStreamBeginCapture, (CUstream hStream), (hStream))
@@ -101,19 +98,18 @@ EVENT_DESTROY(cuEventDestroy)
 EVENT_DESTROY(cuEventDestroy_v2)
 
 /* Waiting for an event of a capture joins the stream into it, so it is held like a begin. */
-SC_DEFINE2(
-    cuStreamWaitEvent, _ptsz, (CUstream hStream, CUevent event, unsigned flags),
-    struct sc_stream_record *stream = sc_active() ? sc_streams_find(hStream, per_thread) : NULL;
-    if (!stream) return REAL(hStream, event, flags);
-    sc_marks_before_work(stream);
-    bool may_join = sc_streams_captures_seen();
-    if (may_join) pthread_mutex_lock(&stream->lock);
-    CUresult result = REAL(hStream, event, flags);
-    bool captured = may_join && sc_streams_is_capturing(stream);
-    if (may_join) pthread_mutex_unlock(&stream->lock);
-    if (result == CUDA_SUCCESS && !captured)
-        sc_track_wait(&sc_track, stream->id, (uintptr_t)event);
-    return result;)
+SC_DEFINE2(cuStreamWaitEvent, _ptsz, (CUstream hStream, CUevent event, unsigned flags),
+           struct sc_stream_record *stream = sc_active() ? sc_streams_find(hStream, per_thread)
+                                                         : NULL;
+           if (!stream) return REAL(hStream, event, flags); sc_marks_before_work(stream);
+           bool may_join = sc_streams_captures_seen();
+           if (may_join) pthread_mutex_lock(&stream->lock);
+           CUresult result = REAL(hStream, event, flags);
+           bool captured = may_join && sc_streams_is_capturing(stream);
+           if (may_join) pthread_mutex_unlock(&stream->lock);
+           if (result == CUDA_SUCCESS && !captured)
+               sc_track_wait(&sc_track, stream->id, (uintptr_t)event);
+           return result;)
 
 /* ---- host functions: when one starts, everything before it on its stream is done ---- */
 
@@ -160,9 +156,9 @@ static struct host_call *prepare_call(CUstream handle, bool per_thread, void *da
     sc_marks_before_work(stream);
     sc_track_work(&sc_track, stream->id);
     *call = (struct host_call){.data = data};
-    call->point = sc_track_point(&sc_track, stream->id, stream->kind == SC_STREAM_LEGACY
-                                                             ? SC_SCOPE_LEGACY
-                                                             : SC_SCOPE_STREAM);
+    call->point =
+        sc_track_point(&sc_track, stream->id,
+                       stream->kind == SC_STREAM_LEGACY ? SC_SCOPE_LEGACY : SC_SCOPE_STREAM);
     return call;
 }
 
@@ -198,17 +194,13 @@ static void run_callback(CUstream stream, CUresult status, void *argument)
 
 SC_DEFINE2(cuLaunchHostFunc, _ptsz, (CUstream hStream, CUhostFn function, void *data),
            struct host_call *call = function ? prepare_call(hStream, per_thread, data) : NULL;
-           if (!call) return REAL(hStream, function, data);
-           call->function = function;
+           if (!call) return REAL(hStream, function, data); call->function = function;
            CUresult result = REAL(hStream, run_function, call);
-           if (result != CUDA_SUCCESS) cancel_call(call);
-           return result;)
+           if (result != CUDA_SUCCESS) cancel_call(call); return result;)
 
 SC_DEFINE2(cuStreamAddCallback, _ptsz,
            (CUstream hStream, CUstreamCallback callback, void *data, unsigned flags),
            struct host_call *call = callback ? prepare_call(hStream, per_thread, data) : NULL;
-           if (!call) return REAL(hStream, callback, data, flags);
-           call->callback = callback;
+           if (!call) return REAL(hStream, callback, data, flags); call->callback = callback;
            CUresult result = REAL(hStream, run_callback, call, flags);
-           if (result != CUDA_SUCCESS) cancel_call(call);
-           return result;)
+           if (result != CUDA_SUCCESS) cancel_call(call); return result;)

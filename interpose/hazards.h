@@ -19,8 +19,8 @@ struct sc_buffer {
 /* Which code a free has: by the direction of the operation it hurts. */
 enum sc_hazard_code sc_hazards_free_code(enum sc_direction direction);
 
-/* Reports one hazard for each operation; SC_HAZARD_CODE_COUNT as code means sc_hazards_free_code. May
- * be called in libc hooks: it makes no CUDA call. errno is kept. */
+/* Reports one hazard for each operation; SC_HAZARD_CODE_COUNT as code means sc_hazards_free_code.
+ * May be called in libc hooks: it makes no CUDA call. errno is kept. */
 void sc_hazards_report(enum sc_hazard_code code, enum sc_action action, const struct sc_ops *ops,
                        const struct sc_buffer *buffer, const struct sc_culprit *culprit);
 

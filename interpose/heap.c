@@ -1,9 +1,9 @@
 /* free, realloc and reallocarray.
  *
  * With nothing in flight on memory that free() could take away, free is one load and a jump. The
- * hooks make no CUDA call, because the driver calls free with its own locks held, and they unwind only
- * when they have found a hazard. They work before any constructor has run: the loader itself calls
- * free as soon as this object is there.
+ * hooks make no CUDA call, because the driver calls free with its own locks held, and they unwind
+ * only when they have found a hazard. They work before any constructor has run: the loader itself
+ * calls free as soon as this object is there.
  */
 #include "interpose/heap.h"
 
@@ -63,7 +63,7 @@ static void find_free(void *block)
     if (looking_up)
         return;
     look_up();
-    atomic_load(&real_free)(block);
+    atomic_load (&real_free)(block);
 }
 
 static void *find_realloc(void *block, size_t size_bytes)

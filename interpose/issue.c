@@ -85,7 +85,7 @@ static void report_unordered(const struct sc_issue *issue, enum sc_action action
 static void order_after_conflicts(struct sc_issue *issue, const struct sc_op_info *op)
 {
     struct sc_ops conflicts;
-    if (!sc_track_is_busy(&sc_track, op->range))
+    if (!sc_track_may_conflict(&sc_track, op->range, op->direction))
         return;
     sc_track_conflicts(&sc_track, op, &conflicts);
     for (unsigned i = 0; i < conflicts.count && i < SC_TRACK_OPS_MAX; i++) {

@@ -5,8 +5,8 @@
  */
 #include <errno.h>
 #include <stdarg.h>
-#include <stdint.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -30,7 +30,15 @@ static _Atomic(mremap_function *) real_mremap;
 static _Atomic(mmap_function *) real_mmap;
 
 /* Found at the first call, which may come before any constructor; two threads find the same. */
-#define NEXT(name)                                                                                     __extension__({                                                                                        name##_function *found = atomic_load_explicit(&real_##name, memory_order_relaxed);                 if (sc_unlikely(!found)) {                                                                             found = (name##_function *)sc_loader_next(#name);                                                  atomic_store_explicit(&real_##name, found, memory_order_relaxed);                              }                                                                                                  found;                                                                                         })
+#define NEXT(name)                                                                                 \
+    __extension__({                                                                                \
+        name##_function *found = atomic_load_explicit(&real_##name, memory_order_relaxed);         \
+        if (sc_unlikely(!found)) {                                                                 \
+            found = (name##_function *)sc_loader_next(#name);                                      \
+            atomic_store_explicit(&real_##name, found, memory_order_relaxed);                      \
+        }                                                                                          \
+        found;                                                                                     \
+    })
 
 void sc_heap_really_unmap(void *address, size_t size_bytes)
 {

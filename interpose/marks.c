@@ -130,8 +130,7 @@ static void record_locked(struct sc_stream_record *stream)
     if (stream->mark_count == SC_MARKS_MAX)
         sc_marks_poll_locked(stream);
     bool full = stream->mark_count == SC_MARKS_MAX;
-    CUevent event =
-        full ? mark_at(stream, SC_MARKS_MAX - 1)->event : take_event(stream->context);
+    CUevent event = full ? mark_at(stream, SC_MARKS_MAX - 1)->event : take_event(stream->context);
     if (!event || !marker || sc_real.cuEventRecord(event, marker) != CUDA_SUCCESS) {
         if (event && !full)
             give_event(stream->context, event);

@@ -1,10 +1,10 @@
 /* Pinned, registered and managed memory comes and goes; contexts end.
  *
  * Freeing pinned memory and unregistering make the driver wait for the whole context. Correct
- * programs lean on that, so with nothing in flight on the buffer the call passes through. Pinned memory
- * freed in flight is held and the call returns at once. Memory unregistered in flight stays with
- * the program, which may read or overwrite it as soon as the call returns: there the call waits
- * for the operations on it, by an event and not by a wait that nobody promises.
+ * programs lean on that, so with nothing in flight on the buffer the call passes through. Pinned
+ * memory freed in flight is held and the call returns at once. Memory unregistered in flight stays
+ * with the program, which may read or overwrite it as soon as the call returns: there the call
+ * waits for the operations on it, by an event and not by a wait that nobody promises.
  */
 #include <errno.h>
 
@@ -28,18 +28,14 @@ static void add_range(const void *address, size_t size_bytes, enum sc_buffer_kin
 
 SC_DEFINE(cuMemHostAlloc, (void **address, size_t bytes, unsigned flags),
           CUresult result = REAL(address, bytes, flags);
-          if (result == CUDA_SUCCESS) add_range(*address, bytes, SC_PINNED);
-          return result;)
+          if (result == CUDA_SUCCESS) add_range(*address, bytes, SC_PINNED); return result;)
 
-SC_DEFINE(cuMemAllocHost_v2, (void **address, size_t bytes),
-          CUresult result = REAL(address, bytes);
-          if (result == CUDA_SUCCESS) add_range(*address, bytes, SC_PINNED);
-          return result;)
+SC_DEFINE(cuMemAllocHost_v2, (void **address, size_t bytes), CUresult result = REAL(address, bytes);
+          if (result == CUDA_SUCCESS) add_range(*address, bytes, SC_PINNED); return result;)
 
 SC_DEFINE(cuMemAllocManaged, (CUdeviceptr * address, size_t bytes, unsigned flags),
           CUresult result = REAL(address, bytes, flags);
-          if (result == CUDA_SUCCESS)
-              add_range((void *)(uintptr_t)*address, bytes, SC_MANAGED);
+          if (result == CUDA_SUCCESS) add_range((void *)(uintptr_t)*address, bytes, SC_MANAGED);
           return result;)
 
 /* A registration over memory whose free is held settles that first. */
@@ -160,8 +156,7 @@ SC_DEFINE(cuMemFree_v2, (CUdeviceptr address),
           struct sc_range_info range = range_of(&giving);
           struct sc_sync sync = sc_sync_begin_context(NULL);
           if (range.range) sc_track_remove_range(&sc_track, range.address);
-          CUresult result = REAL(address);
-          if (range.range && result != CUDA_SUCCESS)
+          CUresult result = REAL(address); if (range.range && result != CUDA_SUCCESS)
               sc_track_add_range(&sc_track, range.address, range.size_bytes, range.kind,
                                  range.context);
           return sc_sync_end(&sync, result);)
@@ -185,7 +180,8 @@ CONTEXT_END(cuCtxDestroy_v2, CUcontext context, context, context)
 CONTEXT_END(cuDevicePrimaryCtxReset, CUdevice device, device, primary_context(device))
 CONTEXT_END(cuDevicePrimaryCtxReset_v2, CUdevice device, device, primary_context(device))
 
-/* The last release ends the context as a reset does; whether it was the last is asked afterwards. */
+/* The last release ends the context as a reset does; whether it was the last is asked afterwards.
+ */
 static CUresult released(CUresult result, CUdevice device, CUcontext context)
 {
     unsigned flags = 0;

@@ -1,7 +1,7 @@
 /* cuInit and cuGetProcAddress, the doors that the CUDA runtime comes through.
  *
- * The real driver chooses by name, version and flags; whatever exact variant it returns is looked up
- * among our wrappers by its address. What we do not wrap passes through untouched.
+ * The real driver chooses by name, version and flags; whatever exact variant it returns is looked
+ * up among our wrappers by its address. What we do not wrap passes through untouched.
  */
 #include "interpose/process.h"
 #include "interpose/wrap.h"
@@ -16,8 +16,7 @@ static CUresult answered(CUresult result, void **function, int version)
     return result;
 }
 
-SC_DEFINE(cuGetProcAddress,
-          (const char *name, void **function, int version, cuuint64_t flags),
+SC_DEFINE(cuGetProcAddress, (const char *name, void **function, int version, cuuint64_t flags),
           return answered(REAL(name, function, version, flags), function, version);)
 
 SC_DEFINE(cuGetProcAddress_v2,
@@ -26,5 +25,4 @@ SC_DEFINE(cuGetProcAddress_v2,
           return answered(REAL(name, function, version, flags, status), function, version);)
 
 SC_DEFINE(cuInit, (unsigned flags), CUresult result = REAL(flags);
-          if (result == CUDA_SUCCESS) sc_process_cuda_is_up();
-          return result;)
+          if (result == CUDA_SUCCESS) sc_process_cuda_is_up(); return result;)

@@ -2,8 +2,8 @@
  *
  * A process ends in one of four ways that let us speak: exit (also by returning from main), _exit,
  * quick_exit and _Exit. For the first, a handler registered by the constructor runs after all
- * others, since it came first; calling exit again from there only changes the status. A process that
- * dies by a signal or by exec leaves a report without a summary.
+ * others, since it came first; calling exit again from there only changes the status. A process
+ * that dies by a signal or by exec leaves a report without a summary.
  */
 #include "interpose/process.h"
 
@@ -137,8 +137,8 @@ void sc_process_cuda_is_up(void)
 
 /* ---- fork ---- */
 
-/* CUDA does not work in the child of a process that used it, so neither do we. A child forked before
- * that is a process like any other. Only the calling thread lives on, and a lock of another
+/* CUDA does not work in the child of a process that used it, so neither do we. A child forked
+ * before that is a process like any other. Only the calling thread lives on, and a lock of another
  * thread's is never released: no hook of an inactive process takes one. */
 static void in_child(void)
 {

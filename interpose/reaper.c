@@ -35,10 +35,10 @@ static struct {
     pthread_cond_t done;  /* something was done */
     bool started, stopping, stopped;
     bool woken;
-    _Atomic unsigned waiters; /* threads that wait for a hold to end */
-    unsigned first, count; /* verdicts to be given */
+    _Atomic unsigned waiters;  /* threads that wait for a hold to end */
+    unsigned first, count;     /* verdicts to be given */
     _Atomic unsigned unjudged; /* the same count, for a look without the lock */
-    unsigned judging;      /* taken out of the queue, not yet on disk */
+    unsigned judging;          /* taken out of the queue, not yet on disk */
     struct verdict queue[QUEUE_MAX];
 } reaper = {.lock = PTHREAD_MUTEX_INITIALIZER,
             .work = PTHREAD_COND_INITIALIZER,

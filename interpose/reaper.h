@@ -19,9 +19,9 @@
  * is on disk with halt_on_error=1, and then aborts; otherwise returns at once. */
 void sc_reaper_judge(const struct sc_hazard *hazard, const struct sc_ticket *ticket);
 
-/* Gives the verdicts that are still due, on the calling thread: before it waits for the device, after
- * which an operation that was running would look as if it had been complete. One load when there
- * are none. Never in a libc hook: it calls the driver. */
+/* Gives the verdicts that are still due, on the calling thread: before it waits for the device,
+ * after which an operation that was running would look as if it had been complete. One load when
+ * there are none. Never in a libc hook: it calls the driver. */
 void sc_reaper_judge_now(void);
 
 /* There is a new hold. */

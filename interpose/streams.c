@@ -17,9 +17,9 @@ struct thread_streams {
 };
 
 static pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct sc_handles by_handle;  /* CUstream -> struct sc_stream_record * */
-static struct sc_handles by_id;      /* the tracker's id -> struct sc_stream_record * */
-static struct sc_handles contexts;   /* CUcontext -> struct sc_context * */
+static struct sc_handles by_handle; /* CUstream -> struct sc_stream_record * */
+static struct sc_handles by_id;     /* the tracker's id -> struct sc_stream_record * */
+static struct sc_handles contexts;  /* CUcontext -> struct sc_context * */
 static struct sc_arena arena;
 static struct sc_stream_record *spare;
 static _Atomic bool captures_seen;
@@ -86,8 +86,8 @@ static struct sc_stream_record *add_record_locked(CUstream handle, enum sc_strea
     stream->handle = handle;
     stream->kind = kind;
     stream->context = context;
-    stream->id = sc_track_add_stream(&sc_track, kind, context->legacy, (uintptr_t)handle,
-                                     context->device);
+    stream->id =
+        sc_track_add_stream(&sc_track, kind, context->legacy, (uintptr_t)handle, context->device);
     recycle_former_record_locked(stream->id);
     if (stream->id && sc_handles_put(&by_id, stream->id, (uintptr_t)stream) == 0)
         return stream;
@@ -289,8 +289,7 @@ void sc_streams_created(CUstream handle)
 struct sc_stream_record *sc_streams_destroying(CUstream handle)
 {
     pthread_mutex_lock(&registry_lock);
-    struct sc_stream_record *stream =
-        as_pointer(sc_handles_remove(&by_handle, (uintptr_t)handle));
+    struct sc_stream_record *stream = as_pointer(sc_handles_remove(&by_handle, (uintptr_t)handle));
     pthread_mutex_unlock(&registry_lock);
     if (!stream)
         return NULL;
@@ -334,8 +333,7 @@ static void collect_stream(void *argument, uintptr_t id, uint64_t value)
 }
 
 void sc_streams_each(struct sc_context *context,
-                     void (*visit)(void *argument, struct sc_stream_record *stream),
-                     void *argument)
+                     void (*visit)(void *argument, struct sc_stream_record *stream), void *argument)
 {
     struct gone_walk walk = {.context = context};
     pthread_mutex_lock(&registry_lock);

@@ -30,7 +30,7 @@ struct sc_context {
     uint32_t legacy; /* the tracker's id of the context */
     struct sc_stream_record *legacy_stream;
     CUstream marker; /* a blocking stream of ours: events on it follow the legacy stream's work */
-    bool reads_pageable;    /* the device reads pageable memory in place */
+    bool reads_pageable; /* the device reads pageable memory in place */
     _Atomic bool gone;
     pthread_mutex_t events_lock;
     unsigned spare_count;

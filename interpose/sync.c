@@ -111,21 +111,21 @@ ELAPSED(cuEventElapsedTime_v2)
 
 /* ---- synchronous copies ----
  *
- * One that involves host memory returns after everything before it on its stream is done, also where
- * its own DMA has not landed yet (pageable source). Between device addresses, and for memsets of
- * device memory, the host does not wait: they are only work. (docs/driver.md, Q5, Q6) */
+ * One that involves host memory returns after everything before it on its stream is done, also
+ * where its own DMA has not landed yet (pageable source). Between device addresses, and for
+ * memsets of device memory, the host does not wait: they are only work. (docs/driver.md, Q5, Q6) */
 
 #define COPY(symbol, parameters, arguments)                                                        \
     SC_DEFINE2(symbol, _ptds, parameters, struct sc_sync sync = sc_sync_begin_copy(per_thread);    \
                return sc_sync_end(&sync, REAL arguments);)
 
 #define DEVICE_COPY(symbol, parameters, arguments)                                                 \
-    SC_DEFINE2(symbol, _ptds, parameters, sc_sync_device_work(per_thread);                         \
-               return REAL arguments;)
+    SC_DEFINE2(symbol, _ptds, parameters, sc_sync_device_work(per_thread); return REAL arguments;)
 
 #define MEMSET(symbol, address, parameters, arguments)                                             \
     SC_DEFINE2(                                                                                    \
-        symbol, _ptds, parameters, if (!is_host(address)) {                                        \
+        symbol, _ptds, parameters,                                                                 \
+        if (!is_host(address)) {                                                                   \
             sc_sync_device_work(per_thread);                                                       \
             return REAL arguments;                                                                 \
         } struct sc_sync sync = sc_sync_begin_copy(per_thread);                                    \
@@ -167,7 +167,8 @@ DEVICE_COPY(cuMemcpy3DPeer, (const CUDA_MEMCPY3D_PEER *copy), (copy))
 /* A side that is host memory, known to us or named as such, makes the copy one that waits. */
 #define MIXED_COPY(symbol, parameters, arguments, waits)                                           \
     SC_DEFINE2(                                                                                    \
-        symbol, _ptds, parameters, if (!(waits)) {                                                 \
+        symbol, _ptds, parameters,                                                                 \
+        if (!(waits)) {                                                                            \
             sc_sync_device_work(per_thread);                                                       \
             return REAL arguments;                                                                 \
         } struct sc_sync sync = sc_sync_begin_copy(per_thread);                                    \

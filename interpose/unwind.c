@@ -5,6 +5,7 @@
 
 #include "interpose/loader.h"
 #include "interpose/process.h"
+#include "interpose/seen_stacks.h"
 #include "report/report.h"
 #include "report/text.h"
 #include "track/stacks.h"
@@ -62,16 +63,25 @@ static unsigned own_frames(void *const *frames, unsigned count, const void *site
     return 0;
 }
 
-uint32_t sc_unwind_here(void *site)
+static __attribute__((noinline)) uint32_t unwind(void *site, uintptr_t depth)
 {
     void *frames[SC_STACK_DEPTH_MAX + OWN_FRAMES_MAX];
-    if (stacks_mode == SC_STACKS_NONE)
-        return 0;
-    if (stacks_mode == SC_STACKS_SITE)
-        return sc_stacks_put(&site, 1);
     int count = take_backtrace(frames, SC_STACK_DEPTH_MAX + OWN_FRAMES_MAX);
     if (count <= 0)
         return sc_stacks_put(&site, 1);
     unsigned own = own_frames(frames, (unsigned)count, site);
-    return sc_stacks_put(frames + own, (unsigned)count - own);
+    uint32_t id = sc_stacks_put(frames + own, (unsigned)count - own);
+    sc_seen_stacks_learn(site, depth, id, frames + own, (unsigned)count - own);
+    return id;
+}
+
+__attribute__((noinline)) uint32_t sc_unwind_here(void *site)
+{
+    uintptr_t depth = (uintptr_t)__builtin_frame_address(0);
+    if (stacks_mode == SC_STACKS_NONE)
+        return 0;
+    if (stacks_mode == SC_STACKS_SITE)
+        return sc_stacks_put(&site, 1);
+    uint32_t id = sc_seen_stacks_find(site, depth);
+    return id ? id : unwind(site, depth);
 }

@@ -1,7 +1,7 @@
 /* How a wrapper is written: once for a function and its per-thread-stream variant.
  *
- * Bodies see `per_thread`, `REAL` (the real function) and `API` (its name). Every body reads alike: observe,
- * call the real one, record, return what it returned.
+ * Bodies see `per_thread`, `REAL` (the real function) and `API` (its name). Every body reads alike:
+ * observe, call the real one, record, return what it returned.
  */
 #ifndef SC_INTERPOSE_WRAP_H
 #define SC_INTERPOSE_WRAP_H

@@ -60,6 +60,24 @@ static void end_change(struct sc_grid *grid)
     atomic_fetch_add_explicit(&grid->version, 1, memory_order_release);
 }
 
+static void set_level(struct sc_grid *grid, int level, bool lived_in)
+{
+    uint32_t levels = atomic_load_explicit(&grid->levels, memory_order_relaxed);
+    levels = lived_in ? levels | 1u << level : levels & ~(1u << level);
+    atomic_store_explicit(&grid->levels, levels, memory_order_release);
+}
+
+/* The levels to look at: for (levels = levels_of(grid); levels; levels &= levels - 1). */
+static uint32_t levels_of(struct sc_grid *grid)
+{
+    return atomic_load_explicit(&grid->levels, memory_order_acquire);
+}
+
+static int lowest(uint32_t levels)
+{
+    return __builtin_ctz(levels);
+}
+
 struct span {
     int level;
     uint64_t first;
@@ -90,7 +108,8 @@ void sc_grid_insert(struct sc_grid *grid, uint32_t id)
     link_side(grid, id, 0, slot_of(grid, span.level, span.first));
     if (span.last != span.first)
         link_side(grid, id, 1, slot_of(grid, span.level, span.last));
-    atomic_fetch_add_explicit(&grid->population[span.level], 1, memory_order_relaxed);
+    if (grid->population[span.level]++ == 0)
+        set_level(grid, span.level, true);
     end_change(grid);
 }
 
@@ -119,7 +138,8 @@ void sc_grid_remove(struct sc_grid *grid, uint32_t id)
     unlink_side(grid, id, slot_of(grid, span.level, span.first));
     if (span.last != span.first)
         unlink_side(grid, id | SECOND_SIDE, slot_of(grid, span.level, span.last));
-    atomic_fetch_sub_explicit(&grid->population[span.level], 1, memory_order_relaxed);
+    if (--grid->population[span.level] == 0)
+        set_level(grid, span.level, false);
     end_change(grid);
 }
 
@@ -141,11 +161,10 @@ static uint32_t find_in_chain(struct sc_grid *grid, uint32_t slot, uintptr_t add
 
 uint32_t sc_grid_point_locked(struct sc_grid *grid, uintptr_t address)
 {
-    for (int level = 0; level < SC_GRID_LEVELS; level++) {
-        if (!atomic_load_explicit(&grid->population[level], memory_order_relaxed))
-            continue;
-        uint32_t id = find_in_chain(grid, slot_of(grid, level, address >> cell_shift(level)),
-                                    address);
+    for (uint32_t levels = levels_of(grid); levels; levels &= levels - 1) {
+        int level = lowest(levels);
+        uint32_t id =
+            find_in_chain(grid, slot_of(grid, level, address >> cell_shift(level)), address);
         if (id)
             return id;
     }
@@ -169,9 +188,8 @@ bool sc_grid_may_overlap(struct sc_grid *grid, uintptr_t address, size_t size_by
 {
     if (size_bytes > FILTER_BYTES_MAX)
         return !sc_grid_is_empty(grid);
-    for (int level = 0; level < SC_GRID_LEVELS; level++) {
-        if (!atomic_load_explicit(&grid->population[level], memory_order_relaxed))
-            continue;
+    for (uint32_t levels = levels_of(grid); levels; levels &= levels - 1) {
+        int level = lowest(levels);
         uint64_t cell = address >> cell_shift(level);
         uint64_t last = (address + size_bytes - (size_bytes > 0)) >> cell_shift(level);
         for (; cell <= last; cell++)
@@ -238,10 +256,10 @@ static bool visit_table(struct sc_grid *grid, const struct query *query)
 uint64_t sc_grid_overlap_cost(struct sc_grid *grid, uintptr_t address, size_t size_bytes)
 {
     uint64_t cells = 0;
-    for (int level = 0; level < SC_GRID_LEVELS; level++)
-        if (atomic_load_explicit(&grid->population[level], memory_order_relaxed))
-            cells += ((address + size_bytes - 1) >> cell_shift(level)) -
-                     (address >> cell_shift(level)) + 1;
+    for (uint32_t levels = levels_of(grid); levels; levels &= levels - 1) {
+        unsigned shift = cell_shift(lowest(levels));
+        cells += ((address + size_bytes - 1) >> shift) - (address >> shift) + 1;
+    }
     return cells;
 }
 
@@ -255,9 +273,8 @@ void sc_grid_overlaps_locked(struct sc_grid *grid, uintptr_t address, size_t siz
         visit_table(grid, &query);
         return;
     }
-    for (int level = 0; level < SC_GRID_LEVELS; level++) {
-        if (!atomic_load_explicit(&grid->population[level], memory_order_relaxed))
-            continue;
+    for (uint32_t levels = levels_of(grid); levels; levels &= levels - 1) {
+        int level = lowest(levels);
         uint64_t first = address >> cell_shift(level);
         uint64_t last = (address + size_bytes - 1) >> cell_shift(level);
         for (uint64_t cell = first; cell <= last; cell++)

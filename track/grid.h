@@ -25,15 +25,16 @@ enum { SC_GRID_LEVELS = 10 };
 
 struct sc_grid_node {
     _Atomic uintptr_t address;
-    _Atomic size_t size_bytes;   /* at least 1 while in the grid */
-    _Atomic uint32_t next[2];    /* chains of the first and the second cell */
+    _Atomic size_t size_bytes; /* at least 1 while in the grid */
+    _Atomic uint32_t next[2];  /* chains of the first and the second cell */
 };
 
 struct sc_grid {
     struct sc_pool *pool;
     _Atomic uint32_t *heads; /* each an id with its chain side in bit 31 */
     uint32_t mask;
-    _Atomic uint32_t population[SC_GRID_LEVELS];
+    uint32_t population[SC_GRID_LEVELS];
+    _Atomic uint32_t levels;  /* bit by level: somebody lives there */
     _Atomic uint64_t version; /* odd while a change is under way */
 };
 
@@ -64,10 +65,7 @@ uint64_t sc_grid_overlap_cost(struct sc_grid *grid, uintptr_t address, size_t si
 
 static inline bool sc_grid_is_empty(struct sc_grid *grid)
 {
-    for (int level = 0; level < SC_GRID_LEVELS; level++)
-        if (atomic_load_explicit(&grid->population[level], memory_order_relaxed))
-            return false;
-    return true;
+    return atomic_load_explicit(&grid->levels, memory_order_relaxed) == 0;
 }
 
 #endif

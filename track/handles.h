@@ -40,7 +40,6 @@ uint64_t sc_handles_remove(struct sc_handles *handles, uintptr_t handle);
 
 /* Calls visit for every handle; needs the owner's lock; visit must not change the map. */
 void sc_handles_each(struct sc_handles *handles,
-                     void (*visit)(void *context, uintptr_t handle, uint64_t value),
-                     void *context);
+                     void (*visit)(void *context, uintptr_t handle, uint64_t value), void *context);
 
 #endif

@@ -36,12 +36,9 @@ const char *sc_hazard_certainty_string(enum sc_certainty certainty)
 const char *sc_hazard_action_string(enum sc_action action)
 {
     static const char *const words[] = {
-        [SC_ACTION_DEFERRED] = "deferred",
-        [SC_ACTION_STALLED] = "stalled",
-        [SC_ACTION_SNAPSHOTTED] = "snapshotted",
-        [SC_ACTION_ORDERED] = "ordered",
-        [SC_ACTION_REROUTED] = "rerouted",
-        [SC_ACTION_HELD] = "held",
+        [SC_ACTION_DEFERRED] = "deferred",       [SC_ACTION_STALLED] = "stalled",
+        [SC_ACTION_SNAPSHOTTED] = "snapshotted", [SC_ACTION_ORDERED] = "ordered",
+        [SC_ACTION_REROUTED] = "rerouted",       [SC_ACTION_HELD] = "held",
         [SC_ACTION_REPORTED] = "reported",
     };
     return WORD(words, action);

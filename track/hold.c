@@ -70,14 +70,12 @@ static bool make_room(struct sc_holds *holds, struct sc_hold *hold)
     uint32_t capacity = hold->ticket_capacity ? hold->ticket_capacity * 2 : 4;
     if (capacity > SC_HOLD_TICKETS_MAX)
         return false;
-    struct sc_ticket *tickets =
-        sc_arena_take(&holds->order->arena, capacity * sizeof *tickets);
+    struct sc_ticket *tickets = sc_arena_take(&holds->order->arena, capacity * sizeof *tickets);
     if (!tickets)
         return false;
     if (hold->tickets) {
         memcpy(tickets, hold->tickets, hold->ticket_count * sizeof *tickets);
-        sc_arena_give(&holds->order->arena, hold->tickets,
-                      hold->ticket_capacity * sizeof *tickets);
+        sc_arena_give(&holds->order->arena, hold->tickets, hold->ticket_capacity * sizeof *tickets);
     }
     hold->tickets = tickets;
     hold->ticket_capacity = capacity;
@@ -133,7 +131,8 @@ uint32_t sc_holds_take_ready(struct sc_holds *holds, uint64_t after_age)
 {
     for (uint32_t id = holds->oldest; id; id = sc_holds_at(holds, id)->next) {
         struct sc_hold *hold = sc_holds_at(holds, id);
-        if (hold->age > after_age && !hold->releasing && all_complete(holds, hold) && !waits_for_older(holds, id)) {
+        if (hold->age > after_age && !hold->releasing && all_complete(holds, hold) &&
+            !waits_for_older(holds, id)) {
             hold->releasing = true;
             return id;
         }

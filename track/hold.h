@@ -1,7 +1,8 @@
 /* Frees that wait: what the program has given back while the device was still using it.
  *
  * A hold names memory and the operations that must complete before it really goes back. Holds on
- * overlapping memory are given back in the order in which they were made. The memory behind a hold counts as freed for the program.
+ * overlapping memory are given back in the order in which they were made. The memory behind a hold
+ * counts as freed for the program.
  *
  * Locks: every function needs the owner's lock, except sc_holds_may_overlap (lock-free).
  */
@@ -23,13 +24,13 @@ enum { SC_HOLD_TICKETS_MAX = 4096 };
 struct sc_hold {
     struct sc_grid_node node;
     enum sc_hold_kind kind;
-    uint32_t context;      /* of the pinned memory; 0 for free and unmap */
-    uint64_t since_ns;     /* CLOCK_MONOTONIC */
+    uint32_t context;          /* of the pinned memory; 0 for free and unmap */
+    uint64_t since_ns;         /* CLOCK_MONOTONIC */
     struct sc_ticket *tickets; /* one of each stream, the last */
     uint32_t ticket_count;
     uint32_t ticket_capacity;
-    uint64_t age;              /* grows from hold to hold */
-    uint32_t previous, next;   /* in order of age */
+    uint64_t age;            /* grows from hold to hold */
+    uint32_t previous, next; /* in order of age */
     bool releasing;
 };
 

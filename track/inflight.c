@@ -137,9 +137,16 @@ static uint32_t op_count(const struct sc_range *range)
     return atomic_load_explicit(&range->op_count, memory_order_relaxed);
 }
 
-static void set_op_count(struct sc_range *range, uint32_t count)
+static uint32_t writer_count(const struct sc_range *range)
 {
-    atomic_store_explicit(&range->op_count, count, memory_order_relaxed);
+    return atomic_load_explicit(&range->writer_count, memory_order_relaxed);
+}
+
+/* Changed under the lock only; atomic for those who look without it. */
+static void add_to(_Atomic uint32_t *count, int change)
+{
+    uint32_t value = atomic_load_explicit(count, memory_order_relaxed) + (uint32_t)change;
+    atomic_store_explicit(count, value, memory_order_relaxed);
 }
 
 static void link_to_range(struct sc_inflight *inflight, uint32_t id)
@@ -151,8 +158,8 @@ static void link_to_range(struct sc_inflight *inflight, uint32_t id)
     if (range->first_op)
         sc_inflight_op(inflight, range->first_op)->range_previous = id;
     range->first_op = id;
-    set_op_count(range, op_count(range) + 1);
-    range->writer_count += sc_direction_writes_host(op->info.direction);
+    add_to(&range->op_count, 1);
+    add_to(&range->writer_count, sc_direction_writes_host(op->info.direction));
 }
 
 static void unlink_from_range(struct sc_inflight *inflight, uint32_t id)
@@ -165,8 +172,8 @@ static void unlink_from_range(struct sc_inflight *inflight, uint32_t id)
         range->first_op = op->range_next;
     if (op->range_next)
         sc_inflight_op(inflight, op->range_next)->range_previous = op->range_previous;
-    set_op_count(range, op_count(range) - 1);
-    range->writer_count -= sc_direction_writes_host(op->info.direction);
+    add_to(&range->op_count, -1);
+    add_to(&range->writer_count, -sc_direction_writes_host(op->info.direction));
 }
 
 void sc_inflight_remove_range(struct sc_inflight *inflight, uint32_t id)
@@ -288,10 +295,12 @@ static void set_retained(struct sc_inflight *inflight, struct sc_op *op, bool re
 static void renew(struct sc_inflight *inflight, uint32_t id, const struct sc_op_info *info)
 {
     struct sc_op *op = sc_inflight_op(inflight, id);
-    unlink_from_stream(inflight, id);
-    set_retained(inflight, op, false);
+    if (op->stream_next || op->retained) {
+        unlink_from_stream(inflight, id);
+        set_retained(inflight, op, false);
+        link_to_stream(inflight, id);
+    }
     op->info = *info;
-    link_to_stream(inflight, id);
 }
 
 bool sc_inflight_add(struct sc_inflight *inflight, const struct sc_op_info *info)
@@ -355,8 +364,7 @@ void sc_inflight_overlaps(struct sc_inflight *inflight, uintptr_t address, size_
     struct pending_visit pending = {inflight, visit, context, false};
     sc_grid_overlaps_locked(&inflight->op_grid, address, size_bytes, visit_pending, &pending);
     if (!pending.stopped)
-        sc_grid_overlaps_locked(&inflight->heap_grid, address, size_bytes, visit_pending,
-                                &pending);
+        sc_grid_overlaps_locked(&inflight->heap_grid, address, size_bytes, visit_pending, &pending);
 }
 
 struct conflict_visit {
@@ -372,12 +380,12 @@ static bool visit_conflict(void *context, uint32_t id)
     struct conflict_visit *search = context;
     const struct sc_op_info *earlier = &sc_inflight_op(search->inflight, id)->info;
     const struct sc_op_info *later = search->info;
-    bool conflict = earlier->ticket.stream != later->ticket.stream &&
-                    (sc_direction_writes_host(earlier->direction) ||
-                     sc_direction_writes_host(later->direction)) &&
-                    sc_shapes_touch(&earlier->shape, &later->shape) &&
-                    !sc_order_covers(search->inflight->order, later->ticket.stream,
-                                     &earlier->ticket);
+    bool conflict =
+        earlier->ticket.stream != later->ticket.stream &&
+        (sc_direction_writes_host(earlier->direction) ||
+         sc_direction_writes_host(later->direction)) &&
+        sc_shapes_touch(&earlier->shape, &later->shape) &&
+        !sc_order_covers(search->inflight->order, later->ticket.stream, &earlier->ticket);
     search->stopped = conflict && !search->visit(search->context, id);
     return !search->stopped;
 }
@@ -398,8 +406,8 @@ static void visit_grid_ops(struct sc_grid *grid, struct conflict_visit *search)
                                 search);
 }
 
-/* Operations on common bytes lie on one range, or on none if theirs was replaced: two lists to walk,
- * unless they are longer than what the grids would have us look at. */
+/* Operations on common bytes lie on one range, or on none if theirs was replaced: two lists to
+ * walk, unless they are longer than what the grids would have us look at. */
 void sc_inflight_conflicts(struct sc_inflight *inflight, const struct sc_op_info *info,
                            sc_inflight_visit *visit, void *context)
 {
@@ -410,7 +418,7 @@ void sc_inflight_conflicts(struct sc_inflight *inflight, const struct sc_op_info
     size_t hull_bytes = sc_shape_hull_bytes(&info->shape);
     uint32_t count = op_count(range) + op_count(stray);
     if (hull_bytes == 0 || count == 0 ||
-        (range->writer_count + stray->writer_count == 0 &&
+        (writer_count(range) + writer_count(stray) == 0 &&
          !sc_direction_writes_host(info->direction)))
         return;
     if (count <= sc_grid_overlap_cost(&inflight->op_grid, info->shape.address, hull_bytes) +

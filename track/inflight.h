@@ -3,8 +3,8 @@
  *
  * A range is an allocation or a registration. An operation lies on a range, or, where the driver
  * uses pageable memory after the call has returned (docs/driver.md), on none.
- * Operations retire when they are known done. One that is merely complete stays, because freeing its
- * buffer is still a race that timing hid; only SC_RETAINED_MAX of those are remembered, the
+ * Operations retire when they are known done. One that is merely complete stays, because freeing
+ * its buffer is still a race that timing hid; only SC_RETAINED_MAX of those are remembered, the
  * latest ones, so that a program which never synchronises does not grow us without bound.
  *
  * An operation equal to an earlier one (same rows, stream and direction) replaces it: whoever
@@ -26,12 +26,12 @@ struct sc_range {
     _Atomic uint32_t kind;    /* enum sc_buffer_kind; atomic, as look-ups take no lock */
     _Atomic uint32_t context;
     _Atomic uint32_t op_count;
+    _Atomic uint32_t writer_count; /* operations among them that write host memory */
     uint32_t first_op;
-    uint32_t writer_count; /* operations among them that write host memory */
 };
 
-/* `rows` of `width_bytes`, `pitch_bytes` apart; a plain copy has one row. The hull is what is looked
- * up; rows decide whether two operations really touch the same bytes. */
+/* `rows` of `width_bytes`, `pitch_bytes` apart; a plain copy has one row. The hull is what is
+ * looked up; rows decide whether two operations really touch the same bytes. */
 struct sc_shape {
     uintptr_t address;
     size_t width_bytes;
@@ -48,7 +48,7 @@ struct sc_op_info {
     uint32_t stack;
     int32_t thread;
     uint64_t time_ns; /* CLOCK_MONOTONIC, at issue */
-    uint32_t range; /* 0: none */
+    uint32_t range;   /* 0: none */
 };
 
 struct sc_op {
@@ -68,9 +68,9 @@ struct sc_inflight {
     struct sc_grid op_grid;   /* operations on ranges that only the driver frees */
     struct sc_grid heap_grid; /* operations on memory that free() or munmap() could take away */
     uint32_t *keys;
-    uint32_t busy;            /* first stream with operations */
+    uint32_t busy; /* first stream with operations */
     uint32_t retained;
-    uint32_t stray;           /* id of a range record that stands for "no range" */
+    uint32_t stray; /* id of a range record that stands for "no range" */
 };
 
 /* 0 or -ENOMEM. */

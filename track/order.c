@@ -86,8 +86,8 @@ static struct sc_clock *merge(struct sc_order *order, const struct sc_clock *lef
     uint32_t i = 0;
     uint32_t j = 0;
     while (result && (i < left_count || j < right_count)) {
-        if (j == right_count || (i < left_count && left->entries[i].stream <
-                                                       right->entries[j].stream)) {
+        if (j == right_count ||
+            (i < left_count && left->entries[i].stream < right->entries[j].stream)) {
             append(order, result, left->entries[i++]);
         } else if (i == left_count || right->entries[j].stream < left->entries[i].stream) {
             append(order, result, right->entries[j++]);

@@ -33,7 +33,7 @@ struct sc_ticket {
     uint32_t stream;
     uint32_t legacy; /* the context's legacy stream if `stream` is a blocking one, else 0 */
     uint64_t number;
-    uint64_t epoch;  /* legacy operations issued before this one */
+    uint64_t epoch; /* legacy operations issued before this one */
 };
 
 struct sc_point {
@@ -123,9 +123,8 @@ static inline bool sc_order_known_done(struct sc_order *order, const struct sc_t
     struct sc_stream *stream = sc_order_stream(order, ticket->stream);
     if (atomic_load_explicit(&stream->done, memory_order_acquire) >= ticket->number)
         return true;
-    return ticket->legacy &&
-           atomic_load_explicit(&sc_order_stream(order, ticket->legacy)->done,
-                                memory_order_acquire) > ticket->epoch;
+    return ticket->legacy && atomic_load_explicit(&sc_order_stream(order, ticket->legacy)->done,
+                                                  memory_order_acquire) > ticket->epoch;
 }
 
 /* Lock-free: known done, or seen complete. */

@@ -38,8 +38,8 @@ void sc_pool_destroy(struct sc_pool *pool);
 
 static inline void *sc_pool_at(struct sc_pool *pool, uint32_t id)
 {
-    char *chunk = atomic_load_explicit(&pool->chunks[id >> SC_POOL_CHUNK_SHIFT],
-                                       memory_order_acquire);
+    char *chunk =
+        atomic_load_explicit(&pool->chunks[id >> SC_POOL_CHUNK_SHIFT], memory_order_acquire);
     return chunk + (size_t)(id & ((1u << SC_POOL_CHUNK_SHIFT) - 1)) * pool->record_bytes;
 }
 

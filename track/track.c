@@ -8,7 +8,7 @@
 
 enum { RETIRE_BATCH = 256 };
 
-struct sc_track sc_track = {.lock = PTHREAD_MUTEX_INITIALIZER};
+struct sc_track sc_track = {.lock = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP};
 
 uint64_t sc_now_ns(void)
 {
@@ -17,9 +17,19 @@ uint64_t sc_now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+/* Held for some tens of nanoseconds: a thread that finds it taken spins before it sleeps. */
+static void init_lock(pthread_mutex_t *lock)
+{
+    pthread_mutexattr_t attributes;
+    pthread_mutexattr_init(&attributes);
+    pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_ADAPTIVE_NP);
+    pthread_mutex_init(lock, &attributes);
+    pthread_mutexattr_destroy(&attributes);
+}
+
 int sc_track_init(struct sc_track *track)
 {
-    pthread_mutex_init(&track->lock, NULL);
+    init_lock(&track->lock);
     atomic_store(&track->operations, 0);
     atomic_store(&track->libc_watch, 0);
     sc_order_init(&track->order);
@@ -312,11 +322,18 @@ struct sc_range_info sc_track_find_range(struct sc_track *track, uintptr_t addre
     return info;
 }
 
-bool sc_track_is_busy(struct sc_track *track, uint32_t range)
+static bool may_conflict(struct sc_range *range, bool writes)
 {
-    struct sc_range *home =
-        sc_inflight_range(&track->inflight, range ? range : track->inflight.stray);
-    return atomic_load_explicit(&home->op_count, memory_order_relaxed) != 0;
+    return atomic_load_explicit(writes ? &range->op_count : &range->writer_count,
+                                memory_order_relaxed) != 0;
+}
+
+bool sc_track_may_conflict(struct sc_track *track, uint32_t range, enum sc_direction direction)
+{
+    bool writes = sc_direction_writes_host(direction);
+    uint32_t stray = track->inflight.stray;
+    return may_conflict(sc_inflight_range(&track->inflight, stray), writes) ||
+           (range && may_conflict(sc_inflight_range(&track->inflight, range), writes));
 }
 
 /* ---- operations ---- */
@@ -350,8 +367,10 @@ void sc_track_issue(struct sc_track *track, struct sc_op_info *info, struct sc_o
 {
     struct ops_collector collector = {track, conflicts};
     conflicts->count = 0;
-    atomic_fetch_add_explicit(&track->operations, 1, memory_order_relaxed);
     lock(track);
+    atomic_store_explicit(&track->operations,
+                          atomic_load_explicit(&track->operations, memory_order_relaxed) + 1,
+                          memory_order_relaxed);
     info->ticket = sc_order_issue(&track->order, info->ticket.stream);
     sc_inflight_conflicts(&track->inflight, info, collect_op, &collector);
     sc_inflight_add(&track->inflight, info);
@@ -558,9 +577,9 @@ static bool note_held(void *context, uint32_t id)
 {
     struct held_search *search = context;
     const struct sc_hold *hold = sc_holds_at(&search->track->holds, id);
-    search->found = (search->kinds >> hold->kind & 1) &&
-                    atomic_load_explicit(&hold->node.address, memory_order_relaxed) ==
-                        search->address;
+    search->found =
+        (search->kinds >> hold->kind & 1) &&
+        atomic_load_explicit(&hold->node.address, memory_order_relaxed) == search->address;
     return !search->found;
 }
 

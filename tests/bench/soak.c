@@ -23,11 +23,11 @@
 enum {
     STREAMS = 8,
     BUFFERS = 64,
-    BUFFER_BYTES = 8 << 10,
+    BUFFER_BYTES = 64 << 10,
     COPY_MOST = 64,
     STRETCHES = 20,
     PACE_EVERY = 1000, /* copies */
-    PACE_AHEAD = 8,    /* paces that the device may lag behind */
+    PACE_AHEAD = 2,    /* paces that the device may lag behind */
     EVENT_EVERY = 64,
     CHURN_EVERY = 500,
     SYNC_EVERY = 5000,

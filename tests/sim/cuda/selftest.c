@@ -5,7 +5,6 @@
  * Without arguments it runs itself once for each SIM_GPU setting below, since settings are read
  * once. Exit status 0: all right; 1: each failed check on stderr.
  */
-#define _GNU_SOURCE
 #include <cuda.h>
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 
 #include "track/poison.h"
 
-enum { MARK_BYTES_MIN = 64 * 1024, MARK_INTERVAL_NS = 10 * 1000 };
+enum { MARK_BYTES_MIN = 256 * 1024, MARK_INTERVAL_NS = 100 * 1000 };
 
 struct sc_relaxed sc_relaxed_begin(void)
 {

@@ -5,13 +5,13 @@
 
 #include "track/poison.h"
 
-enum { CELL_SHIFT_MIN = 12, LEVEL_SHIFT = 4, RACES_MAX = 8, FILTER_BYTES_MAX = 1 << 16 };
+enum { RACES_MAX = 8, FILTER_STEPS_MAX = 16 };
 
 #define SECOND_SIDE (1u << 31)
 
 static unsigned cell_shift(int level)
 {
-    return CELL_SHIFT_MIN + LEVEL_SHIFT * (unsigned)level;
+    return sc_grid_cell_shift(level);
 }
 
 static int level_of(size_t size_bytes)
@@ -22,12 +22,9 @@ static int level_of(size_t size_bytes)
     return level;
 }
 
-/* Neighbouring cells stay neighbours in the table, so that a range look-up walks memory in order;
- * the high bits are mixed in so that arenas far apart do not collide. */
 static uint32_t slot_of(const struct sc_grid *grid, int level, uint64_t cell)
 {
-    uint64_t spread = (cell >> 14) * 0x9E3779B97F4A7C15u >> 40;
-    return (uint32_t)(cell + spread + (uint64_t)level * 0x2545F491u) & grid->mask;
+    return sc_grid_slot(grid, level, cell);
 }
 
 static struct sc_grid_node *node_at(struct sc_grid *grid, uint32_t id)
@@ -184,27 +181,34 @@ uint32_t sc_grid_point(struct sc_grid *grid, uintptr_t address)
     return SC_GRID_RETRY;
 }
 
-bool sc_grid_may_overlap(struct sc_grid *grid, uintptr_t address, size_t size_bytes)
-{
-    if (size_bytes > FILTER_BYTES_MAX)
-        return !sc_grid_is_empty(grid);
-    for (uint32_t levels = levels_of(grid); levels; levels &= levels - 1) {
-        int level = lowest(levels);
-        uint64_t cell = address >> cell_shift(level);
-        uint64_t last = (address + size_bytes - (size_bytes > 0)) >> cell_shift(level);
-        for (; cell <= last; cell++)
-            if (atomic_load_explicit(&grid->heads[slot_of(grid, level, cell)],
-                                     memory_order_relaxed))
-                return true;
-    }
-    return false;
-}
-
 static bool overlaps(const struct sc_grid_node *node, uintptr_t address, size_t size_bytes)
 {
     uintptr_t start = atomic_load_explicit(&node->address, memory_order_relaxed);
     size_t length = atomic_load_explicit(&node->size_bytes, memory_order_relaxed);
     return start < address + size_bytes && address < start + length;
+}
+
+/* Does something in this chain overlap? A long chain, and one that ends oddly because it is being
+ * changed, counts as yes. */
+static bool chain_may_overlap(struct sc_grid *grid, uint32_t slot, uintptr_t address,
+                              size_t size_bytes)
+{
+    uint32_t at = atomic_load_explicit(&grid->heads[slot], memory_order_acquire);
+    for (unsigned steps = 0; at; steps++) {
+        struct sc_grid_node *node = node_at(grid, at & ~SECOND_SIDE);
+        if (steps == FILTER_STEPS_MAX || overlaps(node, address, size_bytes))
+            return true;
+        at = atomic_load_explicit(&node->next[at & SECOND_SIDE ? 1 : 0], memory_order_acquire);
+    }
+    return false;
+}
+
+bool sc_grid_chain_may_overlap(struct sc_grid *grid, uint32_t slot, uintptr_t address,
+                               size_t size_bytes)
+{
+    uint64_t version = atomic_load_explicit(&grid->version, memory_order_acquire);
+    return (version & 1) || chain_may_overlap(grid, slot, address, size_bytes) ||
+           atomic_load_explicit(&grid->version, memory_order_relaxed) != version;
 }
 
 struct query {

@@ -51,10 +51,6 @@ void sc_grid_remove(struct sc_grid *grid, uint32_t id);
 uint32_t sc_grid_point(struct sc_grid *grid, uintptr_t address);
 uint32_t sc_grid_point_locked(struct sc_grid *grid, uintptr_t address);
 
-/* False only if no item overlaps [address, address + size). Meant for small sizes: a size of
- * more than 64 KB answers by whether the grid holds anything at all. */
-bool sc_grid_may_overlap(struct sc_grid *grid, uintptr_t address, size_t size_bytes);
-
 /* Calls visit for each item that overlaps the interval, once, in no particular order, until it
  * returns false. The visitor must not change the grid. */
 void sc_grid_overlaps_locked(struct sc_grid *grid, uintptr_t address, size_t size_bytes,
@@ -66,6 +62,45 @@ uint64_t sc_grid_overlap_cost(struct sc_grid *grid, uintptr_t address, size_t si
 static inline bool sc_grid_is_empty(struct sc_grid *grid)
 {
     return atomic_load_explicit(&grid->levels, memory_order_relaxed) == 0;
+}
+
+static inline unsigned sc_grid_cell_shift(int level)
+{
+    return 12 + 4 * (unsigned)level;
+}
+
+/* Neighbouring cells stay neighbours in the table, so that a range look-up walks memory in order;
+ * the high bits are mixed in so that arenas far apart do not collide. */
+static inline uint32_t sc_grid_slot(const struct sc_grid *grid, int level, uint64_t cell)
+{
+    uint64_t spread = (cell >> 14) * 0x9E3779B97F4A7C15u >> 40;
+    return (uint32_t)(cell + spread + (uint64_t)level * 0x2545F491u) & grid->mask;
+}
+
+bool sc_grid_chain_may_overlap(struct sc_grid *grid, uint32_t slot, uintptr_t address,
+                               size_t size_bytes);
+
+/* False only if no item overlaps [address, address + size). Lock-free, and inline because free()
+ * asks it: for a block of a page or less it looks at one or two cells on each populated level. A
+ * size of more than 64 KB answers by whether the grid holds anything at all. */
+static inline bool sc_grid_may_overlap(struct sc_grid *grid, uintptr_t address, size_t size_bytes)
+{
+    uint32_t levels = atomic_load_explicit(&grid->levels, memory_order_acquire);
+    uintptr_t end = address + size_bytes - (size_bytes > 0);
+    if (__builtin_expect(size_bytes > 1 << 16, 0))
+        return levels != 0;
+    for (; levels; levels &= levels - 1) {
+        int level = __builtin_ctz(levels);
+        unsigned shift = sc_grid_cell_shift(level);
+        for (uint64_t cell = address >> shift; cell <= end >> shift; cell++) {
+            uint32_t slot = sc_grid_slot(grid, level, cell);
+            if (__builtin_expect(
+                    atomic_load_explicit(&grid->heads[slot], memory_order_relaxed) != 0, 0) &&
+                sc_grid_chain_may_overlap(grid, slot, address, size_bytes))
+                return true;
+        }
+    }
+    return false;
 }
 
 #endif

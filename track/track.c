@@ -380,12 +380,6 @@ void sc_track_issue(struct sc_track *track, struct sc_op_info *info, struct sc_o
 
 /* ---- giving back ---- */
 
-bool sc_track_may_be_busy(struct sc_track *track, uintptr_t address, size_t size_bytes)
-{
-    return sc_grid_may_overlap(&track->inflight.heap_grid, address, size_bytes) ||
-           sc_holds_may_overlap(&track->holds, address, size_bytes);
-}
-
 enum { TAKE_DOWN_BATCH = 64 };
 
 struct op_batch {

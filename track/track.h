@@ -125,7 +125,12 @@ struct sc_take_down {
 };
 
 /* Lock-free: can memory that free(), munmap() and the like would take away be in flight or held? */
-bool sc_track_may_be_busy(struct sc_track *track, uintptr_t address, size_t size_bytes);
+static inline bool sc_track_may_be_busy(struct sc_track *track, uintptr_t address,
+                                        size_t size_bytes)
+{
+    return sc_grid_may_overlap(&track->inflight.heap_grid, address, size_bytes) ||
+           sc_grid_may_overlap(&track->holds.grid, address, size_bytes);
+}
 
 void sc_track_take_down(struct sc_track *track, struct sc_take_down *request);
 

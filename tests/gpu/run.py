@@ -1,0 +1,369 @@
+#!/usr/bin/env python3
+"""Shows on a real GPU that the library does what the simulated one promises: `make check-gpu`, or
+after `make tests other-runtimes` scripts/check-gpu [SUITE...].
+
+What it runs is in SUITES. The machine needs a driver and Python, and of nvcc, PyTorch, CuPy, JAX,
+Numba and compute-sanitizer what it has; scripts/carry brings the rest. Failures are shown with the
+end of what the program printed; the last output is a table in Markdown for docs/gpu-results.md.
+With OUT=FOLDER in the environment the table and every failure in full are written there, as
+check-gpu.md and check-gpu.log.
+
+    CHECK_GPU_BUDGET_S=430   nothing new is begun after this many seconds
+    CHECK_GPU_FULL=1         all twins with every runtime, not the dozen of MATRIX
+    CHECK_GPU_SIM=1          on the simulated GPU, as a test of this file: only what runs there
+
+Exit status 1 if anything failed or was not reached; 0 on a machine without a GPU.
+"""
+
+import concurrent.futures
+import ctypes
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+
+import judge
+import programs
+from judge import Suite
+from programs import (Directives, Failure, Machine, Report, ROOT, Run, Skip, STRICT_EXIT, Twin,
+                      check_hazards)
+
+SKIPPED = 77
+
+# One or more twins of every code and of both APIs, for the runs against other CUDA runtimes.
+MATRIX = """none_two_readers order_event_rerecorded row16_tensorflow_scope sc101_free_2d
+    sc101_free_driver sc101_free_h2d sc101_free_per_thread sc101_realloc_h2d sc101_two_threads
+    sc102_free_d2h sc103_unregister_h2d sc104_munmap_d2h sc105_freehost_h2d sc204_d2h_h2d
+    sc204_driver""".split()
+
+
+# --- the machine ----------------------------------------------------------------------------------
+
+
+class Target(Machine):
+    """A Machine whose programs find the CUDA runtime that they were built with, and nothing else of
+    the folder where it lies: a toolkit's other libraries must not replace those of a framework."""
+
+    def __init__(self, gpus, runtime=None, cudart=None, twins=None):
+        super().__init__(gpus=gpus, runtime=runtime)
+        self.cudart = cudart
+        self.twins = twins or self.twins
+
+    def environment(self, directives, preload, options):
+        environment = super().environment(directives, preload, options)
+        if self.gpus and self.cudart:
+            environment["LD_LIBRARY_PATH"] = ":".join(
+                filter(None, (str(self.cudart), environment.get("LD_LIBRARY_PATH"))))
+        return environment
+
+
+def usable_gpus():
+    answer = subprocess.run([ROOT / "scripts" / "gpus"], capture_output=True, text=True)
+    return int(answer.stdout or 0)
+
+
+def describe_machine():
+    """The GPUs and the driver, as nvidia-smi names them."""
+    query = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]
+    try:
+        lines = subprocess.run(query, capture_output=True, text=True, timeout=30).stdout.split("\n")
+    except (OSError, subprocess.TimeoutExpired):
+        lines = [""]
+    name, _, version = lines[0].partition(", ")
+    count = len([line for line in lines if line])
+    return f"{count} x {name}, driver {version}" if name else "a GPU that nvidia-smi does not name"
+
+
+def toolkit_cudart():
+    """Where libcudart.so.13 is: of nvcc, the toolkit, Python's wheels, or carried; or None."""
+    nvcc = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
+    roots = [os.environ.get("CUDA_HOME"), pathlib.Path(nvcc).resolve().parent.parent,
+             "/usr/local/cuda", ROOT / "out" / "cuda",
+             *(pathlib.Path(entry) / "nvidia" / "cu13" for entry in sys.path)]
+    for root in filter(None, roots):
+        for folder in ("lib64", "lib", "targets/x86_64-linux/lib"):
+            found = pathlib.Path(root) / folder / "libcudart.so.13"
+            if found.exists():
+                return found
+    return None
+
+
+def linked_alone(library, folder):
+    """A folder that holds a link to the library and nothing else; None without a library."""
+    if library is None:
+        return None
+    alone = folder / library.name
+    alone.mkdir()
+    (alone / library.name).symlink_to(library)
+    return alone
+
+
+def driver_folder(gpus):
+    """Where the loader finds libcuda.so.1."""
+    if not gpus:
+        return ROOT / "out" / "sim"
+    ctypes.CDLL("libcuda.so.1")
+    maps = pathlib.Path("/proc/self/maps").read_text()
+    return pathlib.Path(re.search(r"(/\S*/)libcuda\.so", maps)[1])
+
+
+# --- checks: each returns a word for the table or None, or raises Failure or Skip ------------------
+
+
+def twin_checks(target, names=None, sources=None):
+    return [check for source in sources or programs.sources("hazard")
+            if names is None or source.stem in names
+            for check in Twin(source, target).checks()]
+
+
+def matrix():
+    return None if os.environ.get("CHECK_GPU_FULL") else MATRIX
+
+
+def conformance(target):
+    """What the driver does by itself, against the table that the simulated GPU obeys."""
+    source = HERE / "conformance.c"
+
+    def check():
+        programs.self_check(target, source, target.out / "gpu" / "conformance")
+        rows = len(source.with_suffix(".expected").read_text().splitlines())
+        return f"{rows} rows as expected"
+    return [("conformance", check)]
+
+
+def other_runtime(gpus, runtime):
+    """The twins built against an older runtime (Makefile: RUNTIMES)."""
+    lib = ROOT / "out" / f"cuda{runtime}" / "lib"
+    target = Target(gpus, runtime=runtime, cudart=lib)
+    if not gpus:
+        raise Skip("the simulated GPU has a runtime of its own")
+    if not target.twins.is_dir():
+        raise Skip("not built (make other-runtimes)")
+    return twin_checks(target, matrix())
+
+
+def nvcc_command(nvcc, source, build, program, driver):
+    """An nvcc program, with the static runtime that is nvcc's default."""
+    command = [nvcc, "-O2", "-w", f"-D{build.upper()}", "-cudart", "static", "-I",
+               ROOT / "tests" / "hazard", source, "-o", program, "-lpthread"]
+    if "twin_driver.h" in source.read_text():
+        command += ["-L", driver, "-l:libcuda.so.1"]
+    for flags in Directives(source).all("cflags"):
+        command += flags.split()
+    return [str(word) for word in command]
+
+
+def nvcc_twins(gpus, folder):
+    """The twins of MATRIX and those with kernels, built on this machine."""
+    nvcc = shutil.which("nvcc")
+    if nvcc is None:
+        raise Skip("no nvcc here")
+    names = matrix()
+    sources = [source for source in programs.sources("hazard")
+               if names is None or source.stem in names]
+    sources += sorted((HERE / "programs").glob("*.cu"))
+    driver = driver_folder(gpus)
+    jobs = [nvcc_command(nvcc, source, build, folder / f"{source.stem}.{build}", driver)
+            for source in sources for build in ("racy", "fixed")]
+    with concurrent.futures.ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
+        for built in pool.map(lambda job: Run(job, dict(os.environ), 60), jobs):
+            built.expect_status(0)
+    if not gpus:
+        raise Skip(f"{len(jobs)} programs built; the simulated GPU has a runtime of its own")
+    return twin_checks(Target(gpus, twins=folder), sources=sources)
+
+
+class PythonDirectives(Directives):
+    """The same lines as in C, behind `#`."""
+
+    LINE = re.compile(r"#\s*([a-z-]+):\s*(.*)$")
+
+    def __init__(self, source):
+        self.values = {}
+        for line in source.read_text(encoding="utf-8").splitlines():
+            match = self.LINE.match(line)
+            if not match:
+                break
+            self.values.setdefault(match[1], []).append(match[2].strip())
+
+
+class Reports(Report):
+    """The reports of a program and of the processes that it starts."""
+
+    def __enter__(self):
+        super().__enter__()
+        self.option = f"report_path={self.folder.name}/%p.jsonl"
+        return self
+
+    def lines(self, run):
+        found = []
+        for self.path in sorted(pathlib.Path(self.folder.name).glob("*.jsonl")):
+            found += super().lines(run)
+        if not found:
+            raise run.failure("no report was written")
+        return found
+
+    def summary(self, run):
+        """The operations that the processes issued, for a run that must be free of hazards."""
+        lines = self.lines(run)
+        check_hazards(run, [line for line in lines if line["type"] == "hazard"], [])
+        summaries = [line for line in lines if line["type"] == "summary"]
+        if any(summary["hazards"] for summary in summaries):
+            raise run.failure("the summary counts hazards")
+        return sum(summary["operations"] for summary in summaries)
+
+
+class PythonProgram:
+    """tests/gpu/programs/NAME.py: one that makes no mistake must be the same with the library and
+    strict=1; one with `expect:` lines is held to the rules of the racy twins."""
+
+    def __init__(self, source, target):
+        self.name = source.stem
+        self.source = source
+        self.target = target
+        self.directives = PythonDirectives(source)
+        self.expectations = [programs.Expectation(text) for text in self.directives.all("expect")]
+
+    def launch(self, preload, options=""):
+        environment = self.target.environment(self.directives, preload, options)
+        environment["PYTHONDONTWRITEBYTECODE"] = "1"
+        timeout_s = min(float(self.directives.one("timeout", "90")), judge.patience_s())
+        begun = time.monotonic()
+        run = Run([sys.executable, self.source], environment, timeout_s)
+        run.took_s = time.monotonic() - begun
+        if run.status == SKIPPED and not preload:
+            raise Skip(run.stdout.decode(errors="replace").strip().splitlines()[-1])
+        return run
+
+    def check(self):
+        return self.check_racy() if self.expectations else self.check_correct()
+
+    def check_correct(self):
+        bare = self.launch(False)
+        bare.expect_status(0)
+        with Reports() as report:
+            run = self.launch(True, f"strict=1:{report.option}")
+            if (run.status, run.stdout) != (bare.status, bare.stdout):
+                raise run.failure(f"{programs.describe_status(run.status)}, and without the library"
+                                  f" {programs.describe_status(bare.status)} and\n"
+                                  f"{bare.stdout.decode(errors='replace')}")
+            operations = report.summary(run)
+        return (f"{framework(run)}: same output, no hazard in {operations} operations; "
+                f"{bare.took_s:.1f} s without, {run.took_s:.1f} s with the library")
+
+    def check_racy(self):
+        """Without the library it may do anything, so that run only finds out what is installed."""
+        bare = self.launch(False)
+        with Reports() as report:
+            healed = self.launch(True, report.option)
+            healed.expect_status(0)
+            healed.expect_right()
+            check_hazards(healed, report.hazards(healed), self.expectations)
+        with Reports() as report:
+            self.launch(True, f"strict=1:{report.option}").expect_status(STRICT_EXIT)
+        codes = " ".join(sorted({wanted.code for wanted in self.expectations}))
+        return (f"{framework(healed)}: {codes} reported, data right, strict exits {STRICT_EXIT}; "
+                f"without the library: {outcome(bare)}")
+
+
+def framework(run):
+    return run.stdout.decode(errors="replace").partition("\n")[0]
+
+
+def outcome(run):
+    if run.status != 0:
+        return programs.describe_status(run.status)
+    return run.stdout.decode(errors="replace").strip().rpartition("\n")[2]
+
+
+def python_programs(target):
+    found = [PythonProgram(source, target)
+             for source in sorted((HERE / "programs").glob("*.py"))]
+    return [(program.name, program.check) for program in found
+            if target.gpus or program.name.startswith("ctypes")]
+
+
+SANITIZER_ERRORS = re.compile(rb"ERROR SUMMARY: (\d+) error")
+
+
+def sanitizer(target):
+    """compute-sanitizer, which brings its own hooks, finds the same with the library as without."""
+    tool = shutil.which("compute-sanitizer")
+    if tool is None:
+        raise Skip("no compute-sanitizer here")
+    directives = Directives(ROOT / "tests" / "hazard" / "sc101_free_h2d.c")
+    program = target.twins / "sc101_free_h2d.fixed"
+    command = [tool, "--tool", "memcheck", program]
+
+    def errors(run):
+        match = SANITIZER_ERRORS.search(run.stdout + run.stderr)
+        return int(match[1]) if match else None
+
+    def check():
+        bare = Run(command, target.environment(directives, False, ""), 90)
+        if bare.status != 0 or errors(bare) is None:
+            raise Skip(f"compute-sanitizer does not work here: {outcome(bare)}")
+        with Reports() as report:
+            run = Run(command, target.environment(directives, True, f"strict=1:{report.option}"),
+                      90)
+            if run.status != 0 or errors(run) != errors(bare) or b"data right" not in run.stdout:
+                raise run.failure(f"not the {errors(bare)} errors that it finds without the library")
+            report.summary(run)
+        return f"memcheck: {errors(run)} errors with and without the library"
+    return [("sc101_free_h2d.fixed", check)]
+
+
+def demo():
+    def check():
+        Run([ROOT / "scripts" / "demo"], dict(os.environ), 60).expect_status(0)
+    return [("demo", check)]
+
+
+def suites(gpus, scratch):
+    """In the order of what matters most when time is short."""
+    target = Target(gpus, cudart=linked_alone(toolkit_cudart(), scratch))
+    # A framework brings its own runtime.
+    plain = Target(gpus)
+    built = scratch / "nvcc"
+    built.mkdir()
+    of_driver = [s.stem for s in programs.sources("hazard") if "twin_driver.h" in s.read_text()]
+    of_runtime = [s.stem for s in programs.sources("hazard") if s.stem not in of_driver]
+    return {
+        "conformance": Suite("driver conformance", lambda: conformance(target)),
+        "twins": Suite("twins, shared cudart 13", lambda: twin_checks(target, of_runtime)),
+        "driver": Suite("twins, driver API", lambda: twin_checks(target, of_driver)),
+        "nvcc": Suite("twins, nvcc and static cudart", lambda: nvcc_twins(gpus, built)),
+        "cuda12": Suite("twins, cudart 12", lambda: other_runtime(gpus, "12")),
+        "cuda11": Suite("twins, cudart 11.8", lambda: other_runtime(gpus, "11")),
+        "python": Suite("Python", lambda: python_programs(plain), width=4, rows=True),
+        "sanitizer": Suite("compute-sanitizer", lambda: sanitizer(target)),
+        "demo": Suite("demo", demo),
+        "survival": Suite("survival", lambda: programs.survivors(target)),
+    }
+
+
+def main(names):
+    simulated = os.environ.get("CHECK_GPU_SIM", "0") not in ("", "0")
+    gpus = 0 if simulated else usable_gpus()
+    if not gpus and not simulated:
+        print("no usable GPU here (libcuda.so.1 is missing, or cuInit fails): nothing was run")
+        return 0
+    with tempfile.TemporaryDirectory(prefix="check-gpu-") as scratch:
+        available = suites(gpus, pathlib.Path(scratch))
+        unknown = [name for name in names if name not in available]
+        if unknown:
+            print(f"no suite {unknown[0]}; there are {', '.join(available)}", file=sys.stderr)
+            return 2
+        machine = "Simulated GPU" if simulated else describe_machine()
+        return judge.run_suites(available, names, machine)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

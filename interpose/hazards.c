@@ -25,7 +25,7 @@ static struct sc_hazard_copy describe_copy(const struct sc_op_info *op)
         .device = stream->device,
         .seq = op->ticket.number,
         .thread = op->thread,
-        .time_ns = op->time_ns,
+        .time_ns = sc_ticks_to_ns(op->ticks),
         .stack = op->stack,
     };
 }

@@ -117,19 +117,19 @@ static void record(struct sc_issue *issue)
 {
     struct sc_ops conflicts;
     uint32_t stack = sc_unwind_here(issue->site);
-    uint64_t now_ns = sc_now_ns();
+    uint64_t now = sc_ticks();
     size_t bytes = 0;
     for (unsigned i = 0; i < issue->count; i++) {
         struct sc_op_info *op = &issue->ops[i];
         op->stack = stack;
         op->thread = sc_thread_id();
-        op->time_ns = now_ns;
+        op->ticks = now;
         bytes += op->shape.width_bytes * op->shape.rows;
         sc_track_issue(&sc_track, op, &conflicts);
         if (sc_unlikely(conflicts.count))
             report_unordered(issue, SC_ACTION_REPORTED, &conflicts);
     }
-    sc_marks_issued(issue->stream, bytes, now_ns);
+    sc_marks_issued(issue->stream, bytes, now);
 }
 
 CUresult sc_issue_end(struct sc_issue *issue, CUresult result)

@@ -4,6 +4,14 @@
 
 enum { MARK_BYTES_MIN = 256 * 1024, MARK_INTERVAL_NS = 100 * 1000 };
 
+static uint64_t mark_interval_ticks;
+
+void sc_marks_start(void)
+{
+    sc_ticks_start();
+    mark_interval_ticks = sc_ticks_in_ns(MARK_INTERVAL_NS);
+}
+
 struct sc_relaxed sc_relaxed_begin(void)
 {
     struct sc_relaxed relaxed = {false, CU_STREAM_CAPTURE_MODE_RELAXED};
@@ -150,13 +158,13 @@ void sc_marks_add_locked(struct sc_stream_record *stream)
     sc_context_pop();
 }
 
-void sc_marks_issued(struct sc_stream_record *stream, size_t size_bytes, uint64_t now_ns)
+void sc_marks_issued(struct sc_stream_record *stream, size_t size_bytes, uint64_t now_ticks)
 {
     atomic_store_explicit(&stream->unmarked, true, memory_order_relaxed);
     if (size_bytes < MARK_BYTES_MIN && !stream->per_thread &&
-        now_ns - stream->marked_ns < MARK_INTERVAL_NS)
+        now_ticks - stream->marked_ticks < mark_interval_ticks)
         return;
-    stream->marked_ns = now_ns;
+    stream->marked_ticks = now_ticks;
     pthread_mutex_lock(&stream->lock);
     sc_marks_add_locked(stream);
     pthread_mutex_unlock(&stream->lock);

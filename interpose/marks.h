@@ -15,8 +15,11 @@
 
 #include "interpose/streams.h"
 
+/* Once, before any other. */
+void sc_marks_start(void);
+
 /* An operation of this size was just issued. */
-void sc_marks_issued(struct sc_stream_record *stream, size_t size_bytes, uint64_t now_ns);
+void sc_marks_issued(struct sc_stream_record *stream, size_t size_bytes, uint64_t now_ticks);
 
 /* Other work is about to follow on the stream. */
 void sc_marks_before_work(struct sc_stream_record *stream);

@@ -16,6 +16,7 @@
 
 #include "interpose/driver.h"
 #include "interpose/loader.h"
+#include "interpose/marks.h"
 #include "interpose/reaper.h"
 #include "interpose/streams.h"
 #include "interpose/unwind.h"
@@ -68,6 +69,7 @@ static void read_options(void)
     if (sc_options.mode == SC_MODE_OFF)
         return;
     sc_unwind_start(&sc_options);
+    sc_marks_start();
     if (sc_track_init(&sc_track) || sc_streams_init()) {
         sc_report_say(NULL, "not enough memory to start; the program runs unprotected");
         sc_options.mode = SC_MODE_OFF;

@@ -46,7 +46,7 @@ struct sc_stream_record {
     pthread_mutex_t lock;
     bool gone;
     _Atomic bool unmarked; /* operations were issued behind the last mark */
-    uint64_t marked_ns;
+    uint64_t marked_ticks;
     unsigned first_mark, mark_count;
     struct sc_mark marks[SC_MARKS_MAX];
     struct sc_stream_record *next_spare;

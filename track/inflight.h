@@ -47,8 +47,8 @@ struct sc_op_info {
     enum sc_buffer_kind kind;
     uint32_t stack;
     int32_t thread;
-    uint64_t time_ns; /* CLOCK_MONOTONIC, at issue */
-    uint32_t range;   /* 0: none */
+    uint64_t ticks; /* sc_ticks() at issue */
+    uint32_t range; /* 0: none */
 };
 
 struct sc_op {

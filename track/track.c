@@ -2,20 +2,12 @@
 
 #include <errno.h>
 #include <string.h>
-#include <time.h>
 
 #include "track/poison.h"
 
 enum { RETIRE_BATCH = 256 };
 
 struct sc_track sc_track = {.lock = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP};
-
-uint64_t sc_now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 /* Held for some tens of nanoseconds: a thread that finds it taken spins before it sleeps. */
 static void init_lock(pthread_mutex_t *lock)

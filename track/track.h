@@ -16,6 +16,7 @@
 #include "track/handles.h"
 #include "track/hold.h"
 #include "track/inflight.h"
+#include "track/ticks.h"
 
 enum { SC_TRACK_OPS_MAX = 8 };
 
@@ -167,8 +168,5 @@ bool sc_track_is_held(struct sc_track *track, uintptr_t address, size_t size_byt
 bool sc_track_has_holds(struct sc_track *track);
 /* Is `address` the start of a block whose free is held? */
 bool sc_track_is_freed(struct sc_track *track, uintptr_t address);
-
-/* CLOCK_MONOTONIC in nanoseconds. */
-uint64_t sc_now_ns(void);
 
 #endif

@@ -246,7 +246,7 @@ static bool is_heap(enum sc_buffer_kind kind)
 
 /* ---- comparing ---- */
 
-/* The copies' numbers travel in time_ns. */
+/* The copies' numbers travel in ticks. */
 static void compare(const char *what, const struct sc_ops *found, const bool *expected)
 {
     bool seen[ACTIONS_MAX] = {false};
@@ -257,14 +257,14 @@ static void compare(const char *what, const struct sc_ops *found, const bool *ex
         complain("%s: %u operations, not %u", what, found->count, count);
     for (unsigned i = 0; i < found->count && i < SC_TRACK_OPS_MAX; i++) {
         const struct sc_op_info *info = &found->ops[i];
-        const struct copy *copy = &world.copies[info->time_ns];
-        if (!expected[info->time_ns] || seen[info->time_ns])
-            complain("%s: copy %d is wrong here", what, (int)info->time_ns);
+        const struct copy *copy = &world.copies[info->ticks];
+        if (!expected[info->ticks] || seen[info->ticks])
+            complain("%s: copy %d is wrong here", what, (int)info->ticks);
         if (info->ticket.stream != world.streams[copy->stream].id ||
             info->ticket.number != copy->info.ticket.number ||
             memcmp(&info->shape, &copy->info.shape, sizeof info->shape) != 0)
-            complain("%s: copy %d is described wrongly", what, (int)info->time_ns);
-        seen[info->time_ns] = true;
+            complain("%s: copy %d is described wrongly", what, (int)info->ticks);
+        seen[info->ticks] = true;
     }
 }
 
@@ -403,7 +403,7 @@ static void do_copy(const struct action *action)
         .ticket.stream = id_of(copy->stream),
         .direction = directions[action->b / 64],
         .kind = world.buffers[copy->buffer].kind,
-        .time_ns = (uint64_t)world.copy_count,
+        .ticks = (uint64_t)world.copy_count,
         .range = sc_track_find_range(&tracker, buffer_address(copy->buffer)).range,
     };
     say("copy %d: stream %d, buffer %d, %s, shape %d", world.copy_count, copy->stream, copy->buffer,

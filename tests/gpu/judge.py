@@ -12,9 +12,11 @@ import time
 from programs import Failure, Skip
 
 # Nothing new is begun after so many seconds; what has begun then may take a little longer.
-BUDGET_S = float(os.environ.get("CHECK_GPU_BUDGET_S", "430"))
+BUDGET_S = float(os.environ.get("CHECK_GPU_BUDGET_S", "400"))
 GRACE_S = 60
 BEGUN = time.monotonic()
+# More failures of one suite than this are only named: the first ones say what is wrong.
+SHOWN = 6
 
 
 def left_s():
@@ -22,8 +24,8 @@ def left_s():
 
 
 def patience_s():
-    """The longest that a check may still take."""
-    return max(left_s(), 0) + GRACE_S
+    """The longest that a program may still take."""
+    return max(left_s() + GRACE_S, 5)
 
 
 class Suite:
@@ -71,9 +73,9 @@ def run_suite(suite):
         return [whole]
     with concurrent.futures.ThreadPoolExecutor(max_workers=suite.width) as pool:
         results = list(pool.map(lambda case: make(*case), cases))
-    # More than a few failures are no accident, and not worth the time.
+    # Many failures are no accident, and programs that take long are not worth the time.
     failed = [index for index, result in enumerate(results) if result.state == "failed"]
-    if suite.width > 1 and len(cases) > 1 and len(failed) <= 6:
+    if len(cases) > 1 and len(failed) <= SHOWN and not suite.rows:
         for index in failed:
             results[index] = make_again(results[index], cases[index][1])
     return results
@@ -96,13 +98,11 @@ def count_states(results):
 def table_rows(suite, results, took_s):
     """(name, result, detail) for each row that the suite has in the table."""
     if suite.rows or len(results) == 1:
-        prefix = f"{suite.title}: " if suite.rows else ""
-        return [(prefix + result.name if suite.rows else suite.title, result.state,
-                 result.detail.partition("\n")[0] if result.state != "failed" else "")
-                for result in results]
+        return [(f"{suite.title}: {result.name}" if suite.rows else suite.title, result.state,
+                 result.detail.partition("\n")[0]) for result in results]
     counts = count_states(results)
-    state = "failed" if "failed" in counts else (
-        "not reached" if "not reached" in counts else "passed")
+    state = next(state for state in ("failed", "not reached", "passed", "skipped")
+                 if state in counts)
     detail = ", ".join(f"{count} {name}" for name, count in counts.items()) + f"; {took_s:.0f} s"
     again = [result.name for result in results if result.again]
     failed = [result.name for result in results if result.state == "failed"]
@@ -135,8 +135,10 @@ class Log:
         for reason, names in reasons.items():
             self.say(f"  skipped {names[0]}{f' and {len(names) - 1} more' if names[1:] else ''}:"
                      f" {reason}")
-        for result in [result for result in results if result.state == "failed"]:
-            self.say(f"  FAILED {result.name}: {shortened(result.detail)}",
+        failed = [result for result in results if result.state == "failed"]
+        for number, result in enumerate(failed):
+            self.say(f"  FAILED {result.name}" +
+                     (f": {shortened(result.detail)}" if number < SHOWN else ""),
                      f"  FAILED {result.name}: {result.detail}")
 
     def table(self, machine, rows):

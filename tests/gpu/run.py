@@ -8,7 +8,7 @@ end of what the program printed; the last output is a table in Markdown for docs
 With OUT=FOLDER in the environment the table and every failure in full are written there, as
 check-gpu.md and check-gpu.log.
 
-    CHECK_GPU_BUDGET_S=430   nothing new is begun after this many seconds
+    CHECK_GPU_BUDGET_S=400   nothing new is begun after this many seconds
     CHECK_GPU_FULL=1         all twins with every runtime, not the dozen of MATRIX
     CHECK_GPU_SIM=1          on the simulated GPU, as a test of this file: only what runs there
 
@@ -81,12 +81,17 @@ def describe_machine():
     return f"{count} x {name}, driver {version}" if name else "a GPU that nvidia-smi does not name"
 
 
+def tool(name):
+    """A program of the CUDA toolkit, or None."""
+    return shutil.which(name) or shutil.which(name, path="/usr/local/cuda/bin")
+
+
 def toolkit_cudart():
     """Where libcudart.so.13 is: of nvcc, the toolkit, Python's wheels, or carried; or None."""
-    nvcc = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
-    roots = [os.environ.get("CUDA_HOME"), pathlib.Path(nvcc).resolve().parent.parent,
-             "/usr/local/cuda", ROOT / "out" / "cuda",
-             *(pathlib.Path(entry) / "nvidia" / "cu13" for entry in sys.path)]
+    nvcc = tool("nvcc")
+    roots = [os.environ.get("CUDA_HOME"), nvcc and pathlib.Path(nvcc).resolve().parent.parent,
+             "/usr/local/cuda", *(pathlib.Path(entry) / "nvidia" / "cu13" for entry in sys.path),
+             ROOT / "out" / "cuda"]
     for root in filter(None, roots):
         for folder in ("lib64", "lib", "targets/x86_64-linux/lib"):
             found = pathlib.Path(root) / folder / "libcudart.so.13"
@@ -162,7 +167,7 @@ def nvcc_command(nvcc, source, build, program, driver):
 
 def nvcc_twins(gpus, folder):
     """The twins of MATRIX and those with kernels, built on this machine."""
-    nvcc = shutil.which("nvcc")
+    nvcc = tool("nvcc")
     if nvcc is None:
         raise Skip("no nvcc here")
     names = matrix()
@@ -295,12 +300,12 @@ SANITIZER_ERRORS = re.compile(rb"ERROR SUMMARY: (\d+) error")
 
 def sanitizer(target):
     """compute-sanitizer, which brings its own hooks, finds the same with the library as without."""
-    tool = shutil.which("compute-sanitizer")
-    if tool is None:
+    memcheck = tool("compute-sanitizer")
+    if memcheck is None:
         raise Skip("no compute-sanitizer here")
     directives = Directives(ROOT / "tests" / "hazard" / "sc101_free_h2d.c")
     program = target.twins / "sc101_free_h2d.fixed"
-    command = [tool, "--tool", "memcheck", program]
+    command = [memcheck, "--tool", "memcheck", program]
 
     def errors(run):
         match = SANITIZER_ERRORS.search(run.stdout + run.stderr)

@@ -267,13 +267,14 @@ START_TEST(ranges_come_and_go)
     ck_assert_uint_eq(info.size_bytes, 4096);
     ck_assert_int_eq(info.kind, SC_PINNED);
     ck_assert_uint_eq(info.context, legacy);
-    ck_assert(!sc_track_is_busy(&track, info.range));
+    ck_assert(!sc_track_may_conflict(&track, info.range, SC_D2H));
     copy(one, BASE);
-    ck_assert(sc_track_is_busy(&track, info.range));
-    ck_assert(!sc_track_is_busy(&track, 0));
+    ck_assert(sc_track_may_conflict(&track, info.range, SC_D2H));
+    ck_assert(!sc_track_may_conflict(&track, info.range, SC_H2D)); /* readers among themselves */
+    ck_assert(!sc_track_may_conflict(&track, 0, SC_D2H));
     sc_track_remove_range(&track, BASE + 5);
     ck_assert_uint_eq(sc_track_find_range(&track, BASE).range, 0);
-    ck_assert(sc_track_is_busy(&track, 0));
+    ck_assert(sc_track_may_conflict(&track, 0, SC_D2H));
     sc_track_remove_range(&track, BASE);
 }
 END_TEST

@@ -1,0 +1,152 @@
+/* The graph of everything that a program had the device do, drawn edge by edge from the rules in
+ * track/order.h and walked afresh for every question: no clocks, no numbers.
+ *
+ * A node is one piece of work on a stream. What lies before a node is done when it is done; the
+ * host knows of a node only after something has told it. Streams are never forgotten: a recycled
+ * one is another. The caller keeps within ORACLE_NODES_MAX and ORACLE_STREAMS_MAX.
+ */
+#ifndef SC_TESTS_FUZZ_ORACLE_H
+#define SC_TESTS_FUZZ_ORACLE_H
+
+#include <stdbool.h>
+#include <string.h>
+
+enum {
+    ORACLE_NODES_MAX = 256,
+    ORACLE_STREAMS_MAX = 128,
+    ORACLE_EDGES_MAX = ORACLE_STREAMS_MAX + 2,
+    ORACLE_HEALED_MAX = 8,
+    ORACLE_NONE = -1,
+};
+
+enum oracle_kind { ORACLE_NONBLOCKING, ORACLE_BLOCKING, ORACLE_LEGACY };
+enum oracle_scope { ORACLE_STREAM_SCOPE, ORACLE_LEGACY_SCOPE, ORACLE_CONTEXT_SCOPE };
+
+struct oracle_node {
+    int stream;
+    bool done; /* the host knows */
+    int edge_count, healed_count;
+    int edges[ORACLE_EDGES_MAX];
+    int healed[ORACLE_HEALED_MAX];
+};
+
+struct oracle_stream {
+    enum oracle_kind kind;
+    int context;
+    int last; /* node */
+};
+
+struct oracle {
+    int node_count, stream_count;
+    struct oracle_node nodes[ORACLE_NODES_MAX];
+    struct oracle_stream streams[ORACLE_STREAMS_MAX];
+};
+
+struct oracle_set {
+    bool has[ORACLE_NODES_MAX];
+};
+
+static inline int oracle_add_stream(struct oracle *oracle, enum oracle_kind kind, int context)
+{
+    oracle->streams[oracle->stream_count] = (struct oracle_stream){kind, context, ORACLE_NONE};
+    return oracle->stream_count++;
+}
+
+static inline void oracle_add_edge(struct oracle_node *node, int before)
+{
+    if (before != ORACLE_NONE)
+        node->edges[node->edge_count++] = before;
+}
+
+/* Program order; on a legacy stream all earlier work of the context's blocking streams, which in
+ * turn comes after all earlier legacy work. `wait_for` is the record that a wait waits for. */
+static inline int oracle_add_node(struct oracle *oracle, int stream, int wait_for)
+{
+    struct oracle_node *node = &oracle->nodes[oracle->node_count];
+    const struct oracle_stream *own = &oracle->streams[stream];
+    node->stream = stream;
+    node->done = false;
+    node->edge_count = node->healed_count = 0;
+    oracle_add_edge(node, own->last);
+    oracle_add_edge(node, wait_for);
+    for (int i = 0; i < oracle->stream_count; i++) {
+        const struct oracle_stream *other = &oracle->streams[i];
+        bool joins = own->kind == ORACLE_LEGACY
+                         ? other->kind == ORACLE_BLOCKING
+                         : own->kind == ORACLE_BLOCKING && other->kind == ORACLE_LEGACY;
+        if (joins && other->context == own->context)
+            oracle_add_edge(node, other->last);
+    }
+    oracle->streams[stream].last = oracle->node_count;
+    return oracle->node_count++;
+}
+
+/* An edge that the program did not ask for. It stands for the operation and what was before it on
+ * its own stream (on a legacy stream, in its context's blocking ones), and for nothing that those
+ * had waited for: to the program nothing of it is ordered. */
+static inline void oracle_heal(struct oracle *oracle, int node, int before)
+{
+    struct oracle_node *healed = &oracle->nodes[node];
+    if (healed->healed_count < ORACLE_HEALED_MAX)
+        healed->healed[healed->healed_count++] = before;
+}
+
+static inline void oracle_reach_healed(const struct oracle *oracle, int before,
+                                       struct oracle_set *set)
+{
+    const struct oracle_stream *of = &oracle->streams[oracle->nodes[before].stream];
+    for (int i = 0; i <= before; i++) {
+        const struct oracle_stream *other = &oracle->streams[oracle->nodes[i].stream];
+        set->has[i] |=
+            other == of || (of->kind == ORACLE_LEGACY && other->kind == ORACLE_BLOCKING &&
+                            other->context == of->context);
+    }
+}
+
+/* Adds `from` and all that comes before it. */
+static inline void oracle_reach(const struct oracle *oracle, int from, struct oracle_set *set)
+{
+    struct oracle_set walked = {{false}};
+    int queue[ORACLE_NODES_MAX];
+    int length = 0;
+    if (from == ORACLE_NONE)
+        return;
+    walked.has[from] = true;
+    queue[length++] = from;
+    while (length > 0) {
+        const struct oracle_node *node = &oracle->nodes[queue[--length]];
+        for (int i = 0; i < node->healed_count; i++)
+            oracle_reach_healed(oracle, node->healed[i], set);
+        for (int i = 0; i < node->edge_count; i++)
+            if (!walked.has[node->edges[i]]) {
+                walked.has[node->edges[i]] = true;
+                queue[length++] = node->edges[i];
+            }
+    }
+    for (int i = 0; i <= from; i++)
+        set->has[i] |= walked.has[i];
+}
+
+/* What a synchronise of this scope waits for, as of now. */
+static inline void oracle_reach_scope(const struct oracle *oracle, int stream,
+                                      enum oracle_scope scope, struct oracle_set *set)
+{
+    const struct oracle_stream *own = &oracle->streams[stream];
+    memset(set, 0, sizeof *set);
+    if (scope == ORACLE_STREAM_SCOPE)
+        oracle_reach(oracle, own->last, set);
+    for (int i = 0; scope != ORACLE_STREAM_SCOPE && i < oracle->stream_count; i++) {
+        const struct oracle_stream *other = &oracle->streams[i];
+        if (other->context == own->context &&
+            (scope == ORACLE_CONTEXT_SCOPE || other->kind != ORACLE_NONBLOCKING))
+            oracle_reach(oracle, other->last, set);
+    }
+}
+
+static inline void oracle_know(struct oracle *oracle, const struct oracle_set *set)
+{
+    for (int i = 0; i < oracle->node_count; i++)
+        oracle->nodes[i].done |= set->has[i];
+}
+
+#endif

@@ -1,0 +1,1018 @@
+/* One random program over the CUDA driver API, and what should be said of it.
+ *
+ * Threads take turns, so the order of calls is the program's own; the oracle draws the same calls
+ * into its graph and counts the hazards that must be reported. A program of the class `correct`
+ * does before every free and every conflicting operation something that establishes the order, and
+ * then none may be reported. Memory is checked where it is defined: in a correct program, and in
+ * mode=fix in every program, all operations happen as if each were done at once when it was issued.
+ *
+ * In mode=report a freed block is really freed while the device still writes to it. Its size is
+ * then one that no other block has, so that the malloc right behind the free returns it again: its
+ * bytes stay the program's, and the heap stays whole. Include once.
+ */
+#ifndef SC_TESTS_FUZZ_RANDOM_PROGRAM_H
+#define SC_TESTS_FUZZ_RANDOM_PROGRAM_H
+
+#include "oracle.h"
+
+#include <cuda.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum {
+    THREADS = 4,
+    STREAMS = 9, /* slot 0 is the legacy stream, 1 to THREADS the per-thread ones */
+    OWN_STREAM = 1 + THREADS,
+    EVENTS = 4,
+    BUFFERS = 8,
+    BUFFER_BYTES = 8192,
+    BLOCKS = 128,
+    PER_BUFFER_MAX = 8, /* of more operations at a time the library keeps a count */
+    NODES_ENOUGH = ORACLE_NODES_MAX - 40,
+    SOURCE_BYTES = 64 * 1024, /* of the device's memory: what D2H copies read */
+    DEVICE_BYTES = 2 * 1024 * 1024,
+    NOBODY = -1,
+};
+
+enum { REGISTERED, PINNED };
+enum { H2D, D2H, MEMSET };
+static const char *const direction_names[] = {"H2D", "D2H", "memset"};
+
+enum { CODES = 5 };
+static const char *const code_names[CODES] = {"SC101", "SC102", "SC103", "SC105", "SC204"};
+enum { FREED_SOURCE, FREED_DESTINATION, UNREGISTERED, FREED_PINNED, UNORDERED };
+
+struct slot {
+    CUstream handle;
+    int stream; /* of the oracle */
+    int owner;  /* the only thread that can name it, or NOBODY */
+};
+
+struct event {
+    CUevent handle;
+    int node; /* of the record */
+};
+
+struct buffer {
+    bool alive;
+    int kind;
+    int life; /* a name of its own for every life of the slot */
+    size_t size_bytes;
+    unsigned char *bytes;
+    unsigned char expected[BUFFER_BYTES];
+};
+
+struct copy {
+    int node, slot, stream, buffer, life, direction;
+    size_t offset, size_bytes;
+    bool tracked;
+};
+
+/* A block that got its memory after a free: nobody else may write to it. */
+struct block {
+    unsigned char *bytes;
+    size_t size_bytes;
+    unsigned char fill;
+    bool checked;
+};
+
+static struct world {
+    uint64_t random;
+    uint64_t seed;
+    bool correct; /* this program's class */
+    bool healed;  /* mode=fix */
+    int thread, thread_count, slot_count, event_count, buffer_count;
+    int copy_count, block_count, stale_count, lives;
+    size_t device_used;
+    CUdeviceptr device;
+    struct oracle oracle;
+    struct slot slots[STREAMS];
+    struct event events[EVENTS];
+    struct buffer buffers[BUFFERS];
+    struct copy copies[ORACLE_NODES_MAX];
+    struct block blocks[BLOCKS];
+    void *stale[BLOCKS]; /* freed, still registered */
+    unsigned char scratch[256];
+    unsigned char source[SOURCE_BYTES];
+    unsigned char landed[DEVICE_BYTES];
+    unsigned char expected[DEVICE_BYTES];
+} world;
+
+static unsigned long expected_hazards[CODES]; /* over all programs */
+static bool trace;
+
+/* ---- words ---- */
+
+static void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static void say(const char *format, ...)
+{
+    va_list arguments;
+    if (!trace)
+        return;
+    printf("  thread %d: ", world.thread);
+    va_start(arguments, format);
+    vprintf(format, arguments);
+    va_end(arguments);
+    putchar('\n');
+    fflush(stdout);
+}
+
+static void fail(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
+static void fail(const char *format, ...)
+{
+    va_list arguments;
+    printf("seed %llu: ", (unsigned long long)world.seed);
+    va_start(arguments, format);
+    vprintf(format, arguments);
+    va_end(arguments);
+    putchar('\n');
+    fflush(stdout);
+    _exit(1);
+}
+
+#define CHECK(call) check((call), #call)
+static void check(CUresult result, const char *call)
+{
+    if (result != CUDA_SUCCESS)
+        fail("%s returned %d", call, (int)result);
+}
+
+static uint64_t draw(void)
+{
+    uint64_t mixed = world.random += 0x9E3779B97F4A7C15u;
+    mixed = (mixed ^ mixed >> 30) * 0xBF58476D1CE4E5B9u;
+    mixed = (mixed ^ mixed >> 27) * 0x94D049BB133111EBu;
+    return mixed ^ mixed >> 31;
+}
+
+static int below(int limit)
+{
+    return (int)(draw() % (unsigned)limit);
+}
+
+static bool one_in(int chances)
+{
+    return below(chances) == 0;
+}
+
+static void fill_random(unsigned char *bytes, size_t size_bytes)
+{
+    for (size_t i = 0; i < size_bytes; i++)
+        bytes[i] = (unsigned char)(i % 8 ? bytes[i - i % 8] * 3 + i : draw());
+}
+
+static void compare(const char *what, int which, const unsigned char *found,
+                    const unsigned char *expected, size_t size_bytes)
+{
+    for (size_t i = 0; i < size_bytes; i++)
+        if (found[i] != expected[i])
+            fail("%s %d: byte %zu of %zu is %02x, not %02x", what, which, i, size_bytes, found[i],
+                 expected[i]);
+}
+
+static bool data_is_defined(void)
+{
+    return world.healed || world.correct;
+}
+
+/* ---- the graph ---- */
+
+static int add_node(int slot, int wait_for)
+{
+    return oracle_add_node(&world.oracle, world.slots[slot].stream, wait_for);
+}
+
+static enum oracle_scope scope_of(int slot)
+{
+    return slot == 0 ? ORACLE_LEGACY_SCOPE : ORACLE_STREAM_SCOPE;
+}
+
+static void know_scope(int slot, enum oracle_scope scope)
+{
+    struct oracle_set set;
+    oracle_reach_scope(&world.oracle, world.slots[slot].stream, scope, &set);
+    oracle_know(&world.oracle, &set);
+}
+
+static bool in_flight(const struct copy *copy)
+{
+    return copy->tracked && !world.oracle.nodes[copy->node].done;
+}
+
+static bool is_on(const struct copy *copy, int buffer)
+{
+    return copy->buffer == buffer && copy->life == world.buffers[buffer].life;
+}
+
+static int count_in_flight(int buffer)
+{
+    int count = 0;
+    for (int i = 0; i < world.copy_count; i++)
+        count += in_flight(&world.copies[i]) && is_on(&world.copies[i], buffer);
+    return count;
+}
+
+/* ---- calls that order or wait; each is drawn into the graph as it succeeds ---- */
+
+static void do_record(int slot, int event)
+{
+    say("record event %d on slot %d", event, slot);
+    world.events[event].node = add_node(slot, ORACLE_NONE);
+    CHECK(cuEventRecord(world.events[event].handle, world.slots[slot].handle));
+}
+
+static void do_wait(int slot, int event)
+{
+    say("slot %d waits for event %d", slot, event);
+    add_node(slot, world.events[event].node);
+    CHECK(cuStreamWaitEvent(world.slots[slot].handle, world.events[event].handle, 0));
+}
+
+static void know_event(int event)
+{
+    struct oracle_set set = {{false}};
+    oracle_reach(&world.oracle, world.events[event].node, &set);
+    oracle_know(&world.oracle, &set);
+}
+
+static void do_event_sync(int event)
+{
+    say("synchronise event %d", event);
+    CHECK(cuEventSynchronize(world.events[event].handle));
+    know_event(event);
+}
+
+static bool do_event_query(int event)
+{
+    CUresult result = cuEventQuery(world.events[event].handle);
+    say("query event %d: %d", event, (int)result);
+    if (result == CUDA_SUCCESS)
+        know_event(event);
+    else if (result != CUDA_ERROR_NOT_READY)
+        CHECK(result);
+    return result == CUDA_SUCCESS;
+}
+
+static void do_stream_sync(int slot)
+{
+    say("synchronise slot %d", slot);
+    CHECK(cuStreamSynchronize(world.slots[slot].handle));
+    know_scope(slot, scope_of(slot));
+}
+
+static bool do_stream_query(int slot)
+{
+    CUresult result = cuStreamQuery(world.slots[slot].handle);
+    say("query slot %d: %d", slot, (int)result);
+    if (result == CUDA_SUCCESS)
+        know_scope(slot, scope_of(slot));
+    else if (result != CUDA_ERROR_NOT_READY)
+        CHECK(result);
+    return result == CUDA_SUCCESS;
+}
+
+static void do_context_sync(void)
+{
+    say("synchronise the context");
+    CHECK(cuCtxSynchronize());
+    know_scope(0, ORACLE_CONTEXT_SCOPE);
+}
+
+static void raise_flag(void *semaphore)
+{
+    sem_post(semaphore);
+}
+
+static void raise_flag_of_stream(CUstream stream, CUresult status, void *semaphore)
+{
+    (void)stream;
+    if (status == CUDA_SUCCESS)
+        sem_post(semaphore);
+}
+
+static void do_callback(int slot)
+{
+    static sem_t called;
+    struct oracle_set set;
+    bool old = one_in(3);
+    say("%s on slot %d, wait for it", old ? "callback" : "host function", slot);
+    sem_init(&called, 0, 0);
+    add_node(slot, ORACLE_NONE);
+    oracle_reach_scope(&world.oracle, world.slots[slot].stream, scope_of(slot), &set);
+    if (old)
+        CHECK(cuStreamAddCallback(world.slots[slot].handle, raise_flag_of_stream, &called, 0));
+    else
+        CHECK(cuLaunchHostFunc(world.slots[slot].handle, raise_flag, &called));
+    sem_wait(&called);
+    oracle_know(&world.oracle, &set);
+}
+
+/* Synchronous copies of pageable memory wait for the legacy stream. */
+static void do_sync_copy(void)
+{
+    bool down = one_in(2);
+    say("synchronous copy %s", down ? "from the device" : "to the device");
+    add_node(0, ORACLE_NONE);
+    if (down)
+        CHECK(cuMemcpyDtoH(world.scratch, world.device, sizeof world.scratch));
+    else
+        CHECK(cuMemcpyHtoD(world.device + DEVICE_BYTES, world.scratch, sizeof world.scratch));
+    know_scope(0, ORACLE_LEGACY_SCOPE);
+}
+
+/* Asynchronous copies of pageable memory: to the device they are staged in the call, from it they
+ * are complete when they return. */
+static void do_pageable_copy(int slot, bool down)
+{
+    CUstream stream = world.slots[slot].handle;
+    say("pageable copy %s on slot %d", down ? "from the device" : "to the device", slot);
+    add_node(slot, ORACLE_NONE);
+    if (down) {
+        CHECK(cuMemcpyDtoHAsync(world.scratch, world.device, sizeof world.scratch, stream));
+        know_scope(slot, scope_of(slot));
+    } else {
+        CHECK(cuMemcpyHtoDAsync(world.device + DEVICE_BYTES, world.scratch, sizeof world.scratch,
+                                stream));
+    }
+}
+
+static void do_work(int slot)
+{
+    bool wait = slot == 0 && one_in(2);
+    say("device memset on slot %d%s", slot, wait ? ", the synchronous one" : "");
+    add_node(slot, ORACLE_NONE);
+    if (wait)
+        CHECK(cuMemsetD8(world.device + DEVICE_BYTES, 7, 64));
+    else
+        CHECK(cuMemsetD8Async(world.device + DEVICE_BYTES, 7, 64, world.slots[slot].handle));
+}
+
+/* ---- picking ---- */
+
+static bool can_name(int slot)
+{
+    return world.slots[slot].owner == NOBODY || world.slots[slot].owner == world.thread;
+}
+
+static int pick_slot(void)
+{
+    int slot;
+    do
+        slot = one_in(4) ? below(OWN_STREAM) : OWN_STREAM + below(STREAMS - OWN_STREAM);
+    while (slot >= world.slot_count || !can_name(slot));
+    return slot;
+}
+
+static int pick_event(void)
+{
+    return below(world.event_count);
+}
+
+/* A live buffer of the kind, or NOBODY. */
+static int pick_buffer(int kind)
+{
+    int buffer = below(world.buffer_count);
+    for (int i = 0; i < world.buffer_count; i++, buffer = (buffer + 1) % world.buffer_count)
+        if (world.buffers[buffer].alive && world.buffers[buffer].kind == kind)
+            return buffer;
+    return NOBODY;
+}
+
+/* ---- what a correct program does first ---- */
+
+static void poll_event(int event)
+{
+    while (!do_event_query(event))
+        usleep(200);
+}
+
+/* One of the ways to learn that a copy is done. Some of them do not serve every copy. */
+static void try_to_learn(const struct copy *copy)
+{
+    int slot = copy->slot;
+    int event = pick_event();
+    bool nameable = world.slots[slot].stream == copy->stream && can_name(slot);
+    int way = below(nameable ? 10 : 3);
+    if (way == 0) {
+        do_context_sync();
+    } else if (way == 1) {
+        do_stream_sync(0);
+    } else if (way == 2) {
+        do_sync_copy();
+    } else if (way <= 4) {
+        do_stream_sync(slot);
+    } else if (way <= 6) {
+        do_record(slot, event);
+        if (way == 5)
+            do_event_sync(event);
+        else
+            poll_event(event);
+    } else if (way == 7) {
+        do_callback(slot);
+    } else if (way == 8) {
+        do_pageable_copy(slot, true);
+    } else {
+        int other = pick_slot();
+        do_record(slot, event);
+        do_wait(other, event);
+        do_stream_sync(other);
+    }
+}
+
+static void learn(const struct copy *copy)
+{
+    for (int attempt = 0; attempt < 3 && in_flight(copy); attempt++)
+        try_to_learn(copy);
+    if (in_flight(copy))
+        do_context_sync();
+}
+
+static void learn_all_on(int buffer)
+{
+    for (int i = 0; i < world.copy_count; i++)
+        if (is_on(&world.copies[i], buffer) && in_flight(&world.copies[i]))
+            learn(&world.copies[i]);
+}
+
+/* ---- operations ---- */
+
+static bool writes_host(const struct copy *copy)
+{
+    return copy->direction != H2D;
+}
+
+static bool share_a_byte(const struct copy *a, const struct copy *b)
+{
+    return a->buffer == b->buffer && a->life == b->life &&
+           a->offset < b->offset + b->size_bytes && b->offset < a->offset + a->size_bytes;
+}
+
+/* `before`: all that `later` comes after. */
+static bool conflict(const struct copy *earlier, const struct copy *later,
+                     const struct oracle_set *before)
+{
+    return in_flight(earlier) && earlier->stream != later->stream &&
+           !before->has[earlier->node] && (writes_host(earlier) || writes_host(later)) &&
+           share_a_byte(earlier, later);
+}
+
+/* The same bytes again on the same stream: the earlier one counts no more. */
+static bool is_repeated(const struct copy *a, const struct copy *b)
+{
+    return a->stream == b->stream && a->direction == b->direction && a->buffer == b->buffer &&
+           a->life == b->life && a->offset == b->offset && a->size_bytes == b->size_bytes;
+}
+
+/* What would come before work issued now: a node that is not there yet has the same edges. */
+static void reach_next(int slot, struct oracle_set *before)
+{
+    int last = world.oracle.streams[world.slots[slot].stream].last;
+    memset(before, 0, sizeof *before);
+    oracle_reach(&world.oracle, add_node(slot, ORACLE_NONE), before);
+    world.oracle.node_count--;
+    world.oracle.streams[world.slots[slot].stream].last = last;
+}
+
+static void order_before(const struct copy *copy, int slot)
+{
+    struct oracle_set before;
+    bool nameable = world.slots[copy->slot].stream == copy->stream && can_name(copy->slot);
+    int event = pick_event();
+    if (!nameable || one_in(3)) {
+        learn(copy);
+        return;
+    }
+    do_record(copy->slot, event);
+    if (one_in(3)) {
+        int other = pick_slot();
+        do_wait(other, event);
+        do_record(other, event);
+    }
+    do_wait(slot, event);
+    reach_next(slot, &before);
+    if (!before.has[copy->node])
+        fail("the generator did not order what it ordered");
+}
+
+static void avoid_conflicts(const struct copy *later)
+{
+    struct oracle_set before;
+    for (int i = 0; i < world.copy_count; i++) {
+        reach_next(later->slot, &before);
+        if (conflict(&world.copies[i], later, &before))
+            order_before(&world.copies[i], later->slot);
+    }
+}
+
+/* Draws the copy, and counts what it runs into. */
+static void draw_copy(struct copy *copy)
+{
+    struct oracle_set before = {{false}};
+    copy->node = add_node(copy->slot, ORACLE_NONE);
+    oracle_reach(&world.oracle, copy->node, &before);
+    for (int i = 0; i < world.copy_count; i++)
+        if (conflict(&world.copies[i], copy, &before)) {
+            say("  expected: SC204 with the copy of node %d", world.copies[i].node);
+            expected_hazards[UNORDERED]++;
+            if (world.correct)
+                fail("a conflict in a correct program");
+            if (world.healed)
+                oracle_heal(&world.oracle, copy->node, world.copies[i].node);
+        }
+    for (int i = 0; i < world.copy_count; i++)
+        world.copies[i].tracked &= !is_repeated(&world.copies[i], copy);
+    copy->tracked = true;
+    world.copies[world.copy_count++] = *copy;
+}
+
+static void issue(const struct copy *copy)
+{
+    struct buffer *buffer = &world.buffers[copy->buffer];
+    CUstream stream = world.slots[copy->slot].handle;
+    unsigned char *bytes = buffer->bytes + copy->offset;
+    unsigned char *shadow = buffer->expected + copy->offset;
+    unsigned char value = (unsigned char)draw();
+    size_t from = (size_t)below((int)(SOURCE_BYTES - copy->size_bytes));
+    if (copy->direction == H2D) {
+        CHECK(cuMemcpyHtoDAsync(world.device + world.device_used, bytes, copy->size_bytes, stream));
+        memcpy(world.expected + world.device_used, shadow, copy->size_bytes);
+        world.device_used += copy->size_bytes;
+    } else if (copy->direction == D2H) {
+        CHECK(cuMemcpyDtoHAsync(bytes, world.device + from, copy->size_bytes, stream));
+        memcpy(shadow, world.source + from, copy->size_bytes);
+    } else {
+        CHECK(cuMemsetD8Async((CUdeviceptr)(uintptr_t)bytes, value, copy->size_bytes, stream));
+        memset(shadow, value, copy->size_bytes);
+    }
+}
+
+/* Few different ranges, so that they meet often. */
+static void pick_bytes(struct copy *copy)
+{
+    size_t size_bytes = world.buffers[copy->buffer].size_bytes;
+    if (one_in(3)) {
+        copy->offset = 0;
+        copy->size_bytes = size_bytes;
+    } else if (one_in(3)) {
+        copy->offset = (size_t)below((int)size_bytes);
+        copy->size_bytes = 1 + (size_t)below((int)(size_bytes - copy->offset));
+    } else {
+        copy->offset = size_bytes / 4 * (size_t)below(4);
+        copy->size_bytes = size_bytes / 4 * (size_t)(1 + below(2));
+    }
+    if (copy->size_bytes > size_bytes - copy->offset)
+        copy->size_bytes = size_bytes - copy->offset;
+}
+
+static void act_copy(void)
+{
+    struct copy copy = {.direction = below(7) % 3, .slot = pick_slot()};
+    copy.buffer = pick_buffer(copy.direction == MEMSET ? PINNED : below(5) < 2);
+    if (copy.buffer == NOBODY || count_in_flight(copy.buffer) == PER_BUFFER_MAX)
+        return;
+    copy.stream = world.slots[copy.slot].stream;
+    copy.life = world.buffers[copy.buffer].life;
+    pick_bytes(&copy);
+    if (world.device_used + copy.size_bytes > DEVICE_BYTES)
+        return;
+    if (world.correct)
+        avoid_conflicts(&copy);
+    say("%s on slot %d, buffer %d, %zu bytes at %zu; node %d", direction_names[copy.direction],
+        copy.slot, copy.buffer, copy.size_bytes, copy.offset, world.oracle.node_count);
+    draw_copy(&copy);
+    issue(&copy);
+}
+
+/* ---- memory comes and goes ---- */
+
+/* In mode=report of at most 1 KB, which malloc keeps by size and thread, and of no other's size. */
+static size_t pick_size(int buffer)
+{
+    size_t step = (size_t)below(world.healed ? 16 : 7);
+    if (world.healed)
+        return one_in(2) ? 64 + step * 16 : (step + 1) * (BUFFER_BYTES / 16);
+    return 64 + 120 * (size_t)buffer + 16 * step;
+}
+
+static void write_buffer(struct buffer *buffer)
+{
+    fill_random(buffer->bytes, buffer->size_bytes);
+    memcpy(buffer->expected, buffer->bytes, buffer->size_bytes);
+}
+
+static void add_buffer(int at, int kind)
+{
+    struct buffer *buffer = &world.buffers[at];
+    void *bytes = NULL;
+    buffer->kind = kind;
+    buffer->life = ++world.lives;
+    buffer->size_bytes = pick_size(at);
+    if (kind == PINNED) {
+        CHECK(cuMemHostAlloc(&bytes, buffer->size_bytes, 0));
+    } else {
+        bytes = malloc(buffer->size_bytes);
+        CHECK(cuMemHostRegister(bytes, buffer->size_bytes, 0));
+    }
+    buffer->bytes = bytes;
+    buffer->alive = true;
+    say("buffer %d is %zu %s bytes at %p", at, buffer->size_bytes,
+        kind == PINNED ? "pinned" : "registered", bytes);
+    write_buffer(buffer);
+}
+
+/* Counts one hazard for each operation in flight; -1 as code: by direction. They are the library's
+ * affair from now on. */
+static int take_down(int buffer, int code)
+{
+    int count = 0;
+    if (world.correct)
+        learn_all_on(buffer);
+    for (int i = 0; i < world.copy_count; i++) {
+        struct copy *copy = &world.copies[i];
+        if (!is_on(copy, buffer) || !in_flight(copy))
+            continue;
+        int which = code >= 0 ? code : copy->direction == H2D ? FREED_SOURCE : FREED_DESTINATION;
+        say("  expected: %s of the copy of node %d", code_names[which], copy->node);
+        expected_hazards[which]++;
+        copy->tracked = false;
+        count++;
+    }
+    if (count && world.correct)
+        fail("a hazard in a correct program");
+    return count;
+}
+
+static void take_block(size_t size_bytes, bool checked)
+{
+    struct block *block = &world.blocks[world.block_count++];
+    *block = (struct block){malloc(size_bytes), size_bytes, (unsigned char)draw(), checked};
+    memset(block->bytes, block->fill, size_bytes);
+}
+
+static void unregister(void *bytes)
+{
+    CHECK(cuMemHostUnregister(bytes));
+    know_scope(0, ORACLE_CONTEXT_SCOPE);
+}
+
+static void unregister_stale(void)
+{
+    while (world.stale_count) {
+        say("unregister what was freed");
+        unregister(world.stale[--world.stale_count]);
+    }
+}
+
+static void act_free(void)
+{
+    int at = pick_buffer(REGISTERED);
+    if (at == NOBODY || world.block_count == BLOCKS)
+        return;
+    struct buffer *buffer = &world.buffers[at];
+    int hurt = take_down(at, -1);
+    say("free buffer %d", at);
+    buffer->alive = false;
+    free(buffer->bytes);
+    take_block(buffer->size_bytes, world.healed || hurt == 0);
+    world.stale[world.stale_count++] = buffer->bytes;
+    if (one_in(2)) {
+        unregister_stale();
+        add_buffer(at, REGISTERED);
+    }
+}
+
+static void check_buffer(int at)
+{
+    const struct buffer *buffer = &world.buffers[at];
+    if (data_is_defined())
+        compare("buffer", at, buffer->bytes, buffer->expected, buffer->size_bytes);
+}
+
+static void act_unregister(void)
+{
+    int at = pick_buffer(REGISTERED);
+    if (at == NOBODY)
+        return;
+    struct buffer *buffer = &world.buffers[at];
+    take_down(at, UNREGISTERED);
+    say("unregister buffer %d", at);
+    unregister(buffer->bytes);
+    check_buffer(at);
+    memset(buffer->bytes, 0xDB, buffer->size_bytes);
+    if (one_in(3)) {
+        CHECK(cuMemHostRegister(buffer->bytes, buffer->size_bytes, 0));
+        say("register buffer %d again", at);
+        buffer->life = ++world.lives;
+        write_buffer(buffer);
+        return;
+    }
+    free(buffer->bytes);
+    buffer->alive = false;
+    if (world.stale_count == 0 && one_in(2))
+        add_buffer(at, REGISTERED);
+}
+
+static void act_free_pinned(void)
+{
+    int at = pick_buffer(PINNED);
+    if (at == NOBODY)
+        return;
+    int count = take_down(at, FREED_PINNED);
+    say("free pinned buffer %d", at);
+    CHECK(cuMemFreeHost(world.buffers[at].bytes));
+    if (count == 0 || !world.healed)
+        know_scope(0, ORACLE_CONTEXT_SCOPE);
+    world.buffers[at].alive = false;
+    if (one_in(2))
+        add_buffer(at, PINNED);
+}
+
+static void act_touch(void)
+{
+    int at = pick_buffer(below(2));
+    if (at == NOBODY || count_in_flight(at))
+        return;
+    say("read and write buffer %d", at);
+    check_buffer(at);
+    write_buffer(&world.buffers[at]);
+}
+
+/* ---- streams and events come and go ---- */
+
+static void make_stream(int slot)
+{
+    bool blocking = one_in(2);
+    struct slot *made = &world.slots[slot];
+    CHECK(cuStreamCreate(&made->handle, blocking ? CU_STREAM_DEFAULT : CU_STREAM_NON_BLOCKING));
+    made->stream =
+        oracle_add_stream(&world.oracle, blocking ? ORACLE_BLOCKING : ORACLE_NONBLOCKING, 0);
+    made->owner = NOBODY;
+    say("slot %d is a %sblocking stream", slot, blocking ? "" : "non-");
+}
+
+static void act_recycle_stream(void)
+{
+    int slot = OWN_STREAM + below(world.slot_count - OWN_STREAM);
+    if (world.oracle.stream_count == ORACLE_STREAMS_MAX)
+        return;
+    say("destroy the stream of slot %d", slot);
+    CHECK(cuStreamDestroy(world.slots[slot].handle));
+    make_stream(slot);
+}
+
+static void make_event(int event)
+{
+    CHECK(cuEventCreate(&world.events[event].handle, CU_EVENT_DISABLE_TIMING));
+    world.events[event].node = ORACLE_NONE;
+}
+
+static void act_recycle_event(void)
+{
+    int event = pick_event();
+    say("destroy event %d and create another", event);
+    CHECK(cuEventDestroy(world.events[event].handle));
+    make_event(event);
+}
+
+/* ---- the menu ---- */
+
+static void act_record(void)
+{
+    do_record(pick_slot(), pick_event());
+}
+
+static void act_wait(void)
+{
+    do_wait(pick_slot(), pick_event());
+}
+
+static void act_event_sync(void)
+{
+    do_event_sync(pick_event());
+}
+
+static void act_event_query(void)
+{
+    do_event_query(pick_event());
+}
+
+static void act_stream_sync(void)
+{
+    do_stream_sync(pick_slot());
+}
+
+static void act_stream_query(void)
+{
+    do_stream_query(pick_slot());
+}
+
+static void act_callback(void)
+{
+    do_callback(pick_slot());
+}
+
+static void act_pageable_copy(void)
+{
+    do_pageable_copy(pick_slot(), one_in(3));
+}
+
+static void act_work(void)
+{
+    do_work(pick_slot());
+}
+
+static const struct {
+    int weight;
+    void (*run)(void);
+} menu[] = {
+    {96, act_copy},          {24, act_record},          {28, act_wait},
+    {8, act_event_sync},     {5, act_event_query},      {6, act_stream_sync},
+    {5, act_stream_query},   {2, do_context_sync},      {3, do_sync_copy},
+    {4, act_callback},       {5, act_pageable_copy},    {8, act_work},
+    {12, act_free},          {5, act_unregister},       {8, act_free_pinned},
+    {8, act_touch},          {4, act_recycle_stream},   {2, act_recycle_event},
+};
+
+static void act(void)
+{
+    int total = 0;
+    for (size_t i = 0; i < sizeof menu / sizeof *menu; i++)
+        total += menu[i].weight;
+    int choice = below(total);
+    for (size_t i = 0; i < sizeof menu / sizeof *menu; i++) {
+        if (choice < menu[i].weight) {
+            menu[i].run();
+            return;
+        }
+        choice -= menu[i].weight;
+    }
+}
+
+/* ---- threads take turns ---- */
+
+static struct {
+    CUcontext context;
+    bool over;
+    sem_t turn[THREADS], done;
+    pthread_t threads[THREADS];
+} baton;
+
+static void wait_for(sem_t *semaphore)
+{
+    while (sem_wait(semaphore) != 0)
+        continue;
+}
+
+static void *live(void *argument)
+{
+    sem_t *turn = argument;
+    CHECK(cuCtxSetCurrent(baton.context));
+    for (wait_for(turn); !baton.over; wait_for(turn)) {
+        act();
+        sem_post(&baton.done);
+    }
+    return NULL;
+}
+
+/* The main thread is number 0. */
+static void give_turn(int thread)
+{
+    world.thread = thread;
+    if (thread == 0) {
+        act();
+        return;
+    }
+    sem_post(&baton.turn[thread]);
+    wait_for(&baton.done);
+    world.thread = 0;
+}
+
+static void start_threads(void)
+{
+    sem_init(&baton.done, 0, 0);
+    for (int i = 1; i < THREADS; i++) {
+        sem_init(&baton.turn[i], 0, 0);
+        pthread_create(&baton.threads[i], NULL, live, &baton.turn[i]);
+    }
+}
+
+static void end_threads(void)
+{
+    baton.over = true;
+    for (int i = 1; i < THREADS; i++) {
+        sem_post(&baton.turn[i]);
+        pthread_join(baton.threads[i], NULL);
+    }
+}
+
+/* ---- programs ---- */
+
+static void start_device(bool healed)
+{
+    CUdevice device = 0;
+    world.healed = healed;
+    CHECK(cuInit(0));
+    CHECK(cuDeviceGet(&device, 0));
+    CHECK(cuDevicePrimaryCtxRetain(&baton.context, device));
+    CHECK(cuCtxSetCurrent(baton.context));
+    /* The first part is what D2H copies read, the last is for work that nobody looks at. */
+    CHECK(cuMemAlloc(&world.device, DEVICE_BYTES + SOURCE_BYTES));
+    fill_random(world.source, SOURCE_BYTES);
+    CHECK(cuMemcpyHtoD(world.device, world.source, SOURCE_BYTES));
+    start_threads();
+}
+
+static void begin_program(uint64_t seed)
+{
+    world.random = world.seed = seed;
+    world.correct = below(10) < 3;
+    world.thread = world.copy_count = world.block_count = world.stale_count = 0;
+    world.oracle.node_count = world.oracle.stream_count = 0;
+    world.device_used = SOURCE_BYTES;
+    world.thread_count = 2 + below(THREADS - 1);
+    world.slot_count = OWN_STREAM + 1 + below(STREAMS - OWN_STREAM);
+    world.event_count = 2 + below(EVENTS - 1);
+    world.buffer_count = 4 + below(BUFFERS - 3);
+    if (trace)
+        printf("seed %llu, %s:\n", (unsigned long long)seed,
+               world.correct ? "correct" : "with hazards");
+    for (int slot = 0; slot < OWN_STREAM; slot++)
+        world.slots[slot] = (struct slot){
+            slot ? CU_STREAM_PER_THREAD : one_in(2) ? NULL : CU_STREAM_LEGACY,
+            oracle_add_stream(&world.oracle, slot ? ORACLE_BLOCKING : ORACLE_LEGACY, 0),
+            slot ? slot - 1 : NOBODY};
+    for (int slot = OWN_STREAM; slot < world.slot_count; slot++)
+        make_stream(slot);
+    for (int event = 0; event < world.event_count; event++)
+        make_event(event);
+    for (int buffer = 0; buffer < world.buffer_count; buffer++)
+        add_buffer(buffer, buffer % 3 == 2 ? PINNED : REGISTERED);
+}
+
+static void check_device(void)
+{
+    size_t size_bytes = world.device_used - SOURCE_BYTES;
+    if (size_bytes == 0)
+        return;
+    CHECK(cuMemcpyDtoH(world.landed, world.device + SOURCE_BYTES, size_bytes));
+    if (data_is_defined())
+        compare("device memory", 0, world.landed, world.expected + SOURCE_BYTES, size_bytes);
+}
+
+static void give_back_buffer(int at)
+{
+    struct buffer *buffer = &world.buffers[at];
+    if (!buffer->alive)
+        return;
+    check_buffer(at);
+    buffer->alive = false;
+    if (buffer->kind == PINNED) {
+        CHECK(cuMemFreeHost(buffer->bytes));
+        return;
+    }
+    if (one_in(2)) {
+        CHECK(cuMemHostUnregister(buffer->bytes));
+        free(buffer->bytes);
+    } else {
+        free(buffer->bytes);
+        CHECK(cuMemHostUnregister(buffer->bytes));
+    }
+}
+
+static void end_program(void)
+{
+    world.thread = 0;
+    do_context_sync();
+    unregister_stale();
+    check_device();
+    for (int buffer = 0; buffer < world.buffer_count; buffer++)
+        give_back_buffer(buffer);
+    for (int i = 0; i < world.block_count; i++) {
+        const struct block *block = &world.blocks[i];
+        for (size_t at = 0; at < block->size_bytes && block->checked; at++)
+            if (block->bytes[at] != block->fill)
+                fail("block %d: byte %zu of %zu was overwritten", i, at, block->size_bytes);
+        free(block->bytes);
+    }
+    for (int slot = OWN_STREAM; slot < world.slot_count; slot++)
+        CHECK(cuStreamDestroy(world.slots[slot].handle));
+    for (int event = 0; event < world.event_count; event++)
+        CHECK(cuEventDestroy(world.events[event].handle));
+}
+
+static void run_program(uint64_t seed)
+{
+    begin_program(seed);
+    int actions = 8 + below(72);
+    while (actions-- > 0 && world.oracle.node_count < NODES_ENOUGH)
+        give_turn(below(world.thread_count));
+    end_program();
+}
+
+#endif

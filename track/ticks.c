@@ -1,0 +1,51 @@
+#include "track/ticks.h"
+
+#include <time.h>
+
+#include "track/poison.h"
+
+enum { LEARN_NS = 50 * 1000 };
+
+struct moment {
+    uint64_t ticks;
+    uint64_t ns;
+};
+
+static struct moment first;
+static struct moment learnt; /* LEARN_NS later */
+
+uint64_t sc_now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static struct moment moment_now(void)
+{
+    return (struct moment){sc_ticks(), sc_now_ns()};
+}
+
+void sc_ticks_start(void)
+{
+    first = moment_now();
+    do
+        learnt = moment_now();
+    while (learnt.ns - first.ns < LEARN_NS || learnt.ticks == first.ticks);
+}
+
+uint64_t sc_ticks_in_ns(uint64_t ns)
+{
+    return (uint64_t)((unsigned __int128)ns * (learnt.ticks - first.ticks) /
+                      (learnt.ns - first.ns));
+}
+
+/* The longer the process runs, the better the rate is known. */
+uint64_t sc_ticks_to_ns(uint64_t ticks)
+{
+    struct moment now = moment_now();
+    if (ticks >= now.ticks)
+        return now.ns;
+    return now.ns - (uint64_t)((unsigned __int128)(now.ticks - ticks) * (now.ns - first.ns) /
+                               (now.ticks - first.ticks));
+}

@@ -6,9 +6,9 @@
  * then none may be reported. Memory is checked where it is defined: in a correct program, and in
  * mode=fix in every program, all operations happen as if each were done at once when it was issued.
  *
- * In mode=report a freed block is really freed while the device still writes to it. Its size is
- * then one that no other block has, so that the malloc right behind the free returns it again: its
- * bytes stay the program's, and the heap stays whole. Include once.
+ * In mode=report a freed block is really freed while the device still writes to it. The malloc right
+ * behind the free then returns the same block, because this thread has freed no other of its size:
+ * the bytes stay the program's, and the heap stays whole. Include once.
  */
 #ifndef SC_TESTS_FUZZ_RANDOM_PROGRAM_H
 #define SC_TESTS_FUZZ_RANDOM_PROGRAM_H
@@ -34,7 +34,11 @@ enum {
     BUFFER_BYTES = 8192,
     BLOCKS = 128,
     PER_BUFFER_MAX = 8, /* of more operations at a time the library keeps a count */
-    NODES_ENOUGH = ORACLE_NODES_MAX - 40,
+    NODES_ENOUGH = ORACLE_NODES_MAX - 64,
+    POOL_SIZES = 32, /* in mode=report */
+    POOL_STEP = 16,
+    POOL_SMALLEST = 520,
+    POOL_MAX = 256,
     SOURCE_BYTES = 64 * 1024, /* of the device's memory: what D2H copies read */
     DEVICE_BYTES = 2 * 1024 * 1024,
     NOBODY = -1,
@@ -449,17 +453,16 @@ static bool writes_host(const struct copy *copy)
 
 static bool share_a_byte(const struct copy *a, const struct copy *b)
 {
-    return a->buffer == b->buffer && a->life == b->life &&
-           a->offset < b->offset + b->size_bytes && b->offset < a->offset + a->size_bytes;
+    return a->buffer == b->buffer && a->life == b->life && a->offset < b->offset + b->size_bytes &&
+           b->offset < a->offset + a->size_bytes;
 }
 
 /* `before`: all that `later` comes after. */
 static bool conflict(const struct copy *earlier, const struct copy *later,
                      const struct oracle_set *before)
 {
-    return in_flight(earlier) && earlier->stream != later->stream &&
-           !before->has[earlier->node] && (writes_host(earlier) || writes_host(later)) &&
-           share_a_byte(earlier, later);
+    return in_flight(earlier) && earlier->stream != later->stream && !before->has[earlier->node] &&
+           (writes_host(earlier) || writes_host(later)) && share_a_byte(earlier, later);
 }
 
 /* The same bytes again on the same stream: the earlier one counts no more. */
@@ -589,16 +592,62 @@ static void act_copy(void)
     issue(&copy);
 }
 
-/* ---- memory comes and goes ---- */
+/* ---- blocks of the heap ---- */
 
-/* In mode=report of at most 1 KB, which malloc keeps by size and thread, and of no other's size. */
-static size_t pick_size(int buffer)
+/* In mode=report blocks are of sizes that malloc keeps by size and thread (up to 1 KB) and that
+ * hardly anybody else uses, and those that are done with are never left to malloc. */
+static struct pool {
+    int count;
+    void *blocks[POOL_MAX];
+} pools[POOL_SIZES];
+
+static size_t pick_size(void)
 {
-    size_t step = (size_t)below(world.healed ? 16 : 7);
-    if (world.healed)
-        return one_in(2) ? 64 + step * 16 : (step + 1) * (BUFFER_BYTES / 16);
-    return 64 + 120 * (size_t)buffer + 16 * step;
+    size_t step = (size_t)below(POOL_SIZES);
+    if (!world.healed)
+        return POOL_SMALLEST + step * POOL_STEP;
+    return one_in(2) ? 64 + step * 16 : (step + 1) * (BUFFER_BYTES / POOL_SIZES);
 }
+
+static struct pool *pool_of(size_t size_bytes)
+{
+    return &pools[(size_bytes - POOL_SMALLEST) / POOL_STEP];
+}
+
+static void *take_block(size_t size_bytes)
+{
+    struct pool *pool = world.healed ? NULL : pool_of(size_bytes);
+    void *bytes = pool && pool->count ? pool->blocks[--pool->count] : malloc(size_bytes);
+    if (!bytes)
+        fail("no memory");
+    return bytes;
+}
+
+/* Nothing is in flight here. */
+static void give_block(void *bytes, size_t size_bytes)
+{
+    free(bytes);
+    if (world.healed)
+        return;
+    struct pool *pool = pool_of(size_bytes);
+    bytes = malloc(size_bytes);
+    if (pool->count == POOL_MAX)
+        fail("too many blocks");
+    pool->blocks[pool->count++] = bytes;
+}
+
+/* Somebody else gets the memory, if it is there to be had. */
+static void give_to_another(void *bytes, size_t size_bytes, bool checked)
+{
+    struct block *block = &world.blocks[world.block_count++];
+    free(bytes);
+    *block = (struct block){malloc(size_bytes), size_bytes, (unsigned char)draw(), checked};
+    if (!world.healed && block->bytes != bytes)
+        fail("malloc did not return the block that was just freed");
+    memset(block->bytes, block->fill, size_bytes);
+}
+
+/* ---- memory comes and goes ---- */
 
 static void write_buffer(struct buffer *buffer)
 {
@@ -612,11 +661,11 @@ static void add_buffer(int at, int kind)
     void *bytes = NULL;
     buffer->kind = kind;
     buffer->life = ++world.lives;
-    buffer->size_bytes = pick_size(at);
+    buffer->size_bytes = pick_size();
     if (kind == PINNED) {
         CHECK(cuMemHostAlloc(&bytes, buffer->size_bytes, 0));
     } else {
-        bytes = malloc(buffer->size_bytes);
+        bytes = take_block(buffer->size_bytes);
         CHECK(cuMemHostRegister(bytes, buffer->size_bytes, 0));
     }
     buffer->bytes = bytes;
@@ -648,13 +697,6 @@ static int take_down(int buffer, int code)
     return count;
 }
 
-static void take_block(size_t size_bytes, bool checked)
-{
-    struct block *block = &world.blocks[world.block_count++];
-    *block = (struct block){malloc(size_bytes), size_bytes, (unsigned char)draw(), checked};
-    memset(block->bytes, block->fill, size_bytes);
-}
-
 static void unregister(void *bytes)
 {
     CHECK(cuMemHostUnregister(bytes));
@@ -678,8 +720,7 @@ static void act_free(void)
     int hurt = take_down(at, -1);
     say("free buffer %d", at);
     buffer->alive = false;
-    free(buffer->bytes);
-    take_block(buffer->size_bytes, world.healed || hurt == 0);
+    give_to_another(buffer->bytes, buffer->size_bytes, world.healed || hurt == 0);
     world.stale[world.stale_count++] = buffer->bytes;
     if (one_in(2)) {
         unregister_stale();
@@ -712,7 +753,7 @@ static void act_unregister(void)
         write_buffer(buffer);
         return;
     }
-    free(buffer->bytes);
+    give_block(buffer->bytes, buffer->size_bytes);
     buffer->alive = false;
     if (world.stale_count == 0 && one_in(2))
         add_buffer(at, REGISTERED);
@@ -831,12 +872,11 @@ static const struct {
     int weight;
     void (*run)(void);
 } menu[] = {
-    {96, act_copy},          {24, act_record},          {28, act_wait},
-    {8, act_event_sync},     {5, act_event_query},      {6, act_stream_sync},
-    {5, act_stream_query},   {2, do_context_sync},      {3, do_sync_copy},
-    {4, act_callback},       {5, act_pageable_copy},    {8, act_work},
-    {12, act_free},          {5, act_unregister},       {8, act_free_pinned},
-    {8, act_touch},          {4, act_recycle_stream},   {2, act_recycle_event},
+    {96, act_copy},          {24, act_record},       {28, act_wait},         {8, act_event_sync},
+    {5, act_event_query},    {6, act_stream_sync},   {5, act_stream_query},  {2, do_context_sync},
+    {3, do_sync_copy},       {4, act_callback},      {5, act_pageable_copy}, {8, act_work},
+    {12, act_free},          {5, act_unregister},    {8, act_free_pinned},   {8, act_touch},
+    {4, act_recycle_stream}, {2, act_recycle_event},
 };
 
 static void act(void)
@@ -944,7 +984,9 @@ static void begin_program(uint64_t seed)
                world.correct ? "correct" : "with hazards");
     for (int slot = 0; slot < OWN_STREAM; slot++)
         world.slots[slot] = (struct slot){
-            slot ? CU_STREAM_PER_THREAD : one_in(2) ? NULL : CU_STREAM_LEGACY,
+            slot        ? CU_STREAM_PER_THREAD
+            : one_in(2) ? NULL
+                        : CU_STREAM_LEGACY,
             oracle_add_stream(&world.oracle, slot ? ORACLE_BLOCKING : ORACLE_LEGACY, 0),
             slot ? slot - 1 : NOBODY};
     for (int slot = OWN_STREAM; slot < world.slot_count; slot++)
@@ -978,9 +1020,9 @@ static void give_back_buffer(int at)
     }
     if (one_in(2)) {
         CHECK(cuMemHostUnregister(buffer->bytes));
-        free(buffer->bytes);
+        give_block(buffer->bytes, buffer->size_bytes);
     } else {
-        free(buffer->bytes);
+        give_block(buffer->bytes, buffer->size_bytes);
         CHECK(cuMemHostUnregister(buffer->bytes));
     }
 }
@@ -998,7 +1040,7 @@ static void end_program(void)
         for (size_t at = 0; at < block->size_bytes && block->checked; at++)
             if (block->bytes[at] != block->fill)
                 fail("block %d: byte %zu of %zu was overwritten", i, at, block->size_bytes);
-        free(block->bytes);
+        give_block(block->bytes, block->size_bytes);
     }
     for (int slot = OWN_STREAM; slot < world.slot_count; slot++)
         CHECK(cuStreamDestroy(world.slots[slot].handle));

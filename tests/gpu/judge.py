@@ -1,7 +1,7 @@
-"""Makes the checks of tests/gpu/run.py within a budget of time, and tells what became of them: each
-suite in a line, each failure with the end of what the program printed, and last a table in Markdown.
-With OUT=FOLDER in the environment, check-gpu.md there is the table and check-gpu.log has every
-failure in full.
+"""Makes the checks of tests/gpu/run.py within a budget of time, and tells what became of them: a
+line for each suite, each failure with the end of what the program printed, and last a table in
+Markdown. With OUT=FOLDER in the environment, check-gpu.md there is the table and check-gpu.log
+has every failure in full.
 """
 
 import concurrent.futures

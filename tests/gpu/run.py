@@ -119,7 +119,7 @@ def driver_folder(gpus):
     return pathlib.Path(re.search(r"(/\S*/)libcuda\.so", maps)[1])
 
 
-# --- checks: each returns a word for the table or None, or raises Failure or Skip ------------------
+# --- checks: each returns a word for the table or None, or raises Failure or Skip -----------------
 
 
 def twin_checks(target, names=None, sources=None):
@@ -319,7 +319,7 @@ def sanitizer(target):
             run = Run(command, target.environment(directives, True, f"strict=1:{report.option}"),
                       90)
             if run.status != 0 or errors(run) != errors(bare) or b"data right" not in run.stdout:
-                raise run.failure(f"not the {errors(bare)} errors that it finds without the library")
+                raise run.failure(f"not the {errors(bare)} errors of the run without the library")
             report.summary(run)
         return f"memcheck: {errors(run)} errors with and without the library"
     return [("sc101_free_h2d.fixed", check)]

@@ -68,7 +68,7 @@ static int run_here(char **arguments)
 
 static void set_environment(const struct job *job)
 {
-    char value[PATH_BYTES], path[PATH_BYTES];
+    char value[2 * PATH_BYTES], path[PATH_BYTES];
     path_of(job, "jsonl", path);
     snprintf(value, sizeof value, "mode=%s:stacks=none:verbosity=0:report_path=%s",
              settings[job->setting].mode, path);
@@ -148,8 +148,6 @@ static bool judge(struct job *job, int status, char *wrong)
                      number_behind(expected, code_names[code]));
             return false;
         }
-    if (number_behind(report, "\"hazards\"") < number_behind(found, "SC101"))
-        return false;
     return true;
 }
 

@@ -2,7 +2,7 @@
  *
  * A process ends in one of four ways that let us speak: exit (also by returning from main), _exit,
  * quick_exit and _Exit. For the first, a handler registered by the constructor runs after all
- * others, since it came first; calling exit again from there only changes the status. A process
+ * others, since it came first; calling exit again from a handler only changes the status. A process
  * that dies by a signal or by exec leaves a report without a summary.
  */
 #include "interpose/process.h"
@@ -107,18 +107,12 @@ static void open_report(void)
     sc_report_open(&sc_options, &run);
 }
 
-/* The driver's own handlers are there by now, so this one runs before them, while the device can
- * still be asked. */
-static void before_driver_ends(void)
-{
-    if (atomic_load(&owner) == getpid())
-        sc_reaper_stop();
-}
+static void at_cuda_exit(int status, void *argument);
 
 static void become_active(void)
 {
     open_report();
-    atexit(before_driver_ends);
+    on_exit(at_cuda_exit, NULL);
     atomic_store(&owner, getpid());
     atomic_store(&sc_process_is_active, true);
 }
@@ -155,30 +149,60 @@ static void in_child(void)
 
 /* ---- exit ---- */
 
-/* The status to end with. Only the process that used CUDA has anything to say; a child of vfork
- * shares our memory but not our pid. */
-static int finish(int status)
+static bool is_ours(void)
 {
-    if (!atomic_load(&up) || atomic_load(&owner) != getpid())
+    return atomic_load(&up) && atomic_load(&owner) == getpid();
+}
+
+static void summarise(int status)
+{
+    if (atomic_exchange(&summarised, true))
+        return;
+    struct sc_hold_totals holds = sc_track_hold_totals(&sc_track);
+    struct sc_report_totals totals = {
+        .operations = atomic_load(&sc_track.operations),
+        .held_peak_bytes = holds.peak_bytes,
+        .held_peak_ns = holds.peak_ns,
+        .coverage = {.wrapped = atomic_load(&sc_track.operations)},
+        .exit_status = status,
+        .final = true,
+    };
+    sc_report_summary(&totals);
+}
+
+/* The status to end with, after the last verdicts and the summary. Only the process that used CUDA
+ * has anything to say; a child of vfork shares our memory but not our pid. */
+static int conclude(int status)
+{
+    if (!is_ours())
         return status;
     sc_reaper_stop();
     int final_status = sc_report_exit_status(status);
-    if (!atomic_exchange(&summarised, true)) {
-        struct sc_hold_totals holds = sc_track_hold_totals(&sc_track);
-        struct sc_report_totals totals = {
-            .operations = atomic_load(&sc_track.operations),
-            .held_peak_bytes = holds.peak_bytes,
-            .held_peak_ns = holds.peak_ns,
-            .coverage = {.wrapped = atomic_load(&sc_track.operations)},
-            .exit_status = final_status,
-            .final = true,
-        };
-        sc_report_summary(&totals);
-    }
-    atomic_store(&sc_process_is_active, false);
+    summarise(final_status);
     return final_status;
 }
 
+static int finish(int status)
+{
+    int final_status = conclude(status);
+    if (is_ours())
+        atomic_store(&sc_process_is_active, false);
+    return final_status;
+}
+
+/* Registered when CUDA came up, behind the driver's own handlers, so it runs before them: the
+ * device can still be asked, and threads that go on calling CUDA meet nothing torn down while we
+ * write. Hooks go on after it: what destructors free in flight is held until the process is gone.
+ */
+static void at_cuda_exit(int status, void *argument)
+{
+    (void)argument;
+    int final_status = conclude(status);
+    if (final_status != status)
+        exit(final_status);
+}
+
+/* Registered first, so it runs last; late hazards can still change the status. */
 static void at_exit(int status, void *argument)
 {
     (void)argument;

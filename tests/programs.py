@@ -12,7 +12,7 @@ A program's source opens with directives, `// KEY: VALUE`:
                       libraries of tests/survival/lib, preloaded with and without ours
     args: ARG ...     its arguments
     timeout: SECONDS  instead of 60
-    needs: gpu|multi-gpu
+    needs: gpu|multi-gpu|sim
                       skipped on the simulated GPU, or on a machine with one GPU
     expect-exit: N    the exit status of a survival program without the preload
 
@@ -87,6 +87,8 @@ class Machine:
         for need in directives.all("needs"):
             if need == "gpu" and not self.gpus:
                 raise Skip("needs a GPU")
+            if need == "sim" and self.gpus:
+                raise Skip("the real driver fails this without the library as well")
             simulated = not self.gpus and any("devices=" in sim for sim in directives.all("sim"))
             if need == "multi-gpu" and self.gpus < 2 and not simulated:
                 raise Skip("needs several GPUs")

@@ -29,10 +29,14 @@ static const struct setting {
     const char *mode;
     const char *device;
 } settings[] = {
-    {"fix", "late=1:late_limit=2ms"},    {"report", "delay=0"},
-    {"fix", "delay=20us:seed=%llu"},     {"report", "late=1:late_limit=2ms"},
-    {"fix", "delay=0"},                  {"report", "delay=20us:seed=%llu"},
-    {"fix", "delay=5us:bandwidth=500M"}, {"report", "delay=200us:seed=%llu"},
+    {"fix", "late=1:late_limit=2ms"},
+    {"report", "delay=0"},
+    {"fix", "delay=20us:seed=%llu"},
+    {"report", "late=1:late_limit=2ms"},
+    {"fix", "delay=0"},
+    {"report", "delay=20us:seed=%llu"},
+    {"fix", "delay=5us:bandwidth=500M"},
+    {"report", "delay=200us:seed=%llu"},
 };
 
 enum { SETTINGS = sizeof settings / sizeof *settings };

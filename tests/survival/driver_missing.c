@@ -11,9 +11,9 @@ int main(void)
     if (driver == NULL)
         printf("no driver: %s\n", dlerror());
     else
-        puts("there is a driver after all");
-    SHOW(dlsym(RTLD_DEFAULT, "cuInit") == NULL);
-    SHOW(dlsym(RTLD_DEFAULT, "cuMemcpyHtoDAsync_v2") == NULL);
+        puts("there is a driver after all"); /* in the loader's cache: a machine with a GPU */
+    SHOW(driver != NULL || dlsym(RTLD_DEFAULT, "cuInit") == NULL);
+    SHOW(driver != NULL || dlsym(RTLD_DEFAULT, "cuMemcpyHtoDAsync_v2") == NULL);
     churn(1000);
     return 0;
 }

@@ -1,4 +1,5 @@
 // expect-exit: 0
+// needs: sim
 // link: none
 //
 // cuGetProcAddress, both versions, over names, driver versions and flags: the results, the statuses

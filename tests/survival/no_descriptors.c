@@ -1,4 +1,5 @@
 // expect-exit: 0
+// needs: sim
 //
 // With CUDA in use the limit on open files drops to what is open: nothing new can be opened, and
 // copies, frees and the exit go on.

@@ -1,4 +1,5 @@
 // expect-exit: 0
+// needs: sim
 //
 // A thread with the smallest stack there is allocates and frees, with buffers registered: the hooks
 // may not need more stack than the functions they stand for. Copies are made on 64 KB.

@@ -122,7 +122,9 @@ static CUresult give_back_now(const struct giving_back *giving, const struct sc_
     if (range->range && result != CUDA_SUCCESS)
         sc_track_add_range(&sc_track, range->address, range->size_bytes, range->kind,
                            range->context);
-    return sc_sync_end(&sync, result);
+    sc_sync_end(&sync, result);
+    sc_reaper_give_back_pinned();
+    return result;
 }
 
 /* The range that the call is about: it starts at the address, and was made by the opposite call. */
@@ -159,7 +161,7 @@ SC_DEFINE(cuMemFree_v2, (CUdeviceptr address),
           CUresult result = REAL(address); if (range.range && result != CUDA_SUCCESS)
               sc_track_add_range(&sc_track, range.address, range.size_bytes, range.kind,
                                  range.context);
-          return sc_sync_end(&sync, result);)
+          sc_sync_end(&sync, result); sc_reaper_give_back_pinned(); return result;)
 
 /* ---- contexts: destroying one completes its work first (docs/driver.md, Q13) ---- */
 

@@ -20,7 +20,6 @@ enum {
     AWAITED_MAX = 256,
     POLL_MIN_NS = 20 * 1000,
     POLL_MAX_NS = 1000 * 1000,
-    GIVE_BACK_ANYWAY_NS = 1000 * 1000 * 1000,
     STOP_WAIT_NS = 500 * 1000 * 1000,
 };
 
@@ -94,44 +93,7 @@ void sc_reaper_judge_now(void)
 
 /* ---- giving back ---- */
 
-static void note_busy(void *argument, struct sc_stream_record *stream)
-{
-    bool *busy = argument;
-    if (*busy || stream->per_thread || stream->kind == SC_STREAM_BLOCKING)
-        return; /* the legacy stream answers for all blocking ones */
-    pthread_mutex_lock(&stream->lock);
-    if (!stream->gone && !sc_streams_is_capturing(stream))
-        *busy = sc_real.cuStreamQuery(stream->handle) == CUDA_ERROR_NOT_READY;
-    pthread_mutex_unlock(&stream->lock);
-}
-
-/* Asks no stream once the process has captured: a query would invalidate a capture. */
-static bool context_is_idle(struct sc_context *context)
-{
-    bool busy = sc_streams_captures_seen();
-    if (!busy)
-        sc_streams_each(context, note_busy, &busy);
-    return !busy;
-}
-
-/* False: not now. */
-static bool give_back_to_driver(const struct sc_release *release)
-{
-    struct sc_context *context = sc_streams_context_of_id(release->context);
-    if (!context || !sc_context_push(context))
-        return true; /* it went with its context */
-    bool due = sc_now_ns() - release->since_ns > GIVE_BACK_ANYWAY_NS ||
-               atomic_load_explicit(&reaper.waiters, memory_order_relaxed);
-    bool now = due || context_is_idle(context);
-    if (now) {
-        sc_inside++;
-        sc_real.cuMemFreeHost((void *)release->address);
-        sc_inside--;
-    }
-    sc_context_pop();
-    return now;
-}
-
+/* False: not by this thread. */
 static bool give_back(const struct sc_release *release)
 {
     switch (release->kind) {
@@ -146,17 +108,47 @@ static bool give_back(const struct sc_release *release)
     case SC_HOLD_FREE_PINNED:
         break;
     }
-    return give_back_to_driver(release);
+    return false;
+}
+
+/* The calling thread's current context is the one that the program has just waited for. */
+static bool give_back_pinned(const struct sc_release *release, const struct sc_context *context)
+{
+    if (release->kind != SC_HOLD_FREE_PINNED || release->context != context->legacy)
+        return false;
+    sc_inside++;
+    sc_real.cuMemFreeHost((void *)release->address);
+    sc_inside--;
+    return true;
+}
+
+static void end_or_put_back(const struct sc_release *release, bool ended)
+{
+    if (ended)
+        sc_track_end_hold(&sc_track, release->hold);
+    else
+        sc_track_put_back(&sc_track, release->hold);
+}
+
+void sc_reaper_give_back_pinned(void)
+{
+    if (sc_likely(sc_grid_is_empty(&sc_track.holds.grid)) || !sc_active())
+        return;
+    int saved = errno;
+    struct sc_context *context = sc_streams_current_context();
+    struct sc_release release = sc_track_take_ready(&sc_track, 0);
+    while (release.hold) {
+        end_or_put_back(&release, context && give_back_pinned(&release, context));
+        release = sc_track_take_ready(&sc_track, release.age);
+    }
+    errno = saved;
 }
 
 static void give_back_ready(void)
 {
     struct sc_release release = sc_track_take_ready(&sc_track, 0);
     while (release.hold) {
-        if (give_back(&release))
-            sc_track_end_hold(&sc_track, release.hold);
-        else
-            sc_track_put_back(&sc_track, release.hold);
+        end_or_put_back(&release, give_back(&release));
         release = sc_track_take_ready(&sc_track, release.age);
     }
 }
@@ -202,7 +194,7 @@ static void *run(void *argument)
         pthread_mutex_unlock(&reaper.lock);
         ask_awaited();
         give_back_ready();
-        bool pending = sc_track_has_holds(&sc_track);
+        bool pending = sc_track_reaper_has_work(&sc_track);
         pthread_mutex_lock(&reaper.lock);
         pthread_cond_broadcast(&reaper.done);
         if (!pending)
@@ -310,13 +302,11 @@ static bool wait_until_ended(const struct awaited *awaited)
     int result = 0;
     struct timespec at = deadline_in(sc_options.stall_limit_ns);
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-    atomic_fetch_add(&reaper.waiters, 1);
     pthread_mutex_lock(&reaper.lock);
     wake_locked();
     while (!ended(awaited) && result != ETIMEDOUT && !reaper.stopped)
         result = pthread_cond_timedwait(&reaper.done, &reaper.lock, &at);
     pthread_mutex_unlock(&reaper.lock);
-    atomic_fetch_sub(&reaper.waiters, 1);
     pthread_setcancelstate(cancel, NULL);
     errno = saved;
     return ended(awaited);

@@ -6,9 +6,10 @@
  * does what the program had asked for. All signals are blocked on it, it never touches a stream
  * that captures, and its own capture mode is relaxed.
  *
- * Freeing pinned memory makes the driver wait for the whole context, and block copies of other
- * threads meanwhile (docs/driver.md, Q7): the reaper does so when the context is idle, or when a
- * second has passed.
+ * It makes no driver call that waits. Freeing pinned memory does: the driver waits for the whole
+ * context and blocks other threads' copies meanwhile (docs/driver.md, Q7), so a thread of ours that
+ * did so could wait for work that the program will only let go on after a call that we block.
+ * Pinned memory therefore goes back inside the program's own waits for the context.
  */
 #ifndef SC_INTERPOSE_REAPER_H
 #define SC_INTERPOSE_REAPER_H
@@ -23,6 +24,11 @@ void sc_reaper_judge(const struct sc_hazard *hazard, const struct sc_ticket *tic
  * after which an operation that was running would look as if it had been complete. One load when
  * there are none. Never in a libc hook: it calls the driver. */
 void sc_reaper_judge_now(void);
+
+/* Gives pinned memory back whose operations are complete. Called where the program itself has just
+ * waited for its current context: a wait here is one that it has already chosen. One load when
+ * nothing is held. */
+void sc_reaper_give_back_pinned(void);
 
 /* There is a new hold. */
 void sc_reaper_wake(void);

@@ -86,7 +86,8 @@ SC_DEFINE2(cuStreamQuery, _ptsz, (CUstream hStream),
            return sc_sync_end(&sync, REAL(hStream));)
 
 SC_DEFINE(cuCtxSynchronize, (void), struct sc_sync sync = sc_sync_begin_context(NULL);
-          return sc_sync_end(&sync, REAL());)
+          CUresult result = sc_sync_end(&sync, REAL()); sc_reaper_give_back_pinned();
+          return result;)
 
 SC_DEFINE(cuCtxSynchronize_v2, (CUcontext context),
           struct sc_sync sync = sc_sync_begin_context(context);

@@ -210,13 +210,17 @@ void sc_track_forget_event(struct sc_track *track, uintptr_t event)
     unlock(track);
 }
 
+/* On a blocking stream a wait is no work that would come after the legacy stream's: a synchronise
+ * behind it returns while the legacy stream is busy. On a legacy stream it joins the blocking ones,
+ * unless the event was never recorded. */
 void sc_track_wait(struct sc_track *track, uint32_t stream, uintptr_t event)
 {
     lock(track);
     const struct sc_point *stored = event_point(track, event);
     if (stored)
         sc_order_wait(&track->order, stream, stored);
-    work_locked(track, stream);
+    if (stored && sc_order_stream(&track->order, stream)->kind == SC_STREAM_LEGACY)
+        sc_order_issue(&track->order, stream);
     unlock(track);
 }
 
@@ -536,20 +540,41 @@ unsigned sc_track_awaited(struct sc_track *track, struct sc_ticket *tickets, uns
     return count;
 }
 
-bool sc_track_is_held(struct sc_track *track, uintptr_t address, size_t size_bytes)
-{
-    lock(track);
-    bool held = sc_holds_overlapping(&track->holds, address, size_bytes) != 0;
-    unlock(track);
-    return held;
-}
-
 bool sc_track_has_holds(struct sc_track *track)
 {
     lock(track);
     bool holds = track->holds.oldest != 0;
     unlock(track);
     return holds;
+}
+
+/* A hold of pinned memory keeps the reaper busy until its operations are complete. */
+bool sc_track_reaper_has_work(struct sc_track *track)
+{
+    bool work = sc_track_awaited(track, NULL, 0) != 0;
+    lock(track);
+    for (uint32_t id = track->holds.oldest; id && !work; id = sc_holds_at(&track->holds, id)->next)
+        work = sc_holds_at(&track->holds, id)->kind != SC_HOLD_FREE_PINNED;
+    unlock(track);
+    return work;
+}
+
+static bool note_reaped(void *context, uint32_t id)
+{
+    struct range_search *search = context;
+    if (sc_holds_at(&search->track->holds, id)->kind != SC_HOLD_FREE_PINNED)
+        search->found = id;
+    return !search->found;
+}
+
+bool sc_track_is_held(struct sc_track *track, uintptr_t address, size_t size_bytes)
+{
+    struct range_search search = {.track = track};
+    lock(track);
+    sc_grid_overlaps_locked(&track->holds.grid, address, size_bytes ? size_bytes : 1, note_reaped,
+                            &search);
+    unlock(track);
+    return search.found != 0;
 }
 
 struct held_search {

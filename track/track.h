@@ -164,8 +164,11 @@ struct sc_hold_totals sc_track_hold_totals(struct sc_track *track);
 
 /* Tickets that holds still wait for, into `tickets`; returns how many there are in all. */
 unsigned sc_track_awaited(struct sc_track *track, struct sc_ticket *tickets, unsigned max);
-bool sc_track_is_held(struct sc_track *track, uintptr_t address, size_t size_bytes);
 bool sc_track_has_holds(struct sc_track *track);
+/* Is there a hold that the reaper ends, or one that still waits for an operation? */
+bool sc_track_reaper_has_work(struct sc_track *track);
+/* Does a hold that the reaper ends (not one of pinned memory) overlap the interval? */
+bool sc_track_is_held(struct sc_track *track, uintptr_t address, size_t size_bytes);
 /* Is `address` the start of a block whose free is held? */
 bool sc_track_is_freed(struct sc_track *track, uintptr_t address);
 

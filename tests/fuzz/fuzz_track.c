@@ -2,14 +2,14 @@
  *
  * A program is a string of bytes, four to an action: copies, other work, records, waits,
  * synchronises, frees, over two contexts with their legacy stream and three more streams each.
- * The oracle draws the graph of all operations edge by edge, from the rules in track/order.h, and
- * walks it afresh for every question. It must agree with the tracker on which operations conflict
- * at every issue, which are in flight at every free, which hold ends next, and that nothing is
- * left.
+ * The oracle (oracle.h) must agree with the tracker on which operations conflict at every issue,
+ * which are in flight at every free, which hold ends next, and that nothing is left.
  *
  *   fuzz_track [programs] [seed]    program i has the seed `seed + i`
  */
 #include "track/track.h"
+
+#include "oracle.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -22,9 +22,6 @@ enum {
     BUFFERS = 6,
     BUFFER_BYTES = 0x1000,
     ACTIONS_MAX = 96,
-    STREAMS_MAX = SLOTS + ACTIONS_MAX,
-    EDGES_MAX = STREAMS_MAX + 2,
-    NONE = -1,
 };
 
 struct action {
@@ -34,22 +31,6 @@ struct action {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 
 /* ---- the oracle's world ---- */
-
-/* One operation of a stream, with the operations that it comes directly after. */
-struct node {
-    int stream;
-    bool done; /* the host knows */
-    int edge_count;
-    int edges[EDGES_MAX];
-};
-
-/* One life of a stream; a recycled one is another. */
-struct stream {
-    enum sc_stream_kind kind;
-    int context;
-    int last; /* node */
-    uint32_t id;
-};
 
 struct copy {
     int node;
@@ -76,17 +57,17 @@ struct hold {
 };
 
 static struct world {
-    struct node nodes[ACTIONS_MAX];
-    struct stream streams[STREAMS_MAX];
+    struct oracle graph;
+    uint32_t ids[ORACLE_STREAMS_MAX]; /* of the graph's streams */
     struct copy copies[ACTIONS_MAX];
     struct hold holds[ACTIONS_MAX];
     struct buffer buffers[BUFFERS];
-    int node_count, stream_count, copy_count, hold_count, ranges_made;
+    int copy_count, hold_count, ranges_made;
     int slots[SLOTS];
     int events[EVENTS]; /* the node of the record */
     bool point_taken;
     struct sc_point point;
-    bool point_nodes[ACTIONS_MAX];
+    struct oracle_set point_nodes;
     char complaint[256];
 } world;
 
@@ -126,80 +107,9 @@ static uintptr_t event_handle(int event)
     return 0x1000 + (uintptr_t)event * 16;
 }
 
-/* ---- the graph ---- */
-
-static void add_edge(struct node *node, int before)
-{
-    if (before != NONE)
-        node->edges[node->edge_count++] = before;
-}
-
-/* Program order; on a legacy stream all earlier work of the context's blocking streams, which in
- * turn comes after all earlier legacy work. `wait_for` is the record that a wait waits for. */
-static int add_node(int stream, int wait_for)
-{
-    struct node *node = &world.nodes[world.node_count];
-    const struct stream *own = &world.streams[stream];
-    node->stream = stream;
-    node->done = false;
-    node->edge_count = 0;
-    add_edge(node, own->last);
-    add_edge(node, wait_for);
-    for (int i = 0; i < world.stream_count; i++) {
-        const struct stream *other = &world.streams[i];
-        bool joins = own->kind == SC_STREAM_LEGACY
-                         ? other->kind == SC_STREAM_BLOCKING
-                         : own->kind == SC_STREAM_BLOCKING && other->kind == SC_STREAM_LEGACY;
-        if (joins && other->context == own->context)
-            add_edge(node, other->last);
-    }
-    world.streams[stream].last = world.node_count;
-    return world.node_count++;
-}
-
-/* Marks `from` and all that comes before it. */
-static void reach(int from, bool *reached)
-{
-    int queue[ACTIONS_MAX];
-    int length = 0;
-    if (from == NONE || reached[from])
-        return;
-    reached[from] = true;
-    queue[length++] = from;
-    while (length > 0) {
-        const struct node *node = &world.nodes[queue[--length]];
-        for (int i = 0; i < node->edge_count; i++)
-            if (!reached[node->edges[i]]) {
-                reached[node->edges[i]] = true;
-                queue[length++] = node->edges[i];
-            }
-    }
-}
-
-/* What a synchronise of this scope waits for, as of now. */
-static void reach_scope(int stream, enum sc_scope scope, bool *reached)
-{
-    const struct stream *own = &world.streams[stream];
-    memset(reached, 0, ACTIONS_MAX * sizeof *reached);
-    if (scope == SC_SCOPE_STREAM)
-        reach(own->last, reached);
-    for (int i = 0; scope != SC_SCOPE_STREAM && i < world.stream_count; i++) {
-        const struct stream *other = &world.streams[i];
-        if (other->context == own->context &&
-            (scope == SC_SCOPE_CONTEXT || other->kind != SC_STREAM_NONBLOCKING))
-            reach(other->last, reached);
-    }
-}
-
-static void know(const bool *reached)
-{
-    for (int i = 0; i < world.node_count; i++)
-        world.nodes[i].done |= reached[i];
-}
-
 static bool in_flight(const struct copy *copy)
 {
-    return copy->tracked && !world.nodes[copy->node].done;
+    return copy->tracked && !world.graph.nodes[copy->node].done;
 }
 
 /* ---- host memory ---- */
@@ -260,7 +170,7 @@ static void compare(const char *what, const struct sc_ops *found, const bool *ex
         const struct copy *copy = &world.copies[info->ticks];
         if (!expected[info->ticks] || seen[info->ticks])
             complain("%s: copy %d is wrong here", what, (int)info->ticks);
-        if (info->ticket.stream != world.streams[copy->stream].id ||
+        if (info->ticket.stream != world.ids[copy->stream] ||
             info->ticket.number != copy->info.ticket.number ||
             memcmp(&info->shape, &copy->info.shape, sizeof info->shape) != 0)
             complain("%s: copy %d is described wrongly", what, (int)info->ticks);
@@ -308,7 +218,7 @@ static void compare_buffer(int buffer)
 
 static bool is_complete(const struct copy *copy)
 {
-    return copy->complete || world.nodes[copy->node].done;
+    return copy->complete || world.graph.nodes[copy->node].done;
 }
 
 /* Of each stream only the last operation counts. */
@@ -349,16 +259,19 @@ static int stream_in(uint8_t slot)
 
 static uint32_t id_of(int stream)
 {
-    return world.streams[stream].id;
+    return world.ids[stream];
 }
 
-static void add_stream(int slot, enum sc_stream_kind kind, int context)
+static void add_stream(int slot, enum oracle_kind kind, int context)
 {
-    struct stream *stream = &world.streams[world.stream_count];
-    uint32_t legacy = kind == SC_STREAM_LEGACY ? 0 : id_of(world.slots[context]);
-    *stream = (struct stream){kind, context, NONE, 0};
-    stream->id = sc_track_add_stream(&tracker, kind, legacy, 0x100u + (unsigned)slot, context);
-    world.slots[slot] = world.stream_count++;
+    static const enum sc_stream_kind kinds[] = {[ORACLE_NONBLOCKING] = SC_STREAM_NONBLOCKING,
+                                                [ORACLE_BLOCKING] = SC_STREAM_BLOCKING,
+                                                [ORACLE_LEGACY] = SC_STREAM_LEGACY};
+    int stream = oracle_add_stream(&world.graph, kind, context);
+    uint32_t legacy = kind == ORACLE_LEGACY ? 0 : id_of(world.slots[context]);
+    world.ids[stream] =
+        sc_track_add_stream(&tracker, kinds[kind], legacy, 0x100u + (unsigned)slot, context);
+    world.slots[slot] = stream;
 }
 
 static struct sc_shape shape_in(int buffer, uint8_t choice)
@@ -378,9 +291,10 @@ static struct sc_shape shape_in(int buffer, uint8_t choice)
                              shapes[choice % 16].rows};
 }
 
-static bool conflict(const struct copy *earlier, const struct copy *later, const bool *before)
+static bool conflict(const struct copy *earlier, const struct copy *later,
+                     const struct oracle_set *before)
 {
-    return in_flight(earlier) && earlier->stream != later->stream && !before[earlier->node] &&
+    return in_flight(earlier) && earlier->stream != later->stream && !before->has[earlier->node] &&
            (writes_host(&earlier->info) || writes_host(&later->info)) &&
            share_a_byte(&earlier->info.shape, &later->info.shape);
 }
@@ -389,7 +303,7 @@ static void do_copy(const struct action *action)
 {
     static const enum sc_direction directions[4] = {SC_H2D, SC_D2H, SC_H2D, SC_MEMSET};
     struct copy *copy = &world.copies[world.copy_count];
-    bool before[ACTIONS_MAX] = {false};
+    struct oracle_set before = {{false}};
     bool expected[ACTIONS_MAX] = {false};
     struct sc_ops conflicts;
     memset(copy, 0, sizeof *copy);
@@ -408,10 +322,10 @@ static void do_copy(const struct action *action)
     };
     say("copy %d: stream %d, buffer %d, %s, shape %d", world.copy_count, copy->stream, copy->buffer,
         sc_hazard_direction_string(copy->info.direction), action->c % 16);
-    copy->node = add_node(copy->stream, NONE);
-    reach(copy->node, before);
+    copy->node = oracle_add_node(&world.graph, copy->stream);
+    oracle_reach(&world.graph, copy->node, &before);
     for (int i = 0; i < world.copy_count; i++)
-        expected[i] = conflict(&world.copies[i], copy, before);
+        expected[i] = conflict(&world.copies[i], copy, &before);
     sc_track_conflicts(&tracker, &copy->info, &conflicts);
     compare("conflicts", &conflicts, expected);
     sc_track_issue(&tracker, &copy->info, &conflicts);
@@ -424,7 +338,7 @@ static void do_copy(const struct action *action)
 static void do_work(const struct action *action)
 {
     say("work: stream %d", stream_in(action->a));
-    add_node(stream_in(action->a), NONE);
+    oracle_add_node(&world.graph, stream_in(action->a));
     sc_track_work(&tracker, id_of(stream_in(action->a)));
 }
 
@@ -433,7 +347,7 @@ static void do_record(const struct action *action)
     int event = action->b % EVENTS;
     struct sc_point point = sc_track_record_point(&tracker, id_of(stream_in(action->a)));
     say("record: stream %d, event %d", stream_in(action->a), event);
-    world.events[event] = add_node(stream_in(action->a), NONE);
+    world.events[event] = oracle_add_node(&world.graph, stream_in(action->a));
     sc_track_set_event(&tracker, event_handle(event), &point);
 }
 
@@ -441,7 +355,7 @@ static void do_wait(const struct action *action)
 {
     int event = action->b % EVENTS;
     say("wait: stream %d, event %d", stream_in(action->a), event);
-    add_node(stream_in(action->a), world.events[event]);
+    oracle_add_wait(&world.graph, stream_in(action->a), world.events[event]);
     sc_track_wait(&tracker, id_of(stream_in(action->a)), event_handle(event));
 }
 
@@ -449,27 +363,36 @@ static void do_wait(const struct action *action)
 static void do_event_sync(const struct action *action)
 {
     int event = action->b % EVENTS;
-    bool reached[ACTIONS_MAX] = {false};
+    struct oracle_set reached = {{false}};
     struct sc_point point = sc_track_event_point(&tracker, event_handle(event));
     say("synchronise event %d", event);
-    reach(world.events[event], reached);
-    know(reached);
+    oracle_reach(&world.graph, world.events[event], &reached);
+    oracle_know(&world.graph, &reached);
     sc_track_known(&tracker, &point);
+}
+
+/* What a synchronise of this scope waits for, as of now. */
+static void reach_scope(int stream, enum sc_scope scope, struct oracle_set *reached)
+{
+    static const enum oracle_scope scopes[] = {[SC_SCOPE_STREAM] = ORACLE_STREAM_SCOPE,
+                                               [SC_SCOPE_LEGACY] = ORACLE_LEGACY_SCOPE,
+                                               [SC_SCOPE_CONTEXT] = ORACLE_CONTEXT_SCOPE};
+    oracle_reach_scope(&world.graph, stream, scopes[scope], reached);
 }
 
 static void sync_scope(int stream, enum sc_scope scope)
 {
-    bool reached[ACTIONS_MAX];
+    struct oracle_set reached;
     struct sc_point point = sc_track_point(&tracker, id_of(stream), scope);
-    reach_scope(stream, scope, reached);
-    know(reached);
+    reach_scope(stream, scope, &reached);
+    oracle_know(&world.graph, &reached);
     sc_track_known(&tracker, &point);
 }
 
 static void do_stream_sync(const struct action *action)
 {
     int stream = stream_in(action->a);
-    bool legacy = world.streams[stream].kind == SC_STREAM_LEGACY;
+    bool legacy = world.graph.streams[stream].kind == ORACLE_LEGACY;
     say("synchronise %sstream %d", legacy ? "legacy " : "", stream);
     sync_scope(stream, legacy && action->b & 1 ? SC_SCOPE_LEGACY : SC_SCOPE_STREAM);
 }
@@ -494,10 +417,10 @@ static void do_slow_sync(const struct action *action)
         int stream = stream_in(action->a);
         say("begin to synchronise scope %d of stream %d", (int)scope, stream);
         world.point = sc_track_point(&tracker, id_of(stream), scope);
-        reach_scope(stream, scope, world.point_nodes);
+        reach_scope(stream, scope, &world.point_nodes);
     } else if (action->c % 4) {
         say("end that synchronise");
-        know(world.point_nodes);
+        oracle_know(&world.graph, &world.point_nodes);
         sc_track_known(&tracker, &world.point);
     } else {
         say("that synchronise fails");
@@ -509,10 +432,10 @@ static void do_slow_sync(const struct action *action)
 static void do_recycle(const struct action *action)
 {
     int slot = 2 + action->a % (SLOTS - 2);
-    enum sc_stream_kind kind = action->b & 1 ? SC_STREAM_BLOCKING : SC_STREAM_NONBLOCKING;
+    enum oracle_kind kind = action->b & 1 ? ORACLE_BLOCKING : ORACLE_NONBLOCKING;
     int context = action->b >> 1 & 1;
     say("destroy stream %d; stream %d is %sblocking, context %d", world.slots[slot],
-        world.stream_count, kind == SC_STREAM_BLOCKING ? "" : "non-", context);
+        world.graph.stream_count, kind == ORACLE_BLOCKING ? "" : "non-", context);
     sc_track_remove_stream(&tracker, id_of(world.slots[slot]));
     add_stream(slot, kind, context);
 }
@@ -520,7 +443,7 @@ static void do_recycle(const struct action *action)
 static void do_event_destroy(const struct action *action)
 {
     say("destroy event %d", action->b % EVENTS);
-    world.events[action->b % EVENTS] = NONE;
+    world.events[action->b % EVENTS] = ORACLE_NONE;
     sc_track_forget_event(&tracker, event_handle(action->b % EVENTS));
 }
 
@@ -690,19 +613,19 @@ static void perform(const struct action *action)
 static void begin_world(void)
 {
     memset(world.complaint, 0, sizeof world.complaint);
-    world.node_count = world.stream_count = world.copy_count = 0;
+    world.graph.node_count = world.graph.stream_count = world.copy_count = 0;
     world.hold_count = world.ranges_made = 0;
     world.point_taken = false;
     if (sc_track_init(&tracker)) {
         fputs("no memory\n", stderr);
         exit(2);
     }
-    add_stream(0, SC_STREAM_LEGACY, 0);
-    add_stream(1, SC_STREAM_LEGACY, 1);
+    add_stream(0, ORACLE_LEGACY, 0);
+    add_stream(1, ORACLE_LEGACY, 1);
     for (int slot = 2; slot < SLOTS; slot++)
-        add_stream(slot, slot < 6 ? SC_STREAM_BLOCKING : SC_STREAM_NONBLOCKING, slot % 2);
+        add_stream(slot, slot < 6 ? ORACLE_BLOCKING : ORACLE_NONBLOCKING, slot % 2);
     for (int event = 0; event < EVENTS; event++)
-        world.events[event] = NONE;
+        world.events[event] = ORACLE_NONE;
     for (int buffer = 0; buffer < BUFFERS; buffer++)
         renew_buffer(buffer, (uint8_t)buffer);
 }
@@ -722,7 +645,7 @@ static void end_world(void)
     compare_watch();
     if (sc_track_has_holds(&tracker) || tracker.holds.held_bytes || tracker.inflight.ops.live)
         complain("something is left");
-    for (int i = 2; i < world.stream_count; i++)
+    for (int i = 2; i < world.graph.stream_count; i++)
         if (sc_order_stream(&tracker.order, id_of(i))->references)
             complain("stream %d is still referred to", i);
     sc_track_destroy(&tracker);

@@ -58,17 +58,11 @@ static inline void oracle_add_edge(struct oracle_node *node, int before)
         node->edges[node->edge_count++] = before;
 }
 
-/* Program order; on a legacy stream all earlier work of the context's blocking streams, which in
- * turn comes after all earlier legacy work. `wait_for` is the record that a wait waits for. */
-static inline int oracle_add_node(struct oracle *oracle, int stream, int wait_for)
+/* Work comes after all earlier work of its stream; on a legacy stream also after all of the
+ * context's blocking streams, and on a blocking one after all of the legacy stream. */
+static inline void oracle_join(struct oracle *oracle, struct oracle_node *node)
 {
-    struct oracle_node *node = &oracle->nodes[oracle->node_count];
-    const struct oracle_stream *own = &oracle->streams[stream];
-    node->stream = stream;
-    node->done = false;
-    node->edge_count = node->healed_count = 0;
-    oracle_add_edge(node, own->last);
-    oracle_add_edge(node, wait_for);
+    const struct oracle_stream *own = &oracle->streams[node->stream];
     for (int i = 0; i < oracle->stream_count; i++) {
         const struct oracle_stream *other = &oracle->streams[i];
         bool joins = own->kind == ORACLE_LEGACY
@@ -77,8 +71,32 @@ static inline int oracle_add_node(struct oracle *oracle, int stream, int wait_fo
         if (joins && other->context == own->context)
             oracle_add_edge(node, other->last);
     }
-    oracle->streams[stream].last = oracle->node_count;
-    return oracle->node_count++;
+}
+
+static inline struct oracle_node *oracle_new_node(struct oracle *oracle, int stream)
+{
+    struct oracle_node *node = &oracle->nodes[oracle->node_count];
+    node->stream = stream;
+    node->done = false;
+    node->edge_count = node->healed_count = 0;
+    oracle_add_edge(node, oracle->streams[stream].last);
+    oracle->streams[stream].last = oracle->node_count++;
+    return node;
+}
+
+static inline int oracle_add_node(struct oracle *oracle, int stream)
+{
+    oracle_join(oracle, oracle_new_node(oracle, stream));
+    return oracle->node_count - 1;
+}
+
+/* Waiting for a record (ORACLE_NONE: there was none) is work on a legacy stream only. */
+static inline void oracle_add_wait(struct oracle *oracle, int stream, int record)
+{
+    struct oracle_node *node = oracle_new_node(oracle, stream);
+    oracle_add_edge(node, record);
+    if (record != ORACLE_NONE && oracle->streams[stream].kind == ORACLE_LEGACY)
+        oracle_join(oracle, node);
 }
 
 /* An edge that the program did not ask for. It stands for the operation and what was before it on

@@ -187,9 +187,9 @@ static bool data_is_defined(void)
 
 /* ---- the graph ---- */
 
-static int add_node(int slot, int wait_for)
+static int add_node(int slot)
 {
-    return oracle_add_node(&world.oracle, world.slots[slot].stream, wait_for);
+    return oracle_add_node(&world.oracle, world.slots[slot].stream);
 }
 
 static enum oracle_scope scope_of(int slot)
@@ -227,7 +227,7 @@ static int count_in_flight(int buffer)
 static void do_record(int slot, int event)
 {
     say("record event %d on slot %d", event, slot);
-    world.events[event].node = add_node(slot, ORACLE_NONE);
+    world.events[event].node = add_node(slot);
     CHECK(cuEventRecord(world.events[event].handle, world.slots[slot].handle));
 }
 
@@ -300,7 +300,7 @@ static void do_callback(int slot)
     bool old = one_in(3);
     say("%s on slot %d, wait for it", old ? "callback" : "host function", slot);
     sem_init(&called, 0, 0);
-    add_node(slot, ORACLE_NONE);
+    add_node(slot);
     oracle_reach_scope(&world.oracle, world.slots[slot].stream, scope_of(slot), &set);
     if (old)
         CHECK(cuStreamAddCallback(world.slots[slot].handle, raise_flag_of_stream, &called, 0));
@@ -315,7 +315,7 @@ static void do_sync_copy(void)
 {
     bool down = one_in(2);
     say("synchronous copy %s", down ? "from the device" : "to the device");
-    add_node(0, ORACLE_NONE);
+    add_node(0);
     if (down)
         CHECK(cuMemcpyDtoH(world.scratch, world.device, sizeof world.scratch));
     else
@@ -329,7 +329,7 @@ static void do_pageable_copy(int slot, bool down)
 {
     CUstream stream = world.slots[slot].handle;
     say("pageable copy %s on slot %d", down ? "from the device" : "to the device", slot);
-    add_node(slot, ORACLE_NONE);
+    add_node(slot);
     if (down) {
         CHECK(cuMemcpyDtoHAsync(world.scratch, world.device, sizeof world.scratch, stream));
         know_scope(slot, scope_of(slot));
@@ -343,21 +343,22 @@ static void do_work(int slot)
 {
     bool wait = slot == 0 && one_in(2);
     say("device memset on slot %d%s", slot, wait ? ", the synchronous one" : "");
-    add_node(slot, ORACLE_NONE);
+    add_node(slot);
     if (wait)
         CHECK(cuMemsetD8(world.device + DEVICE_BYTES, 7, 64));
     else
         CHECK(cuMemsetD8Async(world.device + DEVICE_BYTES, 7, 64, world.slots[slot].handle));
 }
 
-/* A driver drops a wait for an event that is complete, and then it joins nothing. With other work
- * right behind it the two are one, as in the graph. */
+/* On the legacy stream a wait is work, unless the simulated driver drops it because the event is
+ * complete: with other work right behind it the two are one. */
 static void do_wait(int slot, int event)
 {
     say("slot %d waits for event %d", slot, event);
-    add_node(slot, world.events[event].node);
+    oracle_add_wait(&world.oracle, world.slots[slot].stream, world.events[event].node);
     CHECK(cuStreamWaitEvent(world.slots[slot].handle, world.events[event].handle, 0));
-    do_work(slot);
+    if (slot == 0)
+        do_work(slot);
 }
 
 /* ---- picking ---- */
@@ -480,7 +481,7 @@ static void reach_next(int slot, struct oracle_set *before)
 {
     int last = world.oracle.streams[world.slots[slot].stream].last;
     memset(before, 0, sizeof *before);
-    oracle_reach(&world.oracle, add_node(slot, ORACLE_NONE), before);
+    oracle_reach(&world.oracle, add_node(slot), before);
     world.oracle.node_count--;
     world.oracle.streams[world.slots[slot].stream].last = last;
 }
@@ -520,7 +521,7 @@ static void avoid_conflicts(const struct copy *later)
 static void draw_copy(struct copy *copy)
 {
     struct oracle_set before = {{false}};
-    copy->node = add_node(copy->slot, ORACLE_NONE);
+    copy->node = add_node(copy->slot);
     oracle_reach(&world.oracle, copy->node, &before);
     for (int i = 0; i < world.copy_count; i++)
         if (conflict(&world.copies[i], copy, &before)) {
@@ -555,6 +556,7 @@ static void issue(const struct copy *copy)
     } else {
         CHECK(cuMemsetD8Async((CUdeviceptr)(uintptr_t)bytes, value, copy->size_bytes, stream));
         memset(shadow, value, copy->size_bytes);
+        say("  with %02x", value);
     }
 }
 
@@ -968,6 +970,7 @@ static void start_device(bool healed)
     CHECK(cuMemAlloc(&world.device, DEVICE_BYTES + SOURCE_BYTES));
     fill_random(world.source, SOURCE_BYTES);
     CHECK(cuMemcpyHtoD(world.device, world.source, SOURCE_BYTES));
+    CHECK(cuCtxSynchronize()); /* staged when the copy returned; non-blocking streams do not wait */
     start_threads();
 }
 

@@ -1,4 +1,5 @@
 // expect-exit: 39
+// needs: sim
 //
 // exit while other threads are in the middle of copies and frees.
 #include "exits.h"

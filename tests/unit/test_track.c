@@ -171,7 +171,7 @@ START_TEST(an_event_that_is_not_known_orders_nothing)
 }
 END_TEST
 
-START_TEST(records_and_waits_are_work)
+START_TEST(records_are_work_and_so_are_waits_on_legacy)
 {
     copy(legacy, BASE);
     record(blocking, EVENT);
@@ -570,7 +570,7 @@ int main(void)
     tcase_add_test(group, an_event_means_what_it_was_last_recorded_for);
     tcase_add_test(group, a_wait_keeps_what_the_event_meant_then);
     tcase_add_test(group, an_event_that_is_not_known_orders_nothing);
-    tcase_add_test(group, records_and_waits_are_work);
+    tcase_add_test(group, records_are_work_and_so_are_waits_on_legacy);
     tcase_add_test(group, other_work_joins_legacy_and_is_joined);
     tcase_add_test(group, events_that_are_recorded_again_take_no_more_memory);
     tcase_add_test(group, an_inserted_edge_ends_the_conflict);

@@ -628,23 +628,42 @@ static void *take_block(size_t size_bytes)
     return bytes;
 }
 
+static void keep_block(void *bytes, size_t size_bytes)
+{
+    struct pool *pool = pool_of(size_bytes);
+    if (pool->count == POOL_MAX)
+        fail("too many blocks");
+    pool->blocks[pool->count++] = bytes;
+}
+
+/* Until a block that is freed is the one that malloc returns next. */
+static void make_room(size_t size_bytes)
+{
+    bool returned = false;
+    while (!returned) {
+        void *bytes = malloc(size_bytes);
+        uintptr_t freed = (uintptr_t)bytes;
+        free(bytes);
+        bytes = malloc(size_bytes);
+        returned = (uintptr_t)bytes == freed;
+        keep_block(bytes, size_bytes);
+    }
+}
+
 /* Nothing is in flight here. */
 static void give_block(void *bytes, size_t size_bytes)
 {
     free(bytes);
-    if (world.healed)
-        return;
-    struct pool *pool = pool_of(size_bytes);
-    bytes = malloc(size_bytes);
-    if (pool->count == POOL_MAX)
-        fail("too many blocks");
-    pool->blocks[pool->count++] = bytes;
+    if (!world.healed)
+        keep_block(malloc(size_bytes), size_bytes);
 }
 
 /* Somebody else gets the memory, if it is there to be had. */
 static void give_to_another(void *bytes, size_t size_bytes, bool checked)
 {
     struct block *block = &world.blocks[world.block_count++];
+    if (!world.healed)
+        make_room(size_bytes);
     free(bytes);
     *block = (struct block){malloc(size_bytes), size_bytes, (unsigned char)draw(), checked};
     if (!world.healed && block->bytes != bytes)

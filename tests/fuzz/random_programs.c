@@ -1,8 +1,9 @@
 // timeout: 300
+// cflags: -fno-builtin-malloc -fno-builtin-free
 /* Random programs through the whole library (random_program.h), on the simulated GPU:
  *
  *   LD_LIBRARY_PATH=out/sim LD_PRELOAD=out/libsafecopy.so out/tests/fuzz/random_programs [N [SEED]]
- *   ... random_programs run N SEED HEALED [TRACE]    what it starts, with both variables set
+ *   ... random_programs run N SEED fix|report [trace]    what it starts, with both variables set
  *
  * N programs, in processes of a few each, in turn in both modes and on several kinds of device. A
  * process prints the hazards that its programs must cause, by code, and the report must have just
@@ -24,19 +25,19 @@ struct job {
     unsigned number;
 };
 
-/* Where the seed is 0 it is the job's. */
+/* A device whose delays are random has the job's seed. */
 static const struct setting {
     const char *mode;
     const char *device;
 } settings[] = {
     {"fix", "late=1:late_limit=2ms"},
     {"report", "delay=0"},
-    {"fix", "delay=20us:seed=%llu"},
+    {"fix", "delay=20us:seed=%"},
     {"report", "late=1:late_limit=2ms"},
     {"fix", "delay=0"},
-    {"report", "delay=20us:seed=%llu"},
+    {"report", "delay=20us:seed=%"},
     {"fix", "delay=5us:bandwidth=500M"},
-    {"report", "delay=200us:seed=%llu"},
+    {"report", "delay=200us:seed=%"},
 };
 
 enum { SETTINGS = sizeof settings / sizeof *settings };
@@ -70,6 +71,16 @@ static int run_here(char **arguments)
 
 /* ---- starting and judging such processes ---- */
 
+/* SIM_GPU; the setting has at most one place for a number, the seed. */
+static void describe_device(const struct job *job, char *text)
+{
+    const char *device = settings[job->setting].device;
+    size_t plain = strcspn(device, "%");
+    snprintf(text, PATH_BYTES, "%.*s", (int)plain, device);
+    if (device[plain])
+        snprintf(text + plain, PATH_BYTES - plain, "%llu", job->seed);
+}
+
 static void set_environment(const struct job *job)
 {
     char value[2 * PATH_BYTES], path[PATH_BYTES];
@@ -77,11 +88,7 @@ static void set_environment(const struct job *job)
     snprintf(value, sizeof value, "mode=%s:stacks=none:verbosity=0:report_path=%s",
              settings[job->setting].mode, path);
     setenv("SAFECOPY_OPTIONS", value, 1);
-    /* The format has at most the seed. */
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral"
-    snprintf(value, sizeof value, settings[job->setting].device, job->seed);
-#pragma GCC diagnostic pop
+    describe_device(job, value);
     setenv("SIM_GPU", value, 1);
 }
 
@@ -166,11 +173,12 @@ static bool run_job(struct job *job, bool traced, char *wrong)
 
 /* ---- finding the program that is wrong ---- */
 
-static void show(struct job *job, const char *wrong)
+static void show(const struct job *job, const char *wrong)
 {
-    const struct setting *setting = &settings[job->setting];
-    printf("%s\nwrong: %lu programs from seed %llu, mode=%s, SIM_GPU=%s: %s\n", output, job->count,
-           job->seed, setting->mode, setting->device, wrong);
+    char device[PATH_BYTES];
+    describe_device(job, device);
+    printf("%s\nwrong: %lu programs from seed %llu, SAFECOPY_OPTIONS=mode=%s, SIM_GPU=%s: %s\n",
+           output, job->count, job->seed, settings[job->setting].mode, device, wrong);
 }
 
 /* The first half that is wrong too, again and again; some things go wrong only now and then. */
@@ -232,6 +240,13 @@ static bool any_runs(const struct job *jobs, int job_count)
     return false;
 }
 
+static void forget(struct job *job)
+{
+    waitpid(job->pid, NULL, 0);
+    read_file(job, "out", output);
+    read_file(job, "jsonl", report);
+}
+
 static bool run_all(unsigned long long seed, unsigned long count)
 {
     struct job jobs[JOBS_MAX] = {{0}};
@@ -252,8 +267,11 @@ static bool run_all(unsigned long long seed, unsigned long count)
         count -= job->count;
         start(job, false);
     }
-    while (any_runs(jobs, job_count) && right)
+    while (right && any_runs(jobs, job_count))
         right = reap(jobs, job_count);
+    for (int i = 0; i < job_count; i++)
+        if (jobs[i].pid != 0)
+            forget(&jobs[i]);
     return right;
 }
 

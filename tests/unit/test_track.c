@@ -171,7 +171,7 @@ START_TEST(an_event_that_is_not_known_orders_nothing)
 }
 END_TEST
 
-START_TEST(records_are_work_and_so_are_waits_on_legacy)
+START_TEST(records_are_work)
 {
     copy(legacy, BASE);
     record(blocking, EVENT);
@@ -181,9 +181,24 @@ START_TEST(records_are_work_and_so_are_waits_on_legacy)
     record(legacy, EVENT);
     synchronise_event(EVENT);
     ck_assert_uint_eq(in_flight(BASE), 0);
+}
+END_TEST
+
+/* Not on a blocking stream, and not if the event was never recorded. */
+START_TEST(a_wait_is_work_on_legacy_only)
+{
     copy(legacy, BASE);
-    sc_track_wait(&track, blocking, EVENT + 1);
+    record(two, EVENT);
+    sc_track_wait(&track, blocking, EVENT);
     synchronise(blocking, SC_SCOPE_STREAM);
+    ck_assert_uint_eq(in_flight(BASE), 1);
+    synchronise(legacy, SC_SCOPE_STREAM);
+    copy(blocking, BASE);
+    sc_track_wait(&track, legacy, EVENT + 1);
+    synchronise(legacy, SC_SCOPE_STREAM);
+    ck_assert_uint_eq(in_flight(BASE), 1);
+    sc_track_wait(&track, legacy, EVENT);
+    synchronise(legacy, SC_SCOPE_STREAM);
     ck_assert_uint_eq(in_flight(BASE), 0);
 }
 END_TEST
@@ -570,7 +585,8 @@ int main(void)
     tcase_add_test(group, an_event_means_what_it_was_last_recorded_for);
     tcase_add_test(group, a_wait_keeps_what_the_event_meant_then);
     tcase_add_test(group, an_event_that_is_not_known_orders_nothing);
-    tcase_add_test(group, records_are_work_and_so_are_waits_on_legacy);
+    tcase_add_test(group, records_are_work);
+    tcase_add_test(group, a_wait_is_work_on_legacy_only);
     tcase_add_test(group, other_work_joins_legacy_and_is_joined);
     tcase_add_test(group, events_that_are_recorded_again_take_no_more_memory);
     tcase_add_test(group, an_inserted_edge_ends_the_conflict);

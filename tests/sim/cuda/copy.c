@@ -130,6 +130,14 @@ static CUresult wait_for_turn_locked(CUstream stream)
     return result;
 }
 
+/* How long a synchronous pageable copy still takes after it returned, in delays: on an H200 the end
+ * of one of 64 KB and more is not there yet when another stream reads it at once, that of 16 KB is.
+ */
+static unsigned landing_delays(const struct sim_copy *copy)
+{
+    return copy->width * copy->height * copy->depth > 32 * 1024 ? 8 : 0;
+}
+
 static CUresult stage_unlocked(CUstream stream, struct sim_copy *copy, enum sim_manner manner)
 {
     sim_stream_ref_locked(stream);
@@ -151,6 +159,7 @@ static CUresult issue_locked(CUstream stream, const struct sim_copy *copy, enum 
     CUresult result = bind_locked(&work.copy, manner, &plan);
     if (result == CUDA_SUCCESS && plan == PLAN_STAGE) {
         result = stage_unlocked(stream, &work.copy, manner);
+        work.delays = manner == MANNER_SYNC ? landing_delays(&work.copy) : 0;
     }
     if (result != CUDA_SUCCESS) {
         return result;

@@ -100,7 +100,7 @@ static void set_times(CUstream stream, struct sim_op *op)
         delay = mix(mix(sim_options.seed ^ (stream->id << 32)) + op->seq) % (2 * delay + 1);
     }
     uint64_t now = sim_now_ns();
-    op->due_ns = now + delay;
+    op->due_ns = now + delay * (1 + op->work.delays);
     op->limit_ns = now + sim_options.late_limit_ns;
 }
 

@@ -58,6 +58,7 @@ struct sim_host {
 
 struct sim_work {
     enum sim_work_kind kind;
+    unsigned delays; /* starts so many more delays after its issue than other work */
     union {
         struct sim_record *record; /* WORK_MARK; may be NULL */
         struct sim_copy copy;

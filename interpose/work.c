@@ -47,6 +47,14 @@ VALUE(cuStreamWriteValue32_v2, cuuint32_t)
 VALUE(cuStreamWriteValue64, cuuint64_t)
 VALUE(cuStreamWriteValue64_v2, cuuint64_t)
 
+WORK(cuStreamBatchMemOp, hStream,
+     (CUstream hStream, unsigned count, CUstreamBatchMemOpParams *operations, unsigned flags),
+     (hStream, count, operations, flags))
+
+WORK(cuStreamBatchMemOp_v2, hStream,
+     (CUstream hStream, unsigned count, CUstreamBatchMemOpParams *operations, unsigned flags),
+     (hStream, count, operations, flags))
+
 WORK(cuStreamAttachMemAsync, hStream,
      (CUstream hStream, CUdeviceptr address, size_t bytes, unsigned flags),
      (hStream, address, bytes, flags))

@@ -16,36 +16,46 @@
 
 enum { STAGED_BYTES_MAX = 64 * 1024 };
 
-struct batch_copy {
-    CUdeviceptr dst;
-    CUdeviceptr src;
-    size_t bytes;
-    CUmemcpySrcAccessOrder order;
-};
-
-static void add_copy(struct sc_issue *issue, const struct batch_copy *copy)
+static bool is_known(const struct sc_shape *shape)
 {
-    bool late = copy->order != CU_MEMCPY_SRC_ACCESS_ORDER_STREAM && copy->bytes > STAGED_BYTES_MAX;
-    struct sc_range_info src = sc_track_find_range(&sc_track, (uintptr_t)copy->src);
-    struct sc_range_info dst = sc_track_find_range(&sc_track, (uintptr_t)copy->dst);
-    if (src.range && copy->order != CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL)
-        sc_issue_host(issue, SC_H2D, (const void *)(uintptr_t)copy->src, copy->bytes);
-    else if (!src.range && late && sc_is_pageable_address(copy->src))
-        sc_issue_pageable(issue, SC_H2D, (const void *)(uintptr_t)copy->src, copy->bytes);
-    if (dst.range)
-        sc_issue_host(issue, SC_D2H, (const void *)(uintptr_t)copy->dst, copy->bytes);
-    else if (sc_is_pageable_address(copy->dst))
-        sc_issue_pageable(issue, SC_D2H, (const void *)(uintptr_t)copy->dst, copy->bytes);
+    return sc_track_find_range(&sc_track, shape->address).range != 0;
 }
 
-/* Attribute i holds for the copies from attrsIdxs[i] to attrsIdxs[i + 1]. */
-static CUmemcpySrcAccessOrder order_of(const CUmemcpyAttributes *attributes, const size_t *first,
-                                       size_t attribute_count, size_t copy)
+static void add_pageable(struct sc_issue *issue, enum sc_direction direction,
+                         const struct sc_shape *shape)
 {
-    CUmemcpySrcAccessOrder order = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM;
-    for (size_t i = 0; attributes && first && i < attribute_count && first[i] <= copy; i++)
-        order = attributes[i].srcAccessOrder;
-    return order;
+    if (sc_is_pageable_address(shape->address))
+        sc_issue_pageable(issue, direction, (const void *)shape->address,
+                          sc_shape_hull_bytes(shape));
+}
+
+static void add_source(struct sc_issue *issue, const struct sc_shape *shape,
+                       CUmemcpySrcAccessOrder order)
+{
+    bool late =
+        order != CU_MEMCPY_SRC_ACCESS_ORDER_STREAM && sc_shape_hull_bytes(shape) > STAGED_BYTES_MAX;
+    if (!is_known(shape) && late)
+        add_pageable(issue, SC_H2D, shape);
+    else if (is_known(shape) && order != CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL)
+        sc_issue_host_shape(issue, SC_H2D, shape);
+}
+
+static void add_destination(struct sc_issue *issue, const struct sc_shape *shape)
+{
+    if (is_known(shape))
+        sc_issue_host_shape(issue, SC_D2H, shape);
+    else
+        add_pageable(issue, SC_D2H, shape);
+}
+
+/* A batch is no wait for its stream, also where a range went away while we looked at it. */
+static void pass_on(struct sc_issue *issue, bool issued)
+{
+    issue->joins_stream = false;
+    if (!issued)
+        sc_issue_ready(issue);
+    else
+        sc_issue_end(issue, CUDA_SUCCESS);
 }
 
 struct batch {
@@ -57,17 +67,16 @@ struct batch {
 
 /* The operations of a batch are unordered among each other; each is held against what was in flight
  * before the batch, as it would be had it been issued alone. */
-static void each_copy(const struct batch *batch, const struct batch_copy *copy, bool issued)
+static void each_copy(const struct batch *batch, CUdeviceptr dst, CUdeviceptr src, size_t bytes,
+                      CUmemcpySrcAccessOrder order, bool issued)
 {
     struct sc_issue issue;
     sc_issue_begin(&issue, batch->api, batch->stream, batch->per_thread, batch->site);
-    if (!issue.stream || copy->bytes == 0)
+    if (!issue.stream || bytes == 0)
         return;
-    add_copy(&issue, copy);
-    if (!issued)
-        sc_issue_ready(&issue);
-    else
-        sc_issue_end(&issue, CUDA_SUCCESS);
+    add_source(&issue, &(struct sc_shape){src, bytes, bytes, 1}, order);
+    add_destination(&issue, &(struct sc_shape){dst, bytes, bytes, 1});
+    pass_on(&issue, issued);
 }
 
 struct flat_batch {
@@ -81,16 +90,26 @@ struct flat_batch {
     size_t attribute_count;
 };
 
+/* Attribute i holds for the copies from attrsIdxs[i] to attrsIdxs[i + 1]; `begun` counts those that
+ * hold for this copy or for earlier ones. */
+static CUmemcpySrcAccessOrder order_of(const struct flat_batch *batch, size_t copy, size_t *begun)
+{
+    if (!batch->attributes || !batch->first)
+        return CU_MEMCPY_SRC_ACCESS_ORDER_STREAM;
+    while (*begun < batch->attribute_count && batch->first[*begun] <= copy)
+        (*begun)++;
+    return *begun ? batch->attributes[*begun - 1].srcAccessOrder
+                  : CU_MEMCPY_SRC_ACCESS_ORDER_STREAM;
+}
+
 static void each_flat(const struct flat_batch *batch, bool issued)
 {
+    size_t begun = 0;
     if (!sc_active() || !batch->dsts || !batch->srcs || !batch->sizes)
         return;
-    for (size_t i = 0; i < batch->count; i++) {
-        struct batch_copy copy = {
-            batch->dsts[i], batch->srcs[i], batch->sizes[i],
-            order_of(batch->attributes, batch->first, batch->attribute_count, i)};
-        each_copy(&batch->call, &copy, issued);
-    }
+    for (size_t i = 0; i < batch->count; i++)
+        each_copy(&batch->call, batch->dsts[i], batch->srcs[i], batch->sizes[i],
+                  order_of(batch, i, &begun), issued);
 }
 
 #define FLAT_BATCH(symbol, parameters, arguments)                                                  \
@@ -117,14 +136,30 @@ FLAT_BATCH(cuMemcpyBatchAsync_v2,
             CUmemcpyAttributes *attrs, size_t *attrsIdxs, size_t numAttrs, CUstream hStream),
            (dsts, srcs, sizes, count, attrs, attrsIdxs, numAttrs, hStream))
 
-static size_t operand_bytes(const CUmemcpy3DOperand *operand, const CUextent3D *extent)
+/* The rows of a side; of several layers the layers, each as long as from its first row to its last.
+ */
+static struct sc_shape shape_of(const CUmemcpy3DOperand *operand, const CUextent3D *extent)
 {
     size_t row = operand->op.ptr.rowLength ? operand->op.ptr.rowLength : extent->width;
     size_t rows = operand->op.ptr.layerHeight ? operand->op.ptr.layerHeight : extent->height;
-    return row * (rows * (extent->depth - 1) + extent->height - 1) + extent->width;
+    if (extent->depth == 1)
+        return (struct sc_shape){operand->op.ptr.ptr, extent->width, row, extent->height};
+    return (struct sc_shape){operand->op.ptr.ptr, row * (extent->height - 1) + extent->width,
+                             row * rows, extent->depth};
 }
 
-/* Rows of both sides differ in general, so each side is a copy of its own hull. */
+static void add_sides(struct sc_issue *issue, const CUDA_MEMCPY3D_BATCH_OP *op)
+{
+    if (op->src.type == CU_MEMCPY_OPERAND_TYPE_POINTER) {
+        struct sc_shape src = shape_of(&op->src, &op->extent);
+        add_source(issue, &src, op->srcAccessOrder);
+    }
+    if (op->dst.type == CU_MEMCPY_OPERAND_TYPE_POINTER) {
+        struct sc_shape dst = shape_of(&op->dst, &op->extent);
+        add_destination(issue, &dst);
+    }
+}
+
 static void each_3d(const struct batch *batch, const CUDA_MEMCPY3D_BATCH_OP *list, size_t count,
                     bool issued)
 {
@@ -136,20 +171,8 @@ static void each_3d(const struct batch *batch, const CUDA_MEMCPY3D_BATCH_OP *lis
         sc_issue_begin(&issue, batch->api, batch->stream, batch->per_thread, batch->site);
         if (!issue.stream)
             return;
-        bool src_is_pointer = op->src.type == CU_MEMCPY_OPERAND_TYPE_POINTER;
-        bool dst_is_pointer = op->dst.type == CU_MEMCPY_OPERAND_TYPE_POINTER;
-        if (src_is_pointer)
-            add_copy(&issue, &(struct batch_copy){0, op->src.op.ptr.ptr,
-                                                  operand_bytes(&op->src, &op->extent),
-                                                  op->srcAccessOrder});
-        if (dst_is_pointer)
-            add_copy(&issue, &(struct batch_copy){op->dst.op.ptr.ptr, 0,
-                                                  operand_bytes(&op->dst, &op->extent),
-                                                  CU_MEMCPY_SRC_ACCESS_ORDER_STREAM});
-        if (!issued)
-            sc_issue_ready(&issue);
-        else
-            sc_issue_end(&issue, CUDA_SUCCESS);
+        add_sides(&issue, op);
+        pass_on(&issue, issued);
     }
 }
 
@@ -172,5 +195,5 @@ BATCH_3D(cuMemcpy3DBatchAsync_v2,
 SC_DEFINE2(cuMemPrefetchBatchAsync, _ptsz,
            (CUdeviceptr * dptrs, size_t *sizes, size_t count, CUmemLocation *locations,
             size_t *locationIdxs, size_t numLocations, unsigned long long flags, CUstream hStream),
-           sc_work_begin(hStream, per_thread);
+           sc_work_begin(hStream, per_thread, SC_WORK_QUIET);
            return REAL(dptrs, sizes, count, locations, locationIdxs, numLocations, flags, hStream);)

@@ -10,21 +10,24 @@ static const void *host(CUdeviceptr address)
     return (const void *)(uintptr_t)address;
 }
 
-/* `SIDES` names the host ranges that the operation may use, `ARGUMENTS` are the call's. */
+/* The last arguments name the host ranges that the operation may use; `arguments` are the call's,
+ * in which SOURCE(address) is what the device is to read for a plain host source. */
+#define SOURCE(address) sc_issue_source(&issue, address)
+
 #define ISSUE(symbol, parameters, arguments, ...)                                                  \
     SC_DEFINE2(symbol, _ptsz, parameters, struct sc_issue issue;                                   \
                sc_issue_begin(&issue, API, hStream, per_thread, SC_SITE());                        \
                __VA_ARGS__ sc_issue_ready(&issue); return sc_issue_end(&issue, REAL arguments);)
 
 ISSUE(cuMemcpyHtoDAsync_v2, (CUdeviceptr dst, const void *src, size_t bytes, CUstream hStream),
-      (dst, src, bytes, hStream), sc_issue_host(&issue, SC_H2D, src, bytes);)
+      (dst, SOURCE(src), bytes, hStream), sc_issue_host(&issue, SC_H2D, src, bytes);)
 
 ISSUE(cuMemcpyDtoHAsync_v2, (void *dst, CUdeviceptr src, size_t bytes, CUstream hStream),
       (dst, src, bytes, hStream), sc_issue_host(&issue, SC_D2H, dst, bytes);)
 
 ISSUE(cuMemcpyHtoAAsync_v2,
       (CUarray dst, size_t offset, const void *src, size_t bytes, CUstream hStream),
-      (dst, offset, src, bytes, hStream), sc_issue_host(&issue, SC_H2D, src, bytes);)
+      (dst, offset, SOURCE(src), bytes, hStream), sc_issue_host(&issue, SC_H2D, src, bytes);)
 
 ISSUE(cuMemcpyAtoHAsync_v2, (void *dst, CUarray src, size_t offset, size_t bytes, CUstream hStream),
       (dst, src, offset, bytes, hStream), sc_issue_host(&issue, SC_D2H, dst, bytes);)
@@ -33,7 +36,7 @@ ISSUE(cuMemcpyAtoHAsync_v2, (void *dst, CUarray src, size_t offset, size_t bytes
  * one, the driver completes the copy before it returns (docs/driver.md, Q10). */
 static void either_side(struct sc_issue *issue, CUdeviceptr dst, CUdeviceptr src, size_t bytes)
 {
-    if (!issue->stream)
+    if (!issue->stream || bytes == 0)
         return;
     bool src_is_host = sc_track_find_range(&sc_track, (uintptr_t)src).range != 0;
     bool dst_is_host = sc_track_find_range(&sc_track, (uintptr_t)dst).range != 0;
@@ -46,7 +49,8 @@ static void either_side(struct sc_issue *issue, CUdeviceptr dst, CUdeviceptr src
 }
 
 ISSUE(cuMemcpyAsync, (CUdeviceptr dst, CUdeviceptr src, size_t bytes, CUstream hStream),
-      (dst, src, bytes, hStream), either_side(&issue, dst, src, bytes);)
+      (dst, (CUdeviceptr)(uintptr_t)SOURCE(host(src)), bytes, hStream),
+      either_side(&issue, dst, src, bytes);)
 
 ISSUE(cuMemcpyDtoDAsync_v2, (CUdeviceptr dst, CUdeviceptr src, size_t bytes, CUstream hStream),
       (dst, src, bytes, hStream), either_side(&issue, dst, src, bytes);)
@@ -65,15 +69,31 @@ struct side {
     size_t x, y, z, pitch, height;
 };
 
+static bool is_known(CUdeviceptr address, enum sc_buffer_kind *kind)
+{
+    struct sc_range_info range = sc_track_find_range(&sc_track, (uintptr_t)address);
+    *kind = range.kind;
+    return range.range != 0;
+}
+
+/* Named as host memory, or a unified address that is no device's. */
+static bool is_host_side(const struct side *side)
+{
+    enum sc_buffer_kind kind;
+    if (side->type != CU_MEMORYTYPE_UNIFIED)
+        return side->type == CU_MEMORYTYPE_HOST;
+    return is_known(side->device, &kind) ? kind != SC_MANAGED : !sc_is_device_address(side->device);
+}
+
 static void box_side(struct sc_issue *issue, enum sc_direction direction, const struct side *side,
                      size_t width, size_t height, size_t depth)
 {
+    enum sc_buffer_kind kind;
     size_t pitch = side->pitch ? side->pitch : width + side->x;
     size_t slice = pitch * (side->height ? side->height : height + side->y);
     const char *base = side->type == CU_MEMORYTYPE_HOST ? side->host : host(side->device);
-    bool known = side->type == CU_MEMORYTYPE_UNIFIED && issue->stream &&
-                 sc_track_find_range(&sc_track, (uintptr_t)base).range;
-    if (side->type != CU_MEMORYTYPE_HOST && !known)
+    bool known = side->type != CU_MEMORYTYPE_ARRAY && is_known((uintptr_t)base, &kind);
+    if (!known && !is_host_side(side))
         return;
     struct sc_shape shape = {
         .address = (uintptr_t)base + side->z * slice + side->y * pitch + side->x,
@@ -89,6 +109,21 @@ static void box_side(struct sc_issue *issue, enum sc_direction direction, const 
     sc_issue_host_shape(issue, direction, &shape);
 }
 
+/* Between two host addresses the driver completes the copy before it returns, as it does for plain
+ * ones. */
+static void box_sides(struct sc_issue *issue, const struct side *dst, const struct side *src,
+                      size_t width, size_t height, size_t depth)
+{
+    if (!issue->stream)
+        return;
+    if (is_host_side(src) && is_host_side(dst)) {
+        issue->joins_stream = true;
+        return;
+    }
+    box_side(issue, SC_H2D, src, width, height, depth);
+    box_side(issue, SC_D2H, dst, width, height, depth);
+}
+
 static void sides_2d(struct sc_issue *issue, const CUDA_MEMCPY2D *copy)
 {
     if (!copy || !copy->WidthInBytes || !copy->Height)
@@ -101,8 +136,7 @@ static void sides_2d(struct sc_issue *issue, const CUDA_MEMCPY2D *copy)
                        copy->dstDevice,     copy->dstXInBytes,
                        copy->dstY,          0,
                        copy->dstPitch,      0};
-    box_side(issue, SC_H2D, &src, copy->WidthInBytes, copy->Height, 1);
-    box_side(issue, SC_D2H, &dst, copy->WidthInBytes, copy->Height, 1);
+    box_sides(issue, &dst, &src, copy->WidthInBytes, copy->Height, 1);
 }
 
 /* CUDA_MEMCPY3D and CUDA_MEMCPY3D_PEER have these fields in common. */
@@ -116,8 +150,7 @@ static void sides_2d(struct sc_issue *issue, const CUDA_MEMCPY2D *copy)
         struct side dst = {(copy)->dstMemoryType, (copy)->dstHost,  (copy)->dstDevice,             \
                            (copy)->dstXInBytes,   (copy)->dstY,     (copy)->dstZ,                  \
                            (copy)->dstPitch,      (copy)->dstHeight};                              \
-        box_side(issue, SC_H2D, &src, (copy)->WidthInBytes, (copy)->Height, (copy)->Depth);        \
-        box_side(issue, SC_D2H, &dst, (copy)->WidthInBytes, (copy)->Height, (copy)->Depth);        \
+        box_sides(issue, &dst, &src, (copy)->WidthInBytes, (copy)->Height, (copy)->Depth);         \
     } while (0);
 
 ISSUE(cuMemcpy2DAsync_v2, (const CUDA_MEMCPY2D *copy, CUstream hStream), (copy, hStream),

@@ -47,18 +47,6 @@ void *sc_loader_next(const char *name)
     return find_real_dlsym()(RTLD_NEXT, name);
 }
 
-/* A real handle does not depend on the caller, so its answer may be looked at; and it may be that
- * of a library with functions of the same names, which are none of our business. */
-static __attribute__((noinline)) void *driver_symbol(void *handle, const char *name)
-{
-    void *found = find_real_dlsym()(handle, name);
-    if (!found)
-        return NULL;
-    if (strcmp(name, "cuInit") == 0 || strncmp(name, "cuGetProcAddress", 16) == 0)
-        sc_driver_attach(handle);
-    return sc_driver_wrapper_of(found);
-}
-
 /* Our exported wrappers must not make a program believe in a driver that is not there. When there
  * is none, the failed look-up behind us has also set dlerror(), and its NULL is the answer. Never a
  * tail call: it is this object that must be asking for what comes after it. */
@@ -69,6 +57,21 @@ static bool is_only_ours(const char *name)
     void *behind_us = find_real_dlsym()(RTLD_NEXT, name);
     __asm__ volatile("" : "+r"(behind_us));
     return !behind_us;
+}
+
+/* A real handle does not depend on the caller, so its answer may be looked at; and it may be that
+ * of a library with functions of the same names, which are none of our business. The handle of the
+ * program itself finds our wrappers first. */
+static __attribute__((noinline)) void *driver_symbol(void *handle, const char *name)
+{
+    void *found = find_real_dlsym()(handle, name);
+    if (!found)
+        return NULL;
+    if (strcmp(name, "cuInit") == 0 || strncmp(name, "cuGetProcAddress", 16) == 0)
+        sc_driver_attach(handle);
+    if (sc_driver_is_wrapper(found) && is_only_ours(name))
+        return NULL;
+    return sc_driver_wrapper_of(found);
 }
 
 SC_EXPORT void *dlsym(void *restrict handle, const char *restrict name)

@@ -38,7 +38,7 @@ static void **slot_of(const struct row *row)
     return (void **)(void *)((char *)&sc_real + row->slot);
 }
 
-static bool is_ours(void *function)
+bool sc_driver_is_wrapper(const void *function)
 {
     for (unsigned i = 0; i < ROW_COUNT; i++)
         if (rows[i].wrapper == function)
@@ -50,7 +50,7 @@ static bool is_ours(void *function)
 static void *driver_handle(void *handle)
 {
     void *init = handle ? sc_loader_symbol(handle, "cuInit") : NULL;
-    if (init && !is_ours(init))
+    if (init && !sc_driver_is_wrapper(init))
         return handle;
     return dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
 }
@@ -59,14 +59,14 @@ static bool fill_table(void *handle)
 {
     void *init = sc_loader_symbol(handle, "cuInit");
     Dl_info where;
-    if (!init || is_ours(init))
+    if (!init || sc_driver_is_wrapper(init))
         return false;
     /* Held for good, under its own name whatever the program called it. */
     if (dladdr(init, &where) && where.dli_fname)
         dlopen(where.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
     for (unsigned i = 0; i < ROW_COUNT; i++) {
         void *real = sc_loader_symbol(handle, rows[i].symbol);
-        if (!real || is_ours(real))
+        if (!real || sc_driver_is_wrapper(real))
             continue;
         *slot_of(&rows[i]) = real;
         if (rows[i].wrapper && sc_process_wants_wrappers())

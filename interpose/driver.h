@@ -43,6 +43,9 @@ bool sc_driver_attach(void *handle);
  * mode=off, always `real`. */
 void *sc_driver_wrapper_of(void *real);
 
+/* Is the function a wrapper of ours? */
+bool sc_driver_is_wrapper(const void *function);
+
 /* Is there a wrapper of this name? */
 bool sc_driver_wraps(const char *symbol);
 

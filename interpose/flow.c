@@ -1,6 +1,10 @@
 /* Streams and events come and go, wait for each other and call the host back. */
+#include "interpose/flow.h"
+
 #include <errno.h>
 
+#include "interpose/guard.h"
+#include "interpose/hazards.h"
 #include "interpose/issue.h"
 #include "interpose/marks.h"
 #include "interpose/process.h"
@@ -102,6 +106,7 @@ SC_DEFINE2(cuStreamWaitEvent, _ptsz, (CUstream hStream, CUevent event, unsigned 
            struct sc_stream_record *stream = sc_active() ? sc_streams_find(hStream, per_thread)
                                                          : NULL;
            if (!stream) return REAL(hStream, event, flags); sc_marks_before_work(stream);
+           sc_pending_work(stream); /* whatever the event stands for */
            bool may_join = sc_streams_captures_seen();
            if (may_join) pthread_mutex_lock(&stream->lock);
            CUresult result = REAL(hStream, event, flags);
@@ -114,6 +119,9 @@ SC_DEFINE2(cuStreamWaitEvent, _ptsz, (CUstream hStream, CUevent event, unsigned 
 /* ---- host functions: when one starts, everything before it on its stream is done ---- */
 
 struct host_call {
+    const char *api;
+    void *site;
+    uint64_t ticks; /* of the launch */
     CUhostFn function;
     CUstreamCallback callback;
     void *data;
@@ -145,7 +153,15 @@ static void give_call(struct host_call *call)
     pthread_mutex_unlock(&calls_lock);
 }
 
-static struct host_call *prepare_call(CUstream handle, bool per_thread, void *data)
+static __thread uint64_t host_function_ticks __attribute__((tls_model("initial-exec")));
+
+uint64_t sc_flow_host_function_ticks(void)
+{
+    return host_function_ticks;
+}
+
+static struct host_call *prepare_call(const struct sc_culprit *launch, CUstream handle,
+                                      bool per_thread, void *data)
 {
     struct sc_stream_record *stream = sc_active() ? sc_streams_find(handle, per_thread) : NULL;
     if (!stream || sc_streams_is_capturing(stream))
@@ -154,8 +170,10 @@ static struct host_call *prepare_call(CUstream handle, bool per_thread, void *da
     if (!call)
         return NULL;
     sc_marks_before_work(stream);
+    sc_pending_work(stream);
     sc_track_work(&sc_track, stream->id);
-    *call = (struct host_call){.data = data};
+    *call = (struct host_call){
+        .api = launch->api, .site = launch->site, .ticks = sc_ticks(), .data = data};
     call->point =
         sc_track_point(&sc_track, stream->id,
                        stream->kind == SC_STREAM_LEGACY ? SC_SCOPE_LEGACY : SC_SCOPE_STREAM);
@@ -168,14 +186,24 @@ static void cancel_call(struct host_call *call)
     give_call(call);
 }
 
+static void known(struct host_call *call)
+{
+    struct sc_ops overwritten;
+    sc_track_known(&sc_track, &call->point, &overwritten);
+    sc_hazards_report_overwritten(&overwritten, &(struct sc_culprit){call->api, call->site, NULL});
+    sc_guard_apply();
+}
+
 static void run_function(void *argument)
 {
     struct host_call *call = argument;
     CUhostFn function = call->function;
     void *data = call->data;
-    sc_track_known(&sc_track, &call->point);
+    known(call);
+    host_function_ticks = call->ticks;
     give_call(call);
     function(data);
+    host_function_ticks = 0;
 }
 
 /* A callback also runs when the stream has failed, and then it proves nothing. */
@@ -185,22 +213,28 @@ static void run_callback(CUstream stream, CUresult status, void *argument)
     CUstreamCallback callback = call->callback;
     void *data = call->data;
     if (status == CUDA_SUCCESS)
-        sc_track_known(&sc_track, &call->point);
+        known(call);
     else
         sc_track_forget_point(&sc_track, &call->point);
+    host_function_ticks = call->ticks;
     give_call(call);
     callback(stream, status, data);
+    host_function_ticks = 0;
 }
 
 SC_DEFINE2(cuLaunchHostFunc, _ptsz, (CUstream hStream, CUhostFn function, void *data),
-           struct host_call *call = function ? prepare_call(hStream, per_thread, data) : NULL;
+           struct sc_culprit launch = {API, SC_SITE(), NULL};
+           struct host_call *call = function ? prepare_call(&launch, hStream, per_thread, data)
+                                             : NULL;
            if (!call) return REAL(hStream, function, data); call->function = function;
            CUresult result = REAL(hStream, run_function, call);
            if (result != CUDA_SUCCESS) cancel_call(call); return result;)
 
 SC_DEFINE2(cuStreamAddCallback, _ptsz,
            (CUstream hStream, CUstreamCallback callback, void *data, unsigned flags),
-           struct host_call *call = callback ? prepare_call(hStream, per_thread, data) : NULL;
+           struct sc_culprit launch = {API, SC_SITE(), NULL};
+           struct host_call *call = callback ? prepare_call(&launch, hStream, per_thread, data)
+                                             : NULL;
            if (!call) return REAL(hStream, callback, data, flags); call->callback = callback;
            CUresult result = REAL(hStream, run_callback, call, flags);
            if (result != CUDA_SUCCESS) cancel_call(call); return result;)

@@ -40,7 +40,8 @@ void sc_hazards_report(enum sc_hazard_code code, enum sc_action action, const st
         .api = culprit->api,
         .thread = sc_thread_id(),
         .time_ns = sc_now_ns(),
-        .stack = sc_unwind_here(culprit->site),
+        .stack = culprit->context ? sc_unwind_from(culprit->context, (uintptr_t)culprit->site)
+                                  : sc_unwind_here(culprit->site),
     };
     for (unsigned i = 0; i < ops->count && i < SC_TRACK_OPS_MAX; i++) {
         const struct sc_op_info *op = &ops->ops[i];
@@ -57,4 +58,23 @@ void sc_hazards_report(enum sc_hazard_code code, enum sc_action action, const st
         sc_reaper_judge(&hazard, &op->ticket);
     }
     errno = saved;
+}
+
+struct sc_buffer sc_hazards_buffer_of(const struct sc_op_info *op)
+{
+    struct sc_range_info range = sc_track_find_range(&sc_track, op->shape.address);
+    if (range.range)
+        return (struct sc_buffer){range.address, range.size_bytes};
+    return (struct sc_buffer){op->shape.address, sc_shape_hull_bytes(&op->shape)};
+}
+
+void sc_hazards_report_overwritten(const struct sc_ops *ops, const struct sc_culprit *where)
+{
+    for (unsigned i = 0; i < ops->count && i < SC_TRACK_OPS_MAX; i++) {
+        struct sc_ops one = {.count = 1};
+        one.ops[0] = ops->ops[i];
+        struct sc_buffer buffer = sc_hazards_buffer_of(&one.ops[0]);
+        sc_hazards_report(SC201, one.ops[0].slot ? SC_ACTION_SNAPSHOTTED : SC_ACTION_REPORTED, &one,
+                          &buffer, where);
+    }
 }

@@ -4,10 +4,12 @@
 
 #include "track/track.h"
 
-/* The call that came too early. `site` is where the hook returns to. */
+/* The call that came too early. `site` is where the hook returns to; with `context` (ucontext_t) it
+ * is the instruction that a signal interrupted there. */
 struct sc_culprit {
     const char *api;
     void *site;
+    const void *context;
 };
 
 /* The buffer as the program knows it. */
@@ -15,6 +17,13 @@ struct sc_buffer {
     uintptr_t address;
     size_t size_bytes;
 };
+
+/* The allocation or registration that an operation lies in, or else its own bytes. */
+struct sc_buffer sc_hazards_buffer_of(const struct sc_op_info *op);
+
+/* Sources that were found changed when their operations became known done. `where` is the call that
+ * found it, not the one that changed them. */
+void sc_hazards_report_overwritten(const struct sc_ops *ops, const struct sc_culprit *where);
 
 /* Which code a free has: by the direction of the operation it hurts. */
 enum sc_hazard_code sc_hazards_free_code(enum sc_direction direction);

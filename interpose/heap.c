@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "interpose/driver.h"
+#include "interpose/guard.h"
 #include "interpose/hazards.h"
 #include "interpose/loader.h"
 #include "interpose/process.h"
@@ -99,7 +100,7 @@ static __attribute__((noinline)) bool defer_free(void *block, size_t size_bytes,
         .kind = SC_HOLD_FREE,
         .max_held_bytes = sc_options.max_held_bytes,
     };
-    struct sc_culprit culprit = {"free", site};
+    struct sc_culprit culprit = {"free", site, NULL};
     struct sc_buffer buffer = {request.address, request.size_bytes};
     if (sc_track_is_freed(&sc_track, request.address)) {
         sc_reaper_settle(request.address, 1); /* a second free: glibc says so, once it is one */
@@ -112,6 +113,7 @@ static __attribute__((noinline)) bool defer_free(void *block, size_t size_bytes,
         sc_track_take_down(&sc_track, &request);
         action = request.held ? SC_ACTION_STALLED : SC_ACTION_REPORTED;
     }
+    sc_guard_apply();
     sc_hazards_report(SC_HAZARD_CODE_COUNT, action, &request.found, &buffer, &culprit);
     if (!request.held)
         return false;
@@ -163,6 +165,7 @@ static void stall_for(uintptr_t address, size_t size_bytes, const struct sc_culp
     };
     struct sc_buffer buffer = {address, size_bytes};
     sc_track_take_down(&sc_track, &request);
+    sc_guard_apply();
     sc_hazards_report(SC_HAZARD_CODE_COUNT, request.held ? SC_ACTION_STALLED : SC_ACTION_REPORTED,
                       &request.found, &buffer, culprit);
     if (request.held)
@@ -199,6 +202,7 @@ static bool realloc_by_moving(void *block, size_t new_bytes, const struct sc_cul
     };
     struct sc_buffer buffer = {address, old_bytes};
     sc_track_take_down(&sc_track, &request);
+    sc_guard_apply();
     sc_hazards_report(SC_HAZARD_CODE_COUNT, SC_ACTION_DEFERRED, &request.found, &buffer, culprit);
     if (request.held)
         sc_reaper_wake();
@@ -217,7 +221,8 @@ SC_EXPORT void *realloc(void *block, size_t size_bytes)
 {
     void *moved = NULL;
     if (must_look() && block &&
-        realloc_by_moving(block, size_bytes, &(struct sc_culprit){"realloc", SC_SITE()}, &moved))
+        realloc_by_moving(block, size_bytes, &(struct sc_culprit){"realloc", SC_SITE(), NULL},
+                          &moved))
         return moved;
     return atomic_load_explicit(&real_realloc, memory_order_relaxed)(block, size_bytes);
 }
@@ -231,7 +236,8 @@ SC_EXPORT void *reallocarray(void *block, size_t count, size_t size_bytes)
         return NULL;
     }
     if (must_look() && block &&
-        realloc_by_moving(block, bytes, &(struct sc_culprit){"reallocarray", SC_SITE()}, &moved))
+        realloc_by_moving(block, bytes, &(struct sc_culprit){"reallocarray", SC_SITE(), NULL},
+                          &moved))
         return moved;
     return atomic_load_explicit(&real_realloc, memory_order_relaxed)(block, bytes);
 }

@@ -2,9 +2,11 @@
 
 #include <errno.h>
 
+#include "interpose/guard.h"
 #include "interpose/hazards.h"
 #include "interpose/marks.h"
 #include "interpose/process.h"
+#include "interpose/snapshots.h"
 #include "interpose/unwind.h"
 
 #include "track/poison.h"
@@ -21,8 +23,17 @@ void sc_issue_begin(struct sc_issue *issue, const char *api, CUstream stream, bo
         issue->stream = NULL;
 }
 
+/* What reaches beyond its allocation is for the driver to refuse, and not for us to read. */
+static bool is_inside(const struct sc_shape *shape, const struct sc_range_info *range)
+{
+    size_t offset = shape->address - range->address;
+    return range->range && offset <= range->size_bytes &&
+           sc_shape_hull_bytes(shape) <= range->size_bytes - offset;
+}
+
 static void add_op(struct sc_issue *issue, enum sc_direction direction,
-                   const struct sc_shape *shape, enum sc_buffer_kind kind, uint32_t range)
+                   const struct sc_shape *shape, enum sc_buffer_kind kind,
+                   const struct sc_range_info *range)
 {
     if (issue->count == SC_ISSUE_OPS_MAX)
         return;
@@ -32,7 +43,10 @@ static void add_op(struct sc_issue *issue, enum sc_direction direction,
         .ticket = {.stream = issue->stream->id},
         .direction = direction,
         .kind = kind,
-        .range = range,
+        .range = range->range,
+        .access = SC_ACCESS_ALL,
+        .stable =
+            is_inside(shape, range) && !range->no_snapshots && sc_pending_is_clear(issue->stream),
     };
 }
 
@@ -41,13 +55,13 @@ static void add_op(struct sc_issue *issue, enum sc_direction direction,
 void sc_issue_host_shape(struct sc_issue *issue, enum sc_direction direction,
                          const struct sc_shape *shape)
 {
-    if (!issue->stream)
+    if (!issue->stream || sc_shape_hull_bytes(shape) == 0)
         return;
     struct sc_range_info range = sc_track_find_range(&sc_track, shape->address);
     if (range.range)
-        add_op(issue, direction, shape, range.kind, range.range);
+        add_op(issue, direction, shape, range.kind, &range);
     else if (issue->stream->context->reads_pageable)
-        add_op(issue, direction, shape, SC_PAGEABLE, 0);
+        add_op(issue, direction, shape, SC_PAGEABLE, &(struct sc_range_info){0});
     else if (direction == SC_D2H)
         issue->joins_stream = true;
 }
@@ -64,7 +78,7 @@ void sc_issue_pageable(struct sc_issue *issue, enum sc_direction direction, cons
 {
     struct sc_shape shape = {(uintptr_t)address, size_bytes, size_bytes, 1};
     if (issue->stream)
-        add_op(issue, direction, &shape, SC_PAGEABLE, 0);
+        add_op(issue, direction, &shape, SC_PAGEABLE, &(struct sc_range_info){0});
 }
 
 static void report_unordered(const struct sc_issue *issue, enum sc_action action,
@@ -72,12 +86,9 @@ static void report_unordered(const struct sc_issue *issue, enum sc_action action
 {
     for (unsigned i = 0; i < conflicts->count && i < SC_TRACK_OPS_MAX; i++) {
         struct sc_ops one = {.count = 1, .ops = {conflicts->ops[i]}};
-        struct sc_range_info range = sc_track_find_range(&sc_track, one.ops[0].shape.address);
-        struct sc_buffer buffer = {range.range ? range.address : one.ops[0].shape.address,
-                                   range.range ? range.size_bytes
-                                               : sc_shape_hull_bytes(&one.ops[0].shape)};
+        struct sc_buffer buffer = sc_hazards_buffer_of(&one.ops[0]);
         sc_hazards_report(SC204, action, &one, &buffer,
-                          &(struct sc_culprit){issue->api, issue->site});
+                          &(struct sc_culprit){issue->api, issue->site, NULL});
     }
 }
 
@@ -95,10 +106,29 @@ static void order_after_conflicts(struct sc_issue *issue, const struct sc_op_inf
     }
 }
 
+void sc_issue_seal(const char *api, void *site, uintptr_t address, size_t size_bytes)
+{
+    struct sc_ops overwritten;
+    if (!sc_active() || size_bytes == 0 || sc_grid_is_empty(&sc_track.inflight.range_grid))
+        return;
+    sc_track_seal(&sc_track, address, size_bytes, &overwritten);
+    sc_hazards_report_overwritten(&overwritten, &(struct sc_culprit){api, site, NULL});
+}
+
+/* Before the driver can begin: earlier sources on the same bytes change in order from now on. */
+static void prepare(struct sc_issue *issue, const struct sc_op_info *op)
+{
+    if (sc_options.mode == SC_MODE_FIX)
+        order_after_conflicts(issue, op);
+    if (sc_direction_writes_host(op->direction))
+        sc_issue_seal(issue->api, issue->site, op->shape.address, sc_shape_hull_bytes(&op->shape));
+}
+
 void sc_issue_ready(struct sc_issue *issue)
 {
     if (!issue->stream)
         return;
+    sc_pending_legacy(issue->stream);
     if (issue->joins_stream) {
         sc_track_work(&sc_track, issue->stream->id);
         issue->point = sc_track_point(&sc_track, issue->stream->id,
@@ -108,14 +138,42 @@ void sc_issue_ready(struct sc_issue *issue)
         sc_marks_before_work(issue->stream);
         sc_track_work(&sc_track, issue->stream->id);
     }
-    if (sc_options.mode == SC_MODE_FIX)
-        for (unsigned i = 0; i < issue->count; i++)
-            order_after_conflicts(issue, &issue->ops[i]);
+    for (unsigned i = 0; i < issue->count; i++)
+        prepare(issue, &issue->ops[i]);
+}
+
+const void *sc_issue_source(struct sc_issue *issue, const void *source)
+{
+    if (!issue->stream || issue->count != 1)
+        return source;
+    const void *snapshot = sc_snapshots_take(issue->stream->context, &issue->ops[0]);
+    return snapshot ? snapshot : source;
+}
+
+/* What a snapshot protects needs no guard. */
+static void choose_guard(struct sc_issue *issue, struct sc_op_info *op)
+{
+    if (!sc_options.guard || op->slot || !op->range || !sc_pending_is_seen(issue->stream))
+        return;
+    struct sc_range_info range = sc_track_find_range(&sc_track, op->shape.address);
+    if (range.range == op->range && is_inside(&op->shape, &range))
+        sc_guard_choose(&range, op);
+}
+
+static void record_op(struct sc_issue *issue, struct sc_op_info *op)
+{
+    struct sc_issued issued;
+    choose_guard(issue, op);
+    sc_track_issue(&sc_track, op, &issued);
+    if (sc_unlikely(issued.conflicts.count))
+        report_unordered(issue, SC_ACTION_REPORTED, &issued.conflicts);
+    if (sc_unlikely(issued.overwritten.count))
+        sc_hazards_report_overwritten(&issued.overwritten,
+                                      &(struct sc_culprit){issue->api, issue->site, NULL});
 }
 
 static void record(struct sc_issue *issue)
 {
-    struct sc_ops conflicts;
     uint32_t stack = sc_unwind_here(issue->site);
     uint64_t now = sc_ticks();
     size_t bytes = 0;
@@ -125,11 +183,30 @@ static void record(struct sc_issue *issue)
         op->thread = sc_thread_id();
         op->ticks = now;
         bytes += op->shape.width_bytes * op->shape.rows;
-        sc_track_issue(&sc_track, op, &conflicts);
-        if (sc_unlikely(conflicts.count))
-            report_unordered(issue, SC_ACTION_REPORTED, &conflicts);
+        record_op(issue, op);
     }
+    sc_guard_apply();
     sc_marks_issued(issue->stream, bytes, now);
+}
+
+static void forget_snapshots(struct sc_issue *issue)
+{
+    for (unsigned i = 0; i < issue->count; i++)
+        if (issue->ops[i].slot)
+            sc_track_give_slot(&sc_track, issue->ops[i].slot);
+}
+
+static void end_joined(struct sc_issue *issue, CUresult result)
+{
+    struct sc_ops overwritten;
+    if (result != CUDA_SUCCESS) {
+        sc_track_forget_point(&sc_track, &issue->point);
+        return;
+    }
+    sc_track_known(&sc_track, &issue->point, &overwritten);
+    sc_hazards_report_overwritten(&overwritten,
+                                  &(struct sc_culprit){issue->api, issue->site, NULL});
+    sc_guard_apply();
 }
 
 CUresult sc_issue_end(struct sc_issue *issue, CUresult result)
@@ -137,12 +214,12 @@ CUresult sc_issue_end(struct sc_issue *issue, CUresult result)
     if (!issue->stream)
         return result;
     int saved = errno;
-    if (issue->joins_stream && result == CUDA_SUCCESS)
-        sc_track_known(&sc_track, &issue->point);
-    else if (issue->joins_stream)
-        sc_track_forget_point(&sc_track, &issue->point);
+    if (issue->joins_stream)
+        end_joined(issue, result);
     if (result == CUDA_SUCCESS && issue->count)
         record(issue);
+    else
+        forget_snapshots(issue);
     errno = saved;
     return result;
 }
@@ -164,11 +241,17 @@ bool sc_is_pageable_address(CUdeviceptr address)
                CUDA_SUCCESS;
 }
 
-void sc_work_begin(CUstream handle, bool per_thread)
+void sc_work_begin(CUstream handle, bool per_thread, enum sc_work work)
 {
     struct sc_stream_record *stream = sc_active() ? sc_streams_find(handle, per_thread) : NULL;
     if (!stream || sc_streams_is_capturing(stream))
         return;
+    if (work == SC_WORK_MAY_WRITE)
+        sc_pending_work(stream);
+    else if (work == SC_WORK_AWAITS_HOST)
+        sc_pending_signal(stream);
+    else
+        sc_pending_legacy(stream);
     sc_marks_before_work(stream);
     sc_track_work(&sc_track, stream->id);
 }

@@ -1,8 +1,9 @@
 /* What every wrapper of an asynchronous operation does around the real call.
  *
  * sc_issue_begin finds the stream, sc_issue_host names each host range that the operation reads or
- * writes, sc_issue_ready orders it after conflicting operations (mode=fix), sc_issue_end
- * records it if the driver accepted it. All are cheap no-ops where the library is inactive or the
+ * writes, sc_issue_ready orders it after conflicting operations (mode=fix), sc_issue_source says
+ * where the device is to read a plain source, sc_issue_end records the operation if the driver
+ * accepted it, and guards its pages. All are cheap no-ops where the library is inactive or the
  * stream is capturing.
  */
 #ifndef SC_INTERPOSE_ISSUE_H
@@ -39,13 +40,22 @@ void sc_issue_pageable(struct sc_issue *issue, enum sc_direction direction, cons
                        size_t size_bytes);
 
 void sc_issue_ready(struct sc_issue *issue);
+
+/* `source`, or a snapshot of it. */
+const void *sc_issue_source(struct sc_issue *issue, const void *source);
+
 CUresult sc_issue_end(struct sc_issue *issue, CUresult result);
+
+/* The device, or the call itself, is about to write these bytes in order. */
+void sc_issue_seal(const char *api, void *site, uintptr_t address, size_t size_bytes);
 
 /* What the driver says of an address; it knows nothing of pageable ones. */
 bool sc_is_device_address(CUdeviceptr address);
 bool sc_is_pageable_address(CUdeviceptr address);
 
-/* Work that uses no host memory: kernels, waits, allocations. */
-void sc_work_begin(CUstream stream, bool per_thread);
+/* Work that is no copy of host memory, by what it may do besides (interpose/pending.h). */
+enum sc_work { SC_WORK_QUIET, SC_WORK_MAY_WRITE, SC_WORK_AWAITS_HOST };
+
+void sc_work_begin(CUstream stream, bool per_thread, enum sc_work work);
 
 #endif

@@ -1,4 +1,4 @@
-/* munmap, mremap, and mmap over memory in flight.
+/* munmap, mremap, mprotect, and mmap over memory in flight.
  *
  * A mapping that goes away under a copy stays until the copy is complete; one that must move or be
  * replaced waits. The driver's own unmapping passes through while we are inside of it.
@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "interpose/driver.h"
+#include "interpose/guard.h"
 #include "interpose/hazards.h"
 #include "interpose/heap.h"
 #include "interpose/loader.h"
@@ -21,11 +22,15 @@
 #include "track/poison.h"
 
 typedef int munmap_function(void *address, size_t size_bytes);
+typedef int mprotect_function(void *address, size_t size_bytes, int protection);
+typedef int pkey_mprotect_function(void *address, size_t size_bytes, int protection, int key);
 typedef void *mremap_function(void *address, size_t old_bytes, size_t new_bytes, int flags, ...);
 typedef void *mmap_function(void *address, size_t size_bytes, int protection, int flags, int fd,
                             off_t offset);
 
 static _Atomic(munmap_function *) real_munmap;
+static _Atomic(mprotect_function *) real_mprotect;
+static _Atomic(pkey_mprotect_function *) real_pkey_mprotect;
 static _Atomic(mremap_function *) real_mremap;
 static _Atomic(mmap_function *) real_mmap;
 
@@ -56,6 +61,7 @@ static void report(const struct sc_take_down *request, enum sc_action action,
                    const struct sc_culprit *culprit)
 {
     struct sc_buffer buffer = {request->address, request->size_bytes};
+    sc_guard_apply();
     sc_hazards_report(SC104, action, &request->found, &buffer, culprit);
 }
 
@@ -94,6 +100,24 @@ static bool unmap_is_deferred(void *address, size_t size_bytes, const struct sc_
     return request.held != 0;
 }
 
+/* The mapping is about to become something else, so its pages are no longer ours to protect: to
+ * let them go would undo what the program does with them. */
+static void leave_pages_alone(void *address, size_t size_bytes)
+{
+    if (!sc_active() || sc_inside || size_bytes == 0 ||
+        !sc_grid_may_overlap(&sc_track.inflight.range_grid, (uintptr_t)address, size_bytes))
+        return;
+    sc_track_set_guarding(&sc_track, (uintptr_t)address, size_bytes, SC_GUARDING_FORBIDDEN);
+    sc_guard_apply();
+}
+
+/* The kernel takes whole pages. A size that cannot be rounded is one that it refuses. */
+static size_t whole_pages(size_t size_bytes)
+{
+    size_t mask = (size_t)sysconf(_SC_PAGESIZE) - 1;
+    return size_bytes + mask < size_bytes ? size_bytes : (size_bytes + mask) & ~mask;
+}
+
 /* What the kernel would refuse is left to the kernel. */
 static bool is_valid_unmap(const void *address, size_t size_bytes)
 {
@@ -103,9 +127,11 @@ static bool is_valid_unmap(const void *address, size_t size_bytes)
 
 SC_EXPORT int munmap(void *address, size_t size_bytes)
 {
-    if (must_look(address, size_bytes) && is_valid_unmap(address, size_bytes) &&
-        unmap_is_deferred(address, size_bytes, &(struct sc_culprit){"munmap", SC_SITE()}))
+    size_t whole = whole_pages(size_bytes);
+    if (must_look(address, whole) && is_valid_unmap(address, size_bytes) &&
+        unmap_is_deferred(address, whole, &(struct sc_culprit){"munmap", SC_SITE(), NULL}))
         return 0;
+    leave_pages_alone(address, whole);
     return NEXT(munmap)(address, size_bytes);
 }
 
@@ -115,19 +141,27 @@ SC_EXPORT void *mremap(void *address, size_t old_bytes, size_t new_bytes, int fl
     va_start(arguments, flags);
     void *target = flags & (MREMAP_FIXED | MREMAP_DONTUNMAP) ? va_arg(arguments, void *) : NULL;
     va_end(arguments);
-    struct sc_culprit culprit = {"mremap", SC_SITE()};
-    if (must_look(address, old_bytes))
-        settle(address, old_bytes, &culprit);
-    if (target && must_look(target, new_bytes))
-        settle(target, new_bytes, &culprit);
+    struct sc_culprit culprit = {"mremap", SC_SITE(), NULL};
+    size_t old_whole = whole_pages(old_bytes);
+    size_t new_whole = whole_pages(new_bytes);
+    if (must_look(address, old_whole))
+        settle(address, old_whole, &culprit);
+    if (target && must_look(target, new_whole))
+        settle(target, new_whole, &culprit);
+    leave_pages_alone(address, old_whole);
+    if (target)
+        leave_pages_alone(target, new_whole);
     return NEXT(mremap)(address, old_bytes, new_bytes, flags, target);
 }
 
 static void before_mmap(void *address, size_t size_bytes, int flags, void *site)
 {
-    if ((flags & MAP_FIXED) && (flags & MAP_FIXED_NOREPLACE) != MAP_FIXED_NOREPLACE &&
-        must_look(address, size_bytes))
-        settle(address, size_bytes, &(struct sc_culprit){"mmap", site});
+    if (!(flags & MAP_FIXED) || (flags & MAP_FIXED_NOREPLACE) == MAP_FIXED_NOREPLACE)
+        return;
+    size_t whole = whole_pages(size_bytes);
+    if (must_look(address, whole))
+        settle(address, whole, &(struct sc_culprit){"mmap", site, NULL});
+    leave_pages_alone(address, whole);
 }
 
 SC_EXPORT void *mmap(void *address, size_t size_bytes, int protection, int flags, int fd,
@@ -142,4 +176,16 @@ SC_EXPORT void *mmap64(void *address, size_t size_bytes, int protection, int fla
 {
     before_mmap(address, size_bytes, flags, SC_SITE());
     return NEXT(mmap)(address, size_bytes, protection, flags, fd, offset);
+}
+
+SC_EXPORT int mprotect(void *address, size_t size_bytes, int protection)
+{
+    leave_pages_alone(address, size_bytes);
+    return NEXT(mprotect)(address, size_bytes, protection);
+}
+
+SC_EXPORT int pkey_mprotect(void *address, size_t size_bytes, int protection, int key)
+{
+    leave_pages_alone(address, size_bytes);
+    return NEXT(pkey_mprotect)(address, size_bytes, protection, key);
 }

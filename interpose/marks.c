@@ -1,5 +1,7 @@
 #include "interpose/marks.h"
 
+#include "interpose/process.h"
+
 #include "track/poison.h"
 
 enum { MARK_BYTES_MIN = 256 * 1024, MARK_INTERVAL_NS = 100 * 1000 };
@@ -12,10 +14,11 @@ void sc_marks_start(void)
     mark_interval_ticks = sc_ticks_in_ns(MARK_INTERVAL_NS);
 }
 
+/* Also where nothing has captured yet: another thread may begin a capture at any moment. */
 struct sc_relaxed sc_relaxed_begin(void)
 {
     struct sc_relaxed relaxed = {false, CU_STREAM_CAPTURE_MODE_RELAXED};
-    if (sc_unlikely(sc_streams_captures_seen()) && sc_real.cuThreadExchangeStreamCaptureMode)
+    if (sc_real.cuThreadExchangeStreamCaptureMode)
         relaxed.exchanged =
             sc_real.cuThreadExchangeStreamCaptureMode(&relaxed.mode) == CUDA_SUCCESS;
     return relaxed;
@@ -79,19 +82,28 @@ static uint64_t issued_on(const struct sc_stream_record *stream)
                                 memory_order_acquire);
 }
 
-static CUstream marker_of(struct sc_stream_record *stream)
+/* The context is current. Two threads may both make a marker: the second one keeps the first's. */
+static CUstream marker_of_legacy(struct sc_context *context)
 {
-    struct sc_context *context = stream->context;
-    if (stream->kind != SC_STREAM_LEGACY)
-        return stream->handle;
-    if (!context->marker)
-        sc_real.cuStreamCreate(&context->marker, CU_STREAM_DEFAULT);
-    return context->marker;
+    CUstream marker = atomic_load_explicit(&context->marker, memory_order_acquire);
+    CUstream fresh = NULL;
+    if (marker || sc_real.cuStreamCreate(&fresh, CU_STREAM_DEFAULT) != CUDA_SUCCESS)
+        return marker;
+    if (atomic_compare_exchange_strong(&context->marker, &marker, fresh))
+        return fresh;
+    sc_real.cuStreamDestroy_v2(fresh);
+    return marker;
 }
 
-static bool can_record(struct sc_stream_record *stream)
+static CUstream marker_of(struct sc_stream_record *stream)
 {
-    return !stream->gone && !sc_streams_is_capturing(stream);
+    return stream->kind == SC_STREAM_LEGACY ? marker_of_legacy(stream->context) : stream->handle;
+}
+
+/* The name of a per-thread default stream means another stream on every other thread. */
+static bool can_name(const struct sc_stream_record *stream)
+{
+    return !stream->gone && (!stream->owner || stream->owner == sc_thread_id());
 }
 
 static void pop_mark(struct sc_stream_record *stream)
@@ -109,7 +121,15 @@ void sc_marks_drop(struct sc_stream_record *stream)
     stream->mark_count = 0;
 }
 
-/* An event that errs belongs to a broken context, where nothing runs any more. */
+/* An event that errs belongs to a broken context, where nothing runs any more. But an answer may
+ * also be refused: inside of a host function, and while something captures. */
+static bool says_complete(CUresult answer)
+{
+    bool captures = answer >= CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED &&
+                    answer <= CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD;
+    return answer != CUDA_ERROR_NOT_READY && answer != CUDA_ERROR_NOT_PERMITTED && !captures;
+}
+
 void sc_marks_poll_locked(struct sc_stream_record *stream)
 {
     struct sc_relaxed relaxed = sc_relaxed_begin();
@@ -118,7 +138,7 @@ void sc_marks_poll_locked(struct sc_stream_record *stream)
         struct sc_mark *mark = mark_at(stream, 0);
         struct sc_ticket ticket = {.stream = stream->id, .number = mark->number};
         if (!sc_order_known_done(&sc_track.order, &ticket)) {
-            if (sc_real.cuEventQuery(mark->event) == CUDA_ERROR_NOT_READY)
+            if (!says_complete(sc_real.cuEventQuery(mark->event)))
                 break;
             complete = mark->number;
         }
@@ -149,19 +169,22 @@ static void record_locked(struct sc_stream_record *stream)
     atomic_store_explicit(&stream->unmarked, false, memory_order_relaxed);
 }
 
+/* Whether the legacy stream captures, too, is asked in its context: other threads have another one
+ * or none. */
 void sc_marks_add_locked(struct sc_stream_record *stream)
 {
-    if (!atomic_load_explicit(&stream->unmarked, memory_order_relaxed) || !can_record(stream) ||
+    if (!atomic_load_explicit(&stream->unmarked, memory_order_relaxed) || !can_name(stream) ||
         !sc_context_push(stream->context))
         return;
-    record_locked(stream);
+    if (!sc_streams_is_capturing(stream))
+        record_locked(stream);
     sc_context_pop();
 }
 
 void sc_marks_issued(struct sc_stream_record *stream, size_t size_bytes, uint64_t now_ticks)
 {
     atomic_store_explicit(&stream->unmarked, true, memory_order_relaxed);
-    if (size_bytes < MARK_BYTES_MIN && !stream->per_thread &&
+    if (size_bytes < MARK_BYTES_MIN && !stream->owner &&
         now_ticks - stream->marked_ticks < mark_interval_ticks)
         return;
     stream->marked_ticks = now_ticks;
@@ -192,16 +215,21 @@ bool sc_marks_ask(const struct sc_ticket *ticket)
     if (!stream)
         return true;
     pthread_mutex_lock(&stream->lock);
-    if (!covered_by_marks(stream, ticket->number) && !stream->per_thread)
-        sc_marks_add_locked(stream);
-    sc_marks_poll_locked(stream);
+    if (stream->id == ticket->stream) { /* or else the record has just been recycled */
+        if (!covered_by_marks(stream, ticket->number))
+            sc_marks_add_locked(stream);
+        sc_marks_poll_locked(stream);
+    }
     pthread_mutex_unlock(&stream->lock);
     return sc_order_complete(&sc_track.order, ticket);
 }
 
 /* The first event behind the operation, recorded now if there is none. Lock held. */
-static CUevent event_behind_locked(struct sc_stream_record *stream, uint64_t number)
+static CUevent event_behind_locked(struct sc_stream_record *stream, const struct sc_ticket *ticket)
 {
+    uint64_t number = ticket->number;
+    if (stream->id != ticket->stream)
+        return NULL;
     if (!covered_by_marks(stream, number))
         sc_marks_add_locked(stream);
     for (unsigned i = 0; i < stream->mark_count; i++)
@@ -210,14 +238,16 @@ static CUevent event_behind_locked(struct sc_stream_record *stream, uint64_t num
     return NULL;
 }
 
+/* Never behind a wait for a value or a semaphore: it may be one for what is issued now, and both
+ * would wait for ever. */
 bool sc_marks_order_after(struct sc_stream_record *stream, const struct sc_ticket *ticket)
 {
     struct sc_stream_record *earlier = sc_streams_of_id(ticket->stream);
     bool ordered = false;
-    if (!earlier)
+    if (!earlier || !sc_pending_is_seen(earlier))
         return false;
     pthread_mutex_lock(&earlier->lock);
-    CUevent event = event_behind_locked(earlier, ticket->number);
+    CUevent event = event_behind_locked(earlier, ticket);
     /* The legacy stream waits by way of the marker stream, which its next operation joins. */
     if (!event) /* no mark is left behind what is complete */
         ordered = sc_order_complete(&sc_track.order, ticket);

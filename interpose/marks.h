@@ -5,7 +5,7 @@
  * and when somebody needs to know. The legacy stream is never touched: an event on a blocking
  * stream of ours follows the legacy stream's work and nothing later (docs/driver.md, Q24). The
  * per-thread default stream can be named by its own thread only, so there every operation is
- * marked.
+ * marked, by that thread.
  *
  * The _locked functions need the stream's lock. Each may call the driver. None changes the
  * current context, the capture state of any stream, or errno.

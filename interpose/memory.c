@@ -8,6 +8,7 @@
  */
 #include <errno.h>
 
+#include "interpose/guard.h"
 #include "interpose/hazards.h"
 #include "interpose/process.h"
 #include "interpose/reaper.h"
@@ -26,9 +27,27 @@ static void add_range(const void *address, size_t size_bytes, enum sc_buffer_kin
     errno = saved;
 }
 
+/* Memory that the program maps for kernels may be written by them at any time; write-combined
+ * memory is not made to be read. */
+static void add_pinned(const void *address, size_t bytes, unsigned flags)
+{
+    add_range(address, bytes, SC_PINNED);
+    if (flags & (CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_WRITECOMBINED))
+        sc_track_forbid_snapshots(&sc_track, (uintptr_t)address);
+}
+
+static void add_registered(const void *address, size_t bytes, unsigned flags)
+{
+    add_range(address, bytes, SC_REGISTERED);
+    if (flags & CU_MEMHOSTREGISTER_DEVICEMAP)
+        sc_track_forbid_snapshots(&sc_track, (uintptr_t)address);
+    if (flags & (CU_MEMHOSTREGISTER_IOMEMORY | CU_MEMHOSTREGISTER_READ_ONLY))
+        sc_track_set_guarding(&sc_track, (uintptr_t)address, bytes, SC_GUARDING_FORBIDDEN);
+}
+
 SC_DEFINE(cuMemHostAlloc, (void **address, size_t bytes, unsigned flags),
           CUresult result = REAL(address, bytes, flags);
-          if (result == CUDA_SUCCESS) add_range(*address, bytes, SC_PINNED); return result;)
+          if (result == CUDA_SUCCESS) add_pinned(*address, bytes, flags); return result;)
 
 SC_DEFINE(cuMemAllocHost_v2, (void **address, size_t bytes), CUresult result = REAL(address, bytes);
           if (result == CUDA_SUCCESS) add_range(*address, bytes, SC_PINNED); return result;)
@@ -41,6 +60,8 @@ SC_DEFINE(cuMemAllocManaged, (CUdeviceptr * address, size_t bytes, unsigned flag
 /* A registration over memory whose free is held settles that first. */
 static void settle(const void *address, size_t bytes)
 {
+    if (sc_guard_busy() && sc_guard_overlaps(address, bytes))
+        sc_guard_let_go(address, bytes); /* the driver could not pin protected pages */
     if (sc_active() && sc_track_is_held(&sc_track, (uintptr_t)address, bytes))
         sc_reaper_settle((uintptr_t)address, bytes);
 }
@@ -48,8 +69,7 @@ static void settle(const void *address, size_t bytes)
 #define REGISTER(symbol)                                                                           \
     SC_DEFINE(symbol, (void *address, size_t bytes, unsigned flags), settle(address, bytes);       \
               CUresult result = REAL(address, bytes, flags);                                       \
-              if (result == CUDA_SUCCESS) add_range(address, bytes, SC_REGISTERED);                \
-              return result;)
+              if (result == CUDA_SUCCESS) add_registered(address, bytes, flags); return result;)
 
 REGISTER(cuMemHostRegister)
 REGISTER(cuMemHostRegister_v2)
@@ -96,6 +116,7 @@ static bool free_is_deferred(const struct giving_back *giving, const struct sc_r
     if (!taken.held)
         return false;
     sc_track_remove_range(&sc_track, range->address);
+    sc_guard_apply();
     sc_reaper_wake();
     return true;
 }
@@ -113,9 +134,10 @@ static void wait_before_unregister(const struct giving_back *giving,
 static CUresult give_back_now(const struct giving_back *giving, const struct sc_range_info *range,
                               CUresult (*real)(void *address))
 {
-    struct sc_sync sync = sc_sync_begin_context(NULL);
+    struct sc_sync sync = sc_sync_begin_context(giving->culprit.api, giving->culprit.site, NULL);
     if (range->range)
         sc_track_remove_range(&sc_track, range->address);
+    sc_guard_apply();
     sc_inside++;
     CUresult result = real(giving->address);
     sc_inside--;
@@ -139,7 +161,7 @@ static struct sc_range_info range_of(const struct giving_back *giving)
 }
 
 SC_DEFINE(cuMemFreeHost, (void *address),
-          struct giving_back giving = {address, SC_PINNED, {API, SC_SITE()}};
+          struct giving_back giving = {address, SC_PINNED, {API, SC_SITE(), NULL}};
           struct sc_range_info range = range_of(&giving);
           if (range.range && free_is_deferred(&giving, &range)) return CUDA_SUCCESS;
           if (!range.range && sc_active() && address &&
@@ -147,21 +169,21 @@ SC_DEFINE(cuMemFreeHost, (void *address),
           return give_back_now(&giving, &range, REAL);)
 
 SC_DEFINE(cuMemHostUnregister, (void *address),
-          struct giving_back giving = {address, SC_REGISTERED, {API, SC_SITE()}};
+          struct giving_back giving = {address, SC_REGISTERED, {API, SC_SITE(), NULL}};
           struct sc_range_info range = range_of(&giving);
           if (range.range) wait_before_unregister(&giving, &range);
           return give_back_now(&giving, &range, REAL);)
 
 /* Managed memory is forgotten before the driver could hand its address out again. */
-SC_DEFINE(cuMemFree_v2, (CUdeviceptr address),
-          struct giving_back giving = {(void *)(uintptr_t)address, SC_MANAGED, {API, SC_SITE()}};
-          struct sc_range_info range = range_of(&giving);
-          struct sc_sync sync = sc_sync_begin_context(NULL);
-          if (range.range) sc_track_remove_range(&sc_track, range.address);
-          CUresult result = REAL(address); if (range.range && result != CUDA_SUCCESS)
-              sc_track_add_range(&sc_track, range.address, range.size_bytes, range.kind,
-                                 range.context);
-          sc_sync_end(&sync, result); sc_reaper_give_back_pinned(); return result;)
+SC_DEFINE(
+    cuMemFree_v2, (CUdeviceptr address),
+    struct giving_back giving = {(void *)(uintptr_t)address, SC_MANAGED, {API, SC_SITE(), NULL}};
+    struct sc_range_info range = range_of(&giving);
+    struct sc_sync sync = sc_sync_begin_context(API, SC_SITE(), NULL);
+    if (range.range) sc_track_remove_range(&sc_track, range.address);
+    CUresult result = REAL(address); if (range.range && result != CUDA_SUCCESS)
+        sc_track_add_range(&sc_track, range.address, range.size_bytes, range.kind, range.context);
+    sc_sync_end(&sync, result); sc_reaper_give_back_pinned(); return result;)
 
 /* ---- contexts: destroying one completes its work first (docs/driver.md, Q13) ---- */
 

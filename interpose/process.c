@@ -15,6 +15,8 @@
 #include <unistd.h>
 
 #include "interpose/driver.h"
+#include "interpose/driver_code.h"
+#include "interpose/guard.h"
 #include "interpose/loader.h"
 #include "interpose/marks.h"
 #include "interpose/reaper.h"
@@ -74,6 +76,7 @@ static void read_options(void)
         sc_report_say(NULL, "not enough memory to start; the program runs unprotected");
         sc_options.mode = SC_MODE_OFF;
     }
+    sc_track.inflight.guard_until_known = sc_options.strict || sc_options.mode == SC_MODE_REPORT;
 }
 
 void sc_process_start(void)
@@ -111,6 +114,7 @@ static void at_cuda_exit(int status, void *argument);
 
 static void become_active(void)
 {
+    sc_driver_code_note();
     open_report();
     on_exit(at_cuda_exit, NULL);
     atomic_store(&owner, getpid());
@@ -136,9 +140,27 @@ void sc_process_cuda_is_up(void)
 /* CUDA does not work in the child of a process that used it, so neither do we. A child forked
  * before that is a process like any other. Only the calling thread lives on, and a lock of another
  * thread's is never released: no hook of an inactive process takes one. */
+static __thread bool locked_for_fork;
+
+/* A fork out of a signal handler that interrupted us finds the locks taken, by its own thread. */
+static void before_fork(void)
+{
+    locked_for_fork = sc_active() && !sc_track_inside;
+    if (locked_for_fork)
+        sc_guard_before_fork();
+}
+
+static void in_parent(void)
+{
+    if (locked_for_fork)
+        sc_guard_after_fork(false);
+}
+
 static void in_child(void)
 {
     thread_id = 0;
+    if (locked_for_fork)
+        sc_guard_after_fork(true);
     if (!atomic_load(&up))
         return;
     atomic_store(&sc_process_is_active, false);
@@ -158,7 +180,9 @@ static void summarise(int status)
 {
     if (atomic_exchange(&summarised, true))
         return;
-    struct sc_hold_totals holds = sc_track_hold_totals(&sc_track);
+    struct sc_hold_totals holds = {0};
+    if (!sc_track_inside)
+        holds = sc_track_hold_totals(&sc_track);
     struct sc_report_totals totals = {
         .operations = atomic_load(&sc_track.operations),
         .held_peak_bytes = holds.peak_bytes,
@@ -176,7 +200,10 @@ static int conclude(int status)
 {
     if (!is_ours())
         return status;
-    sc_reaper_stop();
+    if (!sc_track_inside) { /* or else a signal handler that interrupted us: the locks are taken */
+        sc_reaper_stop();
+        sc_guard_release_all();
+    }
     int final_status = sc_report_exit_status(status);
     summarise(final_status);
     return final_status;
@@ -245,7 +272,7 @@ SC_EXPORT void quick_exit(int status)
 
 static __attribute__((constructor)) void construct(void)
 {
-    pthread_atfork(NULL, NULL, in_child);
+    pthread_atfork(before_fork, in_parent, in_child);
     on_exit(at_exit, NULL);
     at_quick_exit(at_quick_exit_last);
 }

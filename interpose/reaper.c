@@ -7,6 +7,7 @@
 #include <sys/prctl.h>
 #include <time.h>
 
+#include "interpose/guard.h"
 #include "interpose/heap.h"
 #include "interpose/marks.h"
 #include "interpose/process.h"
@@ -43,6 +44,23 @@ static struct {
             .work = PTHREAD_COND_INITIALIZER,
             .done = PTHREAD_COND_INITIALIZER};
 
+static _Atomic bool runs; /* started, and not stopping: for a look without the lock */
+
+/* A signal handler that touches guarded memory must see that its thread is in here. */
+static void lock_reaper(void)
+{
+    sc_track_inside++;
+    atomic_signal_fence(memory_order_seq_cst);
+    pthread_mutex_lock(&reaper.lock);
+}
+
+static void unlock_reaper(void)
+{
+    pthread_mutex_unlock(&reaper.lock);
+    atomic_signal_fence(memory_order_seq_cst);
+    sc_track_inside--;
+}
+
 static struct timespec deadline_in(uint64_t wait_ns)
 {
     struct timespec at;
@@ -71,9 +89,9 @@ static bool judge_next_locked(void)
     reaper.count--;
     atomic_store_explicit(&reaper.unjudged, reaper.count, memory_order_relaxed);
     reaper.judging++;
-    pthread_mutex_unlock(&reaper.lock);
+    unlock_reaper();
     judge(&verdict);
-    pthread_mutex_lock(&reaper.lock);
+    lock_reaper();
     reaper.judging--;
     pthread_cond_broadcast(&reaper.done);
     return true;
@@ -84,10 +102,10 @@ void sc_reaper_judge_now(void)
     if (sc_likely(atomic_load_explicit(&reaper.unjudged, memory_order_relaxed) == 0))
         return;
     int saved = errno;
-    pthread_mutex_lock(&reaper.lock);
+    lock_reaper();
     while (judge_next_locked())
         continue;
-    pthread_mutex_unlock(&reaper.lock);
+    unlock_reaper();
     errno = saved;
 }
 
@@ -180,22 +198,24 @@ static void *run(void *argument)
     uint64_t poll_ns = 0;
     (void)argument;
     prctl(PR_SET_NAME, "safecopy-reaper");
+    sc_track_inside++; /* for good: it gives memory back, and cannot wait for itself */
     if (sc_real.cuThreadExchangeStreamCaptureMode) {
         CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
         sc_real.cuThreadExchangeStreamCaptureMode(&mode);
     }
-    pthread_mutex_lock(&reaper.lock);
+    lock_reaper();
     while (!reaper.stopping) {
         wait_for_work_locked(poll_ns);
         bool fresh = reaper.woken;
         reaper.woken = false;
         while (judge_next_locked())
             fresh = true;
-        pthread_mutex_unlock(&reaper.lock);
+        unlock_reaper();
         ask_awaited();
+        sc_guard_apply();
         give_back_ready();
         bool pending = sc_track_reaper_has_work(&sc_track);
-        pthread_mutex_lock(&reaper.lock);
+        lock_reaper();
         pthread_cond_broadcast(&reaper.done);
         if (!pending)
             poll_ns = 0;
@@ -208,11 +228,11 @@ static void *run(void *argument)
         continue;
     reaper.stopped = true;
     pthread_cond_broadcast(&reaper.done);
-    pthread_mutex_unlock(&reaper.lock);
+    unlock_reaper();
     return NULL;
 }
 
-/* The program's signal handlers must not run on our thread. */
+/* The program's signal handlers must not run on our thread; a fault that is blocked would kill. */
 static void start_locked(void)
 {
     pthread_t thread;
@@ -221,6 +241,8 @@ static void start_locked(void)
     sigset_t before;
     reaper.started = true;
     sigfillset(&all);
+    sigdelset(&all, SIGSEGV);
+    sigdelset(&all, SIGBUS);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     pthread_attr_init(&attributes);
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
@@ -228,6 +250,7 @@ static void start_locked(void)
     sc_inside++;
     if (pthread_create(&thread, &attributes, run, NULL) != 0)
         reaper.stopped = true;
+    atomic_store_explicit(&runs, !reaper.stopped, memory_order_release);
     sc_inside--;
     pthread_attr_destroy(&attributes);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -241,12 +264,25 @@ static void wake_locked(void)
     pthread_cond_signal(&reaper.work);
 }
 
+bool sc_reaper_start(void)
+{
+    if (sc_likely(atomic_load_explicit(&runs, memory_order_acquire)))
+        return true;
+    int saved = errno;
+    lock_reaper();
+    if (!reaper.started && !reaper.stopping)
+        start_locked();
+    unlock_reaper();
+    errno = saved;
+    return atomic_load_explicit(&runs, memory_order_acquire);
+}
+
 void sc_reaper_wake(void)
 {
     int saved = errno;
-    pthread_mutex_lock(&reaper.lock);
+    lock_reaper();
     wake_locked();
-    pthread_mutex_unlock(&reaper.lock);
+    unlock_reaper();
     errno = saved;
 }
 
@@ -256,14 +292,14 @@ static void halt_when_on_disk_locked(void)
 {
     while ((reaper.count || reaper.judging) && !reaper.stopped)
         pthread_cond_wait(&reaper.done, &reaper.lock);
-    pthread_mutex_unlock(&reaper.lock);
+    unlock_reaper();
     abort();
 }
 
 void sc_reaper_judge(const struct sc_hazard *hazard, const struct sc_ticket *ticket)
 {
     int saved = errno;
-    pthread_mutex_lock(&reaper.lock);
+    lock_reaper();
     bool queued = !reaper.stopped && !reaper.stopping && reaper.count < QUEUE_MAX;
     if (queued) {
         unsigned slot = (reaper.first + reaper.count++) % QUEUE_MAX;
@@ -273,7 +309,7 @@ void sc_reaper_judge(const struct sc_hazard *hazard, const struct sc_ticket *tic
     }
     if (queued && sc_options.halt_on_error)
         halt_when_on_disk_locked();
-    pthread_mutex_unlock(&reaper.lock);
+    unlock_reaper();
     if (!queued)
         sc_report_hazard(hazard);
     if (!queued && sc_options.halt_on_error)
@@ -302,11 +338,11 @@ static bool wait_until_ended(const struct awaited *awaited)
     int result = 0;
     struct timespec at = deadline_in(sc_options.stall_limit_ns);
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-    pthread_mutex_lock(&reaper.lock);
+    lock_reaper();
     wake_locked();
     while (!ended(awaited) && result != ETIMEDOUT && !reaper.stopped)
         result = pthread_cond_timedwait(&reaper.done, &reaper.lock, &at);
-    pthread_mutex_unlock(&reaper.lock);
+    unlock_reaper();
     pthread_setcancelstate(cancel, NULL);
     errno = saved;
     return ended(awaited);
@@ -325,20 +361,22 @@ bool sc_reaper_settle(uintptr_t address, size_t size_bytes)
 void sc_reaper_stop(void)
 {
     struct timespec at = deadline_in(STOP_WAIT_NS);
-    pthread_mutex_lock(&reaper.lock);
+    lock_reaper();
     reaper.stopping = true;
+    atomic_store_explicit(&runs, false, memory_order_release);
     if (!reaper.started)
         reaper.stopped = true;
     pthread_cond_signal(&reaper.work);
     int result = 0;
     while (!reaper.stopped && result != ETIMEDOUT)
         result = pthread_cond_timedwait(&reaper.done, &reaper.lock, &at);
-    pthread_mutex_unlock(&reaper.lock);
+    unlock_reaper();
 }
 
 void sc_reaper_child(void)
 {
     pthread_mutex_init(&reaper.lock, NULL);
+    atomic_store_explicit(&runs, false, memory_order_release);
     reaper.started = false;
     reaper.stopping = true;
     reaper.stopped = true;

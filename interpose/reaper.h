@@ -1,10 +1,10 @@
 /* The reaper: one thread of ours that judges hazards and gives held memory back.
  *
- * It starts with the first hazard and sleeps when there is nothing to do. The libc hooks may not
- * call CUDA, so they hand it what they found: it asks the device whether the operation was still
- * running (observed or latent), writes the report, waits for held memory's operations and then
- * does what the program had asked for. All signals are blocked on it, it never touches a stream
- * that captures, and its own capture mode is relaxed.
+ * It starts with the first guarded page or the first hazard and sleeps when there is nothing to do.
+ * The libc hooks and the fault handler may not call CUDA, so they hand it what they found: it asks
+ * the device whether the operation was still running (observed or latent), writes the report, waits
+ * for held memory's operations and then does what the program had asked for. All signals are
+ * blocked on it, it never touches a stream that captures, and its own capture mode is relaxed.
  *
  * It makes no driver call that waits. Freeing pinned memory does: the driver waits for the whole
  * context and blocks other threads' copies meanwhile (docs/driver.md, Q7), so a thread of ours that
@@ -29,6 +29,10 @@ void sc_reaper_judge_now(void);
  * waited for its current context: a wait here is one that it has already chosen. One load when
  * nothing is held. */
 void sc_reaper_give_back_pinned(void);
+
+/* Starts the thread if there is none. False: there is none and will be none. One relaxed load when
+ * it runs. */
+bool sc_reaper_start(void);
 
 /* There is a new hold. */
 void sc_reaper_wake(void);

@@ -1,20 +1,15 @@
 #include "interpose/streams.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <string.h>
 
+#include "interpose/guard.h"
 #include "interpose/marks.h"
 #include "interpose/process.h"
+#include "interpose/snapshots.h"
 
 #include "track/poison.h"
-
-enum { PER_THREAD_MAX = 8 };
-
-/* The per-thread default streams of this thread, one for each context it used. */
-struct thread_streams {
-    unsigned count;
-    struct sc_stream_record *streams[PER_THREAD_MAX];
-};
 
 static pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct sc_handles by_handle; /* CUstream -> struct sc_stream_record * */
@@ -24,24 +19,48 @@ static struct sc_arena arena;
 static struct sc_stream_record *spare;
 static _Atomic bool captures_seen;
 static pthread_key_t thread_exit_key;
-static __thread struct thread_streams own_streams;
+
+/* The per-thread default streams of this thread, one for each context that it used. */
+static __thread struct sc_stream_record *own_streams;
 
 static void *as_pointer(uint64_t value)
 {
     return (void *)(uintptr_t)value;
 }
 
+static void set_gone(struct sc_stream_record *stream, bool gone)
+{
+    pthread_mutex_lock(&stream->lock);
+    stream->gone = gone;
+    pthread_mutex_unlock(&stream->lock);
+}
+
+/* At the end of a thread. One that lives on in a forked child must take no lock there. */
 static void forget_thread_streams(void *argument)
 {
-    struct thread_streams *streams = argument;
-    for (unsigned i = 0; i < streams->count; i++) {
-        struct sc_stream_record *stream = streams->streams[i];
-        pthread_mutex_lock(&stream->lock);
-        stream->gone = true;
-        pthread_mutex_unlock(&stream->lock);
+    struct sc_stream_record **first = argument;
+    while (sc_active() && *first) {
+        struct sc_stream_record *stream = *first;
+        *first = stream->next_owned;
+        set_gone(stream, true);
         sc_track_remove_stream(&sc_track, stream->id);
     }
-    streams->count = 0;
+    *first = NULL;
+}
+
+/* What is left of contexts that have ended since. */
+static void forget_dead_streams(void)
+{
+    struct sc_stream_record **link = &own_streams;
+    while (*link) {
+        struct sc_stream_record *stream = *link;
+        if (atomic_load_explicit(&stream->context->gone, memory_order_acquire)) {
+            *link = stream->next_owned;
+            sc_track_remove_stream(&sc_track, stream->id);
+        } else {
+            link = &stream->next_owned;
+        }
+    }
 }
 
 int sc_streams_init(void)
@@ -52,47 +71,71 @@ int sc_streams_init(void)
                : 0;
 }
 
-static struct sc_stream_record *new_record_locked(void)
+static void give_record_locked(struct sc_stream_record *stream)
+{
+    stream->next_spare = spare;
+    spare = stream;
+}
+
+/* The lock of a record is made once: a thread that found the record by its former id may still come
+ * to take it, sees another id and leaves. */
+static struct sc_stream_record *take_record_locked(void)
 {
     struct sc_stream_record *stream = spare;
-    if (stream)
+    if (stream) {
         spare = stream->next_spare;
-    else
-        stream = sc_arena_take(&arena, sizeof *stream);
-    if (!stream)
-        return NULL;
-    memset(stream, 0, sizeof *stream);
-    pthread_mutex_init(&stream->lock, NULL);
+        return stream;
+    }
+    stream = sc_arena_take(&arena, sizeof *stream);
+    if (stream) {
+        memset(stream, 0, sizeof *stream);
+        pthread_mutex_init(&stream->lock, NULL);
+    }
     return stream;
 }
 
-/* The tracker recycles an id when nothing refers to it: nobody asks for its marks any more. */
+/* The tracker recycles an id when nothing refers to it: nobody asks for its marks any more. A
+ * thread that is asking at this very moment is not waited for, and its record is not used again. */
 static void recycle_former_record_locked(uint32_t id)
 {
     struct sc_stream_record *former = as_pointer(sc_handles_get(&by_id, id));
-    if (!former)
+    if (!former || pthread_mutex_trylock(&former->lock) != 0)
         return;
     sc_marks_drop(former);
-    former->next_spare = spare;
-    spare = former;
+    former->id = 0;
+    pthread_mutex_unlock(&former->lock);
+    give_record_locked(former);
+}
+
+static void fill_record(struct sc_stream_record *stream, uint32_t id, CUstream handle,
+                        enum sc_stream_kind kind, struct sc_context *context)
+{
+    size_t behind_lock = offsetof(struct sc_stream_record, id);
+    pthread_mutex_lock(&stream->lock);
+    memset((char *)stream + behind_lock, 0, sizeof *stream - behind_lock);
+    stream->id = id;
+    stream->kind = kind;
+    stream->owner = handle == CU_STREAM_PER_THREAD ? sc_thread_id() : 0;
+    stream->handle = handle;
+    stream->context = context;
+    pthread_mutex_unlock(&stream->lock);
 }
 
 static struct sc_stream_record *add_record_locked(CUstream handle, enum sc_stream_kind kind,
                                                   struct sc_context *context)
 {
-    struct sc_stream_record *stream = new_record_locked();
+    struct sc_stream_record *stream = take_record_locked();
     if (!stream)
         return NULL;
-    stream->handle = handle;
-    stream->kind = kind;
-    stream->context = context;
-    stream->id =
+    uint32_t id =
         sc_track_add_stream(&sc_track, kind, context->legacy, (uintptr_t)handle, context->device);
-    recycle_former_record_locked(stream->id);
-    if (stream->id && sc_handles_put(&by_id, stream->id, (uintptr_t)stream) == 0)
-        return stream;
-    stream->next_spare = spare;
-    spare = stream;
+    if (id) {
+        recycle_former_record_locked(id);
+        fill_record(stream, id, handle, kind, context);
+        if (sc_handles_put(&by_id, id, (uintptr_t)stream) == 0)
+            return stream;
+    }
+    give_record_locked(stream);
     return NULL;
 }
 
@@ -155,13 +198,16 @@ struct sc_context *sc_streams_known_context(CUcontext handle)
  * because the state is asked first. */
 CUcontext sc_streams_primary_context(CUdevice device)
 {
+    CUresult (*release)(CUdevice) = sc_real.cuDevicePrimaryCtxRelease_v2
+                                        ? sc_real.cuDevicePrimaryCtxRelease_v2
+                                        : sc_real.cuDevicePrimaryCtxRelease;
     unsigned flags = 0;
     int alive = 0;
     CUcontext handle = NULL;
     if (sc_real.cuDevicePrimaryCtxGetState(device, &flags, &alive) != CUDA_SUCCESS || !alive ||
         sc_real.cuDevicePrimaryCtxRetain(&handle, device) != CUDA_SUCCESS)
         return NULL;
-    sc_real.cuDevicePrimaryCtxRelease_v2(device);
+    release(device);
     return sc_streams_known_context(handle) ? handle : NULL;
 }
 
@@ -193,19 +239,18 @@ static struct sc_stream_record *find_per_thread(void)
     struct sc_context *context = sc_streams_current_context();
     if (!context)
         return NULL;
-    for (unsigned i = 0; i < own_streams.count; i++)
-        if (own_streams.streams[i]->context == context)
-            return own_streams.streams[i];
-    if (own_streams.count == PER_THREAD_MAX)
-        return NULL;
+    for (struct sc_stream_record *known = own_streams; known; known = known->next_owned)
+        if (known->context == context)
+            return known;
+    forget_dead_streams();
     pthread_mutex_lock(&registry_lock);
     struct sc_stream_record *stream =
         add_record_locked(CU_STREAM_PER_THREAD, SC_STREAM_BLOCKING, context);
     pthread_mutex_unlock(&registry_lock);
     if (!stream)
         return NULL;
-    stream->per_thread = true;
-    own_streams.streams[own_streams.count++] = stream;
+    stream->next_owned = own_streams;
+    own_streams = stream;
     pthread_setspecific(thread_exit_key, &own_streams);
     return stream;
 }
@@ -278,16 +323,12 @@ struct sc_stream_record *sc_streams_of_id(uint32_t id)
     return as_pointer(sc_handles_get(&by_id, id));
 }
 
-void sc_streams_created(CUstream handle)
-{
-    if (!sc_handles_get(&by_handle, (uintptr_t)handle))
-        learn_stream(handle);
-}
-
 /* The name goes before the driver's stream does: the driver may hand the same handle to another
  * thread's cuStreamCreate at once. */
 struct sc_stream_record *sc_streams_destroying(CUstream handle)
 {
+    if (!handle)
+        return NULL;
     pthread_mutex_lock(&registry_lock);
     struct sc_stream_record *stream = as_pointer(sc_handles_remove(&by_handle, (uintptr_t)handle));
     pthread_mutex_unlock(&registry_lock);
@@ -302,9 +343,7 @@ struct sc_stream_record *sc_streams_destroying(CUstream handle)
 
 void sc_streams_not_destroyed(struct sc_stream_record *stream)
 {
-    pthread_mutex_lock(&stream->lock);
-    stream->gone = false;
-    pthread_mutex_unlock(&stream->lock);
+    set_gone(stream, false);
     pthread_mutex_lock(&registry_lock);
     sc_handles_put(&by_handle, (uintptr_t)stream->handle, (uintptr_t)stream);
     pthread_mutex_unlock(&registry_lock);
@@ -345,14 +384,30 @@ void sc_streams_each(struct sc_context *context,
 
 static void bury_stream(struct sc_stream_record *stream)
 {
-    pthread_mutex_lock(&stream->lock);
-    stream->gone = true;
-    stream->mark_count = 0; /* the events died with the context */
-    pthread_mutex_unlock(&stream->lock);
+    set_gone(stream, true);
     pthread_mutex_lock(&registry_lock);
     if (as_pointer(sc_handles_get(&by_handle, (uintptr_t)stream->handle)) == stream)
         sc_handles_remove(&by_handle, (uintptr_t)stream->handle);
     pthread_mutex_unlock(&registry_lock);
+    if (stream->kind != SC_STREAM_LEGACY && !stream->owner) /* a thread removes its own */
+        sc_track_remove_stream(&sc_track, stream->id);
+}
+
+/* A handle that we know names a new stream now: the former one went without our seeing it. */
+void sc_streams_created(CUstream handle)
+{
+    struct sc_stream_record *former = as_pointer(sc_handles_get(&by_handle, (uintptr_t)handle));
+    if (former)
+        bury_stream(former);
+    learn_stream(handle);
+}
+
+/* The events died with the context. */
+static void drop_dead_marks(struct sc_stream_record *stream)
+{
+    pthread_mutex_lock(&stream->lock);
+    stream->mark_count = 0;
+    pthread_mutex_unlock(&stream->lock);
 }
 
 static void bury_streams(struct sc_context *context)
@@ -363,9 +418,25 @@ static void bury_streams(struct sc_context *context)
         pthread_mutex_lock(&registry_lock);
         sc_handles_each(&by_id, collect_stream, &walk);
         pthread_mutex_unlock(&registry_lock);
-        for (unsigned i = 0; i < walk.count; i++)
+        for (unsigned i = 0; i < walk.count; i++) {
+            drop_dead_marks(walk.streams[i]);
             bury_stream(walk.streams[i]);
+        }
     } while (walk.count);
+}
+
+/* Pinned memory of the context went with it: nobody will give it back, and what is freed at its
+ * address later would wait for that. */
+static void end_pinned_holds(const struct sc_context *context)
+{
+    struct sc_release release = sc_track_take_ready(&sc_track, 0);
+    while (release.hold) {
+        if (release.kind == SC_HOLD_FREE_PINNED && release.context == context->legacy)
+            sc_track_end_hold(&sc_track, release.hold);
+        else
+            sc_track_put_back(&sc_track, release.hold);
+        release = sc_track_take_ready(&sc_track, release.age);
+    }
 }
 
 void sc_streams_context_gone(CUcontext handle)
@@ -377,7 +448,10 @@ void sc_streams_context_gone(CUcontext handle)
         return;
     atomic_store(&context->gone, true);
     struct sc_point point = sc_track_point(&sc_track, context->legacy, SC_SCOPE_CONTEXT);
-    sc_track_known(&sc_track, &point);
+    sc_track_known(&sc_track, &point, NULL);
     sc_track_remove_ranges_of(&sc_track, context->legacy);
+    end_pinned_holds(context);
+    sc_guard_apply();
+    sc_snapshots_context_gone(context);
     bury_streams(context);
 }

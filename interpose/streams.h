@@ -14,6 +14,7 @@
 #include <pthread.h>
 
 #include "interpose/driver.h"
+#include "interpose/pending.h"
 #include "track/track.h"
 
 enum { SC_MARKS_MAX = 64 };
@@ -24,32 +25,43 @@ struct sc_mark {
     uint64_t number;
 };
 
+struct sc_staging;
+
 struct sc_context {
     CUcontext handle;
     CUdevice device;
     uint32_t legacy; /* the tracker's id of the context */
     struct sc_stream_record *legacy_stream;
-    CUstream marker; /* a blocking stream of ours: events on it follow the legacy stream's work */
+    /* A blocking stream of ours: events on it follow the legacy stream's work. */
+    _Atomic(CUstream) marker;
     bool reads_pageable; /* the device reads pageable memory in place */
     _Atomic bool gone;
+    struct sc_pending family;      /* of the legacy and all blocking streams together */
+    _Atomic uint64_t legacy_ticks; /* the last work on the legacy stream */
+    _Atomic uint64_t done_ticks;   /* what was issued by then is done, on any stream */
+    _Atomic(struct sc_staging *) staging;
+    _Atomic bool staging_tried;
+    void *staging_memory;
     pthread_mutex_t events_lock;
     unsigned spare_count;
     CUevent spares[SC_MARKS_MAX * 4];
 };
 
 struct sc_stream_record {
+    pthread_mutex_t lock; /* first: made once, kept when the record is used again */
     uint32_t id;
     enum sc_stream_kind kind;
-    bool per_thread;
+    int32_t owner; /* the only thread that can name a per-thread default stream; 0 on others */
     CUstream handle;
     struct sc_context *context;
-    pthread_mutex_t lock;
     bool gone;
+    struct sc_pending pending;
     _Atomic bool unmarked; /* operations were issued behind the last mark */
     uint64_t marked_ticks;
     unsigned first_mark, mark_count;
     struct sc_mark marks[SC_MARKS_MAX];
     struct sc_stream_record *next_spare;
+    struct sc_stream_record *next_owned; /* per-thread streams of the same thread */
 };
 
 /* 0 or -ENOMEM. */

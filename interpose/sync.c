@@ -3,6 +3,8 @@
 
 #include <errno.h>
 
+#include "interpose/guard.h"
+#include "interpose/hazards.h"
 #include "interpose/issue.h"
 #include "interpose/process.h"
 #include "interpose/reaper.h"
@@ -16,49 +18,51 @@ static enum sc_scope scope_of(const struct sc_stream_record *stream)
     return stream->kind == SC_STREAM_LEGACY ? SC_SCOPE_LEGACY : SC_SCOPE_STREAM;
 }
 
-struct sc_sync sc_sync_begin_stream(CUstream handle, bool per_thread)
+static struct sc_sync begin(const char *api, void *site)
 {
-    struct sc_sync sync = {false};
     sc_reaper_judge_now();
-    struct sc_stream_record *stream = sc_active() ? sc_streams_find(handle, per_thread) : NULL;
-    if (stream) {
+    return (struct sc_sync){.api = api, .site = site, .since_ticks = sc_ticks()};
+}
+
+struct sc_sync sc_sync_begin_stream(const char *api, void *site, CUstream handle, bool per_thread)
+{
+    struct sc_sync sync = begin(api, site);
+    sync.stream = sc_active() ? sc_streams_find(handle, per_thread) : NULL;
+    if (sync.stream) {
         sync.on = true;
-        sync.point = sc_track_point(&sc_track, stream->id, scope_of(stream));
+        sync.point = sc_track_point(&sc_track, sync.stream->id, scope_of(sync.stream));
     }
     return sync;
 }
 
-struct sc_sync sc_sync_begin_copy(bool per_thread)
+struct sc_sync sc_sync_begin_copy(const char *api, void *site, bool per_thread)
 {
-    struct sc_sync sync = {false};
-    sc_reaper_judge_now();
-    struct sc_stream_record *stream = sc_active() ? sc_streams_find(NULL, per_thread) : NULL;
-    if (stream) {
+    struct sc_sync sync = begin(api, site);
+    sync.stream = sc_active() ? sc_streams_find(NULL, per_thread) : NULL;
+    if (sync.stream) {
         sync.on = true;
-        sc_track_work(&sc_track, stream->id);
-        sync.point = sc_track_point(&sc_track, stream->id, scope_of(stream));
+        sc_pending_legacy(sync.stream);
+        sc_track_work(&sc_track, sync.stream->id);
+        sync.point = sc_track_point(&sc_track, sync.stream->id, scope_of(sync.stream));
     }
     return sync;
 }
 
-struct sc_sync sc_sync_begin_context(CUcontext handle)
+struct sc_sync sc_sync_begin_context(const char *api, void *site, CUcontext handle)
 {
-    struct sc_sync sync = {false};
-    sc_reaper_judge_now();
-    struct sc_context *context = NULL;
+    struct sc_sync sync = begin(api, site);
     if (sc_active())
-        context = handle ? sc_streams_known_context(handle) : sc_streams_current_context();
-    if (context) {
+        sync.context = handle ? sc_streams_known_context(handle) : sc_streams_current_context();
+    if (sync.context) {
         sync.on = true;
-        sync.point = sc_track_point(&sc_track, context->legacy, SC_SCOPE_CONTEXT);
+        sync.point = sc_track_point(&sc_track, sync.context->legacy, SC_SCOPE_CONTEXT);
     }
     return sync;
 }
 
-struct sc_sync sc_sync_begin_event(CUevent event)
+struct sc_sync sc_sync_begin_event(const char *api, void *site, CUevent event)
 {
-    struct sc_sync sync = {false};
-    sc_reaper_judge_now();
+    struct sc_sync sync = begin(api, site);
     if (sc_active()) {
         sync.on = true;
         sync.point = sc_track_event_point(&sc_track, (uintptr_t)event);
@@ -66,11 +70,25 @@ struct sc_sync sc_sync_begin_event(CUevent event)
     return sync;
 }
 
+static void done(struct sc_sync *sync)
+{
+    struct sc_ops overwritten;
+    if (sync->stream)
+        sc_pending_stream_done(sync->stream, sync->since_ticks);
+    if (sync->context)
+        sc_pending_context_done(sync->context, sync->since_ticks);
+    sc_track_known(&sc_track, &sync->point, &overwritten);
+    if (sc_unlikely(overwritten.count))
+        sc_hazards_report_overwritten(&overwritten,
+                                      &(struct sc_culprit){sync->api, sync->site, NULL});
+    sc_guard_apply();
+}
+
 CUresult sc_sync_end(struct sc_sync *sync, CUresult result)
 {
     int saved = errno;
     if (sync->on && result == CUDA_SUCCESS)
-        sc_track_known(&sc_track, &sync->point);
+        done(sync);
     else if (sync->on)
         sc_track_forget_point(&sc_track, &sync->point);
     errno = saved;
@@ -78,32 +96,35 @@ CUresult sc_sync_end(struct sc_sync *sync, CUresult result)
 }
 
 SC_DEFINE2(cuStreamSynchronize, _ptsz, (CUstream hStream),
-           struct sc_sync sync = sc_sync_begin_stream(hStream, per_thread);
+           struct sc_sync sync = sc_sync_begin_stream(API, SC_SITE(), hStream, per_thread);
            return sc_sync_end(&sync, REAL(hStream));)
 
 SC_DEFINE2(cuStreamQuery, _ptsz, (CUstream hStream),
-           struct sc_sync sync = sc_sync_begin_stream(hStream, per_thread);
+           struct sc_sync sync = sc_sync_begin_stream(API, SC_SITE(), hStream, per_thread);
            return sc_sync_end(&sync, REAL(hStream));)
 
-SC_DEFINE(cuCtxSynchronize, (void), struct sc_sync sync = sc_sync_begin_context(NULL);
+SC_DEFINE(cuCtxSynchronize, (void),
+          struct sc_sync sync = sc_sync_begin_context(API, SC_SITE(), NULL);
           CUresult result = sc_sync_end(&sync, REAL()); sc_reaper_give_back_pinned();
           return result;)
 
 SC_DEFINE(cuCtxSynchronize_v2, (CUcontext context),
-          struct sc_sync sync = sc_sync_begin_context(context);
+          struct sc_sync sync = sc_sync_begin_context(API, SC_SITE(), context);
           return sc_sync_end(&sync, REAL(context));)
 
-SC_DEFINE(cuEventSynchronize, (CUevent event), struct sc_sync sync = sc_sync_begin_event(event);
+SC_DEFINE(cuEventSynchronize, (CUevent event),
+          struct sc_sync sync = sc_sync_begin_event(API, SC_SITE(), event);
           return sc_sync_end(&sync, REAL(event));)
 
-SC_DEFINE(cuEventQuery, (CUevent event), struct sc_sync sync = sc_sync_begin_event(event);
+SC_DEFINE(cuEventQuery, (CUevent event),
+          struct sc_sync sync = sc_sync_begin_event(API, SC_SITE(), event);
           return sc_sync_end(&sync, REAL(event));)
 
 /* It succeeds only if both events are complete. */
 #define ELAPSED(symbol)                                                                            \
     SC_DEFINE(symbol, (float *milliseconds, CUevent start, CUevent end),                           \
-              struct sc_sync first = sc_sync_begin_event(start);                                   \
-              struct sc_sync second = sc_sync_begin_event(end);                                    \
+              struct sc_sync first = sc_sync_begin_event(API, SC_SITE(), start);                   \
+              struct sc_sync second = sc_sync_begin_event(API, SC_SITE(), end);                    \
               CUresult result = REAL(milliseconds, start, end); sc_sync_end(&first, result);       \
               return sc_sync_end(&second, result);)
 
@@ -116,21 +137,34 @@ ELAPSED(cuEventElapsedTime_v2)
  * where its own DMA has not landed yet (pageable source). Between device addresses, and for
  * memsets of device memory, the host does not wait: they are only work. (docs/driver.md, Q5, Q6) */
 
-#define COPY(symbol, parameters, arguments)                                                        \
-    SC_DEFINE2(symbol, _ptds, parameters, struct sc_sync sync = sc_sync_begin_copy(per_thread);    \
+#define COPY(symbol, parameters, arguments, written, written_bytes)                                \
+    SC_DEFINE2(symbol, _ptds, parameters, seal(API, SC_SITE(), written, written_bytes);            \
+               struct sc_sync sync = sc_sync_begin_copy(API, SC_SITE(), per_thread);               \
                return sc_sync_end(&sync, REAL arguments);)
 
 #define DEVICE_COPY(symbol, parameters, arguments)                                                 \
     SC_DEFINE2(symbol, _ptds, parameters, sc_sync_device_work(per_thread); return REAL arguments;)
 
-#define MEMSET(symbol, address, parameters, arguments)                                             \
+#define MEMSET(symbol, address, bytes, parameters, arguments)                                      \
     SC_DEFINE2(                                                                                    \
         symbol, _ptds, parameters,                                                                 \
         if (!is_host(address)) {                                                                   \
             sc_sync_device_work(per_thread);                                                       \
             return REAL arguments;                                                                 \
-        } struct sc_sync sync = sc_sync_begin_copy(per_thread);                                    \
+        } seal(API, SC_SITE(), host(address), bytes);                                              \
+        struct sc_sync sync = sc_sync_begin_copy(API, SC_SITE(), per_thread);                      \
         return sc_sync_end(&sync, REAL arguments);)
+
+static const void *host(CUdeviceptr address)
+{
+    return (const void *)(uintptr_t)address;
+}
+
+/* What the call itself writes changes in order, behind earlier copies out of it. */
+static void seal(const char *api, void *site, const void *written, size_t size_bytes)
+{
+    sc_issue_seal(api, site, (uintptr_t)written, size_bytes);
+}
 
 static bool is_host(CUdeviceptr address)
 {
@@ -140,16 +174,18 @@ static bool is_host(CUdeviceptr address)
 static void sc_sync_device_work(bool per_thread)
 {
     struct sc_stream_record *stream = sc_active() ? sc_streams_find(NULL, per_thread) : NULL;
-    if (stream)
+    if (stream) {
+        sc_pending_legacy(stream);
         sc_track_work(&sc_track, stream->id);
+    }
 }
 
-COPY(cuMemcpyHtoD_v2, (CUdeviceptr dst, const void *src, size_t bytes), (dst, src, bytes))
-COPY(cuMemcpyDtoH_v2, (void *dst, CUdeviceptr src, size_t bytes), (dst, src, bytes))
+COPY(cuMemcpyHtoD_v2, (CUdeviceptr dst, const void *src, size_t bytes), (dst, src, bytes), NULL, 0)
+COPY(cuMemcpyDtoH_v2, (void *dst, CUdeviceptr src, size_t bytes), (dst, src, bytes), dst, bytes)
 COPY(cuMemcpyHtoA_v2, (CUarray dst, size_t offset, const void *src, size_t bytes),
-     (dst, offset, src, bytes))
+     (dst, offset, src, bytes), NULL, 0)
 COPY(cuMemcpyAtoH_v2, (void *dst, CUarray src, size_t offset, size_t bytes),
-     (dst, src, offset, bytes))
+     (dst, src, offset, bytes), dst, bytes)
 
 DEVICE_COPY(cuMemcpyDtoD_v2, (CUdeviceptr dst, CUdeviceptr src, size_t bytes), (dst, src, bytes))
 DEVICE_COPY(cuMemcpyDtoA_v2, (CUarray dst, size_t offset, CUdeviceptr src, size_t bytes),
@@ -166,13 +202,14 @@ DEVICE_COPY(cuMemcpyPeer,
 DEVICE_COPY(cuMemcpy3DPeer, (const CUDA_MEMCPY3D_PEER *copy), (copy))
 
 /* A side that is host memory, known to us or named as such, makes the copy one that waits. */
-#define MIXED_COPY(symbol, parameters, arguments, waits)                                           \
+#define MIXED_COPY(symbol, parameters, arguments, waits, written, written_bytes)                   \
     SC_DEFINE2(                                                                                    \
         symbol, _ptds, parameters,                                                                 \
         if (!(waits)) {                                                                            \
             sc_sync_device_work(per_thread);                                                       \
             return REAL arguments;                                                                 \
-        } struct sc_sync sync = sc_sync_begin_copy(per_thread);                                    \
+        } seal(API, SC_SITE(), written, written_bytes);                                            \
+        struct sc_sync sync = sc_sync_begin_copy(API, SC_SITE(), per_thread);                      \
         return sc_sync_end(&sync, REAL arguments);)
 
 #define NAMES_HOST(copy)                                                                           \
@@ -181,16 +218,31 @@ DEVICE_COPY(cuMemcpy3DPeer, (const CUDA_MEMCPY3D_PEER *copy), (copy))
                 ((copy)->srcMemoryType == CU_MEMORYTYPE_UNIFIED && is_host((copy)->srcDevice)) ||  \
                 ((copy)->dstMemoryType == CU_MEMORYTYPE_UNIFIED && is_host((copy)->dstDevice))))
 
+/* The host side that the copy writes, as one hull. */
+#define WRITTEN(copy)                                                                              \
+    ((copy)->dstMemoryType == CU_MEMORYTYPE_HOST ? (const void *)(copy)->dstHost                   \
+                                                 : host((copy)->dstDevice))
+#define WRITTEN_2D(copy) (((copy)->dstY + (copy)->Height) * PITCH(copy))
+#define WRITTEN_3D(copy)                                                                           \
+    (((copy)->dstZ + (copy)->Depth) *                                                              \
+     ((copy)->dstHeight ? (copy)->dstHeight : (copy)->dstY + (copy)->Height) * PITCH(copy))
+#define PITCH(copy)                                                                                \
+    ((copy)->dstPitch ? (copy)->dstPitch : (copy)->dstXInBytes + (copy)->WidthInBytes)
+
 MIXED_COPY(cuMemcpy, (CUdeviceptr dst, CUdeviceptr src, size_t bytes), (dst, src, bytes),
-           sc_active() && !(sc_is_device_address(dst) && sc_is_device_address(src)))
-MIXED_COPY(cuMemcpy2D_v2, (const CUDA_MEMCPY2D *copy), (copy), NAMES_HOST(copy))
-MIXED_COPY(cuMemcpy2DUnaligned_v2, (const CUDA_MEMCPY2D *copy), (copy), NAMES_HOST(copy))
-MIXED_COPY(cuMemcpy3D_v2, (const CUDA_MEMCPY3D *copy), (copy), NAMES_HOST(copy))
+           sc_active() && !(sc_is_device_address(dst) && sc_is_device_address(src)), host(dst),
+           bytes)
+MIXED_COPY(cuMemcpy2D_v2, (const CUDA_MEMCPY2D *copy), (copy), NAMES_HOST(copy), WRITTEN(copy),
+           WRITTEN_2D(copy))
+MIXED_COPY(cuMemcpy2DUnaligned_v2, (const CUDA_MEMCPY2D *copy), (copy), NAMES_HOST(copy),
+           WRITTEN(copy), WRITTEN_2D(copy))
+MIXED_COPY(cuMemcpy3D_v2, (const CUDA_MEMCPY3D *copy), (copy), NAMES_HOST(copy), WRITTEN(copy),
+           WRITTEN_3D(copy))
 
 #define MEMSETS(bits, type)                                                                        \
-    MEMSET(cuMemsetD##bits##_v2, dst, (CUdeviceptr dst, type value, size_t count),                 \
-           (dst, value, count))                                                                    \
-    MEMSET(cuMemsetD2D##bits##_v2, dst,                                                            \
+    MEMSET(cuMemsetD##bits##_v2, dst, count * sizeof(type),                                        \
+           (CUdeviceptr dst, type value, size_t count), (dst, value, count))                       \
+    MEMSET(cuMemsetD2D##bits##_v2, dst, pitch *height,                                             \
            (CUdeviceptr dst, size_t pitch, type value, size_t width, size_t height),               \
            (dst, pitch, value, width, height))
 

@@ -12,12 +12,28 @@
 
 #include "track/poison.h"
 
-/* As libunwind.h declares it; its header is not needed to build, nor is it for every target. */
+/* As libunwind.h declares them; its header is not needed to build, nor is it for every target. */
 typedef int backtrace_function(void **buffer, int size);
+typedef int init_function(void *cursor, const void *context, int flags);
+typedef int step_function(void *cursor);
+typedef int get_register_function(void *cursor, int number, uintptr_t *value);
 
-enum { OWN_FRAMES_MAX = 8 };
+#if defined(__x86_64__)
+#define LIBUNWIND_NAME(name) "_ULx86_64_" name
+enum { REGISTER_IP = 16 };
+#elif defined(__aarch64__)
+#define LIBUNWIND_NAME(name) "_ULaarch64_" name
+enum { REGISTER_IP = 32 };
+#else
+#error "how does libunwind name its functions and the program counter on this machine?"
+#endif
+
+enum { OWN_FRAMES_MAX = 16, SIGNAL_FRAME = 1, CURSOR_BYTES = 8192 };
 
 static backtrace_function *take_backtrace;
+static init_function *init_cursor;
+static step_function *step_out;
+static get_register_function *get_register;
 static int stacks_mode = SC_STACKS_SITE;
 
 static void *open_beside_us(const char *file)
@@ -45,7 +61,12 @@ void sc_unwind_start(const struct sc_options *options)
         library = dlopen("libunwind.so.8", RTLD_NOW | RTLD_LOCAL);
     if (library)
         take_backtrace = (backtrace_function *)sc_loader_symbol(library, "unw_backtrace");
-    if (!take_backtrace) {
+    if (take_backtrace) {
+        init_cursor = (init_function *)sc_loader_symbol(library, LIBUNWIND_NAME("init_local2"));
+        step_out = (step_function *)sc_loader_symbol(library, LIBUNWIND_NAME("step"));
+        get_register =
+            (get_register_function *)sc_loader_symbol(library, LIBUNWIND_NAME("get_reg"));
+    } else {
         stacks_mode = SC_STACKS_SITE;
         if (options->verbosity >= 1)
             sc_report_say(NULL, "libunwind.so.8 not found beside libsafecopy.so nor in the system: "
@@ -84,4 +105,32 @@ __attribute__((noinline)) uint32_t sc_unwind_here(void *site)
         return sc_stacks_put(&site, 1);
     uint32_t id = sc_seen_stacks_find(site, depth);
     return id ? id : unwind(site, depth);
+}
+
+unsigned sc_unwind_frames(const void *context, uintptr_t pc, void **frames, unsigned max)
+{
+    _Alignas(16) char cursor[CURSOR_BYTES];
+    unsigned count = 1;
+    frames[0] = (void *)pc;
+    if (!init_cursor || !step_out || !get_register ||
+        init_cursor(cursor, context, SIGNAL_FRAME) != 0)
+        return count;
+    while (count < max && step_out(cursor) > 0) {
+        uintptr_t ip = 0;
+        if (get_register(cursor, REGISTER_IP, &ip) != 0 || ip == 0)
+            break;
+        frames[count++] = (void *)ip;
+    }
+    return count;
+}
+
+uint32_t sc_unwind_from(const void *context, uintptr_t pc)
+{
+    void *frames[SC_STACK_DEPTH_MAX];
+    if (stacks_mode == SC_STACKS_NONE)
+        return 0;
+    unsigned max = stacks_mode == SC_STACKS_FULL ? SC_STACK_DEPTH_MAX : 1;
+    unsigned count = sc_unwind_frames(context, pc, frames, max);
+    frames[0] = (void *)(pc + 1); /* readers look before a frame's address, where its call is */
+    return sc_stacks_put(frames, count);
 }

@@ -22,6 +22,13 @@ void sc_unwind_start(const struct sc_options *options);
  * frames inside of it are ours and are left out. */
 uint32_t sc_unwind_here(void *site);
 
+/* The same of an interrupted context (ucontext_t), as a signal handler has it, from its program
+ * counter on. Needs no frame of the caller's, so it may run on another stack; wants 12 KB of it. */
+uint32_t sc_unwind_from(const void *context, uintptr_t pc);
+
+/* The frames themselves, at most `max` and at least the first; returns how many. */
+unsigned sc_unwind_frames(const void *context, uintptr_t pc, void **frames, unsigned max);
+
 #define SC_SITE() __builtin_return_address(0)
 
 #endif

@@ -114,17 +114,26 @@ static void put_place(struct sc_text *text, const char *preposition, uint32_t st
         sc_text_char(text, ')');
 }
 
-static void put_copy(struct sc_text *text, const struct sc_hazard *hazard)
+static void put_relation(struct sc_text *text, const struct sc_hazard *hazard)
 {
     bool observed = hazard->certainty == SC_OBSERVED;
-    const char *verb = hazard->copy.direction == SC_H2D   ? "read"
-                       : hazard->copy.direction == SC_D2H ? "write"
-                                                          : "use";
+    if (sc_hazard_was_found_later(hazard)) {
+        sc_text_put(text, "found changed what ");
+        sc_text_put(text, hazard->copy.api);
+        sc_text_put(text, " was to read: ");
+        return;
+    }
     sc_text_put(text, observed ? "while " : "with nothing that waits for ");
     sc_text_put(text, hazard->copy.api);
     sc_text_put(text, observed ? " was still to " : " to ");
-    sc_text_put(text, verb);
-    sc_text_char(text, ' ');
+    sc_text_put(text, hazard->copy.direction == SC_H2D   ? "read "
+                      : hazard->copy.direction == SC_D2H ? "write "
+                                                         : "use ");
+}
+
+static void put_copy(struct sc_text *text, const struct sc_hazard *hazard)
+{
+    put_relation(text, hazard);
     sc_text_size(text, hazard->copy.size_bytes);
     sc_text_put(text, " of ");
     sc_text_put(text, sc_hazard_buffer_kind_string(hazard->buffer_kind));

@@ -152,8 +152,8 @@ uint64_t sc_handles_remove(struct sc_handles *handles, uintptr_t handle)
 {
     struct sc_handle_table *table = atomic_load_explicit(&handles->table, memory_order_relaxed);
     struct sc_handle_slot *slot = find(table, handle);
-    if (handle_in(slot) != handle)
-        return 0;
+    if (!handle || handle_in(slot) != handle)
+        return 0; /* an empty slot holds the handle 0 */
     uint64_t value = atomic_load_explicit(&slot->value, memory_order_relaxed);
     begin_change(handles);
     close_gap(table, (uint32_t)(slot - table->slots));

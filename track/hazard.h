@@ -6,6 +6,7 @@
 #ifndef SC_TRACK_HAZARD_H
 #define SC_TRACK_HAZARD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,6 +17,9 @@
     X(SC103, "unregistered-in-flight")                                                             \
     X(SC104, "unmapped-in-flight")                                                                 \
     X(SC105, "pinned-freed-in-flight")                                                             \
+    X(SC201, "source-overwritten-in-flight")                                                       \
+    X(SC202, "destination-read-in-flight")                                                         \
+    X(SC203, "destination-written-in-flight")                                                      \
     X(SC204, "unordered-operations")
 
 enum sc_hazard_code {
@@ -84,6 +88,9 @@ struct sc_hazard {
     struct sc_hazard_copy copy;
     struct sc_hazard_event event;
 };
+
+/* Is the event the call that found a source changed, and not what changed it? */
+bool sc_hazard_was_found_later(const struct sc_hazard *hazard);
 
 /* The words of the report, for example "SC101", "source-freed-in-flight", "deferred". */
 const char *sc_hazard_code_string(enum sc_hazard_code code);

@@ -3,9 +3,25 @@
 #include <errno.h>
 #include <string.h>
 
+#include "track/peek.h"
+
 #include "track/poison.h"
 
-enum { GRID_CELLS = 1 << 16, KEY_SLOTS = 1 << 16, RANGE_CELLS = 1 << 16 };
+enum {
+    GRID_CELLS = 1 << 16,
+    KEY_SLOTS = 1 << 16,
+    RANGE_CELLS = 1 << 16,
+    COPY_BYTES = 4096,
+    COPIES_MAX = 1024,
+};
+
+/* What a source had on a page when that was let go. */
+struct page_copy {
+    uint32_t next;
+    uint32_t size_bytes;
+    uintptr_t address;
+    char bytes[COPY_BYTES];
+};
 
 int sc_inflight_init(struct sc_inflight *inflight, struct sc_order *order)
 {
@@ -13,12 +29,13 @@ int sc_inflight_init(struct sc_inflight *inflight, struct sc_order *order)
     inflight->order = order;
     sc_pool_init(&inflight->ranges, sizeof(struct sc_range));
     sc_pool_init(&inflight->ops, sizeof(struct sc_op));
+    sc_pool_init(&inflight->copies, sizeof(struct page_copy));
     inflight->keys = sc_pages_map(KEY_SLOTS * sizeof *inflight->keys);
     inflight->stray = sc_pool_take(&inflight->ranges);
     if (sc_grid_init(&inflight->range_grid, &inflight->ranges, RANGE_CELLS) ||
         sc_grid_init(&inflight->op_grid, &inflight->ops, GRID_CELLS) ||
-        sc_grid_init(&inflight->heap_grid, &inflight->ops, GRID_CELLS) || !inflight->keys ||
-        !inflight->stray)
+        sc_grid_init(&inflight->heap_grid, &inflight->ops, GRID_CELLS) ||
+        sc_guards_init(&inflight->guards) || !inflight->keys || !inflight->stray)
         return -ENOMEM;
     return 0;
 }
@@ -28,7 +45,9 @@ void sc_inflight_destroy(struct sc_inflight *inflight)
     sc_grid_destroy(&inflight->range_grid);
     sc_grid_destroy(&inflight->op_grid);
     sc_grid_destroy(&inflight->heap_grid);
+    sc_guards_destroy(&inflight->guards);
     sc_pages_unmap(inflight->keys, KEY_SLOTS * sizeof *inflight->keys);
+    sc_pool_destroy(&inflight->copies);
     sc_pool_destroy(&inflight->ranges);
     sc_pool_destroy(&inflight->ops);
 }
@@ -36,6 +55,13 @@ void sc_inflight_destroy(struct sc_inflight *inflight)
 bool sc_direction_writes_host(enum sc_direction direction)
 {
     return direction == SC_D2H || direction == SC_MEMSET;
+}
+
+void sc_ops_add(struct sc_ops *ops, const struct sc_op_info *info)
+{
+    if (ops->count < SC_TRACK_OPS_MAX)
+        ops->ops[ops->count] = *info;
+    ops->count++;
 }
 
 size_t sc_shape_hull_bytes(const struct sc_shape *shape)
@@ -225,6 +251,13 @@ static uint32_t find_equal(struct sc_inflight *inflight, const struct sc_op_info
     return id;
 }
 
+uint32_t sc_inflight_find(struct sc_inflight *inflight, const struct sc_op_info *info)
+{
+    uint32_t id = find_equal(inflight, info);
+    bool same = id && sc_inflight_op(inflight, id)->info.ticket.number == info->ticket.number;
+    return same ? id : 0;
+}
+
 static void unlink_key(struct sc_inflight *inflight, uint32_t id)
 {
     struct sc_op *op = sc_inflight_op(inflight, id);
@@ -291,26 +324,232 @@ static void set_retained(struct sc_inflight *inflight, struct sc_op *op, bool re
     op->retained = retained;
 }
 
-/* The same rows again on the same stream: only the ticket and the call site are new. */
-static void renew(struct sc_inflight *inflight, uint32_t id, const struct sc_op_info *info)
+/* ---- guards, and copies of what is not guarded ---- */
+
+static void guard(struct sc_inflight *inflight, uint32_t id)
 {
     struct sc_op *op = sc_inflight_op(inflight, id);
+    op->cut = false;
+    if (op->info.guard_bytes)
+        op->first_span = sc_guards_add(&inflight->guards, id, op->info.guard_address,
+                                       op->info.guard_bytes, op->info.access, 0);
+}
+
+void sc_inflight_unguard(struct sc_inflight *inflight, uint32_t id)
+{
+    struct sc_op *op = sc_inflight_op(inflight, id);
+    sc_guards_end(&inflight->guards, op->first_span);
+    op->first_span = 0;
+}
+
+static struct page_copy *copy_at(struct sc_inflight *inflight, uint32_t id)
+{
+    return sc_pool_at(&inflight->copies, id);
+}
+
+static void drop_copies(struct sc_inflight *inflight, struct sc_op *op)
+{
+    for (uint32_t id = op->first_copy, next; id; id = next) {
+        next = copy_at(inflight, id)->next;
+        sc_pool_give(&inflight->copies, id);
+    }
+    op->first_copy = 0;
+    if (op->info.slot)
+        sc_staging_give(op->info.slot, &op->info.ticket);
+    op->info.slot = NULL;
+}
+
+static bool source_changed(struct sc_inflight *inflight, const struct sc_op *op)
+{
+    const struct sc_op_info *info = &op->info;
+    if (!info->stable)
+        return false;
+    bool same = !info->slot ||
+                sc_peek_equals(info->shape.address, info->slot->bytes, info->shape.width_bytes);
+    for (uint32_t id = op->first_copy; id && same; id = copy_at(inflight, id)->next) {
+        const struct page_copy *copy = copy_at(inflight, id);
+        same = sc_peek_equals(copy->address, copy->bytes, copy->size_bytes);
+    }
+    return !same;
+}
+
+/* Only of plain copies: the rows of a shape may be many on one page. */
+static void copy_page(struct sc_inflight *inflight, struct sc_op *op, uintptr_t page)
+{
+    const struct sc_shape *shape = &op->info.shape;
+    uintptr_t start = shape->address > page ? shape->address : page;
+    uintptr_t shape_end = shape->address + shape->width_bytes;
+    uintptr_t end = shape_end < page + COPY_BYTES ? shape_end : page + COPY_BYTES;
+    if (op->info.direction != SC_H2D || !op->info.stable || op->info.slot || shape->rows != 1 ||
+        start >= end || inflight->copies.live >= COPIES_MAX)
+        return;
+    uint32_t id = sc_pool_take(&inflight->copies);
+    if (!id)
+        return;
+    struct page_copy *copy = copy_at(inflight, id);
+    copy->address = start;
+    copy->size_bytes = (uint32_t)(end - start);
+    copy->next = op->first_copy;
+    if (sc_peek(copy->bytes, start, end - start))
+        op->first_copy = id;
+    else
+        sc_pool_give(&inflight->copies, id);
+}
+
+/* The pages of the span that the interval touches. */
+static void copy_pages(struct sc_inflight *inflight, struct sc_op *op, uint32_t span,
+                       uintptr_t start, uintptr_t end)
+{
+    uintptr_t first = sc_span_start(sc_guards_span(&inflight->guards, span));
+    uintptr_t last = sc_span_end(sc_guards_span(&inflight->guards, span));
+    start &= ~inflight->guards.page_mask;
+    for (uintptr_t page = first > start ? first : start; page < last && page < end;
+         page += COPY_BYTES)
+        copy_page(inflight, op, page);
+}
+
+static bool forbids(const struct sc_op *op, enum sc_touch touch)
+{
+    return op->first_span &&
+           (touch == SC_TOUCH_WRITE || sc_direction_writes_host(op->info.direction));
+}
+
+struct forbidding_search {
+    struct sc_inflight *inflight;
+    enum sc_touch touch;
+    uint32_t span;
+};
+
+static bool note_forbidding(void *context, uint32_t span)
+{
+    struct forbidding_search *search = context;
+    uint32_t op = sc_guards_span(&search->inflight->guards, span)->op;
+    if (forbids(sc_inflight_op(search->inflight, op), search->touch))
+        search->span = span;
+    return !search->span;
+}
+
+void sc_inflight_let_go(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
+                        enum sc_touch touch, bool keep_copies)
+{
+    for (;;) {
+        struct forbidding_search search = {inflight, touch, 0};
+        sc_grid_overlaps_locked(&inflight->guards.grid, address, size_bytes, note_forbidding,
+                                &search);
+        if (!search.span)
+            return;
+        struct sc_op *op =
+            sc_inflight_op(inflight, sc_guards_span(&inflight->guards, search.span)->op);
+        if (keep_copies)
+            copy_pages(inflight, op, search.span, address, address + size_bytes);
+        op->first_span = sc_guards_cut(&inflight->guards, op->first_span, address, size_bytes);
+        op->cut = true;
+    }
+}
+
+struct touch_visit {
+    struct sc_inflight *inflight;
+    struct sc_shape touched;
+    enum sc_touch touch;
+    sc_inflight_visit *visit;
+    void *context;
+};
+
+static bool visit_touched(void *context, uint32_t id)
+{
+    struct touch_visit *search = context;
+    const struct sc_op *op = sc_inflight_op(search->inflight, id);
+    if (!forbids(op, search->touch) || !sc_shapes_touch(&op->info.shape, &search->touched))
+        return true;
+    return search->visit(search->context, id);
+}
+
+void sc_inflight_touched(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
+                         enum sc_touch touch, sc_inflight_visit *visit, void *context)
+{
+    struct touch_visit search = {
+        inflight, {address, size_bytes, size_bytes, 1}, touch, visit, context};
+    sc_inflight_overlaps(inflight, address, size_bytes, visit_touched, &search);
+}
+
+struct found_ops {
+    struct sc_inflight *inflight;
+    struct sc_ops *ops;
+};
+
+static bool seal_op(void *context, uint32_t id)
+{
+    struct found_ops *seal = context;
+    struct sc_op *op = sc_inflight_op(seal->inflight, id);
+    if (source_changed(seal->inflight, op))
+        sc_ops_add(seal->ops, &op->info);
+    op->info.stable = false;
+    return true;
+}
+
+void sc_inflight_seal(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
+                      struct sc_ops *overwritten)
+{
+    struct found_ops seal = {inflight, overwritten};
+    sc_inflight_overlaps(inflight, address, size_bytes, seal_op, &seal);
+}
+
+static bool note_writer(void *context, uint32_t id)
+{
+    struct found_ops *search = context;
+    if (sc_direction_writes_host(sc_inflight_op(search->inflight, id)->info.direction))
+        sc_ops_add(search->ops, &sc_inflight_op(search->inflight, id)->info);
+    return search->ops->count == 0;
+}
+
+/* Behind an operation that is still to write them, bytes of a source are not there yet. */
+static bool is_stable(struct sc_inflight *inflight, const struct sc_op_info *info)
+{
+    struct sc_ops writers = {0};
+    struct found_ops search = {inflight, &writers};
+    if (!info->stable || info->direction != SC_H2D)
+        return false;
+    if (writer_count(home_of(inflight, info->range)) || writer_count(home_of(inflight, 0)))
+        sc_inflight_overlaps(inflight, info->shape.address, sc_shape_hull_bytes(&info->shape),
+                             note_writer, &search);
+    return writers.count == 0;
+}
+
+/* The same rows again on the same stream: only the ticket and the call site are new, and the
+ * snapshot. */
+static void renew(struct sc_inflight *inflight, uint32_t id, const struct sc_op_info *info,
+                  struct sc_ops *overwritten)
+{
+    struct sc_op *op = sc_inflight_op(inflight, id);
+    bool stable = is_stable(inflight, info);
+    bool guarded_alike = op->first_span && !op->cut && op->info.access == info->access &&
+                         op->info.guard_address == info->guard_address &&
+                         op->info.guard_bytes == info->guard_bytes;
+    if (source_changed(inflight, op))
+        sc_ops_add(overwritten, &op->info);
+    drop_copies(inflight, op);
     if (op->stream_next || op->retained) {
         unlink_from_stream(inflight, id);
         set_retained(inflight, op, false);
         link_to_stream(inflight, id);
     }
     op->info = *info;
+    op->info.stable = stable;
+    if (!guarded_alike) {
+        sc_inflight_unguard(inflight, id);
+        guard(inflight, id);
+    }
 }
 
-bool sc_inflight_add(struct sc_inflight *inflight, const struct sc_op_info *info)
+bool sc_inflight_add(struct sc_inflight *inflight, const struct sc_op_info *info,
+                     struct sc_ops *overwritten)
 {
     size_t hull_bytes = sc_shape_hull_bytes(&info->shape);
     if (hull_bytes == 0)
         return true;
     uint32_t id = find_equal(inflight, info);
     if (id) {
-        renew(inflight, id, info);
+        renew(inflight, id, info, overwritten);
         return true;
     }
     id = sc_pool_take(&inflight->ops);
@@ -319,6 +558,7 @@ bool sc_inflight_add(struct sc_inflight *inflight, const struct sc_op_info *info
     struct sc_op *op = sc_inflight_op(inflight, id);
     uint32_t *key = key_slot(inflight, info);
     op->info = *info;
+    op->info.stable = is_stable(inflight, info);
     op->key_next = *key;
     *key = id;
     set_node(&op->node, info->shape.address, hull_bytes);
@@ -326,6 +566,7 @@ bool sc_inflight_add(struct sc_inflight *inflight, const struct sc_op_info *info
     link_to_range(inflight, id);
     link_to_stream(inflight, id);
     sc_order_reference(inflight->order, info->ticket.stream);
+    guard(inflight, id);
     return true;
 }
 
@@ -333,6 +574,8 @@ void sc_inflight_drop(struct sc_inflight *inflight, uint32_t id)
 {
     struct sc_op *op = sc_inflight_op(inflight, id);
     uint32_t stream = op->info.ticket.stream;
+    sc_inflight_unguard(inflight, id);
+    drop_copies(inflight, op);
     set_retained(inflight, op, false);
     unlink_key(inflight, id);
     unlink_from_range(inflight, id);
@@ -431,7 +674,7 @@ void sc_inflight_conflicts(struct sc_inflight *inflight, const struct sc_op_info
     }
 }
 
-bool sc_inflight_retire(struct sc_inflight *inflight, unsigned limit)
+bool sc_inflight_retire(struct sc_inflight *inflight, unsigned limit, struct sc_ops *overwritten)
 {
     uint32_t next = 0;
     for (uint32_t id = inflight->busy; id; id = next) {
@@ -443,6 +686,8 @@ bool sc_inflight_retire(struct sc_inflight *inflight, unsigned limit)
                 break;
             if (limit-- == 0)
                 return true;
+            if (overwritten && source_changed(inflight, op))
+                sc_ops_add(overwritten, &op->info);
             sc_inflight_drop(inflight, stream->first_op);
         }
     }
@@ -459,6 +704,8 @@ void sc_inflight_note_complete(struct sc_inflight *inflight, uint32_t id)
         if (op->info.ticket.number > complete)
             return;
         set_retained(inflight, op, true);
+        if (!inflight->guard_until_known)
+            sc_inflight_unguard(inflight, stream->first_open);
         stream->first_open = op->stream_next;
         if (inflight->retained > SC_RETAINED_MAX)
             sc_inflight_drop(inflight, stream->first_op);

@@ -16,10 +16,15 @@
 #define SC_TRACK_INFLIGHT_H
 
 #include "track/grid.h"
+#include "track/guard.h"
 #include "track/hazard.h"
 #include "track/order.h"
+#include "track/staging.h"
 
 enum { SC_RETAINED_MAX = 1 << 16 };
+
+/* May pages of a range be protected? Not where their access is not plain read and write. */
+enum sc_guarding { SC_GUARDING_UNKNOWN, SC_GUARDING_ALLOWED, SC_GUARDING_FORBIDDEN };
 
 struct sc_range {
     struct sc_grid_node node; /* first: the grid's rule */
@@ -27,6 +32,8 @@ struct sc_range {
     _Atomic uint32_t context;
     _Atomic uint32_t op_count;
     _Atomic uint32_t writer_count; /* operations among them that write host memory */
+    _Atomic uint32_t guarding;     /* enum sc_guarding */
+    _Atomic bool no_snapshots;     /* kernels may write it, or reading it is slow */
     uint32_t first_op;
 };
 
@@ -47,8 +54,13 @@ struct sc_op_info {
     enum sc_buffer_kind kind;
     uint32_t stack;
     int32_t thread;
-    uint64_t ticks; /* sc_ticks() at issue */
-    uint32_t range; /* 0: none */
+    uint64_t ticks;        /* sc_ticks() at issue */
+    uint32_t range;        /* 0: none */
+    enum sc_access access; /* what the host may do with the guarded pages */
+    uintptr_t guard_address;
+    size_t guard_bytes;   /* 0: unguarded */
+    struct sc_slot *slot; /* the snapshot that the device reads instead, or NULL */
+    bool stable;          /* nothing but the host can have changed its bytes since the issue */
 };
 
 struct sc_op {
@@ -57,8 +69,21 @@ struct sc_op {
     uint32_t key_next;
     uint32_t range_previous, range_next;
     uint32_t stream_previous, stream_next;
-    bool retained; /* complete, kept for latent hazards */
+    uint32_t first_span; /* what of it is guarded now */
+    uint32_t first_copy; /* of source pages that were let go */
+    bool retained;       /* complete, kept for latent hazards */
+    bool cut;            /* some of its pages were let go */
 };
+
+enum { SC_TRACK_OPS_MAX = 8 };
+
+/* Operations that were found, by value: they may be gone by now. */
+struct sc_ops {
+    unsigned count; /* how many there were; the first SC_TRACK_OPS_MAX are kept */
+    struct sc_op_info ops[SC_TRACK_OPS_MAX];
+};
+
+void sc_ops_add(struct sc_ops *ops, const struct sc_op_info *info);
 
 struct sc_inflight {
     struct sc_order *order;
@@ -67,6 +92,9 @@ struct sc_inflight {
     struct sc_grid range_grid;
     struct sc_grid op_grid;   /* operations on ranges that only the driver frees */
     struct sc_grid heap_grid; /* operations on memory that free() or munmap() could take away */
+    struct sc_guards guards;
+    struct sc_pool copies;  /* of pages, struct sc_page_copy */
+    bool guard_until_known; /* and not only until complete */
     uint32_t *keys;
     uint32_t busy; /* first stream with operations */
     uint32_t retained;
@@ -98,8 +126,10 @@ static inline struct sc_op *sc_inflight_op(struct sc_inflight *inflight, uint32_
 
 bool sc_direction_writes_host(enum sc_direction direction);
 
-/* False: out of memory, the operation is not tracked. */
-bool sc_inflight_add(struct sc_inflight *inflight, const struct sc_op_info *info);
+/* False: out of memory, the operation is not tracked. An equal operation that it replaces is
+ * returned in `overwritten` if its source was changed since. */
+bool sc_inflight_add(struct sc_inflight *inflight, const struct sc_op_info *info,
+                     struct sc_ops *overwritten);
 void sc_inflight_drop(struct sc_inflight *inflight, uint32_t op);
 
 /* Calls visit for each operation not known done whose hull overlaps the interval, until it returns
@@ -113,11 +143,35 @@ void sc_inflight_overlaps(struct sc_inflight *inflight, uintptr_t address, size_
 void sc_inflight_conflicts(struct sc_inflight *inflight, const struct sc_op_info *info,
                            sc_inflight_visit *visit, void *context);
 
-/* Retires what is known done, at most `limit` operations; true if there may be more. */
-bool sc_inflight_retire(struct sc_inflight *inflight, unsigned limit);
+/* Retires what is known done, at most `limit` operations; true if there may be more. With
+ * `overwritten` (which may be NULL), sources are compared with the copies that were made of them,
+ * and those that differ are added to it. */
+bool sc_inflight_retire(struct sc_inflight *inflight, unsigned limit, struct sc_ops *overwritten);
+
+/* The device, or the host in order, is about to write the interval: copies made of sources there
+ * are compared for the last time. */
+void sc_inflight_seal(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
+                      struct sc_ops *overwritten);
+
+/* Calls visit for each operation not known done, guarded anywhere, that forbids the host to touch
+ * one of these bytes so, until it returns false. The visitor must not change anything. */
+void sc_inflight_touched(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
+                         enum sc_touch touch, sc_inflight_visit *visit, void *context);
+
+/* Lets go of the pages that the interval touches, as far as operations forbid such a touch. With
+ * `keep_copies`, what sources have on them is copied first, to be compared when they are known
+ * done. */
+void sc_inflight_let_go(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
+                        enum sc_touch touch, bool keep_copies);
+
+/* The operation is no longer guarded at all. */
+void sc_inflight_unguard(struct sc_inflight *inflight, uint32_t op);
 
 /* `stream` has been seen complete up to its field `complete`: keeps or forgets what that covers. */
 void sc_inflight_note_complete(struct sc_inflight *inflight, uint32_t stream);
+
+/* An operation with this ticket, or 0. */
+uint32_t sc_inflight_find(struct sc_inflight *inflight, const struct sc_op_info *info);
 
 bool sc_shapes_touch(const struct sc_shape *a, const struct sc_shape *b);
 size_t sc_shape_hull_bytes(const struct sc_shape *shape);

@@ -8,6 +8,7 @@
 enum { RETIRE_BATCH = 256 };
 
 struct sc_track sc_track = {.lock = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP};
+__thread int sc_track_inside __attribute__((tls_model("initial-exec")));
 
 /* Held for some tens of nanoseconds: a thread that finds it taken spins before it sleeps. */
 static void init_lock(pthread_mutex_t *lock)
@@ -43,12 +44,16 @@ void sc_track_destroy(struct sc_track *track)
 
 static void lock(struct sc_track *track)
 {
+    sc_track_inside++;
+    atomic_signal_fence(memory_order_seq_cst);
     pthread_mutex_lock(&track->lock);
 }
 
 static void unlock(struct sc_track *track)
 {
     pthread_mutex_unlock(&track->lock);
+    atomic_signal_fence(memory_order_seq_cst);
+    sc_track_inside--;
 }
 
 /* After every change of what free() and munmap() must look at. */
@@ -133,21 +138,23 @@ struct sc_point sc_track_event_point(struct sc_track *track, uintptr_t event)
 
 /* In batches, so that no thread waits long for the lock behind a synchronise that ends a hundred
  * thousand operations. */
-static void retire(struct sc_track *track)
+static void retire(struct sc_track *track, struct sc_ops *overwritten)
 {
-    while (sc_inflight_retire(&track->inflight, RETIRE_BATCH)) {
+    while (sc_inflight_retire(&track->inflight, RETIRE_BATCH, overwritten)) {
         unlock(track);
         lock(track);
     }
     publish_watch(track);
 }
 
-void sc_track_known(struct sc_track *track, struct sc_point *point)
+void sc_track_known(struct sc_track *track, struct sc_point *point, struct sc_ops *overwritten)
 {
+    if (overwritten)
+        overwritten->count = 0;
     lock(track);
     sc_order_known(&track->order, point);
     sc_order_release(&track->order, point);
-    retire(track);
+    retire(track, overwritten);
     unlock(track);
 }
 
@@ -263,6 +270,16 @@ void sc_track_remove_range(struct sc_track *track, uintptr_t address)
     unlock(track);
 }
 
+void sc_track_forbid_snapshots(struct sc_track *track, uintptr_t address)
+{
+    lock(track);
+    uint32_t range = sc_grid_point_locked(&track->inflight.range_grid, address);
+    if (range)
+        atomic_store_explicit(&sc_inflight_range(&track->inflight, range)->no_snapshots, true,
+                              memory_order_release);
+    unlock(track);
+}
+
 struct range_search {
     struct sc_track *track;
     uint32_t context;
@@ -303,6 +320,8 @@ static struct sc_range_info describe_range(struct sc_track *track, uint32_t id)
     info.size_bytes = atomic_load_explicit(&range->node.size_bytes, memory_order_acquire);
     info.kind = atomic_load_explicit(&range->kind, memory_order_acquire);
     info.context = atomic_load_explicit(&range->context, memory_order_acquire);
+    info.guarding = (enum sc_guarding)atomic_load_explicit(&range->guarding, memory_order_acquire);
+    info.no_snapshots = atomic_load_explicit(&range->no_snapshots, memory_order_acquire);
     return info;
 }
 
@@ -342,10 +361,7 @@ struct ops_collector {
 static bool collect_op(void *context, uint32_t id)
 {
     struct ops_collector *collector = context;
-    struct sc_ops *ops = collector->ops;
-    if (ops->count < SC_TRACK_OPS_MAX)
-        ops->ops[ops->count] = sc_inflight_op(&collector->track->inflight, id)->info;
-    ops->count++;
+    sc_ops_add(collector->ops, &sc_inflight_op(&collector->track->inflight, id)->info);
     return true;
 }
 
@@ -359,18 +375,135 @@ void sc_track_conflicts(struct sc_track *track, const struct sc_op_info *info,
     unlock(track);
 }
 
-void sc_track_issue(struct sc_track *track, struct sc_op_info *info, struct sc_ops *conflicts)
+void sc_track_issue(struct sc_track *track, struct sc_op_info *info, struct sc_issued *issued)
 {
-    struct ops_collector collector = {track, conflicts};
-    conflicts->count = 0;
+    struct ops_collector collector = {track, &issued->conflicts};
+    issued->conflicts.count = 0;
+    issued->overwritten.count = 0;
     lock(track);
     atomic_store_explicit(&track->operations,
                           atomic_load_explicit(&track->operations, memory_order_relaxed) + 1,
                           memory_order_relaxed);
     info->ticket = sc_order_issue(&track->order, info->ticket.stream);
     sc_inflight_conflicts(&track->inflight, info, collect_op, &collector);
-    sc_inflight_add(&track->inflight, info);
+    if (!sc_inflight_add(&track->inflight, info, &issued->overwritten) && info->slot)
+        sc_staging_give(info->slot, &info->ticket);
     publish_watch(track);
+    unlock(track);
+}
+
+/* ---- guards and snapshots ---- */
+
+void sc_track_touched(struct sc_track *track, uintptr_t address, size_t size_bytes,
+                      enum sc_touch touch, struct sc_ops *found)
+{
+    struct ops_collector collector = {track, found};
+    found->count = 0;
+    lock(track);
+    sc_inflight_touched(&track->inflight, address, size_bytes, touch, collect_op, &collector);
+    unlock(track);
+}
+
+void sc_track_seal(struct sc_track *track, uintptr_t address, size_t size_bytes,
+                   struct sc_ops *overwritten)
+{
+    overwritten->count = 0;
+    lock(track);
+    sc_inflight_seal(&track->inflight, address, size_bytes, overwritten);
+    unlock(track);
+}
+
+void sc_track_let_go(struct sc_track *track, uintptr_t address, size_t size_bytes,
+                     enum sc_touch touch, bool keep_copies)
+{
+    lock(track);
+    sc_inflight_let_go(&track->inflight, address, size_bytes, touch, keep_copies);
+    unlock(track);
+}
+
+void sc_track_unguard(struct sc_track *track, const struct sc_ops *ops)
+{
+    lock(track);
+    for (unsigned i = 0; i < ops->count && i < SC_TRACK_OPS_MAX; i++) {
+        uint32_t op = sc_inflight_find(&track->inflight, &ops->ops[i]);
+        if (op)
+            sc_inflight_unguard(&track->inflight, op);
+    }
+    unlock(track);
+}
+
+void sc_track_unguard_all(struct sc_track *track)
+{
+    lock(track);
+    sc_inflight_let_go(&track->inflight, 0, SIZE_MAX - track->inflight.guards.page_mask,
+                       SC_TOUCH_WRITE, false);
+    unlock(track);
+}
+
+void sc_track_lock_for_fork(struct sc_track *track)
+{
+    lock(track);
+}
+
+void sc_track_unlock_after_fork(struct sc_track *track, bool in_child)
+{
+    if (in_child)
+        init_lock(&track->lock);
+    else
+        pthread_mutex_unlock(&track->lock);
+    sc_track_inside--;
+}
+
+bool sc_track_settle_guards(struct sc_track *track, struct sc_guard_change *change)
+{
+    lock(track);
+    bool more = sc_guards_settle(&track->inflight.guards, change);
+    unlock(track);
+    return more;
+}
+
+struct guarding_change {
+    struct sc_track *track;
+    enum sc_guarding guarding;
+};
+
+static bool set_guarding(void *context, uint32_t id)
+{
+    struct guarding_change *change = context;
+    struct sc_range *range = sc_inflight_range(&change->track->inflight, id);
+    atomic_store_explicit(&range->guarding, change->guarding, memory_order_release);
+    return true;
+}
+
+void sc_track_set_guarding(struct sc_track *track, uintptr_t address, size_t size_bytes,
+                           enum sc_guarding guarding)
+{
+    struct guarding_change change = {track, guarding};
+    lock(track);
+    sc_grid_overlaps_locked(&track->inflight.range_grid, address, size_bytes, set_guarding,
+                            &change);
+    if (guarding == SC_GUARDING_FORBIDDEN)
+        sc_inflight_let_go(&track->inflight, address, size_bytes, SC_TOUCH_WRITE, false);
+    unlock(track);
+}
+
+struct sc_slot *sc_track_take_slot(struct sc_track *track, struct sc_staging *staging,
+                                   uint32_t range, size_t size_bytes)
+{
+    struct sc_slot *slot = NULL;
+    lock(track);
+    if (!may_conflict(sc_inflight_range(&track->inflight, range), false) &&
+        !may_conflict(sc_inflight_range(&track->inflight, track->inflight.stray), false))
+        slot = sc_staging_take(staging, size_bytes);
+    unlock(track);
+    return slot;
+}
+
+void sc_track_give_slot(struct sc_track *track, struct sc_slot *slot)
+{
+    struct sc_ticket unused = slot->ticket;
+    lock(track);
+    sc_staging_give(slot, &unused);
     unlock(track);
 }
 
@@ -431,6 +564,26 @@ static bool make_hold(struct sc_track *track, struct sc_take_down *request)
     request->held = filler.hold;
     request->held_age = sc_holds_at(holds, filler.hold)->age;
     return true;
+}
+
+void sc_track_await(struct sc_track *track, const struct sc_ops *ops, struct sc_take_down *request)
+{
+    struct sc_holds *holds = &track->holds;
+    bool known = true;
+    lock(track);
+    uint64_t now_ns = sc_now_ns();
+    request->held =
+        sc_holds_add(holds, SC_HOLD_WAIT, request->address, request->size_bytes, 0, now_ns);
+    for (unsigned i = 0; request->held && known && i < ops->count && i < SC_TRACK_OPS_MAX; i++)
+        known = sc_holds_require(holds, request->held, &ops->ops[i].ticket);
+    if (request->held && !known) {
+        sc_holds_remove(holds, request->held, now_ns);
+        request->held = 0;
+    }
+    if (request->held)
+        request->held_age = sc_holds_at(holds, request->held)->age;
+    publish_watch(track);
+    unlock(track);
 }
 
 static void drop_ops(struct sc_track *track, const struct sc_take_down *request)

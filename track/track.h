@@ -18,8 +18,6 @@
 #include "track/inflight.h"
 #include "track/ticks.h"
 
-enum { SC_TRACK_OPS_MAX = 8 };
-
 struct sc_track {
     pthread_mutex_t lock;
     struct sc_order order;
@@ -33,6 +31,10 @@ struct sc_track {
 
 /* The process's own. Tests make others. */
 extern struct sc_track sc_track;
+
+/* Above 0 while the calling thread is inside of a lock of ours that a signal handler which
+ * interrupts it may not ask for. */
+extern __thread int sc_track_inside __attribute__((tls_model("initial-exec")));
 
 int sc_track_init(struct sc_track *track); /* 0 or -ENOMEM */
 void sc_track_destroy(struct sc_track *track);
@@ -53,8 +55,9 @@ enum sc_scope { SC_SCOPE_STREAM, SC_SCOPE_LEGACY, SC_SCOPE_CONTEXT };
 struct sc_point sc_track_point(struct sc_track *track, uint32_t stream, enum sc_scope scope);
 struct sc_point sc_track_event_point(struct sc_track *track, uintptr_t event);
 
-/* Each ends the point. Known: the host has seen it done. */
-void sc_track_known(struct sc_track *track, struct sc_point *point);
+/* Each ends the point. Known: the host has seen it done. Sources found overwritten meanwhile are
+ * stored in `overwritten`, unless that is NULL: their memory is gone. */
+void sc_track_known(struct sc_track *track, struct sc_point *point, struct sc_ops *overwritten);
 void sc_track_forget_point(struct sc_track *track, struct sc_point *point);
 
 /* A record is work on its stream: take the point before the real call, and name the event after it
@@ -78,11 +81,15 @@ struct sc_range_info {
     size_t size_bytes;
     enum sc_buffer_kind kind;
     uint32_t context;
+    enum sc_guarding guarding;
+    bool no_snapshots;
 };
 
 void sc_track_add_range(struct sc_track *track, uintptr_t address, size_t size_bytes,
                         enum sc_buffer_kind kind, uint32_t context);
 void sc_track_remove_range(struct sc_track *track, uintptr_t address);
+/* Sources in it are neither snapshotted nor compared. */
+void sc_track_forbid_snapshots(struct sc_track *track, uintptr_t address);
 /* The contexts' memory is gone with it. */
 void sc_track_remove_ranges_of(struct sc_track *track, uint32_t context);
 
@@ -95,19 +102,62 @@ bool sc_track_may_conflict(struct sc_track *track, uint32_t range, enum sc_direc
 
 /* ---- operations ---- */
 
-struct sc_ops {
-    unsigned count; /* how many there were; the first SC_TRACK_OPS_MAX are kept */
-    struct sc_op_info ops[SC_TRACK_OPS_MAX];
-};
-
 /* Unordered operations in flight that conflict with what is about to be issued on
  * info->ticket.stream (the only field of the ticket that counts here). */
 void sc_track_conflicts(struct sc_track *track, const struct sc_op_info *info,
                         struct sc_ops *conflicts);
 
-/* The operation has been issued: gives it its ticket and remembers it. Conflicts that are still
- * there (a second thread was faster) are stored, like above. */
-void sc_track_issue(struct sc_track *track, struct sc_op_info *info, struct sc_ops *conflicts);
+struct sc_take_down;
+
+struct sc_issued {
+    struct sc_ops conflicts;   /* that are still there: a second thread was faster */
+    struct sc_ops overwritten; /* an equal operation, whose source was changed since */
+};
+
+/* The operation has been issued: gives it its ticket and remembers it. */
+void sc_track_issue(struct sc_track *track, struct sc_op_info *info, struct sc_issued *issued);
+
+/* ---- guards and snapshots ----
+ *
+ * The caller brings the pages into line (sc_track_settle_guards) after everything here that issues
+ * or ends operations. */
+
+/* Operations that forbid the host to touch the interval so, by what is guarded now. */
+void sc_track_touched(struct sc_track *track, uintptr_t address, size_t size_bytes,
+                      enum sc_touch touch, struct sc_ops *found);
+
+/* Before the device, or the host in order, writes the interval (sc_inflight_seal). */
+void sc_track_seal(struct sc_track *track, uintptr_t address, size_t size_bytes,
+                   struct sc_ops *overwritten);
+
+/* Lets go of pages (sc_inflight_let_go). */
+void sc_track_let_go(struct sc_track *track, uintptr_t address, size_t size_bytes,
+                     enum sc_touch touch, bool keep_copies);
+
+/* These operations are no longer guarded. */
+void sc_track_unguard(struct sc_track *track, const struct sc_ops *ops);
+void sc_track_unguard_all(struct sc_track *track);
+
+/* For fork: the lock is held over it, and in the child it is a new one. */
+void sc_track_lock_for_fork(struct sc_track *track);
+void sc_track_unlock_after_fork(struct sc_track *track, bool in_child);
+
+/* A hold of kind SC_HOLD_WAIT for these operations, which stay: `request` says where, and gets
+ * `held`, 0 if there is no memory. */
+void sc_track_await(struct sc_track *track, const struct sc_ops *ops, struct sc_take_down *request);
+
+/* Whether ranges in the interval may be guarded; forbidding ends the guards that there are. */
+void sc_track_set_guarding(struct sc_track *track, uintptr_t address, size_t size_bytes,
+                           enum sc_guarding guarding);
+
+/* A step of sc_guards_settle. */
+bool sc_track_settle_guards(struct sc_track *track, struct sc_guard_change *change);
+
+/* A slot for a snapshot of a source on this range, or NULL: there is none, or an operation that
+ * writes the range has not been seen complete. The caller gives back what it does not issue. */
+struct sc_slot *sc_track_take_slot(struct sc_track *track, struct sc_staging *staging,
+                                   uint32_t range, size_t size_bytes);
+void sc_track_give_slot(struct sc_track *track, struct sc_slot *slot);
 
 /* ---- giving back ---- */
 

@@ -30,6 +30,18 @@ static char *name_of(const json_t *frame, struct sc_symbols *symbols)
     return name != NULL ? sc_symbols_demangle(name) : NULL;
 }
 
+static void print_source_line(FILE *out, const json_t *frame, struct sc_symbols *symbols)
+{
+    const char *module = sc_reader_string(frame, "module", NULL);
+    uint64_t offset = strtoull(sc_reader_string(frame, "offset", "0"), NULL, 16);
+    int number = 0;
+    const char *file = module != NULL ? sc_symbols_line(symbols, module, offset, &number) : NULL;
+    if (file != NULL && number > 0)
+        fprintf(out, " at %s:%d\n", file, number);
+    else
+        fputc('\n', out);
+}
+
 static void print_frame(FILE *out, const json_t *frame, size_t index, struct sc_symbols *symbols)
 {
     const char *file = sc_reader_string(frame, "file", NULL);
@@ -40,8 +52,9 @@ static void print_frame(FILE *out, const json_t *frame, size_t index, struct sc_
     }
     char *name = name_of(frame, symbols);
     const char *module = sc_reader_string(frame, "module", NULL);
-    fprintf(out, "      #%zu %s (%s%s%s)\n", index, name != NULL ? name : "?",
+    fprintf(out, "      #%zu %s (%s%s%s)", index, name != NULL ? name : "?",
             module != NULL ? module : "", module != NULL ? "+" : "", string_of(frame, "offset"));
+    print_source_line(out, frame, symbols);
     free(name);
 }
 
@@ -66,6 +79,10 @@ static const char *advice(const char *code)
         {"SC104", "unmap only after a wait that covers the copy"},
         {"SC105",
          "wait for the copy before cudaFreeHost: that it waits by itself is not documented"},
+        {"SC201", "write into the source again only after a wait that covers the copy, or fill "
+                  "another buffer meanwhile"},
+        {"SC202", "read the destination only after a wait that covers the copy"},
+        {"SC203", "write into the destination only after a wait that covers the copy"},
         {"SC204", "order the two operations: record an event after the first and make the second's "
                   "stream wait for it (cudaStreamWaitEvent)"},
     };
@@ -79,6 +96,15 @@ static const char *advice(const char *code)
 static const char *plural(json_int_t count)
 {
     return count == 1 ? "" : "s";
+}
+
+/* A source that was found changed by a later driver call (docs/hazards.md, SC201). */
+static const char *relation(const json_t *hazard)
+{
+    const char *api = string_of(json_object_get(hazard, "event"), "api");
+    bool found_later =
+        strcmp(string_of(hazard, "code"), "SC201") == 0 && strncmp(api, "cu", 2) == 0;
+    return found_later ? "found changed the source of" : "came before the end of";
 }
 
 static void print_hazard(FILE *out, const json_t *hazard, struct sc_symbols *symbols)
@@ -101,12 +127,12 @@ static void print_hazard(FILE *out, const json_t *hazard, struct sc_symbols *sym
             string_of(buffer, "address"), sc_reader_number(buffer, "size"));
     print_stack(out, event, symbols);
     fprintf(out,
-            "    came before the end of %s %s, %" JSON_INTEGER_FORMAT
+            "    %s %s %s, %" JSON_INTEGER_FORMAT
             " bytes at %s (stream %s, device %" JSON_INTEGER_FORMAT ", thread %" JSON_INTEGER_FORMAT
             ")\n",
-            string_of(copy, "api"), string_of(copy, "direction"), sc_reader_number(copy, "size"),
-            string_of(copy, "address"), string_of(copy, "stream"), sc_reader_number(copy, "device"),
-            sc_reader_number(copy, "thread"));
+            relation(hazard), string_of(copy, "api"), string_of(copy, "direction"),
+            sc_reader_number(copy, "size"), string_of(copy, "address"), string_of(copy, "stream"),
+            sc_reader_number(copy, "device"), sc_reader_number(copy, "thread"));
     print_stack(out, copy, symbols);
     fprintf(out, "    What to do: %s.\n\n", advice(code));
 }

@@ -11,6 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "report/command/source_lines.h"
+
 struct symbol {
     uint64_t start, end;
     char *name;
@@ -21,6 +23,8 @@ struct module {
     char *path;
     char *build_id; /* expected; NULL if not known */
     bool loaded, contradicted;
+    bool is_build; /* the file is the one that ran */
+    struct sc_source_lines *lines;
     uint64_t first_address; /* of the mapping, as the file numbers addresses */
     struct symbol *symbols; /* sorted by start */
     size_t count, capacity;
@@ -41,6 +45,7 @@ static void free_module(struct module *module)
     for (size_t i = 0; i < module->count; i++)
         free(module->symbols[i].name);
     free(module->symbols);
+    sc_source_lines_close(module->lines);
     free(module->build_id);
     free(module->path);
     free(module);
@@ -168,9 +173,12 @@ static void read_file(struct module *module, const char *path, bool is_debug_fil
     Elf *elf = fd >= 0 ? elf_begin(fd, ELF_C_READ_MMAP, NULL) : NULL;
     if (elf != NULL && elf_kind(elf) == ELF_K_ELF) {
         read_headers(elf, &first_address, build_id);
-        if (!is_debug_file)
+        bool is_build = module->build_id == NULL || strcmp(module->build_id, build_id) == 0;
+        if (!is_debug_file) {
             module->first_address = first_address;
-        if (module->build_id == NULL || strcmp(module->build_id, build_id) == 0)
+            module->is_build = is_build;
+        }
+        if (is_build)
             read_tables(module, elf);
         else
             fprintf(stderr, "safecopy: %s is not the build that ran; its names are not used\n",
@@ -205,6 +213,8 @@ static void load(struct module *module)
         return;
     read_file(module, module->path, false);
     read_debug_file(module);
+    if (module->is_build)
+        module->lines = sc_source_lines_open(module->path);
     if (module->count > 0)
         qsort(module->symbols, module->count, sizeof(struct symbol), by_start);
 }
@@ -228,14 +238,27 @@ static const char *name_at(const struct module *module, uint64_t address)
     return NULL;
 }
 
-const char *sc_symbols_find(struct sc_symbols *symbols, const char *path, uint64_t offset)
+static struct module *loaded_module(struct sc_symbols *symbols, const char *path)
 {
     struct module *module = find_module(symbols, path);
-    if (module == NULL || offset == 0)
-        return NULL;
-    if (!module->loaded)
+    if (module != NULL && !module->loaded)
         load(module);
-    return name_at(module, module->first_address + offset - 1);
+    return module;
+}
+
+const char *sc_symbols_find(struct sc_symbols *symbols, const char *path, uint64_t offset)
+{
+    struct module *module = offset != 0 ? loaded_module(symbols, path) : NULL;
+    return module != NULL ? name_at(module, module->first_address + offset - 1) : NULL;
+}
+
+const char *sc_symbols_line(struct sc_symbols *symbols, const char *path, uint64_t offset,
+                            int *number)
+{
+    struct module *module = offset != 0 ? loaded_module(symbols, path) : NULL;
+    if (module == NULL || module->lines == NULL)
+        return NULL;
+    return sc_source_lines_find(module->lines, module->first_address + offset - 1, number);
 }
 
 char *sc_symbols_demangle(const char *name)

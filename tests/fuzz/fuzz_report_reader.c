@@ -3,6 +3,7 @@
 
 #include "report/command/reader.c"
 #include "report/command/render.c"
+#include "report/command/source_lines.c"
 #include "report/command/symbols.c"
 
 #include <stdint.h>

@@ -308,6 +308,7 @@ static void do_copy(const struct action *action)
     struct oracle_set before = {{false}};
     bool expected[ACTIONS_MAX] = {false};
     struct sc_ops conflicts;
+    struct sc_issued issued;
     memset(copy, 0, sizeof *copy);
     copy->stream = stream_in(action->a);
     copy->buffer = action->b % BUFFERS;
@@ -330,8 +331,8 @@ static void do_copy(const struct action *action)
         expected[i] = conflict(&world.copies[i], copy, &before);
     sc_track_conflicts(&tracker, &copy->info, &conflicts);
     compare("conflicts", &conflicts, expected);
-    sc_track_issue(&tracker, &copy->info, &conflicts);
-    compare("conflicts at issue", &conflicts, expected);
+    sc_track_issue(&tracker, &copy->info, &issued);
+    compare("conflicts at issue", &issued.conflicts, expected);
     for (int i = 0; i < world.copy_count; i++)
         world.copies[i].tracked &= !equal_copies(&world.copies[i], copy);
     world.copy_count++;
@@ -370,7 +371,7 @@ static void do_event_sync(const struct action *action)
     say("synchronise event %d", event);
     oracle_reach(&world.graph, world.events[event], &reached);
     oracle_know(&world.graph, &reached);
-    sc_track_known(&tracker, &point);
+    sc_track_known(&tracker, &point, NULL);
 }
 
 /* What a synchronise of this scope waits for, as of now. */
@@ -388,7 +389,7 @@ static void sync_scope(int stream, enum sc_scope scope)
     struct sc_point point = sc_track_point(&tracker, id_of(stream), scope);
     reach_scope(stream, scope, &reached);
     oracle_know(&world.graph, &reached);
-    sc_track_known(&tracker, &point);
+    sc_track_known(&tracker, &point, NULL);
 }
 
 static void do_stream_sync(const struct action *action)
@@ -423,7 +424,7 @@ static void do_slow_sync(const struct action *action)
     } else if (action->c % 4) {
         say("end that synchronise");
         oracle_know(&world.graph, &world.point_nodes);
-        sc_track_known(&tracker, &world.point);
+        sc_track_known(&tracker, &world.point, NULL);
     } else {
         say("that synchronise fails");
         sc_track_forget_point(&tracker, &world.point);

@@ -14,7 +14,8 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 OUT = pathlib.Path(os.environ.get("SAFECOPY_OUT", ROOT / "out"))
 WRITER = OUT / "tests" / "unit" / "test_report"
-CODES = ["SC101", "SC102", "SC103", "SC104", "SC105", "SC204"]
+CODES = ["SC101", "SC102", "SC103", "SC104", "SC105", "SC201", "SC202", "SC203",
+         "SC204"]
 SHOW = "import os; print(os.environ['LD_PRELOAD']); print(os.environ.get('SAFECOPY_OPTIONS'))"
 
 

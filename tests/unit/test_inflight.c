@@ -43,7 +43,9 @@ static struct sc_op_info plain(uint32_t stream, enum sc_direction direction, uin
 static struct sc_op_info add(struct sc_op_info info)
 {
     info.ticket = sc_order_issue(&order, info.ticket.stream);
-    ck_assert(sc_inflight_add(&inflight, &info));
+    struct sc_ops overwritten = {0};
+    ck_assert(sc_inflight_add(&inflight, &info, &overwritten));
+    ck_assert_uint_eq(overwritten.count, 0);
     return info;
 }
 
@@ -262,7 +264,7 @@ START_TEST(a_difference_makes_another_operation)
     ck_assert_uint_eq(overlaps(BASE, 64), 7);
     synchronise(one);
     synchronise(two);
-    ck_assert(!sc_inflight_retire(&inflight, 100));
+    ck_assert(!sc_inflight_retire(&inflight, 100, NULL));
     ck_assert_uint_eq(live(), 0);
     ck_assert(sc_grid_is_empty(&inflight.op_grid));
     ck_assert(sc_grid_is_empty(&inflight.heap_grid));
@@ -374,16 +376,16 @@ START_TEST(retiring_stops_at_its_limit_and_at_what_is_not_done)
     for (uintptr_t i = 10; i < 13; i++)
         add(plain(one, SC_H2D, BASE + i, 64));
     add(plain(two, SC_H2D, BASE, 64));
-    ck_assert(sc_inflight_retire(&inflight, 4));
+    ck_assert(sc_inflight_retire(&inflight, 4, NULL));
     ck_assert_uint_eq(live(), 10);
-    ck_assert(!sc_inflight_retire(&inflight, 100));
+    ck_assert(!sc_inflight_retire(&inflight, 100, NULL));
     ck_assert_uint_eq(live(), 4);
     synchronise(two);
-    sc_inflight_retire(&inflight, 100);
+    sc_inflight_retire(&inflight, 100, NULL);
     ck_assert_uint_eq(live(), 3);
     ck_assert_uint_eq(sc_order_stream(&order, two)->references, 0);
     synchronise(one);
-    sc_inflight_retire(&inflight, 100);
+    sc_inflight_retire(&inflight, 100, NULL);
     ck_assert_uint_eq(live(), 0);
     ck_assert_uint_eq(inflight.busy, 0);
 }
@@ -396,7 +398,7 @@ START_TEST(a_stream_lives_as_long_as_its_operations)
     sc_order_remove(&order, one);
     ck_assert_uint_ne(sc_order_add(&order, SC_STREAM_NONBLOCKING, legacy), one);
     sc_order_known(&order, &point);
-    ck_assert(!sc_inflight_retire(&inflight, 1));
+    ck_assert(!sc_inflight_retire(&inflight, 1, NULL));
     ck_assert_uint_eq(sc_order_add(&order, SC_STREAM_NONBLOCKING, legacy), one);
 }
 END_TEST
@@ -420,7 +422,7 @@ START_TEST(what_is_complete_is_still_in_flight_for_the_host)
     complete_up_to(one, second.ticket.number);
     ck_assert_uint_eq(inflight.retained, 1);
     synchronise(one);
-    sc_inflight_retire(&inflight, 100);
+    sc_inflight_retire(&inflight, 100, NULL);
     ck_assert_uint_eq(inflight.retained, 0);
 }
 END_TEST

@@ -40,10 +40,18 @@ static struct sc_op_info plain(uint32_t stream, enum sc_direction direction, uin
                                .range = range.range};
 }
 
+/* `conflicts` is what the operation conflicts with. */
+static void issue(struct sc_op_info *info, struct sc_ops *conflicts)
+{
+    struct sc_issued issued;
+    sc_track_issue(&track, info, &issued);
+    *conflicts = issued.conflicts;
+}
+
 static struct sc_ticket copy(uint32_t stream, uintptr_t address)
 {
     struct sc_op_info info = plain(stream, SC_H2D, address, 64);
-    sc_track_issue(&track, &info, &ops);
+    issue(&info, &ops);
     return info.ticket;
 }
 
@@ -56,7 +64,7 @@ static unsigned in_flight(uintptr_t address)
 static void synchronise(uint32_t stream, enum sc_scope scope)
 {
     struct sc_point point = sc_track_point(&track, stream, scope);
-    sc_track_known(&track, &point);
+    sc_track_known(&track, &point, NULL);
 }
 
 static void record(uint32_t stream, uintptr_t event)
@@ -68,7 +76,7 @@ static void record(uint32_t stream, uintptr_t event)
 static void synchronise_event(uintptr_t event)
 {
     struct sc_point point = sc_track_event_point(&track, event);
-    sc_track_known(&track, &point);
+    sc_track_known(&track, &point, NULL);
 }
 
 static struct sc_take_down take_down(uintptr_t address, enum sc_hold_kind kind, uint64_t max)
@@ -122,7 +130,7 @@ START_TEST(a_point_covers_what_was_there_when_it_was_taken)
     copy(one, BASE);
     struct sc_point point = sc_track_point(&track, one, SC_SCOPE_STREAM);
     copy(one, BASE + 4096);
-    sc_track_known(&track, &point);
+    sc_track_known(&track, &point, NULL);
     ck_assert_ptr_null(point.joined);
     ck_assert_uint_eq(in_flight(BASE), 0);
     ck_assert_uint_eq(in_flight(BASE + 4096), 1);
@@ -242,13 +250,13 @@ START_TEST(an_inserted_edge_ends_the_conflict)
 {
     struct sc_op_info earlier = plain(one, SC_D2H, BASE, 64);
     struct sc_op_info later = plain(two, SC_H2D, BASE, 64);
-    sc_track_issue(&track, &earlier, &ops);
+    issue(&earlier, &ops);
     ck_assert_uint_eq(ops.count, 0);
     sc_track_conflicts(&track, &later, &ops);
     ck_assert_uint_eq(ops.count, 1);
     ck_assert_uint_eq(ops.ops[0].ticket.number, earlier.ticket.number);
     sc_track_order_after(&track, two, &ops.ops[0].ticket);
-    sc_track_issue(&track, &later, &ops);
+    issue(&later, &ops);
     ck_assert_uint_eq(ops.count, 0);
     synchronise(two, SC_SCOPE_STREAM);
     ck_assert_uint_eq(in_flight(BASE), 0);
@@ -259,13 +267,13 @@ START_TEST(conflicts_at_issue_are_those_before_it)
 {
     for (uintptr_t i = 0; i < 12; i++) {
         struct sc_op_info info = plain(one, SC_D2H, BASE + i, 64);
-        sc_track_issue(&track, &info, &ops);
+        issue(&info, &ops);
     }
     struct sc_op_info later = plain(two, SC_D2H, BASE + 11, 64);
     sc_track_conflicts(&track, &later, &ops);
     ck_assert_uint_eq(ops.count, 12);
     ops.count = 0;
-    sc_track_issue(&track, &later, &ops);
+    issue(&later, &ops);
     ck_assert_uint_eq(ops.count, 12);
     ck_assert_uint_eq(later.ticket.number, 1);
     for (int i = 0; i < SC_TRACK_OPS_MAX; i++)
@@ -453,7 +461,7 @@ START_TEST(any_number_of_operations_is_taken_down)
         for (uintptr_t i = 0; i < 150; i++) { /* 0 to 74 on the range, 75 to 149 in both grids */
             struct sc_op_info info = plain(i % 2 ? one : two, SC_H2D, BASE, 64 + i);
             info.kind = i < 75 ? SC_PINNED : SC_REGISTERED;
-            sc_track_issue(&track, &info, &ops);
+            issue(&info, &ops);
         }
         struct sc_take_down request = take_down(BASE, SC_HOLD_FREE_PINNED, UINT64_MAX);
         ck_assert_uint_eq(request.found.count, 150);
@@ -525,9 +533,9 @@ static void *run_program(void *argument)
         sc_track_add_range(&track, own, 4096, round % 2 ? SC_PINNED : SC_REGISTERED, legacy);
         struct sc_op_info mine = plain(stream, SC_D2H, own, 256);
         struct sc_op_info shared = plain(stream, SC_H2D, BASE, 64);
-        sc_track_issue(&track, &mine, &found);
+        issue(&mine, &found);
         wrong |= found.count != 0;
-        sc_track_issue(&track, &shared, &found);
+        issue(&shared, &found);
         wrong |= found.count != 0;
         record(stream, EVENT + number);
         sc_track_wait(&track, stream, EVENT + (number + 1) % THREADS);

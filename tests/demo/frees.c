@@ -1,5 +1,5 @@
 // cflags: -fno-inline
-/* A feature service that damages the frames it is given: the program of `make demo`.
+/* A feature service that damages the frames it is given: the first program of `make demo`.
  *
  * Every camera has a staging buffer from malloc, registered with CUDA so that its upload does not
  * block. The uploads queue up behind the model's weights on one stream. The mistake is in

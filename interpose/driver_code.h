@@ -1,0 +1,17 @@
+/* Is the driver itself at work? It touches memory that the program gave it, and waits for nothing
+ * while it does. */
+#ifndef SC_INTERPOSE_DRIVER_CODE_H
+#define SC_INTERPOSE_DRIVER_CODE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Notes where the driver's and the C library's code lie; once, when the driver is attached. */
+void sc_driver_code_note(void);
+
+/* Does the instruction at `pc` belong to the driver, or to a function of the C library that the
+ * driver called? `context` (ucontext_t) is the interrupted one, for a look at the callers.
+ * Async-signal-safe; wants 12 KB of stack. */
+bool sc_driver_code_runs(uintptr_t pc, const void *context);
+
+#endif

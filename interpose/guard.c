@@ -1,0 +1,352 @@
+#include "interpose/guard.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "interpose/driver.h"
+#include "interpose/driver_code.h"
+#include "interpose/flow.h"
+#include "interpose/mappings.h"
+#include "interpose/process.h"
+#include "interpose/reaper.h"
+#include "interpose/signals.h"
+#include "interpose/spare_stack.h"
+#include "interpose/unwind.h"
+#include "report/report.h"
+#include "report/text.h"
+#include "track/peek.h"
+
+#include "track/poison.h"
+
+enum { STALE_FAULTS_MAX = 4 };
+
+static pthread_mutex_t guard_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static struct sc_guards *guards(void)
+{
+    return &sc_track.inflight.guards;
+}
+
+/* ---- the pages ---- */
+
+static void lock_guard(void)
+{
+    sc_track_inside++;
+    atomic_signal_fence(memory_order_seq_cst);
+    pthread_mutex_lock(&guard_lock);
+}
+
+static void unlock_guard(void)
+{
+    pthread_mutex_unlock(&guard_lock);
+    atomic_signal_fence(memory_order_seq_cst);
+    sc_track_inside--;
+}
+
+/* Past our own wrapper of mprotect. What the kernel refuses (a mapping too many) stays as it is: a
+ * page less guarded, or one more fault. */
+static void protect(uintptr_t address, size_t size_bytes, enum sc_access access)
+{
+    static const long protections[] = {
+        [SC_ACCESS_NONE] = PROT_NONE,
+        [SC_ACCESS_READ] = PROT_READ,
+        [SC_ACCESS_ALL] = PROT_READ | PROT_WRITE,
+    };
+    syscall(SYS_mprotect, address, size_bytes, protections[access]);
+}
+
+static void settle_locked(void)
+{
+    struct sc_guard_change change;
+    while (sc_track_settle_guards(&sc_track, &change))
+        if (change.size_bytes)
+            protect(change.address, change.size_bytes, change.access);
+}
+
+void sc_guard_apply(void)
+{
+    if (sc_likely(atomic_load_explicit(&guards()->unsettled_count, memory_order_acquire) == 0))
+        return;
+    int saved = errno;
+    lock_guard();
+    settle_locked();
+    unlock_guard();
+    errno = saved;
+}
+
+bool sc_guard_overlaps(const void *address, size_t size_bytes)
+{
+    uintptr_t start = (uintptr_t)address & ~guards()->page_mask;
+    size_t whole = size_bytes + ((uintptr_t)address - start);
+    return sc_grid_may_overlap(&guards()->grid, start, whole) ||
+           sc_grid_may_overlap(&sc_track.inflight.op_grid, (uintptr_t)address, size_bytes) ||
+           sc_grid_may_overlap(&sc_track.inflight.heap_grid, (uintptr_t)address, size_bytes) ||
+           atomic_load_explicit(&guards()->unsettled_count, memory_order_acquire) != 0;
+}
+
+void sc_guard_let_go(const void *address, size_t size_bytes)
+{
+    sc_track_let_go(&sc_track, (uintptr_t)address, size_bytes ? size_bytes : 1, SC_TOUCH_WRITE,
+                    true);
+    sc_guard_apply();
+}
+
+void sc_guard_release_all(void)
+{
+    sc_track_unguard_all(&sc_track);
+    sc_guard_apply();
+}
+
+/* ---- what is guarded ---- */
+
+/* Memory of the driver's own allocations is plain; a registration may be of anything. */
+static bool is_allowed(const struct sc_range_info *range)
+{
+    if (range->guarding != SC_GUARDING_UNKNOWN)
+        return range->guarding == SC_GUARDING_ALLOWED;
+    uintptr_t start = range->address & ~guards()->page_mask;
+    bool allowed = range->kind == SC_PINNED ||
+                   (range->kind == SC_REGISTERED &&
+                    sc_mappings_are_plain(start, range->address - start + range->size_bytes));
+    sc_track_set_guarding(&sc_track, range->address, range->size_bytes,
+                          allowed ? SC_GUARDING_ALLOWED : SC_GUARDING_FORBIDDEN);
+    return allowed;
+}
+
+/* glibc maps a large block by itself, with a header of 16 bytes before it: no other block lies on
+ * its pages. The header says so in bit 1 of the size. */
+static bool is_own_mapping(const struct sc_range_info *range)
+{
+    enum { HEADER_BYTES = 16, IS_MAPPED = 2, FLAGS = 7 };
+    size_t header[2];
+    uintptr_t page = range->address & ~guards()->page_mask;
+    if (range->address - page != HEADER_BYTES || !sc_peek(header, page, sizeof header))
+        return false;
+    size_t mapped_bytes = header[1] & ~(size_t)FLAGS;
+    return header[0] == 0 && (header[1] & FLAGS) == IS_MAPPED &&
+           (mapped_bytes & guards()->page_mask) == 0 &&
+           mapped_bytes >= HEADER_BYTES + range->size_bytes &&
+           mapped_bytes - range->size_bytes <= HEADER_BYTES + guards()->page_mask;
+}
+
+/* The pages that hold nothing but the allocation or registration. On others lies memory of which
+ * nothing is known: the kernel could be asked at any time to read or write it, and would refuse. */
+static void own_pages(const struct sc_range_info *range, uintptr_t *start, uintptr_t *end)
+{
+    uintptr_t mask = guards()->page_mask;
+    bool outward = range->kind == SC_PINNED || is_own_mapping(range);
+    *start = (range->address + (outward ? 0 : mask)) & ~mask;
+    *end = (range->address + range->size_bytes + (outward ? mask : 0)) & ~mask;
+}
+
+void sc_guard_choose(const struct sc_range_info *range, struct sc_op_info *op)
+{
+    uintptr_t mask = guards()->page_mask;
+    uintptr_t start = op->shape.address & ~mask;
+    uintptr_t end = (op->shape.address + sc_shape_hull_bytes(&op->shape) + mask) & ~mask;
+    uintptr_t own_start;
+    uintptr_t own_end;
+    bool guardable = op->direction == SC_H2D || sc_direction_writes_host(op->direction);
+    if (!sc_options.guard || !guardable || !is_allowed(range))
+        return;
+    own_pages(range, &own_start, &own_end);
+    start = start > own_start ? start : own_start;
+    end = end < own_end ? end : own_end;
+    if (start >= end || sc_signals_is_stack(start, end - start) || !sc_reaper_start() ||
+        !sc_signals_take_over())
+        return;
+    op->access = op->direction == SC_H2D ? SC_ACCESS_READ : SC_ACCESS_NONE;
+    op->guard_address = start;
+    op->guard_bytes = end - start;
+}
+
+/* ---- touches ---- */
+
+static enum sc_hazard_code code_of(enum sc_direction direction, enum sc_touch touch)
+{
+    if (!sc_direction_writes_host(direction))
+        return SC201;
+    return touch == SC_TOUCH_READ ? SC202 : SC203;
+}
+
+static void report_each(const struct sc_ops *ops, enum sc_touch touch, enum sc_action action,
+                        const struct sc_culprit *culprit)
+{
+    for (unsigned i = 0; i < ops->count && i < SC_TRACK_OPS_MAX; i++) {
+        struct sc_ops one = {.count = 1};
+        one.ops[0] = ops->ops[i];
+        struct sc_buffer buffer = sc_hazards_buffer_of(&one.ops[0]);
+        sc_hazards_report(code_of(one.ops[0].direction, touch), action, &one, &buffer, culprit);
+    }
+}
+
+static void say_gave_up(const struct sc_ops *ops)
+{
+    char line[256];
+    struct sc_text text;
+    if (sc_options.verbosity < 1)
+        return;
+    sc_text_init(&text, line, sizeof line);
+    sc_text_put(&text, "a touch waited stall_limit for ");
+    sc_text_put(&text, ops->ops[0].api);
+    sc_text_put(&text, " and was let through: its data may be wrong");
+    sc_report_say(NULL, line);
+}
+
+/* The reaper asks the device; nothing here does. */
+static void wait_for(const struct sc_ops *ops)
+{
+    struct sc_take_down request = {
+        .address = ops->ops[0].shape.address,
+        .size_bytes = sc_shape_hull_bytes(&ops->ops[0].shape),
+        .kind = SC_HOLD_WAIT,
+    };
+    sc_track_await(&sc_track, ops, &request);
+    if (!request.held || !sc_reaper_wait(&request))
+        say_gave_up(ops);
+}
+
+/* Host functions run in the order of their stream: what was issued after one comes after what it
+ * does. Whether there were such operations is returned. */
+static bool drop_later_than_host_function(struct sc_ops *ops)
+{
+    uint64_t since = sc_flow_host_function_ticks();
+    unsigned kept = 0;
+    unsigned count = ops->count < SC_TRACK_OPS_MAX ? ops->count : SC_TRACK_OPS_MAX;
+    if (since == 0)
+        return false;
+    for (unsigned i = 0; i < count; i++)
+        if (ops->ops[i].ticks < since)
+            ops->ops[kept++] = ops->ops[i];
+    ops->count = kept;
+    return kept < count;
+}
+
+/* Until nothing forbids the touch any more. */
+static void settle_touch(uintptr_t address, size_t size_bytes, enum sc_touch touch,
+                         const struct sc_culprit *culprit)
+{
+    bool fix = sc_options.mode == SC_MODE_FIX;
+    bool ordered = false;
+    struct sc_ops ops;
+    for (;;) {
+        sc_track_touched(&sc_track, address, size_bytes, touch, &ops);
+        ordered |= drop_later_than_host_function(&ops);
+        if (ops.count == 0)
+            break;
+        report_each(&ops, touch, fix ? SC_ACTION_STALLED : SC_ACTION_REPORTED, culprit);
+        if (fix)
+            wait_for(&ops);
+        sc_track_unguard(&sc_track, &ops);
+    }
+    sc_track_let_go(&sc_track, address, size_bytes, touch, !ordered);
+    sc_guard_apply();
+}
+
+/* A handler that interrupted us must not wait for what its thread holds. */
+static void let_page_through(uintptr_t address)
+{
+    protect(address & ~guards()->page_mask, guards()->page_mask + 1, SC_ACCESS_ALL);
+}
+
+static void let_pages_through(uintptr_t address, size_t size_bytes)
+{
+    uintptr_t first = address & ~guards()->page_mask;
+    for (uintptr_t page = first; page - first < size_bytes + (address - first);
+         page += guards()->page_mask + 1)
+        if (sc_grid_point(&guards()->grid, page) != 0)
+            let_page_through(page);
+}
+
+void sc_guard_touch(const void *address, size_t size_bytes, enum sc_touch touch,
+                    const struct sc_culprit *culprit)
+{
+    int saved = errno;
+    if (sc_track_inside) {
+        let_pages_through((uintptr_t)address, size_bytes);
+    } else {
+        sc_guard_apply();
+        if (size_bytes)
+            settle_touch((uintptr_t)address, size_bytes, touch, culprit);
+    }
+    errno = saved;
+}
+
+/* ---- faults ---- */
+
+static __thread struct {
+    uintptr_t address, pc;
+    unsigned count;
+} last_stale __attribute__((tls_model("initial-exec")));
+
+/* The page may have been let go between the fault and our look; or it is about to be, by the very
+ * thread that this handler interrupted. A fault that comes back again and again is the program's
+ * own. */
+static bool is_stale(const struct sc_fault *fault)
+{
+    if (!fault->denied || !sc_guards_were_near(guards(), fault->address))
+        return false;
+    if (last_stale.address != fault->address || last_stale.pc != fault->pc)
+        last_stale.count = 0;
+    last_stale.address = fault->address;
+    last_stale.pc = fault->pc;
+    if (!sc_track_inside)
+        sc_guard_apply();
+    else if (sc_grid_point(&sc_track.inflight.range_grid, fault->address))
+        let_page_through(fault->address);
+    return ++last_stale.count <= STALE_FAULTS_MAX;
+}
+
+static void settle_fault(void *argument)
+{
+    const struct sc_fault *fault = argument;
+    if (sc_driver_code_runs(fault->pc, fault->context)) {
+        sc_guard_let_go((const void *)fault->address, 1);
+        return;
+    }
+    struct sc_culprit culprit = {
+        .api = fault->write ? "memory write" : "memory read",
+        .site = (void *)fault->pc,
+        .context = fault->context,
+    };
+    settle_touch(fault->address, 1, fault->write ? SC_TOUCH_WRITE : SC_TOUCH_READ, &culprit);
+}
+
+bool sc_guard_fault(const struct sc_fault *fault)
+{
+    int saved = errno;
+    bool ours = sc_guard_busy() && sc_grid_point(&guards()->grid, fault->address) != 0;
+    if (!ours)
+        ours = is_stale(fault);
+    else if (sc_track_inside)
+        let_page_through(fault->address);
+    else
+        sc_spare_stack_call(settle_fault, (void *)(uintptr_t)fault);
+    errno = saved;
+    return ours;
+}
+
+/* ---- fork ---- */
+
+void sc_guard_before_fork(void)
+{
+    lock_guard();
+    sc_track_lock_for_fork(&sc_track);
+}
+
+/* The child has copies of the pages, and of their protection. */
+void sc_guard_after_fork(bool in_child)
+{
+    sc_track_unlock_after_fork(&sc_track, in_child);
+    if (in_child) {
+        pthread_mutex_init(&guard_lock, NULL);
+        sc_track_inside--;
+        sc_guard_release_all();
+    } else {
+        unlock_guard();
+    }
+}

@@ -1,0 +1,75 @@
+/* The access guard: pages of a buffer in flight are protected until its operations are done.
+ *
+ * Pages of a source are read-only, pages of a destination inaccessible, from issue until the
+ * operation is known done (without strict=1 at most until it is complete). Whoever touches bytes of
+ * the operation meanwhile is reported (SC201, SC202, SC203), waits for it in mode=fix, and goes on
+ * with right data. A touch beside those bytes is none of our business: its page is let go at once.
+ *
+ * What is protected follows from the operations that the tracker knows; every change there leaves
+ * intervals to be looked at again, and sc_guard_apply brings the pages into line. Locks: the
+ * guard's own, held over mprotect, before the tracker's. sc_guard_busy and sc_guard_overlaps are
+ * lock-free. Nothing here calls CUDA; errno is kept.
+ */
+#ifndef SC_INTERPOSE_GUARD_H
+#define SC_INTERPOSE_GUARD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "interpose/hazards.h"
+#include "track/track.h"
+
+/* Is anything protected, or about to be let go? One relaxed load. */
+static inline bool sc_guard_busy(void)
+{
+    return __builtin_expect(
+        atomic_load_explicit(&sc_track.inflight.guards.busy, memory_order_relaxed) != 0, 0);
+}
+
+/* Can the interval touch an operation in flight, or a page that is protected for one? Lock-free;
+ * false only if not. */
+bool sc_guard_overlaps(const void *address, size_t size_bytes);
+
+/* The kernel or the driver is about to touch the interval on the program's behalf, and would fail
+ * with EFAULT instead of faulting: reports and waits as for a touch by the program itself, then
+ * lets go of every page of the interval. Async-signal-safe. */
+void sc_guard_touch(const void *address, size_t size_bytes, enum sc_touch touch,
+                    const struct sc_culprit *culprit);
+
+/* Lets go of every page of the interval, and neither reports nor waits: the driver is about to look
+ * at memory there that is none of an operation's. */
+void sc_guard_let_go(const void *address, size_t size_bytes);
+
+/* Everything is let go: the process ends, or is about to become another. */
+void sc_guard_release_all(void);
+
+/* Chooses the pages of an operation on this range that are to be guarded when it is recorded, and
+ * what the host may do with them; leaves it alone where none can be. Makes sure that faults will
+ * find us. */
+void sc_guard_choose(const struct sc_range_info *range, struct sc_op_info *op);
+
+/* Brings the pages into line with what the tracker knows; returns when no page is protected for the
+ * sake of an operation that had ended before the call. Must be called before a hook or wrapper
+ * returns in which operations ended, and before memory goes back to where it came from. One load
+ * when there is nothing to do. */
+void sc_guard_apply(void);
+
+/* A page fault that a signal told of. */
+struct sc_fault {
+    uintptr_t address;
+    uintptr_t pc;
+    const void *context; /* the interrupted one, ucontext_t */
+    bool write;
+    bool denied; /* mapped, but not accessible (SEGV_ACCERR) */
+};
+
+/* Called by the SIGSEGV handler on the faulting thread. True: the fault was ours and is settled,
+ * the instruction is to be repeated; false: it belongs to the program. Async-signal-safe. */
+bool sc_guard_fault(const struct sc_fault *fault);
+
+/* The child of a fork has nothing in flight and no page protected. */
+void sc_guard_before_fork(void);
+void sc_guard_after_fork(bool in_child);
+
+#endif

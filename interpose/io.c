@@ -1,0 +1,264 @@
+/* The C library's functions that hand memory of the program to the kernel.
+ *
+ * Where a load or store would fault and be settled by the guard, a system call fails with EFAULT.
+ * So while anything is guarded, what a call is about to touch is touched first, here. A page may
+ * still become guarded while the call waits: if it then fails with EFAULT, nothing was transferred,
+ * and it is settled and repeated. A call that has transferred something says so, as ever.
+ *
+ * With nothing guarded, a wrapper is one load around the real function. All are async-signal-safe
+ * where that is, cancellation points where that is, and change neither result nor errno. They never
+ * look into the program's memory where the kernel would refuse to: a bad pointer is the kernel's
+ * to find.
+ *
+ * Out of sight: system calls that are not made through these functions, io_uring, and whoever reads
+ * this process from outside.
+ */
+#undef _FORTIFY_SOURCE /* its inline definitions would stand in for the functions defined here */
+
+#include <aio.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <sys/epoll.h>
+#include <sys/random.h>
+#include <sys/select.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "interpose/driver.h"
+#include "interpose/guard.h"
+#include "interpose/loader.h"
+#include "interpose/process.h"
+#include "interpose/unwind.h"
+#include "track/peek.h"
+
+#include "track/poison.h"
+
+#undef fread_unlocked
+#undef fwrite_unlocked
+
+enum {
+    PIECES_MAX = 1024,    /* the kernel refuses more, or ignores the rest */
+    CHUNK = 16,           /* of an array, on the stack */
+    NEAR_BYTES = 1 << 21, /* the grain of sc_guards_were_near */
+    NEAR_MAX = 16 * NEAR_BYTES,
+    REPEATS_MAX = 8,           /* of a call whose EFAULT may be the program's own */
+    TRANSFER_MAX = 0x7ffff000, /* MAX_RW_COUNT of the kernel */
+};
+
+/* What one call touches, as far as it was looked at. */
+struct look {
+    struct sc_culprit culprit;
+    bool may_be_ours; /* some of it lies where pages were guarded at some time */
+};
+
+/* ---- what the kernel touches ---- */
+
+static size_t at_most(size_t count, size_t most)
+{
+    return count < most ? count : most;
+}
+
+/* Of much memory the answer is yes, rather than found out. */
+static bool was_guarded_near(const void *address, size_t size_bytes)
+{
+    uintptr_t first = (uintptr_t)address;
+    uintptr_t last = first + size_bytes - 1;
+    if (size_bytes > NEAR_MAX)
+        return true;
+    for (uintptr_t at = first; at < last; at += NEAR_BYTES)
+        if (sc_guards_were_near(&sc_track.inflight.guards, at))
+            return true;
+    return sc_guards_were_near(&sc_track.inflight.guards, last);
+}
+
+/* The size may reach beyond the buffer, if the program knows that less comes. The kernel refuses
+ * what no buffer can have. */
+static void see(struct look *look, const void *address, size_t size_bytes, enum sc_touch touch)
+{
+    bool possible =
+        size_bytes > 0 && size_bytes <= SSIZE_MAX && (uintptr_t)address < UINTPTR_MAX - size_bytes;
+    if (!possible || !was_guarded_near(address, size_bytes))
+        return;
+    look->may_be_ours = true;
+    if (sc_guard_overlaps(address, size_bytes))
+        sc_guard_touch(address, size_bytes, touch, &look->culprit);
+}
+
+/* The look itself is a call of ours. */
+static bool peek(void *into, const void *address, size_t size_bytes)
+{
+    sc_inside++;
+    bool seen = sc_peek(into, (uintptr_t)address, size_bytes);
+    sc_inside--;
+    return seen;
+}
+
+static void see_each(struct look *look, const struct iovec *pieces, size_t given,
+                     enum sc_touch touch)
+{
+    struct iovec some[CHUNK];
+    size_t count = given <= PIECES_MAX ? given : 0; /* a negative one is large, too */
+    see(look, pieces, count * sizeof *pieces, SC_TOUCH_READ);
+    for (size_t done = 0; done < count; done += CHUNK) {
+        size_t now = at_most(count - done, CHUNK);
+        if (!peek(some, pieces + done, now * sizeof *some))
+            return;
+        for (size_t i = 0; i < now; i++)
+            see(look, some[i].iov_base, some[i].iov_len, touch);
+    }
+}
+
+static void see_message(struct look *look, const struct msghdr *message, enum sc_touch touch)
+{
+    struct msghdr header;
+    see(look, message, sizeof *message, touch);
+    if (!peek(&header, message, sizeof header))
+        return;
+    see(look, header.msg_name, header.msg_namelen, touch);
+    see(look, header.msg_control, header.msg_controllen, touch);
+    see_each(look, header.msg_iov, header.msg_iovlen, touch);
+}
+
+/* The kernel writes the length of each, also of those that it sends. */
+static void see_messages(struct look *look, const struct mmsghdr *messages, unsigned count,
+                         enum sc_touch touch)
+{
+    for (size_t i = 0; i < at_most(count, PIECES_MAX); i++) {
+        see(look, &messages[i], sizeof messages[i], SC_TOUCH_WRITE);
+        see_message(look, &messages[i].msg_hdr, touch);
+    }
+}
+
+static void see_sized(struct look *look, const void *address, const socklen_t *size)
+{
+    socklen_t size_bytes;
+    if (!address)
+        return;
+    see(look, size, sizeof *size, SC_TOUCH_WRITE);
+    if (peek(&size_bytes, size, sizeof size_bytes))
+        see(look, address, size_bytes, SC_TOUCH_WRITE);
+}
+
+static size_t fd_set_bytes(int count)
+{
+    return count > 0 ? ((size_t)count + NFDBITS - 1) / NFDBITS * sizeof(fd_mask) : 0;
+}
+
+static size_t product(size_t size, size_t count)
+{
+    size_t bytes;
+    return __builtin_mul_overflow(size, count, &bytes) ? SIZE_MAX : bytes;
+}
+
+/* What the kernel moves of it in one call. */
+static size_t transfer(size_t size)
+{
+    return size <= SSIZE_MAX ? at_most(size, TRANSFER_MAX) : size;
+}
+
+/* A pipe is read from or written to, which the flags of the descriptor say. */
+static enum sc_touch touch_of_pipe(int fd)
+{
+    int saved = errno;
+    int flags = fcntl(fd, F_GETFL);
+    errno = saved;
+    return (flags & O_ACCMODE) == O_RDONLY ? SC_TOUCH_WRITE : SC_TOUCH_READ;
+}
+
+/* ---- the functions ---- */
+
+#define READS(address, size) see(look, address, transfer(size), SC_TOUCH_READ)
+#define WRITES(address, size) see(look, address, transfer(size), SC_TOUCH_WRITE)
+#define READS_ITEMS(address, size, n) see(look, address, product(size, n), SC_TOUCH_READ)
+#define WRITES_ITEMS(address, size, n) see(look, address, product(size, n), SC_TOUCH_WRITE)
+#define READS_EACH(pieces, count) see_each(look, pieces, count, SC_TOUCH_READ)
+#define WRITES_EACH(pieces, count) see_each(look, pieces, count, SC_TOUCH_WRITE)
+#define MOVES_EACH(fd, pieces, count) see_each(look, pieces, count, touch_of_pipe(fd))
+#define READS_MESSAGE(message) see_message(look, message, SC_TOUCH_READ)
+#define WRITES_MESSAGE(message) see_message(look, message, SC_TOUCH_WRITE)
+#define READS_MESSAGES(first, count) see_messages(look, first, count, SC_TOUCH_READ)
+#define WRITES_MESSAGES(first, count) see_messages(look, first, count, SC_TOUCH_WRITE)
+#define WRITES_SIZED(address, size) see_sized(look, address, size)
+
+#define LIST(...) __VA_ARGS__
+
+static inline bool may_look(void)
+{
+    return sc_active() && !sc_inside;
+}
+
+static inline bool is_guarding(void)
+{
+    return sc_guard_busy() && may_look();
+}
+
+/* Found by the constructor, or by a call that comes before it; two threads find the same. */
+#define NEXT(name)                                                                                 \
+    __extension__({                                                                                \
+        __typeof__(&name) found = atomic_load_explicit(&real_##name, memory_order_relaxed);        \
+        if (sc_unlikely(!found)) {                                                                 \
+            found = (__typeof__(&name))sc_loader_next(#name);                                      \
+            atomic_store_explicit(&real_##name, found, memory_order_relaxed);                      \
+        }                                                                                          \
+        found;                                                                                     \
+    })
+
+/* Waiting in `look` is no cancellation point, and an asynchronous cancellation must not take the
+ * thread out of a lock of ours. */
+#define DEFINE_LOOK(type, name, parameters, ...)                                                   \
+    SC_EXPORT type name parameters;                                                                \
+    static _Atomic(__typeof__(&name)) real_##name;                                                 \
+    static __attribute__((noinline, cold)) bool look_##name(void *site, LIST parameters)           \
+    {                                                                                              \
+        struct look looked = {.culprit = {.api = #name, .site = site}}, *const look = &looked;     \
+        int cancel_state;                                                                          \
+        pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);                             \
+        __VA_ARGS__;                                                                               \
+        pthread_setcancelstate(cancel_state, NULL);                                                \
+        return looked.may_be_ours;                                                                 \
+    }
+
+#define SC_IO(type, name, parameters, arguments, ...)                                              \
+    DEFINE_LOOK(type, name, parameters, __VA_ARGS__)                                               \
+    type name parameters                                                                           \
+    {                                                                                              \
+        if (is_guarding())                                                                         \
+            look_##name(SC_SITE(), LIST arguments);                                                \
+        for (unsigned repeats = 0;; repeats++) {                                                   \
+            type result = NEXT(name) arguments;                                                    \
+            if (sc_likely(result != -1) || errno != EFAULT || repeats == REPEATS_MAX ||            \
+                !may_look() || !look_##name(SC_SITE(), LIST arguments))                            \
+                return result;                                                                     \
+        }                                                                                          \
+    }
+
+#define SC_STREAM(type, name, parameters, arguments, ...)                                          \
+    DEFINE_LOOK(type, name, parameters, __VA_ARGS__)                                               \
+    type name parameters                                                                           \
+    {                                                                                              \
+        if (is_guarding())                                                                         \
+            look_##name(SC_SITE(), LIST arguments);                                                \
+        return NEXT(name) arguments;                                                               \
+    }
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-parameter" /* of look_*: most look at the memory alone */
+#include "interpose/io.def"
+#pragma GCC diagnostic pop
+
+#undef SC_IO
+#undef SC_STREAM
+#define SC_IO(type, name, ...) (void)NEXT(name);
+#define SC_STREAM(type, name, ...) (void)NEXT(name);
+
+/* A signal handler may be the first to call one of them, where a look-up could not be made. */
+static __attribute__((constructor)) void find_all(void)
+{
+#include "interpose/io.def"
+}

@@ -1,0 +1,13 @@
+/* What the kernel says of the process's mappings. */
+#ifndef SC_INTERPOSE_MAPPINGS_H
+#define SC_INTERPOSE_MAPPINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Is all of the interval mapped readable and writable, and not executable? Reads /proc/self/maps:
+ * some microseconds for each hundred mappings. False where that cannot be read. */
+bool sc_mappings_are_plain(uintptr_t address, size_t size_bytes);
+
+#endif

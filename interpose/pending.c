@@ -1,0 +1,85 @@
+#include "interpose/pending.h"
+
+#include "interpose/streams.h"
+#include "track/ticks.h"
+
+#include "track/poison.h"
+
+static uint64_t get(_Atomic uint64_t *ticks)
+{
+    return atomic_load_explicit(ticks, memory_order_relaxed);
+}
+
+static void set(_Atomic uint64_t *ticks, uint64_t value)
+{
+    atomic_store_explicit(ticks, value, memory_order_relaxed);
+}
+
+static bool is_family(const struct sc_stream_record *stream)
+{
+    return stream->kind != SC_STREAM_NONBLOCKING;
+}
+
+void sc_pending_work(struct sc_stream_record *stream)
+{
+    uint64_t now = sc_ticks();
+    set(&stream->pending.work_ticks, now);
+    if (is_family(stream))
+        set(&stream->context->family.work_ticks, now);
+    sc_pending_legacy(stream);
+}
+
+void sc_pending_signal(struct sc_stream_record *stream)
+{
+    set(&stream->pending.signal_ticks, sc_ticks());
+    sc_pending_work(stream);
+}
+
+void sc_pending_legacy(struct sc_stream_record *stream)
+{
+    if (stream->kind == SC_STREAM_LEGACY)
+        set(&stream->context->legacy_ticks, sc_ticks());
+}
+
+void sc_pending_stream_done(struct sc_stream_record *stream, uint64_t since_ticks)
+{
+    set(&stream->pending.done_ticks, since_ticks);
+    if (stream->kind == SC_STREAM_LEGACY)
+        set(&stream->context->family.done_ticks, since_ticks);
+}
+
+void sc_pending_context_done(struct sc_context *context, uint64_t since_ticks)
+{
+    set(&context->family.done_ticks, since_ticks);
+    set(&context->done_ticks, since_ticks);
+}
+
+static uint64_t done_by(struct sc_stream_record *stream)
+{
+    uint64_t own = get(&stream->pending.done_ticks);
+    uint64_t all = get(&stream->context->done_ticks);
+    return own > all ? own : all;
+}
+
+static bool family_is_clear(struct sc_context *context)
+{
+    return get(&context->family.work_ticks) <= get(&context->family.done_ticks);
+}
+
+/* Work on the legacy stream comes after that of all blocking streams, and theirs after its. */
+bool sc_pending_is_clear(struct sc_stream_record *stream)
+{
+    struct sc_context *context = stream->context;
+    if (stream->kind == SC_STREAM_LEGACY)
+        return family_is_clear(context);
+    if (get(&stream->pending.work_ticks) > done_by(stream))
+        return false;
+    return stream->kind == SC_STREAM_NONBLOCKING ||
+           get(&context->legacy_ticks) <= get(&context->family.done_ticks) ||
+           family_is_clear(context);
+}
+
+bool sc_pending_is_seen(struct sc_stream_record *stream)
+{
+    return get(&stream->pending.signal_ticks) <= done_by(stream);
+}

@@ -1,0 +1,43 @@
+/* What may still be at work on a stream besides the copies that we know.
+ *
+ * A kernel, a graph or a host function may write the very memory that a later copy on the stream
+ * reads, so a copy behind one cannot be snapshotted when it is issued. Behind a wait for a value or
+ * a semaphore the host itself may still be meant to write it, so there it is not guarded either.
+ * Told by times: what was issued before a wait of the host that succeeded is done.
+ *
+ * Lock-free, thread-safe. Times are sc_ticks().
+ */
+#ifndef SC_INTERPOSE_PENDING_H
+#define SC_INTERPOSE_PENDING_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct sc_context;
+struct sc_stream_record;
+
+struct sc_pending {
+    _Atomic uint64_t work_ticks;   /* the last work that may write host memory */
+    _Atomic uint64_t signal_ticks; /* the last wait for what the host may do */
+    _Atomic uint64_t done_ticks;
+};
+
+/* Before such work is issued. */
+void sc_pending_work(struct sc_stream_record *stream);
+void sc_pending_signal(struct sc_stream_record *stream);
+
+/* Before any work on the legacy stream. */
+void sc_pending_legacy(struct sc_stream_record *stream);
+
+/* The host waited for the stream, or for the context; the wait began at this time. */
+void sc_pending_stream_done(struct sc_stream_record *stream, uint64_t since_ticks);
+void sc_pending_context_done(struct sc_context *context, uint64_t since_ticks);
+
+/* Is nothing at work that may write what a copy issued now reads? */
+bool sc_pending_is_clear(struct sc_stream_record *stream);
+
+/* Does nothing on the stream wait for the host in a way that cannot be seen? */
+bool sc_pending_is_seen(struct sc_stream_record *stream);
+
+#endif

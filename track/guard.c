@@ -1,0 +1,230 @@
+#include "track/guard.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "track/poison.h"
+
+enum { CELLS = 4096, BLOCK_SHIFT = 21 };
+
+int sc_guards_init(struct sc_guards *guards)
+{
+    memset(guards, 0, sizeof *guards);
+    guards->page_mask = (uintptr_t)sysconf(_SC_PAGESIZE) - 1;
+    sc_pool_init(&guards->spans, sizeof(struct sc_span));
+    return sc_grid_init(&guards->grid, &guards->spans, CELLS);
+}
+
+void sc_guards_destroy(struct sc_guards *guards)
+{
+    sc_grid_destroy(&guards->grid);
+    sc_pool_destroy(&guards->spans);
+}
+
+/* Changed under the lock only; atomic for those who look without it. */
+static void add_to(_Atomic uint32_t *count, int change)
+{
+    uint32_t value = atomic_load_explicit(count, memory_order_relaxed) + (uint32_t)change;
+    atomic_store_explicit(count, value, memory_order_release);
+}
+
+/* From its first page on, once more if some of it has been told of already. */
+static void unsettle(struct sc_guards *guards, uint32_t id)
+{
+    struct sc_span *span = sc_guards_span(guards, id);
+    span->settled_to = sc_span_start(span);
+    if (span->unsettled)
+        return;
+    span->unsettled = true;
+    span->unsettled_next = guards->unsettled;
+    guards->unsettled = id;
+    add_to(&guards->unsettled_count, 1);
+}
+
+static uint64_t near_bit(uintptr_t address, unsigned *word)
+{
+    uint64_t hash = (address >> BLOCK_SHIFT) * 0x9E3779B97F4A7C15u;
+    *word = (unsigned)(hash >> 58);
+    return UINT64_C(1) << (hash >> 52 & 63);
+}
+
+static void note_near(struct sc_guards *guards, uintptr_t address, uintptr_t end)
+{
+    for (uintptr_t block = address >> BLOCK_SHIFT; block <= (end - 1) >> BLOCK_SHIFT; block++) {
+        unsigned word;
+        uint64_t bit = near_bit(block << BLOCK_SHIFT, &word);
+        if (!(atomic_load_explicit(&guards->ever[word], memory_order_relaxed) & bit))
+            atomic_fetch_or_explicit(&guards->ever[word], bit, memory_order_relaxed);
+    }
+}
+
+bool sc_guards_were_near(struct sc_guards *guards, uintptr_t address)
+{
+    unsigned word;
+    uint64_t bit = near_bit(address, &word);
+    return atomic_load_explicit(&guards->ever[word], memory_order_relaxed) & bit;
+}
+
+/* `address` and `end` lie on page boundaries. */
+static uint32_t new_span(struct sc_guards *guards, uint32_t op, uintptr_t address, uintptr_t end,
+                         enum sc_access access)
+{
+    uint32_t id = guards->live < SC_SPANS_MAX ? sc_pool_take(&guards->spans) : 0;
+    if (!id)
+        return 0;
+    struct sc_span *span = sc_guards_span(guards, id);
+    atomic_store_explicit(&span->node.address, address, memory_order_release);
+    atomic_store_explicit(&span->node.size_bytes, end - address, memory_order_release);
+    span->op = op;
+    span->access = access;
+    span->live = true;
+    sc_grid_insert(&guards->grid, id);
+    guards->live++;
+    add_to(&guards->busy, 1);
+    return id;
+}
+
+uint32_t sc_guards_add(struct sc_guards *guards, uint32_t op, uintptr_t address, size_t size_bytes,
+                       enum sc_access access, uint32_t next)
+{
+    uintptr_t start = address & ~guards->page_mask;
+    uintptr_t end = (address + size_bytes + guards->page_mask) & ~guards->page_mask;
+    uint32_t id = end > start ? new_span(guards, op, start, end, access) : 0;
+    if (!id)
+        return next;
+    note_near(guards, start, end);
+    sc_guards_span(guards, id)->next = next;
+    unsettle(guards, id);
+    return id;
+}
+
+void sc_guards_end(struct sc_guards *guards, uint32_t id)
+{
+    while (id) {
+        struct sc_span *span = sc_guards_span(guards, id);
+        sc_grid_remove(&guards->grid, id);
+        span->live = false;
+        guards->live--;
+        unsettle(guards, id);
+        id = span->next;
+    }
+}
+
+/* What is left of a span is as settled as the whole was. */
+static uint32_t keep_part(struct sc_guards *guards, const struct sc_span *whole, uintptr_t start,
+                          uintptr_t end, uint32_t next)
+{
+    uint32_t id = start < end ? new_span(guards, whole->op, start, end, whole->access) : 0;
+    if (!id)
+        return next;
+    sc_guards_span(guards, id)->next = next;
+    if (whole->unsettled)
+        unsettle(guards, id);
+    return id;
+}
+
+uint32_t sc_guards_cut(struct sc_guards *guards, uint32_t first, uintptr_t address,
+                       size_t size_bytes)
+{
+    uintptr_t start = address & ~guards->page_mask;
+    uintptr_t end = (address + size_bytes + guards->page_mask) & ~guards->page_mask;
+    uint32_t kept = 0;
+    for (uint32_t id = first, next; id; id = next) {
+        struct sc_span *span = sc_guards_span(guards, id);
+        next = span->next;
+        if (sc_span_start(span) >= end || sc_span_end(span) <= start) {
+            span->next = kept;
+            kept = id;
+            continue;
+        }
+        kept = keep_part(guards, span, sc_span_start(span), start, kept);
+        kept = keep_part(guards, span, end, sc_span_end(span), kept);
+        span->next = 0;
+        sc_guards_end(guards, id);
+    }
+    return kept;
+}
+
+/* ---- settling ---- */
+
+/* The pages from `at` to `until` have the same live spans on them. */
+struct piece {
+    struct sc_guards *guards;
+    uintptr_t at;
+    uintptr_t until;
+    enum sc_access access; /* the least that a live span allows */
+    bool settled;          /* a settled span has brought it there */
+};
+
+static bool narrow_piece(void *context, uint32_t id)
+{
+    struct piece *piece = context;
+    const struct sc_span *span = sc_guards_span(piece->guards, id);
+    if (sc_span_start(span) > piece->at) {
+        if (sc_span_start(span) < piece->until)
+            piece->until = sc_span_start(span);
+        return true;
+    }
+    if (sc_span_end(span) < piece->until)
+        piece->until = sc_span_end(span);
+    if (span->access > piece->access)
+        piece->settled = false;
+    if (span->access >= piece->access) {
+        piece->access = span->access;
+        piece->settled |= !span->unsettled;
+    }
+    return true;
+}
+
+static struct piece next_piece(struct sc_guards *guards, const struct sc_span *span)
+{
+    struct piece piece = {guards, span->settled_to, sc_span_end(span), SC_ACCESS_ALL, false};
+    if (guards->live == (uint32_t)span->live)
+        piece.access = span->live ? span->access : SC_ACCESS_ALL;
+    else
+        sc_grid_overlaps_locked(&guards->grid, piece.at, piece.until - piece.at, narrow_piece,
+                                &piece);
+    return piece;
+}
+
+/* Pages of a span that ended had its access, or less by another span, who will tell when it ends
+ * too. Pages of a new one may have less already. */
+static bool must_tell(const struct sc_span *span, const struct piece *piece)
+{
+    if (span->live)
+        return piece->access == span->access && !piece->settled;
+    return piece->access < span->access;
+}
+
+static void settled(struct sc_guards *guards, uint32_t id)
+{
+    struct sc_span *span = sc_guards_span(guards, id);
+    uint32_t *link = &guards->unsettled;
+    while (*link != id)
+        link = &sc_guards_span(guards, *link)->unsettled_next;
+    *link = span->unsettled_next;
+    span->unsettled = false;
+    add_to(&guards->unsettled_count, -1);
+    if (span->live)
+        return;
+    sc_pool_give(&guards->spans, id);
+    add_to(&guards->busy, -1);
+}
+
+bool sc_guards_settle(struct sc_guards *guards, struct sc_guard_change *change)
+{
+    change->size_bytes = 0;
+    if (!guards->unsettled)
+        return false;
+    struct sc_span *span = sc_guards_span(guards, guards->unsettled);
+    if (span->settled_to >= sc_span_end(span)) {
+        settled(guards, guards->unsettled);
+        return true;
+    }
+    struct piece piece = next_piece(guards, span);
+    span->settled_to = piece.until;
+    if (must_tell(span, &piece))
+        *change = (struct sc_guard_change){piece.at, piece.until - piece.at, piece.access};
+    return true;
+}

@@ -1,0 +1,92 @@
+/* Which pages are protected, for the sake of which operation.
+ *
+ * A span is a run of pages that one operation wants protected. What the host may do with a page is
+ * the least that any live span on it allows. Spans come and go with operations; each change leaves
+ * the span unsettled, and whoever settles it learns which pages to give which access. Deciding and
+ * telling the kernel are apart, so that mprotect runs without the tracker's lock: the caller
+ * settles under a lock of its own and tells the kernel before it settles the next.
+ *
+ * Locks: every function needs the owner's lock, except those that say "lock-free".
+ */
+#ifndef SC_TRACK_GUARD_H
+#define SC_TRACK_GUARD_H
+
+#include <stdbool.h>
+
+#include "track/grid.h"
+
+enum sc_touch { SC_TOUCH_READ = 1, SC_TOUCH_WRITE = 2 };
+
+/* What the host may do with a page; from more to less. */
+enum sc_access { SC_ACCESS_ALL, SC_ACCESS_READ, SC_ACCESS_NONE };
+
+/* Each split of a mapping costs the process one of its 65,530 (vm.max_map_count). */
+enum { SC_SPANS_MAX = 4096 };
+
+struct sc_span {
+    struct sc_grid_node node; /* whole pages */
+    uint32_t op;              /* of track/inflight.h */
+    uint32_t next;            /* of the same operation */
+    uint32_t unsettled_next;
+    enum sc_access access;
+    bool live;
+    bool unsettled;
+    uintptr_t settled_to; /* pages before this one have been told of */
+};
+
+struct sc_guards {
+    struct sc_pool spans;
+    struct sc_grid grid; /* live spans */
+    uint32_t live;
+    uint32_t unsettled; /* list of spans */
+    _Atomic uint32_t unsettled_count;
+    _Atomic uint32_t busy;     /* live and unsettled spans */
+    _Atomic uint64_t ever[64]; /* blocks of 2 MB that were ever protected, hashed to a bit */
+    uintptr_t page_mask;       /* page size - 1 */
+};
+
+int sc_guards_init(struct sc_guards *guards); /* 0 or -ENOMEM */
+void sc_guards_destroy(struct sc_guards *guards);
+
+/* Adds a live span of all pages that the interval touches before the span `next` of the same
+ * operation; returns it, or `next` if there can be no more. */
+uint32_t sc_guards_add(struct sc_guards *guards, uint32_t op, uintptr_t address, size_t size_bytes,
+                       enum sc_access access, uint32_t next);
+
+/* Ends a span and those after it. */
+void sc_guards_end(struct sc_guards *guards, uint32_t span);
+
+/* Lets go of the pages that the interval touches in one live span; the rest stays protected.
+ * Returns the operation's spans anew, given the first of them. */
+uint32_t sc_guards_cut(struct sc_guards *guards, uint32_t first, uintptr_t address,
+                       size_t size_bytes);
+
+struct sc_guard_change {
+    uintptr_t address;
+    size_t size_bytes; /* 0: nothing to tell the kernel */
+    enum sc_access access;
+};
+
+/* Takes a step in settling: false if there is nothing unsettled. The span stays counted in
+ * unsettled_count until the step after the last. */
+bool sc_guards_settle(struct sc_guards *guards, struct sc_guard_change *change);
+
+/* Lock-free. Was a page near the address ever protected? */
+bool sc_guards_were_near(struct sc_guards *guards, uintptr_t address);
+
+static inline struct sc_span *sc_guards_span(struct sc_guards *guards, uint32_t span)
+{
+    return sc_pool_at(&guards->spans, span);
+}
+
+static inline uintptr_t sc_span_start(const struct sc_span *span)
+{
+    return atomic_load_explicit(&span->node.address, memory_order_relaxed);
+}
+
+static inline uintptr_t sc_span_end(const struct sc_span *span)
+{
+    return sc_span_start(span) + atomic_load_explicit(&span->node.size_bytes, memory_order_relaxed);
+}
+
+#endif

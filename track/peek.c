@@ -1,0 +1,33 @@
+#include "track/peek.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "track/poison.h"
+
+enum { CHUNK_BYTES = 4096 };
+
+bool sc_peek(void *into, uintptr_t address, size_t size_bytes)
+{
+    int saved = errno;
+    struct iovec local = {into, size_bytes};
+    struct iovec remote = {(void *)address, size_bytes};
+    long got = syscall(SYS_process_vm_readv, getpid(), &local, 1UL, &remote, 1UL, 0UL);
+    errno = saved;
+    return got >= 0 && (size_t)got == size_bytes;
+}
+
+bool sc_peek_equals(uintptr_t address, const void *expected, size_t size_bytes)
+{
+    const char *wanted = expected;
+    char found[CHUNK_BYTES];
+    for (size_t done = 0; done < size_bytes; done += CHUNK_BYTES) {
+        size_t chunk = size_bytes - done < CHUNK_BYTES ? size_bytes - done : CHUNK_BYTES;
+        if (sc_peek(found, address + done, chunk) && memcmp(found, wanted + done, chunk) != 0)
+            return false;
+    }
+    return true;
+}

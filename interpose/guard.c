@@ -11,6 +11,7 @@
 #include "interpose/driver_code.h"
 #include "interpose/flow.h"
 #include "interpose/mappings.h"
+#include "interpose/pinned.h"
 #include "interpose/process.h"
 #include "interpose/reaper.h"
 #include "interpose/signals.h"
@@ -156,6 +157,8 @@ void sc_guard_choose(const struct sc_range_info *range, struct sc_op_info *op)
     own_pages(range, &own_start, &own_end);
     start = start > own_start ? start : own_start;
     end = end < own_end ? end : own_end;
+    if (range->kind == SC_PINNED && end == own_end && sc_pinned_end(range->address))
+        end = sc_pinned_end(range->address); /* padding of a huge page, which need not be split */
     if (start >= end || sc_signals_is_stack(start, end - start) || !sc_reaper_start() ||
         !sc_signals_take_over())
         return;

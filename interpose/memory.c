@@ -10,6 +10,7 @@
 
 #include "interpose/guard.h"
 #include "interpose/hazards.h"
+#include "interpose/pinned.h"
 #include "interpose/process.h"
 #include "interpose/reaper.h"
 #include "interpose/streams.h"
@@ -45,11 +46,25 @@ static void add_registered(const void *address, size_t bytes, unsigned flags)
         sc_track_set_guarding(&sc_track, (uintptr_t)address, bytes, SC_GUARDING_FORBIDDEN);
 }
 
+/* From huge pages, where that is as good as the driver's. */
+static bool serve(void **address, size_t bytes, unsigned flags)
+{
+    void *ours = address ? sc_pinned_take(bytes, flags) : NULL;
+    if (!ours)
+        return false;
+    *address = ours;
+    add_pinned(ours, bytes, flags);
+    return true;
+}
+
 SC_DEFINE(cuMemHostAlloc, (void **address, size_t bytes, unsigned flags),
+          if (serve(address, bytes, flags)) return CUDA_SUCCESS;
           CUresult result = REAL(address, bytes, flags);
           if (result == CUDA_SUCCESS) add_pinned(*address, bytes, flags); return result;)
 
-SC_DEFINE(cuMemAllocHost_v2, (void **address, size_t bytes), CUresult result = REAL(address, bytes);
+SC_DEFINE(cuMemAllocHost_v2, (void **address, size_t bytes),
+          if (serve(address, bytes, 0)) return CUDA_SUCCESS;
+          CUresult result = REAL(address, bytes);
           if (result == CUDA_SUCCESS) add_range(*address, bytes, SC_PINNED); return result;)
 
 SC_DEFINE(cuMemAllocManaged, (CUdeviceptr * address, size_t bytes, unsigned flags),
@@ -68,6 +83,7 @@ static void settle(const void *address, size_t bytes)
 
 #define REGISTER(symbol)                                                                           \
     SC_DEFINE(symbol, (void *address, size_t bytes, unsigned flags), settle(address, bytes);       \
+              if (sc_pinned_overlaps((uintptr_t)address, bytes)) return CUDA_ERROR_INVALID_VALUE;  \
               CUresult result = REAL(address, bytes, flags);                                       \
               if (result == CUDA_SUCCESS) add_registered(address, bytes, flags); return result;)
 
@@ -166,9 +182,10 @@ SC_DEFINE(cuMemFreeHost, (void *address),
           if (range.range && free_is_deferred(&giving, &range)) return CUDA_SUCCESS;
           if (!range.range && sc_active() && address &&
               sc_track_is_freed(&sc_track, (uintptr_t)address)) return CUDA_ERROR_INVALID_VALUE;
-          return give_back_now(&giving, &range, REAL);)
+          (void)REAL; return give_back_now(&giving, &range, sc_pinned_free);)
 
 SC_DEFINE(cuMemHostUnregister, (void *address),
+          if (sc_pinned_end((uintptr_t)address)) return CUDA_ERROR_INVALID_VALUE;
           struct giving_back giving = {address, SC_REGISTERED, {API, SC_SITE(), NULL}};
           struct sc_range_info range = range_of(&giving);
           if (range.range) wait_before_unregister(&giving, &range);

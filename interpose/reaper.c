@@ -10,6 +10,7 @@
 #include "interpose/guard.h"
 #include "interpose/heap.h"
 #include "interpose/marks.h"
+#include "interpose/pinned.h"
 #include "interpose/process.h"
 #include "interpose/streams.h"
 #include "report/report.h"
@@ -135,7 +136,7 @@ static bool give_back_pinned(const struct sc_release *release, const struct sc_c
     if (release->kind != SC_HOLD_FREE_PINNED || release->context != context->legacy)
         return false;
     sc_inside++;
-    sc_real.cuMemFreeHost((void *)release->address);
+    sc_pinned_free((void *)release->address);
     sc_inside--;
     return true;
 }

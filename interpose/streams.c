@@ -6,6 +6,7 @@
 
 #include "interpose/guard.h"
 #include "interpose/marks.h"
+#include "interpose/pinned.h"
 #include "interpose/process.h"
 #include "interpose/snapshots.h"
 
@@ -453,5 +454,6 @@ void sc_streams_context_gone(CUcontext handle)
     end_pinned_holds(context);
     sc_guard_apply();
     sc_snapshots_context_gone(context);
+    sc_pinned_context_gone(handle);
     bury_streams(context);
 }

@@ -76,7 +76,7 @@ static const struct option table[] = {
     {"timeline", BOOL, AT(timeline), "0", zero_one, 0, 0,
      "exact device times of each copy, from CUPTI activity", "0", "the timeline"},
     {"pinned", CHOICE, AT(pinned), "huge", pinned_modes, 0, 0, "who serves pinned allocations",
-     "driver", "serving pinned allocations"},
+     NULL, NULL},
     {"device_heap", SIZE, AT(device_heap_bytes), "driver", driver_heap, 0, 0,
      "CU_LIMIT_MALLOC_HEAP_SIZE for new contexts; driver: as it is", "driver",
      "setting the device heap"},

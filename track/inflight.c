@@ -359,16 +359,26 @@ static void drop_copies(struct sc_inflight *inflight, struct sc_op *op)
     op->info.slot = NULL;
 }
 
+/* Pinned memory is there as long as its range is known. Of other memory the kernel is asked, which
+ * costs a system call. */
+static bool still_holds(const struct sc_op_info *info, uintptr_t address, const void *copy,
+                        size_t size_bytes)
+{
+    if (info->kind == SC_PINNED && info->range)
+        return memcmp((const void *)address, copy, size_bytes) == 0;
+    return sc_peek_equals(address, copy, size_bytes);
+}
+
 static bool source_changed(struct sc_inflight *inflight, const struct sc_op *op)
 {
     const struct sc_op_info *info = &op->info;
     if (!info->stable)
         return false;
     bool same = !info->slot ||
-                sc_peek_equals(info->shape.address, info->slot->bytes, info->shape.width_bytes);
+                still_holds(info, info->shape.address, info->slot->bytes, info->shape.width_bytes);
     for (uint32_t id = op->first_copy; id && same; id = copy_at(inflight, id)->next) {
         const struct page_copy *copy = copy_at(inflight, id);
-        same = sc_peek_equals(copy->address, copy->bytes, copy->size_bytes);
+        same = still_holds(info, copy->address, copy->bytes, copy->size_bytes);
     }
     return !same;
 }

@@ -1,4 +1,4 @@
-// args: 10000000
+// args: 5000000
 // sim: late=0:delay=0
 // timeout: 300
 /*
@@ -32,7 +32,7 @@ enum {
     CHURN_EVERY = 500,
     SYNC_EVERY = 5000,
     SAMPLES = 200,
-    GROWTH_LIMIT = 8 << 20,
+    GROWTH_LIMIT = 16 << 20, /* staging and copies of pages have 4 MB each */
 };
 
 struct buffer {

@@ -1,0 +1,36 @@
+// expect: SC201 action=stalled kind=pinned certainty=observed
+// cflags: -DCUDA_API_PER_THREAD_DEFAULT_STREAM
+//
+// A worker sends on its own default stream; who joins it and waits for the own one waits for
+// another stream.
+#include "touch.h"
+
+#include <pthread.h>
+
+struct job {
+    void *device;
+    void *source;
+};
+
+static void *issue(void *argument)
+{
+    struct job *job = (struct job *)argument;
+    busy(0);
+    CHECK(cudaMemcpyAsync(job->device, job->source, SMALL, cudaMemcpyHostToDevice, 0));
+    if (fixed)
+        CHECK(cudaStreamSynchronize(0));
+    return NULL;
+}
+
+int main(void)
+{
+    pthread_t thread;
+    struct job job = {.device = device_block(SMALL, 0), .source = pinned_block(SMALL, WANTED)};
+    if (pthread_create(&thread, NULL, issue, &job) != 0 || pthread_join(thread, NULL) != 0)
+        return 3;
+    CHECK(cudaStreamSynchronize(0));
+    poke(job.source, SMALL / 2);
+
+    CHECK(cudaDeviceSynchronize());
+    return finish(device_holds(job.device, SMALL, WANTED));
+}

@@ -148,15 +148,26 @@ static struct sc_shape shape_of(const CUmemcpy3DOperand *operand, const CUextent
                              row * rows, extent->depth};
 }
 
+static void note_folded(struct sc_issue *issue, const CUmemcpy3DOperand *operand,
+                        const CUextent3D *extent, unsigned before)
+{
+    if (extent->depth > 1 && extent->height > 1 && operand->op.ptr.rowLength > extent->width &&
+        issue->count > before)
+        sc_issue_folded(issue, extent->width, operand->op.ptr.rowLength);
+}
+
 static void add_sides(struct sc_issue *issue, const CUDA_MEMCPY3D_BATCH_OP *op)
 {
     if (op->src.type == CU_MEMCPY_OPERAND_TYPE_POINTER) {
         struct sc_shape src = shape_of(&op->src, &op->extent);
         add_source(issue, &src, op->srcAccessOrder);
+        note_folded(issue, &op->src, &op->extent, 0);
     }
     if (op->dst.type == CU_MEMCPY_OPERAND_TYPE_POINTER) {
         struct sc_shape dst = shape_of(&op->dst, &op->extent);
+        unsigned before = issue->count;
         add_destination(issue, &dst);
+        note_folded(issue, &op->dst, &op->extent, before);
     }
 }
 

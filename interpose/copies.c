@@ -106,7 +106,10 @@ static void box_side(struct sc_issue *issue, enum sc_direction direction, const 
         shape.pitch_bytes = slice;
         shape.rows = depth;
     }
+    unsigned before = issue->count;
     sc_issue_host_shape(issue, direction, &shape);
+    if (depth > 1 && height > 1 && width < pitch && issue->count > before)
+        sc_issue_folded(issue, width, pitch);
 }
 
 /* Between two host addresses the driver completes the copy before it returns, as it does for plain

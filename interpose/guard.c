@@ -155,6 +155,7 @@ void sc_guard_choose(const struct sc_range_info *range, struct sc_op_info *op)
     if (!sc_options.guard || !guardable || !is_allowed(range))
         return;
     own_pages(range, &own_start, &own_end);
+    op->shares_pages = start < own_start || end > own_end;
     start = start > own_start ? start : own_start;
     end = end < own_end ? end : own_end;
     if (range->kind == SC_PINNED && end == own_end && sc_pinned_end(range->address))

@@ -66,6 +66,14 @@ void sc_issue_host_shape(struct sc_issue *issue, enum sc_direction direction,
         issue->joins_stream = true;
 }
 
+void sc_issue_folded(struct sc_issue *issue, size_t width_bytes, size_t pitch_bytes)
+{
+    if (!issue->stream || !issue->count)
+        return;
+    issue->ops[issue->count - 1].inner_width_bytes = width_bytes;
+    issue->ops[issue->count - 1].inner_pitch_bytes = pitch_bytes;
+}
+
 void sc_issue_host(struct sc_issue *issue, enum sc_direction direction, const void *address,
                    size_t size_bytes)
 {

@@ -35,6 +35,9 @@ void sc_issue_host(struct sc_issue *issue, enum sc_direction direction, const vo
 void sc_issue_host_shape(struct sc_issue *issue, enum sc_direction direction,
                          const struct sc_shape *shape);
 
+/* The rows of the shape just named are runs of rows of this width, so far apart. */
+void sc_issue_folded(struct sc_issue *issue, size_t width_bytes, size_t pitch_bytes);
+
 /* The same for pageable memory that the driver uses late (batch copies). */
 void sc_issue_pageable(struct sc_issue *issue, enum sc_direction direction, const void *address,
                        size_t size_bytes);

@@ -3,7 +3,8 @@
 A program's source opens with directives, `// KEY: VALUE`:
 
     expect: SC101 action=deferred kind=registered certainty=observed
-                      one line for each hazard code that the racy build of a twin must report;
+                      one line for each hazard code that the racy build of a twin must report
+                      (`event` is the api of the event, with - for blanks);
                       `none`: a program that looks like a mistake, and of which none may be reported
     options: K=V:K=V  added to SAFECOPY_OPTIONS
     sim: K=V:K=V      added to SIM_GPU, which is late=1
@@ -247,7 +248,8 @@ class Expectation:
 
     def matches(self, hazard, ignored):
         said = {**hazard, "kind": hazard["buffer"]["kind"],
-                "direction": hazard["copy"]["direction"]}
+                "direction": hazard["copy"]["direction"],
+                "event": hazard["event"]["api"].replace(" ", "-")}
         return hazard["code"] == self.code and all(
             str(said.get(key)) == value for key, value in self.fields.items()
             if key not in ignored)

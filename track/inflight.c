@@ -251,11 +251,15 @@ static uint32_t find_equal(struct sc_inflight *inflight, const struct sc_op_info
     return id;
 }
 
+/* Not always the first equal one: operations whose ranges were replaced are equal to those that
+ * came on no range. */
 uint32_t sc_inflight_find(struct sc_inflight *inflight, const struct sc_op_info *info)
 {
-    uint32_t id = find_equal(inflight, info);
-    bool same = id && sc_inflight_op(inflight, id)->info.ticket.number == info->ticket.number;
-    return same ? id : 0;
+    uint32_t id = *key_slot(inflight, info);
+    while (id && (!equal_key(&sc_inflight_op(inflight, id)->info, info) ||
+                  sc_inflight_op(inflight, id)->info.ticket.number != info->ticket.number))
+        id = sc_inflight_op(inflight, id)->key_next;
+    return id;
 }
 
 static void unlink_key(struct sc_inflight *inflight, uint32_t id)
@@ -325,15 +329,6 @@ static void set_retained(struct sc_inflight *inflight, struct sc_op *op, bool re
 }
 
 /* ---- guards, and copies of what is not guarded ---- */
-
-static void guard(struct sc_inflight *inflight, uint32_t id)
-{
-    struct sc_op *op = sc_inflight_op(inflight, id);
-    op->cut = false;
-    if (op->info.guard_bytes)
-        op->first_span = sc_guards_add(&inflight->guards, id, op->info.guard_address,
-                                       op->info.guard_bytes, op->info.access, 0);
-}
 
 void sc_inflight_unguard(struct sc_inflight *inflight, uint32_t id)
 {
@@ -406,6 +401,30 @@ static void copy_page(struct sc_inflight *inflight, struct sc_op *op, uintptr_t 
         sc_pool_give(&inflight->copies, id);
 }
 
+/* What nobody guards is compared in the end. */
+static void copy_edges(struct sc_inflight *inflight, struct sc_op *op)
+{
+    const struct sc_op_info *info = &op->info;
+    uintptr_t mask = inflight->guards.page_mask;
+    uintptr_t first = info->shape.address & ~mask;
+    uintptr_t last = (info->shape.address + info->shape.width_bytes - 1) & ~mask;
+    if (!info->guard_bytes || first < info->guard_address)
+        copy_page(inflight, op, first);
+    if (last != first && (!info->guard_bytes || last >= info->guard_address + info->guard_bytes))
+        copy_page(inflight, op, last);
+}
+
+static void guard(struct sc_inflight *inflight, uint32_t id)
+{
+    struct sc_op *op = sc_inflight_op(inflight, id);
+    op->cut = false;
+    if (op->info.guard_bytes)
+        op->first_span = sc_guards_add(&inflight->guards, id, op->info.guard_address,
+                                       op->info.guard_bytes, op->info.access, 0);
+    if (op->info.shares_pages)
+        copy_edges(inflight, op);
+}
+
 /* The pages of the span that the interval touches. */
 static void copy_pages(struct sc_inflight *inflight, struct sc_op *op, uint32_t span,
                        uintptr_t start, uintptr_t end)
@@ -450,11 +469,45 @@ void sc_inflight_let_go(struct sc_inflight *inflight, uintptr_t address, size_t 
             return;
         struct sc_op *op =
             sc_inflight_op(inflight, sc_guards_span(&inflight->guards, search.span)->op);
-        if (keep_copies)
-            copy_pages(inflight, op, search.span, address, address + size_bytes);
+        for (uint32_t id = keep_copies ? op->first_span : 0; id;
+             id = sc_guards_span(&inflight->guards, id)->next)
+            copy_pages(inflight, op, id, address, address + size_bytes);
         op->first_span = sc_guards_cut(&inflight->guards, op->first_span, address, size_bytes);
         op->cut = true;
     }
+}
+
+/* The interval, of one row of a folded shape: does it meet one of the rows within? */
+static bool meets_inner_row(const struct sc_op_info *info, size_t from, size_t to)
+{
+    size_t row = from / info->inner_pitch_bytes * info->inner_pitch_bytes;
+    return from < to &&
+           (from - row < info->inner_width_bytes || row + info->inner_pitch_bytes < to);
+}
+
+/* The shape's hull overlaps the interval. */
+static bool touches_folded(const struct sc_op_info *info, const struct sc_shape *touched)
+{
+    const struct sc_shape *shape = &info->shape;
+    uintptr_t end = touched->address + touched->width_bytes;
+    size_t from = touched->address > shape->address ? touched->address - shape->address : 0;
+    size_t first = shape->pitch_bytes ? from / shape->pitch_bytes : 0;
+    for (size_t row = first; row < shape->rows && row <= first + 1; row++) {
+        uintptr_t start = shape->address + row * shape->pitch_bytes;
+        if (start >= end)
+            break;
+        size_t inner_from = touched->address > start ? touched->address - start : 0;
+        size_t inner_to = end - start < shape->width_bytes ? end - start : shape->width_bytes;
+        if (meets_inner_row(info, inner_from, inner_to))
+            return true;
+    }
+    return false;
+}
+
+static bool touches(const struct sc_op_info *info, const struct sc_shape *touched)
+{
+    return sc_shapes_touch(&info->shape, touched) &&
+           (!info->inner_pitch_bytes || touches_folded(info, touched));
 }
 
 struct touch_visit {
@@ -469,7 +522,7 @@ static bool visit_touched(void *context, uint32_t id)
 {
     struct touch_visit *search = context;
     const struct sc_op *op = sc_inflight_op(search->inflight, id);
-    if (!forbids(op, search->touch) || !sc_shapes_touch(&op->info.shape, &search->touched))
+    if (!forbids(op, search->touch) || !touches(&op->info, &search->touched))
         return true;
     return search->visit(search->context, id);
 }
@@ -548,6 +601,8 @@ static void renew(struct sc_inflight *inflight, uint32_t id, const struct sc_op_
     if (!guarded_alike) {
         sc_inflight_unguard(inflight, id);
         guard(inflight, id);
+    } else if (op->info.shares_pages) {
+        copy_edges(inflight, op);
     }
 }
 
@@ -634,6 +689,7 @@ static bool visit_conflict(void *context, uint32_t id)
     const struct sc_op_info *earlier = &sc_inflight_op(search->inflight, id)->info;
     const struct sc_op_info *later = search->info;
     bool conflict =
+        !earlier->inner_pitch_bytes && !later->inner_pitch_bytes &&
         earlier->ticket.stream != later->ticket.stream &&
         (sc_direction_writes_host(earlier->direction) ||
          sc_direction_writes_host(later->direction)) &&

@@ -58,9 +58,12 @@ struct sc_op_info {
     uint32_t range;        /* 0: none */
     enum sc_access access; /* what the host may do with the guarded pages */
     uintptr_t guard_address;
-    size_t guard_bytes;   /* 0: unguarded */
-    struct sc_slot *slot; /* the snapshot that the device reads instead, or NULL */
-    bool stable;          /* nothing but the host can have changed its bytes since the issue */
+    size_t guard_bytes;       /* 0: unguarded */
+    size_t inner_width_bytes; /* of a folded shape: its rows are runs of rows of this width, */
+    size_t inner_pitch_bytes; /* so far apart; 0: not folded */
+    bool shares_pages;        /* the first and last page, if unguarded, hold other memory as well */
+    struct sc_slot *slot;     /* the snapshot that the device reads instead, or NULL */
+    bool stable;              /* nothing but the host can have changed its bytes since the issue */
 };
 
 struct sc_op {

@@ -1,9 +1,15 @@
 /* Random programs against the tracker, compared with an oracle that knows no vector clocks.
  *
  * A program is a string of bytes, four to an action: copies, other work, records, waits,
- * synchronises, frees, over two contexts with their legacy stream and three more streams each.
- * The oracle (oracle.h) must agree with the tracker on which operations conflict at every issue,
- * which are in flight at every free, which hold ends next, and that nothing is left.
+ * synchronises, frees, touches of the host, over two contexts with their legacy stream and three
+ * more streams each. The oracle (oracle.h) must agree with the tracker on which operations conflict
+ * at every issue, which are in flight at every free, which hold ends next, and that nothing is
+ * left.
+ *
+ * The buffers are real memory, though nothing protects it: what the tracker wants protected is
+ * written into a model of the pages, and a touch of the host looks there whether it would fault.
+ * Bytes change by the hand of the host and of the device, and the tracker must find exactly the
+ * sources that the host has changed under an operation as far as copies were made of them.
  *
  *   fuzz_track [programs] [seed]    program i has the seed `seed + i`
  */
@@ -20,7 +26,10 @@ enum {
     SLOTS = 8, /* streams at a time: 0 and 1 are the contexts' legacy streams */
     EVENTS = 8,
     BUFFERS = 6,
-    BUFFER_BYTES = 0x1000,
+    PAGE_BYTES = 0x1000,
+    PAGES = 4, /* of a buffer */
+    BUFFER_BYTES = PAGES * PAGE_BYTES,
+    STAGING_SLOTS = 2, /* of each size */
     ACTIONS_MAX = 96,
 };
 
@@ -39,12 +48,19 @@ struct copy {
     int range; /* which life of the buffer's range, 0: none */
     bool tracked;
     bool complete;
+    bool landed; /* what the device writes */
     struct sc_op_info info;
+    struct sc_slot *slot;
+    bool stable;
+    bool guarded[PAGES];              /* of its buffer */
+    bool was_seen[PAGES];             /* when the page was let go */
+    unsigned char seen[BUFFER_BYTES]; /* what a source had there, or at issue in its slot */
 };
 
 struct buffer {
     int range;
     enum sc_buffer_kind kind;
+    bool unguardable;
 };
 
 struct hold {
@@ -62,6 +78,10 @@ static struct world {
     struct copy copies[ACTIONS_MAX];
     struct hold holds[ACTIONS_MAX];
     struct buffer buffers[BUFFERS];
+    enum sc_access pages[BUFFERS][PAGES]; /* as the kernel would have been told */
+    struct sc_slot *staged[2 * STAGING_SLOTS];
+    bool guard_until_known;
+    bool heals; /* takes snapshots, and takes nothing down without a hold */
     int copy_count, hold_count, ranges_made;
     int slots[SLOTS];
     int events[EVENTS]; /* the node of the record */
@@ -72,6 +92,8 @@ static struct world {
 } world;
 
 static struct sc_track tracker;
+static struct sc_staging staging;
+static unsigned char memory[BUFFERS][BUFFER_BYTES] __attribute__((aligned(PAGE_BYTES)));
 static FILE *trace;
 
 static void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -83,6 +105,12 @@ static void complain(const char *format, ...)
     va_start(arguments, format);
     vsnprintf(world.complaint, sizeof world.complaint, format, arguments);
     va_end(arguments);
+}
+
+static void out_of_memory(void)
+{
+    fputs("no memory\n", stderr);
+    exit(2);
 }
 
 static void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -99,7 +127,7 @@ static void say(const char *format, ...)
 
 static uintptr_t buffer_address(int buffer)
 {
-    return (uintptr_t)0x7f0000000000 + (uintptr_t)buffer * BUFFER_BYTES;
+    return (uintptr_t)memory[buffer];
 }
 
 static uintptr_t event_handle(int event)
@@ -131,12 +159,33 @@ static bool share_a_byte(const struct sc_shape *a, const struct sc_shape *b)
     return false;
 }
 
+static struct sc_shape shape_in(int buffer, uint8_t choice)
+{
+    static const struct {
+        size_t offset, width, pitch, rows;
+    } shapes[16] = {
+        {0x0000, 0x4000, 0x4000, 1}, {0x0000, 0x2000, 0x2000, 1}, {0x2000, 0x2000, 0x2000, 1},
+        {0x0800, 0x1000, 0x1000, 1}, {0x17ff, 0x1, 0x1, 1},       {0x1800, 0x1, 0, 1},
+        {0x0000, 0x100, 0x400, 16},  {0x0100, 0x100, 0x400, 16},  {0x0300, 0x100, 0x400, 15},
+        {0x0080, 0x100, 0x400, 8},   {0x2000, 0x200, 0x800, 4},   {0x0000, 0x40, 0x600, 10},
+        {0x0300, 0x180, 0x600, 3},   {0x0f00, 0x400, 0x400, 2},   {0x0300, 0x500, 0x500, 1},
+        {0x0000, 0x4000, 0x4000, 1},
+    };
+    return (struct sc_shape){buffer_address(buffer) + shapes[choice % 16].offset,
+                             shapes[choice % 16].width, shapes[choice % 16].pitch,
+                             shapes[choice % 16].rows};
+}
+
+static size_t hull_bytes(const struct sc_shape *shape)
+{
+    return (shape->rows - 1) * shape->pitch_bytes + shape->width_bytes;
+}
+
 /* Frees go by the hull: from the first byte of the first row to the last of the last. */
 static bool lies_in(const struct sc_op_info *info, uintptr_t address, size_t size_bytes)
 {
     const struct sc_shape *shape = &info->shape;
-    uintptr_t end = shape->address + (shape->rows - 1) * shape->pitch_bytes + shape->width_bytes;
-    return shape->address < address + size_bytes && address < end;
+    return shape->address < address + size_bytes && address < shape->address + hull_bytes(shape);
 }
 
 static bool equal_copies(const struct copy *a, const struct copy *b)
@@ -252,6 +301,318 @@ static void compare_watch(void)
         complain("holds wait for %u tickets, not %u", sc_track_awaited(&tracker, NULL, 0), awaited);
 }
 
+/* ---- bytes: who changed them ---- */
+
+static void fill(uintptr_t address, size_t size_bytes, int value)
+{
+    memset((void *)address, value, size_bytes);
+}
+
+/* The device writes, some time between the issue and the moment when it is complete. */
+static void land(struct copy *copy)
+{
+    const struct sc_shape *shape = &copy->info.shape;
+    if (copy->landed || !in_flight(copy) || !writes_host(&copy->info))
+        return;
+    copy->landed = true;
+    for (size_t row = 0; row < shape->rows; row++)
+        fill(shape->address + row * shape->pitch_bytes, shape->width_bytes,
+             4 + (int)copy->info.ticks % 3);
+}
+
+/* The bytes of the shape on one page of its buffer; none where the end is not behind the start. */
+static uintptr_t part_on_page(const struct copy *copy, int page, uintptr_t *end)
+{
+    uintptr_t start = buffer_address(copy->buffer) + (uintptr_t)page * PAGE_BYTES;
+    uintptr_t shape_end = copy->info.shape.address + hull_bytes(&copy->info.shape);
+    *end = shape_end < start + PAGE_BYTES ? shape_end : start + PAGE_BYTES;
+    return copy->info.shape.address > start ? copy->info.shape.address : start;
+}
+
+static void see_page(struct copy *copy, int page)
+{
+    uintptr_t end;
+    uintptr_t start = part_on_page(copy, page, &end);
+    if (copy->info.direction != SC_H2D || !copy->stable || copy->slot ||
+        copy->info.shape.rows != 1 || start >= end)
+        return;
+    copy->was_seen[page] = true;
+    memcpy(copy->seen + (start - copy->info.shape.address), (const void *)start, end - start);
+}
+
+/* As far as there is anything to compare with. */
+static bool is_overwritten(const struct copy *copy)
+{
+    uintptr_t source = copy->info.shape.address;
+    bool same = true;
+    if (!in_flight(copy) || !copy->stable)
+        return false;
+    if (copy->slot)
+        return memcmp((const void *)source, copy->seen, copy->info.shape.width_bytes) != 0;
+    for (int page = 0; page < PAGES; page++) {
+        uintptr_t end;
+        uintptr_t start = part_on_page(copy, page, &end);
+        same &= !copy->was_seen[page] ||
+                memcmp((const void *)start, copy->seen + (start - source), end - start) == 0;
+    }
+    return !same;
+}
+
+static void unguard(struct copy *copy)
+{
+    memset(copy->guarded, 0, sizeof copy->guarded);
+}
+
+/* The tracker knows it no more. */
+static void forget_copy(struct copy *copy)
+{
+    copy->tracked = false;
+    unguard(copy);
+}
+
+/* From now on the bytes there change in order. */
+static void seal(uintptr_t address, size_t size_bytes)
+{
+    bool expected[ACTIONS_MAX] = {false};
+    struct sc_ops overwritten;
+    for (int i = 0; i < world.copy_count; i++) {
+        struct copy *copy = &world.copies[i];
+        bool sealed = in_flight(copy) && lies_in(&copy->info, address, size_bytes);
+        expected[i] = sealed && is_overwritten(copy);
+        copy->stable &= !sealed;
+    }
+    sc_track_seal(&tracker, address, size_bytes, &overwritten);
+    compare("overwritten at a seal", &overwritten, expected);
+}
+
+/* The host knows these nodes to be done; ends the point. */
+static void know(const struct oracle_set *nodes, struct sc_point *point)
+{
+    bool expected[ACTIONS_MAX] = {false};
+    struct sc_ops overwritten;
+    for (int i = 0; i < world.copy_count; i++)
+        if (nodes->has[world.copies[i].node])
+            land(&world.copies[i]);
+    for (int i = 0; i < world.copy_count; i++)
+        expected[i] = nodes->has[world.copies[i].node] && is_overwritten(&world.copies[i]);
+    oracle_know(&world.graph, nodes);
+    sc_track_known(&tracker, point, &overwritten);
+    compare("overwritten", &overwritten, expected);
+    for (int i = 0; i < world.copy_count; i++)
+        if (!in_flight(&world.copies[i]))
+            unguard(&world.copies[i]);
+}
+
+/* ---- pages ---- */
+
+static bool is_guarded(const struct copy *copy)
+{
+    bool guarded = false;
+    for (int page = 0; page < PAGES; page++)
+        guarded |= copy->guarded[page];
+    return guarded;
+}
+
+static void obey(const struct sc_guard_change *change)
+{
+    uintptr_t first = (change->address - buffer_address(0)) / PAGE_BYTES;
+    uintptr_t count = change->size_bytes / PAGE_BYTES;
+    if (change->address < buffer_address(0) || first + count > BUFFERS * PAGES ||
+        (change->address | change->size_bytes) % PAGE_BYTES)
+        complain("%zu bytes at %zx are to be protected", change->size_bytes,
+                 (size_t)change->address);
+    for (uintptr_t page = first; page < first + count && !world.complaint[0]; page++)
+        world.pages[page / PAGES][page % PAGES] = change->access;
+}
+
+static void settle(void)
+{
+    struct sc_guard_change change;
+    while (sc_track_settle_guards(&tracker, &change))
+        if (change.size_bytes)
+            obey(&change);
+}
+
+static enum sc_access wanted(int buffer, int page)
+{
+    enum sc_access least = SC_ACCESS_ALL;
+    for (int i = 0; i < world.copy_count; i++)
+        if (world.copies[i].buffer == buffer && world.copies[i].guarded[page] &&
+            world.copies[i].info.access > least)
+            least = world.copies[i].info.access;
+    return least;
+}
+
+static void compare_pages(void)
+{
+    settle();
+    for (int buffer = 0; buffer < BUFFERS; buffer++)
+        for (int page = 0; page < PAGES; page++)
+            if (world.pages[buffer][page] != wanted(buffer, page))
+                complain("page %d of buffer %d has access %d, not %d", page, buffer,
+                         (int)world.pages[buffer][page], (int)wanted(buffer, page));
+}
+
+/* ---- touches ---- */
+
+static bool forbids(const struct copy *copy, enum sc_touch touch)
+{
+    return in_flight(copy) && is_guarded(copy) &&
+           (touch == SC_TOUCH_WRITE || writes_host(&copy->info));
+}
+
+static void let_go(uintptr_t address, size_t size_bytes, enum sc_touch touch, bool keep_copies)
+{
+    for (int i = 0; i < world.copy_count; i++) {
+        struct copy *copy = &world.copies[i];
+        bool forbidden = forbids(copy, touch);
+        for (int page = 0; page < PAGES && forbidden; page++) {
+            uintptr_t start = buffer_address(copy->buffer) + (uintptr_t)page * PAGE_BYTES;
+            if (!copy->guarded[page] || start >= address + size_bytes ||
+                address >= start + PAGE_BYTES)
+                continue;
+            if (keep_copies)
+                see_page(copy, page);
+            copy->guarded[page] = false;
+        }
+    }
+    sc_track_let_go(&tracker, address, size_bytes, touch, keep_copies);
+}
+
+static void find_touched(uintptr_t address, size_t size_bytes, enum sc_touch touch, bool *expected)
+{
+    struct sc_shape touched = {address, size_bytes, size_bytes, 1};
+    for (int i = 0; i < world.copy_count; i++)
+        expected[i] =
+            forbids(&world.copies[i], touch) && share_a_byte(&world.copies[i].info.shape, &touched);
+}
+
+/* As the guard does: whom the touch hurts is waited for and guarded no more, and the pages of
+ * those that it passes by are let go. */
+static void settle_touch(uintptr_t address, size_t size_bytes, enum sc_touch touch)
+{
+    struct sc_ops found;
+    do {
+        bool expected[ACTIONS_MAX] = {false};
+        find_touched(address, size_bytes, touch, expected);
+        sc_track_touched(&tracker, address, size_bytes, touch, &found);
+        compare("touched", &found, expected);
+        sc_track_unguard(&tracker, &found);
+        for (unsigned i = 0; i < found.count && i < SC_TRACK_OPS_MAX; i++) {
+            say("  it is early for copy %d", (int)found.ops[i].ticks);
+            unguard(&world.copies[found.ops[i].ticks]);
+        }
+    } while (found.count && !world.complaint[0]);
+    let_go(address, size_bytes, touch, true);
+    compare_pages();
+}
+
+/* A byte at an end of a shape, the one beside it, or the whole hull. */
+static size_t pick_touched(const struct action *action, uintptr_t *address)
+{
+    int buffer = action->b % BUFFERS;
+    struct sc_shape shape = shape_in(buffer, action->c);
+    uintptr_t last = shape.address + hull_bytes(&shape) - 1;
+    const uintptr_t bytes[] = {shape.address, shape.address - 1, last, last + 1};
+    unsigned which = action->a / 2 % 8;
+    *address = which < 4 ? bytes[which] : shape.address;
+    if (*address < buffer_address(buffer))
+        *address = buffer_address(buffer) + PAGE_BYTES;
+    if (*address >= buffer_address(buffer) + BUFFER_BYTES)
+        *address = buffer_address(buffer);
+    return which < 4 ? 1 : hull_bytes(&shape);
+}
+
+/* From page to page: each that is protected faults at the first byte that is touched there. */
+static void fault_and_touch(int buffer, uintptr_t address, size_t size_bytes, enum sc_touch touch,
+                            int value)
+{
+    enum sc_access enough = touch == SC_TOUCH_WRITE ? SC_ACCESS_ALL : SC_ACCESS_READ;
+    for (uintptr_t at = address, next; at < address + size_bytes; at = next) {
+        enum sc_access *access = &world.pages[buffer][(at - buffer_address(buffer)) / PAGE_BYTES];
+        next = (at & -(uintptr_t)PAGE_BYTES) + PAGE_BYTES;
+        if (next > address + size_bytes)
+            next = address + size_bytes;
+        if (*access > enough)
+            settle_touch(at, 1, touch);
+        if (*access > enough)
+            complain("a touch does not come through");
+        if (touch == SC_TOUCH_WRITE && value >= 0)
+            fill(at, next - at, value);
+    }
+}
+
+/* A value of -1 writes what is there. */
+static int value_in(const struct action *action)
+{
+    return action->a / 16 % 4 - 1;
+}
+
+static void do_touch(const struct action *action)
+{
+    uintptr_t address;
+    size_t size_bytes = pick_touched(action, &address);
+    enum sc_touch touch = action->a & 1 ? SC_TOUCH_WRITE : SC_TOUCH_READ;
+    say("the host %s %zu bytes at %zx of buffer %d", touch == SC_TOUCH_READ ? "reads" : "writes",
+        size_bytes, (size_t)(address - buffer_address(action->b % BUFFERS)), action->b % BUFFERS);
+    fault_and_touch(action->b % BUFFERS, address, size_bytes, touch, value_in(action));
+}
+
+/* The whole interval at once, before the kernel looks at it. */
+static void do_system_call(const struct action *action)
+{
+    uintptr_t address;
+    size_t size_bytes = pick_touched(action, &address);
+    enum sc_touch touch = action->a & 1 ? SC_TOUCH_WRITE : SC_TOUCH_READ;
+    say("a system call %s %zu bytes at %zx of buffer %d",
+        touch == SC_TOUCH_READ ? "reads" : "writes", size_bytes,
+        (size_t)(address - buffer_address(action->b % BUFFERS)), action->b % BUFFERS);
+    settle_touch(address, size_bytes, touch);
+    if (touch == SC_TOUCH_WRITE && value_in(action) >= 0)
+        fill(address, size_bytes, value_in(action));
+}
+
+/* A synchronous copy into the buffer: the driver writes it, in order. */
+static void do_seal(const struct action *action)
+{
+    uintptr_t address;
+    size_t size_bytes = pick_touched(action, &address);
+    say("a synchronous copy writes %zu bytes at %zx of buffer %d", size_bytes,
+        (size_t)(address - buffer_address(action->b % BUFFERS)), action->b % BUFFERS);
+    seal(address, size_bytes);
+    fill(address, size_bytes, 7);
+}
+
+/* The driver is about to look at pages; or they may not be protected at all; or the process ends.
+ */
+static void do_let_go(const struct action *action)
+{
+    int buffer = action->b % BUFFERS;
+    uintptr_t address;
+    size_t size_bytes = pick_touched(action, &address);
+    switch (action->a / 16 % 8) {
+    case 0:
+        say("all pages are let go");
+        for (int i = 0; i < world.copy_count; i++)
+            unguard(&world.copies[i]);
+        sc_track_unguard_all(&tracker);
+        break;
+    case 1:
+        say("buffer %d may not be guarded", buffer);
+        for (int i = 0; i < world.copy_count; i++)
+            if (world.copies[i].buffer == buffer)
+                unguard(&world.copies[i]);
+        sc_track_set_guarding(&tracker, buffer_address(buffer), BUFFER_BYTES,
+                              SC_GUARDING_FORBIDDEN);
+        world.buffers[buffer].unguardable = true;
+        break;
+    default:
+        say("the driver looks at %zu bytes at %zx of buffer %d", size_bytes,
+            (size_t)(address - buffer_address(buffer)), buffer);
+        let_go(address, size_bytes, SC_TOUCH_WRITE, true);
+    }
+}
+
 /* ---- actions ---- */
 
 static int stream_in(uint8_t slot)
@@ -276,23 +637,6 @@ static void add_stream(int slot, enum oracle_kind kind, int context)
     world.slots[slot] = stream;
 }
 
-static struct sc_shape shape_in(int buffer, uint8_t choice)
-{
-    static const struct {
-        size_t offset, width, pitch, rows;
-    } shapes[16] = {
-        {0x000, 0x1000, 0x1000, 1}, {0x000, 0x800, 0x800, 1}, {0x800, 0x800, 0x800, 1},
-        {0x200, 0x400, 0x400, 1},   {0x5ff, 0x1, 0x1, 1},     {0x600, 0x1, 0, 1},
-        {0x000, 0x40, 0x100, 16},   {0x040, 0x40, 0x100, 16}, {0x0c0, 0x40, 0x100, 15},
-        {0x020, 0x40, 0x100, 8},    {0x800, 0x80, 0x200, 4},  {0x000, 0x10, 0x180, 10},
-        {0x0c0, 0x60, 0x180, 3},    {0x3c0, 0x100, 0x100, 2}, {0x0c0, 0x140, 0x140, 1},
-        {0x000, 0x1000, 0x1000, 1},
-    };
-    return (struct sc_shape){buffer_address(buffer) + shapes[choice % 16].offset,
-                             shapes[choice % 16].width, shapes[choice % 16].pitch,
-                             shapes[choice % 16].rows};
-}
-
 static bool conflict(const struct copy *earlier, const struct copy *later,
                      const struct oracle_set *before)
 {
@@ -301,14 +645,111 @@ static bool conflict(const struct copy *earlier, const struct copy *later,
            share_a_byte(&earlier->info.shape, &later->info.shape);
 }
 
-static void do_copy(const struct action *action)
+/* Pages of a registration that begins in the middle of one are not its own. */
+static void choose_guard(struct copy *copy)
+{
+    struct sc_op_info *info = &copy->info;
+    uintptr_t start = info->shape.address & -(uintptr_t)PAGE_BYTES;
+    uintptr_t end = info->shape.address + hull_bytes(&info->shape) + PAGE_BYTES - 1;
+    end &= -(uintptr_t)PAGE_BYTES;
+    if (info->kind == SC_REGISTERED && start == buffer_address(copy->buffer)) {
+        start += PAGE_BYTES;
+        info->shares_pages = true;
+    }
+    if (start >= end)
+        return;
+    info->access = writes_host(info) ? SC_ACCESS_NONE : SC_ACCESS_READ;
+    info->guard_address = start;
+    info->guard_bytes = end - start;
+    for (uintptr_t page = start; page < end; page += PAGE_BYTES)
+        copy->guarded[(page - buffer_address(copy->buffer)) / PAGE_BYTES] = true;
+}
+
+/* An operation keeps its slot until it is forgotten, and the device reads it until it is complete.
+ */
+static bool is_free(const struct sc_slot *slot)
+{
+    for (int i = 0; i < world.copy_count; i++)
+        if (world.copies[i].slot == slot &&
+            (in_flight(&world.copies[i]) || !is_complete(&world.copies[i])))
+            return false;
+    return true;
+}
+
+/* What the device is still to write cannot be snapshotted. */
+static bool may_take_slot(const struct copy *copy)
+{
+    for (int i = 0; i < world.copy_count; i++)
+        if (in_flight(&world.copies[i]) && writes_host(&world.copies[i].info) &&
+            (world.copies[i].range == copy->range || world.copies[i].range == 0))
+            return false;
+    for (int i = 0; i < 2 * STAGING_SLOTS; i++)
+        if (is_free(world.staged[i]) &&
+            copy->info.shape.width_bytes <= staging.classes[world.staged[i]->size_class].slot_bytes)
+            return true;
+    return false;
+}
+
+static struct sc_slot *take_slot(const struct copy *copy)
+{
+    bool expected = may_take_slot(copy);
+    struct sc_slot *slot =
+        sc_track_take_slot(&tracker, &staging, copy->info.range, copy->info.shape.width_bytes);
+    if ((slot != NULL) != expected)
+        complain("a slot was %s", slot ? "handed out" : "not to be had");
+    else if (slot && !is_free(slot))
+        complain("a slot was handed out that is still read");
+    return slot;
+}
+
+/* In the order of the library: the snapshot, or else the guard. `choice` has four bits. */
+static void protect_copy(struct copy *copy, unsigned choice)
+{
+    struct sc_op_info *info = &copy->info;
+    info->stable = copy->range != 0 && choice % 4 != 3;
+    if (world.heals && info->stable && info->direction == SC_H2D && info->shape.rows == 1 &&
+        choice & 8)
+        copy->slot = info->slot = take_slot(copy);
+    if (copy->slot) {
+        memcpy(copy->slot->bytes, (const void *)info->shape.address, info->shape.width_bytes);
+        memcpy(copy->seen, (const void *)info->shape.address, info->shape.width_bytes);
+    } else if (copy->range && !world.buffers[copy->buffer].unguardable && choice / 2 != 2) {
+        choose_guard(copy);
+    }
+}
+
+/* Behind an operation that is still to write them the bytes are not there yet. */
+static bool is_stable(const struct copy *copy)
+{
+    bool stable = copy->info.stable && copy->info.direction == SC_H2D;
+    for (int i = 0; i < world.copy_count && stable; i++)
+        stable = !in_flight(&world.copies[i]) || !writes_host(&world.copies[i].info) ||
+                 !lies_in(&world.copies[i].info, copy->info.shape.address,
+                          hull_bytes(&copy->info.shape));
+    return stable;
+}
+
+static void issue_copy(struct copy *copy, const bool *conflicts)
+{
+    bool overwritten[ACTIONS_MAX] = {false};
+    struct sc_issued issued;
+    for (int i = 0; i < world.copy_count; i++)
+        overwritten[i] = equal_copies(&world.copies[i], copy) && is_overwritten(&world.copies[i]);
+    copy->stable = is_stable(copy);
+    if (copy->info.shares_pages)
+        see_page(copy, 0);
+    sc_track_issue(&tracker, &copy->info, &issued);
+    compare("conflicts at issue", &issued.conflicts, conflicts);
+    compare("overwritten at issue", &issued.overwritten, overwritten);
+    for (int i = 0; i < world.copy_count; i++)
+        if (equal_copies(&world.copies[i], copy))
+            forget_copy(&world.copies[i]);
+}
+
+static struct copy *draw_copy(const struct action *action)
 {
     static const enum sc_direction directions[4] = {SC_H2D, SC_D2H, SC_H2D, SC_MEMSET};
     struct copy *copy = &world.copies[world.copy_count];
-    struct oracle_set before = {{false}};
-    bool expected[ACTIONS_MAX] = {false};
-    struct sc_ops conflicts;
-    struct sc_issued issued;
     memset(copy, 0, sizeof *copy);
     copy->stream = stream_in(action->a);
     copy->buffer = action->b % BUFFERS;
@@ -322,20 +763,46 @@ static void do_copy(const struct action *action)
         .kind = world.buffers[copy->buffer].kind,
         .ticks = (uint64_t)world.copy_count,
         .range = sc_track_find_range(&tracker, buffer_address(copy->buffer)).range,
+        .access = SC_ACCESS_ALL,
     };
-    say("copy %d: stream %d, buffer %d, %s, shape %d", world.copy_count, copy->stream, copy->buffer,
-        sc_hazard_direction_string(copy->info.direction), action->c % 16);
+    return copy;
+}
+
+static void do_copy(const struct action *action)
+{
+    struct copy *copy = draw_copy(action);
+    struct oracle_set before = {{false}};
+    bool expected[ACTIONS_MAX] = {false};
+    struct sc_ops conflicts;
     copy->node = oracle_add_node(&world.graph, copy->stream);
     oracle_reach(&world.graph, copy->node, &before);
     for (int i = 0; i < world.copy_count; i++)
         expected[i] = conflict(&world.copies[i], copy, &before);
     sc_track_conflicts(&tracker, &copy->info, &conflicts);
     compare("conflicts", &conflicts, expected);
-    sc_track_issue(&tracker, &copy->info, &issued);
-    compare("conflicts at issue", &issued.conflicts, expected);
-    for (int i = 0; i < world.copy_count; i++)
-        world.copies[i].tracked &= !equal_copies(&world.copies[i], copy);
+    if (writes_host(&copy->info))
+        seal(copy->info.shape.address, hull_bytes(&copy->info.shape));
+    protect_copy(copy, action->c / 16);
+    say("copy %d: stream %d, buffer %d, %s, shape %d%s%s%s", world.copy_count, copy->stream,
+        copy->buffer, sc_hazard_direction_string(copy->info.direction), action->c % 16,
+        copy->info.stable ? "" : ", behind a kernel", copy->slot ? ", from a snapshot" : "",
+        copy->info.guard_bytes ? ", guarded" : "");
+    issue_copy(copy, expected);
     world.copy_count++;
+    if (action->a & 0x80)
+        land(copy);
+}
+
+/* The driver refuses a copy that was to read a snapshot. */
+static void do_refused_copy(const struct action *action)
+{
+    struct copy *copy = draw_copy(action);
+    if (!copy->range)
+        return;
+    struct sc_slot *slot = take_slot(copy);
+    say("a copy that is refused%s", slot ? ", a slot goes back" : "");
+    if (slot)
+        sc_track_give_slot(&tracker, slot);
 }
 
 static void do_work(const struct action *action)
@@ -370,8 +837,7 @@ static void do_event_sync(const struct action *action)
     struct sc_point point = sc_track_event_point(&tracker, event_handle(event));
     say("synchronise event %d", event);
     oracle_reach(&world.graph, world.events[event], &reached);
-    oracle_know(&world.graph, &reached);
-    sc_track_known(&tracker, &point, NULL);
+    know(&reached, &point);
 }
 
 /* What a synchronise of this scope waits for, as of now. */
@@ -388,8 +854,7 @@ static void sync_scope(int stream, enum sc_scope scope)
     struct oracle_set reached;
     struct sc_point point = sc_track_point(&tracker, id_of(stream), scope);
     reach_scope(stream, scope, &reached);
-    oracle_know(&world.graph, &reached);
-    sc_track_known(&tracker, &point, NULL);
+    know(&reached, &point);
 }
 
 static void do_stream_sync(const struct action *action)
@@ -423,8 +888,7 @@ static void do_slow_sync(const struct action *action)
         reach_scope(stream, scope, &world.point_nodes);
     } else if (action->c % 4) {
         say("end that synchronise");
-        oracle_know(&world.graph, &world.point_nodes);
-        sc_track_known(&tracker, &world.point, NULL);
+        know(&world.point_nodes, &world.point);
     } else {
         say("that synchronise fails");
         sc_track_forget_point(&tracker, &world.point);
@@ -455,7 +919,8 @@ static void renew_buffer(int buffer, uint8_t choice)
 {
     static const enum sc_buffer_kind kinds[4] = {SC_PINNED, SC_REGISTERED, SC_PINNED, SC_PAGEABLE};
     enum sc_buffer_kind kind = kinds[choice % 4];
-    world.buffers[buffer] = (struct buffer){kind == SC_PAGEABLE ? 0 : ++world.ranges_made, kind};
+    world.buffers[buffer] =
+        (struct buffer){kind == SC_PAGEABLE ? 0 : ++world.ranges_made, kind, false};
     if (kind != SC_PAGEABLE)
         sc_track_add_range(&tracker, buffer_address(buffer), BUFFER_BYTES, kind, 0);
 }
@@ -498,7 +963,8 @@ static void take_down(struct sc_take_down *request)
     if (request->must_wait != (request->hold && any && full))
         complain("take down: must_wait is %d", request->must_wait);
     for (int i = 0; i < world.copy_count && !request->must_wait; i++)
-        world.copies[i].tracked &= !expected[i];
+        if (expected[i])
+            forget_copy(&world.copies[i]);
     if (request->held)
         remember_hold(request, expected);
 }
@@ -511,7 +977,7 @@ static void do_free(const struct action *action)
     struct sc_take_down request = {
         .address = buffer_address(buffer),
         .size_bytes = BUFFER_BYTES,
-        .hold = action->a & 1,
+        .hold = world.heals || action->a & 1,
         .kind = kinds[action->a / 2 % 4],
         .max_held_bytes = action->a >> 5 ? UINT64_MAX : 0,
     };
@@ -528,9 +994,9 @@ static void do_free(const struct action *action)
 static void do_unmap_part(const struct action *action)
 {
     struct sc_take_down request = {
-        .address = buffer_address(action->b % BUFFERS) + (action->c % 16) * 0x100u,
-        .size_bytes = 0x80 + (size_t)(action->c / 16) * 0x100,
-        .hold = action->a & 1,
+        .address = buffer_address(action->b % BUFFERS) + (action->c % 16) * 0x400u,
+        .size_bytes = 0x200 + (size_t)(action->c / 16) * 0x400,
+        .hold = world.heals || action->a & 1,
         .kind = SC_HOLD_UNMAP,
         .max_held_bytes = UINT64_MAX,
     };
@@ -554,7 +1020,12 @@ static void do_complete(const struct action *action)
         return;
     say("copy %d is complete", last);
     for (int i = 0; i <= last; i++)
-        world.copies[i].complete |= world.copies[i].stream == copy->stream;
+        if (world.copies[i].stream == copy->stream) {
+            land(&world.copies[i]);
+            world.copies[i].complete = true;
+            if (!world.guard_until_known)
+                unguard(&world.copies[i]);
+        }
     sc_track_complete(&tracker, id_of(copy->stream), copy->info.ticket.number);
 }
 
@@ -593,10 +1064,12 @@ static const struct {
     unsigned weight;
     void (*run)(const struct action *action);
 } menu[] = {
-    {64, do_copy},       {20, do_work},         {30, do_record},       {34, do_wait},
-    {12, do_event_sync}, {12, do_stream_sync},  {4, do_legacy_sync},   {6, do_context_sync},
-    {12, do_slow_sync},  {20, do_recycle},      {4, do_event_destroy}, {18, do_free},
-    {5, do_unmap_part},  {5, do_replace_range}, {5, do_complete},      {5, do_reap},
+    {54, do_copy},        {12, do_work},         {24, do_record},       {26, do_wait},
+    {10, do_event_sync},  {10, do_stream_sync},  {4, do_legacy_sync},   {4, do_context_sync},
+    {10, do_slow_sync},   {10, do_recycle},      {4, do_event_destroy}, {14, do_free},
+    {5, do_unmap_part},   {5, do_replace_range}, {8, do_complete},      {5, do_reap},
+    {30, do_touch},       {5, do_system_call},   {3, do_seal},          {10, do_let_go},
+    {3, do_refused_copy},
 };
 
 static void perform(const struct action *action)
@@ -613,16 +1086,41 @@ static void perform(const struct action *action)
 
 /* ---- programs ---- */
 
-static void begin_world(void)
+/* Little of it, so that it runs out. */
+static void begin_staging(void)
+{
+    static unsigned char *bytes;
+    static struct sc_slot *records;
+    struct sc_slot *slot;
+    unsigned left[SC_STAGING_CLASSES] = {0};
+    if (!bytes)
+        bytes = malloc(sc_staging_bytes(BUFFER_BYTES));
+    if (!records)
+        records = malloc(sc_staging_record_bytes(BUFFER_BYTES));
+    if (!bytes || !records)
+        out_of_memory();
+    sc_staging_init(&staging, &tracker.order, BUFFER_BYTES, bytes, records);
+    while ((slot = sc_staging_take(&staging, 1)) != NULL)
+        if (left[slot->size_class] < STAGING_SLOTS)
+            world.staged[slot->size_class * STAGING_SLOTS + left[slot->size_class]++] = slot;
+    for (int i = 0; i < 2 * STAGING_SLOTS; i++)
+        sc_staging_give(world.staged[i], &world.staged[i]->ticket);
+}
+
+static void begin_world(const struct action *first)
 {
     memset(world.complaint, 0, sizeof world.complaint);
+    memset(world.pages, 0, sizeof world.pages);
+    memset(memory, 0, sizeof memory);
     world.graph.node_count = world.graph.stream_count = world.copy_count = 0;
     world.hold_count = world.ranges_made = 0;
     world.point_taken = false;
-    if (sc_track_init(&tracker)) {
-        fputs("no memory\n", stderr);
-        exit(2);
-    }
+    if (sc_track_init(&tracker))
+        out_of_memory();
+    tracker.inflight.guards.page_mask = PAGE_BYTES - 1;
+    tracker.inflight.guard_until_known = world.guard_until_known = first->c & 1;
+    world.heals = first->c & 6;
+    begin_staging();
     add_stream(0, ORACLE_LEGACY, 0);
     add_stream(1, ORACLE_LEGACY, 1);
     for (int slot = 2; slot < SLOTS; slot++)
@@ -646,6 +1144,9 @@ static void end_world(void)
     for (int i = 0; i < world.hold_count; i++)
         do_reap(&none);
     compare_watch();
+    compare_pages();
+    if (tracker.inflight.guards.spans.live || tracker.inflight.copies.live)
+        complain("pages are left protected, or copies of them kept");
     if (sc_track_has_holds(&tracker) || tracker.holds.held_bytes || tracker.inflight.ops.live)
         complain("something is left");
     for (int i = 2; i < world.graph.stream_count; i++)
@@ -657,11 +1158,13 @@ static void end_world(void)
 /* True if the tracker agrees with the oracle; otherwise world.complaint says where not. */
 static bool run_program(const struct action *actions, size_t count)
 {
-    begin_world();
+    static const struct action none;
+    begin_world(count ? &actions[0] : &none);
     for (size_t i = 0; i < count && !world.complaint[0]; i++) {
         perform(&actions[i]);
         compare_buffer(actions[i].b % BUFFERS);
         compare_watch();
+        compare_pages();
     }
     end_world();
     return !world.complaint[0];
@@ -691,7 +1194,8 @@ static uint64_t next_random(uint64_t *state)
     return mixed ^ mixed >> 31;
 }
 
-/* Half of the programs keep to few streams, events and buffers: their actions meet more often. */
+/* Half of the programs keep to few streams, events, buffers and shapes: their actions meet more
+ * often. */
 static size_t make_program(uint64_t seed, struct action *actions)
 {
     uint64_t state = seed;
@@ -699,15 +1203,19 @@ static size_t make_program(uint64_t seed, struct action *actions)
     unsigned variety = next_random(&state) % 2 ? 3 + next_random(&state) % 6 : 256;
     uint64_t few_a = next_random(&state);
     uint64_t few_b = next_random(&state);
+    uint64_t few_c = next_random(&state);
     for (size_t i = 0; i < count; i++) {
         uint64_t word = next_random(&state);
         unsigned pick_a = (unsigned)(word >> 32) % variety;
-        unsigned pick_b = (unsigned)(word >> 48) % variety;
+        unsigned pick_b = (unsigned)(word >> 40) % variety;
+        unsigned pick_c = (unsigned)(word >> 48) % variety;
         memcpy(&actions[i], &word, sizeof actions[i]);
         if (pick_a < 8)
             actions[i].a = (uint8_t)((actions[i].a & ~7u) | (few_a >> pick_a * 8 & 7));
         if (pick_b < 8)
             actions[i].b = (uint8_t)(few_b >> pick_b * 8);
+        if (pick_c < 8)
+            actions[i].c = (uint8_t)((actions[i].c & ~15u) | (few_c >> pick_c * 8 & 15));
     }
     return count;
 }

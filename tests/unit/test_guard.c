@@ -1,0 +1,599 @@
+/* Spans of pages and what settling them tells the kernel, against a model of pages; and staging. */
+#include "track/guard.h"
+#include "track/staging.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PAGES = 64, OPS = 12 };
+
+static const uintptr_t base = (uintptr_t)5 << 32;
+
+static struct sc_guards guards;
+static uintptr_t page;
+static enum sc_access pages[PAGES]; /* as the kernel has been told */
+static unsigned told;               /* how often */
+
+static void set_up(void)
+{
+    ck_assert_int_eq(sc_guards_init(&guards), 0);
+    page = guards.page_mask + 1;
+    memset(pages, 0, sizeof pages);
+    told = 0;
+}
+
+static void tear_down(void)
+{
+    sc_guards_destroy(&guards);
+}
+
+static uintptr_t at(unsigned first)
+{
+    return base + first * page;
+}
+
+static uint32_t add(uint32_t op, unsigned first, unsigned count, enum sc_access access,
+                    uint32_t next)
+{
+    return sc_guards_add(&guards, op, at(first), count * page, access, next);
+}
+
+static void obey(const struct sc_guard_change *change)
+{
+    if (change->size_bytes == 0)
+        return;
+    ck_assert_uint_eq(change->address & guards.page_mask, 0);
+    ck_assert_uint_eq(change->size_bytes & guards.page_mask, 0);
+    ck_assert(change->address >= base && change->address + change->size_bytes <= at(PAGES));
+    for (uintptr_t i = 0; i < change->size_bytes / page; i++)
+        pages[(change->address - base) / page + i] = change->access;
+    told++;
+}
+
+static bool settle_step(void)
+{
+    struct sc_guard_change change;
+    bool more = sc_guards_settle(&guards, &change);
+    ck_assert(more || change.size_bytes == 0);
+    ck_assert(more || guards.unsettled == 0);
+    obey(&change);
+    return more;
+}
+
+static void settle(void)
+{
+    while (settle_step())
+        continue;
+    ck_assert_uint_eq(guards.unsettled_count, 0);
+    ck_assert_uint_eq(guards.busy, guards.live);
+}
+
+/* The pages from the first on, a letter each: w all, r read, - none. */
+static void check_pages(const char *expected)
+{
+    char found[PAGES + 1] = "";
+    for (size_t i = 0; i < strlen(expected); i++)
+        found[i] = "wr-"[pages[i]];
+    ck_assert_str_eq(found, expected);
+}
+
+START_TEST(a_span_covers_every_page_that_its_bytes_touch)
+{
+    settle();
+    uint32_t span = sc_guards_add(&guards, 7, at(2) - 1, page + 2, SC_ACCESS_NONE, 0);
+    ck_assert_uint_ne(span, 0);
+    ck_assert_uint_eq(sc_guards_span(&guards, span)->op, 7);
+    ck_assert_uint_eq(sc_span_start(sc_guards_span(&guards, span)), at(1));
+    ck_assert_uint_eq(sc_span_end(sc_guards_span(&guards, span)), at(4));
+    check_pages("wwwww");
+    settle();
+    check_pages("w---w");
+    sc_guards_end(&guards, span);
+    check_pages("w---w");
+    settle();
+    check_pages("wwwww");
+    ck_assert_uint_eq(told, 2);
+}
+END_TEST
+
+START_TEST(nothing_is_no_span)
+{
+    ck_assert_uint_eq(sc_guards_add(&guards, 1, at(1), 0, SC_ACCESS_NONE, 0), 0);
+    uint32_t span = add(1, 3, 1, SC_ACCESS_NONE, 0);
+    ck_assert_uint_eq(sc_guards_add(&guards, 1, at(1), 0, SC_ACCESS_NONE, span), span);
+    ck_assert_uint_eq(guards.live, 1);
+}
+END_TEST
+
+START_TEST(the_least_that_is_allowed_counts)
+{
+    uint32_t reader = add(1, 0, 4, SC_ACCESS_READ, 0);
+    uint32_t writer = add(2, 2, 4, SC_ACCESS_NONE, 0);
+    settle();
+    check_pages("rr----w");
+    sc_guards_end(&guards, writer);
+    settle();
+    check_pages("rrrrwww");
+    writer = add(2, 1, 2, SC_ACCESS_NONE, 0);
+    settle();
+    check_pages("r--rwww");
+    sc_guards_end(&guards, reader);
+    settle();
+    check_pages("w--wwww");
+    sc_guards_end(&guards, writer);
+    settle();
+    check_pages("wwwwwww");
+}
+END_TEST
+
+START_TEST(what_is_in_force_already_is_not_told_again)
+{
+    add(1, 0, 8, SC_ACCESS_READ, 0);
+    settle();
+    ck_assert_uint_eq(told, 1);
+    uint32_t second = add(2, 2, 3, SC_ACCESS_READ, 0);
+    settle();
+    sc_guards_end(&guards, second);
+    settle();
+    ck_assert_uint_eq(told, 1);
+    check_pages("rrrrrrrr");
+}
+END_TEST
+
+START_TEST(a_span_that_ends_before_it_is_settled_leaves_nothing)
+{
+    sc_guards_end(&guards, add(1, 0, 3, SC_ACCESS_NONE, 0));
+    ck_assert_uint_eq(guards.live, 0);
+    ck_assert_uint_eq(guards.busy, 1);
+    settle();
+    check_pages("www");
+    ck_assert_uint_eq(guards.busy, 0);
+}
+END_TEST
+
+START_TEST(a_span_that_ends_half_settled_leaves_nothing)
+{
+    add(1, 2, 1, SC_ACCESS_READ, 0);
+    settle();
+    uint32_t span = add(2, 0, 5, SC_ACCESS_NONE, 0);
+    ck_assert(settle_step());
+    check_pages("--rww");
+    sc_guards_end(&guards, span);
+    settle();
+    check_pages("wwrww");
+}
+END_TEST
+
+START_TEST(an_operation_ends_with_all_its_spans)
+{
+    uint32_t chain = add(1, 0, 1, SC_ACCESS_NONE, 0);
+    chain = add(1, 2, 1, SC_ACCESS_NONE, chain);
+    chain = add(1, 4, 1, SC_ACCESS_NONE, chain);
+    settle();
+    check_pages("-w-w-w");
+    ck_assert_uint_eq(guards.live, 3);
+    sc_guards_end(&guards, chain);
+    settle();
+    check_pages("wwwwww");
+    sc_guards_end(&guards, 0);
+}
+END_TEST
+
+START_TEST(a_cut_lets_go_of_the_pages_that_it_touches)
+{
+    uint32_t chain = add(9, 0, 8, SC_ACCESS_NONE, 0);
+    settle();
+    chain = sc_guards_cut(&guards, chain, at(3) + 5, page);
+    settle();
+    check_pages("---ww---");
+    chain = sc_guards_cut(&guards, chain, at(3), 1);
+    settle();
+    check_pages("---ww---");
+    chain = sc_guards_cut(&guards, chain, at(2), 4 * page);
+    settle();
+    check_pages("--wwww--");
+    for (uint32_t id = chain; id; id = sc_guards_span(&guards, id)->next)
+        ck_assert_uint_eq(sc_guards_span(&guards, id)->op, 9);
+    chain = sc_guards_cut(&guards, chain, 0, SIZE_MAX - guards.page_mask);
+    ck_assert_uint_eq(chain, 0);
+    settle();
+    check_pages("wwwwwwww");
+}
+END_TEST
+
+START_TEST(a_cut_leaves_what_another_operation_wants)
+{
+    uint32_t own = add(1, 0, 6, SC_ACCESS_NONE, 0);
+    add(2, 2, 2, SC_ACCESS_READ, 0);
+    settle();
+    own = sc_guards_cut(&guards, own, at(1), 4 * page);
+    settle();
+    check_pages("-wrrw-");
+    sc_guards_end(&guards, own);
+    settle();
+    check_pages("wwrrww");
+}
+END_TEST
+
+START_TEST(a_cut_of_an_unsettled_span_settles_the_rest)
+{
+    uint32_t chain = add(1, 0, 6, SC_ACCESS_READ, 0);
+    sc_guards_cut(&guards, chain, at(2), 1);
+    settle();
+    check_pages("rrwrrr");
+}
+END_TEST
+
+START_TEST(settling_goes_piece_by_piece)
+{
+    for (unsigned i = 0; i < 3; i++)
+        add(i + 1, 2 * i + 1, 1, SC_ACCESS_NONE, 0);
+    settle();
+    told = 0;
+    uint32_t wide = add(9, 0, 7, SC_ACCESS_READ, 0);
+    ck_assert_uint_eq(guards.unsettled_count, 1);
+    unsigned steps = 0;
+    for (; settle_step(); steps++)
+        ck_assert_int_eq(guards.unsettled_count == 0, steps == 7);
+    ck_assert_uint_eq(steps, 8); /* seven pieces, and the step after the last */
+    ck_assert_uint_eq(told, 4);
+    check_pages("r-r-r-r");
+    sc_guards_end(&guards, wide);
+    settle();
+    check_pages("w-w-w-w");
+}
+END_TEST
+
+START_TEST(there_are_only_so_many_spans)
+{
+    uint32_t chain = 0;
+    for (unsigned i = 0; i < SC_SPANS_MAX; i++)
+        chain = sc_guards_add(&guards, 1, at(4 * i), 3 * page, SC_ACCESS_NONE, chain);
+    ck_assert_uint_eq(guards.live, SC_SPANS_MAX);
+    ck_assert_uint_eq(add(2, 0, 1, SC_ACCESS_NONE, 0), 0);
+    ck_assert_uint_eq(sc_guards_add(&guards, 1, base, page, SC_ACCESS_NONE, chain), chain);
+    struct sc_guard_change change;
+    while (sc_guards_settle(&guards, &change))
+        continue;
+    /* Parts for which there is no room are let go. */
+    chain = sc_guards_cut(&guards, chain, at(1), 1);
+    ck_assert_uint_le(guards.live, SC_SPANS_MAX);
+    sc_guards_end(&guards, chain);
+    while (sc_guards_settle(&guards, &change))
+        continue;
+    ck_assert_uint_eq(guards.live, 0);
+    ck_assert_uint_eq(guards.busy, 0);
+    ck_assert_uint_ne(add(2, 0, 1, SC_ACCESS_NONE, 0), 0);
+}
+END_TEST
+
+START_TEST(what_was_never_near_is_known_to_be_far)
+{
+    ck_assert(!sc_guards_were_near(&guards, base));
+    uint32_t span = add(1, 1, 1, SC_ACCESS_READ, 0);
+    ck_assert(sc_guards_were_near(&guards, at(0)));
+    sc_guards_end(&guards, span);
+    settle();
+    ck_assert(sc_guards_were_near(&guards, at(2)));
+    unsigned near = 0;
+    for (uintptr_t i = 1; i <= 4096; i++)
+        near += sc_guards_were_near(&guards, base + (i << 30));
+    ck_assert_uint_lt(near, 64); /* one hash in 4096 collides */
+    span = sc_guards_add(&guards, 1, base << 4, (size_t)64 << 20, SC_ACCESS_READ, 0);
+    for (uintptr_t offset = 0; offset < (uintptr_t)64 << 20; offset += 1 << 20)
+        ck_assert(sc_guards_were_near(&guards, (base << 4) + offset));
+}
+END_TEST
+
+/* ---- against a model ---- */
+
+static struct {
+    uint32_t first;
+    enum sc_access want[PAGES];
+} ops[OPS];
+
+static void model_add(unsigned op, unsigned first, unsigned count)
+{
+    enum sc_access access = random() % 2 ? SC_ACCESS_READ : SC_ACCESS_NONE;
+    uintptr_t skipped = (uintptr_t)random() % page;
+    uintptr_t left_out = (uintptr_t)random() % (count > 1 ? page : page - skipped);
+    ops[op].first = sc_guards_add(&guards, op + 1, at(first) + skipped,
+                                  count * page - skipped - left_out, access, ops[op].first);
+    for (unsigned i = first; i < first + count; i++)
+        if (ops[op].want[i] < access)
+            ops[op].want[i] = access;
+}
+
+static void model_cut(unsigned op, unsigned first, unsigned count)
+{
+    ops[op].first =
+        sc_guards_cut(&guards, ops[op].first, at(first) + page - 1, (count - 1) * page + 1);
+    for (unsigned i = first; i < first + count; i++)
+        ops[op].want[i] = SC_ACCESS_ALL;
+}
+
+static void model_end(unsigned op)
+{
+    sc_guards_end(&guards, ops[op].first);
+    memset(&ops[op], 0, sizeof ops[op]);
+}
+
+static void model_compare(void)
+{
+    settle();
+    for (unsigned i = 0; i < PAGES; i++) {
+        enum sc_access least = SC_ACCESS_ALL;
+        for (unsigned op = 0; op < OPS; op++)
+            if (ops[op].want[i] > least)
+                least = ops[op].want[i];
+        if (pages[i] != least)
+            ck_abort_msg("page %u has access %d, not %d", i, (int)pages[i], (int)least);
+    }
+}
+
+static void model_act(void)
+{
+    unsigned op = (unsigned)random() % OPS;
+    unsigned first = (unsigned)random() % PAGES;
+    unsigned count = 1 + (unsigned)random() % (random() % 2 ? 4 : PAGES);
+    if (count > PAGES - first)
+        count = PAGES - first;
+    switch (random() % 8) {
+    case 0:
+    case 1:
+    case 2:
+        model_add(op, first, count);
+        break;
+    case 3:
+        model_cut(op, first, count);
+        break;
+    case 4:
+    case 5:
+        model_end(op);
+        break;
+    case 6:
+        for (unsigned steps = 1 + (unsigned)random() % 6; steps > 0; steps--)
+            settle_step();
+        break;
+    default:
+        model_compare();
+    }
+}
+
+/* Settling goes on while spans come and go: one step at a time, or all of it. */
+START_TEST(pages_agree_with_a_model)
+{
+    srandom(11);
+    for (int i = 0; i < 200000; i++)
+        model_act();
+    for (unsigned op = 0; op < OPS; op++)
+        model_end(op);
+    model_compare();
+    ck_assert_uint_eq(guards.live, 0);
+    ck_assert_uint_eq(guards.spans.live, 0);
+    ck_assert(sc_grid_is_empty(&guards.grid));
+}
+END_TEST
+
+/* ---- staging ---- */
+
+enum { SNAPSHOT_BYTES = 20000, LARGE_BYTES = 20480, SMALL_BYTES = 4096 };
+
+static struct sc_order order;
+static struct sc_staging staging;
+static uint32_t stream;
+static void *memory, *records;
+static size_t memory_bytes;
+
+static void lay_out(size_t snapshot_bytes)
+{
+    memory_bytes = sc_staging_bytes(snapshot_bytes);
+    memory = calloc(1, memory_bytes);
+    records = calloc(1, sc_staging_record_bytes(snapshot_bytes));
+    ck_assert(memory && records);
+    sc_staging_init(&staging, &order, snapshot_bytes, memory, records);
+}
+
+static void set_up_staging(void)
+{
+    sc_order_init(&order);
+    stream = sc_order_add(&order, SC_STREAM_NONBLOCKING, sc_order_add(&order, SC_STREAM_LEGACY, 0));
+    lay_out(SNAPSHOT_BYTES);
+}
+
+static void tear_down_staging(void)
+{
+    free(memory);
+    free(records);
+    sc_order_destroy(&order);
+}
+
+static void complete(const struct sc_ticket *ticket)
+{
+    atomic_store(&sc_order_stream(&order, ticket->stream)->complete, ticket->number);
+}
+
+static unsigned take_all(size_t size_bytes)
+{
+    unsigned count = 0;
+    while (sc_staging_take(&staging, size_bytes))
+        count++;
+    return count;
+}
+
+START_TEST(slots_lie_in_the_memory_and_apart)
+{
+    unsigned char *first = memory;
+    unsigned large = 0;
+    for (struct sc_slot *slot; (slot = sc_staging_take(&staging, LARGE_BYTES)) != NULL; large++) {
+        ck_assert(slot->bytes >= memory &&
+                  (unsigned char *)slot->bytes + LARGE_BYTES <= first + memory_bytes);
+        ck_assert_int_eq(*(unsigned char *)slot->bytes, 0);
+        memset(slot->bytes, 1, LARGE_BYTES);
+    }
+    for (struct sc_slot *slot; (slot = sc_staging_take(&staging, 1)) != NULL;) {
+        ck_assert_int_eq(*(unsigned char *)slot->bytes, 0);
+        memset(slot->bytes, 1, SMALL_BYTES);
+    }
+    ck_assert_uint_eq(large, SC_STAGING_CLASS_BYTES / LARGE_BYTES);
+    ck_assert_ptr_null(memchr(memory, 0, memory_bytes));
+}
+END_TEST
+
+START_TEST(small_ones_come_first_and_large_ones_serve_both)
+{
+    ck_assert_ptr_null(sc_staging_take(&staging, LARGE_BYTES + 1));
+    ck_assert_uint_eq(sc_staging_take(&staging, SMALL_BYTES)->size_class, 0);
+    ck_assert_uint_eq(sc_staging_take(&staging, SMALL_BYTES + 1)->size_class, 1);
+    unsigned small = SC_STAGING_CLASS_BYTES / SMALL_BYTES;
+    unsigned large = SC_STAGING_CLASS_BYTES / LARGE_BYTES;
+    ck_assert_uint_eq(take_all(1), small + large - 2);
+    ck_assert_ptr_null(sc_staging_take(&staging, LARGE_BYTES));
+}
+END_TEST
+
+START_TEST(snapshots_of_a_page_need_one_class)
+{
+    tear_down_staging();
+    sc_order_init(&order);
+    lay_out(100);
+    ck_assert_uint_eq(take_all(100), SC_STAGING_CLASS_BYTES / SMALL_BYTES);
+    ck_assert_uint_eq(memory_bytes, SC_STAGING_CLASS_BYTES);
+}
+END_TEST
+
+START_TEST(a_huge_snapshot_has_a_few_slots)
+{
+    size_t huge = (size_t)3 << 20;
+    tear_down_staging();
+    sc_order_init(&order);
+    lay_out(huge);
+    ck_assert_uint_eq(take_all(huge), 8);
+}
+END_TEST
+
+START_TEST(a_slot_comes_back_when_its_operation_is_complete)
+{
+    struct sc_slot *slot = sc_staging_take(&staging, LARGE_BYTES);
+    take_all(LARGE_BYTES);
+    struct sc_ticket ticket = sc_order_issue(&order, stream);
+    sc_staging_give(slot, &ticket);
+    ck_assert_ptr_null(sc_staging_take(&staging, LARGE_BYTES));
+    complete(&ticket);
+    ck_assert_ptr_eq(sc_staging_take(&staging, LARGE_BYTES), slot);
+    ck_assert_ptr_null(sc_staging_take(&staging, LARGE_BYTES));
+}
+END_TEST
+
+START_TEST(known_done_is_complete_too)
+{
+    struct sc_slot *slot = sc_staging_take(&staging, LARGE_BYTES);
+    take_all(LARGE_BYTES);
+    struct sc_ticket ticket = sc_order_issue(&order, stream);
+    sc_staging_give(slot, &ticket);
+    struct sc_point point = sc_order_point(&order, stream);
+    sc_order_known(&order, &point);
+    sc_order_release(&order, &point);
+    ck_assert_ptr_eq(sc_staging_take(&staging, LARGE_BYTES), slot);
+}
+END_TEST
+
+START_TEST(a_slot_that_was_not_used_comes_back_at_once)
+{
+    struct sc_slot *slot = sc_staging_take(&staging, 1);
+    struct sc_ticket none = slot->ticket;
+    ck_assert_uint_eq(none.stream, 0);
+    sc_staging_give(slot, &none);
+    ck_assert_ptr_eq(sc_staging_take(&staging, 1), slot);
+}
+END_TEST
+
+START_TEST(the_last_complete_one_is_handed_out_first)
+{
+    struct sc_slot *slots[3];
+    for (int i = 0; i < 3; i++)
+        slots[i] = sc_staging_take(&staging, 1);
+    for (int i = 0; i < 3; i++) {
+        struct sc_ticket ticket = sc_order_issue(&order, stream);
+        complete(&ticket);
+        sc_staging_give(slots[i], &ticket);
+    }
+    for (int i = 2; i >= 0; i--)
+        ck_assert_ptr_eq(sc_staging_take(&staging, 1), slots[i]);
+}
+END_TEST
+
+START_TEST(running_ones_do_not_hide_complete_ones)
+{
+    struct sc_ticket running = sc_order_issue(&order, stream);
+    struct sc_slot *slots[SC_STAGING_CLASS_BYTES / LARGE_BYTES];
+    unsigned count = sizeof slots / sizeof *slots;
+    for (unsigned i = 0; i < count; i++)
+        slots[i] = sc_staging_take(&staging, LARGE_BYTES);
+    uint32_t other =
+        sc_order_add(&order, SC_STREAM_NONBLOCKING, sc_order_stream(&order, stream)->context);
+    struct sc_ticket last = sc_order_issue(&order, other);
+    for (unsigned i = 0; i < count; i++)
+        sc_staging_give(slots[i], i == count / 2 ? &last : &running);
+    complete(&last);
+    /* A call looks at a few only; those that still run go to the end. */
+    struct sc_slot *found = NULL;
+    for (unsigned calls = 0; calls < count && !found; calls++)
+        found = sc_staging_take(&staging, LARGE_BYTES);
+    ck_assert_ptr_eq(found, slots[count / 2]);
+    ck_assert_uint_eq(take_all(LARGE_BYTES), 0);
+    complete(&running);
+    ck_assert_uint_eq(take_all(LARGE_BYTES), count - 1);
+}
+END_TEST
+
+static TCase *span_tests(void)
+{
+    TCase *group = tcase_create("spans");
+    tcase_add_checked_fixture(group, set_up, tear_down);
+    tcase_set_timeout(group, 120);
+    tcase_add_test(group, a_span_covers_every_page_that_its_bytes_touch);
+    tcase_add_test(group, nothing_is_no_span);
+    tcase_add_test(group, the_least_that_is_allowed_counts);
+    tcase_add_test(group, what_is_in_force_already_is_not_told_again);
+    tcase_add_test(group, a_span_that_ends_before_it_is_settled_leaves_nothing);
+    tcase_add_test(group, a_span_that_ends_half_settled_leaves_nothing);
+    tcase_add_test(group, an_operation_ends_with_all_its_spans);
+    tcase_add_test(group, a_cut_lets_go_of_the_pages_that_it_touches);
+    tcase_add_test(group, a_cut_leaves_what_another_operation_wants);
+    tcase_add_test(group, a_cut_of_an_unsettled_span_settles_the_rest);
+    tcase_add_test(group, settling_goes_piece_by_piece);
+    tcase_add_test(group, there_are_only_so_many_spans);
+    tcase_add_test(group, what_was_never_near_is_known_to_be_far);
+    tcase_add_test(group, pages_agree_with_a_model);
+    return group;
+}
+
+static TCase *staging_tests(void)
+{
+    TCase *group = tcase_create("staging");
+    tcase_add_checked_fixture(group, set_up_staging, tear_down_staging);
+    tcase_add_test(group, slots_lie_in_the_memory_and_apart);
+    tcase_add_test(group, small_ones_come_first_and_large_ones_serve_both);
+    tcase_add_test(group, snapshots_of_a_page_need_one_class);
+    tcase_add_test(group, a_huge_snapshot_has_a_few_slots);
+    tcase_add_test(group, a_slot_comes_back_when_its_operation_is_complete);
+    tcase_add_test(group, known_done_is_complete_too);
+    tcase_add_test(group, a_slot_that_was_not_used_comes_back_at_once);
+    tcase_add_test(group, the_last_complete_one_is_handed_out_first);
+    tcase_add_test(group, running_ones_do_not_hide_complete_ones);
+    return group;
+}
+
+int main(void)
+{
+    Suite *suite = suite_create("guard");
+    suite_add_tcase(suite, span_tests());
+    suite_add_tcase(suite, staging_tests());
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -257,12 +257,23 @@ static void let_page_through(uintptr_t address)
     protect(address & ~guards()->page_mask, guards()->page_mask + 1, SC_ACCESS_ALL);
 }
 
+/* No span may be left of a page that is about to be let go by the thread that we interrupted: what
+ * counts is whether its range is one that gets guarded. Lock-free. */
+static bool lies_in_guarded_range(uintptr_t address)
+{
+    uint32_t id = sc_grid_point(&sc_track.inflight.range_grid, address);
+    if (id == 0 || id == SC_GRID_RETRY)
+        return id != 0;
+    return atomic_load_explicit(&sc_inflight_range(&sc_track.inflight, id)->guarding,
+                                memory_order_acquire) == SC_GUARDING_ALLOWED;
+}
+
 static void let_pages_through(uintptr_t address, size_t size_bytes)
 {
-    uintptr_t first = address & ~guards()->page_mask;
-    for (uintptr_t page = first; page - first < size_bytes + (address - first);
-         page += guards()->page_mask + 1)
-        if (sc_grid_point(&guards()->grid, page) != 0)
+    uintptr_t mask = guards()->page_mask;
+    uintptr_t first = address & ~mask;
+    for (uintptr_t page = first; page - first < size_bytes + (address - first); page += mask + 1)
+        if (lies_in_guarded_range(page) || lies_in_guarded_range(page | mask))
             let_page_through(page);
 }
 
@@ -300,8 +311,8 @@ static bool is_stale(const struct sc_fault *fault)
     last_stale.pc = fault->pc;
     if (!sc_track_inside)
         sc_guard_apply();
-    else if (sc_grid_point(&sc_track.inflight.range_grid, fault->address))
-        let_page_through(fault->address);
+    else
+        let_pages_through(fault->address, 1);
     return ++last_stale.count <= STALE_FAULTS_MAX;
 }
 

@@ -223,7 +223,7 @@ SIM_API(cuMemHostGetFlags, (unsigned int *pFlags, void *p), pFlags, p)
     sim_lock();
     sim_memory_find_locked((uintptr_t)p, &range);
     sim_unlock();
-    if (range.kind != MEMORY_PINNED) {
+    if (range.kind != MEMORY_PINNED && range.kind != MEMORY_REGISTERED) {
         return CUDA_ERROR_INVALID_VALUE;
     }
     *pFlags = range.flags | CU_MEMHOSTALLOC_DEVICEMAP;

@@ -354,12 +354,22 @@ static void drop_copies(struct sc_inflight *inflight, struct sc_op *op)
     op->info.slot = NULL;
 }
 
-/* Pinned memory is there as long as its range is known. Of other memory the kernel is asked, which
- * costs a system call. */
-static bool still_holds(const struct sc_op_info *info, uintptr_t address, const void *copy,
-                        size_t size_bytes)
+/* Could a page there be inaccessible for the sake of a destination, or still be, with the kernel
+ * not yet told that it was let go? */
+static bool may_be_hidden(struct sc_guards *guards, uintptr_t address, size_t size_bytes)
 {
-    if (info->kind == SC_PINNED && info->range)
+    uintptr_t start = address & ~guards->page_mask;
+    return atomic_load_explicit(&guards->unsettled_count, memory_order_acquire) != 0 ||
+           sc_grid_may_overlap(&guards->grid, start, size_bytes + (address - start));
+}
+
+/* Pinned memory is there as long as its range is known. Of other memory, and of pages that may be
+ * protected, the kernel is asked, which costs a system call. */
+static bool still_holds(struct sc_inflight *inflight, const struct sc_op_info *info,
+                        uintptr_t address, const void *copy, size_t size_bytes)
+{
+    if (info->kind == SC_PINNED && info->range &&
+        !may_be_hidden(&inflight->guards, address, size_bytes))
         return memcmp((const void *)address, copy, size_bytes) == 0;
     return sc_peek_equals(address, copy, size_bytes);
 }
@@ -369,11 +379,11 @@ static bool source_changed(struct sc_inflight *inflight, const struct sc_op *op)
     const struct sc_op_info *info = &op->info;
     if (!info->stable)
         return false;
-    bool same = !info->slot ||
-                still_holds(info, info->shape.address, info->slot->bytes, info->shape.width_bytes);
+    bool same = !info->slot || still_holds(inflight, info, info->shape.address, info->slot->bytes,
+                                           info->shape.width_bytes);
     for (uint32_t id = op->first_copy; id && same; id = copy_at(inflight, id)->next) {
         const struct page_copy *copy = copy_at(inflight, id);
-        same = still_holds(info, copy->address, copy->bytes, copy->size_bytes);
+        same = still_holds(inflight, info, copy->address, copy->bytes, copy->size_bytes);
     }
     return !same;
 }
@@ -540,21 +550,34 @@ struct found_ops {
     struct sc_ops *ops;
 };
 
+struct seal_visit {
+    struct sc_inflight *inflight;
+    struct sc_ops *ops;
+    struct sc_shape sealed;
+};
+
 static bool seal_op(void *context, uint32_t id)
 {
-    struct found_ops *seal = context;
+    struct seal_visit *seal = context;
     struct sc_op *op = sc_inflight_op(seal->inflight, id);
-    if (source_changed(seal->inflight, op))
+    bool changed = source_changed(seal->inflight, op);
+    if (changed)
         sc_ops_add(seal->ops, &op->info);
-    op->info.stable = false;
+    if (changed || hulls_touch(&op->info.shape, &seal->sealed))
+        op->info.stable = false;
     return true;
 }
 
+/* Sources beside it on the same pages are compared too: what writes the interval may be guarded,
+ * and until a touch lets those pages go, they cannot be read. */
 void sc_inflight_seal(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
                       struct sc_ops *overwritten)
 {
-    struct found_ops seal = {inflight, overwritten};
-    sc_inflight_overlaps(inflight, address, size_bytes, seal_op, &seal);
+    uintptr_t mask = inflight->guards.page_mask;
+    uintptr_t start = address & ~mask;
+    uintptr_t end = (address + size_bytes + mask) & ~mask;
+    struct seal_visit seal = {inflight, overwritten, {address, size_bytes, size_bytes, 1}};
+    sc_inflight_overlaps(inflight, start, end - start, seal_op, &seal);
 }
 
 static bool note_writer(void *context, uint32_t id)

@@ -24,8 +24,10 @@ bool sc_peek_equals(uintptr_t address, const void *expected, size_t size_bytes)
 {
     const char *wanted = expected;
     char found[CHUNK_BYTES];
-    for (size_t done = 0; done < size_bytes; done += CHUNK_BYTES) {
-        size_t chunk = size_bytes - done < CHUNK_BYTES ? size_bytes - done : CHUNK_BYTES;
+    for (size_t done = 0, chunk; done < size_bytes; done += chunk) {
+        chunk = CHUNK_BYTES - (address + done) % CHUNK_BYTES; /* one page may be absent */
+        if (chunk > size_bytes - done)
+            chunk = size_bytes - done;
         if (sc_peek(found, address + done, chunk) && memcmp(found, wanted + done, chunk) != 0)
             return false;
     }

@@ -370,16 +370,19 @@ static void forget_copy(struct copy *copy)
     unguard(copy);
 }
 
-/* From now on the bytes there change in order. */
+/* From now on the bytes there change in order. Sources beside them on the same pages are compared
+ * as well, and once more later if they are unchanged. */
 static void seal(uintptr_t address, size_t size_bytes)
 {
     bool expected[ACTIONS_MAX] = {false};
+    uintptr_t start = address & -(uintptr_t)PAGE_BYTES;
+    uintptr_t end = (address + size_bytes + PAGE_BYTES - 1) & -(uintptr_t)PAGE_BYTES;
     struct sc_ops overwritten;
     for (int i = 0; i < world.copy_count; i++) {
         struct copy *copy = &world.copies[i];
-        bool sealed = in_flight(copy) && lies_in(&copy->info, address, size_bytes);
-        expected[i] = sealed && is_overwritten(copy);
-        copy->stable &= !sealed;
+        expected[i] = lies_in(&copy->info, start, end - start) && is_overwritten(copy);
+        if (expected[i] || (in_flight(copy) && lies_in(&copy->info, address, size_bytes)))
+            copy->stable = false;
     }
     sc_track_seal(&tracker, address, size_bytes, &overwritten);
     compare("overwritten at a seal", &overwritten, expected);

@@ -67,7 +67,7 @@ static __attribute__((noinline)) void *driver_symbol(void *handle, const char *n
     void *found = find_real_dlsym()(handle, name);
     if (!found)
         return NULL;
-    if (strcmp(name, "cuInit") == 0 || strncmp(name, "cuGetProcAddress", 16) == 0)
+    if (sc_driver_wraps(name))
         sc_driver_attach(handle);
     if (sc_driver_is_wrapper(found) && is_only_ours(name))
         return NULL;

@@ -1,36 +1,54 @@
 #include "interpose/pinned.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
-#include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
-#include "interpose/heap.h"
 #include "interpose/process.h"
+#include "interpose/shared_pages.h"
 #include "interpose/streams.h"
 #include "track/grid.h"
 
 #include "track/poison.h"
 
-enum { HUGE_BYTES = 2 << 20, SIZE_MIN = 1 << 20, CELLS = 1024, SPARES_MAX = 8 };
+enum {
+    SMALL_MAX = 64 << 10, /* above, an edge shared with a neighbour is a small part of it */
+    LARGE_MIN = 1 << 20,  /* below, the time to guard it is small beside that of its copy */
 
-/* One mapping of whole huge pages, which starts with the allocation. */
-struct block {
-    struct sc_grid_node node; /* the pages */
-    size_t size_bytes;        /* that were asked for */
+    /* A small one takes 60 us to make and give back, one of many that the driver packs 2 us. */
+    SMALL_LIVE_MAX = 1024,
+    PADDING_MAX = 256 << 20,
+    SPARES_MAX = 16,
+    CELLS = 1024,
+};
+
+struct request {
+    size_t size_bytes;
+    size_t pages_bytes;
+    size_t padding_bytes; /* whole pages behind the allocation's last one */
     unsigned flags;
     CUcontext context;
-    bool spare; /* freed, and still registered for the next allocation of the same kind */
+};
+
+/* A mapping, which starts with the allocation. */
+struct block {
+    struct sc_grid_node node; /* the pages */
+    struct request request;
+    bool spare; /* freed, and still registered */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct sc_pool blocks;
 static struct sc_grid grid;
-static bool ready;
-static unsigned spare_count;
-static _Atomic bool forks;
+static uint32_t spares[SPARES_MAX]; /* 0: none */
+static _Atomic pid_t owner;         /* of the blocks; 0: there never were any */
+static _Atomic size_t small_live;
+static _Atomic size_t padding_bytes_live;
+
+static struct block *block_at(uint32_t id)
+{
+    return sc_pool_at(&blocks, id);
+}
 
 static uintptr_t start_of(const struct block *block)
 {
@@ -42,204 +60,272 @@ static size_t pages_of(const struct block *block)
     return atomic_load_explicit(&block->node.size_bytes, memory_order_relaxed);
 }
 
-static struct block *block_at(uint32_t id)
+static size_t round_up(size_t size_bytes, size_t unit)
 {
-    return sc_pool_at(&blocks, id);
+    return (size_bytes + unit - 1) & ~(unit - 1);
 }
 
-/* The kernel must have huge pages to give: "always [madvise] never" has its choice in brackets. */
-static bool kernel_gives_huge_pages(void)
+/* ---- who serves ---- */
+
+static bool has_attribute(CUdevice device, CUdevice_attribute attribute)
 {
-    static _Atomic int known; /* 1: yes, 2: no */
-    char text[64] = "";
-    if (known)
-        return known == 1;
-    int fd = open("/sys/kernel/mm/transparent_hugepage/enabled", O_RDONLY | O_CLOEXEC);
-    ssize_t got = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
-    if (fd >= 0)
-        close(fd);
-    known = got > 0 && !strstr(text, "[never]") ? 1 : 2;
-    return known == 1;
+    int value = 0;
+    return sc_real.cuDeviceGetAttribute(&value, attribute, device) == CUDA_SUCCESS && value;
+}
+
+/* Registered memory is as good as allocated where it has the same address on the device, and where
+ * neither lies in one memory with the device's. */
+static bool device_is_fit(CUdevice device)
+{
+    return has_attribute(device, CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING) &&
+           has_attribute(device, CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED) &&
+           has_attribute(device, CU_DEVICE_ATTRIBUTE_CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM) &&
+           !has_attribute(device, CU_DEVICE_ATTRIBUTE_INTEGRATED) &&
+           !has_attribute(device, CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES);
+}
+
+static bool devices_are_fit(void)
+{
+    int count = 0;
+    bool fit = sc_real.cuDeviceGetCount(&count) == CUDA_SUCCESS && count > 0;
+    for (int i = 0; fit && i < count; i++) {
+        CUdevice device;
+        fit = sc_real.cuDeviceGet(&device, i) == CUDA_SUCCESS && device_is_fit(device);
+    }
+    return fit;
+}
+
+static bool find_fit(void)
+{
+    return sc_shared_pages_fit() && sc_real.cuMemHostRegister_v2 && devices_are_fit();
+}
+
+static bool machine_is_fit(void)
+{
+    static _Atomic int fit;
+    return sc_shared_pages_remember(&fit, find_fit);
 }
 
 static bool is_for_us(size_t size_bytes, unsigned flags)
 {
     const unsigned honoured = CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP;
+    bool small = size_bytes > 0 && size_bytes <= SMALL_MAX;
+    bool large = size_bytes >= LARGE_MIN && size_bytes <= SIZE_MAX / 2;
     return sc_active() && sc_options.mode == SC_MODE_FIX && sc_options.guard &&
-           sc_options.pinned == SC_PINNED_HUGE && size_bytes >= SIZE_MIN &&
-           size_bytes <= SIZE_MAX / 2 && !(flags & ~honoured) && !sc_streams_captures_seen() &&
-           !atomic_load_explicit(&forks, memory_order_relaxed) && sc_real.cuMemHostRegister_v2 &&
-           kernel_gives_huge_pages();
+           sc_options.pinned == SC_PINNED_HUGE && (small || large) && !(flags & ~honoured) &&
+           machine_is_fit() && (small || sc_shared_pages_are_plenty(size_bytes));
 }
 
-/* ---- mappings ---- */
+/* ---- budgets ---- */
 
-static void unmap(uintptr_t start, size_t size_bytes)
+static bool charge(_Atomic size_t *used, size_t amount, size_t limit)
 {
-    if (size_bytes)
-        sc_heap_really_unmap((void *)start, size_bytes);
+    if (atomic_fetch_add(used, amount) + amount <= limit)
+        return true;
+    atomic_fetch_sub(used, amount);
+    return false;
 }
 
-/* Aligned, and populated: the driver would touch each small page otherwise. */
-static uintptr_t map_huge(size_t size_bytes)
+static bool charge_request(const struct request *request)
 {
-    sc_inside++;
-    char *wide = mmap(NULL, size_bytes + HUGE_BYTES, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    sc_inside--;
-    if (wide == MAP_FAILED)
-        return 0;
-    uintptr_t start = ((uintptr_t)wide + HUGE_BYTES - 1) & ~(uintptr_t)(HUGE_BYTES - 1);
-    unmap((uintptr_t)wide, start - (uintptr_t)wide);
-    unmap(start + size_bytes, (uintptr_t)wide + HUGE_BYTES - start);
-    if (madvise((void *)start, size_bytes, MADV_HUGEPAGE) == 0)
-        return start;
-    unmap(start, size_bytes);
-    return 0;
+    return request->pages_bytes < SC_HUGE_PAGE_BYTES
+               ? charge(&small_live, 1, SMALL_LIVE_MAX)
+               : charge(&padding_bytes_live, request->padding_bytes, PADDING_MAX);
 }
 
-static CUresult register_block(uintptr_t start, size_t size_bytes, unsigned flags)
+static void uncharge_request(const struct request *request)
 {
-    unsigned how = (flags & CU_MEMHOSTALLOC_PORTABLE ? CU_MEMHOSTREGISTER_PORTABLE : 0) |
-                   (flags & CU_MEMHOSTALLOC_DEVICEMAP ? CU_MEMHOSTREGISTER_DEVICEMAP : 0);
-    sc_inside++;
-    CUresult result = sc_real.cuMemHostRegister_v2((void *)start, size_bytes, how);
-    sc_inside--;
-    return result;
+    if (request->pages_bytes < SC_HUGE_PAGE_BYTES)
+        atomic_fetch_sub(&small_live, 1);
+    else
+        atomic_fetch_sub(&padding_bytes_live, request->padding_bytes);
 }
 
 /* ---- blocks ---- */
 
-static bool start_locked(void)
+static bool is_in_child(void)
 {
-    if (!ready) {
-        sc_pool_init(&blocks, sizeof(struct block));
-        ready = sc_grid_init(&grid, &blocks, CELLS) == 0;
-    }
-    return ready;
+    return atomic_load_explicit(&owner, memory_order_acquire) != getpid();
 }
 
-static bool add_locked(uintptr_t start, size_t pages_bytes, size_t size_bytes, unsigned flags,
-                       CUcontext context)
+static bool start_locked(void)
 {
-    uint32_t id = start_locked() ? sc_pool_take(&blocks) : 0;
-    if (!id)
+    if (atomic_load_explicit(&owner, memory_order_relaxed))
+        return true;
+    sc_pool_init(&blocks, sizeof(struct block));
+    if (sc_grid_init(&grid, &blocks, CELLS) != 0)
         return false;
-    struct block *block = block_at(id);
-    atomic_store_explicit(&block->node.address, start, memory_order_release);
-    atomic_store_explicit(&block->node.size_bytes, pages_bytes, memory_order_release);
-    block->size_bytes = size_bytes;
-    block->flags = flags;
-    block->context = context;
-    sc_grid_insert(&grid, id);
+    atomic_store_explicit(&owner, getpid(), memory_order_release);
     return true;
 }
 
-static void drop_locked(uint32_t id)
+static bool add(uintptr_t start, const struct request *request)
 {
-    spare_count -= block_at(id)->spare;
-    sc_grid_remove(&grid, id);
-    sc_pool_give(&blocks, id);
-}
-
-struct search {
-    size_t size_bytes;
-    unsigned flags;
-    CUcontext context;
-    bool any; /* of the context */
-    uint32_t found;
-};
-
-static bool match(void *argument, uint32_t id)
-{
-    struct search *search = argument;
-    const struct block *block = block_at(id);
-    if (block->context == search->context &&
-        (search->any || (block->spare && block->size_bytes == search->size_bytes &&
-                         block->flags == search->flags)))
-        search->found = id;
-    return !search->found;
-}
-
-static uint32_t find_locked(struct search *search)
-{
-    if (ready)
-        sc_grid_overlaps_locked(&grid, 0, SIZE_MAX, match, search);
-    return search->found;
-}
-
-static void *take_spare(size_t size_bytes, unsigned flags, CUcontext context)
-{
-    struct search search = {size_bytes, flags, context, false, 0};
-    void *address = NULL;
     pthread_mutex_lock(&lock);
-    if (spare_count && find_locked(&search)) {
-        block_at(search.found)->spare = false;
-        spare_count--;
-        address = (void *)start_of(block_at(search.found));
+    uint32_t id = start_locked() ? sc_pool_take(&blocks) : 0;
+    if (id) {
+        struct block *block = block_at(id);
+        atomic_store_explicit(&block->node.address, start, memory_order_relaxed);
+        atomic_store_explicit(&block->node.size_bytes, request->pages_bytes, memory_order_relaxed);
+        block->request = *request;
+        sc_grid_insert(&grid, id);
     }
     pthread_mutex_unlock(&lock);
-    return address;
+    return id != 0;
 }
 
-static void *make(size_t size_bytes, unsigned flags, CUcontext context)
+static uint32_t *spare_slot_locked(uint32_t id)
 {
-    size_t pages_bytes = (size_bytes + HUGE_BYTES - 1) & ~(size_t)(HUGE_BYTES - 1);
-    uintptr_t start = map_huge(pages_bytes);
-    if (!start)
-        return NULL;
-    if (register_block(start, size_bytes, flags) != CUDA_SUCCESS) {
-        unmap(start, pages_bytes);
-        return NULL;
-    }
-    pthread_mutex_lock(&lock);
-    bool added = add_locked(start, pages_bytes, size_bytes, flags, context);
-    pthread_mutex_unlock(&lock);
-    if (added)
-        return (void *)start;
-    sc_real.cuMemHostUnregister((void *)start);
-    unmap(start, pages_bytes);
+    for (unsigned i = 0; i < SPARES_MAX; i++)
+        if (spares[i] == id)
+            return &spares[i];
     return NULL;
+}
+
+/* Forgotten first: once it is unmapped, another thread may be given the same address. */
+static void drop(uintptr_t start)
+{
+    size_t pages_bytes = 0;
+    pthread_mutex_lock(&lock);
+    uint32_t id = sc_grid_point_locked(&grid, start);
+    if (id && start_of(block_at(id)) == start) {
+        pages_bytes = pages_of(block_at(id));
+        if (block_at(id)->spare)
+            *spare_slot_locked(id) = 0;
+        uncharge_request(&block_at(id)->request);
+        sc_grid_remove(&grid, id);
+        sc_pool_give(&blocks, id);
+    }
+    pthread_mutex_unlock(&lock);
+    sc_shared_pages_unmap(start, pages_bytes);
+}
+
+static CUresult register_pages(uintptr_t start, const struct request *request)
+{
+    _Static_assert(CU_MEMHOSTALLOC_PORTABLE == CU_MEMHOSTREGISTER_PORTABLE &&
+                       CU_MEMHOSTALLOC_DEVICEMAP == CU_MEMHOSTREGISTER_DEVICEMAP,
+                   "flags mean the same in both calls");
+    sc_inside++;
+    CUresult result =
+        sc_real.cuMemHostRegister_v2((void *)start, request->size_bytes, request->flags);
+    sc_inside--;
+    return result;
+}
+
+static CUresult unregister_pages(uintptr_t start)
+{
+    sc_inside++;
+    CUresult result = sc_real.cuMemHostUnregister((void *)start);
+    sc_inside--;
+    return result;
+}
+
+/* 0: the driver is to be asked for the same, so that a refusal is its own. */
+static uintptr_t make(const struct request *request)
+{
+    uintptr_t start = sc_shared_pages_map(request->pages_bytes);
+    if (!start)
+        return 0;
+    if (register_pages(start, request) == CUDA_SUCCESS) {
+        if (add(start, request))
+            return start;
+        unregister_pages(start);
+    }
+    sc_shared_pages_unmap(start, request->pages_bytes);
+    return 0;
+}
+
+static uintptr_t make_within_budget(const struct request *request)
+{
+    if (!charge_request(request))
+        return 0;
+    uintptr_t start = make(request);
+    if (!start)
+        uncharge_request(request);
+    return start;
+}
+
+static bool is_alike(const struct request *a, const struct request *b)
+{
+    return a->size_bytes == b->size_bytes && a->flags == b->flags && a->context == b->context;
+}
+
+static uintptr_t take_spare(const struct request *request)
+{
+    uintptr_t start = 0;
+    pthread_mutex_lock(&lock);
+    for (unsigned i = 0; i < SPARES_MAX && !start; i++) {
+        struct block *block = spares[i] ? block_at(spares[i]) : NULL;
+        if (block && is_alike(&block->request, request)) {
+            start = start_of(block);
+            block->spare = false;
+            spares[i] = 0;
+        }
+    }
+    pthread_mutex_unlock(&lock);
+    return start;
+}
+
+static uintptr_t take(size_t size_bytes, unsigned flags)
+{
+    struct request request = {.size_bytes = size_bytes, .flags = flags};
+    if (!is_for_us(size_bytes, flags) ||
+        sc_real.cuCtxGetCurrent(&request.context) != CUDA_SUCCESS || !request.context)
+        return 0;
+    size_t unit = size_bytes <= SMALL_MAX ? SC_SMALL_PAGE_BYTES : SC_HUGE_PAGE_BYTES;
+    request.pages_bytes = round_up(size_bytes, unit);
+    request.padding_bytes = request.pages_bytes - round_up(size_bytes, SC_SMALL_PAGE_BYTES);
+    uintptr_t start = take_spare(&request);
+    return start ? start : make_within_budget(&request);
 }
 
 void *sc_pinned_take(size_t size_bytes, unsigned flags)
 {
-    CUcontext context = NULL;
     int saved = errno;
-    if (!is_for_us(size_bytes, flags) || sc_real.cuCtxGetCurrent(&context) != CUDA_SUCCESS ||
-        !context)
-        return NULL;
-    void *address = take_spare(size_bytes, flags, context);
-    if (!address)
-        address = make(size_bytes, flags, context);
+    uintptr_t start = take(size_bytes, flags);
     errno = saved;
-    return address;
+    return (void *)start;
 }
+
+/* ---- questions ---- */
 
 uintptr_t sc_pinned_end(uintptr_t address)
 {
-    uintptr_t end = 0;
-    if (!blocks.live)
+    if (!atomic_load_explicit(&owner, memory_order_acquire))
         return 0;
-    pthread_mutex_lock(&lock);
-    uint32_t id = sc_grid_point_locked(&grid, address);
-    if (id && start_of(block_at(id)) == address && !block_at(id)->spare)
-        end = address + pages_of(block_at(id));
-    pthread_mutex_unlock(&lock);
-    return end;
+    uint32_t id = sc_grid_point(&grid, address);
+    if (id == SC_GRID_RETRY) {
+        if (is_in_child())
+            return 0;
+        pthread_mutex_lock(&lock);
+        id = sc_grid_point_locked(&grid, address);
+        pthread_mutex_unlock(&lock);
+    }
+    return id && start_of(block_at(id)) == address ? address + pages_of(block_at(id)) : 0;
 }
 
-static bool note_any(void *argument, uint32_t id)
+static bool is_live(uintptr_t start)
+{
+    pthread_mutex_lock(&lock);
+    uint32_t id = sc_grid_point_locked(&grid, start);
+    bool live = id && start_of(block_at(id)) == start && !block_at(id)->spare;
+    pthread_mutex_unlock(&lock);
+    return live;
+}
+
+static bool note_any(void *any, uint32_t id)
 {
     (void)id;
-    *(bool *)argument = true;
+    *(bool *)any = true;
     return false;
 }
 
 bool sc_pinned_overlaps(uintptr_t address, size_t size_bytes)
 {
     bool any = false;
-    if (!blocks.live || !size_bytes)
+    if (size_bytes > UINTPTR_MAX - address)
+        size_bytes = UINTPTR_MAX - address;
+    if (!size_bytes || is_in_child())
         return false;
     pthread_mutex_lock(&lock);
     sc_grid_overlaps_locked(&grid, address, size_bytes, note_any, &any);
@@ -247,92 +333,101 @@ bool sc_pinned_overlaps(uintptr_t address, size_t size_bytes)
     return any;
 }
 
-/* ---- freeing ---- */
+/* ---- giving back ---- */
 
-/* A block of one huge page stays registered for the next of its kind, as the driver keeps the pages
- * of what it packs; its free then waits for the context as cuMemFreeHost does. */
-static CUresult free_as_spare(struct block *block)
+/* Only blocks of the kind that the driver packs: it too hands them out again as they were. Without
+ * that, a program that allocates and frees all the time would be slower with us. */
+static bool may_become_spare(const struct block *block, CUcontext current)
 {
-    CUcontext popped;
-    if (sc_real.cuCtxPushCurrent_v2(block->context) != CUDA_SUCCESS)
-        return CUDA_ERROR_INVALID_CONTEXT;
-    CUresult result = sc_real.cuCtxSynchronize();
-    sc_real.cuCtxPopCurrent_v2(&popped);
-    return result;
+    return !block->spare && block->request.context == current &&
+           pages_of(block) <= SC_HUGE_PAGE_BYTES;
 }
 
-static bool may_become_spare(const struct block *block)
+static bool become_spare(uintptr_t start, CUcontext current)
 {
-    return pages_of(block) == HUGE_BYTES && sc_real.cuCtxSynchronize && spare_count < SPARES_MAX;
-}
-
-static uint32_t find_start_locked(uintptr_t address)
-{
-    uint32_t id = ready ? sc_grid_point_locked(&grid, address) : 0;
-    return id && start_of(block_at(id)) == address && !block_at(id)->spare ? id : 0;
-}
-
-static CUresult finish_spare(uintptr_t address)
-{
+    bool done = false;
     pthread_mutex_lock(&lock);
-    uint32_t id = find_start_locked(address);
-    if (id) {
+    uint32_t id = sc_grid_point_locked(&grid, start);
+    uint32_t *slot = spare_slot_locked(0);
+    if (slot && id && start_of(block_at(id)) == start && may_become_spare(block_at(id), current)) {
         block_at(id)->spare = true;
-        spare_count++;
+        *slot = id;
+        done = true;
     }
     pthread_mutex_unlock(&lock);
-    return id ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    return done;
 }
 
-static CUresult finish_free(uintptr_t address, size_t pages_bytes)
+/* The wait of cuMemFreeHost; not where something may capture, which it would end. */
+static bool wait_and_spare(uintptr_t start)
 {
-    CUresult result = sc_real.cuMemHostUnregister((void *)address);
-    if (result != CUDA_SUCCESS)
-        return result;
-    pthread_mutex_lock(&lock);
-    uint32_t id = find_start_locked(address);
-    if (id)
-        drop_locked(id);
-    pthread_mutex_unlock(&lock);
-    if (id)
-        unmap(address, pages_bytes);
-    return result;
+    CUcontext current = NULL;
+    return sc_pinned_end(start) - start <= SC_HUGE_PAGE_BYTES && !sc_streams_captures_seen() &&
+           sc_real.cuCtxSynchronize && sc_real.cuCtxGetCurrent(&current) == CUDA_SUCCESS &&
+           sc_real.cuCtxSynchronize() == CUDA_SUCCESS && become_spare(start, current);
+}
+
+static CUresult unregister_and_drop(uintptr_t start)
+{
+    CUresult result = unregister_pages(start);
+    int saved = errno;
+    if (result == CUDA_SUCCESS)
+        drop(start);
+    errno = saved;
+    return result == CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED ? CUDA_ERROR_INVALID_VALUE : result;
 }
 
 CUresult sc_pinned_free(void *address)
 {
-    struct block block;
-    bool spare = false;
+    uintptr_t start = (uintptr_t)address;
+    if (!sc_pinned_end(start) || is_in_child() || !is_live(start))
+        return sc_real.cuMemFreeHost(address);
+    return wait_and_spare(start) ? CUDA_SUCCESS : unregister_and_drop(start);
+}
+
+struct search {
+    CUcontext context;
+    uint32_t found;
+};
+
+static bool is_of_context(void *argument, uint32_t id)
+{
+    struct search *search = argument;
+    if (block_at(id)->request.context == search->context)
+        search->found = id;
+    return !search->found;
+}
+
+/* What the driver has unregistered is unmapped, as memory that it allocated would be. */
+static bool is_registered(uintptr_t start)
+{
+    CUmemorytype type;
+    return sc_real.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, start) ==
+           CUDA_SUCCESS;
+}
+
+/* A block of the context, whose it is no longer. 0: there is none. */
+static uintptr_t take_one_of(CUcontext context)
+{
+    struct search search = {.context = context};
+    uintptr_t start = 0;
     pthread_mutex_lock(&lock);
-    uint32_t id = find_start_locked((uintptr_t)address);
-    if (id) {
-        memcpy(&block, block_at(id), sizeof block);
-        spare = may_become_spare(&block);
+    sc_grid_overlaps_locked(&grid, 0, SIZE_MAX, is_of_context, &search);
+    if (search.found) {
+        start = start_of(block_at(search.found));
+        block_at(search.found)->request.context = NULL;
     }
     pthread_mutex_unlock(&lock);
-    if (!id)
-        return sc_real.cuMemFreeHost(address);
-    if (!spare)
-        return finish_free((uintptr_t)address, pages_of(&block));
-    CUresult result = free_as_spare(&block);
-    return result == CUDA_SUCCESS ? finish_spare((uintptr_t)address) : result;
+    return start;
 }
 
 void sc_pinned_context_gone(CUcontext context)
 {
-    struct search search = {.context = context, .any = true};
-    pthread_mutex_lock(&lock);
-    while (find_locked(&search)) {
-        uintptr_t start = start_of(block_at(search.found));
-        size_t pages_bytes = pages_of(block_at(search.found));
-        drop_locked(search.found);
-        unmap(start, pages_bytes);
-        search.found = 0;
+    uintptr_t start;
+    if (!context || is_in_child())
+        return;
+    while ((start = take_one_of(context)) != 0) {
+        if (!is_registered(start))
+            drop(start);
     }
-    pthread_mutex_unlock(&lock);
-}
-
-void sc_pinned_note_fork(void)
-{
-    atomic_store_explicit(&forks, true, memory_order_relaxed);
 }

@@ -1,24 +1,34 @@
-/* Pinned allocations from huge pages.
+/* Pinned allocations from pages of their own.
  *
- * Protecting 64 MB in pages of 4 KB takes 590 us, in pages of 2 MB it takes 9 us (docs/driver.md,
- * Q26). So larger pinned allocations are served from anonymous memory in huge pages, registered
- * with the driver for exactly the bytes that were asked for: attributes, flags and device pointers
- * are then those of an allocation. What cannot be as the driver's, the driver serves: small ones,
- * which it packs; write-combined ones; all in mode=report, with guard=off or pinned=driver, once
- * the process has captured a graph, and once it has forked, since a child would copy them where the
- * driver's are shared.
+ * Protecting 64 MB in pages of 4 KB takes 590 us, in pages of 2 MB 9 us, and a page that holds two
+ * allocations cannot be guarded for both (docs/driver.md, Q26). So in mode=fix large allocations
+ * are served in huge pages and small ones in pages that they share with nobody. The memory is of
+ * the kind that the driver takes for its own, shared anonymous pages, which a forked child shares
+ * with its parent; it is registered with the driver for exactly the bytes that were asked for, and
+ * then every query and every call answers as for memory that the driver allocated. What differs is
+ * put right in the wrappers of cuMemHostRegister and cuMemHostUnregister.
  *
- * Thread-safe. sc_pinned_end is lock-free.
+ * Whatever cannot be as the driver's, the driver serves: allocations between the two sizes,
+ * write-combined ones, all when huge pages are not to be had, when devices or NUMA policy ask for
+ * more than was measured, with guard=off or pinned=driver, and every call that would fail.
+ *
+ * A few of those that the driver would have packed stay registered when they are freed, and are
+ * handed out again as they were, for an equal request in the same context. Until then the driver
+ * still answers queries about them.
+ *
+ * Thread-safe; no lock is held over a call of the driver. errno is kept. In a forked child nothing
+ * is ours, and no lock is taken.
  */
 #ifndef SC_INTERPOSE_PINNED_H
 #define SC_INTERPOSE_PINNED_H
 
 #include "interpose/driver.h"
 
-/* NULL: the driver is to serve it. */
+/* `flags` as of cuMemHostAlloc. NULL: the driver is to serve it. */
 void *sc_pinned_take(size_t size_bytes, unsigned flags);
 
-/* Does the address start an allocation of ours? The first byte behind its pages, or 0. */
+/* Does the address start an allocation of ours? The first byte behind its pages, or 0. Lock-free
+ * unless it races with a change. */
 uintptr_t sc_pinned_end(uintptr_t address);
 
 /* Like cuMemFreeHost, wait included; anything that is not ours goes to the driver. */
@@ -27,10 +37,7 @@ CUresult sc_pinned_free(void *address);
 /* Is any byte of the interval of ours? */
 bool sc_pinned_overlaps(uintptr_t address, size_t size_bytes);
 
-/* The context has ended, and what was registered in it with it. */
+/* The context has ended, and what was allocated in it with it. */
 void sc_pinned_context_gone(CUcontext context);
-
-/* The process is about to fork. */
-void sc_pinned_note_fork(void);
 
 #endif

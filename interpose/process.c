@@ -19,7 +19,6 @@
 #include "interpose/guard.h"
 #include "interpose/loader.h"
 #include "interpose/marks.h"
-#include "interpose/pinned.h"
 #include "interpose/reaper.h"
 #include "interpose/streams.h"
 #include "interpose/unwind.h"
@@ -146,7 +145,6 @@ static __thread bool locked_for_fork;
 /* A fork out of a signal handler that interrupted us finds the locks taken, by its own thread. */
 static void before_fork(void)
 {
-    sc_pinned_note_fork();
     locked_for_fork = sc_active() && !sc_track_inside;
     if (locked_for_fork)
         sc_guard_before_fork();

@@ -42,6 +42,9 @@
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
 #endif
+#ifndef MADV_COLLAPSE
+#define MADV_COLLAPSE 25
+#endif
 
 static CUdevice device;
 static CUcontext context_a;
@@ -93,11 +96,30 @@ static const char *size_text(size_t bytes)
 
 static char *map_pages(size_t bytes, int more)
 {
-    void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | more, -1, 0);
+    int kind = more & MAP_SHARED ? 0 : MAP_PRIVATE;
+    void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, kind | MAP_ANONYMOUS | more, -1, 0);
     return at == MAP_FAILED ? NULL : at;
 }
 
-/* As interpose/pinned.c does it: 2 MB aligned, huge pages wanted. */
+/* As interpose/pinned.c does it: shared, as the driver's own memory is, and then made huge. */
+static char *map_shared_huge(size_t bytes)
+{
+    size_t whole = (bytes + HUGE_BYTES - 1) & ~(HUGE_BYTES - 1);
+    char *wide = mmap(NULL, whole + HUGE_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *at = (char *)(((uintptr_t)wide + HUGE_BYTES - 1) & ~(HUGE_BYTES - 1));
+    int flags = MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED;
+    if (wide == MAP_FAILED || mmap(at, whole, PROT_READ | PROT_WRITE, flags, -1, 0) == MAP_FAILED)
+        return NULL;
+    for (size_t i = 0; i < whole; i += HUGE_BYTES)
+        madvise(at + i, 4096, MADV_POPULATE_WRITE);
+    if (madvise(at, whole, MADV_COLLAPSE) != 0)
+        printf("MADV_COLLAPSE of %zu: %s\n", whole, strerror(errno));
+    munmap(wide, (size_t)(at - wide));
+    munmap(at + whole, (size_t)(wide + HUGE_BYTES - at));
+    return at;
+}
+
+/* Private memory, 2 MB aligned, huge pages wanted. */
 static char *map_huge(size_t bytes)
 {
     char *at = map_pages(bytes + HUGE_BYTES, 0);
@@ -309,7 +331,7 @@ static void show_known(void)
         printf("%c: %s\n", i < 26 ? 'a' + i : 'A' + i - 26, known[i].bytes);
 }
 
-static const size_t sizes[] = {0, 1, 8, 4096, 5000, MB, 64 * MB};
+static const size_t sizes[] = {0, 1, 8, 4096, 5000, MB, 3 * MB, 64 * MB};
 
 static void section_attributes(void)
 {
@@ -346,6 +368,13 @@ static void section_attributes(void)
             cuMemHostUnregister(at + 100);
             munmap(at, 64 * MB);
         }
+    for (unsigned s = 1; s < COUNT(sizes); s++) {
+        char *at = map_shared_huge(sizes[s]);
+        if (cuMemHostRegister(at, sizes[s], 0) == CUDA_SUCCESS)
+            show_letters("Register shared, huge", at, sizes[s]);
+        cuMemHostUnregister(at);
+        munmap(at, (sizes[s] + HUGE_BYTES - 1) & ~(HUGE_BYTES - 1));
+    }
     char *plain = map_pages(MB, 0);
     show_letters("not registered", plain, MB);
     CUdeviceptr dev = 0;
@@ -462,8 +491,9 @@ static void show_mapping(const char *title, const void *address)
                 printf(" [+%ld, %lu KB] %s", (long)(from - (uintptr_t)address), (to - from) / 1024,
                        strchr(line, ' ') + 1);
         } else if (inside && (!strncmp(line, "VmFlags", 7) || !strncmp(line, "AnonHuge", 8) ||
-                              !strncmp(line, "Rss", 3) || !strncmp(line, "Locked", 6) ||
-                              !strncmp(line, "Private_Dirty", 13) || !strncmp(line, "THPeli", 6))) {
+                              !strncmp(line, "ShmemPmd", 8) || !strncmp(line, "Rss", 3) ||
+                              !strncmp(line, "Locked", 6) || !strncmp(line, "Private_Dirty", 13) ||
+                              !strncmp(line, "THPeli", 6))) {
             line[strcspn(line, "\n")] = 0;
             printf("    %s\n", line);
         }
@@ -569,8 +599,19 @@ static void section_layout(void)
     cuMemHostUnregister(huge);
 }
 
+static bool is_mapped(void *at)
+{
+    unsigned char residence;
+    return mincore((void *)((uintptr_t)at & ~4095UL), 4096, &residence) == 0;
+}
+
 static void try_in(const char *title, CUcontext context, void *at)
 {
+    if (!is_mapped(at)) {
+        cuCtxSetCurrent(context);
+        printf("%s: answers %c, not mapped", title, letter_of((uintptr_t)at, (uintptr_t)at, MB));
+        return;
+    }
     CUdeviceptr dev = 0;
     CUstream stream = NULL;
     cuCtxSetCurrent(context);
@@ -607,11 +648,6 @@ static void contexts_of(const char *title, bool registered, unsigned flags)
     cuCtxDestroy(owner);
     cuCtxSetCurrent(context_b);
     try_in("owner destroyed", context_b, at);
-    char seen = 0;
-    int pipes[2];
-    if (pipe(pipes) == 0)
-        printf("; still mapped %s",
-               write(pipes[1], at, 1) == 1 && read(pipes[0], &seen, 1) == 1 ? "yes" : "no");
     rc = registered ? cuMemHostUnregister(at) : cuMemFreeHost(at);
     printf("; given back %d", (int)rc);
     if (registered)
@@ -633,10 +669,19 @@ static void section_contexts(void)
     cuMemHostAlloc(&at, MB, 0);
     cuCtxSetCurrent(context_b);
     printf("allocated in A, B current: FreeHost %d", (int)cuMemFreeHost(at));
+    char *mine = map_shared_huge(2 * MB);
+    cuCtxSetCurrent(context_a);
+    cuMemHostRegister(mine, 2 * MB, 0);
+    cuCtxSetCurrent(context_b);
+    printf("; registered in A, B current: Unregister %d", (int)cuMemHostUnregister(mine));
+    cuCtxSetCurrent(context_a);
+    cuMemHostRegister(mine, 2 * MB, 0);
+    cuCtxSetCurrent(NULL);
+    printf("; none current: Unregister %d\n", (int)cuMemHostUnregister(mine));
     cuCtxSetCurrent(context_a);
     cuMemHostAlloc(&at, MB, 0);
     cuCtxSetCurrent(NULL);
-    printf("; none current: FreeHost %d", (int)cuMemFreeHost(at));
+    printf("none current: FreeHost %d", (int)cuMemFreeHost(at));
     printf(", Alloc %d, Register %d", (int)cuMemHostAlloc(&at, MB, 0),
            (int)cuMemHostRegister(map_pages(MB, 0), MB, 0));
     unsigned flags = 0;
@@ -684,6 +729,11 @@ static void section_fork(void)
             check_in_child(title, at);
         }
     }
+    char *shared = map_shared_huge(4 * MB);
+    shared[0] = 42;
+    cuMemHostRegister(shared, 4 * MB, 3);
+    check_in_child("registered, shared", shared);
+    show_mapping("shared, after fork", shared);
     char *huge = map_huge(4 * MB);
     huge[0] = 42;
     cuMemHostRegister(huge, 4 * MB, 3);
@@ -734,9 +784,9 @@ static double median(double *samples, unsigned count)
     return samples[count / 2];
 }
 
-enum way { DRIVER, TOUCH, UNTOUCHED_PAGES, POPULATE, POPULATE_SMALL, KEPT, WAYS };
-static const char *const way_names[] = {
-    "driver", "huge+touch", "huge", "huge+populate", "4K populate", "registration kept, zeroed"};
+enum way { DRIVER, SHARED, TOUCH, UNTOUCHED_PAGES, POPULATE, POPULATE_SMALL, KEPT, WAYS };
+static const char *const way_names[] = {"driver",        "shared huge", "huge+touch",  "huge",
+                                        "huge+populate", "4K populate", "kept, zeroed"};
 
 static void one_round(enum way way, size_t bytes, char *kept, double took[2])
 {
@@ -748,7 +798,10 @@ static void one_round(enum way way, size_t bytes, char *kept, double took[2])
     } else if (way == KEPT) {
         memset(kept, 0, bytes);
     } else {
-        at = way == POPULATE_SMALL ? map_pages(mapped, MAP_POPULATE) : map_huge(mapped);
+        if (way == SHARED)
+            at = mapped <= 256 * KB ? map_pages(mapped, MAP_SHARED) : map_shared_huge(mapped);
+        else
+            at = way == POPULATE_SMALL ? map_pages(mapped, MAP_POPULATE) : map_huge(mapped);
         if (way == POPULATE)
             madvise(at, mapped, MADV_POPULATE_WRITE);
         for (size_t i = 0; way == TOUCH && i < mapped; i += 4096)
@@ -761,8 +814,9 @@ static void one_round(enum way way, size_t bytes, char *kept, double took[2])
     if (way == DRIVER) {
         cuMemFreeHost(at);
     } else if (way != KEPT) {
+        bool padded = way == SHARED && mapped > 256 * KB;
         cuMemHostUnregister(at);
-        munmap(at, mapped);
+        munmap(at, padded ? (mapped + HUGE_BYTES - 1) & ~(HUGE_BYTES - 1) : mapped);
     }
     took[0] = t1 - t0;
     took[1] = now_us() - t1;
@@ -836,6 +890,9 @@ static void section_mprotect(void)
     cuMemAllocHost(&driver, 64 * MB);
     memset(driver, 1, 64 * MB);
     char *huge = map_huge(64 * MB), *small = map_pages(64 * MB, 0), *split = map_huge(64 * MB);
+    char *shared = map_shared_huge(64 * MB);
+    memset(shared, 1, 64 * MB);
+    cuMemHostRegister(shared, 64 * MB, 3);
     madvise(small, 64 * MB, MADV_NOHUGEPAGE);
     memset(huge, 1, 64 * MB);
     memset(small, 1, 64 * MB);
@@ -845,12 +902,12 @@ static void section_mprotect(void)
     cuMemHostRegister(split, 64 * MB, 3);
     for (size_t at = 64 * KB; at < 64 * MB; at += 2 * MB)
         pair_us(split + at, 4096, PROT_READ);
-    printf("median us of an mprotect pair, PROT_READ (PROT_NONE)\n%8s %18s %18s %18s %18s\n", "",
-           "driver", "huge", "huge, split", "4K pages");
+    printf("median us of an mprotect pair, PROT_READ (PROT_NONE)\n%8s %18s %18s %18s %18s %18s\n",
+           "", "driver", "shared huge", "huge", "huge, split", "4K pages");
     for (int i = (int)COUNT(all) - 1; i >= 0; i--) {
         printf("%8s", size_text(all[i]));
-        char *each[] = {driver, huge, split, small};
-        for (unsigned k = 0; k < 4; k++)
+        char *each[] = {driver, shared, huge, split, small};
+        for (unsigned k = 0; k < COUNT(each); k++)
             printf(" %8.1f (%7.1f)", pair_us(each[k], all[i], PROT_READ),
                    pair_us(each[k], all[i], PROT_NONE));
         printf("\n");
@@ -858,9 +915,10 @@ static void section_mprotect(void)
     show_mapping("huge, afterwards", huge);
     printf("64 MB of huge, in which 4 KB to 1 MB had been protected: %.1f\n",
            pair_us(huge, 64 * MB, PROT_READ));
-    madvise(huge, 2 * MB, 25 /* MADV_COLLAPSE */);
-    printf("after MADV_COLLAPSE of the first 2 MB (errno %d): %.1f\n", errno,
-           pair_us(huge, 64 * MB, PROT_READ));
+    show_mapping("shared huge, afterwards", shared);
+    memset(shared, 2, 64 * MB);
+    show_mapping("shared huge, touched again", shared);
+    printf("64 MB of it: %.1f\n", pair_us(shared, 64 * MB, PROT_READ));
 }
 
 static void section_bandwidth(void)
@@ -869,6 +927,7 @@ static void section_bandwidth(void)
     CUstream stream;
     void *driver = NULL;
     char *huge = map_huge(64 * MB), *small = map_pages(64 * MB, MAP_POPULATE);
+    char *shared = map_shared_huge(64 * MB);
     cuMemAlloc(&dev, 64 * MB);
     cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING);
     cuMemAllocHost(&driver, 64 * MB);
@@ -876,10 +935,14 @@ static void section_bandwidth(void)
     memset(huge, 1, 64 * MB);
     cuMemHostRegister(huge, 64 * MB, 3);
     cuMemHostRegister(small, 64 * MB, 3);
+    cuMemHostRegister(shared, 64 * MB, 3);
     struct {
         const char *name;
         char *at;
-    } all[] = {{"driver", driver}, {"huge registered", huge}, {"4K registered", small}};
+    } all[] = {{"driver", driver},
+               {"huge registered", huge},
+               {"4K registered", small},
+               {"shared huge registered", shared}};
     for (unsigned k = 0; k < COUNT(all); k++) {
         double up[ROUNDS], down[ROUNDS], tiny[ROUNDS];
         for (unsigned i = 0; i < ROUNDS; i++) {

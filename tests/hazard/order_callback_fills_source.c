@@ -1,4 +1,4 @@
-// expect: SC201 kind=pinned certainty=observed
+// expect: SC201 kind=pinned
 //
 // A host function fills the source of a copy that was issued behind it. In the racy build it runs
 // on a stream that nothing orders before the copy's.

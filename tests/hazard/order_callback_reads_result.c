@@ -1,4 +1,4 @@
-// expect: SC202 kind=pinned certainty=observed
+// expect: SC202 kind=pinned
 //
 // A host function reads the result of a copy that it was issued behind. In the racy build it runs
 // on another stream.

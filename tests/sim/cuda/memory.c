@@ -79,7 +79,7 @@ SIM_API(cuMemAllocManaged, (CUdeviceptr * dptr, size_t bytesize, unsigned int fl
 
 SIM_API(cuMemAllocHost_v2, (void **pp, size_t bytesize), pp, bytesize)
 {
-    return allocate_host(pp, bytesize, CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP);
+    return allocate_host(pp, bytesize, 0);
 }
 
 SIM_API(cuMemHostAlloc, (void **pp, size_t bytesize, unsigned int Flags), pp, bytesize, Flags)
@@ -151,7 +151,7 @@ static CUresult register_host(void *p, size_t bytesize, unsigned flags)
     CUresult result = enter_locked(&context);
     if (result == CUDA_SUCCESS) {
         sim_memory_find_locked(base, &range);
-        if (range.kind == MEMORY_PINNED || sim_registry_overlaps_locked(base, bytesize)) {
+        if (sim_registry_overlaps_locked(base, bytesize)) {
             result = CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
         } else if (range.kind != MEMORY_PAGEABLE) {
             result = CUDA_ERROR_INVALID_VALUE;
@@ -184,9 +184,9 @@ SIM_API(cuMemHostUnregister, (void *p), p)
     CUresult result = enter_locked(&context);
     if (result == CUDA_SUCCESS) {
         sim_memory_find_locked((uintptr_t)p, &range);
-        if (range.kind != MEMORY_REGISTERED) {
+        if (range.kind == MEMORY_PAGEABLE) {
             result = CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
-        } else if (range.base != (uintptr_t)p) {
+        } else if (range.kind != MEMORY_REGISTERED || range.base != (uintptr_t)p) {
             result = CUDA_ERROR_INVALID_VALUE;
         } else {
             sim_device_wait_locked(range.device, NULL);

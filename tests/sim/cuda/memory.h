@@ -3,7 +3,7 @@
  * region for every power-of-two block size, so that any address leads to its block by arithmetic.
  * Pinned and managed memory is mapped twice: the program has one mapping and may protect it, the
  * device works through the other and never notices. Registered memory is the program's own, in a
- * tree by address. Everything else is pageable.
+ * tree by address, and mapped twice as well where it is shared. Everything else is pageable.
  */
 #ifndef SIM_MEMORY_H
 #define SIM_MEMORY_H
@@ -67,7 +67,8 @@ void sim_pin_read(void *to, uintptr_t from, size_t bytes);
 static inline uintptr_t sim_device_view(const struct sim_range *range, uintptr_t address,
                                         enum sim_access *access)
 {
-    bool own = range->kind == MEMORY_PAGEABLE || range->kind == MEMORY_REGISTERED;
+    bool own =
+        range->kind == MEMORY_PAGEABLE || (range->kind == MEMORY_REGISTERED && !range->alias);
     *access = own ? ACCESS_SAFE : ACCESS_DIRECT;
     return own ? address : address + range->alias;
 }

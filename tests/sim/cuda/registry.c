@@ -1,6 +1,8 @@
 /* Registered host memory: a treap by address, and the range found last. */
 #include "memory.h"
 
+#include <sys/mman.h>
+
 struct node {
     struct node *left, *right;
     uint32_t priority;
@@ -80,6 +82,29 @@ bool sim_registry_overlaps_locked(uintptr_t base, size_t size)
     return n && n->range.base + n->range.size > base;
 }
 
+#define PAGE ((uintptr_t)4096)
+
+static size_t pages_of(const struct sim_range *range)
+{
+    return (range->base % PAGE + range->size + PAGE - 1) & ~(PAGE - 1);
+}
+
+/* Shared memory is mapped once more, since nothing else writes to it past a protection. */
+static void map_alias(struct sim_range *range)
+{
+    uintptr_t first = range->base & ~(PAGE - 1);
+    void *alias = mremap((void *)first, 0, pages_of(range), MREMAP_MAYMOVE);
+    range->alias = alias == MAP_FAILED ? 0 : (uintptr_t)alias - first;
+}
+
+static void unmap_alias(const struct sim_range *range)
+{
+    uintptr_t first = range->base & ~(PAGE - 1);
+    if (range->alias) {
+        munmap((void *)(first + range->alias), pages_of(range));
+    }
+}
+
 CUresult sim_registry_add_locked(uintptr_t base, size_t size, unsigned flags, CUcontext context)
 {
     static uint32_t random = 1;
@@ -100,6 +125,7 @@ CUresult sim_registry_add_locked(uintptr_t base, size_t size, unsigned flags, CU
         .context = context,
         .id = ++ids,
     };
+    map_alias(&n->range);
     split(root, base, &low, &high);
     root = join(join(low, n), high);
     return CUDA_SUCCESS;
@@ -116,6 +142,7 @@ CUresult sim_registry_remove_locked(uintptr_t base)
     }
     recent = NULL;
     sim_pin_drop(n->pin);
+    unmap_alias(&n->range);
     sim_slab_give_locked(&nodes, n);
     return CUDA_SUCCESS;
 }

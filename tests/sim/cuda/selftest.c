@@ -344,7 +344,8 @@ static void test_errors(void)
     OK(cuMemHostUnregister(heap));
     IS(cuMemHostUnregister(heap), CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED);
     OK(cuMemHostAlloc(&pinned, 64, 0));
-    IS(cuMemHostRegister(pinned, 64, 0), CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
+    IS(cuMemHostRegister(pinned, 64, 0), CUDA_ERROR_INVALID_VALUE);
+    IS(cuMemHostUnregister(pinned), CUDA_ERROR_INVALID_VALUE);
     OK(cuMemFreeHost(pinned));
     IS(cuStreamSynchronize((CUstream)(void *)heap), CUDA_ERROR_INVALID_HANDLE);
 }

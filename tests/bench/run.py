@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""Runs out/bench/bench without a preload, with the nop library and with libsafecopy in its modes,
-and prints a table of medians last.
+"""Runs a suite of benchmarks without a preload and with libsafecopy in its ways, and prints a table
+of medians last: `calls` (out/bench/bench: what each call costs) or `guard` (out/bench/guard and
+training.py: what guarding the buffers of correct programs costs).
 
-    tests/bench/run.py [--rounds N | --quick] [--only BENCHMARK]... [--out FILE] [--sim]
+    tests/bench/run.py [--suite calls|guard] [--rounds N | --quick] [--only BENCHMARK]...
+                       [--out FILE] [--sim]
 
 The ways take turns in every round, so that drift of the machine hits all alike. Targets are
 those of the mode `fix`. Nothing is asserted: the status is 0 unless a run failed. Without a GPU, or with
@@ -28,13 +30,22 @@ STRICT_EXIT = 66   # two benchmarks free memory in flight: under strict=1 that i
 FIGURE = re.compile(r"([a-z]\w*) (-?[0-9.]+) (\w+)$")
 REMARK = re.compile(r"# (\w+): (.*)$")
 
-# way: the library preloaded or None, and its options. The report is really written.
-WAYS = {
-    "none": (None, ""),
-    "nop": ("libsafecopy-nop.so", ""),
-    "fix": ("libsafecopy.so", "mode=fix"),
-    "report": ("libsafecopy.so", "mode=report"),
-    "strict": ("libsafecopy.so", "mode=fix:strict=1"),
+# way: the library preloaded or None, its options, and arguments of the program. The report is really
+# written.
+CALL_WAYS = {
+    "none": (None, "", ()),
+    "nop": ("libsafecopy-nop.so", "", ()),
+    "fix": ("libsafecopy.so", "mode=fix", ()),
+    "report": ("libsafecopy.so", "mode=report", ()),
+    "strict": ("libsafecopy.so", "mode=fix:strict=1", ()),
+}
+GUARD_WAYS = {
+    "none": (None, "", ()),
+    "sync": (None, "", ("--sync-each",)),
+    "off": ("libsafecopy.so", "guard=off:snapshot_max=0", ()),
+    "fix": ("libsafecopy.so", "mode=fix", ()),
+    "driver": ("libsafecopy.so", "pinned=driver", ()),
+    "strict": ("libsafecopy.so", "mode=fix:strict=1", ()),
 }
 
 # Registering 100,000 ranges takes seconds, so two rounds of it must do.
@@ -47,7 +58,7 @@ DEEP, DEEP_ENVIRONMENT = {"bytes_per_operation", "copy_inflight"}, {
 
 # What is held against the limit: `ratio` fix/none; `flat` how fix has grown since the first figure
 # of its family, the driver's own growth taken out; `added` fix - none; `value` fix itself.
-TARGETS = [
+CALL_TARGETS = [
     ("issue_htod_4k", "ratio", 1.10),
     ("kernel_launch", "ratio", 1.02),
     ("malloc_free_idle", "ratio", 1.15),
@@ -60,9 +71,22 @@ TARGETS = [
     ("bytes_per_operation", "added", 256),
     ("free_host_busy", "value", 50),
 ]
+GUARD_TARGETS = [
+    ("issue_4k", "added", 0.6),
+    *((f"produce_{size}", "ratio", 1.05) for size in ("1m", "16m", "64m")),
+    *((f"pipeline_{size}", "ratio", 1.02) for size in ("1m", "16m", "64m")),
+    *((f"alloc_{size}", "ratio", 1.0) for size in ("4k", "64k", "1m", "16m", "64m")),
+    ("training_step", "ratio", 1.01),
+]
 LEGEND = """Medians over interleaved runs; `ratio` is fix/none. Targets hold for fix: a plain
 number bounds the ratio; `flat` bounds the growth since the family's first row, divided by the
 growth without preload where that is above 1; `added` bounds fix - none; a unit bounds the value."""
+
+
+# Set by main from the suite that was asked for.
+PROGRAM, WAYS, TARGETS = "bench", CALL_WAYS, CALL_TARGETS
+TRAINING = "training"
+NOT_HERE = 77
 
 
 class RunFailed(Exception):
@@ -73,7 +97,7 @@ class RunFailed(Exception):
 
 
 def environment(way, simulated, folder):
-    library, options = WAYS[way]
+    library, options, _ = WAYS[way]
     kept = {name: value for name, value in os.environ.items()
             if name not in ("SAFECOPY_OPTIONS", "LD_PRELOAD", "SIM_GPU")}
     if simulated:
@@ -90,9 +114,16 @@ def status_in_words(status):
     return f"exit status {status}" if status >= 0 else signal.Signals(-status).name
 
 
+def command_of(way, names, quick):
+    if names == [TRAINING]:
+        return [sys.executable, ROOT / "tests" / "bench" / "training.py"]
+    return [ROOT / "out" / "bench" / PROGRAM, *(["--quick"] if quick else []), *WAYS[way][2],
+            *names]
+
+
 def run_once(way, names, more_environment, quick, simulated):
     """({figure: (value, unit)}, {figure: remark}) of one run."""
-    command = [ROOT / "out" / "bench" / "bench", *(["--quick"] if quick else []), *names]
+    command = command_of(way, names, quick)
     with tempfile.TemporaryDirectory(prefix="safecopy-bench-") as folder:
         try:
             run = subprocess.run(command, text=True, capture_output=True, timeout=RUN_LIMIT_S,
@@ -100,6 +131,8 @@ def run_once(way, names, more_environment, quick, simulated):
                                  env=environment(way, simulated, folder) | more_environment)
         except subprocess.TimeoutExpired:
             raise RunFailed(f"{way}: still running after {RUN_LIMIT_S} s") from None
+    if names == [TRAINING] and run.returncode == NOT_HERE:
+        return {}, {}
     if run.returncode not in ((0, STRICT_EXIT) if way == "strict" else (0,)):
         raise RunFailed(f"{way}: {status_in_words(run.returncode)}\n{run.stderr[-2000:]}")
     figures, remarks = {}, {}
@@ -132,16 +165,19 @@ class Results:
 
 
 def benchmark_names(simulated):
-    listing = subprocess.run([ROOT / "out" / "bench" / "bench", "--list"], text=True, check=True,
+    listing = subprocess.run([ROOT / "out" / "bench" / PROGRAM, "--list"], text=True, check=True,
                              capture_output=True, env=environment("none", simulated, ""))
-    return listing.stdout.split()
+    more = [TRAINING] if PROGRAM == "guard" and not simulated else []
+    return listing.stdout.split() + more
 
 
 def run_round(results, ways, names, quick, simulated):
     for way in ways:
         began = time.monotonic()
-        for deep, more in ((True, DEEP_ENVIRONMENT), (False, {})):
-            chosen = [name for name in names if (name in DEEP) == deep]
+        deep = [name for name in names if name in DEEP]
+        alone = [name for name in names if name == TRAINING and not WAYS[way][2]]
+        rest = [name for name in names if name not in DEEP and name != TRAINING]
+        for chosen, more in ((deep, DEEP_ENVIRONMENT), (rest, {}), (alone, {})):
             try:
                 if chosen:
                     results.add(way, *run_once(way, chosen, more, quick, simulated))
@@ -153,7 +189,7 @@ def run_round(results, ways, names, quick, simulated):
 
 
 def run_all(given, names, simulated):
-    ways = [way for way, (library, _) in WAYS.items()
+    ways = [way for way, (library, _, _) in WAYS.items()
             if library is None or (ROOT / "out" / library).exists()]
     results, began, longest_s = Results(), time.monotonic(), 0
     while results.rounds < given.rounds:
@@ -279,6 +315,7 @@ def has_gpu():
 
 def parse():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--suite", choices=("calls", "guard"), default="calls")
     parser.add_argument("--rounds", type=int, help="5, or 2 with --quick")
     parser.add_argument("--quick", action="store_true", help="shorter loops, fewer rounds")
     parser.add_argument("--only", action="append", default=[], metavar="BENCHMARK",
@@ -290,8 +327,15 @@ def parse():
     return given
 
 
+def choose_suite(suite):
+    global PROGRAM, WAYS, TARGETS
+    if suite == "guard":
+        PROGRAM, WAYS, TARGETS = "guard", GUARD_WAYS, GUARD_TARGETS
+
+
 def main():
     given = parse()
+    choose_suite(given.suite)
     simulated = given.sim or not has_gpu()
     names = [name for name in benchmark_names(simulated)
              if not given.only or name.startswith(tuple(given.only))]

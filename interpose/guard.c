@@ -144,6 +144,22 @@ static void own_pages(const struct sc_range_info *range, uintptr_t *start, uintp
     *end = (range->address + range->size_bytes + (outward ? mask : 0)) & ~mask;
 }
 
+/* Half a huge page costs more than a whole one, which is taken where the rest of it is hardly used:
+ * padding of the mapping, or what an allocator rounded up to. */
+static uintptr_t end_of_huge_page(const struct sc_range_info *range, const struct sc_op_info *op,
+                                  uintptr_t own_end, uintptr_t end)
+{
+    const uintptr_t huge_mask = ((uintptr_t)2 << 20) - 1;
+    uintptr_t mapping_end = range->kind == SC_PINNED ? sc_pinned_end(range->address) : 0;
+    if (!mapping_end || mapping_end - range->address <= huge_mask)
+        return end;
+    if (end >= own_end)
+        return mapping_end;
+    bool most = op->shape.address == range->address &&
+                sc_shape_hull_bytes(&op->shape) > range->size_bytes / 2;
+    return most ? (end + huge_mask) & ~huge_mask : end;
+}
+
 void sc_guard_choose(const struct sc_range_info *range, struct sc_op_info *op)
 {
     uintptr_t mask = guards()->page_mask;
@@ -158,8 +174,7 @@ void sc_guard_choose(const struct sc_range_info *range, struct sc_op_info *op)
     op->shares_pages = start < own_start || end > own_end;
     start = start > own_start ? start : own_start;
     end = end < own_end ? end : own_end;
-    if (range->kind == SC_PINNED && end == own_end && sc_pinned_end(range->address))
-        end = sc_pinned_end(range->address); /* padding of a huge page, which need not be split */
+    end = end_of_huge_page(range, op, own_end, end);
     if (start >= end || sc_signals_is_stack(start, end - start) || !sc_reaper_start() ||
         !sc_signals_take_over())
         return;

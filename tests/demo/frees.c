@@ -82,17 +82,15 @@ static void write_labels(char **labels)
     }
 }
 
+/* Into memory that is nobody else's: the heap still has blocks in it that are registered. */
 static size_t count_wrong_pixels(const struct camera *camera, int number)
 {
-    unsigned char *image = malloc(FRAME_BYTES);
+    static unsigned char image[192 * 192 * 3];
     size_t wrong = 0;
 
-    if (image == NULL)
-        exit(3);
     CHECK(cudaMemcpy(image, camera->on_device, FRAME_BYTES, cudaMemcpyDeviceToHost));
     for (size_t at = 0; at < FRAME_BYTES; at++)
         wrong += image[at] != pixel(number, at);
-    free(image);
     return wrong;
 }
 

@@ -1,7 +1,7 @@
 // expect: SC201 action=stalled kind=pinned certainty=observed
 //
 // One thread sends, another fills the buffer for the next turn. A thread that has never made a
-// CUDA call, on the smallest stack there is.
+// CUDA call, on a stack of 64 KB.
 #include "touch.h"
 
 #include <pthread.h>
@@ -20,7 +20,7 @@ int main(void)
     void *device = device_block(SMALL, 0);
     void *source = pinned_block(SMALL, WANTED);
     pthread_attr_init(&small);
-    pthread_attr_setstacksize(&small, (size_t)sysconf(_SC_THREAD_STACK_MIN));
+    pthread_attr_setstacksize(&small, 64 << 10);
 
     busy(stream);
     CHECK(cudaMemcpyAsync(device, source, SMALL, cudaMemcpyHostToDevice, stream));

@@ -1,7 +1,7 @@
 // expect: SC202 action=stalled kind=pinned certainty=observed
 //
 // A consumer thread reads as soon as the copy has been issued. A thread that has never made a CUDA
-// call, on the smallest stack there is, with every signal blocked.
+// call, on a stack of 64 KB, with every signal blocked.
 #include "touch.h"
 
 #include <pthread.h>
@@ -26,7 +26,7 @@ int main(void)
     void *device = device_block(SMALL, WANTED);
     void *target = pinned_block(SMALL, 0);
     pthread_attr_init(&small);
-    pthread_attr_setstacksize(&small, (size_t)sysconf(_SC_THREAD_STACK_MIN));
+    pthread_attr_setstacksize(&small, 64 << 10);
 
     busy(stream);
     CHECK(cudaMemcpyAsync(target, device, SMALL, cudaMemcpyDeviceToHost, stream));

@@ -313,9 +313,20 @@ static __thread struct {
     unsigned count;
 } last_stale __attribute__((tls_model("initial-exec")));
 
+/* With the pages in line with what the tracker knows, nobody else can protect one meanwhile. */
+static bool is_accessible(const struct sc_fault *fault)
+{
+    lock_guard();
+    settle_locked();
+    bool accessible = sc_grid_point(&guards()->grid, fault->address) != 0 ||
+                      sc_mappings_allow(fault->address, fault->write);
+    unlock_guard();
+    return accessible;
+}
+
 /* The page may have been let go between the fault and our look; or it is about to be, by the very
- * thread that this handler interrupted. A fault that comes back again and again is the program's
- * own. */
+ * thread that this handler interrupted. Of a fault that comes back again and again the kernel is
+ * asked: it is the program's own if the page is not to be touched. */
 static bool is_stale(const struct sc_fault *fault)
 {
     if (!fault->denied || !sc_guards_were_near(guards(), fault->address))
@@ -328,7 +339,10 @@ static bool is_stale(const struct sc_fault *fault)
         sc_guard_apply();
     else
         let_pages_through(fault->address, 1);
-    return ++last_stale.count <= STALE_FAULTS_MAX;
+    if (++last_stale.count <= STALE_FAULTS_MAX)
+        return true;
+    last_stale.count = 0;
+    return sc_track_inside ? sc_mappings_allow(fault->address, fault->write) : is_accessible(fault);
 }
 
 static void settle_fault(void *argument)

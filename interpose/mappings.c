@@ -63,11 +63,15 @@ static bool next_mapping(struct reader *reader, struct mapping *mapping)
     return true;
 }
 
+static int open_mappings(void)
+{
+    return (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC);
+}
+
 bool sc_mappings_are_plain(uintptr_t address, size_t size_bytes)
 {
     int saved = errno;
-    struct reader reader = {
-        .fd = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC)};
+    struct reader reader = {.fd = open_mappings()};
     struct mapping mapping;
     uintptr_t end = address + size_bytes;
     while (reader.fd >= 0 && address < end && next_mapping(&reader, &mapping)) {
@@ -81,4 +85,18 @@ bool sc_mappings_are_plain(uintptr_t address, size_t size_bytes)
         syscall(SYS_close, reader.fd);
     errno = saved;
     return address >= end;
+}
+
+bool sc_mappings_allow(uintptr_t address, bool write)
+{
+    int saved = errno;
+    struct reader reader = {.fd = open_mappings()};
+    struct mapping mapping = {0};
+    while (reader.fd >= 0 && mapping.end <= address && next_mapping(&reader, &mapping)) {
+    }
+    if (reader.fd >= 0)
+        syscall(SYS_close, reader.fd);
+    errno = saved;
+    return mapping.start <= address && address < mapping.end &&
+           mapping.access[write ? 1 : 0] == (write ? 'w' : 'r');
 }

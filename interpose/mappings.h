@@ -10,4 +10,7 @@
  * some microseconds for each hundred mappings. False where that cannot be read. */
 bool sc_mappings_are_plain(uintptr_t address, size_t size_bytes);
 
+/* May the address be read, or written? As above; async-signal-safe. */
+bool sc_mappings_allow(uintptr_t address, bool write);
+
 #endif

@@ -1,5 +1,6 @@
 #include "interpose/snapshots.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "interpose/marks.h"
@@ -7,7 +8,7 @@
 
 #include "track/poison.h"
 
-static pthread_mutex_t create_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t grow_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static bool make_readable(void *memory, size_t size_bytes)
 {
@@ -20,35 +21,72 @@ static bool make_readable(void *memory, size_t size_bytes)
     return registered;
 }
 
-/* The staging is tried for once: a driver that refuses will refuse again. */
-static void create(struct sc_context *context)
+/* What the context's blocks of staging memory are, to be unmapped with it. */
+struct sc_staging_of_context {
+    struct sc_staging staging;
+    struct block {
+        void *memory;
+        size_t bytes;
+        struct block *next;
+    } * first;
+    bool refused; /* a driver that refuses will refuse again */
+};
+
+static struct sc_staging_of_context *staging_of(struct sc_context *context)
 {
-    size_t max_bytes = sc_options.snapshot_max_bytes;
-    size_t size_bytes = sc_staging_bytes(max_bytes);
-    char *records = sc_pages_map(sizeof(struct sc_staging) + sc_staging_record_bytes(max_bytes));
-    void *memory = records ? sc_pages_map(size_bytes) : NULL;
-    if (memory && make_readable(memory, size_bytes)) {
-        struct sc_staging *staging = (struct sc_staging *)(void *)records;
-        sc_staging_init(staging, &sc_track.order, max_bytes, memory,
-                        (struct sc_slot *)(void *)(records + sizeof *staging));
-        context->staging_memory = memory;
-        atomic_store_explicit(&context->staging, staging, memory_order_release);
-    } else if (memory) {
-        sc_pages_unmap(memory, size_bytes);
+    struct sc_staging_of_context *own =
+        atomic_load_explicit(&context->staging, memory_order_acquire);
+    if (sc_likely(own != NULL))
+        return own;
+    pthread_mutex_lock(&grow_lock);
+    own = atomic_load_explicit(&context->staging, memory_order_relaxed);
+    if (!own && (own = sc_pages_map(sizeof *own)) != NULL) {
+        sc_staging_init(&own->staging, &sc_track.order, sc_options.snapshot_max_bytes);
+        atomic_store_explicit(&context->staging, own, memory_order_release);
     }
+    pthread_mutex_unlock(&grow_lock);
+    return own;
 }
 
-static struct sc_staging *staging_of(struct sc_context *context)
+/* The block's own record, and then those of its slots. */
+static bool add_block_locked(struct sc_staging_of_context *own, const struct sc_staging_block *what)
 {
-    struct sc_staging *staging = atomic_load_explicit(&context->staging, memory_order_acquire);
-    if (sc_likely(staging != NULL) ||
-        atomic_load_explicit(&context->staging_tried, memory_order_relaxed))
-        return staging;
-    pthread_mutex_lock(&create_lock);
-    if (!atomic_exchange(&context->staging_tried, true))
-        create(context);
-    pthread_mutex_unlock(&create_lock);
-    return atomic_load_explicit(&context->staging, memory_order_acquire);
+    struct block *block = sc_pages_map(sizeof *block + what->record_bytes);
+    void *memory = block ? sc_pages_map(what->bytes) : NULL;
+    if (!memory || !make_readable(memory, what->bytes)) {
+        if (memory)
+            sc_pages_unmap(memory, what->bytes);
+        return false;
+    }
+    *block = (struct block){memory, what->bytes, own->first};
+    own->first = block;
+    sc_track_add_slots(&sc_track, &own->staging, what, memory,
+                       (struct sc_slot *)(void *)(block + 1));
+    return true;
+}
+
+/* By one thread at a time; others do without meanwhile. */
+static bool grow(struct sc_staging_of_context *own, const struct sc_staging_block *missing)
+{
+    if (missing->bytes == 0 || pthread_mutex_trylock(&grow_lock) != 0)
+        return false;
+    if (!own->refused)
+        own->refused = !add_block_locked(own, missing);
+    bool refused = own->refused;
+    pthread_mutex_unlock(&grow_lock);
+    return !refused;
+}
+
+static struct sc_slot *take_slot(struct sc_staging_of_context *own, const struct sc_op_info *op)
+{
+    struct sc_slot *slot = NULL;
+    struct sc_staging_block missing;
+    int result = sc_track_take_slot(&sc_track, &own->staging, op->range, op->shape.width_bytes,
+                                    &slot, &missing);
+    if (sc_unlikely(result == -ENOSPC) && grow(own, &missing))
+        sc_track_take_slot(&sc_track, &own->staging, op->range, op->shape.width_bytes, &slot,
+                           &missing);
+    return slot;
 }
 
 static bool is_small(const struct sc_op_info *op)
@@ -61,9 +99,8 @@ const void *sc_snapshots_take(struct sc_context *context, struct sc_op_info *op)
 {
     if (sc_options.mode != SC_MODE_FIX || !op->stable || !is_small(op))
         return NULL;
-    struct sc_staging *staging = staging_of(context);
-    struct sc_slot *slot =
-        staging ? sc_track_take_slot(&sc_track, staging, op->range, op->shape.width_bytes) : NULL;
+    struct sc_staging_of_context *own = staging_of(context);
+    struct sc_slot *slot = own ? take_slot(own, op) : NULL;
     if (!slot)
         return NULL;
     memcpy(slot->bytes, (const void *)op->shape.address, op->shape.width_bytes);
@@ -73,6 +110,7 @@ const void *sc_snapshots_take(struct sc_context *context, struct sc_op_info *op)
 
 void sc_snapshots_context_gone(struct sc_context *context)
 {
-    if (atomic_exchange(&context->staging, NULL))
-        sc_pages_unmap(context->staging_memory, sc_staging_bytes(sc_options.snapshot_max_bytes));
+    struct sc_staging_of_context *own = atomic_exchange(&context->staging, NULL);
+    for (struct block *block = own ? own->first : NULL; block; block = block->next)
+        sc_pages_unmap(block->memory, block->bytes);
 }

@@ -25,7 +25,7 @@ struct sc_mark {
     uint64_t number;
 };
 
-struct sc_staging;
+struct sc_staging_of_context;
 
 struct sc_context {
     CUcontext handle;
@@ -39,9 +39,7 @@ struct sc_context {
     struct sc_pending family;      /* of the legacy and all blocking streams together */
     _Atomic uint64_t legacy_ticks; /* the last work on the legacy stream */
     _Atomic uint64_t done_ticks;   /* what was issued by then is done, on any stream */
-    _Atomic(struct sc_staging *) staging;
-    _Atomic bool staging_tried;
-    void *staging_memory;
+    _Atomic(struct sc_staging_of_context *) staging;
     pthread_mutex_t events_lock;
     unsigned spare_count;
     CUevent spares[SC_MARKS_MAX * 4];

@@ -4,38 +4,10 @@
 
 enum { SMALL_BYTES = 4096, SLOTS_MIN = 8, TRIES_MAX = 4 };
 
-/* The large class is as wide as the largest snapshot; there may be no need for one. */
-static size_t slot_bytes(unsigned size_class, size_t snapshot_max_bytes)
+static size_t slot_count(const struct sc_slot_list *list)
 {
-    size_t rounded = (snapshot_max_bytes + SMALL_BYTES - 1) & ~(size_t)(SMALL_BYTES - 1);
-    if (size_class == 0)
-        return SMALL_BYTES;
-    return rounded > SMALL_BYTES ? rounded : 0;
-}
-
-static size_t slot_count(unsigned size_class, size_t snapshot_max_bytes)
-{
-    size_t bytes = slot_bytes(size_class, snapshot_max_bytes);
-    if (bytes == 0)
-        return 0;
-    size_t count = SC_STAGING_CLASS_BYTES / bytes;
+    size_t count = SC_STAGING_BLOCK_BYTES / list->slot_bytes;
     return count < SLOTS_MIN ? SLOTS_MIN : count;
-}
-
-size_t sc_staging_bytes(size_t snapshot_max_bytes)
-{
-    size_t bytes = 0;
-    for (unsigned c = 0; c < SC_STAGING_CLASSES; c++)
-        bytes += slot_count(c, snapshot_max_bytes) * slot_bytes(c, snapshot_max_bytes);
-    return bytes;
-}
-
-size_t sc_staging_record_bytes(size_t snapshot_max_bytes)
-{
-    size_t count = 0;
-    for (unsigned c = 0; c < SC_STAGING_CLASSES; c++)
-        count += slot_count(c, snapshot_max_bytes);
-    return count * sizeof(struct sc_slot);
 }
 
 static void append(struct sc_slot_list *list, struct sc_slot *slot)
@@ -48,28 +20,48 @@ static void append(struct sc_slot_list *list, struct sc_slot *slot)
     list->last = slot;
 }
 
-void sc_staging_init(struct sc_staging *staging, struct sc_order *order, size_t snapshot_max_bytes,
-                     void *memory, struct sc_slot *records)
-{
-    char *bytes = memory;
-    *staging = (struct sc_staging){.order = order};
-    for (unsigned c = 0; c < SC_STAGING_CLASSES; c++) {
-        struct sc_slot_list *list = &staging->classes[c];
-        list->slot_bytes = slot_bytes(c, snapshot_max_bytes);
-        for (size_t left = slot_count(c, snapshot_max_bytes); left; left--) {
-            *records = (struct sc_slot){.bytes = bytes, .staging = staging, .size_class = c};
-            append(list, records++);
-            bytes += list->slot_bytes;
-        }
-    }
-}
-
 static void prepend(struct sc_slot_list *list, struct sc_slot *slot)
 {
     slot->next = list->first;
     list->first = slot;
     if (!list->last)
         list->last = slot;
+}
+
+void sc_staging_init(struct sc_staging *staging, struct sc_order *order, size_t snapshot_max_bytes)
+{
+    size_t rounded = (snapshot_max_bytes + SMALL_BYTES - 1) & ~(size_t)(SMALL_BYTES - 1);
+    *staging = (struct sc_staging){.order = order};
+    staging->classes[0].slot_bytes = SMALL_BYTES;
+    staging->classes[1].slot_bytes = rounded > SMALL_BYTES ? rounded : 0;
+}
+
+bool sc_staging_next_block(const struct sc_staging *staging, size_t size_bytes,
+                           struct sc_staging_block *block)
+{
+    for (unsigned c = 0; c < SC_STAGING_CLASSES; c++) {
+        const struct sc_slot_list *list = &staging->classes[c];
+        if (size_bytes > list->slot_bytes)
+            continue;
+        block->size_class = c;
+        block->bytes = slot_count(list) * list->slot_bytes;
+        block->record_bytes = slot_count(list) * sizeof(struct sc_slot);
+        return list->bytes == 0 || list->bytes + block->bytes <= SC_STAGING_CLASS_MAX;
+    }
+    return false;
+}
+
+void sc_staging_add(struct sc_staging *staging, const struct sc_staging_block *block, void *memory,
+                    struct sc_slot *records)
+{
+    struct sc_slot_list *list = &staging->classes[block->size_class];
+    char *bytes = memory;
+    for (size_t left = slot_count(list); left; left--, bytes += list->slot_bytes) {
+        *records =
+            (struct sc_slot){.bytes = bytes, .staging = staging, .size_class = block->size_class};
+        prepend(list, records++);
+    }
+    list->bytes += block->bytes;
 }
 
 static struct sc_slot *pop(struct sc_slot_list *list)

@@ -1,9 +1,9 @@
 /* Staging memory for snapshots: small sources are copied here, and the device reads the copy.
  *
- * One block of memory that the device can read, cut into slots of a few sizes. A slot belongs to an
- * operation until that is forgotten, and is handed out again only when the operation is complete:
- * the one that came back last first, since it is still in the cache. When there is none left, there
- * is none: nobody waits.
+ * Blocks of memory that the device can read, each cut into slots of one of a few sizes. A slot
+ * belongs to an operation until that is forgotten, and is handed out again only when the operation
+ * is complete: the one that came back last first, since it is still in the cache. When there is
+ * none left, there is none: nobody waits. The owner may add a block then, up to a limit.
  *
  * Locks: every function needs the owner's lock.
  */
@@ -15,7 +15,7 @@
 
 #include "track/order.h"
 
-enum { SC_STAGING_CLASSES = 2, SC_STAGING_CLASS_BYTES = 2 << 20 };
+enum { SC_STAGING_CLASSES = 2, SC_STAGING_BLOCK_BYTES = 2 << 20, SC_STAGING_CLASS_MAX = 64 << 20 };
 
 struct sc_slot {
     void *bytes;
@@ -27,7 +27,8 @@ struct sc_slot {
 
 struct sc_slot_list {
     struct sc_slot *first, *last;
-    size_t slot_bytes;
+    size_t slot_bytes; /* 0: no need for this class */
+    size_t bytes;      /* of all its slots */
 };
 
 struct sc_staging {
@@ -35,14 +36,23 @@ struct sc_staging {
     struct sc_slot_list classes[SC_STAGING_CLASSES];
 };
 
-/* Bytes of device-readable memory that a staging for snapshots of this size wants. */
-size_t sc_staging_bytes(size_t snapshot_max_bytes);
+/* Without a slot. The large class is as wide as the largest snapshot. */
+void sc_staging_init(struct sc_staging *staging, struct sc_order *order, size_t snapshot_max_bytes);
 
-/* Cuts `memory`, of sc_staging_bytes, into slots; the records lie in `records`, of
- * sc_staging_record_bytes. Both live as long as any operation names one of the slots. */
-size_t sc_staging_record_bytes(size_t snapshot_max_bytes);
-void sc_staging_init(struct sc_staging *staging, struct sc_order *order, size_t snapshot_max_bytes,
-                     void *memory, struct sc_slot *records);
+/* What another block for snapshots of a size takes: of memory that the device can read, and of
+ * records. */
+struct sc_staging_block {
+    unsigned size_class;
+    size_t bytes, record_bytes;
+};
+
+/* False if the class has as much as it may have, or none is as large. */
+bool sc_staging_next_block(const struct sc_staging *staging, size_t size_bytes,
+                           struct sc_staging_block *block);
+
+/* `memory` and `records`, zeroed, live as long as any operation names one of the slots. */
+void sc_staging_add(struct sc_staging *staging, const struct sc_staging_block *block, void *memory,
+                    struct sc_slot *records);
 
 /* A slot of at least this size whose last operation is complete, or NULL. */
 struct sc_slot *sc_staging_take(struct sc_staging *staging, size_t size_bytes);

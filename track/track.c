@@ -487,16 +487,28 @@ void sc_track_set_guarding(struct sc_track *track, uintptr_t address, size_t siz
     unlock(track);
 }
 
-struct sc_slot *sc_track_take_slot(struct sc_track *track, struct sc_staging *staging,
-                                   uint32_t range, size_t size_bytes)
+int sc_track_take_slot(struct sc_track *track, struct sc_staging *staging, uint32_t range,
+                       size_t size_bytes, struct sc_slot **slot, struct sc_staging_block *missing)
 {
-    struct sc_slot *slot = NULL;
+    int result = -EBUSY;
     lock(track);
     if (!may_conflict(sc_inflight_range(&track->inflight, range), false) &&
-        !may_conflict(sc_inflight_range(&track->inflight, track->inflight.stray), false))
-        slot = sc_staging_take(staging, size_bytes);
+        !may_conflict(sc_inflight_range(&track->inflight, track->inflight.stray), false)) {
+        *slot = sc_staging_take(staging, size_bytes);
+        result = *slot ? 0 : -ENOSPC;
+    }
+    if (result == -ENOSPC && !sc_staging_next_block(staging, size_bytes, missing))
+        missing->bytes = 0;
     unlock(track);
-    return slot;
+    return result;
+}
+
+void sc_track_add_slots(struct sc_track *track, struct sc_staging *staging,
+                        const struct sc_staging_block *block, void *memory, struct sc_slot *records)
+{
+    lock(track);
+    sc_staging_add(staging, block, memory, records);
+    unlock(track);
 }
 
 void sc_track_give_slot(struct sc_track *track, struct sc_slot *slot)

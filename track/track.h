@@ -153,11 +153,16 @@ void sc_track_set_guarding(struct sc_track *track, uintptr_t address, size_t siz
 /* A step of sc_guards_settle. */
 bool sc_track_settle_guards(struct sc_track *track, struct sc_guard_change *change);
 
-/* A slot for a snapshot of a source on this range, or NULL: there is none, or an operation that
- * writes the range has not been seen complete. The caller gives back what it does not issue. */
-struct sc_slot *sc_track_take_slot(struct sc_track *track, struct sc_staging *staging,
-                                   uint32_t range, size_t size_bytes);
+/* 0 and a slot for a snapshot of a source on this range; -ENOSPC if there is none left, with the
+ * block that is to be added to have more (of no bytes: there is enough); -EBUSY while an operation
+ * that writes the range has not been seen complete. The caller gives back what it does not issue.
+ */
+int sc_track_take_slot(struct sc_track *track, struct sc_staging *staging, uint32_t range,
+                       size_t size_bytes, struct sc_slot **slot, struct sc_staging_block *missing);
 void sc_track_give_slot(struct sc_track *track, struct sc_slot *slot);
+void sc_track_add_slots(struct sc_track *track, struct sc_staging *staging,
+                        const struct sc_staging_block *block, void *memory,
+                        struct sc_slot *records);
 
 /* ---- giving back ---- */
 

@@ -696,9 +696,11 @@ static bool may_take_slot(const struct copy *copy)
 static struct sc_slot *take_slot(const struct copy *copy)
 {
     bool expected = may_take_slot(copy);
-    struct sc_slot *slot =
-        sc_track_take_slot(&tracker, &staging, copy->info.range, copy->info.shape.width_bytes);
-    if ((slot != NULL) != expected)
+    struct sc_slot *slot = NULL;
+    struct sc_staging_block missing;
+    int result = sc_track_take_slot(&tracker, &staging, copy->info.range,
+                                    copy->info.shape.width_bytes, &slot, &missing);
+    if ((slot != NULL) != expected || (slot != NULL) != (result == 0))
         complain("a slot was %s", slot ? "handed out" : "not to be had");
     else if (slot && !is_free(slot))
         complain("a slot was handed out that is still read");
@@ -1092,17 +1094,24 @@ static void perform(const struct action *action)
 /* Little of it, so that it runs out. */
 static void begin_staging(void)
 {
-    static unsigned char *bytes;
-    static struct sc_slot *records;
+    static unsigned char *bytes[SC_STAGING_CLASSES];
+    static struct sc_slot *records[SC_STAGING_CLASSES];
     struct sc_slot *slot;
     unsigned left[SC_STAGING_CLASSES] = {0};
-    if (!bytes)
-        bytes = malloc(sc_staging_bytes(BUFFER_BYTES));
-    if (!records)
-        records = malloc(sc_staging_record_bytes(BUFFER_BYTES));
-    if (!bytes || !records)
-        out_of_memory();
-    sc_staging_init(&staging, &tracker.order, BUFFER_BYTES, bytes, records);
+    static const size_t sizes[SC_STAGING_CLASSES] = {1, BUFFER_BYTES};
+    sc_staging_init(&staging, &tracker.order, BUFFER_BYTES);
+    for (int c = 0; c < SC_STAGING_CLASSES; c++) {
+        struct sc_staging_block block;
+        if (!sc_staging_next_block(&staging, sizes[c], &block))
+            abort();
+        if (!bytes[c])
+            bytes[c] = malloc(block.bytes);
+        if (!records[c])
+            records[c] = malloc(block.record_bytes);
+        if (!bytes[c] || !records[c])
+            out_of_memory();
+        sc_staging_add(&staging, &block, bytes[c], records[c]);
+    }
     while ((slot = sc_staging_take(&staging, 1)) != NULL)
         if (left[slot->size_class] < STAGING_SLOTS)
             world.staged[slot->size_class * STAGING_SLOTS + left[slot->size_class]++] = slot;

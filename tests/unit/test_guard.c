@@ -383,30 +383,49 @@ enum { SNAPSHOT_BYTES = 20000, LARGE_BYTES = 20480, SMALL_BYTES = 4096 };
 static struct sc_order order;
 static struct sc_staging staging;
 static uint32_t stream;
-static void *memory, *records;
-static size_t memory_bytes;
+static struct {
+    struct sc_staging_block block;
+    void *memory, *records;
+} blocks[SC_STAGING_CLASSES];
 
-static void lay_out(size_t snapshot_bytes)
+static bool add_block(size_t size_bytes)
 {
-    memory_bytes = sc_staging_bytes(snapshot_bytes);
-    memory = calloc(1, memory_bytes);
-    records = calloc(1, sc_staging_record_bytes(snapshot_bytes));
+    struct sc_staging_block block;
+    if (!sc_staging_next_block(&staging, size_bytes, &block))
+        return false;
+    void *memory = calloc(1, block.bytes);
+    void *records = calloc(1, block.record_bytes);
     ck_assert(memory && records);
-    sc_staging_init(&staging, &order, snapshot_bytes, memory, records);
+    blocks[block.size_class].block = block;
+    blocks[block.size_class].memory = memory;
+    blocks[block.size_class].records = records;
+    sc_staging_add(&staging, &block, memory, records);
+    return true;
 }
 
 static void set_up_staging(void)
 {
     sc_order_init(&order);
     stream = sc_order_add(&order, SC_STREAM_NONBLOCKING, sc_order_add(&order, SC_STREAM_LEGACY, 0));
-    lay_out(SNAPSHOT_BYTES);
+    sc_staging_init(&staging, &order, SNAPSHOT_BYTES);
+    ck_assert(add_block(1) && add_block(LARGE_BYTES));
 }
 
 static void tear_down_staging(void)
 {
-    free(memory);
-    free(records);
+    for (unsigned c = 0; c < SC_STAGING_CLASSES; c++) {
+        free(blocks[c].memory);
+        free(blocks[c].records);
+    }
+    memset(blocks, 0, sizeof blocks);
     sc_order_destroy(&order);
+}
+
+static void set_up_staging_for(size_t snapshot_bytes)
+{
+    tear_down_staging();
+    sc_order_init(&order);
+    sc_staging_init(&staging, &order, snapshot_bytes);
 }
 
 static void complete(const struct sc_ticket *ticket)
@@ -422,22 +441,29 @@ static unsigned take_all(size_t size_bytes)
     return count;
 }
 
+static bool lies_in_block(const struct sc_slot *slot, size_t size_bytes)
+{
+    const unsigned char *first = blocks[slot->size_class].memory;
+    const unsigned char *bytes = slot->bytes;
+    return bytes >= first && bytes + size_bytes <= first + blocks[slot->size_class].block.bytes;
+}
+
 START_TEST(slots_lie_in_the_memory_and_apart)
 {
-    unsigned char *first = memory;
     unsigned large = 0;
     for (struct sc_slot *slot; (slot = sc_staging_take(&staging, LARGE_BYTES)) != NULL; large++) {
-        ck_assert(slot->bytes >= memory &&
-                  (unsigned char *)slot->bytes + LARGE_BYTES <= first + memory_bytes);
+        ck_assert(lies_in_block(slot, LARGE_BYTES));
         ck_assert_int_eq(*(unsigned char *)slot->bytes, 0);
         memset(slot->bytes, 1, LARGE_BYTES);
     }
     for (struct sc_slot *slot; (slot = sc_staging_take(&staging, 1)) != NULL;) {
+        ck_assert(lies_in_block(slot, SMALL_BYTES));
         ck_assert_int_eq(*(unsigned char *)slot->bytes, 0);
         memset(slot->bytes, 1, SMALL_BYTES);
     }
-    ck_assert_uint_eq(large, SC_STAGING_CLASS_BYTES / LARGE_BYTES);
-    ck_assert_ptr_null(memchr(memory, 0, memory_bytes));
+    ck_assert_uint_eq(large, SC_STAGING_BLOCK_BYTES / LARGE_BYTES);
+    for (unsigned c = 0; c < SC_STAGING_CLASSES; c++)
+        ck_assert_ptr_null(memchr(blocks[c].memory, 0, blocks[c].block.bytes));
 }
 END_TEST
 
@@ -446,8 +472,8 @@ START_TEST(small_ones_come_first_and_large_ones_serve_both)
     ck_assert_ptr_null(sc_staging_take(&staging, LARGE_BYTES + 1));
     ck_assert_uint_eq(sc_staging_take(&staging, SMALL_BYTES)->size_class, 0);
     ck_assert_uint_eq(sc_staging_take(&staging, SMALL_BYTES + 1)->size_class, 1);
-    unsigned small = SC_STAGING_CLASS_BYTES / SMALL_BYTES;
-    unsigned large = SC_STAGING_CLASS_BYTES / LARGE_BYTES;
+    unsigned small = SC_STAGING_BLOCK_BYTES / SMALL_BYTES;
+    unsigned large = SC_STAGING_BLOCK_BYTES / LARGE_BYTES;
     ck_assert_uint_eq(take_all(1), small + large - 2);
     ck_assert_ptr_null(sc_staging_take(&staging, LARGE_BYTES));
 }
@@ -455,21 +481,35 @@ END_TEST
 
 START_TEST(snapshots_of_a_page_need_one_class)
 {
-    tear_down_staging();
-    sc_order_init(&order);
-    lay_out(100);
-    ck_assert_uint_eq(take_all(100), SC_STAGING_CLASS_BYTES / SMALL_BYTES);
-    ck_assert_uint_eq(memory_bytes, SC_STAGING_CLASS_BYTES);
+    set_up_staging_for(100);
+    ck_assert(!add_block(SMALL_BYTES + 1));
+    ck_assert(add_block(100));
+    ck_assert_uint_eq(take_all(100), SC_STAGING_BLOCK_BYTES / SMALL_BYTES);
 }
 END_TEST
 
 START_TEST(a_huge_snapshot_has_a_few_slots)
 {
     size_t huge = (size_t)3 << 20;
-    tear_down_staging();
-    sc_order_init(&order);
-    lay_out(huge);
+    set_up_staging_for(huge);
+    ck_assert(add_block(huge));
     ck_assert_uint_eq(take_all(huge), 8);
+}
+END_TEST
+
+START_TEST(a_class_grows_up_to_a_limit)
+{
+    enum { MOST = SC_STAGING_CLASS_MAX / SC_STAGING_BLOCK_BYTES };
+    static struct sc_slot spare[SC_STAGING_BLOCK_BYTES / SMALL_BYTES];
+    struct sc_staging_block block;
+    unsigned added = 1; /* by the fixture */
+    while (sc_staging_next_block(&staging, 1, &block)) {
+        ck_assert_uint_eq(block.record_bytes, sizeof spare);
+        sc_staging_add(&staging, &block, blocks[0].memory, spare);
+        added++;
+    }
+    ck_assert_uint_eq(added, MOST);
+    ck_assert(sc_staging_next_block(&staging, LARGE_BYTES, &block));
 }
 END_TEST
 
@@ -527,7 +567,7 @@ END_TEST
 START_TEST(running_ones_do_not_hide_complete_ones)
 {
     struct sc_ticket running = sc_order_issue(&order, stream);
-    struct sc_slot *slots[SC_STAGING_CLASS_BYTES / LARGE_BYTES];
+    struct sc_slot *slots[SC_STAGING_BLOCK_BYTES / LARGE_BYTES];
     unsigned count = sizeof slots / sizeof *slots;
     for (unsigned i = 0; i < count; i++)
         slots[i] = sc_staging_take(&staging, LARGE_BYTES);
@@ -578,6 +618,7 @@ static TCase *staging_tests(void)
     tcase_add_test(group, small_ones_come_first_and_large_ones_serve_both);
     tcase_add_test(group, snapshots_of_a_page_need_one_class);
     tcase_add_test(group, a_huge_snapshot_has_a_few_slots);
+    tcase_add_test(group, a_class_grows_up_to_a_limit);
     tcase_add_test(group, a_slot_comes_back_when_its_operation_is_complete);
     tcase_add_test(group, known_done_is_complete_too);
     tcase_add_test(group, a_slot_that_was_not_used_comes_back_at_once);

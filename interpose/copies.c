@@ -1,4 +1,5 @@
 /* Asynchronous copies, memsets and prefetches. */
+#include "interpose/detours.h"
 #include "interpose/issue.h"
 #include "interpose/process.h"
 #include "interpose/wrap.h"
@@ -15,9 +16,11 @@ static const void *host(CUdeviceptr address)
 #define SOURCE(address) sc_issue_source(&issue, address)
 
 #define ISSUE(symbol, parameters, arguments, ...)                                                  \
-    SC_DEFINE2(symbol, _ptsz, parameters, struct sc_issue issue;                                   \
+    SC_DEFINE2(symbol, _ptsz, parameters, struct sc_detour detour; struct sc_issue issue;          \
+               sc_detour_begin(&detour, API, SC_SITE(), &hStream, per_thread);                     \
                sc_issue_begin(&issue, API, hStream, per_thread, SC_SITE());                        \
-               __VA_ARGS__ sc_issue_ready(&issue); return sc_issue_end(&issue, REAL arguments);)
+               __VA_ARGS__ sc_issue_ready(&issue);                                                 \
+               return sc_detour_end(&detour, sc_issue_end(&issue, REAL arguments));)
 
 ISSUE(cuMemcpyHtoDAsync_v2, (CUdeviceptr dst, const void *src, size_t bytes, CUstream hStream),
       (dst, SOURCE(src), bytes, hStream), sc_issue_host(&issue, SC_H2D, src, bytes);)

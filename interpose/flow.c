@@ -3,6 +3,8 @@
 
 #include <errno.h>
 
+#include "interpose/captures.h"
+#include "interpose/detours.h"
 #include "interpose/guard.h"
 #include "interpose/hazards.h"
 #include "interpose/issue.h"
@@ -33,36 +35,61 @@ SC_DEFINE(cuGreenCtxStreamCreate,
           return stream_created(REAL(stream, context, flags, priority), stream);)
 
 #define STREAM_DESTROY(symbol)                                                                     \
-    SC_DEFINE(symbol, (CUstream hStream),                                                          \
-              struct sc_stream_record *stream =                                                    \
-                  sc_active() ? sc_streams_destroying(hStream) : NULL;                             \
-              CUresult result = REAL(hStream);                                                     \
-              if (stream && result == CUDA_SUCCESS) sc_streams_destroyed(stream);                  \
-              else if (stream) sc_streams_not_destroyed(stream); return result;)
+    SC_DEFINE(                                                                                     \
+        symbol, (CUstream hStream),                                                                \
+        struct sc_stream_record *stream = sc_active() ? sc_streams_destroying(hStream) : NULL;     \
+        CUresult result = REAL(hStream); if (stream && result == CUDA_SUCCESS) {                   \
+            sc_captures_ended(stream);                                                             \
+            sc_streams_destroyed(stream);                                                          \
+        } else if (stream) sc_streams_not_destroyed(stream);                                       \
+        return result;)
 
 STREAM_DESTROY(cuStreamDestroy)
 STREAM_DESTROY(cuStreamDestroy_v2)
 
 /* ---- captures: the reaper must not record on a stream that begins one ---- */
 
-#define BEGIN_CAPTURE(symbol, parameters, arguments)                                               \
-    SC_DEFINE2(symbol, _ptsz, parameters,                                                          \
-               struct sc_stream_record *stream =                                                   \
-                   sc_active() ? sc_streams_find(hStream, per_thread) : NULL;                      \
-               sc_streams_note_capture(); if (stream) pthread_mutex_lock(&stream->lock);           \
-               CUresult result = REAL arguments; if (stream) pthread_mutex_unlock(&stream->lock);  \
-               return result;)
+static struct sc_stream_record *capture_beginning(CUstream handle, bool per_thread)
+{
+    struct sc_stream_record *stream = sc_active() ? sc_streams_find(handle, per_thread) : NULL;
+    sc_streams_note_capture();
+    if (stream) {
+        pthread_mutex_lock(&stream->lock);
+        sc_captures_beginning(stream);
+    }
+    return stream;
+}
 
-BEGIN_CAPTURE(cuStreamBeginCapture, (CUstream hStream), (hStream))
-BEGIN_CAPTURE(cuStreamBeginCapture_v2, (CUstream hStream, CUstreamCaptureMode mode),
+static CUresult capture_begun(struct sc_stream_record *stream, CUresult result,
+                              CUstreamCaptureMode mode, const struct sc_culprit *call)
+{
+    if (!stream)
+        return result;
+    pthread_mutex_unlock(&stream->lock);
+    if (result == CUDA_SUCCESS)
+        sc_captures_began(stream, mode, call->api, call->site);
+    return result;
+}
+
+#define BEGIN_CAPTURE(symbol, mode, parameters, arguments)                                         \
+    SC_DEFINE2(symbol, _ptsz, parameters, struct sc_culprit call = {API, SC_SITE(), NULL};         \
+               struct sc_stream_record *stream = capture_beginning(hStream, per_thread);           \
+               return capture_begun(stream, REAL arguments, mode, &call);)
+
+BEGIN_CAPTURE(cuStreamBeginCapture, CU_STREAM_CAPTURE_MODE_GLOBAL, (CUstream hStream), (hStream))
+BEGIN_CAPTURE(cuStreamBeginCapture_v2, mode, (CUstream hStream, CUstreamCaptureMode mode),
               (hStream, mode))
-BEGIN_CAPTURE(cuStreamBeginCaptureToGraph,
+BEGIN_CAPTURE(cuStreamBeginCaptureToGraph, mode,
               (CUstream hStream, CUgraph graph, const CUgraphNode *dependencies,
                const CUgraphEdgeData *edges, size_t count, CUstreamCaptureMode mode),
               (hStream, graph, dependencies, edges, count, mode))
 
-SC_DEFINE2(cuStreamEndCapture, _ptsz, (CUstream hStream, CUgraph *graph), (void)per_thread;
-           return REAL(hStream, graph);)
+SC_DEFINE2(cuStreamEndCapture, _ptsz, (CUstream hStream, CUgraph *graph),
+           CUresult result = REAL(hStream, graph);
+           struct sc_stream_record *stream = sc_active() && sc_captures_open()
+                                                 ? sc_streams_find(hStream, per_thread)
+                                                 : NULL;
+           if (stream) sc_captures_ended(stream); return result;)
 
 /* ---- events ---- */
 
@@ -81,13 +108,14 @@ static CUresult recorded(CUresult result, CUevent event, bool tracked, struct sc
 }
 
 #define RECORD(symbol, parameters, arguments)                                                      \
-    SC_DEFINE2(symbol, _ptsz, parameters,                                                          \
+    SC_DEFINE2(symbol, _ptsz, parameters, struct sc_detour detour;                                 \
+               sc_detour_begin(&detour, API, SC_SITE(), &hStream, per_thread);                     \
                struct sc_stream_record *stream =                                                   \
                    sc_active() ? sc_streams_find(hStream, per_thread) : NULL;                      \
                bool tracked = stream && !sc_streams_is_capturing(stream);                          \
                struct sc_point point = {0};                                                        \
                if (tracked) point = sc_track_record_point(&sc_track, stream->id);                  \
-               return recorded(REAL arguments, event, tracked, &point);)
+               return sc_detour_end(&detour, recorded(REAL arguments, event, tracked, &point));)
 
 RECORD(cuEventRecord, (CUevent event, CUstream hStream), (event, hStream))
 RECORD(cuEventRecordWithFlags, (CUevent event, CUstream hStream, unsigned flags),
@@ -102,19 +130,36 @@ EVENT_DESTROY(cuEventDestroy)
 EVENT_DESTROY(cuEventDestroy_v2)
 
 /* Waiting for an event of a capture joins the stream into it, so it is held like a begin. */
+static bool joining(struct sc_stream_record *stream)
+{
+    if (!sc_streams_captures_seen())
+        return false;
+    pthread_mutex_lock(&stream->lock);
+    sc_captures_joining(stream);
+    return true;
+}
+
+static CUresult waited(CUresult result, struct sc_stream_record *stream, CUevent event,
+                       bool may_join)
+{
+    bool captured = may_join && sc_streams_is_capturing(stream);
+    if (may_join)
+        pthread_mutex_unlock(&stream->lock);
+    if (result == CUDA_SUCCESS && !captured)
+        sc_track_wait(&sc_track, stream->id, (uintptr_t)event);
+    return result;
+}
+
 SC_DEFINE2(cuStreamWaitEvent, _ptsz, (CUstream hStream, CUevent event, unsigned flags),
+           struct sc_detour detour;
+           sc_detour_begin(&detour, API, SC_SITE(), &hStream, per_thread);
            struct sc_stream_record *stream = sc_active() ? sc_streams_find(hStream, per_thread)
                                                          : NULL;
-           if (!stream) return REAL(hStream, event, flags); sc_marks_before_work(stream);
+           if (!stream) return sc_detour_end(&detour, REAL(hStream, event, flags));
+           sc_marks_before_work(stream);
            sc_pending_work(stream); /* whatever the event stands for */
-           bool may_join = sc_streams_captures_seen();
-           if (may_join) pthread_mutex_lock(&stream->lock);
-           CUresult result = REAL(hStream, event, flags);
-           bool captured = may_join && sc_streams_is_capturing(stream);
-           if (may_join) pthread_mutex_unlock(&stream->lock);
-           if (result == CUDA_SUCCESS && !captured)
-               sc_track_wait(&sc_track, stream->id, (uintptr_t)event);
-           return result;)
+           bool may_join = joining(stream); CUresult result = REAL(hStream, event, flags);
+           return sc_detour_end(&detour, waited(result, stream, event, may_join));)
 
 /* ---- host functions: when one starts, everything before it on its stream is done ---- */
 
@@ -224,17 +269,21 @@ static void run_callback(CUstream stream, CUresult status, void *argument)
 
 SC_DEFINE2(cuLaunchHostFunc, _ptsz, (CUstream hStream, CUhostFn function, void *data),
            struct sc_culprit launch = {API, SC_SITE(), NULL};
+           struct sc_detour detour;
+           sc_detour_begin(&detour, API, launch.site, &hStream, per_thread);
            struct host_call *call = function ? prepare_call(&launch, hStream, per_thread, data)
                                              : NULL;
-           if (!call) return REAL(hStream, function, data); call->function = function;
-           CUresult result = REAL(hStream, run_function, call);
-           if (result != CUDA_SUCCESS) cancel_call(call); return result;)
+           if (!call) return sc_detour_end(&detour, REAL(hStream, function, data));
+           call->function = function; CUresult result = REAL(hStream, run_function, call);
+           if (result != CUDA_SUCCESS) cancel_call(call); return sc_detour_end(&detour, result);)
 
 SC_DEFINE2(cuStreamAddCallback, _ptsz,
            (CUstream hStream, CUstreamCallback callback, void *data, unsigned flags),
            struct sc_culprit launch = {API, SC_SITE(), NULL};
+           struct sc_detour detour;
+           sc_detour_begin(&detour, API, launch.site, &hStream, per_thread);
            struct host_call *call = callback ? prepare_call(&launch, hStream, per_thread, data)
                                              : NULL;
-           if (!call) return REAL(hStream, callback, data, flags); call->callback = callback;
-           CUresult result = REAL(hStream, run_callback, call, flags);
-           if (result != CUDA_SUCCESS) cancel_call(call); return result;)
+           if (!call) return sc_detour_end(&detour, REAL(hStream, callback, data, flags));
+           call->callback = callback; CUresult result = REAL(hStream, run_callback, call, flags);
+           if (result != CUDA_SUCCESS) cancel_call(call); return sc_detour_end(&detour, result);)

@@ -30,19 +30,24 @@ static struct sc_hazard_copy describe_copy(const struct sc_op_info *op)
     };
 }
 
-void sc_hazards_report(enum sc_hazard_code code, enum sc_action action, const struct sc_ops *ops,
-                       const struct sc_buffer *buffer, const struct sc_culprit *culprit)
+static struct sc_hazard_event describe_event(const struct sc_culprit *culprit)
 {
-    if (ops->count == 0)
-        return;
-    int saved = errno;
-    struct sc_hazard_event event = {
+    return (struct sc_hazard_event){
         .api = culprit->api,
         .thread = sc_thread_id(),
         .time_ns = sc_now_ns(),
         .stack = culprit->context ? sc_unwind_from(culprit->context, (uintptr_t)culprit->site)
                                   : sc_unwind_here(culprit->site),
     };
+}
+
+void sc_hazards_report(enum sc_hazard_code code, enum sc_action action, const struct sc_ops *ops,
+                       const struct sc_buffer *buffer, const struct sc_culprit *culprit)
+{
+    if (ops->count == 0)
+        return;
+    int saved = errno;
+    struct sc_hazard_event event = describe_event(culprit);
     for (unsigned i = 0; i < ops->count && i < SC_TRACK_OPS_MAX; i++) {
         const struct sc_op_info *op = &ops->ops[i];
         struct sc_hazard hazard = {
@@ -77,4 +82,20 @@ void sc_hazards_report_overwritten(const struct sc_ops *ops, const struct sc_cul
         sc_hazards_report(SC201, one.ops[0].slot ? SC_ACTION_SNAPSHOTTED : SC_ACTION_REPORTED, &one,
                           &buffer, where);
     }
+}
+
+void sc_hazards_report_capture(enum sc_hazard_code code, enum sc_action action,
+                               const struct sc_hazard_copy *begin, const struct sc_culprit *culprit)
+{
+    int saved = errno;
+    struct sc_hazard hazard = {
+        .code = code,
+        .certainty = SC_OBSERVED,
+        .action = action,
+        .buffer_kind = SC_NO_BUFFER,
+        .copy = *begin,
+        .event = describe_event(culprit),
+    };
+    sc_reaper_judge(&hazard, &(struct sc_ticket){0});
+    errno = saved;
 }

@@ -33,4 +33,9 @@ enum sc_hazard_code sc_hazards_free_code(enum sc_direction direction);
 void sc_hazards_report(enum sc_hazard_code code, enum sc_action action, const struct sc_ops *ops,
                        const struct sc_buffer *buffer, const struct sc_culprit *culprit);
 
+/* A call that breaks a capture, or would without us; `begin` is the call that began it. */
+void sc_hazards_report_capture(enum sc_hazard_code code, enum sc_action action,
+                               const struct sc_hazard_copy *begin,
+                               const struct sc_culprit *culprit);
+
 #endif

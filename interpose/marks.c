@@ -82,8 +82,8 @@ static uint64_t issued_on(const struct sc_stream_record *stream)
                                 memory_order_acquire);
 }
 
-/* The context is current. Two threads may both make a marker: the second one keeps the first's. */
-static CUstream marker_of_legacy(struct sc_context *context)
+/* Two threads may both make a marker: the second one keeps the first's. */
+CUstream sc_marks_marker(struct sc_context *context)
 {
     CUstream marker = atomic_load_explicit(&context->marker, memory_order_acquire);
     CUstream fresh = NULL;
@@ -97,7 +97,7 @@ static CUstream marker_of_legacy(struct sc_context *context)
 
 static CUstream marker_of(struct sc_stream_record *stream)
 {
-    return stream->kind == SC_STREAM_LEGACY ? marker_of_legacy(stream->context) : stream->handle;
+    return stream->kind == SC_STREAM_LEGACY ? sc_marks_marker(stream->context) : stream->handle;
 }
 
 /* The name of a per-thread default stream means another stream on every other thread. */

@@ -30,6 +30,10 @@ void sc_marks_add_locked(struct sc_stream_record *stream);
 /* Tells the tracker what the marks say is complete. */
 void sc_marks_poll_locked(struct sc_stream_record *stream);
 
+/* A blocking stream of ours, whose events follow the legacy stream's work, or NULL. The context is
+ * current. */
+CUstream sc_marks_marker(struct sc_context *context);
+
 /* Forgets the marks of a stream that nothing refers to any more. */
 void sc_marks_drop(struct sc_stream_record *stream);
 

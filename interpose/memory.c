@@ -8,6 +8,7 @@
  */
 #include <errno.h>
 
+#include "interpose/captures.h"
 #include "interpose/guard.h"
 #include "interpose/hazards.h"
 #include "interpose/pinned.h"
@@ -46,10 +47,10 @@ static void add_registered(const void *address, size_t bytes, unsigned flags)
         sc_track_set_guarding(&sc_track, (uintptr_t)address, bytes, SC_GUARDING_FORBIDDEN);
 }
 
-/* From huge pages, where that is as good as the driver's. */
+/* From huge pages, where that is as good as the driver's. Not where the driver would refuse. */
 static bool serve(void **address, size_t bytes, unsigned flags)
 {
-    void *ours = address ? sc_pinned_take(bytes, flags) : NULL;
+    void *ours = address && !sc_captures_open() ? sc_pinned_take(bytes, flags) : NULL;
     if (!ours)
         return false;
     *address = ours;
@@ -59,16 +60,16 @@ static bool serve(void **address, size_t bytes, unsigned flags)
 
 SC_DEFINE(cuMemHostAlloc, (void **address, size_t bytes, unsigned flags),
           if (serve(address, bytes, flags)) return CUDA_SUCCESS;
-          CUresult result = REAL(address, bytes, flags);
+          CUresult result = SC_PERMITTED(REAL(address, bytes, flags));
           if (result == CUDA_SUCCESS) add_pinned(*address, bytes, flags); return result;)
 
 SC_DEFINE(cuMemAllocHost_v2, (void **address, size_t bytes),
           if (serve(address, bytes, 0)) return CUDA_SUCCESS;
-          CUresult result = REAL(address, bytes);
+          CUresult result = SC_PERMITTED(REAL(address, bytes));
           if (result == CUDA_SUCCESS) add_range(*address, bytes, SC_PINNED); return result;)
 
 SC_DEFINE(cuMemAllocManaged, (CUdeviceptr * address, size_t bytes, unsigned flags),
-          CUresult result = REAL(address, bytes, flags);
+          CUresult result = SC_PERMITTED(REAL(address, bytes, flags));
           if (result == CUDA_SUCCESS) add_range((void *)(uintptr_t)*address, bytes, SC_MANAGED);
           return result;)
 
@@ -84,7 +85,7 @@ static void settle(const void *address, size_t bytes)
 #define REGISTER(symbol)                                                                           \
     SC_DEFINE(symbol, (void *address, size_t bytes, unsigned flags), settle(address, bytes);       \
               if (sc_pinned_overlaps((uintptr_t)address, bytes)) return CUDA_ERROR_INVALID_VALUE;  \
-              CUresult result = REAL(address, bytes, flags);                                       \
+              CUresult result = SC_PERMITTED(REAL(address, bytes, flags));                         \
               if (result == CUDA_SUCCESS) add_registered(address, bytes, flags); return result;)
 
 REGISTER(cuMemHostRegister)
@@ -154,9 +155,12 @@ static CUresult give_back_now(const struct giving_back *giving, const struct sc_
     if (range->range)
         sc_track_remove_range(&sc_track, range->address);
     sc_guard_apply();
+    struct sc_permit permit;
+    sc_permit_begin(&permit, giving->culprit.api, giving->culprit.site);
     sc_inside++;
     CUresult result = real(giving->address);
     sc_inside--;
+    sc_permit_end(&permit, result);
     if (range->range && result != CUDA_SUCCESS)
         sc_track_add_range(&sc_track, range->address, range->size_bytes, range->kind,
                            range->context);
@@ -198,9 +202,16 @@ SC_DEFINE(
     struct sc_range_info range = range_of(&giving);
     struct sc_sync sync = sc_sync_begin_context(API, SC_SITE(), NULL);
     if (range.range) sc_track_remove_range(&sc_track, range.address);
-    CUresult result = REAL(address); if (range.range && result != CUDA_SUCCESS)
+    CUresult result = SC_PERMITTED(REAL(address)); if (range.range && result != CUDA_SUCCESS)
         sc_track_add_range(&sc_track, range.address, range.size_bytes, range.kind, range.context);
     sc_sync_end(&sync, result); sc_reaper_give_back_pinned(); return result;)
+
+SC_DEFINE(cuMemAlloc_v2, (CUdeviceptr * address, size_t bytes),
+          return SC_PERMITTED(REAL(address, bytes));)
+
+SC_DEFINE(cuMemAllocPitch_v2,
+          (CUdeviceptr * address, size_t *pitch, size_t width, size_t height, unsigned element),
+          return SC_PERMITTED(REAL(address, pitch, width, height, element));)
 
 /* ---- contexts: destroying one completes its work first (docs/driver.md, Q13) ---- */
 

@@ -77,7 +77,8 @@ static struct timespec deadline_in(uint64_t wait_ns)
 static void judge(const struct verdict *verdict)
 {
     struct sc_hazard hazard = verdict->hazard;
-    hazard.certainty = sc_marks_ask(&verdict->ticket) ? SC_LATENT : SC_OBSERVED;
+    if (verdict->ticket.stream)
+        hazard.certainty = sc_marks_ask(&verdict->ticket) ? SC_LATENT : SC_OBSERVED;
     sc_report_hazard(&hazard);
 }
 
@@ -135,9 +136,11 @@ static bool give_back_pinned(const struct sc_release *release, const struct sc_c
 {
     if (release->kind != SC_HOLD_FREE_PINNED || release->context != context->legacy)
         return false;
+    struct sc_relaxed relaxed = sc_relaxed_begin();
     sc_inside++;
     sc_pinned_free((void *)release->address);
     sc_inside--;
+    sc_relaxed_end(&relaxed);
     return true;
 }
 

@@ -16,7 +16,8 @@
 
 #include "track/track.h"
 
-/* A hazard with the operation that it depends on; the reaper fills in the certainty. Waits until it
+/* A hazard with the operation that it depends on; the reaper fills in the certainty (not where the
+ * ticket names no stream). Waits until it
  * is on disk with halt_on_error=1, and then aborts; otherwise returns at once. */
 void sc_reaper_judge(const struct sc_hazard *hazard, const struct sc_ticket *ticket);
 

@@ -158,6 +158,7 @@ static struct sc_context *add_context_locked(CUcontext handle, CUdevice device)
     context->device = device;
     context->reads_pageable = device_reads_pageable(device);
     pthread_mutex_init(&context->events_lock, NULL);
+    pthread_mutex_init(&context->detour_lock, NULL);
     context->legacy_stream = add_record_locked(CU_STREAM_LEGACY, SC_STREAM_LEGACY, context);
     if (!context->legacy_stream)
         return NULL;
@@ -356,31 +357,52 @@ void sc_streams_destroyed(struct sc_stream_record *stream)
     sc_track_remove_stream(&sc_track, stream->id);
 }
 
-struct gone_walk {
+struct walk {
     struct sc_context *context;
-    unsigned count;
-    struct sc_stream_record *streams[256];
+    unsigned count, room;
+    struct sc_stream_record **streams;
 };
 
 static void collect_stream(void *argument, uintptr_t id, uint64_t value)
 {
-    struct gone_walk *walk = argument;
+    struct walk *walk = argument;
     struct sc_stream_record *stream = as_pointer(value);
     (void)id;
-    if (stream->context == walk->context && !stream->gone &&
-        walk->count < sizeof walk->streams / sizeof walk->streams[0])
-        walk->streams[walk->count++] = stream;
+    if (stream->context != walk->context || stream->gone)
+        return;
+    if (walk->count < walk->room)
+        walk->streams[walk->count] = stream;
+    walk->count++;
+}
+
+/* The context's streams, in pages that the caller unmaps; none where there is no memory. */
+static struct walk streams_of(struct sc_context *context)
+{
+    struct walk walk = {.context = context};
+    pthread_mutex_lock(&registry_lock);
+    sc_handles_each(&by_id, collect_stream, &walk);
+    walk.room = walk.count;
+    walk.count = 0;
+    walk.streams = walk.room ? sc_pages_map(walk.room * sizeof *walk.streams) : NULL;
+    if (walk.streams)
+        sc_handles_each(&by_id, collect_stream, &walk);
+    pthread_mutex_unlock(&registry_lock);
+    return walk;
+}
+
+static void end_walk(struct walk *walk)
+{
+    if (walk->streams)
+        sc_pages_unmap(walk->streams, walk->room * sizeof *walk->streams);
 }
 
 void sc_streams_each(struct sc_context *context,
                      void (*visit)(void *argument, struct sc_stream_record *stream), void *argument)
 {
-    struct gone_walk walk = {.context = context};
-    pthread_mutex_lock(&registry_lock);
-    sc_handles_each(&by_id, collect_stream, &walk);
-    pthread_mutex_unlock(&registry_lock);
+    struct walk walk = streams_of(context);
     for (unsigned i = 0; i < walk.count; i++)
         visit(argument, walk.streams[i]);
+    end_walk(&walk);
 }
 
 static void bury_stream(struct sc_stream_record *stream)
@@ -411,19 +433,11 @@ static void drop_dead_marks(struct sc_stream_record *stream)
     pthread_mutex_unlock(&stream->lock);
 }
 
-static void bury_streams(struct sc_context *context)
+static void bury(void *unused, struct sc_stream_record *stream)
 {
-    struct gone_walk walk;
-    do {
-        walk = (struct gone_walk){.context = context};
-        pthread_mutex_lock(&registry_lock);
-        sc_handles_each(&by_id, collect_stream, &walk);
-        pthread_mutex_unlock(&registry_lock);
-        for (unsigned i = 0; i < walk.count; i++) {
-            drop_dead_marks(walk.streams[i]);
-            bury_stream(walk.streams[i]);
-        }
-    } while (walk.count);
+    (void)unused;
+    drop_dead_marks(stream);
+    bury_stream(stream);
 }
 
 /* Pinned memory of the context went with it: nobody will give it back, and what is freed at its
@@ -455,5 +469,5 @@ void sc_streams_context_gone(CUcontext handle)
     sc_guard_apply();
     sc_snapshots_context_gone(context);
     sc_pinned_context_gone(handle);
-    bury_streams(context);
+    sc_streams_each(context, bury, NULL);
 }

@@ -40,6 +40,11 @@ struct sc_context {
     _Atomic uint64_t legacy_ticks; /* the last work on the legacy stream */
     _Atomic uint64_t done_ticks;   /* what was issued by then is done, on any stream */
     _Atomic(struct sc_staging_of_context *) staging;
+    /* Detours of legacy operations around a capture (interpose/detours.h). */
+    pthread_mutex_t detour_lock;
+    struct sc_stream_record *detour_stream;
+    CUevent detour_before, detour_after;
+    bool legacy_owes_wait; /* for detour_after */
     pthread_mutex_t events_lock;
     unsigned spare_count;
     CUevent spares[SC_MARKS_MAX * 4];
@@ -56,6 +61,8 @@ struct sc_stream_record {
     struct sc_pending pending;
     _Atomic bool unmarked; /* operations were issued behind the last mark */
     uint64_t marked_ticks;
+    CUevent fence;  /* behind what was issued before its capture, or NULL */
+    bool owes_wait; /* for the context's detour_after, when its capture has ended */
     unsigned first_mark, mark_count;
     struct sc_mark marks[SC_MARKS_MAX];
     struct sc_stream_record *next_spare;

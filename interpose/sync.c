@@ -3,6 +3,8 @@
 
 #include <errno.h>
 
+#include "interpose/captures.h"
+#include "interpose/detours.h"
 #include "interpose/guard.h"
 #include "interpose/hazards.h"
 #include "interpose/issue.h"
@@ -95,30 +97,33 @@ CUresult sc_sync_end(struct sc_sync *sync, CUresult result)
     return result;
 }
 
-SC_DEFINE2(cuStreamSynchronize, _ptsz, (CUstream hStream),
-           struct sc_sync sync = sc_sync_begin_stream(API, SC_SITE(), hStream, per_thread);
-           return sc_sync_end(&sync, REAL(hStream));)
+/* Of the legacy stream while a blocking one captures, and of others while anything does. */
+#define STREAM_WAIT(symbol)                                                                        \
+    SC_DEFINE2(symbol, _ptsz, (CUstream hStream), struct sc_detour detour;                         \
+               sc_detour_begin(&detour, API, SC_SITE(), &hStream, per_thread);                     \
+               struct sc_sync sync = sc_sync_begin_stream(API, SC_SITE(), hStream, per_thread);    \
+               CUresult result = detour.context ? REAL(hStream) : SC_PERMITTED(REAL(hStream));     \
+               return sc_detour_end(&detour, sc_sync_end(&sync, result));)
 
-SC_DEFINE2(cuStreamQuery, _ptsz, (CUstream hStream),
-           struct sc_sync sync = sc_sync_begin_stream(API, SC_SITE(), hStream, per_thread);
-           return sc_sync_end(&sync, REAL(hStream));)
+STREAM_WAIT(cuStreamSynchronize)
+STREAM_WAIT(cuStreamQuery)
 
 SC_DEFINE(cuCtxSynchronize, (void),
           struct sc_sync sync = sc_sync_begin_context(API, SC_SITE(), NULL);
-          CUresult result = sc_sync_end(&sync, REAL()); sc_reaper_give_back_pinned();
+          CUresult result = sc_sync_end(&sync, SC_PERMITTED(REAL())); sc_reaper_give_back_pinned();
           return result;)
 
 SC_DEFINE(cuCtxSynchronize_v2, (CUcontext context),
           struct sc_sync sync = sc_sync_begin_context(API, SC_SITE(), context);
-          return sc_sync_end(&sync, REAL(context));)
+          return sc_sync_end(&sync, SC_PERMITTED(REAL(context)));)
 
 SC_DEFINE(cuEventSynchronize, (CUevent event),
           struct sc_sync sync = sc_sync_begin_event(API, SC_SITE(), event);
-          return sc_sync_end(&sync, REAL(event));)
+          return sc_sync_end(&sync, SC_PERMITTED(REAL(event)));)
 
 SC_DEFINE(cuEventQuery, (CUevent event),
           struct sc_sync sync = sc_sync_begin_event(API, SC_SITE(), event);
-          return sc_sync_end(&sync, REAL(event));)
+          return sc_sync_end(&sync, SC_PERMITTED(REAL(event)));)
 
 /* It succeeds only if both events are complete. */
 #define ELAPSED(symbol)                                                                            \
@@ -137,23 +142,37 @@ ELAPSED(cuEventElapsedTime_v2)
  * where its own DMA has not landed yet (pageable source). Between device addresses, and for
  * memsets of device memory, the host does not wait: they are only work. (docs/driver.md, Q5, Q6) */
 
-#define COPY(symbol, parameters, arguments, written, written_bytes)                                \
-    SC_DEFINE2(symbol, _ptds, parameters, seal(API, SC_SITE(), written, written_bytes);            \
+/* While a blocking stream captures, the asynchronous function does the same in a private stream. */
+#define WITH_STREAM(...) (__VA_ARGS__, hStream)
+#define DETOURED(async, arguments)                                                                 \
+    struct sc_detour detour;                                                                       \
+    CUstream hStream = NULL;                                                                       \
+    sc_detour_begin(&detour, API, SC_SITE(), &hStream, per_thread);                                \
+    if (sc_detour_taken(&detour)) {                                                                \
+        CUresult moved = async WITH_STREAM arguments;                                              \
+        return sc_detour_end(&detour, moved ? moved : cuStreamSynchronize(hStream));               \
+    }
+
+#define COPY(symbol, async, parameters, arguments, written, written_bytes)                         \
+    SC_DEFINE2(symbol, _ptds, parameters,                                                          \
+               DETOURED(async, arguments) seal(API, SC_SITE(), written, written_bytes);            \
                struct sc_sync sync = sc_sync_begin_copy(API, SC_SITE(), per_thread);               \
-               return sc_sync_end(&sync, REAL arguments);)
+               return sc_detour_end(&detour, sc_sync_end(&sync, REAL arguments));)
 
-#define DEVICE_COPY(symbol, parameters, arguments)                                                 \
-    SC_DEFINE2(symbol, _ptds, parameters, sc_sync_device_work(per_thread); return REAL arguments;)
+#define DEVICE_COPY(symbol, async, parameters, arguments)                                          \
+    SC_DEFINE2(symbol, _ptds, parameters,                                                          \
+               DETOURED(async, arguments) sc_sync_device_work(per_thread);                         \
+               return sc_detour_end(&detour, REAL arguments);)
 
-#define MEMSET(symbol, address, bytes, parameters, arguments)                                      \
+#define MEMSET(symbol, async, address, bytes, parameters, arguments)                               \
     SC_DEFINE2(                                                                                    \
         symbol, _ptds, parameters,                                                                 \
-        if (!is_host(address)) {                                                                   \
+        DETOURED(async, arguments) if (!is_host(address)) {                                        \
             sc_sync_device_work(per_thread);                                                       \
-            return REAL arguments;                                                                 \
+            return sc_detour_end(&detour, REAL arguments);                                         \
         } seal(API, SC_SITE(), host(address), bytes);                                              \
         struct sc_sync sync = sc_sync_begin_copy(API, SC_SITE(), per_thread);                      \
-        return sc_sync_end(&sync, REAL arguments);)
+        return sc_detour_end(&detour, sc_sync_end(&sync, REAL arguments));)
 
 static const void *host(CUdeviceptr address)
 {
@@ -180,37 +199,82 @@ static void sc_sync_device_work(bool per_thread)
     }
 }
 
-COPY(cuMemcpyHtoD_v2, (CUdeviceptr dst, const void *src, size_t bytes), (dst, src, bytes), NULL, 0)
-COPY(cuMemcpyDtoH_v2, (void *dst, CUdeviceptr src, size_t bytes), (dst, src, bytes), dst, bytes)
-COPY(cuMemcpyHtoA_v2, (CUarray dst, size_t offset, const void *src, size_t bytes),
-     (dst, offset, src, bytes), NULL, 0)
-COPY(cuMemcpyAtoH_v2, (void *dst, CUarray src, size_t offset, size_t bytes),
+/* Between arrays and device addresses there is no asynchronous function but that for boxes. */
+static CUresult box_async(CUmemorytype dst_type, CUdeviceptr dst, CUarray dst_array, size_t dst_x,
+                          CUmemorytype src_type, CUdeviceptr src, CUarray src_array, size_t src_x,
+                          size_t bytes, CUstream stream)
+{
+    CUDA_MEMCPY2D copy = {
+        .srcXInBytes = src_x,
+        .srcMemoryType = src_type,
+        .srcDevice = src,
+        .srcArray = src_array,
+        .dstXInBytes = dst_x,
+        .dstMemoryType = dst_type,
+        .dstDevice = dst,
+        .dstArray = dst_array,
+        .WidthInBytes = bytes,
+        .Height = 1,
+    };
+    return cuMemcpy2DAsync_v2(&copy, stream);
+}
+
+static CUresult dtoa_async(CUarray dst, size_t offset, CUdeviceptr src, size_t bytes,
+                           CUstream stream)
+{
+    return box_async(CU_MEMORYTYPE_ARRAY, 0, dst, offset, CU_MEMORYTYPE_DEVICE, src, NULL, 0, bytes,
+                     stream);
+}
+
+static CUresult atod_async(CUdeviceptr dst, CUarray src, size_t offset, size_t bytes,
+                           CUstream stream)
+{
+    return box_async(CU_MEMORYTYPE_DEVICE, dst, NULL, 0, CU_MEMORYTYPE_ARRAY, 0, src, offset, bytes,
+                     stream);
+}
+
+static CUresult atoa_async(CUarray dst, size_t dst_offset, CUarray src, size_t src_offset,
+                           size_t bytes, CUstream stream)
+{
+    return box_async(CU_MEMORYTYPE_ARRAY, 0, dst, dst_offset, CU_MEMORYTYPE_ARRAY, 0, src,
+                     src_offset, bytes, stream);
+}
+
+COPY(cuMemcpyHtoD_v2, cuMemcpyHtoDAsync_v2, (CUdeviceptr dst, const void *src, size_t bytes),
+     (dst, src, bytes), NULL, 0)
+COPY(cuMemcpyDtoH_v2, cuMemcpyDtoHAsync_v2, (void *dst, CUdeviceptr src, size_t bytes),
+     (dst, src, bytes), dst, bytes)
+COPY(cuMemcpyHtoA_v2, cuMemcpyHtoAAsync_v2,
+     (CUarray dst, size_t offset, const void *src, size_t bytes), (dst, offset, src, bytes), NULL,
+     0)
+COPY(cuMemcpyAtoH_v2, cuMemcpyAtoHAsync_v2, (void *dst, CUarray src, size_t offset, size_t bytes),
      (dst, src, offset, bytes), dst, bytes)
 
-DEVICE_COPY(cuMemcpyDtoD_v2, (CUdeviceptr dst, CUdeviceptr src, size_t bytes), (dst, src, bytes))
-DEVICE_COPY(cuMemcpyDtoA_v2, (CUarray dst, size_t offset, CUdeviceptr src, size_t bytes),
-            (dst, offset, src, bytes))
-DEVICE_COPY(cuMemcpyAtoD_v2, (CUdeviceptr dst, CUarray src, size_t offset, size_t bytes),
-            (dst, src, offset, bytes))
-DEVICE_COPY(cuMemcpyAtoA_v2,
+DEVICE_COPY(cuMemcpyDtoD_v2, cuMemcpyDtoDAsync_v2, (CUdeviceptr dst, CUdeviceptr src, size_t bytes),
+            (dst, src, bytes))
+DEVICE_COPY(cuMemcpyDtoA_v2, dtoa_async,
+            (CUarray dst, size_t offset, CUdeviceptr src, size_t bytes), (dst, offset, src, bytes))
+DEVICE_COPY(cuMemcpyAtoD_v2, atod_async,
+            (CUdeviceptr dst, CUarray src, size_t offset, size_t bytes), (dst, src, offset, bytes))
+DEVICE_COPY(cuMemcpyAtoA_v2, atoa_async,
             (CUarray dst, size_t dst_offset, CUarray src, size_t src_offset, size_t bytes),
             (dst, dst_offset, src, src_offset, bytes))
-DEVICE_COPY(cuMemcpyPeer,
+DEVICE_COPY(cuMemcpyPeer, cuMemcpyPeerAsync,
             (CUdeviceptr dst, CUcontext dst_context, CUdeviceptr src, CUcontext src_context,
              size_t bytes),
             (dst, dst_context, src, src_context, bytes))
-DEVICE_COPY(cuMemcpy3DPeer, (const CUDA_MEMCPY3D_PEER *copy), (copy))
+DEVICE_COPY(cuMemcpy3DPeer, cuMemcpy3DPeerAsync, (const CUDA_MEMCPY3D_PEER *copy), (copy))
 
 /* A side that is host memory, known to us or named as such, makes the copy one that waits. */
-#define MIXED_COPY(symbol, parameters, arguments, waits, written, written_bytes)                   \
+#define MIXED_COPY(symbol, async, parameters, arguments, waits, written, written_bytes)            \
     SC_DEFINE2(                                                                                    \
         symbol, _ptds, parameters,                                                                 \
-        if (!(waits)) {                                                                            \
+        DETOURED(async, arguments) if (!(waits)) {                                                 \
             sc_sync_device_work(per_thread);                                                       \
-            return REAL arguments;                                                                 \
+            return sc_detour_end(&detour, REAL arguments);                                         \
         } seal(API, SC_SITE(), written, written_bytes);                                            \
         struct sc_sync sync = sc_sync_begin_copy(API, SC_SITE(), per_thread);                      \
-        return sc_sync_end(&sync, REAL arguments);)
+        return sc_detour_end(&detour, sc_sync_end(&sync, REAL arguments));)
 
 #define NAMES_HOST(copy)                                                                           \
     ((copy) && ((copy)->srcMemoryType == CU_MEMORYTYPE_HOST ||                                     \
@@ -229,20 +293,21 @@ DEVICE_COPY(cuMemcpy3DPeer, (const CUDA_MEMCPY3D_PEER *copy), (copy))
 #define PITCH(copy)                                                                                \
     ((copy)->dstPitch ? (copy)->dstPitch : (copy)->dstXInBytes + (copy)->WidthInBytes)
 
-MIXED_COPY(cuMemcpy, (CUdeviceptr dst, CUdeviceptr src, size_t bytes), (dst, src, bytes),
+MIXED_COPY(cuMemcpy, cuMemcpyAsync, (CUdeviceptr dst, CUdeviceptr src, size_t bytes),
+           (dst, src, bytes),
            sc_active() && !(sc_is_device_address(dst) && sc_is_device_address(src)), host(dst),
            bytes)
-MIXED_COPY(cuMemcpy2D_v2, (const CUDA_MEMCPY2D *copy), (copy), NAMES_HOST(copy), WRITTEN(copy),
-           WRITTEN_2D(copy))
-MIXED_COPY(cuMemcpy2DUnaligned_v2, (const CUDA_MEMCPY2D *copy), (copy), NAMES_HOST(copy),
+MIXED_COPY(cuMemcpy2D_v2, cuMemcpy2DAsync_v2, (const CUDA_MEMCPY2D *copy), (copy), NAMES_HOST(copy),
            WRITTEN(copy), WRITTEN_2D(copy))
-MIXED_COPY(cuMemcpy3D_v2, (const CUDA_MEMCPY3D *copy), (copy), NAMES_HOST(copy), WRITTEN(copy),
-           WRITTEN_3D(copy))
+MIXED_COPY(cuMemcpy2DUnaligned_v2, cuMemcpy2DAsync_v2, (const CUDA_MEMCPY2D *copy), (copy),
+           NAMES_HOST(copy), WRITTEN(copy), WRITTEN_2D(copy))
+MIXED_COPY(cuMemcpy3D_v2, cuMemcpy3DAsync_v2, (const CUDA_MEMCPY3D *copy), (copy), NAMES_HOST(copy),
+           WRITTEN(copy), WRITTEN_3D(copy))
 
 #define MEMSETS(bits, type)                                                                        \
-    MEMSET(cuMemsetD##bits##_v2, dst, count * sizeof(type),                                        \
+    MEMSET(cuMemsetD##bits##_v2, cuMemsetD##bits##Async, dst, count * sizeof(type),                \
            (CUdeviceptr dst, type value, size_t count), (dst, value, count))                       \
-    MEMSET(cuMemsetD2D##bits##_v2, dst, pitch *height,                                             \
+    MEMSET(cuMemsetD2D##bits##_v2, cuMemsetD2D##bits##Async, dst, pitch *height,                   \
            (CUdeviceptr dst, size_t pitch, type value, size_t width, size_t height),               \
            (dst, pitch, value, width, height))
 

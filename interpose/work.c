@@ -1,45 +1,53 @@
 /* Work that uses no host memory of ours to guard, but that orders what does: a kernel on the legacy
  * stream joins every blocking stream. On other streams there is little to do: a mark behind copies
  * that were just issued, and a note that something other than copies is at work. */
+#include "interpose/detours.h"
 #include "interpose/issue.h"
 #include "interpose/wrap.h"
 
 #include "track/poison.h"
 
-#define WORK(symbol, work, stream, parameters, arguments)                                          \
-    SC_DEFINE2(symbol, _ptsz, parameters, sc_work_begin(stream, per_thread, work);                 \
-               return REAL arguments;)
+#define WORK(symbol, work, parameters, arguments)                                                  \
+    SC_DEFINE2(symbol, _ptsz, parameters, struct sc_detour detour;                                 \
+               sc_detour_begin(&detour, API, SC_SITE(), &hStream, per_thread);                     \
+               sc_work_begin(hStream, per_thread, work);                                           \
+               return sc_detour_end(&detour, REAL arguments);)
 
-WORK(cuLaunchKernel, SC_WORK_MAY_WRITE, hStream,
+WORK(cuLaunchKernel, SC_WORK_MAY_WRITE,
      (CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
       unsigned shared, CUstream hStream, void **parameters, void **extra),
      (f, gx, gy, gz, bx, by, bz, shared, hStream, parameters, extra))
 
-WORK(cuLaunchKernelEx, SC_WORK_MAY_WRITE, config ? config->hStream : NULL,
-     (const CUlaunchConfig *config, CUfunction f, void **parameters, void **extra),
-     (config, f, parameters, extra))
+SC_DEFINE2(
+    cuLaunchKernelEx, _ptsz,
+    (const CUlaunchConfig *config, CUfunction f, void **parameters, void **extra),
+    if (!config) return REAL(config, f, parameters, extra);
+    struct sc_detour detour; CUlaunchConfig moved; CUstream hStream = config->hStream;
+    sc_detour_begin(&detour, API, SC_SITE(), &hStream, per_thread); if (sc_detour_taken(&detour)) {
+        moved = *config;
+        moved.hStream = hStream;
+        config = &moved;
+    } sc_work_begin(hStream, per_thread, SC_WORK_MAY_WRITE);
+    return sc_detour_end(&detour, REAL(config, f, parameters, extra));)
 
-WORK(cuLaunchCooperativeKernel, SC_WORK_MAY_WRITE, hStream,
+WORK(cuLaunchCooperativeKernel, SC_WORK_MAY_WRITE,
      (CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
       unsigned shared, CUstream hStream, void **parameters),
      (f, gx, gy, gz, bx, by, bz, shared, hStream, parameters))
 
-WORK(cuGraphLaunch, SC_WORK_MAY_WRITE, hStream, (CUgraphExec exec, CUstream hStream),
-     (exec, hStream))
+WORK(cuGraphLaunch, SC_WORK_MAY_WRITE, (CUgraphExec exec, CUstream hStream), (exec, hStream))
 
-WORK(cuMemAllocAsync, SC_WORK_QUIET, hStream,
-     (CUdeviceptr * address, size_t bytes, CUstream hStream), (address, bytes, hStream))
+WORK(cuMemAllocAsync, SC_WORK_QUIET, (CUdeviceptr * address, size_t bytes, CUstream hStream),
+     (address, bytes, hStream))
 
-WORK(cuMemAllocFromPoolAsync, SC_WORK_QUIET, hStream,
+WORK(cuMemAllocFromPoolAsync, SC_WORK_QUIET,
      (CUdeviceptr * address, size_t bytes, CUmemoryPool pool, CUstream hStream),
      (address, bytes, pool, hStream))
 
-WORK(cuMemFreeAsync, SC_WORK_QUIET, hStream, (CUdeviceptr address, CUstream hStream),
-     (address, hStream))
+WORK(cuMemFreeAsync, SC_WORK_QUIET, (CUdeviceptr address, CUstream hStream), (address, hStream))
 
 #define VALUE(symbol, work, type)                                                                  \
-    WORK(symbol, work, hStream,                                                                    \
-         (CUstream hStream, CUdeviceptr address, type value, unsigned flags),                      \
+    WORK(symbol, work, (CUstream hStream, CUdeviceptr address, type value, unsigned flags),        \
          (hStream, address, value, flags))
 
 VALUE(cuStreamWaitValue32, SC_WORK_AWAITS_HOST, cuuint32_t)
@@ -51,24 +59,24 @@ VALUE(cuStreamWriteValue32_v2, SC_WORK_MAY_WRITE, cuuint32_t)
 VALUE(cuStreamWriteValue64, SC_WORK_MAY_WRITE, cuuint64_t)
 VALUE(cuStreamWriteValue64_v2, SC_WORK_MAY_WRITE, cuuint64_t)
 
-WORK(cuStreamBatchMemOp, SC_WORK_AWAITS_HOST, hStream,
+WORK(cuStreamBatchMemOp, SC_WORK_AWAITS_HOST,
      (CUstream hStream, unsigned count, CUstreamBatchMemOpParams *operations, unsigned flags),
      (hStream, count, operations, flags))
 
-WORK(cuStreamBatchMemOp_v2, SC_WORK_AWAITS_HOST, hStream,
+WORK(cuStreamBatchMemOp_v2, SC_WORK_AWAITS_HOST,
      (CUstream hStream, unsigned count, CUstreamBatchMemOpParams *operations, unsigned flags),
      (hStream, count, operations, flags))
 
-WORK(cuStreamAttachMemAsync, SC_WORK_QUIET, hStream,
+WORK(cuStreamAttachMemAsync, SC_WORK_QUIET,
      (CUstream hStream, CUdeviceptr address, size_t bytes, unsigned flags),
      (hStream, address, bytes, flags))
 
-WORK(cuSignalExternalSemaphoresAsync, SC_WORK_QUIET, hStream,
+WORK(cuSignalExternalSemaphoresAsync, SC_WORK_QUIET,
      (const CUexternalSemaphore *semaphores, const CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS *params,
       unsigned count, CUstream hStream),
      (semaphores, params, count, hStream))
 
-WORK(cuWaitExternalSemaphoresAsync, SC_WORK_AWAITS_HOST, hStream,
+WORK(cuWaitExternalSemaphoresAsync, SC_WORK_AWAITS_HOST,
      (const CUexternalSemaphore *semaphores, const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS *params,
       unsigned count, CUstream hStream),
      (semaphores, params, count, hStream))

@@ -131,8 +131,22 @@ static void put_relation(struct sc_text *text, const struct sc_hazard *hazard)
                                                          : "use ");
 }
 
+/* A call that has to do with a capture and no buffer. */
+static void put_capture(struct sc_text *text, const struct sc_hazard *hazard)
+{
+    sc_text_put(text, "while stream ");
+    sc_text_hex(text, hazard->copy.stream);
+    sc_text_put(text, " captures, begun by ");
+    sc_text_put(text, hazard->copy.api);
+    put_place(text, " at ", hazard->copy.stack);
+}
+
 static void put_copy(struct sc_text *text, const struct sc_hazard *hazard)
 {
+    if (hazard->buffer_kind == SC_NO_BUFFER) {
+        put_capture(text, hazard);
+        return;
+    }
     put_relation(text, hazard);
     sc_text_size(text, hazard->copy.size_bytes);
     sc_text_put(text, " of ");
@@ -141,9 +155,18 @@ static void put_copy(struct sc_text *text, const struct sc_hazard *hazard)
     put_place(text, ", issued at ", hazard->copy.stack);
 }
 
-static const char *outcome(enum sc_action action)
+static const char *way_round(enum sc_hazard_code code)
 {
-    switch (action) {
+    if (code == SC301)
+        return "healed: it ran on a stream of its own, before any of the captured work";
+    if (code == SC304)
+        return "healed: each copy became a node of its own";
+    return "healed: the call was made under relaxed capture mode";
+}
+
+static const char *outcome(const struct sc_hazard *hazard)
+{
+    switch (hazard->action) {
     case SC_ACTION_DEFERRED:
         return "healed: the memory was kept until the copy was complete";
     case SC_ACTION_STALLED:
@@ -153,7 +176,7 @@ static const char *outcome(enum sc_action action)
     case SC_ACTION_ORDERED:
         return "healed: the second operation was made to wait for the first";
     case SC_ACTION_REROUTED:
-        return "healed: the operation ran on a stream of its own";
+        return way_round(hazard->code);
     case SC_ACTION_HELD:
         return "healed: the memory was kept for as long as the graph needs it";
     case SC_ACTION_REPORTED:
@@ -179,7 +202,7 @@ static void put_hazard(struct sc_text *text, const struct sc_seen *seen)
     sc_text_put(text, "\n    ");
     put_copy(text, hazard);
     sc_text_put(text, "\n    ");
-    sc_text_put(text, outcome(hazard->action));
+    sc_text_put(text, outcome(hazard));
     sc_text_char(text, '\n');
 }
 

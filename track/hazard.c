@@ -55,6 +55,7 @@ const char *sc_hazard_buffer_kind_string(enum sc_buffer_kind kind)
     static const char *const words[] = {
         [SC_PINNED] = "pinned",   [SC_REGISTERED] = "registered", [SC_PAGEABLE] = "pageable",
         [SC_MANAGED] = "managed", [SC_STACK] = "stack",           [SC_DEVICE] = "device",
+        [SC_NO_BUFFER] = "none",
     };
     return WORD(words, kind);
 }
@@ -63,7 +64,7 @@ const char *sc_hazard_direction_string(enum sc_direction direction)
 {
     static const char *const words[] = {
         [SC_H2D] = "H2D",       [SC_D2H] = "D2H",           [SC_H2H] = "H2H",
-        [SC_MEMSET] = "memset", [SC_PREFETCH] = "prefetch",
+        [SC_MEMSET] = "memset", [SC_PREFETCH] = "prefetch", [SC_NO_DIRECTION] = "none",
     };
     return WORD(words, direction);
 }

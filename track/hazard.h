@@ -20,7 +20,14 @@
     X(SC201, "source-overwritten-in-flight")                                                       \
     X(SC202, "destination-read-in-flight")                                                         \
     X(SC203, "destination-written-in-flight")                                                      \
-    X(SC204, "unordered-operations")
+    X(SC204, "unordered-operations")                                                               \
+    X(SC301, "legacy-stream-while-capturing")                                                      \
+    X(SC302, "not-permitted-while-capturing")                                                      \
+    X(SC303, "not-permitted-while-another-thread-captures")                                        \
+    X(SC304, "operation-missing-from-graph")                                                       \
+    X(SC401, "graph-refers-to-freed-memory")                                                       \
+    X(SC402, "graph-refers-to-returned-frame")                                                     \
+    X(SC403, "graph-buffer-overwritten-in-flight")
 
 enum sc_hazard_code {
 #define X(code, name) code,
@@ -50,9 +57,10 @@ enum sc_buffer_kind {
     SC_MANAGED,
     SC_STACK,
     SC_DEVICE,
+    SC_NO_BUFFER,
 };
 
-enum sc_direction { SC_H2D, SC_D2H, SC_H2H, SC_MEMSET, SC_PREFETCH };
+enum sc_direction { SC_H2D, SC_D2H, SC_H2H, SC_MEMSET, SC_PREFETCH, SC_NO_DIRECTION };
 
 /* The operation whose host range was touched too early. Times are CLOCK_MONOTONIC nanoseconds;
  * `stream` is the program's own handle value, `seq` the operation's number on that stream; `stack`

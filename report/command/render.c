@@ -85,6 +85,18 @@ static const char *advice(const char *code)
         {"SC203", "write into the destination only after a wait that covers the copy"},
         {"SC204", "order the two operations: record an event after the first and make the second's "
                   "stream wait for it (cudaStreamWaitEvent)"},
+        {"SC301", "make the operation in a non-blocking stream, or capture in one "
+                  "(cudaStreamNonBlocking); the legacy stream waits for every blocking stream, and "
+                  "cannot wait for one that captures. It ran before any of the captured work: to "
+                  "see that work's results, make it after the graph was launched"},
+        {"SC302", "make the call before the capture begins or after it has ended, or under "
+                  "cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureModeRelaxed)"},
+        {"SC303", "capture with cudaStreamCaptureModeThreadLocal, so that other threads may make "
+                  "such calls, or keep them from it until the capture has ended"},
+        {"SC304", "capture single copies: a batch copy fails in a capture, and the graph lacks it"},
+        {"SC401", "keep the buffer until every graph and exec that names it is destroyed"},
+        {"SC402", "let the graph copy from memory that lives as long as the graph does"},
+        {"SC403", "write into the buffer again only after a wait that covers the launch"},
     };
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
         if (strcmp(table[i].code, code) == 0)
@@ -98,6 +110,12 @@ static const char *plural(json_int_t count)
     return count == 1 ? "" : "s";
 }
 
+/* Those of captures have none. */
+static bool has_buffer(const json_t *hazard)
+{
+    return strcmp(string_of(json_object_get(hazard, "buffer"), "kind"), "none") != 0;
+}
+
 /* A source that was found changed by a later driver call (docs/hazards.md, SC201). */
 static const char *relation(const json_t *hazard)
 {
@@ -107,11 +125,37 @@ static const char *relation(const json_t *hazard)
     return found_later ? "found changed the source of" : "came before the end of";
 }
 
+static void print_event(FILE *out, const json_t *hazard)
+{
+    const json_t *event = json_object_get(hazard, "event");
+    const json_t *buffer = json_object_get(hazard, "buffer");
+    fprintf(out, "    %s (thread %" JSON_INTEGER_FORMAT ")", string_of(event, "api"),
+            sc_reader_number(event, "thread"));
+    if (has_buffer(hazard))
+        fprintf(out, ", on %s memory at %s, %" JSON_INTEGER_FORMAT " bytes",
+                string_of(buffer, "kind"), string_of(buffer, "address"),
+                sc_reader_number(buffer, "size"));
+    fputc('\n', out);
+}
+
+static void print_copy(FILE *out, const json_t *hazard)
+{
+    const json_t *copy = json_object_get(hazard, "copy");
+    if (has_buffer(hazard))
+        fprintf(out, "    %s %s %s, %" JSON_INTEGER_FORMAT " bytes at %s", relation(hazard),
+                string_of(copy, "api"), string_of(copy, "direction"),
+                sc_reader_number(copy, "size"), string_of(copy, "address"));
+    else
+        fprintf(out, "    came in the capture begun by %s", string_of(copy, "api"));
+    fprintf(out, " (stream %s, device %" JSON_INTEGER_FORMAT ", thread %" JSON_INTEGER_FORMAT ")\n",
+            string_of(copy, "stream"), sc_reader_number(copy, "device"),
+            sc_reader_number(copy, "thread"));
+}
+
 static void print_hazard(FILE *out, const json_t *hazard, struct sc_symbols *symbols)
 {
     const json_t *copy = json_object_get(hazard, "copy");
     const json_t *event = json_object_get(hazard, "event");
-    const json_t *buffer = json_object_get(hazard, "buffer");
     json_int_t count = sc_reader_number(hazard, "count"), runs = sc_reader_number(hazard, "runs");
     const char *code = string_of(hazard, "code");
     /* A line comes only when the count has doubled: more than one a run may mean still more. */
@@ -120,19 +164,9 @@ static void print_hazard(FILE *out, const json_t *hazard, struct sc_symbols *sym
     if (runs > 1)
         fprintf(out, " in %" JSON_INTEGER_FORMAT " runs", runs);
     fprintf(out, ": %s\n", string_of(hazard, "action"));
-    fprintf(out,
-            "    %s (thread %" JSON_INTEGER_FORMAT "), on %s memory at %s, %" JSON_INTEGER_FORMAT
-            " bytes\n",
-            string_of(event, "api"), sc_reader_number(event, "thread"), string_of(buffer, "kind"),
-            string_of(buffer, "address"), sc_reader_number(buffer, "size"));
+    print_event(out, hazard);
     print_stack(out, event, symbols);
-    fprintf(out,
-            "    %s %s %s, %" JSON_INTEGER_FORMAT
-            " bytes at %s (stream %s, device %" JSON_INTEGER_FORMAT ", thread %" JSON_INTEGER_FORMAT
-            ")\n",
-            relation(hazard), string_of(copy, "api"), string_of(copy, "direction"),
-            sc_reader_number(copy, "size"), string_of(copy, "address"), string_of(copy, "stream"),
-            sc_reader_number(copy, "device"), sc_reader_number(copy, "thread"));
+    print_copy(out, hazard);
     print_stack(out, copy, symbols);
     fprintf(out, "    What to do: %s.\n\n", advice(code));
 }

@@ -1,0 +1,188 @@
+#include "interpose/captures.h"
+
+#include <errno.h>
+
+#include "interpose/detours.h"
+#include "interpose/hazards.h"
+#include "interpose/marks.h"
+#include "interpose/process.h"
+#include "interpose/wrap.h"
+#include "track/ticks.h"
+
+#include "track/poison.h"
+
+enum { OPEN_MAX = 256 };
+
+_Atomic unsigned sc_captures_count;
+
+/* Captures that are open, the latest last. One too many is not known, and not healed. */
+static pthread_mutex_t captures_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct sc_capture captures[OPEN_MAX];
+
+/* The mode that the program has given the thread, by cuThreadExchangeStreamCaptureMode. */
+static __thread CUstreamCaptureMode thread_mode __attribute__((tls_model("initial-exec")));
+
+static unsigned open_count(void)
+{
+    return atomic_load_explicit(&sc_captures_count, memory_order_relaxed);
+}
+
+bool sc_captures_are_repaired(void)
+{
+    return sc_options.mode == SC_MODE_FIX && sc_options.capture == SC_CAPTURE_REPAIR;
+}
+
+/* ---- begin and end ---- */
+
+void sc_captures_beginning(struct sc_stream_record *stream)
+{
+    if (sc_captures_are_repaired() && !sc_streams_is_capturing(stream))
+        sc_detours_fence_locked(stream);
+}
+
+void sc_captures_began(struct sc_stream_record *stream, CUstreamCaptureMode mode, const char *api,
+                       void *site)
+{
+    struct sc_capture capture = {
+        .stream = stream,
+        .mode = mode,
+        .begin = {.api = api,
+                  .direction = SC_NO_DIRECTION,
+                  .stream = (uintptr_t)stream->handle,
+                  .device = stream->context->device,
+                  .thread = sc_thread_id(),
+                  .time_ns = sc_now_ns(),
+                  .stack = sc_unwind_here(site)},
+    };
+    pthread_mutex_lock(&captures_lock);
+    if (open_count() < OPEN_MAX) {
+        captures[open_count()] = capture;
+        atomic_fetch_add(&sc_captures_count, 1);
+    }
+    pthread_mutex_unlock(&captures_lock);
+}
+
+static bool forget(const struct sc_stream_record *stream)
+{
+    bool found = false;
+    pthread_mutex_lock(&captures_lock);
+    for (unsigned i = 0; i < open_count(); i++) {
+        found |= captures[i].stream == stream;
+        if (found && i + 1 < open_count())
+            captures[i] = captures[i + 1];
+    }
+    if (found)
+        atomic_fetch_sub(&sc_captures_count, 1);
+    pthread_mutex_unlock(&captures_lock);
+    return found;
+}
+
+void sc_captures_ended(struct sc_stream_record *stream)
+{
+    int saved = errno;
+    if (sc_captures_open() && (stream->gone || !sc_streams_is_capturing(stream)) && forget(stream))
+        sc_detours_settle(stream->context);
+    errno = saved;
+}
+
+void sc_captures_joining(struct sc_stream_record *stream)
+{
+    if (sc_captures_open() && sc_captures_are_repaired() && !sc_streams_is_capturing(stream))
+        sc_detours_fence_locked(stream);
+}
+
+struct sc_capture sc_captures_blocking(const struct sc_context *context)
+{
+    struct sc_capture found = {.begin = {.api = "cuStreamBeginCapture_v2",
+                                         .direction = SC_NO_DIRECTION,
+                                         .device = context->device}};
+    pthread_mutex_lock(&captures_lock);
+    for (unsigned i = 0; i < open_count(); i++)
+        if (captures[i].stream->context == context &&
+            (!found.stream || captures[i].stream->kind == SC_STREAM_BLOCKING))
+            found = captures[i];
+    pthread_mutex_unlock(&captures_lock);
+    return found;
+}
+
+/* ---- calls that are not permitted ---- */
+
+static bool endangers(const struct sc_capture *capture, bool *own)
+{
+    *own = capture->begin.thread == sc_thread_id();
+    if (thread_mode == CU_STREAM_CAPTURE_MODE_RELAXED)
+        return false;
+    if (*own)
+        return capture->mode != CU_STREAM_CAPTURE_MODE_RELAXED;
+    return capture->mode == CU_STREAM_CAPTURE_MODE_GLOBAL &&
+           thread_mode == CU_STREAM_CAPTURE_MODE_GLOBAL;
+}
+
+/* The capture that the call would break; the thread's own before another's. */
+static bool find_endangered(struct sc_permit *permit)
+{
+    bool found = false;
+    bool own = false;
+    pthread_mutex_lock(&captures_lock);
+    for (unsigned i = 0; i < open_count() && !own; i++) {
+        if (!endangers(&captures[i], &own)) {
+            own = false;
+            continue;
+        }
+        permit->capture = captures[i];
+        permit->code = own ? SC302 : SC303;
+        found = true;
+    }
+    pthread_mutex_unlock(&captures_lock);
+    return found;
+}
+
+void sc_permit_prepare(struct sc_permit *permit, const char *api, void *site)
+{
+    *permit = (struct sc_permit){.api = api, .site = site};
+    permit->endangers = sc_active() && find_endangered(permit);
+    if (!permit->endangers || !sc_captures_are_repaired() ||
+        !sc_real.cuThreadExchangeStreamCaptureMode)
+        return;
+    permit->before = CU_STREAM_CAPTURE_MODE_RELAXED;
+    permit->relaxed = sc_real.cuThreadExchangeStreamCaptureMode(&permit->before) == CUDA_SUCCESS;
+}
+
+/* What the driver refuses also under relaxed mode (a synchronise of the capturing stream itself)
+ * cannot be healed. What it never refused was none of the calls that break a capture. */
+void sc_permit_report(struct sc_permit *permit, CUresult result)
+{
+    if (permit->relaxed)
+        sc_real.cuThreadExchangeStreamCaptureMode(&permit->before);
+    bool refused = sc_is_capture_error(result);
+    if (!permit->endangers || (!permit->relaxed && !refused))
+        return;
+    sc_hazards_report_capture(permit->code, refused ? SC_ACTION_REPORTED : SC_ACTION_REROUTED,
+                              &permit->capture.begin,
+                              &(struct sc_culprit){permit->api, permit->site, NULL});
+}
+
+static CUstreamCaptureMode exchange_mode(CUstreamCaptureMode mode)
+{
+    CUstreamCaptureMode before = thread_mode;
+    CUstreamCaptureMode exchanged = mode;
+    if (sc_real.cuThreadExchangeStreamCaptureMode &&
+        sc_real.cuThreadExchangeStreamCaptureMode(&exchanged) == CUDA_SUCCESS)
+        thread_mode = mode;
+    return before;
+}
+
+CUstreamCaptureMode sc_captures_relax(void)
+{
+    return exchange_mode(CU_STREAM_CAPTURE_MODE_RELAXED);
+}
+
+void sc_captures_unrelax(CUstreamCaptureMode before)
+{
+    exchange_mode(before);
+}
+
+SC_DEFINE(cuThreadExchangeStreamCaptureMode, (CUstreamCaptureMode * mode),
+          CUstreamCaptureMode wanted = mode ? *mode : CU_STREAM_CAPTURE_MODE_GLOBAL;
+          CUresult result = REAL(mode); if (result == CUDA_SUCCESS) thread_mode = wanted;
+          return result;)

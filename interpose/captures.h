@@ -1,0 +1,96 @@
+/* Open stream captures, and calls that would break one.
+ *
+ * While a stream captures, some calls fail with CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED (900) and
+ * invalidate the capture, also one of another thread's (driver-facts.md, section 3). Under the
+ * calling thread's relaxed capture mode they succeed and do no harm: with capture=repair they are
+ * made so, and reported (SC302, SC303). interpose/detours.h has the other half, the legacy stream.
+ *
+ * Thread-safe. With no capture open each function here is one relaxed load.
+ */
+#ifndef SC_INTERPOSE_CAPTURES_H
+#define SC_INTERPOSE_CAPTURES_H
+
+#include "interpose/streams.h"
+#include "track/hazard.h"
+
+/* Who began a capture, and how. */
+struct sc_capture {
+    struct sc_stream_record *stream; /* its origin */
+    CUstreamCaptureMode mode;
+    struct sc_hazard_copy begin; /* as hazards tell of it */
+};
+
+extern _Atomic unsigned sc_captures_count;
+
+static inline bool sc_captures_open(void)
+{
+    return __builtin_expect(atomic_load_explicit(&sc_captures_count, memory_order_relaxed) != 0, 0);
+}
+
+/* Are captures to be healed (mode=fix, capture=repair)? */
+bool sc_captures_are_repaired(void);
+
+/* Around the call that begins a capture: what was issued on the stream before it stays known to
+ * those that must come after it. */
+void sc_captures_beginning(struct sc_stream_record *stream);
+void sc_captures_began(struct sc_stream_record *stream, CUstreamCaptureMode mode, const char *api,
+                       void *site);
+
+/* The stream's capture may have ended, or the stream itself. */
+void sc_captures_ended(struct sc_stream_record *stream);
+
+/* The stream is about to wait for an event, which may join it into a capture. */
+void sc_captures_joining(struct sc_stream_record *stream);
+
+/* A capture that an operation in the legacy stream of the context would break: the latest. */
+struct sc_capture sc_captures_blocking(const struct sc_context *context);
+
+/* A call that no capture permits: sc_permit_begin before it, sc_permit_end after it with its
+ * result. */
+struct sc_permit {
+    const char *api; /* NULL: nothing captures */
+    void *site;
+    bool endangers, relaxed;
+    CUstreamCaptureMode before;
+    enum sc_hazard_code code;
+    struct sc_capture capture;
+};
+
+void sc_permit_prepare(struct sc_permit *permit, const char *api, void *site);
+void sc_permit_report(struct sc_permit *permit, CUresult result);
+
+static inline void sc_permit_begin(struct sc_permit *permit, const char *api, void *site)
+{
+    permit->api = NULL;
+    if (sc_captures_open())
+        sc_permit_prepare(permit, api, site);
+}
+
+static inline CUresult sc_permit_end(struct sc_permit *permit, CUresult result)
+{
+    if (__builtin_expect(permit->api != NULL, 0))
+        sc_permit_report(permit, result);
+    return result;
+}
+
+/* The thread's capture mode becomes relaxed, also for what the permits of nested wrappers go by;
+ * what it was comes back. */
+CUstreamCaptureMode sc_captures_relax(void);
+void sc_captures_unrelax(CUstreamCaptureMode before);
+
+/* In a wrapper: the call, made so that it breaks no capture. */
+#define SC_PERMITTED(call)                                                                         \
+    __extension__({                                                                                \
+        struct sc_permit permit;                                                                   \
+        sc_permit_begin(&permit, API, SC_SITE());                                                  \
+        sc_permit_end(&permit, call);                                                              \
+    })
+
+/* Did the driver refuse because something captures? */
+static inline bool sc_is_capture_error(CUresult result)
+{
+    return result >= CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED &&
+           result <= CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD;
+}
+
+#endif

@@ -1,0 +1,205 @@
+#include "interpose/detours.h"
+
+#include <errno.h>
+
+#include "interpose/hazards.h"
+#include "interpose/marks.h"
+#include "interpose/process.h"
+#include "interpose/unwind.h"
+
+#include "track/poison.h"
+
+static CUevent make_event(void)
+{
+    CUevent event = NULL;
+    return sc_real.cuEventCreate(&event, CU_EVENT_DISABLE_TIMING) == CUDA_SUCCESS ? event : NULL;
+}
+
+/* ---- what was issued before a capture ---- */
+
+void sc_detours_fence_locked(struct sc_stream_record *stream)
+{
+    if (stream->kind != SC_STREAM_BLOCKING || stream->gone || !sc_context_push(stream->context))
+        return;
+    if (!stream->fence)
+        stream->fence = make_event();
+    if (stream->fence)
+        sc_real.cuEventRecord(stream->fence, stream->handle);
+    sc_context_pop();
+}
+
+/* ---- the edges ---- */
+
+static bool is_concerned(const struct sc_stream_record *stream)
+{
+    return stream->kind == SC_STREAM_BLOCKING && !stream->gone &&
+           (!stream->owner || stream->owner == sc_thread_id());
+}
+
+struct edges {
+    CUstream private;
+    CUevent event;
+};
+
+/* The private stream waits for the stream's earlier work. */
+static void come_after(void *argument, struct sc_stream_record *stream)
+{
+    const struct edges *edges = argument;
+    if (!is_concerned(stream))
+        return;
+    pthread_mutex_lock(&stream->lock);
+    bool captures = sc_streams_is_capturing(stream);
+    if (captures && stream->fence)
+        sc_real.cuStreamWaitEvent(edges->private, stream->fence, 0);
+    else if (!captures && sc_real.cuEventRecord(edges->event, stream->handle) == CUDA_SUCCESS)
+        sc_real.cuStreamWaitEvent(edges->private, edges->event, 0);
+    pthread_mutex_unlock(&stream->lock);
+}
+
+/* The stream's later work waits for the private stream: now, or when its capture has ended. */
+static void come_before(void *argument, struct sc_stream_record *stream)
+{
+    const struct edges *edges = argument;
+    if (!is_concerned(stream))
+        return;
+    pthread_mutex_lock(&stream->lock);
+    stream->owes_wait = sc_streams_is_capturing(stream);
+    if (!stream->owes_wait)
+        sc_real.cuStreamWaitEvent(stream->handle, edges->event, 0);
+    pthread_mutex_unlock(&stream->lock);
+    sc_track_wait(&sc_track, stream->id, (uintptr_t)edges->event);
+}
+
+static void pay_wait(void *argument, struct sc_stream_record *stream)
+{
+    const struct edges *edges = argument;
+    if (!is_concerned(stream))
+        return;
+    pthread_mutex_lock(&stream->lock);
+    if (stream->owes_wait && !sc_streams_is_capturing(stream)) {
+        sc_real.cuStreamWaitEvent(stream->handle, edges->event, 0);
+        stream->owes_wait = false;
+    }
+    pthread_mutex_unlock(&stream->lock);
+}
+
+/* What the tracker is to know: `later` comes after all that was issued on `earlier`. */
+static void tell_order(CUevent event, uint32_t earlier, uint32_t later)
+{
+    struct sc_point point = sc_track_record_point(&sc_track, earlier);
+    sc_track_set_event(&sc_track, (uintptr_t)event, &point);
+    sc_track_wait(&sc_track, later, (uintptr_t)event);
+}
+
+/* ---- the private stream ---- */
+
+static bool make_private_stream(struct sc_context *context)
+{
+    CUstream handle = NULL;
+    if (context->detour_stream)
+        return true;
+    context->detour_before = context->detour_before ? context->detour_before : make_event();
+    context->detour_after = context->detour_after ? context->detour_after : make_event();
+    if (!context->detour_before || !context->detour_after ||
+        sc_real.cuStreamCreate(&handle, CU_STREAM_NON_BLOCKING) != CUDA_SUCCESS)
+        return false;
+    sc_streams_created(handle);
+    context->detour_stream = sc_streams_find(handle, false);
+    return context->detour_stream != NULL;
+}
+
+/* The marker stream's events follow the legacy stream's earlier work. */
+static void come_after_legacy(struct sc_context *context, const struct edges *edges)
+{
+    CUstream marker = sc_marks_marker(context);
+    if (marker && sc_real.cuEventRecord(edges->event, marker) == CUDA_SUCCESS)
+        sc_real.cuStreamWaitEvent(edges->private, edges->event, 0);
+}
+
+static bool order_before(struct sc_context *context)
+{
+    struct sc_relaxed relaxed = sc_relaxed_begin();
+    pthread_mutex_lock(&context->detour_lock);
+    bool made = make_private_stream(context);
+    if (made) {
+        struct edges edges = {context->detour_stream->handle, context->detour_before};
+        come_after_legacy(context, &edges);
+        sc_streams_each(context, come_after, &edges);
+        tell_order(edges.event, context->legacy, context->detour_stream->id);
+    }
+    pthread_mutex_unlock(&context->detour_lock);
+    sc_relaxed_end(&relaxed);
+    return made;
+}
+
+static void order_after(struct sc_context *context)
+{
+    struct sc_relaxed relaxed = sc_relaxed_begin();
+    pthread_mutex_lock(&context->detour_lock);
+    struct edges edges = {context->detour_stream->handle, context->detour_after};
+    if (sc_real.cuEventRecord(edges.event, edges.private) == CUDA_SUCCESS) {
+        tell_order(edges.event, context->detour_stream->id, context->legacy);
+        sc_streams_each(context, come_before, &edges);
+        context->legacy_owes_wait = true;
+    }
+    pthread_mutex_unlock(&context->detour_lock);
+    sc_relaxed_end(&relaxed);
+}
+
+/* Does the legacy stream depend on a capture? The driver's answer disturbs nothing
+ * (driver-facts.md, section 3). */
+static bool legacy_is_blocked(void)
+{
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    return sc_real.cuStreamIsCapturing && sc_real.cuStreamIsCapturing(CU_STREAM_LEGACY, &status) ==
+                                              CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
+}
+
+void sc_detours_settle(struct sc_context *context)
+{
+    if (!context->detour_stream || !sc_context_push(context))
+        return;
+    struct sc_relaxed relaxed = sc_relaxed_begin();
+    pthread_mutex_lock(&context->detour_lock);
+    struct edges edges = {context->detour_stream->handle, context->detour_after};
+    sc_streams_each(context, pay_wait, &edges);
+    if (context->legacy_owes_wait && !legacy_is_blocked()) {
+        sc_real.cuStreamWaitEvent(CU_STREAM_LEGACY, edges.event, 0);
+        context->legacy_owes_wait = false;
+    }
+    pthread_mutex_unlock(&context->detour_lock);
+    sc_relaxed_end(&relaxed);
+    sc_context_pop();
+}
+
+/* ---- around an operation ---- */
+
+void sc_detour_prepare(struct sc_detour *detour, const char *api, void *site, CUstream *stream)
+{
+    int saved = errno;
+    struct sc_context *context = sc_active() ? sc_streams_current_context() : NULL;
+    *detour = (struct sc_detour){.api = api, .site = site};
+    if (context && legacy_is_blocked()) {
+        detour->context = context;
+        if (sc_captures_are_repaired() && order_before(context)) {
+            *stream = detour->stream = context->detour_stream->handle;
+            detour->before = sc_captures_relax();
+        }
+    }
+    errno = saved;
+}
+
+void sc_detour_finish(struct sc_detour *detour, CUresult result)
+{
+    int saved = errno;
+    struct sc_capture capture = sc_captures_blocking(detour->context);
+    if (detour->stream) {
+        sc_captures_unrelax(detour->before);
+        order_after(detour->context);
+    }
+    bool refused = sc_is_capture_error(result);
+    sc_hazards_report_capture(
+        SC301, detour->stream && !refused ? SC_ACTION_REROUTED : SC_ACTION_REPORTED, &capture.begin,
+        &(struct sc_culprit){detour->api, detour->site, NULL});
+    errno = saved;
+}

@@ -1,0 +1,57 @@
+/* Detours: operations in the legacy stream while a blocking stream captures.
+ *
+ * The driver refuses them with CUDA_ERROR_STREAM_CAPTURE_IMPLICIT (906) and invalidates the
+ * capture, since the legacy stream would have to wait for work that is only being written down
+ * (SC301). With capture=repair the operation runs in a private non-blocking stream of the context
+ * instead: after everything that the legacy stream would have waited for, and before what comes
+ * later in any blocking stream or in the legacy one. Captured streams wait for it once their
+ * capture has ended.
+ *
+ * Locks: a context's detours are made one at a time; taken before any stream's lock.
+ */
+#ifndef SC_INTERPOSE_DETOURS_H
+#define SC_INTERPOSE_DETOURS_H
+
+#include "interpose/captures.h"
+
+struct sc_detour {
+    struct sc_context *context; /* NULL: the operation is none of ours */
+    const char *api;
+    void *site;
+    CUstream stream;            /* the private one, NULL if there is none: the driver will refuse */
+    CUstreamCaptureMode before; /* of the thread, which is relaxed meanwhile */
+};
+
+void sc_detour_prepare(struct sc_detour *detour, const char *api, void *site, CUstream *stream);
+void sc_detour_finish(struct sc_detour *detour, CUresult result);
+
+/* Before an operation in `stream`, which is replaced by the private one where that must carry it.
+ * One relaxed load while nothing captures. */
+static inline void sc_detour_begin(struct sc_detour *detour, const char *api, void *site,
+                                   CUstream *stream, bool per_thread)
+{
+    detour->context = NULL;
+    if (sc_captures_open() && (*stream == CU_STREAM_LEGACY || (!*stream && !per_thread)))
+        sc_detour_prepare(detour, api, site, stream);
+}
+
+static inline CUresult sc_detour_end(struct sc_detour *detour, CUresult result)
+{
+    if (__builtin_expect(detour->context != NULL, 0))
+        sc_detour_finish(detour, result);
+    return result;
+}
+
+/* Is the operation under way in the private stream? */
+static inline bool sc_detour_taken(const struct sc_detour *detour)
+{
+    return __builtin_expect(detour->context != NULL, 0) && detour->stream;
+}
+
+/* The stream is about to capture: remembers what was issued on it until now. */
+void sc_detours_fence_locked(struct sc_stream_record *stream);
+
+/* A capture of the context has ended: what still has to wait for detours does so. */
+void sc_detours_settle(struct sc_context *context);
+
+#endif

@@ -36,11 +36,17 @@ ISSUE(cuMemcpyAtoHAsync_v2, (void *dst, CUarray src, size_t offset, size_t bytes
       (dst, src, offset, bytes, hStream), sc_issue_host(&issue, SC_D2H, dst, bytes);)
 
 /* Unified addresses: either side may be host memory. Between two host addresses, and to a pageable
- * one, the driver completes the copy before it returns (docs/driver.md, Q10). */
+ * one, the driver completes the copy before it returns (docs/driver.md, Q10). In a capture each is
+ * a node. */
 static void either_side(struct sc_issue *issue, CUdeviceptr dst, CUdeviceptr src, size_t bytes)
 {
-    if (!issue->stream || bytes == 0)
+    if (!sc_issue_is_on(issue) || bytes == 0)
         return;
+    if (issue->graph) {
+        struct sc_boxes boxes = {sc_box_at(src, bytes), sc_box_at(dst, bytes)};
+        sc_issue_boxes(issue, &boxes);
+        return;
+    }
     bool src_is_host = sc_track_find_range(&sc_track, (uintptr_t)src).range != 0;
     bool dst_is_host = sc_track_find_range(&sc_track, (uintptr_t)dst).range != 0;
     if (!sc_is_device_address(dst_is_host ? src : dst))
@@ -65,108 +71,20 @@ ISSUE(cuMemcpyPeerAsync,
 
 /* ---- 2D and 3D ---- */
 
-struct side {
-    CUmemorytype type;
-    const void *host;
-    CUdeviceptr device;
-    size_t x, y, z, pitch, height;
-};
-
-static bool is_known(CUdeviceptr address, enum sc_buffer_kind *kind)
-{
-    struct sc_range_info range = sc_track_find_range(&sc_track, (uintptr_t)address);
-    *kind = range.kind;
-    return range.range != 0;
-}
-
-/* Named as host memory, or a unified address that is no device's. */
-static bool is_host_side(const struct side *side)
-{
-    enum sc_buffer_kind kind;
-    if (side->type != CU_MEMORYTYPE_UNIFIED)
-        return side->type == CU_MEMORYTYPE_HOST;
-    return is_known(side->device, &kind) ? kind != SC_MANAGED : !sc_is_device_address(side->device);
-}
-
-static void box_side(struct sc_issue *issue, enum sc_direction direction, const struct side *side,
-                     size_t width, size_t height, size_t depth)
-{
-    enum sc_buffer_kind kind;
-    size_t pitch = side->pitch ? side->pitch : width + side->x;
-    size_t slice = pitch * (side->height ? side->height : height + side->y);
-    const char *base = side->type == CU_MEMORYTYPE_HOST ? side->host : host(side->device);
-    bool known = side->type != CU_MEMORYTYPE_ARRAY && is_known((uintptr_t)base, &kind);
-    if (!known && !is_host_side(side))
-        return;
-    struct sc_shape shape = {
-        .address = (uintptr_t)base + side->z * slice + side->y * pitch + side->x,
-        .width_bytes = width,
-        .pitch_bytes = pitch,
-        .rows = height * (depth > 1 ? 1 : depth),
-    };
-    if (depth > 1) { /* the slices as one shape: rows of a slice apart, as wide as a slice's rows */
-        shape.width_bytes = (height - 1) * pitch + width;
-        shape.pitch_bytes = slice;
-        shape.rows = depth;
+#define BOXES(issue, boxes_of, copy)                                                               \
+    if (sc_issue_is_on(issue)) {                                                                   \
+        struct sc_boxes boxes = boxes_of(copy);                                                    \
+        sc_issue_boxes(issue, &boxes);                                                             \
     }
-    unsigned before = issue->count;
-    sc_issue_host_shape(issue, direction, &shape);
-    if (depth > 1 && height > 1 && width < pitch && issue->count > before)
-        sc_issue_folded(issue, width, pitch);
-}
-
-/* Between two host addresses the driver completes the copy before it returns, as it does for plain
- * ones. */
-static void box_sides(struct sc_issue *issue, const struct side *dst, const struct side *src,
-                      size_t width, size_t height, size_t depth)
-{
-    if (!issue->stream)
-        return;
-    if (is_host_side(src) && is_host_side(dst)) {
-        issue->joins_stream = true;
-        return;
-    }
-    box_side(issue, SC_H2D, src, width, height, depth);
-    box_side(issue, SC_D2H, dst, width, height, depth);
-}
-
-static void sides_2d(struct sc_issue *issue, const CUDA_MEMCPY2D *copy)
-{
-    if (!copy || !copy->WidthInBytes || !copy->Height)
-        return;
-    struct side src = {copy->srcMemoryType, copy->srcHost,
-                       copy->srcDevice,     copy->srcXInBytes,
-                       copy->srcY,          0,
-                       copy->srcPitch,      0};
-    struct side dst = {copy->dstMemoryType, copy->dstHost,
-                       copy->dstDevice,     copy->dstXInBytes,
-                       copy->dstY,          0,
-                       copy->dstPitch,      0};
-    box_sides(issue, &dst, &src, copy->WidthInBytes, copy->Height, 1);
-}
-
-/* CUDA_MEMCPY3D and CUDA_MEMCPY3D_PEER have these fields in common. */
-#define SIDES_3D(issue, copy)                                                                      \
-    do {                                                                                           \
-        if (!(copy) || !(copy)->WidthInBytes || !(copy)->Height || !(copy)->Depth)                 \
-            break;                                                                                 \
-        struct side src = {(copy)->srcMemoryType, (copy)->srcHost,  (copy)->srcDevice,             \
-                           (copy)->srcXInBytes,   (copy)->srcY,     (copy)->srcZ,                  \
-                           (copy)->srcPitch,      (copy)->srcHeight};                              \
-        struct side dst = {(copy)->dstMemoryType, (copy)->dstHost,  (copy)->dstDevice,             \
-                           (copy)->dstXInBytes,   (copy)->dstY,     (copy)->dstZ,                  \
-                           (copy)->dstPitch,      (copy)->dstHeight};                              \
-        box_sides(issue, &dst, &src, (copy)->WidthInBytes, (copy)->Height, (copy)->Depth);         \
-    } while (0);
 
 ISSUE(cuMemcpy2DAsync_v2, (const CUDA_MEMCPY2D *copy, CUstream hStream), (copy, hStream),
-      sides_2d(&issue, copy);)
+      BOXES(&issue, sc_boxes_of_2d, copy))
 
 ISSUE(cuMemcpy3DAsync_v2, (const CUDA_MEMCPY3D *copy, CUstream hStream), (copy, hStream),
-      SIDES_3D(&issue, copy))
+      BOXES(&issue, sc_boxes_of_3d, copy))
 
 ISSUE(cuMemcpy3DPeerAsync, (const CUDA_MEMCPY3D_PEER *copy, CUstream hStream), (copy, hStream),
-      SIDES_3D(&issue, copy))
+      BOXES(&issue, sc_boxes_of_3d_peer, copy))
 
 /* ---- memset and prefetch ---- */
 
@@ -174,7 +92,7 @@ static void set_rows(struct sc_issue *issue, CUdeviceptr dst, size_t pitch, size
                      size_t height)
 {
     struct sc_shape shape = {(uintptr_t)dst, width, pitch, height};
-    if (issue->stream && sc_track_find_range(&sc_track, shape.address).range)
+    if (sc_issue_is_on(issue) && sc_track_find_range(&sc_track, shape.address).range)
         sc_issue_host_shape(issue, SC_MEMSET, &shape);
 }
 

@@ -5,6 +5,7 @@
 
 #include "interpose/captures.h"
 #include "interpose/detours.h"
+#include "interpose/graphs.h"
 #include "interpose/guard.h"
 #include "interpose/hazards.h"
 #include "interpose/issue.h"
@@ -84,12 +85,22 @@ BEGIN_CAPTURE(cuStreamBeginCaptureToGraph, mode,
                const CUgraphEdgeData *edges, size_t count, CUstreamCaptureMode mode),
               (hStream, graph, dependencies, edges, count, mode))
 
+static CUresult capture_ended(CUresult result, struct sc_stream_record *stream, uintptr_t graph)
+{
+    if (!stream)
+        return result;
+    sc_captures_ended(stream);
+    if (result != CUDA_SUCCESS && !sc_streams_is_capturing(stream))
+        sc_graphs_capture_failed(graph);
+    return result;
+}
+
 SC_DEFINE2(cuStreamEndCapture, _ptsz, (CUstream hStream, CUgraph *graph),
-           CUresult result = REAL(hStream, graph);
            struct sc_stream_record *stream = sc_active() && sc_captures_open()
                                                  ? sc_streams_find(hStream, per_thread)
                                                  : NULL;
-           if (stream) sc_captures_ended(stream); return result;)
+           uintptr_t into = stream ? sc_graphs_captured_into(stream) : 0;
+           return capture_ended(REAL(hStream, graph), stream, into);)
 
 /* ---- events ---- */
 

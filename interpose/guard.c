@@ -185,10 +185,10 @@ void sc_guard_choose(const struct sc_range_info *range, struct sc_op_info *op)
 
 /* ---- touches ---- */
 
-static enum sc_hazard_code code_of(enum sc_direction direction, enum sc_touch touch)
+static enum sc_hazard_code code_of(const struct sc_op_info *op, enum sc_touch touch)
 {
-    if (!sc_direction_writes_host(direction))
-        return SC201;
+    if (!sc_direction_writes_host(op->direction))
+        return op->by_graph ? SC403 : SC201;
     return touch == SC_TOUCH_READ ? SC202 : SC203;
 }
 
@@ -199,7 +199,7 @@ static void report_each(const struct sc_ops *ops, enum sc_touch touch, enum sc_a
         struct sc_ops one = {.count = 1};
         one.ops[0] = ops->ops[i];
         struct sc_buffer buffer = sc_hazards_buffer_of(&one.ops[0]);
-        sc_hazards_report(code_of(one.ops[0].direction, touch), action, &one, &buffer, culprit);
+        sc_hazards_report(code_of(&one.ops[0], touch), action, &one, &buffer, culprit);
     }
 }
 

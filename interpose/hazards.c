@@ -30,7 +30,7 @@ static struct sc_hazard_copy describe_copy(const struct sc_op_info *op)
     };
 }
 
-static struct sc_hazard_event describe_event(const struct sc_culprit *culprit)
+struct sc_hazard_event sc_hazards_event(const struct sc_culprit *culprit)
 {
     return (struct sc_hazard_event){
         .api = culprit->api,
@@ -47,7 +47,7 @@ void sc_hazards_report(enum sc_hazard_code code, enum sc_action action, const st
     if (ops->count == 0)
         return;
     int saved = errno;
-    struct sc_hazard_event event = describe_event(culprit);
+    struct sc_hazard_event event = sc_hazards_event(culprit);
     for (unsigned i = 0; i < ops->count && i < SC_TRACK_OPS_MAX; i++) {
         const struct sc_op_info *op = &ops->ops[i];
         struct sc_hazard hazard = {
@@ -79,7 +79,8 @@ void sc_hazards_report_overwritten(const struct sc_ops *ops, const struct sc_cul
         struct sc_ops one = {.count = 1};
         one.ops[0] = ops->ops[i];
         struct sc_buffer buffer = sc_hazards_buffer_of(&one.ops[0]);
-        sc_hazards_report(SC201, one.ops[0].slot ? SC_ACTION_SNAPSHOTTED : SC_ACTION_REPORTED, &one,
+        enum sc_hazard_code code = one.ops[0].by_graph ? SC403 : SC201;
+        sc_hazards_report(code, one.ops[0].slot ? SC_ACTION_SNAPSHOTTED : SC_ACTION_REPORTED, &one,
                           &buffer, where);
     }
 }
@@ -94,7 +95,25 @@ void sc_hazards_report_capture(enum sc_hazard_code code, enum sc_action action,
         .action = action,
         .buffer_kind = SC_NO_BUFFER,
         .copy = *begin,
-        .event = describe_event(culprit),
+        .event = sc_hazards_event(culprit),
+    };
+    sc_reaper_judge(&hazard, &(struct sc_ticket){0});
+    errno = saved;
+}
+
+void sc_hazards_report_graph(enum sc_hazard_code code, enum sc_action action,
+                             const struct sc_graph_use *use, const struct sc_culprit *culprit)
+{
+    int saved = errno;
+    struct sc_hazard hazard = {
+        .code = code,
+        .certainty = SC_OBSERVED,
+        .action = action,
+        .buffer_address = use->shape.address,
+        .buffer_size_bytes = sc_shape_hull_bytes(&use->shape),
+        .buffer_kind = use->kind,
+        .copy = use->from,
+        .event = sc_hazards_event(culprit),
     };
     sc_reaper_judge(&hazard, &(struct sc_ticket){0});
     errno = saved;

@@ -106,6 +106,8 @@ static __attribute__((noinline)) bool defer_free(void *block, size_t size_bytes,
         sc_reaper_settle(request.address, 1); /* a second free: glibc says so, once it is one */
         return false;
     }
+    if (sc_track_graph_names(&sc_track, request.address, request.size_bytes))
+        request.by = sc_hazards_event(&culprit);
     sc_track_take_down(&sc_track, &request);
     enum sc_action action = request.held ? SC_ACTION_DEFERRED : SC_ACTION_REPORTED;
     if (request.must_wait) {
@@ -183,7 +185,8 @@ static bool realloc_by_moving(void *block, size_t new_bytes, const struct sc_cul
     if (!sc_track_may_be_busy(&sc_track, address, old_bytes))
         return false;
     sc_track_in_flight(&sc_track, address, old_bytes, &found);
-    if (found.count == 0)
+    bool by_graph = sc_track_graph_names(&sc_track, address, old_bytes);
+    if (found.count == 0 && !by_graph)
         return false;
     bool move = sc_options.mode == SC_MODE_FIX && !holds_a_destination(&found) &&
                 atomic_load(&usable_size) && new_bytes > 0;
@@ -199,6 +202,7 @@ static bool realloc_by_moving(void *block, size_t new_bytes, const struct sc_cul
         .hold = true,
         .kind = SC_HOLD_FREE,
         .max_held_bytes = UINT64_MAX, /* its successor exists already */
+        .by = by_graph ? sc_hazards_event(culprit) : (struct sc_hazard_event){0},
     };
     struct sc_buffer buffer = {address, old_bytes};
     sc_track_take_down(&sc_track, &request);

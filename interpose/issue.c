@@ -2,6 +2,7 @@
 
 #include <errno.h>
 
+#include "interpose/graphs.h"
 #include "interpose/guard.h"
 #include "interpose/hazards.h"
 #include "interpose/marks.h"
@@ -19,8 +20,12 @@ void sc_issue_begin(struct sc_issue *issue, const char *api, CUstream stream, bo
     issue->site = site;
     issue->count = 0;
     issue->joins_stream = false;
-    if (issue->stream && sc_streams_is_capturing(issue->stream))
+    issue->graph = 0;
+    if (issue->stream && sc_streams_is_capturing(issue->stream)) {
+        issue->captured_stream = (uintptr_t)issue->stream->handle;
+        issue->graph = sc_graphs_captured_into(issue->stream);
         issue->stream = NULL;
+    }
 }
 
 /* What reaches beyond its allocation is for the driver to refuse, and not for us to read. */
@@ -40,13 +45,13 @@ static void add_op(struct sc_issue *issue, enum sc_direction direction,
     issue->ops[issue->count++] = (struct sc_op_info){
         .api = issue->api,
         .shape = *shape,
-        .ticket = {.stream = issue->stream->id},
+        .ticket = {.stream = issue->stream ? issue->stream->id : 0},
         .direction = direction,
         .kind = kind,
         .range = range->range,
         .access = SC_ACCESS_ALL,
-        .stable =
-            is_inside(shape, range) && !range->no_snapshots && sc_pending_is_clear(issue->stream),
+        .stable = issue->stream && is_inside(shape, range) && !range->no_snapshots &&
+                  sc_pending_is_clear(issue->stream),
     };
 }
 
@@ -55,12 +60,12 @@ static void add_op(struct sc_issue *issue, enum sc_direction direction,
 void sc_issue_host_shape(struct sc_issue *issue, enum sc_direction direction,
                          const struct sc_shape *shape)
 {
-    if (!issue->stream || sc_shape_hull_bytes(shape) == 0)
+    if (!sc_issue_is_on(issue) || sc_shape_hull_bytes(shape) == 0)
         return;
     struct sc_range_info range = sc_track_find_range(&sc_track, shape->address);
     if (range.range)
         add_op(issue, direction, shape, range.kind, &range);
-    else if (issue->stream->context->reads_pageable)
+    else if (issue->graph || issue->stream->context->reads_pageable)
         add_op(issue, direction, shape, SC_PAGEABLE, &(struct sc_range_info){0});
     else if (direction == SC_D2H)
         issue->joins_stream = true;
@@ -68,7 +73,7 @@ void sc_issue_host_shape(struct sc_issue *issue, enum sc_direction direction,
 
 void sc_issue_folded(struct sc_issue *issue, size_t width_bytes, size_t pitch_bytes)
 {
-    if (!issue->stream || !issue->count)
+    if (!issue->count)
         return;
     issue->ops[issue->count - 1].inner_width_bytes = width_bytes;
     issue->ops[issue->count - 1].inner_pitch_bytes = pitch_bytes;
@@ -79,6 +84,26 @@ void sc_issue_host(struct sc_issue *issue, enum sc_direction direction, const vo
 {
     struct sc_shape shape = {(uintptr_t)address, size_bytes, size_bytes, 1};
     sc_issue_host_shape(issue, direction, &shape);
+}
+
+static void add_box(struct sc_issue *issue, enum sc_direction direction, const struct sc_box *box)
+{
+    unsigned before = issue->count;
+    if (!box->used)
+        return;
+    sc_issue_host_shape(issue, direction, &box->shape);
+    if (box->inner_width_bytes && issue->count > before)
+        sc_issue_folded(issue, box->inner_width_bytes, box->inner_pitch_bytes);
+}
+
+void sc_issue_boxes(struct sc_issue *issue, const struct sc_boxes *boxes)
+{
+    if (!issue->graph && boxes->src.host && boxes->dst.host) {
+        issue->joins_stream = true;
+        return;
+    }
+    add_box(issue, SC_H2D, &boxes->src);
+    add_box(issue, SC_D2H, &boxes->dst);
 }
 
 void sc_issue_pageable(struct sc_issue *issue, enum sc_direction direction, const void *address,
@@ -130,6 +155,14 @@ static void prepare(struct sc_issue *issue, const struct sc_op_info *op)
         order_after_conflicts(issue, op);
     if (sc_direction_writes_host(op->direction))
         sc_issue_seal(issue->api, issue->site, op->shape.address, sc_shape_hull_bytes(&op->shape));
+}
+
+void sc_issue_of_graph(struct sc_issue *issue)
+{
+    for (unsigned i = 0; i < issue->count; i++) {
+        issue->ops[i].by_graph = true;
+        issue->ops[i].stable = false; /* other nodes may write it */
+    }
 }
 
 void sc_issue_ready(struct sc_issue *issue)
@@ -204,6 +237,15 @@ static void forget_snapshots(struct sc_issue *issue)
             sc_track_give_slot(&sc_track, issue->ops[i].slot);
 }
 
+/* The operation has become a node of the graph that is being captured. */
+static void note_uses(const struct sc_issue *issue)
+{
+    const struct sc_graph_call call = {issue->graph, issue->api, issue->site,
+                                       issue->captured_stream};
+    for (unsigned i = 0; i < issue->count; i++)
+        sc_graphs_note_use(&call, &issue->ops[i]);
+}
+
 static void end_joined(struct sc_issue *issue, CUresult result)
 {
     struct sc_ops overwritten;
@@ -219,9 +261,14 @@ static void end_joined(struct sc_issue *issue, CUresult result)
 
 CUresult sc_issue_end(struct sc_issue *issue, CUresult result)
 {
-    if (!issue->stream)
+    if (!issue->stream && (!issue->graph || !issue->count || result != CUDA_SUCCESS))
         return result;
     int saved = errno;
+    if (issue->graph) {
+        note_uses(issue);
+        errno = saved;
+        return result;
+    }
     if (issue->joins_stream)
         end_joined(issue, result);
     if (result == CUDA_SUCCESS && issue->count)

@@ -3,12 +3,13 @@
  * sc_issue_begin finds the stream, sc_issue_host names each host range that the operation reads or
  * writes, sc_issue_ready orders it after conflicting operations (mode=fix), sc_issue_source says
  * where the device is to read a plain source, sc_issue_end records the operation if the driver
- * accepted it, and guards its pages. All are cheap no-ops where the library is inactive or the
- * stream is capturing.
+ * accepted it, and guards its pages. All are cheap no-ops where the library is inactive. Where the
+ * stream is capturing, the ranges become uses of its graph.
  */
 #ifndef SC_INTERPOSE_ISSUE_H
 #define SC_INTERPOSE_ISSUE_H
 
+#include "interpose/boxes.h"
 #include "interpose/driver.h"
 #include "interpose/streams.h"
 #include "track/track.h"
@@ -16,7 +17,9 @@
 enum { SC_ISSUE_OPS_MAX = 2 };
 
 struct sc_issue {
-    struct sc_stream_record *stream; /* NULL: nothing to do */
+    struct sc_stream_record *stream; /* NULL: nothing is issued */
+    uintptr_t graph;                 /* that a capture adds to instead, or 0 */
+    uintptr_t captured_stream;
     const char *api;
     void *site;
     unsigned count;
@@ -24,6 +27,12 @@ struct sc_issue {
     bool joins_stream; /* returns only when the stream's earlier work and itself are done */
     struct sc_point point;
 };
+
+/* Is anything to be found out about the operation? */
+static inline bool sc_issue_is_on(const struct sc_issue *issue)
+{
+    return issue->stream || issue->graph;
+}
 
 void sc_issue_begin(struct sc_issue *issue, const char *api, CUstream stream, bool per_thread,
                     void *site);
@@ -35,12 +44,19 @@ void sc_issue_host(struct sc_issue *issue, enum sc_direction direction, const vo
 void sc_issue_host_shape(struct sc_issue *issue, enum sc_direction direction,
                          const struct sc_shape *shape);
 
+/* Both sides of a copy. Between two host addresses the driver completes it before it returns, as it
+ * does for plain copies. */
+void sc_issue_boxes(struct sc_issue *issue, const struct sc_boxes *boxes);
+
 /* The rows of the shape just named are runs of rows of this width, so far apart. */
 void sc_issue_folded(struct sc_issue *issue, size_t width_bytes, size_t pitch_bytes);
 
 /* The same for pageable memory that the driver uses late (batch copies). */
 void sc_issue_pageable(struct sc_issue *issue, enum sc_direction direction, const void *address,
                        size_t size_bytes);
+
+/* Its operations are those of a graph that is launched. */
+void sc_issue_of_graph(struct sc_issue *issue);
 
 void sc_issue_ready(struct sc_issue *issue);
 

@@ -89,6 +89,8 @@ static bool unmap_is_deferred(void *address, size_t size_bytes, const struct sc_
         .kind = SC_HOLD_UNMAP,
         .max_held_bytes = sc_options.max_held_bytes,
     };
+    if (sc_track_graph_names(&sc_track, request.address, size_bytes))
+        request.by = sc_hazards_event(culprit);
     sc_track_take_down(&sc_track, &request);
     if (request.must_wait) {
         settle(address, size_bytes, culprit);

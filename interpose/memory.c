@@ -11,6 +11,7 @@
 #include "interpose/captures.h"
 #include "interpose/guard.h"
 #include "interpose/hazards.h"
+#include "interpose/marks.h"
 #include "interpose/pinned.h"
 #include "interpose/process.h"
 #include "interpose/reaper.h"
@@ -104,7 +105,8 @@ static void report(enum sc_hazard_code code, enum sc_action action,
     sc_hazards_report(code, action, &taken->found, &buffer, &giving->culprit);
 }
 
-static struct sc_take_down take_down(const struct sc_range_info *range, enum sc_hold_kind hold)
+static struct sc_take_down take_down(const struct giving_back *giving,
+                                     const struct sc_range_info *range, enum sc_hold_kind hold)
 {
     struct sc_take_down request = {
         .address = range->address,
@@ -114,15 +116,25 @@ static struct sc_take_down take_down(const struct sc_range_info *range, enum sc_
         .context = range->context,
         .max_held_bytes = sc_options.max_held_bytes,
     };
+    if (sc_track_graph_names(&sc_track, range->address, range->size_bytes))
+        request.by = sc_hazards_event(&giving->culprit);
     sc_track_take_down(&sc_track, &request);
     return request;
+}
+
+/* Kept for a graph alone: cuMemFreeHost waits for the context, and programs lean on that. */
+static void wait_as_the_driver_does(void)
+{
+    struct sc_relaxed relaxed = sc_relaxed_begin();
+    cuCtxSynchronize();
+    sc_relaxed_end(&relaxed);
 }
 
 /* True: in flight, and held. False: the driver frees it now; past max_held its own wait is the
  * back-pressure. */
 static bool free_is_deferred(const struct giving_back *giving, const struct sc_range_info *range)
 {
-    struct sc_take_down taken = take_down(range, SC_HOLD_FREE_PINNED);
+    struct sc_take_down taken = take_down(giving, range, SC_HOLD_FREE_PINNED);
     if (taken.must_wait)
         sc_track_in_flight(&sc_track, range->address, range->size_bytes, &taken.found);
     report(SC105,
@@ -132,6 +144,8 @@ static bool free_is_deferred(const struct giving_back *giving, const struct sc_r
            &taken, giving);
     if (!taken.held)
         return false;
+    if (taken.found.count == 0)
+        wait_as_the_driver_does();
     sc_track_remove_range(&sc_track, range->address);
     sc_guard_apply();
     sc_reaper_wake();
@@ -141,7 +155,7 @@ static bool free_is_deferred(const struct giving_back *giving, const struct sc_r
 static void wait_before_unregister(const struct giving_back *giving,
                                    const struct sc_range_info *range)
 {
-    struct sc_take_down taken = take_down(range, SC_HOLD_WAIT);
+    struct sc_take_down taken = take_down(giving, range, SC_HOLD_WAIT);
     report(SC103, taken.held ? SC_ACTION_STALLED : SC_ACTION_REPORTED, &taken, giving);
     if (taken.held)
         sc_reaper_wait(&taken);

@@ -359,6 +359,7 @@ bool sc_reaper_wait(const struct sc_take_down *taken)
 
 bool sc_reaper_settle(uintptr_t address, size_t size_bytes)
 {
+    sc_track_forget_graph_holds(&sc_track, address, size_bytes);
     return wait_until_ended(&(struct awaited){.address = address, .size_bytes = size_bytes});
 }
 

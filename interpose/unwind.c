@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <string.h>
+#include <ucontext.h>
 
 #include "interpose/loader.h"
 #include "interpose/process.h"
@@ -20,10 +21,10 @@ typedef int get_register_function(void *cursor, int number, uintptr_t *value);
 
 #if defined(__x86_64__)
 #define LIBUNWIND_NAME(name) "_ULx86_64_" name
-enum { REGISTER_IP = 16 };
+enum { REGISTER_IP = 16, REGISTER_SP = 7 };
 #elif defined(__aarch64__)
 #define LIBUNWIND_NAME(name) "_ULaarch64_" name
-enum { REGISTER_IP = 32 };
+enum { REGISTER_IP = 32, REGISTER_SP = 31 };
 #else
 #error "how does libunwind name its functions and the program counter on this machine?"
 #endif
@@ -133,4 +134,32 @@ uint32_t sc_unwind_from(const void *context, uintptr_t pc)
     unsigned count = sc_unwind_frames(context, pc, frames, max);
     frames[0] = (void *)(pc + 1); /* readers look before a frame's address, where its call is */
     return sc_stacks_put(frames, count);
+}
+
+/* On x86-64 the return address lies right below the caller's stack pointer. Elsewhere it is in a
+ * register at first, and where it is saved is for the compiler to say. */
+void sc_unwind_frame_of(uintptr_t address, uintptr_t *slot, uintptr_t *return_address)
+{
+    *slot = *return_address = 0;
+#if defined(__x86_64__)
+    _Alignas(16) char cursor[CURSOR_BYTES];
+    ucontext_t context;
+    uintptr_t stack_pointer = 0;
+    if (!init_cursor || !step_out || !get_register || getcontext(&context) != 0 ||
+        init_cursor(cursor, &context, 0) != 0)
+        return;
+    for (unsigned depth = 0; depth < SC_STACK_DEPTH_MAX && step_out(cursor) > 0; depth++) {
+        uintptr_t ip = 0;
+        if (get_register(cursor, REGISTER_SP, &stack_pointer) != 0 ||
+            get_register(cursor, REGISTER_IP, &ip) != 0)
+            return;
+        if (address < stack_pointer) {
+            *slot = stack_pointer - sizeof(uintptr_t);
+            *return_address = ip;
+            return;
+        }
+    }
+#else
+    (void)address;
+#endif
 }

@@ -35,8 +35,6 @@ WORK(cuLaunchCooperativeKernel, SC_WORK_MAY_WRITE,
       unsigned shared, CUstream hStream, void **parameters),
      (f, gx, gy, gz, bx, by, bz, shared, hStream, parameters))
 
-WORK(cuGraphLaunch, SC_WORK_MAY_WRITE, (CUgraphExec exec, CUstream hStream), (exec, hStream))
-
 WORK(cuMemAllocAsync, SC_WORK_QUIET, (CUdeviceptr * address, size_t bytes, CUstream hStream),
      (address, bytes, hStream))
 

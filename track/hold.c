@@ -7,10 +7,11 @@
 
 enum { GRID_CELLS = 1 << 12 };
 
-int sc_holds_init(struct sc_holds *holds, struct sc_order *order)
+int sc_holds_init(struct sc_holds *holds, struct sc_order *order, struct sc_graphs *graphs)
 {
     memset(holds, 0, sizeof *holds);
     holds->order = order;
+    holds->graphs = graphs;
     sc_pool_init(&holds->pool, sizeof(struct sc_hold));
     return sc_grid_init(&holds->grid, &holds->pool, GRID_CELLS);
 }
@@ -106,6 +107,11 @@ static bool all_complete(struct sc_holds *holds, const struct sc_hold *hold)
     return true;
 }
 
+bool sc_holds_wait_for_graph(struct sc_holds *holds, const struct sc_hold *hold)
+{
+    return hold->by_graph && sc_graphs_name(holds->graphs, address_of(hold), bytes_of(hold));
+}
+
 struct older_search {
     struct sc_holds *holds;
     uint64_t age;
@@ -132,7 +138,7 @@ uint32_t sc_holds_take_ready(struct sc_holds *holds, uint64_t after_age)
     for (uint32_t id = holds->oldest; id; id = sc_holds_at(holds, id)->next) {
         struct sc_hold *hold = sc_holds_at(holds, id);
         if (hold->age > after_age && !hold->releasing && all_complete(holds, hold) &&
-            !waits_for_older(holds, id)) {
+            !sc_holds_wait_for_graph(holds, hold) && !waits_for_older(holds, id)) {
             hold->releasing = true;
             return id;
         }

@@ -9,6 +9,7 @@
 #ifndef SC_TRACK_HOLD_H
 #define SC_TRACK_HOLD_H
 
+#include "track/graphs.h"
 #include "track/grid.h"
 #include "track/order.h"
 
@@ -30,12 +31,14 @@ struct sc_hold {
     uint32_t ticket_count;
     uint32_t ticket_capacity;
     uint64_t age;            /* grows from hold to hold */
+    bool by_graph;           /* waits, too, until no graph names its memory */
     uint32_t previous, next; /* in order of age */
     bool releasing;
 };
 
 struct sc_holds {
     struct sc_order *order;
+    struct sc_graphs *graphs;
     struct sc_pool pool;
     struct sc_grid grid;
     uint32_t oldest, newest;
@@ -45,7 +48,8 @@ struct sc_holds {
     uint64_t held_peak_ns;
 };
 
-int sc_holds_init(struct sc_holds *holds, struct sc_order *order); /* 0 or -ENOMEM */
+/* 0 or -ENOMEM */
+int sc_holds_init(struct sc_holds *holds, struct sc_order *order, struct sc_graphs *graphs);
 void sc_holds_destroy(struct sc_holds *holds);
 
 /* Returns the hold, or 0 when there is no memory for it. */
@@ -60,6 +64,9 @@ uint32_t sc_holds_take_ready(struct sc_holds *holds, uint64_t after_age);
 
 /* Ends a hold; what it held has been given back (or never will be). */
 void sc_holds_remove(struct sc_holds *holds, uint32_t hold, uint64_t now_ns);
+
+/* Does it wait for a graph, whatever its operations do? */
+bool sc_holds_wait_for_graph(struct sc_holds *holds, const struct sc_hold *hold);
 
 /* A hold that overlaps the interval, or 0. */
 uint32_t sc_holds_overlapping(struct sc_holds *holds, uintptr_t address, size_t size_bytes);

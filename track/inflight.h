@@ -63,6 +63,7 @@ struct sc_op_info {
     size_t inner_pitch_bytes; /* so far apart; 0: not folded */
     bool shares_pages;        /* the first and last page, if unguarded, hold other memory as well */
     struct sc_slot *slot;     /* the snapshot that the device reads instead, or NULL */
+    bool by_graph;            /* a graph was launched that has it */
     bool stable;              /* nothing but the host can have changed its bytes since the issue */
 };
 

@@ -28,7 +28,8 @@ int sc_track_init(struct sc_track *track)
     sc_order_init(&track->order);
     sc_pool_init(&track->points, sizeof(struct sc_point));
     if (sc_inflight_init(&track->inflight, &track->order) ||
-        sc_holds_init(&track->holds, &track->order) || sc_handles_init(&track->events))
+        sc_holds_init(&track->holds, &track->order, &track->graphs) ||
+        sc_graphs_init(&track->graphs, &track->order.arena) || sc_handles_init(&track->events))
         return -ENOMEM;
     return 0;
 }
@@ -36,6 +37,7 @@ int sc_track_init(struct sc_track *track)
 void sc_track_destroy(struct sc_track *track)
 {
     sc_handles_destroy(&track->events);
+    sc_graphs_destroy(&track->graphs);
     sc_holds_destroy(&track->holds);
     sc_inflight_destroy(&track->inflight);
     sc_pool_destroy(&track->points);
@@ -59,7 +61,8 @@ static void unlock(struct sc_track *track)
 /* After every change of what free() and munmap() must look at. */
 static void publish_watch(struct sc_track *track)
 {
-    bool watch = track->holds.oldest || !sc_grid_is_empty(&track->inflight.heap_grid);
+    bool watch = track->holds.oldest || !sc_grid_is_empty(&track->inflight.heap_grid) ||
+                 !sc_grid_is_empty(&track->graphs.grid);
     if (atomic_load_explicit(&track->libc_watch, memory_order_relaxed) != watch)
         atomic_store_explicit(&track->libc_watch, watch, memory_order_relaxed);
 }
@@ -573,6 +576,7 @@ static bool make_hold(struct sc_track *track, struct sc_take_down *request)
         sc_holds_remove(holds, filler.hold, now_ns);
         return false;
     }
+    sc_holds_at(holds, filler.hold)->by_graph = request->by_graph;
     request->held = filler.hold;
     request->held_age = sc_holds_at(holds, filler.hold)->age;
     return true;
@@ -617,12 +621,16 @@ void sc_track_take_down(struct sc_track *track, struct sc_take_down *request)
     request->must_wait = false;
     lock(track);
     find_ops(track, request, collect_op, &collector);
+    request->by_graph = request->kind != SC_HOLD_WAIT &&
+                        sc_graphs_name(&track->graphs, request->address, request->size_bytes);
     if (request->hold &&
-        (request->found.count ||
+        (request->found.count || request->by_graph ||
          sc_holds_overlapping(&track->holds, request->address, request->size_bytes)))
         request->must_wait = !make_hold(track, request);
     if (request->found.count && !request->must_wait)
         drop_ops(track, request);
+    if (request->by_graph && !request->must_wait)
+        sc_graphs_note_freed(&track->graphs, request->address, request->size_bytes, &request->by);
     publish_watch(track);
     unlock(track);
 }
@@ -635,6 +643,146 @@ void sc_track_in_flight(struct sc_track *track, uintptr_t address, size_t size_b
     lock(track);
     sc_inflight_overlaps(&track->inflight, address, size_bytes, collect_op, &collector);
     unlock(track);
+}
+
+struct hold_change {
+    struct sc_holds *holds;
+    const struct sc_ticket *ticket; /* to wait for; NULL: graphs are forgotten */
+};
+
+static bool change_hold(void *context, uint32_t id)
+{
+    const struct hold_change *change = context;
+    struct sc_hold *hold = sc_holds_at(change->holds, id);
+    if (!change->ticket)
+        hold->by_graph = false;
+    else if (hold->kind != SC_HOLD_WAIT)
+        sc_holds_require(change->holds, id, change->ticket);
+    return true;
+}
+
+static void change_holds(struct sc_track *track, uintptr_t address, size_t size_bytes,
+                         const struct sc_ticket *ticket)
+{
+    struct hold_change change = {&track->holds, ticket};
+    lock(track);
+    sc_grid_overlaps_locked(&track->holds.grid, address, size_bytes ? size_bytes : 1, change_hold,
+                            &change);
+    unlock(track);
+}
+
+void sc_track_forget_graph_holds(struct sc_track *track, uintptr_t address, size_t size_bytes)
+{
+    change_holds(track, address, size_bytes, NULL);
+}
+
+void sc_track_hold_longer(struct sc_track *track, uintptr_t address, size_t size_bytes,
+                          const struct sc_ticket *ticket)
+{
+    change_holds(track, address, size_bytes, ticket);
+}
+
+/* ---- graphs ---- */
+
+void sc_track_graph_add(struct sc_track *track, uintptr_t handle, const struct sc_graph_use *use)
+{
+    lock(track);
+    sc_graphs_add(&track->graphs, handle, use);
+    publish_watch(track);
+    unlock(track);
+}
+
+void sc_track_graph_add_all(struct sc_track *track, uintptr_t handle, uintptr_t of)
+{
+    lock(track);
+    sc_graphs_add_all(&track->graphs, handle, of);
+    unlock(track);
+}
+
+void sc_track_graph_drop_node(struct sc_track *track, uintptr_t handle, uintptr_t node)
+{
+    lock(track);
+    sc_graphs_drop_node(&track->graphs, handle, node);
+    publish_watch(track);
+    unlock(track);
+}
+
+void sc_track_graph_enable_node(struct sc_track *track, uintptr_t handle, uintptr_t node,
+                                bool enabled)
+{
+    lock(track);
+    sc_graphs_enable_node(&track->graphs, handle, node, enabled);
+    publish_watch(track);
+    unlock(track);
+}
+
+void sc_track_graph_merge(struct sc_track *track, uintptr_t handle)
+{
+    lock(track);
+    sc_graphs_merge(&track->graphs, handle);
+    publish_watch(track);
+    unlock(track);
+}
+
+bool sc_track_graph_remove(struct sc_track *track, uintptr_t handle)
+{
+    if (!sc_graphs_find(&track->graphs, handle))
+        return false;
+    lock(track);
+    sc_graphs_remove(&track->graphs, handle);
+    publish_watch(track);
+    bool holds = track->holds.oldest != 0;
+    unlock(track);
+    return holds;
+}
+
+void sc_track_graph_recognise(struct sc_track *track, uintptr_t handle, struct sc_graph_use *use)
+{
+    lock(track);
+    const struct sc_graph_use *known = sc_graphs_same_use(&track->graphs, handle, use);
+    if (known) {
+        uintptr_t node = use->node;
+        struct sc_shape shape = use->shape;
+        *use = *known;
+        use->node = node;
+        use->shape = shape;
+    }
+    unlock(track);
+}
+
+uintptr_t sc_track_graph_of_node(struct sc_track *track, uintptr_t node)
+{
+    lock(track);
+    uintptr_t handle = sc_graphs_of_node(&track->graphs, node);
+    unlock(track);
+    return handle;
+}
+
+static bool note_held_for_graph(void *context, uint32_t id)
+{
+    struct range_search *search = context;
+    if (sc_holds_at(&search->track->holds, id)->by_graph)
+        search->found = id;
+    return !search->found;
+}
+
+bool sc_track_holds_for_graph(struct sc_track *track, uintptr_t address)
+{
+    struct range_search search = {.track = track};
+    lock(track);
+    sc_grid_overlaps_locked(&track->holds.grid, address, 1, note_held_for_graph, &search);
+    unlock(track);
+    return search.found != 0;
+}
+
+bool sc_track_graph_names(struct sc_track *track, uintptr_t address, size_t size_bytes)
+{
+    if (!sc_graphs_may_name(&track->graphs, address, size_bytes))
+        return false;
+    lock(track);
+    bool names = sc_graphs_name(&track->graphs, address, size_bytes);
+    unlock(track);
+    return names;
 }
 
 struct sc_release sc_track_take_ready(struct sc_track *track, uint64_t after_age)
@@ -719,7 +867,8 @@ bool sc_track_reaper_has_work(struct sc_track *track)
     bool work = sc_track_awaited(track, NULL, 0) != 0;
     lock(track);
     for (uint32_t id = track->holds.oldest; id && !work; id = sc_holds_at(&track->holds, id)->next)
-        work = sc_holds_at(&track->holds, id)->kind != SC_HOLD_FREE_PINNED;
+        work = sc_holds_at(&track->holds, id)->kind != SC_HOLD_FREE_PINNED &&
+               !sc_holds_wait_for_graph(&track->holds, sc_holds_at(&track->holds, id));
     unlock(track);
     return work;
 }

@@ -13,6 +13,7 @@
 
 #include <pthread.h>
 
+#include "track/graphs.h"
 #include "track/handles.h"
 #include "track/hold.h"
 #include "track/inflight.h"
@@ -23,6 +24,7 @@ struct sc_track {
     struct sc_order order;
     struct sc_inflight inflight;
     struct sc_holds holds;
+    struct sc_graphs graphs;
     struct sc_handles events; /* handle -> id of a point */
     struct sc_pool points;
     _Atomic uint64_t operations;
@@ -173,8 +175,10 @@ struct sc_take_down {
     enum sc_hold_kind kind; /* of the hold, with the context it belongs to */
     uint32_t context;
     uint64_t max_held_bytes;
+    struct sc_hazard_event by; /* the call, for those who launch a graph that names the memory */
     /* results */
     struct sc_ops found; /* operations that were in flight; no longer tracked, unless must_wait */
+    bool by_graph;       /* a graph names the memory */
     uint32_t held;       /* the hold, or 0 */
     uint64_t held_age;   /* of the hold */
     bool must_wait;      /* max_held or memory is used up: nothing has changed, the caller waits */
@@ -185,7 +189,8 @@ static inline bool sc_track_may_be_busy(struct sc_track *track, uintptr_t addres
                                         size_t size_bytes)
 {
     return sc_grid_may_overlap(&track->inflight.heap_grid, address, size_bytes) ||
-           sc_grid_may_overlap(&track->holds.grid, address, size_bytes);
+           sc_grid_may_overlap(&track->holds.grid, address, size_bytes) ||
+           sc_graphs_may_name(&track->graphs, address, size_bytes);
 }
 
 void sc_track_take_down(struct sc_track *track, struct sc_take_down *request);
@@ -193,6 +198,32 @@ void sc_track_take_down(struct sc_track *track, struct sc_take_down *request);
 /* Like take_down, but the operations stay: for what must wait in any case. */
 void sc_track_in_flight(struct sc_track *track, uintptr_t address, size_t size_bytes,
                         struct sc_ops *found);
+
+/* Memory there is about to be something else: what is held for a graph is held no longer. */
+void sc_track_forget_graph_holds(struct sc_track *track, uintptr_t address, size_t size_bytes);
+
+/* What is held there waits for this operation, too: a launch that uses freed memory. */
+void sc_track_hold_longer(struct sc_track *track, uintptr_t address, size_t size_bytes,
+                          const struct sc_ticket *ticket);
+
+/* ---- graphs (track/graphs.h) ---- */
+
+void sc_track_graph_add(struct sc_track *track, uintptr_t handle, const struct sc_graph_use *use);
+void sc_track_graph_add_all(struct sc_track *track, uintptr_t handle, uintptr_t of);
+void sc_track_graph_drop_node(struct sc_track *track, uintptr_t handle, uintptr_t node);
+void sc_track_graph_enable_node(struct sc_track *track, uintptr_t handle, uintptr_t node,
+                                bool enabled);
+void sc_track_graph_merge(struct sc_track *track, uintptr_t handle);
+/* True: something that was held for it may be given back now. */
+bool sc_track_graph_remove(struct sc_track *track, uintptr_t handle);
+/* Fills in where the use came from, and whether its memory was freed since. */
+void sc_track_graph_recognise(struct sc_track *track, uintptr_t handle, struct sc_graph_use *use);
+/* The graph that knows the node, or 0. */
+uintptr_t sc_track_graph_of_node(struct sc_track *track, uintptr_t node);
+/* Is memory there held because a graph names it? */
+bool sc_track_holds_for_graph(struct sc_track *track, uintptr_t address);
+/* Does a graph name memory in the interval? Lock-free where none is near. */
+bool sc_track_graph_names(struct sc_track *track, uintptr_t address, size_t size_bytes);
 
 struct sc_release {
     uint32_t hold; /* 0: nothing is ready */

@@ -15,7 +15,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 OUT = pathlib.Path(os.environ.get("SAFECOPY_OUT", ROOT / "out"))
 WRITER = OUT / "tests" / "unit" / "test_report"
 CODES = ["SC101", "SC102", "SC103", "SC104", "SC105", "SC201", "SC202", "SC203",
-         "SC204"]
+         "SC204", "SC301", "SC302", "SC303", "SC304", "SC401", "SC402", "SC403"]
 SHOW = "import os; print(os.environ['LD_PRELOAD']); print(os.environ.get('SAFECOPY_OPTIONS'))"
 
 

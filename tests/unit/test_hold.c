@@ -7,13 +7,15 @@
 enum { BASE = 0x100000 };
 
 static struct sc_order order;
+static struct sc_graphs graphs;
 static struct sc_holds holds;
 static uint32_t legacy, one, two;
 
 static void set_up(void)
 {
     sc_order_init(&order);
-    ck_assert_int_eq(sc_holds_init(&holds, &order), 0);
+    ck_assert_int_eq(sc_graphs_init(&graphs, &order.arena), 0);
+    ck_assert_int_eq(sc_holds_init(&holds, &order, &graphs), 0);
     legacy = sc_order_add(&order, SC_STREAM_LEGACY, 0);
     one = sc_order_add(&order, SC_STREAM_NONBLOCKING, legacy);
     two = sc_order_add(&order, SC_STREAM_NONBLOCKING, legacy);
@@ -22,6 +24,7 @@ static void set_up(void)
 static void tear_down(void)
 {
     sc_holds_destroy(&holds);
+    sc_graphs_destroy(&graphs);
     sc_order_destroy(&order);
 }
 

@@ -1,0 +1,34 @@
+/* What two- and three-dimensional copies do with host memory.
+ *
+ * A side is host memory if it is named as such, or by a unified address that is no device's. Asks
+ * the driver about addresses that are not known; otherwise pure.
+ */
+#ifndef SC_INTERPOSE_BOXES_H
+#define SC_INTERPOSE_BOXES_H
+
+#include "interpose/driver.h"
+#include "track/track.h"
+
+struct sc_box {
+    bool used; /* the side is host memory, or managed */
+    bool host; /* and not managed */
+    bool known;
+    enum sc_buffer_kind kind;
+    struct sc_shape shape;
+    size_t inner_width_bytes; /* of several slices, taken as the rows of the shape: the rows of */
+    size_t inner_pitch_bytes; /* one, and how far apart they are; 0: they have no gaps */
+};
+
+struct sc_boxes {
+    struct sc_box src, dst;
+};
+
+/* Both unused for a copy of no bytes. */
+struct sc_boxes sc_boxes_of_2d(const CUDA_MEMCPY2D *copy);
+struct sc_boxes sc_boxes_of_3d(const CUDA_MEMCPY3D *copy);
+struct sc_boxes sc_boxes_of_3d_peer(const CUDA_MEMCPY3D_PEER *copy);
+
+/* A plain run of bytes at an address of which nothing is known. */
+struct sc_box sc_box_at(CUdeviceptr address, size_t size_bytes);
+
+#endif

@@ -1,0 +1,529 @@
+#include "interpose/graphs.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "interpose/boxes.h"
+#include "interpose/detours.h"
+#include "interpose/hazards.h"
+#include "interpose/issue.h"
+#include "interpose/marks.h"
+#include "interpose/process.h"
+#include "interpose/reaper.h"
+#include "interpose/signals.h"
+#include "interpose/wrap.h"
+#include "track/peek.h"
+
+#include "track/poison.h"
+
+/* ---- captures ---- */
+
+/* Both forms answer with the graph; the newer one asks for edges as well. */
+uintptr_t sc_graphs_captured_into(struct sc_stream_record *stream)
+{
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    CUgraph graph = NULL;
+    CUresult result = CUDA_ERROR_NOT_SUPPORTED;
+    if (sc_real.cuStreamGetCaptureInfo_v3)
+        result = sc_real.cuStreamGetCaptureInfo_v3(stream->handle, &status, NULL, &graph, NULL,
+                                                   NULL, NULL);
+    else if (sc_real.cuStreamGetCaptureInfo_v2)
+        result =
+            sc_real.cuStreamGetCaptureInfo_v2(stream->handle, &status, NULL, &graph, NULL, NULL);
+    return result == CUDA_SUCCESS && status == CU_STREAM_CAPTURE_STATUS_ACTIVE ? (uintptr_t)graph
+                                                                               : 0;
+}
+
+void sc_graphs_capture_failed(uintptr_t graph)
+{
+    if (graph && sc_track_graph_remove(&sc_track, graph))
+        sc_reaper_wake();
+}
+
+/* ---- uses ---- */
+
+static struct sc_hazard_copy describe_call(const struct sc_graph_call *call,
+                                           enum sc_direction direction,
+                                           const struct sc_shape *shape)
+{
+    return (struct sc_hazard_copy){
+        .api = call->api,
+        .direction = direction,
+        .address = shape->address,
+        .size_bytes = sc_shape_hull_bytes(shape),
+        .stream = call->stream,
+        .thread = sc_thread_id(),
+        .time_ns = sc_now_ns(),
+        .stack = sc_unwind_here(call->site),
+    };
+}
+
+/* The frame that the bytes lie in has returned when its return address is no longer there. */
+static void note_stack(struct sc_graph_use *use)
+{
+    use->kind = SC_STACK;
+    sc_unwind_frame_of(use->shape.address, &use->return_slot, &use->return_address);
+}
+
+static struct sc_graph_use make_use(uintptr_t node, enum sc_direction direction,
+                                    const struct sc_shape *shape, enum sc_buffer_kind kind)
+{
+    struct sc_graph_use use = {.node = node, .shape = *shape, .direction = direction, .kind = kind};
+    if (kind == SC_PAGEABLE && sc_signals_is_stack(shape->address, sc_shape_hull_bytes(shape)))
+        note_stack(&use);
+    return use;
+}
+
+void sc_graphs_note_use(const struct sc_graph_call *call, const struct sc_op_info *op)
+{
+    if (op->direction == SC_PREFETCH)
+        return;
+    struct sc_graph_use use = make_use(0, op->direction, &op->shape, op->kind);
+    use.from = describe_call(call, op->direction, &op->shape);
+    sc_track_graph_add(&sc_track, call->graph, &use);
+}
+
+static void note_box(const struct sc_graph_call *call, uintptr_t node, enum sc_direction direction,
+                     const struct sc_box *box)
+{
+    if (!box->used || sc_shape_hull_bytes(&box->shape) == 0)
+        return;
+    struct sc_graph_use use = make_use(node, direction, &box->shape, box->kind);
+    use.from = describe_call(call, direction, &box->shape);
+    sc_track_graph_add(&sc_track, call->graph, &use);
+}
+
+static void note_copy(const struct sc_graph_call *call, uintptr_t node, const CUDA_MEMCPY3D *copy)
+{
+    struct sc_boxes boxes = sc_boxes_of_3d(copy);
+    note_box(call, node, SC_H2D, &boxes.src);
+    note_box(call, node, SC_D2H, &boxes.dst);
+}
+
+static struct sc_box box_of_memset(const CUDA_MEMSET_NODE_PARAMS *fill)
+{
+    size_t width = fill ? fill->width * fill->elementSize : 0;
+    struct sc_box box = {0};
+    if (!width || !fill->height)
+        return box;
+    box = sc_box_at(fill->dst, width);
+    box.used = box.known;
+    box.shape.rows = fill->height;
+    if (fill->height > 1)
+        box.shape.pitch_bytes = fill->pitch;
+    return box;
+}
+
+static void note_memset(const struct sc_graph_call *call, uintptr_t node,
+                        const CUDA_MEMSET_NODE_PARAMS *fill)
+{
+    struct sc_box box = box_of_memset(fill);
+    note_box(call, node, SC_MEMSET, &box);
+}
+
+static void note_node(const struct sc_graph_call *call, uintptr_t node,
+                      const CUgraphNodeParams *params)
+{
+    if (params->type == CU_GRAPH_NODE_TYPE_MEMCPY)
+        note_copy(call, node, &params->memcpy.copyParams);
+    else if (params->type == CU_GRAPH_NODE_TYPE_MEMSET) {
+        CUDA_MEMSET_NODE_PARAMS fill = {
+            .dst = params->memset.dst,
+            .pitch = params->memset.pitch,
+            .value = params->memset.value,
+            .elementSize = params->memset.elementSize,
+            .width = params->memset.width,
+            .height = params->memset.height,
+        };
+        note_memset(call, node, &fill);
+    } else if (params->type == CU_GRAPH_NODE_TYPE_GRAPH)
+        sc_track_graph_add_all(&sc_track, call->graph, (uintptr_t)params->graph.graph);
+}
+
+/* ---- nodes added by hand ---- */
+
+#define CALL_OF(graph)                                                                             \
+    {                                                                                              \
+        (uintptr_t)(graph), API, SC_SITE(), 0                                                      \
+    }
+
+#define ADD(symbol, parameters, arguments, note)                                                   \
+    SC_DEFINE(                                                                                     \
+        symbol, parameters, CUresult result = REAL arguments;                                      \
+        if (result == CUDA_SUCCESS && sc_active()) {                                               \
+            const struct sc_graph_call call = CALL_OF(graph);                                      \
+            note;                                                                                  \
+        } return result;)
+
+ADD(cuGraphAddMemcpyNode,
+    (CUgraphNode * node, CUgraph graph, const CUgraphNode *dependencies, size_t count,
+     const CUDA_MEMCPY3D *copy, CUcontext context),
+    (node, graph, dependencies, count, copy, context), note_copy(&call, (uintptr_t)*node, copy))
+
+ADD(cuGraphAddMemsetNode,
+    (CUgraphNode * node, CUgraph graph, const CUgraphNode *dependencies, size_t count,
+     const CUDA_MEMSET_NODE_PARAMS *fill, CUcontext context),
+    (node, graph, dependencies, count, fill, context), note_memset(&call, (uintptr_t)*node, fill))
+
+ADD(cuGraphAddChildGraphNode,
+    (CUgraphNode * node, CUgraph graph, const CUgraphNode *dependencies, size_t count,
+     CUgraph child),
+    (node, graph, dependencies, count, child),
+    sc_track_graph_add_all(&sc_track, call.graph, (uintptr_t)child))
+
+ADD(cuGraphAddNode,
+    (CUgraphNode * node, CUgraph graph, const CUgraphNode *dependencies, size_t count,
+     CUgraphNodeParams *params),
+    (node, graph, dependencies, count, params), note_node(&call, (uintptr_t)*node, params))
+
+ADD(cuGraphAddNode_v2,
+    (CUgraphNode * node, CUgraph graph, const CUgraphNode *dependencies,
+     const CUgraphEdgeData *edges, size_t count, CUgraphNodeParams *params),
+    (node, graph, dependencies, edges, count, params), note_node(&call, (uintptr_t)*node, params))
+
+/* Which graph a node belongs to, the driver does not say: its new memory is named by the graph that
+ * knows the node, or else until the exec is made, when the driver is asked for all of it. */
+#define CHANGE(symbol, parameters, arguments, note)                                                \
+    SC_DEFINE(                                                                                     \
+        symbol, parameters, CUresult result = REAL arguments;                                      \
+        if (result == CUDA_SUCCESS && sc_active()) {                                               \
+            const struct sc_graph_call call =                                                      \
+                CALL_OF(sc_track_graph_of_node(&sc_track, (uintptr_t)node));                       \
+            if (call.graph)                                                                        \
+                note;                                                                              \
+        } return result;)
+
+CHANGE(cuGraphMemcpyNodeSetParams, (CUgraphNode node, const CUDA_MEMCPY3D *copy), (node, copy),
+       note_copy(&call, (uintptr_t)node, copy))
+CHANGE(cuGraphMemsetNodeSetParams, (CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS *fill),
+       (node, fill), note_memset(&call, (uintptr_t)node, fill))
+CHANGE(cuGraphNodeSetParams, (CUgraphNode node, CUgraphNodeParams *params), (node, params),
+       note_node(&call, (uintptr_t)node, params))
+
+/* ---- graphs ---- */
+
+SC_DEFINE(cuGraphClone, (CUgraph * clone, CUgraph original),
+          CUresult result = REAL(clone, original);
+          if (result == CUDA_SUCCESS && sc_active())
+              sc_track_graph_add_all(&sc_track, (uintptr_t)*clone, (uintptr_t)original);
+          return result;)
+
+static CUresult destroyed(CUresult result, const void *handle)
+{
+    if (result == CUDA_SUCCESS && sc_active() &&
+        sc_track_graph_remove(&sc_track, (uintptr_t)handle))
+        sc_reaper_wake();
+    return result;
+}
+
+SC_DEFINE(cuGraphDestroy, (CUgraph graph), return destroyed(REAL(graph), graph);)
+SC_DEFINE(cuGraphExecDestroy, (CUgraphExec exec), return destroyed(REAL(exec), exec);)
+
+/* ---- execs ---- */
+
+struct making {
+    struct sc_graph_call call; /* with the exec as the graph */
+    uintptr_t graph;           /* that it is made from */
+    CUgraphExec exec;
+    CUcontext context;
+};
+
+static void note_nodes(const struct making *making, CUgraph graph, uintptr_t top, int depth);
+
+void *sc_graphs_keep(const void *bytes, size_t size_bytes)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static struct sc_arena arena;
+    pthread_mutex_lock(&lock);
+    void *kept = sc_arena_take(&arena, size_bytes);
+    pthread_mutex_unlock(&lock);
+    if (kept && !sc_peek(kept, (uintptr_t)bytes, size_bytes))
+        memset(kept, 0, size_bytes);
+    return kept;
+}
+
+/* A source on a stack is read from a copy that the launches bring up to date for as long as the
+ * frame lives. */
+static void redirect(const struct making *making, struct sc_graph_use *use,
+                     const CUDA_MEMCPY3D *copy)
+{
+    CUDA_MEMCPY3D kept = *copy;
+    if (sc_options.mode != SC_MODE_FIX || !making->exec || use->direction != SC_H2D ||
+        use->shape.rows != 1 || !sc_real.cuGraphExecMemcpyNodeSetParams)
+        return;
+    void *saved = sc_graphs_keep((const void *)use->shape.address, use->shape.width_bytes);
+    if (!saved)
+        return;
+    kept.srcMemoryType = CU_MEMORYTYPE_HOST;
+    kept.srcHost = saved;
+    kept.srcDevice = 0;
+    kept.srcXInBytes = kept.srcY = kept.srcZ = 0;
+    if (sc_real.cuGraphExecMemcpyNodeSetParams(making->exec, (CUgraphNode)use->node, &kept,
+                                               making->context) == CUDA_SUCCESS)
+        use->saved = saved;
+}
+
+static void note_exec_box(const struct making *making, uintptr_t node, enum sc_direction direction,
+                          const struct sc_box *box, const CUDA_MEMCPY3D *copy, bool top)
+{
+    if (!box->used || sc_shape_hull_bytes(&box->shape) == 0)
+        return;
+    struct sc_graph_use use = make_use(node, direction, &box->shape, box->kind);
+    sc_track_graph_recognise(&sc_track, making->graph, &use);
+    if (!use.from.api)
+        use.from = describe_call(&making->call, direction, &box->shape);
+    if (use.kind == SC_STACK && copy && top)
+        redirect(making, &use, copy);
+    sc_track_graph_add(&sc_track, making->call.graph, &use);
+}
+
+static void note_exec_node(const struct making *making, CUgraphNode node, uintptr_t top, int depth)
+{
+    CUgraphNodeType type;
+    CUDA_MEMCPY3D copy;
+    CUDA_MEMSET_NODE_PARAMS fill;
+    CUgraph child;
+    uintptr_t name = top ? top : (uintptr_t)node;
+    if (sc_real.cuGraphNodeGetType(node, &type) != CUDA_SUCCESS)
+        return;
+    if (type == CU_GRAPH_NODE_TYPE_MEMCPY &&
+        sc_real.cuGraphMemcpyNodeGetParams(node, &copy) == CUDA_SUCCESS) {
+        struct sc_boxes boxes = sc_boxes_of_3d(&copy);
+        note_exec_box(making, name, SC_H2D, &boxes.src, &copy, top == 0);
+        note_exec_box(making, name, SC_D2H, &boxes.dst, &copy, top == 0);
+    } else if (type == CU_GRAPH_NODE_TYPE_MEMSET &&
+               sc_real.cuGraphMemsetNodeGetParams(node, &fill) == CUDA_SUCCESS) {
+        struct sc_box box = box_of_memset(&fill);
+        note_exec_box(making, name, SC_MEMSET, &box, NULL, false);
+    } else if (type == CU_GRAPH_NODE_TYPE_GRAPH &&
+               sc_real.cuGraphChildGraphNodeGetGraph(node, &child) == CUDA_SUCCESS) {
+        note_nodes(making, child, name, depth + 1);
+    }
+}
+
+static void note_nodes(const struct making *making, CUgraph graph, uintptr_t top, int depth)
+{
+    enum { DEPTH_MAX = 16 };
+    size_t count = 0;
+    if (depth > DEPTH_MAX || sc_real.cuGraphGetNodes(graph, NULL, &count) != CUDA_SUCCESS || !count)
+        return;
+    CUgraphNode *nodes = sc_pages_map(count * sizeof *nodes);
+    size_t bytes = count * sizeof *nodes;
+    if (nodes && sc_real.cuGraphGetNodes(graph, nodes, &count) == CUDA_SUCCESS)
+        for (size_t i = 0; i < count; i++)
+            note_exec_node(making, nodes[i], top, depth);
+    if (nodes)
+        sc_pages_unmap(nodes, bytes);
+}
+
+static bool can_ask(void)
+{
+    return sc_real.cuGraphGetNodes && sc_real.cuGraphNodeGetType &&
+           sc_real.cuGraphMemcpyNodeGetParams && sc_real.cuGraphMemsetNodeGetParams &&
+           sc_real.cuGraphChildGraphNodeGetGraph;
+}
+
+static CUresult made(CUresult result, const struct making *what, CUgraph graph)
+{
+    if (result != CUDA_SUCCESS || !sc_active() || !can_ask())
+        return result;
+    int saved = errno;
+    struct making making = *what;
+    struct sc_relaxed relaxed = sc_relaxed_begin();
+    sc_real.cuCtxGetCurrent(&making.context);
+    sc_track_graph_drop_node(&sc_track, making.call.graph, 0);
+    note_nodes(&making, graph, 0, 0);
+    sc_track_graph_merge(&sc_track, making.call.graph);
+    sc_relaxed_end(&relaxed);
+    errno = saved;
+    return result;
+}
+
+#define MAKING(exec, graph)                                                                        \
+    &(struct making)                                                                               \
+    {                                                                                              \
+        CALL_OF(exec), (uintptr_t)(graph), exec, NULL                                              \
+    }
+
+SC_DEFINE(cuGraphInstantiate,
+          (CUgraphExec * exec, CUgraph graph, CUgraphNode *error, char *log, size_t log_bytes),
+          CUresult result = REAL(exec, graph, error, log, log_bytes);
+          return result ? result : made(result, MAKING(*exec, graph), graph);)
+
+SC_DEFINE(cuGraphInstantiate_v2,
+          (CUgraphExec * exec, CUgraph graph, CUgraphNode *error, char *log, size_t log_bytes),
+          CUresult result = REAL(exec, graph, error, log, log_bytes);
+          return result ? result : made(result, MAKING(*exec, graph), graph);)
+
+SC_DEFINE(cuGraphInstantiateWithFlags,
+          (CUgraphExec * exec, CUgraph graph, unsigned long long flags),
+          CUresult result = REAL(exec, graph, flags);
+          return result ? result : made(result, MAKING(*exec, graph), graph);)
+
+SC_DEFINE2(cuGraphInstantiateWithParams, _ptsz,
+           (CUgraphExec * exec, CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS *params),
+           (void)per_thread;
+           CUresult result = REAL(exec, graph, params);
+           return result ? result : made(result, MAKING(*exec, graph), graph);)
+
+SC_DEFINE(cuGraphExecUpdate,
+          (CUgraphExec exec, CUgraph graph, CUgraphNode *error, CUgraphExecUpdateResult *info),
+          return made(REAL(exec, graph, error, info), MAKING(exec, graph), graph);)
+
+SC_DEFINE(cuGraphExecUpdate_v2,
+          (CUgraphExec exec, CUgraph graph, CUgraphExecUpdateResultInfo *info),
+          return made(REAL(exec, graph, info), MAKING(exec, graph), graph);)
+
+#define EXEC_CHANGE(symbol, parameters, arguments, note)                                           \
+    SC_DEFINE(                                                                                     \
+        symbol, parameters, CUresult result = REAL arguments;                                      \
+        if (result == CUDA_SUCCESS && sc_active()) {                                               \
+            const struct sc_graph_call call = CALL_OF(exec);                                       \
+            sc_track_graph_drop_node(&sc_track, call.graph, (uintptr_t)node);                      \
+            note;                                                                                  \
+            sc_track_graph_merge(&sc_track, call.graph);                                           \
+        } return result;)
+
+EXEC_CHANGE(cuGraphExecMemcpyNodeSetParams,
+            (CUgraphExec exec, CUgraphNode node, const CUDA_MEMCPY3D *copy, CUcontext context),
+            (exec, node, copy, context), note_copy(&call, (uintptr_t)node, copy))
+EXEC_CHANGE(cuGraphExecMemsetNodeSetParams,
+            (CUgraphExec exec, CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS *fill,
+             CUcontext context),
+            (exec, node, fill, context), note_memset(&call, (uintptr_t)node, fill))
+EXEC_CHANGE(cuGraphExecNodeSetParams,
+            (CUgraphExec exec, CUgraphNode node, CUgraphNodeParams *params), (exec, node, params),
+            note_node(&call, (uintptr_t)node, params))
+EXEC_CHANGE(cuGraphExecChildGraphNodeSetParams, (CUgraphExec exec, CUgraphNode node, CUgraph child),
+            (exec, node, child),
+            note_nodes(&(struct making){call, (uintptr_t)child, exec, NULL}, child, (uintptr_t)node,
+                       1))
+
+SC_DEFINE(cuGraphNodeSetEnabled, (CUgraphExec exec, CUgraphNode node, unsigned enabled),
+          CUresult result = REAL(exec, node, enabled);
+          if (result == CUDA_SUCCESS && sc_active())
+              sc_track_graph_enable_node(&sc_track, (uintptr_t)exec, (uintptr_t)node, enabled);
+          return result;)
+
+/* ---- launches ---- */
+
+struct launch {
+    const struct sc_graph *graph;
+    const char *api;
+    void *site;
+    CUstream stream;
+    bool per_thread;
+};
+
+static void report_use(const struct launch *launch, enum sc_hazard_code code, enum sc_action action,
+                       const struct sc_graph_use *use)
+{
+    sc_hazards_report_graph(code, action, use,
+                            &(struct sc_culprit){launch->api, launch->site, NULL});
+}
+
+/* Held memory still has what the program left in it; what was not held is reported. */
+static void report_freed(const struct launch *launch)
+{
+    for (uint32_t i = 0; i < launch->graph->uses.count; i++) {
+        const struct sc_graph_use *use = &launch->graph->uses.list[i];
+        if (!use->freed || use->disabled)
+            continue;
+        bool held = sc_track_holds_for_graph(&sc_track, use->shape.address);
+        report_use(launch, SC401, held ? SC_ACTION_HELD : SC_ACTION_REPORTED, use);
+    }
+}
+
+static bool frame_lives(const struct sc_graph_use *use)
+{
+    uintptr_t found = 0;
+    uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+    bool own = sc_signals_is_stack(here, 1) && use->from.thread == sc_thread_id();
+    if (own && use->shape.address < here)
+        return false;
+    return !use->return_slot ||
+           (sc_peek(&found, use->return_slot, sizeof found) && found == use->return_address);
+}
+
+/* The copy follows the stack for as long as the frame lives. */
+static void look_at_stacks(const struct launch *launch)
+{
+    for (uint32_t i = 0; i < launch->graph->uses.count; i++) {
+        const struct sc_graph_use *use = &launch->graph->uses.list[i];
+        if (use->kind != SC_STACK || use->disabled)
+            continue;
+        if (!frame_lives(use))
+            report_use(launch, SC402, use->saved ? SC_ACTION_SNAPSHOTTED : SC_ACTION_REPORTED, use);
+        else if (use->saved)
+            sc_peek(use->saved, use->shape.address, use->shape.width_bytes);
+    }
+}
+
+/* `issued` false: what the launch has to be ordered after; true: it is in flight. */
+static void each_use(const struct launch *launch, bool issued)
+{
+    const struct sc_graph_uses *merged = &launch->graph->merged;
+    for (uint32_t i = 0; i < merged->count; i++) {
+        const struct sc_graph_use *use = &merged->list[i];
+        struct sc_issue issue;
+        sc_issue_begin(&issue, launch->api, launch->stream, launch->per_thread, launch->site);
+        if (!issue.stream)
+            return;
+        if (use->freed)
+            sc_issue_pageable(&issue, use->direction, (const void *)use->shape.address,
+                              sc_shape_hull_bytes(&use->shape));
+        else
+            sc_issue_host_shape(&issue, use->direction, &use->shape);
+        issue.joins_stream = false;
+        sc_issue_of_graph(&issue);
+        if (!issued)
+            sc_issue_ready(&issue);
+        else
+            sc_issue_end(&issue, CUDA_SUCCESS);
+        if (issued && use->freed && issue.count)
+            sc_track_hold_longer(&sc_track, use->shape.address, sc_shape_hull_bytes(&use->shape),
+                                 &issue.ops[0].ticket);
+    }
+}
+
+static const struct sc_graph *graph_of(CUgraphExec exec)
+{
+    uint32_t id = sc_active() ? sc_graphs_find(&sc_track.graphs, (uintptr_t)exec) : 0;
+    return id ? sc_graphs_at(&sc_track.graphs, id) : NULL;
+}
+
+/* A launch on a capturing stream makes a child node. False: it is one. */
+static bool launch_begins(struct launch *launch, CUgraphExec exec)
+{
+    struct sc_stream_record *stream = sc_streams_find(launch->stream, launch->per_thread);
+    launch->graph = graph_of(exec);
+    if (!launch->graph)
+        return true;
+    if (stream && sc_streams_is_capturing(stream)) {
+        uintptr_t graph = sc_graphs_captured_into(stream);
+        if (graph)
+            sc_track_graph_add_all(&sc_track, graph, (uintptr_t)exec);
+        launch->graph = NULL;
+        return false;
+    }
+    if (launch->graph->has_freed)
+        report_freed(launch);
+    if (launch->graph->has_stack)
+        look_at_stacks(launch);
+    each_use(launch, false);
+    return true;
+}
+
+static CUresult launch_ended(const struct launch *launch, CUresult result)
+{
+    if (launch->graph && result == CUDA_SUCCESS)
+        each_use(launch, true);
+    return result;
+}
+
+SC_DEFINE2(cuGraphLaunch, _ptsz, (CUgraphExec exec, CUstream hStream), struct sc_detour detour;
+           sc_detour_begin(&detour, API, SC_SITE(), &hStream, per_thread);
+           sc_work_begin(hStream, per_thread, SC_WORK_MAY_WRITE);
+           struct launch launch = {NULL, API, SC_SITE(), hStream, per_thread};
+           launch_begins(&launch, exec);
+           return sc_detour_end(&detour, launch_ended(&launch, REAL(exec, hStream)));)

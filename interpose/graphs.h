@@ -1,0 +1,32 @@
+/* The life of graphs: which host memory their nodes name, and what a launch does with it.
+ *
+ * Captured and added nodes are noted as they come; when an exec is made, the driver is asked for
+ * the nodes, since parameters may have changed. A launch is one operation on its stream for each
+ * run of host memory that the exec names. Locks: none of its own; the tracker's inside.
+ */
+#ifndef SC_INTERPOSE_GRAPHS_H
+#define SC_INTERPOSE_GRAPHS_H
+
+#include "interpose/streams.h"
+
+/* The graph that a capture of the stream adds to; 0 if the driver does not say. */
+uintptr_t sc_graphs_captured_into(struct sc_stream_record *stream);
+
+/* A call that makes or changes a node. */
+struct sc_graph_call {
+    uintptr_t graph;
+    const char *api;
+    void *site;
+    uintptr_t stream; /* that captures, or 0 */
+};
+
+void sc_graphs_note_use(const struct sc_graph_call *call, const struct sc_op_info *op);
+
+/* A capture that failed leaves no graph. */
+void sc_graphs_capture_failed(uintptr_t graph);
+
+/* Memory for as long as the process lives, with a copy of the bytes: what a node reads instead of
+ * memory that will be gone. NULL: there is none. */
+void *sc_graphs_keep(const void *bytes, size_t size_bytes);
+
+#endif

@@ -5,7 +5,14 @@
  * against its contract DURING_API_CALL, read a pageable source of more than 64 KB after the call
  * returned; a pageable destination is written late in every order; DURING_API_CALL blocks on a
  * pinned source.
+ *
+ * In a capture the driver refuses a batch with CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, the capture
+ * goes on, and the graph lacks the copies (SC304). With capture=repair each becomes a node, in
+ * order. A source with order DURING_API_CALL is the caller's again when the call returns, so the
+ * node reads a copy of it.
  */
+#include "interpose/captures.h"
+#include "interpose/graphs.h"
 #include "interpose/hazards.h"
 #include "interpose/issue.h"
 #include "interpose/marks.h"
@@ -79,6 +86,56 @@ static void each_copy(const struct batch *batch, CUdeviceptr dst, CUdeviceptr sr
     pass_on(&issue, issued);
 }
 
+/* ---- in a capture ---- */
+
+static struct sc_stream_record *capturing_stream(const struct batch *batch)
+{
+    struct sc_stream_record *stream = sc_captures_open() && sc_active()
+                                          ? sc_streams_find(batch->stream, batch->per_thread)
+                                          : NULL;
+    return stream && stream->kind != SC_STREAM_LEGACY && sc_streams_is_capturing(stream) ? stream
+                                                                                         : NULL;
+}
+
+static void report_missing(const struct batch *batch, const struct sc_stream_record *stream,
+                           enum sc_action action)
+{
+    struct sc_capture capture = sc_captures_of(stream);
+    sc_hazards_report_capture(SC304, action, &capture.begin,
+                              &(struct sc_culprit){batch->api, batch->site, NULL});
+}
+
+/* The driver's own answer, and what it means for the graph. */
+static CUresult refused(const struct batch *batch, struct sc_stream_record *stream, CUresult result)
+{
+    if (sc_is_capture_error(result) && sc_streams_is_capturing(stream))
+        report_missing(batch, stream, SC_ACTION_REPORTED);
+    return result;
+}
+
+static CUdeviceptr lasting_source(const struct sc_box *box, CUmemcpySrcAccessOrder order)
+{
+    void *kept = NULL;
+    if (box->host && order == CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL)
+        kept = sc_graphs_keep((const void *)box->shape.address, sc_shape_hull_bytes(&box->shape));
+    return kept ? (CUdeviceptr)(uintptr_t)kept : box->shape.address;
+}
+
+static CUresult capture_copy(const struct batch *batch, CUdeviceptr dst, CUdeviceptr src,
+                             size_t bytes, CUmemcpySrcAccessOrder order)
+{
+    struct sc_boxes boxes = {sc_box_at(src, bytes), sc_box_at(dst, bytes)};
+    boxes.src.shape.address = (uintptr_t)lasting_source(&boxes.src, order);
+    struct sc_issue issue;
+    sc_issue_begin(&issue, batch->api, batch->stream, batch->per_thread, batch->site);
+    sc_issue_boxes(&issue, &boxes);
+    CUdeviceptr from = boxes.src.shape.address;
+    CUresult result = batch->per_thread
+                          ? sc_real.cuMemcpyAsync_ptsz(dst, from, bytes, batch->stream)
+                          : sc_real.cuMemcpyAsync(dst, from, bytes, batch->stream);
+    return sc_issue_end(&issue, result);
+}
+
 struct flat_batch {
     struct batch call;
     const CUdeviceptr *dsts;
@@ -112,6 +169,23 @@ static void each_flat(const struct flat_batch *batch, bool issued)
                   order_of(batch, i, &begun), issued);
 }
 
+static bool is_complete(const struct flat_batch *batch)
+{
+    return batch->dsts && batch->srcs && batch->sizes;
+}
+
+static CUresult capture_flat(const struct flat_batch *batch, const struct sc_stream_record *stream)
+{
+    CUresult result = CUDA_SUCCESS;
+    size_t begun = 0;
+    for (size_t i = 0; i < batch->count && result == CUDA_SUCCESS; i++)
+        result = capture_copy(&batch->call, batch->dsts[i], batch->srcs[i], batch->sizes[i],
+                              order_of(batch, i, &begun));
+    report_missing(&batch->call, stream,
+                   result == CUDA_SUCCESS ? SC_ACTION_REROUTED : SC_ACTION_REPORTED);
+    return result;
+}
+
 #define FLAT_BATCH(symbol, parameters, arguments)                                                  \
     SC_DEFINE2(symbol, _ptsz, parameters,                                                          \
                struct flat_batch batch = {{API, SC_SITE(), hStream, per_thread},                   \
@@ -122,6 +196,10 @@ static void each_flat(const struct flat_batch *batch, bool issued)
                                           attrs,                                                   \
                                           attrsIdxs,                                               \
                                           numAttrs};                                               \
+               struct sc_stream_record *captured = capturing_stream(&batch.call);                  \
+               if (captured && sc_captures_are_repaired() &&                                       \
+                   is_complete(&batch)) return capture_flat(&batch, captured);                     \
+               if (captured) return refused(&batch.call, captured, REAL arguments);                \
                each_flat(&batch, false); CUresult result = REAL arguments;                         \
                if (result == CUDA_SUCCESS) each_flat(&batch, true); return result;)
 
@@ -187,11 +265,62 @@ static void each_3d(const struct batch *batch, const CUDA_MEMCPY3D_BATCH_OP *lis
     }
 }
 
+/* An operand as a side of a plain copy. Arrays count in elements here and in bytes there: they are
+ * left to the driver. */
+static CUresult capture_box(const struct batch *batch, const CUDA_MEMCPY3D_BATCH_OP *op)
+{
+    CUDA_MEMCPY3D copy = {
+        .srcMemoryType = CU_MEMORYTYPE_UNIFIED,
+        .srcDevice = op->src.op.ptr.ptr,
+        .srcPitch = op->src.op.ptr.rowLength ? op->src.op.ptr.rowLength : op->extent.width,
+        .srcHeight = op->src.op.ptr.layerHeight ? op->src.op.ptr.layerHeight : op->extent.height,
+        .dstMemoryType = CU_MEMORYTYPE_UNIFIED,
+        .dstDevice = op->dst.op.ptr.ptr,
+        .dstPitch = op->dst.op.ptr.rowLength ? op->dst.op.ptr.rowLength : op->extent.width,
+        .dstHeight = op->dst.op.ptr.layerHeight ? op->dst.op.ptr.layerHeight : op->extent.height,
+        .WidthInBytes = op->extent.width,
+        .Height = op->extent.height,
+        .Depth = op->extent.depth,
+    };
+    struct sc_boxes boxes = sc_boxes_of_3d(&copy);
+    boxes.src.shape.address = (uintptr_t)lasting_source(&boxes.src, op->srcAccessOrder);
+    copy.srcDevice = boxes.src.shape.address;
+    struct sc_issue issue;
+    sc_issue_begin(&issue, batch->api, batch->stream, batch->per_thread, batch->site);
+    sc_issue_boxes(&issue, &boxes);
+    CUresult result = batch->per_thread ? sc_real.cuMemcpy3DAsync_v2_ptsz(&copy, batch->stream)
+                                        : sc_real.cuMemcpy3DAsync_v2(&copy, batch->stream);
+    return sc_issue_end(&issue, result);
+}
+
+static bool has_arrays(const CUDA_MEMCPY3D_BATCH_OP *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (list[i].src.type != CU_MEMCPY_OPERAND_TYPE_POINTER ||
+            list[i].dst.type != CU_MEMCPY_OPERAND_TYPE_POINTER)
+            return true;
+    return false;
+}
+
+static CUresult capture_3d(const struct batch *batch, const CUDA_MEMCPY3D_BATCH_OP *list,
+                           size_t count, const struct sc_stream_record *stream)
+{
+    CUresult result = CUDA_SUCCESS;
+    for (size_t i = 0; i < count && result == CUDA_SUCCESS; i++)
+        result = capture_box(batch, &list[i]);
+    report_missing(batch, stream, result == CUDA_SUCCESS ? SC_ACTION_REROUTED : SC_ACTION_REPORTED);
+    return result;
+}
+
 #define BATCH_3D(symbol, parameters, arguments)                                                    \
-    SC_DEFINE2(symbol, _ptsz, parameters,                                                          \
-               struct batch batch = {API, SC_SITE(), hStream, per_thread};                         \
-               each_3d(&batch, opList, numOps, false); CUresult result = REAL arguments;           \
-               if (result == CUDA_SUCCESS) each_3d(&batch, opList, numOps, true); return result;)
+    SC_DEFINE2(                                                                                    \
+        symbol, _ptsz, parameters, struct batch batch = {API, SC_SITE(), hStream, per_thread};     \
+        struct sc_stream_record *captured = capturing_stream(&batch);                              \
+        if (captured && sc_captures_are_repaired() && opList &&                                    \
+            !has_arrays(opList, numOps)) return capture_3d(&batch, opList, numOps, captured);      \
+        if (captured) return refused(&batch, captured, REAL arguments);                            \
+        each_3d(&batch, opList, numOps, false); CUresult result = REAL arguments;                  \
+        if (result == CUDA_SUCCESS) each_3d(&batch, opList, numOps, true); return result;)
 
 BATCH_3D(cuMemcpy3DBatchAsync,
          (size_t numOps, CUDA_MEMCPY3D_BATCH_OP *opList, size_t *failIdx, unsigned long long flags,

@@ -91,7 +91,11 @@ void sc_captures_joining(struct sc_stream_record *stream)
         sc_detours_fence_locked(stream);
 }
 
-struct sc_capture sc_captures_blocking(const struct sc_context *context)
+/* The latest of the context, a better one if there is one. */
+static struct sc_capture find_capture(const struct sc_context *context,
+                                      bool (*is_better)(const struct sc_stream_record *origin,
+                                                        const void *argument),
+                                      const void *argument)
 {
     struct sc_capture found = {.begin = {.api = "cuStreamBeginCapture_v2",
                                          .direction = SC_NO_DIRECTION,
@@ -99,10 +103,31 @@ struct sc_capture sc_captures_blocking(const struct sc_context *context)
     pthread_mutex_lock(&captures_lock);
     for (unsigned i = 0; i < open_count(); i++)
         if (captures[i].stream->context == context &&
-            (!found.stream || captures[i].stream->kind == SC_STREAM_BLOCKING))
+            (!found.stream || is_better(captures[i].stream, argument)))
             found = captures[i];
     pthread_mutex_unlock(&captures_lock);
     return found;
+}
+
+static bool is_blocking(const struct sc_stream_record *origin, const void *unused)
+{
+    (void)unused;
+    return origin->kind == SC_STREAM_BLOCKING;
+}
+
+static bool is_same(const struct sc_stream_record *origin, const void *stream)
+{
+    return origin == stream;
+}
+
+struct sc_capture sc_captures_blocking(const struct sc_context *context)
+{
+    return find_capture(context, is_blocking, NULL);
+}
+
+struct sc_capture sc_captures_of(const struct sc_stream_record *stream)
+{
+    return find_capture(stream->context, is_same, stream);
 }
 
 /* ---- calls that are not permitted ---- */

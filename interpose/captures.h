@@ -45,6 +45,9 @@ void sc_captures_joining(struct sc_stream_record *stream);
 /* A capture that an operation in the legacy stream of the context would break: the latest. */
 struct sc_capture sc_captures_blocking(const struct sc_context *context);
 
+/* The capture that the stream belongs to, as far as it is known: its own, or the latest. */
+struct sc_capture sc_captures_of(const struct sc_stream_record *stream);
+
 /* A call that no capture permits: sc_permit_begin before it, sc_permit_end after it with its
  * result. */
 struct sc_permit {

@@ -58,11 +58,27 @@ static struct sc_hazard_copy describe_call(const struct sc_graph_call *call,
     };
 }
 
-/* The frame that the bytes lie in has returned when its return address is no longer there. */
+void *sc_graphs_keep(const void *bytes, size_t size_bytes)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static struct sc_arena arena;
+    pthread_mutex_lock(&lock);
+    void *kept = sc_arena_take(&arena, size_bytes);
+    pthread_mutex_unlock(&lock);
+    if (kept && !sc_peek(kept, (uintptr_t)bytes, size_bytes))
+        memset(kept, 0, size_bytes);
+    return kept;
+}
+
+/* The frame that the bytes lie in has returned when its return address is no longer there. It may
+ * do so at once, so the bytes are copied now; launches bring the copy up to date for as long as the
+ * frame lives. */
 static void note_stack(struct sc_graph_use *use)
 {
     use->kind = SC_STACK;
     sc_unwind_frame_of(use->shape.address, &use->return_slot, &use->return_address);
+    if (sc_options.mode == SC_MODE_FIX && use->direction == SC_H2D && use->shape.rows == 1)
+        use->saved = sc_graphs_keep((const void *)use->shape.address, use->shape.width_bytes);
 }
 
 static struct sc_graph_use make_use(uintptr_t node, enum sc_direction direction,
@@ -224,47 +240,29 @@ SC_DEFINE(cuGraphExecDestroy, (CUgraphExec exec), return destroyed(REAL(exec), e
 struct making {
     struct sc_graph_call call; /* with the exec as the graph */
     uintptr_t graph;           /* that it is made from */
-    CUgraphExec exec;
-    CUcontext context;
 };
 
 static void note_nodes(const struct making *making, CUgraph graph, uintptr_t top, int depth);
 
-void *sc_graphs_keep(const void *bytes, size_t size_bytes)
-{
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    static struct sc_arena arena;
-    pthread_mutex_lock(&lock);
-    void *kept = sc_arena_take(&arena, size_bytes);
-    pthread_mutex_unlock(&lock);
-    if (kept && !sc_peek(kept, (uintptr_t)bytes, size_bytes))
-        memset(kept, 0, size_bytes);
-    return kept;
-}
+enum { DEPTH_MAX = 16 };
 
-/* A source on a stack is read from a copy that the launches bring up to date for as long as the
- * frame lives. */
-static void redirect(const struct making *making, struct sc_graph_use *use,
-                     const CUDA_MEMCPY3D *copy)
+/* In pages that the caller unmaps; NULL for none. */
+static CUgraphNode *nodes_of_graph(CUgraph graph, size_t *count)
 {
-    CUDA_MEMCPY3D kept = *copy;
-    if (sc_options.mode != SC_MODE_FIX || !making->exec || use->direction != SC_H2D ||
-        use->shape.rows != 1 || !sc_real.cuGraphExecMemcpyNodeSetParams)
-        return;
-    void *saved = sc_graphs_keep((const void *)use->shape.address, use->shape.width_bytes);
-    if (!saved)
-        return;
-    kept.srcMemoryType = CU_MEMORYTYPE_HOST;
-    kept.srcHost = saved;
-    kept.srcDevice = 0;
-    kept.srcXInBytes = kept.srcY = kept.srcZ = 0;
-    if (sc_real.cuGraphExecMemcpyNodeSetParams(making->exec, (CUgraphNode)use->node, &kept,
-                                               making->context) == CUDA_SUCCESS)
-        use->saved = saved;
+    size_t room = 0;
+    CUgraphNode *nodes = NULL;
+    if (sc_real.cuGraphGetNodes(graph, NULL, &room) == CUDA_SUCCESS && room)
+        nodes = sc_pages_map(room * sizeof *nodes);
+    *count = room;
+    if (nodes && sc_real.cuGraphGetNodes(graph, nodes, count) != CUDA_SUCCESS) {
+        sc_pages_unmap(nodes, room * sizeof *nodes);
+        nodes = NULL;
+    }
+    return nodes;
 }
 
 static void note_exec_box(const struct making *making, uintptr_t node, enum sc_direction direction,
-                          const struct sc_box *box, const CUDA_MEMCPY3D *copy, bool top)
+                          const struct sc_box *box)
 {
     if (!box->used || sc_shape_hull_bytes(&box->shape) == 0)
         return;
@@ -272,48 +270,102 @@ static void note_exec_box(const struct making *making, uintptr_t node, enum sc_d
     sc_track_graph_recognise(&sc_track, making->graph, &use);
     if (!use.from.api)
         use.from = describe_call(&making->call, direction, &box->shape);
-    if (use.kind == SC_STACK && copy && top)
-        redirect(making, &use, copy);
     sc_track_graph_add(&sc_track, making->call.graph, &use);
 }
 
-static void note_exec_node(const struct making *making, CUgraphNode node, uintptr_t top, int depth)
+/* Nodes that tell the host how far the graph has come. */
+static bool is_signal(CUgraphNodeType type)
 {
-    CUgraphNodeType type;
+    return type == CU_GRAPH_NODE_TYPE_HOST || type == CU_GRAPH_NODE_TYPE_EVENT_RECORD ||
+           type == CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL || type == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP;
+}
+
+static void note_exec_node(const struct making *making, CUgraphNode node, CUgraphNodeType type,
+                           uintptr_t top, int depth)
+{
     CUDA_MEMCPY3D copy;
     CUDA_MEMSET_NODE_PARAMS fill;
     CUgraph child;
     uintptr_t name = top ? top : (uintptr_t)node;
-    if (sc_real.cuGraphNodeGetType(node, &type) != CUDA_SUCCESS)
-        return;
     if (type == CU_GRAPH_NODE_TYPE_MEMCPY &&
         sc_real.cuGraphMemcpyNodeGetParams(node, &copy) == CUDA_SUCCESS) {
         struct sc_boxes boxes = sc_boxes_of_3d(&copy);
-        note_exec_box(making, name, SC_H2D, &boxes.src, &copy, top == 0);
-        note_exec_box(making, name, SC_D2H, &boxes.dst, &copy, top == 0);
+        note_exec_box(making, name, SC_H2D, &boxes.src);
+        note_exec_box(making, name, SC_D2H, &boxes.dst);
     } else if (type == CU_GRAPH_NODE_TYPE_MEMSET &&
                sc_real.cuGraphMemsetNodeGetParams(node, &fill) == CUDA_SUCCESS) {
         struct sc_box box = box_of_memset(&fill);
-        note_exec_box(making, name, SC_MEMSET, &box, NULL, false);
+        note_exec_box(making, name, SC_MEMSET, &box);
     } else if (type == CU_GRAPH_NODE_TYPE_GRAPH &&
                sc_real.cuGraphChildGraphNodeGetGraph(node, &child) == CUDA_SUCCESS) {
         note_nodes(making, child, name, depth + 1);
     }
 }
 
+static size_t dependencies_of(CUgraphNode node, CUgraphNode *room, size_t count)
+{
+    CUresult result = CUDA_ERROR_NOT_SUPPORTED;
+    if (sc_real.cuGraphNodeGetDependencies_v2)
+        result = sc_real.cuGraphNodeGetDependencies_v2(node, room, NULL, &count);
+    else if (sc_real.cuGraphNodeGetDependencies)
+        result = sc_real.cuGraphNodeGetDependencies(node, room, &count);
+    return result == CUDA_SUCCESS ? count : 0;
+}
+
+/* What a signal stands behind is done when the host hears of it. `waiting` has room for each node
+ * once, and `found` for the dependencies of one. */
+static void unjudge_before(const struct making *making, uintptr_t top, CUgraphNode *waiting,
+                           CUgraphNode *found, size_t count, struct sc_handles *visited)
+{
+    size_t left = 1;
+    while (left) {
+        CUgraphNode node = waiting[--left];
+        size_t dependencies = dependencies_of(node, found, count);
+        for (size_t i = 0; i < dependencies && i < count; i++) {
+            if (sc_handles_get(visited, (uintptr_t)found[i]) ||
+                sc_handles_put(visited, (uintptr_t)found[i], 1) != 0)
+                continue;
+            sc_track_graph_unjudge_node(&sc_track, making->call.graph,
+                                        top ? top : (uintptr_t)found[i]);
+            waiting[left++] = found[i];
+        }
+    }
+}
+
+static void unjudge_before_signals(const struct making *making, const CUgraphNode *nodes,
+                                   size_t count, uintptr_t top)
+{
+    struct sc_handles visited;
+    CUgraphNodeType type;
+    CUgraphNode *room = sc_pages_map(2 * count * sizeof *room);
+    if (room && sc_handles_init(&visited) == 0) {
+        for (size_t i = 0; i < count; i++)
+            if (sc_real.cuGraphNodeGetType(nodes[i], &type) == CUDA_SUCCESS && is_signal(type)) {
+                room[0] = nodes[i];
+                unjudge_before(making, top, room, room + count, count, &visited);
+            }
+        sc_handles_destroy(&visited);
+    }
+    if (room)
+        sc_pages_unmap(room, 2 * count * sizeof *room);
+}
+
 static void note_nodes(const struct making *making, CUgraph graph, uintptr_t top, int depth)
 {
-    enum { DEPTH_MAX = 16 };
     size_t count = 0;
-    if (depth > DEPTH_MAX || sc_real.cuGraphGetNodes(graph, NULL, &count) != CUDA_SUCCESS || !count)
-        return;
-    CUgraphNode *nodes = sc_pages_map(count * sizeof *nodes);
-    size_t bytes = count * sizeof *nodes;
-    if (nodes && sc_real.cuGraphGetNodes(graph, nodes, &count) == CUDA_SUCCESS)
-        for (size_t i = 0; i < count; i++)
-            note_exec_node(making, nodes[i], top, depth);
+    bool signals = false;
+    CUgraphNodeType type;
+    CUgraphNode *nodes = depth < DEPTH_MAX ? nodes_of_graph(graph, &count) : NULL;
+    for (size_t i = 0; nodes && i < count; i++) {
+        if (sc_real.cuGraphNodeGetType(nodes[i], &type) != CUDA_SUCCESS)
+            continue;
+        note_exec_node(making, nodes[i], type, top, depth);
+        signals |= is_signal(type);
+    }
+    if (signals && sc_graphs_find(&sc_track.graphs, making->call.graph))
+        unjudge_before_signals(making, nodes, count, top);
     if (nodes)
-        sc_pages_unmap(nodes, bytes);
+        sc_pages_unmap(nodes, count * sizeof *nodes);
 }
 
 static bool can_ask(void)
@@ -323,17 +375,120 @@ static bool can_ask(void)
            sc_real.cuGraphChildGraphNodeGetGraph;
 }
 
-static CUresult made(CUresult result, const struct making *what, CUgraph graph)
+/* ---- sources on a stack: an exec is made from nodes that read the copy instead ---- */
+
+static void read_from(CUDA_MEMCPY3D *copy, const void *source)
 {
+    copy->srcMemoryType = CU_MEMORYTYPE_HOST;
+    copy->srcHost = source;
+    copy->srcDevice = 0;
+    copy->srcXInBytes = copy->srcY = copy->srcZ = 0;
+}
+
+struct redirected {
+    CUgraphNode node;
+    CUDA_MEMCPY3D before;
+};
+
+struct detached {
+    struct redirected *list; /* NULL: the graph names no stack */
+    size_t count, capacity;
+};
+
+static void redirect_node(struct detached *detached, uintptr_t graph, CUgraphNode node)
+{
+    CUDA_MEMCPY3D copy;
+    if (detached->count == detached->capacity ||
+        sc_real.cuGraphMemcpyNodeGetParams(node, &copy) != CUDA_SUCCESS)
+        return;
+    struct sc_boxes boxes = sc_boxes_of_3d(&copy);
+    struct sc_graph_use use = {.shape = boxes.src.shape, .direction = SC_H2D};
+    if (!boxes.src.used)
+        return;
+    sc_track_graph_recognise(&sc_track, graph, &use);
+    if (use.kind != SC_STACK || !use.saved)
+        return;
+    detached->list[detached->count].node = node;
+    detached->list[detached->count].before = copy;
+    read_from(&copy, use.saved);
+    detached->count += sc_real.cuGraphMemcpyNodeSetParams(node, &copy) == CUDA_SUCCESS;
+}
+
+static void redirect_nodes(struct detached *detached, uintptr_t graph, CUgraph nodes_of, int depth)
+{
+    size_t count = 0;
+    CUgraphNodeType type;
+    CUgraph child;
+    CUgraphNode *nodes = depth < DEPTH_MAX ? nodes_of_graph(nodes_of, &count) : NULL;
+    for (size_t i = 0; nodes && i < count; i++) {
+        if (sc_real.cuGraphNodeGetType(nodes[i], &type) != CUDA_SUCCESS)
+            continue;
+        if (type == CU_GRAPH_NODE_TYPE_MEMCPY)
+            redirect_node(detached, graph, nodes[i]);
+        else if (type == CU_GRAPH_NODE_TYPE_GRAPH &&
+                 sc_real.cuGraphChildGraphNodeGetGraph(nodes[i], &child) == CUDA_SUCCESS)
+            redirect_nodes(detached, graph, child, depth + 1);
+    }
+    if (nodes)
+        sc_pages_unmap(nodes, count * sizeof *nodes);
+}
+
+static bool frame_lives(const struct sc_graph_use *use)
+{
+    uintptr_t found = 0;
+    uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+    bool own = sc_signals_is_stack(here, 1) && use->from.thread == sc_thread_id();
+    if (own && use->shape.address < here)
+        return false;
+    return !use->return_slot ||
+           (sc_peek(&found, use->return_slot, sizeof found) && found == use->return_address);
+}
+
+/* The copy follows the stack for as long as the frame lives. */
+static bool refresh(const struct sc_graph_use *use)
+{
+    bool lives = frame_lives(use);
+    if (lives && use->saved)
+        sc_peek(use->saved, use->shape.address, use->shape.width_bytes);
+    return lives;
+}
+
+static struct detached detach_from_stacks(CUgraph graph)
+{
+    struct detached detached = {.capacity = 1024};
+    uint32_t id = sc_active() ? sc_graphs_find(&sc_track.graphs, (uintptr_t)graph) : 0;
+    if (!id || !sc_graphs_at(&sc_track.graphs, id)->has_stack || !can_ask())
+        return detached;
+    const struct sc_graph_uses *uses = &sc_graphs_at(&sc_track.graphs, id)->uses;
+    for (uint32_t i = 0; i < uses->count; i++)
+        if (uses->list[i].kind == SC_STACK)
+            refresh(&uses->list[i]);
+    detached.list = sc_pages_map(detached.capacity * sizeof *detached.list);
+    if (detached.list)
+        redirect_nodes(&detached, (uintptr_t)graph, graph, 0);
+    return detached;
+}
+
+static void attach_again(struct detached *detached)
+{
+    if (!detached->list)
+        return;
+    for (size_t i = 0; i < detached->count; i++)
+        sc_real.cuGraphMemcpyNodeSetParams(detached->list[i].node, &detached->list[i].before);
+    sc_pages_unmap(detached->list, detached->capacity * sizeof *detached->list);
+}
+
+static CUresult made(CUresult result, struct detached *detached, const struct making *what,
+                     CUgraph graph)
+{
+    attach_again(detached);
     if (result != CUDA_SUCCESS || !sc_active() || !can_ask())
         return result;
     int saved = errno;
-    struct making making = *what;
     struct sc_relaxed relaxed = sc_relaxed_begin();
-    sc_real.cuCtxGetCurrent(&making.context);
-    sc_track_graph_drop_node(&sc_track, making.call.graph, 0);
-    note_nodes(&making, graph, 0, 0);
-    sc_track_graph_merge(&sc_track, making.call.graph);
+    sc_track_graph_drop_node(&sc_track, what->call.graph, 0);
+    note_nodes(what, graph, 0, 0);
+    sc_track_graph_merge(&sc_track, what->call.graph);
     sc_relaxed_end(&relaxed);
     errno = saved;
     return result;
@@ -342,37 +497,33 @@ static CUresult made(CUresult result, const struct making *what, CUgraph graph)
 #define MAKING(exec, graph)                                                                        \
     &(struct making)                                                                               \
     {                                                                                              \
-        CALL_OF(exec), (uintptr_t)(graph), exec, NULL                                              \
+        CALL_OF(exec), (uintptr_t)(graph)                                                          \
     }
 
-SC_DEFINE(cuGraphInstantiate,
-          (CUgraphExec * exec, CUgraph graph, CUgraphNode *error, char *log, size_t log_bytes),
-          CUresult result = REAL(exec, graph, error, log, log_bytes);
-          return result ? result : made(result, MAKING(*exec, graph), graph);)
+#define MAKE(symbol, parameters, arguments, exec)                                                  \
+    SC_DEFINE(symbol, parameters, struct detached detached = detach_from_stacks(graph);            \
+              CUresult result = REAL arguments;                                                    \
+              return made(result, &detached, MAKING(result ? NULL : (exec), graph), graph);)
 
-SC_DEFINE(cuGraphInstantiate_v2,
-          (CUgraphExec * exec, CUgraph graph, CUgraphNode *error, char *log, size_t log_bytes),
-          CUresult result = REAL(exec, graph, error, log, log_bytes);
-          return result ? result : made(result, MAKING(*exec, graph), graph);)
-
-SC_DEFINE(cuGraphInstantiateWithFlags,
-          (CUgraphExec * exec, CUgraph graph, unsigned long long flags),
-          CUresult result = REAL(exec, graph, flags);
-          return result ? result : made(result, MAKING(*exec, graph), graph);)
-
-SC_DEFINE2(cuGraphInstantiateWithParams, _ptsz,
-           (CUgraphExec * exec, CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS *params),
-           (void)per_thread;
-           CUresult result = REAL(exec, graph, params);
-           return result ? result : made(result, MAKING(*exec, graph), graph);)
-
-SC_DEFINE(cuGraphExecUpdate,
-          (CUgraphExec exec, CUgraph graph, CUgraphNode *error, CUgraphExecUpdateResult *info),
-          return made(REAL(exec, graph, error, info), MAKING(exec, graph), graph);)
-
-SC_DEFINE(cuGraphExecUpdate_v2,
-          (CUgraphExec exec, CUgraph graph, CUgraphExecUpdateResultInfo *info),
-          return made(REAL(exec, graph, info), MAKING(exec, graph), graph);)
+MAKE(cuGraphInstantiate,
+     (CUgraphExec * exec, CUgraph graph, CUgraphNode *error, char *log, size_t log_bytes),
+     (exec, graph, error, log, log_bytes), *exec)
+MAKE(cuGraphInstantiate_v2,
+     (CUgraphExec * exec, CUgraph graph, CUgraphNode *error, char *log, size_t log_bytes),
+     (exec, graph, error, log, log_bytes), *exec)
+MAKE(cuGraphInstantiateWithFlags, (CUgraphExec * exec, CUgraph graph, unsigned long long flags),
+     (exec, graph, flags), *exec)
+MAKE(cuGraphInstantiateWithParams,
+     (CUgraphExec * exec, CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS *params),
+     (exec, graph, params), *exec)
+MAKE(cuGraphInstantiateWithParams_ptsz,
+     (CUgraphExec * exec, CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS *params),
+     (exec, graph, params), *exec)
+MAKE(cuGraphExecUpdate,
+     (CUgraphExec exec, CUgraph graph, CUgraphNode *error, CUgraphExecUpdateResult *info),
+     (exec, graph, error, info), exec)
+MAKE(cuGraphExecUpdate_v2, (CUgraphExec exec, CUgraph graph, CUgraphExecUpdateResultInfo *info),
+     (exec, graph, info), exec)
 
 #define EXEC_CHANGE(symbol, parameters, arguments, note)                                           \
     SC_DEFINE(                                                                                     \
@@ -384,9 +535,33 @@ SC_DEFINE(cuGraphExecUpdate_v2,
             sc_track_graph_merge(&sc_track, call.graph);                                           \
         } return result;)
 
-EXEC_CHANGE(cuGraphExecMemcpyNodeSetParams,
-            (CUgraphExec exec, CUgraphNode node, const CUDA_MEMCPY3D *copy, CUcontext context),
-            (exec, node, copy, context), note_copy(&call, (uintptr_t)node, copy))
+/* A source on a stack is replaced by the copy that the use keeps of it. */
+static CUresult set_exec_copy(const struct sc_graph_call *call, CUgraphExec exec, CUgraphNode node,
+                              const CUDA_MEMCPY3D *copy, CUcontext context)
+{
+    CUresult (*real)(CUgraphExec, CUgraphNode, const CUDA_MEMCPY3D *, CUcontext) =
+        sc_real.cuGraphExecMemcpyNodeSetParams;
+    CUresult result = real(exec, node, copy, context);
+    if (result != CUDA_SUCCESS || !sc_active())
+        return result;
+    sc_track_graph_drop_node(&sc_track, call->graph, (uintptr_t)node);
+    note_copy(call, (uintptr_t)node, copy);
+    void *saved = sc_track_graph_saved(&sc_track, call->graph, (uintptr_t)node);
+    if (saved) {
+        CUDA_MEMCPY3D kept = *copy;
+        read_from(&kept, saved);
+        real(exec, node, &kept, context);
+    }
+    sc_track_graph_merge(&sc_track, call->graph);
+    return result;
+}
+
+SC_DEFINE(cuGraphExecMemcpyNodeSetParams,
+          (CUgraphExec exec, CUgraphNode node, const CUDA_MEMCPY3D *copy, CUcontext context),
+          (void)REAL;
+          const struct sc_graph_call call = CALL_OF(exec);
+          return set_exec_copy(&call, exec, node, copy, context);)
+
 EXEC_CHANGE(cuGraphExecMemsetNodeSetParams,
             (CUgraphExec exec, CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS *fill,
              CUcontext context),
@@ -396,8 +571,7 @@ EXEC_CHANGE(cuGraphExecNodeSetParams,
             note_node(&call, (uintptr_t)node, params))
 EXEC_CHANGE(cuGraphExecChildGraphNodeSetParams, (CUgraphExec exec, CUgraphNode node, CUgraph child),
             (exec, node, child),
-            note_nodes(&(struct making){call, (uintptr_t)child, exec, NULL}, child, (uintptr_t)node,
-                       1))
+            note_nodes(&(struct making){call, (uintptr_t)child}, child, (uintptr_t)node, 1))
 
 SC_DEFINE(cuGraphNodeSetEnabled, (CUgraphExec exec, CUgraphNode node, unsigned enabled),
           CUresult result = REAL(exec, node, enabled);
@@ -408,7 +582,7 @@ SC_DEFINE(cuGraphNodeSetEnabled, (CUgraphExec exec, CUgraphNode node, unsigned e
 /* ---- launches ---- */
 
 struct launch {
-    const struct sc_graph *graph;
+    struct sc_graph *graph;
     const char *api;
     void *site;
     CUstream stream;
@@ -434,28 +608,14 @@ static void report_freed(const struct launch *launch)
     }
 }
 
-static bool frame_lives(const struct sc_graph_use *use)
-{
-    uintptr_t found = 0;
-    uintptr_t here = (uintptr_t)__builtin_frame_address(0);
-    bool own = sc_signals_is_stack(here, 1) && use->from.thread == sc_thread_id();
-    if (own && use->shape.address < here)
-        return false;
-    return !use->return_slot ||
-           (sc_peek(&found, use->return_slot, sizeof found) && found == use->return_address);
-}
-
-/* The copy follows the stack for as long as the frame lives. */
 static void look_at_stacks(const struct launch *launch)
 {
     for (uint32_t i = 0; i < launch->graph->uses.count; i++) {
         const struct sc_graph_use *use = &launch->graph->uses.list[i];
         if (use->kind != SC_STACK || use->disabled)
             continue;
-        if (!frame_lives(use))
+        if (!refresh(use))
             report_use(launch, SC402, use->saved ? SC_ACTION_SNAPSHOTTED : SC_ACTION_REPORTED, use);
-        else if (use->saved)
-            sc_peek(use->saved, use->shape.address, use->shape.width_bytes);
     }
 }
 
@@ -475,7 +635,7 @@ static void each_use(const struct launch *launch, bool issued)
         else
             sc_issue_host_shape(&issue, use->direction, &use->shape);
         issue.joins_stream = false;
-        sc_issue_of_graph(&issue);
+        sc_issue_of_graph(&issue, use->unjudged);
         if (!issued)
             sc_issue_ready(&issue);
         else
@@ -483,10 +643,21 @@ static void each_use(const struct launch *launch, bool issued)
         if (issued && use->freed && issue.count)
             sc_track_hold_longer(&sc_track, use->shape.address, sc_shape_hull_bytes(&use->shape),
                                  &issue.ops[0].ticket);
+        if (issued && issue.count)
+            launch->graph->last = issue.ops[0].ticket;
     }
 }
 
-static const struct sc_graph *graph_of(CUgraphExec exec)
+/* The driver begins a launch of an exec when its former one is complete, on whatever stream. */
+static void come_after_last_launch(const struct launch *launch,
+                                   const struct sc_stream_record *stream)
+{
+    const struct sc_ticket *last = &launch->graph->last;
+    if (stream && last->stream && last->stream != stream->id)
+        sc_track_order_after(&sc_track, stream->id, last);
+}
+
+static struct sc_graph *graph_of(CUgraphExec exec)
 {
     uint32_t id = sc_active() ? sc_graphs_find(&sc_track.graphs, (uintptr_t)exec) : 0;
     return id ? sc_graphs_at(&sc_track.graphs, id) : NULL;
@@ -510,6 +681,7 @@ static bool launch_begins(struct launch *launch, CUgraphExec exec)
         report_freed(launch);
     if (launch->graph->has_stack)
         look_at_stacks(launch);
+    come_after_last_launch(launch, stream);
     each_use(launch, false);
     return true;
 }

@@ -221,27 +221,39 @@ static inline bool must_look(void)
     return is_watching() && sc_active() && !sc_inside;
 }
 
+/* The block moves, or not, as the allocator likes; a graph may name its old place. */
+static void *realloc_watched(void *block, size_t size_bytes, const char *api, void *site)
+{
+    struct sc_culprit culprit = {api, site, NULL};
+    void *moved = NULL;
+    if (realloc_by_moving(block, size_bytes, &culprit, &moved))
+        return moved;
+    size_t old_bytes = block_bytes(block);
+    bool by_graph = sc_track_graph_names(&sc_track, (uintptr_t)block, old_bytes);
+    struct sc_hazard_event by = {0};
+    if (by_graph)
+        by = sc_hazards_event(&culprit);
+    moved = atomic_load_explicit(&real_realloc, memory_order_relaxed)(block, size_bytes);
+    if (by_graph && moved && moved != block)
+        sc_track_graph_note_freed(&sc_track, (uintptr_t)block, old_bytes, &by);
+    return moved;
+}
+
 SC_EXPORT void *realloc(void *block, size_t size_bytes)
 {
-    void *moved = NULL;
-    if (must_look() && block &&
-        realloc_by_moving(block, size_bytes, &(struct sc_culprit){"realloc", SC_SITE(), NULL},
-                          &moved))
-        return moved;
+    if (must_look() && block)
+        return realloc_watched(block, size_bytes, "realloc", SC_SITE());
     return atomic_load_explicit(&real_realloc, memory_order_relaxed)(block, size_bytes);
 }
 
 SC_EXPORT void *reallocarray(void *block, size_t count, size_t size_bytes)
 {
     size_t bytes;
-    void *moved = NULL;
     if (__builtin_mul_overflow(count, size_bytes, &bytes)) {
         errno = ENOMEM;
         return NULL;
     }
-    if (must_look() && block &&
-        realloc_by_moving(block, bytes, &(struct sc_culprit){"reallocarray", SC_SITE(), NULL},
-                          &moved))
-        return moved;
+    if (must_look() && block)
+        return realloc_watched(block, bytes, "reallocarray", SC_SITE());
     return atomic_load_explicit(&real_realloc, memory_order_relaxed)(block, bytes);
 }

@@ -157,10 +157,11 @@ static void prepare(struct sc_issue *issue, const struct sc_op_info *op)
         sc_issue_seal(issue->api, issue->site, op->shape.address, sc_shape_hull_bytes(&op->shape));
 }
 
-void sc_issue_of_graph(struct sc_issue *issue)
+void sc_issue_of_graph(struct sc_issue *issue, bool unjudged)
 {
     for (unsigned i = 0; i < issue->count; i++) {
         issue->ops[i].by_graph = true;
+        issue->ops[i].unjudged = unjudged;
         issue->ops[i].stable = false; /* other nodes may write it */
     }
 }
@@ -180,7 +181,8 @@ void sc_issue_ready(struct sc_issue *issue)
         sc_track_work(&sc_track, issue->stream->id);
     }
     for (unsigned i = 0; i < issue->count; i++)
-        prepare(issue, &issue->ops[i]);
+        if (!issue->ops[i].unjudged)
+            prepare(issue, &issue->ops[i]);
 }
 
 const void *sc_issue_source(struct sc_issue *issue, const void *source)
@@ -194,7 +196,8 @@ const void *sc_issue_source(struct sc_issue *issue, const void *source)
 /* What a snapshot protects needs no guard. */
 static void choose_guard(struct sc_issue *issue, struct sc_op_info *op)
 {
-    if (!sc_options.guard || op->slot || !op->range || !sc_pending_is_seen(issue->stream))
+    if (!sc_options.guard || op->slot || !op->range || op->unjudged ||
+        !sc_pending_is_seen(issue->stream))
         return;
     struct sc_range_info range = sc_track_find_range(&sc_track, op->shape.address);
     if (range.range == op->range && is_inside(&op->shape, &range))

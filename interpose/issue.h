@@ -56,7 +56,7 @@ void sc_issue_pageable(struct sc_issue *issue, enum sc_direction direction, cons
                        size_t size_bytes);
 
 /* Its operations are those of a graph that is launched. */
-void sc_issue_of_graph(struct sc_issue *issue);
+void sc_issue_of_graph(struct sc_issue *issue, bool unjudged);
 
 void sc_issue_ready(struct sc_issue *issue);
 

@@ -174,6 +174,16 @@ void sc_graphs_enable_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t
     refresh(graphs, id);
 }
 
+void sc_graphs_unjudge_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node)
+{
+    uint32_t id = sc_graphs_find(graphs, handle);
+    if (!id)
+        return;
+    struct sc_graph_uses *uses = &sc_graphs_at(graphs, id)->uses;
+    for (uint32_t i = 0; i < uses->count; i++)
+        uses->list[i].unjudged |= uses->list[i].node == node;
+}
+
 void sc_graphs_remove(struct sc_graphs *graphs, uintptr_t handle)
 {
     uint32_t id = (uint32_t)sc_handles_remove(&graphs->by_handle, handle);
@@ -228,7 +238,7 @@ static void sort(struct sc_graph_use *list, uint32_t count)
 static bool continues(const struct sc_graph_use *earlier, const struct sc_graph_use *use)
 {
     return earlier->direction == use->direction && earlier->kind == use->kind &&
-           earlier->shape.rows == 1 && use->shape.rows == 1 &&
+           earlier->unjudged == use->unjudged && earlier->shape.rows == 1 && use->shape.rows == 1 &&
            use->shape.address <= end_of(earlier);
 }
 
@@ -261,6 +271,9 @@ void sc_graphs_merge(struct sc_graphs *graphs, uintptr_t handle)
     drop_intervals(graphs, graph);
     for (uint32_t i = 0; i < kept; i++)
         add_interval(graphs, id, &merged.list[i]);
+    for (uint32_t i = 0; i < graph->uses.count; i++) /* it may be enabled again */
+        if (graph->uses.list[i].disabled)
+            add_interval(graphs, id, &graph->uses.list[i]);
     give_uses(graphs, &graph->merged);
     graph->merged = merged;
 }

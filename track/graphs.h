@@ -24,6 +24,7 @@ struct sc_graph_use {
     enum sc_buffer_kind kind;
     struct sc_hazard_copy from; /* the call that captured, added or changed the node */
     bool disabled;
+    bool unjudged; /* nodes behind it tell the host of its end, which is not seen */
     bool freed;
     struct sc_hazard_event freed_by;
     /* On a stack: where the frame's return address is, and what it was; 0 where not known. */
@@ -43,6 +44,7 @@ struct sc_graph {
     uint32_t first_interval;
     uint32_t last_found; /* where the next look-up begins */
     bool has_freed, has_stack;
+    struct sc_ticket last; /* an operation of its last launch; stream 0: none */
 };
 
 struct sc_graph_interval {
@@ -80,6 +82,8 @@ void sc_graphs_drop_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t n
 
 void sc_graphs_enable_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node,
                            bool enabled);
+
+void sc_graphs_unjudge_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node);
 
 /* The graph is destroyed. */
 void sc_graphs_remove(struct sc_graphs *graphs, uintptr_t handle);

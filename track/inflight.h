@@ -64,6 +64,8 @@ struct sc_op_info {
     bool shares_pages;        /* the first and last page, if unguarded, hold other memory as well */
     struct sc_slot *slot;     /* the snapshot that the device reads instead, or NULL */
     bool by_graph;            /* a graph was launched that has it */
+    bool unjudged;            /* the host may learn of its end in ways that are not seen: it keeps
+                               * its memory, and is no hazard's */
     bool stable;              /* nothing but the host can have changed its bytes since the issue */
 };
 

@@ -359,20 +359,27 @@ bool sc_track_may_conflict(struct sc_track *track, uint32_t range, enum sc_direc
 struct ops_collector {
     struct sc_track *track;
     struct sc_ops *ops;
+    bool unjudged; /* some were found that are not to be judged */
 };
 
 static bool collect_op(void *context, uint32_t id)
 {
     struct ops_collector *collector = context;
-    sc_ops_add(collector->ops, &sc_inflight_op(&collector->track->inflight, id)->info);
+    const struct sc_op_info *info = &sc_inflight_op(&collector->track->inflight, id)->info;
+    if (info->unjudged)
+        collector->unjudged = true;
+    else
+        sc_ops_add(collector->ops, info);
     return true;
 }
 
 void sc_track_conflicts(struct sc_track *track, const struct sc_op_info *info,
                         struct sc_ops *conflicts)
 {
-    struct ops_collector collector = {track, conflicts};
+    struct ops_collector collector = {track, conflicts, false};
     conflicts->count = 0;
+    if (info->unjudged)
+        return;
     lock(track);
     sc_inflight_conflicts(&track->inflight, info, collect_op, &collector);
     unlock(track);
@@ -380,7 +387,7 @@ void sc_track_conflicts(struct sc_track *track, const struct sc_op_info *info,
 
 void sc_track_issue(struct sc_track *track, struct sc_op_info *info, struct sc_issued *issued)
 {
-    struct ops_collector collector = {track, &issued->conflicts};
+    struct ops_collector collector = {track, &issued->conflicts, false};
     issued->conflicts.count = 0;
     issued->overwritten.count = 0;
     lock(track);
@@ -388,7 +395,8 @@ void sc_track_issue(struct sc_track *track, struct sc_op_info *info, struct sc_i
                           atomic_load_explicit(&track->operations, memory_order_relaxed) + 1,
                           memory_order_relaxed);
     info->ticket = sc_order_issue(&track->order, info->ticket.stream);
-    sc_inflight_conflicts(&track->inflight, info, collect_op, &collector);
+    if (!info->unjudged)
+        sc_inflight_conflicts(&track->inflight, info, collect_op, &collector);
     if (!sc_inflight_add(&track->inflight, info, &issued->overwritten) && info->slot)
         sc_staging_give(info->slot, &info->ticket);
     publish_watch(track);
@@ -400,7 +408,7 @@ void sc_track_issue(struct sc_track *track, struct sc_op_info *info, struct sc_i
 void sc_track_touched(struct sc_track *track, uintptr_t address, size_t size_bytes,
                       enum sc_touch touch, struct sc_ops *found)
 {
-    struct ops_collector collector = {track, found};
+    struct ops_collector collector = {track, found, false};
     found->count = 0;
     lock(track);
     sc_inflight_touched(&track->inflight, address, size_bytes, touch, collect_op, &collector);
@@ -615,7 +623,7 @@ static void drop_ops(struct sc_track *track, const struct sc_take_down *request)
 
 void sc_track_take_down(struct sc_track *track, struct sc_take_down *request)
 {
-    struct ops_collector collector = {track, &request->found};
+    struct ops_collector collector = {track, &request->found, false};
     request->found.count = 0;
     request->held = 0;
     request->must_wait = false;
@@ -624,10 +632,10 @@ void sc_track_take_down(struct sc_track *track, struct sc_take_down *request)
     request->by_graph = request->kind != SC_HOLD_WAIT &&
                         sc_graphs_name(&track->graphs, request->address, request->size_bytes);
     if (request->hold &&
-        (request->found.count || request->by_graph ||
+        (request->found.count || collector.unjudged || request->by_graph ||
          sc_holds_overlapping(&track->holds, request->address, request->size_bytes)))
         request->must_wait = !make_hold(track, request);
-    if (request->found.count && !request->must_wait)
+    if ((request->found.count || collector.unjudged) && !request->must_wait)
         drop_ops(track, request);
     if (request->by_graph && !request->must_wait)
         sc_graphs_note_freed(&track->graphs, request->address, request->size_bytes, &request->by);
@@ -638,7 +646,7 @@ void sc_track_take_down(struct sc_track *track, struct sc_take_down *request)
 void sc_track_in_flight(struct sc_track *track, uintptr_t address, size_t size_bytes,
                         struct sc_ops *found)
 {
-    struct ops_collector collector = {track, found};
+    struct ops_collector collector = {track, found, false};
     found->count = 0;
     lock(track);
     sc_inflight_overlaps(&track->inflight, address, size_bytes, collect_op, &collector);
@@ -683,6 +691,13 @@ void sc_track_hold_longer(struct sc_track *track, uintptr_t address, size_t size
 }
 
 /* ---- graphs ---- */
+
+void sc_track_graph_unjudge_node(struct sc_track *track, uintptr_t handle, uintptr_t node)
+{
+    lock(track);
+    sc_graphs_unjudge_node(&track->graphs, handle, node);
+    unlock(track);
+}
 
 void sc_track_graph_add(struct sc_track *track, uintptr_t handle, const struct sc_graph_use *use)
 {
@@ -748,6 +763,28 @@ void sc_track_graph_recognise(struct sc_track *track, uintptr_t handle, struct s
         use->shape = shape;
     }
     unlock(track);
+}
+
+void sc_track_graph_note_freed(struct sc_track *track, uintptr_t address, size_t size_bytes,
+                               const struct sc_hazard_event *by)
+{
+    lock(track);
+    sc_graphs_note_freed(&track->graphs, address, size_bytes, by);
+    unlock(track);
+}
+
+void *sc_track_graph_saved(struct sc_track *track, uintptr_t handle, uintptr_t node)
+{
+    void *saved = NULL;
+    lock(track);
+    uint32_t id = sc_graphs_find(&track->graphs, handle);
+    for (uint32_t i = 0; id && i < sc_graphs_at(&track->graphs, id)->uses.count; i++) {
+        const struct sc_graph_use *use = &sc_graphs_at(&track->graphs, id)->uses.list[i];
+        if (use->node == node && use->saved)
+            saved = use->saved;
+    }
+    unlock(track);
+    return saved;
 }
 
 uintptr_t sc_track_graph_of_node(struct sc_track *track, uintptr_t node)

@@ -213,15 +213,21 @@ void sc_track_graph_add_all(struct sc_track *track, uintptr_t handle, uintptr_t 
 void sc_track_graph_drop_node(struct sc_track *track, uintptr_t handle, uintptr_t node);
 void sc_track_graph_enable_node(struct sc_track *track, uintptr_t handle, uintptr_t node,
                                 bool enabled);
+void sc_track_graph_unjudge_node(struct sc_track *track, uintptr_t handle, uintptr_t node);
 void sc_track_graph_merge(struct sc_track *track, uintptr_t handle);
 /* True: something that was held for it may be given back now. */
 bool sc_track_graph_remove(struct sc_track *track, uintptr_t handle);
 /* Fills in where the use came from, and whether its memory was freed since. */
 void sc_track_graph_recognise(struct sc_track *track, uintptr_t handle, struct sc_graph_use *use);
+/* The copy that the node reads instead of a stack, or NULL. */
+void *sc_track_graph_saved(struct sc_track *track, uintptr_t handle, uintptr_t node);
 /* The graph that knows the node, or 0. */
 uintptr_t sc_track_graph_of_node(struct sc_track *track, uintptr_t node);
 /* Is memory there held because a graph names it? */
 bool sc_track_holds_for_graph(struct sc_track *track, uintptr_t address);
+/* The program has given the interval back without asking us first (realloc, in mode=report). */
+void sc_track_graph_note_freed(struct sc_track *track, uintptr_t address, size_t size_bytes,
+                               const struct sc_hazard_event *by);
 /* Does a graph name memory in the interval? Lock-free where none is near. */
 bool sc_track_graph_names(struct sc_track *track, uintptr_t address, size_t size_bytes);
 

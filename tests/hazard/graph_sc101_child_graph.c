@@ -1,0 +1,29 @@
+// expect: SC101 action=deferred certainty=observed
+//
+// The launch reads the memory in a child graph.
+#include "graphs.h"
+
+int main(void)
+{
+    cudaStream_t stream = new_stream();
+    void *device = device_block(SMALL, 0);
+    void *source = registered_block(SMALL, WANTED);
+    cudaGraph_t parent = empty_graph();
+    cudaGraphNode_t node = NULL;
+    cudaGraph_t child = captured_copy(device, source, SMALL, cudaMemcpyHostToDevice, stream);
+    CHECK(cudaGraphAddChildGraphNode(&node, parent, NULL, 0, child));
+    CHECK(cudaGraphDestroy(child));
+    cudaGraphExec_t exec = instantiate_only(parent);
+
+    busy(stream);
+    CHECK(cudaGraphLaunch(exec, stream));
+    if (fixed) {
+        CHECK(cudaStreamSynchronize(stream));
+        CHECK(cudaHostUnregister(source));
+    }
+    free(source);
+
+    void *owner = filled_block(SMALL, FOREIGN);
+    CHECK(cudaDeviceSynchronize());
+    return finish(device_holds(device, SMALL, WANTED) && holds(owner, SMALL, FOREIGN));
+}

@@ -1,0 +1,29 @@
+// expect: SC301 action=rerouted certainty=observed event=cuMemcpyDtoH_v2
+//
+// What the copy on the legacy stream reads is still on its way there, on another blocking stream.
+#include "capture.h"
+
+int main(void)
+{
+    cudaStream_t stream = blocking_stream();
+    cudaStream_t uploads = blocking_stream();
+    void *from = device_block(SMALL, 0);
+    void *to = device_block(SMALL, 0);
+    void *source = pinned_block(SMALL, WANTED);
+    void *result = filled_block(SMALL, 0);
+
+    busy(uploads);
+    CHECK(cudaMemcpyAsync(from, source, SMALL, cudaMemcpyHostToDevice, uploads));
+    if (fixed)
+        CHECK(cudaMemcpy(result, from, SMALL, cudaMemcpyDeviceToHost));
+    CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+    capture_copy(to, from, stream);
+    if (!fixed)
+        TRY(cudaMemcpy(result, from, SMALL, cudaMemcpyDeviceToHost));
+    bool right = holds(result, SMALL, WANTED);
+    cudaGraphExec_t exec = end_capture(stream, 1);
+
+    CHECK(cudaStreamSynchronize(uploads));
+    replay(exec, stream);
+    return finish(!broken && right && device_holds(to, SMALL, WANTED));
+}

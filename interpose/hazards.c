@@ -114,6 +114,7 @@ void sc_hazards_report_graph(enum sc_hazard_code code, enum sc_action action,
         .buffer_kind = use->kind,
         .copy = use->from,
         .event = sc_hazards_event(culprit),
+        .freed = use->freed ? use->freed_by : (struct sc_hazard_event){0},
     };
     sc_reaper_judge(&hazard, &(struct sc_ticket){0});
     errno = saved;

@@ -95,9 +95,20 @@ static void put_copy(struct sc_text *line, const struct sc_hazard_copy *copy)
     sc_json_number(line, "time_ns", copy->time_ns);
 }
 
+static void put_event(struct sc_text *line, const char *key, const struct sc_hazard_event *event,
+                      const struct sc_lines_stack *stack, size_t reserve,
+                      const struct sc_path_names *names)
+{
+    sc_json_open(line, key, '{');
+    sc_json_string(line, "api", event->api);
+    sc_json_signed(line, "thread", event->thread);
+    sc_json_number(line, "time_ns", event->time_ns);
+    put_stack(line, stack, reserve, names);
+    sc_json_close(line, '}');
+}
+
 void sc_lines_hazard(struct sc_text *line, const struct sc_hazard *hazard, uint64_t count,
-                     const struct sc_lines_stack *copy, const struct sc_lines_stack *event,
-                     const struct sc_path_names *names)
+                     const struct sc_lines_stacks *stacks, const struct sc_path_names *names)
 {
     sc_json_open(line, NULL, '{');
     sc_json_string(line, "type", "hazard");
@@ -112,15 +123,13 @@ void sc_lines_hazard(struct sc_text *line, const struct sc_hazard *hazard, uint6
     sc_json_close(line, '}');
     sc_json_open(line, "copy", '{');
     put_copy(line, &hazard->copy);
-    /* The copy's stack may take half of what is left, so that the event's has room too. */
-    put_stack(line, copy, RESERVE + (line->size - line->used) / 2, names);
+    /* A stack may take half of what is left, so that the next one has room too. */
+    put_stack(line, &stacks->copy, RESERVE + (line->size - line->used) / 2, names);
     sc_json_close(line, '}');
-    sc_json_open(line, "event", '{');
-    sc_json_string(line, "api", hazard->event.api);
-    sc_json_signed(line, "thread", hazard->event.thread);
-    sc_json_number(line, "time_ns", hazard->event.time_ns);
-    put_stack(line, event, RESERVE, names);
-    sc_json_close(line, '}');
+    put_event(line, "event", &hazard->event, &stacks->event,
+              hazard->freed.api ? RESERVE + (line->size - line->used) / 2 : RESERVE, names);
+    if (hazard->freed.api)
+        put_event(line, "freed", &hazard->freed, &stacks->freed, RESERVE, names);
     sc_json_number(line, "count", count);
     end_line(line);
 }

@@ -15,6 +15,11 @@ struct sc_lines_stack {
     struct sc_report_frame frames[SC_STACK_DEPTH_MAX];
 };
 
+/* Of a hazard: the operation, the call that came too early, and a free before it. */
+struct sc_lines_stacks {
+    struct sc_lines_stack copy, event, freed;
+};
+
 /* Looks the frames of stack `id` up; takes the loader's lock. */
 void sc_lines_name_stack(uint32_t id, struct sc_lines_stack *stack);
 
@@ -23,8 +28,7 @@ void sc_lines_name_stack(uint32_t id, struct sc_lines_stack *stack);
 void sc_lines_run(struct sc_text *line, const struct sc_options *options,
                   const struct sc_report_run *run, const struct sc_path_names *names);
 void sc_lines_hazard(struct sc_text *line, const struct sc_hazard *hazard, uint64_t count,
-                     const struct sc_lines_stack *copy, const struct sc_lines_stack *event,
-                     const struct sc_path_names *names);
+                     const struct sc_lines_stacks *stacks, const struct sc_path_names *names);
 
 /* `by_code` counts hazards per enum sc_hazard_code. */
 void sc_lines_summary(struct sc_text *line, const struct sc_options *options,

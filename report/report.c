@@ -183,12 +183,11 @@ static uint64_t count_locked(struct sc_hazard *hazard)
 }
 
 static bool write_hazard_locked(const struct sc_hazard *hazard, uint64_t count,
-                                const struct sc_lines_stack *copy,
-                                const struct sc_lines_stack *event)
+                                const struct sc_lines_stacks *stacks)
 {
     struct sc_text line;
     sc_text_init(&line, line_bytes, sizeof(line_bytes));
-    sc_lines_hazard(&line, hazard, count, copy, event, &report.names);
+    sc_lines_hazard(&line, hazard, count, stacks, &report.names);
     bool written = write_line_locked(&line);
     report.counts.lines_written += written;
     return written;
@@ -206,12 +205,13 @@ bool sc_report_hazard(const struct sc_hazard *hazard)
     if (count == 0)
         return false;
 
-    struct sc_lines_stack copy, event;
-    sc_lines_name_stack(hazard->copy.stack, &copy);
-    sc_lines_name_stack(hazard->event.stack, &event);
+    struct sc_lines_stacks stacks;
+    sc_lines_name_stack(hazard->copy.stack, &stacks.copy);
+    sc_lines_name_stack(hazard->event.stack, &stacks.event);
+    sc_lines_name_stack(hazard->freed.stack, &stacks.freed);
 
     enter(&guard);
-    bool written = write_hazard_locked(&strongest, count, &copy, &event);
+    bool written = write_hazard_locked(&strongest, count, &stacks);
     leave(&guard);
     return written;
 }

@@ -141,8 +141,35 @@ static void put_capture(struct sc_text *text, const struct sc_hazard *hazard)
     put_place(text, " at ", hazard->copy.stack);
 }
 
+static const char *use_of(enum sc_direction direction)
+{
+    return direction == SC_H2D ? "reads " : direction == SC_D2H ? "writes " : "uses ";
+}
+
+/* A node and memory that is gone. */
+static void put_node(struct sc_text *text, const struct sc_hazard *hazard)
+{
+    sc_text_put(text, "of a graph that ");
+    sc_text_put(text, use_of(hazard->copy.direction));
+    sc_text_size(text, hazard->copy.size_bytes);
+    sc_text_put(text, " of ");
+    sc_text_put(text, sc_hazard_buffer_kind_string(hazard->buffer_kind));
+    sc_text_put(text, " memory, by ");
+    sc_text_put(text, hazard->copy.api);
+    put_place(text, " at ", hazard->copy.stack);
+    if (!hazard->freed.api)
+        return;
+    sc_text_put(text, "\n    freed before by ");
+    sc_text_put(text, hazard->freed.api);
+    put_place(text, " at ", hazard->freed.stack);
+}
+
 static void put_copy(struct sc_text *text, const struct sc_hazard *hazard)
 {
+    if (hazard->code == SC401 || hazard->code == SC402) {
+        put_node(text, hazard);
+        return;
+    }
     if (hazard->buffer_kind == SC_NO_BUFFER) {
         put_capture(text, hazard);
         return;
@@ -172,6 +199,8 @@ static const char *outcome(const struct sc_hazard *hazard)
     case SC_ACTION_STALLED:
         return "healed: the call waited for the copy";
     case SC_ACTION_SNAPSHOTTED:
+        if (hazard->code == SC402)
+            return "healed: the graph reads what the frame held last";
         return "healed: the copy read a snapshot of the buffer";
     case SC_ACTION_ORDERED:
         return "healed: the second operation was made to wait for the first";

@@ -95,6 +95,7 @@ struct sc_hazard {
     enum sc_buffer_kind buffer_kind;
     struct sc_hazard_copy copy;
     struct sc_hazard_event event;
+    struct sc_hazard_event freed; /* SC401: the call that gave the memory back; api NULL: none */
 };
 
 /* Is the event the call that found a source changed, and not what changed it? */

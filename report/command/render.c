@@ -120,8 +120,11 @@ static bool has_buffer(const json_t *hazard)
 static const char *relation(const json_t *hazard)
 {
     const char *api = string_of(json_object_get(hazard, "event"), "api");
+    const char *code = string_of(hazard, "code");
     bool found_later =
-        strcmp(string_of(hazard, "code"), "SC201") == 0 && strncmp(api, "cu", 2) == 0;
+        (strcmp(code, "SC201") == 0 || strcmp(code, "SC403") == 0) && strncmp(api, "cu", 2) == 0;
+    if (strcmp(code, "SC401") == 0 || strcmp(code, "SC402") == 0)
+        return "launched a graph with a node of";
     return found_later ? "found changed the source of" : "came before the end of";
 }
 
@@ -136,6 +139,16 @@ static void print_event(FILE *out, const json_t *hazard)
                 string_of(buffer, "kind"), string_of(buffer, "address"),
                 sc_reader_number(buffer, "size"));
     fputc('\n', out);
+}
+
+static void print_freed(FILE *out, const json_t *hazard, struct sc_symbols *symbols)
+{
+    const json_t *freed = json_object_get(hazard, "freed");
+    if (!json_is_object(freed))
+        return;
+    fprintf(out, "    freed before by %s (thread %" JSON_INTEGER_FORMAT ")\n",
+            string_of(freed, "api"), sc_reader_number(freed, "thread"));
+    print_stack(out, freed, symbols);
 }
 
 static void print_copy(FILE *out, const json_t *hazard)
@@ -168,6 +181,7 @@ static void print_hazard(FILE *out, const json_t *hazard, struct sc_symbols *sym
     print_stack(out, event, symbols);
     print_copy(out, hazard);
     print_stack(out, copy, symbols);
+    print_freed(out, hazard, symbols);
     fprintf(out, "    What to do: %s.\n\n", advice(code));
 }
 
@@ -290,6 +304,7 @@ void sc_render_json(const struct sc_reader *reader, struct sc_symbols *symbols)
     for (size_t i = 0; sorted != NULL && i < count; i++) {
         name_frames(json_object_get(sorted[i], "copy"), symbols);
         name_frames(json_object_get(sorted[i], "event"), symbols);
+        name_frames(json_object_get(sorted[i], "freed"), symbols);
         json_array_append(hazards, sorted[i]);
     }
     json_t *all = json_pack("{s:O,s:o}", "runs", reader->runs, "hazards", hazards);

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Runs a suite of benchmarks without a preload and with libsafecopy in its ways, and prints a table
-of medians last: `calls` (out/bench/bench: what each call costs) or `guard` (out/bench/guard and
-training.py: what guarding the buffers of correct programs costs).
+of medians last: `calls` (out/bench/bench: what each call costs), `guard` (out/bench/guard and
+training.py: what guarding the buffers of correct programs costs) or `graphs` (out/bench/graphs:
+launches of graphs with host memory, and their capture).
 
-    tests/bench/run.py [--suite calls|guard] [--rounds N | --quick] [--only BENCHMARK]...
+    tests/bench/run.py [--suite calls|guard|graphs] [--rounds N | --quick] [--only BENCHMARK]...
                        [--out FILE] [--sim]
 
 The ways take turns in every round, so that drift of the machine hits all alike. Targets are
@@ -48,6 +49,8 @@ GUARD_WAYS = {
     "strict": ("libsafecopy.so", "mode=fix:strict=1", ()),
 }
 
+GRAPH_WAYS = {way: CALL_WAYS[way] for way in ("none", "nop", "fix", "report")}
+
 # Registering 100,000 ranges takes seconds, so two rounds of it must do.
 SLOW, SLOW_ROUNDS = {"copy_ranges"}, 2
 
@@ -77,6 +80,10 @@ GUARD_TARGETS = [
     *((f"pipeline_{size}", "ratio", 1.02) for size in ("1m", "16m", "64m")),
     *((f"alloc_{size}", "ratio", 1.0) for size in ("4k", "64k", "1m", "16m", "64m")),
     ("training_step", "ratio", 1.01),
+]
+GRAPH_TARGETS = [
+    ("launch_", "ratio", 1.05),
+    ("capture_node", "ratio", 1.10),
 ]
 LEGEND = """Medians over interleaved runs; `ratio` is fix/none. Targets hold for fix: a plain
 number bounds the ratio; `flat` bounds the growth since the family's first row, divided by the
@@ -315,7 +322,7 @@ def has_gpu():
 
 def parse():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--suite", choices=("calls", "guard"), default="calls")
+    parser.add_argument("--suite", choices=("calls", "guard", "graphs"), default="calls")
     parser.add_argument("--rounds", type=int, help="5, or 2 with --quick")
     parser.add_argument("--quick", action="store_true", help="shorter loops, fewer rounds")
     parser.add_argument("--only", action="append", default=[], metavar="BENCHMARK",
@@ -331,6 +338,8 @@ def choose_suite(suite):
     global PROGRAM, WAYS, TARGETS
     if suite == "guard":
         PROGRAM, WAYS, TARGETS = "guard", GUARD_WAYS, GUARD_TARGETS
+    elif suite == "graphs":
+        PROGRAM, WAYS, TARGETS = "graphs", GRAPH_WAYS, GRAPH_TARGETS
 
 
 def main():

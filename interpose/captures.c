@@ -162,6 +162,17 @@ static bool find_endangered(struct sc_permit *permit)
     return found;
 }
 
+/* A wait for the whole context breaks every capture in it, whatever the modes. */
+static bool find_any(struct sc_permit *permit)
+{
+    struct sc_context *context = sc_active() ? sc_streams_current_context() : NULL;
+    if (!context)
+        return false;
+    permit->capture = sc_captures_blocking(context);
+    permit->code = permit->capture.begin.thread == sc_thread_id() ? SC302 : SC303;
+    return true;
+}
+
 void sc_permit_prepare(struct sc_permit *permit, const char *api, void *site)
 {
     *permit = (struct sc_permit){.api = api, .site = site};
@@ -180,6 +191,8 @@ void sc_permit_report(struct sc_permit *permit, CUresult result)
     if (permit->relaxed)
         sc_real.cuThreadExchangeStreamCaptureMode(&permit->before);
     bool refused = sc_is_capture_error(result);
+    if (refused && !permit->endangers)
+        permit->endangers = find_any(permit);
     if (!permit->endangers || (!permit->relaxed && !refused))
         return;
     sc_hazards_report_capture(permit->code, refused ? SC_ACTION_REPORTED : SC_ACTION_REROUTED,

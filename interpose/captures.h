@@ -76,6 +76,17 @@ static inline CUresult sc_permit_end(struct sc_permit *permit, CUresult result)
     return result;
 }
 
+/* A call that was refused, and that nothing can be done for, is reported. */
+static inline CUresult sc_permit_refused(const char *api, void *site, CUresult result)
+{
+    if (sc_captures_open() && result >= CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED &&
+        result <= CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD) {
+        struct sc_permit permit = {.api = api, .site = site};
+        sc_permit_report(&permit, result);
+    }
+    return result;
+}
+
 /* The thread's capture mode becomes relaxed, also for what the permits of nested wrappers go by;
  * what it was comes back. */
 CUstreamCaptureMode sc_captures_relax(void);

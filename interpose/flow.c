@@ -295,6 +295,8 @@ SC_DEFINE2(cuStreamAddCallback, _ptsz,
            sc_detour_begin(&detour, API, launch.site, &hStream, per_thread);
            struct host_call *call = callback ? prepare_call(&launch, hStream, per_thread, data)
                                              : NULL;
-           if (!call) return sc_detour_end(&detour, REAL(hStream, callback, data, flags));
+           if (!call) return sc_detour_end(&detour,
+                                           sc_permit_refused(API, launch.site,
+                                                             REAL(hStream, callback, data, flags)));
            call->callback = callback; CUresult result = REAL(hStream, run_callback, call, flags);
            if (result != CUDA_SUCCESS) cancel_call(call); return sc_detour_end(&detour, result);)

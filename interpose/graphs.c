@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "interpose/boxes.h"
+#include "interpose/captures.h"
 #include "interpose/detours.h"
 #include "interpose/hazards.h"
 #include "interpose/issue.h"
@@ -11,6 +12,7 @@
 #include "interpose/process.h"
 #include "interpose/reaper.h"
 #include "interpose/signals.h"
+#include "interpose/sync.h"
 #include "interpose/wrap.h"
 #include "track/peek.h"
 
@@ -72,30 +74,38 @@ void *sc_graphs_keep(const void *bytes, size_t size_bytes)
 
 /* The frame that the bytes lie in has returned when its return address is no longer there. It may
  * do so at once, so the bytes are copied now; launches bring the copy up to date for as long as the
- * frame lives. */
+ * frame lives. A destination is written through such a copy, too: the launch returns when a copy
+ * into pageable memory is complete (docs/driver.md, Q28). */
 static void note_stack(struct sc_graph_use *use)
 {
     use->kind = SC_STACK;
     sc_unwind_frame_of(use->shape.address, &use->return_slot, &use->return_address);
-    if (sc_options.mode == SC_MODE_FIX && use->direction == SC_H2D && use->shape.rows == 1)
+    if (sc_options.mode == SC_MODE_FIX && use->direction != SC_MEMSET && use->shape.rows == 1)
         use->saved = sc_graphs_keep((const void *)use->shape.address, use->shape.width_bytes);
 }
 
-static struct sc_graph_use make_use(uintptr_t node, enum sc_direction direction,
+static struct sc_graph_use bare_use(uintptr_t node, enum sc_direction direction,
                                     const struct sc_shape *shape, enum sc_buffer_kind kind)
 {
-    struct sc_graph_use use = {.node = node, .shape = *shape, .direction = direction, .kind = kind};
-    if (kind == SC_PAGEABLE && sc_signals_is_stack(shape->address, sc_shape_hull_bytes(shape)))
-        note_stack(&use);
-    return use;
+    return (struct sc_graph_use){
+        .node = node, .shape = *shape, .direction = direction, .kind = kind};
+}
+
+/* Where the call made or changed a node. */
+static void describe_use(const struct sc_graph_call *call, struct sc_graph_use *use)
+{
+    size_t hull_bytes = sc_shape_hull_bytes(&use->shape);
+    if (use->kind == SC_PAGEABLE && sc_signals_is_stack(use->shape.address, hull_bytes))
+        note_stack(use);
+    use->from = describe_call(call, use->direction, &use->shape);
 }
 
 void sc_graphs_note_use(const struct sc_graph_call *call, const struct sc_op_info *op)
 {
     if (op->direction == SC_PREFETCH)
         return;
-    struct sc_graph_use use = make_use(0, op->direction, &op->shape, op->kind);
-    use.from = describe_call(call, op->direction, &op->shape);
+    struct sc_graph_use use = bare_use(0, op->direction, &op->shape, op->kind);
+    describe_use(call, &use);
     sc_track_graph_add(&sc_track, call->graph, &use);
 }
 
@@ -104,8 +114,8 @@ static void note_box(const struct sc_graph_call *call, uintptr_t node, enum sc_d
 {
     if (!box->used || sc_shape_hull_bytes(&box->shape) == 0)
         return;
-    struct sc_graph_use use = make_use(node, direction, &box->shape, box->kind);
-    use.from = describe_call(call, direction, &box->shape);
+    struct sc_graph_use use = bare_use(node, direction, &box->shape, box->kind);
+    describe_use(call, &use);
     sc_track_graph_add(&sc_track, call->graph, &use);
 }
 
@@ -233,7 +243,7 @@ static CUresult destroyed(CUresult result, const void *handle)
 }
 
 SC_DEFINE(cuGraphDestroy, (CUgraph graph), return destroyed(REAL(graph), graph);)
-SC_DEFINE(cuGraphExecDestroy, (CUgraphExec exec), return destroyed(REAL(exec), exec);)
+SC_DEFINE(cuGraphExecDestroy, (CUgraphExec exec), return destroyed(SC_PERMITTED(REAL(exec)), exec);)
 
 /* ---- execs ---- */
 
@@ -266,10 +276,10 @@ static void note_exec_box(const struct making *making, uintptr_t node, enum sc_d
 {
     if (!box->used || sc_shape_hull_bytes(&box->shape) == 0)
         return;
-    struct sc_graph_use use = make_use(node, direction, &box->shape, box->kind);
+    struct sc_graph_use use = bare_use(node, direction, &box->shape, box->kind);
     sc_track_graph_recognise(&sc_track, making->graph, &use);
     if (!use.from.api)
-        use.from = describe_call(&making->call, direction, &box->shape);
+        describe_use(&making->call, &use);
     sc_track_graph_add(&sc_track, making->call.graph, &use);
 }
 
@@ -377,12 +387,19 @@ static bool can_ask(void)
 
 /* ---- sources on a stack: an exec is made from nodes that read the copy instead ---- */
 
-static void read_from(CUDA_MEMCPY3D *copy, const void *source)
+static void use_instead(CUDA_MEMCPY3D *copy, enum sc_direction direction, void *saved)
 {
-    copy->srcMemoryType = CU_MEMORYTYPE_HOST;
-    copy->srcHost = source;
-    copy->srcDevice = 0;
-    copy->srcXInBytes = copy->srcY = copy->srcZ = 0;
+    if (direction == SC_H2D) {
+        copy->srcMemoryType = CU_MEMORYTYPE_HOST;
+        copy->srcHost = saved;
+        copy->srcDevice = 0;
+        copy->srcXInBytes = copy->srcY = copy->srcZ = 0;
+    } else {
+        copy->dstMemoryType = CU_MEMORYTYPE_HOST;
+        copy->dstHost = saved;
+        copy->dstDevice = 0;
+        copy->dstXInBytes = copy->dstY = copy->dstZ = 0;
+    }
 }
 
 struct redirected {
@@ -395,6 +412,19 @@ struct detached {
     size_t count, capacity;
 };
 
+static bool redirect_side(uintptr_t graph, enum sc_direction direction, const struct sc_box *box,
+                          CUDA_MEMCPY3D *copy)
+{
+    struct sc_graph_use use = {.shape = box->shape, .direction = direction};
+    if (!box->used)
+        return false;
+    sc_track_graph_recognise(&sc_track, graph, &use);
+    if (use.kind != SC_STACK || !use.saved)
+        return false;
+    use_instead(copy, direction, use.saved);
+    return true;
+}
+
 static void redirect_node(struct detached *detached, uintptr_t graph, CUgraphNode node)
 {
     CUDA_MEMCPY3D copy;
@@ -402,16 +432,12 @@ static void redirect_node(struct detached *detached, uintptr_t graph, CUgraphNod
         sc_real.cuGraphMemcpyNodeGetParams(node, &copy) != CUDA_SUCCESS)
         return;
     struct sc_boxes boxes = sc_boxes_of_3d(&copy);
-    struct sc_graph_use use = {.shape = boxes.src.shape, .direction = SC_H2D};
-    if (!boxes.src.used)
-        return;
-    sc_track_graph_recognise(&sc_track, graph, &use);
-    if (use.kind != SC_STACK || !use.saved)
-        return;
-    detached->list[detached->count].node = node;
-    detached->list[detached->count].before = copy;
-    read_from(&copy, use.saved);
-    detached->count += sc_real.cuGraphMemcpyNodeSetParams(node, &copy) == CUDA_SUCCESS;
+    struct redirected *entry = &detached->list[detached->count];
+    *entry = (struct redirected){node, copy};
+    bool source = redirect_side(graph, SC_H2D, &boxes.src, &copy);
+    bool destination = redirect_side(graph, SC_D2H, &boxes.dst, &copy);
+    if (source || destination)
+        detached->count += sc_real.cuGraphMemcpyNodeSetParams(node, &copy) == CUDA_SUCCESS;
 }
 
 static void redirect_nodes(struct detached *detached, uintptr_t graph, CUgraph nodes_of, int depth)
@@ -448,7 +474,7 @@ static bool frame_lives(const struct sc_graph_use *use)
 static bool refresh(const struct sc_graph_use *use)
 {
     bool lives = frame_lives(use);
-    if (lives && use->saved)
+    if (lives && use->saved && use->direction == SC_H2D)
         sc_peek(use->saved, use->shape.address, use->shape.width_bytes);
     return lives;
 }
@@ -502,7 +528,7 @@ static CUresult made(CUresult result, struct detached *detached, const struct ma
 
 #define MAKE(symbol, parameters, arguments, exec)                                                  \
     SC_DEFINE(symbol, parameters, struct detached detached = detach_from_stacks(graph);            \
-              CUresult result = REAL arguments;                                                    \
+              CUresult result = SC_PERMITTED(REAL arguments);                                      \
               return made(result, &detached, MAKING(result ? NULL : (exec), graph), graph);)
 
 MAKE(cuGraphInstantiate,
@@ -519,11 +545,16 @@ MAKE(cuGraphInstantiateWithParams,
 MAKE(cuGraphInstantiateWithParams_ptsz,
      (CUgraphExec * exec, CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS *params),
      (exec, graph, params), *exec)
-MAKE(cuGraphExecUpdate,
-     (CUgraphExec exec, CUgraph graph, CUgraphNode *error, CUgraphExecUpdateResult *info),
-     (exec, graph, error, info), exec)
-MAKE(cuGraphExecUpdate_v2, (CUgraphExec exec, CUgraph graph, CUgraphExecUpdateResultInfo *info),
-     (exec, graph, info), exec)
+#define UPDATE(symbol, parameters, arguments)                                                      \
+    SC_DEFINE(symbol, parameters, struct detached detached = detach_from_stacks(graph);            \
+              CUresult result = sc_permit_refused(API, SC_SITE(), REAL arguments);                 \
+              return made(result, &detached, MAKING(exec, graph), graph);)
+
+UPDATE(cuGraphExecUpdate,
+       (CUgraphExec exec, CUgraph graph, CUgraphNode *error, CUgraphExecUpdateResult *info),
+       (exec, graph, error, info))
+UPDATE(cuGraphExecUpdate_v2, (CUgraphExec exec, CUgraph graph, CUgraphExecUpdateResultInfo *info),
+       (exec, graph, info))
 
 #define EXEC_CHANGE(symbol, parameters, arguments, note)                                           \
     SC_DEFINE(                                                                                     \
@@ -546,12 +577,15 @@ static CUresult set_exec_copy(const struct sc_graph_call *call, CUgraphExec exec
         return result;
     sc_track_graph_drop_node(&sc_track, call->graph, (uintptr_t)node);
     note_copy(call, (uintptr_t)node, copy);
-    void *saved = sc_track_graph_saved(&sc_track, call->graph, (uintptr_t)node);
-    if (saved) {
-        CUDA_MEMCPY3D kept = *copy;
-        read_from(&kept, saved);
+    CUDA_MEMCPY3D kept = *copy;
+    void *source = sc_track_graph_saved(&sc_track, call->graph, (uintptr_t)node, SC_H2D);
+    void *destination = sc_track_graph_saved(&sc_track, call->graph, (uintptr_t)node, SC_D2H);
+    if (source)
+        use_instead(&kept, SC_H2D, source);
+    if (destination)
+        use_instead(&kept, SC_D2H, destination);
+    if (source || destination)
         real(exec, node, &kept, context);
-    }
     sc_track_graph_merge(&sc_track, call->graph);
     return result;
 }
@@ -663,39 +697,77 @@ static struct sc_graph *graph_of(CUgraphExec exec)
     return id ? sc_graphs_at(&sc_track.graphs, id) : NULL;
 }
 
-/* A launch on a capturing stream makes a child node. False: it is one. */
-static bool launch_begins(struct launch *launch, CUgraphExec exec)
+/* A launch with host memory is an operation itself: no mark is wanted before it. */
+static void note_work(const struct launch *launch, struct sc_stream_record *stream)
 {
-    struct sc_stream_record *stream = sc_streams_find(launch->stream, launch->per_thread);
-    launch->graph = graph_of(exec);
     if (!launch->graph)
-        return true;
-    if (stream && sc_streams_is_capturing(stream)) {
-        uintptr_t graph = sc_graphs_captured_into(stream);
+        sc_marks_before_work(stream);
+    sc_pending_work(stream);
+    sc_track_work(&sc_track, stream->id);
+}
+
+/* On a capturing stream it makes a child node. */
+static void launch_begins(struct launch *launch, CUgraphExec exec)
+{
+    struct sc_stream_record *stream =
+        sc_active() ? sc_streams_find(launch->stream, launch->per_thread) : NULL;
+    if (!stream)
+        return;
+    if (sc_streams_is_capturing(stream)) {
+        uintptr_t graph = graph_of(exec) ? sc_graphs_captured_into(stream) : 0;
         if (graph)
             sc_track_graph_add_all(&sc_track, graph, (uintptr_t)exec);
-        launch->graph = NULL;
-        return false;
+        return;
     }
+    launch->graph = graph_of(exec);
+    note_work(launch, stream);
+    if (!launch->graph)
+        return;
+    int saved = errno;
     if (launch->graph->has_freed)
         report_freed(launch);
     if (launch->graph->has_stack)
         look_at_stacks(launch);
     come_after_last_launch(launch, stream);
     each_use(launch, false);
-    return true;
+    errno = saved;
+}
+
+/* Results for living frames; what was written for others is nobody's. */
+static void bring_results(const struct launch *launch)
+{
+    for (uint32_t i = 0; i < launch->graph->uses.count; i++) {
+        const struct sc_graph_use *use = &launch->graph->uses.list[i];
+        if (use->kind == SC_STACK && use->direction == SC_D2H && use->saved && !use->disabled &&
+            frame_lives(use))
+            memcpy((void *)use->shape.address, use->saved, use->shape.width_bytes);
+    }
+}
+
+/* The launch has waited for its stream. */
+static void know_all(const struct launch *launch)
+{
+    struct sc_sync sync =
+        sc_sync_begin_stream(launch->api, launch->site, launch->stream, launch->per_thread);
+    sc_sync_end(&sync, CUDA_SUCCESS);
 }
 
 static CUresult launch_ended(const struct launch *launch, CUresult result)
 {
-    if (launch->graph && result == CUDA_SUCCESS)
-        each_use(launch, true);
+    if (!launch->graph || result != CUDA_SUCCESS)
+        return result;
+    int saved = errno;
+    each_use(launch, true);
+    if (launch->graph->has_stack)
+        bring_results(launch);
+    if (launch->graph->waits)
+        know_all(launch);
+    errno = saved;
     return result;
 }
 
 SC_DEFINE2(cuGraphLaunch, _ptsz, (CUgraphExec exec, CUstream hStream), struct sc_detour detour;
            sc_detour_begin(&detour, API, SC_SITE(), &hStream, per_thread);
-           sc_work_begin(hStream, per_thread, SC_WORK_MAY_WRITE);
            struct launch launch = {NULL, API, SC_SITE(), hStream, per_thread};
            launch_begins(&launch, exec);
            return sc_detour_end(&detour, launch_ended(&launch, REAL(exec, hStream)));)

@@ -97,7 +97,7 @@ void sc_hazards_report_capture(enum sc_hazard_code code, enum sc_action action,
         .copy = *begin,
         .event = sc_hazards_event(culprit),
     };
-    sc_reaper_judge(&hazard, &(struct sc_ticket){0});
+    sc_reaper_report(&hazard);
     errno = saved;
 }
 
@@ -116,6 +116,6 @@ void sc_hazards_report_graph(enum sc_hazard_code code, enum sc_action action,
         .event = sc_hazards_event(culprit),
         .freed = use->freed ? use->freed_by : (struct sc_hazard_event){0},
     };
-    sc_reaper_judge(&hazard, &(struct sc_ticket){0});
+    sc_reaper_report(&hazard);
     errno = saved;
 }

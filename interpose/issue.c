@@ -282,6 +282,12 @@ CUresult sc_issue_end(struct sc_issue *issue, CUresult result)
     return result;
 }
 
+bool sc_issue_is_captured(CUstream handle, bool per_thread)
+{
+    struct sc_stream_record *stream = sc_active() ? sc_streams_find(handle, per_thread) : NULL;
+    return stream && stream->kind != SC_STREAM_LEGACY && sc_streams_is_capturing(stream);
+}
+
 bool sc_is_device_address(CUdeviceptr address)
 {
     unsigned type = 0;

@@ -68,6 +68,9 @@ CUresult sc_issue_end(struct sc_issue *issue, CUresult result);
 /* The device, or the call itself, is about to write these bytes in order. */
 void sc_issue_seal(const char *api, void *site, uintptr_t address, size_t size_bytes);
 
+/* Is the stream, as the call names it, part of a capture? */
+bool sc_issue_is_captured(CUstream stream, bool per_thread);
+
 /* What the driver says of an address; it knows nothing of pageable ones. */
 bool sc_is_device_address(CUdeviceptr address);
 bool sc_is_pageable_address(CUdeviceptr address);

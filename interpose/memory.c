@@ -81,6 +81,10 @@ static void settle(const void *address, size_t bytes)
         sc_guard_let_go(address, bytes); /* the driver could not pin protected pages */
     if (sc_active() && sc_track_is_held(&sc_track, (uintptr_t)address, bytes))
         sc_reaper_settle((uintptr_t)address, bytes);
+    if (sc_active() && sc_track_is_unregistered(&sc_track, (uintptr_t)address, bytes)) {
+        sc_track_forget_graph_holds(&sc_track, (uintptr_t)address, bytes);
+        sc_reaper_give_back_pinned();
+    }
 }
 
 #define REGISTER(symbol)                                                                           \
@@ -202,11 +206,28 @@ SC_DEFINE(cuMemFreeHost, (void *address),
               sc_track_is_freed(&sc_track, (uintptr_t)address)) return CUDA_ERROR_INVALID_VALUE;
           (void)REAL; return give_back_now(&giving, &range, sc_pinned_free);)
 
+/* A launch whose memory is not registered any more fails, and takes the context with it. The
+ * registration stays for as long as a graph names the memory; it ends inside the program's own
+ * waits, as frees of pinned memory do. */
+static bool unregister_is_kept(const struct giving_back *giving, const struct sc_range_info *range)
+{
+    if (!sc_track_graph_names(&sc_track, range->address, range->size_bytes))
+        return false;
+    struct sc_take_down taken = take_down(giving, range, SC_HOLD_UNREGISTER);
+    if (!taken.held)
+        return false;
+    wait_as_the_driver_does();
+    sc_track_remove_range(&sc_track, range->address);
+    sc_guard_apply();
+    return true;
+}
+
 SC_DEFINE(cuMemHostUnregister, (void *address),
           if (sc_pinned_end((uintptr_t)address)) return CUDA_ERROR_INVALID_VALUE;
           struct giving_back giving = {address, SC_REGISTERED, {API, SC_SITE(), NULL}};
           struct sc_range_info range = range_of(&giving);
           if (range.range) wait_before_unregister(&giving, &range);
+          if (range.range && unregister_is_kept(&giving, &range)) return CUDA_SUCCESS;
           return give_back_now(&giving, &range, REAL);)
 
 /* Managed memory is forgotten before the driver could hand its address out again. */
@@ -222,6 +243,21 @@ SC_DEFINE(
 
 SC_DEFINE(cuMemAlloc_v2, (CUdeviceptr * address, size_t bytes),
           return SC_PERMITTED(REAL(address, bytes));)
+
+/* Others that no capture permits, and that have nothing to do with copies. */
+SC_DEFINE(cuArrayCreate_v2, (CUarray * array, const CUDA_ARRAY_DESCRIPTOR *descriptor),
+          return SC_PERMITTED(REAL(array, descriptor));)
+
+SC_DEFINE(cuArray3DCreate_v2, (CUarray * array, const CUDA_ARRAY3D_DESCRIPTOR *descriptor),
+          return SC_PERMITTED(REAL(array, descriptor));)
+
+SC_DEFINE(cuModuleUnload, (CUmodule module), return SC_PERMITTED(REAL(module));)
+
+SC_DEFINE(cuMemPoolCreate, (CUmemoryPool * pool, const CUmemPoolProps *properties),
+          return SC_PERMITTED(REAL(pool, properties));)
+
+SC_DEFINE(cuMemPoolTrimTo, (CUmemoryPool pool, size_t bytes),
+          return SC_PERMITTED(REAL(pool, bytes));)
 
 SC_DEFINE(cuMemAllocPitch_v2,
           (CUdeviceptr * address, size_t *pitch, size_t width, size_t height, unsigned element),

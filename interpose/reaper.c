@@ -77,8 +77,7 @@ static struct timespec deadline_in(uint64_t wait_ns)
 static void judge(const struct verdict *verdict)
 {
     struct sc_hazard hazard = verdict->hazard;
-    if (verdict->ticket.stream)
-        hazard.certainty = sc_marks_ask(&verdict->ticket) ? SC_LATENT : SC_OBSERVED;
+    hazard.certainty = sc_marks_ask(&verdict->ticket) ? SC_LATENT : SC_OBSERVED;
     sc_report_hazard(&hazard);
 }
 
@@ -126,6 +125,7 @@ static bool give_back(const struct sc_release *release)
     case SC_HOLD_WAIT:
         return true;
     case SC_HOLD_FREE_PINNED:
+    case SC_HOLD_UNREGISTER:
         break;
     }
     return false;
@@ -134,11 +134,14 @@ static bool give_back(const struct sc_release *release)
 /* The calling thread's current context is the one that the program has just waited for. */
 static bool give_back_pinned(const struct sc_release *release, const struct sc_context *context)
 {
-    if (release->kind != SC_HOLD_FREE_PINNED || release->context != context->legacy)
+    if (!sc_hold_needs_program(release->kind) || release->context != context->legacy)
         return false;
     struct sc_relaxed relaxed = sc_relaxed_begin();
     sc_inside++;
-    sc_pinned_free((void *)release->address);
+    if (release->kind == SC_HOLD_UNREGISTER)
+        sc_real.cuMemHostUnregister((void *)release->address);
+    else
+        sc_pinned_free((void *)release->address);
     sc_inside--;
     sc_relaxed_end(&relaxed);
     return true;
@@ -319,6 +322,13 @@ void sc_reaper_judge(const struct sc_hazard *hazard, const struct sc_ticket *tic
     if (!queued && sc_options.halt_on_error)
         abort();
     errno = saved;
+}
+
+void sc_reaper_report(const struct sc_hazard *hazard)
+{
+    sc_report_hazard(hazard);
+    if (sc_options.halt_on_error)
+        abort();
 }
 
 struct awaited {

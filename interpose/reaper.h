@@ -16,10 +16,13 @@
 
 #include "track/track.h"
 
-/* A hazard with the operation that it depends on; the reaper fills in the certainty (not where the
- * ticket names no stream). Waits until it
+/* A hazard with the operation that it depends on; the reaper fills in the certainty. Waits until it
  * is on disk with halt_on_error=1, and then aborts; otherwise returns at once. */
 void sc_reaper_judge(const struct sc_hazard *hazard, const struct sc_ticket *ticket);
+
+/* One that is certain: it is on disk on return, or with halt_on_error=1 the process ends. Not in a
+ * libc hook. */
+void sc_reaper_report(const struct sc_hazard *hazard);
 
 /* Gives the verdicts that are still due, on the calling thread: before it waits for the device,
  * after which an operation that was running would look as if it had been complete. One load when

@@ -444,9 +444,10 @@ static void bury(void *unused, struct sc_stream_record *stream)
  * address later would wait for that. */
 static void end_pinned_holds(const struct sc_context *context)
 {
+    sc_track_forget_graph_holds(&sc_track, 0, SIZE_MAX);
     struct sc_release release = sc_track_take_ready(&sc_track, 0);
     while (release.hold) {
-        if (release.kind == SC_HOLD_FREE_PINNED && release.context == context->legacy)
+        if (sc_hold_needs_program(release.kind) && release.context == context->legacy)
             sc_track_end_hold(&sc_track, release.hold);
         else
             sc_track_put_back(&sc_track, release.hold);

@@ -35,14 +35,24 @@ WORK(cuLaunchCooperativeKernel, SC_WORK_MAY_WRITE,
       unsigned shared, CUstream hStream, void **parameters),
      (f, gx, gy, gz, bx, by, bz, shared, hStream, parameters))
 
-WORK(cuMemAllocAsync, SC_WORK_QUIET, (CUdeviceptr * address, size_t bytes, CUstream hStream),
-     (address, bytes, hStream))
+/* Elsewhere than in a capture, stream-ordered allocation is among the calls that break one. */
+#define ALLOCATION(symbol, parameters, arguments)                                                  \
+    SC_DEFINE2(symbol, _ptsz, parameters, struct sc_detour detour;                                 \
+               sc_detour_begin(&detour, API, SC_SITE(), &hStream, per_thread);                     \
+               sc_work_begin(hStream, per_thread, SC_WORK_QUIET);                                  \
+               bool plain = detour.context || !sc_captures_open() ||                               \
+                            sc_issue_is_captured(hStream, per_thread);                             \
+               CUresult result = plain ? REAL arguments : SC_PERMITTED(REAL arguments);            \
+               return sc_detour_end(&detour, result);)
 
-WORK(cuMemAllocFromPoolAsync, SC_WORK_QUIET,
-     (CUdeviceptr * address, size_t bytes, CUmemoryPool pool, CUstream hStream),
-     (address, bytes, pool, hStream))
+ALLOCATION(cuMemAllocAsync, (CUdeviceptr * address, size_t bytes, CUstream hStream),
+           (address, bytes, hStream))
 
-WORK(cuMemFreeAsync, SC_WORK_QUIET, (CUdeviceptr address, CUstream hStream), (address, hStream))
+ALLOCATION(cuMemAllocFromPoolAsync,
+           (CUdeviceptr * address, size_t bytes, CUmemoryPool pool, CUstream hStream),
+           (address, bytes, pool, hStream))
+
+ALLOCATION(cuMemFreeAsync, (CUdeviceptr address, CUstream hStream), (address, hStream))
 
 #define VALUE(symbol, work, type)                                                                  \
     WORK(symbol, work, (CUstream hStream, CUdeviceptr address, type value, unsigned flags),        \

@@ -110,6 +110,8 @@ static void note_flags(struct sc_graph *graph, const struct sc_graph_use *use)
 {
     graph->has_freed |= use->freed;
     graph->has_stack |= use->kind == SC_STACK;
+    graph->waits |= use->direction == SC_D2H && !use->disabled &&
+                    (use->kind == SC_STACK || use->kind == SC_PAGEABLE);
 }
 
 bool sc_graphs_add(struct sc_graphs *graphs, uintptr_t handle, const struct sc_graph_use *use)
@@ -138,7 +140,7 @@ static void refresh(struct sc_graphs *graphs, uint32_t id)
     struct sc_graph *graph = sc_graphs_at(graphs, id);
     bool was_merged = graph->merged.list != NULL;
     drop_intervals(graphs, graph);
-    graph->has_freed = graph->has_stack = false;
+    graph->has_freed = graph->has_stack = graph->waits = false;
     for (uint32_t i = 0; i < graph->uses.count; i++) {
         note_flags(graph, &graph->uses.list[i]);
         if (!was_merged)
@@ -286,8 +288,9 @@ const struct sc_graph_use *sc_graphs_same_use(struct sc_graphs *graphs, uintptr_
         return NULL;
     struct sc_graph *graph = sc_graphs_at(graphs, id);
     const struct sc_graph_uses *uses = &graph->uses;
+    uint32_t start = graph->last_found;
     for (uint32_t i = 1; i <= uses->count; i++) {
-        uint32_t at = (graph->last_found + i) % uses->count;
+        uint32_t at = (start + i) % uses->count;
         const struct sc_graph_use *known = &uses->list[at];
         graph->last_found = at;
         if (known->shape.address == use->shape.address && known->direction == use->direction &&

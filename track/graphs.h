@@ -44,6 +44,7 @@ struct sc_graph {
     uint32_t first_interval;
     uint32_t last_found; /* where the next look-up begins */
     bool has_freed, has_stack;
+    bool waits; /* it copies into pageable memory, so that a launch returns when it is complete */
     struct sc_ticket last; /* an operation of its last launch; stream 0: none */
 };
 

@@ -29,7 +29,7 @@ static size_t bytes_of(const struct sc_hold *hold)
 
 static size_t held_bytes_of(const struct sc_hold *hold)
 {
-    return hold->kind == SC_HOLD_WAIT ? 0 : bytes_of(hold);
+    return hold->kind == SC_HOLD_WAIT || hold->kind == SC_HOLD_UNREGISTER ? 0 : bytes_of(hold);
 }
 
 static uintptr_t address_of(const struct sc_hold *hold)

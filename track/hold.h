@@ -17,8 +17,15 @@ enum sc_hold_kind {
     SC_HOLD_FREE,
     SC_HOLD_UNMAP,
     SC_HOLD_FREE_PINNED,
-    SC_HOLD_WAIT, /* holds nothing back: a thread waits for its end; counts no bytes */
+    SC_HOLD_UNREGISTER, /* the memory itself is still the program's */
+    SC_HOLD_WAIT,       /* holds nothing back: a thread waits for its end; counts no bytes */
 };
+
+/* Given back inside the program's own waits for the context, and not by the reaper. */
+static inline bool sc_hold_needs_program(enum sc_hold_kind kind)
+{
+    return kind == SC_HOLD_FREE_PINNED || kind == SC_HOLD_UNREGISTER;
+}
 
 enum { SC_HOLD_TICKETS_MAX = 4096 };
 

@@ -773,14 +773,15 @@ void sc_track_graph_note_freed(struct sc_track *track, uintptr_t address, size_t
     unlock(track);
 }
 
-void *sc_track_graph_saved(struct sc_track *track, uintptr_t handle, uintptr_t node)
+void *sc_track_graph_saved(struct sc_track *track, uintptr_t handle, uintptr_t node,
+                           enum sc_direction direction)
 {
     void *saved = NULL;
     lock(track);
     uint32_t id = sc_graphs_find(&track->graphs, handle);
     for (uint32_t i = 0; id && i < sc_graphs_at(&track->graphs, id)->uses.count; i++) {
         const struct sc_graph_use *use = &sc_graphs_at(&track->graphs, id)->uses.list[i];
-        if (use->node == node && use->saved)
+        if (use->node == node && use->direction == direction && use->saved)
             saved = use->saved;
     }
     unlock(track);
@@ -904,7 +905,7 @@ bool sc_track_reaper_has_work(struct sc_track *track)
     bool work = sc_track_awaited(track, NULL, 0) != 0;
     lock(track);
     for (uint32_t id = track->holds.oldest; id && !work; id = sc_holds_at(&track->holds, id)->next)
-        work = sc_holds_at(&track->holds, id)->kind != SC_HOLD_FREE_PINNED &&
+        work = !sc_hold_needs_program(sc_holds_at(&track->holds, id)->kind) &&
                !sc_holds_wait_for_graph(&track->holds, sc_holds_at(&track->holds, id));
     unlock(track);
     return work;
@@ -913,7 +914,7 @@ bool sc_track_reaper_has_work(struct sc_track *track)
 static bool note_reaped(void *context, uint32_t id)
 {
     struct range_search *search = context;
-    if (sc_holds_at(&search->track->holds, id)->kind != SC_HOLD_FREE_PINNED)
+    if (!sc_hold_needs_program(sc_holds_at(&search->track->holds, id)->kind))
         search->found = id;
     return !search->found;
 }
@@ -926,6 +927,14 @@ bool sc_track_is_held(struct sc_track *track, uintptr_t address, size_t size_byt
                             &search);
     unlock(track);
     return search.found != 0;
+}
+
+static bool note_unregistered(void *context, uint32_t id)
+{
+    struct range_search *search = context;
+    if (sc_holds_at(&search->track->holds, id)->kind == SC_HOLD_UNREGISTER)
+        search->found = id;
+    return !search->found;
 }
 
 struct held_search {
@@ -952,6 +961,16 @@ static bool is_held_as(struct sc_track *track, uintptr_t address, unsigned kinds
     sc_grid_overlaps_locked(&track->holds.grid, address, 1, note_held, &search);
     unlock(track);
     return search.found;
+}
+
+bool sc_track_is_unregistered(struct sc_track *track, uintptr_t address, size_t size_bytes)
+{
+    struct range_search search = {.track = track};
+    lock(track);
+    sc_grid_overlaps_locked(&track->holds.grid, address, size_bytes ? size_bytes : 1,
+                            note_unregistered, &search);
+    unlock(track);
+    return search.found != 0;
 }
 
 bool sc_track_is_freed(struct sc_track *track, uintptr_t address)

@@ -219,8 +219,9 @@ void sc_track_graph_merge(struct sc_track *track, uintptr_t handle);
 bool sc_track_graph_remove(struct sc_track *track, uintptr_t handle);
 /* Fills in where the use came from, and whether its memory was freed since. */
 void sc_track_graph_recognise(struct sc_track *track, uintptr_t handle, struct sc_graph_use *use);
-/* The copy that the node reads instead of a stack, or NULL. */
-void *sc_track_graph_saved(struct sc_track *track, uintptr_t handle, uintptr_t node);
+/* The copy that the node uses instead of a stack, or NULL. */
+void *sc_track_graph_saved(struct sc_track *track, uintptr_t handle, uintptr_t node,
+                           enum sc_direction direction);
 /* The graph that knows the node, or 0. */
 uintptr_t sc_track_graph_of_node(struct sc_track *track, uintptr_t node);
 /* Is memory there held because a graph names it? */
@@ -261,6 +262,8 @@ bool sc_track_has_holds(struct sc_track *track);
 bool sc_track_reaper_has_work(struct sc_track *track);
 /* Does a hold that the reaper ends (not one of pinned memory) overlap the interval? */
 bool sc_track_is_held(struct sc_track *track, uintptr_t address, size_t size_bytes);
+/* Is memory there still registered that the program has unregistered? */
+bool sc_track_is_unregistered(struct sc_track *track, uintptr_t address, size_t size_bytes);
 /* Is `address` the start of a block whose free is held? */
 bool sc_track_is_freed(struct sc_track *track, uintptr_t address);
 

@@ -52,7 +52,7 @@ static enum plan plan_copy(enum sim_manner manner, const struct sim_range *src,
         }
         return from_pageable && !sim_is_host(dst) ? PLAN_STAGE : PLAN_WAIT;
     case MANNER_NODE:
-        return from_pageable ? PLAN_STAGE : PLAN_LATE;
+        return to_pageable ? PLAN_WAIT : from_pageable ? PLAN_STAGE : PLAN_LATE;
     case MANNER_BATCH_DURING:
         if (sim_is_host(src) && !from_pageable) {
             return PLAN_WAIT;
@@ -110,10 +110,11 @@ static CUresult stage(struct sim_copy *c)
     return CUDA_SUCCESS;
 }
 
-CUresult sim_copy_bind_node_locked(struct sim_copy *copy)
+CUresult sim_copy_bind_node_locked(struct sim_copy *copy, bool *waits)
 {
     enum plan plan;
     CUresult result = bind_locked(copy, MANNER_NODE, &plan);
+    *waits = *waits || (result == CUDA_SUCCESS && plan == PLAN_WAIT);
     return result == CUDA_SUCCESS && plan == PLAN_STAGE ? stage(copy) : result;
 }
 

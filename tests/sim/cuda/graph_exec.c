@@ -63,8 +63,13 @@ static CUresult instantiate(CUgraphExec *out, CUgraph graph, unsigned long long 
     if (!out || !graph || graph->magic != MAGIC_GRAPH) {
         return CUDA_ERROR_INVALID_VALUE;
     }
-    CUresult result = CUDA_ERROR_OUT_OF_MEMORY;
     sim_lock();
+    CUresult unsafe = sim_capture_unsafe_locked();
+    if (unsafe != CUDA_SUCCESS) {
+        sim_unlock();
+        return unsafe;
+    }
+    CUresult result = CUDA_ERROR_OUT_OF_MEMORY;
     CUgraph copy = sim_graph_clone_locked(graph);
     CUgraphExec exec = copy ? sim_slab_take_locked(&execs) : NULL;
     if (exec && sort_locked(copy)) {
@@ -136,6 +141,11 @@ SIM_API(cuGraphExecDestroy, (CUgraphExec hGraphExec), hGraphExec)
         return CUDA_ERROR_INVALID_VALUE;
     }
     sim_lock();
+    CUresult unsafe = sim_capture_unsafe_locked();
+    if (unsafe != CUDA_SUCCESS) {
+        sim_unlock();
+        return unsafe;
+    }
     if (hGraphExec->recent.stream) {
         sim_stream_unref_locked(hGraphExec->recent.stream);
     }
@@ -146,14 +156,15 @@ SIM_API(cuGraphExecDestroy, (CUgraphExec hGraphExec), hGraphExec)
     return CUDA_SUCCESS;
 }
 
-static CUresult launch_nodes_locked(CUgraph graph, CUstream stream);
+static CUresult launch_nodes_locked(CUgraph graph, CUstream stream, bool *waits);
 
-static CUresult launch_work_locked(CUgraphNode node, CUstream stream)
+static CUresult launch_work_locked(CUgraphNode node, CUstream stream, bool *waits)
 {
     struct sim_work work = node->work;
     CUresult result = CUDA_SUCCESS;
     if (work.kind == WORK_COPY) {
-        result = sim_copy_empty(&work.copy) ? CUDA_SUCCESS : sim_copy_bind_node_locked(&work.copy);
+        result = sim_copy_empty(&work.copy) ? CUDA_SUCCESS
+                                            : sim_copy_bind_node_locked(&work.copy, waits);
     } else if (work.kind == WORK_FILL) {
         bool pinned;
         result = sim_fill_bind_locked(&work.fill, &pinned);
@@ -161,7 +172,7 @@ static CUresult launch_work_locked(CUgraphNode node, CUstream stream)
     return result ? result : sim_stream_work_locked(stream, &work, NULL);
 }
 
-static CUresult launch_node_locked(CUgraphNode node, CUstream stream)
+static CUresult launch_node_locked(CUgraphNode node, CUstream stream, bool *waits)
 {
     if (node->disabled) {
         return CUDA_SUCCESS;
@@ -172,9 +183,9 @@ static CUresult launch_node_locked(CUgraphNode node, CUstream stream)
     case CU_GRAPH_NODE_TYPE_KERNEL:
     case CU_GRAPH_NODE_TYPE_HOST:
     case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP:
-        return launch_work_locked(node, stream);
+        return launch_work_locked(node, stream, waits);
     case CU_GRAPH_NODE_TYPE_GRAPH:
-        return launch_nodes_locked(node->params.child, stream);
+        return launch_nodes_locked(node->params.child, stream, waits);
     case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
         return sim_event_record_locked(node->params.event, stream);
     case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
@@ -184,17 +195,17 @@ static CUresult launch_node_locked(CUgraphNode node, CUstream stream)
     }
 }
 
-static CUresult launch_nodes_locked(CUgraph graph, CUstream stream)
+static CUresult launch_nodes_locked(CUgraph graph, CUstream stream, bool *waits)
 {
     CUresult result = CUDA_SUCCESS;
     for (CUgraphNode n = graph->first; n && result == CUDA_SUCCESS; n = n->next) {
-        result = launch_node_locked(n, stream);
+        result = launch_node_locked(n, stream, waits);
     }
     return result;
 }
 
 /* A marker before the nodes waits for the launch before this one, a marker behind them is what
- * the next launch waits for. */
+ * the next launch waits for. With a copy into pageable memory among them the call waits, too. */
 static CUresult launch_locked(CUgraphExec exec, CUstream stream)
 {
     struct sim_op *first = sim_op_new_locked();
@@ -209,8 +220,12 @@ static CUresult launch_locked(CUgraphExec exec, CUstream stream)
     sim_stream_ref_locked(stream);
     exec->recent.stream = stream;
     sim_stream_issue_locked(stream, first);
-    CUresult result = launch_nodes_locked(exec->graph, stream);
+    bool waits = false;
+    CUresult result = launch_nodes_locked(exec->graph, stream, &waits);
     CUresult marked = sim_stream_work_locked(stream, &mark, &exec->recent.seq);
+    if (waits && result == CUDA_SUCCESS && marked == CUDA_SUCCESS) {
+        sim_stream_wait_locked(stream, exec->recent.seq);
+    }
     return result ? result : marked;
 }
 

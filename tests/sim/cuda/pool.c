@@ -38,6 +38,13 @@ CUmemoryPool sim_pool_default(CUdevice device)
     return pool;
 }
 
+/* Outside of the captured streams these calls break a capture as the plain ones do. */
+static CUresult enter_locked(CUstream handle, CUstream dflt, CUstream *stream)
+{
+    CUresult result = sim_stream_enter_locked(handle, dflt, stream);
+    return result == CUDA_SUCCESS && !(*stream)->capture ? sim_capture_unsafe_locked() : result;
+}
+
 static CUresult allocate(CUdeviceptr *dptr, size_t size, CUmemoryPool pool, CUstream dflt,
                          CUstream handle)
 {
@@ -46,7 +53,7 @@ static CUresult allocate(CUdeviceptr *dptr, size_t size, CUmemoryPool pool, CUst
         return CUDA_ERROR_INVALID_VALUE;
     }
     sim_lock();
-    CUresult result = sim_stream_enter_locked(handle, dflt, &stream);
+    CUresult result = enter_locked(handle, dflt, &stream);
     if (result == CUDA_SUCCESS) {
         CUdevice device = stream->context->device;
         pool = pool ? pool : current_pools[device] ? current_pools[device] : &default_pools[device];
@@ -90,7 +97,7 @@ SIM_API_PTSZ(cuMemFreeAsync, (CUdeviceptr dptr, CUstream hStream), dptr, hStream
     CUstream stream;
     struct sim_range range;
     sim_lock();
-    CUresult result = sim_stream_enter_locked(hStream, dflt, &stream);
+    CUresult result = enter_locked(hStream, dflt, &stream);
     if (result == CUDA_SUCCESS) {
         sim_memory_find_locked((uintptr_t)dptr, &range);
         if (range.kind != MEMORY_DEVICE || range.base != dptr) {
@@ -144,15 +151,24 @@ SIM_API(cuDeviceSetMemPool, (CUdevice dev, CUmemoryPool pool), dev, pool)
     return CUDA_SUCCESS;
 }
 
+static CUresult capture_refuses(void)
+{
+    sim_lock();
+    CUresult result = sim_capture_unsafe_locked();
+    sim_unlock();
+    return result;
+}
+
 SIM_API(cuMemPoolCreate, (CUmemoryPool * pool, const CUmemPoolProps *poolProps), pool, poolProps)
 {
     if (!pool || !poolProps || poolProps->location.type != CU_MEM_LOCATION_TYPE_DEVICE ||
         !valid_device(poolProps->location.id)) {
         return CUDA_ERROR_INVALID_VALUE;
     }
-    CUmemoryPool made = calloc(1, sizeof *made);
+    CUresult unsafe = capture_refuses();
+    CUmemoryPool made = unsafe ? NULL : calloc(1, sizeof *made);
     if (!made) {
-        return CUDA_ERROR_OUT_OF_MEMORY;
+        return unsafe ? unsafe : CUDA_ERROR_OUT_OF_MEMORY;
     }
     made->magic = MAGIC_POOL;
     made->device = poolProps->location.id;
@@ -179,7 +195,7 @@ SIM_API(cuMemPoolDestroy, (CUmemoryPool pool), pool)
 SIM_API(cuMemPoolTrimTo, (CUmemoryPool pool, size_t minBytesToKeep), pool, minBytesToKeep)
 {
     (void)minBytesToKeep;
-    return pool && pool->magic == MAGIC_POOL ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    return pool && pool->magic == MAGIC_POOL ? capture_refuses() : CUDA_ERROR_INVALID_VALUE;
 }
 
 SIM_API(cuMemPoolSetAttribute, (CUmemoryPool pool, CUmemPool_attribute attr, void *value), pool,

@@ -80,6 +80,7 @@ static bool forget(const struct sc_stream_record *stream)
 void sc_captures_ended(struct sc_stream_record *stream)
 {
     int saved = errno;
+    sc_streams_captures_changed();
     if (sc_captures_open() && (stream->gone || !sc_streams_is_capturing(stream)) && forget(stream))
         sc_detours_settle(stream->context);
     errno = saved;

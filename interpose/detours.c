@@ -126,6 +126,7 @@ static bool order_before(struct sc_context *context)
         come_after_legacy(context, &edges);
         sc_streams_each(context, come_after, &edges);
         tell_order(edges.event, context->legacy, context->detour_stream->id);
+        sc_pending_work(context->detour_stream); /* what it waits for may still fill a source */
     }
     pthread_mutex_unlock(&context->detour_lock);
     sc_relaxed_end(&relaxed);

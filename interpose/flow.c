@@ -66,6 +66,7 @@ static CUresult capture_begun(struct sc_stream_record *stream, CUresult result,
 {
     if (!stream)
         return result;
+    sc_streams_captures_changed();
     pthread_mutex_unlock(&stream->lock);
     if (result == CUDA_SUCCESS)
         sc_captures_began(stream, mode, call->api, call->site);
@@ -87,6 +88,7 @@ BEGIN_CAPTURE(cuStreamBeginCaptureToGraph, mode,
 
 static CUresult capture_ended(CUresult result, struct sc_stream_record *stream, uintptr_t graph)
 {
+    sc_streams_captures_changed();
     if (!stream)
         return result;
     sc_captures_ended(stream);
@@ -153,6 +155,8 @@ static bool joining(struct sc_stream_record *stream)
 static CUresult waited(CUresult result, struct sc_stream_record *stream, CUevent event,
                        bool may_join)
 {
+    if (sc_captures_open())
+        sc_streams_captures_changed();
     bool captured = may_join && sc_streams_is_capturing(stream);
     if (may_join)
         pthread_mutex_unlock(&stream->lock);

@@ -8,6 +8,7 @@
 #include "interpose/detours.h"
 #include "interpose/hazards.h"
 #include "interpose/issue.h"
+#include "interpose/launches.h"
 #include "interpose/marks.h"
 #include "interpose/process.h"
 #include "interpose/reaper.h"
@@ -21,19 +22,27 @@
 /* ---- captures ---- */
 
 /* Both forms answer with the graph; the newer one asks for edges as well. */
-uintptr_t sc_graphs_captured_into(struct sc_stream_record *stream)
+static uintptr_t ask_graph(CUstream handle)
 {
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
     CUgraph graph = NULL;
     CUresult result = CUDA_ERROR_NOT_SUPPORTED;
     if (sc_real.cuStreamGetCaptureInfo_v3)
-        result = sc_real.cuStreamGetCaptureInfo_v3(stream->handle, &status, NULL, &graph, NULL,
-                                                   NULL, NULL);
+        result = sc_real.cuStreamGetCaptureInfo_v3(handle, &status, NULL, &graph, NULL, NULL, NULL);
     else if (sc_real.cuStreamGetCaptureInfo_v2)
-        result =
-            sc_real.cuStreamGetCaptureInfo_v2(stream->handle, &status, NULL, &graph, NULL, NULL);
+        result = sc_real.cuStreamGetCaptureInfo_v2(handle, &status, NULL, &graph, NULL, NULL);
     return result == CUDA_SUCCESS && status == CU_STREAM_CAPTURE_STATUS_ACTIVE ? (uintptr_t)graph
                                                                                : 0;
+}
+
+uintptr_t sc_graphs_captured_into(struct sc_stream_record *stream)
+{
+    uint64_t epoch = sc_streams_capture_epoch();
+    if (atomic_load_explicit(&stream->graph_epoch, memory_order_acquire) != epoch) {
+        atomic_store_explicit(&stream->graph, ask_graph(stream->handle), memory_order_relaxed);
+        atomic_store_explicit(&stream->graph_epoch, epoch, memory_order_release);
+    }
+    return atomic_load_explicit(&stream->graph, memory_order_relaxed);
 }
 
 void sc_graphs_capture_failed(uintptr_t graph)
@@ -55,7 +64,7 @@ static struct sc_hazard_copy describe_call(const struct sc_graph_call *call,
         .size_bytes = sc_shape_hull_bytes(shape),
         .stream = call->stream,
         .thread = sc_thread_id(),
-        .time_ns = sc_now_ns(),
+        .time_ns = sc_ticks_to_ns(sc_ticks()),
         .stack = sc_unwind_here(call->site),
     };
 }
@@ -88,7 +97,12 @@ static struct sc_graph_use bare_use(uintptr_t node, enum sc_direction direction,
                                     const struct sc_shape *shape, enum sc_buffer_kind kind)
 {
     return (struct sc_graph_use){
-        .node = node, .shape = *shape, .direction = direction, .kind = kind};
+        .node = node,
+        .shape = *shape,
+        .direction = direction,
+        .kind = kind,
+        .range = sc_track_find_range(&sc_track, shape->address).range,
+    };
 }
 
 /* Where the call made or changed a node. */
@@ -236,6 +250,8 @@ SC_DEFINE(cuGraphClone, (CUgraph * clone, CUgraph original),
 
 static CUresult destroyed(CUresult result, const void *handle)
 {
+    if (result == CUDA_SUCCESS && sc_active())
+        sc_launches_forget(handle);
     if (result == CUDA_SUCCESS && sc_active() &&
         sc_track_graph_remove(&sc_track, (uintptr_t)handle))
         sc_reaper_wake();
@@ -459,7 +475,7 @@ static void redirect_nodes(struct detached *detached, uintptr_t graph, CUgraph n
         sc_pages_unmap(nodes, count * sizeof *nodes);
 }
 
-static bool frame_lives(const struct sc_graph_use *use)
+bool sc_graphs_frame_lives(const struct sc_graph_use *use)
 {
     uintptr_t found = 0;
     uintptr_t here = (uintptr_t)__builtin_frame_address(0);
@@ -470,10 +486,9 @@ static bool frame_lives(const struct sc_graph_use *use)
            (sc_peek(&found, use->return_slot, sizeof found) && found == use->return_address);
 }
 
-/* The copy follows the stack for as long as the frame lives. */
-static bool refresh(const struct sc_graph_use *use)
+bool sc_graphs_refresh(const struct sc_graph_use *use)
 {
-    bool lives = frame_lives(use);
+    bool lives = sc_graphs_frame_lives(use);
     if (lives && use->saved && use->direction == SC_H2D)
         sc_peek(use->saved, use->shape.address, use->shape.width_bytes);
     return lives;
@@ -488,7 +503,7 @@ static struct detached detach_from_stacks(CUgraph graph)
     const struct sc_graph_uses *uses = &sc_graphs_at(&sc_track.graphs, id)->uses;
     for (uint32_t i = 0; i < uses->count; i++)
         if (uses->list[i].kind == SC_STACK)
-            refresh(&uses->list[i]);
+            sc_graphs_refresh(&uses->list[i]);
     detached.list = sc_pages_map(detached.capacity * sizeof *detached.list);
     if (detached.list)
         redirect_nodes(&detached, (uintptr_t)graph, graph, 0);
@@ -612,162 +627,3 @@ SC_DEFINE(cuGraphNodeSetEnabled, (CUgraphExec exec, CUgraphNode node, unsigned e
           if (result == CUDA_SUCCESS && sc_active())
               sc_track_graph_enable_node(&sc_track, (uintptr_t)exec, (uintptr_t)node, enabled);
           return result;)
-
-/* ---- launches ---- */
-
-struct launch {
-    struct sc_graph *graph;
-    const char *api;
-    void *site;
-    CUstream stream;
-    bool per_thread;
-};
-
-static void report_use(const struct launch *launch, enum sc_hazard_code code, enum sc_action action,
-                       const struct sc_graph_use *use)
-{
-    sc_hazards_report_graph(code, action, use,
-                            &(struct sc_culprit){launch->api, launch->site, NULL});
-}
-
-/* Held memory still has what the program left in it; what was not held is reported. */
-static void report_freed(const struct launch *launch)
-{
-    for (uint32_t i = 0; i < launch->graph->uses.count; i++) {
-        const struct sc_graph_use *use = &launch->graph->uses.list[i];
-        if (!use->freed || use->disabled)
-            continue;
-        bool held = sc_track_holds_for_graph(&sc_track, use->shape.address);
-        report_use(launch, SC401, held ? SC_ACTION_HELD : SC_ACTION_REPORTED, use);
-    }
-}
-
-static void look_at_stacks(const struct launch *launch)
-{
-    for (uint32_t i = 0; i < launch->graph->uses.count; i++) {
-        const struct sc_graph_use *use = &launch->graph->uses.list[i];
-        if (use->kind != SC_STACK || use->disabled)
-            continue;
-        if (!refresh(use))
-            report_use(launch, SC402, use->saved ? SC_ACTION_SNAPSHOTTED : SC_ACTION_REPORTED, use);
-    }
-}
-
-/* `issued` false: what the launch has to be ordered after; true: it is in flight. */
-static void each_use(const struct launch *launch, bool issued)
-{
-    const struct sc_graph_uses *merged = &launch->graph->merged;
-    for (uint32_t i = 0; i < merged->count; i++) {
-        const struct sc_graph_use *use = &merged->list[i];
-        struct sc_issue issue;
-        sc_issue_begin(&issue, launch->api, launch->stream, launch->per_thread, launch->site);
-        if (!issue.stream)
-            return;
-        if (use->freed)
-            sc_issue_pageable(&issue, use->direction, (const void *)use->shape.address,
-                              sc_shape_hull_bytes(&use->shape));
-        else
-            sc_issue_host_shape(&issue, use->direction, &use->shape);
-        issue.joins_stream = false;
-        sc_issue_of_graph(&issue, use->unjudged);
-        if (!issued)
-            sc_issue_ready(&issue);
-        else
-            sc_issue_end(&issue, CUDA_SUCCESS);
-        if (issued && use->freed && issue.count)
-            sc_track_hold_longer(&sc_track, use->shape.address, sc_shape_hull_bytes(&use->shape),
-                                 &issue.ops[0].ticket);
-        if (issued && issue.count)
-            launch->graph->last = issue.ops[0].ticket;
-    }
-}
-
-/* The driver begins a launch of an exec when its former one is complete, on whatever stream. */
-static void come_after_last_launch(const struct launch *launch,
-                                   const struct sc_stream_record *stream)
-{
-    const struct sc_ticket *last = &launch->graph->last;
-    if (stream && last->stream && last->stream != stream->id)
-        sc_track_order_after(&sc_track, stream->id, last);
-}
-
-static struct sc_graph *graph_of(CUgraphExec exec)
-{
-    uint32_t id = sc_active() ? sc_graphs_find(&sc_track.graphs, (uintptr_t)exec) : 0;
-    return id ? sc_graphs_at(&sc_track.graphs, id) : NULL;
-}
-
-/* A launch with host memory is an operation itself: no mark is wanted before it. */
-static void note_work(const struct launch *launch, struct sc_stream_record *stream)
-{
-    if (!launch->graph)
-        sc_marks_before_work(stream);
-    sc_pending_work(stream);
-    sc_track_work(&sc_track, stream->id);
-}
-
-/* On a capturing stream it makes a child node. */
-static void launch_begins(struct launch *launch, CUgraphExec exec)
-{
-    struct sc_stream_record *stream =
-        sc_active() ? sc_streams_find(launch->stream, launch->per_thread) : NULL;
-    if (!stream)
-        return;
-    if (sc_streams_is_capturing(stream)) {
-        uintptr_t graph = graph_of(exec) ? sc_graphs_captured_into(stream) : 0;
-        if (graph)
-            sc_track_graph_add_all(&sc_track, graph, (uintptr_t)exec);
-        return;
-    }
-    launch->graph = graph_of(exec);
-    note_work(launch, stream);
-    if (!launch->graph)
-        return;
-    int saved = errno;
-    if (launch->graph->has_freed)
-        report_freed(launch);
-    if (launch->graph->has_stack)
-        look_at_stacks(launch);
-    come_after_last_launch(launch, stream);
-    each_use(launch, false);
-    errno = saved;
-}
-
-/* Results for living frames; what was written for others is nobody's. */
-static void bring_results(const struct launch *launch)
-{
-    for (uint32_t i = 0; i < launch->graph->uses.count; i++) {
-        const struct sc_graph_use *use = &launch->graph->uses.list[i];
-        if (use->kind == SC_STACK && use->direction == SC_D2H && use->saved && !use->disabled &&
-            frame_lives(use))
-            memcpy((void *)use->shape.address, use->saved, use->shape.width_bytes);
-    }
-}
-
-/* The launch has waited for its stream. */
-static void know_all(const struct launch *launch)
-{
-    struct sc_sync sync =
-        sc_sync_begin_stream(launch->api, launch->site, launch->stream, launch->per_thread);
-    sc_sync_end(&sync, CUDA_SUCCESS);
-}
-
-static CUresult launch_ended(const struct launch *launch, CUresult result)
-{
-    if (!launch->graph || result != CUDA_SUCCESS)
-        return result;
-    int saved = errno;
-    each_use(launch, true);
-    if (launch->graph->has_stack)
-        bring_results(launch);
-    if (launch->graph->waits)
-        know_all(launch);
-    errno = saved;
-    return result;
-}
-
-SC_DEFINE2(cuGraphLaunch, _ptsz, (CUgraphExec exec, CUstream hStream), struct sc_detour detour;
-           sc_detour_begin(&detour, API, SC_SITE(), &hStream, per_thread);
-           struct launch launch = {NULL, API, SC_SITE(), hStream, per_thread};
-           launch_begins(&launch, exec);
-           return sc_detour_end(&detour, launch_ended(&launch, REAL(exec, hStream)));)

@@ -11,7 +11,6 @@
 #include "interpose/captures.h"
 #include "interpose/guard.h"
 #include "interpose/hazards.h"
-#include "interpose/marks.h"
 #include "interpose/pinned.h"
 #include "interpose/process.h"
 #include "interpose/reaper.h"
@@ -126,12 +125,27 @@ static struct sc_take_down take_down(const struct giving_back *giving,
     return request;
 }
 
-/* Kept for a graph alone: cuMemFreeHost waits for the context, and programs lean on that. */
+static void wait_for_stream(void *unused, struct sc_stream_record *stream)
+{
+    (void)unused;
+    bool own = !stream->owner || stream->owner == sc_thread_id();
+    if (!stream->gone && own && stream->kind != SC_STREAM_LEGACY &&
+        !sc_streams_is_capturing(stream))
+        cuStreamSynchronize(stream->handle);
+}
+
+/* Kept for a graph alone: cuMemFreeHost waits for the context, and programs lean on that. A wait
+ * for the context as a whole would break a capture in it. */
 static void wait_as_the_driver_does(void)
 {
-    struct sc_relaxed relaxed = sc_relaxed_begin();
-    cuCtxSynchronize();
-    sc_relaxed_end(&relaxed);
+    struct sc_context *context = sc_streams_current_context();
+    if (!sc_captures_open()) {
+        cuCtxSynchronize();
+    } else if (context) {
+        CUstreamCaptureMode before = sc_captures_relax();
+        sc_streams_each(context, wait_for_stream, NULL);
+        sc_captures_unrelax(before);
+    }
 }
 
 /* True: in flight, and held. False: the driver frees it now; past max_held its own wait is the

@@ -19,6 +19,7 @@ static struct sc_handles contexts;  /* CUcontext -> struct sc_context * */
 static struct sc_arena arena;
 static struct sc_stream_record *spare;
 static _Atomic bool captures_seen;
+static _Atomic uint64_t capture_epoch = 1;
 static pthread_key_t thread_exit_key;
 
 /* The per-thread default streams of this thread, one for each context that it used. */
@@ -315,9 +316,30 @@ void sc_streams_note_capture(void)
     atomic_store_explicit(&captures_seen, true, memory_order_relaxed);
 }
 
+void sc_streams_captures_changed(void)
+{
+    atomic_fetch_add(&capture_epoch, 1);
+}
+
+uint64_t sc_streams_capture_epoch(void)
+{
+    return atomic_load_explicit(&capture_epoch, memory_order_acquire);
+}
+
+static bool ask_capturing(struct sc_stream_record *stream)
+{
+    uint64_t epoch = sc_streams_capture_epoch();
+    uint64_t known = atomic_load_explicit(&stream->capture_state, memory_order_relaxed);
+    if (sc_likely(known >> 1 == epoch))
+        return known & 1;
+    bool capturing = handle_is_capturing(stream->handle);
+    atomic_store_explicit(&stream->capture_state, epoch << 1 | capturing, memory_order_relaxed);
+    return capturing;
+}
+
 bool sc_streams_is_capturing(struct sc_stream_record *stream)
 {
-    return sc_unlikely(sc_streams_captures_seen()) && handle_is_capturing(stream->handle);
+    return sc_unlikely(sc_streams_captures_seen()) && ask_capturing(stream);
 }
 
 struct sc_stream_record *sc_streams_of_id(uint32_t id)

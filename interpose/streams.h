@@ -61,8 +61,12 @@ struct sc_stream_record {
     struct sc_pending pending;
     _Atomic bool unmarked; /* operations were issued behind the last mark */
     uint64_t marked_ticks;
-    CUevent fence;  /* behind what was issued before its capture, or NULL */
-    bool owes_wait; /* for the context's detour_after, when its capture has ended */
+    /* What the driver said last, each with the epoch of captures in which it said so. */
+    _Atomic uint64_t capture_state; /* epoch, and bit 0: it captures */
+    _Atomic uint64_t graph_epoch;
+    _Atomic uintptr_t graph; /* that its capture adds to */
+    CUevent fence;           /* behind what was issued before its capture, or NULL */
+    bool owes_wait;          /* for the context's detour_after, when its capture has ended */
     unsigned first_mark, mark_count;
     struct sc_mark marks[SC_MARKS_MAX];
     struct sc_stream_record *next_spare;
@@ -79,6 +83,11 @@ struct sc_stream_record *sc_streams_find(CUstream handle, bool per_thread);
 /* Is a capture open on it? Cheap, and always false in a process that never captured. */
 bool sc_streams_is_capturing(struct sc_stream_record *stream);
 void sc_streams_note_capture(void);
+
+/* Streams may capture, or not any more, that did otherwise before: called after each such change.
+ * Until the next one, the driver is asked about a stream only once. */
+void sc_streams_captures_changed(void);
+uint64_t sc_streams_capture_epoch(void);
 bool sc_streams_captures_seen(void);
 
 struct sc_stream_record *sc_streams_of_id(uint32_t id);

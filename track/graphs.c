@@ -138,15 +138,14 @@ void sc_graphs_add_all(struct sc_graphs *graphs, uintptr_t handle, uintptr_t of)
 static void refresh(struct sc_graphs *graphs, uint32_t id)
 {
     struct sc_graph *graph = sc_graphs_at(graphs, id);
-    bool was_merged = graph->merged.list != NULL;
     drop_intervals(graphs, graph);
     graph->has_freed = graph->has_stack = graph->waits = false;
     for (uint32_t i = 0; i < graph->uses.count; i++) {
         note_flags(graph, &graph->uses.list[i]);
-        if (!was_merged)
+        if (!graph->is_merged)
             add_interval(graphs, id, &graph->uses.list[i]);
     }
-    if (was_merged)
+    if (graph->is_merged)
         sc_graphs_merge(graphs, graph->handle);
 }
 
@@ -240,7 +239,8 @@ static void sort(struct sc_graph_use *list, uint32_t count)
 static bool continues(const struct sc_graph_use *earlier, const struct sc_graph_use *use)
 {
     return earlier->direction == use->direction && earlier->kind == use->kind &&
-           earlier->unjudged == use->unjudged && earlier->shape.rows == 1 && use->shape.rows == 1 &&
+           earlier->range == use->range && earlier->unjudged == use->unjudged &&
+           earlier->freed == use->freed && earlier->shape.rows == 1 && use->shape.rows == 1 &&
            use->shape.address <= end_of(earlier);
 }
 
@@ -278,6 +278,7 @@ void sc_graphs_merge(struct sc_graphs *graphs, uintptr_t handle)
             add_interval(graphs, id, &graph->uses.list[i]);
     give_uses(graphs, &graph->merged);
     graph->merged = merged;
+    graph->is_merged = true;
 }
 
 const struct sc_graph_use *sc_graphs_same_use(struct sc_graphs *graphs, uintptr_t handle,
@@ -345,18 +346,26 @@ struct freed {
     const struct sc_hazard_event *by;
 };
 
+static bool mark_uses(const struct freed *freed, struct sc_graph_uses *uses)
+{
+    bool marked = false;
+    for (uint32_t i = 0; i < uses->count; i++) {
+        struct sc_graph_use *use = &uses->list[i];
+        if (use->freed || use->shape.address >= freed->end || end_of(use) <= freed->address)
+            continue;
+        use->freed = marked = true;
+        use->freed_by = *freed->by;
+    }
+    return marked;
+}
+
 static bool mark_freed(void *context, uint32_t id)
 {
     const struct freed *freed = context;
     const struct sc_graph_interval *interval = sc_pool_at(&freed->graphs->intervals, id);
     struct sc_graph *graph = sc_graphs_at(freed->graphs, interval->graph);
-    for (uint32_t i = 0; i < graph->uses.count; i++) {
-        struct sc_graph_use *use = &graph->uses.list[i];
-        if (use->freed || use->shape.address >= freed->end || end_of(use) <= freed->address)
-            continue;
-        use->freed = graph->has_freed = true;
-        use->freed_by = *freed->by;
-    }
+    graph->has_freed |= mark_uses(freed, &graph->uses);
+    mark_uses(freed, &graph->merged);
     return true;
 }
 

@@ -22,6 +22,7 @@ struct sc_graph_use {
     struct sc_shape shape;
     enum sc_direction direction;
     enum sc_buffer_kind kind;
+    uint32_t range;             /* the tracker's, 0: none */
     struct sc_hazard_copy from; /* the call that captured, added or changed the node */
     bool disabled;
     bool unjudged; /* nodes behind it tell the host of its end, which is not seen */
@@ -41,11 +42,11 @@ struct sc_graph {
     uintptr_t handle;
     struct sc_graph_uses uses;
     struct sc_graph_uses merged; /* neighbours as one, for the launch */
+    bool is_merged;
     uint32_t first_interval;
     uint32_t last_found; /* where the next look-up begins */
     bool has_freed, has_stack;
     bool waits; /* it copies into pageable memory, so that a launch returns when it is complete */
-    struct sc_ticket last; /* an operation of its last launch; stream 0: none */
 };
 
 struct sc_graph_interval {
@@ -90,7 +91,7 @@ void sc_graphs_unjudge_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_
 void sc_graphs_remove(struct sc_graphs *graphs, uintptr_t handle);
 
 /* Uses are complete: puts together what the launch has to look at. Plain uses of neighbouring bytes
- * in the same direction become one. */
+ * of one range in the same direction become one. */
 void sc_graphs_merge(struct sc_graphs *graphs, uintptr_t handle);
 
 /* A use of the same bytes in the same direction, as the graph that an exec is made from has it, or

@@ -758,9 +758,11 @@ void sc_track_graph_recognise(struct sc_track *track, uintptr_t handle, struct s
     if (known) {
         uintptr_t node = use->node;
         struct sc_shape shape = use->shape;
+        uint32_t range = use->range;
         *use = *known;
         use->node = node;
         use->shape = shape;
+        use->range = range;
     }
     unlock(track);
 }

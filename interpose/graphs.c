@@ -420,6 +420,7 @@ static void use_instead(CUDA_MEMCPY3D *copy, enum sc_direction direction, void *
 
 struct redirected {
     CUgraphNode node;
+    uintptr_t name; /* by which the exec's uses know it: its own, or the child graph's node */
     CUDA_MEMCPY3D before;
 };
 
@@ -441,7 +442,8 @@ static bool redirect_side(uintptr_t graph, enum sc_direction direction, const st
     return true;
 }
 
-static void redirect_node(struct detached *detached, uintptr_t graph, CUgraphNode node)
+static void redirect_node(struct detached *detached, uintptr_t graph, CUgraphNode node,
+                          uintptr_t name)
 {
     CUDA_MEMCPY3D copy;
     if (detached->count == detached->capacity ||
@@ -449,14 +451,15 @@ static void redirect_node(struct detached *detached, uintptr_t graph, CUgraphNod
         return;
     struct sc_boxes boxes = sc_boxes_of_3d(&copy);
     struct redirected *entry = &detached->list[detached->count];
-    *entry = (struct redirected){node, copy};
+    *entry = (struct redirected){node, name, copy};
     bool source = redirect_side(graph, SC_H2D, &boxes.src, &copy);
     bool destination = redirect_side(graph, SC_D2H, &boxes.dst, &copy);
     if (source || destination)
         detached->count += sc_real.cuGraphMemcpyNodeSetParams(node, &copy) == CUDA_SUCCESS;
 }
 
-static void redirect_nodes(struct detached *detached, uintptr_t graph, CUgraph nodes_of, int depth)
+static void redirect_nodes(struct detached *detached, uintptr_t graph, CUgraph nodes_of,
+                           uintptr_t top, int depth)
 {
     size_t count = 0;
     CUgraphNodeType type;
@@ -466,10 +469,10 @@ static void redirect_nodes(struct detached *detached, uintptr_t graph, CUgraph n
         if (sc_real.cuGraphNodeGetType(nodes[i], &type) != CUDA_SUCCESS)
             continue;
         if (type == CU_GRAPH_NODE_TYPE_MEMCPY)
-            redirect_node(detached, graph, nodes[i]);
+            redirect_node(detached, graph, nodes[i], top ? top : (uintptr_t)nodes[i]);
         else if (type == CU_GRAPH_NODE_TYPE_GRAPH &&
                  sc_real.cuGraphChildGraphNodeGetGraph(nodes[i], &child) == CUDA_SUCCESS)
-            redirect_nodes(detached, graph, child, depth + 1);
+            redirect_nodes(detached, graph, child, top ? top : (uintptr_t)nodes[i], depth + 1);
     }
     if (nodes)
         sc_pages_unmap(nodes, count * sizeof *nodes);
@@ -496,40 +499,55 @@ bool sc_graphs_refresh(const struct sc_graph_use *use)
 
 static struct detached detach_from_stacks(CUgraph graph)
 {
-    struct detached detached = {.capacity = 1024};
+    struct detached detached = {0};
     uint32_t id = sc_active() ? sc_graphs_find(&sc_track.graphs, (uintptr_t)graph) : 0;
     if (!id || !sc_graphs_at(&sc_track.graphs, id)->has_stack || !can_ask())
         return detached;
     const struct sc_graph_uses *uses = &sc_graphs_at(&sc_track.graphs, id)->uses;
+    detached.capacity = uses->count;
     for (uint32_t i = 0; i < uses->count; i++)
         if (uses->list[i].kind == SC_STACK)
             sc_graphs_refresh(&uses->list[i]);
     detached.list = sc_pages_map(detached.capacity * sizeof *detached.list);
     if (detached.list)
-        redirect_nodes(&detached, (uintptr_t)graph, graph, 0);
+        redirect_nodes(&detached, (uintptr_t)graph, graph, 0, 0);
     return detached;
 }
 
-static void attach_again(struct detached *detached)
+static void attach_again(const struct detached *detached)
 {
-    if (!detached->list)
-        return;
     for (size_t i = 0; i < detached->count; i++)
         sc_real.cuGraphMemcpyNodeSetParams(detached->list[i].node, &detached->list[i].before);
-    sc_pages_unmap(detached->list, detached->capacity * sizeof *detached->list);
+}
+
+/* The exec has been made from the nodes as they were. */
+static void note_redirected(const struct detached *detached, uintptr_t exec)
+{
+    for (size_t i = 0; i < detached->count; i++)
+        sc_track_graph_redirect_node(&sc_track, exec, detached->list[i].name);
+}
+
+static void end_detached(struct detached *detached)
+{
+    if (detached->list)
+        sc_pages_unmap(detached->list, detached->capacity * sizeof *detached->list);
 }
 
 static CUresult made(CUresult result, struct detached *detached, const struct making *what,
                      CUgraph graph)
 {
     attach_again(detached);
-    if (result != CUDA_SUCCESS || !sc_active() || !can_ask())
+    if (result != CUDA_SUCCESS || !sc_active() || !can_ask()) {
+        end_detached(detached);
         return result;
+    }
     int saved = errno;
     struct sc_relaxed relaxed = sc_relaxed_begin();
     sc_track_graph_drop_node(&sc_track, what->call.graph, 0);
     note_nodes(what, graph, 0, 0);
+    note_redirected(detached, what->call.graph);
     sc_track_graph_merge(&sc_track, what->call.graph);
+    end_detached(detached);
     sc_relaxed_end(&relaxed);
     errno = saved;
     return result;
@@ -599,8 +617,8 @@ static CUresult set_exec_copy(const struct sc_graph_call *call, CUgraphExec exec
         use_instead(&kept, SC_H2D, source);
     if (destination)
         use_instead(&kept, SC_D2H, destination);
-    if (source || destination)
-        real(exec, node, &kept, context);
+    if ((source || destination) && real(exec, node, &kept, context) == CUDA_SUCCESS)
+        sc_track_graph_redirect_node(&sc_track, call->graph, (uintptr_t)node);
     sc_track_graph_merge(&sc_track, call->graph);
     return result;
 }

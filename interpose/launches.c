@@ -66,7 +66,8 @@ static void look_at_stacks(const struct launch *launch)
         if (use->kind != SC_STACK || use->disabled)
             continue;
         if (!sc_graphs_refresh(use))
-            report_use(launch, SC402, use->saved ? SC_ACTION_SNAPSHOTTED : SC_ACTION_REPORTED, use);
+            report_use(launch, SC402, use->redirected ? SC_ACTION_SNAPSHOTTED : SC_ACTION_REPORTED,
+                       use);
     }
 }
 
@@ -147,19 +148,16 @@ static void note_work(const struct launch *launch, struct sc_stream_record *stre
     sc_track_work(&sc_track, stream->id);
 }
 
-/* On a capturing stream it makes a child node. */
+/* In a capturing stream the driver refuses a launch. */
 static void launch_begins(struct launch *launch, CUgraphExec exec)
 {
     sc_issue_begin(&launch->issue, launch->api, launch->stream, launch->per_thread, launch->site);
-    struct sc_graph *graph = sc_issue_is_on(&launch->issue) ? graph_of(exec) : NULL;
-    if (launch->issue.graph && graph)
-        sc_track_graph_add_all(&sc_track, launch->issue.graph, (uintptr_t)exec);
     if (!launch->issue.stream)
         return;
-    launch->graph = graph;
+    launch->graph = graph_of(exec);
     come_after_last_launch(exec, launch->issue.stream);
     note_work(launch, launch->issue.stream);
-    if (!graph)
+    if (!launch->graph)
         return;
     int saved = errno;
     if (launch->graph->has_freed)
@@ -175,8 +173,8 @@ static void bring_results(const struct launch *launch)
 {
     for (uint32_t i = 0; i < launch->graph->uses.count; i++) {
         const struct sc_graph_use *use = &launch->graph->uses.list[i];
-        if (use->kind == SC_STACK && use->direction == SC_D2H && use->saved && !use->disabled &&
-            sc_graphs_frame_lives(use))
+        if (use->kind == SC_STACK && use->direction == SC_D2H && use->redirected &&
+            !use->disabled && sc_graphs_frame_lives(use))
             memcpy((void *)use->shape.address, use->saved, use->shape.width_bytes);
     }
 }
@@ -209,5 +207,6 @@ SC_DEFINE2(cuGraphLaunch, _ptsz, (CUgraphExec exec, CUstream hStream), struct sc
                                    .site = SC_SITE(),
                                    .stream = hStream,
                                    .per_thread = per_thread};
-           launch_begins(&launch, exec);
-           return sc_detour_end(&detour, launch_ended(&launch, REAL(exec, hStream)));)
+           launch_begins(&launch, exec); CUresult result = REAL(exec, hStream);
+           if (!detour.context) sc_permit_refused(API, SC_SITE(), result);
+           return sc_detour_end(&detour, launch_ended(&launch, result));)

@@ -40,6 +40,7 @@ static void add_pinned(const void *address, size_t bytes, unsigned flags)
 
 static void add_registered(const void *address, size_t bytes, unsigned flags)
 {
+    sc_track_graph_note_registered(&sc_track, (uintptr_t)address, bytes);
     add_range(address, bytes, SC_REGISTERED);
     if (flags & CU_MEMHOSTREGISTER_DEVICEMAP)
         sc_track_forbid_snapshots(&sc_track, (uintptr_t)address);
@@ -119,8 +120,10 @@ static struct sc_take_down take_down(const struct giving_back *giving,
         .context = range->context,
         .max_held_bytes = sc_options.max_held_bytes,
     };
-    if (sc_track_graph_names(&sc_track, range->address, range->size_bytes))
+    if (sc_track_graph_names(&sc_track, range->address, range->size_bytes)) {
         request.by = sc_hazards_event(&giving->culprit);
+        request.by.unregistered = hold == SC_HOLD_UNREGISTER;
+    }
     sc_track_take_down(&sc_track, &request);
     return request;
 }

@@ -66,7 +66,7 @@ static const struct option table[] = {
     {"stall_limit", TIME, AT(stall_limit_ns), "10s", no_words, 0, 0,
      "the longest that a guarded touch, or a free beyond max_held, waits", NULL, NULL},
     {"capture", CHOICE, AT(capture), "repair", captures, 0, 0,
-     "heal captures, or leave them to fail", "report", "healing captures"},
+     "heal captures, or leave them to fail", NULL, NULL},
     {"stacks", CHOICE, AT(stacks), "full", stack_modes, 0, 0,
      "whole stacks, the calling frame only, none", NULL, NULL},
     {"python", BOOL, AT(python), "1", zero_one, 0, 0, "Python frames in stacks", "0",

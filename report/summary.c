@@ -200,7 +200,9 @@ static const char *outcome(const struct sc_hazard *hazard)
         return "healed: the call waited for the copy";
     case SC_ACTION_SNAPSHOTTED:
         if (hazard->code == SC402)
-            return "healed: the graph reads what the frame held last";
+            return hazard->copy.direction == SC_H2D
+                       ? "healed: the graph reads what the frame held last"
+                       : "healed: what the graph wrote there was dropped";
         return "healed: the copy read a snapshot of the buffer";
     case SC_ACTION_ORDERED:
         return "healed: the second operation was made to wait for the first";

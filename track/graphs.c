@@ -175,14 +175,25 @@ void sc_graphs_enable_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t
     refresh(graphs, id);
 }
 
+static struct sc_graph_uses *uses_of(struct sc_graphs *graphs, uintptr_t handle)
+{
+    static struct sc_graph_uses none;
+    uint32_t id = sc_graphs_find(graphs, handle);
+    return id ? &sc_graphs_at(graphs, id)->uses : &none;
+}
+
 void sc_graphs_unjudge_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node)
 {
-    uint32_t id = sc_graphs_find(graphs, handle);
-    if (!id)
-        return;
-    struct sc_graph_uses *uses = &sc_graphs_at(graphs, id)->uses;
+    struct sc_graph_uses *uses = uses_of(graphs, handle);
     for (uint32_t i = 0; i < uses->count; i++)
         uses->list[i].unjudged |= uses->list[i].node == node;
+}
+
+void sc_graphs_redirect_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node)
+{
+    struct sc_graph_uses *uses = uses_of(graphs, handle);
+    for (uint32_t i = 0; i < uses->count; i++)
+        uses->list[i].redirected |= uses->list[i].node == node && uses->list[i].saved;
 }
 
 void sc_graphs_remove(struct sc_graphs *graphs, uintptr_t handle)
@@ -343,20 +354,24 @@ bool sc_graphs_name(struct sc_graphs *graphs, uintptr_t address, size_t size_byt
 struct freed {
     struct sc_graphs *graphs;
     uintptr_t address, end;
-    const struct sc_hazard_event *by;
+    const struct sc_hazard_event *by; /* NULL: it is back */
 };
 
 static bool mark_uses(const struct freed *freed, struct sc_graph_uses *uses)
 {
-    bool marked = false;
+    bool any = false;
     for (uint32_t i = 0; i < uses->count; i++) {
         struct sc_graph_use *use = &uses->list[i];
-        if (use->freed || use->shape.address >= freed->end || end_of(use) <= freed->address)
-            continue;
-        use->freed = marked = true;
-        use->freed_by = *freed->by;
+        bool touched = use->shape.address < freed->end && end_of(use) > freed->address;
+        if (touched && !freed->by && use->freed_by.unregistered)
+            use->freed = false;
+        if (touched && freed->by && !use->freed) {
+            use->freed = true;
+            use->freed_by = *freed->by;
+        }
+        any |= use->freed;
     }
-    return marked;
+    return any;
 }
 
 static bool mark_freed(void *context, uint32_t id)
@@ -364,9 +379,16 @@ static bool mark_freed(void *context, uint32_t id)
     const struct freed *freed = context;
     const struct sc_graph_interval *interval = sc_pool_at(&freed->graphs->intervals, id);
     struct sc_graph *graph = sc_graphs_at(freed->graphs, interval->graph);
-    graph->has_freed |= mark_uses(freed, &graph->uses);
+    graph->has_freed = mark_uses(freed, &graph->uses);
     mark_uses(freed, &graph->merged);
     return true;
+}
+
+void sc_graphs_note_registered(struct sc_graphs *graphs, uintptr_t address, size_t size_bytes)
+{
+    struct freed freed = {graphs, address, address + size_bytes, NULL};
+    if (!sc_grid_is_empty(&graphs->grid) && size_bytes)
+        sc_grid_overlaps_locked(&graphs->grid, address, size_bytes, mark_freed, &freed);
 }
 
 void sc_graphs_note_freed(struct sc_graphs *graphs, uintptr_t address, size_t size_bytes,

@@ -30,7 +30,8 @@ struct sc_graph_use {
     struct sc_hazard_event freed_by;
     /* On a stack: where the frame's return address is, and what it was; 0 where not known. */
     uintptr_t return_slot, return_address;
-    void *saved; /* what the node reads instead of a stack, or NULL */
+    void *saved;     /* a copy of what is on a stack, or NULL */
+    bool redirected; /* the node of the exec uses the copy instead */
 };
 
 struct sc_graph_uses {
@@ -85,6 +86,9 @@ void sc_graphs_drop_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t n
 void sc_graphs_enable_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node,
                            bool enabled);
 
+/* The node uses the copies instead of a stack. */
+void sc_graphs_redirect_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node);
+
 void sc_graphs_unjudge_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node);
 
 /* The graph is destroyed. */
@@ -109,6 +113,9 @@ static inline bool sc_graphs_may_name(struct sc_graphs *graphs, uintptr_t addres
     return sc_grid_may_overlap(&graphs->grid, address, size_bytes);
 }
 bool sc_graphs_name(struct sc_graphs *graphs, uintptr_t address, size_t size_bytes);
+
+/* The program has registered the interval again: what was unregistered there is not gone. */
+void sc_graphs_note_registered(struct sc_graphs *graphs, uintptr_t address, size_t size_bytes);
 
 /* The program has freed the interval. */
 void sc_graphs_note_freed(struct sc_graphs *graphs, uintptr_t address, size_t size_bytes,

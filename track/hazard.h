@@ -84,6 +84,7 @@ struct sc_hazard_event {
     int32_t thread;
     uint64_t time_ns;
     uint32_t stack;
+    bool unregistered; /* it took the registration away, and not the memory */
 };
 
 struct sc_hazard {

@@ -570,7 +570,7 @@ static bool require_op(void *context, uint32_t op)
 static bool make_hold(struct sc_track *track, struct sc_take_down *request)
 {
     struct sc_holds *holds = &track->holds;
-    if (request->kind != SC_HOLD_WAIT &&
+    if (request->kind != SC_HOLD_WAIT && request->kind != SC_HOLD_UNREGISTER &&
         holds->held_bytes + request->size_bytes > request->max_held_bytes)
         return false;
     uint64_t now_ns = sc_now_ns();
@@ -637,7 +637,7 @@ void sc_track_take_down(struct sc_track *track, struct sc_take_down *request)
         request->must_wait = !make_hold(track, request);
     if ((request->found.count || collector.unjudged) && !request->must_wait)
         drop_ops(track, request);
-    if (request->by_graph && !request->must_wait)
+    if (request->by_graph)
         sc_graphs_note_freed(&track->graphs, request->address, request->size_bytes, &request->by);
     publish_watch(track);
     unlock(track);
@@ -772,6 +772,22 @@ void sc_track_graph_note_freed(struct sc_track *track, uintptr_t address, size_t
 {
     lock(track);
     sc_graphs_note_freed(&track->graphs, address, size_bytes, by);
+    unlock(track);
+}
+
+void sc_track_graph_redirect_node(struct sc_track *track, uintptr_t handle, uintptr_t node)
+{
+    lock(track);
+    sc_graphs_redirect_node(&track->graphs, handle, node);
+    unlock(track);
+}
+
+void sc_track_graph_note_registered(struct sc_track *track, uintptr_t address, size_t size_bytes)
+{
+    if (!sc_graphs_may_name(&track->graphs, address, size_bytes))
+        return;
+    lock(track);
+    sc_graphs_note_registered(&track->graphs, address, size_bytes);
     unlock(track);
 }
 

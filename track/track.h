@@ -219,7 +219,9 @@ void sc_track_graph_merge(struct sc_track *track, uintptr_t handle);
 bool sc_track_graph_remove(struct sc_track *track, uintptr_t handle);
 /* Fills in where the use came from, and whether its memory was freed since. */
 void sc_track_graph_recognise(struct sc_track *track, uintptr_t handle, struct sc_graph_use *use);
-/* The copy that the node uses instead of a stack, or NULL. */
+void sc_track_graph_redirect_node(struct sc_track *track, uintptr_t handle, uintptr_t node);
+void sc_track_graph_note_registered(struct sc_track *track, uintptr_t address, size_t size_bytes);
+/* The copy of what is on a stack, or NULL. */
 void *sc_track_graph_saved(struct sc_track *track, uintptr_t handle, uintptr_t node,
                            enum sc_direction direction);
 /* The graph that knows the node, or 0. */

@@ -1,4 +1,4 @@
-// expect: SC302 action=reported certainty=observed event=cuCtxSynchronize
+// expect: SC302 action=reported certainty=observed
 //
 // cudaDeviceSynchronize waits for the stream that captures as well: the call and the capture fail
 // as ever, and the program goes on without a graph.

@@ -4,7 +4,7 @@
 #include <check.h>
 #include <stdlib.h>
 
-enum { BASE = 0x100000 };
+enum { BASE = 0x100000, GRAPH = 0x6000, OTHER = 0x6010 };
 
 static struct sc_order order;
 static struct sc_graphs graphs;
@@ -48,6 +48,27 @@ static void complete(uint32_t stream, uint64_t number)
 static uint32_t ready(void)
 {
     return sc_holds_take_ready(&holds, 0);
+}
+
+static void name(uintptr_t graph, uintptr_t address, size_t size_bytes)
+{
+    struct sc_graph_use use = {.node = 1,
+                               .shape = {address, size_bytes, size_bytes, 1},
+                               .direction = SC_H2D,
+                               .kind = SC_REGISTERED};
+    ck_assert(sc_graphs_add(&graphs, graph, &use));
+}
+
+static uint32_t add_by_graph(uintptr_t address, size_t size_bytes)
+{
+    uint32_t hold = add(address, size_bytes);
+    sc_holds_at(&holds, hold)->by_graph = true;
+    return hold;
+}
+
+static bool waits(uint32_t hold)
+{
+    return sc_holds_wait_for_graph(&holds, sc_holds_at(&holds, hold));
 }
 
 START_TEST(a_hold_remembers_what_it_was_given)
@@ -236,6 +257,145 @@ START_TEST(holds_end_in_any_order)
 }
 END_TEST
 
+START_TEST(a_hold_waits_until_no_graph_names_its_memory)
+{
+    name(GRAPH, BASE, 64);
+    name(OTHER, BASE + 63, 64);
+    uint32_t id = add_by_graph(BASE, 64);
+    ck_assert(waits(id));
+    ck_assert_uint_eq(ready(), 0);
+    sc_graphs_remove(&graphs, GRAPH);
+    ck_assert(waits(id));
+    ck_assert_uint_eq(ready(), 0);
+    sc_graphs_remove(&graphs, OTHER);
+    ck_assert(!waits(id));
+    ck_assert_uint_eq(ready(), id);
+    ck_assert_uint_eq(ready(), 0);
+}
+END_TEST
+
+START_TEST(a_hold_waits_for_graphs_and_for_operations)
+{
+    name(GRAPH, BASE, 64);
+    uint32_t id = add_by_graph(BASE, 64);
+    struct sc_ticket ticket = require_from(id, one);
+    sc_graphs_remove(&graphs, GRAPH);
+    ck_assert(!waits(id));
+    ck_assert_uint_eq(ready(), 0);
+    complete(one, ticket.number);
+    ck_assert_uint_eq(ready(), id);
+
+    name(GRAPH, BASE + 4096, 64);
+    id = add_by_graph(BASE + 4096, 64);
+    ticket = require_from(id, two);
+    complete(two, ticket.number);
+    ck_assert_uint_eq(ready(), 0);
+    sc_graphs_remove(&graphs, GRAPH);
+    ck_assert_uint_eq(ready(), id);
+}
+END_TEST
+
+START_TEST(a_launch_makes_a_hold_wait_again)
+{
+    name(GRAPH, BASE, 64);
+    uint32_t id = add_by_graph(BASE, 64);
+    struct sc_ticket first = require_from(id, one);
+    complete(one, first.number);
+    struct sc_ticket launched = require_from(id, one);
+    sc_graphs_remove(&graphs, GRAPH);
+    ck_assert_uint_eq(ready(), 0);
+    complete(one, launched.number);
+    ck_assert_uint_eq(ready(), id);
+}
+END_TEST
+
+START_TEST(a_graph_beside_the_memory_holds_nothing)
+{
+    name(GRAPH, BASE - 64, 64);
+    name(GRAPH, BASE + 64, 64);
+    uint32_t id = add_by_graph(BASE, 64);
+    ck_assert(!waits(id));
+    ck_assert_uint_eq(ready(), id);
+}
+END_TEST
+
+START_TEST(a_hold_that_is_not_for_graphs_does_not_look_at_them)
+{
+    name(GRAPH, BASE, 64);
+    uint32_t id = add(BASE, 64);
+    ck_assert(!waits(id));
+    ck_assert_uint_eq(ready(), id);
+}
+END_TEST
+
+/* What is to become something else is held for graphs no longer. */
+START_TEST(a_hold_can_stop_to_wait_for_graphs)
+{
+    name(GRAPH, BASE, 64);
+    uint32_t id = add_by_graph(BASE, 64);
+    ck_assert_uint_eq(ready(), 0);
+    sc_holds_at(&holds, id)->by_graph = false;
+    ck_assert_uint_eq(ready(), id);
+}
+END_TEST
+
+START_TEST(a_graph_that_is_changed_lets_go_of_what_it_named)
+{
+    name(GRAPH, BASE, 64);
+    uint32_t id = add_by_graph(BASE, 64);
+    sc_graphs_drop_node(&graphs, GRAPH, 1);
+    ck_assert_uint_eq(ready(), id);
+}
+END_TEST
+
+START_TEST(a_disabled_node_still_holds)
+{
+    name(GRAPH, BASE, 64);
+    sc_graphs_merge(&graphs, GRAPH);
+    uint32_t id = add_by_graph(BASE, 64);
+    sc_graphs_enable_node(&graphs, GRAPH, 1, false);
+    ck_assert(waits(id));
+    ck_assert_uint_eq(ready(), 0);
+}
+END_TEST
+
+START_TEST(behind_a_hold_for_a_graph_later_ones_wait_and_others_do_not)
+{
+    name(GRAPH, BASE, 64);
+    uint32_t first = add_by_graph(BASE, 4096);
+    uint32_t second = add(BASE + 4000, 96);
+    uint32_t beside = add(BASE + 4096, 96);
+    ck_assert_uint_eq(ready(), beside);
+    ck_assert_uint_eq(ready(), 0);
+    sc_graphs_remove(&graphs, GRAPH);
+    ck_assert_uint_eq(ready(), first);
+    ck_assert_uint_eq(ready(), 0);
+    sc_holds_remove(&holds, first, 2000);
+    ck_assert_uint_eq(ready(), second);
+}
+END_TEST
+
+START_TEST(many_holds_end_with_their_graphs_in_any_order)
+{
+    enum { MANY = 200 };
+    uint32_t ids[MANY];
+    for (uintptr_t i = 0; i < MANY; i++) {
+        name(GRAPH + i * 16, BASE + i * 64, 64);
+        ids[i] = add_by_graph(BASE + i * 64, 64);
+    }
+    ck_assert_uint_eq(ready(), 0);
+    for (uintptr_t i = 0; i < MANY; i++) {
+        uintptr_t at = i * 77 % MANY;
+        sc_graphs_remove(&graphs, GRAPH + at * 16);
+        ck_assert_uint_eq(ready(), ids[at]);
+        ck_assert_uint_eq(ready(), 0);
+        sc_holds_remove(&holds, ids[at], 2000);
+    }
+    ck_assert_uint_eq(holds.held_bytes, 0);
+    ck_assert_uint_eq(holds.oldest, 0);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("hold");
@@ -254,6 +414,16 @@ int main(void)
     tcase_add_test(group, a_wait_holds_no_bytes_and_its_place);
     tcase_add_test(group, peaks_are_kept);
     tcase_add_test(group, holds_end_in_any_order);
+    tcase_add_test(group, a_hold_waits_until_no_graph_names_its_memory);
+    tcase_add_test(group, a_hold_waits_for_graphs_and_for_operations);
+    tcase_add_test(group, a_launch_makes_a_hold_wait_again);
+    tcase_add_test(group, a_graph_beside_the_memory_holds_nothing);
+    tcase_add_test(group, a_hold_that_is_not_for_graphs_does_not_look_at_them);
+    tcase_add_test(group, a_hold_can_stop_to_wait_for_graphs);
+    tcase_add_test(group, a_graph_that_is_changed_lets_go_of_what_it_named);
+    tcase_add_test(group, a_disabled_node_still_holds);
+    tcase_add_test(group, behind_a_hold_for_a_graph_later_ones_wait_and_others_do_not);
+    tcase_add_test(group, many_holds_end_with_their_graphs_in_any_order);
     suite_add_tcase(suite, group);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

@@ -63,16 +63,21 @@ static CUresult legacy_conflict_locked(CUcontext context, bool invalidate)
     return result;
 }
 
+CUresult sim_capture_ask_locked(CUstream stream)
+{
+    if (stream->capture) {
+        stream->capture->invalidated = true;
+        return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+    }
+    return stream->legacy ? legacy_conflict_locked(stream->context, true) : CUDA_SUCCESS;
+}
+
 CUresult sim_capture_wait_locked(CUstream stream)
 {
     if (!sim_captures) {
         return CUDA_SUCCESS;
     }
-    if (stream->capture) {
-        stream->capture->invalidated = true;
-        return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
-    }
-    CUresult result = stream->legacy ? legacy_conflict_locked(stream->context, true) : CUDA_SUCCESS;
+    CUresult result = sim_capture_ask_locked(stream);
     return result ? result : sim_capture_unsafe_locked();
 }
 

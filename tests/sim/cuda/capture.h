@@ -30,6 +30,9 @@ CUresult sim_capture_unsafe_locked(void);
 CUresult sim_capture_whole_locked(CUdevice device, CUcontext only);
 /* For calls that wait for this stream, or ask about it: 900 in every mode if it captures. */
 CUresult sim_capture_wait_locked(CUstream stream);
+/* For calls that ask for the flags or the id of a stream: 900 if it captures, and the capture is
+ * broken; 906 for a legacy stream beside a capturing blocking one. */
+CUresult sim_capture_ask_locked(CUstream stream);
 /* For events: 907 if it was captured, else as unsafe. */
 CUresult sim_capture_event_locked(CUevent event);
 

@@ -18,23 +18,29 @@ CUgraph sim_graph_new_locked(void)
     return graph;
 }
 
-static void free_node_locked(CUgraphNode node)
+static void free_node_locked(CUgraphNode node, const struct sim_fence *launch)
 {
     if (node->type == CU_GRAPH_NODE_TYPE_GRAPH && node->params.child) {
-        sim_graph_free_locked(node->params.child);
+        sim_graph_retire_locked(node->params.child, launch);
     }
     free(node->deps);
     free(node);
 }
 
-void sim_graph_free_locked(CUgraph graph)
+void sim_graph_retire_locked(CUgraph graph, const struct sim_fence *launch)
 {
     for (CUgraphNode node = graph->first, next; node; node = next) {
         next = node->next;
-        free_node_locked(node);
+        free_node_locked(node, launch);
     }
+    sim_objects_drop_locked(graph, launch);
     graph->magic = 0;
     sim_slab_give_locked(&graphs, graph);
+}
+
+void sim_graph_free_locked(CUgraph graph)
+{
+    sim_graph_retire_locked(graph, NULL);
 }
 
 CUgraphNode sim_graph_add_locked(CUgraph graph, CUgraphNodeType type, const CUgraphNode *deps,
@@ -98,6 +104,10 @@ CUgraph sim_graph_clone_locked(CUgraph graph)
             to->deps[i] = to->deps[i]->image;
         }
     }
+    if (clone && sim_objects_share_locked(graph, clone) != CUDA_SUCCESS) {
+        sim_graph_free_locked(clone);
+        return NULL;
+    }
     return clone;
 }
 
@@ -125,7 +135,7 @@ void sim_graph_remove_locked(CUgraphNode node)
         }
     }
     graph->count--;
-    free_node_locked(node);
+    free_node_locked(node, NULL);
 }
 
 static bool is_graph(CUgraph graph)

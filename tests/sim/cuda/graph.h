@@ -33,6 +33,7 @@ struct CUgraph_st {
     uint32_t magic;
     CUgraphNode first, *last;
     size_t count;
+    struct sim_object_refs *objects; /* user objects that it refers to */
 };
 
 struct CUgraphExec_st {
@@ -44,6 +45,8 @@ struct CUgraphExec_st {
 
 CUgraph sim_graph_new_locked(void);
 void sim_graph_free_locked(CUgraph graph);
+/* The same for an exec's graph, whose user objects last until the launch at the fence is done. */
+void sim_graph_retire_locked(CUgraph graph, const struct sim_fence *launch);
 /* Adds a node without parameters; NULL without memory. */
 CUgraphNode sim_graph_add_locked(CUgraph graph, CUgraphNodeType type, const CUgraphNode *deps,
                                  size_t count);
@@ -65,5 +68,9 @@ CUresult sim_node_set(CUgraphNode node, CUgraphNodeType type, const void *params
 CUresult sim_node_set_exec(CUgraphExec exec, CUgraphNode node, CUgraphNodeType type,
                            const void *params);
 CUgraphNode sim_exec_node_locked(CUgraphExec exec, CUgraphNode node);
+
+/* user_object.c: gives a clone references of its own, and ends those of a graph. */
+CUresult sim_objects_share_locked(CUgraph from, CUgraph to);
+void sim_objects_drop_locked(CUgraph graph, const struct sim_fence *after);
 
 #endif

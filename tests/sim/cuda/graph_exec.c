@@ -146,10 +146,10 @@ SIM_API(cuGraphExecDestroy, (CUgraphExec hGraphExec), hGraphExec)
         sim_unlock();
         return unsafe;
     }
+    sim_graph_retire_locked(hGraphExec->graph, &hGraphExec->recent);
     if (hGraphExec->recent.stream) {
         sim_stream_unref_locked(hGraphExec->recent.stream);
     }
-    sim_graph_free_locked(hGraphExec->graph);
     hGraphExec->magic = 0;
     sim_slab_give_locked(&execs, hGraphExec);
     sim_unlock();
@@ -229,20 +229,6 @@ static CUresult launch_locked(CUgraphExec exec, CUstream stream)
     return result ? result : marked;
 }
 
-static CUresult capture_launch_locked(CUgraphExec exec, CUstream stream)
-{
-    CUgraphNode node;
-    CUgraph child = sim_graph_clone_locked(exec->graph);
-    if (!child) {
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    }
-    CUresult result = sim_capture_add_locked(stream, CU_GRAPH_NODE_TYPE_GRAPH, NULL, &node);
-    if (result == CUDA_SUCCESS) {
-        node->params.child = child;
-    }
-    return result;
-}
-
 SIM_API_PTSZ(cuGraphLaunch, (CUgraphExec hGraphExec, CUstream hStream), hGraphExec, hStream)
 {
     CUstream stream;
@@ -252,8 +238,8 @@ SIM_API_PTSZ(cuGraphLaunch, (CUgraphExec hGraphExec, CUstream hStream), hGraphEx
     sim_lock();
     CUresult result = sim_stream_enter_locked(hStream, dflt, &stream);
     if (result == CUDA_SUCCESS) {
-        result = stream->capture ? capture_launch_locked(hGraphExec, stream)
-                                 : launch_locked(hGraphExec, stream);
+        result =
+            stream->capture ? sim_capture_wait_locked(stream) : launch_locked(hGraphExec, stream);
     }
     sim_unlock();
     return result;
@@ -271,32 +257,51 @@ SIM_API_PTSZ(cuGraphUpload, (CUgraphExec hGraphExec, CUstream hStream), hGraphEx
     return result;
 }
 
-/* Takes over the parameters of a graph of the same shape. */
-static CUresult update(CUgraphExec exec, CUgraph graph)
+/* Takes over the parameters of a graph of the same shape; false if it has another. */
+static bool replace_locked(CUgraphExec exec, CUgraph *own, CUgraph graph)
 {
-    CUresult result = CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
-    if (!is_exec(exec) || !graph || graph->magic != MAGIC_GRAPH) {
-        return CUDA_ERROR_INVALID_VALUE;
-    }
-    sim_lock();
     CUgraph copy = sim_graph_clone_locked(graph);
-    bool fits = copy && sort_locked(copy) && copy->count == exec->graph->count;
-    for (CUgraphNode a = exec->graph->first, b = fits ? copy->first : NULL; a && b;
+    bool fits = copy && sort_locked(copy) && copy->count == (*own)->count;
+    for (CUgraphNode a = (*own)->first, b = fits ? copy->first : NULL; a && b;
          a = a->next, b = b->next) {
         fits = fits && a->type == b->type && a->dep_count == b->dep_count;
     }
     if (fits) {
-        for (CUgraphNode a = exec->graph->first, b = copy->first; a; a = a->next, b = b->next) {
+        for (CUgraphNode a = (*own)->first, b = copy->first; a; a = a->next, b = b->next) {
             b->twin = a->twin; /* nodes of the graph first instantiated keep naming exec nodes */
         }
-        sim_graph_free_locked(exec->graph);
-        exec->graph = copy;
-        result = CUDA_SUCCESS;
+        sim_graph_retire_locked(*own, &exec->recent);
+        *own = copy;
     } else if (copy) {
         sim_graph_free_locked(copy);
     }
+    return fits;
+}
+
+static CUresult update(CUgraphExec exec, CUgraph graph)
+{
+    if (!is_exec(exec) || !graph || graph->magic != MAGIC_GRAPH) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    sim_lock();
+    bool fits = replace_locked(exec, &exec->graph, graph);
     sim_unlock();
-    return result;
+    return fits ? CUDA_SUCCESS : CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
+}
+
+SIM_API(cuGraphExecChildGraphNodeSetParams,
+        (CUgraphExec hGraphExec, CUgraphNode hNode, CUgraph childGraph), hGraphExec, hNode,
+        childGraph)
+{
+    if (!is_exec(hGraphExec) || !childGraph || childGraph->magic != MAGIC_GRAPH) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    sim_lock();
+    CUgraphNode own = sim_exec_node_locked(hGraphExec, hNode);
+    bool fits = own && own->type == CU_GRAPH_NODE_TYPE_GRAPH &&
+                replace_locked(hGraphExec, &own->params.child, childGraph);
+    sim_unlock();
+    return fits ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 SIM_API(cuGraphExecUpdate,

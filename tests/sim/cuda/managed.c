@@ -28,7 +28,7 @@ static CUresult prefetch(CUstream dflt, CUstream handle, const CUdeviceptr *addr
         result = check_locked(addresses[i], sizes[i]);
     }
     if (result == CUDA_SUCCESS) {
-        result = stream->capture ? CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
+        result = stream->capture ? sim_capture_wait_locked(stream)
                                  : sim_stream_work_locked(stream, &mark, NULL);
     }
     sim_unlock();

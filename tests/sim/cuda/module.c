@@ -1,5 +1,6 @@
 /* Modules, libraries and kernels. Any image loads, any name is found, and no code runs. */
 #include "api.h"
+#include "capture.h"
 #include "kernel.h"
 
 #include <stdlib.h>
@@ -126,7 +127,10 @@ SIM_API(cuModuleLoadFatBinary, (CUmodule * module, const void *fatCubin), module
 
 SIM_API(cuModuleUnload, (CUmodule hmod), hmod)
 {
-    return unload(hmod);
+    sim_lock();
+    CUresult unsafe = sim_capture_unsafe_locked();
+    sim_unlock();
+    return unsafe ? unsafe : unload(hmod);
 }
 
 SIM_API(cuModuleGetFunction, (CUfunction * hfunc, CUmodule hmod, const char *name), hfunc, hmod,

@@ -368,6 +368,7 @@ typedef CUresult capture_call(CUstream capturing);
 
 static CUevent event;
 static CUstream other;
+static CUgraph empty_graph;
 static void *pinned_page, *pageable_page;
 
 static void CUDA_CB nothing(void *unused)
@@ -434,6 +435,37 @@ static CUresult call_other_work(CUstream s)
     return result;
 }
 
+static CUresult call_instantiate(CUstream s)
+{
+    CUgraphExec exec;
+    (void)s;
+    CUresult result = cuGraphInstantiate(&exec, empty_graph, 0);
+    return result ? result : cuGraphExecDestroy(exec);
+}
+static CUresult call_alloc_async(CUstream s)
+{
+    CUdeviceptr p;
+    (void)s;
+    CUresult result = cuMemAllocAsync(&p, 64, other);
+    return result ? result : cuMemFreeAsync(p, other);
+}
+static CUresult call_own_flags(CUstream s)
+{
+    unsigned flags;
+    return cuStreamGetFlags(s, &flags);
+}
+static CUresult call_own_context(CUstream s)
+{
+    CUcontext current;
+    return cuStreamGetCtx(s, &current);
+}
+static CUresult call_legacy_id(CUstream s)
+{
+    unsigned long long id;
+    (void)s;
+    return cuStreamGetId(NULL, &id);
+}
+
 static const struct capture_row {
     capture_call *call;
     int blocking[3][2]; /* result of the call and of the end: Global, ThreadLocal, Relaxed */
@@ -450,6 +482,11 @@ static const struct capture_row {
     {call_device_sync, {{900, 901}, {900, 901}, {900, 901}}, {{900, 901}, {900, 901}, {900, 901}}},
     {call_other_sync, {{900, 901}, {900, 901}, {0, 0}}, {{900, 901}, {900, 901}, {0, 0}}},
     {call_other_work, {{0, 0}, {0, 0}, {0, 0}}, {{0, 0}, {0, 0}, {0, 0}}},
+    {call_instantiate, {{900, 901}, {900, 901}, {0, 0}}, {{900, 901}, {900, 901}, {0, 0}}},
+    {call_alloc_async, {{900, 901}, {900, 901}, {0, 0}}, {{900, 901}, {900, 901}, {0, 0}}},
+    {call_own_flags, {{900, 901}, {900, 901}, {900, 901}}, {{900, 901}, {900, 901}, {900, 901}}},
+    {call_own_context, {{0, 0}, {0, 0}, {0, 0}}, {{0, 0}, {0, 0}, {0, 0}}},
+    {call_legacy_id, {{906, 901}, {906, 901}, {906, 901}}, {{0, 0}, {0, 0}, {0, 0}}},
 };
 
 static void capture_row(size_t row, unsigned flags, CUstreamCaptureMode mode, const int want[2])
@@ -493,6 +530,7 @@ static void test_capture(void)
     OK(cuMemAllocHost(&pinned_page, 4096));
     pageable_page = calloc(1, 4096);
     other = stream_new(CU_STREAM_NON_BLOCKING);
+    OK(cuGraphCreate(&empty_graph, 0));
     for (size_t row = 0; row < sizeof capture_rows / sizeof capture_rows[0]; row++) {
         for (int mode = 0; mode < 3; mode++) {
             CUstreamCaptureMode modes[] = {CU_STREAM_CAPTURE_MODE_GLOBAL,
@@ -560,6 +598,204 @@ static void test_graph(void)
     OK(cuStreamDestroy(side));
     host_free(PINNED, pinned);
     host_free(PAGEABLE, heap);
+}
+
+/* What a graph of one copy does with host memory: when the launch returns, and what arrives. */
+static CUgraphExec copy_exec(CUstream stream, CUdeviceptr to, CUdeviceptr from, size_t size)
+{
+    CUgraphExec exec = NULL;
+    CUgraph graph;
+    OK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    OK(cuMemcpyAsync(to, from, size, stream));
+    OK(cuStreamEndCapture(stream, &graph));
+    OK(cuGraphInstantiate(&exec, graph, 0));
+    OK(cuGraphDestroy(graph));
+    return exec;
+}
+
+static void launch_download(enum kind kind, int blocks)
+{
+    CUstream stream = stream_new(CU_STREAM_NON_BLOCKING);
+    unsigned char *p = host_new(kind, 4096);
+    CUgraphExec exec = copy_exec(stream, (CUdeviceptr)(uintptr_t)p, device, 4096);
+    memset(p, 1, 4096);
+    OK(cuMemsetD8(device, 2, 4096));
+    OK(cuCtxSynchronize());
+    double before = now_ms();
+    occupy(stream);
+    OK(cuGraphLaunch(exec, stream));
+    CHECK((now_ms() - before >= BUSY_MS) == blocks);
+    CHECK(p[4095] == (blocks ? 2 : 1));
+    OK(cuStreamSynchronize(stream));
+    CHECK(p[4095] == 2);
+    OK(cuGraphExecDestroy(exec));
+    host_free(kind, p);
+    OK(cuStreamDestroy(stream));
+}
+
+/* Each launch stages a pageable source for itself; launches of one exec never overlap. */
+static void test_launch_twice(void)
+{
+    CUstream stream = stream_new(CU_STREAM_NON_BLOCKING), side = stream_new(CU_STREAM_NON_BLOCKING);
+    unsigned char *p = host_new(PAGEABLE, 4096);
+    CUgraphExec exec = copy_exec(stream, device, (CUdeviceptr)(uintptr_t)p, 4096);
+    memset(p, 1, 4096);
+    occupy(stream);
+    OK(cuGraphLaunch(exec, stream));
+    OK(cuMemcpyDtoDAsync(device2, device, 4096, stream));
+    OK(cuStreamSynchronize(stream));
+    occupy(stream);
+    OK(cuGraphLaunch(exec, stream));
+    memset(p, 2, 4096);
+    OK(cuGraphLaunch(exec, side));
+    memset(p, 3, 4096);
+    OK(cuStreamSynchronize(side));
+    CHECK(device_byte(device2) == 1);
+    CHECK(device_byte(device) == 2);
+    IS(cuStreamQuery(stream), CUDA_SUCCESS); /* the second launch waited for the first */
+    OK(cuGraphExecDestroy(exec));
+    OK(cuStreamDestroy(stream));
+    OK(cuStreamDestroy(side));
+    host_free(PAGEABLE, p);
+}
+
+static void test_child_set(void)
+{
+    CUstream stream = stream_new(CU_STREAM_NON_BLOCKING);
+    CUDA_MEMSET_NODE_PARAMS fill = {
+        .dst = device, .elementSize = 1, .value = 1, .width = 16, .height = 1};
+    CUgraph child, outer, empty;
+    CUgraphNode node, child_node;
+    CUgraphExec exec;
+    OK(cuGraphCreate(&child, 0));
+    OK(cuGraphCreate(&outer, 0));
+    OK(cuGraphCreate(&empty, 0));
+    OK(cuGraphAddMemsetNode(&node, child, NULL, 0, &fill, context));
+    OK(cuGraphAddChildGraphNode(&child_node, outer, NULL, 0, child));
+    OK(cuGraphInstantiate(&exec, outer, 0));
+    fill.value = 7;
+    OK(cuGraphMemsetNodeSetParams(node, &fill));
+    OK(cuGraphExecChildGraphNodeSetParams(exec, child_node, child));
+    IS(cuGraphExecChildGraphNodeSetParams(exec, child_node, empty), CUDA_ERROR_INVALID_VALUE);
+    OK(cuGraphLaunch(exec, stream));
+    OK(cuStreamSynchronize(stream));
+    CHECK(device_byte(device) == 7);
+    OK(cuGraphExecDestroy(exec));
+    OK(cuGraphDestroy(outer));
+    OK(cuGraphDestroy(child));
+    OK(cuGraphDestroy(empty));
+    OK(cuStreamDestroy(stream));
+}
+
+/* ---- user objects ---- */
+struct thing {
+    _Atomic int ended;
+    pthread_t thread;
+    CUresult permitted;
+};
+
+static void CUDA_CB end_thing(void *arg)
+{
+    struct thing *thing = arg;
+    CUcontext current;
+    thing->thread = pthread_self();
+    thing->permitted = cuCtxGetCurrent(&current);
+    atomic_fetch_add(&thing->ended, 1);
+}
+
+static int ends(struct thing *thing, int within_ms)
+{
+    double until = now_ms() + within_ms;
+    while (!atomic_load(&thing->ended) && now_ms() < until) {
+        usleep(500);
+    }
+    return atomic_load(&thing->ended);
+}
+
+static CUuserObject object_new(struct thing *thing, unsigned refs)
+{
+    CUuserObject object = NULL;
+    *thing = (struct thing){0};
+    OK(cuUserObjectCreate(&object, thing, end_thing, refs, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC));
+    return object;
+}
+
+/* The exec's reference outlives graph and exec, until the last launch is done. */
+static void test_object_of_exec(void)
+{
+    CUstream stream = stream_new(CU_STREAM_NON_BLOCKING);
+    struct thing thing;
+    CUuserObject object = object_new(&thing, 2);
+    CUgraph graph;
+    CUgraphExec exec;
+    OK(cuUserObjectRelease(object, 1));
+    OK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    occupy(stream);
+    OK(cuStreamEndCapture(stream, &graph));
+    OK(cuGraphRetainUserObject(graph, object, 1, 0));
+    OK(cuUserObjectRelease(object, 1));
+    OK(cuGraphInstantiate(&exec, graph, 0));
+    OK(cuGraphDestroy(graph));
+    CHECK(!ends(&thing, 5));
+    OK(cuGraphLaunch(exec, stream));
+    OK(cuGraphExecDestroy(exec));
+    CHECK(!ends(&thing, BUSY_MS / 2) || cuStreamQuery(stream) == CUDA_SUCCESS);
+    OK(cuStreamSynchronize(stream));
+    CHECK(ends(&thing, 2000));
+    CHECK(!pthread_equal(thing.thread, pthread_self()));
+    CHECK(thing.permitted == CUDA_ERROR_NOT_PERMITTED);
+    OK(cuStreamDestroy(stream));
+}
+
+static void test_object_of_graphs(void)
+{
+    CUstream stream = stream_new(CU_STREAM_NON_BLOCKING);
+    CUstreamCaptureStatus status;
+    cuuint64_t id;
+    struct thing thing;
+    CUuserObject object = object_new(&thing, 1);
+    CUgraph graph, clone;
+    OK(cuGraphCreate(&graph, 0));
+    OK(cuGraphRetainUserObject(graph, object, 1, CU_GRAPH_USER_OBJECT_MOVE));
+    OK(cuGraphClone(&clone, graph));
+    OK(cuGraphDestroy(graph));
+    CHECK(!ends(&thing, 5));
+    OK(cuGraphRetainUserObject(clone, object, 1, 0));
+    OK(cuGraphReleaseUserObject(clone, object, 1));
+    CHECK(!ends(&thing, 5));
+    IS(cuGraphReleaseUserObject(clone, object, 2), CUDA_ERROR_INVALID_VALUE);
+    OK(cuGraphReleaseUserObject(clone, object, 1));
+    CHECK(ends(&thing, 2000));
+    OK(cuGraphDestroy(clone));
+    usleep(5000);
+    CHECK(ends(&thing, 0) == 1);
+
+    object = object_new(&thing, 1);
+    OK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    OK(cuStreamGetCaptureInfo(stream, &status, &id, &graph, NULL, NULL, NULL));
+    OK(cuGraphRetainUserObject(graph, object, 1, CU_GRAPH_USER_OBJECT_MOVE));
+    OK(cuStreamEndCapture(stream, &clone));
+    CHECK(clone == graph && !ends(&thing, 5));
+    OK(cuGraphDestroy(graph));
+    CHECK(ends(&thing, 2000));
+    OK(cuStreamDestroy(stream));
+}
+
+static void test_user_objects(void)
+{
+    CUuserObject object;
+    struct thing thing;
+    IS(cuUserObjectCreate(&object, &thing, end_thing, 1, 0), CUDA_ERROR_INVALID_VALUE);
+    IS(cuUserObjectCreate(&object, &thing, NULL, 1, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC),
+       CUDA_ERROR_INVALID_VALUE);
+    object = object_new(&thing, 1);
+    OK(cuUserObjectRetain(object, 2));
+    OK(cuUserObjectRelease(object, 2));
+    CHECK(!ends(&thing, 5));
+    OK(cuUserObjectRelease(object, 1));
+    CHECK(ends(&thing, 2000));
+    test_object_of_exec();
+    test_object_of_graphs();
 }
 
 /* ---- order ---- */
@@ -775,6 +1011,12 @@ static int run_all(void)
     test_pool();
     test_capture();
     test_graph();
+    launch_download(PINNED, 0);
+    launch_download(REGISTERED, 0);
+    launch_download(PAGEABLE, 1);
+    test_launch_twice();
+    test_child_set();
+    test_user_objects();
     test_order();
     test_legacy_query();
     test_values();

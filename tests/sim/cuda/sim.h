@@ -84,6 +84,7 @@ enum sim_magic {
     MAGIC_MODULE,
     MAGIC_POOL,
     MAGIC_ARRAY,
+    MAGIC_USER_OBJECT,
 };
 
 struct CUctx_st {

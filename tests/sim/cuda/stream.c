@@ -173,23 +173,30 @@ SIM_API_PTSZ(cuStreamWaitEvent, (CUstream hStream, CUevent hEvent, unsigned int 
     return result;
 }
 
-/* Runs the body with `stream` resolved and the lock held. */
-#define WITH_STREAM(handle, body)                                                                  \
+/* Runs the body with `stream` as `find` resolves it, and the lock held. */
+#define WITH_STREAM_BY(find, handle, body)                                                         \
     CUstream stream;                                                                               \
     sim_lock();                                                                                    \
-    CUresult result = sim_stream_resolve_locked(handle, dflt, &stream);                            \
+    CUresult result = find(handle, dflt, &stream);                                                 \
     if (result == CUDA_SUCCESS) {                                                                  \
         body;                                                                                      \
     }                                                                                              \
     sim_unlock();                                                                                  \
     return result
+#define WITH_STREAM(handle, body) WITH_STREAM_BY(sim_stream_resolve_locked, handle, body)
+
+static CUresult resolve_to_ask_locked(CUstream handle, CUstream dflt, CUstream *stream)
+{
+    CUresult result = sim_stream_resolve_locked(handle, dflt, stream);
+    return result ? result : sim_capture_ask_locked(*stream);
+}
 
 SIM_API_PTSZ(cuStreamGetFlags, (CUstream hStream, unsigned int *flags), hStream, flags)
 {
     if (!flags) {
         return CUDA_ERROR_INVALID_VALUE;
     }
-    WITH_STREAM(hStream, *flags = stream->flags);
+    WITH_STREAM_BY(resolve_to_ask_locked, hStream, *flags = stream->flags);
 }
 
 SIM_API_PTSZ(cuStreamGetPriority, (CUstream hStream, int *priority), hStream, priority)
@@ -205,7 +212,7 @@ SIM_API_PTSZ(cuStreamGetId, (CUstream hStream, unsigned long long *streamId), hS
     if (!streamId) {
         return CUDA_ERROR_INVALID_VALUE;
     }
-    WITH_STREAM(hStream, *streamId = stream->id);
+    WITH_STREAM_BY(resolve_to_ask_locked, hStream, *streamId = stream->id);
 }
 
 SIM_API_PTSZ(cuStreamGetCtx, (CUstream hStream, CUcontext *pctx), hStream, pctx)
@@ -213,7 +220,7 @@ SIM_API_PTSZ(cuStreamGetCtx, (CUstream hStream, CUcontext *pctx), hStream, pctx)
     if (!pctx) {
         return CUDA_ERROR_INVALID_VALUE;
     }
-    WITH_STREAM(hStream, *pctx = stream->context);
+    WITH_STREAM_BY(sim_stream_enter_locked, hStream, *pctx = stream->context);
 }
 
 SIM_API_PTSZ(cuStreamGetCtx_v2, (CUstream hStream, CUcontext *pCtx, CUgreenCtx *pGreenCtx), hStream,
@@ -225,7 +232,7 @@ SIM_API_PTSZ(cuStreamGetCtx_v2, (CUstream hStream, CUcontext *pCtx, CUgreenCtx *
     if (pGreenCtx) {
         *pGreenCtx = NULL;
     }
-    WITH_STREAM(hStream, *pCtx = stream->context);
+    WITH_STREAM_BY(sim_stream_enter_locked, hStream, *pCtx = stream->context);
 }
 
 SIM_API_PTSZ(cuStreamGetDevice, (CUstream hStream, CUdevice *device), hStream, device)

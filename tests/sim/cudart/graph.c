@@ -139,6 +139,15 @@ cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *f
                (const CUgraphEdgeData *)(const void *)edgeData, numDependencies));
 }
 
+cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t *from,
+                                        const cudaGraphNode_t *to,
+                                        const cudaGraphEdgeData *edgeData, size_t numDependencies)
+{
+    ENTER(cudaGraphRemoveDependencies_v12030, graph, from, to, edgeData, numDependencies);
+    LEAVE(CALL(cuGraphRemoveDependencies, graph, from, to,
+               (const CUgraphEdgeData *)(const void *)edgeData, numDependencies));
+}
+
 cudaError_t cudaGraphDestroyNode(cudaGraphNode_t node)
 {
     ENTER(cudaGraphDestroyNode_v10000, node);
@@ -179,6 +188,15 @@ cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t *
     ENTER(cudaGraphNodeGetDependencies_v12030, node, pDependencies, edgeData, pNumDependencies);
     LEAVE(CALL(cuGraphNodeGetDependencies, node, pDependencies, (CUgraphEdgeData *)(void *)edgeData,
                pNumDependencies));
+}
+
+cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t *pDependentNodes,
+                                           cudaGraphEdgeData *edgeData, size_t *pNumDependentNodes)
+{
+    ENTER(cudaGraphNodeGetDependentNodes_v12030, node, pDependentNodes, edgeData,
+          pNumDependentNodes);
+    LEAVE(CALL(cuGraphNodeGetDependentNodes, node, pDependentNodes,
+               (CUgraphEdgeData *)(void *)edgeData, pNumDependentNodes));
 }
 
 /* Reading and changing the nodes of a graph. */

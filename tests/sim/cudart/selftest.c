@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define CHECK(condition)                                                                           \
     do {                                                                                           \
@@ -232,6 +233,97 @@ static void test_graph(unsigned char *device)
     OK(cudaGraphDestroy(graph));
 }
 
+/* The general parameter block: added, changed in the graph, changed and disabled in the exec. */
+static void test_general_nodes(unsigned char *device)
+{
+    struct cudaGraphNodeParams fill = {.type = cudaGraphNodeTypeMemset};
+    struct cudaGraphNodeParams child = {.type = cudaGraphNodeTypeGraph};
+    cudaGraphNode_t fill_node, child_node, inner;
+    cudaGraph_t graph, body;
+    cudaGraphExec_t exec;
+    unsigned enabled = 0;
+    size_t count = 1;
+    fill.memset = (struct cudaMemsetParamsV2){
+        .dst = device, .value = 1, .elementSize = 1, .width = N, .height = 1};
+    OK(cudaGraphCreate(&graph, 0));
+    OK(cudaGraphCreate(&body, 0));
+    OK(cudaGraphAddMemcpyNode1D(&inner, body, NULL, 0, to, device, N, cudaMemcpyDeviceToHost));
+    child.graph.graph = body;
+    OK(cudaGraphAddNode(&fill_node, graph, NULL, NULL, 0, &fill));
+    OK(cudaGraphAddNode(&child_node, graph, &fill_node, NULL, 1, &child));
+    CHECK(child.graph.graph != body);
+    OK(cudaGraphNodeGetDependentNodes(fill_node, &inner, NULL, &count));
+    CHECK(count == 1 && inner == child_node);
+    fill.memset.value = 2;
+    OK(cudaGraphNodeSetParams(fill_node, &fill));
+    OK(cudaGraphInstantiate(&exec, graph, 0));
+    OK(cudaGraphLaunch(exec, 0));
+    OK(cudaDeviceSynchronize());
+    CHECK(to[N - 1] == 2);
+    fill.memset.value = 3;
+    OK(cudaGraphExecNodeSetParams(exec, fill_node, &fill));
+    OK(cudaGraphLaunch(exec, 0));
+    OK(cudaDeviceSynchronize());
+    CHECK(to[N - 1] == 3);
+    OK(cudaMemset(device, 4, N));
+    OK(cudaGraphNodeSetEnabled(exec, fill_node, 0));
+    OK(cudaGraphNodeGetEnabled(exec, fill_node, &enabled));
+    CHECK(!enabled);
+    OK(cudaGraphExecChildGraphNodeSetParams(exec, child_node, body));
+    OK(cudaGraphLaunch(exec, 0));
+    OK(cudaDeviceSynchronize());
+    CHECK(to[N - 1] == 4);
+    OK(cudaGraphRemoveDependencies(graph, &fill_node, &child_node, NULL, 1));
+    OK(cudaGraphExecDestroy(exec));
+    OK(cudaGraphDestroy(graph));
+    OK(cudaGraphDestroy(body));
+}
+
+static void test_event_nodes(void)
+{
+    cudaEvent_t first, second, got = NULL;
+    cudaGraphNode_t record;
+    cudaGraph_t graph;
+    cudaGraphExec_t exec;
+    OK(cudaEventCreate(&first));
+    OK(cudaEventCreate(&second));
+    OK(cudaGraphCreate(&graph, 0));
+    OK(cudaGraphAddEventRecordNode(&record, graph, NULL, 0, first));
+    OK(cudaGraphInstantiate(&exec, graph, 0));
+    OK(cudaGraphExecEventRecordNodeSetEvent(exec, record, second));
+    OK(cudaGraphEventRecordNodeGetEvent(record, &got));
+    CHECK(got == first);
+    OK(cudaGraphLaunch(exec, 0));
+    OK(cudaEventSynchronize(second));
+    OK(cudaGraphExecDestroy(exec));
+    OK(cudaGraphDestroy(graph));
+    OK(cudaEventDestroy(first));
+    OK(cudaEventDestroy(second));
+}
+
+static void CUDART_CB set_flag(void *flag)
+{
+    __atomic_store_n((int *)flag, 1, __ATOMIC_SEQ_CST);
+}
+
+static void test_user_object(void)
+{
+    cudaUserObject_t object;
+    cudaGraph_t graph;
+    int ended = 0;
+    OK(cudaUserObjectCreate(&object, &ended, set_flag, 1, cudaUserObjectNoDestructorSync));
+    OK(cudaUserObjectRetain(object, 1));
+    OK(cudaGraphCreate(&graph, 0));
+    OK(cudaGraphRetainUserObject(graph, object, 2, cudaGraphUserObjectMove));
+    OK(cudaGraphReleaseUserObject(graph, object, 1));
+    usleep(5000);
+    CHECK(!__atomic_load_n(&ended, __ATOMIC_SEQ_CST));
+    OK(cudaGraphDestroy(graph));
+    for (int i = 0; i < 2000 && !__atomic_load_n(&ended, __ATOMIC_SEQ_CST); i++)
+        usleep(1000);
+    CHECK(__atomic_load_n(&ended, __ATOMIC_SEQ_CST));
+}
+
 static void test_device(void)
 {
     struct cudaDeviceProp properties;
@@ -265,6 +357,9 @@ int main(void)
     test_memory_kinds(device);
     test_last_error();
     test_graph(device);
+    test_general_nodes(device);
+    test_event_nodes();
+    test_user_object();
     test_launch();
     OK(cudaFree(device));
     puts("ok");

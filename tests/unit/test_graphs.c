@@ -1,0 +1,806 @@
+/* What graphs name: sentence by sentence what track/graphs.h promises. */
+#include "track/graphs.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BASE = 0x100000, PAGE = 4096, GRAPH = 0x6000, OTHER = 0x6010, EXEC = 0x7000 };
+
+static struct sc_arena arena;
+static struct sc_graphs graphs;
+
+static void set_up(void)
+{
+    memset(&arena, 0, sizeof arena);
+    ck_assert_int_eq(sc_graphs_init(&graphs, &arena), 0);
+}
+
+static void tear_down(void)
+{
+    sc_graphs_destroy(&graphs);
+    sc_arena_destroy(&arena);
+}
+
+static struct sc_graph_use plain(uintptr_t node, enum sc_direction direction, uintptr_t address,
+                                 size_t size_bytes)
+{
+    return (struct sc_graph_use){
+        .node = node,
+        .shape = {address, size_bytes, size_bytes, 1},
+        .direction = direction,
+        .kind = SC_REGISTERED,
+    };
+}
+
+static struct sc_graph_use rows(uintptr_t address, size_t width, size_t pitch, size_t count)
+{
+    struct sc_graph_use use = plain(1, SC_H2D, address, width);
+    use.shape.pitch_bytes = pitch;
+    use.shape.rows = count;
+    return use;
+}
+
+static void add(uintptr_t handle, struct sc_graph_use use)
+{
+    ck_assert(sc_graphs_add(&graphs, handle, &use));
+}
+
+static void add_plain(uintptr_t handle, uintptr_t node, uintptr_t address, size_t size_bytes)
+{
+    add(handle, plain(node, SC_H2D, address, size_bytes));
+}
+
+static struct sc_graph *graph_of(uintptr_t handle)
+{
+    uint32_t id = sc_graphs_find(&graphs, handle);
+    ck_assert_uint_ne(id, 0);
+    return sc_graphs_at(&graphs, id);
+}
+
+static const struct sc_graph_use *use_at(uintptr_t handle, uint32_t at)
+{
+    ck_assert_uint_lt(at, graph_of(handle)->uses.count);
+    return &graph_of(handle)->uses.list[at];
+}
+
+static const struct sc_graph_use *merged_at(uintptr_t handle, uint32_t at)
+{
+    ck_assert_uint_lt(at, graph_of(handle)->merged.count);
+    return &graph_of(handle)->merged.list[at];
+}
+
+static bool names(uintptr_t address, size_t size_bytes)
+{
+    bool found = sc_graphs_name(&graphs, address, size_bytes);
+    ck_assert(!found || sc_graphs_may_name(&graphs, address, size_bytes ? size_bytes : 1));
+    return found;
+}
+
+static void expect_names(uintptr_t start, uintptr_t end)
+{
+    ck_assert(names(start, 1));
+    ck_assert(names(end - 1, 1));
+    ck_assert(names(start - 1, end - start + 2));
+    ck_assert(!names(start - 1, 1));
+    ck_assert(!names(end, 1));
+}
+
+static void expect_merged(uintptr_t handle, uint32_t at, enum sc_direction direction,
+                          uintptr_t address, size_t size_bytes)
+{
+    const struct sc_graph_use *use = merged_at(handle, at);
+    ck_assert_int_eq(use->direction, direction);
+    ck_assert_uint_eq(use->shape.address, address);
+    ck_assert_uint_eq(use->shape.width_bytes, size_bytes);
+    ck_assert_uint_eq(use->shape.pitch_bytes, size_bytes);
+    ck_assert_uint_eq(use->shape.rows, 1);
+}
+
+static void merge(uintptr_t handle)
+{
+    sc_graphs_merge(&graphs, handle);
+}
+
+static void note_freed(uintptr_t address, size_t size_bytes, const char *api)
+{
+    const struct sc_hazard_event by = {.api = api, .thread = 7};
+    sc_graphs_note_freed(&graphs, address, size_bytes, &by);
+}
+
+static void expect_nothing_left(void)
+{
+    ck_assert(sc_grid_is_empty(&graphs.grid));
+    ck_assert(!sc_graphs_may_name(&graphs, 0, SIZE_MAX));
+    ck_assert_uint_eq(graphs.pool.live, 0);
+    ck_assert_uint_eq(graphs.intervals.live, 0);
+}
+
+/* ---- graphs and what they name ---- */
+
+START_TEST(a_graph_is_known_from_its_first_use_on)
+{
+    ck_assert_uint_eq(sc_graphs_find(&graphs, GRAPH), 0);
+    add_plain(GRAPH, 1, BASE, 64);
+    ck_assert_uint_eq(graph_of(GRAPH)->handle, GRAPH);
+    ck_assert_uint_eq(graph_of(GRAPH)->uses.count, 1);
+    ck_assert(!graph_of(GRAPH)->has_freed && !graph_of(GRAPH)->has_stack);
+    ck_assert_uint_eq(sc_graphs_find(&graphs, OTHER), 0);
+}
+END_TEST
+
+START_TEST(a_graph_keeps_its_uses_as_they_were)
+{
+    const enum sc_direction directions[] = {SC_H2D, SC_D2H, SC_MEMSET};
+    for (uintptr_t i = 0; i < 100; i++) {
+        struct sc_graph_use use = plain(i + 1, directions[i % 3], BASE + i * 100, 50 + i);
+        use.from = (struct sc_hazard_copy){.api = "copy", .stack = (uint32_t)i};
+        add(GRAPH, use);
+    }
+    for (uint32_t i = 0; i < 100; i++) {
+        const struct sc_graph_use *use = use_at(GRAPH, i);
+        ck_assert_uint_eq(use->node, i + 1);
+        ck_assert_int_eq(use->direction, directions[i % 3]);
+        ck_assert_uint_eq(use->shape.address, BASE + i * 100);
+        ck_assert_uint_eq(use->shape.width_bytes, 50 + i);
+        ck_assert_uint_eq(use->from.stack, i);
+    }
+}
+END_TEST
+
+START_TEST(memory_is_named_to_its_first_and_last_byte)
+{
+    ck_assert(!names(BASE, 64));
+    add_plain(GRAPH, 1, BASE + 100, 64);
+    expect_names(BASE + 100, BASE + 164);
+    ck_assert(names(BASE + 100, 0)); /* of unknown size: its first byte */
+    ck_assert(!names(BASE + 164, 0));
+    ck_assert(names(BASE, 1 << 20));
+}
+END_TEST
+
+START_TEST(rows_name_their_hull)
+{
+    add(GRAPH, rows(BASE, 16, PAGE, 4));
+    expect_names(BASE, BASE + 3 * PAGE + 16);
+    ck_assert(names(BASE + 100, 1));
+}
+END_TEST
+
+START_TEST(nobody_frees_a_stack)
+{
+    struct sc_graph_use use = plain(1, SC_H2D, BASE, 64);
+    use.kind = SC_STACK;
+    ck_assert(!sc_graphs_may_name(&graphs, BASE, 64));
+    add(GRAPH, use);
+    ck_assert(graph_of(GRAPH)->has_stack);
+    ck_assert(!names(BASE, 64));
+    note_freed(BASE, 64, "free");
+    ck_assert(!graph_of(GRAPH)->has_freed);
+    merge(GRAPH);
+    ck_assert(!names(BASE, 64));
+    ck_assert_uint_eq(graph_of(GRAPH)->merged.count, 0);
+    sc_graphs_drop_node(&graphs, GRAPH, 1);
+    ck_assert(!graph_of(GRAPH)->has_stack);
+}
+END_TEST
+
+START_TEST(memory_is_named_until_the_last_graph_is_gone)
+{
+    add_plain(GRAPH, 1, BASE, 64);
+    add_plain(OTHER, 2, BASE + 32, 64);
+    sc_graphs_remove(&graphs, GRAPH);
+    expect_names(BASE + 32, BASE + 96);
+    sc_graphs_remove(&graphs, OTHER);
+    ck_assert(!names(BASE, 128));
+    expect_nothing_left();
+}
+END_TEST
+
+START_TEST(removing_what_is_not_there_changes_nothing)
+{
+    add_plain(GRAPH, 1, BASE, 64);
+    sc_graphs_remove(&graphs, OTHER);
+    sc_graphs_drop_node(&graphs, OTHER, 0);
+    sc_graphs_drop_node(&graphs, GRAPH, 9);
+    sc_graphs_enable_node(&graphs, OTHER, 1, false);
+    sc_graphs_unjudge_node(&graphs, OTHER, 1);
+    sc_graphs_add_all(&graphs, GRAPH, OTHER);
+    merge(OTHER);
+    ck_assert_uint_eq(sc_graphs_find(&graphs, OTHER), 0);
+    ck_assert_uint_eq(graph_of(GRAPH)->uses.count, 1);
+    ck_assert(!use_at(GRAPH, 0)->disabled && !use_at(GRAPH, 0)->unjudged);
+    expect_names(BASE, BASE + 64);
+}
+END_TEST
+
+/* ---- clones and children ---- */
+
+START_TEST(a_clone_names_all_that_its_original_does)
+{
+    add_plain(GRAPH, 1, BASE, 64);
+    add(GRAPH, rows(BASE + PAGE, 16, 64, 3));
+    add_plain(OTHER, 5, BASE + 2 * PAGE, 64);
+    sc_graphs_add_all(&graphs, OTHER, GRAPH);
+    ck_assert_uint_eq(graph_of(OTHER)->uses.count, 3);
+    ck_assert_uint_eq(use_at(OTHER, 0)->node, 5);
+    ck_assert_uint_eq(use_at(OTHER, 1)->node, 0); /* a node of its own, not yet known */
+    ck_assert_uint_eq(use_at(OTHER, 2)->shape.rows, 3);
+    ck_assert_uint_eq(use_at(GRAPH, 0)->node, 1);
+    sc_graphs_remove(&graphs, GRAPH);
+    expect_names(BASE, BASE + 64);
+    expect_names(BASE + PAGE, BASE + PAGE + 144);
+}
+END_TEST
+
+START_TEST(a_clone_knows_what_was_freed_before)
+{
+    add_plain(GRAPH, 1, BASE, 64);
+    note_freed(BASE, 64, "free");
+    sc_graphs_add_all(&graphs, OTHER, GRAPH);
+    ck_assert(graph_of(OTHER)->has_freed);
+    ck_assert(use_at(OTHER, 0)->freed);
+    ck_assert_str_eq(use_at(OTHER, 0)->freed_by.api, "free");
+}
+END_TEST
+
+START_TEST(a_graph_is_not_its_own_child)
+{
+    add_plain(GRAPH, 1, BASE, 64);
+    sc_graphs_add_all(&graphs, GRAPH, GRAPH);
+    ck_assert_uint_eq(graph_of(GRAPH)->uses.count, 1);
+    ck_assert_uint_eq(use_at(GRAPH, 0)->node, 1);
+}
+END_TEST
+
+START_TEST(a_clone_of_a_graph_without_host_memory_is_not_known)
+{
+    sc_graphs_add_all(&graphs, OTHER, GRAPH);
+    ck_assert_uint_eq(sc_graphs_find(&graphs, OTHER), 0);
+    expect_nothing_left();
+}
+END_TEST
+
+/* ---- nodes ---- */
+
+START_TEST(a_dropped_node_takes_all_of_its_uses_and_no_others)
+{
+    add_plain(GRAPH, 1, BASE, 64);
+    add_plain(GRAPH, 2, BASE + PAGE, 64);
+    add(GRAPH, plain(1, SC_D2H, BASE + 2 * PAGE, 64));
+    add_plain(GRAPH, 3, BASE + 32, 64);
+    sc_graphs_drop_node(&graphs, GRAPH, 1);
+    ck_assert_uint_eq(graph_of(GRAPH)->uses.count, 2);
+    ck_assert_uint_eq(use_at(GRAPH, 0)->node, 2);
+    ck_assert_uint_eq(use_at(GRAPH, 1)->node, 3);
+    expect_names(BASE + 32, BASE + 96);
+    expect_names(BASE + PAGE, BASE + PAGE + 64);
+    ck_assert(!names(BASE + 2 * PAGE, 64));
+}
+END_TEST
+
+START_TEST(node_0_drops_all_and_the_graph_stays)
+{
+    add_plain(GRAPH, 1, BASE, 64);
+    add_plain(GRAPH, 2, BASE + PAGE, 64);
+    note_freed(BASE, 64, "free");
+    merge(GRAPH);
+    sc_graphs_drop_node(&graphs, GRAPH, 0);
+    ck_assert_uint_eq(graph_of(GRAPH)->uses.count, 0);
+    ck_assert_uint_eq(graph_of(GRAPH)->merged.count, 0);
+    ck_assert(!graph_of(GRAPH)->has_freed);
+    ck_assert(!names(BASE, 2 * PAGE));
+    ck_assert_uint_eq(graphs.intervals.live, 0);
+    add_plain(GRAPH, 3, BASE, 64);
+    merge(GRAPH);
+    expect_merged(GRAPH, 0, SC_H2D, BASE, 64);
+}
+END_TEST
+
+START_TEST(dropping_what_was_freed_forgets_that)
+{
+    add_plain(GRAPH, 1, BASE, 64);
+    add_plain(GRAPH, 2, BASE + PAGE, 64);
+    note_freed(BASE, 64, "free");
+    sc_graphs_drop_node(&graphs, GRAPH, 2);
+    ck_assert(graph_of(GRAPH)->has_freed);
+    sc_graphs_drop_node(&graphs, GRAPH, 1);
+    ck_assert(!graph_of(GRAPH)->has_freed);
+}
+END_TEST
+
+START_TEST(a_node_that_is_dropped_is_launched_no_more)
+{
+    add_plain(EXEC, 1, BASE, 64);
+    add_plain(EXEC, 2, BASE + PAGE, 64);
+    merge(EXEC);
+    sc_graphs_drop_node(&graphs, EXEC, 1);
+    ck_assert_uint_eq(graph_of(EXEC)->merged.count, 1);
+    expect_merged(EXEC, 0, SC_H2D, BASE + PAGE, 64);
+}
+END_TEST
+
+START_TEST(a_disabled_node_is_not_launched_and_still_named)
+{
+    add_plain(EXEC, 1, BASE, 64);
+    add_plain(EXEC, 2, BASE + PAGE, 64);
+    merge(EXEC);
+    sc_graphs_enable_node(&graphs, EXEC, 1, false);
+    ck_assert(use_at(EXEC, 0)->disabled && !use_at(EXEC, 1)->disabled);
+    ck_assert_uint_eq(graph_of(EXEC)->merged.count, 1);
+    expect_merged(EXEC, 0, SC_H2D, BASE + PAGE, 64);
+    expect_names(BASE, BASE + 64); /* it may be enabled again */
+    sc_graphs_enable_node(&graphs, EXEC, 1, true);
+    ck_assert(!use_at(EXEC, 0)->disabled);
+    ck_assert_uint_eq(graph_of(EXEC)->merged.count, 2);
+    expect_merged(EXEC, 0, SC_H2D, BASE, 64);
+}
+END_TEST
+
+START_TEST(the_only_node_can_be_disabled_and_enabled_again)
+{
+    add_plain(EXEC, 1, BASE, 64);
+    merge(EXEC);
+    sc_graphs_enable_node(&graphs, EXEC, 1, false);
+    ck_assert_uint_eq(graph_of(EXEC)->merged.count, 0);
+    expect_names(BASE, BASE + 64);
+    sc_graphs_enable_node(&graphs, EXEC, 1, true);
+    ck_assert_uint_eq(graph_of(EXEC)->merged.count, 1);
+    expect_merged(EXEC, 0, SC_H2D, BASE, 64);
+    expect_names(BASE, BASE + 64);
+    ck_assert_uint_eq(graphs.intervals.live, 1);
+}
+END_TEST
+
+START_TEST(a_disabled_node_learns_of_a_free)
+{
+    add_plain(EXEC, 1, BASE, 64);
+    add_plain(EXEC, 2, BASE + PAGE, 64);
+    merge(EXEC);
+    sc_graphs_enable_node(&graphs, EXEC, 1, false);
+    note_freed(BASE, 64, "free");
+    ck_assert(use_at(EXEC, 0)->freed);
+    ck_assert(graph_of(EXEC)->has_freed);
+    sc_graphs_enable_node(&graphs, EXEC, 1, true);
+    ck_assert(merged_at(EXEC, 0)->freed);
+}
+END_TEST
+
+START_TEST(the_graph_of_a_node_is_found_among_many)
+{
+    for (uintptr_t i = 0; i < 50; i++)
+        add_plain(GRAPH + i * 16, 1000 + i, BASE + i * PAGE, 64);
+    ck_assert_uint_eq(sc_graphs_of_node(&graphs, 1031), GRAPH + 31 * 16);
+    ck_assert_uint_eq(sc_graphs_of_node(&graphs, 999), 0);
+    sc_graphs_remove(&graphs, GRAPH + 31 * 16);
+    ck_assert_uint_eq(sc_graphs_of_node(&graphs, 1031), 0);
+}
+END_TEST
+
+START_TEST(what_stands_before_a_signal_is_not_judged)
+{
+    add_plain(EXEC, 1, BASE, 64);
+    add_plain(EXEC, 2, BASE + 64, 64);
+    add(EXEC, plain(1, SC_D2H, BASE + PAGE, 64));
+    sc_graphs_unjudge_node(&graphs, EXEC, 1);
+    ck_assert(use_at(EXEC, 0)->unjudged && use_at(EXEC, 2)->unjudged);
+    ck_assert(!use_at(EXEC, 1)->unjudged);
+    merge(EXEC); /* neighbours, but not alike */
+    ck_assert_uint_eq(graph_of(EXEC)->merged.count, 3);
+    ck_assert(merged_at(EXEC, 0)->unjudged);
+    ck_assert(!merged_at(EXEC, 1)->unjudged);
+    expect_names(BASE, BASE + 128);
+}
+END_TEST
+
+/* ---- the launch's list ---- */
+
+START_TEST(neighbours_become_one)
+{
+    add_plain(EXEC, 1, BASE, 100);
+    add_plain(EXEC, 2, BASE + 100, 28);
+    add_plain(EXEC, 3, BASE + 128, 1);
+    add_plain(EXEC, 4, BASE + 130, 10);
+    merge(EXEC);
+    ck_assert_uint_eq(graph_of(EXEC)->merged.count, 2);
+    expect_merged(EXEC, 0, SC_H2D, BASE, 129);
+    expect_merged(EXEC, 1, SC_H2D, BASE + 130, 10);
+    ck_assert_uint_eq(graph_of(EXEC)->uses.count, 4);
+    ck_assert_uint_eq(graphs.intervals.live, 2);
+    expect_names(BASE, BASE + 129);
+    expect_names(BASE + 130, BASE + 140);
+}
+END_TEST
+
+START_TEST(overlaps_and_repetitions_become_one)
+{
+    add_plain(EXEC, 1, BASE, 100);
+    add_plain(EXEC, 2, BASE + 10, 10); /* within */
+    add_plain(EXEC, 3, BASE, 100);
+    add_plain(EXEC, 4, BASE + 50, 100);
+    add_plain(EXEC, 5, BASE + 60, 10);
+    merge(EXEC);
+    ck_assert_uint_eq(graph_of(EXEC)->merged.count, 1);
+    expect_merged(EXEC, 0, SC_H2D, BASE, 150);
+}
+END_TEST
+
+START_TEST(directions_and_kinds_do_not_mix)
+{
+    add_plain(EXEC, 1, BASE, 64);
+    add(EXEC, plain(2, SC_D2H, BASE + 64, 64));
+    add(EXEC, plain(3, SC_MEMSET, BASE + 128, 64));
+    struct sc_graph_use pinned = plain(4, SC_H2D, BASE + 64, 64);
+    pinned.kind = SC_PINNED;
+    add(EXEC, pinned);
+    merge(EXEC);
+    ck_assert_uint_eq(graph_of(EXEC)->merged.count, 4);
+    expect_names(BASE, BASE + 192);
+}
+END_TEST
+
+/* Each has a guard of its own, and is given back by itself. */
+START_TEST(neighbours_of_two_ranges_do_not_mix)
+{
+    for (uint32_t i = 0; i < 4; i++) {
+        struct sc_graph_use use = plain(i + 1, SC_H2D, BASE + i * 64, 64);
+        use.range = i / 2 + 1;
+        add(EXEC, use);
+    }
+    merge(EXEC);
+    ck_assert_uint_eq(graph_of(EXEC)->merged.count, 2);
+    expect_merged(EXEC, 0, SC_H2D, BASE, 128);
+    expect_merged(EXEC, 1, SC_H2D, BASE + 128, 128);
+}
+END_TEST
+
+START_TEST(a_launch_that_writes_pageable_memory_waits)
+{
+    struct sc_graph_use use = plain(1, SC_H2D, BASE, 64);
+    use.kind = SC_PAGEABLE;
+    add(EXEC, use);
+    add(EXEC, plain(2, SC_D2H, BASE + PAGE, 64));
+    ck_assert(!graph_of(EXEC)->waits);
+    use.node = 3;
+    use.direction = SC_D2H;
+    add(EXEC, use);
+    ck_assert(graph_of(EXEC)->waits);
+    sc_graphs_enable_node(&graphs, EXEC, 3, false);
+    ck_assert(!graph_of(EXEC)->waits);
+    sc_graphs_enable_node(&graphs, EXEC, 3, true);
+    ck_assert(graph_of(EXEC)->waits);
+    sc_graphs_drop_node(&graphs, EXEC, 3);
+    ck_assert(!graph_of(EXEC)->waits);
+}
+END_TEST
+
+START_TEST(rows_stay_as_they_are)
+{
+    add_plain(EXEC, 1, BASE, 64);
+    add(EXEC, rows(BASE + 64, 16, 64, 4));
+    add_plain(EXEC, 3, BASE + 64 + 208, 64);
+    add_plain(EXEC, 4, BASE + 64 + 208 + 64, 64);
+    merge(EXEC);
+    ck_assert_uint_eq(graph_of(EXEC)->merged.count, 3);
+    expect_merged(EXEC, 0, SC_H2D, BASE, 64);
+    ck_assert_uint_eq(merged_at(EXEC, 1)->shape.rows, 4);
+    ck_assert_uint_eq(merged_at(EXEC, 1)->shape.pitch_bytes, 64);
+    expect_merged(EXEC, 2, SC_H2D, BASE + 64 + 208, 128);
+    expect_names(BASE, BASE + 64 + 208 + 128);
+}
+END_TEST
+
+/* 257 runs of three neighbours each, with a gap between any two, in an order that is none. */
+START_TEST(an_unsorted_graph_is_put_in_order)
+{
+    enum { RUNS = 257, PIECES = 3 * RUNS };
+    for (uintptr_t i = 0; i < PIECES; i++) {
+        uintptr_t piece = i * 100 % PIECES; /* 771 and 100 have no common divisor */
+        enum sc_direction direction = piece / 3 % 2 ? SC_D2H : SC_H2D;
+        add(EXEC, plain(i + 1, direction, BASE + piece / 3 * 1000 + piece % 3 * 100, 100));
+    }
+    merge(EXEC);
+    ck_assert_uint_eq(graph_of(EXEC)->merged.count, RUNS);
+    for (uint32_t i = 0; i < RUNS; i++) {
+        bool down = i > RUNS / 2;
+        uintptr_t run = down ? 2 * (i - RUNS / 2 - 1) + 1 : 2 * i;
+        expect_merged(EXEC, i, down ? SC_D2H : SC_H2D, BASE + run * 1000, 300);
+    }
+    ck_assert_uint_eq(graphs.intervals.live, RUNS);
+}
+END_TEST
+
+START_TEST(two_and_three_in_the_wrong_order)
+{
+    add_plain(EXEC, 1, BASE + 64, 64);
+    add_plain(EXEC, 2, BASE, 64);
+    merge(EXEC);
+    ck_assert_uint_eq(graph_of(EXEC)->merged.count, 1);
+    expect_merged(EXEC, 0, SC_H2D, BASE, 128);
+    sc_graphs_drop_node(&graphs, EXEC, 0);
+    add_plain(EXEC, 1, BASE + 200, 8);
+    add_plain(EXEC, 2, BASE + 400, 8);
+    add_plain(EXEC, 3, BASE, 8);
+    merge(EXEC);
+    expect_merged(EXEC, 0, SC_H2D, BASE, 8);
+    expect_merged(EXEC, 1, SC_H2D, BASE + 200, 8);
+    expect_merged(EXEC, 2, SC_H2D, BASE + 400, 8);
+}
+END_TEST
+
+START_TEST(merging_again_makes_the_list_anew)
+{
+    add_plain(EXEC, 1, BASE, 64);
+    merge(EXEC);
+    merge(EXEC);
+    add_plain(EXEC, 2, BASE + 64, 64);
+    ck_assert_uint_eq(graph_of(EXEC)->merged.count, 1);
+    expect_names(BASE, BASE + 128); /* named at once, launched from the merge on */
+    merge(EXEC);
+    ck_assert_uint_eq(graph_of(EXEC)->merged.count, 1);
+    expect_merged(EXEC, 0, SC_H2D, BASE, 128);
+    ck_assert_uint_eq(graphs.intervals.live, 1);
+}
+END_TEST
+
+START_TEST(a_freed_use_and_a_live_one_do_not_mix)
+{
+    add_plain(EXEC, 1, BASE, 64);
+    add_plain(EXEC, 2, BASE + 64, 64);
+    note_freed(BASE + 64, 64, "free");
+    merge(EXEC);
+    ck_assert_uint_eq(graph_of(EXEC)->merged.count, 2);
+    ck_assert(!merged_at(EXEC, 0)->freed);
+    ck_assert(merged_at(EXEC, 1)->freed);
+}
+END_TEST
+
+/* ---- the same use ---- */
+
+START_TEST(the_same_use_has_the_same_bytes_and_direction)
+{
+    add_plain(GRAPH, 1, BASE, 64);
+    add_plain(GRAPH, 2, BASE + 64, 64);
+    add(GRAPH, plain(3, SC_D2H, BASE, 64));
+    add(GRAPH, rows(BASE + PAGE, 16, 64, 4));
+    struct sc_graph_use asked = plain(77, SC_D2H, BASE, 64);
+    ck_assert_ptr_eq(sc_graphs_same_use(&graphs, GRAPH, &asked), use_at(GRAPH, 2));
+    asked.direction = SC_H2D;
+    ck_assert_ptr_eq(sc_graphs_same_use(&graphs, GRAPH, &asked), use_at(GRAPH, 0));
+    asked.shape.address = BASE + 64;
+    ck_assert_ptr_eq(sc_graphs_same_use(&graphs, GRAPH, &asked), use_at(GRAPH, 1));
+    asked = rows(BASE + PAGE, 16, 64, 4);
+    ck_assert_ptr_eq(sc_graphs_same_use(&graphs, GRAPH, &asked), use_at(GRAPH, 3));
+    asked = plain(1, SC_H2D, BASE, 65);
+    ck_assert_ptr_null(sc_graphs_same_use(&graphs, GRAPH, &asked));
+    asked = plain(1, SC_MEMSET, BASE, 64);
+    ck_assert_ptr_null(sc_graphs_same_use(&graphs, GRAPH, &asked));
+    asked = plain(1, SC_H2D, BASE, 64);
+    ck_assert_ptr_null(sc_graphs_same_use(&graphs, OTHER, &asked));
+    sc_graphs_drop_node(&graphs, GRAPH, 0);
+    ck_assert_ptr_null(sc_graphs_same_use(&graphs, GRAPH, &asked));
+}
+END_TEST
+
+START_TEST(of_equal_uses_each_has_its_turn)
+{
+    for (uintptr_t i = 0; i < 3; i++) {
+        struct sc_graph_use use = plain(i + 1, SC_H2D, BASE, 64);
+        use.from.stack = (uint32_t)(10 + i);
+        add(GRAPH, use);
+    }
+    struct sc_graph_use asked = plain(0, SC_H2D, BASE, 64);
+    bool seen[3] = {false};
+    for (int i = 0; i < 3; i++)
+        seen[sc_graphs_same_use(&graphs, GRAPH, &asked)->from.stack - 10] = true;
+    ck_assert(seen[0] && seen[1] && seen[2]);
+    sc_graphs_drop_node(&graphs, GRAPH, 3);
+    for (int i = 0; i < 5; i++)
+        ck_assert_uint_lt(sc_graphs_same_use(&graphs, GRAPH, &asked)->from.stack, 12);
+}
+END_TEST
+
+START_TEST(a_use_is_found_wherever_the_search_begins)
+{
+    for (uint32_t count = 1; count <= 9; count++) {
+        sc_graphs_drop_node(&graphs, GRAPH, 0);
+        for (uintptr_t i = 0; i < count; i++)
+            add_plain(GRAPH, i + 1, BASE + i * PAGE, 64);
+        for (uint32_t pair = 0; pair < count * count; pair++) {
+            struct sc_graph_use first = plain(0, SC_H2D, BASE + pair / count * PAGE, 64);
+            struct sc_graph_use second = plain(0, SC_H2D, BASE + pair % count * PAGE, 64);
+            ck_assert_ptr_eq(sc_graphs_same_use(&graphs, GRAPH, &first),
+                             use_at(GRAPH, pair / count));
+            ck_assert_ptr_eq(sc_graphs_same_use(&graphs, GRAPH, &second),
+                             use_at(GRAPH, pair % count));
+        }
+        struct sc_graph_use absent = plain(0, SC_H2D, BASE - PAGE, 64);
+        ck_assert_ptr_null(sc_graphs_same_use(&graphs, GRAPH, &absent));
+    }
+}
+END_TEST
+
+/* ---- frees ---- */
+
+START_TEST(a_free_marks_all_that_lies_there_and_nothing_beside)
+{
+    add_plain(GRAPH, 1, BASE, 64);
+    add_plain(GRAPH, 2, BASE + 64, 64);
+    add(GRAPH, plain(3, SC_D2H, BASE + 100, 200));
+    add_plain(OTHER, 4, BASE + 90, 1);
+    add_plain(EXEC, 5, BASE + 128, 64);
+    note_freed(BASE + 64, 64, "free");
+    ck_assert(!use_at(GRAPH, 0)->freed);
+    ck_assert(use_at(GRAPH, 1)->freed);
+    ck_assert(use_at(GRAPH, 2)->freed);
+    ck_assert(use_at(OTHER, 0)->freed);
+    ck_assert(!use_at(EXEC, 0)->freed);
+    ck_assert(graph_of(GRAPH)->has_freed && graph_of(OTHER)->has_freed);
+    ck_assert(!graph_of(EXEC)->has_freed);
+    ck_assert_str_eq(use_at(OTHER, 0)->freed_by.api, "free");
+    ck_assert_int_eq(use_at(OTHER, 0)->freed_by.thread, 7);
+}
+END_TEST
+
+START_TEST(the_first_free_is_the_one_that_counts)
+{
+    add_plain(GRAPH, 1, BASE, 64);
+    note_freed(BASE + 10, 0, "free");
+    note_freed(BASE, 64, "munmap");
+    ck_assert_str_eq(use_at(GRAPH, 0)->freed_by.api, "free");
+}
+END_TEST
+
+START_TEST(a_use_that_comes_after_the_free_is_not_freed)
+{
+    add_plain(GRAPH, 1, BASE, 64);
+    note_freed(BASE, 64, "free");
+    add_plain(GRAPH, 2, BASE, 64);
+    ck_assert(use_at(GRAPH, 0)->freed);
+    ck_assert(!use_at(GRAPH, 1)->freed);
+}
+END_TEST
+
+/* An exec lists what it launches apart from what its nodes name: both learn of a free. */
+START_TEST(what_is_launched_learns_of_a_free)
+{
+    add_plain(EXEC, 1, BASE, 64);
+    add_plain(EXEC, 2, BASE + PAGE, 64);
+    merge(EXEC);
+    note_freed(BASE + PAGE, 64, "free");
+    ck_assert(use_at(EXEC, 1)->freed);
+    ck_assert(!merged_at(EXEC, 0)->freed);
+    ck_assert(merged_at(EXEC, 1)->freed);
+}
+END_TEST
+
+START_TEST(of_two_merged_uses_the_freed_one_is_marked)
+{
+    add_plain(EXEC, 1, BASE, 64);
+    add_plain(EXEC, 2, BASE + 64, 64);
+    merge(EXEC);
+    note_freed(BASE + 64, 64, "free");
+    ck_assert(!use_at(EXEC, 0)->freed);
+    ck_assert(use_at(EXEC, 1)->freed);
+}
+END_TEST
+
+START_TEST(a_free_where_no_graph_is_marks_nothing)
+{
+    note_freed(BASE, 64, "free");
+    add_plain(GRAPH, 1, BASE, 64);
+    note_freed(BASE + 64, 64, "free");
+    ck_assert(!graph_of(GRAPH)->has_freed);
+}
+END_TEST
+
+/* ---- handles ---- */
+
+START_TEST(a_handle_that_is_used_again_starts_from_nothing)
+{
+    add_plain(EXEC, 1, BASE, 64);
+    note_freed(BASE, 64, "free");
+    merge(EXEC);
+    sc_graphs_remove(&graphs, EXEC);
+    ck_assert_uint_eq(sc_graphs_find(&graphs, EXEC), 0);
+    add_plain(EXEC, 2, BASE + PAGE, 32);
+    ck_assert_uint_eq(graph_of(EXEC)->uses.count, 1);
+    ck_assert_uint_eq(graph_of(EXEC)->merged.count, 0);
+    ck_assert(!graph_of(EXEC)->is_merged);
+    ck_assert(!graph_of(EXEC)->has_freed);
+    ck_assert(!names(BASE, 64));
+    expect_names(BASE + PAGE, BASE + PAGE + 32);
+}
+END_TEST
+
+START_TEST(many_graphs_go_in_any_order)
+{
+    enum { MANY = 1000 };
+    for (uintptr_t i = 0; i < MANY; i++) {
+        add_plain(GRAPH + i * 16, i + 1, BASE + i * 64, 64);
+        add_plain(GRAPH + i * 16, i + 1, BASE + (i + 1) * 64, 64); /* its neighbour's as well */
+        if (i % 2)
+            merge(GRAPH + i * 16);
+    }
+    expect_names(BASE, BASE + (MANY + 1) * 64);
+    bool gone[MANY + 1] = {false};
+    for (uintptr_t i = 0; i < MANY; i++) {
+        uintptr_t at = i * 389 % MANY;
+        sc_graphs_remove(&graphs, GRAPH + at * 16);
+        gone[at] = true;
+        ck_assert_uint_eq(names(BASE + at * 64, 1), at > 0 && !gone[at - 1]);
+        ck_assert_uint_eq(names(BASE + (at + 1) * 64, 1), at + 1 < MANY && !gone[at + 1]);
+    }
+    expect_nothing_left();
+}
+END_TEST
+
+START_TEST(a_graph_that_changes_for_ever_does_not_grow)
+{
+    for (uintptr_t i = 0; i < 10000; i++) {
+        sc_graphs_drop_node(&graphs, EXEC, 1);
+        add_plain(EXEC, 1, BASE + i % 7 * PAGE, 64);
+        merge(EXEC);
+    }
+    ck_assert_uint_eq(graph_of(EXEC)->uses.count, 1);
+    ck_assert_uint_le(graph_of(EXEC)->uses.capacity, 4);
+    ck_assert_uint_eq(graphs.intervals.live, 1);
+    sc_graphs_remove(&graphs, EXEC);
+    expect_nothing_left();
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("graphs");
+    TCase *group = tcase_create("graphs");
+    tcase_add_checked_fixture(group, set_up, tear_down);
+    tcase_add_test(group, a_graph_is_known_from_its_first_use_on);
+    tcase_add_test(group, a_graph_keeps_its_uses_as_they_were);
+    tcase_add_test(group, memory_is_named_to_its_first_and_last_byte);
+    tcase_add_test(group, rows_name_their_hull);
+    tcase_add_test(group, nobody_frees_a_stack);
+    tcase_add_test(group, memory_is_named_until_the_last_graph_is_gone);
+    tcase_add_test(group, removing_what_is_not_there_changes_nothing);
+    tcase_add_test(group, a_clone_names_all_that_its_original_does);
+    tcase_add_test(group, a_clone_knows_what_was_freed_before);
+    tcase_add_test(group, a_graph_is_not_its_own_child);
+    tcase_add_test(group, a_clone_of_a_graph_without_host_memory_is_not_known);
+    tcase_add_test(group, a_dropped_node_takes_all_of_its_uses_and_no_others);
+    tcase_add_test(group, node_0_drops_all_and_the_graph_stays);
+    tcase_add_test(group, dropping_what_was_freed_forgets_that);
+    tcase_add_test(group, a_node_that_is_dropped_is_launched_no_more);
+    tcase_add_test(group, a_disabled_node_is_not_launched_and_still_named);
+    tcase_add_test(group, the_only_node_can_be_disabled_and_enabled_again);
+    tcase_add_test(group, a_disabled_node_learns_of_a_free);
+    tcase_add_test(group, the_graph_of_a_node_is_found_among_many);
+    tcase_add_test(group, what_stands_before_a_signal_is_not_judged);
+    tcase_add_test(group, neighbours_become_one);
+    tcase_add_test(group, overlaps_and_repetitions_become_one);
+    tcase_add_test(group, directions_and_kinds_do_not_mix);
+    tcase_add_test(group, neighbours_of_two_ranges_do_not_mix);
+    tcase_add_test(group, a_launch_that_writes_pageable_memory_waits);
+    tcase_add_test(group, rows_stay_as_they_are);
+    tcase_add_test(group, an_unsorted_graph_is_put_in_order);
+    tcase_add_test(group, two_and_three_in_the_wrong_order);
+    tcase_add_test(group, merging_again_makes_the_list_anew);
+    tcase_add_test(group, a_freed_use_and_a_live_one_do_not_mix);
+    tcase_add_test(group, the_same_use_has_the_same_bytes_and_direction);
+    tcase_add_test(group, of_equal_uses_each_has_its_turn);
+    tcase_add_test(group, a_use_is_found_wherever_the_search_begins);
+    tcase_add_test(group, a_free_marks_all_that_lies_there_and_nothing_beside);
+    tcase_add_test(group, the_first_free_is_the_one_that_counts);
+    tcase_add_test(group, a_use_that_comes_after_the_free_is_not_freed);
+    tcase_add_test(group, what_is_launched_learns_of_a_free);
+    tcase_add_test(group, of_two_merged_uses_the_freed_one_is_marked);
+    tcase_add_test(group, a_free_where_no_graph_is_marks_nothing);
+    tcase_add_test(group, a_handle_that_is_used_again_starts_from_nothing);
+    tcase_add_test(group, many_graphs_go_in_any_order);
+    tcase_add_test(group, a_graph_that_changes_for_ever_does_not_grow);
+    suite_add_tcase(suite, group);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -268,6 +268,8 @@ SC_DEFINE(cuArrayCreate_v2, (CUarray * array, const CUDA_ARRAY_DESCRIPTOR *descr
 SC_DEFINE(cuArray3DCreate_v2, (CUarray * array, const CUDA_ARRAY3D_DESCRIPTOR *descriptor),
           return SC_PERMITTED(REAL(array, descriptor));)
 
+SC_DEFINE(cuArrayDestroy, (CUarray array), return SC_PERMITTED(REAL(array));)
+
 SC_DEFINE(cuModuleUnload, (CUmodule module), return SC_PERMITTED(REAL(module));)
 
 SC_DEFINE(cuMemPoolCreate, (CUmemoryPool * pool, const CUmemPoolProps *properties),

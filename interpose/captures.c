@@ -34,10 +34,19 @@ bool sc_captures_are_repaired(void)
 
 /* ---- begin and end ---- */
 
+/* No mark can be made on the stream until the capture ends. */
+static void leave_marks_locked(struct sc_stream_record *stream)
+{
+    if (sc_streams_is_capturing(stream))
+        return;
+    sc_marks_add_locked(stream);
+    if (sc_captures_are_repaired())
+        sc_detours_fence_locked(stream);
+}
+
 void sc_captures_beginning(struct sc_stream_record *stream)
 {
-    if (sc_captures_are_repaired() && !sc_streams_is_capturing(stream))
-        sc_detours_fence_locked(stream);
+    leave_marks_locked(stream);
 }
 
 void sc_captures_began(struct sc_stream_record *stream, CUstreamCaptureMode mode, const char *api,
@@ -88,8 +97,8 @@ void sc_captures_ended(struct sc_stream_record *stream)
 
 void sc_captures_joining(struct sc_stream_record *stream)
 {
-    if (sc_captures_open() && sc_captures_are_repaired() && !sc_streams_is_capturing(stream))
-        sc_detours_fence_locked(stream);
+    if (sc_captures_open())
+        leave_marks_locked(stream);
 }
 
 /* The latest of the context, a better one if there is one. */

@@ -147,7 +147,7 @@ static struct sc_box box_of_memset(const CUDA_MEMSET_NODE_PARAMS *fill)
     if (!width || !fill->height)
         return box;
     box = sc_box_at(fill->dst, width);
-    box.used = box.known;
+    box.used = true; /* pinned memory that was freed since is not known any more */
     box.shape.rows = fill->height;
     if (fill->height > 1)
         box.shape.pitch_bytes = fill->pitch;
@@ -158,6 +158,7 @@ static void note_memset(const struct sc_graph_call *call, uintptr_t node,
                         const CUDA_MEMSET_NODE_PARAMS *fill)
 {
     struct sc_box box = box_of_memset(fill);
+    box.used = box.known;
     note_box(call, node, SC_MEMSET, &box);
 }
 
@@ -294,6 +295,8 @@ static void note_exec_box(const struct making *making, uintptr_t node, enum sc_d
         return;
     struct sc_graph_use use = bare_use(node, direction, &box->shape, box->kind);
     sc_track_graph_recognise(&sc_track, making->graph, &use);
+    if (!use.from.api && direction == SC_MEMSET && !box->known)
+        return; /* device memory */
     if (!use.from.api)
         describe_use(&making->call, &use);
     sc_track_graph_add(&sc_track, making->call.graph, &use);

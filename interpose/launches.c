@@ -29,6 +29,7 @@ void sc_launches_forget(const void *exec)
     pthread_mutex_lock(&last_lock);
     sc_handles_remove(&last_streams, (uintptr_t)exec);
     pthread_mutex_unlock(&last_lock);
+    sc_track_forget_event(&sc_track, (uintptr_t)exec);
 }
 
 struct launch {
@@ -116,21 +117,42 @@ static void record_uses(const struct launch *launch)
 }
 
 /* The driver begins a launch of an exec when its former one is complete, on whatever stream that
- * was. What else was issued there since counts as earlier, too. */
+ * was. An exec that has changed streams once leaves a point behind each launch; the first time,
+ * what else was issued on the former stream since counts as earlier, too. */
+enum { CHANGES_STREAMS = 1 };
+
+static void set_last(CUgraphExec exec, uint32_t stream, bool changes)
+{
+    pthread_mutex_lock(&last_lock);
+    sc_handles_put(&last_streams, (uintptr_t)exec,
+                   (uint64_t)stream << 1 | (changes ? CHANGES_STREAMS : 0));
+    pthread_mutex_unlock(&last_lock);
+}
+
+static void leave_point(CUgraphExec exec, uint32_t stream)
+{
+    struct sc_point point = sc_track_record_point(&sc_track, stream);
+    sc_track_set_event(&sc_track, (uintptr_t)exec, &point);
+}
+
 static void come_after_last_launch(CUgraphExec exec, const struct sc_stream_record *stream)
 {
-    uint32_t last = (uint32_t)sc_handles_get(&last_streams, (uintptr_t)exec);
+    uint64_t known = sc_handles_get(&last_streams, (uintptr_t)exec);
+    uint32_t last = (uint32_t)(known >> 1);
     if (sc_likely(last == stream->id))
         return;
-    if (last) {
-        struct sc_point point = sc_track_record_point(&sc_track, last);
-        sc_track_set_event(&sc_track, (uintptr_t)exec, &point);
+    const struct sc_stream_record *former = last ? sc_streams_of_id(last) : NULL;
+    if (former && former->id == last && !former->gone && !(known & CHANGES_STREAMS))
+        leave_point(exec, last);
+    if (last)
         sc_track_wait(&sc_track, stream->id, (uintptr_t)exec);
-        sc_track_forget_event(&sc_track, (uintptr_t)exec);
-    }
-    pthread_mutex_lock(&last_lock);
-    sc_handles_put(&last_streams, (uintptr_t)exec, stream->id);
-    pthread_mutex_unlock(&last_lock);
+    set_last(exec, stream->id, last != 0);
+}
+
+static void note_launched(CUgraphExec exec, const struct sc_stream_record *stream)
+{
+    if (sc_handles_get(&last_streams, (uintptr_t)exec) & CHANGES_STREAMS)
+        leave_point(exec, stream->id);
 }
 
 static struct sc_graph *graph_of(CUgraphExec exec)
@@ -187,12 +209,16 @@ static void know_all(const struct launch *launch)
     sc_sync_end(&sync, CUDA_SUCCESS);
 }
 
-static CUresult launch_ended(const struct launch *launch, CUresult result)
+static CUresult launch_ended(const struct launch *launch, CUgraphExec exec, CUresult result)
 {
-    if (!launch->graph || result != CUDA_SUCCESS)
+    if (!launch->issue.stream || result != CUDA_SUCCESS)
         return result;
     int saved = errno;
-    record_uses(launch);
+    if (launch->graph)
+        record_uses(launch);
+    note_launched(exec, launch->issue.stream);
+    if (!launch->graph)
+        return result;
     if (launch->graph->has_stack)
         bring_results(launch);
     if (launch->graph->waits)
@@ -209,4 +235,4 @@ SC_DEFINE2(cuGraphLaunch, _ptsz, (CUgraphExec exec, CUstream hStream), struct sc
                                    .per_thread = per_thread};
            launch_begins(&launch, exec); CUresult result = REAL(exec, hStream);
            if (!detour.context) sc_permit_refused(API, SC_SITE(), result);
-           return sc_detour_end(&detour, launch_ended(&launch, result));)
+           return sc_detour_end(&detour, launch_ended(&launch, exec, result));)

@@ -7,10 +7,12 @@
  * waits for the operations on it, by an event and not by a wait that nobody promises.
  */
 #include <errno.h>
+#include <unistd.h>
 
 #include "interpose/captures.h"
 #include "interpose/guard.h"
 #include "interpose/hazards.h"
+#include "interpose/marks.h"
 #include "interpose/pinned.h"
 #include "interpose/process.h"
 #include "interpose/reaper.h"
@@ -128,27 +130,36 @@ static struct sc_take_down take_down(const struct giving_back *giving,
     return request;
 }
 
-static void wait_for_stream(void *unused, struct sc_stream_record *stream)
+/* The driver waits for the context before it unregisters any page of it, also under relaxed mode:
+ * a wait that breaks no capture. */
+static bool wait_by_unregistering(void)
 {
-    (void)unused;
-    bool own = !stream->owner || stream->owner == sc_thread_id();
-    if (!stream->gone && own && stream->kind != SC_STREAM_LEGACY &&
-        !sc_streams_is_capturing(stream))
-        cuStreamSynchronize(stream->handle);
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static void *page;
+    struct sc_relaxed relaxed = sc_relaxed_begin();
+    size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+    pthread_mutex_lock(&lock);
+    page = page ? page : sc_pages_map(page_bytes);
+    sc_inside++;
+    bool waited = page && sc_real.cuMemHostRegister_v2 && sc_real.cuMemHostUnregister &&
+                  sc_real.cuMemHostRegister_v2(page, page_bytes, 0) == CUDA_SUCCESS &&
+                  sc_real.cuMemHostUnregister(page) == CUDA_SUCCESS;
+    sc_inside--;
+    pthread_mutex_unlock(&lock);
+    sc_relaxed_end(&relaxed);
+    return waited;
 }
 
 /* Kept for a graph alone: cuMemFreeHost waits for the context, and programs lean on that. A wait
  * for the context as a whole would break a capture in it. */
-static void wait_as_the_driver_does(void)
+static void wait_as_the_driver_does(const struct sc_culprit *culprit)
 {
-    struct sc_context *context = sc_streams_current_context();
     if (!sc_captures_open()) {
         cuCtxSynchronize();
-    } else if (context) {
-        CUstreamCaptureMode before = sc_captures_relax();
-        sc_streams_each(context, wait_for_stream, NULL);
-        sc_captures_unrelax(before);
+        return;
     }
+    struct sc_sync sync = sc_sync_begin_context(culprit->api, culprit->site, NULL);
+    sc_sync_end(&sync, wait_by_unregistering() ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY);
 }
 
 /* True: in flight, and held. False: the driver frees it now; past max_held its own wait is the
@@ -166,7 +177,7 @@ static bool free_is_deferred(const struct giving_back *giving, const struct sc_r
     if (!taken.held)
         return false;
     if (taken.found.count == 0)
-        wait_as_the_driver_does();
+        wait_as_the_driver_does(&giving->culprit);
     sc_track_remove_range(&sc_track, range->address);
     sc_guard_apply();
     sc_reaper_wake();
@@ -233,7 +244,7 @@ static bool unregister_is_kept(const struct giving_back *giving, const struct sc
     struct sc_take_down taken = take_down(giving, range, SC_HOLD_UNREGISTER);
     if (!taken.held)
         return false;
-    wait_as_the_driver_does();
+    wait_as_the_driver_does(&giving->culprit);
     sc_track_remove_range(&sc_track, range->address);
     sc_guard_apply();
     return true;

@@ -117,42 +117,23 @@ static void record_uses(const struct launch *launch)
 }
 
 /* The driver begins a launch of an exec when its former one is complete, on whatever stream that
- * was. An exec that has changed streams once leaves a point behind each launch; the first time,
- * what else was issued on the former stream since counts as earlier, too. */
-enum { CHANGES_STREAMS = 1 };
-
-static void set_last(CUgraphExec exec, uint32_t stream, bool changes)
+ * was: each launch leaves a point behind it, under the exec's name. */
+static void come_after_last_launch(CUgraphExec exec, const struct sc_stream_record *stream)
 {
+    uint64_t last = sc_handles_get(&last_streams, (uintptr_t)exec);
+    if (sc_likely(last == stream->id))
+        return;
+    if (last)
+        sc_track_wait(&sc_track, stream->id, (uintptr_t)exec);
     pthread_mutex_lock(&last_lock);
-    sc_handles_put(&last_streams, (uintptr_t)exec,
-                   (uint64_t)stream << 1 | (changes ? CHANGES_STREAMS : 0));
+    sc_handles_put(&last_streams, (uintptr_t)exec, stream->id);
     pthread_mutex_unlock(&last_lock);
 }
 
-static void leave_point(CUgraphExec exec, uint32_t stream)
+static void leave_point(CUgraphExec exec, const struct sc_stream_record *stream)
 {
-    struct sc_point point = sc_track_record_point(&sc_track, stream);
+    struct sc_point point = sc_track_record_point(&sc_track, stream->id);
     sc_track_set_event(&sc_track, (uintptr_t)exec, &point);
-}
-
-static void come_after_last_launch(CUgraphExec exec, const struct sc_stream_record *stream)
-{
-    uint64_t known = sc_handles_get(&last_streams, (uintptr_t)exec);
-    uint32_t last = (uint32_t)(known >> 1);
-    if (sc_likely(last == stream->id))
-        return;
-    const struct sc_stream_record *former = last ? sc_streams_of_id(last) : NULL;
-    if (former && former->id == last && !former->gone && !(known & CHANGES_STREAMS))
-        leave_point(exec, last);
-    if (last)
-        sc_track_wait(&sc_track, stream->id, (uintptr_t)exec);
-    set_last(exec, stream->id, last != 0);
-}
-
-static void note_launched(CUgraphExec exec, const struct sc_stream_record *stream)
-{
-    if (sc_handles_get(&last_streams, (uintptr_t)exec) & CHANGES_STREAMS)
-        leave_point(exec, stream->id);
 }
 
 static struct sc_graph *graph_of(CUgraphExec exec)
@@ -216,7 +197,7 @@ static CUresult launch_ended(const struct launch *launch, CUgraphExec exec, CUre
     int saved = errno;
     if (launch->graph)
         record_uses(launch);
-    note_launched(exec, launch->issue.stream);
+    leave_point(exec, launch->issue.stream);
     if (!launch->graph)
         return result;
     if (launch->graph->has_stack)

@@ -74,6 +74,7 @@ static void settle(void *address, size_t size_bytes, const struct sc_culprit *cu
         .hold = sc_options.mode == SC_MODE_FIX,
         .kind = SC_HOLD_WAIT,
     };
+    sc_track_forget_graph_holds(&sc_track, request.address, size_bytes);
     sc_track_take_down(&sc_track, &request);
     report(&request, request.held ? SC_ACTION_STALLED : SC_ACTION_REPORTED, culprit);
     if (request.held)

@@ -202,6 +202,22 @@ void sc_marks_before_work(struct sc_stream_record *stream)
     pthread_mutex_unlock(&stream->lock);
 }
 
+void sc_marks_outlive_locked(struct sc_stream_record *stream)
+{
+    if (stream->kind != SC_STREAM_BLOCKING || !can_name(stream) ||
+        sc_streams_is_capturing(stream) || !sc_context_push(stream->context))
+        return;
+    struct sc_relaxed relaxed = sc_relaxed_begin();
+    CUstream marker = sc_marks_marker(stream->context);
+    CUevent event = marker ? take_event(stream->context) : NULL;
+    if (event && sc_real.cuEventRecord(event, stream->handle) == CUDA_SUCCESS)
+        sc_real.cuStreamWaitEvent(marker, event, 0);
+    if (event)
+        give_event(stream->context, event);
+    sc_relaxed_end(&relaxed);
+    sc_context_pop();
+}
+
 static bool covered_by_marks(struct sc_stream_record *stream, uint64_t number)
 {
     return stream->mark_count && mark_at(stream, stream->mark_count - 1)->number >= number;

@@ -34,6 +34,10 @@ void sc_marks_poll_locked(struct sc_stream_record *stream);
  * current. */
 CUstream sc_marks_marker(struct sc_context *context);
 
+/* A blocking stream is about to be destroyed: events of the marker stream follow its work from now
+ * on, as the legacy stream's operations do. */
+void sc_marks_outlive_locked(struct sc_stream_record *stream);
+
 /* Forgets the marks of a stream that nothing refers to any more. */
 void sc_marks_drop(struct sc_stream_record *stream);
 

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "interpose/captures.h"
 #include "interpose/guard.h"
 #include "interpose/marks.h"
 #include "interpose/pinned.h"
@@ -360,6 +361,8 @@ struct sc_stream_record *sc_streams_destroying(CUstream handle)
         return NULL;
     pthread_mutex_lock(&stream->lock);
     sc_marks_add_locked(stream);
+    if (sc_captures_are_repaired())
+        sc_marks_outlive_locked(stream);
     stream->gone = true;
     pthread_mutex_unlock(&stream->lock);
     return stream;

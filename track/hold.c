@@ -115,20 +115,23 @@ bool sc_holds_wait_for_graph(struct sc_holds *holds, const struct sc_hold *hold)
 struct older_search {
     struct sc_holds *holds;
     uint64_t age;
+    bool waits; /* a thread waits, and not for what only graphs hold */
     bool found;
 };
 
 static bool note_older(void *context, uint32_t id)
 {
     struct older_search *search = context;
-    search->found = sc_holds_at(search->holds, id)->age < search->age;
+    const struct sc_hold *older = sc_holds_at(search->holds, id);
+    search->found = older->age < search->age &&
+                    !(search->waits && sc_holds_wait_for_graph(search->holds, older));
     return !search->found;
 }
 
 static bool waits_for_older(struct sc_holds *holds, uint32_t id)
 {
     const struct sc_hold *hold = sc_holds_at(holds, id);
-    struct older_search search = {holds, hold->age, false};
+    struct older_search search = {holds, hold->age, hold->kind == SC_HOLD_WAIT, false};
     sc_grid_overlaps_locked(&holds->grid, address_of(hold), bytes_of(hold), note_older, &search);
     return search.found;
 }

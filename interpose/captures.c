@@ -95,6 +95,18 @@ void sc_captures_ended(struct sc_stream_record *stream)
     errno = saved;
 }
 
+void sc_captures_context_gone(const struct sc_context *context)
+{
+    unsigned kept = 0;
+    pthread_mutex_lock(&captures_lock);
+    for (unsigned i = 0; i < open_count(); i++)
+        if (captures[i].stream->context != context)
+            captures[kept++] = captures[i];
+    atomic_store(&sc_captures_count, kept);
+    pthread_mutex_unlock(&captures_lock);
+    sc_streams_captures_changed();
+}
+
 void sc_captures_joining(struct sc_stream_record *stream)
 {
     if (sc_captures_open())

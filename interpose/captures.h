@@ -39,6 +39,9 @@ void sc_captures_began(struct sc_stream_record *stream, CUstreamCaptureMode mode
 /* The stream's capture may have ended, or the stream itself. */
 void sc_captures_ended(struct sc_stream_record *stream);
 
+/* The context is gone, and its captures with it. */
+void sc_captures_context_gone(const struct sc_context *context);
+
 /* The stream is about to wait for an event, which may join it into a capture. */
 void sc_captures_joining(struct sc_stream_record *stream);
 

@@ -35,15 +35,24 @@ SC_DEFINE(cuGreenCtxStreamCreate,
           (CUstream * stream, CUgreenCtx context, unsigned flags, int priority),
           return stream_created(REAL(stream, context, flags, priority), stream);)
 
+static CUresult stream_destroyed(CUresult result, struct sc_stream_record *stream, uintptr_t graph)
+{
+    if (stream && result == CUDA_SUCCESS) {
+        sc_captures_ended(stream);
+        sc_graphs_capture_failed(graph);
+        sc_streams_destroyed(stream);
+    } else if (stream) {
+        sc_streams_not_destroyed(stream);
+    }
+    return result;
+}
+
 #define STREAM_DESTROY(symbol)                                                                     \
     SC_DEFINE(                                                                                     \
         symbol, (CUstream hStream),                                                                \
         struct sc_stream_record *stream = sc_active() ? sc_streams_destroying(hStream) : NULL;     \
-        CUresult result = REAL(hStream); if (stream && result == CUDA_SUCCESS) {                   \
-            sc_captures_ended(stream);                                                             \
-            sc_streams_destroyed(stream);                                                          \
-        } else if (stream) sc_streams_not_destroyed(stream);                                       \
-        return result;)
+        uintptr_t graph = stream && sc_captures_open() ? sc_graphs_captured_into(stream) : 0;      \
+        return stream_destroyed(REAL(hStream), stream, graph);)
 
 STREAM_DESTROY(cuStreamDestroy)
 STREAM_DESTROY(cuStreamDestroy_v2)

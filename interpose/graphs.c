@@ -83,13 +83,12 @@ void *sc_graphs_keep(const void *bytes, size_t size_bytes)
 
 /* The frame that the bytes lie in has returned when its return address is no longer there. It may
  * do so at once, so the bytes are copied now; launches bring the copy up to date for as long as the
- * frame lives. A destination is written through such a copy, too: the launch returns when a copy
- * into pageable memory is complete (docs/driver.md, Q28). */
+ * frame lives. A destination stays where it is: later nodes may look at it there. */
 static void note_stack(struct sc_graph_use *use)
 {
     use->kind = SC_STACK;
     sc_unwind_frame_of(use->shape.address, &use->return_slot, &use->return_address);
-    if (sc_options.mode == SC_MODE_FIX && use->direction != SC_MEMSET && use->shape.rows == 1)
+    if (sc_options.mode == SC_MODE_FIX && use->direction == SC_H2D && use->shape.rows == 1)
         use->saved = sc_graphs_keep((const void *)use->shape.address, use->shape.width_bytes);
 }
 
@@ -230,8 +229,10 @@ ADD(cuGraphAddNode_v2,
         if (result == CUDA_SUCCESS && sc_active()) {                                               \
             const struct sc_graph_call call =                                                      \
                 CALL_OF(sc_track_graph_of_node(&sc_track, (uintptr_t)node));                       \
-            if (call.graph)                                                                        \
+            if (call.graph) {                                                                      \
+                sc_track_graph_drop_node(&sc_track, call.graph, (uintptr_t)node);                  \
                 note;                                                                              \
+            }                                                                                      \
         } return result;)
 
 CHANGE(cuGraphMemcpyNodeSetParams, (CUgraphNode node, const CUDA_MEMCPY3D *copy), (node, copy),
@@ -331,7 +332,39 @@ static void note_exec_node(const struct making *making, CUgraphNode node, CUgrap
     }
 }
 
-static size_t dependencies_of(CUgraphNode node, CUgraphNode *room, size_t count)
+/* Nodes behind which the host may still write what the graph is to read. */
+static bool awaits_host(CUgraphNodeType type)
+{
+    return type == CU_GRAPH_NODE_TYPE_HOST || type == CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT ||
+           type == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP || type == CU_GRAPH_NODE_TYPE_WAIT_EVENT;
+}
+
+typedef bool is_such(CUgraphNodeType type);
+
+/* A child graph is such a node if one of its nodes is. */
+static bool node_is(CUgraphNode node, is_such *such, int depth)
+{
+    CUgraphNodeType type;
+    CUgraph child;
+    size_t count = 0;
+    bool found = false;
+    if (sc_real.cuGraphNodeGetType(node, &type) != CUDA_SUCCESS)
+        return false;
+    if (type != CU_GRAPH_NODE_TYPE_GRAPH)
+        return such(type);
+    if (depth > DEPTH_MAX || sc_real.cuGraphChildGraphNodeGetGraph(node, &child) != CUDA_SUCCESS)
+        return false;
+    CUgraphNode *nodes = nodes_of_graph(child, &count);
+    for (size_t i = 0; nodes && i < count && !found; i++)
+        found = node_is(nodes[i], such, depth + 1);
+    if (nodes)
+        sc_pages_unmap(nodes, count * sizeof *nodes);
+    return found;
+}
+
+typedef size_t neighbours(CUgraphNode node, CUgraphNode *room, size_t count);
+
+static size_t nodes_before(CUgraphNode node, CUgraphNode *room, size_t count)
 {
     CUresult result = CUDA_ERROR_NOT_SUPPORTED;
     if (sc_real.cuGraphNodeGetDependencies_v2)
@@ -341,16 +374,26 @@ static size_t dependencies_of(CUgraphNode node, CUgraphNode *room, size_t count)
     return result == CUDA_SUCCESS ? count : 0;
 }
 
-/* What a signal stands behind is done when the host hears of it. `waiting` has room for each node
- * once, and `found` for the dependencies of one. */
-static void unjudge_before(const struct making *making, uintptr_t top, CUgraphNode *waiting,
-                           CUgraphNode *found, size_t count, struct sc_handles *visited)
+static size_t nodes_behind(CUgraphNode node, CUgraphNode *room, size_t count)
+{
+    CUresult result = CUDA_ERROR_NOT_SUPPORTED;
+    if (sc_real.cuGraphNodeGetDependentNodes_v2)
+        result = sc_real.cuGraphNodeGetDependentNodes_v2(node, room, NULL, &count);
+    else if (sc_real.cuGraphNodeGetDependentNodes)
+        result = sc_real.cuGraphNodeGetDependentNodes(node, room, &count);
+    return result == CUDA_SUCCESS ? count : 0;
+}
+
+/* `waiting` has room for each node once, and `found` for the neighbours of one. */
+static void unjudge_from(const struct making *making, uintptr_t top, CUgraphNode *waiting,
+                         CUgraphNode *found, size_t count, neighbours *next,
+                         struct sc_handles *visited)
 {
     size_t left = 1;
     while (left) {
         CUgraphNode node = waiting[--left];
-        size_t dependencies = dependencies_of(node, found, count);
-        for (size_t i = 0; i < dependencies && i < count; i++) {
+        size_t reached = next(node, found, count);
+        for (size_t i = 0; i < reached && i < count; i++) {
             if (sc_handles_get(visited, (uintptr_t)found[i]) ||
                 sc_handles_put(visited, (uintptr_t)found[i], 1) != 0)
                 continue;
@@ -361,17 +404,18 @@ static void unjudge_before(const struct making *making, uintptr_t top, CUgraphNo
     }
 }
 
-static void unjudge_before_signals(const struct making *making, const CUgraphNode *nodes,
-                                   size_t count, uintptr_t top)
+/* What a signal stands behind is done when the host hears of it; what stands behind a node that
+ * waits for the host may be written until then. */
+static void unjudge(const struct making *making, const CUgraphNode *nodes, size_t count,
+                    uintptr_t top, is_such *such, neighbours *next)
 {
     struct sc_handles visited;
-    CUgraphNodeType type;
     CUgraphNode *room = sc_pages_map(2 * count * sizeof *room);
     if (room && sc_handles_init(&visited) == 0) {
         for (size_t i = 0; i < count; i++)
-            if (sc_real.cuGraphNodeGetType(nodes[i], &type) == CUDA_SUCCESS && is_signal(type)) {
+            if (node_is(nodes[i], such, 0)) {
                 room[0] = nodes[i];
-                unjudge_before(making, top, room, room + count, count, &visited);
+                unjudge_from(making, top, room, room + count, count, next, &visited);
             }
         sc_handles_destroy(&visited);
     }
@@ -379,20 +423,27 @@ static void unjudge_before_signals(const struct making *making, const CUgraphNod
         sc_pages_unmap(room, 2 * count * sizeof *room);
 }
 
+static bool may_matter(CUgraphNodeType type)
+{
+    return is_signal(type) || awaits_host(type) || type == CU_GRAPH_NODE_TYPE_GRAPH;
+}
+
 static void note_nodes(const struct making *making, CUgraph graph, uintptr_t top, int depth)
 {
     size_t count = 0;
-    bool signals = false;
+    bool matters = false;
     CUgraphNodeType type;
     CUgraphNode *nodes = depth < DEPTH_MAX ? nodes_of_graph(graph, &count) : NULL;
     for (size_t i = 0; nodes && i < count; i++) {
         if (sc_real.cuGraphNodeGetType(nodes[i], &type) != CUDA_SUCCESS)
             continue;
         note_exec_node(making, nodes[i], type, top, depth);
-        signals |= is_signal(type);
+        matters |= may_matter(type);
     }
-    if (signals && sc_graphs_find(&sc_track.graphs, making->call.graph))
-        unjudge_before_signals(making, nodes, count, top);
+    if (matters && sc_graphs_find(&sc_track.graphs, making->call.graph)) {
+        unjudge(making, nodes, count, top, is_signal, nodes_before);
+        unjudge(making, nodes, count, top, awaits_host, nodes_behind);
+    }
     if (nodes)
         sc_pages_unmap(nodes, count * sizeof *nodes);
 }
@@ -592,14 +643,26 @@ UPDATE(cuGraphExecUpdate,
 UPDATE(cuGraphExecUpdate_v2, (CUgraphExec exec, CUgraph graph, CUgraphExecUpdateResultInfo *info),
        (exec, graph, info))
 
+/* Where a node stands, and whether it is enabled, stays as it was. */
+static void changed(const struct sc_graph_call *call, uintptr_t node, struct sc_graph_flags flags)
+{
+    if (flags.unjudged)
+        sc_track_graph_unjudge_node(&sc_track, call->graph, node);
+    if (flags.disabled)
+        sc_track_graph_enable_node(&sc_track, call->graph, node, false);
+    sc_track_graph_merge(&sc_track, call->graph);
+}
+
 #define EXEC_CHANGE(symbol, parameters, arguments, note)                                           \
     SC_DEFINE(                                                                                     \
         symbol, parameters, CUresult result = REAL arguments;                                      \
         if (result == CUDA_SUCCESS && sc_active()) {                                               \
             const struct sc_graph_call call = CALL_OF(exec);                                       \
+            struct sc_graph_flags flags =                                                          \
+                sc_track_graph_flags(&sc_track, call.graph, (uintptr_t)node);                      \
             sc_track_graph_drop_node(&sc_track, call.graph, (uintptr_t)node);                      \
             note;                                                                                  \
-            sc_track_graph_merge(&sc_track, call.graph);                                           \
+            changed(&call, (uintptr_t)node, flags);                                                \
         } return result;)
 
 /* A source on a stack is replaced by the copy that the use keeps of it. */
@@ -611,6 +674,7 @@ static CUresult set_exec_copy(const struct sc_graph_call *call, CUgraphExec exec
     CUresult result = real(exec, node, copy, context);
     if (result != CUDA_SUCCESS || !sc_active())
         return result;
+    struct sc_graph_flags flags = sc_track_graph_flags(&sc_track, call->graph, (uintptr_t)node);
     sc_track_graph_drop_node(&sc_track, call->graph, (uintptr_t)node);
     note_copy(call, (uintptr_t)node, copy);
     CUDA_MEMCPY3D kept = *copy;
@@ -622,7 +686,7 @@ static CUresult set_exec_copy(const struct sc_graph_call *call, CUgraphExec exec
         use_instead(&kept, SC_D2H, destination);
     if ((source || destination) && real(exec, node, &kept, context) == CUDA_SUCCESS)
         sc_track_graph_redirect_node(&sc_track, call->graph, (uintptr_t)node);
-    sc_track_graph_merge(&sc_track, call->graph);
+    changed(call, (uintptr_t)node, flags);
     return result;
 }
 

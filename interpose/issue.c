@@ -20,6 +20,7 @@ void sc_issue_begin(struct sc_issue *issue, const char *api, CUstream stream, bo
     issue->site = site;
     issue->count = 0;
     issue->joins_stream = false;
+    issue->waits_after = false;
     issue->graph = 0;
     if (issue->stream && sc_streams_is_capturing(issue->stream)) {
         issue->captured_stream = (uintptr_t)issue->stream->handle;
@@ -55,6 +56,14 @@ static void add_op(struct sc_issue *issue, enum sc_direction direction,
     };
 }
 
+/* The driver takes it for registered memory, and the program for pageable. */
+static bool is_kept_registered(const struct sc_shape *shape)
+{
+    size_t hull_bytes = sc_shape_hull_bytes(shape);
+    return sc_holds_may_overlap(&sc_track.holds, shape->address, hull_bytes) &&
+           sc_track_is_unregistered(&sc_track, shape->address, hull_bytes);
+}
+
 /* Pageable memory is staged in the call on its way to the device, and complete at return on its way
  * back, which then also ends whatever the stream did before (docs/driver.md). */
 void sc_issue_host_shape(struct sc_issue *issue, enum sc_direction direction,
@@ -63,6 +72,8 @@ void sc_issue_host_shape(struct sc_issue *issue, enum sc_direction direction,
     if (!sc_issue_is_on(issue) || sc_shape_hull_bytes(shape) == 0)
         return;
     struct sc_range_info range = sc_track_find_range(&sc_track, shape->address);
+    if (!range.range && issue->stream && is_kept_registered(shape))
+        issue->waits_after = true;
     if (range.range)
         add_op(issue, direction, shape, range.kind, &range);
     else if (issue->graph || issue->stream->context->reads_pageable)
@@ -264,6 +275,8 @@ static void end_joined(struct sc_issue *issue, CUresult result)
 
 CUresult sc_issue_end(struct sc_issue *issue, CUresult result)
 {
+    if (sc_unlikely(issue->waits_after) && result == CUDA_SUCCESS)
+        cuStreamSynchronize(issue->stream->handle);
     if (!issue->stream && (!issue->graph || !issue->count || result != CUDA_SUCCESS))
         return result;
     int saved = errno;

@@ -24,6 +24,8 @@ struct sc_issue {
     void *site;
     unsigned count;
     struct sc_op_info ops[SC_ISSUE_OPS_MAX];
+    bool waits_after;  /* for itself: the memory is still registered, and the program has
+                          unregistered it */
     bool joins_stream; /* returns only when the stream's earlier work and itself are done */
     struct sc_point point;
 };

@@ -469,7 +469,7 @@ static void bury(void *unused, struct sc_stream_record *stream)
  * address later would wait for that. */
 static void end_pinned_holds(const struct sc_context *context)
 {
-    sc_track_forget_graph_holds(&sc_track, 0, SIZE_MAX);
+    sc_track_forget_graph_holds_of(&sc_track, context->legacy);
     struct sc_release release = sc_track_take_ready(&sc_track, 0);
     while (release.hold) {
         if (sc_hold_needs_program(release.kind) && release.context == context->legacy)
@@ -495,5 +495,6 @@ void sc_streams_context_gone(CUcontext handle)
     sc_guard_apply();
     sc_snapshots_context_gone(context);
     sc_pinned_context_gone(handle);
+    sc_captures_context_gone(context);
     sc_streams_each(context, bury, NULL);
 }

@@ -189,6 +189,15 @@ void sc_graphs_unjudge_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_
         uses->list[i].unjudged |= uses->list[i].node == node;
 }
 
+struct sc_graph_flags sc_graphs_flags(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node)
+{
+    const struct sc_graph_uses *uses = uses_of(graphs, handle);
+    for (uint32_t i = 0; i < uses->count; i++)
+        if (uses->list[i].node == node)
+            return (struct sc_graph_flags){uses->list[i].disabled, uses->list[i].unjudged};
+    return (struct sc_graph_flags){0};
+}
+
 void sc_graphs_redirect_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node)
 {
     struct sc_graph_uses *uses = uses_of(graphs, handle);
@@ -320,7 +329,10 @@ struct node_search {
 static void look_for_node(void *context, uintptr_t handle, uint64_t id)
 {
     struct node_search *search = context;
-    const struct sc_graph_uses *uses = &sc_graphs_at(search->graphs, (uint32_t)id)->uses;
+    const struct sc_graph *graph = sc_graphs_at(search->graphs, (uint32_t)id);
+    const struct sc_graph_uses *uses = &graph->uses;
+    if (graph->is_merged)
+        return;
     for (uint32_t i = 0; i < uses->count && !search->found; i++)
         if (uses->list[i].node == search->node)
             search->found = handle;

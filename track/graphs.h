@@ -34,6 +34,10 @@ struct sc_graph_use {
     bool redirected; /* the node of the exec uses the copy instead */
 };
 
+struct sc_graph_flags {
+    bool disabled, unjudged;
+};
+
 struct sc_graph_uses {
     struct sc_graph_use *list;
     uint32_t count, capacity;
@@ -86,6 +90,9 @@ void sc_graphs_drop_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t n
 void sc_graphs_enable_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node,
                            bool enabled);
 
+/* Of a use of the node. */
+struct sc_graph_flags sc_graphs_flags(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node);
+
 /* The node uses the copies instead of a stack. */
 void sc_graphs_redirect_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node);
 
@@ -103,7 +110,7 @@ void sc_graphs_merge(struct sc_graphs *graphs, uintptr_t handle);
 const struct sc_graph_use *sc_graphs_same_use(struct sc_graphs *graphs, uintptr_t handle,
                                               const struct sc_graph_use *use);
 
-/* The handle of the graph that knows the node, or 0. Looks at all. */
+/* The handle of the graph that knows the node, or 0; execs do not count. Looks at all. */
 uintptr_t sc_graphs_of_node(struct sc_graphs *graphs, uintptr_t node);
 
 /* Does any graph name memory in the interval? The first: false only if not. */

@@ -123,7 +123,7 @@ static bool note_older(void *context, uint32_t id)
 {
     struct older_search *search = context;
     const struct sc_hold *older = sc_holds_at(search->holds, id);
-    search->found = older->age < search->age &&
+    search->found = older->age < search->age && older->kind != SC_HOLD_UNREGISTER &&
                     !(search->waits && sc_holds_wait_for_graph(search->holds, older));
     return !search->found;
 }

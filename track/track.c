@@ -684,6 +684,15 @@ void sc_track_forget_graph_holds(struct sc_track *track, uintptr_t address, size
     change_holds(track, address, size_bytes, NULL);
 }
 
+void sc_track_forget_graph_holds_of(struct sc_track *track, uint32_t context)
+{
+    lock(track);
+    for (uint32_t id = track->holds.oldest; id; id = sc_holds_at(&track->holds, id)->next)
+        if (sc_holds_at(&track->holds, id)->context == context)
+            sc_holds_at(&track->holds, id)->by_graph = false;
+    unlock(track);
+}
+
 void sc_track_hold_longer(struct sc_track *track, uintptr_t address, size_t size_bytes,
                           const struct sc_ticket *ticket)
 {
@@ -773,6 +782,14 @@ void sc_track_graph_note_freed(struct sc_track *track, uintptr_t address, size_t
     lock(track);
     sc_graphs_note_freed(&track->graphs, address, size_bytes, by);
     unlock(track);
+}
+
+struct sc_graph_flags sc_track_graph_flags(struct sc_track *track, uintptr_t handle, uintptr_t node)
+{
+    lock(track);
+    struct sc_graph_flags flags = sc_graphs_flags(&track->graphs, handle, node);
+    unlock(track);
+    return flags;
 }
 
 void sc_track_graph_redirect_node(struct sc_track *track, uintptr_t handle, uintptr_t node)

@@ -201,6 +201,8 @@ void sc_track_in_flight(struct sc_track *track, uintptr_t address, size_t size_b
 
 /* Memory there is about to be something else: what is held for a graph is held no longer. */
 void sc_track_forget_graph_holds(struct sc_track *track, uintptr_t address, size_t size_bytes);
+/* The same for what belongs to a context that is gone. */
+void sc_track_forget_graph_holds_of(struct sc_track *track, uint32_t context);
 
 /* What is held there waits for this operation, too: a launch that uses freed memory. */
 void sc_track_hold_longer(struct sc_track *track, uintptr_t address, size_t size_bytes,
@@ -219,6 +221,8 @@ void sc_track_graph_merge(struct sc_track *track, uintptr_t handle);
 bool sc_track_graph_remove(struct sc_track *track, uintptr_t handle);
 /* Fills in where the use came from, and whether its memory was freed since. */
 void sc_track_graph_recognise(struct sc_track *track, uintptr_t handle, struct sc_graph_use *use);
+struct sc_graph_flags sc_track_graph_flags(struct sc_track *track, uintptr_t handle,
+                                           uintptr_t node);
 void sc_track_graph_redirect_node(struct sc_track *track, uintptr_t handle, uintptr_t node);
 void sc_track_graph_note_registered(struct sc_track *track, uintptr_t address, size_t size_bytes);
 /* The copy of what is on a stack, or NULL. */

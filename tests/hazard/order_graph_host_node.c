@@ -1,7 +1,7 @@
 // expect: SC403 action=stalled certainty=observed
 //
 // Established by a host node behind the copy's node, whose flag the program waits for. In the racy
-// build it stands before the copy, and another host node holds the copy up.
+// build a host function before the launch raises it, and another holds the launch up.
 #include "graphs.h"
 
 static void raise_flag(void *flag)
@@ -16,14 +16,14 @@ int main(void)
     void *device = device_block(SMALL, 0);
     void *input = pinned_block(SMALL, WANTED);
     begin_capture(stream);
-    if (!fixed)
-        CHECK(cudaLaunchHostFunc(stream, raise_flag, &flag));
-    busy(stream);
     CHECK(cudaMemcpyAsync(device, input, SMALL, cudaMemcpyHostToDevice, stream));
     if (fixed)
         CHECK(cudaLaunchHostFunc(stream, raise_flag, &flag));
     cudaGraphExec_t exec = instantiate_only(end_capture(stream));
 
+    if (!fixed)
+        CHECK(cudaLaunchHostFunc(stream, raise_flag, &flag));
+    busy(stream);
     CHECK(cudaGraphLaunch(exec, stream));
     while (__atomic_load_n(&flag, __ATOMIC_ACQUIRE) == 0)
         usleep(500);

@@ -1,6 +1,7 @@
-// expect: SC402 action=snapshotted certainty=observed event=cuGraphLaunch
+// expect: SC402 action=reported certainty=observed event=cuGraphLaunch
 //
-// The result lands in an array of a function that has returned: on the frame of another one.
+// The result lands in an array of a function that has returned. What lies there by then is lost:
+// this is reported and cannot be healed. Here it is a frame that nobody looks at.
 #include "graphs.h"
 
 enum { BYTES = 4096 };
@@ -12,14 +13,13 @@ static TWIN_HELPER cudaGraphExec_t record(const void *device, cudaStream_t strea
     return captured_exec(fixed ? kept : result, device, BYTES, cudaMemcpyDeviceToHost, stream);
 }
 
-static TWIN_HELPER bool launch(cudaGraphExec_t exec, cudaStream_t stream)
+static TWIN_HELPER void launch(cudaGraphExec_t exec, cudaStream_t stream)
 {
     unsigned char frame[FRAME];
     fill(frame, sizeof frame, FOREIGN);
     in_use(frame);
     replay(exec, stream);
     in_use(frame);
-    return holds(frame, sizeof frame, FOREIGN);
 }
 
 int main(void)
@@ -28,5 +28,6 @@ int main(void)
     void *device = device_block(BYTES, WANTED);
     cudaGraphExec_t exec = record(device, stream);
 
-    return finish(launch(exec, stream));
+    launch(exec, stream);
+    return finish(device_holds(device, BYTES, WANTED));
 }

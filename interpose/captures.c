@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "interpose/detours.h"
+#include "interpose/graphs.h"
 #include "interpose/hazards.h"
 #include "interpose/marks.h"
 #include "interpose/process.h"
@@ -55,6 +56,7 @@ void sc_captures_began(struct sc_stream_record *stream, CUstreamCaptureMode mode
     struct sc_capture capture = {
         .stream = stream,
         .mode = mode,
+        .graph = sc_graphs_captured_into(stream),
         .begin = {.api = api,
                   .direction = SC_NO_DIRECTION,
                   .stream = (uintptr_t)stream->handle,
@@ -69,6 +71,17 @@ void sc_captures_began(struct sc_stream_record *stream, CUstreamCaptureMode mode
         atomic_fetch_add(&sc_captures_count, 1);
     }
     pthread_mutex_unlock(&captures_lock);
+}
+
+uintptr_t sc_captures_graph(const struct sc_stream_record *stream)
+{
+    uintptr_t graph = 0;
+    pthread_mutex_lock(&captures_lock);
+    for (unsigned i = 0; i < open_count(); i++)
+        if (captures[i].stream == stream)
+            graph = captures[i].graph;
+    pthread_mutex_unlock(&captures_lock);
+    return graph;
 }
 
 static bool forget(const struct sc_stream_record *stream)

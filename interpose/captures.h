@@ -17,6 +17,7 @@
 struct sc_capture {
     struct sc_stream_record *stream; /* its origin */
     CUstreamCaptureMode mode;
+    uintptr_t graph;             /* that it adds to; the driver says so only while it is valid */
     struct sc_hazard_copy begin; /* as hazards tell of it */
 };
 
@@ -35,6 +36,9 @@ bool sc_captures_are_repaired(void);
 void sc_captures_beginning(struct sc_stream_record *stream);
 void sc_captures_began(struct sc_stream_record *stream, CUstreamCaptureMode mode, const char *api,
                        void *site);
+
+/* The graph of the capture that the stream began, or 0. */
+uintptr_t sc_captures_graph(const struct sc_stream_record *stream);
 
 /* The stream's capture may have ended, or the stream itself. */
 void sc_captures_ended(struct sc_stream_record *stream);

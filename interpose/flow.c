@@ -48,11 +48,11 @@ static CUresult stream_destroyed(CUresult result, struct sc_stream_record *strea
 }
 
 #define STREAM_DESTROY(symbol)                                                                     \
-    SC_DEFINE(                                                                                     \
-        symbol, (CUstream hStream),                                                                \
-        struct sc_stream_record *stream = sc_active() ? sc_streams_destroying(hStream) : NULL;     \
-        uintptr_t graph = stream && sc_captures_open() ? sc_graphs_captured_into(stream) : 0;      \
-        return stream_destroyed(REAL(hStream), stream, graph);)
+    SC_DEFINE(symbol, (CUstream hStream),                                                          \
+              struct sc_stream_record *stream =                                                    \
+                  sc_active() ? sc_streams_destroying(hStream) : NULL;                             \
+              uintptr_t graph = stream && sc_captures_open() ? sc_captures_graph(stream) : 0;      \
+              return stream_destroyed(REAL(hStream), stream, graph);)
 
 STREAM_DESTROY(cuStreamDestroy)
 STREAM_DESTROY(cuStreamDestroy_v2)
@@ -110,7 +110,7 @@ SC_DEFINE2(cuStreamEndCapture, _ptsz, (CUstream hStream, CUgraph *graph),
            struct sc_stream_record *stream = sc_active() && sc_captures_open()
                                                  ? sc_streams_find(hStream, per_thread)
                                                  : NULL;
-           uintptr_t into = stream ? sc_graphs_captured_into(stream) : 0;
+           uintptr_t into = stream ? sc_captures_graph(stream) : 0;
            return capture_ended(REAL(hStream, graph), stream, into);)
 
 /* ---- events ---- */

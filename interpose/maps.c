@@ -147,7 +147,8 @@ SC_EXPORT void *mremap(void *address, size_t old_bytes, size_t new_bytes, int fl
     struct sc_culprit culprit = {"mremap", SC_SITE(), NULL};
     size_t old_whole = whole_pages(old_bytes);
     size_t new_whole = whole_pages(new_bytes);
-    if (must_look(address, old_whole))
+    if (old_bytes &&
+        must_look(address, old_whole)) /* of 0 bytes: mapped once more, and not moved */
         settle(address, old_whole, &culprit);
     if (target && must_look(target, new_whole))
         settle(target, new_whole, &culprit);

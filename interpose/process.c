@@ -14,6 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "interpose/audit.h"
 #include "interpose/driver.h"
 #include "interpose/driver_code.h"
 #include "interpose/guard.h"
@@ -117,6 +118,7 @@ static void become_active(void)
 {
     sc_driver_code_note();
     open_report();
+    sc_audit_start(); /* before on_exit: what libcupti registers there comes after us, then */
     on_exit(at_cuda_exit, NULL);
     atomic_store(&owner, getpid());
     atomic_store(&sc_process_is_active, true);
@@ -166,6 +168,7 @@ static void in_child(void)
         return;
     atomic_store(&sc_process_is_active, false);
     atomic_store(&sc_track.libc_watch, 0);
+    sc_audit_child();
     sc_reaper_child();
     sc_report_child();
 }
@@ -188,19 +191,20 @@ static void summarise(int status)
         .operations = atomic_load(&sc_track.operations),
         .held_peak_bytes = holds.peak_bytes,
         .held_peak_ns = holds.peak_ns,
-        .coverage = {.wrapped = atomic_load(&sc_track.operations)},
         .exit_status = status,
         .final = true,
     };
+    sc_audit_totals(&totals);
     sc_report_summary(&totals);
 }
 
 /* The status to end with, after the last verdicts and the summary. Only the process that used CUDA
  * has anything to say; a child of vfork shares our memory but not our pid. */
-static int conclude(int status)
+static int conclude(int status, bool unsubscribe)
 {
     if (!is_ours())
         return status;
+    sc_audit_stop(unsubscribe);
     if (!sc_track_inside) { /* or else a signal handler that interrupted us: the locks are taken */
         sc_reaper_stop();
         sc_guard_release_all();
@@ -212,7 +216,7 @@ static int conclude(int status)
 
 static int finish(int status)
 {
-    int final_status = conclude(status);
+    int final_status = conclude(status, false);
     if (is_ours())
         atomic_store(&sc_process_is_active, false);
     return final_status;
@@ -225,7 +229,7 @@ static int finish(int status)
 static void at_cuda_exit(int status, void *argument)
 {
     (void)argument;
-    int final_status = conclude(status);
+    int final_status = conclude(status, true);
     if (final_status != status)
         exit(final_status);
 }

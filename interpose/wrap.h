@@ -6,6 +6,7 @@
 #ifndef SC_INTERPOSE_WRAP_H
 #define SC_INTERPOSE_WRAP_H
 
+#include "cupti_hooks/ear.h"
 #include "interpose/driver.h"
 #include "interpose/unwind.h"
 
@@ -18,6 +19,7 @@
         const __typeof__(sc_real.symbol) REAL = sc_real.symbol;                                    \
         const char *const API = #symbol;                                                           \
         (void)API;                                                                                 \
+        SC_CARRY();                                                                                \
         __VA_ARGS__                                                                                \
     }
 

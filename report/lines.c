@@ -233,6 +233,41 @@ static void put_ignored(struct sc_text *line, const char *ignored)
     sc_json_close(line, ']');
 }
 
+void sc_lines_miss(struct sc_text *line, const struct sc_report_miss *miss, uint64_t count,
+                   const struct sc_lines_stack *stack, const struct sc_path_names *names)
+{
+    sc_json_open(line, NULL, '{');
+    sc_json_string(line, "type", "coverage");
+    sc_json_string(line, "api", miss->api);
+    sc_json_string(line, "runtime_api", miss->runtime_api);
+    sc_json_signed(line, "thread", miss->thread);
+    sc_json_number(line, "time_ns", miss->time_ns);
+    put_stack(line, stack, RESERVE, names);
+    sc_json_number(line, "count", count);
+    end_line(line);
+}
+
+static void put_text_or_null(struct sc_text *line, const char *key, const char *text)
+{
+    sc_json_string(line, key, text != NULL && text[0] != '\0' ? text : NULL);
+}
+
+static void put_cupti(struct sc_text *line, const struct sc_report_cupti *cupti)
+{
+    sc_json_string(line, "state", cupti->state != NULL ? cupti->state : "unused");
+    put_version(line, "version", (int)cupti->version);
+    put_text_or_null(line, "library", cupti->library);
+    put_text_or_null(line, "detail", cupti->detail);
+}
+
+void sc_lines_cupti(struct sc_text *line, const struct sc_report_cupti *cupti)
+{
+    sc_json_open(line, NULL, '{');
+    sc_json_string(line, "type", "cupti");
+    put_cupti(line, cupti);
+    end_line(line);
+}
+
 void sc_lines_summary(struct sc_text *line, const struct sc_options *options,
                       const struct sc_report_totals *totals, const struct sc_report_counts *counts,
                       const uint64_t *by_code)
@@ -256,6 +291,9 @@ void sc_lines_summary(struct sc_text *line, const struct sc_options *options,
     sc_json_number(line, "calls", totals->coverage.calls);
     sc_json_number(line, "wrapped", totals->coverage.wrapped);
     sc_json_number(line, "missed", totals->coverage.missed);
+    sc_json_close(line, '}');
+    sc_json_open(line, "cupti", '{');
+    put_cupti(line, &totals->cupti);
     sc_json_close(line, '}');
     put_ignored(line, options->ignored);
     if (totals->exit_status >= 0)

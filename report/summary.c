@@ -256,6 +256,44 @@ static void put_head(struct sc_text *text, const struct sc_summary *summary)
     sc_text_char(text, '\n');
 }
 
+static const char *why_unheard(const char *state)
+{
+    static const char *const words[][2] = {
+        {"absent", "no libcupti was found"},
+        {"too-old", "libcupti is too old for this driver"},
+        {"held", "another tool holds CUPTI"},
+        {"yielded", "only until another tool came, which holds CUPTI now"},
+        {"failed", "CUPTI does not work here"},
+    };
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        if (strcmp(words[i][0], state) == 0)
+            return words[i][1];
+    }
+    return NULL;
+}
+
+static void put_coverage(struct sc_text *text, const struct sc_summary *summary)
+{
+    const char *why = summary->cupti.state != NULL ? why_unheard(summary->cupti.state) : NULL;
+    if (summary->missed > 0) {
+        sc_text_put(text, "  ");
+        sc_text_decimal(text, summary->missed);
+        sc_text_put(text, " of ");
+        put_count(text, summary->calls, "call");
+        sc_text_put(text, " passed the library by and were only followed\n");
+    }
+    if (why == NULL)
+        return;
+    sc_text_put(text, "  coverage not checked: ");
+    sc_text_put(text, why);
+    if (summary->cupti.detail != NULL && summary->cupti.detail[0] != '\0') {
+        sc_text_put(text, " (");
+        sc_text_put(text, summary->cupti.detail);
+        sc_text_char(text, ')');
+    }
+    sc_text_char(text, '\n');
+}
+
 static void put_verdict(struct sc_text *text, const struct sc_summary *summary)
 {
     sc_text_put(text, "  strict: ");
@@ -282,6 +320,7 @@ void sc_summary_write(struct sc_text *text, const struct sc_summary *summary)
         put_count(text, summary->distinct - summary->place_count, "more place");
         sc_text_char(text, '\n');
     }
+    put_coverage(text, summary);
     if (summary->path[0] != '\0') {
         sc_text_put(text, "  report: ");
         sc_text_put(text, summary->path);

@@ -142,6 +142,7 @@ SUITES = {
     "sim": simulation,
     "conformance": lambda: self_checks("gpu", "conformance", built="gpu"),
     "twins": lambda: programs.twins(Machine()),
+    "cupti": lambda: programs.settled("cupti", Machine()),
     "survival": lambda: programs.survivors(Machine()),
     "demo": lambda: [("demo", script("demo"))],
     "fuzz": fuzz,

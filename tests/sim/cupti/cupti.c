@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -31,6 +32,7 @@ struct CUpti_Subscriber_st {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct CUpti_Subscriber_st the_subscriber;
+static char subscriber_name[CUPTI_SUBSCRIBER_NAME_MAX_LEN]; /* guarded by the lock */
 static _Atomic(CUpti_SubscriberHandle) subscriber;
 static _Atomic unsigned char enabled[CUPTI_CB_DOMAIN_SIZE][MAX_CBID];
 static _Atomic uint32_t correlation_ids;
@@ -147,26 +149,58 @@ static void listen_to_simulator(int on)
         sim.hear_runtime(on ? hear_runtime : NULL);
 }
 
-CUptiResult cuptiSubscribe(CUpti_SubscriberHandle *handle, CUpti_CallbackFunc callback, void *user)
+/* SIM_CUPTI: `held`, by a tool that was there first; `broken`, as on a machine that CUPTI does not
+ * support; `old`, by cuptiGetVersion. */
+static int is_asked_to_be(const char *way)
+{
+    const char *asked = getenv("SIM_CUPTI");
+    return asked && strcmp(asked, way) == 0;
+}
+
+static CUptiResult refuse(CUpti_SubscriberParams *parameters, const char *holder)
+{
+    if (parameters && parameters->oldSubscriberName && parameters->oldSubscriberSize)
+        snprintf(parameters->oldSubscriberName, parameters->oldSubscriberSize, "CUPTI for %s",
+                 holder);
+    return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
+}
+
+static CUptiResult subscribe_locked(CUpti_SubscriberHandle *handle, CUpti_CallbackFunc callback,
+                                    void *user, CUpti_SubscriberParams *parameters)
+{
+    if (is_asked_to_be("held"))
+        return refuse(parameters, "a tool");
+    if (atomic_load(&subscriber))
+        return refuse(parameters, subscriber_name);
+    the_subscriber = (struct CUpti_Subscriber_st){callback, user};
+    snprintf(subscriber_name, sizeof subscriber_name, "%s",
+             parameters && parameters->subscriberName ? parameters->subscriberName : "");
+    atomic_store(&subscriber, &the_subscriber);
+    listen_to_simulator(1);
+    *handle = &the_subscriber;
+    return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle *handle, CUpti_CallbackFunc callback,
+                              void *user, CUpti_SubscriberParams *parameters)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, find_simulator);
-    if (!handle || !callback)
+    if (!handle || !callback ||
+        (parameters && parameters->structSize < CUpti_SubscriberParams_STRUCT_SIZE))
         return CUPTI_ERROR_INVALID_PARAMETER;
-    if (!sim.hear_driver)
+    if (!sim.hear_driver || is_asked_to_be("broken"))
         return CUPTI_ERROR_NOT_INITIALIZED;
-
-    CUptiResult result = CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
     pthread_mutex_lock(&lock);
-    if (!atomic_load(&subscriber)) {
-        the_subscriber = (struct CUpti_Subscriber_st){callback, user};
-        atomic_store(&subscriber, &the_subscriber);
-        listen_to_simulator(1);
-        *handle = &the_subscriber;
-        result = CUPTI_SUCCESS;
-    }
+    CUptiResult result = subscribe_locked(handle, callback, user, parameters);
     pthread_mutex_unlock(&lock);
     return result;
+}
+
+/* Calls the other by its public name, as libraries do: a preloaded one is met again there. */
+CUptiResult cuptiSubscribe(CUpti_SubscriberHandle *handle, CUpti_CallbackFunc callback, void *user)
+{
+    return cuptiSubscribe_v2(handle, callback, user, NULL);
 }
 
 static void unsubscribe_locked(void)
@@ -250,13 +284,6 @@ CUptiResult cuptiSupportedDomains(size_t *domainCount, CUpti_DomainTable *domain
     return CUPTI_SUCCESS;
 }
 
-static const char *find_name(const struct cupti_sim_name *at, int cbid)
-{
-    while (at->name && at->cbid != cbid)
-        at++;
-    return at->name;
-}
-
 CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain domain, uint32_t cbid, const char **name)
 {
     if (!name)
@@ -264,11 +291,8 @@ CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain domain, uint32_t cbid, con
     *name = NULL;
     if (domain == CUPTI_CB_DOMAIN_RUNTIME_API && sim.runtime_name)
         *name = sim.runtime_name((int)cbid);
-    if (domain == CUPTI_CB_DOMAIN_DRIVER_API) {
-        *name = find_name(cupti_sim_legacy_names, (int)cbid);
-        if (!*name)
-            *name = find_name(cupti_sim_per_thread_names, (int)cbid);
-    }
+    if (domain == CUPTI_CB_DOMAIN_DRIVER_API)
+        *name = cupti_sim_driver_name(cbid);
     return *name ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
 }
 
@@ -300,7 +324,7 @@ CUptiResult cuptiGetVersion(uint32_t *version)
 {
     if (!version)
         return CUPTI_ERROR_INVALID_PARAMETER;
-    *version = CUPTI_API_VERSION;
+    *version = is_asked_to_be("old") ? 10 : CUPTI_API_VERSION;
     return CUPTI_SUCCESS;
 }
 

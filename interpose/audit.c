@@ -6,6 +6,7 @@
 #include "cupti_hooks/ear.h"
 #include "cupti_hooks/subscription.h"
 #include "interpose/driver.h"
+#include "interpose/follow.h"
 #include "interpose/loader.h"
 #include "interpose/process.h"
 #include "interpose/unwind.h"
@@ -34,7 +35,9 @@ static void missed(const struct sc_missed_call *call, bool entering)
             .stack = sc_unwind_here(SC_SITE()),
         };
         sc_report_missed(&miss);
+        sc_cupti_widen();
     }
+    sc_follow(call, entering);
     errno = saved;
 }
 
@@ -98,6 +101,7 @@ void sc_audit_start(void)
         .symbol = sc_loader_symbol,
         .missed = missed,
     };
+    request.followed = sc_follow_ids(&request.followed_count);
     sc_cupti_start(&request);
     sc_cupti_get_status(&status);
     if (status.state != SC_CUPTI_LISTENING)

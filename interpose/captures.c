@@ -30,7 +30,8 @@ static unsigned open_count(void)
 
 bool sc_captures_are_repaired(void)
 {
-    return sc_options.mode == SC_MODE_FIX && sc_options.capture == SC_CAPTURE_REPAIR;
+    return sc_options.mode == SC_MODE_FIX && sc_options.capture == SC_CAPTURE_REPAIR &&
+           !sc_follows();
 }
 
 /* ---- begin and end ---- */

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 
+#include "interpose/follow.h"
 #include "interpose/graphs.h"
 #include "interpose/guard.h"
 #include "interpose/hazards.h"
@@ -162,7 +163,7 @@ void sc_issue_seal(const char *api, void *site, uintptr_t address, size_t size_b
 /* Before the driver can begin: earlier sources on the same bytes change in order from now on. */
 static void prepare(struct sc_issue *issue, const struct sc_op_info *op)
 {
-    if (sc_options.mode == SC_MODE_FIX)
+    if (sc_options.mode == SC_MODE_FIX && !sc_follows())
         order_after_conflicts(issue, op);
     if (sc_direction_writes_host(op->direction))
         sc_issue_seal(issue->api, issue->site, op->shape.address, sc_shape_hull_bytes(&op->shape));

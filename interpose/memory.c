@@ -13,6 +13,7 @@
 #include "interpose/guard.h"
 #include "interpose/hazards.h"
 #include "interpose/marks.h"
+#include "interpose/memory.h"
 #include "interpose/pinned.h"
 #include "interpose/process.h"
 #include "interpose/reaper.h"
@@ -193,6 +194,21 @@ static void wait_before_unregister(const struct giving_back *giving,
         sc_reaper_wait(&taken);
 }
 
+void sc_memory_pinned(const void *address, size_t size_bytes, unsigned flags)
+{
+    add_pinned(address, size_bytes, flags);
+}
+
+void sc_memory_registered(const void *address, size_t size_bytes, unsigned flags)
+{
+    add_registered(address, size_bytes, flags);
+}
+
+void sc_memory_managed(CUdeviceptr address, size_t size_bytes)
+{
+    add_range((const void *)(uintptr_t)address, size_bytes, SC_MANAGED);
+}
+
 /* Waits for the context as the driver does, and forgets the range unless the driver refuses. */
 static CUresult give_back_now(const struct giving_back *giving, const struct sc_range_info *range,
                               CUresult (*real)(void *address))
@@ -233,6 +249,21 @@ SC_DEFINE(cuMemFreeHost, (void *address),
           if (!range.range && sc_active() && address &&
               sc_track_is_freed(&sc_track, (uintptr_t)address)) return CUDA_ERROR_INVALID_VALUE;
           (void)REAL; return give_back_now(&giving, &range, sc_pinned_free);)
+
+void sc_memory_leaves(void *address, enum sc_buffer_kind kind, const char *api, void *site)
+{
+    struct giving_back giving = {address, kind, {api, site, NULL}};
+    struct sc_range_info range = range_of(&giving);
+    if (!range.range)
+        return;
+    struct sc_take_down taken = take_down(&giving, &range, SC_HOLD_WAIT);
+    report(kind == SC_PINNED ? SC105 : SC103, taken.held ? SC_ACTION_STALLED : SC_ACTION_REPORTED,
+           &taken, &giving);
+    if (taken.held)
+        sc_reaper_wait(&taken);
+    sc_track_remove_range(&sc_track, range.address);
+    sc_guard_apply();
+}
 
 /* A launch whose memory is not registered any more fails, and takes the context with it. The
  * registration stays for as long as a graph names the memory; it ends inside the program's own

@@ -9,11 +9,12 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct sc_ear {
     unsigned carrying;       /* wrappers, and other calls of ours, under way */
-    uint32_t correlation_id; /* CUPTI's, of the last driver call that a wrapper carried */
+    uint32_t correlation_id; /* CUPTI's, of the last driver call that was audited */
     const char *runtime_api; /* the runtime function under way; a string that lives for ever */
 };
 
@@ -23,6 +24,17 @@ extern _Atomic bool sc_ears_open; /* we are subscribed, and this is the process 
 static inline bool sc_is_heard(void)
 {
     return __builtin_expect(atomic_load_explicit(&sc_ears_open, memory_order_relaxed), 0);
+}
+
+/* The runtime function that the program has called, as far as it is heard; NULL: none. */
+static inline const char *sc_ear_runtime_api(void)
+{
+    return sc_is_heard() ? sc_ear.runtime_api : NULL;
+}
+
+static inline uint32_t sc_ear_correlation_id(void)
+{
+    return sc_is_heard() ? sc_ear.correlation_id : 0;
 }
 
 /* In a wrapper: it carries the driver calls that this thread makes until the end of the block. */

@@ -119,12 +119,13 @@ static void missed(uint32_t id, const CUpti_CallbackData *data, bool entering)
 static void hear_driver(uint32_t id, const CUpti_CallbackData *data)
 {
     bool entering = data->callbackSite == CUPTI_API_ENTER;
-    if (__builtin_expect(sc_ear.carrying == 0, 0)) {
-        missed(id, data, entering);
-    } else if (entering && is_audited(id)) {
+    bool counts_here = entering && is_audited(id);
+    if (counts_here)
         sc_ear.correlation_id = data->correlationId;
+    if (__builtin_expect(sc_ear.carrying == 0, 0))
+        missed(id, data, entering);
+    else if (counts_here)
         atomic_fetch_add_explicit(&counts[shard()].wrapped, 1, memory_order_relaxed);
-    }
 }
 
 void CUPTIAPI sc_hear(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId id,

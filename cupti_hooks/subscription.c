@@ -11,10 +11,7 @@
 
 #include "track/poison.h"
 
-enum {
-    VERSION_MIN = 13, /* of CUDA 11.0 */
-    NAMELESS_MAX = 64 /* so many ids without a name end the list of them */
-};
+enum { VERSION_MIN = 13 }; /* of CUDA 11.0 */
 
 static struct {
     __typeof__(&cuptiGetVersion) get_version;
@@ -113,15 +110,9 @@ static enum sc_cupti_state subscribe(void)
 static void enable_named(CUpti_CallbackDomain domain, bool (*wants)(const char *name),
                          void (*note)(uint32_t id))
 {
-    unsigned nameless = 0;
-    for (uint32_t id = 1; id < SC_CBID_MAX && nameless < NAMELESS_MAX; id++) {
+    for (uint32_t id = 1; id < SC_CBID_MAX; id++) {
         const char *name = NULL;
-        if (cupti.name(domain, id, &name) != CUPTI_SUCCESS || !name) {
-            nameless++;
-            continue;
-        }
-        nameless = 0;
-        if (!wants(name))
+        if (cupti.name(domain, id, &name) != CUPTI_SUCCESS || !name || !wants(name))
             continue;
         if (note)
             note(id);

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 
+#include "cupti_hooks/ear.h"
 #include "interpose/detours.h"
 #include "interpose/graphs.h"
 #include "interpose/hazards.h"
@@ -64,7 +65,9 @@ void sc_captures_began(struct sc_stream_record *stream, CUstreamCaptureMode mode
                   .device = stream->context->device,
                   .thread = sc_thread_id(),
                   .time_ns = sc_now_ns(),
-                  .stack = sc_unwind_here(site)},
+                  .stack = sc_unwind_here(site),
+                  .runtime_api = sc_ear_runtime_api(),
+                  .correlation_id = sc_ear_correlation_id()},
     };
     pthread_mutex_lock(&captures_lock);
     if (open_count() < OPEN_MAX) {

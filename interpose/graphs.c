@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "cupti_hooks/ear.h"
 #include "interpose/boxes.h"
 #include "interpose/captures.h"
 #include "interpose/detours.h"
@@ -66,6 +67,8 @@ static struct sc_hazard_copy describe_call(const struct sc_graph_call *call,
         .thread = sc_thread_id(),
         .time_ns = sc_ticks_to_ns(sc_ticks()),
         .stack = sc_unwind_here(call->site),
+        .runtime_api = sc_ear_runtime_api(),
+        .correlation_id = sc_ear_correlation_id(),
     };
 }
 

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 
+#include "cupti_hooks/ear.h"
 #include "interpose/follow.h"
 #include "interpose/graphs.h"
 #include "interpose/guard.h"
@@ -237,6 +238,8 @@ static void record(struct sc_issue *issue)
         struct sc_op_info *op = &issue->ops[i];
         op->stack = stack;
         op->thread = sc_thread_id();
+        op->runtime_api = sc_ear_runtime_api();
+        op->correlation_id = sc_ear_correlation_id();
         op->ticks = now;
         bytes += op->shape.width_bytes * op->shape.rows;
         record_op(issue, op);

@@ -82,9 +82,19 @@ static void put_stack(struct sc_text *line, const struct sc_lines_stack *stack, 
     sc_json_close(line, ']');
 }
 
+/* The driver's function, and the runtime's that the program called, where CUPTI told of it. */
+static void put_api(struct sc_text *line, const char *api, const char *runtime_api)
+{
+    sc_json_string(line, "api", api);
+    if (runtime_api != NULL)
+        sc_json_string(line, "runtime_api", runtime_api);
+}
+
 static void put_copy(struct sc_text *line, const struct sc_hazard_copy *copy)
 {
-    sc_json_string(line, "api", copy->api);
+    put_api(line, copy->api, copy->runtime_api);
+    if (copy->correlation_id != 0)
+        sc_json_number(line, "correlation_id", copy->correlation_id);
     sc_json_string(line, "direction", sc_hazard_direction_string(copy->direction));
     sc_json_hex(line, "address", copy->address);
     sc_json_number(line, "size", copy->size_bytes);
@@ -100,7 +110,7 @@ static void put_event(struct sc_text *line, const char *key, const struct sc_haz
                       const struct sc_path_names *names)
 {
     sc_json_open(line, key, '{');
-    sc_json_string(line, "api", event->api);
+    put_api(line, event->api, event->runtime_api);
     sc_json_signed(line, "thread", event->thread);
     sc_json_number(line, "time_ns", event->time_ns);
     put_stack(line, stack, reserve, names);

@@ -292,6 +292,7 @@ static void collect_locked(struct sc_summary *summary, const struct sc_report_to
     summary->calls = totals->coverage.calls;
     summary->missed = totals->coverage.missed;
     summary->cupti = totals->cupti;
+    summary->wants_cupti = options->cupti == SC_CUPTI_REQUIRE || options->verbosity >= 2;
     summary->path = report.fd >= 0 ? report.path : "";
     summary->strict = options->strict;
     summary->exitcode = options->exitcode;

@@ -114,17 +114,29 @@ static void put_place(struct sc_text *text, const char *preposition, uint32_t st
         sc_text_char(text, ')');
 }
 
+/* "cudaMemcpyAsync (cuMemcpyHtoDAsync_v2)", where it is known what the program called. */
+static void put_api(struct sc_text *text, const char *api, const char *runtime_api)
+{
+    if (runtime_api != NULL) {
+        sc_text_put(text, runtime_api);
+        sc_text_put(text, " (");
+    }
+    sc_text_put(text, api);
+    if (runtime_api != NULL)
+        sc_text_char(text, ')');
+}
+
 static void put_relation(struct sc_text *text, const struct sc_hazard *hazard)
 {
     bool observed = hazard->certainty == SC_OBSERVED;
     if (sc_hazard_was_found_later(hazard)) {
         sc_text_put(text, "found changed what ");
-        sc_text_put(text, hazard->copy.api);
+        put_api(text, hazard->copy.api, hazard->copy.runtime_api);
         sc_text_put(text, " was to read: ");
         return;
     }
     sc_text_put(text, observed ? "while " : "with nothing that waits for ");
-    sc_text_put(text, hazard->copy.api);
+    put_api(text, hazard->copy.api, hazard->copy.runtime_api);
     sc_text_put(text, observed ? " was still to " : " to ");
     sc_text_put(text, hazard->copy.direction == SC_H2D   ? "read "
                       : hazard->copy.direction == SC_D2H ? "write "
@@ -137,7 +149,7 @@ static void put_capture(struct sc_text *text, const struct sc_hazard *hazard)
     sc_text_put(text, "while stream ");
     sc_text_hex(text, hazard->copy.stream);
     sc_text_put(text, " captures, begun by ");
-    sc_text_put(text, hazard->copy.api);
+    put_api(text, hazard->copy.api, hazard->copy.runtime_api);
     put_place(text, " at ", hazard->copy.stack);
 }
 
@@ -155,12 +167,12 @@ static void put_node(struct sc_text *text, const struct sc_hazard *hazard)
     sc_text_put(text, " of ");
     sc_text_put(text, sc_hazard_buffer_kind_string(hazard->buffer_kind));
     sc_text_put(text, " memory, by ");
-    sc_text_put(text, hazard->copy.api);
+    put_api(text, hazard->copy.api, hazard->copy.runtime_api);
     put_place(text, " at ", hazard->copy.stack);
     if (!hazard->freed.api)
         return;
     sc_text_put(text, "\n    freed before by ");
-    sc_text_put(text, hazard->freed.api);
+    put_api(text, hazard->freed.api, hazard->freed.runtime_api);
     put_place(text, " at ", hazard->freed.stack);
 }
 
@@ -228,7 +240,7 @@ static void put_hazard(struct sc_text *text, const struct sc_seen *seen)
     sc_text_put(text, ", ");
     put_count(text, seen->count, "time");
     sc_text_put(text, "\n    ");
-    sc_text_put(text, hazard->event.api);
+    put_api(text, hazard->event.api, hazard->event.runtime_api);
     put_place(text, " at ", hazard->event.stack);
     sc_text_put(text, "\n    ");
     put_copy(text, hazard);
@@ -258,6 +270,8 @@ static void put_head(struct sc_text *text, const struct sc_summary *summary)
 
 static const char *why_unheard(const char *state)
 {
+    if (state == NULL)
+        return NULL;
     static const char *const words[][2] = {
         {"absent", "no libcupti was found"},
         {"too-old", "libcupti is too old for this driver"},
@@ -274,7 +288,7 @@ static const char *why_unheard(const char *state)
 
 static void put_coverage(struct sc_text *text, const struct sc_summary *summary)
 {
-    const char *why = summary->cupti.state != NULL ? why_unheard(summary->cupti.state) : NULL;
+    const char *why = summary->wants_cupti ? why_unheard(summary->cupti.state) : NULL;
     if (summary->missed > 0) {
         sc_text_put(text, "  ");
         sc_text_decimal(text, summary->missed);

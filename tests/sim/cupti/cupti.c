@@ -62,16 +62,23 @@ static CUcontext context_of_thread(void)
     return context;
 }
 
-/* "cudaMemcpyAsync" of "cudaMemcpyAsync_v3020"; a driver symbol is its own name. */
-static const char *function_name(CUpti_CallbackDomain domain, const char *symbol, char *buffer)
+/* "cudaMemcpyAsync" of "cudaMemcpyAsync_v3020"; a driver symbol is its own name. The strings live
+ * for ever. */
+static const char *function_name(CUpti_CallbackDomain domain, int cbid, const char *symbol)
 {
+    static pthread_mutex_t names_lock = PTHREAD_MUTEX_INITIALIZER;
+    static char names[MAX_CBID][MAX_NAME];
     if (domain != CUPTI_CB_DOMAIN_RUNTIME_API)
         return symbol;
-    snprintf(buffer, MAX_NAME, "%s", symbol);
-    char *version = strrchr(buffer, '_');
-    if (version && version[1] == 'v')
-        *version = '\0';
-    return buffer;
+    pthread_mutex_lock(&names_lock);
+    if (!names[cbid][0]) {
+        snprintf(names[cbid], MAX_NAME, "%s", symbol);
+        char *version = strrchr(names[cbid], '_');
+        if (version && version[1] == 'v')
+            *version = '\0';
+    }
+    pthread_mutex_unlock(&names_lock);
+    return names[cbid];
 }
 
 static void deliver(CUpti_CallbackDomain domain, int enter, int cbid, const char *symbol,
@@ -81,10 +88,9 @@ static void deliver(CUpti_CallbackDomain domain, int enter, int cbid, const char
     if (!to || !atomic_load_explicit(&enabled[domain][cbid], memory_order_relaxed))
         return;
     CUcontext context = context_of_thread();
-    char buffer[MAX_NAME];
     CUpti_CallbackData data = {
         .callbackSite = enter ? CUPTI_API_ENTER : CUPTI_API_EXIT,
-        .functionName = function_name(domain, symbol, buffer),
+        .functionName = function_name(domain, cbid, symbol),
         .functionParams = args,
         .functionReturnValue = enter ? NULL : result,
         .context = context,

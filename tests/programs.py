@@ -413,6 +413,8 @@ class Settled:
 
     def check(self, setting):
         self.machine.require(self.directives)
+        if self.machine.gpus and any(name.startswith("SIM_") for name in setting.environment):
+            raise Skip("only the simulated libcupti can be asked for this")
         program = self.machine.out / "tests" / self.source.parent.name / self.source.stem
         with Report() as report:
             options = ":".join(filter(None, (report.option, setting.options)))

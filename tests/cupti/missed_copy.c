@@ -1,6 +1,6 @@
 // run: strict=1 -> coverage.missed=1 coverage:api=cuMemcpyHtoDAsync_v2 hazard:code=SC105 exit=66
 // run: mode=report -> coverage.missed=1 hazard:copy.api=cuMemcpyHtoDAsync_v2 hazard:action=reported
-// run: cupti=require -> coverage.missed=1 hazard:code=SC105 hazard:certainty=observed
+// run: cupti=require -> coverage.missed=1 hazard:code=SC105
 // run: strict=1:stacks=site -> coverage.missed=1 hazard:code=SC105 exit=66
 // run: strict=1:cupti=off -> coverage.missed=0 hazards=0
 // run: -> coverage.missed=0 cupti.state=unused

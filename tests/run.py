@@ -123,7 +123,7 @@ def sanitizers():
         wrapper = ("setarch", "-R") if name == "thread" and can_fix_addresses() else ()
         cases = units(out, wrapper) + self_checks("fuzz", "fuzz_*", out=out, wrapper=wrapper)
         if name == "undefined":
-            cases += programs.twins(Machine(out))
+            cases += programs.twins(Machine(out)) + programs.settled("cupti", Machine(out))
         found += [(f"{name}/{case}", check) for case, check in cases]
     return found
 

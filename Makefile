@@ -193,6 +193,9 @@ $(call say,LD)
 $(Q)$(LINK) $(SHARED) $(call version_script,$(1)) $(filter %.o,$^) -o $@ -lpthread -ldl
 endef
 
+# Its own functions are meant where it names them, also where the driver loads it (interpose/alone.h)
+# and everybody else's come first.
+$(OUT)/libsafecopy.so: private LDFLAGS += -Wl,-Bsymbolic-functions
 $(OUT)/libsafecopy.so: $(LIB_OBJ) $(wildcard interpose/exports.map)
 	$(call link_shared,interpose)
 $(OUT)/libsafecopy-nop.so: $(NOP_OBJ) $(wildcard tests/bench/nop/exports.map)

@@ -28,6 +28,7 @@ static const struct sc_cupti_request *request; /* all below is guarded by the lo
 static CUpti_SubscriberHandle subscriber;
 static bool subscribed; /* also in a child that inherited it */
 static bool widened;
+static bool tool_came; /* before we did */
 static struct sc_cupti_status now = {.library = "", .detail = ""};
 static char library_path[PATH_MAX];
 static char detail[128];
@@ -122,7 +123,7 @@ static void enable_named(CUpti_CallbackDomain domain, bool (*wants)(const char *
 
 static void start_locked(void)
 {
-    now.state = load();
+    now.state = tool_came ? SC_CUPTI_HELD : load();
     if (now.state == SC_CUPTI_LISTENING)
         now.state = subscribe();
     if (now.state != SC_CUPTI_LISTENING)
@@ -164,6 +165,7 @@ bool sc_cupti_yield(void)
     pthread_mutex_lock(&lock);
     bool leaves = now.state == SC_CUPTI_LISTENING && sc_is_heard();
     unsubscribe_locked();
+    tool_came = true;
     if (leaves)
         now.state = SC_CUPTI_YIELDED;
     pthread_mutex_unlock(&lock);

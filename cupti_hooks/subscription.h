@@ -56,7 +56,8 @@ void sc_cupti_start(const struct sc_cupti_request *request);
  * thread is at the subscription. */
 void sc_cupti_widen(void);
 
-/* Another tool comes: it can subscribe when this returns. True if we have left for it just now. */
+/* Another tool comes: it can subscribe when this returns, and we do not from then on (its
+ * subscribing may be what brings CUDA up). True if we have left for it just now. */
 bool sc_cupti_yield(void);
 
 /* Is a call of CUPTI's own under way on this thread, which we make? */

@@ -5,6 +5,7 @@
 
 #include "cupti_hooks/ear.h"
 #include "cupti_hooks/subscription.h"
+#include "interpose/alone.h"
 #include "interpose/driver.h"
 #include "interpose/follow.h"
 #include "interpose/loader.h"
@@ -17,7 +18,7 @@
 /* Auto: where a miss matters more than the nanoseconds that each call then costs. */
 static bool is_wanted(void)
 {
-    if (sc_options.cupti == SC_CUPTI_REQUIRE)
+    if (sc_options.cupti == SC_CUPTI_REQUIRE || (sc_is_alone() && sc_options.cupti != SC_CUPTI_OFF))
         return true;
     return sc_options.cupti == SC_CUPTI_AUTO &&
            (sc_options.strict || sc_options.mode == SC_MODE_REPORT);
@@ -26,7 +27,9 @@ static bool is_wanted(void)
 static void missed(const struct sc_missed_call *call, bool entering)
 {
     int saved = errno;
-    if (entering && call->audited) {
+    if (sc_is_alone()) {
+        sc_process_cuda_is_up();
+    } else if (entering && call->audited) {
         struct sc_report_miss miss = {
             .api = call->name,
             .runtime_api = sc_ear.runtime_api,
@@ -106,6 +109,8 @@ void sc_audit_start(void)
     sc_cupti_get_status(&status);
     if (status.state != SC_CUPTI_LISTENING)
         tell_loss();
+    else if (sc_is_alone())
+        sc_cupti_widen();
 }
 
 void sc_audit_make_way(void)
@@ -138,5 +143,5 @@ void sc_audit_totals(struct sc_report_totals *totals)
         return;
     totals->coverage.calls = wrapped + missed_calls;
     totals->coverage.wrapped = wrapped;
-    totals->coverage.missed = missed_calls;
+    totals->coverage.missed = sc_is_alone() ? 0 : missed_calls;
 }

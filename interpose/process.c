@@ -14,6 +14,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "cupti_hooks/subscription.h"
+#include "interpose/alone.h"
 #include "interpose/audit.h"
 #include "interpose/driver.h"
 #include "interpose/driver_code.h"
@@ -98,6 +100,7 @@ static void open_report(void)
     static char names[DEVICES_MAX][DEVICE_NAME_BYTES];
     static const char *name_list[DEVICES_MAX];
     struct sc_report_run run = {.runtime_version = sc_driver_runtime_version(),
+                                .alone = sc_is_alone(),
                                 .device_names = name_list};
     int count = 0;
     sc_real.cuDriverGetVersion(&run.driver_version);
@@ -118,7 +121,8 @@ static void become_active(void)
 {
     sc_driver_code_note();
     open_report();
-    sc_audit_start(); /* before on_exit: what libcupti registers there comes after us, then */
+    if (!sc_is_alone())
+        sc_audit_start(); /* before on_exit: what libcupti registers there comes after us, then */
     on_exit(at_cuda_exit, NULL);
     atomic_store(&owner, getpid());
     atomic_store(&sc_process_is_active, true);
@@ -128,6 +132,8 @@ void sc_process_cuda_is_up(void)
 {
     int saved = errno;
     if (sc_likely(atomic_load_explicit(&up, memory_order_acquire)) || !sc_process_wants_wrappers())
+        return;
+    if (sc_cupti_is_asking()) /* libcupti calls cuInit itself, while we come up */
         return;
     pthread_mutex_lock(&up_lock);
     if (!atomic_load_explicit(&up, memory_order_relaxed)) {

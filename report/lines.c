@@ -178,6 +178,21 @@ static void put_options(struct sc_text *line, const struct sc_options *options)
     sc_json_close(line, '}');
 }
 
+/* Without the preload; in the words of the documentation. */
+static void put_protections_off(struct sc_text *line)
+{
+    static const char *const off[] = {"free, realloc, munmap and their like",
+                                      "page protection of buffers in flight",
+                                      "snapshots of sources",
+                                      "edges between unordered operations",
+                                      "repair of captures",
+                                      "memory that graphs name"};
+    sc_json_open(line, "protections_off", '[');
+    for (size_t i = 0; i < sizeof(off) / sizeof(off[0]); i++)
+        sc_json_string(line, NULL, off[i]);
+    sc_json_close(line, ']');
+}
+
 struct module_writer {
     struct sc_text *line;
     const struct sc_path_names *names;
@@ -220,6 +235,8 @@ void sc_lines_run(struct sc_text *line, const struct sc_options *options,
     for (unsigned i = 0; i < run->device_count; i++)
         sc_json_string(line, NULL, run->device_names[i]);
     sc_json_close(line, ']');
+    if (run->alone)
+        put_protections_off(line);
     put_options(line, options);
     struct module_writer writer = {line, names};
     sc_json_open(line, "modules", '[');

@@ -26,6 +26,7 @@ struct sc_report_run {
     int runtime_version;
     unsigned device_count;
     const char *const *device_names;
+    bool alone; /* not preloaded: all is known from CUPTI */
 };
 
 /* How it went with CUPTI. `state` NULL: nobody asked for it; the strings live for ever. */

@@ -17,6 +17,7 @@ A program's source opens with directives, `// KEY: VALUE`:
                       skipped on the simulated GPU, or on a machine with one GPU
     expect-exit: N    the exit status of a survival program without the preload
     run: ...          see Setting
+    inject: 1         those runs without a preload: the driver loads the library
 
 Checks return None or raise Failure or Skip. Everything here works on a real GPU too: a Machine says
 which it is. Only the standard library is needed; a report is held against its schema where
@@ -418,7 +419,11 @@ class Settled:
         program = self.machine.out / "tests" / self.source.parent.name / self.source.stem
         with Report() as report:
             options = ":".join(filter(None, (report.option, setting.options)))
-            environment = self.machine.environment(self.directives, True, options)
+            injected = self.directives.one("inject") is not None
+            environment = self.machine.environment(self.directives, not injected, options)
+            if injected:
+                environment["CUDA_INJECTION64_PATH"] = str(self.machine.library)
+                environment["SAFECOPY_OPTIONS"] = options
             run = Run([program], {**environment, **setting.environment},
                       float(self.directives.one("timeout", "60")))
             run.expect_status(setting.status())

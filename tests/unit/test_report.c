@@ -43,7 +43,7 @@ static void tear_down(void)
 static int open_report(void)
 {
     static const char *const devices[] = {"GPU \"0\"", "GPU 1"};
-    struct sc_report_run run = {13000, 12080, 2, devices};
+    struct sc_report_run run = {13000, 12080, 2, devices, false};
     return sc_report_open(&options, &run);
 }
 

@@ -42,6 +42,7 @@ static struct {
     void (*hear_runtime)(sim_cudart_callback *);
     const char *(*runtime_name)(int);
     CUresult (*current_context)(CUcontext *);
+    CUresult (*initialise)(unsigned); /* as it is found: a preloaded library's, perhaps */
 } sim;
 
 /* The calls under way on this thread; exit finds there what enter left. */
@@ -138,6 +139,7 @@ static void find_simulator(void)
     if (driver) {
         sim.hear_driver =
             (sim_cuda_set_callback_fn *)(uintptr_t)dlsym(driver, "sim_cuda_set_callback");
+        *(void **)&sim.initialise = dlsym(driver, "cuInit");
         *(void **)&sim.current_context = dlsym(driver, "cuCtxGetCurrent");
     }
     void *runtime = dlopen("libcudart.so.13", RTLD_NOW);
@@ -192,6 +194,8 @@ CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle *handle, CUpti_CallbackFunc
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, find_simulator);
+    if (sim.initialise)
+        sim.initialise(0);
     if (!handle || !callback ||
         (parameters && parameters->structSize < CUpti_SubscriberParams_STRUCT_SIZE))
         return CUPTI_ERROR_INVALID_PARAMETER;

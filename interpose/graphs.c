@@ -8,7 +8,6 @@
 #include "interpose/detours.h"
 #include "interpose/hazards.h"
 #include "interpose/issue.h"
-#include "interpose/launches.h"
 #include "interpose/marks.h"
 #include "interpose/process.h"
 #include "interpose/reaper.h"
@@ -47,24 +46,20 @@ uintptr_t sc_graphs_captured_into(struct sc_stream_record *stream)
 
 void sc_graphs_capture_failed(uintptr_t graph)
 {
-    if (graph && sc_track_graph_remove(&sc_track, graph))
+    uint32_t known = graph ? sc_track_graph_detach(&sc_track, graph) : 0;
+    if (known && sc_track_graph_remove(&sc_track, known))
         sc_reaper_wake();
 }
 
 /* ---- uses ---- */
 
-static struct sc_hazard_copy describe_call(const struct sc_graph_call *call,
-                                           enum sc_direction direction,
-                                           const struct sc_shape *shape)
+static struct sc_graph_origin origin_of(const struct sc_graph_call *call)
 {
-    return (struct sc_hazard_copy){
+    return (struct sc_graph_origin){
         .api = call->api,
-        .direction = direction,
-        .address = shape->address,
-        .size_bytes = sc_shape_hull_bytes(shape),
         .stream = call->stream,
+        .ticks = sc_ticks(),
         .thread = sc_thread_id(),
-        .time_ns = sc_ticks_to_ns(sc_ticks()),
         .stack = sc_unwind_here(call->site),
     };
 }
@@ -84,42 +79,53 @@ void *sc_graphs_keep(const void *bytes, size_t size_bytes)
 /* The frame that the bytes lie in has returned when its return address is no longer there. It may
  * do so at once, so the bytes are copied now; launches bring the copy up to date for as long as the
  * frame lives. A destination stays where it is: later nodes may look at it there. */
-static void note_stack(struct sc_graph_use *use)
+static struct sc_graph_extra note_stack(struct sc_graph_use *use)
 {
+    struct sc_graph_extra extra = {0};
     use->kind = SC_STACK;
-    sc_unwind_frame_of(use->shape.address, &use->return_slot, &use->return_address);
+    sc_unwind_frame_of(use->shape.address, &extra.return_slot, &extra.return_address);
     if (sc_options.mode == SC_MODE_FIX && use->direction == SC_H2D && use->shape.rows == 1)
-        use->saved = sc_graphs_keep((const void *)use->shape.address, use->shape.width_bytes);
+        extra.saved = sc_graphs_keep((const void *)use->shape.address, use->shape.width_bytes);
+    return extra;
 }
 
 static struct sc_graph_use bare_use(uintptr_t node, enum sc_direction direction,
-                                    const struct sc_shape *shape, enum sc_buffer_kind kind)
+                                    const struct sc_box *box)
 {
     return (struct sc_graph_use){
         .node = node,
-        .shape = *shape,
+        .shape = box->shape,
         .direction = direction,
-        .kind = kind,
-        .range = sc_track_find_range(&sc_track, shape->address).range,
+        .kind = box->kind,
+        .range = sc_track_find_range(&sc_track, box->shape.address).range,
     };
 }
 
-/* Where the call made or changed a node. */
-static void describe_use(const struct sc_graph_call *call, struct sc_graph_use *use)
+static bool is_on_stack(const struct sc_graph_use *use)
 {
-    size_t hull_bytes = sc_shape_hull_bytes(&use->shape);
-    if (use->kind == SC_PAGEABLE && sc_signals_is_stack(use->shape.address, hull_bytes))
-        note_stack(use);
-    use->from = describe_call(call, use->direction, &use->shape);
+    return use->kind == SC_PAGEABLE &&
+           sc_signals_is_stack(use->shape.address, sc_shape_hull_bytes(&use->shape));
+}
+
+/* The call made or changed a node. */
+static void add_use(const struct sc_graph_call *call, struct sc_graph_use *use)
+{
+    use->from = origin_of(call);
+    if (sc_unlikely(is_on_stack(use))) {
+        struct sc_graph_extra extra = note_stack(use);
+        sc_track_graph_add(&sc_track, call->graph, use, &extra);
+    } else {
+        sc_track_graph_add(&sc_track, call->graph, use, NULL);
+    }
 }
 
 void sc_graphs_note_use(const struct sc_graph_call *call, const struct sc_op_info *op)
 {
     if (op->direction == SC_PREFETCH)
         return;
-    struct sc_graph_use use = bare_use(0, op->direction, &op->shape, op->kind);
-    describe_use(call, &use);
-    sc_track_graph_add(&sc_track, call->graph, &use);
+    struct sc_graph_use use = {
+        .shape = op->shape, .direction = op->direction, .kind = op->kind, .range = op->range};
+    add_use(call, &use);
 }
 
 static void note_box(const struct sc_graph_call *call, uintptr_t node, enum sc_direction direction,
@@ -127,9 +133,8 @@ static void note_box(const struct sc_graph_call *call, uintptr_t node, enum sc_d
 {
     if (!box->used || sc_shape_hull_bytes(&box->shape) == 0)
         return;
-    struct sc_graph_use use = bare_use(node, direction, &box->shape, box->kind);
-    describe_use(call, &use);
-    sc_track_graph_add(&sc_track, call->graph, &use);
+    struct sc_graph_use use = bare_use(node, direction, box);
+    add_use(call, &use);
 }
 
 static void note_copy(const struct sc_graph_call *call, uintptr_t node, const CUDA_MEMCPY3D *copy)
@@ -250,18 +255,24 @@ SC_DEFINE(cuGraphClone, (CUgraph * clone, CUgraph original),
               sc_track_graph_add_all(&sc_track, (uintptr_t)*clone, (uintptr_t)original);
           return result;)
 
-static CUresult destroyed(CUresult result, const void *handle)
+static uint32_t destroying(const void *handle)
 {
-    if (result == CUDA_SUCCESS && sc_active())
-        sc_launches_forget(handle);
-    if (result == CUDA_SUCCESS && sc_active() &&
-        sc_track_graph_remove(&sc_track, (uintptr_t)handle))
+    return sc_active() ? sc_track_graph_detach(&sc_track, (uintptr_t)handle) : 0;
+}
+
+static CUresult destroyed(uint32_t known, CUresult result)
+{
+    if (known && result != CUDA_SUCCESS)
+        sc_track_graph_attach(&sc_track, known);
+    else if (known && sc_track_graph_remove(&sc_track, known))
         sc_reaper_wake();
     return result;
 }
 
-SC_DEFINE(cuGraphDestroy, (CUgraph graph), return destroyed(REAL(graph), graph);)
-SC_DEFINE(cuGraphExecDestroy, (CUgraphExec exec), return destroyed(SC_PERMITTED(REAL(exec)), exec);)
+SC_DEFINE(cuGraphDestroy, (CUgraph graph), uint32_t known = destroying(graph);
+          return destroyed(known, REAL(graph));)
+SC_DEFINE(cuGraphExecDestroy, (CUgraphExec exec), uint32_t known = destroying(exec);
+          return destroyed(known, SC_PERMITTED(REAL(exec)));)
 
 /* ---- execs ---- */
 
@@ -294,13 +305,13 @@ static void note_exec_box(const struct making *making, uintptr_t node, enum sc_d
 {
     if (!box->used || sc_shape_hull_bytes(&box->shape) == 0)
         return;
-    struct sc_graph_use use = bare_use(node, direction, &box->shape, box->kind);
-    sc_track_graph_recognise(&sc_track, making->graph, &use);
-    if (!use.from.api && direction == SC_MEMSET && !box->known)
-        return; /* device memory */
-    if (!use.from.api)
-        describe_use(&making->call, &use);
-    sc_track_graph_add(&sc_track, making->call.graph, &use);
+    struct sc_graph_use use = bare_use(node, direction, box);
+    struct sc_graph_extra extra;
+    sc_track_graph_recognise(&sc_track, making->graph, &use, &extra);
+    if (use.from.api)
+        sc_track_graph_add(&sc_track, making->call.graph, &use, use.extra ? &extra : NULL);
+    else if (direction != SC_MEMSET || box->known) /* or it is device memory */
+        add_use(&making->call, &use);
 }
 
 /* Nodes that tell the host how far the graph has come. */
@@ -423,6 +434,12 @@ static void unjudge(const struct making *making, const CUgraphNode *nodes, size_
         sc_pages_unmap(room, 2 * count * sizeof *room);
 }
 
+static bool names_memory(uintptr_t graph)
+{
+    uint32_t id = sc_graphs_find(&sc_track.graphs, graph);
+    return id && sc_graphs_at(&sc_track.graphs, id)->uses.count;
+}
+
 static bool may_matter(CUgraphNodeType type)
 {
     return is_signal(type) || awaits_host(type) || type == CU_GRAPH_NODE_TYPE_GRAPH;
@@ -440,7 +457,7 @@ static void note_nodes(const struct making *making, CUgraph graph, uintptr_t top
         note_exec_node(making, nodes[i], type, top, depth);
         matters |= may_matter(type);
     }
-    if (matters && sc_graphs_find(&sc_track.graphs, making->call.graph)) {
+    if (matters && names_memory(making->call.graph)) {
         unjudge(making, nodes, count, top, is_signal, nodes_before);
         unjudge(making, nodes, count, top, awaits_host, nodes_behind);
     }
@@ -487,12 +504,13 @@ static bool redirect_side(uintptr_t graph, enum sc_direction direction, const st
                           CUDA_MEMCPY3D *copy)
 {
     struct sc_graph_use use = {.shape = box->shape, .direction = direction};
+    struct sc_graph_extra extra;
     if (!box->used)
         return false;
-    sc_track_graph_recognise(&sc_track, graph, &use);
-    if (use.kind != SC_STACK || !use.saved)
+    sc_track_graph_recognise(&sc_track, graph, &use, &extra);
+    if (use.kind != SC_STACK || !extra.saved)
         return false;
-    use_instead(copy, direction, use.saved);
+    use_instead(copy, direction, extra.saved);
     return true;
 }
 
@@ -532,22 +550,22 @@ static void redirect_nodes(struct detached *detached, uintptr_t graph, CUgraph n
         sc_pages_unmap(nodes, count * sizeof *nodes);
 }
 
-bool sc_graphs_frame_lives(const struct sc_graph_use *use)
+bool sc_graphs_frame_lives(const struct sc_graph_use *use, const struct sc_graph_extra *extra)
 {
     uintptr_t found = 0;
     uintptr_t here = (uintptr_t)__builtin_frame_address(0);
     bool own = sc_signals_is_stack(here, 1) && use->from.thread == sc_thread_id();
     if (own && use->shape.address < here)
         return false;
-    return !use->return_slot ||
-           (sc_peek(&found, use->return_slot, sizeof found) && found == use->return_address);
+    return !extra->return_slot ||
+           (sc_peek(&found, extra->return_slot, sizeof found) && found == extra->return_address);
 }
 
-bool sc_graphs_refresh(const struct sc_graph_use *use)
+bool sc_graphs_refresh(const struct sc_graph_use *use, const struct sc_graph_extra *extra)
 {
-    bool lives = sc_graphs_frame_lives(use);
-    if (lives && use->saved && use->direction == SC_H2D)
-        sc_peek(use->saved, use->shape.address, use->shape.width_bytes);
+    bool lives = sc_graphs_frame_lives(use, extra);
+    if (lives && extra->saved && use->direction == SC_H2D)
+        sc_peek(extra->saved, use->shape.address, use->shape.width_bytes);
     return lives;
 }
 
@@ -557,11 +575,12 @@ static struct detached detach_from_stacks(CUgraph graph)
     uint32_t id = sc_active() ? sc_graphs_find(&sc_track.graphs, (uintptr_t)graph) : 0;
     if (!id || !sc_graphs_at(&sc_track.graphs, id)->has_stack || !can_ask())
         return detached;
-    const struct sc_graph_uses *uses = &sc_graphs_at(&sc_track.graphs, id)->uses;
-    detached.capacity = uses->count;
-    for (uint32_t i = 0; i < uses->count; i++)
-        if (uses->list[i].kind == SC_STACK)
-            sc_graphs_refresh(&uses->list[i]);
+    struct sc_graph_use use;
+    struct sc_graph_extra extra;
+    detached.capacity = sc_graphs_at(&sc_track.graphs, id)->uses.count;
+    for (uint32_t i = 0; sc_track_graph_use(&sc_track, id, i, &use, &extra); i++)
+        if (use.kind == SC_STACK)
+            sc_graphs_refresh(&use, &extra);
     detached.list = sc_pages_map(detached.capacity * sizeof *detached.list);
     if (detached.list)
         redirect_nodes(&detached, (uintptr_t)graph, graph, 0, 0);
@@ -597,10 +616,10 @@ static CUresult made(CUresult result, struct detached *detached, const struct ma
     }
     int saved = errno;
     struct sc_relaxed relaxed = sc_relaxed_begin();
-    sc_track_graph_drop_node(&sc_track, what->call.graph, 0);
+    sc_track_graph_begin_exec(&sc_track, what->call.graph);
     note_nodes(what, graph, 0, 0);
     note_redirected(detached, what->call.graph);
-    sc_track_graph_merge(&sc_track, what->call.graph);
+    sc_track_graph_make_runs(&sc_track, what->call.graph);
     end_detached(detached);
     sc_relaxed_end(&relaxed);
     errno = saved;
@@ -650,7 +669,6 @@ static void changed(const struct sc_graph_call *call, uintptr_t node, struct sc_
         sc_track_graph_unjudge_node(&sc_track, call->graph, node);
     if (flags.disabled)
         sc_track_graph_enable_node(&sc_track, call->graph, node, false);
-    sc_track_graph_merge(&sc_track, call->graph);
 }
 
 #define EXEC_CHANGE(symbol, parameters, arguments, note)                                           \

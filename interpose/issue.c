@@ -12,16 +12,22 @@
 
 #include "track/poison.h"
 
-void sc_issue_begin(struct sc_issue *issue, const char *api, CUstream stream, bool per_thread,
-                    void *site)
+void sc_issue_on(struct sc_issue *issue, const char *api, struct sc_stream_record *stream,
+                 void *site)
 {
-    issue->stream = sc_active() ? sc_streams_find(stream, per_thread) : NULL;
+    issue->stream = stream;
     issue->api = api;
     issue->site = site;
     issue->count = 0;
     issue->joins_stream = false;
     issue->waits_after = false;
     issue->graph = 0;
+}
+
+void sc_issue_begin(struct sc_issue *issue, const char *api, CUstream stream, bool per_thread,
+                    void *site)
+{
+    sc_issue_on(issue, api, sc_active() ? sc_streams_find(stream, per_thread) : NULL, site);
     if (issue->stream && sc_streams_is_capturing(issue->stream)) {
         issue->captured_stream = (uintptr_t)issue->stream->handle;
         issue->graph = sc_graphs_captured_into(issue->stream);
@@ -227,19 +233,24 @@ static void record_op(struct sc_issue *issue, struct sc_op_info *op)
                                       &(struct sc_culprit){issue->api, issue->site, NULL});
 }
 
-static void record(struct sc_issue *issue)
+size_t sc_issue_record(struct sc_issue *issue, uint32_t stack, uint64_t now_ticks)
 {
-    uint32_t stack = sc_unwind_here(issue->site);
-    uint64_t now = sc_ticks();
     size_t bytes = 0;
     for (unsigned i = 0; i < issue->count; i++) {
         struct sc_op_info *op = &issue->ops[i];
         op->stack = stack;
         op->thread = sc_thread_id();
-        op->ticks = now;
+        op->ticks = now_ticks;
         bytes += op->shape.width_bytes * op->shape.rows;
         record_op(issue, op);
     }
+    return bytes;
+}
+
+static void record(struct sc_issue *issue)
+{
+    uint64_t now = sc_ticks();
+    size_t bytes = sc_issue_record(issue, sc_unwind_here(issue->site), now);
     sc_guard_apply();
     sc_marks_issued(issue->stream, bytes, now);
 }

@@ -17,7 +17,6 @@
 #include "interpose/driver.h"
 #include "interpose/driver_code.h"
 #include "interpose/guard.h"
-#include "interpose/launches.h"
 #include "interpose/loader.h"
 #include "interpose/marks.h"
 #include "interpose/reaper.h"
@@ -73,7 +72,7 @@ static void read_options(void)
         return;
     sc_unwind_start(&sc_options);
     sc_marks_start();
-    if (sc_track_init(&sc_track) || sc_streams_init() || sc_launches_init()) {
+    if (sc_track_init(&sc_track) || sc_streams_init()) {
         sc_report_say(NULL, "not enough memory to start; the program runs unprotected");
         sc_options.mode = SC_MODE_OFF;
     }

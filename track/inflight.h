@@ -138,6 +138,14 @@ bool sc_inflight_add(struct sc_inflight *inflight, const struct sc_op_info *info
                      struct sc_ops *overwritten);
 void sc_inflight_drop(struct sc_inflight *inflight, uint32_t op);
 
+/* The operation with the same shape, stream, direction, kind and range, or 0: nothing else of `key`
+ * is looked at. */
+uint32_t sc_inflight_find_equal(struct sc_inflight *inflight, const struct sc_op_info *key);
+
+/* The operation, of an earlier launch, has been issued again on its stream: it gets a new ticket.
+ * False, and nothing has changed: its pages are to be looked at anew. */
+bool sc_inflight_issue_again(struct sc_inflight *inflight, uint32_t op, bool guarded);
+
 /* Calls visit for each operation not known done whose hull overlaps the interval, until it returns
  * false. The visitor must not change anything. */
 typedef bool sc_inflight_visit(void *context, uint32_t op);

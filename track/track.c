@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "track/track_lock.h"
+
 #include "track/poison.h"
 
 enum { RETIRE_BATCH = 256 };
@@ -29,7 +31,7 @@ int sc_track_init(struct sc_track *track)
     sc_pool_init(&track->points, sizeof(struct sc_point));
     if (sc_inflight_init(&track->inflight, &track->order) ||
         sc_holds_init(&track->holds, &track->order, &track->graphs) ||
-        sc_graphs_init(&track->graphs, &track->order.arena) || sc_handles_init(&track->events))
+        sc_graphs_init(&track->graphs, &track->order) || sc_handles_init(&track->events))
         return -ENOMEM;
     return 0;
 }
@@ -42,29 +44,6 @@ void sc_track_destroy(struct sc_track *track)
     sc_inflight_destroy(&track->inflight);
     sc_pool_destroy(&track->points);
     sc_order_destroy(&track->order);
-}
-
-static void lock(struct sc_track *track)
-{
-    sc_track_inside++;
-    atomic_signal_fence(memory_order_seq_cst);
-    pthread_mutex_lock(&track->lock);
-}
-
-static void unlock(struct sc_track *track)
-{
-    pthread_mutex_unlock(&track->lock);
-    atomic_signal_fence(memory_order_seq_cst);
-    sc_track_inside--;
-}
-
-/* After every change of what free() and munmap() must look at. */
-static void publish_watch(struct sc_track *track)
-{
-    bool watch = track->holds.oldest || !sc_grid_is_empty(&track->inflight.heap_grid) ||
-                 !sc_grid_is_empty(&track->graphs.grid);
-    if (atomic_load_explicit(&track->libc_watch, memory_order_relaxed) != watch)
-        atomic_store_explicit(&track->libc_watch, watch, memory_order_relaxed);
 }
 
 /* ---- streams and order ---- */
@@ -697,165 +676,6 @@ void sc_track_hold_longer(struct sc_track *track, uintptr_t address, size_t size
                           const struct sc_ticket *ticket)
 {
     change_holds(track, address, size_bytes, ticket);
-}
-
-/* ---- graphs ---- */
-
-void sc_track_graph_unjudge_node(struct sc_track *track, uintptr_t handle, uintptr_t node)
-{
-    lock(track);
-    sc_graphs_unjudge_node(&track->graphs, handle, node);
-    unlock(track);
-}
-
-void sc_track_graph_add(struct sc_track *track, uintptr_t handle, const struct sc_graph_use *use)
-{
-    lock(track);
-    sc_graphs_add(&track->graphs, handle, use);
-    publish_watch(track);
-    unlock(track);
-}
-
-void sc_track_graph_add_all(struct sc_track *track, uintptr_t handle, uintptr_t of)
-{
-    lock(track);
-    sc_graphs_add_all(&track->graphs, handle, of);
-    unlock(track);
-}
-
-void sc_track_graph_drop_node(struct sc_track *track, uintptr_t handle, uintptr_t node)
-{
-    lock(track);
-    sc_graphs_drop_node(&track->graphs, handle, node);
-    publish_watch(track);
-    unlock(track);
-}
-
-void sc_track_graph_enable_node(struct sc_track *track, uintptr_t handle, uintptr_t node,
-                                bool enabled)
-{
-    lock(track);
-    sc_graphs_enable_node(&track->graphs, handle, node, enabled);
-    publish_watch(track);
-    unlock(track);
-}
-
-void sc_track_graph_merge(struct sc_track *track, uintptr_t handle)
-{
-    lock(track);
-    sc_graphs_merge(&track->graphs, handle);
-    publish_watch(track);
-    unlock(track);
-}
-
-bool sc_track_graph_remove(struct sc_track *track, uintptr_t handle)
-{
-    if (!sc_graphs_find(&track->graphs, handle))
-        return false;
-    lock(track);
-    sc_graphs_remove(&track->graphs, handle);
-    publish_watch(track);
-    bool holds = track->holds.oldest != 0;
-    unlock(track);
-    return holds;
-}
-
-void sc_track_graph_recognise(struct sc_track *track, uintptr_t handle, struct sc_graph_use *use)
-{
-    lock(track);
-    const struct sc_graph_use *known = sc_graphs_same_use(&track->graphs, handle, use);
-    if (known) {
-        uintptr_t node = use->node;
-        struct sc_shape shape = use->shape;
-        uint32_t range = use->range;
-        *use = *known;
-        use->node = node;
-        use->shape = shape;
-        use->range = range;
-    }
-    unlock(track);
-}
-
-void sc_track_graph_note_freed(struct sc_track *track, uintptr_t address, size_t size_bytes,
-                               const struct sc_hazard_event *by)
-{
-    lock(track);
-    sc_graphs_note_freed(&track->graphs, address, size_bytes, by);
-    unlock(track);
-}
-
-struct sc_graph_flags sc_track_graph_flags(struct sc_track *track, uintptr_t handle, uintptr_t node)
-{
-    lock(track);
-    struct sc_graph_flags flags = sc_graphs_flags(&track->graphs, handle, node);
-    unlock(track);
-    return flags;
-}
-
-void sc_track_graph_redirect_node(struct sc_track *track, uintptr_t handle, uintptr_t node)
-{
-    lock(track);
-    sc_graphs_redirect_node(&track->graphs, handle, node);
-    unlock(track);
-}
-
-void sc_track_graph_note_registered(struct sc_track *track, uintptr_t address, size_t size_bytes)
-{
-    if (!sc_graphs_may_name(&track->graphs, address, size_bytes))
-        return;
-    lock(track);
-    sc_graphs_note_registered(&track->graphs, address, size_bytes);
-    unlock(track);
-}
-
-void *sc_track_graph_saved(struct sc_track *track, uintptr_t handle, uintptr_t node,
-                           enum sc_direction direction)
-{
-    void *saved = NULL;
-    lock(track);
-    uint32_t id = sc_graphs_find(&track->graphs, handle);
-    for (uint32_t i = 0; id && i < sc_graphs_at(&track->graphs, id)->uses.count; i++) {
-        const struct sc_graph_use *use = &sc_graphs_at(&track->graphs, id)->uses.list[i];
-        if (use->node == node && use->direction == direction && use->saved)
-            saved = use->saved;
-    }
-    unlock(track);
-    return saved;
-}
-
-uintptr_t sc_track_graph_of_node(struct sc_track *track, uintptr_t node)
-{
-    lock(track);
-    uintptr_t handle = sc_graphs_of_node(&track->graphs, node);
-    unlock(track);
-    return handle;
-}
-
-static bool note_held_for_graph(void *context, uint32_t id)
-{
-    struct range_search *search = context;
-    if (sc_holds_at(&search->track->holds, id)->by_graph)
-        search->found = id;
-    return !search->found;
-}
-
-bool sc_track_holds_for_graph(struct sc_track *track, uintptr_t address)
-{
-    struct range_search search = {.track = track};
-    lock(track);
-    sc_grid_overlaps_locked(&track->holds.grid, address, 1, note_held_for_graph, &search);
-    unlock(track);
-    return search.found != 0;
-}
-
-bool sc_track_graph_names(struct sc_track *track, uintptr_t address, size_t size_bytes)
-{
-    if (!sc_graphs_may_name(&track->graphs, address, size_bytes))
-        return false;
-    lock(track);
-    bool names = sc_graphs_name(&track->graphs, address, size_bytes);
-    unlock(track);
-    return names;
 }
 
 struct sc_release sc_track_take_ready(struct sc_track *track, uint64_t after_age)

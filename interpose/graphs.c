@@ -279,7 +279,15 @@ SC_DEFINE(cuGraphExecDestroy, (CUgraphExec exec), uint32_t known = destroying(ex
 struct making {
     struct sc_graph_call call; /* with the exec as the graph */
     uintptr_t graph;           /* that it is made from */
+    struct sc_handles *names;  /* its nodes -> the exec's; NULL: they are the same */
 };
+
+/* By which the exec's uses know a node. */
+static uintptr_t name_of(const struct making *making, CUgraphNode node)
+{
+    uint64_t name = making->names ? sc_handles_get(making->names, (uintptr_t)node) : 0;
+    return name ? (uintptr_t)name : (uintptr_t)node;
+}
 
 static void note_nodes(const struct making *making, CUgraph graph, uintptr_t top, int depth);
 
@@ -327,7 +335,7 @@ static void note_exec_node(const struct making *making, CUgraphNode node, CUgrap
     CUDA_MEMCPY3D copy;
     CUDA_MEMSET_NODE_PARAMS fill;
     CUgraph child;
-    uintptr_t name = top ? top : (uintptr_t)node;
+    uintptr_t name = top ? top : name_of(making, node);
     if (type == CU_GRAPH_NODE_TYPE_MEMCPY &&
         sc_real.cuGraphMemcpyNodeGetParams(node, &copy) == CUDA_SUCCESS) {
         struct sc_boxes boxes = sc_boxes_of_3d(&copy);
@@ -409,7 +417,7 @@ static void unjudge_from(const struct making *making, uintptr_t top, CUgraphNode
                 sc_handles_put(visited, (uintptr_t)found[i], 1) != 0)
                 continue;
             sc_track_graph_unjudge_node(&sc_track, making->call.graph,
-                                        top ? top : (uintptr_t)found[i]);
+                                        top ? top : name_of(making, found[i]));
             waiting[left++] = found[i];
         }
     }
@@ -491,7 +499,7 @@ static void use_instead(CUDA_MEMCPY3D *copy, enum sc_direction direction, void *
 
 struct redirected {
     CUgraphNode node;
-    uintptr_t name; /* by which the exec's uses know it: its own, or the child graph's node */
+    CUgraphNode top; /* itself, or the child graph's node that it is part of */
     CUDA_MEMCPY3D before;
 };
 
@@ -515,7 +523,7 @@ static bool redirect_side(uintptr_t graph, enum sc_direction direction, const st
 }
 
 static void redirect_node(struct detached *detached, uintptr_t graph, CUgraphNode node,
-                          uintptr_t name)
+                          CUgraphNode top)
 {
     CUDA_MEMCPY3D copy;
     if (detached->count == detached->capacity ||
@@ -523,7 +531,7 @@ static void redirect_node(struct detached *detached, uintptr_t graph, CUgraphNod
         return;
     struct sc_boxes boxes = sc_boxes_of_3d(&copy);
     struct redirected *entry = &detached->list[detached->count];
-    *entry = (struct redirected){node, name, copy};
+    *entry = (struct redirected){node, top, copy};
     bool source = redirect_side(graph, SC_H2D, &boxes.src, &copy);
     bool destination = redirect_side(graph, SC_D2H, &boxes.dst, &copy);
     if (source || destination)
@@ -531,7 +539,7 @@ static void redirect_node(struct detached *detached, uintptr_t graph, CUgraphNod
 }
 
 static void redirect_nodes(struct detached *detached, uintptr_t graph, CUgraph nodes_of,
-                           uintptr_t top, int depth)
+                           CUgraphNode top, int depth)
 {
     size_t count = 0;
     CUgraphNodeType type;
@@ -541,10 +549,10 @@ static void redirect_nodes(struct detached *detached, uintptr_t graph, CUgraph n
         if (sc_real.cuGraphNodeGetType(nodes[i], &type) != CUDA_SUCCESS)
             continue;
         if (type == CU_GRAPH_NODE_TYPE_MEMCPY)
-            redirect_node(detached, graph, nodes[i], top ? top : (uintptr_t)nodes[i]);
+            redirect_node(detached, graph, nodes[i], top ? top : nodes[i]);
         else if (type == CU_GRAPH_NODE_TYPE_GRAPH &&
                  sc_real.cuGraphChildGraphNodeGetGraph(nodes[i], &child) == CUDA_SUCCESS)
-            redirect_nodes(detached, graph, child, top ? top : (uintptr_t)nodes[i], depth + 1);
+            redirect_nodes(detached, graph, child, top ? top : nodes[i], depth + 1);
     }
     if (nodes)
         sc_pages_unmap(nodes, count * sizeof *nodes);
@@ -583,7 +591,7 @@ static struct detached detach_from_stacks(CUgraph graph)
             sc_graphs_refresh(&use, &extra);
     detached.list = sc_pages_map(detached.capacity * sizeof *detached.list);
     if (detached.list)
-        redirect_nodes(&detached, (uintptr_t)graph, graph, 0, 0);
+        redirect_nodes(&detached, (uintptr_t)graph, graph, NULL, 0);
     return detached;
 }
 
@@ -594,10 +602,11 @@ static void attach_again(const struct detached *detached)
 }
 
 /* The exec has been made from the nodes as they were. */
-static void note_redirected(const struct detached *detached, uintptr_t exec)
+static void note_redirected(const struct detached *detached, const struct making *making)
 {
     for (size_t i = 0; i < detached->count; i++)
-        sc_track_graph_redirect_node(&sc_track, exec, detached->list[i].name);
+        sc_track_graph_redirect_node(&sc_track, making->call.graph,
+                                     name_of(making, detached->list[i].top));
 }
 
 static void end_detached(struct detached *detached)
@@ -606,36 +615,80 @@ static void end_detached(struct detached *detached)
         sc_pages_unmap(detached->list, detached->capacity * sizeof *detached->list);
 }
 
-static CUresult made(CUresult result, struct detached *detached, const struct making *what,
+static void note_exec(const struct making *making, const struct detached *detached, CUgraph graph)
+{
+    struct sc_relaxed relaxed = sc_relaxed_begin();
+    sc_track_graph_begin_exec(&sc_track, making->call.graph);
+    note_nodes(making, graph, 0, 0);
+    note_redirected(detached, making);
+    sc_track_graph_make_runs(&sc_track, making->call.graph);
+    sc_relaxed_end(&relaxed);
+}
+
+static void keep_names(uintptr_t exec, CUgraph graph)
+{
+    size_t count = 0;
+    CUgraphNode *nodes = names_memory(exec) ? nodes_of_graph(graph, &count) : NULL;
+    if (!nodes)
+        return;
+    sc_track_graph_set_names(&sc_track, exec, (const uintptr_t *)nodes, (uint32_t)count);
+    sc_pages_unmap(nodes, count * sizeof *nodes);
+}
+
+/* The driver pairs the nodes of two graphs that are built alike by their order. */
+static bool pair_names(uintptr_t exec, CUgraph graph, struct sc_handles *names)
+{
+    size_t count = 0;
+    CUgraphNode *nodes = names_memory(exec) ? nodes_of_graph(graph, &count) : NULL;
+    uintptr_t *known = nodes ? sc_pages_map(count * sizeof *known) : NULL;
+    bool paired = known && sc_track_graph_names_of(&sc_track, exec, known, (uint32_t)count) &&
+                  sc_handles_init(names) == 0;
+    for (size_t i = 0; paired && i < count; i++)
+        sc_handles_put(names, (uintptr_t)nodes[i], known[i]);
+    if (known)
+        sc_pages_unmap(known, count * sizeof *known);
+    if (nodes)
+        sc_pages_unmap(nodes, count * sizeof *nodes);
+    return paired;
+}
+
+static CUresult made(CUresult result, struct detached *detached, const struct sc_graph_call *call,
                      CUgraph graph)
 {
-    attach_again(detached);
-    if (result != CUDA_SUCCESS || !sc_active() || !can_ask()) {
-        end_detached(detached);
-        return result;
-    }
     int saved = errno;
-    struct sc_relaxed relaxed = sc_relaxed_begin();
-    sc_track_graph_begin_exec(&sc_track, what->call.graph);
-    note_nodes(what, graph, 0, 0);
-    note_redirected(detached, what->call.graph);
-    sc_track_graph_make_runs(&sc_track, what->call.graph);
+    attach_again(detached);
+    if (result == CUDA_SUCCESS && sc_active() && can_ask()) {
+        note_exec(&(struct making){*call, (uintptr_t)graph, NULL}, detached, graph);
+        keep_names(call->graph, graph);
+    }
     end_detached(detached);
-    sc_relaxed_end(&relaxed);
     errno = saved;
     return result;
 }
 
-#define MAKING(exec, graph)                                                                        \
-    &(struct making)                                                                               \
-    {                                                                                              \
-        CALL_OF(exec), (uintptr_t)(graph)                                                          \
+static CUresult updated(CUresult result, struct detached *detached,
+                        const struct sc_graph_call *call, CUgraph graph)
+{
+    int saved = errno;
+    attach_again(detached);
+    if (result == CUDA_SUCCESS && sc_active() && can_ask()) {
+        struct sc_handles names;
+        bool paired = pair_names(call->graph, graph, &names);
+        note_exec(&(struct making){*call, (uintptr_t)graph, paired ? &names : NULL}, detached,
+                  graph);
+        if (paired)
+            sc_handles_destroy(&names);
     }
+    end_detached(detached);
+    errno = saved;
+    return result;
+}
 
 #define MAKE(symbol, parameters, arguments, exec)                                                  \
     SC_DEFINE(symbol, parameters, struct detached detached = detach_from_stacks(graph);            \
               CUresult result = SC_PERMITTED(REAL arguments);                                      \
-              return made(result, &detached, MAKING(result ? NULL : (exec), graph), graph);)
+              const struct sc_graph_call call = CALL_OF(result ? NULL : (exec));                   \
+              return made(result, &detached, &call, graph);)
 
 MAKE(cuGraphInstantiate,
      (CUgraphExec * exec, CUgraph graph, CUgraphNode *error, char *log, size_t log_bytes),
@@ -654,7 +707,8 @@ MAKE(cuGraphInstantiateWithParams_ptsz,
 #define UPDATE(symbol, parameters, arguments)                                                      \
     SC_DEFINE(symbol, parameters, struct detached detached = detach_from_stacks(graph);            \
               CUresult result = sc_permit_refused(API, SC_SITE(), REAL arguments);                 \
-              return made(result, &detached, MAKING(exec, graph), graph);)
+              const struct sc_graph_call call = CALL_OF(exec);                                     \
+              return updated(result, &detached, &call, graph);)
 
 UPDATE(cuGraphExecUpdate,
        (CUgraphExec exec, CUgraph graph, CUgraphNode *error, CUgraphExecUpdateResult *info),
@@ -723,7 +777,7 @@ EXEC_CHANGE(cuGraphExecNodeSetParams,
             note_node(&call, (uintptr_t)node, params))
 EXEC_CHANGE(cuGraphExecChildGraphNodeSetParams, (CUgraphExec exec, CUgraphNode node, CUgraph child),
             (exec, node, child),
-            note_nodes(&(struct making){call, (uintptr_t)child}, child, (uintptr_t)node, 1))
+            note_nodes(&(struct making){call, (uintptr_t)child, NULL}, child, (uintptr_t)node, 1))
 
 SC_DEFINE(cuGraphNodeSetEnabled, (CUgraphExec exec, CUgraphNode node, unsigned enabled),
           CUresult result = REAL(exec, node, enabled);

@@ -43,23 +43,26 @@ static bool is_inside(const struct sc_shape *shape, const struct sc_range_info *
            sc_shape_hull_bytes(shape) <= range->size_bytes - offset;
 }
 
+/* Of a captured one, only what it names. */
 static void add_op(struct sc_issue *issue, enum sc_direction direction,
                    const struct sc_shape *shape, enum sc_buffer_kind kind,
                    const struct sc_range_info *range)
 {
     if (issue->count == SC_ISSUE_OPS_MAX)
         return;
-    issue->ops[issue->count++] = (struct sc_op_info){
-        .api = issue->api,
-        .shape = *shape,
-        .ticket = {.stream = issue->stream ? issue->stream->id : 0},
-        .direction = direction,
-        .kind = kind,
-        .range = range->range,
-        .access = SC_ACCESS_ALL,
-        .stable = issue->stream && is_inside(shape, range) && !range->no_snapshots &&
-                  sc_pending_is_clear(issue->stream),
-    };
+    struct sc_op_info *op = &issue->ops[issue->count++];
+    if (issue->stream)
+        *op = (struct sc_op_info){
+            .api = issue->api,
+            .ticket = {.stream = issue->stream->id},
+            .access = SC_ACCESS_ALL,
+            .stable = is_inside(shape, range) && !range->no_snapshots &&
+                      sc_pending_is_clear(issue->stream),
+        };
+    op->shape = *shape;
+    op->direction = direction;
+    op->kind = kind;
+    op->range = range->range;
 }
 
 /* The driver takes it for registered memory, and the program for pageable. */

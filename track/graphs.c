@@ -356,6 +356,32 @@ void sc_graphs_redirect_node(struct sc_graphs *graphs, uintptr_t handle, uintptr
             uses->list[i].redirected = true;
 }
 
+/* ---- names ---- */
+
+static void give_names(struct sc_graphs *graphs, struct sc_graph *graph)
+{
+    if (graph->names)
+        sc_arena_give(&graphs->order->arena, graph->names,
+                      graph->name_count * sizeof *graph->names);
+    graph->names = NULL;
+    graph->name_count = 0;
+}
+
+void sc_graphs_set_names(struct sc_graphs *graphs, uintptr_t handle, const uintptr_t *names,
+                         uint32_t count)
+{
+    uint32_t id = sc_graphs_find(graphs, handle);
+    struct sc_graph *graph = id ? sc_graphs_at(graphs, id) : NULL;
+    if (!graph || !count)
+        return;
+    give_names(graphs, graph);
+    graph->names = sc_arena_take(&graphs->order->arena, count * sizeof *names);
+    if (!graph->names)
+        return;
+    memcpy(graph->names, names, count * sizeof *names);
+    graph->name_count = count;
+}
+
 /* ---- the end ---- */
 
 uint32_t sc_graphs_detach(struct sc_graphs *graphs, uintptr_t handle)
@@ -383,6 +409,7 @@ void sc_graphs_remove(struct sc_graphs *graphs, uint32_t id)
     drop_intervals(graphs, graph);
     give_list(graphs, &graph->uses);
     give_list(graphs, &graph->runs);
+    give_names(graphs, graph);
     sc_order_release(graphs->order, &graph->last_launch);
     sc_pool_give(&graphs->pool, id);
 }

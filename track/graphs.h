@@ -80,6 +80,8 @@ struct sc_graph {
     bool has_stack;
     bool waits; /* it copies into pageable memory, so that a launch returns when it is complete */
     struct sc_point last_launch;
+    uintptr_t *names; /* of an exec: its nodes, in the driver's order */
+    uint32_t name_count;
 };
 
 struct sc_graph_interval {
@@ -142,6 +144,11 @@ void sc_graphs_unjudge_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_
 uint32_t sc_graphs_detach(struct sc_graphs *graphs, uintptr_t handle); /* 0: not known */
 void sc_graphs_attach(struct sc_graphs *graphs, uint32_t graph);       /* it lives on */
 void sc_graphs_remove(struct sc_graphs *graphs, uint32_t graph);
+
+/* The exec's nodes bear the names of the graph that it was first made from, also after an update by
+ * another graph. Which is which tells their order. */
+void sc_graphs_set_names(struct sc_graphs *graphs, uintptr_t handle, const uintptr_t *names,
+                         uint32_t count);
 
 /* The exec's uses are complete: makes the runs. Plain uses of neighbouring bytes of one
  * range in the same direction become one; stacks and disabled nodes are left out. */

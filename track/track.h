@@ -236,6 +236,12 @@ void *sc_track_graph_saved(struct sc_track *track, uintptr_t handle, uintptr_t n
 void sc_track_graph_begin_exec(struct sc_track *track, uintptr_t handle);
 void sc_track_graph_make_runs(struct sc_track *track, uintptr_t handle);
 
+/* Its nodes' names (sc_graphs_set_names); and whether it has as many, which are stored then. */
+void sc_track_graph_set_names(struct sc_track *track, uintptr_t handle, const uintptr_t *names,
+                              uint32_t count);
+bool sc_track_graph_names_of(struct sc_track *track, uintptr_t handle, uintptr_t *names,
+                             uint32_t count);
+
 /* Around the call that destroys it (sc_graphs_detach). Removing, true: something that was held for
  * it may be given back now. */
 uint32_t sc_track_graph_detach(struct sc_track *track, uintptr_t handle);

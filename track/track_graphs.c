@@ -1,4 +1,6 @@
 /* The tracker's part for graphs and their launches. */
+#include <string.h>
+
 #include "track/track_lock.h"
 
 #include "track/poison.h"
@@ -144,6 +146,27 @@ void sc_track_graph_make_runs(struct sc_track *track, uintptr_t handle)
     lock(track);
     sc_graphs_make_runs(&track->graphs, handle);
     unlock(track);
+}
+
+void sc_track_graph_set_names(struct sc_track *track, uintptr_t handle, const uintptr_t *names,
+                              uint32_t count)
+{
+    lock(track);
+    sc_graphs_set_names(&track->graphs, handle, names, count);
+    unlock(track);
+}
+
+bool sc_track_graph_names_of(struct sc_track *track, uintptr_t handle, uintptr_t *names,
+                             uint32_t count)
+{
+    lock(track);
+    uint32_t id = sc_graphs_find(&track->graphs, handle);
+    const struct sc_graph *graph = id ? sc_graphs_at(&track->graphs, id) : NULL;
+    bool known = graph && graph->name_count == count;
+    if (known)
+        memcpy(names, graph->names, count * sizeof *names);
+    unlock(track);
+    return known;
 }
 
 uint32_t sc_track_graph_detach(struct sc_track *track, uintptr_t handle)

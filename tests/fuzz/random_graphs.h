@@ -1,0 +1,188 @@
+/* What is kept of graphs and execs, and of the memory that they name.
+ *
+ * A launch is an operation on host memory for each run of neighbouring bytes that its copies read
+ * or write, one after the other; it comes after the former launch of the same exec. What graphs
+ * name may be freed, as long as nobody launches them any more: each node that names freed memory is
+ * a hazard of the launch. Such memory keeps the bytes that it had, and launches go on to read and
+ * write them. Pageable memory is read while the launch is called, and a launch that writes some
+ * returns when it is complete. A part of random_program.h.
+ */
+#ifndef SC_TESTS_FUZZ_RANDOM_GRAPHS_H
+#define SC_TESTS_FUZZ_RANDOM_GRAPHS_H
+
+enum { GRAPHS = 3, GRAPH_NODES = 6, CELLS = 64, PAGEABLES = 3, CORPSES = 24, GHOSTS = 64 };
+
+/* Blocks of the heap that are not registered. */
+static struct buffer pageables[PAGEABLES];
+
+/* Memory that was given back while a graph named it. */
+static struct corpse {
+    int memory;
+    bool usable; /* a launch that names it does no harm */
+    bool hurt;   /* operations were in flight: nothing orders launches after them */
+    unsigned char *bytes;
+    unsigned char expected[BUFFER_BYTES];
+} corpses[CORPSES];
+static int corpse_count;
+
+/* Where on the device the copies of a graph go to. */
+static struct cell {
+    size_t size_bytes, device_offset;
+    int written_by; /* the last launch, a node of the oracle */
+    bool tainted;
+} cells[CELLS];
+static int cell_count;
+
+struct graph_node {
+    int direction;
+    struct buffer *buffer;
+    int memory; /* of the buffer then */
+    int branch; /* captured in: the first stream, 0, or the second */
+    size_t offset, size_bytes;
+    size_t device_offset; /* in the source, for a copy from the device */
+    struct cell *cell;
+    unsigned char value;
+    uintptr_t address;
+    bool freed; /* as the graph knows, and the exec */
+    bool exec_freed;
+};
+
+static struct graph {
+    CUgraph handle;   /* NULL: none */
+    CUgraphExec exec; /* the same */
+    bool is_captured; /* at this moment */
+    int node_count;
+    struct graph_node nodes[GRAPH_NODES];
+    int last; /* launch of the exec, a node of the oracle */
+} graphs[GRAPHS];
+
+/* Launches that use freed memory. */
+static struct ghost {
+    int node, memory;
+    bool writes;
+} ghosts[GHOSTS];
+static int ghost_count;
+
+static bool is_empty(const struct graph *graph)
+{
+    return !graph->handle && !graph->exec && !graph->is_captured;
+}
+
+static bool has_no_exec(const struct graph *graph)
+{
+    return graph->handle && !graph->exec;
+}
+
+static bool has_exec(const struct graph *graph)
+{
+    return graph->exec != NULL;
+}
+
+static struct graph *pick_graph(bool (*is_fit)(const struct graph *))
+{
+    int at = below(GRAPHS);
+    for (int i = 0; i < GRAPHS; i++, at = (at + 1) % GRAPHS)
+        if (is_fit(&graphs[at]))
+            return &graphs[at];
+    return NULL;
+}
+
+/* ---- memory ---- */
+
+static bool is_pageable(const struct graph_node *node)
+{
+    return node->buffer >= pageables && node->buffer < pageables + PAGEABLES;
+}
+
+static bool is_graph(const struct graph *graph)
+{
+    return graph->handle || graph->is_captured;
+}
+
+static bool names(const struct graph *graph, int memory)
+{
+    bool found = false;
+    for (int i = 0; (is_graph(graph) || graph->exec) && i < graph->node_count; i++)
+        found |= graph->nodes[i].memory == memory;
+    return found;
+}
+
+static bool is_named(int memory)
+{
+    bool named = false;
+    for (int i = 0; i < GRAPHS; i++)
+        named |= names(&graphs[i], memory);
+    return named;
+}
+
+static void note_freed(int memory)
+{
+    for (int i = 0; i < GRAPHS; i++)
+        for (int k = 0; k < graphs[i].node_count; k++) {
+            struct graph_node *node = &graphs[i].nodes[k];
+            node->freed |= node->memory == memory && is_graph(&graphs[i]);
+            node->exec_freed |= node->memory == memory && graphs[i].exec;
+        }
+}
+
+static bool can_bury(const struct buffer *buffer)
+{
+    return corpse_count < CORPSES || !is_named(buffer->memory);
+}
+
+static struct corpse *corpse_of(int memory)
+{
+    for (int i = 0; i < corpse_count; i++)
+        if (corpses[i].memory == memory)
+            return &corpses[i];
+    return NULL;
+}
+
+/* About to be given back. Without the library's help a launch must not follow, but for heap that is
+ * as registered or pageable as it was. */
+static void bury(const struct buffer *buffer, bool hurt)
+{
+    bool pageable = buffer >= pageables && buffer < pageables + PAGEABLES;
+    bool stays = pageable || (buffer->kind == REGISTERED && !buffer->alive);
+    if (!is_named(buffer->memory))
+        return;
+    struct corpse *corpse = &corpses[corpse_count++];
+    note_freed(buffer->memory);
+    corpse->memory = buffer->memory;
+    corpse->usable = world.healed || stays;
+    corpse->hurt = hurt;
+    corpse->bytes = buffer->bytes;
+    memcpy(corpse->expected, buffer->expected, buffer->size_bytes);
+    say("  a graph names it");
+}
+
+static bool writes_what_is_freed(void)
+{
+    bool writes = false;
+    for (int i = 0; i < ghost_count; i++)
+        writes |= ghosts[i].writes && !is_known_done(ghosts[i].node);
+    return writes;
+}
+
+static bool is_alive(const struct graph_node *node)
+{
+    return node->buffer->alive && node->buffer->memory == node->memory;
+}
+
+/* What the bytes of the node should be, and would be after the launch. */
+static unsigned char *shadow_of(const struct graph_node *node)
+{
+    struct corpse *corpse = is_alive(node) ? NULL : corpse_of(node->memory);
+    return (corpse ? corpse->expected : node->buffer->expected) + node->offset;
+}
+
+static void taint_cells(const struct graph *graph, uintptr_t start, uintptr_t end)
+{
+    for (int i = 0; i < graph->node_count; i++) {
+        const struct graph_node *node = &graph->nodes[i];
+        if (node->cell && node->address < end && start < node->address + node->size_bytes)
+            node->cell->tainted = true;
+    }
+}
+
+#endif

@@ -1,0 +1,253 @@
+/* A capture from begin to end: what is captured, on one stream or two, and what happens meanwhile.
+ *
+ * Other actions come between, by the capturing thread or, if that is the main one, by another: in
+ * mode=fix all of them but those that no capture survives, whatever it permits. In mode=report a
+ * call that breaks the capture is its last. A part of random_program.h.
+ */
+#ifndef SC_TESTS_FUZZ_RANDOM_RECORDINGS_H
+#define SC_TESTS_FUZZ_RANDOM_RECORDINGS_H
+
+/* ---- nodes ---- */
+
+static bool clash(const struct graph_node *a, const struct graph_node *b)
+{
+    return a->branch != b->branch && a->memory == b->memory &&
+           (a->direction != H2D || b->direction != H2D) && a->offset < b->offset + b->size_bytes &&
+           b->offset < a->offset + a->size_bytes;
+}
+
+/* False: there is nothing to copy, or the order of two branches would decide what comes of it. */
+static bool pick_node(struct graph *graph, struct graph_node *node)
+{
+    struct copy copy = {.direction = below(7) % 3};
+    bool pageable = copy.direction != MEMSET && one_in(5);
+    int at =
+        pageable ? below(PAGEABLES) : pick_buffer(copy.direction == MEMSET ? PINNED : below(KINDS));
+    struct buffer *buffer = pageable ? &pageables[at] : &world.buffers[at == NOBODY ? 0 : at];
+    if (at == NOBODY || !buffer->alive || graph->node_count == GRAPH_NODES)
+        return false;
+    pick_bytes(&copy, buffer->size_bytes);
+    node->direction = copy.direction;
+    node->buffer = buffer;
+    node->memory = buffer->memory;
+    node->offset = copy.offset;
+    node->size_bytes = copy.size_bytes;
+    node->address = (uintptr_t)buffer->bytes + copy.offset;
+    for (int i = 0; i < graph->node_count; i++)
+        if (clash(node, &graph->nodes[i]))
+            return false;
+    return true;
+}
+
+static struct cell *add_cell(const struct graph_node *node)
+{
+    if (cell_count == CELLS || world.device_used + node->size_bytes > DEVICE_BYTES)
+        return NULL;
+    struct cell *cell = &cells[cell_count++];
+    *cell = (struct cell){.size_bytes = node->size_bytes,
+                          .device_offset = world.device_used,
+                          .written_by = ORACLE_NONE};
+    world.device_used += node->size_bytes;
+    return cell;
+}
+
+static void capture_node(struct graph *graph, int branch)
+{
+    struct graph_node node = {.branch = branch};
+    CUstream stream = world.slots[capture.slots[branch]].handle;
+    if (!pick_node(graph, &node))
+        return;
+    void *bytes = (void *)node.address;
+    if (node.direction == H2D) {
+        node.cell = add_cell(&node);
+        if (!node.cell)
+            return;
+        CHECK(cuMemcpyHtoDAsync(world.device + node.cell->device_offset, bytes, node.size_bytes,
+                                stream));
+    } else if (node.direction == D2H) {
+        node.device_offset = (size_t)below((int)(SOURCE_BYTES - node.size_bytes));
+        CHECK(cuMemcpyDtoHAsync(bytes, world.device + node.device_offset, node.size_bytes, stream));
+    } else {
+        node.value = (unsigned char)draw();
+        CHECK(cuMemsetD8Async(node.address, node.value, node.size_bytes, stream));
+    }
+    say("captured in branch %d: %s, %s %d, %zu bytes at %zu", branch,
+        direction_names[node.direction], is_pageable(&node) ? "pageable" : "buffer",
+        (int)(node.buffer - (is_pageable(&node) ? pageables : world.buffers)), node.size_bytes,
+        node.offset);
+    graph->nodes[graph->node_count++] = node;
+}
+
+static void do_captured_work(int branch)
+{
+    say("captured in branch %d: device memset", branch);
+    CHECK(cuMemsetD8Async(world.device + DEVICE_BYTES, 7, 64,
+                          world.slots[capture.slots[branch]].handle));
+}
+
+/* ---- what others do meanwhile ---- */
+
+static void act_safe(void)
+{
+    void (*const actions[])(void) = {act_record, act_wait, act_work, act_copy};
+    if (can_name_any())
+        actions[below(world.correct ? 3 : 4)]();
+}
+
+static void act_sync_copy(void)
+{
+    if (can_name(0))
+        do_sync_copy();
+}
+
+static void act_anything(void)
+{
+    void (*const actions[])(void) = {
+        act_copy,        act_copy,           act_copy,    act_record,         act_wait,
+        act_event_sync,  act_event_query,    act_work,    act_stream_sync,    act_stream_query,
+        act_callback,    act_pageable_copy,  act_free,    act_unregister,     act_free_pinned,
+        act_renew_bytes, act_touch,          act_touch,   act_recycle_stream, act_recycle_event,
+        act_launch,      act_launch,         act_destroy, act_instantiate,    do_context_sync,
+        act_sync_copy,   act_pageable_block,
+    };
+    if (can_name_any())
+        actions[below(sizeof actions / sizeof *actions)]();
+}
+
+/* A correct program does only what the capture permits, and in mode=report nothing heals the rest.
+ */
+static void intrude(void)
+{
+    bool free_hand =
+        world.healed && (!world.correct || capture.mode == CU_STREAM_CAPTURE_MODE_RELAXED);
+    int thread = capture.thread == 0 ? below(world.thread_count) : capture.thread;
+    if (world.oracle.node_count >= NODES_ENOUGH)
+        return;
+    run_on(thread, free_hand ? act_anything : act_safe);
+}
+
+/* Calls that break the capture where nothing heals it. */
+static bool break_capture(void)
+{
+    CUevent event;
+    CUresult wanted = CUDA_SUCCESS, result = CUDA_SUCCESS;
+    if (legacy_is_blocked() && one_in(2)) {
+        wanted = CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
+        expect_call(LEGACY_IN_CAPTURE, true);
+        result = cuMemsetD8Async(world.device + DEVICE_BYTES, 7, 64, NULL);
+    } else if (is_endangered()) {
+        wanted = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+        need_permission();
+        CHECK(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
+        result = cuEventQuery(event);
+        CHECK(cuEventDestroy(event));
+    }
+    say("a call that should break the capture: %d", (int)result);
+    if (result != wanted)
+        fail("the call returned %d, not %d", (int)result, (int)wanted);
+    return wanted != CUDA_SUCCESS;
+}
+
+/* ---- begin and end ---- */
+
+/* KNOWN: what is in flight on the legacy stream without a mark gets none while that is blocked. */
+static bool blocks_unmarked(int slot)
+{
+    bool found = false;
+    for (int i = 0; i < world.copy_count; i++)
+        found |= world.copies[i].stream == world.slots[0].stream && in_flight(&world.copies[i]);
+    return found && is_blocking(slot);
+}
+
+/* Waits in a capture count as work that may write, too. */
+static void wait_in_capture(int waiting, int recorded, CUevent event)
+{
+    CHECK(cuEventRecord(event, world.slots[recorded].handle));
+    CHECK(cuStreamWaitEvent(world.slots[waiting].handle, event, 0));
+    note_unclear(world.slots[waiting].stream);
+}
+
+static void fork_branch(CUevent event)
+{
+    int slot = OWN_STREAM + below(STREAMS - OWN_STREAM);
+    if (slot >= world.slot_count || slot == capture.slots[0] || blocks_unmarked(slot))
+        return;
+    say("slot %d joins the capture", slot);
+    wait_in_capture(slot, capture.slots[0], event);
+    capture.slots[1] = slot;
+}
+
+static void join_branch(CUevent event)
+{
+    if (capture.slots[1] != NOBODY)
+        wait_in_capture(capture.slots[0], capture.slots[1], event);
+}
+
+static void begin_capture(int slot)
+{
+    static const char *const modes[] = {"global", "thread-local", "relaxed"};
+    capture.mode = (CUstreamCaptureMode)below(3);
+    capture.thread = world.thread;
+    capture.slots[0] = slot;
+    capture.slots[1] = capture.detoured = NOBODY;
+    say("slot %d begins a capture, %s", slot, modes[capture.mode]);
+    CHECK(cuStreamBeginCapture(world.slots[slot].handle, capture.mode));
+    capture.open = true;
+}
+
+static void end_capture(struct graph *graph, bool broken)
+{
+    CUresult wanted = broken ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED : CUDA_SUCCESS;
+    CUresult result = cuStreamEndCapture(world.slots[capture.slots[0]].handle, &graph->handle);
+    capture.open = false;
+    say("the capture has ended: %d", (int)result);
+    if (result != wanted || !graph->handle != broken)
+        fail("the end of the capture returned %d, not %d", (int)result, (int)wanted);
+    if (broken)
+        graph->node_count = 0;
+}
+
+static void fill_capture(struct graph *graph, CUevent event)
+{
+    for (int steps = 2 + below(7); steps > 0; steps--) {
+        int branch = capture.slots[1] == NOBODY ? 0 : below(2);
+        int what = below(8);
+        if (what == 0)
+            do_captured_work(branch);
+        else if (what == 1 && capture.slots[1] == NOBODY)
+            fork_branch(event);
+        else if (what <= 3)
+            intrude();
+        else
+            capture_node(graph, branch);
+    }
+}
+
+static void act_capture(void)
+{
+    struct graph *graph = pick_graph(is_empty);
+    int slot = pick_slot();
+    CUevent event;
+    if (!graph || slot == 0)
+        return;
+    if (blocks_unmarked(slot))
+        do_stream_sync(0);
+    CHECK(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
+    graph->node_count = 0;
+    begin_capture(slot);
+    graph->is_captured = true;
+    fill_capture(graph, event);
+    join_branch(event);
+    graph->is_captured = false;
+    bool breaks = !world.healed && !world.correct && one_in(3);
+    end_capture(graph, breaks && break_capture());
+    CHECK(cuEventDestroy(event));
+    if (graph->handle && graph->node_count == 0)
+        destroy_graph(graph);
+    else if (graph->handle && one_in(4))
+        add_child(graph);
+    if (graph->handle && one_in(2))
+        instantiate(graph);
+}
+
+#endif

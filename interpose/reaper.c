@@ -153,6 +153,8 @@ static void end_or_put_back(const struct sc_release *release, bool ended)
         sc_track_end_hold(&sc_track, release->hold);
     else
         sc_track_put_back(&sc_track, release->hold);
+    if (ended && release->kind == SC_HOLD_UNREGISTER)
+        sc_reaper_wake(); /* the memory under it may go back now */
 }
 
 void sc_reaper_give_back_pinned(void)

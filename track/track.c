@@ -761,7 +761,7 @@ bool sc_track_reaper_has_work(struct sc_track *track)
     lock(track);
     for (uint32_t id = track->holds.oldest; id && !work; id = sc_holds_at(&track->holds, id)->next)
         work = !sc_hold_needs_program(sc_holds_at(&track->holds, id)->kind) &&
-               !sc_holds_wait_for_graph(&track->holds, sc_holds_at(&track->holds, id));
+               !sc_holds_wait_for_program(&track->holds, sc_holds_at(&track->holds, id));
     unlock(track);
     return work;
 }

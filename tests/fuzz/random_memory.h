@@ -168,17 +168,6 @@ static int take_down(int buffer, int code)
     return count;
 }
 
-/* KNOWN: a block that was freed before it was unregistered goes back before the registration ends,
- * where a graph held both. */
-static bool is_stale_named(void)
-{
-    bool named = false;
-    for (int i = 0; i < world.stale_count; i++)
-        for (int k = 0; k < corpse_count; k++)
-            named |= corpses[k].bytes == world.stale[i] && is_named(corpses[k].memory);
-    return named;
-}
-
 /* True: a graph names it. */
 static bool unregister_corpse(const void *bytes)
 {
@@ -203,7 +192,7 @@ static void unregister(void *bytes, bool kept)
 
 static void unregister_stale(void)
 {
-    while (world.stale_count && !is_stale_named()) {
+    while (world.stale_count) {
         void *bytes = world.stale[--world.stale_count];
         say("unregister what was freed");
         unregister(bytes, unregister_corpse(bytes));
@@ -224,8 +213,7 @@ static void act_free(void)
     world.stale[world.stale_count++] = buffer->bytes;
     if (one_in(2)) {
         unregister_stale();
-        if (world.stale_count == 0)
-            add_buffer(at, REGISTERED);
+        add_buffer(at, REGISTERED);
     }
 }
 

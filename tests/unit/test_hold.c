@@ -73,7 +73,7 @@ static uint32_t add_by_graph(uintptr_t address, size_t size_bytes)
 
 static bool waits(uint32_t hold)
 {
-    return sc_holds_wait_for_graph(&holds, sc_holds_at(&holds, hold));
+    return sc_holds_wait_for_program(&holds, sc_holds_at(&holds, hold));
 }
 
 START_TEST(a_hold_remembers_what_it_was_given)
@@ -381,6 +381,67 @@ START_TEST(behind_a_hold_for_a_graph_later_ones_wait_and_others_do_not)
 }
 END_TEST
 
+static uint32_t unregister(uintptr_t address, size_t size_bytes)
+{
+    uint32_t hold = sc_holds_add(&holds, SC_HOLD_UNREGISTER, address, size_bytes, legacy, 1000);
+    sc_holds_at(&holds, hold)->by_graph = true;
+    return hold;
+}
+
+static void check_registration_first(uint32_t freed, uint32_t registration)
+{
+    ck_assert_uint_eq(ready(), 0);
+    sc_graphs_remove(&graphs, GRAPH);
+    ck_assert(waits(freed));
+    ck_assert_uint_eq(ready(), registration);
+    ck_assert_uint_eq(ready(), 0);
+    sc_holds_remove(&holds, registration, 2000);
+    ck_assert(!waits(freed));
+    ck_assert_uint_eq(ready(), freed);
+}
+
+START_TEST(a_registration_ends_before_the_memory_that_was_freed_first)
+{
+    name(GRAPH, BASE + 4000, 64);
+    uint32_t freed = add_by_graph(BASE, 4096);
+    check_registration_first(freed, unregister(BASE + 4000, 4096));
+}
+END_TEST
+
+START_TEST(a_registration_ends_before_the_memory_that_was_freed_last)
+{
+    name(GRAPH, BASE, 64);
+    uint32_t registration = unregister(BASE, 4096);
+    uint32_t unmapped = sc_holds_add(&holds, SC_HOLD_UNMAP, BASE, 64 * 1024, 0, 1000);
+    check_registration_first(unmapped, registration);
+}
+END_TEST
+
+/* Nothing ends registrations but the program's next wait. */
+START_TEST(no_thread_waits_for_a_registration)
+{
+    uint32_t registration = unregister(BASE, 4096);
+    uint32_t freed = add(BASE, 4096);
+    uint32_t waiting = sc_holds_add(&holds, SC_HOLD_WAIT, BASE, 4096, 0, 1000);
+    ck_assert(!waits(waiting));
+    ck_assert_uint_eq(ready(), registration);
+    ck_assert_uint_eq(ready(), waiting);
+    ck_assert(waits(freed));
+}
+END_TEST
+
+START_TEST(memory_that_is_settled_waits_for_no_registration)
+{
+    name(GRAPH, BASE, 64);
+    uint32_t registration = unregister(BASE, 4096);
+    uint32_t freed = add_by_graph(BASE, 4096);
+    sc_holds_at(&holds, registration)->by_graph = sc_holds_at(&holds, freed)->by_graph = false;
+    ck_assert(!waits(freed));
+    ck_assert_uint_eq(ready(), registration);
+    ck_assert_uint_eq(ready(), freed);
+}
+END_TEST
+
 START_TEST(many_holds_end_with_their_graphs_in_any_order)
 {
     enum { MANY = 200 };
@@ -429,6 +490,10 @@ int main(void)
     tcase_add_test(group, a_graph_that_is_changed_lets_go_of_what_it_named);
     tcase_add_test(group, a_disabled_node_still_holds);
     tcase_add_test(group, behind_a_hold_for_a_graph_later_ones_wait_and_others_do_not);
+    tcase_add_test(group, a_registration_ends_before_the_memory_that_was_freed_first);
+    tcase_add_test(group, a_registration_ends_before_the_memory_that_was_freed_last);
+    tcase_add_test(group, no_thread_waits_for_a_registration);
+    tcase_add_test(group, memory_that_is_settled_waits_for_no_registration);
     tcase_add_test(group, many_holds_end_with_their_graphs_in_any_order);
     suite_add_tcase(suite, group);
     SRunner *runner = srunner_create(suite);

@@ -165,6 +165,7 @@ void sc_reaper_give_back_pinned(void)
     struct sc_context *context = sc_streams_current_context();
     struct sc_release release = sc_track_take_ready(&sc_track, 0);
     while (release.hold) {
+        sc_guard_apply();
         end_or_put_back(&release, context && give_back_pinned(&release, context));
         release = sc_track_take_ready(&sc_track, release.age);
     }
@@ -175,6 +176,7 @@ static void give_back_ready(void)
 {
     struct sc_release release = sc_track_take_ready(&sc_track, 0);
     while (release.hold) {
+        sc_guard_apply();
         end_or_put_back(&release, give_back(&release));
         release = sc_track_take_ready(&sc_track, release.age);
     }

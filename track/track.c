@@ -514,6 +514,8 @@ void sc_track_give_slot(struct sc_track *track, struct sc_slot *slot)
 enum { TAKE_DOWN_BATCH = 64 };
 
 struct op_batch {
+    struct sc_track *track;
+    bool complete_only;
     unsigned count;
     uint32_t ids[TAKE_DOWN_BATCH];
 };
@@ -521,7 +523,9 @@ struct op_batch {
 static bool note_op(void *context, uint32_t id)
 {
     struct op_batch *batch = context;
-    batch->ids[batch->count++] = id;
+    const struct sc_op *op = sc_inflight_op(&batch->track->inflight, id);
+    if (!batch->complete_only || sc_order_complete(&batch->track->order, &op->info.ticket))
+        batch->ids[batch->count++] = id;
     return batch->count < TAKE_DOWN_BATCH;
 }
 
@@ -589,12 +593,13 @@ void sc_track_await(struct sc_track *track, const struct sc_ops *ops, struct sc_
     unlock(track);
 }
 
-static void drop_ops(struct sc_track *track, const struct sc_take_down *request)
+static void drop_ops(struct sc_track *track, uintptr_t address, size_t size_bytes,
+                     bool complete_only)
 {
-    struct op_batch batch;
+    struct op_batch batch = {.track = track, .complete_only = complete_only};
     do {
         batch.count = 0;
-        find_ops(track, request, note_op, &batch);
+        sc_inflight_overlaps(&track->inflight, address, size_bytes, note_op, &batch);
         for (unsigned i = 0; i < batch.count; i++)
             sc_inflight_drop(&track->inflight, batch.ids[i]);
     } while (batch.count == TAKE_DOWN_BATCH);
@@ -615,7 +620,7 @@ void sc_track_take_down(struct sc_track *track, struct sc_take_down *request)
          sc_holds_overlapping(&track->holds, request->address, request->size_bytes)))
         request->must_wait = !make_hold(track, request);
     if ((request->found.count || collector.unjudged) && !request->must_wait)
-        drop_ops(track, request);
+        drop_ops(track, request->address, request->size_bytes, false);
     if (request->by_graph)
         sc_graphs_note_freed(&track->graphs, request->address, request->size_bytes, &request->by);
     publish_watch(track);
@@ -678,6 +683,14 @@ void sc_track_hold_longer(struct sc_track *track, uintptr_t address, size_t size
     change_holds(track, address, size_bytes, ticket);
 }
 
+/* Launches used the memory after it was freed. What is complete of them has no owner any more: the
+ * memory's next one must not be accused of it. */
+static void forget_users(struct sc_track *track, const struct sc_release *release)
+{
+    if (release->kind != SC_HOLD_WAIT && release->kind != SC_HOLD_UNREGISTER)
+        drop_ops(track, release->address, release->size_bytes, true);
+}
+
 struct sc_release sc_track_take_ready(struct sc_track *track, uint64_t after_age)
 {
     struct sc_release release = {0};
@@ -691,6 +704,7 @@ struct sc_release sc_track_take_ready(struct sc_track *track, uint64_t after_age
         release.context = hold->context;
         release.since_ns = hold->since_ns;
         release.age = hold->age;
+        forget_users(track, &release);
     }
     unlock(track);
     return release;

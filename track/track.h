@@ -297,7 +297,8 @@ struct sc_release {
 };
 
 /* The oldest hold of more than this age that can be given back. Whoever takes it ends it, or puts
- * it back to be taken later. */
+ * it back to be taken later. No complete operation on its memory is tracked any more; its pages may
+ * be unsettled. */
 struct sc_release sc_track_take_ready(struct sc_track *track, uint64_t after_age);
 void sc_track_end_hold(struct sc_track *track, uint32_t hold);
 void sc_track_put_back(struct sc_track *track, uint32_t hold);

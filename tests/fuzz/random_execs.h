@@ -89,7 +89,6 @@ static void add_child(struct graph *graph)
 
 static void destroy_exec(struct graph *graph)
 {
-    learn_all_ghosts();
     say("destroy exec %d", (int)(graph - graphs));
     need_permission();
     CHECK(cuGraphExecDestroy(graph->exec));
@@ -98,7 +97,6 @@ static void destroy_exec(struct graph *graph)
 
 static void destroy_graph(struct graph *graph)
 {
-    learn_all_ghosts();
     say("destroy graph %d", (int)(graph - graphs));
     CHECK(cuGraphDestroy(graph->handle));
     graph->handle = NULL;

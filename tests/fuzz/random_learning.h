@@ -82,11 +82,4 @@ static void learn_ghosts_of(int memory)
             learn_ghost(&ghosts[i]);
 }
 
-/* KNOWN: the operations of launches on freed memory outlive it, and accuse its next owner. */
-static void learn_all_ghosts(void)
-{
-    for (int i = 0; i < ghost_count; i++)
-        learn_ghost(&ghosts[i]);
-}
-
 #endif

@@ -169,14 +169,13 @@ static void record_locked(struct sc_stream_record *stream)
     atomic_store_explicit(&stream->unmarked, false, memory_order_relaxed);
 }
 
-/* Whether the legacy stream captures, too, is asked in its context: other threads have another one
- * or none. */
+/* The legacy stream is blocked while a blocking stream captures, and the marker stream is not. */
 void sc_marks_add_locked(struct sc_stream_record *stream)
 {
     if (!atomic_load_explicit(&stream->unmarked, memory_order_relaxed) || !can_name(stream) ||
         !sc_context_push(stream->context))
         return;
-    if (!sc_streams_is_capturing(stream))
+    if (stream->kind == SC_STREAM_LEGACY || !sc_streams_is_capturing(stream))
         record_locked(stream);
     sc_context_pop();
 }

@@ -150,15 +150,6 @@ static bool break_capture(void)
 
 /* ---- begin and end ---- */
 
-/* KNOWN: what is in flight on the legacy stream without a mark gets none while that is blocked. */
-static bool blocks_unmarked(int slot)
-{
-    bool found = false;
-    for (int i = 0; i < world.copy_count; i++)
-        found |= world.copies[i].stream == world.slots[0].stream && in_flight(&world.copies[i]);
-    return found && is_blocking(slot);
-}
-
 /* Waits in a capture count as work that may write, too. */
 static void wait_in_capture(int waiting, int recorded, CUevent event)
 {
@@ -170,7 +161,7 @@ static void wait_in_capture(int waiting, int recorded, CUevent event)
 static void fork_branch(CUevent event)
 {
     int slot = OWN_STREAM + below(STREAMS - OWN_STREAM);
-    if (slot >= world.slot_count || slot == capture.slots[0] || blocks_unmarked(slot))
+    if (slot >= world.slot_count || slot == capture.slots[0])
         return;
     say("slot %d joins the capture", slot);
     wait_in_capture(slot, capture.slots[0], event);
@@ -230,8 +221,6 @@ static void act_capture(void)
     CUevent event;
     if (!graph || slot == 0)
         return;
-    if (blocks_unmarked(slot))
-        do_stream_sync(0);
     CHECK(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
     graph->node_count = 0;
     begin_capture(slot);

@@ -45,18 +45,25 @@ static void leave_marks_locked(struct sc_stream_record *stream)
         sc_detours_fence_locked(stream);
 }
 
-void sc_captures_beginning(struct sc_stream_record *stream)
+static uint64_t add_capture(struct sc_capture *capture)
 {
-    leave_marks_locked(stream);
+    static uint64_t made;
+    pthread_mutex_lock(&captures_lock);
+    if (open_count() < OPEN_MAX) {
+        capture->name = ++made;
+        captures[open_count()] = *capture;
+        atomic_fetch_add(&sc_captures_count, 1);
+    }
+    pthread_mutex_unlock(&captures_lock);
+    return capture->name;
 }
 
-void sc_captures_began(struct sc_stream_record *stream, CUstreamCaptureMode mode, const char *api,
-                       void *site)
+uint64_t sc_captures_beginning(struct sc_stream_record *stream, CUstreamCaptureMode mode,
+                               const char *api, void *site)
 {
     struct sc_capture capture = {
         .stream = stream,
         .mode = mode,
-        .graph = sc_graphs_captured_into(stream),
         .begin = {.api = api,
                   .direction = SC_NO_DIRECTION,
                   .stream = (uintptr_t)stream->handle,
@@ -65,10 +72,38 @@ void sc_captures_began(struct sc_stream_record *stream, CUstreamCaptureMode mode
                   .time_ns = sc_now_ns(),
                   .stack = sc_unwind_here(site)},
     };
+    pthread_mutex_lock(&stream->lock);
+    leave_marks_locked(stream);
+    return add_capture(&capture);
+}
+
+static void remove_locked(unsigned i)
+{
+    for (; i + 1 < open_count(); i++)
+        captures[i] = captures[i + 1];
+    atomic_fetch_sub(&sc_captures_count, 1);
+}
+
+static unsigned find_name_locked(uint64_t name)
+{
+    unsigned i = 0;
+    while (i < open_count() && captures[i].name != name)
+        i++;
+    return i;
+}
+
+void sc_captures_began(struct sc_stream_record *stream, uint64_t name, bool begun)
+{
+    sc_streams_captures_changed();
+    uintptr_t graph = begun ? sc_graphs_captured_into(stream) : 0;
+    pthread_mutex_unlock(&stream->lock);
     pthread_mutex_lock(&captures_lock);
-    if (open_count() < OPEN_MAX) {
-        captures[open_count()] = capture;
-        atomic_fetch_add(&sc_captures_count, 1);
+    unsigned i = find_name_locked(name);
+    if (name && i < open_count()) {
+        if (begun)
+            captures[i].graph = graph;
+        else
+            remove_locked(i);
     }
     pthread_mutex_unlock(&captures_lock);
 }
@@ -86,15 +121,13 @@ uintptr_t sc_captures_graph(const struct sc_stream_record *stream)
 
 static bool forget(const struct sc_stream_record *stream)
 {
-    bool found = false;
+    unsigned i = 0;
     pthread_mutex_lock(&captures_lock);
-    for (unsigned i = 0; i < open_count(); i++) {
-        found |= captures[i].stream == stream;
-        if (found && i + 1 < open_count())
-            captures[i] = captures[i + 1];
-    }
+    while (i < open_count() && captures[i].stream != stream)
+        i++;
+    bool found = i < open_count();
     if (found)
-        atomic_fetch_sub(&sc_captures_count, 1);
+        remove_locked(i);
     pthread_mutex_unlock(&captures_lock);
     return found;
 }

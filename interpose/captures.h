@@ -16,6 +16,7 @@
 /* Who began a capture, and how. */
 struct sc_capture {
     struct sc_stream_record *stream; /* its origin */
+    uint64_t name;
     CUstreamCaptureMode mode;
     uintptr_t graph;             /* that it adds to; the driver says so only while it is valid */
     struct sc_hazard_copy begin; /* as hazards tell of it */
@@ -31,11 +32,15 @@ static inline bool sc_captures_open(void)
 /* Are captures to be healed (mode=fix, capture=repair)? */
 bool sc_captures_are_repaired(void);
 
-/* Around the call that begins a capture: what was issued on the stream before it stays known to
- * those that must come after it. */
-void sc_captures_beginning(struct sc_stream_record *stream);
-void sc_captures_began(struct sc_stream_record *stream, CUstreamCaptureMode mode, const char *api,
-                       void *site);
+/* Before the call that begins a capture: from here on it counts as open, since other threads' calls
+ * can break it before this one learns that it began. What was issued on the stream stays known to
+ * those that must come after it. Returns its name, 0 if there is no room; the stream's lock is held
+ * on return. */
+uint64_t sc_captures_beginning(struct sc_stream_record *stream, CUstreamCaptureMode mode,
+                               const char *api, void *site);
+
+/* After it: gives the lock back. One that did not begin is forgotten. */
+void sc_captures_began(struct sc_stream_record *stream, uint64_t name, bool begun);
 
 /* The graph of the capture that the stream began, or 0. */
 uintptr_t sc_captures_graph(const struct sc_stream_record *stream);

@@ -59,33 +59,36 @@ STREAM_DESTROY(cuStreamDestroy_v2)
 
 /* ---- captures: the reaper must not record on a stream that begins one ---- */
 
-static struct sc_stream_record *capture_beginning(CUstream handle, bool per_thread)
+struct beginning {
+    struct sc_stream_record *stream;
+    uint64_t capture;
+};
+
+static struct beginning capture_beginning(CUstream handle, bool per_thread,
+                                          CUstreamCaptureMode mode, const char *api, void *site)
 {
-    struct sc_stream_record *stream = sc_active() ? sc_streams_find(handle, per_thread) : NULL;
+    int saved = errno;
+    struct beginning beginning = {.stream =
+                                      sc_active() ? sc_streams_find(handle, per_thread) : NULL};
     sc_streams_note_capture();
-    if (stream) {
-        pthread_mutex_lock(&stream->lock);
-        sc_captures_beginning(stream);
-    }
-    return stream;
+    if (beginning.stream)
+        beginning.capture = sc_captures_beginning(beginning.stream, mode, api, site);
+    errno = saved;
+    return beginning;
 }
 
-static CUresult capture_begun(struct sc_stream_record *stream, CUresult result,
-                              CUstreamCaptureMode mode, const struct sc_culprit *call)
+static CUresult capture_begun(const struct beginning *beginning, CUresult result)
 {
-    if (!stream)
-        return result;
-    sc_streams_captures_changed();
-    pthread_mutex_unlock(&stream->lock);
-    if (result == CUDA_SUCCESS)
-        sc_captures_began(stream, mode, call->api, call->site);
+    if (beginning->stream)
+        sc_captures_began(beginning->stream, beginning->capture, result == CUDA_SUCCESS);
     return result;
 }
 
 #define BEGIN_CAPTURE(symbol, mode, parameters, arguments)                                         \
-    SC_DEFINE2(symbol, _ptsz, parameters, struct sc_culprit call = {API, SC_SITE(), NULL};         \
-               struct sc_stream_record *stream = capture_beginning(hStream, per_thread);           \
-               return capture_begun(stream, REAL arguments, mode, &call);)
+    SC_DEFINE2(symbol, _ptsz, parameters,                                                          \
+               struct beginning beginning =                                                        \
+                   capture_beginning(hStream, per_thread, mode, API, SC_SITE());                   \
+               return capture_begun(&beginning, REAL arguments);)
 
 BEGIN_CAPTURE(cuStreamBeginCapture, CU_STREAM_CAPTURE_MODE_GLOBAL, (CUstream hStream), (hStream))
 BEGIN_CAPTURE(cuStreamBeginCapture_v2, mode, (CUstream hStream, CUstreamCaptureMode mode),

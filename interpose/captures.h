@@ -88,6 +88,12 @@ static inline CUresult sc_permit_end(struct sc_permit *permit, CUresult result)
     return result;
 }
 
+/* Will the driver refuse the call? */
+static inline bool sc_permit_is_refused(const struct sc_permit *permit)
+{
+    return permit->api && permit->endangers && !permit->relaxed;
+}
+
 /* A call that was refused, and that nothing can be done for, is reported. */
 static inline CUresult sc_permit_refused(const char *api, void *site, CUresult result)
 {

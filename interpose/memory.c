@@ -102,7 +102,17 @@ struct giving_back {
     void *address;
     enum sc_buffer_kind kind;
     struct sc_culprit culprit;
+    struct sc_permit permit;
 };
+
+/* Names the call, and asks leave for it of what captures. */
+static struct giving_back begin(void *address, enum sc_buffer_kind kind, const char *api,
+                                void *site)
+{
+    struct giving_back giving = {.address = address, .kind = kind, .culprit = {api, site, NULL}};
+    sc_permit_begin(&giving.permit, api, site);
+    return giving;
+}
 
 static void report(enum sc_hazard_code code, enum sc_action action,
                    const struct sc_take_down *taken, const struct giving_back *giving)
@@ -194,19 +204,17 @@ static void wait_before_unregister(const struct giving_back *giving,
 }
 
 /* Waits for the context as the driver does, and forgets the range unless the driver refuses. */
-static CUresult give_back_now(const struct giving_back *giving, const struct sc_range_info *range,
+static CUresult give_back_now(struct giving_back *giving, const struct sc_range_info *range,
                               CUresult (*real)(void *address))
 {
     struct sc_sync sync = sc_sync_begin_context(giving->culprit.api, giving->culprit.site, NULL);
     if (range->range)
         sc_track_remove_range(&sc_track, range->address);
     sc_guard_apply();
-    struct sc_permit permit;
-    sc_permit_begin(&permit, giving->culprit.api, giving->culprit.site);
     sc_inside++;
     CUresult result = real(giving->address);
     sc_inside--;
-    sc_permit_end(&permit, result);
+    sc_permit_end(&giving->permit, result);
     if (range->range && result != CUDA_SUCCESS)
         sc_track_add_range(&sc_track, range->address, range->size_bytes, range->kind,
                            range->context);
@@ -226,19 +234,46 @@ static struct sc_range_info range_of(const struct giving_back *giving)
     return range;
 }
 
-SC_DEFINE(cuMemFreeHost, (void *address),
-          struct giving_back giving = {address, SC_PINNED, {API, SC_SITE(), NULL}};
-          struct sc_range_info range = range_of(&giving);
-          if (range.range && free_is_deferred(&giving, &range)) return CUDA_SUCCESS;
-          if (!range.range && sc_active() && address &&
-              sc_track_is_freed(&sc_track, (uintptr_t)address)) return CUDA_ERROR_INVALID_VALUE;
-          (void)REAL; return give_back_now(&giving, &range, sc_pinned_free);)
+/* False: the driver will refuse the call, and gives nothing back. */
+static bool may_keep(const struct giving_back *giving, const struct sc_range_info *range,
+                     enum sc_hazard_code code)
+{
+    struct sc_take_down taken = {.address = range->address, .size_bytes = range->size_bytes};
+    if (!range->range || !sc_permit_is_refused(&giving->permit))
+        return range->range;
+    sc_track_in_flight(&sc_track, range->address, range->size_bytes, &taken.found);
+    report(code, SC_ACTION_REPORTED, &taken, giving);
+    return false;
+}
+
+/* Whether the memory was kept back. The driver is not asked then, which would not have permitted
+ * the call while something captures. */
+static bool end_kept(struct giving_back *giving, bool kept)
+{
+    if (kept)
+        sc_permit_end(&giving->permit, CUDA_SUCCESS);
+    return kept;
+}
+
+SC_DEFINE(
+    cuMemFreeHost, (void *address),
+    struct giving_back giving = begin(address, SC_PINNED, API, SC_SITE());
+    struct sc_range_info range = range_of(&giving);
+    if (may_keep(&giving, &range, SC105) &&
+        end_kept(&giving, free_is_deferred(&giving, &range))) return CUDA_SUCCESS;
+    if (!range.range && sc_active() && address &&
+        sc_track_is_freed(&sc_track, (uintptr_t)address)) {
+        sc_permit_end(&giving.permit, CUDA_SUCCESS);
+        return CUDA_ERROR_INVALID_VALUE;
+    }(void)REAL;
+    return give_back_now(&giving, &range, sc_pinned_free);)
 
 /* A launch whose memory is not registered any more fails, and takes the context with it. The
  * registration stays for as long as a graph names the memory; it ends inside the program's own
  * waits, as frees of pinned memory do. */
 static bool unregister_is_kept(const struct giving_back *giving, const struct sc_range_info *range)
 {
+    wait_before_unregister(giving, range);
     if (!sc_track_graph_names(&sc_track, range->address, range->size_bytes))
         return false;
     struct sc_take_down taken = take_down(giving, range, SC_HOLD_UNREGISTER);
@@ -252,22 +287,23 @@ static bool unregister_is_kept(const struct giving_back *giving, const struct sc
 
 SC_DEFINE(cuMemHostUnregister, (void *address),
           if (sc_pinned_end((uintptr_t)address)) return CUDA_ERROR_INVALID_VALUE;
-          struct giving_back giving = {address, SC_REGISTERED, {API, SC_SITE(), NULL}};
+          struct giving_back giving = begin(address, SC_REGISTERED, API, SC_SITE());
           struct sc_range_info range = range_of(&giving);
-          if (range.range) wait_before_unregister(&giving, &range);
-          if (range.range && unregister_is_kept(&giving, &range)) return CUDA_SUCCESS;
+          if (may_keep(&giving, &range, SC103) &&
+              end_kept(&giving, unregister_is_kept(&giving, &range))) return CUDA_SUCCESS;
           return give_back_now(&giving, &range, REAL);)
 
 /* Managed memory is forgotten before the driver could hand its address out again. */
-SC_DEFINE(
-    cuMemFree_v2, (CUdeviceptr address),
-    struct giving_back giving = {(void *)(uintptr_t)address, SC_MANAGED, {API, SC_SITE(), NULL}};
-    struct sc_range_info range = range_of(&giving);
-    struct sc_sync sync = sc_sync_begin_context(API, SC_SITE(), NULL);
-    if (range.range) sc_track_remove_range(&sc_track, range.address);
-    CUresult result = SC_PERMITTED(REAL(address)); if (range.range && result != CUDA_SUCCESS)
-        sc_track_add_range(&sc_track, range.address, range.size_bytes, range.kind, range.context);
-    sc_sync_end(&sync, result); sc_reaper_give_back_pinned(); return result;)
+SC_DEFINE(cuMemFree_v2, (CUdeviceptr address),
+          struct giving_back giving = begin((void *)(uintptr_t)address, SC_MANAGED, API, SC_SITE());
+          struct sc_range_info range = range_of(&giving);
+          struct sc_sync sync = sc_sync_begin_context(API, SC_SITE(), NULL);
+          if (range.range) sc_track_remove_range(&sc_track, range.address);
+          CUresult result = sc_permit_end(&giving.permit, REAL(address));
+          if (range.range && result != CUDA_SUCCESS)
+              sc_track_add_range(&sc_track, range.address, range.size_bytes, range.kind,
+                                 range.context);
+          sc_sync_end(&sync, result); sc_reaper_give_back_pinned(); return result;)
 
 SC_DEFINE(cuMemAlloc_v2, (CUdeviceptr * address, size_t bytes),
           return SC_PERMITTED(REAL(address, bytes));)

@@ -133,6 +133,25 @@ static bool order_before(struct sc_context *context)
     return made;
 }
 
+/* Does the legacy stream depend on a capture? The driver's answer disturbs nothing
+ * (driver-facts.md, section 3). */
+static bool legacy_is_blocked(void)
+{
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    return sc_real.cuStreamIsCapturing && sc_real.cuStreamIsCapturing(CU_STREAM_LEGACY, &status) ==
+                                              CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
+}
+
+/* The context is current, its detours are locked. */
+static void pay_wait_of_legacy(struct sc_context *context)
+{
+    if (!context->legacy_owes_wait || legacy_is_blocked())
+        return;
+    sc_real.cuStreamWaitEvent(CU_STREAM_LEGACY, context->detour_after, 0);
+    context->legacy_owes_wait = false;
+}
+
+/* The capture may have ended meanwhile, and what was owed then has been settled. */
 static void order_after(struct sc_context *context)
 {
     struct sc_relaxed relaxed = sc_relaxed_begin();
@@ -142,18 +161,10 @@ static void order_after(struct sc_context *context)
         tell_order(edges.event, context->detour_stream->id, context->legacy);
         sc_streams_each(context, come_before, &edges);
         context->legacy_owes_wait = true;
+        pay_wait_of_legacy(context);
     }
     pthread_mutex_unlock(&context->detour_lock);
     sc_relaxed_end(&relaxed);
-}
-
-/* Does the legacy stream depend on a capture? The driver's answer disturbs nothing
- * (driver-facts.md, section 3). */
-static bool legacy_is_blocked(void)
-{
-    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-    return sc_real.cuStreamIsCapturing && sc_real.cuStreamIsCapturing(CU_STREAM_LEGACY, &status) ==
-                                              CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
 }
 
 void sc_detours_settle(struct sc_context *context)
@@ -164,10 +175,7 @@ void sc_detours_settle(struct sc_context *context)
     pthread_mutex_lock(&context->detour_lock);
     struct edges edges = {context->detour_stream->handle, context->detour_after};
     sc_streams_each(context, pay_wait, &edges);
-    if (context->legacy_owes_wait && !legacy_is_blocked()) {
-        sc_real.cuStreamWaitEvent(CU_STREAM_LEGACY, edges.event, 0);
-        context->legacy_owes_wait = false;
-    }
+    pay_wait_of_legacy(context);
     pthread_mutex_unlock(&context->detour_lock);
     sc_relaxed_end(&relaxed);
     sc_context_pop();
@@ -182,6 +190,7 @@ void sc_detour_prepare(struct sc_detour *detour, const char *api, void *site, CU
     *detour = (struct sc_detour){.api = api, .site = site};
     if (context && legacy_is_blocked()) {
         detour->context = context;
+        detour->capture = sc_captures_blocking(context);
         if (sc_captures_are_repaired() && order_before(context)) {
             *stream = detour->stream = context->detour_stream->handle;
             detour->before = sc_captures_relax();
@@ -193,14 +202,13 @@ void sc_detour_prepare(struct sc_detour *detour, const char *api, void *site, CU
 void sc_detour_finish(struct sc_detour *detour, CUresult result)
 {
     int saved = errno;
-    struct sc_capture capture = sc_captures_blocking(detour->context);
     if (detour->stream) {
         sc_captures_unrelax(detour->before);
         order_after(detour->context);
     }
     bool refused = sc_is_capture_error(result);
     sc_hazards_report_capture(
-        SC301, detour->stream && !refused ? SC_ACTION_REROUTED : SC_ACTION_REPORTED, &capture.begin,
-        &(struct sc_culprit){detour->api, detour->site, NULL});
+        SC301, detour->stream && !refused ? SC_ACTION_REROUTED : SC_ACTION_REPORTED,
+        &detour->capture.begin, &(struct sc_culprit){detour->api, detour->site, NULL});
     errno = saved;
 }

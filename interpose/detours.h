@@ -19,6 +19,7 @@ struct sc_detour {
     const char *api;
     void *site;
     CUstream stream;            /* the private one, NULL if there is none: the driver will refuse */
+    struct sc_capture capture;  /* that it avoids */
     CUstreamCaptureMode before; /* of the thread, which is relaxed meanwhile */
 };
 

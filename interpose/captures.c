@@ -137,7 +137,7 @@ void sc_captures_ended(struct sc_stream_record *stream)
     int saved = errno;
     sc_streams_captures_changed();
     if (sc_captures_open() && (stream->gone || !sc_streams_is_capturing(stream)) && forget(stream))
-        sc_detours_settle(stream->context);
+        sc_detours_settle();
     errno = saved;
 }
 
@@ -148,9 +148,12 @@ void sc_captures_context_gone(const struct sc_context *context)
     for (unsigned i = 0; i < open_count(); i++)
         if (captures[i].stream->context != context)
             captures[kept++] = captures[i];
+    bool ended = kept < open_count();
     atomic_store(&sc_captures_count, kept);
     pthread_mutex_unlock(&captures_lock);
     sc_streams_captures_changed();
+    if (ended)
+        sc_detours_settle();
 }
 
 void sc_captures_joining(struct sc_stream_record *stream)
@@ -159,7 +162,8 @@ void sc_captures_joining(struct sc_stream_record *stream)
         leave_marks_locked(stream);
 }
 
-/* The latest of the context, a better one if there is one. */
+/* The latest of the context, a better one if there is one; or else the latest, which may have drawn
+ * in streams of this context. */
 static struct sc_capture find_capture(const struct sc_context *context,
                                       bool (*is_better)(const struct sc_stream_record *origin,
                                                         const void *argument),
@@ -173,6 +177,8 @@ static struct sc_capture find_capture(const struct sc_context *context,
         if (captures[i].stream->context == context &&
             (!found.stream || is_better(captures[i].stream, argument)))
             found = captures[i];
+    if (!found.stream && open_count())
+        found = captures[open_count() - 1];
     pthread_mutex_unlock(&captures_lock);
     return found;
 }

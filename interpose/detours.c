@@ -93,6 +93,16 @@ static void tell_order(CUevent event, uint32_t earlier, uint32_t later)
 
 /* ---- the private stream ---- */
 
+/* Contexts that have one, the latest first; none ever leaves. */
+static _Atomic(struct sc_context *) detoured;
+
+static void add_detoured(struct sc_context *context)
+{
+    context->next_detoured = atomic_load(&detoured);
+    while (!atomic_compare_exchange_weak(&detoured, &context->next_detoured, context))
+        continue;
+}
+
 static bool make_private_stream(struct sc_context *context)
 {
     CUstream handle = NULL;
@@ -105,6 +115,8 @@ static bool make_private_stream(struct sc_context *context)
         return false;
     sc_streams_created(handle);
     context->detour_stream = sc_streams_find(handle, false);
+    if (context->detour_stream)
+        add_detoured(context);
     return context->detour_stream != NULL;
 }
 
@@ -167,9 +179,9 @@ static void order_after(struct sc_context *context)
     sc_relaxed_end(&relaxed);
 }
 
-void sc_detours_settle(struct sc_context *context)
+static void settle(struct sc_context *context)
 {
-    if (!context->detour_stream || !sc_context_push(context))
+    if (!sc_context_push(context))
         return;
     struct sc_relaxed relaxed = sc_relaxed_begin();
     pthread_mutex_lock(&context->detour_lock);
@@ -179,6 +191,13 @@ void sc_detours_settle(struct sc_context *context)
     pthread_mutex_unlock(&context->detour_lock);
     sc_relaxed_end(&relaxed);
     sc_context_pop();
+}
+
+void sc_detours_settle(void)
+{
+    struct sc_context *context = atomic_load_explicit(&detoured, memory_order_acquire);
+    for (; context; context = context->next_detoured)
+        settle(context);
 }
 
 /* ---- around an operation ---- */

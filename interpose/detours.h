@@ -52,7 +52,8 @@ static inline bool sc_detour_taken(const struct sc_detour *detour)
 /* The stream is about to capture: remembers what was issued on it until now. */
 void sc_detours_fence_locked(struct sc_stream_record *stream);
 
-/* A capture of the context has ended: what still has to wait for detours does so. */
-void sc_detours_settle(struct sc_context *context);
+/* A capture has ended, which may have spanned several contexts: what still has to wait for detours
+ * does so. */
+void sc_detours_settle(void);
 
 #endif

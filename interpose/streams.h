@@ -45,6 +45,7 @@ struct sc_context {
     struct sc_stream_record *detour_stream;
     CUevent detour_before, detour_after;
     bool legacy_owes_wait; /* for detour_after */
+    struct sc_context *next_detoured;
     pthread_mutex_t events_lock;
     unsigned spare_count;
     CUevent spares[SC_MARKS_MAX * 4];

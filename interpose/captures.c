@@ -23,6 +23,16 @@ static struct sc_capture captures[OPEN_MAX];
 /* The mode that the program has given the thread, by cuThreadExchangeStreamCaptureMode. */
 static __thread CUstreamCaptureMode thread_mode __attribute__((tls_model("initial-exec")));
 
+/* Events that were last recorded in a capture. */
+static pthread_mutex_t events_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct sc_handles captured_events;
+static _Atomic unsigned captured_event_count;
+
+int sc_captures_init(void)
+{
+    return sc_handles_init(&captured_events);
+}
+
 static unsigned open_count(void)
 {
     return atomic_load_explicit(&sc_captures_count, memory_order_relaxed);
@@ -202,6 +212,27 @@ struct sc_capture sc_captures_blocking(const struct sc_context *context)
 struct sc_capture sc_captures_of(const struct sc_stream_record *stream)
 {
     return find_capture(stream->context, is_same, stream);
+}
+
+/* ---- captured events ---- */
+
+bool sc_captures_own_event(CUevent event)
+{
+    return event && atomic_load_explicit(&captured_event_count, memory_order_relaxed) &&
+           sc_handles_get(&captured_events, (uintptr_t)event);
+}
+
+void sc_captures_note_event(CUevent event, bool captured)
+{
+    if (sc_likely(sc_captures_own_event(event) == captured))
+        return;
+    pthread_mutex_lock(&events_lock);
+    if (captured)
+        sc_handles_put(&captured_events, (uintptr_t)event, true);
+    else
+        sc_handles_remove(&captured_events, (uintptr_t)event);
+    atomic_store_explicit(&captured_event_count, captured_events.count, memory_order_relaxed);
+    pthread_mutex_unlock(&events_lock);
 }
 
 /* ---- calls that are not permitted ---- */

@@ -22,6 +22,9 @@ struct sc_capture {
     struct sc_hazard_copy begin; /* as hazards tell of it */
 };
 
+/* 0 or -ENOMEM. */
+int sc_captures_init(void);
+
 extern _Atomic unsigned sc_captures_count;
 
 static inline bool sc_captures_open(void)
@@ -53,6 +56,12 @@ void sc_captures_context_gone(const struct sc_context *context);
 
 /* The stream is about to wait for an event, which may join it into a capture. */
 void sc_captures_joining(struct sc_stream_record *stream);
+
+/* The event was recorded, in a capture or not, or destroyed. */
+void sc_captures_note_event(CUevent event, bool captured);
+
+/* Does the event stand for captured work? Also after that capture has ended. */
+bool sc_captures_own_event(CUevent event);
 
 /* A capture that an operation in the legacy stream of the context would break: the latest. */
 struct sc_capture sc_captures_blocking(const struct sc_context *context);

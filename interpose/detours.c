@@ -202,20 +202,41 @@ void sc_detours_settle(void)
 
 /* ---- around an operation ---- */
 
+/* Is the operation one that a capture stands in the way of? */
+static bool meets_capture(struct sc_detour *detour, const char *api, void *site)
+{
+    struct sc_context *context = sc_active() ? sc_streams_current_context() : NULL;
+    *detour = (struct sc_detour){.api = api, .site = site};
+    if (!context || !legacy_is_blocked())
+        return false;
+    detour->context = context;
+    detour->capture = sc_captures_blocking(context);
+    return true;
+}
+
 void sc_detour_prepare(struct sc_detour *detour, const char *api, void *site, CUstream *stream)
 {
     int saved = errno;
-    struct sc_context *context = sc_active() ? sc_streams_current_context() : NULL;
-    *detour = (struct sc_detour){.api = api, .site = site};
-    if (context && legacy_is_blocked()) {
-        detour->context = context;
-        detour->capture = sc_captures_blocking(context);
-        if (sc_captures_are_repaired() && order_before(context)) {
-            *stream = detour->stream = context->detour_stream->handle;
-            detour->before = sc_captures_relax();
-        }
+    if (meets_capture(detour, api, site) && sc_captures_are_repaired() &&
+        order_before(detour->context)) {
+        *stream = detour->stream = detour->context->detour_stream->handle;
+        detour->before = sc_captures_relax();
     }
     errno = saved;
+}
+
+void sc_detour_begin_wait(struct sc_detour *detour, const char *api, void *site, CUstream *stream,
+                          bool per_thread, CUevent event)
+{
+    if (!sc_captures_own_event(event)) {
+        sc_detour_begin(detour, api, site, stream, per_thread);
+    } else if (*stream == CU_STREAM_LEGACY || (!*stream && !per_thread)) {
+        int saved = errno;
+        meets_capture(detour, api, site);
+        errno = saved;
+    } else {
+        detour->context = NULL;
+    }
 }
 
 void sc_detour_finish(struct sc_detour *detour, CUresult result)

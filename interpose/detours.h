@@ -36,6 +36,11 @@ static inline void sc_detour_begin(struct sc_detour *detour, const char *api, vo
         sc_detour_prepare(detour, api, site, stream);
 }
 
+/* The same for a wait of the stream for the event. A captured event would draw the private stream
+ * into the capture: the driver refuses that as ever. */
+void sc_detour_begin_wait(struct sc_detour *detour, const char *api, void *site, CUstream *stream,
+                          bool per_thread, CUevent event);
+
 static inline CUresult sc_detour_end(struct sc_detour *detour, CUresult result)
 {
     if (__builtin_expect(detour->context != NULL, 0))

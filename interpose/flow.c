@@ -119,8 +119,10 @@ SC_DEFINE2(cuStreamEndCapture, _ptsz, (CUstream hStream, CUgraph *graph),
 /* ---- events ---- */
 
 /* A record on a capturing stream makes a node, and the event stops meaning what it meant. */
-static CUresult recorded(CUresult result, CUevent event, bool tracked, struct sc_point *point)
+static CUresult recorded(CUresult result, CUevent event, struct sc_stream_record *stream,
+                         bool captured, struct sc_point *point)
 {
+    bool tracked = stream && !captured;
     int saved = errno;
     if (tracked && result == CUDA_SUCCESS)
         sc_track_set_event(&sc_track, (uintptr_t)event, point);
@@ -128,28 +130,32 @@ static CUresult recorded(CUresult result, CUevent event, bool tracked, struct sc
         sc_track_forget_point(&sc_track, point);
     else if (sc_active() && result == CUDA_SUCCESS)
         sc_track_forget_event(&sc_track, (uintptr_t)event);
+    if (sc_active() && result == CUDA_SUCCESS)
+        sc_captures_note_event(event, captured);
     errno = saved;
     return result;
 }
 
 #define RECORD(symbol, parameters, arguments)                                                      \
-    SC_DEFINE2(symbol, _ptsz, parameters, struct sc_detour detour;                                 \
-               sc_detour_begin(&detour, API, SC_SITE(), &hStream, per_thread);                     \
-               struct sc_stream_record *stream =                                                   \
-                   sc_active() ? sc_streams_find(hStream, per_thread) : NULL;                      \
-               bool tracked = stream && !sc_streams_is_capturing(stream);                          \
-               struct sc_point point = {0};                                                        \
-               if (tracked) point = sc_track_record_point(&sc_track, stream->id);                  \
-               return sc_detour_end(&detour, recorded(REAL arguments, event, tracked, &point));)
+    SC_DEFINE2(                                                                                    \
+        symbol, _ptsz, parameters, struct sc_detour detour;                                        \
+        sc_detour_begin(&detour, API, SC_SITE(), &hStream, per_thread);                            \
+        struct sc_stream_record *stream =                                                          \
+            sc_active() ? sc_streams_find(hStream, per_thread) : NULL;                             \
+        bool captured = stream && sc_streams_is_capturing(stream); struct sc_point point = {0};    \
+        if (stream && !captured) point = sc_track_record_point(&sc_track, stream->id);             \
+        return sc_detour_end(&detour, recorded(REAL arguments, event, stream, captured, &point));)
 
 RECORD(cuEventRecord, (CUevent event, CUstream hStream), (event, hStream))
 RECORD(cuEventRecordWithFlags, (CUevent event, CUstream hStream, unsigned flags),
        (event, hStream, flags))
 
 #define EVENT_DESTROY(symbol)                                                                      \
-    SC_DEFINE(symbol, (CUevent event),                                                             \
-              if (sc_active()) sc_track_forget_event(&sc_track, (uintptr_t)event);                 \
-              return REAL(event);)
+    SC_DEFINE(                                                                                     \
+        symbol, (CUevent event), if (sc_active()) {                                                \
+            sc_track_forget_event(&sc_track, (uintptr_t)event);                                    \
+            sc_captures_note_event(event, false);                                                  \
+        } return REAL(event);)
 
 EVENT_DESTROY(cuEventDestroy)
 EVENT_DESTROY(cuEventDestroy_v2)
@@ -179,7 +185,7 @@ static CUresult waited(CUresult result, struct sc_stream_record *stream, CUevent
 
 SC_DEFINE2(cuStreamWaitEvent, _ptsz, (CUstream hStream, CUevent event, unsigned flags),
            struct sc_detour detour;
-           sc_detour_begin(&detour, API, SC_SITE(), &hStream, per_thread);
+           sc_detour_begin_wait(&detour, API, SC_SITE(), &hStream, per_thread, event);
            struct sc_stream_record *stream = sc_active() ? sc_streams_find(hStream, per_thread)
                                                          : NULL;
            if (!stream) return sc_detour_end(&detour, REAL(hStream, event, flags));

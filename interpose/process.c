@@ -14,6 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "interpose/captures.h"
 #include "interpose/driver.h"
 #include "interpose/driver_code.h"
 #include "interpose/guard.h"
@@ -72,7 +73,7 @@ static void read_options(void)
         return;
     sc_unwind_start(&sc_options);
     sc_marks_start();
-    if (sc_track_init(&sc_track) || sc_streams_init()) {
+    if (sc_track_init(&sc_track) || sc_streams_init() || sc_captures_init()) {
         sc_report_say(NULL, "not enough memory to start; the program runs unprotected");
         sc_options.mode = SC_MODE_OFF;
     }

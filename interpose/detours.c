@@ -23,47 +23,77 @@ void sc_detours_fence_locked(struct sc_stream_record *stream)
         return;
     if (!stream->fence)
         stream->fence = make_event();
-    if (stream->fence)
-        sc_real.cuEventRecord(stream->fence, stream->handle);
+    if (stream->fence && sc_real.cuEventRecord(stream->fence, stream->handle) == CUDA_SUCCESS)
+        atomic_store_explicit(&stream->tail_ticks, 0, memory_order_relaxed);
     sc_context_pop();
 }
 
 /* ---- the edges ---- */
 
+/* Other threads' per-thread default streams cannot be named. */
+static bool is_foreign(const struct sc_stream_record *stream)
+{
+    return stream->owner && (stream->gone || stream->owner != sc_thread_id());
+}
+
 static bool is_concerned(const struct sc_stream_record *stream)
 {
-    return stream->kind == SC_STREAM_BLOCKING && !stream->gone &&
-           (!stream->owner || stream->owner == sc_thread_id());
+    return stream->kind == SC_STREAM_BLOCKING && !stream->gone && !is_foreign(stream);
 }
 
 struct edges {
+    struct sc_context *context;
     CUstream private;
     CUevent event;
+    bool incomplete; /* there is work that nothing of ours is behind */
 };
+
+static void wait_for(const struct edges *edges, CUevent event)
+{
+    if (event)
+        sc_real.cuStreamWaitEvent(edges->private, event, 0);
+}
+
+/* By the events that its thread has left behind its work. */
+static void come_after_foreign(struct edges *edges, struct sc_stream_record *stream)
+{
+    pthread_mutex_lock(&stream->lock);
+    uint64_t tail = atomic_load_explicit(&stream->tail_ticks, memory_order_relaxed);
+    if (stream->context == edges->context) { /* or else the record has just been recycled */
+        wait_for(edges, stream->fence);
+        wait_for(edges, sc_marks_newest_locked(stream));
+        edges->incomplete |= !sc_pending_is_done(stream, tail);
+    }
+    pthread_mutex_unlock(&stream->lock);
+}
 
 /* The private stream waits for the stream's earlier work. */
 static void come_after(void *argument, struct sc_stream_record *stream)
 {
-    const struct edges *edges = argument;
+    struct edges *edges = argument;
+    if (is_foreign(stream))
+        come_after_foreign(edges, stream);
     if (!is_concerned(stream))
         return;
     pthread_mutex_lock(&stream->lock);
     bool captures = sc_streams_is_capturing(stream);
-    if (captures && stream->fence)
-        sc_real.cuStreamWaitEvent(edges->private, stream->fence, 0);
-    else if (!captures && sc_real.cuEventRecord(edges->event, stream->handle) == CUDA_SUCCESS)
-        sc_real.cuStreamWaitEvent(edges->private, edges->event, 0);
+    if (captures)
+        wait_for(edges, stream->fence);
+    else if (sc_real.cuEventRecord(edges->event, stream->handle) == CUDA_SUCCESS)
+        wait_for(edges, edges->event);
     pthread_mutex_unlock(&stream->lock);
 }
 
-/* The stream's later work waits for the private stream: now, or when its capture has ended. */
+/* The stream's later work waits for the private stream: now, or when its capture has ended, or when
+ * its thread next uses it. */
 static void come_before(void *argument, struct sc_stream_record *stream)
 {
     const struct edges *edges = argument;
-    if (!is_concerned(stream))
+    bool foreign = is_foreign(stream);
+    if (stream->gone || (!foreign && !is_concerned(stream)))
         return;
     pthread_mutex_lock(&stream->lock);
-    stream->owes_wait = sc_streams_is_capturing(stream);
+    stream->owes_wait = foreign || sc_streams_is_capturing(stream);
     if (!stream->owes_wait)
         sc_real.cuStreamWaitEvent(stream->handle, edges->event, 0);
     pthread_mutex_unlock(&stream->lock);
@@ -125,19 +155,29 @@ static void come_after_legacy(struct sc_context *context, const struct edges *ed
 {
     CUstream marker = sc_marks_marker(context);
     if (marker && sc_real.cuEventRecord(edges->event, marker) == CUDA_SUCCESS)
-        sc_real.cuStreamWaitEvent(edges->private, edges->event, 0);
+        wait_for(edges, edges->event);
 }
 
+static struct edges edges_of(struct sc_context *context, CUevent event)
+{
+    return (struct edges){
+        .context = context, .private = context->detour_stream->handle, .event = event};
+}
+
+/* False: it cannot be made to come after all that the legacy stream would have waited for. */
 static bool order_before(struct sc_context *context)
 {
     struct sc_relaxed relaxed = sc_relaxed_begin();
     pthread_mutex_lock(&context->detour_lock);
     bool made = make_private_stream(context);
     if (made) {
-        struct edges edges = {context->detour_stream->handle, context->detour_before};
+        struct edges edges = edges_of(context, context->detour_before);
         come_after_legacy(context, &edges);
         sc_streams_each(context, come_after, &edges);
-        tell_order(edges.event, context->legacy, context->detour_stream->id);
+        made = !edges.incomplete;
+    }
+    if (made) {
+        tell_order(context->detour_before, context->legacy, context->detour_stream->id);
         sc_pending_work(context->detour_stream); /* what it waits for may still fill a source */
     }
     pthread_mutex_unlock(&context->detour_lock);
@@ -168,7 +208,7 @@ static void order_after(struct sc_context *context)
 {
     struct sc_relaxed relaxed = sc_relaxed_begin();
     pthread_mutex_lock(&context->detour_lock);
-    struct edges edges = {context->detour_stream->handle, context->detour_after};
+    struct edges edges = edges_of(context, context->detour_after);
     if (sc_real.cuEventRecord(edges.event, edges.private) == CUDA_SUCCESS) {
         tell_order(edges.event, context->detour_stream->id, context->legacy);
         sc_streams_each(context, come_before, &edges);
@@ -179,13 +219,23 @@ static void order_after(struct sc_context *context)
     sc_relaxed_end(&relaxed);
 }
 
+void sc_detours_pay(struct sc_stream_record *stream)
+{
+    int saved = errno;
+    struct sc_relaxed relaxed = sc_relaxed_begin();
+    struct edges edges = edges_of(stream->context, stream->context->detour_after);
+    pay_wait(&edges, stream);
+    sc_relaxed_end(&relaxed);
+    errno = saved;
+}
+
 static void settle(struct sc_context *context)
 {
     if (!sc_context_push(context))
         return;
     struct sc_relaxed relaxed = sc_relaxed_begin();
     pthread_mutex_lock(&context->detour_lock);
-    struct edges edges = {context->detour_stream->handle, context->detour_after};
+    struct edges edges = edges_of(context, context->detour_after);
     sc_streams_each(context, pay_wait, &edges);
     pay_wait_of_legacy(context);
     pthread_mutex_unlock(&context->detour_lock);

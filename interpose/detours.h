@@ -57,6 +57,10 @@ static inline bool sc_detour_taken(const struct sc_detour *detour)
 /* The stream is about to capture: remembers what was issued on it until now. */
 void sc_detours_fence_locked(struct sc_stream_record *stream);
 
+/* The calling thread's per-thread default stream waits for a detour of another thread's, unless it
+ * captures. */
+void sc_detours_pay(struct sc_stream_record *stream);
+
 /* A capture has ended, which may have spanned several contexts: what still has to wait for detours
  * does so. */
 void sc_detours_settle(void);

@@ -167,6 +167,12 @@ static void record_locked(struct sc_stream_record *stream)
     stream->mark_count += !full;
     *mark_at(stream, stream->mark_count - 1) = (struct sc_mark){event, number};
     atomic_store_explicit(&stream->unmarked, false, memory_order_relaxed);
+    atomic_store_explicit(&stream->tail_ticks, 0, memory_order_relaxed);
+}
+
+CUevent sc_marks_newest_locked(struct sc_stream_record *stream)
+{
+    return stream->mark_count ? mark_at(stream, stream->mark_count - 1)->event : NULL;
 }
 
 /* The legacy stream is blocked while a blocking stream captures, and the marker stream is not. */
@@ -194,11 +200,12 @@ void sc_marks_issued(struct sc_stream_record *stream, size_t size_bytes, uint64_
 
 void sc_marks_before_work(struct sc_stream_record *stream)
 {
-    if (sc_likely(!atomic_load_explicit(&stream->unmarked, memory_order_relaxed)))
-        return;
-    pthread_mutex_lock(&stream->lock);
-    sc_marks_add_locked(stream);
-    pthread_mutex_unlock(&stream->lock);
+    if (sc_unlikely(atomic_load_explicit(&stream->unmarked, memory_order_relaxed))) {
+        pthread_mutex_lock(&stream->lock);
+        sc_marks_add_locked(stream);
+        pthread_mutex_unlock(&stream->lock);
+    }
+    sc_marks_note_tail(stream);
 }
 
 void sc_marks_outlive_locked(struct sc_stream_record *stream)

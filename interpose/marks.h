@@ -24,6 +24,16 @@ void sc_marks_issued(struct sc_stream_record *stream, size_t size_bytes, uint64_
 /* Other work is about to follow on the stream. */
 void sc_marks_before_work(struct sc_stream_record *stream);
 
+/* Work on the stream that no mark will be behind. */
+static inline void sc_marks_note_tail(struct sc_stream_record *stream)
+{
+    if (stream->owner)
+        atomic_store_explicit(&stream->tail_ticks, sc_ticks(), memory_order_relaxed);
+}
+
+/* The event behind the latest mark, or NULL where there is none that is not complete. */
+CUevent sc_marks_newest_locked(struct sc_stream_record *stream);
+
 /* Records a mark if operations were issued behind the last one. */
 void sc_marks_add_locked(struct sc_stream_record *stream);
 

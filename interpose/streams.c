@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "interpose/captures.h"
+#include "interpose/detours.h"
 #include "interpose/guard.h"
 #include "interpose/marks.h"
 #include "interpose/pinned.h"
@@ -244,8 +245,11 @@ static struct sc_stream_record *find_per_thread(void)
     if (!context)
         return NULL;
     for (struct sc_stream_record *known = own_streams; known; known = known->next_owned)
-        if (known->context == context)
+        if (known->context == context) {
+            if (sc_unlikely(atomic_load_explicit(&known->owes_wait, memory_order_acquire)))
+                sc_detours_pay(known);
             return known;
+        }
     forget_dead_streams();
     pthread_mutex_lock(&registry_lock);
     struct sc_stream_record *stream =
@@ -393,7 +397,7 @@ static void collect_stream(void *argument, uintptr_t id, uint64_t value)
     struct walk *walk = argument;
     struct sc_stream_record *stream = as_pointer(value);
     (void)id;
-    if (stream->context != walk->context || stream->gone)
+    if (stream->context != walk->context || (stream->gone && !stream->owner))
         return;
     if (walk->count < walk->room)
         walk->streams[walk->count] = stream;

@@ -62,12 +62,15 @@ struct sc_stream_record {
     struct sc_pending pending;
     _Atomic bool unmarked; /* operations were issued behind the last mark */
     uint64_t marked_ticks;
+    /* Per-thread default streams: the last work that no mark is behind, or 0. Other threads cannot
+     * name the stream, and know of it by its marks only. */
+    _Atomic uint64_t tail_ticks;
     /* What the driver said last, each with the epoch of captures in which it said so. */
     _Atomic uint64_t capture_state; /* epoch, and bit 0: it captures */
     _Atomic uint64_t graph_epoch;
     _Atomic uintptr_t graph; /* that its capture adds to */
     CUevent fence;           /* behind what was issued before its capture, or NULL */
-    bool owes_wait;          /* for the context's detour_after, when its capture has ended */
+    _Atomic bool owes_wait;  /* for the context's detour_after, when its capture has ended */
     unsigned first_mark, mark_count;
     struct sc_mark marks[SC_MARKS_MAX];
     struct sc_stream_record *next_spare;
@@ -113,7 +116,8 @@ void sc_streams_destroyed(struct sc_stream_record *stream);
 /* The context is gone: all its work is done, its memory and handles are void. */
 void sc_streams_context_gone(CUcontext handle);
 
-/* Calls visit for each stream of the context, with no lock held. */
+/* Calls visit for each stream of the context, with no lock held; also for per-thread default
+ * streams of threads that have ended (these are gone). */
 void sc_streams_each(struct sc_context *context,
                      void (*visit)(void *argument, struct sc_stream_record *stream),
                      void *argument);

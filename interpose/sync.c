@@ -8,6 +8,7 @@
 #include "interpose/guard.h"
 #include "interpose/hazards.h"
 #include "interpose/issue.h"
+#include "interpose/marks.h"
 #include "interpose/process.h"
 #include "interpose/reaper.h"
 #include "interpose/streams.h"
@@ -196,6 +197,7 @@ static void sc_sync_device_work(bool per_thread)
     if (stream) {
         sc_pending_legacy(stream);
         sc_track_work(&sc_track, stream->id);
+        sc_marks_note_tail(stream);
     }
 }
 

@@ -391,7 +391,7 @@ static uint32_t unregister(uintptr_t address, size_t size_bytes)
 static void check_registration_first(uint32_t freed, uint32_t registration)
 {
     ck_assert_uint_eq(ready(), 0);
-    sc_graphs_remove(&graphs, GRAPH);
+    remove_graph(GRAPH);
     ck_assert(waits(freed));
     ck_assert_uint_eq(ready(), registration);
     ck_assert_uint_eq(ready(), 0);

@@ -15,6 +15,7 @@ int sc_graphs_init(struct sc_graphs *graphs, struct sc_order *order)
     sc_pool_init(&graphs->intervals, sizeof(struct sc_graph_interval));
     sc_pool_init(&graphs->extras, sizeof(struct sc_graph_extra));
     return sc_grid_init(&graphs->grid, &graphs->intervals, GRID_CELLS) ||
+                   sc_grid_init(&graphs->heap_grid, &graphs->intervals, GRID_CELLS) ||
                    sc_handles_init(&graphs->by_handle) || sc_handles_init(&graphs->by_node)
                ? -ENOMEM
                : 0;
@@ -24,6 +25,7 @@ void sc_graphs_destroy(struct sc_graphs *graphs)
 {
     sc_handles_destroy(&graphs->by_node);
     sc_handles_destroy(&graphs->by_handle);
+    sc_grid_destroy(&graphs->heap_grid);
     sc_grid_destroy(&graphs->grid);
     sc_pool_destroy(&graphs->extras);
     sc_pool_destroy(&graphs->intervals);
@@ -94,7 +96,7 @@ static struct sc_graph_use *append(struct sc_graphs *graphs, struct sc_graph_use
 {
     if (uses->count == uses->capacity) {
         struct sc_graph_uses larger = {
-            .count = uses->count, .capacity = uses->capacity ? uses->capacity * 2 : CAPACITY_MIN};
+            .count = uses->count, .capacity = uses->capacity ? uses->capacity * 4 : CAPACITY_MIN};
         larger.list = sc_arena_take(&graphs->order->arena, larger.capacity * sizeof *larger.list);
         if (!larger.list)
             return NULL;
@@ -119,6 +121,11 @@ static struct sc_graph_interval *interval_at(struct sc_graphs *graphs, uint32_t 
     return sc_pool_at(&graphs->intervals, id);
 }
 
+static struct sc_grid *grid_of(struct sc_graphs *graphs, const struct sc_graph_interval *interval)
+{
+    return interval->heap ? &graphs->heap_grid : &graphs->grid;
+}
+
 static bool lies_within(const struct sc_graph_use *use, uintptr_t address, size_t size_bytes)
 {
     return use->shape.address >= address && end_of(use) <= address + size_bytes;
@@ -140,7 +147,8 @@ static uint32_t find_interval(struct sc_graphs *graphs, const struct sc_graph *g
     uint32_t id = graph->first_interval;
     for (int i = 0; id && i < INTERVALS_LOOKED_AT; i++, id = interval_at(graphs, id)->next) {
         struct sc_graph_bounds bounds = bounds_of(graphs, id);
-        if (lies_within(use, bounds.address, bounds.size_bytes))
+        if (interval_at(graphs, id)->heap == sc_is_heap(use->kind) &&
+            lies_within(use, bounds.address, bounds.size_bytes))
             return id;
     }
     return 0;
@@ -158,10 +166,11 @@ static uint32_t make_interval(struct sc_graphs *graphs, uint32_t graph,
     struct sc_graph_interval *interval = interval_at(graphs, id);
     atomic_store_explicit(&interval->node.address, bounds.address, memory_order_release);
     atomic_store_explicit(&interval->node.size_bytes, bounds.size_bytes, memory_order_release);
+    interval->heap = sc_is_heap(use->kind);
     interval->graph = graph;
     interval->next = sc_graphs_at(graphs, graph)->first_interval;
     sc_graphs_at(graphs, graph)->first_interval = id;
-    sc_grid_insert(&graphs->grid, id);
+    sc_grid_insert(grid_of(graphs, interval), id);
     return id;
 }
 
@@ -188,13 +197,18 @@ static bool index_use(struct sc_graphs *graphs, uint32_t id, struct sc_graph_use
     return use->interval != 0;
 }
 
+static void give_interval(struct sc_graphs *graphs, uint32_t id)
+{
+    sc_grid_remove(grid_of(graphs, interval_at(graphs, id)), id);
+    sc_pool_give(&graphs->intervals, id);
+}
+
 static void drop_intervals(struct sc_graphs *graphs, struct sc_graph *graph)
 {
     while (graph->first_interval) {
         uint32_t id = graph->first_interval;
         graph->first_interval = interval_at(graphs, id)->next;
-        sc_grid_remove(&graphs->grid, id);
-        sc_pool_give(&graphs->intervals, id);
+        give_interval(graphs, id);
     }
 }
 
@@ -207,8 +221,7 @@ static void drop_empty_intervals(struct sc_graphs *graphs, struct sc_graph *grap
             continue;
         }
         *link = interval_at(graphs, id)->next;
-        sc_grid_remove(&graphs->grid, id);
-        sc_pool_give(&graphs->intervals, id);
+        give_interval(graphs, id);
     }
 }
 
@@ -530,6 +543,16 @@ uintptr_t sc_graphs_of_node(struct sc_graphs *graphs, uintptr_t node)
 
 /* ---- frees ---- */
 
+/* Until visit returns false, of each grid. */
+static void each_interval(struct sc_graphs *graphs, uintptr_t address, size_t size_bytes,
+                          bool (*visit)(void *context, uint32_t id), void *context)
+{
+    if (!sc_grid_is_empty(&graphs->grid))
+        sc_grid_overlaps_locked(&graphs->grid, address, size_bytes, visit, context);
+    if (!sc_grid_is_empty(&graphs->heap_grid))
+        sc_grid_overlaps_locked(&graphs->heap_grid, address, size_bytes, visit, context);
+}
+
 /* Uses in [address, end) are marked as freed, or as no longer so (`by` is NULL). */
 struct freed {
     struct sc_graphs *graphs;
@@ -561,8 +584,7 @@ bool sc_graphs_name(struct sc_graphs *graphs, uintptr_t address, size_t size_byt
 {
     size_t whole = size_bytes ? size_bytes : 1;
     struct name_search search = {{graphs, address, address + whole, NULL}, false};
-    if (!sc_grid_is_empty(&graphs->grid))
-        sc_grid_overlaps_locked(&graphs->grid, address, whole, look_for_name, &search);
+    each_interval(graphs, address, whole, look_for_name, &search);
     return search.found;
 }
 
@@ -595,14 +617,13 @@ static bool mark_uses(void *context, uint32_t id)
 void sc_graphs_note_registered(struct sc_graphs *graphs, uintptr_t address, size_t size_bytes)
 {
     struct freed freed = {graphs, address, address + size_bytes, NULL};
-    if (!sc_grid_is_empty(&graphs->grid) && size_bytes)
-        sc_grid_overlaps_locked(&graphs->grid, address, size_bytes, mark_uses, &freed);
+    if (size_bytes)
+        each_interval(graphs, address, size_bytes, mark_uses, &freed);
 }
 
 void sc_graphs_note_freed(struct sc_graphs *graphs, uintptr_t address, size_t size_bytes,
                           const struct sc_hazard_event *by)
 {
     struct freed freed = {graphs, address, address + (size_bytes ? size_bytes : 1), by};
-    if (!sc_grid_is_empty(&graphs->grid))
-        sc_grid_overlaps_locked(&graphs->grid, address, freed.end - address, mark_uses, &freed);
+    each_interval(graphs, address, freed.end - address, mark_uses, &freed);
 }

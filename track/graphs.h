@@ -89,11 +89,13 @@ struct sc_graph_interval {
     uint32_t graph;
     uint32_t next;      /* of the same graph */
     uint32_t first_use; /* its index + 1 */
+    bool heap;          /* the grid that it is in */
 };
 
 struct sc_graphs {
     struct sc_pool pool, intervals, extras;
-    struct sc_grid grid;
+    struct sc_grid grid;      /* of memory that only the driver frees */
+    struct sc_grid heap_grid; /* of memory that free() or munmap() could take away */
     struct sc_handles by_handle;
     struct sc_handles by_node; /* nodes of graphs that are no execs -> handle */
     struct sc_order *order;
@@ -166,7 +168,8 @@ uintptr_t sc_graphs_of_node(struct sc_graphs *graphs, uintptr_t node);
 static inline bool sc_graphs_may_name(struct sc_graphs *graphs, uintptr_t address,
                                       size_t size_bytes)
 {
-    return sc_grid_may_overlap(&graphs->grid, address, size_bytes);
+    return sc_grid_may_overlap(&graphs->grid, address, size_bytes) ||
+           sc_grid_may_overlap(&graphs->heap_grid, address, size_bytes);
 }
 bool sc_graphs_name(struct sc_graphs *graphs, uintptr_t address, size_t size_bytes);
 

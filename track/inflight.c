@@ -224,8 +224,7 @@ uint32_t sc_inflight_range_of(struct sc_inflight *inflight, uintptr_t address)
 
 static struct sc_grid *grid_of(struct sc_inflight *inflight, enum sc_buffer_kind kind)
 {
-    bool heap = kind == SC_REGISTERED || kind == SC_PAGEABLE || kind == SC_STACK;
-    return heap ? &inflight->heap_grid : &inflight->op_grid;
+    return sc_is_heap(kind) ? &inflight->heap_grid : &inflight->op_grid;
 }
 
 static uint32_t *key_slot(struct sc_inflight *inflight, const struct sc_op_info *info)

@@ -132,6 +132,12 @@ static inline struct sc_op *sc_inflight_op(struct sc_inflight *inflight, uint32_
 
 bool sc_direction_writes_host(enum sc_direction direction);
 
+/* Could free() or munmap() take memory of this kind away? */
+static inline bool sc_is_heap(enum sc_buffer_kind kind)
+{
+    return kind == SC_REGISTERED || kind == SC_PAGEABLE || kind == SC_STACK;
+}
+
 /* False: out of memory, the operation is not tracked. An equal operation that it replaces is
  * returned in `overwritten` if its source was changed since. */
 bool sc_inflight_add(struct sc_inflight *inflight, const struct sc_op_info *info,

@@ -190,7 +190,7 @@ static inline bool sc_track_may_be_busy(struct sc_track *track, uintptr_t addres
 {
     return sc_grid_may_overlap(&track->inflight.heap_grid, address, size_bytes) ||
            sc_grid_may_overlap(&track->holds.grid, address, size_bytes) ||
-           sc_graphs_may_name(&track->graphs, address, size_bytes);
+           sc_grid_may_overlap(&track->graphs.heap_grid, address, size_bytes);
 }
 
 void sc_track_take_down(struct sc_track *track, struct sc_take_down *request);

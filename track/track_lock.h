@@ -22,7 +22,7 @@ static inline void unlock(struct sc_track *track)
 static inline void publish_watch(struct sc_track *track)
 {
     bool watch = track->holds.oldest || !sc_grid_is_empty(&track->inflight.heap_grid) ||
-                 !sc_grid_is_empty(&track->graphs.grid);
+                 !sc_grid_is_empty(&track->graphs.heap_grid);
     if (atomic_load_explicit(&track->libc_watch, memory_order_relaxed) != watch)
         atomic_store_explicit(&track->libc_watch, watch, memory_order_relaxed);
 }

@@ -123,7 +123,7 @@ static void note_freed(uintptr_t address, size_t size_bytes, const char *api)
 
 static void expect_nothing_left(void)
 {
-    ck_assert(sc_grid_is_empty(&graphs.grid));
+    ck_assert(sc_grid_is_empty(&graphs.grid) && sc_grid_is_empty(&graphs.heap_grid));
     ck_assert(!sc_graphs_may_name(&graphs, 0, SIZE_MAX));
     ck_assert_uint_eq(graphs.pool.live, 0);
     ck_assert_uint_eq(graphs.intervals.live, 0);
@@ -197,6 +197,24 @@ START_TEST(nobody_frees_a_stack)
     ck_assert_uint_eq(graph_of(GRAPH)->runs.count, 0);
     sc_graphs_drop_node(&graphs, GRAPH, 1);
     ck_assert(!graph_of(GRAPH)->has_stack);
+}
+END_TEST
+
+START_TEST(what_only_the_driver_frees_does_not_concern_free)
+{
+    struct sc_graph_use use = plain(1, SC_H2D, BASE, 64);
+    use.kind = SC_PINNED;
+    add(GRAPH, use);
+    expect_names(BASE, BASE + 64);
+    ck_assert(sc_grid_is_empty(&graphs.heap_grid));
+    add_plain(GRAPH, 2, BASE, 64);
+    ck_assert(!sc_grid_is_empty(&graphs.heap_grid));
+    note_freed(BASE, 64, "cuMemFreeHost");
+    ck_assert_uint_eq(graph_of(GRAPH)->freed_count, 2);
+    sc_graphs_drop_node(&graphs, GRAPH, 2);
+    ck_assert(sc_grid_is_empty(&graphs.heap_grid));
+    remove_graph(GRAPH);
+    expect_nothing_left();
 }
 END_TEST
 
@@ -779,7 +797,7 @@ START_TEST(an_allocation_stays_known_while_one_of_its_nodes_is_left)
     expect_names(BASE + 200, BASE + 250);
     ck_assert(!names(BASE + 100, 100) && !names(BASE + 300, 50));
     sc_graphs_drop_node(&graphs, GRAPH, 2);
-    ck_assert(sc_grid_is_empty(&graphs.grid));
+    ck_assert(sc_grid_is_empty(&graphs.grid) && sc_grid_is_empty(&graphs.heap_grid));
 }
 END_TEST
 
@@ -878,6 +896,7 @@ int main(void)
     tcase_add_test(group, memory_is_named_to_its_first_and_last_byte);
     tcase_add_test(group, rows_name_their_hull);
     tcase_add_test(group, nobody_frees_a_stack);
+    tcase_add_test(group, what_only_the_driver_frees_does_not_concern_free);
     tcase_add_test(group, memory_is_named_until_the_last_graph_is_gone);
     tcase_add_test(group, removing_what_is_not_there_changes_nothing);
     tcase_add_test(group, a_clone_names_all_that_its_original_does);

@@ -289,6 +289,93 @@ void sc_detour_begin_wait(struct sc_detour *detour, const char *api, void *site,
     }
 }
 
+/* ---- queries: asked of each stream, so that a program that polls adds nothing to any ---- */
+
+struct asking {
+    struct sc_context *context;
+    CUresult answer;
+    bool incomplete;
+};
+
+static void ask_event(struct asking *asking, CUevent event)
+{
+    if (event && asking->answer == CUDA_SUCCESS)
+        asking->answer = sc_real.cuEventQuery(event);
+}
+
+static void ask_foreign(struct asking *asking, struct sc_stream_record *stream)
+{
+    uint64_t tail = atomic_load_explicit(&stream->tail_ticks, memory_order_relaxed);
+    if (stream->context != asking->context)
+        return;
+    ask_event(asking, stream->fence);
+    ask_event(asking, sc_marks_newest_locked(stream));
+    asking->incomplete |= !sc_pending_is_done(stream, tail);
+}
+
+static void ask_stream(void *argument, struct sc_stream_record *stream)
+{
+    struct asking *asking = argument;
+    bool foreign = is_foreign(stream);
+    if (!foreign && !is_concerned(stream))
+        return;
+    pthread_mutex_lock(&stream->lock);
+    if (foreign)
+        ask_foreign(asking, stream);
+    else if (sc_streams_is_capturing(stream))
+        ask_event(asking, stream->fence);
+    else if (asking->answer == CUDA_SUCCESS && !stream->gone)
+        asking->answer = sc_real.cuStreamQuery(stream->handle);
+    pthread_mutex_unlock(&stream->lock);
+}
+
+/* Nothing is added to the legacy stream while it is blocked: one event does for all queries. */
+static void ask_legacy(struct asking *asking, struct sc_context *context)
+{
+    uint64_t legacy = atomic_load_explicit(&context->legacy_ticks, memory_order_relaxed);
+    uint64_t outlived = atomic_load_explicit(&context->outlived_ticks, memory_order_relaxed);
+    uint64_t last = legacy > outlived ? legacy : outlived;
+    CUstream marker = sc_marks_marker(context);
+    context->query_event = context->query_event ? context->query_event : make_event();
+    if (last != context->query_ticks && marker && context->query_event &&
+        sc_real.cuEventRecord(context->query_event, marker) == CUDA_SUCCESS)
+        context->query_ticks = last;
+    if (last != context->query_ticks)
+        asking->incomplete = true;
+    ask_event(asking, context->query_event);
+}
+
+/* False: there may be work that nothing of ours is behind. */
+static bool ask_all(struct sc_context *context, CUresult *answer)
+{
+    struct sc_relaxed relaxed = sc_relaxed_begin();
+    struct asking asking = {.context = context, .answer = CUDA_SUCCESS};
+    pthread_mutex_lock(&context->detour_lock);
+    ask_legacy(&asking, context);
+    if (context->detour_stream && asking.answer == CUDA_SUCCESS)
+        asking.answer = sc_real.cuStreamQuery(context->detour_stream->handle);
+    sc_streams_each(context, ask_stream, &asking);
+    pthread_mutex_unlock(&context->detour_lock);
+    sc_relaxed_end(&relaxed);
+    *answer = asking.answer;
+    return !asking.incomplete;
+}
+
+bool sc_detour_begin_query(struct sc_detour *detour, const char *api, void *site, CUstream stream,
+                           bool per_thread, CUresult *answer)
+{
+    detour->context = NULL;
+    if (!sc_captures_open() || (stream != CU_STREAM_LEGACY && (stream || per_thread)))
+        return false;
+    int saved = errno;
+    if (meets_capture(detour, api, site) && sc_captures_are_repaired())
+        detour->asked = ask_all(detour->context, answer);
+    errno = saved;
+    return detour->asked;
+}
+
+/* ---- the end ---- */
+
 void sc_detour_finish(struct sc_detour *detour, CUresult result)
 {
     int saved = errno;
@@ -298,7 +385,8 @@ void sc_detour_finish(struct sc_detour *detour, CUresult result)
     }
     bool refused = sc_is_capture_error(result);
     sc_hazards_report_capture(
-        SC301, detour->stream && !refused ? SC_ACTION_REROUTED : SC_ACTION_REPORTED,
+        SC301,
+        (detour->stream || detour->asked) && !refused ? SC_ACTION_REROUTED : SC_ACTION_REPORTED,
         &detour->capture.begin, &(struct sc_culprit){detour->api, detour->site, NULL});
     errno = saved;
 }

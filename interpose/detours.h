@@ -19,6 +19,7 @@ struct sc_detour {
     const char *api;
     void *site;
     CUstream stream;            /* the private one, NULL if there is none: the driver will refuse */
+    bool asked;                 /* a query: its answer is known without one */
     struct sc_capture capture;  /* that it avoids */
     CUstreamCaptureMode before; /* of the thread, which is relaxed meanwhile */
 };
@@ -40,6 +41,10 @@ static inline void sc_detour_begin(struct sc_detour *detour, const char *api, vo
  * into the capture: the driver refuses that as ever. */
 void sc_detour_begin_wait(struct sc_detour *detour, const char *api, void *site, CUstream *stream,
                           bool per_thread, CUevent event);
+
+/* The same for a query of the stream. True: this is the answer. */
+bool sc_detour_begin_query(struct sc_detour *detour, const char *api, void *site, CUstream stream,
+                           bool per_thread, CUresult *answer);
 
 static inline CUresult sc_detour_end(struct sc_detour *detour, CUresult result)
 {

@@ -218,6 +218,7 @@ void sc_marks_outlive_locked(struct sc_stream_record *stream)
     CUevent event = marker ? take_event(stream->context) : NULL;
     if (event && sc_real.cuEventRecord(event, stream->handle) == CUDA_SUCCESS)
         sc_real.cuStreamWaitEvent(marker, event, 0);
+    atomic_store_explicit(&stream->context->outlived_ticks, sc_ticks(), memory_order_relaxed);
     if (event)
         give_event(stream->context, event);
     sc_relaxed_end(&relaxed);

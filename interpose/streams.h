@@ -45,6 +45,10 @@ struct sc_context {
     struct sc_stream_record *detour_stream;
     CUevent detour_before, detour_after;
     bool legacy_owes_wait; /* for detour_after */
+    /* Queries: an event behind the legacy stream's work, and when the last of that was issued. */
+    CUevent query_event;
+    uint64_t query_ticks;
+    _Atomic uint64_t outlived_ticks; /* a blocking stream was last destroyed */
     struct sc_context *next_detoured;
     pthread_mutex_t events_lock;
     unsigned spare_count;

@@ -103,6 +103,7 @@ struct giving_back {
     enum sc_buffer_kind kind;
     struct sc_culprit culprit;
     struct sc_permit permit;
+    CUresult result; /* where the memory is kept back */
 };
 
 /* Names the call, and asks leave for it of what captures. */
@@ -142,7 +143,7 @@ static struct sc_take_down take_down(const struct giving_back *giving,
 
 /* The driver waits for the context before it unregisters any page of it, also under relaxed mode:
  * a wait that breaks no capture. */
-static bool wait_by_unregistering(void)
+static CUresult wait_by_unregistering(void)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     static void *page;
@@ -151,30 +152,44 @@ static bool wait_by_unregistering(void)
     pthread_mutex_lock(&lock);
     page = page ? page : sc_pages_map(page_bytes);
     sc_inside++;
-    bool waited = page && sc_real.cuMemHostRegister_v2 && sc_real.cuMemHostUnregister &&
-                  sc_real.cuMemHostRegister_v2(page, page_bytes, 0) == CUDA_SUCCESS &&
-                  sc_real.cuMemHostUnregister(page) == CUDA_SUCCESS;
+    CUresult result = CUDA_ERROR_NOT_READY;
+    if (page && sc_real.cuMemHostRegister_v2 && sc_real.cuMemHostUnregister)
+        result = sc_real.cuMemHostRegister_v2(page, page_bytes, 0);
+    if (result == CUDA_SUCCESS)
+        result = sc_real.cuMemHostUnregister(page);
     sc_inside--;
     pthread_mutex_unlock(&lock);
     sc_relaxed_end(&relaxed);
-    return waited;
+    return result;
+}
+
+/* What work that failed makes every call return, and not what is wrong with a call of ours. */
+static CUresult failure_of_work(CUresult result)
+{
+    switch (result) {
+    case CUDA_ERROR_NOT_READY:
+    case CUDA_ERROR_INVALID_VALUE:
+    case CUDA_ERROR_OUT_OF_MEMORY:
+    case CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED:
+        return CUDA_SUCCESS;
+    default:
+        return sc_is_capture_error(result) ? CUDA_SUCCESS : result;
+    }
 }
 
 /* Kept for a graph alone: cuMemFreeHost waits for the context, and programs lean on that. A wait
  * for the context as a whole would break a capture in it. */
-static void wait_as_the_driver_does(const struct sc_culprit *culprit)
+static CUresult wait_as_the_driver_does(const struct sc_culprit *culprit)
 {
-    if (!sc_captures_open()) {
-        cuCtxSynchronize();
-        return;
-    }
+    if (!sc_captures_open())
+        return failure_of_work(cuCtxSynchronize());
     struct sc_sync sync = sc_sync_begin_context(culprit->api, culprit->site, NULL);
-    sc_sync_end(&sync, wait_by_unregistering() ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY);
+    return failure_of_work(sc_sync_end(&sync, wait_by_unregistering()));
 }
 
 /* True: in flight, and held. False: the driver frees it now; past max_held its own wait is the
  * back-pressure. */
-static bool free_is_deferred(const struct giving_back *giving, const struct sc_range_info *range)
+static bool free_is_deferred(struct giving_back *giving, const struct sc_range_info *range)
 {
     struct sc_take_down taken = take_down(giving, range, SC_HOLD_FREE_PINNED);
     if (taken.must_wait)
@@ -187,7 +202,7 @@ static bool free_is_deferred(const struct giving_back *giving, const struct sc_r
     if (!taken.held)
         return false;
     if (taken.found.count == 0)
-        wait_as_the_driver_does(&giving->culprit);
+        giving->result = wait_as_the_driver_does(&giving->culprit);
     sc_track_remove_range(&sc_track, range->address);
     sc_guard_apply();
     sc_reaper_wake();
@@ -260,7 +275,7 @@ SC_DEFINE(
     struct giving_back giving = begin(address, SC_PINNED, API, SC_SITE());
     struct sc_range_info range = range_of(&giving);
     if (may_keep(&giving, &range, SC105) &&
-        end_kept(&giving, free_is_deferred(&giving, &range))) return CUDA_SUCCESS;
+        end_kept(&giving, free_is_deferred(&giving, &range))) return giving.result;
     if (!range.range && sc_active() && address &&
         sc_track_is_freed(&sc_track, (uintptr_t)address)) {
         sc_permit_end(&giving.permit, CUDA_SUCCESS);
@@ -271,7 +286,7 @@ SC_DEFINE(
 /* A launch whose memory is not registered any more fails, and takes the context with it. The
  * registration stays for as long as a graph names the memory; it ends inside the program's own
  * waits, as frees of pinned memory do. */
-static bool unregister_is_kept(const struct giving_back *giving, const struct sc_range_info *range)
+static bool unregister_is_kept(struct giving_back *giving, const struct sc_range_info *range)
 {
     wait_before_unregister(giving, range);
     if (!sc_track_graph_names(&sc_track, range->address, range->size_bytes))
@@ -279,7 +294,7 @@ static bool unregister_is_kept(const struct giving_back *giving, const struct sc
     struct sc_take_down taken = take_down(giving, range, SC_HOLD_UNREGISTER);
     if (!taken.held)
         return false;
-    wait_as_the_driver_does(&giving->culprit);
+    giving->result = wait_as_the_driver_does(&giving->culprit);
     sc_track_remove_range(&sc_track, range->address);
     sc_guard_apply();
     return true;
@@ -290,7 +305,7 @@ SC_DEFINE(cuMemHostUnregister, (void *address),
           struct giving_back giving = begin(address, SC_REGISTERED, API, SC_SITE());
           struct sc_range_info range = range_of(&giving);
           if (may_keep(&giving, &range, SC103) &&
-              end_kept(&giving, unregister_is_kept(&giving, &range))) return CUDA_SUCCESS;
+              end_kept(&giving, unregister_is_kept(&giving, &range))) return giving.result;
           return give_back_now(&giving, &range, REAL);)
 
 /* Managed memory is forgotten before the driver could hand its address out again. */

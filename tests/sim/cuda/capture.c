@@ -88,6 +88,9 @@ static bool live(CUevent event)
 
 CUresult sim_capture_event_locked(CUevent event)
 {
+    if (sim_fault) {
+        return sim_fault;
+    }
     if (!event->capture) {
         return sim_capture_unsafe_locked();
     }

@@ -42,6 +42,9 @@ static CUresult per_thread_locked(CUcontext context, CUstream *stream)
 CUresult sim_stream_resolve_locked(CUstream handle, CUstream dflt, CUstream *stream)
 {
     handle = handle ? handle : dflt;
+    if (sim_fault) {
+        return sim_fault;
+    }
     if (handle != CU_STREAM_LEGACY && handle != CU_STREAM_PER_THREAD) {
         *stream = handle;
         return handle->magic == MAGIC_STREAM ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
@@ -137,6 +140,7 @@ SIM_API_PTSZ(cuStreamSynchronize, (CUstream hStream), hStream)
     }
     if (result == CUDA_SUCCESS) {
         sim_stream_wait_all_locked(stream);
+        result = sim_fault;
     }
     sim_unlock();
     return result;

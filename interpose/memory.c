@@ -270,18 +270,19 @@ static bool end_kept(struct giving_back *giving, bool kept)
     return kept;
 }
 
-SC_DEFINE(
-    cuMemFreeHost, (void *address),
-    struct giving_back giving = begin(address, SC_PINNED, API, SC_SITE());
-    struct sc_range_info range = range_of(&giving);
-    if (may_keep(&giving, &range, SC105) &&
-        end_kept(&giving, free_is_deferred(&giving, &range))) return giving.result;
-    if (!range.range && sc_active() && address &&
-        sc_track_is_freed(&sc_track, (uintptr_t)address)) {
-        sc_permit_end(&giving.permit, CUDA_SUCCESS);
-        return CUDA_ERROR_INVALID_VALUE;
-    }(void)REAL;
-    return give_back_now(&giving, &range, sc_pinned_free);)
+static bool was_freed(const struct giving_back *giving, const struct sc_range_info *range)
+{
+    return !range->range && sc_active() && giving->address &&
+           sc_track_is_freed(&sc_track, (uintptr_t)giving->address);
+}
+
+SC_DEFINE(cuMemFreeHost, (void *address),
+          struct giving_back giving = begin(address, SC_PINNED, API, SC_SITE());
+          struct sc_range_info range = range_of(&giving);
+          if (may_keep(&giving, &range, SC105) &&
+              end_kept(&giving, free_is_deferred(&giving, &range))) return giving.result;
+          if (end_kept(&giving, was_freed(&giving, &range))) return CUDA_ERROR_INVALID_VALUE;
+          (void)REAL; return give_back_now(&giving, &range, sc_pinned_free);)
 
 /* A launch whose memory is not registered any more fails, and takes the context with it. The
  * registration stays for as long as a graph names the memory; it ends inside the program's own
@@ -301,11 +302,13 @@ static bool unregister_is_kept(struct giving_back *giving, const struct sc_range
 }
 
 SC_DEFINE(cuMemHostUnregister, (void *address),
-          if (sc_pinned_end((uintptr_t)address)) return CUDA_ERROR_INVALID_VALUE;
+          bool is_gone = sc_active() && sc_track_is_given_back(&sc_track, (uintptr_t)address);
+          if (!is_gone && sc_pinned_end((uintptr_t)address)) return CUDA_ERROR_INVALID_VALUE;
           struct giving_back giving = begin(address, SC_REGISTERED, API, SC_SITE());
           struct sc_range_info range = range_of(&giving);
           if (may_keep(&giving, &range, SC103) &&
               end_kept(&giving, unregister_is_kept(&giving, &range))) return giving.result;
+          if (end_kept(&giving, is_gone)) return CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
           return give_back_now(&giving, &range, REAL);)
 
 /* Managed memory is forgotten before the driver could hand its address out again. */

@@ -842,6 +842,25 @@ bool sc_track_is_unregistered(struct sc_track *track, uintptr_t address, size_t 
     return search.found != 0;
 }
 
+static bool note_given_back(void *context, uint32_t id)
+{
+    struct range_search *search = context;
+    if (sc_hold_needs_program(sc_holds_at(&search->track->holds, id)->kind))
+        search->found = id;
+    return !search->found;
+}
+
+bool sc_track_is_given_back(struct sc_track *track, uintptr_t address)
+{
+    struct range_search search = {.track = track};
+    if (!sc_holds_may_overlap(&track->holds, address, 1))
+        return false;
+    lock(track);
+    sc_grid_overlaps_locked(&track->holds.grid, address, 1, note_given_back, &search);
+    unlock(track);
+    return search.found != 0;
+}
+
 bool sc_track_is_freed(struct sc_track *track, uintptr_t address)
 {
     return is_held_as(track, address, 1u << SC_HOLD_FREE | 1u << SC_HOLD_FREE_PINNED);

@@ -319,6 +319,8 @@ bool sc_track_reaper_has_work(struct sc_track *track);
 bool sc_track_is_held(struct sc_track *track, uintptr_t address, size_t size_bytes);
 /* Is memory there still registered that the program has unregistered? */
 bool sc_track_is_unregistered(struct sc_track *track, uintptr_t address, size_t size_bytes);
+/* The same, or pinned memory whose free is held? */
+bool sc_track_is_given_back(struct sc_track *track, uintptr_t address);
 /* Is `address` the start of a block whose free is held? */
 bool sc_track_is_freed(struct sc_track *track, uintptr_t address);
 

@@ -118,7 +118,10 @@ void sc_marks_drop(struct sc_stream_record *stream)
     bool dead = atomic_load_explicit(&stream->context->gone, memory_order_acquire);
     while (stream->mark_count && !dead)
         pop_mark(stream);
+    if (stream->fence && !dead)
+        sc_real.cuEventDestroy_v2(stream->fence);
     stream->mark_count = 0;
+    stream->fence = NULL;
 }
 
 /* An event that errs belongs to a broken context, where nothing runs any more. But an answer may

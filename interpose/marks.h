@@ -48,7 +48,7 @@ CUstream sc_marks_marker(struct sc_context *context);
  * on, as the legacy stream's operations do. */
 void sc_marks_outlive_locked(struct sc_stream_record *stream);
 
-/* Forgets the marks of a stream that nothing refers to any more. */
+/* Forgets the marks, and the fence, of a stream that nothing refers to any more. */
 void sc_marks_drop(struct sc_stream_record *stream);
 
 /* Makes sure that operation `ticket` will be seen complete, and looks whether it is. False while

@@ -23,7 +23,8 @@ static struct sc_capture captures[OPEN_MAX];
 /* The mode that the program has given the thread, by cuThreadExchangeStreamCaptureMode. */
 static __thread CUstreamCaptureMode thread_mode __attribute__((tls_model("initial-exec")));
 
-/* Events that were last recorded in a capture. */
+/* Events that were last recorded in a capture -> its graph. */
+enum { UNKNOWN_GRAPH = 1 };
 static pthread_mutex_t events_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct sc_handles captured_events;
 static _Atomic unsigned captured_event_count;
@@ -216,19 +217,36 @@ struct sc_capture sc_captures_of(const struct sc_stream_record *stream)
 
 /* ---- captured events ---- */
 
-bool sc_captures_own_event(CUevent event)
+static uintptr_t graph_of(CUevent event)
 {
-    return event && atomic_load_explicit(&captured_event_count, memory_order_relaxed) &&
-           sc_handles_get(&captured_events, (uintptr_t)event);
+    if (!event || !atomic_load_explicit(&captured_event_count, memory_order_relaxed))
+        return 0;
+    return (uintptr_t)sc_handles_get(&captured_events, (uintptr_t)event);
 }
 
-void sc_captures_note_event(CUevent event, bool captured)
+bool sc_captures_own_event(CUevent event)
 {
-    if (sc_likely(sc_captures_own_event(event) == captured))
+    uintptr_t graph = graph_of(event);
+    bool open = false;
+    if (!graph)
+        return false;
+    pthread_mutex_lock(&captures_lock);
+    for (unsigned i = 0; i < open_count(); i++)
+        open |= captures[i].graph == graph || graph == UNKNOWN_GRAPH;
+    pthread_mutex_unlock(&captures_lock);
+    return open;
+}
+
+void sc_captures_note_event(CUevent event, struct sc_stream_record *stream)
+{
+    uintptr_t graph = stream ? sc_graphs_captured_into(stream) : 0;
+    if (stream && !graph)
+        graph = UNKNOWN_GRAPH;
+    if (sc_likely(graph_of(event) == graph))
         return;
     pthread_mutex_lock(&events_lock);
-    if (captured)
-        sc_handles_put(&captured_events, (uintptr_t)event, true);
+    if (graph)
+        sc_handles_put(&captured_events, (uintptr_t)event, graph);
     else
         sc_handles_remove(&captured_events, (uintptr_t)event);
     atomic_store_explicit(&captured_event_count, captured_events.count, memory_order_relaxed);

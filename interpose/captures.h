@@ -57,10 +57,11 @@ void sc_captures_context_gone(const struct sc_context *context);
 /* The stream is about to wait for an event, which may join it into a capture. */
 void sc_captures_joining(struct sc_stream_record *stream);
 
-/* The event was recorded, in a capture or not, or destroyed. */
-void sc_captures_note_event(CUevent event, bool captured);
+/* The event was recorded in the stream, which captures; with NULL, where nothing captures, or it is
+ * destroyed. */
+void sc_captures_note_event(CUevent event, struct sc_stream_record *stream);
 
-/* Does the event stand for captured work? Also after that capture has ended. */
+/* Was it last recorded in a capture that is still open? */
 bool sc_captures_own_event(CUevent event);
 
 /* A capture that an operation in the legacy stream of the context would break: the latest. */

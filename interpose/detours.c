@@ -275,18 +275,25 @@ void sc_detour_prepare(struct sc_detour *detour, const char *api, void *site, CU
     errno = saved;
 }
 
-void sc_detour_begin_wait(struct sc_detour *detour, const char *api, void *site, CUstream *stream,
+bool sc_detour_begin_wait(struct sc_detour *detour, const char *api, void *site, CUstream *stream,
                           bool per_thread, CUevent event)
 {
+    bool legacy = *stream == CU_STREAM_LEGACY || (!*stream && !per_thread);
+    detour->context = NULL;
+    if (!sc_captures_open() || !legacy)
+        return false;
     if (!sc_captures_own_event(event)) {
         sc_detour_begin(detour, api, site, stream, per_thread);
-    } else if (*stream == CU_STREAM_LEGACY || (!*stream && !per_thread)) {
-        int saved = errno;
-        meets_capture(detour, api, site);
-        errno = saved;
-    } else {
-        detour->context = NULL;
+        return false;
     }
+    int saved = errno;
+    struct sc_context *context = sc_active() ? sc_streams_current_context() : NULL;
+    *detour = (struct sc_detour){.context = context, .api = api, .site = site};
+    if (context)
+        detour->capture = sc_captures_blocking(context);
+    detour->settled = context && sc_captures_are_repaired();
+    errno = saved;
+    return detour->settled;
 }
 
 /* ---- queries: asked of each stream, so that a program that polls adds nothing to any ---- */
@@ -369,9 +376,9 @@ bool sc_detour_begin_query(struct sc_detour *detour, const char *api, void *site
         return false;
     int saved = errno;
     if (meets_capture(detour, api, site) && sc_captures_are_repaired())
-        detour->asked = ask_all(detour->context, answer);
+        detour->settled = ask_all(detour->context, answer);
     errno = saved;
-    return detour->asked;
+    return detour->settled;
 }
 
 /* ---- the end ---- */
@@ -386,7 +393,7 @@ void sc_detour_finish(struct sc_detour *detour, CUresult result)
     bool refused = sc_is_capture_error(result);
     sc_hazards_report_capture(
         SC301,
-        (detour->stream || detour->asked) && !refused ? SC_ACTION_REROUTED : SC_ACTION_REPORTED,
+        (detour->stream || detour->settled) && !refused ? SC_ACTION_REROUTED : SC_ACTION_REPORTED,
         &detour->capture.begin, &(struct sc_culprit){detour->api, detour->site, NULL});
     errno = saved;
 }

@@ -19,7 +19,7 @@ struct sc_detour {
     const char *api;
     void *site;
     CUstream stream;            /* the private one, NULL if there is none: the driver will refuse */
-    bool asked;                 /* a query: its answer is known without one */
+    bool settled;               /* without the driver: a query that is answered, a wait left out */
     struct sc_capture capture;  /* that it avoids */
     CUstreamCaptureMode before; /* of the thread, which is relaxed meanwhile */
 };
@@ -37,9 +37,9 @@ static inline void sc_detour_begin(struct sc_detour *detour, const char *api, vo
         sc_detour_prepare(detour, api, site, stream);
 }
 
-/* The same for a wait of the stream for the event. A captured event would draw the private stream
- * into the capture: the driver refuses that as ever. */
-void sc_detour_begin_wait(struct sc_detour *detour, const char *api, void *site, CUstream *stream,
+/* The same for a wait of the stream for the event. What is captured runs some day, or never: the
+ * legacy stream cannot wait for it. True: the wait is left out. */
+bool sc_detour_begin_wait(struct sc_detour *detour, const char *api, void *site, CUstream *stream,
                           bool per_thread, CUevent event);
 
 /* The same for a query of the stream. True: this is the answer. */

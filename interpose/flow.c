@@ -131,7 +131,7 @@ static CUresult recorded(CUresult result, CUevent event, struct sc_stream_record
     else if (sc_active() && result == CUDA_SUCCESS)
         sc_track_forget_event(&sc_track, (uintptr_t)event);
     if (sc_active() && result == CUDA_SUCCESS)
-        sc_captures_note_event(event, captured);
+        sc_captures_note_event(event, captured ? stream : NULL);
     errno = saved;
     return result;
 }
@@ -154,7 +154,7 @@ RECORD(cuEventRecordWithFlags, (CUevent event, CUstream hStream, unsigned flags)
     SC_DEFINE(                                                                                     \
         symbol, (CUevent event), if (sc_active()) {                                                \
             sc_track_forget_event(&sc_track, (uintptr_t)event);                                    \
-            sc_captures_note_event(event, false);                                                  \
+            sc_captures_note_event(event, NULL);                                                   \
         } return REAL(event);)
 
 EVENT_DESTROY(cuEventDestroy)
@@ -185,7 +185,8 @@ static CUresult waited(CUresult result, struct sc_stream_record *stream, CUevent
 
 SC_DEFINE2(cuStreamWaitEvent, _ptsz, (CUstream hStream, CUevent event, unsigned flags),
            struct sc_detour detour;
-           sc_detour_begin_wait(&detour, API, SC_SITE(), &hStream, per_thread, event);
+           if (sc_detour_begin_wait(&detour, API, SC_SITE(), &hStream, per_thread,
+                                    event)) return sc_detour_end(&detour, CUDA_SUCCESS);
            struct sc_stream_record *stream = sc_active() ? sc_streams_find(hStream, per_thread)
                                                          : NULL;
            if (!stream) return sc_detour_end(&detour, REAL(hStream, event, flags));

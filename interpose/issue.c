@@ -159,6 +159,19 @@ static void order_after_conflicts(struct sc_issue *issue, const struct sc_op_inf
     }
 }
 
+/* A launch that uses freed memory is a hazard by itself (SC401), but it sees what it would have
+ * seen if the operations before the free had been done at once. */
+static void order_after_held(struct sc_issue *issue, const struct sc_op_info *op)
+{
+    struct sc_ticket tickets[SC_TRACK_OPS_MAX];
+    if (!op->by_graph || op->kind != SC_PAGEABLE ||
+        !sc_holds_may_overlap(&sc_track.holds, op->shape.address, sc_shape_hull_bytes(&op->shape)))
+        return;
+    unsigned count = sc_track_held_before(&sc_track, op, tickets, SC_TRACK_OPS_MAX);
+    for (unsigned i = 0; i < count; i++)
+        sc_marks_order_after(issue->stream, &tickets[i]);
+}
+
 void sc_issue_seal(const char *api, void *site, uintptr_t address, size_t size_bytes)
 {
     struct sc_ops overwritten;
@@ -171,8 +184,10 @@ void sc_issue_seal(const char *api, void *site, uintptr_t address, size_t size_b
 /* Before the driver can begin: earlier sources on the same bytes change in order from now on. */
 static void prepare(struct sc_issue *issue, const struct sc_op_info *op)
 {
-    if (sc_options.mode == SC_MODE_FIX)
+    if (sc_options.mode == SC_MODE_FIX) {
+        order_after_held(issue, op);
         order_after_conflicts(issue, op);
+    }
     if (sc_direction_writes_host(op->direction))
         sc_issue_seal(issue->api, issue->site, op->shape.address, sc_shape_hull_bytes(&op->shape));
 }

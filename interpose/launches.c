@@ -100,7 +100,7 @@ static void order_runs(const struct launch *launch)
     for (uint32_t i = 0; i < runs->count; i++) {
         const struct sc_graph_use *run = &runs->list[i];
         struct sc_issue issue;
-        if (!sc_direction_writes_host(run->direction) &&
+        if (!run->freed && !sc_direction_writes_host(run->direction) &&
             !sc_track_may_conflict(&sc_track, run->range, run->direction))
             continue;
         begin_run(&issue, launch, run);

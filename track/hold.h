@@ -41,6 +41,7 @@ struct sc_hold {
     uint32_t ticket_capacity;
     uint64_t age;            /* grows from hold to hold */
     bool by_graph;           /* waits, too, until no graph names its memory */
+    bool written;            /* by an operation that it waits for */
     uint32_t previous, next; /* in order of age */
     bool releasing;
 };

@@ -544,8 +544,10 @@ struct hold_filler {
 static bool require_op(void *context, uint32_t op)
 {
     struct hold_filler *filler = context;
-    filler->failed = !sc_holds_require(&filler->track->holds, filler->hold,
-                                       &sc_inflight_op(&filler->track->inflight, op)->info.ticket);
+    struct sc_holds *holds = &filler->track->holds;
+    const struct sc_op_info *info = &sc_inflight_op(&filler->track->inflight, op)->info;
+    filler->failed = !sc_holds_require(holds, filler->hold, &info->ticket);
+    sc_holds_at(holds, filler->hold)->written |= sc_direction_writes_host(info->direction);
     return !filler->failed;
 }
 
@@ -681,6 +683,38 @@ void sc_track_hold_longer(struct sc_track *track, uintptr_t address, size_t size
                           const struct sc_ticket *ticket)
 {
     change_holds(track, address, size_bytes, ticket);
+}
+
+struct earlier_search {
+    struct sc_track *track;
+    const struct sc_op_info *later;
+    struct sc_ticket *tickets;
+    unsigned count, max;
+};
+
+static bool note_earlier(void *context, uint32_t id)
+{
+    struct earlier_search *search = context;
+    const struct sc_hold *hold = sc_holds_at(&search->track->holds, id);
+    const struct sc_op_info *later = search->later;
+    if (!hold->written && !sc_direction_writes_host(later->direction))
+        return true;
+    for (uint32_t i = 0; i < hold->ticket_count && search->count < search->max; i++)
+        if (hold->tickets[i].stream != later->ticket.stream &&
+            !sc_order_covers(&search->track->order, later->ticket.stream, &hold->tickets[i]))
+            search->tickets[search->count++] = hold->tickets[i];
+    return true;
+}
+
+unsigned sc_track_held_before(struct sc_track *track, const struct sc_op_info *info,
+                              struct sc_ticket *tickets, unsigned max)
+{
+    struct earlier_search search = {track, info, tickets, 0, max};
+    lock(track);
+    sc_grid_overlaps_locked(&track->holds.grid, info->shape.address,
+                            sc_shape_hull_bytes(&info->shape), note_earlier, &search);
+    unlock(track);
+    return search.count;
 }
 
 /* Launches used the memory after it was freed. What is complete of them has no owner any more: the

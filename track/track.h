@@ -286,6 +286,12 @@ struct sc_relaunch {
 
 void sc_track_launch_again(struct sc_track *track, struct sc_relaunch *launch);
 
+/* Operations on memory that was freed are forgotten by all but what holds it. These are the ones
+ * that a launch which uses it all the same, as `info` says, has to come after and does not; returns
+ * how many of them it put into `tickets`. */
+unsigned sc_track_held_before(struct sc_track *track, const struct sc_op_info *info,
+                              struct sc_ticket *tickets, unsigned max);
+
 struct sc_release {
     uint32_t hold; /* 0: nothing is ready */
     enum sc_hold_kind kind;

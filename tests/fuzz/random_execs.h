@@ -36,7 +36,7 @@ static void act_pageable_block(void)
     if (ends) {
         say("free pageable block %d", (int)(block - pageables));
         check_pageable(block);
-        bury(block, false);
+        bury(block, &(struct taken){0});
         block->alive = false;
         give_to_another(block->bytes, block->size_bytes, true);
         add_pageable(block);

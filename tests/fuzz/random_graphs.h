@@ -15,11 +15,18 @@ enum { GRAPHS = 3, GRAPH_NODES = 6, CELLS = 64, PAGEABLES = 3, CORPSES = 24, GHO
 /* Blocks of the heap that are not registered. */
 static struct buffer pageables[PAGEABLES];
 
+/* What was in flight when memory was given back. */
+struct taken {
+    int count;
+    bool written; /* by one of them */
+    int nodes[PER_BUFFER_MAX];
+};
+
 /* Memory that was given back while a graph named it. */
 static struct corpse {
     int memory;
     bool usable; /* a launch that names it does no harm */
-    bool hurt;   /* operations were in flight: nothing orders launches after them */
+    struct taken taken;
     unsigned char *bytes;
     unsigned char expected[BUFFER_BYTES];
 } corpses[CORPSES];
@@ -140,7 +147,7 @@ static struct corpse *corpse_of(int memory)
 
 /* About to be given back. Without the library's help a launch must not follow, but for heap that is
  * as registered or pageable as it was. */
-static void bury(const struct buffer *buffer, bool hurt)
+static void bury(const struct buffer *buffer, const struct taken *taken)
 {
     bool pageable = buffer >= pageables && buffer < pageables + PAGEABLES;
     bool stays = pageable || (buffer->kind == REGISTERED && !buffer->alive);
@@ -150,7 +157,7 @@ static void bury(const struct buffer *buffer, bool hurt)
     note_freed(buffer->memory);
     corpse->memory = buffer->memory;
     corpse->usable = world.healed || stays;
-    corpse->hurt = hurt;
+    corpse->taken = *taken;
     corpse->bytes = buffer->bytes;
     memcpy(corpse->expected, buffer->expected, buffer->size_bytes);
     say("  a graph names it");

@@ -112,6 +112,21 @@ static void seal_freed(const struct graph *graph)
     }
 }
 
+/* What was in flight when memory was freed comes before launches that use it all the same. `next`:
+ * the operation that the library looks at next, or NULL. */
+static void heal_freed(const struct graph *graph, const struct copy *next, int launch)
+{
+    for (int i = 0; i < graph->node_count && world.healed; i++) {
+        const struct graph_node *node = &graph->nodes[i];
+        const struct copy user = {.direction = node->direction, .address = node->address};
+        const struct corpse *corpse = node->exec_freed ? corpse_of(node->memory) : NULL;
+        bool heals = corpse && (!next || comes_before(&user, next)) &&
+                     (corpse->taken.written || node->direction != H2D);
+        for (int k = 0; heals && k < corpse->taken.count; k++)
+            oracle_heal(&world.oracle, launch, corpse->taken.nodes[k]);
+    }
+}
+
 /* All that has to come first comes before the first operation; the others follow one by one, those
  * on freed memory last. */
 static void draw_launch(struct graph *graph, struct copy *operations, int count, int stream)
@@ -121,11 +136,13 @@ static void draw_launch(struct graph *graph, struct copy *operations, int count,
     for (int i = 0; i < count; i++) {
         operations[i].stream = stream;
         protect_launched(&operations[i]);
+        heal_freed(graph, &operations[i], node);
         draw_conflicts(&operations[i], node);
         if (writes_host(&operations[i]))
             seal(&operations[i]);
     }
     seal_freed(graph);
+    heal_freed(graph, NULL, node);
     for (int i = 0; i < count; i++) {
         operations[i].node = i ? oracle_add_node(&world.oracle, stream) : node;
         draw_operation(&operations[i]);

@@ -68,15 +68,8 @@ static void learn_ghost(const struct ghost *ghost)
         do_context_sync();
 }
 
-/* KNOWN: the operations on a block are forgotten when it is freed, so that nothing is ordered after
- * them: not what launches do there later, and not the next launch after this one. */
 static void learn_ghosts_of(int memory)
 {
-    struct corpse *corpse = corpse_of(memory);
-    if (corpse && corpse->hurt)
-        do_context_sync();
-    if (corpse)
-        corpse->hurt = false;
     for (int i = 0; i < ghost_count; i++)
         if (ghosts[i].memory == memory)
             learn_ghost(&ghosts[i]);

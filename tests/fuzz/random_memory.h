@@ -151,9 +151,9 @@ static void add_buffer(int at, int kind)
 
 /* Counts one hazard for each operation in flight; -1 as code: by direction. They are the library's
  * affair from now on. */
-static int take_down(int buffer, int code)
+static struct taken take_down(int buffer, int code)
 {
-    int count = 0;
+    struct taken taken = {0};
     if (world.correct)
         learn_all_on(buffer);
     for (int i = 0; i < world.copy_count; i++) {
@@ -163,9 +163,10 @@ static int take_down(int buffer, int code)
         int which = code >= 0 ? code : copy->direction == H2D ? FREED_SOURCE : FREED_DESTINATION;
         expect(which, true, copy);
         forget_copy(copy);
-        count++;
+        taken.written |= writes_host(copy);
+        taken.nodes[taken.count++] = copy->node;
     }
-    return count;
+    return taken;
 }
 
 /* True: a graph names it. */
@@ -205,11 +206,11 @@ static void act_free(void)
     if (at == NOBODY || world.block_count == BLOCKS || !can_bury(&world.buffers[at]))
         return;
     struct buffer *buffer = &world.buffers[at];
-    int hurt = take_down(at, -1);
+    struct taken taken = take_down(at, -1);
     say("free buffer %d", at);
     buffer->alive = false;
-    bury(buffer, hurt != 0);
-    give_to_another(buffer->bytes, buffer->size_bytes, world.healed || hurt == 0);
+    bury(buffer, &taken);
+    give_to_another(buffer->bytes, buffer->size_bytes, world.healed || taken.count == 0);
     world.stale[world.stale_count++] = buffer->bytes;
     if (one_in(2)) {
         unregister_stale();
@@ -247,7 +248,7 @@ static void act_unregister(void)
         return;
     }
     memset(buffer->expected, 0xDB, buffer->size_bytes);
-    bury(buffer, false);
+    bury(buffer, &(struct taken){0});
     if (kind == MAPPED)
         unmap_pages(buffer->bytes);
     else
@@ -262,12 +263,13 @@ static void act_free_pinned(void)
     int at = pick_buffer(PINNED);
     if (at == NOBODY || !can_bury(&world.buffers[at]))
         return;
-    int hurt = take_down(at, FREED_PINNED);
+    struct taken taken = take_down(at, FREED_PINNED);
     say("free pinned buffer %d", at);
-    expect_unpermitted(!hurt && !is_named(world.buffers[at].memory)); /* KNOWN: as in unregister */
-    bury(&world.buffers[at], hurt != 0);
+    expect_unpermitted(!taken.count &&
+                       !is_named(world.buffers[at].memory)); /* KNOWN: as in unregister */
+    bury(&world.buffers[at], &taken);
     CHECK(cuMemFreeHost(world.buffers[at].bytes));
-    if (hurt == 0 || !world.healed)
+    if (taken.count == 0 || !world.healed)
         know_context();
     world.buffers[at].alive = false;
     if (one_in(2))

@@ -61,6 +61,13 @@ static bool do_event_query(int event)
     return result == CUDA_SUCCESS;
 }
 
+static void note_waited(int slot)
+{
+    if (slot == 0 && !is_detoured(slot))
+        note_all_marked();
+    note_marked(slot);
+}
+
 static void do_stream_sync(int slot)
 {
     say("synchronise slot %d", slot);
@@ -70,6 +77,7 @@ static void do_stream_sync(int slot)
     CHECK(cuStreamSynchronize(world.slots[slot].handle));
     know_scope(stream, scope_of(stream));
     note_clear(stream);
+    note_waited(slot);
     leave(slot);
 }
 
@@ -83,6 +91,7 @@ static bool do_stream_query(int slot)
     if (result == CUDA_SUCCESS) {
         know_scope(stream, scope_of(stream));
         note_clear(stream);
+        note_waited(slot);
     } else if (result != CUDA_ERROR_NOT_READY)
         CHECK(result);
     leave(slot);
@@ -104,6 +113,7 @@ static void do_context_sync(void)
         CHECK(cuCtxSynchronize());
         note_all_clear();
     }
+    note_all_marked();
     know_context();
 }
 

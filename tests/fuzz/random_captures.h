@@ -14,7 +14,6 @@ static struct {
     int thread;
     CUstreamCaptureMode mode;
     int slots[2]; /* that capture; the second joins later, if at all (NOBODY) */
-    int detoured; /* a thread that has made a detour, or NOBODY */
 } capture;
 
 static bool is_blocking(int slot)
@@ -45,15 +44,10 @@ static bool is_endangered(void)
                                 : capture.mode == CU_STREAM_CAPTURE_MODE_GLOBAL);
 }
 
-static void expect_unpermitted(bool sure)
-{
-    if (is_endangered())
-        expect_call(world.thread == capture.thread ? UNPERMITTED : UNPERMITTED_ELSEWHERE, sure);
-}
-
 static void need_permission(void)
 {
-    expect_unpermitted(true);
+    if (is_endangered())
+        expect_call(world.thread == capture.thread ? UNPERMITTED : UNPERMITTED_ELSEWHERE, true);
 }
 
 /* ---- the legacy stream ---- */
@@ -63,31 +57,44 @@ static bool is_detoured(int slot)
     return slot == 0 && legacy_is_blocked();
 }
 
-/* KNOWN: detours leave out the per-thread streams of other threads, which nobody else can name. */
-static bool others_are_idle(void)
+/* Nobody but its thread can name a per-thread stream. Others come after it by the marks behind its
+ * copies; where other work may be behind those, there is no detour. */
+static void note_other_work(int slot)
 {
-    bool idle = true;
+    world.unmarked[slot] = world.slots[slot].owner != NOBODY;
+}
+
+static void note_marked(int slot)
+{
+    world.unmarked[slot] = false;
+}
+
+static void note_all_marked(void)
+{
+    memset(world.unmarked, 0, sizeof world.unmarked);
+}
+
+static bool others_are_marked(void)
+{
+    bool marked = true;
     for (int slot = 1; slot < OWN_STREAM; slot++)
-        idle &= world.slots[slot].owner == world.thread ||
-                is_known_done(world.oracle.streams[world.slots[slot].stream].last);
-    return idle;
+        marked &= world.slots[slot].owner == world.thread || !world.unmarked[slot];
+    return marked;
 }
 
 static bool is_in_the_way(int slot)
 {
-    bool others = slot > 0 && slot < OWN_STREAM && capture.open && capture.detoured != NOBODY &&
-                  world.slots[slot].owner != capture.detoured;
-    bool detours = world.healed && !world.correct && others_are_idle();
-    return captures(slot) || others || (is_detoured(slot) && !detours);
+    bool detours = world.healed && !world.correct && others_are_marked();
+    return captures(slot) || (is_detoured(slot) && !detours);
 }
 
 /* The stream that an operation on the slot is made in. */
 static int enter(int slot)
 {
+    note_other_work(slot);
     if (!is_detoured(slot))
         return world.slots[slot].stream;
     expect_call(LEGACY_IN_CAPTURE, true);
-    capture.detoured = world.thread;
     if (world.detour == ORACLE_NONE)
         world.detour = oracle_add_stream(&world.oracle, ORACLE_NONBLOCKING, 0);
     oracle_add_wait(&world.oracle, world.detour,
@@ -102,8 +109,7 @@ static void leave(int slot)
     int last = world.oracle.streams[world.detour].last;
     oracle_add_wait(&world.oracle, world.slots[0].stream, last);
     for (int i = 1; i < world.slot_count; i++)
-        if (is_blocking(i) &&
-            (world.slots[i].owner == NOBODY || world.slots[i].owner == world.thread))
+        if (is_blocking(i))
             oracle_add_wait(&world.oracle, world.slots[i].stream, last);
 }
 

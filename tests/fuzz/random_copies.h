@@ -151,6 +151,7 @@ static void act_copy(void)
     copy.stream = enter(copy.slot);
     draw_copy(&copy);
     issue(&copy);
+    note_marked(copy.slot);
     leave(copy.slot);
 }
 

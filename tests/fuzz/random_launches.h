@@ -228,6 +228,8 @@ static void launch(struct graph *graph, int slot)
         know_scope(stream, scope_of(stream));
         note_clear(stream);
     }
+    if (count > 0)
+        note_marked(slot);
     leave(slot);
     if (freed && !world.healed)
         do_stream_sync(slot);

@@ -169,24 +169,18 @@ static struct taken take_down(int buffer, int code)
     return taken;
 }
 
-/* True: a graph names it. */
-static bool unregister_corpse(const void *bytes)
+static void unregister_corpse(const void *bytes)
 {
-    bool named = false;
     for (int i = 0; i < corpse_count; i++)
         if (corpses[i].bytes == bytes) {
             learn_ghosts_of(corpses[i].memory);
             corpses[i].usable = world.healed;
-            named |= is_named(corpses[i].memory);
         }
-    return named;
 }
 
-/* KNOWN: what a graph holds back while something captures is not reported as a call that the
- * capture does not permit. */
-static void unregister(void *bytes, bool kept)
+static void unregister(void *bytes)
 {
-    expect_unpermitted(!kept);
+    need_permission();
     CHECK(cuMemHostUnregister(bytes));
     know_context();
 }
@@ -196,7 +190,8 @@ static void unregister_stale(void)
     while (world.stale_count) {
         void *bytes = world.stale[--world.stale_count];
         say("unregister what was freed");
-        unregister(bytes, unregister_corpse(bytes));
+        unregister_corpse(bytes);
+        unregister(bytes);
     }
 }
 
@@ -236,7 +231,7 @@ static void act_unregister(void)
     take_down(at, UNREGISTERED);
     say("unregister buffer %d", at);
     note_freed(buffer->memory);
-    unregister(buffer->bytes, is_named(buffer->memory));
+    unregister(buffer->bytes);
     check_buffer(at);
     memset(buffer->bytes, 0xDB, buffer->size_bytes);
     if (one_in(3)) {
@@ -265,8 +260,7 @@ static void act_free_pinned(void)
         return;
     struct taken taken = take_down(at, FREED_PINNED);
     say("free pinned buffer %d", at);
-    expect_unpermitted(!taken.count &&
-                       !is_named(world.buffers[at].memory)); /* KNOWN: as in unregister */
+    need_permission();
     bury(&world.buffers[at], &taken);
     CHECK(cuMemFreeHost(world.buffers[at].bytes));
     if (taken.count == 0 || !world.healed)

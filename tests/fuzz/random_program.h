@@ -99,6 +99,7 @@ static void begin_program(uint64_t seed)
     world.oracle.node_count = world.oracle.stream_count = 0;
     world.device_used = SOURCE_BYTES;
     note_all_clear();
+    note_all_marked();
     world.thread_count = 2 + below(THREADS - 1);
     world.slot_count = OWN_STREAM + 1 + below(STREAMS - OWN_STREAM);
     world.event_count = 2 + below(EVENTS - 1);

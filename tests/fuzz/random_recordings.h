@@ -150,12 +150,13 @@ static bool break_capture(void)
 
 /* ---- begin and end ---- */
 
-/* Waits in a capture count as work that may write, too. */
+/* Waits in a capture count as work, and as such that may write, too. */
 static void wait_in_capture(int waiting, int recorded, CUevent event)
 {
     CHECK(cuEventRecord(event, world.slots[recorded].handle));
     CHECK(cuStreamWaitEvent(world.slots[waiting].handle, event, 0));
     note_unclear(world.slots[waiting].stream);
+    note_other_work(waiting);
 }
 
 static void fork_branch(CUevent event)
@@ -180,7 +181,7 @@ static void begin_capture(int slot)
     capture.mode = (CUstreamCaptureMode)below(3);
     capture.thread = world.thread;
     capture.slots[0] = slot;
-    capture.slots[1] = capture.detoured = NOBODY;
+    capture.slots[1] = NOBODY;
     say("slot %d begins a capture, %s", slot, modes[capture.mode]);
     CHECK(cuStreamBeginCapture(world.slots[slot].handle, capture.mode));
     capture.open = true;

@@ -133,6 +133,7 @@ static struct world {
     int detour; /* the stream of random_captures.h, or ORACLE_NONE */
     size_t device_used;
     bool unclear[ORACLE_STREAMS_MAX], family_unclear; /* work that may write host memory */
+    bool unmarked[STREAMS];                           /* per-thread streams with more than copies */
     CUdeviceptr device;
     struct oracle oracle;
     struct slot slots[STREAMS];

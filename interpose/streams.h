@@ -44,7 +44,7 @@ struct sc_context {
     pthread_mutex_t detour_lock;
     struct sc_stream_record *detour_stream;
     CUevent detour_before, detour_after;
-    bool legacy_owes_wait; /* for detour_after */
+    _Atomic bool legacy_owes_wait; /* for detour_after, and so do streams that are first met then */
     /* Queries: an event behind the legacy stream's work, and when the last of that was issued. */
     CUevent query_event;
     uint64_t query_ticks;

@@ -225,6 +225,8 @@ void sc_detours_pay(struct sc_stream_record *stream)
     struct sc_relaxed relaxed = sc_relaxed_begin();
     struct edges edges = edges_of(stream->context, stream->context->detour_after);
     pay_wait(&edges, stream);
+    sc_track_wait(&sc_track, stream->id,
+                  (uintptr_t)edges.event); /* it may have been met just now */
     sc_relaxed_end(&relaxed);
     errno = saved;
 }

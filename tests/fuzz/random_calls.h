@@ -81,11 +81,14 @@ static void do_stream_sync(int slot)
     leave(slot);
 }
 
+/* Of the legacy stream while that is blocked, each stream is asked; that is no detour. */
 static bool do_stream_query(int slot)
 {
-    if (!is_detoured(slot))
+    int stream = world.slots[slot].stream;
+    if (is_detoured(slot))
+        expect_call(LEGACY_IN_CAPTURE, true);
+    else
         need_permission();
-    int stream = enter(slot);
     CUresult result = cuStreamQuery(world.slots[slot].handle);
     say("query slot %d: %d", slot, (int)result);
     if (result == CUDA_SUCCESS) {
@@ -94,7 +97,6 @@ static bool do_stream_query(int slot)
         note_waited(slot);
     } else if (result != CUDA_ERROR_NOT_READY)
         CHECK(result);
-    leave(slot);
     return result == CUDA_SUCCESS;
 }
 
@@ -260,6 +262,8 @@ static void make_stream(int slot)
         oracle_add_stream(&world.oracle, blocking ? ORACLE_BLOCKING : ORACLE_NONBLOCKING, 0);
     made->owner = NOBODY;
     say("slot %d is a %sblocking stream", slot, blocking ? "" : "non-");
+    if (capture.owes)
+        come_after_detours(slot);
 }
 
 static void act_recycle_stream(void)

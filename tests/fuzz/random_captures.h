@@ -14,6 +14,7 @@ static struct {
     int thread;
     CUstreamCaptureMode mode;
     int slots[2]; /* that capture; the second joins later, if at all (NOBODY) */
+    bool owes;    /* the legacy stream still has to wait for a detour */
 } capture;
 
 static bool is_blocking(int slot)
@@ -95,6 +96,7 @@ static int enter(int slot)
     if (!is_detoured(slot))
         return world.slots[slot].stream;
     expect_call(LEGACY_IN_CAPTURE, true);
+    capture.owes = true;
     if (world.detour == ORACLE_NONE)
         world.detour = oracle_add_stream(&world.oracle, ORACLE_NONBLOCKING, 0);
     oracle_add_wait(&world.oracle, world.detour,
@@ -102,6 +104,14 @@ static int enter(int slot)
     return world.detour;
 }
 
+static void come_after_detours(int slot)
+{
+    if (is_blocking(slot))
+        oracle_add_wait(&world.oracle, world.slots[slot].stream,
+                        world.oracle.streams[world.detour].last);
+}
+
+/* Streams that come to be later do so, too (make_stream). */
 static void leave(int slot)
 {
     if (!is_detoured(slot))
@@ -109,8 +119,7 @@ static void leave(int slot)
     int last = world.oracle.streams[world.detour].last;
     oracle_add_wait(&world.oracle, world.slots[0].stream, last);
     for (int i = 1; i < world.slot_count; i++)
-        if (is_blocking(i))
-            oracle_add_wait(&world.oracle, world.slots[i].stream, last);
+        come_after_detours(i);
 }
 
 #endif

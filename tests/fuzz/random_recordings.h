@@ -182,6 +182,7 @@ static void begin_capture(int slot)
     capture.thread = world.thread;
     capture.slots[0] = slot;
     capture.slots[1] = NOBODY;
+    capture.owes = false;
     say("slot %d begins a capture, %s", slot, modes[capture.mode]);
     CHECK(cuStreamBeginCapture(world.slots[slot].handle, capture.mode));
     capture.open = true;
@@ -191,7 +192,7 @@ static void end_capture(struct graph *graph, bool broken)
 {
     CUresult wanted = broken ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED : CUDA_SUCCESS;
     CUresult result = cuStreamEndCapture(world.slots[capture.slots[0]].handle, &graph->handle);
-    capture.open = false;
+    capture.open = capture.owes = false;
     say("the capture has ended: %d", (int)result);
     if (result != wanted || !graph->handle != broken)
         fail("the end of the capture returned %d, not %d", (int)result, (int)wanted);

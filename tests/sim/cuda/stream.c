@@ -195,6 +195,13 @@ static CUresult resolve_to_ask_locked(CUstream handle, CUstream dflt, CUstream *
     return result ? result : sim_capture_ask_locked(*stream);
 }
 
+/* The same, but that a capturing stream itself may be asked. */
+static CUresult resolve_legacy_to_ask_locked(CUstream handle, CUstream dflt, CUstream *stream)
+{
+    CUresult result = sim_stream_resolve_locked(handle, dflt, stream);
+    return result || !(*stream)->legacy ? result : sim_capture_ask_locked(*stream);
+}
+
 SIM_API_PTSZ(cuStreamGetFlags, (CUstream hStream, unsigned int *flags), hStream, flags)
 {
     if (!flags) {
@@ -208,7 +215,7 @@ SIM_API_PTSZ(cuStreamGetPriority, (CUstream hStream, int *priority), hStream, pr
     if (!priority) {
         return CUDA_ERROR_INVALID_VALUE;
     }
-    WITH_STREAM(hStream, *priority = stream->priority);
+    WITH_STREAM_BY(resolve_legacy_to_ask_locked, hStream, *priority = stream->priority);
 }
 
 SIM_API_PTSZ(cuStreamGetId, (CUstream hStream, unsigned long long *streamId), hStream, streamId)

@@ -263,7 +263,7 @@ static CUresult host_work(CUstream dflt, CUstream handle, const struct sim_host 
     if (result == CUDA_SUCCESS) {
         if (stream->capture) {
             result = host->callback
-                         ? CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
+                         ? sim_capture_ask_locked(stream)
                          : sim_capture_add_locked(stream, CU_GRAPH_NODE_TYPE_HOST, &work, NULL);
         } else {
             result = sim_stream_work_locked(stream, &work, NULL);

@@ -58,7 +58,7 @@ static struct sc_graph_origin origin_of(const struct sc_graph_call *call)
     return (struct sc_graph_origin){
         .api = call->api,
         .stream = call->stream,
-        .ticks = sc_ticks(),
+        .time_ns = sc_coarse_now_ns(),
         .thread = sc_thread_id(),
         .stack = sc_unwind_here(call->site),
     };

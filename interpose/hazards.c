@@ -110,7 +110,7 @@ static struct sc_hazard_copy describe_use(const struct sc_graph_use *use)
         .size_bytes = sc_shape_hull_bytes(&use->shape),
         .stream = use->from.stream,
         .thread = use->from.thread,
-        .time_ns = sc_ticks_to_ns(use->from.ticks),
+        .time_ns = use->from.time_ns,
         .stack = use->from.stack,
     };
 }

@@ -25,7 +25,7 @@
 struct sc_graph_origin {
     const char *api;  /* lives for ever; NULL: not known */
     uintptr_t stream; /* that captured, or 0 */
-    uint64_t ticks;
+    uint64_t time_ns; /* to some milliseconds */
     int32_t thread;
     uint32_t stack;
 };

@@ -307,9 +307,33 @@ static struct sc_range_info describe_range(struct sc_track *track, uint32_t id)
     return info;
 }
 
+static bool lies_in_range(struct sc_track *track, uint32_t id, uintptr_t address)
+{
+    const struct sc_grid_node *node = &sc_inflight_range(&track->inflight, id)->node;
+    uintptr_t start = atomic_load_explicit(&node->address, memory_order_relaxed);
+    return address - start < atomic_load_explicit(&node->size_bytes, memory_order_relaxed);
+}
+
+/* Programs copy from the same memory again and again: a thread remembers the last range, as long as
+ * none came or went. In one word, since a signal handler may come in between. */
+static uint32_t find_range_id(struct sc_track *track, uintptr_t address)
+{
+    static __thread _Atomic uint64_t last __attribute__((tls_model("initial-exec")));
+    uint64_t version =
+        atomic_load_explicit(&track->inflight.range_grid.version, memory_order_acquire) << 32;
+    uint64_t known = atomic_load_explicit(&last, memory_order_relaxed);
+    uint32_t id = (uint32_t)known;
+    if (track == &sc_track && id && known - id == version && lies_in_range(track, id, address))
+        return id;
+    id = sc_inflight_range_of(&track->inflight, address);
+    if (track == &sc_track && id != SC_GRID_RETRY)
+        atomic_store_explicit(&last, version | id, memory_order_relaxed);
+    return id;
+}
+
 struct sc_range_info sc_track_find_range(struct sc_track *track, uintptr_t address)
 {
-    uint32_t id = sc_inflight_range_of(&track->inflight, address);
+    uint32_t id = find_range_id(track, address);
     if (id != SC_GRID_RETRY)
         return describe_range(track, id);
     lock(track);

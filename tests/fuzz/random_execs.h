@@ -61,8 +61,8 @@ static void instantiate(struct graph *graph)
     if (clone)
         CHECK(cuGraphDestroy(clone));
     graph->last = ORACLE_NONE;
-    for (int i = 0; i < graph->node_count; i++)
-        graph->nodes[i].exec_freed = graph->nodes[i].freed;
+    graph->made = graph->own;
+    graph->is_original = !clone;
 }
 
 static void act_instantiate(void)
@@ -78,13 +78,16 @@ static void add_child(struct graph *graph)
     CUgraphNode nodes[64], added;
     size_t count = sizeof nodes / sizeof *nodes;
     const struct graph *child = pick_graph(has_no_exec);
-    if (!child || child == graph || graph->node_count + child->node_count > GRAPH_NODES)
+    if (!child || child == graph || graph->own.count + child->own.count > GRAPH_NODES)
         return;
     say("graph %d becomes a child of %d", (int)(child - graphs), (int)(graph - graphs));
     CHECK(cuGraphGetNodes(graph->handle, nodes, &count));
     CHECK(cuGraphAddChildGraphNode(&added, graph->handle, nodes, count, child->handle));
-    for (int i = 0; i < child->node_count; i++)
-        graph->nodes[graph->node_count++] = child->nodes[i];
+    for (int i = 0; i < child->own.count; i++) {
+        struct graph_node *copy = &graph->own.list[graph->own.count++];
+        *copy = child->own.list[i];
+        copy->name = NULL;
+    }
 }
 
 static void destroy_exec(struct graph *graph)

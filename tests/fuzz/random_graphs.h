@@ -35,7 +35,8 @@ static int corpse_count;
 /* Where on the device the copies of a graph go to. */
 static struct cell {
     size_t size_bytes, device_offset;
-    int written_by; /* the last launch, a node of the oracle */
+    uintptr_t address; /* of the source */
+    int written_by;    /* the last launch, a node of the oracle */
     bool tainted;
 } cells[CELLS];
 static int cell_count;
@@ -50,17 +51,24 @@ struct graph_node {
     struct cell *cell;
     unsigned char value;
     uintptr_t address;
-    bool freed; /* as the graph knows, and the exec */
-    bool exec_freed;
+    CUgraphNode name; /* NULL: in a child */
+    bool freed;       /* and the graph or the exec knows */
+    bool disabled;    /* in the exec */
+    bool unseen;      /* see names_unseen */
+};
+
+struct graph_nodes {
+    int count;
+    struct graph_node list[GRAPH_NODES];
 };
 
 static struct graph {
     CUgraph handle;   /* NULL: none */
     CUgraphExec exec; /* the same */
     bool is_captured; /* at this moment */
-    int node_count;
-    struct graph_node nodes[GRAPH_NODES];
-    int last; /* launch of the exec, a node of the oracle */
+    bool is_original; /* the exec was made from the graph, and knows its nodes by their names */
+    struct graph_nodes own, made; /* of the graph, and of the exec */
+    int last;                     /* launch of the exec, a node of the oracle */
 } graphs[GRAPHS];
 
 /* Launches that use freed memory. */
@@ -73,6 +81,11 @@ static int ghost_count;
 static bool is_empty(const struct graph *graph)
 {
     return !graph->handle && !graph->exec && !graph->is_captured;
+}
+
+static bool has_handle(const struct graph *graph)
+{
+    return graph->handle != NULL;
 }
 
 static bool has_no_exec(const struct graph *graph)
@@ -106,11 +119,11 @@ static bool is_graph(const struct graph *graph)
     return graph->handle || graph->is_captured;
 }
 
-static bool names(const struct graph *graph, int memory)
+static bool names(const struct graph_nodes *nodes, int memory)
 {
     bool found = false;
-    for (int i = 0; (is_graph(graph) || graph->exec) && i < graph->node_count; i++)
-        found |= graph->nodes[i].memory == memory;
+    for (int i = 0; i < nodes->count; i++)
+        found |= nodes->list[i].memory == memory;
     return found;
 }
 
@@ -118,23 +131,41 @@ static bool is_named(int memory)
 {
     bool named = false;
     for (int i = 0; i < GRAPHS; i++)
-        named |= names(&graphs[i], memory);
+        named |= (is_graph(&graphs[i]) && names(&graphs[i].own, memory)) ||
+                 (graphs[i].exec && names(&graphs[i].made, memory));
     return named;
+}
+
+static void note_freed_in(struct graph_nodes *nodes, int memory)
+{
+    for (int i = 0; i < nodes->count; i++)
+        nodes->list[i].freed |= nodes->list[i].memory == memory;
 }
 
 static void note_freed(int memory)
 {
-    for (int i = 0; i < GRAPHS; i++)
-        for (int k = 0; k < graphs[i].node_count; k++) {
-            struct graph_node *node = &graphs[i].nodes[k];
-            node->freed |= node->memory == memory && is_graph(&graphs[i]);
-            node->exec_freed |= node->memory == memory && graphs[i].exec;
-        }
+    for (int i = 0; i < GRAPHS; i++) {
+        note_freed_in(&graphs[i].own, memory);
+        note_freed_in(&graphs[i].made, memory);
+    }
+}
+
+/* KNOWN: the driver does not say which graph a captured node belongs to, so what it is changed to
+ * is not named by the graph; execs name it, since the driver is asked for their nodes. */
+static bool names_unseen(const struct graph_nodes *nodes, int memory)
+{
+    bool found = false;
+    for (int i = 0; i < nodes->count; i++)
+        found |= nodes->list[i].unseen && nodes->list[i].memory == memory;
+    return found;
 }
 
 static bool can_bury(const struct buffer *buffer)
 {
-    return corpse_count < CORPSES || !is_named(buffer->memory);
+    bool can = corpse_count < CORPSES || !is_named(buffer->memory);
+    for (int i = 0; i < GRAPHS; i++)
+        can &= !graphs[i].handle || !names_unseen(&graphs[i].own, buffer->memory);
+    return can;
 }
 
 static struct corpse *corpse_of(int memory)
@@ -183,13 +214,11 @@ static unsigned char *shadow_of(const struct graph_node *node)
     return (corpse ? corpse->expected : node->buffer->expected) + node->offset;
 }
 
-static void taint_cells(const struct graph *graph, uintptr_t start, uintptr_t end)
+static void taint_cells(uintptr_t start, uintptr_t end)
 {
-    for (int i = 0; i < graph->node_count; i++) {
-        const struct graph_node *node = &graph->nodes[i];
-        if (node->cell && node->address < end && start < node->address + node->size_bytes)
-            node->cell->tainted = true;
-    }
+    for (int i = 0; i < cell_count; i++)
+        if (cells[i].address < end && start < cells[i].address + cells[i].size_bytes)
+            cells[i].tainted = true;
 }
 
 #endif

@@ -314,7 +314,7 @@ static void taint(uintptr_t start, uintptr_t end)
             continue;
         copy->tainted = true;
         if (copy->graph)
-            taint_cells(copy->graph, start, end);
+            taint_cells(start, end);
     }
 }
 

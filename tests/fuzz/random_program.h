@@ -37,6 +37,8 @@
 
 #include "random_recordings.h"
 
+#include "random_changes.h"
+
 /* ---- the menu ---- */
 
 static const struct {
@@ -55,7 +57,8 @@ static const struct {
     {36, act_touch},         {6, act_function_that_touches},
     {20, act_capture},       {20, act_instantiate},
     {50, act_launch},        {8, act_destroy},
-    {6, act_pageable_block},
+    {6, act_pageable_block}, {8, act_change_node},
+    {4, act_enable_node},    {4, act_update},
 };
 
 static void act(void)

@@ -16,26 +16,33 @@ static bool clash(const struct graph_node *a, const struct graph_node *b)
            b->offset < a->offset + a->size_bytes;
 }
 
-/* False: there is nothing to copy, or the order of two branches would decide what comes of it. */
-static bool pick_node(struct graph *graph, struct graph_node *node)
+/* Would the order of two branches decide what comes of it? `but`: the node that it stands for, or
+ * NOBODY. */
+static bool clashes(const struct graph_nodes *nodes, int but, const struct graph_node *node)
 {
-    struct copy copy = {.direction = below(7) % 3};
+    bool found = false;
+    for (int i = 0; i < nodes->count; i++)
+        found |= i != but && clash(node, &nodes->list[i]);
+    return found;
+}
+
+/* The memory of a node whose direction is known; false if there is none. */
+static bool pick_memory(struct graph_node *node)
+{
+    struct copy copy = {.direction = node->direction};
     bool pageable = copy.direction != MEMSET && one_in(5);
     int at =
         pageable ? below(PAGEABLES) : pick_buffer(copy.direction == MEMSET ? PINNED : below(KINDS));
     struct buffer *buffer = pageable ? &pageables[at] : &world.buffers[at == NOBODY ? 0 : at];
-    if (at == NOBODY || !buffer->alive || graph->node_count == GRAPH_NODES)
+    if (at == NOBODY || !buffer->alive)
         return false;
     pick_bytes(&copy, buffer->size_bytes);
-    node->direction = copy.direction;
     node->buffer = buffer;
     node->memory = buffer->memory;
+    node->freed = false;
     node->offset = copy.offset;
     node->size_bytes = copy.size_bytes;
     node->address = (uintptr_t)buffer->bytes + copy.offset;
-    for (int i = 0; i < graph->node_count; i++)
-        if (clash(node, &graph->nodes[i]))
-            return false;
     return true;
 }
 
@@ -46,36 +53,62 @@ static struct cell *add_cell(const struct graph_node *node)
     struct cell *cell = &cells[cell_count++];
     *cell = (struct cell){.size_bytes = node->size_bytes,
                           .device_offset = world.device_used,
+                          .address = node->address,
                           .written_by = ORACLE_NONE};
     world.device_used += node->size_bytes;
     return cell;
 }
 
+/* What it moves; false if there is no room for it. */
+static bool pick_content(struct graph_node *node)
+{
+    node->cell = node->direction == H2D ? add_cell(node) : NULL;
+    if (node->direction == D2H)
+        node->device_offset = (size_t)below((int)(SOURCE_BYTES - node->size_bytes));
+    else if (node->direction == MEMSET)
+        node->value = (unsigned char)draw();
+    return node->direction != H2D || node->cell;
+}
+
+static void say_node(const char *what, const struct graph_node *node)
+{
+    bool pageable = is_pageable(node);
+    say("%s: %s, %s %d, %zu bytes at %zu", what, direction_names[node->direction],
+        pageable ? "pageable" : "buffer",
+        (int)(node->buffer - (pageable ? pageables : world.buffers)), node->size_bytes,
+        node->offset);
+}
+
+/* What the next node of the stream would come after. */
+static CUgraphNode last_captured(CUstream stream)
+{
+    CUstreamCaptureStatus status;
+    const CUgraphNode *nodes = NULL;
+    size_t count = 0;
+    CHECK(cuStreamGetCaptureInfo(stream, &status, NULL, NULL, &nodes, NULL, &count));
+    if (count != 1)
+        fail("a capturing stream goes on behind %zu nodes", count);
+    return nodes[0];
+}
+
 static void capture_node(struct graph *graph, int branch)
 {
-    struct graph_node node = {.branch = branch};
+    struct graph_node node = {.branch = branch, .direction = below(7) % 3};
     CUstream stream = world.slots[capture.slots[branch]].handle;
-    if (!pick_node(graph, &node))
+    if (graph->own.count == GRAPH_NODES || !pick_memory(&node) ||
+        clashes(&graph->own, NOBODY, &node) || !pick_content(&node))
         return;
     void *bytes = (void *)node.address;
-    if (node.direction == H2D) {
-        node.cell = add_cell(&node);
-        if (!node.cell)
-            return;
+    if (node.direction == H2D)
         CHECK(cuMemcpyHtoDAsync(world.device + node.cell->device_offset, bytes, node.size_bytes,
                                 stream));
-    } else if (node.direction == D2H) {
-        node.device_offset = (size_t)below((int)(SOURCE_BYTES - node.size_bytes));
+    else if (node.direction == D2H)
         CHECK(cuMemcpyDtoHAsync(bytes, world.device + node.device_offset, node.size_bytes, stream));
-    } else {
-        node.value = (unsigned char)draw();
+    else
         CHECK(cuMemsetD8Async(node.address, node.value, node.size_bytes, stream));
-    }
-    say("captured in branch %d: %s, %s %d, %zu bytes at %zu", branch,
-        direction_names[node.direction], is_pageable(&node) ? "pageable" : "buffer",
-        (int)(node.buffer - (is_pageable(&node) ? pageables : world.buffers)), node.size_bytes,
-        node.offset);
-    graph->nodes[graph->node_count++] = node;
+    say_node(branch ? "captured in branch 1" : "captured in branch 0", &node);
+    node.name = last_captured(stream);
+    graph->own.list[graph->own.count++] = node;
 }
 
 static void do_captured_work(int branch)
@@ -197,7 +230,7 @@ static void end_capture(struct graph *graph, bool broken)
     if (result != wanted || !graph->handle != broken)
         fail("the end of the capture returned %d, not %d", (int)result, (int)wanted);
     if (broken)
-        graph->node_count = 0;
+        graph->own.count = 0;
 }
 
 static void fill_capture(struct graph *graph, CUevent event)
@@ -224,7 +257,7 @@ static void act_capture(void)
     if (!graph || slot == 0)
         return;
     CHECK(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
-    graph->node_count = 0;
+    graph->own.count = 0;
     begin_capture(slot);
     graph->is_captured = true;
     fill_capture(graph, event);
@@ -233,7 +266,7 @@ static void act_capture(void)
     bool breaks = !world.healed && !world.correct && one_in(3);
     end_capture(graph, breaks && break_capture());
     CHECK(cuEventDestroy(event));
-    if (graph->handle && graph->node_count == 0)
+    if (graph->handle && graph->own.count == 0)
         destroy_graph(graph);
     else if (graph->handle && one_in(4))
         add_child(graph);

@@ -82,6 +82,7 @@ static void avoid_touching(int buffer, const struct span *span, bool write)
     }
 }
 
+/* Where it is not known what is there, nothing can be written unchanged. */
 static void act_touch(void)
 {
     int at = pick_buffer(below(KINDS));
@@ -89,7 +90,8 @@ static void act_touch(void)
     if (at == NOBODY)
         return;
     struct span span = pick_span(at);
-    unsigned char change = write && !one_in(8) ? (unsigned char)(1 + below(3)) : 0;
+    bool changes = write && !(one_in(8) && data_is_defined());
+    unsigned char change = changes ? (unsigned char)(1 + below(3)) : 0;
     avoid_touching(at, &span, write);
     say("%s %zu bytes at %zu of buffer %d%s", write ? "write" : "read", span.size_bytes,
         span.offset, at, write && !change ? ", unchanged" : "");

@@ -13,8 +13,9 @@
 #include <stdint.h>
 
 struct sc_ear {
-    unsigned carrying;       /* wrappers, and other calls of ours, under way */
-    uint32_t correlation_id; /* CUPTI's, of the last driver call that was audited */
+    unsigned carrying; /* wrappers, and other calls of ours, under way */
+    uint32_t
+        correlation_id; /* CUPTI's, of the audited call that the wrapper has carried; 0: none yet */
     const char *runtime_api; /* the runtime function under way; a string that lives for ever */
 };
 
@@ -37,13 +38,18 @@ static inline uint32_t sc_ear_correlation_id(void)
     return sc_is_heard() ? sc_ear.correlation_id : 0;
 }
 
-/* In a wrapper: it carries the driver calls that this thread makes until the end of the block. */
-#define SC_CARRY()                                                                                 \
-    __attribute__((cleanup(sc_carried), unused)) const unsigned carried_ = sc_ear.carrying++
+static inline unsigned sc_carry(void)
+{
+    sc_ear.correlation_id = 0;
+    return sc_ear.carrying++;
+}
 
 static inline void sc_carried(const unsigned *before)
 {
     sc_ear.carrying = *before;
 }
+
+/* In a wrapper: it carries the driver calls that this thread makes until the end of the block. */
+#define SC_CARRY() __attribute__((cleanup(sc_carried), unused)) const unsigned carried_ = sc_carry()
 
 #endif

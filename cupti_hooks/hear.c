@@ -107,6 +107,7 @@ static void missed(uint32_t id, const CUpti_CallbackData *data, bool entering)
         .id = id,
         .name = data->functionName,
         .parameters = data->functionParams,
+        .correlation_id = data->correlationId,
         .result = entering ? 0 : *(const int *)data->functionReturnValue,
         .audited = is_audited(id),
     };

@@ -35,6 +35,7 @@ struct sc_missed_call {
     uint32_t id;      /* a CUPTI_DRIVER_TRACE_CBID_* */
     const char *name; /* of the function; lives for ever */
     const void *parameters;
+    uint32_t correlation_id;
     int result;   /* a CUresult, once it has returned */
     bool audited; /* it is counted as missed; else it is only followed */
 };

@@ -24,6 +24,17 @@ static struct sc_capture captures[OPEN_MAX];
 /* The mode that the program has given the thread, by cuThreadExchangeStreamCaptureMode. */
 static __thread CUstreamCaptureMode thread_mode __attribute__((tls_model("initial-exec")));
 
+/* Events that were last recorded in a capture -> its graph. */
+enum { UNKNOWN_GRAPH = 1 };
+static pthread_mutex_t events_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct sc_handles captured_events;
+static _Atomic unsigned captured_event_count;
+
+int sc_captures_init(void)
+{
+    return sc_handles_init(&captured_events);
+}
+
 static unsigned open_count(void)
 {
     return atomic_load_explicit(&sc_captures_count, memory_order_relaxed);
@@ -47,18 +58,25 @@ static void leave_marks_locked(struct sc_stream_record *stream)
         sc_detours_fence_locked(stream);
 }
 
-void sc_captures_beginning(struct sc_stream_record *stream)
+static uint64_t add_capture(struct sc_capture *capture)
 {
-    leave_marks_locked(stream);
+    static uint64_t made;
+    pthread_mutex_lock(&captures_lock);
+    if (open_count() < OPEN_MAX) {
+        capture->name = ++made;
+        captures[open_count()] = *capture;
+        atomic_fetch_add(&sc_captures_count, 1);
+    }
+    pthread_mutex_unlock(&captures_lock);
+    return capture->name;
 }
 
-void sc_captures_began(struct sc_stream_record *stream, CUstreamCaptureMode mode, const char *api,
-                       void *site)
+uint64_t sc_captures_beginning(struct sc_stream_record *stream, CUstreamCaptureMode mode,
+                               const char *api, void *site)
 {
     struct sc_capture capture = {
         .stream = stream,
         .mode = mode,
-        .graph = sc_graphs_captured_into(stream),
         .begin = {.api = api,
                   .direction = SC_NO_DIRECTION,
                   .stream = (uintptr_t)stream->handle,
@@ -66,13 +84,40 @@ void sc_captures_began(struct sc_stream_record *stream, CUstreamCaptureMode mode
                   .thread = sc_thread_id(),
                   .time_ns = sc_now_ns(),
                   .stack = sc_unwind_here(site),
-                  .runtime_api = sc_ear_runtime_api(),
-                  .correlation_id = sc_ear_correlation_id()},
+                  .runtime_api = sc_ear_runtime_api()},
     };
+    pthread_mutex_lock(&stream->lock);
+    leave_marks_locked(stream);
+    return add_capture(&capture);
+}
+
+static void remove_locked(unsigned i)
+{
+    for (; i + 1 < open_count(); i++)
+        captures[i] = captures[i + 1];
+    atomic_fetch_sub(&sc_captures_count, 1);
+}
+
+static unsigned find_name_locked(uint64_t name)
+{
+    unsigned i = 0;
+    while (i < open_count() && captures[i].name != name)
+        i++;
+    return i;
+}
+
+void sc_captures_began(struct sc_stream_record *stream, uint64_t name, bool begun)
+{
+    sc_streams_captures_changed();
+    uintptr_t graph = begun ? sc_graphs_captured_into(stream) : 0;
+    pthread_mutex_unlock(&stream->lock);
     pthread_mutex_lock(&captures_lock);
-    if (open_count() < OPEN_MAX) {
-        captures[open_count()] = capture;
-        atomic_fetch_add(&sc_captures_count, 1);
+    unsigned i = find_name_locked(name);
+    if (name && i < open_count()) {
+        if (begun)
+            captures[i].graph = graph;
+        else
+            remove_locked(i);
     }
     pthread_mutex_unlock(&captures_lock);
 }
@@ -90,15 +135,13 @@ uintptr_t sc_captures_graph(const struct sc_stream_record *stream)
 
 static bool forget(const struct sc_stream_record *stream)
 {
-    bool found = false;
+    unsigned i = 0;
     pthread_mutex_lock(&captures_lock);
-    for (unsigned i = 0; i < open_count(); i++) {
-        found |= captures[i].stream == stream;
-        if (found && i + 1 < open_count())
-            captures[i] = captures[i + 1];
-    }
+    while (i < open_count() && captures[i].stream != stream)
+        i++;
+    bool found = i < open_count();
     if (found)
-        atomic_fetch_sub(&sc_captures_count, 1);
+        remove_locked(i);
     pthread_mutex_unlock(&captures_lock);
     return found;
 }
@@ -108,7 +151,7 @@ void sc_captures_ended(struct sc_stream_record *stream)
     int saved = errno;
     sc_streams_captures_changed();
     if (sc_captures_open() && (stream->gone || !sc_streams_is_capturing(stream)) && forget(stream))
-        sc_detours_settle(stream->context);
+        sc_detours_settle();
     errno = saved;
 }
 
@@ -119,9 +162,12 @@ void sc_captures_context_gone(const struct sc_context *context)
     for (unsigned i = 0; i < open_count(); i++)
         if (captures[i].stream->context != context)
             captures[kept++] = captures[i];
+    bool ended = kept < open_count();
     atomic_store(&sc_captures_count, kept);
     pthread_mutex_unlock(&captures_lock);
     sc_streams_captures_changed();
+    if (ended)
+        sc_detours_settle();
 }
 
 void sc_captures_joining(struct sc_stream_record *stream)
@@ -130,7 +176,8 @@ void sc_captures_joining(struct sc_stream_record *stream)
         leave_marks_locked(stream);
 }
 
-/* The latest of the context, a better one if there is one. */
+/* The latest of the context, a better one if there is one; or else the latest, which may have drawn
+ * in streams of this context. */
 static struct sc_capture find_capture(const struct sc_context *context,
                                       bool (*is_better)(const struct sc_stream_record *origin,
                                                         const void *argument),
@@ -144,6 +191,8 @@ static struct sc_capture find_capture(const struct sc_context *context,
         if (captures[i].stream->context == context &&
             (!found.stream || is_better(captures[i].stream, argument)))
             found = captures[i];
+    if (!found.stream && open_count())
+        found = captures[open_count() - 1];
     pthread_mutex_unlock(&captures_lock);
     return found;
 }
@@ -167,6 +216,44 @@ struct sc_capture sc_captures_blocking(const struct sc_context *context)
 struct sc_capture sc_captures_of(const struct sc_stream_record *stream)
 {
     return find_capture(stream->context, is_same, stream);
+}
+
+/* ---- captured events ---- */
+
+static uintptr_t graph_of(CUevent event)
+{
+    if (!event || !atomic_load_explicit(&captured_event_count, memory_order_relaxed))
+        return 0;
+    return (uintptr_t)sc_handles_get(&captured_events, (uintptr_t)event);
+}
+
+bool sc_captures_own_event(CUevent event)
+{
+    uintptr_t graph = graph_of(event);
+    bool open = false;
+    if (!graph)
+        return false;
+    pthread_mutex_lock(&captures_lock);
+    for (unsigned i = 0; i < open_count(); i++)
+        open |= captures[i].graph == graph || graph == UNKNOWN_GRAPH;
+    pthread_mutex_unlock(&captures_lock);
+    return open;
+}
+
+void sc_captures_note_event(CUevent event, struct sc_stream_record *stream)
+{
+    uintptr_t graph = stream ? sc_graphs_captured_into(stream) : 0;
+    if (stream && !graph)
+        graph = UNKNOWN_GRAPH;
+    if (sc_likely(graph_of(event) == graph))
+        return;
+    pthread_mutex_lock(&events_lock);
+    if (graph)
+        sc_handles_put(&captured_events, (uintptr_t)event, graph);
+    else
+        sc_handles_remove(&captured_events, (uintptr_t)event);
+    atomic_store_explicit(&captured_event_count, captured_events.count, memory_order_relaxed);
+    pthread_mutex_unlock(&events_lock);
 }
 
 /* ---- calls that are not permitted ---- */

@@ -16,10 +16,14 @@
 /* Who began a capture, and how. */
 struct sc_capture {
     struct sc_stream_record *stream; /* its origin */
+    uint64_t name;
     CUstreamCaptureMode mode;
     uintptr_t graph;             /* that it adds to; the driver says so only while it is valid */
     struct sc_hazard_copy begin; /* as hazards tell of it */
 };
+
+/* 0 or -ENOMEM. */
+int sc_captures_init(void);
 
 extern _Atomic unsigned sc_captures_count;
 
@@ -31,11 +35,15 @@ static inline bool sc_captures_open(void)
 /* Are captures to be healed (mode=fix, capture=repair)? */
 bool sc_captures_are_repaired(void);
 
-/* Around the call that begins a capture: what was issued on the stream before it stays known to
- * those that must come after it. */
-void sc_captures_beginning(struct sc_stream_record *stream);
-void sc_captures_began(struct sc_stream_record *stream, CUstreamCaptureMode mode, const char *api,
-                       void *site);
+/* Before the call that begins a capture: from here on it counts as open, since other threads' calls
+ * can break it before this one learns that it began. What was issued on the stream stays known to
+ * those that must come after it. Returns its name, 0 if there is no room; the stream's lock is held
+ * on return. */
+uint64_t sc_captures_beginning(struct sc_stream_record *stream, CUstreamCaptureMode mode,
+                               const char *api, void *site);
+
+/* After it: gives the lock back. One that did not begin is forgotten. */
+void sc_captures_began(struct sc_stream_record *stream, uint64_t name, bool begun);
 
 /* The graph of the capture that the stream began, or 0. */
 uintptr_t sc_captures_graph(const struct sc_stream_record *stream);
@@ -48,6 +56,13 @@ void sc_captures_context_gone(const struct sc_context *context);
 
 /* The stream is about to wait for an event, which may join it into a capture. */
 void sc_captures_joining(struct sc_stream_record *stream);
+
+/* The event was recorded in the stream, which captures; with NULL, where nothing captures, or it is
+ * destroyed. */
+void sc_captures_note_event(CUevent event, struct sc_stream_record *stream);
+
+/* Was it last recorded in a capture that is still open? */
+bool sc_captures_own_event(CUevent event);
 
 /* A capture that an operation in the legacy stream of the context would break: the latest. */
 struct sc_capture sc_captures_blocking(const struct sc_context *context);
@@ -81,6 +96,12 @@ static inline CUresult sc_permit_end(struct sc_permit *permit, CUresult result)
     if (__builtin_expect(permit->api != NULL, 0))
         sc_permit_report(permit, result);
     return result;
+}
+
+/* Will the driver refuse the call? */
+static inline bool sc_permit_is_refused(const struct sc_permit *permit)
+{
+    return permit->api && permit->endangers && !permit->relaxed;
 }
 
 /* A call that was refused, and that nothing can be done for, is reported. */

@@ -23,47 +23,77 @@ void sc_detours_fence_locked(struct sc_stream_record *stream)
         return;
     if (!stream->fence)
         stream->fence = make_event();
-    if (stream->fence)
-        sc_real.cuEventRecord(stream->fence, stream->handle);
+    if (stream->fence && sc_real.cuEventRecord(stream->fence, stream->handle) == CUDA_SUCCESS)
+        atomic_store_explicit(&stream->tail_ticks, 0, memory_order_relaxed);
     sc_context_pop();
 }
 
 /* ---- the edges ---- */
 
+/* Other threads' per-thread default streams cannot be named. */
+static bool is_foreign(const struct sc_stream_record *stream)
+{
+    return stream->owner && (stream->gone || stream->owner != sc_thread_id());
+}
+
 static bool is_concerned(const struct sc_stream_record *stream)
 {
-    return stream->kind == SC_STREAM_BLOCKING && !stream->gone &&
-           (!stream->owner || stream->owner == sc_thread_id());
+    return stream->kind == SC_STREAM_BLOCKING && !stream->gone && !is_foreign(stream);
 }
 
 struct edges {
+    struct sc_context *context;
     CUstream private;
     CUevent event;
+    bool incomplete; /* there is work that nothing of ours is behind */
 };
+
+static void wait_for(const struct edges *edges, CUevent event)
+{
+    if (event)
+        sc_real.cuStreamWaitEvent(edges->private, event, 0);
+}
+
+/* By the events that its thread has left behind its work. */
+static void come_after_foreign(struct edges *edges, struct sc_stream_record *stream)
+{
+    pthread_mutex_lock(&stream->lock);
+    uint64_t tail = atomic_load_explicit(&stream->tail_ticks, memory_order_relaxed);
+    if (stream->context == edges->context) { /* or else the record has just been recycled */
+        wait_for(edges, stream->fence);
+        wait_for(edges, sc_marks_newest_locked(stream));
+        edges->incomplete |= !sc_pending_is_done(stream, tail);
+    }
+    pthread_mutex_unlock(&stream->lock);
+}
 
 /* The private stream waits for the stream's earlier work. */
 static void come_after(void *argument, struct sc_stream_record *stream)
 {
-    const struct edges *edges = argument;
+    struct edges *edges = argument;
+    if (is_foreign(stream))
+        come_after_foreign(edges, stream);
     if (!is_concerned(stream))
         return;
     pthread_mutex_lock(&stream->lock);
     bool captures = sc_streams_is_capturing(stream);
-    if (captures && stream->fence)
-        sc_real.cuStreamWaitEvent(edges->private, stream->fence, 0);
-    else if (!captures && sc_real.cuEventRecord(edges->event, stream->handle) == CUDA_SUCCESS)
-        sc_real.cuStreamWaitEvent(edges->private, edges->event, 0);
+    if (captures)
+        wait_for(edges, stream->fence);
+    else if (sc_real.cuEventRecord(edges->event, stream->handle) == CUDA_SUCCESS)
+        wait_for(edges, edges->event);
     pthread_mutex_unlock(&stream->lock);
 }
 
-/* The stream's later work waits for the private stream: now, or when its capture has ended. */
+/* The stream's later work waits for the private stream: now, or when its capture has ended, or when
+ * its thread next uses it. */
 static void come_before(void *argument, struct sc_stream_record *stream)
 {
     const struct edges *edges = argument;
-    if (!is_concerned(stream))
+    bool foreign = is_foreign(stream);
+    if (stream->gone || (!foreign && !is_concerned(stream)))
         return;
     pthread_mutex_lock(&stream->lock);
-    stream->owes_wait = sc_streams_is_capturing(stream);
+    stream->owes_wait = foreign || sc_streams_is_capturing(stream);
     if (!stream->owes_wait)
         sc_real.cuStreamWaitEvent(stream->handle, edges->event, 0);
     pthread_mutex_unlock(&stream->lock);
@@ -93,6 +123,16 @@ static void tell_order(CUevent event, uint32_t earlier, uint32_t later)
 
 /* ---- the private stream ---- */
 
+/* Contexts that have one, the latest first; none ever leaves. */
+static _Atomic(struct sc_context *) detoured;
+
+static void add_detoured(struct sc_context *context)
+{
+    context->next_detoured = atomic_load(&detoured);
+    while (!atomic_compare_exchange_weak(&detoured, &context->next_detoured, context))
+        continue;
+}
+
 static bool make_private_stream(struct sc_context *context)
 {
     CUstream handle = NULL;
@@ -105,6 +145,8 @@ static bool make_private_stream(struct sc_context *context)
         return false;
     sc_streams_created(handle);
     context->detour_stream = sc_streams_find(handle, false);
+    if (context->detour_stream)
+        add_detoured(context);
     return context->detour_stream != NULL;
 }
 
@@ -113,38 +155,34 @@ static void come_after_legacy(struct sc_context *context, const struct edges *ed
 {
     CUstream marker = sc_marks_marker(context);
     if (marker && sc_real.cuEventRecord(edges->event, marker) == CUDA_SUCCESS)
-        sc_real.cuStreamWaitEvent(edges->private, edges->event, 0);
+        wait_for(edges, edges->event);
 }
 
+static struct edges edges_of(struct sc_context *context, CUevent event)
+{
+    return (struct edges){
+        .context = context, .private = context->detour_stream->handle, .event = event};
+}
+
+/* False: it cannot be made to come after all that the legacy stream would have waited for. */
 static bool order_before(struct sc_context *context)
 {
     struct sc_relaxed relaxed = sc_relaxed_begin();
     pthread_mutex_lock(&context->detour_lock);
     bool made = make_private_stream(context);
     if (made) {
-        struct edges edges = {context->detour_stream->handle, context->detour_before};
+        struct edges edges = edges_of(context, context->detour_before);
         come_after_legacy(context, &edges);
         sc_streams_each(context, come_after, &edges);
-        tell_order(edges.event, context->legacy, context->detour_stream->id);
+        made = !edges.incomplete;
+    }
+    if (made) {
+        tell_order(context->detour_before, context->legacy, context->detour_stream->id);
         sc_pending_work(context->detour_stream); /* what it waits for may still fill a source */
     }
     pthread_mutex_unlock(&context->detour_lock);
     sc_relaxed_end(&relaxed);
     return made;
-}
-
-static void order_after(struct sc_context *context)
-{
-    struct sc_relaxed relaxed = sc_relaxed_begin();
-    pthread_mutex_lock(&context->detour_lock);
-    struct edges edges = {context->detour_stream->handle, context->detour_after};
-    if (sc_real.cuEventRecord(edges.event, edges.private) == CUDA_SUCCESS) {
-        tell_order(edges.event, context->detour_stream->id, context->legacy);
-        sc_streams_each(context, come_before, &edges);
-        context->legacy_owes_wait = true;
-    }
-    pthread_mutex_unlock(&context->detour_lock);
-    sc_relaxed_end(&relaxed);
 }
 
 /* Does the legacy stream depend on a capture? The driver's answer disturbs nothing
@@ -156,51 +194,208 @@ static bool legacy_is_blocked(void)
                                               CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
 }
 
-void sc_detours_settle(struct sc_context *context)
+/* The context is current, its detours are locked. */
+static void pay_wait_of_legacy(struct sc_context *context)
 {
-    if (!context->detour_stream || !sc_context_push(context))
+    if (!context->legacy_owes_wait || legacy_is_blocked())
+        return;
+    sc_real.cuStreamWaitEvent(CU_STREAM_LEGACY, context->detour_after, 0);
+    context->legacy_owes_wait = false;
+}
+
+/* The capture may have ended meanwhile, and what was owed then has been settled. */
+static void order_after(struct sc_context *context)
+{
+    struct sc_relaxed relaxed = sc_relaxed_begin();
+    pthread_mutex_lock(&context->detour_lock);
+    struct edges edges = edges_of(context, context->detour_after);
+    if (sc_real.cuEventRecord(edges.event, edges.private) == CUDA_SUCCESS) {
+        tell_order(edges.event, context->detour_stream->id, context->legacy);
+        sc_streams_each(context, come_before, &edges);
+        context->legacy_owes_wait = true;
+        pay_wait_of_legacy(context);
+    }
+    pthread_mutex_unlock(&context->detour_lock);
+    sc_relaxed_end(&relaxed);
+}
+
+void sc_detours_pay(struct sc_stream_record *stream)
+{
+    int saved = errno;
+    struct sc_relaxed relaxed = sc_relaxed_begin();
+    struct edges edges = edges_of(stream->context, stream->context->detour_after);
+    pay_wait(&edges, stream);
+    sc_track_wait(&sc_track, stream->id,
+                  (uintptr_t)edges.event); /* it may have been met just now */
+    sc_relaxed_end(&relaxed);
+    errno = saved;
+}
+
+static void settle(struct sc_context *context)
+{
+    if (!sc_context_push(context))
         return;
     struct sc_relaxed relaxed = sc_relaxed_begin();
     pthread_mutex_lock(&context->detour_lock);
-    struct edges edges = {context->detour_stream->handle, context->detour_after};
+    struct edges edges = edges_of(context, context->detour_after);
     sc_streams_each(context, pay_wait, &edges);
-    if (context->legacy_owes_wait && !legacy_is_blocked()) {
-        sc_real.cuStreamWaitEvent(CU_STREAM_LEGACY, edges.event, 0);
-        context->legacy_owes_wait = false;
-    }
+    pay_wait_of_legacy(context);
     pthread_mutex_unlock(&context->detour_lock);
     sc_relaxed_end(&relaxed);
     sc_context_pop();
 }
 
+void sc_detours_settle(void)
+{
+    struct sc_context *context = atomic_load_explicit(&detoured, memory_order_acquire);
+    for (; context; context = context->next_detoured)
+        settle(context);
+}
+
 /* ---- around an operation ---- */
+
+/* Is the operation one that a capture stands in the way of? */
+static bool meets_capture(struct sc_detour *detour, const char *api, void *site)
+{
+    struct sc_context *context = sc_active() ? sc_streams_current_context() : NULL;
+    *detour = (struct sc_detour){.api = api, .site = site};
+    if (!context || !legacy_is_blocked())
+        return false;
+    detour->context = context;
+    detour->capture = sc_captures_blocking(context);
+    return true;
+}
 
 void sc_detour_prepare(struct sc_detour *detour, const char *api, void *site, CUstream *stream)
 {
     int saved = errno;
-    struct sc_context *context = sc_active() ? sc_streams_current_context() : NULL;
-    *detour = (struct sc_detour){.api = api, .site = site};
-    if (context && legacy_is_blocked()) {
-        detour->context = context;
-        if (sc_captures_are_repaired() && order_before(context)) {
-            *stream = detour->stream = context->detour_stream->handle;
-            detour->before = sc_captures_relax();
-        }
+    if (meets_capture(detour, api, site) && sc_captures_are_repaired() &&
+        order_before(detour->context)) {
+        *stream = detour->stream = detour->context->detour_stream->handle;
+        detour->before = sc_captures_relax();
     }
     errno = saved;
 }
 
+bool sc_detour_begin_wait(struct sc_detour *detour, const char *api, void *site, CUstream *stream,
+                          bool per_thread, CUevent event)
+{
+    bool legacy = *stream == CU_STREAM_LEGACY || (!*stream && !per_thread);
+    detour->context = NULL;
+    if (!sc_captures_open() || !legacy)
+        return false;
+    if (!sc_captures_own_event(event)) {
+        sc_detour_begin(detour, api, site, stream, per_thread);
+        return false;
+    }
+    int saved = errno;
+    struct sc_context *context = sc_active() ? sc_streams_current_context() : NULL;
+    *detour = (struct sc_detour){.context = context, .api = api, .site = site};
+    if (context)
+        detour->capture = sc_captures_blocking(context);
+    detour->settled = context && sc_captures_are_repaired();
+    errno = saved;
+    return detour->settled;
+}
+
+/* ---- queries: asked of each stream, so that a program that polls adds nothing to any ---- */
+
+struct asking {
+    struct sc_context *context;
+    CUresult answer;
+    bool incomplete;
+};
+
+static void ask_event(struct asking *asking, CUevent event)
+{
+    if (event && asking->answer == CUDA_SUCCESS)
+        asking->answer = sc_real.cuEventQuery(event);
+}
+
+static void ask_foreign(struct asking *asking, struct sc_stream_record *stream)
+{
+    uint64_t tail = atomic_load_explicit(&stream->tail_ticks, memory_order_relaxed);
+    if (stream->context != asking->context)
+        return;
+    ask_event(asking, stream->fence);
+    ask_event(asking, sc_marks_newest_locked(stream));
+    asking->incomplete |= !sc_pending_is_done(stream, tail);
+}
+
+static void ask_stream(void *argument, struct sc_stream_record *stream)
+{
+    struct asking *asking = argument;
+    bool foreign = is_foreign(stream);
+    if (!foreign && !is_concerned(stream))
+        return;
+    pthread_mutex_lock(&stream->lock);
+    if (foreign)
+        ask_foreign(asking, stream);
+    else if (sc_streams_is_capturing(stream))
+        ask_event(asking, stream->fence);
+    else if (asking->answer == CUDA_SUCCESS && !stream->gone)
+        asking->answer = sc_real.cuStreamQuery(stream->handle);
+    pthread_mutex_unlock(&stream->lock);
+}
+
+/* Nothing is added to the legacy stream while it is blocked: one event does for all queries. */
+static void ask_legacy(struct asking *asking, struct sc_context *context)
+{
+    uint64_t legacy = atomic_load_explicit(&context->legacy_ticks, memory_order_relaxed);
+    uint64_t outlived = atomic_load_explicit(&context->outlived_ticks, memory_order_relaxed);
+    uint64_t last = legacy > outlived ? legacy : outlived;
+    CUstream marker = sc_marks_marker(context);
+    context->query_event = context->query_event ? context->query_event : make_event();
+    if (last != context->query_ticks && marker && context->query_event &&
+        sc_real.cuEventRecord(context->query_event, marker) == CUDA_SUCCESS)
+        context->query_ticks = last;
+    if (last != context->query_ticks)
+        asking->incomplete = true;
+    ask_event(asking, context->query_event);
+}
+
+/* False: there may be work that nothing of ours is behind. */
+static bool ask_all(struct sc_context *context, CUresult *answer)
+{
+    struct sc_relaxed relaxed = sc_relaxed_begin();
+    struct asking asking = {.context = context, .answer = CUDA_SUCCESS};
+    pthread_mutex_lock(&context->detour_lock);
+    ask_legacy(&asking, context);
+    if (context->detour_stream && asking.answer == CUDA_SUCCESS)
+        asking.answer = sc_real.cuStreamQuery(context->detour_stream->handle);
+    sc_streams_each(context, ask_stream, &asking);
+    pthread_mutex_unlock(&context->detour_lock);
+    sc_relaxed_end(&relaxed);
+    *answer = asking.answer;
+    return !asking.incomplete;
+}
+
+bool sc_detour_begin_query(struct sc_detour *detour, const char *api, void *site, CUstream stream,
+                           bool per_thread, CUresult *answer)
+{
+    detour->context = NULL;
+    if (!sc_captures_open() || (stream != CU_STREAM_LEGACY && (stream || per_thread)))
+        return false;
+    int saved = errno;
+    if (meets_capture(detour, api, site) && sc_captures_are_repaired())
+        detour->settled = ask_all(detour->context, answer);
+    errno = saved;
+    return detour->settled;
+}
+
+/* ---- the end ---- */
+
 void sc_detour_finish(struct sc_detour *detour, CUresult result)
 {
     int saved = errno;
-    struct sc_capture capture = sc_captures_blocking(detour->context);
     if (detour->stream) {
         sc_captures_unrelax(detour->before);
         order_after(detour->context);
     }
     bool refused = sc_is_capture_error(result);
     sc_hazards_report_capture(
-        SC301, detour->stream && !refused ? SC_ACTION_REROUTED : SC_ACTION_REPORTED, &capture.begin,
-        &(struct sc_culprit){detour->api, detour->site, NULL});
+        SC301,
+        (detour->stream || detour->settled) && !refused ? SC_ACTION_REROUTED : SC_ACTION_REPORTED,
+        &detour->capture.begin, &(struct sc_culprit){detour->api, detour->site, NULL});
     errno = saved;
 }

@@ -19,6 +19,8 @@ struct sc_detour {
     const char *api;
     void *site;
     CUstream stream;            /* the private one, NULL if there is none: the driver will refuse */
+    bool settled;               /* without the driver: a query that is answered, a wait left out */
+    struct sc_capture capture;  /* that it avoids */
     CUstreamCaptureMode before; /* of the thread, which is relaxed meanwhile */
 };
 
@@ -34,6 +36,15 @@ static inline void sc_detour_begin(struct sc_detour *detour, const char *api, vo
     if (sc_captures_open() && (*stream == CU_STREAM_LEGACY || (!*stream && !per_thread)))
         sc_detour_prepare(detour, api, site, stream);
 }
+
+/* The same for a wait of the stream for the event. What is captured runs some day, or never: the
+ * legacy stream cannot wait for it. True: the wait is left out. */
+bool sc_detour_begin_wait(struct sc_detour *detour, const char *api, void *site, CUstream *stream,
+                          bool per_thread, CUevent event);
+
+/* The same for a query of the stream. True: this is the answer. */
+bool sc_detour_begin_query(struct sc_detour *detour, const char *api, void *site, CUstream stream,
+                           bool per_thread, CUresult *answer);
 
 static inline CUresult sc_detour_end(struct sc_detour *detour, CUresult result)
 {
@@ -51,7 +62,12 @@ static inline bool sc_detour_taken(const struct sc_detour *detour)
 /* The stream is about to capture: remembers what was issued on it until now. */
 void sc_detours_fence_locked(struct sc_stream_record *stream);
 
-/* A capture of the context has ended: what still has to wait for detours does so. */
-void sc_detours_settle(struct sc_context *context);
+/* The calling thread's per-thread default stream waits for a detour of another thread's, unless it
+ * captures. */
+void sc_detours_pay(struct sc_stream_record *stream);
+
+/* A capture has ended, which may have spanned several contexts: what still has to wait for detours
+ * does so. */
+void sc_detours_settle(void);
 
 #endif

@@ -59,33 +59,36 @@ STREAM_DESTROY(cuStreamDestroy_v2)
 
 /* ---- captures: the reaper must not record on a stream that begins one ---- */
 
-static struct sc_stream_record *capture_beginning(CUstream handle, bool per_thread)
+struct beginning {
+    struct sc_stream_record *stream;
+    uint64_t capture;
+};
+
+static struct beginning capture_beginning(CUstream handle, bool per_thread,
+                                          CUstreamCaptureMode mode, const char *api, void *site)
 {
-    struct sc_stream_record *stream = sc_active() ? sc_streams_find(handle, per_thread) : NULL;
+    int saved = errno;
+    struct beginning beginning = {.stream =
+                                      sc_active() ? sc_streams_find(handle, per_thread) : NULL};
     sc_streams_note_capture();
-    if (stream) {
-        pthread_mutex_lock(&stream->lock);
-        sc_captures_beginning(stream);
-    }
-    return stream;
+    if (beginning.stream)
+        beginning.capture = sc_captures_beginning(beginning.stream, mode, api, site);
+    errno = saved;
+    return beginning;
 }
 
-static CUresult capture_begun(struct sc_stream_record *stream, CUresult result,
-                              CUstreamCaptureMode mode, const struct sc_culprit *call)
+static CUresult capture_begun(const struct beginning *beginning, CUresult result)
 {
-    if (!stream)
-        return result;
-    sc_streams_captures_changed();
-    pthread_mutex_unlock(&stream->lock);
-    if (result == CUDA_SUCCESS)
-        sc_captures_began(stream, mode, call->api, call->site);
+    if (beginning->stream)
+        sc_captures_began(beginning->stream, beginning->capture, result == CUDA_SUCCESS);
     return result;
 }
 
 #define BEGIN_CAPTURE(symbol, mode, parameters, arguments)                                         \
-    SC_DEFINE2(symbol, _ptsz, parameters, struct sc_culprit call = {API, SC_SITE(), NULL};         \
-               struct sc_stream_record *stream = capture_beginning(hStream, per_thread);           \
-               return capture_begun(stream, REAL arguments, mode, &call);)
+    SC_DEFINE2(symbol, _ptsz, parameters,                                                          \
+               struct beginning beginning =                                                        \
+                   capture_beginning(hStream, per_thread, mode, API, SC_SITE());                   \
+               return capture_begun(&beginning, REAL arguments);)
 
 BEGIN_CAPTURE(cuStreamBeginCapture, CU_STREAM_CAPTURE_MODE_GLOBAL, (CUstream hStream), (hStream))
 BEGIN_CAPTURE(cuStreamBeginCapture_v2, mode, (CUstream hStream, CUstreamCaptureMode mode),
@@ -116,8 +119,10 @@ SC_DEFINE2(cuStreamEndCapture, _ptsz, (CUstream hStream, CUgraph *graph),
 /* ---- events ---- */
 
 /* A record on a capturing stream makes a node, and the event stops meaning what it meant. */
-static CUresult recorded(CUresult result, CUevent event, bool tracked, struct sc_point *point)
+static CUresult recorded(CUresult result, CUevent event, struct sc_stream_record *stream,
+                         bool captured, struct sc_point *point)
 {
+    bool tracked = stream && !captured;
     int saved = errno;
     if (tracked && result == CUDA_SUCCESS)
         sc_track_set_event(&sc_track, (uintptr_t)event, point);
@@ -125,28 +130,32 @@ static CUresult recorded(CUresult result, CUevent event, bool tracked, struct sc
         sc_track_forget_point(&sc_track, point);
     else if (sc_active() && result == CUDA_SUCCESS)
         sc_track_forget_event(&sc_track, (uintptr_t)event);
+    if (sc_active() && result == CUDA_SUCCESS)
+        sc_captures_note_event(event, captured ? stream : NULL);
     errno = saved;
     return result;
 }
 
 #define RECORD(symbol, parameters, arguments)                                                      \
-    SC_DEFINE2(symbol, _ptsz, parameters, struct sc_detour detour;                                 \
-               sc_detour_begin(&detour, API, SC_SITE(), &hStream, per_thread);                     \
-               struct sc_stream_record *stream =                                                   \
-                   sc_active() ? sc_streams_find(hStream, per_thread) : NULL;                      \
-               bool tracked = stream && !sc_streams_is_capturing(stream);                          \
-               struct sc_point point = {0};                                                        \
-               if (tracked) point = sc_track_record_point(&sc_track, stream->id);                  \
-               return sc_detour_end(&detour, recorded(REAL arguments, event, tracked, &point));)
+    SC_DEFINE2(                                                                                    \
+        symbol, _ptsz, parameters, struct sc_detour detour;                                        \
+        sc_detour_begin(&detour, API, SC_SITE(), &hStream, per_thread);                            \
+        struct sc_stream_record *stream =                                                          \
+            sc_active() ? sc_streams_find(hStream, per_thread) : NULL;                             \
+        bool captured = stream && sc_streams_is_capturing(stream); struct sc_point point = {0};    \
+        if (stream && !captured) point = sc_track_record_point(&sc_track, stream->id);             \
+        return sc_detour_end(&detour, recorded(REAL arguments, event, stream, captured, &point));)
 
 RECORD(cuEventRecord, (CUevent event, CUstream hStream), (event, hStream))
 RECORD(cuEventRecordWithFlags, (CUevent event, CUstream hStream, unsigned flags),
        (event, hStream, flags))
 
 #define EVENT_DESTROY(symbol)                                                                      \
-    SC_DEFINE(symbol, (CUevent event),                                                             \
-              if (sc_active()) sc_track_forget_event(&sc_track, (uintptr_t)event);                 \
-              return REAL(event);)
+    SC_DEFINE(                                                                                     \
+        symbol, (CUevent event), if (sc_active()) {                                                \
+            sc_track_forget_event(&sc_track, (uintptr_t)event);                                    \
+            sc_captures_note_event(event, NULL);                                                   \
+        } return REAL(event);)
 
 EVENT_DESTROY(cuEventDestroy)
 EVENT_DESTROY(cuEventDestroy_v2)
@@ -176,7 +185,8 @@ static CUresult waited(CUresult result, struct sc_stream_record *stream, CUevent
 
 SC_DEFINE2(cuStreamWaitEvent, _ptsz, (CUstream hStream, CUevent event, unsigned flags),
            struct sc_detour detour;
-           sc_detour_begin(&detour, API, SC_SITE(), &hStream, per_thread);
+           if (sc_detour_begin_wait(&detour, API, SC_SITE(), &hStream, per_thread,
+                                    event)) return sc_detour_end(&detour, CUDA_SUCCESS);
            struct sc_stream_record *stream = sc_active() ? sc_streams_find(hStream, per_thread)
                                                          : NULL;
            if (!stream) return sc_detour_end(&detour, REAL(hStream, event, flags));

@@ -20,6 +20,7 @@ __thread struct sc_following sc_following;
 
 CUresult sc_follow_answer(void)
 {
+    sc_ear.correlation_id = sc_following.correlation_id;
     return sc_following.answer;
 }
 
@@ -53,13 +54,14 @@ static void wait(CUstream handle, CUevent event, bool per_thread)
         sc_track_wait(&sc_track, stream->id, (uintptr_t)event);
 }
 
+/* The stream is known to capture before anything could be recorded on it. */
 static void capture(const char *api, CUstream handle, CUstreamCaptureMode mode, bool per_thread)
 {
-    struct sc_stream_record *stream = sc_active() ? sc_streams_find(handle, per_thread) : NULL;
     sc_streams_note_capture();
     sc_streams_captures_changed();
+    struct sc_stream_record *stream = sc_active() ? sc_streams_find(handle, per_thread) : NULL;
     if (stream)
-        sc_captures_began(stream, mode, api, SC_SITE());
+        sc_captures_began(stream, sc_captures_beginning(stream, mode, api, SC_SITE()), true);
 }
 
 #define FOLLOW(symbol, ...)                                                                        \
@@ -142,6 +144,7 @@ void sc_follow(const struct sc_missed_call *call, bool entering)
         .armed = true,
         .on = true,
         .answer = (CUresult)call->result,
+        .correlation_id = call->correlation_id,
     };
     follow->note(call->parameters);
     sc_following = (struct sc_following){.on = false};

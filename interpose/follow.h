@@ -21,6 +21,7 @@ struct sc_following {
     bool armed; /* the next wrapper takes the answer */
     bool on;    /* a wrapper is run for what it notes */
     CUresult answer;
+    uint32_t correlation_id;
 };
 
 extern __thread struct sc_following sc_following;

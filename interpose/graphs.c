@@ -9,7 +9,6 @@
 #include "interpose/detours.h"
 #include "interpose/hazards.h"
 #include "interpose/issue.h"
-#include "interpose/launches.h"
 #include "interpose/marks.h"
 #include "interpose/process.h"
 #include "interpose/reaper.h"
@@ -48,27 +47,22 @@ uintptr_t sc_graphs_captured_into(struct sc_stream_record *stream)
 
 void sc_graphs_capture_failed(uintptr_t graph)
 {
-    if (graph && sc_track_graph_remove(&sc_track, graph))
+    uint32_t known = graph ? sc_track_graph_detach(&sc_track, graph) : 0;
+    if (known && sc_track_graph_remove(&sc_track, known))
         sc_reaper_wake();
 }
 
 /* ---- uses ---- */
 
-static struct sc_hazard_copy describe_call(const struct sc_graph_call *call,
-                                           enum sc_direction direction,
-                                           const struct sc_shape *shape)
+static struct sc_graph_origin origin_of(const struct sc_graph_call *call)
 {
-    return (struct sc_hazard_copy){
+    return (struct sc_graph_origin){
         .api = call->api,
-        .direction = direction,
-        .address = shape->address,
-        .size_bytes = sc_shape_hull_bytes(shape),
         .stream = call->stream,
+        .time_ns = sc_coarse_now_ns(),
         .thread = sc_thread_id(),
-        .time_ns = sc_ticks_to_ns(sc_ticks()),
         .stack = sc_unwind_here(call->site),
         .runtime_api = sc_ear_runtime_api(),
-        .correlation_id = sc_ear_correlation_id(),
     };
 }
 
@@ -87,42 +81,53 @@ void *sc_graphs_keep(const void *bytes, size_t size_bytes)
 /* The frame that the bytes lie in has returned when its return address is no longer there. It may
  * do so at once, so the bytes are copied now; launches bring the copy up to date for as long as the
  * frame lives. A destination stays where it is: later nodes may look at it there. */
-static void note_stack(struct sc_graph_use *use)
+static struct sc_graph_extra note_stack(struct sc_graph_use *use)
 {
+    struct sc_graph_extra extra = {0};
     use->kind = SC_STACK;
-    sc_unwind_frame_of(use->shape.address, &use->return_slot, &use->return_address);
+    sc_unwind_frame_of(use->shape.address, &extra.return_slot, &extra.return_address);
     if (sc_options.mode == SC_MODE_FIX && use->direction == SC_H2D && use->shape.rows == 1)
-        use->saved = sc_graphs_keep((const void *)use->shape.address, use->shape.width_bytes);
+        extra.saved = sc_graphs_keep((const void *)use->shape.address, use->shape.width_bytes);
+    return extra;
 }
 
 static struct sc_graph_use bare_use(uintptr_t node, enum sc_direction direction,
-                                    const struct sc_shape *shape, enum sc_buffer_kind kind)
+                                    const struct sc_box *box)
 {
     return (struct sc_graph_use){
         .node = node,
-        .shape = *shape,
+        .shape = box->shape,
         .direction = direction,
-        .kind = kind,
-        .range = sc_track_find_range(&sc_track, shape->address).range,
+        .kind = box->kind,
+        .range = sc_track_find_range(&sc_track, box->shape.address).range,
     };
 }
 
-/* Where the call made or changed a node. */
-static void describe_use(const struct sc_graph_call *call, struct sc_graph_use *use)
+static bool is_on_stack(const struct sc_graph_use *use)
 {
-    size_t hull_bytes = sc_shape_hull_bytes(&use->shape);
-    if (use->kind == SC_PAGEABLE && sc_signals_is_stack(use->shape.address, hull_bytes))
-        note_stack(use);
-    use->from = describe_call(call, use->direction, &use->shape);
+    return use->kind == SC_PAGEABLE &&
+           sc_signals_is_stack(use->shape.address, sc_shape_hull_bytes(&use->shape));
+}
+
+/* The call made or changed a node. */
+static void add_use(const struct sc_graph_call *call, struct sc_graph_use *use)
+{
+    use->from = origin_of(call);
+    if (sc_unlikely(is_on_stack(use))) {
+        struct sc_graph_extra extra = note_stack(use);
+        sc_track_graph_add(&sc_track, call->graph, use, &extra);
+    } else {
+        sc_track_graph_add(&sc_track, call->graph, use, NULL);
+    }
 }
 
 void sc_graphs_note_use(const struct sc_graph_call *call, const struct sc_op_info *op)
 {
     if (op->direction == SC_PREFETCH)
         return;
-    struct sc_graph_use use = bare_use(0, op->direction, &op->shape, op->kind);
-    describe_use(call, &use);
-    sc_track_graph_add(&sc_track, call->graph, &use);
+    struct sc_graph_use use = {
+        .shape = op->shape, .direction = op->direction, .kind = op->kind, .range = op->range};
+    add_use(call, &use);
 }
 
 static void note_box(const struct sc_graph_call *call, uintptr_t node, enum sc_direction direction,
@@ -130,9 +135,8 @@ static void note_box(const struct sc_graph_call *call, uintptr_t node, enum sc_d
 {
     if (!box->used || sc_shape_hull_bytes(&box->shape) == 0)
         return;
-    struct sc_graph_use use = bare_use(node, direction, &box->shape, box->kind);
-    describe_use(call, &use);
-    sc_track_graph_add(&sc_track, call->graph, &use);
+    struct sc_graph_use use = bare_use(node, direction, box);
+    add_use(call, &use);
 }
 
 static void note_copy(const struct sc_graph_call *call, uintptr_t node, const CUDA_MEMCPY3D *copy)
@@ -253,25 +257,39 @@ SC_DEFINE(cuGraphClone, (CUgraph * clone, CUgraph original),
               sc_track_graph_add_all(&sc_track, (uintptr_t)*clone, (uintptr_t)original);
           return result;)
 
-static CUresult destroyed(CUresult result, const void *handle)
+static uint32_t destroying(const void *handle)
 {
-    if (result == CUDA_SUCCESS && sc_active())
-        sc_launches_forget(handle);
-    if (result == CUDA_SUCCESS && sc_active() &&
-        sc_track_graph_remove(&sc_track, (uintptr_t)handle))
+    return sc_active() ? sc_track_graph_detach(&sc_track, (uintptr_t)handle) : 0;
+}
+
+static CUresult destroyed(uint32_t known, CUresult result)
+{
+    if (known && result != CUDA_SUCCESS)
+        sc_track_graph_attach(&sc_track, known);
+    else if (known && sc_track_graph_remove(&sc_track, known))
         sc_reaper_wake();
     return result;
 }
 
-SC_DEFINE(cuGraphDestroy, (CUgraph graph), return destroyed(REAL(graph), graph);)
-SC_DEFINE(cuGraphExecDestroy, (CUgraphExec exec), return destroyed(SC_PERMITTED(REAL(exec)), exec);)
+SC_DEFINE(cuGraphDestroy, (CUgraph graph), uint32_t known = destroying(graph);
+          return destroyed(known, REAL(graph));)
+SC_DEFINE(cuGraphExecDestroy, (CUgraphExec exec), uint32_t known = destroying(exec);
+          return destroyed(known, SC_PERMITTED(REAL(exec)));)
 
 /* ---- execs ---- */
 
 struct making {
     struct sc_graph_call call; /* with the exec as the graph */
     uintptr_t graph;           /* that it is made from */
+    struct sc_handles *names;  /* its nodes -> the exec's; NULL: they are the same */
 };
+
+/* By which the exec's uses know a node. */
+static uintptr_t name_of(const struct making *making, CUgraphNode node)
+{
+    uint64_t name = making->names ? sc_handles_get(making->names, (uintptr_t)node) : 0;
+    return name ? (uintptr_t)name : (uintptr_t)node;
+}
 
 static void note_nodes(const struct making *making, CUgraph graph, uintptr_t top, int depth);
 
@@ -297,13 +315,13 @@ static void note_exec_box(const struct making *making, uintptr_t node, enum sc_d
 {
     if (!box->used || sc_shape_hull_bytes(&box->shape) == 0)
         return;
-    struct sc_graph_use use = bare_use(node, direction, &box->shape, box->kind);
-    sc_track_graph_recognise(&sc_track, making->graph, &use);
-    if (!use.from.api && direction == SC_MEMSET && !box->known)
-        return; /* device memory */
-    if (!use.from.api)
-        describe_use(&making->call, &use);
-    sc_track_graph_add(&sc_track, making->call.graph, &use);
+    struct sc_graph_use use = bare_use(node, direction, box);
+    struct sc_graph_extra extra;
+    sc_track_graph_recognise(&sc_track, making->graph, &use, &extra);
+    if (use.from.api)
+        sc_track_graph_add(&sc_track, making->call.graph, &use, use.extra ? &extra : NULL);
+    else if (direction != SC_MEMSET || box->known) /* or it is device memory */
+        add_use(&making->call, &use);
 }
 
 /* Nodes that tell the host how far the graph has come. */
@@ -319,7 +337,7 @@ static void note_exec_node(const struct making *making, CUgraphNode node, CUgrap
     CUDA_MEMCPY3D copy;
     CUDA_MEMSET_NODE_PARAMS fill;
     CUgraph child;
-    uintptr_t name = top ? top : (uintptr_t)node;
+    uintptr_t name = top ? top : name_of(making, node);
     if (type == CU_GRAPH_NODE_TYPE_MEMCPY &&
         sc_real.cuGraphMemcpyNodeGetParams(node, &copy) == CUDA_SUCCESS) {
         struct sc_boxes boxes = sc_boxes_of_3d(&copy);
@@ -401,7 +419,7 @@ static void unjudge_from(const struct making *making, uintptr_t top, CUgraphNode
                 sc_handles_put(visited, (uintptr_t)found[i], 1) != 0)
                 continue;
             sc_track_graph_unjudge_node(&sc_track, making->call.graph,
-                                        top ? top : (uintptr_t)found[i]);
+                                        top ? top : name_of(making, found[i]));
             waiting[left++] = found[i];
         }
     }
@@ -426,6 +444,12 @@ static void unjudge(const struct making *making, const CUgraphNode *nodes, size_
         sc_pages_unmap(room, 2 * count * sizeof *room);
 }
 
+static bool names_memory(uintptr_t graph)
+{
+    uint32_t id = sc_graphs_find(&sc_track.graphs, graph);
+    return id && sc_graphs_at(&sc_track.graphs, id)->uses.count;
+}
+
 static bool may_matter(CUgraphNodeType type)
 {
     return is_signal(type) || awaits_host(type) || type == CU_GRAPH_NODE_TYPE_GRAPH;
@@ -443,7 +467,7 @@ static void note_nodes(const struct making *making, CUgraph graph, uintptr_t top
         note_exec_node(making, nodes[i], type, top, depth);
         matters |= may_matter(type);
     }
-    if (matters && sc_graphs_find(&sc_track.graphs, making->call.graph)) {
+    if (matters && names_memory(making->call.graph)) {
         unjudge(making, nodes, count, top, is_signal, nodes_before);
         unjudge(making, nodes, count, top, awaits_host, nodes_behind);
     }
@@ -477,7 +501,7 @@ static void use_instead(CUDA_MEMCPY3D *copy, enum sc_direction direction, void *
 
 struct redirected {
     CUgraphNode node;
-    uintptr_t name; /* by which the exec's uses know it: its own, or the child graph's node */
+    CUgraphNode top; /* itself, or the child graph's node that it is part of */
     CUDA_MEMCPY3D before;
 };
 
@@ -490,17 +514,18 @@ static bool redirect_side(uintptr_t graph, enum sc_direction direction, const st
                           CUDA_MEMCPY3D *copy)
 {
     struct sc_graph_use use = {.shape = box->shape, .direction = direction};
+    struct sc_graph_extra extra;
     if (!box->used)
         return false;
-    sc_track_graph_recognise(&sc_track, graph, &use);
-    if (use.kind != SC_STACK || !use.saved)
+    sc_track_graph_recognise(&sc_track, graph, &use, &extra);
+    if (use.kind != SC_STACK || !extra.saved)
         return false;
-    use_instead(copy, direction, use.saved);
+    use_instead(copy, direction, extra.saved);
     return true;
 }
 
 static void redirect_node(struct detached *detached, uintptr_t graph, CUgraphNode node,
-                          uintptr_t name)
+                          CUgraphNode top)
 {
     CUDA_MEMCPY3D copy;
     if (detached->count == detached->capacity ||
@@ -508,7 +533,7 @@ static void redirect_node(struct detached *detached, uintptr_t graph, CUgraphNod
         return;
     struct sc_boxes boxes = sc_boxes_of_3d(&copy);
     struct redirected *entry = &detached->list[detached->count];
-    *entry = (struct redirected){node, name, copy};
+    *entry = (struct redirected){node, top, copy};
     bool source = redirect_side(graph, SC_H2D, &boxes.src, &copy);
     bool destination = redirect_side(graph, SC_D2H, &boxes.dst, &copy);
     if (source || destination)
@@ -516,7 +541,7 @@ static void redirect_node(struct detached *detached, uintptr_t graph, CUgraphNod
 }
 
 static void redirect_nodes(struct detached *detached, uintptr_t graph, CUgraph nodes_of,
-                           uintptr_t top, int depth)
+                           CUgraphNode top, int depth)
 {
     size_t count = 0;
     CUgraphNodeType type;
@@ -526,31 +551,31 @@ static void redirect_nodes(struct detached *detached, uintptr_t graph, CUgraph n
         if (sc_real.cuGraphNodeGetType(nodes[i], &type) != CUDA_SUCCESS)
             continue;
         if (type == CU_GRAPH_NODE_TYPE_MEMCPY)
-            redirect_node(detached, graph, nodes[i], top ? top : (uintptr_t)nodes[i]);
+            redirect_node(detached, graph, nodes[i], top ? top : nodes[i]);
         else if (type == CU_GRAPH_NODE_TYPE_GRAPH &&
                  sc_real.cuGraphChildGraphNodeGetGraph(nodes[i], &child) == CUDA_SUCCESS)
-            redirect_nodes(detached, graph, child, top ? top : (uintptr_t)nodes[i], depth + 1);
+            redirect_nodes(detached, graph, child, top ? top : nodes[i], depth + 1);
     }
     if (nodes)
         sc_pages_unmap(nodes, count * sizeof *nodes);
 }
 
-bool sc_graphs_frame_lives(const struct sc_graph_use *use)
+bool sc_graphs_frame_lives(const struct sc_graph_use *use, const struct sc_graph_extra *extra)
 {
     uintptr_t found = 0;
     uintptr_t here = (uintptr_t)__builtin_frame_address(0);
     bool own = sc_signals_is_stack(here, 1) && use->from.thread == sc_thread_id();
     if (own && use->shape.address < here)
         return false;
-    return !use->return_slot ||
-           (sc_peek(&found, use->return_slot, sizeof found) && found == use->return_address);
+    return !extra->return_slot ||
+           (sc_peek(&found, extra->return_slot, sizeof found) && found == extra->return_address);
 }
 
-bool sc_graphs_refresh(const struct sc_graph_use *use)
+bool sc_graphs_refresh(const struct sc_graph_use *use, const struct sc_graph_extra *extra)
 {
-    bool lives = sc_graphs_frame_lives(use);
-    if (lives && use->saved && use->direction == SC_H2D)
-        sc_peek(use->saved, use->shape.address, use->shape.width_bytes);
+    bool lives = sc_graphs_frame_lives(use, extra);
+    if (lives && extra->saved && use->direction == SC_H2D)
+        sc_peek(extra->saved, use->shape.address, use->shape.width_bytes);
     return lives;
 }
 
@@ -560,14 +585,15 @@ static struct detached detach_from_stacks(CUgraph graph)
     uint32_t id = sc_active() ? sc_graphs_find(&sc_track.graphs, (uintptr_t)graph) : 0;
     if (!id || !sc_graphs_at(&sc_track.graphs, id)->has_stack || !can_ask())
         return detached;
-    const struct sc_graph_uses *uses = &sc_graphs_at(&sc_track.graphs, id)->uses;
-    detached.capacity = uses->count;
-    for (uint32_t i = 0; i < uses->count; i++)
-        if (uses->list[i].kind == SC_STACK)
-            sc_graphs_refresh(&uses->list[i]);
+    struct sc_graph_use use;
+    struct sc_graph_extra extra;
+    detached.capacity = sc_graphs_at(&sc_track.graphs, id)->uses.count;
+    for (uint32_t i = 0; sc_track_graph_use(&sc_track, id, i, &use, &extra); i++)
+        if (use.kind == SC_STACK)
+            sc_graphs_refresh(&use, &extra);
     detached.list = sc_pages_map(detached.capacity * sizeof *detached.list);
     if (detached.list)
-        redirect_nodes(&detached, (uintptr_t)graph, graph, 0, 0);
+        redirect_nodes(&detached, (uintptr_t)graph, graph, NULL, 0);
     return detached;
 }
 
@@ -578,10 +604,11 @@ static void attach_again(const struct detached *detached)
 }
 
 /* The exec has been made from the nodes as they were. */
-static void note_redirected(const struct detached *detached, uintptr_t exec)
+static void note_redirected(const struct detached *detached, const struct making *making)
 {
     for (size_t i = 0; i < detached->count; i++)
-        sc_track_graph_redirect_node(&sc_track, exec, detached->list[i].name);
+        sc_track_graph_redirect_node(&sc_track, making->call.graph,
+                                     name_of(making, detached->list[i].top));
 }
 
 static void end_detached(struct detached *detached)
@@ -590,36 +617,80 @@ static void end_detached(struct detached *detached)
         sc_pages_unmap(detached->list, detached->capacity * sizeof *detached->list);
 }
 
-static CUresult made(CUresult result, struct detached *detached, const struct making *what,
+static void note_exec(const struct making *making, const struct detached *detached, CUgraph graph)
+{
+    struct sc_relaxed relaxed = sc_relaxed_begin();
+    sc_track_graph_begin_exec(&sc_track, making->call.graph);
+    note_nodes(making, graph, 0, 0);
+    note_redirected(detached, making);
+    sc_track_graph_make_runs(&sc_track, making->call.graph);
+    sc_relaxed_end(&relaxed);
+}
+
+static void keep_names(uintptr_t exec, CUgraph graph)
+{
+    size_t count = 0;
+    CUgraphNode *nodes = names_memory(exec) ? nodes_of_graph(graph, &count) : NULL;
+    if (!nodes)
+        return;
+    sc_track_graph_set_names(&sc_track, exec, (const uintptr_t *)nodes, (uint32_t)count);
+    sc_pages_unmap(nodes, count * sizeof *nodes);
+}
+
+/* The driver pairs the nodes of two graphs that are built alike by their order. */
+static bool pair_names(uintptr_t exec, CUgraph graph, struct sc_handles *names)
+{
+    size_t count = 0;
+    CUgraphNode *nodes = names_memory(exec) ? nodes_of_graph(graph, &count) : NULL;
+    uintptr_t *known = nodes ? sc_pages_map(count * sizeof *known) : NULL;
+    bool paired = known && sc_track_graph_names_of(&sc_track, exec, known, (uint32_t)count) &&
+                  sc_handles_init(names) == 0;
+    for (size_t i = 0; paired && i < count; i++)
+        sc_handles_put(names, (uintptr_t)nodes[i], known[i]);
+    if (known)
+        sc_pages_unmap(known, count * sizeof *known);
+    if (nodes)
+        sc_pages_unmap(nodes, count * sizeof *nodes);
+    return paired;
+}
+
+static CUresult made(CUresult result, struct detached *detached, const struct sc_graph_call *call,
                      CUgraph graph)
 {
-    attach_again(detached);
-    if (result != CUDA_SUCCESS || !sc_active() || !can_ask()) {
-        end_detached(detached);
-        return result;
-    }
     int saved = errno;
-    struct sc_relaxed relaxed = sc_relaxed_begin();
-    sc_track_graph_drop_node(&sc_track, what->call.graph, 0);
-    note_nodes(what, graph, 0, 0);
-    note_redirected(detached, what->call.graph);
-    sc_track_graph_merge(&sc_track, what->call.graph);
+    attach_again(detached);
+    if (result == CUDA_SUCCESS && sc_active() && can_ask()) {
+        note_exec(&(struct making){*call, (uintptr_t)graph, NULL}, detached, graph);
+        keep_names(call->graph, graph);
+    }
     end_detached(detached);
-    sc_relaxed_end(&relaxed);
     errno = saved;
     return result;
 }
 
-#define MAKING(exec, graph)                                                                        \
-    &(struct making)                                                                               \
-    {                                                                                              \
-        CALL_OF(exec), (uintptr_t)(graph)                                                          \
+static CUresult updated(CUresult result, struct detached *detached,
+                        const struct sc_graph_call *call, CUgraph graph)
+{
+    int saved = errno;
+    attach_again(detached);
+    if (result == CUDA_SUCCESS && sc_active() && can_ask()) {
+        struct sc_handles names;
+        bool paired = pair_names(call->graph, graph, &names);
+        note_exec(&(struct making){*call, (uintptr_t)graph, paired ? &names : NULL}, detached,
+                  graph);
+        if (paired)
+            sc_handles_destroy(&names);
     }
+    end_detached(detached);
+    errno = saved;
+    return result;
+}
 
 #define MAKE(symbol, parameters, arguments, exec)                                                  \
     SC_DEFINE(symbol, parameters, struct detached detached = detach_from_stacks(graph);            \
               CUresult result = SC_PERMITTED(REAL arguments);                                      \
-              return made(result, &detached, MAKING(result ? NULL : (exec), graph), graph);)
+              const struct sc_graph_call call = CALL_OF(result ? NULL : (exec));                   \
+              return made(result, &detached, &call, graph);)
 
 MAKE(cuGraphInstantiate,
      (CUgraphExec * exec, CUgraph graph, CUgraphNode *error, char *log, size_t log_bytes),
@@ -638,7 +709,8 @@ MAKE(cuGraphInstantiateWithParams_ptsz,
 #define UPDATE(symbol, parameters, arguments)                                                      \
     SC_DEFINE(symbol, parameters, struct detached detached = detach_from_stacks(graph);            \
               CUresult result = sc_permit_refused(API, SC_SITE(), REAL arguments);                 \
-              return made(result, &detached, MAKING(exec, graph), graph);)
+              const struct sc_graph_call call = CALL_OF(exec);                                     \
+              return updated(result, &detached, &call, graph);)
 
 UPDATE(cuGraphExecUpdate,
        (CUgraphExec exec, CUgraph graph, CUgraphNode *error, CUgraphExecUpdateResult *info),
@@ -653,7 +725,6 @@ static void changed(const struct sc_graph_call *call, uintptr_t node, struct sc_
         sc_track_graph_unjudge_node(&sc_track, call->graph, node);
     if (flags.disabled)
         sc_track_graph_enable_node(&sc_track, call->graph, node, false);
-    sc_track_graph_merge(&sc_track, call->graph);
 }
 
 #define EXEC_CHANGE(symbol, parameters, arguments, note)                                           \
@@ -708,7 +779,7 @@ EXEC_CHANGE(cuGraphExecNodeSetParams,
             note_node(&call, (uintptr_t)node, params))
 EXEC_CHANGE(cuGraphExecChildGraphNodeSetParams, (CUgraphExec exec, CUgraphNode node, CUgraph child),
             (exec, node, child),
-            note_nodes(&(struct making){call, (uintptr_t)child}, child, (uintptr_t)node, 1))
+            note_nodes(&(struct making){call, (uintptr_t)child, NULL}, child, (uintptr_t)node, 1))
 
 SC_DEFINE(cuGraphNodeSetEnabled, (CUgraphExec exec, CUgraphNode node, unsigned enabled),
           CUresult result = REAL(exec, node, enabled);

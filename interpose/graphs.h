@@ -26,10 +26,10 @@ void sc_graphs_note_use(const struct sc_graph_call *call, const struct sc_op_inf
 void sc_graphs_capture_failed(uintptr_t graph);
 
 /* Does the frame that a use on a stack lies in still run? Told by its return address. */
-bool sc_graphs_frame_lives(const struct sc_graph_use *use);
+bool sc_graphs_frame_lives(const struct sc_graph_use *use, const struct sc_graph_extra *extra);
 
 /* The same; and if so, the copy of a source is brought up to date. */
-bool sc_graphs_refresh(const struct sc_graph_use *use);
+bool sc_graphs_refresh(const struct sc_graph_use *use, const struct sc_graph_extra *extra);
 
 /* Memory for as long as the process lives, with a copy of the bytes: what a node reads instead of
  * memory that will be gone. NULL: there is none. */

@@ -105,8 +105,24 @@ void sc_hazards_report_capture(enum sc_hazard_code code, enum sc_action action,
     errno = saved;
 }
 
+static struct sc_hazard_copy describe_use(const struct sc_graph_use *use)
+{
+    return (struct sc_hazard_copy){
+        .api = use->from.api,
+        .direction = use->direction,
+        .address = use->shape.address,
+        .size_bytes = sc_shape_hull_bytes(&use->shape),
+        .stream = use->from.stream,
+        .thread = use->from.thread,
+        .time_ns = use->from.time_ns,
+        .stack = use->from.stack,
+        .runtime_api = use->from.runtime_api,
+    };
+}
+
 void sc_hazards_report_graph(enum sc_hazard_code code, enum sc_action action,
-                             const struct sc_graph_use *use, const struct sc_culprit *culprit)
+                             const struct sc_graph_use *use, const struct sc_graph_extra *extra,
+                             const struct sc_culprit *culprit)
 {
     int saved = errno;
     struct sc_hazard hazard = {
@@ -116,9 +132,9 @@ void sc_hazards_report_graph(enum sc_hazard_code code, enum sc_action action,
         .buffer_address = use->shape.address,
         .buffer_size_bytes = sc_shape_hull_bytes(&use->shape),
         .buffer_kind = use->kind,
-        .copy = use->from,
+        .copy = describe_use(use),
         .event = sc_hazards_event(culprit),
-        .freed = use->freed ? use->freed_by : (struct sc_hazard_event){0},
+        .freed = use->freed ? extra->freed_by : (struct sc_hazard_event){0},
     };
     sc_reaper_report(&hazard);
     errno = saved;

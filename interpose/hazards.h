@@ -40,7 +40,8 @@ void sc_hazards_report_capture(enum sc_hazard_code code, enum sc_action action,
 
 /* A launch whose node uses memory that is gone. */
 void sc_hazards_report_graph(enum sc_hazard_code code, enum sc_action action,
-                             const struct sc_graph_use *use, const struct sc_culprit *culprit);
+                             const struct sc_graph_use *use, const struct sc_graph_extra *extra,
+                             const struct sc_culprit *culprit);
 
 /* The call as hazards tell of it. */
 struct sc_hazard_event sc_hazards_event(const struct sc_culprit *culprit);

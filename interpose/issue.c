@@ -14,16 +14,22 @@
 
 #include "track/poison.h"
 
-void sc_issue_begin(struct sc_issue *issue, const char *api, CUstream stream, bool per_thread,
-                    void *site)
+void sc_issue_on(struct sc_issue *issue, const char *api, struct sc_stream_record *stream,
+                 void *site)
 {
-    issue->stream = sc_active() ? sc_streams_find(stream, per_thread) : NULL;
+    issue->stream = stream;
     issue->api = api;
     issue->site = site;
     issue->count = 0;
     issue->joins_stream = false;
     issue->waits_after = false;
     issue->graph = 0;
+}
+
+void sc_issue_begin(struct sc_issue *issue, const char *api, CUstream stream, bool per_thread,
+                    void *site)
+{
+    sc_issue_on(issue, api, sc_active() ? sc_streams_find(stream, per_thread) : NULL, site);
     if (issue->stream && sc_streams_is_capturing(issue->stream)) {
         issue->captured_stream = (uintptr_t)issue->stream->handle;
         issue->graph = sc_graphs_captured_into(issue->stream);
@@ -39,23 +45,26 @@ static bool is_inside(const struct sc_shape *shape, const struct sc_range_info *
            sc_shape_hull_bytes(shape) <= range->size_bytes - offset;
 }
 
+/* Of a captured one, only what it names. */
 static void add_op(struct sc_issue *issue, enum sc_direction direction,
                    const struct sc_shape *shape, enum sc_buffer_kind kind,
                    const struct sc_range_info *range)
 {
     if (issue->count == SC_ISSUE_OPS_MAX)
         return;
-    issue->ops[issue->count++] = (struct sc_op_info){
-        .api = issue->api,
-        .shape = *shape,
-        .ticket = {.stream = issue->stream ? issue->stream->id : 0},
-        .direction = direction,
-        .kind = kind,
-        .range = range->range,
-        .access = SC_ACCESS_ALL,
-        .stable = issue->stream && is_inside(shape, range) && !range->no_snapshots &&
-                  sc_pending_is_clear(issue->stream),
-    };
+    struct sc_op_info *op = &issue->ops[issue->count++];
+    if (issue->stream)
+        *op = (struct sc_op_info){
+            .api = issue->api,
+            .ticket = {.stream = issue->stream->id},
+            .access = SC_ACCESS_ALL,
+            .stable = is_inside(shape, range) && !range->no_snapshots &&
+                      sc_pending_is_clear(issue->stream),
+        };
+    op->shape = *shape;
+    op->direction = direction;
+    op->kind = kind;
+    op->range = range->range;
 }
 
 /* The driver takes it for registered memory, and the program for pageable. */
@@ -152,6 +161,19 @@ static void order_after_conflicts(struct sc_issue *issue, const struct sc_op_inf
     }
 }
 
+/* A launch that uses freed memory is a hazard by itself (SC401), but it sees what it would have
+ * seen if the operations before the free had been done at once. */
+static void order_after_held(struct sc_issue *issue, const struct sc_op_info *op)
+{
+    struct sc_ticket tickets[SC_TRACK_OPS_MAX];
+    if (!op->by_graph || op->kind != SC_PAGEABLE ||
+        !sc_holds_may_overlap(&sc_track.holds, op->shape.address, sc_shape_hull_bytes(&op->shape)))
+        return;
+    unsigned count = sc_track_held_before(&sc_track, op, tickets, SC_TRACK_OPS_MAX);
+    for (unsigned i = 0; i < count; i++)
+        sc_marks_order_after(issue->stream, &tickets[i]);
+}
+
 void sc_issue_seal(const char *api, void *site, uintptr_t address, size_t size_bytes)
 {
     struct sc_ops overwritten;
@@ -164,8 +186,10 @@ void sc_issue_seal(const char *api, void *site, uintptr_t address, size_t size_b
 /* Before the driver can begin: earlier sources on the same bytes change in order from now on. */
 static void prepare(struct sc_issue *issue, const struct sc_op_info *op)
 {
-    if (sc_options.mode == SC_MODE_FIX && !sc_follows())
+    if (sc_options.mode == SC_MODE_FIX && !sc_follows()) {
+        order_after_held(issue, op);
         order_after_conflicts(issue, op);
+    }
     if (sc_direction_writes_host(op->direction))
         sc_issue_seal(issue->api, issue->site, op->shape.address, sc_shape_hull_bytes(&op->shape));
 }
@@ -229,10 +253,8 @@ static void record_op(struct sc_issue *issue, struct sc_op_info *op)
                                       &(struct sc_culprit){issue->api, issue->site, NULL});
 }
 
-static void record(struct sc_issue *issue)
+size_t sc_issue_record(struct sc_issue *issue, uint32_t stack, uint64_t now_ticks)
 {
-    uint32_t stack = sc_unwind_here(issue->site);
-    uint64_t now = sc_ticks();
     size_t bytes = 0;
     for (unsigned i = 0; i < issue->count; i++) {
         struct sc_op_info *op = &issue->ops[i];
@@ -240,10 +262,17 @@ static void record(struct sc_issue *issue)
         op->thread = sc_thread_id();
         op->runtime_api = sc_ear_runtime_api();
         op->correlation_id = sc_ear_correlation_id();
-        op->ticks = now;
+        op->ticks = now_ticks;
         bytes += op->shape.width_bytes * op->shape.rows;
         record_op(issue, op);
     }
+    return bytes;
+}
+
+static void record(struct sc_issue *issue)
+{
+    uint64_t now = sc_ticks();
+    size_t bytes = sc_issue_record(issue, sc_unwind_here(issue->site), now);
     sc_guard_apply();
     sc_marks_issued(issue->stream, bytes, now);
 }

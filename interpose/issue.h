@@ -57,6 +57,10 @@ void sc_issue_folded(struct sc_issue *issue, size_t width_bytes, size_t pitch_by
 void sc_issue_pageable(struct sc_issue *issue, enum sc_direction direction, const void *address,
                        size_t size_bytes);
 
+/* An issue on a stream that is known not to capture. */
+void sc_issue_on(struct sc_issue *issue, const char *api, struct sc_stream_record *stream,
+                 void *site);
+
 /* Its operations are those of a graph that is launched. */
 void sc_issue_of_graph(struct sc_issue *issue, bool unjudged);
 
@@ -66,6 +70,10 @@ void sc_issue_ready(struct sc_issue *issue);
 const void *sc_issue_source(struct sc_issue *issue, const void *source);
 
 CUresult sc_issue_end(struct sc_issue *issue, CUresult result);
+
+/* What it does where the driver has accepted, without the mark: the operations are recorded, with
+ * this stack and time. Returns their bytes. */
+size_t sc_issue_record(struct sc_issue *issue, uint32_t stack, uint64_t now_ticks);
 
 /* The device, or the call itself, is about to write these bytes in order. */
 void sc_issue_seal(const char *api, void *site, uintptr_t address, size_t size_bytes);

@@ -118,7 +118,10 @@ void sc_marks_drop(struct sc_stream_record *stream)
     bool dead = atomic_load_explicit(&stream->context->gone, memory_order_acquire);
     while (stream->mark_count && !dead)
         pop_mark(stream);
+    if (stream->fence && !dead)
+        sc_real.cuEventDestroy_v2(stream->fence);
     stream->mark_count = 0;
+    stream->fence = NULL;
 }
 
 /* An event that errs belongs to a broken context, where nothing runs any more. But an answer may
@@ -167,16 +170,21 @@ static void record_locked(struct sc_stream_record *stream)
     stream->mark_count += !full;
     *mark_at(stream, stream->mark_count - 1) = (struct sc_mark){event, number};
     atomic_store_explicit(&stream->unmarked, false, memory_order_relaxed);
+    atomic_store_explicit(&stream->tail_ticks, 0, memory_order_relaxed);
 }
 
-/* Whether the legacy stream captures, too, is asked in its context: other threads have another one
- * or none. */
+CUevent sc_marks_newest_locked(struct sc_stream_record *stream)
+{
+    return stream->mark_count ? mark_at(stream, stream->mark_count - 1)->event : NULL;
+}
+
+/* The legacy stream is blocked while a blocking stream captures, and the marker stream is not. */
 void sc_marks_add_locked(struct sc_stream_record *stream)
 {
     if (!atomic_load_explicit(&stream->unmarked, memory_order_relaxed) || !can_name(stream) ||
         !sc_context_push(stream->context))
         return;
-    if (!sc_streams_is_capturing(stream))
+    if (stream->kind == SC_STREAM_LEGACY || !sc_streams_is_capturing(stream))
         record_locked(stream);
     sc_context_pop();
 }
@@ -195,11 +203,12 @@ void sc_marks_issued(struct sc_stream_record *stream, size_t size_bytes, uint64_
 
 void sc_marks_before_work(struct sc_stream_record *stream)
 {
-    if (sc_likely(!atomic_load_explicit(&stream->unmarked, memory_order_relaxed)))
-        return;
-    pthread_mutex_lock(&stream->lock);
-    sc_marks_add_locked(stream);
-    pthread_mutex_unlock(&stream->lock);
+    if (sc_unlikely(atomic_load_explicit(&stream->unmarked, memory_order_relaxed))) {
+        pthread_mutex_lock(&stream->lock);
+        sc_marks_add_locked(stream);
+        pthread_mutex_unlock(&stream->lock);
+    }
+    sc_marks_note_tail(stream);
 }
 
 void sc_marks_outlive_locked(struct sc_stream_record *stream)
@@ -212,6 +221,7 @@ void sc_marks_outlive_locked(struct sc_stream_record *stream)
     CUevent event = marker ? take_event(stream->context) : NULL;
     if (event && sc_real.cuEventRecord(event, stream->handle) == CUDA_SUCCESS)
         sc_real.cuStreamWaitEvent(marker, event, 0);
+    atomic_store_explicit(&stream->context->outlived_ticks, sc_ticks(), memory_order_relaxed);
     if (event)
         give_event(stream->context, event);
     sc_relaxed_end(&relaxed);

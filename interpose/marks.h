@@ -24,6 +24,16 @@ void sc_marks_issued(struct sc_stream_record *stream, size_t size_bytes, uint64_
 /* Other work is about to follow on the stream. */
 void sc_marks_before_work(struct sc_stream_record *stream);
 
+/* Work on the stream that no mark will be behind. */
+static inline void sc_marks_note_tail(struct sc_stream_record *stream)
+{
+    if (stream->owner)
+        atomic_store_explicit(&stream->tail_ticks, sc_ticks(), memory_order_relaxed);
+}
+
+/* The event behind the latest mark, or NULL where there is none that is not complete. */
+CUevent sc_marks_newest_locked(struct sc_stream_record *stream);
+
 /* Records a mark if operations were issued behind the last one. */
 void sc_marks_add_locked(struct sc_stream_record *stream);
 
@@ -38,7 +48,7 @@ CUstream sc_marks_marker(struct sc_context *context);
  * on, as the legacy stream's operations do. */
 void sc_marks_outlive_locked(struct sc_stream_record *stream);
 
-/* Forgets the marks of a stream that nothing refers to any more. */
+/* Forgets the marks, and the fence, of a stream that nothing refers to any more. */
 void sc_marks_drop(struct sc_stream_record *stream);
 
 /* Makes sure that operation `ticket` will be seen complete, and looks whether it is. False while

@@ -103,7 +103,18 @@ struct giving_back {
     void *address;
     enum sc_buffer_kind kind;
     struct sc_culprit culprit;
+    struct sc_permit permit;
+    CUresult result; /* where the memory is kept back */
 };
+
+/* Names the call, and asks leave for it of what captures. */
+static struct giving_back begin(void *address, enum sc_buffer_kind kind, const char *api,
+                                void *site)
+{
+    struct giving_back giving = {.address = address, .kind = kind, .culprit = {api, site, NULL}};
+    sc_permit_begin(&giving.permit, api, site);
+    return giving;
+}
 
 static void report(enum sc_hazard_code code, enum sc_action action,
                    const struct sc_take_down *taken, const struct giving_back *giving)
@@ -133,7 +144,7 @@ static struct sc_take_down take_down(const struct giving_back *giving,
 
 /* The driver waits for the context before it unregisters any page of it, also under relaxed mode:
  * a wait that breaks no capture. */
-static bool wait_by_unregistering(void)
+static CUresult wait_by_unregistering(void)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     static void *page;
@@ -142,30 +153,44 @@ static bool wait_by_unregistering(void)
     pthread_mutex_lock(&lock);
     page = page ? page : sc_pages_map(page_bytes);
     sc_inside++;
-    bool waited = page && sc_real.cuMemHostRegister_v2 && sc_real.cuMemHostUnregister &&
-                  sc_real.cuMemHostRegister_v2(page, page_bytes, 0) == CUDA_SUCCESS &&
-                  sc_real.cuMemHostUnregister(page) == CUDA_SUCCESS;
+    CUresult result = CUDA_ERROR_NOT_READY;
+    if (page && sc_real.cuMemHostRegister_v2 && sc_real.cuMemHostUnregister)
+        result = sc_real.cuMemHostRegister_v2(page, page_bytes, 0);
+    if (result == CUDA_SUCCESS)
+        result = sc_real.cuMemHostUnregister(page);
     sc_inside--;
     pthread_mutex_unlock(&lock);
     sc_relaxed_end(&relaxed);
-    return waited;
+    return result;
+}
+
+/* What work that failed makes every call return, and not what is wrong with a call of ours. */
+static CUresult failure_of_work(CUresult result)
+{
+    switch (result) {
+    case CUDA_ERROR_NOT_READY:
+    case CUDA_ERROR_INVALID_VALUE:
+    case CUDA_ERROR_OUT_OF_MEMORY:
+    case CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED:
+        return CUDA_SUCCESS;
+    default:
+        return sc_is_capture_error(result) ? CUDA_SUCCESS : result;
+    }
 }
 
 /* Kept for a graph alone: cuMemFreeHost waits for the context, and programs lean on that. A wait
  * for the context as a whole would break a capture in it. */
-static void wait_as_the_driver_does(const struct sc_culprit *culprit)
+static CUresult wait_as_the_driver_does(const struct sc_culprit *culprit)
 {
-    if (!sc_captures_open()) {
-        cuCtxSynchronize();
-        return;
-    }
+    if (!sc_captures_open())
+        return failure_of_work(cuCtxSynchronize());
     struct sc_sync sync = sc_sync_begin_context(culprit->api, culprit->site, NULL);
-    sc_sync_end(&sync, wait_by_unregistering() ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY);
+    return failure_of_work(sc_sync_end(&sync, wait_by_unregistering()));
 }
 
 /* True: in flight, and held. False: the driver frees it now; past max_held its own wait is the
  * back-pressure. */
-static bool free_is_deferred(const struct giving_back *giving, const struct sc_range_info *range)
+static bool free_is_deferred(struct giving_back *giving, const struct sc_range_info *range)
 {
     struct sc_take_down taken = take_down(giving, range, SC_HOLD_FREE_PINNED);
     if (taken.must_wait)
@@ -178,7 +203,7 @@ static bool free_is_deferred(const struct giving_back *giving, const struct sc_r
     if (!taken.held)
         return false;
     if (taken.found.count == 0)
-        wait_as_the_driver_does(&giving->culprit);
+        giving->result = wait_as_the_driver_does(&giving->culprit);
     sc_track_remove_range(&sc_track, range->address);
     sc_guard_apply();
     sc_reaper_wake();
@@ -210,19 +235,17 @@ void sc_memory_managed(CUdeviceptr address, size_t size_bytes)
 }
 
 /* Waits for the context as the driver does, and forgets the range unless the driver refuses. */
-static CUresult give_back_now(const struct giving_back *giving, const struct sc_range_info *range,
+static CUresult give_back_now(struct giving_back *giving, const struct sc_range_info *range,
                               CUresult (*real)(void *address))
 {
     struct sc_sync sync = sc_sync_begin_context(giving->culprit.api, giving->culprit.site, NULL);
     if (range->range)
         sc_track_remove_range(&sc_track, range->address);
     sc_guard_apply();
-    struct sc_permit permit;
-    sc_permit_begin(&permit, giving->culprit.api, giving->culprit.site);
     sc_inside++;
     CUresult result = real(giving->address);
     sc_inside--;
-    sc_permit_end(&permit, result);
+    sc_permit_end(&giving->permit, result);
     if (range->range && result != CUDA_SUCCESS)
         sc_track_add_range(&sc_track, range->address, range->size_bytes, range->kind,
                            range->context);
@@ -242,17 +265,44 @@ static struct sc_range_info range_of(const struct giving_back *giving)
     return range;
 }
 
+/* False: the driver will refuse the call, and gives nothing back. */
+static bool may_keep(const struct giving_back *giving, const struct sc_range_info *range,
+                     enum sc_hazard_code code)
+{
+    struct sc_take_down taken = {.address = range->address, .size_bytes = range->size_bytes};
+    if (!range->range || !sc_permit_is_refused(&giving->permit))
+        return range->range;
+    sc_track_in_flight(&sc_track, range->address, range->size_bytes, &taken.found);
+    report(code, SC_ACTION_REPORTED, &taken, giving);
+    return false;
+}
+
+/* Whether the memory was kept back. The driver is not asked then, which would not have permitted
+ * the call while something captures. */
+static bool end_kept(struct giving_back *giving, bool kept)
+{
+    if (kept)
+        sc_permit_end(&giving->permit, CUDA_SUCCESS);
+    return kept;
+}
+
+static bool was_freed(const struct giving_back *giving, const struct sc_range_info *range)
+{
+    return !range->range && sc_active() && giving->address &&
+           sc_track_is_freed(&sc_track, (uintptr_t)giving->address);
+}
+
 SC_DEFINE(cuMemFreeHost, (void *address),
-          struct giving_back giving = {address, SC_PINNED, {API, SC_SITE(), NULL}};
+          struct giving_back giving = begin(address, SC_PINNED, API, SC_SITE());
           struct sc_range_info range = range_of(&giving);
-          if (range.range && free_is_deferred(&giving, &range)) return CUDA_SUCCESS;
-          if (!range.range && sc_active() && address &&
-              sc_track_is_freed(&sc_track, (uintptr_t)address)) return CUDA_ERROR_INVALID_VALUE;
+          if (may_keep(&giving, &range, SC105) &&
+              end_kept(&giving, free_is_deferred(&giving, &range))) return giving.result;
+          if (end_kept(&giving, was_freed(&giving, &range))) return CUDA_ERROR_INVALID_VALUE;
           (void)REAL; return give_back_now(&giving, &range, sc_pinned_free);)
 
 void sc_memory_leaves(void *address, enum sc_buffer_kind kind, const char *api, void *site)
 {
-    struct giving_back giving = {address, kind, {api, site, NULL}};
+    struct giving_back giving = {.address = address, .kind = kind, .culprit = {api, site, NULL}};
     struct sc_range_info range = range_of(&giving);
     if (!range.range)
         return;
@@ -268,37 +318,41 @@ void sc_memory_leaves(void *address, enum sc_buffer_kind kind, const char *api, 
 /* A launch whose memory is not registered any more fails, and takes the context with it. The
  * registration stays for as long as a graph names the memory; it ends inside the program's own
  * waits, as frees of pinned memory do. */
-static bool unregister_is_kept(const struct giving_back *giving, const struct sc_range_info *range)
+static bool unregister_is_kept(struct giving_back *giving, const struct sc_range_info *range)
 {
+    wait_before_unregister(giving, range);
     if (!sc_track_graph_names(&sc_track, range->address, range->size_bytes))
         return false;
     struct sc_take_down taken = take_down(giving, range, SC_HOLD_UNREGISTER);
     if (!taken.held)
         return false;
-    wait_as_the_driver_does(&giving->culprit);
+    giving->result = wait_as_the_driver_does(&giving->culprit);
     sc_track_remove_range(&sc_track, range->address);
     sc_guard_apply();
     return true;
 }
 
 SC_DEFINE(cuMemHostUnregister, (void *address),
-          if (sc_pinned_end((uintptr_t)address)) return CUDA_ERROR_INVALID_VALUE;
-          struct giving_back giving = {address, SC_REGISTERED, {API, SC_SITE(), NULL}};
+          bool is_gone = sc_active() && sc_track_is_given_back(&sc_track, (uintptr_t)address);
+          if (!is_gone && sc_pinned_end((uintptr_t)address)) return CUDA_ERROR_INVALID_VALUE;
+          struct giving_back giving = begin(address, SC_REGISTERED, API, SC_SITE());
           struct sc_range_info range = range_of(&giving);
-          if (range.range) wait_before_unregister(&giving, &range);
-          if (range.range && unregister_is_kept(&giving, &range)) return CUDA_SUCCESS;
+          if (may_keep(&giving, &range, SC103) &&
+              end_kept(&giving, unregister_is_kept(&giving, &range))) return giving.result;
+          if (end_kept(&giving, is_gone)) return CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
           return give_back_now(&giving, &range, REAL);)
 
 /* Managed memory is forgotten before the driver could hand its address out again. */
-SC_DEFINE(
-    cuMemFree_v2, (CUdeviceptr address),
-    struct giving_back giving = {(void *)(uintptr_t)address, SC_MANAGED, {API, SC_SITE(), NULL}};
-    struct sc_range_info range = range_of(&giving);
-    struct sc_sync sync = sc_sync_begin_context(API, SC_SITE(), NULL);
-    if (range.range) sc_track_remove_range(&sc_track, range.address);
-    CUresult result = SC_PERMITTED(REAL(address)); if (range.range && result != CUDA_SUCCESS)
-        sc_track_add_range(&sc_track, range.address, range.size_bytes, range.kind, range.context);
-    sc_sync_end(&sync, result); sc_reaper_give_back_pinned(); return result;)
+SC_DEFINE(cuMemFree_v2, (CUdeviceptr address),
+          struct giving_back giving = begin((void *)(uintptr_t)address, SC_MANAGED, API, SC_SITE());
+          struct sc_range_info range = range_of(&giving);
+          struct sc_sync sync = sc_sync_begin_context(API, SC_SITE(), NULL);
+          if (range.range) sc_track_remove_range(&sc_track, range.address);
+          CUresult result = sc_permit_end(&giving.permit, REAL(address));
+          if (range.range && result != CUDA_SUCCESS)
+              sc_track_add_range(&sc_track, range.address, range.size_bytes, range.kind,
+                                 range.context);
+          sc_sync_end(&sync, result); sc_reaper_give_back_pinned(); return result;)
 
 SC_DEFINE(cuMemAlloc_v2, (CUdeviceptr * address, size_t bytes),
           return SC_PERMITTED(REAL(address, bytes));)

@@ -61,6 +61,12 @@ static uint64_t done_by(struct sc_stream_record *stream)
     return own > all ? own : all;
 }
 
+bool sc_pending_is_done(struct sc_stream_record *stream, uint64_t issued_ticks)
+{
+    return issued_ticks <= done_by(stream) ||
+           (is_family(stream) && issued_ticks <= get(&stream->context->family.done_ticks));
+}
+
 static bool family_is_clear(struct sc_context *context)
 {
     return get(&context->family.work_ticks) <= get(&context->family.done_ticks);

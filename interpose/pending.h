@@ -34,6 +34,9 @@ void sc_pending_legacy(struct sc_stream_record *stream);
 void sc_pending_stream_done(struct sc_stream_record *stream, uint64_t since_ticks);
 void sc_pending_context_done(struct sc_context *context, uint64_t since_ticks);
 
+/* Has the host waited for what was issued on the stream by then? */
+bool sc_pending_is_done(struct sc_stream_record *stream, uint64_t issued_ticks);
+
 /* Is nothing at work that may write what a copy issued now reads? */
 bool sc_pending_is_clear(struct sc_stream_record *stream);
 

@@ -17,10 +17,10 @@
 #include "cupti_hooks/subscription.h"
 #include "interpose/alone.h"
 #include "interpose/audit.h"
+#include "interpose/captures.h"
 #include "interpose/driver.h"
 #include "interpose/driver_code.h"
 #include "interpose/guard.h"
-#include "interpose/launches.h"
 #include "interpose/loader.h"
 #include "interpose/marks.h"
 #include "interpose/reaper.h"
@@ -76,7 +76,7 @@ static void read_options(void)
         return;
     sc_unwind_start(&sc_options);
     sc_marks_start();
-    if (sc_track_init(&sc_track) || sc_streams_init() || sc_launches_init()) {
+    if (sc_track_init(&sc_track) || sc_streams_init() || sc_captures_init()) {
         sc_report_say(NULL, "not enough memory to start; the program runs unprotected");
         sc_options.mode = SC_MODE_OFF;
     }

@@ -154,6 +154,8 @@ static void end_or_put_back(const struct sc_release *release, bool ended)
         sc_track_end_hold(&sc_track, release->hold);
     else
         sc_track_put_back(&sc_track, release->hold);
+    if (ended && release->kind == SC_HOLD_UNREGISTER)
+        sc_reaper_wake(); /* the memory under it may go back now */
 }
 
 void sc_reaper_give_back_pinned(void)
@@ -164,6 +166,7 @@ void sc_reaper_give_back_pinned(void)
     struct sc_context *context = sc_streams_current_context();
     struct sc_release release = sc_track_take_ready(&sc_track, 0);
     while (release.hold) {
+        sc_guard_apply();
         end_or_put_back(&release, context && give_back_pinned(&release, context));
         release = sc_track_take_ready(&sc_track, release.age);
     }
@@ -174,6 +177,7 @@ static void give_back_ready(void)
 {
     struct sc_release release = sc_track_take_ready(&sc_track, 0);
     while (release.hold) {
+        sc_guard_apply();
         end_or_put_back(&release, give_back(&release));
         release = sc_track_take_ready(&sc_track, release.age);
     }

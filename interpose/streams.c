@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "interpose/captures.h"
+#include "interpose/detours.h"
 #include "interpose/guard.h"
 #include "interpose/marks.h"
 #include "interpose/pinned.h"
@@ -121,6 +122,7 @@ static void fill_record(struct sc_stream_record *stream, uint32_t id, CUstream h
     stream->owner = handle == CU_STREAM_PER_THREAD ? sc_thread_id() : 0;
     stream->handle = handle;
     stream->context = context;
+    stream->owes_wait = kind == SC_STREAM_BLOCKING && context->legacy_owes_wait;
     pthread_mutex_unlock(&stream->lock);
 }
 
@@ -238,6 +240,14 @@ struct sc_context *sc_streams_context_of_id(uint32_t legacy)
     return search.found;
 }
 
+/* The stream is about to be used. */
+static struct sc_stream_record *use(struct sc_stream_record *stream)
+{
+    if (sc_unlikely(atomic_load_explicit(&stream->owes_wait, memory_order_acquire)))
+        sc_detours_pay(stream);
+    return stream;
+}
+
 static struct sc_stream_record *find_per_thread(void)
 {
     struct sc_context *context = sc_streams_current_context();
@@ -245,7 +255,7 @@ static struct sc_stream_record *find_per_thread(void)
         return NULL;
     for (struct sc_stream_record *known = own_streams; known; known = known->next_owned)
         if (known->context == context)
-            return known;
+            return use(known);
     forget_dead_streams();
     pthread_mutex_lock(&registry_lock);
     struct sc_stream_record *stream =
@@ -256,7 +266,7 @@ static struct sc_stream_record *find_per_thread(void)
     stream->next_owned = own_streams;
     own_streams = stream;
     pthread_setspecific(thread_exit_key, &own_streams);
-    return stream;
+    return use(stream);
 }
 
 static bool handle_is_capturing(CUstream handle)
@@ -292,7 +302,7 @@ static struct sc_stream_record *learn_stream(CUstream handle)
     if (stream && sc_handles_put(&by_handle, (uintptr_t)handle, (uintptr_t)stream))
         stream = NULL;
     pthread_mutex_unlock(&registry_lock);
-    return stream;
+    return stream ? use(stream) : NULL;
 }
 
 struct sc_stream_record *sc_streams_find(CUstream handle, bool per_thread)
@@ -393,7 +403,7 @@ static void collect_stream(void *argument, uintptr_t id, uint64_t value)
     struct walk *walk = argument;
     struct sc_stream_record *stream = as_pointer(value);
     (void)id;
-    if (stream->context != walk->context || stream->gone)
+    if (stream->context != walk->context || (stream->gone && !stream->owner))
         return;
     if (walk->count < walk->room)
         walk->streams[walk->count] = stream;

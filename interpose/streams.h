@@ -44,7 +44,12 @@ struct sc_context {
     pthread_mutex_t detour_lock;
     struct sc_stream_record *detour_stream;
     CUevent detour_before, detour_after;
-    bool legacy_owes_wait; /* for detour_after */
+    _Atomic bool legacy_owes_wait; /* for detour_after, and so do streams that are first met then */
+    /* Queries: an event behind the legacy stream's work, and when the last of that was issued. */
+    CUevent query_event;
+    uint64_t query_ticks;
+    _Atomic uint64_t outlived_ticks; /* a blocking stream was last destroyed */
+    struct sc_context *next_detoured;
     pthread_mutex_t events_lock;
     unsigned spare_count;
     CUevent spares[SC_MARKS_MAX * 4];
@@ -61,12 +66,15 @@ struct sc_stream_record {
     struct sc_pending pending;
     _Atomic bool unmarked; /* operations were issued behind the last mark */
     uint64_t marked_ticks;
+    /* Per-thread default streams: the last work that no mark is behind, or 0. Other threads cannot
+     * name the stream, and know of it by its marks only. */
+    _Atomic uint64_t tail_ticks;
     /* What the driver said last, each with the epoch of captures in which it said so. */
     _Atomic uint64_t capture_state; /* epoch, and bit 0: it captures */
     _Atomic uint64_t graph_epoch;
     _Atomic uintptr_t graph; /* that its capture adds to */
     CUevent fence;           /* behind what was issued before its capture, or NULL */
-    bool owes_wait;          /* for the context's detour_after, when its capture has ended */
+    _Atomic bool owes_wait;  /* for the context's detour_after, when its capture has ended */
     unsigned first_mark, mark_count;
     struct sc_mark marks[SC_MARKS_MAX];
     struct sc_stream_record *next_spare;
@@ -112,7 +120,8 @@ void sc_streams_destroyed(struct sc_stream_record *stream);
 /* The context is gone: all its work is done, its memory and handles are void. */
 void sc_streams_context_gone(CUcontext handle);
 
-/* Calls visit for each stream of the context, with no lock held. */
+/* Calls visit for each stream of the context, with no lock held; also for per-thread default
+ * streams of threads that have ended (these are gone). */
 void sc_streams_each(struct sc_context *context,
                      void (*visit)(void *argument, struct sc_stream_record *stream),
                      void *argument);

@@ -8,6 +8,7 @@
 #include "interpose/guard.h"
 #include "interpose/hazards.h"
 #include "interpose/issue.h"
+#include "interpose/marks.h"
 #include "interpose/process.h"
 #include "interpose/reaper.h"
 #include "interpose/streams.h"
@@ -98,15 +99,17 @@ CUresult sc_sync_end(struct sc_sync *sync, CUresult result)
 }
 
 /* Of the legacy stream while a blocking one captures, and of others while anything does. */
-#define STREAM_WAIT(symbol)                                                                        \
-    SC_DEFINE2(symbol, _ptsz, (CUstream hStream), struct sc_detour detour;                         \
-               sc_detour_begin(&detour, API, SC_SITE(), &hStream, per_thread);                     \
-               struct sc_sync sync = sc_sync_begin_stream(API, SC_SITE(), hStream, per_thread);    \
-               CUresult result = detour.context ? REAL(hStream) : SC_PERMITTED(REAL(hStream));     \
-               return sc_detour_end(&detour, sc_sync_end(&sync, result));)
+SC_DEFINE2(cuStreamSynchronize, _ptsz, (CUstream hStream), struct sc_detour detour;
+           sc_detour_begin(&detour, API, SC_SITE(), &hStream, per_thread);
+           struct sc_sync sync = sc_sync_begin_stream(API, SC_SITE(), hStream, per_thread);
+           CUresult result = detour.context ? REAL(hStream) : SC_PERMITTED(REAL(hStream));
+           return sc_detour_end(&detour, sc_sync_end(&sync, result));)
 
-STREAM_WAIT(cuStreamSynchronize)
-STREAM_WAIT(cuStreamQuery)
+SC_DEFINE2(cuStreamQuery, _ptsz, (CUstream hStream), struct sc_detour detour; CUresult result;
+           struct sc_sync sync = sc_sync_begin_stream(API, SC_SITE(), hStream, per_thread);
+           if (!sc_detour_begin_query(&detour, API, SC_SITE(), hStream, per_thread, &result))
+               result = detour.context ? REAL(hStream) : SC_PERMITTED(REAL(hStream));
+           return sc_detour_end(&detour, sc_sync_end(&sync, result));)
 
 SC_DEFINE(cuCtxSynchronize, (void),
           struct sc_sync sync = sc_sync_begin_context(API, SC_SITE(), NULL);
@@ -196,6 +199,7 @@ static void sc_sync_device_work(bool per_thread)
     if (stream) {
         sc_pending_legacy(stream);
         sc_track_work(&sc_track, stream->id);
+        sc_marks_note_tail(stream);
     }
 }
 

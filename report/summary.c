@@ -197,7 +197,7 @@ static void put_copy(struct sc_text *text, const struct sc_hazard *hazard)
 static const char *way_round(enum sc_hazard_code code)
 {
     if (code == SC301)
-        return "healed: it ran on a stream of its own, before any of the captured work";
+        return "healed: it was done beside the capture, before any of the captured work";
     if (code == SC304)
         return "healed: each copy became a node of its own";
     return "healed: the call was made under relaxed capture mode";

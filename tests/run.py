@@ -140,7 +140,7 @@ SUITES = {
     "format": lambda: [("format", script("check-format"))],
     "unit": lambda: units() + python_units(),
     "sim": simulation,
-    "conformance": lambda: self_checks("gpu", "conformance", built="gpu"),
+    "conformance": lambda: self_checks("gpu", "conformance*", built="gpu"),
     "twins": lambda: programs.twins(Machine()),
     "cupti": lambda: programs.settled("cupti", Machine()),
     "survival": lambda: programs.survivors(Machine()),

@@ -5,24 +5,29 @@
 
 #include "track/poison.h"
 
-enum { GRID_CELLS = 1 << 12, CAPACITY_MIN = 4 };
+enum { GRID_CELLS = 1 << 12, CAPACITY_MIN = 4, INTERVALS_LOOKED_AT = 8 };
 
-int sc_graphs_init(struct sc_graphs *graphs, struct sc_arena *arena)
+int sc_graphs_init(struct sc_graphs *graphs, struct sc_order *order)
 {
     memset(graphs, 0, sizeof *graphs);
-    graphs->arena = arena;
+    graphs->order = order;
     sc_pool_init(&graphs->pool, sizeof(struct sc_graph));
     sc_pool_init(&graphs->intervals, sizeof(struct sc_graph_interval));
+    sc_pool_init(&graphs->extras, sizeof(struct sc_graph_extra));
     return sc_grid_init(&graphs->grid, &graphs->intervals, GRID_CELLS) ||
-                   sc_handles_init(&graphs->by_handle)
+                   sc_grid_init(&graphs->heap_grid, &graphs->intervals, GRID_CELLS) ||
+                   sc_handles_init(&graphs->by_handle) || sc_handles_init(&graphs->by_node)
                ? -ENOMEM
                : 0;
 }
 
 void sc_graphs_destroy(struct sc_graphs *graphs)
 {
+    sc_handles_destroy(&graphs->by_node);
     sc_handles_destroy(&graphs->by_handle);
+    sc_grid_destroy(&graphs->heap_grid);
     sc_grid_destroy(&graphs->grid);
+    sc_pool_destroy(&graphs->extras);
     sc_pool_destroy(&graphs->intervals);
     sc_pool_destroy(&graphs->pool);
 }
@@ -44,31 +49,64 @@ static uint32_t find_or_make(struct sc_graphs *graphs, uintptr_t handle)
     return 0;
 }
 
+uint32_t sc_graphs_make_exec(struct sc_graphs *graphs, uintptr_t handle)
+{
+    uint32_t id = find_or_make(graphs, handle);
+    if (id)
+        sc_graphs_at(graphs, id)->is_exec = true;
+    return id;
+}
+
+/* ---- what few uses have ---- */
+
+const struct sc_graph_extra *sc_graphs_extra(struct sc_graphs *graphs,
+                                             const struct sc_graph_use *use)
+{
+    static const struct sc_graph_extra nothing;
+    return use->extra ? sc_pool_at(&graphs->extras, use->extra) : &nothing;
+}
+
+/* NULL: no memory. */
+static struct sc_graph_extra *make_extra(struct sc_graphs *graphs, struct sc_graph_use *use)
+{
+    if (!use->extra)
+        use->extra = sc_pool_take(&graphs->extras);
+    return use->extra ? sc_pool_at(&graphs->extras, use->extra) : NULL;
+}
+
+static void give_extra(struct sc_graphs *graphs, struct sc_graph_use *use)
+{
+    if (use->extra)
+        sc_pool_give(&graphs->extras, use->extra);
+    use->extra = 0;
+}
+
 /* ---- uses ---- */
 
-static void give_uses(struct sc_graphs *graphs, struct sc_graph_uses *uses)
+/* Their extras are others' to give back. */
+static void give_list(struct sc_graphs *graphs, struct sc_graph_uses *uses)
 {
     if (uses->list)
-        sc_arena_give(graphs->arena, uses->list, uses->capacity * sizeof *uses->list);
+        sc_arena_give(&graphs->order->arena, uses->list, uses->capacity * sizeof *uses->list);
     *uses = (struct sc_graph_uses){0};
 }
 
-static bool append(struct sc_graphs *graphs, struct sc_graph_uses *uses,
-                   const struct sc_graph_use *use)
+static struct sc_graph_use *append(struct sc_graphs *graphs, struct sc_graph_uses *uses,
+                                   const struct sc_graph_use *use)
 {
     if (uses->count == uses->capacity) {
         struct sc_graph_uses larger = {
-            .count = uses->count, .capacity = uses->capacity ? uses->capacity * 2 : CAPACITY_MIN};
-        larger.list = sc_arena_take(graphs->arena, larger.capacity * sizeof *larger.list);
+            .count = uses->count, .capacity = uses->capacity ? uses->capacity * 4 : CAPACITY_MIN};
+        larger.list = sc_arena_take(&graphs->order->arena, larger.capacity * sizeof *larger.list);
         if (!larger.list)
-            return false;
+            return NULL;
         if (uses->count)
             memcpy(larger.list, uses->list, uses->count * sizeof *uses->list);
-        give_uses(graphs, uses);
+        give_list(graphs, uses);
         *uses = larger;
     }
-    uses->list[uses->count++] = *use;
-    return true;
+    uses->list[uses->count] = *use;
+    return &uses->list[uses->count++];
 }
 
 static uintptr_t end_of(const struct sc_graph_use *use)
@@ -76,51 +114,168 @@ static uintptr_t end_of(const struct sc_graph_use *use)
     return use->shape.address + sc_shape_hull_bytes(&use->shape);
 }
 
-/* Nobody frees a stack. */
-static bool add_interval(struct sc_graphs *graphs, uint32_t graph, const struct sc_graph_use *use)
+/* ---- the index ---- */
+
+static struct sc_graph_interval *interval_at(struct sc_graphs *graphs, uint32_t id)
 {
-    if (use->kind == SC_STACK)
-        return true;
+    return sc_pool_at(&graphs->intervals, id);
+}
+
+static struct sc_grid *grid_of(struct sc_graphs *graphs, const struct sc_graph_interval *interval)
+{
+    return interval->heap ? &graphs->heap_grid : &graphs->grid;
+}
+
+static bool lies_within(const struct sc_graph_use *use, uintptr_t address, size_t size_bytes)
+{
+    return use->shape.address >= address && end_of(use) <= address + size_bytes;
+}
+
+static struct sc_graph_bounds bounds_of(struct sc_graphs *graphs, uint32_t interval)
+{
+    const struct sc_grid_node *node = &interval_at(graphs, interval)->node;
+    return (struct sc_graph_bounds){
+        atomic_load_explicit(&node->address, memory_order_relaxed),
+        atomic_load_explicit(&node->size_bytes, memory_order_relaxed),
+    };
+}
+
+/* One of the latest intervals of the graph that the use lies in, or 0. */
+static uint32_t find_interval(struct sc_graphs *graphs, const struct sc_graph *graph,
+                              const struct sc_graph_use *use)
+{
+    uint32_t id = graph->first_interval;
+    for (int i = 0; id && i < INTERVALS_LOOKED_AT; i++, id = interval_at(graphs, id)->next) {
+        struct sc_graph_bounds bounds = bounds_of(graphs, id);
+        if (interval_at(graphs, id)->heap == sc_is_heap(use->kind) &&
+            lies_within(use, bounds.address, bounds.size_bytes))
+            return id;
+    }
+    return 0;
+}
+
+static uint32_t make_interval(struct sc_graphs *graphs, uint32_t graph,
+                              const struct sc_graph_use *use, const struct sc_graph_bounds *known)
+{
+    struct sc_graph_bounds bounds = {use->shape.address, sc_shape_hull_bytes(&use->shape)};
     uint32_t id = sc_pool_take(&graphs->intervals);
     if (!id)
-        return false;
-    struct sc_graph_interval *interval = sc_pool_at(&graphs->intervals, id);
-    atomic_store_explicit(&interval->node.address, use->shape.address, memory_order_release);
-    atomic_store_explicit(&interval->node.size_bytes, sc_shape_hull_bytes(&use->shape),
-                          memory_order_release);
+        return 0;
+    if (known && lies_within(use, known->address, known->size_bytes))
+        bounds = *known;
+    struct sc_graph_interval *interval = interval_at(graphs, id);
+    atomic_store_explicit(&interval->node.address, bounds.address, memory_order_release);
+    atomic_store_explicit(&interval->node.size_bytes, bounds.size_bytes, memory_order_release);
+    interval->heap = sc_is_heap(use->kind);
     interval->graph = graph;
     interval->next = sc_graphs_at(graphs, graph)->first_interval;
     sc_graphs_at(graphs, graph)->first_interval = id;
-    sc_grid_insert(&graphs->grid, id);
-    return true;
+    sc_grid_insert(grid_of(graphs, interval), id);
+    return id;
+}
+
+static void link_use(struct sc_graphs *graphs, const struct sc_graph *graph,
+                     struct sc_graph_use *use)
+{
+    struct sc_graph_interval *interval = interval_at(graphs, use->interval);
+    use->interval_next = interval->first_use;
+    interval->first_use = (uint32_t)(use - graph->uses.list) + 1;
+}
+
+/* Nobody frees a stack. */
+static bool index_use(struct sc_graphs *graphs, uint32_t id, struct sc_graph_use *use,
+                      const struct sc_graph_bounds *bounds)
+{
+    struct sc_graph *graph = sc_graphs_at(graphs, id);
+    if (use->kind == SC_STACK)
+        return true;
+    use->interval = find_interval(graphs, graph, use);
+    if (!use->interval)
+        use->interval = make_interval(graphs, id, use, bounds);
+    if (use->interval)
+        link_use(graphs, graph, use);
+    return use->interval != 0;
+}
+
+static void give_interval(struct sc_graphs *graphs, uint32_t id)
+{
+    sc_grid_remove(grid_of(graphs, interval_at(graphs, id)), id);
+    sc_pool_give(&graphs->intervals, id);
 }
 
 static void drop_intervals(struct sc_graphs *graphs, struct sc_graph *graph)
 {
     while (graph->first_interval) {
         uint32_t id = graph->first_interval;
-        graph->first_interval =
-            ((struct sc_graph_interval *)sc_pool_at(&graphs->intervals, id))->next;
-        sc_grid_remove(&graphs->grid, id);
-        sc_pool_give(&graphs->intervals, id);
+        graph->first_interval = interval_at(graphs, id)->next;
+        give_interval(graphs, id);
     }
 }
 
+static void drop_empty_intervals(struct sc_graphs *graphs, struct sc_graph *graph)
+{
+    for (uint32_t *link = &graph->first_interval; *link;) {
+        uint32_t id = *link;
+        if (interval_at(graphs, id)->first_use) {
+            link = &interval_at(graphs, id)->next;
+            continue;
+        }
+        *link = interval_at(graphs, id)->next;
+        give_interval(graphs, id);
+    }
+}
+
+/* After uses have moved up in the list. */
+static void link_again(struct sc_graphs *graphs, struct sc_graph *graph)
+{
+    for (uint32_t id = graph->first_interval; id; id = interval_at(graphs, id)->next)
+        interval_at(graphs, id)->first_use = 0;
+    for (uint32_t i = 0; i < graph->uses.count; i++)
+        if (graph->uses.list[i].interval)
+            link_use(graphs, graph, &graph->uses.list[i]);
+    drop_empty_intervals(graphs, graph);
+}
+
+/* ---- adding ---- */
+
 static void note_flags(struct sc_graph *graph, const struct sc_graph_use *use)
 {
-    graph->has_freed |= use->freed;
+    graph->freed_count += use->freed;
     graph->has_stack |= use->kind == SC_STACK;
     graph->waits |= use->direction == SC_D2H && !use->disabled &&
                     (use->kind == SC_STACK || use->kind == SC_PAGEABLE);
+    graph->is_stale = graph->is_exec;
 }
 
-bool sc_graphs_add(struct sc_graphs *graphs, uintptr_t handle, const struct sc_graph_use *use)
+static void name_node(struct sc_graphs *graphs, const struct sc_graph *graph,
+                      const struct sc_graph_use *use)
+{
+    if (use->node && !graph->is_exec)
+        sc_handles_put(&graphs->by_node, use->node, graph->handle);
+}
+
+static void unname_node(struct sc_graphs *graphs, const struct sc_graph *graph,
+                        const struct sc_graph_use *use)
+{
+    if (use->node && sc_handles_get(&graphs->by_node, use->node) == graph->handle)
+        sc_handles_remove(&graphs->by_node, use->node);
+}
+
+bool sc_graphs_add(struct sc_graphs *graphs, uintptr_t handle, const struct sc_graph_use *use,
+                   const struct sc_graph_extra *extra, const struct sc_graph_bounds *bounds)
 {
     uint32_t id = find_or_make(graphs, handle);
-    if (!id || !append(graphs, &sc_graphs_at(graphs, id)->uses, use))
+    struct sc_graph *graph = id ? sc_graphs_at(graphs, id) : NULL;
+    struct sc_graph_use *added = graph ? append(graphs, &graph->uses, use) : NULL;
+    if (!added)
         return false;
-    note_flags(sc_graphs_at(graphs, id), use);
-    return add_interval(graphs, id, use);
+    added->extra = 0;
+    added->interval = added->interval_next = 0;
+    if (extra && make_extra(graphs, added))
+        *make_extra(graphs, added) = *extra;
+    note_flags(graph, added);
+    name_node(graphs, graph, added);
+    return index_use(graphs, id, added, bounds);
 }
 
 void sc_graphs_add_all(struct sc_graphs *graphs, uintptr_t handle, uintptr_t of)
@@ -129,69 +284,77 @@ void sc_graphs_add_all(struct sc_graphs *graphs, uintptr_t handle, uintptr_t of)
     uint32_t count = from && handle != of ? sc_graphs_at(graphs, from)->uses.count : 0;
     for (uint32_t i = 0; i < count; i++) {
         struct sc_graph_use use = sc_graphs_at(graphs, from)->uses.list[i];
+        struct sc_graph_extra extra = *sc_graphs_extra(graphs, &use);
+        struct sc_graph_bounds bounds = {0};
+        if (use.interval)
+            bounds = bounds_of(graphs, use.interval);
         use.node = 0;
-        sc_graphs_add(graphs, handle, &use);
+        sc_graphs_add(graphs, handle, &use, use.extra ? &extra : NULL, &bounds);
     }
 }
 
-/* What is left after a change: flags, intervals and the launch's list are made anew. */
-static void refresh(struct sc_graphs *graphs, uint32_t id)
+/* ---- changes ---- */
+
+static void note_all_flags(struct sc_graph *graph)
 {
-    struct sc_graph *graph = sc_graphs_at(graphs, id);
-    drop_intervals(graphs, graph);
-    graph->has_freed = graph->has_stack = graph->waits = false;
-    for (uint32_t i = 0; i < graph->uses.count; i++) {
+    graph->freed_count = 0;
+    graph->has_stack = graph->waits = false;
+    graph->is_stale = graph->is_exec;
+    for (uint32_t i = 0; i < graph->uses.count; i++)
         note_flags(graph, &graph->uses.list[i]);
-        if (!graph->is_merged)
-            add_interval(graphs, id, &graph->uses.list[i]);
-    }
-    if (graph->is_merged)
-        sc_graphs_merge(graphs, graph->handle);
 }
 
 void sc_graphs_drop_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node)
 {
     uint32_t id = sc_graphs_find(graphs, handle);
-    if (!id)
-        return;
-    struct sc_graph_uses *uses = &sc_graphs_at(graphs, id)->uses;
+    struct sc_graph *graph = id ? sc_graphs_at(graphs, id) : NULL;
     uint32_t kept = 0;
-    for (uint32_t i = 0; i < uses->count; i++)
-        if (node && uses->list[i].node != node)
-            uses->list[kept++] = uses->list[i];
-    uses->count = kept;
-    refresh(graphs, id);
+    for (uint32_t i = 0; graph && i < graph->uses.count; i++) {
+        struct sc_graph_use *use = &graph->uses.list[i];
+        if (node && use->node != node) {
+            graph->uses.list[kept++] = *use;
+        } else {
+            unname_node(graphs, graph, use);
+            give_extra(graphs, use);
+        }
+    }
+    if (!graph || kept == graph->uses.count)
+        return;
+    graph->uses.count = kept;
+    note_all_flags(graph);
+    link_again(graphs, graph);
+}
+
+static struct sc_graph *known_graph(struct sc_graphs *graphs, uintptr_t handle)
+{
+    static struct sc_graph nothing;
+    uint32_t id = sc_graphs_find(graphs, handle);
+    return id ? sc_graphs_at(graphs, id) : &nothing;
 }
 
 void sc_graphs_enable_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node, bool enabled)
 {
-    uint32_t id = sc_graphs_find(graphs, handle);
-    if (!id)
-        return;
-    struct sc_graph_uses *uses = &sc_graphs_at(graphs, id)->uses;
-    for (uint32_t i = 0; i < uses->count; i++)
-        if (uses->list[i].node == node)
-            uses->list[i].disabled = !enabled;
-    refresh(graphs, id);
-}
-
-static struct sc_graph_uses *uses_of(struct sc_graphs *graphs, uintptr_t handle)
-{
-    static struct sc_graph_uses none;
-    uint32_t id = sc_graphs_find(graphs, handle);
-    return id ? &sc_graphs_at(graphs, id)->uses : &none;
+    struct sc_graph *graph = known_graph(graphs, handle);
+    for (uint32_t i = 0; i < graph->uses.count; i++)
+        if (graph->uses.list[i].node == node)
+            graph->uses.list[i].disabled = !enabled;
+    if (graph->handle)
+        note_all_flags(graph);
 }
 
 void sc_graphs_unjudge_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node)
 {
-    struct sc_graph_uses *uses = uses_of(graphs, handle);
-    for (uint32_t i = 0; i < uses->count; i++)
-        uses->list[i].unjudged |= uses->list[i].node == node;
+    struct sc_graph *graph = known_graph(graphs, handle);
+    for (uint32_t i = 0; i < graph->uses.count; i++)
+        if (graph->uses.list[i].node == node)
+            graph->uses.list[i].unjudged = true;
+    if (graph->handle)
+        graph->is_stale = graph->is_exec;
 }
 
 struct sc_graph_flags sc_graphs_flags(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node)
 {
-    const struct sc_graph_uses *uses = uses_of(graphs, handle);
+    const struct sc_graph_uses *uses = &known_graph(graphs, handle)->uses;
     for (uint32_t i = 0; i < uses->count; i++)
         if (uses->list[i].node == node)
             return (struct sc_graph_flags){uses->list[i].disabled, uses->list[i].unjudged};
@@ -200,24 +363,71 @@ struct sc_graph_flags sc_graphs_flags(struct sc_graphs *graphs, uintptr_t handle
 
 void sc_graphs_redirect_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node)
 {
-    struct sc_graph_uses *uses = uses_of(graphs, handle);
+    struct sc_graph_uses *uses = &known_graph(graphs, handle)->uses;
     for (uint32_t i = 0; i < uses->count; i++)
-        uses->list[i].redirected |= uses->list[i].node == node && uses->list[i].saved;
+        if (uses->list[i].node == node && sc_graphs_extra(graphs, &uses->list[i])->saved)
+            uses->list[i].redirected = true;
 }
 
-void sc_graphs_remove(struct sc_graphs *graphs, uintptr_t handle)
+/* ---- names ---- */
+
+static void give_names(struct sc_graphs *graphs, struct sc_graph *graph)
+{
+    if (graph->names)
+        sc_arena_give(&graphs->order->arena, graph->names,
+                      graph->name_count * sizeof *graph->names);
+    graph->names = NULL;
+    graph->name_count = 0;
+}
+
+void sc_graphs_set_names(struct sc_graphs *graphs, uintptr_t handle, const uintptr_t *names,
+                         uint32_t count)
+{
+    uint32_t id = sc_graphs_find(graphs, handle);
+    struct sc_graph *graph = id ? sc_graphs_at(graphs, id) : NULL;
+    if (!graph || !count)
+        return;
+    give_names(graphs, graph);
+    graph->names = sc_arena_take(&graphs->order->arena, count * sizeof *names);
+    if (!graph->names)
+        return;
+    memcpy(graph->names, names, count * sizeof *names);
+    graph->name_count = count;
+}
+
+/* ---- the end ---- */
+
+uint32_t sc_graphs_detach(struct sc_graphs *graphs, uintptr_t handle)
 {
     uint32_t id = (uint32_t)sc_handles_remove(&graphs->by_handle, handle);
-    if (!id)
-        return;
+    const struct sc_graph *graph = id ? sc_graphs_at(graphs, id) : NULL;
+    for (uint32_t i = 0; graph && i < graph->uses.count; i++)
+        unname_node(graphs, graph, &graph->uses.list[i]);
+    return id;
+}
+
+void sc_graphs_attach(struct sc_graphs *graphs, uint32_t id)
+{
+    const struct sc_graph *graph = sc_graphs_at(graphs, id);
+    sc_handles_put(&graphs->by_handle, graph->handle, id);
+    for (uint32_t i = 0; i < graph->uses.count; i++)
+        name_node(graphs, graph, &graph->uses.list[i]);
+}
+
+void sc_graphs_remove(struct sc_graphs *graphs, uint32_t id)
+{
     struct sc_graph *graph = sc_graphs_at(graphs, id);
+    for (uint32_t i = 0; i < graph->uses.count; i++)
+        give_extra(graphs, &graph->uses.list[i]);
     drop_intervals(graphs, graph);
-    give_uses(graphs, &graph->uses);
-    give_uses(graphs, &graph->merged);
+    give_list(graphs, &graph->uses);
+    give_list(graphs, &graph->runs);
+    give_names(graphs, graph);
+    sc_order_release(graphs->order, &graph->last_launch);
     sc_pool_give(&graphs->pool, id);
 }
 
-/* ---- the launch's list ---- */
+/* ---- runs ---- */
 
 static bool comes_before(const struct sc_graph_use *a, const struct sc_graph_use *b)
 {
@@ -271,43 +481,48 @@ static void extend(struct sc_graph_use *earlier, const struct sc_graph_use *use)
     earlier->shape.pitch_bytes = earlier->shape.width_bytes;
 }
 
-void sc_graphs_merge(struct sc_graphs *graphs, uintptr_t handle)
+/* Neighbours in the order of the list first, so that little is left to sort. */
+static void append_run(struct sc_graphs *graphs, struct sc_graph_uses *runs,
+                       const struct sc_graph_use *use)
+{
+    struct sc_graph_use *last = runs->count ? &runs->list[runs->count - 1] : NULL;
+    if (last && last->shape.address <= use->shape.address && continues(last, use))
+        extend(last, use);
+    else
+        append(graphs, runs, use);
+}
+
+void sc_graphs_make_runs(struct sc_graphs *graphs, uintptr_t handle)
 {
     uint32_t id = sc_graphs_find(graphs, handle);
     if (!id)
         return;
     struct sc_graph *graph = sc_graphs_at(graphs, id);
-    struct sc_graph_uses merged = {0};
+    struct sc_graph_uses runs = {0};
     for (uint32_t i = 0; i < graph->uses.count; i++)
         if (!graph->uses.list[i].disabled && graph->uses.list[i].kind != SC_STACK)
-            append(graphs, &merged, &graph->uses.list[i]);
-    sort(merged.list, merged.count);
+            append_run(graphs, &runs, &graph->uses.list[i]);
+    sort(runs.list, runs.count);
     uint32_t kept = 0;
-    for (uint32_t i = 0; i < merged.count; i++) {
-        if (kept && continues(&merged.list[kept - 1], &merged.list[i]))
-            extend(&merged.list[kept - 1], &merged.list[i]);
+    for (uint32_t i = 0; i < runs.count; i++) {
+        if (kept && continues(&runs.list[kept - 1], &runs.list[i]))
+            extend(&runs.list[kept - 1], &runs.list[i]);
         else
-            merged.list[kept++] = merged.list[i];
+            runs.list[kept++] = runs.list[i];
     }
-    merged.count = kept;
-    drop_intervals(graphs, graph);
-    for (uint32_t i = 0; i < kept; i++)
-        add_interval(graphs, id, &merged.list[i]);
-    for (uint32_t i = 0; i < graph->uses.count; i++) /* it may be enabled again */
-        if (graph->uses.list[i].disabled)
-            add_interval(graphs, id, &graph->uses.list[i]);
-    give_uses(graphs, &graph->merged);
-    graph->merged = merged;
-    graph->is_merged = true;
+    runs.count = kept;
+    give_list(graphs, &graph->runs);
+    graph->runs = runs;
+    graph->is_exec = true;
+    graph->is_stale = false;
 }
+
+/* ---- look-ups ---- */
 
 const struct sc_graph_use *sc_graphs_same_use(struct sc_graphs *graphs, uintptr_t handle,
                                               const struct sc_graph_use *use)
 {
-    uint32_t id = sc_graphs_find(graphs, handle);
-    if (!id)
-        return NULL;
-    struct sc_graph *graph = sc_graphs_at(graphs, id);
+    struct sc_graph *graph = known_graph(graphs, handle);
     const struct sc_graph_uses *uses = &graph->uses;
     uint32_t start = graph->last_found;
     for (uint32_t i = 1; i <= uses->count; i++) {
@@ -321,92 +536,94 @@ const struct sc_graph_use *sc_graphs_same_use(struct sc_graphs *graphs, uintptr_
     return NULL;
 }
 
-struct node_search {
-    struct sc_graphs *graphs;
-    uintptr_t node, found;
-};
-
-static void look_for_node(void *context, uintptr_t handle, uint64_t id)
-{
-    struct node_search *search = context;
-    const struct sc_graph *graph = sc_graphs_at(search->graphs, (uint32_t)id);
-    const struct sc_graph_uses *uses = &graph->uses;
-    if (graph->is_merged)
-        return;
-    for (uint32_t i = 0; i < uses->count && !search->found; i++)
-        if (uses->list[i].node == search->node)
-            search->found = handle;
-}
-
 uintptr_t sc_graphs_of_node(struct sc_graphs *graphs, uintptr_t node)
 {
-    struct node_search search = {graphs, node, 0};
-    sc_handles_each(&graphs->by_handle, look_for_node, &search);
-    return search.found;
+    return (uintptr_t)sc_handles_get(&graphs->by_node, node);
 }
 
 /* ---- frees ---- */
 
-static bool note_found(void *context, uint32_t interval)
+/* Until visit returns false, of each grid. */
+static void each_interval(struct sc_graphs *graphs, uintptr_t address, size_t size_bytes,
+                          bool (*visit)(void *context, uint32_t id), void *context)
 {
-    (void)interval;
-    *(bool *)context = true;
-    return false;
+    if (!sc_grid_is_empty(&graphs->grid))
+        sc_grid_overlaps_locked(&graphs->grid, address, size_bytes, visit, context);
+    if (!sc_grid_is_empty(&graphs->heap_grid))
+        sc_grid_overlaps_locked(&graphs->heap_grid, address, size_bytes, visit, context);
+}
+
+/* Uses in [address, end) are marked as freed, or as no longer so (`by` is NULL). */
+struct freed {
+    struct sc_graphs *graphs;
+    uintptr_t address, end;
+    const struct sc_hazard_event *by;
+};
+
+static bool is_touched(const struct freed *freed, const struct sc_graph_use *use)
+{
+    return use->shape.address < freed->end && end_of(use) > freed->address;
+}
+
+struct name_search {
+    struct freed at;
+    bool found;
+};
+
+static bool look_for_name(void *context, uint32_t id)
+{
+    struct name_search *search = context;
+    const struct sc_graph_interval *interval = interval_at(search->at.graphs, id);
+    const struct sc_graph_use *list = sc_graphs_at(search->at.graphs, interval->graph)->uses.list;
+    for (uint32_t i = interval->first_use; i && !search->found; i = list[i - 1].interval_next)
+        search->found = is_touched(&search->at, &list[i - 1]);
+    return !search->found;
 }
 
 bool sc_graphs_name(struct sc_graphs *graphs, uintptr_t address, size_t size_bytes)
 {
-    bool found = false;
-    if (!sc_grid_is_empty(&graphs->grid))
-        sc_grid_overlaps_locked(&graphs->grid, address, size_bytes ? size_bytes : 1, note_found,
-                                &found);
-    return found;
+    size_t whole = size_bytes ? size_bytes : 1;
+    struct name_search search = {{graphs, address, address + whole, NULL}, false};
+    each_interval(graphs, address, whole, look_for_name, &search);
+    return search.found;
 }
 
-struct freed {
-    struct sc_graphs *graphs;
-    uintptr_t address, end;
-    const struct sc_hazard_event *by; /* NULL: it is back */
-};
-
-static bool mark_uses(const struct freed *freed, struct sc_graph_uses *uses)
+static void mark(const struct freed *freed, struct sc_graph *graph, struct sc_graph_use *use)
 {
-    bool any = false;
-    for (uint32_t i = 0; i < uses->count; i++) {
-        struct sc_graph_use *use = &uses->list[i];
-        bool touched = use->shape.address < freed->end && end_of(use) > freed->address;
-        if (touched && !freed->by && use->freed_by.unregistered)
-            use->freed = false;
-        if (touched && freed->by && !use->freed) {
-            use->freed = true;
-            use->freed_by = *freed->by;
-        }
-        any |= use->freed;
+    struct sc_graph_extra *extra = NULL;
+    if (!freed->by) {
+        bool back = use->freed && sc_graphs_extra(freed->graphs, use)->freed_by.unregistered;
+        graph->freed_count -= back;
+        use->freed &= !back;
+    } else if (!use->freed && (extra = make_extra(freed->graphs, use))) {
+        extra->freed_by = *freed->by;
+        use->freed = true;
+        graph->freed_count++;
     }
-    return any;
 }
 
-static bool mark_freed(void *context, uint32_t id)
+static bool mark_uses(void *context, uint32_t id)
 {
     const struct freed *freed = context;
-    const struct sc_graph_interval *interval = sc_pool_at(&freed->graphs->intervals, id);
+    const struct sc_graph_interval *interval = interval_at(freed->graphs, id);
     struct sc_graph *graph = sc_graphs_at(freed->graphs, interval->graph);
-    graph->has_freed = mark_uses(freed, &graph->uses);
-    mark_uses(freed, &graph->merged);
+    for (uint32_t i = interval->first_use; i; i = graph->uses.list[i - 1].interval_next)
+        if (is_touched(freed, &graph->uses.list[i - 1]))
+            mark(freed, graph, &graph->uses.list[i - 1]);
+    graph->is_stale = graph->is_exec;
     return true;
 }
 
 void sc_graphs_note_registered(struct sc_graphs *graphs, uintptr_t address, size_t size_bytes)
 {
     struct freed freed = {graphs, address, address + size_bytes, NULL};
-    if (!sc_grid_is_empty(&graphs->grid) && size_bytes)
-        sc_grid_overlaps_locked(&graphs->grid, address, size_bytes, mark_freed, &freed);
+    if (size_bytes)
+        each_interval(graphs, address, size_bytes, mark_uses, &freed);
 }
 
 void sc_graphs_note_freed(struct sc_graphs *graphs, uintptr_t address, size_t size_bytes,
                           const struct sc_hazard_event *by)
 {
     struct freed freed = {graphs, address, address + (size_bytes ? size_bytes : 1), by};
-    if (!sc_grid_is_empty(&graphs->grid))
-        sc_grid_overlaps_locked(&graphs->grid, address, freed.end - address, mark_freed, &freed);
+    each_interval(graphs, address, freed.end - address, mark_uses, &freed);
 }

@@ -3,10 +3,15 @@
  * A graph keeps raw addresses. Memory that one of them names must not go back to where it came from
  * while a graph or an exec could still be launched with it, so frees look here (sc_graphs_name) and
  * are noted here (sc_graphs_note_freed): whoever launches an exec that names freed memory is told.
- * Graphs and execs are alike here: a handle with uses.
+ * Graphs and execs are alike here: a handle with uses. Of an exec, the uses that a launch has to
+ * look at are put together as runs.
  *
- * Locks: every function needs the owner's lock, except sc_graphs_may_name, sc_graphs_find and
- * sc_graphs_at (lock-free; what they return is good for as long as the program may use the handle).
+ * The index knows allocations rather than uses: a thousand nodes that read one buffer lie behind
+ * one interval.
+ *
+ * Locks: every function needs the owner's lock, except sc_graphs_may_name, sc_graphs_find,
+ * sc_graphs_at and sc_graphs_extra (lock-free; what they return is good for as long as the program
+ * may use the handle).
  */
 #ifndef SC_TRACK_GRAPHS_H
 #define SC_TRACK_GRAPHS_H
@@ -16,22 +21,44 @@
 #include "track/hazard.h"
 #include "track/inflight.h"
 
+/* The call that captured, added or changed a node. */
+struct sc_graph_origin {
+    const char *api;         /* lives for ever; NULL: not known */
+    const char *runtime_api; /* the runtime function that made the call; NULL: none, or unknown */
+    uintptr_t stream;        /* that captured, or 0 */
+    uint64_t time_ns;        /* to some milliseconds */
+    int32_t thread;
+    uint32_t stack;
+};
+
 /* What one node does with host memory. */
 struct sc_graph_use {
     uintptr_t node; /* 0: not known */
     struct sc_shape shape;
-    enum sc_direction direction;
-    enum sc_buffer_kind kind;
-    uint32_t range;             /* the tracker's, 0: none */
-    struct sc_hazard_copy from; /* the call that captured, added or changed the node */
-    bool disabled;
-    bool unjudged; /* nodes behind it tell the host of its end, which is not seen */
-    bool freed;
+    struct sc_graph_origin from;
+    uint32_t range;                  /* the tracker's, 0: none */
+    uint32_t extra;                  /* id of what few uses have, or 0 */
+    uint32_t interval;               /* that it lies behind, or 0 */
+    uint32_t interval_next;          /* the next use behind the same one, as its index + 1 */
+    enum sc_direction direction : 8; /* bit-fields, as captures write thousands of these */
+    enum sc_buffer_kind kind : 8;
+    bool disabled : 1;
+    bool unjudged : 1; /* nodes behind it tell the host of its end, which is not seen */
+    bool freed : 1;
+    bool redirected : 1; /* the node of the exec uses the copy instead */
+};
+
+struct sc_graph_extra {
     struct sc_hazard_event freed_by;
     /* On a stack: where the frame's return address is, and what it was; 0 where not known. */
     uintptr_t return_slot, return_address;
-    void *saved;     /* a copy of what is on a stack, or NULL */
-    bool redirected; /* the node of the exec uses the copy instead */
+    void *saved; /* a copy of what is on a stack, or NULL */
+};
+
+/* The bytes that go when the use's bytes go: an allocation. */
+struct sc_graph_bounds {
+    uintptr_t address;
+    size_t size_bytes;
 };
 
 struct sc_graph_flags {
@@ -46,31 +73,39 @@ struct sc_graph_uses {
 struct sc_graph {
     uintptr_t handle;
     struct sc_graph_uses uses;
-    struct sc_graph_uses merged; /* neighbours as one, for the launch */
-    bool is_merged;
+    struct sc_graph_uses runs; /* of an exec: neighbours as one, for the launch */
+    bool is_exec, is_stale;    /* the runs are to be made anew */
     uint32_t first_interval;
     uint32_t last_found; /* where the next look-up begins */
-    bool has_freed, has_stack;
+    uint32_t freed_count;
+    bool has_stack;
     bool waits; /* it copies into pageable memory, so that a launch returns when it is complete */
+    struct sc_point last_launch;
+    uintptr_t *names; /* of an exec: its nodes, in the driver's order */
+    uint32_t name_count;
 };
 
 struct sc_graph_interval {
     struct sc_grid_node node;
     uint32_t graph;
-    uint32_t next; /* of the same graph */
+    uint32_t next;      /* of the same graph */
+    uint32_t first_use; /* its index + 1 */
+    bool heap;          /* the grid that it is in */
 };
 
 struct sc_graphs {
-    struct sc_pool pool, intervals;
-    struct sc_grid grid;
+    struct sc_pool pool, intervals, extras;
+    struct sc_grid grid;      /* of memory that only the driver frees */
+    struct sc_grid heap_grid; /* of memory that free() or munmap() could take away */
     struct sc_handles by_handle;
-    struct sc_arena *arena;
+    struct sc_handles by_node; /* nodes of graphs that are no execs -> handle */
+    struct sc_order *order;
 };
 
-int sc_graphs_init(struct sc_graphs *graphs, struct sc_arena *arena); /* 0 or -ENOMEM */
+int sc_graphs_init(struct sc_graphs *graphs, struct sc_order *order); /* 0 or -ENOMEM */
 void sc_graphs_destroy(struct sc_graphs *graphs);
 
-/* The graph of the handle; 0 if it names no host memory. */
+/* The graph of the handle; 0 if it is not known to name host memory or to have been launched. */
 uint32_t sc_graphs_find(struct sc_graphs *graphs, uintptr_t handle);
 
 static inline struct sc_graph *sc_graphs_at(struct sc_graphs *graphs, uint32_t graph)
@@ -78,8 +113,17 @@ static inline struct sc_graph *sc_graphs_at(struct sc_graphs *graphs, uint32_t g
     return sc_pool_at(&graphs->pool, graph);
 }
 
-/* One more use; the graph is made known if it is not. False: no memory. */
-bool sc_graphs_add(struct sc_graphs *graphs, uintptr_t handle, const struct sc_graph_use *use);
+/* Of no use: zeros. */
+const struct sc_graph_extra *sc_graphs_extra(struct sc_graphs *graphs,
+                                             const struct sc_graph_use *use);
+
+/* The same, and known to be an exec; made known if it is not. 0: no memory. */
+uint32_t sc_graphs_make_exec(struct sc_graphs *graphs, uintptr_t handle);
+
+/* One more use, with a copy of `extra` unless that is NULL; the graph is made known if it is not.
+ * `bounds` is NULL where nothing is known but the use itself. False: no memory. */
+bool sc_graphs_add(struct sc_graphs *graphs, uintptr_t handle, const struct sc_graph_use *use,
+                   const struct sc_graph_extra *extra, const struct sc_graph_bounds *bounds);
 
 /* All uses of one more of another: a clone, a child. */
 void sc_graphs_add_all(struct sc_graphs *graphs, uintptr_t handle, uintptr_t of);
@@ -98,26 +142,35 @@ void sc_graphs_redirect_node(struct sc_graphs *graphs, uintptr_t handle, uintptr
 
 void sc_graphs_unjudge_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node);
 
-/* The graph is destroyed. */
-void sc_graphs_remove(struct sc_graphs *graphs, uintptr_t handle);
+/* The graph is destroyed. In two steps, since the driver may give its handle to another graph
+ * before the call that destroys it has returned: its memory stays named until the second. */
+uint32_t sc_graphs_detach(struct sc_graphs *graphs, uintptr_t handle); /* 0: not known */
+void sc_graphs_attach(struct sc_graphs *graphs, uint32_t graph);       /* it lives on */
+void sc_graphs_remove(struct sc_graphs *graphs, uint32_t graph);
 
-/* Uses are complete: puts together what the launch has to look at. Plain uses of neighbouring bytes
- * of one range in the same direction become one. */
-void sc_graphs_merge(struct sc_graphs *graphs, uintptr_t handle);
+/* The exec's nodes bear the names of the graph that it was first made from, also after an update by
+ * another graph. Which is which tells their order. */
+void sc_graphs_set_names(struct sc_graphs *graphs, uintptr_t handle, const uintptr_t *names,
+                         uint32_t count);
+
+/* The exec's uses are complete: makes the runs. Plain uses of neighbouring bytes of one
+ * range in the same direction become one; stacks and disabled nodes are left out. */
+void sc_graphs_make_runs(struct sc_graphs *graphs, uintptr_t handle);
 
 /* A use of the same bytes in the same direction, as the graph that an exec is made from has it, or
  * NULL. */
 const struct sc_graph_use *sc_graphs_same_use(struct sc_graphs *graphs, uintptr_t handle,
                                               const struct sc_graph_use *use);
 
-/* The handle of the graph that knows the node, or 0; execs do not count. Looks at all. */
+/* The handle of the graph that knows the node, or 0; execs do not count. */
 uintptr_t sc_graphs_of_node(struct sc_graphs *graphs, uintptr_t node);
 
 /* Does any graph name memory in the interval? The first: false only if not. */
 static inline bool sc_graphs_may_name(struct sc_graphs *graphs, uintptr_t address,
                                       size_t size_bytes)
 {
-    return sc_grid_may_overlap(&graphs->grid, address, size_bytes);
+    return sc_grid_may_overlap(&graphs->grid, address, size_bytes) ||
+           sc_grid_may_overlap(&graphs->heap_grid, address, size_bytes);
 }
 bool sc_graphs_name(struct sc_graphs *graphs, uintptr_t address, size_t size_bytes);
 

@@ -107,15 +107,39 @@ static bool all_complete(struct sc_holds *holds, const struct sc_hold *hold)
     return true;
 }
 
-bool sc_holds_wait_for_graph(struct sc_holds *holds, const struct sc_hold *hold)
+struct registration_search {
+    struct sc_holds *holds;
+    bool found;
+};
+
+/* One that is no longer for graphs is about to be settled, and nothing waits for it. */
+static bool note_registration(void *context, uint32_t id)
 {
-    return hold->by_graph && sc_graphs_name(holds->graphs, address_of(hold), bytes_of(hold));
+    struct registration_search *search = context;
+    const struct sc_hold *hold = sc_holds_at(search->holds, id);
+    search->found = hold->kind == SC_HOLD_UNREGISTER && hold->by_graph;
+    return !search->found;
+}
+
+static bool is_registered(struct sc_holds *holds, const struct sc_hold *hold)
+{
+    struct registration_search search = {holds, false};
+    if (hold->kind == SC_HOLD_FREE || hold->kind == SC_HOLD_UNMAP)
+        sc_grid_overlaps_locked(&holds->grid, address_of(hold), bytes_of(hold), note_registration,
+                                &search);
+    return search.found;
+}
+
+bool sc_holds_wait_for_program(struct sc_holds *holds, const struct sc_hold *hold)
+{
+    return (hold->by_graph && sc_graphs_name(holds->graphs, address_of(hold), bytes_of(hold))) ||
+           is_registered(holds, hold);
 }
 
 struct older_search {
     struct sc_holds *holds;
     uint64_t age;
-    bool waits; /* a thread waits, and not for what only graphs hold */
+    bool waits; /* a thread waits, and not for what only the program can end */
     bool found;
 };
 
@@ -124,7 +148,7 @@ static bool note_older(void *context, uint32_t id)
     struct older_search *search = context;
     const struct sc_hold *older = sc_holds_at(search->holds, id);
     search->found = older->age < search->age && older->kind != SC_HOLD_UNREGISTER &&
-                    !(search->waits && sc_holds_wait_for_graph(search->holds, older));
+                    !(search->waits && sc_holds_wait_for_program(search->holds, older));
     return !search->found;
 }
 
@@ -132,6 +156,8 @@ static bool waits_for_older(struct sc_holds *holds, uint32_t id)
 {
     const struct sc_hold *hold = sc_holds_at(holds, id);
     struct older_search search = {holds, hold->age, hold->kind == SC_HOLD_WAIT, false};
+    if (hold->kind == SC_HOLD_UNREGISTER)
+        return false;
     sc_grid_overlaps_locked(&holds->grid, address_of(hold), bytes_of(hold), note_older, &search);
     return search.found;
 }
@@ -141,7 +167,7 @@ uint32_t sc_holds_take_ready(struct sc_holds *holds, uint64_t after_age)
     for (uint32_t id = holds->oldest; id; id = sc_holds_at(holds, id)->next) {
         struct sc_hold *hold = sc_holds_at(holds, id);
         if (hold->age > after_age && !hold->releasing && all_complete(holds, hold) &&
-            !sc_holds_wait_for_graph(holds, hold) && !waits_for_older(holds, id)) {
+            !sc_holds_wait_for_program(holds, hold) && !waits_for_older(holds, id)) {
             hold->releasing = true;
             return id;
         }

@@ -1,8 +1,10 @@
 /* Frees that wait: what the program has given back while the device was still using it.
  *
  * A hold names memory and the operations that must complete before it really goes back. Holds on
- * overlapping memory are given back in the order in which they were made. The memory behind a hold
- * counts as freed for the program.
+ * overlapping memory are given back in the order in which they were made, but registrations end
+ * before the memory under them goes back, in whatever order the program gave up the two: what
+ * malloc hands out again must be as pageable as its new owner takes it to be. The memory behind a
+ * hold counts as freed for the program.
  *
  * Locks: every function needs the owner's lock, except sc_holds_may_overlap (lock-free).
  */
@@ -39,6 +41,7 @@ struct sc_hold {
     uint32_t ticket_capacity;
     uint64_t age;            /* grows from hold to hold */
     bool by_graph;           /* waits, too, until no graph names its memory */
+    bool written;            /* by an operation that it waits for */
     uint32_t previous, next; /* in order of age */
     bool releasing;
 };
@@ -72,8 +75,9 @@ uint32_t sc_holds_take_ready(struct sc_holds *holds, uint64_t after_age);
 /* Ends a hold; what it held has been given back (or never will be). */
 void sc_holds_remove(struct sc_holds *holds, uint32_t hold, uint64_t now_ns);
 
-/* Does it wait for a graph, whatever its operations do? */
-bool sc_holds_wait_for_graph(struct sc_holds *holds, const struct sc_hold *hold);
+/* Does it wait for what the program alone can end, a graph or a registration, whatever its
+ * operations do? */
+bool sc_holds_wait_for_program(struct sc_holds *holds, const struct sc_hold *hold);
 
 /* A hold that overlaps the interval, or 0. */
 uint32_t sc_holds_overlapping(struct sc_holds *holds, uintptr_t address, size_t size_bytes);

@@ -224,8 +224,7 @@ uint32_t sc_inflight_range_of(struct sc_inflight *inflight, uintptr_t address)
 
 static struct sc_grid *grid_of(struct sc_inflight *inflight, enum sc_buffer_kind kind)
 {
-    bool heap = kind == SC_REGISTERED || kind == SC_PAGEABLE || kind == SC_STACK;
-    return heap ? &inflight->heap_grid : &inflight->op_grid;
+    return sc_is_heap(kind) ? &inflight->heap_grid : &inflight->op_grid;
 }
 
 static uint32_t *key_slot(struct sc_inflight *inflight, const struct sc_op_info *info)
@@ -243,7 +242,7 @@ static bool equal_key(const struct sc_op_info *a, const struct sc_op_info *b)
            a->range == b->range && a->kind == b->kind;
 }
 
-static uint32_t find_equal(struct sc_inflight *inflight, const struct sc_op_info *info)
+uint32_t sc_inflight_find_equal(struct sc_inflight *inflight, const struct sc_op_info *info)
 {
     uint32_t id = *key_slot(inflight, info);
     while (id && !equal_key(&sc_inflight_op(inflight, id)->info, info))
@@ -601,6 +600,16 @@ static bool is_stable(struct sc_inflight *inflight, const struct sc_op_info *inf
     return writers.count == 0;
 }
 
+static void move_to_end_of_stream(struct sc_inflight *inflight, uint32_t id)
+{
+    struct sc_op *op = sc_inflight_op(inflight, id);
+    if (!op->stream_next && !op->retained)
+        return;
+    unlink_from_stream(inflight, id);
+    set_retained(inflight, op, false);
+    link_to_stream(inflight, id);
+}
+
 /* The same rows again on the same stream: only the ticket and the call site are new, and the
  * snapshot. */
 static void renew(struct sc_inflight *inflight, uint32_t id, const struct sc_op_info *info,
@@ -614,11 +623,7 @@ static void renew(struct sc_inflight *inflight, uint32_t id, const struct sc_op_
     if (source_changed(inflight, op))
         sc_ops_add(overwritten, &op->info);
     drop_copies(inflight, op);
-    if (op->stream_next || op->retained) {
-        unlink_from_stream(inflight, id);
-        set_retained(inflight, op, false);
-        link_to_stream(inflight, id);
-    }
+    move_to_end_of_stream(inflight, id);
     op->info = *info;
     op->info.stable = stable;
     if (!guarded_alike) {
@@ -629,13 +634,24 @@ static void renew(struct sc_inflight *inflight, uint32_t id, const struct sc_op_
     }
 }
 
+bool sc_inflight_issue_again(struct sc_inflight *inflight, uint32_t id, bool guarded)
+{
+    struct sc_op *op = sc_inflight_op(inflight, id);
+    bool is_guarded = op->first_span && !op->cut;
+    if (is_guarded != guarded || op->first_copy || op->info.slot || op->info.stable)
+        return false;
+    move_to_end_of_stream(inflight, id);
+    op->info.ticket = sc_order_issue(inflight->order, op->info.ticket.stream);
+    return true;
+}
+
 bool sc_inflight_add(struct sc_inflight *inflight, const struct sc_op_info *info,
                      struct sc_ops *overwritten)
 {
     size_t hull_bytes = sc_shape_hull_bytes(&info->shape);
     if (hull_bytes == 0)
         return true;
-    uint32_t id = find_equal(inflight, info);
+    uint32_t id = sc_inflight_find_equal(inflight, info);
     if (id) {
         renew(inflight, id, info, overwritten);
         return true;

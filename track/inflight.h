@@ -134,11 +134,25 @@ static inline struct sc_op *sc_inflight_op(struct sc_inflight *inflight, uint32_
 
 bool sc_direction_writes_host(enum sc_direction direction);
 
+/* Could free() or munmap() take memory of this kind away? */
+static inline bool sc_is_heap(enum sc_buffer_kind kind)
+{
+    return kind == SC_REGISTERED || kind == SC_PAGEABLE || kind == SC_STACK;
+}
+
 /* False: out of memory, the operation is not tracked. An equal operation that it replaces is
  * returned in `overwritten` if its source was changed since. */
 bool sc_inflight_add(struct sc_inflight *inflight, const struct sc_op_info *info,
                      struct sc_ops *overwritten);
 void sc_inflight_drop(struct sc_inflight *inflight, uint32_t op);
+
+/* The operation with the same shape, stream, direction, kind and range, or 0: nothing else of `key`
+ * is looked at. */
+uint32_t sc_inflight_find_equal(struct sc_inflight *inflight, const struct sc_op_info *key);
+
+/* The operation, of an earlier launch, has been issued again on its stream: it gets a new ticket.
+ * False, and nothing has changed: its pages are to be looked at anew. */
+bool sc_inflight_issue_again(struct sc_inflight *inflight, uint32_t op, bool guarded);
 
 /* Calls visit for each operation not known done whose hull overlaps the interval, until it returns
  * false. The visitor must not change anything. */

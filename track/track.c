@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "track/track_lock.h"
+
 #include "track/poison.h"
 
 enum { RETIRE_BATCH = 256 };
@@ -29,7 +31,7 @@ int sc_track_init(struct sc_track *track)
     sc_pool_init(&track->points, sizeof(struct sc_point));
     if (sc_inflight_init(&track->inflight, &track->order) ||
         sc_holds_init(&track->holds, &track->order, &track->graphs) ||
-        sc_graphs_init(&track->graphs, &track->order.arena) || sc_handles_init(&track->events))
+        sc_graphs_init(&track->graphs, &track->order) || sc_handles_init(&track->events))
         return -ENOMEM;
     return 0;
 }
@@ -42,29 +44,6 @@ void sc_track_destroy(struct sc_track *track)
     sc_inflight_destroy(&track->inflight);
     sc_pool_destroy(&track->points);
     sc_order_destroy(&track->order);
-}
-
-static void lock(struct sc_track *track)
-{
-    sc_track_inside++;
-    atomic_signal_fence(memory_order_seq_cst);
-    pthread_mutex_lock(&track->lock);
-}
-
-static void unlock(struct sc_track *track)
-{
-    pthread_mutex_unlock(&track->lock);
-    atomic_signal_fence(memory_order_seq_cst);
-    sc_track_inside--;
-}
-
-/* After every change of what free() and munmap() must look at. */
-static void publish_watch(struct sc_track *track)
-{
-    bool watch = track->holds.oldest || !sc_grid_is_empty(&track->inflight.heap_grid) ||
-                 !sc_grid_is_empty(&track->graphs.grid);
-    if (atomic_load_explicit(&track->libc_watch, memory_order_relaxed) != watch)
-        atomic_store_explicit(&track->libc_watch, watch, memory_order_relaxed);
 }
 
 /* ---- streams and order ---- */
@@ -328,9 +307,33 @@ static struct sc_range_info describe_range(struct sc_track *track, uint32_t id)
     return info;
 }
 
+static bool lies_in_range(struct sc_track *track, uint32_t id, uintptr_t address)
+{
+    const struct sc_grid_node *node = &sc_inflight_range(&track->inflight, id)->node;
+    uintptr_t start = atomic_load_explicit(&node->address, memory_order_relaxed);
+    return address - start < atomic_load_explicit(&node->size_bytes, memory_order_relaxed);
+}
+
+/* Programs copy from the same memory again and again: a thread remembers the last range, as long as
+ * none came or went. In one word, since a signal handler may come in between. */
+static uint32_t find_range_id(struct sc_track *track, uintptr_t address)
+{
+    static __thread _Atomic uint64_t last __attribute__((tls_model("initial-exec")));
+    uint64_t version =
+        atomic_load_explicit(&track->inflight.range_grid.version, memory_order_acquire) << 32;
+    uint64_t known = atomic_load_explicit(&last, memory_order_relaxed);
+    uint32_t id = (uint32_t)known;
+    if (track == &sc_track && id && known - id == version && lies_in_range(track, id, address))
+        return id;
+    id = sc_inflight_range_of(&track->inflight, address);
+    if (track == &sc_track && id != SC_GRID_RETRY)
+        atomic_store_explicit(&last, version | id, memory_order_relaxed);
+    return id;
+}
+
 struct sc_range_info sc_track_find_range(struct sc_track *track, uintptr_t address)
 {
-    uint32_t id = sc_inflight_range_of(&track->inflight, address);
+    uint32_t id = find_range_id(track, address);
     if (id != SC_GRID_RETRY)
         return describe_range(track, id);
     lock(track);
@@ -535,6 +538,8 @@ void sc_track_give_slot(struct sc_track *track, struct sc_slot *slot)
 enum { TAKE_DOWN_BATCH = 64 };
 
 struct op_batch {
+    struct sc_track *track;
+    bool complete_only;
     unsigned count;
     uint32_t ids[TAKE_DOWN_BATCH];
 };
@@ -542,7 +547,9 @@ struct op_batch {
 static bool note_op(void *context, uint32_t id)
 {
     struct op_batch *batch = context;
-    batch->ids[batch->count++] = id;
+    const struct sc_op *op = sc_inflight_op(&batch->track->inflight, id);
+    if (!batch->complete_only || sc_order_complete(&batch->track->order, &op->info.ticket))
+        batch->ids[batch->count++] = id;
     return batch->count < TAKE_DOWN_BATCH;
 }
 
@@ -561,8 +568,10 @@ struct hold_filler {
 static bool require_op(void *context, uint32_t op)
 {
     struct hold_filler *filler = context;
-    filler->failed = !sc_holds_require(&filler->track->holds, filler->hold,
-                                       &sc_inflight_op(&filler->track->inflight, op)->info.ticket);
+    struct sc_holds *holds = &filler->track->holds;
+    const struct sc_op_info *info = &sc_inflight_op(&filler->track->inflight, op)->info;
+    filler->failed = !sc_holds_require(holds, filler->hold, &info->ticket);
+    sc_holds_at(holds, filler->hold)->written |= sc_direction_writes_host(info->direction);
     return !filler->failed;
 }
 
@@ -610,12 +619,13 @@ void sc_track_await(struct sc_track *track, const struct sc_ops *ops, struct sc_
     unlock(track);
 }
 
-static void drop_ops(struct sc_track *track, const struct sc_take_down *request)
+static void drop_ops(struct sc_track *track, uintptr_t address, size_t size_bytes,
+                     bool complete_only)
 {
-    struct op_batch batch;
+    struct op_batch batch = {.track = track, .complete_only = complete_only};
     do {
         batch.count = 0;
-        find_ops(track, request, note_op, &batch);
+        sc_inflight_overlaps(&track->inflight, address, size_bytes, note_op, &batch);
         for (unsigned i = 0; i < batch.count; i++)
             sc_inflight_drop(&track->inflight, batch.ids[i]);
     } while (batch.count == TAKE_DOWN_BATCH);
@@ -636,7 +646,7 @@ void sc_track_take_down(struct sc_track *track, struct sc_take_down *request)
          sc_holds_overlapping(&track->holds, request->address, request->size_bytes)))
         request->must_wait = !make_hold(track, request);
     if ((request->found.count || collector.unjudged) && !request->must_wait)
-        drop_ops(track, request);
+        drop_ops(track, request->address, request->size_bytes, false);
     if (request->by_graph)
         sc_graphs_note_freed(&track->graphs, request->address, request->size_bytes, &request->by);
     publish_watch(track);
@@ -699,163 +709,44 @@ void sc_track_hold_longer(struct sc_track *track, uintptr_t address, size_t size
     change_holds(track, address, size_bytes, ticket);
 }
 
-/* ---- graphs ---- */
+struct earlier_search {
+    struct sc_track *track;
+    const struct sc_op_info *later;
+    struct sc_ticket *tickets;
+    unsigned count, max;
+};
 
-void sc_track_graph_unjudge_node(struct sc_track *track, uintptr_t handle, uintptr_t node)
+static bool note_earlier(void *context, uint32_t id)
 {
-    lock(track);
-    sc_graphs_unjudge_node(&track->graphs, handle, node);
-    unlock(track);
+    struct earlier_search *search = context;
+    const struct sc_hold *hold = sc_holds_at(&search->track->holds, id);
+    const struct sc_op_info *later = search->later;
+    if (!hold->written && !sc_direction_writes_host(later->direction))
+        return true;
+    for (uint32_t i = 0; i < hold->ticket_count && search->count < search->max; i++)
+        if (hold->tickets[i].stream != later->ticket.stream &&
+            !sc_order_covers(&search->track->order, later->ticket.stream, &hold->tickets[i]))
+            search->tickets[search->count++] = hold->tickets[i];
+    return true;
 }
 
-void sc_track_graph_add(struct sc_track *track, uintptr_t handle, const struct sc_graph_use *use)
+unsigned sc_track_held_before(struct sc_track *track, const struct sc_op_info *info,
+                              struct sc_ticket *tickets, unsigned max)
 {
+    struct earlier_search search = {track, info, tickets, 0, max};
     lock(track);
-    sc_graphs_add(&track->graphs, handle, use);
-    publish_watch(track);
+    sc_grid_overlaps_locked(&track->holds.grid, info->shape.address,
+                            sc_shape_hull_bytes(&info->shape), note_earlier, &search);
     unlock(track);
+    return search.count;
 }
 
-void sc_track_graph_add_all(struct sc_track *track, uintptr_t handle, uintptr_t of)
+/* Launches used the memory after it was freed. What is complete of them has no owner any more: the
+ * memory's next one must not be accused of it. */
+static void forget_users(struct sc_track *track, const struct sc_release *release)
 {
-    lock(track);
-    sc_graphs_add_all(&track->graphs, handle, of);
-    unlock(track);
-}
-
-void sc_track_graph_drop_node(struct sc_track *track, uintptr_t handle, uintptr_t node)
-{
-    lock(track);
-    sc_graphs_drop_node(&track->graphs, handle, node);
-    publish_watch(track);
-    unlock(track);
-}
-
-void sc_track_graph_enable_node(struct sc_track *track, uintptr_t handle, uintptr_t node,
-                                bool enabled)
-{
-    lock(track);
-    sc_graphs_enable_node(&track->graphs, handle, node, enabled);
-    publish_watch(track);
-    unlock(track);
-}
-
-void sc_track_graph_merge(struct sc_track *track, uintptr_t handle)
-{
-    lock(track);
-    sc_graphs_merge(&track->graphs, handle);
-    publish_watch(track);
-    unlock(track);
-}
-
-bool sc_track_graph_remove(struct sc_track *track, uintptr_t handle)
-{
-    if (!sc_graphs_find(&track->graphs, handle))
-        return false;
-    lock(track);
-    sc_graphs_remove(&track->graphs, handle);
-    publish_watch(track);
-    bool holds = track->holds.oldest != 0;
-    unlock(track);
-    return holds;
-}
-
-void sc_track_graph_recognise(struct sc_track *track, uintptr_t handle, struct sc_graph_use *use)
-{
-    lock(track);
-    const struct sc_graph_use *known = sc_graphs_same_use(&track->graphs, handle, use);
-    if (known) {
-        uintptr_t node = use->node;
-        struct sc_shape shape = use->shape;
-        uint32_t range = use->range;
-        *use = *known;
-        use->node = node;
-        use->shape = shape;
-        use->range = range;
-    }
-    unlock(track);
-}
-
-void sc_track_graph_note_freed(struct sc_track *track, uintptr_t address, size_t size_bytes,
-                               const struct sc_hazard_event *by)
-{
-    lock(track);
-    sc_graphs_note_freed(&track->graphs, address, size_bytes, by);
-    unlock(track);
-}
-
-struct sc_graph_flags sc_track_graph_flags(struct sc_track *track, uintptr_t handle, uintptr_t node)
-{
-    lock(track);
-    struct sc_graph_flags flags = sc_graphs_flags(&track->graphs, handle, node);
-    unlock(track);
-    return flags;
-}
-
-void sc_track_graph_redirect_node(struct sc_track *track, uintptr_t handle, uintptr_t node)
-{
-    lock(track);
-    sc_graphs_redirect_node(&track->graphs, handle, node);
-    unlock(track);
-}
-
-void sc_track_graph_note_registered(struct sc_track *track, uintptr_t address, size_t size_bytes)
-{
-    if (!sc_graphs_may_name(&track->graphs, address, size_bytes))
-        return;
-    lock(track);
-    sc_graphs_note_registered(&track->graphs, address, size_bytes);
-    unlock(track);
-}
-
-void *sc_track_graph_saved(struct sc_track *track, uintptr_t handle, uintptr_t node,
-                           enum sc_direction direction)
-{
-    void *saved = NULL;
-    lock(track);
-    uint32_t id = sc_graphs_find(&track->graphs, handle);
-    for (uint32_t i = 0; id && i < sc_graphs_at(&track->graphs, id)->uses.count; i++) {
-        const struct sc_graph_use *use = &sc_graphs_at(&track->graphs, id)->uses.list[i];
-        if (use->node == node && use->direction == direction && use->saved)
-            saved = use->saved;
-    }
-    unlock(track);
-    return saved;
-}
-
-uintptr_t sc_track_graph_of_node(struct sc_track *track, uintptr_t node)
-{
-    lock(track);
-    uintptr_t handle = sc_graphs_of_node(&track->graphs, node);
-    unlock(track);
-    return handle;
-}
-
-static bool note_held_for_graph(void *context, uint32_t id)
-{
-    struct range_search *search = context;
-    if (sc_holds_at(&search->track->holds, id)->by_graph)
-        search->found = id;
-    return !search->found;
-}
-
-bool sc_track_holds_for_graph(struct sc_track *track, uintptr_t address)
-{
-    struct range_search search = {.track = track};
-    lock(track);
-    sc_grid_overlaps_locked(&track->holds.grid, address, 1, note_held_for_graph, &search);
-    unlock(track);
-    return search.found != 0;
-}
-
-bool sc_track_graph_names(struct sc_track *track, uintptr_t address, size_t size_bytes)
-{
-    if (!sc_graphs_may_name(&track->graphs, address, size_bytes))
-        return false;
-    lock(track);
-    bool names = sc_graphs_name(&track->graphs, address, size_bytes);
-    unlock(track);
-    return names;
+    if (release->kind != SC_HOLD_WAIT && release->kind != SC_HOLD_UNREGISTER)
+        drop_ops(track, release->address, release->size_bytes, true);
 }
 
 struct sc_release sc_track_take_ready(struct sc_track *track, uint64_t after_age)
@@ -871,6 +762,7 @@ struct sc_release sc_track_take_ready(struct sc_track *track, uint64_t after_age
         release.context = hold->context;
         release.since_ns = hold->since_ns;
         release.age = hold->age;
+        forget_users(track, &release);
     }
     unlock(track);
     return release;
@@ -941,7 +833,7 @@ bool sc_track_reaper_has_work(struct sc_track *track)
     lock(track);
     for (uint32_t id = track->holds.oldest; id && !work; id = sc_holds_at(&track->holds, id)->next)
         work = !sc_hold_needs_program(sc_holds_at(&track->holds, id)->kind) &&
-               !sc_holds_wait_for_graph(&track->holds, sc_holds_at(&track->holds, id));
+               !sc_holds_wait_for_program(&track->holds, sc_holds_at(&track->holds, id));
     unlock(track);
     return work;
 }
@@ -1004,6 +896,25 @@ bool sc_track_is_unregistered(struct sc_track *track, uintptr_t address, size_t 
     lock(track);
     sc_grid_overlaps_locked(&track->holds.grid, address, size_bytes ? size_bytes : 1,
                             note_unregistered, &search);
+    unlock(track);
+    return search.found != 0;
+}
+
+static bool note_given_back(void *context, uint32_t id)
+{
+    struct range_search *search = context;
+    if (sc_hold_needs_program(sc_holds_at(&search->track->holds, id)->kind))
+        search->found = id;
+    return !search->found;
+}
+
+bool sc_track_is_given_back(struct sc_track *track, uintptr_t address)
+{
+    struct range_search search = {.track = track};
+    if (!sc_holds_may_overlap(&track->holds, address, 1))
+        return false;
+    lock(track);
+    sc_grid_overlaps_locked(&track->holds.grid, address, 1, note_given_back, &search);
     unlock(track);
     return search.found != 0;
 }

@@ -190,7 +190,7 @@ static inline bool sc_track_may_be_busy(struct sc_track *track, uintptr_t addres
 {
     return sc_grid_may_overlap(&track->inflight.heap_grid, address, size_bytes) ||
            sc_grid_may_overlap(&track->holds.grid, address, size_bytes) ||
-           sc_graphs_may_name(&track->graphs, address, size_bytes);
+           sc_grid_may_overlap(&track->graphs.heap_grid, address, size_bytes);
 }
 
 void sc_track_take_down(struct sc_track *track, struct sc_take_down *request);
@@ -210,33 +210,87 @@ void sc_track_hold_longer(struct sc_track *track, uintptr_t address, size_t size
 
 /* ---- graphs (track/graphs.h) ---- */
 
-void sc_track_graph_add(struct sc_track *track, uintptr_t handle, const struct sc_graph_use *use);
+void sc_track_graph_add(struct sc_track *track, uintptr_t handle, const struct sc_graph_use *use,
+                        const struct sc_graph_extra *extra);
 void sc_track_graph_add_all(struct sc_track *track, uintptr_t handle, uintptr_t of);
 void sc_track_graph_drop_node(struct sc_track *track, uintptr_t handle, uintptr_t node);
 void sc_track_graph_enable_node(struct sc_track *track, uintptr_t handle, uintptr_t node,
                                 bool enabled);
 void sc_track_graph_unjudge_node(struct sc_track *track, uintptr_t handle, uintptr_t node);
-void sc_track_graph_merge(struct sc_track *track, uintptr_t handle);
-/* True: something that was held for it may be given back now. */
-bool sc_track_graph_remove(struct sc_track *track, uintptr_t handle);
-/* Fills in where the use came from, and whether its memory was freed since. */
-void sc_track_graph_recognise(struct sc_track *track, uintptr_t handle, struct sc_graph_use *use);
+void sc_track_graph_redirect_node(struct sc_track *track, uintptr_t handle, uintptr_t node);
 struct sc_graph_flags sc_track_graph_flags(struct sc_track *track, uintptr_t handle,
                                            uintptr_t node);
-void sc_track_graph_redirect_node(struct sc_track *track, uintptr_t handle, uintptr_t node);
-void sc_track_graph_note_registered(struct sc_track *track, uintptr_t address, size_t size_bytes);
+/* The graph that knows the node, or 0. */
+uintptr_t sc_track_graph_of_node(struct sc_track *track, uintptr_t node);
+/* Fills in where the use came from, and whether its memory was freed since. */
+void sc_track_graph_recognise(struct sc_track *track, uintptr_t handle, struct sc_graph_use *use,
+                              struct sc_graph_extra *extra);
+/* The graph's use of this index; false where it has no more. */
+bool sc_track_graph_use(struct sc_track *track, uint32_t graph, uint32_t at,
+                        struct sc_graph_use *use, struct sc_graph_extra *extra);
 /* The copy of what is on a stack, or NULL. */
 void *sc_track_graph_saved(struct sc_track *track, uintptr_t handle, uintptr_t node,
                            enum sc_direction direction);
-/* The graph that knows the node, or 0. */
-uintptr_t sc_track_graph_of_node(struct sc_track *track, uintptr_t node);
-/* Is memory there held because a graph names it? */
-bool sc_track_holds_for_graph(struct sc_track *track, uintptr_t address);
+
+/* An exec, the uses of which are about to be told; and they have been. */
+void sc_track_graph_begin_exec(struct sc_track *track, uintptr_t handle);
+void sc_track_graph_make_runs(struct sc_track *track, uintptr_t handle);
+
+/* Its nodes' names (sc_graphs_set_names); and whether it has as many, which are stored then. */
+void sc_track_graph_set_names(struct sc_track *track, uintptr_t handle, const uintptr_t *names,
+                              uint32_t count);
+bool sc_track_graph_names_of(struct sc_track *track, uintptr_t handle, uintptr_t *names,
+                             uint32_t count);
+
+/* Around the call that destroys it (sc_graphs_detach). Removing, true: something that was held for
+ * it may be given back now. */
+uint32_t sc_track_graph_detach(struct sc_track *track, uintptr_t handle);
+void sc_track_graph_attach(struct sc_track *track, uint32_t graph);
+bool sc_track_graph_remove(struct sc_track *track, uint32_t graph);
+
 /* The program has given the interval back without asking us first (realloc, in mode=report). */
 void sc_track_graph_note_freed(struct sc_track *track, uintptr_t address, size_t size_bytes,
                                const struct sc_hazard_event *by);
+void sc_track_graph_note_registered(struct sc_track *track, uintptr_t address, size_t size_bytes);
 /* Does a graph name memory in the interval? Lock-free where none is near. */
 bool sc_track_graph_names(struct sc_track *track, uintptr_t address, size_t size_bytes);
+/* Is memory there held because a graph names it? */
+bool sc_track_holds_for_graph(struct sc_track *track, uintptr_t address);
+
+/* ---- launches ----
+ *
+ * The driver begins a launch of an exec when its former one is complete, on whatever stream that
+ * was: each launch leaves a point behind it, with the exec. */
+
+/* What is issued on the stream from now on comes after the exec's last launch. */
+void sc_track_launch_after_last(struct sc_track *track, uint32_t exec, uint32_t stream);
+
+/* The launch and its operations have been issued. */
+void sc_track_launched(struct sc_track *track, uintptr_t exec, uint32_t stream);
+
+/* The exec has been launched once more on the stream of its last launch. Runs of its memory that
+ * are still in flight there are issued again, as far as they are as they were; of the first that
+ * is not, and all behind it, the caller issues operations, and says that it is launched. */
+struct sc_relaunch {
+    uint32_t exec; /* id of the graph */
+    uint32_t stream;
+    const char *api;
+    uint32_t stack;
+    int32_t thread;
+    uint64_t ticks;
+    bool guards; /* what is issued now would be guarded */
+    /* results */
+    uint32_t done;
+    size_t size_bytes;
+};
+
+void sc_track_launch_again(struct sc_track *track, struct sc_relaunch *launch);
+
+/* Operations on memory that was freed are forgotten by all but what holds it. These are the ones
+ * that a launch which uses it all the same, as `info` says, has to come after and does not; returns
+ * how many of them it put into `tickets`. */
+unsigned sc_track_held_before(struct sc_track *track, const struct sc_op_info *info,
+                              struct sc_ticket *tickets, unsigned max);
 
 struct sc_release {
     uint32_t hold; /* 0: nothing is ready */
@@ -249,7 +303,8 @@ struct sc_release {
 };
 
 /* The oldest hold of more than this age that can be given back. Whoever takes it ends it, or puts
- * it back to be taken later. */
+ * it back to be taken later. No complete operation on its memory is tracked any more; its pages may
+ * be unsettled. */
 struct sc_release sc_track_take_ready(struct sc_track *track, uint64_t after_age);
 void sc_track_end_hold(struct sc_track *track, uint32_t hold);
 void sc_track_put_back(struct sc_track *track, uint32_t hold);
@@ -270,6 +325,8 @@ bool sc_track_reaper_has_work(struct sc_track *track);
 bool sc_track_is_held(struct sc_track *track, uintptr_t address, size_t size_bytes);
 /* Is memory there still registered that the program has unregistered? */
 bool sc_track_is_unregistered(struct sc_track *track, uintptr_t address, size_t size_bytes);
+/* The same, or pinned memory whose free is held? */
+bool sc_track_is_given_back(struct sc_track *track, uintptr_t address);
 /* Is `address` the start of a block whose free is held? */
 bool sc_track_is_freed(struct sc_track *track, uintptr_t address);
 

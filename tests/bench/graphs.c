@@ -9,6 +9,7 @@
  * and for the graph of 1,000 nodes:
  *
  *   capture_node  the copies of a stream capture, for each node
+ *   capture       the whole of it: the beginning, the copies and the end
  *   instantiate   the instantiation and the destruction of the exec
  *
  *     graphs [--quick] [--list] [NAME...]
@@ -157,6 +158,16 @@ static double capture_batch(void *unused)
     return ns;
 }
 
+static double whole_capture_batch(void *unused)
+{
+    (void)unused;
+    uint64_t begin = now_ns();
+    CUgraph graph = capture(MOST_NODES);
+    double us = ns_since(begin, 1) / 1e3;
+    MUST(graphs.cuGraphDestroy(graph));
+    return us;
+}
+
 static double instantiate_batch(void *arg)
 {
     const struct subject *subject = arg;
@@ -173,9 +184,9 @@ static const struct benchmark {
     const char *unit;
     bool largest_only; /* the figure bears no number of nodes */
 } benchmarks[] = {
-    {"launch", launch_batch, "ns", false},          {"replay", replay_batch, "ns", false},
-    {"refill", refill_batch, "ns", false},          {"capture_node", capture_batch, "ns", true},
-    {"instantiate", instantiate_batch, "us", true},
+    {"launch", launch_batch, "ns", false},        {"replay", replay_batch, "ns", false},
+    {"refill", refill_batch, "ns", false},        {"capture_node", capture_batch, "ns", true},
+    {"capture", whole_capture_batch, "us", true}, {"instantiate", instantiate_batch, "us", true},
 };
 
 static void run(const struct benchmark *benchmark, const struct size *size)

@@ -84,7 +84,7 @@ GUARD_TARGETS = [
 ]
 GRAPH_TARGETS = [
     ("launch_", "ratio", 1.05),
-    ("capture_node", "ratio", 1.10),
+    ("capture", "ratio", 1.10),
 ]
 LEGEND = """Medians over interleaved runs; `ratio` is fix/none. Targets hold for fix: a plain
 number bounds the ratio; `flat` bounds the growth since the family's first row, divided by the

@@ -1043,6 +1043,18 @@ static bool is_ready(const struct hold *hold)
     return ready;
 }
 
+/* What is complete on memory that goes back has no owner any more. */
+static void forget_complete(const struct hold *hold)
+{
+    bool there[ACTIONS_MAX] = {false};
+    if (hold->kind == SC_HOLD_WAIT)
+        return;
+    find_in_flight(hold->address, hold->size_bytes, there);
+    for (int i = 0; i < world.copy_count; i++)
+        if (there[i] && is_complete(&world.copies[i]))
+            forget_copy(&world.copies[i]);
+}
+
 static void do_reap(const struct action *action)
 {
     int at = 0;
@@ -1061,6 +1073,7 @@ static void do_reap(const struct action *action)
         release.size_bytes != world.holds[at].size_bytes)
         complain("hold %d is described wrongly", at);
     world.holds[at].ended = true;
+    forget_complete(&world.holds[at]);
     sc_track_end_hold(&tracker, release.hold);
 }
 

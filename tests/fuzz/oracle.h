@@ -12,10 +12,10 @@
 #include <string.h>
 
 enum {
-    ORACLE_NODES_MAX = 256,
+    ORACLE_NODES_MAX = 512,
     ORACLE_STREAMS_MAX = 128,
-    ORACLE_EDGES_MAX = ORACLE_STREAMS_MAX + 2,
-    ORACLE_HEALED_MAX = 8,
+    ORACLE_EDGES_MAX = ORACLE_STREAMS_MAX + 3,
+    ORACLE_HEALED_MAX = 48,
     ORACLE_NONE = -1,
 };
 
@@ -105,6 +105,9 @@ static inline void oracle_add_wait(struct oracle *oracle, int stream, int record
 static inline void oracle_heal(struct oracle *oracle, int node, int before)
 {
     struct oracle_node *healed = &oracle->nodes[node];
+    for (int i = 0; i < healed->healed_count; i++)
+        if (healed->healed[i] == before)
+            return;
     if (healed->healed_count < ORACLE_HEALED_MAX)
         healed->healed[healed->healed_count++] = before;
 }

@@ -66,7 +66,7 @@ static int run_here(char **arguments)
     for (unsigned long i = 0; i < count; i++)
         run_program(seed + i);
     end_threads();
-    printf("expected:");
+    printf("in all:");
     for (int code = 0; code < CODES; code++)
         printf(" %s %lu to %lu;", code_names[code], least[code], most[code]);
     putchar('\n');
@@ -150,7 +150,7 @@ static bool judge(struct job *job, int status, char *wrong)
     job->pid = 0;
     read_file(job, "out", output);
     read_file(job, "jsonl", report);
-    const char *expected = strstr(output, "expected: SC101");
+    const char *expected = strstr(output, "in all: SC101");
     const char *found = strstr(report, "\"by_code\":{");
     if ((status != 0 && !(WIFEXITED(status) && WEXITSTATUS(status) == STRICT_STATUS)) ||
         !expected || !found) {

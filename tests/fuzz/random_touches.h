@@ -1,340 +1,191 @@
-/* What the host does to buffers under operations, and what should be said of it.
- *
- * The model is the guard's contract, page by page: pages that hold nothing but the buffer are
- * protected from issue until the host knows the operation done; a touch of its bytes there is a
- * hazard, waits in mode=fix, and ends the guard of the operation; a touch beside them lets the page
- * go. Small sources are snapshotted instead, and sources on pages that were let go, or never
- * guarded, are compared when they are known done. Where that depends on what the oracle does not
- * follow (work that may write host memory), a hazard may be reported and need not.
- *
- * Bytes are touched one by one from the first on, so that it is known which one faults. A part of
- * random_program.h.
+/* The host reads and writes bytes that are in flight, by itself and in host functions. What should
+ * be said of it is told in random_guard.h. A part of random_program.h.
  */
 #ifndef SC_TESTS_FUZZ_RANDOM_TOUCHES_H
 #define SC_TESTS_FUZZ_RANDOM_TOUCHES_H
 
-enum { PAGE = 4096, SNAPSHOT_MAX = 32 * 1024, MAPPED_HEADER = 16 };
+/* ---- the host touches bytes that are in flight ---- */
 
-static uintptr_t page_of(uintptr_t address)
+struct span {
+    size_t offset, size_bytes;
+};
+
+static int pick_copy_on(int buffer)
 {
-    return address & -(uintptr_t)PAGE;
-}
-
-static bool writes_host(const struct copy *copy)
-{
-    return copy->direction != H2D;
-}
-
-static uintptr_t end_of(const struct copy *copy)
-{
-    return copy->address + copy->size_bytes;
-}
-
-static bool has_byte_in(const struct copy *copy, uintptr_t start, uintptr_t end)
-{
-    return copy->address < end && start < end_of(copy);
-}
-
-/* ---- is anything at work that may write what a copy reads? ---- */
-
-static void note_unclear(int slot)
-{
-    int stream = world.slots[slot].stream;
-    world.unclear[stream] = true;
-    world.family_unclear |= world.oracle.streams[stream].kind != ORACLE_NONBLOCKING;
-}
-
-static void note_clear(int slot)
-{
-    if (world.oracle.streams[world.slots[slot].stream].kind == ORACLE_NONBLOCKING)
-        world.unclear[world.slots[slot].stream] = false;
-}
-
-static void note_all_clear(void)
-{
-    memset(world.unclear, 0, sizeof world.unclear);
-    world.family_unclear = false;
-}
-
-static enum surely is_clear(int stream)
-{
-    bool alone = world.oracle.streams[stream].kind == ORACLE_NONBLOCKING;
-    return (alone ? world.unclear[stream] : world.family_unclear) ? MAYBE : YES;
-}
-
-/* ---- how a copy is protected when it is issued ---- */
-
-static struct page_state *state_of(struct copy *copy, uintptr_t page)
-{
-    return &copy->pages[(page - page_of(copy->address)) / PAGE];
-}
-
-/* glibc maps a large block by itself, with a header before it. */
-static bool is_own_mapping(const struct buffer *buffer)
-{
-    return (uintptr_t)buffer->bytes % PAGE == MAPPED_HEADER &&
-           ((const size_t *)(const void *)buffer->bytes)[-1] & 2;
-}
-
-static void choose_pages(struct copy *copy)
-{
-    const struct buffer *buffer = &world.buffers[copy->buffer];
-    uintptr_t start = (uintptr_t)buffer->bytes;
-    uintptr_t end = start + buffer->size_bytes;
-    bool outward = buffer->kind == PINNED || is_own_mapping(buffer);
-    for (uintptr_t page = page_of(copy->address); page < end_of(copy); page += PAGE) {
-        bool own = outward || (page >= start && page + PAGE <= end);
-        state_of(copy, page)->guarded = own;
-        state_of(copy, page)->kept = !own && copy->stable;
-    }
-}
-
-static bool is_guarded(const struct copy *copy)
-{
-    bool guarded = false;
-    for (int i = 0; i < PAGES_MAX; i++)
-        guarded |= copy->pages[i].guarded;
-    return in_flight(copy) && guarded;
-}
-
-static bool guards_page(struct copy *copy, uintptr_t page, bool write)
-{
-    return in_flight(copy) && (write || writes_host(copy)) &&
-           has_byte_in(copy, page, page + PAGE) && state_of(copy, page)->guarded;
-}
-
-static void unguard(struct copy *copy)
-{
-    for (int i = 0; i < PAGES_MAX; i++)
-        copy->pages[i].guarded = false;
-}
-
-/* ---- what is compared in the end ---- */
-
-static bool differs(const struct copy *copy, uintptr_t start, uintptr_t end)
-{
-    const struct buffer *buffer = &world.buffers[copy->buffer];
-    size_t from = start > copy->address ? start - copy->address : 0;
-    size_t to = (end < end_of(copy) ? end : end_of(copy)) - copy->address;
-    return memcmp(buffer->expected + copy->offset + from,
-                  world.expected + copy->device_offset + from, to - from) != 0;
-}
-
-static bool kept_page_differs(struct copy *copy)
-{
-    bool found = false;
-    for (uintptr_t page = page_of(copy->address); page < end_of(copy); page += PAGE)
-        found |= state_of(copy, page)->kept && differs(copy, page, page + PAGE);
+    int found = NOBODY;
+    for (int i = 0, seen = 0; i < world.copy_count; i++)
+        if (in_flight(&world.copies[i]) && is_on(&world.copies[i], buffer) && one_in(++seen))
+            found = i;
     return found;
 }
 
-static bool is_found_changed(struct copy *copy)
+/* Of the bytes of a copy all, a part, the first or the last, or one beside. */
+static struct span pick_span_at(const struct copy *copy)
 {
-    if (copy->direction != H2D || copy->compared)
-        return false;
-    return copy->snapshot != NO ? differs(copy, 0, UINTPTR_MAX) : kept_page_differs(copy);
+    size_t last = copy->offset + copy->size_bytes - 1;
+    switch (below(7)) {
+    case 0:
+    case 1:
+        return (struct span){copy->offset, copy->size_bytes};
+    case 2: {
+        size_t skipped = (size_t)below((int)copy->size_bytes);
+        return (struct span){copy->offset + skipped, copy->size_bytes - skipped};
+    }
+    case 3:
+        return (struct span){copy->offset, 1};
+    case 4:
+        return (struct span){last, 1};
+    case 5:
+        return (struct span){copy->offset ? copy->offset - 1 : 0, 1};
+    default:
+        return (struct span){last + 1 < world.buffers[copy->buffer].size_bytes ? last + 1 : last,
+                             1};
+    }
 }
 
-/* For the last time. */
-static void compare_source(struct copy *copy)
+static struct span pick_span(int buffer)
 {
-    if (copy->direction != H2D || copy->compared)
+    size_t size_bytes = world.buffers[buffer].size_bytes;
+    int copy = pick_copy_on(buffer);
+    if (copy != NOBODY && !one_in(5))
+        return pick_span_at(&world.copies[copy]);
+    size_t offset = one_in(2) ? 0 : (size_t)below((int)size_bytes);
+    return (struct span){offset, 1 + (size_t)below((int)(size_bytes - offset))};
+}
+
+/* Would the touch reach bytes of a destination without a fault on one of them? */
+static bool is_missed(struct copy *copy, uintptr_t start, uintptr_t end)
+{
+    bool missed = copy->unsure;
+    for (uintptr_t from = start; from < end; from = page_of(from) + PAGE) {
+        uintptr_t to = page_of(from) + PAGE < end ? page_of(from) + PAGE : end;
+        bool guarded =
+            has_byte_in(copy, page_of(from), to) && state_of(copy, page_of(from))->guarded;
+        missed |= has_byte_in(copy, from, to) && !(guarded && has_byte_in(copy, from, from + 1));
+    }
+    return missed;
+}
+
+/* A correct program learns first of all that it might hurt; one with hazards of what nobody could
+ * heal, so that all bytes stay defined. */
+static void avoid_touching(int buffer, const struct span *span, bool write)
+{
+    uintptr_t start = (uintptr_t)world.buffers[buffer].bytes + span->offset;
+    uintptr_t end = start + span->size_bytes;
+    for (int i = 0; i < world.copy_count; i++) {
+        struct copy *copy = &world.copies[i];
+        bool early = in_flight(copy) && is_on(copy, buffer) && has_byte_in(copy, start, end) &&
+                     (write || writes_host(copy));
+        if (early &&
+            (world.correct || (writes_host(copy) && !copy->waited && is_missed(copy, start, end))))
+            learn(copy);
+    }
+}
+
+/* Where it is not known what is there, nothing can be written unchanged. */
+static void act_touch(void)
+{
+    int at = pick_buffer(below(KINDS));
+    bool write = one_in(2);
+    if (at == NOBODY)
         return;
-    copy->compared = true;
-    copy->changed = differs(copy, 0, UINTPTR_MAX);
-    if (copy->snapshot == YES && copy->changed)
-        expect(OVERWRITTEN, true, copy);
-    if (copy->snapshot == NO && kept_page_differs(copy))
-        expect(OVERWRITTEN, copy->stable == YES && world.exact && !copy->unsure, copy);
+    struct span span = pick_span(at);
+    bool changes = write && !(one_in(8) && data_is_defined());
+    unsigned char change = changes ? (unsigned char)(1 + below(3)) : 0;
+    avoid_touching(at, &span, write);
+    say("%s %zu bytes at %zu of buffer %d%s", write ? "write" : "read", span.size_bytes,
+        span.offset, at, write && !change ? ", unchanged" : "");
+    touch(at, span.offset, span.size_bytes, write, change);
 }
 
-/* One that may have had a snapshot or a guard: the one would find that the bytes changed, the other
- * has found the touch. */
-static void conclude(struct copy *copy)
+/* ---- host functions touch buffers in the order of their stream ---- */
+
+static struct host_touch {
+    volatile unsigned char *bytes;
+    size_t size_bytes;
+    bool write;
+    unsigned char values[BUFFER_BYTES]; /* to write, or read */
+    sem_t called;
+} host_touch;
+static unsigned char function_reads[BUFFER_BYTES]; /* what it should */
+
+static void wait_for(sem_t *semaphore)
 {
-    if (copy->snapshot == MAYBE && (copy->hit || copy->changed))
-        expect(OVERWRITTEN, copy->hit && copy->changed && world.exact && !copy->unsure, copy);
-    unguard(copy);
+    while (sem_wait(semaphore) != 0)
+        continue;
 }
 
-static void forget_copy(struct copy *copy)
+static void touch_in_order(void *argument)
 {
-    if (!in_flight(copy))
+    struct host_touch *touch = argument;
+    for (size_t i = 0; i < touch->size_bytes; i++)
+        if (touch->write)
+            touch->bytes[i] = touch->values[i];
+        else
+            touch->values[i] = touch->bytes[i];
+    sem_post(&touch->called);
+}
+
+static void copy_in_order(int slot, int buffer, int direction)
+{
+    struct copy copy = {.direction = direction, .slot = slot, .buffer = buffer};
+    copy.stream = world.slots[slot].stream;
+    if (world.copy_count == COPIES_MAX)
         return;
-    conclude(copy);
-    copy->tracked = false;
+    copy.life = world.buffers[buffer].life;
+    copy.size_bytes = world.buffers[buffer].size_bytes;
+    if (world.device_used + copy.size_bytes > DEVICE_BYTES)
+        return;
+    say("%s of it in order; node %d", direction_names[direction], world.oracle.node_count);
+    draw_copy(&copy);
+    issue(&copy);
 }
 
-static void know(const struct oracle_set *set)
-{
-    for (int i = 0; i < world.copy_count; i++)
-        if (in_flight(&world.copies[i]) && set->has[world.copies[i].node]) {
-            compare_source(&world.copies[i]);
-            conclude(&world.copies[i]);
-        }
-    oracle_know(&world.oracle, set);
-}
-
-/* From now on the bytes there change in order. Sources beside them may be on pages that will be
- * protected, and are compared while they can be read; if they are unchanged, once more later. */
-static void seal(const struct copy *writer)
-{
-    uintptr_t start = page_of(writer->address), end = page_of(end_of(writer) + PAGE - 1);
-    for (int i = 0; i < world.copy_count; i++) {
-        struct copy *copy = &world.copies[i];
-        bool same = in_flight(copy) && has_byte_in(copy, writer->address, end_of(writer));
-        bool near = in_flight(copy) && has_byte_in(copy, start, end) && is_found_changed(copy);
-        if (same || near)
-            compare_source(copy);
-    }
-}
-
-/* ---- touches ---- */
-
-/* The copy is waited for, and guarded no more. */
-static void hit(struct copy *copy, bool write)
-{
-    if (copy->snapshot == MAYBE)
-        copy->hit = true;
-    else
-        expect(copy->direction == H2D ? OVERWRITTEN
-               : write                ? WRITTEN_EARLY
-                                      : READ_EARLY,
-               world.exact && !copy->unsure, copy);
-    copy->waited = true;
-    unguard(copy);
-}
-
-/* Where a destination is guarded, a source on the same page cannot be read. */
-static bool is_hidden(uintptr_t page)
-{
-    bool hidden = false;
-    for (int i = 0; i < world.copy_count; i++)
-        hidden |= writes_host(&world.copies[i]) && guards_page(&world.copies[i], page, true);
-    return hidden;
-}
-
-static void let_go(struct copy *copy, uintptr_t page, bool hidden)
-{
-    struct page_state *state = state_of(copy, page);
-    state->guarded = false;
-    state->kept |= copy->stable && !copy->compared;
-    copy->unsure |= hidden && copy->direction == H2D;
-}
-
-/* A touch from this address to the end of the page, or less: only the first byte faults. */
-static void fault(uintptr_t address, bool write)
-{
-    uintptr_t page = page_of(address);
-    bool hidden = is_hidden(page);
-    enum surely faults = NO;
-    for (int i = 0; i < world.copy_count; i++)
-        if (guards_page(&world.copies[i], page, write)) {
-            bool sure = world.copies[i].snapshot == NO && !world.copies[i].unsure;
-            faults = sure || faults == YES ? YES : MAYBE;
-        }
-    for (int i = 0; i < world.copy_count && faults != NO; i++) {
-        struct copy *copy = &world.copies[i];
-        if (!is_guarded(copy) || (!write && !writes_host(copy)))
-            continue;
-        copy->unsure |=
-            faults == MAYBE && copy->snapshot == NO && has_byte_in(copy, page, page + PAGE);
-        if (has_byte_in(copy, address, address + 1))
-            hit(copy, write);
-        else if (guards_page(copy, page, write))
-            let_go(copy, page, hidden);
-    }
-}
-
-/* A snapshot reads its source in the call; small pinned buffers share pages, and one of those may
- * be a destination. */
-static void read_source(const struct copy *copy)
-{
-    for (uintptr_t page = page_of(copy->address); page < end_of(copy); page += PAGE) {
-        if (copy->snapshot == YES)
-            fault(page < copy->address ? copy->address : page, false);
-        for (int i = 0; i < world.copy_count; i++)
-            world.copies[i].unsure |= guards_page(&world.copies[i], page, false);
-    }
-}
-
-static void protect(struct copy *copy)
-{
-    bool writers = false, overlap = false;
-    copy->address = (uintptr_t)world.buffers[copy->buffer].bytes + copy->offset;
-    for (int i = 0; i < world.copy_count; i++) {
-        const struct copy *other = &world.copies[i];
-        bool writer = in_flight(other) && writes_host(other) && is_on(other, copy->buffer);
-        writers |= writer;
-        overlap |= writer && has_byte_in(other, copy->address, end_of(copy));
-    }
-    copy->snapshot = copy->stable = NO;
-    if (copy->direction == H2D && !overlap)
-        copy->stable = is_clear(copy->stream);
-    if (copy->direction == H2D && !writers && world.healed && copy->size_bytes <= SNAPSHOT_MAX)
-        copy->snapshot = is_clear(copy->stream);
-    if (copy->snapshot == MAYBE)
-        copy->stable = NO; /* if it is not snapshotted, it is not stable either */
-    memset(copy->pages, 0, sizeof copy->pages);
-    if (copy->snapshot != YES)
-        choose_pages(copy);
-    if (copy->snapshot != NO)
-        read_source(copy);
-}
-
-/* What was written under a copy that has neither a snapshot nor waited for the writer may get to
- * the device. */
-static void taint(uintptr_t start, uintptr_t end)
-{
-    for (int i = 0; i < world.copy_count; i++) {
-        struct copy *copy = &world.copies[i];
-        bool safe = copy->snapshot == YES || copy->waited || world.oracle.nodes[copy->node].done ||
-                    copy->direction != H2D;
-        if (!safe && has_byte_in(copy, start, end) &&
-            copy->life == world.buffers[copy->buffer].life)
-            copy->tainted = true;
-    }
-}
-
-static void touch_bytes(struct buffer *buffer, size_t start, size_t end, bool write,
-                        unsigned char change)
-{
-    volatile unsigned char *bytes = buffer->bytes;
-    for (size_t i = start; i < end; i++)
-        if (write) {
-            buffer->expected[i] ^= change;
-            bytes[i] = buffer->expected[i];
-        } else {
-            unsigned char found = bytes[i];
-            if (data_is_defined() && found != buffer->expected[i])
-                fail("the host read %02x, not %02x, at %zu of buffer %d", found,
-                     buffer->expected[i], i, (int)(buffer - world.buffers));
-        }
-}
-
-/* Page by page, in the model and then in the buffer. */
-static void touch(int at, size_t offset, size_t size_bytes, bool write, unsigned char change)
+/* What is on the stream before the function is done when it starts. */
+static void end_function(int slot, int at)
 {
     struct buffer *buffer = &world.buffers[at];
-    uintptr_t base = (uintptr_t)buffer->bytes;
-    for (size_t from = offset, to; from < offset + size_bytes; from = to) {
-        to = page_of(base + from) + PAGE - base;
-        if (to > offset + size_bytes)
-            to = offset + size_bytes;
-        fault(base + from, write);
-        if (write && change)
-            taint(base + from, base + to);
-        touch_bytes(buffer, from, to, write, change);
-    }
+    struct oracle_set set;
+    int stream = world.slots[slot].stream;
+    oracle_reach_scope(&world.oracle, stream, scope_of(stream), &set);
+    CHECK(cuLaunchHostFunc(world.slots[slot].handle, touch_in_order, &host_touch));
+    if (!host_touch.write)
+        memcpy(function_reads, buffer->expected, buffer->size_bytes);
+    know(&set);
+    touch_beside(at, host_touch.write);
+    if (host_touch.write)
+        memcpy(buffer->expected, host_touch.values, buffer->size_bytes);
+    if (one_in(2))
+        copy_in_order(slot, at, host_touch.write ? H2D : D2H);
+    wait_for(&host_touch.called);
+    if (!host_touch.write && data_is_defined())
+        compare("what a function read of buffer", at, host_touch.values, function_reads,
+                buffer->size_bytes);
+    do_context_sync();
 }
 
-/* Touches in any order that hurt nobody: pages are let go, as there are others on them. */
-static void touch_beside(int at, bool write)
+/* A function that writes a source or reads a destination, with copies on its stream before it and
+ * behind it: nothing of that is a hazard. */
+static void act_function_that_touches(void)
 {
-    uintptr_t base = (uintptr_t)world.buffers[at].bytes;
-    for (uintptr_t from = base; from < base + world.buffers[at].size_bytes;
-         from = page_of(from) + PAGE)
-        fault(from, write);
+    int at = pick_buffer(below(KINDS));
+    int slot = pick_slot();
+    if (at == NOBODY)
+        return;
+    struct buffer *buffer = &world.buffers[at];
+    learn_all_on(at);
+    say("a function on slot %d that touches buffer %d", slot, at);
+    host_touch.bytes = buffer->bytes;
+    host_touch.size_bytes = buffer->size_bytes;
+    host_touch.write = one_in(2);
+    sem_init(&host_touch.called, 0, 0);
+    if (one_in(2))
+        copy_in_order(slot, at, one_in(2) ? H2D : D2H);
+    if (host_touch.write)
+        fill_random(host_touch.values, buffer->size_bytes);
+    oracle_add_node(&world.oracle, world.slots[slot].stream);
+    note_unclear(world.slots[slot].stream);
+    end_function(slot, at);
 }
 
 #endif

@@ -135,13 +135,12 @@ def matrix():
 
 def conformance(target):
     """What the driver does by itself, against the table that the simulated GPU obeys."""
-    source = HERE / "conformance.c"
-
-    def check():
-        programs.self_check(target, source, target.out / "gpu" / "conformance")
+    def check(source):
+        programs.self_check(target, source, target.out / "gpu" / source.stem)
         rows = len(source.with_suffix(".expected").read_text().splitlines())
         return f"{rows} rows as expected"
-    return [("conformance", check)]
+    return [(source.stem, lambda source=source: check(source))
+            for source in sorted(HERE.glob("conformance*.c"))]
 
 
 def other_runtime(gpus, runtime):

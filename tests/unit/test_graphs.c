@@ -7,19 +7,19 @@
 
 enum { BASE = 0x100000, PAGE = 4096, GRAPH = 0x6000, OTHER = 0x6010, EXEC = 0x7000 };
 
-static struct sc_arena arena;
+static struct sc_order order;
 static struct sc_graphs graphs;
 
 static void set_up(void)
 {
-    memset(&arena, 0, sizeof arena);
-    ck_assert_int_eq(sc_graphs_init(&graphs, &arena), 0);
+    sc_order_init(&order);
+    ck_assert_int_eq(sc_graphs_init(&graphs, &order), 0);
 }
 
 static void tear_down(void)
 {
     sc_graphs_destroy(&graphs);
-    sc_arena_destroy(&arena);
+    sc_order_destroy(&order);
 }
 
 static struct sc_graph_use plain(uintptr_t node, enum sc_direction direction, uintptr_t address,
@@ -43,7 +43,7 @@ static struct sc_graph_use rows(uintptr_t address, size_t width, size_t pitch, s
 
 static void add(uintptr_t handle, struct sc_graph_use use)
 {
-    ck_assert(sc_graphs_add(&graphs, handle, &use));
+    ck_assert(sc_graphs_add(&graphs, handle, &use, NULL, NULL));
 }
 
 static void add_plain(uintptr_t handle, uintptr_t node, uintptr_t address, size_t size_bytes)
@@ -66,8 +66,8 @@ static const struct sc_graph_use *use_at(uintptr_t handle, uint32_t at)
 
 static const struct sc_graph_use *merged_at(uintptr_t handle, uint32_t at)
 {
-    ck_assert_uint_lt(at, graph_of(handle)->merged.count);
-    return &graph_of(handle)->merged.list[at];
+    ck_assert_uint_lt(at, graph_of(handle)->runs.count);
+    return &graph_of(handle)->runs.list[at];
 }
 
 static bool names(uintptr_t address, size_t size_bytes)
@@ -99,7 +99,20 @@ static void expect_merged(uintptr_t handle, uint32_t at, enum sc_direction direc
 
 static void merge(uintptr_t handle)
 {
-    sc_graphs_merge(&graphs, handle);
+    ck_assert_uint_ne(sc_graphs_make_exec(&graphs, handle), 0);
+    sc_graphs_make_runs(&graphs, handle);
+}
+
+static void remove_graph(uintptr_t handle)
+{
+    uint32_t id = sc_graphs_detach(&graphs, handle);
+    ck_assert_uint_ne(id, 0);
+    sc_graphs_remove(&graphs, id);
+}
+
+static const char *freed_by(uintptr_t handle, uint32_t at)
+{
+    return sc_graphs_extra(&graphs, use_at(handle, at))->freed_by.api;
 }
 
 static void note_freed(uintptr_t address, size_t size_bytes, const char *api)
@@ -110,10 +123,12 @@ static void note_freed(uintptr_t address, size_t size_bytes, const char *api)
 
 static void expect_nothing_left(void)
 {
-    ck_assert(sc_grid_is_empty(&graphs.grid));
+    ck_assert(sc_grid_is_empty(&graphs.grid) && sc_grid_is_empty(&graphs.heap_grid));
     ck_assert(!sc_graphs_may_name(&graphs, 0, SIZE_MAX));
     ck_assert_uint_eq(graphs.pool.live, 0);
     ck_assert_uint_eq(graphs.intervals.live, 0);
+    ck_assert_uint_eq(graphs.extras.live, 0);
+    ck_assert_uint_eq(graphs.by_node.count, 0);
 }
 
 /* ---- graphs and what they name ---- */
@@ -124,7 +139,7 @@ START_TEST(a_graph_is_known_from_its_first_use_on)
     add_plain(GRAPH, 1, BASE, 64);
     ck_assert_uint_eq(graph_of(GRAPH)->handle, GRAPH);
     ck_assert_uint_eq(graph_of(GRAPH)->uses.count, 1);
-    ck_assert(!graph_of(GRAPH)->has_freed && !graph_of(GRAPH)->has_stack);
+    ck_assert(!graph_of(GRAPH)->freed_count && !graph_of(GRAPH)->has_stack);
     ck_assert_uint_eq(sc_graphs_find(&graphs, OTHER), 0);
 }
 END_TEST
@@ -134,7 +149,7 @@ START_TEST(a_graph_keeps_its_uses_as_they_were)
     const enum sc_direction directions[] = {SC_H2D, SC_D2H, SC_MEMSET};
     for (uintptr_t i = 0; i < 100; i++) {
         struct sc_graph_use use = plain(i + 1, directions[i % 3], BASE + i * 100, 50 + i);
-        use.from = (struct sc_hazard_copy){.api = "copy", .stack = (uint32_t)i};
+        use.from = (struct sc_graph_origin){.api = "copy", .stack = (uint32_t)i};
         add(GRAPH, use);
     }
     for (uint32_t i = 0; i < 100; i++) {
@@ -176,12 +191,30 @@ START_TEST(nobody_frees_a_stack)
     ck_assert(graph_of(GRAPH)->has_stack);
     ck_assert(!names(BASE, 64));
     note_freed(BASE, 64, "free");
-    ck_assert(!graph_of(GRAPH)->has_freed);
+    ck_assert(!graph_of(GRAPH)->freed_count);
     merge(GRAPH);
     ck_assert(!names(BASE, 64));
-    ck_assert_uint_eq(graph_of(GRAPH)->merged.count, 0);
+    ck_assert_uint_eq(graph_of(GRAPH)->runs.count, 0);
     sc_graphs_drop_node(&graphs, GRAPH, 1);
     ck_assert(!graph_of(GRAPH)->has_stack);
+}
+END_TEST
+
+START_TEST(what_only_the_driver_frees_does_not_concern_free)
+{
+    struct sc_graph_use use = plain(1, SC_H2D, BASE, 64);
+    use.kind = SC_PINNED;
+    add(GRAPH, use);
+    expect_names(BASE, BASE + 64);
+    ck_assert(sc_grid_is_empty(&graphs.heap_grid));
+    add_plain(GRAPH, 2, BASE, 64);
+    ck_assert(!sc_grid_is_empty(&graphs.heap_grid));
+    note_freed(BASE, 64, "cuMemFreeHost");
+    ck_assert_uint_eq(graph_of(GRAPH)->freed_count, 2);
+    sc_graphs_drop_node(&graphs, GRAPH, 2);
+    ck_assert(sc_grid_is_empty(&graphs.heap_grid));
+    remove_graph(GRAPH);
+    expect_nothing_left();
 }
 END_TEST
 
@@ -189,9 +222,9 @@ START_TEST(memory_is_named_until_the_last_graph_is_gone)
 {
     add_plain(GRAPH, 1, BASE, 64);
     add_plain(OTHER, 2, BASE + 32, 64);
-    sc_graphs_remove(&graphs, GRAPH);
+    remove_graph(GRAPH);
     expect_names(BASE + 32, BASE + 96);
-    sc_graphs_remove(&graphs, OTHER);
+    remove_graph(OTHER);
     ck_assert(!names(BASE, 128));
     expect_nothing_left();
 }
@@ -200,13 +233,13 @@ END_TEST
 START_TEST(removing_what_is_not_there_changes_nothing)
 {
     add_plain(GRAPH, 1, BASE, 64);
-    sc_graphs_remove(&graphs, OTHER);
+    ck_assert_uint_eq(sc_graphs_detach(&graphs, OTHER), 0);
     sc_graphs_drop_node(&graphs, OTHER, 0);
     sc_graphs_drop_node(&graphs, GRAPH, 9);
     sc_graphs_enable_node(&graphs, OTHER, 1, false);
     sc_graphs_unjudge_node(&graphs, OTHER, 1);
     sc_graphs_add_all(&graphs, GRAPH, OTHER);
-    merge(OTHER);
+    sc_graphs_make_runs(&graphs, OTHER);
     ck_assert_uint_eq(sc_graphs_find(&graphs, OTHER), 0);
     ck_assert_uint_eq(graph_of(GRAPH)->uses.count, 1);
     ck_assert(!use_at(GRAPH, 0)->disabled && !use_at(GRAPH, 0)->unjudged);
@@ -227,7 +260,7 @@ START_TEST(a_clone_names_all_that_its_original_does)
     ck_assert_uint_eq(use_at(OTHER, 1)->node, 0); /* a node of its own, not yet known */
     ck_assert_uint_eq(use_at(OTHER, 2)->shape.rows, 3);
     ck_assert_uint_eq(use_at(GRAPH, 0)->node, 1);
-    sc_graphs_remove(&graphs, GRAPH);
+    remove_graph(GRAPH);
     expect_names(BASE, BASE + 64);
     expect_names(BASE + PAGE, BASE + PAGE + 144);
 }
@@ -238,9 +271,9 @@ START_TEST(a_clone_knows_what_was_freed_before)
     add_plain(GRAPH, 1, BASE, 64);
     note_freed(BASE, 64, "free");
     sc_graphs_add_all(&graphs, OTHER, GRAPH);
-    ck_assert(graph_of(OTHER)->has_freed);
+    ck_assert(graph_of(OTHER)->freed_count);
     ck_assert(use_at(OTHER, 0)->freed);
-    ck_assert_str_eq(use_at(OTHER, 0)->freed_by.api, "free");
+    ck_assert_str_eq(freed_by(OTHER, 0), "free");
 }
 END_TEST
 
@@ -287,8 +320,10 @@ START_TEST(node_0_drops_all_and_the_graph_stays)
     merge(GRAPH);
     sc_graphs_drop_node(&graphs, GRAPH, 0);
     ck_assert_uint_eq(graph_of(GRAPH)->uses.count, 0);
-    ck_assert_uint_eq(graph_of(GRAPH)->merged.count, 0);
-    ck_assert(!graph_of(GRAPH)->has_freed);
+    ck_assert(graph_of(GRAPH)->is_stale);
+    merge(GRAPH);
+    ck_assert_uint_eq(graph_of(GRAPH)->runs.count, 0);
+    ck_assert(!graph_of(GRAPH)->freed_count);
     ck_assert(!names(BASE, 2 * PAGE));
     ck_assert_uint_eq(graphs.intervals.live, 0);
     add_plain(GRAPH, 3, BASE, 64);
@@ -303,9 +338,9 @@ START_TEST(dropping_what_was_freed_forgets_that)
     add_plain(GRAPH, 2, BASE + PAGE, 64);
     note_freed(BASE, 64, "free");
     sc_graphs_drop_node(&graphs, GRAPH, 2);
-    ck_assert(graph_of(GRAPH)->has_freed);
+    ck_assert(graph_of(GRAPH)->freed_count);
     sc_graphs_drop_node(&graphs, GRAPH, 1);
-    ck_assert(!graph_of(GRAPH)->has_freed);
+    ck_assert(!graph_of(GRAPH)->freed_count);
 }
 END_TEST
 
@@ -315,7 +350,8 @@ START_TEST(a_node_that_is_dropped_is_launched_no_more)
     add_plain(EXEC, 2, BASE + PAGE, 64);
     merge(EXEC);
     sc_graphs_drop_node(&graphs, EXEC, 1);
-    ck_assert_uint_eq(graph_of(EXEC)->merged.count, 1);
+    merge(EXEC);
+    ck_assert_uint_eq(graph_of(EXEC)->runs.count, 1);
     expect_merged(EXEC, 0, SC_H2D, BASE + PAGE, 64);
 }
 END_TEST
@@ -326,13 +362,15 @@ START_TEST(a_disabled_node_is_not_launched_and_still_named)
     add_plain(EXEC, 2, BASE + PAGE, 64);
     merge(EXEC);
     sc_graphs_enable_node(&graphs, EXEC, 1, false);
+    merge(EXEC);
     ck_assert(use_at(EXEC, 0)->disabled && !use_at(EXEC, 1)->disabled);
-    ck_assert_uint_eq(graph_of(EXEC)->merged.count, 1);
+    ck_assert_uint_eq(graph_of(EXEC)->runs.count, 1);
     expect_merged(EXEC, 0, SC_H2D, BASE + PAGE, 64);
     expect_names(BASE, BASE + 64); /* it may be enabled again */
     sc_graphs_enable_node(&graphs, EXEC, 1, true);
+    merge(EXEC);
     ck_assert(!use_at(EXEC, 0)->disabled);
-    ck_assert_uint_eq(graph_of(EXEC)->merged.count, 2);
+    ck_assert_uint_eq(graph_of(EXEC)->runs.count, 2);
     expect_merged(EXEC, 0, SC_H2D, BASE, 64);
 }
 END_TEST
@@ -342,10 +380,12 @@ START_TEST(the_only_node_can_be_disabled_and_enabled_again)
     add_plain(EXEC, 1, BASE, 64);
     merge(EXEC);
     sc_graphs_enable_node(&graphs, EXEC, 1, false);
-    ck_assert_uint_eq(graph_of(EXEC)->merged.count, 0);
+    merge(EXEC);
+    ck_assert_uint_eq(graph_of(EXEC)->runs.count, 0);
     expect_names(BASE, BASE + 64);
     sc_graphs_enable_node(&graphs, EXEC, 1, true);
-    ck_assert_uint_eq(graph_of(EXEC)->merged.count, 1);
+    merge(EXEC);
+    ck_assert_uint_eq(graph_of(EXEC)->runs.count, 1);
     expect_merged(EXEC, 0, SC_H2D, BASE, 64);
     expect_names(BASE, BASE + 64);
     ck_assert_uint_eq(graphs.intervals.live, 1);
@@ -358,10 +398,12 @@ START_TEST(a_disabled_node_learns_of_a_free)
     add_plain(EXEC, 2, BASE + PAGE, 64);
     merge(EXEC);
     sc_graphs_enable_node(&graphs, EXEC, 1, false);
+    merge(EXEC);
     note_freed(BASE, 64, "free");
     ck_assert(use_at(EXEC, 0)->freed);
-    ck_assert(graph_of(EXEC)->has_freed);
+    ck_assert(graph_of(EXEC)->freed_count);
     sc_graphs_enable_node(&graphs, EXEC, 1, true);
+    merge(EXEC);
     ck_assert(merged_at(EXEC, 0)->freed);
 }
 END_TEST
@@ -372,8 +414,9 @@ START_TEST(the_graph_of_a_node_is_found_among_many)
         add_plain(GRAPH + i * 16, 1000 + i, BASE + i * PAGE, 64);
     ck_assert_uint_eq(sc_graphs_of_node(&graphs, 1031), GRAPH + 31 * 16);
     ck_assert_uint_eq(sc_graphs_of_node(&graphs, 999), 0);
-    sc_graphs_remove(&graphs, GRAPH + 31 * 16);
+    remove_graph(GRAPH + 31 * 16);
     ck_assert_uint_eq(sc_graphs_of_node(&graphs, 1031), 0);
+    ck_assert_uint_eq(sc_graphs_of_node(&graphs, 1032), GRAPH + 32 * 16);
 }
 END_TEST
 
@@ -386,7 +429,7 @@ START_TEST(what_stands_before_a_signal_is_not_judged)
     ck_assert(use_at(EXEC, 0)->unjudged && use_at(EXEC, 2)->unjudged);
     ck_assert(!use_at(EXEC, 1)->unjudged);
     merge(EXEC); /* neighbours, but not alike */
-    ck_assert_uint_eq(graph_of(EXEC)->merged.count, 3);
+    ck_assert_uint_eq(graph_of(EXEC)->runs.count, 3);
     ck_assert(merged_at(EXEC, 0)->unjudged);
     ck_assert(!merged_at(EXEC, 1)->unjudged);
     expect_names(BASE, BASE + 128);
@@ -402,11 +445,10 @@ START_TEST(neighbours_become_one)
     add_plain(EXEC, 3, BASE + 128, 1);
     add_plain(EXEC, 4, BASE + 130, 10);
     merge(EXEC);
-    ck_assert_uint_eq(graph_of(EXEC)->merged.count, 2);
+    ck_assert_uint_eq(graph_of(EXEC)->runs.count, 2);
     expect_merged(EXEC, 0, SC_H2D, BASE, 129);
     expect_merged(EXEC, 1, SC_H2D, BASE + 130, 10);
     ck_assert_uint_eq(graph_of(EXEC)->uses.count, 4);
-    ck_assert_uint_eq(graphs.intervals.live, 2);
     expect_names(BASE, BASE + 129);
     expect_names(BASE + 130, BASE + 140);
 }
@@ -420,7 +462,7 @@ START_TEST(overlaps_and_repetitions_become_one)
     add_plain(EXEC, 4, BASE + 50, 100);
     add_plain(EXEC, 5, BASE + 60, 10);
     merge(EXEC);
-    ck_assert_uint_eq(graph_of(EXEC)->merged.count, 1);
+    ck_assert_uint_eq(graph_of(EXEC)->runs.count, 1);
     expect_merged(EXEC, 0, SC_H2D, BASE, 150);
 }
 END_TEST
@@ -434,7 +476,7 @@ START_TEST(directions_and_kinds_do_not_mix)
     pinned.kind = SC_PINNED;
     add(EXEC, pinned);
     merge(EXEC);
-    ck_assert_uint_eq(graph_of(EXEC)->merged.count, 4);
+    ck_assert_uint_eq(graph_of(EXEC)->runs.count, 4);
     expect_names(BASE, BASE + 192);
 }
 END_TEST
@@ -448,7 +490,7 @@ START_TEST(neighbours_of_two_ranges_do_not_mix)
         add(EXEC, use);
     }
     merge(EXEC);
-    ck_assert_uint_eq(graph_of(EXEC)->merged.count, 2);
+    ck_assert_uint_eq(graph_of(EXEC)->runs.count, 2);
     expect_merged(EXEC, 0, SC_H2D, BASE, 128);
     expect_merged(EXEC, 1, SC_H2D, BASE + 128, 128);
 }
@@ -481,7 +523,7 @@ START_TEST(rows_stay_as_they_are)
     add_plain(EXEC, 3, BASE + 64 + 208, 64);
     add_plain(EXEC, 4, BASE + 64 + 208 + 64, 64);
     merge(EXEC);
-    ck_assert_uint_eq(graph_of(EXEC)->merged.count, 3);
+    ck_assert_uint_eq(graph_of(EXEC)->runs.count, 3);
     expect_merged(EXEC, 0, SC_H2D, BASE, 64);
     ck_assert_uint_eq(merged_at(EXEC, 1)->shape.rows, 4);
     ck_assert_uint_eq(merged_at(EXEC, 1)->shape.pitch_bytes, 64);
@@ -500,13 +542,12 @@ START_TEST(an_unsorted_graph_is_put_in_order)
         add(EXEC, plain(i + 1, direction, BASE + piece / 3 * 1000 + piece % 3 * 100, 100));
     }
     merge(EXEC);
-    ck_assert_uint_eq(graph_of(EXEC)->merged.count, RUNS);
+    ck_assert_uint_eq(graph_of(EXEC)->runs.count, RUNS);
     for (uint32_t i = 0; i < RUNS; i++) {
         bool down = i > RUNS / 2;
         uintptr_t run = down ? 2 * (i - RUNS / 2 - 1) + 1 : 2 * i;
         expect_merged(EXEC, i, down ? SC_D2H : SC_H2D, BASE + run * 1000, 300);
     }
-    ck_assert_uint_eq(graphs.intervals.live, RUNS);
 }
 END_TEST
 
@@ -515,7 +556,7 @@ START_TEST(two_and_three_in_the_wrong_order)
     add_plain(EXEC, 1, BASE + 64, 64);
     add_plain(EXEC, 2, BASE, 64);
     merge(EXEC);
-    ck_assert_uint_eq(graph_of(EXEC)->merged.count, 1);
+    ck_assert_uint_eq(graph_of(EXEC)->runs.count, 1);
     expect_merged(EXEC, 0, SC_H2D, BASE, 128);
     sc_graphs_drop_node(&graphs, EXEC, 0);
     add_plain(EXEC, 1, BASE + 200, 8);
@@ -534,12 +575,11 @@ START_TEST(merging_again_makes_the_list_anew)
     merge(EXEC);
     merge(EXEC);
     add_plain(EXEC, 2, BASE + 64, 64);
-    ck_assert_uint_eq(graph_of(EXEC)->merged.count, 1);
+    ck_assert_uint_eq(graph_of(EXEC)->runs.count, 1);
     expect_names(BASE, BASE + 128); /* named at once, launched from the merge on */
     merge(EXEC);
-    ck_assert_uint_eq(graph_of(EXEC)->merged.count, 1);
+    ck_assert_uint_eq(graph_of(EXEC)->runs.count, 1);
     expect_merged(EXEC, 0, SC_H2D, BASE, 128);
-    ck_assert_uint_eq(graphs.intervals.live, 1);
 }
 END_TEST
 
@@ -549,7 +589,7 @@ START_TEST(a_freed_use_and_a_live_one_do_not_mix)
     add_plain(EXEC, 2, BASE + 64, 64);
     note_freed(BASE + 64, 64, "free");
     merge(EXEC);
-    ck_assert_uint_eq(graph_of(EXEC)->merged.count, 2);
+    ck_assert_uint_eq(graph_of(EXEC)->runs.count, 2);
     ck_assert(!merged_at(EXEC, 0)->freed);
     ck_assert(merged_at(EXEC, 1)->freed);
 }
@@ -635,10 +675,10 @@ START_TEST(a_free_marks_all_that_lies_there_and_nothing_beside)
     ck_assert(use_at(GRAPH, 2)->freed);
     ck_assert(use_at(OTHER, 0)->freed);
     ck_assert(!use_at(EXEC, 0)->freed);
-    ck_assert(graph_of(GRAPH)->has_freed && graph_of(OTHER)->has_freed);
-    ck_assert(!graph_of(EXEC)->has_freed);
-    ck_assert_str_eq(use_at(OTHER, 0)->freed_by.api, "free");
-    ck_assert_int_eq(use_at(OTHER, 0)->freed_by.thread, 7);
+    ck_assert(graph_of(GRAPH)->freed_count && graph_of(OTHER)->freed_count);
+    ck_assert(!graph_of(EXEC)->freed_count);
+    ck_assert_str_eq(freed_by(OTHER, 0), "free");
+    ck_assert_int_eq(sc_graphs_extra(&graphs, use_at(OTHER, 0))->freed_by.thread, 7);
 }
 END_TEST
 
@@ -647,7 +687,7 @@ START_TEST(the_first_free_is_the_one_that_counts)
     add_plain(GRAPH, 1, BASE, 64);
     note_freed(BASE + 10, 0, "free");
     note_freed(BASE, 64, "munmap");
-    ck_assert_str_eq(use_at(GRAPH, 0)->freed_by.api, "free");
+    ck_assert_str_eq(freed_by(GRAPH, 0), "free");
 }
 END_TEST
 
@@ -669,6 +709,8 @@ START_TEST(what_is_launched_learns_of_a_free)
     merge(EXEC);
     note_freed(BASE + PAGE, 64, "free");
     ck_assert(use_at(EXEC, 1)->freed);
+    ck_assert(graph_of(EXEC)->is_stale);
+    merge(EXEC);
     ck_assert(!merged_at(EXEC, 0)->freed);
     ck_assert(merged_at(EXEC, 1)->freed);
 }
@@ -682,6 +724,7 @@ START_TEST(of_two_merged_uses_the_freed_one_is_marked)
     note_freed(BASE + 64, 64, "free");
     ck_assert(!use_at(EXEC, 0)->freed);
     ck_assert(use_at(EXEC, 1)->freed);
+    ck_assert_uint_eq(graph_of(EXEC)->freed_count, 1);
 }
 END_TEST
 
@@ -690,24 +733,117 @@ START_TEST(a_free_where_no_graph_is_marks_nothing)
     note_freed(BASE, 64, "free");
     add_plain(GRAPH, 1, BASE, 64);
     note_freed(BASE + 64, 64, "free");
-    ck_assert(!graph_of(GRAPH)->has_freed);
+    ck_assert(!graph_of(GRAPH)->freed_count);
+}
+END_TEST
+
+/* ---- the index knows allocations ---- */
+
+static void add_within(uintptr_t handle, uintptr_t address, size_t size_bytes, uintptr_t allocation,
+                       size_t allocation_bytes)
+{
+    struct sc_graph_use use = plain(0, SC_H2D, address, size_bytes);
+    struct sc_graph_bounds bounds = {allocation, allocation_bytes};
+    ck_assert(sc_graphs_add(&graphs, handle, &use, NULL, &bounds));
+}
+
+START_TEST(many_nodes_of_one_allocation_lie_behind_one_interval)
+{
+    for (uintptr_t i = 0; i < 1000; i++)
+        add_within(GRAPH, BASE + i * 128, 64, BASE, 128000);
+    ck_assert_uint_eq(graphs.intervals.live, 1);
+    expect_names(BASE + 500 * 128, BASE + 500 * 128 + 64);
+    note_freed(BASE + 500 * 128, 64, "munmap");
+    ck_assert_uint_eq(graph_of(GRAPH)->freed_count, 1);
+    ck_assert(use_at(GRAPH, 500)->freed);
+    note_freed(BASE, 128000, "cuMemFreeHost");
+    ck_assert_uint_eq(graph_of(GRAPH)->freed_count, 1000);
+    ck_assert_str_eq(freed_by(GRAPH, 500), "munmap");
+    ck_assert_str_eq(freed_by(GRAPH, 501), "cuMemFreeHost");
+    remove_graph(GRAPH);
+    expect_nothing_left();
+}
+END_TEST
+
+START_TEST(what_reaches_beyond_its_allocation_is_named_all_the_same)
+{
+    add_within(GRAPH, BASE, 64, BASE, 128);
+    add_within(GRAPH, BASE + 100, 64, BASE, 128);
+    ck_assert_uint_eq(graphs.intervals.live, 2);
+    expect_names(BASE + 100, BASE + 164);
+}
+END_TEST
+
+START_TEST(nodes_of_many_allocations_in_turn)
+{
+    for (uintptr_t i = 0; i < 300; i++)
+        add_within(GRAPH, BASE + i % 30 * PAGE + i, 1, BASE + i % 30 * PAGE, PAGE);
+    for (uintptr_t i = 0; i < 300; i++)
+        expect_names(BASE + i % 30 * PAGE + i, BASE + i % 30 * PAGE + i + 1);
+    remove_graph(GRAPH);
+    expect_nothing_left();
+}
+END_TEST
+
+START_TEST(an_allocation_stays_known_while_one_of_its_nodes_is_left)
+{
+    for (uintptr_t node = 1; node <= 3; node++) {
+        struct sc_graph_use use = plain(node, SC_H2D, BASE + node * 100, 50);
+        struct sc_graph_bounds bounds = {BASE, PAGE};
+        ck_assert(sc_graphs_add(&graphs, GRAPH, &use, NULL, &bounds));
+    }
+    sc_graphs_drop_node(&graphs, GRAPH, 1);
+    sc_graphs_drop_node(&graphs, GRAPH, 3);
+    expect_names(BASE + 200, BASE + 250);
+    ck_assert(!names(BASE + 100, 100) && !names(BASE + 300, 50));
+    sc_graphs_drop_node(&graphs, GRAPH, 2);
+    ck_assert(sc_grid_is_empty(&graphs.grid) && sc_grid_is_empty(&graphs.heap_grid));
 }
 END_TEST
 
 /* ---- handles ---- */
+
+START_TEST(a_detached_graph_names_its_memory_until_it_is_removed)
+{
+    add_plain(GRAPH, 1, BASE, 64);
+    uint32_t id = sc_graphs_detach(&graphs, GRAPH);
+    ck_assert_uint_ne(id, 0);
+    ck_assert_uint_eq(sc_graphs_find(&graphs, GRAPH), 0);
+    add_plain(GRAPH, 1, BASE + PAGE, 64); /* the driver has given the handle again */
+    expect_names(BASE, BASE + 64);
+    sc_graphs_remove(&graphs, id);
+    ck_assert(!names(BASE, 64));
+    expect_names(BASE + PAGE, BASE + PAGE + 64);
+    ck_assert_uint_eq(graph_of(GRAPH)->uses.count, 1);
+    ck_assert_uint_eq(sc_graphs_of_node(&graphs, 1), GRAPH);
+}
+END_TEST
+
+START_TEST(a_graph_that_was_not_destroyed_is_as_before)
+{
+    add_plain(GRAPH, 1, BASE, 64);
+    uint32_t id = sc_graphs_detach(&graphs, GRAPH);
+    ck_assert_uint_eq(sc_graphs_of_node(&graphs, 1), 0);
+    sc_graphs_attach(&graphs, id);
+    ck_assert_uint_eq(sc_graphs_of_node(&graphs, 1), GRAPH);
+    ck_assert_uint_eq(graph_of(GRAPH)->uses.count, 1);
+    remove_graph(GRAPH);
+    expect_nothing_left();
+}
+END_TEST
 
 START_TEST(a_handle_that_is_used_again_starts_from_nothing)
 {
     add_plain(EXEC, 1, BASE, 64);
     note_freed(BASE, 64, "free");
     merge(EXEC);
-    sc_graphs_remove(&graphs, EXEC);
+    remove_graph(EXEC);
     ck_assert_uint_eq(sc_graphs_find(&graphs, EXEC), 0);
     add_plain(EXEC, 2, BASE + PAGE, 32);
     ck_assert_uint_eq(graph_of(EXEC)->uses.count, 1);
-    ck_assert_uint_eq(graph_of(EXEC)->merged.count, 0);
-    ck_assert(!graph_of(EXEC)->is_merged);
-    ck_assert(!graph_of(EXEC)->has_freed);
+    ck_assert_uint_eq(graph_of(EXEC)->runs.count, 0);
+    ck_assert(!graph_of(EXEC)->is_exec);
+    ck_assert(!graph_of(EXEC)->freed_count);
     ck_assert(!names(BASE, 64));
     expect_names(BASE + PAGE, BASE + PAGE + 32);
 }
@@ -726,7 +862,7 @@ START_TEST(many_graphs_go_in_any_order)
     bool gone[MANY + 1] = {false};
     for (uintptr_t i = 0; i < MANY; i++) {
         uintptr_t at = i * 389 % MANY;
-        sc_graphs_remove(&graphs, GRAPH + at * 16);
+        remove_graph(GRAPH + at * 16);
         gone[at] = true;
         ck_assert_uint_eq(names(BASE + at * 64, 1), at > 0 && !gone[at - 1]);
         ck_assert_uint_eq(names(BASE + (at + 1) * 64, 1), at + 1 < MANY && !gone[at + 1]);
@@ -745,7 +881,7 @@ START_TEST(a_graph_that_changes_for_ever_does_not_grow)
     ck_assert_uint_eq(graph_of(EXEC)->uses.count, 1);
     ck_assert_uint_le(graph_of(EXEC)->uses.capacity, 4);
     ck_assert_uint_eq(graphs.intervals.live, 1);
-    sc_graphs_remove(&graphs, EXEC);
+    remove_graph(EXEC);
     expect_nothing_left();
 }
 END_TEST
@@ -760,6 +896,7 @@ int main(void)
     tcase_add_test(group, memory_is_named_to_its_first_and_last_byte);
     tcase_add_test(group, rows_name_their_hull);
     tcase_add_test(group, nobody_frees_a_stack);
+    tcase_add_test(group, what_only_the_driver_frees_does_not_concern_free);
     tcase_add_test(group, memory_is_named_until_the_last_graph_is_gone);
     tcase_add_test(group, removing_what_is_not_there_changes_nothing);
     tcase_add_test(group, a_clone_names_all_that_its_original_does);
@@ -794,6 +931,12 @@ int main(void)
     tcase_add_test(group, what_is_launched_learns_of_a_free);
     tcase_add_test(group, of_two_merged_uses_the_freed_one_is_marked);
     tcase_add_test(group, a_free_where_no_graph_is_marks_nothing);
+    tcase_add_test(group, many_nodes_of_one_allocation_lie_behind_one_interval);
+    tcase_add_test(group, what_reaches_beyond_its_allocation_is_named_all_the_same);
+    tcase_add_test(group, nodes_of_many_allocations_in_turn);
+    tcase_add_test(group, an_allocation_stays_known_while_one_of_its_nodes_is_left);
+    tcase_add_test(group, a_detached_graph_names_its_memory_until_it_is_removed);
+    tcase_add_test(group, a_graph_that_was_not_destroyed_is_as_before);
     tcase_add_test(group, a_handle_that_is_used_again_starts_from_nothing);
     tcase_add_test(group, many_graphs_go_in_any_order);
     tcase_add_test(group, a_graph_that_changes_for_ever_does_not_grow);

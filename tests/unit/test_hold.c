@@ -14,7 +14,7 @@ static uint32_t legacy, one, two;
 static void set_up(void)
 {
     sc_order_init(&order);
-    ck_assert_int_eq(sc_graphs_init(&graphs, &order.arena), 0);
+    ck_assert_int_eq(sc_graphs_init(&graphs, &order), 0);
     ck_assert_int_eq(sc_holds_init(&holds, &order, &graphs), 0);
     legacy = sc_order_add(&order, SC_STREAM_LEGACY, 0);
     one = sc_order_add(&order, SC_STREAM_NONBLOCKING, legacy);
@@ -50,13 +50,18 @@ static uint32_t ready(void)
     return sc_holds_take_ready(&holds, 0);
 }
 
+static void remove_graph(uintptr_t graph)
+{
+    sc_graphs_remove(&graphs, sc_graphs_detach(&graphs, graph));
+}
+
 static void name(uintptr_t graph, uintptr_t address, size_t size_bytes)
 {
     struct sc_graph_use use = {.node = 1,
                                .shape = {address, size_bytes, size_bytes, 1},
                                .direction = SC_H2D,
                                .kind = SC_REGISTERED};
-    ck_assert(sc_graphs_add(&graphs, graph, &use));
+    ck_assert(sc_graphs_add(&graphs, graph, &use, NULL, NULL));
 }
 
 static uint32_t add_by_graph(uintptr_t address, size_t size_bytes)
@@ -68,7 +73,7 @@ static uint32_t add_by_graph(uintptr_t address, size_t size_bytes)
 
 static bool waits(uint32_t hold)
 {
-    return sc_holds_wait_for_graph(&holds, sc_holds_at(&holds, hold));
+    return sc_holds_wait_for_program(&holds, sc_holds_at(&holds, hold));
 }
 
 START_TEST(a_hold_remembers_what_it_was_given)
@@ -264,10 +269,10 @@ START_TEST(a_hold_waits_until_no_graph_names_its_memory)
     uint32_t id = add_by_graph(BASE, 64);
     ck_assert(waits(id));
     ck_assert_uint_eq(ready(), 0);
-    sc_graphs_remove(&graphs, GRAPH);
+    remove_graph(GRAPH);
     ck_assert(waits(id));
     ck_assert_uint_eq(ready(), 0);
-    sc_graphs_remove(&graphs, OTHER);
+    remove_graph(OTHER);
     ck_assert(!waits(id));
     ck_assert_uint_eq(ready(), id);
     ck_assert_uint_eq(ready(), 0);
@@ -279,7 +284,7 @@ START_TEST(a_hold_waits_for_graphs_and_for_operations)
     name(GRAPH, BASE, 64);
     uint32_t id = add_by_graph(BASE, 64);
     struct sc_ticket ticket = require_from(id, one);
-    sc_graphs_remove(&graphs, GRAPH);
+    remove_graph(GRAPH);
     ck_assert(!waits(id));
     ck_assert_uint_eq(ready(), 0);
     complete(one, ticket.number);
@@ -290,7 +295,7 @@ START_TEST(a_hold_waits_for_graphs_and_for_operations)
     ticket = require_from(id, two);
     complete(two, ticket.number);
     ck_assert_uint_eq(ready(), 0);
-    sc_graphs_remove(&graphs, GRAPH);
+    remove_graph(GRAPH);
     ck_assert_uint_eq(ready(), id);
 }
 END_TEST
@@ -302,7 +307,7 @@ START_TEST(a_launch_makes_a_hold_wait_again)
     struct sc_ticket first = require_from(id, one);
     complete(one, first.number);
     struct sc_ticket launched = require_from(id, one);
-    sc_graphs_remove(&graphs, GRAPH);
+    remove_graph(GRAPH);
     ck_assert_uint_eq(ready(), 0);
     complete(one, launched.number);
     ck_assert_uint_eq(ready(), id);
@@ -351,7 +356,8 @@ END_TEST
 START_TEST(a_disabled_node_still_holds)
 {
     name(GRAPH, BASE, 64);
-    sc_graphs_merge(&graphs, GRAPH);
+    sc_graphs_make_exec(&graphs, GRAPH);
+    sc_graphs_make_runs(&graphs, GRAPH);
     uint32_t id = add_by_graph(BASE, 64);
     sc_graphs_enable_node(&graphs, GRAPH, 1, false);
     ck_assert(waits(id));
@@ -367,11 +373,72 @@ START_TEST(behind_a_hold_for_a_graph_later_ones_wait_and_others_do_not)
     uint32_t beside = add(BASE + 4096, 96);
     ck_assert_uint_eq(ready(), beside);
     ck_assert_uint_eq(ready(), 0);
-    sc_graphs_remove(&graphs, GRAPH);
+    remove_graph(GRAPH);
     ck_assert_uint_eq(ready(), first);
     ck_assert_uint_eq(ready(), 0);
     sc_holds_remove(&holds, first, 2000);
     ck_assert_uint_eq(ready(), second);
+}
+END_TEST
+
+static uint32_t unregister(uintptr_t address, size_t size_bytes)
+{
+    uint32_t hold = sc_holds_add(&holds, SC_HOLD_UNREGISTER, address, size_bytes, legacy, 1000);
+    sc_holds_at(&holds, hold)->by_graph = true;
+    return hold;
+}
+
+static void check_registration_first(uint32_t freed, uint32_t registration)
+{
+    ck_assert_uint_eq(ready(), 0);
+    remove_graph(GRAPH);
+    ck_assert(waits(freed));
+    ck_assert_uint_eq(ready(), registration);
+    ck_assert_uint_eq(ready(), 0);
+    sc_holds_remove(&holds, registration, 2000);
+    ck_assert(!waits(freed));
+    ck_assert_uint_eq(ready(), freed);
+}
+
+START_TEST(a_registration_ends_before_the_memory_that_was_freed_first)
+{
+    name(GRAPH, BASE + 4000, 64);
+    uint32_t freed = add_by_graph(BASE, 4096);
+    check_registration_first(freed, unregister(BASE + 4000, 4096));
+}
+END_TEST
+
+START_TEST(a_registration_ends_before_the_memory_that_was_freed_last)
+{
+    name(GRAPH, BASE, 64);
+    uint32_t registration = unregister(BASE, 4096);
+    uint32_t unmapped = sc_holds_add(&holds, SC_HOLD_UNMAP, BASE, 64 * 1024, 0, 1000);
+    check_registration_first(unmapped, registration);
+}
+END_TEST
+
+/* Nothing ends registrations but the program's next wait. */
+START_TEST(no_thread_waits_for_a_registration)
+{
+    uint32_t registration = unregister(BASE, 4096);
+    uint32_t freed = add(BASE, 4096);
+    uint32_t waiting = sc_holds_add(&holds, SC_HOLD_WAIT, BASE, 4096, 0, 1000);
+    ck_assert(!waits(waiting));
+    ck_assert_uint_eq(ready(), registration);
+    ck_assert_uint_eq(ready(), waiting);
+    ck_assert(waits(freed));
+}
+END_TEST
+
+START_TEST(memory_that_is_settled_waits_for_no_registration)
+{
+    name(GRAPH, BASE, 64);
+    uint32_t registration = unregister(BASE, 4096);
+    uint32_t freed = add_by_graph(BASE, 4096);
+    sc_holds_at(&holds, registration)->by_graph = sc_holds_at(&holds, freed)->by_graph = false;
+    ck_assert(!waits(freed));
+    ck_assert_uint_eq(ready(), registration);
+    ck_assert_uint_eq(ready(), freed);
 }
 END_TEST
 
@@ -386,7 +453,7 @@ START_TEST(many_holds_end_with_their_graphs_in_any_order)
     ck_assert_uint_eq(ready(), 0);
     for (uintptr_t i = 0; i < MANY; i++) {
         uintptr_t at = i * 77 % MANY;
-        sc_graphs_remove(&graphs, GRAPH + at * 16);
+        remove_graph(GRAPH + at * 16);
         ck_assert_uint_eq(ready(), ids[at]);
         ck_assert_uint_eq(ready(), 0);
         sc_holds_remove(&holds, ids[at], 2000);
@@ -423,6 +490,10 @@ int main(void)
     tcase_add_test(group, a_graph_that_is_changed_lets_go_of_what_it_named);
     tcase_add_test(group, a_disabled_node_still_holds);
     tcase_add_test(group, behind_a_hold_for_a_graph_later_ones_wait_and_others_do_not);
+    tcase_add_test(group, a_registration_ends_before_the_memory_that_was_freed_first);
+    tcase_add_test(group, a_registration_ends_before_the_memory_that_was_freed_last);
+    tcase_add_test(group, no_thread_waits_for_a_registration);
+    tcase_add_test(group, memory_that_is_settled_waits_for_no_registration);
     tcase_add_test(group, many_holds_end_with_their_graphs_in_any_order);
     suite_add_tcase(suite, group);
     SRunner *runner = srunner_create(suite);

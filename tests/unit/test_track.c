@@ -420,6 +420,52 @@ START_TEST(a_free_of_what_is_held_is_held_behind_it)
 }
 END_TEST
 
+/* Launches use freed memory; those that are not complete still need it when it goes back. */
+START_TEST(what_goes_back_is_not_tracked_any_more)
+{
+    copy(one, BASE);
+    struct sc_take_down request = take_down(BASE, SC_HOLD_FREE, UINT64_MAX);
+    struct sc_ticket complete = copy(one, BASE);
+    copy(two, BASE + 8);
+    struct sc_ticket beside = copy(one, BASE + 64);
+    sc_track_hold_longer(&track, BASE, 64, &complete);
+    ck_assert_uint_eq(sc_track_take_ready(&track, 0).hold, 0);
+    sc_track_complete(&track, one, beside.number);
+    ck_assert_uint_eq(in_flight(BASE), 2);
+    ck_assert_uint_eq(sc_track_take_ready(&track, 0).hold, request.held);
+    ck_assert_uint_eq(in_flight(BASE), 1);
+    ck_assert_uint_eq(ops.ops[0].ticket.stream, two);
+    ck_assert_uint_eq(in_flight(BASE + 64), 2);
+}
+END_TEST
+
+static unsigned held_before(uint32_t stream, enum sc_direction direction, uintptr_t address)
+{
+    struct sc_op_info info = plain(stream, direction, address, 64);
+    struct sc_ticket tickets[4];
+    unsigned count = sc_track_held_before(&track, &info, tickets, 4);
+    for (unsigned i = 0; i < count; i++)
+        sc_track_order_after(&track, stream, &tickets[i]);
+    return count;
+}
+
+START_TEST(what_uses_freed_memory_has_to_come_after_what_was_in_flight)
+{
+    struct sc_op_info down = plain(two, SC_D2H, BASE + 4096, 64);
+    copy(one, BASE);
+    copy(one, BASE + 4096);
+    issue(&down, &ops);
+    take_down(BASE, SC_HOLD_FREE, UINT64_MAX);
+    take_down(BASE + 4096, SC_HOLD_FREE, UINT64_MAX);
+    ck_assert_uint_eq(held_before(blocking, SC_H2D, BASE), 0); /* two readers */
+    ck_assert_uint_eq(held_before(one, SC_D2H, BASE), 0);      /* on one stream */
+    ck_assert_uint_eq(held_before(blocking, SC_D2H, BASE), 1);
+    ck_assert_uint_eq(held_before(blocking, SC_D2H, BASE), 0); /* ordered */
+    ck_assert_uint_eq(held_before(legacy, SC_H2D, BASE + 4096), 2);
+    ck_assert_uint_eq(held_before(legacy, SC_H2D, BASE + 64), 0);
+}
+END_TEST
+
 START_TEST(past_max_held_nothing_changes_and_the_caller_waits)
 {
     copy(one, BASE);
@@ -607,6 +653,8 @@ int main(void)
     tcase_add_test(group, a_release_can_be_put_back);
     tcase_add_test(group, a_hold_lives_until_it_ends_whoever_comes_after);
     tcase_add_test(group, a_free_of_what_is_held_is_held_behind_it);
+    tcase_add_test(group, what_goes_back_is_not_tracked_any_more);
+    tcase_add_test(group, what_uses_freed_memory_has_to_come_after_what_was_in_flight);
     tcase_add_test(group, past_max_held_nothing_changes_and_the_caller_waits);
     tcase_add_test(group, a_hold_that_cannot_name_all_streams_is_not_made);
     tcase_add_test(group, any_number_of_operations_is_taken_down);

@@ -88,12 +88,16 @@ static bool live(CUevent event)
 
 CUresult sim_capture_event_locked(CUevent event)
 {
+    if (sim_fault) {
+        return sim_fault;
+    }
     if (!event->capture) {
         return sim_capture_unsafe_locked();
     }
-    if (live(event)) {
-        event->capture->invalidated = true;
+    if (!live(event)) {
+        return CUDA_ERROR_INVALID_VALUE; /* its capture is over */
     }
+    event->capture->invalidated = true;
     return CUDA_ERROR_CAPTURED_EVENT;
 }
 
@@ -195,7 +199,7 @@ static void enlist_locked(struct sim_capture *capture, CUstream stream)
 CUresult sim_capture_join_locked(CUstream stream, CUevent event)
 {
     if (event->capture && !live(event)) {
-        return CUDA_ERROR_STREAM_CAPTURE_ISOLATION;
+        return CUDA_ERROR_INVALID_VALUE;
     }
     if (!event->capture) {
         if (!event->record) {
@@ -350,14 +354,15 @@ static CUresult end_locked(CUstream stream, CUgraph *graph)
     if (!capture) {
         return CUDA_ERROR_ILLEGAL_STATE;
     }
-    if (capture->mode != CU_STREAM_CAPTURE_MODE_RELAXED && capture->thread != sim_thread.id) {
-        return CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD;
-    }
+    bool foreign =
+        capture->mode != CU_STREAM_CAPTURE_MODE_RELAXED && capture->thread != sim_thread.id;
     if (capture->origin != stream) {
         capture->invalidated = true;
         return CUDA_ERROR_STREAM_CAPTURE_UNMATCHED;
     }
-    if (capture->invalidated) {
+    if (foreign) {
+        result = CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD; /* and the capture is over */
+    } else if (capture->invalidated) {
         result = CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
     } else if (!joined_locked(capture)) {
         result = CUDA_ERROR_STREAM_CAPTURE_UNJOINED;

@@ -21,6 +21,8 @@ CUcontext sim_context_current(void)
     return sim_thread.depth ? sim_thread.stack[sim_thread.depth - 1] : NULL;
 }
 
+_Atomic(CUresult) sim_fault;
+
 bool sim_context_valid_locked(CUcontext context)
 {
     return context && context->magic == MAGIC_CONTEXT;

@@ -41,6 +41,7 @@ static CUresult synchronize(CUcontext ctx)
         result = sim_capture_whole_locked(context->device, context);
         if (result == CUDA_SUCCESS) {
             sim_device_wait_locked(context->device, context);
+            result = sim_fault;
         }
         sim_unlock();
     }

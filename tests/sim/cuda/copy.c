@@ -52,7 +52,10 @@ static enum plan plan_copy(enum sim_manner manner, const struct sim_range *src,
         }
         return from_pageable && !sim_is_host(dst) ? PLAN_STAGE : PLAN_WAIT;
     case MANNER_NODE:
-        return to_pageable ? PLAN_WAIT : from_pageable ? PLAN_STAGE : PLAN_LATE;
+        if (to_pageable || (from_pageable && bytes > STAGED_ASYNC)) {
+            return PLAN_WAIT;
+        }
+        return from_pageable ? PLAN_STAGE : PLAN_LATE;
     case MANNER_BATCH_DURING:
         if (sim_is_host(src) && !from_pageable) {
             return PLAN_WAIT;

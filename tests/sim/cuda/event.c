@@ -166,6 +166,7 @@ SIM_API(cuEventSynchronize, (CUevent hEvent), hEvent)
     struct sim_record *record = hEvent->record;
     if (result == CUDA_SUCCESS && record) {
         sim_stream_wait_locked(record->fence.stream, record->fence.seq);
+        result = sim_fault;
     }
     sim_unlock();
     return result;

@@ -8,4 +8,7 @@
  * nanoseconds, any other one the time of the option `kernel`. */
 CUresult sim_kernel_time(CUfunction function, void **params, void **extra, uint64_t *ns);
 
+/* One named "fault" fails when it runs, and every context is lost with it. */
+bool sim_kernel_faults(CUfunction function);
+
 #endif

@@ -18,6 +18,9 @@ static CUresult launch(CUstream dflt, CUstream handle, const CUDA_KERNEL_NODE_PA
     if (result != CUDA_SUCCESS) {
         return result;
     }
+    if (sim_kernel_faults(params->func)) {
+        work.kind = WORK_FAULT;
+    }
     sim_lock();
     result = sim_stream_enter_locked(handle, dflt, &stream);
     if (result == CUDA_SUCCESS && stream->capture) {

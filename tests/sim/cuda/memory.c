@@ -11,6 +11,9 @@
 static CUresult enter_locked(CUcontext *context)
 {
     *context = sim_context_current();
+    if (sim_fault) {
+        return sim_fault;
+    }
     return sim_context_valid_locked(*context) ? sim_capture_unsafe_locked()
                                               : CUDA_ERROR_INVALID_CONTEXT;
 }
@@ -105,6 +108,7 @@ static CUresult free_locked(uintptr_t address, bool host)
             result = CUDA_ERROR_INVALID_VALUE;
         } else if (pass == 0) {
             sim_device_wait_locked(range.device, NULL);
+            result = sim_fault;
         } else {
             sim_memory_free_locked(address);
         }
@@ -190,7 +194,7 @@ SIM_API(cuMemHostUnregister, (void *p), p)
             result = CUDA_ERROR_INVALID_VALUE;
         } else {
             sim_device_wait_locked(range.device, NULL);
-            result = sim_registry_remove_locked((uintptr_t)p);
+            result = sim_fault ? sim_fault : sim_registry_remove_locked((uintptr_t)p);
         }
     }
     sim_unlock();

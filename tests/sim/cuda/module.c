@@ -101,6 +101,11 @@ CUresult sim_kernel_time(CUfunction function, void **params, void **extra, uint6
     return CUDA_SUCCESS;
 }
 
+bool sim_kernel_faults(CUfunction function)
+{
+    return strcmp(function->name, "fault") == 0;
+}
+
 SIM_API(cuModuleLoad, (CUmodule * module, const char *fname), module, fname)
 {
     return load(module, fname);

@@ -520,6 +520,42 @@ static void *query_event(void *unused)
     return NULL;
 }
 
+static void *end_anothers(void *stream)
+{
+    CUgraph graph;
+    OK(cuCtxSetCurrent(context));
+    IS(cuStreamEndCapture(stream, &graph), CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD);
+    CHECK(!graph);
+    return NULL;
+}
+
+static void test_capture_ends(void)
+{
+    CUstream stream = stream_new(CU_STREAM_DEFAULT), side = stream_new(CU_STREAM_DEFAULT);
+    CUevent captured;
+    CUgraph graph;
+    int priority;
+    pthread_t thread;
+    OK(cuEventCreate(&captured, 0));
+    OK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    OK(cuEventRecord(captured, stream));
+    pthread_create(&thread, NULL, end_anothers, stream);
+    pthread_join(thread, NULL);
+    IS(cuStreamEndCapture(stream, &graph), CUDA_ERROR_ILLEGAL_STATE);
+    IS(cuEventQuery(captured), CUDA_ERROR_INVALID_VALUE);
+    IS(cuEventSynchronize(captured), CUDA_ERROR_INVALID_VALUE);
+    IS(cuStreamWaitEvent(side, captured, 0), CUDA_ERROR_INVALID_VALUE);
+    OK(cuEventRecord(captured, stream));
+    OK(cuEventSynchronize(captured));
+    OK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED));
+    OK(cuStreamGetPriority(stream, &priority));
+    IS(cuStreamGetPriority(CU_STREAM_LEGACY, &priority), CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
+    IS(cuStreamEndCapture(stream, &graph), CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+    OK(cuEventDestroy(captured));
+    OK(cuStreamDestroy(stream));
+    OK(cuStreamDestroy(side));
+}
+
 static void test_capture(void)
 {
     CUstream stream = stream_new(CU_STREAM_DEFAULT);
@@ -1010,6 +1046,7 @@ static int run_all(void)
     test_errors();
     test_pool();
     test_capture();
+    test_capture_ends();
     test_graph();
     launch_download(PINNED, 0);
     launch_download(REGISTERED, 0);

@@ -174,6 +174,9 @@ struct CUevent_st {
 extern CUcontext sim_contexts;
 CUcontext sim_context_current(void);
 bool sim_context_valid_locked(CUcontext context);
+
+/* What a kernel has failed with: most calls return it from then on. */
+extern _Atomic(CUresult) sim_fault;
 /* The device's primary context if it is active, else NULL. */
 CUcontext sim_context_primary_locked(CUdevice device);
 

@@ -42,6 +42,9 @@ static CUresult per_thread_locked(CUcontext context, CUstream *stream)
 CUresult sim_stream_resolve_locked(CUstream handle, CUstream dflt, CUstream *stream)
 {
     handle = handle ? handle : dflt;
+    if (sim_fault) {
+        return sim_fault;
+    }
     if (handle != CU_STREAM_LEGACY && handle != CU_STREAM_PER_THREAD) {
         *stream = handle;
         return handle->magic == MAGIC_STREAM ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
@@ -137,6 +140,7 @@ SIM_API_PTSZ(cuStreamSynchronize, (CUstream hStream), hStream)
     }
     if (result == CUDA_SUCCESS) {
         sim_stream_wait_all_locked(stream);
+        result = sim_fault;
     }
     sim_unlock();
     return result;
@@ -191,6 +195,13 @@ static CUresult resolve_to_ask_locked(CUstream handle, CUstream dflt, CUstream *
     return result ? result : sim_capture_ask_locked(*stream);
 }
 
+/* The same, but that a capturing stream itself may be asked. */
+static CUresult resolve_legacy_to_ask_locked(CUstream handle, CUstream dflt, CUstream *stream)
+{
+    CUresult result = sim_stream_resolve_locked(handle, dflt, stream);
+    return result || !(*stream)->legacy ? result : sim_capture_ask_locked(*stream);
+}
+
 SIM_API_PTSZ(cuStreamGetFlags, (CUstream hStream, unsigned int *flags), hStream, flags)
 {
     if (!flags) {
@@ -204,7 +215,7 @@ SIM_API_PTSZ(cuStreamGetPriority, (CUstream hStream, int *priority), hStream, pr
     if (!priority) {
         return CUDA_ERROR_INVALID_VALUE;
     }
-    WITH_STREAM(hStream, *priority = stream->priority);
+    WITH_STREAM_BY(resolve_legacy_to_ask_locked, hStream, *priority = stream->priority);
 }
 
 SIM_API_PTSZ(cuStreamGetId, (CUstream hStream, unsigned long long *streamId), hStream, streamId)
@@ -252,7 +263,7 @@ static CUresult host_work(CUstream dflt, CUstream handle, const struct sim_host 
     if (result == CUDA_SUCCESS) {
         if (stream->capture) {
             result = host->callback
-                         ? CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
+                         ? sim_capture_ask_locked(stream)
                          : sim_capture_add_locked(stream, CU_GRAPH_NODE_TYPE_HOST, &work, NULL);
         } else {
             result = sim_stream_work_locked(stream, &work, NULL);

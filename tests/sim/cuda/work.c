@@ -106,6 +106,9 @@ void sim_work_run(struct sim_work *work)
     case WORK_WRITE_VALUE:
         run_write(&work->value);
         break;
+    case WORK_FAULT:
+        atomic_store(&sim_fault, CUDA_ERROR_LAUNCH_FAILED);
+        break;
     default:
         break;
     }

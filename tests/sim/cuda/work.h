@@ -14,6 +14,7 @@ enum sim_work_kind {
     WORK_WRITE_VALUE,
     WORK_WAIT_VALUE,
     WORK_KERNEL,
+    WORK_FAULT, /* a kernel that fails */
     WORK_HOST,
 };
 

@@ -7,6 +7,7 @@ the first line names the framework and its version. It ends with 77 where that i
 
 import ctypes
 import importlib
+import pathlib
 import sys
 import zlib
 
@@ -20,6 +21,11 @@ _usleep = ctypes.cast(ctypes.CDLL(None).usleep, ctypes.c_void_p)
 def skip(why):
     print(why)
     sys.exit(SKIPPED)
+
+
+def shipped(name):
+    """A package that the machine lacks may have been brought along (scripts/carry-wheel)."""
+    sys.path.append(str(pathlib.Path(__file__).resolve().parents[4] / "out" / "wheels" / name))
 
 
 def require(*names):

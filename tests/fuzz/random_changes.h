@@ -1,0 +1,106 @@
+/* Nodes that come to name other memory, in a graph or in an exec; execs that are brought up to date
+ * with their graph; nodes that are disabled. From the next launch on: what is in flight stays as it
+ * is. A part of random_program.h.
+ */
+#ifndef SC_TESTS_FUZZ_RANDOM_CHANGES_H
+#define SC_TESTS_FUZZ_RANDOM_CHANGES_H
+
+static CUDA_MEMCPY3D copy_of(const struct graph_node *node)
+{
+    CUDA_MEMCPY3D copy = {.WidthInBytes = node->size_bytes, .Height = 1, .Depth = 1};
+    copy.srcMemoryType = node->direction == H2D ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
+    copy.dstMemoryType = node->direction == H2D ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST;
+    if (node->direction == H2D) {
+        copy.srcHost = (void *)node->address;
+        copy.dstDevice = world.device + node->cell->device_offset;
+    } else {
+        copy.srcDevice = world.device + node->device_offset;
+        copy.dstHost = (void *)node->address;
+    }
+    return copy;
+}
+
+static CUDA_MEMSET_NODE_PARAMS memset_of(const struct graph_node *node)
+{
+    return (CUDA_MEMSET_NODE_PARAMS){.dst = node->address,
+                                     .value = node->value,
+                                     .elementSize = 1,
+                                     .width = node->size_bytes,
+                                     .height = 1};
+}
+
+/* `exec`: or NULL, in the graph. */
+static void set_node(CUgraphExec exec, const struct graph_node *node)
+{
+    CUDA_MEMCPY3D copy = copy_of(node);
+    CUDA_MEMSET_NODE_PARAMS fill = memset_of(node);
+    if (node->direction == MEMSET && exec)
+        CHECK(cuGraphExecMemsetNodeSetParams(exec, node->name, &fill, baton.context));
+    else if (node->direction == MEMSET)
+        CHECK(cuGraphMemsetNodeSetParams(node->name, &fill));
+    else if (exec)
+        CHECK(cuGraphExecMemcpyNodeSetParams(exec, node->name, &copy, baton.context));
+    else
+        CHECK(cuGraphMemcpyNodeSetParams(node->name, &copy));
+}
+
+/* An exec knows the nodes of the graph that it was made from, for as long as that is there. */
+static bool knows_nodes(const struct graph *graph)
+{
+    return graph->exec && graph->handle && graph->is_original;
+}
+
+static void act_change_node(void)
+{
+    struct graph *graph = pick_graph(has_handle);
+    if (!graph)
+        return;
+    bool in_exec = knows_nodes(graph) && !one_in(3);
+    struct graph_nodes *nodes = in_exec ? &graph->made : &graph->own;
+    int at = below(nodes->count);
+    struct graph_node node = nodes->list[at];
+    if (!node.name || !pick_memory(&node) || clashes(nodes, at, &node) || !pick_content(&node))
+        return;
+    say("node %d of %s %d is changed", at, in_exec ? "exec" : "graph", (int)(graph - graphs));
+    say_node("to", &node);
+    set_node(in_exec ? graph->exec : NULL, &node);
+    node.unseen = !in_exec;
+    nodes->list[at] = node;
+}
+
+static void act_enable_node(void)
+{
+    struct graph *graph = pick_graph(knows_nodes);
+    if (!graph)
+        return;
+    int at = below(graph->made.count);
+    struct graph_node *node = &graph->made.list[at];
+    if (!node->name)
+        return;
+    node->disabled = !node->disabled;
+    say("node %d of exec %d is %s", at, (int)(graph - graphs),
+        node->disabled ? "disabled" : "enabled");
+    CHECK(cuGraphNodeSetEnabled(graph->exec, node->name, !node->disabled));
+}
+
+/* What becomes of disabled nodes is not documented. */
+static bool can_be_updated(const struct graph *graph)
+{
+    bool disabled = false;
+    for (int i = 0; i < graph->made.count; i++)
+        disabled |= graph->made.list[i].disabled;
+    return graph->exec && graph->handle && !disabled;
+}
+
+static void act_update(void)
+{
+    CUgraphExecUpdateResultInfo info;
+    struct graph *graph = pick_graph(can_be_updated);
+    if (!graph)
+        return;
+    say("exec %d is updated with its graph", (int)(graph - graphs));
+    CHECK(cuGraphExecUpdate(graph->exec, graph->handle, &info));
+    graph->made = graph->own;
+}
+
+#endif

@@ -1,0 +1,224 @@
+/* What is kept of graphs and execs, and of the memory that they name.
+ *
+ * A launch is an operation on host memory for each run of neighbouring bytes that its copies read
+ * or write, one after the other; it comes after the former launch of the same exec. What graphs
+ * name may be freed, as long as nobody launches them any more: each node that names freed memory is
+ * a hazard of the launch. Such memory keeps the bytes that it had, and launches go on to read and
+ * write them. Pageable memory is read while the launch is called, and a launch that writes some
+ * returns when it is complete. A part of random_program.h.
+ */
+#ifndef SC_TESTS_FUZZ_RANDOM_GRAPHS_H
+#define SC_TESTS_FUZZ_RANDOM_GRAPHS_H
+
+enum { GRAPHS = 3, GRAPH_NODES = 6, CELLS = 64, PAGEABLES = 3, CORPSES = 24, GHOSTS = 64 };
+
+/* Blocks of the heap that are not registered. */
+static struct buffer pageables[PAGEABLES];
+
+/* What was in flight when memory was given back. */
+struct taken {
+    int count;
+    bool written; /* by one of them */
+    int nodes[PER_BUFFER_MAX];
+};
+
+/* Memory that was given back while a graph named it. */
+static struct corpse {
+    int memory;
+    bool usable; /* a launch that names it does no harm */
+    struct taken taken;
+    unsigned char *bytes;
+    unsigned char expected[BUFFER_BYTES];
+} corpses[CORPSES];
+static int corpse_count;
+
+/* Where on the device the copies of a graph go to. */
+static struct cell {
+    size_t size_bytes, device_offset;
+    uintptr_t address; /* of the source */
+    int written_by;    /* the last launch, a node of the oracle */
+    bool tainted;
+} cells[CELLS];
+static int cell_count;
+
+struct graph_node {
+    int direction;
+    struct buffer *buffer;
+    int memory; /* of the buffer then */
+    int branch; /* captured in: the first stream, 0, or the second */
+    size_t offset, size_bytes;
+    size_t device_offset; /* in the source, for a copy from the device */
+    struct cell *cell;
+    unsigned char value;
+    uintptr_t address;
+    CUgraphNode name; /* NULL: in a child */
+    bool freed;       /* and the graph or the exec knows */
+    bool disabled;    /* in the exec */
+    bool unseen;      /* see names_unseen */
+};
+
+struct graph_nodes {
+    int count;
+    struct graph_node list[GRAPH_NODES];
+};
+
+static struct graph {
+    CUgraph handle;   /* NULL: none */
+    CUgraphExec exec; /* the same */
+    bool is_captured; /* at this moment */
+    bool is_original; /* the exec was made from the graph, and knows its nodes by their names */
+    struct graph_nodes own, made; /* of the graph, and of the exec */
+    int last;                     /* launch of the exec, a node of the oracle */
+} graphs[GRAPHS];
+
+/* Launches that use freed memory. */
+static struct ghost {
+    int node, memory;
+    bool writes;
+} ghosts[GHOSTS];
+static int ghost_count;
+
+static bool is_empty(const struct graph *graph)
+{
+    return !graph->handle && !graph->exec && !graph->is_captured;
+}
+
+static bool has_handle(const struct graph *graph)
+{
+    return graph->handle != NULL;
+}
+
+static bool has_no_exec(const struct graph *graph)
+{
+    return graph->handle && !graph->exec;
+}
+
+static bool has_exec(const struct graph *graph)
+{
+    return graph->exec != NULL;
+}
+
+static struct graph *pick_graph(bool (*is_fit)(const struct graph *))
+{
+    int at = below(GRAPHS);
+    for (int i = 0; i < GRAPHS; i++, at = (at + 1) % GRAPHS)
+        if (is_fit(&graphs[at]))
+            return &graphs[at];
+    return NULL;
+}
+
+/* ---- memory ---- */
+
+static bool is_pageable(const struct graph_node *node)
+{
+    return node->buffer >= pageables && node->buffer < pageables + PAGEABLES;
+}
+
+static bool is_graph(const struct graph *graph)
+{
+    return graph->handle || graph->is_captured;
+}
+
+static bool names(const struct graph_nodes *nodes, int memory)
+{
+    bool found = false;
+    for (int i = 0; i < nodes->count; i++)
+        found |= nodes->list[i].memory == memory;
+    return found;
+}
+
+static bool is_named(int memory)
+{
+    bool named = false;
+    for (int i = 0; i < GRAPHS; i++)
+        named |= (is_graph(&graphs[i]) && names(&graphs[i].own, memory)) ||
+                 (graphs[i].exec && names(&graphs[i].made, memory));
+    return named;
+}
+
+static void note_freed_in(struct graph_nodes *nodes, int memory)
+{
+    for (int i = 0; i < nodes->count; i++)
+        nodes->list[i].freed |= nodes->list[i].memory == memory;
+}
+
+static void note_freed(int memory)
+{
+    for (int i = 0; i < GRAPHS; i++) {
+        note_freed_in(&graphs[i].own, memory);
+        note_freed_in(&graphs[i].made, memory);
+    }
+}
+
+/* KNOWN: the driver does not say which graph a captured node belongs to, so what it is changed to
+ * is not named by the graph; execs name it, since the driver is asked for their nodes. */
+static bool names_unseen(const struct graph_nodes *nodes, int memory)
+{
+    bool found = false;
+    for (int i = 0; i < nodes->count; i++)
+        found |= nodes->list[i].unseen && nodes->list[i].memory == memory;
+    return found;
+}
+
+static bool can_bury(const struct buffer *buffer)
+{
+    bool can = corpse_count < CORPSES || !is_named(buffer->memory);
+    for (int i = 0; i < GRAPHS; i++)
+        can &= !graphs[i].handle || !names_unseen(&graphs[i].own, buffer->memory);
+    return can;
+}
+
+static struct corpse *corpse_of(int memory)
+{
+    for (int i = 0; i < corpse_count; i++)
+        if (corpses[i].memory == memory)
+            return &corpses[i];
+    return NULL;
+}
+
+/* About to be given back. Without the library's help a launch must not follow, but for heap that is
+ * as registered or pageable as it was. */
+static void bury(const struct buffer *buffer, const struct taken *taken)
+{
+    bool pageable = buffer >= pageables && buffer < pageables + PAGEABLES;
+    bool stays = pageable || (buffer->kind == REGISTERED && !buffer->alive);
+    if (!is_named(buffer->memory))
+        return;
+    struct corpse *corpse = &corpses[corpse_count++];
+    note_freed(buffer->memory);
+    corpse->memory = buffer->memory;
+    corpse->usable = world.healed || stays;
+    corpse->taken = *taken;
+    corpse->bytes = buffer->bytes;
+    memcpy(corpse->expected, buffer->expected, buffer->size_bytes);
+    say("  a graph names it");
+}
+
+static bool writes_what_is_freed(void)
+{
+    bool writes = false;
+    for (int i = 0; i < ghost_count; i++)
+        writes |= ghosts[i].writes && !is_known_done(ghosts[i].node);
+    return writes;
+}
+
+static bool is_alive(const struct graph_node *node)
+{
+    return node->buffer->alive && node->buffer->memory == node->memory;
+}
+
+/* What the bytes of the node should be, and would be after the launch. */
+static unsigned char *shadow_of(const struct graph_node *node)
+{
+    struct corpse *corpse = is_alive(node) ? NULL : corpse_of(node->memory);
+    return (corpse ? corpse->expected : node->buffer->expected) + node->offset;
+}
+
+static void taint_cells(uintptr_t start, uintptr_t end)
+{
+    for (int i = 0; i < cell_count; i++)
+        if (cells[i].address < end && start < cells[i].address + cells[i].size_bytes)
+            cells[i].tainted = true;
+}
+
+#endif

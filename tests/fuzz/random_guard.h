@@ -1,0 +1,362 @@
+/* What the host does to buffers under operations, and what should be said of it.
+ *
+ * The model is the guard's contract, page by page: pages that hold nothing but the buffer are
+ * protected from issue until the host knows the operation done; a touch of its bytes there is a
+ * hazard, waits in mode=fix, and ends the guard of the operation; a touch beside them lets the page
+ * go. Small sources are snapshotted instead, and sources on pages that were let go, or never
+ * guarded, are compared when they are known done. Where that depends on what the oracle does not
+ * follow (work that may write host memory), a hazard may be reported and need not.
+ *
+ * Bytes are touched one by one from the first on, so that it is known which one faults. A part of
+ * random_program.h.
+ */
+#ifndef SC_TESTS_FUZZ_RANDOM_GUARD_H
+#define SC_TESTS_FUZZ_RANDOM_GUARD_H
+
+enum { PAGE = 4096, SNAPSHOT_MAX = 32 * 1024, MAPPED_HEADER = 16 };
+
+static uintptr_t page_of(uintptr_t address)
+{
+    return address & -(uintptr_t)PAGE;
+}
+
+static bool writes_host(const struct copy *copy)
+{
+    return copy->direction != H2D;
+}
+
+static uintptr_t end_of(const struct copy *copy)
+{
+    return copy->address + copy->size_bytes;
+}
+
+static bool has_byte_in(const struct copy *copy, uintptr_t start, uintptr_t end)
+{
+    return copy->address < end && start < end_of(copy);
+}
+
+/* ---- is anything at work that may write what a copy reads? ---- */
+
+/* The stream of the detours stands for the legacy one. */
+static bool is_family(int stream)
+{
+    return stream == world.detour || world.oracle.streams[stream].kind != ORACLE_NONBLOCKING;
+}
+
+static void note_unclear(int stream)
+{
+    world.unclear[stream] = true;
+    world.family_unclear |= is_family(stream);
+}
+
+static void note_clear(int stream)
+{
+    if (!is_family(stream))
+        world.unclear[stream] = false;
+}
+
+static void note_all_clear(void)
+{
+    memset(world.unclear, 0, sizeof world.unclear);
+    world.family_unclear = false;
+}
+
+static enum surely is_clear(int stream)
+{
+    if (stream == world.detour)
+        return MAYBE;
+    return (is_family(stream) ? world.family_unclear : world.unclear[stream]) ? MAYBE : YES;
+}
+
+/* ---- how a copy is protected when it is issued ---- */
+
+static struct page_state *state_of(struct copy *copy, uintptr_t page)
+{
+    return &copy->pages[(page - page_of(copy->address)) / PAGE];
+}
+
+/* glibc maps a large block by itself, with a header before it. */
+static bool is_own_mapping(const struct buffer *buffer)
+{
+    return (uintptr_t)buffer->bytes % PAGE == MAPPED_HEADER &&
+           ((const size_t *)(const void *)buffer->bytes)[-1] & 2;
+}
+
+static void choose_pages(struct copy *copy)
+{
+    const struct buffer *buffer = &world.buffers[copy->buffer];
+    uintptr_t start = (uintptr_t)buffer->bytes;
+    uintptr_t end = start + buffer->size_bytes;
+    bool outward = buffer->kind == PINNED || is_own_mapping(buffer);
+    for (uintptr_t page = page_of(copy->address); page < end_of(copy); page += PAGE) {
+        bool own = outward || (page >= start && page + PAGE <= end);
+        state_of(copy, page)->guarded = own;
+        state_of(copy, page)->kept = !own && copy->stable;
+    }
+}
+
+static bool is_guarded(const struct copy *copy)
+{
+    bool guarded = false;
+    for (int i = 0; i < PAGES_MAX; i++)
+        guarded |= copy->pages[i].guarded;
+    return in_flight(copy) && guarded;
+}
+
+static bool guards_page(struct copy *copy, uintptr_t page, bool write)
+{
+    return in_flight(copy) && (write || writes_host(copy)) &&
+           has_byte_in(copy, page, page + PAGE) && state_of(copy, page)->guarded;
+}
+
+static void unguard(struct copy *copy)
+{
+    for (int i = 0; i < PAGES_MAX; i++)
+        copy->pages[i].guarded = false;
+}
+
+/* ---- what is compared in the end ---- */
+
+static bool differs(const struct copy *copy, uintptr_t start, uintptr_t end)
+{
+    const struct buffer *buffer = &world.buffers[copy->buffer];
+    size_t from = start > copy->address ? start - copy->address : 0;
+    size_t to = (end < end_of(copy) ? end : end_of(copy)) - copy->address;
+    return memcmp(buffer->expected + copy->offset + from,
+                  world.expected + copy->device_offset + from, to - from) != 0;
+}
+
+static bool kept_page_differs(struct copy *copy)
+{
+    bool found = false;
+    for (uintptr_t page = page_of(copy->address); page < end_of(copy); page += PAGE)
+        found |= state_of(copy, page)->kept && differs(copy, page, page + PAGE);
+    return found;
+}
+
+static bool is_found_changed(struct copy *copy)
+{
+    if (copy->direction != H2D || copy->compared)
+        return false;
+    return copy->snapshot != NO ? differs(copy, 0, UINTPTR_MAX) : kept_page_differs(copy);
+}
+
+/* For the last time. */
+static void compare_source(struct copy *copy)
+{
+    if (copy->direction != H2D || copy->compared)
+        return;
+    copy->compared = true;
+    copy->changed = differs(copy, 0, UINTPTR_MAX);
+    if (copy->snapshot == YES && copy->changed)
+        expect(OVERWRITTEN, true, copy);
+    if (copy->snapshot == NO && kept_page_differs(copy))
+        expect(OVERWRITTEN, copy->stable == YES && world.exact && !copy->unsure, copy);
+}
+
+/* One that may have had a snapshot or a guard: the one would find that the bytes changed, the other
+ * has found the touch, and beside its pages that the bytes changed, too. */
+static void conclude(struct copy *copy)
+{
+    bool both = copy->hit && copy->changed;
+    if (copy->snapshot == MAYBE && (copy->hit || copy->changed))
+        expect(OVERWRITTEN, both && world.exact && !copy->unsure, copy);
+    if (copy->snapshot == MAYBE && both)
+        expect(OVERWRITTEN, false, copy);
+    unguard(copy);
+}
+
+static void forget_copy(struct copy *copy)
+{
+    if (!in_flight(copy))
+        return;
+    conclude(copy);
+    copy->tracked = false;
+}
+
+static void know(const struct oracle_set *set)
+{
+    for (int i = 0; i < world.copy_count; i++)
+        if (in_flight(&world.copies[i]) && set->has[world.copies[i].node]) {
+            compare_source(&world.copies[i]);
+            conclude(&world.copies[i]);
+        }
+    oracle_know(&world.oracle, set);
+}
+
+/* From now on the bytes there change in order. Sources beside them may be on pages that will be
+ * protected, and are compared while they can be read; if they are unchanged, once more later. */
+static void seal(const struct copy *writer)
+{
+    uintptr_t start = page_of(writer->address), end = page_of(end_of(writer) + PAGE - 1);
+    for (int i = 0; i < world.copy_count; i++) {
+        struct copy *copy = &world.copies[i];
+        bool same = in_flight(copy) && has_byte_in(copy, writer->address, end_of(writer));
+        bool near = in_flight(copy) && has_byte_in(copy, start, end) && is_found_changed(copy);
+        if (same || near)
+            compare_source(copy);
+    }
+}
+
+/* ---- touches ---- */
+
+/* The copy is waited for, and guarded no more. */
+static void hit(struct copy *copy, bool write)
+{
+    if (copy->snapshot == MAYBE)
+        copy->hit = true;
+    else
+        expect(copy->direction != H2D ? (write ? WRITTEN_EARLY : READ_EARLY)
+               : copy->graph          ? GRAPH_OVERWRITTEN
+                                      : OVERWRITTEN,
+               world.exact && !copy->unsure, copy);
+    copy->waited = true;
+    unguard(copy);
+}
+
+/* Where a destination is guarded, a source on the same page cannot be read. */
+static bool is_hidden(uintptr_t page)
+{
+    bool hidden = false;
+    for (int i = 0; i < world.copy_count; i++)
+        hidden |= writes_host(&world.copies[i]) && guards_page(&world.copies[i], page, true);
+    return hidden;
+}
+
+static void let_go(struct copy *copy, uintptr_t page, bool hidden)
+{
+    struct page_state *state = state_of(copy, page);
+    state->guarded = false;
+    state->kept |= copy->stable && !copy->compared;
+    copy->unsure |= hidden && copy->direction == H2D;
+}
+
+/* A touch from this address to the end of the page, or less: only the first byte faults. */
+static void fault(uintptr_t address, bool write)
+{
+    uintptr_t page = page_of(address);
+    bool hidden = is_hidden(page);
+    enum surely faults = NO;
+    for (int i = 0; i < world.copy_count; i++)
+        if (guards_page(&world.copies[i], page, write)) {
+            bool sure = world.copies[i].snapshot == NO && !world.copies[i].unsure;
+            faults = sure || faults == YES ? YES : MAYBE;
+        }
+    for (int i = 0; i < world.copy_count && faults != NO; i++) {
+        struct copy *copy = &world.copies[i];
+        if (!is_guarded(copy) || (!write && !writes_host(copy)))
+            continue;
+        copy->unsure |=
+            faults == MAYBE && copy->snapshot == NO && has_byte_in(copy, page, page + PAGE);
+        if (has_byte_in(copy, address, address + 1))
+            hit(copy, write);
+        else if (guards_page(copy, page, write))
+            let_go(copy, page, hidden);
+    }
+}
+
+/* A snapshot reads its source in the call; small pinned buffers share pages, and one of those may
+ * be a destination. */
+static void read_source(const struct copy *copy)
+{
+    for (uintptr_t page = page_of(copy->address); page < end_of(copy); page += PAGE) {
+        if (copy->snapshot == YES)
+            fault(page < copy->address ? copy->address : page, false);
+        for (int i = 0; i < world.copy_count; i++)
+            world.copies[i].unsure |= guards_page(&world.copies[i], page, false);
+    }
+}
+
+/* What a graph copies is guarded where it can be, and neither snapshotted nor compared. */
+static void protect_launched(struct copy *copy)
+{
+    copy->snapshot = copy->stable = NO;
+    memset(copy->pages, 0, sizeof copy->pages);
+    choose_pages(copy);
+}
+
+static void protect(struct copy *copy)
+{
+    bool writers = false, overlap = false;
+    copy->address = (uintptr_t)world.buffers[copy->buffer].bytes + copy->offset;
+    for (int i = 0; i < world.copy_count; i++) {
+        const struct copy *other = &world.copies[i];
+        bool writer = in_flight(other) && writes_host(other) && is_on(other, copy->buffer);
+        writers |= writer;
+        overlap |= writer && has_byte_in(other, copy->address, end_of(copy));
+    }
+    copy->snapshot = copy->stable = NO;
+    if (copy->direction == H2D && !overlap)
+        copy->stable = is_clear(copy->stream);
+    if (copy->direction == H2D && !writers && world.healed && copy->size_bytes <= SNAPSHOT_MAX)
+        copy->snapshot = is_clear(copy->stream);
+    if (copy->snapshot == YES && writes_what_is_freed())
+        copy->snapshot = MAYBE;
+    if (copy->snapshot == MAYBE)
+        copy->stable = NO; /* if it is not snapshotted, it is not stable either */
+    memset(copy->pages, 0, sizeof copy->pages);
+    if (copy->snapshot != YES)
+        choose_pages(copy);
+    if (copy->snapshot != NO)
+        read_source(copy);
+}
+
+/* What was written under a copy that has neither a snapshot nor waited for the writer may get to
+ * the device. */
+static void taint(uintptr_t start, uintptr_t end)
+{
+    for (int i = 0; i < world.copy_count; i++) {
+        struct copy *copy = &world.copies[i];
+        bool safe = copy->snapshot == YES || copy->waited || world.oracle.nodes[copy->node].done ||
+                    copy->direction != H2D;
+        if (safe || !has_byte_in(copy, start, end) ||
+            copy->life != world.buffers[copy->buffer].life)
+            continue;
+        copy->tainted = true;
+        if (copy->graph)
+            taint_cells(start, end);
+    }
+}
+
+static void touch_bytes(struct buffer *buffer, size_t start, size_t end, bool write,
+                        unsigned char change)
+{
+    volatile unsigned char *bytes = buffer->bytes;
+    for (size_t i = start; i < end; i++)
+        if (write) {
+            buffer->expected[i] ^= change;
+            bytes[i] = buffer->expected[i];
+        } else {
+            unsigned char found = bytes[i];
+            if (data_is_defined() && found != buffer->expected[i])
+                fail("the host read %02x, not %02x, at %zu of buffer %d", found,
+                     buffer->expected[i], i, (int)(buffer - world.buffers));
+        }
+}
+
+/* Page by page, in the model and then in the buffer. */
+static void touch(int at, size_t offset, size_t size_bytes, bool write, unsigned char change)
+{
+    struct buffer *buffer = &world.buffers[at];
+    uintptr_t base = (uintptr_t)buffer->bytes;
+    for (size_t from = offset, to; from < offset + size_bytes; from = to) {
+        to = page_of(base + from) + PAGE - base;
+        if (to > offset + size_bytes)
+            to = offset + size_bytes;
+        fault(base + from, write);
+        if (write && change)
+            taint(base + from, base + to);
+        touch_bytes(buffer, from, to, write, change);
+    }
+}
+
+/* Touches in any order that hurt nobody: pages are let go, as there are others on them. */
+static void touch_beside(int at, bool write)
+{
+    uintptr_t base = (uintptr_t)world.buffers[at].bytes;
+    for (uintptr_t from = base; from < base + world.buffers[at].size_bytes;
+         from = page_of(from) + PAGE)
+        fault(from, write);
+}
+
+#endif

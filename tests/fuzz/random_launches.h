@@ -1,0 +1,260 @@
+/* Launches: the operations that they are, the freed memory that they use, and the bytes they move.
+ *
+ * The operations are drawn in the order in which the library makes them: sources, then
+ * destinations, then memsets, by address. Bytes move in the order of the nodes. A part of
+ * random_program.h.
+ */
+#ifndef SC_TESTS_FUZZ_RANDOM_LAUNCHES_H
+#define SC_TESTS_FUZZ_RANDOM_LAUNCHES_H
+
+/* ---- operations ---- */
+
+static bool comes_before(const struct copy *a, const struct copy *b)
+{
+    return a->direction != b->direction ? a->direction < b->direction : a->address < b->address;
+}
+
+static void insert(struct copy *list, int count, const struct copy *copy)
+{
+    for (; count > 0 && comes_before(copy, &list[count - 1]); count--)
+        list[count] = list[count - 1];
+    list[count] = *copy;
+}
+
+static int join_neighbours(struct copy *list, int count)
+{
+    int kept = 0;
+    for (int i = 0; i < count; i++) {
+        struct copy *last = kept ? &list[kept - 1] : NULL;
+        if (!last || last->direction != list[i].direction || last->buffer != list[i].buffer ||
+            list[i].address > end_of(last))
+            list[kept++] = list[i];
+        else if (end_of(&list[i]) > end_of(last))
+            last->size_bytes = end_of(&list[i]) - last->address;
+    }
+    return kept;
+}
+
+static struct graph_nodes enabled_nodes(const struct graph *graph)
+{
+    struct graph_nodes enabled = {0};
+    for (int i = 0; i < graph->made.count; i++)
+        if (!graph->made.list[i].disabled)
+            enabled.list[enabled.count++] = graph->made.list[i];
+    return enabled;
+}
+
+/* Those on memory that is alive. */
+static int list_operations(struct graph *graph, const struct graph_nodes *nodes, int slot,
+                           struct copy *list)
+{
+    int count = 0;
+    for (int i = 0; i < nodes->count; i++) {
+        const struct graph_node *node = &nodes->list[i];
+        struct copy copy = {.direction = node->direction,
+                            .slot = slot,
+                            .buffer = (int)(node->buffer - world.buffers),
+                            .life = node->buffer->life,
+                            .offset = node->offset,
+                            .size_bytes = node->size_bytes,
+                            .address = node->address,
+                            .graph = graph};
+        if (!node->freed && !is_pageable(node))
+            insert(list, count++, &copy);
+    }
+    return join_neighbours(list, count);
+}
+
+static bool has_freed(const struct graph_nodes *nodes)
+{
+    bool found = false;
+    for (int i = 0; i < nodes->count; i++)
+        found |= nodes->list[i].freed;
+    return found;
+}
+
+/* Memory that is registered again is not what the graph was made for, and not judged. */
+static bool can_launch(const struct graph_nodes *nodes, const struct copy *operations, int count)
+{
+    bool can = world.copy_count + count <= COPIES_MAX && ghost_count + GRAPH_NODES <= GHOSTS &&
+               !(world.correct && has_freed(nodes));
+    for (int i = 0; i < nodes->count; i++) {
+        const struct graph_node *node = &nodes->list[i];
+        const struct corpse *corpse = node->freed ? corpse_of(node->memory) : NULL;
+        can &= !node->freed || (corpse && corpse->usable && !is_alive(node));
+    }
+    for (int i = 0; i < count; i++)
+        can &= count_in_flight(operations[i].buffer) + count <= PER_BUFFER_MAX;
+    return can;
+}
+
+static void draw_conflicts(const struct copy *operation, int node)
+{
+    struct oracle_set before = {{false}};
+    oracle_reach(&world.oracle, node, &before);
+    for (int i = 0; i < world.copy_count; i++)
+        if (conflict(&world.copies[i], operation, &before)) {
+            expect(UNORDERED, true, &world.copies[i]);
+            if (world.healed)
+                oracle_heal(&world.oracle, node, world.copies[i].node);
+        }
+}
+
+static void draw_operation(struct copy *operation)
+{
+    for (int i = 0; i < world.copy_count; i++)
+        if (in_flight(&world.copies[i]) && is_repeated(&world.copies[i], operation)) {
+            compare_source(&world.copies[i]);
+            forget_copy(&world.copies[i]);
+        }
+    operation->tracked = true;
+    world.copies[world.copy_count++] = *operation;
+}
+
+/* Freed memory is written as any other is. */
+static void seal_freed(const struct graph_nodes *nodes)
+{
+    for (int i = 0; i < nodes->count; i++) {
+        const struct graph_node *node = &nodes->list[i];
+        struct copy writer = {.address = node->address, .size_bytes = node->size_bytes};
+        if (node->freed && node->direction != H2D)
+            seal(&writer);
+    }
+}
+
+/* What was in flight when memory was freed comes before launches that use it all the same. `next`:
+ * the operation that the library looks at next, or NULL. */
+static void heal_freed(const struct graph_nodes *nodes, const struct copy *next, int launch)
+{
+    for (int i = 0; i < nodes->count && world.healed; i++) {
+        const struct graph_node *node = &nodes->list[i];
+        const struct copy user = {.direction = node->direction, .address = node->address};
+        const struct corpse *corpse = node->freed ? corpse_of(node->memory) : NULL;
+        bool heals = corpse && (!next || comes_before(&user, next)) &&
+                     (corpse->taken.written || node->direction != H2D);
+        for (int k = 0; heals && k < corpse->taken.count; k++)
+            oracle_heal(&world.oracle, launch, corpse->taken.nodes[k]);
+    }
+}
+
+/* All that has to come first comes before the first operation; the others follow one by one, those
+ * on freed memory last. */
+static void draw_launch(struct graph *graph, const struct graph_nodes *nodes,
+                        struct copy *operations, int count, int stream)
+{
+    int node = oracle_add_node(&world.oracle, stream);
+    oracle_add_edge(&world.oracle.nodes[node], graph->last);
+    for (int i = 0; i < count; i++) {
+        operations[i].stream = stream;
+        protect_launched(&operations[i]);
+        heal_freed(nodes, &operations[i], node);
+        draw_conflicts(&operations[i], node);
+        if (writes_host(&operations[i]))
+            seal(&operations[i]);
+    }
+    seal_freed(nodes);
+    heal_freed(nodes, NULL, node);
+    for (int i = 0; i < count; i++) {
+        operations[i].node = i ? oracle_add_node(&world.oracle, stream) : node;
+        draw_operation(&operations[i]);
+    }
+    if (has_freed(nodes))
+        oracle_add_node(&world.oracle, stream);
+    graph->last = world.oracle.streams[stream].last;
+}
+
+/* Somebody else's block, in mode=report. */
+static void spoil_block(const struct corpse *corpse)
+{
+    for (int i = 0; i < world.block_count; i++)
+        if (world.blocks[i].bytes == corpse->bytes && !world.healed)
+            world.blocks[i].checked = false;
+}
+
+static void use_freed(const struct graph_nodes *nodes, int launch)
+{
+    for (int i = 0; i < nodes->count; i++) {
+        const struct graph_node *node = &nodes->list[i];
+        if (!node->freed)
+            continue;
+        expect_call(GRAPH_FREED, true);
+        ghosts[ghost_count++] = (struct ghost){launch, node->memory, node->direction != H2D};
+        if (node->direction != H2D)
+            spoil_block(corpse_of(node->memory));
+    }
+}
+
+/* Two unordered launches leave on the device what comes later. */
+static void fill_cell(const struct graph_node *node, int launch)
+{
+    struct oracle_set before = {{false}};
+    struct cell *cell = node->cell;
+    oracle_reach(&world.oracle, launch, &before);
+    if (cell->written_by != ORACLE_NONE && !before.has[cell->written_by])
+        cell->tainted = true;
+    cell->written_by = launch;
+    memcpy(world.expected + cell->device_offset, shadow_of(node), node->size_bytes);
+}
+
+/* Pageable sources are read in the call, before anything is done. True: the launch waits. */
+static bool move_bytes(const struct graph_nodes *nodes, int launch)
+{
+    bool waits = false;
+    for (int i = 0; i < nodes->count; i++)
+        if (nodes->list[i].direction == H2D && is_pageable(&nodes->list[i]))
+            fill_cell(&nodes->list[i], launch);
+    for (int i = 0; i < nodes->count; i++) {
+        const struct graph_node *node = &nodes->list[i];
+        if (node->direction == D2H)
+            memcpy(shadow_of(node), world.source + node->device_offset, node->size_bytes);
+        else if (node->direction == MEMSET)
+            memset(shadow_of(node), node->value, node->size_bytes);
+        else if (!is_pageable(node))
+            fill_cell(node, launch);
+        waits |= node->direction == D2H && is_pageable(node);
+    }
+    return waits;
+}
+
+static void launch(struct graph *graph, const struct graph_nodes *nodes, int slot)
+{
+    struct copy operations[GRAPH_NODES];
+    for (int i = 0; i < nodes->count; i++)
+        if (nodes->list[i].freed)
+            learn_ghosts_of(nodes->list[i].memory);
+    int count = list_operations(graph, nodes, slot, operations);
+    for (int i = 0; world.correct && i < count; i++) {
+        operations[i].stream = world.slots[slot].stream;
+        avoid_conflicts(&operations[i]);
+    }
+    say("launch exec %d on slot %d; node %d", (int)(graph - graphs), slot, world.oracle.node_count);
+    int stream = enter(slot);
+    note_unclear(stream);
+    draw_launch(graph, nodes, operations, count, stream);
+    use_freed(nodes, graph->last);
+    bool waits = move_bytes(nodes, graph->last);
+    CHECK(cuGraphLaunch(graph->exec, world.slots[slot].handle));
+    if (waits) {
+        know_scope(stream, scope_of(stream));
+        note_clear(stream);
+    }
+    if (count > 0)
+        note_marked(slot);
+    leave(slot);
+    if (has_freed(nodes) && !world.healed)
+        do_stream_sync(slot);
+}
+
+static void act_launch(void)
+{
+    struct copy operations[GRAPH_NODES];
+    struct graph *graph = pick_graph(has_exec);
+    int slot = pick_slot();
+    if (!graph)
+        return;
+    struct graph_nodes nodes = enabled_nodes(graph);
+    if (can_launch(&nodes, operations, list_operations(graph, &nodes, slot, operations)))
+        launch(graph, &nodes, slot);
+}
+
+#endif

@@ -1,0 +1,273 @@
+/* What a random program consists of, what was said of it so far, and how that is told.
+ *
+ * A limit of the library that programs keep clear of is marked KNOWN, with the reason. A part of
+ * random_program.h.
+ */
+#ifndef SC_TESTS_FUZZ_RANDOM_WORLD_H
+#define SC_TESTS_FUZZ_RANDOM_WORLD_H
+
+#include "oracle.h"
+
+#include <cuda.h>
+#include <malloc.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum {
+    THREADS = 4,
+    STREAMS = 9, /* slot 0 is the legacy stream, 1 to THREADS the per-thread ones */
+    OWN_STREAM = 1 + THREADS,
+    EVENTS = 4,
+    BUFFERS = 8,
+    SMALL_BYTES = 8192,
+    BUFFER_BYTES = 300 * 1024,
+    PAGES_MAX = BUFFER_BYTES / 4096 + 2,
+    MAPPED_BYTES = PAGES_MAX * 4096,
+    BLOCKS = 128,
+    PER_BUFFER_MAX = 8, /* of more operations at a time the library keeps a count */
+    NODES_ENOUGH = ORACLE_NODES_MAX - 96,
+    COPIES_MAX = 512,
+    POOL_SIZES = 32, /* in mode=report */
+    POOL_STEP = 16,
+    POOL_SMALLEST = 520,
+    POOL_MAX = 256,
+    SOURCE_BYTES = 512 * 1024, /* of the device's memory: what D2H copies read */
+    DEVICE_BYTES = 4 * 1024 * 1024,
+    NOBODY = -1,
+};
+
+/* Blocks of the heap; pinned allocations; registrations of mapped pages, or of parts of them. */
+enum { REGISTERED, PINNED, MAPPED, KINDS };
+static const char *const kind_names[KINDS] = {"registered", "pinned", "mapped and registered"};
+enum { H2D, D2H, MEMSET };
+static const char *const direction_names[] = {"H2D", "D2H", "memset"};
+
+enum { CODES = 16 };
+static const char *const code_names[CODES] = {"SC101", "SC102", "SC103", "SC104", "SC105", "SC201",
+                                              "SC202", "SC203", "SC204", "SC301", "SC302", "SC303",
+                                              "SC304", "SC401", "SC402", "SC403"};
+enum {
+    FREED_SOURCE,
+    FREED_DESTINATION,
+    UNREGISTERED,
+    UNMAPPED,
+    FREED_PINNED,
+    OVERWRITTEN,
+    READ_EARLY,
+    WRITTEN_EARLY,
+    UNORDERED,
+    LEGACY_IN_CAPTURE,
+    UNPERMITTED,
+    UNPERMITTED_ELSEWHERE,
+    MISSING_FROM_GRAPH,
+    GRAPH_FREED,
+    GRAPH_ON_STACK,
+    GRAPH_OVERWRITTEN
+};
+
+enum surely { NO, MAYBE, YES };
+
+struct slot {
+    CUstream handle;
+    int stream; /* of the oracle */
+    int owner;  /* the only thread that can name it, or NOBODY */
+};
+
+struct event {
+    CUevent handle;
+    int node; /* of the record */
+};
+
+struct buffer {
+    bool alive;
+    int kind;
+    int life;   /* a name of its own for every life of the slot */
+    int memory; /* the same, where registering again is no new life */
+    size_t size_bytes;
+    unsigned char *bytes;
+    unsigned char expected[BUFFER_BYTES];
+};
+
+struct copy {
+    int node, slot, stream, buffer, life, direction;
+    size_t offset, size_bytes;
+    bool tracked;
+    struct graph *graph; /* that was launched, or NULL */
+    /* Of random_touches.h. */
+    uintptr_t address;
+    size_t device_offset; /* where a source goes to */
+    enum surely snapshot, stable;
+    bool compared, changed; /* against a snapshot, for the last time */
+    bool hit;               /* as its guard would, if it is one */
+    bool unsure;            /* whether its pages are still guarded */
+    bool waited;            /* by a touch, until it was complete */
+    bool tainted;           /* what the device gets is not defined */
+    struct page_state {
+        bool guarded, kept; /* `kept`: what is there is compared in the end */
+    } pages[PAGES_MAX];
+};
+
+/* A block that got its memory after a free: nobody else may write to it. */
+struct block {
+    unsigned char *bytes;
+    size_t size_bytes;
+    unsigned char fill;
+    bool checked;
+};
+
+static struct world {
+    uint64_t random;
+    uint64_t seed;
+    bool correct; /* this program's class */
+    bool healed;  /* mode=fix */
+    bool exact;   /* guards last until the host knows, and not only until completion */
+    int thread, thread_count, slot_count, event_count, buffer_count;
+    int copy_count, block_count, stale_count, lives;
+    int detour; /* the stream of random_captures.h, or ORACLE_NONE */
+    size_t device_used;
+    bool unclear[ORACLE_STREAMS_MAX], family_unclear; /* work that may write host memory */
+    bool unmarked[STREAMS];                           /* per-thread streams with more than copies */
+    CUdeviceptr device;
+    struct oracle oracle;
+    struct slot slots[STREAMS];
+    struct event events[EVENTS];
+    struct buffer buffers[BUFFERS];
+    struct copy copies[COPIES_MAX];
+    struct block blocks[BLOCKS];
+    void *stale[BLOCKS]; /* freed, still registered */
+    unsigned char scratch[256];
+    unsigned char source[SOURCE_BYTES];
+    unsigned char landed[DEVICE_BYTES];
+    unsigned char expected[DEVICE_BYTES];
+} world;
+
+/* Over all programs: how many hazards must be reported, and how many may be. */
+static unsigned long least[CODES], most[CODES];
+static bool trace;
+
+/* ---- words ---- */
+
+static void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static void say(const char *format, ...)
+{
+    va_list arguments;
+    if (!trace)
+        return;
+    printf("  thread %d: ", world.thread);
+    va_start(arguments, format);
+    vprintf(format, arguments);
+    va_end(arguments);
+    putchar('\n');
+    fflush(stdout);
+}
+
+static void fail(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
+static void fail(const char *format, ...)
+{
+    va_list arguments;
+    printf("seed %llu: ", (unsigned long long)world.seed);
+    va_start(arguments, format);
+    vprintf(format, arguments);
+    va_end(arguments);
+    putchar('\n');
+    fflush(stdout);
+    _exit(1);
+}
+
+#define CHECK(call) check((call), #call)
+static void check(CUresult result, const char *call)
+{
+    if (result != CUDA_SUCCESS)
+        fail("%s returned %d", call, (int)result);
+}
+
+static uint64_t draw(void)
+{
+    uint64_t mixed = world.random += 0x9E3779B97F4A7C15u;
+    mixed = (mixed ^ mixed >> 30) * 0xBF58476D1CE4E5B9u;
+    mixed = (mixed ^ mixed >> 27) * 0x94D049BB133111EBu;
+    return mixed ^ mixed >> 31;
+}
+
+static int below(int limit)
+{
+    return (int)(draw() % (unsigned)limit);
+}
+
+static bool one_in(int chances)
+{
+    return below(chances) == 0;
+}
+
+static void fill_random(unsigned char *bytes, size_t size_bytes)
+{
+    for (size_t i = 0; i < size_bytes; i++)
+        bytes[i] = (unsigned char)(i % 8 ? bytes[i - i % 8] * 3 + i : draw());
+}
+
+static void compare(const char *what, int which, const unsigned char *found,
+                    const unsigned char *expected, size_t size_bytes)
+{
+    for (size_t i = 0; i < size_bytes; i++)
+        if (found[i] != expected[i])
+            fail("%s %d: byte %zu of %zu is %02x, not %02x", what, which, i, size_bytes, found[i],
+                 expected[i]);
+}
+
+static bool data_is_defined(void)
+{
+    return world.healed || world.correct;
+}
+
+static void tally(int code, bool sure)
+{
+    least[code] += sure;
+    most[code]++;
+    if (world.correct)
+        fail("a hazard in a correct program");
+}
+
+static void expect(int code, bool sure, const struct copy *copy)
+{
+    say("  %s: %s of the copy of node %d", sure ? "expected" : "possible", code_names[code],
+        copy->node);
+    tally(code, sure);
+}
+
+/* Of a call by itself. */
+static void expect_call(int code, bool sure)
+{
+    say("  %s: %s", sure ? "expected" : "possible", code_names[code]);
+    tally(code, sure);
+}
+
+/* ---- the graph ---- */
+
+static enum oracle_scope scope_of(int stream)
+{
+    return stream == world.slots[0].stream ? ORACLE_LEGACY_SCOPE : ORACLE_STREAM_SCOPE;
+}
+
+static bool in_flight(const struct copy *copy)
+{
+    return copy->tracked && !world.oracle.nodes[copy->node].done;
+}
+
+static bool is_on(const struct copy *copy, int buffer)
+{
+    return copy->buffer == buffer && copy->life == world.buffers[buffer].life;
+}
+
+static bool is_known_done(int node)
+{
+    return node == ORACLE_NONE || world.oracle.nodes[node].done;
+}
+
+#endif

@@ -1,0 +1,596 @@
+/*
+ * What this driver really does with captures and graphs, as rows of text: the facts of
+ * docs/driver.md, Q27 and Q28, that conformance.c does not ask for. It speaks the driver API, since
+ * a runtime may make more calls than the one it is asked for.
+ *
+ *     section | call | variant | answer
+ *
+ * The answers of captures are "result of the call/result of cuStreamEndCapture". "blocks" is longer
+ * than half of the time for which a stream is kept busy.
+ */
+#include <cuda.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define KB ((size_t)1024)
+#define MB (1024 * KB)
+#define BUSY_MS 150
+#define LEGACY CU_STREAM_LEGACY
+
+static const char *section;
+static CUdevice device;
+static CUcontext context;
+static CUdeviceptr device_a;
+
+/* The first call of a row that failed although the row needs it; 0 when all went well. */
+static int setup_error;
+static const char *setup_call;
+
+static void need(CUresult result, const char *call)
+{
+    if (result == CUDA_SUCCESS || setup_error)
+        return;
+    setup_error = (int)result;
+    setup_call = call;
+}
+#define NEED(call) need(call, #call)
+
+static void say(const char *call, const char *variant, const char *answer)
+{
+    if (setup_error)
+        printf("%s | %s | %s | error %d of %.40s\n", section, call, variant, setup_error,
+               setup_call);
+    else
+        printf("%s | %s | %s | %s\n", section, call, variant, answer);
+    fflush(stdout);
+    setup_error = 0;
+}
+
+static double now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
+}
+
+static const char *took(double since_ms)
+{
+    return now_ms() - since_ms > BUSY_MS / 2.0 ? "blocks" : "at once";
+}
+
+static void CUDA_CB sleep_a_while(void *unused)
+{
+    (void)unused;
+    nanosleep(&(struct timespec){.tv_nsec = BUSY_MS * 1000000L}, NULL);
+}
+
+static void CUDA_CB do_nothing(void *unused)
+{
+    (void)unused;
+}
+
+static void CUDA_CB do_nothing_on(CUstream stream, CUresult status, void *unused)
+{
+    (void)stream, (void)status, (void)unused;
+}
+
+static CUstream new_stream(unsigned flags)
+{
+    CUstream stream = NULL;
+    NEED(cuStreamCreate(&stream, flags));
+    return stream;
+}
+
+/* ---- 6: what each call does to a capture ---- */
+
+/* What one call is about. What is left behind the capture goes with the process. */
+static struct {
+    CUstream capturing, other;
+    CUdeviceptr memory;
+    size_t pitch;
+    void *host;
+    CUarray array;
+    CUevent event;
+    CUstream stream;
+    CUgraph graph;
+    CUgraphExec exec;
+    CUmodule module;
+    CUfunction function;
+    CUmemoryPool pool;
+} s;
+
+static const char image[] = ".version 7.5\n.target sm_75\n.address_size 64\n"
+                            ".visible .entry noop() { ret; }\n";
+
+static void make_graph(void)
+{
+    CUDA_MEMSET_NODE_PARAMS fill = {.dst = device_a, .elementSize = 1, .width = 16, .height = 1};
+    CUgraphNode node;
+    NEED(cuGraphCreate(&s.graph, 0));
+    NEED(cuGraphAddMemsetNode(&node, s.graph, NULL, 0, &fill, context));
+}
+
+static void make_exec(void)
+{
+    make_graph();
+    NEED(cuGraphInstantiate(&s.exec, s.graph, 0));
+}
+
+static void make_registered(void)
+{
+    s.host = malloc(4 * KB);
+    NEED(cuMemHostRegister(s.host, 4 * KB, 0));
+}
+
+static CUresult make_pool(void)
+{
+    CUmemPoolProps props = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+                            .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}};
+    return cuMemPoolCreate(&s.pool, &props);
+}
+
+static CUresult prefetch(CUstream stream)
+{
+    CUmemLocation here = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = device};
+    return cuMemPrefetchAsync(s.memory, 4 * KB, here, 0, stream);
+}
+
+static CUresult get_flags(CUstream stream)
+{
+    unsigned flags;
+    return cuStreamGetFlags(stream, &flags);
+}
+
+static CUresult get_priority(CUstream stream)
+{
+    int priority;
+    return cuStreamGetPriority(stream, &priority);
+}
+
+static CUresult get_id(CUstream stream)
+{
+    unsigned long long id;
+    return cuStreamGetId(stream, &id);
+}
+
+static CUresult get_context(CUstream stream)
+{
+    CUcontext found;
+    return cuStreamGetCtx(stream, &found);
+}
+
+static CUresult memory_info(void)
+{
+    size_t available, total;
+    return cuMemGetInfo(&available, &total);
+}
+
+static CUresult push_and_pop(void)
+{
+    CUcontext popped;
+    CUresult result = cuCtxPushCurrent(context);
+    return result ? result : cuCtxPopCurrent(&popped);
+}
+
+#define NONE (void)0
+#define ARRAY (&(CUDA_ARRAY_DESCRIPTOR){64, 0, CU_AD_FORMAT_UNSIGNED_INT8, 1})
+#define MANAGED NEED(cuMemAllocManaged(&s.memory, 4 * KB, CU_MEM_ATTACH_GLOBAL))
+
+/* X(id, name, what it needs, the call) */
+#define CALLS(X)                                                                                   \
+    X(hostfn_l, "cuLaunchHostFunc, legacy", NONE, cuLaunchHostFunc(LEGACY, do_nothing, NULL))      \
+    X(wait_l, "cuStreamWaitEvent, legacy", NONE, cuStreamWaitEvent(LEGACY, s.event, 0))            \
+    X(launch_l, "cuGraphLaunch, legacy", make_exec(), cuGraphLaunch(s.exec, LEGACY))               \
+    X(upload_l, "cuGraphUpload, legacy", make_exec(), cuGraphUpload(s.exec, LEGACY))               \
+    X(flags_l, "cuStreamGetFlags, legacy", NONE, get_flags(LEGACY))                                \
+    X(context_l, "cuStreamGetCtx, legacy", NONE, get_context(LEGACY))                              \
+    X(priority_l, "cuStreamGetPriority, legacy", NONE, get_priority(LEGACY))                       \
+    X(id_l, "cuStreamGetId, legacy", NONE, get_id(LEGACY))                                         \
+    X(alloc_l, "cuMemAllocAsync, legacy", NONE, cuMemAllocAsync(&s.memory, 4 * KB, LEGACY))        \
+    X(pitch, "cuMemAllocPitch", NONE, cuMemAllocPitch(&s.memory, &s.pitch, 64, 4, 4))              \
+    X(managed, "cuMemAllocManaged", NONE,                                                          \
+      cuMemAllocManaged(&s.memory, 4 * KB, CU_MEM_ATTACH_GLOBAL))                                  \
+    X(host_alloc, "cuMemHostAlloc", NONE, cuMemHostAlloc(&s.host, 4 * KB, 0))                      \
+    X(unregister, "cuMemHostUnregister", make_registered(), cuMemHostUnregister(s.host))           \
+    X(array, "cuArrayCreate", NONE, cuArrayCreate(&s.array, ARRAY))                                \
+    X(array_end, "cuArrayDestroy", NEED(cuArrayCreate(&s.array, ARRAY)), cuArrayDestroy(s.array))  \
+    X(alloc_n, "cuMemAllocAsync, elsewhere", NONE, cuMemAllocAsync(&s.memory, 4 * KB, s.other))    \
+    X(free_n, "cuMemFreeAsync, elsewhere", NEED(cuMemAllocAsync(&s.memory, 4 * KB, s.other)),      \
+      cuMemFreeAsync(s.memory, s.other))                                                           \
+    X(instantiate, "cuGraphInstantiate", make_graph(), cuGraphInstantiate(&s.exec, s.graph, 0))    \
+    X(exec_end, "cuGraphExecDestroy", make_exec(), cuGraphExecDestroy(s.exec))                     \
+    X(module_end, "cuModuleUnload", NEED(cuModuleLoadData(&s.module, image)),                      \
+      cuModuleUnload(s.module))                                                                    \
+    X(pool, "cuMemPoolCreate", NONE, make_pool())                                                  \
+    X(pool_trim, "cuMemPoolTrimTo", NEED(make_pool()), cuMemPoolTrimTo(s.pool, 0))                 \
+    X(flags_c, "cuStreamGetFlags, capturing", NONE, get_flags(s.capturing))                        \
+    X(id_c, "cuStreamGetId, capturing", NONE, get_id(s.capturing))                                 \
+    X(prefetch_c, "cuMemPrefetchAsync, capturing", MANAGED, prefetch(s.capturing))                 \
+    X(callback_c, "cuStreamAddCallback, capturing", NONE,                                          \
+      cuStreamAddCallback(s.capturing, do_nothing_on, NULL, 0))                                    \
+    X(launch_c, "cuGraphLaunch, capturing", make_exec(), cuGraphLaunch(s.exec, s.capturing))       \
+    X(event_end, "cuEventDestroy", NONE, cuEventDestroy(s.event))                                  \
+    X(stream_end, "cuStreamDestroy, another", s.stream = new_stream(0), cuStreamDestroy(s.stream)) \
+    X(info, "cuMemGetInfo", NONE, memory_info())                                                   \
+    X(load, "cuModuleLoadData", NONE, cuModuleLoadData(&s.module, image))                          \
+    X(function, "cuModuleGetFunction", NEED(cuModuleLoadData(&s.module, image)),                   \
+      cuModuleGetFunction(&s.function, s.module, "noop"))                                          \
+    X(graph_end, "cuGraphDestroy", make_graph(), cuGraphDestroy(s.graph))                          \
+    X(push, "cuCtxPushCurrent and Pop", NONE, push_and_pop())
+
+#define DEFINE_CALL(id, name, needs, call)                                                         \
+    static void need_##id(void)                                                                    \
+    {                                                                                              \
+        needs;                                                                                     \
+    }                                                                                              \
+    static CUresult call_##id(void)                                                                \
+    {                                                                                              \
+        return call;                                                                               \
+    }
+CALLS(DEFINE_CALL)
+
+#define LIST_CALL(id, name, needs, call) {name, need_##id, call_##id},
+static const struct call {
+    const char *name;
+    void (*need)(void);
+    CUresult (*call)(void);
+} calls[] = {CALLS(LIST_CALL)};
+
+static const struct situation {
+    const char *name;
+    unsigned flags;
+    CUstreamCaptureMode mode;
+    bool on_thread, is_relaxed;
+} situations[] = {
+    {"blocking, Global", CU_STREAM_DEFAULT, CU_STREAM_CAPTURE_MODE_GLOBAL, false, false},
+    {"blocking, Relaxed", CU_STREAM_DEFAULT, CU_STREAM_CAPTURE_MODE_RELAXED, false, false},
+    {"blocking, Global, thread exchanged to Relaxed", CU_STREAM_DEFAULT,
+     CU_STREAM_CAPTURE_MODE_GLOBAL, false, true},
+    {"non-blocking, Global", CU_STREAM_NON_BLOCKING, CU_STREAM_CAPTURE_MODE_GLOBAL, false, false},
+    {"non-blocking, Global, by another thread", CU_STREAM_NON_BLOCKING,
+     CU_STREAM_CAPTURE_MODE_GLOBAL, true, false},
+    {"non-blocking, ThreadLocal", CU_STREAM_NON_BLOCKING, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL,
+     false, false},
+    {"non-blocking, ThreadLocal, by another thread", CU_STREAM_NON_BLOCKING,
+     CU_STREAM_CAPTURE_MODE_THREAD_LOCAL, true, false},
+    {"non-blocking, Relaxed", CU_STREAM_NON_BLOCKING, CU_STREAM_CAPTURE_MODE_RELAXED, false, false},
+    {"non-blocking, Global, thread exchanged to Relaxed", CU_STREAM_NON_BLOCKING,
+     CU_STREAM_CAPTURE_MODE_GLOBAL, false, true},
+};
+
+struct errand {
+    CUresult (*call)(void);
+    bool is_relaxed;
+    CUresult result;
+};
+
+static void *run_errand(void *argument)
+{
+    struct errand *errand = argument;
+    CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+    NEED(cuCtxSetCurrent(context));
+    if (errand->is_relaxed)
+        NEED(cuThreadExchangeStreamCaptureMode(&mode));
+    errand->result = errand->call();
+    if (errand->is_relaxed)
+        NEED(cuThreadExchangeStreamCaptureMode(&mode));
+    return NULL;
+}
+
+static CUresult run(CUresult (*call)(void), bool on_thread, bool is_relaxed)
+{
+    struct errand errand = {call, is_relaxed, CUDA_SUCCESS};
+    pthread_t thread;
+    if (on_thread && pthread_create(&thread, NULL, run_errand, &errand) == 0)
+        pthread_join(thread, NULL);
+    else
+        run_errand(&errand);
+    return errand.result;
+}
+
+static CUresult end_capture(CUstream stream)
+{
+    CUgraph graph = NULL;
+    CUresult result = cuStreamEndCapture(stream, &graph);
+    if (graph)
+        NEED(cuGraphDestroy(graph));
+    return result;
+}
+
+static void capture_row(const struct call *call, const struct situation *situation)
+{
+    char answer[32];
+    memset(&s, 0, sizeof s);
+    s.capturing = new_stream(situation->flags);
+    s.other = new_stream(CU_STREAM_NON_BLOCKING);
+    NEED(cuEventCreate(&s.event, CU_EVENT_DISABLE_TIMING));
+    NEED(cuEventRecord(s.event, s.other));
+    call->need();
+    NEED(cuCtxSynchronize());
+    NEED(cuStreamBeginCapture(s.capturing, situation->mode));
+    NEED(cuMemsetD8Async(device_a, 0, 16, s.capturing));
+    CUresult called = run(call->call, situation->on_thread, situation->is_relaxed);
+    snprintf(answer, sizeof answer, "%d/%d", (int)called, (int)end_capture(s.capturing));
+    NEED(cuCtxSynchronize());
+    NEED(cuStreamDestroy(s.capturing));
+    NEED(cuStreamDestroy(s.other));
+    say(call->name, situation->name, answer);
+}
+
+static CUresult end_it(void)
+{
+    return end_capture(s.capturing);
+}
+
+static void other_thread_ends_row(const char *variant, CUstreamCaptureMode mode)
+{
+    char answer[48];
+    s.capturing = new_stream(CU_STREAM_DEFAULT);
+    NEED(cuStreamBeginCapture(s.capturing, mode));
+    CUresult others = run(end_it, true, false);
+    snprintf(answer, sizeof answer, "%d, then by its own %d", (int)others, (int)end_it());
+    NEED(cuStreamDestroy(s.capturing));
+    say("cuStreamEndCapture by another thread", variant, answer);
+}
+
+static void captured_event_row(void)
+{
+    char answer[48];
+    s.capturing = new_stream(CU_STREAM_NON_BLOCKING);
+    NEED(cuEventCreate(&s.event, CU_EVENT_DISABLE_TIMING));
+    NEED(cuStreamBeginCapture(s.capturing, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    NEED(cuEventRecord(s.event, s.capturing));
+    CUresult during = cuEventQuery(s.event);
+    CUresult ended = end_it();
+    snprintf(answer, sizeof answer, "%d/%d, after it %d", (int)during, (int)ended,
+             (int)cuEventQuery(s.event));
+    NEED(cuStreamDestroy(s.capturing));
+    say("cuEventQuery", "an event recorded in the capture", answer);
+}
+
+static void stream_gone_row(void)
+{
+    char answer[48];
+    s.capturing = new_stream(CU_STREAM_DEFAULT);
+    NEED(cuStreamBeginCapture(s.capturing, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    CUresult gone = cuStreamDestroy(s.capturing);
+    CUresult allocated = cuMemAlloc(&s.memory, 4 * KB);
+    snprintf(answer, sizeof answer, "%d, then cuMemAlloc %d, cuMemsetD8 %d", (int)gone,
+             (int)allocated, (int)cuMemsetD8(device_a, 0, 16));
+    say("cuStreamDestroy", "the capturing stream", answer);
+}
+
+static void capture_section(void)
+{
+    section = "6 captures";
+    for (size_t i = 0; i < COUNT(calls); i++)
+        for (size_t j = 0; j < COUNT(situations); j++)
+            capture_row(&calls[i], &situations[j]);
+    other_thread_ends_row("Global", CU_STREAM_CAPTURE_MODE_GLOBAL);
+    other_thread_ends_row("Relaxed", CU_STREAM_CAPTURE_MODE_RELAXED);
+    captured_event_row();
+    stream_gone_row();
+}
+
+/* ---- 7: graphs ---- */
+
+enum kind { PINNED, REGISTERED, PAGEABLE };
+static const char *const kind_names[] = {"pinned", "registered heap", "pageable"};
+enum { BEFORE = 1, AT_LAUNCH = 2, AFTER = 3 };
+
+static unsigned char *host_new(enum kind kind, size_t size)
+{
+    void *memory = NULL;
+    if (kind == PINNED)
+        NEED(cuMemAllocHost(&memory, size));
+    else
+        memory = malloc(size);
+    if (!memory)
+        abort();
+    memset(memory, BEFORE, size);
+    if (kind == REGISTERED)
+        NEED(cuMemHostRegister(memory, size, 0));
+    return memory;
+}
+
+static CUdeviceptr of(const void *host)
+{
+    return (CUdeviceptr)(uintptr_t)host;
+}
+
+static CUgraphExec copy_exec(CUdeviceptr to, CUdeviceptr from, size_t size, CUgraph *graph)
+{
+    CUgraphExec exec = NULL;
+    CUstream stream = new_stream(CU_STREAM_NON_BLOCKING);
+    NEED(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED));
+    NEED(cuMemcpyAsync(to, from, size, stream));
+    NEED(cuStreamEndCapture(stream, graph));
+    NEED(cuGraphInstantiate(&exec, *graph, 0));
+    NEED(cuStreamDestroy(stream));
+    return exec;
+}
+
+static CUgraphExec fill_exec(CUdeviceptr to, size_t size, CUgraph *graph)
+{
+    CUDA_MEMSET_NODE_PARAMS fill = {
+        .dst = to, .elementSize = 1, .width = size, .height = 1, .value = AFTER};
+    CUgraphNode node;
+    CUgraphExec exec = NULL;
+    NEED(cuGraphCreate(graph, 0));
+    NEED(cuGraphAddMemsetNode(&node, *graph, NULL, 0, &fill, context));
+    NEED(cuGraphInstantiate(&exec, *graph, 0));
+    return exec;
+}
+
+/* Behind a busy stream, what does the host see when the launch has returned, and at the end? */
+static void result_row(const char *what, enum kind kind, CUgraphExec exec, unsigned char *seen)
+{
+    char answer[64];
+    CUstream stream = new_stream(CU_STREAM_NON_BLOCKING);
+    NEED(cuLaunchHostFunc(stream, sleep_a_while, NULL));
+    double start = now_ms();
+    NEED(cuGraphLaunch(exec, stream));
+    const char *returned = took(start);
+    bool stale = *(volatile unsigned char *)seen != AFTER;
+    NEED(cuStreamSynchronize(stream));
+    snprintf(answer, sizeof answer, "launch %s, %s%s", returned,
+             stale ? "stale until done" : "complete",
+             *(volatile unsigned char *)seen == AFTER ? "" : ", and wrong after");
+    NEED(cuStreamDestroy(stream));
+    say(what, kind_names[kind], answer);
+}
+
+static void result_rows(enum kind kind)
+{
+    CUgraph graph;
+    unsigned char *to = host_new(kind, 4 * KB);
+    NEED(cuMemsetD8(device_a, AFTER, 4 * KB));
+    NEED(cuCtxSynchronize());
+    result_row("memcpy node D2H", kind, copy_exec(of(to), device_a, 4 * KB, &graph), to);
+    unsigned char *from = host_new(kind, 4 * KB);
+    to = host_new(kind, 4 * KB);
+    memset(from, AFTER, 4 * KB);
+    if (kind == PAGEABLE) {
+        result_row("memcpy node H2H", kind, copy_exec(of(to), of(from), 4 * KB, &graph), to);
+        return;
+    }
+    to = host_new(kind, 4 * KB);
+    result_row("memset node", kind, fill_exec(of(to), 4 * KB, &graph), to);
+}
+
+static int device_byte(void)
+{
+    unsigned char byte = 0;
+    NEED(cuMemcpyDtoH(&byte, device_a, 1));
+    return byte;
+}
+
+/* The launch of a large pageable source waits for its stream. */
+static void large_source_row(void)
+{
+    char answer[64];
+    CUgraph graph;
+    CUstream stream = new_stream(CU_STREAM_NON_BLOCKING);
+    unsigned char *from = host_new(PAGEABLE, 64 * MB);
+    CUgraphExec exec = copy_exec(device_a, of(from), 64 * MB, &graph);
+    memset(from, AT_LAUNCH, 64 * MB);
+    NEED(cuLaunchHostFunc(stream, sleep_a_while, NULL));
+    double start = now_ms();
+    NEED(cuGraphLaunch(exec, stream));
+    const char *returned = took(start);
+    memset(from, AFTER, 64 * MB);
+    NEED(cuStreamSynchronize(stream));
+    snprintf(answer, sizeof answer, "launch %s, %s", returned,
+             device_byte() == AT_LAUNCH ? "value at launch" : "another value");
+    free(from);
+    say("memcpy node H2D", "pageable, 64 MB", answer);
+}
+
+/* The second launch of the exec, on an idle stream, while the first one's stream is busy. */
+static void second_launch_row(void)
+{
+    CUgraph graph;
+    CUstream first = new_stream(CU_STREAM_NON_BLOCKING);
+    CUstream second = new_stream(CU_STREAM_NON_BLOCKING);
+    CUgraphExec exec = fill_exec(device_a, 16, &graph);
+    NEED(cuLaunchHostFunc(first, sleep_a_while, NULL));
+    NEED(cuGraphLaunch(exec, first));
+    NEED(cuGraphLaunch(exec, second));
+    nanosleep(&(struct timespec){.tv_nsec = BUSY_MS * 1000000L / 4}, NULL);
+    CUresult result = cuStreamQuery(second);
+    NEED(cuCtxSynchronize());
+    say("second launch of an exec", "on another stream",
+        result == CUDA_ERROR_NOT_READY ? "waits for the first" : "does not wait");
+}
+
+static void destroyed_row(bool is_exec)
+{
+    char answer[64];
+    CUgraph graph;
+    CUstream stream = new_stream(CU_STREAM_NON_BLOCKING);
+    unsigned char *to = host_new(PINNED, 4 * KB);
+    CUgraphExec exec = fill_exec(of(to), 4 * KB, &graph);
+    NEED(cuLaunchHostFunc(stream, sleep_a_while, NULL));
+    NEED(cuGraphLaunch(exec, stream));
+    double start = now_ms();
+    if (is_exec)
+        NEED(cuGraphExecDestroy(exec));
+    else
+        NEED(cuGraphDestroy(graph));
+    const char *returned = took(start);
+    NEED(cuStreamSynchronize(stream));
+    snprintf(answer, sizeof answer, "%s, the launch %s", returned,
+             *(volatile unsigned char *)to == AFTER ? "completes" : "is lost");
+    say(is_exec ? "cuGraphExecDestroy" : "cuGraphDestroy", "with a launch pending", answer);
+}
+
+static void set_params_row(enum kind kind)
+{
+    CUDA_MEMCPY3D copy;
+    char answer[64];
+    CUgraph graph;
+    CUgraphNode node = NULL;
+    size_t count = 1;
+    CUstream stream = new_stream(CU_STREAM_NON_BLOCKING);
+    unsigned char *from = host_new(PINNED, 4 * KB), *other = host_new(kind, 4 * KB);
+    CUgraphExec exec = copy_exec(device_a, of(from), 4 * KB, &graph);
+    memset(other, AFTER, 4 * KB);
+    NEED(cuGraphGetNodes(graph, &node, &count));
+    NEED(cuGraphMemcpyNodeGetParams(node, &copy));
+    copy.srcMemoryType = CU_MEMORYTYPE_HOST;
+    copy.srcHost = other;
+    NEED(cuLaunchHostFunc(stream, sleep_a_while, NULL));
+    NEED(cuGraphLaunch(exec, stream));
+    CUresult result = cuGraphExecMemcpyNodeSetParams(exec, node, &copy, context);
+    NEED(cuStreamSynchronize(stream));
+    int pending = device_byte();
+    NEED(cuGraphLaunch(exec, stream));
+    NEED(cuStreamSynchronize(stream));
+    snprintf(answer, sizeof answer, "%d, %s", (int)result,
+             pending == BEFORE && device_byte() == AFTER ? "from the next launch on" : "otherwise");
+    say("cuGraphExecMemcpyNodeSetParams, another source", kind_names[kind], answer);
+}
+
+static void graph_section(void)
+{
+    section = "7 graphs";
+    for (int kind = PINNED; kind <= PAGEABLE; kind++)
+        result_rows((enum kind)kind);
+    large_source_row();
+    second_launch_row();
+    destroyed_row(true);
+    destroyed_row(false);
+    for (int kind = PINNED; kind <= PAGEABLE; kind++)
+        set_params_row((enum kind)kind);
+}
+
+static bool start(void)
+{
+    CUresult result = cuInit(0);
+    if (result == CUDA_SUCCESS)
+        result = cuDeviceGet(&device, 0);
+    if (result == CUDA_SUCCESS)
+        result = cuDevicePrimaryCtxRetain(&context, device);
+    if (result == CUDA_SUCCESS)
+        result = cuCtxSetCurrent(context);
+    if (result == CUDA_SUCCESS)
+        result = cuMemAlloc(&device_a, 64 * MB);
+    if (result != CUDA_SUCCESS)
+        fprintf(stderr, "conformance_capture: no usable GPU: %d\n", (int)result);
+    return result == CUDA_SUCCESS;
+}
+
+int main(void)
+{
+    if (!start())
+        return 77;
+    capture_section();
+    graph_section();
+    return 0;
+}

@@ -1,0 +1,57 @@
+// expect-exit: 0
+// link: cuda
+//
+// A kernel fails, and the context is lost. The next calls say so (719), which wait: among them the
+// free and the unregister of memory that a graph names.
+#include "survival.h"
+
+#include <cuda.h>
+
+enum { SIZE = 64 << 10 };
+
+static const char source[] = ".version 7.5\n.target sm_75\n.address_size 64\n"
+                             ".visible .entry fault() { trap; }\n";
+
+static CUgraphExec exec_of(const void *from, CUdeviceptr to, CUstream stream)
+{
+    CUgraph graph = NULL;
+    CUgraphExec exec = NULL;
+    CHECK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    CHECK(cuMemcpyHtoDAsync(to, from, SIZE, stream));
+    CHECK(cuStreamEndCapture(stream, &graph));
+    CHECK(cuGraphInstantiateWithFlags(&exec, graph, 0));
+    CHECK(cuGraphLaunch(exec, stream));
+    CHECK(cuStreamSynchronize(stream));
+    return exec;
+}
+
+int main(void)
+{
+    CUdevice device = 0;
+    CUcontext context = NULL;
+    CUmodule module = NULL;
+    CUfunction fault = NULL;
+    CUstream stream = NULL;
+    CUdeviceptr to = 0;
+    void *pinned = NULL;
+    void *registered = malloc(SIZE);
+    CHECK(cuInit(0));
+    CHECK(cuDeviceGet(&device, 0));
+    CHECK(cuDevicePrimaryCtxRetain(&context, device));
+    CHECK(cuCtxSetCurrent(context));
+    CHECK(cuModuleLoadData(&module, source));
+    CHECK(cuModuleGetFunction(&fault, module, "fault"));
+    CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CHECK(cuMemAlloc(&to, SIZE));
+    CHECK(cuMemAllocHost(&pinned, SIZE));
+    CHECK(cuMemHostRegister(registered, SIZE, 0));
+    CHECK(exec_of(pinned, to, stream) == NULL);
+    CHECK(exec_of(registered, to, stream) == NULL);
+
+    SHOW(cuLaunchKernel(fault, 1, 1, 1, 1, 1, 1, 0, stream, NULL, NULL));
+    SHOW(cuMemFreeHost(pinned));
+    SHOW(cuMemHostUnregister(registered));
+    SHOW(cuCtxSynchronize());
+    SHOW(cuMemAllocHost(&pinned, SIZE));
+    return 0;
+}

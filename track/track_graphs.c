@@ -1,0 +1,329 @@
+/* The tracker's part for graphs and their launches. */
+#include <string.h>
+
+#include "track/track_lock.h"
+
+#include "track/poison.h"
+
+/* ---- what graphs name ---- */
+
+/* Memory that goes when the use's bytes go. */
+static struct sc_graph_bounds bounds_of(struct sc_track *track, const struct sc_graph_use *use)
+{
+    struct sc_graph_bounds bounds = {0};
+    if (use->range) {
+        const struct sc_grid_node *node = &sc_inflight_range(&track->inflight, use->range)->node;
+        bounds.address = atomic_load_explicit(&node->address, memory_order_relaxed);
+        bounds.size_bytes = atomic_load_explicit(&node->size_bytes, memory_order_relaxed);
+    }
+    return bounds;
+}
+
+void sc_track_graph_add(struct sc_track *track, uintptr_t handle, const struct sc_graph_use *use,
+                        const struct sc_graph_extra *extra)
+{
+    lock(track);
+    struct sc_graph_bounds bounds = bounds_of(track, use);
+    sc_graphs_add(&track->graphs, handle, use, extra, &bounds);
+    publish_watch(track);
+    unlock(track);
+}
+
+void sc_track_graph_add_all(struct sc_track *track, uintptr_t handle, uintptr_t of)
+{
+    lock(track);
+    sc_graphs_add_all(&track->graphs, handle, of);
+    unlock(track);
+}
+
+void sc_track_graph_drop_node(struct sc_track *track, uintptr_t handle, uintptr_t node)
+{
+    lock(track);
+    sc_graphs_drop_node(&track->graphs, handle, node);
+    publish_watch(track);
+    unlock(track);
+}
+
+void sc_track_graph_enable_node(struct sc_track *track, uintptr_t handle, uintptr_t node,
+                                bool enabled)
+{
+    lock(track);
+    sc_graphs_enable_node(&track->graphs, handle, node, enabled);
+    unlock(track);
+}
+
+void sc_track_graph_unjudge_node(struct sc_track *track, uintptr_t handle, uintptr_t node)
+{
+    lock(track);
+    sc_graphs_unjudge_node(&track->graphs, handle, node);
+    unlock(track);
+}
+
+void sc_track_graph_redirect_node(struct sc_track *track, uintptr_t handle, uintptr_t node)
+{
+    lock(track);
+    sc_graphs_redirect_node(&track->graphs, handle, node);
+    unlock(track);
+}
+
+struct sc_graph_flags sc_track_graph_flags(struct sc_track *track, uintptr_t handle, uintptr_t node)
+{
+    lock(track);
+    struct sc_graph_flags flags = sc_graphs_flags(&track->graphs, handle, node);
+    unlock(track);
+    return flags;
+}
+
+uintptr_t sc_track_graph_of_node(struct sc_track *track, uintptr_t node)
+{
+    lock(track);
+    uintptr_t handle = sc_graphs_of_node(&track->graphs, node);
+    unlock(track);
+    return handle;
+}
+
+void sc_track_graph_recognise(struct sc_track *track, uintptr_t handle, struct sc_graph_use *use,
+                              struct sc_graph_extra *extra)
+{
+    lock(track);
+    const struct sc_graph_use *known = sc_graphs_same_use(&track->graphs, handle, use);
+    if (known) {
+        uintptr_t node = use->node;
+        struct sc_shape shape = use->shape;
+        uint32_t range = use->range;
+        *extra = *sc_graphs_extra(&track->graphs, known);
+        *use = *known;
+        use->node = node;
+        use->shape = shape;
+        use->range = range;
+    }
+    unlock(track);
+}
+
+bool sc_track_graph_use(struct sc_track *track, uint32_t graph, uint32_t at,
+                        struct sc_graph_use *use, struct sc_graph_extra *extra)
+{
+    lock(track);
+    const struct sc_graph_uses *uses = &sc_graphs_at(&track->graphs, graph)->uses;
+    bool there = at < uses->count;
+    if (there) {
+        *use = uses->list[at];
+        *extra = *sc_graphs_extra(&track->graphs, use);
+    }
+    unlock(track);
+    return there;
+}
+
+void *sc_track_graph_saved(struct sc_track *track, uintptr_t handle, uintptr_t node,
+                           enum sc_direction direction)
+{
+    void *saved = NULL;
+    lock(track);
+    uint32_t id = sc_graphs_find(&track->graphs, handle);
+    for (uint32_t i = 0; id && i < sc_graphs_at(&track->graphs, id)->uses.count; i++) {
+        const struct sc_graph_use *use = &sc_graphs_at(&track->graphs, id)->uses.list[i];
+        const struct sc_graph_extra *extra = sc_graphs_extra(&track->graphs, use);
+        if (use->node == node && use->direction == direction && extra->saved)
+            saved = extra->saved;
+    }
+    unlock(track);
+    return saved;
+}
+
+/* ---- execs, and the end of graphs ---- */
+
+void sc_track_graph_begin_exec(struct sc_track *track, uintptr_t handle)
+{
+    lock(track);
+    sc_graphs_drop_node(&track->graphs, handle, 0);
+    sc_graphs_make_exec(&track->graphs, handle);
+    publish_watch(track);
+    unlock(track);
+}
+
+void sc_track_graph_make_runs(struct sc_track *track, uintptr_t handle)
+{
+    lock(track);
+    sc_graphs_make_runs(&track->graphs, handle);
+    unlock(track);
+}
+
+void sc_track_graph_set_names(struct sc_track *track, uintptr_t handle, const uintptr_t *names,
+                              uint32_t count)
+{
+    lock(track);
+    sc_graphs_set_names(&track->graphs, handle, names, count);
+    unlock(track);
+}
+
+bool sc_track_graph_names_of(struct sc_track *track, uintptr_t handle, uintptr_t *names,
+                             uint32_t count)
+{
+    lock(track);
+    uint32_t id = sc_graphs_find(&track->graphs, handle);
+    const struct sc_graph *graph = id ? sc_graphs_at(&track->graphs, id) : NULL;
+    bool known = graph && graph->name_count == count;
+    if (known)
+        memcpy(names, graph->names, count * sizeof *names);
+    unlock(track);
+    return known;
+}
+
+uint32_t sc_track_graph_detach(struct sc_track *track, uintptr_t handle)
+{
+    if (!sc_graphs_find(&track->graphs, handle))
+        return 0;
+    lock(track);
+    uint32_t graph = sc_graphs_detach(&track->graphs, handle);
+    unlock(track);
+    return graph;
+}
+
+void sc_track_graph_attach(struct sc_track *track, uint32_t graph)
+{
+    lock(track);
+    sc_graphs_attach(&track->graphs, graph);
+    unlock(track);
+}
+
+bool sc_track_graph_remove(struct sc_track *track, uint32_t graph)
+{
+    lock(track);
+    sc_graphs_remove(&track->graphs, graph);
+    publish_watch(track);
+    bool holds = track->holds.oldest != 0;
+    unlock(track);
+    return holds;
+}
+
+/* ---- frees ---- */
+
+void sc_track_graph_note_freed(struct sc_track *track, uintptr_t address, size_t size_bytes,
+                               const struct sc_hazard_event *by)
+{
+    lock(track);
+    sc_graphs_note_freed(&track->graphs, address, size_bytes, by);
+    unlock(track);
+}
+
+void sc_track_graph_note_registered(struct sc_track *track, uintptr_t address, size_t size_bytes)
+{
+    if (!sc_graphs_may_name(&track->graphs, address, size_bytes))
+        return;
+    lock(track);
+    sc_graphs_note_registered(&track->graphs, address, size_bytes);
+    unlock(track);
+}
+
+bool sc_track_graph_names(struct sc_track *track, uintptr_t address, size_t size_bytes)
+{
+    if (!sc_graphs_may_name(&track->graphs, address, size_bytes))
+        return false;
+    lock(track);
+    bool names = sc_graphs_name(&track->graphs, address, size_bytes);
+    unlock(track);
+    return names;
+}
+
+struct hold_search {
+    struct sc_holds *holds;
+    bool found;
+};
+
+static bool look_for_graph_hold(void *context, uint32_t id)
+{
+    struct hold_search *search = context;
+    search->found = sc_holds_at(search->holds, id)->by_graph;
+    return !search->found;
+}
+
+bool sc_track_holds_for_graph(struct sc_track *track, uintptr_t address)
+{
+    struct hold_search search = {&track->holds, false};
+    lock(track);
+    sc_grid_overlaps_locked(&track->holds.grid, address, 1, look_for_graph_hold, &search);
+    unlock(track);
+    return search.found;
+}
+
+/* ---- launches ---- */
+
+void sc_track_launch_after_last(struct sc_track *track, uint32_t exec, uint32_t stream)
+{
+    lock(track);
+    sc_order_wait(&track->order, stream, &sc_graphs_at(&track->graphs, exec)->last_launch);
+    if (sc_order_stream(&track->order, stream)->kind == SC_STREAM_LEGACY)
+        sc_order_issue(&track->order, stream);
+    unlock(track);
+}
+
+static void leave_point(struct sc_track *track, struct sc_graph *graph, uint32_t stream)
+{
+    sc_order_release(&track->order, &graph->last_launch);
+    graph->last_launch = sc_order_point(&track->order, stream);
+}
+
+void sc_track_launched(struct sc_track *track, uintptr_t exec, uint32_t stream)
+{
+    lock(track);
+    uint32_t id = sc_graphs_make_exec(&track->graphs, exec);
+    if (id)
+        leave_point(track, sc_graphs_at(&track->graphs, id), stream);
+    unlock(track);
+}
+
+static bool note_conflict(void *found, uint32_t op)
+{
+    (void)op;
+    *(bool *)found = true;
+    return false;
+}
+
+static uint32_t find_last_run(struct sc_track *track, const struct sc_graph_use *run,
+                              uint32_t stream)
+{
+    struct sc_op_info key;
+    key.shape = run->shape;
+    key.ticket.stream = stream;
+    key.direction = run->direction;
+    key.kind = run->kind;
+    key.range = run->range;
+    return run->freed ? 0 : sc_inflight_find_equal(&track->inflight, &key);
+}
+
+static bool issue_run_again(struct sc_track *track, const struct sc_relaunch *launch,
+                            const struct sc_graph_use *run)
+{
+    uint32_t id = find_last_run(track, run, launch->stream);
+    struct sc_op_info *op = &sc_inflight_op(&track->inflight, id)->info;
+    bool conflict = false;
+    if (!id || !op->by_graph || op->api != launch->api || op->unjudged != run->unjudged)
+        return false;
+    if (!op->unjudged)
+        sc_inflight_conflicts(&track->inflight, op, note_conflict, &conflict);
+    if (conflict || !sc_inflight_issue_again(&track->inflight, id, launch->guards))
+        return false;
+    op->stack = launch->stack;
+    op->thread = launch->thread;
+    op->ticks = launch->ticks;
+    return true;
+}
+
+void sc_track_launch_again(struct sc_track *track, struct sc_relaunch *launch)
+{
+    lock(track);
+    struct sc_graph *graph = sc_graphs_at(&track->graphs, launch->exec);
+    const struct sc_graph_uses *runs = &graph->runs;
+    while (launch->done < runs->count &&
+           issue_run_again(track, launch, &runs->list[launch->done])) {
+        const struct sc_shape *shape = &runs->list[launch->done++].shape;
+        launch->size_bytes += shape->width_bytes * shape->rows;
+    }
+    atomic_store_explicit(&track->operations,
+                          atomic_load_explicit(&track->operations, memory_order_relaxed) +
+                              launch->done,
+                          memory_order_relaxed);
+    if (launch->done == runs->count)
+        leave_point(track, graph, launch->stream);
+    unlock(track);
+}

@@ -1,0 +1,30 @@
+/* The tracker's lock, for the files that make up the tracker (track/track*.c) and no others. */
+#ifndef SC_TRACK_TRACK_LOCK_H
+#define SC_TRACK_TRACK_LOCK_H
+
+#include "track/track.h"
+
+static inline void lock(struct sc_track *track)
+{
+    sc_track_inside++;
+    atomic_signal_fence(memory_order_seq_cst);
+    pthread_mutex_lock(&track->lock);
+}
+
+static inline void unlock(struct sc_track *track)
+{
+    pthread_mutex_unlock(&track->lock);
+    atomic_signal_fence(memory_order_seq_cst);
+    sc_track_inside--;
+}
+
+/* After every change of what free() and munmap() must look at. */
+static inline void publish_watch(struct sc_track *track)
+{
+    bool watch = track->holds.oldest || !sc_grid_is_empty(&track->inflight.heap_grid) ||
+                 !sc_grid_is_empty(&track->graphs.heap_grid);
+    if (atomic_load_explicit(&track->libc_watch, memory_order_relaxed) != watch)
+        atomic_store_explicit(&track->libc_watch, watch, memory_order_relaxed);
+}
+
+#endif

@@ -28,7 +28,7 @@ static const struct sc_cupti_request *request; /* all below is guarded by the lo
 static CUpti_SubscriberHandle subscriber;
 static bool subscribed; /* also in a child that inherited it */
 static bool widened;
-static bool tool_came; /* before we did */
+static unsigned tools_coming; /* whose cuptiSubscribe is under way */
 static struct sc_cupti_status now = {.library = "", .detail = ""};
 static char library_path[PATH_MAX];
 static char detail[128];
@@ -123,7 +123,7 @@ static void enable_named(CUpti_CallbackDomain domain, bool (*wants)(const char *
 
 static void start_locked(void)
 {
-    now.state = tool_came ? SC_CUPTI_HELD : load();
+    now.state = tools_coming ? SC_CUPTI_HELD : load();
     if (now.state == SC_CUPTI_LISTENING)
         now.state = subscribe();
     if (now.state != SC_CUPTI_LISTENING)
@@ -165,11 +165,20 @@ bool sc_cupti_yield(void)
     pthread_mutex_lock(&lock);
     bool leaves = now.state == SC_CUPTI_LISTENING && sc_is_heard();
     unsubscribe_locked();
-    tool_came = true;
+    tools_coming++;
     if (leaves)
         now.state = SC_CUPTI_YIELDED;
     pthread_mutex_unlock(&lock);
     return leaves;
+}
+
+void sc_cupti_tool_came(void)
+{
+    if (asking)
+        return;
+    pthread_mutex_lock(&lock);
+    tools_coming--;
+    pthread_mutex_unlock(&lock);
 }
 
 void sc_cupti_stop(bool unsubscribe)
@@ -186,6 +195,7 @@ void sc_cupti_child(void)
     atomic_store(&sc_ears_open, false);
     lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     asking = false;
+    tools_coming = 0;
     now.state = SC_CUPTI_UNUSED;
 }
 

@@ -57,9 +57,10 @@ void sc_cupti_start(const struct sc_cupti_request *request);
  * thread is at the subscription. */
 void sc_cupti_widen(void);
 
-/* Another tool comes: it can subscribe when this returns, and we do not from then on (its
- * subscribing may be what brings CUDA up). True if we have left for it just now. */
+/* Another tool comes: it can subscribe when this returns, and until sc_cupti_tool_came we do not,
+ * since its subscribing may be what brings CUDA up. True if we have left for it just now. */
 bool sc_cupti_yield(void);
+void sc_cupti_tool_came(void);
 
 /* Is a call of CUPTI's own under way on this thread, which we make? */
 bool sc_cupti_is_asking(void);

@@ -121,6 +121,11 @@ void sc_audit_make_way(void)
     errno = saved;
 }
 
+void sc_audit_made_way(void)
+{
+    sc_cupti_tool_came();
+}
+
 void sc_audit_stop(bool unsubscribe)
 {
     sc_cupti_stop(unsubscribe);

@@ -11,8 +11,9 @@
 /* CUDA has come up, and the report is open. */
 void sc_audit_start(void);
 
-/* A profiler comes: CUPTI is its own when this returns. */
+/* A profiler comes: CUPTI is its own when the first returns; the second when it has asked CUPTI. */
 void sc_audit_make_way(void);
+void sc_audit_made_way(void);
 
 /* The process ends, or goes on without us; with `unsubscribe` CUPTI is told so. */
 void sc_audit_stop(bool unsubscribe);

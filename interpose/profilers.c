@@ -55,6 +55,7 @@ void *sc_profilers_found(const char *name, void *found)
     if (atomic_compare_exchange_strong(&doors[door].real, &expected, found) || expected == found)
         return doors[door].wrapper;
     sc_audit_make_way();
+    sc_audit_made_way();
     return found;
 }
 
@@ -103,7 +104,9 @@ CUptiResult CUPTIAPI cuptiSubscribe(CUpti_SubscriberHandle *subscriber, CUpti_Ca
     if (!real)
         return CUPTI_ERROR_NOT_INITIALIZED;
     sc_audit_make_way();
-    return real(subscriber, callback, user);
+    CUptiResult result = real(subscriber, callback, user);
+    sc_audit_made_way();
+    return result;
 }
 
 CUptiResult CUPTIAPI cuptiSubscribe_v2(CUpti_SubscriberHandle *subscriber,
@@ -115,7 +118,9 @@ CUptiResult CUPTIAPI cuptiSubscribe_v2(CUpti_SubscriberHandle *subscriber,
     if (!real)
         return CUPTI_ERROR_NOT_INITIALIZED;
     sc_audit_make_way();
-    return real(subscriber, callback, user, parameters);
+    CUptiResult result = real(subscriber, callback, user, parameters);
+    sc_audit_made_way();
+    return result;
 }
 
 CUptiResult CUPTIAPI cuptiFinalize(void)
@@ -124,5 +129,7 @@ CUptiResult CUPTIAPI cuptiFinalize(void)
     if (!real)
         return CUPTI_ERROR_NOT_INITIALIZED;
     sc_audit_make_way();
-    return real();
+    CUptiResult result = real();
+    sc_audit_made_way();
+    return result;
 }

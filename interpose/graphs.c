@@ -86,7 +86,8 @@ static struct sc_graph_extra note_stack(struct sc_graph_use *use)
     struct sc_graph_extra extra = {0};
     use->kind = SC_STACK;
     sc_unwind_frame_of(use->shape.address, &extra.return_slot, &extra.return_address);
-    if (sc_options.mode == SC_MODE_FIX && use->direction == SC_H2D && use->shape.rows == 1)
+    if (sc_options.mode == SC_MODE_FIX && !sc_follows() && use->direction == SC_H2D &&
+        use->shape.rows == 1)
         extra.saved = sc_graphs_keep((const void *)use->shape.address, use->shape.width_bytes);
     return extra;
 }
@@ -741,10 +742,9 @@ static void changed(const struct sc_graph_call *call, uintptr_t node, struct sc_
 
 /* A source on a stack is replaced by the copy that the use keeps of it. */
 static CUresult set_exec_copy(const struct sc_graph_call *call, CUgraphExec exec, CUgraphNode node,
-                              const CUDA_MEMCPY3D *copy, CUcontext context)
+                              const CUDA_MEMCPY3D *copy, CUcontext context,
+                              __typeof__(&cuGraphExecMemcpyNodeSetParams) real)
 {
-    CUresult (*real)(CUgraphExec, CUgraphNode, const CUDA_MEMCPY3D *, CUcontext) =
-        sc_real.cuGraphExecMemcpyNodeSetParams;
     CUresult result = real(exec, node, copy, context);
     if (result != CUDA_SUCCESS || !sc_active())
         return result;
@@ -766,9 +766,8 @@ static CUresult set_exec_copy(const struct sc_graph_call *call, CUgraphExec exec
 
 SC_DEFINE(cuGraphExecMemcpyNodeSetParams,
           (CUgraphExec exec, CUgraphNode node, const CUDA_MEMCPY3D *copy, CUcontext context),
-          (void)REAL;
           const struct sc_graph_call call = CALL_OF(exec);
-          return set_exec_copy(&call, exec, node, copy, context);)
+          return set_exec_copy(&call, exec, node, copy, context, REAL);)
 
 EXEC_CHANGE(cuGraphExecMemsetNodeSetParams,
             (CUgraphExec exec, CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS *fill,

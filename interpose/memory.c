@@ -311,6 +311,11 @@ void sc_memory_leaves(void *address, enum sc_buffer_kind kind, const char *api, 
            &taken, &giving);
     if (taken.held)
         sc_reaper_wait(&taken);
+    if (sc_track_graph_names(&sc_track, range.address, range.size_bytes)) {
+        struct sc_hazard_event event = sc_hazards_event(&giving.culprit);
+        event.unregistered = kind == SC_REGISTERED;
+        sc_track_graph_note_freed(&sc_track, range.address, range.size_bytes, &event);
+    }
     sc_track_remove_range(&sc_track, range.address);
     sc_guard_apply();
 }

@@ -325,6 +325,32 @@ class Twin:
             check_hazards(run, report.hazards(run), [])
 
 
+# What is found without a preload, from CUPTI's callbacks alone, whatever the program does besides.
+FOUND_ALONE = {"SC103", "SC105", "SC204", "SC304", "SC402"}
+
+
+class TwinAlone(Twin):
+    """The same programs, into which the driver loads the library: nothing is healed, but the fixed
+    one is not accused, and the racy one is, where a callback can tell."""
+
+    def checks(self):
+        found = {wanted.code for wanted in self.expectations}
+        checks = [self.fixed]
+        if found and found <= FOUND_ALONE:
+            checks.append(self.reported)
+        return [(f"{self.name}/{check.__name__}", check) for check in checks]
+
+    def launch(self, build, options):
+        self.machine.require(self.directives)
+        program = self.machine.twins / f"{self.name}.{build}"
+        environment = self.machine.environment(self.directives, False, "")
+        environment["CUDA_INJECTION64_PATH"] = str(self.machine.library)
+        environment["SAFECOPY_OPTIONS"] = ":".join(
+            filter(None, (options, *self.directives.all("options"))))
+        return Run([program, *shlex.split(self.directives.one("args", ""))], environment,
+                   float(self.directives.one("timeout", "60")))
+
+
 # --- survival -------------------------------------------------------------------------------------
 
 
@@ -479,3 +505,7 @@ def survivors(machine):
 
 def settled(folder, machine):
     return [check for source in sources(folder) for check in Settled(source, machine).checks()]
+
+
+def alone(machine):
+    return [check for source in sources("hazard") for check in TwinAlone(source, machine).checks()]

@@ -143,6 +143,7 @@ SUITES = {
     "conformance": lambda: self_checks("gpu", "conformance*", built="gpu"),
     "twins": lambda: programs.twins(Machine()),
     "cupti": lambda: programs.settled("cupti", Machine()),
+    "alone": lambda: programs.alone(Machine()),
     "survival": lambda: programs.survivors(Machine()),
     "demo": lambda: [("demo", script("demo"))],
     "fuzz": fuzz,

@@ -62,6 +62,9 @@ class Target(Machine):
         if self.gpus and self.cudart:
             environment["LD_LIBRARY_PATH"] = ":".join(
                 filter(None, (str(self.cudart), environment.get("LD_LIBRARY_PATH"))))
+            cupti = toolkit_library("libcupti.so.13")
+            if cupti:
+                environment["CUPTI_PATH"] = str(cupti.parent)
         return environment
 
 
@@ -347,6 +350,16 @@ def cupti(target, scratch):
     return programs.settled("cupti", Target(target.gpus, cudart=folder))
 
 
+def alone(target):
+    """Twins of MATRIX into which the driver loads the library. It finds libcupti by itself."""
+    if target.gpus and toolkit_library("libcupti.so.13") is None:
+        raise Skip("no libcupti.so.13 here")
+    names = matrix()
+    return [check for source in programs.sources("hazard")
+            if names is None or source.stem in names
+            for check in programs.TwinAlone(source, target).checks()]
+
+
 def demo():
     def check():
         Run([ROOT / "scripts" / "demo"], dict(os.environ), 60).expect_status(0)
@@ -371,6 +384,7 @@ def suites(gpus, scratch):
         "cuda11": Suite("twins, cudart 11.8", lambda: other_runtime(gpus, "11")),
         "python": Suite("Python", lambda: python_programs(plain), width=4, rows=True),
         "cupti": Suite("CUPTI", lambda: cupti(target, scratch)),
+        "alone": Suite("twins, not preloaded", lambda: alone(target)),
         "sanitizer": Suite("compute-sanitizer", lambda: sanitizer(target)),
         "demo": Suite("demo", demo),
         "survival": Suite("survival", lambda: programs.survivors(target)),

@@ -4,6 +4,7 @@
 // run: strict=1 -> cupti.state=listening coverage.calls=5 coverage.wrapped=5
 // run: mode=report -> cupti.state=listening coverage.missed=0 #coverage=0
 // run: cupti=require -> cupti.state=listening cupti.version=130001
+// run: strict=1 CUDA_INJECTION64_PATH=out/libsafecopy.so -> coverage.wrapped=5 coverage.missed=0
 // run: strict=1 SIM_CUPTI=held -> cupti:state=held cupti.detail=CUPTI_for_a_tool
 // run: strict=1 SIM_CUPTI=old -> cupti.state=too-old cupti.version=10
 // run: strict=1 SIM_CUPTI=broken -> cupti:detail=CUPTI_ERROR_NOT_INITIALIZED

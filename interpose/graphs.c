@@ -66,11 +66,10 @@ static struct sc_graph_origin origin_of(const struct sc_graph_call *call)
 
 void *sc_graphs_keep(const void *bytes, size_t size_bytes)
 {
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    static struct sc_arena arena;
-    pthread_mutex_lock(&lock);
-    void *kept = sc_arena_take(&arena, size_bytes);
-    pthread_mutex_unlock(&lock);
+    struct sc_context *context = sc_streams_current_context();
+    bool read_late =
+        !context || context->reads_pageable; /* by a launch that may outlive the exec */
+    void *kept = sc_track_graph_take_copy(&sc_track, size_bytes, read_late);
     if (kept && !sc_peek(kept, (uintptr_t)bytes, size_bytes))
         memset(kept, 0, size_bytes);
     return kept;

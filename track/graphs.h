@@ -51,7 +51,7 @@ struct sc_graph_extra {
     struct sc_hazard_event freed_by;
     /* On a stack: where the frame's return address is, and what it was; 0 where not known. */
     uintptr_t return_slot, return_address;
-    void *saved; /* a copy of what is on a stack, or NULL */
+    void *saved; /* a copy of what is on a stack, or the copy that the node names; NULL: none */
 };
 
 /* The bytes that go when the use's bytes go: an allocation. */
@@ -98,6 +98,7 @@ struct sc_graphs {
     struct sc_grid heap_grid; /* of memory that free() or munmap() could take away */
     struct sc_handles by_handle;
     struct sc_handles by_node; /* nodes of graphs that are no execs -> handle */
+    struct sc_handles copies;  /* addresses of copies */
     struct sc_order *order;
 };
 
@@ -118,6 +119,10 @@ const struct sc_graph_extra *sc_graphs_extra(struct sc_graphs *graphs,
 
 /* The same, and known to be an exec; made known if it is not. 0: no memory. */
 uint32_t sc_graphs_make_exec(struct sc_graphs *graphs, uintptr_t handle);
+
+/* Memory for a copy of what a node is to read. It goes with the last use that has it as `saved` or
+ * that begins at its address, unless it stays for ever. NULL: no memory. */
+void *sc_graphs_take_copy(struct sc_graphs *graphs, size_t size_bytes, bool for_ever);
 
 /* One more use, with a copy of `extra` unless that is NULL; the graph is made known if it is not.
  * `bounds` is NULL where nothing is known but the use itself. False: no memory. */

@@ -212,6 +212,7 @@ void sc_track_hold_longer(struct sc_track *track, uintptr_t address, size_t size
 
 void sc_track_graph_add(struct sc_track *track, uintptr_t handle, const struct sc_graph_use *use,
                         const struct sc_graph_extra *extra);
+void *sc_track_graph_take_copy(struct sc_track *track, size_t size_bytes, bool for_ever);
 void sc_track_graph_add_all(struct sc_track *track, uintptr_t handle, uintptr_t of);
 void sc_track_graph_drop_node(struct sc_track *track, uintptr_t handle, uintptr_t node);
 void sc_track_graph_enable_node(struct sc_track *track, uintptr_t handle, uintptr_t node,

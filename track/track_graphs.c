@@ -29,6 +29,14 @@ void sc_track_graph_add(struct sc_track *track, uintptr_t handle, const struct s
     unlock(track);
 }
 
+void *sc_track_graph_take_copy(struct sc_track *track, size_t size_bytes, bool for_ever)
+{
+    lock(track);
+    void *copy = sc_graphs_take_copy(&track->graphs, size_bytes, for_ever);
+    unlock(track);
+    return copy;
+}
+
 void sc_track_graph_add_all(struct sc_track *track, uintptr_t handle, uintptr_t of)
 {
     lock(track);

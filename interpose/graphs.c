@@ -617,7 +617,8 @@ static void end_detached(struct detached *detached)
 static void note_exec(const struct making *making, const struct detached *detached, CUgraph graph)
 {
     struct sc_relaxed relaxed = sc_relaxed_begin();
-    sc_track_graph_begin_exec(&sc_track, making->call.graph);
+    const struct sc_context *context = sc_streams_current_context();
+    sc_track_graph_begin_exec(&sc_track, making->call.graph, context ? context->legacy : 0);
     note_nodes(making, graph, 0, 0);
     note_redirected(detached, making);
     sc_track_graph_make_runs(&sc_track, making->call.graph);

@@ -482,6 +482,28 @@ void sc_graphs_remove(struct sc_graphs *graphs, uint32_t id)
     sc_pool_give(&graphs->pool, id);
 }
 
+struct exec_walk {
+    struct sc_graphs *graphs;
+    uint32_t context;
+    void (*visit)(void *argument, uintptr_t handle);
+    void *argument;
+};
+
+static void look_at_exec(void *context, uintptr_t handle, uint64_t id)
+{
+    const struct exec_walk *walk = context;
+    const struct sc_graph *graph = sc_graphs_at(walk->graphs, (uint32_t)id);
+    if (graph->is_exec && graph->context == walk->context)
+        walk->visit(walk->argument, handle);
+}
+
+void sc_graphs_each_exec(struct sc_graphs *graphs, uint32_t context,
+                         void (*visit)(void *argument, uintptr_t handle), void *argument)
+{
+    struct exec_walk walk = {graphs, context, visit, argument};
+    sc_handles_each(&graphs->by_handle, look_at_exec, &walk);
+}
+
 /* ---- runs ---- */
 
 static bool comes_before(const struct sc_graph_use *a, const struct sc_graph_use *b)

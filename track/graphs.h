@@ -74,6 +74,7 @@ struct sc_graph {
     struct sc_graph_uses uses;
     struct sc_graph_uses runs; /* of an exec: neighbours as one, for the launch */
     bool is_exec, is_stale;    /* the runs are to be made anew */
+    uint32_t context;          /* of an exec: it goes with it; 0: not known */
     uint32_t first_interval;
     uint32_t last_found; /* where the next look-up begins */
     uint32_t freed_count;
@@ -151,6 +152,10 @@ void sc_graphs_unjudge_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_
 uint32_t sc_graphs_detach(struct sc_graphs *graphs, uintptr_t handle); /* 0: not known */
 void sc_graphs_attach(struct sc_graphs *graphs, uint32_t graph);       /* it lives on */
 void sc_graphs_remove(struct sc_graphs *graphs, uint32_t graph);
+
+/* Calls visit for each exec of the context. It must not remove any. */
+void sc_graphs_each_exec(struct sc_graphs *graphs, uint32_t context,
+                         void (*visit)(void *argument, uintptr_t handle), void *argument);
 
 /* The exec's nodes bear the names of the graph that it was first made from, also after an update by
  * another graph. Which is which tells their order. */

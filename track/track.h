@@ -234,7 +234,9 @@ void *sc_track_graph_saved(struct sc_track *track, uintptr_t handle, uintptr_t n
                            enum sc_direction direction);
 
 /* An exec, the uses of which are about to be told; and they have been. */
-void sc_track_graph_begin_exec(struct sc_track *track, uintptr_t handle);
+void sc_track_graph_begin_exec(struct sc_track *track, uintptr_t handle, uint32_t context);
+/* The context's execs are gone with it. True: something is held, and may be held no longer. */
+bool sc_track_graphs_context_gone(struct sc_track *track, uint32_t context);
 void sc_track_graph_make_runs(struct sc_track *track, uintptr_t handle);
 
 /* Its nodes' names (sc_graphs_set_names); and whether it has as many, which are stored then. */

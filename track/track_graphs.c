@@ -140,11 +140,13 @@ void *sc_track_graph_saved(struct sc_track *track, uintptr_t handle, uintptr_t n
 
 /* ---- execs, and the end of graphs ---- */
 
-void sc_track_graph_begin_exec(struct sc_track *track, uintptr_t handle)
+void sc_track_graph_begin_exec(struct sc_track *track, uintptr_t handle, uint32_t context)
 {
     lock(track);
     sc_graphs_drop_node(&track->graphs, handle, 0);
-    sc_graphs_make_exec(&track->graphs, handle);
+    uint32_t id = sc_graphs_make_exec(&track->graphs, handle);
+    if (id)
+        sc_graphs_at(&track->graphs, id)->context = context;
     publish_watch(track);
     unlock(track);
 }
@@ -198,6 +200,39 @@ bool sc_track_graph_remove(struct sc_track *track, uint32_t graph)
 {
     lock(track);
     sc_graphs_remove(&track->graphs, graph);
+    publish_watch(track);
+    bool holds = track->holds.oldest != 0;
+    unlock(track);
+    return holds;
+}
+
+struct gone_execs {
+    size_t count, room;
+    uintptr_t *handles;
+};
+
+static void collect_exec(void *argument, uintptr_t handle)
+{
+    struct gone_execs *gone = argument;
+    if (gone->count < gone->room)
+        gone->handles[gone->count] = handle;
+    gone->count++;
+}
+
+bool sc_track_graphs_context_gone(struct sc_track *track, uint32_t context)
+{
+    struct gone_execs gone = {0};
+    lock(track);
+    sc_graphs_each_exec(&track->graphs, context, collect_exec, &gone);
+    gone.room = gone.count;
+    gone.count = 0;
+    gone.handles = gone.room ? sc_pages_map(gone.room * sizeof *gone.handles) : NULL;
+    if (gone.handles)
+        sc_graphs_each_exec(&track->graphs, context, collect_exec, &gone);
+    for (size_t i = 0; i < gone.count; i++)
+        sc_graphs_remove(&track->graphs, sc_graphs_detach(&track->graphs, gone.handles[i]));
+    if (gone.handles)
+        sc_pages_unmap(gone.handles, gone.room * sizeof *gone.handles);
     publish_watch(track);
     bool holds = track->holds.oldest != 0;
     unlock(track);
@@ -275,6 +310,8 @@ void sc_track_launched(struct sc_track *track, uintptr_t exec, uint32_t stream)
 {
     lock(track);
     uint32_t id = sc_graphs_make_exec(&track->graphs, exec);
+    if (id && !sc_graphs_at(&track->graphs, id)->context)
+        sc_graphs_at(&track->graphs, id)->context = sc_order_stream(&track->order, stream)->context;
     if (id)
         leave_point(track, sc_graphs_at(&track->graphs, id), stream);
     unlock(track);

@@ -469,6 +469,17 @@ void sc_graphs_attach(struct sc_graphs *graphs, uint32_t id)
         name_node(graphs, graph, &graph->uses.list[i]);
 }
 
+void sc_graphs_set_last_launch(struct sc_graphs *graphs, struct sc_graph *graph, uint32_t stream)
+{
+    struct sc_point former = graph->last_launch;
+    graph->last_launch = stream ? sc_order_point(graphs->order, stream) : (struct sc_point){0};
+    if (stream)
+        sc_order_reference(graphs->order, stream);
+    if (former.stream)
+        sc_order_unreference(graphs->order, former.stream);
+    sc_order_release(graphs->order, &former);
+}
+
 void sc_graphs_remove(struct sc_graphs *graphs, uint32_t id)
 {
     struct sc_graph *graph = sc_graphs_at(graphs, id);
@@ -478,7 +489,7 @@ void sc_graphs_remove(struct sc_graphs *graphs, uint32_t id)
     give_list(graphs, &graph->uses);
     give_list(graphs, &graph->runs);
     give_names(graphs, graph);
-    sc_order_release(graphs->order, &graph->last_launch);
+    sc_graphs_set_last_launch(graphs, graph, 0);
     sc_pool_give(&graphs->pool, id);
 }
 

@@ -80,8 +80,8 @@ struct sc_graph {
     uint32_t freed_count;
     bool has_stack;
     bool waits; /* it copies into pageable memory, so that a launch returns when it is complete */
-    struct sc_point last_launch;
-    uintptr_t *names; /* of an exec: its nodes, in the driver's order */
+    struct sc_point last_launch; /* no other stream gets the id of its stream */
+    uintptr_t *names;            /* of an exec: its nodes, in the driver's order */
     uint32_t name_count;
 };
 
@@ -156,6 +156,9 @@ void sc_graphs_remove(struct sc_graphs *graphs, uint32_t graph);
 /* Calls visit for each exec of the context. It must not remove any. */
 void sc_graphs_each_exec(struct sc_graphs *graphs, uint32_t context,
                          void (*visit)(void *argument, uintptr_t handle), void *argument);
+
+/* The exec was launched on this stream (0: is launched no more). */
+void sc_graphs_set_last_launch(struct sc_graphs *graphs, struct sc_graph *graph, uint32_t stream);
 
 /* The exec's nodes bear the names of the graph that it was first made from, also after an update by
  * another graph. Which is which tells their order. */

@@ -300,12 +300,6 @@ void sc_track_launch_after_last(struct sc_track *track, uint32_t exec, uint32_t 
     unlock(track);
 }
 
-static void leave_point(struct sc_track *track, struct sc_graph *graph, uint32_t stream)
-{
-    sc_order_release(&track->order, &graph->last_launch);
-    graph->last_launch = sc_order_point(&track->order, stream);
-}
-
 void sc_track_launched(struct sc_track *track, uintptr_t exec, uint32_t stream)
 {
     lock(track);
@@ -313,7 +307,7 @@ void sc_track_launched(struct sc_track *track, uintptr_t exec, uint32_t stream)
     if (id && !sc_graphs_at(&track->graphs, id)->context)
         sc_graphs_at(&track->graphs, id)->context = sc_order_stream(&track->order, stream)->context;
     if (id)
-        leave_point(track, sc_graphs_at(&track->graphs, id), stream);
+        sc_graphs_set_last_launch(&track->graphs, sc_graphs_at(&track->graphs, id), stream);
     unlock(track);
 }
 
@@ -369,6 +363,6 @@ void sc_track_launch_again(struct sc_track *track, struct sc_relaunch *launch)
                               launch->done,
                           memory_order_relaxed);
     if (launch->done == runs->count)
-        leave_point(track, graph, launch->stream);
+        sc_graphs_set_last_launch(&track->graphs, graph, launch->stream);
     unlock(track);
 }

@@ -72,11 +72,12 @@ static uint64_t add_capture(struct sc_capture *capture)
 }
 
 uint64_t sc_captures_beginning(struct sc_stream_record *stream, CUstreamCaptureMode mode,
-                               const char *api, void *site)
+                               bool to_graph, const char *api, void *site)
 {
     struct sc_capture capture = {
         .stream = stream,
         .mode = mode,
+        .to_graph = to_graph,
         .begin = {.api = api,
                   .direction = SC_NO_DIRECTION,
                   .stream = (uintptr_t)stream->handle,
@@ -122,13 +123,13 @@ void sc_captures_began(struct sc_stream_record *stream, uint64_t name, bool begu
     pthread_mutex_unlock(&captures_lock);
 }
 
-uintptr_t sc_captures_graph(const struct sc_stream_record *stream)
+uintptr_t sc_captures_own_graph(const struct sc_stream_record *stream)
 {
     uintptr_t graph = 0;
     pthread_mutex_lock(&captures_lock);
     for (unsigned i = 0; i < open_count(); i++)
         if (captures[i].stream == stream)
-            graph = captures[i].graph;
+            graph = captures[i].to_graph ? 0 : captures[i].graph;
     pthread_mutex_unlock(&captures_lock);
     return graph;
 }

@@ -19,6 +19,7 @@ struct sc_capture {
     uint64_t name;
     CUstreamCaptureMode mode;
     uintptr_t graph;             /* that it adds to; the driver says so only while it is valid */
+    bool to_graph;               /* which the program has made, and which outlives it */
     struct sc_hazard_copy begin; /* as hazards tell of it */
 };
 
@@ -40,13 +41,13 @@ bool sc_captures_are_repaired(void);
  * those that must come after it. Returns its name, 0 if there is no room; the stream's lock is held
  * on return. */
 uint64_t sc_captures_beginning(struct sc_stream_record *stream, CUstreamCaptureMode mode,
-                               const char *api, void *site);
+                               bool to_graph, const char *api, void *site);
 
 /* After it: gives the lock back. One that did not begin is forgotten. */
 void sc_captures_began(struct sc_stream_record *stream, uint64_t name, bool begun);
 
-/* The graph of the capture that the stream began, or 0. */
-uintptr_t sc_captures_graph(const struct sc_stream_record *stream);
+/* The graph of the capture that the stream began, if it goes where that fails; or 0. */
+uintptr_t sc_captures_own_graph(const struct sc_stream_record *stream);
 
 /* The stream's capture may have ended, or the stream itself. */
 void sc_captures_ended(struct sc_stream_record *stream);

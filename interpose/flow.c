@@ -51,7 +51,7 @@ static CUresult stream_destroyed(CUresult result, struct sc_stream_record *strea
     SC_DEFINE(symbol, (CUstream hStream),                                                          \
               struct sc_stream_record *stream =                                                    \
                   sc_active() ? sc_streams_destroying(hStream) : NULL;                             \
-              uintptr_t graph = stream && sc_captures_open() ? sc_captures_graph(stream) : 0;      \
+              uintptr_t graph = stream && sc_captures_open() ? sc_captures_own_graph(stream) : 0;  \
               return stream_destroyed(REAL(hStream), stream, graph);)
 
 STREAM_DESTROY(cuStreamDestroy)
@@ -65,14 +65,15 @@ struct beginning {
 };
 
 static struct beginning capture_beginning(CUstream handle, bool per_thread,
-                                          CUstreamCaptureMode mode, const char *api, void *site)
+                                          CUstreamCaptureMode mode, bool to_graph, const char *api,
+                                          void *site)
 {
     int saved = errno;
     struct beginning beginning = {.stream =
                                       sc_active() ? sc_streams_find(handle, per_thread) : NULL};
     sc_streams_note_capture();
     if (beginning.stream)
-        beginning.capture = sc_captures_beginning(beginning.stream, mode, api, site);
+        beginning.capture = sc_captures_beginning(beginning.stream, mode, to_graph, api, site);
     errno = saved;
     return beginning;
 }
@@ -84,16 +85,17 @@ static CUresult capture_begun(const struct beginning *beginning, CUresult result
     return result;
 }
 
-#define BEGIN_CAPTURE(symbol, mode, parameters, arguments)                                         \
+#define BEGIN_CAPTURE(symbol, mode, to_graph, parameters, arguments)                               \
     SC_DEFINE2(symbol, _ptsz, parameters,                                                          \
                struct beginning beginning =                                                        \
-                   capture_beginning(hStream, per_thread, mode, API, SC_SITE());                   \
+                   capture_beginning(hStream, per_thread, mode, to_graph, API, SC_SITE());         \
                return capture_begun(&beginning, REAL arguments);)
 
-BEGIN_CAPTURE(cuStreamBeginCapture, CU_STREAM_CAPTURE_MODE_GLOBAL, (CUstream hStream), (hStream))
-BEGIN_CAPTURE(cuStreamBeginCapture_v2, mode, (CUstream hStream, CUstreamCaptureMode mode),
+BEGIN_CAPTURE(cuStreamBeginCapture, CU_STREAM_CAPTURE_MODE_GLOBAL, false, (CUstream hStream),
+              (hStream))
+BEGIN_CAPTURE(cuStreamBeginCapture_v2, mode, false, (CUstream hStream, CUstreamCaptureMode mode),
               (hStream, mode))
-BEGIN_CAPTURE(cuStreamBeginCaptureToGraph, mode,
+BEGIN_CAPTURE(cuStreamBeginCaptureToGraph, mode, true,
               (CUstream hStream, CUgraph graph, const CUgraphNode *dependencies,
                const CUgraphEdgeData *edges, size_t count, CUstreamCaptureMode mode),
               (hStream, graph, dependencies, edges, count, mode))
@@ -113,7 +115,7 @@ SC_DEFINE2(cuStreamEndCapture, _ptsz, (CUstream hStream, CUgraph *graph),
            struct sc_stream_record *stream = sc_active() && sc_captures_open()
                                                  ? sc_streams_find(hStream, per_thread)
                                                  : NULL;
-           uintptr_t into = stream ? sc_captures_graph(stream) : 0;
+           uintptr_t into = stream ? sc_captures_own_graph(stream) : 0;
            return capture_ended(REAL(hStream, graph), stream, into);)
 
 /* ---- events ---- */

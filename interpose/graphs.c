@@ -68,11 +68,10 @@ static struct sc_graph_origin origin_of(const struct sc_graph_call *call)
 
 void *sc_graphs_keep(const void *bytes, size_t size_bytes)
 {
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    static struct sc_arena arena;
-    pthread_mutex_lock(&lock);
-    void *kept = sc_arena_take(&arena, size_bytes);
-    pthread_mutex_unlock(&lock);
+    struct sc_context *context = sc_streams_current_context();
+    bool read_late =
+        !context || context->reads_pageable; /* by a launch that may outlive the exec */
+    void *kept = sc_track_graph_take_copy(&sc_track, size_bytes, read_late);
     if (kept && !sc_peek(kept, (uintptr_t)bytes, size_bytes))
         memset(kept, 0, size_bytes);
     return kept;
@@ -621,7 +620,8 @@ static void end_detached(struct detached *detached)
 static void note_exec(const struct making *making, const struct detached *detached, CUgraph graph)
 {
     struct sc_relaxed relaxed = sc_relaxed_begin();
-    sc_track_graph_begin_exec(&sc_track, making->call.graph);
+    const struct sc_context *context = sc_streams_current_context();
+    sc_track_graph_begin_exec(&sc_track, making->call.graph, context ? context->legacy : 0);
     note_nodes(making, graph, 0, 0);
     note_redirected(detached, making);
     sc_track_graph_make_runs(&sc_track, making->call.graph);

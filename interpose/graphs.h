@@ -31,7 +31,7 @@ bool sc_graphs_frame_lives(const struct sc_graph_use *use, const struct sc_graph
 /* The same; and if so, the copy of a source is brought up to date. */
 bool sc_graphs_refresh(const struct sc_graph_use *use, const struct sc_graph_extra *extra);
 
-/* Memory for as long as the process lives, with a copy of the bytes: what a node reads instead of
+/* Memory for as long as a graph names it, with a copy of the bytes: what a node reads instead of
  * memory that will be gone. NULL: there is none. */
 void *sc_graphs_keep(const void *bytes, size_t size_bytes);
 

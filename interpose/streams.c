@@ -10,6 +10,7 @@
 #include "interpose/marks.h"
 #include "interpose/pinned.h"
 #include "interpose/process.h"
+#include "interpose/reaper.h"
 #include "interpose/snapshots.h"
 
 #include "track/poison.h"
@@ -501,6 +502,8 @@ void sc_streams_context_gone(CUcontext handle)
     struct sc_point point = sc_track_point(&sc_track, context->legacy, SC_SCOPE_CONTEXT);
     sc_track_known(&sc_track, &point, NULL);
     sc_track_remove_ranges_of(&sc_track, context->legacy);
+    if (sc_track_graphs_context_gone(&sc_track, context->legacy))
+        sc_reaper_wake();
     end_pinned_holds(context);
     sc_guard_apply();
     sc_snapshots_context_gone(context);

@@ -1,6 +1,7 @@
 #include "track/graphs.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "track/poison.h"
@@ -16,13 +17,15 @@ int sc_graphs_init(struct sc_graphs *graphs, struct sc_order *order)
     sc_pool_init(&graphs->extras, sizeof(struct sc_graph_extra));
     return sc_grid_init(&graphs->grid, &graphs->intervals, GRID_CELLS) ||
                    sc_grid_init(&graphs->heap_grid, &graphs->intervals, GRID_CELLS) ||
-                   sc_handles_init(&graphs->by_handle) || sc_handles_init(&graphs->by_node)
+                   sc_handles_init(&graphs->by_handle) || sc_handles_init(&graphs->by_node) ||
+                   sc_handles_init(&graphs->copies)
                ? -ENOMEM
                : 0;
 }
 
 void sc_graphs_destroy(struct sc_graphs *graphs)
 {
+    sc_handles_destroy(&graphs->copies);
     sc_handles_destroy(&graphs->by_node);
     sc_handles_destroy(&graphs->by_handle);
     sc_grid_destroy(&graphs->heap_grid);
@@ -57,6 +60,40 @@ uint32_t sc_graphs_make_exec(struct sc_graphs *graphs, uintptr_t handle)
     return id;
 }
 
+/* ---- copies that nodes read ---- */
+
+struct copy {
+    size_t size_bytes; /* with this */
+    _Alignas(16) uint64_t uses;
+    _Alignas(16) unsigned char bytes[];
+};
+
+static struct copy *copy_of(void *bytes)
+{
+    return (struct copy *)(void *)((char *)bytes - offsetof(struct copy, bytes));
+}
+
+void *sc_graphs_take_copy(struct sc_graphs *graphs, size_t size_bytes, bool for_ever)
+{
+    struct copy *copy = sc_arena_take(&graphs->order->arena, sizeof *copy + size_bytes);
+    if (!copy)
+        return NULL;
+    *copy = (struct copy){.size_bytes = sizeof *copy + size_bytes, .uses = for_ever};
+    if (sc_handles_put(&graphs->copies, (uintptr_t)copy->bytes, true) == 0)
+        return copy->bytes;
+    sc_arena_give(&graphs->order->arena, copy, copy->size_bytes);
+    return NULL;
+}
+
+static void give_copy(struct sc_graphs *graphs, void *bytes)
+{
+    struct copy *copy = copy_of(bytes);
+    if (--copy->uses)
+        return;
+    sc_handles_remove(&graphs->copies, (uintptr_t)bytes);
+    sc_arena_give(&graphs->order->arena, copy, copy->size_bytes);
+}
+
 /* ---- what few uses have ---- */
 
 const struct sc_graph_extra *sc_graphs_extra(struct sc_graphs *graphs,
@@ -74,8 +111,25 @@ static struct sc_graph_extra *make_extra(struct sc_graphs *graphs, struct sc_gra
     return use->extra ? sc_pool_at(&graphs->extras, use->extra) : NULL;
 }
 
+/* One that has a copy, or that is of one. */
+static void note_copy(struct sc_graphs *graphs, struct sc_graph_use *use, void *saved)
+{
+    struct sc_graph_extra *extra = NULL;
+    if (!saved && graphs->copies.count && sc_handles_get(&graphs->copies, use->shape.address))
+        saved = (void *)use->shape.address;
+    if (saved)
+        extra = make_extra(graphs, use);
+    if (!extra)
+        return;
+    extra->saved = saved;
+    copy_of(saved)->uses++;
+}
+
 static void give_extra(struct sc_graphs *graphs, struct sc_graph_use *use)
 {
+    void *saved = sc_graphs_extra(graphs, use)->saved;
+    if (saved)
+        give_copy(graphs, saved);
     if (use->extra)
         sc_pool_give(&graphs->extras, use->extra);
     use->extra = 0;
@@ -273,6 +327,7 @@ bool sc_graphs_add(struct sc_graphs *graphs, uintptr_t handle, const struct sc_g
     added->interval = added->interval_next = 0;
     if (extra && make_extra(graphs, added))
         *make_extra(graphs, added) = *extra;
+    note_copy(graphs, added, extra ? extra->saved : NULL);
     note_flags(graph, added);
     name_node(graphs, graph, added);
     return index_use(graphs, id, added, bounds);
@@ -414,6 +469,17 @@ void sc_graphs_attach(struct sc_graphs *graphs, uint32_t id)
         name_node(graphs, graph, &graph->uses.list[i]);
 }
 
+void sc_graphs_set_last_launch(struct sc_graphs *graphs, struct sc_graph *graph, uint32_t stream)
+{
+    struct sc_point former = graph->last_launch;
+    graph->last_launch = stream ? sc_order_point(graphs->order, stream) : (struct sc_point){0};
+    if (stream)
+        sc_order_reference(graphs->order, stream);
+    if (former.stream)
+        sc_order_unreference(graphs->order, former.stream);
+    sc_order_release(graphs->order, &former);
+}
+
 void sc_graphs_remove(struct sc_graphs *graphs, uint32_t id)
 {
     struct sc_graph *graph = sc_graphs_at(graphs, id);
@@ -423,8 +489,30 @@ void sc_graphs_remove(struct sc_graphs *graphs, uint32_t id)
     give_list(graphs, &graph->uses);
     give_list(graphs, &graph->runs);
     give_names(graphs, graph);
-    sc_order_release(graphs->order, &graph->last_launch);
+    sc_graphs_set_last_launch(graphs, graph, 0);
     sc_pool_give(&graphs->pool, id);
+}
+
+struct exec_walk {
+    struct sc_graphs *graphs;
+    uint32_t context;
+    void (*visit)(void *argument, uintptr_t handle);
+    void *argument;
+};
+
+static void look_at_exec(void *context, uintptr_t handle, uint64_t id)
+{
+    const struct exec_walk *walk = context;
+    const struct sc_graph *graph = sc_graphs_at(walk->graphs, (uint32_t)id);
+    if (graph->is_exec && graph->context == walk->context)
+        walk->visit(walk->argument, handle);
+}
+
+void sc_graphs_each_exec(struct sc_graphs *graphs, uint32_t context,
+                         void (*visit)(void *argument, uintptr_t handle), void *argument)
+{
+    struct exec_walk walk = {graphs, context, visit, argument};
+    sc_handles_each(&graphs->by_handle, look_at_exec, &walk);
 }
 
 /* ---- runs ---- */

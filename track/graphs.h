@@ -52,7 +52,7 @@ struct sc_graph_extra {
     struct sc_hazard_event freed_by;
     /* On a stack: where the frame's return address is, and what it was; 0 where not known. */
     uintptr_t return_slot, return_address;
-    void *saved; /* a copy of what is on a stack, or NULL */
+    void *saved; /* a copy of what is on a stack, or the copy that the node names; NULL: none */
 };
 
 /* The bytes that go when the use's bytes go: an allocation. */
@@ -75,13 +75,14 @@ struct sc_graph {
     struct sc_graph_uses uses;
     struct sc_graph_uses runs; /* of an exec: neighbours as one, for the launch */
     bool is_exec, is_stale;    /* the runs are to be made anew */
+    uint32_t context;          /* of an exec: it goes with it; 0: not known */
     uint32_t first_interval;
     uint32_t last_found; /* where the next look-up begins */
     uint32_t freed_count;
     bool has_stack;
     bool waits; /* it copies into pageable memory, so that a launch returns when it is complete */
-    struct sc_point last_launch;
-    uintptr_t *names; /* of an exec: its nodes, in the driver's order */
+    struct sc_point last_launch; /* no other stream gets the id of its stream */
+    uintptr_t *names;            /* of an exec: its nodes, in the driver's order */
     uint32_t name_count;
 };
 
@@ -99,6 +100,7 @@ struct sc_graphs {
     struct sc_grid heap_grid; /* of memory that free() or munmap() could take away */
     struct sc_handles by_handle;
     struct sc_handles by_node; /* nodes of graphs that are no execs -> handle */
+    struct sc_handles copies;  /* addresses of copies */
     struct sc_order *order;
 };
 
@@ -119,6 +121,10 @@ const struct sc_graph_extra *sc_graphs_extra(struct sc_graphs *graphs,
 
 /* The same, and known to be an exec; made known if it is not. 0: no memory. */
 uint32_t sc_graphs_make_exec(struct sc_graphs *graphs, uintptr_t handle);
+
+/* Memory for a copy of what a node is to read. It goes with the last use that has it as `saved` or
+ * that begins at its address, unless it stays for ever. NULL: no memory. */
+void *sc_graphs_take_copy(struct sc_graphs *graphs, size_t size_bytes, bool for_ever);
 
 /* One more use, with a copy of `extra` unless that is NULL; the graph is made known if it is not.
  * `bounds` is NULL where nothing is known but the use itself. False: no memory. */
@@ -147,6 +153,13 @@ void sc_graphs_unjudge_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_
 uint32_t sc_graphs_detach(struct sc_graphs *graphs, uintptr_t handle); /* 0: not known */
 void sc_graphs_attach(struct sc_graphs *graphs, uint32_t graph);       /* it lives on */
 void sc_graphs_remove(struct sc_graphs *graphs, uint32_t graph);
+
+/* Calls visit for each exec of the context. It must not remove any. */
+void sc_graphs_each_exec(struct sc_graphs *graphs, uint32_t context,
+                         void (*visit)(void *argument, uintptr_t handle), void *argument);
+
+/* The exec was launched on this stream (0: is launched no more). */
+void sc_graphs_set_last_launch(struct sc_graphs *graphs, struct sc_graph *graph, uint32_t stream);
 
 /* The exec's nodes bear the names of the graph that it was first made from, also after an update by
  * another graph. Which is which tells their order. */

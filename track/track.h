@@ -212,6 +212,7 @@ void sc_track_hold_longer(struct sc_track *track, uintptr_t address, size_t size
 
 void sc_track_graph_add(struct sc_track *track, uintptr_t handle, const struct sc_graph_use *use,
                         const struct sc_graph_extra *extra);
+void *sc_track_graph_take_copy(struct sc_track *track, size_t size_bytes, bool for_ever);
 void sc_track_graph_add_all(struct sc_track *track, uintptr_t handle, uintptr_t of);
 void sc_track_graph_drop_node(struct sc_track *track, uintptr_t handle, uintptr_t node);
 void sc_track_graph_enable_node(struct sc_track *track, uintptr_t handle, uintptr_t node,
@@ -233,7 +234,9 @@ void *sc_track_graph_saved(struct sc_track *track, uintptr_t handle, uintptr_t n
                            enum sc_direction direction);
 
 /* An exec, the uses of which are about to be told; and they have been. */
-void sc_track_graph_begin_exec(struct sc_track *track, uintptr_t handle);
+void sc_track_graph_begin_exec(struct sc_track *track, uintptr_t handle, uint32_t context);
+/* The context's execs are gone with it. True: something is held, and may be held no longer. */
+bool sc_track_graphs_context_gone(struct sc_track *track, uint32_t context);
 void sc_track_graph_make_runs(struct sc_track *track, uintptr_t handle);
 
 /* Its nodes' names (sc_graphs_set_names); and whether it has as many, which are stored then. */

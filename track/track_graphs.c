@@ -29,6 +29,14 @@ void sc_track_graph_add(struct sc_track *track, uintptr_t handle, const struct s
     unlock(track);
 }
 
+void *sc_track_graph_take_copy(struct sc_track *track, size_t size_bytes, bool for_ever)
+{
+    lock(track);
+    void *copy = sc_graphs_take_copy(&track->graphs, size_bytes, for_ever);
+    unlock(track);
+    return copy;
+}
+
 void sc_track_graph_add_all(struct sc_track *track, uintptr_t handle, uintptr_t of)
 {
     lock(track);
@@ -132,11 +140,13 @@ void *sc_track_graph_saved(struct sc_track *track, uintptr_t handle, uintptr_t n
 
 /* ---- execs, and the end of graphs ---- */
 
-void sc_track_graph_begin_exec(struct sc_track *track, uintptr_t handle)
+void sc_track_graph_begin_exec(struct sc_track *track, uintptr_t handle, uint32_t context)
 {
     lock(track);
     sc_graphs_drop_node(&track->graphs, handle, 0);
-    sc_graphs_make_exec(&track->graphs, handle);
+    uint32_t id = sc_graphs_make_exec(&track->graphs, handle);
+    if (id)
+        sc_graphs_at(&track->graphs, id)->context = context;
     publish_watch(track);
     unlock(track);
 }
@@ -190,6 +200,39 @@ bool sc_track_graph_remove(struct sc_track *track, uint32_t graph)
 {
     lock(track);
     sc_graphs_remove(&track->graphs, graph);
+    publish_watch(track);
+    bool holds = track->holds.oldest != 0;
+    unlock(track);
+    return holds;
+}
+
+struct gone_execs {
+    size_t count, room;
+    uintptr_t *handles;
+};
+
+static void collect_exec(void *argument, uintptr_t handle)
+{
+    struct gone_execs *gone = argument;
+    if (gone->count < gone->room)
+        gone->handles[gone->count] = handle;
+    gone->count++;
+}
+
+bool sc_track_graphs_context_gone(struct sc_track *track, uint32_t context)
+{
+    struct gone_execs gone = {0};
+    lock(track);
+    sc_graphs_each_exec(&track->graphs, context, collect_exec, &gone);
+    gone.room = gone.count;
+    gone.count = 0;
+    gone.handles = gone.room ? sc_pages_map(gone.room * sizeof *gone.handles) : NULL;
+    if (gone.handles)
+        sc_graphs_each_exec(&track->graphs, context, collect_exec, &gone);
+    for (size_t i = 0; i < gone.count; i++)
+        sc_graphs_remove(&track->graphs, sc_graphs_detach(&track->graphs, gone.handles[i]));
+    if (gone.handles)
+        sc_pages_unmap(gone.handles, gone.room * sizeof *gone.handles);
     publish_watch(track);
     bool holds = track->holds.oldest != 0;
     unlock(track);
@@ -257,18 +300,14 @@ void sc_track_launch_after_last(struct sc_track *track, uint32_t exec, uint32_t 
     unlock(track);
 }
 
-static void leave_point(struct sc_track *track, struct sc_graph *graph, uint32_t stream)
-{
-    sc_order_release(&track->order, &graph->last_launch);
-    graph->last_launch = sc_order_point(&track->order, stream);
-}
-
 void sc_track_launched(struct sc_track *track, uintptr_t exec, uint32_t stream)
 {
     lock(track);
     uint32_t id = sc_graphs_make_exec(&track->graphs, exec);
+    if (id && !sc_graphs_at(&track->graphs, id)->context)
+        sc_graphs_at(&track->graphs, id)->context = sc_order_stream(&track->order, stream)->context;
     if (id)
-        leave_point(track, sc_graphs_at(&track->graphs, id), stream);
+        sc_graphs_set_last_launch(&track->graphs, sc_graphs_at(&track->graphs, id), stream);
     unlock(track);
 }
 
@@ -324,6 +363,6 @@ void sc_track_launch_again(struct sc_track *track, struct sc_relaunch *launch)
                               launch->done,
                           memory_order_relaxed);
     if (launch->done == runs->count)
-        leave_point(track, graph, launch->stream);
+        sc_graphs_set_last_launch(&track->graphs, graph, launch->stream);
     unlock(track);
 }

@@ -543,8 +543,10 @@ static void set_params_row(enum kind kind)
     memset(other, AFTER, 4 * KB);
     NEED(cuGraphGetNodes(graph, &node, &count));
     NEED(cuGraphMemcpyNodeGetParams(node, &copy));
-    copy.srcMemoryType = CU_MEMORYTYPE_HOST;
-    copy.srcHost = other;
+    if (copy.srcMemoryType == CU_MEMORYTYPE_HOST) /* the type must stay as it was */
+        copy.srcHost = other;
+    else
+        copy.srcDevice = of(other);
     NEED(cuLaunchHostFunc(stream, sleep_a_while, NULL));
     NEED(cuGraphLaunch(exec, stream));
     CUresult result = cuGraphExecMemcpyNodeSetParams(exec, node, &copy, context);

@@ -6,6 +6,7 @@
 #ifndef SC_TESTS_HAZARD_GRAPHS_H
 #define SC_TESTS_HAZARD_GRAPHS_H
 
+#include "resident.h"
 #include "twin.h"
 
 static inline void begin_capture(cudaStream_t stream)
@@ -75,18 +76,6 @@ static inline void replay(cudaGraphExec_t exec, cudaStream_t stream)
 
 /* Frames of this size cover those of the functions that were called before from the same place. */
 enum { FRAME = 32 << 10 };
-
-/* The memory that the process has in pages. */
-static TWIN_HELPER size_t resident_bytes(void)
-{
-    unsigned long size_pages = 0;
-    unsigned long resident_pages = 0;
-    FILE *file = fopen("/proc/self/statm", "re");
-    if (file == NULL || fscanf(file, "%lu %lu", &size_pages, &resident_pages) != 2)
-        exit(3);
-    fclose(file);
-    return resident_pages * (size_t)sysconf(_SC_PAGESIZE);
-}
 
 /* Keeps the compiler from leaving out what is written to `memory`. */
 static inline void in_use(void *memory)

@@ -4,16 +4,7 @@
 // been given before is done. Many queries leave nothing behind.
 #include "capture.h"
 
-static size_t resident_bytes(void)
-{
-    unsigned long size_pages = 0;
-    unsigned long resident_pages = 0;
-    FILE *file = fopen("/proc/self/statm", "re");
-    if (file == NULL || fscanf(file, "%lu %lu", &size_pages, &resident_pages) != 2)
-        exit(3);
-    fclose(file);
-    return resident_pages * (size_t)sysconf(_SC_PAGESIZE);
-}
+#include "resident.h"
 
 static void poll(void)
 {

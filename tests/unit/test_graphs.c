@@ -849,6 +849,49 @@ START_TEST(a_handle_that_is_used_again_starts_from_nothing)
 }
 END_TEST
 
+static bool is_taken_again(void *copy)
+{
+    void *next = sc_graphs_take_copy(&graphs, PAGE, true);
+    ck_assert_ptr_nonnull(next);
+    return next == copy;
+}
+
+START_TEST(a_copy_goes_with_the_last_use_that_has_it)
+{
+    struct sc_graph_extra extra = {.saved = sc_graphs_take_copy(&graphs, PAGE, false)};
+    struct sc_graph_use use = plain(1, SC_H2D, BASE, PAGE);
+    use.kind = SC_STACK;
+    ck_assert(sc_graphs_add(&graphs, GRAPH, &use, &extra, NULL));
+    sc_graphs_add_all(&graphs, OTHER, GRAPH);
+    remove_graph(GRAPH);
+    ck_assert(!is_taken_again(extra.saved));
+    ck_assert_ptr_eq(sc_graphs_extra(&graphs, use_at(OTHER, 0))->saved, extra.saved);
+    sc_graphs_drop_node(&graphs, OTHER, 0);
+    ck_assert(is_taken_again(extra.saved));
+}
+END_TEST
+
+START_TEST(a_copy_goes_with_the_last_use_that_is_of_it)
+{
+    void *copy = sc_graphs_take_copy(&graphs, PAGE, false);
+    add_plain(GRAPH, 1, (uintptr_t)copy, PAGE);
+    add_plain(EXEC, 1, (uintptr_t)copy, PAGE);
+    remove_graph(GRAPH);
+    ck_assert(!is_taken_again(copy));
+    remove_graph(EXEC);
+    ck_assert(is_taken_again(copy));
+}
+END_TEST
+
+START_TEST(a_copy_for_ever_outlives_its_uses)
+{
+    void *copy = sc_graphs_take_copy(&graphs, PAGE, true);
+    add_plain(GRAPH, 1, (uintptr_t)copy, PAGE);
+    remove_graph(GRAPH);
+    ck_assert(!is_taken_again(copy));
+}
+END_TEST
+
 START_TEST(many_graphs_go_in_any_order)
 {
     enum { MANY = 1000 };
@@ -938,6 +981,9 @@ int main(void)
     tcase_add_test(group, a_detached_graph_names_its_memory_until_it_is_removed);
     tcase_add_test(group, a_graph_that_was_not_destroyed_is_as_before);
     tcase_add_test(group, a_handle_that_is_used_again_starts_from_nothing);
+    tcase_add_test(group, a_copy_goes_with_the_last_use_that_has_it);
+    tcase_add_test(group, a_copy_goes_with_the_last_use_that_is_of_it);
+    tcase_add_test(group, a_copy_for_ever_outlives_its_uses);
     tcase_add_test(group, many_graphs_go_in_any_order);
     tcase_add_test(group, a_graph_that_changes_for_ever_does_not_grow);
     suite_add_tcase(suite, group);

@@ -54,16 +54,6 @@ static void wait(CUstream handle, CUevent event, bool per_thread)
         sc_track_wait(&sc_track, stream->id, (uintptr_t)event);
 }
 
-/* The stream is known to capture before anything could be recorded on it. */
-static void capture(const char *api, CUstream handle, CUstreamCaptureMode mode, bool per_thread)
-{
-    sc_streams_note_capture();
-    sc_streams_captures_changed();
-    struct sc_stream_record *stream = sc_active() ? sc_streams_find(handle, per_thread) : NULL;
-    if (stream)
-        sc_captures_began(stream, sc_captures_beginning(stream, mode, api, SC_SITE()), true);
-}
-
 #define FOLLOW(symbol, ...)                                                                        \
     static void follow_##symbol(const void *parameters)                                            \
     {                                                                                              \
@@ -79,13 +69,6 @@ FOLLOW(cuStreamAddCallback, work(a->hStream, false))
 FOLLOW(cuStreamAddCallback_ptsz, work(a->hStream, true))
 FOLLOW(cuStreamWaitEvent, wait(a->hStream, a->hEvent, false))
 FOLLOW(cuStreamWaitEvent_ptsz, wait(a->hStream, a->hEvent, true))
-
-FOLLOW(cuStreamBeginCapture, capture(API, a->hStream, CU_STREAM_CAPTURE_MODE_GLOBAL, false))
-FOLLOW(cuStreamBeginCapture_ptsz, capture(API, a->hStream, CU_STREAM_CAPTURE_MODE_GLOBAL, true))
-FOLLOW(cuStreamBeginCapture_v2, capture(API, a->hStream, a->mode, false))
-FOLLOW(cuStreamBeginCapture_v2_ptsz, capture(API, a->hStream, a->mode, true))
-FOLLOW(cuStreamBeginCaptureToGraph, capture(API, a->hStream, a->mode, false))
-FOLLOW(cuStreamBeginCaptureToGraph_ptsz, capture(API, a->hStream, a->mode, true))
 
 FOLLOW(cuMemHostAlloc, sc_memory_pinned(*a->pp, a->bytesize, a->Flags))
 FOLLOW(cuMemAllocHost_v2, sc_memory_pinned(*a->pp, a->bytesize, 0))
@@ -108,16 +91,15 @@ struct follow {
 static const struct follow follows[CUPTI_DRIVER_TRACE_CBID_SIZE] = {
 #define SC_FOLLOW(symbol, when, arguments) ROW(symbol, when),
 #include "interpose/follow.def"
-    ROW2(cuLaunchHostFunc, AFTER),        ROW2(cuStreamAddCallback, AFTER),
-    ROW2(cuStreamWaitEvent, AFTER),       ROW2(cuStreamBeginCapture, AFTER),
-    ROW2(cuStreamBeginCapture_v2, AFTER), ROW2(cuStreamBeginCaptureToGraph, AFTER),
-    ROW(cuMemHostAlloc, AFTER),           ROW(cuMemAllocHost_v2, AFTER),
-    ROW(cuMemHostRegister, AFTER),        ROW(cuMemHostRegister_v2, AFTER),
-    ROW(cuMemAllocManaged, AFTER),        ROW(cuMemFreeHost, BEFORE),
-    ROW(cuMemHostUnregister, BEFORE),
+    ROW2(cuLaunchHostFunc, AFTER),    ROW2(cuStreamAddCallback, AFTER),
+    ROW2(cuStreamWaitEvent, AFTER),   ROW(cuMemHostAlloc, AFTER),
+    ROW(cuMemAllocHost_v2, AFTER),    ROW(cuMemHostRegister, AFTER),
+    ROW(cuMemHostRegister_v2, AFTER), ROW(cuMemAllocManaged, AFTER),
+    ROW(cuMemFreeHost, BEFORE),       ROW(cuMemHostUnregister, BEFORE),
 };
 
-/* While a capture begins that no wrapper knows of, no mark may be recorded on its stream. */
+/* While a capture begins that no wrapper knows of, and before its wrapper is run, no mark may be
+ * recorded on its stream: the driver is asked what captures. */
 static bool begins_capture(const struct sc_missed_call *call)
 {
     return strncmp(call->name, "cuStreamBeginCapture", strlen("cuStreamBeginCapture")) == 0;
@@ -136,8 +118,10 @@ void sc_follow(const struct sc_missed_call *call, bool entering)
     if (call->id >= CUPTI_DRIVER_TRACE_CBID_SIZE || !sc_active() || sc_following.on)
         return;
     const struct follow *follow = &follows[call->id];
-    if (entering && begins_capture(call))
+    if (begins_capture(call)) {
         sc_streams_note_capture();
+        sc_streams_captures_changed();
+    }
     if (!is_due(follow, call, entering))
         return;
     sc_following = (struct sc_following){

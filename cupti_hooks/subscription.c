@@ -215,9 +215,10 @@ void sc_cupti_widen(void)
 
 void sc_cupti_get_status(struct sc_cupti_status *status)
 {
-    pthread_mutex_lock(&lock);
+    bool locked = pthread_mutex_trylock(&lock) == 0;
     *status = now;
-    pthread_mutex_unlock(&lock);
+    if (locked)
+        pthread_mutex_unlock(&lock);
 }
 
 void sc_cupti_counts(uint64_t *wrapped, uint64_t *missed)

@@ -72,6 +72,7 @@ void sc_cupti_stop(bool unsubscribe);
  * of its may be held for ever; it is told when a tool comes. */
 void sc_cupti_child(void);
 
+/* Never waits, so that a process can end out of a signal handler. */
 void sc_cupti_get_status(struct sc_cupti_status *status);
 const char *sc_cupti_state_string(enum sc_cupti_state state);
 

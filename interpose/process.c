@@ -122,7 +122,7 @@ static void become_active(void)
     sc_driver_code_note();
     open_report();
     if (!sc_is_alone())
-        sc_audit_start(); /* before on_exit: what libcupti registers there comes after us, then */
+        sc_audit_start(); /* before on_exit, so that libcupti's own handlers run after ours */
     on_exit(at_cuda_exit, NULL);
     atomic_store(&owner, getpid());
     atomic_store(&sc_process_is_active, true);

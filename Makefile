@@ -121,6 +121,7 @@ UNIT     := $(call programs,tests/unit,$(T)/unit,,test_*)
 RACY     := $(call programs,tests/hazard,$(T)/hazard,.racy)
 FIXED    := $(call programs,tests/hazard,$(T)/hazard,.fixed)
 SURVIVAL := $(call programs,tests/survival,$(T)/survival)
+CUPTI    := $(call programs,tests/cupti,$(T)/cupti)
 SURVIVAL_SO := $(patsubst tests/survival/lib/%.c,$(T)/survival/lib/lib%.so, \
                  $(call sources,tests/survival/lib/*.c))
 FUZZ     := $(call programs,tests/fuzz,$(T)/fuzz,,fuzz_*)
@@ -131,7 +132,7 @@ BENCH    := $(call programs,tests/bench,$(OUT)/bench)
 GPU      := $(call programs,tests/gpu,$(OUT)/gpu)
 
 # Programs of one source file that meet the library only by LD_PRELOAD.
-STANDALONE := $(RACY) $(FIXED) $(SURVIVAL) $(RANDOM) $(SELFTEST) $(DEMO) $(BENCH) $(GPU)
+STANDALONE := $(RACY) $(FIXED) $(CUPTI) $(SURVIVAL) $(RANDOM) $(SELFTEST) $(DEMO) $(BENCH) $(GPU)
 PROGRAMS   := $(STANDALONE) $(UNIT) $(FUZZ)
 
 # libunwind is loaded at run time from beside the library; the copies let out/ be carried to a
@@ -192,6 +193,9 @@ $(call say,LD)
 $(Q)$(LINK) $(SHARED) $(call version_script,$(1)) $(filter %.o,$^) -o $@ -lpthread -ldl
 endef
 
+# Its own functions are meant where it names them, also where the driver loads it (interpose/alone.h)
+# and everybody else's come first.
+$(OUT)/libsafecopy.so: private LDFLAGS += -Wl,-Bsymbolic-functions
 $(OUT)/libsafecopy.so: $(LIB_OBJ) $(wildcard interpose/exports.map)
 	$(call link_shared,interpose)
 $(OUT)/libsafecopy-nop.so: $(NOP_OBJ) $(wildcard tests/bench/nop/exports.map)
@@ -249,6 +253,7 @@ endef
 $(eval $(call program_rules,$(T)/hazard/%.racy,tests/hazard/%,-DRACY))
 $(eval $(call program_rules,$(T)/hazard/%.fixed,tests/hazard/%,-DFIXED))
 $(eval $(call program_rules,$(T)/survival/%,tests/survival/%))
+$(eval $(call program_rules,$(T)/cupti/%,tests/cupti/%))
 $(eval $(call program_rules,$(T)/unit/%,tests/unit/%))
 $(eval $(call program_rules,$(T)/fuzz/fuzz_%,tests/fuzz/fuzz_%,$(FUZZ_MAIN)))
 $(eval $(call program_rules,$(T)/fuzz/random_%,tests/fuzz/random_%))
@@ -256,6 +261,9 @@ $(eval $(call program_rules,$(T)/sim/%,tests/sim/%/selftest))
 $(eval $(call program_rules,$(OUT)/demo/%,tests/demo/%))
 $(eval $(call program_rules,$(OUT)/bench/%,tests/bench/%))
 $(eval $(call program_rules,$(OUT)/gpu/%,tests/gpu/%))
+
+# One of them links libcupti as profilers do.
+$(CUPTI): | $(SIM_LIBS)
 
 # Libraries that the survival programs link, open or have preloaded, found beside them.
 $(SURVIVAL): | $(SURVIVAL_SO)
@@ -272,6 +280,7 @@ $(SURVIVAL_SO): private WARNINGSC :=
 
 $(UNIT): private PROGRAM_LIBS = $(shell pkg-config --libs check) -pthread -ldl
 $(UNIT): $(CORE_OBJ) $(FLAGS)
+$(T)/unit/test_hear: private CUDA = $(CUDA_CPPFLAGS)
 $(FUZZ): private PROGRAM_LIBS = -pthread -ldl
 $(FUZZ): $(CORE_OBJ) $(FLAGS)
 
@@ -314,7 +323,7 @@ $(SANITIZED): sanitized-%:
 	$(Q)$(MAKE) --no-print-directory SAN=$* instrumented
 # What the runner runs instrumented.
 .PHONY: instrumented
-instrumented: $(UNIT) $(FUZZ) $(if $(filter undefined,$(SAN)),$(LIB) $(SIM_LIBS) $(RACY) $(FIXED))
+instrumented: $(UNIT) $(FUZZ) $(if $(filter undefined,$(SAN)),$(LIB) $(SIM_LIBS) $(RACY) $(FIXED) $(CUPTI))
 
 # By hand: out/libfuzzer/tests/fuzz/NAME runs for as long as it is let.
 .PHONY: libfuzzer

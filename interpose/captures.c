@@ -2,6 +2,7 @@
 
 #include <errno.h>
 
+#include "cupti_hooks/ear.h"
 #include "interpose/detours.h"
 #include "interpose/graphs.h"
 #include "interpose/hazards.h"
@@ -41,7 +42,8 @@ static unsigned open_count(void)
 
 bool sc_captures_are_repaired(void)
 {
-    return sc_options.mode == SC_MODE_FIX && sc_options.capture == SC_CAPTURE_REPAIR;
+    return sc_options.mode == SC_MODE_FIX && sc_options.capture == SC_CAPTURE_REPAIR &&
+           !sc_follows();
 }
 
 /* ---- begin and end ---- */
@@ -82,7 +84,8 @@ uint64_t sc_captures_beginning(struct sc_stream_record *stream, CUstreamCaptureM
                   .device = stream->context->device,
                   .thread = sc_thread_id(),
                   .time_ns = sc_now_ns(),
-                  .stack = sc_unwind_here(site)},
+                  .stack = sc_unwind_here(site),
+                  .runtime_api = sc_ear_runtime_api()},
     };
     pthread_mutex_lock(&stream->lock);
     leave_marks_locked(stream);

@@ -13,6 +13,7 @@
 
 #include "interpose/driver.h"
 #include "interpose/loader.h"
+#include "interpose/profilers.h"
 
 typedef void *dlsym_function(void *handle, const char *name);
 
@@ -67,6 +68,8 @@ static __attribute__((noinline)) void *driver_symbol(void *handle, const char *n
     void *found = find_real_dlsym()(handle, name);
     if (!found)
         return NULL;
+    if (sc_unlikely(sc_profilers_is_cupti(name)))
+        return sc_profilers_found(name, found);
     if (sc_driver_wraps(name))
         sc_driver_attach(handle);
     if (sc_driver_is_wrapper(found) && is_only_ours(name))
@@ -80,7 +83,7 @@ SC_EXPORT void *dlsym(void *restrict handle, const char *restrict name)
     if (sc_unlikely(name[0] == 'c' && name[1] == 'u' && handle != RTLD_NEXT)) {
         if (handle != RTLD_DEFAULT)
             return driver_symbol(handle, name);
-        if (is_only_ours(name))
+        if (is_only_ours(name) || sc_profilers_only_ours(name))
             return NULL;
     }
     return real(handle, name);

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "cupti_hooks/ear.h"
 #include "interpose/boxes.h"
 #include "interpose/captures.h"
 #include "interpose/detours.h"
@@ -61,6 +62,7 @@ static struct sc_graph_origin origin_of(const struct sc_graph_call *call)
         .time_ns = sc_coarse_now_ns(),
         .thread = sc_thread_id(),
         .stack = sc_unwind_here(call->site),
+        .runtime_api = sc_ear_runtime_api(),
     };
 }
 
@@ -83,7 +85,8 @@ static struct sc_graph_extra note_stack(struct sc_graph_use *use)
     struct sc_graph_extra extra = {0};
     use->kind = SC_STACK;
     sc_unwind_frame_of(use->shape.address, &extra.return_slot, &extra.return_address);
-    if (sc_options.mode == SC_MODE_FIX && use->direction == SC_H2D && use->shape.rows == 1)
+    if (sc_options.mode == SC_MODE_FIX && !sc_follows() && use->direction == SC_H2D &&
+        use->shape.rows == 1)
         extra.saved = sc_graphs_keep((const void *)use->shape.address, use->shape.width_bytes);
     return extra;
 }
@@ -739,10 +742,9 @@ static void changed(const struct sc_graph_call *call, uintptr_t node, struct sc_
 
 /* A source on a stack is replaced by the copy that the use keeps of it. */
 static CUresult set_exec_copy(const struct sc_graph_call *call, CUgraphExec exec, CUgraphNode node,
-                              const CUDA_MEMCPY3D *copy, CUcontext context)
+                              const CUDA_MEMCPY3D *copy, CUcontext context,
+                              __typeof__(&cuGraphExecMemcpyNodeSetParams) real)
 {
-    CUresult (*real)(CUgraphExec, CUgraphNode, const CUDA_MEMCPY3D *, CUcontext) =
-        sc_real.cuGraphExecMemcpyNodeSetParams;
     CUresult result = real(exec, node, copy, context);
     if (result != CUDA_SUCCESS || !sc_active())
         return result;
@@ -764,9 +766,8 @@ static CUresult set_exec_copy(const struct sc_graph_call *call, CUgraphExec exec
 
 SC_DEFINE(cuGraphExecMemcpyNodeSetParams,
           (CUgraphExec exec, CUgraphNode node, const CUDA_MEMCPY3D *copy, CUcontext context),
-          (void)REAL;
           const struct sc_graph_call call = CALL_OF(exec);
-          return set_exec_copy(&call, exec, node, copy, context);)
+          return set_exec_copy(&call, exec, node, copy, context, REAL);)
 
 EXEC_CHANGE(cuGraphExecMemsetNodeSetParams,
             (CUgraphExec exec, CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS *fill,

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 
+#include "cupti_hooks/ear.h"
 #include "interpose/process.h"
 #include "interpose/reaper.h"
 #include "interpose/unwind.h"
@@ -27,6 +28,8 @@ static struct sc_hazard_copy describe_copy(const struct sc_op_info *op)
         .thread = op->thread,
         .time_ns = sc_ticks_to_ns(op->ticks),
         .stack = op->stack,
+        .runtime_api = op->runtime_api,
+        .correlation_id = op->correlation_id,
     };
 }
 
@@ -36,6 +39,7 @@ struct sc_hazard_event sc_hazards_event(const struct sc_culprit *culprit)
         .api = culprit->api,
         .thread = sc_thread_id(),
         .time_ns = sc_now_ns(),
+        .runtime_api = sc_ear_runtime_api(),
         .stack = culprit->context ? sc_unwind_from(culprit->context, (uintptr_t)culprit->site)
                                   : sc_unwind_here(culprit->site),
     };
@@ -112,6 +116,7 @@ static struct sc_hazard_copy describe_use(const struct sc_graph_use *use)
         .thread = use->from.thread,
         .time_ns = use->from.time_ns,
         .stack = use->from.stack,
+        .runtime_api = use->from.runtime_api,
     };
 }
 

@@ -2,6 +2,8 @@
 
 #include <errno.h>
 
+#include "cupti_hooks/ear.h"
+#include "interpose/follow.h"
 #include "interpose/graphs.h"
 #include "interpose/guard.h"
 #include "interpose/hazards.h"
@@ -184,7 +186,7 @@ void sc_issue_seal(const char *api, void *site, uintptr_t address, size_t size_b
 /* Before the driver can begin: earlier sources on the same bytes change in order from now on. */
 static void prepare(struct sc_issue *issue, const struct sc_op_info *op)
 {
-    if (sc_options.mode == SC_MODE_FIX) {
+    if (sc_options.mode == SC_MODE_FIX && !sc_follows()) {
         order_after_held(issue, op);
         order_after_conflicts(issue, op);
     }
@@ -258,6 +260,8 @@ size_t sc_issue_record(struct sc_issue *issue, uint32_t stack, uint64_t now_tick
         struct sc_op_info *op = &issue->ops[i];
         op->stack = stack;
         op->thread = sc_thread_id();
+        op->runtime_api = sc_ear_runtime_api();
+        op->correlation_id = sc_ear_correlation_id();
         op->ticks = now_ticks;
         bytes += op->shape.width_bytes * op->shape.rows;
         record_op(issue, op);

@@ -77,7 +77,7 @@ static void bring_results(const struct launch *launch)
 /* Memory that was freed and is not held may have a new owner, who is free to free it. */
 static bool is_somebody_elses(const struct sc_graph_use *run)
 {
-    return run->freed && sc_options.mode != SC_MODE_FIX;
+    return run->freed && (sc_options.mode != SC_MODE_FIX || sc_follows());
 }
 
 static void begin_run(struct sc_issue *issue, const struct launch *launch,

@@ -13,6 +13,7 @@
 #include "interpose/guard.h"
 #include "interpose/hazards.h"
 #include "interpose/marks.h"
+#include "interpose/memory.h"
 #include "interpose/pinned.h"
 #include "interpose/process.h"
 #include "interpose/reaper.h"
@@ -218,6 +219,21 @@ static void wait_before_unregister(const struct giving_back *giving,
         sc_reaper_wait(&taken);
 }
 
+void sc_memory_pinned(const void *address, size_t size_bytes, unsigned flags)
+{
+    add_pinned(address, size_bytes, flags);
+}
+
+void sc_memory_registered(const void *address, size_t size_bytes, unsigned flags)
+{
+    add_registered(address, size_bytes, flags);
+}
+
+void sc_memory_managed(CUdeviceptr address, size_t size_bytes)
+{
+    add_range((const void *)(uintptr_t)address, size_bytes, SC_MANAGED);
+}
+
 /* Waits for the context as the driver does, and forgets the range unless the driver refuses. */
 static CUresult give_back_now(struct giving_back *giving, const struct sc_range_info *range,
                               CUresult (*real)(void *address))
@@ -283,6 +299,26 @@ SC_DEFINE(cuMemFreeHost, (void *address),
               end_kept(&giving, free_is_deferred(&giving, &range))) return giving.result;
           if (end_kept(&giving, was_freed(&giving, &range))) return CUDA_ERROR_INVALID_VALUE;
           (void)REAL; return give_back_now(&giving, &range, sc_pinned_free);)
+
+void sc_memory_leaves(void *address, enum sc_buffer_kind kind, const char *api, void *site)
+{
+    struct giving_back giving = {.address = address, .kind = kind, .culprit = {api, site, NULL}};
+    struct sc_range_info range = range_of(&giving);
+    if (!range.range)
+        return;
+    struct sc_take_down taken = take_down(&giving, &range, SC_HOLD_WAIT);
+    report(kind == SC_PINNED ? SC105 : SC103, taken.held ? SC_ACTION_STALLED : SC_ACTION_REPORTED,
+           &taken, &giving);
+    if (taken.held)
+        sc_reaper_wait(&taken);
+    if (sc_track_graph_names(&sc_track, range.address, range.size_bytes)) {
+        struct sc_hazard_event event = sc_hazards_event(&giving.culprit);
+        event.unregistered = kind == SC_REGISTERED;
+        sc_track_graph_note_freed(&sc_track, range.address, range.size_bytes, &event);
+    }
+    sc_track_remove_range(&sc_track, range.address);
+    sc_guard_apply();
+}
 
 /* A launch whose memory is not registered any more fails, and takes the context with it. The
  * registration stays for as long as a graph names the memory; it ends inside the program's own

@@ -14,6 +14,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "cupti_hooks/subscription.h"
+#include "interpose/alone.h"
+#include "interpose/audit.h"
 #include "interpose/captures.h"
 #include "interpose/driver.h"
 #include "interpose/driver_code.h"
@@ -97,6 +100,7 @@ static void open_report(void)
     static char names[DEVICES_MAX][DEVICE_NAME_BYTES];
     static const char *name_list[DEVICES_MAX];
     struct sc_report_run run = {.runtime_version = sc_driver_runtime_version(),
+                                .alone = sc_is_alone(),
                                 .device_names = name_list};
     int count = 0;
     sc_real.cuDriverGetVersion(&run.driver_version);
@@ -117,6 +121,8 @@ static void become_active(void)
 {
     sc_driver_code_note();
     open_report();
+    if (!sc_is_alone())
+        sc_audit_start(); /* before on_exit: what libcupti registers there comes after us, then */
     on_exit(at_cuda_exit, NULL);
     atomic_store(&owner, getpid());
     atomic_store(&sc_process_is_active, true);
@@ -126,6 +132,8 @@ void sc_process_cuda_is_up(void)
 {
     int saved = errno;
     if (sc_likely(atomic_load_explicit(&up, memory_order_acquire)) || !sc_process_wants_wrappers())
+        return;
+    if (sc_cupti_is_asking()) /* libcupti calls cuInit itself, while we come up */
         return;
     pthread_mutex_lock(&up_lock);
     if (!atomic_load_explicit(&up, memory_order_relaxed)) {
@@ -166,6 +174,7 @@ static void in_child(void)
         return;
     atomic_store(&sc_process_is_active, false);
     atomic_store(&sc_track.libc_watch, 0);
+    sc_audit_child();
     sc_reaper_child();
     sc_report_child();
 }
@@ -188,19 +197,20 @@ static void summarise(int status)
         .operations = atomic_load(&sc_track.operations),
         .held_peak_bytes = holds.peak_bytes,
         .held_peak_ns = holds.peak_ns,
-        .coverage = {.wrapped = atomic_load(&sc_track.operations)},
         .exit_status = status,
         .final = true,
     };
+    sc_audit_totals(&totals);
     sc_report_summary(&totals);
 }
 
 /* The status to end with, after the last verdicts and the summary. Only the process that used CUDA
  * has anything to say; a child of vfork shares our memory but not our pid. */
-static int conclude(int status)
+static int conclude(int status, bool unsubscribe)
 {
     if (!is_ours())
         return status;
+    sc_audit_stop(unsubscribe);
     if (!sc_track_inside) { /* or else a signal handler that interrupted us: the locks are taken */
         sc_reaper_stop();
         sc_guard_release_all();
@@ -212,7 +222,7 @@ static int conclude(int status)
 
 static int finish(int status)
 {
-    int final_status = conclude(status);
+    int final_status = conclude(status, false);
     if (is_ours())
         atomic_store(&sc_process_is_active, false);
     return final_status;
@@ -225,7 +235,7 @@ static int finish(int status)
 static void at_cuda_exit(int status, void *argument)
 {
     (void)argument;
-    int final_status = conclude(status);
+    int final_status = conclude(status, true);
     if (final_status != status)
         exit(final_status);
 }

@@ -7,6 +7,7 @@
 #include <sys/prctl.h>
 #include <time.h>
 
+#include "cupti_hooks/ear.h"
 #include "interpose/guard.h"
 #include "interpose/heap.h"
 #include "interpose/marks.h"
@@ -210,6 +211,7 @@ static void *run(void *argument)
     (void)argument;
     prctl(PR_SET_NAME, "safecopy-reaper");
     sc_track_inside++; /* for good: it gives memory back, and cannot wait for itself */
+    SC_CARRY();
     if (sc_real.cuThreadExchangeStreamCaptureMode) {
         CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
         sc_real.cuThreadExchangeStreamCaptureMode(&mode);

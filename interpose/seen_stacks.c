@@ -1,10 +1,13 @@
 #include "interpose/seen_stacks.h"
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "track/pool.h"
 #include "track/stacks.h"
 
 #include "track/poison.h"
@@ -14,6 +17,7 @@ enum {
     FRAMES_MAX = 48,
     WINDOW_WORDS = 4096, /* 32 KB of stack */
     CHUNK_WORDS = 512,
+    PLAIN_KEYS = 32, /* for which pthread_setspecific does not allocate */
 };
 
 struct entry {
@@ -27,7 +31,45 @@ struct entry {
     uintptr_t returns[FRAMES_MAX];
 };
 
-static __thread struct entry entries[ENTRIES];
+/* A thread's table is not thread-local itself: an object with so much of that could not be loaded
+ * while the program runs (interpose/alone.h). */
+static __thread struct entry *entries;
+
+static pthread_mutex_t tables_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct sc_arena tables;
+static pthread_key_t at_thread_exit;
+static bool can_give_back;
+
+static void give_table(void *table)
+{
+    entries = NULL;
+    pthread_mutex_lock(&tables_lock);
+    sc_arena_give(&tables, table, ENTRIES * sizeof *entries);
+    pthread_mutex_unlock(&tables_lock);
+}
+
+/* Early, so that the key is a low one. */
+static __attribute__((constructor)) void make_key(void)
+{
+    can_give_back = pthread_key_create(&at_thread_exit, give_table) == 0;
+}
+
+static bool take_table(void)
+{
+    if (entries)
+        return true;
+    if (!can_give_back || at_thread_exit >= PLAIN_KEYS)
+        return false;
+    pthread_mutex_lock(&tables_lock);
+    struct entry *table = sc_arena_take(&tables, ENTRIES * sizeof *entries);
+    pthread_mutex_unlock(&tables_lock);
+    if (!table)
+        return false;
+    memset(table, 0, ENTRIES * sizeof *table);
+    entries = table;
+    pthread_setspecific(at_thread_exit, table);
+    return true;
+}
 
 static struct entry *entry_of(const void *site, uintptr_t depth)
 {
@@ -48,6 +90,8 @@ __attribute__((no_sanitize("address", "thread"))) static bool still_there(const 
 
 uint32_t sc_seen_stacks_find(const void *site, uintptr_t depth)
 {
+    if (!entries)
+        return 0;
     const struct entry *entry = entry_of(site, depth);
     if (!entry->learnt || entry->site != site || entry->depth != depth || !still_there(entry))
         return 0;
@@ -104,9 +148,9 @@ static bool find_places(struct entry *entry, void *const *frames, unsigned count
 void sc_seen_stacks_learn(const void *site, uintptr_t depth, uint32_t id, void *const *frames,
                           unsigned count)
 {
-    struct entry *entry = entry_of(site, depth);
-    if (count == 0 || count - 1 > FRAMES_MAX)
+    if (count == 0 || count - 1 > FRAMES_MAX || !take_table())
         return;
+    struct entry *entry = entry_of(site, depth);
     if (entry->site != site || entry->depth != depth || entry->id != id) {
         *entry = (struct entry){.site = site, .depth = depth, .id = id};
         return;

@@ -6,7 +6,7 @@
  * only where each occurs exactly as often as reported, so that a stale copy in a dead local is
  * never taken for the real one. What cannot be learnt is unwound every time.
  *
- * Per thread, no lock, no allocation.
+ * Per thread. A thread that learns its first stack takes a table, under a leaf lock.
  */
 #ifndef SC_INTERPOSE_SEEN_STACKS_H
 #define SC_INTERPOSE_SEEN_STACKS_H

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "interpose/follow.h"
 #include "interpose/marks.h"
 #include "interpose/process.h"
 
@@ -97,7 +98,7 @@ static bool is_small(const struct sc_op_info *op)
 
 const void *sc_snapshots_take(struct sc_context *context, struct sc_op_info *op)
 {
-    if (sc_options.mode != SC_MODE_FIX || !op->stable || !is_small(op))
+    if (sc_options.mode != SC_MODE_FIX || sc_follows() || !op->stable || !is_small(op))
         return NULL;
     struct sc_staging_of_context *own = staging_of(context);
     struct sc_slot *slot = own ? take_slot(own, op) : NULL;

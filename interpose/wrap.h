@@ -6,7 +6,9 @@
 #ifndef SC_INTERPOSE_WRAP_H
 #define SC_INTERPOSE_WRAP_H
 
+#include "cupti_hooks/ear.h"
 #include "interpose/driver.h"
+#include "interpose/follow.h"
 #include "interpose/unwind.h"
 
 /* One function; BODY is an expression list of statements ending in a return. */
@@ -15,11 +17,18 @@
     {                                                                                              \
         if (!SC_HAVE(symbol))                                                                      \
             return CUDA_ERROR_NOT_FOUND;                                                           \
-        const __typeof__(sc_real.symbol) REAL = sc_real.symbol;                                    \
+        SC_CARRY();                                                                                \
+        const __typeof__(sc_real.symbol) REAL = SC_REAL(symbol);                                   \
         const char *const API = #symbol;                                                           \
         (void)API;                                                                                 \
         __VA_ARGS__                                                                                \
     }
+
+/* The driver's function; where the driver has carried the call out already, its answer. */
+#define SC_REAL(symbol)                                                                            \
+    (sc_unlikely(carried_ != 0) && sc_follow_takes()                                               \
+         ? (__typeof__(sc_real.symbol))(void *)sc_follow_answer                                    \
+         : sc_real.symbol)
 
 #define SC_DEFINE2(symbol, variant, parameters, ...)                                               \
     SC_DEFINE(symbol, parameters, const bool per_thread = false; __VA_ARGS__)                      \

@@ -82,9 +82,19 @@ static void put_stack(struct sc_text *line, const struct sc_lines_stack *stack, 
     sc_json_close(line, ']');
 }
 
+/* The driver's function, and the runtime's that the program called, where CUPTI told of it. */
+static void put_api(struct sc_text *line, const char *api, const char *runtime_api)
+{
+    sc_json_string(line, "api", api);
+    if (runtime_api != NULL)
+        sc_json_string(line, "runtime_api", runtime_api);
+}
+
 static void put_copy(struct sc_text *line, const struct sc_hazard_copy *copy)
 {
-    sc_json_string(line, "api", copy->api);
+    put_api(line, copy->api, copy->runtime_api);
+    if (copy->correlation_id != 0)
+        sc_json_number(line, "correlation_id", copy->correlation_id);
     sc_json_string(line, "direction", sc_hazard_direction_string(copy->direction));
     sc_json_hex(line, "address", copy->address);
     sc_json_number(line, "size", copy->size_bytes);
@@ -100,7 +110,7 @@ static void put_event(struct sc_text *line, const char *key, const struct sc_haz
                       const struct sc_path_names *names)
 {
     sc_json_open(line, key, '{');
-    sc_json_string(line, "api", event->api);
+    put_api(line, event->api, event->runtime_api);
     sc_json_signed(line, "thread", event->thread);
     sc_json_number(line, "time_ns", event->time_ns);
     put_stack(line, stack, reserve, names);
@@ -168,6 +178,21 @@ static void put_options(struct sc_text *line, const struct sc_options *options)
     sc_json_close(line, '}');
 }
 
+/* Without the preload; in the words of the documentation. */
+static void put_protections_off(struct sc_text *line)
+{
+    static const char *const off[] = {"free, realloc, munmap and their like",
+                                      "page protection of buffers in flight",
+                                      "snapshots of sources",
+                                      "edges between unordered operations",
+                                      "repair of captures",
+                                      "memory that graphs name"};
+    sc_json_open(line, "protections_off", '[');
+    for (size_t i = 0; i < sizeof(off) / sizeof(off[0]); i++)
+        sc_json_string(line, NULL, off[i]);
+    sc_json_close(line, ']');
+}
+
 struct module_writer {
     struct sc_text *line;
     const struct sc_path_names *names;
@@ -210,6 +235,8 @@ void sc_lines_run(struct sc_text *line, const struct sc_options *options,
     for (unsigned i = 0; i < run->device_count; i++)
         sc_json_string(line, NULL, run->device_names[i]);
     sc_json_close(line, ']');
+    if (run->alone)
+        put_protections_off(line);
     put_options(line, options);
     struct module_writer writer = {line, names};
     sc_json_open(line, "modules", '[');
@@ -231,6 +258,41 @@ static void put_ignored(struct sc_text *line, const char *ignored)
         ignored += *ignored == ':';
     }
     sc_json_close(line, ']');
+}
+
+void sc_lines_miss(struct sc_text *line, const struct sc_report_miss *miss, uint64_t count,
+                   const struct sc_lines_stack *stack, const struct sc_path_names *names)
+{
+    sc_json_open(line, NULL, '{');
+    sc_json_string(line, "type", "coverage");
+    sc_json_string(line, "api", miss->api);
+    sc_json_string(line, "runtime_api", miss->runtime_api);
+    sc_json_signed(line, "thread", miss->thread);
+    sc_json_number(line, "time_ns", miss->time_ns);
+    put_stack(line, stack, RESERVE, names);
+    sc_json_number(line, "count", count);
+    end_line(line);
+}
+
+static void put_text_or_null(struct sc_text *line, const char *key, const char *text)
+{
+    sc_json_string(line, key, text != NULL && text[0] != '\0' ? text : NULL);
+}
+
+static void put_cupti(struct sc_text *line, const struct sc_report_cupti *cupti)
+{
+    sc_json_string(line, "state", cupti->state != NULL ? cupti->state : "unused");
+    put_version(line, "version", (int)cupti->version);
+    put_text_or_null(line, "library", cupti->library);
+    put_text_or_null(line, "detail", cupti->detail);
+}
+
+void sc_lines_cupti(struct sc_text *line, const struct sc_report_cupti *cupti)
+{
+    sc_json_open(line, NULL, '{');
+    sc_json_string(line, "type", "cupti");
+    put_cupti(line, cupti);
+    end_line(line);
 }
 
 void sc_lines_summary(struct sc_text *line, const struct sc_options *options,
@@ -256,6 +318,9 @@ void sc_lines_summary(struct sc_text *line, const struct sc_options *options,
     sc_json_number(line, "calls", totals->coverage.calls);
     sc_json_number(line, "wrapped", totals->coverage.wrapped);
     sc_json_number(line, "missed", totals->coverage.missed);
+    sc_json_close(line, '}');
+    sc_json_open(line, "cupti", '{');
+    put_cupti(line, &totals->cupti);
     sc_json_close(line, '}');
     put_ignored(line, options->ignored);
     if (totals->exit_status >= 0)

@@ -30,6 +30,10 @@ void sc_lines_run(struct sc_text *line, const struct sc_options *options,
 void sc_lines_hazard(struct sc_text *line, const struct sc_hazard *hazard, uint64_t count,
                      const struct sc_lines_stacks *stacks, const struct sc_path_names *names);
 
+void sc_lines_miss(struct sc_text *line, const struct sc_report_miss *miss, uint64_t count,
+                   const struct sc_lines_stack *stack, const struct sc_path_names *names);
+void sc_lines_cupti(struct sc_text *line, const struct sc_report_cupti *cupti);
+
 /* `by_code` counts hazards per enum sc_hazard_code. */
 void sc_lines_summary(struct sc_text *line, const struct sc_options *options,
                       const struct sc_report_totals *totals, const struct sc_report_counts *counts,

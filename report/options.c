@@ -72,7 +72,7 @@ static const struct option table[] = {
     {"python", BOOL, AT(python), "1", zero_one, 0, 0, "Python frames in stacks", "0",
      "naming Python frames"},
     {"cupti", CHOICE, AT(cupti), "auto", cupti_modes, 0, 0,
-     "the audit and the API names; auto: where its cost is justified", "off", "the CUPTI audit"},
+     "the audit and the API names; auto: where its cost is justified", NULL, NULL},
     {"timeline", BOOL, AT(timeline), "0", zero_one, 0, 0,
      "exact device times of each copy, from CUPTI activity", "0", "the timeline"},
     {"pinned", CHOICE, AT(pinned), "huge", pinned_modes, 0, 0, "who serves pinned allocations",

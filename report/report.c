@@ -3,6 +3,7 @@
 
 #include "report/file.h"
 #include "report/lines.h"
+#include "report/misses.h"
 #include "report/modules.h"
 #include "report/path.h"
 #include "report/seen.h"
@@ -25,6 +26,7 @@ static struct {
     int fd; /* -1 without a file */
     struct sc_file_identity identity;
     bool summarised;
+    bool failed; /* the run fails, hazards or not */
     struct sc_report_counts counts;
     uint64_t by_code[SC_HAZARD_CODE_COUNT];
 } report = {.mutex = PTHREAD_MUTEX_INITIALIZER, .fd = -1};
@@ -216,6 +218,46 @@ bool sc_report_hazard(const struct sc_hazard *hazard)
     return written;
 }
 
+bool sc_report_missed(const struct sc_report_miss *miss)
+{
+    struct guard guard;
+    enter(&guard);
+    uint64_t count = sc_misses_note(miss);
+    bool due = report.fd >= 0 && count != 0 && (count & (count - 1)) == 0;
+    leave(&guard);
+    if (!due)
+        return false;
+
+    struct sc_lines_stack stack;
+    sc_lines_name_stack(miss->stack, &stack);
+    enter(&guard);
+    struct sc_text line;
+    sc_text_init(&line, line_bytes, sizeof(line_bytes));
+    sc_lines_miss(&line, miss, count, &stack, &report.names);
+    bool written = write_line_locked(&line);
+    leave(&guard);
+    return written;
+}
+
+void sc_report_cupti(const struct sc_report_cupti *cupti)
+{
+    struct guard guard;
+    enter(&guard);
+    struct sc_text line;
+    sc_text_init(&line, line_bytes, sizeof(line_bytes));
+    sc_lines_cupti(&line, cupti);
+    write_line_locked(&line);
+    leave(&guard);
+}
+
+void sc_report_fail(void)
+{
+    struct guard guard;
+    enter(&guard);
+    report.failed = true;
+    leave(&guard);
+}
+
 void sc_report_counts(struct sc_report_counts *counts)
 {
     struct guard guard;
@@ -235,7 +277,8 @@ int sc_report_exit_status(int own)
     if (!__atomic_load_n(&report.opened, __ATOMIC_ACQUIRE))
         return own;
     sc_report_counts(&counts);
-    bool fails = report.options->strict && strict_counts(report.options, &counts);
+    bool fails =
+        report.failed || (report.options->strict && strict_counts(report.options, &counts));
     return own == 0 && fails ? report.options->exitcode : own;
 }
 
@@ -246,6 +289,10 @@ static void collect_locked(struct sc_summary *summary, const struct sc_report_to
     summary->place_count = sc_seen_top(summary->places, SC_SUMMARY_PLACES);
     summary->distinct = sc_seen_count();
     summary->operations = totals->operations;
+    summary->calls = totals->coverage.calls;
+    summary->missed = totals->coverage.missed;
+    summary->cupti = totals->cupti;
+    summary->wants_cupti = options->cupti == SC_CUPTI_REQUIRE || options->verbosity >= 2;
     summary->path = report.fd >= 0 ? report.path : "";
     summary->strict = options->strict;
     summary->exitcode = options->exitcode;
@@ -263,7 +310,7 @@ static void write_summary_locked(const struct sc_report_totals *totals)
 
 static bool is_worth_printing(const struct sc_summary *summary)
 {
-    int least = summary->counts.hazards > 0 ? 1 : 2;
+    int least = summary->counts.hazards > 0 || summary->missed > 0 ? 1 : 2;
     return report.options->verbosity >= least;
 }
 
@@ -300,12 +347,14 @@ void sc_report_child(void)
         sc_file_close(report.fd);
     if (report.counts.hazards > 0)
         sc_seen_forget();
+    sc_misses_forget();
     report.mutex = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     report.fd = -1;
     if (report.path[0] != '\0')
         memcpy(parent_path, report.path, sizeof(parent_path));
     report.path[0] = '\0';
     report.summarised = false;
+    report.failed = false;
     report.counts = (struct sc_report_counts){0};
     memset(report.by_code, 0, sizeof(report.by_code));
     __atomic_store_n(&report.opened, false, __ATOMIC_RELEASE);

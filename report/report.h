@@ -26,6 +26,24 @@ struct sc_report_run {
     int runtime_version;
     unsigned device_count;
     const char *const *device_names;
+    bool alone; /* not preloaded: all is known from CUPTI */
+};
+
+/* How it went with CUPTI. `state` NULL: nobody asked for it; the strings live for ever. */
+struct sc_report_cupti {
+    const char *state;   /* "listening", "absent", "too-old", "held", "yielded", "failed" */
+    uint32_t version;    /* CUPTI's own number, 0 if unknown */
+    const char *library; /* its path; NULL or "" without one */
+    const char *detail;  /* who holds it, or what it answered; NULL or "" if unknown */
+};
+
+/* A driver call that passed every wrapper by. */
+struct sc_report_miss {
+    const char *api;         /* lives for ever */
+    const char *runtime_api; /* NULL: the program called the driver itself */
+    int32_t thread;
+    uint64_t time_ns;
+    uint32_t stack;
 };
 
 struct sc_report_totals {
@@ -33,10 +51,11 @@ struct sc_report_totals {
     uint64_t held_peak_bytes; /* most bytes of deferred frees at one time */
     uint64_t held_peak_ns;    /* longest that one free was deferred */
     struct {
-        uint64_t calls;   /* asynchronous copies that the driver performed */
-        uint64_t wrapped; /* of these, seen by a wrapper */
+        uint64_t calls;   /* copies, memsets, frees and captures that CUPTI told of */
+        uint64_t wrapped; /* of these, carried by a wrapper; without CUPTI, `operations` */
         uint64_t missed;  /* the difference; known only with CUPTI, else 0 */
     } coverage;
+    struct sc_report_cupti cupti;
     int exit_status; /* what the process ends with, -1 if unknown */
     bool final;      /* true: the process is ending. false: it may go on (before exec) */
 };
@@ -68,10 +87,20 @@ int sc_report_open(const struct sc_options *options, const struct sc_report_run 
  * Returns whether a line was written. */
 bool sc_report_hazard(const struct sc_hazard *hazard);
 
+/* Writes a `coverage` line if this is the 1st, 2nd, 4th, 8th, ... call of its kind (same function,
+ * same stack) that passed by. Returns whether a line was written. */
+bool sc_report_missed(const struct sc_report_miss *miss);
+
+/* Writes a `cupti` line: it is wanted, and cannot be had, or not any more. */
+void sc_report_cupti(const struct sc_report_cupti *cupti);
+
+/* The run fails as with a hazard that strict counts, whatever strict says. */
+void sc_report_fail(void);
+
 void sc_report_counts(struct sc_report_counts *counts);
 
-/* The status that a process should end with, given its own: `exitcode` if strict counts a hazard
- * and the process does not fail already, else `own`. */
+/* The status that a process should end with, given its own: `exitcode` if strict counts a hazard,
+ * or sc_report_fail was called, and the process does not fail already; else `own`. */
 int sc_report_exit_status(int own);
 
 /* Writes the `summary` line and, if final, prints the summary that verbosity asks for. After the

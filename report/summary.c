@@ -114,17 +114,29 @@ static void put_place(struct sc_text *text, const char *preposition, uint32_t st
         sc_text_char(text, ')');
 }
 
+/* "cudaMemcpyAsync (cuMemcpyHtoDAsync_v2)", where it is known what the program called. */
+static void put_api(struct sc_text *text, const char *api, const char *runtime_api)
+{
+    if (runtime_api != NULL) {
+        sc_text_put(text, runtime_api);
+        sc_text_put(text, " (");
+    }
+    sc_text_put(text, api);
+    if (runtime_api != NULL)
+        sc_text_char(text, ')');
+}
+
 static void put_relation(struct sc_text *text, const struct sc_hazard *hazard)
 {
     bool observed = hazard->certainty == SC_OBSERVED;
     if (sc_hazard_was_found_later(hazard)) {
         sc_text_put(text, "found changed what ");
-        sc_text_put(text, hazard->copy.api);
+        put_api(text, hazard->copy.api, hazard->copy.runtime_api);
         sc_text_put(text, " was to read: ");
         return;
     }
     sc_text_put(text, observed ? "while " : "with nothing that waits for ");
-    sc_text_put(text, hazard->copy.api);
+    put_api(text, hazard->copy.api, hazard->copy.runtime_api);
     sc_text_put(text, observed ? " was still to " : " to ");
     sc_text_put(text, hazard->copy.direction == SC_H2D   ? "read "
                       : hazard->copy.direction == SC_D2H ? "write "
@@ -137,7 +149,7 @@ static void put_capture(struct sc_text *text, const struct sc_hazard *hazard)
     sc_text_put(text, "while stream ");
     sc_text_hex(text, hazard->copy.stream);
     sc_text_put(text, " captures, begun by ");
-    sc_text_put(text, hazard->copy.api);
+    put_api(text, hazard->copy.api, hazard->copy.runtime_api);
     put_place(text, " at ", hazard->copy.stack);
 }
 
@@ -155,12 +167,12 @@ static void put_node(struct sc_text *text, const struct sc_hazard *hazard)
     sc_text_put(text, " of ");
     sc_text_put(text, sc_hazard_buffer_kind_string(hazard->buffer_kind));
     sc_text_put(text, " memory, by ");
-    sc_text_put(text, hazard->copy.api);
+    put_api(text, hazard->copy.api, hazard->copy.runtime_api);
     put_place(text, " at ", hazard->copy.stack);
     if (!hazard->freed.api)
         return;
     sc_text_put(text, "\n    freed before by ");
-    sc_text_put(text, hazard->freed.api);
+    put_api(text, hazard->freed.api, hazard->freed.runtime_api);
     put_place(text, " at ", hazard->freed.stack);
 }
 
@@ -228,7 +240,7 @@ static void put_hazard(struct sc_text *text, const struct sc_seen *seen)
     sc_text_put(text, ", ");
     put_count(text, seen->count, "time");
     sc_text_put(text, "\n    ");
-    sc_text_put(text, hazard->event.api);
+    put_api(text, hazard->event.api, hazard->event.runtime_api);
     put_place(text, " at ", hazard->event.stack);
     sc_text_put(text, "\n    ");
     put_copy(text, hazard);
@@ -252,6 +264,46 @@ static void put_head(struct sc_text *text, const struct sc_summary *summary)
         sc_text_put(text, " observed, ");
         sc_text_decimal(text, summary->counts.latent);
         sc_text_put(text, " latent)");
+    }
+    sc_text_char(text, '\n');
+}
+
+static const char *why_unheard(const char *state)
+{
+    if (state == NULL)
+        return NULL;
+    static const char *const words[][2] = {
+        {"absent", "no libcupti was found"},
+        {"too-old", "libcupti is too old for this driver"},
+        {"held", "another tool holds CUPTI"},
+        {"yielded", "only until another tool came, which holds CUPTI now"},
+        {"failed", "CUPTI does not work here"},
+    };
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        if (strcmp(words[i][0], state) == 0)
+            return words[i][1];
+    }
+    return NULL;
+}
+
+static void put_coverage(struct sc_text *text, const struct sc_summary *summary)
+{
+    const char *why = summary->wants_cupti ? why_unheard(summary->cupti.state) : NULL;
+    if (summary->missed > 0) {
+        sc_text_put(text, "  ");
+        sc_text_decimal(text, summary->missed);
+        sc_text_put(text, " of ");
+        put_count(text, summary->calls, "call");
+        sc_text_put(text, " passed the library by and were only followed\n");
+    }
+    if (why == NULL)
+        return;
+    sc_text_put(text, "  coverage not checked: ");
+    sc_text_put(text, why);
+    if (summary->cupti.detail != NULL && summary->cupti.detail[0] != '\0') {
+        sc_text_put(text, " (");
+        sc_text_put(text, summary->cupti.detail);
+        sc_text_char(text, ')');
     }
     sc_text_char(text, '\n');
 }
@@ -282,6 +334,7 @@ void sc_summary_write(struct sc_text *text, const struct sc_summary *summary)
         put_count(text, summary->distinct - summary->place_count, "more place");
         sc_text_char(text, '\n');
     }
+    put_coverage(text, summary);
     if (summary->path[0] != '\0') {
         sc_text_put(text, "  report: ");
         sc_text_put(text, summary->path);

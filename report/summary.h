@@ -16,6 +16,9 @@ struct sc_summary {
     unsigned place_count;
     unsigned distinct; /* of how many */
     uint64_t operations;
+    uint64_t calls, missed; /* that CUPTI told of, and that passed the library by */
+    struct sc_report_cupti cupti;
+    bool wants_cupti; /* somebody asked for it, and not only we thought it worth its cost */
     const char *path; /* of the report, "" if there is none */
     bool strict;
     int exitcode;       /* that strict would use */

@@ -16,6 +16,8 @@ A program's source opens with directives, `// KEY: VALUE`:
     needs: gpu|multi-gpu|sim
                       skipped on the simulated GPU, or on a machine with one GPU
     expect-exit: N    the exit status of a survival program without the preload
+    run: ...          see Setting
+    inject: 1         those runs without a preload: the driver loads the library
 
 Checks return None or raise Failure or Skip. Everything here works on a real GPU too: a Machine says
 which it is. Only the standard library is needed; a report is held against its schema where
@@ -200,7 +202,11 @@ class Report:
         return lines
 
     def hazards(self, run):
-        return [line for line in self.lines(run) if line["type"] == "hazard"]
+        lines = self.lines(run)
+        missed = [line for line in lines if line["type"] == "coverage"]
+        if missed:
+            raise run.failure(f"a call passed the library by: {json.dumps(missed[0])}")
+        return [line for line in lines if line["type"] == "hazard"]
 
 
 def make_validator():
@@ -319,6 +325,32 @@ class Twin:
             check_hazards(run, report.hazards(run), [])
 
 
+# What is found without a preload, from CUPTI's callbacks alone, whatever the program does besides.
+FOUND_ALONE = {"SC103", "SC105", "SC204", "SC304", "SC402"}
+
+
+class TwinAlone(Twin):
+    """The same programs, into which the driver loads the library: nothing is healed, but the fixed
+    one is not accused, and the racy one is, where a callback can tell."""
+
+    def checks(self):
+        found = {wanted.code for wanted in self.expectations}
+        checks = [self.fixed]
+        if found and found <= FOUND_ALONE:
+            checks.append(self.reported)
+        return [(f"{self.name}/{check.__name__}", check) for check in checks]
+
+    def launch(self, build, options):
+        self.machine.require(self.directives)
+        program = self.machine.twins / f"{self.name}.{build}"
+        environment = self.machine.environment(self.directives, False, "")
+        environment["CUDA_INJECTION64_PATH"] = str(self.machine.library)
+        environment["SAFECOPY_OPTIONS"] = ":".join(
+            filter(None, (options, *self.directives.all("options"))))
+        return Run([program, *shlex.split(self.directives.one("args", ""))], environment,
+                   float(self.directives.one("timeout", "60")))
+
+
 # --- survival -------------------------------------------------------------------------------------
 
 
@@ -352,6 +384,76 @@ class Survivor:
             if getattr(run, stream) != getattr(bare, stream):
                 raise run.failure(f"{stream} differs; without the library it is:\n" +
                                   getattr(bare, stream).decode(errors="replace"))
+
+
+# --- programs under several settings, and what their reports say ----------------------------------
+
+
+def field(line, path):
+    for key in path.split("."):
+        line = line.get(key) if isinstance(line, dict) else None
+    return line
+
+
+class Setting:
+    """One `run:` line of a source: `OPTIONS NAME=VALUE ... -> WHAT=VALUE ...`, where WHAT is
+
+        FIELD             a field of the summary, `_` for blanks
+        TYPE:FIELD        a line of that type has this field
+        #TYPE             how many lines of that type there are
+        exit              the exit status, 0 if not named
+    """
+
+    def __init__(self, text):
+        before, _, after = text.partition("->")
+        words = before.split()
+        named = [word for word in words if word.split("=")[0].isupper()]
+        self.environment = dict(word.split("=", 1) for word in named)
+        self.options = "".join(word for word in words if word not in named)
+        self.wanted = [word.rsplit("=", 1) for word in after.split()]
+
+    def status(self):
+        return int(dict(self.wanted).get("exit", 0))
+
+    def hold_against(self, run, lines):
+        for what, value in self.wanted:
+            kind, _, path = what.lstrip("#").rpartition(":")
+            kind = path if what.startswith("#") else kind or "summary"
+            of_kind = [line for line in lines if line["type"] == kind]
+            found = (str(len(of_kind)) == value if what.startswith("#") else
+                     any(str(field(line, path)).replace(" ", "_") == value for line in of_kind))
+            if what != "exit" and not found:
+                told = "\n".join(json.dumps(line) for line in lines if line["type"] != "run")
+                raise run.failure(f"not {what}={value}; the report has:\n{told}")
+
+
+class Settled:
+    """tests/FOLDER/NAME, run once for each of its `run:` lines."""
+
+    def __init__(self, source, machine):
+        self.source, self.machine = source, machine
+        self.directives = Directives(source)
+
+    def checks(self):
+        return [(f"{self.source.stem}/{number}", lambda setting=Setting(text): self.check(setting))
+                for number, text in enumerate(self.directives.all("run"), 1)]
+
+    def check(self, setting):
+        self.machine.require(self.directives)
+        if self.machine.gpus and any(name.startswith("SIM_") for name in setting.environment):
+            raise Skip("only the simulated libcupti can be asked for this")
+        program = self.machine.out / "tests" / self.source.parent.name / self.source.stem
+        with Report() as report:
+            options = ":".join(filter(None, (report.option, setting.options)))
+            injected = self.directives.one("inject") is not None
+            environment = self.machine.environment(self.directives, not injected, options)
+            if injected:
+                environment["CUDA_INJECTION64_PATH"] = str(self.machine.library)
+                environment["SAFECOPY_OPTIONS"] = options
+            run = Run([program], {**environment, **setting.environment},
+                      float(self.directives.one("timeout", "60")))
+            run.expect_status(setting.status())
+            setting.hold_against(run, report.lines(run) if report.path.exists() else [])
 
 
 # --- programs that check themselves ---------------------------------------------------------------
@@ -399,3 +501,11 @@ def twins(machine):
 
 def survivors(machine):
     return [check for source in sources("survival") for check in Survivor(source, machine).checks()]
+
+
+def settled(folder, machine):
+    return [check for source in sources(folder) for check in Settled(source, machine).checks()]
+
+
+def alone(machine):
+    return [check for source in sources("hazard") for check in TwinAlone(source, machine).checks()]

@@ -123,7 +123,7 @@ def sanitizers():
         wrapper = ("setarch", "-R") if name == "thread" and can_fix_addresses() else ()
         cases = units(out, wrapper) + self_checks("fuzz", "fuzz_*", out=out, wrapper=wrapper)
         if name == "undefined":
-            cases += programs.twins(Machine(out))
+            cases += programs.twins(Machine(out)) + programs.settled("cupti", Machine(out))
         found += [(f"{name}/{case}", check) for case, check in cases]
     return found
 
@@ -142,6 +142,8 @@ SUITES = {
     "sim": simulation,
     "conformance": lambda: self_checks("gpu", "conformance*", built="gpu"),
     "twins": lambda: programs.twins(Machine()),
+    "cupti": lambda: programs.settled("cupti", Machine()),
+    "alone": lambda: programs.alone(Machine()),
     "survival": lambda: programs.survivors(Machine()),
     "demo": lambda: [("demo", script("demo"))],
     "fuzz": fuzz,

@@ -23,9 +23,10 @@
 
 /* The call that captured, added or changed a node. */
 struct sc_graph_origin {
-    const char *api;  /* lives for ever; NULL: not known */
-    uintptr_t stream; /* that captured, or 0 */
-    uint64_t time_ns; /* to some milliseconds */
+    const char *api;         /* lives for ever; NULL: not known */
+    const char *runtime_api; /* the runtime function that made the call; NULL: none, or unknown */
+    uintptr_t stream;        /* that captured, or 0 */
+    uint64_t time_ns;        /* to some milliseconds */
     int32_t thread;
     uint32_t stack;
 };

@@ -76,6 +76,8 @@ struct sc_hazard_copy {
     int32_t thread;
     uint64_t time_ns;
     uint32_t stack;
+    const char *runtime_api; /* the runtime function that made the call; NULL: none, or unknown */
+    uint32_t correlation_id; /* CUPTI's; 0: unknown */
 };
 
 /* The call that came too early: a free, an unregister, a second operation. */
@@ -84,7 +86,8 @@ struct sc_hazard_event {
     int32_t thread;
     uint64_t time_ns;
     uint32_t stack;
-    bool unregistered; /* it took the registration away, and not the memory */
+    const char *runtime_api; /* as in the copy */
+    bool unregistered;       /* it took the registration away, and not the memory */
 };
 
 struct sc_hazard {

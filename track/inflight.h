@@ -66,6 +66,8 @@ struct sc_op_info {
     bool by_graph;            /* a graph was launched that has it */
     bool unjudged;            /* the host may learn of its end in ways that are not seen: it keeps
                                * its memory, and is no hazard's */
+    uint32_t correlation_id;  /* CUPTI's; 0: unknown */
+    const char *runtime_api;  /* the runtime function that made the call; NULL: unknown */
     bool stable;              /* nothing but the host can have changed its bytes since the issue */
 };
 

@@ -30,6 +30,8 @@ void sc_reader_free(struct sc_reader *reader)
 }
 
 /* The state of reading one report. */
+enum { MISSES_MAX = 256 }; /* as many as a report tells apart */
+
 struct reading {
     struct sc_reader *reader;
     const char *name;
@@ -109,6 +111,37 @@ static void take_hazard(struct reading *reading, json_t *hazard)
     free(key);
 }
 
+static bool is_miss(const json_t *line)
+{
+    return json_is_string(json_object_get(line, "api")) && sc_reader_number(line, "count") > 0;
+}
+
+static bool are_equal_misses(const json_t *a, const json_t *b)
+{
+    return json_equal(json_object_get(a, "api"), json_object_get(b, "api")) &&
+           json_equal(json_object_get(a, "stack"), json_object_get(b, "stack"));
+}
+
+/* Of equal ones the last is kept, which counts them all. */
+static void take_miss(struct reading *reading, json_t *miss)
+{
+    size_t index;
+    json_t *known, *misses = json_object_get(reading->run, "missed");
+    if (misses == NULL) {
+        json_object_set_new(reading->run, "missed", json_array());
+        misses = json_object_get(reading->run, "missed");
+    }
+    json_array_foreach(misses, index, known)
+    {
+        if (are_equal_misses(known, miss)) {
+            json_array_set(misses, index, miss);
+            return;
+        }
+    }
+    if (json_array_size(misses) < MISSES_MAX)
+        json_array_append(misses, miss);
+}
+
 static void take_line(struct reading *reading, json_t *line)
 {
     const char *type = sc_reader_string(line, "type", "");
@@ -118,6 +151,10 @@ static void take_line(struct reading *reading, json_t *line)
         json_object_set(reading->run, type, line);
         if (strcmp(type, "summary") == 0 && sc_reader_number(line, "hazards") > 0)
             reading->reader->hazardous = true;
+    } else if (strcmp(type, "coverage") == 0 && is_miss(line)) {
+        take_miss(reading, line);
+    } else if (strcmp(type, "cupti") == 0) {
+        json_object_set(reading->run, type, line);
     } else {
         complain(reading, "not a line of a report");
         return;

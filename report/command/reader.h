@@ -11,7 +11,8 @@
 #include <stddef.h>
 
 struct sc_reader {
-    json_t *runs;    /* array of {"file","run","summary","bad_lines"}; run, summary may be null */
+    json_t *runs;    /* array of {"file","run","summary","bad_lines"}; run, summary may be null;
+                      * with "missed", an array of `coverage` lines, and "cupti", where there are */
     json_t *hazards; /* object: what makes hazards equal -> hazard line, "count" over all runs,
                       * "runs" how many runs had it, "certainty" the strongest */
     bool hazardous;  /* a hazard line or a summary says that there were hazards */

@@ -128,12 +128,21 @@ static const char *relation(const json_t *hazard)
     return found_later ? "found changed the source of" : "came before the end of";
 }
 
+/* "cudaMemcpyAsync (cuMemcpyHtoDAsync_v2)", where it is known what the program called. */
+static void print_api(FILE *out, const json_t *side)
+{
+    const char *runtime = sc_reader_string(side, "runtime_api", NULL);
+    fprintf(out, runtime != NULL ? "%s (%s)" : "%s%s", runtime != NULL ? runtime : "",
+            string_of(side, "api"));
+}
+
 static void print_event(FILE *out, const json_t *hazard)
 {
     const json_t *event = json_object_get(hazard, "event");
     const json_t *buffer = json_object_get(hazard, "buffer");
-    fprintf(out, "    %s (thread %" JSON_INTEGER_FORMAT ")", string_of(event, "api"),
-            sc_reader_number(event, "thread"));
+    fputs("    ", out);
+    print_api(out, event);
+    fprintf(out, " (thread %" JSON_INTEGER_FORMAT ")", sc_reader_number(event, "thread"));
     if (has_buffer(hazard))
         fprintf(out, ", on %s memory at %s, %" JSON_INTEGER_FORMAT " bytes",
                 string_of(buffer, "kind"), string_of(buffer, "address"),
@@ -146,20 +155,20 @@ static void print_freed(FILE *out, const json_t *hazard, struct sc_symbols *symb
     const json_t *freed = json_object_get(hazard, "freed");
     if (!json_is_object(freed))
         return;
-    fprintf(out, "    freed before by %s (thread %" JSON_INTEGER_FORMAT ")\n",
-            string_of(freed, "api"), sc_reader_number(freed, "thread"));
+    fputs("    freed before by ", out);
+    print_api(out, freed);
+    fprintf(out, " (thread %" JSON_INTEGER_FORMAT ")\n", sc_reader_number(freed, "thread"));
     print_stack(out, freed, symbols);
 }
 
 static void print_copy(FILE *out, const json_t *hazard)
 {
     const json_t *copy = json_object_get(hazard, "copy");
+    fprintf(out, "    %s ", has_buffer(hazard) ? relation(hazard) : "came in the capture begun by");
+    print_api(out, copy);
     if (has_buffer(hazard))
-        fprintf(out, "    %s %s %s, %" JSON_INTEGER_FORMAT " bytes at %s", relation(hazard),
-                string_of(copy, "api"), string_of(copy, "direction"),
+        fprintf(out, " %s, %" JSON_INTEGER_FORMAT " bytes at %s", string_of(copy, "direction"),
                 sc_reader_number(copy, "size"), string_of(copy, "address"));
-    else
-        fprintf(out, "    came in the capture begun by %s", string_of(copy, "api"));
     fprintf(out, " (stream %s, device %" JSON_INTEGER_FORMAT ", thread %" JSON_INTEGER_FORMAT ")\n",
             string_of(copy, "stream"), sc_reader_number(copy, "device"),
             sc_reader_number(copy, "thread"));
@@ -201,7 +210,27 @@ static void print_ignored(FILE *out, const json_t *summary)
         fprintf(out, "    an option was not understood and ignored: %s\n", text_of(entry));
 }
 
-static void print_run(FILE *out, const json_t *entry)
+static void print_coverage(FILE *out, const json_t *entry, struct sc_symbols *symbols)
+{
+    size_t index;
+    json_t *miss;
+    json_array_foreach(json_object_get(entry, "missed"), index, miss)
+    {
+        json_int_t count = sc_reader_number(miss, "count");
+        fputs("    ", out);
+        print_api(out, miss);
+        fprintf(out, " passed the library by, %s%" JSON_INTEGER_FORMAT " time%s\n",
+                count > 1 ? "at least " : "", count, plural(count));
+        print_stack(out, miss, symbols);
+    }
+    const json_t *cupti = json_object_get(entry, "cupti");
+    if (cupti != NULL)
+        fprintf(out, "    coverage not checked%s: CUPTI is %s\n",
+                strcmp(string_of(cupti, "state"), "yielded") == 0 ? " to the end" : "",
+                string_of(cupti, "state"));
+}
+
+static void print_run(FILE *out, const json_t *entry, struct sc_symbols *symbols)
 {
     const json_t *run = json_object_get(entry, "run");
     const json_t *summary = json_object_get(entry, "summary");
@@ -226,6 +255,7 @@ static void print_run(FILE *out, const json_t *entry)
     } else {
         fprintf(out, "    no summary: the run did not end normally\n");
     }
+    print_coverage(out, entry, symbols);
     if (bad > 0)
         fprintf(out, "    %" JSON_INTEGER_FORMAT " line%s could not be read\n", bad, plural(bad));
 }
@@ -259,7 +289,7 @@ static void print_all(FILE *out, const struct sc_reader *reader, struct sc_symbo
 {
     size_t index, count;
     json_t *entry;
-    json_array_foreach(reader->runs, index, entry) print_run(out, entry);
+    json_array_foreach(reader->runs, index, entry) print_run(out, entry, symbols);
     json_t **sorted = sorted_hazards(reader, &count);
     fprintf(out, "%zu place%s with hazards\n\n", count, count == 1 ? "" : "s");
     for (size_t i = 0; sorted != NULL && i < count; i++)
@@ -301,6 +331,12 @@ void sc_render_json(const struct sc_reader *reader, struct sc_symbols *symbols)
     size_t count;
     json_t **sorted = sorted_hazards(reader, &count);
     json_t *hazards = json_array();
+    size_t index, at;
+    json_t *entry, *miss;
+    json_array_foreach(reader->runs, index, entry)
+    {
+        json_array_foreach(json_object_get(entry, "missed"), at, miss) name_frames(miss, symbols);
+    }
     for (size_t i = 0; sorted != NULL && i < count; i++) {
         name_frames(json_object_get(sorted[i], "copy"), symbols);
         name_frames(json_object_get(sorted[i], "event"), symbols);

@@ -39,6 +39,7 @@ CALL_WAYS = {
     "fix": ("libsafecopy.so", "mode=fix", ()),
     "report": ("libsafecopy.so", "mode=report", ()),
     "strict": ("libsafecopy.so", "mode=fix:strict=1", ()),
+    "cupti": ("libsafecopy.so", "mode=fix:cupti=require", ()),
 }
 GUARD_WAYS = {
     "none": (None, "", ()),

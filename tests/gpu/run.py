@@ -17,6 +17,7 @@ Exit status 1 if anything failed or was not reached; 0 on a machine without a GP
 
 import concurrent.futures
 import ctypes
+import json
 import os
 import pathlib
 import re
@@ -61,6 +62,9 @@ class Target(Machine):
         if self.gpus and self.cudart:
             environment["LD_LIBRARY_PATH"] = ":".join(
                 filter(None, (str(self.cudart), environment.get("LD_LIBRARY_PATH"))))
+            cupti = toolkit_library("libcupti.so.13")
+            if cupti:
+                environment["CUPTI_PATH"] = str(cupti.parent)
         return environment
 
 
@@ -86,15 +90,15 @@ def tool(name):
     return shutil.which(name) or shutil.which(name, path="/usr/local/cuda/bin")
 
 
-def toolkit_cudart():
-    """Where libcudart.so.13 is: of nvcc, the toolkit, Python's wheels, or carried; or None."""
+def toolkit_library(name):
+    """Where a library of CUDA 13 is: of nvcc, the toolkit, Python's wheels, or carried; or None."""
     nvcc = tool("nvcc")
     roots = [os.environ.get("CUDA_HOME"), nvcc and pathlib.Path(nvcc).resolve().parent.parent,
              "/usr/local/cuda", *(pathlib.Path(entry) / "nvidia" / "cu13" for entry in sys.path),
              ROOT / "out" / "cuda"]
     for root in filter(None, roots):
-        for folder in ("lib64", "lib", "targets/x86_64-linux/lib"):
-            found = pathlib.Path(root) / folder / "libcudart.so.13"
+        for folder in ("lib64", "lib", "targets/x86_64-linux/lib", "extras/CUPTI/lib64"):
+            found = pathlib.Path(root) / folder / name
             if found.exists():
                 return found
     return None
@@ -215,13 +219,22 @@ class Reports(Report):
         return found
 
     def summary(self, run):
-        """The operations that the processes issued, for a run that must be free of hazards."""
+        """What the processes did, in words, for a run that must be free of hazards, and of which
+        nothing may have passed the library by."""
         lines = self.lines(run)
         check_hazards(run, [line for line in lines if line["type"] == "hazard"], [])
+        missed = [line for line in lines if line["type"] == "coverage"]
+        if missed:
+            raise run.failure(f"a call passed the library by: {json.dumps(missed[0])}")
         summaries = [line for line in lines if line["type"] == "summary"]
         if any(summary["hazards"] for summary in summaries):
             raise run.failure("the summary counts hazards")
-        return sum(summary["operations"] for summary in summaries)
+        operations = sum(summary["operations"] for summary in summaries)
+        calls, wrapped, missed = (sum(summary["coverage"][key] for summary in summaries)
+                                  for key in ("calls", "wrapped", "missed"))
+        states = ", ".join(sorted({summary["cupti"]["state"] for summary in summaries}))
+        return (f"no hazard in {operations} operations; CUPTI ({states}) told of {calls} calls, "
+                f"{wrapped} wrapped, {missed} missed")
 
 
 class PythonProgram:
@@ -258,8 +271,8 @@ class PythonProgram:
                 raise run.failure(f"{programs.describe_status(run.status)}, and without the library"
                                   f" {programs.describe_status(bare.status)} and\n"
                                   f"{bare.stdout.decode(errors='replace')}")
-            operations = report.summary(run)
-        return (f"{framework(run)}: same output, no hazard in {operations} operations; "
+            told = report.summary(run)
+        return (f"{framework(run)}: same output, {told}; "
                 f"{bare.took_s:.1f} s without, {run.took_s:.1f} s with the library")
 
     def check_racy(self):
@@ -324,6 +337,29 @@ def sanitizer(target):
     return [("sc101_free_h2d.fixed", check)]
 
 
+def cupti(target, scratch):
+    """tests/cupti with the real libcupti, found by its name as profilers do."""
+    library = toolkit_library("libcupti.so.13")
+    if not target.gpus:
+        return programs.settled("cupti", target)
+    if library is None:
+        raise Skip("no libcupti.so.13 here")
+    folder = linked_alone(library, scratch)
+    if target.cudart:
+        (folder / "libcudart.so.13").symlink_to(target.cudart / "libcudart.so.13")
+    return programs.settled("cupti", Target(target.gpus, cudart=folder))
+
+
+def alone(target):
+    """Twins of MATRIX into which the driver loads the library. It finds libcupti by itself."""
+    if target.gpus and toolkit_library("libcupti.so.13") is None:
+        raise Skip("no libcupti.so.13 here")
+    names = matrix()
+    return [check for source in programs.sources("hazard")
+            if names is None or source.stem in names
+            for check in programs.TwinAlone(source, target).checks()]
+
+
 def demo():
     def check():
         Run([ROOT / "scripts" / "demo"], dict(os.environ), 60).expect_status(0)
@@ -332,7 +368,7 @@ def demo():
 
 def suites(gpus, scratch):
     """In the order of what matters most when time is short."""
-    target = Target(gpus, cudart=linked_alone(toolkit_cudart(), scratch))
+    target = Target(gpus, cudart=linked_alone(toolkit_library("libcudart.so.13"), scratch))
     # A framework brings its own runtime.
     plain = Target(gpus)
     built = scratch / "nvcc"
@@ -347,6 +383,8 @@ def suites(gpus, scratch):
         "cuda12": Suite("twins, cudart 12", lambda: other_runtime(gpus, "12")),
         "cuda11": Suite("twins, cudart 11.8", lambda: other_runtime(gpus, "11")),
         "python": Suite("Python", lambda: python_programs(plain), width=4, rows=True),
+        "cupti": Suite("CUPTI", lambda: cupti(target, scratch)),
+        "alone": Suite("twins, not preloaded", lambda: alone(target)),
         "sanitizer": Suite("compute-sanitizer", lambda: sanitizer(target)),
         "demo": Suite("demo", demo),
         "survival": Suite("survival", lambda: programs.survivors(target)),

@@ -216,6 +216,24 @@ class Report(Command):
         self.assertEqual(result.returncode, 1)
         self.assertIn("SC204", result.stdout)
 
+    def test_tells_of_calls_that_passed_by(self):
+        miss = {"type": "coverage", "api": "cuMemcpyHtoDAsync_v2", "runtime_api": "cudaMemcpyAsync",
+                "thread": 1, "time_ns": 1, "stack": [], "count": 1}
+        other = {**miss, "api": "cuMemFree_v2", "runtime_api": None}
+        cupti = {"type": "cupti", "state": "yielded", "version": 130001, "library": "/l",
+                 "detail": None}
+        path = self.write("missed.jsonl", [self.lines[0]] + [json.dumps(line) + "\n" for line in
+                                           (miss, {**miss, "count": 2}, other, cupti)])
+        run = self.start("report", path)
+        self.assertEqual((run.returncode, run.stderr), (0, ""))
+        self.assertIn("    cudaMemcpyAsync (cuMemcpyHtoDAsync_v2) passed the library by, at least 2 "
+                      "times\n", run.stdout)
+        self.assertIn("    cuMemFree_v2 passed the library by, 1 time\n", run.stdout)
+        self.assertIn("    coverage not checked to the end: CUPTI is yielded\n", run.stdout)
+        told = json.loads(self.start("report", "--json", path).stdout)["runs"][0]
+        self.assertEqual([line["count"] for line in told["missed"]], [2, 1])
+        self.assertEqual(told["cupti"]["state"], "yielded")
+
     def test_a_report_cannot_steer_the_terminal(self):
         run = json.loads(self.lines[0])
         run["command"] = ["app", "\x1b[31mred"]

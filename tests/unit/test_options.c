@@ -194,10 +194,10 @@ END_TEST
 
 START_TEST(what_comes_later_says_so_once_each)
 {
-    parse("guard=on:cupti=require:snapshot_max=8K:suppressions=/s");
+    parse("guard=on:cupti=require:snapshot_max=8K:timeline=1:suppressions=/s");
     ck_assert_uint_eq(sc_options_not_yet(&options, listen, said), 2);
     ck_assert_ptr_nonnull(
-        strstr(said, "option 'cupti' has no effect: the CUPTI audit is not in this version\n"));
+        strstr(said, "option 'timeline' has no effect: the timeline is not in this version\n"));
     ck_assert_ptr_nonnull(strstr(said, "option 'suppressions' has no effect"));
 }
 END_TEST

@@ -43,7 +43,7 @@ static void tear_down(void)
 static int open_report(void)
 {
     static const char *const devices[] = {"GPU \"0\"", "GPU 1"};
-    struct sc_report_run run = {13000, 12080, 2, devices};
+    struct sc_report_run run = {13000, 12080, 2, devices, false};
     return sc_report_open(&options, &run);
 }
 
@@ -277,6 +277,102 @@ START_TEST(the_summary_makes_plain_cplusplus_names_readable)
     sc_report_hazard(&hazard);
     finish(0, true);
     ck_has("stderr.txt", cplusplus[_i].words);
+}
+END_TEST
+
+static struct sc_report_miss a_miss(const char *api, uint32_t stack)
+{
+    return (struct sc_report_miss){.api = api, .thread = 7, .time_ns = 1, .stack = stack};
+}
+
+START_TEST(equal_misses_are_a_line_each_time_the_count_doubles)
+{
+    struct sc_report_miss copy = a_miss("cuMemcpyHtoDAsync_v2", 0), other = a_miss("cuMemFree", 0);
+    other.runtime_api = "cudaFree";
+    open_report();
+    for (int i = 0; i < 9; i++)
+        sc_report_missed(&copy);
+    ck_assert(sc_report_missed(&other));
+    read_whole("r.jsonl");
+    ck_assert_uint_eq(count_of(contents, "\"type\":\"coverage\""), 5);
+    ck_assert_uint_eq(count_of(contents, "\"api\":\"cuMemcpyHtoDAsync_v2\",\"runtime_api\":null"),
+                      4);
+    ck_has("r.jsonl", "\"count\":8}\n");
+    ck_has("r.jsonl", "\"api\":\"cuMemFree\",\"runtime_api\":\"cudaFree\"");
+    ck_assert_int_eq(sc_report_exit_status(0), 0);
+}
+END_TEST
+
+START_TEST(more_misses_than_the_table_holds_write_nothing)
+{
+    static char names[400][8];
+    open_report();
+    for (unsigned i = 0; i < 400; i++) {
+        snprintf(names[i], sizeof(names[i]), "cu%u", i);
+        struct sc_report_miss miss = a_miss(names[i], 0);
+        sc_report_missed(&miss);
+    }
+    ck_assert_uint_eq(count_of(read_whole("r.jsonl"), "\"type\":\"coverage\""), 256);
+}
+END_TEST
+
+START_TEST(the_summary_tells_of_misses_and_of_cupti)
+{
+    struct sc_report_totals totals = {
+        .coverage = {10, 7, 3},
+        .cupti = {"yielded", 130001, "/lib/libcupti.so.13", "a tool"},
+        .final = true,
+    };
+    open_report();
+    sc_report_summary(&totals);
+    ck_has("stderr.txt", "  3 of 10 calls passed the library by and were only followed\n");
+    ck_assert_ptr_null(strstr(read_whole("stderr.txt"), "CUPTI"));
+    ck_has("r.jsonl", "\"coverage\":{\"calls\":10,\"wrapped\":7,\"missed\":3},\"cupti\":{\"state\":"
+                      "\"yielded\",\"version\":130001,\"library\":\"/lib/libcupti.so.13\","
+                      "\"detail\":\"a tool\"}");
+}
+END_TEST
+
+START_TEST(who_requires_cupti_is_told_why_it_is_not_to_be_had)
+{
+    struct sc_report_cupti cupti = {"held", 0, "", "a tool"};
+    struct sc_report_totals totals = {.coverage = {1, 0, 1}, .cupti = cupti, .final = true};
+    options.cupti = SC_CUPTI_REQUIRE;
+    open_report();
+    sc_report_cupti(&cupti);
+    sc_report_summary(&totals);
+    ck_has("stderr.txt", "  coverage not checked: another tool holds CUPTI (a tool)\n");
+    ck_has("r.jsonl", "\n{\"type\":\"cupti\",\"state\":\"held\",\"version\":null,\"library\":null,"
+                      "\"detail\":\"a tool\"}\n");
+}
+END_TEST
+
+START_TEST(a_run_can_fail_without_a_hazard)
+{
+    open_report();
+    ck_assert_int_eq(sc_report_exit_status(0), 0);
+    sc_report_fail();
+    ck_assert_int_eq(sc_report_exit_status(0), options.exitcode);
+    ck_assert_int_eq(sc_report_exit_status(3), 3);
+}
+END_TEST
+
+START_TEST(hazards_name_what_the_program_called)
+{
+    struct sc_hazard hazard = a_hazard();
+    hazard.copy.runtime_api = "cudaMemcpyAsync";
+    hazard.copy.correlation_id = 42;
+    hazard.event.api = "cuMemFreeHost";
+    hazard.event.runtime_api = "cudaFreeHost";
+    open_report();
+    sc_report_hazard(&hazard);
+    finish(0, true);
+    ck_has("r.jsonl",
+           "\"copy\":{\"api\":\"cuMemcpyHtoDAsync_v2\",\"runtime_api\":\"cudaMemcpyAsync\","
+           "\"correlation_id\":42,");
+    ck_has("r.jsonl", "\"event\":{\"api\":\"cuMemFreeHost\",\"runtime_api\":\"cudaFreeHost\"");
+    ck_has("stderr.txt", "    cudaFreeHost (cuMemFreeHost)\n");
+    ck_has("stderr.txt", "cudaMemcpyAsync (cuMemcpyHtoDAsync_v2)");
 }
 END_TEST
 
@@ -639,6 +735,12 @@ int main(int argc, char **argv)
     tcase_add_test(group, the_summary_says_what_where_and_what_was_done);
     tcase_add_loop_test(group, the_summary_makes_plain_cplusplus_names_readable, 0,
                         (int)(sizeof(cplusplus) / sizeof(cplusplus[0])));
+    tcase_add_test(group, equal_misses_are_a_line_each_time_the_count_doubles);
+    tcase_add_test(group, more_misses_than_the_table_holds_write_nothing);
+    tcase_add_test(group, the_summary_tells_of_misses_and_of_cupti);
+    tcase_add_test(group, who_requires_cupti_is_told_why_it_is_not_to_be_had);
+    tcase_add_test(group, a_run_can_fail_without_a_hazard);
+    tcase_add_test(group, hazards_name_what_the_program_called);
     tcase_add_test(group, only_the_first_final_summary_counts);
     tcase_add_test(group, strict_decides_on_the_exit_status);
     tcase_add_test(group, a_hazard_before_the_report_is_open_is_counted);

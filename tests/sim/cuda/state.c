@@ -121,6 +121,17 @@ static CUresult start(void)
     return CUDA_SUCCESS;
 }
 
+/* A tool that the environment names is loaded when the driver comes up. */
+static void inject(void)
+{
+    const char *path = getenv("CUDA_INJECTION64_PATH");
+    void *library = path && *path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
+    void *address = library ? dlsym(library, "InitializeInjection") : NULL;
+    int (*initialise)(void) = (__typeof__(initialise))(uintptr_t)address;
+    if (initialise)
+        initialise();
+}
+
 SIM_API_EARLY(cuInit, (unsigned int Flags), Flags)
 {
     if (Flags != 0) {
@@ -134,10 +145,14 @@ SIM_API_EARLY(cuInit, (unsigned int Flags), Flags)
     }
     pthread_mutex_lock(&start_lock);
     CUresult result = CUDA_SUCCESS;
-    if (atomic_load(&sim_state) == SIM_UNTOUCHED) {
+    bool starts = atomic_load(&sim_state) == SIM_UNTOUCHED;
+    if (starts) {
         result = start();
     }
     pthread_mutex_unlock(&start_lock);
+    if (starts && result == CUDA_SUCCESS) {
+        inject();
+    }
     return result;
 }
 

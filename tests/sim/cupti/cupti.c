@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -31,6 +32,7 @@ struct CUpti_Subscriber_st {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct CUpti_Subscriber_st the_subscriber;
+static char subscriber_name[CUPTI_SUBSCRIBER_NAME_MAX_LEN]; /* guarded by the lock */
 static _Atomic(CUpti_SubscriberHandle) subscriber;
 static _Atomic unsigned char enabled[CUPTI_CB_DOMAIN_SIZE][MAX_CBID];
 static _Atomic uint32_t correlation_ids;
@@ -40,6 +42,7 @@ static struct {
     void (*hear_runtime)(sim_cudart_callback *);
     const char *(*runtime_name)(int);
     CUresult (*current_context)(CUcontext *);
+    CUresult (*initialise)(unsigned); /* as it is found: a preloaded library's, perhaps */
 } sim;
 
 /* The calls under way on this thread; exit finds there what enter left. */
@@ -60,16 +63,23 @@ static CUcontext context_of_thread(void)
     return context;
 }
 
-/* "cudaMemcpyAsync" of "cudaMemcpyAsync_v3020"; a driver symbol is its own name. */
-static const char *function_name(CUpti_CallbackDomain domain, const char *symbol, char *buffer)
+/* "cudaMemcpyAsync" of "cudaMemcpyAsync_v3020"; a driver symbol is its own name. The strings live
+ * for ever. */
+static const char *function_name(CUpti_CallbackDomain domain, int cbid, const char *symbol)
 {
+    static pthread_mutex_t names_lock = PTHREAD_MUTEX_INITIALIZER;
+    static char names[MAX_CBID][MAX_NAME];
     if (domain != CUPTI_CB_DOMAIN_RUNTIME_API)
         return symbol;
-    snprintf(buffer, MAX_NAME, "%s", symbol);
-    char *version = strrchr(buffer, '_');
-    if (version && version[1] == 'v')
-        *version = '\0';
-    return buffer;
+    pthread_mutex_lock(&names_lock);
+    if (!names[cbid][0]) {
+        snprintf(names[cbid], MAX_NAME, "%s", symbol);
+        char *version = strrchr(names[cbid], '_');
+        if (version && version[1] == 'v')
+            *version = '\0';
+    }
+    pthread_mutex_unlock(&names_lock);
+    return names[cbid];
 }
 
 static void deliver(CUpti_CallbackDomain domain, int enter, int cbid, const char *symbol,
@@ -79,10 +89,9 @@ static void deliver(CUpti_CallbackDomain domain, int enter, int cbid, const char
     if (!to || !atomic_load_explicit(&enabled[domain][cbid], memory_order_relaxed))
         return;
     CUcontext context = context_of_thread();
-    char buffer[MAX_NAME];
     CUpti_CallbackData data = {
         .callbackSite = enter ? CUPTI_API_ENTER : CUPTI_API_EXIT,
-        .functionName = function_name(domain, symbol, buffer),
+        .functionName = function_name(domain, cbid, symbol),
         .functionParams = args,
         .functionReturnValue = enter ? NULL : result,
         .context = context,
@@ -130,6 +139,7 @@ static void find_simulator(void)
     if (driver) {
         sim.hear_driver =
             (sim_cuda_set_callback_fn *)(uintptr_t)dlsym(driver, "sim_cuda_set_callback");
+        *(void **)&sim.initialise = dlsym(driver, "cuInit");
         *(void **)&sim.current_context = dlsym(driver, "cuCtxGetCurrent");
     }
     void *runtime = dlopen("libcudart.so.13", RTLD_NOW);
@@ -147,26 +157,60 @@ static void listen_to_simulator(int on)
         sim.hear_runtime(on ? hear_runtime : NULL);
 }
 
-CUptiResult cuptiSubscribe(CUpti_SubscriberHandle *handle, CUpti_CallbackFunc callback, void *user)
+/* SIM_CUPTI: `held`, by a tool that was there first; `broken`, as on a machine that CUPTI does not
+ * support; `old`, by cuptiGetVersion. */
+static int is_asked_to_be(const char *way)
+{
+    const char *asked = getenv("SIM_CUPTI");
+    return asked && strcmp(asked, way) == 0;
+}
+
+static CUptiResult refuse(CUpti_SubscriberParams *parameters, const char *holder)
+{
+    if (parameters && parameters->oldSubscriberName && parameters->oldSubscriberSize)
+        snprintf(parameters->oldSubscriberName, parameters->oldSubscriberSize, "CUPTI for %s",
+                 holder);
+    return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
+}
+
+static CUptiResult subscribe_locked(CUpti_SubscriberHandle *handle, CUpti_CallbackFunc callback,
+                                    void *user, CUpti_SubscriberParams *parameters)
+{
+    if (is_asked_to_be("held"))
+        return refuse(parameters, "a tool");
+    if (atomic_load(&subscriber))
+        return refuse(parameters, subscriber_name);
+    the_subscriber = (struct CUpti_Subscriber_st){callback, user};
+    snprintf(subscriber_name, sizeof subscriber_name, "%s",
+             parameters && parameters->subscriberName ? parameters->subscriberName : "");
+    atomic_store(&subscriber, &the_subscriber);
+    listen_to_simulator(1);
+    *handle = &the_subscriber;
+    return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle *handle, CUpti_CallbackFunc callback,
+                              void *user, CUpti_SubscriberParams *parameters)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, find_simulator);
-    if (!handle || !callback)
+    if (sim.initialise)
+        sim.initialise(0);
+    if (!handle || !callback ||
+        (parameters && parameters->structSize < CUpti_SubscriberParams_STRUCT_SIZE))
         return CUPTI_ERROR_INVALID_PARAMETER;
-    if (!sim.hear_driver)
+    if (!sim.hear_driver || is_asked_to_be("broken"))
         return CUPTI_ERROR_NOT_INITIALIZED;
-
-    CUptiResult result = CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
     pthread_mutex_lock(&lock);
-    if (!atomic_load(&subscriber)) {
-        the_subscriber = (struct CUpti_Subscriber_st){callback, user};
-        atomic_store(&subscriber, &the_subscriber);
-        listen_to_simulator(1);
-        *handle = &the_subscriber;
-        result = CUPTI_SUCCESS;
-    }
+    CUptiResult result = subscribe_locked(handle, callback, user, parameters);
     pthread_mutex_unlock(&lock);
     return result;
+}
+
+/* Calls the other by its public name, as libraries do: a preloaded one is met again there. */
+CUptiResult cuptiSubscribe(CUpti_SubscriberHandle *handle, CUpti_CallbackFunc callback, void *user)
+{
+    return cuptiSubscribe_v2(handle, callback, user, NULL);
 }
 
 static void unsubscribe_locked(void)
@@ -250,13 +294,6 @@ CUptiResult cuptiSupportedDomains(size_t *domainCount, CUpti_DomainTable *domain
     return CUPTI_SUCCESS;
 }
 
-static const char *find_name(const struct cupti_sim_name *at, int cbid)
-{
-    while (at->name && at->cbid != cbid)
-        at++;
-    return at->name;
-}
-
 CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain domain, uint32_t cbid, const char **name)
 {
     if (!name)
@@ -264,11 +301,8 @@ CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain domain, uint32_t cbid, con
     *name = NULL;
     if (domain == CUPTI_CB_DOMAIN_RUNTIME_API && sim.runtime_name)
         *name = sim.runtime_name((int)cbid);
-    if (domain == CUPTI_CB_DOMAIN_DRIVER_API) {
-        *name = find_name(cupti_sim_legacy_names, (int)cbid);
-        if (!*name)
-            *name = find_name(cupti_sim_per_thread_names, (int)cbid);
-    }
+    if (domain == CUPTI_CB_DOMAIN_DRIVER_API)
+        *name = cupti_sim_driver_name(cbid);
     return *name ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
 }
 
@@ -300,7 +334,7 @@ CUptiResult cuptiGetVersion(uint32_t *version)
 {
     if (!version)
         return CUPTI_ERROR_INVALID_PARAMETER;
-    *version = CUPTI_API_VERSION;
+    *version = is_asked_to_be("old") ? 10 : CUPTI_API_VERSION;
     return CUPTI_SUCCESS;
 }
 

@@ -1,13 +1,8 @@
-/* Tables shared by the files of the simulated libcupti; each ends with a NULL name. */
+/* What the files of the simulated libcupti share. */
 #ifndef CUPTI_SIM_H
 #define CUPTI_SIM_H
 
-struct cupti_sim_name {
-    const char *name;
-    int cbid;
-};
-
-extern const struct cupti_sim_name cupti_sim_legacy_names[];
-extern const struct cupti_sim_name cupti_sim_per_thread_names[];
+/* "cuMemcpyHtoDAsync_v2" for a callback id of the driver domain; NULL where there is none. */
+const char *cupti_sim_driver_name(unsigned cbid);
 
 #endif

@@ -20,6 +20,7 @@
 /* libcupti is loaded, never linked. */
 static struct {
     __typeof__(&cuptiSubscribe) subscribe;
+    __typeof__(&cuptiSubscribe_v2) subscribe_v2;
     __typeof__(&cuptiUnsubscribe) unsubscribe;
     __typeof__(&cuptiEnableCallback) enable_callback;
     __typeof__(&cuptiEnableDomain) enable_domain;
@@ -31,6 +32,7 @@ static void load(void)
     void *library = dlopen("libcupti.so.13", RTLD_NOW);
     CHECK(library);
     *(void **)&cupti.subscribe = dlsym(library, "cuptiSubscribe");
+    *(void **)&cupti.subscribe_v2 = dlsym(library, "cuptiSubscribe_v2");
     *(void **)&cupti.unsubscribe = dlsym(library, "cuptiUnsubscribe");
     *(void **)&cupti.enable_callback = dlsym(library, "cuptiEnableCallback");
     *(void **)&cupti.enable_domain = dlsym(library, "cuptiEnableDomain");
@@ -85,6 +87,19 @@ static void test_one_subscriber(void)
     CUpti_SubscriberHandle first, second;
     CHECK(cupti.subscribe(&first, hear, &seen) == CUPTI_SUCCESS);
     CHECK(cupti.subscribe(&second, hear, &seen) == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED);
+    CHECK(cupti.unsubscribe(first) == CUPTI_SUCCESS);
+
+    char holder[CUPTI_OLD_SUBSCRIBER_NAME_MIN_LEN];
+    CUpti_SubscriberParams parameters = {.structSize = CUpti_SubscriberParams_STRUCT_SIZE,
+                                         .subscriberName = "me",
+                                         .oldSubscriberName = holder,
+                                         .oldSubscriberSize = sizeof holder};
+    CHECK(cupti.subscribe_v2(&first, hear, &seen, &parameters) == CUPTI_SUCCESS);
+    CHECK(cupti.subscribe_v2(&second, hear, &seen, &parameters) ==
+          CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED);
+    CHECK(strcmp(holder, "CUPTI for me") == 0);
+    parameters.structSize = 0;
+    CHECK(cupti.subscribe_v2(&second, hear, &seen, &parameters) == CUPTI_ERROR_INVALID_PARAMETER);
     CHECK(cupti.unsubscribe(first) == CUPTI_SUCCESS);
     CHECK(cupti.unsubscribe(first) == CUPTI_SUCCESS);
     CHECK(cupti.unsubscribe(NULL) == CUPTI_ERROR_INVALID_PARAMETER);
@@ -144,6 +159,9 @@ static void test_names(void)
     CHECK(cupti.name(CUPTI_CB_DOMAIN_RUNTIME_API,
                      CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyAsync_ptsz_v7000, &name) == CUPTI_SUCCESS);
     CHECK(strcmp(name, "cudaMemcpyAsync_ptsz_v7000") == 0);
+    CHECK(cupti.name(CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoDAsync,
+                     &name) == CUPTI_SUCCESS);
+    CHECK(strcmp(name, "cuMemcpyHtoDAsync") == 0);
     CHECK(cupti.name(CUPTI_CB_DOMAIN_RUNTIME_API, 0xffff, &name) != CUPTI_SUCCESS);
 }
 

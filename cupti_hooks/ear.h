@@ -1,0 +1,55 @@
+/* What is heard on the calling thread: who carries the driver call under way, and its names.
+ *
+ * The wrappers say that they are at work (`carrying`), and the callbacks of CUPTI, which run on the
+ * thread that made the call, leave what they were told. Plain thread-local data: no lock, no call,
+ * safe everywhere. Without a subscription nobody writes or reads more than `carrying`.
+ */
+#ifndef SC_CUPTI_HOOKS_EAR_H
+#define SC_CUPTI_HOOKS_EAR_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct sc_ear {
+    unsigned carrying; /* wrappers, and other calls of ours, under way */
+    uint32_t
+        correlation_id; /* CUPTI's, of the audited call that the wrapper has carried; 0: none yet */
+    const char *runtime_api; /* the runtime function under way; a string that lives for ever */
+};
+
+extern __thread struct sc_ear sc_ear;
+extern _Atomic bool sc_ears_open; /* we are subscribed, and this is the process that is */
+
+static inline bool sc_is_heard(void)
+{
+    return __builtin_expect(atomic_load_explicit(&sc_ears_open, memory_order_relaxed), 0);
+}
+
+/* The runtime function that the program has called, as far as it is heard; NULL: none. */
+static inline const char *sc_ear_runtime_api(void)
+{
+    return sc_is_heard() ? sc_ear.runtime_api : NULL;
+}
+
+static inline uint32_t sc_ear_correlation_id(void)
+{
+    return sc_is_heard() ? sc_ear.correlation_id : 0;
+}
+
+static inline unsigned sc_carry(void)
+{
+    sc_ear.correlation_id = 0;
+    return sc_ear.carrying++;
+}
+
+static inline void sc_carried(const unsigned *before)
+{
+    sc_ear.carrying = *before;
+}
+
+/* In a wrapper: it carries the driver calls that this thread makes until the end of the block. */
+#define SC_CARRY() __attribute__((cleanup(sc_carried), unused)) const unsigned carried_ = sc_carry()
+
+#endif

@@ -1,0 +1,152 @@
+#include "cupti_hooks/hear.h"
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "cupti_hooks/ear.h"
+#include "cupti_hooks/subscription.h"
+
+#include "track/poison.h"
+
+enum { SHARDS = 64, PAGE_BITS = 12 };
+
+__thread struct sc_ear sc_ear;
+_Atomic bool sc_ears_open;
+
+static void (*tell)(const struct sc_missed_call *call, bool entering);
+static _Atomic unsigned char audited[SC_CBID_MAX];
+
+/* A line of cache for each group of threads: copies are issued by many at once. */
+static struct {
+    _Alignas(64) _Atomic uint64_t wrapped;
+    _Atomic uint64_t missed;
+} counts[SHARDS];
+
+void sc_hear_start(void (*missed)(const struct sc_missed_call *call, bool entering))
+{
+    tell = missed;
+}
+
+static bool begins_with_one_of(const char *name, const char *const *prefixes)
+{
+    for (; *prefixes; prefixes++)
+        if (strncmp(name, *prefixes, strlen(*prefixes)) == 0)
+            return true;
+    return false;
+}
+
+/* By prefix, so that the functions of a driver newer than this library are among them. */
+bool sc_hear_is_audited(const char *driver_function)
+{
+    static const char *const prefixes[] = {
+        "cuMemcpy",
+        "cuMemset",
+        "cuMemPrefetch",
+        "cuMemFree",
+        "cuMemHostAlloc",
+        "cuMemAllocHost",
+        "cuMemHostRegister",
+        "cuMemHostUnregister",
+        "cuMemAllocManaged",
+        "cuGraphLaunch",
+        "cuStreamBeginCapture",
+        "cuStreamEndCapture",
+        NULL,
+    };
+    return begins_with_one_of(driver_function, prefixes);
+}
+
+bool sc_hear_is_named(const char *runtime_function)
+{
+    static const char *const prefixes[] = {
+        "cudaMemcpy",
+        "cudaMemset",
+        "cudaMemPrefetch",
+        "cudaFree",
+        "cudaHostRegister",
+        "cudaHostUnregister",
+        "cudaGraphLaunch",
+        "cudaStreamBeginCapture",
+        "cudaStreamEndCapture",
+        "cudaGraphInstantiate",
+        "cudaGraphAdd",
+        "cudaGraphExec",
+        "cudaGraphMemcpy",
+        "cudaGraphMemset",
+        "cudaMalloc",
+        "cudaHostAlloc",
+        "cudaEventSynchronize",
+        "cudaStreamSynchronize",
+        "cudaDeviceSynchronize",
+        NULL,
+    };
+    return begins_with_one_of(runtime_function, prefixes);
+}
+
+void sc_hear_audit(uint32_t id)
+{
+    if (id < SC_CBID_MAX)
+        atomic_store_explicit(&audited[id], 1, memory_order_relaxed);
+}
+
+static bool is_audited(uint32_t id)
+{
+    return id < SC_CBID_MAX && atomic_load_explicit(&audited[id], memory_order_relaxed);
+}
+
+static unsigned shard(void)
+{
+    return ((uintptr_t)&sc_ear >> PAGE_BITS) % SHARDS;
+}
+
+/* Whatever is called while the miss is dealt with is ours. */
+static void missed(uint32_t id, const CUpti_CallbackData *data, bool entering)
+{
+    struct sc_missed_call call = {
+        .id = id,
+        .name = data->functionName,
+        .parameters = data->functionParams,
+        .correlation_id = data->correlationId,
+        .result = entering ? 0 : *(const int *)data->functionReturnValue,
+        .audited = is_audited(id),
+    };
+    if (entering && call.audited)
+        atomic_fetch_add_explicit(&counts[shard()].missed, 1, memory_order_relaxed);
+    SC_CARRY();
+    tell(&call, entering);
+}
+
+static void hear_driver(uint32_t id, const CUpti_CallbackData *data)
+{
+    bool entering = data->callbackSite == CUPTI_API_ENTER;
+    bool counts_here = entering && is_audited(id);
+    if (counts_here)
+        sc_ear.correlation_id = data->correlationId;
+    if (__builtin_expect(sc_ear.carrying == 0, 0))
+        missed(id, data, entering);
+    else if (counts_here)
+        atomic_fetch_add_explicit(&counts[shard()].wrapped, 1, memory_order_relaxed);
+}
+
+void CUPTIAPI sc_hear(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId id,
+                      const void *about)
+{
+    const CUpti_CallbackData *data = about;
+    (void)user;
+    if (!sc_is_heard())
+        return;
+    if (domain == CUPTI_CB_DOMAIN_DRIVER_API)
+        hear_driver(id, data);
+    else if (domain == CUPTI_CB_DOMAIN_RUNTIME_API)
+        sc_ear.runtime_api = data->callbackSite == CUPTI_API_ENTER ? data->functionName : NULL;
+}
+
+void sc_hear_counts(uint64_t *wrapped, uint64_t *missed_calls)
+{
+    *wrapped = *missed_calls = 0;
+    for (unsigned i = 0; i < SHARDS; i++) {
+        *wrapped += atomic_load_explicit(&counts[i].wrapped, memory_order_relaxed);
+        *missed_calls += atomic_load_explicit(&counts[i].missed, memory_order_relaxed);
+    }
+}

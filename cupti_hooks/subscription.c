@@ -1,0 +1,226 @@
+#include "cupti_hooks/subscription.h"
+
+#include <limits.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+
+#include "cupti_hooks/ear.h"
+#include "cupti_hooks/find.h"
+#include "cupti_hooks/hear.h"
+
+#include "track/poison.h"
+
+enum { VERSION_MIN = 13 }; /* of CUDA 11.0 */
+
+static struct {
+    __typeof__(&cuptiGetVersion) get_version;
+    __typeof__(&cuptiSubscribe) subscribe;
+    __typeof__(&cuptiSubscribe_v2) subscribe_v2; /* from CUDA 12.8 on */
+    __typeof__(&cuptiUnsubscribe) unsubscribe;
+    __typeof__(&cuptiEnableCallback) enable;
+    __typeof__(&cuptiGetCallbackName) name;
+    __typeof__(&cuptiGetResultString) result_string;
+} cupti;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static const struct sc_cupti_request *request; /* all below is guarded by the lock */
+static CUpti_SubscriberHandle subscriber;
+static bool subscribed; /* also in a child that inherited it */
+static bool widened;
+static unsigned tools_coming; /* whose cuptiSubscribe is under way */
+static struct sc_cupti_status now = {.library = "", .detail = ""};
+static char library_path[PATH_MAX];
+static char detail[128];
+
+static __thread bool asking;
+
+bool sc_cupti_is_asking(void)
+{
+    return asking;
+}
+
+const char *sc_cupti_state_string(enum sc_cupti_state state)
+{
+    static const char *const words[] = {"unused", "listening", "absent", "too-old",
+                                        "held",   "yielded",   "failed"};
+    return words[state];
+}
+
+static bool find_functions(void *library)
+{
+#define FIND(member, symbol_name)                                                                  \
+    cupti.member = (__typeof__(cupti.member))request->symbol(library, symbol_name)
+    FIND(get_version, "cuptiGetVersion");
+    FIND(subscribe, "cuptiSubscribe");
+    FIND(subscribe_v2, "cuptiSubscribe_v2");
+    FIND(unsubscribe, "cuptiUnsubscribe");
+    FIND(enable, "cuptiEnableCallback");
+    FIND(name, "cuptiGetCallbackName");
+    FIND(result_string, "cuptiGetResultString");
+#undef FIND
+    return cupti.get_version && cupti.subscribe && cupti.unsubscribe && cupti.enable &&
+           cupti.name && cupti.result_string;
+}
+
+static enum sc_cupti_state load(void)
+{
+    void *library = sc_cupti_find(request->majors, library_path, sizeof library_path);
+    now.library = library_path;
+    if (!library)
+        return SC_CUPTI_ABSENT;
+    if (!find_functions(library) || cupti.get_version(&now.version) != CUPTI_SUCCESS ||
+        now.version < VERSION_MIN)
+        return SC_CUPTI_TOO_OLD;
+    return SC_CUPTI_LISTENING;
+}
+
+static void note_failure(CUptiResult result, const char *holder)
+{
+    const char *text = NULL;
+    if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED)
+        text = holder;
+    else if (cupti.result_string(result, &text) != CUPTI_SUCCESS)
+        text = NULL;
+    snprintf(detail, sizeof detail, "%s", text ? text : "");
+    now.detail = detail;
+}
+
+static enum sc_cupti_state subscribe(void)
+{
+    char holder[CUPTI_OLD_SUBSCRIBER_NAME_MIN_LEN + 1] = "";
+    CUpti_SubscriberParams parameters = {
+        .structSize = CUpti_SubscriberParams_STRUCT_SIZE,
+        .subscriberName = "libsafecopy",
+        .oldSubscriberName = holder,
+        .oldSubscriberSize = CUPTI_OLD_SUBSCRIBER_NAME_MIN_LEN,
+    };
+    CUptiResult result = cupti.subscribe_v2
+                             ? cupti.subscribe_v2(&subscriber, sc_hear, NULL, &parameters)
+                             : cupti.subscribe(&subscriber, sc_hear, NULL);
+    subscribed = result == CUPTI_SUCCESS;
+    if (subscribed)
+        return SC_CUPTI_LISTENING;
+    note_failure(result, holder);
+    if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED)
+        return SC_CUPTI_HELD;
+    return result == CUPTI_ERROR_NOT_COMPATIBLE ? SC_CUPTI_TOO_OLD : SC_CUPTI_FAILED;
+}
+
+/* Function by function, since every one that is heard costs the program time. */
+static void enable_named(CUpti_CallbackDomain domain, bool (*wants)(const char *name),
+                         void (*note)(uint32_t id))
+{
+    for (uint32_t id = 1; id < SC_CBID_MAX; id++) {
+        const char *name = NULL;
+        if (cupti.name(domain, id, &name) != CUPTI_SUCCESS || !name || !wants(name))
+            continue;
+        if (note)
+            note(id);
+        cupti.enable(1, subscriber, domain, id);
+    }
+}
+
+static void start_locked(void)
+{
+    now.state = tools_coming ? SC_CUPTI_HELD : load();
+    if (now.state == SC_CUPTI_LISTENING)
+        now.state = subscribe();
+    if (now.state != SC_CUPTI_LISTENING)
+        return;
+    sc_hear_start(request->missed);
+    enable_named(CUPTI_CB_DOMAIN_DRIVER_API, sc_hear_is_audited, sc_hear_audit);
+    enable_named(CUPTI_CB_DOMAIN_RUNTIME_API, sc_hear_is_named, NULL);
+    atomic_store(&sc_ears_open, true);
+}
+
+void sc_cupti_start(const struct sc_cupti_request *what)
+{
+    pthread_mutex_lock(&lock);
+    asking = true;
+    if (now.state == SC_CUPTI_UNUSED) {
+        SC_CARRY();
+        request = what;
+        start_locked();
+    }
+    asking = false;
+    pthread_mutex_unlock(&lock);
+}
+
+static void unsubscribe_locked(void)
+{
+    atomic_store(&sc_ears_open, false);
+    if (!subscribed)
+        return;
+    subscribed = false;
+    asking = true;
+    cupti.unsubscribe(subscriber);
+    asking = false;
+}
+
+bool sc_cupti_yield(void)
+{
+    if (asking)
+        return false;
+    pthread_mutex_lock(&lock);
+    bool leaves = now.state == SC_CUPTI_LISTENING && sc_is_heard();
+    unsubscribe_locked();
+    tools_coming++;
+    if (leaves)
+        now.state = SC_CUPTI_YIELDED;
+    pthread_mutex_unlock(&lock);
+    return leaves;
+}
+
+void sc_cupti_tool_came(void)
+{
+    if (asking)
+        return;
+    pthread_mutex_lock(&lock);
+    tools_coming--;
+    pthread_mutex_unlock(&lock);
+}
+
+void sc_cupti_stop(bool unsubscribe)
+{
+    atomic_store(&sc_ears_open, false);
+    if (!unsubscribe || pthread_mutex_trylock(&lock) != 0)
+        return;
+    unsubscribe_locked();
+    pthread_mutex_unlock(&lock);
+}
+
+void sc_cupti_child(void)
+{
+    atomic_store(&sc_ears_open, false);
+    lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    asking = false;
+    tools_coming = 0;
+    now.state = SC_CUPTI_UNUSED;
+}
+
+void sc_cupti_widen(void)
+{
+    if (pthread_mutex_trylock(&lock) != 0)
+        return;
+    if (subscribed && !widened) {
+        widened = true;
+        asking = true;
+        for (size_t i = 0; i < request->followed_count; i++)
+            cupti.enable(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, request->followed[i]);
+        asking = false;
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+void sc_cupti_get_status(struct sc_cupti_status *status)
+{
+    pthread_mutex_lock(&lock);
+    *status = now;
+    pthread_mutex_unlock(&lock);
+}
+
+void sc_cupti_counts(uint64_t *wrapped, uint64_t *missed)
+{
+    sc_hear_counts(wrapped, missed);
+}

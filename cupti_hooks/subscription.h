@@ -1,0 +1,81 @@
+/* The subscription to CUPTI: taken, held, given up.
+ *
+ * CUPTI has one subscriber in a process. We are one only where somebody asked for it, and leave as
+ * soon as a profiler comes: nobody's cuptiSubscribe may fail because of us. Once left, we stay
+ * away.
+ *
+ * Thread-safe. One lock, held over calls of CUPTI and never taken inside its callbacks (but tried).
+ */
+#ifndef SC_CUPTI_HOOKS_SUBSCRIPTION_H
+#define SC_CUPTI_HOOKS_SUBSCRIPTION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum sc_cupti_state {
+    SC_CUPTI_UNUSED,    /* nobody asked for it */
+    SC_CUPTI_LISTENING, /* until the end of the process, as far as is known */
+    SC_CUPTI_ABSENT,    /* there is no libcupti */
+    SC_CUPTI_TOO_OLD,
+    SC_CUPTI_HELD,    /* by another tool, before us */
+    SC_CUPTI_YIELDED, /* to another tool, which came later */
+    SC_CUPTI_FAILED,  /* CUPTI does not work here */
+};
+
+struct sc_cupti_status {
+    enum sc_cupti_state state;
+    uint32_t version;    /* of CUPTI, as it numbers itself; 0 without one */
+    const char *library; /* its path, "" without one */
+    const char *detail;  /* who holds it, or what CUPTI answered; "" if there is nothing to say */
+};
+
+/* A driver call that CUPTI tells of and that no wrapper carried. */
+struct sc_missed_call {
+    uint32_t id;      /* a CUPTI_DRIVER_TRACE_CBID_* */
+    const char *name; /* of the function; lives for ever */
+    const void *parameters;
+    uint32_t correlation_id;
+    int result;   /* a CUresult, once it has returned */
+    bool audited; /* it is counted as missed; else it is only followed */
+};
+
+struct sc_cupti_request {
+    const int *majors; /* CUDA versions to look for, the best first, 0 ends them */
+    void *(*symbol)(void *handle, const char *name); /* the real dlsym */
+    /* Called on the thread that makes the call, before (`entering`) and after it. */
+    void (*missed)(const struct sc_missed_call *call, bool entering);
+    /* Callback ids to be followed as well, once something was missed. */
+    const uint16_t *followed;
+    size_t followed_count;
+};
+
+/* Once, when CUDA has come up. `request` must live as long as the process. */
+void sc_cupti_start(const struct sc_cupti_request *request);
+
+/* From now on `followed` is heard as well. May be called in a callback; does nothing while another
+ * thread is at the subscription. */
+void sc_cupti_widen(void);
+
+/* Another tool comes: it can subscribe when this returns, and until sc_cupti_tool_came we do not,
+ * since its subscribing may be what brings CUDA up. True if we have left for it just now. */
+bool sc_cupti_yield(void);
+void sc_cupti_tool_came(void);
+
+/* Is a call of CUPTI's own under way on this thread, which we make? */
+bool sc_cupti_is_asking(void);
+
+/* The process ends: nothing is heard any more. With `unsubscribe`, CUPTI is told so. */
+void sc_cupti_stop(bool unsubscribe);
+
+/* In a forked child, where CUDA does not work: nothing is heard. CUPTI is not asked, since a lock
+ * of its may be held for ever; it is told when a tool comes. */
+void sc_cupti_child(void);
+
+void sc_cupti_get_status(struct sc_cupti_status *status);
+const char *sc_cupti_state_string(enum sc_cupti_state state);
+
+/* Audited calls that wrappers carried, and those that passed by. */
+void sc_cupti_counts(uint64_t *wrapped, uint64_t *missed);
+
+#endif

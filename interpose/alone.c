@@ -1,0 +1,53 @@
+#include "interpose/alone.h"
+
+#include <dlfcn.h>
+
+#include "interpose/audit.h"
+#include "interpose/driver.h"
+#include "interpose/loader.h"
+#include "interpose/process.h"
+
+#include "track/poison.h"
+
+static bool is_alone;
+
+bool sc_is_alone(void)
+{
+    return is_alone;
+}
+
+/* As cuda.h has no word of it: the driver calls it inside cuInit, and nobody uses the result. */
+SC_EXPORT int InitializeInjection(void);
+
+/* What takes hooks of libc's, or has to come before the driver's call. */
+static void do_without(void)
+{
+    sc_options.guard = false;
+    sc_options.snapshot_max_bytes = 0;
+    sc_options.pinned = SC_PINNED_DRIVER;
+    sc_options.capture = SC_CAPTURE_REPORT;
+}
+
+/* Preloaded, its cuInit is the program's; injected, the program cannot see it. */
+static bool is_preloaded(void)
+{
+    void *program = dlopen(NULL, RTLD_LAZY);
+    bool is = program && sc_loader_symbol(program, "cuInit") == (void *)cuInit;
+    if (program)
+        dlclose(program);
+    dlerror();
+    return is;
+}
+
+int InitializeInjection(void)
+{
+    if (is_preloaded())
+        return 1;
+    sc_process_start();
+    if (!sc_process_wants_wrappers() || !sc_driver_attach(NULL))
+        return 1;
+    is_alone = true;
+    do_without();
+    sc_audit_start();
+    return 1;
+}

@@ -1,0 +1,15 @@
+/* Without a preload: CUDA_INJECTION64_PATH=libsafecopy.so has the driver load the library.
+ *
+ * No call comes through a wrapper then, and no hook of libc's is met. All that is known is what
+ * CUPTI's callbacks tell (follow.h): hazards of CUDA's own frees, of unordered operations and of
+ * captures are reported, and frees wait for what is in flight.
+ */
+#ifndef SC_INTERPOSE_ALONE_H
+#define SC_INTERPOSE_ALONE_H
+
+#include <stdbool.h>
+
+/* Is the library alone with the callbacks? Constant once the driver has been initialised. */
+bool sc_is_alone(void);
+
+#endif

@@ -1,0 +1,135 @@
+#include "interpose/profilers.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <string.h>
+
+#pragma GCC visibility push(default)
+#include <cupti_callbacks.h>
+CUptiResult CUPTIAPI cuptiFinalize(void);
+#pragma GCC visibility pop
+
+#include "cupti_hooks/find.h"
+#include "interpose/audit.h"
+#include "interpose/loader.h"
+
+#include "track/poison.h"
+
+enum { SUBSCRIBE, SUBSCRIBE_V2, FINALIZE, DOORS };
+
+static struct {
+    const char *name;
+    void *wrapper;
+    _Atomic(void *) real; /* of the first libcupti that was asked for it */
+} doors[DOORS] = {
+    [SUBSCRIBE] = {"cuptiSubscribe", (void *)cuptiSubscribe, NULL},
+    [SUBSCRIBE_V2] = {"cuptiSubscribe_v2", (void *)cuptiSubscribe_v2, NULL},
+    [FINALIZE] = {"cuptiFinalize", (void *)cuptiFinalize, NULL},
+};
+
+static int door_of(const char *name)
+{
+    for (int i = 0; i < DOORS; i++)
+        if (strcmp(doors[i].name, name) == 0)
+            return i;
+    return DOORS;
+}
+
+bool sc_profilers_only_ours(const char *name)
+{
+    return door_of(name) < DOORS && !sc_cupti_is_loaded();
+}
+
+/* One wrapper cannot stand for the functions of two libcuptis: who asks for the second one's has
+ * CUPTI to himself at once. */
+void *sc_profilers_found(const char *name, void *found)
+{
+    int door = door_of(name);
+    if (door == DOORS || !found)
+        return found;
+    if (found == doors[door].wrapper)
+        return sc_cupti_is_loaded() ? found : NULL;
+    void *expected = NULL;
+    if (atomic_compare_exchange_strong(&doors[door].real, &expected, found) || expected == found)
+        return doors[door].wrapper;
+    sc_audit_make_way();
+    sc_audit_made_way();
+    return found;
+}
+
+static void *not_ours(int door, void *found)
+{
+    return found == doors[door].wrapper ? NULL : found;
+}
+
+/* The function that the caller was linked with: its object may have been loaded without giving its
+ * symbols to others. */
+static void *linked_with(int door, const void *caller)
+{
+    Dl_info where;
+    void *handle = dladdr(caller, &where) && where.dli_fname
+                       ? dlopen(where.dli_fname, RTLD_LAZY | RTLD_NOLOAD)
+                       : NULL;
+    void *found = handle ? not_ours(door, sc_loader_symbol(handle, doors[door].name)) : NULL;
+    if (handle)
+        dlclose(handle);
+    return found;
+}
+
+static void *in_the_process(int door)
+{
+    char path[PATH_MAX];
+    void *handle = sc_cupti_loaded(path, sizeof path);
+    return handle ? not_ours(door, sc_loader_symbol(handle, doors[door].name)) : NULL;
+}
+
+static void *real_of(int door, const void *caller)
+{
+    void *real = linked_with(door, caller);
+    real = real ? real : atomic_load(&doors[door].real);
+    real = real ? real : not_ours(door, sc_loader_next(doors[door].name));
+    real = real ? real : in_the_process(door);
+    dlerror();
+    return real;
+}
+
+#define CALLER() __builtin_return_address(0)
+
+CUptiResult CUPTIAPI cuptiSubscribe(CUpti_SubscriberHandle *subscriber, CUpti_CallbackFunc callback,
+                                    void *user)
+{
+    __typeof__(&cuptiSubscribe) real = (__typeof__(&cuptiSubscribe))real_of(SUBSCRIBE, CALLER());
+    if (!real)
+        return CUPTI_ERROR_NOT_INITIALIZED;
+    sc_audit_make_way();
+    CUptiResult result = real(subscriber, callback, user);
+    sc_audit_made_way();
+    return result;
+}
+
+CUptiResult CUPTIAPI cuptiSubscribe_v2(CUpti_SubscriberHandle *subscriber,
+                                       CUpti_CallbackFunc callback, void *user,
+                                       CUpti_SubscriberParams *parameters)
+{
+    __typeof__(&cuptiSubscribe_v2) real =
+        (__typeof__(&cuptiSubscribe_v2))real_of(SUBSCRIBE_V2, CALLER());
+    if (!real)
+        return CUPTI_ERROR_NOT_INITIALIZED;
+    sc_audit_make_way();
+    CUptiResult result = real(subscriber, callback, user, parameters);
+    sc_audit_made_way();
+    return result;
+}
+
+CUptiResult CUPTIAPI cuptiFinalize(void)
+{
+    __typeof__(&cuptiFinalize) real = (__typeof__(&cuptiFinalize))real_of(FINALIZE, CALLER());
+    if (!real)
+        return CUPTI_ERROR_NOT_INITIALIZED;
+    sc_audit_make_way();
+    CUptiResult result = real();
+    sc_audit_made_way();
+    return result;
+}

@@ -1,0 +1,24 @@
+/* The doors through which profilers come to CUPTI.
+ *
+ * CUPTI has one subscriber. Before a tool subscribes, or tears CUPTI down, we give ours up, so that
+ * its call does what it does without us. Wrapped are cuptiSubscribe, cuptiSubscribe_v2 and
+ * cuptiFinalize, for those who link libcupti and for those who ask dlsym.
+ */
+#ifndef SC_INTERPOSE_PROFILERS_H
+#define SC_INTERPOSE_PROFILERS_H
+
+#include <stdbool.h>
+
+/* Is it a name of libcupti's? */
+static inline bool sc_profilers_is_cupti(const char *name)
+{
+    return name[0] == 'c' && name[1] == 'u' && name[2] == 'p' && name[3] == 't' && name[4] == 'i';
+}
+
+/* What dlsym is to answer for a function of libcupti that it found through a handle. */
+void *sc_profilers_found(const char *name, void *found);
+
+/* Have only we the function, because there is no libcupti? */
+bool sc_profilers_only_ours(const char *name);
+
+#endif

@@ -1,0 +1,21 @@
+// run: strict=1 -> cupti.state=yielded coverage.wrapped=3
+// run: -> cupti.state=unused
+/* A library that was not linked with libcupti, and whose reference the preloaded library satisfies:
+ * the real function is that of the libcupti which the process has, whoever may see its symbols. */
+#include "profiler.h"
+
+#pragma weak cuptiSubscribe
+
+int main(void)
+{
+    set_up();
+    copy();
+    profiler_load();
+    CHECK(cuptiSubscribe != NULL);
+    profiler.subscribe = cuptiSubscribe;
+    profiler_begin();
+    copy();
+    CHECK(profiler.heard == 2);
+    profiler_end();
+    return 0;
+}

@@ -1,0 +1,17 @@
+/* Names of the driver domain's callback ids. cuda.h must not be seen here: it renames functions to
+ * their newest versions. */
+#include "cupti_sim.h"
+
+#include <cupti_driver_cbid.h>
+
+#define SIM_FUNCTION(symbol, base, version, variant) [CUPTI_DRIVER_TRACE_CBID_##symbol] = #symbol,
+#define SIM_STUB SIM_FUNCTION
+
+static const char *const names[CUPTI_DRIVER_TRACE_CBID_SIZE] = {
+#include "../cuda/driver.def"
+};
+
+const char *cupti_sim_driver_name(unsigned cbid)
+{
+    return cbid < CUPTI_DRIVER_TRACE_CBID_SIZE ? names[cbid] : 0;
+}

@@ -1,2 +1,0 @@
-#define NAMES cupti_sim_legacy_names
-#include "driver_names.h"

@@ -1,0 +1,227 @@
+/* The callbacks of CUPTI: who carried a call, how many there were, and what it was called. */
+#include <check.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "cupti_hooks/ear.h"
+#include "cupti_hooks/subscription.h"
+
+#include "cupti_hooks/hear.c" /* poisons, so it comes last */
+
+enum { COPY = 277, QUERY = 200, THREADS = 8, ROUNDS = 20000 };
+
+static __thread unsigned told;
+static __thread struct sc_missed_call last;
+static __thread unsigned carrying_then;
+
+static void note_missed(const struct sc_missed_call *call, bool entering)
+{
+    told++;
+    last = *call;
+    last.result = entering ? -1 : call->result;
+    carrying_then = sc_ear.carrying;
+}
+
+static void call_back(CUpti_CallbackDomain domain, uint32_t id, CUpti_ApiCallbackSite site,
+                      const char *name, uint32_t correlation_id)
+{
+    int result = 3;
+    CUpti_CallbackData data = {
+        .callbackSite = site,
+        .functionName = name,
+        .functionParams = &data,
+        .functionReturnValue = &result,
+        .correlationId = correlation_id,
+    };
+    sc_hear(NULL, domain, id, &data);
+}
+
+static void copy(uint32_t correlation_id)
+{
+    call_back(CUPTI_CB_DOMAIN_DRIVER_API, COPY, CUPTI_API_ENTER, "cuMemcpyHtoDAsync_v2",
+              correlation_id);
+    call_back(CUPTI_CB_DOMAIN_DRIVER_API, COPY, CUPTI_API_EXIT, "cuMemcpyHtoDAsync_v2",
+              correlation_id);
+}
+
+static void set_up(void)
+{
+    sc_hear_start(note_missed);
+    sc_hear_audit(COPY);
+    atomic_store(&sc_ears_open, true);
+    told = 0;
+    sc_ear = (struct sc_ear){0};
+}
+
+static void expect_counts(uint64_t wanted_wrapped, uint64_t wanted_missed)
+{
+    uint64_t wrapped, missed_calls;
+    sc_hear_counts(&wrapped, &missed_calls);
+    ck_assert_uint_eq(wrapped, wanted_wrapped);
+    ck_assert_uint_eq(missed_calls, wanted_missed);
+}
+
+START_TEST(what_a_wrapper_carries_is_counted_and_nobody_is_told)
+{
+    SC_CARRY();
+    copy(41);
+    ck_assert_uint_eq(told, 0);
+    ck_assert_uint_eq(sc_ear_correlation_id(), 41);
+    expect_counts(1, 0);
+}
+END_TEST
+
+START_TEST(what_nobody_carries_is_a_miss_told_before_and_after)
+{
+    call_back(CUPTI_CB_DOMAIN_DRIVER_API, COPY, CUPTI_API_ENTER, "cuMemcpyHtoDAsync_v2", 7);
+    ck_assert_uint_eq(told, 1);
+    ck_assert_int_eq(last.result, -1);
+    ck_assert(last.audited);
+    ck_assert_uint_eq(last.id, COPY);
+    ck_assert_uint_eq(last.correlation_id, 7);
+    ck_assert_str_eq(last.name, "cuMemcpyHtoDAsync_v2");
+    call_back(CUPTI_CB_DOMAIN_DRIVER_API, COPY, CUPTI_API_EXIT, "cuMemcpyHtoDAsync_v2", 7);
+    ck_assert_uint_eq(told, 2);
+    ck_assert_int_eq(last.result, 3);
+    expect_counts(0, 1);
+}
+END_TEST
+
+START_TEST(what_dealing_with_a_miss_calls_is_ours)
+{
+    copy(1);
+    ck_assert_uint_eq(carrying_then, 1);
+    ck_assert_uint_eq(sc_ear.carrying, 0);
+}
+END_TEST
+
+START_TEST(what_is_only_followed_is_told_and_not_counted)
+{
+    call_back(CUPTI_CB_DOMAIN_DRIVER_API, QUERY, CUPTI_API_ENTER, "cuStreamQuery", 1);
+    ck_assert_uint_eq(told, 1);
+    ck_assert(!last.audited);
+    expect_counts(0, 0);
+}
+END_TEST
+
+static void carry_copy(uint32_t correlation_id)
+{
+    SC_CARRY();
+    copy(correlation_id);
+}
+
+START_TEST(wrappers_nest)
+{
+    SC_CARRY();
+    carry_copy(1);
+    ck_assert_uint_eq(sc_ear.carrying, 1);
+    copy(2);
+    ck_assert_uint_eq(told, 0);
+    expect_counts(2, 0);
+}
+END_TEST
+
+START_TEST(a_wrapper_starts_without_a_correlation_id)
+{
+    carry_copy(5);
+    SC_CARRY();
+    ck_assert_uint_eq(sc_ear_correlation_id(), 0);
+}
+END_TEST
+
+START_TEST(a_runtime_call_has_its_name_for_as_long_as_it_takes)
+{
+    ck_assert_ptr_null(sc_ear_runtime_api());
+    call_back(CUPTI_CB_DOMAIN_RUNTIME_API, 41, CUPTI_API_ENTER, "cudaMemcpyAsync", 1);
+    ck_assert_str_eq(sc_ear_runtime_api(), "cudaMemcpyAsync");
+    call_back(CUPTI_CB_DOMAIN_RUNTIME_API, 41, CUPTI_API_EXIT, "cudaMemcpyAsync", 1);
+    ck_assert_ptr_null(sc_ear_runtime_api());
+}
+END_TEST
+
+START_TEST(closed_ears_hear_nothing_and_know_no_names)
+{
+    call_back(CUPTI_CB_DOMAIN_RUNTIME_API, 41, CUPTI_API_ENTER, "cudaMemcpyAsync", 1);
+    atomic_store(&sc_ears_open, false);
+    copy(1);
+    ck_assert_uint_eq(told, 0);
+    ck_assert_ptr_null(sc_ear_runtime_api());
+    expect_counts(0, 0);
+}
+END_TEST
+
+START_TEST(ids_beyond_the_table_are_not_audited)
+{
+    sc_hear_audit(SC_CBID_MAX);
+    call_back(CUPTI_CB_DOMAIN_DRIVER_API, SC_CBID_MAX, CUPTI_API_ENTER, "cuMemcpyNew", 1);
+    ck_assert_uint_eq(told, 1);
+    ck_assert(!last.audited);
+    expect_counts(0, 0);
+}
+END_TEST
+
+START_TEST(names_decide_what_is_audited)
+{
+    static const char *const in[] = {"cuMemcpyHtoDAsync_v2", "cuMemcpyBatchAsync_v2_ptsz",
+                                     "cuMemsetD2D32Async",   "cuMemFreeHost",
+                                     "cuMemFreeAsync_ptsz",  "cuMemHostRegister_v2",
+                                     "cuGraphLaunch_ptsz",   "cuStreamEndCapture"};
+    static const char *const out[] = {"cuLaunchKernel", "cuStreamSynchronize", "cuMemGetInfo_v2",
+                                      "cuMemHostGetFlags", "cuEventRecord"};
+    for (size_t i = 0; i < sizeof in / sizeof *in; i++)
+        ck_assert_msg(sc_hear_is_audited(in[i]), "%s", in[i]);
+    for (size_t i = 0; i < sizeof out / sizeof *out; i++)
+        ck_assert_msg(!sc_hear_is_audited(out[i]), "%s", out[i]);
+    ck_assert(sc_hear_is_named("cudaMemcpyAsync_ptsz_v7000"));
+    ck_assert(sc_hear_is_named("cudaFreeHost_v3020"));
+    ck_assert(!sc_hear_is_named("cudaLaunchKernel_v7000"));
+    ck_assert(!sc_hear_is_named("cudaEventQuery_v3020"));
+}
+END_TEST
+
+static void *call_often(void *argument)
+{
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        if (argument)
+            carry_copy(i);
+        else
+            copy(i);
+    }
+    return NULL;
+}
+
+START_TEST(many_threads_are_counted_exactly)
+{
+    pthread_t threads[THREADS];
+    for (unsigned i = 0; i < THREADS; i++)
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, call_often, i % 2 ? &threads : NULL), 0);
+    for (unsigned i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    expect_counts(THREADS / 2 * ROUNDS, THREADS / 2 * ROUNDS);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("hear");
+    TCase *tests = tcase_create("hear");
+    tcase_set_timeout(tests, 60);
+    tcase_add_checked_fixture(tests, set_up, NULL);
+    tcase_add_test(tests, what_a_wrapper_carries_is_counted_and_nobody_is_told);
+    tcase_add_test(tests, what_nobody_carries_is_a_miss_told_before_and_after);
+    tcase_add_test(tests, what_dealing_with_a_miss_calls_is_ours);
+    tcase_add_test(tests, what_is_only_followed_is_told_and_not_counted);
+    tcase_add_test(tests, wrappers_nest);
+    tcase_add_test(tests, a_wrapper_starts_without_a_correlation_id);
+    tcase_add_test(tests, a_runtime_call_has_its_name_for_as_long_as_it_takes);
+    tcase_add_test(tests, closed_ears_hear_nothing_and_know_no_names);
+    tcase_add_test(tests, ids_beyond_the_table_are_not_audited);
+    tcase_add_test(tests, names_decide_what_is_audited);
+    tcase_add_test(tests, many_threads_are_counted_exactly);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}

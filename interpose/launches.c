@@ -24,6 +24,7 @@ struct launch {
     uint32_t exec;                   /* the tracker's id, 0: not known yet */
     struct sc_graph *graph;          /* NULL: it names no host memory */
     bool again;                      /* on the stream of its last launch */
+    uint64_t ticks;                  /* just before it */
 };
 
 /* ---- hazards of the graph itself ---- */
@@ -130,7 +131,7 @@ static void record_runs(const struct launch *launch)
         .api = launch->api,
         .stack = sc_unwind_here(launch->site),
         .thread = sc_thread_id(),
-        .ticks = sc_ticks(),
+        .ticks = launch->ticks,
         .guards = sc_options.guard && sc_pending_is_seen(launch->stream),
     };
     if (launch->again)
@@ -163,11 +164,11 @@ static void find_exec(struct launch *launch, CUgraphExec exec)
 }
 
 /* A launch with host memory is an operation itself: no mark is wanted before it. */
-static void note_work(const struct launch *launch)
+static void note_work(struct launch *launch)
 {
     if (!launch->graph)
         sc_marks_before_work(launch->stream);
-    sc_pending_work(launch->stream);
+    launch->ticks = sc_pending_work(launch->stream);
     sc_track_work(&sc_track, launch->stream->id);
 }
 

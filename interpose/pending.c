@@ -20,13 +20,15 @@ static bool is_family(const struct sc_stream_record *stream)
     return stream->kind != SC_STREAM_NONBLOCKING;
 }
 
-void sc_pending_work(struct sc_stream_record *stream)
+uint64_t sc_pending_work(struct sc_stream_record *stream)
 {
     uint64_t now = sc_ticks();
     set(&stream->pending.work_ticks, now);
     if (is_family(stream))
         set(&stream->context->family.work_ticks, now);
-    sc_pending_legacy(stream);
+    if (stream->kind == SC_STREAM_LEGACY)
+        set(&stream->context->legacy_ticks, now);
+    return now;
 }
 
 void sc_pending_signal(struct sc_stream_record *stream)

@@ -23,8 +23,8 @@ struct sc_pending {
     _Atomic uint64_t done_ticks;
 };
 
-/* Before such work is issued. */
-void sc_pending_work(struct sc_stream_record *stream);
+/* Before such work is issued; the first returns its time. */
+uint64_t sc_pending_work(struct sc_stream_record *stream);
 void sc_pending_signal(struct sc_stream_record *stream);
 
 /* Before any work on the legacy stream. */

@@ -21,9 +21,23 @@ static uintptr_t as_the_program_has_it(uintptr_t address)
 SC_DEFINE(cuPointerGetAttribute, (void *data, CUpointer_attribute attribute, CUdeviceptr address),
           return REAL(data, attribute, ABOUT(address));)
 
+/* Of memory that it does not know, the driver says that its host pointer is the one that was asked
+ * about. */
+static CUresult told(CUresult result, unsigned count, const CUpointer_attribute *attributes,
+                     void **data, CUdeviceptr address)
+{
+    for (unsigned i = 0; result == CUDA_SUCCESS && i < count; i++)
+        if (attributes[i] == CU_POINTER_ATTRIBUTE_HOST_POINTER &&
+            *(uintptr_t *)data[i] == (uintptr_t)&pageable)
+            *(uintptr_t *)data[i] = (uintptr_t)address;
+    return result;
+}
+
 SC_DEFINE(cuPointerGetAttributes,
           (unsigned count, CUpointer_attribute *attributes, void **data, CUdeviceptr address),
-          return REAL(count, attributes, data, ABOUT(address));)
+          CUdeviceptr about = ABOUT(address);
+          CUresult result = REAL(count, attributes, data, about);
+          return about == address ? result : told(result, count, attributes, data, address);)
 
 SC_DEFINE(cuMemHostGetFlags, (unsigned *flags, void *address), return REAL(flags, ABOUT(address));)
 

@@ -473,9 +473,9 @@ void sc_graphs_set_last_launch(struct sc_graphs *graphs, struct sc_graph *graph,
 {
     struct sc_point former = graph->last_launch;
     graph->last_launch = stream ? sc_order_point(graphs->order, stream) : (struct sc_point){0};
-    if (stream)
+    if (stream && stream != former.stream)
         sc_order_reference(graphs->order, stream);
-    if (former.stream)
+    if (former.stream && former.stream != stream)
         sc_order_unreference(graphs->order, former.stream);
     sc_order_release(graphs->order, &former);
 }

@@ -334,9 +334,11 @@ static bool issue_run_again(struct sc_track *track, const struct sc_relaunch *la
                             const struct sc_graph_use *run)
 {
     uint32_t id = find_last_run(track, run, launch->stream);
-    struct sc_op_info *op = &sc_inflight_op(&track->inflight, id)->info;
     bool conflict = false;
-    if (!id || !op->by_graph || op->api != launch->api || op->unjudged != run->unjudged)
+    if (!id)
+        return false;
+    struct sc_op_info *op = &sc_inflight_op(&track->inflight, id)->info;
+    if (!op->by_graph || op->api != launch->api || op->unjudged != run->unjudged)
         return false;
     if (!op->unjudged)
         sc_inflight_conflicts(&track->inflight, op, note_conflict, &conflict);

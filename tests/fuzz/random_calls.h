@@ -85,6 +85,7 @@ static void do_stream_sync(int slot)
 static bool do_stream_query(int slot)
 {
     int stream = world.slots[slot].stream;
+    meet(slot);
     if (is_detoured(slot))
         expect_call(LEGACY_IN_CAPTURE, true);
     else

@@ -89,9 +89,28 @@ static bool is_in_the_way(int slot)
     return captures(slot) || (is_detoured(slot) && !detours);
 }
 
+static void come_after_detours(int slot)
+{
+    if (is_blocking(slot))
+        oracle_add_wait(&world.oracle, world.slots[slot].stream,
+                        world.oracle.streams[world.detour].last);
+}
+
+/* Per-thread streams that the library knows of: it meets each when its thread first uses it. */
+static bool met[STREAMS];
+
+static void meet(int slot)
+{
+    bool first = !met[slot] && world.slots[slot].owner != NOBODY;
+    met[slot] = true;
+    if (first && capture.owes)
+        come_after_detours(slot);
+}
+
 /* The stream that an operation on the slot is made in. */
 static int enter(int slot)
 {
+    meet(slot);
     note_other_work(slot);
     if (!is_detoured(slot))
         return world.slots[slot].stream;
@@ -104,14 +123,7 @@ static int enter(int slot)
     return world.detour;
 }
 
-static void come_after_detours(int slot)
-{
-    if (is_blocking(slot))
-        oracle_add_wait(&world.oracle, world.slots[slot].stream,
-                        world.oracle.streams[world.detour].last);
-}
-
-/* Streams that come to be later do so, too (make_stream). */
+/* Streams that come to be later do so, too (make_stream, meet). */
 static void leave(int slot)
 {
     if (!is_detoured(slot))
@@ -119,7 +131,8 @@ static void leave(int slot)
     int last = world.oracle.streams[world.detour].last;
     oracle_add_wait(&world.oracle, world.slots[0].stream, last);
     for (int i = 1; i < world.slot_count; i++)
-        come_after_detours(i);
+        if (world.slots[i].owner == NOBODY || met[i])
+            come_after_detours(i);
 }
 
 #endif

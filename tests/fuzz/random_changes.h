@@ -1,6 +1,6 @@
-/* Nodes that come to name other memory, in a graph or in an exec; execs that are brought up to date
- * with their graph; nodes that are disabled. From the next launch on: what is in flight stays as it
- * is. A part of random_program.h.
+/* Nodes that are added and destroyed by hand, and nodes that come to name other memory, in a graph
+ * or in an exec; execs that are brought up to date with their graph; nodes that are disabled. From
+ * the next launch on: what is in flight stays as it is. A part of random_program.h.
  */
 #ifndef SC_TESTS_FUZZ_RANDOM_CHANGES_H
 #define SC_TESTS_FUZZ_RANDOM_CHANGES_H
@@ -44,6 +44,45 @@ static void set_node(CUgraphExec exec, const struct graph_node *node)
         CHECK(cuGraphMemcpyNodeSetParams(node->name, &copy));
 }
 
+/* Behind all that there is. */
+static void act_add_node(void)
+{
+    CUgraphNode nodes[64];
+    size_t count = sizeof nodes / sizeof *nodes;
+    struct graph *graph = pick_graph(has_handle);
+    struct graph_node node = {.direction = below(7) % 3, .added = true};
+    if (!graph || graph->own.count == GRAPH_NODES || !pick_memory(&node) ||
+        clashes(&graph->own, NOBODY, &node) || !pick_content(&node))
+        return;
+    CUDA_MEMCPY3D copy = copy_of(&node);
+    CUDA_MEMSET_NODE_PARAMS fill = memset_of(&node);
+    say("a node is added to graph %d", (int)(graph - graphs));
+    say_node("it is", &node);
+    CHECK(cuGraphGetNodes(graph->handle, nodes, &count));
+    if (node.direction == MEMSET)
+        CHECK(cuGraphAddMemsetNode(&node.name, graph->handle, nodes, count, &fill, baton.context));
+    else
+        CHECK(cuGraphAddMemcpyNode(&node.name, graph->handle, nodes, count, &copy, baton.context));
+    graph->own.list[graph->own.count++] = node;
+    graph->is_reshaped = true;
+}
+
+/* The last one: with another its neighbours would lose their order. */
+static void act_destroy_node(void)
+{
+    struct graph *graph = pick_graph(has_handle);
+    struct graph_node *last = graph ? &graph->own.list[graph->own.count - 1] : NULL;
+    if (!last || !last->added || graph->own.count == 1)
+        return;
+    say("the last node of graph %d is destroyed", (int)(graph - graphs));
+    CHECK(cuGraphDestroyNode(last->name));
+    for (int i = 0; i < graph->made.count; i++)
+        if (graph->made.list[i].name == last->name)
+            graph->made.list[i].name = NULL;
+    graph->own.count--;
+    graph->is_reshaped = true;
+}
+
 /* An exec knows the nodes of the graph that it was made from, for as long as that is there. */
 static bool knows_nodes(const struct graph *graph)
 {
@@ -64,7 +103,7 @@ static void act_change_node(void)
     say("node %d of %s %d is changed", at, in_exec ? "exec" : "graph", (int)(graph - graphs));
     say_node("to", &node);
     set_node(in_exec ? graph->exec : NULL, &node);
-    node.unseen = !in_exec;
+    node.unseen = !in_exec && !node.added;
     nodes->list[at] = node;
 }
 
@@ -89,7 +128,7 @@ static bool can_be_updated(const struct graph *graph)
     bool disabled = false;
     for (int i = 0; i < graph->made.count; i++)
         disabled |= graph->made.list[i].disabled;
-    return graph->exec && graph->handle && !disabled;
+    return graph->exec && graph->handle && !graph->is_reshaped && !disabled;
 }
 
 static void act_update(void)

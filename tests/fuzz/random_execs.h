@@ -63,6 +63,7 @@ static void instantiate(struct graph *graph)
     graph->last = ORACLE_NONE;
     graph->made = graph->own;
     graph->is_original = !clone;
+    graph->is_reshaped = false;
 }
 
 static void act_instantiate(void)
@@ -83,10 +84,12 @@ static void add_child(struct graph *graph)
     say("graph %d becomes a child of %d", (int)(child - graphs), (int)(graph - graphs));
     CHECK(cuGraphGetNodes(graph->handle, nodes, &count));
     CHECK(cuGraphAddChildGraphNode(&added, graph->handle, nodes, count, child->handle));
+    graph->is_reshaped = true;
     for (int i = 0; i < child->own.count; i++) {
         struct graph_node *copy = &graph->own.list[graph->own.count++];
         *copy = child->own.list[i];
         copy->name = NULL;
+        copy->added = false;
     }
 }
 

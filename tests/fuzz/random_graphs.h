@@ -53,6 +53,7 @@ struct graph_node {
     uintptr_t address;
     CUgraphNode name; /* NULL: in a child */
     bool freed;       /* and the graph or the exec knows */
+    bool added;       /* by hand, behind all others */
     bool disabled;    /* in the exec */
     bool unseen;      /* see names_unseen */
 };
@@ -67,6 +68,7 @@ static struct graph {
     CUgraphExec exec; /* the same */
     bool is_captured; /* at this moment */
     bool is_original; /* the exec was made from the graph, and knows its nodes by their names */
+    bool is_reshaped; /* the graph has had more or fewer nodes since */
     struct graph_nodes own, made; /* of the graph, and of the exec */
     int last;                     /* launch of the exec, a node of the oracle */
 } graphs[GRAPHS];

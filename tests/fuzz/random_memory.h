@@ -216,9 +216,13 @@ static void act_free(void)
 static void check_buffer(int at)
 {
     const struct buffer *buffer = &world.buffers[at];
+    volatile unsigned char *bytes = buffer->bytes;
     touch_beside(at, false);
     if (data_is_defined())
         compare("buffer", at, buffer->bytes, buffer->expected, buffer->size_bytes);
+    else
+        for (size_t i = 0; i < buffer->size_bytes; i++)
+            (void)bytes[i];
 }
 
 static void act_unregister(void)

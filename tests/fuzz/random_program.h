@@ -59,6 +59,7 @@ static const struct {
     {50, act_launch},        {8, act_destroy},
     {6, act_pageable_block}, {8, act_change_node},
     {4, act_enable_node},    {4, act_update},
+    {3, act_add_node},       {2, act_destroy_node},
 };
 
 static void act(void)

@@ -217,6 +217,7 @@ static void begin_capture(int slot)
     capture.slots[1] = NOBODY;
     capture.owes = false;
     say("slot %d begins a capture, %s", slot, modes[capture.mode]);
+    meet(slot);
     CHECK(cuStreamBeginCapture(world.slots[slot].handle, capture.mode));
     capture.open = true;
 }

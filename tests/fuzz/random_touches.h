@@ -183,6 +183,7 @@ static void act_function_that_touches(void)
         copy_in_order(slot, at, one_in(2) ? H2D : D2H);
     if (host_touch.write)
         fill_random(host_touch.values, buffer->size_bytes);
+    meet(slot);
     oracle_add_node(&world.oracle, world.slots[slot].stream);
     note_unclear(world.slots[slot].stream);
     end_function(slot, at);

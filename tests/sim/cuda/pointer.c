@@ -47,7 +47,7 @@ static CUresult get(void *data, CUpointer_attribute attribute, CUdeviceptr addre
         STORE(CUdeviceptr, is_known ? address : 0);
         break;
     case CU_POINTER_ATTRIBUTE_HOST_POINTER:
-        STORE(CUdeviceptr, host ? address : 0);
+        STORE(CUdeviceptr, host || !is_known ? address : 0);
         break;
     case CU_POINTER_ATTRIBUTE_BUFFER_ID:
         STORE(unsigned long long, is_known ? range->id : 0);

@@ -1,7 +1,7 @@
 // inject: 1
-// run: strict=1 SIM_GPU=delay=0 -> hazard:code=SC401 hazard:event.runtime_api=cudaGraphLaunch
-// exit=66 run: mode=report SIM_GPU=delay=0 -> hazard:code=SC401
-// hazard:freed.runtime_api=cudaFreeHost run: strict=1 KEPT=1 -> hazards=0
+// run: strict=1 SIM_GPU=delay=0 -> hazard:event.runtime_api=cudaGraphLaunch exit=66
+// run: mode=report SIM_GPU=delay=0 -> hazard:code=SC401 hazard:freed.runtime_api=cudaFreeHost
+// run: strict=1 KEPT=1 -> hazards=0
 /* A graph is launched after its memory was freed, without the preload. The real driver reads the
  * memory in the launch, and dies of that. */
 #include "profiler.h"

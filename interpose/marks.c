@@ -274,11 +274,10 @@ bool sc_marks_order_after(struct sc_stream_record *stream, const struct sc_ticke
         return false;
     pthread_mutex_lock(&earlier->lock);
     CUevent event = event_behind_locked(earlier, ticket);
-    /* The legacy stream waits by way of the marker stream, which its next operation joins. */
     if (!event) /* no mark is left behind what is complete */
         ordered = sc_order_complete(&sc_track.order, ticket);
-    else if (marker_of(stream))
-        ordered = sc_real.cuStreamWaitEvent(marker_of(stream), event, 0) == CUDA_SUCCESS;
+    else
+        ordered = sc_real.cuStreamWaitEvent(stream->handle, event, 0) == CUDA_SUCCESS;
     pthread_mutex_unlock(&earlier->lock);
     if (ordered)
         sc_track_order_after(&sc_track, stream->id, ticket);

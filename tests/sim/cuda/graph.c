@@ -22,6 +22,8 @@ static void free_node_locked(CUgraphNode node, const struct sim_fence *launch)
 {
     if (node->type == CU_GRAPH_NODE_TYPE_GRAPH && node->params.child) {
         sim_graph_retire_locked(node->params.child, launch);
+    } else if (node->type == CU_GRAPH_NODE_TYPE_CONDITIONAL) {
+        sim_condition_retire_locked(&node->params.condition, launch);
     }
     free(node->deps);
     free(node);
@@ -73,7 +75,7 @@ bool sim_graph_has_locked(CUgraph graph, CUgraphNode node)
     return false;
 }
 
-/* Copies what a node does; a child graph is cloned. */
+/* Copies what a node does; a child graph and bodies are cloned. */
 static bool copy_node_locked(CUgraphNode to, CUgraphNode from)
 {
     to->type = from->type;
@@ -85,7 +87,8 @@ static bool copy_node_locked(CUgraphNode to, CUgraphNode from)
         to->params.child = sim_graph_clone_locked(from->params.child);
         return to->params.child != NULL;
     }
-    return true;
+    return from->type != CU_GRAPH_NODE_TYPE_CONDITIONAL ||
+           sim_condition_copy_locked(&to->params.condition, &from->params.condition);
 }
 
 CUgraph sim_graph_clone_locked(CUgraph graph)
@@ -171,9 +174,10 @@ SIM_API(cuGraphClone, (CUgraph * phGraphClone, CUgraph originalGraph), phGraphCl
         return CUDA_ERROR_INVALID_VALUE;
     }
     sim_lock();
-    *phGraphClone = sim_graph_clone_locked(originalGraph);
+    bool can = !sim_graph_has_condition_locked(originalGraph);
+    *phGraphClone = can ? sim_graph_clone_locked(originalGraph) : NULL;
     sim_unlock();
-    return *phGraphClone ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+    return *phGraphClone ? CUDA_SUCCESS : can ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_ERROR_NOT_SUPPORTED;
 }
 
 SIM_API(cuGraphNodeFindInClone, (CUgraphNode * phNode, CUgraphNode hOriginalNode, CUgraph hClone),

@@ -6,6 +6,13 @@
 #include "sim.h"
 #include "work.h"
 
+/* IF nodes only. The driver owns the array of bodies, which programs read. */
+struct sim_condition {
+    CUgraph bodies[2];
+    unsigned count;
+    unsigned value; /* that the condition has at every launch: nothing sets another one here */
+};
+
 /* What a node does: the program's parameters as given, from which its work is made at launch. */
 struct CUgraphNode_st {
     CUgraph graph;
@@ -26,6 +33,7 @@ struct CUgraphNode_st {
         CUgraph child;
         CUdeviceptr memory; /* MEM_ALLOC, MEM_FREE */
         CUstreamBatchMemOpParams value;
+        struct sim_condition condition;
     } params;
 };
 
@@ -53,6 +61,15 @@ CUgraphNode sim_graph_add_locked(CUgraph graph, CUgraphNodeType type, const CUgr
 bool sim_graph_has_locked(CUgraph graph, CUgraphNode node);
 CUgraph sim_graph_clone_locked(CUgraph graph);
 void sim_graph_remove_locked(CUgraphNode node);
+
+/* graph_conditions.c: nodes that choose one of their bodies. */
+CUresult sim_condition_add(CUgraphNode *out, CUgraph graph, const CUgraphNode *deps, size_t count,
+                           CUDA_CONDITIONAL_NODE_PARAMS *params);
+bool sim_condition_copy_locked(struct sim_condition *to, const struct sim_condition *from);
+void sim_condition_retire_locked(struct sim_condition *condition, const struct sim_fence *launch);
+CUgraph sim_condition_chosen(const struct sim_condition *condition); /* NULL: none */
+/* A graph with such a node can be neither cloned nor a child. */
+bool sim_graph_has_condition_locked(CUgraph graph);
 
 /* Fill in node->work from node->params, checking them; and the other way for captured work. */
 CUresult sim_node_prepare_locked(CUgraphNode node);

@@ -172,6 +172,12 @@ static CUresult launch_work_locked(CUgraphNode node, CUstream stream, bool *wait
     return result ? result : sim_stream_work_locked(stream, &work, NULL);
 }
 
+static CUresult launch_chosen_locked(CUgraphNode node, CUstream stream, bool *waits)
+{
+    CUgraph body = sim_condition_chosen(&node->params.condition);
+    return body ? launch_nodes_locked(body, stream, waits) : CUDA_SUCCESS;
+}
+
 static CUresult launch_node_locked(CUgraphNode node, CUstream stream, bool *waits)
 {
     if (node->disabled) {
@@ -186,6 +192,8 @@ static CUresult launch_node_locked(CUgraphNode node, CUstream stream, bool *wait
         return launch_work_locked(node, stream, waits);
     case CU_GRAPH_NODE_TYPE_GRAPH:
         return launch_nodes_locked(node->params.child, stream, waits);
+    case CU_GRAPH_NODE_TYPE_CONDITIONAL:
+        return launch_chosen_locked(node, stream, waits);
     case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
         return sim_event_record_locked(node->params.event, stream);
     case CU_GRAPH_NODE_TYPE_WAIT_EVENT:

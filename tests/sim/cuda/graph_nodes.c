@@ -179,7 +179,8 @@ CUresult sim_node_add_child(CUgraphNode *out, CUgraph graph, const CUgraphNode *
         return CUDA_ERROR_INVALID_VALUE;
     }
     sim_lock();
-    CUgraph copy = sim_graph_clone_locked(child);
+    bool can = !sim_graph_has_condition_locked(child);
+    CUgraph copy = can ? sim_graph_clone_locked(child) : NULL;
     CUgraphNode node =
         copy ? sim_graph_add_locked(graph, CU_GRAPH_NODE_TYPE_GRAPH, deps, count) : NULL;
     if (node) {
@@ -187,7 +188,7 @@ CUresult sim_node_add_child(CUgraphNode *out, CUgraph graph, const CUgraphNode *
         *out = node;
     }
     sim_unlock();
-    return node ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+    return node ? CUDA_SUCCESS : can ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_ERROR_NOT_SUPPORTED;
 }
 
 SIM_API(cuGraphAddChildGraphNode,

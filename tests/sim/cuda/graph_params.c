@@ -60,6 +60,9 @@ static CUresult add(CUgraphNode *out, CUgraph graph, const CUgraphNode *deps, si
         p->graph.graph = result ? p->graph.graph : (*out)->params.child;
         return result;
     }
+    if (p->type == CU_GRAPH_NODE_TYPE_CONDITIONAL) {
+        return sim_condition_add(out, graph, deps, count, &p->conditional);
+    }
     if (!simplify(p, &plain)) {
         return CUDA_ERROR_NOT_SUPPORTED;
     }

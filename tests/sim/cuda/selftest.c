@@ -723,6 +723,55 @@ static void test_child_set(void)
     OK(cuStreamDestroy(stream));
 }
 
+/* An IF node with a default of 1 or 0, whose bodies set the device's first byte to 3 and 5. */
+static CUgraphNode add_if(CUgraph graph, unsigned value, CUgraph *bodies)
+{
+    CUgraphNode node = NULL, fill_node;
+    CUgraphNodeParams params = {.type = CU_GRAPH_NODE_TYPE_CONDITIONAL};
+    CUDA_MEMSET_NODE_PARAMS fill = {.dst = device, .elementSize = 1, .width = 16, .height = 1};
+    params.conditional.type = CU_GRAPH_COND_TYPE_IF;
+    params.conditional.size = 2;
+    params.conditional.ctx = context;
+    OK(cuGraphConditionalHandleCreate(&params.conditional.handle, graph, context, value,
+                                      CU_GRAPH_COND_ASSIGN_DEFAULT));
+    OK(cuGraphAddNode(&node, graph, NULL, NULL, 0, &params));
+    for (unsigned i = 0; i < 2; i++) {
+        bodies[i] = params.conditional.phGraph_out[i];
+        fill.value = 3 + 2 * i;
+        OK(cuGraphAddMemsetNode(&fill_node, bodies[i], NULL, 0, &fill, context));
+    }
+    params.conditional.type = CU_GRAPH_COND_TYPE_WHILE;
+    IS(cuGraphAddNode(&fill_node, graph, NULL, NULL, 0, &params), CUDA_ERROR_NOT_SUPPORTED);
+    return node;
+}
+
+static void test_condition(void)
+{
+    CUstream stream = stream_new(CU_STREAM_NON_BLOCKING);
+    CUgraph graph, outer, bodies[2];
+    CUgraphNode node;
+    CUgraphNodeType type;
+    CUgraphExec exec;
+    for (unsigned value = 0; value < 2; value++) {
+        OK(cuGraphCreate(&graph, 0));
+        CUgraphNode chooses = add_if(graph, value, bodies);
+        OK(cuGraphNodeGetType(chooses, &type));
+        CHECK(type == CU_GRAPH_NODE_TYPE_CONDITIONAL);
+        OK(cuGraphInstantiate(&exec, graph, 0));
+        OK(cuGraphLaunch(exec, stream));
+        OK(cuStreamSynchronize(stream));
+        CHECK(device_byte(device) == (value ? 3 : 5));
+        OK(cuGraphExecDestroy(exec));
+        IS(cuGraphClone(&outer, graph), CUDA_ERROR_NOT_SUPPORTED);
+        OK(cuGraphCreate(&outer, 0));
+        IS(cuGraphAddChildGraphNode(&node, outer, NULL, 0, graph), CUDA_ERROR_NOT_SUPPORTED);
+        OK(cuGraphDestroy(outer));
+        OK(cuGraphDestroyNode(chooses));
+        OK(cuGraphDestroy(graph));
+    }
+    OK(cuStreamDestroy(stream));
+}
+
 /* ---- user objects ---- */
 struct thing {
     _Atomic int ended;
@@ -1053,6 +1102,7 @@ static int run_all(void)
     launch_download(PAGEABLE, 1);
     test_launch_twice();
     test_child_set();
+    test_condition();
     test_user_objects();
     test_order();
     test_legacy_query();

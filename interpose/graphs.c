@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cupti_hooks/ear.h"
+#include "interpose/bodies.h"
 #include "interpose/boxes.h"
 #include "interpose/captures.h"
 #include "interpose/detours.h"
@@ -187,6 +188,15 @@ static void note_node(const struct sc_graph_call *call, uintptr_t node,
         sc_track_graph_add_all(&sc_track, call->graph, (uintptr_t)params->graph.graph);
 }
 
+static void note_added(const struct sc_graph_call *call, CUgraphNode node,
+                       const CUgraphNodeParams *params)
+{
+    if (params->type == CU_GRAPH_NODE_TYPE_CONDITIONAL)
+        sc_bodies_note(node, &params->conditional);
+    else
+        note_node(call, (uintptr_t)node, params);
+}
+
 /* ---- nodes added by hand ---- */
 
 #define CALL_OF(graph)                                                                             \
@@ -221,12 +231,12 @@ ADD(cuGraphAddChildGraphNode,
 ADD(cuGraphAddNode,
     (CUgraphNode * node, CUgraph graph, const CUgraphNode *dependencies, size_t count,
      CUgraphNodeParams *params),
-    (node, graph, dependencies, count, params), note_node(&call, (uintptr_t)*node, params))
+    (node, graph, dependencies, count, params), note_added(&call, *node, params))
 
 ADD(cuGraphAddNode_v2,
     (CUgraphNode * node, CUgraph graph, const CUgraphNode *dependencies,
      const CUgraphEdgeData *edges, size_t count, CUgraphNodeParams *params),
-    (node, graph, dependencies, edges, count, params), note_node(&call, (uintptr_t)*node, params))
+    (node, graph, dependencies, edges, count, params), note_added(&call, *node, params))
 
 /* Which graph a node belongs to, the driver does not say: its new memory is named by the graph that
  * knows the node, or else until the exec is made, when the driver is asked for all of it. */
@@ -262,6 +272,15 @@ static uint32_t destroying(const void *handle)
     return sc_active() ? sc_track_graph_detach(&sc_track, (uintptr_t)handle) : 0;
 }
 
+static CUresult bodies_destroyed(struct sc_bodies *bodies, CUresult result)
+{
+    if (bodies && result != CUDA_SUCCESS)
+        sc_bodies_put_back(bodies);
+    else if (bodies && sc_bodies_end(bodies))
+        sc_reaper_wake();
+    return result;
+}
+
 static CUresult destroyed(uint32_t known, CUresult result)
 {
     if (known && result != CUDA_SUCCESS)
@@ -271,8 +290,13 @@ static CUresult destroyed(uint32_t known, CUresult result)
     return result;
 }
 
-SC_DEFINE(cuGraphDestroy, (CUgraph graph), uint32_t known = destroying(graph);
-          return destroyed(known, REAL(graph));)
+SC_DEFINE(cuGraphDestroy, (CUgraph graph),
+          struct sc_bodies *bodies = sc_bodies_take_of_graph(graph);
+          uint32_t known = destroying(graph);
+          return bodies_destroyed(bodies, destroyed(known, REAL(graph)));)
+SC_DEFINE(cuGraphDestroyNode, (CUgraphNode node),
+          struct sc_bodies *bodies = sc_bodies_take_of_node(node);
+          return bodies_destroyed(bodies, REAL(node));)
 SC_DEFINE(cuGraphExecDestroy, (CUgraphExec exec), uint32_t known = destroying(exec);
           return destroyed(known, SC_PERMITTED(REAL(exec)));)
 
@@ -293,10 +317,7 @@ static uintptr_t name_of(const struct making *making, CUgraphNode node)
 
 static void note_nodes(const struct making *making, CUgraph graph, uintptr_t top, int depth);
 
-enum { DEPTH_MAX = 16 };
-
-/* In pages that the caller unmaps; NULL for none. */
-static CUgraphNode *nodes_of_graph(CUgraph graph, size_t *count)
+CUgraphNode *sc_graphs_nodes(CUgraph graph, size_t *count)
 {
     size_t room = 0;
     CUgraphNode *nodes = NULL;
@@ -331,6 +352,18 @@ static bool is_signal(CUgraphNodeType type)
            type == CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL || type == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP;
 }
 
+/* Whether and how often a body runs, only the device knows: its memory is kept, and not judged. */
+static void note_bodies(const struct making *making, CUgraphNode node, uintptr_t name, int depth)
+{
+    struct making within = *making;
+    CUgraph body;
+    for (uint32_t i = 0; (body = sc_bodies_at(node, i)) != NULL; i++) {
+        within.graph = (uintptr_t)body;
+        note_nodes(&within, body, name, depth + 1);
+    }
+    sc_track_graph_unjudge_node(&sc_track, making->call.graph, name);
+}
+
 static void note_exec_node(const struct making *making, CUgraphNode node, CUgraphNodeType type,
                            uintptr_t top, int depth)
 {
@@ -350,6 +383,8 @@ static void note_exec_node(const struct making *making, CUgraphNode node, CUgrap
     } else if (type == CU_GRAPH_NODE_TYPE_GRAPH &&
                sc_real.cuGraphChildGraphNodeGetGraph(node, &child) == CUDA_SUCCESS) {
         note_nodes(making, child, name, depth + 1);
+    } else if (type == CU_GRAPH_NODE_TYPE_CONDITIONAL) {
+        note_bodies(making, node, name, depth);
     }
 }
 
@@ -373,9 +408,10 @@ static bool node_is(CUgraphNode node, is_such *such, int depth)
         return false;
     if (type != CU_GRAPH_NODE_TYPE_GRAPH)
         return such(type);
-    if (depth > DEPTH_MAX || sc_real.cuGraphChildGraphNodeGetGraph(node, &child) != CUDA_SUCCESS)
+    if (depth > SC_GRAPH_DEPTH_MAX ||
+        sc_real.cuGraphChildGraphNodeGetGraph(node, &child) != CUDA_SUCCESS)
         return false;
-    CUgraphNode *nodes = nodes_of_graph(child, &count);
+    CUgraphNode *nodes = sc_graphs_nodes(child, &count);
     for (size_t i = 0; nodes && i < count && !found; i++)
         found = node_is(nodes[i], such, depth + 1);
     if (nodes)
@@ -460,7 +496,7 @@ static void note_nodes(const struct making *making, CUgraph graph, uintptr_t top
     size_t count = 0;
     bool matters = false;
     CUgraphNodeType type;
-    CUgraphNode *nodes = depth < DEPTH_MAX ? nodes_of_graph(graph, &count) : NULL;
+    CUgraphNode *nodes = depth < SC_GRAPH_DEPTH_MAX ? sc_graphs_nodes(graph, &count) : NULL;
     for (size_t i = 0; nodes && i < count; i++) {
         if (sc_real.cuGraphNodeGetType(nodes[i], &type) != CUDA_SUCCESS)
             continue;
@@ -475,7 +511,7 @@ static void note_nodes(const struct making *making, CUgraph graph, uintptr_t top
         sc_pages_unmap(nodes, count * sizeof *nodes);
 }
 
-static bool can_ask(void)
+bool sc_graphs_can_ask(void)
 {
     return sc_real.cuGraphGetNodes && sc_real.cuGraphNodeGetType &&
            sc_real.cuGraphMemcpyNodeGetParams && sc_real.cuGraphMemsetNodeGetParams &&
@@ -546,7 +582,7 @@ static void redirect_nodes(struct detached *detached, uintptr_t graph, CUgraph n
     size_t count = 0;
     CUgraphNodeType type;
     CUgraph child;
-    CUgraphNode *nodes = depth < DEPTH_MAX ? nodes_of_graph(nodes_of, &count) : NULL;
+    CUgraphNode *nodes = depth < SC_GRAPH_DEPTH_MAX ? sc_graphs_nodes(nodes_of, &count) : NULL;
     for (size_t i = 0; nodes && i < count; i++) {
         if (sc_real.cuGraphNodeGetType(nodes[i], &type) != CUDA_SUCCESS)
             continue;
@@ -583,7 +619,7 @@ static struct detached detach_from_stacks(CUgraph graph)
 {
     struct detached detached = {0};
     uint32_t id = sc_active() ? sc_graphs_find(&sc_track.graphs, (uintptr_t)graph) : 0;
-    if (!id || !sc_graphs_at(&sc_track.graphs, id)->has_stack || !can_ask())
+    if (!id || !sc_graphs_at(&sc_track.graphs, id)->has_stack || !sc_graphs_can_ask())
         return detached;
     struct sc_graph_use use;
     struct sc_graph_extra extra;
@@ -631,7 +667,7 @@ static void note_exec(const struct making *making, const struct detached *detach
 static void keep_names(uintptr_t exec, CUgraph graph)
 {
     size_t count = 0;
-    CUgraphNode *nodes = names_memory(exec) ? nodes_of_graph(graph, &count) : NULL;
+    CUgraphNode *nodes = names_memory(exec) ? sc_graphs_nodes(graph, &count) : NULL;
     if (!nodes)
         return;
     sc_track_graph_set_names(&sc_track, exec, (const uintptr_t *)nodes, (uint32_t)count);
@@ -642,7 +678,7 @@ static void keep_names(uintptr_t exec, CUgraph graph)
 static bool pair_names(uintptr_t exec, CUgraph graph, struct sc_handles *names)
 {
     size_t count = 0;
-    CUgraphNode *nodes = names_memory(exec) ? nodes_of_graph(graph, &count) : NULL;
+    CUgraphNode *nodes = names_memory(exec) ? sc_graphs_nodes(graph, &count) : NULL;
     uintptr_t *known = nodes ? sc_pages_map(count * sizeof *known) : NULL;
     bool paired = known && sc_track_graph_names_of(&sc_track, exec, known, (uint32_t)count) &&
                   sc_handles_init(names) == 0;
@@ -660,7 +696,7 @@ static CUresult made(CUresult result, struct detached *detached, const struct sc
 {
     int saved = errno;
     attach_again(detached);
-    if (result == CUDA_SUCCESS && sc_active() && can_ask()) {
+    if (result == CUDA_SUCCESS && sc_active() && sc_graphs_can_ask()) {
         note_exec(&(struct making){*call, (uintptr_t)graph, NULL}, detached, graph);
         keep_names(call->graph, graph);
     }
@@ -674,7 +710,7 @@ static CUresult updated(CUresult result, struct detached *detached,
 {
     int saved = errno;
     attach_again(detached);
-    if (result == CUDA_SUCCESS && sc_active() && can_ask()) {
+    if (result == CUDA_SUCCESS && sc_active() && sc_graphs_can_ask()) {
         struct sc_handles names;
         bool paired = pair_names(call->graph, graph, &names);
         note_exec(&(struct making){*call, (uintptr_t)graph, paired ? &names : NULL}, detached,

@@ -9,6 +9,8 @@
 
 #include "interpose/streams.h"
 
+enum { SC_GRAPH_DEPTH_MAX = 16 }; /* of graphs within graphs that are looked into */
+
 /* The graph that a capture of the stream adds to; 0 if the driver does not say. */
 uintptr_t sc_graphs_captured_into(struct sc_stream_record *stream);
 
@@ -24,6 +26,12 @@ void sc_graphs_note_use(const struct sc_graph_call *call, const struct sc_op_inf
 
 /* A capture that failed leaves no graph. */
 void sc_graphs_capture_failed(uintptr_t graph);
+
+/* Does the driver have the calls that tell what a graph is made of? */
+bool sc_graphs_can_ask(void);
+
+/* The graph's nodes, in pages that the caller unmaps; NULL for none. */
+CUgraphNode *sc_graphs_nodes(CUgraph graph, size_t *count);
 
 /* Does the frame that a use on a stack lies in still run? Told by its return address. */
 bool sc_graphs_frame_lives(const struct sc_graph_use *use, const struct sc_graph_extra *extra);

@@ -1,0 +1,57 @@
+/* For the twins whose copies stand in the body of a conditional node. */
+#ifndef SC_TESTS_HAZARD_CONDITIONAL_H
+#define SC_TESTS_HAZARD_CONDITIONAL_H
+
+#include "twin_driver.h"
+
+/* The body of a new IF node, which runs in every launch. */
+static TWIN_HELPER CUgraph body_of_if(CUgraph graph)
+{
+    CUcontext context = NULL;
+    CUgraphNode node = NULL;
+    CUgraphNodeParams params;
+    memset(&params, 0, sizeof params);
+    CHECK(cuCtxGetCurrent(&context));
+    params.type = CU_GRAPH_NODE_TYPE_CONDITIONAL;
+    params.conditional.type = CU_GRAPH_COND_TYPE_IF;
+    params.conditional.size = 1;
+    params.conditional.ctx = context;
+    CHECK(cuGraphConditionalHandleCreate(&params.conditional.handle, graph, context, 1,
+                                         CU_GRAPH_COND_ASSIGN_DEFAULT));
+    CHECK(cuGraphAddNode(&node, graph, NULL, NULL, 0, &params));
+    return params.conditional.phGraph_out[0];
+}
+
+static inline void capture_into(CUgraph body, CUdeviceptr to, const void *from, CUstream stream)
+{
+    CUgraph same = NULL;
+    CHECK(cuStreamBeginCaptureToGraph(stream, body, NULL, NULL, 0,
+                                      CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
+    CHECK(cuMemcpyHtoDAsync(to, from, SMALL, stream));
+    CHECK(cuStreamEndCapture(stream, &same));
+}
+
+static TWIN_HELPER void add_copy(CUgraph body, CUdeviceptr to, const void *from)
+{
+    CUgraphNode node = NULL;
+    CUcontext context = NULL;
+    CUDA_MEMCPY3D copy = {
+        .srcMemoryType = CU_MEMORYTYPE_HOST,
+        .srcHost = from,
+        .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+        .dstDevice = to,
+        .WidthInBytes = SMALL,
+        .Height = 1,
+        .Depth = 1,
+    };
+    CHECK(cuCtxGetCurrent(&context));
+    CHECK(cuGraphAddMemcpyNode(&node, body, NULL, 0, &copy, context));
+}
+
+static TWIN_HELPER void replay(CUgraphExec exec, CUstream stream)
+{
+    CHECK(cuGraphLaunch(exec, stream));
+    CHECK(cuStreamSynchronize(stream));
+}
+
+#endif

@@ -24,7 +24,7 @@ static struct sc_arena memory;
 static struct sc_handles by_node; /* -> struct sc_bodies */
 static _Atomic uint32_t node_count;
 
-static bool are_any(void)
+bool sc_bodies_are_any(void)
 {
     return atomic_load_explicit(&node_count, memory_order_acquire) != 0;
 }
@@ -91,7 +91,7 @@ void sc_bodies_note(CUgraphNode node, const CUDA_CONDITIONAL_NODE_PARAMS *params
 
 CUgraph sc_bodies_at(CUgraphNode node, uint32_t index)
 {
-    if (!are_any())
+    if (!sc_bodies_are_any())
         return NULL;
     pthread_mutex_lock(&bodies_lock);
     const struct sc_bodies *bodies = find_locked(node);
@@ -145,7 +145,7 @@ static void take_within(struct sc_bodies **taken, CUgraph graph, int depth)
 
 static bool can_take(void)
 {
-    return are_any() && sc_active() && sc_graphs_can_ask();
+    return sc_bodies_are_any() && sc_active() && sc_graphs_can_ask();
 }
 
 struct sc_bodies *sc_bodies_take_of_graph(CUgraph graph)

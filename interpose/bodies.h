@@ -15,6 +15,8 @@
 /* A node has been added. Without memory its bodies stay unknown. */
 void sc_bodies_note(CUgraphNode node, const CUDA_CONDITIONAL_NODE_PARAMS *params);
 
+bool sc_bodies_are_any(void);
+
 /* The node's bodies, one after the other; NULL: it has no more, or they are not known. */
 CUgraph sc_bodies_at(CUgraphNode node, uint32_t index);
 

@@ -577,6 +577,16 @@ static void redirect_node(struct detached *detached, uintptr_t graph, CUgraphNod
 }
 
 static void redirect_nodes(struct detached *detached, uintptr_t graph, CUgraph nodes_of,
+                           CUgraphNode top, int depth);
+
+static void redirect_bodies(struct detached *detached, CUgraphNode node, CUgraphNode top, int depth)
+{
+    CUgraph body;
+    for (uint32_t i = 0; (body = sc_bodies_at(node, i)) != NULL; i++)
+        redirect_nodes(detached, (uintptr_t)body, body, top, depth + 1);
+}
+
+static void redirect_nodes(struct detached *detached, uintptr_t graph, CUgraph nodes_of,
                            CUgraphNode top, int depth)
 {
     size_t count = 0;
@@ -591,6 +601,8 @@ static void redirect_nodes(struct detached *detached, uintptr_t graph, CUgraph n
         else if (type == CU_GRAPH_NODE_TYPE_GRAPH &&
                  sc_real.cuGraphChildGraphNodeGetGraph(nodes[i], &child) == CUDA_SUCCESS)
             redirect_nodes(detached, graph, child, top ? top : nodes[i], depth + 1);
+        else if (type == CU_GRAPH_NODE_TYPE_CONDITIONAL)
+            redirect_bodies(detached, nodes[i], top ? top : nodes[i], depth);
     }
     if (nodes)
         sc_pages_unmap(nodes, count * sizeof *nodes);
@@ -615,18 +627,43 @@ bool sc_graphs_refresh(const struct sc_graph_use *use, const struct sc_graph_ext
     return lives;
 }
 
-static struct detached detach_from_stacks(CUgraph graph)
+/* How many uses there are in a graph that names a stack; the copies are brought up to date. */
+static size_t refresh_graph(uintptr_t graph)
 {
-    struct detached detached = {0};
-    uint32_t id = sc_active() ? sc_graphs_find(&sc_track.graphs, (uintptr_t)graph) : 0;
-    if (!id || !sc_graphs_at(&sc_track.graphs, id)->has_stack || !sc_graphs_can_ask())
-        return detached;
     struct sc_graph_use use;
     struct sc_graph_extra extra;
-    detached.capacity = sc_graphs_at(&sc_track.graphs, id)->uses.count;
+    uint32_t id = sc_graphs_find(&sc_track.graphs, graph);
+    if (!id || !sc_graphs_at(&sc_track.graphs, id)->has_stack)
+        return 0;
     for (uint32_t i = 0; sc_track_graph_use(&sc_track, id, i, &use, &extra); i++)
         if (use.kind == SC_STACK)
             sc_graphs_refresh(&use, &extra);
+    return sc_graphs_at(&sc_track.graphs, id)->uses.count;
+}
+
+/* The same, with its bodies. */
+static size_t refresh_within(CUgraph graph, int depth)
+{
+    size_t uses = refresh_graph((uintptr_t)graph);
+    size_t count = 0;
+    CUgraph body;
+    bool looks = sc_bodies_are_any() && depth < SC_GRAPH_DEPTH_MAX;
+    CUgraphNode *nodes = looks ? sc_graphs_nodes(graph, &count) : NULL;
+    for (size_t i = 0; nodes && i < count; i++)
+        for (uint32_t j = 0; (body = sc_bodies_at(nodes[i], j)) != NULL; j++)
+            uses += refresh_within(body, depth + 1);
+    if (nodes)
+        sc_pages_unmap(nodes, count * sizeof *nodes);
+    return uses;
+}
+
+static struct detached detach_from_stacks(CUgraph graph)
+{
+    struct detached detached = {0};
+    if (sc_active() && sc_graphs_can_ask())
+        detached.capacity = refresh_within(graph, 0);
+    if (!detached.capacity)
+        return detached;
     detached.list = sc_pages_map(detached.capacity * sizeof *detached.list);
     if (detached.list)
         redirect_nodes(&detached, (uintptr_t)graph, graph, NULL, 0);

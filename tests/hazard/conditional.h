@@ -22,12 +22,13 @@ static TWIN_HELPER CUgraph body_of_if(CUgraph graph)
     return params.conditional.phGraph_out[0];
 }
 
-static inline void capture_into(CUgraph body, CUdeviceptr to, const void *from, CUstream stream)
+static inline void capture_into(CUgraph body, CUdeviceptr to, const void *from, size_t size_bytes,
+                                CUstream stream)
 {
     CUgraph same = NULL;
     CHECK(cuStreamBeginCaptureToGraph(stream, body, NULL, NULL, 0,
                                       CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
-    CHECK(cuMemcpyHtoDAsync(to, from, SMALL, stream));
+    CHECK(cuMemcpyHtoDAsync(to, from, size_bytes, stream));
     CHECK(cuStreamEndCapture(stream, &same));
 }
 
@@ -48,7 +49,7 @@ static TWIN_HELPER void add_copy(CUgraph body, CUdeviceptr to, const void *from)
     CHECK(cuGraphAddMemcpyNode(&node, body, NULL, 0, &copy, context));
 }
 
-static TWIN_HELPER void replay(CUgraphExec exec, CUstream stream)
+static TWIN_HELPER void driver_replay(CUgraphExec exec, CUstream stream)
 {
     CHECK(cuGraphLaunch(exec, stream));
     CHECK(cuStreamSynchronize(stream));

@@ -18,12 +18,12 @@ int main(void)
     CUdeviceptr device = driver_device_block(SMALL, 0);
     void *source = driver_pinned_block(SMALL, 0);
     CHECK(cuGraphCreate(&graph, 0));
-    capture_into(body_of_if(graph), device, source, stream);
+    capture_into(body_of_if(graph), device, source, SMALL, stream);
     CHECK(cuGraphInstantiateWithFlags(&exec, graph, 0));
 
     for (int turn = 0; turn < TURNS; turn++) {
         fill(source, SMALL, turn);
-        replay(exec, stream);
+        driver_replay(exec, stream);
         right = right && driver_device_holds(device, SMALL, turn);
     }
 

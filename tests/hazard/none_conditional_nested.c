@@ -26,7 +26,7 @@ static bool goes_back(bool with_node, CUdeviceptr device, unsigned seed, CUstrea
     add_copy(body, device, source);
     add_copy(body_of_if(body), device, source);
     CHECK(cuGraphInstantiateWithFlags(&exec, graph, 0));
-    replay(exec, stream);
+    driver_replay(exec, stream);
     bool right = driver_device_holds(device, SMALL, seed);
     CHECK(cuGraphExecDestroy(exec));
 

@@ -12,17 +12,17 @@ int main(void)
     CUdeviceptr device = driver_device_block(SMALL, 0);
     void *source = driver_registered_block(SMALL, WANTED);
     CHECK(cuGraphCreate(&graph, 0));
-    capture_into(body_of_if(graph), device, source, stream);
+    capture_into(body_of_if(graph), device, source, SMALL, stream);
     CHECK(cuGraphInstantiateWithFlags(&exec, graph, 0));
     CHECK(cuGraphDestroy(graph));
 
     if (fixed)
-        replay(exec, stream);
+        driver_replay(exec, stream);
     CHECK(cuMemHostUnregister(source));
     free(source);
     void *owner = filled_block(SMALL, FOREIGN);
     if (!fixed)
-        replay(exec, stream);
+        driver_replay(exec, stream);
 
     bool right = holds(owner, SMALL, FOREIGN);
     return finish(right && driver_device_holds(device, SMALL, WANTED));

@@ -16,11 +16,11 @@ int main(void)
     CHECK(cuGraphInstantiateWithFlags(&exec, graph, 0));
 
     if (fixed)
-        replay(exec, stream);
+        driver_replay(exec, stream);
     CHECK(cuMemFreeHost(source));
     void *next = driver_pinned_block(SMALL, FOREIGN);
     if (!fixed)
-        replay(exec, stream);
+        driver_replay(exec, stream);
 
     bool right = holds(next, SMALL, FOREIGN);
     return finish(right && driver_device_holds(device, SMALL, WANTED));

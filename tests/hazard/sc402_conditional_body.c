@@ -1,0 +1,35 @@
+// expect: SC402 action=snapshotted certainty=observed event=cuGraphLaunch
+// needs: sim
+//
+// A copy in the body of a conditional node reads a local. Whether a real driver takes pageable
+// memory there is not known.
+#include "conditional.h"
+#include "graphs.h"
+
+enum { BYTES = 96 };
+
+static TWIN_HELPER CUgraphExec record(CUdeviceptr device, CUstream stream)
+{
+    static unsigned char kept[BYTES];
+    unsigned char local[BYTES];
+    CUgraph graph = NULL;
+    CUgraphExec exec = NULL;
+    fill(fixed ? kept : local, BYTES, WANTED);
+    CHECK(cuGraphCreate(&graph, 0));
+    capture_into(body_of_if(graph), device, fixed ? kept : local, BYTES, stream);
+    CHECK(cuGraphInstantiateWithFlags(&exec, graph, 0));
+    CHECK(cuGraphDestroy(graph));
+    return exec;
+}
+
+int main(void)
+{
+    driver_start();
+    CUstream stream = driver_new_stream();
+    CUdeviceptr device = driver_device_block(BYTES, 0);
+    CUgraphExec exec = record(device, stream);
+
+    reuse_stack();
+    driver_replay(exec, stream);
+    return finish(driver_device_holds(device, BYTES, WANTED));
+}

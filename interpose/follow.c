@@ -83,13 +83,15 @@ FOLLOW(cuMemHostUnregister, sc_memory_leaves(a->p, SC_REGISTERED, API, SC_SITE()
 struct follow {
     void (*note)(const void *parameters);
     enum when when;
+    bool wrapped; /* by running the wrapper, which knows what failed */
 };
 
-#define ROW(symbol, when) [CUPTI_DRIVER_TRACE_CBID_##symbol] = {follow_##symbol, when}
+#define ROW(symbol, when) [CUPTI_DRIVER_TRACE_CBID_##symbol] = {follow_##symbol, when, false}
 #define ROW2(symbol, when) ROW(symbol, when), ROW(symbol##_ptsz, when)
 
 static const struct follow follows[CUPTI_DRIVER_TRACE_CBID_SIZE] = {
-#define SC_FOLLOW(symbol, when, arguments) ROW(symbol, when),
+#define SC_FOLLOW(symbol, when, arguments)                                                         \
+    [CUPTI_DRIVER_TRACE_CBID_##symbol] = {follow_##symbol, when, true},
 #include "interpose/follow.def"
     ROW2(cuLaunchHostFunc, AFTER),    ROW2(cuStreamAddCallback, AFTER),
     ROW2(cuStreamWaitEvent, AFTER),   ROW(cuMemHostAlloc, AFTER),
@@ -105,12 +107,13 @@ static bool begins_capture(const struct sc_missed_call *call)
     return strncmp(call->name, "cuStreamBeginCapture", strlen("cuStreamBeginCapture")) == 0;
 }
 
-/* Nothing is known of a call that failed, but what captures make of it. */
+/* Nothing is known of a call that failed, but what captures make of it, which wrappers note. */
 static bool is_due(const struct follow *follow, const struct sc_missed_call *call, bool entering)
 {
     if (follow->when != (entering ? BEFORE : AFTER))
         return false;
-    return entering || call->result == CUDA_SUCCESS || sc_is_capture_error((CUresult)call->result);
+    return entering || call->result == CUDA_SUCCESS ||
+           (follow->wrapped && sc_is_capture_error((CUresult)call->result));
 }
 
 void sc_follow(const struct sc_missed_call *call, bool entering)

@@ -28,11 +28,14 @@ static void do_without(void)
     sc_options.capture = SC_CAPTURE_REPORT;
 }
 
-/* Preloaded, its cuInit is the program's; injected, the program cannot see it. */
+/* Preloaded, its functions are the program's, cuInit at least where the program has no stub of it;
+ * injected, the program cannot see it. */
 static bool is_preloaded(void)
 {
     void *program = dlopen(NULL, RTLD_LAZY);
-    bool is = program && sc_loader_symbol(program, "cuInit") == (void *)cuInit;
+    bool is = program &&
+              (sc_loader_symbol(program, "cuInit") == (void *)cuInit ||
+               sc_loader_symbol(program, "InitializeInjection") == (void *)InitializeInjection);
     if (program)
         dlclose(program);
     dlerror();

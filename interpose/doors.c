@@ -6,6 +6,7 @@
  * Nothing here may allocate: allocators call dlsym while they start.
  */
 #include <dlfcn.h>
+#include <link.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -46,6 +47,14 @@ void *sc_loader_symbol(void *handle, const char *name)
 void *sc_loader_next(const char *name)
 {
     return find_real_dlsym()(RTLD_NEXT, name);
+}
+
+bool sc_loader_is_stub(const void *function)
+{
+    Dl_info where;
+    void *symbol = NULL;
+    return function && dladdr1(function, &where, &symbol, RTLD_DL_SYMENT) != 0 && symbol &&
+           ((const ElfW(Sym) *)symbol)->st_shndx == SHN_UNDEF;
 }
 
 /* Our exported wrappers must not make a program believe in a driver that is not there. When there

@@ -50,7 +50,7 @@ bool sc_driver_is_wrapper(const void *function)
 static void *driver_handle(void *handle)
 {
     void *init = handle ? sc_loader_symbol(handle, "cuInit") : NULL;
-    if (init && !sc_driver_is_wrapper(init))
+    if (init && !sc_driver_is_wrapper(init) && !sc_loader_is_stub(init))
         return handle;
     return dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
 }

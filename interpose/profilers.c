@@ -37,9 +37,10 @@ static int door_of(const char *name)
     return DOORS;
 }
 
+/* The look-up that fails also sets dlerror(), as the caller's would have. */
 bool sc_profilers_only_ours(const char *name)
 {
-    return door_of(name) < DOORS && !sc_cupti_is_loaded();
+    return door_of(name) < DOORS && !sc_cupti_is_loaded() && !sc_loader_next(name);
 }
 
 /* One wrapper cannot stand for the functions of two libcuptis: who asks for the second one's has
@@ -50,7 +51,9 @@ void *sc_profilers_found(const char *name, void *found)
     if (door == DOORS || !found)
         return found;
     if (found == doors[door].wrapper)
-        return sc_cupti_is_loaded() ? found : NULL;
+        return sc_profilers_only_ours(name) ? NULL : found;
+    if (sc_loader_is_stub(found)) /* of a program that is linked with libcupti: it leads to us */
+        return found;
     void *expected = NULL;
     if (atomic_compare_exchange_strong(&doors[door].real, &expected, found) || expected == found)
         return doors[door].wrapper;
@@ -61,7 +64,7 @@ void *sc_profilers_found(const char *name, void *found)
 
 static void *not_ours(int door, void *found)
 {
-    return found == doors[door].wrapper ? NULL : found;
+    return found == doors[door].wrapper || sc_loader_is_stub(found) ? NULL : found;
 }
 
 /* The function that the caller was linked with: its object may have been loaded without giving its

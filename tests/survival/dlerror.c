@@ -14,6 +14,10 @@ int main(void)
 {
     void *libc = open_or_exit("libc.so.6", RTLD_NOW);
     show_error("start");
+    SHOW(dlsym(RTLD_DEFAULT, "cuptiSubscribe") == NULL);
+    SHOW(dlerror() != NULL);
+    SHOW(dlsym(open_or_exit(NULL, RTLD_NOW), "cuptiSubscribe") == NULL);
+    SHOW(dlerror() != NULL);
     SHOW(dlsym(libc, "cuNoSuchThing") == NULL);
     show_error("a failed dlsym");
     show_error("a second dlerror");

@@ -262,8 +262,8 @@ $(eval $(call program_rules,$(OUT)/demo/%,tests/demo/%))
 $(eval $(call program_rules,$(OUT)/bench/%,tests/bench/%))
 $(eval $(call program_rules,$(OUT)/gpu/%,tests/gpu/%))
 
-# One of them links libcupti as profilers do.
-$(CUPTI): | $(SIM_LIBS)
+# Some of them link libcupti as profilers do, and one opens a library of the survival programs.
+$(CUPTI): | $(SIM_LIBS) $(T)/survival/lib/libconstructor.so
 
 # Libraries that the survival programs link, open or have preloaded, found beside them.
 $(SURVIVAL): | $(SURVIVAL_SO)

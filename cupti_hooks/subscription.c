@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <time.h>
 
 #include "cupti_hooks/ear.h"
 #include "cupti_hooks/find.h"
@@ -11,7 +12,7 @@
 
 #include "track/poison.h"
 
-enum { VERSION_MIN = 13 }; /* of CUDA 11.0 */
+enum { VERSION_MIN = 13 /* of CUDA 11.0 */, YIELD_MAX_S = 1 };
 
 static struct {
     __typeof__(&cuptiGetVersion) get_version;
@@ -28,11 +29,11 @@ static const struct sc_cupti_request *request; /* all below is guarded by the lo
 static CUpti_SubscriberHandle subscriber;
 static bool subscribed; /* also in a child that inherited it */
 static bool widened;
-static unsigned tools_coming; /* whose cuptiSubscribe is under way */
 static struct sc_cupti_status now = {.library = "", .detail = ""};
 static char library_path[PATH_MAX];
 static char detail[128];
 
+static _Atomic unsigned tools_coming; /* whose cuptiSubscribe is under way */
 static __thread bool asking;
 
 bool sc_cupti_is_asking(void)
@@ -123,7 +124,7 @@ static void enable_named(CUpti_CallbackDomain domain, bool (*wants)(const char *
 
 static void start_locked(void)
 {
-    now.state = tools_coming ? SC_CUPTI_HELD : load();
+    now.state = atomic_load(&tools_coming) ? SC_CUPTI_HELD : load();
     if (now.state == SC_CUPTI_LISTENING)
         now.state = subscribe();
     if (now.state != SC_CUPTI_LISTENING)
@@ -158,14 +159,24 @@ static void unsubscribe_locked(void)
     asking = false;
 }
 
+/* A tool that comes in a constructor has the loader's lock, for which the subscription may wait. */
+static bool lock_in_time(void)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += YIELD_MAX_S;
+    return pthread_mutex_timedlock(&lock, &until) == 0;
+}
+
 bool sc_cupti_yield(void)
 {
     if (asking)
         return false;
-    pthread_mutex_lock(&lock);
+    atomic_fetch_add(&tools_coming, 1);
+    if (!lock_in_time())
+        return false;
     bool leaves = now.state == SC_CUPTI_LISTENING && sc_is_heard();
     unsubscribe_locked();
-    tools_coming++;
     if (leaves)
         now.state = SC_CUPTI_YIELDED;
     pthread_mutex_unlock(&lock);
@@ -174,11 +185,8 @@ bool sc_cupti_yield(void)
 
 void sc_cupti_tool_came(void)
 {
-    if (asking)
-        return;
-    pthread_mutex_lock(&lock);
-    tools_coming--;
-    pthread_mutex_unlock(&lock);
+    if (!asking)
+        atomic_fetch_sub(&tools_coming, 1);
 }
 
 void sc_cupti_stop(bool unsubscribe)
@@ -195,7 +203,7 @@ void sc_cupti_child(void)
     atomic_store(&sc_ears_open, false);
     lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     asking = false;
-    tools_coming = 0;
+    atomic_store(&tools_coming, 0);
     now.state = SC_CUPTI_UNUSED;
 }
 

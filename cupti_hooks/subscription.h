@@ -57,7 +57,8 @@ void sc_cupti_start(const struct sc_cupti_request *request);
  * thread is at the subscription. */
 void sc_cupti_widen(void);
 
-/* Another tool comes: it can subscribe when this returns, and until sc_cupti_tool_came we do not,
+/* Another tool comes: it can subscribe when this returns (unless another thread takes longer than a
+ * second over the subscription), and until sc_cupti_tool_came we do not,
  * since its subscribing may be what brings CUDA up. True if we have left for it just now. */
 bool sc_cupti_yield(void);
 void sc_cupti_tool_came(void);

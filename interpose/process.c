@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <sys/auxv.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cupti_hooks/subscription.h"
@@ -30,7 +31,7 @@
 
 #include "track/poison.h"
 
-enum { DEVICES_MAX = 64, DEVICE_NAME_BYTES = 128 };
+enum { DEVICES_MAX = 64, DEVICE_NAME_BYTES = 128, UP_MAX_S = 1 };
 
 struct sc_options sc_options;
 _Atomic bool sc_process_is_active;
@@ -128,6 +129,16 @@ static void become_active(void)
     atomic_store(&sc_process_is_active, true);
 }
 
+/* Coming up takes the loader's lock. A constructor that calls cuInit has that one already, so it
+ * does not wait for ever, and goes on before we are up. */
+static int lock_in_time(pthread_mutex_t *lock)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += UP_MAX_S;
+    return pthread_mutex_timedlock(lock, &until);
+}
+
 void sc_process_cuda_is_up(void)
 {
     int saved = errno;
@@ -135,7 +146,8 @@ void sc_process_cuda_is_up(void)
         return;
     if (sc_cupti_is_asking()) /* libcupti calls cuInit itself, while we come up */
         return;
-    pthread_mutex_lock(&up_lock);
+    if (lock_in_time(&up_lock) != 0)
+        return;
     if (!atomic_load_explicit(&up, memory_order_relaxed)) {
         become_active();
         atomic_store_explicit(&up, true, memory_order_release);

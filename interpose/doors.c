@@ -78,7 +78,7 @@ static __attribute__((noinline)) void *driver_symbol(void *handle, const char *n
     if (!found)
         return NULL;
     if (sc_unlikely(sc_profilers_is_cupti(name)))
-        return sc_profilers_found(name, found);
+        return sc_profilers_found(handle, name, found);
     if (sc_driver_wraps(name))
         sc_driver_attach(handle);
     if (sc_driver_is_wrapper(found) && is_only_ours(name))

@@ -45,13 +45,13 @@ bool sc_profilers_only_ours(const char *name)
 
 /* One wrapper cannot stand for the functions of two libcuptis: who asks for the second one's has
  * CUPTI to himself at once. */
-void *sc_profilers_found(const char *name, void *found)
+void *sc_profilers_found(void *handle, const char *name, void *found)
 {
     int door = door_of(name);
     if (door == DOORS || !found)
         return found;
-    if (found == doors[door].wrapper)
-        return sc_profilers_only_ours(name) ? NULL : found;
+    if (found == doors[door].wrapper) /* a libcupti in sight has others than ours, too */
+        return sc_loader_symbol(handle, "cuptiUnsubscribe") ? found : NULL;
     if (sc_loader_is_stub(found)) /* of a program that is linked with libcupti: it leads to us */
         return found;
     void *expected = NULL;

@@ -15,8 +15,9 @@ static inline bool sc_profilers_is_cupti(const char *name)
     return name[0] == 'c' && name[1] == 'u' && name[2] == 'p' && name[3] == 't' && name[4] == 'i';
 }
 
-/* What dlsym is to answer for a function of libcupti that it found through a handle. */
-void *sc_profilers_found(const char *name, void *found);
+/* What dlsym is to answer for a function of libcupti that it found through a handle; not one of
+ * RTLD_DEFAULT and RTLD_NEXT, whose answers depend on the caller. */
+void *sc_profilers_found(void *handle, const char *name, void *found);
 
 /* Have only we the function, because there is no libcupti? */
 bool sc_profilers_only_ours(const char *name);

@@ -8,8 +8,10 @@
 int main(void)
 {
     __typeof__(&cuptiSubscribe) volatile linked = cuptiSubscribe;
+    void *program = dlsym(dlopen(NULL, RTLD_LAZY), "cuptiSubscribe");
+    CHECK(program);
     profiler_load();
-    *(void **)&profiler.subscribe = dlsym(dlopen(NULL, RTLD_LAZY), "cuptiSubscribe");
+    *(void **)&profiler.subscribe = program;
     set_up();
     copy();
     profiler_begin();

@@ -27,6 +27,8 @@ int main(void)
     use_cuda("between");
     churn(100);
     show_error("a failed dlsym and CUDA calls");
+    SHOW(dlsym(open_or_exit(NULL, RTLD_NOW), "cuptiSubscribe") == NULL); /* whoever loaded one */
+    SHOW(dlerror() != NULL);
     SHOW(dlopen("libnosuch.so.9", RTLD_NOW) == NULL);
     show_error("a failed dlopen");
     SHOW(dlvsym(libc, "qsort", "GLIBC_9.9") == NULL);

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "cupti_hooks/ear.h"
-#include "interpose/boxes.h"
 #include "interpose/captures.h"
 #include "interpose/detours.h"
 #include "interpose/hazards.h"
@@ -13,6 +12,7 @@
 #include "interpose/process.h"
 #include "interpose/reaper.h"
 #include "interpose/signals.h"
+#include "interpose/strays.h"
 #include "interpose/sync.h"
 #include "interpose/wrap.h"
 #include "track/peek.h"
@@ -146,7 +146,7 @@ static void note_copy(const struct sc_graph_call *call, uintptr_t node, const CU
     note_box(call, node, SC_D2H, &boxes.dst);
 }
 
-static struct sc_box box_of_memset(const CUDA_MEMSET_NODE_PARAMS *fill)
+struct sc_box sc_graphs_box_of_memset(const CUDA_MEMSET_NODE_PARAMS *fill)
 {
     size_t width = fill ? fill->width * fill->elementSize : 0;
     struct sc_box box = {0};
@@ -163,9 +163,16 @@ static struct sc_box box_of_memset(const CUDA_MEMSET_NODE_PARAMS *fill)
 static void note_memset(const struct sc_graph_call *call, uintptr_t node,
                         const CUDA_MEMSET_NODE_PARAMS *fill)
 {
-    struct sc_box box = box_of_memset(fill);
+    struct sc_box box = sc_graphs_box_of_memset(fill);
     box.used = box.known;
     note_box(call, node, SC_MEMSET, &box);
+}
+
+/* What the other names, too: a clone, a child. */
+static void note_all(uintptr_t graph, CUgraph of)
+{
+    sc_track_graph_add_all(&sc_track, graph, (uintptr_t)of);
+    sc_strays_add_all(graph, of);
 }
 
 static void note_node(const struct sc_graph_call *call, uintptr_t node,
@@ -184,7 +191,7 @@ static void note_node(const struct sc_graph_call *call, uintptr_t node,
         };
         note_memset(call, node, &fill);
     } else if (params->type == CU_GRAPH_NODE_TYPE_GRAPH)
-        sc_track_graph_add_all(&sc_track, call->graph, (uintptr_t)params->graph.graph);
+        note_all(call->graph, params->graph.graph);
 }
 
 /* ---- nodes added by hand ---- */
@@ -215,8 +222,7 @@ ADD(cuGraphAddMemsetNode,
 ADD(cuGraphAddChildGraphNode,
     (CUgraphNode * node, CUgraph graph, const CUgraphNode *dependencies, size_t count,
      CUgraph child),
-    (node, graph, dependencies, count, child),
-    sc_track_graph_add_all(&sc_track, call.graph, (uintptr_t)child))
+    (node, graph, dependencies, count, child), note_all(call.graph, child))
 
 ADD(cuGraphAddNode,
     (CUgraphNode * node, CUgraph graph, const CUgraphNode *dependencies, size_t count,
@@ -228,18 +234,12 @@ ADD(cuGraphAddNode_v2,
      const CUgraphEdgeData *edges, size_t count, CUgraphNodeParams *params),
     (node, graph, dependencies, edges, count, params), note_node(&call, (uintptr_t)*node, params))
 
-/* Which graph a node belongs to, the driver does not say: its new memory is named by the graph that
- * knows the node, or else until the exec is made, when the driver is asked for all of it. */
 #define CHANGE(symbol, parameters, arguments, note)                                                \
     SC_DEFINE(                                                                                     \
-        symbol, parameters, CUresult result = REAL arguments;                                      \
-        if (result == CUDA_SUCCESS && sc_active()) {                                               \
-            const struct sc_graph_call call =                                                      \
-                CALL_OF(sc_track_graph_of_node(&sc_track, (uintptr_t)node));                       \
-            if (call.graph) {                                                                      \
-                sc_track_graph_drop_node(&sc_track, call.graph, (uintptr_t)node);                  \
-                note;                                                                              \
-            }                                                                                      \
+        symbol, parameters, const struct sc_former former = sc_strays_former(node);                \
+        CUresult result = REAL arguments; if (result == CUDA_SUCCESS && sc_active()) {             \
+            const struct sc_graph_call call = CALL_OF(sc_strays_changed(node, &former));           \
+            note;                                                                                  \
         } return result;)
 
 CHANGE(cuGraphMemcpyNodeSetParams, (CUgraphNode node, const CUDA_MEMCPY3D *copy), (node, copy),
@@ -253,8 +253,7 @@ CHANGE(cuGraphNodeSetParams, (CUgraphNode node, CUgraphNodeParams *params), (nod
 
 SC_DEFINE(cuGraphClone, (CUgraph * clone, CUgraph original),
           CUresult result = REAL(clone, original);
-          if (result == CUDA_SUCCESS && sc_active())
-              sc_track_graph_add_all(&sc_track, (uintptr_t)*clone, (uintptr_t)original);
+          if (result == CUDA_SUCCESS && sc_active()) note_all((uintptr_t)*clone, original);
           return result;)
 
 static uint32_t destroying(const void *handle)
@@ -271,8 +270,8 @@ static CUresult destroyed(uint32_t known, CUresult result)
     return result;
 }
 
-SC_DEFINE(cuGraphDestroy, (CUgraph graph), uint32_t known = destroying(graph);
-          return destroyed(known, REAL(graph));)
+SC_DEFINE(cuGraphDestroy, (CUgraph graph), sc_strays_forget(graph);
+          uint32_t known = destroying(graph); return destroyed(known, REAL(graph));)
 SC_DEFINE(cuGraphExecDestroy, (CUgraphExec exec), uint32_t known = destroying(exec);
           return destroyed(known, SC_PERMITTED(REAL(exec)));)
 
@@ -293,10 +292,7 @@ static uintptr_t name_of(const struct making *making, CUgraphNode node)
 
 static void note_nodes(const struct making *making, CUgraph graph, uintptr_t top, int depth);
 
-enum { DEPTH_MAX = 16 };
-
-/* In pages that the caller unmaps; NULL for none. */
-static CUgraphNode *nodes_of_graph(CUgraph graph, size_t *count)
+CUgraphNode *sc_graphs_nodes(CUgraph graph, size_t *count)
 {
     size_t room = 0;
     CUgraphNode *nodes = NULL;
@@ -310,14 +306,15 @@ static CUgraphNode *nodes_of_graph(CUgraph graph, size_t *count)
     return nodes;
 }
 
-static void note_exec_box(const struct making *making, uintptr_t node, enum sc_direction direction,
-                          const struct sc_box *box)
+/* `name` is what the exec calls the node. */
+static void note_exec_box(const struct making *making, CUgraphNode node, uintptr_t name,
+                          enum sc_direction direction, const struct sc_box *box)
 {
     if (!box->used || sc_shape_hull_bytes(&box->shape) == 0)
         return;
-    struct sc_graph_use use = bare_use(node, direction, box);
+    struct sc_graph_use use = bare_use(name, direction, box);
     struct sc_graph_extra extra;
-    sc_track_graph_recognise(&sc_track, making->graph, &use, &extra);
+    sc_track_graph_recognise(&sc_track, making->graph, (uintptr_t)node, &use, &extra);
     if (use.from.api)
         sc_track_graph_add(&sc_track, making->call.graph, &use, use.extra ? &extra : NULL);
     else if (direction != SC_MEMSET || box->known) /* or it is device memory */
@@ -341,12 +338,12 @@ static void note_exec_node(const struct making *making, CUgraphNode node, CUgrap
     if (type == CU_GRAPH_NODE_TYPE_MEMCPY &&
         sc_real.cuGraphMemcpyNodeGetParams(node, &copy) == CUDA_SUCCESS) {
         struct sc_boxes boxes = sc_boxes_of_3d(&copy);
-        note_exec_box(making, name, SC_H2D, &boxes.src);
-        note_exec_box(making, name, SC_D2H, &boxes.dst);
+        note_exec_box(making, node, name, SC_H2D, &boxes.src);
+        note_exec_box(making, node, name, SC_D2H, &boxes.dst);
     } else if (type == CU_GRAPH_NODE_TYPE_MEMSET &&
                sc_real.cuGraphMemsetNodeGetParams(node, &fill) == CUDA_SUCCESS) {
-        struct sc_box box = box_of_memset(&fill);
-        note_exec_box(making, name, SC_MEMSET, &box);
+        struct sc_box box = sc_graphs_box_of_memset(&fill);
+        note_exec_box(making, node, name, SC_MEMSET, &box);
     } else if (type == CU_GRAPH_NODE_TYPE_GRAPH &&
                sc_real.cuGraphChildGraphNodeGetGraph(node, &child) == CUDA_SUCCESS) {
         note_nodes(making, child, name, depth + 1);
@@ -373,9 +370,10 @@ static bool node_is(CUgraphNode node, is_such *such, int depth)
         return false;
     if (type != CU_GRAPH_NODE_TYPE_GRAPH)
         return such(type);
-    if (depth > DEPTH_MAX || sc_real.cuGraphChildGraphNodeGetGraph(node, &child) != CUDA_SUCCESS)
+    if (depth > SC_GRAPH_DEPTH_MAX ||
+        sc_real.cuGraphChildGraphNodeGetGraph(node, &child) != CUDA_SUCCESS)
         return false;
-    CUgraphNode *nodes = nodes_of_graph(child, &count);
+    CUgraphNode *nodes = sc_graphs_nodes(child, &count);
     for (size_t i = 0; nodes && i < count && !found; i++)
         found = node_is(nodes[i], such, depth + 1);
     if (nodes)
@@ -460,7 +458,7 @@ static void note_nodes(const struct making *making, CUgraph graph, uintptr_t top
     size_t count = 0;
     bool matters = false;
     CUgraphNodeType type;
-    CUgraphNode *nodes = depth < DEPTH_MAX ? nodes_of_graph(graph, &count) : NULL;
+    CUgraphNode *nodes = depth < SC_GRAPH_DEPTH_MAX ? sc_graphs_nodes(graph, &count) : NULL;
     for (size_t i = 0; nodes && i < count; i++) {
         if (sc_real.cuGraphNodeGetType(nodes[i], &type) != CUDA_SUCCESS)
             continue;
@@ -475,7 +473,7 @@ static void note_nodes(const struct making *making, CUgraph graph, uintptr_t top
         sc_pages_unmap(nodes, count * sizeof *nodes);
 }
 
-static bool can_ask(void)
+bool sc_graphs_can_ask(void)
 {
     return sc_real.cuGraphGetNodes && sc_real.cuGraphNodeGetType &&
            sc_real.cuGraphMemcpyNodeGetParams && sc_real.cuGraphMemsetNodeGetParams &&
@@ -510,14 +508,14 @@ struct detached {
     size_t count, capacity;
 };
 
-static bool redirect_side(uintptr_t graph, enum sc_direction direction, const struct sc_box *box,
-                          CUDA_MEMCPY3D *copy)
+static bool redirect_side(uintptr_t graph, CUgraphNode node, enum sc_direction direction,
+                          const struct sc_box *box, CUDA_MEMCPY3D *copy)
 {
     struct sc_graph_use use = {.shape = box->shape, .direction = direction};
     struct sc_graph_extra extra;
     if (!box->used)
         return false;
-    sc_track_graph_recognise(&sc_track, graph, &use, &extra);
+    sc_track_graph_recognise(&sc_track, graph, (uintptr_t)node, &use, &extra);
     if (use.kind != SC_STACK || !extra.saved)
         return false;
     use_instead(copy, direction, extra.saved);
@@ -534,8 +532,8 @@ static void redirect_node(struct detached *detached, uintptr_t graph, CUgraphNod
     struct sc_boxes boxes = sc_boxes_of_3d(&copy);
     struct redirected *entry = &detached->list[detached->count];
     *entry = (struct redirected){node, top, copy};
-    bool source = redirect_side(graph, SC_H2D, &boxes.src, &copy);
-    bool destination = redirect_side(graph, SC_D2H, &boxes.dst, &copy);
+    bool source = redirect_side(graph, node, SC_H2D, &boxes.src, &copy);
+    bool destination = redirect_side(graph, node, SC_D2H, &boxes.dst, &copy);
     if (source || destination)
         detached->count += sc_real.cuGraphMemcpyNodeSetParams(node, &copy) == CUDA_SUCCESS;
 }
@@ -546,7 +544,7 @@ static void redirect_nodes(struct detached *detached, uintptr_t graph, CUgraph n
     size_t count = 0;
     CUgraphNodeType type;
     CUgraph child;
-    CUgraphNode *nodes = depth < DEPTH_MAX ? nodes_of_graph(nodes_of, &count) : NULL;
+    CUgraphNode *nodes = depth < SC_GRAPH_DEPTH_MAX ? sc_graphs_nodes(nodes_of, &count) : NULL;
     for (size_t i = 0; nodes && i < count; i++) {
         if (sc_real.cuGraphNodeGetType(nodes[i], &type) != CUDA_SUCCESS)
             continue;
@@ -583,7 +581,7 @@ static struct detached detach_from_stacks(CUgraph graph)
 {
     struct detached detached = {0};
     uint32_t id = sc_active() ? sc_graphs_find(&sc_track.graphs, (uintptr_t)graph) : 0;
-    if (!id || !sc_graphs_at(&sc_track.graphs, id)->has_stack || !can_ask())
+    if (!id || !sc_graphs_at(&sc_track.graphs, id)->has_stack || !sc_graphs_can_ask())
         return detached;
     struct sc_graph_use use;
     struct sc_graph_extra extra;
@@ -631,7 +629,7 @@ static void note_exec(const struct making *making, const struct detached *detach
 static void keep_names(uintptr_t exec, CUgraph graph)
 {
     size_t count = 0;
-    CUgraphNode *nodes = names_memory(exec) ? nodes_of_graph(graph, &count) : NULL;
+    CUgraphNode *nodes = names_memory(exec) ? sc_graphs_nodes(graph, &count) : NULL;
     if (!nodes)
         return;
     sc_track_graph_set_names(&sc_track, exec, (const uintptr_t *)nodes, (uint32_t)count);
@@ -642,7 +640,7 @@ static void keep_names(uintptr_t exec, CUgraph graph)
 static bool pair_names(uintptr_t exec, CUgraph graph, struct sc_handles *names)
 {
     size_t count = 0;
-    CUgraphNode *nodes = names_memory(exec) ? nodes_of_graph(graph, &count) : NULL;
+    CUgraphNode *nodes = names_memory(exec) ? sc_graphs_nodes(graph, &count) : NULL;
     uintptr_t *known = nodes ? sc_pages_map(count * sizeof *known) : NULL;
     bool paired = known && sc_track_graph_names_of(&sc_track, exec, known, (uint32_t)count) &&
                   sc_handles_init(names) == 0;
@@ -660,7 +658,7 @@ static CUresult made(CUresult result, struct detached *detached, const struct sc
 {
     int saved = errno;
     attach_again(detached);
-    if (result == CUDA_SUCCESS && sc_active() && can_ask()) {
+    if (result == CUDA_SUCCESS && sc_active() && sc_graphs_can_ask()) {
         note_exec(&(struct making){*call, (uintptr_t)graph, NULL}, detached, graph);
         keep_names(call->graph, graph);
     }
@@ -674,7 +672,7 @@ static CUresult updated(CUresult result, struct detached *detached,
 {
     int saved = errno;
     attach_again(detached);
-    if (result == CUDA_SUCCESS && sc_active() && can_ask()) {
+    if (result == CUDA_SUCCESS && sc_active() && sc_graphs_can_ask()) {
         struct sc_handles names;
         bool paired = pair_names(call->graph, graph, &names);
         note_exec(&(struct making){*call, (uintptr_t)graph, paired ? &names : NULL}, detached,

@@ -7,6 +7,7 @@
 #ifndef SC_INTERPOSE_GRAPHS_H
 #define SC_INTERPOSE_GRAPHS_H
 
+#include "interpose/boxes.h"
 #include "interpose/streams.h"
 
 /* The graph that a capture of the stream adds to; 0 if the driver does not say. */
@@ -21,6 +22,17 @@ struct sc_graph_call {
 };
 
 void sc_graphs_note_use(const struct sc_graph_call *call, const struct sc_op_info *op);
+
+/* The driver's nodes of the graph, in pages that the caller unmaps; NULL for none. */
+CUgraphNode *sc_graphs_nodes(CUgraph graph, size_t *count);
+
+/* Can the driver be asked for nodes and what they do? */
+bool sc_graphs_can_ask(void);
+
+enum { SC_GRAPH_DEPTH_MAX = 16 }; /* of children that are looked into */
+
+/* What a memset node does with memory of which nothing may be known. */
+struct sc_box sc_graphs_box_of_memset(const CUDA_MEMSET_NODE_PARAMS *fill);
 
 /* A capture that failed leaves no graph. */
 void sc_graphs_capture_failed(uintptr_t graph);

@@ -272,6 +272,12 @@ static CUresult destroyed(uint32_t known, CUresult result)
 
 SC_DEFINE(cuGraphDestroy, (CUgraph graph), sc_strays_forget(graph);
           uint32_t known = destroying(graph); return destroyed(known, REAL(graph));)
+SC_DEFINE(cuGraphDestroyNode, (CUgraphNode node),
+          const struct sc_former former = sc_strays_former(node);
+          uint32_t known = sc_strays_destroying(node);
+          CUresult result = destroyed(known, REAL(node));
+          if (result == CUDA_SUCCESS && sc_active()) sc_strays_destroyed(node, &former);
+          return result;)
 SC_DEFINE(cuGraphExecDestroy, (CUgraphExec exec), uint32_t known = destroying(exec);
           return destroyed(known, SC_PERMITTED(REAL(exec)));)
 

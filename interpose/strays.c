@@ -53,36 +53,50 @@ static void forget(uintptr_t stray)
         sc_reaper_wake();
 }
 
+void sc_strays_destroyed(CUgraphNode node, const struct sc_former *former)
+{
+    if (former->graph && former->graph != sc_graphs_stray((uintptr_t)node))
+        sc_track_graph_drop_node(&sc_track, former->graph, (uintptr_t)node);
+    else if (former->count && sc_track_graph_drop_former(&sc_track, former->uses, former->count))
+        sc_reaper_wake();
+}
+
 uintptr_t sc_strays_changed(CUgraphNode node, const struct sc_former *former)
 {
     uintptr_t stray = sc_graphs_stray((uintptr_t)node);
-    if (former->graph && former->graph != stray) {
-        sc_track_graph_drop_node(&sc_track, former->graph, (uintptr_t)node);
-        return former->graph;
-    }
-    forget(stray);
-    if (former->count && sc_track_graph_drop_former(&sc_track, former->uses, former->count))
-        sc_reaper_wake();
-    return stray;
+    bool strayed = !former->graph || former->graph == stray;
+    if (strayed)
+        forget(stray);
+    sc_strays_destroyed(node, former);
+    return strayed ? stray : former->graph;
 }
 
 /* ---- strays of a graph ---- */
 
 typedef void visit_stray(uintptr_t handle, uintptr_t stray);
 
+/* NULL: it is no child graph's. */
+static CUgraph child_of(CUgraphNode node)
+{
+    CUgraphNodeType type;
+    CUgraph child = NULL;
+    if (sc_real.cuGraphNodeGetType(node, &type) != CUDA_SUCCESS ||
+        type != CU_GRAPH_NODE_TYPE_GRAPH ||
+        sc_real.cuGraphChildGraphNodeGetGraph(node, &child) != CUDA_SUCCESS)
+        return NULL;
+    return child;
+}
+
 static void each_stray(CUgraph graph, uintptr_t handle, visit_stray *visit, int depth)
 {
     size_t count = 0;
-    CUgraphNodeType type;
     CUgraph child;
     CUgraphNode *nodes = depth < SC_GRAPH_DEPTH_MAX ? sc_graphs_nodes(graph, &count) : NULL;
     for (size_t i = 0; nodes && i < count; i++) {
         uintptr_t stray = sc_graphs_stray((uintptr_t)nodes[i]);
         if (sc_graphs_find(&sc_track.graphs, stray))
             visit(handle, stray);
-        else if (sc_real.cuGraphNodeGetType(nodes[i], &type) == CUDA_SUCCESS &&
-                 type == CU_GRAPH_NODE_TYPE_GRAPH &&
-                 sc_real.cuGraphChildGraphNodeGetGraph(nodes[i], &child) == CUDA_SUCCESS)
+        if ((child = child_of(nodes[i])))
             each_stray(child, handle, visit, depth + 1);
     }
     if (nodes)
@@ -104,6 +118,14 @@ void sc_strays_forget(CUgraph graph)
 {
     if (may_have_strays())
         each_stray(graph, 0, forget_one, 0);
+}
+
+uint32_t sc_strays_destroying(CUgraphNode node)
+{
+    CUgraph child = may_have_strays() ? child_of(node) : NULL;
+    if (child)
+        sc_strays_forget(child);
+    return sc_active() ? sc_track_graph_detach(&sc_track, sc_graphs_stray((uintptr_t)node)) : 0;
 }
 
 static void add_all(uintptr_t handle, uintptr_t stray)

@@ -24,6 +24,13 @@ struct sc_former sc_strays_former(CUgraphNode node);
  * it does now. */
 uintptr_t sc_strays_changed(CUgraphNode node, const struct sc_former *former);
 
+/* The driver is about to destroy the node, with its children: the stray that is to be removed then,
+ * or attached again if the driver refuses; 0: none. */
+uint32_t sc_strays_destroying(CUgraphNode node);
+
+/* It has; the name may be another thread's node's already. */
+void sc_strays_destroyed(CUgraphNode node, const struct sc_former *former);
+
 /* The graph is about to be destroyed, with its nodes and its children's. */
 void sc_strays_forget(CUgraph graph);
 

@@ -5,7 +5,6 @@
 
 #include "cupti_hooks/ear.h"
 #include "interpose/bodies.h"
-#include "interpose/boxes.h"
 #include "interpose/captures.h"
 #include "interpose/detours.h"
 #include "interpose/hazards.h"
@@ -14,6 +13,7 @@
 #include "interpose/process.h"
 #include "interpose/reaper.h"
 #include "interpose/signals.h"
+#include "interpose/strays.h"
 #include "interpose/sync.h"
 #include "interpose/wrap.h"
 #include "track/peek.h"
@@ -147,7 +147,7 @@ static void note_copy(const struct sc_graph_call *call, uintptr_t node, const CU
     note_box(call, node, SC_D2H, &boxes.dst);
 }
 
-static struct sc_box box_of_memset(const CUDA_MEMSET_NODE_PARAMS *fill)
+struct sc_box sc_graphs_box_of_memset(const CUDA_MEMSET_NODE_PARAMS *fill)
 {
     size_t width = fill ? fill->width * fill->elementSize : 0;
     struct sc_box box = {0};
@@ -164,9 +164,16 @@ static struct sc_box box_of_memset(const CUDA_MEMSET_NODE_PARAMS *fill)
 static void note_memset(const struct sc_graph_call *call, uintptr_t node,
                         const CUDA_MEMSET_NODE_PARAMS *fill)
 {
-    struct sc_box box = box_of_memset(fill);
+    struct sc_box box = sc_graphs_box_of_memset(fill);
     box.used = box.known;
     note_box(call, node, SC_MEMSET, &box);
+}
+
+/* What the other names, too: a clone, a child. */
+static void note_all(uintptr_t graph, CUgraph of)
+{
+    sc_track_graph_add_all(&sc_track, graph, (uintptr_t)of);
+    sc_strays_add_all(graph, of);
 }
 
 static void note_node(const struct sc_graph_call *call, uintptr_t node,
@@ -185,7 +192,7 @@ static void note_node(const struct sc_graph_call *call, uintptr_t node,
         };
         note_memset(call, node, &fill);
     } else if (params->type == CU_GRAPH_NODE_TYPE_GRAPH)
-        sc_track_graph_add_all(&sc_track, call->graph, (uintptr_t)params->graph.graph);
+        note_all(call->graph, params->graph.graph);
 }
 
 static void note_added(const struct sc_graph_call *call, CUgraphNode node,
@@ -225,8 +232,7 @@ ADD(cuGraphAddMemsetNode,
 ADD(cuGraphAddChildGraphNode,
     (CUgraphNode * node, CUgraph graph, const CUgraphNode *dependencies, size_t count,
      CUgraph child),
-    (node, graph, dependencies, count, child),
-    sc_track_graph_add_all(&sc_track, call.graph, (uintptr_t)child))
+    (node, graph, dependencies, count, child), note_all(call.graph, child))
 
 ADD(cuGraphAddNode,
     (CUgraphNode * node, CUgraph graph, const CUgraphNode *dependencies, size_t count,
@@ -238,18 +244,12 @@ ADD(cuGraphAddNode_v2,
      const CUgraphEdgeData *edges, size_t count, CUgraphNodeParams *params),
     (node, graph, dependencies, edges, count, params), note_added(&call, *node, params))
 
-/* Which graph a node belongs to, the driver does not say: its new memory is named by the graph that
- * knows the node, or else until the exec is made, when the driver is asked for all of it. */
 #define CHANGE(symbol, parameters, arguments, note)                                                \
     SC_DEFINE(                                                                                     \
-        symbol, parameters, CUresult result = REAL arguments;                                      \
-        if (result == CUDA_SUCCESS && sc_active()) {                                               \
-            const struct sc_graph_call call =                                                      \
-                CALL_OF(sc_track_graph_of_node(&sc_track, (uintptr_t)node));                       \
-            if (call.graph) {                                                                      \
-                sc_track_graph_drop_node(&sc_track, call.graph, (uintptr_t)node);                  \
-                note;                                                                              \
-            }                                                                                      \
+        symbol, parameters, const struct sc_former former = sc_strays_former(node);                \
+        CUresult result = REAL arguments; if (result == CUDA_SUCCESS && sc_active()) {             \
+            const struct sc_graph_call call = CALL_OF(sc_strays_changed(node, &former));           \
+            note;                                                                                  \
         } return result;)
 
 CHANGE(cuGraphMemcpyNodeSetParams, (CUgraphNode node, const CUDA_MEMCPY3D *copy), (node, copy),
@@ -263,8 +263,7 @@ CHANGE(cuGraphNodeSetParams, (CUgraphNode node, CUgraphNodeParams *params), (nod
 
 SC_DEFINE(cuGraphClone, (CUgraph * clone, CUgraph original),
           CUresult result = REAL(clone, original);
-          if (result == CUDA_SUCCESS && sc_active())
-              sc_track_graph_add_all(&sc_track, (uintptr_t)*clone, (uintptr_t)original);
+          if (result == CUDA_SUCCESS && sc_active()) note_all((uintptr_t)*clone, original);
           return result;)
 
 static uint32_t destroying(const void *handle)
@@ -292,11 +291,15 @@ static CUresult destroyed(uint32_t known, CUresult result)
 
 SC_DEFINE(cuGraphDestroy, (CUgraph graph),
           struct sc_bodies *bodies = sc_bodies_take_of_graph(graph);
-          uint32_t known = destroying(graph);
+          sc_strays_forget(graph); uint32_t known = destroying(graph);
           return bodies_destroyed(bodies, destroyed(known, REAL(graph)));)
 SC_DEFINE(cuGraphDestroyNode, (CUgraphNode node),
           struct sc_bodies *bodies = sc_bodies_take_of_node(node);
-          return bodies_destroyed(bodies, REAL(node));)
+          const struct sc_former former = sc_strays_former(node);
+          uint32_t known = sc_strays_destroying(node);
+          CUresult result = bodies_destroyed(bodies, destroyed(known, REAL(node)));
+          if (result == CUDA_SUCCESS && sc_active()) sc_strays_destroyed(node, &former);
+          return result;)
 SC_DEFINE(cuGraphExecDestroy, (CUgraphExec exec), uint32_t known = destroying(exec);
           return destroyed(known, SC_PERMITTED(REAL(exec)));)
 
@@ -331,14 +334,15 @@ CUgraphNode *sc_graphs_nodes(CUgraph graph, size_t *count)
     return nodes;
 }
 
-static void note_exec_box(const struct making *making, uintptr_t node, enum sc_direction direction,
-                          const struct sc_box *box)
+/* `name` is what the exec calls the node. */
+static void note_exec_box(const struct making *making, CUgraphNode node, uintptr_t name,
+                          enum sc_direction direction, const struct sc_box *box)
 {
     if (!box->used || sc_shape_hull_bytes(&box->shape) == 0)
         return;
-    struct sc_graph_use use = bare_use(node, direction, box);
+    struct sc_graph_use use = bare_use(name, direction, box);
     struct sc_graph_extra extra;
-    sc_track_graph_recognise(&sc_track, making->graph, &use, &extra);
+    sc_track_graph_recognise(&sc_track, making->graph, (uintptr_t)node, &use, &extra);
     if (use.from.api)
         sc_track_graph_add(&sc_track, making->call.graph, &use, use.extra ? &extra : NULL);
     else if (direction != SC_MEMSET || box->known) /* or it is device memory */
@@ -374,12 +378,12 @@ static void note_exec_node(const struct making *making, CUgraphNode node, CUgrap
     if (type == CU_GRAPH_NODE_TYPE_MEMCPY &&
         sc_real.cuGraphMemcpyNodeGetParams(node, &copy) == CUDA_SUCCESS) {
         struct sc_boxes boxes = sc_boxes_of_3d(&copy);
-        note_exec_box(making, name, SC_H2D, &boxes.src);
-        note_exec_box(making, name, SC_D2H, &boxes.dst);
+        note_exec_box(making, node, name, SC_H2D, &boxes.src);
+        note_exec_box(making, node, name, SC_D2H, &boxes.dst);
     } else if (type == CU_GRAPH_NODE_TYPE_MEMSET &&
                sc_real.cuGraphMemsetNodeGetParams(node, &fill) == CUDA_SUCCESS) {
-        struct sc_box box = box_of_memset(&fill);
-        note_exec_box(making, name, SC_MEMSET, &box);
+        struct sc_box box = sc_graphs_box_of_memset(&fill);
+        note_exec_box(making, node, name, SC_MEMSET, &box);
     } else if (type == CU_GRAPH_NODE_TYPE_GRAPH &&
                sc_real.cuGraphChildGraphNodeGetGraph(node, &child) == CUDA_SUCCESS) {
         note_nodes(making, child, name, depth + 1);
@@ -546,14 +550,14 @@ struct detached {
     size_t count, capacity;
 };
 
-static bool redirect_side(uintptr_t graph, enum sc_direction direction, const struct sc_box *box,
-                          CUDA_MEMCPY3D *copy)
+static bool redirect_side(uintptr_t graph, CUgraphNode node, enum sc_direction direction,
+                          const struct sc_box *box, CUDA_MEMCPY3D *copy)
 {
     struct sc_graph_use use = {.shape = box->shape, .direction = direction};
     struct sc_graph_extra extra;
     if (!box->used)
         return false;
-    sc_track_graph_recognise(&sc_track, graph, &use, &extra);
+    sc_track_graph_recognise(&sc_track, graph, (uintptr_t)node, &use, &extra);
     if (use.kind != SC_STACK || !extra.saved)
         return false;
     use_instead(copy, direction, extra.saved);
@@ -570,8 +574,8 @@ static void redirect_node(struct detached *detached, uintptr_t graph, CUgraphNod
     struct sc_boxes boxes = sc_boxes_of_3d(&copy);
     struct redirected *entry = &detached->list[detached->count];
     *entry = (struct redirected){node, top, copy};
-    bool source = redirect_side(graph, SC_H2D, &boxes.src, &copy);
-    bool destination = redirect_side(graph, SC_D2H, &boxes.dst, &copy);
+    bool source = redirect_side(graph, node, SC_H2D, &boxes.src, &copy);
+    bool destination = redirect_side(graph, node, SC_D2H, &boxes.dst, &copy);
     if (source || destination)
         detached->count += sc_real.cuGraphMemcpyNodeSetParams(node, &copy) == CUDA_SUCCESS;
 }

@@ -7,6 +7,7 @@
 #ifndef SC_INTERPOSE_GRAPHS_H
 #define SC_INTERPOSE_GRAPHS_H
 
+#include "interpose/boxes.h"
 #include "interpose/streams.h"
 
 enum { SC_GRAPH_DEPTH_MAX = 16 }; /* of graphs within graphs that are looked into */
@@ -24,14 +25,17 @@ struct sc_graph_call {
 
 void sc_graphs_note_use(const struct sc_graph_call *call, const struct sc_op_info *op);
 
-/* A capture that failed leaves no graph. */
-void sc_graphs_capture_failed(uintptr_t graph);
+/* The driver's nodes of the graph, in pages that the caller unmaps; NULL for none. */
+CUgraphNode *sc_graphs_nodes(CUgraph graph, size_t *count);
 
-/* Does the driver have the calls that tell what a graph is made of? */
+/* Can the driver be asked for nodes and what they do? */
 bool sc_graphs_can_ask(void);
 
-/* The graph's nodes, in pages that the caller unmaps; NULL for none. */
-CUgraphNode *sc_graphs_nodes(CUgraph graph, size_t *count);
+/* What a memset node does with memory of which nothing may be known. */
+struct sc_box sc_graphs_box_of_memset(const CUDA_MEMSET_NODE_PARAMS *fill);
+
+/* A capture that failed leaves no graph. */
+void sc_graphs_capture_failed(uintptr_t graph);
 
 /* Does the frame that a use on a stack lies in still run? Told by its return address. */
 bool sc_graphs_frame_lives(const struct sc_graph_use *use, const struct sc_graph_extra *extra);

@@ -40,14 +40,21 @@ uint32_t sc_graphs_find(struct sc_graphs *graphs, uintptr_t handle)
     return (uint32_t)sc_handles_get(&graphs->by_handle, handle);
 }
 
+static bool is_stray(uintptr_t handle)
+{
+    return handle == sc_graphs_stray(handle);
+}
+
 static uint32_t find_or_make(struct sc_graphs *graphs, uintptr_t handle)
 {
     uint32_t id = sc_graphs_find(graphs, handle);
     if (id || !(id = sc_pool_take(&graphs->pool)))
         return id;
     sc_graphs_at(graphs, id)->handle = handle;
-    if (sc_handles_put(&graphs->by_handle, handle, id) == 0)
+    if (sc_handles_put(&graphs->by_handle, handle, id) == 0) {
+        graphs->stray_count += is_stray(handle);
         return id;
+    }
     sc_pool_give(&graphs->pool, id);
     return 0;
 }
@@ -490,6 +497,7 @@ void sc_graphs_remove(struct sc_graphs *graphs, uint32_t id)
     give_list(graphs, &graph->runs);
     give_names(graphs, graph);
     sc_graphs_set_last_launch(graphs, graph, 0);
+    graphs->stray_count -= is_stray(graph->handle);
     sc_pool_give(&graphs->pool, id);
 }
 
@@ -607,6 +615,12 @@ void sc_graphs_make_runs(struct sc_graphs *graphs, uintptr_t handle)
 
 /* ---- look-ups ---- */
 
+static bool are_alike(const struct sc_graph_use *a, const struct sc_graph_use *b)
+{
+    return a->shape.address == b->shape.address && a->direction == b->direction &&
+           sc_shape_hull_bytes(&a->shape) == sc_shape_hull_bytes(&b->shape);
+}
+
 const struct sc_graph_use *sc_graphs_same_use(struct sc_graphs *graphs, uintptr_t handle,
                                               const struct sc_graph_use *use)
 {
@@ -617,8 +631,7 @@ const struct sc_graph_use *sc_graphs_same_use(struct sc_graphs *graphs, uintptr_
         uint32_t at = (start + i) % uses->count;
         const struct sc_graph_use *known = &uses->list[at];
         graph->last_found = at;
-        if (known->shape.address == use->shape.address && known->direction == use->direction &&
-            sc_shape_hull_bytes(&known->shape) == sc_shape_hull_bytes(&use->shape))
+        if (are_alike(known, use))
             return known;
     }
     return NULL;
@@ -639,6 +652,49 @@ static void each_interval(struct sc_graphs *graphs, uintptr_t address, size_t si
         sc_grid_overlaps_locked(&graphs->grid, address, size_bytes, visit, context);
     if (!sc_grid_is_empty(&graphs->heap_grid))
         sc_grid_overlaps_locked(&graphs->heap_grid, address, size_bytes, visit, context);
+}
+
+/* ---- uses of nodes without a name ---- */
+
+struct former_search {
+    struct sc_graphs *graphs;
+    const struct sc_graph_use *former;
+    uint32_t graph; /* that has such a use, or 0 */
+    uint32_t at;    /* in its list */
+    bool several;   /* graphs have */
+};
+
+/* Of those that are alike one that was freed, so that none that lives is taken for it later. */
+static bool look_for_former(void *context, uint32_t id)
+{
+    struct former_search *search = context;
+    const struct sc_graph_interval *interval = interval_at(search->graphs, id);
+    const struct sc_graph *graph = sc_graphs_at(search->graphs, interval->graph);
+    const struct sc_graph_use *list = graph->uses.list;
+    if (graph->is_exec || sc_graphs_find(search->graphs, graph->handle) != interval->graph)
+        return true;
+    for (uint32_t i = interval->first_use; i; i = list[i - 1].interval_next) {
+        if (list[i - 1].node || !are_alike(&list[i - 1], search->former))
+            continue;
+        search->several |= search->graph && search->graph != interval->graph;
+        if (search->graph != interval->graph || list[i - 1].freed)
+            search->at = i - 1;
+        search->graph = interval->graph;
+    }
+    return !search->several;
+}
+
+void sc_graphs_drop_former(struct sc_graphs *graphs, const struct sc_graph_use *former)
+{
+    const uintptr_t nobody = UINTPTR_MAX;
+    struct former_search search = {.graphs = graphs, .former = former};
+    each_interval(graphs, former->shape.address, sc_shape_hull_bytes(&former->shape),
+                  look_for_former, &search);
+    if (!search.graph || search.several)
+        return;
+    struct sc_graph *graph = sc_graphs_at(graphs, search.graph);
+    graph->uses.list[search.at].node = nobody;
+    sc_graphs_drop_node(graphs, graph->handle, nobody);
 }
 
 /* Uses in [address, end) are marked as freed, or as no longer so (`by` is NULL). */

@@ -9,6 +9,10 @@
  * The index knows allocations rather than uses: a thousand nodes that read one buffer lie behind
  * one interval.
  *
+ * A stray is a node of which only the driver knows whose it is, since it was captured, cloned or
+ * came with a child, and that the program has changed. What it names now is kept as a graph of its
+ * own, until the node or its graph is destroyed.
+ *
  * Locks: every function needs the owner's lock, except sc_graphs_may_name, sc_graphs_find,
  * sc_graphs_at and sc_graphs_extra (lock-free; what they return is good for as long as the program
  * may use the handle).
@@ -102,7 +106,14 @@ struct sc_graphs {
     struct sc_handles by_node; /* nodes of graphs that are no execs -> handle */
     struct sc_handles copies;  /* addresses of copies */
     struct sc_order *order;
+    _Atomic uint32_t stray_count;
 };
+
+/* The handle of a stray. It is no graph's and no exec's, since the driver's are even. */
+static inline uintptr_t sc_graphs_stray(uintptr_t node)
+{
+    return node | 1;
+}
 
 int sc_graphs_init(struct sc_graphs *graphs, struct sc_order *order); /* 0 or -ENOMEM */
 void sc_graphs_destroy(struct sc_graphs *graphs);
@@ -136,6 +147,10 @@ void sc_graphs_add_all(struct sc_graphs *graphs, uintptr_t handle, uintptr_t of)
 
 /* The uses of a node are gone; with node 0, all. */
 void sc_graphs_drop_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node);
+
+/* A node of no known name, of some graph that is no exec, does this no more. Nothing is dropped
+ * where it could be one of several graphs. */
+void sc_graphs_drop_former(struct sc_graphs *graphs, const struct sc_graph_use *former);
 
 void sc_graphs_enable_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node,
                            bool enabled);
@@ -175,7 +190,7 @@ void sc_graphs_make_runs(struct sc_graphs *graphs, uintptr_t handle);
 const struct sc_graph_use *sc_graphs_same_use(struct sc_graphs *graphs, uintptr_t handle,
                                               const struct sc_graph_use *use);
 
-/* The handle of the graph that knows the node, or 0; execs do not count. */
+/* The handle of the graph that knows the node, or of the stray, or 0; execs do not count. */
 uintptr_t sc_graphs_of_node(struct sc_graphs *graphs, uintptr_t node);
 
 /* Does any graph name memory in the interval? The first: false only if not. */

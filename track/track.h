@@ -223,9 +223,13 @@ struct sc_graph_flags sc_track_graph_flags(struct sc_track *track, uintptr_t han
                                            uintptr_t node);
 /* The graph that knows the node, or 0. */
 uintptr_t sc_track_graph_of_node(struct sc_track *track, uintptr_t node);
-/* Fills in where the use came from, and whether its memory was freed since. */
-void sc_track_graph_recognise(struct sc_track *track, uintptr_t handle, struct sc_graph_use *use,
-                              struct sc_graph_extra *extra);
+/* Nodes without a name do this no more. True: memory is held that nothing may name now. */
+bool sc_track_graph_drop_former(struct sc_track *track, const struct sc_graph_use *formers,
+                                uint32_t count);
+/* Fills in where the use came from, and whether its memory was freed since. `node` is the one that
+ * is asked about, as the driver calls it. */
+void sc_track_graph_recognise(struct sc_track *track, uintptr_t handle, uintptr_t node,
+                              struct sc_graph_use *use, struct sc_graph_extra *extra);
 /* The graph's use of this index; false where it has no more. */
 bool sc_track_graph_use(struct sc_track *track, uint32_t graph, uint32_t at,
                         struct sc_graph_use *use, struct sc_graph_extra *extra);

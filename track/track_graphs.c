@@ -90,18 +90,33 @@ uintptr_t sc_track_graph_of_node(struct sc_track *track, uintptr_t node)
     return handle;
 }
 
-void sc_track_graph_recognise(struct sc_track *track, uintptr_t handle, struct sc_graph_use *use,
-                              struct sc_graph_extra *extra)
+bool sc_track_graph_drop_former(struct sc_track *track, const struct sc_graph_use *formers,
+                                uint32_t count)
 {
     lock(track);
-    const struct sc_graph_use *known = sc_graphs_same_use(&track->graphs, handle, use);
+    for (uint32_t i = 0; i < count; i++)
+        sc_graphs_drop_former(&track->graphs, &formers[i]);
+    publish_watch(track);
+    bool holds = track->holds.oldest != 0;
+    unlock(track);
+    return holds;
+}
+
+void sc_track_graph_recognise(struct sc_track *track, uintptr_t handle, uintptr_t node,
+                              struct sc_graph_use *use, struct sc_graph_extra *extra)
+{
+    lock(track);
+    uintptr_t stray = sc_graphs_stray(node);
+    bool strayed = sc_graphs_of_node(&track->graphs, node) == stray;
+    const struct sc_graph_use *known =
+        sc_graphs_same_use(&track->graphs, strayed ? stray : handle, use);
     if (known) {
-        uintptr_t node = use->node;
+        uintptr_t name = use->node;
         struct sc_shape shape = use->shape;
         uint32_t range = use->range;
         *extra = *sc_graphs_extra(&track->graphs, known);
         *use = *known;
-        use->node = node;
+        use->node = name;
         use->shape = shape;
         use->range = range;
     }

@@ -103,7 +103,6 @@ static void act_change_node(void)
     say("node %d of %s %d is changed", at, in_exec ? "exec" : "graph", (int)(graph - graphs));
     say_node("to", &node);
     set_node(in_exec ? graph->exec : NULL, &node);
-    node.unseen = !in_exec && !node.added;
     nodes->list[at] = node;
 }
 

@@ -55,7 +55,6 @@ struct graph_node {
     bool freed;       /* and the graph or the exec knows */
     bool added;       /* by hand, behind all others */
     bool disabled;    /* in the exec */
-    bool unseen;      /* see names_unseen */
 };
 
 struct graph_nodes {
@@ -152,22 +151,9 @@ static void note_freed(int memory)
     }
 }
 
-/* KNOWN: the driver does not say which graph a captured node belongs to, so what it is changed to
- * is not named by the graph; execs name it, since the driver is asked for their nodes. */
-static bool names_unseen(const struct graph_nodes *nodes, int memory)
-{
-    bool found = false;
-    for (int i = 0; i < nodes->count; i++)
-        found |= nodes->list[i].unseen && nodes->list[i].memory == memory;
-    return found;
-}
-
 static bool can_bury(const struct buffer *buffer)
 {
-    bool can = corpse_count < CORPSES || !is_named(buffer->memory);
-    for (int i = 0; i < GRAPHS; i++)
-        can &= !graphs[i].handle || !names_unseen(&graphs[i].own, buffer->memory);
-    return can;
+    return corpse_count < CORPSES || !is_named(buffer->memory);
 }
 
 static struct corpse *corpse_of(int memory)

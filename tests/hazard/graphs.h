@@ -67,6 +67,15 @@ static TWIN_HELPER cudaGraphNode_t added_copy(cudaGraph_t graph, void *to, const
     return node;
 }
 
+/* Of a graph that has one node. */
+static TWIN_HELPER cudaGraphNode_t only_node(cudaGraph_t graph)
+{
+    cudaGraphNode_t node = NULL;
+    size_t count = 1;
+    CHECK(cudaGraphGetNodes(graph, &node, &count));
+    return node;
+}
+
 /* Launched and complete. */
 static inline void replay(cudaGraphExec_t exec, cudaStream_t stream)
 {

@@ -803,6 +803,70 @@ END_TEST
 
 /* ---- handles ---- */
 
+static void drop_former(uintptr_t address, size_t size_bytes)
+{
+    struct sc_graph_use former = plain(0, SC_H2D, address, size_bytes);
+    sc_graphs_drop_former(&graphs, &former);
+}
+
+START_TEST(a_former_use_is_dropped_by_its_bytes)
+{
+    add_plain(GRAPH, 0, BASE, 64);
+    add_plain(GRAPH, 0, BASE, 32);
+    add(GRAPH, plain(0, SC_D2H, BASE, 64));
+    add_plain(GRAPH, 1, BASE, 64);
+    add_plain(EXEC, 0, BASE, 64);
+    merge(EXEC);
+    drop_former(BASE + 1, 64);
+    ck_assert_uint_eq(graph_of(GRAPH)->uses.count, 4);
+    drop_former(BASE, 64);
+    ck_assert_uint_eq(graph_of(GRAPH)->uses.count, 3);
+    ck_assert_uint_eq(use_at(GRAPH, 0)->shape.width_bytes, 32);
+    drop_former(BASE, 64);
+    ck_assert_uint_eq(graph_of(GRAPH)->uses.count, 3);
+    ck_assert_uint_eq(graph_of(EXEC)->uses.count, 1);
+}
+END_TEST
+
+START_TEST(a_former_use_of_one_of_two_graphs_stays)
+{
+    add_plain(GRAPH, 0, BASE, 64);
+    add_plain(OTHER, 0, BASE, 64);
+    drop_former(BASE, 64);
+    ck_assert_uint_eq(graph_of(GRAPH)->uses.count, 1);
+    ck_assert_uint_eq(graph_of(OTHER)->uses.count, 1);
+    remove_graph(OTHER);
+    drop_former(BASE, 64);
+    ck_assert_uint_eq(graph_of(GRAPH)->uses.count, 0);
+    ck_assert(!names(BASE, 64));
+}
+END_TEST
+
+START_TEST(of_former_uses_a_freed_one_goes_first)
+{
+    add_plain(GRAPH, 0, BASE, 64);
+    note_freed(BASE, 64, "free");
+    add_plain(GRAPH, 0, BASE, 64);
+    drop_former(BASE, 64);
+    ck_assert_uint_eq(graph_of(GRAPH)->uses.count, 1);
+    ck_assert_uint_eq(graph_of(GRAPH)->freed_count, 0);
+}
+END_TEST
+
+START_TEST(a_stray_is_a_graph_of_its_own_and_counted)
+{
+    add_plain(sc_graphs_stray(16), 16, BASE, 64);
+    ck_assert_uint_eq(graphs.stray_count, 1);
+    ck_assert_uint_eq(sc_graphs_of_node(&graphs, 16), sc_graphs_stray(16));
+    add_plain(16, 0, BASE + PAGE, 64); /* a graph of the same number is another */
+    remove_graph(sc_graphs_stray(16));
+    ck_assert_uint_eq(graphs.stray_count, 0);
+    ck_assert_uint_eq(sc_graphs_of_node(&graphs, 16), 0);
+    remove_graph(16);
+    expect_nothing_left();
+}
+END_TEST
+
 START_TEST(a_detached_graph_names_its_memory_until_it_is_removed)
 {
     add_plain(GRAPH, 1, BASE, 64);
@@ -978,6 +1042,10 @@ int main(void)
     tcase_add_test(group, what_reaches_beyond_its_allocation_is_named_all_the_same);
     tcase_add_test(group, nodes_of_many_allocations_in_turn);
     tcase_add_test(group, an_allocation_stays_known_while_one_of_its_nodes_is_left);
+    tcase_add_test(group, a_former_use_is_dropped_by_its_bytes);
+    tcase_add_test(group, a_former_use_of_one_of_two_graphs_stays);
+    tcase_add_test(group, of_former_uses_a_freed_one_goes_first);
+    tcase_add_test(group, a_stray_is_a_graph_of_its_own_and_counted);
     tcase_add_test(group, a_detached_graph_names_its_memory_until_it_is_removed);
     tcase_add_test(group, a_graph_that_was_not_destroyed_is_as_before);
     tcase_add_test(group, a_handle_that_is_used_again_starts_from_nothing);

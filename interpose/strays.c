@@ -1,0 +1,140 @@
+#include "interpose/strays.h"
+
+#include "interpose/boxes.h"
+#include "interpose/follow.h"
+#include "interpose/graphs.h"
+#include "interpose/process.h"
+#include "interpose/reaper.h"
+
+#include "track/poison.h"
+
+static void add_former(struct sc_former *former, enum sc_direction direction,
+                       const struct sc_box *box)
+{
+    if (box->used && sc_shape_hull_bytes(&box->shape))
+        former->uses[former->count++] =
+            (struct sc_graph_use){.shape = box->shape, .direction = direction};
+}
+
+static void ask_what_it_does(CUgraphNode node, struct sc_former *former)
+{
+    CUgraphNodeType type;
+    CUDA_MEMCPY3D copy;
+    CUDA_MEMSET_NODE_PARAMS fill;
+    if (sc_real.cuGraphNodeGetType(node, &type) != CUDA_SUCCESS)
+        return;
+    if (type == CU_GRAPH_NODE_TYPE_MEMCPY &&
+        sc_real.cuGraphMemcpyNodeGetParams(node, &copy) == CUDA_SUCCESS) {
+        struct sc_boxes boxes = sc_boxes_of_3d(&copy);
+        add_former(former, SC_H2D, &boxes.src);
+        add_former(former, SC_D2H, &boxes.dst);
+    } else if (type == CU_GRAPH_NODE_TYPE_MEMSET &&
+               sc_real.cuGraphMemsetNodeGetParams(node, &fill) == CUDA_SUCCESS) {
+        struct sc_box box = sc_graphs_box_of_memset(&fill);
+        add_former(former, SC_MEMSET, &box);
+    }
+}
+
+struct sc_former sc_strays_former(CUgraphNode node)
+{
+    struct sc_former former = {0};
+    if (!sc_active())
+        return former;
+    former.graph = sc_track_graph_of_node(&sc_track, (uintptr_t)node);
+    if (!former.graph && !sc_follows() && sc_graphs_can_ask()) /* or it is changed already */
+        ask_what_it_does(node, &former);
+    return former;
+}
+
+static void forget(uintptr_t stray)
+{
+    uint32_t known = sc_track_graph_detach(&sc_track, stray);
+    if (known && sc_track_graph_remove(&sc_track, known))
+        sc_reaper_wake();
+}
+
+void sc_strays_destroyed(CUgraphNode node, const struct sc_former *former)
+{
+    if (former->graph && former->graph != sc_graphs_stray((uintptr_t)node))
+        sc_track_graph_drop_node(&sc_track, former->graph, (uintptr_t)node);
+    else if (former->count && sc_track_graph_drop_former(&sc_track, former->uses, former->count))
+        sc_reaper_wake();
+}
+
+uintptr_t sc_strays_changed(CUgraphNode node, const struct sc_former *former)
+{
+    uintptr_t stray = sc_graphs_stray((uintptr_t)node);
+    bool strayed = !former->graph || former->graph == stray;
+    if (strayed)
+        forget(stray);
+    sc_strays_destroyed(node, former);
+    return strayed ? stray : former->graph;
+}
+
+/* ---- strays of a graph ---- */
+
+typedef void visit_stray(uintptr_t handle, uintptr_t stray);
+
+/* NULL: it is no child graph's. */
+static CUgraph child_of(CUgraphNode node)
+{
+    CUgraphNodeType type;
+    CUgraph child = NULL;
+    if (sc_real.cuGraphNodeGetType(node, &type) != CUDA_SUCCESS ||
+        type != CU_GRAPH_NODE_TYPE_GRAPH ||
+        sc_real.cuGraphChildGraphNodeGetGraph(node, &child) != CUDA_SUCCESS)
+        return NULL;
+    return child;
+}
+
+static void each_stray(CUgraph graph, uintptr_t handle, visit_stray *visit, int depth)
+{
+    size_t count = 0;
+    CUgraph child;
+    CUgraphNode *nodes = depth < SC_GRAPH_DEPTH_MAX ? sc_graphs_nodes(graph, &count) : NULL;
+    for (size_t i = 0; nodes && i < count; i++) {
+        uintptr_t stray = sc_graphs_stray((uintptr_t)nodes[i]);
+        if (sc_graphs_find(&sc_track.graphs, stray))
+            visit(handle, stray);
+        if ((child = child_of(nodes[i])))
+            each_stray(child, handle, visit, depth + 1);
+    }
+    if (nodes)
+        sc_pages_unmap(nodes, count * sizeof *nodes);
+}
+
+static bool may_have_strays(void)
+{
+    return sc_active() && sc_track.graphs.stray_count && sc_graphs_can_ask();
+}
+
+static void forget_one(uintptr_t handle, uintptr_t stray)
+{
+    (void)handle;
+    forget(stray);
+}
+
+void sc_strays_forget(CUgraph graph)
+{
+    if (may_have_strays())
+        each_stray(graph, 0, forget_one, 0);
+}
+
+uint32_t sc_strays_destroying(CUgraphNode node)
+{
+    CUgraph child = may_have_strays() ? child_of(node) : NULL;
+    if (child)
+        sc_strays_forget(child);
+    return sc_active() ? sc_track_graph_detach(&sc_track, sc_graphs_stray((uintptr_t)node)) : 0;
+}
+
+static void add_all(uintptr_t handle, uintptr_t stray)
+{
+    sc_track_graph_add_all(&sc_track, handle, stray);
+}
+
+void sc_strays_add_all(uintptr_t handle, CUgraph of)
+{
+    if (may_have_strays())
+        each_stray(of, handle, add_all, 0);
+}

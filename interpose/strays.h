@@ -1,0 +1,40 @@
+/* Strays: nodes of which only the driver knows whose they are, and that the program has changed.
+ *
+ * No call of the driver leads from a node to its graph, and asking all graphs for their nodes would
+ * look into those that other threads are changing. So what such a node names is kept under the
+ * node itself (track/graphs.h), and graphs are asked for their nodes where they go, or become part
+ * of others: that is a matter of the thread that makes the call.
+ *
+ * Locks: the tracker's inside. Calls the driver. Does nothing before the library is active.
+ */
+#ifndef SC_INTERPOSE_STRAYS_H
+#define SC_INTERPOSE_STRAYS_H
+
+#include "interpose/streams.h"
+
+/* What a node does before it is changed or destroyed. */
+struct sc_former {
+    uintptr_t graph;             /* that knows the node, or its own; 0: none */
+    struct sc_graph_use uses[2]; /* of no known graph: as the driver has them */
+    uint32_t count;
+};
+struct sc_former sc_strays_former(CUgraphNode node);
+
+/* The driver has changed the node: it does no more what it did. The handle under which to note what
+ * it does now. */
+uintptr_t sc_strays_changed(CUgraphNode node, const struct sc_former *former);
+
+/* The driver is about to destroy the node, with its children: the stray that is to be removed then,
+ * or attached again if the driver refuses; 0: none. */
+uint32_t sc_strays_destroying(CUgraphNode node);
+
+/* It has; the name may be another thread's node's already. */
+void sc_strays_destroyed(CUgraphNode node, const struct sc_former *former);
+
+/* The graph is about to be destroyed, with its nodes and its children's. */
+void sc_strays_forget(CUgraph graph);
+
+/* The graph of this handle is about to name what strays among the other's nodes do. */
+void sc_strays_add_all(uintptr_t handle, CUgraph of);
+
+#endif

@@ -78,7 +78,6 @@ TOOLKIT  := $(firstword $(patsubst %/include/cuda.h,%,$(wildcard $(addsuffix /in
               /usr/local/cuda out/cuda))))
 CUDART   := $(firstword $(wildcard $(addprefix $(TOOLKIT)/,lib64/libcudart.so.13 \
               lib/libcudart.so.13)) $(SIM)/libcudart.so.13)
-STATIC_CUDART := $(wildcard $(dir $(CUDART))libcudart_static.a)
 DRIVER   := $(or $(wildcard $(TOOLKIT)/lib64/stubs/libcuda.so),$(SIM)/libcuda.so.1)
 CUDA_CPPFLAGS = $(if $(TOOLKIT),-isystem $(TOOLKIT)/include,$(error no CUDA headers: set \
                   CUDA_HOME, or let `make setup` fetch them))
@@ -286,15 +285,15 @@ $(FUZZ): $(CORE_OBJ) $(FLAGS)
 
 # Twins against other runtimes than the toolkit's, for `make check-gpu`: old binaries meet the new
 # driver. A twin that uses what a runtime does not have yet is left out.
-RUNTIMES := $(if $(STATIC_CUDART),static) 12 11
-WHEEL_12 := nvidia-cuda-runtime-cu12==12.9.*
-WHEEL_11 := nvidia-cuda-runtime-cu11==11.8.*
+RUNTIMES := 12 11
+WHEEL_12 := 'nvidia-cuda-runtime-cu12==12.9.*' 'nvidia-cuda-cupti-cu12==12.9.*'
+WHEEL_11 := 'nvidia-cuda-runtime-cu11==11.8.*'
 OTHER    := $(foreach r,$(RUNTIMES),$(patsubst $(T)/hazard/%,$(T)/hazard-$(r)/%,$(RACY) $(FIXED)))
 .PHONY: other-runtimes
 other-runtimes: $(OTHER)
 
 out/cuda%/include/cuda_runtime_api.h: | out/setup.mk
-	$(Q)scripts/fetch-cuda out/cuda$* '$(WHEEL_$*)'
+	$(Q)scripts/fetch-cuda out/cuda$* $(WHEEL_$*)
 
 define other_rules
 $(call program_rules,$(T)/hazard-$(1)/%.racy,tests/hazard/%,-w -DRACY)
@@ -304,15 +303,13 @@ $(foreach r,$(RUNTIMES),$(eval $(call other_rules,$(r))))
 $(OTHER): IF_IT_FAILS := 2>/dev/null || echo '  (not with this runtime)'
 $(OTHER): private PROGRAM_LIBS = -pthread -ldl -lrt -Wl,--as-needed -Wl,-rpath,'$$ORIGIN' \
     $(OTHER_CUDART) $(DRIVER)
-$(filter $(T)/hazard-static/%,$(OTHER)): private CUDA = $(CUDA_CPPFLAGS)
-$(filter $(T)/hazard-static/%,$(OTHER)): private OTHER_CUDART = $(STATIC_CUDART)
 define other_wheel
 $(filter $(T)/hazard-$(1)/%,$(OTHER)): out/cuda$(1)/include/cuda_runtime_api.h
 $(filter $(T)/hazard-$(1)/%,$(OTHER)): private CUDA = -isystem out/cuda$(1)/include \
     $$(CUDA_CPPFLAGS)
 $(filter $(T)/hazard-$(1)/%,$(OTHER)): private OTHER_CUDART = out/cuda$(1)/lib/libcudart.so.$(1)*
 endef
-$(foreach r,$(filter 1%,$(RUNTIMES)),$(eval $(call other_wheel,$(r))))
+$(foreach r,$(RUNTIMES),$(eval $(call other_wheel,$(r))))
 
 # --- jobs -----------------------------------------------------------------------------------------
 

@@ -3,7 +3,7 @@
 after `make tests other-runtimes` scripts/check-gpu [SUITE...].
 
 What it runs is in SUITES. The machine needs a driver and Python, and of nvcc, PyTorch, CuPy, JAX,
-Numba and compute-sanitizer what it has; scripts/carry brings the rest. Failures are shown with the
+Numba, compute-sanitizer, ncu and nsys what it has; scripts/carry brings the rest. Failures are shown with the
 end of what the program printed; the last output is a table in Markdown for docs/gpu-results.md.
 With OUT=FOLDER in the environment the table and every failure in full are written there, as
 check-gpu.md and check-gpu.log.
@@ -56,15 +56,17 @@ class Target(Machine):
         super().__init__(gpus=gpus, runtime=runtime)
         self.cudart = cudart
         self.twins = twins or self.twins
+        # The one that was made for the runtime, or the toolkit's.
+        beside = cudart / f"libcupti.so.{runtime}" if cudart and runtime else None
+        self.cupti = beside if beside and beside.exists() else toolkit_library("libcupti.so.13")
 
     def environment(self, directives, preload, options):
         environment = super().environment(directives, preload, options)
         if self.gpus and self.cudart:
             environment["LD_LIBRARY_PATH"] = ":".join(
                 filter(None, (str(self.cudart), environment.get("LD_LIBRARY_PATH"))))
-            cupti = toolkit_library("libcupti.so.13")
-            if cupti:
-                environment["CUPTI_PATH"] = str(cupti.parent)
+            if self.cupti:
+                environment["CUPTI_PATH"] = str(self.cupti.parent)
         return environment
 
 
@@ -307,34 +309,73 @@ def python_programs(target):
             if target.gpus or program.name.startswith("ctypes")]
 
 
-SANITIZER_ERRORS = re.compile(rb"ERROR SUMMARY: (\d+) error")
+def same_under(command, finds, target, source):
+    """A tool of NVIDIA's, which brings its own hooks into the program at the end of `command`, finds
+    the same with the library as without, and the program does the same. Returns what it found."""
+    directives = Directives(source)
+
+    def found(run):
+        match = re.search(finds, run.stdout + run.stderr)
+        return match and match[0].decode(errors="replace")
+
+    bare = Run(command, target.environment(directives, False, ""), 90)
+    if bare.status != 0 or not found(bare):
+        raise Skip(f"{pathlib.Path(command[0]).name} does not work here: {outcome(bare)}")
+    with Reports() as report:
+        run = Run(command, target.environment(directives, True, f"strict=1:{report.option}"), 90)
+        if run.status != 0 or found(run) != found(bare) or b"data right" not in run.stdout:
+            raise run.failure(f"not as without the library: {found(bare)}")
+        return f"{found(run)}, with and without the library; {report.summary(run)}"
 
 
-def sanitizer(target):
-    """compute-sanitizer, which brings its own hooks, finds the same with the library as without."""
-    memcheck = tool("compute-sanitizer")
-    if memcheck is None:
-        raise Skip("no compute-sanitizer here")
-    directives = Directives(ROOT / "tests" / "hazard" / "sc101_free_h2d.c")
-    program = target.twins / "sc101_free_h2d.fixed"
-    command = [memcheck, "--tool", "memcheck", program]
+def tools(target, folder):
+    """NVIDIA's tools that are here, each around a correct program."""
+    def sanitizer():
+        memcheck = tool("compute-sanitizer")
+        if memcheck is None:
+            raise Skip("no compute-sanitizer here")
+        source = ROOT / "tests" / "hazard" / "sc101_free_h2d.c"
+        command = [memcheck, "--tool", "memcheck", target.twins / f"{source.stem}.fixed"]
+        return same_under(command, rb"ERROR SUMMARY: \d+ error", target, source)
 
-    def errors(run):
-        match = SANITIZER_ERRORS.search(run.stdout + run.stderr)
-        return int(match[1]) if match else None
+    def profiler(name, arguments, finds):
+        nvcc, program = tool("nvcc"), folder / f"{name}.fixed"
+        if tool(name) is None or nvcc is None:
+            raise Skip(f"no {name} here" if nvcc else "no nvcc here")
+        source = HERE / "programs" / "kernel_freed.cu"
+        command = nvcc_command(nvcc, source, "fixed", program, driver_folder(target.gpus))
+        Run(command, dict(os.environ), 60).expect_status(0)
+        return same_under([tool(name), *arguments, program], finds, target, source)
 
-    def check():
-        bare = Run(command, target.environment(directives, False, ""), 90)
-        if bare.status != 0 or errors(bare) is None:
-            raise Skip(f"compute-sanitizer does not work here: {outcome(bare)}")
+    return [("compute-sanitizer", sanitizer),
+            ("ncu", lambda: profiler("ncu", ["--replay-mode", "application", "--section",
+                                             "LaunchStats"], rb"copy_bytes.*")),
+            ("nsys", lambda: profiler("nsys", ["profile", "--stats=true", "-o", folder / "trace"],
+                                      rb"\d+\s.*copy_bytes"))]
+
+
+def other_cupti(gpus):
+    """The twins of an older runtime bring its CUPTI: it listens, and nothing passes by."""
+    lib = ROOT / "out" / "cuda12" / "lib"
+    target = Target(gpus, runtime="12", cudart=lib)
+    if not gpus or target.cupti is None or target.cupti.parent != lib:
+        raise Skip("no libcupti.so.12 here (make carry)" if gpus else "needs a GPU")
+
+    def check(source):
+        directives = Directives(source)
+        target.require(directives)
         with Reports() as report:
-            run = Run(command, target.environment(directives, True, f"strict=1:{report.option}"),
-                      90)
-            if run.status != 0 or errors(run) != errors(bare) or b"data right" not in run.stdout:
-                raise run.failure(f"not the {errors(bare)} errors of the run without the library")
-            report.summary(run)
-        return f"memcheck: {errors(run)} errors with and without the library"
-    return [("sc101_free_h2d.fixed", check)]
+            run = Run([target.twins / f"{source.stem}.fixed"],
+                      target.environment(directives, True, f"strict=1:{report.option}"), 60)
+            run.expect_status(0)
+            told = report.summary(run)
+            state = report.lines(run)[-1]["cupti"]
+            if state["state"] != "listening" or state["library"] != str(target.cupti):
+                raise run.failure(f"not {target.cupti} listens, but {json.dumps(state)}")
+        return f"version {state['version']}: {told}"
+    return [(source.stem, lambda source=source: check(source))
+            for source in programs.sources("hazard")
+            if source.stem in MATRIX and "twin_driver.h" not in source.read_text()]
 
 
 def cupti(target, scratch):
@@ -385,7 +426,8 @@ def suites(gpus, scratch):
         "python": Suite("Python", lambda: python_programs(plain), width=4, rows=True),
         "cupti": Suite("CUPTI", lambda: cupti(target, scratch)),
         "alone": Suite("twins, not preloaded", lambda: alone(target)),
-        "sanitizer": Suite("compute-sanitizer", lambda: sanitizer(target)),
+        "cupti12": Suite("CUPTI 12.9", lambda: other_cupti(gpus)),
+        "tools": Suite("other tools", lambda: tools(target, scratch), width=1, rows=True),
         "demo": Suite("demo", demo),
         "survival": Suite("survival", lambda: programs.survivors(target)),
     }

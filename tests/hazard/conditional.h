@@ -4,8 +4,9 @@
 
 #include "twin_driver.h"
 
-/* The body of a new IF node, which runs in every launch. */
-static TWIN_HELPER CUgraph body_of_if(CUgraph graph)
+/* The bodies of a new node, which the driver keeps. `value` is its condition in every launch. */
+static TWIN_HELPER const CUgraph *bodies_of(CUgraph graph, CUgraphConditionalNodeType type,
+                                            unsigned size, unsigned value)
 {
     CUcontext context = NULL;
     CUgraphNode node = NULL;
@@ -13,13 +14,19 @@ static TWIN_HELPER CUgraph body_of_if(CUgraph graph)
     memset(&params, 0, sizeof params);
     CHECK(cuCtxGetCurrent(&context));
     params.type = CU_GRAPH_NODE_TYPE_CONDITIONAL;
-    params.conditional.type = CU_GRAPH_COND_TYPE_IF;
-    params.conditional.size = 1;
+    params.conditional.type = type;
+    params.conditional.size = size;
     params.conditional.ctx = context;
-    CHECK(cuGraphConditionalHandleCreate(&params.conditional.handle, graph, context, 1,
+    CHECK(cuGraphConditionalHandleCreate(&params.conditional.handle, graph, context, value,
                                          CU_GRAPH_COND_ASSIGN_DEFAULT));
     CHECK(cuGraphAddNode(&node, graph, NULL, NULL, 0, &params));
-    return params.conditional.phGraph_out[0];
+    return params.conditional.phGraph_out;
+}
+
+/* The body of a new IF node, which runs in every launch. */
+static TWIN_HELPER CUgraph body_of_if(CUgraph graph)
+{
+    return bodies_of(graph, CU_GRAPH_COND_TYPE_IF, 1, 1)[0];
 }
 
 static inline void capture_into(CUgraph body, CUdeviceptr to, const void *from, size_t size_bytes,

@@ -6,9 +6,12 @@
 #include "sim.h"
 #include "work.h"
 
-/* IF nodes only. The driver owns the array of bodies, which programs read. */
+enum { BODIES_MAX = 16 };
+
+/* The driver owns the array of bodies, which programs read. */
 struct sim_condition {
-    CUgraph bodies[2];
+    CUgraphConditionalNodeType type;
+    CUgraph bodies[BODIES_MAX];
     unsigned count;
     unsigned value; /* that the condition has at every launch: nothing sets another one here */
 };

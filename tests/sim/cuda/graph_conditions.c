@@ -1,5 +1,7 @@
-/* Conditional nodes of type IF. Without kernel code nothing sets a condition: it keeps the value
- * that its handle was made with, which the handle itself carries. */
+/* Conditional nodes. Without kernel code nothing sets a condition: it keeps the value that its
+ * handle was made with, which the handle itself carries, and a loop that begins would never end. */
+#include <limits.h>
+
 #include "api.h"
 #include "graph.h"
 
@@ -33,17 +35,32 @@ static bool make_bodies_locked(struct sim_condition *condition, unsigned count)
     return true;
 }
 
+static unsigned bodies_max(CUgraphConditionalNodeType type)
+{
+    switch (type) {
+    case CU_GRAPH_COND_TYPE_IF:
+        return 2;
+    case CU_GRAPH_COND_TYPE_WHILE:
+        return 1;
+    case CU_GRAPH_COND_TYPE_SWITCH:
+        return UINT_MAX;
+    default:
+        return 0;
+    }
+}
+
 CUresult sim_condition_add(CUgraphNode *out, CUgraph graph, const CUgraphNode *deps, size_t count,
                            CUDA_CONDITIONAL_NODE_PARAMS *params)
 {
     if (!out || !graph || graph->magic != MAGIC_GRAPH || (count && !deps) || !params->handle) {
         return CUDA_ERROR_INVALID_VALUE;
     }
-    if (params->type != CU_GRAPH_COND_TYPE_IF) {
-        return CUDA_ERROR_NOT_SUPPORTED;
-    }
-    if (params->size != 1 && params->size != 2) {
+    unsigned value = (unsigned)params->handle;
+    if (params->size == 0 || params->size > bodies_max(params->type)) {
         return CUDA_ERROR_INVALID_VALUE;
+    }
+    if ((params->type == CU_GRAPH_COND_TYPE_WHILE && value) || params->size > BODIES_MAX) {
+        return CUDA_ERROR_NOT_SUPPORTED;
     }
     sim_lock();
     CUgraphNode node = sim_graph_add_locked(graph, CU_GRAPH_NODE_TYPE_CONDITIONAL, deps, count);
@@ -52,7 +69,8 @@ CUresult sim_condition_add(CUgraphNode *out, CUgraph graph, const CUgraphNode *d
         node = NULL;
     }
     if (node) {
-        node->params.condition.value = (unsigned)params->handle;
+        node->params.condition.type = params->type;
+        node->params.condition.value = value;
         params->phGraph_out = node->params.condition.bodies;
         *out = node;
     }
@@ -62,7 +80,7 @@ CUresult sim_condition_add(CUgraphNode *out, CUgraph graph, const CUgraphNode *d
 
 bool sim_condition_copy_locked(struct sim_condition *to, const struct sim_condition *from)
 {
-    *to = (struct sim_condition){.value = from->value};
+    *to = (struct sim_condition){.type = from->type, .value = from->value};
     for (; to->count < from->count; to->count++) {
         CUgraph body = sim_graph_clone_locked(from->bodies[to->count]);
         if (!body) {
@@ -82,7 +100,15 @@ void sim_condition_retire_locked(struct sim_condition *condition, const struct s
 
 CUgraph sim_condition_chosen(const struct sim_condition *condition)
 {
-    return condition->value ? condition->bodies[0] : condition->bodies[1];
+    unsigned value = condition->value;
+    switch (condition->type) {
+    case CU_GRAPH_COND_TYPE_IF:
+        return condition->bodies[value ? 0 : 1];
+    case CU_GRAPH_COND_TYPE_SWITCH:
+        return value < condition->count ? condition->bodies[value] : NULL;
+    default:
+        return NULL;
+    }
 }
 
 bool sim_graph_has_condition_locked(CUgraph graph)

@@ -723,13 +723,14 @@ static void test_child_set(void)
     OK(cuStreamDestroy(stream));
 }
 
-/* An IF node with a default of 1 or 0, whose bodies set the device's first byte to 3 and 5. */
-static CUgraphNode add_if(CUgraph graph, unsigned value, CUgraph *bodies)
+/* A conditional node with two bodies, which set the device's first byte to 3 and 5. */
+static CUgraphNode add_choice(CUgraph graph, CUgraphConditionalNodeType type_of_node,
+                              unsigned value, CUgraph *bodies)
 {
     CUgraphNode node = NULL, fill_node;
     CUgraphNodeParams params = {.type = CU_GRAPH_NODE_TYPE_CONDITIONAL};
     CUDA_MEMSET_NODE_PARAMS fill = {.dst = device, .elementSize = 1, .width = 16, .height = 1};
-    params.conditional.type = CU_GRAPH_COND_TYPE_IF;
+    params.conditional.type = type_of_node;
     params.conditional.size = 2;
     params.conditional.ctx = context;
     OK(cuGraphConditionalHandleCreate(&params.conditional.handle, graph, context, value,
@@ -740,8 +741,6 @@ static CUgraphNode add_if(CUgraph graph, unsigned value, CUgraph *bodies)
         fill.value = 3 + 2 * i;
         OK(cuGraphAddMemsetNode(&fill_node, bodies[i], NULL, 0, &fill, context));
     }
-    params.conditional.type = CU_GRAPH_COND_TYPE_WHILE;
-    IS(cuGraphAddNode(&fill_node, graph, NULL, NULL, 0, &params), CUDA_ERROR_NOT_SUPPORTED);
     return node;
 }
 
@@ -754,7 +753,7 @@ static void test_condition(void)
     CUgraphExec exec;
     for (unsigned value = 0; value < 2; value++) {
         OK(cuGraphCreate(&graph, 0));
-        CUgraphNode chooses = add_if(graph, value, bodies);
+        CUgraphNode chooses = add_choice(graph, CU_GRAPH_COND_TYPE_IF, value, bodies);
         OK(cuGraphNodeGetType(chooses, &type));
         CHECK(type == CU_GRAPH_NODE_TYPE_CONDITIONAL);
         OK(cuGraphInstantiate(&exec, graph, 0));
@@ -770,6 +769,48 @@ static void test_condition(void)
         OK(cuGraphDestroy(graph));
     }
     OK(cuStreamDestroy(stream));
+}
+
+static void test_switch(void)
+{
+    CUstream stream = stream_new(CU_STREAM_NON_BLOCKING);
+    CUgraph graph, bodies[2];
+    CUgraphExec exec;
+    for (unsigned value = 0; value < 3; value++) {
+        OK(cuMemsetD8(device, 9, 1));
+        OK(cuCtxSynchronize());
+        OK(cuGraphCreate(&graph, 0));
+        add_choice(graph, CU_GRAPH_COND_TYPE_SWITCH, value, bodies);
+        OK(cuGraphInstantiate(&exec, graph, 0));
+        OK(cuGraphLaunch(exec, stream));
+        OK(cuStreamSynchronize(stream));
+        CHECK(device_byte(device) == (int)(value < 2 ? 3 + 2 * value : 9));
+        OK(cuGraphExecDestroy(exec));
+        OK(cuGraphDestroy(graph));
+    }
+    OK(cuStreamDestroy(stream));
+}
+
+static CUresult add_while(CUgraph graph, unsigned value, unsigned size)
+{
+    CUgraphNode node;
+    CUgraphNodeParams params = {.type = CU_GRAPH_NODE_TYPE_CONDITIONAL};
+    params.conditional.type = CU_GRAPH_COND_TYPE_WHILE;
+    params.conditional.size = size;
+    params.conditional.ctx = context;
+    OK(cuGraphConditionalHandleCreate(&params.conditional.handle, graph, context, value,
+                                      CU_GRAPH_COND_ASSIGN_DEFAULT));
+    return cuGraphAddNode(&node, graph, NULL, NULL, 0, &params);
+}
+
+static void test_while(void)
+{
+    CUgraph graph;
+    OK(cuGraphCreate(&graph, 0));
+    OK(add_while(graph, 0, 1));
+    IS(add_while(graph, 1, 1), CUDA_ERROR_NOT_SUPPORTED);
+    IS(add_while(graph, 0, 2), CUDA_ERROR_INVALID_VALUE);
+    OK(cuGraphDestroy(graph));
 }
 
 /* ---- user objects ---- */
@@ -1103,6 +1144,8 @@ static int run_all(void)
     test_launch_twice();
     test_child_set();
     test_condition();
+    test_switch();
+    test_while();
     test_user_objects();
     test_order();
     test_legacy_query();

@@ -26,6 +26,7 @@
 #include "interpose/marks.h"
 #include "interpose/reaper.h"
 #include "interpose/streams.h"
+#include "interpose/unreached.h"
 #include "interpose/unwind.h"
 #include "report/report.h"
 
@@ -252,10 +253,27 @@ static void at_cuda_exit(int status, void *argument)
         exit(final_status);
 }
 
+/* A run of which nothing was seen must not pass for one in which all was well. */
+static void tell_unreached(int status)
+{
+    if (atomic_load(&up) || !sc_unreached_was_used())
+        return;
+    sc_process_start();
+    if (!sc_process_wants_wrappers())
+        return;
+    sc_report_open(&sc_options, &(struct sc_report_run){.unreached = true});
+    sc_report_summary(&(struct sc_report_totals){.exit_status = status, .final = true});
+    if (sc_options.verbosity > 0)
+        sc_report_say(NULL,
+                      "this process used CUDA, but no call of it came through the library: nothing "
+                      "was protected or looked for (README, Limits)");
+}
+
 /* Registered first, so it runs last; late hazards can still change the status. */
 static void at_exit(int status, void *argument)
 {
     (void)argument;
+    tell_unreached(status);
     int final_status = finish(status);
     if (final_status != status)
         exit(final_status);

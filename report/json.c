@@ -95,6 +95,12 @@ void sc_json_null(struct sc_text *text, const char *key)
     sc_text_put(text, "null");
 }
 
+void sc_json_true(struct sc_text *text, const char *key)
+{
+    begin(text, key);
+    sc_text_put(text, "true");
+}
+
 void sc_json_bytes(struct sc_text *text, const char *key, const char *bytes, size_t count)
 {
     begin(text, key);

@@ -12,6 +12,7 @@ void sc_json_open(struct sc_text *text, const char *key, char bracket); /* '{' o
 void sc_json_close(struct sc_text *text, char bracket);                 /* '}' or ']' */
 
 void sc_json_null(struct sc_text *text, const char *key);
+void sc_json_true(struct sc_text *text, const char *key);
 void sc_json_string(struct sc_text *text, const char *key, const char *value); /* NULL: null */
 void sc_json_bytes(struct sc_text *text, const char *key, const char *bytes, size_t count);
 void sc_json_number(struct sc_text *text, const char *key, uint64_t value);

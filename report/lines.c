@@ -237,6 +237,8 @@ void sc_lines_run(struct sc_text *line, const struct sc_options *options,
     sc_json_close(line, ']');
     if (run->alone)
         put_protections_off(line);
+    if (run->unreached)
+        sc_json_true(line, "unreached");
     put_options(line, options);
     struct module_writer writer = {line, names};
     sc_json_open(line, "modules", '[');

@@ -26,7 +26,8 @@ struct sc_report_run {
     int runtime_version;
     unsigned device_count;
     const char *const *device_names;
-    bool alone; /* not preloaded: all is known from CUPTI */
+    bool alone;     /* not preloaded: all is known from CUPTI */
+    bool unreached; /* CUDA was used, and no call of it came to us */
 };
 
 /* How it went with CUPTI. `state` NULL: nobody asked for it; the strings live for ever. */

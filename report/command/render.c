@@ -255,6 +255,10 @@ static void print_run(FILE *out, const json_t *entry, struct sc_symbols *symbols
     } else {
         fprintf(out, "    no summary: the run did not end normally\n");
     }
+    if (json_is_true(json_object_get(run, "unreached")))
+        fprintf(out,
+                "    CUDA was used, but no call of it came through the library: nothing was looked "
+                "for\n");
     print_coverage(out, entry, symbols);
     if (bad > 0)
         fprintf(out, "    %" JSON_INTEGER_FORMAT " line%s could not be read\n", bad, plural(bad));

@@ -186,6 +186,14 @@ class Report(Command):
         result = self.start("report", path)
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         self.assertIn("0 hazards in 7 operations", result.stdout)
+        self.assertNotIn("came through", result.stdout)
+
+    def test_an_unreached_run_is_told(self):
+        run, summary = json.loads(self.lines[0]), json.loads(self.lines[-1])
+        run.update(unreached=True)
+        summary.update(hazards=0, observed=0, latent=0, by_code={}, operations=0)
+        path = self.write("unreached.jsonl", [json.dumps(run) + "\n", json.dumps(summary) + "\n"])
+        self.assertIn("no call of it came through the library", self.start("report", path).stdout)
 
     def test_a_killed_run_is_told(self):
         cut = "".join(self.lines[:3])[:-20]

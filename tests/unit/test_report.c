@@ -43,7 +43,10 @@ static void tear_down(void)
 static int open_report(void)
 {
     static const char *const devices[] = {"GPU \"0\"", "GPU 1"};
-    struct sc_report_run run = {13000, 12080, 2, devices, false};
+    struct sc_report_run run = {.driver_version = 13000,
+                                .runtime_version = 12080,
+                                .device_count = 2,
+                                .device_names = devices};
     return sc_report_open(&options, &run);
 }
 

@@ -220,10 +220,14 @@ class Reports(Report):
             raise run.failure("no report was written")
         return found
 
-    def summary(self, run):
+    def summary(self, run, in_between=False):
         """What the processes did, in words, for a run that must be free of hazards, and of which
-        nothing may have passed the library by."""
+        nothing may have passed the library by, or all where a tool stands in between."""
         lines = self.lines(run)
+        if any(line.get("unreached") for line in lines):
+            if not in_between:
+                raise run.failure("no call came through the library")
+            return "unreached, as the report says"
         check_hazards(run, [line for line in lines if line["type"] == "hazard"], [])
         missed = [line for line in lines if line["type"] == "coverage"]
         if missed:
@@ -325,7 +329,8 @@ def same_under(command, finds, target, source):
         run = Run(command, target.environment(directives, True, f"strict=1:{report.option}"), 90)
         if run.status != 0 or found(run) != found(bare) or b"data right" not in run.stdout:
             raise run.failure(f"not as without the library: {found(bare)}")
-        return f"{found(run)}, with and without the library; {report.summary(run)}"
+        told = report.summary(run, in_between=True)
+        return f"{found(run)}, with and without the library; {told}"
 
 
 def tools(target, folder):

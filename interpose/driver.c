@@ -33,9 +33,9 @@ static const struct row rows[] = {
 
 enum { ROW_COUNT = sizeof rows / sizeof rows[0] };
 
-static void **slot_of(const struct row *row)
+static void **slot_of(const struct row *row, struct sc_real *table)
 {
-    return (void **)(void *)((char *)&sc_real + row->slot);
+    return (void **)(void *)((char *)table + row->slot);
 }
 
 bool sc_driver_is_wrapper(const void *function)
@@ -55,9 +55,11 @@ static void *driver_handle(void *handle)
     return dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
 }
 
-static bool fill_table(void *handle)
+/* Into a table of the caller's own, since every look-up takes the loader's lock. */
+static bool look_up(void *handle, struct sc_real *table)
 {
-    void *init = sc_loader_symbol(handle, "cuInit");
+    void *driver = driver_handle(handle);
+    void *init = driver ? sc_loader_symbol(driver, "cuInit") : NULL;
     Dl_info where;
     if (!init || sc_driver_is_wrapper(init))
         return false;
@@ -65,29 +67,44 @@ static bool fill_table(void *handle)
     if (dladdr(init, &where) && where.dli_fname)
         dlopen(where.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
     for (unsigned i = 0; i < ROW_COUNT; i++) {
-        void *real = sc_loader_symbol(handle, rows[i].symbol);
-        if (!real || sc_driver_is_wrapper(real))
-            continue;
-        *slot_of(&rows[i]) = real;
-        if (rows[i].wrapper && sc_process_wants_wrappers())
-            sc_handles_put(&wrappers, (uintptr_t)real, (uintptr_t)rows[i].wrapper);
+        void *real = sc_loader_symbol(driver, rows[i].symbol);
+        if (real && !sc_driver_is_wrapper(real))
+            *slot_of(&rows[i], table) = real;
     }
     dlerror();
     return true;
 }
 
-bool sc_driver_attach(void *handle)
+static void fill_locked(struct sc_real *table)
 {
-    if (sc_likely(atomic_load_explicit(&attached, memory_order_acquire)))
-        return true;
+    for (unsigned i = 0; i < ROW_COUNT; i++) {
+        void *real = *slot_of(&rows[i], table);
+        *slot_of(&rows[i], &sc_real) = real;
+        if (real && rows[i].wrapper && sc_process_wants_wrappers())
+            sc_handles_put(&wrappers, (uintptr_t)real, (uintptr_t)rows[i].wrapper);
+    }
+}
+
+/* Threads that come at once all look, and the first one's table is taken. Nobody waits for the
+ * loader under the lock: a constructor, which has the loader, may want the driver as well. */
+static __attribute__((noinline)) void attach(void *handle)
+{
+    struct sc_real table = {0};
     sc_process_start();
+    if (!look_up(handle, &table))
+        return;
     pthread_mutex_lock(&attach_lock);
-    if (!atomic_load_explicit(&attached, memory_order_relaxed)) {
-        void *driver = driver_handle(handle);
-        if (driver && sc_handles_init(&wrappers) == 0 && fill_table(driver))
-            atomic_store_explicit(&attached, true, memory_order_release);
+    if (!atomic_load_explicit(&attached, memory_order_relaxed) && sc_handles_init(&wrappers) == 0) {
+        fill_locked(&table);
+        atomic_store_explicit(&attached, true, memory_order_release);
     }
     pthread_mutex_unlock(&attach_lock);
+}
+
+bool sc_driver_attach(void *handle)
+{
+    if (sc_unlikely(!atomic_load_explicit(&attached, memory_order_acquire)))
+        attach(handle);
     return atomic_load_explicit(&attached, memory_order_acquire);
 }
 

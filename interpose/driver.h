@@ -36,7 +36,8 @@ extern struct sc_real sc_real;
 #include "interpose/api.def"
 
 /* Finds the driver in `handle` (of dlopen), or the one already loaded if NULL. False: there is
- * none; calls through our exported symbols then fail with CUDA_ERROR_NOT_FOUND. */
+ * none; calls through our exported symbols then fail with CUDA_ERROR_NOT_FOUND. Takes the loader's
+ * lock the first time, and none of ours meanwhile. */
 bool sc_driver_attach(void *handle);
 
 /* Our wrapper of the driver function at `real`, or `real` itself. Before attaching, and in

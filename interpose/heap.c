@@ -75,6 +75,13 @@ static void *find_realloc(void *block, size_t size_bytes)
     return atomic_load(&real_realloc)(block, size_bytes);
 }
 
+/* Nearly always too late to be the first, for the loader frees as well. */
+static __attribute__((constructor)) void find_all(void)
+{
+    if (atomic_load(&real_free) == find_free)
+        look_up();
+}
+
 void sc_heap_really_free(void *block)
 {
     atomic_load_explicit(&real_free, memory_order_relaxed)(block);

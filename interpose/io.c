@@ -198,22 +198,12 @@ static inline bool is_guarding(void)
     return sc_guard_busy() && may_look();
 }
 
-/* Found by the constructor, or by a call that comes before it; two threads find the same. */
-#define NEXT(name)                                                                                 \
-    __extension__({                                                                                \
-        __typeof__(&name) found = atomic_load_explicit(&real_##name, memory_order_relaxed);        \
-        if (sc_unlikely(!found)) {                                                                 \
-            found = (__typeof__(&name))sc_loader_next(#name);                                      \
-            atomic_store_explicit(&real_##name, found, memory_order_relaxed);                      \
-        }                                                                                          \
-        found;                                                                                     \
-    })
+#define NEXT(name) SC_NEXT(__typeof__(&name), #name)
 
 /* Waiting in `look` is no cancellation point, and an asynchronous cancellation must not take the
  * thread out of a lock of ours. */
 #define DEFINE_LOOK(type, name, parameters, ...)                                                   \
     SC_EXPORT type name parameters;                                                                \
-    static _Atomic(__typeof__(&name)) real_##name;                                                 \
     static __attribute__((noinline, cold)) bool look_##name(void *site, LIST parameters)           \
     {                                                                                              \
         struct look looked = {.culprit = {.api = #name, .site = site}}, *const look = &looked;     \
@@ -251,14 +241,3 @@ static inline bool is_guarding(void)
 #pragma GCC diagnostic ignored "-Wunused-parameter" /* of look_*: most look at the memory alone */
 #include "interpose/io.def"
 #pragma GCC diagnostic pop
-
-#undef SC_IO
-#undef SC_STREAM
-#define SC_IO(type, name, ...) (void)NEXT(name);
-#define SC_STREAM(type, name, ...) (void)NEXT(name);
-
-/* A signal handler may be the first to call one of them, where a look-up could not be made. */
-static __attribute__((constructor)) void find_all(void)
-{
-#include "interpose/io.def"
-}

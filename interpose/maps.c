@@ -28,22 +28,7 @@ typedef void *mremap_function(void *address, size_t old_bytes, size_t new_bytes,
 typedef void *mmap_function(void *address, size_t size_bytes, int protection, int flags, int fd,
                             off_t offset);
 
-static _Atomic(munmap_function *) real_munmap;
-static _Atomic(mprotect_function *) real_mprotect;
-static _Atomic(pkey_mprotect_function *) real_pkey_mprotect;
-static _Atomic(mremap_function *) real_mremap;
-static _Atomic(mmap_function *) real_mmap;
-
-/* Found at the first call, which may come before any constructor; two threads find the same. */
-#define NEXT(name)                                                                                 \
-    __extension__({                                                                                \
-        name##_function *found = atomic_load_explicit(&real_##name, memory_order_relaxed);         \
-        if (sc_unlikely(!found)) {                                                                 \
-            found = (name##_function *)sc_loader_next(#name);                                      \
-            atomic_store_explicit(&real_##name, found, memory_order_relaxed);                      \
-        }                                                                                          \
-        found;                                                                                     \
-    })
+#define NEXT(name) SC_NEXT(name##_function *, #name)
 
 void sc_heap_really_unmap(void *address, size_t size_bytes)
 {

@@ -76,7 +76,6 @@ static void read_options(void)
         sc_options_print_table(STDERR_FILENO);
     if (sc_options.mode == SC_MODE_OFF)
         return;
-    sc_unwind_start(&sc_options);
     sc_marks_start();
     if (sc_track_init(&sc_track) || sc_streams_init() || sc_captures_init()) {
         sc_report_say(NULL, "not enough memory to start; the program runs unprotected");
@@ -85,10 +84,14 @@ static void read_options(void)
     sc_track.inflight.guard_until_known = sc_options.strict || sc_options.mode == SC_MODE_REPORT;
 }
 
+/* A thread in a constructor, which has the loader's lock, may wait for `started`: what takes that
+ * lock comes after it. */
 void sc_process_start(void)
 {
     int saved = errno;
     pthread_once(&started, read_options);
+    if (sc_process_wants_wrappers())
+        sc_unwind_start(&sc_options);
     errno = saved;
 }
 
@@ -146,6 +149,8 @@ void sc_process_cuda_is_up(void)
     if (sc_likely(atomic_load_explicit(&up, memory_order_acquire)) || !sc_process_wants_wrappers())
         return;
     if (sc_cupti_is_asking()) /* libcupti calls cuInit itself, while we come up */
+        return;
+    if (!sc_driver_attach(NULL)) /* waits for the thread that is filling the table */
         return;
     if (lock_in_time(&up_lock) != 0)
         return;
@@ -288,27 +293,26 @@ static void at_quick_exit_last(void)
 
 typedef void exit_function(int status);
 
-static __attribute__((noreturn)) void end_with(const char *name, int status)
+static __attribute__((noreturn)) void end_with(exit_function *real, int status)
 {
-    exit_function *real = (exit_function *)sc_loader_next(name);
     real(status);
     __builtin_unreachable();
 }
 
 SC_EXPORT void _exit(int status)
 {
-    end_with("_exit", finish(status));
+    end_with(SC_NEXT(exit_function *, "_exit"), finish(status));
 }
 
 SC_EXPORT void _Exit(int status)
 {
-    end_with("_Exit", finish(status));
+    end_with(SC_NEXT(exit_function *, "_Exit"), finish(status));
 }
 
 SC_EXPORT void quick_exit(int status)
 {
     quick_status = status;
-    end_with("quick_exit", status);
+    end_with(SC_NEXT(exit_function *, "quick_exit"), status);
 }
 
 static __attribute__((constructor)) void construct(void)

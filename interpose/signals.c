@@ -37,21 +37,9 @@ typedef int pselect_function(int count, fd_set *readable, fd_set *writable, fd_s
 typedef int epoll_pwait_function(int epoll, struct epoll_event *events, int count, int timeout,
                                  const sigset_t *mask);
 
-/* The look-up neither allocates nor takes a lock that a handler could find taken. */
-#define NEXT(type, name)                                                                           \
-    __extension__({                                                                                \
-        static _Atomic(type *) known;                                                              \
-        type *found = atomic_load_explicit(&known, memory_order_relaxed);                          \
-        if (sc_unlikely(!found)) {                                                                 \
-            found = (type *)sc_loader_next(name);                                                  \
-            atomic_store_explicit(&known, found, memory_order_relaxed);                            \
-        }                                                                                          \
-        found;                                                                                     \
-    })
-
 static int real_sigaction(int number, const struct sigaction *action, struct sigaction *old)
 {
-    return NEXT(sigaction_function, "sigaction")(number, action, old);
+    return SC_NEXT(sigaction_function *, "sigaction")(number, action, old);
 }
 
 /* ---- the program's action for SIGSEGV ----
@@ -165,7 +153,7 @@ static void set_mask_of(const struct sigaction *action, const ucontext_t *contex
     sigset_t mask;
     sigorset(&mask, &context->uc_sigmask, &action->sa_mask);
     sigdelset(&mask, SIGSEGV);
-    NEXT(mask_function, "pthread_sigmask")(SIG_SETMASK, &mask, NULL);
+    SC_NEXT(mask_function *, "pthread_sigmask")(SIG_SETMASK, &mask, NULL);
 }
 
 static void run_handler(const struct sigaction *action, int number, siginfo_t *info,
@@ -304,7 +292,7 @@ static sighandler_t set_handler(sighandler_t handler, int flags)
     {                                                                                              \
         if (number == SIGSEGV && atomic_load(&taken_over))                                         \
             return set_handler(handler, flags);                                                    \
-        return NEXT(signal_function, #name)(number, handler);                                      \
+        return SC_NEXT(signal_function *, #name)(number, handler);                                 \
     }
 
 SIGNAL(signal, SA_RESTART)
@@ -342,12 +330,12 @@ static int change_mask(mask_function *real, int how, const sigset_t *set, sigset
 
 SC_EXPORT int sigprocmask(int how, const sigset_t *set, sigset_t *old)
 {
-    return change_mask(NEXT(mask_function, "sigprocmask"), how, set, old);
+    return change_mask(SC_NEXT(mask_function *, "sigprocmask"), how, set, old);
 }
 
 SC_EXPORT int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
 {
-    return change_mask(NEXT(mask_function, "pthread_sigmask"), how, set, old);
+    return change_mask(SC_NEXT(mask_function *, "pthread_sigmask"), how, set, old);
 }
 
 static const int fault_bit = 1 << (SIGSEGV - 1);
@@ -357,7 +345,7 @@ static const int fault_bit = 1 << (SIGSEGV - 1);
     SC_EXPORT int name(int mask);                                                                  \
     SC_EXPORT int name(int mask)                                                                   \
     {                                                                                              \
-        int old = NEXT(bits_function, #name)(mask & ~fault_bit) | (blocked ? fault_bit : 0);       \
+        int old = SC_NEXT(bits_function *, #name)(mask & ~fault_bit) | (blocked ? fault_bit : 0);  \
         bool named = mask & fault_bit;                                                             \
         __VA_ARGS__;                                                                               \
         return old;                                                                                \
@@ -370,30 +358,31 @@ BITS(sigsetmask, blocked = named)
 SC_EXPORT int sigsuspend(const sigset_t *mask)
 {
     sigset_t room;
-    return NEXT(sigsuspend_function, "sigsuspend")(without_fault(mask, &room));
+    return SC_NEXT(sigsuspend_function *, "sigsuspend")(without_fault(mask, &room));
 }
 
 SC_EXPORT int ppoll(struct pollfd *descriptors, nfds_t count, const struct timespec *timeout,
                     const sigset_t *mask)
 {
     sigset_t room;
-    return NEXT(ppoll_function, "ppoll")(descriptors, count, timeout, without_fault(mask, &room));
+    return SC_NEXT(ppoll_function *, "ppoll")(descriptors, count, timeout,
+                                              without_fault(mask, &room));
 }
 
 SC_EXPORT int pselect(int count, fd_set *readable, fd_set *writable, fd_set *special,
                       const struct timespec *timeout, const sigset_t *mask)
 {
     sigset_t room;
-    return NEXT(pselect_function, "pselect")(count, readable, writable, special, timeout,
-                                             without_fault(mask, &room));
+    return SC_NEXT(pselect_function *, "pselect")(count, readable, writable, special, timeout,
+                                                  without_fault(mask, &room));
 }
 
 SC_EXPORT int epoll_pwait(int epoll, struct epoll_event *events, int count, int timeout,
                           const sigset_t *mask)
 {
     sigset_t room;
-    return NEXT(epoll_pwait_function, "epoll_pwait")(epoll, events, count, timeout,
-                                                     without_fault(mask, &room));
+    return SC_NEXT(epoll_pwait_function *, "epoll_pwait")(epoll, events, count, timeout,
+                                                          without_fault(mask, &room));
 }
 
 /* ---- new threads inherit the mask, and so what the program believes of it ---- */
@@ -430,7 +419,7 @@ static struct start *take_start(start_function *function, void *argument)
 SC_EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
                              start_function *start, void *argument)
 {
-    create_function *real = NEXT(create_function, "pthread_create");
+    create_function *real = SC_NEXT(create_function *, "pthread_create");
     struct start *place = sc_unlikely(blocked) ? take_start(start, argument) : NULL;
     if (!place)
         return real(thread, attributes, start, argument);
@@ -469,7 +458,7 @@ static void note_alternate(const stack_t *stack)
 
 SC_EXPORT int sigaltstack(const stack_t *stack, stack_t *old)
 {
-    int result = NEXT(sigaltstack_function, "sigaltstack")(stack, old);
+    int result = SC_NEXT(sigaltstack_function *, "sigaltstack")(stack, old);
     if (result == 0 && stack) {
         int saved = errno;
         note_alternate(stack);

@@ -27,13 +27,10 @@ static void let_go(void)
     errno = saved;
 }
 
-/* The look-up is one that neither allocates nor locks (interpose/loader.h): a child of vfork may
- * make it. */
 #define PASS_ON(type, name, arguments)                                                             \
     do {                                                                                           \
         let_go();                                                                                  \
-        type *real = (type *)sc_loader_next(#name);                                                \
-        return real arguments;                                                                     \
+        return SC_NEXT(type *, #name) arguments;                                                   \
     } while (0)
 
 SC_EXPORT int execve(const char *path, char *const arguments[], char *const environment[])

@@ -1,6 +1,9 @@
 #include "interpose/unwind.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <string.h>
 #include <ucontext.h>
 
@@ -31,11 +34,17 @@ enum { REGISTER_IP = 32, REGISTER_SP = 31 };
 
 enum { OWN_FRAMES_MAX = 16, SIGNAL_FRAME = 1, CURSOR_BYTES = 8192 };
 
-static backtrace_function *take_backtrace;
-static init_function *init_cursor;
-static step_function *step_out;
-static get_register_function *get_register;
-static int stacks_mode = SC_STACKS_SITE;
+struct unwinder {
+    backtrace_function *backtrace;
+    init_function *init;
+    step_function *step;
+    get_register_function *get_register;
+};
+
+static pthread_mutex_t settle_lock = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic bool settled;
+static struct unwinder unwinder; /* constant once settled, as is the mode */
+static _Atomic int stacks_mode = SC_STACKS_SITE;
 
 static void *open_beside_us(const char *file)
 {
@@ -52,28 +61,62 @@ static void *open_beside_us(const char *file)
     return dlopen(path, RTLD_NOW | RTLD_LOCAL);
 }
 
-void sc_unwind_start(const struct sc_options *options)
+static struct unwinder look_up(void)
 {
-    stacks_mode = options->stacks;
-    if (stacks_mode != SC_STACKS_FULL)
-        return;
+    struct unwinder found = {NULL, NULL, NULL, NULL};
     void *library = open_beside_us("libunwind.so.8");
     if (!library)
         library = dlopen("libunwind.so.8", RTLD_NOW | RTLD_LOCAL);
-    if (library)
-        take_backtrace = (backtrace_function *)sc_loader_symbol(library, "unw_backtrace");
-    if (take_backtrace) {
-        init_cursor = (init_function *)sc_loader_symbol(library, LIBUNWIND_NAME("init_local2"));
-        step_out = (step_function *)sc_loader_symbol(library, LIBUNWIND_NAME("step"));
-        get_register =
-            (get_register_function *)sc_loader_symbol(library, LIBUNWIND_NAME("get_reg"));
-    } else {
-        stacks_mode = SC_STACKS_SITE;
-        if (options->verbosity >= 1)
-            sc_report_say(NULL, "libunwind.so.8 not found beside libsafecopy.so nor in the system: "
-                                "stacks show the calling frame only");
+    if (!library)
+        return found;
+#define FIND(member, name) found.member = (member##_function *)sc_loader_symbol(library, name)
+    FIND(backtrace, "unw_backtrace");
+    FIND(init, LIBUNWIND_NAME("init_local2"));
+    FIND(step, LIBUNWIND_NAME("step"));
+    FIND(get_register, LIBUNWIND_NAME("get_reg"));
+#undef FIND
+    return found;
+}
+
+/* The first thread to come decides for all. */
+static bool settle(int mode, const struct unwinder *found)
+{
+    pthread_mutex_lock(&settle_lock);
+    bool first = !atomic_load_explicit(&settled, memory_order_relaxed);
+    if (first) {
+        unwinder = *found;
+        atomic_store_explicit(&stacks_mode, mode, memory_order_release);
+        atomic_store_explicit(&settled, true, memory_order_release);
     }
-    dlerror();
+    pthread_mutex_unlock(&settle_lock);
+    return first;
+}
+
+void sc_unwind_start(const struct sc_options *options)
+{
+    if (atomic_load_explicit(&settled, memory_order_acquire))
+        return;
+    bool wanted = options->stacks == SC_STACKS_FULL;
+    struct unwinder found = {NULL, NULL, NULL, NULL};
+    if (wanted) {
+        found = look_up();
+        dlerror();
+    }
+    bool missing = wanted && !found.backtrace;
+    if (settle(missing ? SC_STACKS_SITE : options->stacks, &found) && missing &&
+        options->verbosity >= 1)
+        sc_report_say(NULL, "libunwind.so.8 not found beside libsafecopy.so nor in the system: "
+                            "stacks show the calling frame only");
+}
+
+static inline int how_much(void)
+{
+    return atomic_load_explicit(&stacks_mode, memory_order_acquire);
+}
+
+static bool can_walk(void)
+{
+    return how_much() == SC_STACKS_FULL && unwinder.init && unwinder.step && unwinder.get_register;
 }
 
 /* The innermost frames are ours, up to the one that is about to return to `site`. */
@@ -88,7 +131,7 @@ static unsigned own_frames(void *const *frames, unsigned count, const void *site
 static __attribute__((noinline)) uint32_t unwind(void *site, uintptr_t depth)
 {
     void *frames[SC_STACK_DEPTH_MAX + OWN_FRAMES_MAX];
-    int count = take_backtrace(frames, SC_STACK_DEPTH_MAX + OWN_FRAMES_MAX);
+    int count = unwinder.backtrace(frames, SC_STACK_DEPTH_MAX + OWN_FRAMES_MAX);
     if (count <= 0)
         return sc_stacks_put(&site, 1);
     unsigned own = own_frames(frames, (unsigned)count, site);
@@ -100,9 +143,10 @@ static __attribute__((noinline)) uint32_t unwind(void *site, uintptr_t depth)
 __attribute__((noinline)) uint32_t sc_unwind_here(void *site)
 {
     uintptr_t depth = (uintptr_t)__builtin_frame_address(0);
-    if (stacks_mode == SC_STACKS_NONE)
+    int mode = how_much();
+    if (mode == SC_STACKS_NONE)
         return 0;
-    if (stacks_mode == SC_STACKS_SITE)
+    if (mode == SC_STACKS_SITE)
         return sc_stacks_put(&site, 1);
     uint32_t id = sc_seen_stacks_find(site, depth);
     return id ? id : unwind(site, depth);
@@ -113,12 +157,11 @@ unsigned sc_unwind_frames(const void *context, uintptr_t pc, void **frames, unsi
     _Alignas(16) char cursor[CURSOR_BYTES];
     unsigned count = 1;
     frames[0] = (void *)pc;
-    if (!init_cursor || !step_out || !get_register ||
-        init_cursor(cursor, context, SIGNAL_FRAME) != 0)
+    if (!can_walk() || unwinder.init(cursor, context, SIGNAL_FRAME) != 0)
         return count;
-    while (count < max && step_out(cursor) > 0) {
+    while (count < max && unwinder.step(cursor) > 0) {
         uintptr_t ip = 0;
-        if (get_register(cursor, REGISTER_IP, &ip) != 0 || ip == 0)
+        if (unwinder.get_register(cursor, REGISTER_IP, &ip) != 0 || ip == 0)
             break;
         frames[count++] = (void *)ip;
     }
@@ -128,9 +171,10 @@ unsigned sc_unwind_frames(const void *context, uintptr_t pc, void **frames, unsi
 uint32_t sc_unwind_from(const void *context, uintptr_t pc)
 {
     void *frames[SC_STACK_DEPTH_MAX];
-    if (stacks_mode == SC_STACKS_NONE)
+    int mode = how_much();
+    if (mode == SC_STACKS_NONE)
         return 0;
-    unsigned max = stacks_mode == SC_STACKS_FULL ? SC_STACK_DEPTH_MAX : 1;
+    unsigned max = mode == SC_STACKS_FULL ? SC_STACK_DEPTH_MAX : 1;
     unsigned count = sc_unwind_frames(context, pc, frames, max);
     frames[0] = (void *)(pc + 1); /* readers look before a frame's address, where its call is */
     return sc_stacks_put(frames, count);
@@ -145,13 +189,12 @@ void sc_unwind_frame_of(uintptr_t address, uintptr_t *slot, uintptr_t *return_ad
     _Alignas(16) char cursor[CURSOR_BYTES];
     ucontext_t context;
     uintptr_t stack_pointer = 0;
-    if (!init_cursor || !step_out || !get_register || getcontext(&context) != 0 ||
-        init_cursor(cursor, &context, 0) != 0)
+    if (!can_walk() || getcontext(&context) != 0 || unwinder.init(cursor, &context, 0) != 0)
         return;
-    for (unsigned depth = 0; depth < SC_STACK_DEPTH_MAX && step_out(cursor) > 0; depth++) {
+    for (unsigned depth = 0; depth < SC_STACK_DEPTH_MAX && unwinder.step(cursor) > 0; depth++) {
         uintptr_t ip = 0;
-        if (get_register(cursor, REGISTER_SP, &stack_pointer) != 0 ||
-            get_register(cursor, REGISTER_IP, &ip) != 0)
+        if (unwinder.get_register(cursor, REGISTER_SP, &stack_pointer) != 0 ||
+            unwinder.get_register(cursor, REGISTER_IP, &ip) != 0)
             return;
         if (address < stack_pointer) {
             *slot = stack_pointer - sizeof(uintptr_t);

@@ -15,7 +15,9 @@
 
 #include "report/options.h"
 
-/* Once, before the first stack. Says on stderr (verbosity permitting) what it could not load. */
+/* Before the first stack. Says on stderr (verbosity permitting) what it could not load. Threads may
+ * come at once: each looks for itself and finds the same. Takes the loader's lock, and none of ours
+ * meanwhile. */
 void sc_unwind_start(const struct sc_options *options);
 
 /* Id in the stack depot of the caller's stack. `site` is the address that the hook returns to:

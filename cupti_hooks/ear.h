@@ -12,8 +12,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "track/frames.h"
+
 struct sc_ear {
-    unsigned carrying; /* wrappers, and other calls of ours, under way */
+    struct sc_frame carrying; /* the innermost wrapper, or other call of ours, under way */
     uint32_t
         correlation_id; /* CUPTI's, of the audited call that the wrapper has carried; 0: none yet */
     const char *runtime_api; /* the runtime function under way; a string that lives for ever */
@@ -38,18 +40,25 @@ static inline uint32_t sc_ear_correlation_id(void)
     return sc_is_heard() ? sc_ear.correlation_id : 0;
 }
 
-static inline unsigned sc_carry(void)
+static inline struct sc_frame sc_carry(struct sc_frame frame)
 {
     sc_ear.correlation_id = 0;
-    return sc_ear.carrying++;
+    return sc_frame_enter(&sc_ear.carrying, frame);
 }
 
-static inline void sc_carried(const unsigned *before)
+static inline void sc_carried(const struct sc_frame *outer)
 {
-    sc_ear.carrying = *before;
+    sc_frame_leave(&sc_ear.carrying, outer);
+}
+
+static inline bool sc_is_carried(void)
+{
+    return sc_ear.carrying.place != 0 && sc_frame_lives(&sc_ear.carrying);
 }
 
 /* In a wrapper: it carries the driver calls that this thread makes until the end of the block. */
-#define SC_CARRY() __attribute__((cleanup(sc_carried), unused)) const unsigned carried_ = sc_carry()
+#define SC_CARRY()                                                                                 \
+    __attribute__((cleanup(sc_carried), unused)) const struct sc_frame carried_ =                  \
+        sc_carry(SC_FRAME())
 
 #endif

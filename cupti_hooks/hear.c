@@ -123,10 +123,24 @@ static void hear_driver(uint32_t id, const CUpti_CallbackData *data)
     bool counts_here = entering && is_audited(id);
     if (counts_here)
         sc_ear.correlation_id = data->correlationId;
-    if (__builtin_expect(sc_ear.carrying == 0, 0))
+    if (__builtin_expect(!sc_is_carried(), 0))
         missed(id, data, entering);
     else if (counts_here)
         atomic_fetch_add_explicit(&counts[shard()].wrapped, 1, memory_order_relaxed);
+}
+
+/* CUPTI keeps the outer function's name for us until the inner one returns. It may tell of the
+ * return of a call that was there before we were: what it keeps for that is nobody's. */
+static void hear_runtime(const CUpti_CallbackData *data)
+{
+    const char *name = data->functionName;
+    const char *now = sc_ear.runtime_api;
+    if (data->callbackSite == CUPTI_API_ENTER) {
+        *data->correlationData = (uintptr_t)(now == name ? NULL : now); /* left by siglongjmp */
+        sc_ear.runtime_api = name;
+    } else {
+        sc_ear.runtime_api = now == name ? (const char *)(uintptr_t)*data->correlationData : NULL;
+    }
 }
 
 void CUPTIAPI sc_hear(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId id,
@@ -139,7 +153,7 @@ void CUPTIAPI sc_hear(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId 
     if (domain == CUPTI_CB_DOMAIN_DRIVER_API)
         hear_driver(id, data);
     else if (domain == CUPTI_CB_DOMAIN_RUNTIME_API)
-        sc_ear.runtime_api = data->callbackSite == CUPTI_API_ENTER ? data->functionName : NULL;
+        hear_runtime(data);
 }
 
 void sc_hear_counts(uint64_t *wrapped, uint64_t *missed_calls)

@@ -118,7 +118,7 @@ static bool is_due(const struct follow *follow, const struct sc_missed_call *cal
 
 void sc_follow(const struct sc_missed_call *call, bool entering)
 {
-    if (call->id >= CUPTI_DRIVER_TRACE_CBID_SIZE || !sc_active() || sc_following.on)
+    if (call->id >= CUPTI_DRIVER_TRACE_CBID_SIZE || !sc_active() || sc_follows())
         return;
     const struct follow *follow = &follows[call->id];
     if (begins_capture(call)) {
@@ -128,13 +128,13 @@ void sc_follow(const struct sc_missed_call *call, bool entering)
     if (!is_due(follow, call, entering))
         return;
     sc_following = (struct sc_following){
+        .frame = SC_FRAME(),
         .armed = true,
-        .on = true,
         .answer = (CUresult)call->result,
         .correlation_id = call->correlation_id,
     };
     follow->note(call->parameters);
-    sc_following = (struct sc_following){.on = false};
+    sc_following = (struct sc_following){.armed = false};
 }
 
 const uint16_t *sc_follow_ids(size_t *count)

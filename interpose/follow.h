@@ -14,12 +14,13 @@
 #include <stdint.h>
 
 #include "interpose/driver.h"
+#include "track/frames.h"
 
 struct sc_missed_call;
 
 struct sc_following {
-    bool armed; /* the next wrapper takes the answer */
-    bool on;    /* a wrapper is run for what it notes */
+    struct sc_frame frame; /* of who runs a wrapper for what it notes */
+    bool armed;            /* the next wrapper takes the answer */
     CUresult answer;
     uint32_t correlation_id;
 };
@@ -29,13 +30,13 @@ extern __thread struct sc_following sc_following;
 /* Has the operation under way on this thread been carried out already? */
 static inline bool sc_follows(void)
 {
-    return __builtin_expect(sc_following.on, 0);
+    return sc_frame_is_marked(&sc_following.frame);
 }
 
 /* In a wrapper within a call of ours: is it this one that is to take the answer? Only once. */
 static inline bool sc_follow_takes(void)
 {
-    bool takes = sc_following.armed;
+    bool takes = sc_following.armed && sc_follows();
     sc_following.armed = false;
     return takes;
 }

@@ -145,7 +145,7 @@ static __attribute__((noinline)) bool free_is_deferred(void *block, void *site)
 {
     size_t size_bytes = block_bytes(block);
     return sc_unlikely(sc_track_may_be_busy(&sc_track, (uintptr_t)block, size_bytes)) &&
-           sc_active() && !sc_inside && defer_free(block, size_bytes, site);
+           sc_active() && !sc_is_inside() && defer_free(block, size_bytes, site);
 }
 
 SC_EXPORT void free(void *block)
@@ -225,7 +225,7 @@ static bool realloc_by_moving(void *block, size_t new_bytes, const struct sc_cul
 
 static inline bool must_look(void)
 {
-    return is_watching() && sc_active() && !sc_inside;
+    return is_watching() && sc_active() && !sc_is_inside();
 }
 
 /* The block moves, or not, as the allocator likes; a graph may name its old place. */

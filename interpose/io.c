@@ -93,10 +93,8 @@ static void see(struct look *look, const void *address, size_t size_bytes, enum 
 /* The look itself is a call of ours. */
 static bool peek(void *into, const void *address, size_t size_bytes)
 {
-    sc_inside++;
-    bool seen = sc_peek(into, (uintptr_t)address, size_bytes);
-    sc_inside--;
-    return seen;
+    SC_INSIDE();
+    return sc_peek(into, (uintptr_t)address, size_bytes);
 }
 
 static void see_each(struct look *look, const struct iovec *pieces, size_t given,
@@ -190,7 +188,7 @@ static enum sc_touch touch_of_pipe(int fd)
 
 static inline bool may_look(void)
 {
-    return sc_active() && !sc_inside;
+    return sc_active() && !sc_is_inside();
 }
 
 static inline bool is_guarding(void)

@@ -38,7 +38,7 @@ void sc_heap_really_unmap(void *address, size_t size_bytes)
 static bool must_look(const void *address, size_t size_bytes)
 {
     return sc_unlikely(atomic_load_explicit(&sc_track.libc_watch, memory_order_relaxed)) &&
-           sc_active() && !sc_inside &&
+           sc_active() && !sc_is_inside() &&
            sc_track_may_be_busy(&sc_track, (uintptr_t)address, size_bytes);
 }
 
@@ -92,7 +92,7 @@ static bool unmap_is_deferred(void *address, size_t size_bytes, const struct sc_
  * let them go would undo what the program does with them. */
 static void leave_pages_alone(void *address, size_t size_bytes)
 {
-    if (!sc_active() || sc_inside || size_bytes == 0 ||
+    if (!sc_active() || sc_is_inside() || size_bytes == 0 ||
         !sc_grid_may_overlap(&sc_track.inflight.range_grid, (uintptr_t)address, size_bytes))
         return;
     sc_track_set_guarding(&sc_track, (uintptr_t)address, size_bytes, SC_GUARDING_FORBIDDEN);

@@ -152,13 +152,12 @@ static CUresult wait_by_unregistering(void)
     size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
     pthread_mutex_lock(&lock);
     page = page ? page : sc_pages_map(page_bytes);
-    sc_inside++;
+    SC_INSIDE();
     CUresult result = CUDA_ERROR_NOT_READY;
     if (page && sc_real.cuMemHostRegister_v2 && sc_real.cuMemHostUnregister)
         result = sc_real.cuMemHostRegister_v2(page, page_bytes, 0);
     if (result == CUDA_SUCCESS)
         result = sc_real.cuMemHostUnregister(page);
-    sc_inside--;
     pthread_mutex_unlock(&lock);
     sc_relaxed_end(&relaxed);
     return result;
@@ -234,6 +233,12 @@ void sc_memory_managed(CUdeviceptr address, size_t size_bytes)
     add_range((const void *)(uintptr_t)address, size_bytes, SC_MANAGED);
 }
 
+static CUresult call(CUresult (*real)(void *address), void *address)
+{
+    SC_INSIDE();
+    return real(address);
+}
+
 /* Waits for the context as the driver does, and forgets the range unless the driver refuses. */
 static CUresult give_back_now(struct giving_back *giving, const struct sc_range_info *range,
                               CUresult (*real)(void *address))
@@ -242,9 +247,7 @@ static CUresult give_back_now(struct giving_back *giving, const struct sc_range_
     if (range->range)
         sc_track_remove_range(&sc_track, range->address);
     sc_guard_apply();
-    sc_inside++;
-    CUresult result = real(giving->address);
-    sc_inside--;
+    CUresult result = call(real, giving->address);
     sc_permit_end(&giving->permit, result);
     if (range->range && result != CUDA_SUCCESS)
         sc_track_add_range(&sc_track, range->address, range->size_bytes, range->kind,

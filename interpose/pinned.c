@@ -205,19 +205,14 @@ static CUresult register_pages(uintptr_t start, const struct request *request)
     _Static_assert(CU_MEMHOSTALLOC_PORTABLE == CU_MEMHOSTREGISTER_PORTABLE &&
                        CU_MEMHOSTALLOC_DEVICEMAP == CU_MEMHOSTREGISTER_DEVICEMAP,
                    "flags mean the same in both calls");
-    sc_inside++;
-    CUresult result =
-        sc_real.cuMemHostRegister_v2((void *)start, request->size_bytes, request->flags);
-    sc_inside--;
-    return result;
+    SC_INSIDE();
+    return sc_real.cuMemHostRegister_v2((void *)start, request->size_bytes, request->flags);
 }
 
 static CUresult unregister_pages(uintptr_t start)
 {
-    sc_inside++;
-    CUresult result = sc_real.cuMemHostUnregister((void *)start);
-    sc_inside--;
-    return result;
+    SC_INSIDE();
+    return sc_real.cuMemHostUnregister((void *)start);
 }
 
 /* 0: the driver is to be asked for the same, so that a refusal is its own. */

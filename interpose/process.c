@@ -36,7 +36,7 @@ enum { DEVICES_MAX = 64, DEVICE_NAME_BYTES = 128, UP_MAX_S = 1 };
 
 struct sc_options sc_options;
 _Atomic bool sc_process_is_active;
-__thread int sc_inside;
+__thread struct sc_frame sc_inside;
 
 static __thread int32_t thread_id;
 static pthread_once_t started = PTHREAD_ONCE_INIT;

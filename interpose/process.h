@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "report/options.h"
+#include "track/frames.h"
 
 extern struct sc_options sc_options; /* constant once sc_process_start returned */
 
@@ -31,8 +32,27 @@ static inline bool sc_active(void)
     return __builtin_expect(atomic_load_explicit(&sc_process_is_active, memory_order_relaxed), 1);
 }
 
-/* True while a call of ours is under way on this thread: hooks then stand aside. */
-extern __thread int sc_inside;
+/* While a call of ours is under way on this thread, hooks stand aside: to the end of the block. */
+#define SC_INSIDE()                                                                                \
+    __attribute__((cleanup(sc_inside_end), unused)) const struct sc_frame inside_ =                \
+        sc_inside_begin(SC_FRAME())
+
+extern __thread struct sc_frame sc_inside; /* the innermost such block's function */
+
+static inline struct sc_frame sc_inside_begin(struct sc_frame frame)
+{
+    return sc_frame_enter(&sc_inside, frame);
+}
+
+static inline void sc_inside_end(const struct sc_frame *outer)
+{
+    sc_frame_leave(&sc_inside, outer);
+}
+
+static inline bool sc_is_inside(void)
+{
+    return sc_frame_is_marked(&sc_inside);
+}
 
 /* gettid, remembered. */
 int32_t sc_thread_id(void);

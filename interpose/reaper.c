@@ -1,11 +1,15 @@
 #include "interpose/reaper.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "cupti_hooks/ear.h"
 #include "interpose/guard.h"
@@ -35,9 +39,11 @@ static struct {
     pthread_mutex_t lock; /* a leaf, like the tracker's */
     pthread_cond_t work;  /* something to do */
     pthread_cond_t done;  /* something was done */
-    bool started, stopping, stopped;
+    bool started, stopping;
+    _Atomic bool stopped;
     bool woken;
-    _Atomic unsigned waiters;  /* threads that wait for a hold to end */
+    _Atomic uint32_t rounds;   /* it has made: what waits for a hold to end waits for the next */
+    _Atomic bool awaited;      /* that one */
     unsigned first, count;     /* verdicts to be given */
     _Atomic unsigned unjudged; /* the same count, for a look without the lock */
     unsigned judging;          /* taken out of the queue, not yet on disk */
@@ -138,12 +144,11 @@ static bool give_back_pinned(const struct sc_release *release, const struct sc_c
     if (!sc_hold_needs_program(release->kind) || release->context != context->legacy)
         return false;
     struct sc_relaxed relaxed = sc_relaxed_begin();
-    sc_inside++;
+    SC_INSIDE();
     if (release->kind == SC_HOLD_UNREGISTER)
         sc_real.cuMemHostUnregister((void *)release->address);
     else
         sc_pinned_free((void *)release->address);
-    sc_inside--;
     sc_relaxed_end(&relaxed);
     return true;
 }
@@ -205,6 +210,13 @@ static void wait_for_work_locked(uint64_t poll_ns)
     pthread_cond_timedwait(&reaper.work, &reaper.lock, &at);
 }
 
+static void end_round(void)
+{
+    atomic_fetch_add(&reaper.rounds, 1);
+    if (atomic_exchange(&reaper.awaited, false))
+        syscall(SYS_futex, &reaper.rounds, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+}
+
 static void *run(void *argument)
 {
     uint64_t poll_ns = 0;
@@ -228,8 +240,8 @@ static void *run(void *argument)
         sc_guard_apply();
         give_back_ready();
         bool pending = sc_track_reaper_has_work(&sc_track);
+        end_round();
         lock_reaper();
-        pthread_cond_broadcast(&reaper.done);
         if (!pending)
             poll_ns = 0;
         else if (fresh || poll_ns == 0)
@@ -242,13 +254,20 @@ static void *run(void *argument)
     reaper.stopped = true;
     pthread_cond_broadcast(&reaper.done);
     unlock_reaper();
+    end_round();
     return NULL;
+}
+
+static bool start_thread(const pthread_attr_t *attributes)
+{
+    pthread_t thread;
+    SC_INSIDE();
+    return pthread_create(&thread, attributes, run, NULL) == 0;
 }
 
 /* The program's signal handlers must not run on our thread; a fault that is blocked would kill. */
 static void start_locked(void)
 {
-    pthread_t thread;
     pthread_attr_t attributes;
     sigset_t all;
     sigset_t before;
@@ -260,11 +279,8 @@ static void start_locked(void)
     pthread_attr_init(&attributes);
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     pthread_attr_setstacksize(&attributes, 256 * 1024);
-    sc_inside++;
-    if (pthread_create(&thread, &attributes, run, NULL) != 0)
-        reaper.stopped = true;
+    reaper.stopped = reaper.stopped || !start_thread(&attributes);
     atomic_store_explicit(&runs, !reaper.stopped, memory_order_release);
-    sc_inside--;
     pthread_attr_destroy(&attributes);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
@@ -350,20 +366,22 @@ static bool ended(const struct awaited *awaited)
                : !sc_track_is_held(&sc_track, awaited->address, awaited->size_bytes);
 }
 
-/* A hook is not a cancellation point where the function that it stands for is none. */
+/* Sleeps without a lock and leaves nothing behind, since a signal handler may leave it by
+ * siglongjmp; and no cancellation point, since the function that a hook stands for may be none. */
 static bool wait_until_ended(const struct awaited *awaited)
 {
     int saved = errno;
-    int cancel;
-    int result = 0;
     struct timespec at = deadline_in(sc_options.stall_limit_ns);
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-    lock_reaper();
-    wake_locked();
-    while (!ended(awaited) && result != ETIMEDOUT && !reaper.stopped)
-        result = pthread_cond_timedwait(&reaper.done, &reaper.lock, &at);
-    unlock_reaper();
-    pthread_setcancelstate(cancel, NULL);
+    sc_reaper_wake();
+    errno = 0;
+    while (errno != ETIMEDOUT && !reaper.stopped) {
+        uint32_t round = atomic_load(&reaper.rounds);
+        if (ended(awaited))
+            break;
+        atomic_store(&reaper.awaited, true);
+        syscall(SYS_futex, &reaper.rounds, FUTEX_WAIT_BITSET_PRIVATE | FUTEX_CLOCK_REALTIME, round,
+                &at, NULL, FUTEX_BITSET_MATCH_ANY);
+    }
     errno = saved;
     return ended(awaited);
 }

@@ -88,9 +88,8 @@ bool sc_shared_pages_are_plenty(size_t size_bytes)
 
 static uintptr_t map(uintptr_t at, size_t size_bytes, int protection, int flags)
 {
-    sc_inside++;
+    SC_INSIDE();
     void *got = mmap((void *)at, size_bytes, protection, flags | MAP_ANONYMOUS, -1, 0);
-    sc_inside--;
     return got == MAP_FAILED ? 0 : (uintptr_t)got;
 }
 

@@ -14,10 +14,9 @@ static pthread_mutex_t grow_lock = PTHREAD_MUTEX_INITIALIZER;
 static bool make_readable(void *memory, size_t size_bytes)
 {
     struct sc_relaxed relaxed = sc_relaxed_begin();
-    sc_inside++;
+    SC_INSIDE();
     bool registered = sc_real.cuMemHostRegister_v2 &&
                       sc_real.cuMemHostRegister_v2(memory, size_bytes, 0) == CUDA_SUCCESS;
-    sc_inside--;
     sc_relaxed_end(&relaxed);
     return registered;
 }

@@ -26,7 +26,7 @@
 
 /* The driver's function; where the driver has carried the call out already, its answer. */
 #define SC_REAL(symbol)                                                                            \
-    (sc_unlikely(carried_ != 0) && sc_follow_takes()                                               \
+    (sc_unlikely(carried_.place != 0) && sc_follow_takes()                                         \
          ? (__typeof__(sc_real.symbol))(void *)sc_follow_answer                                    \
          : sc_real.symbol)
 

@@ -1,6 +1,7 @@
 /* The callbacks of CUPTI: who carried a call, how many there were, and what it was called. */
 #include <check.h>
 #include <pthread.h>
+#include <setjmp.h>
 #include <stdlib.h>
 
 #include "cupti_hooks/ear.h"
@@ -12,15 +13,17 @@ enum { COPY = 277, QUERY = 200, THREADS = 8, ROUNDS = 20000 };
 
 static __thread unsigned told;
 static __thread struct sc_missed_call last;
-static __thread unsigned carrying_then;
+static __thread bool carried_then;
 
 static void note_missed(const struct sc_missed_call *call, bool entering)
 {
     told++;
     last = *call;
     last.result = entering ? -1 : call->result;
-    carrying_then = sc_ear.carrying;
+    carried_then = sc_is_carried();
 }
+
+static uint64_t kept; /* by CUPTI, from a call's entry to its exit */
 
 static void call_back(CUpti_CallbackDomain domain, uint32_t id, CUpti_ApiCallbackSite site,
                       const char *name, uint32_t correlation_id)
@@ -31,6 +34,7 @@ static void call_back(CUpti_CallbackDomain domain, uint32_t id, CUpti_ApiCallbac
         .functionName = name,
         .functionParams = &data,
         .functionReturnValue = &result,
+        .correlationData = &kept,
         .correlationId = correlation_id,
     };
     sc_hear(NULL, domain, id, &data);
@@ -90,8 +94,8 @@ END_TEST
 START_TEST(what_dealing_with_a_miss_calls_is_ours)
 {
     copy(1);
-    ck_assert_uint_eq(carrying_then, 1);
-    ck_assert_uint_eq(sc_ear.carrying, 0);
+    ck_assert(carried_then);
+    ck_assert(!sc_is_carried());
 }
 END_TEST
 
@@ -114,7 +118,7 @@ START_TEST(wrappers_nest)
 {
     SC_CARRY();
     carry_copy(1);
-    ck_assert_uint_eq(sc_ear.carrying, 1);
+    ck_assert(sc_is_carried());
     copy(2);
     ck_assert_uint_eq(told, 0);
     expect_counts(2, 0);
@@ -132,10 +136,79 @@ END_TEST
 START_TEST(a_runtime_call_has_its_name_for_as_long_as_it_takes)
 {
     ck_assert_ptr_null(sc_ear_runtime_api());
-    call_back(CUPTI_CB_DOMAIN_RUNTIME_API, 41, CUPTI_API_ENTER, "cudaMemcpyAsync", 1);
-    ck_assert_str_eq(sc_ear_runtime_api(), "cudaMemcpyAsync");
-    call_back(CUPTI_CB_DOMAIN_RUNTIME_API, 41, CUPTI_API_EXIT, "cudaMemcpyAsync", 1);
+    static const char name[] = "cudaMemcpyAsync";
+    call_back(CUPTI_CB_DOMAIN_RUNTIME_API, 41, CUPTI_API_ENTER, name, 1);
+    ck_assert_str_eq(sc_ear_runtime_api(), name);
+    call_back(CUPTI_CB_DOMAIN_RUNTIME_API, 41, CUPTI_API_EXIT, name, 1);
     ck_assert_ptr_null(sc_ear_runtime_api());
+}
+END_TEST
+
+/* Under their names, as a runtime calls them back: the names are constants. */
+static void enter(const char *name, uint64_t *slot)
+{
+    call_back(CUPTI_CB_DOMAIN_RUNTIME_API, 41, CUPTI_API_ENTER, name, 1);
+    *slot = kept;
+}
+
+static void leave(const char *name, uint64_t slot)
+{
+    kept = slot;
+    call_back(CUPTI_CB_DOMAIN_RUNTIME_API, 41, CUPTI_API_EXIT, name, 1);
+}
+
+static const char outer_name[] = "cudaMemcpy2DAsync";
+static const char inner_name[] = "cudaMalloc";
+
+START_TEST(a_runtime_call_within_another_gives_the_name_back)
+{
+    uint64_t outer, inner;
+    enter(outer_name, &outer);
+    enter(inner_name, &inner);
+    ck_assert_str_eq(sc_ear_runtime_api(), inner_name);
+    leave(inner_name, inner);
+    ck_assert_str_eq(sc_ear_runtime_api(), outer_name);
+    leave(outer_name, outer);
+    ck_assert_ptr_null(sc_ear_runtime_api());
+}
+END_TEST
+
+START_TEST(a_runtime_call_that_was_not_heard_to_begin_has_no_outer_name)
+{
+    leave(inner_name, 12345);
+    ck_assert_ptr_null(sc_ear_runtime_api());
+}
+END_TEST
+
+START_TEST(a_name_that_was_left_by_a_jump_goes_with_the_next_call)
+{
+    uint64_t slot;
+    enter(inner_name, &slot);
+    enter(inner_name, &slot);
+    leave(inner_name, slot);
+    ck_assert_ptr_null(sc_ear_runtime_api());
+}
+END_TEST
+
+static sigjmp_buf back;
+
+static __attribute__((noinline)) void carry_and_jump(void)
+{
+    SC_CARRY();
+    copy(1);
+    siglongjmp(back, 1);
+}
+
+START_TEST(what_a_wrapper_was_left_with_by_a_jump_carries_nothing)
+{
+    if (sigsetjmp(back, 0) == 0)
+        carry_and_jump();
+    copy(2);
+    ck_assert_uint_eq(told, 2);
+    expect_counts(1, 1);
+    carry_copy(3);
+    ck_assert_uint_eq(sc_ear.carrying.place, 0);
+    expect_counts(2, 1);
 }
 END_TEST
 
@@ -214,6 +287,10 @@ int main(void)
     tcase_add_test(tests, wrappers_nest);
     tcase_add_test(tests, a_wrapper_starts_without_a_correlation_id);
     tcase_add_test(tests, a_runtime_call_has_its_name_for_as_long_as_it_takes);
+    tcase_add_test(tests, a_runtime_call_within_another_gives_the_name_back);
+    tcase_add_test(tests, a_runtime_call_that_was_not_heard_to_begin_has_no_outer_name);
+    tcase_add_test(tests, a_name_that_was_left_by_a_jump_goes_with_the_next_call);
+    tcase_add_test(tests, what_a_wrapper_was_left_with_by_a_jump_carries_nothing);
     tcase_add_test(tests, closed_ears_hear_nothing_and_know_no_names);
     tcase_add_test(tests, ids_beyond_the_table_are_not_audited);
     tcase_add_test(tests, names_decide_what_is_audited);

@@ -4,7 +4,7 @@
 
 #include "track/poison.h"
 
-enum { LEARN_NS = 50 * 1000 };
+enum { LEARN_NS = 50 * 1000, READINGS = 8 };
 
 struct moment {
     uint64_t ticks;
@@ -31,9 +31,22 @@ uint64_t sc_coarse_now_ns(void)
     return read_clock(CLOCK_MONOTONIC_COARSE);
 }
 
+/* A thread that is set aside between two clocks reads them some milliseconds apart: of several
+ * readings the closest counts. */
 static struct moment moment_now(void)
 {
-    return (struct moment){sc_ticks(), sc_now_ns()};
+    struct moment best = {0, 0};
+    uint64_t closest = UINT64_MAX;
+    for (int i = 0; i < READINGS; i++) {
+        uint64_t ticks = sc_ticks();
+        uint64_t ns = sc_now_ns();
+        uint64_t apart = sc_ticks() - ticks;
+        if (apart < closest) {
+            closest = apart;
+            best = (struct moment){ticks + apart / 2, ns};
+        }
+    }
+    return best;
 }
 
 void sc_ticks_start(void)

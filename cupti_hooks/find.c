@@ -74,14 +74,6 @@ void *sc_cupti_loaded(char *path, size_t size)
     return path[0] ? dlopen(path, LOAD_FLAGS | RTLD_NOLOAD) : NULL;
 }
 
-bool sc_cupti_is_loaded(void)
-{
-    char path[PATH_MAX];
-    struct loaded loaded;
-    look_around(&loaded, path, sizeof path, NULL);
-    return path[0] != '\0';
-}
-
 struct search {
     char name[32]; /* the file's */
     char *path;

@@ -15,9 +15,6 @@
  * the best first, 0 ends them. Not reentrant; takes the loader's lock. */
 void *sc_cupti_find(const int *majors, char *path, size_t size);
 
-/* Is there a libcupti in the process? */
-bool sc_cupti_is_loaded(void);
-
 /* The handle of the one that is loaded, or NULL. */
 void *sc_cupti_loaded(char *path, size_t size);
 

@@ -86,13 +86,18 @@ static __attribute__((noinline)) void *driver_symbol(void *handle, const char *n
     return sc_driver_wrapper_of(found);
 }
 
+static bool is_only_our_cupti(const char *name, const void *caller)
+{
+    return sc_profilers_is_cupti(name) && sc_profilers_only_ours(name, caller);
+}
+
 SC_EXPORT void *dlsym(void *restrict handle, const char *restrict name)
 {
     dlsym_function *real = find_real_dlsym();
     if (sc_unlikely(name[0] == 'c' && name[1] == 'u' && handle != RTLD_NEXT)) {
         if (handle != RTLD_DEFAULT)
             return driver_symbol(handle, name);
-        if (is_only_ours(name) || sc_profilers_only_ours(name))
+        if (is_only_ours(name) || is_only_our_cupti(name, __builtin_return_address(0)))
             return NULL;
     }
     return real(handle, name);

@@ -37,12 +37,6 @@ static int door_of(const char *name)
     return DOORS;
 }
 
-/* The look-up that fails also sets dlerror(), as the caller's would have. */
-bool sc_profilers_only_ours(const char *name)
-{
-    return door_of(name) < DOORS && !sc_cupti_is_loaded() && !sc_loader_next(name);
-}
-
 /* One wrapper cannot stand for the functions of two libcuptis: who asks for the second one's has
  * CUPTI to himself at once. */
 void *sc_profilers_found(void *handle, const char *name, void *found)
@@ -67,18 +61,26 @@ static void *not_ours(int door, void *found)
     return found == doors[door].wrapper || sc_loader_is_stub(found) ? NULL : found;
 }
 
-/* The function that the caller was linked with: its object may have been loaded without giving its
- * symbols to others. */
-static void *linked_with(int door, const void *caller)
+/* What the caller was linked with: its object may have been loaded without giving its symbols to
+ * others. */
+static void *linked_with(const char *name, const void *caller)
 {
     Dl_info where;
     void *handle = dladdr(caller, &where) && where.dli_fname
                        ? dlopen(where.dli_fname, RTLD_LAZY | RTLD_NOLOAD)
                        : NULL;
-    void *found = handle ? not_ours(door, sc_loader_symbol(handle, doors[door].name)) : NULL;
+    void *found = handle ? sc_loader_symbol(handle, name) : NULL;
     if (handle)
         dlclose(handle);
     return found;
+}
+
+/* Ours is in everybody's sight, the libcupti that we have loaded in nobody's. One that is in the
+ * caller's has others than ours, too. The look-up that fails, the last, also sets dlerror(). */
+bool sc_profilers_only_ours(const char *name, const void *caller)
+{
+    return door_of(name) < DOORS && !linked_with("cuptiUnsubscribe", caller) &&
+           !sc_loader_next(name);
 }
 
 static void *in_the_process(int door)
@@ -90,7 +92,7 @@ static void *in_the_process(int door)
 
 static void *real_of(int door, const void *caller)
 {
-    void *real = linked_with(door, caller);
+    void *real = not_ours(door, linked_with(doors[door].name, caller));
     real = real ? real : atomic_load(&doors[door].real);
     real = real ? real : not_ours(door, sc_loader_next(doors[door].name));
     real = real ? real : in_the_process(door);

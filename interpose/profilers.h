@@ -19,7 +19,7 @@ static inline bool sc_profilers_is_cupti(const char *name)
  * RTLD_DEFAULT and RTLD_NEXT, whose answers depend on the caller. */
 void *sc_profilers_found(void *handle, const char *name, void *found);
 
-/* Have only we the function, because there is no libcupti? */
-bool sc_profilers_only_ours(const char *name);
+/* Would RTLD_DEFAULT find the function of libcupti for the code at `caller` only because of us? */
+bool sc_profilers_only_ours(const char *name, const void *caller);
 
 #endif

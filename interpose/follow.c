@@ -71,6 +71,7 @@ FOLLOW(cuStreamWaitEvent, wait(a->hStream, a->hEvent, false))
 FOLLOW(cuStreamWaitEvent_ptsz, wait(a->hStream, a->hEvent, true))
 
 FOLLOW(cuMemHostAlloc, sc_memory_pinned(*a->pp, a->bytesize, a->Flags))
+FOLLOW(cuMemAllocHost, sc_memory_pinned(*a->pp, a->bytesize, 0))
 FOLLOW(cuMemAllocHost_v2, sc_memory_pinned(*a->pp, a->bytesize, 0))
 FOLLOW(cuMemHostRegister, sc_memory_registered(a->p, a->bytesize, a->Flags))
 FOLLOW(cuMemHostRegister_v2, sc_memory_registered(a->p, a->bytesize, a->Flags))
@@ -93,11 +94,10 @@ static const struct follow follows[CUPTI_DRIVER_TRACE_CBID_SIZE] = {
 #define SC_FOLLOW(symbol, when, arguments)                                                         \
     [CUPTI_DRIVER_TRACE_CBID_##symbol] = {follow_##symbol, when, true},
 #include "interpose/follow.def"
-    ROW2(cuLaunchHostFunc, AFTER),    ROW2(cuStreamAddCallback, AFTER),
-    ROW2(cuStreamWaitEvent, AFTER),   ROW(cuMemHostAlloc, AFTER),
-    ROW(cuMemAllocHost_v2, AFTER),    ROW(cuMemHostRegister, AFTER),
-    ROW(cuMemHostRegister_v2, AFTER), ROW(cuMemAllocManaged, AFTER),
-    ROW(cuMemFreeHost, BEFORE),       ROW(cuMemHostUnregister, BEFORE),
+    ROW2(cuLaunchHostFunc, AFTER), ROW2(cuStreamAddCallback, AFTER), ROW2(cuStreamWaitEvent, AFTER),
+    ROW(cuMemHostAlloc, AFTER),    ROW(cuMemAllocHost, AFTER),       ROW(cuMemAllocHost_v2, AFTER),
+    ROW(cuMemHostRegister, AFTER), ROW(cuMemHostRegister_v2, AFTER), ROW(cuMemAllocManaged, AFTER),
+    ROW(cuMemFreeHost, BEFORE),    ROW(cuMemHostUnregister, BEFORE),
 };
 
 /* While a capture begins that no wrapper knows of, and before its wrapper is run, no mark may be

@@ -67,6 +67,12 @@ SC_DEFINE(cuMemHostAlloc, (void **address, size_t bytes, unsigned flags),
           CUresult result = SC_PERMITTED(REAL(address, bytes, flags));
           if (result == CUDA_SUCCESS) add_pinned(*address, bytes, flags); return result;)
 
+/* Of the functions before CUDA 3.2 the one that has nothing to do with 32-bit device addresses.
+ * What the driver makes of it is left to the driver. */
+SC_DEFINE(cuMemAllocHost, (void **address, unsigned int bytes),
+          CUresult result = SC_PERMITTED(REAL(address, bytes));
+          if (result == CUDA_SUCCESS) add_range(*address, bytes, SC_PINNED); return result;)
+
 SC_DEFINE(cuMemAllocHost_v2, (void **address, size_t bytes),
           if (serve(address, bytes, 0)) return CUDA_SUCCESS;
           CUresult result = SC_PERMITTED(REAL(address, bytes));

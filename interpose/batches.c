@@ -12,11 +12,11 @@
  * node reads a copy of it.
  */
 #include "interpose/captures.h"
-#include "interpose/graphs.h"
 #include "interpose/hazards.h"
 #include "interpose/issue.h"
 #include "interpose/marks.h"
 #include "interpose/process.h"
+#include "interpose/uses.h"
 #include "interpose/wrap.h"
 
 #include "track/poison.h"
@@ -117,7 +117,7 @@ static CUdeviceptr lasting_source(const struct sc_box *box, CUmemcpySrcAccessOrd
 {
     void *kept = NULL;
     if (box->host && order == CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL)
-        kept = sc_graphs_keep((const void *)box->shape.address, sc_shape_hull_bytes(&box->shape));
+        kept = sc_uses_keep((const void *)box->shape.address, sc_shape_hull_bytes(&box->shape));
     return kept ? (CUdeviceptr)(uintptr_t)kept : box->shape.address;
 }
 

@@ -2,8 +2,9 @@
 
 #include <pthread.h>
 
-#include "interpose/graphs.h"
+#include "interpose/nodes.h"
 #include "interpose/process.h"
+#include "interpose/streams.h"
 
 #include "track/poison.h"
 
@@ -136,16 +137,15 @@ static void take_node(struct sc_bodies **taken, CUgraphNode node, int depth)
 static void take_within(struct sc_bodies **taken, CUgraph graph, int depth)
 {
     size_t count = 0;
-    CUgraphNode *nodes = depth < SC_GRAPH_DEPTH_MAX ? sc_graphs_nodes(graph, &count) : NULL;
+    CUgraphNode *nodes = depth < SC_NODES_DEPTH_MAX ? sc_nodes_of(graph, &count) : NULL;
     for (size_t i = 0; nodes && i < count; i++)
         take_node(taken, nodes[i], depth);
-    if (nodes)
-        sc_pages_unmap(nodes, count * sizeof *nodes);
+    sc_nodes_free(nodes, count);
 }
 
 static bool can_take(void)
 {
-    return sc_bodies_are_any() && sc_active() && sc_graphs_can_ask();
+    return sc_bodies_are_any() && sc_active() && sc_nodes_can_be_asked();
 }
 
 struct sc_bodies *sc_bodies_take_of_graph(CUgraph graph)

@@ -11,6 +11,7 @@
 #include "interpose/process.h"
 #include "interpose/snapshots.h"
 #include "interpose/unwind.h"
+#include "interpose/uses.h"
 
 #include "track/poison.h"
 
@@ -290,7 +291,7 @@ static void note_uses(const struct sc_issue *issue)
     const struct sc_graph_call call = {issue->graph, issue->api, issue->site,
                                        issue->captured_stream};
     for (unsigned i = 0; i < issue->count; i++)
-        sc_graphs_note_use(&call, &issue->ops[i]);
+        sc_uses_note(&call, &issue->ops[i]);
 }
 
 static void end_joined(struct sc_issue *issue, CUresult result)

@@ -5,12 +5,12 @@
 #include <string.h>
 
 #include "interpose/detours.h"
-#include "interpose/graphs.h"
 #include "interpose/guard.h"
 #include "interpose/hazards.h"
 #include "interpose/issue.h"
 #include "interpose/marks.h"
 #include "interpose/process.h"
+#include "interpose/redirects.h"
 #include "interpose/sync.h"
 #include "interpose/unwind.h"
 #include "interpose/wrap.h"
@@ -54,7 +54,7 @@ static void look_at_stacks(const struct launch *launch)
     struct sc_graph_use use;
     struct sc_graph_extra extra;
     for (uint32_t i = 0; sc_track_graph_use(&sc_track, launch->exec, i, &use, &extra); i++) {
-        if (use.kind != SC_STACK || use.disabled || sc_graphs_refresh(&use, &extra))
+        if (use.kind != SC_STACK || use.disabled || sc_redirects_refresh(&use, &extra))
             continue;
         report_use(launch, SC402, use.redirected ? SC_ACTION_SNAPSHOTTED : SC_ACTION_REPORTED, &use,
                    &extra);
@@ -68,7 +68,7 @@ static void bring_results(const struct launch *launch)
     struct sc_graph_extra extra;
     for (uint32_t i = 0; sc_track_graph_use(&sc_track, launch->exec, i, &use, &extra); i++)
         if (use.kind == SC_STACK && use.direction == SC_D2H && use.redirected && !use.disabled &&
-            sc_graphs_frame_lives(&use, &extra))
+            sc_redirects_frame_lives(&use, &extra))
             memcpy((void *)use.shape.address, extra.saved, use.shape.width_bytes);
 }
 

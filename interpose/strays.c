@@ -2,9 +2,10 @@
 
 #include "interpose/boxes.h"
 #include "interpose/follow.h"
-#include "interpose/graphs.h"
+#include "interpose/nodes.h"
 #include "interpose/process.h"
 #include "interpose/reaper.h"
+#include "interpose/uses.h"
 
 #include "track/poison.h"
 
@@ -30,7 +31,7 @@ static void ask_what_it_does(CUgraphNode node, struct sc_former *former)
         add_former(former, SC_D2H, &boxes.dst);
     } else if (type == CU_GRAPH_NODE_TYPE_MEMSET &&
                sc_real.cuGraphMemsetNodeGetParams(node, &fill) == CUDA_SUCCESS) {
-        struct sc_box box = sc_graphs_box_of_memset(&fill);
+        struct sc_box box = sc_uses_box_of_memset(&fill);
         add_former(former, SC_MEMSET, &box);
     }
 }
@@ -41,7 +42,7 @@ struct sc_former sc_strays_former(CUgraphNode node)
     if (!sc_active())
         return former;
     former.graph = sc_track_graph_of_node(&sc_track, (uintptr_t)node);
-    if (!former.graph && !sc_follows() && sc_graphs_can_ask()) /* or it is changed already */
+    if (!former.graph && !sc_follows() && sc_nodes_can_be_asked()) /* or it is changed already */
         ask_what_it_does(node, &former);
     return former;
 }
@@ -91,7 +92,7 @@ static void each_stray(CUgraph graph, uintptr_t handle, visit_stray *visit, int 
 {
     size_t count = 0;
     CUgraph child;
-    CUgraphNode *nodes = depth < SC_GRAPH_DEPTH_MAX ? sc_graphs_nodes(graph, &count) : NULL;
+    CUgraphNode *nodes = depth < SC_NODES_DEPTH_MAX ? sc_nodes_of(graph, &count) : NULL;
     for (size_t i = 0; nodes && i < count; i++) {
         uintptr_t stray = sc_graphs_stray((uintptr_t)nodes[i]);
         if (sc_graphs_find(&sc_track.graphs, stray))
@@ -99,13 +100,12 @@ static void each_stray(CUgraph graph, uintptr_t handle, visit_stray *visit, int 
         if ((child = child_of(nodes[i])))
             each_stray(child, handle, visit, depth + 1);
     }
-    if (nodes)
-        sc_pages_unmap(nodes, count * sizeof *nodes);
+    sc_nodes_free(nodes, count);
 }
 
 static bool may_have_strays(void)
 {
-    return sc_active() && sc_track.graphs.stray_count && sc_graphs_can_ask();
+    return sc_active() && sc_track.graphs.stray_count && sc_nodes_can_be_asked();
 }
 
 static void forget_one(uintptr_t handle, uintptr_t stray)

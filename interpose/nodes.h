@@ -1,0 +1,20 @@
+/* The driver's nodes of a graph, asked for. The caller sees to it that nobody changes the graph
+ * meanwhile. */
+#ifndef SC_INTERPOSE_NODES_H
+#define SC_INTERPOSE_NODES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "interpose/driver.h"
+
+enum { SC_NODES_DEPTH_MAX = 16 }; /* of graphs within graphs that are looked into */
+
+/* Can the driver be asked for nodes and what they do? */
+bool sc_nodes_can_be_asked(void);
+
+/* All nodes of the graph, in pages that sc_nodes_free takes back; NULL for none. */
+CUgraphNode *sc_nodes_of(CUgraph graph, size_t *count);
+void sc_nodes_free(CUgraphNode *nodes, size_t count);
+
+#endif

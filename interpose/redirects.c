@@ -1,0 +1,160 @@
+#include "interpose/redirects.h"
+
+#include "interpose/bodies.h"
+#include "interpose/boxes.h"
+#include "interpose/nodes.h"
+#include "interpose/process.h"
+#include "interpose/signals.h"
+#include "track/peek.h"
+
+#include "track/poison.h"
+
+void sc_redirects_point(CUDA_MEMCPY3D *copy, enum sc_direction direction, void *saved)
+{
+    if (direction == SC_H2D) {
+        copy->srcMemoryType = CU_MEMORYTYPE_HOST;
+        copy->srcHost = saved;
+        copy->srcDevice = 0;
+        copy->srcXInBytes = copy->srcY = copy->srcZ = 0;
+    } else {
+        copy->dstMemoryType = CU_MEMORYTYPE_HOST;
+        copy->dstHost = saved;
+        copy->dstDevice = 0;
+        copy->dstXInBytes = copy->dstY = copy->dstZ = 0;
+    }
+}
+
+static bool redirect_side(uintptr_t graph, CUgraphNode node, enum sc_direction direction,
+                          const struct sc_box *box, CUDA_MEMCPY3D *copy)
+{
+    struct sc_graph_use use = {.shape = box->shape, .direction = direction};
+    struct sc_graph_extra extra;
+    if (!box->used)
+        return false;
+    sc_track_graph_recognise(&sc_track, graph, (uintptr_t)node, &use, &extra);
+    if (use.kind != SC_STACK || !extra.saved)
+        return false;
+    sc_redirects_point(copy, direction, extra.saved);
+    return true;
+}
+
+static void redirect_node(struct sc_redirects *redirects, uintptr_t graph, CUgraphNode node,
+                          CUgraphNode top)
+{
+    CUDA_MEMCPY3D copy;
+    if (redirects->count == redirects->capacity ||
+        sc_real.cuGraphMemcpyNodeGetParams(node, &copy) != CUDA_SUCCESS)
+        return;
+    struct sc_boxes boxes = sc_boxes_of_3d(&copy);
+    struct sc_redirected *entry = &redirects->list[redirects->count];
+    *entry = (struct sc_redirected){node, top, copy};
+    bool source = redirect_side(graph, node, SC_H2D, &boxes.src, &copy);
+    bool destination = redirect_side(graph, node, SC_D2H, &boxes.dst, &copy);
+    if (source || destination)
+        redirects->count += sc_real.cuGraphMemcpyNodeSetParams(node, &copy) == CUDA_SUCCESS;
+}
+
+static void redirect_nodes(struct sc_redirects *redirects, uintptr_t graph, CUgraph nodes_of,
+                           CUgraphNode top, int depth);
+
+static void redirect_bodies(struct sc_redirects *redirects, CUgraphNode node, CUgraphNode top,
+                            int depth)
+{
+    CUgraph body;
+    for (uint32_t i = 0; (body = sc_bodies_at(node, i)) != NULL; i++)
+        redirect_nodes(redirects, (uintptr_t)body, body, top, depth + 1);
+}
+
+static void redirect_nodes(struct sc_redirects *redirects, uintptr_t graph, CUgraph nodes_of,
+                           CUgraphNode top, int depth)
+{
+    size_t count = 0;
+    CUgraphNodeType type;
+    CUgraph child;
+    CUgraphNode *nodes = depth < SC_NODES_DEPTH_MAX ? sc_nodes_of(nodes_of, &count) : NULL;
+    for (size_t i = 0; nodes && i < count; i++) {
+        if (sc_real.cuGraphNodeGetType(nodes[i], &type) != CUDA_SUCCESS)
+            continue;
+        if (type == CU_GRAPH_NODE_TYPE_MEMCPY)
+            redirect_node(redirects, graph, nodes[i], top ? top : nodes[i]);
+        else if (type == CU_GRAPH_NODE_TYPE_GRAPH &&
+                 sc_real.cuGraphChildGraphNodeGetGraph(nodes[i], &child) == CUDA_SUCCESS)
+            redirect_nodes(redirects, graph, child, top ? top : nodes[i], depth + 1);
+        else if (type == CU_GRAPH_NODE_TYPE_CONDITIONAL)
+            redirect_bodies(redirects, nodes[i], top ? top : nodes[i], depth);
+    }
+    sc_nodes_free(nodes, count);
+}
+
+bool sc_redirects_frame_lives(const struct sc_graph_use *use, const struct sc_graph_extra *extra)
+{
+    uintptr_t found = 0;
+    uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+    bool own = sc_signals_is_stack(here, 1) && use->from.thread == sc_thread_id();
+    if (own && use->shape.address < here)
+        return false;
+    return !extra->return_slot ||
+           (sc_peek(&found, extra->return_slot, sizeof found) && found == extra->return_address);
+}
+
+bool sc_redirects_refresh(const struct sc_graph_use *use, const struct sc_graph_extra *extra)
+{
+    bool lives = sc_redirects_frame_lives(use, extra);
+    if (lives && extra->saved && use->direction == SC_H2D)
+        sc_peek(extra->saved, use->shape.address, use->shape.width_bytes);
+    return lives;
+}
+
+/* How many uses there are in a graph that names a stack; the copies are brought up to date. */
+static size_t refresh_graph(uintptr_t graph)
+{
+    struct sc_graph_use use;
+    struct sc_graph_extra extra;
+    uint32_t id = sc_graphs_find(&sc_track.graphs, graph);
+    if (!id || !sc_graphs_at(&sc_track.graphs, id)->has_stack)
+        return 0;
+    for (uint32_t i = 0; sc_track_graph_use(&sc_track, id, i, &use, &extra); i++)
+        if (use.kind == SC_STACK)
+            sc_redirects_refresh(&use, &extra);
+    return sc_graphs_at(&sc_track.graphs, id)->uses.count;
+}
+
+/* The same, with its bodies. */
+static size_t refresh_within(CUgraph graph, int depth)
+{
+    size_t uses = refresh_graph((uintptr_t)graph);
+    size_t count = 0;
+    CUgraph body;
+    bool looks = sc_bodies_are_any() && depth < SC_NODES_DEPTH_MAX;
+    CUgraphNode *nodes = looks ? sc_nodes_of(graph, &count) : NULL;
+    for (size_t i = 0; nodes && i < count; i++)
+        for (uint32_t j = 0; (body = sc_bodies_at(nodes[i], j)) != NULL; j++)
+            uses += refresh_within(body, depth + 1);
+    sc_nodes_free(nodes, count);
+    return uses;
+}
+
+struct sc_redirects sc_redirects_begin(CUgraph graph)
+{
+    struct sc_redirects redirects = {0};
+    if (sc_active() && sc_nodes_can_be_asked())
+        redirects.capacity = refresh_within(graph, 0);
+    if (!redirects.capacity)
+        return redirects;
+    redirects.list = sc_pages_map(redirects.capacity * sizeof *redirects.list);
+    if (redirects.list)
+        redirect_nodes(&redirects, (uintptr_t)graph, graph, NULL, 0);
+    return redirects;
+}
+
+void sc_redirects_undo(const struct sc_redirects *redirects)
+{
+    for (size_t i = 0; i < redirects->count; i++)
+        sc_real.cuGraphMemcpyNodeSetParams(redirects->list[i].node, &redirects->list[i].before);
+}
+
+void sc_redirects_end(struct sc_redirects *redirects)
+{
+    if (redirects->list)
+        sc_pages_unmap(redirects->list, redirects->capacity * sizeof *redirects->list);
+}

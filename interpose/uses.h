@@ -1,0 +1,51 @@
+/* What the nodes of a graph do with host memory, noted as calls make or change them
+ * (track/graphs.h keeps it).
+ *
+ * Locks: none of its own; the tracker's inside.
+ */
+#ifndef SC_INTERPOSE_USES_H
+#define SC_INTERPOSE_USES_H
+
+#include "interpose/boxes.h"
+#include "interpose/streams.h"
+
+/* A call that makes or changes a node. */
+struct sc_graph_call {
+    uintptr_t graph;
+    const char *api;
+    void *site;
+    uintptr_t stream; /* that captures, or 0 */
+};
+
+/* Of a wrapper with API: a node of `of`, which stands in no capture. */
+#define SC_GRAPH_CALL(of)                                                                          \
+    {                                                                                              \
+        (uintptr_t)(of), API, SC_SITE(), 0                                                         \
+    }
+
+/* A captured operation. */
+void sc_uses_note(const struct sc_graph_call *call, const struct sc_op_info *op);
+
+/* A node by its parameters. */
+void sc_uses_note_copy(const struct sc_graph_call *call, uintptr_t node, const CUDA_MEMCPY3D *copy);
+void sc_uses_note_memset(const struct sc_graph_call *call, uintptr_t node,
+                         const CUDA_MEMSET_NODE_PARAMS *fill);
+void sc_uses_note_node(const struct sc_graph_call *call, uintptr_t node,
+                       const CUgraphNodeParams *params);
+
+/* What the other graph names, too: a clone, a child. */
+void sc_uses_note_all(uintptr_t graph, CUgraph of);
+
+/* What a memset node does with memory of which nothing may be known. */
+struct sc_box sc_uses_box_of_memset(const CUDA_MEMSET_NODE_PARAMS *fill);
+
+/* A use of which it is not known yet who made it, and one that the call has made. */
+struct sc_graph_use sc_uses_bare(uintptr_t node, enum sc_direction direction,
+                                 const struct sc_box *box);
+void sc_uses_add(const struct sc_graph_call *call, struct sc_graph_use *use);
+
+/* Memory for as long as a graph names it, with a copy of the bytes: what a node reads instead of
+ * memory that will be gone. NULL: there is none. */
+void *sc_uses_keep(const void *bytes, size_t size_bytes);
+
+#endif

@@ -1,6 +1,7 @@
 /* Stream capture; driver-facts.md, section 3, is the table that these rules reproduce. */
 #include "capture.h"
 
+#include "announce.h"
 #include "api.h"
 #include "streams.h"
 
@@ -369,6 +370,7 @@ static CUresult end_locked(CUstream stream, CUgraph *graph)
     }
     *graph = result == CUDA_SUCCESS ? capture->graph : NULL;
     if (result != CUDA_SUCCESS && capture->owns_graph) {
+        sim_announce_end_of_graph_locked(capture->graph);
         sim_graph_free_locked(capture->graph);
     }
     release_locked(capture);
@@ -397,6 +399,7 @@ void sim_capture_drop_stream_locked(CUstream stream)
     capture->invalidated = true;
     if (capture->origin == stream) {
         if (capture->owns_graph) {
+            sim_announce_end_of_graph_locked(capture->graph);
             sim_graph_free_locked(capture->graph);
         }
         release_locked(capture);

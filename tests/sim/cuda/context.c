@@ -1,4 +1,5 @@
 /* Contexts: the current one of each thread, primary ones of each device. */
+#include "announce.h"
 #include "api.h"
 #include "capture.h"
 #include "engine.h"
@@ -53,14 +54,28 @@ static CUcontext new_locked(CUdevice device, unsigned flags, bool primary)
         c->limits[CU_LIMIT_MALLOC_HEAP_SIZE] = 8 << 20;
         c->next = sim_contexts;
         sim_contexts = c;
+        sim_announce_context_locked(SIM_CONTEXT_CREATED, c);
     }
     return c;
+}
+
+/* What a program could name is told; the lock is dropped meanwhile. */
+static void announce_end_locked(CUcontext context)
+{
+    sim_announce_context_locked(SIM_CONTEXT_ENDS, context);
+    for (CUstream s = context->streams; s; s = s->next) {
+        if (s->magic == MAGIC_STREAM && !s->legacy && !s->per_thread) {
+            sim_announce_stream_locked(SIM_STREAM_ENDS, s);
+        }
+    }
+    sim_announce_now_locked();
 }
 
 /* Completes the context's work first; its streams live on without it while events name them. */
 static void end_locked(CUcontext context)
 {
     sim_device_wait_locked(context->device, context);
+    announce_end_locked(context);
     context->magic = 0;
     for (CUstream s = context->streams, next; s; s = next) {
         next = s->next;

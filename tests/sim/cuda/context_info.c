@@ -1,4 +1,5 @@
 /* What can be asked of a context, and waiting for all of it. */
+#include "announce.h"
 #include "api.h"
 #include "capture.h"
 #include "engine.h"
@@ -42,6 +43,9 @@ static CUresult synchronize(CUcontext ctx)
         if (result == CUDA_SUCCESS) {
             sim_device_wait_locked(context->device, context);
             result = sim_fault;
+        }
+        if (result == CUDA_SUCCESS) {
+            sim_announce_wait_locked(context, NULL);
         }
         sim_unlock();
     }

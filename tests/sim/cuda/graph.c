@@ -1,6 +1,7 @@
 /* Graphs as structures: nodes, edges, clones. */
 #include "graph.h"
 
+#include "announce.h"
 #include "api.h"
 
 #include <stdlib.h>
@@ -14,6 +15,7 @@ CUgraph sim_graph_new_locked(void)
     if (graph) {
         graph->magic = MAGIC_GRAPH;
         graph->last = &graph->first;
+        sim_announce_graph_locked(SIM_GRAPH_CREATED, graph);
     }
     return graph;
 }
@@ -62,6 +64,8 @@ CUgraphNode sim_graph_add_locked(CUgraph graph, CUgraphNodeType type, const CUgr
     *graph->last = node;
     graph->last = &node->next;
     graph->count++;
+    sim_announce_node_locked(SIM_NODE_BEGINS, node);
+    sim_announce_node_locked(SIM_NODE_CREATED, node);
     return node;
 }
 
@@ -101,6 +105,7 @@ CUgraph sim_graph_clone_locked(CUgraph graph)
             return NULL;
         }
         from->image = to;
+        sim_announce_node_locked(SIM_NODE_CLONED, to);
     }
     for (CUgraphNode to = clone ? clone->first : NULL; to; to = to->next) {
         for (size_t i = 0; i < to->dep_count; i++) {
@@ -163,6 +168,8 @@ SIM_API(cuGraphDestroy, (CUgraph hGraph), hGraph)
         return CUDA_ERROR_INVALID_VALUE;
     }
     sim_lock();
+    sim_announce_end_of_graph_locked(hGraph);
+    sim_announce_now_locked();
     sim_graph_free_locked(hGraph);
     sim_unlock();
     return CUDA_SUCCESS;
@@ -204,6 +211,8 @@ SIM_API(cuGraphDestroyNode, (CUgraphNode hNode), hNode)
         return CUDA_ERROR_INVALID_VALUE;
     }
     sim_lock();
+    sim_announce_end_of_node_locked(hNode);
+    sim_announce_now_locked();
     sim_graph_remove_locked(hNode);
     sim_unlock();
     return CUDA_SUCCESS;

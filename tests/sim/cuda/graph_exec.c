@@ -2,6 +2,7 @@
  * Executable graphs. A launch queues the nodes' work one by one in the stream, in an order that
  * respects the edges: branches never overlap here, though they may on a device.
  */
+#include "announce.h"
 #include "api.h"
 #include "capture.h"
 #include "copy.h"
@@ -73,6 +74,8 @@ static CUresult instantiate(CUgraphExec *out, CUgraph graph, unsigned long long 
     CUgraph copy = sim_graph_clone_locked(graph);
     CUgraphExec exec = copy ? sim_slab_take_locked(&execs) : NULL;
     if (exec && sort_locked(copy)) {
+        sim_announce_exec_locked(SIM_EXEC_BEGINS, exec, graph);
+        sim_announce_exec_locked(SIM_EXEC_CREATED, exec, graph);
         exec->magic = MAGIC_EXEC;
         exec->flags = flags;
         exec->graph = copy;
@@ -146,6 +149,9 @@ SIM_API(cuGraphExecDestroy, (CUgraphExec hGraphExec), hGraphExec)
         sim_unlock();
         return unsafe;
     }
+    sim_announce_exec_locked(SIM_EXEC_ENDS, hGraphExec, NULL);
+    sim_announce_end_of_graph_locked(hGraphExec->graph);
+    sim_announce_now_locked();
     sim_graph_retire_locked(hGraphExec->graph, &hGraphExec->recent);
     if (hGraphExec->recent.stream) {
         sim_stream_unref_locked(hGraphExec->recent.stream);

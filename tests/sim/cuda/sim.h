@@ -57,6 +57,7 @@ struct sim_thread {
     CUcontext *stack;
     unsigned depth, capacity;
     bool callback, registered;
+    bool announces; /* events are noted that are to be delivered (announce.h) */
     CUstreamCaptureMode capture_mode;
     uint64_t id;
     CUstream default_streams; /* linked by next_of_thread */

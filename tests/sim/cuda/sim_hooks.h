@@ -29,4 +29,46 @@ typedef void sim_cuda_set_callback_fn(sim_callback *callback);
 
 __attribute__((visibility("default"))) void sim_cuda_set_callback(sim_callback *callback);
 
+/*
+ * A second callback for what happens to resources, and for waits that have ended. The kinds have
+ * the numbers that CUPTI gives them in its two domains (cupti_callbacks.h, which cannot be included
+ * where cuda.h declares functions of all versions). Fields that an event does not have are NULL.
+ * Called on the thread that caused it, within its driver call.
+ */
+enum sim_resource {
+    SIM_CONTEXT_CREATED = 1,
+    SIM_CONTEXT_ENDS = 2,
+    SIM_STREAM_CREATED = 3,
+    SIM_STREAM_ENDS = 4,
+    SIM_GRAPH_CREATED = 9,
+    SIM_GRAPH_ENDS = 10,
+    SIM_NODE_BEGINS = 12,
+    SIM_NODE_CREATED = 13,
+    SIM_NODE_ENDS = 14,
+    SIM_EXEC_BEGINS = 17,
+    SIM_EXEC_CREATED = 18,
+    SIM_EXEC_ENDS = 19,
+    SIM_NODE_CLONED = 20,
+};
+
+enum sim_wait { SIM_STREAM_WAITED_FOR = 1, SIM_CONTEXT_WAITED_FOR = 2 };
+
+struct sim_event {
+    enum sim_resource resource; /* or 0 */
+    enum sim_wait wait;         /* or 0 */
+    CUcontext context;
+    CUstream stream;
+    CUgraph graph, original_graph;
+    CUgraphNode node, original_node;
+    CUgraphNodeType node_type;
+    CUgraphExec exec;
+};
+
+typedef void sim_event_callback(const struct sim_event *event);
+
+typedef void sim_cuda_set_event_callback_fn(sim_event_callback *callback);
+
+__attribute__((visibility("default"))) void
+sim_cuda_set_event_callback(sim_event_callback *callback);
+
 #endif

@@ -1,4 +1,5 @@
 /* The lock, the clock, and what start, fork and exit do to every call. */
+#include "announce.h"
 #include "api.h"
 #include "engine.h"
 #include "memory.h"
@@ -25,6 +26,9 @@ void sim_lock(void)
 void sim_unlock(void)
 {
     pthread_mutex_unlock(&lock);
+    if (__builtin_expect(sim_thread.announces, 0)) {
+        sim_announce_deliver();
+    }
 }
 
 uint64_t sim_now_ns(void)

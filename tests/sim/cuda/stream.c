@@ -1,6 +1,7 @@
 /* Streams. */
 #include "streams.h"
 
+#include "announce.h"
 #include "api.h"
 #include "capture.h"
 
@@ -84,6 +85,9 @@ static CUresult create(CUstream *phStream, unsigned flags, int priority)
         CUstream stream = sim_stream_new_locked(context, flags, priority);
         result = stream ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
         *phStream = stream;
+        if (stream) {
+            sim_announce_stream_locked(SIM_STREAM_CREATED, stream);
+        }
     }
     sim_unlock();
     return result;
@@ -100,6 +104,14 @@ SIM_API(cuStreamCreateWithPriority, (CUstream * phStream, unsigned int flags, in
     return create(phStream, flags, priority);
 }
 
+/* The driver tells of the wait for a stream that has a name of its own, and of no other. */
+static void announce_wait_locked(CUstream stream)
+{
+    if (!stream->legacy && !stream->per_thread) {
+        sim_announce_wait_locked(stream->context, stream);
+    }
+}
+
 /* Pending work completes; nobody waits for it here. */
 static CUresult destroy(CUstream stream)
 {
@@ -109,6 +121,8 @@ static CUresult destroy(CUstream stream)
     }
     sim_lock();
     if (stream->magic == MAGIC_STREAM && !stream->legacy && !stream->per_thread) {
+        sim_announce_stream_locked(SIM_STREAM_ENDS, stream);
+        sim_announce_now_locked();
         if (stream->capture) {
             sim_capture_drop_stream_locked(stream);
         }
@@ -142,6 +156,9 @@ SIM_API_PTSZ(cuStreamSynchronize, (CUstream hStream), hStream)
         sim_stream_wait_all_locked(stream);
         result = sim_fault;
     }
+    if (result == CUDA_SUCCESS) {
+        announce_wait_locked(stream);
+    }
     sim_unlock();
     return result;
 }
@@ -156,6 +173,9 @@ SIM_API_PTSZ(cuStreamQuery, (CUstream hStream), hStream)
     }
     if (result == CUDA_SUCCESS && !sim_stream_idle_locked(stream)) {
         result = CUDA_ERROR_NOT_READY;
+    }
+    if (result == CUDA_SUCCESS) {
+        announce_wait_locked(stream);
     }
     sim_unlock();
     return result;

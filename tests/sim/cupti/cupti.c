@@ -1,5 +1,6 @@
 /*
- * A libcupti of callbacks: one subscriber, the driver and the runtime domain, enter and exit.
+ * A libcupti of callbacks: one subscriber, the driver and the runtime domain, enter and exit, and
+ * the domains of resources and synchronisation.
  *
  * The calls are announced by the simulated libcuda and libcudart; a program with another runtime
  * (a static one) gets driver callbacks only. Callbacks run on the calling thread. What a callback
@@ -39,6 +40,7 @@ static _Atomic uint32_t correlation_ids;
 
 static struct {
     sim_cuda_set_callback_fn *hear_driver;
+    sim_cuda_set_event_callback_fn *hear_events;
     void (*hear_runtime)(sim_cudart_callback *);
     const char *(*runtime_name)(int);
     CUresult (*current_context)(CUcontext *);
@@ -133,12 +135,63 @@ static void hear_runtime(int enter, int cbid, const char *symbol, void *args, in
     hear(CUPTI_CB_DOMAIN_RUNTIME_API, enter, cbid, symbol, args, &result);
 }
 
+/* As CUPTI lays out what its domain of resources tells: one struct for contexts and streams, a
+ * second one behind it for graphs. */
+static void hear_resource(CUpti_SubscriberHandle to, const struct sim_event *event)
+{
+    CUpti_GraphData graph = {
+        .graph = event->graph,
+        .originalGraph = event->original_graph,
+        .node = event->node,
+        .originalNode = event->original_node,
+        .nodeType = event->node_type,
+        .graphExec = event->exec,
+    };
+    int of_graph = event->graph || event->node || event->exec;
+    CUpti_ResourceData data = {
+        .context = event->context,
+        .resourceHandle.stream = event->stream,
+        .resourceDescriptor = of_graph ? &graph : NULL,
+    };
+    to->callback(to->user, CUPTI_CB_DOMAIN_RESOURCE, event->resource, &data);
+}
+
+#define SAME(ours, cupti) _Static_assert((int)(ours) == (int)(cupti), "as CUPTI numbers it")
+SAME(SIM_CONTEXT_CREATED, CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
+SAME(SIM_CONTEXT_ENDS, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
+SAME(SIM_STREAM_CREATED, CUPTI_CBID_RESOURCE_STREAM_CREATED);
+SAME(SIM_STREAM_ENDS, CUPTI_CBID_RESOURCE_STREAM_DESTROY_STARTING);
+SAME(SIM_GRAPH_CREATED, CUPTI_CBID_RESOURCE_GRAPH_CREATED);
+SAME(SIM_GRAPH_ENDS, CUPTI_CBID_RESOURCE_GRAPH_DESTROY_STARTING);
+SAME(SIM_NODE_BEGINS, CUPTI_CBID_RESOURCE_GRAPHNODE_CREATE_STARTING);
+SAME(SIM_NODE_CREATED, CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED);
+SAME(SIM_NODE_ENDS, CUPTI_CBID_RESOURCE_GRAPHNODE_DESTROY_STARTING);
+SAME(SIM_EXEC_BEGINS, CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATE_STARTING);
+SAME(SIM_EXEC_CREATED, CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED);
+SAME(SIM_EXEC_ENDS, CUPTI_CBID_RESOURCE_GRAPHEXEC_DESTROY_STARTING);
+SAME(SIM_NODE_CLONED, CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED);
+SAME(SIM_STREAM_WAITED_FOR, CUPTI_CBID_SYNCHRONIZE_STREAM_SYNCHRONIZED);
+SAME(SIM_CONTEXT_WAITED_FOR, CUPTI_CBID_SYNCHRONIZE_CONTEXT_SYNCHRONIZED);
+
+static void hear_event(const struct sim_event *event)
+{
+    CUpti_SubscriberHandle to = atomic_load(&subscriber);
+    if (to && event->resource && enabled[CUPTI_CB_DOMAIN_RESOURCE][event->resource])
+        hear_resource(to, event);
+    if (!to || !event->wait || !enabled[CUPTI_CB_DOMAIN_SYNCHRONIZE][event->wait])
+        return;
+    CUpti_SynchronizeData data = {.context = event->context, .stream = event->stream};
+    to->callback(to->user, CUPTI_CB_DOMAIN_SYNCHRONIZE, event->wait, &data);
+}
+
 static void find_simulator(void)
 {
     void *driver = dlopen("libcuda.so.1", RTLD_NOW);
     if (driver) {
         sim.hear_driver =
             (sim_cuda_set_callback_fn *)(uintptr_t)dlsym(driver, "sim_cuda_set_callback");
+        sim.hear_events = (sim_cuda_set_event_callback_fn *)(uintptr_t)dlsym(
+            driver, "sim_cuda_set_event_callback");
         *(void **)&sim.initialise = dlsym(driver, "cuInit");
         *(void **)&sim.current_context = dlsym(driver, "cuCtxGetCurrent");
     }
@@ -153,6 +206,8 @@ static void listen_to_simulator(int on)
 {
     if (sim.hear_driver)
         sim.hear_driver(on ? hear_driver : NULL);
+    if (sim.hear_events)
+        sim.hear_events(on ? hear_event : NULL);
     if (sim.hear_runtime)
         sim.hear_runtime(on ? hear_runtime : NULL);
 }
@@ -285,8 +340,9 @@ CUptiResult cuptiGetCallbackState(uint32_t *enable, CUpti_SubscriberHandle handl
 
 CUptiResult cuptiSupportedDomains(size_t *domainCount, CUpti_DomainTable *domainTable)
 {
-    static CUpti_CallbackDomain supported[] = {CUPTI_CB_DOMAIN_DRIVER_API,
-                                               CUPTI_CB_DOMAIN_RUNTIME_API};
+    static CUpti_CallbackDomain supported[] = {
+        CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_CB_DOMAIN_RESOURCE,
+        CUPTI_CB_DOMAIN_SYNCHRONIZE};
     if (!domainCount || !domainTable)
         return CUPTI_ERROR_INVALID_PARAMETER;
     *domainCount = sizeof supported / sizeof *supported;

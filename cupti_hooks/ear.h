@@ -19,6 +19,7 @@ struct sc_ear {
     uint32_t
         correlation_id; /* CUPTI's, of the audited call that the wrapper has carried; 0: none yet */
     const char *runtime_api; /* the runtime function under way; a string that lives for ever */
+    bool followed; /* a call that no wrapper carries is under way, and was heard to begin */
 };
 
 extern __thread struct sc_ear sc_ear;

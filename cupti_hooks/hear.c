@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cupti_hooks/ear.h"
+#include "cupti_hooks/resources.h"
 #include "cupti_hooks/subscription.h"
 
 #include "track/poison.h"
@@ -113,6 +114,7 @@ static void missed(uint32_t id, const CUpti_CallbackData *data, bool entering)
     };
     if (entering && call.audited)
         atomic_fetch_add_explicit(&counts[shard()].missed, 1, memory_order_relaxed);
+    sc_ear.followed = entering;
     SC_CARRY();
     tell(&call, entering);
 }
@@ -154,6 +156,8 @@ void CUPTIAPI sc_hear(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId 
         hear_driver(id, data);
     else if (domain == CUPTI_CB_DOMAIN_RUNTIME_API)
         hear_runtime(data);
+    else
+        sc_resources_hear(domain, id, about);
 }
 
 void sc_hear_counts(uint64_t *wrapped, uint64_t *missed_calls)

@@ -9,6 +9,7 @@
 #include "cupti_hooks/ear.h"
 #include "cupti_hooks/find.h"
 #include "cupti_hooks/hear.h"
+#include "cupti_hooks/resources.h"
 
 #include "track/poison.h"
 
@@ -122,6 +123,11 @@ static void enable_named(CUpti_CallbackDomain domain, bool (*wants)(const char *
     }
 }
 
+static void enable(CUpti_CallbackDomain domain, uint32_t id)
+{
+    cupti.enable(1, subscriber, domain, id);
+}
+
 static void start_locked(void)
 {
     now.state = atomic_load(&tools_coming) ? SC_CUPTI_HELD : load();
@@ -130,8 +136,10 @@ static void start_locked(void)
     if (now.state != SC_CUPTI_LISTENING)
         return;
     sc_hear_start(request->missed);
+    sc_resources_start(request->told);
     enable_named(CUPTI_CB_DOMAIN_DRIVER_API, sc_hear_is_audited, sc_hear_audit);
     enable_named(CUPTI_CB_DOMAIN_RUNTIME_API, sc_hear_is_named, NULL);
+    sc_resources_each(enable);
     atomic_store(&sc_ears_open, true);
 }
 

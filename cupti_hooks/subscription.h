@@ -40,11 +40,14 @@ struct sc_missed_call {
     bool audited; /* it is counted as missed; else it is only followed */
 };
 
+struct sc_news;
+
 struct sc_cupti_request {
     const int *majors; /* CUDA versions to look for, the best first, 0 ends them */
     void *(*symbol)(void *handle, const char *name); /* the real dlsym */
     /* Called on the thread that makes the call, before (`entering`) and after it. */
     void (*missed)(const struct sc_missed_call *call, bool entering);
+    void (*told)(const struct sc_news *news); /* news.h */
     /* Callback ids to be followed as well, once something was missed. */
     const uint16_t *followed;
     size_t followed_count;

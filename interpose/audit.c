@@ -10,6 +10,7 @@
 #include "interpose/follow.h"
 #include "interpose/loader.h"
 #include "interpose/process.h"
+#include "interpose/told.h"
 #include "interpose/unwind.h"
 #include "track/ticks.h"
 
@@ -103,6 +104,7 @@ void sc_audit_start(void)
         .majors = majors(),
         .symbol = sc_loader_symbol,
         .missed = missed,
+        .told = sc_told,
     };
     request.followed = sc_follow_ids(&request.followed_count);
     sc_cupti_start(&request);

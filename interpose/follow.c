@@ -121,6 +121,8 @@ void sc_follow(const struct sc_missed_call *call, bool entering)
     if (call->id >= CUPTI_DRIVER_TRACE_CBID_SIZE || !sc_active() || sc_follows())
         return;
     const struct follow *follow = &follows[call->id];
+    if (!entering)
+        sc_streams_bury_ended();
     if (begins_capture(call)) {
         sc_streams_note_capture();
         sc_streams_captures_changed();

@@ -33,6 +33,13 @@ static struct sc_hazard_copy describe_copy(const struct sc_op_info *op)
     };
 }
 
+static uint32_t stack_of(const struct sc_culprit *culprit)
+{
+    if (culprit->context)
+        return sc_unwind_from(culprit->context, (uintptr_t)culprit->site);
+    return culprit->site ? sc_unwind_here(culprit->site) : 0;
+}
+
 struct sc_hazard_event sc_hazards_event(const struct sc_culprit *culprit)
 {
     return (struct sc_hazard_event){
@@ -40,8 +47,7 @@ struct sc_hazard_event sc_hazards_event(const struct sc_culprit *culprit)
         .thread = sc_thread_id(),
         .time_ns = sc_now_ns(),
         .runtime_api = sc_ear_runtime_api(),
-        .stack = culprit->context ? sc_unwind_from(culprit->context, (uintptr_t)culprit->site)
-                                  : sc_unwind_here(culprit->site),
+        .stack = stack_of(culprit),
     };
 }
 

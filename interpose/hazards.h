@@ -5,7 +5,7 @@
 #include "track/track.h"
 
 /* The call that came too early. `site` is where the hook returns to; with `context` (ucontext_t) it
- * is the instruction that a signal interrupted there. */
+ * is the instruction that a signal interrupted there; without either, no stack is taken. */
 struct sc_culprit {
     const char *api;
     void *site;

@@ -23,6 +23,7 @@ static struct sc_arena arena;
 static struct sc_stream_record *spare;
 static _Atomic bool captures_seen;
 static _Atomic uint64_t capture_epoch = 1;
+static _Atomic unsigned ended_contexts; /* gone, and not buried yet */
 static pthread_key_t thread_exit_key;
 
 /* The per-thread default streams of this thread, one for each context that it used. */
@@ -176,8 +177,9 @@ static struct sc_context *find_context(CUcontext handle)
 {
     struct sc_context *context = as_pointer(sc_handles_get(&contexts, (uintptr_t)handle));
     CUdevice device = 0;
-    if (sc_likely(context != NULL))
+    if (sc_likely(context && !atomic_load_explicit(&context->gone, memory_order_relaxed)))
         return context;
+    sc_streams_bury_ended();
     if (sc_real.cuCtxGetDevice(&device) != CUDA_SUCCESS)
         return NULL;
     pthread_mutex_lock(&registry_lock);
@@ -306,6 +308,14 @@ static struct sc_stream_record *learn_stream(CUstream handle)
     return stream ? use(stream) : NULL;
 }
 
+static struct sc_stream_record *learn_again(struct sc_stream_record *former, CUstream handle);
+
+struct sc_stream_record *sc_streams_known(CUstream handle)
+{
+    struct sc_stream_record *stream = as_pointer(sc_handles_get(&by_handle, (uintptr_t)handle));
+    return stream && !stream->gone ? stream : NULL;
+}
+
 struct sc_stream_record *sc_streams_find(CUstream handle, bool per_thread)
 {
     if (handle == CU_STREAM_PER_THREAD || (!handle && per_thread))
@@ -315,7 +325,9 @@ struct sc_stream_record *sc_streams_find(CUstream handle, bool per_thread)
         return context ? context->legacy_stream : NULL;
     }
     struct sc_stream_record *stream = as_pointer(sc_handles_get(&by_handle, (uintptr_t)handle));
-    return sc_likely(stream != NULL) ? stream : learn_stream(handle);
+    if (sc_likely(stream && !atomic_load_explicit(&stream->gone, memory_order_relaxed)))
+        return stream;
+    return stream ? learn_again(stream, handle) : learn_stream(handle);
 }
 
 bool sc_streams_captures_seen(void)
@@ -441,15 +453,38 @@ void sc_streams_each(struct sc_context *context,
     end_walk(&walk);
 }
 
+/* True: nobody finds it by its handle any more, and did until now. */
+static bool take_name(struct sc_stream_record *stream, CUstream handle)
+{
+    pthread_mutex_lock(&registry_lock);
+    bool taken = as_pointer(sc_handles_get(&by_handle, (uintptr_t)handle)) == stream;
+    if (taken)
+        sc_handles_remove(&by_handle, (uintptr_t)handle);
+    pthread_mutex_unlock(&registry_lock);
+    return taken;
+}
+
 static void bury_stream(struct sc_stream_record *stream)
 {
     set_gone(stream, true);
-    pthread_mutex_lock(&registry_lock);
-    if (as_pointer(sc_handles_get(&by_handle, (uintptr_t)stream->handle)) == stream)
-        sc_handles_remove(&by_handle, (uintptr_t)stream->handle);
-    pthread_mutex_unlock(&registry_lock);
+    take_name(stream, stream->handle);
     if (stream->kind != SC_STREAM_LEGACY && !stream->owner) /* a thread removes its own */
         sc_track_remove_stream(&sc_track, stream->id);
+}
+
+/* Of threads that come at once, one removes the former. */
+static struct sc_stream_record *learn_again(struct sc_stream_record *former, CUstream handle)
+{
+    if (take_name(former, handle))
+        sc_track_remove_stream(&sc_track, former->id);
+    return learn_stream(handle);
+}
+
+void sc_streams_renamed(CUstream handle)
+{
+    struct sc_stream_record *former = sc_streams_known(handle);
+    if (former)
+        former->gone = true;
 }
 
 /* A handle that we know names a new stream now: the former one went without our seeing it. */
@@ -491,14 +526,9 @@ static void end_pinned_holds(const struct sc_context *context)
     }
 }
 
-void sc_streams_context_gone(CUcontext handle)
+/* The tracker's locks are all that it takes, but the guard's and the reaper's. */
+static void end_work(const struct sc_context *context)
 {
-    pthread_mutex_lock(&registry_lock);
-    struct sc_context *context = as_pointer(sc_handles_remove(&contexts, (uintptr_t)handle));
-    pthread_mutex_unlock(&registry_lock);
-    if (!context)
-        return;
-    atomic_store(&context->gone, true);
     struct sc_point point = sc_track_point(&sc_track, context->legacy, SC_SCOPE_CONTEXT);
     sc_track_known(&sc_track, &point, NULL);
     sc_track_remove_ranges_of(&sc_track, context->legacy);
@@ -506,8 +536,51 @@ void sc_streams_context_gone(CUcontext handle)
         sc_reaper_wake();
     end_pinned_holds(context);
     sc_guard_apply();
+}
+
+void sc_streams_context_ends(CUcontext handle)
+{
+    struct sc_context *context = sc_streams_known_context(handle);
+    if (!context || atomic_exchange(&context->gone, true))
+        return;
+    atomic_fetch_add(&ended_contexts, 1);
+    end_work(context);
+}
+
+void sc_streams_context_gone(CUcontext handle)
+{
+    pthread_mutex_lock(&registry_lock);
+    struct sc_context *context = as_pointer(sc_handles_remove(&contexts, (uintptr_t)handle));
+    pthread_mutex_unlock(&registry_lock);
+    if (!context)
+        return;
+    if (atomic_exchange(&context->gone, true))
+        atomic_fetch_sub(&ended_contexts, 1);
+    end_work(context);
     sc_snapshots_context_gone(context);
     sc_pinned_context_gone(handle);
     sc_captures_context_gone(context);
     sc_streams_each(context, bury, NULL);
+}
+
+static void note_ended(void *argument, uintptr_t handle, uint64_t value)
+{
+    CUcontext *ended = argument;
+    struct sc_context *context = as_pointer(value);
+    if (context->gone)
+        *ended = (CUcontext)handle;
+}
+
+void sc_streams_bury_ended(void)
+{
+    CUcontext ended = NULL;
+    while (sc_unlikely(atomic_load_explicit(&ended_contexts, memory_order_relaxed) != 0)) {
+        pthread_mutex_lock(&registry_lock);
+        sc_handles_each(&contexts, note_ended, &ended);
+        pthread_mutex_unlock(&registry_lock);
+        if (!ended)
+            return;
+        sc_streams_context_gone(ended);
+        ended = NULL;
+    }
 }

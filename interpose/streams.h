@@ -62,7 +62,7 @@ struct sc_stream_record {
     int32_t owner; /* the only thread that can name a per-thread default stream; 0 on others */
     CUstream handle;
     struct sc_context *context;
-    bool gone;
+    _Atomic bool gone; /* its handle names no stream, or another one */
     struct sc_pending pending;
     _Atomic bool unmarked; /* operations were issued behind the last mark */
     uint64_t marked_ticks;
@@ -100,6 +100,10 @@ bool sc_streams_captures_seen(void);
 
 struct sc_stream_record *sc_streams_of_id(uint32_t id);
 
+/* The record of a stream met before, which has not gone, or NULL. Takes no lock, and asks nobody.
+ */
+struct sc_stream_record *sc_streams_known(CUstream handle);
+
 /* The record of the calling thread's current context, or NULL. */
 struct sc_context *sc_streams_current_context(void);
 struct sc_context *sc_streams_context_of_id(uint32_t legacy);
@@ -112,6 +116,10 @@ CUcontext sc_streams_primary_context(CUdevice device);
 
 void sc_streams_created(CUstream handle);
 
+/* Told inside of the driver: the handle names that stream no more. Whoever uses it next learns what
+ * it names then. */
+void sc_streams_renamed(CUstream handle);
+
 /* Before the driver destroys it; after that failed; after that succeeded. */
 struct sc_stream_record *sc_streams_destroying(CUstream handle);
 void sc_streams_not_destroyed(struct sc_stream_record *stream);
@@ -119,6 +127,12 @@ void sc_streams_destroyed(struct sc_stream_record *stream);
 
 /* The context is gone: all its work is done, its memory and handles are void. */
 void sc_streams_context_gone(CUcontext handle);
+
+/* The same, told inside of the driver, which has done its work and is about to end it: nothing is
+ * used there any more. The rest is for sc_streams_bury_ended, and before another context of this
+ * handle is used. */
+void sc_streams_context_ends(CUcontext handle);
+void sc_streams_bury_ended(void); /* one load if there is none */
 
 /* Calls visit for each stream of the context, with no lock held; also for per-thread default
  * streams of threads that have ended (these are gone). */

@@ -8,10 +8,13 @@
 #include "cupti_hooks/subscription.h"
 
 #include "cupti_hooks/hear.c" /* poisons, so it comes last */
+#include "cupti_hooks/resources.c"
 
 enum { COPY = 277, QUERY = 200, THREADS = 8, ROUNDS = 20000 };
 
 static __thread unsigned told;
+static __thread unsigned news_told;
+static __thread struct sc_news last_news;
 static __thread struct sc_missed_call last;
 static __thread bool carried_then;
 
@@ -20,6 +23,13 @@ static void note_missed(const struct sc_missed_call *call, bool entering)
     told++;
     last = *call;
     last.result = entering ? -1 : call->result;
+    carried_then = sc_is_carried();
+}
+
+static void note_news(const struct sc_news *news)
+{
+    news_told++;
+    last_news = *news;
     carried_then = sc_is_carried();
 }
 
@@ -51,6 +61,8 @@ static void copy(uint32_t correlation_id)
 static void set_up(void)
 {
     sc_hear_start(note_missed);
+    sc_resources_start(note_news);
+    news_told = 0;
     sc_hear_audit(COPY);
     atomic_store(&sc_ears_open, true);
     told = 0;
@@ -252,6 +264,119 @@ START_TEST(names_decide_what_is_audited)
 }
 END_TEST
 
+/* ---- resources and waits ---- */
+
+static void tell_of_stream(uint32_t id, uintptr_t stream)
+{
+    CUpti_ResourceData data = {.context = (CUcontext)0x100,
+                               .resourceHandle.stream = (CUstream)stream};
+    sc_hear(NULL, CUPTI_CB_DOMAIN_RESOURCE, id, &data);
+}
+
+static void tell_of_graph(uint32_t id, uintptr_t graph, uintptr_t exec)
+{
+    CUpti_GraphData of = {.graph = (CUgraph)graph, .graphExec = (CUgraphExec)exec};
+    CUpti_ResourceData data = {.resourceDescriptor = &of};
+    sc_hear(NULL, CUPTI_CB_DOMAIN_RESOURCE, id, &data);
+}
+
+static void tell_of_wait(uint32_t id, uintptr_t stream)
+{
+    CUpti_SynchronizeData data = {(CUcontext)0x100, (CUstream)stream};
+    sc_hear(NULL, CUPTI_CB_DOMAIN_SYNCHRONIZE, id, &data);
+}
+
+static void begin_call(void)
+{
+    call_back(CUPTI_CB_DOMAIN_DRIVER_API, QUERY, CUPTI_API_ENTER, "cuStreamQuery", 1);
+}
+
+static void end_call(void)
+{
+    call_back(CUPTI_CB_DOMAIN_DRIVER_API, QUERY, CUPTI_API_EXIT, "cuStreamQuery", 1);
+}
+
+static void expect_news(unsigned count, enum sc_news_kind kind, uintptr_t handle)
+{
+    ck_assert_uint_eq(news_told, count);
+    ck_assert_int_eq(last_news.kind, kind);
+    ck_assert_uint_eq(last_news.handle, handle);
+    ck_assert(carried_then);
+}
+
+START_TEST(what_passes_by_is_news)
+{
+    tell_of_stream(CUPTI_CBID_RESOURCE_STREAM_CREATED, 0x10);
+    expect_news(1, SC_NEWS_STREAM_NAMED, 0x10);
+    tell_of_stream(CUPTI_CBID_RESOURCE_STREAM_DESTROY_STARTING, 0x20);
+    expect_news(2, SC_NEWS_STREAM_ENDS, 0x20);
+    tell_of_stream(CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING, 0);
+    expect_news(3, SC_NEWS_CONTEXT_ENDS, 0x100);
+    tell_of_wait(CUPTI_CBID_SYNCHRONIZE_STREAM_SYNCHRONIZED, 0x20);
+    expect_news(4, SC_NEWS_STREAM_WAITED, 0x20);
+    tell_of_wait(CUPTI_CBID_SYNCHRONIZE_CONTEXT_SYNCHRONIZED, 0);
+    expect_news(5, SC_NEWS_CONTEXT_WAITED, 0x100);
+    ck_assert(!sc_is_carried());
+}
+END_TEST
+
+START_TEST(what_a_wrapper_carries_is_no_news_but_for_graphs)
+{
+    SC_CARRY();
+    sc_ear.correlation_id = 7;
+    tell_of_stream(CUPTI_CBID_RESOURCE_STREAM_CREATED, 0x10);
+    tell_of_stream(CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING, 0);
+    tell_of_wait(CUPTI_CBID_SYNCHRONIZE_STREAM_SYNCHRONIZED, 0x20);
+    ck_assert_uint_eq(news_told, 0);
+    tell_of_graph(CUPTI_CBID_RESOURCE_GRAPH_DESTROY_STARTING, 0x30, 0);
+    expect_news(1, SC_NEWS_GRAPH_ENDS, 0x30);
+    tell_of_graph(CUPTI_CBID_RESOURCE_GRAPHEXEC_DESTROY_STARTING, 0x30, 0x40);
+    expect_news(2, SC_NEWS_GRAPH_ENDS, 0x40);
+    ck_assert_uint_eq(sc_ear.correlation_id, 7);
+}
+END_TEST
+
+START_TEST(what_is_followed_is_no_news_but_for_contexts)
+{
+    begin_call();
+    tell_of_stream(CUPTI_CBID_RESOURCE_STREAM_CREATED, 0x10);
+    tell_of_wait(CUPTI_CBID_SYNCHRONIZE_STREAM_SYNCHRONIZED, 0x20);
+    ck_assert_uint_eq(news_told, 0);
+    tell_of_stream(CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING, 0);
+    expect_news(1, SC_NEWS_CONTEXT_ENDS, 0x100);
+    end_call();
+    tell_of_wait(CUPTI_CBID_SYNCHRONIZE_STREAM_SYNCHRONIZED, 0x20);
+    expect_news(2, SC_NEWS_STREAM_WAITED, 0x20);
+}
+END_TEST
+
+START_TEST(nothing_is_told_of_what_has_no_name)
+{
+    tell_of_wait(CUPTI_CBID_SYNCHRONIZE_STREAM_SYNCHRONIZED, 0);
+    tell_of_graph(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, 0x30, 0);
+    sc_hear(NULL, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CU_INIT_FINISHED, NULL);
+    sc_hear(NULL, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_STREAM_CREATED, NULL);
+    ck_assert_uint_eq(news_told, 0);
+}
+END_TEST
+
+static unsigned enabled;
+
+static void count_enabled(CUpti_CallbackDomain domain, uint32_t id)
+{
+    ck_assert(domain == CUPTI_CB_DOMAIN_RESOURCE || domain == CUPTI_CB_DOMAIN_SYNCHRONIZE);
+    ck_assert(domain != CUPTI_CB_DOMAIN_RESOURCE || id != CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED);
+    enabled++;
+}
+
+START_TEST(callbacks_that_come_for_each_node_stay_off)
+{
+    enabled = 0;
+    sc_resources_each(count_enabled);
+    ck_assert_uint_eq(enabled, 7);
+}
+END_TEST
+
 static void *call_often(void *argument)
 {
     for (unsigned i = 0; i < ROUNDS; i++) {
@@ -294,6 +419,11 @@ int main(void)
     tcase_add_test(tests, closed_ears_hear_nothing_and_know_no_names);
     tcase_add_test(tests, ids_beyond_the_table_are_not_audited);
     tcase_add_test(tests, names_decide_what_is_audited);
+    tcase_add_test(tests, what_passes_by_is_news);
+    tcase_add_test(tests, what_a_wrapper_carries_is_no_news_but_for_graphs);
+    tcase_add_test(tests, what_is_followed_is_no_news_but_for_contexts);
+    tcase_add_test(tests, nothing_is_told_of_what_has_no_name);
+    tcase_add_test(tests, callbacks_that_come_for_each_node_stay_off);
     tcase_add_test(tests, many_threads_are_counted_exactly);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);

@@ -1,6 +1,7 @@
 /*
  * The simulated libcupti against the simulated driver and runtime: one subscriber, matching pairs
- * of callbacks in both domains, the arguments and results in them, names, and silence afterwards.
+ * of callbacks in both domains, the arguments and results in them, names, silence afterwards, and
+ * what the domains of resources and synchronisation told on an H200 (tests/gpu/probe_resource.c).
  */
 #include <cuda_runtime_api.h>
 #include <cupti.h>
@@ -147,6 +148,129 @@ static void test_domain(void *device)
     CHECK(cupti.unsubscribe(subscriber) == CUPTI_SUCCESS);
 }
 
+/* ---- resources and waits ---- */
+
+static struct {
+    char text[512];
+    CUstream stream;
+    CUgraph graph;
+    CUcontext context;
+    CUgraphNode node, original_node;
+    CUgraphNodeType type;
+} story;
+
+static void hear_story(CUpti_CallbackId cbid, const CUpti_ResourceData *data)
+{
+    const CUpti_GraphData *graph = data->resourceDescriptor;
+    size_t length = strlen(story.text);
+    snprintf(story.text + length, sizeof story.text - length, "%u ", cbid);
+    if (cbid == CUPTI_CBID_RESOURCE_STREAM_CREATED)
+        story.stream = data->resourceHandle.stream;
+    if (cbid == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING)
+        story.context = data->context;
+    if (cbid == CUPTI_CBID_RESOURCE_GRAPH_CREATED)
+        story.graph = graph->graph;
+    if (cbid == CUPTI_CBID_RESOURCE_GRAPHNODE_CREATE_STARTING)
+        story.type = graph->nodeType;
+    if (cbid == CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED) {
+        CHECK(graph->graph == story.graph);
+        story.node = graph->node;
+    }
+    if (cbid == CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED) {
+        CHECK(graph->node == story.node);
+        story.original_node = graph->originalNode;
+    }
+}
+
+static void CUPTIAPI hear_more(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId cbid,
+                               const void *about)
+{
+    const CUpti_SynchronizeData *wait = about;
+    size_t length = strlen(story.text);
+    (void)user;
+    if (domain == CUPTI_CB_DOMAIN_RESOURCE) {
+        hear_story(cbid, about);
+        return;
+    }
+    CHECK(domain == CUPTI_CB_DOMAIN_SYNCHRONIZE);
+    snprintf(story.text + length, sizeof story.text - length, "s%u ", cbid);
+    CHECK((cbid == CUPTI_CBID_SYNCHRONIZE_STREAM_SYNCHRONIZED) == (wait->stream != NULL));
+    CHECK(wait->context != NULL);
+}
+
+static void expect_story(const char *wanted)
+{
+    if (strcmp(story.text, wanted) != 0)
+        fprintf(stderr, "told %s, not %s\n", story.text, wanted);
+    CHECK(strcmp(story.text, wanted) == 0);
+    story.text[0] = '\0';
+}
+
+static void tell_of_graphs(cudaStream_t stream, void *device, void *host)
+{
+    cudaGraph_t graph, own;
+    cudaGraphExec_t exec;
+    cudaGraphNode_t node;
+    CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed) == cudaSuccess);
+    expect_story("9 ");
+    CHECK(cudaMemcpyAsync(device, host, 64, cudaMemcpyHostToDevice, stream) == cudaSuccess);
+    expect_story("12 13 ");
+    CHECK(story.type == CU_GRAPH_NODE_TYPE_MEMCPY);
+    CUgraphNode captured = story.node;
+    CHECK(cudaStreamEndCapture(stream, &graph) == cudaSuccess && graph == story.graph);
+    CHECK(cudaGraphInstantiate(&exec, graph, 0) == cudaSuccess);
+    expect_story("9 12 13 20 17 18 ");
+    CHECK(story.original_node == captured);
+    CHECK(cudaGraphExecDestroy(exec) == cudaSuccess);
+    expect_story("19 10 14 ");
+    CHECK(cudaGraphCreate(&own, 0) == cudaSuccess);
+    expect_story("9 ");
+    CHECK(cudaGraphAddChildGraphNode(&node, own, NULL, 0, graph) == cudaSuccess);
+    story.text[0] = '\0';
+    CHECK(cudaGraphDestroy(own) == cudaSuccess);
+    expect_story("10 14 10 14 ");
+    CHECK(cudaGraphDestroy(graph) == cudaSuccess);
+    expect_story("10 14 ");
+}
+
+static void tell_of_waits(cudaStream_t stream)
+{
+    CHECK(cudaStreamSynchronize(stream) == cudaSuccess);
+    CHECK(cudaStreamQuery(stream) == cudaSuccess);
+    expect_story("s1 s1 ");
+    CHECK(cudaStreamSynchronize(0) == cudaSuccess);
+    CHECK(cudaStreamSynchronize(cudaStreamPerThread) == cudaSuccess);
+    expect_story("");
+    CHECK(cudaDeviceSynchronize() == cudaSuccess);
+    expect_story("s2 ");
+}
+
+static void test_resources(void *device, void *host)
+{
+    CUpti_SubscriberHandle subscriber;
+    CUcontext context;
+    cudaStream_t stream;
+    CHECK(cupti.subscribe(&subscriber, hear_more, NULL) == CUPTI_SUCCESS);
+    CHECK(cupti.enable_domain(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE) == CUPTI_SUCCESS);
+    CHECK(cupti.enable_domain(1, subscriber, CUPTI_CB_DOMAIN_SYNCHRONIZE) == CUPTI_SUCCESS);
+    CHECK(cudaStreamCreate(&stream) == cudaSuccess);
+    CHECK(stream == story.stream);
+    expect_story("3 ");
+    tell_of_graphs(stream, device, host);
+    tell_of_waits(stream);
+    CHECK(cudaStreamDestroy(stream) == cudaSuccess);
+    expect_story("4 ");
+    CHECK(cuCtxCreate(&context, NULL, 0, 0) == CUDA_SUCCESS);
+    CHECK(cuStreamCreate(&stream, 0) == CUDA_SUCCESS);
+    expect_story("1 3 ");
+    CHECK(cuCtxDestroy(context) == CUDA_SUCCESS);
+    expect_story("2 4 ");
+    CHECK(story.context == context);
+    CHECK(cupti.unsubscribe(subscriber) == CUPTI_SUCCESS);
+    CHECK(cudaStreamCreate(&stream) == cudaSuccess);
+    expect_story("");
+}
+
 static void test_names(void)
 {
     const char *name;
@@ -174,6 +298,7 @@ int main(void)
     test_one_subscriber();
     test_one_copy(device, host);
     test_domain(device);
+    test_resources(device, host);
     test_names();
     puts("ok");
     return 0;

@@ -1,0 +1,96 @@
+#include "cupti_hooks/resources.h"
+
+#include "cupti_hooks/ear.h"
+
+#include "track/poison.h"
+
+static sc_news_told *tell_news;
+
+void sc_resources_start(sc_news_told *told)
+{
+    tell_news = told;
+}
+
+static const struct {
+    CUpti_CallbackDomain domain;
+    uint32_t id;
+    enum sc_news_kind kind;
+} heard[] = {
+    {CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_STREAM_CREATED, SC_NEWS_STREAM_NAMED},
+    {CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_STREAM_DESTROY_STARTING, SC_NEWS_STREAM_ENDS},
+    {CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING, SC_NEWS_CONTEXT_ENDS},
+    {CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_GRAPH_DESTROY_STARTING, SC_NEWS_GRAPH_ENDS},
+    {CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_GRAPHEXEC_DESTROY_STARTING, SC_NEWS_GRAPH_ENDS},
+    {CUPTI_CB_DOMAIN_SYNCHRONIZE, CUPTI_CBID_SYNCHRONIZE_STREAM_SYNCHRONIZED,
+     SC_NEWS_STREAM_WAITED},
+    {CUPTI_CB_DOMAIN_SYNCHRONIZE, CUPTI_CBID_SYNCHRONIZE_CONTEXT_SYNCHRONIZED,
+     SC_NEWS_CONTEXT_WAITED},
+};
+
+enum { HEARD = sizeof heard / sizeof heard[0] };
+
+void sc_resources_each(void (*enable)(CUpti_CallbackDomain domain, uint32_t id))
+{
+    for (int i = 0; i < HEARD; i++)
+        enable(heard[i].domain, heard[i].id);
+}
+
+static uintptr_t graph_of(const CUpti_ResourceData *data)
+{
+    const CUpti_GraphData *graph = data->resourceDescriptor;
+    if (!graph)
+        return 0;
+    return (uintptr_t)(graph->graphExec ? (void *)graph->graphExec : (void *)graph->graph);
+}
+
+static uintptr_t handle_of(enum sc_news_kind kind, const void *about)
+{
+    const CUpti_ResourceData *resource = about;
+    const CUpti_SynchronizeData *wait = about;
+    switch (kind) {
+    case SC_NEWS_STREAM_NAMED:
+    case SC_NEWS_STREAM_ENDS:
+        return (uintptr_t)resource->resourceHandle.stream;
+    case SC_NEWS_CONTEXT_ENDS:
+        return (uintptr_t)resource->context;
+    case SC_NEWS_GRAPH_ENDS:
+        return graph_of(resource);
+    case SC_NEWS_STREAM_WAITED:
+        return (uintptr_t)wait->stream;
+    case SC_NEWS_CONTEXT_WAITED:
+        return (uintptr_t)wait->context;
+    }
+    return 0;
+}
+
+/* Does nobody else note it? Wrappers do not know of children that go with their graph, and what is
+ * followed when a device's primary context is gone does not know which that was. */
+static bool is_due(enum sc_news_kind kind)
+{
+    if (kind == SC_NEWS_GRAPH_ENDS)
+        return true;
+    return !sc_is_carried() && (!sc_ear.followed || kind == SC_NEWS_CONTEXT_ENDS);
+}
+
+/* Whatever is called while it is dealt with is ours; a wrapper keeps its mark and its id. */
+static void pass_on(const struct sc_news *news)
+{
+    if (sc_is_carried()) {
+        tell_news(news);
+    } else {
+        SC_CARRY();
+        tell_news(news);
+    }
+}
+
+void sc_resources_hear(CUpti_CallbackDomain domain, uint32_t id, const void *about)
+{
+    for (int i = 0; about && i < HEARD; i++) {
+        struct sc_news news = {.kind = heard[i].kind};
+        if (heard[i].domain != domain || heard[i].id != id || !is_due(news.kind))
+            continue;
+        news.handle = handle_of(news.kind, about);
+        if (news.handle)
+            pass_on(&news);
+    }
+}

@@ -1,0 +1,83 @@
+#include "interpose/told.h"
+
+#include <errno.h>
+
+#include "cupti_hooks/news.h"
+#include "cupti_hooks/subscription.h"
+#include "interpose/graphs.h"
+#include "interpose/guard.h"
+#include "interpose/hazards.h"
+#include "interpose/process.h"
+#include "interpose/reaper.h"
+#include "interpose/streams.h"
+
+#include "track/poison.h"
+
+static void graph_ends(uintptr_t handle)
+{
+    uint32_t known =
+        sc_graphs_find(&sc_track.graphs, handle) ? sc_track_graph_detach(&sc_track, handle) : 0;
+    if (known && sc_track_graph_remove(&sc_track, known))
+        sc_reaper_wake();
+}
+
+/* What was issued on the stream while the call returned may be taken for done, as where a call is
+ * followed. Waits pass by, and so will events: from now on they are followed. */
+static void waited(struct sc_point *point, const char *api)
+{
+    struct sc_ops overwritten;
+    sc_track_known(&sc_track, point, &overwritten);
+    sc_hazards_report_overwritten(&overwritten, &(struct sc_culprit){api, NULL, NULL});
+    sc_guard_apply();
+    sc_cupti_widen();
+}
+
+static void stream_waited(CUstream handle)
+{
+    struct sc_stream_record *stream = sc_streams_known(handle);
+    if (!stream)
+        return;
+    struct sc_point point = sc_track_point(&sc_track, stream->id, SC_SCOPE_STREAM);
+    sc_pending_stream_done(stream, sc_ticks());
+    waited(&point, "cuStreamSynchronize");
+}
+
+static void context_waited(CUcontext handle)
+{
+    struct sc_context *context = sc_streams_known_context(handle);
+    if (!context)
+        return;
+    struct sc_point point = sc_track_point(&sc_track, context->legacy, SC_SCOPE_CONTEXT);
+    sc_pending_context_done(context, sc_ticks());
+    waited(&point, "cuCtxSynchronize");
+}
+
+static void act(const struct sc_news *news)
+{
+    switch (news->kind) {
+    case SC_NEWS_STREAM_NAMED:
+    case SC_NEWS_STREAM_ENDS:
+        sc_streams_renamed((CUstream)news->handle);
+        break;
+    case SC_NEWS_CONTEXT_ENDS:
+        sc_streams_context_ends((CUcontext)news->handle);
+        break;
+    case SC_NEWS_GRAPH_ENDS:
+        graph_ends(news->handle);
+        break;
+    case SC_NEWS_STREAM_WAITED:
+        stream_waited((CUstream)news->handle);
+        break;
+    case SC_NEWS_CONTEXT_WAITED:
+        context_waited((CUcontext)news->handle);
+        break;
+    }
+}
+
+void sc_told(const struct sc_news *news)
+{
+    int saved = errno;
+    if (sc_active())
+        act(news);
+    errno = saved;
+}

@@ -264,8 +264,10 @@ static uintptr_t take_spare(const struct request *request)
 static uintptr_t take(size_t size_bytes, unsigned flags)
 {
     struct request request = {.size_bytes = size_bytes, .flags = flags};
-    if (!is_for_us(size_bytes, flags) ||
-        sc_real.cuCtxGetCurrent(&request.context) != CUDA_SUCCESS || !request.context)
+    if (!is_for_us(size_bytes, flags))
+        return 0;
+    sc_streams_bury_ended(); /* their spares are no memory of a new context of the same handle */
+    if (sc_real.cuCtxGetCurrent(&request.context) != CUDA_SUCCESS || !request.context)
         return 0;
     size_t unit = size_bytes <= SMALL_MAX ? SC_SMALL_PAGE_BYTES : SC_HUGE_PAGE_BYTES;
     request.pages_bytes = round_up(size_bytes, unit);

@@ -6,6 +6,8 @@
  * not theirs. */
 #include "around.h"
 
+enum { ROUNDS = 20 };
+
 static CUresult (*destroy)(CUcontext);
 
 static CUcontext begin(void)
@@ -25,17 +27,22 @@ static void copy_from(void *source)
     CUDA(cuMemcpyHtoDAsync((CUdeviceptr)device, source, BYTES, stream));
 }
 
-int main(void)
+static void end_busy(CUcontext context)
 {
     void *registered = aligned_alloc(BYTES, BYTES);
-    CUDA(cuInit(0));
-    *(void **)&destroy = around("cuCtxDestroy_v2");
-    CUcontext context = begin();
     CUDA(cuMemFreeHost(pinned));
     CUDA(cuMemHostRegister(registered, BYTES, 0));
     copy_from(registered);
     CUDA(destroy(context));
     free(registered);
+}
+
+int main(void)
+{
+    CUDA(cuInit(0));
+    *(void **)&destroy = around("cuCtxDestroy_v2");
+    for (int i = 0; i < ROUNDS; i++)
+        end_busy(begin());
     begin();
     copy_from(pinned);
     CUDA(cuStreamSynchronize(stream));

@@ -210,8 +210,10 @@ static void run_batch_locked(CUstream stream, uint64_t now)
     stream->state = STREAM_RUNNING;
     sim_unlock();
     for (unsigned i = 0; i < count; i++) {
+        sim_activity_started(batch[i]);
         sim_work_run(&batch[i]->work);
         sim_engine_publish(stream, batch[i]->seq);
+        sim_activity_done(batch[i]);
     }
     sim_lock();
     for (unsigned i = 0; i < count; i++) {
@@ -231,6 +233,7 @@ static void run_locked(CUstream stream, uint64_t now)
         schedule_locked(stream, sim_now_ns() + POLL_NS);
     } else if (op->busy_ns > 0 && !op->started) {
         op->started = true;
+        sim_activity_started(op);
         schedule_locked(stream, sim_now_ns() + op->busy_ns);
     } else {
         run_batch_locked(stream, now);

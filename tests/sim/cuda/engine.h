@@ -19,6 +19,8 @@ struct sim_op {
     uint64_t limit_ns; /* late=1: not after this, forced or not */
     uint64_t busy_ns;  /* how long it occupies its stream; its effect comes at the end */
     bool started;
+    uint64_t start_ns; /* where an activity record is wanted */
+    void *activity;    /* of activity.c; NULL: no record is wanted */
     uint32_t fence_count;
     struct sim_fence *fences; /* own_fences, or malloc'ed */
     struct sim_fence own_fences[2];
@@ -58,6 +60,12 @@ void sim_stream_ref_locked(CUstream stream);
 void sim_stream_unref_locked(CUstream stream);
 
 void sim_record_unref_locked(struct sim_record *record); /* event.c; NULL is allowed */
+
+/* activity.c: tells whom sim_hooks.h lets know of it. A copy's or memset's issue, with the lock;
+ * the moment when it starts, and when it has ended, without. */
+void sim_activity_issued_locked(CUstream stream, struct sim_op *op);
+void sim_activity_started(struct sim_op *op);
+void sim_activity_done(const struct sim_op *op);
 
 /* Used between engine.c, issue.c and hostfn.c only. */
 void sim_engine_advance_locked(CUstream stream);

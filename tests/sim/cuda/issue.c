@@ -116,6 +116,7 @@ uint64_t sim_stream_issue_locked(CUstream stream, struct sim_op *op)
     uint64_t seq = op->seq = ++stream->issued;
     join_locked(stream, op);
     set_times(stream, op);
+    sim_activity_issued_locked(stream, op);
     if (stream->state == STREAM_IDLE && op->work.kind == WORK_MARK && op->fence_count == 0) {
         finish_marker_locked(stream, op);
         return seq;

@@ -14,6 +14,8 @@
 #define SIM_HOOKS_H
 
 #include <cuda.h>
+#include <stddef.h>
+#include <stdint.h>
 
 /*
  * cbid:   the CUPTI_DRIVER_TRACE_CBID_* of exactly the symbol that was called, _v2 and _ptsz
@@ -70,5 +72,28 @@ typedef void sim_cuda_set_event_callback_fn(sim_event_callback *callback);
 
 __attribute__((visibility("default"))) void
 sim_cuda_set_event_callback(sim_event_callback *callback);
+
+/*
+ * What the device does, for activity records: dlsym "sim_cuda_set_activity"; NULL removes it. Both
+ * must do little: `issued` runs on the thread that issues, under the simulator's lock, and what it
+ * returns is kept with the operation (NULL: nobody wants to know more). `done` runs on the device's
+ * thread without a lock, after the program can know that the operation is complete.
+ */
+struct sim_activity {
+    int is_memset;
+    size_t bytes;
+    int device;
+    unsigned long long context_id, stream_id;
+};
+
+struct sim_activity_hooks {
+    void *(*issued)(const struct sim_activity *activity);
+    void (*done)(void *kept, uint64_t start_ns, uint64_t end_ns); /* CLOCK_MONOTONIC */
+};
+
+typedef void sim_cuda_set_activity_fn(const struct sim_activity_hooks *hooks);
+
+__attribute__((visibility("default"))) void
+sim_cuda_set_activity(const struct sim_activity_hooks *hooks);
 
 #endif

@@ -1,6 +1,6 @@
 /*
  * A libcupti of callbacks: one subscriber, the driver and the runtime domain, enter and exit, and
- * the domains of resources and synchronisation.
+ * the domains of resources and synchronisation. (Activity records are in activity.c.)
  *
  * The calls are announced by the simulated libcuda and libcudart; a program with another runtime
  * (a static one) gets driver callbacks only. Callbacks run on the calling thread. What a callback
@@ -43,7 +43,9 @@ static struct {
     sim_cuda_set_event_callback_fn *hear_events;
     void (*hear_runtime)(sim_cudart_callback *);
     const char *(*runtime_name)(int);
+    sim_cuda_set_activity_fn *hear_activity;
     CUresult (*current_context)(CUcontext *);
+    CUresult (*synchronise)(void);
     CUresult (*initialise)(unsigned); /* as it is found: a preloaded library's, perhaps */
 } sim;
 
@@ -128,6 +130,8 @@ static void hear(CUpti_CallbackDomain domain, int enter, int cbid, const char *s
 static void hear_driver(int enter, int cbid, const char *symbol, void *args, CUresult result)
 {
     hear(CUPTI_CB_DOMAIN_DRIVER_API, enter, cbid, symbol, args, &result);
+    if (!enter && !is_asking)
+        cupti_sim_call_ended();
 }
 
 static void hear_runtime(int enter, int cbid, const char *symbol, void *args, int result)
@@ -193,7 +197,10 @@ static void find_simulator(void)
         sim.hear_events = (sim_cuda_set_event_callback_fn *)(uintptr_t)dlsym(
             driver, "sim_cuda_set_event_callback");
         *(void **)&sim.initialise = dlsym(driver, "cuInit");
+        sim.hear_activity =
+            (sim_cuda_set_activity_fn *)(uintptr_t)dlsym(driver, "sim_cuda_set_activity");
         *(void **)&sim.current_context = dlsym(driver, "cuCtxGetCurrent");
+        *(void **)&sim.synchronise = dlsym(driver, "cuCtxSynchronize");
     }
     void *runtime = dlopen("libcudart.so.13", RTLD_NOW);
     if (runtime) {
@@ -202,14 +209,49 @@ static void find_simulator(void)
     }
 }
 
+static int is_recording; /* activity: calls are numbered without a subscriber, too */
+
+/* Once: no lock may be held that a call of the driver's could need. */
+int cupti_sim_find(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, find_simulator);
+    return sim.hear_driver && sim.hear_activity;
+}
+
 static void listen_to_simulator(int on)
 {
+    on = on || is_recording;
     if (sim.hear_driver)
         sim.hear_driver(on ? hear_driver : NULL);
     if (sim.hear_events)
         sim.hear_events(on ? hear_event : NULL);
     if (sim.hear_runtime)
         sim.hear_runtime(on ? hear_runtime : NULL);
+}
+
+void cupti_sim_record(const struct sim_activity_hooks *hooks, int on)
+{
+    pthread_mutex_lock(&lock);
+    is_recording = on;
+    listen_to_simulator(atomic_load(&subscriber) != NULL);
+    sim.hear_activity(hooks);
+    pthread_mutex_unlock(&lock);
+}
+
+/* What runs inside of a driver call is in the cell below the one that is free. */
+uint32_t cupti_sim_correlation_id(void)
+{
+    return depth > 0 && depth <= MAX_NESTED ? calls[depth - 1].id : 0;
+}
+
+void cupti_sim_synchronise(void)
+{
+    if (sim.synchronise && context_of_thread()) {
+        is_asking = 1;
+        sim.synchronise();
+        is_asking = 0;
+    }
 }
 
 /* SIM_CUPTI: `held`, by a tool that was there first; `broken`, as on a machine that CUPTI does not
@@ -247,8 +289,7 @@ static CUptiResult subscribe_locked(CUpti_SubscriberHandle *handle, CUpti_Callba
 CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle *handle, CUpti_CallbackFunc callback,
                               void *user, CUpti_SubscriberParams *parameters)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, find_simulator);
+    cupti_sim_find();
     if (sim.initialise)
         sim.initialise(0);
     if (!handle || !callback ||

@@ -10,6 +10,7 @@
 #include "cupti_hooks/find.h"
 #include "cupti_hooks/hear.h"
 #include "cupti_hooks/resources.h"
+#include "cupti_hooks/timeline.h"
 
 #include "track/poison.h"
 
@@ -31,6 +32,7 @@ static CUpti_SubscriberHandle subscriber;
 static bool subscribed; /* also in a child that inherited it */
 static bool widened;
 static struct sc_cupti_status now = {.library = "", .detail = ""};
+static void *library;
 static char library_path[PATH_MAX];
 static char detail[128];
 
@@ -49,7 +51,7 @@ const char *sc_cupti_state_string(enum sc_cupti_state state)
     return words[state];
 }
 
-static bool find_functions(void *library)
+static bool find_functions(void)
 {
 #define FIND(member, symbol_name)                                                                  \
     cupti.member = (__typeof__(cupti.member))request->symbol(library, symbol_name)
@@ -67,11 +69,11 @@ static bool find_functions(void *library)
 
 static enum sc_cupti_state load(void)
 {
-    void *library = sc_cupti_find(request->majors, library_path, sizeof library_path);
+    library = sc_cupti_find(request->majors, library_path, sizeof library_path);
     now.library = library_path;
     if (!library)
         return SC_CUPTI_ABSENT;
-    if (!find_functions(library) || cupti.get_version(&now.version) != CUPTI_SUCCESS ||
+    if (!find_functions() || cupti.get_version(&now.version) != CUPTI_SUCCESS ||
         now.version < VERSION_MIN)
         return SC_CUPTI_TOO_OLD;
     return SC_CUPTI_LISTENING;
@@ -140,6 +142,8 @@ static void start_locked(void)
     enable_named(CUPTI_CB_DOMAIN_DRIVER_API, sc_hear_is_audited, sc_hear_audit);
     enable_named(CUPTI_CB_DOMAIN_RUNTIME_API, sc_hear_is_named, NULL);
     sc_resources_each(enable);
+    if (request->starves)
+        sc_timeline_start(library, request->symbol, request->starves);
     atomic_store(&sc_ears_open, true);
 }
 
@@ -185,9 +189,21 @@ bool sc_cupti_yield(void)
         return false;
     bool leaves = now.state == SC_CUPTI_LISTENING && sc_is_heard();
     unsubscribe_locked();
+    sc_cupti_yield_records();
     if (leaves)
         now.state = SC_CUPTI_YIELDED;
     pthread_mutex_unlock(&lock);
+    return leaves;
+}
+
+bool sc_cupti_yield_records(void)
+{
+    if (asking)
+        return false;
+    asking = true;
+    SC_CARRY();
+    bool leaves = sc_timeline_yield();
+    asking = false;
     return leaves;
 }
 
@@ -212,6 +228,7 @@ void sc_cupti_child(void)
     lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     asking = false;
     atomic_store(&tools_coming, 0);
+    sc_timeline_child();
     now.state = SC_CUPTI_UNUSED;
 }
 

@@ -51,6 +51,7 @@ struct sc_cupti_request {
     /* Callback ids to be followed as well, once something was missed. */
     const uint16_t *followed;
     size_t followed_count;
+    void (*starves)(void); /* timeline.h; NULL: no timeline is wanted */
 };
 
 /* Once, when CUDA has come up. `request` must live as long as the process. */
@@ -65,6 +66,10 @@ void sc_cupti_widen(void);
  * since its subscribing may be what brings CUDA up. True if we have left for it just now. */
 bool sc_cupti_yield(void);
 void sc_cupti_tool_came(void);
+
+/* The same for a tool that registers for activity records: it gets those, and we keep the
+ * subscription. */
+bool sc_cupti_yield_records(void);
 
 /* Is a call of CUPTI's own under way on this thread, which we make? */
 bool sc_cupti_is_asking(void);

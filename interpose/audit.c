@@ -5,24 +5,27 @@
 
 #include "cupti_hooks/ear.h"
 #include "cupti_hooks/subscription.h"
+#include "cupti_hooks/timeline.h"
 #include "interpose/alone.h"
 #include "interpose/driver.h"
 #include "interpose/follow.h"
 #include "interpose/loader.h"
 #include "interpose/process.h"
+#include "interpose/timings.h"
 #include "interpose/told.h"
 #include "interpose/unwind.h"
 #include "track/ticks.h"
 
 #include "track/poison.h"
 
-/* Auto: where a miss matters more than the nanoseconds that each call then costs. */
+/* Auto: where a miss matters more than the nanoseconds that each call then costs, and where the
+ * timeline, which needs the calls' numbers, is asked for by itself. */
 static bool is_wanted(void)
 {
-    if (sc_options.cupti == SC_CUPTI_REQUIRE || (sc_is_alone() && sc_options.cupti != SC_CUPTI_OFF))
-        return true;
-    return sc_options.cupti == SC_CUPTI_AUTO &&
-           (sc_options.strict || sc_options.mode == SC_MODE_REPORT);
+    if (sc_options.cupti == SC_CUPTI_OFF)
+        return false;
+    return sc_options.cupti == SC_CUPTI_REQUIRE || sc_is_alone() || sc_options.strict ||
+           sc_options.mode == SC_MODE_REPORT || sc_options.timeline;
 }
 
 static void missed(const struct sc_missed_call *call, bool entering)
@@ -59,19 +62,30 @@ static const int *majors(void)
     return list;
 }
 
-static void complain(const struct sc_cupti_status *status)
+/* "WHAT cannot be met: CUPTI is held: by a tool". */
+static void say_unmet(const char *what, const struct sc_cupti_status *status)
 {
-    char line[256] = "cupti=require cannot be met: CUPTI is ";
-    if (sc_options.cupti != SC_CUPTI_REQUIRE)
+    char line[256] = "";
+    if (sc_options.verbosity == 0)
         return;
-    sc_report_fail();
+    strcat(line, what);
+    strcat(line, " cannot be met: CUPTI is ");
     strcat(line, sc_cupti_state_string(status->state));
     if (status->detail[0]) {
         strcat(line, ": ");
         strncat(line, status->detail, 128);
     }
-    if (sc_options.verbosity > 0)
-        sc_report_say(NULL, line);
+    sc_report_say(NULL, line);
+}
+
+static void complain(const struct sc_cupti_status *status)
+{
+    if (sc_options.cupti == SC_CUPTI_REQUIRE) {
+        sc_report_fail();
+        say_unmet("cupti=require", status);
+    }
+    if (sc_options.timeline && status->state != SC_CUPTI_YIELDED)
+        say_unmet("timeline=1", status);
 }
 
 static struct sc_report_cupti described(const struct sc_cupti_status *status)
@@ -94,21 +108,69 @@ static void tell_loss(void)
     complain(&status);
 }
 
+/* ---- the timeline ---- */
+
+/* Where there is a context, turning records on waits for its work. */
+static bool has_context(void)
+{
+    CUcontext current = NULL;
+    int devices = 0;
+    if (sc_real.cuCtxGetCurrent(&current) == CUDA_SUCCESS && current)
+        return true;
+    sc_real.cuDeviceGetCount(&devices);
+    for (CUdevice device = 0; device < devices; device++) {
+        unsigned flags;
+        int alive = 0;
+        if (sc_real.cuDevicePrimaryCtxGetState(device, &flags, &alive) == CUDA_SUCCESS && alive)
+            return true;
+    }
+    return false;
+}
+
+static void say_no_timeline(const char *why)
+{
+    if (sc_options.verbosity > 0)
+        sc_report_say(NULL, why);
+}
+
+/* Once the subscription has been tried. */
+static void follow_timeline(const struct sc_cupti_status *status, bool late)
+{
+    if (!sc_options.timeline || status->state != SC_CUPTI_LISTENING)
+        return;
+    if (late)
+        sc_timeline_fail();
+    if (sc_timeline_state() == SC_CUPTI_LISTENING && !sc_timings_start()) {
+        sc_cupti_yield_records();
+        sc_timeline_fail();
+    }
+    if (late)
+        say_no_timeline("timeline=1 cannot be met: CUDA was in use before the library");
+    else if (sc_timeline_state() != SC_CUPTI_LISTENING)
+        say_no_timeline("timeline=1 cannot be met: CUPTI gives no activity records");
+}
+
 void sc_audit_start(void)
 {
     static struct sc_cupti_request request;
     struct sc_cupti_status status;
-    if (!is_wanted())
+    if (!is_wanted()) {
+        if (sc_options.timeline)
+            say_no_timeline("timeline=1 cannot be met: it needs CUPTI, and cupti=off");
         return;
+    }
+    bool late = !sc_is_alone() && has_context();
     request = (struct sc_cupti_request){
         .majors = majors(),
         .symbol = sc_loader_symbol,
         .missed = missed,
         .told = sc_told,
+        .starves = sc_options.timeline && !late ? sc_timings_wake : NULL,
     };
     request.followed = sc_follow_ids(&request.followed_count);
     sc_cupti_start(&request);
     sc_cupti_get_status(&status);
+    follow_timeline(&status, late);
     if (status.state != SC_CUPTI_LISTENING)
         tell_loss();
     else if (sc_is_alone())
@@ -128,14 +190,43 @@ void sc_audit_made_way(void)
     sc_cupti_tool_came();
 }
 
+void sc_audit_make_way_for_records(void)
+{
+    int saved = errno;
+    sc_cupti_yield_records();
+    errno = saved;
+}
+
+void sc_audit_close(void)
+{
+    sc_cupti_stop(false);
+}
+
 void sc_audit_stop(bool unsubscribe)
 {
     sc_cupti_stop(unsubscribe);
+    sc_timeline_stop();
 }
 
 void sc_audit_child(void)
 {
+    sc_timings_child();
     sc_cupti_child();
+}
+
+/* Without CUPTI, as that is. */
+static void describe_timeline(const struct sc_cupti_status *cupti,
+                              struct sc_report_timeline *timeline)
+{
+    struct sc_timeline_counts counts;
+    enum sc_cupti_state state = sc_timeline_state();
+    if (!sc_options.timeline)
+        return;
+    sc_timeline_get_counts(&counts);
+    timeline->state = sc_cupti_state_string(state == SC_CUPTI_UNUSED ? cupti->state : state);
+    timeline->records = counts.records;
+    timeline->dropped = counts.dropped;
+    timeline->matched = sc_timings_matched();
 }
 
 void sc_audit_totals(struct sc_report_totals *totals)
@@ -144,6 +235,7 @@ void sc_audit_totals(struct sc_report_totals *totals)
     uint64_t wrapped, missed_calls;
     sc_cupti_get_status(&status);
     totals->cupti = described(&status);
+    describe_timeline(&status, &totals->timeline);
     totals->coverage.wrapped = totals->operations;
     sc_cupti_counts(&wrapped, &missed_calls);
     if (!wrapped && !missed_calls && status.state != SC_CUPTI_LISTENING)

@@ -1,7 +1,8 @@
 /* The audit: does every call that the driver performs come through a wrapper?
  *
  * Where `cupti` says so, CUPTI tells of the driver's asynchronous copies, memsets, frees and
- * captures (cupti_hooks). What no wrapper carried is reported with its stack.
+ * captures (cupti_hooks). What no wrapper carried is reported with its stack. With timeline=1 it
+ * also has CUPTI record when copies ran (timings.h).
  */
 #ifndef SC_INTERPOSE_AUDIT_H
 #define SC_INTERPOSE_AUDIT_H
@@ -15,7 +16,13 @@ void sc_audit_start(void);
 void sc_audit_make_way(void);
 void sc_audit_made_way(void);
 
-/* The process ends, or goes on without us; with `unsubscribe` CUPTI is told so. */
+/* A tool registers for activity records: CUPTI has none of ours when this returns. */
+void sc_audit_make_way_for_records(void);
+
+/* The process ends, or goes on without us: nothing is heard any more. Records still come. */
+void sc_audit_close(void);
+
+/* Nor do they; with `unsubscribe` CUPTI is told so. */
 void sc_audit_stop(bool unsubscribe);
 
 /* In a forked child. */

@@ -26,6 +26,7 @@
 #include "interpose/marks.h"
 #include "interpose/reaper.h"
 #include "interpose/streams.h"
+#include "interpose/timings.h"
 #include "interpose/unreached.h"
 #include "interpose/unwind.h"
 #include "report/report.h"
@@ -228,11 +229,13 @@ static int conclude(int status, bool unsubscribe)
 {
     if (!is_ours())
         return status;
-    sc_audit_stop(unsubscribe);
+    sc_audit_close();
     if (!sc_track_inside) { /* or else a signal handler that interrupted us: the locks are taken */
         sc_reaper_stop();
         sc_guard_release_all();
+        sc_timings_stop();
     }
+    sc_audit_stop(unsubscribe);
     int final_status = sc_report_exit_status(status);
     summarise(final_status);
     return final_status;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #pragma GCC visibility push(default)
+#include <cupti_activity.h>
 #include <cupti_callbacks.h>
 CUptiResult CUPTIAPI cuptiFinalize(void);
 #pragma GCC visibility pop
@@ -17,7 +18,7 @@ CUptiResult CUPTIAPI cuptiFinalize(void);
 
 #include "track/poison.h"
 
-enum { SUBSCRIBE, SUBSCRIBE_V2, FINALIZE, DOORS };
+enum { SUBSCRIBE, SUBSCRIBE_V2, FINALIZE, REGISTER, DOORS };
 
 static struct {
     const char *name;
@@ -27,6 +28,7 @@ static struct {
     [SUBSCRIBE] = {"cuptiSubscribe", (void *)cuptiSubscribe, NULL},
     [SUBSCRIBE_V2] = {"cuptiSubscribe_v2", (void *)cuptiSubscribe_v2, NULL},
     [FINALIZE] = {"cuptiFinalize", (void *)cuptiFinalize, NULL},
+    [REGISTER] = {"cuptiActivityRegisterCallbacks", (void *)cuptiActivityRegisterCallbacks, NULL},
 };
 
 static int door_of(const char *name)
@@ -137,4 +139,15 @@ CUptiResult CUPTIAPI cuptiFinalize(void)
     CUptiResult result = real();
     sc_audit_made_way();
     return result;
+}
+
+CUptiResult CUPTIAPI cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc requested,
+                                                    CUpti_BuffersCallbackCompleteFunc completed)
+{
+    __typeof__(&cuptiActivityRegisterCallbacks) real =
+        (__typeof__(&cuptiActivityRegisterCallbacks))real_of(REGISTER, CALLER());
+    if (!real)
+        return CUPTI_ERROR_NOT_INITIALIZED;
+    sc_audit_make_way_for_records();
+    return real(requested, completed);
 }

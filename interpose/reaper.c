@@ -4,9 +4,7 @@
 #include <limits.h>
 #include <linux/futex.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -18,6 +16,8 @@
 #include "interpose/pinned.h"
 #include "interpose/process.h"
 #include "interpose/streams.h"
+#include "interpose/threads.h"
+#include "interpose/timings.h"
 #include "report/report.h"
 
 #include "track/poison.h"
@@ -85,7 +85,8 @@ static void judge(const struct verdict *verdict)
 {
     struct sc_hazard hazard = verdict->hazard;
     hazard.certainty = sc_marks_ask(&verdict->ticket) ? SC_LATENT : SC_OBSERVED;
-    sc_report_hazard(&hazard);
+    if (sc_report_hazard(&hazard))
+        sc_timings_await(&hazard, &verdict->ticket);
 }
 
 static bool judge_next_locked(void)
@@ -221,13 +222,8 @@ static void *run(void *argument)
 {
     uint64_t poll_ns = 0;
     (void)argument;
-    prctl(PR_SET_NAME, "safecopy-reaper");
-    sc_track_inside++; /* for good: it gives memory back, and cannot wait for itself */
+    sc_thread_enter("safecopy-reaper");
     SC_CARRY();
-    if (sc_real.cuThreadExchangeStreamCaptureMode) {
-        CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
-        sc_real.cuThreadExchangeStreamCaptureMode(&mode);
-    }
     lock_reaper();
     while (!reaper.stopping) {
         wait_for_work_locked(poll_ns);
@@ -258,31 +254,12 @@ static void *run(void *argument)
     return NULL;
 }
 
-static bool start_thread(const pthread_attr_t *attributes)
-{
-    pthread_t thread;
-    SC_INSIDE();
-    return pthread_create(&thread, attributes, run, NULL) == 0;
-}
-
-/* The program's signal handlers must not run on our thread; a fault that is blocked would kill. */
 static void start_locked(void)
 {
-    pthread_attr_t attributes;
-    sigset_t all;
-    sigset_t before;
     reaper.started = true;
-    sigfillset(&all);
-    sigdelset(&all, SIGSEGV);
-    sigdelset(&all, SIGBUS);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    pthread_attr_init(&attributes);
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    pthread_attr_setstacksize(&attributes, 256 * 1024);
-    reaper.stopped = reaper.stopped || !start_thread(&attributes);
+    if (!sc_thread_start(run))
+        reaper.stopped = true;
     atomic_store_explicit(&runs, !reaper.stopped, memory_order_release);
-    pthread_attr_destroy(&attributes);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 static void wake_locked(void)

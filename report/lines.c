@@ -144,6 +144,23 @@ void sc_lines_hazard(struct sc_text *line, const struct sc_hazard *hazard, uint6
     end_line(line);
 }
 
+/* `code`, `stream`, `seq` and `event_time_ns` name the hazard line that this belongs to. */
+void sc_lines_timing(struct sc_text *line, const struct sc_hazard *hazard,
+                     const struct sc_report_timing *timing)
+{
+    sc_json_open(line, NULL, '{');
+    sc_json_string(line, "type", "timing");
+    sc_json_string(line, "code", sc_hazard_code_string(hazard->code));
+    sc_json_hex(line, "stream", hazard->copy.stream);
+    sc_json_number(line, "seq", hazard->copy.seq);
+    sc_json_number(line, "correlation_id", hazard->copy.correlation_id);
+    sc_json_number(line, "event_time_ns", hazard->event.time_ns);
+    sc_json_number(line, "device_start_ns", timing->start_ns);
+    sc_json_number(line, "device_end_ns", timing->end_ns);
+    sc_json_signed(line, "remaining_ns", (int64_t)(timing->end_ns - hazard->event.time_ns));
+    end_line(line);
+}
+
 static void put_command(struct sc_text *line)
 {
     static char arguments[16384]; /* sc_lines_run has one caller at a time */
@@ -297,6 +314,18 @@ void sc_lines_cupti(struct sc_text *line, const struct sc_report_cupti *cupti)
     end_line(line);
 }
 
+static void put_timeline(struct sc_text *line, const struct sc_report_timeline *timeline)
+{
+    if (timeline->state == NULL)
+        return;
+    sc_json_open(line, "timeline", '{');
+    sc_json_string(line, "state", timeline->state);
+    sc_json_number(line, "records", timeline->records);
+    sc_json_number(line, "dropped", timeline->dropped);
+    sc_json_number(line, "matched", timeline->matched);
+    sc_json_close(line, '}');
+}
+
 void sc_lines_summary(struct sc_text *line, const struct sc_options *options,
                       const struct sc_report_totals *totals, const struct sc_report_counts *counts,
                       const uint64_t *by_code)
@@ -324,6 +353,7 @@ void sc_lines_summary(struct sc_text *line, const struct sc_options *options,
     sc_json_open(line, "cupti", '{');
     put_cupti(line, &totals->cupti);
     sc_json_close(line, '}');
+    put_timeline(line, &totals->timeline);
     put_ignored(line, options->ignored);
     if (totals->exit_status >= 0)
         sc_json_signed(line, "exit_status", totals->exit_status);

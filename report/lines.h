@@ -30,6 +30,9 @@ void sc_lines_run(struct sc_text *line, const struct sc_options *options,
 void sc_lines_hazard(struct sc_text *line, const struct sc_hazard *hazard, uint64_t count,
                      const struct sc_lines_stacks *stacks, const struct sc_path_names *names);
 
+void sc_lines_timing(struct sc_text *line, const struct sc_hazard *hazard,
+                     const struct sc_report_timing *timing);
+
 void sc_lines_miss(struct sc_text *line, const struct sc_report_miss *miss, uint64_t count,
                    const struct sc_lines_stack *stack, const struct sc_path_names *names);
 void sc_lines_cupti(struct sc_text *line, const struct sc_report_cupti *cupti);

@@ -74,7 +74,7 @@ static const struct option table[] = {
     {"cupti", CHOICE, AT(cupti), "auto", cupti_modes, 0, 0,
      "the audit and the API names; auto: where its cost is justified", NULL, NULL},
     {"timeline", BOOL, AT(timeline), "0", zero_one, 0, 0,
-     "exact device times of each copy, from CUPTI activity", "0", "the timeline"},
+     "exact device times of the copies of hazards, from CUPTI activity", NULL, NULL},
     {"pinned", CHOICE, AT(pinned), "huge", pinned_modes, 0, 0, "who serves pinned allocations",
      NULL, NULL},
     {"device_heap", SIZE, AT(device_heap_bytes), "driver", driver_heap, 0, 0,

@@ -218,6 +218,18 @@ bool sc_report_hazard(const struct sc_hazard *hazard)
     return written;
 }
 
+void sc_report_timing(const struct sc_hazard *hazard, const struct sc_report_timing *timing)
+{
+    struct guard guard;
+    struct sc_text line;
+    enter(&guard);
+    sc_seen_note_time(hazard, (int64_t)(timing->end_ns - hazard->event.time_ns));
+    sc_text_init(&line, line_bytes, sizeof(line_bytes));
+    sc_lines_timing(&line, hazard, timing);
+    write_line_locked(&line);
+    leave(&guard);
+}
+
 bool sc_report_missed(const struct sc_report_miss *miss)
 {
     struct guard guard;
@@ -293,6 +305,7 @@ static void collect_locked(struct sc_summary *summary, const struct sc_report_to
     summary->missed = totals->coverage.missed;
     summary->cupti = totals->cupti;
     summary->wants_cupti = options->cupti == SC_CUPTI_REQUIRE || options->verbosity >= 2;
+    summary->timeline = totals->timeline;
     summary->path = report.fd >= 0 ? report.path : "";
     summary->strict = options->strict;
     summary->exitcode = options->exitcode;

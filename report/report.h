@@ -38,6 +38,19 @@ struct sc_report_cupti {
     const char *detail;  /* who holds it, or what it answered; NULL or "" if unknown */
 };
 
+/* How it went with the timeline. `state` NULL: nobody asked for it; the string lives for ever. */
+struct sc_report_timeline {
+    const char *state; /* as above */
+    uint64_t records;  /* activity records that came back */
+    uint64_t dropped;  /* and that did not */
+    uint64_t matched;  /* timing lines */
+};
+
+/* When a hazard's copy ran on the device; CLOCK_MONOTONIC. */
+struct sc_report_timing {
+    uint64_t start_ns, end_ns;
+};
+
 /* A driver call that passed every wrapper by. */
 struct sc_report_miss {
     const char *api;         /* lives for ever */
@@ -57,6 +70,7 @@ struct sc_report_totals {
         uint64_t missed;  /* the difference; known only with CUPTI, else 0 */
     } coverage;
     struct sc_report_cupti cupti;
+    struct sc_report_timeline timeline;
     int exit_status; /* what the process ends with, -1 if unknown */
     bool final;      /* true: the process is ending. false: it may go on (before exec) */
 };
@@ -87,6 +101,9 @@ int sc_report_open(const struct sc_options *options, const struct sc_report_run 
  * them that was observed. May be called before sc_report_open: it then counts, and writes nothing.
  * Returns whether a line was written. */
 bool sc_report_hazard(const struct sc_hazard *hazard);
+
+/* Writes a `timing` line for a hazard that was written, and remembers it for the summary. */
+void sc_report_timing(const struct sc_hazard *hazard, const struct sc_report_timing *timing);
 
 /* Writes a `coverage` line if this is the 1st, 2nd, 4th, 8th, ... call of its kind (same function,
  * same stack) that passed by. Returns whether a line was written. */

@@ -54,20 +54,20 @@ static struct sc_seen *add(const struct sc_hazard *hazard, uint16_t *slot)
     return entry;
 }
 
-static struct sc_seen *find_or_add(const struct sc_hazard *hazard)
+/* Of its entry, or the free one where that would be. */
+static uint16_t *slot_of(const struct sc_hazard *hazard)
 {
     for (uint64_t i = hash_of(hazard);; i++) {
         uint16_t *slot = &slots[i % SLOTS];
-        if (*slot == 0)
-            return add(hazard, slot);
-        if (are_equal(&entries[*slot - 1].first, hazard))
-            return &entries[*slot - 1];
+        if (*slot == 0 || are_equal(&entries[*slot - 1].first, hazard))
+            return slot;
     }
 }
 
 const struct sc_seen *sc_seen_note(const struct sc_hazard *hazard, bool *telling)
 {
-    struct sc_seen *entry = find_or_add(hazard);
+    uint16_t *slot = slot_of(hazard);
+    struct sc_seen *entry = *slot ? &entries[*slot - 1] : add(hazard, slot);
     *telling = false;
     if (entry == NULL)
         return NULL;
@@ -77,6 +77,17 @@ const struct sc_seen *sc_seen_note(const struct sc_hazard *hazard, bool *telling
     entry->count++;
     *telling = stronger || (entry->count & (entry->count - 1)) == 0;
     return entry;
+}
+
+void sc_seen_note_time(const struct sc_hazard *hazard, int64_t remaining_ns)
+{
+    uint16_t slot = *slot_of(hazard);
+    if (slot == 0)
+        return;
+    struct sc_seen *entry = &entries[slot - 1];
+    if (!entry->is_timed || remaining_ns > entry->remaining_ns)
+        entry->remaining_ns = remaining_ns;
+    entry->is_timed = true;
 }
 
 unsigned sc_seen_count(void)

@@ -14,11 +14,17 @@ enum { SC_SEEN_MAX = 2048 };
 struct sc_seen {
     struct sc_hazard first; /* the first of the equal ones, with the strongest certainty of all */
     uint64_t count;
+    bool is_timed; /* it is known when the copy of one of them ran */
+    int64_t
+        remaining_ns; /* then the longest that one had left to run; negative: over so long ago */
 };
 
 /* Counts `hazard`. Returns its entry, or NULL when the table is full; *telling says whether it is
  * the 1st, 2nd, 4th, ... of its equals, or the first of them that was observed. */
 const struct sc_seen *sc_seen_note(const struct sc_hazard *hazard, bool *telling);
+
+/* One of those that were noted: its copy ran until so long after the event. */
+void sc_seen_note_time(const struct sc_hazard *hazard, int64_t remaining_ns);
 
 /* Number of distinct hazards. */
 unsigned sc_seen_count(void);

@@ -228,6 +228,34 @@ static const char *outcome(const struct sc_hazard *hazard)
     return "not healed, only reported";
 }
 
+/* "1.3 ms"; what lies beyond the tenth says nothing to a person. */
+static void put_time(struct sc_text *text, uint64_t ns)
+{
+    static const struct {
+        const char *name;
+        uint64_t ns;
+    } units[] = {{" s", 1000000000}, {" ms", 1000000}, {" us", 1000}};
+    unsigned i = 0;
+    while (i < 2 && ns < units[i].ns)
+        i++;
+    uint64_t tenths = ns / (units[i].ns / 10);
+    sc_text_decimal(text, tenths / 10);
+    sc_text_char(text, '.');
+    sc_text_decimal(text, tenths % 10);
+    sc_text_put(text, units[i].name);
+}
+
+static void put_remaining(struct sc_text *text, const struct sc_seen *seen)
+{
+    if (!seen->is_timed)
+        return;
+    bool runs = seen->remaining_ns > 0;
+    sc_text_put(text, runs ? "    the copy had " : "    the copy had been over for ");
+    sc_text_put(text, runs && seen->count > 1 ? "up to " : "");
+    put_time(text, (uint64_t)(runs ? seen->remaining_ns : -seen->remaining_ns));
+    sc_text_put(text, runs ? " left to run\n" : "\n");
+}
+
 static void put_hazard(struct sc_text *text, const struct sc_seen *seen)
 {
     const struct sc_hazard *hazard = &seen->first;
@@ -244,7 +272,9 @@ static void put_hazard(struct sc_text *text, const struct sc_seen *seen)
     put_place(text, " at ", hazard->event.stack);
     sc_text_put(text, "\n    ");
     put_copy(text, hazard);
-    sc_text_put(text, "\n    ");
+    sc_text_char(text, '\n');
+    put_remaining(text, seen);
+    sc_text_put(text, "    ");
     sc_text_put(text, outcome(hazard));
     sc_text_char(text, '\n');
 }
@@ -308,6 +338,17 @@ static void put_coverage(struct sc_text *text, const struct sc_summary *summary)
     sc_text_char(text, '\n');
 }
 
+static void put_timeline(struct sc_text *text, const struct sc_summary *summary)
+{
+    if (summary->timeline.dropped == 0)
+        return;
+    sc_text_put(text, "  timeline: ");
+    sc_text_decimal(text, summary->timeline.dropped);
+    sc_text_put(text, " of ");
+    put_count(text, summary->timeline.dropped + summary->timeline.records, "record");
+    sc_text_put(text, " dropped\n");
+}
+
 static void put_verdict(struct sc_text *text, const struct sc_summary *summary)
 {
     sc_text_put(text, "  strict: ");
@@ -335,6 +376,7 @@ void sc_summary_write(struct sc_text *text, const struct sc_summary *summary)
         sc_text_char(text, '\n');
     }
     put_coverage(text, summary);
+    put_timeline(text, summary);
     if (summary->path[0] != '\0') {
         sc_text_put(text, "  report: ");
         sc_text_put(text, summary->path);

@@ -18,6 +18,7 @@ struct sc_summary {
     uint64_t operations;
     uint64_t calls, missed; /* that CUPTI told of, and that passed the library by */
     struct sc_report_cupti cupti;
+    struct sc_report_timeline timeline;
     bool wants_cupti; /* somebody asked for it, and not only we thought it worth its cost */
     const char *path; /* of the report, "" if there is none */
     bool strict;

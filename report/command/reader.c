@@ -91,6 +91,18 @@ static void keep_strongest(json_t *hazard, const json_t *other)
         json_object_set_new(hazard, "certainty", json_string("observed"));
 }
 
+static json_int_t remaining_ns(const json_t *timing)
+{
+    return sc_reader_number(timing, "remaining_ns");
+}
+
+static void keep_longest(json_t *hazard, json_t *timing)
+{
+    const json_t *known = json_object_get(hazard, "timing");
+    if (timing != NULL && (known == NULL || remaining_ns(timing) > remaining_ns(known)))
+        json_object_set(hazard, "timing", timing);
+}
+
 static bool is_hazard(const json_t *line)
 {
     return json_is_string(json_object_get(line, "code")) &&
@@ -104,11 +116,41 @@ static void take_hazard(struct reading *reading, json_t *hazard)
     if (key == NULL)
         return;
     const json_t *before = json_object_get(reading->hazards, key);
-    if (before != NULL)
+    if (before != NULL) {
         keep_strongest(hazard, before);
+        keep_longest(hazard, json_object_get(before, "timing"));
+    }
     json_object_set_nocheck(reading->hazards, key, hazard);
     reading->reader->hazardous = true;
     free(key);
+}
+
+static bool is_timing(const json_t *line)
+{
+    return json_is_string(json_object_get(line, "code")) &&
+           json_is_integer(json_object_get(line, "remaining_ns"));
+}
+
+static bool is_of(const json_t *timing, const json_t *hazard)
+{
+    const json_t *copy = json_object_get(hazard, "copy");
+    const json_t *event = json_object_get(hazard, "event");
+    return json_equal(json_object_get(timing, "code"), json_object_get(hazard, "code")) &&
+           json_equal(json_object_get(timing, "stream"), json_object_get(copy, "stream")) &&
+           json_equal(json_object_get(timing, "seq"), json_object_get(copy, "seq")) &&
+           json_equal(json_object_get(timing, "event_time_ns"), json_object_get(event, "time_ns"));
+}
+
+/* Of one that is not the last of its equals any more there is nothing left to add it to. */
+static void take_timing(struct reading *reading, json_t *timing)
+{
+    const char *key;
+    json_t *hazard;
+    json_object_foreach(reading->hazards, key, hazard)
+    {
+        if (is_of(timing, hazard))
+            keep_longest(hazard, timing);
+    }
 }
 
 static bool is_miss(const json_t *line)
@@ -147,6 +189,8 @@ static void take_line(struct reading *reading, json_t *line)
     const char *type = sc_reader_string(line, "type", "");
     if (strcmp(type, "hazard") == 0 && is_hazard(line)) {
         take_hazard(reading, line);
+    } else if (strcmp(type, "timing") == 0 && is_timing(line)) {
+        take_timing(reading, line);
     } else if (strcmp(type, "run") == 0 || strcmp(type, "summary") == 0) {
         json_object_set(reading->run, type, line);
         if (strcmp(type, "summary") == 0 && sc_reader_number(line, "hazards") > 0)
@@ -199,8 +243,10 @@ static void merge(struct sc_reader *reader, json_t *hazards)
         json_int_t all = 0;
         if (__builtin_add_overflow(count, sc_reader_number(known, "count"), &all))
             all = count;
-        if (known != NULL)
+        if (known != NULL) {
             keep_strongest(hazard, known);
+            keep_longest(hazard, json_object_get(known, "timing"));
+        }
         json_object_set_new(hazard, "count", json_integer(all));
         json_object_set_new(hazard, "runs", json_integer(sc_reader_number(known, "runs") + 1));
         json_object_set_nocheck(reader->hazards, key, hazard);

@@ -14,7 +14,8 @@ struct sc_reader {
     json_t *runs;    /* array of {"file","run","summary","bad_lines"}; run, summary may be null;
                       * with "missed", an array of `coverage` lines, and "cupti", where there are */
     json_t *hazards; /* object: what makes hazards equal -> hazard line, "count" over all runs,
-                      * "runs" how many runs had it, "certainty" the strongest */
+                      * "runs" how many runs had it, "certainty" the strongest, "timing" the line
+                      * of the occurrence that had longest left to run, where there is one */
     bool hazardous;  /* a hazard line or a summary says that there were hazards */
     bool quiet;      /* says nothing about bad lines */
 };

@@ -174,6 +174,38 @@ static void print_copy(FILE *out, const json_t *hazard)
             sc_reader_number(copy, "thread"));
 }
 
+/* "1.3 ms" */
+static void print_time(FILE *out, double ns)
+{
+    if (ns >= 1e9)
+        fprintf(out, "%.1f s", ns / 1e9);
+    else if (ns >= 1e6)
+        fprintf(out, "%.1f ms", ns / 1e6);
+    else
+        fprintf(out, "%.1f us", ns / 1e3);
+}
+
+/* What the copy did on the device, seen from the event. */
+static void print_timing(FILE *out, const json_t *hazard)
+{
+    const json_t *timing = json_object_get(hazard, "timing");
+    if (!json_is_object(timing))
+        return;
+    double start = (double)sc_reader_number(timing, "device_start_ns");
+    double end = (double)sc_reader_number(timing, "device_end_ns");
+    double remaining = (double)sc_reader_number(timing, "remaining_ns");
+    fputs(remaining > 0 ? "    the copy had " : "    the copy had been over for ", out);
+    print_time(out, remaining > 0 ? remaining : -remaining);
+    fputs(remaining > 0 ? " left to run" : "", out);
+    if (remaining > end - start) {
+        fputs(", and was to begin in ", out);
+        print_time(out, remaining - (end - start));
+    }
+    fputs("; it took ", out);
+    print_time(out, end - start);
+    fputc('\n', out);
+}
+
 static void print_hazard(FILE *out, const json_t *hazard, struct sc_symbols *symbols)
 {
     const json_t *copy = json_object_get(hazard, "copy");
@@ -190,6 +222,7 @@ static void print_hazard(FILE *out, const json_t *hazard, struct sc_symbols *sym
     print_stack(out, event, symbols);
     print_copy(out, hazard);
     print_stack(out, copy, symbols);
+    print_timing(out, hazard);
     print_freed(out, hazard, symbols);
     fprintf(out, "    What to do: %s.\n\n", advice(code));
 }

@@ -1,0 +1,287 @@
+#include "cupti_hooks/timeline.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <time.h>
+
+#include <cupti.h>
+
+#include "track/pool.h"
+#include "track/ticks.h"
+
+#include "track/poison.h"
+
+/* 170 records a buffer: small ones come back sooner where copies are always in flight, since a
+ * buffer with one incomplete record does not. */
+enum {
+    BUFFER_BYTES = 16 * 1024,
+    BUFFERS = 256,
+    REMEMBERED = 65536,
+    LEAVE_MAX_S = 1,
+};
+
+static struct {
+    __typeof__(&cuptiActivityRegisterCallbacks) register_callbacks;
+    __typeof__(&cuptiActivityEnable) enable;
+    __typeof__(&cuptiActivityDisable) disable;
+    __typeof__(&cuptiActivityFlushAll) flush;
+    __typeof__(&cuptiActivityGetNextRecord) next;
+    __typeof__(&cuptiActivityGetNumDroppedRecords) dropped;
+    __typeof__(&cuptiGetTimestamp) timestamp;
+} cupti;
+
+static const CUpti_ActivityKind kinds[] = {CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMSET};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* held over calls of CUPTI */
+static _Atomic int state = SC_CUPTI_UNUSED;              /* an enum sc_cupti_state */
+static _Atomic bool tool_was_first;
+static _Atomic bool on; /* kinds are enabled; guarded by the lock, but for looks */
+static _Atomic uint64_t records, dropped;
+
+/* ---- buffers ---- */
+
+static uint8_t *memory;
+static _Atomic bool is_out[BUFFERS];
+static _Atomic unsigned out_count, next_hint;
+static void (*tell_starving)(void);
+
+static uint8_t *take_buffer(void)
+{
+    unsigned from = atomic_fetch_add_explicit(&next_hint, 1, memory_order_relaxed);
+    for (unsigned i = 0; i < BUFFERS; i++) {
+        unsigned at = (from + i) % BUFFERS;
+        if (atomic_load_explicit(&is_out[at], memory_order_relaxed) ||
+            atomic_exchange_explicit(&is_out[at], true, memory_order_acquire))
+            continue;
+        if (atomic_fetch_add(&out_count, 1) + 1 == BUFFERS / 2)
+            tell_starving();
+        return memory + (size_t)at * BUFFER_BYTES;
+    }
+    return NULL;
+}
+
+static void give_buffer(const uint8_t *buffer)
+{
+    atomic_fetch_sub(&out_count, 1);
+    atomic_store_explicit(&is_out[(size_t)(buffer - memory) / BUFFER_BYTES], false,
+                          memory_order_release);
+}
+
+bool sc_timeline_starves(void)
+{
+    return atomic_load_explicit(&out_count, memory_order_relaxed) >= BUFFERS / 2;
+}
+
+/* ---- what came back ---- */
+
+/* In CUPTI's time. A call has the place that its id says, whoever was there before. */
+struct entry {
+    uint32_t correlation_id; /* 0: none */
+    uint64_t start, end;
+};
+
+static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct entry *table; /* REMEMBERED of them */
+
+static void remember_locked(uint32_t id, uint64_t start, uint64_t end)
+{
+    struct entry *entry = &table[id % REMEMBERED];
+    if (id == 0 || start == 0 || end == 0) {
+        atomic_fetch_add(&dropped, 1);
+        return;
+    }
+    atomic_fetch_add(&records, 1);
+    if (entry->correlation_id != id)
+        *entry = (struct entry){id, start, end};
+    entry->start = start < entry->start ? start : entry->start;
+    entry->end = end > entry->end ? end : entry->end;
+}
+
+/* Both structs have grown at their ends only since CUDA 11. */
+static void read_record_locked(const CUpti_Activity *record)
+{
+    const CUpti_ActivityMemcpy6 *copy = (const void *)record;
+    const CUpti_ActivityMemset4 *set = (const void *)record;
+    if (record->kind == CUPTI_ACTIVITY_KIND_MEMCPY)
+        remember_locked(copy->correlationId, copy->start, copy->end);
+    else if (record->kind == CUPTI_ACTIVITY_KIND_MEMSET)
+        remember_locked(set->correlationId, set->start, set->end);
+}
+
+static void CUPTIAPI requested(uint8_t **buffer, size_t *size, size_t *records_max)
+{
+    *buffer = atomic_load_explicit(&on, memory_order_relaxed) ? take_buffer() : NULL;
+    *size = *buffer ? BUFFER_BYTES : 0;
+    *records_max = 0;
+}
+
+static void CUPTIAPI completed(CUcontext context, uint32_t stream, uint8_t *buffer, size_t size,
+                               size_t valid_size)
+{
+    CUpti_Activity *record = NULL;
+    (void)context, (void)stream, (void)size;
+    if (buffer < memory || buffer >= memory + (size_t)BUFFERS * BUFFER_BYTES)
+        return;
+    pthread_mutex_lock(&table_lock);
+    while (valid_size > 0 && cupti.next(buffer, valid_size, &record) == CUPTI_SUCCESS)
+        read_record_locked(record);
+    pthread_mutex_unlock(&table_lock);
+    give_buffer(buffer);
+}
+
+bool sc_timeline_find(uint32_t correlation_id, struct sc_device_times *times)
+{
+    if (!table || correlation_id == 0)
+        return false;
+    pthread_mutex_lock(&table_lock);
+    struct entry entry = table[correlation_id % REMEMBERED];
+    pthread_mutex_unlock(&table_lock);
+    uint64_t cupti_now;
+    if (entry.correlation_id != correlation_id || cupti.timestamp(&cupti_now) != CUPTI_SUCCESS)
+        return false;
+    uint64_t ahead = sc_now_ns() - cupti_now; /* of CUPTI's clock; modulo 2^64 */
+    *times = (struct sc_device_times){entry.start + ahead, entry.end + ahead};
+    return true;
+}
+
+/* ---- on and off ---- */
+
+static bool find_functions(void *library, void *(*symbol)(void *handle, const char *name))
+{
+#define FIND(member, name) cupti.member = (__typeof__(cupti.member))symbol(library, name)
+    FIND(register_callbacks, "cuptiActivityRegisterCallbacks");
+    FIND(enable, "cuptiActivityEnable");
+    FIND(disable, "cuptiActivityDisable");
+    FIND(flush, "cuptiActivityFlushAll");
+    FIND(next, "cuptiActivityGetNextRecord");
+    FIND(dropped, "cuptiActivityGetNumDroppedRecords");
+    FIND(timestamp, "cuptiGetTimestamp");
+#undef FIND
+    return cupti.register_callbacks && cupti.enable && cupti.disable && cupti.flush && cupti.next &&
+           cupti.dropped && cupti.timestamp;
+}
+
+static void disable_kinds(unsigned count)
+{
+    atomic_store(&on, false);
+    while (count > 0)
+        cupti.disable(kinds[--count]);
+}
+
+static bool enable_kinds(void)
+{
+    atomic_store(&on, true);
+    for (unsigned i = 0; i < KINDS; i++) {
+        if (cupti.enable(kinds[i]) == CUPTI_SUCCESS)
+            continue;
+        disable_kinds(i);
+        return false;
+    }
+    return true;
+}
+
+static enum sc_cupti_state start_locked(void *library,
+                                        void *(*symbol)(void *handle, const char *name))
+{
+    if (atomic_load(&tool_was_first))
+        return SC_CUPTI_HELD;
+    if (!find_functions(library, symbol))
+        return SC_CUPTI_TOO_OLD;
+    memory = sc_pages_map((size_t)BUFFERS * BUFFER_BYTES);
+    table = sc_pages_map(REMEMBERED * sizeof *table);
+    if (!memory || !table || cupti.register_callbacks(requested, completed) != CUPTI_SUCCESS ||
+        !enable_kinds())
+        return SC_CUPTI_FAILED;
+    return SC_CUPTI_LISTENING;
+}
+
+enum sc_cupti_state sc_timeline_start(void *library,
+                                      void *(*symbol)(void *handle, const char *name),
+                                      void (*starves)(void))
+{
+    pthread_mutex_lock(&lock);
+    tell_starving = starves;
+    enum sc_cupti_state result = start_locked(library, symbol);
+    atomic_store(&state, (int)result);
+    pthread_mutex_unlock(&lock);
+    return result;
+}
+
+enum sc_cupti_state sc_timeline_state(void)
+{
+    return (enum sc_cupti_state)atomic_load(&state);
+}
+
+void sc_timeline_fail(void)
+{
+    atomic_store(&state, SC_CUPTI_FAILED);
+}
+
+static void flush(bool all)
+{
+    size_t lost = 0;
+    cupti.flush(all ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0);
+    if (cupti.dropped(NULL, 0, &lost) == CUPTI_SUCCESS)
+        atomic_fetch_add(&dropped, lost);
+}
+
+void sc_timeline_flush(bool all)
+{
+    pthread_mutex_lock(&lock);
+    if (atomic_load(&on))
+        flush(all);
+    pthread_mutex_unlock(&lock);
+}
+
+/* Disabling does not wait for what runs. What is in flight would be told to whoever registers next,
+ * in a buffer of ours, so it is given up. */
+static void leave(void)
+{
+    disable_kinds(KINDS);
+    flush(true);
+}
+
+static bool lock_in_time(void)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += LEAVE_MAX_S;
+    return pthread_mutex_timedlock(&lock, &until) == 0;
+}
+
+/* A flush of ours that waits for the program's driver call is no reason to stay: CUPTI is told by
+ * two threads then. */
+bool sc_timeline_yield(void)
+{
+    atomic_store(&tool_was_first, true);
+    bool locked = lock_in_time();
+    bool leaves = atomic_load(&on);
+    if (leaves) {
+        leave();
+        atomic_store(&state, SC_CUPTI_YIELDED);
+    }
+    if (locked)
+        pthread_mutex_unlock(&lock);
+    return leaves;
+}
+
+void sc_timeline_stop(void)
+{
+    atomic_store(&on, false);
+}
+
+void sc_timeline_child(void)
+{
+    lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    table_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    atomic_store(&on, false);
+    atomic_store(&state, SC_CUPTI_UNUSED);
+}
+
+void sc_timeline_get_counts(struct sc_timeline_counts *counts)
+{
+    counts->records = atomic_load(&records);
+    counts->dropped = atomic_load(&dropped);
+}

@@ -19,6 +19,8 @@ enum {
     BUFFERS = 256,
     REMEMBERED = 65536,
     LEAVE_MAX_S = 1,
+    CLOCK_TRIES = 16,
+    CLOCK_FINE_NS = 500,
 };
 
 static struct {
@@ -37,7 +39,8 @@ enum { KINDS = sizeof kinds / sizeof *kinds };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* held over calls of CUPTI */
 static _Atomic int state = SC_CUPTI_UNUSED;              /* an enum sc_cupti_state */
 static _Atomic bool tool_was_first;
-static _Atomic bool on; /* kinds are enabled; guarded by the lock, but for looks */
+static _Atomic bool on;      /* kinds are enabled; guarded by the lock, but for looks */
+static _Atomic bool closing; /* the process ends */
 static _Atomic uint64_t records, dropped;
 
 /* ---- buffers ---- */
@@ -112,7 +115,9 @@ static void read_record_locked(const CUpti_Activity *record)
 
 static void CUPTIAPI requested(uint8_t **buffer, size_t *size, size_t *records_max)
 {
-    *buffer = atomic_load_explicit(&on, memory_order_relaxed) ? take_buffer() : NULL;
+    bool gives = atomic_load_explicit(&on, memory_order_relaxed) &&
+                 !atomic_load_explicit(&closing, memory_order_relaxed);
+    *buffer = gives ? take_buffer() : NULL;
     *size = *buffer ? BUFFER_BYTES : 0;
     *records_max = 0;
 }
@@ -131,6 +136,25 @@ static void CUPTIAPI completed(CUcontext context, uint32_t stream, uint8_t *buff
     give_buffer(buffer);
 }
 
+/* How far CLOCK_MONOTONIC is ahead of CUPTI's clock, modulo 2^64: by the try that was interrupted
+ * least between its two looks at ours. */
+static bool ask_ahead(uint64_t *ahead)
+{
+    uint64_t least_ns = UINT64_MAX;
+    for (unsigned i = 0; i < CLOCK_TRIES && least_ns > CLOCK_FINE_NS; i++) {
+        uint64_t theirs;
+        uint64_t before = sc_now_ns();
+        if (cupti.timestamp(&theirs) != CUPTI_SUCCESS)
+            return false;
+        uint64_t took_ns = sc_now_ns() - before;
+        if (took_ns < least_ns) {
+            least_ns = took_ns;
+            *ahead = before + took_ns / 2 - theirs;
+        }
+    }
+    return true;
+}
+
 bool sc_timeline_find(uint32_t correlation_id, struct sc_device_times *times)
 {
     if (!table || correlation_id == 0)
@@ -138,10 +162,9 @@ bool sc_timeline_find(uint32_t correlation_id, struct sc_device_times *times)
     pthread_mutex_lock(&table_lock);
     struct entry entry = table[correlation_id % REMEMBERED];
     pthread_mutex_unlock(&table_lock);
-    uint64_t cupti_now;
-    if (entry.correlation_id != correlation_id || cupti.timestamp(&cupti_now) != CUPTI_SUCCESS)
+    uint64_t ahead = 0;
+    if (entry.correlation_id != correlation_id || !ask_ahead(&ahead))
         return false;
-    uint64_t ahead = sc_now_ns() - cupti_now; /* of CUPTI's clock; modulo 2^64 */
     *times = (struct sc_device_times){entry.start + ahead, entry.end + ahead};
     return true;
 }
@@ -269,7 +292,7 @@ bool sc_timeline_yield(void)
 
 void sc_timeline_stop(void)
 {
-    atomic_store(&on, false);
+    atomic_store(&closing, true);
 }
 
 void sc_timeline_child(void)

@@ -402,6 +402,8 @@ class Setting:
         TYPE:FIELD        a line of that type has this field
         #TYPE             how many lines of that type there are
         exit              the exit status, 0 if not named
+
+    and > and < compare numbers: `timeline.dropped>0`.
     """
 
     def __init__(self, text):
@@ -410,21 +412,27 @@ class Setting:
         named = [word for word in words if word.split("=")[0].isupper()]
         self.environment = dict(word.split("=", 1) for word in named)
         self.options = "".join(word for word in words if word not in named)
-        self.wanted = [word.rsplit("=", 1) for word in after.split()]
+        self.wanted = [re.match("(.+?)([=<>])(.*)", word).groups() for word in after.split()]
 
     def status(self):
-        return int(dict(self.wanted).get("exit", 0))
+        return next((int(value) for what, _, value in self.wanted if what == "exit"), 0)
+
+    @staticmethod
+    def compares(found, sign, value):
+        if sign == "=":
+            return str(found).replace(" ", "_") == value
+        return found is not None and (found > int(value) if sign == ">" else found < int(value))
 
     def hold_against(self, run, lines):
-        for what, value in self.wanted:
+        for what, sign, value in self.wanted:
             kind, _, path = what.lstrip("#").rpartition(":")
             kind = path if what.startswith("#") else kind or "summary"
             of_kind = [line for line in lines if line["type"] == kind]
-            found = (str(len(of_kind)) == value if what.startswith("#") else
-                     any(str(field(line, path)).replace(" ", "_") == value for line in of_kind))
+            found = (self.compares(len(of_kind), sign, value) if what.startswith("#") else
+                     any(self.compares(field(line, path), sign, value) for line in of_kind))
             if what != "exit" and not found:
                 told = "\n".join(json.dumps(line) for line in lines if line["type"] != "run")
-                raise run.failure(f"not {what}={value}; the report has:\n{told}")
+                raise run.failure(f"not {what}{sign}{value}; the report has:\n{told}")
 
 
 class Settled:

@@ -9,6 +9,12 @@
 // run: strict=1 SIM_CUPTI=old -> cupti.state=too-old cupti.version=10
 // run: strict=1 SIM_CUPTI=broken -> cupti:detail=CUPTI_ERROR_NOT_INITIALIZED
 // run: cupti=require SIM_CUPTI=held -> cupti:state=held exit_status=66 exit=66
+// run: timeline=1 -> cupti.state=listening timeline.state=listening timeline.records=3
+// run: timeline=1:mode=report -> timeline.state=listening timeline.dropped=0
+// run: timeline=1:cupti=off -> cupti.state=unused timeline.state=unused #cupti=0
+// run: timeline=1 SIM_CUPTI=held -> cupti:state=held timeline.state=held
+// run: timeline=1 SIM_CUPTI=old -> cupti:state=too-old timeline.state=too-old
+// run: timeline=1 CUDA_INJECTION64_PATH=out/libsafecopy.so -> timeline.state=listening
 // run: cupti=require:exitcode=7 SIM_CUPTI=broken -> cupti.state=failed exit=7
 /* Who listens, and when: a correct program under every setting. Each `run` is the options and the
  * environment, then what the report must have. */
@@ -25,7 +31,7 @@ int main(void)
     /* Who does not want CUPTI does not even have it loaded. */
     int is_loaded = dlopen("libcupti.so.13", RTLD_LAZY | RTLD_NOLOAD) != NULL;
     int is_wanted = strstr(options, "strict=1") || strstr(options, "mode=report") ||
-                    strstr(options, "cupti=require");
+                    strstr(options, "cupti=require") || strstr(options, "timeline=1");
     if (strstr(options, "cupti=off") || strstr(options, "mode=off"))
         is_wanted = 0;
     CHECK(is_loaded == is_wanted);

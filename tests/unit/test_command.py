@@ -242,6 +242,41 @@ class Report(Command):
         self.assertEqual([line["count"] for line in told["missed"]], [2, 1])
         self.assertEqual(told["cupti"]["state"], "yielded")
 
+    def timed(self, hazard, start, end):
+        return {"type": "timing", "code": hazard["code"], "stream": hazard["copy"]["stream"],
+                "seq": hazard["copy"]["seq"], "correlation_id": 4,
+                "event_time_ns": hazard["event"]["time_ns"], "device_start_ns": start,
+                "device_end_ns": end, "remaining_ns": end - hazard["event"]["time_ns"]}
+
+    def shown_with(self, *lines):
+        path = self.write("timed.jsonl", [json.dumps(line) + "\n" for line in lines])
+        run = self.start("report", path)
+        self.assertEqual(run.stderr, "")
+        return run.stdout
+
+    def test_says_how_long_the_copy_had_left(self):
+        hazard = next(line for line in map(json.loads, self.lines) if line["type"] == "hazard")
+        hazard["event"]["time_ns"] = 5_000_000
+        later = {**hazard, "count": 2, "event": {**hazard["event"], "time_ns": 9_000_000}}
+        self.assertIn("    the copy had 1.3 ms left to run; it took 2.3 ms\n",
+                      self.shown_with(hazard, self.timed(hazard, 4_000_000, 6_300_000)))
+        self.assertIn("    the copy had 1.3 ms left to run, and was to begin in 1.2 ms; it took "
+                      "100.0 us\n",
+                      self.shown_with(hazard, self.timed(hazard, 6_200_000, 6_300_000)))
+        self.assertIn("    the copy had been over for 2.0 us; it took 10.0 us\n",
+                      self.shown_with(hazard, self.timed(hazard, 4_988_000, 4_998_000)))
+        shown = self.shown_with(hazard, self.timed(hazard, 4_000_000, 6_300_000), later,
+                                self.timed(later, 8_000_000, 9_000_001))
+        self.assertIn("the copy had 1.3 ms left", shown)
+
+    def test_the_time_of_another_hazard_is_nobody_s(self):
+        hazard = next(line for line in map(json.loads, self.lines) if line["type"] == "hazard")
+        timed = self.timed(hazard, 1, 2)
+        for other in ({"code": "SC105"}, {"seq": 12345}, {"stream": "0x77"},
+                      {"event_time_ns": 777}):
+            self.assertNotIn("the copy had", self.shown_with(hazard, {**timed, **other}))
+            self.assertNotIn("the copy had", self.shown_with({**timed, **other}, hazard))
+
     def test_a_report_cannot_steer_the_terminal(self):
         run = json.loads(self.lines[0])
         run["command"] = ["app", "\x1b[31mred"]

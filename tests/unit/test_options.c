@@ -194,17 +194,19 @@ END_TEST
 
 START_TEST(what_comes_later_says_so_once_each)
 {
-    parse("guard=on:cupti=require:snapshot_max=8K:timeline=1:suppressions=/s");
+    parse("guard=on:cupti=require:snapshot_max=8K:timeline=1:device_heap=8M:suppressions=/s");
     ck_assert_uint_eq(sc_options_not_yet(&options, listen, said), 2);
     ck_assert_ptr_nonnull(
-        strstr(said, "option 'timeline' has no effect: the timeline is not in this version\n"));
+        strstr(said, "option 'device_heap' has no effect: setting the device heap is not in this "
+                     "version\n"));
+    ck_assert_ptr_null(strstr(said, "timeline"));
     ck_assert_ptr_nonnull(strstr(said, "option 'suppressions' has no effect"));
 }
 END_TEST
 
 START_TEST(asking_for_less_than_what_comes_later_is_silent)
 {
-    parse("guard=off:snapshot_max=0:capture=report:python=0:cupti=off:timeline=0:pinned=driver:"
+    parse("guard=off:snapshot_max=0:capture=report:python=0:cupti=off:timeline=1:pinned=driver:"
           "device_heap=driver:suppressions=:stall_limit=10s:mode=fix:strict=1");
     ck_assert_uint_eq(sc_options_not_yet(&options, listen, said), 0);
     ck_assert_uint_eq(said_count, 0);

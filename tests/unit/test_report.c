@@ -336,6 +336,70 @@ START_TEST(the_summary_tells_of_misses_and_of_cupti)
 }
 END_TEST
 
+START_TEST(a_hazard_is_timed_when_its_copy_is_known)
+{
+    struct sc_hazard hazard = a_hazard(), other = a_hazard();
+    hazard.copy.stream = 0x10;
+    hazard.copy.seq = 9;
+    hazard.copy.correlation_id = 77;
+    hazard.event.time_ns = 5000000;
+    other.code = SC102;
+    open_report();
+    sc_report_hazard(&hazard);
+    sc_report_timing(&hazard, &(struct sc_report_timing){4000000, 6300000});
+    ck_has("r.jsonl", "\n{\"type\":\"timing\",\"code\":\"SC101\",\"stream\":\"0x10\",\"seq\":9,"
+                      "\"correlation_id\":77,\"event_time_ns\":5000000,\"device_start_ns\":4000000,"
+                      "\"device_end_ns\":6300000,\"remaining_ns\":1300000}\n");
+    sc_report_hazard(&other);
+    finish(0, true);
+    ck_has("stderr.txt", "\n    the copy had 1.3 ms left to run\n");
+    ck_assert_uint_eq(count_of(read_whole("stderr.txt"), "the copy had "), 1);
+}
+END_TEST
+
+START_TEST(of_equal_hazards_the_one_that_had_most_left_counts)
+{
+    struct sc_hazard hazard = a_hazard();
+    open_report();
+    for (int i = 0; i < 3; i++)
+        sc_report_hazard(&hazard);
+    hazard.event.time_ns = 10000;
+    sc_report_timing(&hazard, &(struct sc_report_timing){1, 8000});
+    sc_report_timing(&hazard, &(struct sc_report_timing){1, 17250});
+    sc_report_timing(&hazard, &(struct sc_report_timing){1, 9000});
+    finish(0, true);
+    ck_has("r.jsonl", "\"remaining_ns\":-2000}\n");
+    ck_has("stderr.txt", "\n    the copy had up to 7.2 us left to run\n");
+}
+END_TEST
+
+START_TEST(a_copy_that_was_over_is_told_so)
+{
+    struct sc_hazard hazard = a_hazard();
+    open_report();
+    sc_report_hazard(&hazard);
+    hazard.event.time_ns = UINT64_C(5000000000);
+    sc_report_timing(&hazard, &(struct sc_report_timing){1, 2900000000});
+    finish(0, true);
+    ck_has("stderr.txt", "\n    the copy had been over for 2.1 s\n");
+}
+END_TEST
+
+START_TEST(the_time_of_a_hazard_that_nobody_counted_changes_nothing)
+{
+    struct sc_hazard hazard = a_hazard();
+    struct sc_report_totals totals = {.timeline = {"listening", 10, 2, 1}, .final = true};
+    open_report();
+    sc_report_timing(&hazard, &(struct sc_report_timing){1, 2});
+    options.verbosity = 2;
+    sc_report_summary(&totals);
+    ck_has("stderr.txt", "no hazards");
+    ck_has("stderr.txt", "  timeline: 2 of 12 records dropped\n");
+    ck_has("r.jsonl", "\"timeline\":{\"state\":\"listening\",\"records\":10,\"dropped\":2,"
+                      "\"matched\":1},\"options_ignored\"");
+}
+END_TEST
+
 START_TEST(who_requires_cupti_is_told_why_it_is_not_to_be_had)
 {
     struct sc_report_cupti cupti = {"held", 0, "", "a tool"};
@@ -714,6 +778,8 @@ __attribute__((noinline)) static int write_report(const char *path)
         sc_report_hazard(&hazard);
         sc_report_hazard(&hazard);
     }
+    hazard.copy.correlation_id = 3;
+    sc_report_timing(&hazard, &(struct sc_report_timing){1, 2});
     finish(-1, false);
     finish(sc_report_exit_status(0), true);
     return 0;
@@ -741,6 +807,10 @@ int main(int argc, char **argv)
     tcase_add_test(group, equal_misses_are_a_line_each_time_the_count_doubles);
     tcase_add_test(group, more_misses_than_the_table_holds_write_nothing);
     tcase_add_test(group, the_summary_tells_of_misses_and_of_cupti);
+    tcase_add_test(group, a_hazard_is_timed_when_its_copy_is_known);
+    tcase_add_test(group, of_equal_hazards_the_one_that_had_most_left_counts);
+    tcase_add_test(group, a_copy_that_was_over_is_told_so);
+    tcase_add_test(group, the_time_of_a_hazard_that_nobody_counted_changes_nothing);
     tcase_add_test(group, who_requires_cupti_is_told_why_it_is_not_to_be_had);
     tcase_add_test(group, a_run_can_fail_without_a_hazard);
     tcase_add_test(group, hazards_name_what_the_program_called);

@@ -46,7 +46,8 @@ class Schema(unittest.TestCase):
         kinds = [line["type"] for line in self.lines]
         self.assertEqual(kinds[0], "run")
         self.assertEqual(kinds[-2:], ["summary", "summary"])
-        self.assertEqual(set(kinds[1:-2]), {"hazard"})
+        self.assertEqual(set(kinds[1:-3]), {"hazard"})
+        self.assertEqual(kinds[-3], "timing")
 
     def test_the_file_is_utf8_and_ends_in_a_newline(self):
         self.bytes.decode("utf-8")
@@ -70,7 +71,7 @@ class Schema(unittest.TestCase):
         self.assertEqual(summary["options_ignored"], ["stirct=1", "bad=\\xff\n"])
 
     def test_frames_name_functions_or_offsets(self):
-        for line in self.lines[1:-2]:
+        for line in self.lines[1:-3]:
             frame = line["event"]["stack"][0]
             self.assertEqual(frame["module"], str(WRITER.resolve()))
             self.assertGreater(int(frame["offset"], 16), 0)

@@ -40,6 +40,7 @@ CALL_WAYS = {
     "report": ("libsafecopy.so", "mode=report", ()),
     "strict": ("libsafecopy.so", "mode=fix:strict=1", ()),
     "cupti": ("libsafecopy.so", "mode=fix:cupti=require", ()),
+    "timeline": ("libsafecopy.so", "mode=fix:timeline=1", ()),
 }
 GUARD_WAYS = {
     "none": (None, "", ()),

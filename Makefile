@@ -279,7 +279,7 @@ $(SURVIVAL_SO): private WARNINGSC :=
 
 $(UNIT): private PROGRAM_LIBS = $(shell pkg-config --libs check) -pthread -ldl
 $(UNIT): $(CORE_OBJ) $(FLAGS)
-$(T)/unit/test_hear: private CUDA = $(CUDA_CPPFLAGS)
+$(T)/unit/test_hear $(T)/unit/test_timeline: private CUDA = $(CUDA_CPPFLAGS)
 $(FUZZ): private PROGRAM_LIBS = -pthread -ldl
 $(FUZZ): $(CORE_OBJ) $(FLAGS)
 

@@ -272,6 +272,8 @@ static void test_resources(void *device, void *host)
     expect_story("");
 }
 
+#include "selftest_activity.h"
+
 static void test_names(void)
 {
     const char *name;
@@ -301,6 +303,7 @@ int main(void)
     test_domain(device);
     test_resources(device, host);
     test_names();
+    test_activity(device, host);
     puts("ok");
     return 0;
 }

@@ -242,6 +242,11 @@ void sc_timeline_fail(void)
     atomic_store(&state, SC_CUPTI_FAILED);
 }
 
+bool sc_timeline_is_on(void)
+{
+    return atomic_load(&on);
+}
+
 static void flush(bool all)
 {
     size_t lost = 0;

@@ -45,6 +45,9 @@ void sc_timeline_fail(void);
  * complete. With `all` those too, at the price of the incomplete ones. */
 void sc_timeline_flush(bool all);
 
+/* Can a record still come? */
+bool sc_timeline_is_on(void);
+
 /* Are half of the buffers given out? */
 bool sc_timeline_starves(void);
 

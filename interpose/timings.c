@@ -82,7 +82,8 @@ static bool settle(const struct awaited *one)
     if (!one->complete_ns)
         return false;
     if (!sc_timeline_find(one->hazard.copy.correlation_id, &times))
-        return sc_now_ns() - one->complete_ns > RECORD_MAX_S * UINT64_C(1000000000);
+        return !sc_timeline_is_on() ||
+               sc_now_ns() - one->complete_ns > RECORD_MAX_S * UINT64_C(1000000000);
     struct sc_report_timing timing = {times.start_ns, times.end_ns};
     sc_report_timing(&one->hazard, &timing);
     atomic_fetch_add(&matched, 1);
@@ -122,7 +123,7 @@ static void finish(void)
 {
     uint64_t until_ns = sc_now_ns() + LAST_WAIT_NS;
     uint64_t poll_ns = POLL_MIN_NS;
-    for (look(); awaited_count && sc_now_ns() < until_ns; look()) {
+    for (look(); awaited_count && sc_timeline_is_on() && sc_now_ns() < until_ns; look()) {
         struct timespec moment = {.tv_nsec = (long)poll_ns};
         nanosleep(&moment, NULL);
         poll_ns = poll_ns * 2 < POLL_MAX_NS ? poll_ns * 2 : POLL_MAX_NS;

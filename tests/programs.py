@@ -402,6 +402,7 @@ class Setting:
         TYPE:FIELD        a line of that type has this field
         #TYPE             how many lines of that type there are
         exit              the exit status, 0 if not named
+        says              is on stderr, `_` for blanks
 
     and > and < compare numbers: `timeline.dropped>0`.
     """
@@ -425,6 +426,10 @@ class Setting:
 
     def hold_against(self, run, lines):
         for what, sign, value in self.wanted:
+            if what == "says":
+                if value.replace("_", " ") not in run.stderr.decode(errors="replace"):
+                    raise run.failure(f"stderr does not say: {value}")
+                continue
             kind, _, path = what.lstrip("#").rpartition(":")
             kind = path if what.startswith("#") else kind or "summary"
             of_kind = [line for line in lines if line["type"] == kind]

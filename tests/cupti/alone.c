@@ -1,4 +1,5 @@
 // inject: 1
+// run: timeline=1 RACY=1 -> timeline.state=listening timeline.matched=1 timing:remaining_ns>0
 // run: -> cupti.state=listening coverage.calls=3 coverage.wrapped=0 coverage.missed=0 hazards=0
 // run: strict=1 -> hazards=0 #coverage=0
 // run: RACY=1 -> hazard:code=SC105 hazard:action=stalled hazard:copy.runtime_api=cudaMemcpyAsync

@@ -11,8 +11,8 @@
 // run: cupti=require SIM_CUPTI=held -> cupti:state=held exit_status=66 exit=66
 // run: timeline=1 -> cupti.state=listening timeline.state=listening timeline.records>1
 // run: timeline=1:mode=report -> timeline.state=listening timeline.dropped<2
-// run: timeline=1:cupti=off -> cupti.state=unused timeline.state=unused #cupti=0
-// run: timeline=1 SIM_CUPTI=held -> cupti:state=held timeline.state=held
+// run: timeline=1:cupti=off -> timeline.state=unused #cupti=0 says=timeline=1_cannot_be_met:_it
+// run: timeline=1 SIM_CUPTI=held -> timeline.state=held says=timeline=1_cannot_be_met:_CUPTI_is
 // run: timeline=1 SIM_CUPTI=old -> cupti:state=too-old timeline.state=too-old
 // run: timeline=1 CUDA_INJECTION64_PATH=out/libsafecopy.so -> timeline.state=listening
 // run: cupti=require:exitcode=7 SIM_CUPTI=broken -> cupti.state=failed exit=7

@@ -9,7 +9,7 @@
 static void CUDART_CB hold(void *unused)
 {
     (void)unused;
-    sleep(50);
+    sleep(8);
 }
 
 int main(void)

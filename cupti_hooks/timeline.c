@@ -52,8 +52,9 @@ static void (*tell_starving)(void);
 
 static uint8_t *take_buffer(void)
 {
+    bool has_none = atomic_load_explicit(&out_count, memory_order_relaxed) >= BUFFERS;
     unsigned from = atomic_fetch_add_explicit(&next_hint, 1, memory_order_relaxed);
-    for (unsigned i = 0; i < BUFFERS; i++) {
+    for (unsigned i = 0; !has_none && i < BUFFERS; i++) {
         unsigned at = (from + i) % BUFFERS;
         if (atomic_load_explicit(&is_out[at], memory_order_relaxed) ||
             atomic_exchange_explicit(&is_out[at], true, memory_order_acquire))

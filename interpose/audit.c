@@ -133,21 +133,19 @@ static void say_no_timeline(const char *why)
         sc_report_say(NULL, why);
 }
 
-/* Once the subscription has been tried. */
-static void follow_timeline(const struct sc_cupti_status *status, bool late)
+/* We listen, and records come unless it was too late for them. */
+static void follow_timeline(bool late)
 {
-    if (!sc_options.timeline || status->state != SC_CUPTI_LISTENING)
-        return;
-    if (late)
+    if (late) {
         sc_timeline_fail();
-    if (sc_timeline_state() == SC_CUPTI_LISTENING && !sc_timings_start()) {
-        sc_cupti_yield_records();
-        sc_timeline_fail();
-    }
-    if (late)
         say_no_timeline("timeline=1 cannot be met: CUDA was in use before the library");
-    else if (sc_timeline_state() != SC_CUPTI_LISTENING)
-        say_no_timeline("timeline=1 cannot be met: CUPTI gives no activity records");
+        return;
+    }
+    if (sc_timeline_state() == SC_CUPTI_LISTENING && sc_timings_start())
+        return;
+    if (sc_cupti_yield_records())
+        sc_timeline_fail();
+    say_no_timeline("timeline=1 cannot be met: CUPTI gives no activity records");
 }
 
 void sc_audit_start(void)
@@ -170,7 +168,8 @@ void sc_audit_start(void)
     request.followed = sc_follow_ids(&request.followed_count);
     sc_cupti_start(&request);
     sc_cupti_get_status(&status);
-    follow_timeline(&status, late);
+    if (status.state == SC_CUPTI_LISTENING && sc_options.timeline)
+        follow_timeline(late);
     if (status.state != SC_CUPTI_LISTENING)
         tell_loss();
     else if (sc_is_alone())

@@ -160,6 +160,16 @@ void sc_cupti_start(const struct sc_cupti_request *what)
     pthread_mutex_unlock(&lock);
 }
 
+void sc_cupti_fail(const char *why)
+{
+    pthread_mutex_lock(&lock);
+    if (now.state == SC_CUPTI_UNUSED) {
+        now.state = SC_CUPTI_FAILED;
+        now.detail = why;
+    }
+    pthread_mutex_unlock(&lock);
+}
+
 static void unsubscribe_locked(void)
 {
     atomic_store(&sc_ears_open, false);

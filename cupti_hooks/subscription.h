@@ -57,6 +57,9 @@ struct sc_cupti_request {
 /* Once, when CUDA has come up. `request` must live as long as the process. */
 void sc_cupti_start(const struct sc_cupti_request *request);
 
+/* It cannot be started; `why` lives for ever. */
+void sc_cupti_fail(const char *why);
+
 /* From now on `followed` is heard as well. May be called in a callback; does nothing while another
  * thread is at the subscription. */
 void sc_cupti_widen(void);

@@ -110,7 +110,7 @@ static void tell_loss(void)
 
 /* ---- the timeline ---- */
 
-/* Where there is a context, turning records on waits for its work. */
+/* Where there is a context, CUPTI waits for its work: in cuptiSubscribe, and to turn records on. */
 static bool has_context(void)
 {
     CUcontext current = NULL;
@@ -133,19 +133,25 @@ static void say_no_timeline(const char *why)
         sc_report_say(NULL, why);
 }
 
-/* We listen, and records come unless it was too late for them. */
-static void follow_timeline(bool late)
+/* We listen; do records come? */
+static void follow_timeline(void)
 {
-    if (late) {
-        sc_timeline_fail();
-        say_no_timeline("timeline=1 cannot be met: CUDA was in use before the library");
-        return;
-    }
     if (sc_timeline_state() == SC_CUPTI_LISTENING && sc_timings_start())
         return;
     if (sc_cupti_yield_records())
         sc_timeline_fail();
     say_no_timeline("timeline=1 cannot be met: CUPTI gives no activity records");
+}
+
+/* The work that is waited for may itself wait for the thread that brings us up. */
+static void start_too_late(void)
+{
+    sc_cupti_fail("CUDA was in use before the library");
+    tell_loss();
+    if (!sc_options.timeline)
+        return;
+    sc_timeline_fail();
+    say_no_timeline("timeline=1 cannot be met: CUDA was in use before the library");
 }
 
 void sc_audit_start(void)
@@ -157,19 +163,22 @@ void sc_audit_start(void)
             say_no_timeline("timeline=1 cannot be met: it needs CUPTI, and cupti=off");
         return;
     }
-    bool late = !sc_is_alone() && has_context();
+    if (!sc_is_alone() && has_context()) {
+        start_too_late();
+        return;
+    }
     request = (struct sc_cupti_request){
         .majors = majors(),
         .symbol = sc_loader_symbol,
         .missed = missed,
         .told = sc_told,
-        .starves = sc_options.timeline && !late ? sc_timings_wake : NULL,
+        .starves = sc_options.timeline ? sc_timings_wake : NULL,
     };
     request.followed = sc_follow_ids(&request.followed_count);
     sc_cupti_start(&request);
     sc_cupti_get_status(&status);
     if (status.state == SC_CUPTI_LISTENING && sc_options.timeline)
-        follow_timeline(late);
+        follow_timeline();
     if (status.state != SC_CUPTI_LISTENING)
         tell_loss();
     else if (sc_is_alone())

@@ -8,7 +8,7 @@
 
 #include "track/poison.h"
 
-enum { BUFFER_BYTES = 4096 };
+enum { BUFFER_BYTES = 4096, TAIL = 256 };
 
 struct reader {
     int fd;
@@ -46,8 +46,18 @@ static int read_hex(struct reader *reader, uintptr_t *value)
 
 struct mapping {
     uintptr_t start, end;
-    char access[4]; /* "rwxp" */
+    char access[4];  /* "rwxp" */
+    char tail[TAIL]; /* the rest of the line, cut off at its end */
 };
+
+static void read_line(struct reader *reader, char *line, size_t size)
+{
+    size_t used = 0;
+    for (int c = next_char(reader); c != '\n' && c != -1; c = next_char(reader))
+        if (used + 1 < size)
+            line[used++] = (char)c;
+    line[used] = '\0';
+}
 
 /* A line reads "start-end rwxp offset device inode path". */
 static bool next_mapping(struct reader *reader, struct mapping *mapping)
@@ -56,10 +66,7 @@ static bool next_mapping(struct reader *reader, struct mapping *mapping)
         return false;
     for (unsigned i = 0; i < sizeof mapping->access; i++)
         mapping->access[i] = (char)next_char(reader);
-    int c;
-    do
-        c = next_char(reader);
-    while (c != '\n' && c != -1);
+    read_line(reader, mapping->tail, sizeof mapping->tail);
     return true;
 }
 
@@ -99,4 +106,18 @@ bool sc_mappings_allow(uintptr_t address, bool write)
     errno = saved;
     return mapping.start <= address && address < mapping.end &&
            mapping.access[write ? 1 : 0] == (write ? 'w' : 'r');
+}
+
+bool sc_mappings_have(const char *part)
+{
+    int saved = errno;
+    struct reader reader = {.fd = open_mappings()};
+    struct mapping mapping;
+    bool found = false;
+    while (reader.fd >= 0 && !found && next_mapping(&reader, &mapping))
+        found = strstr(mapping.tail, part) != NULL;
+    if (reader.fd >= 0)
+        syscall(SYS_close, reader.fd);
+    errno = saved;
+    return found;
 }

@@ -13,4 +13,7 @@ bool sc_mappings_are_plain(uintptr_t address, size_t size_bytes);
 /* May the address be read, or written? As above; async-signal-safe. */
 bool sc_mappings_allow(uintptr_t address, bool write);
 
+/* Is a file mapped whose path has `part` in it? As above. */
+bool sc_mappings_have(const char *part);
+
 #endif

@@ -4,10 +4,12 @@
 
 #include "interpose/driver.h"
 #include "interpose/loader.h"
+#include "interpose/mappings.h"
 
 #include "track/poison.h"
 
-/* A driver that has been torn down answers that it was (docs/driver.md). */
+/* A driver that has been torn down says so, also if nobody had used it; but the files of a device
+ * are mapped only in a process that had. */
 bool sc_unreached_was_used(void)
 {
     CUcontext context = NULL;
@@ -19,5 +21,5 @@ bool sc_unreached_was_used(void)
         dlclose(driver);
     dlerror();
     return result == CUDA_SUCCESS || result == CUDA_ERROR_INVALID_CONTEXT ||
-           result == CUDA_ERROR_DEINITIALIZED;
+           (result == CUDA_ERROR_DEINITIALIZED && sc_mappings_have("/dev/nvidia"));
 }

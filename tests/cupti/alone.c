@@ -8,13 +8,24 @@
 // run: cupti=off ->
 // run: mode=off ->
 /* The library is not preloaded: the driver loads it, and CUPTI tells it what the program does. */
+#include <unistd.h>
+
 #include "profiler.h"
+
+/* So that the copy behind it is still to come when its source is freed. */
+static void CUDART_CB hold(void *unused)
+{
+    (void)unused;
+    usleep(100000);
+}
 
 int main(void)
 {
     CUDA(cudaMalloc(&device, BYTES));
     CUDA(cudaMallocHost(&pinned, BYTES));
     CUDA(cudaStreamCreate(&stream));
+    if (getenv("RACY"))
+        CUDA(cudaLaunchHostFunc(stream, hold, NULL));
     CUDA(cudaMemcpyAsync(device, pinned, BYTES, cudaMemcpyHostToDevice, stream));
     if (!getenv("RACY"))
         CUDA(cudaStreamSynchronize(stream));

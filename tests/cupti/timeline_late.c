@@ -1,8 +1,8 @@
 // run: timeline=1 -> timeline.state=failed says=timeline=1_cannot_be_met:_CUDA_was_in_use
-// run: strict=1 -> cupti.state=listening timeline=None
+// run: strict=1 -> cupti.state=failed cupti:detail=CUDA_was_in_use_before_the_library timeline=None
 // sim: late_limit=60s
 /* CUDA is in use before the library meets the program, and what runs will only end after a call
- * that brings the library up: turning records on would wait for it, and for ever. */
+ * that brings the library up: CUPTI would wait for it, and for ever. */
 #include "around.h"
 
 static _Atomic int go_on;

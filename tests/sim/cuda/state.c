@@ -7,7 +7,9 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 _Atomic int sim_state;
 _Atomic(sim_callback *) sim_hook;
@@ -109,6 +111,25 @@ static void pin_library(void)
     }
 }
 
+/* As the real one, a driver that nobody has used is torn down like any other. */
+static __attribute__((destructor)) void torn_down(void)
+{
+    int untouched = SIM_UNTOUCHED;
+    atomic_compare_exchange_strong(&sim_state, &untouched, SIM_EXITED);
+}
+
+/* Who has used a device has its files mapped. */
+static void map_device(void)
+{
+    size_t bytes = (size_t)sysconf(_SC_PAGESIZE);
+    int file = memfd_create("/dev/nvidia-sim", MFD_CLOEXEC);
+    if (file < 0)
+        return;
+    if (ftruncate(file, (off_t)bytes) == 0)
+        mmap(NULL, bytes, PROT_READ, MAP_SHARED, file, 0);
+    close(file);
+}
+
 static CUresult start(void)
 {
     sim_options_read();
@@ -120,6 +141,7 @@ static CUresult start(void)
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
     pin_library();
+    map_device();
     atexit(at_exit);
     atomic_store(&sim_state, SIM_READY);
     return CUDA_SUCCESS;

@@ -65,6 +65,18 @@ static NOINLINE void leave_by_jump_from_depth(void)
     room[0] = 2;
 }
 
+START_TEST(far_marks_of_a_stack_that_is_known_are_told_apart)
+{
+    for (int i = 0; i < 3; i++) {
+        run_marked(look_from_depth);
+        ck_assert(seen);
+        leave_by_jump();
+        run_plain(look_from_depth);
+        ck_assert(!seen);
+    }
+}
+END_TEST
+
 START_TEST(a_mark_lives_as_long_as_its_function)
 {
     look();
@@ -206,6 +218,7 @@ int main(void)
 {
     TCase *one = tcase_create("frames");
     tcase_add_test(one, a_mark_lives_as_long_as_its_function);
+    tcase_add_test(one, far_marks_of_a_stack_that_is_known_are_told_apart);
     tcase_add_test(one, marks_nest);
     tcase_add_test(one, a_mark_left_by_a_jump_is_gone);
     tcase_add_test(one, a_mark_left_by_a_jump_does_not_come_back);

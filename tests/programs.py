@@ -323,6 +323,9 @@ class Twin:
             run.expect_status(0)
             run.expect_right()
             check_hazards(run, report.hazards(run), [])
+            missed = [line for line in report.lines(run) if line["type"] == "coverage"]
+            if missed:
+                raise run.failure(f"a call passed the library by: {json.dumps(missed[0])}")
 
 
 # What is found without a preload, from CUPTI's callbacks alone, whatever the program does besides.

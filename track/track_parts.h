@@ -1,6 +1,7 @@
-/* The tracker's lock, for the files that make up the tracker (track/track*.c) and no others. */
-#ifndef SC_TRACK_TRACK_LOCK_H
-#define SC_TRACK_TRACK_LOCK_H
+/* What the files that make up the tracker (track/track*.c) share, and no others: its lock, which
+ * all their functions take, and the collecting of operations under it. */
+#ifndef SC_TRACK_TRACK_PARTS_H
+#define SC_TRACK_TRACK_PARTS_H
 
 #include "track/track.h"
 
@@ -26,5 +27,14 @@ static inline void publish_watch(struct sc_track *track)
     if (atomic_load_explicit(&track->libc_watch, memory_order_relaxed) != watch)
         atomic_store_explicit(&track->libc_watch, watch, memory_order_relaxed);
 }
+
+struct sc_ops_collector {
+    struct sc_track *track;
+    struct sc_ops *ops;
+    bool unjudged; /* some were found that are not to be judged */
+};
+
+/* A sc_inflight_visit, of a struct sc_ops_collector. */
+bool sc_collect_op(void *collector, uint32_t id);
 
 #endif

@@ -1,0 +1,398 @@
+/* The tracker's part for memory that goes back: what is in flight on it, and what waits. */
+#include "track/track_parts.h"
+
+#include "track/poison.h"
+
+enum { TAKE_DOWN_BATCH = 64 };
+
+struct op_batch {
+    struct sc_track *track;
+    bool complete_only;
+    unsigned count;
+    uint32_t ids[TAKE_DOWN_BATCH];
+};
+
+static bool note_op(void *context, uint32_t id)
+{
+    struct op_batch *batch = context;
+    const struct sc_op *op = sc_inflight_op(&batch->track->inflight, id);
+    if (!batch->complete_only || sc_order_complete(&batch->track->order, &op->info.ticket))
+        batch->ids[batch->count++] = id;
+    return batch->count < TAKE_DOWN_BATCH;
+}
+
+static void find_ops(struct sc_track *track, const struct sc_take_down *request,
+                     sc_inflight_visit *visit, void *context)
+{
+    sc_inflight_overlaps(&track->inflight, request->address, request->size_bytes, visit, context);
+}
+
+struct hold_filler {
+    struct sc_track *track;
+    uint32_t hold;
+    bool failed;
+};
+
+static bool require_op(void *context, uint32_t op)
+{
+    struct hold_filler *filler = context;
+    struct sc_holds *holds = &filler->track->holds;
+    const struct sc_op_info *info = &sc_inflight_op(&filler->track->inflight, op)->info;
+    filler->failed = !sc_holds_require(holds, filler->hold, &info->ticket);
+    sc_holds_at(holds, filler->hold)->written |= sc_direction_writes_host(info->direction);
+    return !filler->failed;
+}
+
+/* A hold that waits for every operation in flight, or none. */
+static bool make_hold(struct sc_track *track, struct sc_take_down *request)
+{
+    struct sc_holds *holds = &track->holds;
+    if (request->kind != SC_HOLD_WAIT && request->kind != SC_HOLD_UNREGISTER &&
+        holds->held_bytes + request->size_bytes > request->max_held_bytes)
+        return false;
+    uint64_t now_ns = sc_now_ns();
+    struct hold_filler filler = {.track = track};
+    filler.hold = sc_holds_add(holds, request->kind, request->address, request->size_bytes,
+                               request->context, now_ns);
+    if (!filler.hold)
+        return false;
+    find_ops(track, request, require_op, &filler);
+    if (filler.failed) {
+        sc_holds_remove(holds, filler.hold, now_ns);
+        return false;
+    }
+    sc_holds_at(holds, filler.hold)->by_graph = request->by_graph;
+    request->held = filler.hold;
+    request->held_age = sc_holds_at(holds, filler.hold)->age;
+    return true;
+}
+
+void sc_track_await(struct sc_track *track, const struct sc_ops *ops, struct sc_take_down *request)
+{
+    struct sc_holds *holds = &track->holds;
+    bool known = true;
+    lock(track);
+    uint64_t now_ns = sc_now_ns();
+    request->held =
+        sc_holds_add(holds, SC_HOLD_WAIT, request->address, request->size_bytes, 0, now_ns);
+    for (unsigned i = 0; request->held && known && i < ops->count && i < SC_TRACK_OPS_MAX; i++)
+        known = sc_holds_require(holds, request->held, &ops->ops[i].ticket);
+    if (request->held && !known) {
+        sc_holds_remove(holds, request->held, now_ns);
+        request->held = 0;
+    }
+    if (request->held)
+        request->held_age = sc_holds_at(holds, request->held)->age;
+    publish_watch(track);
+    unlock(track);
+}
+
+static void drop_ops(struct sc_track *track, uintptr_t address, size_t size_bytes,
+                     bool complete_only)
+{
+    struct op_batch batch = {.track = track, .complete_only = complete_only};
+    do {
+        batch.count = 0;
+        sc_inflight_overlaps(&track->inflight, address, size_bytes, note_op, &batch);
+        for (unsigned i = 0; i < batch.count; i++)
+            sc_inflight_drop(&track->inflight, batch.ids[i]);
+    } while (batch.count == TAKE_DOWN_BATCH);
+}
+
+void sc_track_take_down(struct sc_track *track, struct sc_take_down *request)
+{
+    struct sc_ops_collector collector = {track, &request->found, false};
+    request->found.count = 0;
+    request->held = 0;
+    request->must_wait = false;
+    lock(track);
+    find_ops(track, request, sc_collect_op, &collector);
+    request->by_graph = request->kind != SC_HOLD_WAIT &&
+                        sc_graphs_name(&track->graphs, request->address, request->size_bytes);
+    if (request->hold &&
+        (request->found.count || collector.unjudged || request->by_graph ||
+         sc_holds_overlapping(&track->holds, request->address, request->size_bytes)))
+        request->must_wait = !make_hold(track, request);
+    if ((request->found.count || collector.unjudged) && !request->must_wait)
+        drop_ops(track, request->address, request->size_bytes, false);
+    if (request->by_graph)
+        sc_graphs_note_freed(&track->graphs, request->address, request->size_bytes, &request->by);
+    publish_watch(track);
+    unlock(track);
+}
+
+void sc_track_in_flight(struct sc_track *track, uintptr_t address, size_t size_bytes,
+                        struct sc_ops *found)
+{
+    struct sc_ops_collector collector = {track, found, false};
+    found->count = 0;
+    lock(track);
+    sc_inflight_overlaps(&track->inflight, address, size_bytes, sc_collect_op, &collector);
+    unlock(track);
+}
+
+struct hold_change {
+    struct sc_holds *holds;
+    const struct sc_ticket *ticket; /* to wait for; NULL: graphs are forgotten */
+};
+
+static bool change_hold(void *context, uint32_t id)
+{
+    const struct hold_change *change = context;
+    struct sc_hold *hold = sc_holds_at(change->holds, id);
+    if (!change->ticket)
+        hold->by_graph = false;
+    else if (hold->kind != SC_HOLD_WAIT)
+        sc_holds_require(change->holds, id, change->ticket);
+    return true;
+}
+
+static void change_holds(struct sc_track *track, uintptr_t address, size_t size_bytes,
+                         const struct sc_ticket *ticket)
+{
+    struct hold_change change = {&track->holds, ticket};
+    lock(track);
+    sc_grid_overlaps_locked(&track->holds.grid, address, size_bytes ? size_bytes : 1, change_hold,
+                            &change);
+    unlock(track);
+}
+
+void sc_track_forget_graph_holds(struct sc_track *track, uintptr_t address, size_t size_bytes)
+{
+    change_holds(track, address, size_bytes, NULL);
+}
+
+void sc_track_forget_graph_holds_of(struct sc_track *track, uint32_t context)
+{
+    lock(track);
+    for (uint32_t id = track->holds.oldest; id; id = sc_holds_at(&track->holds, id)->next)
+        if (sc_holds_at(&track->holds, id)->context == context)
+            sc_holds_at(&track->holds, id)->by_graph = false;
+    unlock(track);
+}
+
+void sc_track_hold_longer(struct sc_track *track, uintptr_t address, size_t size_bytes,
+                          const struct sc_ticket *ticket)
+{
+    change_holds(track, address, size_bytes, ticket);
+}
+
+struct earlier_search {
+    struct sc_track *track;
+    const struct sc_op_info *later;
+    struct sc_ticket *tickets;
+    unsigned count, max;
+};
+
+static bool note_earlier(void *context, uint32_t id)
+{
+    struct earlier_search *search = context;
+    const struct sc_hold *hold = sc_holds_at(&search->track->holds, id);
+    const struct sc_op_info *later = search->later;
+    if (!hold->written && !sc_direction_writes_host(later->direction))
+        return true;
+    for (uint32_t i = 0; i < hold->ticket_count && search->count < search->max; i++)
+        if (hold->tickets[i].stream != later->ticket.stream &&
+            !sc_order_covers(&search->track->order, later->ticket.stream, &hold->tickets[i]))
+            search->tickets[search->count++] = hold->tickets[i];
+    return true;
+}
+
+unsigned sc_track_held_before(struct sc_track *track, const struct sc_op_info *info,
+                              struct sc_ticket *tickets, unsigned max)
+{
+    struct earlier_search search = {track, info, tickets, 0, max};
+    lock(track);
+    sc_grid_overlaps_locked(&track->holds.grid, info->shape.address,
+                            sc_shape_hull_bytes(&info->shape), note_earlier, &search);
+    unlock(track);
+    return search.count;
+}
+
+/* Launches used the memory after it was freed. What is complete of them has no owner any more: the
+ * memory's next one must not be accused of it. */
+static void forget_users(struct sc_track *track, const struct sc_release *release)
+{
+    if (release->kind != SC_HOLD_WAIT && release->kind != SC_HOLD_UNREGISTER)
+        drop_ops(track, release->address, release->size_bytes, true);
+}
+
+struct sc_release sc_track_take_ready(struct sc_track *track, uint64_t after_age)
+{
+    struct sc_release release = {0};
+    lock(track);
+    release.hold = sc_holds_take_ready(&track->holds, after_age);
+    if (release.hold) {
+        const struct sc_hold *hold = sc_holds_at(&track->holds, release.hold);
+        release.kind = hold->kind;
+        release.address = atomic_load_explicit(&hold->node.address, memory_order_relaxed);
+        release.size_bytes = atomic_load_explicit(&hold->node.size_bytes, memory_order_relaxed);
+        release.context = hold->context;
+        release.since_ns = hold->since_ns;
+        release.age = hold->age;
+        forget_users(track, &release);
+    }
+    unlock(track);
+    return release;
+}
+
+void sc_track_end_hold(struct sc_track *track, uint32_t hold)
+{
+    lock(track);
+    sc_holds_remove(&track->holds, hold, sc_now_ns());
+    publish_watch(track);
+    unlock(track);
+}
+
+void sc_track_put_back(struct sc_track *track, uint32_t hold)
+{
+    lock(track);
+    sc_holds_at(&track->holds, hold)->releasing = false;
+    unlock(track);
+}
+
+/* Records are recycled; ages are not. */
+bool sc_track_hold_lives(struct sc_track *track, uint32_t hold, uint64_t age)
+{
+    lock(track);
+    bool lives = track->holds.oldest && sc_holds_at(&track->holds, hold)->age == age;
+    unlock(track);
+    return lives;
+}
+
+struct sc_hold_totals sc_track_hold_totals(struct sc_track *track)
+{
+    lock(track);
+    struct sc_hold_totals totals = {track->holds.held_peak_bytes, track->holds.held_peak_ns};
+    unlock(track);
+    return totals;
+}
+
+unsigned sc_track_awaited(struct sc_track *track, struct sc_ticket *tickets, unsigned max)
+{
+    unsigned count = 0;
+    lock(track);
+    for (uint32_t id = track->holds.oldest; id; id = sc_holds_at(&track->holds, id)->next) {
+        const struct sc_hold *hold = sc_holds_at(&track->holds, id);
+        for (uint32_t i = 0; i < hold->ticket_count; i++) {
+            if (sc_order_complete(&track->order, &hold->tickets[i]))
+                continue;
+            if (count < max)
+                tickets[count] = hold->tickets[i];
+            count++;
+        }
+    }
+    unlock(track);
+    return count;
+}
+
+bool sc_track_has_holds(struct sc_track *track)
+{
+    lock(track);
+    bool holds = track->holds.oldest != 0;
+    unlock(track);
+    return holds;
+}
+
+/* A hold of pinned memory keeps the reaper busy until its operations are complete. */
+bool sc_track_reaper_has_work(struct sc_track *track)
+{
+    bool work = sc_track_awaited(track, NULL, 0) != 0;
+    lock(track);
+    for (uint32_t id = track->holds.oldest; id && !work; id = sc_holds_at(&track->holds, id)->next)
+        work = !sc_hold_needs_program(sc_holds_at(&track->holds, id)->kind) &&
+               !sc_holds_wait_for_program(&track->holds, sc_holds_at(&track->holds, id));
+    unlock(track);
+    return work;
+}
+
+struct hold_search {
+    struct sc_track *track;
+    uint32_t found;
+};
+
+static bool note_reaped(void *context, uint32_t id)
+{
+    struct hold_search *search = context;
+    if (!sc_hold_needs_program(sc_holds_at(&search->track->holds, id)->kind))
+        search->found = id;
+    return !search->found;
+}
+
+bool sc_track_is_held(struct sc_track *track, uintptr_t address, size_t size_bytes)
+{
+    struct hold_search search = {.track = track};
+    lock(track);
+    sc_grid_overlaps_locked(&track->holds.grid, address, size_bytes ? size_bytes : 1, note_reaped,
+                            &search);
+    unlock(track);
+    return search.found != 0;
+}
+
+static bool note_unregistered(void *context, uint32_t id)
+{
+    struct hold_search *search = context;
+    if (sc_holds_at(&search->track->holds, id)->kind == SC_HOLD_UNREGISTER)
+        search->found = id;
+    return !search->found;
+}
+
+struct held_search {
+    struct sc_track *track;
+    uintptr_t address;
+    unsigned kinds; /* bit by enum sc_hold_kind */
+    bool found;
+};
+
+static bool note_held(void *context, uint32_t id)
+{
+    struct held_search *search = context;
+    const struct sc_hold *hold = sc_holds_at(&search->track->holds, id);
+    search->found =
+        (search->kinds >> hold->kind & 1) &&
+        atomic_load_explicit(&hold->node.address, memory_order_relaxed) == search->address;
+    return !search->found;
+}
+
+static bool is_held_as(struct sc_track *track, uintptr_t address, unsigned kinds)
+{
+    struct held_search search = {track, address, kinds, false};
+    lock(track);
+    sc_grid_overlaps_locked(&track->holds.grid, address, 1, note_held, &search);
+    unlock(track);
+    return search.found;
+}
+
+bool sc_track_is_unregistered(struct sc_track *track, uintptr_t address, size_t size_bytes)
+{
+    struct hold_search search = {.track = track};
+    lock(track);
+    sc_grid_overlaps_locked(&track->holds.grid, address, size_bytes ? size_bytes : 1,
+                            note_unregistered, &search);
+    unlock(track);
+    return search.found != 0;
+}
+
+static bool note_given_back(void *context, uint32_t id)
+{
+    struct hold_search *search = context;
+    if (sc_hold_needs_program(sc_holds_at(&search->track->holds, id)->kind))
+        search->found = id;
+    return !search->found;
+}
+
+bool sc_track_is_given_back(struct sc_track *track, uintptr_t address)
+{
+    struct hold_search search = {.track = track};
+    if (!sc_holds_may_overlap(&track->holds, address, 1))
+        return false;
+    lock(track);
+    sc_grid_overlaps_locked(&track->holds.grid, address, 1, note_given_back, &search);
+    unlock(track);
+    return search.found != 0;
+}
+
+bool sc_track_is_freed(struct sc_track *track, uintptr_t address)
+{
+    return is_held_as(track, address, 1u << SC_HOLD_FREE | 1u << SC_HOLD_FREE_PINNED);
+}

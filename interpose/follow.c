@@ -14,7 +14,7 @@
 
 #include "track/poison.h"
 
-enum when { NEVER, BEFORE, AFTER }; /* the driver carries the call out */
+enum when { NEVER, BEFORE, AFTER, BOTH }; /* the driver carries the call out */
 
 __thread struct sc_following sc_following;
 
@@ -110,7 +110,9 @@ static bool begins_capture(const struct sc_missed_call *call)
 /* Nothing is known of a call that failed, but what captures make of it, which wrappers note. */
 static bool is_due(const struct follow *follow, const struct sc_missed_call *call, bool entering)
 {
-    if (follow->when != (entering ? BEFORE : AFTER))
+    if (follow->when == BOTH && entering)
+        return sc_options.mode == SC_MODE_FIX;
+    if (follow->when != BOTH && follow->when != (entering ? BEFORE : AFTER))
         return false;
     return entering || call->result == CUDA_SUCCESS ||
            (follow->wrapped && sc_is_capture_error((CUresult)call->result));
@@ -132,7 +134,8 @@ void sc_follow(const struct sc_missed_call *call, bool entering)
     sc_following = (struct sc_following){
         .frame = SC_FRAME(),
         .armed = true,
-        .answer = (CUresult)call->result,
+        .prepares = entering && follow->when == BOTH,
+        .answer = entering ? CUDA_ERROR_NOT_READY : (CUresult)call->result,
         .correlation_id = call->correlation_id,
     };
     follow->note(call->parameters);

@@ -204,10 +204,23 @@ void sc_issue_of_graph(struct sc_issue *issue, bool unjudged)
     }
 }
 
+/* Only that: the wrapper is run again when the driver has carried the call out. */
+static void order_before_call(struct sc_issue *issue)
+{
+    for (unsigned i = 0; i < issue->count; i++)
+        order_after_conflicts(issue, &issue->ops[i]);
+    issue->count = 0;
+    issue->joins_stream = false;
+}
+
 void sc_issue_ready(struct sc_issue *issue)
 {
     if (!issue->stream)
         return;
+    if (sc_unlikely(sc_follow_prepares())) {
+        order_before_call(issue);
+        return;
+    }
     sc_pending_legacy(issue->stream);
     if (issue->joins_stream) {
         sc_track_work(&sc_track, issue->stream->id);

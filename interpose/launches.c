@@ -181,10 +181,17 @@ static void launch_begins(struct launch *launch, CUgraphExec exec, CUstream stre
     if (!launch->stream)
         return;
     find_exec(launch, exec);
+    int saved = errno;
+    if (sc_unlikely(sc_follow_prepares())) {
+        if (launch->graph)
+            order_runs(launch);
+        launch->stream = NULL;
+        errno = saved;
+        return;
+    }
     note_work(launch);
     if (!launch->graph)
         return;
-    int saved = errno;
     if (launch->graph->freed_count)
         report_freed(launch);
     if (launch->graph->has_stack)

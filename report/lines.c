@@ -198,12 +198,9 @@ static void put_options(struct sc_text *line, const struct sc_options *options)
 /* Without the preload; in the words of the documentation. */
 static void put_protections_off(struct sc_text *line)
 {
-    static const char *const off[] = {"free, realloc, munmap and their like",
-                                      "page protection of buffers in flight",
-                                      "snapshots of sources",
-                                      "edges between unordered operations",
-                                      "repair of captures",
-                                      "memory that graphs name"};
+    static const char *const off[] = {
+        "free, realloc, munmap and their like", "page protection of buffers in flight",
+        "snapshots of sources", "repair of captures", "memory that graphs name"};
     sc_json_open(line, "protections_off", '[');
     for (size_t i = 0; i < sizeof(off) / sizeof(off[0]); i++)
         sc_json_string(line, NULL, off[i]);

@@ -1,5 +1,6 @@
 // inject: 1
-// run: strict=1 -> hazard:code=SC204 hazard:action=reported exit=66
+// run: strict=1 -> hazard:code=SC204 hazard:action=ordered exit=66
+// run: mode=report -> hazard:code=SC204 hazard:action=reported
 // run: strict=1 ORDERED=1 -> hazards=0
 /* Two streams use one buffer, without the preload. */
 #include "profiler.h"

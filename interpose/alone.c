@@ -1,6 +1,7 @@
 #include "interpose/alone.h"
 
 #include <dlfcn.h>
+#include <string.h>
 
 #include "interpose/audit.h"
 #include "interpose/driver.h"
@@ -28,23 +29,37 @@ static void do_without(void)
     sc_options.capture = SC_CAPTURE_REPORT;
 }
 
-/* Preloaded, its functions are the program's, cuInit at least where the program has no stub of it;
- * injected, the program cannot see it. */
-static bool is_preloaded(void)
+static void *of_program(const char *name)
 {
     void *program = dlopen(NULL, RTLD_LAZY);
-    bool is = program &&
-              (sc_loader_symbol(program, "cuInit") == (void *)cuInit ||
-               sc_loader_symbol(program, "InitializeInjection") == (void *)InitializeInjection);
+    void *found = program ? sc_loader_symbol(program, name) : NULL;
     if (program)
         dlclose(program);
     dlerror();
-    return is;
+    return found;
+}
+
+/* Preloaded, its functions are the program's, cuInit at least where the program has no stub of it;
+ * injected, the program cannot see it. */
+bool sc_is_preloaded(void)
+{
+    return of_program("cuInit") == (void *)cuInit ||
+           of_program("InitializeInjection") == (void *)InitializeInjection;
+}
+
+/* From another file. */
+static bool is_copy_preloaded(void)
+{
+    Dl_info where;
+    void *other = of_program("InitializeInjection");
+    const char *name = other && dladdr(other, &where) ? where.dli_fname : NULL;
+    const char *slash = name ? strrchr(name, '/') : NULL;
+    return slash && strncmp(slash + 1, "libsafecopy", strlen("libsafecopy")) == 0;
 }
 
 int InitializeInjection(void)
 {
-    if (is_preloaded())
+    if (sc_is_preloaded() || is_copy_preloaded())
         return 1;
     sc_process_start();
     if (!sc_process_wants_wrappers() || !sc_driver_attach(NULL))

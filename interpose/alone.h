@@ -12,4 +12,7 @@
 /* Is the library alone with the callbacks? Constant once the driver has been initialised. */
 bool sc_is_alone(void);
 
+/* Is this copy of the library in the program's sight? Takes the loader's lock. */
+bool sc_is_preloaded(void);
+
 #endif

@@ -261,10 +261,11 @@ static void at_cuda_exit(int status, void *argument)
         exit(final_status);
 }
 
-/* A run of which nothing was seen must not pass for one in which all was well. */
+/* A run of which nothing was seen must not pass for one in which all was well. A second copy of the
+ * library says nothing of what the first one sees. */
 static void tell_unreached(int status)
 {
-    if (atomic_load(&up) || !sc_unreached_was_used())
+    if (atomic_load(&up) || !(sc_is_alone() || sc_is_preloaded()) || !sc_unreached_was_used())
         return;
     sc_process_start();
     if (!sc_process_wants_wrappers())

@@ -18,7 +18,7 @@ CUptiResult CUPTIAPI cuptiFinalize(void);
 
 #include "track/poison.h"
 
-enum { SUBSCRIBE, SUBSCRIBE_V2, FINALIZE, REGISTER, DOORS };
+enum { SUBSCRIBE, SUBSCRIBE_V2, FINALIZE, REGISTER, ENABLE, ENABLE_CONTEXT, DOORS };
 
 static struct {
     const char *name;
@@ -29,6 +29,8 @@ static struct {
     [SUBSCRIBE_V2] = {"cuptiSubscribe_v2", (void *)cuptiSubscribe_v2, NULL},
     [FINALIZE] = {"cuptiFinalize", (void *)cuptiFinalize, NULL},
     [REGISTER] = {"cuptiActivityRegisterCallbacks", (void *)cuptiActivityRegisterCallbacks, NULL},
+    [ENABLE] = {"cuptiActivityEnable", (void *)cuptiActivityEnable, NULL},
+    [ENABLE_CONTEXT] = {"cuptiActivityEnableContext", (void *)cuptiActivityEnableContext, NULL},
 };
 
 static int door_of(const char *name)
@@ -150,4 +152,25 @@ CUptiResult CUPTIAPI cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequest
         return CUPTI_ERROR_NOT_INITIALIZED;
     sc_audit_make_way_for_records();
     return real(requested, completed);
+}
+
+/* Many tools enable first and register then: what they enabled must not be disabled with ours. */
+CUptiResult CUPTIAPI cuptiActivityEnable(CUpti_ActivityKind kind)
+{
+    __typeof__(&cuptiActivityEnable) real =
+        (__typeof__(&cuptiActivityEnable))real_of(ENABLE, CALLER());
+    if (!real)
+        return CUPTI_ERROR_NOT_INITIALIZED;
+    sc_audit_make_way_for_records();
+    return real(kind);
+}
+
+CUptiResult CUPTIAPI cuptiActivityEnableContext(CUcontext context, CUpti_ActivityKind kind)
+{
+    __typeof__(&cuptiActivityEnableContext) real =
+        (__typeof__(&cuptiActivityEnableContext))real_of(ENABLE_CONTEXT, CALLER());
+    if (!real)
+        return CUPTI_ERROR_NOT_INITIALIZED;
+    sc_audit_make_way_for_records();
+    return real(context, kind);
 }

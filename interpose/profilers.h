@@ -1,8 +1,9 @@
 /* The doors through which profilers come to CUPTI.
  *
  * CUPTI has one subscriber, and one client that gets activity records. Before a tool subscribes,
- * registers for records or tears CUPTI down, we give ours up, so that its call does what it does
- * without us. Wrapped are cuptiSubscribe, cuptiSubscribe_v2, cuptiActivityRegisterCallbacks and
+ * registers for records, enables some or tears CUPTI down, we give ours up, so that its call does
+ * what it does without us. Wrapped are cuptiSubscribe, cuptiSubscribe_v2,
+ * cuptiActivityRegisterCallbacks, cuptiActivityEnable, cuptiActivityEnableContext and
  * cuptiFinalize, for those who link libcupti and for those who ask dlsym.
  */
 #ifndef SC_INTERPOSE_PROFILERS_H

@@ -1,10 +1,13 @@
 // run: timeline=1 -> timeline.state=yielded cupti.state=listening #timing=0
 // run: timeline=1 FIRST=subscribes -> timeline.state=yielded cupti.state=yielded
+// run: timeline=1 FIRST=enables -> timeline.state=yielded cupti.state=listening
 // run: timeline=1 FIRST=early -> timeline.state=held cupti.state=listening
 // run: strict=1 -> timeline=None cupti.state=listening
 /* A profiler that has activity records made gets all of its own and none of ours, in its buffers
- * only, whether it comes before us, alone or as a subscriber. A copy of ours is in flight when it
- * comes. */
+ * only, whether it comes before us, alone or as a subscriber, and also if it enables before it
+ * registers. A copy of ours is in flight when it comes. */
+#include <stdbool.h>
+
 #include "timeline.h"
 
 enum { BUFFER = 4096, COPIES = 100 };
@@ -60,11 +63,14 @@ static void find(void)
     CHECK(records.take && records.enable && records.disable && records.flush && next);
 }
 
-static void profile(void)
+static void profile(bool enables_first)
 {
     unsigned before = copies;
+    if (enables_first)
+        CHECK(records.enable(CUPTI_ACTIVITY_KIND_MEMCPY) == CUPTI_SUCCESS);
     CHECK(records.take(request, complete) == CUPTI_SUCCESS);
-    CHECK(records.enable(CUPTI_ACTIVITY_KIND_MEMCPY) == CUPTI_SUCCESS);
+    if (!enables_first)
+        CHECK(records.enable(CUPTI_ACTIVITY_KIND_MEMCPY) == CUPTI_SUCCESS);
     for (int i = 0; i < COPIES; i++)
         copy();
     for (int i = 0; copies - before < COPIES && i < 3000; i++, usleep(10000))
@@ -88,7 +94,7 @@ int main(void)
     CUDA(cudaMemcpyAsync(device, pinned, BYTES, cudaMemcpyHostToDevice, stream));
     if (first && strcmp(first, "subscribes") == 0)
         profiler_begin();
-    profile();
-    profile();
+    for (int i = 0; i < 2; i++)
+        profile(first && strcmp(first, "enables") == 0);
     return 0;
 }

@@ -223,12 +223,8 @@ static void summarise(int status)
     sc_report_summary(&totals);
 }
 
-/* The status to end with, after the last verdicts and the summary. Only the process that used CUDA
- * has anything to say; a child of vfork shares our memory but not our pid. */
-static int conclude(int status, bool unsubscribe)
+static int end_all(int status, bool unsubscribe)
 {
-    if (!is_ours())
-        return status;
     sc_audit_close();
     if (!sc_track_inside) { /* or else a signal handler that interrupted us: the locks are taken */
         sc_reaper_stop();
@@ -238,6 +234,20 @@ static int conclude(int status, bool unsubscribe)
     sc_audit_stop(unsubscribe);
     int final_status = sc_report_exit_status(status);
     summarise(final_status);
+    return final_status;
+}
+
+/* The status to end with, after the last verdicts and the summary. Only the process that used CUDA
+ * has anything to say; a child of vfork shares our memory but not our pid. A thread that has been
+ * cancelled ends the process all the same. */
+static int conclude(int status, bool unsubscribe)
+{
+    int cancel;
+    if (!is_ours())
+        return status;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+    int final_status = end_all(status, unsubscribe);
+    pthread_setcancelstate(cancel, NULL);
     return final_status;
 }
 

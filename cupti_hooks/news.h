@@ -12,7 +12,7 @@
 enum sc_news_kind {
     SC_NEWS_STREAM_NAMED,  /* the handle names a stream that is new */
     SC_NEWS_STREAM_ENDS,   /* its work goes on */
-    SC_NEWS_CONTEXT_ENDS,  /* its work is done; told of calls that are followed, too */
+    SC_NEWS_CONTEXT_ENDS,  /* its work is done, but for a green one; told of followed calls, too */
     SC_NEWS_GRAPH_ENDS,    /* or an exec, or a child graph; told of all calls */
     SC_NEWS_STREAM_WAITED, /* all its work is done, or was when it was asked for */
     SC_NEWS_CONTEXT_WAITED,

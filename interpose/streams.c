@@ -154,7 +154,17 @@ static bool device_reads_pageable(CUdevice device)
     return value != 0;
 }
 
-static struct sc_context *add_context_locked(CUcontext handle, CUdevice device)
+/* Is the current context a green one? The legacy stream is not asked under a capture. */
+static bool may_be_green(void)
+{
+    CUgreenCtx green = NULL;
+    if (!sc_real.cuStreamGetGreenCtx)
+        return false;
+    return sc_captures_open() ||
+           sc_real.cuStreamGetGreenCtx(CU_STREAM_LEGACY, &green) != CUDA_SUCCESS || green;
+}
+
+static struct sc_context *add_context_locked(CUcontext handle, CUdevice device, bool is_green)
 {
     struct sc_context *context = sc_arena_take(&arena, sizeof *context);
     if (!context)
@@ -163,6 +173,7 @@ static struct sc_context *add_context_locked(CUcontext handle, CUdevice device)
     context->handle = handle;
     context->device = device;
     context->reads_pageable = device_reads_pageable(device);
+    context->may_be_green = is_green;
     pthread_mutex_init(&context->events_lock, NULL);
     pthread_mutex_init(&context->detour_lock, NULL);
     context->legacy_stream = add_record_locked(CU_STREAM_LEGACY, SC_STREAM_LEGACY, context);
@@ -182,10 +193,11 @@ static struct sc_context *find_context(CUcontext handle)
     sc_streams_bury_ended();
     if (sc_real.cuCtxGetDevice(&device) != CUDA_SUCCESS)
         return NULL;
+    bool is_green = may_be_green();
     pthread_mutex_lock(&registry_lock);
     context = as_pointer(sc_handles_get(&contexts, (uintptr_t)handle));
     if (!context)
-        context = add_context_locked(handle, device);
+        context = add_context_locked(handle, device, is_green);
     pthread_mutex_unlock(&registry_lock);
     return context;
 }
@@ -541,7 +553,7 @@ static void end_work(const struct sc_context *context)
 void sc_streams_context_ends(CUcontext handle)
 {
     struct sc_context *context = sc_streams_known_context(handle);
-    if (!context || atomic_exchange(&context->gone, true))
+    if (!context || context->may_be_green || atomic_exchange(&context->gone, true))
         return;
     atomic_fetch_add(&ended_contexts, 1);
     end_work(context);

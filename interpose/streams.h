@@ -35,6 +35,7 @@ struct sc_context {
     /* A blocking stream of ours: events on it follow the legacy stream's work. */
     _Atomic(CUstream) marker;
     bool reads_pageable; /* the device reads pageable memory in place */
+    bool may_be_green;   /* its end is announced while its streams are at work, and they live on */
     _Atomic bool gone;
     struct sc_pending family;      /* of the legacy and all blocking streams together */
     _Atomic uint64_t legacy_ticks; /* the last work on the legacy stream */
@@ -129,8 +130,8 @@ void sc_streams_destroyed(struct sc_stream_record *stream);
 void sc_streams_context_gone(CUcontext handle);
 
 /* The same, told inside of the driver, which has done its work and is about to end it: nothing is
- * used there any more. The rest is for sc_streams_bury_ended, and before another context of this
- * handle is used. */
+ * used there any more. Not so of a green context, which stays as it is. The rest is for
+ * sc_streams_bury_ended, and before another context of this handle is used. */
 void sc_streams_context_ends(CUcontext handle);
 void sc_streams_bury_ended(void); /* one load if there is none */
 

@@ -176,6 +176,83 @@ SIM_API(cuCtxDestroy_v2, (CUcontext ctx), ctx)
     return result;
 }
 
+/* ---- green contexts: contexts whose end is told while they work, and which live on ---- */
+
+SIM_API(cuDeviceGetDevResource, (CUdevice device, CUdevResource *resource, CUdevResourceType type),
+        device, resource, type)
+{
+    if (!resource || type != CU_DEV_RESOURCE_TYPE_SM || !valid_device(device)) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    *resource = (CUdevResource){.type = type, .sm.smCount = 132};
+    return CUDA_SUCCESS;
+}
+
+SIM_API(cuDevSmResourceSplitByCount,
+        (CUdevResource * result, unsigned int *nbGroups, const CUdevResource *input,
+         CUdevResource *remainder, unsigned int flags, unsigned int minCount),
+        result, nbGroups, input, remainder, flags, minCount)
+{
+    (void)flags;
+    if (!result || !nbGroups || *nbGroups != 1 || !input || remainder || !minCount) {
+        return CUDA_ERROR_NOT_SUPPORTED;
+    }
+    *result = *input;
+    result->sm.smCount = minCount;
+    return CUDA_SUCCESS;
+}
+
+SIM_API(cuDevResourceGenerateDesc,
+        (CUdevResourceDesc * phDesc, CUdevResource *resources, unsigned int nbResources), phDesc,
+        resources, nbResources)
+{
+    static int any;
+    if (!phDesc || !resources || nbResources == 0) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    *phDesc = (CUdevResourceDesc)(void *)&any;
+    return CUDA_SUCCESS;
+}
+
+SIM_API(cuGreenCtxCreate,
+        (CUgreenCtx * phCtx, CUdevResourceDesc desc, CUdevice dev, unsigned int flags), phCtx, desc,
+        dev, flags)
+{
+    if (!phCtx || !desc || !valid_device(dev) || !(flags & CU_GREEN_CTX_DEFAULT_STREAM)) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    sim_lock();
+    CUcontext context = new_locked(dev, 0, false);
+    if (context) {
+        context->green = true;
+    }
+    sim_unlock();
+    *phCtx = (CUgreenCtx)(void *)context;
+    return context ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+SIM_API(cuCtxFromGreenCtx, (CUcontext * pContext, CUgreenCtx hCtx), pContext, hCtx)
+{
+    if (!pContext || !hCtx) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    *pContext = (CUcontext)(void *)hCtx;
+    return CUDA_SUCCESS;
+}
+
+SIM_API(cuGreenCtxDestroy, (CUgreenCtx hCtx), hCtx)
+{
+    CUcontext context = (CUcontext)(void *)hCtx;
+    sim_lock();
+    bool valid = sim_context_valid_locked(context) && context->green;
+    if (valid) {
+        sim_announce_context_locked(SIM_CONTEXT_ENDS, context);
+        sim_announce_now_locked();
+    }
+    sim_unlock();
+    return valid ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
+}
+
 static CUresult check(CUcontext context)
 {
     sim_lock();

@@ -91,7 +91,7 @@ enum sim_magic {
 struct CUctx_st {
     uint32_t magic;
     CUdevice device;
-    bool primary;
+    bool primary, green;
     unsigned retained; /* primary: how often */
     unsigned flags;
     unsigned long long id;

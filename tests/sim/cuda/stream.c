@@ -72,12 +72,11 @@ CUresult sim_stream_work_locked(CUstream stream, const struct sim_work *work, ui
     return CUDA_SUCCESS;
 }
 
-static CUresult create(CUstream *phStream, unsigned flags, int priority)
+static CUresult create_in(CUcontext context, CUstream *phStream, unsigned flags, int priority)
 {
     if (!phStream || (flags & ~(unsigned)CU_STREAM_NON_BLOCKING)) {
         return CUDA_ERROR_INVALID_VALUE;
     }
-    CUcontext context = sim_context_current();
     CUresult result = CUDA_ERROR_INVALID_CONTEXT;
     sim_lock();
     if (sim_context_valid_locked(context)) {
@@ -91,6 +90,18 @@ static CUresult create(CUstream *phStream, unsigned flags, int priority)
     }
     sim_unlock();
     return result;
+}
+
+static CUresult create(CUstream *phStream, unsigned flags, int priority)
+{
+    return create_in(sim_context_current(), phStream, flags, priority);
+}
+
+SIM_API(cuGreenCtxStreamCreate,
+        (CUstream * phStream, CUgreenCtx greenCtx, unsigned int flags, int priority), phStream,
+        greenCtx, flags, priority)
+{
+    return create_in((CUcontext)(void *)greenCtx, phStream, flags, priority);
 }
 
 SIM_API(cuStreamCreate, (CUstream * phStream, unsigned int Flags), phStream, Flags)
@@ -264,6 +275,16 @@ SIM_API_PTSZ(cuStreamGetCtx_v2, (CUstream hStream, CUcontext *pCtx, CUgreenCtx *
         *pGreenCtx = NULL;
     }
     WITH_STREAM_BY(sim_stream_enter_locked, hStream, *pCtx = stream->context);
+}
+
+SIM_API(cuStreamGetGreenCtx, (CUstream hStream, CUgreenCtx *phCtx), hStream, phCtx)
+{
+    CUstream dflt = CU_STREAM_LEGACY;
+    if (!phCtx) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    WITH_STREAM_BY(sim_stream_enter_locked, hStream,
+                   *phCtx = stream->context->green ? (CUgreenCtx)(void *)stream->context : NULL);
 }
 
 SIM_API_PTSZ(cuStreamGetDevice, (CUstream hStream, CUdevice *device), hStream, device)

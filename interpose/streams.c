@@ -559,20 +559,24 @@ void sc_streams_context_ends(CUcontext handle)
     end_work(context);
 }
 
+static void bury_context(struct sc_context *context)
+{
+    if (atomic_exchange(&context->gone, true))
+        atomic_fetch_sub(&ended_contexts, 1);
+    end_work(context);
+    sc_snapshots_context_gone(context);
+    sc_pinned_context_gone(context->handle);
+    sc_captures_context_gone(context);
+    sc_streams_each(context, bury, NULL);
+}
+
 void sc_streams_context_gone(CUcontext handle)
 {
     pthread_mutex_lock(&registry_lock);
     struct sc_context *context = as_pointer(sc_handles_remove(&contexts, (uintptr_t)handle));
     pthread_mutex_unlock(&registry_lock);
-    if (!context)
-        return;
-    if (atomic_exchange(&context->gone, true))
-        atomic_fetch_sub(&ended_contexts, 1);
-    end_work(context);
-    sc_snapshots_context_gone(context);
-    sc_pinned_context_gone(handle);
-    sc_captures_context_gone(context);
-    sc_streams_each(context, bury, NULL);
+    if (context)
+        bury_context(context);
 }
 
 static void note_ended(void *argument, uintptr_t handle, uint64_t value)
@@ -583,16 +587,24 @@ static void note_ended(void *argument, uintptr_t handle, uint64_t value)
         *ended = (CUcontext)handle;
 }
 
-void sc_streams_bury_ended(void)
+/* It is taken at once: a moment later another thread may have made its handle name a new one. */
+static struct sc_context *take_ended(void)
 {
     CUcontext ended = NULL;
+    pthread_mutex_lock(&registry_lock);
+    sc_handles_each(&contexts, note_ended, &ended);
+    struct sc_context *context =
+        ended ? as_pointer(sc_handles_remove(&contexts, (uintptr_t)ended)) : NULL;
+    pthread_mutex_unlock(&registry_lock);
+    return context;
+}
+
+void sc_streams_bury_ended(void)
+{
     while (sc_unlikely(atomic_load_explicit(&ended_contexts, memory_order_relaxed) != 0)) {
-        pthread_mutex_lock(&registry_lock);
-        sc_handles_each(&contexts, note_ended, &ended);
-        pthread_mutex_unlock(&registry_lock);
-        if (!ended)
+        struct sc_context *context = take_ended();
+        if (!context)
             return;
-        sc_streams_context_gone(ended);
-        ended = NULL;
+        bury_context(context);
     }
 }

@@ -19,6 +19,7 @@ enum {
     BUFFERS = 256,
     REMEMBERED = 65536,
     LEAVE_MAX_S = 1,
+    LEAVE_POLL_NS = 50 * 1000,
     CLOCK_TRIES = 16,
     CLOCK_FINE_NS = 500,
 };
@@ -116,9 +117,11 @@ static void read_record_locked(const CUpti_Activity *record)
 
 static void CUPTIAPI requested(uint8_t **buffer, size_t *size, size_t *records_max)
 {
-    bool gives = atomic_load_explicit(&on, memory_order_relaxed) &&
-                 !atomic_load_explicit(&closing, memory_order_relaxed);
-    *buffer = gives ? take_buffer() : NULL;
+    *buffer = atomic_load(&closing) ? NULL : take_buffer();
+    if (*buffer && !atomic_load(&on)) { /* who leaves has counted it, or is seen here */
+        give_buffer(*buffer);
+        *buffer = NULL;
+    }
     *size = *buffer ? BUFFER_BYTES : 0;
     *records_max = 0;
 }
@@ -265,11 +268,19 @@ void sc_timeline_flush(bool all)
 }
 
 /* Disabling does not wait for what runs. What is in flight would be told to whoever registers next,
- * in a buffer of ours, so it is given up. */
+ * in a buffer of ours, so it is given up. A thread that has just been given a buffer may not have
+ * told CUPTI of it yet. */
 static void leave(void)
 {
+    const struct timespec moment = {.tv_nsec = LEAVE_POLL_NS};
+    uint64_t until_ns = sc_now_ns() + LEAVE_MAX_S * UINT64_C(1000000000);
+    int cancel;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
     disable_kinds(KINDS);
     flush(true);
+    for (; atomic_load(&out_count) && sc_now_ns() < until_ns; flush(true))
+        nanosleep(&moment, NULL);
+    pthread_setcancelstate(cancel, NULL);
 }
 
 static bool lock_in_time(void)

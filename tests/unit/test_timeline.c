@@ -12,7 +12,9 @@ static struct {
     CUpti_BuffersCallbackRequestFunc requested;
     CUpti_BuffersCallbackCompleteFunc completed;
     unsigned on, enables, disables, flushes, forced;
-    unsigned fails_at; /* this enable */
+    unsigned fails_at;   /* this enable */
+    unsigned returns_at; /* this flush, the buffer */
+    uint8_t *kept;
     size_t dropped;
 } fake;
 
@@ -50,6 +52,8 @@ static CUptiResult CUPTIAPI fake_flush(uint32_t flag)
 {
     fake.flushes++;
     fake.forced += flag != 0;
+    if (fake.kept && fake.flushes == fake.returns_at)
+        fake.completed(NULL, 0, fake.kept, BUFFER_BYTES, 0);
     return CUPTI_SUCCESS;
 }
 
@@ -244,6 +248,17 @@ START_TEST(a_tool_finds_everything_off_and_taken_back)
 }
 END_TEST
 
+START_TEST(a_tool_that_comes_gets_no_buffer_that_was_just_given_out)
+{
+    start();
+    fake.kept = ask_for_buffer();
+    fake.returns_at = 3;
+    ck_assert(sc_timeline_yield());
+    ck_assert_uint_ge(fake.flushes, fake.returns_at);
+    ck_assert_uint_eq(fake.flushes, fake.forced);
+}
+END_TEST
+
 START_TEST(where_a_tool_was_first_nothing_is_registered)
 {
     ck_assert(!sc_timeline_yield());
@@ -314,6 +329,7 @@ int main(void)
     tcase_add_test(tests, buffers_are_bounded_and_come_back);
     tcase_add_test(tests, a_buffer_that_is_not_ours_is_left_alone);
     tcase_add_test(tests, a_tool_finds_everything_off_and_taken_back);
+    tcase_add_test(tests, a_tool_that_comes_gets_no_buffer_that_was_just_given_out);
     tcase_add_test(tests, where_a_tool_was_first_nothing_is_registered);
     tcase_add_test(tests, what_cannot_be_had_leaves_nothing_on);
     tcase_add_test(tests, at_the_end_and_in_a_child_cupti_is_not_called);

@@ -178,21 +178,19 @@ static uint64_t count_locked(struct sc_hazard *hazard)
     else
         report.counts.latent++;
     const struct sc_seen *seen = sc_seen_note(hazard, &telling);
-    if (seen == NULL || !telling || report.fd < 0)
+    if (seen == NULL || !telling)
         return 0;
     hazard->certainty = seen->first.certainty;
     return seen->count;
 }
 
-static bool write_hazard_locked(const struct sc_hazard *hazard, uint64_t count,
+static void write_hazard_locked(const struct sc_hazard *hazard, uint64_t count,
                                 const struct sc_lines_stacks *stacks)
 {
     struct sc_text line;
     sc_text_init(&line, line_bytes, sizeof(line_bytes));
     sc_lines_hazard(&line, hazard, count, stacks, &report.names);
-    bool written = write_line_locked(&line);
-    report.counts.lines_written += written;
-    return written;
+    report.counts.lines_written += write_line_locked(&line);
 }
 
 /* The lock is given up between counting and writing, because naming the frames takes the loader's
@@ -203,9 +201,10 @@ bool sc_report_hazard(const struct sc_hazard *hazard)
     struct sc_hazard strongest = *hazard;
     enter(&guard);
     uint64_t count = count_locked(&strongest);
+    bool writes = report.fd >= 0;
     leave(&guard);
-    if (count == 0)
-        return false;
+    if (count == 0 || !writes)
+        return count != 0;
 
     struct sc_lines_stacks stacks;
     sc_lines_name_stack(hazard->copy.stack, &stacks.copy);
@@ -213,9 +212,9 @@ bool sc_report_hazard(const struct sc_hazard *hazard)
     sc_lines_name_stack(hazard->freed.stack, &stacks.freed);
 
     enter(&guard);
-    bool written = write_hazard_locked(&strongest, count, &stacks);
+    write_hazard_locked(&strongest, count, &stacks);
     leave(&guard);
-    return written;
+    return true;
 }
 
 void sc_report_timing(const struct sc_hazard *hazard, const struct sc_report_timing *timing)

@@ -99,7 +99,7 @@ int sc_report_open(const struct sc_options *options, const struct sc_report_run 
 /* Counts the hazard, and writes a line if it is the 1st, 2nd, 4th, 8th, ... of those equal to it
  * (same code and same two stacks, or same two API names where there are no stacks), or the first of
  * them that was observed. May be called before sc_report_open: it then counts, and writes nothing.
- * Returns whether a line was written. */
+ * Returns whether one was due, also where none can be written: the summary has it, too. */
 bool sc_report_hazard(const struct sc_hazard *hazard);
 
 /* Writes a `timing` line for a hazard that was written, and remembers it for the summary. */

@@ -1,6 +1,7 @@
 // run: timeline=1 -> hazards=1 #timing=1 timeline.matched=1
 // run: timeline=1 LAST=_exit -> hazards=1 #timing=1 timeline.matched=1
 // run: timeline=1 LAST=held -> hazards=1 #timing=0 timeline.matched=0
+// run: timeline=1:report_path=none -> says=the_copy_had_
 // sim: late_limit=60s
 /* The process ends before anybody looked at the copy of its hazard: the summary waits for the
  * record of one that is complete, and not for one that is not. */

@@ -482,7 +482,7 @@ START_TEST(a_hazard_before_the_report_is_open_is_counted)
 {
     struct sc_hazard hazard = a_hazard();
     struct sc_report_counts counts;
-    ck_assert(!sc_report_hazard(&hazard));
+    ck_assert(sc_report_hazard(&hazard));
     finish(0, true);
     sc_report_counts(&counts);
     ck_assert_uint_eq(counts.hazards, 1);
@@ -495,7 +495,7 @@ START_TEST(report_path_none_writes_none)
     struct sc_hazard hazard = a_hazard();
     strcpy(options.report_path, "none");
     ck_assert_int_eq(open_report(), 0);
-    ck_assert(!sc_report_hazard(&hazard));
+    ck_assert(sc_report_hazard(&hazard));
     finish(0, true);
     ck_assert_int_ne(access("none", F_OK), 0);
     ck_assert_str_eq(sc_report_path(), "");
@@ -536,7 +536,7 @@ START_TEST(a_full_disk_is_one_line_and_strict_still_counts)
     options.strict = true;
     open_report();
     for (int i = 0; i < 10; i++)
-        ck_assert(!sc_report_hazard(&hazard));
+        sc_report_hazard(&hazard);
     ck_assert_int_eq(sc_report_exit_status(0), 66);
     ck_assert_uint_eq(count_of(read_whole("stderr.txt"), "\n"), 1);
     ck_has("stderr.txt", "safecopy: cannot write the report (No space left on device): /dev/full;");

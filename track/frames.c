@@ -9,35 +9,39 @@
 
 #include "track/poison.h"
 
-/* Between a wrapper and what it leads to. So near above the running frame the stack is its own. */
-enum { NEAR_BYTES = 32 * 1024, FAR_BYTES = 512 * 1024, PAGE_BYTES = 4096 };
+enum { NEAR_BYTES = 32 * 1024, PAGE_BYTES = 4096 }; /* near: a wrapper, and what it leads to */
 
-/* Of this thread's stacks, a piece in which every page can be read: a program calls from much the
- * same depth again and again, and CUPTI's callbacks lie far below the wrappers that lead to them.
- */
+/* The pages that were last found to be there from one of this thread's frames to another: a program
+ * calls from much the same depth again and again. */
 static __thread uintptr_t known_low, known_high;
 
-static bool is_readable(uintptr_t low, uintptr_t high)
+/* Where the kernel reads for us at all, it says so; where it does not, nothing is gone. */
+static bool is_gone(uintptr_t address)
 {
-    uintptr_t word;
-    for (uintptr_t at = low; at < high; at += PAGE_BYTES)
-        if (!sc_peek(&word, at, sizeof word))
+    uintptr_t word = 0;
+    uintptr_t own = 0;
+    return !sc_peek(&word, address, sizeof word) && sc_peek(&word, (uintptr_t)&own, sizeof word);
+}
+
+static bool know(uintptr_t low, uintptr_t high)
+{
+    for (uintptr_t page = low; page < high; page += PAGE_BYTES)
+        if (is_gone(page + PAGE_BYTES))
             return false;
+    bool adjoins = low <= known_high && known_low <= high;
+    known_low = adjoins && known_low < low ? known_low : low;
+    known_high = adjoins && known_high > high ? known_high : high;
     return true;
 }
 
-static void know(uintptr_t low, uintptr_t high)
+/* What lies near above the running frame is most often its own stack, but may be another one that
+ * has been unmapped since it left its mark. */
+static bool is_near(uintptr_t here, uintptr_t place)
 {
-    if (high - low > FAR_BYTES || !is_readable(low, high))
-        return;
-    bool overlaps = low <= known_high && known_low <= high;
-    known_low = overlaps && known_low < low ? known_low : low;
-    known_high = overlaps && known_high > high ? known_high : high;
-}
-
-static bool is_known(uintptr_t here, uintptr_t place)
-{
-    return here >= known_low && place <= known_high && place > here;
+    uintptr_t low = here & ~(uintptr_t)(PAGE_BYTES - 1);
+    uintptr_t high = place & ~(uintptr_t)(PAGE_BYTES - 1);
+    return place - here < NEAR_BYTES &&
+           (low == high || (low >= known_low && high <= known_high) || know(low, high));
 }
 
 /* The words are another function's frame, of which no compiler and no sanitizer knows that we look.
@@ -47,11 +51,13 @@ static __attribute__((no_sanitize("address", "thread"))) bool is_there(const str
     return *(const volatile uintptr_t *)mark->place == mark->caller;
 }
 
-/* The kernel reads a stack that may be gone; where it may not, the mark is believed. */
+/* The kernel reads a stack that may be gone; where it does not, the mark is believed. */
 static bool may_be_there(const struct sc_frame *mark)
 {
     uintptr_t word;
-    return !sc_peek(&word, mark->place, sizeof word) || word == mark->caller;
+    if (sc_peek(&word, mark->place, sizeof word))
+        return word == mark->caller;
+    return !is_gone(mark->place);
 }
 
 /* Is the frame, which lies below the running one, of a stack that this one interrupted? The kernel
@@ -69,12 +75,7 @@ static bool is_of_other_stack(const struct sc_frame *mark)
 bool sc_frame_lives(const struct sc_frame *mark)
 {
     uintptr_t here = (uintptr_t)__builtin_frame_address(0);
-    if (__builtin_expect(mark->place - here < NEAR_BYTES || is_known(here, mark->place), 1))
+    if (__builtin_expect(is_near(here, mark->place), 1))
         return is_there(mark);
-    if (!may_be_there(mark))
-        return false;
-    if (mark->place < here)
-        return is_of_other_stack(mark);
-    know(here, mark->place);
-    return true;
+    return may_be_there(mark) && (mark->place > here || is_of_other_stack(mark));
 }

@@ -9,7 +9,7 @@
 
 #include "track/frames.h"
 
-enum { STACK_BYTES = 4 * 1024 * 1024, DEEP_BYTES = 100 * 1024 };
+enum { STACK_BYTES = 4 * 1024 * 1024, SMALL_BYTES = 16 * 1024, DEEP_BYTES = 100 * 1024 };
 
 #define NOINLINE __attribute__((noinline))
 
@@ -65,7 +65,7 @@ static NOINLINE void leave_by_jump_from_depth(void)
     room[0] = 2;
 }
 
-START_TEST(far_marks_of_a_stack_that_is_known_are_told_apart)
+START_TEST(marks_far_above_are_told_apart)
 {
     for (int i = 0; i < 3; i++) {
         run_marked(look_from_depth);
@@ -198,15 +198,26 @@ static void be_a_fiber(void)
     run_marked(change_stack);
 }
 
+static void run_fiber(char *stack, size_t size, void (*function)(void))
+{
+    ck_assert_int_eq(getcontext(&other_fiber), 0);
+    other_fiber.uc_stack = (stack_t){.ss_sp = stack, .ss_size = size};
+    other_fiber.uc_link = &main_fiber;
+    makecontext(&other_fiber, function, 0);
+    ck_assert_int_eq(swapcontext(&main_fiber, &other_fiber), 0);
+}
+
+static char *map_stack(size_t size)
+{
+    char *stack = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ck_assert(stack != MAP_FAILED);
+    return stack;
+}
+
 START_TEST(a_mark_on_a_stack_that_is_gone_harms_nobody)
 {
-    char *stack =
-        mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    ck_assert(stack != MAP_FAILED);
-    ck_assert_int_eq(getcontext(&other_fiber), 0);
-    other_fiber.uc_stack = (stack_t){.ss_sp = stack, .ss_size = STACK_BYTES};
-    makecontext(&other_fiber, be_a_fiber, 0);
-    ck_assert_int_eq(swapcontext(&main_fiber, &other_fiber), 0);
+    char *stack = map_stack(STACK_BYTES);
+    run_fiber(stack, STACK_BYTES, be_a_fiber);
     ck_assert_uint_ne(mark.place, 0);
     ck_assert_int_eq(munmap(stack, STACK_BYTES), 0);
     look();
@@ -214,11 +225,24 @@ START_TEST(a_mark_on_a_stack_that_is_gone_harms_nobody)
 }
 END_TEST
 
+START_TEST(nor_does_one_on_a_stack_near_above_the_running_one)
+{
+    char *stacks = map_stack(2 * SMALL_BYTES);
+    run_fiber(stacks + SMALL_BYTES, SMALL_BYTES, be_a_fiber);
+    ck_assert_uint_ne(mark.place, 0);
+    ck_assert_int_eq(munmap(stacks + SMALL_BYTES, SMALL_BYTES), 0);
+    seen = true;
+    run_fiber(stacks, SMALL_BYTES, look);
+    ck_assert(!seen);
+    ck_assert_int_eq(munmap(stacks, SMALL_BYTES), 0);
+}
+END_TEST
+
 int main(void)
 {
     TCase *one = tcase_create("frames");
     tcase_add_test(one, a_mark_lives_as_long_as_its_function);
-    tcase_add_test(one, far_marks_of_a_stack_that_is_known_are_told_apart);
+    tcase_add_test(one, marks_far_above_are_told_apart);
     tcase_add_test(one, marks_nest);
     tcase_add_test(one, a_mark_left_by_a_jump_is_gone);
     tcase_add_test(one, a_mark_left_by_a_jump_does_not_come_back);
@@ -226,6 +250,7 @@ int main(void)
     tcase_add_test(one, a_mark_lives_while_a_handler_runs_on_a_stack_above);
     tcase_add_test(one, a_mark_lives_while_a_handler_runs_on_a_stack_below);
     tcase_add_test(one, a_mark_on_a_stack_that_is_gone_harms_nobody);
+    tcase_add_test(one, nor_does_one_on_a_stack_near_above_the_running_one);
     Suite *suite = suite_create("frames");
     suite_add_tcase(suite, one);
     SRunner *runner = srunner_create(suite);

@@ -27,6 +27,10 @@ static void add_range(const void *address, size_t size_bytes, enum sc_buffer_kin
 {
     int saved = errno;
     struct sc_context *context = sc_active() ? sc_streams_current_context() : NULL;
+    if (context && address && kind != SC_REGISTERED) {
+        sc_track_handed_out(&sc_track, (uintptr_t)address, size_bytes);
+        sc_guard_apply();
+    }
     if (context && address)
         sc_track_add_range(&sc_track, (uintptr_t)address, size_bytes, kind, context->legacy);
     errno = saved;
@@ -394,20 +398,38 @@ SC_DEFINE(cuMemAllocPitch_v2,
 
 /* ---- contexts: destroying one completes its work first (docs/driver.md, Q13) ---- */
 
+/* Where the driver has ended it already, the handle may be another context's: only what is known to
+ * have ended is taken. */
+static struct sc_context *ending(CUcontext handle)
+{
+    const struct sc_context *known =
+        sc_active() && handle ? sc_streams_known_context(handle) : NULL;
+    if (!known || (sc_follows() && !known->gone && !known->may_be_green))
+        return NULL;
+    return sc_streams_context_ending(handle);
+}
+
+static CUresult ended(struct sc_context *context, CUresult result)
+{
+    if (context && result == CUDA_SUCCESS)
+        sc_streams_context_ended(context);
+    else if (context)
+        sc_streams_context_not_ended(context);
+    return result;
+}
+
 #define CONTEXT_END(symbol, parameter, argument, handle)                                           \
-    SC_DEFINE(symbol, (parameter), CUcontext ending = sc_active() ? handle : NULL;                 \
-              CUresult result = REAL(argument);                                                    \
-              if (result == CUDA_SUCCESS && ending) sc_streams_context_gone(ending);               \
-              return result;)
+    SC_DEFINE(symbol, (parameter), struct sc_context *context = ending(handle);                    \
+              return ended(context, REAL(argument));)
 
 /* NULL unless the device's primary context is one that we have met, and alive. */
 static CUcontext primary_context(CUdevice device)
 {
-    return sc_streams_primary_context(device);
+    return sc_active() ? sc_streams_primary_context(device) : NULL;
 }
 
-CONTEXT_END(cuCtxDestroy, CUcontext context, context, context)
-CONTEXT_END(cuCtxDestroy_v2, CUcontext context, context, context)
+CONTEXT_END(cuCtxDestroy, CUcontext handle, handle, handle)
+CONTEXT_END(cuCtxDestroy_v2, CUcontext handle, handle, handle)
 CONTEXT_END(cuDevicePrimaryCtxReset, CUdevice device, device, primary_context(device))
 CONTEXT_END(cuDevicePrimaryCtxReset_v2, CUdevice device, device, primary_context(device))
 
@@ -419,13 +441,12 @@ static CUresult released(CUresult result, CUdevice device, CUcontext context)
     int alive = 1;
     if (result == CUDA_SUCCESS && context &&
         sc_real.cuDevicePrimaryCtxGetState(device, &flags, &alive) == CUDA_SUCCESS && !alive)
-        sc_streams_context_gone(context);
+        ended(ending(context), result);
     return result;
 }
 
 #define PRIMARY_RELEASE(symbol)                                                                    \
-    SC_DEFINE(symbol, (CUdevice device),                                                           \
-              CUcontext context = sc_active() ? primary_context(device) : NULL;                    \
+    SC_DEFINE(symbol, (CUdevice device), CUcontext context = primary_context(device);              \
               return released(REAL(device), device, context);)
 
 PRIMARY_RELEASE(cuDevicePrimaryCtxRelease)

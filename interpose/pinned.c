@@ -403,6 +403,44 @@ static bool is_registered(uintptr_t start)
            CUDA_SUCCESS;
 }
 
+struct renaming {
+    CUcontext from, to;
+};
+
+static bool rename_block(void *argument, uint32_t id)
+{
+    const struct renaming *renaming = argument;
+    if (block_at(id)->request.context == renaming->from)
+        block_at(id)->request.context = renaming->to;
+    return true;
+}
+
+static void rename_blocks(CUcontext from, CUcontext to)
+{
+    struct renaming renaming = {from, to};
+    if (is_in_child())
+        return;
+    pthread_mutex_lock(&lock);
+    sc_grid_overlaps_locked(&grid, 0, SIZE_MAX, rename_block, &renaming);
+    pthread_mutex_unlock(&lock);
+}
+
+/* No handle of the driver's is the address of a record of ours. */
+static CUcontext nameless(const struct sc_context *context)
+{
+    return (CUcontext)(uintptr_t)context;
+}
+
+void sc_pinned_context_unnamed(const struct sc_context *context)
+{
+    rename_blocks(context->handle, nameless(context));
+}
+
+void sc_pinned_context_named(const struct sc_context *context)
+{
+    rename_blocks(nameless(context), context->handle);
+}
+
 /* A block of the context, whose it is no longer. 0: there is none. */
 static uintptr_t take_one_of(CUcontext context)
 {
@@ -418,12 +456,12 @@ static uintptr_t take_one_of(CUcontext context)
     return start;
 }
 
-void sc_pinned_context_gone(CUcontext context)
+void sc_pinned_context_gone(const struct sc_context *context)
 {
     uintptr_t start;
-    if (!context || is_in_child())
+    if (is_in_child())
         return;
-    while ((start = take_one_of(context)) != 0) {
+    while ((start = take_one_of(nameless(context))) != 0) {
         if (!is_registered(start))
             drop(start);
     }

@@ -24,6 +24,8 @@
 
 #include "interpose/driver.h"
 
+struct sc_context;
+
 /* `flags` as of cuMemHostAlloc. NULL: the driver is to serve it. */
 void *sc_pinned_take(size_t size_bytes, unsigned flags);
 
@@ -38,6 +40,10 @@ CUresult sc_pinned_free(void *address);
 bool sc_pinned_overlaps(uintptr_t address, size_t size_bytes);
 
 /* The context has ended, and what was allocated in it with it. */
-void sc_pinned_context_gone(CUcontext context);
+void sc_pinned_context_gone(const struct sc_context *context);
+
+/* Its handle may name another context from now on, or names this one again after all. */
+void sc_pinned_context_unnamed(const struct sc_context *context);
+void sc_pinned_context_named(const struct sc_context *context);
 
 #endif

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "cupti_hooks/ear.h"
 #include "interpose/captures.h"
 #include "interpose/detours.h"
 #include "interpose/guard.h"
@@ -154,11 +155,12 @@ static bool device_reads_pageable(CUdevice device)
     return value != 0;
 }
 
-/* Is the current context a green one? The legacy stream is not asked under a capture. */
+/* Is the current context a green one? That matters only where CUPTI tells of its end. The legacy
+ * stream is not asked under a capture. */
 static bool may_be_green(void)
 {
     CUgreenCtx green = NULL;
-    if (!sc_real.cuStreamGetGreenCtx)
+    if (!sc_is_heard() || !sc_real.cuStreamGetGreenCtx)
         return false;
     return sc_captures_open() ||
            sc_real.cuStreamGetGreenCtx(CU_STREAM_LEGACY, &green) != CUDA_SUCCESS || green;
@@ -556,6 +558,7 @@ void sc_streams_context_ends(CUcontext handle)
     if (!context || context->may_be_green || atomic_exchange(&context->gone, true))
         return;
     atomic_fetch_add(&ended_contexts, 1);
+    sc_pinned_context_unnamed(context);
     end_work(context);
 }
 
@@ -565,18 +568,32 @@ static void bury_context(struct sc_context *context)
         atomic_fetch_sub(&ended_contexts, 1);
     end_work(context);
     sc_snapshots_context_gone(context);
-    sc_pinned_context_gone(context->handle);
+    sc_pinned_context_gone(context);
     sc_captures_context_gone(context);
     sc_streams_each(context, bury, NULL);
 }
 
-void sc_streams_context_gone(CUcontext handle)
+struct sc_context *sc_streams_context_ending(CUcontext handle)
 {
     pthread_mutex_lock(&registry_lock);
     struct sc_context *context = as_pointer(sc_handles_remove(&contexts, (uintptr_t)handle));
     pthread_mutex_unlock(&registry_lock);
     if (context)
-        bury_context(context);
+        sc_pinned_context_unnamed(context);
+    return context;
+}
+
+void sc_streams_context_not_ended(struct sc_context *context)
+{
+    pthread_mutex_lock(&registry_lock);
+    sc_handles_put(&contexts, (uintptr_t)context->handle, (uintptr_t)context);
+    pthread_mutex_unlock(&registry_lock);
+    sc_pinned_context_named(context);
+}
+
+void sc_streams_context_ended(struct sc_context *context)
+{
+    bury_context(context);
 }
 
 static void note_ended(void *argument, uintptr_t handle, uint64_t value)

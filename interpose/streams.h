@@ -126,11 +126,15 @@ struct sc_stream_record *sc_streams_destroying(CUstream handle);
 void sc_streams_not_destroyed(struct sc_stream_record *stream);
 void sc_streams_destroyed(struct sc_stream_record *stream);
 
-/* The context is gone: all its work is done, its memory and handles are void. */
-void sc_streams_context_gone(CUcontext handle);
+/* Before the driver ends it, since its handle may be another context's before the call returns;
+ * after that failed; after that succeeded: all its work is done, its memory and handles are void.
+ * NULL: it was not known. */
+struct sc_context *sc_streams_context_ending(CUcontext handle);
+void sc_streams_context_not_ended(struct sc_context *context);
+void sc_streams_context_ended(struct sc_context *context);
 
-/* The same, told inside of the driver, which has done its work and is about to end it: nothing is
- * used there any more. Not so of a green context, which stays as it is. The rest is for
+/* It is told inside of the driver, which has done its work and is about to end it: nothing is used
+ * there any more. Not so of a green context, which stays as it is. The rest is for
  * sc_streams_bury_ended, and before another context of this handle is used. */
 void sc_streams_context_ends(CUcontext handle);
 void sc_streams_bury_ended(void); /* one load if there is none */

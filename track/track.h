@@ -87,6 +87,10 @@ struct sc_range_info {
     bool no_snapshots;
 };
 
+/* The driver hands out new memory, whose former owner is gone: so is what was in flight there. A
+ * context that ends on another thread frees its memory before we hear of it. */
+void sc_track_handed_out(struct sc_track *track, uintptr_t address, size_t size_bytes);
+
 void sc_track_add_range(struct sc_track *track, uintptr_t address, size_t size_bytes,
                         enum sc_buffer_kind kind, uint32_t context);
 void sc_track_remove_range(struct sc_track *track, uintptr_t address);

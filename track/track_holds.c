@@ -99,6 +99,14 @@ static void drop_ops(struct sc_track *track, uintptr_t address, size_t size_byte
     } while (batch.count == TAKE_DOWN_BATCH);
 }
 
+void sc_track_handed_out(struct sc_track *track, uintptr_t address, size_t size_bytes)
+{
+    lock(track);
+    drop_ops(track, address, size_bytes, false);
+    publish_watch(track);
+    unlock(track);
+}
+
 void sc_track_take_down(struct sc_track *track, struct sc_take_down *request)
 {
     struct sc_ops_collector collector = {track, &request->found, false};

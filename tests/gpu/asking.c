@@ -1,6 +1,3 @@
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 #include "asking.h"
 
 #include <dlfcn.h>
@@ -17,23 +14,38 @@
 
 /* ---- telling ---- */
 
-/* Shared with the parent, which learns from it where a child died. */
+/* Shared with the parent, which learns from it where a child died. A line is kept until it is
+ * ended, so that nothing is written between the calls of a question. */
 static struct progress {
     size_t question;
     unsigned part;
-    bool midway; /* in a line that is begun and not ended */
+    size_t used; /* of the line; 0 between lines */
+    char line[16 * 1024];
 } * progress;
+
+static void write_line(void)
+{
+    fwrite(progress->line, 1, progress->used, stdout);
+    fflush(stdout);
+    progress->used = 0;
+}
 
 void say(const char *format, ...)
 {
-    size_t length = strlen(format);
     va_list args;
 
+    flockfile(stdout);
+    if (progress->used > sizeof(progress->line) / 2)
+        write_line();
+    size_t room = sizeof(progress->line) - progress->used;
     va_start(args, format);
-    vprintf(format, args);
+    int wrote = vsnprintf(progress->line + progress->used, room, format, args);
     va_end(args);
-    fflush(stdout);
-    progress->midway = length == 0 || format[length - 1] != '\n';
+    if (wrote > 0)
+        progress->used += (size_t)wrote < room ? (size_t)wrote : room - 1;
+    if (progress->used > 0 && progress->line[progress->used - 1] == '\n')
+        write_line();
+    funlockfile(stdout);
 }
 
 void end_line(void)
@@ -153,7 +165,7 @@ static void begin_question(size_t index)
     unsigned left = seconds_left();
 
     progress->question = index;
-    alarm(left < inquiry->question_s ? left : inquiry->question_s);
+    alarm(left > 0 && left < inquiry->question_s ? left : inquiry->question_s);
     if (current()->text != NULL)
         say("Q%s %s:", current()->name, current()->text);
 }
@@ -191,9 +203,9 @@ static bool account_for(int status)
     bool well = WIFEXITED(status) && WEXITSTATUS(status) == 0;
 
     if (WIFSIGNALED(status))
-        say("%s DIED of signal %d%s", progress->midway ? "" : "(between lines)", WTERMSIG(status),
+        say("%s DIED of signal %d%s", progress->used > 0 ? "" : "(between lines)", WTERMSIG(status),
             WTERMSIG(status) == SIGALRM ? " (too long)" : "");
-    if (progress->midway)
+    if (progress->used > 0)
         end_line();
     return well;
 }

@@ -25,6 +25,11 @@
 #ifndef TESTS_GPU_ASKING_H
 #define TESTS_GPU_ASKING_H
 
+/* This header comes first, so that it may say so. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
 #include <cuda.h>
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,3 @@
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 #include "asking_cupti.h"
 
 #include <dlfcn.h>
@@ -103,6 +100,21 @@ double best_of(unsigned rounds, double (*measure)(void))
         best = took < best ? took : best;
     }
     return best;
+}
+
+void tell_best(const char *name, unsigned rounds, double (*measure)(void))
+{
+    say(" %s %.0f", name, best_of(rounds, measure));
+}
+
+double launch_ns(void)
+{
+    return NS_EACH(CALLS, launch(empty_kernel, stream));
+}
+
+double copy_ns(void)
+{
+    return NS_EACH(CALLS, cuMemcpyHtoDAsync(dev, pinned, 4 * KB, stream));
 }
 
 long thread_id(void)

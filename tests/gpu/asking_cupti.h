@@ -71,6 +71,12 @@ CUresult set_up_with(size_t memory_bytes);
 
 /* The least that `measure` returns, of so many rounds; the stream is idle before each. */
 double best_of(unsigned rounds, double (*measure)(void));
+void tell_best(const char *name, unsigned rounds, double (*measure)(void));
+
+/* Nanoseconds to issue a launch of the empty kernel, and a copy of 4 KB; each the mean of CALLS. */
+enum { CALLS = 200 };
+double launch_ns(void);
+double copy_ns(void);
 
 long thread_id(void);
 

@@ -14,9 +14,6 @@
  * the legacy stream; times are milliseconds; "a/b" beside a capture is the result of the call and
  * of cuStreamEndCapture.
  */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 #include "probe/world.h"
 
 #include <stdio.h>

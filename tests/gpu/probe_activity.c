@@ -9,9 +9,6 @@
  * Each question is answered in a child process that does its own cuInit (asking.h). Driver results
  * are numbers, CUPTI results "CUPTI n".
  */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 #include "probe_activity/records.h"
 
 static const struct question questions[] = {

@@ -14,9 +14,6 @@
  * added to the graph.
  */
 // cflags: -rdynamic
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 #include "probe_capture/world.h"
 
 static CUresult set_up(void)

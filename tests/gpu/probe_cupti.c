@@ -10,9 +10,6 @@
  * that does its own cuInit (asking.h). Driver results are numbers, CUPTI results "CUPTI n". Times
  * of calls are the best of several rounds.
  */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 #include "probe_cupti/ear.h"
 
 static const struct question questions[] = {

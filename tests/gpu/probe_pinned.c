@@ -12,9 +12,6 @@
  * "+n" is an address n bytes behind the buffer's first, "same" the one asked for, S the size that
  * was asked for, A and B the two contexts, id an identifier other than 0, and e<n> an error.
  */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 #include "probe_pinned/world.h"
 
 CUcontext context_a;

@@ -17,9 +17,6 @@
  *     /busy /done        at a synchronise callback: has the work that the call waits for ended?
  *     !T                 announced on another thread than the call's
  */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 #include "probe_resource/ear.h"
 
 static const struct question questions[] = {

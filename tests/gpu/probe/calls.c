@@ -1,8 +1,7 @@
 /* What calls cost, where they are found, and what ours do while somebody captures. */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 #include "world.h"
+
+#include "../asking_calls.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -241,89 +240,49 @@ void q9(void)
 static CUevent scratch_event;
 static CUstream scratch_stream;
 
-static CUresult while_record_nonblocking(void *unused)
+/* A query in Relaxed mode, as ours are. */
+static CUresult relaxed(CUresult (*query)(void))
 {
-    (void)unused;
-    return cuEventRecord(event, nonblocking2);
+    CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+
+    cuThreadExchangeStreamCaptureMode(&mode);
+    CUresult rc = query();
+    cuThreadExchangeStreamCaptureMode(&mode);
+    return rc;
 }
 
-static CUresult while_record_blocking(void *unused)
+static CUresult query_event(void)
 {
-    (void)unused;
-    return cuEventRecord(event, blocking);
+    return cuEventQuery(event);
 }
 
-static CUresult while_event_create(void *unused)
+static CUresult query_stream(void)
 {
-    (void)unused;
-    return cuEventCreate(&scratch_event, CU_EVENT_DISABLE_TIMING);
+    return cuStreamQuery(nonblocking2);
 }
 
-static CUresult while_event_destroy(void *unused)
+static CUresult destroy_scratch(void)
 {
     CUevent doomed = scratch_event;
 
-    (void)unused;
     scratch_event = NULL;
     return cuEventDestroy(doomed);
 }
 
-static CUresult while_event_query(void *unused)
-{
-    CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
-
-    (void)unused;
-    cuThreadExchangeStreamCaptureMode(&mode);
-    CUresult rc = cuEventQuery(event);
-    cuThreadExchangeStreamCaptureMode(&mode);
-    return rc;
-}
-
-static CUresult while_stream_query(void *unused)
-{
-    CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
-
-    (void)unused;
-    cuThreadExchangeStreamCaptureMode(&mode);
-    CUresult rc = cuStreamQuery(nonblocking2);
-    cuThreadExchangeStreamCaptureMode(&mode);
-    return rc;
-}
-
-static CUresult while_stream_create(void *unused)
-{
-    (void)unused;
-    return cuStreamCreate(&scratch_stream, CU_STREAM_DEFAULT);
-}
-
-static CUresult while_wait_event(void *unused)
-{
-    (void)unused;
-    return cuStreamWaitEvent(nonblocking2, event, 0);
-}
-
-/* Shows what the visit itself does, the switch to another thread included. */
-static CUresult while_nothing(void *unused)
-{
-    (void)unused;
-    return CUDA_SUCCESS;
-}
-
-/* The event that EventDestroy destroys is the one that EventCreate made just before. */
-static const struct guest {
-    const char *name;
-    CUresult (*call)(void *);
-} guests[] = {
-    {"nothing", while_nothing},
-    {"EventRecord N", while_record_nonblocking},
-    {"EventRecord B", while_record_blocking},
-    {"EventCreate", while_event_create},
-    {"EventDestroy", while_event_destroy},
-    {"EventQuery relaxed", while_event_query},
-    {"StreamQuery relaxed", while_stream_query},
-    {"StreamCreate blocking", while_stream_create},
-    {"StreamWaitEvent N", while_wait_event},
-};
+/* The first shows what the visit itself does, the switch to another thread included. The event that
+ * EventDestroy destroys is the one that EventCreate made just before. */
+#define GUESTS(X)                                                                                  \
+    X(nothing, "nothing", NONE, CUDA_SUCCESS)                                                      \
+    X(record_n, "EventRecord N", NONE, cuEventRecord(event, nonblocking2))                         \
+    X(record_b, "EventRecord B", NONE, cuEventRecord(event, blocking))                             \
+    X(create, "EventCreate", NONE, cuEventCreate(&scratch_event, CU_EVENT_DISABLE_TIMING))         \
+    X(destroy, "EventDestroy", NONE, destroy_scratch())                                            \
+    X(event_query, "EventQuery relaxed", NONE, relaxed(query_event))                               \
+    X(stream_query, "StreamQuery relaxed", NONE, relaxed(query_stream))                            \
+    X(stream, "StreamCreate blocking", NONE, cuStreamCreate(&scratch_stream, CU_STREAM_DEFAULT))   \
+    X(wait_event, "StreamWaitEvent N", NONE, cuStreamWaitEvent(nonblocking2, event, 0))
+GUESTS(DEFINE_CALL)
+static const struct call guests[] = {GUESTS(LIST_CALL)};
 
 static CUresult begin_capture(CUstream stream)
 {
@@ -345,11 +304,11 @@ static CUresult end_capture(CUstream stream)
     return rc;
 }
 
-static void visit_capture(CUstream stream, const struct guest *guest, bool other_thread)
+static void visit_capture(CUstream stream, const struct call *guest, bool other_thread)
 {
     if (begin_capture(stream) != CUDA_SUCCESS)
         return;
-    CUresult rc = other_thread ? on_other_thread(guest->call, NULL, primary) : guest->call(NULL);
+    CUresult rc = other_thread ? on_other_thread(make_call, &guest, primary) : guest->call();
     CUresult end = end_capture(stream);
     say(" %s %d/%d,", guest->name, (int)rc, (int)end);
     if (scratch_stream != NULL) {

@@ -1,7 +1,4 @@
 /* Which copies and memsets block, and which read late. */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 #include "world.h"
 
 #include <string.h>

@@ -1,13 +1,11 @@
 /* Frees, unregistrations and ends of contexts: whom they wait for, what they answer. */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 #include "world.h"
+
+#include "../asking_calls.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -16,50 +14,17 @@
 
 static void *fresh_block;
 
-static CUresult beside_copy_pinned(void)
-{
-    return cuMemcpyHtoDAsync(dev_a, pinned, 4 * KB, nonblocking2);
-}
-
-static CUresult beside_copy_pageable(void)
-{
-    return cuMemcpyHtoDAsync(dev_a, pageable, 4 * KB, nonblocking2);
-}
-
-static CUresult beside_record(void)
-{
-    return cuEventRecord(event, nonblocking2);
-}
-
-static CUresult beside_event_query(void)
-{
-    return cuEventQuery(event);
-}
-
-static CUresult beside_stream_query(void)
-{
-    return cuStreamQuery(nonblocking2);
-}
-
-static CUresult beside_host_alloc(void)
-{
-    return cuMemHostAlloc(&fresh_block, 64 * KB, 0);
-}
-
-static CUresult beside_wait_event(void)
-{
-    return cuStreamWaitEvent(nonblocking2, event, 0);
-}
-
-static const struct beside {
-    const char *name;
-    CUresult (*call)(void);
-} besides[] = {
-    {"HtoDAsync pinned", beside_copy_pinned}, {"HtoDAsync pageable", beside_copy_pageable},
-    {"EventRecord", beside_record},           {"EventQuery", beside_event_query},
-    {"StreamQuery", beside_stream_query},     {"MemHostAlloc", beside_host_alloc},
-    {"StreamWaitEvent", beside_wait_event},
-};
+#define BESIDES(X)                                                                                 \
+    X(pinned, "HtoDAsync pinned", NONE, cuMemcpyHtoDAsync(dev_a, pinned, 4 * KB, nonblocking2))    \
+    X(pageable, "HtoDAsync pageable", NONE,                                                        \
+      cuMemcpyHtoDAsync(dev_a, pageable, 4 * KB, nonblocking2))                                    \
+    X(record, "EventRecord", NONE, cuEventRecord(event, nonblocking2))                             \
+    X(event_query, "EventQuery", NONE, cuEventQuery(event))                                        \
+    X(stream_query, "StreamQuery", NONE, cuStreamQuery(nonblocking2))                              \
+    X(alloc, "MemHostAlloc", NONE, cuMemHostAlloc(&fresh_block, 64 * KB, 0))                       \
+    X(wait_event, "StreamWaitEvent", NONE, cuStreamWaitEvent(nonblocking2, event, 0))
+BESIDES(DEFINE_CALL)
+static const struct call besides[] = {BESIDES(LIST_CALL)};
 
 struct release {
     CUresult (*call)(void *);
@@ -78,7 +43,7 @@ static void *run_release(void *p)
     return NULL;
 }
 
-static void call_beside(struct release *release, const struct beside *beside)
+static void call_beside(struct release *release, const struct call *beside)
 {
     pthread_t thread;
 

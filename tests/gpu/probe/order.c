@@ -1,7 +1,4 @@
 /* What streams, events and queries order, and what they prove. */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 #include "world.h"
 
 #include <pthread.h>

@@ -1,14 +1,13 @@
 /* Which records there are: of copies, graphs, and what was issued before. */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 #include "records.h"
+
+#include "../asking_calls.h"
 
 #include <dlfcn.h>
 
 /* ---- Q1: which records there are ---- */
 
-static void copy_2d(void)
+static CUresult copy_2d(void)
 {
     CUDA_MEMCPY2D shape = {.srcMemoryType = CU_MEMORYTYPE_HOST,
                            .srcHost = pinned,
@@ -18,10 +17,10 @@ static void copy_2d(void)
                            .dstPitch = 512,
                            .WidthInBytes = 128,
                            .Height = 10};
-    TRY(cuMemcpy2DAsync(&shape, stream));
+    return TRY(cuMemcpy2DAsync(&shape, stream));
 }
 
-static void copy_3d(void)
+static CUresult copy_3d(void)
 {
     CUDA_MEMCPY3D shape = {.srcMemoryType = CU_MEMORYTYPE_HOST,
                            .srcHost = pinned,
@@ -34,92 +33,58 @@ static void copy_3d(void)
                            .WidthInBytes = 128,
                            .Height = 10,
                            .Depth = 3};
-    TRY(cuMemcpy3DAsync(&shape, stream));
+    return TRY(cuMemcpy3DAsync(&shape, stream));
 }
 
-static void copy_batch(void)
+static CUresult copy_batch(void)
 {
     CUdeviceptr to[3] = {dev, dev + 64 * KB, dev + 128 * KB};
     CUdeviceptr from[3] = {uva(pinned), uva(pinned) + 64 * KB, uva(pinned) + 128 * KB};
     size_t sizes[3] = {1 * KB, 2 * KB, 4 * KB}, index[1] = {0};
     CUmemcpyAttributes how = {.srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM};
-    TRY(cuMemcpyBatchAsync(to, from, sizes, 3, &how, index, 1, stream));
+    return TRY(cuMemcpyBatchAsync(to, from, sizes, 3, &how, index, 1, stream));
 }
 
-static void copy_pageable(void)
-{
-    TRY(cuMemcpyHtoDAsync(dev, pageable, 16 * KB, stream));
-}
-
-static void copy_pageable_large(void)
-{
-    TRY(cuMemcpyHtoDAsync(dev, pageable, 512 * KB, stream));
-}
-
-static void copy_pageable_back(void)
-{
-    TRY(cuMemcpyDtoHAsync(pageable, dev, 16 * KB, stream));
-}
-
-static void copy_synchronous(void)
-{
-    TRY(cuMemcpyHtoD(dev, pinned, 32 * KB));
-}
-
-static void copy_any(void)
-{
-    TRY(cuMemcpyAsync(dev, uva(pinned), 4 * KB, stream));
-}
-
-static void copy_per_thread(void)
+static CUresult copy_per_thread(void)
 {
     TRY(cuMemcpyHtoDAsync(dev, pinned, 4 * KB, CU_STREAM_PER_THREAD));
-    TRY(cuStreamSynchronize(CU_STREAM_PER_THREAD));
+    return TRY(cuStreamSynchronize(CU_STREAM_PER_THREAD));
 }
 
-static void set_host(void)
-{
-    TRY(cuMemsetD8Async(uva(pinned), 1, 4 * KB, stream));
-}
-
-static void host_to_host(void)
-{
-    TRY(cuMemcpyAsync(uva(pinned) + MB, uva(pinned), 4 * KB, stream));
-}
-
-static void runtime_copy(void)
+static CUresult runtime_copy(void)
 {
     static cudaError_t (*call)(void *, const void *, size_t, enum cudaMemcpyKind, cudaStream_t);
     void *runtime = open_runtime();
 
     if (runtime == NULL) {
         say(" (no runtime)");
-        return;
+        return CUDA_ERROR_NOT_FOUND;
     }
     *(void **)&call = dlsym(runtime, "cudaMemcpyAsync");
     call((void *)(uintptr_t)dev, pinned, 4 * KB, cudaMemcpyHostToDevice, stream);
+    return CUDA_SUCCESS;
 }
 
-static const struct {
-    const char *name;
-    void (*make)(void);
-} copies[] = {
-    {"H2D 4K", copy_small},
-    {"D2H 8K", copy_back},
-    {"cuMemcpyAsync", copy_any},
-    {"2D", copy_2d},
-    {"3D", copy_3d},
-    {"batch of 3", copy_batch},
-    {"pageable 16K", copy_pageable},
-    {"pageable 512K", copy_pageable_large},
-    {"to pageable 16K", copy_pageable_back},
-    {"synchronous 32K", copy_synchronous},
-    {"per-thread stream", copy_per_thread},
-    {"host to host", host_to_host},
-    {"memset", set_device},
-    {"memset of pinned", set_host},
-    {"cudaMemcpyAsync", runtime_copy},
-};
+#define COPIES(X)                                                                                  \
+    X(small, "H2D 4K", NONE, copy_small())                                                         \
+    X(back, "D2H 8K", NONE, copy_back())                                                           \
+    X(any, "cuMemcpyAsync", NONE, TRY(cuMemcpyAsync(dev, uva(pinned), 4 * KB, stream)))            \
+    X(flat, "2D", NONE, copy_2d())                                                                 \
+    X(deep, "3D", NONE, copy_3d())                                                                 \
+    X(batch, "batch of 3", NONE, copy_batch())                                                     \
+    X(pageable, "pageable 16K", NONE, TRY(cuMemcpyHtoDAsync(dev, pageable, 16 * KB, stream)))      \
+    X(large, "pageable 512K", NONE, TRY(cuMemcpyHtoDAsync(dev, pageable, 512 * KB, stream)))       \
+    X(to_pageable, "to pageable 16K", NONE,                                                        \
+      TRY(cuMemcpyDtoHAsync(pageable, dev, 16 * KB, stream)))                                      \
+    X(synchronous, "synchronous 32K", NONE, TRY(cuMemcpyHtoD(dev, pinned, 32 * KB)))               \
+    X(per_thread, "per-thread stream", NONE, copy_per_thread())                                    \
+    X(hosts, "host to host", NONE,                                                                 \
+      TRY(cuMemcpyAsync(uva(pinned) + MB, uva(pinned), 4 * KB, stream)))                           \
+    X(set, "memset", NONE, set_device())                                                           \
+    X(set_host, "memset of pinned", NONE, TRY(cuMemsetD8Async(uva(pinned), 1, 4 * KB, stream)))    \
+    X(runtime, "cudaMemcpyAsync", NONE, runtime_copy())
+COPIES(DEFINE_CALL)
+static const struct call copies[] = {COPIES(LIST_CALL)};
 
 static void each_copy(const char *with)
 {
@@ -129,7 +94,7 @@ static void each_copy(const char *with)
     for (size_t i = 0; i < COUNT(copies); i++) {
         say("Q1  %s:", copies[i].name);
         origin_ns = cupti_now();
-        copies[i].make();
+        copies[i].call();
         TRY(cuStreamSynchronize(stream));
         TRY_CUPTI(cupti.flush(0));
         end_line();

@@ -1,7 +1,4 @@
 /* Another client, fork and exit. */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 #include "records.h"
 
 #include <stdlib.h>

@@ -1,6 +1,3 @@
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 #include "records.h"
 
 #include <dirent.h>
@@ -266,19 +263,19 @@ void hold_stream(CUstream s, unsigned ms)
         sched_yield();
 }
 
-void copy_small(void)
+CUresult copy_small(void)
 {
-    TRY(cuMemcpyHtoDAsync(dev, pinned, 4 * KB, stream));
+    return TRY(cuMemcpyHtoDAsync(dev, pinned, 4 * KB, stream));
 }
 
-void copy_back(void)
+CUresult copy_back(void)
 {
-    TRY(cuMemcpyDtoHAsync(pinned, dev, 8 * KB, stream));
+    return TRY(cuMemcpyDtoHAsync(pinned, dev, 8 * KB, stream));
 }
 
-void set_device(void)
+CUresult set_device(void)
 {
-    TRY(cuMemsetD8Async(dev, 1, 4 * KB, stream));
+    return TRY(cuMemsetD8Async(dev, 1, 4 * KB, stream));
 }
 
 void hundred_copies(void)
@@ -286,16 +283,6 @@ void hundred_copies(void)
     for (int i = 0; i < 100; i++)
         cuMemcpyHtoDAsync(dev, pinned, 4 * KB, stream);
     TRY(cuStreamSynchronize(stream));
-}
-
-static double copy_ns(void)
-{
-    return NS_EACH(300, cuMemcpyHtoDAsync(dev, pinned, 4 * KB, stream));
-}
-
-double copies_ns(void)
-{
-    return best_of(40, copy_ns);
 }
 
 void list_threads(void)

@@ -63,12 +63,11 @@ bool begin(void);
 void hold_stream(CUstream s, unsigned ms);
 extern _Atomic uint64_t held_until_ns;
 
-/* H2D of 4 KB, D2H of 8 KB, a memset; 100 copies and a synchronise; what a copy of 4 KB takes. */
-void copy_small(void);
-void copy_back(void);
-void set_device(void);
+/* H2D of 4 KB, D2H of 8 KB, a memset; 100 copies and a synchronise. */
+CUresult copy_small(void);
+CUresult copy_back(void);
+CUresult set_device(void);
 void hundred_copies(void);
-double copies_ns(void);
 
 void list_threads(void);
 

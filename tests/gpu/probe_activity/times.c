@@ -1,7 +1,4 @@
 /* The clock of records, and when their buffers come. */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 #include "records.h"
 
 #include <pthread.h>

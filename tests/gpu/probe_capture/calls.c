@@ -1,8 +1,7 @@
 /* What each call does to a capture, and the capture to it. */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 #include "world.h"
+
+#include "../asking_calls.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -54,14 +53,6 @@ static void make_exec(void)
     s.exec = instantiate(s.graph);
 }
 
-static CUresult make_pool(void)
-{
-    CUmemPoolProps props = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
-                            .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}};
-
-    return cuMemPoolCreate(&s.pool, &props);
-}
-
 static CUresult allocate_in_capture(void)
 {
     CUdeviceptr of_graph;
@@ -78,54 +69,11 @@ static CUresult copy_batch(CUstream stream)
     return cuMemcpyBatchAsync(&to, &from, &size_bytes, 1, &attributes, &index, 1, stream);
 }
 
-static CUresult prefetch(CUstream stream)
-{
-    CUmemLocation here = {.type = CU_MEM_LOCATION_TYPE_DEVICE};
-
-    return cuMemPrefetchAsync(managed, 4 * KB, here, 0, stream);
-}
-
 static CUresult ask_memory_type(void)
 {
     unsigned type;
 
     return cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, dev_a);
-}
-
-static CUresult push_and_pop(void)
-{
-    CUcontext popped;
-    CUresult rc = cuCtxPushCurrent(primary);
-
-    return rc ? rc : cuCtxPopCurrent(&popped);
-}
-
-static CUresult get_context(CUstream stream)
-{
-    CUcontext context;
-
-    return cuStreamGetCtx(stream, &context);
-}
-
-static CUresult get_flags(CUstream stream)
-{
-    unsigned flags;
-
-    return cuStreamGetFlags(stream, &flags);
-}
-
-static CUresult get_priority(CUstream stream)
-{
-    int priority;
-
-    return cuStreamGetPriority(stream, &priority);
-}
-
-static CUresult get_id(CUstream stream)
-{
-    unsigned long long id;
-
-    return cuStreamGetId(stream, &id);
 }
 
 static CUresult capture_info(CUstream stream)
@@ -165,13 +113,6 @@ static CUresult device_pointer(void)
     CUdeviceptr at;
 
     return cuMemHostGetDevicePointer(&at, page_locked, 0);
-}
-
-static CUresult memory_info(void)
-{
-    size_t available, total;
-
-    return cuMemGetInfo(&available, &total);
 }
 
 static CUresult per_thread_copy(void)
@@ -236,9 +177,6 @@ static CUresult free_in(CUstream stream)
             (thing) = 0;                                                                           \
         rc_;                                                                                       \
     })
-
-#define NONE (void)0
-#define ARRAY (&(CUDA_ARRAY_DESCRIPTOR){64, 0, CU_AD_FORMAT_UNSIGNED_INT8, 1})
 
 /* X(id, name, what it needs, the call) */
 #define CALLS(X)                                                                                   \
@@ -331,8 +269,8 @@ static CUresult free_in(CUstream stream)
       GONE(s.memory, free_in(LEGACY)))                                                             \
     X(afree_n, "cuMemFreeAsync, other N", TRY(cuMemAllocAsync(&s.memory, 4 * KB, nonblocking2)),   \
       GONE(s.memory, free_in(nonblocking2)))                                                       \
-    X(prefetch_n, "cuMemPrefetchAsync, other N", NONE, prefetch(nonblocking2))                     \
-    X(prefetch_c, "cuMemPrefetchAsync, capturing", NONE, prefetch(capturing))                      \
+    X(prefetch_n, "cuMemPrefetchAsync, other N", NONE, prefetch(managed, nonblocking2))            \
+    X(prefetch_c, "cuMemPrefetchAsync, capturing", NONE, prefetch(managed, capturing))             \
     X(hostfn_l, "cuLaunchHostFunc, L", NONE, cuLaunchHostFunc(LEGACY, nothing, NULL))              \
     X(hostfn_n, "cuLaunchHostFunc, other N", NONE, cuLaunchHostFunc(nonblocking2, nothing, NULL))  \
     X(hostfn_c, "cuLaunchHostFunc, capturing", NONE, cuLaunchHostFunc(capturing, nothing, NULL))   \
@@ -368,31 +306,16 @@ static CUresult free_in(CUstream stream)
       GONE(s.module, cuModuleUnload(s.module)))                                                    \
     X(func_set, "cuFuncSetAttribute", NONE,                                                        \
       cuFuncSetAttribute(attribute_kernel, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, KB))   \
-    X(pool, "cuMemPoolCreate", NONE, make_pool())                                                  \
-    X(pool_trim, "cuMemPoolTrimTo", TRY(make_pool()), cuMemPoolTrimTo(s.pool, 0))                  \
+    X(pool, "cuMemPoolCreate", NONE, make_pool(&s.pool))                                           \
+    X(pool_trim, "cuMemPoolTrimTo", TRY(make_pool(&s.pool)), cuMemPoolTrimTo(s.pool, 0))           \
     X(ctx_get, "cuCtxGetCurrent", NONE, current())                                                 \
-    X(ctx_push, "cuCtxPushCurrent and Pop", NONE, push_and_pop())                                  \
+    X(ctx_push, "cuCtxPushCurrent and Pop", NONE, push_and_pop(primary))                           \
     X(retain, "cuDevicePrimaryCtxRetain", NONE, retain_primary())                                  \
     X(release, "cuDevicePrimaryCtxRelease", TRY(retain_primary()), release_primary())              \
     X(ctx_create, "cuCtxCreate", NONE, cuCtxCreate(&s.context, NULL, 0, device))
 
-#define DEFINE_CALL(id, name, needs, call)                                                         \
-    static void need_##id(void)                                                                    \
-    {                                                                                              \
-        needs;                                                                                     \
-    }                                                                                              \
-    static CUresult call_##id(void)                                                                \
-    {                                                                                              \
-        return call;                                                                               \
-    }
 CALLS(DEFINE_CALL)
-
-#define LIST_CALL(id, name, needs, call) {name, need_##id, call_##id},
-static const struct call {
-    const char *name;
-    void (*need)(void);
-    CUresult (*call)(void);
-} calls[] = {CALLS(LIST_CALL)};
+static const struct call calls[] = {CALLS(LIST_CALL)};
 
 static const struct situation {
     const char *name;
@@ -463,14 +386,8 @@ static void let_go(void)
     memset(&s, 0, sizeof(s));
 }
 
-static CUresult make_call(void *call)
-{
-    return ((const struct call *)call)->call();
-}
-
 static void visit(const struct call *call, const struct situation *at)
 {
-    struct call copy = *call;
     CUresult rc;
     size_t nodes;
 
@@ -481,7 +398,7 @@ static void visit(const struct call *call, const struct situation *at)
         CUstreamCaptureMode before = CU_STREAM_CAPTURE_MODE_GLOBAL;
         if (at->exchanged)
             before = exchange(CU_STREAM_CAPTURE_MODE_RELAXED);
-        rc = at->other_thread ? on_other_thread(make_call, &copy, primary) : call->call();
+        rc = at->other_thread ? on_other_thread(make_call, &call, primary) : call->call();
         if (at->exchanged)
             exchange(before);
         if (s.context != NULL)

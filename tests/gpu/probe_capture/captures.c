@@ -1,7 +1,4 @@
 /* Work beside a capture and after it, and the ways in which captures end. */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 #include "world.h"
 
 #include <stdatomic.h>

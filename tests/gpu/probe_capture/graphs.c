@@ -1,7 +1,4 @@
 /* Launches of graphs: when they read and write, in which order, at what cost. */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 #include "world.h"
 
 #include <stdatomic.h>
@@ -26,6 +23,13 @@ static const char *moment(int value)
     }
 }
 
+static void launch_behind_work(CUgraphExec exec)
+{
+    occupy(nonblocking, BUSY_MS);
+    say(" launch ");
+    say_took(MS(cuGraphLaunch(exec, nonblocking)));
+}
+
 static void node_to_device(enum kind kind, bool captured, size_t bytes)
 {
     unsigned char *source = take(kind, bytes);
@@ -41,15 +45,12 @@ static void node_to_device(enum kind kind, bool captured, size_t bytes)
     TRY(cuGraphLaunch(exec, nonblocking));
     settle();
     memset(source, AT_LAUNCH, bytes);
-    occupy(nonblocking, BUSY_MS);
-    say(" launch ");
-    say_took(MS(cuGraphLaunch(exec, nonblocking)));
+    launch_behind_work(exec);
     memset(source, AFTER_LAUNCH, bytes);
     settle();
     say(", the value that arrives: %s", moment(device_value(dev_a, bytes)));
     end_line();
-    TRY(cuGraphExecDestroy(exec));
-    TRY(cuGraphDestroy(graph));
+    throw_away(exec, graph);
     give(kind, source, bytes);
 }
 
@@ -68,16 +69,13 @@ static void node_to_host(enum kind kind, bool captured, size_t bytes)
     TRY(cuGraphLaunch(exec, nonblocking));
     settle();
     memset(target, 0, bytes);
-    occupy(nonblocking, BUSY_MS);
-    say(" launch ");
-    say_took(MS(cuGraphLaunch(exec, nonblocking)));
+    launch_behind_work(exec);
     bool at_return = target[0] == 0x5a && target[bytes - 1] == 0x5a;
     TRY(cuStreamSynchronize(nonblocking));
     say(", at return %s, after a synchronise %s", at_return ? "complete" : "STALE",
         value_of(target, bytes) == 0x5a ? "complete" : "STALE");
     end_line();
-    TRY(cuGraphExecDestroy(exec));
-    TRY(cuGraphDestroy(graph));
+    throw_away(exec, graph);
     give(kind, target, bytes);
 }
 
@@ -94,17 +92,14 @@ static void node_between_hosts(enum kind from, enum kind to, size_t bytes)
     CUgraphExec exec = instantiate(graph);
     memset(source, AT_LAUNCH, bytes);
     memset(target, 0, bytes);
-    occupy(nonblocking, BUSY_MS);
-    say(" launch ");
-    say_took(MS(cuGraphLaunch(exec, nonblocking)));
+    launch_behind_work(exec);
     bool at_return = target[bytes - 1] != 0;
     memset(source, AFTER_LAUNCH, bytes);
     settle();
     say(", at return %s, the value that arrives: %s", at_return ? "complete" : "STALE",
         moment(value_of(target, bytes)));
     end_line();
-    TRY(cuGraphExecDestroy(exec));
-    TRY(cuGraphDestroy(graph));
+    throw_away(exec, graph);
     give(from, source, bytes);
     give(to, target, bytes);
 }
@@ -162,8 +157,7 @@ static void staged_twice(size_t bytes)
     say("; the first brings %d (1 at its launch), the second %d (2 at its launch, 3 after)",
         device_value(dev_b, bytes), device_value(dev_a, bytes));
     end_line();
-    TRY(cuGraphExecDestroy(exec));
-    TRY(cuGraphDestroy(graph));
+    throw_away(exec, graph);
     give(PAGEABLE, source, bytes);
 }
 
@@ -212,8 +206,7 @@ static void launch_twice(const char *label, CUstream second_stream)
     double took = ms_since(start);
     say(", both done after %.0f ms of 60 + 60: %s", took, took > 110 ? "ordered" : "CONCURRENT");
     end_line();
-    TRY(cuGraphExecDestroy(exec));
-    TRY(cuGraphDestroy(graph));
+    throw_away(exec, graph);
 }
 
 /* 50 ms, a copy to pinned memory, a host function; the exec goes while that is pending. */

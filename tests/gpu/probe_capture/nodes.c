@@ -1,7 +1,4 @@
 /* What nodes say and keep: parameters, memory that is gone, user objects. */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 #include "world.h"
 
 #include <stdatomic.h>
@@ -127,8 +124,7 @@ static void replace_source(bool captured, enum kind from, enum kind to, size_t b
     settle();
     say(" (brings %s)", device_value(dev_a, 4 * KB) == 2 ? "the new" : "the OLD");
     end_line();
-    TRY(cuGraphExecDestroy(exec));
-    TRY(cuGraphDestroy(graph));
+    throw_away(exec, graph);
     give(from, old, 64 * KB);
     give(to, new, 64 * KB);
 }
@@ -155,8 +151,7 @@ static void replace_while_pending(void)
     settle();
     say(" that after it %s", device_value(dev_a, 64 * KB) == 2 ? "the new" : "the OLD");
     end_line();
-    TRY(cuGraphExecDestroy(exec));
-    TRY(cuGraphDestroy(graph));
+    throw_away(exec, graph);
     give(PINNED, old, 64 * KB);
     give(PINNED, new, 64 * KB);
 }
@@ -286,8 +281,7 @@ static void host_function_runs(void)
     settle();
     say(" ran %u times", atomic_load(&host_runs));
     end_line();
-    TRY(cuGraphExecDestroy(exec));
-    TRY(cuGraphDestroy(graph));
+    throw_away(exec, graph);
 }
 
 static void object_of_graph(void)
@@ -354,21 +348,31 @@ static void object_of_clone(void)
     end_line();
 }
 
-/* The object is given to the graph of a capture that is still open. */
-static void object_of_capture(void)
+/* Begins a capture and gives a user object to its graph, which is returned. */
+static CUgraph capture_with_object(CUresult *retained)
 {
     CUuserObject object = NULL;
-    CUgraph open = NULL, graph = NULL;
+    CUgraph open = NULL;
     CUstreamCaptureStatus status;
     cuuint64_t id;
 
-    say("Q8 user object given to the graph of an open capture:");
     atomic_store(&destroyed_by, 0);
     begin_capture(blocking, CU_STREAM_CAPTURE_MODE_GLOBAL);
     TRY(cuUserObjectCreate(&object, &destroyed_by, destructor, 1,
                            CU_USER_OBJECT_NO_DESTRUCTOR_SYNC));
     TRY(cuStreamGetCaptureInfo(blocking, &status, &id, &open, NULL, NULL, NULL));
-    say(" retain %d,", (int)cuGraphRetainUserObject(open, object, 1, CU_GRAPH_USER_OBJECT_MOVE));
+    *retained = cuGraphRetainUserObject(open, object, 1, CU_GRAPH_USER_OBJECT_MOVE);
+    return open;
+}
+
+static void object_of_capture(void)
+{
+    CUgraph graph = NULL;
+    CUresult rc;
+
+    say("Q8 user object given to the graph of an open capture:");
+    CUgraph open = capture_with_object(&rc);
+    say(" retain %d,", (int)rc);
     say(" end %d,", (int)cuStreamEndCapture(blocking, &graph));
     say(" same graph: %s;", yes_no(graph == open));
     uint64_t start = now_ns();
@@ -382,18 +386,12 @@ static void object_of_capture(void)
 /* A capture that breaks takes its graph, and so the object, with it. */
 static void object_of_broken_capture(void)
 {
-    CUuserObject object = NULL;
-    CUgraph open = NULL, graph = NULL;
-    CUstreamCaptureStatus status;
-    cuuint64_t id;
+    CUgraph graph = NULL;
+    CUresult rc;
 
     say("Q8 user object of a capture that is broken:");
-    atomic_store(&destroyed_by, 0);
-    begin_capture(blocking, CU_STREAM_CAPTURE_MODE_GLOBAL);
-    TRY(cuUserObjectCreate(&object, &destroyed_by, destructor, 1,
-                           CU_USER_OBJECT_NO_DESTRUCTOR_SYNC));
-    TRY(cuStreamGetCaptureInfo(blocking, &status, &id, &open, NULL, NULL, NULL));
-    TRY(cuGraphRetainUserObject(open, object, 1, CU_GRAPH_USER_OBJECT_MOVE));
+    capture_with_object(&rc);
+    check("cuGraphRetainUserObject", rc);
     say(" cuMemsetD8 %d,", (int)cuMemsetD8(dev_a, 0, 16));
     sleep_ms(20);
     say(" by then %s,", atomic_load(&destroyed_by) ? "destructor CALLED" : "nothing");

@@ -1,7 +1,4 @@
 /* What the runtime asks of the driver during a capture. */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 #include "world.h"
 
 #include <cuda_runtime_api.h>
@@ -120,61 +117,7 @@ static void *runtime;
 static void *rt_host, *rt_dev, *rt_pinned;
 static cudaEvent_t rt_event;
 
-static int rt_copy_to_device(void)
-{
-    return (int)RT(cudaMemcpy)(rt_dev, rt_host, 4 * KB, cudaMemcpyHostToDevice);
-}
-
-static int rt_copy_to_host(void)
-{
-    return (int)RT(cudaMemcpy)(rt_host, rt_dev, 4 * KB, cudaMemcpyDeviceToHost);
-}
-
-static int rt_copy_async(void)
-{
-    return (int)RT(cudaMemcpyAsync)(rt_dev, rt_host, 4 * KB, cudaMemcpyHostToDevice, 0);
-}
-
-static int rt_malloc(void)
-{
-    void *p = NULL;
-
-    return (int)RT(cudaMalloc)(&p, 4 * KB);
-}
-
-static int rt_malloc_host(void)
-{
-    void *p = NULL;
-
-    return (int)RT(cudaMallocHost)(&p, 4 * KB);
-}
-
-static int rt_free_host(void)
-{
-    return (int)RT(cudaFreeHost)(rt_pinned);
-}
-
-static int rt_event_query(void)
-{
-    return (int)RT(cudaEventQuery)(rt_event);
-}
-
-static int rt_memset(void)
-{
-    return (int)RT(cudaMemset)(rt_dev, 0, 4 * KB);
-}
-
-static int rt_synchronize(void)
-{
-    return (int)RT(cudaDeviceSynchronize)();
-}
-
-static int rt_malloc_async(void)
-{
-    void *p = NULL;
-
-    return (int)RT(cudaMallocAsync)(&p, 4 * KB, 0);
-}
+static void *got; /* not given back */
 
 static int rt_instantiate(void)
 {
@@ -201,6 +144,36 @@ static int rt_launch_outside(void)
     RT(cudaGraphExecDestroy)(exec);
     return (int)RT(cudaGraphDestroy)(graph);
 }
+
+/* X(id, name, the call) */
+#define TRACED(X)                                                                                  \
+    X(to_device, "cudaMemcpy H2D pageable",                                                        \
+      RT(cudaMemcpy)(rt_dev, rt_host, 4 * KB, cudaMemcpyHostToDevice))                             \
+    X(to_host, "cudaMemcpy D2H pageable",                                                          \
+      RT(cudaMemcpy)(rt_host, rt_dev, 4 * KB, cudaMemcpyDeviceToHost))                             \
+    X(copy_async, "cudaMemcpyAsync H2D, stream 0",                                                 \
+      RT(cudaMemcpyAsync)(rt_dev, rt_host, 4 * KB, cudaMemcpyHostToDevice, 0))                     \
+    X(malloc, "cudaMalloc", RT(cudaMalloc)(&got, 4 * KB))                                          \
+    X(malloc_host, "cudaMallocHost", RT(cudaMallocHost)(&got, 4 * KB))                             \
+    X(free_host, "cudaFreeHost", RT(cudaFreeHost)(rt_pinned))                                      \
+    X(event_query, "cudaEventQuery", RT(cudaEventQuery)(rt_event))                                 \
+    X(memset, "cudaMemset", RT(cudaMemset)(rt_dev, 0, 4 * KB))                                     \
+    X(synchronize, "cudaDeviceSynchronize", RT(cudaDeviceSynchronize)())                           \
+    X(malloc_async, "cudaMallocAsync, stream 0", RT(cudaMallocAsync)(&got, 4 * KB, 0))             \
+    X(instantiate, "cudaGraphInstantiate", rt_instantiate())
+
+#define DEFINE_TRACED(id, name, call)                                                              \
+    static int trace_##id(void)                                                                    \
+    {                                                                                              \
+        return (int)(call);                                                                        \
+    }
+TRACED(DEFINE_TRACED)
+
+#define LIST_TRACED(id, name, call) {name, trace_##id},
+static const struct {
+    const char *name;
+    int (*call)(void);
+} traced_calls[] = {TRACED(LIST_TRACED)};
 
 static void trace_call(const char *name, int (*call)(void), bool capture)
 {
@@ -247,23 +220,6 @@ static bool open_traced_runtime(void)
 
 void q9(void)
 {
-    static const struct {
-        const char *name;
-        int (*call)(void);
-    } traced_calls[] = {
-        {"cudaMemcpy H2D pageable", rt_copy_to_device},
-        {"cudaMemcpy D2H pageable", rt_copy_to_host},
-        {"cudaMemcpyAsync H2D, stream 0", rt_copy_async},
-        {"cudaMalloc", rt_malloc},
-        {"cudaMallocHost", rt_malloc_host},
-        {"cudaFreeHost", rt_free_host},
-        {"cudaEventQuery", rt_event_query},
-        {"cudaMemset", rt_memset},
-        {"cudaDeviceSynchronize", rt_synchronize},
-        {"cudaMallocAsync, stream 0", rt_malloc_async},
-        {"cudaGraphInstantiate", rt_instantiate},
-    };
-
     if (!open_traced_runtime())
         return;
     rt_host = take(PAGEABLE, 64 * KB);
@@ -274,7 +230,7 @@ void q9(void)
     settle();
     for (size_t i = 0; i < COUNT(traced_calls); i++) {
         trace_call(traced_calls[i].name, traced_calls[i].call, true);
-        if (traced_calls[i].call != rt_free_host)
+        if (traced_calls[i].call != trace_free_host)
             trace_call("  the same without a capture", traced_calls[i].call, false);
     }
     trace_call("graph with a memcpy node: create, add, instantiate, set, launch, destroy",

@@ -1,6 +1,3 @@
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 #include "world.h"
 
 #include <stdatomic.h>
@@ -125,6 +122,12 @@ CUgraph end_capture(CUstream stream)
 
     TRY(cuStreamEndCapture(stream, &graph));
     return graph;
+}
+
+void throw_away(CUgraphExec exec, CUgraph graph)
+{
+    TRY(cuGraphExecDestroy(exec));
+    TRY(cuGraphDestroy(graph));
 }
 
 CUgraphNode only_node(CUgraph graph)

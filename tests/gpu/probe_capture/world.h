@@ -43,6 +43,7 @@ CUgraph end_capture(CUstream stream);
 CUstreamCaptureMode exchange(CUstreamCaptureMode mode);
 
 CUgraphExec instantiate(CUgraph graph);
+void throw_away(CUgraphExec exec, CUgraph graph);
 CUgraphNode only_node(CUgraph graph);
 
 /* One copy between host and device: its parameters, a graph that captured it, and one that had it

@@ -1,7 +1,4 @@
 /* Who is heard, where, and around captures, fork and exit. */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 #include "ear.h"
 
 #include <dlfcn.h>

@@ -1,7 +1,4 @@
 /* What the query functions say of every kind of pinned memory. */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 #include "world.h"
 
 #include <stdarg.h>

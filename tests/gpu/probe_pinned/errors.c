@@ -1,7 +1,4 @@
 /* What wrong calls, and calls for other kinds of memory, answer. */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 #include "world.h"
 
 #include <string.h>

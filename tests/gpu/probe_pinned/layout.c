@@ -1,7 +1,4 @@
 /* Where pinned memory lies, and whose it is: of processes, contexts and limits. */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 #include "world.h"
 
 #include <errno.h>

@@ -1,7 +1,4 @@
 /* How long allocation, protection and copies take. */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 #include "world.h"
 
 #include <stdlib.h>

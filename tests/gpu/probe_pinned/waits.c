@@ -1,7 +1,4 @@
 /* Which calls wait for the device or break a capture, and on which machine. */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 #include "world.h"
 
 #include <errno.h>
@@ -72,8 +69,9 @@ static void show_file(const char *path)
     char text[256] = "";
     int fd = open(path, O_RDONLY);
     if (fd < 0 || read(fd, text, sizeof text - 1) <= 0)
-        snprintf(text, sizeof text, "(%s)\n", strerror(errno));
-    say("%s: %s", path, text);
+        snprintf(text, sizeof text, "(%s)", strerror(errno));
+    text[strcspn(text, "\n")] = '\0';
+    say("%s: %s\n", path, text);
     if (fd >= 0)
         close(fd);
 }

@@ -1,7 +1,4 @@
 /* What is announced of contexts and streams. */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 #include "ear.h"
 
 #include <dlfcn.h>

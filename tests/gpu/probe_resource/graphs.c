@@ -1,7 +1,4 @@
 /* Graphs: what is announced of their lives, and what may be asked in a callback. */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 #include "ear.h"
 
 /* ---- Q10: graphs ---- */

@@ -1,7 +1,4 @@
 /* What is announced of calls that wait, or might. */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 #include "ear.h"
 
 #include <stdlib.h>

@@ -28,53 +28,51 @@ static void show_status(const char *title)
         fclose(file);
 }
 
-void section_layout(void)
+static void show_distances(size_t bytes)
 {
-    static void *small[300];
-    const size_t each[] = {8, 100, 512, 4096, 5000, 65536, 300 * KB, MB, 3 * MB, 64 * MB};
-    for (unsigned s = 0; s < COUNT(each); s++) {
-        unsigned count = each[s] > MB ? 3 : 24;
-        size_t least_align = 1UL << 30;
-        for (unsigned i = 0; i < count; i++) {
-            cuMemHostAlloc(&small[i], each[s], 0);
-            size_t align = (uintptr_t)small[i] & -(uintptr_t)small[i];
-            least_align = align < least_align ? align : least_align;
-        }
-        say("%u of %s: least alignment %s, distances", count, size_text(each[s]),
-            size_text(least_align));
-        for (unsigned i = 1; i < count && i < 10; i++)
-            say(" %ld", (long)((char *)small[i] - (char *)small[i - 1]));
-        say("\n");
-        if (s == 0 || s == 3 || each[s] == MB || each[s] == 64 * MB)
-            show_mapping("  maps", small[0]);
-        for (unsigned i = 0; i < count; i++)
-            cuMemFreeHost(small[i]);
+    void *small[24];
+    unsigned count = bytes > MB ? 3 : 24;
+    size_t least_align = 1UL << 30;
+    for (unsigned i = 0; i < count; i++) {
+        cuMemHostAlloc(&small[i], bytes, 0);
+        size_t align = (uintptr_t)small[i] & -(uintptr_t)small[i];
+        least_align = align < least_align ? align : least_align;
     }
-    for (unsigned s = 0; s < COUNT(each); s++) {
-        unsigned char *first = NULL, *second = NULL;
-        unsigned zero = 1, old = 0;
-        cuMemHostAlloc((void **)&first, each[s], 0);
-        for (size_t i = 0; i < each[s]; i++)
-            zero &= first[i] == 0;
-        memset(first, 0x5A, each[s]);
-        cuMemFreeHost(first);
-        cuMemHostAlloc((void **)&second, each[s], 0);
-        for (size_t i = 0; i < each[s]; i++)
-            old |= second[i] == 0x5A;
-        say("%s: fresh memory zero %u; allocated again: %s address, old bytes %u\n",
-            size_text(each[s]), zero, first == second ? "same" : "other", old);
-        cuMemFreeHost(second);
-    }
-    for (unsigned flags = 0; flags < 8; flags++) {
-        void *at = NULL;
-        cuMemHostAlloc(&at, 4 * MB, flags);
-        char title[40];
-        snprintf(title, sizeof title, "4 MB flags=%u", flags);
-        show_mapping(title, at);
-        cuMemFreeHost(at);
-    }
-    show_status("status before");
+    say("%u of %s: least alignment %s, distances", count, size_text(bytes), size_text(least_align));
+    for (unsigned i = 1; i < count && i < 10; i++)
+        say(" %ld", (long)((char *)small[i] - (char *)small[i - 1]));
+    say("\n");
+    if (bytes == 8 || bytes == 4096 || bytes == MB || bytes == 64 * MB)
+        show_mapping("  maps", small[0]);
+    for (unsigned i = 0; i < count; i++)
+        cuMemFreeHost(small[i]);
+}
+
+/* Whether memory is zero at first, and what it holds when it is given out again. */
+static void show_reuse(size_t bytes)
+{
+    unsigned char *first = NULL, *second = NULL;
+    unsigned zero = 1, old = 0;
+
+    cuMemHostAlloc((void **)&first, bytes, 0);
+    for (size_t i = 0; i < bytes; i++)
+        zero &= first[i] == 0;
+    memset(first, 0x5A, bytes);
+    cuMemFreeHost(first);
+    cuMemHostAlloc((void **)&second, bytes, 0);
+    for (size_t i = 0; i < bytes; i++)
+        old |= second[i] == 0x5A;
+    say("%s: fresh memory zero %u; allocated again: %s address, old bytes %u\n", size_text(bytes),
+        zero, first == second ? "same" : "other", old);
+    cuMemFreeHost(second);
+}
+
+/* What becomes of huge pages and of the process's size. */
+static void show_mappings(void)
+{
     void *big = NULL;
+
+    show_status("status before");
     cuMemHostAlloc(&big, 256 * MB, 0);
     show_status("with 256 MB allocated");
     cuMemFreeHost(big);
@@ -102,6 +100,25 @@ void section_layout(void)
     cuMemHostRegister(huge, odd, 3);
     show_mapping("3 MB + 5000 of 4 MB registered", huge);
     cuMemHostUnregister(huge);
+}
+
+void section_layout(void)
+{
+    const size_t each[] = {8, 100, 512, 4096, 5000, 65536, 300 * KB, MB, 3 * MB, 64 * MB};
+
+    for (unsigned s = 0; s < COUNT(each); s++)
+        show_distances(each[s]);
+    for (unsigned s = 0; s < COUNT(each); s++)
+        show_reuse(each[s]);
+    for (unsigned flags = 0; flags < 8; flags++) {
+        void *at = NULL;
+        cuMemHostAlloc(&at, 4 * MB, flags);
+        char title[40];
+        snprintf(title, sizeof title, "4 MB flags=%u", flags);
+        show_mapping(title, at);
+        cuMemFreeHost(at);
+    }
+    show_mappings();
 }
 
 static bool is_mapped(void *at)

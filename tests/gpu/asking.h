@@ -20,7 +20,9 @@
  * parent ends with what became of it. A question that is worth going on with behind that line
  * divides itself into parts by begin_part().
  *
- * Not shared: what a probe's questions find (streams, memory), which is in its own file.
+ * Not shared: what a probe's questions find (streams, memory), which is in its own file; a probe
+ * NAME.c is linked with what there is in the folder NAME. asking_cupti.h adds libcupti,
+ * asking_calls.h tables of calls.
  */
 #ifndef TESTS_GPU_ASKING_H
 #define TESTS_GPU_ASKING_H
@@ -69,6 +71,7 @@ bool begin_part(unsigned number);
 
 /* ---- telling ---- */
 
+/* A line is written when it is ended, by end_line() or a newline at the end of what is said. */
 __attribute__((format(printf, 1, 2))) void say(const char *format, ...);
 void end_line(void);
 

@@ -27,7 +27,7 @@
 #ifndef TESTS_GPU_ASKING_H
 #define TESTS_GPU_ASKING_H
 
-/* This header comes first, so that it may say so. */
+/* Sources include this before any other header, so that it may ask for GNU extensions. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif

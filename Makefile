@@ -128,9 +128,11 @@ RANDOM   := $(call programs,tests/fuzz,$(T)/fuzz,,random_*)
 SELFTEST := $(patsubst tests/sim/%/selftest.c,$(T)/sim/%,$(call sources,tests/sim/*/selftest.c))
 DEMO     := $(call programs,tests/demo,$(OUT)/demo)
 BENCH    := $(call programs,tests/bench,$(OUT)/bench)
-GPU      := $(call programs,tests/gpu,$(OUT)/gpu)
+GPU      := $(filter-out $(OUT)/gpu/asking%,$(call programs,tests/gpu,$(OUT)/gpu))
+# What the probes are linked with: their common part, and the folder of a probe's name.
+GPU_OBJ  := $(call objects,$(call sources,tests/gpu/asking*.c tests/gpu/probe*/*.c))
 
-# Programs of one source file that meet the library only by LD_PRELOAD.
+# Programs that meet the library only by LD_PRELOAD.
 STANDALONE := $(RACY) $(FIXED) $(CUPTI) $(SURVIVAL) $(RANDOM) $(SELFTEST) $(DEMO) $(BENCH) $(GPU)
 PROGRAMS   := $(STANDALONE) $(UNIT) $(FUZZ)
 
@@ -261,6 +263,12 @@ $(eval $(call program_rules,$(OUT)/demo/%,tests/demo/%))
 $(eval $(call program_rules,$(OUT)/bench/%,tests/bench/%))
 $(eval $(call program_rules,$(OUT)/gpu/%,tests/gpu/%))
 
+$(GPU_OBJ): private CUDA = $(CUDA_CPPFLAGS)
+PROBES := $(filter $(OUT)/gpu/probe%,$(GPU))
+$(PROBES): $(OBJ)/tests/gpu/asking.o
+$(filter %_activity %_cupti %_resource,$(PROBES)): $(OBJ)/tests/gpu/asking_cupti.o
+$(foreach p,$(PROBES),$(eval $(p): $(filter $(OBJ)/tests/gpu/$(notdir $(p))/%,$(GPU_OBJ))))
+
 # Some of them link libcupti as profilers do, and one opens a library of the survival programs.
 $(CUPTI): | $(SIM_LIBS) $(T)/survival/lib/libconstructor.so
 
@@ -386,5 +394,5 @@ help:
 	@echo '  make install     PREFIX=/usr/local DESTDIR='
 	@echo '  make clean       remove out/'
 
--include $(addsuffix .d,$(LIB_OBJ) $(COMMAND_OBJ) $(NOP_OBJ) $(SIM_OBJ) $(CROSS_OBJ) $(PROGRAMS) \
-    $(SURVIVAL_SO) $(OTHER))
+-include $(addsuffix .d,$(LIB_OBJ) $(COMMAND_OBJ) $(NOP_OBJ) $(SIM_OBJ) $(GPU_OBJ) $(CROSS_OBJ) \
+    $(PROGRAMS) $(SURVIVAL_SO) $(OTHER))

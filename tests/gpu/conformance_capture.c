@@ -8,6 +8,8 @@
  * The answers of captures are "result of the call/result of cuStreamEndCapture". "blocks" is longer
  * than half of the time for which a stream is kept busy.
  */
+#include "asking_calls.h"
+
 #include <cuda.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -128,58 +130,6 @@ static void make_registered(void)
     NEED(cuMemHostRegister(s.host, 4 * KB, 0));
 }
 
-static CUresult make_pool(void)
-{
-    CUmemPoolProps props = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
-                            .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}};
-    return cuMemPoolCreate(&s.pool, &props);
-}
-
-static CUresult prefetch(CUstream stream)
-{
-    CUmemLocation here = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = device};
-    return cuMemPrefetchAsync(s.memory, 4 * KB, here, 0, stream);
-}
-
-static CUresult get_flags(CUstream stream)
-{
-    unsigned flags;
-    return cuStreamGetFlags(stream, &flags);
-}
-
-static CUresult get_priority(CUstream stream)
-{
-    int priority;
-    return cuStreamGetPriority(stream, &priority);
-}
-
-static CUresult get_id(CUstream stream)
-{
-    unsigned long long id;
-    return cuStreamGetId(stream, &id);
-}
-
-static CUresult get_context(CUstream stream)
-{
-    CUcontext found;
-    return cuStreamGetCtx(stream, &found);
-}
-
-static CUresult memory_info(void)
-{
-    size_t available, total;
-    return cuMemGetInfo(&available, &total);
-}
-
-static CUresult push_and_pop(void)
-{
-    CUcontext popped;
-    CUresult result = cuCtxPushCurrent(context);
-    return result ? result : cuCtxPopCurrent(&popped);
-}
-
-#define NONE (void)0
-#define ARRAY (&(CUDA_ARRAY_DESCRIPTOR){64, 0, CU_AD_FORMAT_UNSIGNED_INT8, 1})
 #define MANAGED NEED(cuMemAllocManaged(&s.memory, 4 * KB, CU_MEM_ATTACH_GLOBAL))
 
 /* X(id, name, what it needs, the call) */
@@ -207,11 +157,11 @@ static CUresult push_and_pop(void)
     X(exec_end, "cuGraphExecDestroy", make_exec(), cuGraphExecDestroy(s.exec))                     \
     X(module_end, "cuModuleUnload", NEED(cuModuleLoadData(&s.module, image)),                      \
       cuModuleUnload(s.module))                                                                    \
-    X(pool, "cuMemPoolCreate", NONE, make_pool())                                                  \
-    X(pool_trim, "cuMemPoolTrimTo", NEED(make_pool()), cuMemPoolTrimTo(s.pool, 0))                 \
+    X(pool, "cuMemPoolCreate", NONE, make_pool(&s.pool))                                           \
+    X(pool_trim, "cuMemPoolTrimTo", NEED(make_pool(&s.pool)), cuMemPoolTrimTo(s.pool, 0))          \
     X(flags_c, "cuStreamGetFlags, capturing", NONE, get_flags(s.capturing))                        \
     X(id_c, "cuStreamGetId, capturing", NONE, get_id(s.capturing))                                 \
-    X(prefetch_c, "cuMemPrefetchAsync, capturing", MANAGED, prefetch(s.capturing))                 \
+    X(prefetch_c, "cuMemPrefetchAsync, capturing", MANAGED, prefetch(s.memory, s.capturing))       \
     X(callback_c, "cuStreamAddCallback, capturing", NONE,                                          \
       cuStreamAddCallback(s.capturing, do_nothing_on, NULL, 0))                                    \
     X(launch_c, "cuGraphLaunch, capturing", make_exec(), cuGraphLaunch(s.exec, s.capturing))       \
@@ -222,25 +172,10 @@ static CUresult push_and_pop(void)
     X(function, "cuModuleGetFunction", NEED(cuModuleLoadData(&s.module, image)),                   \
       cuModuleGetFunction(&s.function, s.module, "noop"))                                          \
     X(graph_end, "cuGraphDestroy", make_graph(), cuGraphDestroy(s.graph))                          \
-    X(push, "cuCtxPushCurrent and Pop", NONE, push_and_pop())
+    X(push, "cuCtxPushCurrent and Pop", NONE, push_and_pop(context))
 
-#define DEFINE_CALL(id, name, needs, call)                                                         \
-    static void need_##id(void)                                                                    \
-    {                                                                                              \
-        needs;                                                                                     \
-    }                                                                                              \
-    static CUresult call_##id(void)                                                                \
-    {                                                                                              \
-        return call;                                                                               \
-    }
 CALLS(DEFINE_CALL)
-
-#define LIST_CALL(id, name, needs, call) {name, need_##id, call_##id},
-static const struct call {
-    const char *name;
-    void (*need)(void);
-    CUresult (*call)(void);
-} calls[] = {CALLS(LIST_CALL)};
+static const struct call calls[] = {CALLS(LIST_CALL)};
 
 static const struct situation {
     const char *name;

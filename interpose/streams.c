@@ -304,9 +304,8 @@ static struct sc_stream_record *learn_stream(CUstream handle)
     if (handle_is_capturing(handle) || sc_real.cuStreamGetFlags(handle, &flags) != CUDA_SUCCESS ||
         sc_real.cuStreamGetCtx(handle, &context_handle) != CUDA_SUCCESS)
         return NULL;
-    if (sc_handles_get(&contexts, (uintptr_t)context_handle))
-        context = as_pointer(sc_handles_get(&contexts, (uintptr_t)context_handle));
-    else
+    context = sc_streams_known_context(context_handle);
+    if (!context || context->gone)
         context = sc_streams_current_context();
     if (!context || context->handle != context_handle)
         return NULL;

@@ -328,7 +328,7 @@ $(SANITIZED): sanitized-%:
 	$(Q)$(MAKE) --no-print-directory SAN=$* instrumented
 # What the runner runs instrumented.
 .PHONY: instrumented
-instrumented: $(UNIT) $(FUZZ) $(if $(filter undefined,$(SAN)),$(LIB) $(SIM_LIBS) $(RACY) $(FIXED) $(CUPTI))
+instrumented: $(UNIT) $(FUZZ) $(if $(filter undefined,$(SAN)),$(LIB) $(SIM_LIBS))
 
 # By hand: out/libfuzzer/tests/fuzz/NAME runs for as long as it is let.
 .PHONY: libfuzzer

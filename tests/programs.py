@@ -61,7 +61,9 @@ class Machine:
     def __init__(self, out="out", gpus=0, runtime=None):
         self.out = ROOT / out
         self.gpus = gpus
-        self.twins = self.out / "tests" / ("hazard" + (f"-{runtime}" if runtime else ""))
+        # The same programs with every build of the library: they are not what is tested.
+        self.programs = ROOT / "out" / "tests"
+        self.twins = self.programs / ("hazard" + (f"-{runtime}" if runtime else ""))
         self.partial = runtime is not None
         self.library = self.out / "libsafecopy.so"
 
@@ -374,7 +376,7 @@ class Survivor:
                  ("strict", lambda: self.compare("strict=1")))]
 
     def launch(self, preload, options=""):
-        program = self.machine.out / "tests" / "survival" / self.name
+        program = self.machine.programs / "survival" / self.name
         return launch(self.machine, program, self.directives, preload, options)
 
     def compare(self, options):
@@ -461,7 +463,7 @@ class Settled:
         self.machine.require(self.directives)
         if self.machine.gpus and any(name.startswith("SIM_") for name in setting.environment):
             raise Skip("only the simulated libcupti can be asked for this")
-        program = self.machine.out / "tests" / self.source.parent.name / self.source.stem
+        program = self.machine.programs / self.source.parent.name / self.source.stem
         with Report() as report:
             options = ":".join(filter(None, (report.option, setting.options)))
             injected = self.directives.one("inject") is not None

@@ -2,27 +2,7 @@
 /* A signal handler leaves a free of pinned memory, in which the driver waits, by siglongjmp. What
  * the thread frees from then on is looked at as before. (Here because programs of this folder say
  * what their reports must hold.) */
-#include "profiler.h"
-
-#include <setjmp.h>
-#include <signal.h>
-#include <stdbool.h>
-#include <unistd.h>
-
-static sigjmp_buf back;
-static atomic_bool released;
-
-static void jump(int number)
-{
-    siglongjmp(back, number);
-}
-
-static void CUDART_CB hold(void *argument)
-{
-    (void)argument;
-    while (!released)
-        usleep(1000);
-}
+#include "jump.h"
 
 static void leave_free(void)
 {

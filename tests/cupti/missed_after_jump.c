@@ -3,26 +3,7 @@
 /* A signal handler leaves a wait by siglongjmp, that of a wrapper or that of a free that passed by
  * and is being followed: what passes by later is missed and followed all the same. */
 #include "around.h"
-
-#include <setjmp.h>
-#include <signal.h>
-#include <stdbool.h>
-#include <unistd.h>
-
-static sigjmp_buf back;
-static atomic_bool released;
-
-static void jump(int number)
-{
-    siglongjmp(back, number);
-}
-
-static void CUDART_CB hold(void *argument)
-{
-    (void)argument;
-    while (!released)
-        usleep(1000);
-}
+#include "jump.h"
 
 static void be_called(int number)
 {

@@ -2,7 +2,7 @@
 #ifndef SC_TESTS_HAZARD_CONDITIONAL_H
 #define SC_TESTS_HAZARD_CONDITIONAL_H
 
-#include "twin_driver.h"
+#include "graphs_driver.h"
 
 /* The bodies of a new node, which the driver keeps. `value` is its condition in every launch. */
 static TWIN_HELPER const CUgraph *bodies_of(CUgraph graph, CUgraphConditionalNodeType type,
@@ -37,29 +37,6 @@ static inline void capture_into(CUgraph body, CUdeviceptr to, const void *from, 
                                       CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
     CHECK(cuMemcpyHtoDAsync(to, from, size_bytes, stream));
     CHECK(cuStreamEndCapture(stream, &same));
-}
-
-static TWIN_HELPER void add_copy(CUgraph body, CUdeviceptr to, const void *from)
-{
-    CUgraphNode node = NULL;
-    CUcontext context = NULL;
-    CUDA_MEMCPY3D copy = {
-        .srcMemoryType = CU_MEMORYTYPE_HOST,
-        .srcHost = from,
-        .dstMemoryType = CU_MEMORYTYPE_DEVICE,
-        .dstDevice = to,
-        .WidthInBytes = SMALL,
-        .Height = 1,
-        .Depth = 1,
-    };
-    CHECK(cuCtxGetCurrent(&context));
-    CHECK(cuGraphAddMemcpyNode(&node, body, NULL, 0, &copy, context));
-}
-
-static TWIN_HELPER void driver_replay(CUgraphExec exec, CUstream stream)
-{
-    CHECK(cuGraphLaunch(exec, stream));
-    CHECK(cuStreamSynchronize(stream));
 }
 
 #endif

@@ -1,30 +1,7 @@
 // expect: SC401 action=held certainty=observed event=cuGraphLaunch
 //
 // The driver API, without a runtime in the process: a captured copy and a node added by hand.
-#include "twin_driver.h"
-
-static void replay(CUgraphExec exec, CUstream stream)
-{
-    CHECK(cuGraphLaunch(exec, stream));
-    CHECK(cuStreamSynchronize(stream));
-}
-
-static void add_copy(CUgraph graph, CUdeviceptr to, const void *from)
-{
-    CUgraphNode node = NULL;
-    CUcontext context = NULL;
-    CUDA_MEMCPY3D copy = {
-        .srcMemoryType = CU_MEMORYTYPE_HOST,
-        .srcHost = from,
-        .dstMemoryType = CU_MEMORYTYPE_DEVICE,
-        .dstDevice = to,
-        .WidthInBytes = SMALL,
-        .Height = 1,
-        .Depth = 1,
-    };
-    CHECK(cuCtxGetCurrent(&context));
-    CHECK(cuGraphAddMemcpyNode(&node, graph, NULL, 0, &copy, context));
-}
+#include "graphs_driver.h"
 
 int main(void)
 {
@@ -43,14 +20,14 @@ int main(void)
     CHECK(cuGraphInstantiateWithFlags(&exec, graph, 0));
 
     if (fixed)
-        replay(exec, stream);
+        driver_replay(exec, stream);
     CHECK(cuMemHostUnregister(captured));
     free(captured);
     void *owner = filled_block(SMALL, FOREIGN);
     CHECK(cuMemFreeHost(added));
     void *next = driver_pinned_block(SMALL, FOREIGN);
     if (!fixed)
-        replay(exec, stream);
+        driver_replay(exec, stream);
 
     bool right = holds(owner, SMALL, FOREIGN) && holds(next, SMALL, FOREIGN);
     right = right && driver_device_holds(one, SMALL, WANTED);

@@ -11,10 +11,11 @@
 #include "cupti_hooks/hear.h"
 #include "cupti_hooks/resources.h"
 #include "cupti_hooks/timeline.h"
+#include "track/ticks.h"
 
 #include "track/poison.h"
 
-enum { VERSION_MIN = 13 /* of CUDA 11.0 */, YIELD_MAX_S = 1 };
+enum { VERSION_MIN = 13 /* of CUDA 11.0 */, YIELD_MAX_NS = 1000 * 1000 * 1000 };
 
 static struct {
     __typeof__(&cuptiGetVersion) get_version;
@@ -184,9 +185,7 @@ static void unsubscribe_locked(void)
 /* A tool that comes in a constructor has the loader's lock, for which the subscription may wait. */
 static bool lock_in_time(void)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += YIELD_MAX_S;
+    struct timespec until = sc_deadline_in(YIELD_MAX_NS);
     return pthread_mutex_timedlock(&lock, &until) == 0;
 }
 

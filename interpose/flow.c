@@ -39,7 +39,7 @@ static CUresult stream_destroyed(CUresult result, struct sc_stream_record *strea
 {
     if (stream && result == CUDA_SUCCESS) {
         sc_captures_ended(stream);
-        sc_graphs_capture_failed(graph);
+        sc_graphs_forget(graph);
         sc_streams_destroyed(stream);
     } else if (stream) {
         sc_streams_not_destroyed(stream);
@@ -107,7 +107,7 @@ static CUresult capture_ended(CUresult result, struct sc_stream_record *stream, 
         return result;
     sc_captures_ended(stream);
     if (result != CUDA_SUCCESS && !sc_streams_is_capturing(stream))
-        sc_graphs_capture_failed(graph);
+        sc_graphs_forget(graph);
     return result;
 }
 

@@ -35,7 +35,7 @@ uintptr_t sc_graphs_captured_into(struct sc_stream_record *stream)
     return atomic_load_explicit(&stream->graph, memory_order_relaxed);
 }
 
-void sc_graphs_capture_failed(uintptr_t graph)
+void sc_graphs_forget(uintptr_t graph)
 {
     uint32_t known = graph ? sc_track_graph_detach(&sc_track, graph) : 0;
     if (known && sc_track_graph_remove(&sc_track, known))

@@ -11,8 +11,9 @@
 /* The graph that a capture of the stream adds to; 0 if the driver does not say. */
 uintptr_t sc_graphs_captured_into(struct sc_stream_record *stream);
 
-/* A capture that failed leaves no graph. */
-void sc_graphs_capture_failed(uintptr_t graph);
+/* There is no such graph any more: a capture that failed leaves none; 0 is none. Calls no driver,
+ * and takes the tracker's lock and the reaper's only. */
+void sc_graphs_forget(uintptr_t graph);
 
 /* Around the driver's call that destroys a graph or an exec: what is known of it, 0: nothing, which
  * is attached again if the driver refuses. */

@@ -33,7 +33,7 @@
 
 #include "track/poison.h"
 
-enum { DEVICES_MAX = 64, DEVICE_NAME_BYTES = 128, UP_MAX_S = 1 };
+enum { DEVICES_MAX = 64, DEVICE_NAME_BYTES = 128, UP_MAX_NS = 1000 * 1000 * 1000 };
 
 struct sc_options sc_options;
 _Atomic bool sc_process_is_active;
@@ -138,9 +138,7 @@ static void become_active(void)
  * does not wait for ever, and goes on before we are up. */
 static int lock_in_time(pthread_mutex_t *lock)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += UP_MAX_S;
+    struct timespec until = sc_deadline_in(UP_MAX_NS);
     return pthread_mutex_timedlock(lock, &until);
 }
 

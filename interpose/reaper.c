@@ -69,16 +69,6 @@ static void unlock_reaper(void)
     sc_track_inside--;
 }
 
-static struct timespec deadline_in(uint64_t wait_ns)
-{
-    struct timespec at;
-    clock_gettime(CLOCK_REALTIME, &at);
-    uint64_t ns = (uint64_t)at.tv_nsec + wait_ns;
-    at.tv_sec += (time_t)(ns / 1000000000u);
-    at.tv_nsec = (long)(ns % 1000000000u);
-    return at;
-}
-
 /* ---- judging ---- */
 
 static void judge(const struct verdict *verdict)
@@ -207,7 +197,7 @@ static void wait_for_work_locked(uint64_t poll_ns)
         pthread_cond_wait(&reaper.work, &reaper.lock);
         return;
     }
-    struct timespec at = deadline_in(poll_ns);
+    struct timespec at = sc_deadline_in(poll_ns);
     pthread_cond_timedwait(&reaper.work, &reaper.lock, &at);
 }
 
@@ -348,7 +338,7 @@ static bool ended(const struct awaited *awaited)
 static bool wait_until_ended(const struct awaited *awaited)
 {
     int saved = errno;
-    struct timespec at = deadline_in(sc_options.stall_limit_ns);
+    struct timespec at = sc_deadline_in(sc_options.stall_limit_ns);
     sc_reaper_wake();
     errno = 0;
     while (errno != ETIMEDOUT && !reaper.stopped) {
@@ -376,7 +366,7 @@ bool sc_reaper_settle(uintptr_t address, size_t size_bytes)
 
 void sc_reaper_stop(void)
 {
-    struct timespec at = deadline_in(STOP_WAIT_NS);
+    struct timespec at = sc_deadline_in(STOP_WAIT_NS);
     lock_reaper();
     reaper.stopping = true;
     atomic_store_explicit(&runs, false, memory_order_release);

@@ -2,6 +2,7 @@
 
 #include "interpose/boxes.h"
 #include "interpose/follow.h"
+#include "interpose/graphs.h"
 #include "interpose/nodes.h"
 #include "interpose/process.h"
 #include "interpose/reaper.h"
@@ -47,13 +48,6 @@ struct sc_former sc_strays_former(CUgraphNode node)
     return former;
 }
 
-static void forget(uintptr_t stray)
-{
-    uint32_t known = sc_track_graph_detach(&sc_track, stray);
-    if (known && sc_track_graph_remove(&sc_track, known))
-        sc_reaper_wake();
-}
-
 void sc_strays_destroyed(CUgraphNode node, const struct sc_former *former)
 {
     if (former->graph && former->graph != sc_graphs_stray((uintptr_t)node))
@@ -67,7 +61,7 @@ uintptr_t sc_strays_changed(CUgraphNode node, const struct sc_former *former)
     uintptr_t stray = sc_graphs_stray((uintptr_t)node);
     bool strayed = !former->graph || former->graph == stray;
     if (strayed)
-        forget(stray);
+        sc_graphs_forget(stray);
     sc_strays_destroyed(node, former);
     return strayed ? stray : former->graph;
 }
@@ -111,7 +105,7 @@ static bool may_have_strays(void)
 static void forget_one(uintptr_t handle, uintptr_t stray)
 {
     (void)handle;
-    forget(stray);
+    sc_graphs_forget(stray);
 }
 
 void sc_strays_forget(CUgraph graph)

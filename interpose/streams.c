@@ -561,7 +561,7 @@ void sc_streams_context_ends(CUcontext handle)
     end_work(context);
 }
 
-static void bury_context(struct sc_context *context)
+void sc_streams_context_ended(struct sc_context *context)
 {
     if (atomic_exchange(&context->gone, true))
         atomic_fetch_sub(&ended_contexts, 1);
@@ -590,11 +590,6 @@ void sc_streams_context_not_ended(struct sc_context *context)
     sc_pinned_context_named(context);
 }
 
-void sc_streams_context_ended(struct sc_context *context)
-{
-    bury_context(context);
-}
-
 static void note_ended(void *argument, uintptr_t handle, uint64_t value)
 {
     CUcontext *ended = argument;
@@ -621,6 +616,6 @@ void sc_streams_bury_ended(void)
         struct sc_context *context = take_ended();
         if (!context)
             return;
-        bury_context(context);
+        sc_streams_context_ended(context);
     }
 }

@@ -44,16 +44,6 @@ static sem_t stopped;
 static _Atomic bool runs, stopping;
 static _Atomic uint64_t matched;
 
-static struct timespec deadline_in(uint64_t wait_ns)
-{
-    struct timespec at;
-    clock_gettime(CLOCK_REALTIME, &at);
-    uint64_t ns = (uint64_t)at.tv_nsec + wait_ns;
-    at.tv_sec += (time_t)(ns / 1000000000u);
-    at.tv_nsec = (long)(ns % 1000000000u);
-    return at;
-}
-
 static void take_arrived(void)
 {
     pthread_mutex_lock(&lock);
@@ -109,7 +99,7 @@ static void look(void)
 
 static bool wait_for_work(uint64_t poll_ns)
 {
-    struct timespec at = deadline_in(poll_ns);
+    struct timespec at = sc_deadline_in(poll_ns);
     int result;
     do
         result = poll_ns ? sem_timedwait(&work, &at) : sem_wait(&work);
@@ -182,7 +172,7 @@ void sc_timings_stop(void)
 {
     if (!atomic_load(&runs) || atomic_exchange(&stopping, true))
         return;
-    struct timespec at = deadline_in(STOP_WAIT_NS);
+    struct timespec at = sc_deadline_in(STOP_WAIT_NS);
     sem_post(&work);
     while (sem_timedwait(&stopped, &at) != 0 && errno == EINTR)
         continue;

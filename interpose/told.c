@@ -8,18 +8,9 @@
 #include "interpose/guard.h"
 #include "interpose/hazards.h"
 #include "interpose/process.h"
-#include "interpose/reaper.h"
 #include "interpose/streams.h"
 
 #include "track/poison.h"
-
-static void graph_ends(uintptr_t handle)
-{
-    uint32_t known =
-        sc_graphs_find(&sc_track.graphs, handle) ? sc_track_graph_detach(&sc_track, handle) : 0;
-    if (known && sc_track_graph_remove(&sc_track, known))
-        sc_reaper_wake();
-}
 
 /* What was issued on the stream while the call returned may be taken for done, as where a call is
  * followed. Waits pass by, and so will events: from now on they are followed. */
@@ -63,7 +54,7 @@ static void act(const struct sc_news *news)
         sc_streams_context_ends((CUcontext)news->handle);
         break;
     case SC_NEWS_GRAPH_ENDS:
-        graph_ends(news->handle);
+        sc_graphs_forget(news->handle);
         break;
     case SC_NEWS_STREAM_WAITED:
         stream_waited((CUstream)news->handle);

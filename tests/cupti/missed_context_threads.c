@@ -4,12 +4,14 @@
 /* Threads make contexts at once, and end them around the wrappers, all or each second one: a handle
  * names another context before we have buried the former. */
 #include <pthread.h>
+#include <time.h>
 
 #include "around.h"
 
-enum { THREADS = 6, ROUNDS = 60 };
+enum { THREADS = 6, ROUNDS = 60, SECONDS = 5 }; /* a real context takes 0.2 s */
 
 static CUresult (*end)(CUcontext);
+static time_t deadline;
 
 static void end_context(CUcontext context, int round)
 {
@@ -39,7 +41,7 @@ static void use_context(int round)
 
 static void *work(void *unused)
 {
-    for (int round = 0; round < ROUNDS; round++)
+    for (int round = 0; round < ROUNDS && time(NULL) < deadline; round++)
         use_context(round);
     return unused;
 }
@@ -48,6 +50,7 @@ int main(void)
 {
     pthread_t threads[THREADS];
     CUDA(cuInit(0));
+    deadline = time(NULL) + SECONDS;
     *(void **)&end = around("cuCtxDestroy_v2");
     for (int i = 0; i < THREADS; i++)
         CHECK(pthread_create(&threads[i], NULL, work, NULL) == 0);

@@ -313,6 +313,16 @@ def python_programs(target):
             if target.gpus or program.name.startswith("ctypes")]
 
 
+def several_gpus(target, plain):
+    """What the others skip on a machine with one: `nvidia-h200-x2` has two."""
+    if target.gpus < 2:
+        raise Skip("needs several GPUs")
+    names = [source.stem for source in programs.sources("hazard")
+             if "multi-gpu" in Directives(source).all("needs")]
+    return twin_checks(target, names) + [check for check in python_programs(plain)
+                                         if "devices" in check[0]]
+
+
 def same_under(command, finds, target, source):
     """A tool of NVIDIA's, which brings its own hooks into the program at the end of `command`, finds
     the same with the library as without, and the program does the same. Returns what it found."""
@@ -429,6 +439,7 @@ def suites(gpus, scratch):
         "cuda12": Suite("twins, cudart 12", lambda: other_runtime(gpus, "12")),
         "cuda11": Suite("twins, cudart 11.8", lambda: other_runtime(gpus, "11")),
         "python": Suite("Python", lambda: python_programs(plain), width=4, rows=True),
+        "devices": Suite("several GPUs", lambda: several_gpus(target, plain), width=4, rows=True),
         "cupti": Suite("CUPTI", lambda: cupti(target, scratch)),
         "alone": Suite("twins, not preloaded", lambda: alone(target)),
         "cupti12": Suite("CUPTI 12.9", lambda: other_cupti(gpus)),

@@ -9,9 +9,8 @@
 #define LEAST_SHIFT 9 /* 512 bytes, the driver's alignment; small blocks share pages, as there */
 #define MOST_SHIFT 34
 #define CLASSES (MOST_SHIFT - LEAST_SHIFT + 1)
-#define REGION ((size_t)8 << 30)
-#define LAST_REGION ((size_t)32 << 30)
-#define ARENA_BYTES ((CLASSES - 1) * REGION + LAST_REGION)
+#define LAST_REGIONS 4 /* for the largest class */
+#define REGION_MIN ((size_t)64 << 20)
 #define COMMIT_BYTES ((size_t)1 << 20)
 #define RETURN_SHIFT 26 /* blocks from here on give their pages back when freed */
 #define TOTAL_BYTES ((size_t)8 << 30)
@@ -39,7 +38,8 @@ struct arena {
     struct class classes[CLASSES];
 };
 
-static struct arena arenas[3]; /* PINNED, MANAGED, DEVICE */
+static struct arena arenas[3];          /* PINNED, MANAGED, DEVICE */
+static size_t region = (size_t)8 << 30; /* addresses for the blocks of one class */
 static size_t used[SIM_MAX_DEVICES];
 
 static struct arena *arena_of_kind(enum sim_memory_kind kind)
@@ -56,7 +56,25 @@ static void *reserve(size_t bytes, int protection, int file)
 
 static size_t region_bytes(unsigned c)
 {
-    return c == CLASSES - 1 ? LAST_REGION : REGION;
+    return c == CLASSES - 1 ? LAST_REGIONS * region : region;
+}
+
+static size_t arena_bytes(void)
+{
+    return (CLASSES - 1) * region + LAST_REGIONS * region;
+}
+
+/* Valgrind, or ulimit -v, leaves less room for addresses: then there are fewer for each class. */
+static void fit_regions(void)
+{
+    for (; region > REGION_MIN; region /= 2) {
+        size_t all = (2 + 2 + 1) * arena_bytes();
+        void *room = reserve(2 * all, PROT_NONE, -1);
+        if (room) {
+            munmap(room, 2 * all);
+            return;
+        }
+    }
 }
 
 static int start_arena(struct arena *arena, bool doubled)
@@ -64,12 +82,12 @@ static int start_arena(struct arena *arena, bool doubled)
     arena->file = -1;
     if (doubled) {
         arena->file = memfd_create("sim-gpu-host-memory", MFD_CLOEXEC);
-        if (arena->file < 0 || ftruncate(arena->file, (off_t)ARENA_BYTES) != 0) {
+        if (arena->file < 0 || ftruncate(arena->file, (off_t)arena_bytes()) != 0) {
             return -errno;
         }
-        arena->alias = reserve(ARENA_BYTES, PROT_READ | PROT_WRITE, arena->file);
+        arena->alias = reserve(arena_bytes(), PROT_READ | PROT_WRITE, arena->file);
     }
-    arena->base = reserve(ARENA_BYTES, PROT_NONE, arena->file);
+    arena->base = reserve(arena_bytes(), PROT_NONE, arena->file);
     if (arena->file >= 0) {
         close(arena->file);
     }
@@ -78,9 +96,11 @@ static int start_arena(struct arena *arena, bool doubled)
     }
     for (unsigned c = 0; c < CLASSES; c++) {
         size_t count = region_bytes(c) >> (c + LEAST_SHIFT);
-        arena->classes[c].blocks =
-            reserve(count * sizeof(struct block), PROT_READ | PROT_WRITE, -1);
-        if (!arena->classes[c].blocks) {
+        if (count > 0) {
+            arena->classes[c].blocks =
+                reserve(count * sizeof(struct block), PROT_READ | PROT_WRITE, -1);
+        }
+        if (count > 0 && !arena->classes[c].blocks) {
             return -ENOMEM;
         }
     }
@@ -89,6 +109,7 @@ static int start_arena(struct arena *arena, bool doubled)
 
 int sim_memory_start(void)
 {
+    fit_regions();
     int error = start_arena(arena_of_kind(MEMORY_PINNED), true);
     if (error == 0) {
         error = start_arena(arena_of_kind(MEMORY_MANAGED), true);
@@ -115,7 +136,7 @@ static bool extend(struct arena *arena, unsigned c)
         size_t more = class->committed > COMMIT_BYTES ? class->committed : COMMIT_BYTES;
         size_t target = class->committed + more < end ? end : class->committed + more;
         target = target < region_bytes(c) ? target : region_bytes(c);
-        char *from = arena->base + c * REGION + class->committed;
+        char *from = arena->base + c * region + class->committed;
         if (mprotect(from, target - class->committed, PROT_READ | PROT_WRITE) != 0) {
             return false;
         }
@@ -154,20 +175,20 @@ uintptr_t sim_memory_alloc_locked(enum sim_memory_kind kind, size_t size,
         .id = ++ids,
     };
     used[like->device] += kind == MEMORY_DEVICE ? size : 0;
-    return (uintptr_t)arena->base + c * REGION + (index << (c + LEAST_SHIFT));
+    return (uintptr_t)arena->base + c * region + (index << (c + LEAST_SHIFT));
 }
 
 static struct block *block_at(uintptr_t address, struct arena **arena, uintptr_t *base)
 {
     for (struct arena *a = arenas; a < arenas + 3; a++) {
         size_t offset = address - (uintptr_t)a->base;
-        if (address < (uintptr_t)a->base || offset >= ARENA_BYTES) {
+        if (address < (uintptr_t)a->base || offset >= arena_bytes()) {
             continue;
         }
-        size_t c = offset / REGION < CLASSES ? offset / REGION : CLASSES - 1;
-        size_t index = (offset - c * REGION) >> (c + LEAST_SHIFT);
+        size_t c = offset / region < CLASSES ? offset / region : CLASSES - 1;
+        size_t index = (offset - c * region) >> (c + LEAST_SHIFT);
         *arena = a;
-        *base = (uintptr_t)a->base + c * REGION + (index << (c + LEAST_SHIFT));
+        *base = (uintptr_t)a->base + c * region + (index << (c + LEAST_SHIFT));
         return &a->classes[c].blocks[index];
     }
     return NULL;
@@ -245,7 +266,7 @@ void sim_memory_drop_context_locked(CUcontext context)
             for (size_t i = 0; i < a->classes[c].made; i++) {
                 struct block *block = &a->classes[c].blocks[i];
                 if (block->size > 0 && block->context == context) {
-                    sim_memory_free_locked((uintptr_t)a->base + c * REGION +
+                    sim_memory_free_locked((uintptr_t)a->base + c * region +
                                            (i << (c + LEAST_SHIFT)));
                 }
             }

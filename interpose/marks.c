@@ -189,6 +189,19 @@ void sc_marks_add_locked(struct sc_stream_record *stream)
     sc_context_pop();
 }
 
+static void add_mark(void *unused, struct sc_stream_record *stream)
+{
+    (void)unused;
+    pthread_mutex_lock(&stream->lock);
+    sc_marks_add_locked(stream);
+    pthread_mutex_unlock(&stream->lock);
+}
+
+void sc_marks_add_all(struct sc_context *context)
+{
+    sc_streams_each(context, add_mark, NULL);
+}
+
 void sc_marks_issued(struct sc_stream_record *stream, size_t size_bytes, uint64_t now_ticks)
 {
     atomic_store_explicit(&stream->unmarked, true, memory_order_relaxed);

@@ -26,7 +26,7 @@
 static void add_range(const void *address, size_t size_bytes, enum sc_buffer_kind kind)
 {
     int saved = errno;
-    struct sc_context *context = sc_active() ? sc_streams_current_context() : NULL;
+    struct sc_context *context = sc_active() ? sc_streams_memory_context() : NULL;
     if (context && address && kind != SC_REGISTERED) {
         sc_track_handed_out(&sc_track, (uintptr_t)address, size_bytes);
         sc_guard_apply();
@@ -193,7 +193,7 @@ static CUresult wait_as_the_driver_does(const struct sc_culprit *culprit)
 {
     if (!sc_captures_open())
         return failure_of_work(cuCtxSynchronize());
-    struct sc_sync sync = sc_sync_begin_context(culprit->api, culprit->site, NULL);
+    struct sc_sync sync = sc_sync_begin_free(culprit->api, culprit->site);
     return failure_of_work(sc_sync_end(&sync, wait_by_unregistering()));
 }
 
@@ -253,7 +253,7 @@ static CUresult call(CUresult (*real)(void *address), void *address)
 static CUresult give_back_now(struct giving_back *giving, const struct sc_range_info *range,
                               CUresult (*real)(void *address))
 {
-    struct sc_sync sync = sc_sync_begin_context(giving->culprit.api, giving->culprit.site, NULL);
+    struct sc_sync sync = sc_sync_begin_free(giving->culprit.api, giving->culprit.site);
     if (range->range)
         sc_track_remove_range(&sc_track, range->address);
     sc_guard_apply();
@@ -364,7 +364,7 @@ SC_DEFINE(cuMemHostUnregister, (void *address),
 SC_DEFINE(cuMemFree_v2, (CUdeviceptr address),
           struct giving_back giving = begin((void *)(uintptr_t)address, SC_MANAGED, API, SC_SITE());
           struct sc_range_info range = range_of(&giving);
-          struct sc_sync sync = sc_sync_begin_context(API, SC_SITE(), NULL);
+          struct sc_sync sync = sc_sync_begin_free(API, SC_SITE());
           if (range.range) sc_track_remove_range(&sc_track, range.address);
           CUresult result = sc_permit_end(&giving.permit, REAL(address));
           if (range.range && result != CUDA_SUCCESS)
@@ -421,6 +421,30 @@ static CUresult ended(struct sc_context *context, CUresult result)
 #define CONTEXT_END(symbol, parameter, argument, handle)                                           \
     SC_DEFINE(symbol, (parameter), struct sc_context *context = ending(handle);                    \
               return ended(context, REAL(argument));)
+
+/* A green one is not waited for. What is at work there gets its marks while they can be recorded.
+ */
+static struct sc_context *green_ending(CUgreenCtx green)
+{
+    CUcontext handle = (CUcontext)(void *)green; /* the same (docs/driver.md) */
+    struct sc_context *context = sc_active() && green ? sc_streams_known_context(handle) : NULL;
+    if (!context)
+        return NULL;
+    sc_marks_add_all(context);
+    return sc_streams_context_ending(handle);
+}
+
+static CUresult green_ended(struct sc_context *context, CUresult result)
+{
+    if (context && result == CUDA_SUCCESS)
+        sc_streams_green_ended(context);
+    else if (context)
+        sc_streams_context_not_ended(context);
+    return result;
+}
+
+SC_DEFINE(cuGreenCtxDestroy, (CUgreenCtx green), struct sc_context *context = green_ending(green);
+          return green_ended(context, REAL(green));)
 
 /* NULL unless the device's primary context is one that we have met, and alive. */
 static CUcontext primary_context(CUdevice device)

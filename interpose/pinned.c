@@ -267,8 +267,10 @@ static uintptr_t take(size_t size_bytes, unsigned flags)
     if (!is_for_us(size_bytes, flags))
         return 0;
     sc_streams_bury_ended(); /* their spares are no memory of a new context of the same handle */
-    if (sc_real.cuCtxGetCurrent(&request.context) != CUDA_SUCCESS || !request.context)
+    const struct sc_context *context = sc_streams_memory_context();
+    if (!context)
         return 0;
+    request.context = context->handle;
     size_t unit = size_bytes <= SMALL_MAX ? SC_SMALL_PAGE_BYTES : SC_HUGE_PAGE_BYTES;
     request.pages_bytes = round_up(size_bytes, unit);
     request.padding_bytes = request.pages_bytes - round_up(size_bytes, SC_SMALL_PAGE_BYTES);

@@ -11,13 +11,16 @@
 
 static pthread_mutex_t grow_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static bool make_readable(void *memory, size_t size_bytes)
+static bool make_readable(struct sc_context *context, void *memory, size_t size_bytes)
 {
+    if (!sc_context_push(context))
+        return false;
     struct sc_relaxed relaxed = sc_relaxed_begin();
     SC_INSIDE();
     bool registered = sc_real.cuMemHostRegister_v2 &&
                       sc_real.cuMemHostRegister_v2(memory, size_bytes, 0) == CUDA_SUCCESS;
     sc_relaxed_end(&relaxed);
+    sc_context_pop();
     return registered;
 }
 
@@ -49,11 +52,12 @@ static struct sc_staging_of_context *staging_of(struct sc_context *context)
 }
 
 /* The block's own record, and then those of its slots. */
-static bool add_block_locked(struct sc_staging_of_context *own, const struct sc_staging_block *what)
+static bool add_block_locked(struct sc_context *context, struct sc_staging_of_context *own,
+                             const struct sc_staging_block *what)
 {
     struct block *block = sc_pages_map(sizeof *block + what->record_bytes);
     void *memory = block ? sc_pages_map(what->bytes) : NULL;
-    if (!memory || !make_readable(memory, what->bytes)) {
+    if (!memory || !make_readable(context, memory, what->bytes)) {
         if (memory)
             sc_pages_unmap(memory, what->bytes);
         return false;
@@ -66,24 +70,26 @@ static bool add_block_locked(struct sc_staging_of_context *own, const struct sc_
 }
 
 /* By one thread at a time; others do without meanwhile. */
-static bool grow(struct sc_staging_of_context *own, const struct sc_staging_block *missing)
+static bool grow(struct sc_context *context, struct sc_staging_of_context *own,
+                 const struct sc_staging_block *missing)
 {
     if (missing->bytes == 0 || pthread_mutex_trylock(&grow_lock) != 0)
         return false;
     if (!own->refused)
-        own->refused = !add_block_locked(own, missing);
+        own->refused = !add_block_locked(context, own, missing);
     bool refused = own->refused;
     pthread_mutex_unlock(&grow_lock);
     return !refused;
 }
 
-static struct sc_slot *take_slot(struct sc_staging_of_context *own, const struct sc_op_info *op)
+static struct sc_slot *take_slot(struct sc_context *context, struct sc_staging_of_context *own,
+                                 const struct sc_op_info *op)
 {
     struct sc_slot *slot = NULL;
     struct sc_staging_block missing;
     int result = sc_track_take_slot(&sc_track, &own->staging, op->range, op->shape.width_bytes,
                                     &slot, &missing);
-    if (sc_unlikely(result == -ENOSPC) && grow(own, &missing))
+    if (sc_unlikely(result == -ENOSPC) && grow(context, own, &missing))
         sc_track_take_slot(&sc_track, &own->staging, op->range, op->shape.width_bytes, &slot,
                            &missing);
     return slot;
@@ -100,7 +106,7 @@ const void *sc_snapshots_take(struct sc_context *context, struct sc_op_info *op)
     if (sc_options.mode != SC_MODE_FIX || sc_follows() || !op->stable || !is_small(op))
         return NULL;
     struct sc_staging_of_context *own = staging_of(context);
-    struct sc_slot *slot = own ? take_slot(own, op) : NULL;
+    struct sc_slot *slot = own ? take_slot(context, own, op) : NULL;
     if (!slot)
         return NULL;
     memcpy(slot->bytes, (const void *)op->shape.address, op->shape.width_bytes);

@@ -155,18 +155,13 @@ static bool device_reads_pageable(CUdevice device)
     return value != 0;
 }
 
-/* Is the current context a green one? That matters only where CUPTI tells of its end. The legacy
- * stream is not asked under a capture. */
-static bool may_be_green(void)
-{
-    CUgreenCtx green = NULL;
-    if (!sc_is_heard() || !sc_real.cuStreamGetGreenCtx)
-        return false;
-    return sc_captures_open() ||
-           sc_real.cuStreamGetGreenCtx(CU_STREAM_LEGACY, &green) != CUDA_SUCCESS || green;
-}
+struct lineage {
+    bool may_be_green;
+    struct sc_context *primary;
+};
 
-static struct sc_context *add_context_locked(CUcontext handle, CUdevice device, bool is_green)
+static struct sc_context *add_context_locked(CUcontext handle, CUdevice device,
+                                             const struct lineage *lineage)
 {
     struct sc_context *context = sc_arena_take(&arena, sizeof *context);
     if (!context)
@@ -175,14 +170,34 @@ static struct sc_context *add_context_locked(CUcontext handle, CUdevice device, 
     context->handle = handle;
     context->device = device;
     context->reads_pageable = device_reads_pageable(device);
-    context->may_be_green = is_green;
+    context->may_be_green = lineage->may_be_green;
+    context->primary = lineage->primary;
     pthread_mutex_init(&context->events_lock, NULL);
     pthread_mutex_init(&context->detour_lock, NULL);
     context->legacy_stream = add_record_locked(CU_STREAM_LEGACY, SC_STREAM_LEGACY, context);
     if (!context->legacy_stream)
         return NULL;
     context->legacy = context->legacy_stream->id;
+    if (context->primary)
+        sc_track_set_primary(&sc_track, context->legacy, context->primary->legacy);
     return sc_handles_put(&contexts, (uintptr_t)handle, (uintptr_t)context) ? NULL : context;
+}
+
+static struct sc_context *context_of(CUcontext handle);
+
+/* Of the current context. The legacy stream is not asked under a capture, which that could end. */
+static struct lineage ask_lineage(void)
+{
+    struct lineage lineage = {.may_be_green = sc_captures_open()};
+    CUcontext primary = NULL;
+    CUgreenCtx green = NULL;
+    if (lineage.may_be_green || !sc_real.cuStreamGetCtx_v2)
+        return lineage;
+    lineage.may_be_green =
+        sc_real.cuStreamGetCtx_v2(CU_STREAM_LEGACY, &primary, &green) != CUDA_SUCCESS || green;
+    if (green)
+        lineage.primary = context_of(primary);
+    return lineage;
 }
 
 /* `handle` is current on this thread. */
@@ -195,11 +210,11 @@ static struct sc_context *find_context(CUcontext handle)
     sc_streams_bury_ended();
     if (sc_real.cuCtxGetDevice(&device) != CUDA_SUCCESS)
         return NULL;
-    bool is_green = may_be_green();
+    struct lineage lineage = ask_lineage();
     pthread_mutex_lock(&registry_lock);
     context = as_pointer(sc_handles_get(&contexts, (uintptr_t)handle));
     if (!context)
-        context = add_context_locked(handle, device, is_green);
+        context = add_context_locked(handle, device, &lineage);
     pthread_mutex_unlock(&registry_lock);
     return context;
 }
@@ -212,9 +227,28 @@ struct sc_context *sc_streams_current_context(void)
     return find_context(handle);
 }
 
+struct sc_context *sc_streams_memory_context(void)
+{
+    struct sc_context *context = sc_streams_current_context();
+    return context && context->primary ? context->primary : context;
+}
+
 struct sc_context *sc_streams_known_context(CUcontext handle)
 {
     return as_pointer(sc_handles_get(&contexts, (uintptr_t)handle));
+}
+
+/* It need not be current: the driver takes work for a stream whose context never was. */
+static struct sc_context *context_of(CUcontext handle)
+{
+    struct sc_context *context = sc_streams_known_context(handle);
+    if (context && !atomic_load_explicit(&context->gone, memory_order_relaxed))
+        return context;
+    if (sc_real.cuCtxPushCurrent_v2(handle) != CUDA_SUCCESS)
+        return NULL;
+    context = find_context(handle);
+    sc_context_pop();
+    return context;
 }
 
 /* Retaining is the only way to learn the handle; it is balanced at once, and never makes a context
@@ -300,14 +334,11 @@ static struct sc_stream_record *learn_stream(CUstream handle)
 {
     unsigned flags = 0;
     CUcontext context_handle = NULL;
-    struct sc_context *context = NULL;
     if (handle_is_capturing(handle) || sc_real.cuStreamGetFlags(handle, &flags) != CUDA_SUCCESS ||
         sc_real.cuStreamGetCtx(handle, &context_handle) != CUDA_SUCCESS)
         return NULL;
-    context = sc_streams_known_context(context_handle);
-    if (!context || context->gone)
-        context = sc_streams_current_context();
-    if (!context || context->handle != context_handle)
+    struct sc_context *context = context_of(context_handle);
+    if (!context)
         return NULL;
     enum sc_stream_kind kind =
         flags & CU_STREAM_NON_BLOCKING ? SC_STREAM_NONBLOCKING : SC_STREAM_BLOCKING;
@@ -554,14 +585,15 @@ static void end_work(const struct sc_context *context)
 void sc_streams_context_ends(CUcontext handle)
 {
     struct sc_context *context = sc_streams_known_context(handle);
-    if (!context || context->may_be_green || atomic_exchange(&context->gone, true))
+    if (!context || atomic_exchange(&context->gone, true))
         return;
     atomic_fetch_add(&ended_contexts, 1);
     sc_pinned_context_unnamed(context);
-    end_work(context);
+    if (!context->may_be_green)
+        end_work(context);
 }
 
-void sc_streams_context_ended(struct sc_context *context)
+static void end_context(struct sc_context *context)
 {
     if (atomic_exchange(&context->gone, true))
         atomic_fetch_sub(&ended_contexts, 1);
@@ -570,6 +602,39 @@ void sc_streams_context_ended(struct sc_context *context)
     sc_pinned_context_gone(context);
     sc_captures_context_gone(context);
     sc_streams_each(context, bury, NULL);
+}
+
+struct green_search {
+    const struct sc_context *primary;
+    CUcontext found;
+};
+
+static void note_green(void *argument, uintptr_t handle, uint64_t value)
+{
+    struct green_search *search = argument;
+    const struct sc_context *context = as_pointer(value);
+    if (context->primary == search->primary)
+        search->found = (CUcontext)handle;
+}
+
+static struct sc_context *take_green_of(const struct sc_context *primary)
+{
+    struct green_search search = {.primary = primary};
+    pthread_mutex_lock(&registry_lock);
+    sc_handles_each(&contexts, note_green, &search);
+    struct sc_context *green =
+        search.found ? as_pointer(sc_handles_remove(&contexts, (uintptr_t)search.found)) : NULL;
+    pthread_mutex_unlock(&registry_lock);
+    return green;
+}
+
+/* A primary context takes its green ones with it. */
+void sc_streams_context_ended(struct sc_context *context)
+{
+    struct sc_context *green;
+    end_context(context);
+    while ((green = take_green_of(context)) != NULL)
+        end_context(green);
 }
 
 struct sc_context *sc_streams_context_ending(CUcontext handle)
@@ -588,6 +653,19 @@ void sc_streams_context_not_ended(struct sc_context *context)
     sc_handles_put(&contexts, (uintptr_t)context->handle, (uintptr_t)context);
     pthread_mutex_unlock(&registry_lock);
     sc_pinned_context_named(context);
+}
+
+static void bury_at_work(void *unused, struct sc_stream_record *stream)
+{
+    (void)unused;
+    bury_stream(stream);
+}
+
+void sc_streams_green_ended(struct sc_context *context)
+{
+    if (atomic_exchange(&context->gone, true))
+        atomic_fetch_sub(&ended_contexts, 1);
+    sc_streams_each(context, bury_at_work, NULL);
 }
 
 static void note_ended(void *argument, uintptr_t handle, uint64_t value)
@@ -616,6 +694,9 @@ void sc_streams_bury_ended(void)
         struct sc_context *context = take_ended();
         if (!context)
             return;
-        sc_streams_context_ended(context);
+        if (context->may_be_green)
+            sc_streams_green_ended(context);
+        else
+            sc_streams_context_ended(context);
     }
 }

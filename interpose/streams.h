@@ -35,7 +35,9 @@ struct sc_context {
     /* A blocking stream of ours: events on it follow the legacy stream's work. */
     _Atomic(CUstream) marker;
     bool reads_pageable; /* the device reads pageable memory in place */
-    bool may_be_green;   /* its end is announced while its streams are at work, and they live on */
+    /* A green context ends while its streams are at work; its primary context lives on. */
+    bool may_be_green;
+    struct sc_context *primary; /* NULL: it is no green one, or not known to be */
     _Atomic bool gone;
     struct sc_pending family;      /* of the legacy and all blocking streams together */
     _Atomic uint64_t legacy_ticks; /* the last work on the legacy stream */
@@ -109,6 +111,10 @@ struct sc_stream_record *sc_streams_known(CUstream handle);
 struct sc_context *sc_streams_current_context(void);
 struct sc_context *sc_streams_context_of_id(uint32_t legacy);
 
+/* The context that memory allocated now belongs to, and that frees wait for: not the current one if
+ * that is a green one, but its primary context. */
+struct sc_context *sc_streams_memory_context(void);
+
 /* The record of a context met before, or NULL. */
 struct sc_context *sc_streams_known_context(CUcontext handle);
 
@@ -133,9 +139,13 @@ struct sc_context *sc_streams_context_ending(CUcontext handle);
 void sc_streams_context_not_ended(struct sc_context *context);
 void sc_streams_context_ended(struct sc_context *context);
 
-/* It is told inside of the driver, which has done its work and is about to end it: nothing is used
- * there any more. Not so of a green context, which stays as it is. The rest is for
- * sc_streams_bury_ended, and before another context of this handle is used. */
+/* The same for a green one, whose work goes on. Its handle must not be used any more: the driver
+ * does not survive that (docs/driver.md). */
+void sc_streams_green_ended(struct sc_context *context);
+
+/* It is told inside of the driver, which is about to end it, and has done its work unless it is a
+ * green one. The rest is for sc_streams_bury_ended, and before another context of this handle is
+ * used. */
 void sc_streams_context_ends(CUcontext handle);
 void sc_streams_bury_ended(void); /* one load if there is none */
 

@@ -51,16 +51,28 @@ struct sc_sync sc_sync_begin_copy(const char *api, void *site, bool per_thread)
     return sync;
 }
 
-struct sc_sync sc_sync_begin_context(const char *api, void *site, CUcontext handle)
+static struct sc_sync begin_whole(const char *api, void *site, struct sc_context *context)
 {
     struct sc_sync sync = begin(api, site);
-    if (sc_active())
-        sync.context = handle ? sc_streams_known_context(handle) : sc_streams_current_context();
-    if (sync.context) {
+    sync.context = context;
+    if (context) {
         sync.on = true;
-        sync.point = sc_track_point(&sc_track, sync.context->legacy, SC_SCOPE_CONTEXT);
+        sync.point = sc_track_point(&sc_track, context->legacy, SC_SCOPE_CONTEXT);
     }
     return sync;
+}
+
+struct sc_sync sc_sync_begin_context(const char *api, void *site, CUcontext handle)
+{
+    struct sc_context *context = NULL;
+    if (sc_active())
+        context = handle ? sc_streams_known_context(handle) : sc_streams_current_context();
+    return begin_whole(api, site, context);
+}
+
+struct sc_sync sc_sync_begin_free(const char *api, void *site)
+{
+    return begin_whole(api, site, sc_active() ? sc_streams_memory_context() : NULL);
 }
 
 struct sc_sync sc_sync_begin_event(const char *api, void *site, CUevent event)

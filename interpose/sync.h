@@ -25,6 +25,9 @@ struct sc_sync sc_sync_begin_copy(const char *api, void *site, bool per_thread);
 /* Everything in the calling thread's context, or in the given one. */
 struct sc_sync sc_sync_begin_context(const char *api, void *site, CUcontext context);
 
+/* What a free of driver memory waits for. */
+struct sc_sync sc_sync_begin_free(const char *api, void *site);
+
 struct sc_sync sc_sync_begin_event(const char *api, void *site, CUevent event);
 
 CUresult sc_sync_end(struct sc_sync *sync, CUresult result);

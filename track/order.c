@@ -168,6 +168,7 @@ static uint32_t take_spare(struct sc_order *order)
     stream->removed = false;
     stream->seen_version = 0;
     stream->handle = 0;
+    stream->primary = 0;
     stream->device = 0;
     raise_to(&stream->done, issued);
     raise_to(&stream->complete, issued);
@@ -291,23 +292,49 @@ struct sc_point sc_order_point(struct sc_order *order, uint32_t id)
     return point;
 }
 
-static struct sc_point walk_context(struct sc_order *order, uint32_t context, bool nonblocking)
+void sc_order_set_primary(struct sc_order *order, uint32_t green, uint32_t primary)
 {
+    sc_order_stream(order, green)->primary = primary;
+}
+
+struct walk {
+    struct sc_order *order;
+    uint32_t context;
+    bool whole; /* the context, or what its legacy stream joins */
+};
+
+static bool is_walked(const struct walk *walk, const struct sc_stream *stream)
+{
+    if (stream->context != walk->context)
+        return walk->whole && legacy_of(walk->order, stream)->primary == walk->context;
+    return walk->whole || stream->kind != SC_STREAM_NONBLOCKING;
+}
+
+/* Streams that are gone may have waited for more. */
+static void merge_gone(const struct walk *walk, struct sc_clock **clock,
+                       const struct sc_stream *legacy)
+{
+    merge_into(walk->order, clock, legacy->pending);
+    if (walk->whole)
+        merge_into(walk->order, clock, legacy->orphaned);
+}
+
+static struct sc_point walk_context(const struct walk *walk)
+{
+    struct sc_order *order = walk->order;
     struct sc_point point = {0};
     struct sc_clock *clock = new_clock(order, order->streams.unused);
     if (!clock)
         return point;
     for (uint32_t id = 1; id < order->streams.unused; id++) {
         struct sc_stream *stream = sc_order_stream(order, id);
-        if (stream->context != context || (stream->kind == SC_STREAM_NONBLOCKING && !nonblocking))
+        if (!is_walked(walk, stream))
             continue;
         append(order, clock, (struct entry){id, read_relaxed(&stream->issued)});
         merge_into(order, &point.joined, stream->joined);
+        if (stream->kind == SC_STREAM_LEGACY)
+            merge_gone(walk, &point.joined, stream);
     }
-    /* Streams that are gone may have waited for more. */
-    merge_into(order, &point.joined, sc_order_stream(order, context)->pending);
-    if (nonblocking)
-        merge_into(order, &point.joined, sc_order_stream(order, context)->orphaned);
     merge_into(order, &point.joined, clock);
     drop(order, clock);
     return point;
@@ -315,12 +342,12 @@ static struct sc_point walk_context(struct sc_order *order, uint32_t context, bo
 
 struct sc_point sc_order_legacy_point(struct sc_order *order, uint32_t legacy)
 {
-    return walk_context(order, legacy, false);
+    return walk_context(&(struct walk){order, legacy, false});
 }
 
 struct sc_point sc_order_context_point(struct sc_order *order, uint32_t context)
 {
-    return walk_context(order, context, true);
+    return walk_context(&(struct walk){order, context, true});
 }
 
 struct sc_point sc_order_copy_point(const struct sc_point *point)

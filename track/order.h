@@ -51,6 +51,7 @@ struct sc_stream {
     _Atomic uint64_t touched;  /* legacy operations before the last work (blocking streams) */
     uintptr_t handle;          /* the program's */
     uint32_t context;          /* id of the context's legacy stream, for every kind */
+    uint32_t primary;          /* legacy stream of a green context: that of the primary one, or 0 */
     int device;
     enum sc_stream_kind kind;
     bool removed;
@@ -93,6 +94,9 @@ struct sc_ticket sc_order_issue(struct sc_order *order, uint32_t stream);
  * form is lock-free and says whether the other has anything to do. */
 bool sc_order_touch_needed(struct sc_order *order, uint32_t stream);
 void sc_order_touch(struct sc_order *order, uint32_t stream);
+
+/* A wait for the primary context waits for the green one as well, and not the other way round. */
+void sc_order_set_primary(struct sc_order *order, uint32_t green, uint32_t primary);
 
 /* Points hold references: release each one once. The first form is one stream's work; on a legacy
  * stream that stands for what an operation issued there had joined. The others walk all streams:

@@ -74,6 +74,13 @@ uint32_t sc_track_add_stream(struct sc_track *track, enum sc_stream_kind kind, u
     return id;
 }
 
+void sc_track_set_primary(struct sc_track *track, uint32_t green, uint32_t primary)
+{
+    lock(track);
+    sc_order_set_primary(&track->order, green, primary);
+    unlock(track);
+}
+
 void sc_track_remove_stream(struct sc_track *track, uint32_t stream)
 {
     lock(track);

@@ -48,6 +48,9 @@ uint32_t sc_track_add_stream(struct sc_track *track, enum sc_stream_kind kind, u
                              uintptr_t handle, int device);
 void sc_track_remove_stream(struct sc_track *track, uint32_t stream);
 
+/* The context is a green one: a wait for the primary context waits for it as well. */
+void sc_track_set_primary(struct sc_track *track, uint32_t green, uint32_t primary);
+
 /* Work that needs no ticket: everything but asynchronous operations on host memory. Lock-free on
  * a non-blocking stream, and on a blocking one without legacy work since its last. */
 void sc_track_work(struct sc_track *track, uint32_t stream);

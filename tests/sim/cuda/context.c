@@ -5,6 +5,7 @@
 #include "engine.h"
 #include "memory.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 CUcontext sim_contexts;
@@ -37,6 +38,16 @@ CUcontext sim_context_primary_locked(CUdevice device)
         }
     }
     return NULL;
+}
+
+CUcontext sim_context_home_locked(CUcontext context)
+{
+    return context->green ? sim_context_primary_locked(context->device) : context;
+}
+
+CUresult sim_context_state(CUcontext context)
+{
+    return context->detached ? CUDA_ERROR_CONTEXT_IS_DESTROYED : CUDA_SUCCESS;
 }
 
 static CUcontext new_locked(CUdevice device, unsigned flags, bool primary)
@@ -176,7 +187,20 @@ SIM_API(cuCtxDestroy_v2, (CUcontext ctx), ctx)
     return result;
 }
 
-/* ---- green contexts: contexts whose end is told while they work, and which live on ---- */
+static CUcontext retain_locked(CUdevice device)
+{
+    CUcontext context = sim_context_primary_locked(device);
+    if (!context) {
+        context = new_locked(device, primary_flags[device], true);
+    }
+    if (context) {
+        context->retained++;
+    }
+    return context;
+}
+
+/* ---- green contexts: their work goes on when they have ended, and they are of no other use ----
+ */
 
 SIM_API(cuDeviceGetDevResource, (CUdevice device, CUdevResource *resource, CUdevResourceType type),
         device, resource, type)
@@ -222,7 +246,8 @@ SIM_API(cuGreenCtxCreate,
         return CUDA_ERROR_INVALID_VALUE;
     }
     sim_lock();
-    CUcontext context = new_locked(dev, 0, false);
+    CUcontext primary = retain_locked(dev);
+    CUcontext context = primary ? new_locked(dev, 0, false) : NULL;
     if (context) {
         context->green = true;
     }
@@ -244,10 +269,11 @@ SIM_API(cuGreenCtxDestroy, (CUgreenCtx hCtx), hCtx)
 {
     CUcontext context = (CUcontext)(void *)hCtx;
     sim_lock();
-    bool valid = sim_context_valid_locked(context) && context->green;
+    bool valid = sim_context_valid_locked(context) && context->green && !context->detached;
     if (valid) {
         sim_announce_context_locked(SIM_CONTEXT_ENDS, context);
         sim_announce_now_locked();
+        context->detached = true;
     }
     sim_unlock();
     return valid ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
@@ -264,6 +290,11 @@ static CUresult check(CUcontext context)
 SIM_API(cuCtxPushCurrent_v2, (CUcontext ctx), ctx)
 {
     CUresult result = check(ctx);
+    if (result == CUDA_SUCCESS && ctx->detached) {
+        fputs("simulated GPU: a green context that has ended is pushed; drivers die of it\n",
+              stderr);
+        abort();
+    }
     return result ? result : push(ctx);
 }
 
@@ -315,13 +346,7 @@ SIM_API(cuDevicePrimaryCtxRetain, (CUcontext * pctx, CUdevice dev), pctx, dev)
         return CUDA_ERROR_INVALID_DEVICE;
     }
     sim_lock();
-    CUcontext context = sim_context_primary_locked(dev);
-    if (!context) {
-        context = new_locked(dev, primary_flags[dev], true);
-    }
-    if (context) {
-        context->retained++;
-    }
+    CUcontext context = retain_locked(dev);
     sim_unlock();
     *pctx = context;
     return context ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;

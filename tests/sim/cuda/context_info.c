@@ -8,9 +8,10 @@ static CUresult named(CUcontext ctx, CUcontext *context)
 {
     *context = ctx ? ctx : sim_context_current();
     sim_lock();
-    bool valid = sim_context_valid_locked(*context);
+    CUresult result = sim_context_valid_locked(*context) ? sim_context_state(*context)
+                                                         : CUDA_ERROR_INVALID_CONTEXT;
     sim_unlock();
-    return valid ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
+    return result;
 }
 
 static CUresult get_device(CUdevice *device, CUcontext ctx)

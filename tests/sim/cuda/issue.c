@@ -174,11 +174,21 @@ static bool in_scope(CUstream stream, const struct scope *scope)
     return !scope->legacy || stream->legacy || stream->blocking;
 }
 
+/* A wait for the primary context is one for its green ones as well. */
+static bool context_in_scope(CUcontext context, const struct scope *scope)
+{
+    if (!scope->only) {
+        return context->device == scope->device;
+    }
+    return context == scope->only ||
+           (!scope->legacy && sim_context_home_locked(context) == scope->only);
+}
+
 static size_t pending_locked(const struct scope *scope, struct sim_fence *out, size_t room)
 {
     size_t count = 0;
     for (CUcontext c = sim_contexts; c; c = c->next) {
-        if (scope->only ? c != scope->only : c->device != scope->device) {
+        if (!context_in_scope(c, scope)) {
             continue;
         }
         for (CUstream s = c->streams; s; s = s->next) {

@@ -24,7 +24,8 @@ static CUresult allocate(enum sim_memory_kind kind, size_t size, unsigned flags,
     sim_lock();
     CUresult result = size == 0 ? CUDA_ERROR_INVALID_VALUE : enter_locked(&context);
     if (result == CUDA_SUCCESS) {
-        struct sim_range like = {.flags = flags, .device = context->device, .context = context};
+        struct sim_range like = {
+            .flags = flags, .device = context->device, .context = sim_context_home_locked(context)};
         *address = sim_memory_alloc_locked(kind, size, &like);
         result = *address ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
     }

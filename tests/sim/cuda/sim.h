@@ -92,6 +92,7 @@ struct CUctx_st {
     uint32_t magic;
     CUdevice device;
     bool primary, green;
+    bool detached;     /* green: it has ended */
     unsigned retained; /* primary: how often */
     unsigned flags;
     unsigned long long id;
@@ -180,6 +181,10 @@ bool sim_context_valid_locked(CUcontext context);
 extern _Atomic(CUresult) sim_fault;
 /* The device's primary context if it is active, else NULL. */
 CUcontext sim_context_primary_locked(CUdevice device);
+/* The context itself or, of a green one, the primary one that it is part of. */
+CUcontext sim_context_home_locked(CUcontext context);
+/* What a call is refused with where the context has ended and left its streams behind. */
+CUresult sim_context_state(CUcontext context);
 
 /* ---- slab.c: memory that is reused for its own kind and never returned ---- */
 struct sim_slab {

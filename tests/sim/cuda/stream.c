@@ -48,11 +48,18 @@ CUresult sim_stream_resolve_locked(CUstream handle, CUstream dflt, CUstream *str
     }
     if (handle != CU_STREAM_LEGACY && handle != CU_STREAM_PER_THREAD) {
         *stream = handle;
-        return handle->magic == MAGIC_STREAM ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+        return handle->magic == MAGIC_STREAM ? sim_context_state(handle->context)
+                                             : CUDA_ERROR_INVALID_HANDLE;
     }
     CUcontext context = sim_context_current();
     if (!sim_context_valid_locked(context)) {
         return CUDA_ERROR_INVALID_CONTEXT;
+    }
+    if (context->detached) {
+        return sim_context_state(context);
+    }
+    if (context->green && handle == CU_STREAM_PER_THREAD) {
+        return CUDA_ERROR_INVALID_HANDLE;
     }
     return handle == CU_STREAM_LEGACY ? legacy_locked(context, stream)
                                       : per_thread_locked(context, stream);
@@ -101,6 +108,9 @@ SIM_API(cuGreenCtxStreamCreate,
         (CUstream * phStream, CUgreenCtx greenCtx, unsigned int flags, int priority), phStream,
         greenCtx, flags, priority)
 {
+    if (flags != CU_STREAM_NON_BLOCKING) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
     return create_in((CUcontext)(void *)greenCtx, phStream, flags, priority);
 }
 
@@ -265,16 +275,20 @@ SIM_API_PTSZ(cuStreamGetCtx, (CUstream hStream, CUcontext *pctx), hStream, pctx)
     WITH_STREAM_BY(sim_stream_enter_locked, hStream, *pctx = stream->context);
 }
 
+static CUgreenCtx green_of(CUstream stream)
+{
+    return stream->context->green ? (CUgreenCtx)(void *)stream->context : NULL;
+}
+
 SIM_API_PTSZ(cuStreamGetCtx_v2, (CUstream hStream, CUcontext *pCtx, CUgreenCtx *pGreenCtx), hStream,
              pCtx, pGreenCtx)
 {
     if (!pCtx) {
         return CUDA_ERROR_INVALID_VALUE;
     }
-    if (pGreenCtx) {
-        *pGreenCtx = NULL;
-    }
-    WITH_STREAM_BY(sim_stream_enter_locked, hStream, *pCtx = stream->context);
+    WITH_STREAM_BY(sim_stream_enter_locked, hStream,
+                   *pCtx = sim_context_home_locked(stream->context);
+                   if (pGreenCtx) *pGreenCtx = green_of(stream););
 }
 
 SIM_API(cuStreamGetGreenCtx, (CUstream hStream, CUgreenCtx *phCtx), hStream, phCtx)
@@ -283,8 +297,7 @@ SIM_API(cuStreamGetGreenCtx, (CUstream hStream, CUgreenCtx *phCtx), hStream, phC
     if (!phCtx) {
         return CUDA_ERROR_INVALID_VALUE;
     }
-    WITH_STREAM_BY(sim_stream_enter_locked, hStream,
-                   *phCtx = stream->context->green ? (CUgreenCtx)(void *)stream->context : NULL);
+    WITH_STREAM_BY(sim_stream_enter_locked, hStream, *phCtx = green_of(stream));
 }
 
 SIM_API_PTSZ(cuStreamGetDevice, (CUstream hStream, CUdevice *device), hStream, device)

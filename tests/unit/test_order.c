@@ -352,6 +352,41 @@ START_TEST(a_context_synchronise_covers_all_of_its_streams_and_no_others)
 }
 END_TEST
 
+START_TEST(a_context_synchronise_covers_green_contexts_and_theirs_not_the_primary_one)
+{
+    uint32_t green = sc_order_add(&order, SC_STREAM_LEGACY, 0);
+    uint32_t in_green = sc_order_add(&order, SC_STREAM_NONBLOCKING, green);
+    sc_order_set_primary(&order, green, legacy);
+    struct sc_ticket own = issue(legacy);
+    struct sc_ticket first = issue(in_green);
+    know(sc_order_context_point(&order, green));
+    ck_assert(done(first));
+    ck_assert(!done(own));
+    struct sc_ticket second = issue(in_green);
+    struct sc_ticket third = issue(green);
+    know(sc_order_legacy_point(&order, legacy));
+    know(sc_order_context_point(&order, other_legacy));
+    ck_assert(!done(second));
+    know(sc_order_context_point(&order, legacy));
+    ck_assert(done(second));
+    ck_assert(done(third));
+}
+END_TEST
+
+START_TEST(what_a_removed_stream_of_a_green_context_waited_for_holds_up_the_primary_one)
+{
+    uint32_t green = sc_order_add(&order, SC_STREAM_LEGACY, 0);
+    uint32_t in_green = sc_order_add(&order, SC_STREAM_NONBLOCKING, green);
+    uint32_t stranger = sc_order_add(&order, SC_STREAM_NONBLOCKING, other_legacy);
+    sc_order_set_primary(&order, green, legacy);
+    struct sc_ticket ticket = issue(stranger);
+    wait_for(in_green, record(stranger));
+    sc_order_remove(&order, in_green);
+    know(sc_order_context_point(&order, legacy));
+    ck_assert(done(ticket));
+}
+END_TEST
+
 START_TEST(contexts_have_legacy_streams_of_their_own)
 {
     uint32_t mine = add(SC_STREAM_BLOCKING);
@@ -575,6 +610,10 @@ int main(void)
     tcase_add_test(group, what_legacy_waited_for_reaches_blocking_streams);
     tcase_add_test(group, a_legacy_synchronise_covers_blocking_work_without_legacy_work);
     tcase_add_test(group, a_context_synchronise_covers_all_of_its_streams_and_no_others);
+    tcase_add_test(group,
+                   a_context_synchronise_covers_green_contexts_and_theirs_not_the_primary_one);
+    tcase_add_test(group,
+                   what_a_removed_stream_of_a_green_context_waited_for_holds_up_the_primary_one);
     tcase_add_test(group, contexts_have_legacy_streams_of_their_own);
     tcase_add_test(group, a_removed_stream_keeps_its_meaning);
     tcase_add_test(group, removing_twice_is_removing_once);

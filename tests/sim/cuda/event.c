@@ -65,9 +65,17 @@ SIM_API(cuEventDestroy_v2, (CUevent hEvent), hEvent)
     return destroy(hEvent);
 }
 
+/* Green contexts share events with their primary one. */
+static bool fits_locked(CUevent event, CUstream stream)
+{
+    return event->context == stream->context ||
+           (sim_context_valid_locked(event->context) &&
+            sim_context_home_locked(event->context) == sim_context_home_locked(stream->context));
+}
+
 CUresult sim_event_record_locked(CUevent event, CUstream stream)
 {
-    if (!event || event->magic != MAGIC_EVENT || event->context != stream->context) {
+    if (!event || event->magic != MAGIC_EVENT || !fits_locked(event, stream)) {
         return CUDA_ERROR_INVALID_HANDLE;
     }
     if (stream->capture) {

@@ -141,7 +141,9 @@ static CUresult destroy(CUstream stream)
         return result;
     }
     sim_lock();
-    if (stream->magic == MAGIC_STREAM && !stream->legacy && !stream->per_thread) {
+    if (stream->magic == MAGIC_STREAM && sim_context_state(stream->context) != CUDA_SUCCESS) {
+        result = sim_context_state(stream->context);
+    } else if (stream->magic == MAGIC_STREAM && !stream->legacy && !stream->per_thread) {
         sim_announce_stream_locked(SIM_STREAM_ENDS, stream);
         sim_announce_now_locked();
         if (stream->capture) {

@@ -1,0 +1,221 @@
+/*
+ * What this driver does with green contexts, as rows of text: whose streams and memory theirs are,
+ * which waits are waits for them, and what is left of them when they have ended.
+ *
+ * What an H200 dies of is not asked: cuCtxPushCurrent of a green context that has ended.
+ */
+#include "rows.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+enum { BYTES = 1 << 16, PROCESSORS = 8 };
+
+static CUcontext primary, context; /* the second is the green one's */
+static CUgreenCtx green;
+static CUstream own, in_green;
+static CUdeviceptr device;
+static void *pinned;
+
+static CUgreenCtx new_green(void)
+{
+    CUdevResource all, part;
+    CUdevResourceDesc description;
+    CUgreenCtx made = NULL;
+    unsigned groups = 1;
+    NEED(cuDeviceGetDevResource(0, &all, CU_DEV_RESOURCE_TYPE_SM));
+    NEED(cuDevSmResourceSplitByCount(&part, &groups, &all, NULL, 0, PROCESSORS));
+    NEED(cuDevResourceGenerateDesc(&description, &part, 1));
+    NEED(cuGreenCtxCreate(&made, description, 0, CU_GREEN_CTX_DEFAULT_STREAM));
+    return made;
+}
+
+static const char *number(CUresult result)
+{
+    static char text[16];
+    snprintf(text, sizeof text, "%d", (int)result);
+    return text;
+}
+
+static const char *whose(CUcontext answer)
+{
+    if (answer == primary)
+        return "the primary context";
+    return answer == context ? "the green context" : "another";
+}
+
+static void push_green(void)
+{
+    NEED(cuCtxPushCurrent(context));
+}
+
+static void pop(void)
+{
+    CUcontext popped;
+    NEED(cuCtxPopCurrent(&popped));
+}
+
+/* ---- what they are ---- */
+
+static void identity_rows(void)
+{
+    CUcontext of = NULL;
+    CUgreenCtx found = NULL;
+    CUstream stream = NULL;
+    NEED(cuStreamGetCtx(in_green, &of));
+    say("cuStreamGetCtx", "stream of a green context", whose(of));
+    NEED(cuStreamGetCtx_v2(in_green, &of, &found));
+    say("cuStreamGetCtx_v2", "stream of a green context", whose(of));
+    say("cuStreamGetCtx_v2", "stream of a green context, its handle",
+        found == green ? "the green one" : "none");
+    NEED(cuStreamGetCtx_v2(CU_STREAM_LEGACY, &of, &found));
+    say("cuStreamGetCtx_v2", "legacy stream, primary context current",
+        found ? "a green one" : "no green one");
+    push_green();
+    NEED(cuStreamGetCtx_v2(CU_STREAM_LEGACY, &of, &found));
+    say("cuStreamGetCtx_v2", "legacy stream, green context current",
+        of == primary && found == green ? "the primary and the green one" : "other");
+    say("cuStreamQuery", "per-thread stream, green context current",
+        number(cuStreamQuery(CU_STREAM_PER_THREAD)));
+    say("cuStreamCreate", "blocking, green context current",
+        number(cuStreamCreate(&stream, CU_STREAM_DEFAULT)));
+    pop();
+    say("cuGreenCtxStreamCreate", "blocking",
+        number(cuGreenCtxStreamCreate(&stream, green, CU_STREAM_DEFAULT, 0)));
+    say("CUgreenCtx and CUcontext", "handles",
+        (void *)green == (void *)context ? "equal" : "different");
+}
+
+static void memory_rows(void)
+{
+    void *memory = NULL;
+    CUcontext of = NULL;
+    push_green();
+    NEED(cuMemAllocHost(&memory, BYTES));
+    NEED(cuPointerGetAttribute(&of, CU_POINTER_ATTRIBUTE_CONTEXT, (CUdeviceptr)(uintptr_t)memory));
+    say("cuMemAllocHost", "green context current", whose(of));
+    pop();
+    say("cuMemFreeHost", "the same, primary context current", number(cuMemFreeHost(memory)));
+}
+
+static void use_rows(void)
+{
+    NEED(cuCtxSetCurrent(NULL));
+    say("cuMemcpyHtoDAsync", "stream of a green context, no context current",
+        number(cuMemcpyHtoDAsync(device, pinned, BYTES, in_green)));
+    NEED(cuCtxSetCurrent(primary));
+    NEED(cuStreamSynchronize(in_green));
+}
+
+/* ---- what waits for them ---- */
+
+static void keep_busy(CUstream stream)
+{
+    NEED(cuLaunchHostFunc(stream, sleep_a_while, NULL));
+}
+
+enum wait { SYNCHRONIZE, FREE, FREE_HOST, UNREGISTER, LEGACY, COPY, WAITS };
+static const char *const waits[] = {"cuCtxSynchronize",    "cuMemFree",           "cuMemFreeHost",
+                                    "cuMemHostUnregister", "cuStreamSynchronize", "cuMemcpyHtoD"};
+
+static void do_wait(enum wait wait, CUdeviceptr memory, void *host)
+{
+    if (wait == SYNCHRONIZE)
+        NEED(cuCtxSynchronize());
+    else if (wait == FREE)
+        NEED(cuMemFree(memory));
+    else if (wait == FREE_HOST)
+        NEED(cuMemFreeHost(host));
+    else if (wait == UNREGISTER)
+        NEED(cuMemHostUnregister(host));
+    else if (wait == LEGACY)
+        NEED(cuStreamSynchronize(CU_STREAM_LEGACY));
+    else
+        NEED(cuMemcpyHtoD(device, pinned, BYTES));
+}
+
+static void wait_row(enum wait wait, CUstream busy, const char *variant)
+{
+    CUdeviceptr memory = 0;
+    void *host = NULL, *block = NULL;
+    if (wait == FREE)
+        NEED(cuMemAlloc(&memory, BYTES));
+    if (wait == FREE_HOST)
+        NEED(cuMemAllocHost(&host, BYTES));
+    if (wait == UNREGISTER) {
+        host = block = aligned_alloc(4096, BYTES);
+        NEED(cuMemHostRegister(block, BYTES, 0));
+    }
+    keep_busy(busy);
+    double begin = now_ms();
+    do_wait(wait, memory, host);
+    const char *answer = took(begin);
+    NEED(cuStreamSynchronize(busy));
+    say(waits[wait], variant, answer);
+    free(block);
+}
+
+static void wait_rows(void)
+{
+    for (int wait = 0; wait < WAITS; wait++)
+        wait_row((enum wait)wait, in_green, "primary context current, green stream busy");
+    push_green();
+    for (int wait = 0; wait < WAITS; wait++)
+        wait_row((enum wait)wait, own, "green context current, primary one's stream busy");
+    wait_row(SYNCHRONIZE, in_green, "green context current, its stream busy");
+    pop();
+}
+
+/* ---- their end ---- */
+
+static void end_rows(void)
+{
+    CUevent event = NULL;
+    CUcontext of;
+    NEED(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
+    keep_busy(in_green);
+    NEED(cuEventRecord(event, in_green));
+    double begin = now_ms();
+    NEED(cuGreenCtxDestroy(green));
+    say("cuGreenCtxDestroy", "its stream busy", took(begin));
+    say("cuEventQuery", "behind the work of a green context that has ended",
+        number(cuEventQuery(event)));
+    say("cuMemcpyHtoDAsync", "its stream",
+        number(cuMemcpyHtoDAsync(device, pinned, BYTES, in_green)));
+    say("cuStreamGetCtx", "its stream", number(cuStreamGetCtx(in_green, &of)));
+    say("cuStreamDestroy", "its stream", number(cuStreamDestroy(in_green)));
+    begin = now_ms();
+    NEED(cuCtxSynchronize());
+    say("cuCtxSynchronize", "primary context, its work not done", took(begin));
+    say("cuEventQuery", "behind that", number(cuEventQuery(event)));
+    say("cuEventDestroy", "behind that", number(cuEventDestroy(event)));
+}
+
+static bool start(void)
+{
+    if (cuInit(0) != CUDA_SUCCESS || cuDevicePrimaryCtxRetain(&primary, 0) != CUDA_SUCCESS) {
+        fputs("conformance_green: no usable GPU\n", stderr);
+        return false;
+    }
+    NEED(cuCtxSetCurrent(primary));
+    NEED(cuMemAlloc(&device, BYTES));
+    NEED(cuMemAllocHost(&pinned, BYTES));
+    NEED(cuStreamCreate(&own, CU_STREAM_NON_BLOCKING));
+    green = new_green();
+    NEED(cuGreenCtxStreamCreate(&in_green, green, CU_STREAM_NON_BLOCKING, 0));
+    NEED(cuCtxFromGreenCtx(&context, green));
+    return true;
+}
+
+int main(void)
+{
+    if (!start())
+        return 77;
+    section = "8 green contexts";
+    identity_rows();
+    memory_rows();
+    use_rows();
+    wait_rows();
+    end_rows();
+    return 0;
+}

@@ -1,0 +1,56 @@
+/* Rows of a table of answers, `section | call | variant | answer`, for programs of the driver API.
+ * "blocks" is longer than half of the time for which a stream is kept busy. */
+#ifndef SC_TESTS_GPU_ROWS_H
+#define SC_TESTS_GPU_ROWS_H
+
+#include <cuda.h>
+#include <stdio.h>
+#include <time.h>
+
+#define BUSY_MS 150
+
+static const char *section;
+
+/* The first call of a row that failed although the row needs it; 0 when all went well. */
+static int setup_error;
+static const char *setup_call;
+
+static void need(CUresult result, const char *call)
+{
+    if (result == CUDA_SUCCESS || setup_error)
+        return;
+    setup_error = (int)result;
+    setup_call = call;
+}
+#define NEED(call) need(call, #call)
+
+static void say(const char *call, const char *variant, const char *answer)
+{
+    if (setup_error)
+        printf("%s | %s | %s | error %d of %.40s\n", section, call, variant, setup_error,
+               setup_call);
+    else
+        printf("%s | %s | %s | %s\n", section, call, variant, answer);
+    fflush(stdout);
+    setup_error = 0;
+}
+
+static double now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
+}
+
+static const char *took(double since_ms)
+{
+    return now_ms() - since_ms > BUSY_MS / 2.0 ? "blocks" : "at once";
+}
+
+static void CUDA_CB sleep_a_while(void *unused)
+{
+    (void)unused;
+    nanosleep(&(struct timespec){.tv_nsec = BUSY_MS * 1000000L}, NULL);
+}
+
+#endif

@@ -33,6 +33,7 @@ void sc_relaxed_end(struct sc_relaxed *relaxed)
 bool sc_context_push(struct sc_context *context)
 {
     return !atomic_load_explicit(&context->gone, memory_order_acquire) &&
+           !sc_context_is_quiet(context) &&
            sc_real.cuCtxPushCurrent_v2(context->handle) == CUDA_SUCCESS;
 }
 
@@ -137,7 +138,7 @@ void sc_marks_poll_locked(struct sc_stream_record *stream)
 {
     struct sc_relaxed relaxed = sc_relaxed_begin();
     uint64_t complete = 0;
-    while (stream->mark_count) {
+    while (stream->mark_count && !sc_context_is_quiet(stream->context)) {
         struct sc_mark *mark = mark_at(stream, 0);
         struct sc_ticket ticket = {.stream = stream->id, .number = mark->number};
         if (!sc_order_known_done(&sc_track.order, &ticket)) {
@@ -267,7 +268,7 @@ bool sc_marks_ask(const struct sc_ticket *ticket)
 static CUevent event_behind_locked(struct sc_stream_record *stream, const struct sc_ticket *ticket)
 {
     uint64_t number = ticket->number;
-    if (stream->id != ticket->stream)
+    if (stream->id != ticket->stream || sc_context_is_quiet(stream->context))
         return NULL;
     if (!covered_by_marks(stream, number))
         sc_marks_add_locked(stream);

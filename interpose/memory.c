@@ -459,19 +459,38 @@ CONTEXT_END(cuDevicePrimaryCtxReset_v2, CUdevice device, device, primary_context
 
 /* The last release ends the context as a reset does; whether it was the last is asked afterwards.
  */
-static CUresult released(CUresult result, CUdevice device, CUcontext context)
+struct releasing {
+    CUcontext handle;
+    struct sc_context *context; /* NULL: not known */
+};
+
+static struct releasing release_begins(CUdevice device)
+{
+    struct releasing releasing = {.handle = primary_context(device)};
+    if (releasing.handle)
+        releasing.context = sc_streams_known_context(releasing.handle);
+    if (releasing.context)
+        sc_streams_context_quiet(releasing.context);
+    return releasing;
+}
+
+static CUresult released(CUresult result, CUdevice device, const struct releasing *releasing)
 {
     unsigned flags = 0;
     int alive = 1;
-    if (result == CUDA_SUCCESS && context &&
+    if (!releasing->context)
+        return result;
+    if (result == CUDA_SUCCESS &&
         sc_real.cuDevicePrimaryCtxGetState(device, &flags, &alive) == CUDA_SUCCESS && !alive)
-        ended(ending(context), result);
+        ended(ending(releasing->handle), result);
+    else
+        sc_streams_context_loud(releasing->context);
     return result;
 }
 
 #define PRIMARY_RELEASE(symbol)                                                                    \
-    SC_DEFINE(symbol, (CUdevice device), CUcontext context = primary_context(device);              \
-              return released(REAL(device), device, context);)
+    SC_DEFINE(symbol, (CUdevice device), struct releasing releasing = release_begins(device);      \
+              return released(REAL(device), device, &releasing);)
 
 PRIMARY_RELEASE(cuDevicePrimaryCtxRelease)
 PRIMARY_RELEASE(cuDevicePrimaryCtxRelease_v2)

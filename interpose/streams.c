@@ -449,8 +449,11 @@ void sc_streams_destroyed(struct sc_stream_record *stream)
     sc_track_remove_stream(&sc_track, stream->id);
 }
 
+typedef void visit_stream(void *argument, struct sc_stream_record *stream);
+
 struct walk {
     struct sc_context *context;
+    bool also_gone;
     unsigned count, room;
     struct sc_stream_record **streams;
 };
@@ -460,7 +463,7 @@ static void collect_stream(void *argument, uintptr_t id, uint64_t value)
     struct walk *walk = argument;
     struct sc_stream_record *stream = as_pointer(value);
     (void)id;
-    if (stream->context != walk->context || (stream->gone && !stream->owner))
+    if (stream->context != walk->context || (stream->gone && !stream->owner && !walk->also_gone))
         return;
     if (walk->count < walk->room)
         walk->streams[walk->count] = stream;
@@ -468,9 +471,9 @@ static void collect_stream(void *argument, uintptr_t id, uint64_t value)
 }
 
 /* The context's streams, in pages that the caller unmaps; none where there is no memory. */
-static struct walk streams_of(struct sc_context *context)
+static struct walk streams_of(struct sc_context *context, bool also_gone)
 {
-    struct walk walk = {.context = context};
+    struct walk walk = {.context = context, .also_gone = also_gone};
     pthread_mutex_lock(&registry_lock);
     sc_handles_each(&by_id, collect_stream, &walk);
     walk.room = walk.count;
@@ -488,13 +491,18 @@ static void end_walk(struct walk *walk)
         sc_pages_unmap(walk->streams, walk->room * sizeof *walk->streams);
 }
 
-void sc_streams_each(struct sc_context *context,
-                     void (*visit)(void *argument, struct sc_stream_record *stream), void *argument)
+static void visit_streams(struct sc_context *context, bool also_gone, visit_stream *visit,
+                          void *argument)
 {
-    struct walk walk = streams_of(context);
+    struct walk walk = streams_of(context, also_gone);
     for (unsigned i = 0; i < walk.count; i++)
         visit(argument, walk.streams[i]);
     end_walk(&walk);
+}
+
+void sc_streams_each(struct sc_context *context, visit_stream *visit, void *argument)
+{
+    visit_streams(context, false, visit, argument);
 }
 
 /* True: nobody finds it by its handle any more, and did until now. */
@@ -637,18 +645,39 @@ void sc_streams_context_ended(struct sc_context *context)
         end_context(green);
 }
 
+static void let_go(void *unused, struct sc_stream_record *stream)
+{
+    (void)unused;
+    pthread_mutex_lock(&stream->lock);
+    pthread_mutex_unlock(&stream->lock);
+}
+
+void sc_streams_context_quiet(struct sc_context *context)
+{
+    atomic_fetch_add(&context->quiet, 1);
+    visit_streams(context, true, let_go, NULL);
+}
+
+void sc_streams_context_loud(struct sc_context *context)
+{
+    atomic_fetch_sub(&context->quiet, 1);
+}
+
 struct sc_context *sc_streams_context_ending(CUcontext handle)
 {
     pthread_mutex_lock(&registry_lock);
     struct sc_context *context = as_pointer(sc_handles_remove(&contexts, (uintptr_t)handle));
     pthread_mutex_unlock(&registry_lock);
-    if (context)
-        sc_pinned_context_unnamed(context);
+    if (!context)
+        return NULL;
+    sc_pinned_context_unnamed(context);
+    sc_streams_context_quiet(context);
     return context;
 }
 
 void sc_streams_context_not_ended(struct sc_context *context)
 {
+    sc_streams_context_loud(context);
     pthread_mutex_lock(&registry_lock);
     sc_handles_put(&contexts, (uintptr_t)context->handle, (uintptr_t)context);
     pthread_mutex_unlock(&registry_lock);
@@ -666,6 +695,7 @@ void sc_streams_green_ended(struct sc_context *context)
     if (atomic_exchange(&context->gone, true))
         atomic_fetch_sub(&ended_contexts, 1);
     sc_streams_each(context, bury_at_work, NULL);
+    sc_streams_context_loud(context);
 }
 
 static void note_ended(void *argument, uintptr_t handle, uint64_t value)

@@ -39,6 +39,7 @@ struct sc_context {
     bool may_be_green;
     struct sc_context *primary; /* NULL: it is no green one, or not known to be */
     _Atomic bool gone;
+    _Atomic unsigned quiet;        /* calls under way that may end it: we make none in it */
     struct sc_pending family;      /* of the legacy and all blocking streams together */
     _Atomic uint64_t legacy_ticks; /* the last work on the legacy stream */
     _Atomic uint64_t done_ticks;   /* what was issued by then is done, on any stream */
@@ -131,6 +132,16 @@ void sc_streams_renamed(CUstream handle);
 struct sc_stream_record *sc_streams_destroying(CUstream handle);
 void sc_streams_not_destroyed(struct sc_stream_record *stream);
 void sc_streams_destroyed(struct sc_stream_record *stream);
+
+/* Around a call that may end it: other threads' calls of ours in it have returned, and they make no
+ * more until it is loud again. */
+void sc_streams_context_quiet(struct sc_context *context);
+void sc_streams_context_loud(struct sc_context *context);
+
+static inline bool sc_context_is_quiet(const struct sc_context *context)
+{
+    return atomic_load(&context->quiet) != 0;
+}
 
 /* Before the driver ends it, since its handle may be another context's before the call returns;
  * after that failed; after that succeeded: all its work is done, its memory and handles are void.

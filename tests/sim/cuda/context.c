@@ -50,6 +50,15 @@ CUresult sim_context_state(CUcontext context)
     return context->detached ? CUDA_ERROR_CONTEXT_IS_DESTROYED : CUDA_SUCCESS;
 }
 
+void sim_context_use_locked(CUcontext context, const char *call)
+{
+    if (context && (context->ending || context->detached)) {
+        fprintf(stderr, "simulated GPU: %s in a context that is destroyed; drivers die of it\n",
+                call);
+        abort();
+    }
+}
+
 static CUcontext new_locked(CUdevice device, unsigned flags, bool primary)
 {
     static unsigned long long ids;
@@ -85,6 +94,7 @@ static void announce_end_locked(CUcontext context)
 /* Completes the context's work first; its streams live on without it while events name them. */
 static void end_locked(CUcontext context)
 {
+    context->ending = true;
     sim_device_wait_locked(context->device, context);
     announce_end_locked(context);
     context->magic = 0;
@@ -290,10 +300,8 @@ static CUresult check(CUcontext context)
 SIM_API(cuCtxPushCurrent_v2, (CUcontext ctx), ctx)
 {
     CUresult result = check(ctx);
-    if (result == CUDA_SUCCESS && ctx->detached) {
-        fputs("simulated GPU: a green context that has ended is pushed; drivers die of it\n",
-              stderr);
-        abort();
+    if (result == CUDA_SUCCESS) {
+        sim_context_use_locked(ctx, "cuCtxPushCurrent");
     }
     return result ? result : push(ctx);
 }

@@ -78,6 +78,7 @@ CUresult sim_event_record_locked(CUevent event, CUstream stream)
     if (!event || event->magic != MAGIC_EVENT || !fits_locked(event, stream)) {
         return CUDA_ERROR_INVALID_HANDLE;
     }
+    sim_context_use_locked(stream->context, "cuEventRecord");
     if (stream->capture) {
         return sim_capture_record_locked(stream, event);
     }
@@ -154,6 +155,9 @@ SIM_API(cuEventQuery, (CUevent hEvent), hEvent)
         return CUDA_ERROR_INVALID_HANDLE;
     }
     sim_lock();
+    if (!hEvent->context->detached) { /* whose events live on */
+        sim_context_use_locked(hEvent->context, "cuEventQuery");
+    }
     CUresult result = sim_capture_event_locked(hEvent);
     struct sim_record *record = hEvent->record;
     if (result == CUDA_SUCCESS && record &&

@@ -93,6 +93,7 @@ struct CUctx_st {
     CUdevice device;
     bool primary, green;
     bool detached;     /* green: it has ended */
+    bool ending;       /* its destruction waits for its work */
     unsigned retained; /* primary: how often */
     unsigned flags;
     unsigned long long id;
@@ -185,6 +186,8 @@ CUcontext sim_context_primary_locked(CUdevice device);
 CUcontext sim_context_home_locked(CUcontext context);
 /* What a call is refused with where the context has ended and left its streams behind. */
 CUresult sim_context_state(CUcontext context);
+/* Another thread destroys it, or has: drivers die of that, and so does the program. */
+void sim_context_use_locked(CUcontext context, const char *call);
 
 /* ---- slab.c: memory that is reused for its own kind and never returned ---- */
 struct sim_slab {

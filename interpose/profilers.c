@@ -104,73 +104,49 @@ static void *real_of(int door, const void *caller)
     return real;
 }
 
-#define CALLER() __builtin_return_address(0)
+/* A tool wants for itself what only one can have. */
+#define MAKE_WAY(function, door, make_way, made_way, parameters, arguments)                        \
+    CUptiResult CUPTIAPI function parameters                                                       \
+    {                                                                                              \
+        __typeof__(&function) real =                                                               \
+            (__typeof__(&function))real_of(door, __builtin_return_address(0));                     \
+        if (!real)                                                                                 \
+            return CUPTI_ERROR_NOT_INITIALIZED;                                                    \
+        make_way();                                                                                \
+        CUptiResult result = real arguments;                                                       \
+        made_way();                                                                                \
+        return result;                                                                             \
+    }
 
-CUptiResult CUPTIAPI cuptiSubscribe(CUpti_SubscriberHandle *subscriber, CUpti_CallbackFunc callback,
-                                    void *user)
+/* CUPTI as a whole. */
+#define WHOLE(function, door, parameters, arguments)                                               \
+    MAKE_WAY(function, door, sc_audit_make_way, sc_audit_made_way, parameters, arguments)
+
+WHOLE(cuptiSubscribe, SUBSCRIBE,
+      (CUpti_SubscriberHandle * subscriber, CUpti_CallbackFunc callback, void *user),
+      (subscriber, callback, user))
+
+WHOLE(cuptiSubscribe_v2, SUBSCRIBE_V2,
+      (CUpti_SubscriberHandle * subscriber, CUpti_CallbackFunc callback, void *user,
+       CUpti_SubscriberParams *parameters),
+      (subscriber, callback, user, parameters))
+
+WHOLE(cuptiFinalize, FINALIZE, (void), ())
+
+/* The records alone. Many tools enable first and register then: what they enabled must not be
+ * disabled with ours. */
+static void nothing_behind(void)
 {
-    __typeof__(&cuptiSubscribe) real = (__typeof__(&cuptiSubscribe))real_of(SUBSCRIBE, CALLER());
-    if (!real)
-        return CUPTI_ERROR_NOT_INITIALIZED;
-    sc_audit_make_way();
-    CUptiResult result = real(subscriber, callback, user);
-    sc_audit_made_way();
-    return result;
 }
 
-CUptiResult CUPTIAPI cuptiSubscribe_v2(CUpti_SubscriberHandle *subscriber,
-                                       CUpti_CallbackFunc callback, void *user,
-                                       CUpti_SubscriberParams *parameters)
-{
-    __typeof__(&cuptiSubscribe_v2) real =
-        (__typeof__(&cuptiSubscribe_v2))real_of(SUBSCRIBE_V2, CALLER());
-    if (!real)
-        return CUPTI_ERROR_NOT_INITIALIZED;
-    sc_audit_make_way();
-    CUptiResult result = real(subscriber, callback, user, parameters);
-    sc_audit_made_way();
-    return result;
-}
+#define RECORDS(function, door, parameters, arguments)                                             \
+    MAKE_WAY(function, door, sc_audit_make_way_for_records, nothing_behind, parameters, arguments)
 
-CUptiResult CUPTIAPI cuptiFinalize(void)
-{
-    __typeof__(&cuptiFinalize) real = (__typeof__(&cuptiFinalize))real_of(FINALIZE, CALLER());
-    if (!real)
-        return CUPTI_ERROR_NOT_INITIALIZED;
-    sc_audit_make_way();
-    CUptiResult result = real();
-    sc_audit_made_way();
-    return result;
-}
+RECORDS(cuptiActivityRegisterCallbacks, REGISTER,
+        (CUpti_BuffersCallbackRequestFunc requested, CUpti_BuffersCallbackCompleteFunc completed),
+        (requested, completed))
 
-CUptiResult CUPTIAPI cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc requested,
-                                                    CUpti_BuffersCallbackCompleteFunc completed)
-{
-    __typeof__(&cuptiActivityRegisterCallbacks) real =
-        (__typeof__(&cuptiActivityRegisterCallbacks))real_of(REGISTER, CALLER());
-    if (!real)
-        return CUPTI_ERROR_NOT_INITIALIZED;
-    sc_audit_make_way_for_records();
-    return real(requested, completed);
-}
+RECORDS(cuptiActivityEnable, ENABLE, (CUpti_ActivityKind kind), (kind))
 
-/* Many tools enable first and register then: what they enabled must not be disabled with ours. */
-CUptiResult CUPTIAPI cuptiActivityEnable(CUpti_ActivityKind kind)
-{
-    __typeof__(&cuptiActivityEnable) real =
-        (__typeof__(&cuptiActivityEnable))real_of(ENABLE, CALLER());
-    if (!real)
-        return CUPTI_ERROR_NOT_INITIALIZED;
-    sc_audit_make_way_for_records();
-    return real(kind);
-}
-
-CUptiResult CUPTIAPI cuptiActivityEnableContext(CUcontext context, CUpti_ActivityKind kind)
-{
-    __typeof__(&cuptiActivityEnableContext) real =
-        (__typeof__(&cuptiActivityEnableContext))real_of(ENABLE_CONTEXT, CALLER());
-    if (!real)
-        return CUPTI_ERROR_NOT_INITIALIZED;
-    sc_audit_make_way_for_records();
-    return real(context, kind);
-}
+RECORDS(cuptiActivityEnableContext, ENABLE_CONTEXT, (CUcontext context, CUpti_ActivityKind kind),
+        (context, kind))

@@ -453,17 +453,24 @@ typedef void visit_stream(void *argument, struct sc_stream_record *stream);
 
 struct walk {
     struct sc_context *context;
-    bool also_gone;
+    bool whole; /* also streams that are gone, and those of its green contexts */
     unsigned count, room;
     struct sc_stream_record **streams;
 };
+
+static bool is_walked(const struct walk *walk, const struct sc_stream_record *stream)
+{
+    if (walk->whole)
+        return stream->context == walk->context || stream->context->primary == walk->context;
+    return stream->context == walk->context && (!stream->gone || stream->owner);
+}
 
 static void collect_stream(void *argument, uintptr_t id, uint64_t value)
 {
     struct walk *walk = argument;
     struct sc_stream_record *stream = as_pointer(value);
     (void)id;
-    if (stream->context != walk->context || (stream->gone && !stream->owner && !walk->also_gone))
+    if (!is_walked(walk, stream))
         return;
     if (walk->count < walk->room)
         walk->streams[walk->count] = stream;
@@ -471,9 +478,9 @@ static void collect_stream(void *argument, uintptr_t id, uint64_t value)
 }
 
 /* The context's streams, in pages that the caller unmaps; none where there is no memory. */
-static struct walk streams_of(struct sc_context *context, bool also_gone)
+static struct walk streams_of(struct sc_context *context, bool whole)
 {
-    struct walk walk = {.context = context, .also_gone = also_gone};
+    struct walk walk = {.context = context, .whole = whole};
     pthread_mutex_lock(&registry_lock);
     sc_handles_each(&by_id, collect_stream, &walk);
     walk.room = walk.count;
@@ -491,10 +498,10 @@ static void end_walk(struct walk *walk)
         sc_pages_unmap(walk->streams, walk->room * sizeof *walk->streams);
 }
 
-static void visit_streams(struct sc_context *context, bool also_gone, visit_stream *visit,
+static void visit_streams(struct sc_context *context, bool whole, visit_stream *visit,
                           void *argument)
 {
-    struct walk walk = streams_of(context, also_gone);
+    struct walk walk = streams_of(context, whole);
     for (unsigned i = 0; i < walk.count; i++)
         visit(argument, walk.streams[i]);
     end_walk(&walk);

@@ -422,30 +422,6 @@ static CUresult ended(struct sc_context *context, CUresult result)
     SC_DEFINE(symbol, (parameter), struct sc_context *context = ending(handle);                    \
               return ended(context, REAL(argument));)
 
-/* A green one is not waited for. What is at work there gets its marks while they can be recorded.
- */
-static struct sc_context *green_ending(CUgreenCtx green)
-{
-    CUcontext handle = (CUcontext)(void *)green; /* the same (docs/driver.md) */
-    struct sc_context *context = sc_active() && green ? sc_streams_known_context(handle) : NULL;
-    if (!context)
-        return NULL;
-    sc_marks_add_all(context);
-    return sc_streams_context_ending(handle);
-}
-
-static CUresult green_ended(struct sc_context *context, CUresult result)
-{
-    if (context && result == CUDA_SUCCESS)
-        sc_streams_green_ended(context);
-    else if (context)
-        sc_streams_context_not_ended(context);
-    return result;
-}
-
-SC_DEFINE(cuGreenCtxDestroy, (CUgreenCtx green), struct sc_context *context = green_ending(green);
-          return green_ended(context, REAL(green));)
-
 /* NULL unless the device's primary context is one that we have met, and alive. */
 static CUcontext primary_context(CUdevice device)
 {
@@ -494,3 +470,36 @@ static CUresult released(CUresult result, CUdevice device, const struct releasin
 
 PRIMARY_RELEASE(cuDevicePrimaryCtxRelease)
 PRIMARY_RELEASE(cuDevicePrimaryCtxRelease_v2)
+
+/* ---- green contexts ---- */
+
+struct green_ending {
+    struct sc_context *context; /* NULL: not known */
+    struct releasing releasing; /* a green context holds its primary one, as a retain does */
+};
+
+/* It is not waited for. What is at work there gets its marks while they can be recorded. */
+static struct green_ending green_begins(CUgreenCtx green)
+{
+    CUcontext handle = (CUcontext)(void *)green; /* the same (docs/driver.md) */
+    struct green_ending ending = {NULL};
+    ending.context = sc_active() && green ? sc_streams_known_context(handle) : NULL;
+    if (!ending.context)
+        return ending;
+    sc_marks_add_all(ending.context);
+    ending.releasing = release_begins(ending.context->device);
+    ending.context = sc_streams_context_ending(handle);
+    return ending;
+}
+
+static CUresult green_ended(const struct green_ending *ending, CUresult result)
+{
+    if (ending->context && result == CUDA_SUCCESS)
+        sc_streams_green_ended(ending->context);
+    else if (ending->context)
+        sc_streams_context_not_ended(ending->context);
+    return ending->context ? released(result, ending->context->device, &ending->releasing) : result;
+}
+
+SC_DEFINE(cuGreenCtxDestroy, (CUgreenCtx green), struct green_ending ending = green_begins(green);
+          return green_ended(&ending, REAL(green));)

@@ -1,4 +1,5 @@
 // expect: SC101 action=deferred kind=registered certainty=observed
+// needs: sim
 //
 // A reset of the primary context waits for a copy in a green one whose source was freed, and takes
 // the green one with it: whoever looks after the source meanwhile makes no call there either.

@@ -96,7 +96,7 @@ static void settle(const void *address, size_t bytes)
         sc_reaper_settle((uintptr_t)address, bytes);
     if (sc_active() && sc_track_is_unregistered(&sc_track, (uintptr_t)address, bytes)) {
         sc_track_forget_graph_holds(&sc_track, (uintptr_t)address, bytes);
-        sc_reaper_give_back_pinned();
+        sc_reaper_give_back_pinned(sc_streams_memory_context());
     }
 }
 
@@ -188,10 +188,11 @@ static CUresult failure_of_work(CUresult result)
 }
 
 /* Kept for a graph alone: cuMemFreeHost waits for the context, and programs lean on that. A wait
- * for the context as a whole would break a capture in it. */
+ * for the context as a whole would break a capture in it, and leaves out the primary one where a
+ * green one is current. */
 static CUresult wait_as_the_driver_does(const struct sc_culprit *culprit)
 {
-    if (!sc_captures_open())
+    if (!sc_captures_open() && sc_streams_memory_context() == sc_streams_current_context())
         return failure_of_work(cuCtxSynchronize());
     struct sc_sync sync = sc_sync_begin_free(culprit->api, culprit->site);
     return failure_of_work(sc_sync_end(&sync, wait_by_unregistering()));
@@ -263,7 +264,7 @@ static CUresult give_back_now(struct giving_back *giving, const struct sc_range_
         sc_track_add_range(&sc_track, range->address, range->size_bytes, range->kind,
                            range->context);
     sc_sync_end(&sync, result);
-    sc_reaper_give_back_pinned();
+    sc_reaper_give_back_pinned(sync.context);
     return result;
 }
 
@@ -370,7 +371,7 @@ SC_DEFINE(cuMemFree_v2, (CUdeviceptr address),
           if (range.range && result != CUDA_SUCCESS)
               sc_track_add_range(&sc_track, range.address, range.size_bytes, range.kind,
                                  range.context);
-          sc_sync_end(&sync, result); sc_reaper_give_back_pinned(); return result;)
+          sc_sync_end(&sync, result); sc_reaper_give_back_pinned(sync.context); return result;)
 
 SC_DEFINE(cuMemAlloc_v2, (CUdeviceptr * address, size_t bytes),
           return SC_PERMITTED(REAL(address, bytes));)

@@ -185,10 +185,20 @@ static struct sc_context *add_context_locked(CUcontext handle, CUdevice device,
 
 static struct sc_context *context_of(CUcontext handle);
 
-/* Of the current context. The legacy stream is not asked under a capture, which that could end. */
+static bool handle_is_capturing(CUstream handle)
+{
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    if (!sc_real.cuStreamIsCapturing)
+        return false;
+    return sc_real.cuStreamIsCapturing(handle, &status) != CUDA_SUCCESS ||
+           status != CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
+/* Of the current context. Whether a capture blocks its legacy stream is asked first, since asking
+ * that for more would end the capture; captures elsewhere are not disturbed (docs/driver.md). */
 static struct lineage ask_lineage(void)
 {
-    struct lineage lineage = {.may_be_green = sc_captures_open()};
+    struct lineage lineage = {.may_be_green = handle_is_capturing(CU_STREAM_LEGACY)};
     CUcontext primary = NULL;
     CUgreenCtx green = NULL;
     if (lineage.may_be_green || !sc_real.cuStreamGetCtx_v2)
@@ -318,15 +328,6 @@ static struct sc_stream_record *find_per_thread(void)
     own_streams = stream;
     pthread_setspecific(thread_exit_key, &own_streams);
     return use(stream);
-}
-
-static bool handle_is_capturing(CUstream handle)
-{
-    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-    if (!sc_real.cuStreamIsCapturing)
-        return false;
-    return sc_real.cuStreamIsCapturing(handle, &status) != CUDA_SUCCESS ||
-           status != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
 /* Asking a capturing stream for its flags would invalidate its capture. */

@@ -698,11 +698,16 @@ static void bury_at_work(void *unused, struct sc_stream_record *stream)
     bury_stream(stream);
 }
 
-void sc_streams_green_ended(struct sc_context *context)
+static void end_green(struct sc_context *context)
 {
     if (atomic_exchange(&context->gone, true))
         atomic_fetch_sub(&ended_contexts, 1);
     sc_streams_each(context, bury_at_work, NULL);
+}
+
+void sc_streams_green_ended(struct sc_context *context)
+{
+    end_green(context);
     sc_streams_context_loud(context);
 }
 
@@ -732,8 +737,8 @@ void sc_streams_bury_ended(void)
         struct sc_context *context = take_ended();
         if (!context)
             return;
-        if (context->may_be_green)
-            sc_streams_green_ended(context);
+        if (context->primary)
+            end_green(context);
         else
             sc_streams_context_ended(context);
     }

@@ -666,9 +666,11 @@ void sc_streams_context_quiet(struct sc_context *context)
     visit_streams(context, true, let_go, NULL);
 }
 
+/* What was to be settled meanwhile is settled now. */
 void sc_streams_context_loud(struct sc_context *context)
 {
     atomic_fetch_sub(&context->quiet, 1);
+    sc_detours_settle();
 }
 
 struct sc_context *sc_streams_context_ending(CUcontext handle)

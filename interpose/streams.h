@@ -134,7 +134,8 @@ void sc_streams_not_destroyed(struct sc_stream_record *stream);
 void sc_streams_destroyed(struct sc_stream_record *stream);
 
 /* Around a call that may end it, and its green ones with it: other threads' calls of ours in them
- * have returned, and they make no more until it is loud again. */
+ * have returned, and they make no more until it is loud again, but for the program's own work in
+ * the context: who does that knows that the call does not end it. */
 void sc_streams_context_quiet(struct sc_context *context);
 void sc_streams_context_loud(struct sc_context *context);
 

@@ -13,8 +13,11 @@
 #include "interpose/process.h"
 #include "interpose/reaper.h"
 #include "interpose/snapshots.h"
+#include "interpose/threads.h"
 
 #include "track/poison.h"
+
+enum { LET_GO_NS = 100 * 1000 * 1000 };
 
 static pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct sc_handles by_handle; /* CUstream -> struct sc_stream_record * */
@@ -653,17 +656,20 @@ void sc_streams_context_ended(struct sc_context *context)
         end_context(green);
 }
 
-static void let_go(void *unused, struct sc_stream_record *stream)
+static void let_go(void *deadline, struct sc_stream_record *stream)
 {
-    (void)unused;
-    pthread_mutex_lock(&stream->lock);
-    pthread_mutex_unlock(&stream->lock);
+    if (pthread_mutex_timedlock(&stream->lock, deadline) == 0)
+        pthread_mutex_unlock(&stream->lock);
 }
 
+/* A thread of the program's may hold a stream's lock while the driver has no room for what it
+ * issues, and may be waiting for what this one does behind its call: a release that is not the
+ * last one, and the end of a green context, wait for nothing. */
 void sc_streams_context_quiet(struct sc_context *context)
 {
+    struct timespec deadline = sc_deadline_in(LET_GO_NS);
     atomic_fetch_add(&context->quiet, 1);
-    visit_streams(context, true, let_go, NULL);
+    visit_streams(context, true, let_go, &deadline);
 }
 
 /* What was to be settled meanwhile is settled now. */

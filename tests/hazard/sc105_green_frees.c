@@ -2,7 +2,8 @@
 // options: max_held=128K
 //
 // Pinned memory is freed in flight with a green context current. It goes back when the program next
-// waits for the primary context, as cuMemFree does there, so that there is always room to keep more.
+// waits for the primary context, as cuMemFree does there, so that there is always room to keep
+// more.
 #include "green.h"
 
 enum { ROUNDS = 4 };

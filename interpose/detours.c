@@ -233,7 +233,7 @@ void sc_detours_pay(struct sc_stream_record *stream)
 
 static void settle(struct sc_context *context)
 {
-    if (!sc_context_push(context))
+    if (sc_context_is_quiet(context) || !sc_context_push(context))
         return;
     struct sc_relaxed relaxed = sc_relaxed_begin();
     pthread_mutex_lock(&context->detour_lock);

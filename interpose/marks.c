@@ -33,7 +33,6 @@ void sc_relaxed_end(struct sc_relaxed *relaxed)
 bool sc_context_push(struct sc_context *context)
 {
     return !atomic_load_explicit(&context->gone, memory_order_acquire) &&
-           !sc_context_is_quiet(context) &&
            sc_real.cuCtxPushCurrent_v2(context->handle) == CUDA_SUCCESS;
 }
 
@@ -255,7 +254,7 @@ bool sc_marks_ask(const struct sc_ticket *ticket)
     if (!stream)
         return true;
     pthread_mutex_lock(&stream->lock);
-    if (stream->id == ticket->stream) { /* or else the record has just been recycled */
+    if (stream->id == ticket->stream && !sc_context_is_quiet(stream->context)) { /* or recycled */
         if (!covered_by_marks(stream, ticket->number))
             sc_marks_add_locked(stream);
         sc_marks_poll_locked(stream);

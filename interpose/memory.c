@@ -96,7 +96,7 @@ static void settle(const void *address, size_t bytes)
         sc_reaper_settle((uintptr_t)address, bytes);
     if (sc_active() && sc_track_is_unregistered(&sc_track, (uintptr_t)address, bytes)) {
         sc_track_forget_graph_holds(&sc_track, (uintptr_t)address, bytes);
-        sc_reaper_give_back_pinned();
+        sc_reaper_give_back_pinned(sc_streams_memory_context());
     }
 }
 
@@ -188,10 +188,11 @@ static CUresult failure_of_work(CUresult result)
 }
 
 /* Kept for a graph alone: cuMemFreeHost waits for the context, and programs lean on that. A wait
- * for the context as a whole would break a capture in it. */
+ * for the context as a whole would break a capture in it, and leaves out the primary one where a
+ * green one is current. */
 static CUresult wait_as_the_driver_does(const struct sc_culprit *culprit)
 {
-    if (!sc_captures_open())
+    if (!sc_captures_open() && sc_streams_memory_context() == sc_streams_current_context())
         return failure_of_work(cuCtxSynchronize());
     struct sc_sync sync = sc_sync_begin_free(culprit->api, culprit->site);
     return failure_of_work(sc_sync_end(&sync, wait_by_unregistering()));
@@ -263,7 +264,7 @@ static CUresult give_back_now(struct giving_back *giving, const struct sc_range_
         sc_track_add_range(&sc_track, range->address, range->size_bytes, range->kind,
                            range->context);
     sc_sync_end(&sync, result);
-    sc_reaper_give_back_pinned();
+    sc_reaper_give_back_pinned(sync.context);
     return result;
 }
 
@@ -370,7 +371,7 @@ SC_DEFINE(cuMemFree_v2, (CUdeviceptr address),
           if (range.range && result != CUDA_SUCCESS)
               sc_track_add_range(&sc_track, range.address, range.size_bytes, range.kind,
                                  range.context);
-          sc_sync_end(&sync, result); sc_reaper_give_back_pinned(); return result;)
+          sc_sync_end(&sync, result); sc_reaper_give_back_pinned(sync.context); return result;)
 
 SC_DEFINE(cuMemAlloc_v2, (CUdeviceptr * address, size_t bytes),
           return SC_PERMITTED(REAL(address, bytes));)
@@ -422,30 +423,6 @@ static CUresult ended(struct sc_context *context, CUresult result)
     SC_DEFINE(symbol, (parameter), struct sc_context *context = ending(handle);                    \
               return ended(context, REAL(argument));)
 
-/* A green one is not waited for. What is at work there gets its marks while they can be recorded.
- */
-static struct sc_context *green_ending(CUgreenCtx green)
-{
-    CUcontext handle = (CUcontext)(void *)green; /* the same (docs/driver.md) */
-    struct sc_context *context = sc_active() && green ? sc_streams_known_context(handle) : NULL;
-    if (!context)
-        return NULL;
-    sc_marks_add_all(context);
-    return sc_streams_context_ending(handle);
-}
-
-static CUresult green_ended(struct sc_context *context, CUresult result)
-{
-    if (context && result == CUDA_SUCCESS)
-        sc_streams_green_ended(context);
-    else if (context)
-        sc_streams_context_not_ended(context);
-    return result;
-}
-
-SC_DEFINE(cuGreenCtxDestroy, (CUgreenCtx green), struct sc_context *context = green_ending(green);
-          return green_ended(context, REAL(green));)
-
 /* NULL unless the device's primary context is one that we have met, and alive. */
 static CUcontext primary_context(CUdevice device)
 {
@@ -494,3 +471,36 @@ static CUresult released(CUresult result, CUdevice device, const struct releasin
 
 PRIMARY_RELEASE(cuDevicePrimaryCtxRelease)
 PRIMARY_RELEASE(cuDevicePrimaryCtxRelease_v2)
+
+/* ---- green contexts ---- */
+
+struct green_ending {
+    struct sc_context *context; /* NULL: not known */
+    struct releasing releasing; /* a green context holds its primary one, as a retain does */
+};
+
+/* It is not waited for. What is at work there gets its marks while they can be recorded. */
+static struct green_ending green_begins(CUgreenCtx green)
+{
+    CUcontext handle = (CUcontext)(void *)green; /* the same (docs/driver.md) */
+    struct green_ending ending = {NULL};
+    ending.context = sc_active() && green ? sc_streams_known_context(handle) : NULL;
+    if (!ending.context)
+        return ending;
+    sc_marks_add_all(ending.context);
+    ending.releasing = release_begins(ending.context->device);
+    ending.context = sc_streams_context_ending(handle);
+    return ending;
+}
+
+static CUresult green_ended(const struct green_ending *ending, CUresult result)
+{
+    if (ending->context && result == CUDA_SUCCESS)
+        sc_streams_green_ended(ending->context);
+    else if (ending->context)
+        sc_streams_context_not_ended(ending->context);
+    return ending->context ? released(result, ending->context->device, &ending->releasing) : result;
+}
+
+SC_DEFINE(cuGreenCtxDestroy, (CUgreenCtx green), struct green_ending ending = green_begins(green);
+          return green_ended(&ending, REAL(green));)

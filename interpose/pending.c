@@ -56,11 +56,19 @@ void sc_pending_context_done(struct sc_context *context, uint64_t since_ticks)
     set(&context->done_ticks, since_ticks);
 }
 
+static uint64_t later(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* A wait for the primary context is one for its green ones as well. */
 static uint64_t done_by(struct sc_stream_record *stream)
 {
-    uint64_t own = get(&stream->pending.done_ticks);
-    uint64_t all = get(&stream->context->done_ticks);
-    return own > all ? own : all;
+    struct sc_context *context = stream->context;
+    uint64_t all = get(&context->done_ticks);
+    if (context->primary)
+        all = later(all, get(&context->primary->done_ticks));
+    return later(all, get(&stream->pending.done_ticks));
 }
 
 bool sc_pending_is_done(struct sc_stream_record *stream, uint64_t issued_ticks)

@@ -129,7 +129,6 @@ static bool give_back(const struct sc_release *release)
     return false;
 }
 
-/* The calling thread's current context is the one that the program has just waited for. */
 static bool give_back_pinned(const struct sc_release *release, const struct sc_context *context)
 {
     if (!sc_hold_needs_program(release->kind) || release->context != context->legacy)
@@ -154,16 +153,15 @@ static void end_or_put_back(const struct sc_release *release, bool ended)
         sc_reaper_wake(); /* the memory under it may go back now */
 }
 
-void sc_reaper_give_back_pinned(void)
+void sc_reaper_give_back_pinned(const struct sc_context *context)
 {
-    if (sc_likely(sc_grid_is_empty(&sc_track.holds.grid)) || !sc_active())
+    if (sc_likely(sc_grid_is_empty(&sc_track.holds.grid)) || !context)
         return;
     int saved = errno;
-    struct sc_context *context = sc_streams_current_context();
     struct sc_release release = sc_track_take_ready(&sc_track, 0);
     while (release.hold) {
         sc_guard_apply();
-        end_or_put_back(&release, context && give_back_pinned(&release, context));
+        end_or_put_back(&release, give_back_pinned(&release, context));
         release = sc_track_take_ready(&sc_track, release.age);
     }
     errno = saved;

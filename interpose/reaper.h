@@ -16,6 +16,8 @@
 
 #include "track/track.h"
 
+struct sc_context;
+
 /* A hazard with the operation that it depends on; the reaper fills in the certainty. Waits until it
  * is on disk with halt_on_error=1, and then aborts; otherwise returns at once. */
 void sc_reaper_judge(const struct sc_hazard *hazard, const struct sc_ticket *ticket);
@@ -29,10 +31,10 @@ void sc_reaper_report(const struct sc_hazard *hazard);
  * there are none. Never in a libc hook: it calls the driver. */
 void sc_reaper_judge_now(void);
 
-/* Gives pinned memory back whose operations are complete. Called where the program itself has just
- * waited for its current context: a wait here is one that it has already chosen. One load when
+/* Gives pinned memory of the context back whose operations are complete. Called where the program
+ * itself has just waited for that: a wait here is one that it has already chosen. One load when
  * nothing is held. */
-void sc_reaper_give_back_pinned(void);
+void sc_reaper_give_back_pinned(const struct sc_context *context);
 
 /* Starts the thread if there is none. False: there is none and will be none. One relaxed load when
  * it runs. */

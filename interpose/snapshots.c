@@ -105,8 +105,9 @@ const void *sc_snapshots_take(struct sc_context *context, struct sc_op_info *op)
 {
     if (sc_options.mode != SC_MODE_FIX || sc_follows() || !op->stable || !is_small(op))
         return NULL;
-    struct sc_staging_of_context *own = staging_of(context);
-    struct sc_slot *slot = own ? take_slot(context, own, op) : NULL;
+    struct sc_context *home = context->primary ? context->primary : context; /* it outlives these */
+    struct sc_staging_of_context *own = staging_of(home);
+    struct sc_slot *slot = own ? take_slot(home, own, op) : NULL;
     if (!slot)
         return NULL;
     memcpy(slot->bytes, (const void *)op->shape.address, op->shape.width_bytes);

@@ -13,8 +13,11 @@
 #include "interpose/process.h"
 #include "interpose/reaper.h"
 #include "interpose/snapshots.h"
+#include "interpose/threads.h"
 
 #include "track/poison.h"
+
+enum { LET_GO_NS = 100 * 1000 * 1000 };
 
 static pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct sc_handles by_handle; /* CUstream -> struct sc_stream_record * */
@@ -185,10 +188,20 @@ static struct sc_context *add_context_locked(CUcontext handle, CUdevice device,
 
 static struct sc_context *context_of(CUcontext handle);
 
-/* Of the current context. The legacy stream is not asked under a capture, which that could end. */
+static bool handle_is_capturing(CUstream handle)
+{
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    if (!sc_real.cuStreamIsCapturing)
+        return false;
+    return sc_real.cuStreamIsCapturing(handle, &status) != CUDA_SUCCESS ||
+           status != CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
+/* Of the current context. Whether a capture blocks its legacy stream is asked first, since asking
+ * that for more would end the capture; captures elsewhere are not disturbed (docs/driver.md). */
 static struct lineage ask_lineage(void)
 {
-    struct lineage lineage = {.may_be_green = sc_captures_open()};
+    struct lineage lineage = {.may_be_green = handle_is_capturing(CU_STREAM_LEGACY)};
     CUcontext primary = NULL;
     CUgreenCtx green = NULL;
     if (lineage.may_be_green || !sc_real.cuStreamGetCtx_v2)
@@ -320,15 +333,6 @@ static struct sc_stream_record *find_per_thread(void)
     return use(stream);
 }
 
-static bool handle_is_capturing(CUstream handle)
-{
-    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-    if (!sc_real.cuStreamIsCapturing)
-        return false;
-    return sc_real.cuStreamIsCapturing(handle, &status) != CUDA_SUCCESS ||
-           status != CU_STREAM_CAPTURE_STATUS_NONE;
-}
-
 /* Asking a capturing stream for its flags would invalidate its capture. */
 static struct sc_stream_record *learn_stream(CUstream handle)
 {
@@ -453,17 +457,24 @@ typedef void visit_stream(void *argument, struct sc_stream_record *stream);
 
 struct walk {
     struct sc_context *context;
-    bool also_gone;
+    bool whole; /* also streams that are gone, and those of its green contexts */
     unsigned count, room;
     struct sc_stream_record **streams;
 };
+
+static bool is_walked(const struct walk *walk, const struct sc_stream_record *stream)
+{
+    if (walk->whole)
+        return stream->context == walk->context || stream->context->primary == walk->context;
+    return stream->context == walk->context && (!stream->gone || stream->owner);
+}
 
 static void collect_stream(void *argument, uintptr_t id, uint64_t value)
 {
     struct walk *walk = argument;
     struct sc_stream_record *stream = as_pointer(value);
     (void)id;
-    if (stream->context != walk->context || (stream->gone && !stream->owner && !walk->also_gone))
+    if (!is_walked(walk, stream))
         return;
     if (walk->count < walk->room)
         walk->streams[walk->count] = stream;
@@ -471,9 +482,9 @@ static void collect_stream(void *argument, uintptr_t id, uint64_t value)
 }
 
 /* The context's streams, in pages that the caller unmaps; none where there is no memory. */
-static struct walk streams_of(struct sc_context *context, bool also_gone)
+static struct walk streams_of(struct sc_context *context, bool whole)
 {
-    struct walk walk = {.context = context, .also_gone = also_gone};
+    struct walk walk = {.context = context, .whole = whole};
     pthread_mutex_lock(&registry_lock);
     sc_handles_each(&by_id, collect_stream, &walk);
     walk.room = walk.count;
@@ -491,10 +502,10 @@ static void end_walk(struct walk *walk)
         sc_pages_unmap(walk->streams, walk->room * sizeof *walk->streams);
 }
 
-static void visit_streams(struct sc_context *context, bool also_gone, visit_stream *visit,
+static void visit_streams(struct sc_context *context, bool whole, visit_stream *visit,
                           void *argument)
 {
-    struct walk walk = streams_of(context, also_gone);
+    struct walk walk = streams_of(context, whole);
     for (unsigned i = 0; i < walk.count; i++)
         visit(argument, walk.streams[i]);
     end_walk(&walk);
@@ -645,22 +656,27 @@ void sc_streams_context_ended(struct sc_context *context)
         end_context(green);
 }
 
-static void let_go(void *unused, struct sc_stream_record *stream)
+static void let_go(void *deadline, struct sc_stream_record *stream)
 {
-    (void)unused;
-    pthread_mutex_lock(&stream->lock);
-    pthread_mutex_unlock(&stream->lock);
+    if (pthread_mutex_timedlock(&stream->lock, deadline) == 0)
+        pthread_mutex_unlock(&stream->lock);
 }
 
+/* A thread of the program's may hold a stream's lock while the driver has no room for what it
+ * issues, and may be waiting for what this one does behind its call: a release that is not the
+ * last one, and the end of a green context, wait for nothing. */
 void sc_streams_context_quiet(struct sc_context *context)
 {
+    struct timespec deadline = sc_deadline_in(LET_GO_NS);
     atomic_fetch_add(&context->quiet, 1);
-    visit_streams(context, true, let_go, NULL);
+    visit_streams(context, true, let_go, &deadline);
 }
 
+/* What was to be settled meanwhile is settled now. */
 void sc_streams_context_loud(struct sc_context *context)
 {
     atomic_fetch_sub(&context->quiet, 1);
+    sc_detours_settle();
 }
 
 struct sc_context *sc_streams_context_ending(CUcontext handle)
@@ -690,11 +706,16 @@ static void bury_at_work(void *unused, struct sc_stream_record *stream)
     bury_stream(stream);
 }
 
-void sc_streams_green_ended(struct sc_context *context)
+static void end_green(struct sc_context *context)
 {
     if (atomic_exchange(&context->gone, true))
         atomic_fetch_sub(&ended_contexts, 1);
     sc_streams_each(context, bury_at_work, NULL);
+}
+
+void sc_streams_green_ended(struct sc_context *context)
+{
+    end_green(context);
     sc_streams_context_loud(context);
 }
 
@@ -724,8 +745,8 @@ void sc_streams_bury_ended(void)
         struct sc_context *context = take_ended();
         if (!context)
             return;
-        if (context->may_be_green)
-            sc_streams_green_ended(context);
+        if (context->primary)
+            end_green(context);
         else
             sc_streams_context_ended(context);
     }

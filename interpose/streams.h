@@ -133,14 +133,16 @@ struct sc_stream_record *sc_streams_destroying(CUstream handle);
 void sc_streams_not_destroyed(struct sc_stream_record *stream);
 void sc_streams_destroyed(struct sc_stream_record *stream);
 
-/* Around a call that may end it: other threads' calls of ours in it have returned, and they make no
- * more until it is loud again. */
+/* Around a call that may end it, and its green ones with it: other threads' calls of ours in them
+ * have returned, and they make no more until it is loud again, but for the program's own work in
+ * the context: who does that knows that the call does not end it. */
 void sc_streams_context_quiet(struct sc_context *context);
 void sc_streams_context_loud(struct sc_context *context);
 
 static inline bool sc_context_is_quiet(const struct sc_context *context)
 {
-    return atomic_load(&context->quiet) != 0;
+    return atomic_load(&context->quiet) != 0 ||
+           (context->primary && atomic_load(&context->primary->quiet) != 0);
 }
 
 /* Before the driver ends it, since its handle may be another context's before the call returns;

@@ -125,8 +125,8 @@ SC_DEFINE2(cuStreamQuery, _ptsz, (CUstream hStream), struct sc_detour detour; CU
 
 SC_DEFINE(cuCtxSynchronize, (void),
           struct sc_sync sync = sc_sync_begin_context(API, SC_SITE(), NULL);
-          CUresult result = sc_sync_end(&sync, SC_PERMITTED(REAL())); sc_reaper_give_back_pinned();
-          return result;)
+          CUresult result = sc_sync_end(&sync, SC_PERMITTED(REAL()));
+          sc_reaper_give_back_pinned(sync.context); return result;)
 
 SC_DEFINE(cuCtxSynchronize_v2, (CUcontext context),
           struct sc_sync sync = sc_sync_begin_context(API, SC_SITE(), context);

@@ -91,11 +91,28 @@ static void announce_end_locked(CUcontext context)
     sim_announce_now_locked();
 }
 
+/* Nobody names them any more, and their work is done. */
+static void end_green_ones_locked(CUcontext primary, bool ended)
+{
+    for (CUcontext c = sim_contexts; c; c = c->next) {
+        if (c->green && !c->detached && c->device == primary->device) {
+            c->ending = true;
+            c->detached = ended;
+        }
+    }
+}
+
 /* Completes the context's work first; its streams live on without it while events name them. */
 static void end_locked(CUcontext context)
 {
     context->ending = true;
+    if (context->primary) {
+        end_green_ones_locked(context, false);
+    }
     sim_device_wait_locked(context->device, context);
+    if (context->primary) {
+        end_green_ones_locked(context, true);
+    }
     announce_end_locked(context);
     context->magic = 0;
     for (CUstream s = context->streams, next; s; s = next) {
@@ -284,6 +301,10 @@ SIM_API(cuGreenCtxDestroy, (CUgreenCtx hCtx), hCtx)
         sim_announce_context_locked(SIM_CONTEXT_ENDS, context);
         sim_announce_now_locked();
         context->detached = true;
+        CUcontext primary = sim_context_primary_locked(context->device);
+        if (primary && --primary->retained == 0) {
+            end_locked(primary);
+        }
     }
     sim_unlock();
     return valid ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;

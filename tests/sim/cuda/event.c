@@ -155,7 +155,7 @@ SIM_API(cuEventQuery, (CUevent hEvent), hEvent)
         return CUDA_ERROR_INVALID_HANDLE;
     }
     sim_lock();
-    if (!hEvent->context->detached) { /* whose events live on */
+    if (!hEvent->context->detached || hEvent->context->ending) { /* or else its events live on */
         sim_context_use_locked(hEvent->context, "cuEventQuery");
     }
     CUresult result = sim_capture_event_locked(hEvent);

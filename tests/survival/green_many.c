@@ -1,0 +1,67 @@
+/* Green contexts come and go, and leave no memory behind that the driver has pinned for them. */
+#include <stdio.h>
+
+#include <cuda.h>
+
+enum { ROUNDS = 64, BYTES = 1024, GROWTH_MAX_KB = 32 << 10 };
+
+static void check(CUresult result)
+{
+    if (result != CUDA_SUCCESS)
+        printf("a call failed: %d\n", (int)result);
+}
+
+static CUgreenCtx make(void)
+{
+    CUdevResource all, part;
+    CUdevResourceDesc description;
+    CUgreenCtx green = NULL;
+    unsigned groups = 1;
+    check(cuDeviceGetDevResource(0, &all, CU_DEV_RESOURCE_TYPE_SM));
+    check(cuDevSmResourceSplitByCount(&part, &groups, &all, NULL, 0, 8));
+    check(cuDevResourceGenerateDesc(&description, &part, 1));
+    check(cuGreenCtxCreate(&green, description, 0, CU_GREEN_CTX_DEFAULT_STREAM));
+    return green;
+}
+
+static void copy_in_one(CUdeviceptr device, const void *pinned)
+{
+    CUstream stream = NULL;
+    CUgreenCtx green = make();
+    check(cuGreenCtxStreamCreate(&stream, green, CU_STREAM_NON_BLOCKING, 0));
+    check(cuMemcpyHtoDAsync(device, pinned, BYTES, stream));
+    check(cuStreamSynchronize(stream));
+    check(cuStreamDestroy(stream));
+    check(cuGreenCtxDestroy(green));
+}
+
+/* Also what nothing has touched, which a driver pins all the same. */
+static long mapped_kb(void)
+{
+    char line[128];
+    long size_kb = 0;
+    FILE *status = fopen("/proc/self/status", "r");
+    while (status && fgets(line, sizeof line, status))
+        sscanf(line, "VmSize: %ld", &size_kb);
+    if (status)
+        fclose(status);
+    return size_kb;
+}
+
+int main(void)
+{
+    CUcontext context = NULL;
+    CUdeviceptr device = 0;
+    void *pinned = NULL;
+    check(cuInit(0));
+    check(cuDevicePrimaryCtxRetain(&context, 0));
+    check(cuCtxSetCurrent(context));
+    check(cuMemAlloc(&device, BYTES));
+    check(cuMemHostAlloc(&pinned, BYTES, 0));
+    copy_in_one(device, pinned);
+    long before_kb = mapped_kb();
+    for (int i = 0; i < ROUNDS; i++)
+        copy_in_one(device, pinned);
+    puts(mapped_kb() - before_kb > GROWTH_MAX_KB ? "memory was left behind" : "no memory was left");
+    return 0;
+}

@@ -437,13 +437,14 @@ CONTEXT_END(cuDevicePrimaryCtxReset_v2, CUdevice device, device, primary_context
 /* The last release ends the context as a reset does; whether it was the last is asked afterwards.
  */
 struct releasing {
+    CUdevice device;
     CUcontext handle;
-    struct sc_context *context; /* NULL: not known */
+    struct sc_context *context; /* NULL: not known, and nothing is to be done */
 };
 
 static struct releasing release_begins(CUdevice device)
 {
-    struct releasing releasing = {.handle = primary_context(device)};
+    struct releasing releasing = {.device = device, .handle = primary_context(device)};
     if (releasing.handle)
         releasing.context = sc_streams_known_context(releasing.handle);
     if (releasing.context)
@@ -451,14 +452,15 @@ static struct releasing release_begins(CUdevice device)
     return releasing;
 }
 
-static CUresult released(CUresult result, CUdevice device, const struct releasing *releasing)
+static CUresult released(CUresult result, const struct releasing *releasing)
 {
     unsigned flags = 0;
     int alive = 1;
     if (!releasing->context)
         return result;
     if (result == CUDA_SUCCESS &&
-        sc_real.cuDevicePrimaryCtxGetState(device, &flags, &alive) == CUDA_SUCCESS && !alive)
+        sc_real.cuDevicePrimaryCtxGetState(releasing->device, &flags, &alive) == CUDA_SUCCESS &&
+        !alive)
         ended(ending(releasing->handle), result);
     else
         sc_streams_context_loud(releasing->context);
@@ -467,7 +469,7 @@ static CUresult released(CUresult result, CUdevice device, const struct releasin
 
 #define PRIMARY_RELEASE(symbol)                                                                    \
     SC_DEFINE(symbol, (CUdevice device), struct releasing releasing = release_begins(device);      \
-              return released(REAL(device), device, &releasing);)
+              return released(REAL(device), &releasing);)
 
 PRIMARY_RELEASE(cuDevicePrimaryCtxRelease)
 PRIMARY_RELEASE(cuDevicePrimaryCtxRelease_v2)
@@ -499,7 +501,7 @@ static CUresult green_ended(const struct green_ending *ending, CUresult result)
         sc_streams_green_ended(ending->context);
     else if (ending->context)
         sc_streams_context_not_ended(ending->context);
-    return ending->context ? released(result, ending->context->device, &ending->releasing) : result;
+    return released(result, &ending->releasing);
 }
 
 SC_DEFINE(cuGreenCtxDestroy, (CUgreenCtx green), struct green_ending ending = green_begins(green);

@@ -485,7 +485,7 @@ struct green_ending {
 static struct green_ending green_begins(CUgreenCtx green)
 {
     CUcontext handle = (CUcontext)(void *)green; /* the same (docs/driver.md) */
-    struct green_ending ending = {NULL};
+    struct green_ending ending = {.context = NULL};
     ending.context = sc_active() && green ? sc_streams_known_context(handle) : NULL;
     if (!ending.context)
         return ending;

@@ -11,7 +11,14 @@
 
 #include "track/poison.h"
 
-enum { STACKS = 64, STACK_BYTES = 64 * 1024 };
+enum {
+    STACKS = 64,
+    STACK_BYTES = 64 << 10,
+    /* Never touched, at both ends. Valgrind takes a stack pointer that moves by less than 2 MB for
+     * one that grows or shrinks, and what lies between for dead. */
+    MARGIN_BYTES = 2 << 20,
+    ALL_BYTES = MARGIN_BYTES + STACKS * STACK_BYTES + MARGIN_BYTES,
+};
 
 static _Atomic uint64_t taken; /* bit by stack */
 static _Atomic(char *) stacks;
@@ -22,10 +29,10 @@ static char *find_stacks(void)
     char *found = atomic_load_explicit(&stacks, memory_order_acquire);
     if (found)
         return found;
-    char *fresh = sc_pages_map((size_t)STACKS * STACK_BYTES);
+    char *fresh = sc_pages_map(ALL_BYTES);
     if (!fresh || atomic_compare_exchange_strong(&stacks, &found, fresh))
         return fresh;
-    sc_pages_unmap(fresh, (size_t)STACKS * STACK_BYTES);
+    sc_pages_unmap(fresh, ALL_BYTES);
     return found;
 }
 
@@ -103,7 +110,7 @@ void sc_spare_stack_call(void (*function)(void *argument), void *argument)
     uint64_t faults =
         bit_of(SIGSEGV) | bit_of(SIGBUS) | bit_of(SIGFPE) | bit_of(SIGILL) | bit_of(SIGTRAP);
     uint64_t before = set_mask(~faults);
-    call_on(all + (size_t)(stack + 1) * STACK_BYTES, function, argument);
+    call_on(all + MARGIN_BYTES + (stack + 1) * STACK_BYTES, function, argument);
     set_mask(before);
     give_stack(stack);
 }

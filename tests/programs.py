@@ -56,10 +56,14 @@ class Skip(Exception):
 
 class Machine:
     """Where programs run: the simulated GPU of `out`, or with gpus > 0 the real ones; `runtime`
-    names the CUDA runtime of the twins, if not the toolkit's (Makefile: RUNTIMES)."""
+    names the CUDA runtime of the twins, if not the toolkit's (Makefile: RUNTIMES). What is run is
+    run by `wrapper`, a command."""
 
-    def __init__(self, out="out", gpus=0, runtime=None):
+    ignored = ()  # what a hazard need not be as expected in
+
+    def __init__(self, out="out", gpus=0, runtime=None, wrapper=()):
         self.out = ROOT / out
+        self.wrapper = wrapper
         self.gpus = gpus
         # The same programs with every build of the library: they are not what is tested.
         self.programs = ROOT / "out" / "tests"
@@ -87,6 +91,9 @@ class Machine:
             kept[name] = value
         kept.setdefault("UBSAN_OPTIONS", "print_stacktrace=1")
         return kept
+
+    def run(self, command, environment, timeout_s):
+        return Run([*self.wrapper, *command], environment, timeout_s)
 
     def require(self, directives):
         for need in directives.all("needs"):
@@ -170,8 +177,10 @@ def describe_status(status):
 
 
 def launch(machine, program, directives, preload=False, options=""):
+    """Without the library it is only to be seen what the program does: plainly, then."""
+    run = machine.run if preload else Run
     command = [program] + shlex.split(directives.one("args", ""))
-    return Run(command, machine.environment(directives, preload, options),
+    return run(command, machine.environment(directives, preload, options),
                float(directives.one("timeout", "60")))
 
 
@@ -303,7 +312,7 @@ class Twin:
             run = self.launch("racy", report.option)
             run.expect_status(0)
             run.expect_right()
-            check_hazards(run, report.hazards(run), self.expectations)
+            check_hazards(run, report.hazards(run), self.expectations, self.machine.ignored)
 
     def strict(self):
         with Report() as report:
@@ -355,8 +364,8 @@ class TwinAlone(Twin):
         environment["CUDA_INJECTION64_PATH"] = str(self.machine.library)
         environment["SAFECOPY_OPTIONS"] = ":".join(
             filter(None, (options, *self.directives.all("options"))))
-        return Run([program, *shlex.split(self.directives.one("args", ""))], environment,
-                   float(self.directives.one("timeout", "60")))
+        return self.machine.run([program, *shlex.split(self.directives.one("args", ""))],
+                                environment, float(self.directives.one("timeout", "60")))
 
 
 # --- survival -------------------------------------------------------------------------------------
@@ -471,8 +480,8 @@ class Settled:
             if injected:
                 environment["CUDA_INJECTION64_PATH"] = str(self.machine.library)
                 environment["SAFECOPY_OPTIONS"] = options
-            run = Run([program], {**environment, **setting.environment},
-                      float(self.directives.one("timeout", "60")))
+            run = self.machine.run([program], {**environment, **setting.environment},
+                                   float(self.directives.one("timeout", "60")))
             run.expect_status(setting.status())
             setting.hold_against(run, report.lines(run) if report.path.exists() else [])
 
@@ -486,16 +495,16 @@ def without_answers(text, rows):
                    for line in text.splitlines(keepends=True))
 
 
-def self_check(machine, source, program, preload=False, wrapper=()):
+def self_check(machine, source, program, preload=False):
     """A program that says by its exit status whether all is well. Where NAME.expected lies beside
     its source, that is what it has to print, on the simulated GPU save for the answers of the rows
     in NAME.sim-differences."""
     directives = Directives(source)
     machine.require(directives)
     with Report() as report:
-        command = [*wrapper, program] + shlex.split(directives.one("args", ""))
-        run = Run(command, machine.environment(directives, preload, report.option),
-                  float(directives.one("timeout", "60")))
+        command = [program] + shlex.split(directives.one("args", ""))
+        run = machine.run(command, machine.environment(directives, preload, report.option),
+                          float(directives.one("timeout", "60")))
         run.expect_status(0)
     expected = source.with_suffix(".expected")
     if expected.exists():

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 
+import memcheck
 import programs
 from programs import Failure, Machine, ROOT, Run, Skip
 
@@ -50,11 +51,11 @@ def script(name, *arguments, timeout_s=120):
     return check
 
 
-def unit_check(program, wrapper=()):
+def unit_check(machine, program):
     def check():
         # Check's own limit of 4 s a test is too short on a loaded machine.
-        run = Run([*wrapper, program],
-                  {**os.environ, "CK_VERBOSITY": "normal", "CK_DEFAULT_TIMEOUT": "60"}, 120)
+        run = machine.run(
+            [program], {**os.environ, "CK_VERBOSITY": "normal", "CK_DEFAULT_TIMEOUT": "60"}, 120)
         counts = CHECK_LINE.findall(run.stdout)
         total = sum(int(checks) for checks, _, _ in counts)
         bad = sum(int(failures) + int(errors) for _, failures, errors in counts)
@@ -83,8 +84,8 @@ def python_check(source):
     return check
 
 
-def units(out="out", wrapper=()):
-    return [(source.stem, unit_check(ROOT / out / "tests" / "unit" / source.stem, wrapper))
+def units(machine):
+    return [(source.stem, unit_check(machine, machine.out / "tests" / "unit" / source.stem))
             for source in programs.sources("unit", "test_*")]
 
 
@@ -93,12 +94,10 @@ def python_units():
             for source in sorted((ROOT / "tests" / "unit").glob("test_*.py"))]
 
 
-def self_checks(folder, pattern="*", preload=False, out="out", wrapper=(), built=None):
-    machine = Machine(out)
-
+def self_checks(machine, folder, pattern="*", preload=False, built=None):
     def check(source):
         program = machine.out / (built or f"tests/{folder}") / source.stem
-        return lambda: programs.self_check(machine, source, program, preload, wrapper)
+        return lambda: programs.self_check(machine, source, program, preload)
     return [(source.stem, check(source)) for source in programs.sources(folder, pattern)]
 
 
@@ -110,22 +109,38 @@ def simulation():
 
 
 def fuzz():
-    return (self_checks("fuzz", "fuzz_*") + self_checks("fuzz", "random_*", preload=True))
+    return (self_checks(Machine(), "fuzz", "fuzz_*") +
+            self_checks(Machine(), "fuzz", "random_*", preload=True))
 
 
 def sanitizers():
     """Units and fuzzers under every sanitizer, twins under the one that needs no preload order."""
     found = []
     for name in ("address", "undefined", "thread"):
-        out = f"out/{name}"
         # ThreadSanitizer's shadow has no room for the addresses that a kernel with much
         # randomisation hands out.
         wrapper = ("setarch", "-R") if name == "thread" and can_fix_addresses() else ()
-        cases = units(out, wrapper) + self_checks("fuzz", "fuzz_*", out=out, wrapper=wrapper)
+        machine = Machine(f"out/{name}", wrapper=wrapper)
+        cases = units(machine) + self_checks(machine, "fuzz", "fuzz_*")
         if name == "undefined":
-            cases += programs.twins(Machine(out)) + programs.settled("cupti", Machine(out))
+            cases += programs.twins(machine) + programs.settled("cupti", machine)
         found += [(f"{name}/{case}", check) for case, check in cases]
     return found
+
+
+def valgrind():
+    """Units and chosen programs under memcheck."""
+    missing = memcheck.unusable()
+    if missing:
+        return [("memcheck", skipped(missing))]
+    machine = memcheck.SlowMachine()
+    return units(machine) + memcheck.checks(machine)
+
+
+def skipped(why):
+    def check():
+        raise Skip(why)
+    return check
 
 
 def can_fix_addresses():
@@ -138,9 +153,9 @@ def can_fix_addresses():
 SUITES = {
     "arrows": lambda: [("arrows", script("check-arrows"))],
     "format": lambda: [("format", script("check-format"))],
-    "unit": lambda: units() + python_units(),
+    "unit": lambda: units(Machine()) + python_units(),
     "sim": simulation,
-    "conformance": lambda: self_checks("gpu", "conformance*", built="gpu"),
+    "conformance": lambda: self_checks(Machine(), "gpu", "conformance*", built="gpu"),
     "twins": lambda: programs.twins(Machine()),
     "cupti": lambda: programs.settled("cupti", Machine()),
     "alone": lambda: programs.alone(Machine()),
@@ -148,7 +163,8 @@ SUITES = {
     "demo": lambda: [("demo", script("demo"))],
     "fuzz": fuzz,
     "sanitizers": sanitizers,
-    "soak": lambda: self_checks("bench", "soak", preload=True, built="bench"),
+    "valgrind": valgrind,
+    "soak": lambda: self_checks(Machine(), "bench", "soak", preload=True, built="bench"),
 }
 
 

@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "tests/unit/rounds.h"
+
 static struct sc_handles handles;
 
 static void set_up(void)
@@ -55,10 +57,9 @@ START_TEST(the_map_grows)
     for (uintptr_t i = 1; i <= COUNT; i++)
         ck_assert_int_eq(sc_handles_put(&handles, i * 64, i), 0);
     ck_assert_uint_eq(handles.count, COUNT);
-    for (uintptr_t i = 1; i <= COUNT; i++) {
-        ck_assert_uint_eq(sc_handles_get(&handles, i * 64), i);
-        ck_assert_uint_eq(sc_handles_get(&handles, i * 64 + 1), 0);
-    }
+    for (uintptr_t i = 1; i <= COUNT; i++)
+        if (sc_handles_get(&handles, i * 64) != i || sc_handles_get(&handles, i * 64 + 1) != 0)
+            ck_abort_msg("handle %lu", i);
 }
 END_TEST
 
@@ -67,12 +68,13 @@ START_TEST(removal_leaves_no_gap)
 {
     enum { HANDLES = 400 };
     uint64_t values[HANDLES + 1] = {0};
+    unsigned count = rounds(60000);
     srandom(11);
-    for (int round = 1; round < 60000; round++) {
+    for (unsigned round = 1; round < count; round++) {
         uintptr_t handle = 1 + (uintptr_t)random() % HANDLES;
         if (random() % 2) {
-            values[handle] = (uint64_t)round;
-            ck_assert_int_eq(sc_handles_put(&handles, handle, (uint64_t)round), 0);
+            values[handle] = round;
+            ck_assert_int_eq(sc_handles_put(&handles, handle, round), 0);
         } else {
             ck_assert_uint_eq(sc_handles_remove(&handles, handle), values[handle]);
             values[handle] = 0;
@@ -88,7 +90,8 @@ END_TEST
 START_TEST(handles_that_come_and_go_do_not_grow_the_map)
 {
     struct sc_handle_table *table = atomic_load(&handles.table);
-    for (uintptr_t i = 1; i < 200000; i++) {
+    unsigned count = rounds(200000);
+    for (uintptr_t i = 1; i < count; i++) {
         ck_assert_int_eq(sc_handles_put(&handles, i * 16, i), 0);
         if (i > 50)
             ck_assert_uint_eq(sc_handles_remove(&handles, (i - 50) * 16), i - 50);
@@ -148,16 +151,19 @@ START_TEST(readers_race_with_growth_and_removal)
 {
     enum { READERS = 3 };
     pthread_t readers[READERS];
+    unsigned count = rounds(60);
     atomic_store(&stop, false);
     for (uintptr_t i = 1; i <= LASTING; i++)
         ck_assert_int_eq(sc_handles_put(&handles, i * 32, i * 32 + 1), 0);
     for (int i = 0; i < READERS; i++)
         ck_assert_int_eq(pthread_create(&readers[i], NULL, read_on, NULL), 0);
-    for (int round = 0; round < 3; round++) {
+    for (unsigned round = 0; round < count; round++) {
         for (uintptr_t i = 1; i <= 2000; i++)
-            ck_assert_int_eq(sc_handles_put(&handles, i * 32 + 8, i * 32 + 9), 0);
+            if (sc_handles_put(&handles, i * 32 + 8, i * 32 + 9) != 0)
+                ck_abort_msg("handle %lu is not put", i);
         for (uintptr_t i = 1; i <= 2000; i++)
-            ck_assert_uint_eq(sc_handles_remove(&handles, i * 32 + 8), i * 32 + 9);
+            if (sc_handles_remove(&handles, i * 32 + 8) != i * 32 + 9)
+                ck_abort_msg("handle %lu is not removed", i);
     }
     atomic_store(&stop, true);
     for (int i = 0; i < READERS; i++) {

@@ -64,7 +64,8 @@ static struct sc_point record(uint32_t stream)
 
 static void wait_for(uint32_t stream, struct sc_point point)
 {
-    ck_assert(sc_order_wait(&order, stream, &point));
+    if (!sc_order_wait(&order, stream, &point))
+        ck_abort_msg("no wait for the point");
     sc_order_touch(&order, stream);
     sc_order_release(&order, &point);
 }
@@ -557,7 +558,8 @@ START_TEST(clocks_stay_short)
         uint32_t to = streams[(i * 7 + 1) % STREAMS];
         issue(from);
         struct sc_point event = record(from);
-        ck_assert(sc_order_wait(&order, to, &event));
+        if (!sc_order_wait(&order, to, &event))
+            ck_abort_msg("no wait for the event");
         if (i % 3 == 0)
             sc_order_known(&order, &event);
         sc_order_release(&order, &event);

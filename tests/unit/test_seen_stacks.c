@@ -3,9 +3,11 @@
 #include <execinfo.h>
 #include <stdlib.h>
 
+#include "tests/unit/rounds.h"
+
 #include "interpose/seen_stacks.c" /* needs nothing else of interpose; poisons, so it comes last */
 
-enum { DEPTH_MAX = 12, ROUNDS = 200000 };
+enum { DEPTH_MAX = 12 };
 
 static unsigned recognised;
 static unsigned asked;
@@ -52,8 +54,9 @@ static __attribute__((noinline)) void descend(unsigned level)
 
 START_TEST(recognised_stacks_are_true)
 {
+    unsigned count = rounds(200000);
     srand(7);
-    for (unsigned round = 0; round < ROUNDS; round++) {
+    for (unsigned round = 0; round < count; round++) {
         if (round % 16 == 0) /* the same path for a while, so that it is learnt */
             choices = (unsigned)rand();
         descend(1 + (choices >> 16) % DEPTH_MAX);

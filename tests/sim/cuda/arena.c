@@ -85,7 +85,7 @@ static int start_arena(struct arena *arena, bool doubled)
         if (arena->file < 0 || ftruncate(arena->file, (off_t)arena_bytes()) != 0) {
             return -errno;
         }
-        arena->alias = reserve(arena_bytes(), PROT_READ | PROT_WRITE, arena->file);
+        arena->alias = reserve(arena_bytes(), PROT_NONE, arena->file);
     }
     arena->base = reserve(arena_bytes(), PROT_NONE, arena->file);
     if (arena->file >= 0) {
@@ -136,8 +136,10 @@ static bool extend(struct arena *arena, unsigned c)
         size_t more = class->committed > COMMIT_BYTES ? class->committed : COMMIT_BYTES;
         size_t target = class->committed + more < end ? end : class->committed + more;
         target = target < region_bytes(c) ? target : region_bytes(c);
-        char *from = arena->base + c * region + class->committed;
-        if (mprotect(from, target - class->committed, PROT_READ | PROT_WRITE) != 0) {
+        size_t from = c * region + class->committed;
+        size_t bytes = target - class->committed;
+        if (mprotect(arena->base + from, bytes, PROT_READ | PROT_WRITE) != 0 ||
+            (arena->alias && mprotect(arena->alias + from, bytes, PROT_READ | PROT_WRITE) != 0)) {
             return false;
         }
         class->committed = target;

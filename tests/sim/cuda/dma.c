@@ -1,16 +1,17 @@
 /*
  * Access to the program's own mappings as a device has it: no fault, no regard for mprotect.
  *
- * process_vm_readv and _writev serve what is mapped and accessible. What page protection hides is
- * reached through /proc/self/mem, which honours no protection of private memory. What is not
- * mapped any more is read from the pages that cuMemHostRegister pinned (pin.c), where it did, and
- * otherwise left alone. The file is opened for each use: a program that closes descriptors it does
- * not know must not make the device write into a file of its own.
+ * process_vm_readv serves what is mapped and accessible. What page protection hides is reached
+ * through /proc/self/mem, which honours no protection of private memory. What is not mapped any
+ * more is read from the pages that cuMemHostRegister pinned (pin.c), where it did, and otherwise
+ * left alone. The file is opened for each use: a program that closes descriptors it does not know
+ * must not make the device write into a file of its own.
  */
 #include "memory.h"
 #include "work.h"
 
 #include <fcntl.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -79,10 +80,12 @@ void sim_dma_read(void *to, uintptr_t from, size_t bytes)
     }
 }
 
+/* The program's memory is the local side, which valgrind then knows to be written. The call is not
+ * libc's, since that is for what the program itself has the kernel write. */
 void sim_dma_write(uintptr_t to, const void *from, size_t bytes)
 {
-    struct iovec local = {(void *)(uintptr_t)from, bytes}, remote = {(void *)to, bytes};
-    ssize_t n = process_vm_writev(own_pid(), &local, 1, &remote, 1, 0);
+    struct iovec local = {(void *)to, bytes}, remote = {(void *)(uintptr_t)from, bytes};
+    ssize_t n = syscall(SYS_process_vm_readv, own_pid(), &local, 1, &remote, 1, 0);
     size_t done = n > 0 ? (size_t)n : 0;
     if (done < bytes) {
         write_hidden(to + done, (const char *)from + done, bytes - done);

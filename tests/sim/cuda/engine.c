@@ -27,8 +27,10 @@ static struct {
 void sim_futex_wait(_Atomic uint32_t *word, uint32_t value, uint64_t until_ns)
 {
     struct timespec until = {(time_t)(until_ns / 1000000000), (long)(until_ns % 1000000000)};
+    int saved = errno;
     syscall(SYS_futex, word, FUTEX_WAIT_BITSET_PRIVATE, value,
             until_ns == UINT64_MAX ? NULL : &until, NULL, FUTEX_BITSET_MATCH_ANY);
+    errno = saved; /* a word that has changed by now is no failure */
 }
 
 void sim_futex_wake(_Atomic uint32_t *word)

@@ -57,6 +57,9 @@ bool sim_registry_find_locked(uintptr_t address, struct sim_range *range);
 bool sim_registry_overlaps_locked(uintptr_t base, size_t size);
 void sim_registry_drop_context_locked(CUcontext context);
 
+/* ---- alias.c: whole pages of shared memory, mapped once more; 0 if they are not shared ---- */
+uintptr_t sim_alias_map_locked(uintptr_t first, size_t bytes);
+
 /* ---- pin.c: pages of registered memory, kept past a munmap ---- */
 int sim_pin_take(uintptr_t base, size_t size); /* a pin, or -1: too large or too many */
 void sim_pin_drop(int pin);

@@ -89,12 +89,11 @@ static size_t pages_of(const struct sim_range *range)
     return (range->base % PAGE + range->size + PAGE - 1) & ~(PAGE - 1);
 }
 
-/* Shared memory is mapped once more, since nothing else writes to it past a protection. */
 static void map_alias(struct sim_range *range)
 {
     uintptr_t first = range->base & ~(PAGE - 1);
-    void *alias = mremap((void *)first, 0, pages_of(range), MREMAP_MAYMOVE);
-    range->alias = alias == MAP_FAILED ? 0 : (uintptr_t)alias - first;
+    uintptr_t alias = sim_alias_map_locked(first, pages_of(range));
+    range->alias = alias ? alias - first : 0;
 }
 
 static void unmap_alias(const struct sim_range *range)
@@ -115,7 +114,6 @@ CUresult sim_registry_add_locked(uintptr_t base, size_t size, unsigned flags, CU
     }
     random = random * 1664525 + 1013904223;
     n->priority = random;
-    n->pin = sim_pin_take(base, size);
     n->range = (struct sim_range){
         .kind = MEMORY_REGISTERED,
         .base = base,
@@ -126,6 +124,7 @@ CUresult sim_registry_add_locked(uintptr_t base, size_t size, unsigned flags, CU
         .id = ++ids,
     };
     map_alias(&n->range);
+    n->pin = sim_pin_take(base, size);
     split(root, base, &low, &high);
     root = join(join(low, n), high);
     return CUDA_SUCCESS;

@@ -39,14 +39,14 @@ COMMAND = (
 )
 
 TWINS = """none_conditional_body none_graph_exec_updated none_graph_fork sc101_free_h2d
-    sc101_realloc_h2d sc102_free_d2h sc103_unregister_d2h sc104_mremap_h2d sc104_munmap_d2h
-    sc105_freehost_d2h sc201_io_read sc201_many_threads sc201_small sc202_other_thread
-    sc203_memset sc204_d2h_h2d sc301_memcpy_h2d sc302_free_host sc304_batch_h2d sc401_realloc
-    sc402_local sc403_64k""".split()
+    sc101_realloc_h2d sc102_free_d2h sc103_unregister_d2h sc104_mremap_h2d sc105_freehost_d2h
+    sc201_many_threads sc201_small sc202_other_thread sc203_memset sc204_d2h_h2d
+    sc301_memcpy_h2d sc302_free_host sc304_batch_h2d sc401_realloc sc402_local
+    sc403_64k""".split()
 
-SURVIVORS = """atfork capture context_lost dlopen_local exceptions exit_busy fork_before_cuda
-    fork_in_flight io_cancel io_messages longjmp_waits pinned_contexts pinned_threads
-    segv_recovered signal_own_pages small_stack thread_cancel tls_destructor""".split()
+SURVIVORS = """atfork capture context_lost dlopen_local exceptions fork_before_cuda fork_in_flight
+    io_cancel io_messages longjmp_waits pinned_contexts pinned_threads segv_recovered
+    signal_own_pages small_stack thread_cancel tls_destructor""".split()
 
 SETTLED = """alone_graph forks hooks_after_jump missed_all names_graph threads timeline_graph
     yields""".split()

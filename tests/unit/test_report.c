@@ -560,7 +560,7 @@ START_TEST(a_limit_on_file_sizes_does_not_kill_the_program)
     struct rlimit limit = {6000, RLIM_INFINITY};
     open_report();
     setrlimit(RLIMIT_FSIZE, &limit);
-    for (int i = 0; i < 1 << 20; i++)
+    for (int i = 0; i < 1 << 17; i++)
         sc_report_hazard(&hazard);
     sigset_t pending;
     sigpending(&pending);

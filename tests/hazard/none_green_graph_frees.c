@@ -3,23 +3,14 @@
 // With a green context current, cuMemFreeHost and cuMemHostUnregister wait for the primary context
 // also where a graph names the memory, which is never launched again. What is unregistered may be
 // registered anew.
+#include "graphs_driver.h"
 #include "green.h"
 
-static CUgraph graph_of(void *source, CUdeviceptr target, CUcontext context)
+static CUgraph graph_of(void *source, CUdeviceptr target)
 {
     CUgraph graph = NULL;
-    CUgraphNode node = NULL;
-    CUDA_MEMCPY3D copy = {
-        .srcMemoryType = CU_MEMORYTYPE_HOST,
-        .srcHost = source,
-        .dstMemoryType = CU_MEMORYTYPE_DEVICE,
-        .dstDevice = target,
-        .WidthInBytes = SMALL,
-        .Height = 1,
-        .Depth = 1,
-    };
     CHECK(cuGraphCreate(&graph, 0));
-    CHECK(cuGraphAddMemcpyNode(&node, graph, NULL, 0, &copy, context));
+    add_copy(graph, target, source);
     return graph;
 }
 
@@ -37,7 +28,6 @@ static bool is_there(CUstream stream, CUdeviceptr device, void *target, CUresult
 int main(void)
 {
     driver_start();
-    CUcontext primary = NULL;
     CUcontext context = NULL;
     CUgreenCtx green = green_context();
     CUstream own = driver_new_stream();
@@ -45,9 +35,8 @@ int main(void)
     void *target = driver_registered_block(SMALL, FOREIGN);
     void *pinned = driver_pinned_block(SMALL, WANTED);
     void *registered = driver_registered_block(SMALL, WANTED);
-    CHECK(cuCtxGetCurrent(&primary));
-    CUgraph first = graph_of(pinned, device, primary);
-    CUgraph second = graph_of(registered, device, primary);
+    CUgraph first = graph_of(pinned, device);
+    CUgraph second = graph_of(registered, device);
 
     CHECK(cuCtxFromGreenCtx(&context, green));
     CHECK(cuCtxPushCurrent(context));

@@ -10,20 +10,7 @@ int main(void)
     driver_start();
     CHECK(cuCtxCreate(&context, NULL, 0, 0));
     CUstream stream = driver_new_stream();
-    CUdeviceptr device = driver_device_block(SMALL, 0);
-    void *source = driver_registered_block(SMALL, WANTED);
-    void *target = driver_registered_block(SMALL, 0);
-
-    driver_busy(stream);
-    CHECK(cuMemcpyHtoDAsync(device, source, SMALL, stream));
-    CHECK(cuMemcpyDtoHAsync(target, device, SMALL, stream));
-    if (fixed) {
-        CHECK(cuStreamSynchronize(stream));
-        CHECK(cuMemHostUnregister(source));
-    }
-    free(source);
-
-    void *owner = filled_block(SMALL, FOREIGN);
+    struct driver_round_trip trip = driver_free_in_flight(stream);
     CHECK(cuCtxDestroy(context));
-    return finish(holds(target, SMALL, WANTED) && holds(owner, SMALL, FOREIGN));
+    return finish(driver_is_back(&trip));
 }

@@ -19,25 +19,12 @@ int main(void)
     CHECK(cuInit(0));
     CUgreenCtx green = start_green();
     CUstream stream = green_stream(green);
-    CUdeviceptr device = driver_device_block(SMALL, 0);
-    void *source = driver_registered_block(SMALL, WANTED);
-    void *target = driver_registered_block(SMALL, 0);
-
-    driver_busy(stream);
-    CHECK(cuMemcpyHtoDAsync(device, source, SMALL, stream));
-    CHECK(cuMemcpyDtoHAsync(target, device, SMALL, stream));
-    if (fixed) {
-        CHECK(cuStreamSynchronize(stream));
-        CHECK(cuMemHostUnregister(source));
-    }
-    free(source);
-
-    void *owner = filled_block(SMALL, FOREIGN);
+    struct driver_round_trip trip = driver_free_in_flight(stream);
     CHECK(cuCtxSetCurrent(NULL));
     CHECK(cuGreenCtxDestroy(green));
-    bool right = holds(target, SMALL, WANTED) && holds(owner, SMALL, FOREIGN);
+    bool right = driver_is_back(&trip);
 
     driver_start();
-    device = driver_device_block(SMALL, WANTED);
+    CUdeviceptr device = driver_device_block(SMALL, WANTED);
     return finish(right && driver_device_holds(device, SMALL, WANTED));
 }

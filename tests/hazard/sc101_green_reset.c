@@ -9,20 +9,7 @@ int main(void)
 {
     driver_start();
     CUstream stream = green_stream(green_context());
-    CUdeviceptr device = driver_device_block(SMALL, 0);
-    void *source = driver_registered_block(SMALL, WANTED);
-    void *target = driver_registered_block(SMALL, 0);
-
-    driver_busy(stream);
-    CHECK(cuMemcpyHtoDAsync(device, source, SMALL, stream));
-    CHECK(cuMemcpyDtoHAsync(target, device, SMALL, stream));
-    if (fixed) {
-        CHECK(cuStreamSynchronize(stream));
-        CHECK(cuMemHostUnregister(source));
-    }
-    free(source);
-
-    void *owner = filled_block(SMALL, FOREIGN);
+    struct driver_round_trip trip = driver_free_in_flight(stream);
     CHECK(cuDevicePrimaryCtxReset(0));
-    return finish(holds(target, SMALL, WANTED) && holds(owner, SMALL, FOREIGN));
+    return finish(driver_is_back(&trip));
 }

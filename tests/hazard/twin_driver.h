@@ -69,4 +69,31 @@ static inline void driver_busy(CUstream stream)
     CHECK(cuLaunchHostFunc(stream, sleep_in_stream, NULL));
 }
 
+/* Copies that are at work when their source is freed, if not fixed: through the device and back. */
+struct driver_round_trip {
+    void *target, *owner; /* of the source's memory, after the free */
+};
+
+static TWIN_HELPER struct driver_round_trip driver_free_in_flight(CUstream stream)
+{
+    CUdeviceptr device = driver_device_block(SMALL, 0);
+    void *source = driver_registered_block(SMALL, WANTED);
+    void *target = driver_registered_block(SMALL, 0);
+
+    driver_busy(stream);
+    CHECK(cuMemcpyHtoDAsync(device, source, SMALL, stream));
+    CHECK(cuMemcpyDtoHAsync(target, device, SMALL, stream));
+    if (fixed) {
+        CHECK(cuStreamSynchronize(stream));
+        CHECK(cuMemHostUnregister(source));
+    }
+    free(source);
+    return (struct driver_round_trip){target, filled_block(SMALL, FOREIGN)};
+}
+
+static TWIN_HELPER bool driver_is_back(const struct driver_round_trip *trip)
+{
+    return holds(trip->target, SMALL, WANTED) && holds(trip->owner, SMALL, FOREIGN);
+}
+
 #endif

@@ -48,12 +48,10 @@ static TWIN_HELPER CUdeviceptr driver_device_block(size_t size_bytes, unsigned s
 
 static TWIN_HELPER bool driver_device_holds(CUdeviceptr device, size_t size_bytes, unsigned seed)
 {
-    void *image = malloc(size_bytes);
-    if (image == NULL)
-        exit(3);
+    void *image = new_image(size_bytes);
     CHECK(cuMemcpyDtoH(image, device, size_bytes));
     bool same = holds(image, size_bytes, seed);
-    free(image);
+    munmap(image, size_bytes);
     return same;
 }
 

@@ -197,6 +197,71 @@ SC_DEFINE2(cuStreamWaitEvent, _ptsz, (CUstream hStream, CUevent event, unsigned 
            bool may_join = joining(stream); CUresult result = REAL(hStream, event, flags);
            return sc_detour_end(&detour, waited(result, stream, event, may_join));)
 
+/* ---- events of contexts: all that is at work there, or will be ---- */
+
+/* NULL is taken for the current one, as where contexts are synchronised. */
+static struct sc_context *named_context(CUcontext handle)
+{
+    if (!sc_active())
+        return NULL;
+    return handle ? sc_streams_known_context(handle) : sc_streams_current_context();
+}
+
+static struct sc_point context_point(CUcontext handle)
+{
+    struct sc_context *context = named_context(handle);
+    return context ? sc_track_point(&sc_track, context->legacy, SC_SCOPE_CONTEXT)
+                   : (struct sc_point){0};
+}
+
+static CUresult context_recorded(CUresult result, CUevent event, struct sc_point *point)
+{
+    int saved = errno;
+    if (sc_active() && result == CUDA_SUCCESS) {
+        sc_track_set_event(&sc_track, (uintptr_t)event, point);
+        sc_captures_note_event(event, NULL);
+    } else if (sc_active()) {
+        sc_track_forget_point(&sc_track, point);
+    }
+    errno = saved;
+    return result;
+}
+
+static struct sc_context *context_waits(CUcontext handle)
+{
+    int saved = errno;
+    struct sc_context *context = named_context(handle);
+    if (context) {
+        sc_marks_add_all(context);
+        sc_streams_context_waits(context);
+    }
+    errno = saved;
+    return context;
+}
+
+static CUresult context_waited(CUresult result, const struct sc_context *context, CUevent event)
+{
+    int saved = errno;
+    if (context && result == CUDA_SUCCESS)
+        sc_track_wait_context(&sc_track, context->legacy, (uintptr_t)event);
+    errno = saved;
+    return result;
+}
+
+/* Both are refused where a stream of the context captures. */
+#define CONTEXT_EVENTS(record, wait, type, context_handle)                                         \
+    SC_DEFINE(record, (type handle, CUevent event),                                                \
+              struct sc_point point = context_point(context_handle);                               \
+              CUresult result = sc_permit_refused(API, SC_SITE(), REAL(handle, event));            \
+              return context_recorded(result, event, &point);)                                     \
+    SC_DEFINE(wait, (type handle, CUevent event),                                                  \
+              struct sc_context *context = context_waits(context_handle);                          \
+              CUresult result = sc_permit_refused(API, SC_SITE(), REAL(handle, event));            \
+              return context_waited(result, context, event);)
+
+CONTEXT_EVENTS(cuCtxRecordEvent, cuCtxWaitEvent, CUcontext, handle)
+CONTEXT_EVENTS(cuGreenCtxRecordEvent, cuGreenCtxWaitEvent, CUgreenCtx, sc_context_of_green(handle))
+
 /* ---- host functions: when one starts, everything before it on its stream is done ---- */
 
 struct host_call {

@@ -117,6 +117,14 @@ static void recycle_former_record_locked(uint32_t id)
     give_record_locked(former);
 }
 
+/* A new stream may be at work from the start: it waits for what its context waited for. */
+static uint64_t waits_ticks(const struct sc_context *context)
+{
+    uint64_t own = context->waits_ticks;
+    uint64_t primary = context->primary ? context->primary->waits_ticks : 0;
+    return own > primary ? own : primary;
+}
+
 static void fill_record(struct sc_stream_record *stream, uint32_t id, CUstream handle,
                         enum sc_stream_kind kind, struct sc_context *context)
 {
@@ -129,6 +137,7 @@ static void fill_record(struct sc_stream_record *stream, uint32_t id, CUstream h
     stream->handle = handle;
     stream->context = context;
     stream->owes_wait = kind == SC_STREAM_BLOCKING && context->legacy_owes_wait;
+    stream->pending.work_ticks = waits_ticks(context);
     pthread_mutex_unlock(&stream->lock);
 }
 
@@ -181,6 +190,7 @@ static struct sc_context *add_context_locked(CUcontext handle, CUdevice device,
     if (!context->legacy_stream)
         return NULL;
     context->legacy = context->legacy_stream->id;
+    context->family.work_ticks = context->legacy_stream->pending.work_ticks;
     if (context->primary)
         sc_track_set_primary(&sc_track, context->legacy, context->primary->legacy);
     return sc_handles_put(&contexts, (uintptr_t)handle, (uintptr_t)context) ? NULL : context;
@@ -514,6 +524,18 @@ static void visit_streams(struct sc_context *context, bool whole, visit_stream *
 void sc_streams_each(struct sc_context *context, visit_stream *visit, void *argument)
 {
     visit_streams(context, false, visit, argument);
+}
+
+static void note_wait(void *unused, struct sc_stream_record *stream)
+{
+    (void)unused;
+    sc_pending_work(stream);
+}
+
+void sc_streams_context_waits(struct sc_context *context)
+{
+    context->waits_ticks = sc_ticks();
+    visit_streams(context, true, note_wait, NULL);
 }
 
 /* True: nobody finds it by its handle any more, and did until now. */

@@ -43,6 +43,7 @@ struct sc_context {
     struct sc_pending family;      /* of the legacy and all blocking streams together */
     _Atomic uint64_t legacy_ticks; /* the last work on the legacy stream */
     _Atomic uint64_t done_ticks;   /* what was issued by then is done, on any stream */
+    _Atomic uint64_t waits_ticks;  /* all its streams, and those to come, wait for an event */
     _Atomic(struct sc_staging_of_context *) staging;
     /* Detours of legacy operations around a capture (interpose/detours.h). */
     pthread_mutex_t detour_lock;
@@ -116,6 +117,12 @@ struct sc_context *sc_streams_context_of_id(uint32_t legacy);
  * that is a green one, but its primary context. */
 struct sc_context *sc_streams_memory_context(void);
 
+/* They have the same handle (docs/driver.md). */
+static inline CUcontext sc_context_of_green(CUgreenCtx green)
+{
+    return (CUcontext)(void *)green;
+}
+
 /* The record of a context met before, or NULL. */
 struct sc_context *sc_streams_known_context(CUcontext handle);
 
@@ -161,6 +168,9 @@ void sc_streams_green_ended(struct sc_context *context);
  * used. */
 void sc_streams_context_ends(CUcontext handle);
 void sc_streams_bury_ended(void); /* one load if there is none */
+
+/* All its streams, those of its green ones and those to come are about to wait for an event. */
+void sc_streams_context_waits(struct sc_context *context);
 
 /* Calls visit for each stream of the context, with no lock held; also for per-thread default
  * streams of threads that have ended (these are gone). */

@@ -184,8 +184,10 @@ uint32_t sc_order_add(struct sc_order *order, enum sc_stream_kind kind, uint32_t
     struct sc_stream *stream = sc_order_stream(order, id);
     stream->kind = kind;
     stream->context = kind == SC_STREAM_LEGACY ? id : context;
-    if (kind != SC_STREAM_LEGACY)
+    if (kind != SC_STREAM_LEGACY) {
         sc_order_reference(order, context);
+        stream->joined = retain(sc_order_stream(order, context)->inherited);
+    }
     return id;
 }
 
@@ -202,9 +204,11 @@ static void reclaim(struct sc_order *order, uint32_t id)
     if (stream->kind == SC_STREAM_NONBLOCKING)
         merge_into(order, &legacy_of(order, stream)->orphaned, stream->joined);
     drop(order, stream->joined);
+    drop(order, stream->inherited);
     drop(order, stream->pending);
     drop(order, stream->orphaned);
     stream->joined = NULL;
+    stream->inherited = NULL;
     stream->pending = NULL;
     stream->orphaned = NULL;
     stream->next_spare = order->spare;
@@ -294,7 +298,11 @@ struct sc_point sc_order_point(struct sc_order *order, uint32_t id)
 
 void sc_order_set_primary(struct sc_order *order, uint32_t green, uint32_t primary)
 {
-    sc_order_stream(order, green)->primary = primary;
+    struct sc_stream *legacy = sc_order_stream(order, green);
+    const struct sc_clock *inherited = sc_order_stream(order, primary)->inherited;
+    legacy->primary = primary;
+    merge_into(order, &legacy->inherited, inherited);
+    merge_into(order, &legacy->joined, inherited);
 }
 
 struct walk {
@@ -372,6 +380,19 @@ bool sc_order_wait(struct sc_order *order, uint32_t id, const struct sc_point *p
     if (stream->kind == SC_STREAM_BLOCKING)
         return merge_point(order, &legacy_of(order, stream)->pending, point);
     return true;
+}
+
+void sc_order_wait_context(struct sc_order *order, uint32_t context, const struct sc_point *point)
+{
+    const struct walk walk = {order, context, true};
+    for (uint32_t id = 1; id < order->streams.unused; id++) {
+        struct sc_stream *stream = sc_order_stream(order, id);
+        if (stream->removed || !is_walked(&walk, stream))
+            continue;
+        sc_order_wait(order, id, point);
+        if (stream->kind == SC_STREAM_LEGACY)
+            merge_point(order, &stream->inherited, point);
+    }
 }
 
 static void know_clock(struct sc_order *order, const struct sc_clock *clock)

@@ -60,10 +60,11 @@ struct sc_stream {
     uint32_t references;
     uint32_t next_spare;
     struct sc_clock *joined;
-    struct sc_clock *pending;  /* legacy: what its next operation joins */
-    struct sc_clock *orphaned; /* legacy: what removed non-blocking streams had waited for */
-    uint64_t joined_version;   /* legacy: counts changes of `joined` */
-    uint64_t seen_version;     /* blocking: the legacy stream's joined_version already merged */
+    struct sc_clock *inherited; /* legacy: what streams to come have waited for from the start */
+    struct sc_clock *pending;   /* legacy: what its next operation joins */
+    struct sc_clock *orphaned;  /* legacy: what removed non-blocking streams had waited for */
+    uint64_t joined_version;    /* legacy: counts changes of `joined` */
+    uint64_t seen_version;      /* blocking: the legacy stream's joined_version already merged */
     /* Owned by track/inflight.c: operations in order of issue, and the list of busy streams. */
     uint32_t first_op, last_op, first_open, busy_previous, busy_next;
 };
@@ -109,6 +110,8 @@ void sc_order_release(struct sc_order *order, struct sc_point *point);
 
 /* Work issued on `stream` from now on comes after the point. False: out of memory, nothing done. */
 bool sc_order_wait(struct sc_order *order, uint32_t stream, const struct sc_point *point);
+/* The same for all streams of the context, and of its green ones, also those to come. */
+void sc_order_wait_context(struct sc_order *order, uint32_t context, const struct sc_point *point);
 
 /* The host knows that everything in the point is done. */
 void sc_order_known(struct sc_order *order, const struct sc_point *point);

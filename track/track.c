@@ -233,6 +233,15 @@ void sc_track_wait(struct sc_track *track, uint32_t stream, uintptr_t event)
     unlock(track);
 }
 
+void sc_track_wait_context(struct sc_track *track, uint32_t context, uintptr_t event)
+{
+    lock(track);
+    const struct sc_point *stored = event_point(track, event);
+    if (stored)
+        sc_order_wait_context(&track->order, context, stored);
+    unlock(track);
+}
+
 void sc_track_order_after(struct sc_track *track, uint32_t stream, const struct sc_ticket *ticket)
 {
     struct sc_point point = {.stream = ticket->stream, .number = ticket->number};

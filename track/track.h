@@ -71,6 +71,8 @@ struct sc_point sc_track_record_point(struct sc_track *track, uint32_t stream);
 void sc_track_set_event(struct sc_track *track, uintptr_t event, struct sc_point *point);
 void sc_track_forget_event(struct sc_track *track, uintptr_t event);
 void sc_track_wait(struct sc_track *track, uint32_t stream, uintptr_t event);
+/* The same for all streams of the context, and of its green ones, also those to come. */
+void sc_track_wait_context(struct sc_track *track, uint32_t context, uintptr_t event);
 
 /* Work issued on `stream` from now on comes after the operation (an edge that we inserted). */
 void sc_track_order_after(struct sc_track *track, uint32_t stream, const struct sc_ticket *ticket);

@@ -388,6 +388,53 @@ START_TEST(what_a_removed_stream_of_a_green_context_waited_for_holds_up_the_prim
 }
 END_TEST
 
+/* The context waits for all work of a stranger. */
+static struct sc_ticket let_context_wait(uint32_t context)
+{
+    uint32_t stranger = sc_order_add(&order, SC_STREAM_NONBLOCKING, other_legacy);
+    struct sc_ticket ticket = issue(stranger);
+    struct sc_point point = point_of(stranger);
+    sc_order_wait_context(&order, context, &point);
+    sc_order_release(&order, &point);
+    return ticket;
+}
+
+START_TEST(a_wait_of_the_context_is_one_of_all_its_streams_and_those_to_come)
+{
+    uint32_t blocking = add(SC_STREAM_BLOCKING);
+    uint32_t nonblocking = add(SC_STREAM_NONBLOCKING);
+    uint32_t elsewhere = sc_order_add(&order, SC_STREAM_NONBLOCKING, other_legacy);
+    struct sc_ticket ticket = let_context_wait(legacy);
+    ck_assert(covers(blocking, ticket));
+    ck_assert(covers(nonblocking, ticket));
+    ck_assert(covers(legacy, ticket));
+    ck_assert(covers(add(SC_STREAM_NONBLOCKING), ticket));
+    ck_assert(!covers(elsewhere, ticket));
+    ck_assert(!covers(other_legacy, ticket));
+    ck_assert(!done(ticket));
+    synchronise(add(SC_STREAM_NONBLOCKING));
+    ck_assert(done(ticket));
+}
+END_TEST
+
+START_TEST(green_contexts_wait_for_what_their_primary_one_waits_for)
+{
+    uint32_t green = sc_order_add(&order, SC_STREAM_LEGACY, 0);
+    uint32_t in_green = sc_order_add(&order, SC_STREAM_NONBLOCKING, green);
+    sc_order_set_primary(&order, green, legacy);
+    struct sc_ticket for_green = let_context_wait(green);
+    ck_assert(covers(in_green, for_green));
+    ck_assert(!covers(legacy, for_green));
+    struct sc_ticket for_primary = let_context_wait(legacy);
+    ck_assert(covers(in_green, for_primary));
+    uint32_t later = sc_order_add(&order, SC_STREAM_LEGACY, 0);
+    sc_order_set_primary(&order, later, legacy);
+    ck_assert(covers(later, for_primary));
+    ck_assert(covers(sc_order_add(&order, SC_STREAM_NONBLOCKING, later), for_primary));
+    ck_assert(!covers(later, for_green));
+}
+END_TEST
+
 START_TEST(contexts_have_legacy_streams_of_their_own)
 {
     uint32_t mine = add(SC_STREAM_BLOCKING);
@@ -616,6 +663,8 @@ int main(void)
                    a_context_synchronise_covers_green_contexts_and_theirs_not_the_primary_one);
     tcase_add_test(group,
                    what_a_removed_stream_of_a_green_context_waited_for_holds_up_the_primary_one);
+    tcase_add_test(group, a_wait_of_the_context_is_one_of_all_its_streams_and_those_to_come);
+    tcase_add_test(group, green_contexts_wait_for_what_their_primary_one_waits_for);
     tcase_add_test(group, contexts_have_legacy_streams_of_their_own);
     tcase_add_test(group, a_removed_stream_keeps_its_meaning);
     tcase_add_test(group, removing_twice_is_removing_once);

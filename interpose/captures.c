@@ -292,7 +292,7 @@ static bool find_endangered(struct sc_permit *permit)
 /* A wait for the whole context breaks every capture in it, whatever the modes. */
 static bool find_any(struct sc_permit *permit)
 {
-    struct sc_context *context = sc_active() ? sc_streams_current_context() : NULL;
+    struct sc_context *context = sc_active() ? sc_contexts_current() : NULL;
     if (!context)
         return false;
     permit->capture = sc_captures_blocking(context);

@@ -131,7 +131,7 @@ static void note_exec(const struct making *making, const struct sc_redirects *re
                       CUgraph graph)
 {
     struct sc_relaxed relaxed = sc_relaxed_begin();
-    const struct sc_context *context = sc_streams_current_context();
+    const struct sc_context *context = sc_contexts_current();
     sc_track_graph_begin_exec(&sc_track, making->call.graph, context ? context->legacy : 0);
     note_nodes(making, graph, 0, 0);
     note_redirected(redirects, making);

@@ -204,7 +204,7 @@ static struct sc_context *named_context(CUcontext handle)
 {
     if (!sc_active())
         return NULL;
-    return handle ? sc_streams_known_context(handle) : sc_streams_current_context();
+    return handle ? sc_contexts_known(handle) : sc_contexts_current();
 }
 
 static struct sc_point context_point(CUcontext handle)

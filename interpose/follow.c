@@ -124,7 +124,7 @@ void sc_follow(const struct sc_missed_call *call, bool entering)
         return;
     const struct follow *follow = &follows[call->id];
     if (!entering)
-        sc_streams_bury_ended();
+        sc_contexts_bury_ended();
     if (begins_capture(call)) {
         sc_streams_note_capture();
         sc_streams_captures_changed();

@@ -30,18 +30,6 @@ void sc_relaxed_end(struct sc_relaxed *relaxed)
         sc_real.cuThreadExchangeStreamCaptureMode(&relaxed->mode);
 }
 
-bool sc_context_push(struct sc_context *context)
-{
-    return !atomic_load_explicit(&context->gone, memory_order_acquire) &&
-           sc_real.cuCtxPushCurrent_v2(context->handle) == CUDA_SUCCESS;
-}
-
-void sc_context_pop(void)
-{
-    CUcontext popped;
-    sc_real.cuCtxPopCurrent_v2(&popped);
-}
-
 /* ---- events, kept for reuse ---- */
 
 static CUevent take_event(struct sc_context *context)

@@ -67,8 +67,4 @@ struct sc_relaxed {
 struct sc_relaxed sc_relaxed_begin(void);
 void sc_relaxed_end(struct sc_relaxed *relaxed);
 
-/* Makes the context current around our own calls; false if it is gone. */
-bool sc_context_push(struct sc_context *context);
-void sc_context_pop(void);
-
 #endif

@@ -26,7 +26,7 @@
 static void add_range(const void *address, size_t size_bytes, enum sc_buffer_kind kind)
 {
     int saved = errno;
-    struct sc_context *context = sc_active() ? sc_streams_memory_context() : NULL;
+    struct sc_context *context = sc_active() ? sc_contexts_of_memory() : NULL;
     if (context && address && kind != SC_REGISTERED) {
         sc_track_handed_out(&sc_track, (uintptr_t)address, size_bytes);
         sc_guard_apply();
@@ -96,7 +96,7 @@ static void settle(const void *address, size_t bytes)
         sc_reaper_settle((uintptr_t)address, bytes);
     if (sc_active() && sc_track_is_unregistered(&sc_track, (uintptr_t)address, bytes)) {
         sc_track_forget_graph_holds(&sc_track, (uintptr_t)address, bytes);
-        sc_reaper_give_back_pinned(sc_streams_memory_context());
+        sc_reaper_give_back_pinned(sc_contexts_of_memory());
     }
 }
 
@@ -192,7 +192,7 @@ static CUresult failure_of_work(CUresult result)
  * green one is current. */
 static CUresult wait_as_the_driver_does(const struct sc_culprit *culprit)
 {
-    if (!sc_captures_open() && sc_streams_memory_context() == sc_streams_current_context())
+    if (!sc_captures_open() && sc_contexts_of_memory() == sc_contexts_current())
         return failure_of_work(cuCtxSynchronize());
     struct sc_sync sync = sc_sync_begin_free(culprit->api, culprit->site);
     return failure_of_work(sc_sync_end(&sync, wait_by_unregistering()));
@@ -403,19 +403,18 @@ SC_DEFINE(cuMemAllocPitch_v2,
  * have ended is taken. */
 static struct sc_context *ending(CUcontext handle)
 {
-    const struct sc_context *known =
-        sc_active() && handle ? sc_streams_known_context(handle) : NULL;
+    const struct sc_context *known = sc_active() && handle ? sc_contexts_known(handle) : NULL;
     if (!known || (sc_follows() && !known->gone && !known->may_be_green))
         return NULL;
-    return sc_streams_context_ending(handle);
+    return sc_contexts_ending(handle);
 }
 
 static CUresult ended(struct sc_context *context, CUresult result)
 {
     if (context && result == CUDA_SUCCESS)
-        sc_streams_context_ended(context);
+        sc_contexts_ended(context);
     else if (context)
-        sc_streams_context_not_ended(context);
+        sc_contexts_not_ended(context);
     return result;
 }
 
@@ -426,7 +425,7 @@ static CUresult ended(struct sc_context *context, CUresult result)
 /* NULL unless the device's primary context is one that we have met, and alive. */
 static CUcontext primary_context(CUdevice device)
 {
-    return sc_active() ? sc_streams_primary_context(device) : NULL;
+    return sc_active() ? sc_contexts_primary(device) : NULL;
 }
 
 CONTEXT_END(cuCtxDestroy, CUcontext handle, handle, handle)
@@ -446,9 +445,9 @@ static struct releasing release_begins(CUdevice device)
 {
     struct releasing releasing = {.device = device, .handle = primary_context(device)};
     if (releasing.handle)
-        releasing.context = sc_streams_known_context(releasing.handle);
+        releasing.context = sc_contexts_known(releasing.handle);
     if (releasing.context)
-        sc_streams_context_quiet(releasing.context);
+        sc_contexts_quiet(releasing.context);
     return releasing;
 }
 
@@ -463,7 +462,7 @@ static CUresult released(CUresult result, const struct releasing *releasing)
         !alive)
         ended(ending(releasing->handle), result);
     else
-        sc_streams_context_loud(releasing->context);
+        sc_contexts_loud(releasing->context);
     return result;
 }
 
@@ -486,21 +485,21 @@ static struct green_ending green_begins(CUgreenCtx green)
 {
     CUcontext handle = sc_context_of_green(green);
     struct green_ending ending = {.context = NULL};
-    ending.context = sc_active() && green ? sc_streams_known_context(handle) : NULL;
+    ending.context = sc_active() && green ? sc_contexts_known(handle) : NULL;
     if (!ending.context)
         return ending;
     sc_marks_add_all(ending.context);
     ending.releasing = release_begins(ending.context->device);
-    ending.context = sc_streams_context_ending(handle);
+    ending.context = sc_contexts_ending(handle);
     return ending;
 }
 
 static CUresult green_ended(const struct green_ending *ending, CUresult result)
 {
     if (ending->context && result == CUDA_SUCCESS)
-        sc_streams_green_ended(ending->context);
+        sc_contexts_green_ended(ending->context);
     else if (ending->context)
-        sc_streams_context_not_ended(ending->context);
+        sc_contexts_not_ended(ending->context);
     return released(result, &ending->releasing);
 }
 

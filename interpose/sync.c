@@ -66,13 +66,13 @@ struct sc_sync sc_sync_begin_context(const char *api, void *site, CUcontext hand
 {
     struct sc_context *context = NULL;
     if (sc_active())
-        context = handle ? sc_streams_known_context(handle) : sc_streams_current_context();
+        context = handle ? sc_contexts_known(handle) : sc_contexts_current();
     return begin_whole(api, site, context);
 }
 
 struct sc_sync sc_sync_begin_free(const char *api, void *site)
 {
-    return begin_whole(api, site, sc_active() ? sc_streams_memory_context() : NULL);
+    return begin_whole(api, site, sc_active() ? sc_contexts_of_memory() : NULL);
 }
 
 struct sc_sync sc_sync_begin_event(const char *api, void *site, CUevent event)

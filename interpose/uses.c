@@ -26,7 +26,7 @@ static struct sc_graph_origin origin_of(const struct sc_graph_call *call)
 
 void *sc_uses_keep(const void *bytes, size_t size_bytes)
 {
-    struct sc_context *context = sc_streams_current_context();
+    struct sc_context *context = sc_contexts_current();
     bool read_late =
         !context || context->reads_pageable; /* by a launch that may outlive the exec */
     void *kept = sc_track_graph_take_copy(&sc_track, size_bytes, read_late);

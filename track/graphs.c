@@ -479,10 +479,14 @@ void sc_graphs_attach(struct sc_graphs *graphs, uint32_t id)
 void sc_graphs_set_last_launch(struct sc_graphs *graphs, struct sc_graph *graph, uint32_t stream)
 {
     struct sc_point former = graph->last_launch;
+    if (stream && stream == former.stream) {
+        sc_order_renew_point(graphs->order, &graph->last_launch);
+        return;
+    }
     graph->last_launch = stream ? sc_order_point(graphs->order, stream) : (struct sc_point){0};
-    if (stream && stream != former.stream)
+    if (stream)
         sc_order_reference(graphs->order, stream);
-    if (former.stream && former.stream != stream)
+    if (former.stream)
         sc_order_unreference(graphs->order, former.stream);
     sc_order_release(graphs->order, &former);
 }

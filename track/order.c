@@ -265,19 +265,26 @@ static void settle_pending(struct sc_order *order, struct sc_stream *legacy)
     legacy->joined_version++;
 }
 
-struct sc_ticket sc_order_issue(struct sc_order *order, uint32_t id)
+void sc_order_renew(struct sc_order *order, struct sc_ticket *ticket)
 {
-    struct sc_stream *stream = sc_order_stream(order, id);
-    struct sc_ticket ticket = {.stream = id};
+    struct sc_stream *stream = sc_order_stream(order, ticket->stream);
+    ticket->legacy = 0;
+    ticket->epoch = 0;
     if (stream->kind == SC_STREAM_LEGACY)
         settle_pending(order, stream);
     if (stream->kind == SC_STREAM_BLOCKING) {
-        sc_order_touch(order, id);
-        ticket.legacy = stream->context;
-        ticket.epoch = read_relaxed(&stream->touched);
+        sc_order_touch(order, ticket->stream);
+        ticket->legacy = stream->context;
+        ticket->epoch = read_relaxed(&stream->touched);
     }
-    ticket.number = read_relaxed(&stream->issued) + 1;
-    atomic_store_explicit(&stream->issued, ticket.number, memory_order_release);
+    ticket->number = read_relaxed(&stream->issued) + 1;
+    atomic_store_explicit(&stream->issued, ticket->number, memory_order_release);
+}
+
+struct sc_ticket sc_order_issue(struct sc_order *order, uint32_t id)
+{
+    struct sc_ticket ticket = {.stream = id};
+    sc_order_renew(order, &ticket);
     return ticket;
 }
 
@@ -294,6 +301,18 @@ struct sc_point sc_order_point(struct sc_order *order, uint32_t id)
         point.legacy_number = read_relaxed(&stream->touched);
     }
     return point;
+}
+
+void sc_order_renew_point(struct sc_order *order, struct sc_point *point)
+{
+    struct sc_stream *stream = sc_order_stream(order, point->stream);
+    if (point->joined != stream->joined) {
+        drop(order, point->joined);
+        point->joined = retain(stream->joined);
+    }
+    point->number = read_relaxed(&stream->issued);
+    if (stream->kind == SC_STREAM_BLOCKING)
+        point->legacy_number = read_relaxed(&stream->touched);
 }
 
 void sc_order_set_primary(struct sc_order *order, uint32_t green, uint32_t primary)

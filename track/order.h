@@ -90,6 +90,8 @@ void sc_order_unreference(struct sc_order *order, uint32_t stream);
 
 /* Work on `stream` that needs a ticket. On a legacy stream all work needs one. */
 struct sc_ticket sc_order_issue(struct sc_order *order, uint32_t stream);
+/* The same for the stream that the ticket names. */
+void sc_order_renew(struct sc_order *order, struct sc_ticket *ticket);
 
 /* Other work on a blocking stream: it now comes after all legacy work issued before. The _needed
  * form is lock-free and says whether the other has anything to do. */
@@ -103,6 +105,7 @@ void sc_order_set_primary(struct sc_order *order, uint32_t green, uint32_t prima
  * stream that stands for what an operation issued there had joined. The others walk all streams:
  * everything that a wait for the legacy stream, or for the whole context, waits for. */
 struct sc_point sc_order_point(struct sc_order *order, uint32_t stream);
+void sc_order_renew_point(struct sc_order *order, struct sc_point *point); /* of its stream, now */
 struct sc_point sc_order_legacy_point(struct sc_order *order, uint32_t legacy);
 struct sc_point sc_order_context_point(struct sc_order *order, uint32_t context);
 struct sc_point sc_order_copy_point(const struct sc_point *point);

@@ -420,7 +420,7 @@ void sc_track_issue(struct sc_track *track, struct sc_op_info *info, struct sc_i
     atomic_store_explicit(&track->operations,
                           atomic_load_explicit(&track->operations, memory_order_relaxed) + 1,
                           memory_order_relaxed);
-    info->ticket = sc_order_issue(&track->order, info->ticket.stream);
+    sc_order_renew(&track->order, &info->ticket);
     if (!info->unjudged)
         sc_inflight_conflicts(&track->inflight, info, sc_collect_op, &collector);
     if (!sc_inflight_add(&track->inflight, info, &issued->overwritten) && info->slot)

@@ -46,23 +46,6 @@ static bool is_inside(const struct sc_shape *shape, const struct sc_range_info *
            sc_shape_hull_bytes(shape) <= range->size_bytes - offset;
 }
 
-/* Field by field, as every copy comes here: to clear the whole of it first takes ten times as long.
- * What sc_issue_record fills in is left out. */
-static void begin_op(struct sc_op_info *op, const struct sc_issue *issue)
-{
-    op->api = issue->api;
-    op->ticket.stream = issue->stream->id;
-    op->access = SC_ACCESS_ALL;
-    op->guard_address = 0;
-    op->guard_bytes = 0;
-    op->inner_width_bytes = 0;
-    op->inner_pitch_bytes = 0;
-    op->shares_pages = false;
-    op->slot = NULL;
-    op->by_graph = false;
-    op->unjudged = false;
-}
-
 /* Of a captured one, only what it names. */
 static void add_op(struct sc_issue *issue, enum sc_direction direction,
                    const struct sc_shape *shape, enum sc_buffer_kind kind,
@@ -71,11 +54,14 @@ static void add_op(struct sc_issue *issue, enum sc_direction direction,
     if (issue->count == SC_ISSUE_OPS_MAX)
         return;
     struct sc_op_info *op = &issue->ops[issue->count++];
-    if (issue->stream) {
-        begin_op(op, issue);
-        op->stable =
-            is_inside(shape, range) && !range->no_snapshots && sc_pending_is_clear(issue->stream);
-    }
+    if (issue->stream)
+        *op = (struct sc_op_info){
+            .api = issue->api,
+            .ticket = {.stream = issue->stream->id},
+            .access = SC_ACCESS_ALL,
+            .stable = is_inside(shape, range) && !range->no_snapshots &&
+                      sc_pending_is_clear(issue->stream),
+        };
     op->shape = *shape;
     op->direction = direction;
     op->kind = kind;

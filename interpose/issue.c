@@ -365,17 +365,19 @@ bool sc_is_pageable_address(CUdeviceptr address)
                CUDA_SUCCESS;
 }
 
-void sc_work_begin(CUstream handle, bool per_thread, enum sc_work work)
+void sc_work_begin(CUstream handle, bool per_thread, unsigned work)
 {
     struct sc_stream_record *stream = sc_active() ? sc_streams_find(handle, per_thread) : NULL;
     if (!stream || sc_streams_is_capturing(stream))
         return;
-    if (work == SC_WORK_MAY_WRITE)
-        sc_pending_work(stream);
-    else if (work == SC_WORK_AWAITS_HOST)
+    if (work & SC_WORK_AWAITS_HOST)
         sc_pending_signal(stream);
+    else if (work & SC_WORK_MAY_WRITE)
+        sc_pending_work(stream);
     else
         sc_pending_legacy(stream);
     sc_marks_before_work(stream);
     sc_track_work(&sc_track, stream->id);
+    if (work & SC_WORK_SIGNALS)
+        sc_track_signal(&sc_track, stream->id);
 }

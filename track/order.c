@@ -380,11 +380,25 @@ static void know_clock(struct sc_order *order, const struct sc_clock *clock)
         raise_to(&sc_order_stream(order, clock->entries[i].stream)->done, clock->entries[i].number);
 }
 
+static void signal_clock(struct sc_order *order, const struct sc_clock *clock)
+{
+    for (uint32_t i = 0; clock && i < clock->count; i++)
+        raise_to(&sc_order_stream(order, clock->entries[i].stream)->signalled,
+                 clock->entries[i].number);
+}
+
 void sc_order_known(struct sc_order *order, const struct sc_point *point)
 {
     union pair pair;
     know_clock(order, pair_of(point, &pair));
     know_clock(order, point->joined);
+}
+
+void sc_order_signal(struct sc_order *order, const struct sc_point *point)
+{
+    union pair pair;
+    signal_clock(order, pair_of(point, &pair));
+    signal_clock(order, point->joined);
 }
 
 static bool clock_covers(const struct sc_clock *clock, const struct sc_ticket *ticket)

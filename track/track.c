@@ -160,6 +160,17 @@ void sc_track_known(struct sc_track *track, struct sc_point *point, struct sc_op
     unlock(track);
 }
 
+void sc_track_signal(struct sc_track *track, uint32_t stream)
+{
+    lock(track);
+    bool legacy = sc_order_stream(&track->order, stream)->kind == SC_STREAM_LEGACY;
+    struct sc_point point = legacy ? sc_order_legacy_point(&track->order, stream)
+                                   : sc_order_point(&track->order, stream);
+    sc_order_signal(&track->order, &point);
+    sc_order_release(&track->order, &point);
+    unlock(track);
+}
+
 void sc_track_forget_point(struct sc_track *track, struct sc_point *point)
 {
     lock(track);

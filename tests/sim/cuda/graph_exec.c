@@ -271,6 +271,15 @@ SIM_API_PTSZ(cuGraphUpload, (CUgraphExec hGraphExec, CUstream hStream), hGraphEx
     return result;
 }
 
+/* The types of memory may not change. */
+static bool is_alike(CUgraphNode a, CUgraphNode b)
+{
+    const CUDA_MEMCPY3D *from = &a->params.copy, *to = &b->params.copy;
+    return a->type == b->type && a->dep_count == b->dep_count &&
+           (a->type != CU_GRAPH_NODE_TYPE_MEMCPY ||
+            (from->srcMemoryType == to->srcMemoryType && from->dstMemoryType == to->dstMemoryType));
+}
+
 /* Takes over the parameters of a graph of the same shape; false if it has another. */
 static bool replace_locked(CUgraphExec exec, CUgraph *own, CUgraph graph)
 {
@@ -278,7 +287,7 @@ static bool replace_locked(CUgraphExec exec, CUgraph *own, CUgraph graph)
     bool fits = copy && sort_locked(copy) && copy->count == (*own)->count;
     for (CUgraphNode a = (*own)->first, b = fits ? copy->first : NULL; a && b;
          a = a->next, b = b->next) {
-        fits = fits && a->type == b->type && a->dep_count == b->dep_count;
+        fits = fits && is_alike(a, b);
     }
     if (fits) {
         for (CUgraphNode a = (*own)->first, b = copy->first; a; a = a->next, b = b->next) {
@@ -303,19 +312,24 @@ static CUresult update(CUgraphExec exec, CUgraph graph)
     return fits ? CUDA_SUCCESS : CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
 }
 
+CUresult sim_exec_set_child(CUgraphExec exec, CUgraphNode node, CUgraph child)
+{
+    if (!is_exec(exec) || !child || child->magic != MAGIC_GRAPH) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    sim_lock();
+    CUgraphNode own = sim_exec_node_locked(exec, node);
+    bool fits = own && own->type == CU_GRAPH_NODE_TYPE_GRAPH &&
+                replace_locked(exec, &own->params.child, child);
+    sim_unlock();
+    return fits ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
 SIM_API(cuGraphExecChildGraphNodeSetParams,
         (CUgraphExec hGraphExec, CUgraphNode hNode, CUgraph childGraph), hGraphExec, hNode,
         childGraph)
 {
-    if (!is_exec(hGraphExec) || !childGraph || childGraph->magic != MAGIC_GRAPH) {
-        return CUDA_ERROR_INVALID_VALUE;
-    }
-    sim_lock();
-    CUgraphNode own = sim_exec_node_locked(hGraphExec, hNode);
-    bool fits = own && own->type == CU_GRAPH_NODE_TYPE_GRAPH &&
-                replace_locked(hGraphExec, &own->params.child, childGraph);
-    sim_unlock();
-    return fits ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    return sim_exec_set_child(hGraphExec, hNode, childGraph);
 }
 
 SIM_API(cuGraphExecUpdate,

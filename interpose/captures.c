@@ -311,6 +311,13 @@ void sc_permit_prepare(struct sc_permit *permit, const char *api, void *site)
     permit->relaxed = sc_real.cuThreadExchangeStreamCaptureMode(&permit->before) == CUDA_SUCCESS;
 }
 
+/* Whether the driver would have looked at what captures before it found that out is not known. */
+static bool was_mistaken(CUresult result)
+{
+    return result == CUDA_ERROR_INVALID_VALUE || result == CUDA_ERROR_INVALID_HANDLE ||
+           result == CUDA_ERROR_INVALID_CONTEXT;
+}
+
 /* What the driver refuses also under relaxed mode (a synchronise of the capturing stream itself)
  * cannot be healed. What it never refused was none of the calls that break a capture. */
 void sc_permit_report(struct sc_permit *permit, CUresult result)
@@ -321,6 +328,8 @@ void sc_permit_report(struct sc_permit *permit, CUresult result)
     if (refused && !permit->endangers)
         permit->endangers = find_any(permit);
     if (!permit->endangers || (!permit->relaxed && !refused))
+        return;
+    if (!refused && (permit->idle || was_mistaken(result)))
         return;
     sc_hazards_report_capture(permit->code, refused ? SC_ACTION_REPORTED : SC_ACTION_REROUTED,
                               &permit->capture.begin,

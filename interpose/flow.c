@@ -268,9 +268,7 @@ static struct host_call *prepare_call(const struct sc_culprit *launch, CUstream 
     sc_track_work(&sc_track, stream->id);
     *call = (struct host_call){
         .api = launch->api, .site = launch->site, .ticks = sc_ticks(), .data = data};
-    call->point =
-        sc_track_point(&sc_track, stream->id,
-                       stream->kind == SC_STREAM_LEGACY ? SC_SCOPE_LEGACY : SC_SCOPE_STREAM);
+    call->point = sc_track_point(&sc_track, stream->id, sc_scope_of(stream));
     return call;
 }
 

@@ -1,6 +1,7 @@
 #include "interpose/graphs.h"
 
 #include "interpose/bodies.h"
+#include "interpose/marks.h"
 #include "interpose/process.h"
 #include "interpose/reaper.h"
 #include "interpose/strays.h"
@@ -126,8 +127,16 @@ SC_DEFINE(cuGraphRetainUserObject,
 
 void sc_graphs_letting_go(const void *exec)
 {
-    if (atomic_load_explicit(&objects_seen, memory_order_relaxed) && sc_active())
-        sc_track_graph_signal_launch(&sc_track, (uintptr_t)exec);
+    if (!atomic_load_explicit(&objects_seen, memory_order_relaxed) || !sc_active())
+        return;
+    uint32_t id = sc_track_graph_signal_launch(&sc_track, (uintptr_t)exec);
+    struct sc_stream_record *stream = id ? sc_streams_of_id(id) : NULL;
+    if (!stream)
+        return;
+    pthread_mutex_lock(&stream->lock);
+    if (stream->id == id) /* or recycled */
+        sc_marks_add_locked(stream);
+    pthread_mutex_unlock(&stream->lock);
 }
 
 /* ---- graphs ---- */

@@ -224,9 +224,7 @@ void sc_issue_ready(struct sc_issue *issue)
     sc_pending_legacy(issue->stream);
     if (issue->joins_stream) {
         sc_track_work(&sc_track, issue->stream->id);
-        issue->point = sc_track_point(&sc_track, issue->stream->id,
-                                      issue->stream->kind == SC_STREAM_LEGACY ? SC_SCOPE_LEGACY
-                                                                              : SC_SCOPE_STREAM);
+        issue->point = sc_track_point(&sc_track, issue->stream->id, sc_scope_of(issue->stream));
     } else if (issue->count == 0) {
         sc_marks_before_work(issue->stream);
         sc_track_work(&sc_track, issue->stream->id);
@@ -379,5 +377,5 @@ void sc_work_begin(CUstream handle, bool per_thread, unsigned work)
     sc_marks_before_work(stream);
     sc_track_work(&sc_track, stream->id);
     if (work & SC_WORK_SIGNALS)
-        sc_track_signal(&sc_track, stream->id);
+        sc_track_signal(&sc_track, stream->id, sc_scope_of(stream));
 }

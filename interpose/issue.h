@@ -85,6 +85,12 @@ bool sc_issue_is_captured(CUstream stream, bool per_thread);
 bool sc_is_device_address(CUdeviceptr address);
 bool sc_is_pageable_address(CUdeviceptr address);
 
+/* What a synchronise of the stream waits for. */
+static inline enum sc_scope sc_scope_of(const struct sc_stream_record *stream)
+{
+    return stream->kind == SC_STREAM_LEGACY ? SC_SCOPE_LEGACY : SC_SCOPE_STREAM;
+}
+
 /* Work that is no copy of host memory, by what it may do besides: write host memory, wait for the
  * host (interpose/pending.h), tell the host that what came before it is done. */
 enum {

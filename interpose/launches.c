@@ -183,7 +183,7 @@ static void note_work(struct launch *launch)
 static void note_signals(struct launch *launch)
 {
     if (launch->signals)
-        sc_track_signal(&sc_track, launch->stream->id);
+        sc_track_signal(&sc_track, launch->stream->id, sc_scope_of(launch->stream));
     if (launch->signals && !sc_unwind_walks()) /* its host functions look like any thread */
         sc_pending_signal(launch->stream);
     if (launch->waits && launch->records)

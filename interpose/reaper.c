@@ -33,7 +33,7 @@ enum {
 struct verdict {
     struct sc_hazard hazard;
     struct sc_ticket ticket;
-    bool signalled; /* behind the stream's operation `last`, if not elsewhere (0) */
+    bool signalled; /* first behind the stream's operation `last`; 0: that is not known */
     uint64_t last;
 };
 
@@ -76,13 +76,9 @@ static void unlock_reaper(void)
 
 static struct verdict verdict_on(const struct sc_hazard *hazard, const struct sc_ticket *ticket)
 {
-    const struct sc_stream *stream = sc_order_stream(&sc_track.order, ticket->stream);
-    return (struct verdict){
-        .hazard = *hazard,
-        .ticket = *ticket,
-        .signalled = sc_order_signalled(&sc_track.order, ticket),
-        .last = atomic_load_explicit(&stream->signalled, memory_order_relaxed),
-    };
+    bool signalled = sc_order_signalled(&sc_track.order, ticket);
+    uint64_t last = signalled ? sc_track_first_signal(&sc_track, ticket) : 0;
+    return (struct verdict){*hazard, *ticket, signalled, last};
 }
 
 /* Where the host may have learnt that the operation is done, that it is complete is no hazard. */

@@ -416,8 +416,10 @@ void sc_graphs_enable_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t
     for (uint32_t i = 0; i < graph->uses.count; i++)
         if (graph->uses.list[i].node == node)
             graph->uses.list[i].disabled = !enabled;
-    if (graph->handle)
-        note_all_flags(graph);
+    if (!graph->handle)
+        return;
+    graph->disables |= !enabled;
+    note_all_flags(graph);
 }
 
 void sc_graphs_unjudge_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node)

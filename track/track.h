@@ -65,9 +65,9 @@ struct sc_point sc_track_event_point(struct sc_track *track, uintptr_t event);
 void sc_track_known(struct sc_track *track, struct sc_point *point, struct sc_ops *overwritten);
 void sc_track_forget_point(struct sc_track *track, struct sc_point *point);
 
-/* Behind what was issued on the stream until now stands something that may tell the host of its end
- * in a way that is not seen. */
-void sc_track_signal(struct sc_track *track, uint32_t stream);
+/* Behind what a synchronise of this kind would wait for now stands something that may tell the host
+ * of its end in a way that is not seen. */
+void sc_track_signal(struct sc_track *track, uint32_t stream, enum sc_scope scope);
 
 /* A record is work on its stream: take the point before the real call, and name the event after it
  * succeeded (this ends the point). */
@@ -75,6 +75,8 @@ struct sc_point sc_track_record_point(struct sc_track *track, uint32_t stream);
 void sc_track_set_event(struct sc_track *track, uintptr_t event, struct sc_point *point);
 void sc_track_forget_event(struct sc_track *track, uintptr_t event);
 void sc_track_wait(struct sc_track *track, uint32_t stream, uintptr_t event);
+
+uint64_t sc_track_first_signal(struct sc_track *track, const struct sc_ticket *ticket);
 
 /* Work issued on `stream` from now on comes after the operation (an edge that we inserted). */
 void sc_track_order_after(struct sc_track *track, uint32_t stream, const struct sc_ticket *ticket);
@@ -295,8 +297,9 @@ void sc_track_launch_waits(struct sc_track *track, uint32_t exec, uint32_t strea
 /* The events that they record stand for what is in the point, which this ends. */
 void sc_track_launch_records(struct sc_track *track, uint32_t exec, struct sc_point *point);
 
-/* The host may learn when the exec's last launch is done, in a way that is not seen. */
-void sc_track_graph_signal_launch(struct sc_track *track, uintptr_t exec);
+/* The host may learn when the exec's last launch is done, in a way that is not seen. Returns the
+ * stream of that, 0: there was none. */
+uint32_t sc_track_graph_signal_launch(struct sc_track *track, uintptr_t exec);
 
 /* The launch and its operations have been issued. */
 void sc_track_launched(struct sc_track *track, uintptr_t exec, uint32_t stream);

@@ -376,13 +376,17 @@ void sc_track_launched(struct sc_track *track, uintptr_t exec, uint32_t stream)
     unlock(track);
 }
 
-void sc_track_graph_signal_launch(struct sc_track *track, uintptr_t exec)
+uint32_t sc_track_graph_signal_launch(struct sc_track *track, uintptr_t exec)
 {
+    uint32_t stream = 0;
     lock(track);
     uint32_t id = sc_graphs_find(&track->graphs, exec);
-    if (id)
+    if (id) {
         sc_order_signal(&track->order, &sc_graphs_at(&track->graphs, id)->last_launch);
+        stream = sc_graphs_at(&track->graphs, id)->last_launch.stream;
+    }
     unlock(track);
+    return stream;
 }
 
 static bool note_conflict(void *found, uint32_t op)

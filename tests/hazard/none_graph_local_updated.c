@@ -1,7 +1,7 @@
 // expect: none
 //
-// An exec whose copy reads a local variable is updated by a graph that reads a static one: the
-// nodes name the same type of memory, as the driver wants it.
+// An exec whose copy reads a local variable is updated by a graph that reads a static one: a driver
+// that wants the nodes to name the same type of memory finds that they do.
 #include "graphs.h"
 
 int main(void)

@@ -1,7 +1,7 @@
 // expect: SC201 action=snapshotted
 //
 // A small source is written again once a host node of a graph that was launched behind its copy has
-// said so. In the racy build the graph is launched before the copy.
+// said so. In the racy build it is launched before the copy, on another stream.
 #include "graphs.h"
 
 enum { TINY = 256 };

@@ -547,6 +547,8 @@ START_TEST(a_signal_is_behind_all_that_its_point_covers_and_makes_nothing_known)
     ck_assert(!signalled(beside));
     ck_assert(!done(before));
     ck_assert(!done(waited_for));
+    ck_assert_uint_eq(sc_order_first_signal(&order, &before), before.number);
+    ck_assert_uint_eq(sc_order_first_signal(&order, &waited_for), 0);
 }
 END_TEST
 
@@ -561,6 +563,32 @@ START_TEST(a_signal_on_legacy_is_behind_blocking_work)
     sc_order_release(&order, &point);
     ck_assert(signalled(joined));
     ck_assert(!signalled(not_joined));
+    ck_assert_uint_eq(sc_order_first_signal(&order, &joined), 0);
+}
+END_TEST
+
+START_TEST(the_first_signal_behind_an_operation_is_known_for_a_while)
+{
+    uint32_t stream = add(SC_STREAM_NONBLOCKING);
+    struct sc_ticket first = issue(stream);
+    struct sc_ticket second = {0};
+    struct sc_ticket last = {0};
+    for (int i = 0; i < SC_SIGNALS_KEPT; i++) {
+        second = i == 0 ? issue(stream) : second;
+        last = i == 0 ? second : issue(stream);
+        struct sc_point point = point_of(stream);
+        sc_order_signal(&order, &point);
+        sc_order_release(&order, &point);
+    }
+    ck_assert_uint_eq(sc_order_first_signal(&order, &first), 2);
+    ck_assert_uint_eq(sc_order_first_signal(&order, &second), 2);
+    ck_assert_uint_eq(sc_order_first_signal(&order, &last), last.number);
+    issue(stream);
+    struct sc_point point = point_of(stream);
+    sc_order_signal(&order, &point);
+    sc_order_release(&order, &point);
+    ck_assert_uint_eq(sc_order_first_signal(&order, &first), 0);
+    ck_assert_uint_eq(sc_order_first_signal(&order, &last), last.number);
 }
 END_TEST
 
@@ -669,6 +697,7 @@ int main(void)
     tcase_add_test(group, seen_complete_is_not_known_done);
     tcase_add_test(group, a_signal_is_behind_all_that_its_point_covers_and_makes_nothing_known);
     tcase_add_test(group, a_signal_on_legacy_is_behind_blocking_work);
+    tcase_add_test(group, the_first_signal_behind_an_operation_is_known_for_a_while);
     tcase_add_test(group, what_the_host_knows_comes_before_everything);
     tcase_add_test(group, a_point_of_nothing_orders_nothing);
     tcase_add_test(group, clocks_stay_short);

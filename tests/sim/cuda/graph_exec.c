@@ -271,15 +271,6 @@ SIM_API_PTSZ(cuGraphUpload, (CUgraphExec hGraphExec, CUstream hStream), hGraphEx
     return result;
 }
 
-/* The types of memory may not change. */
-static bool is_alike(CUgraphNode a, CUgraphNode b)
-{
-    const CUDA_MEMCPY3D *from = &a->params.copy, *to = &b->params.copy;
-    return a->type == b->type && a->dep_count == b->dep_count &&
-           (a->type != CU_GRAPH_NODE_TYPE_MEMCPY ||
-            (from->srcMemoryType == to->srcMemoryType && from->dstMemoryType == to->dstMemoryType));
-}
-
 /* Takes over the parameters of a graph of the same shape; false if it has another. */
 static bool replace_locked(CUgraphExec exec, CUgraph *own, CUgraph graph)
 {
@@ -287,11 +278,12 @@ static bool replace_locked(CUgraphExec exec, CUgraph *own, CUgraph graph)
     bool fits = copy && sort_locked(copy) && copy->count == (*own)->count;
     for (CUgraphNode a = (*own)->first, b = fits ? copy->first : NULL; a && b;
          a = a->next, b = b->next) {
-        fits = fits && is_alike(a, b);
+        fits = fits && a->type == b->type && a->dep_count == b->dep_count;
     }
     if (fits) {
         for (CUgraphNode a = (*own)->first, b = copy->first; a; a = a->next, b = b->next) {
             b->twin = a->twin; /* nodes of the graph first instantiated keep naming exec nodes */
+            b->disabled = a->disabled;
         }
         sim_graph_retire_locked(*own, &exec->recent);
         *own = copy;

@@ -120,37 +120,50 @@ SC_DEFINE2(cuStreamEndCapture, _ptsz, (CUstream hStream, CUgraph *graph),
 
 /* ---- events ---- */
 
-/* A record on a capturing stream makes a node, and the event stops meaning what it meant. */
-static CUresult recorded(CUresult result, CUevent event, struct sc_stream_record *stream,
-                         bool captured, struct sc_point *point)
+/* What a record on a stream that captures leaves the event: a mark within the capture. An external
+ * one is a node, and the event means what it meant until that is launched. */
+static CUresult captured_record(CUresult result, CUevent event, struct sc_stream_record *stream,
+                                unsigned flags)
 {
-    bool tracked = stream && !captured;
     int saved = errno;
-    if (tracked && result == CUDA_SUCCESS)
-        sc_track_set_event(&sc_track, (uintptr_t)event, point);
-    else if (tracked)
-        sc_track_forget_point(&sc_track, point);
-    else if (sc_active() && result == CUDA_SUCCESS)
+    if (result == CUDA_SUCCESS && !(flags & CU_EVENT_RECORD_EXTERNAL)) {
         sc_track_forget_event(&sc_track, (uintptr_t)event);
-    if (sc_active() && result == CUDA_SUCCESS)
-        sc_captures_note_event(event, captured ? stream : NULL);
+        sc_captures_note_event(event, stream);
+    }
     errno = saved;
     return result;
 }
 
-#define RECORD(symbol, parameters, arguments)                                                      \
-    SC_DEFINE2(                                                                                    \
-        symbol, _ptsz, parameters, struct sc_detour detour;                                        \
-        sc_detour_begin(&detour, API, SC_SITE(), &hStream, per_thread);                            \
-        struct sc_stream_record *stream =                                                          \
-            sc_active() ? sc_streams_find(hStream, per_thread) : NULL;                             \
-        bool captured = stream && sc_streams_is_capturing(stream); struct sc_point point = {0};    \
-        if (stream && !captured) point = sc_track_record_point(&sc_track, stream->id);             \
-        return sc_detour_end(&detour, recorded(REAL arguments, event, stream, captured, &point));)
+static CUresult recorded(CUresult result, CUevent event, struct sc_stream_record *stream,
+                         struct sc_point *point)
+{
+    int saved = errno;
+    if (stream && result == CUDA_SUCCESS)
+        sc_track_set_event(&sc_track, (uintptr_t)event, point);
+    else if (stream)
+        sc_track_forget_point(&sc_track, point);
+    else if (sc_active() && result == CUDA_SUCCESS)
+        sc_track_forget_event(&sc_track, (uintptr_t)event);
+    if (sc_active() && result == CUDA_SUCCESS)
+        sc_captures_note_event(event, NULL);
+    errno = saved;
+    return result;
+}
 
-RECORD(cuEventRecord, (CUevent event, CUstream hStream), (event, hStream))
+#define RECORD(symbol, parameters, arguments, flags)                                               \
+    SC_DEFINE2(symbol, _ptsz, parameters, struct sc_detour detour;                                 \
+               sc_detour_begin(&detour, API, SC_SITE(), &hStream, per_thread);                     \
+               struct sc_stream_record *stream =                                                   \
+                   sc_active() ? sc_streams_find(hStream, per_thread) : NULL;                      \
+               if (stream && sc_streams_is_capturing(stream)) return sc_detour_end(                \
+                   &detour, captured_record(REAL arguments, event, stream, flags));                \
+               struct sc_point point = {0};                                                        \
+               if (stream) point = sc_track_record_point(&sc_track, stream->id);                   \
+               return sc_detour_end(&detour, recorded(REAL arguments, event, stream, &point));)
+
+RECORD(cuEventRecord, (CUevent event, CUstream hStream), (event, hStream), 0)
 RECORD(cuEventRecordWithFlags, (CUevent event, CUstream hStream, unsigned flags),
-       (event, hStream, flags))
+       (event, hStream, flags), flags)
 
 #define EVENT_DESTROY(symbol)                                                                      \
     SC_DEFINE(                                                                                     \
@@ -320,9 +333,7 @@ static struct host_call *prepare_call(const struct sc_culprit *launch, CUstream 
     sc_track_work(&sc_track, stream->id);
     *call = (struct host_call){
         .api = launch->api, .site = launch->site, .ticks = sc_ticks(), .data = data};
-    call->point =
-        sc_track_point(&sc_track, stream->id,
-                       stream->kind == SC_STREAM_LEGACY ? SC_SCOPE_LEGACY : SC_SCOPE_STREAM);
+    call->point = sc_track_point(&sc_track, stream->id, sc_scope_of(stream));
     return call;
 }
 

@@ -38,10 +38,10 @@ typedef void cuCtxSynchronize_params; /* it has none */
 
 /* ---- others ---- */
 
-/* The wrapper would have had its function run by the driver. */
+/* The wrapper would have had its function run by the driver, and have seen it start. */
 static void work(CUstream stream, bool per_thread)
 {
-    sc_work_begin(stream, per_thread, SC_WORK_MAY_WRITE);
+    sc_work_begin(stream, per_thread, SC_WORK_MAY_WRITE | SC_WORK_SIGNALS);
 }
 
 /* The wait may have drawn the stream into a capture: nothing may be recorded on it then. */

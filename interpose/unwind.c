@@ -114,7 +114,7 @@ static inline int how_much(void)
     return atomic_load_explicit(&stacks_mode, memory_order_acquire);
 }
 
-static bool can_walk(void)
+bool sc_unwind_walks(void)
 {
     return how_much() == SC_STACKS_FULL && unwinder.init && unwinder.step && unwinder.get_register;
 }
@@ -157,7 +157,7 @@ unsigned sc_unwind_frames(const void *context, uintptr_t pc, void **frames, unsi
     _Alignas(16) char cursor[CURSOR_BYTES];
     unsigned count = 1;
     frames[0] = (void *)pc;
-    if (!can_walk() || unwinder.init(cursor, context, SIGNAL_FRAME) != 0)
+    if (!sc_unwind_walks() || unwinder.init(cursor, context, SIGNAL_FRAME) != 0)
         return count;
     while (count < max && unwinder.step(cursor) > 0) {
         uintptr_t ip = 0;
@@ -189,7 +189,7 @@ void sc_unwind_frame_of(uintptr_t address, uintptr_t *slot, uintptr_t *return_ad
     _Alignas(16) char cursor[CURSOR_BYTES];
     ucontext_t context;
     uintptr_t stack_pointer = 0;
-    if (!can_walk() || getcontext(&context) != 0 || unwinder.init(cursor, &context, 0) != 0)
+    if (!sc_unwind_walks() || getcontext(&context) != 0 || unwinder.init(cursor, &context, 0) != 0)
         return;
     for (unsigned depth = 0; depth < SC_STACK_DEPTH_MAX && unwinder.step(cursor) > 0; depth++) {
         uintptr_t ip = 0;

@@ -427,6 +427,46 @@ void sc_order_known(struct sc_order *order, const struct sc_point *point)
     know_clock(order, point->joined);
 }
 
+/* Of a signal on another stream it is not known where on this one it stands. */
+static void signal_entry(struct sc_order *order, const struct entry *entry, uint32_t own)
+{
+    struct sc_stream *stream = sc_order_stream(order, entry->stream);
+    if (read_relaxed(&stream->signalled) >= entry->number)
+        return;
+    stream->signals[stream->signal_count++ % SC_SIGNALS_KEPT] =
+        (struct sc_signal){entry->number, entry->stream == own};
+    raise_to(&stream->signalled, entry->number);
+}
+
+static void signal_clock(struct sc_order *order, const struct sc_clock *clock, uint32_t own)
+{
+    for (uint32_t i = 0; clock && i < clock->count; i++)
+        signal_entry(order, &clock->entries[i], own);
+}
+
+void sc_order_signal(struct sc_order *order, const struct sc_point *point)
+{
+    union pair pair;
+    signal_clock(order, pair_of(point, &pair), point->stream);
+    signal_clock(order, point->joined, point->stream);
+}
+
+uint64_t sc_order_first_signal(struct sc_order *order, const struct sc_ticket *ticket)
+{
+    const struct sc_stream *stream = sc_order_stream(order, ticket->stream);
+    uint64_t count = stream->signal_count;
+    uint64_t oldest = count > SC_SIGNALS_KEPT ? count - SC_SIGNALS_KEPT : 0;
+    if (ticket->legacy &&
+        read_relaxed(&sc_order_stream(order, ticket->legacy)->signalled) > ticket->epoch)
+        return 0;
+    for (uint64_t i = oldest; i < count; i++) {
+        const struct sc_signal *signal = &stream->signals[i % SC_SIGNALS_KEPT];
+        if (signal->number >= ticket->number)
+            return signal->own && (i > oldest || oldest == 0) ? signal->number : 0;
+    }
+    return 0;
+}
+
 static bool clock_covers(const struct sc_clock *clock, const struct sc_ticket *ticket)
 {
     return number_in(clock, ticket->stream) >= ticket->number ||

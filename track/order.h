@@ -44,14 +44,26 @@ struct sc_point {
     struct sc_clock *joined;
 };
 
+/* What may tell the host that so many operations of a stream are done, in a way that is not seen.
+ */
+struct sc_signal {
+    uint64_t number;
+    bool own; /* it stands on the stream itself, right behind them */
+};
+
+enum { SC_SIGNALS_KEPT = 16 }; /* of each stream */
+
 struct sc_stream {
     _Atomic uint64_t issued;
-    _Atomic uint64_t done;     /* the host frontier's component */
-    _Atomic uint64_t complete; /* seen complete by asking the device; never orders anything */
-    _Atomic uint64_t touched;  /* legacy operations before the last work (blocking streams) */
-    uintptr_t handle;          /* the program's */
-    uint32_t context;          /* id of the context's legacy stream, for every kind */
-    uint32_t primary;          /* legacy stream of a green context: that of the primary one, or 0 */
+    _Atomic uint64_t done;      /* the host frontier's component */
+    _Atomic uint64_t complete;  /* seen complete by asking the device; never orders anything */
+    _Atomic uint64_t touched;   /* legacy operations before the last work (blocking streams) */
+    _Atomic uint64_t signalled; /* behind so many stands what may tell the host of their end */
+    struct sc_signal signals[SC_SIGNALS_KEPT]; /* the latest, by what they made of it */
+    uint64_t signal_count;
+    uintptr_t handle; /* the program's */
+    uint32_t context; /* id of the context's legacy stream, for every kind */
+    uint32_t primary; /* legacy stream of a green context: that of the primary one, or 0 */
     int device;
     enum sc_stream_kind kind;
     bool removed;
@@ -119,6 +131,13 @@ void sc_order_wait_context(struct sc_order *order, uint32_t context, const struc
 /* The host knows that everything in the point is done. */
 void sc_order_known(struct sc_order *order, const struct sc_point *point);
 
+/* The host may learn that everything in the point is done, in a way that is not seen. */
+void sc_order_signal(struct sc_order *order, const struct sc_point *point);
+
+/* How many operations of its stream the first signal behind the operation covers; 0 where that
+ * cannot be told, or the signal stands on another stream. */
+uint64_t sc_order_first_signal(struct sc_order *order, const struct sc_ticket *ticket);
+
 /* Would work issued on `stream` now come after the operation? */
 bool sc_order_covers(struct sc_order *order, uint32_t stream, const struct sc_ticket *ticket);
 
@@ -135,6 +154,17 @@ static inline bool sc_order_known_done(struct sc_order *order, const struct sc_t
         return true;
     return ticket->legacy && atomic_load_explicit(&sc_order_stream(order, ticket->legacy)->done,
                                                   memory_order_acquire) > ticket->epoch;
+}
+
+/* Lock-free: is the operation in a point that the host may have learnt of? */
+static inline bool sc_order_signalled(struct sc_order *order, const struct sc_ticket *ticket)
+{
+    struct sc_stream *stream = sc_order_stream(order, ticket->stream);
+    if (atomic_load_explicit(&stream->signalled, memory_order_relaxed) >= ticket->number)
+        return true;
+    return ticket->legacy &&
+           atomic_load_explicit(&sc_order_stream(order, ticket->legacy)->signalled,
+                                memory_order_relaxed) > ticket->epoch;
 }
 
 /* Lock-free: known done, or seen complete. */

@@ -147,7 +147,9 @@ SIM_API_PTSZ(cuEventRecordWithFlags, (CUevent hEvent, CUstream hStream, unsigned
     if (result == CUDA_SUCCESS && flags && !stream->capture) {
         result = CUDA_ERROR_INVALID_VALUE;
     }
-    if (result == CUDA_SUCCESS) {
+    if (result == CUDA_SUCCESS && flags) {
+        result = sim_capture_event_node_locked(stream, CU_GRAPH_NODE_TYPE_EVENT_RECORD, hEvent);
+    } else if (result == CUDA_SUCCESS) {
         result = sim_event_record_locked(hEvent, stream);
     }
     sim_unlock();

@@ -310,7 +310,7 @@ static bool was_freed(const struct giving_back *giving, const struct sc_range_in
  * is done then, and we do not. */
 static CUresult free_nothing(struct giving_back *giving, CUresult result)
 {
-    struct sc_context *context = sc_active() ? sc_streams_memory_context() : NULL;
+    struct sc_context *context = sc_active() ? sc_contexts_of_memory() : NULL;
     giving->permit.idle = true;
     if (context && result == CUDA_SUCCESS)
         sc_track_signal(&sc_track, context->legacy, SC_SCOPE_CONTEXT);

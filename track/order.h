@@ -59,10 +59,8 @@ struct sc_stream {
     _Atomic uint64_t complete;  /* seen complete by asking the device; never orders anything */
     _Atomic uint64_t touched;   /* legacy operations before the last work (blocking streams) */
     _Atomic uint64_t signalled; /* behind so many stands what may tell the host of their end */
-    struct sc_signal signals[SC_SIGNALS_KEPT]; /* the latest, by what they made of it */
-    uint64_t signal_count;
-    uintptr_t handle; /* the program's */
-    uint32_t context; /* id of the context's legacy stream, for every kind */
+    uintptr_t handle;           /* the program's */
+    uint32_t context;           /* id of the context's legacy stream, for every kind */
     uint32_t primary; /* legacy stream of a green context: that of the primary one, or 0 */
     int device;
     enum sc_stream_kind kind;
@@ -79,6 +77,8 @@ struct sc_stream {
     uint64_t seen_version;      /* blocking: the legacy stream's joined_version already merged */
     /* Owned by track/inflight.c: operations in order of issue, and the list of busy streams. */
     uint32_t first_op, last_op, first_open, busy_previous, busy_next;
+    uint64_t signal_count;
+    struct sc_signal signals[SC_SIGNALS_KEPT]; /* the latest, by what they made of `signalled` */
 };
 
 struct sc_order {

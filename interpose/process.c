@@ -35,6 +35,9 @@
 
 enum { DEVICES_MAX = 64, DEVICE_NAME_BYTES = 128, UP_MAX_NS = 1000 * 1000 * 1000 };
 
+enum { UNKNOWN = -1 }; /* an exit status */
+
+
 struct sc_options sc_options;
 _Atomic bool sc_process_is_active;
 __thread struct sc_frame sc_inside;
@@ -45,7 +48,7 @@ static pthread_mutex_t up_lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic bool up;
 static _Atomic bool summarised;
 static _Atomic pid_t owner; /* who used CUDA here; a forked child is somebody else */
-static int quick_status;
+static int quick_status = UNKNOWN; /* where our quick_exit is not the one that was called */
 
 int32_t sc_thread_id(void)
 {
@@ -198,6 +201,12 @@ static void in_child(void)
 
 /* ---- exit ---- */
 
+/* What is left of a status when the process is gone: exit(256) is success. */
+static int seen_outside(int status)
+{
+    return status & 0xff;
+}
+
 static bool is_ours(void)
 {
     return atomic_load(&up) && atomic_load(&owner) == getpid();
@@ -264,8 +273,9 @@ static int finish(int status)
 static void at_cuda_exit(int status, void *argument)
 {
     (void)argument;
-    int final_status = conclude(status, true);
-    if (final_status != status)
+    int own = seen_outside(status);
+    int final_status = conclude(own, true);
+    if (final_status != own)
         exit(final_status);
 }
 
@@ -290,9 +300,10 @@ static void tell_unreached(int status)
 static void at_exit(int status, void *argument)
 {
     (void)argument;
-    tell_unreached(status);
-    int final_status = finish(status);
-    if (final_status != status)
+    int own = seen_outside(status);
+    tell_unreached(own);
+    int final_status = finish(own);
+    if (final_status != own)
         exit(final_status);
 }
 
@@ -313,17 +324,17 @@ static __attribute__((noreturn)) void end_with(exit_function *real, int status)
 
 SC_EXPORT void _exit(int status)
 {
-    end_with(SC_NEXT(exit_function *, "_exit"), finish(status));
+    end_with(SC_NEXT(exit_function *, "_exit"), finish(seen_outside(status)));
 }
 
 SC_EXPORT void _Exit(int status)
 {
-    end_with(SC_NEXT(exit_function *, "_Exit"), finish(status));
+    end_with(SC_NEXT(exit_function *, "_Exit"), finish(seen_outside(status)));
 }
 
 SC_EXPORT void quick_exit(int status)
 {
-    quick_status = status;
+    quick_status = seen_outside(status);
     end_with(SC_NEXT(exit_function *, "quick_exit"), status);
 }
 

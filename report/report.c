@@ -290,7 +290,7 @@ int sc_report_exit_status(int own)
     sc_report_counts(&counts);
     bool fails =
         report.failed || (report.options->strict && strict_counts(report.options, &counts));
-    return own == 0 && fails ? report.options->exitcode : own;
+    return own <= 0 && fails ? report.options->exitcode : own;
 }
 
 static void collect_locked(struct sc_summary *summary, const struct sc_report_totals *totals)

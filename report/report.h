@@ -117,8 +117,9 @@ void sc_report_fail(void);
 
 void sc_report_counts(struct sc_report_counts *counts);
 
-/* The status that a process should end with, given its own: `exitcode` if strict counts a hazard,
- * or sc_report_fail was called, and the process does not fail already; else `own`. */
+/* The status that a process should end with, given its own, as it is seen from outside (0 to 255,
+ * -1 if unknown): `exitcode` if strict counts a hazard, or sc_report_fail was called, and the
+ * process is not known to fail already; else `own`. */
 int sc_report_exit_status(int own);
 
 /* Writes the `summary` line and, if final, prints the summary that verbosity asks for. After the

@@ -3,7 +3,8 @@
  * A process ends in one of four ways that let us speak: exit (also by returning from main), _exit,
  * quick_exit and _Exit. For the first, a handler registered by the constructor runs after all
  * others, since it came first; calling exit again from a handler only changes the status. A process
- * that dies by a signal or by exec leaves a report without a summary.
+ * that dies by a signal or by exec leaves a report without a summary; before exec and abort what
+ * was found is written.
  */
 #include "interpose/process.h"
 
@@ -37,7 +38,6 @@ enum { DEVICES_MAX = 64, DEVICE_NAME_BYTES = 128, UP_MAX_NS = 1000 * 1000 * 1000
 
 enum { UNKNOWN = -1 }; /* an exit status */
 
-
 struct sc_options sc_options;
 _Atomic bool sc_process_is_active;
 __thread struct sc_frame sc_inside;
@@ -47,7 +47,7 @@ static pthread_once_t started = PTHREAD_ONCE_INIT;
 static pthread_mutex_t up_lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic bool up;
 static _Atomic bool summarised;
-static _Atomic pid_t owner; /* who used CUDA here; a forked child is somebody else */
+static _Atomic pid_t owner;        /* who used CUDA here; a forked child is somebody else */
 static int quick_status = UNKNOWN; /* where our quick_exit is not the one that was called */
 
 int32_t sc_thread_id(void)
@@ -336,6 +336,28 @@ SC_EXPORT void quick_exit(int status)
 {
     quick_status = seen_outside(status);
     end_with(SC_NEXT(exit_function *, "quick_exit"), status);
+}
+
+/* A child of vfork goes on as another process. */
+void sc_process_may_vanish(void)
+{
+    int saved = errno;
+    int cancel;
+    if (!sc_active() || sc_track_inside || !is_ours())
+        return;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+    sc_reaper_await_verdicts();
+    pthread_setcancelstate(cancel, NULL);
+    errno = saved;
+}
+
+typedef void abort_function(void);
+
+SC_EXPORT void abort(void)
+{
+    sc_process_may_vanish();
+    SC_NEXT(abort_function *, "abort")();
+    __builtin_unreachable();
 }
 
 static __attribute__((constructor)) void construct(void)

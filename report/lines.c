@@ -233,6 +233,12 @@ static int put_loaded_module(const struct sc_module *module, void *context)
     return keep(line, before, RESERVE);
 }
 
+void sc_lines_process(struct sc_text *line, const struct sc_path_names *names)
+{
+    sc_json_signed(line, "pid", names->pid);
+    sc_json_number(line, "started", names->started);
+}
+
 void sc_lines_run(struct sc_text *line, const struct sc_options *options,
                   const struct sc_report_run *run, const struct sc_path_names *names)
 {
@@ -240,7 +246,7 @@ void sc_lines_run(struct sc_text *line, const struct sc_options *options,
     sc_json_string(line, "type", "run");
     sc_json_number(line, "schema", SCHEMA);
     put_command(line);
-    sc_json_signed(line, "pid", names->pid);
+    sc_lines_process(line, names);
     sc_json_string(line, "host", names->host);
     sc_json_string(line, "rank", names->rank[0] != '\0' ? names->rank : NULL);
     put_version(line, "driver_version", run->driver_version);

@@ -122,13 +122,35 @@ static void append_pid(char *path, size_t size)
     sc_text_signed(&text, report.names.pid);
 }
 
+/* Is it of the program that exec has put us in the place of? What that found must not be lost. The
+ * words cannot stand in a command, where their quotes would be escaped. */
+static bool is_of_this_process(const char *path)
+{
+    char bytes[64];
+    struct sc_text words;
+    int fd = report.names.started != 0 ? sc_file_open(path) : -1;
+    if (fd < 0)
+        return false;
+    long size = sc_file_read_at(fd, line_bytes, sizeof(line_bytes), 0);
+    sc_file_close(fd);
+    sc_text_init(&words, bytes, sizeof(bytes));
+    sc_lines_process(&words, &report.names);
+    sc_text_char(&words, ',');
+    return size > 0 && memmem(line_bytes, (size_t)size, words.bytes, words.used) != NULL;
+}
+
+static int open_file(const char *path)
+{
+    return is_of_this_process(path) ? sc_file_reopen(path) : sc_file_create(path);
+}
+
 static int create_file(const struct sc_options *options)
 {
     int result =
         sc_path_expand(options->report_path, &report.names, report.path, sizeof(report.path));
     if (strcmp(report.path, parent_path) == 0)
         append_pid(report.path, sizeof(report.path));
-    int fd = result != 0 ? result : sc_file_create(report.path);
+    int fd = result != 0 ? result : open_file(report.path);
     if (fd < 0) {
         say_failure(report.path, -fd);
         return fd;
@@ -145,13 +167,13 @@ int sc_report_open(const struct sc_options *options, const struct sc_report_run 
     int fd = -1;
     bool wanted = strcmp(options->report_path, "none") != 0;
     struct sc_text line;
-    sc_text_init(&line, line_bytes, sizeof(line_bytes));
     sc_path_find_names(&report.names);
     sc_modules_name_program(report.names.executable);
-    if (wanted) {
+    if (wanted)
         fd = create_file(options);
+    sc_text_init(&line, line_bytes, sizeof(line_bytes));
+    if (wanted)
         sc_lines_run(&line, options, run, &report.names);
-    }
     errno = error;
 
     struct guard guard;

@@ -76,7 +76,7 @@ static void read_options(void)
     }
     sc_options_parse(&sc_options, getenv("SAFECOPY_OPTIONS"), complain, &sc_options);
     sc_options_not_yet(&sc_options, complain, &sc_options);
-    if (sc_options.help)
+    if (sc_options.help && sc_report_has_stderr())
         sc_options_print_table(STDERR_FILENO);
     if (sc_options.mode == SC_MODE_OFF)
         return;
@@ -362,6 +362,7 @@ SC_EXPORT void abort(void)
 
 static __attribute__((constructor)) void construct(void)
 {
+    sc_report_find_stderr();
     pthread_atfork(before_fork, in_parent, in_child);
     on_exit(at_exit, NULL);
     at_quick_exit(at_quick_exit_last);

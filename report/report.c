@@ -10,6 +10,7 @@
 #include "report/summary.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <string.h>
 #include <unistd.h>
@@ -58,6 +59,26 @@ static void leave(const struct guard *guard)
     errno = guard->error;
 }
 
+static bool is_mute;
+
+void sc_report_find_stderr(void)
+{
+    int error = errno;
+    is_mute = fcntl(STDERR_FILENO, F_GETFD) < 0;
+    errno = error;
+}
+
+bool sc_report_has_stderr(void)
+{
+    return !is_mute;
+}
+
+static void tell(const struct sc_text *text)
+{
+    if (!is_mute)
+        sc_file_write(STDERR_FILENO, text->bytes, text->used);
+}
+
 void sc_report_say(void *context, const char *line)
 {
     (void)context;
@@ -67,7 +88,7 @@ void sc_report_say(void *context, const char *line)
     sc_text_put(&text, "safecopy: ");
     sc_text_put(&text, line);
     bytes[text.used++] = '\n';
-    sc_file_write(STDERR_FILENO, bytes, text.used);
+    tell(&text);
 }
 
 static void say_failure(const char *path, int error)
@@ -354,7 +375,7 @@ static void print_summary(const struct sc_summary *summary)
     struct sc_text text;
     sc_text_init(&text, bytes, sizeof(bytes));
     sc_summary_write(&text, summary);
-    sc_file_write(STDERR_FILENO, text.bytes, text.used);
+    tell(&text);
 }
 
 void sc_report_summary(const struct sc_report_totals *totals)

@@ -135,6 +135,11 @@ const char *sc_report_path(void);
 /* Names the frame whose return address is pc, with dladdr. */
 void sc_report_symbolise(const void *pc, struct sc_report_frame *frame);
 
+/* Before the program opens its first file: was it started with a stderr? If not, the file that
+ * takes the number is none of ours to write to, and nothing is said. */
+void sc_report_find_stderr(void);
+bool sc_report_has_stderr(void);
+
 /* Writes "safecopy: <line>\n" to stderr with one write; fits sc_options_complain. */
 void sc_report_say(void *context, const char *line);
 

@@ -193,6 +193,28 @@ long sc_file_read(const char *path, char *bytes, size_t size)
     return count < 0 ? count : (long)used;
 }
 
+int sc_file_open_memory(void)
+{
+    return sc_file_open("/proc/self/mem");
+}
+
+/* A string may end right before memory that cannot be read. */
+bool sc_file_read_string(int memory, const char *at, char *bytes, size_t size)
+{
+    enum { PAGE = 4096 };
+    size_t used = 0;
+    while (memory >= 0 && used < size) {
+        size_t part = PAGE - ((uintptr_t)at + used) % PAGE;
+        part = part < size - used ? part : size - used;
+        if (sc_file_read_at(memory, bytes + used, part, (uintptr_t)at + used) != (long)part)
+            return false;
+        if (memchr(bytes + used, '\0', part) != NULL)
+            return true;
+        used += part;
+    }
+    return false;
+}
+
 void sc_file_link(const char *path, char *target, size_t size)
 {
     long length = RAW(SYS_readlinkat, AT_FDCWD, path, target, size - 1);

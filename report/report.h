@@ -83,12 +83,13 @@ struct sc_report_counts {
 };
 
 /* A frame as the report names it. `module` and `symbol` are NULL where unknown; without a module,
- * `offset` is the address itself. Strings stay valid as long as the module is loaded. */
+ * `offset` is the address itself. What the module holds may be gone at any moment, since another
+ * thread may close it: `symbol` and `base` are for sc_file_read_string and its like alone. */
 struct sc_report_frame {
     const char *module;
-    uintptr_t base;   /* the start of the module's mapping */
-    uintptr_t offset; /* from there */
-    const char *symbol;
+    uintptr_t base;     /* the start of the module's mapping */
+    uintptr_t offset;   /* from there */
+    const char *symbol; /* there */
 };
 
 /* Opens the report and writes its `run` line. `options` must live as long as the process; the

@@ -73,6 +73,16 @@ bool sc_report_has_stderr(void)
     return !is_mute;
 }
 
+/* Names (paths, options) must neither steer the terminal nor begin a line. */
+static void make_plain(char *bytes, size_t count, const char *kept)
+{
+    for (size_t i = 0; i < count; i++) {
+        unsigned char c = (unsigned char)bytes[i];
+        if ((c < 0x20 || c == 0x7f) && strchr(kept, c) == NULL)
+            bytes[i] = '?';
+    }
+}
+
 static void tell(const struct sc_text *text)
 {
     if (!is_mute)
@@ -87,6 +97,7 @@ void sc_report_say(void *context, const char *line)
     sc_text_init(&text, bytes, sizeof(bytes) - 1);
     sc_text_put(&text, "safecopy: ");
     sc_text_put(&text, line);
+    make_plain(bytes, text.used, "");
     bytes[text.used++] = '\n';
     tell(&text);
 }
@@ -375,6 +386,7 @@ static void print_summary(const struct sc_summary *summary)
     struct sc_text text;
     sc_text_init(&text, bytes, sizeof(bytes));
     sc_summary_write(&text, summary);
+    make_plain(bytes, text.used, "\n");
     tell(&text);
 }
 

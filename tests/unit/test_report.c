@@ -577,6 +577,20 @@ START_TEST(a_full_disk_is_one_line_and_strict_still_counts)
 }
 END_TEST
 
+START_TEST(names_cannot_steer_the_terminal)
+{
+    struct sc_hazard hazard = a_hazard();
+    sc_report_say(NULL, "a\033[2J\nsafecopy: b\177");
+    ck_assert_str_eq(read_whole("stderr.txt"), "safecopy: a?[2J?safecopy: b?\n");
+    strcpy(options.report_path, "r\033[2J.jsonl");
+    ck_assert_int_eq(open_report(), 0);
+    sc_report_hazard(&hazard);
+    finish(0, true);
+    ck_has("stderr.txt", "/r?[2J.jsonl\n");
+    ck_assert_ptr_null(strchr(contents, '\033'));
+}
+END_TEST
+
 START_TEST(a_path_that_cannot_be_opened_is_one_line)
 {
     struct sc_hazard hazard = a_hazard();
@@ -856,6 +870,7 @@ int main(int argc, char **argv)
     tcase_add_test(group, directories_are_made);
     tcase_add_test(group, patterns_are_expanded);
     tcase_add_test(group, a_full_disk_is_one_line_and_strict_still_counts);
+    tcase_add_test(group, names_cannot_steer_the_terminal);
     tcase_add_test(group, a_path_that_cannot_be_opened_is_one_line);
     tcase_add_test(group, a_limit_on_file_sizes_does_not_kill_the_program);
     tcase_add_test(group, a_closed_stderr_does_not_kill_the_program);

@@ -153,6 +153,15 @@ int sc_file_reopen(const char *path)
     return fd < 0 ? (int)fd : move_out_of_the_way((int)fd);
 }
 
+bool sc_file_is_regular(const char *path)
+{
+    struct stat status;
+    int errno_before = errno;
+    bool known = stat(path, &status) == 0;
+    errno = errno_before;
+    return known && S_ISREG(status.st_mode);
+}
+
 int sc_file_open(const char *path)
 {
     return (int)RAW(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0);

@@ -35,6 +35,9 @@ bool sc_file_same(int fd, const struct sc_file_identity *identity);
 /* Opens for reading. A descriptor or -errno. */
 int sc_file_open(const char *path);
 
+/* Opening anything else to look at it may be seen by others: who waits for a reader of a FIFO. */
+bool sc_file_is_regular(const char *path);
+
 /* Reads up to `size` bytes from `offset` on, fewer only at the end. Number of bytes, or -errno. */
 long sc_file_read_at(int fd, void *bytes, size_t size, uint64_t offset);
 

@@ -160,7 +160,9 @@ static bool is_of_this_process(const char *path)
 {
     char bytes[64];
     struct sc_text words;
-    int fd = report.names.started != 0 ? sc_file_open(path) : -1;
+    if (report.names.started == 0 || !sc_file_is_regular(path))
+        return false;
+    int fd = sc_file_open(path);
     if (fd < 0)
         return false;
     long size = sc_file_read_at(fd, line_bytes, sizeof(line_bytes), 0);

@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -591,6 +592,23 @@ START_TEST(names_cannot_steer_the_terminal)
 }
 END_TEST
 
+/* Who waits for a reader of the FIFO would take us for one. */
+START_TEST(a_fifo_is_not_opened_for_reading)
+{
+    char event[512];
+    ck_assert_int_eq(mkfifo("r.jsonl", 0600), 0);
+    int reader = open("r.jsonl", O_RDONLY | O_NONBLOCK);
+    int watch = inotify_init1(IN_NONBLOCK);
+    ck_assert_int_ge(inotify_add_watch(watch, "r.jsonl", IN_CLOSE_NOWRITE), 0);
+    ck_assert_int_eq(open_report(), 0);
+    ck_assert_int_eq(read(watch, event, sizeof(event)), -1);
+    ck_assert_int_eq(errno, EAGAIN);
+    ck_assert_int_gt(read(reader, contents, sizeof(contents)), 0);
+    close(reader);
+    close(watch);
+}
+END_TEST
+
 START_TEST(a_path_that_cannot_be_opened_is_one_line)
 {
     struct sc_hazard hazard = a_hazard();
@@ -871,6 +889,7 @@ int main(int argc, char **argv)
     tcase_add_test(group, patterns_are_expanded);
     tcase_add_test(group, a_full_disk_is_one_line_and_strict_still_counts);
     tcase_add_test(group, names_cannot_steer_the_terminal);
+    tcase_add_test(group, a_fifo_is_not_opened_for_reading);
     tcase_add_test(group, a_path_that_cannot_be_opened_is_one_line);
     tcase_add_test(group, a_limit_on_file_sizes_does_not_kill_the_program);
     tcase_add_test(group, a_closed_stderr_does_not_kill_the_program);

@@ -156,16 +156,27 @@ void sc_captures_ended(struct sc_stream_record *stream)
     errno = saved;
 }
 
+/* Its graph, if that goes with it, or 0. False: there is no more. */
+static bool take_capture_in(const struct sc_context *context, uintptr_t *graph)
+{
+    unsigned i = 0;
+    pthread_mutex_lock(&captures_lock);
+    while (i < open_count() && captures[i].stream->context != context)
+        i++;
+    bool found = i < open_count();
+    *graph = found && !captures[i].to_graph ? captures[i].graph : 0;
+    if (found)
+        remove_locked(i);
+    pthread_mutex_unlock(&captures_lock);
+    return found;
+}
+
 void sc_captures_context_gone(const struct sc_context *context)
 {
-    unsigned kept = 0;
-    pthread_mutex_lock(&captures_lock);
-    for (unsigned i = 0; i < open_count(); i++)
-        if (captures[i].stream->context != context)
-            captures[kept++] = captures[i];
-    bool ended = kept < open_count();
-    atomic_store(&sc_captures_count, kept);
-    pthread_mutex_unlock(&captures_lock);
+    uintptr_t graph;
+    bool ended = false;
+    for (; take_capture_in(context, &graph); ended = true)
+        sc_graphs_forget(graph);
     sc_streams_captures_changed();
     if (ended)
         sc_detours_settle();
@@ -292,7 +303,7 @@ static bool find_endangered(struct sc_permit *permit)
 /* A wait for the whole context breaks every capture in it, whatever the modes. */
 static bool find_any(struct sc_permit *permit)
 {
-    struct sc_context *context = sc_active() ? sc_streams_current_context() : NULL;
+    struct sc_context *context = sc_active() ? sc_contexts_current() : NULL;
     if (!context)
         return false;
     permit->capture = sc_captures_blocking(context);
@@ -311,6 +322,13 @@ void sc_permit_prepare(struct sc_permit *permit, const char *api, void *site)
     permit->relaxed = sc_real.cuThreadExchangeStreamCaptureMode(&permit->before) == CUDA_SUCCESS;
 }
 
+/* Whether the driver would have looked at what captures before it found that out is not known. */
+static bool was_mistaken(CUresult result)
+{
+    return result == CUDA_ERROR_INVALID_VALUE || result == CUDA_ERROR_INVALID_HANDLE ||
+           result == CUDA_ERROR_INVALID_CONTEXT;
+}
+
 /* What the driver refuses also under relaxed mode (a synchronise of the capturing stream itself)
  * cannot be healed. What it never refused was none of the calls that break a capture. */
 void sc_permit_report(struct sc_permit *permit, CUresult result)
@@ -321,6 +339,8 @@ void sc_permit_report(struct sc_permit *permit, CUresult result)
     if (refused && !permit->endangers)
         permit->endangers = find_any(permit);
     if (!permit->endangers || (!permit->relaxed && !refused))
+        return;
+    if (!refused && (permit->idle || was_mistaken(result)))
         return;
     sc_hazards_report_capture(permit->code, refused ? SC_ACTION_REPORTED : SC_ACTION_REROUTED,
                               &permit->capture.begin,

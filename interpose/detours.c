@@ -257,7 +257,7 @@ void sc_detours_settle(void)
 /* Is the operation one that a capture stands in the way of? */
 static bool meets_capture(struct sc_detour *detour, const char *api, void *site)
 {
-    struct sc_context *context = sc_active() ? sc_streams_current_context() : NULL;
+    struct sc_context *context = sc_active() ? sc_contexts_current() : NULL;
     *detour = (struct sc_detour){.api = api, .site = site};
     if (!context || !legacy_is_blocked())
         return false;
@@ -289,7 +289,7 @@ bool sc_detour_begin_wait(struct sc_detour *detour, const char *api, void *site,
         return false;
     }
     int saved = errno;
-    struct sc_context *context = sc_active() ? sc_streams_current_context() : NULL;
+    struct sc_context *context = sc_active() ? sc_contexts_current() : NULL;
     *detour = (struct sc_detour){.context = context, .api = api, .site = site};
     if (context)
         detour->capture = sc_captures_blocking(context);

@@ -3,9 +3,11 @@
 #include <link.h>
 #include <stddef.h>
 #include <string.h>
+#include <ucontext.h>
 
 #include "interpose/driver.h"
 #include "interpose/unwind.h"
+#include "track/stacks.h"
 
 #include "track/poison.h"
 
@@ -51,6 +53,18 @@ void sc_driver_code_note(void)
     c_library.of = (uintptr_t)memmove;
     dl_iterate_phdr(note_object, &driver);
     dl_iterate_phdr(note_object, &c_library);
+}
+
+bool sc_driver_code_called(uintptr_t pc, const void *context)
+{
+    void *frames[SC_STACK_DEPTH_MAX];
+    ucontext_t here;
+    if (!context && getcontext(&here) != 0)
+        return false;
+    unsigned count = sc_unwind_frames(context ? context : &here, pc, frames, SC_STACK_DEPTH_MAX);
+    while (count && !contains(&driver, (uintptr_t)frames[count - 1]))
+        count--;
+    return count != 0;
 }
 
 bool sc_driver_code_runs(uintptr_t pc, const void *context)

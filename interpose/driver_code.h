@@ -14,4 +14,8 @@ void sc_driver_code_note(void);
  * Async-signal-safe; wants 12 KB of stack. */
 bool sc_driver_code_runs(uintptr_t pc, const void *context);
 
+/* Has the driver called what runs there, as it does with host functions? `context` may be NULL, for
+ * the caller's own. */
+bool sc_driver_code_called(uintptr_t pc, const void *context);
+
 #endif

@@ -19,6 +19,7 @@
 struct making {
     struct sc_graph_call call; /* with the exec as the graph */
     uintptr_t graph;           /* that it is made from */
+    uintptr_t child;           /* that is being looked into and known by its own handle, or 0 */
     struct sc_handles *names;  /* its nodes -> the exec's; NULL: they are the same */
 };
 
@@ -41,11 +42,20 @@ static void note_exec_box(const struct making *making, CUgraphNode node, uintptr
         return;
     struct sc_graph_use use = sc_uses_bare(name, direction, box);
     struct sc_graph_extra extra;
-    sc_track_graph_recognise(&sc_track, making->graph, (uintptr_t)node, &use, &extra);
+    if (making->child)
+        sc_track_graph_recognise(&sc_track, making->child, (uintptr_t)node, &use, &extra);
+    if (!use.from.api)
+        sc_track_graph_recognise(&sc_track, making->graph, (uintptr_t)node, &use, &extra);
     if (use.from.api)
         sc_track_graph_add(&sc_track, making->call.graph, &use, use.extra ? &extra : NULL);
     else if (direction != SC_MEMSET || box->known) /* or it is device memory */
         sc_uses_add(&making->call, &use);
+}
+
+static void note_event(const struct sc_graph_call *call, uintptr_t name, CUevent event, bool waits)
+{
+    struct sc_graph_event noted = {name, (uintptr_t)event, waits};
+    sc_track_graph_add_event(&sc_track, call->graph, &noted);
 }
 
 /* Whether and how often a body runs, only the device knows: its memory is kept, and not judged. */
@@ -58,6 +68,24 @@ static void note_bodies(const struct making *making, CUgraphNode node, uintptr_t
         note_nodes(&within, body, name, depth + 1);
     }
     sc_track_graph_unjudge_node(&sc_track, making->call.graph, name);
+}
+
+/* Events are known by the nodes, and stand for what comes before the launch. What else tells the
+ * host of that is not seen. */
+static void note_signal(const struct making *making, CUgraphNode node, CUgraphNodeType type,
+                        uintptr_t name)
+{
+    CUevent event = NULL;
+    bool waits = type == CU_GRAPH_NODE_TYPE_WAIT_EVENT;
+    CUresult result = CUDA_ERROR_NOT_SUPPORTED;
+    if (waits && sc_real.cuGraphEventWaitNodeGetEvent)
+        result = sc_real.cuGraphEventWaitNodeGetEvent(node, &event);
+    else if (type == CU_GRAPH_NODE_TYPE_EVENT_RECORD && sc_real.cuGraphEventRecordNodeGetEvent)
+        result = sc_real.cuGraphEventRecordNodeGetEvent(node, &event);
+    if (result == CUDA_SUCCESS)
+        note_event(&making->call, name, event, waits);
+    else if (sc_unjudged_is_signal(type))
+        sc_track_graph_signals(&sc_track, making->call.graph);
 }
 
 static void note_exec_node(const struct making *making, CUgraphNode node, CUgraphNodeType type,
@@ -78,9 +106,13 @@ static void note_exec_node(const struct making *making, CUgraphNode node, CUgrap
         note_exec_box(making, node, name, SC_MEMSET, &box);
     } else if (type == CU_GRAPH_NODE_TYPE_GRAPH &&
                sc_real.cuGraphChildGraphNodeGetGraph(node, &child) == CUDA_SUCCESS) {
-        note_nodes(making, child, name, depth + 1);
+        struct making within = *making;
+        within.child = sc_graphs_find(&sc_track.graphs, (uintptr_t)child) ? (uintptr_t)child : 0;
+        note_nodes(&within, child, name, depth + 1);
     } else if (type == CU_GRAPH_NODE_TYPE_CONDITIONAL) {
         note_bodies(making, node, name, depth);
+    } else {
+        note_signal(making, node, type, name);
     }
 }
 
@@ -127,13 +159,30 @@ static void note_redirected(const struct sc_redirects *redirects, const struct m
                                      name_of(making, redirects->list[i].top));
 }
 
+/* Nodes that the program has disabled stay so when the exec is updated. */
+static void note_disabled(uintptr_t exec)
+{
+    struct sc_graph_use use;
+    struct sc_graph_extra extra;
+    unsigned enabled = 1;
+    uint32_t id = sc_graphs_find(&sc_track.graphs, exec);
+    if (!id || !sc_graphs_at(&sc_track.graphs, id)->disables || !sc_real.cuGraphNodeGetEnabled)
+        return;
+    for (uint32_t i = 0; sc_track_graph_use(&sc_track, id, i, &use, &extra); i++)
+        if (sc_real.cuGraphNodeGetEnabled((CUgraphExec)exec, (CUgraphNode)use.node, &enabled) ==
+                CUDA_SUCCESS &&
+            !enabled)
+            sc_track_graph_enable_node(&sc_track, exec, use.node, false);
+}
+
 static void note_exec(const struct making *making, const struct sc_redirects *redirects,
                       CUgraph graph)
 {
     struct sc_relaxed relaxed = sc_relaxed_begin();
-    const struct sc_context *context = sc_streams_current_context();
+    const struct sc_context *context = sc_contexts_current();
     sc_track_graph_begin_exec(&sc_track, making->call.graph, context ? context->legacy : 0);
     note_nodes(making, graph, 0, 0);
+    note_disabled(making->call.graph);
     note_redirected(redirects, making);
     sc_track_graph_make_runs(&sc_track, making->call.graph);
     sc_relaxed_end(&relaxed);
@@ -173,7 +222,7 @@ static CUresult made(CUresult result, struct sc_redirects *redirects,
     int saved = errno;
     sc_redirects_undo(redirects);
     if (result == CUDA_SUCCESS && sc_active() && sc_nodes_can_be_asked()) {
-        note_exec(&(struct making){*call, (uintptr_t)graph, NULL}, redirects, graph);
+        note_exec(&(struct making){*call, (uintptr_t)graph, 0, NULL}, redirects, graph);
         keep_names(call->graph, graph);
     }
     sc_redirects_end(redirects);
@@ -189,7 +238,7 @@ static CUresult updated(CUresult result, struct sc_redirects *redirects,
     if (result == CUDA_SUCCESS && sc_active() && sc_nodes_can_be_asked()) {
         struct sc_handles names;
         bool paired = pair_names(call->graph, graph, &names);
-        note_exec(&(struct making){*call, (uintptr_t)graph, paired ? &names : NULL}, redirects,
+        note_exec(&(struct making){*call, (uintptr_t)graph, 0, paired ? &names : NULL}, redirects,
                   graph);
         if (paired)
             sc_handles_destroy(&names);
@@ -220,7 +269,8 @@ MAKE(cuGraphInstantiateWithParams_ptsz,
      (CUgraphExec * exec, CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS *params),
      (exec, graph, params), *exec)
 #define UPDATE(symbol, parameters, arguments)                                                      \
-    SC_DEFINE(symbol, parameters, struct sc_redirects redirects = sc_redirects_begin(graph);       \
+    SC_DEFINE(symbol, parameters, sc_graphs_letting_go(exec);                                      \
+              struct sc_redirects redirects = sc_redirects_begin(graph);                           \
               CUresult result = sc_permit_refused(API, SC_SITE(), REAL arguments);                 \
               const struct sc_graph_call call = SC_GRAPH_CALL(exec);                               \
               return updated(result, &redirects, &call, graph);)
@@ -240,14 +290,19 @@ static void changed(const struct sc_graph_call *call, uintptr_t node, struct sc_
         sc_track_graph_enable_node(&sc_track, call->graph, node, false);
 }
 
-#define EXEC_CHANGE(symbol, parameters, arguments, note)                                           \
+static struct sc_graph_flags changing(const struct sc_graph_call *call, uintptr_t node)
+{
+    struct sc_graph_flags flags = sc_track_graph_flags(&sc_track, call->graph, node);
+    sc_track_graph_drop_node(&sc_track, call->graph, node);
+    return flags;
+}
+
+#define EXEC_CHANGE(symbol, parameters, arguments, before, note)                                   \
     SC_DEFINE(                                                                                     \
-        symbol, parameters, CUresult result = REAL arguments;                                      \
+        symbol, parameters, before; CUresult result = REAL arguments;                              \
         if (result == CUDA_SUCCESS && sc_active()) {                                               \
             const struct sc_graph_call call = SC_GRAPH_CALL(exec);                                 \
-            struct sc_graph_flags flags =                                                          \
-                sc_track_graph_flags(&sc_track, call.graph, (uintptr_t)node);                      \
-            sc_track_graph_drop_node(&sc_track, call.graph, (uintptr_t)node);                      \
+            struct sc_graph_flags flags = changing(&call, (uintptr_t)node);                        \
             note;                                                                                  \
             changed(&call, (uintptr_t)node, flags);                                                \
         } return result;)
@@ -260,8 +315,7 @@ static CUresult set_exec_copy(const struct sc_graph_call *call, CUgraphExec exec
     CUresult result = real(exec, node, copy, context);
     if (result != CUDA_SUCCESS || !sc_active())
         return result;
-    struct sc_graph_flags flags = sc_track_graph_flags(&sc_track, call->graph, (uintptr_t)node);
-    sc_track_graph_drop_node(&sc_track, call->graph, (uintptr_t)node);
+    struct sc_graph_flags flags = changing(call, (uintptr_t)node);
     sc_uses_note_copy(call, (uintptr_t)node, copy);
     CUDA_MEMCPY3D kept = *copy;
     void *source = sc_track_graph_saved(&sc_track, call->graph, (uintptr_t)node, SC_H2D);
@@ -284,13 +338,46 @@ SC_DEFINE(cuGraphExecMemcpyNodeSetParams,
 EXEC_CHANGE(cuGraphExecMemsetNodeSetParams,
             (CUgraphExec exec, CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS *fill,
              CUcontext context),
-            (exec, node, fill, context), sc_uses_note_memset(&call, (uintptr_t)node, fill))
+            (exec, node, fill, context), , sc_uses_note_memset(&call, (uintptr_t)node, fill))
+EXEC_CHANGE(cuGraphExecEventRecordNodeSetEvent, (CUgraphExec exec, CUgraphNode node, CUevent event),
+            (exec, node, event), , note_event(&call, (uintptr_t)node, event, false))
+EXEC_CHANGE(cuGraphExecEventWaitNodeSetEvent, (CUgraphExec exec, CUgraphNode node, CUevent event),
+            (exec, node, event), , note_event(&call, (uintptr_t)node, event, true))
+
+static void note_child(const struct sc_graph_call *call, CUgraphNode node, CUgraph child)
+{
+    if (sc_nodes_can_be_asked())
+        note_nodes(&(struct making){*call, (uintptr_t)child, 0, NULL}, child, (uintptr_t)node, 1);
+}
+
+EXEC_CHANGE(cuGraphExecChildGraphNodeSetParams, (CUgraphExec exec, CUgraphNode node, CUgraph child),
+            (exec, node, child), sc_graphs_letting_go(exec), note_child(&call, node, child))
+
+static CUgraph letting_go_of_child(CUgraphExec exec, const CUgraphNodeParams *params)
+{
+    CUgraph child = sc_uses_child_of(params);
+    if (child)
+        sc_graphs_letting_go(exec);
+    return child;
+}
+
+static void note_params(const struct sc_graph_call *call, CUgraphNode node,
+                        const CUgraphNodeParams *params, CUgraph child)
+{
+    if (child)
+        note_child(call, node, child);
+    else if (params->type == CU_GRAPH_NODE_TYPE_EVENT_RECORD)
+        note_event(call, (uintptr_t)node, params->eventRecord.event, false);
+    else if (params->type == CU_GRAPH_NODE_TYPE_WAIT_EVENT)
+        note_event(call, (uintptr_t)node, params->eventWait.event, true);
+    else
+        sc_uses_note_node(call, (uintptr_t)node, params, NULL);
+}
+
 EXEC_CHANGE(cuGraphExecNodeSetParams,
             (CUgraphExec exec, CUgraphNode node, CUgraphNodeParams *params), (exec, node, params),
-            sc_uses_note_node(&call, (uintptr_t)node, params))
-EXEC_CHANGE(cuGraphExecChildGraphNodeSetParams, (CUgraphExec exec, CUgraphNode node, CUgraph child),
-            (exec, node, child),
-            note_nodes(&(struct making){call, (uintptr_t)child, NULL}, child, (uintptr_t)node, 1))
+            CUgraph child = letting_go_of_child(exec, params),
+            note_params(&call, node, params, child))
 
 SC_DEFINE(cuGraphNodeSetEnabled, (CUgraphExec exec, CUgraphNode node, unsigned enabled),
           CUresult result = REAL(exec, node, enabled);
@@ -298,5 +385,6 @@ SC_DEFINE(cuGraphNodeSetEnabled, (CUgraphExec exec, CUgraphNode node, unsigned e
               sc_track_graph_enable_node(&sc_track, (uintptr_t)exec, (uintptr_t)node, enabled);
           return result;)
 
-SC_DEFINE(cuGraphExecDestroy, (CUgraphExec exec), uint32_t known = sc_graphs_destroying(exec);
+SC_DEFINE(cuGraphExecDestroy, (CUgraphExec exec), sc_graphs_letting_go(exec);
+          uint32_t known = sc_graphs_destroying(exec);
           return sc_graphs_destroyed(known, SC_PERMITTED(REAL(exec)));)

@@ -120,37 +120,50 @@ SC_DEFINE2(cuStreamEndCapture, _ptsz, (CUstream hStream, CUgraph *graph),
 
 /* ---- events ---- */
 
-/* A record on a capturing stream makes a node, and the event stops meaning what it meant. */
-static CUresult recorded(CUresult result, CUevent event, struct sc_stream_record *stream,
-                         bool captured, struct sc_point *point)
+/* What a record on a stream that captures leaves the event: a mark within the capture. An external
+ * one is a node, and the event means what it meant until that is launched. */
+static CUresult captured_record(CUresult result, CUevent event, struct sc_stream_record *stream,
+                                unsigned flags)
 {
-    bool tracked = stream && !captured;
     int saved = errno;
-    if (tracked && result == CUDA_SUCCESS)
-        sc_track_set_event(&sc_track, (uintptr_t)event, point);
-    else if (tracked)
-        sc_track_forget_point(&sc_track, point);
-    else if (sc_active() && result == CUDA_SUCCESS)
+    if (result == CUDA_SUCCESS && !(flags & CU_EVENT_RECORD_EXTERNAL)) {
         sc_track_forget_event(&sc_track, (uintptr_t)event);
-    if (sc_active() && result == CUDA_SUCCESS)
-        sc_captures_note_event(event, captured ? stream : NULL);
+        sc_captures_note_event(event, stream);
+    }
     errno = saved;
     return result;
 }
 
-#define RECORD(symbol, parameters, arguments)                                                      \
-    SC_DEFINE2(                                                                                    \
-        symbol, _ptsz, parameters, struct sc_detour detour;                                        \
-        sc_detour_begin(&detour, API, SC_SITE(), &hStream, per_thread);                            \
-        struct sc_stream_record *stream =                                                          \
-            sc_active() ? sc_streams_find(hStream, per_thread) : NULL;                             \
-        bool captured = stream && sc_streams_is_capturing(stream); struct sc_point point = {0};    \
-        if (stream && !captured) point = sc_track_record_point(&sc_track, stream->id);             \
-        return sc_detour_end(&detour, recorded(REAL arguments, event, stream, captured, &point));)
+static CUresult recorded(CUresult result, CUevent event, struct sc_stream_record *stream,
+                         struct sc_point *point)
+{
+    int saved = errno;
+    if (stream && result == CUDA_SUCCESS)
+        sc_track_set_event(&sc_track, (uintptr_t)event, point);
+    else if (stream)
+        sc_track_forget_point(&sc_track, point);
+    else if (sc_active() && result == CUDA_SUCCESS)
+        sc_track_forget_event(&sc_track, (uintptr_t)event);
+    if (sc_active() && result == CUDA_SUCCESS)
+        sc_captures_note_event(event, NULL);
+    errno = saved;
+    return result;
+}
 
-RECORD(cuEventRecord, (CUevent event, CUstream hStream), (event, hStream))
+#define RECORD(symbol, parameters, arguments, flags)                                               \
+    SC_DEFINE2(symbol, _ptsz, parameters, struct sc_detour detour;                                 \
+               sc_detour_begin(&detour, API, SC_SITE(), &hStream, per_thread);                     \
+               struct sc_stream_record *stream =                                                   \
+                   sc_active() ? sc_streams_find(hStream, per_thread) : NULL;                      \
+               if (stream && sc_streams_is_capturing(stream)) return sc_detour_end(                \
+                   &detour, captured_record(REAL arguments, event, stream, flags));                \
+               struct sc_point point = {0};                                                        \
+               if (stream) point = sc_track_record_point(&sc_track, stream->id);                   \
+               return sc_detour_end(&detour, recorded(REAL arguments, event, stream, &point));)
+
+RECORD(cuEventRecord, (CUevent event, CUstream hStream), (event, hStream), 0)
 RECORD(cuEventRecordWithFlags, (CUevent event, CUstream hStream, unsigned flags),
-       (event, hStream, flags))
+       (event, hStream, flags), flags)
 
 #define EVENT_DESTROY(symbol)                                                                      \
     SC_DEFINE(                                                                                     \
@@ -196,6 +209,71 @@ SC_DEFINE2(cuStreamWaitEvent, _ptsz, (CUstream hStream, CUevent event, unsigned 
            sc_pending_work(stream); /* whatever the event stands for */
            bool may_join = joining(stream); CUresult result = REAL(hStream, event, flags);
            return sc_detour_end(&detour, waited(result, stream, event, may_join));)
+
+/* ---- events of contexts: all that is at work there, or will be ---- */
+
+/* NULL is taken for the current one, as where contexts are synchronised. */
+static struct sc_context *named_context(CUcontext handle)
+{
+    if (!sc_active())
+        return NULL;
+    return handle ? sc_contexts_known(handle) : sc_contexts_current();
+}
+
+static struct sc_point context_point(CUcontext handle)
+{
+    struct sc_context *context = named_context(handle);
+    return context ? sc_track_point(&sc_track, context->legacy, SC_SCOPE_CONTEXT)
+                   : (struct sc_point){0};
+}
+
+static CUresult context_recorded(CUresult result, CUevent event, struct sc_point *point)
+{
+    int saved = errno;
+    if (sc_active() && result == CUDA_SUCCESS) {
+        sc_track_set_event(&sc_track, (uintptr_t)event, point);
+        sc_captures_note_event(event, NULL);
+    } else if (sc_active()) {
+        sc_track_forget_point(&sc_track, point);
+    }
+    errno = saved;
+    return result;
+}
+
+static struct sc_context *context_waits(CUcontext handle)
+{
+    int saved = errno;
+    struct sc_context *context = named_context(handle);
+    if (context) {
+        sc_marks_add_all(context);
+        sc_streams_context_waits(context);
+    }
+    errno = saved;
+    return context;
+}
+
+static CUresult context_waited(CUresult result, const struct sc_context *context, CUevent event)
+{
+    int saved = errno;
+    if (context && result == CUDA_SUCCESS)
+        sc_track_wait_context(&sc_track, context->legacy, (uintptr_t)event);
+    errno = saved;
+    return result;
+}
+
+/* Both are refused where a stream of the context captures. */
+#define CONTEXT_EVENTS(record, wait, type, context_handle)                                         \
+    SC_DEFINE(record, (type handle, CUevent event),                                                \
+              struct sc_point point = context_point(context_handle);                               \
+              CUresult result = sc_permit_refused(API, SC_SITE(), REAL(handle, event));            \
+              return context_recorded(result, event, &point);)                                     \
+    SC_DEFINE(wait, (type handle, CUevent event),                                                  \
+              struct sc_context *context = context_waits(context_handle);                          \
+              CUresult result = sc_permit_refused(API, SC_SITE(), REAL(handle, event));            \
+              return context_waited(result, context, event);)
+
+CONTEXT_EVENTS(cuCtxRecordEvent, cuCtxWaitEvent, CUcontext, handle)
+CONTEXT_EVENTS(cuGreenCtxRecordEvent, cuGreenCtxWaitEvent, CUgreenCtx, sc_context_of_green(handle))
 
 /* ---- host functions: when one starts, everything before it on its stream is done ---- */
 
@@ -255,9 +333,7 @@ static struct host_call *prepare_call(const struct sc_culprit *launch, CUstream 
     sc_track_work(&sc_track, stream->id);
     *call = (struct host_call){
         .api = launch->api, .site = launch->site, .ticks = sc_ticks(), .data = data};
-    call->point =
-        sc_track_point(&sc_track, stream->id,
-                       stream->kind == SC_STREAM_LEGACY ? SC_SCOPE_LEGACY : SC_SCOPE_STREAM);
+    call->point = sc_track_point(&sc_track, stream->id, sc_scope_of(stream));
     return call;
 }
 

@@ -38,10 +38,10 @@ typedef void cuCtxSynchronize_params; /* it has none */
 
 /* ---- others ---- */
 
-/* The wrapper would have had its function run by the driver. */
+/* The wrapper would have had its function run by the driver, and have seen it start. */
 static void work(CUstream stream, bool per_thread)
 {
-    sc_work_begin(stream, per_thread, SC_WORK_MAY_WRITE);
+    sc_work_begin(stream, per_thread, SC_WORK_MAY_WRITE | SC_WORK_SIGNALS);
 }
 
 /* The wait may have drawn the stream into a capture: nothing may be recorded on it then. */
@@ -124,7 +124,7 @@ void sc_follow(const struct sc_missed_call *call, bool entering)
         return;
     const struct follow *follow = &follows[call->id];
     if (!entering)
-        sc_streams_bury_ended();
+        sc_contexts_bury_ended();
     if (begins_capture(call)) {
         sc_streams_note_capture();
         sc_streams_captures_changed();

@@ -1,6 +1,7 @@
 #include "interpose/graphs.h"
 
 #include "interpose/bodies.h"
+#include "interpose/marks.h"
 #include "interpose/process.h"
 #include "interpose/reaper.h"
 #include "interpose/strays.h"
@@ -45,12 +46,12 @@ void sc_graphs_forget(uintptr_t graph)
 /* ---- nodes added by hand ---- */
 
 static void note_added(const struct sc_graph_call *call, CUgraphNode node,
-                       const CUgraphNodeParams *params)
+                       const CUgraphNodeParams *params, CUgraph child)
 {
     if (params->type == CU_GRAPH_NODE_TYPE_CONDITIONAL)
         sc_bodies_note(node, &params->conditional);
     else
-        sc_uses_note_node(call, (uintptr_t)node, params);
+        sc_uses_note_node(call, (uintptr_t)node, params, child);
 }
 
 #define ADD(symbol, parameters, arguments, note)                                                   \
@@ -78,15 +79,23 @@ ADD(cuGraphAddChildGraphNode,
      CUgraph child),
     (node, graph, dependencies, count, child), sc_uses_note_all(call.graph, child))
 
-ADD(cuGraphAddNode,
-    (CUgraphNode * node, CUgraph graph, const CUgraphNode *dependencies, size_t count,
-     CUgraphNodeParams *params),
-    (node, graph, dependencies, count, params), note_added(&call, *node, params))
+#define ADD_ANY(symbol, parameters, arguments)                                                     \
+    SC_DEFINE(                                                                                     \
+        symbol, parameters, CUgraph child = sc_uses_child_of(params);                              \
+        CUresult result = REAL arguments; if (result == CUDA_SUCCESS && sc_active()) {             \
+            const struct sc_graph_call call = SC_GRAPH_CALL(graph);                                \
+            note_added(&call, *node, params, child);                                               \
+        } return result;)
 
-ADD(cuGraphAddNode_v2,
-    (CUgraphNode * node, CUgraph graph, const CUgraphNode *dependencies,
-     const CUgraphEdgeData *edges, size_t count, CUgraphNodeParams *params),
-    (node, graph, dependencies, edges, count, params), note_added(&call, *node, params))
+ADD_ANY(cuGraphAddNode,
+        (CUgraphNode * node, CUgraph graph, const CUgraphNode *dependencies, size_t count,
+         CUgraphNodeParams *params),
+        (node, graph, dependencies, count, params))
+
+ADD_ANY(cuGraphAddNode_v2,
+        (CUgraphNode * node, CUgraph graph, const CUgraphNode *dependencies,
+         const CUgraphEdgeData *edges, size_t count, CUgraphNodeParams *params),
+        (node, graph, dependencies, edges, count, params))
 
 #define CHANGE(symbol, parameters, arguments, note)                                                \
     SC_DEFINE(                                                                                     \
@@ -101,7 +110,34 @@ CHANGE(cuGraphMemcpyNodeSetParams, (CUgraphNode node, const CUDA_MEMCPY3D *copy)
 CHANGE(cuGraphMemsetNodeSetParams, (CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS *fill),
        (node, fill), sc_uses_note_memset(&call, (uintptr_t)node, fill))
 CHANGE(cuGraphNodeSetParams, (CUgraphNode node, CUgraphNodeParams *params), (node, params),
-       sc_uses_note_node(&call, (uintptr_t)node, params))
+       sc_uses_note_node(&call, (uintptr_t)node, params, NULL))
+
+SC_DEFINE(cuGraphChildGraphNodeGetGraph, (CUgraphNode node, CUgraph *child),
+          sc_strays_name_children();
+          return REAL(node, child);)
+
+/* ---- user objects: their destructors tell the host that an exec's last launch is done ---- */
+
+static _Atomic bool objects_seen;
+
+SC_DEFINE(cuGraphRetainUserObject,
+          (CUgraph graph, CUuserObject object, unsigned count, unsigned flags),
+          atomic_store_explicit(&objects_seen, true, memory_order_relaxed);
+          return REAL(graph, object, count, flags);)
+
+void sc_graphs_letting_go(const void *exec)
+{
+    if (!atomic_load_explicit(&objects_seen, memory_order_relaxed) || !sc_active())
+        return;
+    uint32_t id = sc_track_graph_signal_launch(&sc_track, (uintptr_t)exec);
+    struct sc_stream_record *stream = id ? sc_streams_of_id(id) : NULL;
+    if (!stream)
+        return;
+    pthread_mutex_lock(&stream->lock);
+    if (stream->id == id) /* or recycled */
+        sc_marks_add_locked(stream);
+    pthread_mutex_unlock(&stream->lock);
+}
 
 /* ---- graphs ---- */
 

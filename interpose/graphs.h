@@ -15,6 +15,10 @@ uintptr_t sc_graphs_captured_into(struct sc_stream_record *stream);
  * and takes the tracker's lock and the reaper's only. */
 void sc_graphs_forget(uintptr_t graph);
 
+/* Before the driver's call that destroys or changes the exec: the user objects that it refers to
+ * may end when its last launch is done. */
+void sc_graphs_letting_go(const void *exec);
+
 /* Around the driver's call that destroys a graph or an exec: what is known of it, 0: nothing, which
  * is attached again if the driver refuses. */
 uint32_t sc_graphs_destroying(const void *handle);

@@ -245,6 +245,14 @@ static bool drop_later_than_host_function(struct sc_ops *ops)
     return kept < count;
 }
 
+/* Of a host function that the driver runs for a graph, and of a user object's destructor, nothing
+ * is known: what it touches may be its to touch, by the order of some stream. */
+static bool is_in_unknown_function(const struct sc_culprit *culprit)
+{
+    return sc_flow_host_function_ticks() == 0 &&
+           sc_driver_code_called((uintptr_t)culprit->site, culprit->context);
+}
+
 /* Until nothing forbids the touch any more. */
 static void settle_touch(uintptr_t address, size_t size_bytes, enum sc_touch touch,
                          const struct sc_culprit *culprit)
@@ -257,6 +265,10 @@ static void settle_touch(uintptr_t address, size_t size_bytes, enum sc_touch tou
         ordered |= drop_later_than_host_function(&ops);
         if (ops.count == 0)
             break;
+        if (is_in_unknown_function(culprit)) {
+            ordered = true;
+            break;
+        }
         report_each(&ops, touch, fix ? SC_ACTION_STALLED : SC_ACTION_REPORTED, culprit);
         if (fix)
             wait_for(&ops);

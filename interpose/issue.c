@@ -224,9 +224,7 @@ void sc_issue_ready(struct sc_issue *issue)
     sc_pending_legacy(issue->stream);
     if (issue->joins_stream) {
         sc_track_work(&sc_track, issue->stream->id);
-        issue->point = sc_track_point(&sc_track, issue->stream->id,
-                                      issue->stream->kind == SC_STREAM_LEGACY ? SC_SCOPE_LEGACY
-                                                                              : SC_SCOPE_STREAM);
+        issue->point = sc_track_point(&sc_track, issue->stream->id, sc_scope_of(issue->stream));
     } else if (issue->count == 0) {
         sc_marks_before_work(issue->stream);
         sc_track_work(&sc_track, issue->stream->id);
@@ -365,17 +363,19 @@ bool sc_is_pageable_address(CUdeviceptr address)
                CUDA_SUCCESS;
 }
 
-void sc_work_begin(CUstream handle, bool per_thread, enum sc_work work)
+void sc_work_begin(CUstream handle, bool per_thread, unsigned work)
 {
     struct sc_stream_record *stream = sc_active() ? sc_streams_find(handle, per_thread) : NULL;
     if (!stream || sc_streams_is_capturing(stream))
         return;
-    if (work == SC_WORK_MAY_WRITE)
-        sc_pending_work(stream);
-    else if (work == SC_WORK_AWAITS_HOST)
+    if (work & SC_WORK_AWAITS_HOST)
         sc_pending_signal(stream);
+    else if (work & SC_WORK_MAY_WRITE)
+        sc_pending_work(stream);
     else
         sc_pending_legacy(stream);
     sc_marks_before_work(stream);
     sc_track_work(&sc_track, stream->id);
+    if (work & SC_WORK_SIGNALS)
+        sc_track_signal(&sc_track, stream->id, sc_scope_of(stream));
 }

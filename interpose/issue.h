@@ -85,9 +85,21 @@ bool sc_issue_is_captured(CUstream stream, bool per_thread);
 bool sc_is_device_address(CUdeviceptr address);
 bool sc_is_pageable_address(CUdeviceptr address);
 
-/* Work that is no copy of host memory, by what it may do besides (interpose/pending.h). */
-enum sc_work { SC_WORK_QUIET, SC_WORK_MAY_WRITE, SC_WORK_AWAITS_HOST };
+/* What a synchronise of the stream waits for. */
+static inline enum sc_scope sc_scope_of(const struct sc_stream_record *stream)
+{
+    return stream->kind == SC_STREAM_LEGACY ? SC_SCOPE_LEGACY : SC_SCOPE_STREAM;
+}
 
-void sc_work_begin(CUstream stream, bool per_thread, enum sc_work work);
+/* Work that is no copy of host memory, by what it may do besides: write host memory, wait for the
+ * host (interpose/pending.h), tell the host that what came before it is done. */
+enum {
+    SC_WORK_QUIET = 0,
+    SC_WORK_MAY_WRITE = 1,
+    SC_WORK_AWAITS_HOST = 2,
+    SC_WORK_SIGNALS = 4,
+};
+
+void sc_work_begin(CUstream stream, bool per_thread, unsigned work);
 
 #endif

@@ -24,7 +24,9 @@ struct launch {
     uint32_t exec;                   /* the tracker's id, 0: not known yet */
     struct sc_graph *graph;          /* NULL: it names no host memory */
     bool again;                      /* on the stream of its last launch */
+    bool waits, records, signals;    /* its nodes: for events; events; to the host, unseen */
     uint64_t ticks;                  /* just before it */
+    struct sc_point before;          /* what the events that it records stand for */
 };
 
 /* ---- hazards of the graph itself ---- */
@@ -159,17 +161,35 @@ static void find_exec(struct launch *launch, CUgraphExec exec)
         sc_track_launch_after_last(&sc_track, launch->exec, launch->stream->id);
     if (graph->uses.count)
         launch->graph = graph;
+    launch->waits = graph->event_count != 0;
+    launch->records = graph->records;
+    launch->signals = graph->signals;
     if (graph->is_stale)
         sc_track_graph_make_runs(&sc_track, (uintptr_t)exec);
 }
 
-/* A launch with host memory is an operation itself: no mark is wanted before it. */
+/* A launch with host memory is an operation itself: no mark is wanted before it, unless the host
+ * may hear of its beginning. */
 static void note_work(struct launch *launch)
 {
-    if (!launch->graph)
+    if (!launch->graph || launch->records || launch->signals)
         sc_marks_before_work(launch->stream);
     launch->ticks = sc_pending_work(launch->stream);
     sc_track_work(&sc_track, launch->stream->id);
+}
+
+/* Before its own memory is looked at, of which a node says what is done only to the nodes behind:
+ * those are not judged. An event that it records may stand for those that it waits for. */
+static void note_signals(struct launch *launch)
+{
+    if (launch->signals)
+        sc_track_signal(&sc_track, launch->stream->id, sc_scope_of(launch->stream));
+    if (launch->signals && !sc_unwind_walks()) /* its host functions look like any thread */
+        sc_pending_signal(launch->stream);
+    if (launch->waits && launch->records)
+        sc_track_launch_waits(&sc_track, launch->exec, launch->stream->id);
+    if (launch->records)
+        launch->before = sc_track_point(&sc_track, launch->stream->id, SC_SCOPE_STREAM);
 }
 
 /* In a capturing stream the driver refuses a launch. */
@@ -190,6 +210,8 @@ static void launch_begins(struct launch *launch, CUgraphExec exec, CUstream stre
         return;
     }
     note_work(launch);
+    note_signals(launch);
+    errno = saved;
     if (!launch->graph)
         return;
     if (launch->graph->freed_count)
@@ -207,16 +229,22 @@ static void know_all(const struct launch *launch, CUstream stream, bool per_thre
     sc_sync_end(&sync, CUDA_SUCCESS);
 }
 
-static CUresult launch_ended(const struct launch *launch, CUgraphExec exec, CUstream stream,
+static CUresult launch_ended(struct launch *launch, CUgraphExec exec, CUstream stream,
                              bool per_thread, CUresult result)
 {
+    int saved = errno;
+    if (launch->records && result != CUDA_SUCCESS)
+        sc_track_forget_point(&sc_track, &launch->before);
     if (!launch->stream || result != CUDA_SUCCESS)
         return result;
-    int saved = errno;
     if (launch->graph)
         record_runs(launch);
     else
         sc_track_launched(&sc_track, (uintptr_t)exec, launch->stream->id);
+    if (launch->waits)
+        sc_track_launch_waits(&sc_track, launch->exec, launch->stream->id);
+    if (launch->records)
+        sc_track_launch_records(&sc_track, launch->exec, &launch->before);
     if (launch->graph && launch->graph->has_stack)
         bring_results(launch);
     if (launch->graph && launch->graph->waits)

@@ -30,18 +30,6 @@ void sc_relaxed_end(struct sc_relaxed *relaxed)
         sc_real.cuThreadExchangeStreamCaptureMode(&relaxed->mode);
 }
 
-bool sc_context_push(struct sc_context *context)
-{
-    return !atomic_load_explicit(&context->gone, memory_order_acquire) &&
-           sc_real.cuCtxPushCurrent_v2(context->handle) == CUDA_SUCCESS;
-}
-
-void sc_context_pop(void)
-{
-    CUcontext popped;
-    sc_real.cuCtxPopCurrent_v2(&popped);
-}
-
 /* ---- events, kept for reuse ---- */
 
 static CUevent take_event(struct sc_context *context)
@@ -261,6 +249,24 @@ bool sc_marks_ask(const struct sc_ticket *ticket)
     }
     pthread_mutex_unlock(&stream->lock);
     return sc_order_complete(&sc_track.order, ticket);
+}
+
+bool sc_marks_show_incomplete(const struct sc_ticket *ticket, uint64_t last)
+{
+    struct sc_stream_record *stream = sc_streams_of_id(ticket->stream);
+    bool shown = false;
+    if (!stream || stream->kind == SC_STREAM_LEGACY)
+        return false;
+    pthread_mutex_lock(&stream->lock);
+    if (stream->id == ticket->stream && !sc_context_is_quiet(stream->context)) {
+        sc_marks_poll_locked(stream);
+        for (unsigned i = 0; i < stream->mark_count && !shown; i++) {
+            uint64_t number = mark_at(stream, i)->number;
+            shown = number >= ticket->number && number <= last;
+        }
+    }
+    pthread_mutex_unlock(&stream->lock);
+    return shown && !sc_order_complete(&sc_track.order, ticket);
 }
 
 /* The first event behind the operation, recorded now if there is none. Lock held. */

@@ -56,6 +56,10 @@ void sc_marks_drop(struct sc_stream_record *stream);
  * it is not, or cannot be known now (the stream captures, or belongs to another thread). */
 bool sc_marks_ask(const struct sc_ticket *ticket);
 
+/* Does a mark that stands before all the stream did behind its operation `last` say that operation
+ * `ticket` is incomplete? Only a stream's own marks can. */
+bool sc_marks_show_incomplete(const struct sc_ticket *ticket, uint64_t last);
+
 /* Inserts the edge "later work on `stream` comes after the operation", false if it cannot. */
 bool sc_marks_order_after(struct sc_stream_record *stream, const struct sc_ticket *ticket);
 
@@ -66,9 +70,5 @@ struct sc_relaxed {
 };
 struct sc_relaxed sc_relaxed_begin(void);
 void sc_relaxed_end(struct sc_relaxed *relaxed);
-
-/* Makes the context current around our own calls; false if it is gone. */
-bool sc_context_push(struct sc_context *context);
-void sc_context_pop(void);
 
 #endif

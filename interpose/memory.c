@@ -26,7 +26,7 @@
 static void add_range(const void *address, size_t size_bytes, enum sc_buffer_kind kind)
 {
     int saved = errno;
-    struct sc_context *context = sc_active() ? sc_streams_memory_context() : NULL;
+    struct sc_context *context = sc_active() ? sc_contexts_of_memory() : NULL;
     if (context && address && kind != SC_REGISTERED) {
         sc_track_handed_out(&sc_track, (uintptr_t)address, size_bytes);
         sc_guard_apply();
@@ -96,7 +96,7 @@ static void settle(const void *address, size_t bytes)
         sc_reaper_settle((uintptr_t)address, bytes);
     if (sc_active() && sc_track_is_unregistered(&sc_track, (uintptr_t)address, bytes)) {
         sc_track_forget_graph_holds(&sc_track, (uintptr_t)address, bytes);
-        sc_reaper_give_back_pinned(sc_streams_memory_context());
+        sc_reaper_give_back_pinned(sc_contexts_of_memory());
     }
 }
 
@@ -192,7 +192,7 @@ static CUresult failure_of_work(CUresult result)
  * green one is current. */
 static CUresult wait_as_the_driver_does(const struct sc_culprit *culprit)
 {
-    if (!sc_captures_open() && sc_streams_memory_context() == sc_streams_current_context())
+    if (!sc_captures_open() && sc_contexts_of_memory() == sc_contexts_current())
         return failure_of_work(cuCtxSynchronize());
     struct sc_sync sync = sc_sync_begin_free(culprit->api, culprit->site);
     return failure_of_work(sc_sync_end(&sync, wait_by_unregistering()));
@@ -306,13 +306,25 @@ static bool was_freed(const struct giving_back *giving, const struct sc_range_in
            sc_track_is_freed(&sc_track, (uintptr_t)giving->address);
 }
 
+/* No memory is freed. Whether the driver waits all the same is not known: the program may know what
+ * is done then, and we do not. */
+static CUresult free_nothing(struct giving_back *giving, CUresult result)
+{
+    struct sc_context *context = sc_active() ? sc_contexts_of_memory() : NULL;
+    giving->permit.idle = true;
+    if (context && result == CUDA_SUCCESS)
+        sc_track_signal(&sc_track, context->legacy, SC_SCOPE_CONTEXT);
+    return sc_permit_end(&giving->permit, result);
+}
+
 SC_DEFINE(cuMemFreeHost, (void *address),
           struct giving_back giving = begin(address, SC_PINNED, API, SC_SITE());
+          if (!address) return free_nothing(&giving, REAL(NULL));
           struct sc_range_info range = range_of(&giving);
           if (may_keep(&giving, &range, SC105) &&
               end_kept(&giving, free_is_deferred(&giving, &range))) return giving.result;
           if (end_kept(&giving, was_freed(&giving, &range))) return CUDA_ERROR_INVALID_VALUE;
-          (void)REAL; return give_back_now(&giving, &range, sc_pinned_free);)
+          return give_back_now(&giving, &range, sc_pinned_free);)
 
 void sc_memory_leaves(void *address, enum sc_buffer_kind kind, const char *api, void *site)
 {
@@ -364,6 +376,7 @@ SC_DEFINE(cuMemHostUnregister, (void *address),
 /* Managed memory is forgotten before the driver could hand its address out again. */
 SC_DEFINE(cuMemFree_v2, (CUdeviceptr address),
           struct giving_back giving = begin((void *)(uintptr_t)address, SC_MANAGED, API, SC_SITE());
+          if (!address) return free_nothing(&giving, REAL(address));
           struct sc_range_info range = range_of(&giving);
           struct sc_sync sync = sc_sync_begin_free(API, SC_SITE());
           if (range.range) sc_track_remove_range(&sc_track, range.address);
@@ -403,19 +416,18 @@ SC_DEFINE(cuMemAllocPitch_v2,
  * have ended is taken. */
 static struct sc_context *ending(CUcontext handle)
 {
-    const struct sc_context *known =
-        sc_active() && handle ? sc_streams_known_context(handle) : NULL;
+    const struct sc_context *known = sc_active() && handle ? sc_contexts_known(handle) : NULL;
     if (!known || (sc_follows() && !known->gone && !known->may_be_green))
         return NULL;
-    return sc_streams_context_ending(handle);
+    return sc_contexts_ending(handle);
 }
 
 static CUresult ended(struct sc_context *context, CUresult result)
 {
     if (context && result == CUDA_SUCCESS)
-        sc_streams_context_ended(context);
+        sc_contexts_ended(context);
     else if (context)
-        sc_streams_context_not_ended(context);
+        sc_contexts_not_ended(context);
     return result;
 }
 
@@ -426,7 +438,7 @@ static CUresult ended(struct sc_context *context, CUresult result)
 /* NULL unless the device's primary context is one that we have met, and alive. */
 static CUcontext primary_context(CUdevice device)
 {
-    return sc_active() ? sc_streams_primary_context(device) : NULL;
+    return sc_active() ? sc_contexts_primary(device) : NULL;
 }
 
 CONTEXT_END(cuCtxDestroy, CUcontext handle, handle, handle)
@@ -446,9 +458,9 @@ static struct releasing release_begins(CUdevice device)
 {
     struct releasing releasing = {.device = device, .handle = primary_context(device)};
     if (releasing.handle)
-        releasing.context = sc_streams_known_context(releasing.handle);
+        releasing.context = sc_contexts_known(releasing.handle);
     if (releasing.context)
-        sc_streams_context_quiet(releasing.context);
+        sc_contexts_quiet(releasing.context);
     return releasing;
 }
 
@@ -463,7 +475,7 @@ static CUresult released(CUresult result, const struct releasing *releasing)
         !alive)
         ended(ending(releasing->handle), result);
     else
-        sc_streams_context_loud(releasing->context);
+        sc_contexts_loud(releasing->context);
     return result;
 }
 
@@ -484,23 +496,23 @@ struct green_ending {
 /* It is not waited for. What is at work there gets its marks while they can be recorded. */
 static struct green_ending green_begins(CUgreenCtx green)
 {
-    CUcontext handle = (CUcontext)(void *)green; /* the same (docs/driver.md) */
+    CUcontext handle = sc_context_of_green(green);
     struct green_ending ending = {.context = NULL};
-    ending.context = sc_active() && green ? sc_streams_known_context(handle) : NULL;
+    ending.context = sc_active() && green ? sc_contexts_known(handle) : NULL;
     if (!ending.context)
         return ending;
     sc_marks_add_all(ending.context);
     ending.releasing = release_begins(ending.context->device);
-    ending.context = sc_streams_context_ending(handle);
+    ending.context = sc_contexts_ending(handle);
     return ending;
 }
 
 static CUresult green_ended(const struct green_ending *ending, CUresult result)
 {
     if (ending->context && result == CUDA_SUCCESS)
-        sc_streams_green_ended(ending->context);
+        sc_contexts_green_ended(ending->context);
     else if (ending->context)
-        sc_streams_context_not_ended(ending->context);
+        sc_contexts_not_ended(ending->context);
     return released(result, &ending->releasing);
 }
 

@@ -81,7 +81,7 @@ static void read_options(void)
     if (sc_options.mode == SC_MODE_OFF)
         return;
     sc_marks_start();
-    if (sc_track_init(&sc_track) || sc_streams_init() || sc_captures_init()) {
+    if (sc_track_init(&sc_track) || sc_contexts_init() || sc_streams_init() || sc_captures_init()) {
         sc_report_say(NULL, "not enough memory to start; the program runs unprotected");
         sc_options.mode = SC_MODE_OFF;
     }

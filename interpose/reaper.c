@@ -33,6 +33,8 @@ enum {
 struct verdict {
     struct sc_hazard hazard;
     struct sc_ticket ticket;
+    bool signalled; /* first behind the stream's operation `last`; 0: that is not known */
+    uint64_t last;
 };
 
 static struct {
@@ -47,6 +49,7 @@ static struct {
     unsigned first, count;     /* verdicts to be given */
     _Atomic unsigned unjudged; /* the same count, for a look without the lock */
     unsigned judging;          /* taken out of the queue, not yet on disk */
+    bool found;                /* one of them was a hazard */
     struct verdict queue[QUEUE_MAX];
 } reaper = {.lock = PTHREAD_MUTEX_INITIALIZER,
             .work = PTHREAD_COND_INITIALIZER,
@@ -71,12 +74,26 @@ static void unlock_reaper(void)
 
 /* ---- judging ---- */
 
-static void judge(const struct verdict *verdict)
+static struct verdict verdict_on(const struct sc_hazard *hazard, const struct sc_ticket *ticket)
+{
+    bool signalled = sc_order_signalled(&sc_track.order, ticket);
+    uint64_t last = signalled ? sc_track_first_signal(&sc_track, ticket) : 0;
+    return (struct verdict){*hazard, *ticket, signalled, last};
+}
+
+/* Where the host may have learnt that the operation is done, that it is complete is no hazard. */
+static bool judge(const struct verdict *verdict)
 {
     struct sc_hazard hazard = verdict->hazard;
-    hazard.certainty = sc_marks_ask(&verdict->ticket) ? SC_LATENT : SC_OBSERVED;
+    if (!verdict->signalled)
+        hazard.certainty = sc_marks_ask(&verdict->ticket) ? SC_LATENT : SC_OBSERVED;
+    else if (sc_marks_show_incomplete(&verdict->ticket, verdict->last))
+        hazard.certainty = SC_OBSERVED;
+    else
+        return false;
     if (sc_report_hazard(&hazard))
         sc_timings_await(&hazard, &verdict->ticket);
+    return true;
 }
 
 static bool judge_next_locked(void)
@@ -89,8 +106,9 @@ static bool judge_next_locked(void)
     atomic_store_explicit(&reaper.unjudged, reaper.count, memory_order_relaxed);
     reaper.judging++;
     unlock_reaper();
-    judge(&verdict);
+    bool found = judge(&verdict);
     lock_reaper();
+    reaper.found |= found;
     reaper.judging--;
     pthread_cond_broadcast(&reaper.done);
     return true;
@@ -286,6 +304,8 @@ static void halt_when_on_disk_locked(void)
 {
     while ((reaper.count || reaper.judging) && !reaper.stopped)
         pthread_cond_wait(&reaper.done, &reaper.lock);
+    if (!reaper.found)
+        return;
     unlock_reaper();
     abort();
 }
@@ -293,21 +313,23 @@ static void halt_when_on_disk_locked(void)
 void sc_reaper_judge(const struct sc_hazard *hazard, const struct sc_ticket *ticket)
 {
     int saved = errno;
+    struct verdict verdict = verdict_on(hazard, ticket);
     lock_reaper();
     bool queued = !reaper.stopped && !reaper.stopping && reaper.count < QUEUE_MAX;
     if (queued) {
         unsigned slot = (reaper.first + reaper.count++) % QUEUE_MAX;
-        reaper.queue[slot] = (struct verdict){*hazard, *ticket};
+        reaper.queue[slot] = verdict;
         atomic_store_explicit(&reaper.unjudged, reaper.count, memory_order_relaxed);
         wake_locked();
     }
     if (queued && sc_options.halt_on_error)
         halt_when_on_disk_locked();
     unlock_reaper();
-    if (!queued)
+    if (!queued && !verdict.signalled) {
         sc_report_hazard(hazard);
-    if (!queued && sc_options.halt_on_error)
-        abort();
+        if (sc_options.halt_on_error)
+            abort();
+    }
     errno = saved;
 }
 

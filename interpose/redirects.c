@@ -9,17 +9,18 @@
 
 #include "track/poison.h"
 
+/* The type of memory stays, since an exec's node may not be updated to another one. */
 void sc_redirects_point(CUDA_MEMCPY3D *copy, enum sc_direction direction, void *saved)
 {
     if (direction == SC_H2D) {
-        copy->srcMemoryType = CU_MEMORYTYPE_HOST;
-        copy->srcHost = saved;
-        copy->srcDevice = 0;
+        bool unified = copy->srcMemoryType == CU_MEMORYTYPE_UNIFIED;
+        copy->srcHost = unified ? NULL : saved;
+        copy->srcDevice = unified ? (CUdeviceptr)(uintptr_t)saved : 0;
         copy->srcXInBytes = copy->srcY = copy->srcZ = 0;
     } else {
-        copy->dstMemoryType = CU_MEMORYTYPE_HOST;
-        copy->dstHost = saved;
-        copy->dstDevice = 0;
+        bool unified = copy->dstMemoryType == CU_MEMORYTYPE_UNIFIED;
+        copy->dstHost = unified ? NULL : saved;
+        copy->dstDevice = unified ? (CUdeviceptr)(uintptr_t)saved : 0;
         copy->dstXInBytes = copy->dstY = copy->dstZ = 0;
     }
 }

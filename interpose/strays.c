@@ -82,24 +82,40 @@ static CUgraph child_of(CUgraphNode node)
     return child;
 }
 
+static void visit_known(uintptr_t handle, uintptr_t stray, visit_stray *visit)
+{
+    if (sc_graphs_find(&sc_track.graphs, stray))
+        visit(handle, stray);
+}
+
 static void each_stray(CUgraph graph, uintptr_t handle, visit_stray *visit, int depth)
 {
     size_t count = 0;
     CUgraph child;
     CUgraphNode *nodes = depth < SC_NODES_DEPTH_MAX ? sc_nodes_of(graph, &count) : NULL;
     for (size_t i = 0; nodes && i < count; i++) {
-        uintptr_t stray = sc_graphs_stray((uintptr_t)nodes[i]);
-        if (sc_graphs_find(&sc_track.graphs, stray))
-            visit(handle, stray);
-        if ((child = child_of(nodes[i])))
+        visit_known(handle, sc_graphs_stray((uintptr_t)nodes[i]), visit);
+        if ((child = child_of(nodes[i]))) {
             each_stray(child, handle, visit, depth + 1);
+            visit_known(handle, (uintptr_t)child, visit);
+        }
     }
     sc_nodes_free(nodes, count);
 }
 
+/* Has the program had the handle of a child graph, to which it may have added nodes? */
+static _Atomic bool children_named;
+
+void sc_strays_name_children(void)
+{
+    atomic_store_explicit(&children_named, true, memory_order_relaxed);
+}
+
 static bool may_have_strays(void)
 {
-    return sc_active() && sc_track.graphs.stray_count && sc_nodes_can_be_asked();
+    bool may =
+        sc_track.graphs.stray_count || atomic_load_explicit(&children_named, memory_order_relaxed);
+    return sc_active() && may && sc_nodes_can_be_asked();
 }
 
 static void forget_one(uintptr_t handle, uintptr_t stray)
@@ -117,8 +133,10 @@ void sc_strays_forget(CUgraph graph)
 uint32_t sc_strays_destroying(CUgraphNode node)
 {
     CUgraph child = may_have_strays() ? child_of(node) : NULL;
-    if (child)
+    if (child) {
         sc_strays_forget(child);
+        sc_graphs_forget((uintptr_t)child);
+    }
     return sc_active() ? sc_track_graph_detach(&sc_track, sc_graphs_stray((uintptr_t)node)) : 0;
 }
 

@@ -1,4 +1,5 @@
-/* Strays: nodes of which only the driver knows whose they are, and that the program has changed.
+/* Strays: nodes of which only the driver knows whose they are, and that the program has changed, or
+ * that it has added to a child graph by that graph's own handle.
  *
  * No call of the driver leads from a node to its graph, and asking all graphs for their nodes would
  * look into those that other threads are changing. So what such a node names is kept under the
@@ -30,6 +31,10 @@ uint32_t sc_strays_destroying(CUgraphNode node);
 
 /* It has; the name may be another thread's node's already. */
 void sc_strays_destroyed(CUgraphNode node, const struct sc_former *former);
+
+/* The program is about to know a child graph by its handle: what it adds there is noted under it,
+ * and counts as strays of the graphs around it. */
+void sc_strays_name_children(void);
 
 /* The graph is about to be destroyed, with its nodes and its children's. */
 void sc_strays_forget(CUgraph graph);

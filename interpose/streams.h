@@ -1,4 +1,4 @@
-/* The driver's streams and contexts as the tracker's.
+/* The driver's streams as the tracker's.
  *
  * A stream is made known when it is created, or at its first use if it came some other way; the
  * legacy stream of each context and the per-thread default stream of each thread and context are
@@ -6,57 +6,22 @@
  *
  * A stream's lock keeps its driver handle alive: it is held over our own calls on that stream and
  * taken by the wrappers that destroy it or begin a capture on it. Order of locks: stream, then
- * registry, then the tracker's. No libc hook takes any of the first two.
+ * contexts, then registry, then the tracker's. No libc hook takes any of the first three.
  */
 #ifndef SC_INTERPOSE_STREAMS_H
 #define SC_INTERPOSE_STREAMS_H
 
 #include <pthread.h>
 
+#include "interpose/contexts.h"
 #include "interpose/driver.h"
 #include "interpose/pending.h"
 #include "track/track.h"
-
-enum { SC_MARKS_MAX = 64 };
 
 /* An event of ours behind the stream's operation `number`. */
 struct sc_mark {
     CUevent event;
     uint64_t number;
-};
-
-struct sc_staging_of_context;
-
-struct sc_context {
-    CUcontext handle;
-    CUdevice device;
-    uint32_t legacy; /* the tracker's id of the context */
-    struct sc_stream_record *legacy_stream;
-    /* A blocking stream of ours: events on it follow the legacy stream's work. */
-    _Atomic(CUstream) marker;
-    bool reads_pageable; /* the device reads pageable memory in place */
-    /* A green context ends while its streams are at work; its primary context lives on. */
-    bool may_be_green;
-    struct sc_context *primary; /* NULL: it is no green one, or not known to be */
-    _Atomic bool gone;
-    _Atomic unsigned quiet;        /* calls under way that may end it: we make none in it */
-    struct sc_pending family;      /* of the legacy and all blocking streams together */
-    _Atomic uint64_t legacy_ticks; /* the last work on the legacy stream */
-    _Atomic uint64_t done_ticks;   /* what was issued by then is done, on any stream */
-    _Atomic(struct sc_staging_of_context *) staging;
-    /* Detours of legacy operations around a capture (interpose/detours.h). */
-    pthread_mutex_t detour_lock;
-    struct sc_stream_record *detour_stream;
-    CUevent detour_before, detour_after;
-    _Atomic bool legacy_owes_wait; /* for detour_after, and so do streams that are first met then */
-    /* Queries: an event behind the legacy stream's work, and when the last of that was issued. */
-    CUevent query_event;
-    uint64_t query_ticks;
-    _Atomic uint64_t outlived_ticks; /* a blocking stream was last destroyed */
-    struct sc_context *next_detoured;
-    pthread_mutex_t events_lock;
-    unsigned spare_count;
-    CUevent spares[SC_MARKS_MAX * 4];
 };
 
 struct sc_stream_record {
@@ -96,6 +61,9 @@ struct sc_stream_record *sc_streams_find(CUstream handle, bool per_thread);
 bool sc_streams_is_capturing(struct sc_stream_record *stream);
 void sc_streams_note_capture(void);
 
+/* The same by asking the driver. True also if it does not say. */
+bool sc_streams_handle_captures(CUstream handle);
+
 /* Streams may capture, or not any more, that did otherwise before: called after each such change.
  * Until the next one, the driver is asked about a stream only once. */
 void sc_streams_captures_changed(void);
@@ -108,20 +76,6 @@ struct sc_stream_record *sc_streams_of_id(uint32_t id);
  */
 struct sc_stream_record *sc_streams_known(CUstream handle);
 
-/* The record of the calling thread's current context, or NULL. */
-struct sc_context *sc_streams_current_context(void);
-struct sc_context *sc_streams_context_of_id(uint32_t legacy);
-
-/* The context that memory allocated now belongs to, and that frees wait for: not the current one if
- * that is a green one, but its primary context. */
-struct sc_context *sc_streams_memory_context(void);
-
-/* The record of a context met before, or NULL. */
-struct sc_context *sc_streams_known_context(CUcontext handle);
-
-/* The primary context of the device if it is alive and was met before, or NULL. */
-CUcontext sc_streams_primary_context(CUdevice device);
-
 void sc_streams_created(CUstream handle);
 
 /* Told inside of the driver: the handle names that stream no more. Whoever uses it next learns what
@@ -133,39 +87,21 @@ struct sc_stream_record *sc_streams_destroying(CUstream handle);
 void sc_streams_not_destroyed(struct sc_stream_record *stream);
 void sc_streams_destroyed(struct sc_stream_record *stream);
 
-/* Around a call that may end it, and its green ones with it: other threads' calls of ours in them
- * have returned, and they make no more until it is loud again, but for the program's own work in
- * the context: who does that knows that the call does not end it. */
-void sc_streams_context_quiet(struct sc_context *context);
-void sc_streams_context_loud(struct sc_context *context);
-
-static inline bool sc_context_is_quiet(const struct sc_context *context)
-{
-    return atomic_load(&context->quiet) != 0 ||
-           (context->primary && atomic_load(&context->primary->quiet) != 0);
-}
-
-/* Before the driver ends it, since its handle may be another context's before the call returns;
- * after that failed; after that succeeded: all its work is done, its memory and handles are void.
- * NULL: it was not known. */
-struct sc_context *sc_streams_context_ending(CUcontext handle);
-void sc_streams_context_not_ended(struct sc_context *context);
-void sc_streams_context_ended(struct sc_context *context);
-
-/* The same for a green one, whose work goes on. Its handle must not be used any more: the driver
- * does not survive that (docs/driver.md). */
-void sc_streams_green_ended(struct sc_context *context);
-
-/* It is told inside of the driver, which is about to end it, and has done its work unless it is a
- * green one. The rest is for sc_streams_bury_ended, and before another context of this handle is
- * used. */
-void sc_streams_context_ends(CUcontext handle);
-void sc_streams_bury_ended(void); /* one load if there is none */
+/* For a context that is first met: its legacy stream, or NULL. */
+struct sc_stream_record *sc_streams_add_legacy(struct sc_context *context);
 
 /* Calls visit for each stream of the context, with no lock held; also for per-thread default
- * streams of threads that have ended (these are gone). */
-void sc_streams_each(struct sc_context *context,
-                     void (*visit)(void *argument, struct sc_stream_record *stream),
-                     void *argument);
+ * streams of threads that have ended (these are gone). The second form also for all others that
+ * are gone, and for the streams of its green contexts. */
+typedef void sc_visit_stream(void *argument, struct sc_stream_record *stream);
+void sc_streams_each(struct sc_context *context, sc_visit_stream *visit, void *argument);
+void sc_streams_each_ever(struct sc_context *context, sc_visit_stream *visit, void *argument);
+
+/* All its streams, those of its green ones and those to come are about to wait for an event. */
+void sc_streams_context_waits(struct sc_context *context);
+
+/* The context is gone, and its streams' handles name nothing any more. The events of a green one,
+ * and so its marks, are good as long as its primary context is. */
+void sc_streams_bury(struct sc_context *context, bool events_are_dead);
 
 #endif

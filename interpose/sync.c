@@ -16,11 +16,6 @@
 
 #include "track/poison.h"
 
-static enum sc_scope scope_of(const struct sc_stream_record *stream)
-{
-    return stream->kind == SC_STREAM_LEGACY ? SC_SCOPE_LEGACY : SC_SCOPE_STREAM;
-}
-
 static struct sc_sync begin(const char *api, void *site)
 {
     sc_reaper_judge_now();
@@ -33,7 +28,7 @@ struct sc_sync sc_sync_begin_stream(const char *api, void *site, CUstream handle
     sync.stream = sc_active() ? sc_streams_find(handle, per_thread) : NULL;
     if (sync.stream) {
         sync.on = true;
-        sync.point = sc_track_point(&sc_track, sync.stream->id, scope_of(sync.stream));
+        sync.point = sc_track_point(&sc_track, sync.stream->id, sc_scope_of(sync.stream));
     }
     return sync;
 }
@@ -46,7 +41,7 @@ struct sc_sync sc_sync_begin_copy(const char *api, void *site, bool per_thread)
         sync.on = true;
         sc_pending_legacy(sync.stream);
         sc_track_work(&sc_track, sync.stream->id);
-        sync.point = sc_track_point(&sc_track, sync.stream->id, scope_of(sync.stream));
+        sync.point = sc_track_point(&sc_track, sync.stream->id, sc_scope_of(sync.stream));
     }
     return sync;
 }
@@ -66,13 +61,13 @@ struct sc_sync sc_sync_begin_context(const char *api, void *site, CUcontext hand
 {
     struct sc_context *context = NULL;
     if (sc_active())
-        context = handle ? sc_streams_known_context(handle) : sc_streams_current_context();
+        context = handle ? sc_contexts_known(handle) : sc_contexts_current();
     return begin_whole(api, site, context);
 }
 
 struct sc_sync sc_sync_begin_free(const char *api, void *site)
 {
-    return begin_whole(api, site, sc_active() ? sc_streams_memory_context() : NULL);
+    return begin_whole(api, site, sc_active() ? sc_contexts_of_memory() : NULL);
 }
 
 struct sc_sync sc_sync_begin_event(const char *api, void *site, CUevent event)

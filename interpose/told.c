@@ -35,7 +35,7 @@ static void stream_waited(CUstream handle)
 
 static void context_waited(CUcontext handle)
 {
-    struct sc_context *context = sc_streams_known_context(handle);
+    struct sc_context *context = sc_contexts_known(handle);
     if (!context)
         return;
     struct sc_point point = sc_track_point(&sc_track, context->legacy, SC_SCOPE_CONTEXT);
@@ -51,7 +51,7 @@ static void act(const struct sc_news *news)
         sc_streams_renamed((CUstream)news->handle);
         break;
     case SC_NEWS_CONTEXT_ENDS:
-        sc_streams_context_ends((CUcontext)news->handle);
+        sc_contexts_told_end((CUcontext)news->handle);
         break;
     case SC_NEWS_GRAPH_ENDS:
         sc_graphs_forget(news->handle);

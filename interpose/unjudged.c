@@ -6,8 +6,7 @@
 
 #include "track/poison.h"
 
-/* Nodes that tell the host how far the graph has come. */
-static bool is_signal(CUgraphNodeType type)
+bool sc_unjudged_is_signal(CUgraphNodeType type)
 {
     return type == CU_GRAPH_NODE_TYPE_HOST || type == CU_GRAPH_NODE_TYPE_EVENT_RECORD ||
            type == CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL || type == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP;
@@ -109,12 +108,12 @@ static void unjudge_around(const struct unjudging *unjudging, is_such *such, nei
 
 bool sc_unjudged_may_matter(CUgraphNodeType type)
 {
-    return is_signal(type) || awaits_host(type) || type == CU_GRAPH_NODE_TYPE_GRAPH;
+    return sc_unjudged_is_signal(type) || awaits_host(type) || type == CU_GRAPH_NODE_TYPE_GRAPH;
 }
 
 void sc_unjudged_each(const CUgraphNode *nodes, size_t count, sc_unjudge *unjudge, void *context)
 {
     const struct unjudging unjudging = {nodes, count, unjudge, context};
-    unjudge_around(&unjudging, is_signal, nodes_before);
+    unjudge_around(&unjudging, sc_unjudged_is_signal, nodes_before);
     unjudge_around(&unjudging, awaits_host, nodes_behind);
 }

@@ -10,6 +10,9 @@
 
 #include "interpose/driver.h"
 
+/* Does a node of this type tell the host how far the graph has come? */
+bool sc_unjudged_is_signal(CUgraphNodeType type);
+
 /* Can a node of this type make others unjudged? */
 bool sc_unjudged_may_matter(CUgraphNodeType type);
 

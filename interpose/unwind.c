@@ -124,6 +124,12 @@ static inline int how_much(void)
     return atomic_load_explicit(&stacks_mode, memory_order_acquire);
 }
 
+bool sc_unwind_walks(void)
+{
+    return how_much() == SC_STACKS_FULL && unwinder.init && unwinder.step &&
+           unwinder.get_register && unwinder.flush && unwinder.space;
+}
+
 /* ---- modules that were closed ----
  *
  * libunwind remembers the frames of code by its address and is not told when a module is closed.
@@ -167,10 +173,10 @@ static void forget_closed(uint64_t closed)
     atomic_store(&forgotten, closed);
 }
 
+/* Before every walk. */
 static bool can_walk(void)
 {
-    if (how_much() != SC_STACKS_FULL || !unwinder.init || !unwinder.step ||
-        !unwinder.get_register || !unwinder.flush || !unwinder.space)
+    if (!sc_unwind_walks())
         return false;
     forget_closed(note_closed());
     return true;

@@ -11,6 +11,7 @@
 #ifndef SC_INTERPOSE_UNWIND_H
 #define SC_INTERPOSE_UNWIND_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "report/options.h"
@@ -19,6 +20,9 @@
  * come at once: each looks for itself and finds the same. Takes the loader's lock, and none of ours
  * meanwhile. */
 void sc_unwind_start(const struct sc_options *options);
+
+/* Are stacks more than one frame deep? */
+bool sc_unwind_walks(void);
 
 /* Id in the stack depot of the caller's stack. `site` is the address that the hook returns to:
  * frames inside of it are ours and are left out. */

@@ -4,6 +4,7 @@
 
 #include "cupti_hooks/ear.h"
 #include "interpose/follow.h"
+#include "interpose/graphs.h"
 #include "interpose/process.h"
 #include "interpose/signals.h"
 #include "interpose/strays.h"
@@ -26,7 +27,7 @@ static struct sc_graph_origin origin_of(const struct sc_graph_call *call)
 
 void *sc_uses_keep(const void *bytes, size_t size_bytes)
 {
-    struct sc_context *context = sc_streams_current_context();
+    struct sc_context *context = sc_contexts_current();
     bool read_late =
         !context || context->reads_pageable; /* by a launch that may outlive the exec */
     void *kept = sc_track_graph_take_copy(&sc_track, size_bytes, read_late);
@@ -131,8 +132,22 @@ void sc_uses_note_all(uintptr_t graph, CUgraph of)
     sc_strays_add_all(graph, of);
 }
 
+/* A child that is moved keeps its handle, and ends with its parent, which names its memory now. */
+static void note_moved(const CUDA_CHILD_GRAPH_NODE_PARAMS *params, CUgraph child)
+{
+    if (params->ownership != CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE)
+        return;
+    sc_graphs_forget((uintptr_t)child);
+    sc_strays_name_children();
+}
+
+CUgraph sc_uses_child_of(const CUgraphNodeParams *params)
+{
+    return params && params->type == CU_GRAPH_NODE_TYPE_GRAPH ? params->graph.graph : NULL;
+}
+
 void sc_uses_note_node(const struct sc_graph_call *call, uintptr_t node,
-                       const CUgraphNodeParams *params)
+                       const CUgraphNodeParams *params, CUgraph child)
 {
     if (params->type == CU_GRAPH_NODE_TYPE_MEMCPY)
         sc_uses_note_copy(call, node, &params->memcpy.copyParams);
@@ -146,6 +161,8 @@ void sc_uses_note_node(const struct sc_graph_call *call, uintptr_t node,
             .height = params->memset.height,
         };
         sc_uses_note_memset(call, node, &fill);
-    } else if (params->type == CU_GRAPH_NODE_TYPE_GRAPH)
-        sc_uses_note_all(call->graph, params->graph.graph);
+    } else if (child) {
+        sc_uses_note_all(call->graph, child);
+        note_moved(&params->graph, child);
+    }
 }

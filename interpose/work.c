@@ -62,16 +62,16 @@ VALUE(cuStreamWaitValue32, SC_WORK_AWAITS_HOST, cuuint32_t)
 VALUE(cuStreamWaitValue32_v2, SC_WORK_AWAITS_HOST, cuuint32_t)
 VALUE(cuStreamWaitValue64, SC_WORK_AWAITS_HOST, cuuint64_t)
 VALUE(cuStreamWaitValue64_v2, SC_WORK_AWAITS_HOST, cuuint64_t)
-VALUE(cuStreamWriteValue32, SC_WORK_MAY_WRITE, cuuint32_t)
-VALUE(cuStreamWriteValue32_v2, SC_WORK_MAY_WRITE, cuuint32_t)
-VALUE(cuStreamWriteValue64, SC_WORK_MAY_WRITE, cuuint64_t)
-VALUE(cuStreamWriteValue64_v2, SC_WORK_MAY_WRITE, cuuint64_t)
+VALUE(cuStreamWriteValue32, SC_WORK_MAY_WRITE | SC_WORK_SIGNALS, cuuint32_t)
+VALUE(cuStreamWriteValue32_v2, SC_WORK_MAY_WRITE | SC_WORK_SIGNALS, cuuint32_t)
+VALUE(cuStreamWriteValue64, SC_WORK_MAY_WRITE | SC_WORK_SIGNALS, cuuint64_t)
+VALUE(cuStreamWriteValue64_v2, SC_WORK_MAY_WRITE | SC_WORK_SIGNALS, cuuint64_t)
 
-WORK(cuStreamBatchMemOp, SC_WORK_AWAITS_HOST,
+WORK(cuStreamBatchMemOp, SC_WORK_AWAITS_HOST | SC_WORK_SIGNALS,
      (CUstream hStream, unsigned count, CUstreamBatchMemOpParams *operations, unsigned flags),
      (hStream, count, operations, flags))
 
-WORK(cuStreamBatchMemOp_v2, SC_WORK_AWAITS_HOST,
+WORK(cuStreamBatchMemOp_v2, SC_WORK_AWAITS_HOST | SC_WORK_SIGNALS,
      (CUstream hStream, unsigned count, CUstreamBatchMemOpParams *operations, unsigned flags),
      (hStream, count, operations, flags))
 
@@ -79,7 +79,7 @@ WORK(cuStreamAttachMemAsync, SC_WORK_QUIET,
      (CUstream hStream, CUdeviceptr address, size_t bytes, unsigned flags),
      (hStream, address, bytes, flags))
 
-WORK(cuSignalExternalSemaphoresAsync, SC_WORK_QUIET,
+WORK(cuSignalExternalSemaphoresAsync, SC_WORK_SIGNALS,
      (const CUexternalSemaphore *semaphores, const CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS *params,
       unsigned count, CUstream hStream),
      (semaphores, params, count, hStream))

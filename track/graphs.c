@@ -366,11 +366,27 @@ static void note_all_flags(struct sc_graph *graph)
         note_flags(graph, &graph->uses.list[i]);
 }
 
+static void drop_events(struct sc_graph *graph, uintptr_t node)
+{
+    uint32_t kept = 0;
+    graph->records = false;
+    for (uint32_t i = 0; i < graph->event_count; i++) {
+        if (!node || graph->events[i].node == node)
+            continue;
+        graph->events[kept++] = graph->events[i];
+        graph->records |= !graph->events[i].waits;
+    }
+    graph->event_count = kept;
+    graph->signals &= node != 0;
+}
+
 void sc_graphs_drop_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node)
 {
     uint32_t id = sc_graphs_find(graphs, handle);
     struct sc_graph *graph = id ? sc_graphs_at(graphs, id) : NULL;
     uint32_t kept = 0;
+    if (graph && graph->is_exec)
+        drop_events(graph, node);
     for (uint32_t i = 0; graph && i < graph->uses.count; i++) {
         struct sc_graph_use *use = &graph->uses.list[i];
         if (node && use->node != node) {
@@ -400,8 +416,10 @@ void sc_graphs_enable_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t
     for (uint32_t i = 0; i < graph->uses.count; i++)
         if (graph->uses.list[i].node == node)
             graph->uses.list[i].disabled = !enabled;
-    if (graph->handle)
-        note_all_flags(graph);
+    if (!graph->handle)
+        return;
+    graph->disables |= !enabled;
+    note_all_flags(graph);
 }
 
 void sc_graphs_unjudge_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node)
@@ -429,6 +447,46 @@ void sc_graphs_redirect_node(struct sc_graphs *graphs, uintptr_t handle, uintptr
     for (uint32_t i = 0; i < uses->count; i++)
         if (uses->list[i].node == node && sc_graphs_extra(graphs, &uses->list[i])->saved)
             uses->list[i].redirected = true;
+}
+
+/* ---- events ---- */
+
+static void give_events(struct sc_graphs *graphs, struct sc_graph *graph)
+{
+    if (graph->events)
+        sc_arena_give(&graphs->order->arena, graph->events,
+                      graph->event_capacity * sizeof *graph->events);
+    graph->events = NULL;
+    graph->event_count = graph->event_capacity = 0;
+}
+
+static bool make_room_for_event(struct sc_graphs *graphs, struct sc_graph *graph)
+{
+    uint32_t count = graph->event_count;
+    uint32_t capacity = graph->event_capacity ? graph->event_capacity * 4 : CAPACITY_MIN;
+    if (count < graph->event_capacity)
+        return true;
+    struct sc_graph_event *larger = sc_arena_take(&graphs->order->arena, capacity * sizeof *larger);
+    if (!larger)
+        return false;
+    if (count)
+        memcpy(larger, graph->events, count * sizeof *larger);
+    give_events(graphs, graph);
+    graph->events = larger;
+    graph->event_count = count;
+    graph->event_capacity = capacity;
+    return true;
+}
+
+void sc_graphs_add_event(struct sc_graphs *graphs, uintptr_t handle,
+                         const struct sc_graph_event *event)
+{
+    uint32_t id = sc_graphs_make_exec(graphs, handle);
+    struct sc_graph *graph = id ? sc_graphs_at(graphs, id) : NULL;
+    if (!graph || !make_room_for_event(graphs, graph))
+        return;
+    graph->events[graph->event_count++] = *event;
+    graph->records |= !event->waits;
 }
 
 /* ---- names ---- */
@@ -479,10 +537,14 @@ void sc_graphs_attach(struct sc_graphs *graphs, uint32_t id)
 void sc_graphs_set_last_launch(struct sc_graphs *graphs, struct sc_graph *graph, uint32_t stream)
 {
     struct sc_point former = graph->last_launch;
+    if (stream && stream == former.stream) {
+        sc_order_renew_point(graphs->order, &graph->last_launch);
+        return;
+    }
     graph->last_launch = stream ? sc_order_point(graphs->order, stream) : (struct sc_point){0};
-    if (stream && stream != former.stream)
+    if (stream)
         sc_order_reference(graphs->order, stream);
-    if (former.stream && former.stream != stream)
+    if (former.stream)
         sc_order_unreference(graphs->order, former.stream);
     sc_order_release(graphs->order, &former);
 }
@@ -496,6 +558,7 @@ void sc_graphs_remove(struct sc_graphs *graphs, uint32_t id)
     give_list(graphs, &graph->uses);
     give_list(graphs, &graph->runs);
     give_names(graphs, graph);
+    give_events(graphs, graph);
     sc_graphs_set_last_launch(graphs, graph, 0);
     graphs->stray_count -= is_stray(graph->handle);
     sc_pool_give(&graphs->pool, id);

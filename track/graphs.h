@@ -59,6 +59,13 @@ struct sc_graph_extra {
     void *saved; /* a copy of what is on a stack, or the copy that the node names; NULL: none */
 };
 
+/* A node of an exec that records an event, or waits for one. */
+struct sc_graph_event {
+    uintptr_t node;
+    uintptr_t event;
+    bool waits;
+};
+
 /* The bytes that go when the use's bytes go: an allocation. */
 struct sc_graph_bounds {
     uintptr_t address;
@@ -88,6 +95,11 @@ struct sc_graph {
     struct sc_point last_launch; /* no other stream gets the id of its stream */
     uintptr_t *names;            /* of an exec: its nodes, in the driver's order */
     uint32_t name_count;
+    struct sc_graph_event *events; /* of an exec */
+    uint32_t event_count, event_capacity;
+    bool records;  /* some */
+    bool signals;  /* its nodes may tell the host how far it has come */
+    bool disables; /* some were disabled once: an update leaves them so */
 };
 
 struct sc_graph_interval {
@@ -145,7 +157,7 @@ bool sc_graphs_add(struct sc_graphs *graphs, uintptr_t handle, const struct sc_g
 /* All uses of one more of another: a clone, a child. */
 void sc_graphs_add_all(struct sc_graphs *graphs, uintptr_t handle, uintptr_t of);
 
-/* The uses of a node are gone; with node 0, all. */
+/* The uses and events of a node are gone; with node 0, all. */
 void sc_graphs_drop_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node);
 
 /* A node of no known name, of some graph that is no exec, does this no more. Nothing is dropped
@@ -180,6 +192,10 @@ void sc_graphs_set_last_launch(struct sc_graphs *graphs, struct sc_graph *graph,
  * another graph. Which is which tells their order. */
 void sc_graphs_set_names(struct sc_graphs *graphs, uintptr_t handle, const uintptr_t *names,
                          uint32_t count);
+
+/* A node of the exec records the event, or waits for it. */
+void sc_graphs_add_event(struct sc_graphs *graphs, uintptr_t handle,
+                         const struct sc_graph_event *event);
 
 /* The exec's uses are complete: makes the runs. Plain uses of neighbouring bytes of one
  * range in the same direction become one; stacks and disabled nodes are left out. */

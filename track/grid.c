@@ -47,14 +47,12 @@ void sc_grid_destroy(struct sc_grid *grid)
     grid->heads = NULL;
 }
 
-static void begin_change(struct sc_grid *grid)
+/* Readers know of a change by whatever they see of it: all that is stored in between is stored with
+ * release, and so no store needs to be a locked one. */
+static void next_version(struct sc_grid *grid)
 {
-    atomic_fetch_add_explicit(&grid->version, 1, memory_order_acq_rel);
-}
-
-static void end_change(struct sc_grid *grid)
-{
-    atomic_fetch_add_explicit(&grid->version, 1, memory_order_release);
+    uint64_t version = atomic_load_explicit(&grid->version, memory_order_relaxed);
+    atomic_store_explicit(&grid->version, version + 1, memory_order_release);
 }
 
 static void set_level(struct sc_grid *grid, int level, bool lived_in)
@@ -101,13 +99,13 @@ static void link_side(struct sc_grid *grid, uint32_t id, int side, uint32_t slot
 void sc_grid_insert(struct sc_grid *grid, uint32_t id)
 {
     struct span span = span_of(node_at(grid, id));
-    begin_change(grid);
+    next_version(grid);
     link_side(grid, id, 0, slot_of(grid, span.level, span.first));
     if (span.last != span.first)
         link_side(grid, id, 1, slot_of(grid, span.level, span.last));
     if (grid->population[span.level]++ == 0)
         set_level(grid, span.level, true);
-    end_change(grid);
+    next_version(grid);
 }
 
 static void unlink_side(struct sc_grid *grid, uint32_t tagged, uint32_t slot)
@@ -131,13 +129,13 @@ static void unlink_side(struct sc_grid *grid, uint32_t tagged, uint32_t slot)
 void sc_grid_remove(struct sc_grid *grid, uint32_t id)
 {
     struct span span = span_of(node_at(grid, id));
-    begin_change(grid);
+    next_version(grid);
     unlink_side(grid, id, slot_of(grid, span.level, span.first));
     if (span.last != span.first)
         unlink_side(grid, id | SECOND_SIDE, slot_of(grid, span.level, span.last));
     if (--grid->population[span.level] == 0)
         set_level(grid, span.level, false);
-    end_change(grid);
+    next_version(grid);
 }
 
 /* A chain may change under a reader without the lock, so its length is bounded here and what it

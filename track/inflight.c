@@ -544,11 +544,6 @@ void sc_inflight_touched(struct sc_inflight *inflight, uintptr_t address, size_t
     sc_inflight_overlaps(inflight, address, size_bytes, visit_touched, &search);
 }
 
-struct found_ops {
-    struct sc_inflight *inflight;
-    struct sc_ops *ops;
-};
-
 struct seal_visit {
     struct sc_inflight *inflight;
     struct sc_ops *ops;
@@ -579,25 +574,28 @@ void sc_inflight_seal(struct sc_inflight *inflight, uintptr_t address, size_t si
     sc_inflight_overlaps(inflight, start, end - start, seal_op, &seal);
 }
 
+struct writer_search {
+    struct sc_inflight *inflight;
+    bool found;
+};
+
 static bool note_writer(void *context, uint32_t id)
 {
-    struct found_ops *search = context;
-    if (sc_direction_writes_host(sc_inflight_op(search->inflight, id)->info.direction))
-        sc_ops_add(search->ops, &sc_inflight_op(search->inflight, id)->info);
-    return search->ops->count == 0;
+    struct writer_search *search = context;
+    search->found = sc_direction_writes_host(sc_inflight_op(search->inflight, id)->info.direction);
+    return !search->found;
 }
 
 /* Behind an operation that is still to write them, bytes of a source are not there yet. */
 static bool is_stable(struct sc_inflight *inflight, const struct sc_op_info *info)
 {
-    struct sc_ops writers = {0};
-    struct found_ops search = {inflight, &writers};
+    struct writer_search search = {inflight, false};
     if (!info->stable || info->direction != SC_H2D)
         return false;
     if (writer_count(home_of(inflight, info->range)) || writer_count(home_of(inflight, 0)))
         sc_inflight_overlaps(inflight, info->shape.address, sc_shape_hull_bytes(&info->shape),
                              note_writer, &search);
-    return writers.count == 0;
+    return !search.found;
 }
 
 static void move_to_end_of_stream(struct sc_inflight *inflight, uint32_t id)
@@ -641,7 +639,7 @@ bool sc_inflight_issue_again(struct sc_inflight *inflight, uint32_t id, bool gua
     if (is_guarded != guarded || op->first_copy || op->info.slot || op->info.stable)
         return false;
     move_to_end_of_stream(inflight, id);
-    op->info.ticket = sc_order_issue(inflight->order, op->info.ticket.stream);
+    sc_order_renew(inflight->order, &op->info.ticket);
     return true;
 }
 

@@ -184,8 +184,10 @@ uint32_t sc_order_add(struct sc_order *order, enum sc_stream_kind kind, uint32_t
     struct sc_stream *stream = sc_order_stream(order, id);
     stream->kind = kind;
     stream->context = kind == SC_STREAM_LEGACY ? id : context;
-    if (kind != SC_STREAM_LEGACY)
+    if (kind != SC_STREAM_LEGACY) {
         sc_order_reference(order, context);
+        stream->joined = retain(sc_order_stream(order, context)->inherited);
+    }
     return id;
 }
 
@@ -202,9 +204,11 @@ static void reclaim(struct sc_order *order, uint32_t id)
     if (stream->kind == SC_STREAM_NONBLOCKING)
         merge_into(order, &legacy_of(order, stream)->orphaned, stream->joined);
     drop(order, stream->joined);
+    drop(order, stream->inherited);
     drop(order, stream->pending);
     drop(order, stream->orphaned);
     stream->joined = NULL;
+    stream->inherited = NULL;
     stream->pending = NULL;
     stream->orphaned = NULL;
     stream->next_spare = order->spare;
@@ -261,19 +265,26 @@ static void settle_pending(struct sc_order *order, struct sc_stream *legacy)
     legacy->joined_version++;
 }
 
-struct sc_ticket sc_order_issue(struct sc_order *order, uint32_t id)
+void sc_order_renew(struct sc_order *order, struct sc_ticket *ticket)
 {
-    struct sc_stream *stream = sc_order_stream(order, id);
-    struct sc_ticket ticket = {.stream = id};
+    struct sc_stream *stream = sc_order_stream(order, ticket->stream);
+    ticket->legacy = 0;
+    ticket->epoch = 0;
     if (stream->kind == SC_STREAM_LEGACY)
         settle_pending(order, stream);
     if (stream->kind == SC_STREAM_BLOCKING) {
-        sc_order_touch(order, id);
-        ticket.legacy = stream->context;
-        ticket.epoch = read_relaxed(&stream->touched);
+        sc_order_touch(order, ticket->stream);
+        ticket->legacy = stream->context;
+        ticket->epoch = read_relaxed(&stream->touched);
     }
-    ticket.number = read_relaxed(&stream->issued) + 1;
-    atomic_store_explicit(&stream->issued, ticket.number, memory_order_release);
+    ticket->number = read_relaxed(&stream->issued) + 1;
+    atomic_store_explicit(&stream->issued, ticket->number, memory_order_release);
+}
+
+struct sc_ticket sc_order_issue(struct sc_order *order, uint32_t id)
+{
+    struct sc_ticket ticket = {.stream = id};
+    sc_order_renew(order, &ticket);
     return ticket;
 }
 
@@ -292,9 +303,25 @@ struct sc_point sc_order_point(struct sc_order *order, uint32_t id)
     return point;
 }
 
+void sc_order_renew_point(struct sc_order *order, struct sc_point *point)
+{
+    struct sc_stream *stream = sc_order_stream(order, point->stream);
+    if (point->joined != stream->joined) {
+        drop(order, point->joined);
+        point->joined = retain(stream->joined);
+    }
+    point->number = read_relaxed(&stream->issued);
+    if (stream->kind == SC_STREAM_BLOCKING)
+        point->legacy_number = read_relaxed(&stream->touched);
+}
+
 void sc_order_set_primary(struct sc_order *order, uint32_t green, uint32_t primary)
 {
-    sc_order_stream(order, green)->primary = primary;
+    struct sc_stream *legacy = sc_order_stream(order, green);
+    const struct sc_clock *inherited = sc_order_stream(order, primary)->inherited;
+    legacy->primary = primary;
+    merge_into(order, &legacy->inherited, inherited);
+    merge_into(order, &legacy->joined, inherited);
 }
 
 struct walk {
@@ -374,6 +401,19 @@ bool sc_order_wait(struct sc_order *order, uint32_t id, const struct sc_point *p
     return true;
 }
 
+void sc_order_wait_context(struct sc_order *order, uint32_t context, const struct sc_point *point)
+{
+    const struct walk walk = {order, context, true};
+    for (uint32_t id = 1; id < order->streams.unused; id++) {
+        struct sc_stream *stream = sc_order_stream(order, id);
+        if (stream->removed || !is_walked(&walk, stream))
+            continue;
+        sc_order_wait(order, id, point);
+        if (stream->kind == SC_STREAM_LEGACY)
+            merge_point(order, &stream->inherited, point);
+    }
+}
+
 static void know_clock(struct sc_order *order, const struct sc_clock *clock)
 {
     for (uint32_t i = 0; clock && i < clock->count; i++)
@@ -385,6 +425,46 @@ void sc_order_known(struct sc_order *order, const struct sc_point *point)
     union pair pair;
     know_clock(order, pair_of(point, &pair));
     know_clock(order, point->joined);
+}
+
+/* Of a signal on another stream it is not known where on this one it stands. */
+static void signal_entry(struct sc_order *order, const struct entry *entry, uint32_t own)
+{
+    struct sc_stream *stream = sc_order_stream(order, entry->stream);
+    if (read_relaxed(&stream->signalled) >= entry->number)
+        return;
+    stream->signals[stream->signal_count++ % SC_SIGNALS_KEPT] =
+        (struct sc_signal){entry->number, entry->stream == own};
+    raise_to(&stream->signalled, entry->number);
+}
+
+static void signal_clock(struct sc_order *order, const struct sc_clock *clock, uint32_t own)
+{
+    for (uint32_t i = 0; clock && i < clock->count; i++)
+        signal_entry(order, &clock->entries[i], own);
+}
+
+void sc_order_signal(struct sc_order *order, const struct sc_point *point)
+{
+    union pair pair;
+    signal_clock(order, pair_of(point, &pair), point->stream);
+    signal_clock(order, point->joined, point->stream);
+}
+
+uint64_t sc_order_first_signal(struct sc_order *order, const struct sc_ticket *ticket)
+{
+    const struct sc_stream *stream = sc_order_stream(order, ticket->stream);
+    uint64_t count = stream->signal_count;
+    uint64_t oldest = count > SC_SIGNALS_KEPT ? count - SC_SIGNALS_KEPT : 0;
+    if (ticket->legacy &&
+        read_relaxed(&sc_order_stream(order, ticket->legacy)->signalled) > ticket->epoch)
+        return 0;
+    for (uint64_t i = oldest; i < count; i++) {
+        const struct sc_signal *signal = &stream->signals[i % SC_SIGNALS_KEPT];
+        if (signal->number >= ticket->number)
+            return signal->own && (i > oldest || oldest == 0) ? signal->number : 0;
+    }
+    return 0;
 }
 
 static bool clock_covers(const struct sc_clock *clock, const struct sc_ticket *ticket)

@@ -44,14 +44,24 @@ struct sc_point {
     struct sc_clock *joined;
 };
 
+/* What may tell the host that so many operations of a stream are done, in a way that is not seen.
+ */
+struct sc_signal {
+    uint64_t number;
+    bool own; /* it stands on the stream itself, right behind them */
+};
+
+enum { SC_SIGNALS_KEPT = 16 }; /* of each stream */
+
 struct sc_stream {
     _Atomic uint64_t issued;
-    _Atomic uint64_t done;     /* the host frontier's component */
-    _Atomic uint64_t complete; /* seen complete by asking the device; never orders anything */
-    _Atomic uint64_t touched;  /* legacy operations before the last work (blocking streams) */
-    uintptr_t handle;          /* the program's */
-    uint32_t context;          /* id of the context's legacy stream, for every kind */
-    uint32_t primary;          /* legacy stream of a green context: that of the primary one, or 0 */
+    _Atomic uint64_t done;      /* the host frontier's component */
+    _Atomic uint64_t complete;  /* seen complete by asking the device; never orders anything */
+    _Atomic uint64_t touched;   /* legacy operations before the last work (blocking streams) */
+    _Atomic uint64_t signalled; /* behind so many stands what may tell the host of their end */
+    uintptr_t handle;           /* the program's */
+    uint32_t context;           /* id of the context's legacy stream, for every kind */
+    uint32_t primary; /* legacy stream of a green context: that of the primary one, or 0 */
     int device;
     enum sc_stream_kind kind;
     bool removed;
@@ -60,12 +70,15 @@ struct sc_stream {
     uint32_t references;
     uint32_t next_spare;
     struct sc_clock *joined;
-    struct sc_clock *pending;  /* legacy: what its next operation joins */
-    struct sc_clock *orphaned; /* legacy: what removed non-blocking streams had waited for */
-    uint64_t joined_version;   /* legacy: counts changes of `joined` */
-    uint64_t seen_version;     /* blocking: the legacy stream's joined_version already merged */
+    struct sc_clock *inherited; /* legacy: what streams to come have waited for from the start */
+    struct sc_clock *pending;   /* legacy: what its next operation joins */
+    struct sc_clock *orphaned;  /* legacy: what removed non-blocking streams had waited for */
+    uint64_t joined_version;    /* legacy: counts changes of `joined` */
+    uint64_t seen_version;      /* blocking: the legacy stream's joined_version already merged */
     /* Owned by track/inflight.c: operations in order of issue, and the list of busy streams. */
     uint32_t first_op, last_op, first_open, busy_previous, busy_next;
+    uint64_t signal_count;
+    struct sc_signal signals[SC_SIGNALS_KEPT]; /* the latest, by what they made of `signalled` */
 };
 
 struct sc_order {
@@ -89,6 +102,8 @@ void sc_order_unreference(struct sc_order *order, uint32_t stream);
 
 /* Work on `stream` that needs a ticket. On a legacy stream all work needs one. */
 struct sc_ticket sc_order_issue(struct sc_order *order, uint32_t stream);
+/* The same for the stream that the ticket names. */
+void sc_order_renew(struct sc_order *order, struct sc_ticket *ticket);
 
 /* Other work on a blocking stream: it now comes after all legacy work issued before. The _needed
  * form is lock-free and says whether the other has anything to do. */
@@ -102,6 +117,7 @@ void sc_order_set_primary(struct sc_order *order, uint32_t green, uint32_t prima
  * stream that stands for what an operation issued there had joined. The others walk all streams:
  * everything that a wait for the legacy stream, or for the whole context, waits for. */
 struct sc_point sc_order_point(struct sc_order *order, uint32_t stream);
+void sc_order_renew_point(struct sc_order *order, struct sc_point *point); /* of its stream, now */
 struct sc_point sc_order_legacy_point(struct sc_order *order, uint32_t legacy);
 struct sc_point sc_order_context_point(struct sc_order *order, uint32_t context);
 struct sc_point sc_order_copy_point(const struct sc_point *point);
@@ -109,9 +125,18 @@ void sc_order_release(struct sc_order *order, struct sc_point *point);
 
 /* Work issued on `stream` from now on comes after the point. False: out of memory, nothing done. */
 bool sc_order_wait(struct sc_order *order, uint32_t stream, const struct sc_point *point);
+/* The same for all streams of the context, and of its green ones, also those to come. */
+void sc_order_wait_context(struct sc_order *order, uint32_t context, const struct sc_point *point);
 
 /* The host knows that everything in the point is done. */
 void sc_order_known(struct sc_order *order, const struct sc_point *point);
+
+/* The host may learn that everything in the point is done, in a way that is not seen. */
+void sc_order_signal(struct sc_order *order, const struct sc_point *point);
+
+/* How many operations of its stream the first signal behind the operation covers; 0 where that
+ * cannot be told, or the signal stands on another stream. */
+uint64_t sc_order_first_signal(struct sc_order *order, const struct sc_ticket *ticket);
 
 /* Would work issued on `stream` now come after the operation? */
 bool sc_order_covers(struct sc_order *order, uint32_t stream, const struct sc_ticket *ticket);
@@ -129,6 +154,17 @@ static inline bool sc_order_known_done(struct sc_order *order, const struct sc_t
         return true;
     return ticket->legacy && atomic_load_explicit(&sc_order_stream(order, ticket->legacy)->done,
                                                   memory_order_acquire) > ticket->epoch;
+}
+
+/* Lock-free: is the operation in a point that the host may have learnt of? */
+static inline bool sc_order_signalled(struct sc_order *order, const struct sc_ticket *ticket)
+{
+    struct sc_stream *stream = sc_order_stream(order, ticket->stream);
+    if (atomic_load_explicit(&stream->signalled, memory_order_relaxed) >= ticket->number)
+        return true;
+    return ticket->legacy &&
+           atomic_load_explicit(&sc_order_stream(order, ticket->legacy)->signalled,
+                                memory_order_relaxed) > ticket->epoch;
 }
 
 /* Lock-free: known done, or seen complete. */

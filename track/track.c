@@ -106,17 +106,20 @@ void sc_track_work(struct sc_track *track, uint32_t stream)
     unlock(track);
 }
 
-struct sc_point sc_track_point(struct sc_track *track, uint32_t stream, enum sc_scope scope)
+static struct sc_point point_locked(struct sc_track *track, uint32_t stream, enum sc_scope scope)
 {
-    struct sc_point point;
-    lock(track);
     uint32_t context = sc_order_stream(&track->order, stream)->context;
     if (scope == SC_SCOPE_CONTEXT)
-        point = sc_order_context_point(&track->order, context);
-    else if (scope == SC_SCOPE_LEGACY)
-        point = sc_order_legacy_point(&track->order, context);
-    else
-        point = sc_order_point(&track->order, stream);
+        return sc_order_context_point(&track->order, context);
+    if (scope == SC_SCOPE_LEGACY)
+        return sc_order_legacy_point(&track->order, context);
+    return sc_order_point(&track->order, stream);
+}
+
+struct sc_point sc_track_point(struct sc_track *track, uint32_t stream, enum sc_scope scope)
+{
+    lock(track);
+    struct sc_point point = point_locked(track, stream, scope);
     unlock(track);
     return point;
 }
@@ -158,6 +161,23 @@ void sc_track_known(struct sc_track *track, struct sc_point *point, struct sc_op
     sc_order_release(&track->order, point);
     retire(track, overwritten);
     unlock(track);
+}
+
+void sc_track_signal(struct sc_track *track, uint32_t stream, enum sc_scope scope)
+{
+    lock(track);
+    struct sc_point point = point_locked(track, stream, scope);
+    sc_order_signal(&track->order, &point);
+    sc_order_release(&track->order, &point);
+    unlock(track);
+}
+
+uint64_t sc_track_first_signal(struct sc_track *track, const struct sc_ticket *ticket)
+{
+    lock(track);
+    uint64_t first = sc_order_first_signal(&track->order, ticket);
+    unlock(track);
+    return first;
 }
 
 void sc_track_forget_point(struct sc_track *track, struct sc_point *point)
@@ -230,6 +250,15 @@ void sc_track_wait(struct sc_track *track, uint32_t stream, uintptr_t event)
         sc_order_wait(&track->order, stream, stored);
     if (stored && sc_order_stream(&track->order, stream)->kind == SC_STREAM_LEGACY)
         sc_order_issue(&track->order, stream);
+    unlock(track);
+}
+
+void sc_track_wait_context(struct sc_track *track, uint32_t context, uintptr_t event)
+{
+    lock(track);
+    const struct sc_point *stored = event_point(track, event);
+    if (stored)
+        sc_order_wait_context(&track->order, context, stored);
     unlock(track);
 }
 
@@ -411,7 +440,7 @@ void sc_track_issue(struct sc_track *track, struct sc_op_info *info, struct sc_i
     atomic_store_explicit(&track->operations,
                           atomic_load_explicit(&track->operations, memory_order_relaxed) + 1,
                           memory_order_relaxed);
-    info->ticket = sc_order_issue(&track->order, info->ticket.stream);
+    sc_order_renew(&track->order, &info->ticket);
     if (!info->unjudged)
         sc_inflight_conflicts(&track->inflight, info, sc_collect_op, &collector);
     if (!sc_inflight_add(&track->inflight, info, &issued->overwritten) && info->slot)

@@ -65,12 +65,20 @@ struct sc_point sc_track_event_point(struct sc_track *track, uintptr_t event);
 void sc_track_known(struct sc_track *track, struct sc_point *point, struct sc_ops *overwritten);
 void sc_track_forget_point(struct sc_track *track, struct sc_point *point);
 
+/* Behind what a synchronise of this kind would wait for now stands something that may tell the host
+ * of its end in a way that is not seen. */
+void sc_track_signal(struct sc_track *track, uint32_t stream, enum sc_scope scope);
+
 /* A record is work on its stream: take the point before the real call, and name the event after it
  * succeeded (this ends the point). */
 struct sc_point sc_track_record_point(struct sc_track *track, uint32_t stream);
 void sc_track_set_event(struct sc_track *track, uintptr_t event, struct sc_point *point);
 void sc_track_forget_event(struct sc_track *track, uintptr_t event);
 void sc_track_wait(struct sc_track *track, uint32_t stream, uintptr_t event);
+/* The same for all streams of the context, and of its green ones, also those to come. */
+void sc_track_wait_context(struct sc_track *track, uint32_t context, uintptr_t event);
+
+uint64_t sc_track_first_signal(struct sc_track *track, const struct sc_ticket *ticket);
 
 /* Work issued on `stream` from now on comes after the operation (an edge that we inserted). */
 void sc_track_order_after(struct sc_track *track, uint32_t stream, const struct sc_ticket *ticket);
@@ -250,6 +258,11 @@ void sc_track_graph_begin_exec(struct sc_track *track, uintptr_t handle, uint32_
 bool sc_track_graphs_context_gone(struct sc_track *track, uint32_t context);
 void sc_track_graph_make_runs(struct sc_track *track, uintptr_t handle);
 
+/* A node of it records an event, or waits for one; or may tell the host how far it has come. */
+void sc_track_graph_add_event(struct sc_track *track, uintptr_t handle,
+                              const struct sc_graph_event *event);
+void sc_track_graph_signals(struct sc_track *track, uintptr_t handle);
+
 /* Its nodes' names (sc_graphs_set_names); and whether it has as many, which are stored then. */
 void sc_track_graph_set_names(struct sc_track *track, uintptr_t handle, const uintptr_t *names,
                               uint32_t count);
@@ -278,6 +291,17 @@ bool sc_track_holds_for_graph(struct sc_track *track, uintptr_t address);
 
 /* What is issued on the stream from now on comes after the exec's last launch. */
 void sc_track_launch_after_last(struct sc_track *track, uint32_t exec, uint32_t stream);
+
+/* What is issued on the stream from now on comes after the events that the exec's nodes wait for.
+ */
+void sc_track_launch_waits(struct sc_track *track, uint32_t exec, uint32_t stream);
+
+/* The events that they record stand for what is in the point, which this ends. */
+void sc_track_launch_records(struct sc_track *track, uint32_t exec, struct sc_point *point);
+
+/* The host may learn when the exec's last launch is done, in a way that is not seen. Returns the
+ * stream of that, 0: there was none. */
+uint32_t sc_track_graph_signal_launch(struct sc_track *track, uintptr_t exec);
 
 /* The launch and its operations have been issued. */
 void sc_track_launched(struct sc_track *track, uintptr_t exec, uint32_t stream);

@@ -173,6 +173,23 @@ void sc_track_graph_make_runs(struct sc_track *track, uintptr_t handle)
     unlock(track);
 }
 
+void sc_track_graph_add_event(struct sc_track *track, uintptr_t handle,
+                              const struct sc_graph_event *event)
+{
+    lock(track);
+    sc_graphs_add_event(&track->graphs, handle, event);
+    unlock(track);
+}
+
+void sc_track_graph_signals(struct sc_track *track, uintptr_t handle)
+{
+    lock(track);
+    uint32_t id = sc_graphs_make_exec(&track->graphs, handle);
+    if (id)
+        sc_graphs_at(&track->graphs, id)->signals = true;
+    unlock(track);
+}
+
 void sc_track_graph_set_names(struct sc_track *track, uintptr_t handle, const uintptr_t *names,
                               uint32_t count)
 {
@@ -315,6 +332,39 @@ void sc_track_launch_after_last(struct sc_track *track, uint32_t exec, uint32_t 
     unlock(track);
 }
 
+/* False: it has no such event. */
+static bool event_at(struct sc_track *track, uint32_t exec, uint32_t at, bool waits,
+                     uintptr_t *event)
+{
+    const struct sc_graph *graph = sc_graphs_at(&track->graphs, exec);
+    if (at >= graph->event_count)
+        return false;
+    *event = graph->events[at].waits == waits ? graph->events[at].event : 0;
+    return true;
+}
+
+void sc_track_launch_waits(struct sc_track *track, uint32_t exec, uint32_t stream)
+{
+    uintptr_t event;
+    for (uint32_t i = 0; event_at(track, exec, i, true, &event); i++)
+        if (event)
+            sc_track_wait(track, stream, event);
+}
+
+void sc_track_launch_records(struct sc_track *track, uint32_t exec, struct sc_point *point)
+{
+    uintptr_t event;
+    for (uint32_t i = 0; event_at(track, exec, i, false, &event); i++) {
+        if (!event)
+            continue;
+        lock(track);
+        struct sc_point copy = sc_order_copy_point(point);
+        unlock(track);
+        sc_track_set_event(track, event, &copy);
+    }
+    sc_track_forget_point(track, point);
+}
+
 void sc_track_launched(struct sc_track *track, uintptr_t exec, uint32_t stream)
 {
     lock(track);
@@ -324,6 +374,19 @@ void sc_track_launched(struct sc_track *track, uintptr_t exec, uint32_t stream)
     if (id)
         sc_graphs_set_last_launch(&track->graphs, sc_graphs_at(&track->graphs, id), stream);
     unlock(track);
+}
+
+uint32_t sc_track_graph_signal_launch(struct sc_track *track, uintptr_t exec)
+{
+    uint32_t stream = 0;
+    lock(track);
+    uint32_t id = sc_graphs_find(&track->graphs, exec);
+    if (id) {
+        sc_order_signal(&track->order, &sc_graphs_at(&track->graphs, id)->last_launch);
+        stream = sc_graphs_at(&track->graphs, id)->last_launch.stream;
+    }
+    unlock(track);
+    return stream;
 }
 
 static bool note_conflict(void *found, uint32_t op)

@@ -834,6 +834,26 @@ static void do_wait(const struct action *action)
     sc_track_wait(&tracker, id_of(stream_in(action->a)), event_handle(event));
 }
 
+/* Events of contexts, with all streams there. */
+static void do_context_record(const struct action *action)
+{
+    int event = action->b % EVENTS;
+    int legacy = world.slots[action->a % 2];
+    struct sc_point point = sc_track_point(&tracker, id_of(legacy), SC_SCOPE_CONTEXT);
+    say("record: context %d, event %d", action->a % 2, event);
+    world.events[event] = oracle_add_context_record(&world.graph, legacy);
+    sc_track_set_event(&tracker, event_handle(event), &point);
+}
+
+static void do_context_wait(const struct action *action)
+{
+    int event = action->b % EVENTS;
+    int legacy = world.slots[action->a % 2];
+    say("wait: context %d, event %d", action->a % 2, event);
+    oracle_add_context_wait(&world.graph, legacy, world.events[event]);
+    sc_track_wait_context(&tracker, id_of(legacy), event_handle(event));
+}
+
 /* A successful query is the same to the tracker, here and below. */
 static void do_event_sync(const struct action *action)
 {
@@ -1082,12 +1102,12 @@ static const struct {
     unsigned weight;
     void (*run)(const struct action *action);
 } menu[] = {
-    {54, do_copy},        {12, do_work},         {24, do_record},       {26, do_wait},
-    {10, do_event_sync},  {10, do_stream_sync},  {4, do_legacy_sync},   {4, do_context_sync},
-    {10, do_slow_sync},   {10, do_recycle},      {4, do_event_destroy}, {14, do_free},
-    {5, do_unmap_part},   {5, do_replace_range}, {8, do_complete},      {5, do_reap},
-    {30, do_touch},       {5, do_system_call},   {3, do_seal},          {10, do_let_go},
-    {3, do_refused_copy},
+    {54, do_copy},          {12, do_work},        {20, do_record},      {22, do_wait},
+    {4, do_context_record}, {4, do_context_wait}, {10, do_event_sync},  {10, do_stream_sync},
+    {4, do_legacy_sync},    {4, do_context_sync}, {10, do_slow_sync},   {10, do_recycle},
+    {4, do_event_destroy},  {14, do_free},        {5, do_unmap_part},   {5, do_replace_range},
+    {8, do_complete},       {5, do_reap},         {30, do_touch},       {5, do_system_call},
+    {3, do_seal},           {10, do_let_go},      {3, do_refused_copy},
 };
 
 static void perform(const struct action *action)
@@ -1137,8 +1157,8 @@ static void begin_world(const struct action *first)
     memset(world.complaint, 0, sizeof world.complaint);
     memset(world.pages, 0, sizeof world.pages);
     memset(memory, 0, sizeof memory);
-    world.graph.node_count = world.graph.stream_count = world.copy_count = 0;
-    world.hold_count = world.ranges_made = 0;
+    oracle_begin(&world.graph);
+    world.copy_count = world.hold_count = world.ranges_made = 0;
     world.point_taken = false;
     if (sc_track_init(&tracker))
         out_of_memory();

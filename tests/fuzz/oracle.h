@@ -14,7 +14,8 @@
 enum {
     ORACLE_NODES_MAX = 512,
     ORACLE_STREAMS_MAX = 128,
-    ORACLE_EDGES_MAX = ORACLE_STREAMS_MAX + 3,
+    ORACLE_CONTEXTS_MAX = 2,
+    ORACLE_EDGES_MAX = 2 * ORACLE_STREAMS_MAX + 3,
     ORACLE_HEALED_MAX = 48,
     ORACLE_NONE = -1,
 };
@@ -34,21 +35,31 @@ struct oracle_stream {
     enum oracle_kind kind;
     int context;
     int last; /* node */
+    int gate; /* node that all its later ones come after, with what the context waited for */
 };
 
 struct oracle {
     int node_count, stream_count;
     struct oracle_node nodes[ORACLE_NODES_MAX];
     struct oracle_stream streams[ORACLE_STREAMS_MAX];
+    int gates[ORACLE_CONTEXTS_MAX]; /* the gates of streams to come */
 };
 
 struct oracle_set {
     bool has[ORACLE_NODES_MAX];
 };
 
+static inline void oracle_begin(struct oracle *oracle)
+{
+    oracle->node_count = oracle->stream_count = 0;
+    for (int i = 0; i < ORACLE_CONTEXTS_MAX; i++)
+        oracle->gates[i] = ORACLE_NONE;
+}
+
 static inline int oracle_add_stream(struct oracle *oracle, enum oracle_kind kind, int context)
 {
-    oracle->streams[oracle->stream_count] = (struct oracle_stream){kind, context, ORACLE_NONE};
+    oracle->streams[oracle->stream_count] =
+        (struct oracle_stream){kind, context, ORACLE_NONE, oracle->gates[context]};
     return oracle->stream_count++;
 }
 
@@ -56,6 +67,13 @@ static inline void oracle_add_edge(struct oracle_node *node, int before)
 {
     if (before != ORACLE_NONE)
         node->edges[node->edge_count++] = before;
+}
+
+/* After all that is on the stream now. */
+static inline void oracle_come_after(struct oracle_node *node, const struct oracle_stream *stream)
+{
+    oracle_add_edge(node, stream->last);
+    oracle_add_edge(node, stream->gate);
 }
 
 /* Work comes after all earlier work of its stream; on a legacy stream also after all of the
@@ -69,18 +87,25 @@ static inline void oracle_join(struct oracle *oracle, struct oracle_node *node)
                          ? other->kind == ORACLE_BLOCKING
                          : own->kind == ORACLE_BLOCKING && other->kind == ORACLE_LEGACY;
         if (joins && other->context == own->context)
-            oracle_add_edge(node, other->last);
+            oracle_come_after(node, other);
     }
+}
+
+/* On no stream yet. */
+static inline struct oracle_node *oracle_loose_node(struct oracle *oracle, int stream)
+{
+    struct oracle_node *node = &oracle->nodes[oracle->node_count++];
+    node->stream = stream;
+    node->done = false;
+    node->edge_count = node->healed_count = 0;
+    return node;
 }
 
 static inline struct oracle_node *oracle_new_node(struct oracle *oracle, int stream)
 {
-    struct oracle_node *node = &oracle->nodes[oracle->node_count];
-    node->stream = stream;
-    node->done = false;
-    node->edge_count = node->healed_count = 0;
-    oracle_add_edge(node, oracle->streams[stream].last);
-    oracle->streams[stream].last = oracle->node_count++;
+    struct oracle_node *node = oracle_loose_node(oracle, stream);
+    oracle_come_after(node, &oracle->streams[stream]);
+    oracle->streams[stream].last = oracle->node_count - 1;
     return node;
 }
 
@@ -97,6 +122,29 @@ static inline void oracle_add_wait(struct oracle *oracle, int stream, int record
     oracle_add_edge(node, record);
     if (record != ORACLE_NONE && oracle->streams[stream].kind == ORACLE_LEGACY)
         oracle_join(oracle, node);
+}
+
+/* An event of a context, named by any stream of it, is behind all its streams; when a context waits
+ * for a record, what its streams do from now on comes after that, also those to come. */
+static inline int oracle_add_context_record(struct oracle *oracle, int stream)
+{
+    struct oracle_node *node = oracle_loose_node(oracle, stream);
+    for (int i = 0; i < oracle->stream_count; i++)
+        if (oracle->streams[i].context == oracle->streams[stream].context)
+            oracle_come_after(node, &oracle->streams[i]);
+    return oracle->node_count - 1;
+}
+
+static inline void oracle_add_context_wait(struct oracle *oracle, int stream, int record)
+{
+    int context = oracle->streams[stream].context;
+    struct oracle_node *gate = oracle_loose_node(oracle, stream);
+    oracle_add_edge(gate, oracle->gates[context]);
+    oracle_add_edge(gate, record);
+    oracle->gates[context] = oracle->node_count - 1;
+    for (int i = 0; i < oracle->stream_count; i++)
+        if (oracle->streams[i].context == context)
+            oracle->streams[i].gate = oracle->gates[context];
 }
 
 /* An edge that the program did not ask for. It stands for the operation and what was before it on
@@ -148,6 +196,13 @@ static inline void oracle_reach(const struct oracle *oracle, int from, struct or
         set->has[i] |= walked.has[i];
 }
 
+static inline void oracle_reach_stream(const struct oracle *oracle,
+                                       const struct oracle_stream *stream, struct oracle_set *set)
+{
+    oracle_reach(oracle, stream->last, set);
+    oracle_reach(oracle, stream->gate, set);
+}
+
 /* What a synchronise of this scope waits for, as of now. */
 static inline void oracle_reach_scope(const struct oracle *oracle, int stream,
                                       enum oracle_scope scope, struct oracle_set *set)
@@ -155,12 +210,12 @@ static inline void oracle_reach_scope(const struct oracle *oracle, int stream,
     const struct oracle_stream *own = &oracle->streams[stream];
     memset(set, 0, sizeof *set);
     if (scope == ORACLE_STREAM_SCOPE)
-        oracle_reach(oracle, own->last, set);
+        oracle_reach_stream(oracle, own, set);
     for (int i = 0; scope != ORACLE_STREAM_SCOPE && i < oracle->stream_count; i++) {
         const struct oracle_stream *other = &oracle->streams[i];
         if (other->context == own->context &&
             (scope == ORACLE_CONTEXT_SCOPE || other->kind != ORACLE_NONBLOCKING))
-            oracle_reach(oracle, other->last, set);
+            oracle_reach_stream(oracle, other, set);
     }
 }
 

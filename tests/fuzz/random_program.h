@@ -100,7 +100,7 @@ static void begin_program(uint64_t seed)
     world.random = world.seed = seed;
     world.correct = below(10) < 3;
     world.thread = world.copy_count = world.block_count = world.stale_count = 0;
-    world.oracle.node_count = world.oracle.stream_count = 0;
+    oracle_begin(&world.oracle);
     world.device_used = SOURCE_BYTES;
     note_all_clear();
     note_all_marked();

@@ -166,6 +166,116 @@ static void wait_rows(void)
     pop();
 }
 
+/* ---- events of contexts ---- */
+
+static CUevent new_event(void)
+{
+    CUevent event = NULL;
+    NEED(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
+    return event;
+}
+
+/* It is recorded while `busy` is at work: does the host find it complete? */
+static void record_row(const char *call, CUresult (*record)(CUevent), CUstream busy,
+                       const char *variant)
+{
+    CUevent event = new_event();
+    keep_busy(busy);
+    NEED(record(event));
+    const char *answer = number(cuEventQuery(event));
+    NEED(cuStreamSynchronize(busy));
+    say(call, variant, answer);
+    NEED(cuEventDestroy(event));
+}
+
+static CUresult record_primary(CUevent event)
+{
+    return cuCtxRecordEvent(primary, event);
+}
+
+static CUresult record_green(CUevent event)
+{
+    return cuGreenCtxRecordEvent(green, event);
+}
+
+static CUresult record_as_context(CUevent event)
+{
+    return cuCtxRecordEvent(context, event);
+}
+
+/* The context waits for another's work: is the stream idle? */
+static void wait_row_of_context(const char *call, CUresult waited, CUstream stream,
+                                const char *variant)
+{
+    NEED(waited);
+    say(call, variant, number(cuStreamQuery(stream)));
+}
+
+static void context_wait_rows(void)
+{
+    CUevent event = new_event();
+    CUstream later = NULL, idle = NULL;
+    NEED(cuGreenCtxStreamCreate(&idle, green, CU_STREAM_NON_BLOCKING, 0));
+    keep_busy(own);
+    NEED(cuEventRecord(event, own));
+    wait_row_of_context("cuGreenCtxWaitEvent", cuGreenCtxWaitEvent(green, event), idle,
+                        "primary one's event, stream of the green context");
+    NEED(cuGreenCtxStreamCreate(&later, green, CU_STREAM_NON_BLOCKING, 0));
+    say("cuGreenCtxWaitEvent", "the same, stream created afterwards", number(cuStreamQuery(later)));
+    NEED(cuStreamDestroy(later));
+    NEED(cuCtxSynchronize());
+    keep_busy(in_green);
+    NEED(cuEventRecord(event, in_green));
+    NEED(cuStreamCreate(&later, CU_STREAM_NON_BLOCKING));
+    wait_row_of_context("cuCtxWaitEvent", cuCtxWaitEvent(primary, event), later,
+                        "green one's event, stream of the primary context");
+    say("cuCtxWaitEvent", "the same, another stream of the green context",
+        number(cuStreamQuery(idle)));
+    NEED(cuCtxSynchronize());
+    NEED(cuStreamDestroy(later));
+    NEED(cuStreamDestroy(idle));
+    NEED(cuEventDestroy(event));
+}
+
+static void captured_row(const char *call, CUresult (*made)(CUevent), CUstreamCaptureMode mode,
+                         const char *variant)
+{
+    CUevent event = new_event();
+    CUgraph graph = NULL;
+    char answer[32];
+    NEED(cuStreamBeginCapture(own, mode));
+    CUresult result = made(event);
+    CUresult end = cuStreamEndCapture(own, &graph);
+    snprintf(answer, sizeof answer, "%d/%d", (int)result, (int)end);
+    say(call, variant, answer);
+    if (graph)
+        NEED(cuGraphDestroy(graph));
+    NEED(cuEventDestroy(event));
+}
+
+static CUresult wait_primary(CUevent event)
+{
+    return cuCtxWaitEvent(primary, event);
+}
+
+static void context_event_rows(void)
+{
+    record_row("cuCtxRecordEvent", record_primary, own, "primary context, its stream busy");
+    record_row("cuCtxRecordEvent", record_primary, in_green, "primary context, green stream busy");
+    record_row("cuCtxRecordEvent", record_as_context, in_green, "green context, its stream busy");
+    record_row("cuGreenCtxRecordEvent", record_green, in_green, "its stream busy");
+    record_row("cuGreenCtxRecordEvent", record_green, own, "primary one's stream busy");
+    context_wait_rows();
+    captured_row("cuCtxRecordEvent", record_primary, CU_STREAM_CAPTURE_MODE_GLOBAL,
+                 "a stream of the context captures");
+    captured_row("cuCtxRecordEvent", record_primary, CU_STREAM_CAPTURE_MODE_RELAXED,
+                 "a stream of the context captures, relaxed");
+    captured_row("cuCtxWaitEvent", wait_primary, CU_STREAM_CAPTURE_MODE_GLOBAL,
+                 "a stream of the context captures");
+    captured_row("cuGreenCtxRecordEvent", record_green, CU_STREAM_CAPTURE_MODE_GLOBAL,
+                 "a stream of the primary context captures");
+}
+
 /* ---- their end ---- */
 
 static void end_rows(void)
@@ -216,6 +326,7 @@ int main(void)
     memory_rows();
     use_rows();
     wait_rows();
+    context_event_rows();
     end_rows();
     return 0;
 }

@@ -62,6 +62,13 @@ static TWIN_HELPER CUstream driver_new_stream(void)
     return stream;
 }
 
+static TWIN_HELPER CUevent driver_new_event(void)
+{
+    CUevent event = NULL;
+    CHECK(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
+    return event;
+}
+
 static inline void driver_busy(CUstream stream)
 {
     CHECK(cuLaunchHostFunc(stream, sleep_in_stream, NULL));

@@ -388,6 +388,53 @@ START_TEST(what_a_removed_stream_of_a_green_context_waited_for_holds_up_the_prim
 }
 END_TEST
 
+/* The context waits for all work of a stranger. */
+static struct sc_ticket let_context_wait(uint32_t context)
+{
+    uint32_t stranger = sc_order_add(&order, SC_STREAM_NONBLOCKING, other_legacy);
+    struct sc_ticket ticket = issue(stranger);
+    struct sc_point point = point_of(stranger);
+    sc_order_wait_context(&order, context, &point);
+    sc_order_release(&order, &point);
+    return ticket;
+}
+
+START_TEST(a_wait_of_the_context_is_one_of_all_its_streams_and_those_to_come)
+{
+    uint32_t blocking = add(SC_STREAM_BLOCKING);
+    uint32_t nonblocking = add(SC_STREAM_NONBLOCKING);
+    uint32_t elsewhere = sc_order_add(&order, SC_STREAM_NONBLOCKING, other_legacy);
+    struct sc_ticket ticket = let_context_wait(legacy);
+    ck_assert(covers(blocking, ticket));
+    ck_assert(covers(nonblocking, ticket));
+    ck_assert(covers(legacy, ticket));
+    ck_assert(covers(add(SC_STREAM_NONBLOCKING), ticket));
+    ck_assert(!covers(elsewhere, ticket));
+    ck_assert(!covers(other_legacy, ticket));
+    ck_assert(!done(ticket));
+    synchronise(add(SC_STREAM_NONBLOCKING));
+    ck_assert(done(ticket));
+}
+END_TEST
+
+START_TEST(green_contexts_wait_for_what_their_primary_one_waits_for)
+{
+    uint32_t green = sc_order_add(&order, SC_STREAM_LEGACY, 0);
+    uint32_t in_green = sc_order_add(&order, SC_STREAM_NONBLOCKING, green);
+    sc_order_set_primary(&order, green, legacy);
+    struct sc_ticket for_green = let_context_wait(green);
+    ck_assert(covers(in_green, for_green));
+    ck_assert(!covers(legacy, for_green));
+    struct sc_ticket for_primary = let_context_wait(legacy);
+    ck_assert(covers(in_green, for_primary));
+    uint32_t later = sc_order_add(&order, SC_STREAM_LEGACY, 0);
+    sc_order_set_primary(&order, later, legacy);
+    ck_assert(covers(later, for_primary));
+    ck_assert(covers(sc_order_add(&order, SC_STREAM_NONBLOCKING, later), for_primary));
+    ck_assert(!covers(later, for_green));
+}
+END_TEST
+
 START_TEST(contexts_have_legacy_streams_of_their_own)
 {
     uint32_t mine = add(SC_STREAM_BLOCKING);
@@ -522,6 +569,76 @@ START_TEST(seen_complete_is_not_known_done)
 }
 END_TEST
 
+static bool signalled(struct sc_ticket ticket)
+{
+    return sc_order_signalled(&order, &ticket);
+}
+
+START_TEST(a_signal_is_behind_all_that_its_point_covers_and_makes_nothing_known)
+{
+    uint32_t first = add(SC_STREAM_NONBLOCKING);
+    uint32_t second = add(SC_STREAM_BLOCKING);
+    struct sc_ticket waited_for = issue(first);
+    struct sc_ticket earlier_legacy = issue(legacy);
+    wait_for(second, point_of(first));
+    struct sc_ticket before = issue(second);
+    struct sc_point point = point_of(second);
+    sc_order_signal(&order, &point);
+    sc_order_release(&order, &point);
+    struct sc_ticket behind = issue(second);
+    struct sc_ticket beside = issue(first);
+    ck_assert(signalled(waited_for));
+    ck_assert(signalled(earlier_legacy));
+    ck_assert(signalled(before));
+    ck_assert(!signalled(behind));
+    ck_assert(!signalled(beside));
+    ck_assert(!done(before));
+    ck_assert(!done(waited_for));
+    ck_assert_uint_eq(sc_order_first_signal(&order, &before), before.number);
+    ck_assert_uint_eq(sc_order_first_signal(&order, &waited_for), 0);
+}
+END_TEST
+
+START_TEST(a_signal_on_legacy_is_behind_blocking_work)
+{
+    uint32_t blocking = add(SC_STREAM_BLOCKING);
+    uint32_t beside = add(SC_STREAM_NONBLOCKING);
+    struct sc_ticket joined = issue(blocking);
+    struct sc_ticket not_joined = issue(beside);
+    struct sc_point point = sc_order_legacy_point(&order, legacy);
+    sc_order_signal(&order, &point);
+    sc_order_release(&order, &point);
+    ck_assert(signalled(joined));
+    ck_assert(!signalled(not_joined));
+    ck_assert_uint_eq(sc_order_first_signal(&order, &joined), 0);
+}
+END_TEST
+
+START_TEST(the_first_signal_behind_an_operation_is_known_for_a_while)
+{
+    uint32_t stream = add(SC_STREAM_NONBLOCKING);
+    struct sc_ticket first = issue(stream);
+    struct sc_ticket second = {0};
+    struct sc_ticket last = {0};
+    for (int i = 0; i < SC_SIGNALS_KEPT; i++) {
+        second = i == 0 ? issue(stream) : second;
+        last = i == 0 ? second : issue(stream);
+        struct sc_point point = point_of(stream);
+        sc_order_signal(&order, &point);
+        sc_order_release(&order, &point);
+    }
+    ck_assert_uint_eq(sc_order_first_signal(&order, &first), 2);
+    ck_assert_uint_eq(sc_order_first_signal(&order, &second), 2);
+    ck_assert_uint_eq(sc_order_first_signal(&order, &last), last.number);
+    issue(stream);
+    struct sc_point point = point_of(stream);
+    sc_order_signal(&order, &point);
+    sc_order_release(&order, &point);
+    ck_assert_uint_eq(sc_order_first_signal(&order, &first), 0);
+    ck_assert_uint_eq(sc_order_first_signal(&order, &last), last.number);
+}
+END_TEST
+
 START_TEST(what_the_host_knows_comes_before_everything)
 {
     uint32_t one = add(SC_STREAM_NONBLOCKING);
@@ -616,6 +733,8 @@ int main(void)
                    a_context_synchronise_covers_green_contexts_and_theirs_not_the_primary_one);
     tcase_add_test(group,
                    what_a_removed_stream_of_a_green_context_waited_for_holds_up_the_primary_one);
+    tcase_add_test(group, a_wait_of_the_context_is_one_of_all_its_streams_and_those_to_come);
+    tcase_add_test(group, green_contexts_wait_for_what_their_primary_one_waits_for);
     tcase_add_test(group, contexts_have_legacy_streams_of_their_own);
     tcase_add_test(group, a_removed_stream_keeps_its_meaning);
     tcase_add_test(group, removing_twice_is_removing_once);
@@ -625,6 +744,9 @@ int main(void)
     tcase_add_test(group, what_a_removed_stream_waited_for_still_holds_up_its_context);
     tcase_add_test(group, a_removed_context_is_not_recycled_under_its_streams);
     tcase_add_test(group, seen_complete_is_not_known_done);
+    tcase_add_test(group, a_signal_is_behind_all_that_its_point_covers_and_makes_nothing_known);
+    tcase_add_test(group, a_signal_on_legacy_is_behind_blocking_work);
+    tcase_add_test(group, the_first_signal_behind_an_operation_is_known_for_a_while);
     tcase_add_test(group, what_the_host_knows_comes_before_everything);
     tcase_add_test(group, a_point_of_nothing_orders_nothing);
     tcase_add_test(group, clocks_stay_short);

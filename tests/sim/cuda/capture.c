@@ -164,6 +164,16 @@ CUresult sim_capture_add_locked(CUstream stream, CUgraphNodeType type, const str
     return sim_capture_set_deps_locked(stream, &added, 1, false);
 }
 
+CUresult sim_capture_event_node_locked(CUstream stream, CUgraphNodeType type, CUevent event)
+{
+    CUgraphNode node;
+    CUresult result = sim_capture_add_locked(stream, type, NULL, &node);
+    if (result == CUDA_SUCCESS) {
+        node->params.event = event;
+    }
+    return result;
+}
+
 void sim_capture_forget_event_locked(CUevent event)
 {
     free(event->capture_deps);

@@ -46,6 +46,8 @@ CUresult sim_stream_enter_locked(CUstream handle, CUstream dflt, CUstream *strea
 /* Adds the work as a node behind the capturing stream's dependencies. */
 CUresult sim_capture_add_locked(CUstream stream, CUgraphNodeType type, const struct sim_work *work,
                                 CUgraphNode *node);
+/* An external event: its record or wait is a node, and the event no part of the capture. */
+CUresult sim_capture_event_node_locked(CUstream stream, CUgraphNodeType type, CUevent event);
 /* Adds nodes to the stream's dependencies, or replaces them. */
 CUresult sim_capture_set_deps_locked(CUstream stream, const CUgraphNode *deps, size_t count,
                                      bool add);

@@ -115,6 +115,10 @@ static void end_locked(CUcontext context)
     }
     announce_end_locked(context);
     context->magic = 0;
+    if (context->gate) {
+        sim_stream_unref_locked(context->gate);
+        context->gate = NULL;
+    }
     for (CUstream s = context->streams, next; s; s = next) {
         next = s->next;
         if (s->capture) {

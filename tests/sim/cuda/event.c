@@ -73,18 +73,11 @@ static bool fits_locked(CUevent event, CUstream stream)
             sim_context_home_locked(event->context) == sim_context_home_locked(stream->context));
 }
 
-CUresult sim_event_record_locked(CUevent event, CUstream stream)
+/* The stream's next operation is what the event names from now on. */
+static CUresult mark_locked(CUevent event, CUstream stream, struct sim_op *op)
 {
-    if (!event || event->magic != MAGIC_EVENT || !fits_locked(event, stream)) {
-        return CUDA_ERROR_INVALID_HANDLE;
-    }
-    sim_context_use_locked(stream->context, "cuEventRecord");
-    if (stream->capture) {
-        return sim_capture_record_locked(stream, event);
-    }
-    struct sim_record *record = sim_slab_take_locked(&records);
-    struct sim_op *op = record ? sim_op_new_locked() : NULL;
-    if (!op) {
+    struct sim_record *record = op ? sim_slab_take_locked(&records) : NULL;
+    if (!record) {
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
     sim_capture_forget_event_locked(event);
@@ -96,6 +89,18 @@ CUresult sim_event_record_locked(CUevent event, CUstream stream)
     event->record = record;
     sim_stream_issue_locked(stream, op);
     return CUDA_SUCCESS;
+}
+
+CUresult sim_event_record_locked(CUevent event, CUstream stream)
+{
+    if (!event || event->magic != MAGIC_EVENT || !fits_locked(event, stream)) {
+        return CUDA_ERROR_INVALID_HANDLE;
+    }
+    sim_context_use_locked(stream->context, "cuEventRecord");
+    if (stream->capture) {
+        return sim_capture_record_locked(stream, event);
+    }
+    return mark_locked(event, stream, sim_op_new_locked());
 }
 
 CUresult sim_event_wait_locked(CUevent event, CUstream stream)
@@ -142,7 +147,9 @@ SIM_API_PTSZ(cuEventRecordWithFlags, (CUevent hEvent, CUstream hStream, unsigned
     if (result == CUDA_SUCCESS && flags && !stream->capture) {
         result = CUDA_ERROR_INVALID_VALUE;
     }
-    if (result == CUDA_SUCCESS) {
+    if (result == CUDA_SUCCESS && flags) {
+        result = sim_capture_event_node_locked(stream, CU_GRAPH_NODE_TYPE_EVENT_RECORD, hEvent);
+    } else if (result == CUDA_SUCCESS) {
         result = sim_event_record_locked(hEvent, stream);
     }
     sim_unlock();
@@ -217,4 +224,117 @@ SIM_API(cuEventElapsedTime_v2, (float *pMilliseconds, CUevent hStart, CUevent hE
         hStart, hEnd)
 {
     return elapsed(pMilliseconds, hStart, hEnd);
+}
+
+/* ---- events of contexts ---- */
+
+/* The primary context speaks for its green ones as well. */
+static bool is_part_locked(CUcontext part, CUcontext context)
+{
+    return part == context || sim_context_home_locked(part) == context;
+}
+
+/* A stream that has no name, and that nothing waits for but what is told to. */
+static CUstream nameless_stream_locked(CUcontext context)
+{
+    CUstream stream = sim_stream_new_locked(context, CU_STREAM_NON_BLOCKING, 0);
+    if (stream) {
+        stream->magic = 0;
+    }
+    return stream;
+}
+
+/* INVALID_CONTEXT or INVALID_HANDLE, or 900 where a stream of the context captures. */
+static CUresult check_locked(CUcontext context, CUevent event)
+{
+    if (!sim_context_valid_locked(context) || context->detached) {
+        return CUDA_ERROR_INVALID_CONTEXT;
+    }
+    if (!event || event->magic != MAGIC_EVENT) {
+        return CUDA_ERROR_INVALID_HANDLE;
+    }
+    return sim_capture_whole_locked(context->device, context);
+}
+
+static void fence_all_locked(struct sim_op *op, CUcontext context)
+{
+    for (CUcontext c = sim_contexts; c; c = c->next) {
+        for (CUstream s = is_part_locked(c, context) ? c->streams : NULL; s; s = s->next) {
+            sim_op_fence_locked(op, s, s->issued);
+        }
+    }
+}
+
+static CUresult record_context(CUcontext context, CUevent event)
+{
+    sim_lock();
+    CUresult result = check_locked(context, event);
+    if (result == CUDA_SUCCESS &&
+        sim_context_home_locked(event->context) != sim_context_home_locked(context)) {
+        result = CUDA_ERROR_INVALID_HANDLE;
+    }
+    if (result == CUDA_SUCCESS) {
+        CUstream all = nameless_stream_locked(context);
+        struct sim_op *op = all ? sim_op_new_locked() : NULL;
+        if (op) {
+            fence_all_locked(op, context);
+        }
+        result = mark_locked(event, all, op);
+        if (all) {
+            sim_stream_unref_locked(all);
+        }
+    }
+    sim_unlock();
+    return result;
+}
+
+static CUresult wait_all_locked(CUcontext context, CUevent event)
+{
+    CUresult result = CUDA_SUCCESS;
+    for (CUcontext c = sim_contexts; c; c = c->next) {
+        for (CUstream s = is_part_locked(c, context) ? c->streams : NULL; s; s = s->next) {
+            if (result == CUDA_SUCCESS && s->magic == MAGIC_STREAM) {
+                result = sim_event_wait_locked(event, s);
+            }
+        }
+    }
+    if (!context->gate) {
+        context->gate = nameless_stream_locked(context);
+    }
+    return result || !context->gate ? result : sim_event_wait_locked(event, context->gate);
+}
+
+static CUresult wait_context(CUcontext context, CUevent event)
+{
+    sim_lock();
+    CUresult result = check_locked(context, event);
+    if (result == CUDA_SUCCESS && event->capture) {
+        event->capture->invalidated = true;
+        result = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+    }
+    if (result == CUDA_SUCCESS) {
+        result = wait_all_locked(context, event);
+    }
+    sim_unlock();
+    return result;
+}
+
+SIM_API(cuCtxRecordEvent, (CUcontext hCtx, CUevent hEvent), hCtx, hEvent)
+{
+    return record_context(hCtx, hEvent);
+}
+
+SIM_API(cuCtxWaitEvent, (CUcontext hCtx, CUevent hEvent), hCtx, hEvent)
+{
+    return wait_context(hCtx, hEvent);
+}
+
+SIM_API(cuGreenCtxRecordEvent, (CUgreenCtx hCtx, CUevent hEvent), hCtx, hEvent)
+{
+    return record_context((CUcontext)(void *)hCtx, hEvent);
+}
+
+SIM_API(cuGreenCtxWaitEvent, (CUgreenCtx hCtx, CUevent hEvent), hCtx, hEvent)
+{
+    return wait_context((CUcontext)(void *)hCtx, hEvent);
 }

@@ -83,10 +83,11 @@ void sim_node_describe_locked(CUgraphNode node);
 CUresult sim_node_add(CUgraphNode *out, CUgraph graph, const CUgraphNode *deps, size_t count,
                       CUgraphNodeType type, const void *params);
 CUresult sim_node_add_child(CUgraphNode *out, CUgraph graph, const CUgraphNode *deps, size_t count,
-                            CUgraph child); /* which is cloned */
+                            CUgraph child, bool moves); /* or it is cloned */
 CUresult sim_node_set(CUgraphNode node, CUgraphNodeType type, const void *params);
 CUresult sim_node_set_exec(CUgraphExec exec, CUgraphNode node, CUgraphNodeType type,
                            const void *params);
+CUresult sim_exec_set_child(CUgraphExec exec, CUgraphNode node, CUgraph child);
 CUgraphNode sim_exec_node_locked(CUgraphExec exec, CUgraphNode node);
 
 /* user_object.c: gives a clone references of its own, and ends those of a graph. */

@@ -283,6 +283,7 @@ static bool replace_locked(CUgraphExec exec, CUgraph *own, CUgraph graph)
     if (fits) {
         for (CUgraphNode a = (*own)->first, b = copy->first; a; a = a->next, b = b->next) {
             b->twin = a->twin; /* nodes of the graph first instantiated keep naming exec nodes */
+            b->disabled = a->disabled;
         }
         sim_graph_retire_locked(*own, &exec->recent);
         *own = copy;
@@ -303,19 +304,24 @@ static CUresult update(CUgraphExec exec, CUgraph graph)
     return fits ? CUDA_SUCCESS : CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
 }
 
+CUresult sim_exec_set_child(CUgraphExec exec, CUgraphNode node, CUgraph child)
+{
+    if (!is_exec(exec) || !child || child->magic != MAGIC_GRAPH) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    sim_lock();
+    CUgraphNode own = sim_exec_node_locked(exec, node);
+    bool fits = own && own->type == CU_GRAPH_NODE_TYPE_GRAPH &&
+                replace_locked(exec, &own->params.child, child);
+    sim_unlock();
+    return fits ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
 SIM_API(cuGraphExecChildGraphNodeSetParams,
         (CUgraphExec hGraphExec, CUgraphNode hNode, CUgraph childGraph), hGraphExec, hNode,
         childGraph)
 {
-    if (!is_exec(hGraphExec) || !childGraph || childGraph->magic != MAGIC_GRAPH) {
-        return CUDA_ERROR_INVALID_VALUE;
-    }
-    sim_lock();
-    CUgraphNode own = sim_exec_node_locked(hGraphExec, hNode);
-    bool fits = own && own->type == CU_GRAPH_NODE_TYPE_GRAPH &&
-                replace_locked(hGraphExec, &own->params.child, childGraph);
-    sim_unlock();
-    return fits ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    return sim_exec_set_child(hGraphExec, hNode, childGraph);
 }
 
 SIM_API(cuGraphExecUpdate,

@@ -173,14 +173,14 @@ SIM_API(cuGraphAddEmptyNode,
 }
 
 CUresult sim_node_add_child(CUgraphNode *out, CUgraph graph, const CUgraphNode *deps, size_t count,
-                            CUgraph child)
+                            CUgraph child, bool moves)
 {
     if (!out || !is_graph(graph) || !is_graph(child) || (count && !deps)) {
         return CUDA_ERROR_INVALID_VALUE;
     }
     sim_lock();
     bool can = !sim_graph_has_condition_locked(child);
-    CUgraph copy = can ? sim_graph_clone_locked(child) : NULL;
+    CUgraph copy = !can ? NULL : moves ? child : sim_graph_clone_locked(child);
     CUgraphNode node =
         copy ? sim_graph_add_locked(graph, CU_GRAPH_NODE_TYPE_GRAPH, deps, count) : NULL;
     if (node) {
@@ -196,7 +196,8 @@ SIM_API(cuGraphAddChildGraphNode,
          size_t numDependencies, CUgraph childGraph),
         phGraphNode, hGraph, dependencies, numDependencies, childGraph)
 {
-    return sim_node_add_child(phGraphNode, hGraph, dependencies, numDependencies, childGraph);
+    return sim_node_add_child(phGraphNode, hGraph, dependencies, numDependencies, childGraph,
+                              false);
 }
 
 SIM_API(cuGraphChildGraphNodeGetGraph, (CUgraphNode hNode, CUgraph *phGraph), hNode, phGraph)

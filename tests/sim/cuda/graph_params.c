@@ -56,7 +56,8 @@ static CUresult add(CUgraphNode *out, CUgraph graph, const CUgraphNode *deps, si
         return CUDA_ERROR_INVALID_VALUE;
     }
     if (p->type == CU_GRAPH_NODE_TYPE_GRAPH) {
-        CUresult result = sim_node_add_child(out, graph, deps, count, p->graph.graph);
+        bool moves = p->graph.ownership == CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE;
+        CUresult result = sim_node_add_child(out, graph, deps, count, p->graph.graph, moves);
         p->graph.graph = result ? p->graph.graph : (*out)->params.child;
         return result;
     }
@@ -102,6 +103,9 @@ SIM_API(cuGraphExecNodeSetParams,
         hNode, nodeParams)
 {
     union plain plain;
+    if (nodeParams && nodeParams->type == CU_GRAPH_NODE_TYPE_GRAPH) {
+        return sim_exec_set_child(hGraphExec, hNode, nodeParams->graph.graph);
+    }
     if (!nodeParams || !simplify(nodeParams, &plain)) {
         return nodeParams ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_VALUE;
     }

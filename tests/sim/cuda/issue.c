@@ -244,6 +244,16 @@ bool sim_stream_idle_locked(CUstream stream)
                           : sim_stream_reached(stream, stream->issued);
 }
 
+static void wait_for_gate_locked(CUstream stream, CUstream gate)
+{
+    struct sim_op *op = gate ? sim_op_new_locked() : NULL;
+    if (op) {
+        op->work.kind = WORK_MARK;
+        sim_op_fence_locked(op, gate, gate->issued);
+        sim_stream_issue_locked(stream, op);
+    }
+}
+
 CUstream sim_stream_new_locked(CUcontext context, unsigned flags, int priority)
 {
     static unsigned long long ids;
@@ -261,6 +271,10 @@ CUstream sim_stream_new_locked(CUcontext context, unsigned flags, int priority)
             s->next->prev = s;
         }
         context->streams = s;
+        wait_for_gate_locked(s, context->gate);
+        if (context->green) {
+            wait_for_gate_locked(s, sim_context_home_locked(context)->gate);
+        }
     }
     return s;
 }

@@ -213,7 +213,12 @@ SIM_API_PTSZ(cuStreamWaitEvent, (CUstream hStream, CUevent hEvent, unsigned int 
     }
     sim_lock();
     CUresult result = sim_stream_enter_locked(hStream, dflt, &stream);
-    if (result == CUDA_SUCCESS) {
+    if (result == CUDA_SUCCESS && Flags && !stream->capture) {
+        result = CUDA_ERROR_INVALID_VALUE;
+    }
+    if (result == CUDA_SUCCESS && Flags) {
+        result = sim_capture_event_node_locked(stream, CU_GRAPH_NODE_TYPE_WAIT_EVENT, hEvent);
+    } else if (result == CUDA_SUCCESS) {
         result = sim_event_wait_locked(hEvent, stream);
     }
     sim_unlock();

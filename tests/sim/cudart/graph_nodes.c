@@ -41,6 +41,7 @@ static CUresult node_params(const struct cudaGraphNodeParams *from, CUgraphNodeP
         return CUDA_SUCCESS;
     case cudaGraphNodeTypeGraph:
         to->graph.graph = from->graph.graph;
+        to->graph.ownership = (CUgraphChildGraphNodeOwnership)from->graph.ownership;
         return CUDA_SUCCESS;
     case cudaGraphNodeTypeEventRecord:
         to->eventRecord.event = from->eventRecord.event;

@@ -1,0 +1,114 @@
+/* The driver's contexts as the tracker's.
+ *
+ * A context is met at the first use of one of its streams. Its tracker's id is that of its legacy
+ * stream. Records are never freed, since streams point to them.
+ *
+ * Lock: that of the contexts, taken inside of a stream's and outside of the streams' registry
+ * (interpose/streams.h). No libc hook takes it.
+ */
+#ifndef SC_INTERPOSE_CONTEXTS_H
+#define SC_INTERPOSE_CONTEXTS_H
+
+#include <pthread.h>
+
+#include "interpose/driver.h"
+#include "interpose/pending.h"
+
+enum { SC_MARKS_MAX = 64 }; /* of a stream */
+
+struct sc_stream_record;
+struct sc_staging_of_context;
+
+struct sc_context {
+    CUcontext handle;
+    CUdevice device;
+    uint32_t legacy; /* the tracker's id of the context */
+    struct sc_stream_record *legacy_stream;
+    /* A blocking stream of ours: events on it follow the legacy stream's work. */
+    _Atomic(CUstream) marker;
+    bool reads_pageable; /* the device reads pageable memory in place */
+    /* A green context ends while its streams are at work; its primary context lives on. */
+    bool may_be_green;
+    struct sc_context *primary; /* NULL: it is no green one, or not known to be */
+    _Atomic bool gone;
+    _Atomic unsigned quiet;        /* calls under way that may end it: we make none in it */
+    struct sc_pending family;      /* of the legacy and all blocking streams together */
+    _Atomic uint64_t legacy_ticks; /* the last work on the legacy stream */
+    _Atomic uint64_t done_ticks;   /* what was issued by then is done, on any stream */
+    _Atomic uint64_t waits_ticks;  /* all its streams, and those to come, wait for an event */
+    _Atomic(struct sc_staging_of_context *) staging;
+    /* Detours of legacy operations around a capture (interpose/detours.h). */
+    pthread_mutex_t detour_lock;
+    struct sc_stream_record *detour_stream;
+    CUevent detour_before, detour_after;
+    _Atomic bool legacy_owes_wait; /* for detour_after, and so do streams that are first met then */
+    /* Queries: an event behind the legacy stream's work, and when the last of that was issued. */
+    CUevent query_event;
+    uint64_t query_ticks;
+    _Atomic uint64_t outlived_ticks; /* a blocking stream was last destroyed */
+    struct sc_context *next_detoured;
+    pthread_mutex_t events_lock;
+    unsigned spare_count;
+    CUevent spares[SC_MARKS_MAX * 4];
+};
+
+int sc_contexts_init(void); /* 0 or -ENOMEM */
+
+/* The record of the calling thread's current context, or NULL. */
+struct sc_context *sc_contexts_current(void);
+
+/* The record of a live context, which need not be current: the driver takes work for a stream whose
+ * context never was. */
+struct sc_context *sc_contexts_of(CUcontext handle);
+
+/* The context that memory allocated now belongs to, and that frees wait for: not the current one if
+ * that is a green one, but its primary context. */
+struct sc_context *sc_contexts_of_memory(void);
+
+/* The record of a context met before, or NULL. */
+struct sc_context *sc_contexts_known(CUcontext handle);
+struct sc_context *sc_contexts_of_id(uint32_t legacy);
+
+/* The primary context of the device if it is alive and was met before, or NULL. */
+CUcontext sc_contexts_primary(CUdevice device);
+
+/* Makes the context current around our own calls; false if it is gone. */
+bool sc_context_push(struct sc_context *context);
+void sc_context_pop(void);
+
+/* They have the same handle (docs/driver.md). */
+static inline CUcontext sc_context_of_green(CUgreenCtx green)
+{
+    return (CUcontext)(void *)green;
+}
+
+/* Around a call that may end it, and its green ones with it: other threads' calls of ours in them
+ * have returned, and they make no more until it is loud again, but for the program's own work in
+ * the context: who does that knows that the call does not end it. */
+void sc_contexts_quiet(struct sc_context *context);
+void sc_contexts_loud(struct sc_context *context);
+
+static inline bool sc_context_is_quiet(const struct sc_context *context)
+{
+    return atomic_load(&context->quiet) != 0 ||
+           (context->primary && atomic_load(&context->primary->quiet) != 0);
+}
+
+/* Before the driver ends it, since its handle may be another context's before the call returns;
+ * after that failed; after that succeeded: all its work is done, its memory and handles are void.
+ * NULL: it was not known. */
+struct sc_context *sc_contexts_ending(CUcontext handle);
+void sc_contexts_not_ended(struct sc_context *context);
+void sc_contexts_ended(struct sc_context *context);
+
+/* The same for a green one, whose work goes on. Its handle must not be used any more: the driver
+ * does not survive that (docs/driver.md). */
+void sc_contexts_green_ended(struct sc_context *context);
+
+/* It is told inside of the driver, which is about to end it, and has done its work unless it is a
+ * green one. The rest is for sc_contexts_bury_ended, and before another context of this handle is
+ * used. */
+void sc_contexts_told_end(CUcontext handle);
+void sc_contexts_bury_ended(void); /* one load if there is none */
+
+#endif

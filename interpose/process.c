@@ -3,7 +3,8 @@
  * A process ends in one of four ways that let us speak: exit (also by returning from main), _exit,
  * quick_exit and _Exit. For the first, a handler registered by the constructor runs after all
  * others, since it came first; calling exit again from a handler only changes the status. A process
- * that dies by a signal or by exec leaves a report without a summary.
+ * that dies by a signal or by exec leaves a report without a summary; before exec and abort what
+ * was found is written.
  */
 #include "interpose/process.h"
 
@@ -35,6 +36,8 @@
 
 enum { DEVICES_MAX = 64, DEVICE_NAME_BYTES = 128, UP_MAX_NS = 1000 * 1000 * 1000 };
 
+enum { UNKNOWN = -1 }; /* an exit status */
+
 struct sc_options sc_options;
 _Atomic bool sc_process_is_active;
 __thread struct sc_frame sc_inside;
@@ -44,8 +47,8 @@ static pthread_once_t started = PTHREAD_ONCE_INIT;
 static pthread_mutex_t up_lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic bool up;
 static _Atomic bool summarised;
-static _Atomic pid_t owner; /* who used CUDA here; a forked child is somebody else */
-static int quick_status;
+static _Atomic pid_t owner;        /* who used CUDA here; a forked child is somebody else */
+static int quick_status = UNKNOWN; /* where our quick_exit is not the one that was called */
 
 int32_t sc_thread_id(void)
 {
@@ -73,7 +76,7 @@ static void read_options(void)
     }
     sc_options_parse(&sc_options, getenv("SAFECOPY_OPTIONS"), complain, &sc_options);
     sc_options_not_yet(&sc_options, complain, &sc_options);
-    if (sc_options.help)
+    if (sc_options.help && sc_report_has_stderr())
         sc_options_print_table(STDERR_FILENO);
     if (sc_options.mode == SC_MODE_OFF)
         return;
@@ -198,6 +201,12 @@ static void in_child(void)
 
 /* ---- exit ---- */
 
+/* What is left of a status when the process is gone: exit(256) is success. */
+static int seen_outside(int status)
+{
+    return status & 0xff;
+}
+
 static bool is_ours(void)
 {
     return atomic_load(&up) && atomic_load(&owner) == getpid();
@@ -264,8 +273,9 @@ static int finish(int status)
 static void at_cuda_exit(int status, void *argument)
 {
     (void)argument;
-    int final_status = conclude(status, true);
-    if (final_status != status)
+    int own = seen_outside(status);
+    int final_status = conclude(own, true);
+    if (final_status != own)
         exit(final_status);
 }
 
@@ -290,9 +300,10 @@ static void tell_unreached(int status)
 static void at_exit(int status, void *argument)
 {
     (void)argument;
-    tell_unreached(status);
-    int final_status = finish(status);
-    if (final_status != status)
+    int own = seen_outside(status);
+    tell_unreached(own);
+    int final_status = finish(own);
+    if (final_status != own)
         exit(final_status);
 }
 
@@ -313,22 +324,45 @@ static __attribute__((noreturn)) void end_with(exit_function *real, int status)
 
 SC_EXPORT void _exit(int status)
 {
-    end_with(SC_NEXT(exit_function *, "_exit"), finish(status));
+    end_with(SC_NEXT(exit_function *, "_exit"), finish(seen_outside(status)));
 }
 
 SC_EXPORT void _Exit(int status)
 {
-    end_with(SC_NEXT(exit_function *, "_Exit"), finish(status));
+    end_with(SC_NEXT(exit_function *, "_Exit"), finish(seen_outside(status)));
 }
 
 SC_EXPORT void quick_exit(int status)
 {
-    quick_status = status;
+    quick_status = seen_outside(status);
     end_with(SC_NEXT(exit_function *, "quick_exit"), status);
+}
+
+/* A child of vfork goes on as another process. */
+void sc_process_may_vanish(void)
+{
+    int saved = errno;
+    int cancel;
+    if (!sc_active() || sc_track_inside || !is_ours())
+        return;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+    sc_reaper_await_verdicts();
+    pthread_setcancelstate(cancel, NULL);
+    errno = saved;
+}
+
+typedef void abort_function(void);
+
+SC_EXPORT void abort(void)
+{
+    sc_process_may_vanish();
+    SC_NEXT(abort_function *, "abort")();
+    __builtin_unreachable();
 }
 
 static __attribute__((constructor)) void construct(void)
 {
+    sc_report_find_stderr();
     pthread_atfork(before_fork, in_parent, in_child);
     on_exit(at_exit, NULL);
     at_quick_exit(at_quick_exit_last);

@@ -384,6 +384,21 @@ bool sc_reaper_settle(uintptr_t address, size_t size_bytes)
     return wait_until_ended(&(struct awaited){.address = address, .size_bytes = size_bytes});
 }
 
+void sc_reaper_await_verdicts(void)
+{
+    struct timespec at = sc_deadline_in(STOP_WAIT_NS);
+    int result = 0;
+    sc_track_inside++;
+    atomic_signal_fence(memory_order_seq_cst);
+    if (pthread_mutex_timedlock(&reaper.lock, &at) == 0) {
+        while ((reaper.count || reaper.judging) && !reaper.stopped && result != ETIMEDOUT)
+            result = pthread_cond_timedwait(&reaper.done, &reaper.lock, &at);
+        pthread_mutex_unlock(&reaper.lock);
+    }
+    atomic_signal_fence(memory_order_seq_cst);
+    sc_track_inside--;
+}
+
 void sc_reaper_stop(void)
 {
     struct timespec at = sc_deadline_in(STOP_WAIT_NS);

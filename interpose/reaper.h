@@ -51,6 +51,11 @@ bool sc_reaper_wait(const struct sc_take_down *taken);
 /* Waits, as long, until no hold overlaps the interval any more. */
 bool sc_reaper_settle(uintptr_t address, size_t size_bytes);
 
+/* The program is about to be replaced, or to die: waits until what was found is on disk,
+ * as long as at exit. Calls no driver and waits for no lock without end, so that the place where it
+ * dies does not matter. */
+void sc_reaper_await_verdicts(void);
+
 /* The process ends: reports what is still to be judged, and stops. Later hazards are reported at
  * once as latent. */
 void sc_reaper_stop(void);

@@ -1,6 +1,7 @@
 #include "interpose/seen_stacks.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
@@ -31,20 +32,27 @@ struct entry {
     uintptr_t returns[FRAMES_MAX];
 };
 
+struct table {
+    uint64_t closed; /* modules, when its entries were learnt */
+    struct entry entries[ENTRIES];
+};
+
 /* A thread's table is not thread-local itself: an object with so much of that could not be loaded
  * while the program runs (interpose/alone.h). */
-static __thread struct entry *entries;
+static __thread struct table *table;
+
+_Atomic uint64_t sc_seen_stacks_closed;
 
 static pthread_mutex_t tables_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct sc_arena tables;
 static pthread_key_t at_thread_exit;
 static bool can_give_back;
 
-static void give_table(void *table)
+static void give_table(void *given)
 {
-    entries = NULL;
+    table = NULL;
     pthread_mutex_lock(&tables_lock);
-    sc_arena_give(&tables, table, ENTRIES * sizeof *entries);
+    sc_arena_give(&tables, given, sizeof *table);
     pthread_mutex_unlock(&tables_lock);
 }
 
@@ -56,25 +64,39 @@ static __attribute__((constructor)) void make_key(void)
 
 static bool take_table(void)
 {
-    if (entries)
+    if (table)
         return true;
     if (!can_give_back || at_thread_exit >= PLAIN_KEYS)
         return false;
     pthread_mutex_lock(&tables_lock);
-    struct entry *table = sc_arena_take(&tables, ENTRIES * sizeof *entries);
+    struct table *fresh = sc_arena_take(&tables, sizeof *fresh);
     pthread_mutex_unlock(&tables_lock);
-    if (!table)
+    if (!fresh)
         return false;
-    memset(table, 0, ENTRIES * sizeof *table);
-    entries = table;
+    memset(fresh, 0, sizeof *fresh);
+    table = fresh;
     pthread_setspecific(at_thread_exit, table);
     return true;
+}
+
+static uint64_t closed_so_far(void)
+{
+    return atomic_load_explicit(&sc_seen_stacks_closed, memory_order_relaxed);
+}
+
+/* Where a module was closed, another one's code may lie, whose frames have other sizes. */
+static void forget_if_closed(void)
+{
+    if (table->closed == closed_so_far())
+        return;
+    memset(table, 0, sizeof *table);
+    table->closed = closed_so_far();
 }
 
 static struct entry *entry_of(const void *site, uintptr_t depth)
 {
     uint64_t hash = ((uintptr_t)site ^ depth << 7) * 0x9E3779B97F4A7C15u;
-    return &entries[hash >> 61];
+    return &table->entries[hash >> 61];
 }
 
 /* From the innermost frame outward, so that no word is read beyond a caller that has changed. The
@@ -90,7 +112,7 @@ __attribute__((no_sanitize("address", "thread"))) static bool still_there(const 
 
 uint32_t sc_seen_stacks_find(const void *site, uintptr_t depth)
 {
-    if (!entries)
+    if (!table || table->closed != closed_so_far())
         return 0;
     const struct entry *entry = entry_of(site, depth);
     if (!entry->learnt || entry->site != site || entry->depth != depth || !still_there(entry))
@@ -150,6 +172,7 @@ void sc_seen_stacks_learn(const void *site, uintptr_t depth, uint32_t id, void *
 {
     if (count == 0 || count - 1 > FRAMES_MAX || !take_table())
         return;
+    forget_if_closed();
     struct entry *entry = entry_of(site, depth);
     if (entry->site != site || entry->depth != depth || entry->id != id) {
         *entry = (struct entry){.site = site, .depth = depth, .id = id};

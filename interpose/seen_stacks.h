@@ -6,12 +6,17 @@
  * only where each occurs exactly as often as reported, so that a stale copy in a dead local is
  * never taken for the real one. What cannot be learnt is unwound every time.
  *
+ * Where a module was closed another one may be mapped, and its frames look like those of the first
+ * but for where they end: all is forgotten then.
+ *
  * Per thread. A thread that learns its first stack takes a table, under a leaf lock.
  */
 #ifndef SC_INTERPOSE_SEEN_STACKS_H
 #define SC_INTERPOSE_SEEN_STACKS_H
 
 #include <stdint.h>
+
+extern _Atomic uint64_t sc_seen_stacks_closed; /* modules, so far; for unwind.c to count */
 
 /* Id of the stack (track/stacks.h) if it is one seen before, else 0. `depth` is an address in the
  * caller's own frame, the same for every call along the same path. */

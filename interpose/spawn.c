@@ -3,12 +3,15 @@
  * child that shares our memory, or in our place: everything is let go first. */
 #include <errno.h>
 #include <spawn.h>
+#include <stdarg.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <unistd.h>
 
 #include "interpose/driver.h"
 #include "interpose/guard.h"
 #include "interpose/loader.h"
+#include "interpose/process.h"
 
 #include "track/poison.h"
 
@@ -33,29 +36,90 @@ static void let_go(void)
         return SC_NEXT(type *, #name) arguments;                                                   \
     } while (0)
 
+#define REPLACE(type, name, arguments)                                                             \
+    do {                                                                                           \
+        sc_process_may_vanish();                                                                   \
+        PASS_ON(type, name, arguments);                                                            \
+    } while (0)
+
 SC_EXPORT int execve(const char *path, char *const arguments[], char *const environment[])
 {
-    PASS_ON(execve_function, execve, (path, arguments, environment));
+    REPLACE(execve_function, execve, (path, arguments, environment));
 }
 
 SC_EXPORT int execv(const char *path, char *const arguments[])
 {
-    PASS_ON(execv_function, execv, (path, arguments));
+    REPLACE(execv_function, execv, (path, arguments));
 }
 
 SC_EXPORT int execvp(const char *path, char *const arguments[])
 {
-    PASS_ON(execv_function, execvp, (path, arguments));
+    REPLACE(execv_function, execvp, (path, arguments));
 }
 
 SC_EXPORT int execvpe(const char *path, char *const arguments[], char *const environment[])
 {
-    PASS_ON(execve_function, execvpe, (path, arguments, environment));
+    REPLACE(execve_function, execvpe, (path, arguments, environment));
 }
 
 SC_EXPORT int fexecve(int fd, char *const arguments[], char *const environment[])
 {
-    PASS_ON(fexecve_function, fexecve, (fd, arguments, environment));
+    REPLACE(fexecve_function, fexecve, (fd, arguments, environment));
+}
+
+/* Those with a list have what they need in the caller's frame, and libc's own make an array of it
+ * as these do: they call nobody whose name we bear. */
+
+/* Without the NULL. */
+static size_t count_list(const char *first, va_list list)
+{
+    size_t count = 0;
+    for (const char *word = first; word; word = va_arg(list, const char *))
+        count++;
+    return count;
+}
+
+/* What stands behind the list's end is left for the caller. */
+#define LIST_TO_ARRAY(array, first, list)                                                          \
+    do {                                                                                           \
+        va_list ahead_;                                                                            \
+        va_copy(ahead_, list);                                                                     \
+        (array) = __builtin_alloca((count_list(first, ahead_) + 1) * sizeof *(array));             \
+        va_end(ahead_);                                                                            \
+        (array)[0] = (char *)(uintptr_t)(first);                                                   \
+        for (size_t i_ = 0; (array)[i_]; i_++)                                                     \
+            (array)[i_ + 1] = va_arg(list, char *);                                                \
+    } while (0)
+
+SC_EXPORT int execl(const char *path, const char *first, ...)
+{
+    char **arguments;
+    va_list list;
+    va_start(list, first);
+    LIST_TO_ARRAY(arguments, first, list);
+    va_end(list);
+    REPLACE(execv_function, execv, (path, arguments));
+}
+
+SC_EXPORT int execlp(const char *path, const char *first, ...)
+{
+    char **arguments;
+    va_list list;
+    va_start(list, first);
+    LIST_TO_ARRAY(arguments, first, list);
+    va_end(list);
+    REPLACE(execv_function, execvp, (path, arguments));
+}
+
+SC_EXPORT int execle(const char *path, const char *first, ...)
+{
+    char **arguments;
+    va_list list;
+    va_start(list, first);
+    LIST_TO_ARRAY(arguments, first, list);
+    char *const *environment = va_arg(list, char *const *);
+    va_end(list);
+    REPLACE(execve_function, execve, (path, arguments, environment));
 }
 
 SC_EXPORT int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,

@@ -1,12 +1,15 @@
 #include "interpose/unwind.h"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <string.h>
 #include <ucontext.h>
 
+#include "interpose/alone.h"
+#include "interpose/driver.h"
 #include "interpose/loader.h"
 #include "interpose/process.h"
 #include "interpose/seen_stacks.h"
@@ -21,12 +24,15 @@ typedef int backtrace_function(void **buffer, int size);
 typedef int init_function(void *cursor, const void *context, int flags);
 typedef int step_function(void *cursor);
 typedef int get_register_function(void *cursor, int number, uintptr_t *value);
+typedef void flush_function(void *space, uintptr_t from, uintptr_t to);
 
 #if defined(__x86_64__)
 #define LIBUNWIND_NAME(name) "_ULx86_64_" name
+#define LIBUNWIND_COMMON_NAME(name) "_Ux86_64_" name
 enum { REGISTER_IP = 16, REGISTER_SP = 7 };
 #elif defined(__aarch64__)
 #define LIBUNWIND_NAME(name) "_ULaarch64_" name
+#define LIBUNWIND_COMMON_NAME(name) "_Uaarch64_" name
 enum { REGISTER_IP = 32, REGISTER_SP = 31 };
 #else
 #error "how does libunwind name its functions and the program counter on this machine?"
@@ -39,6 +45,8 @@ struct unwinder {
     init_function *init;
     step_function *step;
     get_register_function *get_register;
+    flush_function *flush;
+    void **space; /* what flush wants */
 };
 
 static pthread_mutex_t settle_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -63,7 +71,7 @@ static void *open_beside_us(const char *file)
 
 static struct unwinder look_up(void)
 {
-    struct unwinder found = {NULL, NULL, NULL, NULL};
+    struct unwinder found = {.backtrace = NULL};
     void *library = open_beside_us("libunwind.so.8");
     if (!library)
         library = dlopen("libunwind.so.8", RTLD_NOW | RTLD_LOCAL);
@@ -74,7 +82,9 @@ static struct unwinder look_up(void)
     FIND(init, LIBUNWIND_NAME("init_local2"));
     FIND(step, LIBUNWIND_NAME("step"));
     FIND(get_register, LIBUNWIND_NAME("get_reg"));
+    FIND(flush, LIBUNWIND_COMMON_NAME("flush_cache"));
 #undef FIND
+    found.space = (void **)sc_loader_symbol(library, LIBUNWIND_NAME("local_addr_space"));
     return found;
 }
 
@@ -97,7 +107,7 @@ void sc_unwind_start(const struct sc_options *options)
     if (atomic_load_explicit(&settled, memory_order_acquire))
         return;
     bool wanted = options->stacks == SC_STACKS_FULL;
-    struct unwinder found = {NULL, NULL, NULL, NULL};
+    struct unwinder found = {.backtrace = NULL};
     if (wanted) {
         found = look_up();
         dlerror();
@@ -116,8 +126,88 @@ static inline int how_much(void)
 
 bool sc_unwind_walks(void)
 {
-    return how_much() == SC_STACKS_FULL && unwinder.init && unwinder.step && unwinder.get_register;
+    return how_much() == SC_STACKS_FULL && unwinder.init && unwinder.step &&
+           unwinder.get_register && unwinder.flush && unwinder.space;
 }
+
+/* ---- modules that were closed ----
+ *
+ * libunwind remembers the frames of code by its address and is not told when a module is closed.
+ * Where another one is mapped, it would step by frame sizes of the first, out of the stack and into
+ * nothing. What it remembers for walks can be flushed; what unw_backtrace does, each thread for
+ * itself, cannot: a thread that has used that before a module was closed walks from then on. */
+
+static int count_closed(struct dl_phdr_info *info, size_t size, void *count)
+{
+    (void)size;
+    *(uint64_t *)count = info->dlpi_subs;
+    return 1;
+}
+
+/* They are counted here, and after dlclose for the sake of stacks that are recognised. */
+static uint64_t note_closed(void)
+{
+    uint64_t closed = 0;
+    dl_iterate_phdr(count_closed, &closed);
+    if (atomic_load_explicit(&sc_seen_stacks_closed, memory_order_relaxed) != closed)
+        atomic_store_explicit(&sc_seen_stacks_closed, closed, memory_order_relaxed);
+    return closed;
+}
+
+typedef int dlclose_function(void *handle);
+
+SC_EXPORT int dlclose(void *handle)
+{
+    int result = SC_NEXT(dlclose_function *, "dlclose")(handle);
+    if (atomic_load_explicit(&settled, memory_order_acquire))
+        note_closed();
+    return result;
+}
+
+static void forget_closed(uint64_t closed)
+{
+    static _Atomic uint64_t forgotten;
+    if (atomic_load(&forgotten) == closed)
+        return;
+    unwinder.flush(*unwinder.space, 0, 0);
+    atomic_store(&forgotten, closed);
+}
+
+/* Before every walk. */
+static bool can_walk(void)
+{
+    if (!sc_unwind_walks())
+        return false;
+    forget_closed(note_closed());
+    return true;
+}
+
+static bool can_trace(void)
+{
+    static __thread uint64_t traced_since; /* plus 1 */
+    uint64_t closed = note_closed();
+    if (traced_since == 0)
+        traced_since = closed + 1;
+    return traced_since == closed + 1;
+}
+
+static __attribute__((noinline)) unsigned walk_here(void **frames, unsigned max)
+{
+    _Alignas(16) char cursor[CURSOR_BYTES];
+    ucontext_t context;
+    unsigned count = 0;
+    if (!can_walk() || getcontext(&context) != 0 || unwinder.init(cursor, &context, 0) != 0)
+        return 0;
+    while (count < max && unwinder.step(cursor) > 0) {
+        uintptr_t ip = 0;
+        if (unwinder.get_register(cursor, REGISTER_IP, &ip) != 0 || ip == 0)
+            break;
+        frames[count++] = (void *)ip;
+    }
+    return count;
+}
+
+/* ---- stacks ---- */
 
 /* The innermost frames are ours, up to the one that is about to return to `site`. */
 static unsigned own_frames(void *const *frames, unsigned count, const void *site)
@@ -131,12 +221,14 @@ static unsigned own_frames(void *const *frames, unsigned count, const void *site
 static __attribute__((noinline)) uint32_t unwind(void *site, uintptr_t depth)
 {
     void *frames[SC_STACK_DEPTH_MAX + OWN_FRAMES_MAX];
-    int count = unwinder.backtrace(frames, SC_STACK_DEPTH_MAX + OWN_FRAMES_MAX);
-    if (count <= 0)
+    int traced = can_trace() ? unwinder.backtrace(frames, SC_STACK_DEPTH_MAX + OWN_FRAMES_MAX)
+                             : (int)walk_here(frames, SC_STACK_DEPTH_MAX + OWN_FRAMES_MAX);
+    if (traced <= 0)
         return sc_stacks_put(&site, 1);
-    unsigned own = own_frames(frames, (unsigned)count, site);
-    uint32_t id = sc_stacks_put(frames + own, (unsigned)count - own);
-    sc_seen_stacks_learn(site, depth, id, frames + own, (unsigned)count - own);
+    unsigned count = (unsigned)traced;
+    unsigned own = own_frames(frames, count, site);
+    uint32_t id = sc_stacks_put(frames + own, count - own);
+    sc_seen_stacks_learn(site, depth, id, frames + own, count - own);
     return id;
 }
 
@@ -148,6 +240,8 @@ __attribute__((noinline)) uint32_t sc_unwind_here(void *site)
         return 0;
     if (mode == SC_STACKS_SITE)
         return sc_stacks_put(&site, 1);
+    if (sc_unlikely(sc_is_alone())) /* nobody calls our dlclose */
+        note_closed();
     uint32_t id = sc_seen_stacks_find(site, depth);
     return id ? id : unwind(site, depth);
 }
@@ -157,7 +251,7 @@ unsigned sc_unwind_frames(const void *context, uintptr_t pc, void **frames, unsi
     _Alignas(16) char cursor[CURSOR_BYTES];
     unsigned count = 1;
     frames[0] = (void *)pc;
-    if (!sc_unwind_walks() || unwinder.init(cursor, context, SIGNAL_FRAME) != 0)
+    if (!can_walk() || unwinder.init(cursor, context, SIGNAL_FRAME) != 0)
         return count;
     while (count < max && unwinder.step(cursor) > 0) {
         uintptr_t ip = 0;
@@ -189,7 +283,7 @@ void sc_unwind_frame_of(uintptr_t address, uintptr_t *slot, uintptr_t *return_ad
     _Alignas(16) char cursor[CURSOR_BYTES];
     ucontext_t context;
     uintptr_t stack_pointer = 0;
-    if (!sc_unwind_walks() || getcontext(&context) != 0 || unwinder.init(cursor, &context, 0) != 0)
+    if (!can_walk() || getcontext(&context) != 0 || unwinder.init(cursor, &context, 0) != 0)
         return;
     for (unsigned depth = 0; depth < SC_STACK_DEPTH_MAX && unwinder.step(cursor) > 0; depth++) {
         uintptr_t ip = 0;

@@ -153,6 +153,15 @@ int sc_file_reopen(const char *path)
     return fd < 0 ? (int)fd : move_out_of_the_way((int)fd);
 }
 
+bool sc_file_is_regular(const char *path)
+{
+    struct stat status;
+    int errno_before = errno;
+    bool known = stat(path, &status) == 0;
+    errno = errno_before;
+    return known && S_ISREG(status.st_mode);
+}
+
 int sc_file_open(const char *path)
 {
     return (int)RAW(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0);
@@ -191,6 +200,28 @@ long sc_file_read(const char *path, char *bytes, size_t size)
     }
     sc_file_close(fd);
     return count < 0 ? count : (long)used;
+}
+
+int sc_file_open_memory(void)
+{
+    return sc_file_open("/proc/self/mem");
+}
+
+/* A string may end right before memory that cannot be read. */
+bool sc_file_read_string(int memory, const char *at, char *bytes, size_t size)
+{
+    enum { PAGE = 4096 };
+    size_t used = 0;
+    while (memory >= 0 && used < size) {
+        size_t part = PAGE - ((uintptr_t)at + used) % PAGE;
+        part = part < size - used ? part : size - used;
+        if (sc_file_read_at(memory, bytes + used, part, (uintptr_t)at + used) != (long)part)
+            return false;
+        if (memchr(bytes + used, '\0', part) != NULL)
+            return true;
+        used += part;
+    }
+    return false;
 }
 
 void sc_file_link(const char *path, char *target, size_t size)

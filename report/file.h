@@ -35,11 +35,21 @@ bool sc_file_same(int fd, const struct sc_file_identity *identity);
 /* Opens for reading. A descriptor or -errno. */
 int sc_file_open(const char *path);
 
+/* Opening anything else to look at it may be seen by others: who waits for a reader of a FIFO. */
+bool sc_file_is_regular(const char *path);
+
 /* Reads up to `size` bytes from `offset` on, fewer only at the end. Number of bytes, or -errno. */
 long sc_file_read_at(int fd, void *bytes, size_t size, uint64_t offset);
 
 /* Reads a small file into `bytes`, cut to size. Number of bytes, or -errno. */
 long sc_file_read(const char *path, char *bytes, size_t size);
+
+/* Our memory as a file, for what another thread may be unmapping: reading there fails with -EIO. A
+ * descriptor or -errno. */
+int sc_file_open_memory(void);
+
+/* The string at `at`, if it ends within `size` bytes. */
+bool sc_file_read_string(int memory, const char *at, char *bytes, size_t size);
 
 /* The absolute path that the link names; "" if it cannot be read. */
 void sc_file_link(const char *path, char *target, size_t size);

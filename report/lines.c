@@ -57,29 +57,34 @@ static void put_module(struct sc_text *line, const char *key, const char *name,
     sc_json_string(line, key, path);
 }
 
-static void put_frame(struct sc_text *line, const struct sc_report_frame *frame,
+static void put_frame(struct sc_text *line, const struct sc_report_frame *frame, int memory,
                       const struct sc_path_names *names)
 {
+    char symbol[SYMBOL_MAX];
     /* A name of which a part is missing cannot be demangled; offline it is found again. */
-    bool has_symbol = frame->symbol != NULL && strnlen(frame->symbol, SYMBOL_MAX) < SYMBOL_MAX;
+    bool has_symbol =
+        frame->symbol != NULL && sc_file_read_string(memory, frame->symbol, symbol, sizeof(symbol));
     sc_json_open(line, NULL, '{');
     put_module(line, "module", frame->module, names);
     sc_json_hex(line, "offset", frame->offset);
-    sc_json_string(line, "symbol", has_symbol ? frame->symbol : NULL);
+    sc_json_string(line, "symbol", has_symbol ? symbol : NULL);
     sc_json_close(line, '}');
 }
 
 static void put_stack(struct sc_text *line, const struct sc_lines_stack *stack, size_t reserve,
                       const struct sc_path_names *names)
 {
+    int memory = sc_file_open_memory();
     sc_json_open(line, "stack", '[');
     for (unsigned i = 0; i < stack->count; i++) {
         size_t before = line->used;
-        put_frame(line, &stack->frames[i], names);
+        put_frame(line, &stack->frames[i], memory, names);
         if (!keep(line, before, reserve))
             break;
     }
     sc_json_close(line, ']');
+    if (memory >= 0)
+        sc_file_close(memory);
 }
 
 /* The driver's function, and the runtime's that the program called, where CUPTI told of it. */
@@ -233,6 +238,12 @@ static int put_loaded_module(const struct sc_module *module, void *context)
     return keep(line, before, RESERVE);
 }
 
+void sc_lines_process(struct sc_text *line, const struct sc_path_names *names)
+{
+    sc_json_signed(line, "pid", names->pid);
+    sc_json_number(line, "started", names->started);
+}
+
 void sc_lines_run(struct sc_text *line, const struct sc_options *options,
                   const struct sc_report_run *run, const struct sc_path_names *names)
 {
@@ -240,7 +251,7 @@ void sc_lines_run(struct sc_text *line, const struct sc_options *options,
     sc_json_string(line, "type", "run");
     sc_json_number(line, "schema", SCHEMA);
     put_command(line);
-    sc_json_signed(line, "pid", names->pid);
+    sc_lines_process(line, names);
     sc_json_string(line, "host", names->host);
     sc_json_string(line, "rank", names->rank[0] != '\0' ? names->rank : NULL);
     put_version(line, "driver_version", run->driver_version);

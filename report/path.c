@@ -41,6 +41,21 @@ static void find_rank(char *rank, size_t size)
     }
 }
 
+/* The 22nd field; the second is a name in brackets, which may hold anything. */
+static uint64_t find_start(void)
+{
+    char fields[1024];
+    uint64_t ticks = 0;
+    long size = sc_file_read("/proc/self/stat", fields, sizeof(fields) - 1);
+    fields[size > 0 ? size : 0] = '\0';
+    const char *at = strrchr(fields, ')');
+    for (int field = 2; at != NULL && field < 22; field++)
+        at = strchr(at + 1, ' ');
+    for (at = at != NULL ? at + 1 : ""; *at >= '0' && *at <= '9'; at++)
+        ticks = ticks * 10 + (uint64_t)(*at - '0');
+    return ticks;
+}
+
 void sc_path_find_names(struct sc_path_names *names)
 {
     sc_file_link("/proc/self/exe", names->executable, sizeof(names->executable));
@@ -48,6 +63,7 @@ void sc_path_find_names(struct sc_path_names *names)
     find_host(names->host, sizeof(names->host));
     find_rank(names->rank, sizeof(names->rank));
     names->pid = getpid();
+    names->started = find_start();
 }
 
 /* A name from outside must not lead into another directory. */

@@ -13,6 +13,7 @@ struct sc_path_names {
     char host[256];
     char rank[32]; /* "" where no launcher set one */
     int32_t pid;
+    uint64_t started; /* the process, exec or not; in ticks since the machine was; 0 if unknown */
 };
 
 void sc_path_find_names(struct sc_path_names *names);

@@ -10,6 +10,7 @@
 #include "report/summary.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <string.h>
 #include <unistd.h>
@@ -58,6 +59,36 @@ static void leave(const struct guard *guard)
     errno = guard->error;
 }
 
+static bool is_mute;
+
+void sc_report_find_stderr(void)
+{
+    int error = errno;
+    is_mute = fcntl(STDERR_FILENO, F_GETFD) < 0;
+    errno = error;
+}
+
+bool sc_report_has_stderr(void)
+{
+    return !is_mute;
+}
+
+/* Names (paths, options) must neither steer the terminal nor begin a line. */
+static void make_plain(char *bytes, size_t count, const char *kept)
+{
+    for (size_t i = 0; i < count; i++) {
+        unsigned char c = (unsigned char)bytes[i];
+        if ((c < 0x20 || c == 0x7f) && strchr(kept, c) == NULL)
+            bytes[i] = '?';
+    }
+}
+
+static void tell(const struct sc_text *text)
+{
+    if (!is_mute)
+        sc_file_write(STDERR_FILENO, text->bytes, text->used);
+}
+
 void sc_report_say(void *context, const char *line)
 {
     (void)context;
@@ -66,8 +97,9 @@ void sc_report_say(void *context, const char *line)
     sc_text_init(&text, bytes, sizeof(bytes) - 1);
     sc_text_put(&text, "safecopy: ");
     sc_text_put(&text, line);
+    make_plain(bytes, text.used, "");
     bytes[text.used++] = '\n';
-    sc_file_write(STDERR_FILENO, bytes, text.used);
+    tell(&text);
 }
 
 static void say_failure(const char *path, int error)
@@ -122,13 +154,37 @@ static void append_pid(char *path, size_t size)
     sc_text_signed(&text, report.names.pid);
 }
 
+/* Is it of the program that exec has put us in the place of? What that found must not be lost. The
+ * words cannot stand in a command, where their quotes would be escaped. */
+static bool is_of_this_process(const char *path)
+{
+    char bytes[64];
+    struct sc_text words;
+    if (report.names.started == 0 || !sc_file_is_regular(path))
+        return false;
+    int fd = sc_file_open(path);
+    if (fd < 0)
+        return false;
+    long size = sc_file_read_at(fd, line_bytes, sizeof(line_bytes), 0);
+    sc_file_close(fd);
+    sc_text_init(&words, bytes, sizeof(bytes));
+    sc_lines_process(&words, &report.names);
+    sc_text_char(&words, ',');
+    return size > 0 && memmem(line_bytes, (size_t)size, words.bytes, words.used) != NULL;
+}
+
+static int open_file(const char *path)
+{
+    return is_of_this_process(path) ? sc_file_reopen(path) : sc_file_create(path);
+}
+
 static int create_file(const struct sc_options *options)
 {
     int result =
         sc_path_expand(options->report_path, &report.names, report.path, sizeof(report.path));
     if (strcmp(report.path, parent_path) == 0)
         append_pid(report.path, sizeof(report.path));
-    int fd = result != 0 ? result : sc_file_create(report.path);
+    int fd = result != 0 ? result : open_file(report.path);
     if (fd < 0) {
         say_failure(report.path, -fd);
         return fd;
@@ -145,13 +201,13 @@ int sc_report_open(const struct sc_options *options, const struct sc_report_run 
     int fd = -1;
     bool wanted = strcmp(options->report_path, "none") != 0;
     struct sc_text line;
-    sc_text_init(&line, line_bytes, sizeof(line_bytes));
     sc_path_find_names(&report.names);
     sc_modules_name_program(report.names.executable);
-    if (wanted) {
+    if (wanted)
         fd = create_file(options);
+    sc_text_init(&line, line_bytes, sizeof(line_bytes));
+    if (wanted)
         sc_lines_run(&line, options, run, &report.names);
-    }
     errno = error;
 
     struct guard guard;
@@ -290,7 +346,7 @@ int sc_report_exit_status(int own)
     sc_report_counts(&counts);
     bool fails =
         report.failed || (report.options->strict && strict_counts(report.options, &counts));
-    return own == 0 && fails ? report.options->exitcode : own;
+    return own <= 0 && fails ? report.options->exitcode : own;
 }
 
 static void collect_locked(struct sc_summary *summary, const struct sc_report_totals *totals)
@@ -332,7 +388,8 @@ static void print_summary(const struct sc_summary *summary)
     struct sc_text text;
     sc_text_init(&text, bytes, sizeof(bytes));
     sc_summary_write(&text, summary);
-    sc_file_write(STDERR_FILENO, text.bytes, text.used);
+    make_plain(bytes, text.used, "\n");
+    tell(&text);
 }
 
 void sc_report_summary(const struct sc_report_totals *totals)

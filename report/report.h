@@ -83,12 +83,13 @@ struct sc_report_counts {
 };
 
 /* A frame as the report names it. `module` and `symbol` are NULL where unknown; without a module,
- * `offset` is the address itself. Strings stay valid as long as the module is loaded. */
+ * `offset` is the address itself. What the module holds may be gone at any moment, since another
+ * thread may close it: `symbol` and `base` are for sc_file_read_string and its like alone. */
 struct sc_report_frame {
     const char *module;
-    uintptr_t base;   /* the start of the module's mapping */
-    uintptr_t offset; /* from there */
-    const char *symbol;
+    uintptr_t base;     /* the start of the module's mapping */
+    uintptr_t offset;   /* from there */
+    const char *symbol; /* there */
 };
 
 /* Opens the report and writes its `run` line. `options` must live as long as the process; the
@@ -117,8 +118,9 @@ void sc_report_fail(void);
 
 void sc_report_counts(struct sc_report_counts *counts);
 
-/* The status that a process should end with, given its own: `exitcode` if strict counts a hazard,
- * or sc_report_fail was called, and the process does not fail already; else `own`. */
+/* The status that a process should end with, given its own, as it is seen from outside (0 to 255,
+ * -1 if unknown): `exitcode` if strict counts a hazard, or sc_report_fail was called, and the
+ * process is not known to fail already; else `own`. */
 int sc_report_exit_status(int own);
 
 /* Writes the `summary` line and, if final, prints the summary that verbosity asks for. After the
@@ -133,6 +135,11 @@ const char *sc_report_path(void);
 
 /* Names the frame whose return address is pc, with dladdr. */
 void sc_report_symbolise(const void *pc, struct sc_report_frame *frame);
+
+/* Before the program opens its first file: was it started with a stderr? If not, the file that
+ * takes the number is none of ours to write to, and nothing is said. */
+void sc_report_find_stderr(void);
+bool sc_report_has_stderr(void);
 
 /* Writes "safecopy: <line>\n" to stderr with one write; fits sc_options_complain. */
 void sc_report_say(void *context, const char *line);

@@ -1,5 +1,6 @@
 #include "report/summary.h"
 
+#include "report/file.h"
 #include "report/lines.h"
 #include "report/path.h"
 #include "report/symtab.h"
@@ -90,6 +91,17 @@ static void put_symbol(struct sc_text *text, const char *symbol)
     sc_text_put(text, symbol);
 }
 
+static bool find_symbol(const struct sc_report_frame *frame, char *name, size_t size)
+{
+    if (frame->symbol == NULL)
+        return sc_symtab_find(frame, name, size);
+    int memory = sc_file_open_memory();
+    bool found = sc_file_read_string(memory, frame->symbol, name, size);
+    if (memory >= 0)
+        sc_file_close(memory);
+    return found;
+}
+
 /* " at load_batch (/opt/app/train+0x1234)", nothing where there is no stack. */
 static void put_place(struct sc_text *text, const char *preposition, uint32_t stack_id)
 {
@@ -99,9 +111,7 @@ static void put_place(struct sc_text *text, const char *preposition, uint32_t st
     if (frame == NULL)
         return;
     char found[1024];
-    const char *symbol = frame->symbol;
-    if (symbol == NULL && sc_symtab_find(frame, found, sizeof(found)))
-        symbol = found;
+    const char *symbol = find_symbol(frame, found, sizeof(found)) ? found : NULL;
     sc_text_put(text, preposition);
     if (symbol != NULL) {
         put_symbol(text, symbol);

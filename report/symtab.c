@@ -20,17 +20,26 @@ static bool read_exactly(int fd, void *bytes, size_t size, uint64_t offset)
     return sc_file_read_at(fd, bytes, size, offset) == (long)size;
 }
 
+static bool read_memory(uintptr_t base, void *bytes, size_t size)
+{
+    int memory = base != 0 ? sc_file_open_memory() : -1;
+    if (memory < 0)
+        return false;
+    bool read = read_exactly(memory, bytes, size, base);
+    sc_file_close(memory);
+    return read;
+}
+
 /* The start of the file (headers, and with most linkers the build id) is the start of the mapping,
  * unless the file was replaced after it was loaded. */
 static bool is_what_is_loaded(int fd, uintptr_t base, file_header *header)
 {
-    char head[HEAD_SIZE];
-    if (base == 0 || !read_exactly(fd, head, sizeof(head), 0))
+    char head[HEAD_SIZE], loaded[HEAD_SIZE];
+    if (!read_exactly(fd, head, sizeof(head), 0) || !read_memory(base, loaded, sizeof(loaded)))
         return false;
     memcpy(header, head, sizeof(*header));
-    return memcmp(head, (const char *)base, sizeof(head)) == 0 && // NOLINT: an address
-           memcmp(head, ELFMAG, SELFMAG) == 0 && header->e_ident[EI_CLASS] == ELFCLASS64 &&
-           header->e_shentsize == sizeof(section_header);
+    return memcmp(head, loaded, sizeof(head)) == 0 && memcmp(head, ELFMAG, SELFMAG) == 0 &&
+           header->e_ident[EI_CLASS] == ELFCLASS64 && header->e_shentsize == sizeof(section_header);
 }
 
 /* What must be added to an offset into the mapping to get the address that symbols have. */

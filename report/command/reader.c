@@ -29,15 +29,18 @@ void sc_reader_free(struct sc_reader *reader)
     json_decref(reader->hazards);
 }
 
-/* The state of reading one report. */
 enum { MISSES_MAX = 256 }; /* as many as a report tells apart */
+
+/* The state of reading one file, which may hold several runs: the first four are of one run. */
 
 struct reading {
     struct sc_reader *reader;
     const char *name;
     json_t *run;     /* an element of reader->runs */
     json_t *hazards; /* key -> the last line of equal hazards, "certainty" the strongest */
-    size_t line_number, good_lines, bad_lines;
+    size_t good_lines, bad_lines;
+    size_t line_number;
+    bool is_report;
 };
 
 static void complain(struct reading *reading, const char *what)
@@ -184,6 +187,60 @@ static void take_miss(struct reading *reading, json_t *miss)
         json_array_append(misses, miss);
 }
 
+/* Adds one run's hazards to those of all runs. */
+static void merge(struct sc_reader *reader, json_t *hazards)
+{
+    const char *key;
+    json_t *hazard;
+    json_object_foreach(hazards, key, hazard)
+    {
+        const json_t *known = json_object_get(reader->hazards, key);
+        json_int_t count = sc_reader_number(hazard, "count");
+        json_int_t all = 0;
+        if (__builtin_add_overflow(count, sc_reader_number(known, "count"), &all))
+            all = count;
+        if (known != NULL) {
+            keep_strongest(hazard, known);
+            keep_longest(hazard, json_object_get(known, "timing"));
+        }
+        json_object_set_new(hazard, "count", json_integer(all));
+        json_object_set_new(hazard, "runs", json_integer(sc_reader_number(known, "runs") + 1));
+        json_object_set_nocheck(reader->hazards, key, hazard);
+    }
+}
+
+static void begin_run(struct reading *reading)
+{
+    reading->good_lines = reading->bad_lines = 0;
+    reading->hazards = json_object();
+    reading->run = json_pack("{s:s,s:n,s:n}", "file", reading->name, "run", "summary");
+    if (reading->run == NULL) /* a name that is not UTF-8 */
+        reading->run = json_pack("{s:s,s:n,s:n}", "file", "?", "run", "summary");
+}
+
+static void end_run(struct reading *reading)
+{
+    if (reading->good_lines > 0) {
+        merge(reading->reader, reading->hazards);
+        json_object_set_new(reading->run, "bad_lines",
+                            json_integer((json_int_t)reading->bad_lines));
+        json_array_append(reading->reader->runs, reading->run);
+        reading->is_report = true;
+    }
+    json_decref(reading->run);
+    json_decref(reading->hazards);
+}
+
+/* A process goes on in its file when exec has replaced it, and reports may be strung together. */
+static void take_run(struct reading *reading, json_t *run)
+{
+    if (reading->good_lines > 0) {
+        end_run(reading);
+        begin_run(reading);
+    }
+    json_object_set(reading->run, "run", run);
+}
+
 static void take_line(struct reading *reading, json_t *line)
 {
     const char *type = sc_reader_string(line, "type", "");
@@ -191,9 +248,11 @@ static void take_line(struct reading *reading, json_t *line)
         take_hazard(reading, line);
     } else if (strcmp(type, "timing") == 0 && is_timing(line)) {
         take_timing(reading, line);
-    } else if (strcmp(type, "run") == 0 || strcmp(type, "summary") == 0) {
+    } else if (strcmp(type, "run") == 0) {
+        take_run(reading, line);
+    } else if (strcmp(type, "summary") == 0) {
         json_object_set(reading->run, type, line);
-        if (strcmp(type, "summary") == 0 && sc_reader_number(line, "hazards") > 0)
+        if (sc_reader_number(line, "hazards") > 0)
             reading->reader->hazardous = true;
     } else if (strcmp(type, "coverage") == 0 && is_miss(line)) {
         take_miss(reading, line);
@@ -231,44 +290,13 @@ static void read_lines(struct reading *reading, const char *bytes, size_t size)
     }
 }
 
-/* Adds one run's hazards to those of all runs. */
-static void merge(struct sc_reader *reader, json_t *hazards)
-{
-    const char *key;
-    json_t *hazard;
-    json_object_foreach(hazards, key, hazard)
-    {
-        const json_t *known = json_object_get(reader->hazards, key);
-        json_int_t count = sc_reader_number(hazard, "count");
-        json_int_t all = 0;
-        if (__builtin_add_overflow(count, sc_reader_number(known, "count"), &all))
-            all = count;
-        if (known != NULL) {
-            keep_strongest(hazard, known);
-            keep_longest(hazard, json_object_get(known, "timing"));
-        }
-        json_object_set_new(hazard, "count", json_integer(all));
-        json_object_set_new(hazard, "runs", json_integer(sc_reader_number(known, "runs") + 1));
-        json_object_set_nocheck(reader->hazards, key, hazard);
-    }
-}
-
 bool sc_reader_add(struct sc_reader *reader, const char *name, const char *bytes, size_t size)
 {
     struct reading reading = {.reader = reader, .name = name};
-    reading.hazards = json_object();
-    reading.run = json_pack("{s:s,s:n,s:n}", "file", name, "run", "summary");
-    if (reading.run == NULL) /* a name that is not UTF-8 */
-        reading.run = json_pack("{s:s,s:n,s:n}", "file", "?", "run", "summary");
+    begin_run(&reading);
     read_lines(&reading, bytes, size);
-    if (reading.good_lines > 0) {
-        merge(reader, reading.hazards);
-        json_object_set_new(reading.run, "bad_lines", json_integer((json_int_t)reading.bad_lines));
-        json_array_append(reader->runs, reading.run);
-    }
-    json_decref(reading.run);
-    json_decref(reading.hazards);
-    return reading.good_lines > 0;
+    end_run(&reading);
+    return reading.is_report;
 }
 
 static char *load_stream(FILE *stream, size_t *size)

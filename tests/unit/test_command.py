@@ -179,6 +179,17 @@ class Report(Command):
         self.assertEqual({(h["count"], h["runs"]) for h in merged["hazards"]}, {(4, 2)})
         self.assertIn("at least 4 times in 2 runs", self.start("report", self.report, again).stdout)
 
+    def test_several_runs_in_one_stream(self):
+        result = self.start("report", "--json", "-", stdin="".join(2 * self.lines))
+        merged = json.loads(result.stdout)
+        self.assertEqual([run["run"]["type"] for run in merged["runs"]], ["run", "run"])
+        self.assertEqual({(h["count"], h["runs"]) for h in merged["hazards"]}, {(4, 2)})
+
+    def test_the_killed_one_of_several_runs_is_told(self):
+        killed = [line for line in self.lines if json.loads(line)["type"] != "summary"]
+        result = self.start("report", "-", stdin="".join(killed + self.lines))
+        self.assertEqual(result.stdout.count("the run did not end normally"), 1)
+
     def test_no_hazards_is_success(self):
         summary = json.loads(self.lines[-1])
         summary.update(hazards=0, observed=0, latent=0, by_code={})

@@ -3,6 +3,7 @@
  * lines themselves are held against report/schema.json by test_report_schema.py.
  */
 #include "report/json.h"
+#include "report/lines.h"
 #include "report/path.h"
 #include "report/report.h"
 #include "track/stacks.h"
@@ -15,6 +16,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -92,6 +95,38 @@ static void finish(int exit_status, bool final)
     sc_report_summary(
         &(struct sc_report_totals){.operations = 7, .exit_status = exit_status, .final = final});
 }
+
+/* Another thread may unmap the module that holds a name while it is being written. */
+START_TEST(a_name_that_is_gone_is_left_out)
+{
+    static struct sc_lines_stacks stacks;
+    static char bytes[64 * 1024];
+    struct sc_path_names names = {.pid = 1};
+    struct sc_hazard hazard = a_hazard();
+    struct sc_text line;
+    size_t page = (size_t)getpagesize();
+    char *pages = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ck_assert_ptr_ne(pages, MAP_FAILED);
+    memcpy(pages + page - 5, "last", 5);
+    ck_assert_int_eq(munmap(pages + page, page), 0);
+    stacks.copy.count = 3;
+    stacks.copy.frames[0].symbol = pages + page - 5;
+    stacks.copy.frames[1].symbol = pages + page;
+    stacks.copy.frames[2].symbol = pages + page - 2;
+    pages[page - 1] = 'x';
+    stacks.event.count = 1;
+    stacks.event.frames[0].symbol = pages + page - 5;
+    sc_text_init(&line, bytes, sizeof(bytes));
+    sc_lines_hazard(&line, &hazard, 1, &stacks, &names);
+    ck_assert_uint_eq(count_of(bytes, "\"symbol\":null"), 4);
+    pages[page - 1] = '\0';
+    sc_text_init(&line, bytes, sizeof(bytes));
+    sc_lines_hazard(&line, &hazard, 1, &stacks, &names);
+    ck_assert_uint_eq(count_of(bytes, "\"symbol\":\"last\""), 2);
+    ck_assert_uint_eq(count_of(bytes, "\"symbol\":null"), 1);
+    ck_assert_int_eq(munmap(pages, page), 0);
+}
+END_TEST
 
 START_TEST(a_run_without_hazards_is_a_run_and_a_summary)
 {
@@ -543,6 +578,37 @@ START_TEST(a_full_disk_is_one_line_and_strict_still_counts)
 }
 END_TEST
 
+START_TEST(names_cannot_steer_the_terminal)
+{
+    struct sc_hazard hazard = a_hazard();
+    sc_report_say(NULL, "a\033[2J\nsafecopy: b\177");
+    ck_assert_str_eq(read_whole("stderr.txt"), "safecopy: a?[2J?safecopy: b?\n");
+    strcpy(options.report_path, "r\033[2J.jsonl");
+    ck_assert_int_eq(open_report(), 0);
+    sc_report_hazard(&hazard);
+    finish(0, true);
+    ck_has("stderr.txt", "/r?[2J.jsonl\n");
+    ck_assert_ptr_null(strchr(contents, '\033'));
+}
+END_TEST
+
+/* Who waits for a reader of the FIFO would take us for one. */
+START_TEST(a_fifo_is_not_opened_for_reading)
+{
+    char event[512];
+    ck_assert_int_eq(mkfifo("r.jsonl", 0600), 0);
+    int reader = open("r.jsonl", O_RDONLY | O_NONBLOCK);
+    int watch = inotify_init1(IN_NONBLOCK);
+    ck_assert_int_ge(inotify_add_watch(watch, "r.jsonl", IN_CLOSE_NOWRITE), 0);
+    ck_assert_int_eq(open_report(), 0);
+    ck_assert_int_eq(read(watch, event, sizeof(event)), -1);
+    ck_assert_int_eq(errno, EAGAIN);
+    ck_assert_int_gt(read(reader, contents, sizeof(contents)), 0);
+    close(reader);
+    close(watch);
+}
+END_TEST
+
 START_TEST(a_path_that_cannot_be_opened_is_one_line)
 {
     struct sc_hazard hazard = a_hazard();
@@ -793,6 +859,7 @@ int main(int argc, char **argv)
     TCase *group = tcase_create("report");
     tcase_add_checked_fixture(group, set_up, tear_down);
     tcase_add_test(group, a_run_without_hazards_is_a_run_and_a_summary);
+    tcase_add_test(group, a_name_that_is_gone_is_left_out);
     tcase_add_test(group, opening_twice_is_opening_once);
     tcase_add_test(group, verbosity_two_always_summarises);
     tcase_add_test(group, verbosity_zero_is_silent);
@@ -821,6 +888,8 @@ int main(int argc, char **argv)
     tcase_add_test(group, directories_are_made);
     tcase_add_test(group, patterns_are_expanded);
     tcase_add_test(group, a_full_disk_is_one_line_and_strict_still_counts);
+    tcase_add_test(group, names_cannot_steer_the_terminal);
+    tcase_add_test(group, a_fifo_is_not_opened_for_reading);
     tcase_add_test(group, a_path_that_cannot_be_opened_is_one_line);
     tcase_add_test(group, a_limit_on_file_sizes_does_not_kill_the_program);
     tcase_add_test(group, a_closed_stderr_does_not_kill_the_program);

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "track/peek.h"
+#include "track/sources.h"
 
 #include "track/poison.h"
 
@@ -11,16 +11,6 @@ enum {
     GRID_CELLS = 1 << 16,
     KEY_SLOTS = 1 << 16,
     RANGE_CELLS = 1 << 16,
-    COPY_BYTES = 4096,
-    COPIES_MAX = 1024,
-};
-
-/* What a source had on a page when that was let go. */
-struct page_copy {
-    uint32_t next;
-    uint32_t size_bytes;
-    uintptr_t address;
-    char bytes[COPY_BYTES];
 };
 
 int sc_inflight_init(struct sc_inflight *inflight, struct sc_order *order)
@@ -29,7 +19,7 @@ int sc_inflight_init(struct sc_inflight *inflight, struct sc_order *order)
     inflight->order = order;
     sc_pool_init(&inflight->ranges, sizeof(struct sc_range));
     sc_pool_init(&inflight->ops, sizeof(struct sc_op));
-    sc_pool_init(&inflight->copies, sizeof(struct page_copy));
+    sc_sources_init(inflight);
     inflight->keys = sc_pages_map(KEY_SLOTS * sizeof *inflight->keys);
     inflight->stray = sc_pool_take(&inflight->ranges);
     if (sc_grid_init(&inflight->range_grid, &inflight->ranges, RANGE_CELLS) ||
@@ -62,58 +52,6 @@ void sc_ops_add(struct sc_ops *ops, const struct sc_op_info *info)
     if (ops->count < SC_TRACK_OPS_MAX)
         ops->ops[ops->count] = *info;
     ops->count++;
-}
-
-size_t sc_shape_hull_bytes(const struct sc_shape *shape)
-{
-    return shape->rows ? (shape->rows - 1) * shape->pitch_bytes + shape->width_bytes : 0;
-}
-
-static bool hulls_touch(const struct sc_shape *a, const struct sc_shape *b)
-{
-    return a->address < b->address + sc_shape_hull_bytes(b) &&
-           b->address < a->address + sc_shape_hull_bytes(a);
-}
-
-/* Do the rows of `many` touch the single row `one`? */
-static bool row_touches(const struct sc_shape *one, const struct sc_shape *many)
-{
-    size_t first = 0;
-    if (one->address > many->address && many->pitch_bytes)
-        first = (one->address - many->address) / many->pitch_bytes;
-    for (size_t row = first; row < many->rows && row <= first + 1; row++) {
-        uintptr_t start = many->address + row * many->pitch_bytes;
-        if (start < one->address + one->width_bytes && one->address < start + many->width_bytes)
-            return true;
-    }
-    return false;
-}
-
-/* Columns of the same pitch are compared modulo the pitch; two different pitches are walked. */
-static bool rows_touch(const struct sc_shape *a, const struct sc_shape *b)
-{
-    const struct sc_shape *fewer = a->rows <= b->rows ? a : b;
-    const struct sc_shape *other = fewer == a ? b : a;
-    size_t rows = fewer->pitch_bytes == other->pitch_bytes && fewer->rows > 2 ? 2 : fewer->rows;
-    size_t skip = 0;
-    if (rows != fewer->rows && other->address > fewer->address && fewer->pitch_bytes)
-        skip = (other->address - fewer->address) / fewer->pitch_bytes;
-    if (skip + rows > fewer->rows)
-        skip = fewer->rows - rows;
-    for (size_t row = skip; row < skip + rows; row++) {
-        struct sc_shape one = {fewer->address + row * fewer->pitch_bytes, fewer->width_bytes,
-                               fewer->width_bytes, 1};
-        if (row_touches(&one, other))
-            return true;
-    }
-    return false;
-}
-
-bool sc_shapes_touch(const struct sc_shape *a, const struct sc_shape *b)
-{
-    if (!hulls_touch(a, b))
-        return false;
-    return (a->rows <= 1 && b->rows <= 1) || rows_touch(a, b);
 }
 
 /* ---- ranges ---- */
@@ -336,93 +274,6 @@ void sc_inflight_unguard(struct sc_inflight *inflight, uint32_t id)
     op->first_span = 0;
 }
 
-static struct page_copy *copy_at(struct sc_inflight *inflight, uint32_t id)
-{
-    return sc_pool_at(&inflight->copies, id);
-}
-
-static void drop_copies(struct sc_inflight *inflight, struct sc_op *op)
-{
-    for (uint32_t id = op->first_copy, next; id; id = next) {
-        next = copy_at(inflight, id)->next;
-        sc_pool_give(&inflight->copies, id);
-    }
-    op->first_copy = 0;
-    if (op->info.slot)
-        sc_staging_give(op->info.slot, &op->info.ticket);
-    op->info.slot = NULL;
-}
-
-/* Could a page there be inaccessible for the sake of a destination, or still be, with the kernel
- * not yet told that it was let go? */
-static bool may_be_hidden(struct sc_guards *guards, uintptr_t address, size_t size_bytes)
-{
-    uintptr_t start = address & ~guards->page_mask;
-    return atomic_load_explicit(&guards->unsettled_count, memory_order_acquire) != 0 ||
-           sc_grid_may_overlap(&guards->grid, start, size_bytes + (address - start));
-}
-
-/* Pinned memory is there as long as its range is known. Of other memory, and of pages that may be
- * protected, the kernel is asked, which costs a system call. */
-static bool still_holds(struct sc_inflight *inflight, const struct sc_op_info *info,
-                        uintptr_t address, const void *copy, size_t size_bytes)
-{
-    if (info->kind == SC_PINNED && info->range &&
-        !may_be_hidden(&inflight->guards, address, size_bytes))
-        return memcmp((const void *)address, copy, size_bytes) == 0;
-    return sc_peek_equals(address, copy, size_bytes);
-}
-
-static bool source_changed(struct sc_inflight *inflight, const struct sc_op *op)
-{
-    const struct sc_op_info *info = &op->info;
-    if (!info->stable)
-        return false;
-    bool same = !info->slot || still_holds(inflight, info, info->shape.address, info->slot->bytes,
-                                           info->shape.width_bytes);
-    for (uint32_t id = op->first_copy; id && same; id = copy_at(inflight, id)->next) {
-        const struct page_copy *copy = copy_at(inflight, id);
-        same = still_holds(inflight, info, copy->address, copy->bytes, copy->size_bytes);
-    }
-    return !same;
-}
-
-/* Only of plain copies: the rows of a shape may be many on one page. */
-static void copy_page(struct sc_inflight *inflight, struct sc_op *op, uintptr_t page)
-{
-    const struct sc_shape *shape = &op->info.shape;
-    uintptr_t start = shape->address > page ? shape->address : page;
-    uintptr_t shape_end = shape->address + shape->width_bytes;
-    uintptr_t end = shape_end < page + COPY_BYTES ? shape_end : page + COPY_BYTES;
-    if (op->info.direction != SC_H2D || !op->info.stable || op->info.slot || shape->rows != 1 ||
-        start >= end || inflight->copies.live >= COPIES_MAX)
-        return;
-    uint32_t id = sc_pool_take(&inflight->copies);
-    if (!id)
-        return;
-    struct page_copy *copy = copy_at(inflight, id);
-    copy->address = start;
-    copy->size_bytes = (uint32_t)(end - start);
-    copy->next = op->first_copy;
-    if (sc_peek(copy->bytes, start, end - start))
-        op->first_copy = id;
-    else
-        sc_pool_give(&inflight->copies, id);
-}
-
-/* What nobody guards is compared in the end. */
-static void copy_edges(struct sc_inflight *inflight, struct sc_op *op)
-{
-    const struct sc_op_info *info = &op->info;
-    uintptr_t mask = inflight->guards.page_mask;
-    uintptr_t first = info->shape.address & ~mask;
-    uintptr_t last = (info->shape.address + info->shape.width_bytes - 1) & ~mask;
-    if (!info->guard_bytes || first < info->guard_address)
-        copy_page(inflight, op, first);
-    if (last != first && (!info->guard_bytes || last >= info->guard_address + info->guard_bytes))
-        copy_page(inflight, op, last);
-}
-
 static void guard(struct sc_inflight *inflight, uint32_t id)
 {
     struct sc_op *op = sc_inflight_op(inflight, id);
@@ -431,19 +282,7 @@ static void guard(struct sc_inflight *inflight, uint32_t id)
         op->first_span = sc_guards_add(&inflight->guards, id, op->info.guard_address,
                                        op->info.guard_bytes, op->info.access, 0);
     if (op->info.shares_pages)
-        copy_edges(inflight, op);
-}
-
-/* The pages of the span that the interval touches. */
-static void copy_pages(struct sc_inflight *inflight, struct sc_op *op, uint32_t span,
-                       uintptr_t start, uintptr_t end)
-{
-    uintptr_t first = sc_span_start(sc_guards_span(&inflight->guards, span));
-    uintptr_t last = sc_span_end(sc_guards_span(&inflight->guards, span));
-    start &= ~inflight->guards.page_mask;
-    for (uintptr_t page = first > start ? first : start; page < last && page < end;
-         page += COPY_BYTES)
-        copy_page(inflight, op, page);
+        sc_sources_copy_edges(inflight, op);
 }
 
 static bool forbids(const struct sc_op *op, enum sc_touch touch)
@@ -480,7 +319,7 @@ void sc_inflight_let_go(struct sc_inflight *inflight, uintptr_t address, size_t 
             sc_inflight_op(inflight, sc_guards_span(&inflight->guards, search.span)->op);
         for (uint32_t id = keep_copies ? op->first_span : 0; id;
              id = sc_guards_span(&inflight->guards, id)->next)
-            copy_pages(inflight, op, id, address, address + size_bytes);
+            sc_sources_copy_pages(inflight, op, id, address, address + size_bytes);
         op->first_span = sc_guards_cut(&inflight->guards, op->first_span, address, size_bytes);
         op->cut = true;
     }
@@ -554,10 +393,10 @@ static bool seal_op(void *context, uint32_t id)
 {
     struct seal_visit *seal = context;
     struct sc_op *op = sc_inflight_op(seal->inflight, id);
-    bool changed = source_changed(seal->inflight, op);
+    bool changed = sc_sources_changed(seal->inflight, op);
     if (changed)
         sc_ops_add(seal->ops, &op->info);
-    if (changed || hulls_touch(&op->info.shape, &seal->sealed))
+    if (changed || sc_hulls_touch(&op->info.shape, &seal->sealed))
         op->info.stable = false;
     return true;
 }
@@ -618,9 +457,9 @@ static void renew(struct sc_inflight *inflight, uint32_t id, const struct sc_op_
     bool guarded_alike = op->first_span && !op->cut && op->info.access == info->access &&
                          op->info.guard_address == info->guard_address &&
                          op->info.guard_bytes == info->guard_bytes;
-    if (source_changed(inflight, op))
+    if (sc_sources_changed(inflight, op))
         sc_ops_add(overwritten, &op->info);
-    drop_copies(inflight, op);
+    sc_sources_drop_copies(inflight, op);
     move_to_end_of_stream(inflight, id);
     op->info = *info;
     op->info.stable = stable;
@@ -628,7 +467,7 @@ static void renew(struct sc_inflight *inflight, uint32_t id, const struct sc_op_
         sc_inflight_unguard(inflight, id);
         guard(inflight, id);
     } else if (op->info.shares_pages) {
-        copy_edges(inflight, op);
+        sc_sources_copy_edges(inflight, op);
     }
 }
 
@@ -677,7 +516,7 @@ void sc_inflight_drop(struct sc_inflight *inflight, uint32_t id)
     struct sc_op *op = sc_inflight_op(inflight, id);
     uint32_t stream = op->info.ticket.stream;
     sc_inflight_unguard(inflight, id);
-    drop_copies(inflight, op);
+    sc_sources_drop_copies(inflight, op);
     set_retained(inflight, op, false);
     unlink_key(inflight, id);
     unlink_from_range(inflight, id);
@@ -789,7 +628,7 @@ bool sc_inflight_retire(struct sc_inflight *inflight, unsigned limit, struct sc_
                 break;
             if (limit-- == 0)
                 return true;
-            if (overwritten && source_changed(inflight, op))
+            if (overwritten && sc_sources_changed(inflight, op))
                 sc_ops_add(overwritten, &op->info);
             sc_inflight_drop(inflight, stream->first_op);
         }

@@ -19,6 +19,7 @@
 #include "track/guard.h"
 #include "track/hazard.h"
 #include "track/order.h"
+#include "track/shape.h"
 #include "track/staging.h"
 
 enum { SC_RETAINED_MAX = 1 << 16 };
@@ -35,15 +36,6 @@ struct sc_range {
     _Atomic uint32_t guarding;     /* enum sc_guarding */
     _Atomic bool no_snapshots;     /* kernels may write it, or reading it is slow */
     uint32_t first_op;
-};
-
-/* `rows` of `width_bytes`, `pitch_bytes` apart; a plain copy has one row. The hull is what is
- * looked up; rows decide whether two operations really touch the same bytes. */
-struct sc_shape {
-    uintptr_t address;
-    size_t width_bytes;
-    size_t pitch_bytes;
-    size_t rows;
 };
 
 struct sc_op_info {
@@ -101,7 +93,7 @@ struct sc_inflight {
     struct sc_grid op_grid;   /* operations on ranges that only the driver frees */
     struct sc_grid heap_grid; /* operations on memory that free() or munmap() could take away */
     struct sc_guards guards;
-    struct sc_pool copies;  /* of pages, struct sc_page_copy */
+    struct sc_pool copies;  /* of pages (sources.c) */
     bool guard_until_known; /* and not only until complete */
     uint32_t *keys;
     uint32_t busy; /* first stream with operations */
@@ -194,8 +186,5 @@ void sc_inflight_note_complete(struct sc_inflight *inflight, uint32_t stream);
 
 /* An operation with this ticket, or 0. */
 uint32_t sc_inflight_find(struct sc_inflight *inflight, const struct sc_op_info *info);
-
-bool sc_shapes_touch(const struct sc_shape *a, const struct sc_shape *b);
-size_t sc_shape_hull_bytes(const struct sc_shape *shape);
 
 #endif

@@ -1,0 +1,50 @@
+#include "track/shape.h"
+
+#include "track/poison.h"
+
+bool sc_hulls_touch(const struct sc_shape *a, const struct sc_shape *b)
+{
+    return a->address < b->address + sc_shape_hull_bytes(b) &&
+           b->address < a->address + sc_shape_hull_bytes(a);
+}
+
+/* Do the rows of `many` touch the single row `one`? */
+static bool row_touches(const struct sc_shape *one, const struct sc_shape *many)
+{
+    size_t first = 0;
+    if (one->address > many->address && many->pitch_bytes)
+        first = (one->address - many->address) / many->pitch_bytes;
+    for (size_t row = first; row < many->rows && row <= first + 1; row++) {
+        uintptr_t start = many->address + row * many->pitch_bytes;
+        if (start < one->address + one->width_bytes && one->address < start + many->width_bytes)
+            return true;
+    }
+    return false;
+}
+
+/* Columns of the same pitch are compared modulo the pitch; two different pitches are walked. */
+static bool rows_touch(const struct sc_shape *a, const struct sc_shape *b)
+{
+    const struct sc_shape *fewer = a->rows <= b->rows ? a : b;
+    const struct sc_shape *other = fewer == a ? b : a;
+    size_t rows = fewer->pitch_bytes == other->pitch_bytes && fewer->rows > 2 ? 2 : fewer->rows;
+    size_t skip = 0;
+    if (rows != fewer->rows && other->address > fewer->address && fewer->pitch_bytes)
+        skip = (other->address - fewer->address) / fewer->pitch_bytes;
+    if (skip + rows > fewer->rows)
+        skip = fewer->rows - rows;
+    for (size_t row = skip; row < skip + rows; row++) {
+        struct sc_shape one = {fewer->address + row * fewer->pitch_bytes, fewer->width_bytes,
+                               fewer->width_bytes, 1};
+        if (row_touches(&one, other))
+            return true;
+    }
+    return false;
+}
+
+bool sc_shapes_touch(const struct sc_shape *a, const struct sc_shape *b)
+{
+    if (!sc_hulls_touch(a, b))
+        return false;
+    return (a->rows <= 1 && b->rows <= 1) || rows_touch(a, b);
+}

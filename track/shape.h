@@ -1,0 +1,26 @@
+/* Which bytes of memory a copy uses. Pure. */
+#ifndef SC_TRACK_SHAPE_H
+#define SC_TRACK_SHAPE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* `rows` of `width_bytes`, `pitch_bytes` apart; a plain copy has one row. The hull is what is
+ * looked up; rows decide whether two operations really touch the same bytes. */
+struct sc_shape {
+    uintptr_t address;
+    size_t width_bytes;
+    size_t pitch_bytes;
+    size_t rows;
+};
+
+static inline size_t sc_shape_hull_bytes(const struct sc_shape *shape)
+{
+    return shape->rows ? (shape->rows - 1) * shape->pitch_bytes + shape->width_bytes : 0;
+}
+
+bool sc_hulls_touch(const struct sc_shape *a, const struct sc_shape *b);
+bool sc_shapes_touch(const struct sc_shape *a, const struct sc_shape *b);
+
+#endif

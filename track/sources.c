@@ -1,0 +1,121 @@
+#include "track/sources.h"
+
+#include <string.h>
+
+#include "track/peek.h"
+
+#include "track/poison.h"
+
+enum { COPY_BYTES = 4096, COPIES_MAX = 1024 };
+
+/* What a source had on a page when that was let go. */
+struct page_copy {
+    uint32_t next;
+    uint32_t size_bytes;
+    uintptr_t address;
+    char bytes[COPY_BYTES];
+};
+
+void sc_sources_init(struct sc_inflight *inflight)
+{
+    sc_pool_init(&inflight->copies, sizeof(struct page_copy));
+}
+
+static struct page_copy *copy_at(struct sc_inflight *inflight, uint32_t id)
+{
+    return sc_pool_at(&inflight->copies, id);
+}
+
+void sc_sources_drop_copies(struct sc_inflight *inflight, struct sc_op *op)
+{
+    for (uint32_t id = op->first_copy, next; id; id = next) {
+        next = copy_at(inflight, id)->next;
+        sc_pool_give(&inflight->copies, id);
+    }
+    op->first_copy = 0;
+    if (op->info.slot)
+        sc_staging_give(op->info.slot, &op->info.ticket);
+    op->info.slot = NULL;
+}
+
+/* Could a page there be inaccessible for the sake of a destination, or still be, with the kernel
+ * not yet told that it was let go? */
+static bool may_be_hidden(struct sc_guards *guards, uintptr_t address, size_t size_bytes)
+{
+    uintptr_t start = address & ~guards->page_mask;
+    return atomic_load_explicit(&guards->unsettled_count, memory_order_acquire) != 0 ||
+           sc_grid_may_overlap(&guards->grid, start, size_bytes + (address - start));
+}
+
+/* Pinned memory is there as long as its range is known. Of other memory, and of pages that may be
+ * protected, the kernel is asked, which costs a system call. */
+static bool still_holds(struct sc_inflight *inflight, const struct sc_op_info *info,
+                        uintptr_t address, const void *copy, size_t size_bytes)
+{
+    if (info->kind == SC_PINNED && info->range &&
+        !may_be_hidden(&inflight->guards, address, size_bytes))
+        return memcmp((const void *)address, copy, size_bytes) == 0;
+    return sc_peek_equals(address, copy, size_bytes);
+}
+
+bool sc_sources_changed(struct sc_inflight *inflight, const struct sc_op *op)
+{
+    const struct sc_op_info *info = &op->info;
+    if (!info->stable)
+        return false;
+    bool same = !info->slot || still_holds(inflight, info, info->shape.address, info->slot->bytes,
+                                           info->shape.width_bytes);
+    for (uint32_t id = op->first_copy; id && same; id = copy_at(inflight, id)->next) {
+        const struct page_copy *copy = copy_at(inflight, id);
+        same = still_holds(inflight, info, copy->address, copy->bytes, copy->size_bytes);
+    }
+    return !same;
+}
+
+/* Only of plain copies: the rows of a shape may be many on one page. */
+static void copy_page(struct sc_inflight *inflight, struct sc_op *op, uintptr_t page)
+{
+    const struct sc_shape *shape = &op->info.shape;
+    uintptr_t start = shape->address > page ? shape->address : page;
+    uintptr_t shape_end = shape->address + shape->width_bytes;
+    uintptr_t end = shape_end < page + COPY_BYTES ? shape_end : page + COPY_BYTES;
+    if (op->info.direction != SC_H2D || !op->info.stable || op->info.slot || shape->rows != 1 ||
+        start >= end || inflight->copies.live >= COPIES_MAX)
+        return;
+    uint32_t id = sc_pool_take(&inflight->copies);
+    if (!id)
+        return;
+    struct page_copy *copy = copy_at(inflight, id);
+    copy->address = start;
+    copy->size_bytes = (uint32_t)(end - start);
+    copy->next = op->first_copy;
+    if (sc_peek(copy->bytes, start, end - start))
+        op->first_copy = id;
+    else
+        sc_pool_give(&inflight->copies, id);
+}
+
+/* What nobody guards is compared in the end. */
+void sc_sources_copy_edges(struct sc_inflight *inflight, struct sc_op *op)
+{
+    const struct sc_op_info *info = &op->info;
+    uintptr_t mask = inflight->guards.page_mask;
+    uintptr_t first = info->shape.address & ~mask;
+    uintptr_t last = (info->shape.address + info->shape.width_bytes - 1) & ~mask;
+    if (!info->guard_bytes || first < info->guard_address)
+        copy_page(inflight, op, first);
+    if (last != first && (!info->guard_bytes || last >= info->guard_address + info->guard_bytes))
+        copy_page(inflight, op, last);
+}
+
+/* The pages of the span that the interval touches. */
+void sc_sources_copy_pages(struct sc_inflight *inflight, struct sc_op *op, uint32_t span,
+                           uintptr_t start, uintptr_t end)
+{
+    uintptr_t first = sc_span_start(sc_guards_span(&inflight->guards, span));
+    uintptr_t last = sc_span_end(sc_guards_span(&inflight->guards, span));
+    start &= ~inflight->guards.page_mask;
+    for (uintptr_t page = first > start ? first : start; page < last && page < end;
+         page += COPY_BYTES)
+        copy_page(inflight, op, page);
+}

@@ -184,6 +184,7 @@ static void record_row(const char *call, CUresult (*record)(CUevent), CUstream b
     NEED(record(event));
     const char *answer = number(cuEventQuery(event));
     NEED(cuStreamSynchronize(busy));
+    NEED(cuEventSynchronize(event));
     say(call, variant, answer);
     NEED(cuEventDestroy(event));
 }

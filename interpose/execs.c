@@ -71,7 +71,7 @@ static void note_bodies(const struct making *making, CUgraphNode node, uintptr_t
 }
 
 /* Events are known by the nodes, and stand for what comes before the launch. What else tells the
- * host of that is not seen. */
+ * host of that is not seen. Of a host function its stack tells what it may touch. */
 static void note_signal(const struct making *making, CUgraphNode node, CUgraphNodeType type,
                         uintptr_t name)
 {
@@ -84,8 +84,9 @@ static void note_signal(const struct making *making, CUgraphNode node, CUgraphNo
         result = sc_real.cuGraphEventRecordNodeGetEvent(node, &event);
     if (result == CUDA_SUCCESS)
         note_event(&making->call, name, event, waits);
-    else if (sc_unjudged_is_signal(type))
-        sc_track_graph_signals(&sc_track, making->call.graph);
+    else if (sc_unjudged_is_signal(type) || sc_unjudged_awaits_host(type))
+        sc_track_graph_meets_host(&sc_track, making->call.graph, sc_unjudged_is_signal(type),
+                                  sc_unjudged_awaits_host(type) && type != CU_GRAPH_NODE_TYPE_HOST);
 }
 
 static void note_exec_node(const struct making *making, CUgraphNode node, CUgraphNodeType type,

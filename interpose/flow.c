@@ -185,6 +185,19 @@ static bool joining(struct sc_stream_record *stream)
     return true;
 }
 
+/* Does nothing that the event stands for wait for the host? An event of a context may stand for
+ * anything. */
+static bool is_seen(CUevent event)
+{
+    if (sc_likely(sc_pending_none_ever()))
+        return true;
+    struct sc_point point = sc_track_event_point(&sc_track, (uintptr_t)event);
+    struct sc_stream_record *behind = point.stream ? sc_streams_of_id(point.stream) : NULL;
+    bool seen = behind && !behind->gone && sc_pending_is_seen(behind);
+    sc_track_forget_point(&sc_track, &point);
+    return seen;
+}
+
 static CUresult waited(CUresult result, struct sc_stream_record *stream, CUevent event,
                        bool may_join)
 {
@@ -206,7 +219,7 @@ SC_DEFINE2(cuStreamWaitEvent, _ptsz, (CUstream hStream, CUevent event, unsigned 
                                                          : NULL;
            if (!stream) return sc_detour_end(&detour, REAL(hStream, event, flags));
            sc_marks_before_work(stream);
-           sc_pending_work(stream); /* whatever the event stands for */
+           sc_pending_join(stream, is_seen(event)); /* whatever the event stands for */
            bool may_join = joining(stream); CUresult result = REAL(hStream, event, flags);
            return sc_detour_end(&detour, waited(result, stream, event, may_join));)
 

@@ -395,6 +395,7 @@ static void drop_events(struct sc_graph *graph, uintptr_t node)
     }
     graph->event_count = kept;
     graph->signals &= node != 0;
+    graph->awaits &= node != 0;
 }
 
 void sc_graphs_drop_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node)

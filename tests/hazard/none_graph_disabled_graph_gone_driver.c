@@ -1,8 +1,7 @@
 // expect: none
 //
 // A node is disabled in the exec, whose graph goes before the exec is updated by another one: the
-// name of the node is still its name in the exec, which stays disabled, and the memory
-// that it would read is freed.
+// node stays disabled, and the memory that it would read is freed.
 #include "graphs_driver.h"
 
 static CUgraph captured(CUdeviceptr one, const void *first, CUdeviceptr two, const void *second,

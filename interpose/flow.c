@@ -265,9 +265,21 @@ static struct sc_context *context_waits(CUcontext handle)
     return context;
 }
 
-static CUresult context_waited(CUresult result, const struct sc_context *context, CUevent event)
+/* In a context that was not met yet what comes later waits. */
+static struct sc_context *meet(CUcontext handle)
+{
+    struct sc_context *context = sc_active() && handle ? sc_contexts_of(handle) : NULL;
+    if (context)
+        sc_streams_context_waits(context);
+    return context;
+}
+
+static CUresult context_waited(CUresult result, struct sc_context *context, CUcontext handle,
+                               CUevent event)
 {
     int saved = errno;
+    if (!context && result == CUDA_SUCCESS)
+        context = meet(handle);
     if (context && result == CUDA_SUCCESS)
         sc_track_wait_context(&sc_track, context->legacy, (uintptr_t)event);
     errno = saved;
@@ -283,7 +295,7 @@ static CUresult context_waited(CUresult result, const struct sc_context *context
     SC_DEFINE(wait, (type handle, CUevent event),                                                  \
               struct sc_context *context = context_waits(context_handle);                          \
               CUresult result = sc_permit_refused(API, SC_SITE(), REAL(handle, event));            \
-              return context_waited(result, context, event);)
+              return context_waited(result, context, context_handle, event);)
 
 CONTEXT_EVENTS(cuCtxRecordEvent, cuCtxWaitEvent, CUcontext, handle)
 CONTEXT_EVENTS(cuGreenCtxRecordEvent, cuGreenCtxWaitEvent, CUgreenCtx, sc_context_of_green(handle))

@@ -258,7 +258,7 @@ static struct sc_context *context_waits(CUcontext handle)
     int saved = errno;
     struct sc_context *context = named_context(handle);
     if (context) {
-        sc_marks_add_all(context);
+        sc_marks_add_family(context);
         sc_streams_context_waits(context);
     }
     errno = saved;

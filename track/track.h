@@ -66,7 +66,8 @@ void sc_track_known(struct sc_track *track, struct sc_point *point, struct sc_op
 void sc_track_forget_point(struct sc_track *track, struct sc_point *point);
 
 /* Behind what a synchronise of this kind would wait for now stands something that may tell the host
- * of its end in a way that is not seen. */
+ * of its end in a way that is not seen: work on the stream, or for a whole context a call that has
+ * returned. */
 void sc_track_signal(struct sc_track *track, uint32_t stream, enum sc_scope scope);
 
 /* A record is work on its stream: take the point before the real call, and name the event after it

@@ -178,7 +178,8 @@ static bool order_before(struct sc_context *context)
     }
     if (made) {
         tell_order(context->detour_before, context->legacy, context->detour_stream->id);
-        sc_pending_work(context->detour_stream); /* what it waits for may still fill a source */
+        /* what it waits for may still fill a source */
+        sc_pending_join(context->detour_stream, sc_pending_is_seen(context->legacy_stream));
     }
     pthread_mutex_unlock(&context->detour_lock);
     sc_relaxed_end(&relaxed);

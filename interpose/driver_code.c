@@ -7,7 +7,6 @@
 
 #include "interpose/driver.h"
 #include "interpose/unwind.h"
-#include "track/stacks.h"
 
 #include "track/poison.h"
 
@@ -55,16 +54,17 @@ void sc_driver_code_note(void)
     dl_iterate_phdr(note_object, &c_library);
 }
 
+static bool is_driver(uintptr_t address)
+{
+    return contains(&driver, address);
+}
+
 bool sc_driver_code_called(uintptr_t pc, const void *context)
 {
-    void *frames[SC_STACK_DEPTH_MAX];
     ucontext_t here;
     if (!context && getcontext(&here) != 0)
         return false;
-    unsigned count = sc_unwind_frames(context ? context : &here, pc, frames, SC_STACK_DEPTH_MAX);
-    while (count && !contains(&driver, (uintptr_t)frames[count - 1]))
-        count--;
-    return count != 0;
+    return is_driver(pc) || sc_unwind_meets(context ? context : &here, is_driver);
 }
 
 bool sc_driver_code_runs(uintptr_t pc, const void *context)

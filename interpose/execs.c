@@ -71,7 +71,7 @@ static void note_bodies(const struct making *making, CUgraphNode node, uintptr_t
 }
 
 /* Events are known by the nodes, and stand for what comes before the launch. What else tells the
- * host of that is not seen. */
+ * host of that is not seen. Of a host function its stack tells what it may touch. */
 static void note_signal(const struct making *making, CUgraphNode node, CUgraphNodeType type,
                         uintptr_t name)
 {
@@ -84,8 +84,9 @@ static void note_signal(const struct making *making, CUgraphNode node, CUgraphNo
         result = sc_real.cuGraphEventRecordNodeGetEvent(node, &event);
     if (result == CUDA_SUCCESS)
         note_event(&making->call, name, event, waits);
-    else if (sc_unjudged_is_signal(type))
-        sc_track_graph_signals(&sc_track, making->call.graph);
+    else if (sc_unjudged_is_signal(type) || sc_unjudged_awaits_host(type))
+        sc_track_graph_meets_host(&sc_track, making->call.graph, sc_unjudged_is_signal(type),
+                                  sc_unjudged_awaits_host(type) && type != CU_GRAPH_NODE_TYPE_HOST);
 }
 
 static void note_exec_node(const struct making *making, CUgraphNode node, CUgraphNodeType type,
@@ -159,22 +160,6 @@ static void note_redirected(const struct sc_redirects *redirects, const struct m
                                      name_of(making, redirects->list[i].top));
 }
 
-/* Nodes that the program has disabled stay so when the exec is updated. */
-static void note_disabled(uintptr_t exec)
-{
-    struct sc_graph_use use;
-    struct sc_graph_extra extra;
-    unsigned enabled = 1;
-    uint32_t id = sc_graphs_find(&sc_track.graphs, exec);
-    if (!id || !sc_graphs_at(&sc_track.graphs, id)->disables || !sc_real.cuGraphNodeGetEnabled)
-        return;
-    for (uint32_t i = 0; sc_track_graph_use(&sc_track, id, i, &use, &extra); i++)
-        if (sc_real.cuGraphNodeGetEnabled((CUgraphExec)exec, (CUgraphNode)use.node, &enabled) ==
-                CUDA_SUCCESS &&
-            !enabled)
-            sc_track_graph_enable_node(&sc_track, exec, use.node, false);
-}
-
 static void note_exec(const struct making *making, const struct sc_redirects *redirects,
                       CUgraph graph)
 {
@@ -182,7 +167,6 @@ static void note_exec(const struct making *making, const struct sc_redirects *re
     const struct sc_context *context = sc_contexts_current();
     sc_track_graph_begin_exec(&sc_track, making->call.graph, context ? context->legacy : 0);
     note_nodes(making, graph, 0, 0);
-    note_disabled(making->call.graph);
     note_redirected(redirects, making);
     sc_track_graph_make_runs(&sc_track, making->call.graph);
     sc_relaxed_end(&relaxed);

@@ -185,6 +185,19 @@ static bool joining(struct sc_stream_record *stream)
     return true;
 }
 
+/* Does nothing that the event stands for wait for the host? An event of a context may stand for
+ * anything. */
+static bool is_seen(CUevent event)
+{
+    if (sc_likely(sc_pending_none_ever()))
+        return true;
+    struct sc_point point = sc_track_event_point(&sc_track, (uintptr_t)event);
+    struct sc_stream_record *behind = point.stream ? sc_streams_of_id(point.stream) : NULL;
+    bool seen = behind && !behind->gone && sc_pending_is_seen(behind);
+    sc_track_forget_point(&sc_track, &point);
+    return seen;
+}
+
 static CUresult waited(CUresult result, struct sc_stream_record *stream, CUevent event,
                        bool may_join)
 {
@@ -206,7 +219,7 @@ SC_DEFINE2(cuStreamWaitEvent, _ptsz, (CUstream hStream, CUevent event, unsigned 
                                                          : NULL;
            if (!stream) return sc_detour_end(&detour, REAL(hStream, event, flags));
            sc_marks_before_work(stream);
-           sc_pending_work(stream); /* whatever the event stands for */
+           sc_pending_join(stream, is_seen(event)); /* whatever the event stands for */
            bool may_join = joining(stream); CUresult result = REAL(hStream, event, flags);
            return sc_detour_end(&detour, waited(result, stream, event, may_join));)
 
@@ -245,16 +258,28 @@ static struct sc_context *context_waits(CUcontext handle)
     int saved = errno;
     struct sc_context *context = named_context(handle);
     if (context) {
-        sc_marks_add_all(context);
+        sc_marks_add_family(context);
         sc_streams_context_waits(context);
     }
     errno = saved;
     return context;
 }
 
-static CUresult context_waited(CUresult result, const struct sc_context *context, CUevent event)
+/* In a context that was not met yet what comes later waits. */
+static struct sc_context *meet(CUcontext handle)
+{
+    struct sc_context *context = sc_active() && handle ? sc_contexts_of(handle) : NULL;
+    if (context)
+        sc_streams_context_waits(context);
+    return context;
+}
+
+static CUresult context_waited(CUresult result, struct sc_context *context, CUcontext handle,
+                               CUevent event)
 {
     int saved = errno;
+    if (!context && result == CUDA_SUCCESS)
+        context = meet(handle);
     if (context && result == CUDA_SUCCESS)
         sc_track_wait_context(&sc_track, context->legacy, (uintptr_t)event);
     errno = saved;
@@ -270,7 +295,7 @@ static CUresult context_waited(CUresult result, const struct sc_context *context
     SC_DEFINE(wait, (type handle, CUevent event),                                                  \
               struct sc_context *context = context_waits(context_handle);                          \
               CUresult result = sc_permit_refused(API, SC_SITE(), REAL(handle, event));            \
-              return context_waited(result, context, event);)
+              return context_waited(result, context, context_handle, event);)
 
 CONTEXT_EVENTS(cuCtxRecordEvent, cuCtxWaitEvent, CUcontext, handle)
 CONTEXT_EVENTS(cuGreenCtxRecordEvent, cuGreenCtxWaitEvent, CUgreenCtx, sc_context_of_green(handle))

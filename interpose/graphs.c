@@ -134,7 +134,7 @@ void sc_graphs_letting_go(const void *exec)
     if (!stream)
         return;
     pthread_mutex_lock(&stream->lock);
-    if (stream->id == id) /* or recycled */
+    if (stream->id == id && !sc_context_is_quiet(stream->context)) /* or recycled */
         sc_marks_add_locked(stream);
     pthread_mutex_unlock(&stream->lock);
 }

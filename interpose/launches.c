@@ -25,6 +25,7 @@ struct launch {
     struct sc_graph *graph;          /* NULL: it names no host memory */
     bool again;                      /* on the stream of its last launch */
     bool waits, records, signals;    /* its nodes: for events; events; to the host, unseen */
+    bool seen;                       /* they do not wait for the host, nor for what does */
     uint64_t ticks;                  /* just before it */
     struct sc_point before;          /* what the events that it records stand for */
 };
@@ -149,6 +150,13 @@ static void record_runs(const struct launch *launch)
 
 /* ---- around the call ---- */
 
+/* Behind events, and behind a launch elsewhere? */
+static bool is_behind_seen(const struct launch *launch, uint32_t last)
+{
+    struct sc_stream_record *stream = last ? sc_streams_of_id(last) : launch->stream;
+    return !launch->waits && stream && sc_pending_is_seen(stream);
+}
+
 static void find_exec(struct launch *launch, CUgraphExec exec)
 {
     launch->exec = sc_graphs_find(&sc_track.graphs, (uintptr_t)exec);
@@ -164,6 +172,7 @@ static void find_exec(struct launch *launch, CUgraphExec exec)
     launch->waits = graph->event_count != 0;
     launch->records = graph->records;
     launch->signals = graph->signals;
+    launch->seen = !graph->awaits && (sc_pending_none_ever() || is_behind_seen(launch, last));
     if (graph->is_stale)
         sc_track_graph_make_runs(&sc_track, (uintptr_t)exec);
 }
@@ -241,6 +250,8 @@ static CUresult launch_ended(struct launch *launch, CUgraphExec exec, CUstream s
         record_runs(launch);
     else
         sc_track_launched(&sc_track, (uintptr_t)exec, launch->stream->id);
+    if (launch->exec && !launch->seen)
+        sc_pending_signal(launch->stream);
     if (launch->waits)
         sc_track_launch_waits(&sc_track, launch->exec, launch->stream->id);
     if (launch->records)

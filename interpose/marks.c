@@ -190,6 +190,20 @@ void sc_marks_add_all(struct sc_context *context)
     sc_streams_each(context, add_mark, NULL);
 }
 
+/* Another thread may be ending a green one. */
+static void add_mark_unless_quiet(void *context, struct sc_stream_record *stream)
+{
+    pthread_mutex_lock(&stream->lock);
+    if (stream->context == context || !sc_context_is_quiet(stream->context))
+        sc_marks_add_locked(stream);
+    pthread_mutex_unlock(&stream->lock);
+}
+
+void sc_marks_add_family(struct sc_context *context)
+{
+    sc_streams_each_ever(context, add_mark_unless_quiet, context);
+}
+
 void sc_marks_issued(struct sc_stream_record *stream, size_t size_bytes, uint64_t now_ticks)
 {
     atomic_store_explicit(&stream->unmarked, true, memory_order_relaxed);

@@ -37,6 +37,8 @@ CUevent sc_marks_newest_locked(struct sc_stream_record *stream);
 /* Records a mark if operations were issued behind the last one. */
 void sc_marks_add_locked(struct sc_stream_record *stream);
 void sc_marks_add_all(struct sc_context *context); /* on each of its streams; no lock held */
+/* The same, with its green ones: before they all wait for what is elsewhere. */
+void sc_marks_add_family(struct sc_context *context);
 
 /* Tells the tracker what the marks say is complete. */
 void sc_marks_poll_locked(struct sc_stream_record *stream);

@@ -31,10 +31,28 @@ uint64_t sc_pending_work(struct sc_stream_record *stream)
     return now;
 }
 
+static _Atomic bool ever;
+
+bool sc_pending_none_ever(void)
+{
+    return !atomic_load_explicit(&ever, memory_order_relaxed);
+}
+
 void sc_pending_signal(struct sc_stream_record *stream)
 {
-    set(&stream->pending.signal_ticks, sc_ticks());
-    sc_pending_work(stream);
+    uint64_t now = sc_pending_work(stream);
+    atomic_store_explicit(&ever, true, memory_order_relaxed);
+    set(&stream->pending.signal_ticks, now);
+    if (is_family(stream))
+        set(&stream->context->family.signal_ticks, now);
+}
+
+void sc_pending_join(struct sc_stream_record *stream, bool seen)
+{
+    if (seen)
+        sc_pending_work(stream);
+    else
+        sc_pending_signal(stream);
 }
 
 void sc_pending_legacy(struct sc_stream_record *stream)
@@ -95,7 +113,18 @@ bool sc_pending_is_clear(struct sc_stream_record *stream)
            family_is_clear(context);
 }
 
+static bool family_is_seen(struct sc_context *context)
+{
+    return get(&context->family.signal_ticks) <= get(&context->family.done_ticks);
+}
+
 bool sc_pending_is_seen(struct sc_stream_record *stream)
 {
-    return get(&stream->pending.signal_ticks) <= done_by(stream);
+    struct sc_context *context = stream->context;
+    if (stream->kind == SC_STREAM_LEGACY)
+        return family_is_seen(context);
+    if (get(&stream->pending.signal_ticks) > done_by(stream))
+        return false;
+    return stream->kind == SC_STREAM_NONBLOCKING || family_is_seen(context) ||
+           get(&context->legacy_ticks) <= get(&context->family.done_ticks);
 }

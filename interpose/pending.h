@@ -2,8 +2,9 @@
  *
  * A kernel, a graph or a host function may write the very memory that a later copy on the stream
  * reads, so a copy behind one cannot be snapshotted when it is issued. Behind a wait for a value or
- * a semaphore the host itself may still be meant to write it, so there it is not guarded either.
- * Told by times: what was issued before a wait of the host that succeeded is done.
+ * a semaphore the host itself may still be meant to write it, so there it is not guarded either,
+ * nor on other streams behind that. Told by times: what was issued before a wait of the host that
+ * succeeded is done.
  *
  * Lock-free, thread-safe. Times are sc_ticks().
  */
@@ -27,6 +28,12 @@ struct sc_pending {
 uint64_t sc_pending_work(struct sc_stream_record *stream);
 void sc_pending_signal(struct sc_stream_record *stream);
 
+/* Before such work that is behind work elsewhere, of which is known whether it is seen. */
+void sc_pending_join(struct sc_stream_record *stream, bool seen);
+
+/* Was there never any wait for the host, on any stream? */
+bool sc_pending_none_ever(void);
+
 /* Before any work on the legacy stream. */
 void sc_pending_legacy(struct sc_stream_record *stream);
 
@@ -40,7 +47,7 @@ bool sc_pending_is_done(struct sc_stream_record *stream, uint64_t issued_ticks);
 /* Is nothing at work that may write what a copy issued now reads? */
 bool sc_pending_is_clear(struct sc_stream_record *stream);
 
-/* Does nothing on the stream wait for the host in a way that cannot be seen? */
+/* Does nothing on the stream, or before it, wait for the host in a way that cannot be seen? */
 bool sc_pending_is_seen(struct sc_stream_record *stream);
 
 #endif

@@ -5,6 +5,7 @@
 #include "interpose/nodes.h"
 #include "interpose/process.h"
 #include "interpose/signals.h"
+#include "interpose/strays.h"
 #include "track/peek.h"
 
 #include "track/poison.h"
@@ -25,21 +26,30 @@ void sc_redirects_point(CUDA_MEMCPY3D *copy, enum sc_direction direction, void *
     }
 }
 
-static bool redirect_side(uintptr_t graph, CUgraphNode node, enum sc_direction direction,
+/* Where nodes are known: in the graph, or in a child graph of which the program has the handle. */
+struct place {
+    uintptr_t graph;
+    uintptr_t child; /* or 0 */
+};
+
+static bool redirect_side(struct place place, CUgraphNode node, enum sc_direction direction,
                           const struct sc_box *box, CUDA_MEMCPY3D *copy)
 {
     struct sc_graph_use use = {.shape = box->shape, .direction = direction};
     struct sc_graph_extra extra;
     if (!box->used)
         return false;
-    sc_track_graph_recognise(&sc_track, graph, (uintptr_t)node, &use, &extra);
+    if (place.child)
+        sc_track_graph_recognise(&sc_track, place.child, (uintptr_t)node, &use, &extra);
+    if (use.kind != SC_STACK)
+        sc_track_graph_recognise(&sc_track, place.graph, (uintptr_t)node, &use, &extra);
     if (use.kind != SC_STACK || !extra.saved)
         return false;
     sc_redirects_point(copy, direction, extra.saved);
     return true;
 }
 
-static void redirect_node(struct sc_redirects *redirects, uintptr_t graph, CUgraphNode node,
+static void redirect_node(struct sc_redirects *redirects, struct place place, CUgraphNode node,
                           CUgraphNode top)
 {
     CUDA_MEMCPY3D copy;
@@ -49,13 +59,13 @@ static void redirect_node(struct sc_redirects *redirects, uintptr_t graph, CUgra
     struct sc_boxes boxes = sc_boxes_of_3d(&copy);
     struct sc_redirected *entry = &redirects->list[redirects->count];
     *entry = (struct sc_redirected){node, top, copy};
-    bool source = redirect_side(graph, node, SC_H2D, &boxes.src, &copy);
-    bool destination = redirect_side(graph, node, SC_D2H, &boxes.dst, &copy);
+    bool source = redirect_side(place, node, SC_H2D, &boxes.src, &copy);
+    bool destination = redirect_side(place, node, SC_D2H, &boxes.dst, &copy);
     if (source || destination)
         redirects->count += sc_real.cuGraphMemcpyNodeSetParams(node, &copy) == CUDA_SUCCESS;
 }
 
-static void redirect_nodes(struct sc_redirects *redirects, uintptr_t graph, CUgraph nodes_of,
+static void redirect_nodes(struct sc_redirects *redirects, struct place place, CUgraph nodes_of,
                            CUgraphNode top, int depth);
 
 static void redirect_bodies(struct sc_redirects *redirects, CUgraphNode node, CUgraphNode top,
@@ -63,24 +73,32 @@ static void redirect_bodies(struct sc_redirects *redirects, CUgraphNode node, CU
 {
     CUgraph body;
     for (uint32_t i = 0; (body = sc_bodies_at(node, i)) != NULL; i++)
-        redirect_nodes(redirects, (uintptr_t)body, body, top, depth + 1);
+        redirect_nodes(redirects, (struct place){(uintptr_t)body, 0}, body, top, depth + 1);
 }
 
-static void redirect_nodes(struct sc_redirects *redirects, uintptr_t graph, CUgraph nodes_of,
+static void redirect_child(struct sc_redirects *redirects, struct place place, CUgraphNode node,
+                           CUgraphNode top, int depth)
+{
+    CUgraph child;
+    if (sc_real.cuGraphChildGraphNodeGetGraph(node, &child) != CUDA_SUCCESS)
+        return;
+    place.child = sc_graphs_find(&sc_track.graphs, (uintptr_t)child) ? (uintptr_t)child : 0;
+    redirect_nodes(redirects, place, child, top, depth + 1);
+}
+
+static void redirect_nodes(struct sc_redirects *redirects, struct place place, CUgraph nodes_of,
                            CUgraphNode top, int depth)
 {
     size_t count = 0;
     CUgraphNodeType type;
-    CUgraph child;
     CUgraphNode *nodes = depth < SC_NODES_DEPTH_MAX ? sc_nodes_of(nodes_of, &count) : NULL;
     for (size_t i = 0; nodes && i < count; i++) {
         if (sc_real.cuGraphNodeGetType(nodes[i], &type) != CUDA_SUCCESS)
             continue;
         if (type == CU_GRAPH_NODE_TYPE_MEMCPY)
-            redirect_node(redirects, graph, nodes[i], top ? top : nodes[i]);
-        else if (type == CU_GRAPH_NODE_TYPE_GRAPH &&
-                 sc_real.cuGraphChildGraphNodeGetGraph(nodes[i], &child) == CUDA_SUCCESS)
-            redirect_nodes(redirects, graph, child, top ? top : nodes[i], depth + 1);
+            redirect_node(redirects, place, nodes[i], top ? top : nodes[i]);
+        else if (type == CU_GRAPH_NODE_TYPE_GRAPH)
+            redirect_child(redirects, place, nodes[i], top ? top : nodes[i], depth);
         else if (type == CU_GRAPH_NODE_TYPE_CONDITIONAL)
             redirect_bodies(redirects, nodes[i], top ? top : nodes[i], depth);
     }
@@ -135,16 +153,22 @@ static size_t refresh_within(CUgraph graph, int depth)
     return uses;
 }
 
+static void refresh_stray(void *uses, uintptr_t stray)
+{
+    *(size_t *)uses += refresh_graph(stray);
+}
+
 struct sc_redirects sc_redirects_begin(CUgraph graph)
 {
     struct sc_redirects redirects = {0};
     if (sc_active() && sc_nodes_can_be_asked())
         redirects.capacity = refresh_within(graph, 0);
+    sc_strays_each(graph, refresh_stray, &redirects.capacity);
     if (!redirects.capacity)
         return redirects;
     redirects.list = sc_pages_map(redirects.capacity * sizeof *redirects.list);
     if (redirects.list)
-        redirect_nodes(&redirects, (uintptr_t)graph, graph, NULL, 0);
+        redirect_nodes(&redirects, (struct place){(uintptr_t)graph, 0}, graph, NULL, 0);
     return redirects;
 }
 

@@ -68,8 +68,6 @@ uintptr_t sc_strays_changed(CUgraphNode node, const struct sc_former *former)
 
 /* ---- strays of a graph ---- */
 
-typedef void visit_stray(uintptr_t handle, uintptr_t stray);
-
 /* NULL: it is no child graph's. */
 static CUgraph child_of(CUgraphNode node)
 {
@@ -82,22 +80,22 @@ static CUgraph child_of(CUgraphNode node)
     return child;
 }
 
-static void visit_known(uintptr_t handle, uintptr_t stray, visit_stray *visit)
+static void visit_known(uintptr_t stray, sc_visit_stray *visit, void *argument)
 {
     if (sc_graphs_find(&sc_track.graphs, stray))
-        visit(handle, stray);
+        visit(argument, stray);
 }
 
-static void each_stray(CUgraph graph, uintptr_t handle, visit_stray *visit, int depth)
+static void each_stray(CUgraph graph, sc_visit_stray *visit, void *argument, int depth)
 {
     size_t count = 0;
     CUgraph child;
     CUgraphNode *nodes = depth < SC_NODES_DEPTH_MAX ? sc_nodes_of(graph, &count) : NULL;
     for (size_t i = 0; nodes && i < count; i++) {
-        visit_known(handle, sc_graphs_stray((uintptr_t)nodes[i]), visit);
+        visit_known(sc_graphs_stray((uintptr_t)nodes[i]), visit, argument);
         if ((child = child_of(nodes[i]))) {
-            each_stray(child, handle, visit, depth + 1);
-            visit_known(handle, (uintptr_t)child, visit);
+            each_stray(child, visit, argument, depth + 1);
+            visit_known((uintptr_t)child, visit, argument);
         }
     }
     sc_nodes_free(nodes, count);
@@ -118,16 +116,21 @@ static bool may_have_strays(void)
     return sc_active() && may && sc_nodes_can_be_asked();
 }
 
-static void forget_one(uintptr_t handle, uintptr_t stray)
+void sc_strays_each(CUgraph graph, sc_visit_stray *visit, void *argument)
 {
-    (void)handle;
+    if (may_have_strays())
+        each_stray(graph, visit, argument, 0);
+}
+
+static void forget_one(void *unused, uintptr_t stray)
+{
+    (void)unused;
     sc_graphs_forget(stray);
 }
 
 void sc_strays_forget(CUgraph graph)
 {
-    if (may_have_strays())
-        each_stray(graph, 0, forget_one, 0);
+    sc_strays_each(graph, forget_one, NULL);
 }
 
 uint32_t sc_strays_destroying(CUgraphNode node)
@@ -140,13 +143,12 @@ uint32_t sc_strays_destroying(CUgraphNode node)
     return sc_active() ? sc_track_graph_detach(&sc_track, sc_graphs_stray((uintptr_t)node)) : 0;
 }
 
-static void add_all(uintptr_t handle, uintptr_t stray)
+static void add_all(void *handle, uintptr_t stray)
 {
-    sc_track_graph_add_all(&sc_track, handle, stray);
+    sc_track_graph_add_all(&sc_track, *(const uintptr_t *)handle, stray);
 }
 
 void sc_strays_add_all(uintptr_t handle, CUgraph of)
 {
-    if (may_have_strays())
-        each_stray(of, handle, add_all, 0);
+    sc_strays_each(of, add_all, &handle);
 }

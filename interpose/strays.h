@@ -36,6 +36,11 @@ void sc_strays_destroyed(CUgraphNode node, const struct sc_former *former);
  * and counts as strays of the graphs around it. */
 void sc_strays_name_children(void);
 
+/* Calls visit for each stray of the graph and of its children, and for each child that is known by
+ * its handle. */
+typedef void sc_visit_stray(void *argument, uintptr_t stray);
+void sc_strays_each(CUgraph graph, sc_visit_stray *visit, void *argument);
+
 /* The graph is about to be destroyed, with its nodes and its children's. */
 void sc_strays_forget(CUgraph graph);
 

@@ -127,6 +127,8 @@ static void fill_record(struct sc_stream_record *stream, uint32_t id, CUstream h
     stream->context = context;
     stream->owes_wait = kind == SC_STREAM_BLOCKING && context->legacy_owes_wait;
     stream->pending.work_ticks = waits_ticks(context);
+    if (!sc_pending_none_ever())
+        stream->pending.signal_ticks = waits_ticks(context);
     pthread_mutex_unlock(&stream->lock);
 }
 
@@ -382,10 +384,13 @@ void sc_streams_each_ever(struct sc_context *context, sc_visit_stream *visit, vo
     visit_streams(context, true, visit, argument);
 }
 
+/* With the lock, under which a record that is used again is filled. */
 static void note_wait(void *unused, struct sc_stream_record *stream)
 {
     (void)unused;
-    sc_pending_work(stream);
+    pthread_mutex_lock(&stream->lock);
+    sc_pending_join(stream, sc_pending_none_ever());
+    pthread_mutex_unlock(&stream->lock);
 }
 
 void sc_streams_context_waits(struct sc_context *context)

@@ -12,8 +12,7 @@ bool sc_unjudged_is_signal(CUgraphNodeType type)
            type == CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL || type == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP;
 }
 
-/* Nodes behind which the host may still write what the graph is to read. */
-static bool awaits_host(CUgraphNodeType type)
+bool sc_unjudged_awaits_host(CUgraphNodeType type)
 {
     return type == CU_GRAPH_NODE_TYPE_HOST || type == CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT ||
            type == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP || type == CU_GRAPH_NODE_TYPE_WAIT_EVENT;
@@ -108,12 +107,13 @@ static void unjudge_around(const struct unjudging *unjudging, is_such *such, nei
 
 bool sc_unjudged_may_matter(CUgraphNodeType type)
 {
-    return sc_unjudged_is_signal(type) || awaits_host(type) || type == CU_GRAPH_NODE_TYPE_GRAPH;
+    return sc_unjudged_is_signal(type) || sc_unjudged_awaits_host(type) ||
+           type == CU_GRAPH_NODE_TYPE_GRAPH;
 }
 
 void sc_unjudged_each(const CUgraphNode *nodes, size_t count, sc_unjudge *unjudge, void *context)
 {
     const struct unjudging unjudging = {nodes, count, unjudge, context};
     unjudge_around(&unjudging, sc_unjudged_is_signal, nodes_before);
-    unjudge_around(&unjudging, awaits_host, nodes_behind);
+    unjudge_around(&unjudging, sc_unjudged_awaits_host, nodes_behind);
 }

@@ -13,6 +13,9 @@
 /* Does a node of this type tell the host how far the graph has come? */
 bool sc_unjudged_is_signal(CUgraphNodeType type);
 
+/* May the host still write what nodes behind one of this type are to read? */
+bool sc_unjudged_awaits_host(CUgraphNodeType type);
+
 /* Can a node of this type make others unjudged? */
 bool sc_unjudged_may_matter(CUgraphNodeType type);
 

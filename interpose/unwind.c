@@ -38,7 +38,7 @@ enum { REGISTER_IP = 32, REGISTER_SP = 31 };
 #error "how does libunwind name its functions and the program counter on this machine?"
 #endif
 
-enum { OWN_FRAMES_MAX = 16, SIGNAL_FRAME = 1, CURSOR_BYTES = 8192 };
+enum { OWN_FRAMES_MAX = 16, CALLS_MAX = 1 << 16, SIGNAL_FRAME = 1, CURSOR_BYTES = 8192 };
 
 struct unwinder {
     backtrace_function *backtrace;
@@ -260,6 +260,21 @@ unsigned sc_unwind_frames(const void *context, uintptr_t pc, void **frames, unsi
         frames[count++] = (void *)ip;
     }
     return count;
+}
+
+bool sc_unwind_meets(const void *context, bool (*is_sought)(uintptr_t address))
+{
+    _Alignas(16) char cursor[CURSOR_BYTES];
+    bool found = false;
+    if (!sc_unwind_walks() || unwinder.init(cursor, context, SIGNAL_FRAME) != 0)
+        return false;
+    for (unsigned depth = 0; !found && depth < CALLS_MAX && unwinder.step(cursor) > 0; depth++) {
+        uintptr_t ip = 0;
+        if (unwinder.get_register(cursor, REGISTER_IP, &ip) != 0 || ip == 0)
+            break;
+        found = is_sought(ip);
+    }
+    return found;
 }
 
 uint32_t sc_unwind_from(const void *context, uintptr_t pc)

@@ -35,6 +35,9 @@ uint32_t sc_unwind_from(const void *context, uintptr_t pc);
 /* The frames themselves, at most `max` and at least the first; returns how many. */
 unsigned sc_unwind_frames(const void *context, uintptr_t pc, void **frames, unsigned max);
 
+/* Is one of the callers, however deep the stack is, such an address? */
+bool sc_unwind_meets(const void *context, bool (*is_sought)(uintptr_t address));
+
 /* Where on the calling thread's stack the return address of the frame lies that `address` belongs
  * to, and what it is; both 0 where that cannot be told. */
 void sc_unwind_frame_of(uintptr_t address, uintptr_t *slot, uintptr_t *return_address);

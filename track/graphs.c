@@ -322,6 +322,22 @@ static void unname_node(struct sc_graphs *graphs, const struct sc_graph *graph,
         sc_handles_remove(&graphs->by_node, use->node);
 }
 
+/* The driver is not asked: the node's own graph, and with it the node, may be gone. */
+static bool is_disabled(struct sc_graph *graph, uintptr_t node)
+{
+    return graph->disables && node && sc_handles_get(&graph->disabled, node);
+}
+
+static void note_enabled(struct sc_graph *graph, uintptr_t node, bool enabled)
+{
+    if (!enabled && !graph->disables)
+        graph->disables = sc_handles_init(&graph->disabled) == 0;
+    if (graph->disables && !enabled)
+        sc_handles_put(&graph->disabled, node, true);
+    else if (graph->disables)
+        sc_handles_remove(&graph->disabled, node);
+}
+
 bool sc_graphs_add(struct sc_graphs *graphs, uintptr_t handle, const struct sc_graph_use *use,
                    const struct sc_graph_extra *extra, const struct sc_graph_bounds *bounds)
 {
@@ -332,6 +348,7 @@ bool sc_graphs_add(struct sc_graphs *graphs, uintptr_t handle, const struct sc_g
         return false;
     added->extra = 0;
     added->interval = added->interval_next = 0;
+    added->disabled |= is_disabled(graph, use->node);
     if (extra && make_extra(graphs, added))
         *make_extra(graphs, added) = *extra;
     note_copy(graphs, added, extra ? extra->saved : NULL);
@@ -378,6 +395,7 @@ static void drop_events(struct sc_graph *graph, uintptr_t node)
     }
     graph->event_count = kept;
     graph->signals &= node != 0;
+    graph->awaits &= node != 0;
 }
 
 void sc_graphs_drop_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node)
@@ -418,7 +436,7 @@ void sc_graphs_enable_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t
             graph->uses.list[i].disabled = !enabled;
     if (!graph->handle)
         return;
-    graph->disables |= !enabled;
+    note_enabled(graph, node, enabled);
     note_all_flags(graph);
 }
 
@@ -559,6 +577,9 @@ void sc_graphs_remove(struct sc_graphs *graphs, uint32_t id)
     give_list(graphs, &graph->runs);
     give_names(graphs, graph);
     give_events(graphs, graph);
+    if (graph->disables)
+        sc_handles_destroy(&graph->disabled);
+    graph->disables = false;
     sc_graphs_set_last_launch(graphs, graph, 0);
     graphs->stray_count -= is_stray(graph->handle);
     sc_pool_give(&graphs->pool, id);

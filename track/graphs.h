@@ -97,9 +97,11 @@ struct sc_graph {
     uint32_t name_count;
     struct sc_graph_event *events; /* of an exec */
     uint32_t event_count, event_capacity;
-    bool records;  /* some */
-    bool signals;  /* its nodes may tell the host how far it has come */
-    bool disables; /* some were disabled once: an update leaves them so */
+    bool records;               /* some */
+    bool signals;               /* its nodes may tell the host how far it has come */
+    bool awaits;                /* they may wait for the host */
+    bool disables;              /* some were disabled once */
+    struct sc_handles disabled; /* then: those that are. An update leaves them so */
 };
 
 struct sc_graph_interval {

@@ -40,8 +40,11 @@ int sc_handles_init(struct sc_handles *handles)
 void sc_handles_destroy(struct sc_handles *handles)
 {
     struct sc_handle_table *table = atomic_load_explicit(&handles->table, memory_order_relaxed);
-    if (table)
+    while (table) {
+        struct sc_handle_table *former = table->former;
         sc_pages_unmap(table, table_bytes(table->mask + 1));
+        table = former;
+    }
     memset(handles, 0, sizeof *handles);
 }
 
@@ -99,6 +102,7 @@ static int grow(struct sc_handles *handles, struct sc_handle_table *old)
     struct sc_handle_table *table = new_table((old->mask + 1) * 2);
     if (!table)
         return -ENOMEM;
+    table->former = old;
     for (uint32_t i = 0; i <= old->mask; i++)
         if (handle_in(&old->slots[i]))
             set_slot(find(table, handle_in(&old->slots[i])), handle_in(&old->slots[i]),

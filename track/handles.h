@@ -17,6 +17,7 @@ struct sc_handle_slot {
 
 struct sc_handle_table {
     uint32_t mask;
+    struct sc_handle_table *former; /* a smaller one, where a reader may still look */
     struct sc_handle_slot slots[];
 };
 

@@ -428,20 +428,20 @@ void sc_order_known(struct sc_order *order, const struct sc_point *point)
 }
 
 /* Of a signal on another stream it is not known where on this one it stands. */
-static void signal_entry(struct sc_order *order, const struct entry *entry, uint32_t own)
+static void signal_entry(struct sc_order *order, const struct entry *entry, bool own)
 {
     struct sc_stream *stream = sc_order_stream(order, entry->stream);
     if (read_relaxed(&stream->signalled) >= entry->number)
         return;
     stream->signals[stream->signal_count++ % SC_SIGNALS_KEPT] =
-        (struct sc_signal){entry->number, entry->stream == own};
+        (struct sc_signal){entry->number, own};
     raise_to(&stream->signalled, entry->number);
 }
 
 static void signal_clock(struct sc_order *order, const struct sc_clock *clock, uint32_t own)
 {
     for (uint32_t i = 0; clock && i < clock->count; i++)
-        signal_entry(order, &clock->entries[i], own);
+        signal_entry(order, &clock->entries[i], clock->entries[i].stream == own);
 }
 
 void sc_order_signal(struct sc_order *order, const struct sc_point *point)
@@ -449,6 +449,16 @@ void sc_order_signal(struct sc_order *order, const struct sc_point *point)
     union pair pair;
     signal_clock(order, pair_of(point, &pair), point->stream);
     signal_clock(order, point->joined, point->stream);
+}
+
+/* Such a point is one of a context: all is in its clock. */
+void sc_order_signal_by_call(struct sc_order *order, const struct sc_point *point)
+{
+    const struct sc_clock *clock = point->joined;
+    for (uint32_t i = 0; clock && i < clock->count; i++) {
+        const struct sc_stream *stream = sc_order_stream(order, clock->entries[i].stream);
+        signal_entry(order, &clock->entries[i], stream->kind == SC_STREAM_NONBLOCKING);
+    }
 }
 
 uint64_t sc_order_first_signal(struct sc_order *order, const struct sc_ticket *ticket)

@@ -134,6 +134,10 @@ void sc_order_known(struct sc_order *order, const struct sc_point *point);
 /* The host may learn that everything in the point is done, in a way that is not seen. */
 void sc_order_signal(struct sc_order *order, const struct sc_point *point);
 
+/* The same by a call that has returned, and may have waited for a whole context. Non-blocking
+ * streams do nothing between their operations and it, and so it stands right behind these. */
+void sc_order_signal_by_call(struct sc_order *order, const struct sc_point *point);
+
 /* How many operations of its stream the first signal behind the operation covers; 0 where that
  * cannot be told, or the signal stands on another stream. */
 uint64_t sc_order_first_signal(struct sc_order *order, const struct sc_ticket *ticket);

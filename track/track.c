@@ -167,7 +167,10 @@ void sc_track_signal(struct sc_track *track, uint32_t stream, enum sc_scope scop
 {
     lock(track);
     struct sc_point point = point_locked(track, stream, scope);
-    sc_order_signal(&track->order, &point);
+    if (scope == SC_SCOPE_CONTEXT)
+        sc_order_signal_by_call(&track->order, &point);
+    else
+        sc_order_signal(&track->order, &point);
     sc_order_release(&track->order, &point);
     unlock(track);
 }

@@ -66,7 +66,8 @@ void sc_track_known(struct sc_track *track, struct sc_point *point, struct sc_op
 void sc_track_forget_point(struct sc_track *track, struct sc_point *point);
 
 /* Behind what a synchronise of this kind would wait for now stands something that may tell the host
- * of its end in a way that is not seen. */
+ * of its end in a way that is not seen: work on the stream, or for a whole context a call that has
+ * returned. */
 void sc_track_signal(struct sc_track *track, uint32_t stream, enum sc_scope scope);
 
 /* A record is work on its stream: take the point before the real call, and name the event after it
@@ -258,10 +259,11 @@ void sc_track_graph_begin_exec(struct sc_track *track, uintptr_t handle, uint32_
 bool sc_track_graphs_context_gone(struct sc_track *track, uint32_t context);
 void sc_track_graph_make_runs(struct sc_track *track, uintptr_t handle);
 
-/* A node of it records an event, or waits for one; or may tell the host how far it has come. */
+/* A node of it records an event, or waits for one; or may tell the host how far it has come, or
+ * wait for the host. */
 void sc_track_graph_add_event(struct sc_track *track, uintptr_t handle,
                               const struct sc_graph_event *event);
-void sc_track_graph_signals(struct sc_track *track, uintptr_t handle);
+void sc_track_graph_meets_host(struct sc_track *track, uintptr_t handle, bool signals, bool awaits);
 
 /* Its nodes' names (sc_graphs_set_names); and whether it has as many, which are stored then. */
 void sc_track_graph_set_names(struct sc_track *track, uintptr_t handle, const uintptr_t *names,

@@ -181,12 +181,14 @@ void sc_track_graph_add_event(struct sc_track *track, uintptr_t handle,
     unlock(track);
 }
 
-void sc_track_graph_signals(struct sc_track *track, uintptr_t handle)
+void sc_track_graph_meets_host(struct sc_track *track, uintptr_t handle, bool signals, bool awaits)
 {
     lock(track);
     uint32_t id = sc_graphs_make_exec(&track->graphs, handle);
-    if (id)
-        sc_graphs_at(&track->graphs, id)->signals = true;
+    if (id) {
+        sc_graphs_at(&track->graphs, id)->signals |= signals;
+        sc_graphs_at(&track->graphs, id)->awaits |= awaits;
+    }
     unlock(track);
 }
 

@@ -392,6 +392,22 @@ START_TEST(the_only_node_can_be_disabled_and_enabled_again)
 }
 END_TEST
 
+START_TEST(a_disabled_node_stays_so_when_its_uses_are_noted_anew)
+{
+    add_plain(EXEC, 1, BASE, 64);
+    add_plain(EXEC, 2, BASE + PAGE, 64);
+    sc_graphs_enable_node(&graphs, EXEC, 1, false);
+    sc_graphs_enable_node(&graphs, EXEC, 2, false);
+    sc_graphs_enable_node(&graphs, EXEC, 2, true);
+    sc_graphs_drop_node(&graphs, EXEC, 0);
+    add_plain(EXEC, 1, BASE, 64);
+    add_plain(EXEC, 2, BASE + PAGE, 64);
+    merge(EXEC);
+    ck_assert(use_at(EXEC, 0)->disabled && !use_at(EXEC, 1)->disabled);
+    ck_assert_uint_eq(graph_of(EXEC)->runs.count, 1);
+}
+END_TEST
+
 START_TEST(a_disabled_node_learns_of_a_free)
 {
     add_plain(EXEC, 1, BASE, 64);
@@ -1016,6 +1032,7 @@ int main(void)
     tcase_add_test(group, a_node_that_is_dropped_is_launched_no_more);
     tcase_add_test(group, a_disabled_node_is_not_launched_and_still_named);
     tcase_add_test(group, the_only_node_can_be_disabled_and_enabled_again);
+    tcase_add_test(group, a_disabled_node_stays_so_when_its_uses_are_noted_anew);
     tcase_add_test(group, a_disabled_node_learns_of_a_free);
     tcase_add_test(group, the_graph_of_a_node_is_found_among_many);
     tcase_add_test(group, what_stands_before_a_signal_is_not_judged);

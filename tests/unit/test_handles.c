@@ -4,6 +4,7 @@
 #include <check.h>
 #include <pthread.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "tests/unit/rounds.h"
@@ -174,6 +175,33 @@ START_TEST(readers_race_with_growth_and_removal)
 }
 END_TEST
 
+static unsigned long mapped_pages(void)
+{
+    unsigned long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    ck_assert_ptr_nonnull(file);
+    ck_assert_int_eq(fscanf(file, "%lu", &pages), 1);
+    fclose(file);
+    return pages;
+}
+
+/* Each map that grows to 2,000 handles had tables of 60 KB before. */
+START_TEST(a_map_that_grew_leaves_nothing_mapped)
+{
+    struct sc_handles map;
+    unsigned long before = mapped_pages();
+    for (unsigned round = 0; round < 1000; round++) {
+        if (sc_handles_init(&map) != 0)
+            ck_abort_msg("no map in round %u", round);
+        for (uintptr_t i = 1; i <= 2000; i++)
+            if (sc_handles_put(&map, i * 32, i) != 0)
+                ck_abort_msg("handle %lu is not put", i);
+        sc_handles_destroy(&map);
+    }
+    ck_assert_uint_lt(mapped_pages(), before + 4096);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("handles");
@@ -187,6 +215,7 @@ int main(void)
     tcase_add_test(group, removal_leaves_no_gap);
     tcase_add_test(group, handles_that_come_and_go_do_not_grow_the_map);
     tcase_add_test(group, each_visits_every_handle_once);
+    tcase_add_test(group, a_map_that_grew_leaves_nothing_mapped);
     tcase_add_test(group, readers_race_with_growth_and_removal);
     suite_add_tcase(suite, group);
     SRunner *runner = srunner_create(suite);

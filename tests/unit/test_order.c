@@ -614,6 +614,22 @@ START_TEST(a_signal_on_legacy_is_behind_blocking_work)
 }
 END_TEST
 
+START_TEST(a_call_may_have_waited_for_a_whole_context)
+{
+    uint32_t blocking = add(SC_STREAM_BLOCKING);
+    uint32_t beside = add(SC_STREAM_NONBLOCKING);
+    struct sc_ticket first = issue(blocking);
+    struct sc_ticket second = issue(beside);
+    struct sc_point point = sc_order_context_point(&order, legacy);
+    sc_order_signal_by_call(&order, &point);
+    sc_order_release(&order, &point);
+    ck_assert(signalled(first) && signalled(second));
+    ck_assert(!done(first) && !done(second));
+    ck_assert_uint_eq(sc_order_first_signal(&order, &first), 0);
+    ck_assert_uint_eq(sc_order_first_signal(&order, &second), second.number);
+}
+END_TEST
+
 START_TEST(the_first_signal_behind_an_operation_is_known_for_a_while)
 {
     uint32_t stream = add(SC_STREAM_NONBLOCKING);
@@ -746,6 +762,7 @@ int main(void)
     tcase_add_test(group, seen_complete_is_not_known_done);
     tcase_add_test(group, a_signal_is_behind_all_that_its_point_covers_and_makes_nothing_known);
     tcase_add_test(group, a_signal_on_legacy_is_behind_blocking_work);
+    tcase_add_test(group, a_call_may_have_waited_for_a_whole_context);
     tcase_add_test(group, the_first_signal_behind_an_operation_is_known_for_a_while);
     tcase_add_test(group, what_the_host_knows_comes_before_everything);
     tcase_add_test(group, a_point_of_nothing_orders_nothing);

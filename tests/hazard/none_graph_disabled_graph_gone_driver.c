@@ -1,0 +1,47 @@
+// expect: none
+//
+// A node is disabled in the exec, whose graph goes before the exec is updated by another one: the
+// node stays disabled, and the memory that it would read is freed.
+#include "graphs_driver.h"
+
+static CUgraph captured(CUdeviceptr one, const void *first, CUdeviceptr two, const void *second,
+                        CUstream stream)
+{
+    CUgraph graph = NULL;
+    CHECK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    CHECK(cuMemcpyHtoDAsync(one, first, SMALL, stream));
+    CHECK(cuMemcpyHtoDAsync(two, second, SMALL, stream));
+    CHECK(cuStreamEndCapture(stream, &graph));
+    return graph;
+}
+
+int main(void)
+{
+    driver_start();
+    size_t count = 1;
+    CUgraphNode first = NULL;
+    CUgraphExec exec = NULL;
+    CUgraphExecUpdateResultInfo result;
+    CUstream stream = driver_new_stream();
+    CUdeviceptr one = driver_device_block(SMALL, 0);
+    CUdeviceptr two = driver_device_block(SMALL, 0);
+    void *former = filled_block(SMALL, FOREIGN);
+    void *freed = filled_block(SMALL, FOREIGN);
+    void *source = filled_block(SMALL, WANTED);
+    CUgraph graph = captured(one, former, two, source, stream);
+    CUgraph update = captured(one, freed, two, source, stream);
+    CHECK(cuGraphGetRootNodes(graph, &first, &count));
+    CHECK(cuGraphInstantiateWithFlags(&exec, graph, 0));
+
+    CHECK(cuGraphNodeSetEnabled(exec, first, 0));
+    CHECK(cuGraphDestroy(graph));
+    CHECK(cuGraphExecUpdate(exec, update, &result));
+    CHECK(cuGraphDestroy(update));
+    free(freed);
+    void *owner = filled_block(SMALL, FOREIGN);
+    driver_replay(exec, stream);
+    driver_replay(exec, stream);
+
+    bool right = driver_device_holds(one, SMALL, 0) && driver_device_holds(two, SMALL, WANTED);
+    return finish(right && holds(owner, SMALL, FOREIGN));
+}

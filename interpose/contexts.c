@@ -168,29 +168,6 @@ CUcontext sc_contexts_primary(CUdevice device)
     return sc_contexts_known(handle) ? handle : NULL;
 }
 
-struct context_search {
-    uint32_t legacy;
-    struct sc_context *found;
-};
-
-static void note_context(void *argument, uintptr_t handle, uint64_t value)
-{
-    struct context_search *search = argument;
-    struct sc_context *context = as_pointer(value);
-    (void)handle;
-    if (context->legacy == search->legacy)
-        search->found = context;
-}
-
-struct sc_context *sc_contexts_of_id(uint32_t legacy)
-{
-    struct context_search search = {legacy, NULL};
-    pthread_mutex_lock(&contexts_lock);
-    sc_handles_each(&by_handle, note_context, &search);
-    pthread_mutex_unlock(&contexts_lock);
-    return search.found;
-}
-
 /* ---- their end ---- */
 
 /* Pinned memory of the context went with it: nobody will give it back, and what is freed at its

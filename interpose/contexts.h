@@ -67,7 +67,6 @@ struct sc_context *sc_contexts_of_memory(void);
 
 /* The record of a context met before, or NULL. */
 struct sc_context *sc_contexts_known(CUcontext handle);
-struct sc_context *sc_contexts_of_id(uint32_t legacy);
 
 /* The primary context of the device if it is alive and was met before, or NULL. */
 CUcontext sc_contexts_primary(CUdevice device);

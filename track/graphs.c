@@ -1,4 +1,4 @@
-#include "track/graphs.h"
+#include "track/graph_parts.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -111,7 +111,7 @@ const struct sc_graph_extra *sc_graphs_extra(struct sc_graphs *graphs,
 }
 
 /* NULL: no memory. */
-static struct sc_graph_extra *make_extra(struct sc_graphs *graphs, struct sc_graph_use *use)
+struct sc_graph_extra *sc_graph_make_extra(struct sc_graphs *graphs, struct sc_graph_use *use)
 {
     if (!use->extra)
         use->extra = sc_pool_take(&graphs->extras);
@@ -125,7 +125,7 @@ static void note_copy(struct sc_graphs *graphs, struct sc_graph_use *use, void *
     if (!saved && graphs->copies.count && sc_handles_get(&graphs->copies, use->shape.address))
         saved = (void *)use->shape.address;
     if (saved)
-        extra = make_extra(graphs, use);
+        extra = sc_graph_make_extra(graphs, use);
     if (!extra)
         return;
     extra->saved = saved;
@@ -145,15 +145,15 @@ static void give_extra(struct sc_graphs *graphs, struct sc_graph_use *use)
 /* ---- uses ---- */
 
 /* Their extras are others' to give back. */
-static void give_list(struct sc_graphs *graphs, struct sc_graph_uses *uses)
+void sc_graph_uses_give(struct sc_graphs *graphs, struct sc_graph_uses *uses)
 {
     if (uses->list)
         sc_arena_give(&graphs->order->arena, uses->list, uses->capacity * sizeof *uses->list);
     *uses = (struct sc_graph_uses){0};
 }
 
-static struct sc_graph_use *append(struct sc_graphs *graphs, struct sc_graph_uses *uses,
-                                   const struct sc_graph_use *use)
+struct sc_graph_use *sc_graph_uses_append(struct sc_graphs *graphs, struct sc_graph_uses *uses,
+                                          const struct sc_graph_use *use)
 {
     if (uses->count == uses->capacity) {
         struct sc_graph_uses larger = {
@@ -163,24 +163,14 @@ static struct sc_graph_use *append(struct sc_graphs *graphs, struct sc_graph_use
             return NULL;
         if (uses->count)
             memcpy(larger.list, uses->list, uses->count * sizeof *uses->list);
-        give_list(graphs, uses);
+        sc_graph_uses_give(graphs, uses);
         *uses = larger;
     }
     uses->list[uses->count] = *use;
     return &uses->list[uses->count++];
 }
 
-static uintptr_t end_of(const struct sc_graph_use *use)
-{
-    return use->shape.address + sc_shape_hull_bytes(&use->shape);
-}
-
 /* ---- the index ---- */
-
-static struct sc_graph_interval *interval_at(struct sc_graphs *graphs, uint32_t id)
-{
-    return sc_pool_at(&graphs->intervals, id);
-}
 
 static struct sc_grid *grid_of(struct sc_graphs *graphs, const struct sc_graph_interval *interval)
 {
@@ -189,12 +179,12 @@ static struct sc_grid *grid_of(struct sc_graphs *graphs, const struct sc_graph_i
 
 static bool lies_within(const struct sc_graph_use *use, uintptr_t address, size_t size_bytes)
 {
-    return use->shape.address >= address && end_of(use) <= address + size_bytes;
+    return use->shape.address >= address && sc_graph_use_end(use) <= address + size_bytes;
 }
 
 static struct sc_graph_bounds bounds_of(struct sc_graphs *graphs, uint32_t interval)
 {
-    const struct sc_grid_node *node = &interval_at(graphs, interval)->node;
+    const struct sc_grid_node *node = &sc_graph_interval_at(graphs, interval)->node;
     return (struct sc_graph_bounds){
         atomic_load_explicit(&node->address, memory_order_relaxed),
         atomic_load_explicit(&node->size_bytes, memory_order_relaxed),
@@ -206,9 +196,10 @@ static uint32_t find_interval(struct sc_graphs *graphs, const struct sc_graph *g
                               const struct sc_graph_use *use)
 {
     uint32_t id = graph->first_interval;
-    for (int i = 0; id && i < INTERVALS_LOOKED_AT; i++, id = interval_at(graphs, id)->next) {
+    for (int i = 0; id && i < INTERVALS_LOOKED_AT;
+         i++, id = sc_graph_interval_at(graphs, id)->next) {
         struct sc_graph_bounds bounds = bounds_of(graphs, id);
-        if (interval_at(graphs, id)->heap == sc_is_heap(use->kind) &&
+        if (sc_graph_interval_at(graphs, id)->heap == sc_is_heap(use->kind) &&
             lies_within(use, bounds.address, bounds.size_bytes))
             return id;
     }
@@ -224,7 +215,7 @@ static uint32_t make_interval(struct sc_graphs *graphs, uint32_t graph,
         return 0;
     if (known && lies_within(use, known->address, known->size_bytes))
         bounds = *known;
-    struct sc_graph_interval *interval = interval_at(graphs, id);
+    struct sc_graph_interval *interval = sc_graph_interval_at(graphs, id);
     atomic_store_explicit(&interval->node.address, bounds.address, memory_order_release);
     atomic_store_explicit(&interval->node.size_bytes, bounds.size_bytes, memory_order_release);
     interval->heap = sc_is_heap(use->kind);
@@ -238,7 +229,7 @@ static uint32_t make_interval(struct sc_graphs *graphs, uint32_t graph,
 static void link_use(struct sc_graphs *graphs, const struct sc_graph *graph,
                      struct sc_graph_use *use)
 {
-    struct sc_graph_interval *interval = interval_at(graphs, use->interval);
+    struct sc_graph_interval *interval = sc_graph_interval_at(graphs, use->interval);
     use->interval_next = interval->first_use;
     interval->first_use = (uint32_t)(use - graph->uses.list) + 1;
 }
@@ -260,7 +251,7 @@ static bool index_use(struct sc_graphs *graphs, uint32_t id, struct sc_graph_use
 
 static void give_interval(struct sc_graphs *graphs, uint32_t id)
 {
-    sc_grid_remove(grid_of(graphs, interval_at(graphs, id)), id);
+    sc_grid_remove(grid_of(graphs, sc_graph_interval_at(graphs, id)), id);
     sc_pool_give(&graphs->intervals, id);
 }
 
@@ -268,7 +259,7 @@ static void drop_intervals(struct sc_graphs *graphs, struct sc_graph *graph)
 {
     while (graph->first_interval) {
         uint32_t id = graph->first_interval;
-        graph->first_interval = interval_at(graphs, id)->next;
+        graph->first_interval = sc_graph_interval_at(graphs, id)->next;
         give_interval(graphs, id);
     }
 }
@@ -277,11 +268,11 @@ static void drop_empty_intervals(struct sc_graphs *graphs, struct sc_graph *grap
 {
     for (uint32_t *link = &graph->first_interval; *link;) {
         uint32_t id = *link;
-        if (interval_at(graphs, id)->first_use) {
-            link = &interval_at(graphs, id)->next;
+        if (sc_graph_interval_at(graphs, id)->first_use) {
+            link = &sc_graph_interval_at(graphs, id)->next;
             continue;
         }
-        *link = interval_at(graphs, id)->next;
+        *link = sc_graph_interval_at(graphs, id)->next;
         give_interval(graphs, id);
     }
 }
@@ -289,8 +280,8 @@ static void drop_empty_intervals(struct sc_graphs *graphs, struct sc_graph *grap
 /* After uses have moved up in the list. */
 static void link_again(struct sc_graphs *graphs, struct sc_graph *graph)
 {
-    for (uint32_t id = graph->first_interval; id; id = interval_at(graphs, id)->next)
-        interval_at(graphs, id)->first_use = 0;
+    for (uint32_t id = graph->first_interval; id; id = sc_graph_interval_at(graphs, id)->next)
+        sc_graph_interval_at(graphs, id)->first_use = 0;
     for (uint32_t i = 0; i < graph->uses.count; i++)
         if (graph->uses.list[i].interval)
             link_use(graphs, graph, &graph->uses.list[i]);
@@ -343,14 +334,14 @@ bool sc_graphs_add(struct sc_graphs *graphs, uintptr_t handle, const struct sc_g
 {
     uint32_t id = find_or_make(graphs, handle);
     struct sc_graph *graph = id ? sc_graphs_at(graphs, id) : NULL;
-    struct sc_graph_use *added = graph ? append(graphs, &graph->uses, use) : NULL;
+    struct sc_graph_use *added = graph ? sc_graph_uses_append(graphs, &graph->uses, use) : NULL;
     if (!added)
         return false;
     added->extra = 0;
     added->interval = added->interval_next = 0;
     added->disabled |= is_disabled(graph, use->node);
-    if (extra && make_extra(graphs, added))
-        *make_extra(graphs, added) = *extra;
+    if (extra && sc_graph_make_extra(graphs, added))
+        *sc_graph_make_extra(graphs, added) = *extra;
     note_copy(graphs, added, extra ? extra->saved : NULL);
     note_flags(graph, added);
     name_node(graphs, graph, added);
@@ -573,8 +564,8 @@ void sc_graphs_remove(struct sc_graphs *graphs, uint32_t id)
     for (uint32_t i = 0; i < graph->uses.count; i++)
         give_extra(graphs, &graph->uses.list[i]);
     drop_intervals(graphs, graph);
-    give_list(graphs, &graph->uses);
-    give_list(graphs, &graph->runs);
+    sc_graph_uses_give(graphs, &graph->uses);
+    sc_graph_uses_give(graphs, &graph->runs);
     give_names(graphs, graph);
     give_events(graphs, graph);
     if (graph->disables)
@@ -607,103 +598,7 @@ void sc_graphs_each_exec(struct sc_graphs *graphs, uint32_t context,
     sc_handles_each(&graphs->by_handle, look_at_exec, &walk);
 }
 
-/* ---- runs ---- */
-
-static bool comes_before(const struct sc_graph_use *a, const struct sc_graph_use *b)
-{
-    return a->direction != b->direction ? a->direction < b->direction
-                                        : a->shape.address < b->shape.address;
-}
-
-static void sift_down(struct sc_graph_use *list, uint32_t root, uint32_t count)
-{
-    for (uint32_t child = 2 * root + 1; child < count; root = child, child = 2 * root + 1) {
-        if (child + 1 < count && comes_before(&list[child], &list[child + 1]))
-            child++;
-        if (!comes_before(&list[root], &list[child]))
-            return;
-        struct sc_graph_use swapped = list[root];
-        list[root] = list[child];
-        list[child] = swapped;
-    }
-}
-
-/* A heap sort: qsort may allocate. What a program captured in order needs none. */
-static void sort(struct sc_graph_use *list, uint32_t count)
-{
-    uint32_t ordered = 1;
-    while (ordered < count && !comes_before(&list[ordered], &list[ordered - 1]))
-        ordered++;
-    if (ordered >= count)
-        return;
-    for (uint32_t i = count / 2; i > 0; i--)
-        sift_down(list, i - 1, count);
-    for (uint32_t last = count - 1; last > 0; last--) {
-        struct sc_graph_use largest = list[0];
-        list[0] = list[last];
-        list[last] = largest;
-        sift_down(list, 0, last);
-    }
-}
-
-static bool continues(const struct sc_graph_use *earlier, const struct sc_graph_use *use)
-{
-    return earlier->direction == use->direction && earlier->kind == use->kind &&
-           earlier->range == use->range && earlier->unjudged == use->unjudged &&
-           earlier->freed == use->freed && earlier->shape.rows == 1 && use->shape.rows == 1 &&
-           use->shape.address <= end_of(earlier);
-}
-
-static void extend(struct sc_graph_use *earlier, const struct sc_graph_use *use)
-{
-    if (end_of(use) > end_of(earlier))
-        earlier->shape.width_bytes = end_of(use) - earlier->shape.address;
-    earlier->shape.pitch_bytes = earlier->shape.width_bytes;
-}
-
-/* Neighbours in the order of the list first, so that little is left to sort. */
-static void append_run(struct sc_graphs *graphs, struct sc_graph_uses *runs,
-                       const struct sc_graph_use *use)
-{
-    struct sc_graph_use *last = runs->count ? &runs->list[runs->count - 1] : NULL;
-    if (last && last->shape.address <= use->shape.address && continues(last, use))
-        extend(last, use);
-    else
-        append(graphs, runs, use);
-}
-
-void sc_graphs_make_runs(struct sc_graphs *graphs, uintptr_t handle)
-{
-    uint32_t id = sc_graphs_find(graphs, handle);
-    if (!id)
-        return;
-    struct sc_graph *graph = sc_graphs_at(graphs, id);
-    struct sc_graph_uses runs = {0};
-    for (uint32_t i = 0; i < graph->uses.count; i++)
-        if (!graph->uses.list[i].disabled && graph->uses.list[i].kind != SC_STACK)
-            append_run(graphs, &runs, &graph->uses.list[i]);
-    sort(runs.list, runs.count);
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < runs.count; i++) {
-        if (kept && continues(&runs.list[kept - 1], &runs.list[i]))
-            extend(&runs.list[kept - 1], &runs.list[i]);
-        else
-            runs.list[kept++] = runs.list[i];
-    }
-    runs.count = kept;
-    give_list(graphs, &graph->runs);
-    graph->runs = runs;
-    graph->is_exec = true;
-    graph->is_stale = false;
-}
-
 /* ---- look-ups ---- */
-
-static bool are_alike(const struct sc_graph_use *a, const struct sc_graph_use *b)
-{
-    return a->shape.address == b->shape.address && a->direction == b->direction &&
-           sc_shape_hull_bytes(&a->shape) == sc_shape_hull_bytes(&b->shape);
-}
 
 const struct sc_graph_use *sc_graphs_same_use(struct sc_graphs *graphs, uintptr_t handle,
                                               const struct sc_graph_use *use)
@@ -715,7 +610,7 @@ const struct sc_graph_use *sc_graphs_same_use(struct sc_graphs *graphs, uintptr_
         uint32_t at = (start + i) % uses->count;
         const struct sc_graph_use *known = &uses->list[at];
         graph->last_found = at;
-        if (are_alike(known, use))
+        if (sc_graph_uses_alike(known, use))
             return known;
     }
     return NULL;
@@ -724,134 +619,4 @@ const struct sc_graph_use *sc_graphs_same_use(struct sc_graphs *graphs, uintptr_
 uintptr_t sc_graphs_of_node(struct sc_graphs *graphs, uintptr_t node)
 {
     return (uintptr_t)sc_handles_get(&graphs->by_node, node);
-}
-
-/* ---- frees ---- */
-
-/* Until visit returns false, of each grid. */
-static void each_interval(struct sc_graphs *graphs, uintptr_t address, size_t size_bytes,
-                          bool (*visit)(void *context, uint32_t id), void *context)
-{
-    if (!sc_grid_is_empty(&graphs->grid))
-        sc_grid_overlaps_locked(&graphs->grid, address, size_bytes, visit, context);
-    if (!sc_grid_is_empty(&graphs->heap_grid))
-        sc_grid_overlaps_locked(&graphs->heap_grid, address, size_bytes, visit, context);
-}
-
-/* ---- uses of nodes without a name ---- */
-
-struct former_search {
-    struct sc_graphs *graphs;
-    const struct sc_graph_use *former;
-    uint32_t graph; /* that has such a use, or 0 */
-    uint32_t at;    /* in its list */
-    bool several;   /* graphs have */
-};
-
-/* Of those that are alike one that was freed, so that none that lives is taken for it later. */
-static bool look_for_former(void *context, uint32_t id)
-{
-    struct former_search *search = context;
-    const struct sc_graph_interval *interval = interval_at(search->graphs, id);
-    const struct sc_graph *graph = sc_graphs_at(search->graphs, interval->graph);
-    const struct sc_graph_use *list = graph->uses.list;
-    if (graph->is_exec || sc_graphs_find(search->graphs, graph->handle) != interval->graph)
-        return true;
-    for (uint32_t i = interval->first_use; i; i = list[i - 1].interval_next) {
-        if (list[i - 1].node || !are_alike(&list[i - 1], search->former))
-            continue;
-        search->several |= search->graph && search->graph != interval->graph;
-        if (search->graph != interval->graph || list[i - 1].freed)
-            search->at = i - 1;
-        search->graph = interval->graph;
-    }
-    return !search->several;
-}
-
-void sc_graphs_drop_former(struct sc_graphs *graphs, const struct sc_graph_use *former)
-{
-    const uintptr_t nobody = UINTPTR_MAX;
-    struct former_search search = {.graphs = graphs, .former = former};
-    each_interval(graphs, former->shape.address, sc_shape_hull_bytes(&former->shape),
-                  look_for_former, &search);
-    if (!search.graph || search.several)
-        return;
-    struct sc_graph *graph = sc_graphs_at(graphs, search.graph);
-    graph->uses.list[search.at].node = nobody;
-    sc_graphs_drop_node(graphs, graph->handle, nobody);
-}
-
-/* Uses in [address, end) are marked as freed, or as no longer so (`by` is NULL). */
-struct freed {
-    struct sc_graphs *graphs;
-    uintptr_t address, end;
-    const struct sc_hazard_event *by;
-};
-
-static bool is_touched(const struct freed *freed, const struct sc_graph_use *use)
-{
-    return use->shape.address < freed->end && end_of(use) > freed->address;
-}
-
-struct name_search {
-    struct freed at;
-    bool found;
-};
-
-static bool look_for_name(void *context, uint32_t id)
-{
-    struct name_search *search = context;
-    const struct sc_graph_interval *interval = interval_at(search->at.graphs, id);
-    const struct sc_graph_use *list = sc_graphs_at(search->at.graphs, interval->graph)->uses.list;
-    for (uint32_t i = interval->first_use; i && !search->found; i = list[i - 1].interval_next)
-        search->found = is_touched(&search->at, &list[i - 1]);
-    return !search->found;
-}
-
-bool sc_graphs_name(struct sc_graphs *graphs, uintptr_t address, size_t size_bytes)
-{
-    size_t whole = size_bytes ? size_bytes : 1;
-    struct name_search search = {{graphs, address, address + whole, NULL}, false};
-    each_interval(graphs, address, whole, look_for_name, &search);
-    return search.found;
-}
-
-static void mark(const struct freed *freed, struct sc_graph *graph, struct sc_graph_use *use)
-{
-    struct sc_graph_extra *extra = NULL;
-    if (!freed->by) {
-        bool back = use->freed && sc_graphs_extra(freed->graphs, use)->freed_by.unregistered;
-        graph->freed_count -= back;
-        use->freed &= !back;
-    } else if (!use->freed && (extra = make_extra(freed->graphs, use))) {
-        extra->freed_by = *freed->by;
-        use->freed = true;
-        graph->freed_count++;
-    }
-}
-
-static bool mark_uses(void *context, uint32_t id)
-{
-    const struct freed *freed = context;
-    const struct sc_graph_interval *interval = interval_at(freed->graphs, id);
-    struct sc_graph *graph = sc_graphs_at(freed->graphs, interval->graph);
-    for (uint32_t i = interval->first_use; i; i = graph->uses.list[i - 1].interval_next)
-        if (is_touched(freed, &graph->uses.list[i - 1]))
-            mark(freed, graph, &graph->uses.list[i - 1]);
-    graph->is_stale = graph->is_exec;
-    return true;
-}
-
-void sc_graphs_note_registered(struct sc_graphs *graphs, uintptr_t address, size_t size_bytes)
-{
-    struct freed freed = {graphs, address, address + size_bytes, NULL};
-    if (size_bytes)
-        each_interval(graphs, address, size_bytes, mark_uses, &freed);
-}
-
-void sc_graphs_note_freed(struct sc_graphs *graphs, uintptr_t address, size_t size_bytes,
-                          const struct sc_hazard_event *by)
-{
-    struct freed freed = {graphs, address, address + (size_bytes ? size_bytes : 1), by};
-    each_interval(graphs, address, freed.end - address, mark_uses, &freed);
 }

@@ -1,0 +1,32 @@
+/* What the files that make up the graphs share (graphs.c, graph_runs.c, graph_frees.c), and no
+ * others. */
+#ifndef SC_TRACK_GRAPH_PARTS_H
+#define SC_TRACK_GRAPH_PARTS_H
+
+#include "track/graphs.h"
+
+/* A list's own memory: extras are others' to give back. NULL: there is no memory. */
+struct sc_graph_use *sc_graph_uses_append(struct sc_graphs *graphs, struct sc_graph_uses *uses,
+                                          const struct sc_graph_use *use);
+void sc_graph_uses_give(struct sc_graphs *graphs, struct sc_graph_uses *uses);
+
+/* The use's own, made if it has none; NULL: there is no memory. */
+struct sc_graph_extra *sc_graph_make_extra(struct sc_graphs *graphs, struct sc_graph_use *use);
+
+static inline uintptr_t sc_graph_use_end(const struct sc_graph_use *use)
+{
+    return use->shape.address + sc_shape_hull_bytes(&use->shape);
+}
+
+static inline struct sc_graph_interval *sc_graph_interval_at(struct sc_graphs *graphs, uint32_t id)
+{
+    return sc_pool_at(&graphs->intervals, id);
+}
+
+static inline bool sc_graph_uses_alike(const struct sc_graph_use *a, const struct sc_graph_use *b)
+{
+    return a->shape.address == b->shape.address && a->direction == b->direction &&
+           sc_shape_hull_bytes(&a->shape) == sc_shape_hull_bytes(&b->shape);
+}
+
+#endif

@@ -21,11 +21,6 @@ static struct sc_handles by_handle; /* CUcontext -> struct sc_context * */
 static struct sc_arena arena;
 static _Atomic unsigned ended_contexts; /* gone, and not buried yet */
 
-static void *as_pointer(uint64_t value)
-{
-    return (void *)(uintptr_t)value;
-}
-
 int sc_contexts_init(void)
 {
     return sc_handles_init(&by_handle) ? -ENOMEM : 0;
@@ -103,7 +98,7 @@ static struct sc_context *add_locked(CUcontext handle, const struct answers *ans
 /* `handle` is current on this thread. */
 static struct sc_context *find_context(CUcontext handle)
 {
-    struct sc_context *context = as_pointer(sc_handles_get(&by_handle, (uintptr_t)handle));
+    struct sc_context *context = sc_handle_pointer(sc_handles_get(&by_handle, (uintptr_t)handle));
     struct answers answers = {.primary = NULL};
     if (sc_likely(context && !atomic_load_explicit(&context->gone, memory_order_relaxed)))
         return context;
@@ -113,7 +108,7 @@ static struct sc_context *find_context(CUcontext handle)
     answers.reads_pageable = device_reads_pageable(answers.device);
     ask_lineage(&answers);
     pthread_mutex_lock(&contexts_lock);
-    context = as_pointer(sc_handles_get(&by_handle, (uintptr_t)handle));
+    context = sc_handle_pointer(sc_handles_get(&by_handle, (uintptr_t)handle));
     if (!context)
         context = add_locked(handle, &answers);
     pthread_mutex_unlock(&contexts_lock);
@@ -136,7 +131,12 @@ struct sc_context *sc_contexts_of_memory(void)
 
 struct sc_context *sc_contexts_known(CUcontext handle)
 {
-    return as_pointer(sc_handles_get(&by_handle, (uintptr_t)handle));
+    return sc_handle_pointer(sc_handles_get(&by_handle, (uintptr_t)handle));
+}
+
+struct sc_context *sc_contexts_named(CUcontext handle)
+{
+    return handle ? sc_contexts_known(handle) : sc_contexts_current();
 }
 
 struct sc_context *sc_contexts_of(CUcontext handle)
@@ -227,7 +227,7 @@ struct green_search {
 static void note_green(void *argument, uintptr_t handle, uint64_t value)
 {
     struct green_search *search = argument;
-    const struct sc_context *context = as_pointer(value);
+    const struct sc_context *context = sc_handle_pointer(value);
     if (context->primary == search->primary)
         search->found = (CUcontext)handle;
 }
@@ -238,7 +238,8 @@ static struct sc_context *take_green_of(const struct sc_context *primary)
     pthread_mutex_lock(&contexts_lock);
     sc_handles_each(&by_handle, note_green, &search);
     struct sc_context *green =
-        search.found ? as_pointer(sc_handles_remove(&by_handle, (uintptr_t)search.found)) : NULL;
+        search.found ? sc_handle_pointer(sc_handles_remove(&by_handle, (uintptr_t)search.found))
+                     : NULL;
     pthread_mutex_unlock(&contexts_lock);
     return green;
 }
@@ -278,7 +279,8 @@ void sc_contexts_loud(struct sc_context *context)
 struct sc_context *sc_contexts_ending(CUcontext handle)
 {
     pthread_mutex_lock(&contexts_lock);
-    struct sc_context *context = as_pointer(sc_handles_remove(&by_handle, (uintptr_t)handle));
+    struct sc_context *context =
+        sc_handle_pointer(sc_handles_remove(&by_handle, (uintptr_t)handle));
     pthread_mutex_unlock(&contexts_lock);
     if (!context)
         return NULL;
@@ -312,7 +314,7 @@ void sc_contexts_green_ended(struct sc_context *context)
 static void note_ended(void *argument, uintptr_t handle, uint64_t value)
 {
     CUcontext *ended = argument;
-    struct sc_context *context = as_pointer(value);
+    struct sc_context *context = sc_handle_pointer(value);
     if (context->gone)
         *ended = (CUcontext)handle;
 }
@@ -324,7 +326,7 @@ static struct sc_context *take_ended(void)
     pthread_mutex_lock(&contexts_lock);
     sc_handles_each(&by_handle, note_ended, &ended);
     struct sc_context *context =
-        ended ? as_pointer(sc_handles_remove(&by_handle, (uintptr_t)ended)) : NULL;
+        ended ? sc_handle_pointer(sc_handles_remove(&by_handle, (uintptr_t)ended)) : NULL;
     pthread_mutex_unlock(&contexts_lock);
     return context;
 }

@@ -68,6 +68,9 @@ struct sc_context *sc_contexts_of_memory(void);
 /* The record of a context met before, or NULL. */
 struct sc_context *sc_contexts_known(CUcontext handle);
 
+/* As a call names it: NULL is taken for the current one. NULL where it was not met before. */
+struct sc_context *sc_contexts_named(CUcontext handle);
+
 /* The primary context of the device if it is alive and was met before, or NULL. */
 CUcontext sc_contexts_primary(CUdevice device);
 

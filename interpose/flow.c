@@ -134,13 +134,12 @@ static CUresult captured_record(CUresult result, CUevent event, struct sc_stream
     return result;
 }
 
-static CUresult recorded(CUresult result, CUevent event, struct sc_stream_record *stream,
-                         struct sc_point *point)
+static CUresult recorded(CUresult result, CUevent event, bool known, struct sc_point *point)
 {
     int saved = errno;
-    if (stream && result == CUDA_SUCCESS)
+    if (known && result == CUDA_SUCCESS)
         sc_track_set_event(&sc_track, (uintptr_t)event, point);
-    else if (stream)
+    else if (known)
         sc_track_forget_point(&sc_track, point);
     else if (sc_active() && result == CUDA_SUCCESS)
         sc_track_forget_event(&sc_track, (uintptr_t)event);
@@ -225,38 +224,17 @@ SC_DEFINE2(cuStreamWaitEvent, _ptsz, (CUstream hStream, CUevent event, unsigned 
 
 /* ---- events of contexts: all that is at work there, or will be ---- */
 
-/* NULL is taken for the current one, as where contexts are synchronised. */
-static struct sc_context *named_context(CUcontext handle)
-{
-    if (!sc_active())
-        return NULL;
-    return handle ? sc_contexts_known(handle) : sc_contexts_current();
-}
-
 static struct sc_point context_point(CUcontext handle)
 {
-    struct sc_context *context = named_context(handle);
+    struct sc_context *context = sc_active() ? sc_contexts_named(handle) : NULL;
     return context ? sc_track_point(&sc_track, context->legacy, SC_SCOPE_CONTEXT)
                    : (struct sc_point){0};
-}
-
-static CUresult context_recorded(CUresult result, CUevent event, struct sc_point *point)
-{
-    int saved = errno;
-    if (sc_active() && result == CUDA_SUCCESS) {
-        sc_track_set_event(&sc_track, (uintptr_t)event, point);
-        sc_captures_note_event(event, NULL);
-    } else if (sc_active()) {
-        sc_track_forget_point(&sc_track, point);
-    }
-    errno = saved;
-    return result;
 }
 
 static struct sc_context *context_waits(CUcontext handle)
 {
     int saved = errno;
-    struct sc_context *context = named_context(handle);
+    struct sc_context *context = sc_active() ? sc_contexts_named(handle) : NULL;
     if (context) {
         sc_marks_add_family(context);
         sc_streams_context_waits(context);
@@ -291,7 +269,7 @@ static CUresult context_waited(CUresult result, struct sc_context *context, CUco
     SC_DEFINE(record, (type handle, CUevent event),                                                \
               struct sc_point point = context_point(context_handle);                               \
               CUresult result = sc_permit_refused(API, SC_SITE(), REAL(handle, event));            \
-              return context_recorded(result, event, &point);)                                     \
+              return recorded(result, event, sc_active(), &point);)                                \
     SC_DEFINE(wait, (type handle, CUevent event),                                                  \
               struct sc_context *context = context_waits(context_handle);                          \
               CUresult result = sc_permit_refused(API, SC_SITE(), REAL(handle, event));            \

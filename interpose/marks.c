@@ -177,21 +177,8 @@ void sc_marks_add_locked(struct sc_stream_record *stream)
     sc_context_pop();
 }
 
-static void add_mark(void *unused, struct sc_stream_record *stream)
-{
-    (void)unused;
-    pthread_mutex_lock(&stream->lock);
-    sc_marks_add_locked(stream);
-    pthread_mutex_unlock(&stream->lock);
-}
-
-void sc_marks_add_all(struct sc_context *context)
-{
-    sc_streams_each(context, add_mark, NULL);
-}
-
-/* Another thread may be ending a green one. */
-static void add_mark_unless_quiet(void *context, struct sc_stream_record *stream)
+/* Of the context itself; of its green ones, unless another thread may be ending them. */
+static void add_mark(void *context, struct sc_stream_record *stream)
 {
     pthread_mutex_lock(&stream->lock);
     if (stream->context == context || !sc_context_is_quiet(stream->context))
@@ -199,9 +186,14 @@ static void add_mark_unless_quiet(void *context, struct sc_stream_record *stream
     pthread_mutex_unlock(&stream->lock);
 }
 
+void sc_marks_add_all(struct sc_context *context)
+{
+    sc_streams_each(context, add_mark, context);
+}
+
 void sc_marks_add_family(struct sc_context *context)
 {
-    sc_streams_each_ever(context, add_mark_unless_quiet, context);
+    sc_streams_each_ever(context, add_mark, context);
 }
 
 void sc_marks_issued(struct sc_stream_record *stream, size_t size_bytes, uint64_t now_ticks)

@@ -24,11 +24,6 @@ static pthread_key_t thread_exit_key;
 /* The per-thread default streams of this thread, one for each context that it used. */
 static __thread struct sc_stream_record *own_streams;
 
-static void *as_pointer(uint64_t value)
-{
-    return (void *)(uintptr_t)value;
-}
-
 static void set_gone(struct sc_stream_record *stream, bool gone)
 {
     pthread_mutex_lock(&stream->lock);
@@ -97,7 +92,7 @@ static struct sc_stream_record *take_record_locked(void)
  * thread that is asking at this very moment is not waited for, and its record is not used again. */
 static void recycle_former_record_locked(uint32_t id)
 {
-    struct sc_stream_record *former = as_pointer(sc_handles_get(&by_id, id));
+    struct sc_stream_record *former = sc_handle_pointer(sc_handles_get(&by_id, id));
     if (!former || pthread_mutex_trylock(&former->lock) != 0)
         return;
     sc_marks_drop(former);
@@ -212,7 +207,8 @@ static struct sc_stream_record *learn_stream(CUstream handle)
     enum sc_stream_kind kind =
         flags & CU_STREAM_NON_BLOCKING ? SC_STREAM_NONBLOCKING : SC_STREAM_BLOCKING;
     pthread_mutex_lock(&registry_lock);
-    struct sc_stream_record *stream = as_pointer(sc_handles_get(&by_handle, (uintptr_t)handle));
+    struct sc_stream_record *stream =
+        sc_handle_pointer(sc_handles_get(&by_handle, (uintptr_t)handle));
     if (!stream)
         stream = add_record_locked(handle, kind, context);
     if (stream && sc_handles_put(&by_handle, (uintptr_t)handle, (uintptr_t)stream))
@@ -225,7 +221,8 @@ static struct sc_stream_record *learn_again(struct sc_stream_record *former, CUs
 
 struct sc_stream_record *sc_streams_known(CUstream handle)
 {
-    struct sc_stream_record *stream = as_pointer(sc_handles_get(&by_handle, (uintptr_t)handle));
+    struct sc_stream_record *stream =
+        sc_handle_pointer(sc_handles_get(&by_handle, (uintptr_t)handle));
     return stream && !stream->gone ? stream : NULL;
 }
 
@@ -237,7 +234,8 @@ struct sc_stream_record *sc_streams_find(CUstream handle, bool per_thread)
         struct sc_context *context = sc_contexts_current();
         return context ? context->legacy_stream : NULL;
     }
-    struct sc_stream_record *stream = as_pointer(sc_handles_get(&by_handle, (uintptr_t)handle));
+    struct sc_stream_record *stream =
+        sc_handle_pointer(sc_handles_get(&by_handle, (uintptr_t)handle));
     if (sc_likely(stream && !atomic_load_explicit(&stream->gone, memory_order_relaxed)))
         return stream;
     return stream ? learn_again(stream, handle) : learn_stream(handle);
@@ -281,7 +279,7 @@ bool sc_streams_is_capturing(struct sc_stream_record *stream)
 
 struct sc_stream_record *sc_streams_of_id(uint32_t id)
 {
-    return as_pointer(sc_handles_get(&by_id, id));
+    return sc_handle_pointer(sc_handles_get(&by_id, id));
 }
 
 /* The name goes before the driver's stream does: the driver may hand the same handle to another
@@ -291,7 +289,8 @@ struct sc_stream_record *sc_streams_destroying(CUstream handle)
     if (!handle)
         return NULL;
     pthread_mutex_lock(&registry_lock);
-    struct sc_stream_record *stream = as_pointer(sc_handles_remove(&by_handle, (uintptr_t)handle));
+    struct sc_stream_record *stream =
+        sc_handle_pointer(sc_handles_remove(&by_handle, (uintptr_t)handle));
     pthread_mutex_unlock(&registry_lock);
     if (!stream)
         return NULL;
@@ -335,7 +334,7 @@ static bool is_walked(const struct walk *walk, const struct sc_stream_record *st
 static void collect_stream(void *argument, uintptr_t id, uint64_t value)
 {
     struct walk *walk = argument;
-    struct sc_stream_record *stream = as_pointer(value);
+    struct sc_stream_record *stream = sc_handle_pointer(value);
     (void)id;
     if (!is_walked(walk, stream))
         return;
@@ -403,7 +402,7 @@ void sc_streams_context_waits(struct sc_context *context)
 static bool take_name(struct sc_stream_record *stream, CUstream handle)
 {
     pthread_mutex_lock(&registry_lock);
-    bool taken = as_pointer(sc_handles_get(&by_handle, (uintptr_t)handle)) == stream;
+    bool taken = sc_handle_pointer(sc_handles_get(&by_handle, (uintptr_t)handle)) == stream;
     if (taken)
         sc_handles_remove(&by_handle, (uintptr_t)handle);
     pthread_mutex_unlock(&registry_lock);
@@ -436,7 +435,8 @@ void sc_streams_renamed(CUstream handle)
 /* A handle that we know names a new stream now: the former one went without our seeing it. */
 void sc_streams_created(CUstream handle)
 {
-    struct sc_stream_record *former = as_pointer(sc_handles_get(&by_handle, (uintptr_t)handle));
+    struct sc_stream_record *former =
+        sc_handle_pointer(sc_handles_get(&by_handle, (uintptr_t)handle));
     if (former)
         bury_stream(former);
     learn_stream(handle);

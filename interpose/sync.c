@@ -59,10 +59,7 @@ static struct sc_sync begin_whole(const char *api, void *site, struct sc_context
 
 struct sc_sync sc_sync_begin_context(const char *api, void *site, CUcontext handle)
 {
-    struct sc_context *context = NULL;
-    if (sc_active())
-        context = handle ? sc_contexts_known(handle) : sc_contexts_current();
-    return begin_whole(api, site, context);
+    return begin_whole(api, site, sc_active() ? sc_contexts_named(handle) : NULL);
 }
 
 struct sc_sync sc_sync_begin_free(const char *api, void *site)

@@ -191,20 +191,31 @@ static bool can_trace(void)
     return traced_since == closed + 1;
 }
 
+/* The next caller's address, 0 where there is none. */
+static uintptr_t next_caller(void *cursor)
+{
+    uintptr_t ip = 0;
+    bool stepped =
+        unwinder.step(cursor) > 0 && unwinder.get_register(cursor, REGISTER_IP, &ip) == 0;
+    return stepped ? ip : 0;
+}
+
+/* Behind the `count` that are there; returns how many there are then. */
+static unsigned collect(void *cursor, void **frames, unsigned count, unsigned max)
+{
+    uintptr_t ip;
+    while (count < max && (ip = next_caller(cursor)) != 0)
+        frames[count++] = (void *)ip;
+    return count;
+}
+
 static __attribute__((noinline)) unsigned walk_here(void **frames, unsigned max)
 {
     _Alignas(16) char cursor[CURSOR_BYTES];
     ucontext_t context;
-    unsigned count = 0;
     if (!can_walk() || getcontext(&context) != 0 || unwinder.init(cursor, &context, 0) != 0)
         return 0;
-    while (count < max && unwinder.step(cursor) > 0) {
-        uintptr_t ip = 0;
-        if (unwinder.get_register(cursor, REGISTER_IP, &ip) != 0 || ip == 0)
-            break;
-        frames[count++] = (void *)ip;
-    }
-    return count;
+    return collect(cursor, frames, 0, max);
 }
 
 /* ---- stacks ---- */
@@ -249,32 +260,22 @@ __attribute__((noinline)) uint32_t sc_unwind_here(void *site)
 unsigned sc_unwind_frames(const void *context, uintptr_t pc, void **frames, unsigned max)
 {
     _Alignas(16) char cursor[CURSOR_BYTES];
-    unsigned count = 1;
     frames[0] = (void *)pc;
     if (!can_walk() || unwinder.init(cursor, context, SIGNAL_FRAME) != 0)
-        return count;
-    while (count < max && unwinder.step(cursor) > 0) {
-        uintptr_t ip = 0;
-        if (unwinder.get_register(cursor, REGISTER_IP, &ip) != 0 || ip == 0)
-            break;
-        frames[count++] = (void *)ip;
-    }
-    return count;
+        return 1;
+    return collect(cursor, frames, 1, max);
 }
 
 bool sc_unwind_meets(const void *context, bool (*is_sought)(uintptr_t address))
 {
     _Alignas(16) char cursor[CURSOR_BYTES];
-    bool found = false;
+    uintptr_t ip = 0;
     if (!sc_unwind_walks() || unwinder.init(cursor, context, SIGNAL_FRAME) != 0)
         return false;
-    for (unsigned depth = 0; !found && depth < CALLS_MAX && unwinder.step(cursor) > 0; depth++) {
-        uintptr_t ip = 0;
-        if (unwinder.get_register(cursor, REGISTER_IP, &ip) != 0 || ip == 0)
-            break;
-        found = is_sought(ip);
-    }
-    return found;
+    for (unsigned depth = 0; depth < CALLS_MAX && (ip = next_caller(cursor)) != 0; depth++)
+        if (is_sought(ip))
+            return true;
+    return false;
 }
 
 uint32_t sc_unwind_from(const void *context, uintptr_t pc)

@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "track/version.h"
+
 #include "track/poison.h"
 
 enum { RACES_MAX = 8, FILTER_STEPS_MAX = 16 };
@@ -45,14 +47,6 @@ void sc_grid_destroy(struct sc_grid *grid)
 {
     sc_pages_unmap(grid->heads, (grid->mask + (size_t)1) * sizeof *grid->heads);
     grid->heads = NULL;
-}
-
-/* Readers know of a change by whatever they see of it: all that is stored in between is stored with
- * release, and so no store needs to be a locked one. */
-static void next_version(struct sc_grid *grid)
-{
-    uint64_t version = atomic_load_explicit(&grid->version, memory_order_relaxed);
-    atomic_store_explicit(&grid->version, version + 1, memory_order_release);
 }
 
 static void set_level(struct sc_grid *grid, int level, bool lived_in)
@@ -99,13 +93,13 @@ static void link_side(struct sc_grid *grid, uint32_t id, int side, uint32_t slot
 void sc_grid_insert(struct sc_grid *grid, uint32_t id)
 {
     struct span span = span_of(node_at(grid, id));
-    next_version(grid);
+    sc_version_next(&grid->version);
     link_side(grid, id, 0, slot_of(grid, span.level, span.first));
     if (span.last != span.first)
         link_side(grid, id, 1, slot_of(grid, span.level, span.last));
     if (grid->population[span.level]++ == 0)
         set_level(grid, span.level, true);
-    next_version(grid);
+    sc_version_next(&grid->version);
 }
 
 static void unlink_side(struct sc_grid *grid, uint32_t tagged, uint32_t slot)
@@ -129,13 +123,13 @@ static void unlink_side(struct sc_grid *grid, uint32_t tagged, uint32_t slot)
 void sc_grid_remove(struct sc_grid *grid, uint32_t id)
 {
     struct span span = span_of(node_at(grid, id));
-    next_version(grid);
+    sc_version_next(&grid->version);
     unlink_side(grid, id, slot_of(grid, span.level, span.first));
     if (span.last != span.first)
         unlink_side(grid, id | SECOND_SIDE, slot_of(grid, span.level, span.last));
     if (--grid->population[span.level] == 0)
         set_level(grid, span.level, false);
-    next_version(grid);
+    sc_version_next(&grid->version);
 }
 
 /* A chain may change under a reader without the lock, so its length is bounded here and what it

@@ -7,6 +7,8 @@
 
 #include "track/pool.h"
 
+#include "track/version.h"
+
 #include "track/poison.h"
 
 enum { FIRST_SLOTS = 256 };
@@ -84,14 +86,6 @@ static void set_slot(struct sc_handle_slot *slot, uintptr_t handle, uint64_t val
     atomic_store_explicit(&slot->handle, handle, memory_order_release);
 }
 
-/* Readers know of a change by whatever they see of it: all that is stored in between is stored with
- * release, and so no store needs to be a locked one. */
-static void next_version(struct sc_handles *handles)
-{
-    uint64_t version = atomic_load_explicit(&handles->version, memory_order_relaxed);
-    atomic_store_explicit(&handles->version, version + 1, memory_order_release);
-}
-
 static uintptr_t handle_in(struct sc_handle_slot *slot)
 {
     return atomic_load_explicit(&slot->handle, memory_order_relaxed);
@@ -115,19 +109,19 @@ int sc_handles_put(struct sc_handles *handles, uintptr_t handle, uint64_t value)
 {
     struct sc_handle_table *table = atomic_load_explicit(&handles->table, memory_order_relaxed);
     int error = 0;
-    next_version(handles);
+    sc_version_next(&handles->version);
     if ((handles->count + 1) * 2 > table->mask + 1)
         error = grow(handles, table);
     table = atomic_load_explicit(&handles->table, memory_order_relaxed);
     struct sc_handle_slot *slot = find(table, handle);
     bool fresh = handle_in(slot) != handle;
     if (fresh && error && handles->count + 2 > table->mask) {
-        next_version(handles);
+        sc_version_next(&handles->version);
         return error;
     }
     set_slot(slot, handle, value);
     handles->count += fresh;
-    next_version(handles);
+    sc_version_next(&handles->version);
     return 0;
 }
 
@@ -157,10 +151,10 @@ uint64_t sc_handles_remove(struct sc_handles *handles, uintptr_t handle)
     if (!handle || handle_in(slot) != handle)
         return 0; /* an empty slot holds the handle 0 */
     uint64_t value = atomic_load_explicit(&slot->value, memory_order_relaxed);
-    next_version(handles);
+    sc_version_next(&handles->version);
     close_gap(table, (uint32_t)(slot - table->slots));
     handles->count--;
-    next_version(handles);
+    sc_version_next(&handles->version);
     return value;
 }
 

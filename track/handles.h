@@ -33,6 +33,12 @@ void sc_handles_destroy(struct sc_handles *handles);
 
 uint64_t sc_handles_get(struct sc_handles *handles, uintptr_t handle);
 
+/* The value where it is the address of a record, or NULL. */
+static inline void *sc_handle_pointer(uint64_t value)
+{
+    return (void *)(uintptr_t)value;
+}
+
 /* 0 or -ENOMEM, in which case nothing changed. Replaces the value of a known handle. */
 int sc_handles_put(struct sc_handles *handles, uintptr_t handle, uint64_t value);
 

@@ -270,7 +270,7 @@ bool sc_unwind_meets(const void *context, bool (*is_sought)(uintptr_t address))
 {
     _Alignas(16) char cursor[CURSOR_BYTES];
     uintptr_t ip = 0;
-    if (!sc_unwind_walks() || unwinder.init(cursor, context, SIGNAL_FRAME) != 0)
+    if (!can_walk() || unwinder.init(cursor, context, SIGNAL_FRAME) != 0)
         return false;
     for (unsigned depth = 0; depth < CALLS_MAX && (ip = next_caller(cursor)) != 0; depth++)
         if (is_sought(ip))

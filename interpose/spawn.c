@@ -91,25 +91,19 @@ static size_t count_list(const char *first, va_list list)
             (array)[i_ + 1] = va_arg(list, char *);                                                \
     } while (0)
 
-SC_EXPORT int execl(const char *path, const char *first, ...)
-{
-    char **arguments;
-    va_list list;
-    va_start(list, first);
-    LIST_TO_ARRAY(arguments, first, list);
-    va_end(list);
-    REPLACE(execv_function, execv, (path, arguments));
-}
+#define REPLACE_BY_LIST(name, array_name)                                                          \
+    SC_EXPORT int name(const char *path, const char *first, ...)                                   \
+    {                                                                                              \
+        char **arguments;                                                                          \
+        va_list list;                                                                              \
+        va_start(list, first);                                                                     \
+        LIST_TO_ARRAY(arguments, first, list);                                                     \
+        va_end(list);                                                                              \
+        REPLACE(execv_function, array_name, (path, arguments));                                    \
+    }
 
-SC_EXPORT int execlp(const char *path, const char *first, ...)
-{
-    char **arguments;
-    va_list list;
-    va_start(list, first);
-    LIST_TO_ARRAY(arguments, first, list);
-    va_end(list);
-    REPLACE(execv_function, execvp, (path, arguments));
-}
+REPLACE_BY_LIST(execl, execv)
+REPLACE_BY_LIST(execlp, execvp)
 
 SC_EXPORT int execle(const char *path, const char *first, ...)
 {

@@ -5,6 +5,8 @@
  * a copy there still reads is freed too early then as before. */
 #include "around.h"
 
+#include "tests/green_context.h"
+
 #include <unistd.h>
 
 static _Atomic int held = 1;
@@ -18,15 +20,9 @@ static void CUDA_CB hold(void *unused)
 
 static CUgreenCtx make(void)
 {
-    CUdevResource all, part;
-    CUdevResourceDesc description;
     CUgreenCtx green;
     CUcontext context;
-    unsigned groups = 1;
-    CUDA(cuDeviceGetDevResource(0, &all, CU_DEV_RESOURCE_TYPE_SM));
-    CUDA(cuDevSmResourceSplitByCount(&part, &groups, &all, NULL, 0, 8));
-    CUDA(cuDevResourceGenerateDesc(&description, &part, 1));
-    CUDA(cuGreenCtxCreate(&green, description, 0, CU_GREEN_CTX_DEFAULT_STREAM));
+    CUDA(make_green_context(&green));
     CUDA(cuCtxFromGreenCtx(&context, green));
     CUDA(cuCtxSetCurrent(context));
     CUDA(cuGreenCtxStreamCreate((CUstream *)&stream, green, CU_STREAM_NON_BLOCKING, 0));

@@ -5,6 +5,8 @@
  * to where it came from. */
 #include "around.h"
 
+#include "tests/green_context.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/mman.h>
@@ -16,14 +18,8 @@ static CUresult (*destroy)(CUgreenCtx);
 
 static CUgreenCtx make(void)
 {
-    CUdevResource all, part;
-    CUdevResourceDesc description;
     CUgreenCtx green;
-    unsigned groups = 1;
-    CUDA(cuDeviceGetDevResource(0, &all, CU_DEV_RESOURCE_TYPE_SM));
-    CUDA(cuDevSmResourceSplitByCount(&part, &groups, &all, NULL, 0, 8));
-    CUDA(cuDevResourceGenerateDesc(&description, &part, 1));
-    CUDA(cuGreenCtxCreate(&green, description, 0, CU_GREEN_CTX_DEFAULT_STREAM));
+    CUDA(make_green_context(&green));
     CUDA(cuGreenCtxStreamCreate((CUstream *)&stream, green, CU_STREAM_NON_BLOCKING, 0));
     return green;
 }

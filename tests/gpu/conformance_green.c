@@ -6,29 +6,18 @@
  */
 #include "rows.h"
 
+#include "tests/green_context.h"
+
 #include <stdbool.h>
 #include <stdlib.h>
 
-enum { BYTES = 1 << 16, PROCESSORS = 8 };
+enum { BYTES = 1 << 16 };
 
 static CUcontext primary, context; /* the second is the green one's */
 static CUgreenCtx green;
 static CUstream own, in_green;
 static CUdeviceptr device;
 static void *pinned;
-
-static CUgreenCtx new_green(void)
-{
-    CUdevResource all, part;
-    CUdevResourceDesc description;
-    CUgreenCtx made = NULL;
-    unsigned groups = 1;
-    NEED(cuDeviceGetDevResource(0, &all, CU_DEV_RESOURCE_TYPE_SM));
-    NEED(cuDevSmResourceSplitByCount(&part, &groups, &all, NULL, 0, PROCESSORS));
-    NEED(cuDevResourceGenerateDesc(&description, &part, 1));
-    NEED(cuGreenCtxCreate(&made, description, 0, CU_GREEN_CTX_DEFAULT_STREAM));
-    return made;
-}
 
 static const char *number(CUresult result)
 {
@@ -312,7 +301,7 @@ static bool start(void)
     NEED(cuMemAlloc(&device, BYTES));
     NEED(cuMemAllocHost(&pinned, BYTES));
     NEED(cuStreamCreate(&own, CU_STREAM_NON_BLOCKING));
-    green = new_green();
+    NEED(make_green_context(&green));
     NEED(cuGreenCtxStreamCreate(&in_green, green, CU_STREAM_NON_BLOCKING, 0));
     NEED(cuCtxFromGreenCtx(&context, green));
     return true;

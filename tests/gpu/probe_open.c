@@ -2,7 +2,7 @@
  * contexts. What has been answered goes to docs/driver.md, and from there into the rows of a
  * conformance program.
  *
- *     gcc -std=gnu11 -O2 -pthread -I/usr/local/cuda/include tests/gpu/probe_open.c \
+ *     gcc -std=gnu11 -O2 -pthread -I. -I/usr/local/cuda/include tests/gpu/probe_open.c \
  *         tests/gpu/asking.c -o probe_open -ldl -lcuda
  *     ./probe_open              every question, under 30 s
  *     ./probe_open child        these only
@@ -10,6 +10,8 @@
  * `a/b` are the results of a call during a capture and of cuStreamEndCapture.
  */
 #include "asking.h"
+
+#include "tests/green_context.h"
 
 #include <dlfcn.h>
 #include <execinfo.h>
@@ -328,19 +330,6 @@ static void ask_stack(void)
 
 /* ---- green contexts that hold their primary one ---- */
 
-static CUgreenCtx new_green(void)
-{
-    CUdevResource all, part;
-    CUdevResourceDesc description = NULL;
-    CUgreenCtx green = NULL;
-    unsigned groups = 1;
-    TRY(cuDeviceGetDevResource(device, &all, CU_DEV_RESOURCE_TYPE_SM));
-    TRY(cuDevSmResourceSplitByCount(&part, &groups, &all, NULL, 0, 8));
-    TRY(cuDevResourceGenerateDesc(&description, &part, 1));
-    TRY(cuGreenCtxCreate(&green, description, device, CU_GREEN_CTX_DEFAULT_STREAM));
-    return green;
-}
-
 static int primary_is_active(void)
 {
     unsigned flags = 0;
@@ -351,8 +340,9 @@ static int primary_is_active(void)
 
 static void ask_green_last(void)
 {
-    CUgreenCtx green = new_green();
+    CUgreenCtx green = NULL;
     CUstream stream = NULL;
+    TRY(make_green_context(&green));
     TRY(cuGreenCtxStreamCreate(&stream, green, CU_STREAM_NON_BLOCKING, 0));
     keep_busy(stream);
     TRY(cuDevicePrimaryCtxRelease(device));
@@ -364,8 +354,9 @@ static void ask_green_last(void)
 
 static void ask_green_reset(void)
 {
-    CUgreenCtx green = new_green();
+    CUgreenCtx green = NULL;
     CUstream stream = NULL;
+    TRY(make_green_context(&green));
     TRY(cuGreenCtxStreamCreate(&stream, green, CU_STREAM_NON_BLOCKING, 0));
     keep_busy(stream);
     say(" cuDevicePrimaryCtxReset takes %.0f ms (a green stream was busy for %d);",

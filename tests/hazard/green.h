@@ -4,18 +4,12 @@
 
 #include "twin_driver.h"
 
-enum { GREEN_PROCESSORS = 8 };
+#include "tests/green_context.h"
 
 static TWIN_HELPER CUgreenCtx green_context(void)
 {
-    CUdevResource all, part;
-    CUdevResourceDesc description;
     CUgreenCtx green = NULL;
-    unsigned groups = 1;
-    CHECK(cuDeviceGetDevResource(0, &all, CU_DEV_RESOURCE_TYPE_SM));
-    CHECK(cuDevSmResourceSplitByCount(&part, &groups, &all, NULL, 0, GREEN_PROCESSORS));
-    CHECK(cuDevResourceGenerateDesc(&description, &part, 1));
-    CHECK(cuGreenCtxCreate(&green, description, 0, CU_GREEN_CTX_DEFAULT_STREAM));
+    CHECK(make_green_context(&green));
     return green;
 }
 

@@ -3,6 +3,8 @@
 
 #include <cuda.h>
 
+#include "tests/green_context.h"
+
 enum { ROUNDS = 64, BYTES = 1024, GROWTH_MAX_KB = 32 << 10 };
 
 static void check(CUresult result)
@@ -11,23 +13,11 @@ static void check(CUresult result)
         printf("a call failed: %d\n", (int)result);
 }
 
-static CUgreenCtx make(void)
-{
-    CUdevResource all, part;
-    CUdevResourceDesc description;
-    CUgreenCtx green = NULL;
-    unsigned groups = 1;
-    check(cuDeviceGetDevResource(0, &all, CU_DEV_RESOURCE_TYPE_SM));
-    check(cuDevSmResourceSplitByCount(&part, &groups, &all, NULL, 0, 8));
-    check(cuDevResourceGenerateDesc(&description, &part, 1));
-    check(cuGreenCtxCreate(&green, description, 0, CU_GREEN_CTX_DEFAULT_STREAM));
-    return green;
-}
-
 static void copy_in_one(CUdeviceptr device, const void *pinned)
 {
     CUstream stream = NULL;
-    CUgreenCtx green = make();
+    CUgreenCtx green = NULL;
+    check(make_green_context(&green));
     check(cuGreenCtxStreamCreate(&stream, green, CU_STREAM_NON_BLOCKING, 0));
     check(cuMemcpyHtoDAsync(device, pinned, BYTES, stream));
     check(cuStreamSynchronize(stream));

@@ -322,11 +322,10 @@ void sc_permit_prepare(struct sc_permit *permit, const char *api, void *site)
     permit->relaxed = sc_real.cuThreadExchangeStreamCaptureMode(&permit->before) == CUDA_SUCCESS;
 }
 
-/* Whether the driver would have looked at what captures before it found that out is not known. */
-static bool was_mistaken(CUresult result)
+/* The driver sees that before it looks at what captures, other mistakes behind that. */
+static bool names_nothing(CUresult result)
 {
-    return result == CUDA_ERROR_INVALID_VALUE || result == CUDA_ERROR_INVALID_HANDLE ||
-           result == CUDA_ERROR_INVALID_CONTEXT;
+    return result == CUDA_ERROR_INVALID_HANDLE || result == CUDA_ERROR_INVALID_CONTEXT;
 }
 
 /* What the driver refuses also under relaxed mode (a synchronise of the capturing stream itself)
@@ -340,7 +339,7 @@ void sc_permit_report(struct sc_permit *permit, CUresult result)
         permit->endangers = find_any(permit);
     if (!permit->endangers || (!permit->relaxed && !refused))
         return;
-    if (!refused && (permit->idle || was_mistaken(result)))
+    if (!refused && names_nothing(result))
         return;
     sc_hazards_report_capture(permit->code, refused ? SC_ACTION_REPORTED : SC_ACTION_REROUTED,
                               &permit->capture.begin,

@@ -77,7 +77,6 @@ struct sc_permit {
     const char *api; /* NULL: nothing captures */
     void *site;
     bool endangers, relaxed;
-    bool idle; /* the call has nothing to do, and need not be one that is refused */
     CUstreamCaptureMode before;
     enum sc_hazard_code code;
     struct sc_capture capture;

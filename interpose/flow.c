@@ -227,7 +227,7 @@ SC_DEFINE2(cuStreamWaitEvent, _ptsz, (CUstream hStream, CUevent event, unsigned 
 static struct sc_point context_point(CUcontext handle)
 {
     struct sc_context *context = sc_active() ? sc_contexts_named(handle) : NULL;
-    return context ? sc_track_point(&sc_track, context->legacy, SC_SCOPE_CONTEXT)
+    return context ? sc_track_context_record_point(&sc_track, context->legacy)
                    : (struct sc_point){0};
 }
 

@@ -306,20 +306,9 @@ static bool was_freed(const struct giving_back *giving, const struct sc_range_in
            sc_track_is_freed(&sc_track, (uintptr_t)giving->address);
 }
 
-/* No memory is freed. Whether the driver waits all the same is not known: the program may know what
- * is done then, and we do not. */
-static CUresult free_nothing(struct giving_back *giving, CUresult result)
-{
-    struct sc_context *context = sc_active() ? sc_contexts_of_memory() : NULL;
-    giving->permit.idle = true;
-    if (context && result == CUDA_SUCCESS)
-        sc_track_signal(&sc_track, context->legacy, SC_SCOPE_CONTEXT);
-    return sc_permit_end(&giving->permit, result);
-}
-
 SC_DEFINE(cuMemFreeHost, (void *address),
           struct giving_back giving = begin(address, SC_PINNED, API, SC_SITE());
-          if (!address) return free_nothing(&giving, REAL(NULL));
+          if (!address) return sc_permit_end(&giving.permit, REAL(NULL));
           struct sc_range_info range = range_of(&giving);
           if (may_keep(&giving, &range, SC105) &&
               end_kept(&giving, free_is_deferred(&giving, &range))) return giving.result;
@@ -376,7 +365,7 @@ SC_DEFINE(cuMemHostUnregister, (void *address),
 /* Managed memory is forgotten before the driver could hand its address out again. */
 SC_DEFINE(cuMemFree_v2, (CUdeviceptr address),
           struct giving_back giving = begin((void *)(uintptr_t)address, SC_MANAGED, API, SC_SITE());
-          if (!address) return free_nothing(&giving, REAL(address));
+          if (!address) return sc_permit_end(&giving.permit, REAL(address));
           struct sc_range_info range = range_of(&giving);
           struct sc_sync sync = sc_sync_begin_free(API, SC_SITE());
           if (range.range) sc_track_remove_range(&sc_track, range.address);

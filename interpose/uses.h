@@ -30,8 +30,8 @@ void sc_uses_note(const struct sc_graph_call *call, const struct sc_op_info *op)
 void sc_uses_note_copy(const struct sc_graph_call *call, uintptr_t node, const CUDA_MEMCPY3D *copy);
 void sc_uses_note_memset(const struct sc_graph_call *call, uintptr_t node,
                          const CUDA_MEMSET_NODE_PARAMS *fill);
-/* `child` is what sc_uses_child_of said before the call, which may store another handle: that of
- * the node's own graph. NULL: the node is none of a child graph. */
+/* `child` is what sc_uses_child_of said before the call (driver 580 stores no other handle there, a
+ * later one may: that of the node's own graph). NULL: the node is none of a child graph. */
 CUgraph sc_uses_child_of(const CUgraphNodeParams *params);
 void sc_uses_note_node(const struct sc_graph_call *call, uintptr_t node,
                        const CUgraphNodeParams *params, CUgraph child);

@@ -117,6 +117,32 @@ static bool merge_into(struct sc_order *order, struct sc_clock **clock,
     return true;
 }
 
+static struct sc_clock *due_of(const struct sc_stream *stream)
+{
+    return atomic_load_explicit(&stream->due, memory_order_relaxed);
+}
+
+static void set_due(struct sc_stream *stream, struct sc_clock *due)
+{
+    atomic_store_explicit(&stream->due, due, memory_order_relaxed);
+}
+
+static void make_due(struct sc_order *order, struct sc_stream *stream, struct sc_clock *addition)
+{
+    struct sc_clock *due = due_of(stream);
+    if (!due && addition && addition->count)
+        due = retain(addition);
+    else
+        merge_into(order, &due, addition);
+    set_due(stream, due);
+}
+
+static void drop_due(struct sc_order *order, struct sc_stream *stream)
+{
+    drop(order, due_of(stream));
+    set_due(stream, NULL);
+}
+
 /* The point's own two components as a clock on the caller's stack. */
 union pair {
     struct sc_clock head;
@@ -176,6 +202,19 @@ static uint32_t take_spare(struct sc_order *order)
     return id;
 }
 
+static struct sc_stream *legacy_of(struct sc_order *order, const struct sc_stream *stream)
+{
+    return sc_order_stream(order, stream->context);
+}
+
+static void make_due_by_contexts(struct sc_order *order, struct sc_stream *stream)
+{
+    const struct sc_stream *legacy = legacy_of(order, stream);
+    make_due(order, stream, legacy->gate);
+    if (legacy->primary)
+        make_due(order, stream, sc_order_stream(order, legacy->primary)->gate);
+}
+
 uint32_t sc_order_add(struct sc_order *order, enum sc_stream_kind kind, uint32_t context)
 {
     uint32_t id = order->spare ? take_spare(order) : sc_pool_take(&order->streams);
@@ -186,14 +225,9 @@ uint32_t sc_order_add(struct sc_order *order, enum sc_stream_kind kind, uint32_t
     stream->context = kind == SC_STREAM_LEGACY ? id : context;
     if (kind != SC_STREAM_LEGACY) {
         sc_order_reference(order, context);
-        stream->joined = retain(sc_order_stream(order, context)->inherited);
+        make_due_by_contexts(order, stream);
     }
     return id;
-}
-
-static struct sc_stream *legacy_of(struct sc_order *order, const struct sc_stream *stream)
-{
-    return sc_order_stream(order, stream->context);
 }
 
 static void reclaim(struct sc_order *order, uint32_t id)
@@ -203,12 +237,13 @@ static void reclaim(struct sc_order *order, uint32_t id)
         return;
     if (stream->kind == SC_STREAM_NONBLOCKING)
         merge_into(order, &legacy_of(order, stream)->orphaned, stream->joined);
+    drop_due(order, stream);
     drop(order, stream->joined);
-    drop(order, stream->inherited);
+    drop(order, stream->gate);
     drop(order, stream->pending);
     drop(order, stream->orphaned);
     stream->joined = NULL;
-    stream->inherited = NULL;
+    stream->gate = NULL;
     stream->pending = NULL;
     stream->orphaned = NULL;
     stream->next_spare = order->spare;
@@ -240,13 +275,24 @@ void sc_order_unreference(struct sc_order *order, uint32_t id)
 bool sc_order_touch_needed(struct sc_order *order, uint32_t id)
 {
     struct sc_stream *stream = sc_order_stream(order, id);
-    return stream->kind == SC_STREAM_BLOCKING &&
-           read_relaxed(&stream->touched) != read_relaxed(&legacy_of(order, stream)->issued);
+    return due_of(stream) ||
+           (stream->kind == SC_STREAM_BLOCKING &&
+            read_relaxed(&stream->touched) != read_relaxed(&legacy_of(order, stream)->issued));
+}
+
+static void join_due(struct sc_order *order, struct sc_stream *stream)
+{
+    if (!due_of(stream) || !merge_into(order, &stream->joined, due_of(stream)))
+        return;
+    drop_due(order, stream);
+    if (stream->kind == SC_STREAM_LEGACY)
+        stream->joined_version++;
 }
 
 void sc_order_touch(struct sc_order *order, uint32_t id)
 {
     struct sc_stream *stream = sc_order_stream(order, id);
+    join_due(order, stream);
     if (stream->kind != SC_STREAM_BLOCKING)
         return;
     struct sc_stream *legacy = legacy_of(order, stream);
@@ -270,6 +316,8 @@ void sc_order_renew(struct sc_order *order, struct sc_ticket *ticket)
     struct sc_stream *stream = sc_order_stream(order, ticket->stream);
     ticket->legacy = 0;
     ticket->epoch = 0;
+    if (stream->kind != SC_STREAM_BLOCKING)
+        join_due(order, stream);
     if (stream->kind == SC_STREAM_LEGACY)
         settle_pending(order, stream);
     if (stream->kind == SC_STREAM_BLOCKING) {
@@ -318,16 +366,15 @@ void sc_order_renew_point(struct sc_order *order, struct sc_point *point)
 void sc_order_set_primary(struct sc_order *order, uint32_t green, uint32_t primary)
 {
     struct sc_stream *legacy = sc_order_stream(order, green);
-    const struct sc_clock *inherited = sc_order_stream(order, primary)->inherited;
     legacy->primary = primary;
-    merge_into(order, &legacy->inherited, inherited);
-    merge_into(order, &legacy->joined, inherited);
+    make_due(order, legacy, sc_order_stream(order, primary)->gate);
 }
 
 struct walk {
     struct sc_order *order;
     uint32_t context;
     bool whole; /* the context, or what its legacy stream joins */
+    bool due;   /* what is due to its streams as well */
 };
 
 static bool is_walked(const struct walk *walk, const struct sc_stream *stream)
@@ -337,13 +384,15 @@ static bool is_walked(const struct walk *walk, const struct sc_stream *stream)
     return walk->whole || stream->kind != SC_STREAM_NONBLOCKING;
 }
 
-/* Streams that are gone may have waited for more. */
-static void merge_gone(const struct walk *walk, struct sc_clock **clock,
-                       const struct sc_stream *legacy)
+/* Streams that are gone may have waited for more, and a context waits whatever its streams do. */
+static void merge_beyond_streams(const struct walk *walk, struct sc_clock **clock,
+                                 const struct sc_stream *legacy)
 {
     merge_into(walk->order, clock, legacy->pending);
-    if (walk->whole)
+    if (walk->whole) {
         merge_into(walk->order, clock, legacy->orphaned);
+        merge_into(walk->order, clock, legacy->gate);
+    }
 }
 
 static struct sc_point walk_context(const struct walk *walk)
@@ -359,8 +408,10 @@ static struct sc_point walk_context(const struct walk *walk)
             continue;
         append(order, clock, (struct entry){id, read_relaxed(&stream->issued)});
         merge_into(order, &point.joined, stream->joined);
+        if (walk->due)
+            merge_into(order, &point.joined, due_of(stream));
         if (stream->kind == SC_STREAM_LEGACY)
-            merge_gone(walk, &point.joined, stream);
+            merge_beyond_streams(walk, &point.joined, stream);
     }
     merge_into(order, &point.joined, clock);
     drop(order, clock);
@@ -369,12 +420,17 @@ static struct sc_point walk_context(const struct walk *walk)
 
 struct sc_point sc_order_legacy_point(struct sc_order *order, uint32_t legacy)
 {
-    return walk_context(&(struct walk){order, legacy, false});
+    return walk_context(&(struct walk){order, legacy, .whole = false});
 }
 
 struct sc_point sc_order_context_point(struct sc_order *order, uint32_t context)
 {
-    return walk_context(&(struct walk){order, context, true});
+    return walk_context(&(struct walk){order, context, .whole = true});
+}
+
+struct sc_point sc_order_context_record(struct sc_order *order, uint32_t context)
+{
+    return walk_context(&(struct walk){order, context, .whole = true, .due = true});
 }
 
 struct sc_point sc_order_copy_point(const struct sc_point *point)
@@ -403,15 +459,16 @@ bool sc_order_wait(struct sc_order *order, uint32_t id, const struct sc_point *p
 
 void sc_order_wait_context(struct sc_order *order, uint32_t context, const struct sc_point *point)
 {
-    const struct walk walk = {order, context, true};
+    const struct walk walk = {order, context, .whole = true};
+    struct sc_clock *waited = NULL;
+    merge_point(order, &waited, point);
     for (uint32_t id = 1; id < order->streams.unused; id++) {
         struct sc_stream *stream = sc_order_stream(order, id);
-        if (stream->removed || !is_walked(&walk, stream))
-            continue;
-        sc_order_wait(order, id, point);
-        if (stream->kind == SC_STREAM_LEGACY)
-            merge_point(order, &stream->inherited, point);
+        if (!stream->removed && is_walked(&walk, stream))
+            make_due(order, stream, waited);
     }
+    merge_into(order, &sc_order_stream(order, context)->gate, waited);
+    drop(order, waited);
 }
 
 static void know_clock(struct sc_order *order, const struct sc_clock *clock)
@@ -451,16 +508,6 @@ void sc_order_signal(struct sc_order *order, const struct sc_point *point)
     signal_clock(order, point->joined, point->stream);
 }
 
-/* Such a point is one of a context: all is in its clock. */
-void sc_order_signal_by_call(struct sc_order *order, const struct sc_point *point)
-{
-    const struct sc_clock *clock = point->joined;
-    for (uint32_t i = 0; clock && i < clock->count; i++) {
-        const struct sc_stream *stream = sc_order_stream(order, clock->entries[i].stream);
-        signal_entry(order, &clock->entries[i], stream->kind == SC_STREAM_NONBLOCKING);
-    }
-}
-
 uint64_t sc_order_first_signal(struct sc_order *order, const struct sc_ticket *ticket)
 {
     const struct sc_stream *stream = sc_order_stream(order, ticket->stream);
@@ -487,7 +534,7 @@ bool sc_order_covers(struct sc_order *order, uint32_t id, const struct sc_ticket
 {
     struct sc_stream *stream = sc_order_stream(order, id);
     if (ticket->stream == id || sc_order_known_done(order, ticket) ||
-        clock_covers(stream->joined, ticket))
+        clock_covers(stream->joined, ticket) || clock_covers(due_of(stream), ticket))
         return true;
     if (stream->kind == SC_STREAM_LEGACY)
         return ticket->legacy == id || clock_covers(stream->pending, ticket);

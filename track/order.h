@@ -55,26 +55,27 @@ enum { SC_SIGNALS_KEPT = 16 }; /* of each stream */
 
 struct sc_stream {
     _Atomic uint64_t issued;
-    _Atomic uint64_t done;      /* the host frontier's component */
-    _Atomic uint64_t complete;  /* seen complete by asking the device; never orders anything */
-    _Atomic uint64_t touched;   /* legacy operations before the last work (blocking streams) */
-    _Atomic uint64_t signalled; /* behind so many stands what may tell the host of their end */
-    uintptr_t handle;           /* the program's */
-    uint32_t context;           /* id of the context's legacy stream, for every kind */
+    _Atomic uint64_t done;        /* the host frontier's component */
+    _Atomic uint64_t complete;    /* seen complete by asking the device; never orders anything */
+    _Atomic uint64_t touched;     /* legacy operations before the last work (blocking streams) */
+    _Atomic uint64_t signalled;   /* behind so many stands what may tell the host of their end */
+    struct sc_clock *_Atomic due; /* its context waits for it: what its next operation joins */
+    uint32_t context;             /* id of the context's legacy stream, for every kind */
     uint32_t primary; /* legacy stream of a green context: that of the primary one, or 0 */
     int device;
     enum sc_stream_kind kind;
+    uintptr_t handle; /* the program's */
     bool removed;
     /* Operations in flight and held frees that name this stream, and on a legacy stream all other
      * streams of its context, whose tickets name it. */
     uint32_t references;
     uint32_t next_spare;
     struct sc_clock *joined;
-    struct sc_clock *inherited; /* legacy: what streams to come have waited for from the start */
-    struct sc_clock *pending;   /* legacy: what its next operation joins */
-    struct sc_clock *orphaned;  /* legacy: what removed non-blocking streams had waited for */
-    uint64_t joined_version;    /* legacy: counts changes of `joined` */
-    uint64_t seen_version;      /* blocking: the legacy stream's joined_version already merged */
+    struct sc_clock *gate;     /* legacy: all that its context has been told to wait for */
+    struct sc_clock *pending;  /* legacy: what blocking streams wait for: joined by its next */
+    struct sc_clock *orphaned; /* legacy: what removed non-blocking streams had waited for */
+    uint64_t joined_version;   /* legacy: counts changes of `joined` */
+    uint64_t seen_version;     /* blocking: the legacy stream's joined_version already merged */
     /* Owned by track/inflight.c: operations in order of issue, and the list of busy streams. */
     uint32_t first_op, last_op, first_open, busy_previous, busy_next;
     uint64_t signal_count;
@@ -105,8 +106,9 @@ struct sc_ticket sc_order_issue(struct sc_order *order, uint32_t stream);
 /* The same for the stream that the ticket names. */
 void sc_order_renew(struct sc_order *order, struct sc_ticket *ticket);
 
-/* Other work on a blocking stream: it now comes after all legacy work issued before. The _needed
- * form is lock-free and says whether the other has anything to do. */
+/* Other work: on a blocking stream it comes after all legacy work issued before, on any after what
+ * the context waits for. The _needed form is lock-free and says whether the other has anything to
+ * do. */
 bool sc_order_touch_needed(struct sc_order *order, uint32_t stream);
 void sc_order_touch(struct sc_order *order, uint32_t stream);
 
@@ -120,12 +122,16 @@ struct sc_point sc_order_point(struct sc_order *order, uint32_t stream);
 void sc_order_renew_point(struct sc_order *order, struct sc_point *point); /* of its stream, now */
 struct sc_point sc_order_legacy_point(struct sc_order *order, uint32_t legacy);
 struct sc_point sc_order_context_point(struct sc_order *order, uint32_t context);
+/* What an event of the context stands for: that, and what its streams are to wait for. */
+struct sc_point sc_order_context_record(struct sc_order *order, uint32_t context);
 struct sc_point sc_order_copy_point(const struct sc_point *point);
 void sc_order_release(struct sc_order *order, struct sc_point *point);
 
 /* Work issued on `stream` from now on comes after the point. False: out of memory, nothing done. */
 bool sc_order_wait(struct sc_order *order, uint32_t stream, const struct sc_point *point);
-/* The same for all streams of the context, and of its green ones, also those to come. */
+/* The same for all streams of the context, and of its green ones, also those to come. A wait for
+ * one of them returns without it until something has been issued there; a wait for the context
+ * does not (docs/driver.md, Green contexts). */
 void sc_order_wait_context(struct sc_order *order, uint32_t context, const struct sc_point *point);
 
 /* The host knows that everything in the point is done. */
@@ -133,10 +139,6 @@ void sc_order_known(struct sc_order *order, const struct sc_point *point);
 
 /* The host may learn that everything in the point is done, in a way that is not seen. */
 void sc_order_signal(struct sc_order *order, const struct sc_point *point);
-
-/* The same by a call that has returned, and may have waited for a whole context. Non-blocking
- * streams do nothing between their operations and it, and so it stands right behind these. */
-void sc_order_signal_by_call(struct sc_order *order, const struct sc_point *point);
 
 /* How many operations of its stream the first signal behind the operation covers; 0 where that
  * cannot be told, or the signal stands on another stream. */

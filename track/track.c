@@ -167,10 +167,7 @@ void sc_track_signal(struct sc_track *track, uint32_t stream, enum sc_scope scop
 {
     lock(track);
     struct sc_point point = point_locked(track, stream, scope);
-    if (scope == SC_SCOPE_CONTEXT)
-        sc_order_signal_by_call(&track->order, &point);
-    else
-        sc_order_signal(&track->order, &point);
+    sc_order_signal(&track->order, &point);
     sc_order_release(&track->order, &point);
     unlock(track);
 }
@@ -195,6 +192,14 @@ struct sc_point sc_track_record_point(struct sc_track *track, uint32_t stream)
     lock(track);
     work_locked(track, stream);
     struct sc_point point = sc_order_point(&track->order, stream);
+    unlock(track);
+    return point;
+}
+
+struct sc_point sc_track_context_record_point(struct sc_track *track, uint32_t context)
+{
+    lock(track);
+    struct sc_point point = sc_order_context_record(&track->order, context);
     unlock(track);
     return point;
 }

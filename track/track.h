@@ -65,14 +65,14 @@ struct sc_point sc_track_event_point(struct sc_track *track, uintptr_t event);
 void sc_track_known(struct sc_track *track, struct sc_point *point, struct sc_ops *overwritten);
 void sc_track_forget_point(struct sc_track *track, struct sc_point *point);
 
-/* Behind what a synchronise of this kind would wait for now stands something that may tell the host
- * of its end in a way that is not seen: work on the stream, or for a whole context a call that has
- * returned. */
+/* Behind what a synchronise of this kind would wait for now stands work on the stream that may tell
+ * the host of its end in a way that is not seen. */
 void sc_track_signal(struct sc_track *track, uint32_t stream, enum sc_scope scope);
 
 /* A record is work on its stream: take the point before the real call, and name the event after it
  * succeeded (this ends the point). */
 struct sc_point sc_track_record_point(struct sc_track *track, uint32_t stream);
+struct sc_point sc_track_context_record_point(struct sc_track *track, uint32_t context);
 void sc_track_set_event(struct sc_track *track, uintptr_t event, struct sc_point *point);
 void sc_track_forget_event(struct sc_track *track, uintptr_t event);
 void sc_track_wait(struct sc_track *track, uint32_t stream, uintptr_t event);

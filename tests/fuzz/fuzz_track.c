@@ -839,7 +839,7 @@ static void do_context_record(const struct action *action)
 {
     int event = action->b % EVENTS;
     int legacy = world.slots[action->a % 2];
-    struct sc_point point = sc_track_point(&tracker, id_of(legacy), SC_SCOPE_CONTEXT);
+    struct sc_point point = sc_track_context_record_point(&tracker, id_of(legacy));
     say("record: context %d, event %d", action->a % 2, event);
     world.events[event] = oracle_add_context_record(&world.graph, legacy);
     sc_track_set_event(&tracker, event_handle(event), &point);

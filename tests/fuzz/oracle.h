@@ -35,14 +35,14 @@ struct oracle_stream {
     enum oracle_kind kind;
     int context;
     int last; /* node */
-    int gate; /* node that all its later ones come after, with what the context waited for */
+    int due;  /* what its context waits for and its next node comes after */
 };
 
 struct oracle {
     int node_count, stream_count;
     struct oracle_node nodes[ORACLE_NODES_MAX];
     struct oracle_stream streams[ORACLE_STREAMS_MAX];
-    int gates[ORACLE_CONTEXTS_MAX]; /* the gates of streams to come */
+    int gates[ORACLE_CONTEXTS_MAX]; /* what contexts wait for */
 };
 
 struct oracle_set {
@@ -69,13 +69,6 @@ static inline void oracle_add_edge(struct oracle_node *node, int before)
         node->edges[node->edge_count++] = before;
 }
 
-/* After all that is on the stream now. */
-static inline void oracle_come_after(struct oracle_node *node, const struct oracle_stream *stream)
-{
-    oracle_add_edge(node, stream->last);
-    oracle_add_edge(node, stream->gate);
-}
-
 /* Work comes after all earlier work of its stream; on a legacy stream also after all of the
  * context's blocking streams, and on a blocking one after all of the legacy stream. */
 static inline void oracle_join(struct oracle *oracle, struct oracle_node *node)
@@ -87,7 +80,7 @@ static inline void oracle_join(struct oracle *oracle, struct oracle_node *node)
                          ? other->kind == ORACLE_BLOCKING
                          : own->kind == ORACLE_BLOCKING && other->kind == ORACLE_LEGACY;
         if (joins && other->context == own->context)
-            oracle_come_after(node, other);
+            oracle_add_edge(node, other->last);
     }
 }
 
@@ -104,34 +97,46 @@ static inline struct oracle_node *oracle_loose_node(struct oracle *oracle, int s
 static inline struct oracle_node *oracle_new_node(struct oracle *oracle, int stream)
 {
     struct oracle_node *node = oracle_loose_node(oracle, stream);
-    oracle_come_after(node, &oracle->streams[stream]);
+    oracle_add_edge(node, oracle->streams[stream].last);
     oracle->streams[stream].last = oracle->node_count - 1;
     return node;
 }
 
+/* It is work, which a wait is on a legacy stream only. */
+static inline void oracle_make_work(struct oracle *oracle, struct oracle_node *node)
+{
+    struct oracle_stream *stream = &oracle->streams[node->stream];
+    oracle_join(oracle, node);
+    oracle_add_edge(node, stream->due);
+    stream->due = ORACLE_NONE;
+}
+
 static inline int oracle_add_node(struct oracle *oracle, int stream)
 {
-    oracle_join(oracle, oracle_new_node(oracle, stream));
+    oracle_make_work(oracle, oracle_new_node(oracle, stream));
     return oracle->node_count - 1;
 }
 
-/* Waiting for a record (ORACLE_NONE: there was none) is work on a legacy stream only. */
+/* For a record; ORACLE_NONE: there was none. */
 static inline void oracle_add_wait(struct oracle *oracle, int stream, int record)
 {
     struct oracle_node *node = oracle_new_node(oracle, stream);
     oracle_add_edge(node, record);
     if (record != ORACLE_NONE && oracle->streams[stream].kind == ORACLE_LEGACY)
-        oracle_join(oracle, node);
+        oracle_make_work(oracle, node);
 }
 
-/* An event of a context, named by any stream of it, is behind all its streams; when a context waits
- * for a record, what its streams do from now on comes after that, also those to come. */
+/* An event of a context, named by any stream of it, is behind all its streams and what is due to
+ * them; when a context waits for a record, the next work of each comes after that, also of those
+ * to come. */
 static inline int oracle_add_context_record(struct oracle *oracle, int stream)
 {
     struct oracle_node *node = oracle_loose_node(oracle, stream);
     for (int i = 0; i < oracle->stream_count; i++)
-        if (oracle->streams[i].context == oracle->streams[stream].context)
-            oracle_come_after(node, &oracle->streams[i]);
+        if (oracle->streams[i].context == oracle->streams[stream].context) {
+            oracle_add_edge(node, oracle->streams[i].last);
+            oracle_add_edge(node, oracle->streams[i].due);
+        }
     return oracle->node_count - 1;
 }
 
@@ -144,7 +149,7 @@ static inline void oracle_add_context_wait(struct oracle *oracle, int stream, in
     oracle->gates[context] = oracle->node_count - 1;
     for (int i = 0; i < oracle->stream_count; i++)
         if (oracle->streams[i].context == context)
-            oracle->streams[i].gate = oracle->gates[context];
+            oracle->streams[i].due = oracle->gates[context];
 }
 
 /* An edge that the program did not ask for. It stands for the operation and what was before it on
@@ -196,13 +201,6 @@ static inline void oracle_reach(const struct oracle *oracle, int from, struct or
         set->has[i] |= walked.has[i];
 }
 
-static inline void oracle_reach_stream(const struct oracle *oracle,
-                                       const struct oracle_stream *stream, struct oracle_set *set)
-{
-    oracle_reach(oracle, stream->last, set);
-    oracle_reach(oracle, stream->gate, set);
-}
-
 /* What a synchronise of this scope waits for, as of now. */
 static inline void oracle_reach_scope(const struct oracle *oracle, int stream,
                                       enum oracle_scope scope, struct oracle_set *set)
@@ -210,13 +208,15 @@ static inline void oracle_reach_scope(const struct oracle *oracle, int stream,
     const struct oracle_stream *own = &oracle->streams[stream];
     memset(set, 0, sizeof *set);
     if (scope == ORACLE_STREAM_SCOPE)
-        oracle_reach_stream(oracle, own, set);
+        oracle_reach(oracle, own->last, set);
     for (int i = 0; scope != ORACLE_STREAM_SCOPE && i < oracle->stream_count; i++) {
         const struct oracle_stream *other = &oracle->streams[i];
         if (other->context == own->context &&
             (scope == ORACLE_CONTEXT_SCOPE || other->kind != ORACLE_NONBLOCKING))
-            oracle_reach_stream(oracle, other, set);
+            oracle_reach(oracle, other->last, set);
     }
+    if (scope == ORACLE_CONTEXT_SCOPE)
+        oracle_reach(oracle, oracle->gates[own->context], set);
 }
 
 static inline void oracle_know(struct oracle *oracle, const struct oracle_set *set)

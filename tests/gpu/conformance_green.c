@@ -193,38 +193,79 @@ static CUresult record_as_context(CUevent event)
     return cuCtxRecordEvent(context, event);
 }
 
-/* The context waits for another's work: is the stream idle? */
-static void wait_row_of_context(const char *call, CUresult waited, CUstream stream,
-                                const char *variant)
+/* Its context waits for work elsewhere. What a query of the stream says, and one of an event that
+ * is recorded there, which is the first that is done there. */
+static void behind_wait_row(const char *call, CUstream stream, const char *variant)
 {
-    NEED(waited);
-    say(call, variant, number(cuStreamQuery(stream)));
+    CUevent event = new_event();
+    char answer[32];
+    CUresult idle = cuStreamQuery(stream);
+    NEED(cuEventRecord(event, stream));
+    snprintf(answer, sizeof answer, "%d/%d", (int)idle, (int)cuEventQuery(event));
+    say(call, variant, answer);
+    NEED(cuEventDestroy(event));
+}
+
+static CUstream new_stream(CUgreenCtx of)
+{
+    CUstream stream = NULL;
+    if (of)
+        NEED(cuGreenCtxStreamCreate(&stream, of, CU_STREAM_NON_BLOCKING, 0));
+    else
+        NEED(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    return stream;
+}
+
+static void synchronise_row(const char *call, const char *variant)
+{
+    double begin = now_ms();
+    NEED(cuCtxSynchronize());
+    say(call, variant, took(begin));
+}
+
+static CUresult wait_primary(CUevent event)
+{
+    return cuCtxWaitEvent(primary, event);
+}
+
+static CUresult wait_green(CUevent event)
+{
+    return cuGreenCtxWaitEvent(green, event);
+}
+
+static void let_wait(CUresult (*wait)(CUevent))
+{
+    CUevent event = new_event();
+    keep_busy(own);
+    NEED(cuEventRecord(event, own));
+    NEED(wait(event));
+    NEED(cuEventDestroy(event));
 }
 
 static void context_wait_rows(void)
 {
-    CUevent event = new_event();
-    CUstream later = NULL, idle = NULL;
-    NEED(cuGreenCtxStreamCreate(&idle, green, CU_STREAM_NON_BLOCKING, 0));
-    keep_busy(own);
-    NEED(cuEventRecord(event, own));
-    wait_row_of_context("cuGreenCtxWaitEvent", cuGreenCtxWaitEvent(green, event), idle,
-                        "primary one's event, stream of the green context");
-    NEED(cuGreenCtxStreamCreate(&later, green, CU_STREAM_NON_BLOCKING, 0));
-    say("cuGreenCtxWaitEvent", "the same, stream created afterwards", number(cuStreamQuery(later)));
-    NEED(cuStreamDestroy(later));
+    CUstream idle = new_stream(green);
+    let_wait(wait_green);
+    CUstream later = new_stream(green);
+    behind_wait_row("cuGreenCtxWaitEvent", idle, "its idle stream: query, event recorded there");
+    behind_wait_row("cuGreenCtxWaitEvent", later, "the same, stream created afterwards");
     NEED(cuCtxSynchronize());
-    keep_busy(in_green);
-    NEED(cuEventRecord(event, in_green));
-    NEED(cuStreamCreate(&later, CU_STREAM_NON_BLOCKING));
-    wait_row_of_context("cuCtxWaitEvent", cuCtxWaitEvent(primary, event), later,
-                        "green one's event, stream of the primary context");
-    say("cuCtxWaitEvent", "the same, another stream of the green context",
-        number(cuStreamQuery(idle)));
+    NEED(cuStreamDestroy(later));
+    let_wait(wait_primary);
+    later = new_stream(NULL);
+    behind_wait_row("cuCtxWaitEvent", later, "stream created afterwards: query, event");
+    behind_wait_row("cuCtxWaitEvent", idle, "the same, stream of a green context");
     NEED(cuCtxSynchronize());
     NEED(cuStreamDestroy(later));
     NEED(cuStreamDestroy(idle));
-    NEED(cuEventDestroy(event));
+
+    push_green();
+    let_wait(wait_green);
+    synchronise_row("cuGreenCtxWaitEvent", "and cuCtxSynchronize, green context current");
+    let_wait(wait_primary);
+    synchronise_row("cuCtxWaitEvent", "and cuCtxSynchronize, green context current");
+    pop();
+    NEED(cuCtxSynchronize());
 }
 
 static void captured_row(const char *call, CUresult (*made)(CUevent), CUstreamCaptureMode mode,
@@ -241,11 +282,6 @@ static void captured_row(const char *call, CUresult (*made)(CUevent), CUstreamCa
     if (graph)
         NEED(cuGraphDestroy(graph));
     NEED(cuEventDestroy(event));
-}
-
-static CUresult wait_primary(CUevent event)
-{
-    return cuCtxWaitEvent(primary, event);
 }
 
 static void context_event_rows(void)

@@ -16,6 +16,7 @@
 #include <dlfcn.h>
 #include <execinfo.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { BUSY_MS = 200, BYTES = 64 << 10 };
 
@@ -148,6 +149,98 @@ static void ask_frees(void)
     }
 }
 
+/* ---- calls that name nothing, while a stream captures ---- */
+
+static CUresult query_no_event(void)
+{
+    return cuEventQuery(NULL);
+}
+
+static CUresult synchronise_no_event(void)
+{
+    return cuEventSynchronize(NULL);
+}
+
+static CUresult destroy_no_exec(void)
+{
+    return cuGraphExecDestroy(NULL);
+}
+
+static CUresult instantiate_no_graph(void)
+{
+    CUgraphExec exec = NULL;
+    return cuGraphInstantiateWithFlags(&exec, NULL, 0);
+}
+
+static CUresult unload_no_module(void)
+{
+    return cuModuleUnload(NULL);
+}
+
+static CUresult destroy_no_array(void)
+{
+    return cuArrayDestroy(NULL);
+}
+
+static CUresult register_nothing(void)
+{
+    return cuMemHostRegister(NULL, BYTES, 0);
+}
+
+static CUresult allocate_nothing(void)
+{
+    CUdeviceptr block = 0;
+    return cuMemAlloc(&block, 0);
+}
+
+static CUresult allocate_nowhere(void)
+{
+    return cuMemAlloc(NULL, BYTES);
+}
+
+static CUresult pin_with_bad_flags(void)
+{
+    void *block = NULL;
+    return cuMemHostAlloc(&block, BYTES, 1U << 20);
+}
+
+static const struct {
+    const char *name;
+    CUresult (*call)(void);
+} mistakes[] = {
+    {"cuEventQuery(NULL)", query_no_event},
+    {"cuEventSynchronize(NULL)", synchronise_no_event},
+    {"cuGraphExecDestroy(NULL)", destroy_no_exec},
+    {"cuGraphInstantiate of NULL", instantiate_no_graph},
+    {"cuModuleUnload(NULL)", unload_no_module},
+    {"cuArrayDestroy(NULL)", destroy_no_array},
+    {"cuMemHostRegister(NULL)", register_nothing},
+    {"cuMemAlloc of 0 bytes", allocate_nothing},
+    {"cuMemAlloc into NULL", allocate_nowhere},
+    {"cuMemHostAlloc, unknown flags", pin_with_bad_flags},
+};
+
+static void ask_mistakes(void)
+{
+    CUstream stream = new_stream(CU_STREAM_NON_BLOCKING);
+    for (size_t i = 0; i < COUNT(mistakes) && begin_part((unsigned)i + 1); i++) {
+        CUgraph graph = NULL;
+        say("mistake %s:", mistakes[i].name);
+        say(" %d;", (int)mistakes[i].call());
+        TRY(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+        CUresult result = mistakes[i].call();
+        say(" in a capture %d/%d\n", (int)result, (int)cuStreamEndCapture(stream, &graph));
+    }
+}
+
+static void ask_without_context(void)
+{
+    CUcontext context = NULL;
+    TRY(cuCtxPopCurrent(&context));
+    say(" cuMemFree(0): %d, cuMemFreeHost(NULL): %d", (int)cuMemFree(0), (int)cuMemFreeHost(NULL));
+    TRY(cuCtxPushCurrent(context));
+}
+
 /* ---- child graphs ---- */
 
 static CUgraphNode add_child(CUgraph graph, CUgraph child, CUgraphChildGraphNodeOwnership ownership)
@@ -218,7 +311,18 @@ static void ask_type(CUmemorytype made, CUmemorytype update, const char *what, c
         (int)copy.srcMemoryType, (int)update, (int)cuGraphExecUpdate(exec, second, &info));
 }
 
-static void ask_captured_type(const char *what, const void *from)
+static CUresult copy_to_device(CUdeviceptr to, const void *from, CUstream stream)
+{
+    return cuMemcpyHtoDAsync(to, from, BYTES, stream);
+}
+
+static CUresult copy_anywhere(CUdeviceptr to, const void *from, CUstream stream)
+{
+    return cuMemcpyAsync(to, uva(from), BYTES, stream);
+}
+
+static void ask_captured_type(CUresult (*copy_by)(CUdeviceptr, const void *, CUstream),
+                              const char *what, const void *from)
 {
     CUstream stream = new_stream(CU_STREAM_NON_BLOCKING);
     CUdeviceptr to = device_block();
@@ -227,11 +331,12 @@ static void ask_captured_type(const char *what, const void *from)
     CUDA_MEMCPY3D copy = {.Depth = 0};
     size_t count = 1;
     TRY(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
-    TRY(cuMemcpyHtoDAsync(to, from, BYTES, stream));
+    TRY(copy_by(to, from, stream));
     TRY(cuStreamEndCapture(stream, &graph));
     TRY(cuGraphGetNodes(graph, &node, &count));
     TRY(cuGraphMemcpyNodeGetParams(node, &copy));
-    say("types %s: captured, and told as %d\n", what, (int)copy.srcMemoryType);
+    say("types %s: captured, and told as %d to %d\n", what, (int)copy.srcMemoryType,
+        (int)copy.dstMemoryType);
 }
 
 static void ask_types(void)
@@ -241,8 +346,10 @@ static void ask_types(void)
     ask_type(CU_MEMORYTYPE_HOST, CU_MEMORYTYPE_UNIFIED, "pinned", pinned);
     ask_type(CU_MEMORYTYPE_UNIFIED, CU_MEMORYTYPE_HOST, "pinned", pinned);
     ask_type(CU_MEMORYTYPE_HOST, CU_MEMORYTYPE_HOST, "pageable", pageable);
-    ask_captured_type("pinned", pinned);
-    ask_captured_type("pageable", pageable);
+    ask_captured_type(copy_to_device, "pinned, cuMemcpyHtoDAsync", pinned);
+    ask_captured_type(copy_to_device, "pageable, cuMemcpyHtoDAsync", pageable);
+    ask_captured_type(copy_anywhere, "pinned, cuMemcpyAsync", pinned);
+    ask_captured_type(copy_anywhere, "pageable, cuMemcpyAsync", pageable);
 }
 
 /* ---- events that nodes record ---- */
@@ -328,6 +435,243 @@ static void ask_stack(void)
     say(" frames of libcuda above a host node: %d, above a host function: %d", in_node, in_stream);
 }
 
+/* ---- the runtime's frees of nothing ---- */
+
+static void ask_runtime_frees(void)
+{
+    static const char *const names[] = {"cudaFree", "cudaFreeHost"};
+    void *runtime = dlopen("libcudart.so.13", RTLD_NOW);
+    if (!runtime)
+        runtime = dlopen("libcudart.so", RTLD_NOW);
+    CUstream stream = new_stream(CU_STREAM_NON_BLOCKING);
+    for (size_t i = 0; i < COUNT(names); i++) {
+        int (*free_it)(void *) = runtime ? (int (*)(void *))dlsym(runtime, names[i]) : NULL;
+        CUgraph graph = NULL;
+        if (!free_it) {
+            say(" no runtime;");
+            continue;
+        }
+        TRY(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+        int result = free_it(NULL);
+        say(" %s(NULL) in a capture %d/%d;", names[i], result,
+            (int)cuStreamEndCapture(stream, &graph));
+    }
+}
+
+/* ---- what a wait of a stream, or of a context, holds up ---- */
+
+static CUgreenCtx waiting_green;
+
+static CUresult wait_of_stream(CUstream stream, CUevent event)
+{
+    return cuStreamWaitEvent(stream, event, 0);
+}
+
+static CUresult wait_of_context(CUstream stream, CUevent event)
+{
+    (void)stream;
+    return cuCtxWaitEvent(primary, event);
+}
+
+static CUresult wait_of_green(CUstream stream, CUevent event)
+{
+    (void)stream;
+    return cuGreenCtxWaitEvent(waiting_green, event);
+}
+
+static CUstream own_stream(void)
+{
+    return new_stream(CU_STREAM_NON_BLOCKING);
+}
+
+static CUstream blocking_stream(void)
+{
+    return new_stream(CU_STREAM_DEFAULT);
+}
+
+static CUstream green_stream(void)
+{
+    CUstream stream = NULL;
+    TRY(cuGreenCtxStreamCreate(&stream, waiting_green, CU_STREAM_NON_BLOCKING, 0));
+    return stream;
+}
+
+static CUstream legacy_stream(void)
+{
+    return CU_STREAM_LEGACY;
+}
+
+static CUstream thread_stream(void)
+{
+    return CU_STREAM_PER_THREAD;
+}
+
+static const struct {
+    const char *name;
+    CUresult (*wait)(CUstream, CUevent);
+    CUstream (*stream)(void);
+    bool later; /* the stream is made behind the wait */
+} waits[] = {
+    {"a stream's, its own", wait_of_stream, own_stream, false},
+    {"the context's, a stream", wait_of_context, own_stream, false},
+    {"the context's, a blocking stream", wait_of_context, blocking_stream, false},
+    {"the context's, a stream made later", wait_of_context, own_stream, true},
+    {"the context's, the legacy stream", wait_of_context, legacy_stream, false},
+    {"the context's, the per-thread stream", wait_of_context, thread_stream, false},
+    {"the context's, a green stream", wait_of_context, green_stream, false},
+    {"the context's, a green stream made later", wait_of_context, green_stream, true},
+    {"the green one's, a green stream", wait_of_green, green_stream, false},
+    {"the green one's, a green stream made later", wait_of_green, green_stream, true},
+    {"the green one's, a stream of the primary one", wait_of_green, own_stream, false},
+};
+
+static CUdeviceptr waits_device;
+static void *waits_pinned;
+
+static void tell_query(CUstream stream, CUevent event)
+{
+    (void)event;
+    say(" query %d,", (int)cuStreamQuery(stream));
+}
+
+static void tell_synchronise(CUstream stream, CUevent event)
+{
+    (void)event;
+    say(" synchronise %.0f ms,", MS(cuStreamSynchronize(stream)));
+}
+
+static void tell_recorded(CUstream stream, CUevent event)
+{
+    TRY(cuEventRecord(event, stream));
+    say(" event recorded there %d,", (int)cuEventQuery(event));
+}
+
+static void tell_copied(CUstream stream, CUevent event)
+{
+    TRY(cuMemcpyHtoDAsync(waits_device, waits_pinned, BYTES, stream));
+    TRY(cuEventRecord(event, stream));
+    usleep(20000);
+    say(" event behind a copy %d, query %d,", (int)cuEventQuery(event), (int)cuStreamQuery(stream));
+}
+
+static void tell_waited_by_another(CUstream stream, CUevent event)
+{
+    CUstream other = new_stream(CU_STREAM_NON_BLOCKING);
+    TRY(cuEventRecord(event, stream));
+    TRY(cuStreamWaitEvent(other, event, 0));
+    TRY(cuMemcpyHtoDAsync(waits_device, waits_pinned, BYTES, other));
+    usleep(20000);
+    say(" copy behind that event %d,", (int)cuStreamQuery(other));
+    TRY(cuStreamSynchronize(other));
+    TRY(cuStreamDestroy(other));
+}
+
+/* Of another context as well, and done 60 ms before what is waited for. */
+static CUevent early_event;
+
+/* A stream's wait for an event that is complete, or for one that is not, comes next. */
+static void tell_wait_for_done(CUstream stream, CUevent event)
+{
+    (void)event;
+    TRY(cuEventSynchronize(early_event));
+    TRY(cuStreamWaitEvent(stream, early_event, 0));
+    say(" behind a wait for what is done query %d,", (int)cuStreamQuery(stream));
+}
+
+static void tell_wait_for_work(CUstream stream, CUevent event)
+{
+    (void)event;
+    TRY(cuStreamWaitEvent(stream, early_event, 0));
+    say(" behind a wait for 20 ms synchronise %.0f ms,", MS(cuStreamSynchronize(stream)));
+}
+
+static void tell_context_event(CUstream stream, CUevent event)
+{
+    (void)stream;
+    TRY(cuCtxRecordEvent(primary, event));
+    say(" context's event %d,", (int)cuEventQuery(event));
+}
+
+static void tell_green_event(CUstream stream, CUevent event)
+{
+    (void)stream;
+    TRY(cuGreenCtxRecordEvent(waiting_green, event));
+    say(" green one's event %d,", (int)cuEventQuery(event));
+}
+
+static void tell_context_synchronise(CUstream stream, CUevent event)
+{
+    (void)stream;
+    (void)event;
+    say(" cuCtxSynchronize %.0f ms,", MS(cuCtxSynchronize()));
+}
+
+static void tell_green_synchronise(CUstream stream, CUevent event)
+{
+    CUcontext context = NULL;
+    (void)stream;
+    (void)event;
+    TRY(cuCtxFromGreenCtx(&context, waiting_green));
+    TRY(cuCtxPushCurrent(context));
+    say(" green one's %.0f ms", MS(cuCtxSynchronize()));
+    TRY(cuCtxPopCurrent(&context));
+}
+
+static void (*const tells[])(CUstream, CUevent) = {
+    tell_query,
+    tell_synchronise,
+    tell_recorded,
+    tell_copied,
+    tell_waited_by_another,
+    tell_wait_for_done,
+    tell_wait_for_work,
+    tell_context_event,
+    tell_green_event,
+    tell_context_synchronise,
+    tell_green_synchronise,
+};
+
+/* The work that is waited for is another context's. */
+static void ask_wait(size_t number, CUstream early, CUstream busy, CUevent busy_event,
+                     CUevent event)
+{
+    say("waits %s:", waits[number].name);
+    for (size_t i = 0; i < COUNT(tells); i++) {
+        bool own = waits[number].stream != legacy_stream && waits[number].stream != thread_stream;
+        CUstream stream = waits[number].later ? NULL : waits[number].stream();
+        TRY(cuLaunchHostFunc(early, sleeper, (void *)(uintptr_t)20));
+        TRY(cuEventRecord(early_event, early));
+        TRY(cuLaunchHostFunc(busy, sleeper, (void *)(uintptr_t)60));
+        TRY(cuEventRecord(busy_event, busy));
+        TRY(waits[number].wait(stream, busy_event));
+        if (waits[number].later)
+            stream = waits[number].stream();
+        tells[i](stream, event);
+        TRY(cuStreamSynchronize(busy));
+        TRY(cuCtxSynchronize());
+        if (own)
+            TRY(cuStreamDestroy(stream));
+    }
+    end_line();
+}
+
+static void ask_waits(void)
+{
+    CUcontext another = NULL;
+    TRY(cuCtxCreate(&another, NULL, 0, device));
+    CUstream busy = new_stream(CU_STREAM_NON_BLOCKING);
+    CUstream early = new_stream(CU_STREAM_NON_BLOCKING);
+    CUevent busy_event = new_event();
+    early_event = new_event();
+    TRY(cuCtxSetCurrent(primary));
+    CUevent event = new_event();
+    TRY(make_green_context(&waiting_green));
+    waits_device = device_block();
+    waits_pinned = pinned_block();
+    for (size_t i = 0; i < COUNT(waits); i++)
+        ask_wait(i, early, busy, busy_event, event);
+}
+
 /* ---- green contexts that hold their primary one ---- */
 
 static int primary_is_active(void)
@@ -367,6 +711,8 @@ static void ask_green_reset(void)
 
 static const struct question questions[] = {
     {.name = "frees", .ask = ask_frees},
+    {.name = "mistakes", .ask = ask_mistakes},
+    {.name = "no-context", .ask = ask_without_context, .text = "without a context"},
     {.name = "child", .ask = ask_child},
     {.name = "enabled", .ask = ask_enabled, .text = "cuGraphExecUpdate with a disabled node"},
     {.name = "types", .ask = ask_types},
@@ -374,6 +720,8 @@ static const struct question questions[] = {
     {.name = "external", .ask = ask_external_event, .text = "an event that is external"},
     {.name = "upload", .ask = ask_upload, .text = "cuGraphUpload"},
     {.name = "stack", .ask = ask_stack, .text = "who calls host functions"},
+    {.name = "runtime-frees", .ask = ask_runtime_frees, .text = "frees of nothing"},
+    {.name = "waits", .ask = ask_waits},
     {.name = "green-last", .ask = ask_green_last, .text = "a green context alone"},
     {.name = "green-reset", .ask = ask_green_reset, .text = "a reset"},
 };

@@ -13,6 +13,7 @@ int main(void)
     CUstream stream = green_stream(busy_one);
     CUstream idle = green_stream(idle_one);
     CUevent all = driver_new_event();
+    CUevent last = driver_new_event();
     CUdeviceptr device = driver_device_block(SMALL, 0);
     void *source = driver_registered_block(SMALL, WANTED);
     CHECK(cuCtxGetCurrent(&context));
@@ -24,7 +25,8 @@ int main(void)
     else
         CHECK(cuGreenCtxRecordEvent(idle_one, all));
     CHECK(cuGreenCtxWaitEvent(idle_one, all));
-    CHECK(cuStreamSynchronize(idle)); /* which waits for it */
+    CHECK(cuEventRecord(last, idle)); /* with this the stream waits for it */
+    CHECK(cuStreamSynchronize(idle));
     free(source);
 
     void *owner = filled_block(SMALL, FOREIGN);

@@ -1,8 +1,6 @@
 // expect: SC101 action=deferred kind=registered certainty=observed event=free
-// needs: sim
 //
-// Nothing is freed while the copy is in flight, and then its source. Whether a free of nothing
-// waits is not known; that the copy is still in flight says that it did not.
+// Nothing is freed while the copy is in flight, which waits for nothing, and then its source.
 #include "twin_driver.h"
 
 int main(void)

@@ -412,7 +412,69 @@ START_TEST(a_wait_of_the_context_is_one_of_all_its_streams_and_those_to_come)
     ck_assert(!covers(elsewhere, ticket));
     ck_assert(!covers(other_legacy, ticket));
     ck_assert(!done(ticket));
-    synchronise(add(SC_STREAM_NONBLOCKING));
+    uint32_t later = add(SC_STREAM_NONBLOCKING);
+    issue(later);
+    synchronise(later);
+    ck_assert(done(ticket));
+}
+END_TEST
+
+START_TEST(a_stream_joins_what_its_context_waits_for_with_its_next_work)
+{
+    const enum sc_stream_kind kinds[] = {SC_STREAM_NONBLOCKING, SC_STREAM_BLOCKING};
+    for (int i = 0; i < 2; i++) {
+        uint32_t idle = add(kinds[i]);
+        uint32_t behind = add(kinds[i]);
+        struct sc_ticket ticket = let_context_wait(legacy);
+        ck_assert(sc_order_touch_needed(&order, behind));
+        synchronise(idle);
+        know(sc_order_legacy_point(&order, legacy));
+        ck_assert(!done(ticket));
+        sc_order_touch(&order, behind);
+        ck_assert(!sc_order_touch_needed(&order, behind));
+        synchronise(behind);
+        ck_assert(done(ticket));
+    }
+}
+END_TEST
+
+START_TEST(a_legacy_stream_joins_it_with_its_next_work_and_hands_it_on)
+{
+    uint32_t blocking = add(SC_STREAM_BLOCKING);
+    struct sc_ticket ticket = let_context_wait(legacy);
+    sc_order_touch(&order, blocking);
+    synchronise(legacy);
+    ck_assert(!done(ticket));
+    issue(legacy);
+    know(sc_order_legacy_point(&order, legacy));
+    ck_assert(done(ticket));
+}
+END_TEST
+
+START_TEST(a_synchronise_of_the_context_waits_for_what_the_context_waits_for)
+{
+    uint32_t green = sc_order_add(&order, SC_STREAM_LEGACY, 0);
+    sc_order_set_primary(&order, green, legacy);
+    struct sc_ticket for_green = let_context_wait(green);
+    struct sc_ticket for_primary = let_context_wait(legacy);
+    know(sc_order_context_point(&order, green));
+    ck_assert(done(for_green));
+    ck_assert(!done(for_primary));
+    for_green = let_context_wait(green);
+    know(sc_order_context_point(&order, legacy));
+    ck_assert(done(for_green));
+    ck_assert(done(for_primary));
+}
+END_TEST
+
+START_TEST(an_event_of_a_context_stands_for_what_its_streams_are_to_wait_for)
+{
+    uint32_t green = sc_order_add(&order, SC_STREAM_LEGACY, 0);
+    sc_order_set_primary(&order, green, legacy);
+    struct sc_ticket ticket = let_context_wait(legacy);
+    know(sc_order_context_point(&order, green));
+    ck_assert(!done(ticket));
+    know(sc_order_context_record(&order, green));
     ck_assert(done(ticket));
 }
 END_TEST
@@ -614,22 +676,6 @@ START_TEST(a_signal_on_legacy_is_behind_blocking_work)
 }
 END_TEST
 
-START_TEST(a_call_may_have_waited_for_a_whole_context)
-{
-    uint32_t blocking = add(SC_STREAM_BLOCKING);
-    uint32_t beside = add(SC_STREAM_NONBLOCKING);
-    struct sc_ticket first = issue(blocking);
-    struct sc_ticket second = issue(beside);
-    struct sc_point point = sc_order_context_point(&order, legacy);
-    sc_order_signal_by_call(&order, &point);
-    sc_order_release(&order, &point);
-    ck_assert(signalled(first) && signalled(second));
-    ck_assert(!done(first) && !done(second));
-    ck_assert_uint_eq(sc_order_first_signal(&order, &first), 0);
-    ck_assert_uint_eq(sc_order_first_signal(&order, &second), second.number);
-}
-END_TEST
-
 START_TEST(the_first_signal_behind_an_operation_is_known_for_a_while)
 {
     uint32_t stream = add(SC_STREAM_NONBLOCKING);
@@ -750,6 +796,10 @@ int main(void)
     tcase_add_test(group,
                    what_a_removed_stream_of_a_green_context_waited_for_holds_up_the_primary_one);
     tcase_add_test(group, a_wait_of_the_context_is_one_of_all_its_streams_and_those_to_come);
+    tcase_add_test(group, a_stream_joins_what_its_context_waits_for_with_its_next_work);
+    tcase_add_test(group, a_legacy_stream_joins_it_with_its_next_work_and_hands_it_on);
+    tcase_add_test(group, a_synchronise_of_the_context_waits_for_what_the_context_waits_for);
+    tcase_add_test(group, an_event_of_a_context_stands_for_what_its_streams_are_to_wait_for);
     tcase_add_test(group, green_contexts_wait_for_what_their_primary_one_waits_for);
     tcase_add_test(group, contexts_have_legacy_streams_of_their_own);
     tcase_add_test(group, a_removed_stream_keeps_its_meaning);
@@ -762,7 +812,6 @@ int main(void)
     tcase_add_test(group, seen_complete_is_not_known_done);
     tcase_add_test(group, a_signal_is_behind_all_that_its_point_covers_and_makes_nothing_known);
     tcase_add_test(group, a_signal_on_legacy_is_behind_blocking_work);
-    tcase_add_test(group, a_call_may_have_waited_for_a_whole_context);
     tcase_add_test(group, the_first_signal_behind_an_operation_is_known_for_a_while);
     tcase_add_test(group, what_the_host_knows_comes_before_everything);
     tcase_add_test(group, a_point_of_nothing_orders_nothing);

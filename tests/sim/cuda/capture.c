@@ -36,6 +36,14 @@ CUresult sim_capture_unsafe_locked(void)
     return result;
 }
 
+CUresult sim_capture_mistaken(void)
+{
+    sim_lock();
+    CUresult unsafe = sim_capture_unsafe_locked();
+    sim_unlock();
+    return unsafe ? unsafe : CUDA_ERROR_INVALID_VALUE;
+}
+
 CUresult sim_capture_whole_locked(CUdevice device, CUcontext only)
 {
     CUresult result = CUDA_SUCCESS;

@@ -26,6 +26,9 @@ extern struct sim_capture *sim_captures;
 /* For calls that wait or allocate: 900, and every capture they endanger by the modes of the
  * captures and of the calling thread is invalidated. */
 CUresult sim_capture_unsafe_locked(void);
+/* The same of a call whose arguments are wrong, which the driver sees later: else INVALID_VALUE. An
+ * invalid handle it sees first. Takes the lock. */
+CUresult sim_capture_mistaken(void);
 /* For calls that wait for all of a context: 900 in every mode. */
 CUresult sim_capture_whole_locked(CUdevice device, CUcontext only);
 /* For calls that wait for this stream, or ask about it: 900 in every mode if it captures. */

@@ -91,28 +91,11 @@ static void announce_end_locked(CUcontext context)
     sim_announce_now_locked();
 }
 
-/* Nobody names them any more, and their work is done. */
-static void end_green_ones_locked(CUcontext primary, bool ended)
-{
-    for (CUcontext c = sim_contexts; c; c = c->next) {
-        if (c->green && !c->detached && c->device == primary->device) {
-            c->ending = true;
-            c->detached = ended;
-        }
-    }
-}
-
 /* Completes the context's work first; its streams live on without it while events name them. */
 static void end_locked(CUcontext context)
 {
     context->ending = true;
-    if (context->primary) {
-        end_green_ones_locked(context, false);
-    }
     sim_device_wait_locked(context->device, context);
-    if (context->primary) {
-        end_green_ones_locked(context, true);
-    }
     announce_end_locked(context);
     context->magic = 0;
     if (context->gate) {
@@ -385,6 +368,17 @@ SIM_API(cuDevicePrimaryCtxRetain, (CUcontext * pctx, CUdevice dev), pctx, dev)
     return context ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
+static bool has_green_one_locked(CUdevice dev)
+{
+    CUcontext c = sim_contexts;
+    while (c && !(c->green && !c->detached && c->device == dev)) {
+        c = c->next;
+    }
+    return c != NULL;
+}
+
+/* At once: a reset, which a green context forbids; a release leaves it what holds the primary one.
+ */
 static CUresult release(CUdevice dev, bool at_once)
 {
     CUresult result = CUDA_SUCCESS;
@@ -395,6 +389,8 @@ static CUresult release(CUdevice dev, bool at_once)
     CUcontext context = sim_context_primary_locked(dev);
     if (!context) {
         result = at_once ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
+    } else if (at_once && has_green_one_locked(dev)) {
+        result = CUDA_ERROR_NOT_PERMITTED;
     } else if (at_once || --context->retained == 0) {
         end_locked(context);
     }

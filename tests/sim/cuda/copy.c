@@ -208,10 +208,32 @@ static CUresult sync_copy(CUstream dflt, CUdeviceptr dst, CUdeviceptr src, size_
     return sim_copy_submit(NULL, dflt, &copy, MANNER_SYNC);
 }
 
-static CUresult async_copy(CUstream dflt, CUdeviceptr dst, CUdeviceptr src, size_t bytes,
+struct side {
+    CUmemorytype type;
+    CUdeviceptr at;
+};
+
+static struct side anywhere(CUdeviceptr at)
+{
+    return (struct side){CU_MEMORYTYPE_UNIFIED, at};
+}
+
+static struct side device(CUdeviceptr at)
+{
+    return (struct side){CU_MEMORYTYPE_DEVICE, at};
+}
+
+static struct side host(const void *at)
+{
+    return (struct side){CU_MEMORYTYPE_HOST, (CUdeviceptr)at};
+}
+
+static CUresult async_copy(CUstream dflt, struct side dst, struct side src, size_t bytes,
                            CUstream stream)
 {
-    struct sim_copy copy = sim_copy_flat(dst, src, bytes);
+    struct sim_copy copy = sim_copy_flat(dst.at, src.at, bytes);
+    copy.dst_type = dst.type;
+    copy.src_type = src.type;
     return sim_copy_submit(stream, dflt, &copy, MANNER_ASYNC);
 }
 
@@ -250,28 +272,28 @@ SIM_API_PTDS(cuMemcpyPeer,
 SIM_API_PTSZ(cuMemcpyAsync, (CUdeviceptr dst, CUdeviceptr src, size_t ByteCount, CUstream hStream),
              dst, src, ByteCount, hStream)
 {
-    return async_copy(dflt, dst, src, ByteCount, hStream);
+    return async_copy(dflt, anywhere(dst), anywhere(src), ByteCount, hStream);
 }
 
 SIM_API_PTSZ(cuMemcpyHtoDAsync_v2,
              (CUdeviceptr dstDevice, const void *srcHost, size_t ByteCount, CUstream hStream),
              dstDevice, srcHost, ByteCount, hStream)
 {
-    return async_copy(dflt, dstDevice, (CUdeviceptr)srcHost, ByteCount, hStream);
+    return async_copy(dflt, device(dstDevice), host(srcHost), ByteCount, hStream);
 }
 
 SIM_API_PTSZ(cuMemcpyDtoHAsync_v2,
              (void *dstHost, CUdeviceptr srcDevice, size_t ByteCount, CUstream hStream), dstHost,
              srcDevice, ByteCount, hStream)
 {
-    return async_copy(dflt, (CUdeviceptr)dstHost, srcDevice, ByteCount, hStream);
+    return async_copy(dflt, host(dstHost), device(srcDevice), ByteCount, hStream);
 }
 
 SIM_API_PTSZ(cuMemcpyDtoDAsync_v2,
              (CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount, CUstream hStream),
              dstDevice, srcDevice, ByteCount, hStream)
 {
-    return async_copy(dflt, dstDevice, srcDevice, ByteCount, hStream);
+    return async_copy(dflt, device(dstDevice), device(srcDevice), ByteCount, hStream);
 }
 
 SIM_API_PTSZ(cuMemcpyPeerAsync,
@@ -280,5 +302,5 @@ SIM_API_PTSZ(cuMemcpyPeerAsync,
              dstDevice, dstContext, srcDevice, srcContext, ByteCount, hStream)
 {
     (void)dstContext, (void)srcContext;
-    return async_copy(dflt, dstDevice, srcDevice, ByteCount, hStream);
+    return async_copy(dflt, device(dstDevice), device(srcDevice), ByteCount, hStream);
 }

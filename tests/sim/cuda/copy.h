@@ -29,4 +29,10 @@ static inline struct sim_copy sim_copy_flat(uintptr_t dst, uintptr_t src, size_t
 /* copy_nd.c: the general parameters as a copy; INVALID_VALUE for what makes no sense. */
 CUresult sim_copy_from_3d(const CUDA_MEMCPY3D *p, struct sim_copy *copy);
 
+/* Of a copy in an exec the kinds of memory cannot be changed. */
+static inline bool sim_copy_same_types(const CUDA_MEMCPY3D *a, const CUDA_MEMCPY3D *b)
+{
+    return a->srcMemoryType == b->srcMemoryType && a->dstMemoryType == b->dstMemoryType;
+}
+
 #endif

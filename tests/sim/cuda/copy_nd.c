@@ -49,7 +49,13 @@ CUresult sim_copy_from_3d(const CUDA_MEMCPY3D *p, struct sim_copy *copy)
     const struct side dst = {p->dstMemoryType, p->dstHost,     p->dstDevice,
                              p->dstArray,      p->dstXInBytes, p->dstY,
                              p->dstZ,          p->dstPitch,    p->dstHeight};
-    *copy = (struct sim_copy){.width = p->WidthInBytes, .height = p->Height, .depth = p->Depth};
+    *copy = (struct sim_copy){
+        .width = p->WidthInBytes,
+        .height = p->Height,
+        .depth = p->Depth,
+        .src_type = p->srcMemoryType,
+        .dst_type = p->dstMemoryType,
+    };
     if (sim_copy_empty(copy)) {
         return CUDA_SUCCESS;
     }

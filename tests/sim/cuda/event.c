@@ -288,20 +288,14 @@ static CUresult record_context(CUcontext context, CUevent event)
     return result;
 }
 
-static CUresult wait_all_locked(CUcontext context, CUevent event)
+/* Its streams, and those of the green contexts of a primary one, pass the gate with their next
+ * operations, which a query or a synchronise is not; nor is a wait for what is done. */
+static CUresult wait_at_gate_locked(CUcontext context, CUevent event)
 {
-    CUresult result = CUDA_SUCCESS;
-    for (CUcontext c = sim_contexts; c; c = c->next) {
-        for (CUstream s = is_part_locked(c, context) ? c->streams : NULL; s; s = s->next) {
-            if (result == CUDA_SUCCESS && s->magic == MAGIC_STREAM) {
-                result = sim_event_wait_locked(event, s);
-            }
-        }
-    }
     if (!context->gate) {
         context->gate = nameless_stream_locked(context);
     }
-    return result || !context->gate ? result : sim_event_wait_locked(event, context->gate);
+    return context->gate ? sim_event_wait_locked(event, context->gate) : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 static CUresult wait_context(CUcontext context, CUevent event)
@@ -313,7 +307,7 @@ static CUresult wait_context(CUcontext context, CUevent event)
         result = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
     }
     if (result == CUDA_SUCCESS) {
-        result = wait_all_locked(context, event);
+        result = wait_at_gate_locked(context, event);
     }
     sim_unlock();
     return result;

@@ -62,7 +62,7 @@ static bool sort_locked(CUgraph graph)
 static CUresult instantiate(CUgraphExec *out, CUgraph graph, unsigned long long flags)
 {
     if (!out || !graph || graph->magic != MAGIC_GRAPH) {
-        return CUDA_ERROR_INVALID_VALUE;
+        return sim_capture_mistaken();
     }
     sim_lock();
     CUresult unsafe = sim_capture_unsafe_locked();
@@ -141,7 +141,7 @@ SIM_API(cuGraphExecGetFlags, (CUgraphExec hGraphExec, cuuint64_t *flags), hGraph
 SIM_API(cuGraphExecDestroy, (CUgraphExec hGraphExec), hGraphExec)
 {
     if (!is_exec(hGraphExec)) {
-        return CUDA_ERROR_INVALID_VALUE;
+        return sim_capture_mistaken();
     }
     sim_lock();
     CUresult unsafe = sim_capture_unsafe_locked();
@@ -278,7 +278,9 @@ static bool replace_locked(CUgraphExec exec, CUgraph *own, CUgraph graph)
     bool fits = copy && sort_locked(copy) && copy->count == (*own)->count;
     for (CUgraphNode a = (*own)->first, b = fits ? copy->first : NULL; a && b;
          a = a->next, b = b->next) {
-        fits = fits && a->type == b->type && a->dep_count == b->dep_count;
+        fits = fits && a->type == b->type && a->dep_count == b->dep_count &&
+               (a->type != CU_GRAPH_NODE_TYPE_MEMCPY ||
+                sim_copy_same_types(&a->params.copy, &b->params.copy));
     }
     if (fits) {
         for (CUgraphNode a = (*own)->first, b = copy->first; a; a = a->next, b = b->next) {

@@ -49,7 +49,14 @@ CUresult sim_node_prepare_locked(CUgraphNode node)
     }
 }
 
-/* Captured copies show unified addresses, whatever call they came from. */
+/* Arrays are shown by the address of their memory. */
+static CUmemorytype shown_type(CUmemorytype type)
+{
+    return type == CU_MEMORYTYPE_HOST || type == CU_MEMORYTYPE_DEVICE ? type
+                                                                      : CU_MEMORYTYPE_UNIFIED;
+}
+
+/* Captured copies show what kinds of memory the call said. */
 void sim_node_describe_locked(CUgraphNode node)
 {
     const struct sim_copy *c = &node->work.copy;
@@ -57,11 +64,13 @@ void sim_node_describe_locked(CUgraphNode node)
     switch (node->work.kind) {
     case WORK_COPY:
         node->params.copy = (CUDA_MEMCPY3D){
-            .srcMemoryType = CU_MEMORYTYPE_UNIFIED,
+            .srcMemoryType = shown_type(c->src_type),
+            .srcHost = (const void *)c->src,
             .srcDevice = c->src,
             .srcPitch = c->src_pitch,
             .srcHeight = c->src_pitch ? c->src_slice / c->src_pitch : 0,
-            .dstMemoryType = CU_MEMORYTYPE_UNIFIED,
+            .dstMemoryType = shown_type(c->dst_type),
+            .dstHost = (void *)c->dst,
             .dstDevice = c->dst,
             .dstPitch = c->dst_pitch,
             .dstHeight = c->dst_pitch ? c->dst_slice / c->dst_pitch : 0,
@@ -249,7 +258,10 @@ CUresult sim_node_set_exec(CUgraphExec exec, CUgraphNode node, CUgraphNodeType t
         return CUDA_ERROR_INVALID_VALUE;
     }
     sim_lock();
-    CUresult result = set_locked(sim_exec_node_locked(exec, node), type, params);
+    CUgraphNode own = sim_exec_node_locked(exec, node);
+    bool fits = type != CU_GRAPH_NODE_TYPE_MEMCPY || !own || !params ||
+                sim_copy_same_types(&own->params.copy, params);
+    CUresult result = fits ? set_locked(own, type, params) : CUDA_ERROR_INVALID_VALUE;
     sim_unlock();
     return result;
 }

@@ -57,9 +57,7 @@ static CUresult add(CUgraphNode *out, CUgraph graph, const CUgraphNode *deps, si
     }
     if (p->type == CU_GRAPH_NODE_TYPE_GRAPH) {
         bool moves = p->graph.ownership == CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE;
-        CUresult result = sim_node_add_child(out, graph, deps, count, p->graph.graph, moves);
-        p->graph.graph = result ? p->graph.graph : (*out)->params.child;
-        return result;
+        return sim_node_add_child(out, graph, deps, count, p->graph.graph, moves);
     }
     if (p->type == CU_GRAPH_NODE_TYPE_CONDITIONAL) {
         return sim_condition_add(out, graph, deps, count, &p->conditional);

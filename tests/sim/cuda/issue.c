@@ -81,6 +81,25 @@ static void join_locked(CUstream stream, struct sim_op *op)
     }
 }
 
+static void pass_gate_locked(CUstream stream, struct sim_op *op, CUstream gate)
+{
+    if (gate && gate != stream && !sim_stream_reached(gate, gate->issued)) {
+        sim_op_fence_locked(op, gate, gate->issued);
+    }
+}
+
+/* What its context waits for, or the primary one of it, a stream does not know of before this. */
+static void pass_gates_locked(CUstream stream, struct sim_op *op)
+{
+    CUcontext context = stream->context;
+    if (context) { /* or the stream is of no context's */
+        pass_gate_locked(stream, op, context->gate);
+    }
+    if (context && context->green) {
+        pass_gate_locked(stream, op, sim_context_home_locked(context)->gate);
+    }
+}
+
 static uint64_t mix(uint64_t x)
 {
     x += UINT64_C(0x9e3779b97f4a7c15);
@@ -115,6 +134,7 @@ uint64_t sim_stream_issue_locked(CUstream stream, struct sim_op *op)
 {
     uint64_t seq = op->seq = ++stream->issued;
     join_locked(stream, op);
+    pass_gates_locked(stream, op);
     set_times(stream, op);
     sim_activity_issued_locked(stream, op);
     if (stream->state == STREAM_IDLE && op->work.kind == WORK_MARK && op->fence_count == 0) {
@@ -244,16 +264,6 @@ bool sim_stream_idle_locked(CUstream stream)
                           : sim_stream_reached(stream, stream->issued);
 }
 
-static void wait_for_gate_locked(CUstream stream, CUstream gate)
-{
-    struct sim_op *op = gate ? sim_op_new_locked() : NULL;
-    if (op) {
-        op->work.kind = WORK_MARK;
-        sim_op_fence_locked(op, gate, gate->issued);
-        sim_stream_issue_locked(stream, op);
-    }
-}
-
 CUstream sim_stream_new_locked(CUcontext context, unsigned flags, int priority)
 {
     static unsigned long long ids;
@@ -271,10 +281,6 @@ CUstream sim_stream_new_locked(CUcontext context, unsigned flags, int priority)
             s->next->prev = s;
         }
         context->streams = s;
-        wait_for_gate_locked(s, context->gate);
-        if (context->green) {
-            wait_for_gate_locked(s, sim_context_home_locked(context)->gate);
-        }
     }
     return s;
 }

@@ -21,8 +21,11 @@ static CUresult enter_locked(CUcontext *context)
 static CUresult allocate(enum sim_memory_kind kind, size_t size, unsigned flags, uintptr_t *address)
 {
     CUcontext context;
+    if (size == 0) {
+        return sim_capture_mistaken();
+    }
     sim_lock();
-    CUresult result = size == 0 ? CUDA_ERROR_INVALID_VALUE : enter_locked(&context);
+    CUresult result = enter_locked(&context);
     if (result == CUDA_SUCCESS) {
         struct sim_range like = {
             .flags = flags, .device = context->device, .context = sim_context_home_locked(context)};
@@ -37,7 +40,7 @@ static CUresult allocate_device(enum sim_memory_kind kind, CUdeviceptr *dptr, si
                                 unsigned flags)
 {
     uintptr_t address = 0;
-    CUresult result = dptr ? allocate(kind, size, flags, &address) : CUDA_ERROR_INVALID_VALUE;
+    CUresult result = dptr ? allocate(kind, size, flags, &address) : sim_capture_mistaken();
     if (result == CUDA_SUCCESS) {
         *dptr = address;
     }
@@ -47,8 +50,7 @@ static CUresult allocate_device(enum sim_memory_kind kind, CUdeviceptr *dptr, si
 static CUresult allocate_host(void **pp, size_t size, unsigned flags)
 {
     uintptr_t address = 0;
-    CUresult result =
-        pp ? allocate(MEMORY_PINNED, size, flags, &address) : CUDA_ERROR_INVALID_VALUE;
+    CUresult result = pp ? allocate(MEMORY_PINNED, size, flags, &address) : sim_capture_mistaken();
     if (result == CUDA_SUCCESS) {
         *pp = (void *)address;
     }
@@ -89,17 +91,20 @@ SIM_API(cuMemAllocHost_v2, (void **pp, size_t bytesize), pp, bytesize)
 SIM_API(cuMemHostAlloc, (void **pp, size_t bytesize, unsigned int Flags), pp, bytesize, Flags)
 {
     if (Flags & ~7u) {
-        return CUDA_ERROR_INVALID_VALUE;
+        return sim_capture_mistaken();
     }
     return allocate_host(pp, bytesize, Flags);
 }
 
 /* Checks that the address is the start of such memory, before and after the wait for the device:
- * another thread may free it meanwhile. */
+ * another thread may free it meanwhile. To free nothing waits for nothing, and breaks a capture. */
 static CUresult free_locked(uintptr_t address, bool host)
 {
     CUcontext context;
     CUresult result = enter_locked(&context);
+    if (!address) {
+        return result == CUDA_ERROR_INVALID_CONTEXT ? CUDA_SUCCESS : result;
+    }
     for (int pass = 0; pass < 2 && result == CUDA_SUCCESS; pass++) {
         struct sim_range range;
         sim_memory_find_locked(address, &range);
@@ -119,9 +124,6 @@ static CUresult free_locked(uintptr_t address, bool host)
 
 SIM_API(cuMemFree_v2, (CUdeviceptr dptr), dptr)
 {
-    if (dptr == 0) {
-        return CUDA_SUCCESS;
-    }
     sim_lock();
     CUresult result = free_locked((uintptr_t)dptr, false);
     sim_unlock();
@@ -130,9 +132,6 @@ SIM_API(cuMemFree_v2, (CUdeviceptr dptr), dptr)
 
 SIM_API(cuMemFreeHost, (void *p), p)
 {
-    if (!p) {
-        return CUDA_SUCCESS;
-    }
     sim_lock();
     CUresult result = free_locked((uintptr_t)p, true);
     sim_unlock();
@@ -147,7 +146,7 @@ static CUresult register_host(void *p, size_t bytesize, unsigned flags)
     const unsigned known = CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP |
                            CU_MEMHOSTREGISTER_IOMEMORY | CU_MEMHOSTREGISTER_READ_ONLY;
     if (!p || bytesize == 0 || base + bytesize < base || (flags & ~known)) {
-        return CUDA_ERROR_INVALID_VALUE;
+        return sim_capture_mistaken();
     }
     if (flags & CU_MEMHOSTREGISTER_IOMEMORY) {
         return CUDA_ERROR_NOT_SUPPORTED;

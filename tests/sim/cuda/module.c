@@ -132,6 +132,9 @@ SIM_API(cuModuleLoadFatBinary, (CUmodule * module, const void *fatCubin), module
 
 SIM_API(cuModuleUnload, (CUmodule hmod), hmod)
 {
+    if (!hmod || hmod->magic != MAGIC_MODULE) {
+        return CUDA_ERROR_INVALID_HANDLE;
+    }
     sim_lock();
     CUresult unsafe = sim_capture_unsafe_locked();
     sim_unlock();

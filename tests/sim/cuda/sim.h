@@ -100,7 +100,7 @@ struct CUctx_st {
     struct CUctx_st *next;
     CUstream streams;         /* all of them, destroyed ones with work left included */
     CUstream legacy;          /* made at first use */
-    CUstream gate;            /* what streams to come wait for (cuCtxWaitEvent), or NULL */
+    CUstream gate;            /* what next operations wait for (cuCtxWaitEvent), or NULL */
     uint64_t blocking_issues; /* operations issued to blocking streams, ever */
     unsigned captures;        /* streams capturing now */
     size_t limits[CU_LIMIT_MAX];

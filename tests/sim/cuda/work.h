@@ -31,7 +31,8 @@ struct sim_copy {
     size_t width, height, depth;
     size_t src_pitch, src_slice, dst_pitch, dst_slice;
     enum sim_access src_access, dst_access;
-    void *staged; /* malloc'ed copy of the source, owned by the operation */
+    CUmemorytype src_type, dst_type; /* as the call said; 0: it did not */
+    void *staged;                    /* malloc'ed copy of the source, owned by the operation */
 };
 
 struct sim_fill {

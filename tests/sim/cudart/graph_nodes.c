@@ -69,8 +69,6 @@ cudaError_t cudaGraphAddNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph,
         result =
             CALL(cuGraphAddNode, pGraphNode, graph, pDependencies,
                  (const CUgraphEdgeData *)(const void *)dependencyData, numDependencies, &params);
-    if (result == CUDA_SUCCESS && params.type == CU_GRAPH_NODE_TYPE_GRAPH)
-        nodeParams->graph.graph = params.graph.graph; /* the clone that the node owns */
     LEAVE(result);
 }
 

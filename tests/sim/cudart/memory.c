@@ -41,7 +41,7 @@ cudaError_t cudaMallocManaged(void **devPtr, size_t size, unsigned int flags)
 cudaError_t cudaFree(void *devPtr)
 {
     ENTER(cudaFree_v3020, devPtr);
-    LEAVE(devPtr ? CALL(cuMemFree, rt_dptr(devPtr)) : CUDA_SUCCESS);
+    LEAVE(CALL(cuMemFree, rt_dptr(devPtr)));
 }
 
 /* The runtime's pinned memory is portable: every context may use it. */
@@ -69,7 +69,7 @@ cudaError_t cudaHostAlloc(void **pHost, size_t size, unsigned int flags)
 cudaError_t cudaFreeHost(void *ptr)
 {
     ENTER(cudaFreeHost_v3020, ptr);
-    LEAVE(ptr ? CALL(cuMemFreeHost, ptr) : CUDA_SUCCESS);
+    LEAVE(CALL(cuMemFreeHost, ptr));
 }
 
 cudaError_t cudaHostRegister(void *ptr, size_t size, unsigned int flags)

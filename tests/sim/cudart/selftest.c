@@ -251,7 +251,7 @@ static void test_general_nodes(unsigned char *device)
     child.graph.graph = body;
     OK(cudaGraphAddNode(&fill_node, graph, NULL, NULL, 0, &fill));
     OK(cudaGraphAddNode(&child_node, graph, &fill_node, NULL, 1, &child));
-    CHECK(child.graph.graph != body);
+    CHECK(child.graph.graph == body); /* and the node owns a clone */
     OK(cudaGraphNodeGetDependentNodes(fill_node, &inner, NULL, &count));
     CHECK(count == 1 && inner == child_node);
     fill.memset.value = 2;

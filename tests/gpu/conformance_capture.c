@@ -103,6 +103,12 @@ static void make_registered(void)
       cuMemAllocManaged(&s.memory, 4 * KB, CU_MEM_ATTACH_GLOBAL))                                  \
     X(host_alloc, "cuMemHostAlloc", NONE, cuMemHostAlloc(&s.host, 4 * KB, 0))                      \
     X(unregister, "cuMemHostUnregister", make_registered(), cuMemHostUnregister(s.host))           \
+    X(free_none, "cuMemFree of nothing", NONE, cuMemFree(0))                                       \
+    X(free_host_none, "cuMemFreeHost of nothing", NONE, cuMemFreeHost(NULL))                       \
+    X(free_wild, "cuMemFree, no such memory", NONE, cuMemFree(0x1234000))                          \
+    X(alloc_none, "cuMemAlloc of 0 bytes", NONE, cuMemAlloc(&s.memory, 0))                         \
+    X(exec_none, "cuGraphExecDestroy of nothing", NONE, cuGraphExecDestroy(NULL))                  \
+    X(module_none, "cuModuleUnload of nothing", NONE, cuModuleUnload(NULL))                        \
     X(array, "cuArrayCreate", NONE, cuArrayCreate(&s.array, ARRAY))                                \
     X(array_end, "cuArrayDestroy", NEED(cuArrayCreate(&s.array, ARRAY)), cuArrayDestroy(s.array))  \
     X(alloc_n, "cuMemAllocAsync, elsewhere", NONE, cuMemAllocAsync(&s.memory, 4 * KB, s.other))    \

@@ -337,6 +337,8 @@ void sc_permit_report(struct sc_permit *permit, CUresult result)
     bool refused = sc_is_capture_error(result);
     if (refused && !permit->endangers)
         permit->endangers = find_any(permit);
+    if (result == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT)
+        permit->code = SC301;
     if (!permit->endangers || (!permit->relaxed && !refused))
         return;
     if (!refused && names_nothing(result))

@@ -19,7 +19,8 @@ static CUevent make_event(void)
 
 void sc_detours_fence_locked(struct sc_stream_record *stream)
 {
-    if (stream->kind != SC_STREAM_BLOCKING || stream->gone || !sc_context_push(stream->context))
+    if (stream->kind != SC_STREAM_BLOCKING || stream->gone || sc_marks_would_delay_locked(stream) ||
+        !sc_context_push(stream->context))
         return;
     if (!stream->fence)
         stream->fence = make_event();
@@ -79,7 +80,8 @@ static void come_after(void *argument, struct sc_stream_record *stream)
     bool captures = sc_streams_is_capturing(stream);
     if (captures)
         wait_for(edges, stream->fence);
-    else if (sc_real.cuEventRecord(edges->event, stream->handle) == CUDA_SUCCESS)
+    else if (!sc_marks_would_delay_locked(stream) &&
+             sc_real.cuEventRecord(edges->event, stream->handle) == CUDA_SUCCESS)
         wait_for(edges, edges->event);
     pthread_mutex_unlock(&stream->lock);
 }

@@ -243,23 +243,17 @@ static struct sc_context *context_waits(CUcontext handle)
     return context;
 }
 
-/* In a context that was not met yet what comes later waits. */
-static struct sc_context *meet(CUcontext handle)
-{
-    struct sc_context *context = sc_active() && handle ? sc_contexts_of(handle) : NULL;
-    if (context)
-        sc_streams_context_waits(context);
-    return context;
-}
-
 static CUresult context_waited(CUresult result, struct sc_context *context, CUcontext handle,
                                CUevent event)
 {
     int saved = errno;
-    if (!context && result == CUDA_SUCCESS)
-        context = meet(handle);
-    if (context && result == CUDA_SUCCESS)
+    if (!context && result == CUDA_SUCCESS && sc_active() && handle)
+        context = sc_contexts_of(handle); /* in which what comes later waits */
+    if (context && result == CUDA_SUCCESS) {
         sc_track_wait_context(&sc_track, context->legacy, (uintptr_t)event);
+        sc_streams_context_waits(
+            context); /* another thread may have waited for a stream meanwhile */
+    }
     errno = saved;
     return result;
 }

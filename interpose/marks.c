@@ -218,10 +218,21 @@ void sc_marks_before_work(struct sc_stream_record *stream)
     sc_marks_note_tail(stream);
 }
 
+bool sc_marks_would_delay_locked(const struct sc_stream_record *stream)
+{
+    if (sc_likely(!sc_order_is_due(&sc_track.order, stream->id)))
+        return false;
+    struct sc_relaxed relaxed = sc_relaxed_begin();
+    CUresult result = sc_real.cuStreamQuery(stream->handle);
+    sc_relaxed_end(&relaxed);
+    return result == CUDA_SUCCESS;
+}
+
 void sc_marks_outlive_locked(struct sc_stream_record *stream)
 {
     if (stream->kind != SC_STREAM_BLOCKING || !can_name(stream) ||
-        sc_streams_is_capturing(stream) || !sc_context_push(stream->context))
+        sc_streams_is_capturing(stream) || sc_marks_would_delay_locked(stream) ||
+        !sc_context_push(stream->context))
         return;
     struct sc_relaxed relaxed = sc_relaxed_begin();
     CUstream marker = sc_marks_marker(stream->context);

@@ -1,5 +1,6 @@
 #include "interpose/pending.h"
 
+#include "interpose/process.h"
 #include "interpose/streams.h"
 #include "track/ticks.h"
 
@@ -13,6 +14,11 @@ static uint64_t get(_Atomic uint64_t *ticks)
 static void set(_Atomic uint64_t *ticks, uint64_t value)
 {
     atomic_store_explicit(ticks, value, memory_order_relaxed);
+}
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
 }
 
 static bool is_family(const struct sc_stream_record *stream)
@@ -61,6 +67,27 @@ void sc_pending_legacy(struct sc_stream_record *stream)
         set(&stream->context->legacy_ticks, sc_ticks());
 }
 
+uint64_t sc_pending_gate_ticks(struct sc_context *context)
+{
+    uint64_t own = get(&context->waits_ticks);
+    return context->primary ? later(own, get(&context->primary->waits_ticks)) : own;
+}
+
+uint64_t sc_pending_stream_since(struct sc_stream_record *stream)
+{
+    if (sc_unlikely(sc_order_is_due(&sc_track.order, stream->id)))
+        return sc_pending_gate_ticks(stream->context) - 1;
+    return sc_ticks();
+}
+
+uint64_t sc_pending_context_since(struct sc_context *context)
+{
+    struct sc_context *primary = context->primary;
+    if (primary && get(&primary->waits_ticks) > get(&primary->done_ticks))
+        return get(&primary->waits_ticks) - 1;
+    return sc_ticks();
+}
+
 void sc_pending_stream_done(struct sc_stream_record *stream, uint64_t since_ticks)
 {
     set(&stream->pending.done_ticks, since_ticks);
@@ -72,11 +99,6 @@ void sc_pending_context_done(struct sc_context *context, uint64_t since_ticks)
 {
     set(&context->family.done_ticks, since_ticks);
     set(&context->done_ticks, since_ticks);
-}
-
-static uint64_t later(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
 }
 
 /* A wait for the primary context is one for its green ones as well. */

@@ -37,7 +37,15 @@ bool sc_pending_none_ever(void);
 /* Before any work on the legacy stream. */
 void sc_pending_legacy(struct sc_stream_record *stream);
 
-/* The host waited for the stream, or for the context; the wait began at this time. */
+/* When the context, or the primary one of it, was last told to wait for an event. */
+uint64_t sc_pending_gate_ticks(struct sc_context *context);
+
+/* Up to when what was issued is done if a wait for the stream, or for the context, that begins now
+ * succeeds: not what their context, or the primary one, waits for and they have not joined. */
+uint64_t sc_pending_stream_since(struct sc_stream_record *stream);
+uint64_t sc_pending_context_since(struct sc_context *context);
+
+/* The host waited for the stream, or for the context; by what was said when the wait began. */
 void sc_pending_stream_done(struct sc_stream_record *stream, uint64_t since_ticks);
 void sc_pending_context_done(struct sc_context *context, uint64_t since_ticks);
 

@@ -101,14 +101,6 @@ static void recycle_former_record_locked(uint32_t id)
     give_record_locked(former);
 }
 
-/* A new stream may be at work from the start: it waits for what its context waited for. */
-static uint64_t waits_ticks(const struct sc_context *context)
-{
-    uint64_t own = context->waits_ticks;
-    uint64_t primary = context->primary ? context->primary->waits_ticks : 0;
-    return own > primary ? own : primary;
-}
-
 static void fill_record(struct sc_stream_record *stream, uint32_t id, CUstream handle,
                         enum sc_stream_kind kind, struct sc_context *context)
 {
@@ -121,9 +113,9 @@ static void fill_record(struct sc_stream_record *stream, uint32_t id, CUstream h
     stream->handle = handle;
     stream->context = context;
     stream->owes_wait = kind == SC_STREAM_BLOCKING && context->legacy_owes_wait;
-    stream->pending.work_ticks = waits_ticks(context);
+    stream->pending.work_ticks = sc_pending_gate_ticks(context); /* or what it waits for is */
     if (!sc_pending_none_ever())
-        stream->pending.signal_ticks = waits_ticks(context);
+        stream->pending.signal_ticks = stream->pending.work_ticks;
     pthread_mutex_unlock(&stream->lock);
 }
 

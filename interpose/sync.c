@@ -19,17 +19,22 @@
 static struct sc_sync begin(const char *api, void *site)
 {
     sc_reaper_judge_now();
-    return (struct sc_sync){.api = api, .site = site, .since_ticks = sc_ticks()};
+    return (struct sc_sync){.api = api, .site = site};
+}
+
+static void wait_for_stream(struct sc_sync *sync)
+{
+    sync->on = true;
+    sync->since_ticks = sc_pending_stream_since(sync->stream);
+    sync->point = sc_track_point(&sc_track, sync->stream->id, sc_scope_of(sync->stream));
 }
 
 struct sc_sync sc_sync_begin_stream(const char *api, void *site, CUstream handle, bool per_thread)
 {
     struct sc_sync sync = begin(api, site);
     sync.stream = sc_active() ? sc_streams_find(handle, per_thread) : NULL;
-    if (sync.stream) {
-        sync.on = true;
-        sync.point = sc_track_point(&sc_track, sync.stream->id, sc_scope_of(sync.stream));
-    }
+    if (sync.stream)
+        wait_for_stream(&sync);
     return sync;
 }
 
@@ -38,10 +43,9 @@ struct sc_sync sc_sync_begin_copy(const char *api, void *site, bool per_thread)
     struct sc_sync sync = begin(api, site);
     sync.stream = sc_active() ? sc_streams_find(NULL, per_thread) : NULL;
     if (sync.stream) {
-        sync.on = true;
         sc_pending_legacy(sync.stream);
         sc_track_work(&sc_track, sync.stream->id);
-        sync.point = sc_track_point(&sc_track, sync.stream->id, sc_scope_of(sync.stream));
+        wait_for_stream(&sync);
     }
     return sync;
 }
@@ -52,6 +56,7 @@ static struct sc_sync begin_whole(const char *api, void *site, struct sc_context
     sync.context = context;
     if (context) {
         sync.on = true;
+        sync.since_ticks = sc_pending_context_since(context);
         sync.point = sc_track_point(&sc_track, context->legacy, SC_SCOPE_CONTEXT);
     }
     return sync;

@@ -29,7 +29,7 @@ static void stream_waited(CUstream handle)
     if (!stream)
         return;
     struct sc_point point = sc_track_point(&sc_track, stream->id, SC_SCOPE_STREAM);
-    sc_pending_stream_done(stream, sc_ticks());
+    sc_pending_stream_done(stream, sc_pending_stream_since(stream));
     waited(&point, "cuStreamSynchronize");
 }
 
@@ -39,7 +39,7 @@ static void context_waited(CUcontext handle)
     if (!context)
         return;
     struct sc_point point = sc_track_point(&sc_track, context->legacy, SC_SCOPE_CONTEXT);
-    sc_pending_context_done(context, sc_ticks());
+    sc_pending_context_done(context, sc_pending_context_since(context));
     waited(&point, "cuCtxSynchronize");
 }
 

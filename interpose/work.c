@@ -36,23 +36,24 @@ WORK(cuLaunchCooperativeKernel, SC_WORK_MAY_WRITE,
      (f, gx, gy, gz, bx, by, bz, shared, hStream, parameters))
 
 /* Elsewhere than in a capture, stream-ordered allocation is among the calls that break one. */
-#define ALLOCATION(symbol, parameters, arguments)                                                  \
+#define ALLOCATION(symbol, note, parameters, arguments)                                            \
     SC_DEFINE2(symbol, _ptsz, parameters, struct sc_detour detour;                                 \
-               sc_detour_begin(&detour, API, SC_SITE(), &hStream, per_thread);                     \
-               sc_work_begin(hStream, per_thread, SC_WORK_QUIET);                                  \
+               sc_detour_begin(&detour, API, SC_SITE(), &hStream, per_thread); note;               \
                bool plain = detour.context || !sc_captures_open() ||                               \
                             sc_issue_is_captured(hStream, per_thread);                             \
                CUresult result = plain ? REAL arguments : SC_PERMITTED(REAL arguments);            \
                return sc_detour_end(&detour, result);)
 
-ALLOCATION(cuMemAllocAsync, (CUdeviceptr * address, size_t bytes, CUstream hStream),
+/* To allocate is no work of the stream (docs/driver.md, Green contexts), to free is. */
+ALLOCATION(cuMemAllocAsync, (void)0, (CUdeviceptr * address, size_t bytes, CUstream hStream),
            (address, bytes, hStream))
 
-ALLOCATION(cuMemAllocFromPoolAsync,
+ALLOCATION(cuMemAllocFromPoolAsync, (void)0,
            (CUdeviceptr * address, size_t bytes, CUmemoryPool pool, CUstream hStream),
            (address, bytes, pool, hStream))
 
-ALLOCATION(cuMemFreeAsync, (CUdeviceptr address, CUstream hStream), (address, hStream))
+ALLOCATION(cuMemFreeAsync, sc_work_begin(hStream, per_thread, SC_WORK_QUIET),
+           (CUdeviceptr address, CUstream hStream), (address, hStream))
 
 #define VALUE(symbol, work, type)                                                                  \
     WORK(symbol, work, (CUstream hStream, CUdeviceptr address, type value, unsigned flags),        \
@@ -88,3 +89,28 @@ WORK(cuWaitExternalSemaphoresAsync, SC_WORK_AWAITS_HOST,
      (const CUexternalSemaphore *semaphores, const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS *params,
       unsigned count, CUstream hStream),
      (semaphores, params, count, hStream))
+
+WORK(cuGraphUpload, SC_WORK_QUIET, (CUgraphExec exec, CUstream hStream), (exec, hStream))
+
+WORK(cuMemMapArrayAsync, SC_WORK_QUIET, (CUarrayMapInfo * list, unsigned count, CUstream hStream),
+     (list, count, hStream))
+
+WORK(cuMemBatchDecompressAsync, SC_WORK_MAY_WRITE,
+     (CUmemDecompressParams * list, size_t count, unsigned flags, size_t *failed, CUstream hStream),
+     (list, count, flags, failed, hStream))
+
+WORK(cuMemDiscardBatchAsync, SC_WORK_QUIET,
+     (CUdeviceptr * addresses, size_t *sizes, size_t count, unsigned long long flags,
+      CUstream hStream),
+     (addresses, sizes, count, flags, hStream))
+
+WORK(cuMemDiscardAndPrefetchBatchAsync, SC_WORK_QUIET,
+     (CUdeviceptr * addresses, size_t *sizes, size_t count, CUmemLocation *locations,
+      size_t *location_indices, size_t location_count, unsigned long long flags, CUstream hStream),
+     (addresses, sizes, count, locations, location_indices, location_count, flags, hStream))
+
+WORK(cuGraphicsMapResources, SC_WORK_QUIET,
+     (unsigned count, CUgraphicsResource *resources, CUstream hStream), (count, resources, hStream))
+
+WORK(cuGraphicsUnmapResources, SC_WORK_QUIET,
+     (unsigned count, CUgraphicsResource *resources, CUstream hStream), (count, resources, hStream))

@@ -127,13 +127,19 @@ static void set_due(struct sc_stream *stream, struct sc_clock *due)
     atomic_store_explicit(&stream->due, due, memory_order_relaxed);
 }
 
+/* An empty clock stays one: there is something to wait for, though nothing that has a number. */
+static void gather(struct sc_order *order, struct sc_clock **clock, struct sc_clock *addition)
+{
+    if (*clock)
+        merge_into(order, clock, addition);
+    else
+        *clock = retain(addition);
+}
+
 static void make_due(struct sc_order *order, struct sc_stream *stream, struct sc_clock *addition)
 {
     struct sc_clock *due = due_of(stream);
-    if (!due && addition && addition->count)
-        due = retain(addition);
-    else
-        merge_into(order, &due, addition);
+    gather(order, &due, addition);
     set_due(stream, due);
 }
 
@@ -280,9 +286,13 @@ bool sc_order_touch_needed(struct sc_order *order, uint32_t id)
             read_relaxed(&stream->touched) != read_relaxed(&legacy_of(order, stream)->issued));
 }
 
+/* As a wait of its own for it would be. */
 static void join_due(struct sc_order *order, struct sc_stream *stream)
 {
     if (!due_of(stream) || !merge_into(order, &stream->joined, due_of(stream)))
+        return;
+    if (stream->kind == SC_STREAM_BLOCKING &&
+        !merge_into(order, &legacy_of(order, stream)->pending, due_of(stream)))
         return;
     drop_due(order, stream);
     if (stream->kind == SC_STREAM_LEGACY)
@@ -311,6 +321,13 @@ static void settle_pending(struct sc_order *order, struct sc_stream *legacy)
     legacy->joined_version++;
 }
 
+static uint64_t next_number(struct sc_stream *stream)
+{
+    uint64_t number = read_relaxed(&stream->issued) + 1;
+    atomic_store_explicit(&stream->issued, number, memory_order_release);
+    return number;
+}
+
 void sc_order_renew(struct sc_order *order, struct sc_ticket *ticket)
 {
     struct sc_stream *stream = sc_order_stream(order, ticket->stream);
@@ -325,8 +342,14 @@ void sc_order_renew(struct sc_order *order, struct sc_ticket *ticket)
         ticket->legacy = stream->context;
         ticket->epoch = read_relaxed(&stream->touched);
     }
-    ticket->number = read_relaxed(&stream->issued) + 1;
-    atomic_store_explicit(&stream->issued, ticket->number, memory_order_release);
+    ticket->number = next_number(stream);
+}
+
+void sc_order_join_blocking(struct sc_order *order, uint32_t legacy)
+{
+    struct sc_stream *stream = sc_order_stream(order, legacy);
+    settle_pending(order, stream);
+    next_number(stream);
 }
 
 struct sc_ticket sc_order_issue(struct sc_order *order, uint32_t id)
@@ -460,14 +483,14 @@ bool sc_order_wait(struct sc_order *order, uint32_t id, const struct sc_point *p
 void sc_order_wait_context(struct sc_order *order, uint32_t context, const struct sc_point *point)
 {
     const struct walk walk = {order, context, .whole = true};
-    struct sc_clock *waited = NULL;
+    struct sc_clock *waited = new_clock(order, 0);
     merge_point(order, &waited, point);
     for (uint32_t id = 1; id < order->streams.unused; id++) {
         struct sc_stream *stream = sc_order_stream(order, id);
         if (!stream->removed && is_walked(&walk, stream))
             make_due(order, stream, waited);
     }
-    merge_into(order, &sc_order_stream(order, context)->gate, waited);
+    gather(order, &sc_order_stream(order, context)->gate, waited);
     drop(order, waited);
 }
 

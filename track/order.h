@@ -59,7 +59,7 @@ struct sc_stream {
     _Atomic uint64_t complete;    /* seen complete by asking the device; never orders anything */
     _Atomic uint64_t touched;     /* legacy operations before the last work (blocking streams) */
     _Atomic uint64_t signalled;   /* behind so many stands what may tell the host of their end */
-    struct sc_clock *_Atomic due; /* its context waits for it: what its next operation joins */
+    struct sc_clock *_Atomic due; /* its context waits: what its next operation joins; NULL: none */
     uint32_t context;             /* id of the context's legacy stream, for every kind */
     uint32_t primary; /* legacy stream of a green context: that of the primary one, or 0 */
     int device;
@@ -106,6 +106,9 @@ struct sc_ticket sc_order_issue(struct sc_order *order, uint32_t stream);
 /* The same for the stream that the ticket names. */
 void sc_order_renew(struct sc_order *order, struct sc_ticket *ticket);
 
+/* A wait on a legacy stream: it joins the blocking streams, and not what the context waits for. */
+void sc_order_join_blocking(struct sc_order *order, uint32_t legacy);
+
 /* Other work: on a blocking stream it comes after all legacy work issued before, on any after what
  * the context waits for. The _needed form is lock-free and says whether the other has anything to
  * do. */
@@ -150,6 +153,12 @@ bool sc_order_covers(struct sc_order *order, uint32_t stream, const struct sc_ti
 static inline struct sc_stream *sc_order_stream(struct sc_order *order, uint32_t stream)
 {
     return sc_pool_at(&order->streams, stream);
+}
+
+/* Lock-free: does its context wait for something that the stream has not joined yet? */
+static inline bool sc_order_is_due(struct sc_order *order, uint32_t stream)
+{
+    return atomic_load_explicit(&sc_order_stream(order, stream)->due, memory_order_relaxed);
 }
 
 /* Lock-free. */

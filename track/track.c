@@ -257,7 +257,7 @@ void sc_track_wait(struct sc_track *track, uint32_t stream, uintptr_t event)
     if (stored)
         sc_order_wait(&track->order, stream, stored);
     if (stored && sc_order_stream(&track->order, stream)->kind == SC_STREAM_LEGACY)
-        sc_order_issue(&track->order, stream);
+        sc_order_join_blocking(&track->order, stream);
     unlock(track);
 }
 
@@ -265,8 +265,7 @@ void sc_track_wait_context(struct sc_track *track, uint32_t context, uintptr_t e
 {
     lock(track);
     const struct sc_point *stored = event_point(track, event);
-    if (stored)
-        sc_order_wait_context(&track->order, context, stored);
+    sc_order_wait_context(&track->order, context, stored ? stored : &(struct sc_point){0});
     unlock(track);
 }
 

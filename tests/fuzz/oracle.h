@@ -102,28 +102,22 @@ static inline struct oracle_node *oracle_new_node(struct oracle *oracle, int str
     return node;
 }
 
-/* It is work, which a wait is on a legacy stream only. */
-static inline void oracle_make_work(struct oracle *oracle, struct oracle_node *node)
-{
-    struct oracle_stream *stream = &oracle->streams[node->stream];
-    oracle_join(oracle, node);
-    oracle_add_edge(node, stream->due);
-    stream->due = ORACLE_NONE;
-}
-
 static inline int oracle_add_node(struct oracle *oracle, int stream)
 {
-    oracle_make_work(oracle, oracle_new_node(oracle, stream));
+    struct oracle_node *node = oracle_new_node(oracle, stream);
+    oracle_join(oracle, node);
+    oracle_add_edge(node, oracle->streams[stream].due);
+    oracle->streams[stream].due = ORACLE_NONE;
     return oracle->node_count - 1;
 }
 
-/* For a record; ORACLE_NONE: there was none. */
+/* For a record; ORACLE_NONE: there was none. It joins others on a legacy stream only. */
 static inline void oracle_add_wait(struct oracle *oracle, int stream, int record)
 {
     struct oracle_node *node = oracle_new_node(oracle, stream);
     oracle_add_edge(node, record);
     if (record != ORACLE_NONE && oracle->streams[stream].kind == ORACLE_LEGACY)
-        oracle_make_work(oracle, node);
+        oracle_join(oracle, node);
 }
 
 /* An event of a context, named by any stream of it, is behind all its streams and what is due to

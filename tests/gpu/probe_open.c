@@ -631,7 +631,6 @@ static void (*const tells[])(CUstream, CUevent) = {
     tell_green_synchronise,
 };
 
-/* The work that is waited for is another context's. */
 static void ask_wait(size_t number, CUstream early, CUstream busy, CUevent busy_event,
                      CUevent event)
 {
@@ -655,10 +654,9 @@ static void ask_wait(size_t number, CUstream early, CUstream busy, CUevent busy_
     end_line();
 }
 
-static void ask_waits(void)
+static void ask_waits_for(CUcontext busy_one)
 {
-    CUcontext another = NULL;
-    TRY(cuCtxCreate(&another, NULL, 0, device));
+    TRY(cuCtxSetCurrent(busy_one));
     CUstream busy = new_stream(CU_STREAM_NON_BLOCKING);
     CUstream early = new_stream(CU_STREAM_NON_BLOCKING);
     CUevent busy_event = new_event();
@@ -670,6 +668,134 @@ static void ask_waits(void)
     waits_pinned = pinned_block();
     for (size_t i = 0; i < COUNT(waits); i++)
         ask_wait(i, early, busy, busy_event, event);
+}
+
+static void ask_waits(void)
+{
+    CUcontext another = NULL;
+    TRY(cuCtxCreate(&another, NULL, 0, device));
+    ask_waits_for(another);
+}
+
+/* With two contexts at work, the GPU may also do one's work before the other's. */
+static void ask_waits_within(void)
+{
+    ask_waits_for(primary);
+}
+
+/* ---- what makes a stream join what its context waits for, and which frees wait for that ---- */
+
+static CUresult copy_nothing(CUstream stream)
+{
+    return cuMemcpyHtoDAsync(waits_device, waits_pinned, 0, stream);
+}
+
+static CUresult set_nothing(CUstream stream)
+{
+    return cuMemsetD8Async(waits_device, 0, 0, stream);
+}
+
+static CUresult set_bytes(CUstream stream)
+{
+    return cuMemsetD8Async(waits_device, 0, BYTES, stream);
+}
+
+static CUresult fail_to_set(CUstream stream)
+{
+    return cuMemsetD8Async(0x1234000, 0, BYTES, stream);
+}
+
+static CUresult launch_function(CUstream stream)
+{
+    return cuLaunchHostFunc(stream, nothing, NULL);
+}
+
+static CUdeviceptr pool_block;
+
+static CUresult allocate_in(CUstream stream)
+{
+    return cuMemAllocAsync(&pool_block, BYTES, stream);
+}
+
+static CUresult free_in(CUstream stream)
+{
+    return cuMemFreeAsync(pool_block, stream);
+}
+
+static CUresult upload_in(CUstream stream)
+{
+    CUgraph graph = new_graph();
+    add_copy(graph, CU_MEMORYTYPE_HOST, waits_pinned, waits_device);
+    return cuGraphUpload(exec_of(graph), stream);
+}
+
+static CUresult write_value(CUstream stream)
+{
+    return cuStreamWriteValue32(stream, waits_device, 1, 0);
+}
+
+static CUresult free_a_block(CUstream stream)
+{
+    (void)stream;
+    return cuMemFree(device_block());
+}
+
+static CUresult free_a_host_block(CUstream stream)
+{
+    (void)stream;
+    return cuMemFreeHost(pinned_block());
+}
+
+static CUresult unregister_a_block(CUstream stream)
+{
+    static unsigned char block[BYTES];
+    (void)stream;
+    TRY(cuMemHostRegister(block, BYTES, 0));
+    return cuMemHostUnregister(block);
+}
+
+static const struct {
+    const char *name;
+    CUresult (*call)(CUstream);
+} joins[] = {
+    {"a copy of nothing", copy_nothing},
+    {"a memset of nothing", set_nothing},
+    {"a memset", set_bytes},
+    {"a memset that fails", fail_to_set},
+    {"a host function", launch_function},
+    {"cuMemAllocAsync", allocate_in},
+    {"cuMemFreeAsync", free_in},
+    {"cuGraphUpload", upload_in},
+    {"cuStreamWriteValue32", write_value},
+    {"cuMemFree", free_a_block},
+    {"cuMemFreeHost", free_a_host_block},
+    {"cuMemHostUnregister", unregister_a_block},
+};
+
+static void ask_joins(void)
+{
+    CUcontext another = NULL;
+    TRY(cuCtxCreate(&another, NULL, 0, device));
+    CUstream busy = new_stream(CU_STREAM_NON_BLOCKING);
+    CUevent event = new_event();
+    TRY(cuCtxSetCurrent(primary));
+    waits_device = device_block();
+    waits_pinned = pinned_block();
+    for (size_t i = 0; i < COUNT(joins); i++) {
+        CUstream stream = new_stream(CU_STREAM_NON_BLOCKING);
+        TRY(cuLaunchHostFunc(busy, sleeper, (void *)(uintptr_t)60));
+        TRY(cuEventRecord(event, busy));
+        TRY(cuCtxWaitEvent(primary, event));
+        uint64_t begin_ns = now_ns();
+        CUresult result = joins[i].call(stream);
+        double took_ms = ms_since(begin_ns);
+        sleep_ms(10);
+        say("joins %s: %d, %.0f ms; a query 10 ms later says %d\n", joins[i].name, (int)result,
+            took_ms, (int)cuStreamQuery(stream));
+        TRY(cuStreamSynchronize(busy));
+        TRY(cuCtxSynchronize());
+        TRY(cuStreamDestroy(stream));
+    }
 }
 
 /* ---- green contexts that hold their primary one ---- */
@@ -722,6 +848,8 @@ static const struct question questions[] = {
     {.name = "stack", .ask = ask_stack, .text = "who calls host functions"},
     {.name = "runtime-frees", .ask = ask_runtime_frees, .text = "frees of nothing"},
     {.name = "waits", .ask = ask_waits},
+    {.name = "waits-within", .ask = ask_waits_within},
+    {.name = "joins", .ask = ask_joins},
     {.name = "green-last", .ask = ask_green_last, .text = "a green context alone"},
     {.name = "green-reset", .ask = ask_green_reset, .text = "a reset"},
 };

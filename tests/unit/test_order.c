@@ -451,6 +451,26 @@ START_TEST(a_legacy_stream_joins_it_with_its_next_work_and_hands_it_on)
 }
 END_TEST
 
+START_TEST(what_a_removed_blocking_stream_joined_holds_up_the_legacy_one)
+{
+    uint32_t blocking = add(SC_STREAM_BLOCKING);
+    struct sc_ticket ticket = let_context_wait(legacy);
+    sc_order_touch(&order, blocking);
+    sc_order_remove(&order, blocking);
+    know(sc_order_legacy_point(&order, legacy));
+    ck_assert(done(ticket));
+}
+END_TEST
+
+START_TEST(a_wait_on_a_legacy_stream_leaves_due_what_its_context_waits_for)
+{
+    struct sc_ticket ticket = let_context_wait(legacy);
+    sc_order_join_blocking(&order, legacy);
+    synchronise(legacy);
+    ck_assert(!done(ticket));
+}
+END_TEST
+
 START_TEST(a_synchronise_of_the_context_waits_for_what_the_context_waits_for)
 {
     uint32_t green = sc_order_add(&order, SC_STREAM_LEGACY, 0);
@@ -798,6 +818,8 @@ int main(void)
     tcase_add_test(group, a_wait_of_the_context_is_one_of_all_its_streams_and_those_to_come);
     tcase_add_test(group, a_stream_joins_what_its_context_waits_for_with_its_next_work);
     tcase_add_test(group, a_legacy_stream_joins_it_with_its_next_work_and_hands_it_on);
+    tcase_add_test(group, what_a_removed_blocking_stream_joined_holds_up_the_legacy_one);
+    tcase_add_test(group, a_wait_on_a_legacy_stream_leaves_due_what_its_context_waits_for);
     tcase_add_test(group, a_synchronise_of_the_context_waits_for_what_the_context_waits_for);
     tcase_add_test(group, an_event_of_a_context_stands_for_what_its_streams_are_to_wait_for);
     tcase_add_test(group, green_contexts_wait_for_what_their_primary_one_waits_for);

@@ -21,6 +21,7 @@ struct sim_op {
     bool started;
     uint64_t start_ns; /* where an activity record is wanted */
     void *activity;    /* of activity.c; NULL: no record is wanted */
+    bool is_wait;      /* for an event: it does not join what its context waits for */
     uint32_t fence_count;
     struct sim_fence *fences; /* own_fences, or malloc'ed */
     struct sim_fence own_fences[2];

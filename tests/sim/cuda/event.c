@@ -119,6 +119,7 @@ CUresult sim_event_wait_locked(CUevent event, CUstream stream)
     if (!op || sim_op_fence_locked(op, record->fence.stream, record->fence.seq) != 0) {
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
+    op->is_wait = true;
     sim_stream_issue_locked(stream, op);
     return CUDA_SUCCESS;
 }

@@ -267,6 +267,9 @@ SIM_API_PTSZ(cuGraphUpload, (CUgraphExec hGraphExec, CUstream hStream), hGraphEx
     }
     sim_lock();
     CUresult result = sim_stream_enter_locked(hStream, dflt, &stream);
+    if (result == CUDA_SUCCESS && !stream->capture) {
+        result = sim_stream_work_locked(stream, &(struct sim_work){.kind = WORK_MARK}, NULL);
+    }
     sim_unlock();
     return result;
 }

@@ -95,8 +95,9 @@ static void pass_gates_locked(CUstream stream, struct sim_op *op)
     if (context) { /* or the stream is of no context's */
         pass_gate_locked(stream, op, context->gate);
     }
-    if (context && context->green) {
-        pass_gate_locked(stream, op, sim_context_home_locked(context)->gate);
+    CUcontext home = context ? sim_context_home_locked(context) : NULL;
+    if (home && home != context) {
+        pass_gate_locked(stream, op, home->gate);
     }
 }
 
@@ -134,7 +135,9 @@ uint64_t sim_stream_issue_locked(CUstream stream, struct sim_op *op)
 {
     uint64_t seq = op->seq = ++stream->issued;
     join_locked(stream, op);
-    pass_gates_locked(stream, op);
+    if (!op->is_wait) {
+        pass_gates_locked(stream, op);
+    }
     set_times(stream, op);
     sim_activity_issued_locked(stream, op);
     if (stream->state == STREAM_IDLE && op->work.kind == WORK_MARK && op->fence_count == 0) {

@@ -37,10 +37,11 @@ static CUresult submit(CUstream dflt, CUstream handle, const struct sim_fill *fi
                       : sim_capture_add_locked(stream, CU_GRAPH_NODE_TYPE_MEMSET, &work, NULL);
     } else if (result == CUDA_SUCCESS) {
         result = sim_fill_bind_locked(&work.fill, &pinned);
-        if (result == CUDA_SUCCESS) {
+        bool empty = fill->width == 0 || fill->height == 0;
+        if (result == CUDA_SUCCESS && !empty) {
             result = sim_stream_work_locked(stream, &work, &seq);
         }
-        if (result == CUDA_SUCCESS && sync && pinned) {
+        if (result == CUDA_SUCCESS && !empty && sync && pinned) {
             sim_stream_wait_locked(stream, seq);
         }
     }

@@ -1,0 +1,33 @@
+// expect: none
+//
+// A host function fills the source, the context waits for an event behind it, and a stream is
+// synchronised, which says nothing of that. The copy that follows on it comes after the function.
+#include "twin_driver.h"
+
+enum { TINY = 4096 }; /* such sources are snapshotted */
+
+static void fill_late(void *source)
+{
+    usleep(BUSY_US / 2);
+    fill(source, TINY, WANTED);
+}
+
+int main(void)
+{
+    driver_start();
+    CUcontext context = NULL;
+    CUstream filling = driver_new_stream();
+    CUstream stream = driver_new_stream();
+    CUevent filled = driver_new_event();
+    CUdeviceptr device = driver_device_block(TINY, 0);
+    void *source = driver_pinned_block(TINY, FOREIGN);
+    CHECK(cuCtxGetCurrent(&context));
+
+    CHECK(cuLaunchHostFunc(filling, fill_late, source));
+    CHECK(cuEventRecord(filled, filling));
+    CHECK(cuCtxWaitEvent(context, filled));
+    CHECK(cuStreamSynchronize(stream));
+    CHECK(cuMemcpyHtoDAsync(device, source, TINY, stream));
+    CHECK(cuStreamSynchronize(stream));
+    return finish(driver_device_holds(device, TINY, WANTED));
+}

@@ -275,6 +275,34 @@ CUresult enter_primary(void)
     return rc != CUDA_SUCCESS ? rc : TRY(cuCtxSetCurrent(primary));
 }
 
+CUstream new_stream(unsigned flags)
+{
+    CUstream stream = NULL;
+    TRY(cuStreamCreate(&stream, flags));
+    return stream;
+}
+
+CUevent new_event(void)
+{
+    CUevent event = NULL;
+    TRY(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
+    return event;
+}
+
+CUdeviceptr device_block(void)
+{
+    CUdeviceptr block = 0;
+    TRY(cuMemAlloc(&block, BLOCK_BYTES));
+    return block;
+}
+
+void *pinned_block(void)
+{
+    void *block = NULL;
+    TRY(cuMemHostAlloc(&block, BLOCK_BYTES, 0));
+    return block;
+}
+
 const char kernels_ptx[] = ".version 7.0\n"
                            ".target sm_52\n"
                            ".address_size 64\n"

@@ -121,6 +121,13 @@ extern CUcontext primary; /* of it, and current */
 /* cuInit, `device` and `primary`. */
 CUresult enter_primary(void);
 
+/* New ones, told when they cannot be had. Blocks have BLOCK_BYTES. */
+enum { BLOCK_BYTES = 64 << 10 };
+CUstream new_stream(unsigned flags);
+CUevent new_event(void); /* without timing */
+CUdeviceptr device_block(void);
+void *pinned_block(void);
+
 /* Kernels `spin`, which takes a time in nanoseconds, and `empty`. */
 extern const char kernels_ptx[];
 

@@ -1,0 +1,424 @@
+/* probe_contexts: asks the CUDA driver what a wait of a context for an event holds up, and how
+ * green contexts hold their primary one. The answers are in docs/driver.md.
+ *
+ *     gcc -std=gnu11 -O2 -pthread -I. -I/usr/local/cuda/include tests/gpu/probe_contexts.c \
+ *         tests/gpu/asking.c -o probe_contexts -ldl -lcuda
+ *     ./probe_contexts              every question, under 30 s
+ *     ./probe_contexts waits        these only
+ */
+#include "asking.h"
+
+#include "tests/green_context.h"
+
+#include <unistd.h>
+
+enum { BUSY_MS = 200 };
+
+static void keep_busy(CUstream stream)
+{
+    TRY(cuLaunchHostFunc(stream, sleeper, (void *)(uintptr_t)BUSY_MS));
+}
+
+/* ---- what a wait of a stream, or of a context, holds up ---- */
+
+static CUgreenCtx waiting_green;
+
+static CUresult wait_of_stream(CUstream stream, CUevent event)
+{
+    return cuStreamWaitEvent(stream, event, 0);
+}
+
+static CUresult wait_of_context(CUstream stream, CUevent event)
+{
+    (void)stream;
+    return cuCtxWaitEvent(primary, event);
+}
+
+static CUresult wait_of_green(CUstream stream, CUevent event)
+{
+    (void)stream;
+    return cuGreenCtxWaitEvent(waiting_green, event);
+}
+
+static CUstream own_stream(void)
+{
+    return new_stream(CU_STREAM_NON_BLOCKING);
+}
+
+static CUstream blocking_stream(void)
+{
+    return new_stream(CU_STREAM_DEFAULT);
+}
+
+static CUstream green_stream(void)
+{
+    CUstream stream = NULL;
+    TRY(cuGreenCtxStreamCreate(&stream, waiting_green, CU_STREAM_NON_BLOCKING, 0));
+    return stream;
+}
+
+static CUstream legacy_stream(void)
+{
+    return CU_STREAM_LEGACY;
+}
+
+static CUstream thread_stream(void)
+{
+    return CU_STREAM_PER_THREAD;
+}
+
+static const struct {
+    const char *name;
+    CUresult (*wait)(CUstream, CUevent);
+    CUstream (*stream)(void);
+    bool later; /* the stream is made behind the wait */
+} waits[] = {
+    {"a stream's, its own", wait_of_stream, own_stream, false},
+    {"the context's, a stream", wait_of_context, own_stream, false},
+    {"the context's, a blocking stream", wait_of_context, blocking_stream, false},
+    {"the context's, a stream made later", wait_of_context, own_stream, true},
+    {"the context's, the legacy stream", wait_of_context, legacy_stream, false},
+    {"the context's, the per-thread stream", wait_of_context, thread_stream, false},
+    {"the context's, a green stream", wait_of_context, green_stream, false},
+    {"the context's, a green stream made later", wait_of_context, green_stream, true},
+    {"the green one's, a green stream", wait_of_green, green_stream, false},
+    {"the green one's, a green stream made later", wait_of_green, green_stream, true},
+    {"the green one's, a stream of the primary one", wait_of_green, own_stream, false},
+};
+
+static CUdeviceptr waits_device;
+static void *waits_pinned;
+
+static void tell_query(CUstream stream, CUevent event)
+{
+    (void)event;
+    say(" query %d,", (int)cuStreamQuery(stream));
+}
+
+static void tell_synchronise(CUstream stream, CUevent event)
+{
+    (void)event;
+    say(" synchronise %.0f ms,", MS(cuStreamSynchronize(stream)));
+}
+
+static void tell_recorded(CUstream stream, CUevent event)
+{
+    TRY(cuEventRecord(event, stream));
+    say(" event recorded there %d,", (int)cuEventQuery(event));
+}
+
+static void tell_copied(CUstream stream, CUevent event)
+{
+    TRY(cuMemcpyHtoDAsync(waits_device, waits_pinned, BLOCK_BYTES, stream));
+    TRY(cuEventRecord(event, stream));
+    usleep(20000);
+    say(" event behind a copy %d, query %d,", (int)cuEventQuery(event), (int)cuStreamQuery(stream));
+}
+
+static void tell_waited_by_another(CUstream stream, CUevent event)
+{
+    CUstream other = new_stream(CU_STREAM_NON_BLOCKING);
+    TRY(cuEventRecord(event, stream));
+    TRY(cuStreamWaitEvent(other, event, 0));
+    TRY(cuMemcpyHtoDAsync(waits_device, waits_pinned, BLOCK_BYTES, other));
+    usleep(20000);
+    say(" copy behind that event %d,", (int)cuStreamQuery(other));
+    TRY(cuStreamSynchronize(other));
+    TRY(cuStreamDestroy(other));
+}
+
+/* Of another context as well, and done 60 ms before what is waited for. */
+static CUevent early_event;
+
+/* A stream's wait for an event that is complete, or for one that is not, comes next. */
+static void tell_wait_for_done(CUstream stream, CUevent event)
+{
+    (void)event;
+    TRY(cuEventSynchronize(early_event));
+    TRY(cuStreamWaitEvent(stream, early_event, 0));
+    say(" behind a wait for what is done query %d,", (int)cuStreamQuery(stream));
+}
+
+static void tell_wait_for_work(CUstream stream, CUevent event)
+{
+    (void)event;
+    TRY(cuStreamWaitEvent(stream, early_event, 0));
+    say(" behind a wait for 20 ms synchronise %.0f ms,", MS(cuStreamSynchronize(stream)));
+}
+
+static void tell_context_event(CUstream stream, CUevent event)
+{
+    (void)stream;
+    TRY(cuCtxRecordEvent(primary, event));
+    say(" context's event %d,", (int)cuEventQuery(event));
+}
+
+static void tell_green_event(CUstream stream, CUevent event)
+{
+    (void)stream;
+    TRY(cuGreenCtxRecordEvent(waiting_green, event));
+    say(" green one's event %d,", (int)cuEventQuery(event));
+}
+
+static void tell_context_synchronise(CUstream stream, CUevent event)
+{
+    (void)stream;
+    (void)event;
+    say(" cuCtxSynchronize %.0f ms,", MS(cuCtxSynchronize()));
+}
+
+static void tell_green_synchronise(CUstream stream, CUevent event)
+{
+    CUcontext context = NULL;
+    (void)stream;
+    (void)event;
+    TRY(cuCtxFromGreenCtx(&context, waiting_green));
+    TRY(cuCtxPushCurrent(context));
+    say(" green one's %.0f ms", MS(cuCtxSynchronize()));
+    TRY(cuCtxPopCurrent(&context));
+}
+
+static void (*const tells[])(CUstream, CUevent) = {
+    tell_query,
+    tell_synchronise,
+    tell_recorded,
+    tell_copied,
+    tell_waited_by_another,
+    tell_wait_for_done,
+    tell_wait_for_work,
+    tell_context_event,
+    tell_green_event,
+    tell_context_synchronise,
+    tell_green_synchronise,
+};
+
+static void ask_wait(size_t number, CUstream early, CUstream busy, CUevent busy_event,
+                     CUevent event)
+{
+    say("waits %s:", waits[number].name);
+    for (size_t i = 0; i < COUNT(tells); i++) {
+        bool own = waits[number].stream != legacy_stream && waits[number].stream != thread_stream;
+        CUstream stream = waits[number].later ? NULL : waits[number].stream();
+        TRY(cuLaunchHostFunc(early, sleeper, (void *)(uintptr_t)20));
+        TRY(cuEventRecord(early_event, early));
+        TRY(cuLaunchHostFunc(busy, sleeper, (void *)(uintptr_t)60));
+        TRY(cuEventRecord(busy_event, busy));
+        TRY(waits[number].wait(stream, busy_event));
+        if (waits[number].later)
+            stream = waits[number].stream();
+        tells[i](stream, event);
+        TRY(cuStreamSynchronize(busy));
+        TRY(cuCtxSynchronize());
+        if (own)
+            TRY(cuStreamDestroy(stream));
+    }
+    end_line();
+}
+
+static void ask_waits_for(CUcontext busy_one)
+{
+    TRY(cuCtxSetCurrent(busy_one));
+    CUstream busy = new_stream(CU_STREAM_NON_BLOCKING);
+    CUstream early = new_stream(CU_STREAM_NON_BLOCKING);
+    CUevent busy_event = new_event();
+    early_event = new_event();
+    TRY(cuCtxSetCurrent(primary));
+    CUevent event = new_event();
+    TRY(make_green_context(&waiting_green));
+    waits_device = device_block();
+    waits_pinned = pinned_block();
+    for (size_t i = 0; i < COUNT(waits); i++)
+        ask_wait(i, early, busy, busy_event, event);
+}
+
+static void ask_waits(void)
+{
+    CUcontext another = NULL;
+    TRY(cuCtxCreate(&another, NULL, 0, device));
+    ask_waits_for(another);
+}
+
+/* With two contexts at work, the GPU may also do one's work before the other's. */
+static void ask_waits_within(void)
+{
+    ask_waits_for(primary);
+}
+
+/* ---- what makes a stream join what its context waits for, and which frees wait for that ---- */
+
+static CUresult copy_nothing(CUstream stream)
+{
+    return cuMemcpyHtoDAsync(waits_device, waits_pinned, 0, stream);
+}
+
+static CUresult set_nothing(CUstream stream)
+{
+    return cuMemsetD8Async(waits_device, 0, 0, stream);
+}
+
+static CUresult set_bytes(CUstream stream)
+{
+    return cuMemsetD8Async(waits_device, 0, BLOCK_BYTES, stream);
+}
+
+static CUresult fail_to_set(CUstream stream)
+{
+    return cuMemsetD8Async(0x1234000, 0, BLOCK_BYTES, stream);
+}
+
+static CUresult launch_function(CUstream stream)
+{
+    return cuLaunchHostFunc(stream, nothing, NULL);
+}
+
+static CUdeviceptr pool_block;
+
+static CUresult allocate_in(CUstream stream)
+{
+    return cuMemAllocAsync(&pool_block, BLOCK_BYTES, stream);
+}
+
+static CUresult free_in(CUstream stream)
+{
+    return cuMemFreeAsync(pool_block, stream);
+}
+
+static CUresult upload_in(CUstream stream)
+{
+    CUDA_MEMSET_NODE_PARAMS fill = {
+        .dst = waits_device, .elementSize = 1, .width = BLOCK_BYTES, .height = 1};
+    CUgraph graph = NULL;
+    CUgraphNode node = NULL;
+    CUgraphExec exec = NULL;
+    TRY(cuGraphCreate(&graph, 0));
+    TRY(cuGraphAddMemsetNode(&node, graph, NULL, 0, &fill, primary));
+    TRY(cuGraphInstantiateWithFlags(&exec, graph, 0));
+    return cuGraphUpload(exec, stream);
+}
+
+static CUresult write_value(CUstream stream)
+{
+    return cuStreamWriteValue32(stream, waits_device, 1, 0);
+}
+
+static CUresult free_a_block(CUstream stream)
+{
+    (void)stream;
+    return cuMemFree(device_block());
+}
+
+static CUresult free_a_host_block(CUstream stream)
+{
+    (void)stream;
+    return cuMemFreeHost(pinned_block());
+}
+
+static CUresult unregister_a_block(CUstream stream)
+{
+    static unsigned char block[BLOCK_BYTES];
+    (void)stream;
+    TRY(cuMemHostRegister(block, BLOCK_BYTES, 0));
+    return cuMemHostUnregister(block);
+}
+
+static const struct {
+    const char *name;
+    CUresult (*call)(CUstream);
+} joins[] = {
+    {"a copy of nothing", copy_nothing},
+    {"a memset of nothing", set_nothing},
+    {"a memset", set_bytes},
+    {"a memset that fails", fail_to_set},
+    {"a host function", launch_function},
+    {"cuMemAllocAsync", allocate_in},
+    {"cuMemFreeAsync", free_in},
+    {"cuGraphUpload", upload_in},
+    {"cuStreamWriteValue32", write_value},
+    {"cuMemFree", free_a_block},
+    {"cuMemFreeHost", free_a_host_block},
+    {"cuMemHostUnregister", unregister_a_block},
+};
+
+static void ask_joins(void)
+{
+    CUcontext another = NULL;
+    TRY(cuCtxCreate(&another, NULL, 0, device));
+    CUstream busy = new_stream(CU_STREAM_NON_BLOCKING);
+    CUevent event = new_event();
+    TRY(cuCtxSetCurrent(primary));
+    waits_device = device_block();
+    waits_pinned = pinned_block();
+    for (size_t i = 0; i < COUNT(joins); i++) {
+        CUstream stream = new_stream(CU_STREAM_NON_BLOCKING);
+        TRY(cuLaunchHostFunc(busy, sleeper, (void *)(uintptr_t)60));
+        TRY(cuEventRecord(event, busy));
+        TRY(cuCtxWaitEvent(primary, event));
+        uint64_t begin_ns = now_ns();
+        CUresult result = joins[i].call(stream);
+        double took_ms = ms_since(begin_ns);
+        sleep_ms(10);
+        say("joins %s: %d, %.0f ms; a query 10 ms later says %d\n", joins[i].name, (int)result,
+            took_ms, (int)cuStreamQuery(stream));
+        TRY(cuStreamSynchronize(busy));
+        TRY(cuCtxSynchronize());
+        TRY(cuStreamDestroy(stream));
+    }
+}
+
+/* ---- green contexts that hold their primary one ---- */
+
+static int primary_is_active(void)
+{
+    unsigned flags = 0;
+    int active = -1;
+    TRY(cuDevicePrimaryCtxGetState(device, &flags, &active));
+    return active;
+}
+
+static void ask_green_last(void)
+{
+    CUgreenCtx green = NULL;
+    CUstream stream = NULL;
+    TRY(make_green_context(&green));
+    TRY(cuGreenCtxStreamCreate(&stream, green, CU_STREAM_NON_BLOCKING, 0));
+    keep_busy(stream);
+    TRY(cuDevicePrimaryCtxRelease(device));
+    say(" behind the program's release the primary context's state is %d;", primary_is_active());
+    say(" cuGreenCtxDestroy takes %.0f ms (its stream was busy for %d);",
+        MS(cuGreenCtxDestroy(green)), BUSY_MS);
+    say(" then the state is %d", primary_is_active());
+}
+
+static void ask_green_reset(void)
+{
+    CUgreenCtx green = NULL;
+    CUstream stream = NULL;
+    TRY(make_green_context(&green));
+    TRY(cuGreenCtxStreamCreate(&stream, green, CU_STREAM_NON_BLOCKING, 0));
+    keep_busy(stream);
+    say(" cuDevicePrimaryCtxReset takes %.0f ms (a green stream was busy for %d);",
+        MS(cuDevicePrimaryCtxReset(device)), BUSY_MS);
+    say(" then the state is %d,", primary_is_active());
+    say(" and a query of the green stream says %d", (int)cuStreamQuery(stream));
+}
+
+static const struct question questions[] = {
+    {.name = "waits", .ask = ask_waits},
+    {.name = "waits-within", .ask = ask_waits_within},
+    {.name = "joins", .ask = ask_joins},
+    {.name = "green-last", .ask = ask_green_last, .text = "a green context alone"},
+    {.name = "green-reset", .ask = ask_green_reset, .text = "a reset"},
+};
+
+int main(int argc, char **argv)
+{
+    static const struct inquiry inquiry = {
+        .program = "probe_contexts",
+        .questions = questions,
+        .count = COUNT(questions),
+        .set_up = enter_primary,
+        .question_s = 12,
+    };
+
+    return ask_all(&inquiry, argc, argv);
+}

@@ -332,20 +332,20 @@ static bool names_nothing(CUresult result)
  * cannot be healed. What it never refused was none of the calls that break a capture. */
 void sc_permit_report(struct sc_permit *permit, CUresult result)
 {
+    int saved = errno;
     if (permit->relaxed)
         sc_real.cuThreadExchangeStreamCaptureMode(&permit->before);
     bool refused = sc_is_capture_error(result);
-    if (refused && !permit->endangers)
+    bool of_legacy = result == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
+    if (refused && (of_legacy || !permit->endangers))
         permit->endangers = find_any(permit);
-    if (result == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT)
+    if (of_legacy)
         permit->code = SC301;
-    if (!permit->endangers || (!permit->relaxed && !refused))
-        return;
-    if (!refused && names_nothing(result))
-        return;
-    sc_hazards_report_capture(permit->code, refused ? SC_ACTION_REPORTED : SC_ACTION_REROUTED,
-                              &permit->capture.begin,
-                              &(struct sc_culprit){permit->api, permit->site, NULL});
+    if (permit->endangers && (refused || (permit->relaxed && !names_nothing(result))))
+        sc_hazards_report_capture(permit->code, refused ? SC_ACTION_REPORTED : SC_ACTION_REROUTED,
+                                  &permit->capture.begin,
+                                  &(struct sc_culprit){permit->api, permit->site, NULL});
+    errno = saved;
 }
 
 static CUstreamCaptureMode exchange_mode(CUstreamCaptureMode mode)

@@ -17,15 +17,38 @@ static CUevent make_event(void)
 
 /* ---- what was issued before a capture ---- */
 
+/* Nothing has been issued since the context was told to wait: the fence that was left before that
+ * is behind all of the stream's work. An event recorded now would join what the context waits for,
+ * and hold the stream up (docs/driver.md, Green contexts). */
+static bool is_fenced(const struct sc_stream_record *stream)
+{
+    return sc_order_is_due(&sc_track.order, stream->id);
+}
+
+static void forget_tail(struct sc_stream_record *stream)
+{
+    atomic_store_explicit(&stream->tail_ticks, 0, memory_order_relaxed);
+}
+
+/* Another thread could leave no fence in a per-thread default stream. */
+static void ask_for_tail(struct sc_stream_record *stream)
+{
+    struct sc_relaxed relaxed = sc_relaxed_begin();
+    if (stream->owner && sc_real.cuStreamQuery(stream->handle) == CUDA_SUCCESS)
+        forget_tail(stream);
+    sc_relaxed_end(&relaxed);
+}
+
 void sc_detours_fence_locked(struct sc_stream_record *stream)
 {
-    if (stream->kind != SC_STREAM_BLOCKING || stream->gone || sc_marks_would_delay_locked(stream) ||
-        !sc_context_push(stream->context))
+    if (stream->kind != SC_STREAM_BLOCKING || stream->gone || !sc_context_push(stream->context))
         return;
     if (!stream->fence)
         stream->fence = make_event();
-    if (stream->fence && sc_real.cuEventRecord(stream->fence, stream->handle) == CUDA_SUCCESS)
-        atomic_store_explicit(&stream->tail_ticks, 0, memory_order_relaxed);
+    if (is_fenced(stream))
+        ask_for_tail(stream);
+    else if (stream->fence && sc_real.cuEventRecord(stream->fence, stream->handle) == CUDA_SUCCESS)
+        forget_tail(stream);
     sc_context_pop();
 }
 
@@ -40,6 +63,21 @@ static bool is_foreign(const struct sc_stream_record *stream)
 static bool is_concerned(const struct sc_stream_record *stream)
 {
     return stream->kind == SC_STREAM_BLOCKING && !stream->gone && !is_foreign(stream);
+}
+
+static void leave_fence(void *unused, struct sc_stream_record *stream)
+{
+    (void)unused;
+    pthread_mutex_lock(&stream->lock);
+    if (is_concerned(stream) && !sc_streams_is_capturing(stream))
+        sc_detours_fence_locked(stream);
+    pthread_mutex_unlock(&stream->lock);
+}
+
+void sc_detours_fence_family(struct sc_context *context)
+{
+    if (sc_captures_are_repaired())
+        sc_streams_each_ever(context, leave_fence, NULL);
 }
 
 struct edges {
@@ -77,11 +115,9 @@ static void come_after(void *argument, struct sc_stream_record *stream)
     if (!is_concerned(stream))
         return;
     pthread_mutex_lock(&stream->lock);
-    bool captures = sc_streams_is_capturing(stream);
-    if (captures)
+    if (sc_streams_is_capturing(stream) || is_fenced(stream))
         wait_for(edges, stream->fence);
-    else if (!sc_marks_would_delay_locked(stream) &&
-             sc_real.cuEventRecord(edges->event, stream->handle) == CUDA_SUCCESS)
+    else if (sc_real.cuEventRecord(edges->event, stream->handle) == CUDA_SUCCESS)
         wait_for(edges, edges->event);
     pthread_mutex_unlock(&stream->lock);
 }
@@ -381,7 +417,7 @@ bool sc_detour_begin_query(struct sc_detour *detour, const char *api, void *site
         return false;
     int saved = errno;
     if (meets_capture(detour, api, site) && sc_captures_are_repaired())
-        detour->settled = ask_all(detour->context, answer);
+        detour->settled = !answer || ask_all(detour->context, answer);
     errno = saved;
     return detour->settled;
 }

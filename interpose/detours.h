@@ -42,7 +42,7 @@ static inline void sc_detour_begin(struct sc_detour *detour, const char *api, vo
 bool sc_detour_begin_wait(struct sc_detour *detour, const char *api, void *site, CUstream *stream,
                           bool per_thread, CUevent event);
 
-/* The same for a query of the stream. True: this is the answer. */
+/* The same for a query of the stream. True: this is the answer; without one the caller has it. */
 bool sc_detour_begin_query(struct sc_detour *detour, const char *api, void *site, CUstream stream,
                            bool per_thread, CUresult *answer);
 
@@ -61,6 +61,8 @@ static inline bool sc_detour_taken(const struct sc_detour *detour)
 
 /* The stream is about to capture: remembers what was issued on it until now. */
 void sc_detours_fence_locked(struct sc_stream_record *stream);
+/* The same for all streams of the context, and of its green ones, which is to wait for an event. */
+void sc_detours_fence_family(struct sc_context *context);
 
 /* The calling thread's per-thread default stream waits for a detour of another thread's, unless it
  * captures. */

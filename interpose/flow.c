@@ -237,6 +237,7 @@ static struct sc_context *context_waits(CUcontext handle)
     struct sc_context *context = sc_active() ? sc_contexts_named(handle) : NULL;
     if (context) {
         sc_marks_add_family(context);
+        sc_detours_fence_family(context);
         sc_streams_context_waits(context);
     }
     errno = saved;

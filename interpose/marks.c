@@ -218,27 +218,21 @@ void sc_marks_before_work(struct sc_stream_record *stream)
     sc_marks_note_tail(stream);
 }
 
-bool sc_marks_would_delay_locked(const struct sc_stream_record *stream)
-{
-    if (sc_likely(!sc_order_is_due(&sc_track.order, stream->id)))
-        return false;
-    struct sc_relaxed relaxed = sc_relaxed_begin();
-    CUresult result = sc_real.cuStreamQuery(stream->handle);
-    sc_relaxed_end(&relaxed);
-    return result == CUDA_SUCCESS;
-}
-
+/* Where the context was told to wait, the fence that was left before that is used: an event
+ * recorded now would join what is waited for. */
 void sc_marks_outlive_locked(struct sc_stream_record *stream)
 {
     if (stream->kind != SC_STREAM_BLOCKING || !can_name(stream) ||
-        sc_streams_is_capturing(stream) || sc_marks_would_delay_locked(stream) ||
-        !sc_context_push(stream->context))
+        sc_streams_is_capturing(stream) || !sc_context_push(stream->context))
         return;
     struct sc_relaxed relaxed = sc_relaxed_begin();
     CUstream marker = sc_marks_marker(stream->context);
-    CUevent event = marker ? take_event(stream->context) : NULL;
+    bool fenced = sc_order_is_due(&sc_track.order, stream->id);
+    CUevent event = marker && !fenced ? take_event(stream->context) : NULL;
     if (event && sc_real.cuEventRecord(event, stream->handle) == CUDA_SUCCESS)
         sc_real.cuStreamWaitEvent(marker, event, 0);
+    if (marker && fenced && stream->fence)
+        sc_real.cuStreamWaitEvent(marker, stream->fence, 0);
     atomic_store_explicit(&stream->context->outlived_ticks, sc_ticks(), memory_order_relaxed);
     if (event)
         give_event(stream->context, event);

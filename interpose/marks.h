@@ -47,10 +47,6 @@ void sc_marks_poll_locked(struct sc_stream_record *stream);
  * current. */
 CUstream sc_marks_marker(struct sc_context *context);
 
-/* Would an event recorded on the stream wait for what its context waits for, while the stream has
- * neither work that it could stand behind, nor joined that (docs/driver.md, Green contexts)? */
-bool sc_marks_would_delay_locked(const struct sc_stream_record *stream);
-
 /* A blocking stream is about to be destroyed: events of the marker stream follow its work from now
  * on, as the legacy stream's operations do. */
 void sc_marks_outlive_locked(struct sc_stream_record *stream);

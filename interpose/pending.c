@@ -88,17 +88,24 @@ uint64_t sc_pending_context_since(struct sc_context *context)
     return sc_ticks();
 }
 
+/* Of waits that end in another order than they began the latest counts. */
+static void raise_to(_Atomic uint64_t *ticks, uint64_t at_least)
+{
+    if (get(ticks) < at_least)
+        set(ticks, at_least);
+}
+
 void sc_pending_stream_done(struct sc_stream_record *stream, uint64_t since_ticks)
 {
-    set(&stream->pending.done_ticks, since_ticks);
+    raise_to(&stream->pending.done_ticks, since_ticks);
     if (stream->kind == SC_STREAM_LEGACY)
-        set(&stream->context->family.done_ticks, since_ticks);
+        raise_to(&stream->context->family.done_ticks, since_ticks);
 }
 
 void sc_pending_context_done(struct sc_context *context, uint64_t since_ticks)
 {
-    set(&context->family.done_ticks, since_ticks);
-    set(&context->done_ticks, since_ticks);
+    raise_to(&context->family.done_ticks, since_ticks);
+    raise_to(&context->done_ticks, since_ticks);
 }
 
 /* A wait for the primary context is one for its green ones as well. */

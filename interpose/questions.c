@@ -1,32 +1,39 @@
 /* What programs ask the driver about a stream. Asked of the legacy stream while a blocking one
  * captures, or of a stream that captures, the question alone breaks the capture (docs/driver.md,
- * Q21 and Q27). The stream that legacy operations are moved to meanwhile answers for the legacy
- * one, but for its id, which is nobody else's. */
+ * Q21 and Q27). Of the legacy stream the answers are known, but for its id. */
 #include "interpose/captures.h"
 #include "interpose/detours.h"
+#include "interpose/process.h"
 #include "interpose/wrap.h"
 
 #include "track/poison.h"
 
-/* In a wrapper: the question, where the detour sends it, or reported if it is refused. */
-#define ASKED(arguments)                                                                           \
-    (detour.context ? REAL arguments : sc_permit_refused(API, SC_SITE(), REAL arguments))
+static CUcontext current_context(void)
+{
+    CUcontext context = NULL;
+    sc_real.cuCtxGetCurrent(&context);
+    return context;
+}
 
-#define QUESTION(symbol, parameters, arguments)                                                    \
-    SC_DEFINE2(symbol, _ptsz, parameters, struct sc_detour detour;                                 \
-               sc_detour_begin(&detour, API, SC_SITE(), &hStream, per_thread);                     \
-               return sc_detour_end(&detour, ASKED(arguments));)
+#define QUESTION(symbol, type, of_legacy)                                                          \
+    SC_DEFINE2(                                                                                    \
+        symbol, _ptsz, (CUstream hStream, type * answer), struct sc_detour detour = {0};           \
+        if (answer && sc_detour_begin_query(&detour, API, SC_SITE(), hStream, per_thread, NULL)) { \
+            *answer = of_legacy;                                                                   \
+            return sc_detour_end(&detour, CUDA_SUCCESS);                                           \
+        } CUresult result = REAL(hStream, answer);                                                 \
+        if (!detour.context) sc_permit_refused(API, SC_SITE(), result);                            \
+        return sc_detour_end(&detour, result);)
 
-QUESTION(cuStreamGetPriority, (CUstream hStream, int *priority), (hStream, priority))
-QUESTION(cuStreamGetCtx, (CUstream hStream, CUcontext *context), (hStream, context))
-QUESTION(cuStreamGetCtx_v2, (CUstream hStream, CUcontext *context, CUgreenCtx *green),
-         (hStream, context, green))
+QUESTION(cuStreamGetFlags, unsigned, CU_STREAM_DEFAULT)
+QUESTION(cuStreamGetPriority, int, 0)
+QUESTION(cuStreamGetCtx, CUcontext, current_context())
 
-SC_DEFINE2(cuStreamGetFlags, _ptsz, (CUstream hStream, unsigned *flags), struct sc_detour detour;
-           sc_detour_begin(&detour, API, SC_SITE(), &hStream, per_thread);
-           CUresult result = ASKED((hStream, flags));
-           if (result == CUDA_SUCCESS && sc_detour_taken(&detour)) *flags = CU_STREAM_DEFAULT;
-           return sc_detour_end(&detour, result);)
+/* Only reported. */
+#define REFUSED(symbol, parameters, arguments)                                                     \
+    SC_DEFINE2(symbol, _ptsz, parameters, (void)per_thread;                                        \
+               return sc_permit_refused(API, SC_SITE(), REAL arguments);)
 
-SC_DEFINE2(cuStreamGetId, _ptsz, (CUstream hStream, unsigned long long *id), (void)per_thread;
-           return sc_permit_refused(API, SC_SITE(), REAL(hStream, id));)
+REFUSED(cuStreamGetId, (CUstream hStream, unsigned long long *id), (hStream, id))
+REFUSED(cuStreamGetCtx_v2, (CUstream hStream, CUcontext *context, CUgreenCtx *green),
+        (hStream, context, green))

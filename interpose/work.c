@@ -99,15 +99,21 @@ WORK(cuMemBatchDecompressAsync, SC_WORK_MAY_WRITE,
      (CUmemDecompressParams * list, size_t count, unsigned flags, size_t *failed, CUstream hStream),
      (list, count, flags, failed, hStream))
 
-WORK(cuMemDiscardBatchAsync, SC_WORK_QUIET,
-     (CUdeviceptr * addresses, size_t *sizes, size_t count, unsigned long long flags,
-      CUstream hStream),
-     (addresses, sizes, count, flags, hStream))
+/* Not for the legacy stream (cuda.h). */
+#define DISCARD(symbol, parameters, arguments)                                                     \
+    SC_DEFINE2(symbol, _ptsz, parameters, sc_work_begin(hStream, per_thread, SC_WORK_QUIET);       \
+               return sc_permit_refused(API, SC_SITE(), REAL arguments);)
 
-WORK(cuMemDiscardAndPrefetchBatchAsync, SC_WORK_QUIET,
-     (CUdeviceptr * addresses, size_t *sizes, size_t count, CUmemLocation *locations,
-      size_t *location_indices, size_t location_count, unsigned long long flags, CUstream hStream),
-     (addresses, sizes, count, locations, location_indices, location_count, flags, hStream))
+DISCARD(cuMemDiscardBatchAsync,
+        (CUdeviceptr * addresses, size_t *sizes, size_t count, unsigned long long flags,
+         CUstream hStream),
+        (addresses, sizes, count, flags, hStream))
+
+DISCARD(cuMemDiscardAndPrefetchBatchAsync,
+        (CUdeviceptr * addresses, size_t *sizes, size_t count, CUmemLocation *locations,
+         size_t *location_indices, size_t location_count, unsigned long long flags,
+         CUstream hStream),
+        (addresses, sizes, count, locations, location_indices, location_count, flags, hStream))
 
 WORK(cuGraphicsMapResources, SC_WORK_QUIET,
      (unsigned count, CUgraphicsResource *resources, CUstream hStream), (count, resources, hStream))

@@ -339,6 +339,16 @@ static const struct {
     {"cuMemHostUnregister", unregister_a_block},
 };
 
+static void tell_join(size_t number, CUstream stream)
+{
+    uint64_t begin_ns = now_ns();
+    CUresult result = joins[number].call(stream);
+    double took_ms = ms_since(begin_ns);
+    sleep_ms(10);
+    say(" %s: %d, %.0f ms; a query 10 ms later says %d\n", joins[number].name, (int)result, took_ms,
+        (int)cuStreamQuery(stream));
+}
+
 static void ask_joins(void)
 {
     CUcontext another = NULL;
@@ -353,13 +363,24 @@ static void ask_joins(void)
         TRY(cuLaunchHostFunc(busy, sleeper, (void *)(uintptr_t)60));
         TRY(cuEventRecord(event, busy));
         TRY(cuCtxWaitEvent(primary, event));
-        uint64_t begin_ns = now_ns();
-        CUresult result = joins[i].call(stream);
-        double took_ms = ms_since(begin_ns);
-        sleep_ms(10);
-        say("joins %s: %d, %.0f ms; a query 10 ms later says %d\n", joins[i].name, (int)result,
-            took_ms, (int)cuStreamQuery(stream));
+        say("joins what its context waits for:");
+        tell_join(i, stream);
         TRY(cuStreamSynchronize(busy));
+        TRY(cuCtxSynchronize());
+        TRY(cuStreamDestroy(stream));
+    }
+}
+
+/* The same for a blocking stream behind work of the legacy one. */
+static void ask_joins_legacy(void)
+{
+    waits_device = device_block();
+    waits_pinned = pinned_block();
+    for (size_t i = 0; i < COUNT(joins); i++) {
+        CUstream stream = new_stream(CU_STREAM_DEFAULT);
+        TRY(cuLaunchHostFunc(LEGACY, sleeper, (void *)(uintptr_t)60));
+        say("joins the legacy stream:");
+        tell_join(i, stream);
         TRY(cuCtxSynchronize());
         TRY(cuStreamDestroy(stream));
     }
@@ -406,6 +427,7 @@ static const struct question questions[] = {
     {.name = "waits", .ask = ask_waits},
     {.name = "waits-within", .ask = ask_waits_within},
     {.name = "joins", .ask = ask_joins},
+    {.name = "joins-legacy", .ask = ask_joins_legacy},
     {.name = "green-last", .ask = ask_green_last, .text = "a green context alone"},
     {.name = "green-reset", .ask = ask_green_reset, .text = "a reset"},
 };

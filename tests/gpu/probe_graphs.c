@@ -385,17 +385,70 @@ static void ask_external_event(void)
 
 /* ---- captures ---- */
 
-static void ask_upload(void)
+static CUstream blocking;
+static CUgraphExec upload_exec;
+
+static CUresult upload(void)
 {
-    CUstream blocking = new_stream(CU_STREAM_DEFAULT);
+    return cuGraphUpload(upload_exec, LEGACY);
+}
+
+static CUresult upload_nothing(void)
+{
+    return cuGraphUpload(NULL, LEGACY);
+}
+
+static CUresult upload_captured(void)
+{
+    return cuGraphUpload(upload_exec, blocking);
+}
+
+static CUresult flags_to_nowhere(void)
+{
+    return cuStreamGetFlags(LEGACY, NULL);
+}
+
+static CUresult discard(void)
+{
+    static CUdeviceptr block;
+    size_t size = BLOCK_BYTES;
+    if (!block)
+        TRY(cuMemAllocManaged(&block, BLOCK_BYTES, CU_MEM_ATTACH_GLOBAL));
+    return cuMemDiscardBatchAsync(&block, &size, 1, 0, LEGACY);
+}
+
+static CUresult context_of_legacy(void)
+{
+    CUcontext context = NULL;
+    return cuStreamGetCtx(LEGACY, &context);
+}
+
+static const struct {
+    const char *name;
+    CUresult (*call)(void);
+} legacy_calls[] = {
+    {"cuGraphUpload, legacy", upload},
+    {"cuGraphUpload of nothing, legacy", upload_nothing},
+    {"cuGraphUpload, capturing", upload_captured},
+    {"cuStreamGetFlags, legacy, into NULL", flags_to_nowhere},
+    {"cuStreamGetCtx, legacy", context_of_legacy},
+    {"cuMemDiscardBatchAsync, legacy", discard},
+};
+
+static void ask_legacy_calls(void)
+{
     CUgraph graph = new_graph();
-    CUgraph captured = NULL;
+    blocking = new_stream(CU_STREAM_DEFAULT);
     add_copy(graph, CU_MEMORYTYPE_HOST, pinned_block(), device_block());
-    CUgraphExec exec = exec_of(graph);
-    TRY(cuStreamBeginCapture(blocking, CU_STREAM_CAPTURE_MODE_RELAXED));
-    CUresult result = cuGraphUpload(exec, LEGACY);
-    say(" in the legacy stream, while a blocking one captures: %d/%d", (int)result,
-        (int)cuStreamEndCapture(blocking, &captured));
+    upload_exec = exec_of(graph);
+    discard(); /* has its memory from now on */
+    for (size_t i = 0; i < COUNT(legacy_calls); i++) {
+        CUgraph captured = NULL;
+        TRY(cuStreamBeginCapture(blocking, CU_STREAM_CAPTURE_MODE_RELAXED));
+        CUresult result = legacy_calls[i].call();
+        say("while a blocking stream captures %s: %d/%d\n", legacy_calls[i].name, (int)result,
+            (int)cuStreamEndCapture(blocking, &captured));
+    }
 }
 
 /* ---- host nodes ---- */
@@ -435,7 +488,7 @@ static const struct question questions[] = {
     {.name = "types", .ask = ask_types},
     {.name = "node-event", .ask = ask_node_event, .text = "events that nodes record"},
     {.name = "external", .ask = ask_external_event, .text = "an event that is external"},
-    {.name = "upload", .ask = ask_upload, .text = "cuGraphUpload"},
+    {.name = "legacy", .ask = ask_legacy_calls},
     {.name = "stack", .ask = ask_stack, .text = "who calls host functions"},
     {.name = "runtime-frees", .ask = ask_runtime_frees, .text = "frees of nothing"},
 };

@@ -90,7 +90,12 @@ WORK(cuWaitExternalSemaphoresAsync, SC_WORK_AWAITS_HOST,
       unsigned count, CUstream hStream),
      (semaphores, params, count, hStream))
 
-WORK(cuGraphUpload, SC_WORK_QUIET, (CUgraphExec exec, CUstream hStream), (exec, hStream))
+/* A stream that captures takes none. */
+SC_DEFINE2(cuGraphUpload, _ptsz, (CUgraphExec exec, CUstream hStream), struct sc_detour detour;
+           sc_detour_begin(&detour, API, SC_SITE(), &hStream, per_thread);
+           sc_work_begin(hStream, per_thread, SC_WORK_QUIET); CUresult result = REAL(exec, hStream);
+           if (!detour.context) sc_permit_refused(API, SC_SITE(), result);
+           return sc_detour_end(&detour, result);)
 
 WORK(cuMemMapArrayAsync, SC_WORK_QUIET, (CUarrayMapInfo * list, unsigned count, CUstream hStream),
      (list, count, hStream))

@@ -262,12 +262,15 @@ SIM_API_PTSZ(cuGraphLaunch, (CUgraphExec hGraphExec, CUstream hStream), hGraphEx
 SIM_API_PTSZ(cuGraphUpload, (CUgraphExec hGraphExec, CUstream hStream), hGraphExec, hStream)
 {
     CUstream stream;
-    if (!is_exec(hGraphExec)) {
-        return CUDA_ERROR_INVALID_VALUE;
-    }
     sim_lock();
     CUresult result = sim_stream_enter_locked(hStream, dflt, &stream);
-    if (result == CUDA_SUCCESS && !stream->capture) {
+    if (result == CUDA_SUCCESS) {
+        result = sim_capture_ask_locked(stream);
+    }
+    if (result == CUDA_SUCCESS && !is_exec(hGraphExec)) {
+        result = CUDA_ERROR_INVALID_VALUE;
+    }
+    if (result == CUDA_SUCCESS) {
         result = sim_stream_work_locked(stream, &(struct sim_work){.kind = WORK_MARK}, NULL);
     }
     sim_unlock();

@@ -322,7 +322,8 @@ void sc_permit_prepare(struct sc_permit *permit, const char *api, void *site)
     permit->relaxed = sc_real.cuThreadExchangeStreamCaptureMode(&permit->before) == CUDA_SUCCESS;
 }
 
-/* The driver sees that before it looks at what captures, other mistakes behind that. */
+/* The driver sees that, and that there is no context, before it looks at what captures; other
+ * mistakes behind that. */
 static bool names_nothing(CUresult result)
 {
     return result == CUDA_ERROR_INVALID_HANDLE || result == CUDA_ERROR_INVALID_CONTEXT;

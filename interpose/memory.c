@@ -306,15 +306,7 @@ static bool was_freed(const struct giving_back *giving, const struct sc_range_in
            sc_track_is_freed(&sc_track, (uintptr_t)giving->address);
 }
 
-/* Without a context the driver does not look at what captures. */
-static bool has_context(void)
-{
-    CUcontext context = NULL;
-    return sc_real.cuCtxGetCurrent && sc_real.cuCtxGetCurrent(&context) == CUDA_SUCCESS && context;
-}
-
-SC_DEFINE(cuMemFreeHost, (void *address),
-          if (!address) return has_context() ? SC_PERMITTED(REAL(NULL)) : REAL(NULL);
+SC_DEFINE(cuMemFreeHost, (void *address), if (!address) return SC_PERMITTED(REAL(NULL));
           struct giving_back giving = begin(address, SC_PINNED, API, SC_SITE());
           struct sc_range_info range = range_of(&giving);
           if (may_keep(&giving, &range, SC105) &&
@@ -370,8 +362,7 @@ SC_DEFINE(cuMemHostUnregister, (void *address),
           return give_back_now(&giving, &range, REAL);)
 
 /* Managed memory is forgotten before the driver could hand its address out again. */
-SC_DEFINE(cuMemFree_v2, (CUdeviceptr address),
-          if (!address) return has_context() ? SC_PERMITTED(REAL(address)) : REAL(address);
+SC_DEFINE(cuMemFree_v2, (CUdeviceptr address), if (!address) return SC_PERMITTED(REAL(address));
           struct giving_back giving = begin((void *)(uintptr_t)address, SC_MANAGED, API, SC_SITE());
           struct sc_range_info range = range_of(&giving);
           struct sc_sync sync = sc_sync_begin_free(API, SC_SITE());

@@ -299,10 +299,8 @@ static void join_due(struct sc_order *order, struct sc_stream *stream)
         stream->joined_version++;
 }
 
-void sc_order_touch(struct sc_order *order, uint32_t id)
+static void touch_legacy(struct sc_order *order, struct sc_stream *stream)
 {
-    struct sc_stream *stream = sc_order_stream(order, id);
-    join_due(order, stream);
     if (stream->kind != SC_STREAM_BLOCKING)
         return;
     struct sc_stream *legacy = legacy_of(order, stream);
@@ -310,6 +308,13 @@ void sc_order_touch(struct sc_order *order, uint32_t id)
     if (stream->seen_version != legacy->joined_version &&
         merge_into(order, &stream->joined, legacy->joined))
         stream->seen_version = legacy->joined_version;
+}
+
+void sc_order_touch(struct sc_order *order, uint32_t id)
+{
+    struct sc_stream *stream = sc_order_stream(order, id);
+    join_due(order, stream);
+    touch_legacy(order, stream);
 }
 
 static void settle_pending(struct sc_order *order, struct sc_stream *legacy)
@@ -350,6 +355,18 @@ void sc_order_join_blocking(struct sc_order *order, uint32_t legacy)
     struct sc_stream *stream = sc_order_stream(order, legacy);
     settle_pending(order, stream);
     next_number(stream);
+}
+
+struct sc_point sc_order_record(struct sc_order *order, uint32_t id)
+{
+    struct sc_stream *stream = sc_order_stream(order, id);
+    if (stream->kind == SC_STREAM_LEGACY)
+        sc_order_join_blocking(order, id);
+    else
+        touch_legacy(order, stream);
+    struct sc_point point = sc_order_point(order, id);
+    merge_into(order, &point.joined, due_of(stream));
+    return point;
 }
 
 struct sc_ticket sc_order_issue(struct sc_order *order, uint32_t id)

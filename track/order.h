@@ -118,6 +118,10 @@ void sc_order_touch(struct sc_order *order, uint32_t stream);
 /* A wait for the primary context waits for the green one as well, and not the other way round. */
 void sc_order_set_primary(struct sc_order *order, uint32_t green, uint32_t primary);
 
+/* What an event recorded on the stream stands for: the work there, all that work issued now would
+ * come after, and what its context waits for, which the stream itself goes on not to know. */
+struct sc_point sc_order_record(struct sc_order *order, uint32_t stream);
+
 /* Points hold references: release each one once. The first form is one stream's work; on a legacy
  * stream that stands for what an operation issued there had joined. The others walk all streams:
  * everything that a wait for the legacy stream, or for the whole context, waits for. */
@@ -133,8 +137,8 @@ void sc_order_release(struct sc_order *order, struct sc_point *point);
 /* Work issued on `stream` from now on comes after the point. False: out of memory, nothing done. */
 bool sc_order_wait(struct sc_order *order, uint32_t stream, const struct sc_point *point);
 /* The same for all streams of the context, and of its green ones, also those to come. A wait for
- * one of them returns without it until something has been issued there; a wait for the context
- * does not (docs/driver.md, Green contexts). */
+ * one of them returns without it until work has been issued there, which the record of an event is
+ * not; a wait for the context does not (docs/driver.md, Green contexts). */
 void sc_order_wait_context(struct sc_order *order, uint32_t context, const struct sc_point *point);
 
 /* The host knows that everything in the point is done. */

@@ -190,8 +190,7 @@ void sc_track_forget_point(struct sc_track *track, struct sc_point *point)
 struct sc_point sc_track_record_point(struct sc_track *track, uint32_t stream)
 {
     lock(track);
-    work_locked(track, stream);
-    struct sc_point point = sc_order_point(&track->order, stream);
+    struct sc_point point = sc_order_record(&track->order, stream);
     unlock(track);
     return point;
 }

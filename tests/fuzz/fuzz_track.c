@@ -822,7 +822,7 @@ static void do_record(const struct action *action)
     int event = action->b % EVENTS;
     struct sc_point point = sc_track_record_point(&tracker, id_of(stream_in(action->a)));
     say("record: stream %d, event %d", stream_in(action->a), event);
-    world.events[event] = oracle_add_node(&world.graph, stream_in(action->a));
+    world.events[event] = oracle_add_record(&world.graph, stream_in(action->a));
     sc_track_set_event(&tracker, event_handle(event), &point);
 }
 

@@ -111,6 +111,18 @@ static inline int oracle_add_node(struct oracle *oracle, int stream)
     return oracle->node_count - 1;
 }
 
+/* The record of an event is work, but for what is due, which the event alone comes after. */
+static inline int oracle_add_record(struct oracle *oracle, int stream)
+{
+    struct oracle_node *work = oracle_new_node(oracle, stream);
+    int worked = oracle->node_count - 1;
+    oracle_join(oracle, work);
+    struct oracle_node *event = oracle_loose_node(oracle, stream);
+    oracle_add_edge(event, worked);
+    oracle_add_edge(event, oracle->streams[stream].due);
+    return oracle->node_count - 1;
+}
+
 /* For a record; ORACLE_NONE: there was none. It joins others on a legacy stream only. */
 static inline void oracle_add_wait(struct oracle *oracle, int stream, int record)
 {

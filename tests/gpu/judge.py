@@ -101,8 +101,8 @@ def table_rows(suite, results, took_s):
         return [(f"{suite.title}: {result.name}" if suite.rows else suite.title, result.state,
                  result.detail.partition("\n")[0]) for result in results]
     counts = count_states(results)
-    state = next(state for state in ("failed", "not reached", "passed", "skipped")
-                 if state in counts)
+    order = ("failed", "not reached", "passed", "skipped")
+    state = next((state for state in order if state in counts), "nothing to run")
     detail = ", ".join(f"{count} {name}" for name, count in counts.items()) + f"; {took_s:.0f} s"
     again = [result.name for result in results if result.again]
     failed = [result.name for result in results if result.state == "failed"]

@@ -386,6 +386,138 @@ static void ask_joins_legacy(void)
     }
 }
 
+/* ---- what events of contexts stand for, and how they are waited for ---- */
+
+static CUfunction spin_kernel;
+static CUgreenCtx busy_green, idle_green;
+
+static CUresult record_in_stream(CUevent event, CUstream stream)
+{
+    return cuEventRecord(event, stream);
+}
+
+static CUresult record_in_primary(CUevent event, CUstream stream)
+{
+    (void)stream;
+    return cuCtxRecordEvent(primary, event);
+}
+
+static CUresult record_in_green(CUevent event, CUstream stream)
+{
+    (void)stream;
+    return cuGreenCtxRecordEvent(busy_green, event);
+}
+
+static const struct {
+    const char *name;
+    CUresult (*record)(CUevent, CUstream);
+} records[] = {
+    {"cuEventRecord", record_in_stream},
+    {"cuCtxRecordEvent", record_in_primary},
+    {"cuGreenCtxRecordEvent", record_in_green},
+};
+
+static void host_waits(CUevent event, CUstream stream)
+{
+    (void)stream;
+    TRY(cuEventSynchronize(event));
+}
+
+static void stream_waits(CUevent event, CUstream stream)
+{
+    TRY(cuStreamWaitEvent(stream, event, 0));
+    TRY(cuStreamSynchronize(stream));
+}
+
+static void event_waits(CUevent event, CUstream stream)
+{
+    CUevent behind = new_event();
+    TRY(cuGreenCtxWaitEvent(idle_green, event));
+    TRY(cuEventRecord(behind, stream));
+    TRY(cuEventSynchronize(behind));
+}
+
+static void stream_waits_behind_event(CUevent event, CUstream stream)
+{
+    TRY(cuGreenCtxWaitEvent(idle_green, event));
+    TRY(cuEventRecord(new_event(), stream));
+    TRY(cuStreamSynchronize(stream));
+}
+
+static void stream_waits_behind_copy(CUevent event, CUstream stream)
+{
+    TRY(cuGreenCtxWaitEvent(idle_green, event));
+    TRY(cuMemcpyHtoDAsync(waits_device, waits_pinned, BLOCK_BYTES, stream));
+    TRY(cuStreamSynchronize(stream));
+}
+
+static void primary_waits_behind_event(CUevent event, CUstream stream)
+{
+    CUstream own = new_stream(CU_STREAM_NON_BLOCKING);
+    (void)stream;
+    TRY(cuCtxWaitEvent(primary, event));
+    TRY(cuEventRecord(new_event(), own));
+    TRY(cuStreamSynchronize(own));
+}
+
+static void blocking_waits_behind_event(CUevent event, CUstream stream)
+{
+    CUstream own = new_stream(CU_STREAM_DEFAULT);
+    (void)stream;
+    TRY(cuCtxWaitEvent(primary, event));
+    TRY(cuEventRecord(new_event(), own));
+    TRY(cuStreamSynchronize(own));
+}
+
+static void legacy_waits_behind_event(CUevent event, CUstream stream)
+{
+    (void)stream;
+    TRY(cuCtxWaitEvent(primary, event));
+    TRY(cuEventRecord(new_event(), LEGACY));
+    TRY(cuStreamSynchronize(LEGACY));
+}
+
+static const struct {
+    const char *name;
+    void (*wait)(CUevent, CUstream);
+} event_waiters[] = {
+    {"the host", host_waits},
+    {"a stream", stream_waits},
+    {"a green context, then an event there", event_waits},
+    {"a green context, then its stream behind an event", stream_waits_behind_event},
+    {"a green context, then its stream behind a copy", stream_waits_behind_copy},
+    {"the primary context, then a stream behind an event", primary_waits_behind_event},
+    {"the primary context, then a blocking stream behind an event", blocking_waits_behind_event},
+    {"the primary context, then the legacy stream behind an event", legacy_waits_behind_event},
+};
+
+/* Work of 20 and 40 ms in a stream of the one green context, waited for in the other. */
+static void ask_events(void)
+{
+    CUmodule module = NULL;
+    CUstream stream = NULL, idle = NULL;
+    CUevent event = new_event();
+    TRY(make_green_context(&busy_green));
+    TRY(make_green_context(&idle_green));
+    TRY(cuGreenCtxStreamCreate(&stream, busy_green, CU_STREAM_NON_BLOCKING, 0));
+    TRY(cuGreenCtxStreamCreate(&idle, idle_green, CU_STREAM_NON_BLOCKING, 0));
+    spin_kernel = load_kernel("spin", &module);
+    waits_device = device_block();
+    waits_pinned = pinned_block();
+    for (size_t i = 0; i < COUNT(records); i++) {
+        for (size_t j = 0; j < COUNT(event_waiters); j++) {
+            TRY(cuLaunchHostFunc(stream, sleeper, (void *)(uintptr_t)20));
+            launch_spin(spin_kernel, stream, 40);
+            TRY(records[i].record(event, stream));
+            uint64_t begin_ns = now_ns();
+            event_waiters[j].wait(event, idle);
+            say("events, %s, waited for by %s: %.0f ms\n", records[i].name, event_waiters[j].name,
+                ms_since(begin_ns));
+            TRY(cuCtxSynchronize());
+        }
+    }
+}
+
 /* ---- green contexts that hold their primary one ---- */
 
 static int primary_is_active(void)
@@ -428,6 +560,7 @@ static const struct question questions[] = {
     {.name = "waits-within", .ask = ask_waits_within},
     {.name = "joins", .ask = ask_joins},
     {.name = "joins-legacy", .ask = ask_joins_legacy},
+    {.name = "events", .ask = ask_events},
     {.name = "green-last", .ask = ask_green_last, .text = "a green context alone"},
     {.name = "green-reset", .ask = ask_green_reset, .text = "a reset"},
 };

@@ -12,6 +12,7 @@
 
 #include <dlfcn.h>
 #include <execinfo.h>
+#include <pthread.h>
 #include <string.h>
 
 enum { BUSY_MS = 200 };
@@ -201,12 +202,61 @@ static void ask_mistakes(void)
     }
 }
 
+/* On a thread without a context. */
+static void *make_mistake(void *mistake)
+{
+    CUresult (*call)(void) = *(CUresult(**)(void))mistake;
+    return (void *)(uintptr_t)call();
+}
+
+static CUresult call_elsewhere(CUresult (*call)(void))
+{
+    pthread_t thread;
+    void *result = NULL;
+    pthread_create(&thread, NULL, make_mistake, &call);
+    pthread_join(thread, &result);
+    return (CUresult)(uintptr_t)result;
+}
+
+static CUresult allocate_some(void)
+{
+    CUdeviceptr block = 0;
+    return cuMemAlloc(&block, BLOCK_BYTES);
+}
+
+static CUresult pin_some(void)
+{
+    void *block = NULL;
+    return cuMemHostAlloc(&block, BLOCK_BYTES, 0);
+}
+
+static CUresult synchronise_context(void)
+{
+    return cuCtxSynchronize();
+}
+
+static const struct {
+    const char *name;
+    CUresult (*call)(void);
+} strays[] = {
+    {"cuMemFree(0)", free_zero},
+    {"cuMemFreeHost(NULL)", free_host_null},
+    {"cuMemAlloc", allocate_some},
+    {"cuMemHostAlloc", pin_some},
+    {"cuCtxSynchronize", synchronise_context},
+};
+
 static void ask_without_context(void)
 {
-    CUcontext context = NULL;
-    TRY(cuCtxPopCurrent(&context));
-    say(" cuMemFree(0): %d, cuMemFreeHost(NULL): %d", (int)cuMemFree(0), (int)cuMemFreeHost(NULL));
-    TRY(cuCtxPushCurrent(context));
+    CUstream stream = new_stream(CU_STREAM_NON_BLOCKING);
+    for (size_t i = 0; i < COUNT(strays); i++) {
+        CUgraph graph = NULL;
+        say("without a context %s: %d;", strays[i].name, (int)call_elsewhere(strays[i].call));
+        TRY(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+        CUresult result = call_elsewhere(strays[i].call);
+        say(" while another thread captures %d/%d\n", (int)result,
+            (int)cuStreamEndCapture(stream, &graph));
+    }
 }
 
 /* ---- the runtime's frees of nothing ---- */
@@ -482,7 +532,7 @@ static void ask_stack(void)
 static const struct question questions[] = {
     {.name = "frees", .ask = ask_frees},
     {.name = "mistakes", .ask = ask_mistakes},
-    {.name = "no-context", .ask = ask_without_context, .text = "without a context"},
+    {.name = "no-context", .ask = ask_without_context},
     {.name = "child", .ask = ask_child},
     {.name = "enabled", .ask = ask_enabled, .text = "cuGraphExecUpdate with a disabled node"},
     {.name = "types", .ask = ask_types},

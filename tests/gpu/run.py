@@ -9,6 +9,7 @@ With OUT=FOLDER in the environment the table and every failure in full are writt
 check-gpu.md and check-gpu.log.
 
     CHECK_GPU_BUDGET_S=400   nothing new is begun after this many seconds
+    CHECK_GPU_ONLY='sc30* order_*'   of the suites twins and driver only these
     CHECK_GPU_FULL=1         all twins with every runtime, not the dozen of MATRIX
     CHECK_GPU_SIM=1          on the simulated GPU, as a test of this file: only what runs there
 
@@ -17,6 +18,7 @@ Exit status 1 if anything failed or was not reached; 0 on a machine without a GP
 
 import concurrent.futures
 import ctypes
+import fnmatch
 import json
 import os
 import pathlib
@@ -37,6 +39,7 @@ from programs import (Directives, Failure, Machine, Report, ROOT, Run, Skip, STR
                       check_hazards)
 
 SKIPPED = 77
+ONLY = os.environ.get("CHECK_GPU_ONLY", "*").split()
 
 # One or more twins of every code and of both APIs, for the runs against other CUDA runtimes.
 MATRIX = """none_two_readers order_event_rerecorded row16_tensorflow_scope sc101_free_2d
@@ -429,8 +432,10 @@ def suites(gpus, scratch):
     plain = Target(gpus)
     built = scratch / "nvcc"
     built.mkdir()
-    of_driver = [s.stem for s in programs.sources("hazard") if "twin_driver.h" in s.read_text()]
-    of_runtime = [s.stem for s in programs.sources("hazard") if s.stem not in of_driver]
+    sources = [s for s in programs.sources("hazard")
+               if any(fnmatch.fnmatch(s.stem, pattern) for pattern in ONLY)]
+    of_driver = [s.stem for s in sources if "twin_driver.h" in s.read_text()]
+    of_runtime = [s.stem for s in sources if s.stem not in of_driver]
     return {
         "conformance": Suite("driver conformance", lambda: conformance(target)),
         "twins": Suite("twins, shared cudart 13", lambda: twin_checks(target, of_runtime)),

@@ -1,8 +1,8 @@
 // expect: SC101 action=deferred kind=registered certainty=observed
 //
 // The context waits for an event behind the copy, and the host then for a stream of it. A stream
-// joins what its context waits for with its next operation, here the record of an event; the racy
-// build has none, and its synchronise returns at once.
+// joins what its context waits for with its next operation, here a memset. The record of an event
+// is none: in the racy build the synchronise behind it returns at once.
 #include "twin_driver.h"
 
 int main(void)
@@ -14,6 +14,7 @@ int main(void)
     CUevent copied = driver_new_event();
     CUevent last = driver_new_event();
     CUdeviceptr device = driver_device_block(SMALL, 0);
+    CUdeviceptr other = driver_device_block(SMALL, 0);
     void *source = driver_registered_block(SMALL, WANTED);
     CHECK(cuCtxGetCurrent(&context));
 
@@ -22,6 +23,8 @@ int main(void)
     CHECK(cuEventRecord(copied, stream));
     CHECK(cuCtxWaitEvent(context, copied));
     if (fixed)
+        CHECK(cuMemsetD8Async(other, 1, SMALL, idle));
+    else
         CHECK(cuEventRecord(last, idle));
     CHECK(cuStreamSynchronize(idle));
     free(source);

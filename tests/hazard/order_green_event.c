@@ -25,8 +25,8 @@ int main(void)
     else
         CHECK(cuGreenCtxRecordEvent(idle_one, all));
     CHECK(cuGreenCtxWaitEvent(idle_one, all));
-    CHECK(cuEventRecord(last, idle)); /* with this the stream waits for it */
-    CHECK(cuStreamSynchronize(idle));
+    CHECK(cuEventRecord(last, idle));
+    CHECK(cuEventSynchronize(last)); /* it waits for that, and the stream goes on not to know */
     free(source);
 
     void *owner = filled_block(SMALL, FOREIGN);

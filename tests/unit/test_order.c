@@ -451,6 +451,21 @@ START_TEST(a_legacy_stream_joins_it_with_its_next_work_and_hands_it_on)
 }
 END_TEST
 
+START_TEST(an_event_waits_for_what_its_context_waits_for_and_its_stream_does_not)
+{
+    const uint32_t streams[] = {add(SC_STREAM_NONBLOCKING), add(SC_STREAM_BLOCKING), legacy};
+    for (int i = 0; i < 3; i++) {
+        struct sc_ticket ticket = let_context_wait(legacy);
+        struct sc_point event = sc_order_record(&order, streams[i]);
+        synchronise(streams[i]);
+        know(sc_order_legacy_point(&order, legacy));
+        ck_assert(!done(ticket));
+        know(event);
+        ck_assert(done(ticket));
+    }
+}
+END_TEST
+
 START_TEST(what_a_removed_blocking_stream_joined_holds_up_the_legacy_one)
 {
     uint32_t blocking = add(SC_STREAM_BLOCKING);
@@ -818,6 +833,7 @@ int main(void)
     tcase_add_test(group, a_wait_of_the_context_is_one_of_all_its_streams_and_those_to_come);
     tcase_add_test(group, a_stream_joins_what_its_context_waits_for_with_its_next_work);
     tcase_add_test(group, a_legacy_stream_joins_it_with_its_next_work_and_hands_it_on);
+    tcase_add_test(group, an_event_waits_for_what_its_context_waits_for_and_its_stream_does_not);
     tcase_add_test(group, what_a_removed_blocking_stream_joined_holds_up_the_legacy_one);
     tcase_add_test(group, a_wait_on_a_legacy_stream_leaves_due_what_its_context_waits_for);
     tcase_add_test(group, a_synchronise_of_the_context_waits_for_what_the_context_waits_for);

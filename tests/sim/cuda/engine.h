@@ -33,6 +33,11 @@ struct sim_op *sim_op_new_locked(void);
 /* Makes the operation wait for the fence. 0 or -ENOMEM. */
 int sim_op_fence_locked(struct sim_op *op, CUstream stream, uint64_t seq);
 
+/* Does its context, or the primary one, wait for something? */
+bool sim_stream_is_gated_locked(CUstream stream);
+/* Makes an operation of another stream wait for all that one of this stream would wait for. */
+void sim_op_come_after_locked(struct sim_op *op, CUstream stream);
+
 /* Queues the operation behind all that it must wait for by the rules of its stream; returns its
  * place in the stream. The operation belongs to the engine from here on. */
 uint64_t sim_stream_issue_locked(CUstream stream, struct sim_op *op);

@@ -91,6 +91,31 @@ static CUresult mark_locked(CUevent event, CUstream stream, struct sim_op *op)
     return CUDA_SUCCESS;
 }
 
+/* A stream that has no name, and that nothing waits for but what is told to. */
+static CUstream nameless_stream_locked(CUcontext context)
+{
+    CUstream stream = sim_stream_new_locked(context, CU_STREAM_NON_BLOCKING, 0);
+    if (stream) {
+        stream->magic = 0;
+    }
+    return stream;
+}
+
+/* The event waits for what the context waits for, and the stream goes on not to know of it. */
+static CUresult mark_aside_locked(CUevent event, CUstream stream)
+{
+    CUstream aside = nameless_stream_locked(stream->context);
+    struct sim_op *op = aside ? sim_op_new_locked() : NULL;
+    if (op) {
+        sim_op_come_after_locked(op, stream);
+    }
+    CUresult result = mark_locked(event, aside, op);
+    if (aside) {
+        sim_stream_unref_locked(aside);
+    }
+    return result;
+}
+
 CUresult sim_event_record_locked(CUevent event, CUstream stream)
 {
     if (!event || event->magic != MAGIC_EVENT || !fits_locked(event, stream)) {
@@ -100,7 +125,8 @@ CUresult sim_event_record_locked(CUevent event, CUstream stream)
     if (stream->capture) {
         return sim_capture_record_locked(stream, event);
     }
-    return mark_locked(event, stream, sim_op_new_locked());
+    return sim_stream_is_gated_locked(stream) ? mark_aside_locked(event, stream)
+                                              : mark_locked(event, stream, sim_op_new_locked());
 }
 
 CUresult sim_event_wait_locked(CUevent event, CUstream stream)
@@ -235,16 +261,6 @@ static bool is_part_locked(CUcontext part, CUcontext context)
     return part == context || sim_context_home_locked(part) == context;
 }
 
-/* A stream that has no name, and that nothing waits for but what is told to. */
-static CUstream nameless_stream_locked(CUcontext context)
-{
-    CUstream stream = sim_stream_new_locked(context, CU_STREAM_NON_BLOCKING, 0);
-    if (stream) {
-        stream->magic = 0;
-    }
-    return stream;
-}
-
 /* INVALID_CONTEXT or INVALID_HANDLE, or 900 where a stream of the context captures. */
 static CUresult check_locked(CUcontext context, CUevent event)
 {
@@ -290,7 +306,7 @@ static CUresult record_context(CUcontext context, CUevent event)
 }
 
 /* Its streams, and those of the green contexts of a primary one, pass the gate with their next
- * operations, which a query or a synchronise is not; nor is a wait for what is done. */
+ * operations, which a query, a synchronise, and the record of or a wait for an event are not. */
 static CUresult wait_at_gate_locked(CUcontext context, CUevent event)
 {
     if (!context->gate) {

@@ -101,6 +101,31 @@ static void pass_gates_locked(CUstream stream, struct sim_op *op)
     }
 }
 
+static bool is_closed(CUstream gate)
+{
+    return gate && !sim_stream_reached(gate, gate->issued);
+}
+
+bool sim_stream_is_gated_locked(CUstream stream)
+{
+    CUcontext home = stream->context ? sim_context_home_locked(stream->context) : NULL;
+    return home && (is_closed(stream->context->gate) || is_closed(home->gate));
+}
+
+void sim_op_come_after_locked(struct sim_op *op, CUstream stream)
+{
+    CUcontext context = stream->context;
+    sim_op_fence_locked(op, stream, stream->issued);
+    if (stream->blocking && !stream->legacy && context->legacy) {
+        sim_op_fence_locked(op, context->legacy, context->legacy->issued);
+    }
+    for (CUstream s = stream->legacy ? context->streams : NULL; s; s = s->next) {
+        if (s->blocking && s != stream) {
+            sim_op_fence_locked(op, s, s->issued);
+        }
+    }
+}
+
 static uint64_t mix(uint64_t x)
 {
     x += UINT64_C(0x9e3779b97f4a7c15);

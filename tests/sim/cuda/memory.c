@@ -101,10 +101,10 @@ SIM_API(cuMemHostAlloc, (void **pp, size_t bytesize, unsigned int Flags), pp, by
 static CUresult free_locked(uintptr_t address, bool host)
 {
     CUcontext context;
-    CUresult result = enter_locked(&context);
     if (!address) {
-        return result == CUDA_ERROR_INVALID_CONTEXT ? CUDA_SUCCESS : result;
+        return sim_fault ? sim_fault : sim_capture_unsafe_locked(); /* without a context, too */
     }
+    CUresult result = enter_locked(&context);
     for (int pass = 0; pass < 2 && result == CUDA_SUCCESS; pass++) {
         struct sim_range range;
         sim_memory_find_locked(address, &range);

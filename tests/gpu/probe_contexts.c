@@ -10,6 +10,7 @@
 
 #include "tests/green_context.h"
 
+#include <string.h>
 #include <unistd.h>
 
 enum { BUSY_MS = 200 };
@@ -518,6 +519,59 @@ static void ask_events(void)
     }
 }
 
+/* ---- which bytes a copy takes that the context's wait holds up ---- */
+
+enum { OLD_BYTE = 1, NEW_BYTE = 2 };
+
+static size_t copied_bytes;
+
+static void CUDA_CB fill_late(void *source)
+{
+    sleep_ms(40);
+    memset(source, NEW_BYTE, copied_bytes);
+}
+
+static void tell_bytes(CUstream filling, void *source, bool synchronise)
+{
+    CUstream stream = new_stream(CU_STREAM_NON_BLOCKING);
+    CUevent filled = new_event();
+    unsigned char arrived = 0;
+    memset(source, OLD_BYTE, BLOCK_BYTES);
+    TRY(cuLaunchHostFunc(filling, fill_late, source));
+    TRY(cuEventRecord(filled, filling));
+    TRY(cuCtxWaitEvent(primary, filled));
+    if (synchronise)
+        TRY(cuStreamSynchronize(stream));
+    TRY(cuMemcpyHtoDAsync(waits_device, source, copied_bytes, stream));
+    TRY(cuStreamSynchronize(stream));
+    TRY(cuMemcpyDtoH(&arrived, waits_device + copied_bytes - 1, 1));
+    say(" %s%s", arrived == NEW_BYTE ? "new" : "OLD", synchronise ? " behind a synchronise;" : ",");
+    TRY(cuCtxSynchronize());
+    TRY(cuEventDestroy(filled));
+    TRY(cuStreamDestroy(stream));
+}
+
+static void ask_bytes(void)
+{
+    static const size_t sizes[] = {4, 256, 4 * KB, 16 * KB, 32 * KB, 64 * KB};
+    static unsigned char registered[BLOCK_BYTES];
+    CUstream filling = new_stream(CU_STREAM_NON_BLOCKING);
+    waits_device = device_block();
+    waits_pinned = pinned_block();
+    TRY(cuMemHostRegister(registered, sizeof registered, 0));
+    for (size_t i = 0; i < COUNT(sizes); i++) {
+        copied_bytes = sizes[i];
+        say("bytes of a copy of %s:", size_text(copied_bytes));
+        for (int kind = 0; kind < 2; kind++) {
+            void *source = kind ? registered : waits_pinned;
+            say(kind ? " registered:" : " pinned:");
+            tell_bytes(filling, source, false);
+            tell_bytes(filling, source, true);
+        }
+        end_line();
+    }
+}
+
 /* ---- green contexts that hold their primary one ---- */
 
 static int primary_is_active(void)
@@ -561,6 +615,7 @@ static const struct question questions[] = {
     {.name = "joins", .ask = ask_joins},
     {.name = "joins-legacy", .ask = ask_joins_legacy},
     {.name = "events", .ask = ask_events},
+    {.name = "bytes", .ask = ask_bytes},
     {.name = "green-last", .ask = ask_green_last, .text = "a green context alone"},
     {.name = "green-reset", .ask = ask_green_reset, .text = "a reset"},
 };

@@ -8,6 +8,11 @@ numba, np, cuda = require("numba", "numpy", "numba.cuda")
 
 COUNT = 1 << 16
 
+# Names that NumPy 2.5 has removed and that older Numbas look up while they are loaded.
+for gone, now in {"row_stack": "vstack", "in1d": "isin", "trapz": "trapezoid"}.items():
+    if not hasattr(np, gone):
+        setattr(np, gone, getattr(np, now))
+
 
 def add_one(values):
     index = cuda.grid(1)

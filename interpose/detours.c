@@ -18,8 +18,8 @@ static CUevent make_event(void)
 /* ---- what was issued before a capture ---- */
 
 /* Nothing has been issued since the context was told to wait: the fence that was left before that
- * is behind all of the stream's work. An event recorded now would join what the context waits for,
- * and hold the stream up (docs/driver.md, Green contexts). */
+ * is behind all of the stream's work. An event recorded now would wait for what the context waits
+ * for, and with it whoever waits for the event (docs/driver.md, Green contexts). */
 static bool is_fenced(const struct sc_stream_record *stream)
 {
     return sc_order_is_due(&sc_track.order, stream->id);

@@ -252,8 +252,8 @@ static CUresult context_waited(CUresult result, struct sc_context *context, CUco
         context = sc_contexts_of(handle); /* in which what comes later waits */
     if (context && result == CUDA_SUCCESS) {
         sc_track_wait_context(&sc_track, context->legacy, (uintptr_t)event);
-        sc_streams_context_waits(
-            context); /* another thread may have waited for a stream meanwhile */
+        /* Another thread may have waited for a stream meanwhile. */
+        sc_streams_context_waits(context);
     }
     errno = saved;
     return result;

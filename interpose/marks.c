@@ -219,7 +219,7 @@ void sc_marks_before_work(struct sc_stream_record *stream)
 }
 
 /* Where the context was told to wait, the fence that was left before that is used: an event
- * recorded now would join what is waited for. */
+ * recorded now would wait for that, and the marker stream with it. */
 void sc_marks_outlive_locked(struct sc_stream_record *stream)
 {
     if (stream->kind != SC_STREAM_BLOCKING || !can_name(stream) ||

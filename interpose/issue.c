@@ -184,10 +184,47 @@ void sc_issue_seal(const char *api, void *site, uintptr_t address, size_t size_b
     sc_hazards_report_overwritten(&overwritten, &(struct sc_culprit){api, site, NULL});
 }
 
+enum { EARLY_READ_BYTES = 24 * 1024 };
+
+static _Atomic uint64_t early_reads;
+
+uint64_t sc_issue_early_reads(void)
+{
+    return atomic_load_explicit(&early_reads, memory_order_relaxed);
+}
+
+static void wait_for_itself(struct sc_stream_record *stream)
+{
+    if (sc_marks_wait_for_itself(stream))
+        atomic_fetch_add_explicit(&early_reads, 1, memory_order_relaxed);
+}
+
+/* The driver takes the bytes of a small plain copy in the call where nothing is queued in its
+ * stream, although the legacy stream, or what the context waits for, may be about to write them
+ * (docs/driver.md, Early reads). */
+static void read_in_time(struct sc_issue *issue, const struct sc_op_info *op)
+{
+    if (op->direction != SC_H2D || !op->range || op->by_graph || op->shape.rows != 1 ||
+        op->shape.width_bytes > EARLY_READ_BYTES)
+        return;
+    bool writes = sc_track_may_conflict(&sc_track, op->range, SC_H2D);
+    if (op->stable && !writes)
+        return;
+    if (sc_unlikely(sc_pending_is_hidden(issue->stream, writes)))
+        wait_for_itself(issue->stream);
+}
+
+void sc_issue_sync_in_time(struct sc_stream_record *stream)
+{
+    if (sc_options.mode == SC_MODE_FIX && (!sc_follows() || sc_follow_prepares()))
+        wait_for_itself(stream);
+}
+
 /* Before the driver can begin: earlier sources on the same bytes change in order from now on. */
 static void prepare(struct sc_issue *issue, const struct sc_op_info *op)
 {
     if (sc_options.mode == SC_MODE_FIX && !sc_follows()) {
+        read_in_time(issue, op);
         order_after_held(issue, op);
         order_after_conflicts(issue, op);
     }
@@ -207,8 +244,10 @@ void sc_issue_of_graph(struct sc_issue *issue, bool unjudged)
 /* Only that: the wrapper is run again when the driver has carried the call out. */
 static void order_before_call(struct sc_issue *issue)
 {
-    for (unsigned i = 0; i < issue->count; i++)
+    for (unsigned i = 0; i < issue->count; i++) {
+        read_in_time(issue, &issue->ops[i]);
         order_after_conflicts(issue, &issue->ops[i]);
+    }
     issue->count = 0;
     issue->joins_stream = false;
 }
@@ -221,7 +260,6 @@ void sc_issue_ready(struct sc_issue *issue)
         order_before_call(issue);
         return;
     }
-    sc_pending_legacy(issue->stream);
     if (issue->joins_stream) {
         sc_track_work(&sc_track, issue->stream->id);
         issue->point = sc_track_point(&sc_track, issue->stream->id, sc_scope_of(issue->stream));
@@ -232,6 +270,7 @@ void sc_issue_ready(struct sc_issue *issue)
     for (unsigned i = 0; i < issue->count; i++)
         if (!issue->ops[i].unjudged)
             prepare(issue, &issue->ops[i]);
+    sc_pending_legacy(issue->stream);
 }
 
 const void *sc_issue_source(struct sc_issue *issue, const void *source)

@@ -240,6 +240,25 @@ void sc_marks_outlive_locked(struct sc_stream_record *stream)
     sc_context_pop();
 }
 
+bool sc_marks_wait_for_itself(struct sc_stream_record *stream)
+{
+    bool waits = false;
+    pthread_mutex_lock(&stream->lock);
+    if (can_name(stream) && !sc_context_is_quiet(stream->context) &&
+        !sc_streams_is_capturing(stream) && sc_context_push(stream->context)) {
+        struct sc_relaxed relaxed = sc_relaxed_begin();
+        CUevent event = take_event(stream->context);
+        waits = event && sc_real.cuEventRecord(event, stream->handle) == CUDA_SUCCESS &&
+                sc_real.cuStreamWaitEvent(stream->handle, event, 0) == CUDA_SUCCESS;
+        if (event)
+            give_event(stream->context, event);
+        sc_relaxed_end(&relaxed);
+        sc_context_pop();
+    }
+    pthread_mutex_unlock(&stream->lock);
+    return waits;
+}
+
 static bool covered_by_marks(struct sc_stream_record *stream, uint64_t number)
 {
     return stream->mark_count && mark_at(stream, stream->mark_count - 1)->number >= number;

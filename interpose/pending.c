@@ -142,6 +142,19 @@ bool sc_pending_is_clear(struct sc_stream_record *stream)
            family_is_clear(context);
 }
 
+bool sc_pending_is_hidden(struct sc_stream_record *stream, bool writes)
+{
+    struct sc_context *context = stream->context;
+    if (sc_order_is_due(&sc_track.order, stream->id))
+        return true;
+    if (stream->kind == SC_STREAM_LEGACY)
+        return writes || (!family_is_clear(context) &&
+                          get(&context->family.work_ticks) > get(&context->legacy_ticks));
+    return stream->kind == SC_STREAM_BLOCKING &&
+           sc_order_touch_needed(&sc_track.order, stream->id) &&
+           (writes || get(&context->legacy_ticks) > get(&context->family.done_ticks));
+}
+
 static bool family_is_seen(struct sc_context *context)
 {
     return get(&context->family.signal_ticks) <= get(&context->family.done_ticks);

@@ -55,6 +55,11 @@ bool sc_pending_is_done(struct sc_stream_record *stream, uint64_t issued_ticks);
 /* Is nothing at work that may write what a copy issued now reads? */
 bool sc_pending_is_clear(struct sc_stream_record *stream);
 
+/* Is the next operation on the stream to come after work of others that may be going on and that
+ * nothing in the stream's own queue is behind? `writes`: known operations of others may write, too.
+ */
+bool sc_pending_is_hidden(struct sc_stream_record *stream, bool writes);
+
 /* Does nothing on the stream, or before it, wait for the host in a way that cannot be seen? */
 bool sc_pending_is_seen(struct sc_stream_record *stream);
 

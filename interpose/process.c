@@ -23,6 +23,7 @@
 #include "interpose/driver.h"
 #include "interpose/driver_code.h"
 #include "interpose/guard.h"
+#include "interpose/issue.h"
 #include "interpose/loader.h"
 #include "interpose/marks.h"
 #include "interpose/reaper.h"
@@ -223,6 +224,7 @@ static void summarise(int status)
         .operations = atomic_load(&sc_track.operations),
         .held_peak_bytes = holds.peak_bytes,
         .held_peak_ns = holds.peak_ns,
+        .early_reads = sc_issue_early_reads(),
         .exit_status = status,
         .final = true,
     };

@@ -38,11 +38,23 @@ struct sc_sync sc_sync_begin_stream(const char *api, void *site, CUstream handle
     return sync;
 }
 
-struct sc_sync sc_sync_begin_copy(const char *api, void *site, bool per_thread)
+static const void *host(CUdeviceptr address)
+{
+    return (const void *)(uintptr_t)address;
+}
+
+static bool is_on_device(const void *written)
+{
+    return written == NULL || sc_is_device_address((CUdeviceptr)(uintptr_t)written);
+}
+
+struct sc_sync sc_sync_begin_copy(const char *api, void *site, bool per_thread, const void *written)
 {
     struct sc_sync sync = begin(api, site);
     sync.stream = sc_active() ? sc_streams_find(NULL, per_thread) : NULL;
     if (sync.stream) {
+        if (sc_unlikely(sc_order_is_due(&sc_track.order, sync.stream->id)) && is_on_device(written))
+            sc_issue_sync_in_time(sync.stream);
         sc_pending_legacy(sync.stream);
         sc_track_work(&sc_track, sync.stream->id);
         wait_for_stream(&sync);
@@ -168,7 +180,7 @@ ELAPSED(cuEventElapsedTime_v2)
 #define COPY(symbol, async, parameters, arguments, written, written_bytes)                         \
     SC_DEFINE2(symbol, _ptds, parameters,                                                          \
                DETOURED(async, arguments) seal(API, SC_SITE(), written, written_bytes);            \
-               struct sc_sync sync = sc_sync_begin_copy(API, SC_SITE(), per_thread);               \
+               struct sc_sync sync = sc_sync_begin_copy(API, SC_SITE(), per_thread, written);      \
                return sc_detour_end(&detour, sc_sync_end(&sync, REAL arguments));)
 
 #define DEVICE_COPY(symbol, async, parameters, arguments)                                          \
@@ -183,13 +195,8 @@ ELAPSED(cuEventElapsedTime_v2)
             sc_sync_device_work(per_thread);                                                       \
             return sc_detour_end(&detour, REAL arguments);                                         \
         } seal(API, SC_SITE(), host(address), bytes);                                              \
-        struct sc_sync sync = sc_sync_begin_copy(API, SC_SITE(), per_thread);                      \
+        struct sc_sync sync = sc_sync_begin_copy(API, SC_SITE(), per_thread, host(address));       \
         return sc_detour_end(&detour, sc_sync_end(&sync, REAL arguments));)
-
-static const void *host(CUdeviceptr address)
-{
-    return (const void *)(uintptr_t)address;
-}
 
 /* What the call itself writes changes in order, behind earlier copies out of it. */
 static void seal(const char *api, void *site, const void *written, size_t size_bytes)
@@ -286,7 +293,7 @@ DEVICE_COPY(cuMemcpy3DPeer, cuMemcpy3DPeerAsync, (const CUDA_MEMCPY3D_PEER *copy
             sc_sync_device_work(per_thread);                                                       \
             return sc_detour_end(&detour, REAL arguments);                                         \
         } seal(API, SC_SITE(), written, written_bytes);                                            \
-        struct sc_sync sync = sc_sync_begin_copy(API, SC_SITE(), per_thread);                      \
+        struct sc_sync sync = sc_sync_begin_copy(API, SC_SITE(), per_thread, written);             \
         return sc_detour_end(&detour, sc_sync_end(&sync, REAL arguments));)
 
 #define NAMES_HOST(copy)                                                                           \

@@ -6,6 +6,8 @@ A program's source opens with directives, `// KEY: VALUE`:
                       one line for each hazard code that the racy build of a twin must report
                       (`event` is the api of the event, with - for blanks);
                       `none`: a program that looks like a mistake, and of which none may be reported
+    summary: FIELD=VALUE ...
+                      of the mended run of a twin, as in Setting
     options: K=V:K=V  added to SAFECOPY_OPTIONS
     sim: K=V:K=V      added to SIM_GPU, which is late=1
     env: NAME=VALUE   set for the program
@@ -327,6 +329,8 @@ class Twin:
             run.expect_status(0)
             self.expect_right(run, "racy")
             check_hazards(run, report.hazards(run), self.expectations, self.machine.ignored)
+            for wanted in self.directives.all("summary"):
+                Setting(f"-> {wanted}").hold_against(run, report.lines(run))
 
     def strict(self):
         with Report() as report:

@@ -362,10 +362,12 @@ struct sc_point sc_order_record(struct sc_order *order, uint32_t id)
     struct sc_stream *stream = sc_order_stream(order, id);
     if (stream->kind == SC_STREAM_LEGACY)
         sc_order_join_blocking(order, id);
-    else
-        touch_legacy(order, stream);
     struct sc_point point = sc_order_point(order, id);
     merge_into(order, &point.joined, due_of(stream));
+    if (stream->kind == SC_STREAM_BLOCKING) {
+        point.legacy_number = read_relaxed(&legacy_of(order, stream)->issued);
+        merge_into(order, &point.joined, legacy_of(order, stream)->joined);
+    }
     return point;
 }
 

@@ -119,7 +119,8 @@ void sc_order_touch(struct sc_order *order, uint32_t stream);
 void sc_order_set_primary(struct sc_order *order, uint32_t green, uint32_t primary);
 
 /* What an event recorded on the stream stands for: the work there, all that work issued now would
- * come after, and what its context waits for, which the stream itself goes on not to know. */
+ * come after. What that is of the legacy stream's work, and what its context waits for, the stream
+ * itself goes on not to know. */
 struct sc_point sc_order_record(struct sc_order *order, uint32_t stream);
 
 /* Points hold references: release each one once. The first form is one stream's work; on a legacy

@@ -111,13 +111,14 @@ static inline int oracle_add_node(struct oracle *oracle, int stream)
     return oracle->node_count - 1;
 }
 
-/* The record of an event is work, but for what is due, which the event alone comes after. */
+/* The record of an event is work. What is due, and on a blocking stream the legacy stream's work,
+ * the event alone comes after. */
 static inline int oracle_add_record(struct oracle *oracle, int stream)
 {
     struct oracle_node *work = oracle_new_node(oracle, stream);
     int worked = oracle->node_count - 1;
-    oracle_join(oracle, work);
     struct oracle_node *event = oracle_loose_node(oracle, stream);
+    oracle_join(oracle, oracle->streams[stream].kind == ORACLE_LEGACY ? work : event);
     oracle_add_edge(event, worked);
     oracle_add_edge(event, oracle->streams[stream].due);
     return oracle->node_count - 1;

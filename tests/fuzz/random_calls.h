@@ -29,7 +29,7 @@ static int count_in_flight(int buffer)
 static void do_record(int slot, int event)
 {
     say("record event %d on slot %d", event, slot);
-    world.events[event].node = oracle_add_node(&world.oracle, enter(slot));
+    world.events[event].node = oracle_add_record(&world.oracle, enter(slot));
     CHECK(cuEventRecord(world.events[event].handle, world.slots[slot].handle));
     leave(slot);
 }

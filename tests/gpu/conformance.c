@@ -261,6 +261,105 @@ static void copy_rows(void)
             download_row(&down, (enum kind)kind, sizes[i]);
 }
 
+/* Small sources are read in the call where the stream has nothing queued, though the copy has to
+ * wait: of two streams one is the legacy stream, and the other is busy. */
+
+static void before_nothing(cudaStream_t stream)
+{
+    (void)stream;
+}
+
+static void before_record(cudaStream_t stream)
+{
+    cudaEvent_t event = new_event();
+    NEED(cudaEventRecord(event, stream));
+    NEED(cudaEventDestroy(event));
+}
+
+static void before_own_wait(cudaStream_t stream)
+{
+    cudaEvent_t event = new_event();
+    NEED(cudaEventRecord(event, stream));
+    NEED(cudaStreamWaitEvent(stream, event, 0));
+    NEED(cudaEventDestroy(event));
+}
+
+static void before_function(cudaStream_t stream)
+{
+    NEED(cudaLaunchHostFunc(stream, do_nothing, NULL));
+}
+
+static const struct {
+    const char *name;
+    void (*before)(cudaStream_t stream);
+} befores[] = {
+    {"", before_nothing},
+    {", behind an event's record", before_record},
+    {", behind a wait for its own event", before_own_wait},
+    {", behind a host function", before_function},
+};
+
+static void early_row(const struct way *way, enum kind kind, size_t size, bool on_legacy,
+                      size_t before)
+{
+    cudaStream_t blocking = new_stream(cudaStreamDefault);
+    cudaStream_t stream = on_legacy ? cudaStreamLegacy : blocking;
+    void *source = host_new(kind, size, OLD);
+    device_fill(device_a, BLANK, size);
+
+    keep_busy(on_legacy ? blocking : cudaStreamLegacy);
+    befores[before].before(stream);
+    double start = now_ms();
+    NEED(issue(way, device_a, source, size, stream));
+    const char *returned = took(start);
+    memset(source, NEW, size);
+    const char *arrived = device_content(device_a, size);
+
+    host_delete(kind, source);
+    NEED(cudaStreamDestroy(blocking));
+    char variant[128];
+    snprintf(variant, sizeof variant, "%s, %zu B, %s%s", kind_names[kind], size,
+             on_legacy ? "legacy behind a blocking stream" : "blocking behind the legacy stream",
+             befores[before].name);
+    say(way->name, variant, "%s, %s", returned, arrived);
+}
+
+static void early_rows(void)
+{
+    static const struct way plain = {"cudaMemcpyAsync H2D", cudaMemcpyHostToDevice, 0};
+    static const struct way batch = {"cudaMemcpyBatchAsync H2D, order STREAM",
+                                     cudaMemcpyHostToDevice, cudaMemcpySrcAccessOrderStream};
+    static const size_t sizes[] = {16, 24 * KB, 24 * KB + 4};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        early_row(&plain, PINNED, sizes[i], false, 0);
+        early_row(&plain, REGISTERED, sizes[i], false, 0);
+        early_row(&plain, PINNED, sizes[i], true, 0);
+        early_row(&batch, PINNED, sizes[i], false, 0);
+    }
+    for (size_t before = 1; before < sizeof befores / sizeof *befores; before++) {
+        early_row(&plain, PINNED, 4 * KB, false, before);
+        early_row(&plain, PINNED, 4 * KB, true, before);
+    }
+}
+
+static void host_to_host_row(void)
+{
+    cudaStream_t stream = new_stream(cudaStreamNonBlocking);
+    void *from = host_new(PINNED, 4 * KB, NEW);
+    void *to = host_new(PINNED, 4 * KB, OLD);
+    keep_busy(stream);
+    double start = now_ms();
+    NEED(cudaMemcpyAsync(to, from, 4 * KB, cudaMemcpyHostToHost, stream));
+    const char *returned = took(start);
+    const char *at_return = content(to, 4 * KB);
+    NEED(cudaStreamSynchronize(stream));
+    host_delete(PINNED, to);
+    host_delete(PINNED, from);
+    NEED(cudaStreamDestroy(stream));
+    say("cudaMemcpyAsync H2H", "pinned, 4 KB", "%s, %s", returned,
+        strcmp(at_return, "NEW") == 0 ? "complete" : "stale until done");
+}
+
 static const struct way batch_ways[] = {
     {"cudaMemcpyBatchAsync H2D, order STREAM", cudaMemcpyHostToDevice,
      cudaMemcpySrcAccessOrderStream},
@@ -391,6 +490,8 @@ static void host_memory_section(void)
     section = "1 host memory";
     copy_rows();
     batch_rows();
+    early_rows();
+    host_to_host_row();
     synchronous_upload_row(16 * KB);
     synchronous_upload_row(64 * KB);
     synchronous_upload_row(MB);

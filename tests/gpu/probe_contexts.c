@@ -11,6 +11,7 @@
 #include "tests/green_context.h"
 
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 enum { BUSY_MS = 200 };
@@ -519,56 +520,389 @@ static void ask_events(void)
     }
 }
 
-/* ---- which bytes a copy takes that the context's wait holds up ---- */
+/* ---- which bytes a copy takes that is held up ---- */
 
-enum { OLD_BYTE = 1, NEW_BYTE = 2 };
+enum { OLD_BYTE = 1, NEW_BYTE = 2, FILL_MS = 40 };
 
 static size_t copied_bytes;
 
 static void CUDA_CB fill_late(void *source)
 {
-    sleep_ms(40);
+    sleep_ms(FILL_MS);
     memset(source, NEW_BYTE, copied_bytes);
 }
 
-static void tell_bytes(CUstream filling, void *source, bool synchronise)
+static void behind_nothing(CUstream stream)
 {
-    CUstream stream = new_stream(CU_STREAM_NON_BLOCKING);
-    CUevent filled = new_event();
-    unsigned char arrived = 0;
-    memset(source, OLD_BYTE, BLOCK_BYTES);
-    TRY(cuLaunchHostFunc(filling, fill_late, source));
-    TRY(cuEventRecord(filled, filling));
-    TRY(cuCtxWaitEvent(primary, filled));
-    if (synchronise)
-        TRY(cuStreamSynchronize(stream));
-    TRY(cuMemcpyHtoDAsync(waits_device, source, copied_bytes, stream));
+    (void)stream;
+}
+
+static void behind_synchronise(CUstream stream)
+{
     TRY(cuStreamSynchronize(stream));
-    TRY(cuMemcpyDtoH(&arrived, waits_device + copied_bytes - 1, 1));
-    say(" %s%s", arrived == NEW_BYTE ? "new" : "OLD", synchronise ? " behind a synchronise;" : ",");
+}
+
+static void behind_memset(CUstream stream)
+{
+    TRY(set_bytes(stream));
+}
+
+static void behind_function(CUstream stream)
+{
+    TRY(launch_function(stream));
+}
+
+static void behind_wait_for_done(CUstream stream)
+{
+    TRY(cuStreamWaitEvent(stream, early_event, 0));
+}
+
+static void behind_record(CUstream stream)
+{
+    TRY(cuEventRecord(early_event, stream));
+}
+
+static void behind_context_synchronise(CUstream stream)
+{
+    (void)stream;
     TRY(cuCtxSynchronize());
+}
+
+static CUresult wait_of_nobody(CUstream stream, CUevent event)
+{
+    (void)stream;
+    (void)event;
+    return CUDA_SUCCESS;
+}
+
+static const struct held_up {
+    const char *name;
+    CUresult (*wait)(CUstream, CUevent);
+    CUstream (*filling)(void);
+    CUstream (*stream)(void);
+    void (*before)(CUstream);
+} held_ups[] = {
+    {"a stream's wait", wait_of_stream, own_stream, own_stream, behind_nothing},
+    {"a stream's wait, a synchronise", wait_of_stream, own_stream, own_stream, behind_synchronise},
+    {"the legacy stream", wait_of_nobody, legacy_stream, blocking_stream, behind_nothing},
+    {"a blocking stream", wait_of_nobody, blocking_stream, legacy_stream, behind_nothing},
+    {"the context's wait", wait_of_context, own_stream, own_stream, behind_nothing},
+    {"the context's, blocking", wait_of_context, own_stream, blocking_stream, behind_nothing},
+    {"the context's, legacy", wait_of_context, own_stream, legacy_stream, behind_nothing},
+    {"the context's, a synchronise", wait_of_context, own_stream, own_stream, behind_synchronise},
+    {"the context's, a memset", wait_of_context, own_stream, own_stream, behind_memset},
+    {"the context's, a function", wait_of_context, own_stream, own_stream, behind_function},
+    {"the context's, a wait", wait_of_context, own_stream, own_stream, behind_wait_for_done},
+    {"the context's, a record", wait_of_context, own_stream, own_stream, behind_record},
+    {"the context's, its synchronise", wait_of_context, own_stream, own_stream,
+     behind_context_synchronise},
+    {"the green one's wait", wait_of_green, own_stream, green_stream, behind_nothing},
+    {"the green one's, a memset", wait_of_green, own_stream, green_stream, behind_memset},
+};
+
+enum { TO_DEVICE, TO_MAPPED, FROM_DEVICE, WITHIN_DEVICE, WAYS };
+static const char *const way_names[] = {"to device", "to mapped", "from device", "within it"};
+
+/* A place that the CPU can read, and whose bytes may change late. */
+struct held_memory {
+    void *source, *mapped;
+    CUdeviceptr device, target;
+};
+
+static CUresult copy_held(int way, const struct held_memory *memory, CUstream stream)
+{
+    switch (way) {
+    case TO_DEVICE:
+        return cuMemcpyHtoDAsync(memory->target, memory->source, copied_bytes, stream);
+    case TO_MAPPED:
+        return cuMemcpyAsync(uva(memory->mapped), uva(memory->source), copied_bytes, stream);
+    case FROM_DEVICE:
+        return cuMemcpyDtoHAsync(memory->mapped, memory->device, copied_bytes, stream);
+    default:
+        return cuMemcpyDtoDAsync(memory->target, memory->device, copied_bytes, stream);
+    }
+}
+
+/* Of the source, or of the device block that is its copy, once 40 ms are over. */
+static void fill_source(int way, const struct held_memory *memory, CUstream filling)
+{
+    TRY(cuLaunchHostFunc(filling, fill_late, memory->source));
+    if (way == FROM_DEVICE || way == WITHIN_DEVICE)
+        TRY(cuMemsetD8Async(memory->device, NEW_BYTE, copied_bytes, filling));
+}
+
+static int byte_that_arrived(int way, const struct held_memory *memory)
+{
+    unsigned char byte = 0;
+    if (way == TO_MAPPED || way == FROM_DEVICE)
+        return ((volatile unsigned char *)memory->mapped)[copied_bytes - 1];
+    TRY(cuMemcpyDtoH(&byte, memory->target + copied_bytes - 1, 1));
+    return byte;
+}
+
+static void tell_held(const struct held_up *held, int way, const struct held_memory *memory)
+{
+    CUstream stream = held->stream();
+    CUstream filling = held->filling();
+    CUevent filled = new_event();
+    early_event = new_event();
+    TRY(cuEventRecord(early_event, stream));
+    memset(memory->source, OLD_BYTE, BLOCK_BYTES);
+    memset(memory->mapped, 0, BLOCK_BYTES);
+    TRY(cuMemsetD8(memory->device, OLD_BYTE, BLOCK_BYTES));
+    TRY(cuMemsetD8(memory->target, 0, BLOCK_BYTES));
+    settle();
+    fill_source(way, memory, filling);
+    TRY(cuEventRecord(filled, filling));
+    TRY(held->wait(stream, filled));
+    held->before(stream);
+    double issue_ms = MS(copy_held(way, memory, stream));
+    sleep_ms(5);
+    bool early = (way == TO_MAPPED || way == FROM_DEVICE) && byte_that_arrived(way, memory) != 0;
+    double wait_ms = MS(cuStreamSynchronize(stream));
+    say(" %s %s%s, %.0f + %.0f ms;", way_names[way],
+        byte_that_arrived(way, memory) == NEW_BYTE ? "new" : "OLD", early ? " early" : "", issue_ms,
+        wait_ms);
+    settle();
     TRY(cuEventDestroy(filled));
-    TRY(cuStreamDestroy(stream));
+    TRY(cuEventDestroy(early_event));
+    if (held->stream != legacy_stream)
+        TRY(cuStreamDestroy(stream));
+    if (held->filling != legacy_stream)
+        TRY(cuStreamDestroy(filling));
+}
+
+static void ask_bytes_of(size_t bytes)
+{
+    struct held_memory memory = {pinned_block(), pinned_block(), device_block(), device_block()};
+    copied_bytes = bytes;
+    waits_device = device_block();
+    TRY(make_green_context(&waiting_green));
+    for (size_t i = 0; i < COUNT(held_ups); i++) {
+        say("%s behind %s:", size_text(bytes), held_ups[i].name);
+        for (int way = 0; way < WAYS; way++)
+            tell_held(&held_ups[i], way, &memory);
+        end_line();
+    }
 }
 
 static void ask_bytes(void)
 {
-    static const size_t sizes[] = {4, 256, 4 * KB, 16 * KB, 32 * KB, 64 * KB};
-    static unsigned char registered[BLOCK_BYTES];
-    CUstream filling = new_stream(CU_STREAM_NON_BLOCKING);
-    waits_device = device_block();
-    waits_pinned = pinned_block();
-    TRY(cuMemHostRegister(registered, sizeof registered, 0));
+    ask_bytes_of(4 * KB);
+    ask_bytes_of(32 * KB);
+}
+
+/* Around the size that the answers change at. */
+static void ask_byte_sizes(void)
+{
+    static const size_t sizes[] = {4, 16 * KB, 24 * KB, 24 * KB + 4, 28 * KB, 32 * KB - 4};
+    static const struct held_up held = {"", wait_of_context, own_stream, own_stream,
+                                        behind_nothing};
+    struct held_memory memory = {pinned_block(), pinned_block(), device_block(), device_block()};
     for (size_t i = 0; i < COUNT(sizes); i++) {
         copied_bytes = sizes[i];
-        say("bytes of a copy of %s:", size_text(copied_bytes));
-        for (int kind = 0; kind < 2; kind++) {
-            void *source = kind ? registered : waits_pinned;
-            say(kind ? " registered:" : " pinned:");
-            tell_bytes(filling, source, false);
-            tell_bytes(filling, source, true);
-        }
+        say("a copy of %s:", size_text(copied_bytes));
+        tell_held(&held, TO_DEVICE, &memory);
         end_line();
+    }
+}
+
+/* ---- which calls take their bytes early, whoever fills them, and what keeps them from it ---- */
+
+static CUmodule spin_module;
+static CUdeviceptr new_bytes;
+static size_t filled_bytes;
+
+static void fill_by_function(CUstream filling, void *source)
+{
+    TRY(cuLaunchHostFunc(filling, fill_late, source));
+}
+
+static void fill_by_copy(CUstream filling, void *source)
+{
+    launch_spin(spin_kernel, filling, FILL_MS);
+    TRY(cuMemcpyDtoHAsync(source, new_bytes, filled_bytes, filling));
+}
+
+static void fill_by_memset(CUstream filling, void *source)
+{
+    launch_spin(spin_kernel, filling, FILL_MS);
+    TRY(cuMemsetD8Async(uva(source), NEW_BYTE, filled_bytes, filling));
+}
+
+static const struct {
+    const char *name;
+    void (*fill)(CUstream filling, void *source);
+} fills[] = {
+    {"function", fill_by_function},
+    {"copy", fill_by_copy},
+    {"memset", fill_by_memset},
+};
+
+static CUevent filled_event;
+
+static void wait_for_filling(CUstream stream)
+{
+    TRY(cuStreamWaitEvent(stream, filled_event, 0));
+}
+
+static void wait_for_legacy(CUstream stream)
+{
+    TRY(cuEventRecord(early_event, CU_STREAM_LEGACY));
+    TRY(cuStreamWaitEvent(stream, early_event, 0));
+}
+
+static void wait_for_context(CUstream stream)
+{
+    TRY(cuCtxRecordEvent(primary, early_event));
+    TRY(cuStreamWaitEvent(stream, early_event, 0));
+}
+
+static void wait_for_itself(CUstream stream)
+{
+    TRY(cuEventRecord(early_event, stream));
+    TRY(cuStreamWaitEvent(stream, early_event, 0));
+}
+
+static const struct held_up remedies[] = {
+    {"a stream's wait", wait_of_stream, own_stream, own_stream, behind_nothing},
+    {"legacy to blocking", wait_of_nobody, legacy_stream, blocking_stream, behind_nothing},
+    {"the same, a wait for the filling", wait_of_nobody, legacy_stream, blocking_stream,
+     wait_for_filling},
+    {"the same, a wait for legacy", wait_of_nobody, legacy_stream, blocking_stream,
+     wait_for_legacy},
+    {"the same, a wait for itself", wait_of_nobody, legacy_stream, blocking_stream,
+     wait_for_itself},
+    {"the same, a function", wait_of_nobody, legacy_stream, blocking_stream, behind_function},
+    {"blocking to legacy", wait_of_nobody, blocking_stream, legacy_stream, behind_nothing},
+    {"the same, a wait for the filling", wait_of_nobody, blocking_stream, legacy_stream,
+     wait_for_filling},
+    {"the same, a wait for itself", wait_of_nobody, blocking_stream, legacy_stream,
+     wait_for_itself},
+    {"context", wait_of_context, own_stream, own_stream, behind_nothing},
+    {"the same, a wait for the filling", wait_of_context, own_stream, own_stream, wait_for_filling},
+    {"the same, a wait for the context", wait_of_context, own_stream, own_stream, wait_for_context},
+    {"the same, a wait for itself", wait_of_context, own_stream, own_stream, wait_for_itself},
+};
+
+static CUresult copy_1d(CUdeviceptr target, void *source, CUstream stream)
+{
+    return cuMemcpyHtoDAsync(target, source, filled_bytes, stream);
+}
+
+static CUresult copy_any(CUdeviceptr target, void *source, CUstream stream)
+{
+    return cuMemcpyAsync(target, uva(source), filled_bytes, stream);
+}
+
+static CUresult copy_2d(CUdeviceptr target, void *source, CUstream stream)
+{
+    CUDA_MEMCPY2D shape = {.srcMemoryType = CU_MEMORYTYPE_HOST,
+                           .srcHost = source,
+                           .srcPitch = 128,
+                           .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+                           .dstDevice = target,
+                           .dstPitch = 128,
+                           .WidthInBytes = 64,
+                           .Height = filled_bytes / 128};
+    return cuMemcpy2DAsync(&shape, stream);
+}
+
+static CUresult copy_batch(CUdeviceptr target, void *source, CUstream stream)
+{
+    CUdeviceptr from = uva(source);
+    CUmemcpyAttributes attributes = {.srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM};
+    size_t first = 0;
+    if (stream == CU_STREAM_LEGACY)
+        return CUDA_ERROR_INVALID_VALUE;
+    return cuMemcpyBatchAsync(&target, &from, &filled_bytes, 1, &attributes, &first, 1, stream);
+}
+
+static CUresult copy_sync(CUdeviceptr target, void *source, CUstream stream)
+{
+    (void)stream;
+    return cuMemcpyHtoD(target, source, filled_bytes);
+}
+
+static CUgraphExec copying_exec;
+
+static CUresult copy_by_graph(CUdeviceptr target, void *source, CUstream stream)
+{
+    (void)target;
+    (void)source;
+    return cuGraphLaunch(copying_exec, stream);
+}
+
+static const struct {
+    const char *name;
+    CUresult (*copy)(CUdeviceptr target, void *source, CUstream stream);
+} copies[] = {
+    {"HtoDAsync", copy_1d}, {"cuMemcpyAsync", copy_any}, {"2D", copy_2d},
+    {"batch", copy_batch},  {"HtoD", copy_sync},         {"graph", copy_by_graph},
+};
+
+static void make_copying_exec(CUdeviceptr target, void *source)
+{
+    CUstream stream = new_stream(CU_STREAM_NON_BLOCKING);
+    CUgraph graph = NULL;
+    TRY(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
+    TRY(cuMemcpyHtoDAsync(target, source, filled_bytes, stream));
+    TRY(cuStreamEndCapture(stream, &graph));
+    TRY(cuGraphInstantiate(&copying_exec, graph, 0));
+    TRY(cuGraphLaunch(copying_exec, stream));
+    settle();
+    TRY(cuStreamDestroy(stream));
+}
+
+static void tell_bytes(const struct held_up *held, size_t fill, size_t copy, CUdeviceptr target,
+                       void *source)
+{
+    CUstream stream = held->stream();
+    CUstream filling = held->filling();
+    unsigned char byte = 0;
+    filled_event = new_event();
+    early_event = new_event();
+    memset(source, OLD_BYTE, BLOCK_BYTES);
+    TRY(cuMemsetD8(target, 0, BLOCK_BYTES));
+    TRY(cuMemcpyHtoDAsync(waits_device, source, filled_bytes, stream)); /* used before */
+    settle();
+    fills[fill].fill(filling, source);
+    TRY(cuEventRecord(filled_event, filling));
+    TRY(held->wait(stream, filled_event));
+    held->before(stream);
+    CUresult result = copies[copy].copy(target, source, stream);
+    settle();
+    TRY(cuMemcpyDtoH(&byte, target, 1));
+    say(" %s %s", copies[copy].name,
+        result != CUDA_SUCCESS ? "-"
+        : byte == NEW_BYTE     ? "new"
+        : byte == OLD_BYTE     ? "OLD"
+                               : "??");
+    TRY(cuEventDestroy(filled_event));
+    TRY(cuEventDestroy(early_event));
+    if (held->stream != legacy_stream)
+        TRY(cuStreamDestroy(stream));
+    if (held->filling != legacy_stream)
+        TRY(cuStreamDestroy(filling));
+}
+
+static void ask_remedies(void)
+{
+    CUdeviceptr target = device_block();
+    void *source = pinned_block();
+    copied_bytes = filled_bytes = 4 * KB;
+    waits_device = device_block();
+    new_bytes = device_block();
+    TRY(cuMemsetD8(new_bytes, NEW_BYTE, BLOCK_BYTES));
+    spin_kernel = load_kernel("spin", &spin_module);
+    make_copying_exec(target, source);
+    for (size_t i = 0; i < COUNT(remedies); i++) {
+        for (size_t fill = 0; fill < COUNT(fills); fill++) {
+            say("%s, filled by a %s:", remedies[i].name, fills[fill].name);
+            for (size_t copy = 0; copy < COUNT(copies); copy++)
+                tell_bytes(&remedies[i], fill, copy, target, source);
+            end_line();
+        }
     }
 }
 
@@ -609,6 +943,31 @@ static void ask_green_reset(void)
     say(" and a query of the green stream says %d", (int)cuStreamQuery(stream));
 }
 
+/* Does the CPU read them, and by the program's own mapping? */
+static void ask_protected(void)
+{
+    CUdeviceptr target = device_block();
+    unsigned char *pages = map_pages(BLOCK_BYTES);
+    void *sources[] = {pinned_block(), pages};
+    CUstream stream = new_stream(CU_STREAM_NON_BLOCKING);
+    TRY(cuMemHostRegister(pages, BLOCK_BYTES, 0));
+    for (unsigned i = 0; i < COUNT(sources); i++) {
+        if (!begin_part(i + 1))
+            continue;
+        unsigned char byte = 0;
+        memset(sources[i], NEW_BYTE, BLOCK_BYTES);
+        TRY(cuMemsetD8(target, 0, BLOCK_BYTES));
+        settle();
+        mprotect(sources[i], BLOCK_BYTES, PROT_NONE);
+        say(" 4 KB out of a %s source without any access,", i ? "registered" : "pinned");
+        TRY(cuMemcpyHtoDAsync(target, sources[i], 4 * KB, stream));
+        settle();
+        TRY(cuMemcpyDtoH(&byte, target, 1));
+        say(" %s;", byte == NEW_BYTE ? "new" : "OLD");
+        end_line();
+    }
+}
+
 static const struct question questions[] = {
     {.name = "waits", .ask = ask_waits},
     {.name = "waits-within", .ask = ask_waits_within},
@@ -616,6 +975,9 @@ static const struct question questions[] = {
     {.name = "joins-legacy", .ask = ask_joins_legacy},
     {.name = "events", .ask = ask_events},
     {.name = "bytes", .ask = ask_bytes},
+    {.name = "byte-sizes", .ask = ask_byte_sizes},
+    {.name = "remedies", .ask = ask_remedies},
+    {.name = "protected", .ask = ask_protected},
     {.name = "green-last", .ask = ask_green_last, .text = "a green context alone"},
     {.name = "green-reset", .ask = ask_green_reset, .text = "a reset"},
 };
@@ -627,7 +989,7 @@ int main(int argc, char **argv)
         .questions = questions,
         .count = COUNT(questions),
         .set_up = enter_primary,
-        .question_s = 12,
+        .question_s = 20,
     };
 
     return ask_all(&inquiry, argc, argv);

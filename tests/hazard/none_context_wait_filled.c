@@ -1,32 +1,60 @@
 // expect: none
-// options: snapshot_max=64K
+// summary: early_reads=2
 //
 // A host function fills the source, the context waits for an event behind it, and a stream is
-// synchronised, which says nothing of that. The copy that follows on it comes after the function.
+// synchronised, which says nothing of that. The copies that follow, on that stream and a
+// synchronous one, come after the function, and the driver takes the old bytes.
 #include "twin_driver.h"
+
+enum { BYTES = 4096 };
 
 static void fill_late(void *source)
 {
     usleep(BUSY_US / 2);
-    fill(source, SMALL, WANTED);
+    fill(source, BYTES, WANTED);
+}
+
+struct chain {
+    CUcontext context;
+    CUstream filling, copying;
+    CUevent filled;
+    CUdeviceptr device;
+    void *source;
+};
+
+static void fill_for_context(const struct chain *chain)
+{
+    fill(chain->source, BYTES, FOREIGN);
+    CHECK(cuLaunchHostFunc(chain->filling, fill_late, chain->source));
+    CHECK(cuEventRecord(chain->filled, chain->filling));
+    CHECK(cuCtxWaitEvent(chain->context, chain->filled));
+}
+
+static bool arrived(const struct chain *chain)
+{
+    return driver_device_holds(chain->device, BYTES, WANTED);
 }
 
 int main(void)
 {
     driver_start();
-    CUcontext context = NULL;
-    CUstream filling = driver_new_stream();
-    CUstream stream = driver_new_stream();
-    CUevent filled = driver_new_event();
-    CUdeviceptr device = driver_device_block(SMALL, 0);
-    void *source = driver_pinned_block(SMALL, FOREIGN);
-    CHECK(cuCtxGetCurrent(&context));
+    struct chain chain = {
+        .filling = driver_new_stream(),
+        .copying = driver_new_stream(),
+        .filled = driver_new_event(),
+        .device = driver_device_block(BYTES, 0),
+        .source = driver_pinned_block(BYTES, FOREIGN),
+    };
+    CHECK(cuCtxGetCurrent(&chain.context));
 
-    CHECK(cuLaunchHostFunc(filling, fill_late, source));
-    CHECK(cuEventRecord(filled, filling));
-    CHECK(cuCtxWaitEvent(context, filled));
-    CHECK(cuStreamSynchronize(stream));
-    CHECK(cuMemcpyHtoDAsync(device, source, SMALL, stream));
-    CHECK(cuStreamSynchronize(stream));
-    return finish(driver_device_holds(device, SMALL, WANTED));
+    fill_for_context(&chain);
+    CHECK(cuStreamSynchronize(chain.copying));
+    CHECK(cuMemcpyHtoDAsync(chain.device, chain.source, BYTES, chain.copying));
+    CHECK(cuStreamSynchronize(chain.copying));
+    bool right = arrived(&chain);
+
+    fill_for_context(&chain);
+    CHECK(cuMemcpyHtoD(chain.device, chain.source, BYTES));
+    CHECK(cuCtxSynchronize());
+    return finish(arrived(&chain) && right);
 }

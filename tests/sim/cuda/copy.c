@@ -16,6 +16,7 @@
 
 #define STAGED_ASYNC ((size_t)1 << 20)
 #define STAGED_BATCH ((size_t)64 << 10)
+#define TAKEN_EARLY ((size_t)24 << 10)
 
 enum plan {
     PLAN_LATE,  /* reads and writes when the stream gets there */
@@ -42,7 +43,7 @@ static enum plan plan_copy(enum sim_manner manner, const struct sim_range *src,
     bool to_pageable = dst->kind == MEMORY_PAGEABLE && !sim_options.pageable_access;
     switch (manner) {
     case MANNER_ASYNC:
-        if (to_pageable || (from_pageable && sim_is_host(dst))) {
+        if (to_pageable || (sim_is_host(src) && sim_is_host(dst))) {
             return PLAN_WAIT;
         }
         return !from_pageable ? PLAN_LATE : bytes <= STAGED_ASYNC ? PLAN_STAGE : PLAN_WAIT;
@@ -74,7 +75,9 @@ static bool fits(const struct sim_range *range, uintptr_t address, size_t extent
     return range->kind != MEMORY_INVALID && extent <= range->size - (address - range->base);
 }
 
-static CUresult bind_locked(struct sim_copy *c, enum sim_manner manner, enum plan *plan)
+/* `small`: a plain copy out of registered memory whose bytes the driver may take in the call. */
+static CUresult bind_locked(struct sim_copy *c, enum sim_manner manner, enum plan *plan,
+                            bool *small)
 {
     struct sim_range src, dst;
     sim_memory_find_locked(c->src, &src);
@@ -84,6 +87,8 @@ static CUresult bind_locked(struct sim_copy *c, enum sim_manner manner, enum pla
         return CUDA_ERROR_INVALID_VALUE;
     }
     *plan = plan_copy(manner, &src, &dst, c->width * c->height * c->depth);
+    *small = src.kind != MEMORY_PAGEABLE && sim_is_host(&src) && !sim_is_host(&dst) &&
+             c->height == 1 && c->depth == 1 && c->width <= TAKEN_EARLY;
     c->src = sim_device_view(&src, c->src, &c->src_access);
     c->dst = sim_device_view(&dst, c->dst, &c->dst_access);
     if (*plan == PLAN_FAULT) {
@@ -116,7 +121,8 @@ static CUresult stage(struct sim_copy *c)
 CUresult sim_copy_bind_node_locked(struct sim_copy *copy, bool *waits)
 {
     enum plan plan;
-    CUresult result = bind_locked(copy, MANNER_NODE, &plan);
+    bool small;
+    CUresult result = bind_locked(copy, MANNER_NODE, &plan, &small);
     *waits = *waits || (result == CUDA_SUCCESS && plan == PLAN_WAIT);
     return result == CUDA_SUCCESS && plan == PLAN_STAGE ? stage(copy) : result;
 }
@@ -142,6 +148,26 @@ static unsigned landing_delays(const struct sim_copy *copy)
     return copy->width * copy->height * copy->depth > 32 * 1024 ? 8 : 0;
 }
 
+/* The same of at most TAKEN_EARLY bytes in a row. The real driver's own loads fault where the pages
+ * are protected, and whoever protected them lets them go; that would be a matter of luck here,
+ * since it depends on how far the device has come. */
+static CUresult take_early(struct sim_copy *c)
+{
+    char *taken = malloc(c->width);
+    if (!taken) {
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    if (c->src_access == ACCESS_SAFE) {
+        sim_dma_read(taken, c->src, c->width);
+    } else {
+        memcpy(taken, (const void *)c->src, c->width);
+    }
+    c->staged = taken;
+    c->src = (uintptr_t)taken;
+    c->src_access = ACCESS_DIRECT;
+    return CUDA_SUCCESS;
+}
+
 static CUresult stage_unlocked(CUstream stream, struct sim_copy *copy, enum sim_manner manner)
 {
     sim_stream_ref_locked(stream);
@@ -155,13 +181,25 @@ static CUresult stage_unlocked(CUstream stream, struct sim_copy *copy, enum sim_
     return result;
 }
 
+/* They are taken where nothing is queued in the stream, although that may have to wait: for the
+ * legacy stream or for blocking ones, or with its context (docs/driver.md, Early reads). A
+ * synchronous copy waits for those streams first. */
+static bool takes_early_locked(CUstream stream, enum sim_manner manner)
+{
+    return !sim_stream_has_queue_locked(stream) &&
+           (manner != MANNER_SYNC || sim_stream_idle_locked(stream));
+}
+
 static CUresult issue_locked(CUstream stream, const struct sim_copy *copy, enum sim_manner manner)
 {
     struct sim_work work = {.kind = WORK_COPY, .copy = *copy};
     enum plan plan;
+    bool small;
     uint64_t seq;
-    CUresult result = bind_locked(&work.copy, manner, &plan);
-    if (result == CUDA_SUCCESS && plan == PLAN_STAGE) {
+    CUresult result = bind_locked(&work.copy, manner, &plan, &small);
+    if (result == CUDA_SUCCESS && small && takes_early_locked(stream, manner)) {
+        result = take_early(&work.copy);
+    } else if (result == CUDA_SUCCESS && plan == PLAN_STAGE) {
         result = stage_unlocked(stream, &work.copy, manner);
         work.delays = manner == MANNER_SYNC ? landing_delays(&work.copy) : 0;
     }

@@ -263,6 +263,8 @@ static void sleep_locked(uint64_t until_ns)
 static void *engine_main(void *unused)
 {
     (void)unused;
+    void *volatile warm = malloc(1); /* the thread's arena appears now, and not at some free() */
+    free(warm);
     pthread_setname_np(pthread_self(), "sim-gpu");
     prctl(PR_SET_TIMERSLACK, 1000UL);
     sim_lock();

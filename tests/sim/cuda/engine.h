@@ -33,8 +33,9 @@ struct sim_op *sim_op_new_locked(void);
 /* Makes the operation wait for the fence. 0 or -ENOMEM. */
 int sim_op_fence_locked(struct sim_op *op, CUstream stream, uint64_t seq);
 
-/* Does its context, or the primary one, wait for something? */
-bool sim_stream_is_gated_locked(CUstream stream);
+/* Would an operation wait for something that the stream does not know of yet? For what its context,
+ * or the primary one, waits for, or a blocking one for the legacy stream. */
+bool sim_stream_is_held_up_locked(CUstream stream);
 /* Makes an operation of another stream wait for all that one of this stream would wait for. */
 void sim_op_come_after_locked(struct sim_op *op, CUstream stream);
 
@@ -51,6 +52,8 @@ void sim_device_wait_locked(CUdevice device, CUcontext only);
  * stream answers for the blocking streams of its context, too. */
 bool sim_stream_idle_locked(CUstream stream);
 void sim_stream_wait_all_locked(CUstream stream);
+/* Whether there is anything in the stream itself but records of events: work, or a wait. */
+bool sim_stream_has_queue_locked(CUstream stream);
 
 static inline bool sim_stream_reached(CUstream stream, uint64_t seq)
 {

@@ -101,7 +101,7 @@ static CUstream nameless_stream_locked(CUcontext context)
     return stream;
 }
 
-/* The event waits for what the context waits for, and the stream goes on not to know of it. */
+/* The event waits for what holds the stream up, and the stream goes on not to know of it. */
 static CUresult mark_aside_locked(CUevent event, CUstream stream)
 {
     CUstream aside = nameless_stream_locked(stream->context);
@@ -125,8 +125,8 @@ CUresult sim_event_record_locked(CUevent event, CUstream stream)
     if (stream->capture) {
         return sim_capture_record_locked(stream, event);
     }
-    return sim_stream_is_gated_locked(stream) ? mark_aside_locked(event, stream)
-                                              : mark_locked(event, stream, sim_op_new_locked());
+    return sim_stream_is_held_up_locked(stream) ? mark_aside_locked(event, stream)
+                                                : mark_locked(event, stream, sim_op_new_locked());
 }
 
 CUresult sim_event_wait_locked(CUevent event, CUstream stream)

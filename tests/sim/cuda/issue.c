@@ -106,10 +106,18 @@ static bool is_closed(CUstream gate)
     return gate && !sim_stream_reached(gate, gate->issued);
 }
 
-bool sim_stream_is_gated_locked(CUstream stream)
+static bool follows_legacy(CUstream stream)
+{
+    CUstream legacy = stream->blocking && !stream->legacy ? stream->context->legacy : NULL;
+    return legacy && legacy->issued > stream->legacy_seen &&
+           !sim_stream_reached(legacy, legacy->issued);
+}
+
+bool sim_stream_is_held_up_locked(CUstream stream)
 {
     CUcontext home = stream->context ? sim_context_home_locked(stream->context) : NULL;
-    return home && (is_closed(stream->context->gate) || is_closed(home->gate));
+    return home &&
+           (is_closed(stream->context->gate) || is_closed(home->gate) || follows_legacy(stream));
 }
 
 void sim_op_come_after_locked(struct sim_op *op, CUstream stream)
@@ -290,6 +298,19 @@ bool sim_stream_idle_locked(CUstream stream)
     const struct scope scope = {.only = stream->context, .legacy = true};
     return stream->legacy ? pending_locked(&scope, NULL, 0) == 0
                           : sim_stream_reached(stream, stream->issued);
+}
+
+bool sim_stream_has_queue_locked(CUstream stream)
+{
+    if (stream->state == STREAM_RUNNING) {
+        return true; /* what runs is in the list no more */
+    }
+    for (const struct sim_op *op = stream->head; op; op = op->next) {
+        if (op->work.kind != WORK_MARK || op->is_wait) {
+            return true;
+        }
+    }
+    return false;
 }
 
 CUstream sim_stream_new_locked(CUcontext context, unsigned flags, int priority)

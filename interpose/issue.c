@@ -184,28 +184,28 @@ void sc_issue_seal(const char *api, void *site, uintptr_t address, size_t size_b
     sc_hazards_report_overwritten(&overwritten, &(struct sc_culprit){api, site, NULL});
 }
 
-enum { EARLY_READ_BYTES = 24 * 1024 };
+enum { TAKEN_EARLY_BYTES = 24 * 1024 };
 
-static _Atomic uint64_t early_reads;
+static _Atomic uint64_t taken_early;
 
-uint64_t sc_issue_early_reads(void)
+uint64_t sc_issue_taken_early(void)
 {
-    return atomic_load_explicit(&early_reads, memory_order_relaxed);
+    return atomic_load_explicit(&taken_early, memory_order_relaxed);
 }
 
 static void wait_for_itself(struct sc_stream_record *stream)
 {
     if (sc_marks_wait_for_itself(stream))
-        atomic_fetch_add_explicit(&early_reads, 1, memory_order_relaxed);
+        atomic_fetch_add_explicit(&taken_early, 1, memory_order_relaxed);
 }
 
 /* The driver takes the bytes of a small plain copy in the call where nothing is queued in its
  * stream, although the legacy stream, or what the context waits for, may be about to write them
- * (docs/driver.md, Early reads). */
-static void read_in_time(struct sc_issue *issue, const struct sc_op_info *op)
+ * (docs/driver.md, Sources taken early). */
+static void take_in_time(struct sc_issue *issue, const struct sc_op_info *op)
 {
     if (op->direction != SC_H2D || !op->range || op->by_graph || op->shape.rows != 1 ||
-        op->shape.width_bytes > EARLY_READ_BYTES)
+        op->shape.width_bytes > TAKEN_EARLY_BYTES)
         return;
     bool writes = sc_track_may_conflict(&sc_track, op->range, SC_H2D);
     if (op->stable && !writes)
@@ -224,7 +224,7 @@ void sc_issue_sync_in_time(struct sc_stream_record *stream)
 static void prepare(struct sc_issue *issue, const struct sc_op_info *op)
 {
     if (sc_options.mode == SC_MODE_FIX && !sc_follows()) {
-        read_in_time(issue, op);
+        take_in_time(issue, op);
         order_after_held(issue, op);
         order_after_conflicts(issue, op);
     }
@@ -245,7 +245,7 @@ void sc_issue_of_graph(struct sc_issue *issue, bool unjudged)
 static void order_before_call(struct sc_issue *issue)
 {
     for (unsigned i = 0; i < issue->count; i++) {
-        read_in_time(issue, &issue->ops[i]);
+        take_in_time(issue, &issue->ops[i]);
         order_after_conflicts(issue, &issue->ops[i]);
     }
     issue->count = 0;

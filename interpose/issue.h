@@ -79,7 +79,7 @@ size_t sc_issue_record(struct sc_issue *issue, uint32_t stack, uint64_t now_tick
 void sc_issue_seal(const char *api, void *site, uintptr_t address, size_t size_bytes);
 
 /* How many copies were kept from taking their bytes too early. Lock-free, thread-safe. */
-uint64_t sc_issue_early_reads(void);
+uint64_t sc_issue_taken_early(void);
 /* Before a synchronous copy to the device on a stream whose context waits: it may be one. */
 void sc_issue_sync_in_time(struct sc_stream_record *stream);
 

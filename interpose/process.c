@@ -224,7 +224,7 @@ static void summarise(int status)
         .operations = atomic_load(&sc_track.operations),
         .held_peak_bytes = holds.peak_bytes,
         .held_peak_ns = holds.peak_ns,
-        .early_reads = sc_issue_early_reads(),
+        .taken_early = sc_issue_taken_early(),
         .exit_status = status,
         .final = true,
     };

@@ -353,7 +353,7 @@ void sc_lines_summary(struct sc_text *line, const struct sc_options *options,
     sc_json_number(line, "operations", totals->operations);
     sc_json_number(line, "held_peak_bytes", totals->held_peak_bytes);
     sc_json_number(line, "held_peak_ns", totals->held_peak_ns);
-    sc_json_number(line, "early_reads", totals->early_reads);
+    sc_json_number(line, "taken_early", totals->taken_early);
     sc_json_open(line, "coverage", '{');
     sc_json_number(line, "calls", totals->coverage.calls);
     sc_json_number(line, "wrapped", totals->coverage.wrapped);

@@ -356,7 +356,7 @@ static void collect_locked(struct sc_summary *summary, const struct sc_report_to
     summary->place_count = sc_seen_top(summary->places, SC_SUMMARY_PLACES);
     summary->distinct = sc_seen_count();
     summary->operations = totals->operations;
-    summary->early_reads = totals->early_reads;
+    summary->taken_early = totals->taken_early;
     summary->calls = totals->coverage.calls;
     summary->missed = totals->coverage.missed;
     summary->cupti = totals->cupti;

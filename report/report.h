@@ -64,7 +64,7 @@ struct sc_report_totals {
     uint64_t operations;      /* asynchronous operations on host memory that were tracked */
     uint64_t held_peak_bytes; /* most bytes of deferred frees at one time */
     uint64_t held_peak_ns;    /* longest that one free was deferred */
-    uint64_t early_reads;     /* copies that the driver was kept from reading too early */
+    uint64_t taken_early;     /* copies whose source the driver was kept from taking too early */
     struct {
         uint64_t calls;   /* copies, memsets, frees and captures that CUPTI told of */
         uint64_t wrapped; /* of these, carried by a wrapper; without CUPTI, `operations` */

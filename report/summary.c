@@ -348,13 +348,14 @@ static void put_coverage(struct sc_text *text, const struct sc_summary *summary)
     sc_text_char(text, '\n');
 }
 
-static void put_early_reads(struct sc_text *text, const struct sc_summary *summary)
+static void put_taken_early(struct sc_text *text, const struct sc_summary *summary)
 {
-    if (summary->early_reads == 0)
+    if (summary->taken_early == 0)
         return;
-    sc_text_put(text, "  ");
-    put_count(text, summary->early_reads, "early read");
-    sc_text_put(text, " prevented: the driver takes the bytes of small copies in the call\n");
+    sc_text_put(text, "  small copies that waited for work that may write their source, as the "
+                      "driver would not: ");
+    sc_text_decimal(text, summary->taken_early);
+    sc_text_char(text, '\n');
 }
 
 static void put_timeline(struct sc_text *text, const struct sc_summary *summary)
@@ -395,7 +396,7 @@ void sc_summary_write(struct sc_text *text, const struct sc_summary *summary)
         sc_text_char(text, '\n');
     }
     put_coverage(text, summary);
-    put_early_reads(text, summary);
+    put_taken_early(text, summary);
     put_timeline(text, summary);
     if (summary->path[0] != '\0') {
         sc_text_put(text, "  report: ");

@@ -16,7 +16,7 @@ struct sc_summary {
     unsigned place_count;
     unsigned distinct; /* of how many */
     uint64_t operations;
-    uint64_t early_reads;
+    uint64_t taken_early;
     uint64_t calls, missed; /* that CUPTI told of, and that passed the library by */
     struct sc_report_cupti cupti;
     struct sc_report_timeline timeline;

@@ -263,6 +263,16 @@ static void print_coverage(FILE *out, const json_t *entry, struct sc_symbols *sy
                 string_of(cupti, "state"));
 }
 
+static void print_taken_early(FILE *out, const json_t *summary)
+{
+    json_int_t count = sc_reader_number(summary, "taken_early");
+    if (count > 0)
+        fprintf(out,
+                "    small copies that waited for work that may write their source, as the driver "
+                "would not: %" JSON_INTEGER_FORMAT "\n",
+                count);
+}
+
 static void print_run(FILE *out, const json_t *entry, struct sc_symbols *symbols)
 {
     const json_t *run = json_object_get(entry, "run");
@@ -284,6 +294,7 @@ static void print_run(FILE *out, const json_t *entry, struct sc_symbols *symbols
             fprintf(out, ", exit status %" JSON_INTEGER_FORMAT,
                     sc_reader_number(summary, "exit_status"));
         fprintf(out, "\n");
+        print_taken_early(out, summary);
         print_ignored(out, summary);
     } else {
         fprintf(out, "    no summary: the run did not end normally\n");

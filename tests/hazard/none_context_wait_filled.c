@@ -1,5 +1,5 @@
 // expect: none
-// summary: early_reads=2
+// summary: taken_early=2
 //
 // A host function fills the source, the context waits for an event behind it, and a stream is
 // synchronised, which says nothing of that. The copies that follow, on that stream and a

@@ -192,11 +192,12 @@ class Report(Command):
 
     def test_no_hazards_is_success(self):
         summary = json.loads(self.lines[-1])
-        summary.update(hazards=0, observed=0, latent=0, by_code={})
+        summary.update(hazards=0, observed=0, latent=0, by_code={}, taken_early=3)
         path = self.write("clean.jsonl", [self.lines[0], json.dumps(summary) + "\n"])
         result = self.start("report", path)
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         self.assertIn("0 hazards in 7 operations", result.stdout)
+        self.assertIn("as the driver would not: 3\n", result.stdout)
         self.assertNotIn("came through", result.stdout)
 
     def test_an_unreached_run_is_told(self):

@@ -182,7 +182,7 @@ static CUresult stage_unlocked(CUstream stream, struct sim_copy *copy, enum sim_
 }
 
 /* They are taken where nothing is queued in the stream, although that may have to wait: for the
- * legacy stream or for blocking ones, or with its context (docs/driver.md, Early reads). A
+ * legacy stream or for blocking ones, or with its context (docs/driver.md, Sources taken early). A
  * synchronous copy waits for those streams first. */
 static bool takes_early_locked(CUstream stream, enum sim_manner manner)
 {

@@ -52,7 +52,8 @@ void sim_device_wait_locked(CUdevice device, CUcontext only);
  * stream answers for the blocking streams of its context, too. */
 bool sim_stream_idle_locked(CUstream stream);
 void sim_stream_wait_all_locked(CUstream stream);
-/* Whether there is anything in the stream itself but records of events: work, or a wait. */
+/* Whether there is anything in the stream itself: work, a wait, or in a legacy stream the record of
+ * an event. */
 bool sim_stream_has_queue_locked(CUstream stream);
 
 static inline bool sim_stream_reached(CUstream stream, uint64_t seq)

@@ -306,7 +306,7 @@ bool sim_stream_has_queue_locked(CUstream stream)
         return true; /* what runs is in the list no more */
     }
     for (const struct sim_op *op = stream->head; op; op = op->next) {
-        if (op->work.kind != WORK_MARK || op->is_wait) {
+        if (op->work.kind != WORK_MARK || op->is_wait || stream->legacy) {
             return true;
         }
     }

@@ -1,5 +1,5 @@
 // expect: none
-// summary: early_reads=2
+// summary: taken_early=2
 //
 // The source of a copy is the destination of one before, in the legacy stream or in a blocking one.
 // Nothing says so but the legacy stream's own rules, and the driver takes the old bytes.

@@ -1,5 +1,5 @@
 // expect: none
-// summary: early_reads=0
+// summary: taken_early=0
 //
 // Small copies whose sources are filled by work in their own stream, or by work that the host has
 // waited for: the driver takes their bytes in time, and nothing has to be done for it.

@@ -1,5 +1,5 @@
 // expect: none
-// summary: early_reads=1
+// summary: taken_early=1
 //
 // A batch of one small copy takes its source as early as a single copy does.
 #include "early.h"

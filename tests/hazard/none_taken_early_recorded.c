@@ -1,5 +1,5 @@
 // expect: none
-// summary: early_reads=1
+// summary: taken_early=1
 //
 // An event is recorded on the blocking stream before the copy: the event comes after the legacy
 // stream's work, and the stream goes on not to know of that.

@@ -1,5 +1,5 @@
 // expect: none
-// summary: early_reads=2
+// summary: taken_early=2
 //
 // A host function fills a source that a copy in another stream comes after, since one of the two is
 // the legacy stream: the driver takes the old bytes in the call.

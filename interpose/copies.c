@@ -40,7 +40,8 @@ ISSUE(cuMemcpyAtoHAsync_v2, (void *dst, CUarray src, size_t offset, size_t bytes
  * a node. */
 static void either_side(struct sc_issue *issue, CUdeviceptr dst, CUdeviceptr src, size_t bytes)
 {
-    if (!sc_issue_is_on(issue) || bytes == 0)
+    issue->is_empty = bytes == 0;
+    if (!sc_issue_is_on(issue) || issue->is_empty)
         return;
     if (issue->graph) {
         struct sc_boxes boxes = {sc_box_at(src, bytes), sc_box_at(dst, bytes)};
@@ -92,6 +93,7 @@ static void set_rows(struct sc_issue *issue, CUdeviceptr dst, size_t pitch, size
                      size_t height)
 {
     struct sc_shape shape = {(uintptr_t)dst, width, pitch, height};
+    issue->is_empty = sc_shape_hull_bytes(&shape) == 0;
     if (sc_issue_is_on(issue) && sc_track_find_range(&sc_track, shape.address).range)
         sc_issue_host_shape(issue, SC_MEMSET, &shape);
 }

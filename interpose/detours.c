@@ -2,6 +2,7 @@
 
 #include <errno.h>
 
+#include "interpose/follow.h"
 #include "interpose/hazards.h"
 #include "interpose/marks.h"
 #include "interpose/process.h"
@@ -135,6 +136,7 @@ static void come_before(void *argument, struct sc_stream_record *stream)
     if (!stream->owes_wait)
         sc_real.cuStreamWaitEvent(stream->handle, edges->event, 0);
     pthread_mutex_unlock(&stream->lock);
+    sc_pending_join(stream, sc_pending_none_ever());
     sc_track_wait(&sc_track, stream->id, (uintptr_t)edges->event);
 }
 
@@ -432,9 +434,11 @@ void sc_detour_finish(struct sc_detour *detour, CUresult result)
         order_after(detour->context);
     }
     bool refused = sc_is_capture_error(result);
-    sc_hazards_report_capture(
-        SC301,
-        (detour->stream || detour->settled) && !refused ? SC_ACTION_REROUTED : SC_ACTION_REPORTED,
-        &detour->capture.begin, &(struct sc_culprit){detour->api, detour->site, NULL});
+    if (!sc_follow_prepares())
+        sc_hazards_report_capture(
+            SC301,
+            (detour->stream || detour->settled) && !refused ? SC_ACTION_REROUTED
+                                                            : SC_ACTION_REPORTED,
+            &detour->capture.begin, &(struct sc_culprit){detour->api, detour->site, NULL});
     errno = saved;
 }

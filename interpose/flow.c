@@ -150,15 +150,17 @@ static CUresult recorded(CUresult result, CUevent event, bool known, struct sc_p
 }
 
 #define RECORD(symbol, parameters, arguments, flags)                                               \
-    SC_DEFINE2(symbol, _ptsz, parameters, struct sc_detour detour;                                 \
-               sc_detour_begin(&detour, API, SC_SITE(), &hStream, per_thread);                     \
-               struct sc_stream_record *stream =                                                   \
-                   sc_active() ? sc_streams_find(hStream, per_thread) : NULL;                      \
-               if (stream && sc_streams_is_capturing(stream)) return sc_detour_end(                \
-                   &detour, captured_record(REAL arguments, event, stream, flags));                \
-               struct sc_point point = {0};                                                        \
-               if (stream) point = sc_track_record_point(&sc_track, stream->id);                   \
-               return sc_detour_end(&detour, recorded(REAL arguments, event, stream, &point));)
+    SC_DEFINE2(                                                                                    \
+        symbol, _ptsz, parameters, struct sc_detour detour;                                        \
+        sc_detour_begin(&detour, API, SC_SITE(), &hStream, per_thread);                            \
+        struct sc_stream_record *stream =                                                          \
+            sc_active() ? sc_streams_find(hStream, per_thread) : NULL;                             \
+        if (stream && sc_streams_is_capturing(stream)) return sc_detour_end(                       \
+            &detour, captured_record(REAL arguments, event, stream, flags));                       \
+        struct sc_point point = {0}; if (stream) {                                                 \
+            sc_pending_record(stream);                                                             \
+            point = sc_track_record_point(&sc_track, stream->id);                                  \
+        } return sc_detour_end(&detour, recorded(REAL arguments, event, stream, &point));)
 
 RECORD(cuEventRecord, (CUevent event, CUstream hStream), (event, hStream), 0)
 RECORD(cuEventRecordWithFlags, (CUevent event, CUstream hStream, unsigned flags),
@@ -184,9 +186,7 @@ static bool joining(struct sc_stream_record *stream)
     return true;
 }
 
-/* Does nothing that the event stands for wait for the host? An event of a context may stand for
- * anything. */
-static bool is_seen(CUevent event)
+bool sc_flow_event_is_seen(CUevent event)
 {
     if (sc_likely(sc_pending_none_ever()))
         return true;
@@ -218,7 +218,8 @@ SC_DEFINE2(cuStreamWaitEvent, _ptsz, (CUstream hStream, CUevent event, unsigned 
                                                          : NULL;
            if (!stream) return sc_detour_end(&detour, REAL(hStream, event, flags));
            sc_marks_before_work(stream);
-           sc_pending_join(stream, is_seen(event)); /* whatever the event stands for */
+           sc_pending_join(stream,
+                           sc_flow_event_is_seen(event)); /* whatever the event stands for */
            bool may_join = joining(stream); CUresult result = REAL(hStream, event, flags);
            return sc_detour_end(&detour, waited(result, stream, event, may_join));)
 
@@ -327,7 +328,7 @@ static struct host_call *prepare_call(const struct sc_culprit *launch, CUstream 
     if (!call)
         return NULL;
     sc_marks_before_work(stream);
-    sc_pending_work(stream);
+    sc_pending_queued(stream, sc_pending_work(stream));
     sc_track_work(&sc_track, stream->id);
     *call = (struct host_call){
         .api = launch->api, .site = launch->site, .ticks = sc_ticks(), .data = data};

@@ -4,6 +4,7 @@
 
 #include "cupti_hooks/subscription.h"
 #include "interpose/captures.h"
+#include "interpose/flow.h"
 #include "interpose/issue.h"
 #include "interpose/memory.h"
 #include "interpose/process.h"
@@ -50,8 +51,10 @@ static void wait(CUstream handle, CUevent event, bool per_thread)
     struct sc_stream_record *stream = sc_active() ? sc_streams_find(handle, per_thread) : NULL;
     if (sc_captures_open())
         sc_streams_captures_changed();
-    if (stream && !sc_streams_is_capturing(stream))
-        sc_track_wait(&sc_track, stream->id, (uintptr_t)event);
+    if (!stream || sc_streams_is_capturing(stream))
+        return;
+    sc_pending_join(stream, sc_flow_event_is_seen(event));
+    sc_track_wait(&sc_track, stream->id, (uintptr_t)event);
 }
 
 #define FOLLOW(symbol, ...)                                                                        \

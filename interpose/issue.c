@@ -15,6 +15,8 @@
 
 #include "track/poison.h"
 
+enum { TAKEN_EARLY_BYTES = 24 * 1024 };
+
 void sc_issue_on(struct sc_issue *issue, const char *api, struct sc_stream_record *stream,
                  void *site)
 {
@@ -24,6 +26,7 @@ void sc_issue_on(struct sc_issue *issue, const char *api, struct sc_stream_recor
     issue->count = 0;
     issue->joins_stream = false;
     issue->waits_after = false;
+    issue->is_empty = false;
     issue->graph = 0;
 }
 
@@ -81,7 +84,10 @@ static bool is_kept_registered(const struct sc_shape *shape)
 void sc_issue_host_shape(struct sc_issue *issue, enum sc_direction direction,
                          const struct sc_shape *shape)
 {
-    if (!sc_issue_is_on(issue) || sc_shape_hull_bytes(shape) == 0)
+    if (!sc_issue_is_on(issue))
+        return;
+    issue->is_empty = sc_shape_hull_bytes(shape) == 0;
+    if (issue->is_empty)
         return;
     struct sc_range_info range = sc_track_find_range(&sc_track, shape->address);
     if (!range.range && issue->stream && is_kept_registered(shape))
@@ -184,21 +190,6 @@ void sc_issue_seal(const char *api, void *site, uintptr_t address, size_t size_b
     sc_hazards_report_overwritten(&overwritten, &(struct sc_culprit){api, site, NULL});
 }
 
-enum { TAKEN_EARLY_BYTES = 24 * 1024 };
-
-static _Atomic uint64_t taken_early;
-
-uint64_t sc_issue_taken_early(void)
-{
-    return atomic_load_explicit(&taken_early, memory_order_relaxed);
-}
-
-static void wait_for_itself(struct sc_stream_record *stream)
-{
-    if (sc_marks_wait_for_itself(stream))
-        atomic_fetch_add_explicit(&taken_early, 1, memory_order_relaxed);
-}
-
 /* The driver takes the bytes of a small plain copy in the call where nothing is queued in its
  * stream, although the legacy stream, or what the context waits for, may be about to write them
  * (docs/driver.md, Sources taken early). */
@@ -207,17 +198,9 @@ static void take_in_time(struct sc_issue *issue, const struct sc_op_info *op)
     if (op->direction != SC_H2D || !op->range || op->by_graph || op->shape.rows != 1 ||
         op->shape.width_bytes > TAKEN_EARLY_BYTES)
         return;
-    bool writes = sc_track_may_conflict(&sc_track, op->range, SC_H2D);
-    if (op->stable && !writes)
-        return;
-    if (sc_unlikely(sc_pending_is_hidden(issue->stream, writes)))
-        wait_for_itself(issue->stream);
-}
-
-void sc_issue_sync_in_time(struct sc_stream_record *stream)
-{
-    if (sc_options.mode == SC_MODE_FIX && (!sc_follows() || sc_follow_prepares()))
-        wait_for_itself(stream);
+    bool known = sc_track_may_conflict(&sc_track, op->range, SC_H2D);
+    if ((known || !op->stable) && sc_unlikely(sc_pending_is_hidden(issue->stream, known)))
+        sc_marks_wait_for_itself(issue->stream);
 }
 
 /* Before the driver can begin: earlier sources on the same bytes change in order from now on. */
@@ -254,23 +237,22 @@ static void order_before_call(struct sc_issue *issue)
 
 void sc_issue_ready(struct sc_issue *issue)
 {
-    if (!issue->stream)
+    if (!issue->stream || issue->is_empty)
         return;
     if (sc_unlikely(sc_follow_prepares())) {
         order_before_call(issue);
         return;
     }
+    sc_pending_legacy(issue->stream);
     if (issue->joins_stream) {
         sc_track_work(&sc_track, issue->stream->id);
         issue->point = sc_track_point(&sc_track, issue->stream->id, sc_scope_of(issue->stream));
     } else if (issue->count == 0) {
         sc_marks_before_work(issue->stream);
-        sc_track_work(&sc_track, issue->stream->id);
     }
     for (unsigned i = 0; i < issue->count; i++)
         if (!issue->ops[i].unjudged)
             prepare(issue, &issue->ops[i]);
-    sc_pending_legacy(issue->stream);
 }
 
 const void *sc_issue_source(struct sc_issue *issue, const void *source)
@@ -320,11 +302,28 @@ size_t sc_issue_record(struct sc_issue *issue, uint32_t stack, uint64_t now_tick
     return bytes;
 }
 
+static void note_queued(const struct sc_issue *issue, uint64_t now_ticks)
+{
+    sc_pending_queued(issue->stream, now_ticks);
+    for (unsigned i = 0; i < issue->count; i++)
+        if (sc_direction_writes_host(issue->ops[i].direction))
+            sc_pending_written(issue->stream, now_ticks);
+}
+
+/* A copy within the device, a memset there. */
+static void note_device_work(const struct sc_issue *issue)
+{
+    sc_track_work(&sc_track, issue->stream->id);
+    if (issue->stream->kind != SC_STREAM_NONBLOCKING)
+        sc_pending_queued(issue->stream, sc_ticks());
+}
+
 static void record(struct sc_issue *issue)
 {
     uint64_t now = sc_ticks();
     size_t bytes = sc_issue_record(issue, sc_unwind_here(issue->site), now);
     sc_guard_apply();
+    note_queued(issue, now);
     sc_marks_issued(issue->stream, bytes, now);
 }
 
@@ -371,6 +370,8 @@ CUresult sc_issue_end(struct sc_issue *issue, CUresult result)
     }
     if (issue->joins_stream)
         end_joined(issue, result);
+    else if (result == CUDA_SUCCESS && !issue->count && !issue->is_empty)
+        note_device_work(issue);
     if (result == CUDA_SUCCESS && issue->count)
         record(issue);
     else
@@ -410,7 +411,7 @@ void sc_work_begin(CUstream handle, bool per_thread, unsigned work)
     if (work & SC_WORK_AWAITS_HOST)
         sc_pending_signal(stream);
     else if (work & SC_WORK_MAY_WRITE)
-        sc_pending_work(stream);
+        sc_pending_queued(stream, sc_pending_work(stream));
     else
         sc_pending_legacy(stream);
     sc_marks_before_work(stream);

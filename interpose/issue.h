@@ -27,6 +27,7 @@ struct sc_issue {
     bool waits_after;  /* for itself: the memory is still registered, and the program has
                           unregistered it */
     bool joins_stream; /* returns only when the stream's earlier work and itself are done */
+    bool is_empty;     /* of no bytes: no work */
     struct sc_point point;
 };
 
@@ -77,11 +78,6 @@ size_t sc_issue_record(struct sc_issue *issue, uint32_t stack, uint64_t now_tick
 
 /* The device, or the call itself, is about to write these bytes in order. */
 void sc_issue_seal(const char *api, void *site, uintptr_t address, size_t size_bytes);
-
-/* How many copies were kept from taking their bytes too early. Lock-free, thread-safe. */
-uint64_t sc_issue_taken_early(void);
-/* Before a synchronous copy to the device on a stream whose context waits: it may be one. */
-void sc_issue_sync_in_time(struct sc_stream_record *stream);
 
 /* Is the stream, as the call names it, part of a capture? */
 bool sc_issue_is_captured(CUstream stream, bool per_thread);

@@ -240,23 +240,35 @@ void sc_marks_outlive_locked(struct sc_stream_record *stream)
     sc_context_pop();
 }
 
-bool sc_marks_wait_for_itself(struct sc_stream_record *stream)
+static _Atomic uint64_t taken_early;
+
+uint64_t sc_marks_taken_early(void)
 {
-    bool waits = false;
+    return atomic_load_explicit(&taken_early, memory_order_relaxed);
+}
+
+static void count_taken_early(struct sc_stream_record *stream)
+{
+    sc_pending_queued(stream, sc_ticks());
+    atomic_fetch_add_explicit(&taken_early, 1, memory_order_relaxed);
+}
+
+void sc_marks_wait_for_itself(struct sc_stream_record *stream)
+{
     pthread_mutex_lock(&stream->lock);
     if (can_name(stream) && !sc_context_is_quiet(stream->context) &&
         !sc_streams_is_capturing(stream) && sc_context_push(stream->context)) {
         struct sc_relaxed relaxed = sc_relaxed_begin();
         CUevent event = take_event(stream->context);
-        waits = event && sc_real.cuEventRecord(event, stream->handle) == CUDA_SUCCESS &&
-                sc_real.cuStreamWaitEvent(stream->handle, event, 0) == CUDA_SUCCESS;
+        if (event && sc_real.cuEventRecord(event, stream->handle) == CUDA_SUCCESS &&
+            sc_real.cuStreamWaitEvent(stream->handle, event, 0) == CUDA_SUCCESS)
+            count_taken_early(stream);
         if (event)
             give_event(stream->context, event);
         sc_relaxed_end(&relaxed);
         sc_context_pop();
     }
     pthread_mutex_unlock(&stream->lock);
-    return waits;
 }
 
 static bool covered_by_marks(struct sc_stream_record *stream, uint64_t number)

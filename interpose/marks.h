@@ -65,9 +65,10 @@ bool sc_marks_show_incomplete(const struct sc_ticket *ticket, uint64_t last);
 /* Inserts the edge "later work on `stream` comes after the operation", false if it cannot. */
 bool sc_marks_order_after(struct sc_stream_record *stream, const struct sc_ticket *ticket);
 
-/* Has the stream wait in its own queue for all that its next operation is to come after, and says
- * whether it does: what the driver keeps elsewhere, the stream looks idle to it. */
-bool sc_marks_wait_for_itself(struct sc_stream_record *stream);
+/* Has the stream wait in its own queue for all that its next operation is to come after: otherwise
+ * the driver may take the bytes of that too early. How often this was done. */
+void sc_marks_wait_for_itself(struct sc_stream_record *stream);
+uint64_t sc_marks_taken_early(void);
 
 /* Calls of ours that would be "unsafe" during a capture are made between these two. */
 struct sc_relaxed {

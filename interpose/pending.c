@@ -67,6 +67,14 @@ void sc_pending_legacy(struct sc_stream_record *stream)
         set(&stream->context->legacy_ticks, sc_ticks());
 }
 
+void sc_pending_record(struct sc_stream_record *stream)
+{
+    if (stream->kind != SC_STREAM_LEGACY)
+        return;
+    sc_pending_legacy(stream);
+    sc_pending_queued(stream, get(&stream->context->legacy_ticks));
+}
+
 uint64_t sc_pending_gate_ticks(struct sc_context *context)
 {
     uint64_t own = get(&context->waits_ticks);
@@ -142,17 +150,36 @@ bool sc_pending_is_clear(struct sc_stream_record *stream)
            family_is_clear(context);
 }
 
-bool sc_pending_is_hidden(struct sc_stream_record *stream, bool writes)
+void sc_pending_queued(struct sc_stream_record *stream, uint64_t ticks)
+{
+    set(&stream->pending.queued_ticks, ticks);
+}
+
+void sc_pending_written(struct sc_stream_record *stream, uint64_t ticks)
+{
+    if (stream->kind == SC_STREAM_BLOCKING)
+        set(&stream->context->written_ticks, ticks);
+}
+
+static bool is_legacy_done(struct sc_context *context)
+{
+    const struct sc_stream *legacy = sc_order_stream(&sc_track.order, context->legacy);
+    return atomic_load_explicit(&legacy->done, memory_order_acquire) >=
+           atomic_load_explicit(&legacy->issued, memory_order_relaxed);
+}
+
+bool sc_pending_is_hidden(struct sc_stream_record *stream, bool known)
 {
     struct sc_context *context = stream->context;
-    if (sc_order_is_due(&sc_track.order, stream->id))
+    uint64_t queued = get(&stream->pending.queued_ticks);
+    if (sc_order_is_due(&sc_track.order, stream->id) && sc_pending_gate_ticks(context) > queued)
         return true;
+    uint64_t behind = later(queued, get(&context->family.done_ticks));
     if (stream->kind == SC_STREAM_LEGACY)
-        return writes || (!family_is_clear(context) &&
-                          get(&context->family.work_ticks) > get(&context->legacy_ticks));
-    return stream->kind == SC_STREAM_BLOCKING &&
-           sc_order_touch_needed(&sc_track.order, stream->id) &&
-           (writes || get(&context->legacy_ticks) > get(&context->family.done_ticks));
+        return get(&context->family.work_ticks) > behind ||
+               (known && get(&context->written_ticks) > behind);
+    return stream->kind == SC_STREAM_BLOCKING && get(&context->legacy_ticks) > behind &&
+           !is_legacy_done(context);
 }
 
 static bool family_is_seen(struct sc_context *context)

@@ -22,6 +22,7 @@ struct sc_pending {
     _Atomic uint64_t work_ticks;   /* the last work that may write host memory */
     _Atomic uint64_t signal_ticks; /* the last wait for what the host may do */
     _Atomic uint64_t done_ticks;
+    _Atomic uint64_t queued_ticks; /* the last that surely was in the stream's own queue */
 };
 
 /* Before such work is issued; the first returns its time. */
@@ -34,8 +35,9 @@ void sc_pending_join(struct sc_stream_record *stream, bool seen);
 /* Was there never any wait for the host, on any stream? */
 bool sc_pending_none_ever(void);
 
-/* Before any work on the legacy stream. */
+/* Before any work on the legacy stream; the record of an event is queued there as well. */
 void sc_pending_legacy(struct sc_stream_record *stream);
+void sc_pending_record(struct sc_stream_record *stream);
 
 /* When the context, or the primary one of it, was last told to wait for an event. */
 uint64_t sc_pending_gate_ticks(struct sc_context *context);
@@ -55,10 +57,16 @@ bool sc_pending_is_done(struct sc_stream_record *stream, uint64_t issued_ticks);
 /* Is nothing at work that may write what a copy issued now reads? */
 bool sc_pending_is_clear(struct sc_stream_record *stream);
 
-/* Is the next operation on the stream to come after work of others that may be going on and that
- * nothing in the stream's own queue is behind? `writes`: known operations of others may write, too.
+/* Something is in the stream's own queue since then (the launch of a graph may be nothing); a copy
+ * there writes host memory. */
+void sc_pending_queued(struct sc_stream_record *stream, uint64_t ticks);
+void sc_pending_written(struct sc_stream_record *stream, uint64_t ticks);
+
+/* Is the next operation on the stream to come after work of others that may be going on and may
+ * write host memory, and that nothing in the stream's own queue is behind? `known`: copies that we
+ * know are asked for as well. Between threads that issue at the same time the answer may be wrong.
  */
-bool sc_pending_is_hidden(struct sc_stream_record *stream, bool writes);
+bool sc_pending_is_hidden(struct sc_stream_record *stream, bool known);
 
 /* Does nothing on the stream, or before it, wait for the host in a way that cannot be seen? */
 bool sc_pending_is_seen(struct sc_stream_record *stream);

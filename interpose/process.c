@@ -23,7 +23,6 @@
 #include "interpose/driver.h"
 #include "interpose/driver_code.h"
 #include "interpose/guard.h"
-#include "interpose/issue.h"
 #include "interpose/loader.h"
 #include "interpose/marks.h"
 #include "interpose/reaper.h"
@@ -224,7 +223,7 @@ static void summarise(int status)
         .operations = atomic_load(&sc_track.operations),
         .held_peak_bytes = holds.peak_bytes,
         .held_peak_ns = holds.peak_ns,
-        .taken_early = sc_issue_taken_early(),
+        .taken_early = sc_marks_taken_early(),
         .exit_status = status,
         .final = true,
     };

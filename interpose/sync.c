@@ -5,6 +5,7 @@
 
 #include "interpose/captures.h"
 #include "interpose/detours.h"
+#include "interpose/follow.h"
 #include "interpose/guard.h"
 #include "interpose/hazards.h"
 #include "interpose/issue.h"
@@ -48,13 +49,28 @@ static bool is_on_device(const void *written)
     return written == NULL || sc_is_device_address((CUdeviceptr)(uintptr_t)written);
 }
 
+/* In the legacy stream the driver waits for the blocking ones before it takes any bytes. */
+static bool may_take_early(struct sc_stream_record *stream)
+{
+    return stream->kind == SC_STREAM_LEGACY ? sc_order_is_due(&sc_track.order, stream->id)
+                                            : sc_pending_is_hidden(stream, true);
+}
+
+static void take_in_time(struct sc_stream_record *stream)
+{
+    if (sc_options.mode == SC_MODE_FIX && (!sc_follows() || sc_follow_prepares()))
+        sc_marks_wait_for_itself(stream);
+}
+
 struct sc_sync sc_sync_begin_copy(const char *api, void *site, bool per_thread, const void *written)
 {
     struct sc_sync sync = begin(api, site);
     sync.stream = sc_active() ? sc_streams_find(NULL, per_thread) : NULL;
     if (sync.stream) {
-        if (sc_unlikely(sc_order_is_due(&sc_track.order, sync.stream->id)) && is_on_device(written))
-            sc_issue_sync_in_time(sync.stream);
+        if (sc_unlikely(may_take_early(sync.stream)) && is_on_device(written))
+            take_in_time(sync.stream);
+        if (sc_unlikely(sc_follow_prepares()))
+            return (struct sc_sync){0};
         sc_pending_legacy(sync.stream);
         sc_track_work(&sc_track, sync.stream->id);
         wait_for_stream(&sync);

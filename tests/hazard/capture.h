@@ -26,14 +26,6 @@ static TWIN_HELPER bool capture_try(int result, const char *call, const char *fi
     return false;
 }
 
-/* What new_stream() makes is not blocking. */
-static TWIN_HELPER cudaStream_t blocking_stream(void)
-{
-    cudaStream_t stream = NULL;
-    CHECK(cudaStreamCreate(&stream));
-    return stream;
-}
-
 /* One node of 64 KB. */
 static inline void capture_copy(void *to, const void *from, cudaStream_t stream)
 {
@@ -101,7 +93,7 @@ static TWIN_HELPER void on_other_thread(void *(*work)(void *), void *argument)
         exit(3);
 }
 
-/* The same for twins that speak the driver API only. */
+/* What driver_new_stream() makes is not blocking. */
 
 static TWIN_HELPER CUstream driver_blocking_stream(void)
 {

@@ -13,11 +13,4 @@ static TWIN_HELPER void fill_late(void *source)
     fill(source, EARLY, WANTED);
 }
 
-static TWIN_HELPER cudaStream_t new_blocking_stream(void)
-{
-    cudaStream_t stream = NULL;
-    CHECK(cudaStreamCreate(&stream));
-    return stream;
-}
-
 #endif

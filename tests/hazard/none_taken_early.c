@@ -19,7 +19,7 @@ static bool copied_behind(cudaStream_t filling, cudaStream_t copying)
 
 int main(void)
 {
-    cudaStream_t blocking = new_blocking_stream();
+    cudaStream_t blocking = blocking_stream();
     bool right = copied_behind(cudaStreamLegacy, blocking);
     return finish(copied_behind(blocking, cudaStreamLegacy) && right);
 }

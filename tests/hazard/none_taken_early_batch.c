@@ -6,7 +6,7 @@
 
 int main(void)
 {
-    cudaStream_t stream = new_blocking_stream();
+    cudaStream_t stream = blocking_stream();
     void *device = device_block(EARLY, 0);
     void *source = pinned_block(EARLY, FOREIGN);
     const void *from = source;

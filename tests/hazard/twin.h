@@ -145,6 +145,14 @@ static TWIN_HELPER cudaStream_t new_stream(void)
     return stream;
 }
 
+/* What new_stream() makes is not blocking. */
+static TWIN_HELPER cudaStream_t blocking_stream(void)
+{
+    cudaStream_t stream = NULL;
+    CHECK(cudaStreamCreate(&stream));
+    return stream;
+}
+
 static TWIN_HELPER cudaEvent_t new_event(void)
 {
     cudaEvent_t event = NULL;

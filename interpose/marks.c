@@ -340,6 +340,8 @@ bool sc_marks_order_after(struct sc_stream_record *stream, const struct sc_ticke
     else
         ordered = sc_real.cuStreamWaitEvent(stream->handle, event, 0) == CUDA_SUCCESS;
     pthread_mutex_unlock(&earlier->lock);
+    if (ordered && event)
+        sc_pending_written(stream, sc_ticks());
     if (ordered)
         sc_track_order_after(&sc_track, stream->id, ticket);
     return ordered;

@@ -58,7 +58,7 @@ bool sc_pending_is_done(struct sc_stream_record *stream, uint64_t issued_ticks);
 bool sc_pending_is_clear(struct sc_stream_record *stream);
 
 /* Something is in the stream's own queue since then (the launch of a graph may be nothing); a copy
- * there writes host memory. */
+ * there, or one that it waits for from now on, writes host memory. */
 void sc_pending_queued(struct sc_stream_record *stream, uint64_t ticks);
 void sc_pending_written(struct sc_stream_record *stream, uint64_t ticks);
 

@@ -161,13 +161,6 @@ void sc_pending_written(struct sc_stream_record *stream, uint64_t ticks)
         set(&stream->context->written_ticks, ticks);
 }
 
-static bool is_legacy_done(struct sc_context *context)
-{
-    const struct sc_stream *legacy = sc_order_stream(&sc_track.order, context->legacy);
-    return atomic_load_explicit(&legacy->done, memory_order_acquire) >=
-           atomic_load_explicit(&legacy->issued, memory_order_relaxed);
-}
-
 bool sc_pending_is_hidden(struct sc_stream_record *stream, bool known)
 {
     struct sc_context *context = stream->context;
@@ -178,8 +171,7 @@ bool sc_pending_is_hidden(struct sc_stream_record *stream, bool known)
     if (stream->kind == SC_STREAM_LEGACY)
         return get(&context->family.work_ticks) > behind ||
                (known && get(&context->written_ticks) > behind);
-    return stream->kind == SC_STREAM_BLOCKING && get(&context->legacy_ticks) > behind &&
-           !is_legacy_done(context);
+    return stream->kind == SC_STREAM_BLOCKING && get(&context->legacy_ticks) > behind;
 }
 
 static bool family_is_seen(struct sc_context *context)

@@ -906,6 +906,124 @@ static void ask_remedies(void)
     }
 }
 
+/* ---- what orders a copy behind the legacy stream ---- */
+
+static CUstream third; /* a blocking stream */
+
+static void behind_legacy_record(CUstream stream)
+{
+    (void)stream;
+    TRY(cuEventRecord(early_event, CU_STREAM_LEGACY));
+}
+
+static void behind_legacy_record_and_itself(CUstream stream)
+{
+    CUevent event = new_event();
+    behind_legacy_record(stream);
+    TRY(cuEventRecord(event, stream));
+    TRY(cuStreamWaitEvent(stream, event, 0));
+    TRY(cuEventDestroy(event));
+}
+
+static void behind_legacy_memset(CUstream stream)
+{
+    (void)stream;
+    TRY(set_bytes(CU_STREAM_LEGACY));
+}
+
+static void behind_begin(CUstream stream)
+{
+    (void)stream;
+    TRY(cuStreamBeginCapture(third, CU_STREAM_CAPTURE_MODE_RELAXED));
+}
+
+static void behind_begin_and_itself(CUstream stream)
+{
+    behind_begin(stream);
+    wait_for_itself(stream);
+}
+
+static void behind_nothing_at_all(CUstream stream)
+{
+    TRY(copy_nothing(stream));
+}
+
+static void behind_nothing_and_itself(CUstream stream)
+{
+    TRY(copy_nothing(stream));
+    wait_for_itself(stream);
+}
+
+static void behind_failure_and_itself(CUstream stream)
+{
+    (void)fail_to_set(stream);
+    wait_for_itself(stream);
+}
+
+static const struct held_up relations[] = {
+    {"B fills, L records", wait_of_nobody, blocking_stream, blocking_stream, behind_legacy_record},
+    {"B fills, L records, own wait", wait_of_nobody, blocking_stream, blocking_stream,
+     behind_legacy_record_and_itself},
+    {"B fills, L works", wait_of_nobody, blocking_stream, blocking_stream, behind_legacy_memset},
+    {"L fills, a capture begins", wait_of_nobody, legacy_stream, blocking_stream, behind_begin},
+    {"L fills, a capture begins, own wait", wait_of_nobody, legacy_stream, blocking_stream,
+     behind_begin_and_itself},
+    {"L fills, nothing copied", wait_of_nobody, legacy_stream, blocking_stream,
+     behind_nothing_at_all},
+    {"L fills, nothing copied, own wait", wait_of_nobody, legacy_stream, blocking_stream,
+     behind_nothing_and_itself},
+    {"L fills, a failure, own wait", wait_of_nobody, legacy_stream, blocking_stream,
+     behind_failure_and_itself},
+};
+
+static void end_capture_of_third(void)
+{
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    CUgraph graph = NULL;
+    TRY(cuStreamIsCapturing(third, &status));
+    if (status == CU_STREAM_CAPTURE_STATUS_NONE)
+        return;
+    int ended = (int)cuStreamEndCapture(third, &graph);
+    if (ended)
+        say(" (the capture ends with %d)", ended);
+}
+
+static void ask_relations(void)
+{
+    static const size_t sizes[] = {4 * KB, 64 * KB};
+    struct held_memory memory = {pinned_block(), pinned_block(), device_block(), device_block()};
+    waits_device = device_block();
+    waits_pinned = pinned_block();
+    third = blocking_stream();
+    for (size_t i = 0; i < COUNT(relations); i++) {
+        say("%s:", relations[i].name);
+        for (size_t s = 0; s < COUNT(sizes); s++) {
+            const struct held_up *held = &relations[i];
+            CUstream stream = held->stream(), filling = held->filling();
+            unsigned char byte = 0;
+            copied_bytes = sizes[s];
+            early_event = new_event();
+            memset(memory.source, OLD_BYTE, BLOCK_BYTES);
+            TRY(cuMemsetD8(memory.target, 0, BLOCK_BYTES));
+            settle();
+            TRY(cuLaunchHostFunc(filling, fill_late, memory.source));
+            held->before(stream);
+            TRY(cuMemcpyHtoDAsync(memory.target, memory.source, copied_bytes, stream));
+            double wait_ms = MS(cuStreamSynchronize(stream));
+            end_capture_of_third();
+            settle();
+            TRY(cuMemcpyDtoH(&byte, memory.target + copied_bytes - 1, 1));
+            say(" %s %s, waits %.0f ms;", size_text(copied_bytes), byte == NEW_BYTE ? "new" : "OLD",
+                wait_ms);
+            TRY(cuEventDestroy(early_event));
+            TRY(cuStreamDestroy(stream));
+            if (held->filling != legacy_stream)
+                TRY(cuStreamDestroy(filling));
+        }
+        end_line();
+    }
+}
+
 /* ---- green contexts that hold their primary one ---- */
 
 static int primary_is_active(void)
@@ -978,6 +1096,7 @@ static const struct question questions[] = {
     {.name = "byte-sizes", .ask = ask_byte_sizes},
     {.name = "remedies", .ask = ask_remedies},
     {.name = "protected", .ask = ask_protected},
+    {.name = "relations", .ask = ask_relations},
     {.name = "green-last", .ask = ask_green_last, .text = "a green context alone"},
     {.name = "green-reset", .ask = ask_green_reset, .text = "a reset"},
 };

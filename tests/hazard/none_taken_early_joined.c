@@ -1,4 +1,5 @@
 // expect: none
+// sim: late=0
 // summary: taken_early=2
 //
 // The record of an event in the legacy stream is work there: it comes after the blocking stream

@@ -1,4 +1,5 @@
 // expect: SC301 action=rerouted certainty=observed
+// sim: late=0
 //
 // A host function in the legacy stream fills a source while a blocking stream captures, and runs in
 // a private stream. A copy on another blocking stream comes after it, and its source is not there

@@ -158,8 +158,6 @@ static void report_unordered(const struct sc_issue *issue, enum sc_action action
 static void order_after_conflicts(struct sc_issue *issue, const struct sc_op_info *op)
 {
     struct sc_ops conflicts;
-    if (!sc_track_may_conflict(&sc_track, op->range, op->direction))
-        return;
     sc_track_conflicts(&sc_track, op, &conflicts);
     for (unsigned i = 0; i < conflicts.count && i < SC_TRACK_OPS_MAX; i++) {
         struct sc_ops one = {.count = 1, .ops = {conflicts.ops[i]}};
@@ -192,13 +190,12 @@ void sc_issue_seal(const char *api, void *site, uintptr_t address, size_t size_b
 
 /* The driver takes the bytes of a small plain copy in the call where nothing is queued in its
  * stream, although the legacy stream, or what the context waits for, may be about to write them
- * (docs/driver.md, Sources taken early). */
-static void take_in_time(struct sc_issue *issue, const struct sc_op_info *op)
+ * (docs/driver.md, Sources taken early). `known`: copies that we know are among those. */
+static void take_in_time(struct sc_issue *issue, const struct sc_op_info *op, bool known)
 {
     if (op->direction != SC_H2D || !op->range || op->by_graph || op->shape.rows != 1 ||
         op->shape.width_bytes > TAKEN_EARLY_BYTES)
         return;
-    bool known = sc_track_may_conflict(&sc_track, op->range, SC_H2D);
     if ((known || !op->stable) && sc_unlikely(sc_pending_is_hidden(issue->stream, known)))
         sc_marks_wait_for_itself(issue->stream);
 }
@@ -207,9 +204,11 @@ static void take_in_time(struct sc_issue *issue, const struct sc_op_info *op)
 static void prepare(struct sc_issue *issue, const struct sc_op_info *op)
 {
     if (sc_options.mode == SC_MODE_FIX && !sc_follows()) {
-        take_in_time(issue, op);
+        bool known = sc_track_may_conflict(&sc_track, op->range, op->direction);
+        take_in_time(issue, op, known);
         order_after_held(issue, op);
-        order_after_conflicts(issue, op);
+        if (sc_unlikely(known))
+            order_after_conflicts(issue, op);
     }
     if (sc_direction_writes_host(op->direction))
         sc_issue_seal(issue->api, issue->site, op->shape.address, sc_shape_hull_bytes(&op->shape));
@@ -228,8 +227,11 @@ void sc_issue_of_graph(struct sc_issue *issue, bool unjudged)
 static void order_before_call(struct sc_issue *issue)
 {
     for (unsigned i = 0; i < issue->count; i++) {
-        take_in_time(issue, &issue->ops[i]);
-        order_after_conflicts(issue, &issue->ops[i]);
+        const struct sc_op_info *op = &issue->ops[i];
+        bool known = sc_track_may_conflict(&sc_track, op->range, op->direction);
+        take_in_time(issue, op, known);
+        if (known)
+            order_after_conflicts(issue, op);
     }
     issue->count = 0;
     issue->joins_stream = false;

@@ -302,6 +302,9 @@ bool sim_stream_idle_locked(CUstream stream)
 
 bool sim_stream_has_queue_locked(CUstream stream)
 {
+    if (sim_stream_reached(stream, stream->issued)) {
+        return false;
+    }
     if (stream->state == STREAM_RUNNING) {
         return true; /* what runs is in the list no more */
     }

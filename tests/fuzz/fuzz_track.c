@@ -1,3 +1,4 @@
+// timeout: 240
 /* Random programs against the tracker, compared with an oracle that knows no vector clocks.
  *
  * A program is a string of bytes, four to an action: copies, other work, records, waits,

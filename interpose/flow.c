@@ -149,18 +149,23 @@ static CUresult recorded(CUresult result, CUevent event, bool known, struct sc_p
     return result;
 }
 
+static struct sc_point begin_record(struct sc_stream_record *stream)
+{
+    if (!stream)
+        return (struct sc_point){0};
+    sc_pending_record(stream);
+    return sc_track_record_point(&sc_track, stream->id);
+}
+
 #define RECORD(symbol, parameters, arguments, flags)                                               \
-    SC_DEFINE2(                                                                                    \
-        symbol, _ptsz, parameters, struct sc_detour detour;                                        \
-        sc_detour_begin(&detour, API, SC_SITE(), &hStream, per_thread);                            \
-        struct sc_stream_record *stream =                                                          \
-            sc_active() ? sc_streams_find(hStream, per_thread) : NULL;                             \
-        if (stream && sc_streams_is_capturing(stream)) return sc_detour_end(                       \
-            &detour, captured_record(REAL arguments, event, stream, flags));                       \
-        struct sc_point point = {0}; if (stream) {                                                 \
-            sc_pending_record(stream);                                                             \
-            point = sc_track_record_point(&sc_track, stream->id);                                  \
-        } return sc_detour_end(&detour, recorded(REAL arguments, event, stream, &point));)
+    SC_DEFINE2(symbol, _ptsz, parameters, struct sc_detour detour;                                 \
+               sc_detour_begin(&detour, API, SC_SITE(), &hStream, per_thread);                     \
+               struct sc_stream_record *stream =                                                   \
+                   sc_active() ? sc_streams_find(hStream, per_thread) : NULL;                      \
+               if (stream && sc_streams_is_capturing(stream)) return sc_detour_end(                \
+                   &detour, captured_record(REAL arguments, event, stream, flags));                \
+               struct sc_point point = begin_record(stream);                                       \
+               return sc_detour_end(&detour, recorded(REAL arguments, event, stream, &point));)
 
 RECORD(cuEventRecord, (CUevent event, CUstream hStream), (event, hStream), 0)
 RECORD(cuEventRecordWithFlags, (CUevent event, CUstream hStream, unsigned flags),
@@ -217,9 +222,7 @@ SC_DEFINE2(cuStreamWaitEvent, _ptsz, (CUstream hStream, CUevent event, unsigned 
            struct sc_stream_record *stream = sc_active() ? sc_streams_find(hStream, per_thread)
                                                          : NULL;
            if (!stream) return sc_detour_end(&detour, REAL(hStream, event, flags));
-           sc_marks_before_work(stream);
-           sc_pending_join(stream,
-                           sc_flow_event_is_seen(event)); /* whatever the event stands for */
+           sc_marks_before_work(stream); sc_pending_join(stream, sc_flow_event_is_seen(event));
            bool may_join = joining(stream); CUresult result = REAL(hStream, event, flags);
            return sc_detour_end(&detour, waited(result, stream, event, may_join));)
 

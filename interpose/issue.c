@@ -200,15 +200,20 @@ static void take_in_time(struct sc_issue *issue, const struct sc_op_info *op, bo
         sc_marks_wait_for_itself(issue->stream);
 }
 
+static void order_op(struct sc_issue *issue, const struct sc_op_info *op)
+{
+    bool known = sc_track_may_conflict(&sc_track, op->range, op->direction);
+    take_in_time(issue, op, known);
+    if (sc_unlikely(known))
+        order_after_conflicts(issue, op);
+}
+
 /* Before the driver can begin: earlier sources on the same bytes change in order from now on. */
 static void prepare(struct sc_issue *issue, const struct sc_op_info *op)
 {
     if (sc_options.mode == SC_MODE_FIX && !sc_follows()) {
-        bool known = sc_track_may_conflict(&sc_track, op->range, op->direction);
-        take_in_time(issue, op, known);
         order_after_held(issue, op);
-        if (sc_unlikely(known))
-            order_after_conflicts(issue, op);
+        order_op(issue, op);
     }
     if (sc_direction_writes_host(op->direction))
         sc_issue_seal(issue->api, issue->site, op->shape.address, sc_shape_hull_bytes(&op->shape));
@@ -226,13 +231,8 @@ void sc_issue_of_graph(struct sc_issue *issue, bool unjudged)
 /* Only that: the wrapper is run again when the driver has carried the call out. */
 static void order_before_call(struct sc_issue *issue)
 {
-    for (unsigned i = 0; i < issue->count; i++) {
-        const struct sc_op_info *op = &issue->ops[i];
-        bool known = sc_track_may_conflict(&sc_track, op->range, op->direction);
-        take_in_time(issue, op, known);
-        if (known)
-            order_after_conflicts(issue, op);
-    }
+    for (unsigned i = 0; i < issue->count; i++)
+        order_op(issue, &issue->ops[i]);
     issue->count = 0;
     issue->joins_stream = false;
 }

@@ -299,8 +299,10 @@ static void join_due(struct sc_order *order, struct sc_stream *stream)
         stream->joined_version++;
 }
 
-static void touch_legacy(struct sc_order *order, struct sc_stream *stream)
+void sc_order_touch(struct sc_order *order, uint32_t id)
 {
+    struct sc_stream *stream = sc_order_stream(order, id);
+    join_due(order, stream);
     if (stream->kind != SC_STREAM_BLOCKING)
         return;
     struct sc_stream *legacy = legacy_of(order, stream);
@@ -308,13 +310,6 @@ static void touch_legacy(struct sc_order *order, struct sc_stream *stream)
     if (stream->seen_version != legacy->joined_version &&
         merge_into(order, &stream->joined, legacy->joined))
         stream->seen_version = legacy->joined_version;
-}
-
-void sc_order_touch(struct sc_order *order, uint32_t id)
-{
-    struct sc_stream *stream = sc_order_stream(order, id);
-    join_due(order, stream);
-    touch_legacy(order, stream);
 }
 
 static void settle_pending(struct sc_order *order, struct sc_stream *legacy)

@@ -711,7 +711,6 @@ static void ask_byte_sizes(void)
 
 static CUmodule spin_module;
 static CUdeviceptr new_bytes;
-static size_t filled_bytes;
 
 static void fill_by_function(CUstream filling, void *source)
 {
@@ -721,13 +720,13 @@ static void fill_by_function(CUstream filling, void *source)
 static void fill_by_copy(CUstream filling, void *source)
 {
     launch_spin(spin_kernel, filling, FILL_MS);
-    TRY(cuMemcpyDtoHAsync(source, new_bytes, filled_bytes, filling));
+    TRY(cuMemcpyDtoHAsync(source, new_bytes, copied_bytes, filling));
 }
 
 static void fill_by_memset(CUstream filling, void *source)
 {
     launch_spin(spin_kernel, filling, FILL_MS);
-    TRY(cuMemsetD8Async(uva(source), NEW_BYTE, filled_bytes, filling));
+    TRY(cuMemsetD8Async(uva(source), NEW_BYTE, copied_bytes, filling));
 }
 
 static const struct {
@@ -787,12 +786,12 @@ static const struct held_up remedies[] = {
 
 static CUresult copy_1d(CUdeviceptr target, void *source, CUstream stream)
 {
-    return cuMemcpyHtoDAsync(target, source, filled_bytes, stream);
+    return cuMemcpyHtoDAsync(target, source, copied_bytes, stream);
 }
 
 static CUresult copy_any(CUdeviceptr target, void *source, CUstream stream)
 {
-    return cuMemcpyAsync(target, uva(source), filled_bytes, stream);
+    return cuMemcpyAsync(target, uva(source), copied_bytes, stream);
 }
 
 static CUresult copy_2d(CUdeviceptr target, void *source, CUstream stream)
@@ -804,7 +803,7 @@ static CUresult copy_2d(CUdeviceptr target, void *source, CUstream stream)
                            .dstDevice = target,
                            .dstPitch = 128,
                            .WidthInBytes = 64,
-                           .Height = filled_bytes / 128};
+                           .Height = copied_bytes / 128};
     return cuMemcpy2DAsync(&shape, stream);
 }
 
@@ -815,13 +814,13 @@ static CUresult copy_batch(CUdeviceptr target, void *source, CUstream stream)
     size_t first = 0;
     if (stream == CU_STREAM_LEGACY)
         return CUDA_ERROR_INVALID_VALUE;
-    return cuMemcpyBatchAsync(&target, &from, &filled_bytes, 1, &attributes, &first, 1, stream);
+    return cuMemcpyBatchAsync(&target, &from, &copied_bytes, 1, &attributes, &first, 1, stream);
 }
 
 static CUresult copy_sync(CUdeviceptr target, void *source, CUstream stream)
 {
     (void)stream;
-    return cuMemcpyHtoD(target, source, filled_bytes);
+    return cuMemcpyHtoD(target, source, copied_bytes);
 }
 
 static CUgraphExec copying_exec;
@@ -846,7 +845,7 @@ static void make_copying_exec(CUdeviceptr target, void *source)
     CUstream stream = new_stream(CU_STREAM_NON_BLOCKING);
     CUgraph graph = NULL;
     TRY(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
-    TRY(cuMemcpyHtoDAsync(target, source, filled_bytes, stream));
+    TRY(cuMemcpyHtoDAsync(target, source, copied_bytes, stream));
     TRY(cuStreamEndCapture(stream, &graph));
     TRY(cuGraphInstantiate(&copying_exec, graph, 0));
     TRY(cuGraphLaunch(copying_exec, stream));
@@ -864,7 +863,7 @@ static void tell_bytes(const struct held_up *held, size_t fill, size_t copy, CUd
     early_event = new_event();
     memset(source, OLD_BYTE, BLOCK_BYTES);
     TRY(cuMemsetD8(target, 0, BLOCK_BYTES));
-    TRY(cuMemcpyHtoDAsync(waits_device, source, filled_bytes, stream)); /* used before */
+    TRY(cuMemcpyHtoDAsync(waits_device, source, copied_bytes, stream)); /* used before */
     settle();
     fills[fill].fill(filling, source);
     TRY(cuEventRecord(filled_event, filling));
@@ -890,7 +889,7 @@ static void ask_remedies(void)
 {
     CUdeviceptr target = device_block();
     void *source = pinned_block();
-    copied_bytes = filled_bytes = 4 * KB;
+    copied_bytes = 4 * KB;
     waits_device = device_block();
     new_bytes = device_block();
     TRY(cuMemsetD8(new_bytes, NEW_BYTE, BLOCK_BYTES));
@@ -918,11 +917,8 @@ static void behind_legacy_record(CUstream stream)
 
 static void behind_legacy_record_and_itself(CUstream stream)
 {
-    CUevent event = new_event();
     behind_legacy_record(stream);
-    TRY(cuEventRecord(event, stream));
-    TRY(cuStreamWaitEvent(stream, event, 0));
-    TRY(cuEventDestroy(event));
+    wait_for_itself(stream);
 }
 
 static void behind_legacy_memset(CUstream stream)
@@ -943,12 +939,12 @@ static void behind_begin_and_itself(CUstream stream)
     wait_for_itself(stream);
 }
 
-static void behind_nothing_at_all(CUstream stream)
+static void behind_empty_copy(CUstream stream)
 {
     TRY(copy_nothing(stream));
 }
 
-static void behind_nothing_and_itself(CUstream stream)
+static void behind_empty_copy_and_itself(CUstream stream)
 {
     TRY(copy_nothing(stream));
     wait_for_itself(stream);
@@ -968,10 +964,9 @@ static const struct held_up relations[] = {
     {"L fills, a capture begins", wait_of_nobody, legacy_stream, blocking_stream, behind_begin},
     {"L fills, a capture begins, own wait", wait_of_nobody, legacy_stream, blocking_stream,
      behind_begin_and_itself},
-    {"L fills, nothing copied", wait_of_nobody, legacy_stream, blocking_stream,
-     behind_nothing_at_all},
+    {"L fills, nothing copied", wait_of_nobody, legacy_stream, blocking_stream, behind_empty_copy},
     {"L fills, nothing copied, own wait", wait_of_nobody, legacy_stream, blocking_stream,
-     behind_nothing_and_itself},
+     behind_empty_copy_and_itself},
     {"L fills, a failure, own wait", wait_of_nobody, legacy_stream, blocking_stream,
      behind_failure_and_itself},
 };

@@ -148,9 +148,9 @@ static unsigned landing_delays(const struct sim_copy *copy)
     return copy->width * copy->height * copy->depth > 32 * 1024 ? 8 : 0;
 }
 
-/* The same of at most TAKEN_EARLY bytes in a row. The real driver's own loads fault where the pages
- * are protected, and whoever protected them lets them go; that would be a matter of luck here,
- * since it depends on how far the device has come. */
+/* Takes the source of a small copy, whatever protects its pages. The real driver's own loads fault
+ * where the pages are protected, and whoever protected them lets them go; that would be a matter of
+ * luck here, since it depends on how far the device has come. */
 static CUresult take_early(struct sim_copy *c)
 {
     char *taken = malloc(c->width);

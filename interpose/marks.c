@@ -64,10 +64,11 @@ static struct sc_mark *mark_at(struct sc_stream_record *stream, unsigned positio
     return &stream->marks[(stream->first_mark + position) % SC_MARKS_MAX];
 }
 
-static uint64_t issued_on(const struct sc_stream_record *stream)
+/* Another thread may be issuing: what it has issued when a mark is recorded is behind no mark. */
+static bool is_unmarked(const struct sc_stream_record *stream)
 {
-    return atomic_load_explicit(&sc_order_stream(&sc_track.order, stream->id)->issued,
-                                memory_order_acquire);
+    return sc_order_issued(&sc_track.order, stream->id) >
+           atomic_load_explicit(&stream->marked, memory_order_relaxed);
 }
 
 /* Two threads may both make a marker: the second one keeps the first's. */
@@ -144,7 +145,7 @@ void sc_marks_poll_locked(struct sc_stream_record *stream)
  * precision, not memory: its newest mark moves behind the newest operation. */
 static void record_locked(struct sc_stream_record *stream)
 {
-    uint64_t number = issued_on(stream);
+    uint64_t number = sc_order_issued(&sc_track.order, stream->id);
     CUstream marker = marker_of(stream);
     if (stream->mark_count == SC_MARKS_MAX)
         sc_marks_poll_locked(stream);
@@ -157,7 +158,7 @@ static void record_locked(struct sc_stream_record *stream)
     }
     stream->mark_count += !full;
     *mark_at(stream, stream->mark_count - 1) = (struct sc_mark){event, number};
-    atomic_store_explicit(&stream->unmarked, false, memory_order_relaxed);
+    atomic_store_explicit(&stream->marked, number, memory_order_relaxed);
     atomic_store_explicit(&stream->tail_ticks, 0, memory_order_relaxed);
 }
 
@@ -169,8 +170,7 @@ CUevent sc_marks_newest_locked(struct sc_stream_record *stream)
 /* The legacy stream is blocked while a blocking stream captures, and the marker stream is not. */
 void sc_marks_add_locked(struct sc_stream_record *stream)
 {
-    if (!atomic_load_explicit(&stream->unmarked, memory_order_relaxed) || !can_name(stream) ||
-        !sc_context_push(stream->context))
+    if (!is_unmarked(stream) || !can_name(stream) || !sc_context_push(stream->context))
         return;
     if (stream->kind == SC_STREAM_LEGACY || !sc_streams_is_capturing(stream))
         record_locked(stream);
@@ -198,7 +198,6 @@ void sc_marks_add_family(struct sc_context *context)
 
 void sc_marks_issued(struct sc_stream_record *stream, size_t size_bytes, uint64_t now_ticks)
 {
-    atomic_store_explicit(&stream->unmarked, true, memory_order_relaxed);
     if (size_bytes < MARK_BYTES_MIN && !stream->owner &&
         now_ticks - stream->marked_ticks < mark_interval_ticks)
         return;
@@ -210,7 +209,7 @@ void sc_marks_issued(struct sc_stream_record *stream, size_t size_bytes, uint64_
 
 void sc_marks_before_work(struct sc_stream_record *stream)
 {
-    if (sc_unlikely(atomic_load_explicit(&stream->unmarked, memory_order_relaxed))) {
+    if (sc_unlikely(is_unmarked(stream))) {
         pthread_mutex_lock(&stream->lock);
         sc_marks_add_locked(stream);
         pthread_mutex_unlock(&stream->lock);

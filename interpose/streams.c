@@ -112,6 +112,7 @@ static void fill_record(struct sc_stream_record *stream, uint32_t id, CUstream h
     stream->owner = handle == CU_STREAM_PER_THREAD ? sc_thread_id() : 0;
     stream->handle = handle;
     stream->context = context;
+    stream->marked = sc_order_issued(&sc_track.order, id);
     stream->owes_wait = kind == SC_STREAM_BLOCKING && context->legacy_owes_wait;
     stream->pending.work_ticks = sc_pending_gate_ticks(context); /* or what it waits for is */
     if (!sc_pending_none_ever())

@@ -33,7 +33,7 @@ struct sc_stream_record {
     struct sc_context *context;
     _Atomic bool gone; /* its handle names no stream, or another one */
     struct sc_pending pending;
-    _Atomic bool unmarked; /* operations were issued behind the last mark */
+    _Atomic uint64_t marked; /* the last operation that a mark was ever behind */
     uint64_t marked_ticks;
     /* Per-thread default streams: the last work that no mark is behind, or 0. Other threads cannot
      * name the stream, and know of it by its marks only. */

@@ -160,6 +160,12 @@ static inline struct sc_stream *sc_order_stream(struct sc_order *order, uint32_t
     return sc_pool_at(&order->streams, stream);
 }
 
+/* Lock-free: the stream's last operation. */
+static inline uint64_t sc_order_issued(struct sc_order *order, uint32_t stream)
+{
+    return atomic_load_explicit(&sc_order_stream(order, stream)->issued, memory_order_acquire);
+}
+
 /* Lock-free: does its context wait for something that the stream has not joined yet? */
 static inline bool sc_order_is_due(struct sc_order *order, uint32_t stream)
 {

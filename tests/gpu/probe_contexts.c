@@ -1019,6 +1019,110 @@ static void ask_relations(void)
     }
 }
 
+/* ---- what is in a stream's own queue ---- */
+
+static CUgraphExec empty_exec;
+static CUdeviceptr managed_block;
+
+static void make_queued(void)
+{
+    CUgraph graph = NULL;
+    TRY(cuGraphCreate(&graph, 0));
+    TRY(cuGraphInstantiateWithFlags(&empty_exec, graph, 0));
+    TRY(cuMemAllocManaged(&managed_block, BLOCK_BYTES, CU_MEM_ATTACH_GLOBAL));
+    TRY(allocate_in(CU_STREAM_LEGACY)); /* for the free, which comes first */
+    waits_device = device_block();
+    waits_pinned = pinned_block();
+}
+
+static CUresult do_nothing(CUstream stream)
+{
+    (void)stream;
+    return CUDA_SUCCESS;
+}
+
+static CUresult launch_nothing(CUstream stream)
+{
+    return cuGraphLaunch(empty_exec, stream);
+}
+
+static CUresult attach(CUstream stream)
+{
+    return cuStreamAttachMemAsync(stream, managed_block, 0, CU_MEM_ATTACH_GLOBAL);
+}
+
+static CUresult prefetch(CUstream stream)
+{
+    CUmemLocation here = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = device};
+    return cuMemPrefetchAsync(managed_block, BLOCK_BYTES, here, 0, stream);
+}
+
+static CUresult record_event(CUstream stream)
+{
+    return cuEventRecord(early_event, stream);
+}
+
+static const struct {
+    const char *name;
+    CUresult (*call)(CUstream);
+} queued[] = {
+    {"nothing", do_nothing},
+    {"a copy of nothing", copy_nothing},
+    {"a memset that fails", fail_to_set},
+    {"an event's record", record_event},
+    {"cuMemFreeAsync", free_in},
+    {"cuMemAllocAsync", allocate_in},
+    {"an empty graph", launch_nothing},
+    {"cuGraphUpload", upload_in},
+    {"cuStreamAttachMemAsync", attach},
+    {"cuMemPrefetchAsync", prefetch},
+    {"cuStreamWriteValue32", write_value},
+    {"a host function", launch_function},
+    {"a memset", set_bytes},
+};
+
+static CUresult copy_sync_per_thread(CUdeviceptr target, void *source, CUstream stream)
+{
+    CUresult cuMemcpyHtoD_v2_ptds(CUdeviceptr, const void *, size_t);
+    (void)stream;
+    return cuMemcpyHtoD_v2_ptds(target, source, copied_bytes);
+}
+
+/* A copy behind the legacy stream's work takes the new bytes if the call before it is queued. */
+static void tell_queued(CUresult (*call)(CUstream), const struct held_memory *memory,
+                        CUresult (*copy)(CUdeviceptr, void *, CUstream))
+{
+    CUstream stream = blocking_stream();
+    unsigned char byte = 0;
+    early_event = new_event();
+    memset(memory->source, OLD_BYTE, BLOCK_BYTES);
+    TRY(cuMemsetD8(memory->target, 0, BLOCK_BYTES));
+    settle();
+    TRY(cuLaunchHostFunc(CU_STREAM_LEGACY, fill_late, memory->source));
+    double call_ms = MS(call(stream));
+    double copy_ms = MS(copy(memory->target, memory->source, stream));
+    settle();
+    TRY(cuMemcpyDtoH(&byte, memory->target, 1));
+    say(" %s, call %.0f ms, copy %.0f ms", byte == NEW_BYTE ? "new" : "OLD", call_ms, copy_ms);
+    TRY(cuEventDestroy(early_event));
+    TRY(cuStreamDestroy(stream));
+}
+
+static void ask_queued(void)
+{
+    struct held_memory memory = {pinned_block(), pinned_block(), device_block(), device_block()};
+    copied_bytes = 4 * KB;
+    make_queued();
+    for (size_t i = 0; i < COUNT(queued); i++) {
+        say("%s:", queued[i].name);
+        tell_queued(queued[i].call, &memory, copy_1d);
+        end_line();
+    }
+    say("cuMemcpyHtoD_v2_ptds:");
+    tell_queued(do_nothing, &memory, copy_sync_per_thread);
+    end_line();
+}
+
 /* ---- green contexts that hold their primary one ---- */
 
 static int primary_is_active(void)
@@ -1092,6 +1196,7 @@ static const struct question questions[] = {
     {.name = "remedies", .ask = ask_remedies},
     {.name = "protected", .ask = ask_protected},
     {.name = "relations", .ask = ask_relations},
+    {.name = "queued", .ask = ask_queued},
     {.name = "green-last", .ask = ask_green_last, .text = "a green context alone"},
     {.name = "green-reset", .ask = ask_green_reset, .text = "a reset"},
 };

@@ -289,6 +289,41 @@ static void before_function(cudaStream_t stream)
     NEED(cudaLaunchHostFunc(stream, do_nothing, NULL));
 }
 
+static cudaGraphExec_t small_exec(bool is_empty)
+{
+    struct cudaMemsetParams blank = {.dst = device_b, .elementSize = 1, .width = KB, .height = 1};
+    cudaGraph_t graph = NULL;
+    cudaGraphNode_t node = NULL;
+    cudaGraphExec_t exec = NULL;
+    NEED(cudaGraphCreate(&graph, 0));
+    if (!is_empty)
+        NEED(cudaGraphAddMemsetNode(&node, graph, NULL, 0, &blank));
+    NEED(cudaGraphInstantiate(&exec, graph, 0));
+    NEED(cudaGraphDestroy(graph));
+    return exec;
+}
+
+static void before_free(cudaStream_t stream)
+{
+    void *block = NULL;
+    NEED(cudaMallocAsync(&block, KB, stream));
+    NEED(cudaFreeAsync(block, stream));
+}
+
+static void before_empty_graph(cudaStream_t stream)
+{
+    cudaGraphExec_t exec = small_exec(true);
+    NEED(cudaGraphLaunch(exec, stream));
+    NEED(cudaGraphExecDestroy(exec));
+}
+
+static void before_upload(cudaStream_t stream)
+{
+    cudaGraphExec_t exec = small_exec(false);
+    NEED(cudaGraphUpload(exec, stream));
+    NEED(cudaGraphExecDestroy(exec));
+}
+
 static const struct {
     const char *name;
     void (*before)(cudaStream_t stream);
@@ -297,6 +332,9 @@ static const struct {
     {", behind an event's record", before_record},
     {", behind a wait for its own event", before_own_wait},
     {", behind a host function", before_function},
+    {", behind a free in its order", before_free},
+    {", behind an empty graph", before_empty_graph},
+    {", behind an upload", before_upload},
 };
 
 static void early_row(const struct way *way, enum kind kind, size_t size, bool on_legacy,

@@ -48,11 +48,9 @@ static TWIN_HELPER CUdeviceptr driver_device_block(size_t size_bytes, unsigned s
 
 static TWIN_HELPER bool driver_device_holds(CUdeviceptr device, size_t size_bytes, unsigned seed)
 {
-    void *image = new_image(size_bytes);
+    void *image = image_of(size_bytes);
     CHECK(cuMemcpyDtoH(image, device, size_bytes));
-    bool same = holds(image, size_bytes, seed);
-    munmap(image, size_bytes);
-    return same;
+    return holds(image, size_bytes, seed);
 }
 
 static TWIN_HELPER CUstream driver_new_stream(void)

@@ -271,7 +271,7 @@ SIM_API_PTSZ(cuGraphUpload, (CUgraphExec hGraphExec, CUstream hStream), hGraphEx
         result = CUDA_ERROR_INVALID_VALUE;
     }
     if (result == CUDA_SUCCESS) {
-        result = sim_stream_work_locked(stream, &(struct sim_work){.kind = WORK_MARK}, NULL);
+        result = sim_stream_work_locked(stream, &(struct sim_work){.kind = WORK_UNSEEN}, NULL);
     }
     sim_unlock();
     return result;

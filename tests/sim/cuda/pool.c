@@ -113,7 +113,7 @@ SIM_API_PTSZ(cuMemFreeAsync, (CUdeviceptr dptr, CUstream hStream), dptr, hStream
                 range.pool->used -= range.size;
             }
             sim_memory_free_locked((uintptr_t)dptr);
-            result = sim_stream_work_locked(stream, &(struct sim_work){.kind = WORK_MARK}, NULL);
+            result = sim_stream_work_locked(stream, &(struct sim_work){.kind = WORK_UNSEEN}, NULL);
         }
     }
     sim_unlock();

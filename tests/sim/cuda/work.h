@@ -8,7 +8,8 @@
 #include "sim.h"
 
 enum sim_work_kind {
-    WORK_MARK, /* nothing, or the time of an event record */
+    WORK_MARK,   /* no work, or the time of an event record */
+    WORK_UNSEEN, /* its effects are not simulated */
     WORK_COPY,
     WORK_FILL,
     WORK_WRITE_VALUE,

@@ -11,7 +11,7 @@
 
 enum { WINDOW_US = 20 * 1000 };
 
-static char target[BYTES];
+static char registered[BYTES];
 static pthread_t program;
 static _Atomic bool recording, issuing;
 
@@ -54,12 +54,12 @@ int main(void)
     CHECK(profiler.subscribe(&profiler.handle, keep, NULL) == CUPTI_SUCCESS);
     CHECK(profiler.enable(1, profiler.handle, CUPTI_CB_DOMAIN_DRIVER_API,
                           CUPTI_DRIVER_TRACE_CBID_cuEventRecord) == CUPTI_SUCCESS);
-    CUDA(cudaHostRegister(target, BYTES, cudaHostRegisterDefault));
+    CUDA(cudaHostRegister(registered, BYTES, cudaHostRegisterDefault));
     while (!has_event_recorded())
         continue;
     atomic_store(&issuing, true);
-    copy_back(target);
-    CUDA(cudaHostUnregister(target));
+    copy_back(registered);
+    CUDA(cudaHostUnregister(registered));
     profiler_end();
     return 0;
 }

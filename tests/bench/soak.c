@@ -1,4 +1,4 @@
-// args: 5000000
+// args: 2000000
 // sim: late=0:delay=0
 // timeout: 300
 /*

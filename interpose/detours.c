@@ -123,6 +123,14 @@ static void come_after(void *argument, struct sc_stream_record *stream)
     pthread_mutex_unlock(&stream->lock);
 }
 
+/* What else than copies is at work in the private stream, or was before it, may fill a source that
+ * the stream's later copies read. */
+static void join_detour(struct sc_stream_record *stream, const struct sc_context *context)
+{
+    if (!sc_pending_is_clear(context->detour_stream))
+        sc_pending_join(stream, sc_pending_is_seen(context->detour_stream));
+}
+
 /* The stream's later work waits for the private stream: now, or when its capture has ended, or when
  * its thread next uses it. */
 static void come_before(void *argument, struct sc_stream_record *stream)
@@ -136,7 +144,7 @@ static void come_before(void *argument, struct sc_stream_record *stream)
     if (!stream->owes_wait)
         sc_real.cuStreamWaitEvent(stream->handle, edges->event, 0);
     pthread_mutex_unlock(&stream->lock);
-    sc_pending_join(stream, sc_pending_none_ever());
+    join_detour(stream, edges->context);
     sc_track_wait(&sc_track, stream->id, (uintptr_t)edges->event);
 }
 
@@ -218,8 +226,8 @@ static bool order_before(struct sc_context *context)
     }
     if (made) {
         tell_order(context->detour_before, context->legacy, context->detour_stream->id);
-        /* what it waits for may still fill a source */
-        sc_pending_join(context->detour_stream, sc_pending_is_seen(context->legacy_stream));
+        if (!sc_pending_is_clear(context->legacy_stream))
+            sc_pending_join(context->detour_stream, sc_pending_is_seen(context->legacy_stream));
     }
     pthread_mutex_unlock(&context->detour_lock);
     sc_relaxed_end(&relaxed);
@@ -241,6 +249,8 @@ static void pay_wait_of_legacy(struct sc_context *context)
     if (!context->legacy_owes_wait || legacy_is_blocked())
         return;
     sc_real.cuStreamWaitEvent(CU_STREAM_LEGACY, context->detour_after, 0);
+    sc_pending_legacy(context->legacy_stream);
+    join_detour(context->legacy_stream, context);
     context->legacy_owes_wait = false;
 }
 
@@ -266,6 +276,7 @@ void sc_detours_pay(struct sc_stream_record *stream)
     struct sc_relaxed relaxed = sc_relaxed_begin();
     struct edges edges = edges_of(stream->context, stream->context->detour_after);
     pay_wait(&edges, stream);
+    join_detour(stream, stream->context);
     sc_track_wait(&sc_track, stream->id,
                   (uintptr_t)edges.event); /* it may have been met just now */
     sc_relaxed_end(&relaxed);

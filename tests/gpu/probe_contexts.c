@@ -1108,11 +1108,50 @@ static void tell_queued(CUresult (*call)(CUstream), const struct held_memory *me
     TRY(cuStreamDestroy(stream));
 }
 
+static CUgraphExec disabled_exec(void)
+{
+    CUDA_MEMSET_NODE_PARAMS fill = {
+        .dst = waits_device, .elementSize = 1, .width = BLOCK_BYTES, .height = 1};
+    CUgraph graph = NULL;
+    CUgraphNode node = NULL;
+    CUgraphExec exec = NULL;
+    TRY(cuGraphCreate(&graph, 0));
+    TRY(cuGraphAddMemsetNode(&node, graph, NULL, 0, &fill, primary));
+    TRY(cuGraphInstantiateWithFlags(&exec, graph, 0));
+    TRY(cuGraphNodeSetEnabled(exec, node, 0));
+    return exec;
+}
+
+/* Launches of one exec are in order, whatever streams they are in: is the second queued? */
+static void tell_launched_elsewhere(CUgraphExec exec, const struct held_memory *memory)
+{
+    CUstream first = new_stream(CU_STREAM_NON_BLOCKING);
+    CUstream second = new_stream(CU_STREAM_NON_BLOCKING);
+    unsigned char byte = 0;
+    memset(memory->source, OLD_BYTE, BLOCK_BYTES);
+    TRY(cuMemsetD8(memory->target, 0, BLOCK_BYTES));
+    settle();
+    TRY(cuLaunchHostFunc(first, fill_late, memory->source));
+    TRY(cuGraphLaunch(exec, first));
+    TRY(cuGraphLaunch(exec, second));
+    TRY(cuMemcpyHtoDAsync(memory->target, memory->source, copied_bytes, second));
+    double wait_ms = MS(cuStreamSynchronize(second));
+    settle();
+    TRY(cuMemcpyDtoH(&byte, memory->target, 1));
+    say(" %s, waits %.0f ms;", byte == NEW_BYTE ? "new" : "OLD", wait_ms);
+    TRY(cuStreamDestroy(first));
+    TRY(cuStreamDestroy(second));
+}
+
 static void ask_queued(void)
 {
     struct held_memory memory = {pinned_block(), pinned_block(), device_block(), device_block()};
     copied_bytes = 4 * KB;
     make_queued();
+    say("a launch behind one elsewhere, of an empty graph and of one that is disabled:");
+    tell_launched_elsewhere(empty_exec, &memory);
+    tell_launched_elsewhere(disabled_exec(), &memory);
+    end_line();
     for (size_t i = 0; i < COUNT(queued); i++) {
         say("%s:", queued[i].name);
         tell_queued(queued[i].call, &memory, copy_1d);

@@ -186,8 +186,8 @@ static CUresult launch_chosen_locked(CUgraphNode node, CUstream stream, bool *wa
 
 static CUresult launch_node_locked(CUgraphNode node, CUstream stream, bool *waits)
 {
-    if (node->disabled) {
-        return CUDA_SUCCESS;
+    if (node->disabled) { /* the launch is work nevertheless */
+        return sim_stream_work_locked(stream, &(struct sim_work){.kind = WORK_UNSEEN}, NULL);
     }
     switch (node->type) {
     case CU_GRAPH_NODE_TYPE_MEMCPY:

@@ -123,12 +123,12 @@ static void come_after(void *argument, struct sc_stream_record *stream)
     pthread_mutex_unlock(&stream->lock);
 }
 
-/* What else than copies is at work in the private stream, or was before it, may fill a source that
- * the stream's later copies read. */
-static void join_detour(struct sc_stream_record *stream, const struct sc_context *context)
+/* What else than copies is at work in the earlier stream, or before it, may fill a source that
+ * later copies in the other one read. */
+static void join_work(struct sc_stream_record *earlier, struct sc_stream_record *later)
 {
-    if (!sc_pending_is_clear(context->detour_stream))
-        sc_pending_join(stream, sc_pending_is_seen(context->detour_stream));
+    if (!sc_pending_is_clear(earlier))
+        sc_pending_join(later, sc_pending_is_seen(earlier));
 }
 
 /* The stream's later work waits for the private stream: now, or when its capture has ended, or when
@@ -144,7 +144,7 @@ static void come_before(void *argument, struct sc_stream_record *stream)
     if (!stream->owes_wait)
         sc_real.cuStreamWaitEvent(stream->handle, edges->event, 0);
     pthread_mutex_unlock(&stream->lock);
-    join_detour(stream, edges->context);
+    join_work(edges->context->detour_stream, stream);
     sc_track_wait(&sc_track, stream->id, (uintptr_t)edges->event);
 }
 
@@ -226,8 +226,7 @@ static bool order_before(struct sc_context *context)
     }
     if (made) {
         tell_order(context->detour_before, context->legacy, context->detour_stream->id);
-        if (!sc_pending_is_clear(context->legacy_stream))
-            sc_pending_join(context->detour_stream, sc_pending_is_seen(context->legacy_stream));
+        join_work(context->legacy_stream, context->detour_stream);
     }
     pthread_mutex_unlock(&context->detour_lock);
     sc_relaxed_end(&relaxed);
@@ -250,7 +249,7 @@ static void pay_wait_of_legacy(struct sc_context *context)
         return;
     sc_real.cuStreamWaitEvent(CU_STREAM_LEGACY, context->detour_after, 0);
     sc_pending_legacy(context->legacy_stream);
-    join_detour(context->legacy_stream, context);
+    join_work(context->detour_stream, context->legacy_stream);
     context->legacy_owes_wait = false;
 }
 
@@ -276,7 +275,7 @@ void sc_detours_pay(struct sc_stream_record *stream)
     struct sc_relaxed relaxed = sc_relaxed_begin();
     struct edges edges = edges_of(stream->context, stream->context->detour_after);
     pay_wait(&edges, stream);
-    join_detour(stream, stream->context);
+    join_work(stream->context->detour_stream, stream);
     sc_track_wait(&sc_track, stream->id,
                   (uintptr_t)edges.event); /* it may have been met just now */
     sc_relaxed_end(&relaxed);

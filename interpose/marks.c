@@ -64,7 +64,7 @@ static struct sc_mark *mark_at(struct sc_stream_record *stream, unsigned positio
     return &stream->marks[(stream->first_mark + position) % SC_MARKS_MAX];
 }
 
-/* Another thread may be issuing: what it has issued when a mark is recorded is behind no mark. */
+/* By number: what another thread issues while a mark is recorded is not before that mark. */
 static bool is_unmarked(const struct sc_stream_record *stream)
 {
     return sc_order_issued(&sc_track.order, stream->id) >

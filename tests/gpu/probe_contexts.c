@@ -285,7 +285,7 @@ static CUresult free_in(CUstream stream)
     return cuMemFreeAsync(pool_block, stream);
 }
 
-static CUresult upload_in(CUstream stream)
+static CUgraphExec memset_exec(bool enabled)
 {
     CUDA_MEMSET_NODE_PARAMS fill = {
         .dst = waits_device, .elementSize = 1, .width = BLOCK_BYTES, .height = 1};
@@ -295,7 +295,13 @@ static CUresult upload_in(CUstream stream)
     TRY(cuGraphCreate(&graph, 0));
     TRY(cuGraphAddMemsetNode(&node, graph, NULL, 0, &fill, primary));
     TRY(cuGraphInstantiateWithFlags(&exec, graph, 0));
-    return cuGraphUpload(exec, stream);
+    TRY(cuGraphNodeSetEnabled(exec, node, enabled));
+    return exec;
+}
+
+static CUresult upload_in(CUstream stream)
+{
+    return cuGraphUpload(memset_exec(true), stream);
 }
 
 static CUresult write_value(CUstream stream)
@@ -907,6 +913,23 @@ static void ask_remedies(void)
 
 /* ---- what orders a copy behind the legacy stream ---- */
 
+static void begin_filling(CUstream filling, const struct held_memory *memory)
+{
+    memset(memory->source, OLD_BYTE, BLOCK_BYTES);
+    TRY(cuMemsetD8(memory->target, 0, BLOCK_BYTES));
+    settle();
+    TRY(cuLaunchHostFunc(filling, fill_late, memory->source));
+}
+
+/* When all is done. */
+static const char *what_is_at(CUdeviceptr address)
+{
+    unsigned char byte = 0;
+    settle();
+    TRY(cuMemcpyDtoH(&byte, address, 1));
+    return byte == NEW_BYTE ? "new" : "OLD";
+}
+
 static CUstream third; /* a blocking stream */
 
 static void behind_legacy_record(CUstream stream)
@@ -995,21 +1018,15 @@ static void ask_relations(void)
         for (size_t s = 0; s < COUNT(sizes); s++) {
             const struct held_up *held = &relations[i];
             CUstream stream = held->stream(), filling = held->filling();
-            unsigned char byte = 0;
             copied_bytes = sizes[s];
             early_event = new_event();
-            memset(memory.source, OLD_BYTE, BLOCK_BYTES);
-            TRY(cuMemsetD8(memory.target, 0, BLOCK_BYTES));
-            settle();
-            TRY(cuLaunchHostFunc(filling, fill_late, memory.source));
+            begin_filling(filling, &memory);
             held->before(stream);
             TRY(cuMemcpyHtoDAsync(memory.target, memory.source, copied_bytes, stream));
             double wait_ms = MS(cuStreamSynchronize(stream));
             end_capture_of_third();
-            settle();
-            TRY(cuMemcpyDtoH(&byte, memory.target + copied_bytes - 1, 1));
-            say(" %s %s, waits %.0f ms;", size_text(copied_bytes), byte == NEW_BYTE ? "new" : "OLD",
-                wait_ms);
+            say(" %s %s, waits %.0f ms;", size_text(copied_bytes),
+                what_is_at(memory.target + copied_bytes - 1), wait_ms);
             TRY(cuEventDestroy(early_event));
             TRY(cuStreamDestroy(stream));
             if (held->filling != legacy_stream)
@@ -1093,33 +1110,13 @@ static void tell_queued(CUresult (*call)(CUstream), const struct held_memory *me
                         CUresult (*copy)(CUdeviceptr, void *, CUstream))
 {
     CUstream stream = blocking_stream();
-    unsigned char byte = 0;
     early_event = new_event();
-    memset(memory->source, OLD_BYTE, BLOCK_BYTES);
-    TRY(cuMemsetD8(memory->target, 0, BLOCK_BYTES));
-    settle();
-    TRY(cuLaunchHostFunc(CU_STREAM_LEGACY, fill_late, memory->source));
+    begin_filling(CU_STREAM_LEGACY, memory);
     double call_ms = MS(call(stream));
     double copy_ms = MS(copy(memory->target, memory->source, stream));
-    settle();
-    TRY(cuMemcpyDtoH(&byte, memory->target, 1));
-    say(" %s, call %.0f ms, copy %.0f ms", byte == NEW_BYTE ? "new" : "OLD", call_ms, copy_ms);
+    say(" %s, call %.0f ms, copy %.0f ms", what_is_at(memory->target), call_ms, copy_ms);
     TRY(cuEventDestroy(early_event));
     TRY(cuStreamDestroy(stream));
-}
-
-static CUgraphExec disabled_exec(void)
-{
-    CUDA_MEMSET_NODE_PARAMS fill = {
-        .dst = waits_device, .elementSize = 1, .width = BLOCK_BYTES, .height = 1};
-    CUgraph graph = NULL;
-    CUgraphNode node = NULL;
-    CUgraphExec exec = NULL;
-    TRY(cuGraphCreate(&graph, 0));
-    TRY(cuGraphAddMemsetNode(&node, graph, NULL, 0, &fill, primary));
-    TRY(cuGraphInstantiateWithFlags(&exec, graph, 0));
-    TRY(cuGraphNodeSetEnabled(exec, node, 0));
-    return exec;
 }
 
 /* Launches of one exec are in order, whatever streams they are in: is the second queued? */
@@ -1127,18 +1124,12 @@ static void tell_launched_elsewhere(CUgraphExec exec, const struct held_memory *
 {
     CUstream first = new_stream(CU_STREAM_NON_BLOCKING);
     CUstream second = new_stream(CU_STREAM_NON_BLOCKING);
-    unsigned char byte = 0;
-    memset(memory->source, OLD_BYTE, BLOCK_BYTES);
-    TRY(cuMemsetD8(memory->target, 0, BLOCK_BYTES));
-    settle();
-    TRY(cuLaunchHostFunc(first, fill_late, memory->source));
+    begin_filling(first, memory);
     TRY(cuGraphLaunch(exec, first));
     TRY(cuGraphLaunch(exec, second));
     TRY(cuMemcpyHtoDAsync(memory->target, memory->source, copied_bytes, second));
     double wait_ms = MS(cuStreamSynchronize(second));
-    settle();
-    TRY(cuMemcpyDtoH(&byte, memory->target, 1));
-    say(" %s, waits %.0f ms;", byte == NEW_BYTE ? "new" : "OLD", wait_ms);
+    say(" %s, waits %.0f ms;", what_is_at(memory->target), wait_ms);
     TRY(cuStreamDestroy(first));
     TRY(cuStreamDestroy(second));
 }
@@ -1150,7 +1141,7 @@ static void ask_queued(void)
     make_queued();
     say("a launch behind one elsewhere, of an empty graph and of one that is disabled:");
     tell_launched_elsewhere(empty_exec, &memory);
-    tell_launched_elsewhere(disabled_exec(), &memory);
+    tell_launched_elsewhere(memset_exec(false), &memory);
     end_line();
     for (size_t i = 0; i < COUNT(queued); i++) {
         say("%s:", queued[i].name);

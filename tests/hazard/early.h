@@ -9,7 +9,7 @@ static const size_t EARLY TWIN_UNUSED = 4096;
 
 static TWIN_HELPER void fill_late(void *source)
 {
-    usleep(BUSY_US / 2);
+    sleep_patiently(BUSY_US / 2);
     fill(source, EARLY, WANTED);
 }
 

@@ -10,7 +10,7 @@ enum { BYTES = 4096 };
 
 static void fill_late(void *source)
 {
-    usleep(BUSY_US / 2);
+    sleep_patiently(BUSY_US / 2);
     fill(source, BYTES, WANTED);
 }
 

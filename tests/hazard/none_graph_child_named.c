@@ -4,6 +4,8 @@
 // was moved. The handle ends with the parent, or with the node, and the memory with the graphs.
 #include "graphs.h"
 
+#include <sys/mman.h>
+
 #include <errno.h>
 
 static void *mapped_source(void)

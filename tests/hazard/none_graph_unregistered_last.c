@@ -26,7 +26,7 @@ int main(void)
     if (fixed)
         free(source);
     CHECK(cudaGraphExecDestroy(exec));
-    usleep(BUSY_US / 2); /* what may go back goes back */
+    sleep_patiently(BUSY_US / 2); /* what may go back goes back */
 
     void *owner = filled_block(SMALL, FOREIGN);
     bool pageable = is_pageable(owner);

@@ -7,7 +7,7 @@ enum { PARAMETERS = 1024 };
 
 static void fill_source(void *source)
 {
-    usleep(10000);
+    sleep_patiently(10000);
     fill(source, PARAMETERS, WANTED);
 }
 

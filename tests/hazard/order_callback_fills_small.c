@@ -14,7 +14,7 @@ struct job {
 static void fill_source(void *argument)
 {
     struct job *job = (struct job *)argument;
-    usleep(10000);
+    sleep_patiently(10000);
     fill(job->source, PARAMETERS, WANTED + job->step);
 }
 

@@ -19,7 +19,7 @@ int main(void)
     free(source);
     CHECK(cuMemFreeHost(NULL));
     CHECK(cuMemFree(0));
-    usleep(BUSY_US / 4); /* as long as the library needs to give memory back */
+    sleep_patiently(BUSY_US / 4); /* as long as the library needs to give memory back */
 
     void *owner = filled_block(SMALL, FOREIGN);
     CHECK(cuStreamSynchronize(stream));

@@ -31,7 +31,7 @@ int main(void)
     for (int i = 0; i < 4; i++)
         CHECK(cuMemcpyHtoDAsync(device, source, SMALL, stream));
     CHECK(cuCtxWaitEvent(context, late));
-    usleep(LONG_US);
+    sleep_patiently(LONG_US);
     __atomic_store_n(&over, fixed, __ATOMIC_RELEASE);
     if (fixed)
         CHECK(cuStreamSynchronize(stream));

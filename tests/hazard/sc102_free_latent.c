@@ -11,7 +11,7 @@ int main(void)
     void *target = registered_block(SMALL, 0);
 
     CHECK(cudaMemcpyAsync(target, device, SMALL, cudaMemcpyDeviceToHost, stream));
-    usleep(300000);
+    sleep_patiently(300000);
     if (fixed) {
         CHECK(cudaStreamSynchronize(stream));
         CHECK(cudaHostUnregister(target));

@@ -21,7 +21,7 @@ int main(void)
     void *owner = mapped_pages(source, SMALL, FOREIGN);
 
     CHECK(cudaDeviceSynchronize());
-    usleep(BUSY_US);
+    sleep_patiently(BUSY_US);
     bool right = owner == source && device_holds(device, SMALL, WANTED);
     return finish(right && holds(owner, SMALL, FOREIGN));
 }

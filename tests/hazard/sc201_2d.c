@@ -12,6 +12,7 @@ int main(void)
     void *device = device_block(bytes, WANTED);
     void *source = pinned_block(bytes, WANTED);
     CHECK(cudaMemset2D(device, PITCH, 0, WIDTH, ROWS));
+    CHECK(cudaDeviceSynchronize());
 
     busy(stream);
     CHECK(cudaMemcpy2DAsync(device, PITCH, source, PITCH, WIDTH, ROWS, cudaMemcpyHostToDevice,

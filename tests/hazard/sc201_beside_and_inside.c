@@ -16,7 +16,7 @@ int main(void)
 
     CHECK(cudaMemcpyAsync(device, source, bytes, cudaMemcpyHostToDevice, stream));
     poke(source, SMALL - 1);
-    usleep(300000);
+    sleep_patiently(300000);
     if (fixed)
         CHECK(cudaStreamSynchronize(stream));
     poke(source, bytes - 1);

@@ -11,7 +11,7 @@ int main(void)
     void *source = pinned_block(SMALL, WANTED);
 
     CHECK(cudaMemcpyAsync(device, source, SMALL, cudaMemcpyHostToDevice, stream));
-    usleep(300000);
+    sleep_patiently(300000);
     if (fixed)
         CHECK(cudaStreamSynchronize(stream));
     fill(source, SMALL, FOREIGN);

@@ -11,6 +11,7 @@ int main(void)
     char *device = (char *)device_block(SMALL, WANTED);
     char *source = (char *)pinned_block(SMALL, WANTED);
     CHECK(cudaMemset(device + start, 0, bytes));
+    CHECK(cudaDeviceSynchronize());
 
     busy(stream);
     CHECK(cudaMemcpyAsync(device + start, source + start, bytes, cudaMemcpyHostToDevice, stream));

@@ -12,6 +12,7 @@ int main(void)
     char *two = (char *)device_block(SMALL, WANTED);
     char *source = (char *)pinned_block(SMALL, WANTED);
     CHECK(cudaMemset(two + half, 0, half));
+    CHECK(cudaDeviceSynchronize());
 
     busy(first);
     busy(second);

@@ -12,7 +12,7 @@ int main(void)
     void *source = registered_block(SMALL, WANTED);
 
     CHECK(cudaMemcpyAsync(device, source, SMALL, cudaMemcpyHostToDevice, stream));
-    usleep(300000);
+    sleep_patiently(300000);
     if (fixed)
         CHECK(cudaStreamSynchronize(stream));
     poke(source, 0);

@@ -15,7 +15,7 @@ int main(void)
 
     CHECK(cudaMemcpyAsync(between, from, SMALL, cudaMemcpyDeviceToHost, down));
     CHECK(cudaEventRecord(arrived, down));
-    usleep(300000);
+    sleep_patiently(300000);
     if (fixed)
         CHECK(cudaStreamWaitEvent(up, arrived, 0));
     CHECK(cudaMemcpyAsync(to, between, SMALL, cudaMemcpyHostToDevice, up));

@@ -8,13 +8,14 @@
 #ifndef SC_TESTS_HAZARD_TWIN_H
 #define SC_TESTS_HAZARD_TWIN_H
 
+#include "../patience.h"
+
 #include <cuda_runtime_api.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #if defined RACY == defined FIXED
@@ -41,7 +42,8 @@ static const size_t LARGE TWIN_UNUSED = (size_t)1 << 20;
 enum { WANTED = 17, FOREIGN = 99 };
 
 /* How long busy() keeps its stream: long against every call that follows it, also on a loaded
- * machine where the library's own thread has to come and see that the copy is still running. */
+ * machine where the library's own thread has to come and see that the copy is still running, since
+ * it is the time of threads that are not held up (../patience.h). */
 enum { BUSY_US = 100000 };
 
 #define CHECK(call) twin_check((int)(call), #call, __FILE__, __LINE__)
@@ -161,7 +163,7 @@ static TWIN_HELPER cudaEvent_t new_event(void)
 static TWIN_HELPER void sleep_in_stream(void *unused)
 {
     (void)unused;
-    usleep(BUSY_US);
+    sleep_patiently(BUSY_US);
 }
 
 /* Holds the stream up, so that what is issued next on it is in flight for BUSY_US. Statically

@@ -1,0 +1,73 @@
+/* A sleep for what has to outlast other threads, also where the machine holds those up.
+ *
+ * A test's host function keeps a stream busy while the program goes on to its mistake. On a loaded
+ * machine that thread may be let run late, by a second and more, so a plain sleep can be over
+ * before. What counts here is time in which the others had no wish to run.
+ */
+#ifndef SC_TESTS_PATIENCE_H
+#define SC_TESTS_PATIENCE_H
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* Whether this thread of the process is asleep: neither running, nor about to, nor waiting for a
+ * page. One that has ended is. */
+static inline bool patience_asleep(const char *thread)
+{
+    char path[320], line[512];
+    snprintf(path, sizeof path, "/proc/self/task/%s/stat", thread);
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t size = file < 0 ? -1 : read(file, line, sizeof line - 1);
+    if (file >= 0)
+        close(file);
+    if (size <= 0)
+        return true;
+    line[size] = '\0';
+    const char *name_end = strrchr(line, ')');
+    return name_end == NULL || strchr("SXZ", name_end[2]) != NULL;
+}
+
+/* Whether all threads but the caller are. True where /proc does not tell. */
+static inline bool patience_others_asleep(void)
+{
+    union {
+        struct dirent first;
+        char bytes[4096];
+    } entries;
+    char self[16];
+    snprintf(self, sizeof self, "%ld", syscall(SYS_gettid));
+    int folder = open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool asleep = true;
+    long size = 0;
+    while (folder >= 0 && asleep &&
+           (size = syscall(SYS_getdents64, folder, &entries, sizeof entries)) > 0) {
+        const struct dirent *entry;
+        for (long at = 0; at < size && asleep; at += entry->d_reclen) {
+            entry = (const struct dirent *)(const void *)(entries.bytes + at);
+            asleep = entry->d_name[0] == '.' || strcmp(entry->d_name, self) == 0 ||
+                     patience_asleep(entry->d_name);
+        }
+    }
+    if (folder >= 0)
+        close(folder);
+    return asleep;
+}
+
+/* Sleeps until the process's other threads have had so many microseconds. A millisecond in which
+ * one of them wanted to run counts for a twentieth, so that a program that spins comes to an end.
+ * Allocates nothing; for any thread, and for host functions. */
+static inline void sleep_patiently(unsigned us)
+{
+    enum { STEP_US = 1000 };
+    for (unsigned had_us = 0; had_us < us;) {
+        usleep(STEP_US);
+        had_us += patience_others_asleep() ? STEP_US : STEP_US / 20;
+    }
+}
+
+#endif

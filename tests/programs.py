@@ -14,7 +14,7 @@ A program's source opens with directives, `// KEY: VALUE`:
     preload-also: NAME ...
                       libraries of tests/survival/lib, preloaded with and without ours
     args: ARG ...     its arguments
-    timeout: SECONDS  instead of 60
+    timeout: SECONDS  instead of 120
     needs: gpu|multi-gpu|sim
                       skipped on the simulated GPU, or on a machine with one GPU
     expect-exit: N    the exit status of a survival program without the preload
@@ -183,7 +183,7 @@ def launch(machine, program, directives, preload=False, options=""):
     run = machine.run if preload else Run
     command = [program] + shlex.split(directives.one("args", ""))
     return run(command, machine.environment(directives, preload, options),
-               float(directives.one("timeout", "60")))
+               float(directives.one("timeout", "120")))
 
 
 class Report:
@@ -383,7 +383,7 @@ class TwinAlone(Twin):
         environment["SAFECOPY_OPTIONS"] = ":".join(
             filter(None, (options, *self.directives.all("options"))))
         return self.machine.run([program, *shlex.split(self.directives.one("args", ""))],
-                                environment, float(self.directives.one("timeout", "60")))
+                                environment, float(self.directives.one("timeout", "120")))
 
 
 # --- survival -------------------------------------------------------------------------------------
@@ -499,7 +499,7 @@ class Settled:
                 environment["CUDA_INJECTION64_PATH"] = str(self.machine.library)
                 environment["SAFECOPY_OPTIONS"] = options
             run = self.machine.run([program], {**environment, **setting.environment},
-                                   float(self.directives.one("timeout", "60")))
+                                   float(self.directives.one("timeout", "120")))
             run.expect_status(setting.status())
             setting.hold_against(run, report.lines(run) if report.path.exists() else [])
 
@@ -522,7 +522,7 @@ def self_check(machine, source, program, preload=False):
     with Report() as report:
         command = [program] + shlex.split(directives.one("args", ""))
         run = machine.run(command, machine.environment(directives, preload, report.option),
-                          float(directives.one("timeout", "60")))
+                          float(directives.one("timeout", "120")))
         run.expect_status(0)
     expected = source.with_suffix(".expected")
     if expected.exists():

@@ -8,15 +8,15 @@
 // run: cupti=off ->
 // run: mode=off ->
 /* The library is not preloaded: the driver loads it, and CUPTI tells it what the program does. */
-#include <unistd.h>
-
 #include "profiler.h"
+
+#include "tests/patience.h"
 
 /* So that the copy behind it is still to come when its source is freed. */
 static void CUDART_CB hold(void *unused)
 {
     (void)unused;
-    usleep(100000);
+    sleep_patiently(100000);
 }
 
 int main(void)

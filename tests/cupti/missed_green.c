@@ -6,13 +6,14 @@
 #include "around.h"
 
 #include "tests/green_context.h"
+#include "tests/patience.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { LARGE = 8 << 20, WAIT_MS = 3000, PAGE = 4096 };
+enum { LARGE = 8 << 20, WAIT_MS = 30000, PAGE = 4096 };
 
 static CUresult (*destroy)(CUgreenCtx);
 
@@ -27,7 +28,7 @@ static CUgreenCtx make(void)
 static void CUDA_CB hold(void *unused)
 {
     (void)unused;
-    usleep(100000);
+    sleep_patiently(100000);
 }
 
 static bool is_mapped(uintptr_t page)

@@ -10,6 +10,8 @@
 
 #include "profiler.h"
 
+#include "tests/patience.h"
+
 /* How far apart the clocks of the device and the host may be believed to be. */
 enum { SLACK_NS = 1000 * 1000, HOLD_US = 20 * 1000, BLOCK = 64 * 1024 };
 
@@ -26,7 +28,7 @@ static int64_t held_until_ns, passed_ns;
 static inline void CUDART_CB note_begin(void *unused)
 {
     (void)unused;
-    usleep(HOLD_US);
+    sleep_patiently(HOLD_US);
     held_until_ns = now_ns();
 }
 

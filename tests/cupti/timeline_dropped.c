@@ -16,7 +16,7 @@ int main(void)
     for (int i = 0; i < COPIES; i++)
         CUDA(cudaMemsetAsync(device, i, 1, stream));
     CUDA(cudaStreamSynchronize(stream));
-    usleep(500000); /* the buffers come back */
+    sleep_patiently(500000); /* the buffers come back */
     CUDA(cudaLaunchHostFunc(stream, note_begin, NULL));
     CUDA(cudaMemcpyAsync(device, source, BLOCK, cudaMemcpyHostToDevice, stream));
     CUDA(cudaLaunchHostFunc(stream, note_end, NULL));

@@ -11,7 +11,7 @@ int main(void)
     CUDA(cudaMalloc(&device, BLOCK));
     held_until_ns = now_ns();
     CUDA(cudaMemcpyAsync(device, source, BLOCK, cudaMemcpyHostToDevice, stream));
-    usleep(300000);
+    sleep_patiently(300000);
     passed_ns = now_ns();
     free(source);
     struct timing timing = wait_for_timing(1);

@@ -8,7 +8,7 @@
 #ifndef SC_TESTS_HAZARD_TWIN_H
 #define SC_TESTS_HAZARD_TWIN_H
 
-#include "../patience.h"
+#include "tests/patience.h"
 
 #include <cuda_runtime_api.h>
 #include <stdbool.h>

@@ -165,7 +165,7 @@ static void find_exec(struct launch *launch, CUgraphExec exec)
     struct sc_graph *graph = sc_graphs_at(&sc_track.graphs, launch->exec);
     uint32_t last = graph->last_launch.stream;
     launch->again = last == launch->stream->id;
-    if (last && !launch->again)
+    if (last && !launch->again && !graph->is_empty)
         sc_track_launch_after_last(&sc_track, launch->exec, launch->stream->id);
     if (graph->uses.count)
         launch->graph = graph;

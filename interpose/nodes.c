@@ -11,6 +11,12 @@ bool sc_nodes_can_be_asked(void)
            sc_real.cuGraphChildGraphNodeGetGraph;
 }
 
+bool sc_nodes_are_none(CUgraph graph)
+{
+    size_t count = 0;
+    return sc_real.cuGraphGetNodes(graph, NULL, &count) == CUDA_SUCCESS && count == 0;
+}
+
 CUgraphNode *sc_nodes_of(CUgraph graph, size_t *count)
 {
     size_t room = 0;

@@ -13,6 +13,9 @@ enum { SC_NODES_DEPTH_MAX = 16 }; /* of graphs within graphs that are looked int
 /* Can the driver be asked for nodes and what they do? */
 bool sc_nodes_can_be_asked(void);
 
+/* Does the driver say that the graph has no nodes? */
+bool sc_nodes_are_none(CUgraph graph);
+
 /* All nodes of the graph, in pages that sc_nodes_free takes back; NULL for none. */
 CUgraphNode *sc_nodes_of(CUgraph graph, size_t *count);
 void sc_nodes_free(CUgraphNode *nodes, size_t count);

@@ -253,8 +253,10 @@ bool sc_track_graph_use(struct sc_track *track, uint32_t graph, uint32_t at,
 void *sc_track_graph_saved(struct sc_track *track, uintptr_t handle, uintptr_t node,
                            enum sc_direction direction);
 
-/* An exec, the uses of which are about to be told; and they have been. */
-void sc_track_graph_begin_exec(struct sc_track *track, uintptr_t handle, uint32_t context);
+/* An exec, the uses of which are about to be told; and they have been. `is_empty`: it has no nodes.
+ */
+void sc_track_graph_begin_exec(struct sc_track *track, uintptr_t handle, uint32_t context,
+                               bool is_empty);
 /* The context's execs are gone with it. True: something is held, and may be held no longer. */
 bool sc_track_graphs_context_gone(struct sc_track *track, uint32_t context);
 void sc_track_graph_make_runs(struct sc_track *track, uintptr_t handle);
@@ -289,7 +291,8 @@ bool sc_track_holds_for_graph(struct sc_track *track, uintptr_t address);
 /* ---- launches ----
  *
  * The driver begins a launch of an exec when its former one is complete, on whatever stream that
- * was: each launch leaves a point behind it, with the exec. */
+ * was: each launch leaves a point behind it, with the exec. Launches without nodes wait for none
+ * (docs/driver.md, what counts as queued). */
 
 /* What is issued on the stream from now on comes after the exec's last launch. */
 void sc_track_launch_after_last(struct sc_track *track, uint32_t exec, uint32_t stream);

@@ -218,8 +218,9 @@ static CUresult launch_nodes_locked(CUgraph graph, CUstream stream, bool *waits)
     return result;
 }
 
-/* A marker before the nodes waits for the launch before this one, a marker behind them is what
- * the next launch waits for. With a copy into pageable memory among them the call waits, too. */
+/* A marker before the nodes, if there are any, waits for the launch before this one, a marker
+ * behind them is what the next launch waits for. With a copy into pageable memory among them the
+ * call waits, too. */
 static CUresult launch_locked(CUgraphExec exec, CUstream stream)
 {
     struct sim_op *first = sim_op_new_locked();
@@ -227,8 +228,10 @@ static CUresult launch_locked(CUgraphExec exec, CUstream stream)
     if (!first) {
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
-    if (exec->recent.stream) {
+    if (exec->recent.stream && exec->graph->first) {
         sim_op_fence_locked(first, exec->recent.stream, exec->recent.seq);
+    }
+    if (exec->recent.stream) {
         sim_stream_unref_locked(exec->recent.stream);
     }
     sim_stream_ref_locked(stream);

@@ -11,36 +11,34 @@
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Whether this thread of the process is asleep: neither running, nor about to, nor waiting for a
- * page. One that has ended is. */
-static inline bool patience_asleep(const char *thread)
+/* The state of a thread of this process, as ps shows it: S is asleep, R running or about to, D
+ * waiting for a page. 0 where /proc does not tell, as of one that has ended. */
+static inline char thread_state(long thread)
 {
-    char path[320], line[512];
-    snprintf(path, sizeof path, "/proc/self/task/%s/stat", thread);
+    char path[64], line[512];
+    snprintf(path, sizeof path, "/proc/self/task/%ld/stat", thread);
     int file = open(path, O_RDONLY | O_CLOEXEC);
     ssize_t size = file < 0 ? -1 : read(file, line, sizeof line - 1);
     if (file >= 0)
         close(file);
-    if (size <= 0)
-        return true;
-    line[size] = '\0';
+    line[size > 0 ? size : 0] = '\0';
     const char *name_end = strrchr(line, ')');
-    return name_end == NULL || strchr("SXZ", name_end[2]) != NULL;
+    return name_end != NULL && name_end[1] != '\0' ? name_end[2] : '\0';
 }
 
-/* Whether all threads but the caller are. True where /proc does not tell. */
-static inline bool patience_others_asleep(void)
+/* Whether no thread but the caller wants to run. True where /proc does not tell. */
+static inline bool other_threads_sleep(void)
 {
     union {
         struct dirent first;
         char bytes[4096];
     } entries;
-    char self[16];
-    snprintf(self, sizeof self, "%ld", syscall(SYS_gettid));
+    long self = syscall(SYS_gettid);
     int folder = open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     bool asleep = true;
     long size = 0;
@@ -49,8 +47,8 @@ static inline bool patience_others_asleep(void)
         const struct dirent *entry;
         for (long at = 0; at < size && asleep; at += entry->d_reclen) {
             entry = (const struct dirent *)(const void *)(entries.bytes + at);
-            asleep = entry->d_name[0] == '.' || strcmp(entry->d_name, self) == 0 ||
-                     patience_asleep(entry->d_name);
+            long thread = atol(entry->d_name); /* 0: no thread, but . or .. */
+            asleep = thread == 0 || thread == self || strchr("SXZ", thread_state(thread)) != NULL;
         }
     }
     if (folder >= 0)
@@ -66,7 +64,7 @@ static inline void sleep_patiently(unsigned us)
     enum { STEP_US = 1000 };
     for (unsigned had_us = 0; had_us < us;) {
         usleep(STEP_US);
-        had_us += patience_others_asleep() ? STEP_US : STEP_US / 20;
+        had_us += other_threads_sleep() ? STEP_US : STEP_US / 20;
     }
 }
 

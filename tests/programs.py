@@ -128,6 +128,9 @@ class Directives:
     def one(self, key, default=None):
         return self.all(key)[-1] if self.all(key) else default
 
+    def timeout_s(self):
+        return float(self.one("timeout", "120"))
+
 
 class Run:
     """One finished run: `status` is as subprocess has it (negative: a signal)."""
@@ -183,7 +186,7 @@ def launch(machine, program, directives, preload=False, options=""):
     run = machine.run if preload else Run
     command = [program] + shlex.split(directives.one("args", ""))
     return run(command, machine.environment(directives, preload, options),
-               float(directives.one("timeout", "120")))
+               directives.timeout_s())
 
 
 class Report:
@@ -383,7 +386,7 @@ class TwinAlone(Twin):
         environment["SAFECOPY_OPTIONS"] = ":".join(
             filter(None, (options, *self.directives.all("options"))))
         return self.machine.run([program, *shlex.split(self.directives.one("args", ""))],
-                                environment, float(self.directives.one("timeout", "120")))
+                                environment, self.directives.timeout_s())
 
 
 # --- survival -------------------------------------------------------------------------------------
@@ -499,7 +502,7 @@ class Settled:
                 environment["CUDA_INJECTION64_PATH"] = str(self.machine.library)
                 environment["SAFECOPY_OPTIONS"] = options
             run = self.machine.run([program], {**environment, **setting.environment},
-                                   float(self.directives.one("timeout", "120")))
+                                   self.directives.timeout_s())
             run.expect_status(setting.status())
             setting.hold_against(run, report.lines(run) if report.path.exists() else [])
 
@@ -522,7 +525,7 @@ def self_check(machine, source, program, preload=False):
     with Report() as report:
         command = [program] + shlex.split(directives.one("args", ""))
         run = machine.run(command, machine.environment(directives, preload, report.option),
-                          float(directives.one("timeout", "120")))
+                          directives.timeout_s())
         run.expect_status(0)
     expected = source.with_suffix(".expected")
     if expected.exists():

@@ -50,9 +50,9 @@ class Watch:
     def since(self, moment):
         """What was noticed since a moment of now(), in words, or None."""
         began, stolen_before = moment
-        late = max((by for when, by in self.late if when > began), default=0)
+        late = max((by for when, by in self.late if when > began), default=None)
         stolen = stolen_s() - stolen_before
-        if late > LATE_S:
+        if late is not None:
             return f"stood still for {late * 1000:.0f} ms"
         if stolen > STOLEN_S:
             return f"had {stolen:.2f} s of its time taken"

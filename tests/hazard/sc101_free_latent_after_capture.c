@@ -23,7 +23,7 @@ int main(void)
     capture_nothing(new_stream());
     CHECK(cudaMemcpyAsync(other, kept, SMALL, cudaMemcpyHostToDevice, 0));
     CHECK(cudaMemcpyAsync(device, source, SMALL, cudaMemcpyHostToDevice, 0));
-    sleep_patiently(300000);
+    sleep_patiently(DONE_US);
     if (fixed) {
         CHECK(cudaStreamSynchronize(0));
         CHECK(cudaHostUnregister(source));
@@ -31,7 +31,7 @@ int main(void)
     free(source);
 
     void *owner = filled_block(SMALL, FOREIGN);
-    sleep_patiently(300000);
+    sleep_patiently(DONE_US);
     CHECK(cudaDeviceSynchronize());
     return finish(device_holds(device, SMALL, WANTED) && holds(owner, SMALL, FOREIGN));
 }

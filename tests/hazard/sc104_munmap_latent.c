@@ -11,7 +11,7 @@ int main(void)
     void *source = registered_pages(SMALL, WANTED);
 
     CHECK(cudaMemcpyAsync(device, source, SMALL, cudaMemcpyHostToDevice, stream));
-    sleep_patiently(300000);
+    sleep_patiently(DONE_US);
     if (fixed) {
         CHECK(cudaStreamSynchronize(stream));
         CHECK(cudaHostUnregister(source));

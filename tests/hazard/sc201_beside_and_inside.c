@@ -16,7 +16,7 @@ int main(void)
 
     CHECK(cudaMemcpyAsync(device, source, bytes, cudaMemcpyHostToDevice, stream));
     poke(source, SMALL - 1);
-    sleep_patiently(300000);
+    sleep_patiently(DONE_US);
     if (fixed)
         CHECK(cudaStreamSynchronize(stream));
     poke(source, bytes - 1);

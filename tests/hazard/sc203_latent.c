@@ -11,7 +11,7 @@ int main(void)
     void *target = pinned_block(SMALL, 0);
 
     CHECK(cudaMemcpyAsync(target, device, SMALL, cudaMemcpyDeviceToHost, stream));
-    sleep_patiently(300000);
+    sleep_patiently(DONE_US);
     if (fixed)
         CHECK(cudaStreamSynchronize(stream));
     fill(target, SMALL, FOREIGN);

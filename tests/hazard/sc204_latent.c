@@ -15,7 +15,7 @@ int main(void)
 
     CHECK(cudaMemcpyAsync(between, from, SMALL, cudaMemcpyDeviceToHost, down));
     CHECK(cudaEventRecord(arrived, down));
-    sleep_patiently(300000);
+    sleep_patiently(DONE_US);
     if (fixed)
         CHECK(cudaStreamWaitEvent(up, arrived, 0));
     CHECK(cudaMemcpyAsync(to, between, SMALL, cudaMemcpyHostToDevice, up));

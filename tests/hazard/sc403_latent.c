@@ -13,7 +13,7 @@ int main(void)
     cudaGraphExec_t exec = captured_exec(device, input, SMALL, cudaMemcpyHostToDevice, stream);
 
     CHECK(cudaGraphLaunch(exec, stream));
-    sleep_patiently(300000);
+    sleep_patiently(DONE_US);
     if (fixed)
         CHECK(cudaStreamSynchronize(stream));
     fill(input, SMALL, FOREIGN);

@@ -43,8 +43,9 @@ enum { WANTED = 17, FOREIGN = 99 };
 
 /* How long busy() keeps its stream: long against every call that follows it, also on a loaded
  * machine where the library's own thread has to come and see that the copy is still running, since
- * it is the time of threads that are not held up (../patience.h). */
-enum { BUSY_US = 100000 };
+ * it is the time of threads that are not held up (tests/patience.h). DONE_US: by then what busy()
+ * held up is complete. */
+enum { BUSY_US = 100000, DONE_US = 3 * BUSY_US };
 
 #define CHECK(call) twin_check((int)(call), #call, __FILE__, __LINE__)
 

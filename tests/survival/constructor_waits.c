@@ -6,7 +6,8 @@
 // for the first time. Nobody waits for somebody who waits for him.
 #include "lookup.h"
 
-#include <fcntl.h>
+#include "tests/patience.h"
+
 #include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -27,23 +28,11 @@ static void *driver;
 
 /* ---- the constructor's side ---- */
 
-static bool main_sleeps(void)
-{
-    char path[64];
-    char text[512] = "";
-    snprintf(path, sizeof path, "/proc/self/task/%d/stat", (int)getpid());
-    int fd = open(path, O_RDONLY);
-    ssize_t got = read(fd, text, sizeof text - 1);
-    close(fd);
-    const char *name_end = got > 0 ? strrchr(text, ')') : NULL;
-    return name_end && name_end[2] == 'S';
-}
-
 /* Until main waits for a lock, or has needed none. */
 static void wait_for_main(void)
 {
     for (int asleep = 0; asleep < SLEEPS && !finished; usleep(2000))
-        asleep = main_sleeps() ? asleep + 1 : 0;
+        asleep = thread_state(getpid()) == 'S' ? asleep + 1 : 0;
 }
 
 static void look_up(void)

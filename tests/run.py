@@ -47,9 +47,9 @@ class Tally:
 # --- suites: each gives (name, check) pairs; a check returns None or a Tally ----------------------
 
 
-def script(name, *arguments, timeout_s=120):
+def script(name, *arguments, timeout_s=120, **environment):
     def check():
-        run = Run([ROOT / "scripts" / name, *arguments], os.environ, timeout_s)
+        run = Run([ROOT / "scripts" / name, *arguments], {**os.environ, **environment}, timeout_s)
         if run.status == SKIPPED:
             raise Skip(run.stdout.decode().strip())
         run.expect_status(0)
@@ -168,6 +168,7 @@ SUITES = {
     "alone": lambda: programs.alone(Machine()),
     "survival": lambda: programs.survivors(Machine()),
     "demo": lambda: [("demo", script("demo"))],
+    "nvcc": lambda: [("build", script("check-gpu", "nvcc", CHECK_GPU_SIM="1"))],
     "fuzz": fuzz,
     "sanitizers": sanitizers,
     "valgrind": valgrind,

@@ -164,7 +164,7 @@ def other_runtime(gpus, runtime):
 
 def nvcc_command(nvcc, source, build, program, driver):
     """An nvcc program, with the static runtime that is nvcc's default."""
-    command = [nvcc, "-O2", "-w", f"-D{build.upper()}", "-cudart", "static", "-I",
+    command = [nvcc, "-O2", "-w", f"-D{build.upper()}", "-cudart", "static", "-I", ROOT, "-I",
                ROOT / "tests" / "hazard", source, "-o", program, "-lpthread"]
     if "twin_driver.h" in source.read_text():
         command += ["-L", driver, "-l:libcuda.so.1"]

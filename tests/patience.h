@@ -2,7 +2,7 @@
  *
  * A test's host function keeps a stream busy while the program goes on to its mistake. On a loaded
  * machine that thread may be let run late, by a second and more, so a plain sleep can be over
- * before. What counts here is time in which the others had no wish to run.
+ * before. What counts here is time in which the others had no wish to run, or ran.
  */
 #ifndef SC_TESTS_PATIENCE_H
 #define SC_TESTS_PATIENCE_H
@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 /* The state of a thread of this process, as ps shows it: S is asleep, R running or about to, D
@@ -31,8 +32,8 @@ static inline char thread_state(long thread)
     return name_end != NULL && name_end[1] != '\0' ? name_end[2] : '\0';
 }
 
-/* Whether no thread but the caller wants to run. True where /proc does not tell. */
-static inline bool other_threads_sleep(void)
+/* How many threads but the caller want to run, or run. 0 where /proc does not tell. */
+static inline unsigned other_threads_awake(void)
 {
     union {
         struct dirent first;
@@ -40,31 +41,42 @@ static inline bool other_threads_sleep(void)
     } entries;
     long self = syscall(SYS_gettid);
     int folder = open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    bool asleep = true;
+    unsigned awake = 0;
     long size = 0;
-    while (folder >= 0 && asleep &&
-           (size = syscall(SYS_getdents64, folder, &entries, sizeof entries)) > 0) {
+    while (folder >= 0 && (size = syscall(SYS_getdents64, folder, &entries, sizeof entries)) > 0) {
         const struct dirent *entry;
-        for (long at = 0; at < size && asleep; at += entry->d_reclen) {
+        for (long at = 0; at < size; at += entry->d_reclen) {
             entry = (const struct dirent *)(const void *)(entries.bytes + at);
             long thread = atol(entry->d_name); /* 0: no thread, but . or .. */
-            asleep = thread == 0 || thread == self || strchr("SXZ", thread_state(thread)) != NULL;
+            awake += thread != 0 && thread != self && strchr("SXZ", thread_state(thread)) == NULL;
         }
     }
     if (folder >= 0)
         close(folder);
-    return asleep;
+    return awake;
 }
 
-/* Sleeps until the process's other threads have had so many microseconds. A millisecond in which
- * one of them wanted to run counts for a twentieth, so that a program that spins comes to an end.
- * Allocates nothing; for any thread, and for host functions. */
+static inline double clock_us(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
+}
+
+/* Sleeps until the process's other threads have had so many microseconds. A step in which
+ * one of them wanted a core and had none counts for a twentieth, so that the sleep comes to an end
+ * on any machine. A thread that spins, as the driver's do in a wait, has its time while it has a
+ * core. Allocates nothing; for any thread, and for host functions. */
 static inline void sleep_patiently(unsigned us)
 {
-    enum { STEP_US = 1000 };
+    enum { STEP_US = 5000 }; /* more than the kernel takes to add up what has run */
     for (unsigned had_us = 0; had_us < us;) {
+        double begin_us = clock_us(CLOCK_MONOTONIC);
+        double ran_us = -clock_us(CLOCK_PROCESS_CPUTIME_ID);
         usleep(STEP_US);
-        had_us += other_threads_sleep() ? STEP_US : STEP_US / 20;
+        ran_us += clock_us(CLOCK_PROCESS_CPUTIME_ID);
+        double wanted_us = other_threads_awake() * (clock_us(CLOCK_MONOTONIC) - begin_us);
+        had_us += ran_us >= 0.5 * wanted_us ? STEP_US : STEP_US / 20;
     }
 }
 

@@ -8,6 +8,7 @@
  * to make do with less than it was meant for (the driver's queues are finite, registering is slow)
  * says so in a line that opens with '#'.
  */
+#include "tests/bench/choice.h"
 #include "tests/bench/gate.h"
 
 #include <malloc.h>
@@ -33,7 +34,7 @@ enum {
 
 static const uint64_t registering_limit_ns = UINT64_C(5) * 1000000000;
 
-static bool quick;
+static int quick;
 static struct effort loops = {.repeats = 5, .batches = 6};
 static struct effort calls = {.repeats = 3, .batches = 1};
 
@@ -511,39 +512,20 @@ static const struct benchmark {
     {"copy_ranges", copy_ranges},
 };
 
-static bool is_wanted(const char *name, int count, char **names)
+static const char *name_of(size_t i)
 {
-    for (int i = 0; i < count; i++)
-        if (strcmp(name, names[i]) == 0)
-            return true;
-    return count == 0;
-}
-
-static int list(void)
-{
-    for (size_t i = 0; i < COUNT(benchmarks); i++)
-        puts(benchmarks[i].name);
-    return 0;
+    return i < COUNT(benchmarks) ? benchmarks[i].name : NULL;
 }
 
 int main(int argc, char **argv)
 {
-    int first = 1;
-
-    for (; first < argc && argv[first][0] == '-'; first++) {
-        if (strcmp(argv[first], "--list") == 0)
-            return list();
-        if (strcmp(argv[first], "--quick") != 0) {
-            fprintf(stderr, "usage: bench [--quick] [--list] [BENCHMARK...]\n");
-            return 2;
-        }
-        quick = true;
-        loops.repeats = 3;
-        loops.batches = 3;
-    }
+    const struct option options[] = {{"quick", no_argument, &quick, 1}, CHOICE_LIST, {0}};
+    struct choice choice = choose(argc, argv, options, name_of);
+    if (quick)
+        loops.repeats = loops.batches = 3;
     set_up();
     for (size_t i = 0; i < COUNT(benchmarks); i++)
-        if (is_wanted(benchmarks[i].name, argc - first, argv + first))
+        if (is_chosen(&choice, benchmarks[i].name))
             benchmarks[i].run();
     return 0;
 }

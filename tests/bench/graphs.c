@@ -14,6 +14,7 @@
  *
  *     graphs [--quick] [--list] [NAME...]
  */
+#include "tests/bench/choice.h"
 #include "tests/bench/driver.h"
 #include "tests/bench/measure.h"
 
@@ -46,7 +47,7 @@ static struct graph_driver {
     GRAPH_FUNCTIONS(DRIVER_MEMBER)
 } graphs;
 
-static bool quick;
+static int quick;
 static CUstream stream;
 static CUdeviceptr device;
 static unsigned char *arena;
@@ -201,37 +202,15 @@ static void run(const struct benchmark *benchmark, const struct size *size)
     end_subject(&subject);
 }
 
-static bool is_wanted(const char *name, int count, char **names)
+static const char *name_of(size_t i)
 {
-    for (int i = 0; i < count; i++)
-        if (strcmp(name, names[i]) == 0)
-            return true;
-    return count == 0;
-}
-
-static int list(void)
-{
-    for (size_t i = 0; i < COUNT(benchmarks); i++)
-        puts(benchmarks[i].name);
-    return 0;
-}
-
-static int usage(void)
-{
-    fprintf(stderr, "usage: graphs [--quick] [--list] [NAME...]\n");
-    return 2;
+    return i < COUNT(benchmarks) ? benchmarks[i].name : NULL;
 }
 
 int main(int argc, char **argv)
 {
-    int first = 1;
-    for (; first < argc && argv[first][0] == '-'; first++) {
-        if (strcmp(argv[first], "--list") == 0)
-            return list();
-        if (strcmp(argv[first], "--quick") != 0)
-            return usage();
-        quick = true;
-    }
+    const struct option options[] = {{"quick", no_argument, &quick, 1}, CHOICE_LIST, {0}};
+    struct choice choice = choose(argc, argv, options, name_of);
     driver_start();
     look_up_graph_functions();
     stream = driver_stream();
@@ -239,7 +218,7 @@ int main(int argc, char **argv)
     arena = driver_pinned((size_t)MOST_NODES * NODE_BYTES);
     for (size_t b = 0; b < COUNT(benchmarks); b++)
         for (size_t s = 0; s < COUNT(sizes); s++)
-            if (is_wanted(benchmarks[b].name, argc - first, argv + first))
+            if (is_chosen(&choice, benchmarks[b].name))
                 run(&benchmarks[b], &sizes[s]);
     return 0;
 }

@@ -12,6 +12,7 @@
  *
  * --sync-each waits after every copy of the pipeline: what a program does today to be safe.
  */
+#include "tests/bench/choice.h"
 #include "tests/bench/driver.h"
 #include "tests/bench/measure.h"
 
@@ -34,7 +35,7 @@ static const struct size {
     {"64m", (size_t)64 << 20, 25},
 };
 
-static bool quick, sync_each;
+static int quick, sync_each;
 static CUstream stream;
 static CUdeviceptr device;
 static double times[MAX_ITERATIONS];
@@ -160,42 +161,26 @@ static const struct benchmark {
     {"issue", issue},     {"alloc", alloc},
 };
 
-static bool is_wanted(const char *name, int count, char **names)
+static const char *name_of(size_t i)
 {
-    for (int i = 0; i < count; i++)
-        if (strcmp(name, names[i]) == 0)
-            return true;
-    return count == 0;
-}
-
-static int usage(void)
-{
-    fprintf(stderr, "usage: guard [--quick] [--sync-each] [--list] [NAME...]\n");
-    return 2;
+    return i < COUNT(benchmarks) ? benchmarks[i].name : NULL;
 }
 
 int main(int argc, char **argv)
 {
-    int first = 1;
-    for (; first < argc && argv[first][0] == '-'; first++) {
-        if (strcmp(argv[first], "--quick") == 0)
-            quick = true;
-        else if (strcmp(argv[first], "--sync-each") == 0)
-            sync_each = true;
-        else if (strcmp(argv[first], "--list") != 0)
-            return usage();
-        else
-            for (size_t i = 0; i < COUNT(benchmarks); i++)
-                puts(benchmarks[i].name);
-        if (strcmp(argv[first], "--list") == 0)
-            return 0;
-    }
+    const struct option options[] = {
+        {"quick", no_argument, &quick, 1},
+        {"sync-each", no_argument, &sync_each, 1},
+        CHOICE_LIST,
+        {0},
+    };
+    struct choice choice = choose(argc, argv, options, name_of);
     driver_start();
     stream = driver_stream();
     device = driver_device(sizes[COUNT(sizes) - 1].bytes);
     for (size_t b = 0; b < COUNT(benchmarks); b++)
         for (size_t s = 0; s < COUNT(sizes); s++)
-            if (is_wanted(benchmarks[b].name, argc - first, argv + first))
+            if (is_chosen(&choice, benchmarks[b].name))
                 benchmarks[b].run(&sizes[s]);
     return 0;
 }

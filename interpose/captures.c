@@ -24,8 +24,9 @@ static struct sc_capture captures[OPEN_MAX];
 /* The mode that the program has given the thread, by cuThreadExchangeStreamCaptureMode. */
 static __thread CUstreamCaptureMode thread_mode __attribute__((tls_model("initial-exec")));
 
-/* Events that were last recorded in a capture -> its graph. */
-enum { UNKNOWN_GRAPH = 1 };
+/* Events that were last recorded in a capture -> its name. Its graph would not do: the driver gives
+ * the handle of one that was destroyed to another. */
+static const uint64_t unknown_name = UINT64_MAX;
 static pthread_mutex_t events_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct sc_handles captured_events;
 static _Atomic unsigned captured_event_count;
@@ -232,36 +233,46 @@ struct sc_capture sc_captures_of(const struct sc_stream_record *stream)
 
 /* ---- captured events ---- */
 
-static uintptr_t graph_of(CUevent event)
+static uint64_t name_of(CUevent event)
 {
     if (!event || !atomic_load_explicit(&captured_event_count, memory_order_relaxed))
         return 0;
-    return (uintptr_t)sc_handles_get(&captured_events, (uintptr_t)event);
+    return sc_handles_get(&captured_events, (uintptr_t)event);
+}
+
+/* Of the capture that adds to the graph, or that nobody knows. */
+static uint64_t name_of_graph(uintptr_t graph)
+{
+    uint64_t name = unknown_name;
+    pthread_mutex_lock(&captures_lock);
+    for (unsigned i = 0; graph && i < open_count(); i++)
+        if (captures[i].graph == graph)
+            name = captures[i].name;
+    pthread_mutex_unlock(&captures_lock);
+    return name;
 }
 
 bool sc_captures_own_event(CUevent event)
 {
-    uintptr_t graph = graph_of(event);
+    uint64_t name = name_of(event);
     bool open = false;
-    if (!graph)
+    if (!name)
         return false;
     pthread_mutex_lock(&captures_lock);
     for (unsigned i = 0; i < open_count(); i++)
-        open |= captures[i].graph == graph || graph == UNKNOWN_GRAPH;
+        open |= captures[i].name == name || name == unknown_name;
     pthread_mutex_unlock(&captures_lock);
     return open;
 }
 
 void sc_captures_note_event(CUevent event, struct sc_stream_record *stream)
 {
-    uintptr_t graph = stream ? sc_graphs_captured_into(stream) : 0;
-    if (stream && !graph)
-        graph = UNKNOWN_GRAPH;
-    if (sc_likely(graph_of(event) == graph))
+    uint64_t name = stream ? name_of_graph(sc_graphs_captured_into(stream)) : 0;
+    if (sc_likely(name_of(event) == name))
         return;
     pthread_mutex_lock(&events_lock);
-    if (graph)
-        sc_handles_put(&captured_events, (uintptr_t)event, graph);
+    if (name)
+        sc_handles_put(&captured_events, (uintptr_t)event, name);
     else
         sc_handles_remove(&captured_events, (uintptr_t)event);
     atomic_store_explicit(&captured_event_count, captured_events.count, memory_order_relaxed);

@@ -41,15 +41,18 @@ static void note_exec_box(const struct making *making, CUgraphNode node, uintptr
     if (!box->used || sc_shape_hull_bytes(&box->shape) == 0)
         return;
     struct sc_graph_use use = sc_uses_bare(name, direction, box);
-    struct sc_graph_extra extra;
+    struct sc_graph_extra extra = {0};
     if (making->child)
         sc_track_graph_recognise(&sc_track, making->child, (uintptr_t)node, &use, &extra);
     if (!use.from.api)
         sc_track_graph_recognise(&sc_track, making->graph, (uintptr_t)node, &use, &extra);
+    extra.inner_width_bytes = box->inner_width_bytes; /* of the same bytes' use, perhaps others */
+    extra.inner_pitch_bytes = box->inner_pitch_bytes;
     if (use.from.api)
-        sc_track_graph_add(&sc_track, making->call.graph, &use, use.extra ? &extra : NULL);
+        sc_track_graph_add(&sc_track, making->call.graph, &use,
+                           use.extra || box->inner_width_bytes ? &extra : NULL);
     else if (direction != SC_MEMSET || box->known) /* or it is device memory */
-        sc_uses_add(&making->call, &use);
+        sc_uses_add(&making->call, &use, box->inner_width_bytes, box->inner_pitch_bytes);
 }
 
 static void note_event(const struct sc_graph_call *call, uintptr_t name, CUevent event, bool waits)

@@ -285,6 +285,8 @@ struct host_call {
     uint64_t ticks; /* of the launch */
     CUhostFn function;
     CUstreamCallback callback;
+    CUstream stream; /* that the program named, where the call runs in a private one */
+    bool detoured;
     void *data;
     struct sc_point point;
     struct host_call *next;
@@ -371,6 +373,7 @@ static void run_callback(CUstream stream, CUresult status, void *argument)
     struct host_call *call = argument;
     CUstreamCallback callback = call->callback;
     void *data = call->data;
+    stream = call->detoured ? call->stream : stream;
     if (status == CUDA_SUCCESS)
         known(call);
     else
@@ -394,12 +397,14 @@ SC_DEFINE2(cuLaunchHostFunc, _ptsz, (CUstream hStream, CUhostFn function, void *
 SC_DEFINE2(cuStreamAddCallback, _ptsz,
            (CUstream hStream, CUstreamCallback callback, void *data, unsigned flags),
            struct sc_culprit launch = {API, SC_SITE(), NULL};
-           struct sc_detour detour;
+           CUstream named = hStream; struct sc_detour detour;
            sc_detour_begin(&detour, API, launch.site, &hStream, per_thread);
            struct host_call *call = callback ? prepare_call(&launch, hStream, per_thread, data)
                                              : NULL;
            if (!call) return sc_detour_end(&detour,
                                            sc_permit_refused(API, launch.site,
                                                              REAL(hStream, callback, data, flags)));
-           call->callback = callback; CUresult result = REAL(hStream, run_callback, call, flags);
+           call->callback = callback; call->stream = named;
+           call->detoured = sc_detour_taken(&detour);
+           CUresult result = REAL(hStream, run_callback, call, flags);
            if (result != CUDA_SUCCESS) cancel_call(call); return sc_detour_end(&detour, result);)

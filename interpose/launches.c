@@ -83,6 +83,14 @@ static bool is_somebody_elses(const struct sc_graph_use *run)
     return run->freed && (sc_options.mode != SC_MODE_FIX || sc_follows());
 }
 
+static void begin_live_run(struct sc_issue *issue, const struct sc_graph_use *run)
+{
+    const struct sc_graph_extra *extra = sc_graphs_extra(&sc_track.graphs, run);
+    sc_issue_host_shape(issue, run->direction, &run->shape);
+    if (extra->inner_width_bytes)
+        sc_issue_folded(issue, extra->inner_width_bytes, extra->inner_pitch_bytes);
+}
+
 static void begin_run(struct sc_issue *issue, const struct launch *launch,
                       const struct sc_graph_use *run)
 {
@@ -91,7 +99,7 @@ static void begin_run(struct sc_issue *issue, const struct launch *launch,
         sc_issue_pageable(issue, run->direction, (const void *)run->shape.address,
                           sc_shape_hull_bytes(&run->shape));
     else
-        sc_issue_host_shape(issue, run->direction, &run->shape);
+        begin_live_run(issue, run);
     issue->joins_stream = false;
     issue->waits_after = false;
     sc_issue_of_graph(issue, run->unjudged || is_somebody_elses(run));
@@ -238,6 +246,15 @@ static void know_all(const struct launch *launch, CUstream stream, bool per_thre
     sc_sync_end(&sync, CUDA_SUCCESS);
 }
 
+/* An event that a capture recorded before means the launch from now on. */
+static void end_records(struct launch *launch)
+{
+    uintptr_t event;
+    for (uint32_t at = 0; (event = sc_track_launch_record(&sc_track, launch->exec, &at)) != 0;)
+        sc_captures_note_event((CUevent)event, NULL);
+    sc_track_launch_records(&sc_track, launch->exec, &launch->before);
+}
+
 static CUresult launch_ended(struct launch *launch, CUgraphExec exec, CUstream stream,
                              bool per_thread, CUresult result)
 {
@@ -255,7 +272,7 @@ static CUresult launch_ended(struct launch *launch, CUgraphExec exec, CUstream s
     if (launch->waits)
         sc_track_launch_waits(&sc_track, launch->exec, launch->stream->id);
     if (launch->records)
-        sc_track_launch_records(&sc_track, launch->exec, &launch->before);
+        end_records(launch);
     if (launch->graph && launch->graph->has_stack)
         bring_results(launch);
     if (launch->graph && launch->graph->waits)

@@ -68,15 +68,21 @@ static bool is_on_stack(const struct sc_graph_use *use)
            sc_signals_is_stack(use->shape.address, sc_shape_hull_bytes(&use->shape));
 }
 
-void sc_uses_add(const struct sc_graph_call *call, struct sc_graph_use *use)
+void sc_uses_add(const struct sc_graph_call *call, struct sc_graph_use *use,
+                 size_t inner_width_bytes, size_t inner_pitch_bytes)
 {
+    bool on_stack = is_on_stack(use);
     use->from = origin_of(call);
-    if (sc_unlikely(is_on_stack(use))) {
-        struct sc_graph_extra extra = note_stack(use);
-        sc_track_graph_add(&sc_track, call->graph, use, &extra);
-    } else {
+    if (sc_likely(!on_stack && !inner_width_bytes)) {
         sc_track_graph_add(&sc_track, call->graph, use, NULL);
+        return;
     }
+    struct sc_graph_extra extra = {0};
+    if (on_stack)
+        extra = note_stack(use);
+    extra.inner_width_bytes = inner_width_bytes;
+    extra.inner_pitch_bytes = inner_pitch_bytes;
+    sc_track_graph_add(&sc_track, call->graph, use, &extra);
 }
 
 void sc_uses_note(const struct sc_graph_call *call, const struct sc_op_info *op)
@@ -85,7 +91,7 @@ void sc_uses_note(const struct sc_graph_call *call, const struct sc_op_info *op)
         return;
     struct sc_graph_use use = {
         .shape = op->shape, .direction = op->direction, .kind = op->kind, .range = op->range};
-    sc_uses_add(call, &use);
+    sc_uses_add(call, &use, op->inner_width_bytes, op->inner_pitch_bytes);
 }
 
 static void note_box(const struct sc_graph_call *call, uintptr_t node, enum sc_direction direction,
@@ -94,7 +100,7 @@ static void note_box(const struct sc_graph_call *call, uintptr_t node, enum sc_d
     if (!box->used || sc_shape_hull_bytes(&box->shape) == 0)
         return;
     struct sc_graph_use use = sc_uses_bare(node, direction, box);
-    sc_uses_add(call, &use);
+    sc_uses_add(call, &use, box->inner_width_bytes, box->inner_pitch_bytes);
 }
 
 void sc_uses_note_copy(const struct sc_graph_call *call, uintptr_t node, const CUDA_MEMCPY3D *copy)

@@ -301,6 +301,10 @@ void sc_track_launch_after_last(struct sc_track *track, uint32_t exec, uint32_t 
  */
 void sc_track_launch_waits(struct sc_track *track, uint32_t exec, uint32_t stream);
 
+/* An event that the exec's nodes record: the first one at `at` or behind, which is moved behind it.
+ * 0: there is no more. */
+uintptr_t sc_track_launch_record(struct sc_track *track, uint32_t exec, uint32_t *at);
+
 /* The events that they record stand for what is in the point, which this ends. */
 void sc_track_launch_records(struct sc_track *track, uint32_t exec, struct sc_point *point);
 

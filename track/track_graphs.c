@@ -337,31 +337,33 @@ void sc_track_launch_after_last(struct sc_track *track, uint32_t exec, uint32_t 
     unlock(track);
 }
 
-/* False: it has no such event. */
-static bool event_at(struct sc_track *track, uint32_t exec, uint32_t at, bool waits,
-                     uintptr_t *event)
+static uintptr_t next_event(struct sc_track *track, uint32_t exec, bool waits, uint32_t *at)
 {
     const struct sc_graph *graph = sc_graphs_at(&track->graphs, exec);
-    if (at >= graph->event_count)
-        return false;
-    *event = graph->events[at].waits == waits ? graph->events[at].event : 0;
-    return true;
+    while (*at < graph->event_count) {
+        const struct sc_graph_event *event = &graph->events[(*at)++];
+        if (event->waits == waits)
+            return event->event;
+    }
+    return 0;
 }
 
 void sc_track_launch_waits(struct sc_track *track, uint32_t exec, uint32_t stream)
 {
     uintptr_t event;
-    for (uint32_t i = 0; event_at(track, exec, i, true, &event); i++)
-        if (event)
-            sc_track_wait(track, stream, event);
+    for (uint32_t at = 0; (event = next_event(track, exec, true, &at)) != 0;)
+        sc_track_wait(track, stream, event);
+}
+
+uintptr_t sc_track_launch_record(struct sc_track *track, uint32_t exec, uint32_t *at)
+{
+    return next_event(track, exec, false, at);
 }
 
 void sc_track_launch_records(struct sc_track *track, uint32_t exec, struct sc_point *point)
 {
     uintptr_t event;
-    for (uint32_t i = 0; event_at(track, exec, i, false, &event); i++) {
-        if (!event)
-            continue;
+    for (uint32_t at = 0; (event = next_event(track, exec, false, &at)) != 0;) {
         lock(track);
         struct sc_point copy = sc_order_copy_point(point);
         unlock(track);
@@ -421,7 +423,10 @@ static bool issue_run_again(struct sc_track *track, const struct sc_relaunch *la
     if (!id)
         return false;
     struct sc_op_info *op = &sc_inflight_op(&track->inflight, id)->info;
-    if (!op->by_graph || op->api != launch->api || op->unjudged != run->unjudged)
+    const struct sc_graph_extra *extra = sc_graphs_extra(&track->graphs, run);
+    if (!op->by_graph || op->api != launch->api || op->unjudged != run->unjudged ||
+        op->inner_width_bytes != extra->inner_width_bytes ||
+        op->inner_pitch_bytes != extra->inner_pitch_bytes)
         return false;
     if (!op->unjudged)
         sc_inflight_conflicts(&track->inflight, op, note_conflict, &conflict);

@@ -113,6 +113,19 @@ static CUresult refused(const struct batch *batch, struct sc_stream_record *stre
     return result;
 }
 
+/* The driver sees wrong arguments before it looks at the capture, so those are left to it. */
+static bool is_order(CUmemcpySrcAccessOrder order)
+{
+    return order >= CU_MEMCPY_SRC_ACCESS_ORDER_STREAM && order <= CU_MEMCPY_SRC_ACCESS_ORDER_ANY;
+}
+
+/* As a batch says which of its copies was refused. */
+static void note_failed(size_t *failed, size_t copy, CUresult result)
+{
+    if (failed && result != CUDA_SUCCESS)
+        *failed = copy;
+}
+
 static CUdeviceptr lasting_source(const struct sc_box *box, CUmemcpySrcAccessOrder order)
 {
     void *kept = NULL;
@@ -145,6 +158,7 @@ struct flat_batch {
     const CUmemcpyAttributes *attributes;
     const size_t *first;
     size_t attribute_count;
+    size_t *failed; /* where the index of a refused copy goes, or NULL */
 };
 
 /* Attribute i holds for the copies from attrsIdxs[i] to attrsIdxs[i + 1]; `begun` counts those that
@@ -169,24 +183,32 @@ static void each_flat(const struct flat_batch *batch, bool issued)
                   order_of(batch, i, &begun), issued);
 }
 
-static bool is_complete(const struct flat_batch *batch)
+static bool is_valid(const struct flat_batch *batch)
 {
-    return batch->dsts && batch->srcs && batch->sizes;
+    bool valid = batch->dsts && batch->srcs && batch->sizes && batch->attributes && batch->first &&
+                 batch->attribute_count && batch->attribute_count <= batch->count &&
+                 batch->first[0] == 0;
+    for (size_t i = 0; valid && i < batch->attribute_count; i++)
+        valid = is_order(batch->attributes[i].srcAccessOrder) && batch->first[i] < batch->count &&
+                (i == 0 || batch->first[i] > batch->first[i - 1]);
+    return valid;
 }
 
 static CUresult capture_flat(const struct flat_batch *batch, const struct sc_stream_record *stream)
 {
     CUresult result = CUDA_SUCCESS;
     size_t begun = 0;
-    for (size_t i = 0; i < batch->count && result == CUDA_SUCCESS; i++)
+    for (size_t i = 0; i < batch->count && result == CUDA_SUCCESS; i++) {
         result = capture_copy(&batch->call, batch->dsts[i], batch->srcs[i], batch->sizes[i],
                               order_of(batch, i, &begun));
+        note_failed(batch->failed, i, result);
+    }
     report_missing(&batch->call, stream,
                    result == CUDA_SUCCESS ? SC_ACTION_REROUTED : SC_ACTION_REPORTED);
     return result;
 }
 
-#define FLAT_BATCH(symbol, parameters, arguments)                                                  \
+#define FLAT_BATCH(symbol, failed, parameters, arguments)                                          \
     SC_DEFINE2(symbol, _ptsz, parameters,                                                          \
                struct flat_batch batch = {{API, SC_SITE(), hStream, per_thread},                   \
                                           dsts,                                                    \
@@ -195,21 +217,22 @@ static CUresult capture_flat(const struct flat_batch *batch, const struct sc_str
                                           count,                                                   \
                                           attrs,                                                   \
                                           attrsIdxs,                                               \
-                                          numAttrs};                                               \
+                                          numAttrs,                                                \
+                                          failed};                                                 \
                struct sc_stream_record *captured = capturing_stream(&batch.call);                  \
                if (captured && sc_captures_are_repaired() &&                                       \
-                   is_complete(&batch)) return capture_flat(&batch, captured);                     \
+                   is_valid(&batch)) return capture_flat(&batch, captured);                        \
                if (captured) return refused(&batch.call, captured, REAL arguments);                \
                each_flat(&batch, false); CUresult result = REAL arguments;                         \
                if (result == CUDA_SUCCESS) each_flat(&batch, true); return result;)
 
-FLAT_BATCH(cuMemcpyBatchAsync,
+FLAT_BATCH(cuMemcpyBatchAsync, failIdx,
            (CUdeviceptr * dsts, CUdeviceptr *srcs, size_t *sizes, size_t count,
             CUmemcpyAttributes *attrs, size_t *attrsIdxs, size_t numAttrs, size_t *failIdx,
             CUstream hStream),
            (dsts, srcs, sizes, count, attrs, attrsIdxs, numAttrs, failIdx, hStream))
 
-FLAT_BATCH(cuMemcpyBatchAsync_v2,
+FLAT_BATCH(cuMemcpyBatchAsync_v2, NULL,
            (CUdeviceptr * dsts, CUdeviceptr *srcs, size_t *sizes, size_t count,
             CUmemcpyAttributes *attrs, size_t *attrsIdxs, size_t numAttrs, CUstream hStream),
            (dsts, srcs, sizes, count, attrs, attrsIdxs, numAttrs, hStream))
@@ -293,41 +316,46 @@ static CUresult capture_box(const struct batch *batch, const CUDA_MEMCPY3D_BATCH
     return sc_issue_end(&issue, result);
 }
 
-static bool has_arrays(const CUDA_MEMCPY3D_BATCH_OP *list, size_t count)
+/* Valid, and without arrays. */
+static bool is_plain(const CUDA_MEMCPY3D_BATCH_OP *list, size_t count, unsigned long long flags)
 {
-    for (size_t i = 0; i < count; i++)
-        if (list[i].src.type != CU_MEMCPY_OPERAND_TYPE_POINTER ||
-            list[i].dst.type != CU_MEMCPY_OPERAND_TYPE_POINTER)
-            return true;
-    return false;
+    bool plain = list && count && !flags;
+    for (size_t i = 0; plain && i < count; i++)
+        plain = is_order(list[i].srcAccessOrder) &&
+                list[i].src.type == CU_MEMCPY_OPERAND_TYPE_POINTER &&
+                list[i].dst.type == CU_MEMCPY_OPERAND_TYPE_POINTER;
+    return plain;
 }
 
 static CUresult capture_3d(const struct batch *batch, const CUDA_MEMCPY3D_BATCH_OP *list,
-                           size_t count, const struct sc_stream_record *stream)
+                           size_t count, size_t *failed, const struct sc_stream_record *stream)
 {
     CUresult result = CUDA_SUCCESS;
-    for (size_t i = 0; i < count && result == CUDA_SUCCESS; i++)
+    for (size_t i = 0; i < count && result == CUDA_SUCCESS; i++) {
         result = capture_box(batch, &list[i]);
+        note_failed(failed, i, result);
+    }
     report_missing(batch, stream, result == CUDA_SUCCESS ? SC_ACTION_REROUTED : SC_ACTION_REPORTED);
     return result;
 }
 
-#define BATCH_3D(symbol, parameters, arguments)                                                    \
-    SC_DEFINE2(                                                                                    \
-        symbol, _ptsz, parameters, struct batch batch = {API, SC_SITE(), hStream, per_thread};     \
-        struct sc_stream_record *captured = capturing_stream(&batch);                              \
-        if (captured && sc_captures_are_repaired() && opList &&                                    \
-            !has_arrays(opList, numOps)) return capture_3d(&batch, opList, numOps, captured);      \
-        if (captured) return refused(&batch, captured, REAL arguments);                            \
-        each_3d(&batch, opList, numOps, false); CUresult result = REAL arguments;                  \
-        if (result == CUDA_SUCCESS) each_3d(&batch, opList, numOps, true); return result;)
+#define BATCH_3D(symbol, failed, parameters, arguments)                                            \
+    SC_DEFINE2(symbol, _ptsz, parameters,                                                          \
+               struct batch batch = {API, SC_SITE(), hStream, per_thread};                         \
+               struct sc_stream_record *captured = capturing_stream(&batch);                       \
+               if (captured && sc_captures_are_repaired() &&                                       \
+                   is_plain(opList, numOps, flags)) return capture_3d(&batch, opList, numOps,      \
+                                                                      failed, captured);           \
+               if (captured) return refused(&batch, captured, REAL arguments);                     \
+               each_3d(&batch, opList, numOps, false); CUresult result = REAL arguments;           \
+               if (result == CUDA_SUCCESS) each_3d(&batch, opList, numOps, true); return result;)
 
-BATCH_3D(cuMemcpy3DBatchAsync,
+BATCH_3D(cuMemcpy3DBatchAsync, failIdx,
          (size_t numOps, CUDA_MEMCPY3D_BATCH_OP *opList, size_t *failIdx, unsigned long long flags,
           CUstream hStream),
          (numOps, opList, failIdx, flags, hStream))
 
-BATCH_3D(cuMemcpy3DBatchAsync_v2,
+BATCH_3D(cuMemcpy3DBatchAsync_v2, NULL,
          (size_t numOps, CUDA_MEMCPY3D_BATCH_OP *opList, unsigned long long flags,
           CUstream hStream),
          (numOps, opList, flags, hStream))

@@ -324,10 +324,12 @@ static bool find_any(struct sc_permit *permit)
 
 void sc_permit_prepare(struct sc_permit *permit, const char *api, void *site)
 {
-    *permit = (struct sc_permit){.api = api, .site = site};
-    permit->endangers = sc_active() && find_endangered(permit);
-    if (!permit->endangers || !sc_captures_are_repaired() ||
-        !sc_real.cuThreadExchangeStreamCaptureMode)
+    permit->api = api;
+    permit->site = site;
+    permit->relaxed = false;
+    permit->endangers = sc_captures_open() && sc_active() && find_endangered(permit);
+    if (!sc_active() || thread_mode == CU_STREAM_CAPTURE_MODE_RELAXED ||
+        !sc_captures_are_repaired() || !sc_real.cuThreadExchangeStreamCaptureMode)
         return;
     permit->before = CU_STREAM_CAPTURE_MODE_RELAXED;
     permit->relaxed = sc_real.cuThreadExchangeStreamCaptureMode(&permit->before) == CUDA_SUCCESS;

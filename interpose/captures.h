@@ -5,7 +5,7 @@
  * calling thread's relaxed capture mode they succeed and do no harm: with capture=repair they are
  * made so, and reported (SC302, SC303). interpose/detours.h has the other half, the legacy stream.
  *
- * Thread-safe. With no capture open each function here is one relaxed load.
+ * Thread-safe. While nothing has ever captured, each function here is one relaxed load.
  */
 #ifndef SC_INTERPOSE_CAPTURES_H
 #define SC_INTERPOSE_CAPTURES_H
@@ -72,9 +72,10 @@ struct sc_capture sc_captures_blocking(const struct sc_context *context);
 struct sc_capture sc_captures_of(const struct sc_stream_record *stream);
 
 /* A call that no capture permits: sc_permit_begin before it, sc_permit_end after it with its
- * result. */
+ * result. It is relaxed also while no capture is open, since another thread may begin one before
+ * the driver looks. */
 struct sc_permit {
-    const char *api; /* NULL: nothing captures */
+    const char *api; /* NULL: nothing has ever captured */
     void *site;
     bool endangers, relaxed;
     CUstreamCaptureMode before;
@@ -88,7 +89,7 @@ void sc_permit_report(struct sc_permit *permit, CUresult result);
 static inline void sc_permit_begin(struct sc_permit *permit, const char *api, void *site)
 {
     permit->api = NULL;
-    if (sc_captures_open())
+    if (__builtin_expect(sc_streams_captures_seen(), 0))
         sc_permit_prepare(permit, api, site);
 }
 

@@ -66,6 +66,14 @@ static bool is_concerned(const struct sc_stream_record *stream)
     return stream->kind == SC_STREAM_BLOCKING && !stream->gone && !is_foreign(stream);
 }
 
+/* With the stream's lock held: it may have been destroyed before that was taken, and its record may
+ * be another's by now. */
+static bool is_still_concerned(const struct sc_stream_record *stream,
+                               const struct sc_context *context)
+{
+    return is_concerned(stream) && stream->context == context;
+}
+
 static void leave_fence(void *unused, struct sc_stream_record *stream)
 {
     (void)unused;
@@ -116,7 +124,9 @@ static void come_after(void *argument, struct sc_stream_record *stream)
     if (!is_concerned(stream))
         return;
     pthread_mutex_lock(&stream->lock);
-    if (sc_streams_is_capturing(stream) || is_fenced(stream))
+    if (!is_still_concerned(stream, edges->context))
+        ; /* destroyed: the marker stream is behind its work */
+    else if (sc_streams_is_capturing(stream) || is_fenced(stream))
         wait_for(edges, stream->fence);
     else if (sc_real.cuEventRecord(edges->event, stream->handle) == CUDA_SUCCESS)
         wait_for(edges, edges->event);
@@ -140,10 +150,15 @@ static void come_before(void *argument, struct sc_stream_record *stream)
     if (stream->gone || (!foreign && !is_concerned(stream)))
         return;
     pthread_mutex_lock(&stream->lock);
-    stream->owes_wait = foreign || sc_streams_is_capturing(stream);
-    if (!stream->owes_wait)
+    bool still = foreign ? is_foreign(stream) && !stream->gone && stream->context == edges->context
+                         : is_still_concerned(stream, edges->context);
+    if (still)
+        stream->owes_wait = foreign || sc_streams_is_capturing(stream);
+    if (still && !stream->owes_wait)
         sc_real.cuStreamWaitEvent(stream->handle, edges->event, 0);
     pthread_mutex_unlock(&stream->lock);
+    if (!still)
+        return;
     join_work(edges->context->detour_stream, stream);
     sc_track_wait(&sc_track, stream->id, (uintptr_t)edges->event);
 }
@@ -154,7 +169,8 @@ static void pay_wait(void *argument, struct sc_stream_record *stream)
     if (!is_concerned(stream))
         return;
     pthread_mutex_lock(&stream->lock);
-    if (stream->owes_wait && !sc_streams_is_capturing(stream)) {
+    if (is_still_concerned(stream, edges->context) && stream->owes_wait &&
+        !sc_streams_is_capturing(stream)) {
         sc_real.cuStreamWaitEvent(stream->handle, edges->event, 0);
         stream->owes_wait = false;
     }
@@ -220,8 +236,8 @@ static bool order_before(struct sc_context *context)
     bool made = make_private_stream(context);
     if (made) {
         struct edges edges = edges_of(context, context->detour_before);
-        come_after_legacy(context, &edges);
         sc_streams_each(context, come_after, &edges);
+        come_after_legacy(context, &edges); /* and what streams destroyed meanwhile have left */
         made = !edges.incomplete;
     }
     if (made) {
@@ -299,29 +315,45 @@ static void settle(struct sc_context *context)
 void sc_detours_settle(void)
 {
     struct sc_context *context = atomic_load_explicit(&detoured, memory_order_acquire);
+    bool inside = context && sc_gate_is_used();
+    if (inside)
+        sc_gate_enter();
     for (; context; context = context->next_detoured)
         settle(context);
+    if (inside)
+        sc_gate_leave();
 }
 
 /* ---- around an operation ---- */
 
-/* Is the operation one that a capture stands in the way of? */
-static bool meets_capture(struct sc_detour *detour, const char *api, void *site)
+static void set_capture(struct sc_detour *detour, struct sc_context *context)
+{
+    detour->context = context;
+    detour->stream = NULL;
+    detour->settled = false;
+    detour->capture = sc_captures_blocking(context);
+}
+
+/* Is the operation one that a capture stands in the way of? Until it is over, none begins that
+ * would be another. */
+static bool meets_capture(struct sc_detour *detour)
 {
     struct sc_context *context = sc_active() ? sc_contexts_current() : NULL;
-    *detour = (struct sc_detour){.api = api, .site = site};
-    if (!context || !legacy_is_blocked())
+    if (!context)
         return false;
-    detour->context = context;
-    detour->capture = sc_captures_blocking(context);
+    detour->inside = sc_gate_is_used();
+    if (detour->inside)
+        sc_gate_enter();
+    if (!sc_captures_open() || !legacy_is_blocked())
+        return false;
+    set_capture(detour, context);
     return true;
 }
 
-void sc_detour_prepare(struct sc_detour *detour, const char *api, void *site, CUstream *stream)
+void sc_detour_prepare(struct sc_detour *detour, CUstream *stream)
 {
     int saved = errno;
-    if (meets_capture(detour, api, site) && sc_captures_are_repaired() &&
-        order_before(detour->context)) {
+    if (meets_capture(detour) && sc_captures_are_repaired() && order_before(detour->context)) {
         *stream = detour->stream = detour->context->detour_stream->handle;
         detour->before = sc_captures_relax();
     }
@@ -331,22 +363,20 @@ void sc_detour_prepare(struct sc_detour *detour, const char *api, void *site, CU
 bool sc_detour_begin_wait(struct sc_detour *detour, const char *api, void *site, CUstream *stream,
                           bool per_thread, CUevent event)
 {
-    bool legacy = *stream == CU_STREAM_LEGACY || (!*stream && !per_thread);
-    detour->context = NULL;
-    if (!sc_captures_open() || !legacy)
-        return false;
-    if (!sc_captures_own_event(event)) {
+    if (!sc_captures_open() || !sc_detour_is_legacy(*stream, per_thread) ||
+        !sc_captures_own_event(event)) {
         sc_detour_begin(detour, api, site, stream, per_thread);
         return false;
     }
     int saved = errno;
     struct sc_context *context = sc_active() ? sc_contexts_current() : NULL;
-    *detour = (struct sc_detour){.context = context, .api = api, .site = site};
-    if (context)
-        detour->capture = sc_captures_blocking(context);
-    detour->settled = context && sc_captures_are_repaired();
+    sc_detour_init(detour, api, site);
+    if (context) {
+        set_capture(detour, context);
+        detour->settled = sc_captures_are_repaired();
+    }
     errno = saved;
-    return detour->settled;
+    return context && detour->settled;
 }
 
 /* ---- queries: asked of each stream, so that a program that polls adds nothing to any ---- */
@@ -424,21 +454,33 @@ static bool ask_all(struct sc_context *context, CUresult *answer)
 bool sc_detour_begin_query(struct sc_detour *detour, const char *api, void *site, CUstream stream,
                            bool per_thread, CUresult *answer)
 {
-    detour->context = NULL;
-    if (!sc_captures_open() || (stream != CU_STREAM_LEGACY && (stream || per_thread)))
+    sc_detour_init(detour, api, site);
+    if ((!sc_gate_is_used() && !sc_captures_open()) || !sc_detour_is_legacy(stream, per_thread))
         return false;
     int saved = errno;
-    if (meets_capture(detour, api, site) && sc_captures_are_repaired())
+    bool met = meets_capture(detour);
+    if (met && sc_captures_are_repaired())
         detour->settled = !answer || ask_all(detour->context, answer);
     errno = saved;
-    return detour->settled;
+    return met && detour->settled;
 }
 
 /* ---- the end ---- */
 
-void sc_detour_finish(struct sc_detour *detour, CUresult result)
+/* A capture that began while the operation was under way, or in spite of the gate. */
+static void report_late(const struct sc_detour *detour, CUresult result)
 {
-    int saved = errno;
+    struct sc_context *context = sc_active() ? sc_contexts_current() : NULL;
+    if (!context || detour->plain || result != CUDA_ERROR_STREAM_CAPTURE_IMPLICIT ||
+        sc_follow_prepares())
+        return;
+    struct sc_capture capture = sc_captures_blocking(context);
+    sc_hazards_report_capture(SC301, SC_ACTION_REPORTED, &capture.begin,
+                              &(struct sc_culprit){detour->api, detour->site, NULL});
+}
+
+static void finish_met(struct sc_detour *detour, CUresult result)
+{
     if (detour->stream) {
         sc_captures_unrelax(detour->before);
         order_after(detour->context);
@@ -450,5 +492,16 @@ void sc_detour_finish(struct sc_detour *detour, CUresult result)
             (detour->stream || detour->settled) && !refused ? SC_ACTION_REROUTED
                                                             : SC_ACTION_REPORTED,
             &detour->capture.begin, &(struct sc_culprit){detour->api, detour->site, NULL});
+}
+
+void sc_detour_finish(struct sc_detour *detour, CUresult result)
+{
+    int saved = errno;
+    if (detour->context)
+        finish_met(detour, result);
+    else
+        report_late(detour, result);
+    if (detour->inside)
+        sc_gate_leave();
     errno = saved;
 }

@@ -13,28 +13,45 @@
 #define SC_INTERPOSE_DETOURS_H
 
 #include "interpose/captures.h"
+#include "interpose/gate.h"
 
 struct sc_detour {
     struct sc_context *context; /* NULL: the operation is none of ours */
     const char *api;
     void *site;
+    bool inside;                /* of the gate */
+    bool plain;                 /* whoever makes the call reports what the driver refuses */
     CUstream stream;            /* the private one, NULL if there is none: the driver will refuse */
     bool settled;               /* without the driver: a query that is answered, a wait left out */
     struct sc_capture capture;  /* that it avoids */
     CUstreamCaptureMode before; /* of the thread, which is relaxed meanwhile */
 };
 
-void sc_detour_prepare(struct sc_detour *detour, const char *api, void *site, CUstream *stream);
+void sc_detour_prepare(struct sc_detour *detour, CUstream *stream);
 void sc_detour_finish(struct sc_detour *detour, CUresult result);
 
+static inline void sc_detour_init(struct sc_detour *detour, const char *api, void *site)
+{
+    detour->context = NULL;
+    detour->api = api;
+    detour->site = site;
+    detour->inside = false;
+    detour->plain = false;
+}
+
+static inline bool sc_detour_is_legacy(CUstream stream, bool per_thread)
+{
+    return stream == CU_STREAM_LEGACY || (!stream && !per_thread);
+}
+
 /* Before an operation in `stream`, which is replaced by the private one where that must carry it.
- * One relaxed load while nothing captures. */
+ * Two relaxed loads while no blocking stream has ever captured. */
 static inline void sc_detour_begin(struct sc_detour *detour, const char *api, void *site,
                                    CUstream *stream, bool per_thread)
 {
-    detour->context = NULL;
-    if (sc_captures_open() && (*stream == CU_STREAM_LEGACY || (!*stream && !per_thread)))
-        sc_detour_prepare(detour, api, site, stream);
+    sc_detour_init(detour, api, site);
+    if ((sc_gate_is_used() || sc_captures_open()) && sc_detour_is_legacy(*stream, per_thread))
+        sc_detour_prepare(detour, stream);
 }
 
 /* The same for a wait of the stream for the event. What is captured runs some day, or never: the
@@ -48,9 +65,18 @@ bool sc_detour_begin_query(struct sc_detour *detour, const char *api, void *site
 
 static inline CUresult sc_detour_end(struct sc_detour *detour, CUresult result)
 {
-    if (__builtin_expect(detour->context != NULL, 0))
+    if (__builtin_expect(detour->context != NULL || detour->inside ||
+                             result == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT,
+                         0))
         sc_detour_finish(detour, result);
     return result;
+}
+
+/* Is the operation none of the detour's? Then the caller reports it where it is refused. */
+static inline bool sc_detour_leaves(struct sc_detour *detour)
+{
+    detour->plain = true;
+    return !detour->context;
 }
 
 /* Is the operation under way in the private stream? */

@@ -62,7 +62,23 @@ STREAM_DESTROY(cuStreamDestroy_v2)
 struct beginning {
     struct sc_stream_record *stream;
     uint64_t capture;
+    bool shut; /* the gate */
 };
+
+/* A blocking stream stands in the legacy stream's way while it captures. */
+static bool shut_gate(const struct sc_stream_record *stream)
+{
+    bool shut = stream->kind == SC_STREAM_BLOCKING && sc_captures_are_repaired();
+    if (shut)
+        sc_gate_shut();
+    return shut;
+}
+
+static void open_gate(bool shut)
+{
+    if (shut)
+        sc_gate_open();
+}
 
 static struct beginning capture_beginning(CUstream handle, bool per_thread,
                                           CUstreamCaptureMode mode, bool to_graph, const char *api,
@@ -72,8 +88,10 @@ static struct beginning capture_beginning(CUstream handle, bool per_thread,
     struct beginning beginning = {.stream =
                                       sc_active() ? sc_streams_find(handle, per_thread) : NULL};
     sc_streams_note_capture();
-    if (beginning.stream)
+    if (beginning.stream) {
+        beginning.shut = shut_gate(beginning.stream);
         beginning.capture = sc_captures_beginning(beginning.stream, mode, to_graph, api, site);
+    }
     errno = saved;
     return beginning;
 }
@@ -82,6 +100,7 @@ static CUresult capture_begun(const struct beginning *beginning, CUresult result
 {
     if (beginning->stream)
         sc_captures_began(beginning->stream, beginning->capture, result == CUDA_SUCCESS);
+    open_gate(beginning->shut);
     return result;
 }
 
@@ -181,14 +200,23 @@ RECORD(cuEventRecordWithFlags, (CUevent event, CUstream hStream, unsigned flags)
 EVENT_DESTROY(cuEventDestroy)
 EVENT_DESTROY(cuEventDestroy_v2)
 
+struct joining {
+    bool held; /* the stream's lock */
+    bool shut; /* the gate */
+};
+
 /* Waiting for an event of a capture joins the stream into it, so it is held like a begin. */
-static bool joining(struct sc_stream_record *stream)
+static struct joining joining(struct sc_stream_record *stream, CUevent event)
 {
-    if (!sc_streams_captures_seen())
-        return false;
+    struct joining joining = {.held = sc_streams_captures_seen()};
+    if (!joining.held)
+        return joining;
+    int saved = errno;
+    joining.shut = sc_captures_own_event(event) && shut_gate(stream);
     pthread_mutex_lock(&stream->lock);
     sc_captures_joining(stream);
-    return true;
+    errno = saved;
+    return joining;
 }
 
 bool sc_flow_event_is_seen(CUevent event)
@@ -203,13 +231,14 @@ bool sc_flow_event_is_seen(CUevent event)
 }
 
 static CUresult waited(CUresult result, struct sc_stream_record *stream, CUevent event,
-                       bool may_join)
+                       const struct joining *joining)
 {
     if (sc_captures_open())
         sc_streams_captures_changed();
-    bool captured = may_join && sc_streams_is_capturing(stream);
-    if (may_join)
+    bool captured = joining->held && sc_streams_is_capturing(stream);
+    if (joining->held)
         pthread_mutex_unlock(&stream->lock);
+    open_gate(joining->shut);
     if (result == CUDA_SUCCESS && !captured)
         sc_track_wait(&sc_track, stream->id, (uintptr_t)event);
     return result;
@@ -223,8 +252,9 @@ SC_DEFINE2(cuStreamWaitEvent, _ptsz, (CUstream hStream, CUevent event, unsigned 
                                                          : NULL;
            if (!stream) return sc_detour_end(&detour, REAL(hStream, event, flags));
            sc_marks_before_work(stream); sc_pending_join(stream, sc_flow_event_is_seen(event));
-           bool may_join = joining(stream); CUresult result = REAL(hStream, event, flags);
-           return sc_detour_end(&detour, waited(result, stream, event, may_join));)
+           struct joining join = joining(stream, event);
+           CUresult result = REAL(hStream, event, flags);
+           return sc_detour_end(&detour, waited(result, stream, event, &join));)
 
 /* ---- events of contexts: all that is at work there, or will be ---- */
 
@@ -394,17 +424,19 @@ SC_DEFINE2(cuLaunchHostFunc, _ptsz, (CUstream hStream, CUhostFn function, void *
            call->function = function; CUresult result = REAL(hStream, run_function, call);
            if (result != CUDA_SUCCESS) cancel_call(call); return sc_detour_end(&detour, result);)
 
-SC_DEFINE2(cuStreamAddCallback, _ptsz,
-           (CUstream hStream, CUstreamCallback callback, void *data, unsigned flags),
-           struct sc_culprit launch = {API, SC_SITE(), NULL};
-           CUstream named = hStream; struct sc_detour detour;
-           sc_detour_begin(&detour, API, launch.site, &hStream, per_thread);
-           struct host_call *call = callback ? prepare_call(&launch, hStream, per_thread, data)
-                                             : NULL;
-           if (!call) return sc_detour_end(&detour,
-                                           sc_permit_refused(API, launch.site,
-                                                             REAL(hStream, callback, data, flags)));
-           call->callback = callback; call->stream = named;
-           call->detoured = sc_detour_taken(&detour);
-           CUresult result = REAL(hStream, run_callback, call, flags);
-           if (result != CUDA_SUCCESS) cancel_call(call); return sc_detour_end(&detour, result);)
+SC_DEFINE2(
+    cuStreamAddCallback, _ptsz,
+    (CUstream hStream, CUstreamCallback callback, void *data, unsigned flags),
+    struct sc_culprit launch = {API, SC_SITE(), NULL};
+    CUstream named = hStream; struct sc_detour detour;
+    sc_detour_begin(&detour, API, launch.site, &hStream, per_thread);
+    struct host_call *call = callback ? prepare_call(&launch, hStream, per_thread, data) : NULL;
+    if (!call) {
+        CUresult refused = REAL(hStream, callback, data, flags);
+        if (sc_detour_leaves(&detour))
+            sc_permit_refused(API, launch.site, refused);
+        return sc_detour_end(&detour, refused);
+    } call->callback = callback;
+    call->stream = named; call->detoured = sc_detour_taken(&detour);
+    CUresult result = REAL(hStream, run_callback, call, flags);
+    if (result != CUDA_SUCCESS) cancel_call(call); return sc_detour_end(&detour, result);)

@@ -285,5 +285,5 @@ SC_DEFINE2(cuGraphLaunch, _ptsz, (CUgraphExec exec, CUstream hStream), struct sc
            sc_detour_begin(&detour, API, SC_SITE(), &hStream, per_thread);
            struct launch launch = {.api = API, .site = SC_SITE()};
            launch_begins(&launch, exec, hStream, per_thread); CUresult result = REAL(exec, hStream);
-           if (!detour.context) sc_permit_refused(API, SC_SITE(), result);
+           if (sc_detour_leaves(&detour)) sc_permit_refused(API, SC_SITE(), result);
            return sc_detour_end(&detour, launch_ended(&launch, exec, hStream, per_thread, result));)

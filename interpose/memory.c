@@ -58,7 +58,11 @@ static void add_registered(const void *address, size_t bytes, unsigned flags)
 /* From huge pages, where that is as good as the driver's. Not where the driver would refuse. */
 static bool serve(void **address, size_t bytes, unsigned flags)
 {
-    void *ours = address && !sc_captures_open() ? sc_pinned_take(bytes, flags) : NULL;
+    if (!address || sc_captures_open())
+        return false;
+    struct sc_relaxed relaxed = sc_relaxed_begin(); /* a capture may begin meanwhile */
+    void *ours = sc_pinned_take(bytes, flags);
+    sc_relaxed_end(&relaxed);
     if (!ours)
         return false;
     *address = ours;

@@ -22,7 +22,7 @@ static CUcontext current_context(void)
             *answer = of_legacy;                                                                   \
             return sc_detour_end(&detour, CUDA_SUCCESS);                                           \
         } CUresult result = REAL(hStream, answer);                                                 \
-        if (!detour.context) sc_permit_refused(API, SC_SITE(), result);                            \
+        if (sc_detour_leaves(&detour)) sc_permit_refused(API, SC_SITE(), result);                  \
         return sc_detour_end(&detour, result);)
 
 QUESTION(cuStreamGetFlags, unsigned, CU_STREAM_DEFAULT)

@@ -139,13 +139,14 @@ CUresult sc_sync_end(struct sc_sync *sync, CUresult result)
 SC_DEFINE2(cuStreamSynchronize, _ptsz, (CUstream hStream), struct sc_detour detour;
            sc_detour_begin(&detour, API, SC_SITE(), &hStream, per_thread);
            struct sc_sync sync = sc_sync_begin_stream(API, SC_SITE(), hStream, per_thread);
-           CUresult result = detour.context ? REAL(hStream) : SC_PERMITTED(REAL(hStream));
+           CUresult result = sc_detour_leaves(&detour) ? SC_PERMITTED(REAL(hStream))
+                                                       : REAL(hStream);
            return sc_detour_end(&detour, sc_sync_end(&sync, result));)
 
 SC_DEFINE2(cuStreamQuery, _ptsz, (CUstream hStream), struct sc_detour detour; CUresult result;
            struct sc_sync sync = sc_sync_begin_stream(API, SC_SITE(), hStream, per_thread);
            if (!sc_detour_begin_query(&detour, API, SC_SITE(), hStream, per_thread, &result))
-               result = detour.context ? REAL(hStream) : SC_PERMITTED(REAL(hStream));
+               result = sc_detour_leaves(&detour) ? SC_PERMITTED(REAL(hStream)) : REAL(hStream);
            return sc_detour_end(&detour, sc_sync_end(&sync, result));)
 
 SC_DEFINE(cuCtxSynchronize, (void),

@@ -39,9 +39,9 @@ WORK(cuLaunchCooperativeKernel, SC_WORK_MAY_WRITE,
 #define ALLOCATION(symbol, note, parameters, arguments)                                            \
     SC_DEFINE2(symbol, _ptsz, parameters, struct sc_detour detour;                                 \
                sc_detour_begin(&detour, API, SC_SITE(), &hStream, per_thread); note;               \
-               bool plain = detour.context || !sc_captures_open() ||                               \
-                            sc_issue_is_captured(hStream, per_thread);                             \
-               CUresult result = plain ? REAL arguments : SC_PERMITTED(REAL arguments);            \
+               bool endangers = sc_detour_leaves(&detour) && sc_streams_captures_seen() &&         \
+                                !sc_issue_is_captured(hStream, per_thread);                        \
+               CUresult result = endangers ? SC_PERMITTED(REAL arguments) : REAL arguments;        \
                return sc_detour_end(&detour, result);)
 
 /* To allocate is no work of the stream (docs/driver.md, Green contexts), to free is. */
@@ -94,7 +94,7 @@ WORK(cuWaitExternalSemaphoresAsync, SC_WORK_AWAITS_HOST,
 SC_DEFINE2(cuGraphUpload, _ptsz, (CUgraphExec exec, CUstream hStream), struct sc_detour detour;
            sc_detour_begin(&detour, API, SC_SITE(), &hStream, per_thread);
            sc_work_begin(hStream, per_thread, SC_WORK_QUIET); CUresult result = REAL(exec, hStream);
-           if (!detour.context) sc_permit_refused(API, SC_SITE(), result);
+           if (sc_detour_leaves(&detour)) sc_permit_refused(API, SC_SITE(), result);
            return sc_detour_end(&detour, result);)
 
 WORK(cuMemMapArrayAsync, SC_WORK_QUIET, (CUarrayMapInfo * list, unsigned count, CUstream hStream),

@@ -89,8 +89,43 @@ bool sc_guard_overlaps(const void *address, size_t size_bytes)
            atomic_load_explicit(&guards()->unsettled_count, memory_order_acquire) != 0;
 }
 
+/* ---- fork ---- */
+
+/* The child has copies of the pages, and of their protection. Any lock may be another thread's that
+ * is not there. True: an inherited page at the address was protected. */
+static bool let_go_inherited(uintptr_t address)
+{
+    struct sc_guard_change change;
+    bool found = false;
+    for (uint32_t span = 0; sc_guards_inherited(guards(), &span, &change);) {
+        protect(change.address, change.size_bytes, change.access);
+        found |= address - change.address < change.size_bytes;
+    }
+    return found;
+}
+
+void sc_guard_child(void)
+{
+    int saved = errno;
+    let_go_inherited(0);
+    errno = saved;
+}
+
+/* A child that no handler of ours has run in yet, if any will: _Fork and clone call none. */
+static bool is_done_by_child(void)
+{
+    if (sc_likely(!sc_process_is_child()))
+        return false;
+    sc_guard_child();
+    return true;
+}
+
+/* ---- letting go ---- */
+
 void sc_guard_let_go(const void *address, size_t size_bytes)
 {
+    if (is_done_by_child())
+        return;
     sc_track_let_go(&sc_track, (uintptr_t)address, size_bytes ? size_bytes : 1, SC_TOUCH_WRITE,
                     true);
     sc_guard_apply();
@@ -98,6 +133,8 @@ void sc_guard_let_go(const void *address, size_t size_bytes)
 
 void sc_guard_release_all(void)
 {
+    if (is_done_by_child())
+        return;
     sc_track_unguard_all(&sc_track);
     sc_guard_apply();
 }
@@ -375,6 +412,11 @@ static void settle_fault(void *argument)
 bool sc_guard_fault(const struct sc_fault *fault)
 {
     int saved = errno;
+    if (sc_unlikely(sc_process_is_child())) {
+        bool inherited = sc_guard_busy() && let_go_inherited(fault->address);
+        errno = saved;
+        return inherited;
+    }
     bool ours = sc_guard_busy() && sc_grid_point(&guards()->grid, fault->address) != 0;
     if (!ours)
         ours = is_stale(fault);
@@ -384,25 +426,4 @@ bool sc_guard_fault(const struct sc_fault *fault)
         sc_spare_stack_call(settle_fault, (void *)(uintptr_t)fault);
     errno = saved;
     return ours;
-}
-
-/* ---- fork ---- */
-
-void sc_guard_before_fork(void)
-{
-    lock_guard();
-    sc_track_lock_for_fork(&sc_track);
-}
-
-/* The child has copies of the pages, and of their protection. */
-void sc_guard_after_fork(bool in_child)
-{
-    sc_track_unlock_after_fork(&sc_track, in_child);
-    if (in_child) {
-        pthread_mutex_init(&guard_lock, NULL);
-        sc_track_inside--;
-        sc_guard_release_all();
-    } else {
-        unlock_guard();
-    }
 }

@@ -68,8 +68,7 @@ struct sc_fault {
  * the instruction is to be repeated; false: it belongs to the program. Async-signal-safe. */
 bool sc_guard_fault(const struct sc_fault *fault);
 
-/* The child of a fork has nothing in flight and no page protected. */
-void sc_guard_before_fork(void);
-void sc_guard_after_fork(bool in_child);
+/* In the child of a fork, which has nothing in flight: no page stays protected. Takes no lock. */
+void sc_guard_child(void);
 
 #endif

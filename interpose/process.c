@@ -12,6 +12,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/auxv.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -39,7 +40,7 @@ enum { DEVICES_MAX = 64, DEVICE_NAME_BYTES = 128, UP_MAX_NS = 1000 * 1000 * 1000
 enum { UNKNOWN = -1 }; /* an exit status */
 
 struct sc_options sc_options;
-_Atomic bool sc_process_is_active;
+struct sc_process sc_process;
 __thread struct sc_frame sc_inside;
 
 static __thread int32_t thread_id;
@@ -126,6 +127,13 @@ static void open_report(void)
 
 static void at_cuda_exit(int status, void *argument);
 
+/* Where that cannot be, our handler makes the child inert. */
+static void wipe_in_children(void)
+{
+    if (sysconf(_SC_PAGESIZE) == (long)sizeof sc_process)
+        madvise(&sc_process, sizeof sc_process, MADV_WIPEONFORK);
+}
+
 static void become_active(void)
 {
     sc_driver_code_note();
@@ -134,7 +142,8 @@ static void become_active(void)
         sc_audit_start(); /* before on_exit, so that libcupti's own handlers run after ours */
     on_exit(at_cuda_exit, NULL);
     atomic_store(&owner, getpid());
-    atomic_store(&sc_process_is_active, true);
+    wipe_in_children();
+    atomic_store(&sc_process.is_active, true);
 }
 
 /* Coming up takes the loader's lock. A constructor that calls cuInit has that one already, so it
@@ -166,34 +175,27 @@ void sc_process_cuda_is_up(void)
 
 /* ---- fork ---- */
 
+bool sc_process_is_child(void)
+{
+    pid_t user = atomic_load(&owner);
+    return !sc_active() && user != 0 && user != getpid();
+}
+
 /* CUDA does not work in the child of a process that used it, so neither do we. A child forked
  * before that is a process like any other. Only the calling thread lives on, and a lock of another
- * thread's is never released: no hook of an inactive process takes one. */
-static __thread bool locked_for_fork;
-
-/* A fork out of a signal handler that interrupted us finds the locks taken, by its own thread. */
-static void before_fork(void)
-{
-    locked_for_fork = sc_active() && !sc_track_inside;
-    if (locked_for_fork)
-        sc_guard_before_fork();
-}
-
-static void in_parent(void)
-{
-    if (locked_for_fork)
-        sc_guard_after_fork(false);
-}
-
+ * thread's is never released: no hook of an inactive process takes one.
+ *
+ * Nor is one held over fork to have the child find all in order. Between our handler and the fork
+ * itself come those of other libraries and the allocator, who wait for their own locks; whoever has
+ * those may be waiting for ours. */
 static void in_child(void)
 {
     thread_id = 0;
-    if (locked_for_fork)
-        sc_guard_after_fork(true);
     if (!atomic_load(&up))
         return;
-    atomic_store(&sc_process_is_active, false);
+    atomic_store(&sc_process.is_active, false);
     atomic_store(&sc_track.libc_watch, 0);
+    sc_guard_child();
     sc_audit_child();
     sc_reaper_child();
     sc_report_child();
@@ -263,7 +265,7 @@ static int finish(int status)
 {
     int final_status = conclude(status, false);
     if (is_ours())
-        atomic_store(&sc_process_is_active, false);
+        atomic_store(&sc_process.is_active, false);
     return final_status;
 }
 
@@ -364,7 +366,7 @@ SC_EXPORT void abort(void)
 static __attribute__((constructor)) void construct(void)
 {
     sc_report_find_stderr();
-    pthread_atfork(before_fork, in_parent, in_child);
+    pthread_atfork(NULL, NULL, in_child);
     on_exit(at_exit, NULL);
     at_quick_exit(at_quick_exit_last);
 }

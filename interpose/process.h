@@ -29,12 +29,21 @@ void sc_process_cuda_is_up(void);
  * disk first. */
 void sc_process_may_vanish(void);
 
-extern _Atomic bool sc_process_is_active;
+/* Alone on its page, which the kernel wipes in the child of a fork: hooks that run there before our
+ * own handler are inert already. */
+struct sc_process {
+    _Alignas(4096) _Atomic bool is_active;
+};
+
+extern struct sc_process sc_process;
 
 static inline bool sc_active(void)
 {
-    return __builtin_expect(atomic_load_explicit(&sc_process_is_active, memory_order_relaxed), 1);
+    return __builtin_expect(atomic_load_explicit(&sc_process.is_active, memory_order_relaxed), 1);
 }
+
+/* Are we in a forked child of a process that used CUDA? Async-signal-safe. */
+bool sc_process_is_child(void);
 
 /* While a call of ours is under way on this thread, hooks stand aside: to the end of the block. */
 #define SC_INSIDE()                                                                                \

@@ -79,6 +79,7 @@ static uint32_t new_span(struct sc_guards *guards, uint32_t op, uintptr_t addres
     span->op = op;
     span->access = access;
     span->live = true;
+    atomic_store_explicit(&span->used, true, memory_order_release);
     sc_grid_insert(&guards->grid, id);
     guards->live++;
     add_to(&guards->busy, 1);
@@ -205,6 +206,8 @@ static void settled(struct sc_guards *guards, uint32_t id)
         link = &sc_guards_span(guards, *link)->unsettled_next;
     *link = span->unsettled_next;
     span->unsettled = false;
+    if (!span->live)
+        atomic_store_explicit(&span->used, false, memory_order_release);
     add_to(&guards->unsettled_count, -1);
     if (span->live)
         return;
@@ -227,4 +230,28 @@ bool sc_guards_settle(struct sc_guards *guards, struct sc_guard_change *change)
     if (must_tell(span, &piece))
         *change = (struct sc_guard_change){piece.at, piece.until - piece.at, piece.access};
     return true;
+}
+
+/* ---- fork ---- */
+
+static void forget_all(struct sc_guards *guards)
+{
+    atomic_store(&guards->busy, 0);
+    atomic_store(&guards->unsettled_count, 0);
+    for (size_t word = 0; word < sizeof guards->ever / sizeof guards->ever[0]; word++)
+        atomic_store(&guards->ever[word], 0);
+}
+
+bool sc_guards_inherited(struct sc_guards *guards, uint32_t *id, struct sc_guard_change *change)
+{
+    while (++*id < guards->spans.unused) {
+        struct sc_span *span = sc_guards_span(guards, *id);
+        if (!atomic_exchange(&span->used, false))
+            continue;
+        *change = (struct sc_guard_change){sc_span_start(span),
+                                           sc_span_end(span) - sc_span_start(span), SC_ACCESS_ALL};
+        return true;
+    }
+    forget_all(guards);
+    return false;
 }

@@ -31,6 +31,7 @@ struct sc_span {
     enum sc_access access;
     bool live;
     bool unsettled;
+    _Atomic bool used; /* its pages may be protected: from the first moment until it is settled */
     uintptr_t settled_to; /* pages before this one have been told of */
 };
 
@@ -73,6 +74,12 @@ bool sc_guards_settle(struct sc_guards *guards, struct sc_guard_change *change);
 
 /* Lock-free. Was a page near the address ever protected? */
 bool sc_guards_were_near(struct sc_guards *guards, uintptr_t address);
+
+/* Lock-free, in the child of a fork: other threads may have been in the midst of a change, but a
+ * protected page has its record before mprotect is called, and until mprotect has let it go. Gives
+ * the pages of one record after another, of each once; `*span` is 0 at first. False: that was all.
+ * Then nothing counts as guarded. */
+bool sc_guards_inherited(struct sc_guards *guards, uint32_t *span, struct sc_guard_change *change);
 
 static inline struct sc_span *sc_guards_span(struct sc_guards *guards, uint32_t span)
 {

@@ -45,20 +45,6 @@ void sc_track_destroy(struct sc_track *track)
     sc_order_destroy(&track->order);
 }
 
-void sc_track_lock_for_fork(struct sc_track *track)
-{
-    lock(track);
-}
-
-void sc_track_unlock_after_fork(struct sc_track *track, bool in_child)
-{
-    if (in_child)
-        init_lock(&track->lock);
-    else
-        pthread_mutex_unlock(&track->lock);
-    sc_track_inside--;
-}
-
 /* ---- streams and order ---- */
 
 uint32_t sc_track_add_stream(struct sc_track *track, enum sc_stream_kind kind, uint32_t context,

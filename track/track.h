@@ -156,10 +156,6 @@ void sc_track_let_go(struct sc_track *track, uintptr_t address, size_t size_byte
 void sc_track_unguard(struct sc_track *track, const struct sc_ops *ops);
 void sc_track_unguard_all(struct sc_track *track);
 
-/* For fork: the lock is held over it, and in the child it is a new one. */
-void sc_track_lock_for_fork(struct sc_track *track);
-void sc_track_unlock_after_fork(struct sc_track *track, bool in_child);
-
 /* A hold of kind SC_HOLD_WAIT for these operations, which stay: `request` says where, and gets
  * `held`, 0 if there is no memory. */
 void sc_track_await(struct sc_track *track, const struct sc_ops *ops, struct sc_take_down *request);

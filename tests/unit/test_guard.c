@@ -365,6 +365,34 @@ static void model_act(void)
 }
 
 /* Settling goes on while spans come and go: one step at a time, or all of it. */
+static unsigned inherited(void)
+{
+    struct sc_guard_change change;
+    unsigned count = 0;
+    for (uint32_t span = 0; sc_guards_inherited(&guards, &span, &change); count++)
+        obey(&change);
+    return count;
+}
+
+START_TEST(a_child_lets_go_of_what_may_be_protected)
+{
+    uint32_t cut = add(1, 0, 5, SC_ACCESS_NONE, 0);
+    uint32_t ended = add(2, 6, 2, SC_ACCESS_READ, 0);
+    uint32_t gone = add(3, 9, 1, SC_ACCESS_READ, 0);
+    settle();
+    sc_guards_end(&guards, gone);
+    settle();
+    sc_guards_cut(&guards, cut, at(2), page);
+    sc_guards_end(&guards, ended);
+    check_pages("-----wrrww");
+    ck_assert_uint_eq(inherited(), 4); /* the whole, what is left of it, the one that ended */
+    check_pages("wwwwwwwwww");
+    ck_assert_uint_eq(guards.busy, 0);
+    ck_assert(!sc_guards_were_near(&guards, at(0)));
+    ck_assert_uint_eq(inherited(), 0);
+}
+END_TEST
+
 START_TEST(pages_agree_with_a_model)
 {
     srandom(11);
@@ -609,6 +637,7 @@ static TCase *span_tests(void)
     tcase_add_test(group, settling_goes_piece_by_piece);
     tcase_add_test(group, there_are_only_so_many_spans);
     tcase_add_test(group, what_was_never_near_is_known_to_be_far);
+    tcase_add_test(group, a_child_lets_go_of_what_may_be_protected);
     tcase_add_test(group, pages_agree_with_a_model);
     return group;
 }

@@ -52,16 +52,6 @@ CUresult sim_gate_refusal(int state)
     }
 }
 
-static void before_fork(void)
-{
-    pthread_mutex_lock(&lock);
-}
-
-static void after_fork_parent(void)
-{
-    pthread_mutex_unlock(&lock);
-}
-
 static void after_fork_child(void)
 {
     pthread_mutex_init(&lock, NULL);
@@ -137,7 +127,7 @@ static CUresult start(void)
         return CUDA_ERROR_NO_DEVICE;
     }
     if (sim_memory_start() != 0 || pthread_key_create(&thread_key, thread_ends) != 0 ||
-        pthread_atfork(before_fork, after_fork_parent, after_fork_child) != 0) {
+        pthread_atfork(NULL, NULL, after_fork_child) != 0) {
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
     pin_library();

@@ -62,7 +62,7 @@ static void add_op(struct sc_issue *issue, enum sc_direction direction,
             .api = issue->api,
             .ticket = {.stream = issue->stream->id},
             .access = SC_ACCESS_ALL,
-            .stable = is_inside(shape, range) && !range->no_snapshots &&
+            .stable = is_inside(shape, range) && range->snapshots != SC_SNAPSHOTS_NONE &&
                       sc_pending_is_clear(issue->stream),
         };
     op->shape = *shape;

@@ -42,7 +42,7 @@ static void add_pinned(const void *address, size_t bytes, unsigned flags)
 {
     add_range(address, bytes, SC_PINNED);
     if (flags & (CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_WRITECOMBINED))
-        sc_track_forbid_snapshots(&sc_track, (uintptr_t)address);
+        sc_track_limit_snapshots(&sc_track, (uintptr_t)address, bytes, SC_SNAPSHOTS_NONE);
 }
 
 static void add_registered(const void *address, size_t bytes, unsigned flags)
@@ -50,7 +50,7 @@ static void add_registered(const void *address, size_t bytes, unsigned flags)
     sc_track_graph_note_registered(&sc_track, (uintptr_t)address, bytes);
     add_range(address, bytes, SC_REGISTERED);
     if (flags & CU_MEMHOSTREGISTER_DEVICEMAP)
-        sc_track_forbid_snapshots(&sc_track, (uintptr_t)address);
+        sc_track_limit_snapshots(&sc_track, (uintptr_t)address, bytes, SC_SNAPSHOTS_NONE);
     if (flags & (CU_MEMHOSTREGISTER_IOMEMORY | CU_MEMHOSTREGISTER_READ_ONLY))
         sc_track_set_guarding(&sc_track, (uintptr_t)address, bytes, SC_GUARDING_FORBIDDEN);
 }

@@ -6,6 +6,7 @@
 #include "interpose/follow.h"
 #include "interpose/marks.h"
 #include "interpose/process.h"
+#include "track/peek.h"
 
 #include "track/poison.h"
 
@@ -101,6 +102,17 @@ static bool is_small(const struct sc_op_info *op)
            op->shape.width_bytes <= sc_options.snapshot_max_bytes && op->range != 0;
 }
 
+/* False if the program has made it unreadable, which the driver does not mind. */
+static bool fill(struct sc_slot *slot, const struct sc_op_info *op)
+{
+    struct sc_range *range = sc_inflight_range(&sc_track.inflight, op->range);
+    if (sc_unlikely(atomic_load_explicit(&range->snapshots, memory_order_acquire) !=
+                    SC_SNAPSHOTS_PLAIN))
+        return sc_peek(slot->bytes, op->shape.address, op->shape.width_bytes);
+    memcpy(slot->bytes, (const void *)op->shape.address, op->shape.width_bytes);
+    return true;
+}
+
 const void *sc_snapshots_take(struct sc_context *context, struct sc_op_info *op)
 {
     if (sc_options.mode != SC_MODE_FIX || sc_follows() || !op->stable || !is_small(op))
@@ -110,7 +122,10 @@ const void *sc_snapshots_take(struct sc_context *context, struct sc_op_info *op)
     struct sc_slot *slot = own ? take_slot(home, own, op) : NULL;
     if (!slot)
         return NULL;
-    memcpy(slot->bytes, (const void *)op->shape.address, op->shape.width_bytes);
+    if (!fill(slot, op)) {
+        sc_track_give_slot(&sc_track, slot);
+        return NULL;
+    }
     op->slot = slot;
     return slot->bytes;
 }

@@ -27,6 +27,11 @@ enum { SC_RETAINED_MAX = 1 << 16 };
 /* May pages of a range be protected? Not where their access is not plain read and write. */
 enum sc_guarding { SC_GUARDING_UNKNOWN, SC_GUARDING_ALLOWED, SC_GUARDING_FORBIDDEN };
 
+/* May sources in a range be read by the host, for snapshots and comparisons? Not where kernels may
+ * write them, where reading is slow, and where the mapping is no longer the one that the driver
+ * reads. Peeked at: the program may have taken its own access away. */
+enum sc_snapshots { SC_SNAPSHOTS_PLAIN, SC_SNAPSHOTS_PEEKED, SC_SNAPSHOTS_NONE };
+
 struct sc_range {
     struct sc_grid_node node; /* first: the grid's rule */
     _Atomic uint32_t kind;    /* enum sc_buffer_kind; atomic, as look-ups take no lock */
@@ -34,7 +39,7 @@ struct sc_range {
     _Atomic uint32_t op_count;
     _Atomic uint32_t writer_count; /* operations among them that write host memory */
     _Atomic uint32_t guarding;     /* enum sc_guarding */
-    _Atomic bool no_snapshots;     /* kernels may write it, or reading it is slow */
+    _Atomic uint32_t snapshots;    /* enum sc_snapshots */
     uint32_t first_op;
 };
 

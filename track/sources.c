@@ -47,12 +47,20 @@ static bool may_be_hidden(struct sc_guards *guards, uintptr_t address, size_t si
            sc_grid_may_overlap(&guards->grid, start, size_bytes + (address - start));
 }
 
+static enum sc_snapshots snapshots_of(struct sc_inflight *inflight, const struct sc_op_info *info)
+{
+    if (!info->range)
+        return SC_SNAPSHOTS_PEEKED;
+    return (enum sc_snapshots)atomic_load_explicit(
+        &sc_inflight_range(inflight, info->range)->snapshots, memory_order_acquire);
+}
+
 /* Pinned memory is there as long as its range is known. Of other memory, and of pages that may be
  * protected, the kernel is asked, which costs a system call. */
 static bool still_holds(struct sc_inflight *inflight, const struct sc_op_info *info,
                         uintptr_t address, const void *copy, size_t size_bytes)
 {
-    if (info->kind == SC_PINNED && info->range &&
+    if (info->kind == SC_PINNED && snapshots_of(inflight, info) == SC_SNAPSHOTS_PLAIN &&
         !may_be_hidden(&inflight->guards, address, size_bytes))
         return memcmp((const void *)address, copy, size_bytes) == 0;
     return sc_peek_equals(address, copy, size_bytes);
@@ -61,7 +69,7 @@ static bool still_holds(struct sc_inflight *inflight, const struct sc_op_info *i
 bool sc_sources_changed(struct sc_inflight *inflight, const struct sc_op *op)
 {
     const struct sc_op_info *info = &op->info;
-    if (!info->stable)
+    if (!info->stable || snapshots_of(inflight, info) == SC_SNAPSHOTS_NONE)
         return false;
     bool same = !info->slot || still_holds(inflight, info, info->shape.address, info->slot->bytes,
                                            info->shape.width_bytes);

@@ -293,16 +293,6 @@ void sc_track_remove_range(struct sc_track *track, uintptr_t address)
     unlock(track);
 }
 
-void sc_track_forbid_snapshots(struct sc_track *track, uintptr_t address)
-{
-    lock(track);
-    uint32_t range = sc_grid_point_locked(&track->inflight.range_grid, address);
-    if (range)
-        atomic_store_explicit(&sc_inflight_range(&track->inflight, range)->no_snapshots, true,
-                              memory_order_release);
-    unlock(track);
-}
-
 struct range_search {
     struct sc_track *track;
     uint32_t context;
@@ -344,7 +334,8 @@ static struct sc_range_info describe_range(struct sc_track *track, uint32_t id)
     info.kind = atomic_load_explicit(&range->kind, memory_order_acquire);
     info.context = atomic_load_explicit(&range->context, memory_order_acquire);
     info.guarding = (enum sc_guarding)atomic_load_explicit(&range->guarding, memory_order_acquire);
-    info.no_snapshots = atomic_load_explicit(&range->no_snapshots, memory_order_acquire);
+    info.snapshots =
+        (enum sc_snapshots)atomic_load_explicit(&range->snapshots, memory_order_acquire);
     return info;
 }
 

@@ -96,7 +96,7 @@ struct sc_range_info {
     enum sc_buffer_kind kind;
     uint32_t context;
     enum sc_guarding guarding;
-    bool no_snapshots;
+    enum sc_snapshots snapshots;
 };
 
 /* The driver hands out new memory, whose former owner is gone: so is what was in flight there. A
@@ -106,8 +106,6 @@ void sc_track_handed_out(struct sc_track *track, uintptr_t address, size_t size_
 void sc_track_add_range(struct sc_track *track, uintptr_t address, size_t size_bytes,
                         enum sc_buffer_kind kind, uint32_t context);
 void sc_track_remove_range(struct sc_track *track, uintptr_t address);
-/* Sources in it are neither snapshotted nor compared. */
-void sc_track_forbid_snapshots(struct sc_track *track, uintptr_t address);
 /* The contexts' memory is gone with it. */
 void sc_track_remove_ranges_of(struct sc_track *track, uint32_t context);
 
@@ -163,6 +161,10 @@ void sc_track_await(struct sc_track *track, const struct sc_ops *ops, struct sc_
 /* Whether ranges in the interval may be guarded; forbidding ends the guards that there are. */
 void sc_track_set_guarding(struct sc_track *track, uintptr_t address, size_t size_bytes,
                            enum sc_guarding guarding);
+
+/* How sources of ranges in the interval are to be read from now on; what allows less stays. */
+void sc_track_limit_snapshots(struct sc_track *track, uintptr_t address, size_t size_bytes,
+                              enum sc_snapshots snapshots);
 
 /* A step of sc_guards_settle. */
 bool sc_track_settle_guards(struct sc_track *track, struct sc_guard_change *change);

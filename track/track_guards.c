@@ -84,6 +84,30 @@ void sc_track_set_guarding(struct sc_track *track, uintptr_t address, size_t siz
     unlock(track);
 }
 
+struct snapshots_change {
+    struct sc_track *track;
+    enum sc_snapshots snapshots;
+};
+
+static bool limit_snapshots(void *context, uint32_t id)
+{
+    struct snapshots_change *change = context;
+    struct sc_range *range = sc_inflight_range(&change->track->inflight, id);
+    if (atomic_load_explicit(&range->snapshots, memory_order_relaxed) < change->snapshots)
+        atomic_store_explicit(&range->snapshots, change->snapshots, memory_order_release);
+    return true;
+}
+
+void sc_track_limit_snapshots(struct sc_track *track, uintptr_t address, size_t size_bytes,
+                              enum sc_snapshots snapshots)
+{
+    struct snapshots_change change = {track, snapshots};
+    lock(track);
+    sc_grid_overlaps_locked(&track->inflight.range_grid, address, size_bytes, limit_snapshots,
+                            &change);
+    unlock(track);
+}
+
 int sc_track_take_slot(struct sc_track *track, struct sc_staging *staging, uint32_t range,
                        size_t size_bytes, struct sc_slot **slot, struct sc_staging_block *missing)
 {

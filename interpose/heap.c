@@ -9,6 +9,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <gnu/libc-version.h>
 #include <malloc.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -34,6 +35,7 @@ static _Atomic(free_function *) real_free = find_free;
 static _Atomic(realloc_function *) real_realloc = find_realloc;
 static _Atomic(malloc_function *) real_malloc;
 static _Atomic(usable_size_function *) usable_size;
+static _Atomic bool empty_is_freed; /* realloc to 0 bytes is a free, as glibc has it */
 static __thread bool looking_up;
 
 static bool same_object(void *left, void *right)
@@ -51,7 +53,9 @@ static void look_up(void)
     void *next_free = sc_loader_next("free");
     void *next_usable = sc_loader_next("malloc_usable_size");
     atomic_store(&real_malloc, (malloc_function *)sc_loader_next("malloc"));
-    atomic_store(&real_realloc, (realloc_function *)sc_loader_next("realloc"));
+    void *next_realloc = sc_loader_next("realloc");
+    atomic_store(&real_realloc, (realloc_function *)next_realloc);
+    atomic_store(&empty_is_freed, same_object(next_realloc, (void *)gnu_get_libc_version));
     if (same_object(next_free, next_usable))
         atomic_store(&usable_size, (usable_size_function *)next_usable);
     atomic_store(&real_free, (free_function *)next_free);
@@ -98,7 +102,8 @@ static size_t block_bytes(void *block)
 }
 
 /* Something lies in the block's cells of the index. True: the block is taken care of. */
-static __attribute__((noinline)) bool defer_free(void *block, size_t size_bytes, void *site)
+static __attribute__((noinline)) bool defer_free(void *block, size_t size_bytes,
+                                                 const struct sc_culprit *culprit)
 {
     struct sc_take_down request = {
         .address = (uintptr_t)block,
@@ -107,14 +112,13 @@ static __attribute__((noinline)) bool defer_free(void *block, size_t size_bytes,
         .kind = SC_HOLD_FREE,
         .max_held_bytes = sc_options.max_held_bytes,
     };
-    struct sc_culprit culprit = {"free", site, NULL};
     struct sc_buffer buffer = {request.address, request.size_bytes};
     if (sc_track_is_freed(&sc_track, request.address)) {
         sc_reaper_settle(request.address, 1); /* a second free: glibc says so, once it is one */
         return false;
     }
     if (sc_track_graph_names(&sc_track, request.address, request.size_bytes))
-        request.by = sc_hazards_event(&culprit);
+        request.by = sc_hazards_event(culprit);
     sc_track_take_down(&sc_track, &request);
     enum sc_action action = request.held ? SC_ACTION_DEFERRED : SC_ACTION_REPORTED;
     if (request.must_wait) {
@@ -123,7 +127,7 @@ static __attribute__((noinline)) bool defer_free(void *block, size_t size_bytes,
         action = request.held ? SC_ACTION_STALLED : SC_ACTION_REPORTED;
     }
     sc_guard_apply();
-    sc_hazards_report(SC_HAZARD_CODE_COUNT, action, &request.found, &buffer, &culprit);
+    sc_hazards_report(SC_HAZARD_CODE_COUNT, action, &request.found, &buffer, culprit);
     if (!request.held)
         return false;
     if (request.kind == SC_HOLD_WAIT) {
@@ -145,7 +149,8 @@ static __attribute__((noinline)) bool free_is_deferred(void *block, void *site)
 {
     size_t size_bytes = block_bytes(block);
     return sc_unlikely(sc_track_may_be_busy(&sc_track, (uintptr_t)block, size_bytes)) &&
-           sc_active() && !sc_is_inside() && defer_free(block, size_bytes, site);
+           sc_active() && !sc_is_inside() &&
+           defer_free(block, size_bytes, &(struct sc_culprit){"free", site, NULL});
 }
 
 SC_EXPORT void free(void *block)
@@ -228,11 +233,25 @@ static inline bool must_look(void)
     return is_watching() && sc_active() && !sc_is_inside();
 }
 
+/* NULL, and errno as it was: what glibc returns. */
+static void *free_by_realloc(void *block, const struct sc_culprit *culprit)
+{
+    int saved = errno;
+    size_t size_bytes = block_bytes(block);
+    if (!sc_track_may_be_busy(&sc_track, (uintptr_t)block, size_bytes) ||
+        !defer_free(block, size_bytes, culprit))
+        return atomic_load_explicit(&real_realloc, memory_order_relaxed)(block, 0);
+    errno = saved;
+    return NULL;
+}
+
 /* The block moves, or not, as the allocator likes; a graph may name its old place. */
 static void *realloc_watched(void *block, size_t size_bytes, const char *api, void *site)
 {
     struct sc_culprit culprit = {api, site, NULL};
     void *moved = NULL;
+    if (size_bytes == 0 && atomic_load_explicit(&empty_is_freed, memory_order_relaxed))
+        return free_by_realloc(block, &culprit);
     if (realloc_by_moving(block, size_bytes, &culprit, &moved))
         return moved;
     size_t old_bytes = block_bytes(block);

@@ -32,7 +32,7 @@ struct option {
     size_t offset;
     const char *standard; /* the default, as an entry would give it */
     const char *const *words;
-    uint64_t least, most; /* of a NUMBER */
+    uint64_t least, most; /* of a NUMBER; of a SIZE the most, 0: any */
     const char *meaning;
     /* For a feature that comes later: the value that asks for what this version does anyway, and
      * the feature's name. NULL where the option is honoured. */
@@ -59,7 +59,7 @@ static const struct option table[] = {
      "", "suppressing hazards"},
     {"guard", BOOL, AT(guard), "on", off_on, 0, 0, "page protection of buffers in flight", NULL,
      NULL},
-    {"snapshot_max", SIZE, AT(snapshot_max_bytes), "32K", no_words, 0, 0,
+    {"snapshot_max", SIZE, AT(snapshot_max_bytes), "32K", no_words, 0, 1 << 20,
      "H2D copies up to this size are snapshotted, not guarded; 0 disables", NULL, NULL},
     {"max_held", SIZE, AT(max_held_bytes), "1G", no_words, 0, 0,
      "bytes of deferred frees before a free waits instead", NULL, NULL},
@@ -180,6 +180,7 @@ static bool store(struct sc_options *options, const struct option *option, struc
     case SIZE:
     case TIME:
         good = good || parse_scaled(value, option->kind == SIZE ? size_units : time_units, &number);
+        good = good && (option->most == 0 || number <= option->most);
         /* A point in time plus this one must not overflow. */
         good = good && (option->kind == SIZE || number <= INT64_MAX / 2);
         if (good)
@@ -216,6 +217,17 @@ static void put_quoted(struct sc_text *text, struct slice slice)
     sc_text_put(text, slice.length > SHOWN ? "...'" : "'");
 }
 
+static void put_scaled(struct sc_text *text, uint64_t value, const struct unit *units)
+{
+    const struct unit *best = NULL;
+    for (; units->name != NULL; units++) {
+        if (best == NULL || (value != 0 && value % units->factor == 0))
+            best = units;
+    }
+    sc_text_decimal(text, value / best->factor);
+    sc_text_put(text, best->name);
+}
+
 static void put_accepted(struct sc_text *text, const struct option *option)
 {
     const char *const *list = option->words;
@@ -225,8 +237,12 @@ static void put_accepted(struct sc_text *text, const struct option *option)
     }
     if (list[0] != NULL && option->kind == SIZE)
         sc_text_put(text, " or ");
-    if (option->kind == SIZE)
+    if (option->kind == SIZE && option->most == 0)
         sc_text_put(text, "a size such as 4096, 32K, 8M or 1G");
+    if (option->kind == SIZE && option->most != 0) {
+        sc_text_put(text, "a size such as 4096 or 32K, at most ");
+        put_scaled(text, option->most, size_units);
+    }
     if (option->kind == TIME)
         sc_text_put(text, "a time such as 500ms or 10s");
     if (option->kind == PATH)
@@ -368,17 +384,6 @@ unsigned sc_options_not_yet(const struct sc_options *options, sc_options_complai
         count++;
     }
     return count;
-}
-
-static void put_scaled(struct sc_text *text, uint64_t value, const struct unit *units)
-{
-    const struct unit *best = NULL;
-    for (; units->name != NULL; units++) {
-        if (best == NULL || (value != 0 && value % units->factor == 0))
-            best = units;
-    }
-    sc_text_decimal(text, value / best->factor);
-    sc_text_put(text, best->name);
 }
 
 static void put_value(struct sc_text *text, const struct option *option, const void *member)

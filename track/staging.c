@@ -46,7 +46,7 @@ bool sc_staging_next_block(const struct sc_staging *staging, size_t size_bytes,
         block->size_class = c;
         block->bytes = slot_count(list) * list->slot_bytes;
         block->record_bytes = slot_count(list) * sizeof(struct sc_slot);
-        return list->bytes == 0 || list->bytes + block->bytes <= SC_STAGING_CLASS_MAX;
+        return list->bytes + block->bytes <= SC_STAGING_CLASS_MAX;
     }
     return false;
 }

@@ -528,6 +528,18 @@ START_TEST(a_huge_snapshot_has_a_few_slots)
 }
 END_TEST
 
+START_TEST(a_block_beyond_the_limit_is_not_asked_for)
+{
+    struct sc_staging_block block;
+    size_t most = SC_STAGING_CLASS_MAX / 8;
+    sc_staging_init(&staging, &order, most);
+    ck_assert(sc_staging_next_block(&staging, most, &block));
+    sc_staging_init(&staging, &order, most + 1);
+    ck_assert(!sc_staging_next_block(&staging, most + 1, &block));
+    ck_assert(sc_staging_next_block(&staging, 1, &block));
+}
+END_TEST
+
 START_TEST(a_class_grows_up_to_a_limit)
 {
     enum { MOST = SC_STAGING_CLASS_MAX / SC_STAGING_BLOCK_BYTES };
@@ -650,6 +662,7 @@ static TCase *staging_tests(void)
     tcase_add_test(group, small_ones_come_first_and_large_ones_serve_both);
     tcase_add_test(group, snapshots_of_a_page_need_one_class);
     tcase_add_test(group, a_huge_snapshot_has_a_few_slots);
+    tcase_add_test(group, a_block_beyond_the_limit_is_not_asked_for);
     tcase_add_test(group, a_class_grows_up_to_a_limit);
     tcase_add_test(group, a_slot_comes_back_when_its_operation_is_complete);
     tcase_add_test(group, known_done_is_complete_too);

@@ -103,6 +103,15 @@ START_TEST(the_later_entry_wins)
 }
 END_TEST
 
+START_TEST(the_largest_snapshot_is_accepted)
+{
+    ck_assert_uint_eq(parse("snapshot_max=1M"), 0);
+    ck_assert_uint_eq(options.snapshot_max_bytes, 1 << 20);
+    ck_assert_uint_eq(parse("snapshot_max=1048575"), 0);
+    ck_assert_uint_eq(options.snapshot_max_bytes, (1 << 20) - 1);
+}
+END_TEST
+
 START_TEST(a_value_may_contain_an_equals_sign)
 {
     ck_assert_uint_eq(parse("report_path=/tmp/a=b"), 0);
@@ -133,6 +142,9 @@ static const struct {
     {"max_held=1KK", "it takes a size"},
     {"max_held=17179869184G", "it takes a size"},
     {"max_held=99999999999999999999", "it takes a size"},
+    {"snapshot_max=2M", "it takes a size such as 4096 or 32K, at most 1M"},
+    {"snapshot_max=1048577", "at most 1M"},
+    {"snapshot_max=17179869184G", "at most 1M"},
     {"stall_limit=10", "it takes a time such as 500ms or 10s"},
     {"stall_limit=1m", "it takes a time"},
     {"stall_limit=9999999999s", "it takes a time"},
@@ -262,6 +274,7 @@ int main(void)
     tcase_add_test(group, nothing_to_parse_is_no_error);
     tcase_add_test(group, every_key_takes_another_value);
     tcase_add_test(group, the_later_entry_wins);
+    tcase_add_test(group, the_largest_snapshot_is_accepted);
     tcase_add_test(group, a_value_may_contain_an_equals_sign);
     tcase_add_loop_test(group, a_bad_entry_is_named_and_changes_nothing, 0,
                         (int)(sizeof(bad) / sizeof(bad[0])));

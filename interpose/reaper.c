@@ -195,12 +195,19 @@ static void give_back_ready(void)
     }
 }
 
+/* Once for each stream, by its latest operation that is awaited: a mark that is added for that one
+ * stands behind the earlier ones, too, and the answer polls every mark of the stream. */
 static void ask_awaited(void)
 {
     struct sc_ticket tickets[AWAITED_MAX];
-    unsigned count = sc_track_awaited(&sc_track, tickets, AWAITED_MAX);
-    for (unsigned i = 0; i < count && i < AWAITED_MAX; i++)
-        sc_marks_ask(&tickets[i]);
+    uint32_t after = 0;
+    unsigned count;
+    do {
+        count = sc_track_awaited_streams(&sc_track, after, tickets, AWAITED_MAX);
+        for (unsigned i = 0; i < count; i++)
+            sc_marks_ask(&tickets[i]);
+        after = tickets[AWAITED_MAX - 1].stream;
+    } while (count == AWAITED_MAX);
 }
 
 /* ---- the thread ---- */

@@ -361,8 +361,12 @@ struct sc_hold_totals {
 };
 struct sc_hold_totals sc_track_hold_totals(struct sc_track *track);
 
-/* Tickets that holds still wait for, into `tickets`; returns how many there are in all. */
-unsigned sc_track_awaited(struct sc_track *track, struct sc_ticket *tickets, unsigned max);
+/* How many tickets holds still wait for, each hold's by themselves. */
+unsigned sc_track_awaited(struct sc_track *track);
+/* The latest such ticket of each stream whose id is above `after`: of the `max` lowest ids, in
+ * order of these. Returns how many: fewer than max where no stream is left. */
+unsigned sc_track_awaited_streams(struct sc_track *track, uint32_t after, struct sc_ticket *tickets,
+                                  unsigned max);
 bool sc_track_has_holds(struct sc_track *track);
 /* Is there a hold that the reaper ends, or one that still waits for an operation? */
 bool sc_track_reaper_has_work(struct sc_track *track);

@@ -1,4 +1,6 @@
 /* The tracker's part for memory that goes back: what is in flight on it, and what waits. */
+#include <string.h>
+
 #include "track/track_parts.h"
 
 #include "track/poison.h"
@@ -276,22 +278,79 @@ struct sc_hold_totals sc_track_hold_totals(struct sc_track *track)
     return totals;
 }
 
-unsigned sc_track_awaited(struct sc_track *track, struct sc_ticket *tickets, unsigned max)
+typedef void visit_ticket(void *context, const struct sc_ticket *ticket);
+
+static void each_awaited_locked(struct sc_track *track, visit_ticket *visit, void *context)
+{
+    for (uint32_t id = track->holds.oldest; id; id = sc_holds_at(&track->holds, id)->next) {
+        const struct sc_hold *hold = sc_holds_at(&track->holds, id);
+        for (uint32_t i = 0; i < hold->ticket_count; i++)
+            if (!sc_order_complete(&track->order, &hold->tickets[i]))
+                visit(context, &hold->tickets[i]);
+    }
+}
+
+static void count_ticket(void *count, const struct sc_ticket *ticket)
+{
+    (void)ticket;
+    ++*(unsigned *)count;
+}
+
+unsigned sc_track_awaited(struct sc_track *track)
 {
     unsigned count = 0;
     lock(track);
-    for (uint32_t id = track->holds.oldest; id; id = sc_holds_at(&track->holds, id)->next) {
-        const struct sc_hold *hold = sc_holds_at(&track->holds, id);
-        for (uint32_t i = 0; i < hold->ticket_count; i++) {
-            if (sc_order_complete(&track->order, &hold->tickets[i]))
-                continue;
-            if (count < max)
-                tickets[count] = hold->tickets[i];
-            count++;
-        }
-    }
+    each_awaited_locked(track, count_ticket, &count);
     unlock(track);
     return count;
+}
+
+struct latest_tickets {
+    uint32_t after;
+    struct sc_ticket *tickets;
+    unsigned count, max;
+};
+
+static unsigned place_of(const struct latest_tickets *latest, uint32_t stream)
+{
+    unsigned low = 0;
+    unsigned high = latest->count;
+    while (low < high) {
+        unsigned middle = (low + high) / 2;
+        if (latest->tickets[middle].stream < stream)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* A full list loses its highest stream to a lower one. */
+static void note_latest(void *context, const struct sc_ticket *ticket)
+{
+    struct latest_tickets *latest = context;
+    unsigned place = place_of(latest, ticket->stream);
+    struct sc_ticket *at = &latest->tickets[place];
+    if (ticket->stream <= latest->after || place == latest->max)
+        return;
+    if (place < latest->count && at->stream == ticket->stream) {
+        if (at->number < ticket->number)
+            *at = *ticket;
+        return;
+    }
+    latest->count += latest->count < latest->max;
+    memmove(at + 1, at, (latest->count - place - 1) * sizeof *at);
+    *at = *ticket;
+}
+
+unsigned sc_track_awaited_streams(struct sc_track *track, uint32_t after, struct sc_ticket *tickets,
+                                  unsigned max)
+{
+    struct latest_tickets latest = {after, tickets, 0, max};
+    lock(track);
+    each_awaited_locked(track, note_latest, &latest);
+    unlock(track);
+    return latest.count;
 }
 
 bool sc_track_has_holds(struct sc_track *track)
@@ -305,7 +364,7 @@ bool sc_track_has_holds(struct sc_track *track)
 /* A hold of pinned memory keeps the reaper busy until its operations are complete. */
 bool sc_track_reaper_has_work(struct sc_track *track)
 {
-    bool work = sc_track_awaited(track, NULL, 0) != 0;
+    bool work = sc_track_awaited(track) != 0;
     lock(track);
     for (uint32_t id = track->holds.oldest; id && !work; id = sc_holds_at(&track->holds, id)->next)
         work = !sc_hold_needs_program(sc_holds_at(&track->holds, id)->kind) &&

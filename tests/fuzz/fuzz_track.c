@@ -298,8 +298,8 @@ static void compare_watch(void)
     }
     if ((atomic_load(&tracker.libc_watch) != 0) != watch)
         complain("libc_watch is %d", !watch);
-    if (sc_track_awaited(&tracker, NULL, 0) != awaited)
-        complain("holds wait for %u tickets, not %u", sc_track_awaited(&tracker, NULL, 0), awaited);
+    if (sc_track_awaited(&tracker) != awaited)
+        complain("holds wait for %u tickets, not %u", sc_track_awaited(&tracker), awaited);
 }
 
 /* ---- bytes: who changed them ---- */

@@ -350,12 +350,14 @@ START_TEST(a_held_free_is_released_when_its_operations_are_complete)
     ck_assert(!sc_track_is_held(&track, BASE + 64, 1));
     ck_assert(sc_track_is_freed(&track, BASE));
     ck_assert(!sc_track_is_freed(&track, BASE + 1));
-    ck_assert_uint_eq(sc_track_awaited(&track, awaited, 2), 1);
+    ck_assert_uint_eq(sc_track_awaited(&track), 1);
+    ck_assert_uint_eq(sc_track_awaited_streams(&track, 0, awaited, 2), 1);
     ck_assert_uint_eq(awaited[0].stream, one);
     ck_assert_uint_eq(awaited[0].number, ticket.number);
     ck_assert_uint_eq(sc_track_take_ready(&track, 0).hold, 0);
     sc_track_complete(&track, one, ticket.number);
-    ck_assert_uint_eq(sc_track_awaited(&track, awaited, 2), 0);
+    ck_assert_uint_eq(sc_track_awaited(&track), 0);
+    ck_assert_uint_eq(sc_track_awaited_streams(&track, 0, awaited, 2), 0);
     struct sc_release release = sc_track_take_ready(&track, 0);
     ck_assert_uint_eq(release.hold, request.held);
     ck_assert_uint_eq(release.age, request.held_age);
@@ -500,6 +502,38 @@ START_TEST(a_hold_that_cannot_name_all_streams_is_not_made)
 }
 END_TEST
 
+static void hold_behind(uint32_t stream, uintptr_t address)
+{
+    copy(stream, address);
+    ck_assert_uint_ne(take_down(address, SC_HOLD_FREE, UINT64_MAX).held, 0);
+}
+
+/* However many holds wait for one stream, what waits for another is asked about. */
+START_TEST(each_awaited_stream_is_named_once_by_its_latest_operation)
+{
+    enum { HOLDS = 1000 };
+    struct sc_ticket awaited[3];
+    uint32_t three = sc_track_add_stream(&track, SC_STREAM_NONBLOCKING, legacy, 5, 0);
+    for (uintptr_t i = 0; i < HOLDS; i++)
+        hold_behind(two, BASE + i * 4096);
+    hold_behind(three, BASE + HOLDS * 4096);
+    hold_behind(one, BASE + (HOLDS + 1) * 4096);
+    ck_assert_uint_eq(sc_track_awaited(&track), HOLDS + 2);
+    ck_assert_uint_eq(sc_track_awaited_streams(&track, 0, awaited, 2), 2);
+    ck_assert_uint_eq(awaited[0].stream, one);
+    ck_assert_uint_eq(awaited[1].stream, two);
+    ck_assert_uint_eq(awaited[1].number, HOLDS);
+    ck_assert_uint_eq(sc_track_awaited_streams(&track, two, awaited, 2), 1);
+    ck_assert_uint_eq(awaited[0].stream, three);
+    ck_assert_uint_eq(sc_track_awaited_streams(&track, three, awaited, 2), 0);
+    ck_assert_uint_eq(sc_track_awaited_streams(&track, 0, awaited, 3), 3);
+    sc_track_complete(&track, two, HOLDS - 1);
+    ck_assert_uint_eq(sc_track_awaited_streams(&track, one, awaited, 3), 2);
+    sc_track_complete(&track, two, HOLDS);
+    ck_assert_uint_eq(sc_track_awaited_streams(&track, one, awaited, 3), 1);
+}
+END_TEST
+
 START_TEST(any_number_of_operations_is_taken_down)
 {
     sc_track_add_range(&track, BASE, 64, SC_PINNED, legacy);
@@ -512,7 +546,7 @@ START_TEST(any_number_of_operations_is_taken_down)
         struct sc_take_down request = take_down(BASE, SC_HOLD_FREE_PINNED, UINT64_MAX);
         ck_assert_uint_eq(request.found.count, 150);
         ck_assert_uint_eq(track.inflight.ops.live, 0);
-        ck_assert_uint_eq(sc_track_awaited(&track, NULL, 0), 2);
+        ck_assert_uint_eq(sc_track_awaited(&track), 2);
         synchronise(legacy, SC_SCOPE_CONTEXT);
         sc_track_end_hold(&track, sc_track_take_ready(&track, 0).hold);
     }
@@ -657,6 +691,7 @@ int main(void)
     tcase_add_test(group, what_uses_freed_memory_has_to_come_after_what_was_in_flight);
     tcase_add_test(group, past_max_held_nothing_changes_and_the_caller_waits);
     tcase_add_test(group, a_hold_that_cannot_name_all_streams_is_not_made);
+    tcase_add_test(group, each_awaited_stream_is_named_once_by_its_latest_operation);
     tcase_add_test(group, any_number_of_operations_is_taken_down);
     tcase_add_test(group, libc_is_watched_while_heap_memory_is_in_flight_or_held);
     tcase_add_test(group, complete_is_not_known);

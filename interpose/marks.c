@@ -32,16 +32,27 @@ void sc_relaxed_end(struct sc_relaxed *relaxed)
 
 /* ---- events, kept for reuse ---- */
 
-static CUevent take_event(struct sc_context *context)
+static CUevent take_spare(struct sc_context *context)
 {
     CUevent event = NULL;
     pthread_mutex_lock(&context->events_lock);
     if (context->spare_count)
         event = context->spares[--context->spare_count];
     pthread_mutex_unlock(&context->events_lock);
-    if (!event && sc_real.cuEventCreate(&event, CU_EVENT_DISABLE_TIMING) != CUDA_SUCCESS)
-        event = NULL;
     return event;
+}
+
+/* What the driver says, with an event if it is success. */
+static CUresult make_event(struct sc_context *context, CUevent *event)
+{
+    *event = take_spare(context);
+    return *event ? CUDA_SUCCESS : sc_real.cuEventCreate(event, CU_EVENT_DISABLE_TIMING);
+}
+
+static CUevent take_event(struct sc_context *context)
+{
+    CUevent event = NULL;
+    return make_event(context, &event) == CUDA_SUCCESS ? event : NULL;
 }
 
 static void give_event(struct sc_context *context, CUevent event)
@@ -72,21 +83,30 @@ static bool is_unmarked(const struct sc_stream_record *stream)
 }
 
 /* Two threads may both make a marker: the second one keeps the first's. */
-CUstream sc_marks_marker(struct sc_context *context)
+static CUresult make_marker(struct sc_context *context, CUstream *marker)
 {
-    CUstream marker = atomic_load_explicit(&context->marker, memory_order_acquire);
     CUstream fresh = NULL;
-    if (marker || sc_real.cuStreamCreate(&fresh, CU_STREAM_DEFAULT) != CUDA_SUCCESS)
-        return marker;
-    if (atomic_compare_exchange_strong(&context->marker, &marker, fresh))
-        return fresh;
-    sc_real.cuStreamDestroy_v2(fresh);
-    return marker;
+    *marker = atomic_load_explicit(&context->marker, memory_order_acquire);
+    CUresult result = *marker ? CUDA_SUCCESS : sc_real.cuStreamCreate(&fresh, CU_STREAM_DEFAULT);
+    if (*marker || result != CUDA_SUCCESS)
+        return result;
+    if (atomic_compare_exchange_strong(&context->marker, marker, fresh))
+        *marker = fresh;
+    else
+        sc_real.cuStreamDestroy_v2(fresh);
+    return CUDA_SUCCESS;
 }
 
-static CUstream marker_of(struct sc_stream_record *stream)
+CUstream sc_marks_marker(struct sc_context *context)
 {
-    return stream->kind == SC_STREAM_LEGACY ? sc_marks_marker(stream->context) : stream->handle;
+    CUstream marker = NULL;
+    return make_marker(context, &marker) == CUDA_SUCCESS ? marker : NULL;
+}
+
+static CUresult marker_of(struct sc_stream_record *stream, CUstream *marker)
+{
+    *marker = stream->handle;
+    return stream->kind == SC_STREAM_LEGACY ? make_marker(stream->context, marker) : CUDA_SUCCESS;
 }
 
 /* The name of a per-thread default stream means another stream on every other thread. */
@@ -141,25 +161,68 @@ void sc_marks_poll_locked(struct sc_stream_record *stream)
         sc_track_complete(&sc_track, stream->id, complete);
 }
 
+/* Errors that a context does not survive: any further work in it returns the same one, and nothing
+ * of it runs any more. Others say nothing, and what is in flight goes on. */
+static bool is_lost(CUresult answer)
+{
+    switch ((int)answer) { /* also what older headers do not name */
+    case CUDA_ERROR_ECC_UNCORRECTABLE:
+    case CUDA_ERROR_NVLINK_UNCORRECTABLE:
+    case 226: /* CONTAINED */
+    case CUDA_ERROR_ILLEGAL_ADDRESS:
+    case CUDA_ERROR_LAUNCH_TIMEOUT:
+    case CUDA_ERROR_ASSERT:
+    case CUDA_ERROR_HARDWARE_STACK_ERROR:
+    case CUDA_ERROR_ILLEGAL_INSTRUCTION:
+    case CUDA_ERROR_MISALIGNED_ADDRESS:
+    case CUDA_ERROR_INVALID_ADDRESS_SPACE:
+    case CUDA_ERROR_INVALID_PC:
+    case CUDA_ERROR_LAUNCH_FAILED:
+    case 721: /* TENSOR_MEMORY_LEAK */
+    case CUDA_ERROR_EXTERNAL_DEVICE:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static CUresult record_behind(struct sc_stream_record *stream, CUevent event)
+{
+    CUstream marker = NULL;
+    CUresult result = marker_of(stream, &marker);
+    return result == CUDA_SUCCESS ? sc_real.cuEventRecord(event, marker) : result;
+}
+
+static void set_newest(struct sc_stream_record *stream, CUevent event, uint64_t number)
+{
+    *mark_at(stream, stream->mark_count - 1) = (struct sc_mark){event, number};
+    atomic_store_explicit(&stream->marked, number, memory_order_relaxed);
+    atomic_store_explicit(&stream->tail_ticks, 0, memory_order_relaxed);
+}
+
 /* The context of the stream is current. A full ring that nothing of is complete gives up
  * precision, not memory: its newest mark moves behind the newest operation. */
 static void record_locked(struct sc_stream_record *stream)
 {
     uint64_t number = sc_order_issued(&sc_track.order, stream->id);
-    CUstream marker = marker_of(stream);
+    CUevent event = NULL;
     if (stream->mark_count == SC_MARKS_MAX)
         sc_marks_poll_locked(stream);
     bool full = stream->mark_count == SC_MARKS_MAX;
-    CUevent event = full ? mark_at(stream, SC_MARKS_MAX - 1)->event : take_event(stream->context);
-    if (!event || !marker || sc_real.cuEventRecord(event, marker) != CUDA_SUCCESS) {
-        if (event && !full)
-            give_event(stream->context, event);
+    if (full)
+        event = mark_at(stream, SC_MARKS_MAX - 1)->event;
+    CUresult result = full ? CUDA_SUCCESS : make_event(stream->context, &event);
+    if (result == CUDA_SUCCESS)
+        result = record_behind(stream, event);
+    if (result == CUDA_SUCCESS) {
+        stream->mark_count += !full;
+        set_newest(stream, event, number);
         return;
     }
-    stream->mark_count += !full;
-    *mark_at(stream, stream->mark_count - 1) = (struct sc_mark){event, number};
-    atomic_store_explicit(&stream->marked, number, memory_order_relaxed);
-    atomic_store_explicit(&stream->tail_ticks, 0, memory_order_relaxed);
+    if (event && !full)
+        give_event(stream->context, event);
+    if (is_lost(result))
+        sc_track_complete(&sc_track, stream->id, number);
 }
 
 CUevent sc_marks_newest_locked(struct sc_stream_record *stream)

@@ -389,11 +389,11 @@ static CUevent event_behind_locked(struct sc_stream_record *stream, const struct
 
 /* Never behind a wait for a value or a semaphore: it may be one for what is issued now, and both
  * would wait for ever. */
-bool sc_marks_order_after(struct sc_stream_record *stream, const struct sc_ticket *ticket)
+static bool wait_behind(struct sc_stream_record *stream, struct sc_stream_record *earlier,
+                        const struct sc_ticket *ticket)
 {
-    struct sc_stream_record *earlier = sc_streams_of_id(ticket->stream);
     bool ordered = false;
-    if (!earlier || !sc_pending_is_seen(earlier))
+    if (!sc_pending_is_seen(earlier))
         return false;
     pthread_mutex_lock(&earlier->lock);
     CUevent event = event_behind_locked(earlier, ticket);
@@ -404,6 +404,15 @@ bool sc_marks_order_after(struct sc_stream_record *stream, const struct sc_ticke
     pthread_mutex_unlock(&earlier->lock);
     if (ordered && event)
         sc_pending_written(stream, sc_ticks());
+    return ordered;
+}
+
+/* A stream without a record is gone, and all that it did is complete. */
+bool sc_marks_order_after(struct sc_stream_record *stream, const struct sc_ticket *ticket)
+{
+    struct sc_stream_record *earlier = sc_streams_of_id(ticket->stream);
+    bool ordered =
+        earlier ? wait_behind(stream, earlier, ticket) : sc_order_complete(&sc_track.order, ticket);
     if (ordered)
         sc_track_order_after(&sc_track, stream->id, ticket);
     return ordered;

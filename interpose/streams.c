@@ -21,6 +21,11 @@ static _Atomic bool captures_seen;
 static _Atomic uint64_t capture_epoch = 1;
 static pthread_key_t thread_exit_key;
 
+/* Streams that are gone and may still have marks, the one that waits longest first. */
+static struct sc_stream_record *first_gone, *last_gone;
+
+enum { POLLED_AT_ONCE = 2 }; /* of those */
+
 /* The per-thread default streams of this thread, one for each context that it used. */
 static __thread struct sc_stream_record *own_streams;
 
@@ -31,6 +36,24 @@ static void set_gone(struct sc_stream_record *stream, bool gone)
     pthread_mutex_unlock(&stream->lock);
 }
 
+static void append_gone_locked(struct sc_stream_record *stream)
+{
+    *(first_gone ? &last_gone->next_gone : &first_gone) = stream;
+    stream->next_gone = NULL;
+    last_gone = stream;
+}
+
+/* Its id goes first: once it is listed, the record may become another stream's. */
+static void remove_stream(struct sc_stream_record *stream)
+{
+    sc_track_remove_stream(&sc_track, stream->id);
+    pthread_mutex_lock(&registry_lock);
+    if (!stream->is_listed)
+        append_gone_locked(stream);
+    stream->is_listed = true;
+    pthread_mutex_unlock(&registry_lock);
+}
+
 /* At the end of a thread. One that lives on in a forked child must take no lock there. */
 static void forget_thread_streams(void *argument)
 {
@@ -39,7 +62,7 @@ static void forget_thread_streams(void *argument)
         struct sc_stream_record *stream = *first;
         *first = stream->next_owned;
         set_gone(stream, true);
-        sc_track_remove_stream(&sc_track, stream->id);
+        remove_stream(stream);
     }
     *first = NULL;
 }
@@ -100,6 +123,82 @@ static void recycle_former_record_locked(uint32_t id)
     pthread_mutex_unlock(&former->lock);
     give_record_locked(former);
 }
+
+/* ---- streams that are gone ---- */
+
+static struct sc_stream_record *take_gone(void)
+{
+    pthread_mutex_lock(&registry_lock);
+    struct sc_stream_record *stream = first_gone;
+    first_gone = stream ? stream->next_gone : NULL;
+    pthread_mutex_unlock(&registry_lock);
+    return stream;
+}
+
+/* Those of a green context live as long as the primary one does. */
+static bool events_are_dead(const struct sc_stream_record *stream)
+{
+    const struct sc_context *context = stream->context;
+    return atomic_load_explicit(context->primary ? &context->primary->gone : &context->gone,
+                                memory_order_acquire);
+}
+
+/* Its marks have all passed, or are void; or the record is another stream's by now. */
+static bool is_spent_locked(struct sc_stream_record *stream)
+{
+    if (!stream->id || !stream->gone || events_are_dead(stream))
+        return true;
+    sc_marks_poll_locked(stream);
+    return stream->mark_count == 0;
+}
+
+/* Does nobody learn anything from the record any more? Of a per-thread stream, detours do. */
+static bool is_superfluous_locked(const struct sc_stream_record *stream)
+{
+    if (!stream->id || !stream->gone || stream->owner || stream->kind == SC_STREAM_LEGACY ||
+        sc_handle_pointer(sc_handles_get(&by_id, stream->id)) != stream)
+        return false;
+    struct sc_ticket last = {.stream = stream->id,
+                             .number = sc_order_issued(&sc_track.order, stream->id)};
+    return sc_order_complete(&sc_track.order, &last);
+}
+
+static void put_back_locked(struct sc_stream_record *stream, bool spent)
+{
+    stream->is_listed = !spent;
+    if (!spent)
+        append_gone_locked(stream);
+    else if (is_superfluous_locked(stream)) {
+        sc_handles_remove(&by_id, stream->id);
+        sc_marks_drop(stream);
+        stream->id = 0;
+        give_record_locked(stream);
+    }
+}
+
+/* One whose lock is taken waits for another time, since who has it may be in a call that blocks. */
+static void poll_gone_stream(struct sc_stream_record *stream)
+{
+    bool locked = pthread_mutex_trylock(&stream->lock) == 0;
+    bool spent = locked && is_spent_locked(stream);
+    pthread_mutex_lock(&registry_lock);
+    put_back_locked(stream, spent);
+    pthread_mutex_unlock(&registry_lock);
+    if (locked)
+        pthread_mutex_unlock(&stream->lock);
+}
+
+static void poll_gone(void)
+{
+    for (int i = 0; i < POLLED_AT_ONCE; i++) {
+        struct sc_stream_record *stream = take_gone();
+        if (!stream)
+            return;
+        poll_gone_stream(stream);
+    }
+}
+
+/* ---- streams that come ---- */
 
 static void fill_record(struct sc_stream_record *stream, uint32_t id, CUstream handle,
                         enum sc_stream_kind kind, struct sc_context *context)
@@ -182,6 +281,7 @@ static struct sc_stream_record *find_per_thread(void)
     stream->next_owned = own_streams;
     own_streams = stream;
     pthread_setspecific(thread_exit_key, &own_streams);
+    poll_gone();
     return use(stream);
 }
 
@@ -207,6 +307,7 @@ static struct sc_stream_record *learn_stream(CUstream handle)
     if (stream && sc_handles_put(&by_handle, (uintptr_t)handle, (uintptr_t)stream))
         stream = NULL;
     pthread_mutex_unlock(&registry_lock);
+    poll_gone();
     return stream ? use(stream) : NULL;
 }
 
@@ -304,10 +405,11 @@ void sc_streams_not_destroyed(struct sc_stream_record *stream)
     pthread_mutex_unlock(&registry_lock);
 }
 
-/* The record stays, for its marks, until the tracker recycles the id. */
+/* The record stays for its marks: until they have passed, or the tracker recycles the id. */
 void sc_streams_destroyed(struct sc_stream_record *stream)
 {
-    sc_track_remove_stream(&sc_track, stream->id);
+    remove_stream(stream);
+    poll_gone();
 }
 
 struct walk {
@@ -407,14 +509,14 @@ static void bury_stream(struct sc_stream_record *stream)
     set_gone(stream, true);
     take_name(stream, stream->handle);
     if (stream->kind != SC_STREAM_LEGACY && !stream->owner) /* a thread removes its own */
-        sc_track_remove_stream(&sc_track, stream->id);
+        remove_stream(stream);
 }
 
 /* Of threads that come at once, one removes the former. */
 static struct sc_stream_record *learn_again(struct sc_stream_record *former, CUstream handle)
 {
     if (take_name(former, handle))
-        sc_track_remove_stream(&sc_track, former->id);
+        remove_stream(former);
     return learn_stream(handle);
 }
 

@@ -4,6 +4,10 @@
  * legacy stream of each context and the per-thread default stream of each thread and context are
  * streams of their own. Records are never freed while anything may still point to them.
  *
+ * Nobody asks again for the marks of a stream that is gone unless a hold waits for it: when a
+ * stream comes or goes, those of two that have gone are polled. So their operations are complete
+ * some day, and their records and events are used again.
+ *
  * A stream's lock keeps its driver handle alive: it is held over our own calls on that stream and
  * taken by the wrappers that destroy it or begin a capture on it. Order of locks: stream, then
  * contexts, then registry, then the tracker's. No libc hook takes any of the first three.
@@ -25,7 +29,10 @@ struct sc_mark {
 };
 
 struct sc_stream_record {
-    pthread_mutex_t lock; /* first: made once, kept when the record is used again */
+    /* First what is made once, and kept when the record is used again. */
+    pthread_mutex_t lock;
+    bool is_listed; /* as gone; this and the next are the registry's */
+    struct sc_stream_record *next_gone;
     uint32_t id;
     enum sc_stream_kind kind;
     int32_t owner; /* the only thread that can name a per-thread default stream; 0 on others */

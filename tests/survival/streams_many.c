@@ -1,0 +1,52 @@
+// expect-exit: 0
+//
+// Streams come and go, each with a copy that nobody waits for: what the library remembers of them
+// stops growing. It keeps the latest 65,536 copies that nothing waited for, so that many come
+// first.
+#include "survival.h"
+
+enum { BYTES = 4096, FIRST = 80000, MORE = 40000, PAUSE_EVERY = 100, GROWTH_MAX_KB = 48 << 10 };
+
+static void copy_on_its_own(void *device, const void *pinned)
+{
+    cudaStream_t stream = NULL;
+    CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    CHECK(cudaMemcpyAsync(device, pinned, BYTES, cudaMemcpyHostToDevice, stream));
+    CHECK(cudaStreamDestroy(stream));
+}
+
+/* With time for the copies to run. */
+static void copy_often(void *device, const void *pinned, int times)
+{
+    for (int i = 1; i <= times; i++) {
+        copy_on_its_own(device, pinned);
+        if (i % PAUSE_EVERY == 0)
+            usleep(1000);
+    }
+}
+
+static long resident_kb(void)
+{
+    char line[128];
+    long size_kb = 0;
+    FILE *status = fopen("/proc/self/status", "r");
+    while (status && fgets(line, sizeof line, status))
+        sscanf(line, "VmRSS: %ld", &size_kb);
+    if (status)
+        fclose(status);
+    return size_kb;
+}
+
+int main(void)
+{
+    void *device = NULL;
+    void *pinned = NULL;
+    CHECK(cudaMalloc(&device, BYTES));
+    CHECK(cudaMallocHost(&pinned, BYTES));
+    copy_often(device, pinned, FIRST);
+    long before_kb = resident_kb();
+    copy_often(device, pinned, MORE);
+    puts(resident_kb() - before_kb > GROWTH_MAX_KB ? "it grows" : "it grows no more");
+    CHECK(cudaDeviceSynchronize());
+    return 0;
+}

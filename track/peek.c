@@ -10,14 +10,18 @@
 
 enum { CHUNK_BYTES = 4096 };
 
+/* The kernel moves at most 0x7ffff000 bytes a call. */
 bool sc_peek(void *into, uintptr_t address, size_t size_bytes)
 {
     int saved = errno;
-    struct iovec local = {into, size_bytes};
-    struct iovec remote = {(void *)address, size_bytes};
-    long got = syscall(SYS_process_vm_readv, getpid(), &local, 1UL, &remote, 1UL, 0UL);
+    long got = 1;
+    for (size_t done = 0; done < size_bytes && got > 0; done += (size_t)got) {
+        struct iovec local = {(char *)into + done, size_bytes - done};
+        struct iovec remote = {(void *)(address + done), size_bytes - done};
+        got = syscall(SYS_process_vm_readv, getpid(), &local, 1UL, &remote, 1UL, 0UL);
+    }
     errno = saved;
-    return got >= 0 && (size_t)got == size_bytes;
+    return got > 0;
 }
 
 bool sc_peek_equals(uintptr_t address, const void *expected, size_t size_bytes)

@@ -105,6 +105,12 @@ enum {
     ARENA_BLOCK_LARGE_SHIFT = 18, /* from here on a block has pages of its own */
 };
 
+/* Too large for a class: mapped when it is taken, and unmapped when it is given back. */
+static bool is_huge(size_t size_bytes)
+{
+    return size_bytes > (size_t)1 << (SC_ARENA_CLASSES - 1);
+}
+
 static unsigned size_class(size_t size_bytes)
 {
     unsigned shift = ARENA_BLOCK_MIN_SHIFT;
@@ -128,6 +134,8 @@ static bool add_chunk(struct sc_arena *arena)
 
 void *sc_arena_take(struct sc_arena *arena, size_t size_bytes)
 {
+    if (is_huge(size_bytes))
+        return sc_pages_map(size_bytes);
     unsigned shift = size_class(size_bytes);
     size_t block_bytes = (size_t)1 << shift;
     void *block = arena->free_lists[shift];
@@ -147,6 +155,10 @@ void *sc_arena_take(struct sc_arena *arena, size_t size_bytes)
 
 void sc_arena_give(struct sc_arena *arena, void *block, size_t size_bytes)
 {
+    if (is_huge(size_bytes)) {
+        sc_pages_unmap(block, size_bytes);
+        return;
+    }
     unsigned shift = size_class(size_bytes);
     memcpy(block, &arena->free_lists[shift], sizeof(void *));
     arena->free_lists[shift] = block;
@@ -163,7 +175,7 @@ static void unmap_list(void *first, size_t size_bytes)
 
 void sc_arena_destroy(struct sc_arena *arena)
 {
-    for (unsigned shift = ARENA_BLOCK_LARGE_SHIFT; shift < 32; shift++)
+    for (unsigned shift = ARENA_BLOCK_LARGE_SHIFT; shift < SC_ARENA_CLASSES; shift++)
         unmap_list(arena->free_lists[shift], (size_t)1 << shift);
     unmap_list(arena->chunks, ARENA_CHUNK_BYTES);
     memset(arena, 0, sizeof *arena);

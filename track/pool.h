@@ -47,9 +47,12 @@ static inline void *sc_pool_at(struct sc_pool *pool, uint32_t id)
 void *sc_pages_map(size_t size_bytes);
 void sc_pages_unmap(void *pages, size_t size_bytes);
 
-/* Blocks of any size, rounded up to a power of two and recycled by size. */
+/* Blocks of any size. Up to 2 GB they are rounded up to a power of two and recycled by size; larger
+ * ones go back to the kernel. */
+enum { SC_ARENA_CLASSES = 32 };
+
 struct sc_arena {
-    void *free_lists[32];
+    void *free_lists[SC_ARENA_CLASSES]; /* by the logarithm of the size */
     char *bump;
     size_t bump_left_bytes;
     void *chunks; /* what blocks are cut from, each naming the one before; large ones stand alone */

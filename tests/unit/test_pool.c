@@ -141,6 +141,30 @@ START_TEST(blocks_of_all_sizes_are_aligned_and_apart)
 }
 END_TEST
 
+/* Of such a block only the pages that are touched take memory. */
+START_TEST(blocks_beyond_the_last_class_stand_alone)
+{
+    const size_t last = (size_t)1 << (SC_ARENA_CLASSES - 1);
+    const size_t sizes[] = {last, last + 1, 3 * last, 5 * last};
+    struct sc_arena arena = {0};
+    char *small = sc_arena_take(&arena, 64);
+    char *bump = arena.bump;
+    for (unsigned i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        char *block = sc_arena_take(&arena, sizes[i]);
+        if (!block) /* the machine does not lend out that much */
+            continue;
+        block[0] = 1;
+        block[sizes[i] - 1] = 1;
+        sc_arena_give(&arena, block, sizes[i]);
+        ck_assert_ptr_eq(arena.bump, bump);
+    }
+    ck_assert_ptr_null(sc_arena_take(&arena, SIZE_MAX / 2));
+    ck_assert_ptr_null(sc_arena_take(&arena, SIZE_MAX));
+    ck_assert_ptr_eq(sc_arena_take(&arena, 64), small + 64);
+    sc_arena_destroy(&arena);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("pool");
@@ -155,6 +179,7 @@ int main(void)
     tcase_add_test(group, ids_are_used_up_some_day);
     tcase_add_test(group, blocks_are_recycled_by_size);
     tcase_add_test(group, blocks_of_all_sizes_are_aligned_and_apart);
+    tcase_add_test(group, blocks_beyond_the_last_class_stand_alone);
     suite_add_tcase(suite, group);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

@@ -1,0 +1,100 @@
+/* Looking at memory that may not be there. */
+#include "track/peek.h"
+
+#include <check.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { PAGE = 4096, WINDOW = 64 << 20 };
+
+/* More than the kernel moves in one call. */
+static const size_t LONG_BYTES = ((size_t)2 << 30) + WINDOW;
+
+static char *map(size_t size_bytes)
+{
+    char *pages = mmap(NULL, size_bytes, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    ck_assert_ptr_ne(pages, MAP_FAILED);
+    return pages;
+}
+
+/* The same few pages again and again: it can be written all over. */
+static char *map_windows(size_t size_bytes)
+{
+    int file = memfd_create("windows", 0);
+    char *pages = map(size_bytes);
+    ck_assert_int_eq(ftruncate(file, WINDOW), 0);
+    for (size_t at = 0; at < size_bytes; at += WINDOW)
+        ck_assert_ptr_eq(
+            mmap(pages + at, WINDOW, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0),
+            pages + at);
+    close(file);
+    return pages;
+}
+
+START_TEST(what_is_absent_is_not_read)
+{
+    char into[2 * PAGE];
+    char *pages = map(3 * PAGE);
+    munmap(pages + 2 * PAGE, PAGE);
+    memset(pages, 7, 2 * PAGE);
+    errno = ENOTTY;
+    ck_assert(sc_peek(into, (uintptr_t)pages, 2 * PAGE));
+    ck_assert_int_eq(memcmp(into, pages, 2 * PAGE), 0);
+    ck_assert(!sc_peek(into, (uintptr_t)pages + 1, 2 * PAGE));
+    ck_assert(!sc_peek(into, (uintptr_t)pages + 2 * PAGE, 1));
+    ck_assert(sc_peek(into, (uintptr_t)pages + 2 * PAGE, 0));
+    mprotect(pages, PAGE, PROT_NONE);
+    ck_assert(!sc_peek(into, (uintptr_t)pages, 2 * PAGE));
+    ck_assert_int_eq(errno, ENOTTY);
+    munmap(pages, 2 * PAGE);
+}
+END_TEST
+
+START_TEST(what_is_absent_does_not_differ)
+{
+    char expected[2 * PAGE];
+    char *pages = map(2 * PAGE);
+    memset(expected, 7, sizeof expected);
+    memset(pages, 7, PAGE);
+    ck_assert(!sc_peek_equals((uintptr_t)pages, expected, 2 * PAGE));
+    munmap(pages + PAGE, PAGE);
+    ck_assert(sc_peek_equals((uintptr_t)pages, expected, 2 * PAGE));
+    pages[5] = 8;
+    ck_assert(!sc_peek_equals((uintptr_t)pages, expected, 2 * PAGE));
+    munmap(pages, PAGE);
+}
+END_TEST
+
+START_TEST(more_than_two_gigabytes_are_read)
+{
+    char *into = map_windows(LONG_BYTES);
+    char *pages = map(LONG_BYTES);
+    pages[LONG_BYTES - 1] = 7;
+    ck_assert(sc_peek(into, (uintptr_t)pages, LONG_BYTES));
+    ck_assert_int_eq(into[LONG_BYTES - 1], 7);
+    munmap(pages + LONG_BYTES - PAGE, PAGE);
+    ck_assert(!sc_peek(into, (uintptr_t)pages, LONG_BYTES));
+    munmap(pages, LONG_BYTES - PAGE);
+    munmap(into, LONG_BYTES);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("peek");
+    TCase *group = tcase_create("peek");
+    tcase_set_timeout(group, 60);
+    tcase_add_test(group, what_is_absent_is_not_read);
+    tcase_add_test(group, what_is_absent_does_not_differ);
+    tcase_add_test(group, more_than_two_gigabytes_are_read);
+    suite_add_tcase(suite, group);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

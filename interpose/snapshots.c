@@ -31,6 +31,7 @@ struct sc_staging_of_context {
     struct block {
         void *memory;
         size_t bytes;
+        size_t own_bytes; /* of this, with the records of its slots */
         struct block *next;
     } * first;
     bool refused; /* a driver that refuses will refuse again */
@@ -56,14 +57,16 @@ static struct sc_staging_of_context *staging_of(struct sc_context *context)
 static bool add_block_locked(struct sc_context *context, struct sc_staging_of_context *own,
                              const struct sc_staging_block *what)
 {
-    struct block *block = sc_pages_map(sizeof *block + what->record_bytes);
+    size_t own_bytes = sizeof(struct block) + what->record_bytes;
+    struct block *block = sc_pages_map(own_bytes);
     void *memory = block ? sc_pages_map(what->bytes) : NULL;
     if (!memory || !make_readable(context, memory, what->bytes)) {
         if (memory)
             sc_pages_unmap(memory, what->bytes);
+        sc_pages_unmap(block, own_bytes);
         return false;
     }
-    *block = (struct block){memory, what->bytes, own->first};
+    *block = (struct block){memory, what->bytes, own_bytes, own->first};
     own->first = block;
     sc_track_add_slots(&sc_track, &own->staging, what, memory,
                        (struct sc_slot *)(void *)(block + 1));
@@ -130,9 +133,17 @@ const void *sc_snapshots_take(struct sc_context *context, struct sc_op_info *op)
     return slot->bytes;
 }
 
+/* A thread that was about to use the context may have a slot still: its records stay then. */
 void sc_snapshots_context_gone(struct sc_context *context)
 {
     struct sc_staging_of_context *own = atomic_exchange(&context->staging, NULL);
-    for (struct block *block = own ? own->first : NULL; block; block = block->next)
+    bool whole = own && sc_staging_is_whole(&own->staging);
+    for (struct block *block = own ? own->first : NULL, *next; block; block = next) {
+        next = block->next;
         sc_pages_unmap(block->memory, block->bytes);
+        if (whole)
+            sc_pages_unmap(block, block->own_bytes);
+    }
+    if (whole)
+        sc_pages_unmap(own, sizeof *own);
 }

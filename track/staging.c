@@ -90,12 +90,21 @@ static struct sc_slot *take_from(struct sc_slot_list *list)
     return NULL;
 }
 
+/* By who has the lock; read without. */
+static void change_taken(struct sc_staging *staging, int by)
+{
+    unsigned taken = atomic_load_explicit(&staging->taken, memory_order_relaxed);
+    atomic_store_explicit(&staging->taken, taken + (unsigned)by, memory_order_release);
+}
+
 struct sc_slot *sc_staging_take(struct sc_staging *staging, size_t size_bytes)
 {
     struct sc_slot *slot = NULL;
     for (unsigned c = 0; c < SC_STAGING_CLASSES && !slot; c++)
         if (size_bytes <= staging->classes[c].slot_bytes)
             slot = take_from(&staging->classes[c]);
+    if (slot)
+        change_taken(staging, 1);
     return slot;
 }
 
@@ -107,4 +116,5 @@ void sc_staging_give(struct sc_slot *slot, const struct sc_ticket *ticket)
         prepend(list, slot);
     else
         append(list, slot);
+    change_taken(slot->staging, -1); /* last: the record may go then */
 }

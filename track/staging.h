@@ -34,6 +34,7 @@ struct sc_slot_list {
 struct sc_staging {
     struct sc_order *order;
     struct sc_slot_list classes[SC_STAGING_CLASSES];
+    _Atomic unsigned taken; /* slots that are out */
 };
 
 /* Without a slot. The large class is as wide as the largest snapshot. */
@@ -59,5 +60,11 @@ struct sc_slot *sc_staging_take(struct sc_staging *staging, size_t size_bytes);
 
 /* `ticket` names the operation that reads the slot. */
 void sc_staging_give(struct sc_slot *slot, const struct sc_ticket *ticket);
+
+/* Lock-free: is every slot back, so that the records may go? */
+static inline bool sc_staging_is_whole(const struct sc_staging *staging)
+{
+    return atomic_load_explicit(&staging->taken, memory_order_acquire) == 0;
+}
 
 #endif

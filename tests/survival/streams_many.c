@@ -25,18 +25,6 @@ static void copy_often(void *device, const void *pinned, int times)
     }
 }
 
-static long resident_kb(void)
-{
-    char line[128];
-    long size_kb = 0;
-    FILE *status = fopen("/proc/self/status", "r");
-    while (status && fgets(line, sizeof line, status))
-        sscanf(line, "VmRSS: %ld", &size_kb);
-    if (status)
-        fclose(status);
-    return size_kb;
-}
-
 int main(void)
 {
     void *device = NULL;

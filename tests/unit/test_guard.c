@@ -510,6 +510,19 @@ START_TEST(small_ones_come_first_and_large_ones_serve_both)
 }
 END_TEST
 
+START_TEST(records_may_go_when_every_slot_is_back)
+{
+    struct sc_ticket ticket = sc_order_issue(&order, stream);
+    struct sc_slot *first = sc_staging_take(&staging, 1);
+    struct sc_slot *second = sc_staging_take(&staging, LARGE_BYTES);
+    ck_assert_ptr_null(sc_staging_take(&staging, LARGE_BYTES + 1));
+    sc_staging_give(second, &ticket);
+    ck_assert(!sc_staging_is_whole(&staging));
+    sc_staging_give(first, &ticket);
+    ck_assert(sc_staging_is_whole(&staging));
+}
+END_TEST
+
 START_TEST(snapshots_of_a_page_need_one_class)
 {
     set_up_staging_for(100);
@@ -660,6 +673,7 @@ static TCase *staging_tests(void)
     tcase_add_checked_fixture(group, set_up_staging, tear_down_staging);
     tcase_add_test(group, slots_lie_in_the_memory_and_apart);
     tcase_add_test(group, small_ones_come_first_and_large_ones_serve_both);
+    tcase_add_test(group, records_may_go_when_every_slot_is_back);
     tcase_add_test(group, snapshots_of_a_page_need_one_class);
     tcase_add_test(group, a_huge_snapshot_has_a_few_slots);
     tcase_add_test(group, a_block_beyond_the_limit_is_not_asked_for);

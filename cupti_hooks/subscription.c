@@ -12,6 +12,7 @@
 #include "cupti_hooks/resources.h"
 #include "cupti_hooks/timeline.h"
 #include "track/ticks.h"
+#include "track/waits.h"
 
 #include "track/poison.h"
 
@@ -186,7 +187,7 @@ static void unsubscribe_locked(void)
 static bool lock_in_time(void)
 {
     struct timespec until = sc_deadline_in(YIELD_MAX_NS);
-    return pthread_mutex_timedlock(&lock, &until) == 0;
+    return sc_lock_until(&lock, &until) == 0;
 }
 
 bool sc_cupti_yield(void)

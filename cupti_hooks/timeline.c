@@ -9,6 +9,7 @@
 
 #include "track/pool.h"
 #include "track/ticks.h"
+#include "track/waits.h"
 
 #include "track/poison.h"
 
@@ -285,10 +286,8 @@ static void leave(void)
 
 static bool lock_in_time(void)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += LEAVE_MAX_S;
-    return pthread_mutex_timedlock(&lock, &until) == 0;
+    struct timespec until = sc_deadline_in(LEAVE_MAX_S * UINT64_C(1000000000));
+    return sc_lock_until(&lock, &until) == 0;
 }
 
 /* A flush of ours that waits for the program's driver call is no reason to stay: CUPTI is told by

@@ -11,6 +11,7 @@
 #include "interpose/reaper.h"
 #include "interpose/snapshots.h"
 #include "interpose/streams.h"
+#include "track/waits.h"
 
 #include "track/poison.h"
 
@@ -255,7 +256,7 @@ void sc_contexts_ended(struct sc_context *context)
 
 static void let_go(void *deadline, struct sc_stream_record *stream)
 {
-    if (pthread_mutex_timedlock(&stream->lock, deadline) == 0)
+    if (sc_lock_until(&stream->lock, deadline) == 0)
         pthread_mutex_unlock(&stream->lock);
 }
 

@@ -32,6 +32,7 @@
 #include "interpose/unreached.h"
 #include "interpose/unwind.h"
 #include "report/report.h"
+#include "track/waits.h"
 
 #include "track/poison.h"
 
@@ -151,7 +152,7 @@ static void become_active(void)
 static int lock_in_time(pthread_mutex_t *lock)
 {
     struct timespec until = sc_deadline_in(UP_MAX_NS);
-    return pthread_mutex_timedlock(lock, &until);
+    return sc_lock_until(lock, &until);
 }
 
 void sc_process_cuda_is_up(void)

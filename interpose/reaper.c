@@ -19,6 +19,7 @@
 #include "interpose/threads.h"
 #include "interpose/timings.h"
 #include "report/report.h"
+#include "track/waits.h"
 
 #include "track/poison.h"
 
@@ -221,7 +222,7 @@ static void wait_for_work_locked(uint64_t poll_ns)
         return;
     }
     struct timespec at = sc_deadline_in(poll_ns);
-    pthread_cond_timedwait(&reaper.work, &reaper.lock, &at);
+    sc_cond_wait_until(&reaper.work, &reaper.lock, &at);
 }
 
 static void end_round(void)
@@ -373,8 +374,8 @@ static bool wait_until_ended(const struct awaited *awaited)
         if (ended(awaited))
             break;
         atomic_store(&reaper.awaited, true);
-        syscall(SYS_futex, &reaper.rounds, FUTEX_WAIT_BITSET_PRIVATE | FUTEX_CLOCK_REALTIME, round,
-                &at, NULL, FUTEX_BITSET_MATCH_ANY);
+        syscall(SYS_futex, &reaper.rounds, FUTEX_WAIT_BITSET_PRIVATE, round, &at, NULL,
+                FUTEX_BITSET_MATCH_ANY);
     }
     errno = saved;
     return ended(awaited);
@@ -397,9 +398,9 @@ void sc_reaper_await_verdicts(void)
     int result = 0;
     sc_track_inside++;
     atomic_signal_fence(memory_order_seq_cst);
-    if (pthread_mutex_timedlock(&reaper.lock, &at) == 0) {
+    if (sc_lock_until(&reaper.lock, &at) == 0) {
         while ((reaper.count || reaper.judging) && !reaper.stopped && result != ETIMEDOUT)
-            result = pthread_cond_timedwait(&reaper.done, &reaper.lock, &at);
+            result = sc_cond_wait_until(&reaper.done, &reaper.lock, &at);
         pthread_mutex_unlock(&reaper.lock);
     }
     atomic_signal_fence(memory_order_seq_cst);
@@ -417,7 +418,7 @@ void sc_reaper_stop(void)
     pthread_cond_signal(&reaper.work);
     int result = 0;
     while (!reaper.stopped && result != ETIMEDOUT)
-        result = pthread_cond_timedwait(&reaper.done, &reaper.lock, &at);
+        result = sc_cond_wait_until(&reaper.done, &reaper.lock, &at);
     unlock_reaper();
 }
 

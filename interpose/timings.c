@@ -12,6 +12,7 @@
 #include "interpose/process.h"
 #include "interpose/threads.h"
 #include "report/report.h"
+#include "track/waits.h"
 
 #include "track/poison.h"
 
@@ -102,7 +103,7 @@ static bool wait_for_work(uint64_t poll_ns)
     struct timespec at = sc_deadline_in(poll_ns);
     int result;
     do
-        result = poll_ns ? sem_timedwait(&work, &at) : sem_wait(&work);
+        result = poll_ns ? sc_sem_wait_until(&work, &at) : sem_wait(&work);
     while (result != 0 && errno == EINTR);
     return result == 0;
 }
@@ -174,7 +175,7 @@ void sc_timings_stop(void)
         return;
     struct timespec at = sc_deadline_in(STOP_WAIT_NS);
     sem_post(&work);
-    while (sem_timedwait(&stopped, &at) != 0 && errno == EINTR)
+    while (sc_sem_wait_until(&stopped, &at) != 0 && errno == EINTR)
         continue;
     atomic_store(&runs, false);
 }

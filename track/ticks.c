@@ -72,13 +72,3 @@ uint64_t sc_ticks_to_ns(uint64_t ticks)
     return now.ns - (uint64_t)((unsigned __int128)(now.ticks - ticks) * (now.ns - first.ns) /
                                (now.ticks - first.ticks));
 }
-
-struct timespec sc_deadline_in(uint64_t wait_ns)
-{
-    struct timespec at;
-    clock_gettime(CLOCK_REALTIME, &at);
-    uint64_t ns = (uint64_t)at.tv_nsec + wait_ns;
-    at.tv_sec += (time_t)(ns / 1000000000u);
-    at.tv_nsec = (long)(ns % 1000000000u);
-    return at;
-}

@@ -9,7 +9,6 @@
 #define SC_TRACK_TICKS_H
 
 #include <stdint.h>
-#include <time.h>
 
 static inline uint64_t sc_ticks(void)
 {
@@ -37,8 +36,5 @@ uint64_t sc_ticks_to_ns(uint64_t ticks);
  */
 uint64_t sc_now_ns(void);
 uint64_t sc_coarse_now_ns(void);
-
-/* The moment after that wait as CLOCK_REALTIME has it, for the timed waits of pthreads. */
-struct timespec sc_deadline_in(uint64_t wait_ns);
 
 #endif

@@ -1,0 +1,102 @@
+/* Waits that end, and by which clock. */
+#include "track/waits.h"
+
+#include <check.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "track/ticks.h"
+
+enum { WAIT_NS = 20 * 1000 * 1000 };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
+static struct timespec deadline;
+static uint64_t until_ns;
+
+static void begin(void)
+{
+    until_ns = sc_now_ns() + WAIT_NS;
+    deadline = sc_deadline_in(WAIT_NS);
+}
+
+/* By the wrong clock the deadline would be long past, or far away. */
+static bool has_ended(void)
+{
+    return sc_now_ns() >= until_ns;
+}
+
+static void *lock_in_vain(void *result)
+{
+    *(int *)result = sc_lock_until(&lock, &deadline);
+    return NULL;
+}
+
+START_TEST(a_deadline_is_carried_into_the_seconds)
+{
+    struct timespec now = sc_deadline_in(0);
+    struct timespec at = sc_deadline_in(UINT64_C(5999999999));
+    ck_assert_int_ge(at.tv_nsec, 0);
+    ck_assert_int_lt(at.tv_nsec, 1000000000);
+    ck_assert_int_ge(at.tv_sec, now.tv_sec + 5);
+    ck_assert_int_le(now.tv_sec, (time_t)(sc_now_ns() / 1000000000u));
+    ck_assert_int_ge(now.tv_sec + 60, (time_t)(sc_now_ns() / 1000000000u));
+}
+END_TEST
+
+START_TEST(a_lock_is_waited_for)
+{
+    pthread_t thread;
+    int result = 0;
+    begin();
+    ck_assert_int_eq(sc_lock_until(&lock, &deadline), 0);
+    ck_assert_int_eq(pthread_create(&thread, NULL, lock_in_vain, &result), 0);
+    pthread_join(thread, NULL);
+    ck_assert_int_eq(result, ETIMEDOUT);
+    ck_assert(has_ended());
+    pthread_mutex_unlock(&lock);
+}
+END_TEST
+
+START_TEST(a_condition_is_waited_for)
+{
+    int result = 0;
+    pthread_mutex_lock(&lock);
+    begin();
+    while (result == 0)
+        result = sc_cond_wait_until(&cond, &lock, &deadline);
+    ck_assert_int_eq(result, ETIMEDOUT);
+    ck_assert(has_ended());
+    pthread_mutex_unlock(&lock);
+}
+END_TEST
+
+START_TEST(a_semaphore_is_waited_for)
+{
+    sem_t semaphore;
+    sem_init(&semaphore, 0, 1);
+    begin();
+    ck_assert_int_eq(sc_sem_wait_until(&semaphore, &deadline), 0);
+    ck_assert_int_eq(sc_sem_wait_until(&semaphore, &deadline), -1);
+    ck_assert_int_eq(errno, ETIMEDOUT);
+    ck_assert(has_ended());
+    sem_destroy(&semaphore);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("waits");
+    TCase *group = tcase_create("waits");
+    tcase_add_test(group, a_deadline_is_carried_into_the_seconds);
+    tcase_add_test(group, a_lock_is_waited_for);
+    tcase_add_test(group, a_condition_is_waited_for);
+    tcase_add_test(group, a_semaphore_is_waited_for);
+    suite_add_tcase(suite, group);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,84 @@
+#include "track/waits.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "track/poison.h"
+
+enum { NS_PER_S = 1000000000, LOCK_POLL_NS = 100 * 1000 };
+
+static struct timespec later(struct timespec at, uint64_t wait_ns)
+{
+    uint64_t ns = (uint64_t)at.tv_nsec + wait_ns;
+    at.tv_sec += (time_t)(ns / NS_PER_S);
+    at.tv_nsec = (long)(ns % NS_PER_S);
+    return at;
+}
+
+struct timespec sc_deadline_in(uint64_t wait_ns)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return later(now, wait_ns);
+}
+
+static bool is_past(const struct timespec *deadline)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec > deadline->tv_sec ||
+           (now.tv_sec == deadline->tv_sec && now.tv_nsec >= deadline->tv_nsec);
+}
+
+/* pthread_mutex_clocklock is unknown to the ThreadSanitizer of gcc 12, which would find fault with
+ * the unlock. The system call, since nanosleep() is a cancellation point. */
+int sc_lock_until(pthread_mutex_t *lock, const struct timespec *deadline)
+{
+    const struct timespec moment = {.tv_nsec = LOCK_POLL_NS};
+    int saved = errno;
+    int result;
+    while ((result = pthread_mutex_trylock(lock)) == EBUSY && !is_past(deadline))
+        syscall(SYS_nanosleep, &moment, NULL);
+    errno = saved;
+    return result == EBUSY ? ETIMEDOUT : result;
+}
+
+#if __GLIBC_PREREQ(2, 30)
+
+int sc_cond_wait_until(pthread_cond_t *cond, pthread_mutex_t *lock, const struct timespec *deadline)
+{
+    return pthread_cond_clockwait(cond, lock, CLOCK_MONOTONIC, deadline);
+}
+
+int sc_sem_wait_until(sem_t *semaphore, const struct timespec *deadline)
+{
+    return sem_clockwait(semaphore, CLOCK_MONOTONIC, deadline);
+}
+
+#else
+
+static struct timespec as_realtime(const struct timespec *deadline)
+{
+    struct timespec now, real;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(CLOCK_REALTIME, &real);
+    int64_t left_ns =
+        (int64_t)(deadline->tv_sec - now.tv_sec) * NS_PER_S + deadline->tv_nsec - now.tv_nsec;
+    return later(real, left_ns > 0 ? (uint64_t)left_ns : 0);
+}
+
+int sc_cond_wait_until(pthread_cond_t *cond, pthread_mutex_t *lock, const struct timespec *deadline)
+{
+    struct timespec at = as_realtime(deadline);
+    return pthread_cond_timedwait(cond, lock, &at);
+}
+
+int sc_sem_wait_until(sem_t *semaphore, const struct timespec *deadline)
+{
+    struct timespec at = as_realtime(deadline);
+    return sem_timedwait(semaphore, &at);
+}
+
+#endif

@@ -1,0 +1,23 @@
+/* Waits with an end. It is told as CLOCK_MONOTONIC has it: a clock that somebody sets must neither
+ * stretch nor cut them. glibc offers that since 2.30; on an older one they end by CLOCK_REALTIME.
+ */
+#ifndef SC_TRACK_WAITS_H
+#define SC_TRACK_WAITS_H
+
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdint.h>
+#include <time.h>
+
+/* The moment after that wait. */
+struct timespec sc_deadline_in(uint64_t wait_ns);
+
+/* As the functions of pthreads: 0 or an error number. */
+int sc_lock_until(pthread_mutex_t *lock, const struct timespec *deadline);
+int sc_cond_wait_until(pthread_cond_t *cond, pthread_mutex_t *lock,
+                       const struct timespec *deadline);
+
+/* 0, or -1 and errno. */
+int sc_sem_wait_until(sem_t *semaphore, const struct timespec *deadline);
+
+#endif

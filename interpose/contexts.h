@@ -14,7 +14,7 @@
 #include "interpose/driver.h"
 #include "interpose/pending.h"
 
-enum { SC_MARKS_MAX = 64 }; /* of a stream */
+enum { SC_MARKS_FEW = 64, SC_MARKS_MAX = 4096 }; /* of a stream: most have few */
 
 struct sc_stream_record;
 struct sc_staging_of_context;
@@ -50,7 +50,7 @@ struct sc_context {
     struct sc_context *next_detoured;
     pthread_mutex_t events_lock;
     unsigned spare_count;
-    CUevent spares[SC_MARKS_MAX * 4];
+    CUevent spares[SC_MARKS_FEW * 4];
 };
 
 int sc_contexts_init(void); /* 0 or -ENOMEM */

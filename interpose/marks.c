@@ -70,9 +70,15 @@ static void give_event(struct sc_context *context, CUevent event)
 
 /* ---- marks of one stream ---- */
 
+static unsigned room_of(const struct sc_stream_record *stream)
+{
+    return stream->more_marks ? stream->more_room : SC_MARKS_FEW;
+}
+
 static struct sc_mark *mark_at(struct sc_stream_record *stream, unsigned position)
 {
-    return &stream->marks[(stream->first_mark + position) % SC_MARKS_MAX];
+    struct sc_mark *ring = stream->more_marks ? stream->more_marks : stream->few_marks;
+    return &ring[(stream->first_mark + position) % room_of(stream)];
 }
 
 /* By number: what another thread issues while a mark is recorded is not before that mark. */
@@ -118,7 +124,7 @@ static bool can_name(const struct sc_stream_record *stream)
 static void pop_mark(struct sc_stream_record *stream)
 {
     give_event(stream->context, mark_at(stream, 0)->event);
-    stream->first_mark = (stream->first_mark + 1) % SC_MARKS_MAX;
+    stream->first_mark = (stream->first_mark + 1) % room_of(stream);
     stream->mark_count--;
 }
 
@@ -200,17 +206,42 @@ static void set_newest(struct sc_stream_record *stream, CUevent event, uint64_t 
     atomic_store_explicit(&stream->tail_ticks, 0, memory_order_relaxed);
 }
 
-/* The context of the stream is current. A full ring that nothing of is complete gives up
- * precision, not memory: its newest mark moves behind the newest operation. */
+static bool grow(struct sc_stream_record *stream)
+{
+    unsigned room = room_of(stream) * 4;
+    struct sc_mark *ring =
+        room <= SC_MARKS_MAX ? sc_pages_map(room * sizeof *stream->more_marks) : NULL;
+    if (!ring)
+        return false;
+    for (unsigned i = 0; i < stream->mark_count; i++)
+        ring[i] = *mark_at(stream, i);
+    if (stream->more_marks)
+        sc_pages_unmap(stream->more_marks, stream->more_room * sizeof *stream->more_marks);
+    stream->more_marks = ring;
+    stream->more_room = room;
+    stream->first_mark = 0;
+    return true;
+}
+
+/* Is there no room for another mark? */
+static bool is_full(struct sc_stream_record *stream)
+{
+    if (stream->mark_count < room_of(stream))
+        return false;
+    sc_marks_poll_locked(stream);
+    return stream->mark_count == room_of(stream) && !grow(stream);
+}
+
+/* The context of the stream is current. A mark stands before whatever comes behind it, also before
+ * a wait that lasts; only in the longest ring, which nothing of is complete, precision goes before
+ * memory: its newest mark moves behind the newest operation. */
 static void record_locked(struct sc_stream_record *stream)
 {
     uint64_t number = sc_order_issued(&sc_track.order, stream->id);
     CUevent event = NULL;
-    if (stream->mark_count == SC_MARKS_MAX)
-        sc_marks_poll_locked(stream);
-    bool full = stream->mark_count == SC_MARKS_MAX;
+    bool full = is_full(stream);
     if (full)
-        event = mark_at(stream, SC_MARKS_MAX - 1)->event;
+        event = mark_at(stream, stream->mark_count - 1)->event;
     CUresult result = full ? CUDA_SUCCESS : make_event(stream->context, &event);
     if (result == CUDA_SUCCESS)
         result = record_behind(stream, event);

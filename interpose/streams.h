@@ -33,6 +33,8 @@ struct sc_stream_record {
     pthread_mutex_t lock;
     bool is_listed; /* as gone; this and the next are the registry's */
     struct sc_stream_record *next_gone;
+    struct sc_mark *more_marks; /* a longer ring, or NULL */
+    unsigned more_room;
     uint32_t id;
     enum sc_stream_kind kind;
     int32_t owner; /* the only thread that can name a per-thread default stream; 0 on others */
@@ -52,7 +54,7 @@ struct sc_stream_record {
     CUevent fence;           /* behind what was issued before its capture, or NULL */
     _Atomic bool owes_wait;  /* for the context's detour_after, when its capture has ended */
     unsigned first_mark, mark_count;
-    struct sc_mark marks[SC_MARKS_MAX];
+    struct sc_mark few_marks[SC_MARKS_FEW];
     struct sc_stream_record *next_spare;
     struct sc_stream_record *next_owned; /* per-thread streams of the same thread */
 };

@@ -158,11 +158,11 @@ static void record_runs(const struct launch *launch)
 
 /* ---- around the call ---- */
 
-/* Behind events, and behind a launch elsewhere? */
+/* Behind events, and behind a launch elsewhere? A stream without a record has done all it had. */
 static bool is_behind_seen(const struct launch *launch, uint32_t last)
 {
     struct sc_stream_record *stream = last ? sc_streams_of_id(last) : launch->stream;
-    return !launch->waits && stream && sc_pending_is_seen(stream);
+    return !launch->waits && (!stream || sc_pending_is_seen(stream));
 }
 
 static void find_exec(struct launch *launch, CUgraphExec exec)

@@ -34,6 +34,7 @@
 #include "interpose/guard.h"
 #include "interpose/loader.h"
 #include "interpose/process.h"
+#include "interpose/signals.h"
 #include "interpose/unwind.h"
 #include "track/peek.h"
 
@@ -183,6 +184,9 @@ static enum sc_touch touch_of_pipe(int fd)
 #define READS_MESSAGES(first, count) see_messages(look, first, count, SC_TOUCH_READ)
 #define WRITES_MESSAGES(first, count) see_messages(look, first, count, SC_TOUCH_WRITE)
 #define WRITES_SIZED(address, size) see_sized(look, address, size)
+
+/* The mask for as long as the call lasts: SIGSEGV is never really blocked. */
+#define MASKED(mask) sc_signals_without_fault(mask, &(sigset_t){0})
 
 #define LIST(...) __VA_ARGS__
 

@@ -2,13 +2,10 @@
 #include "interpose/signals.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <sys/select.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -30,12 +27,6 @@ typedef int create_function(pthread_t *thread, const pthread_attr_t *attributes,
                             start_function *start, void *argument);
 typedef int sigaltstack_function(const stack_t *stack, stack_t *old);
 typedef int sigsuspend_function(const sigset_t *mask);
-typedef int ppoll_function(struct pollfd *descriptors, nfds_t count, const struct timespec *timeout,
-                           const sigset_t *mask);
-typedef int pselect_function(int count, fd_set *readable, fd_set *writable, fd_set *special,
-                             const struct timespec *timeout, const sigset_t *mask);
-typedef int epoll_pwait_function(int epoll, struct epoll_event *events, int count, int timeout,
-                                 const sigset_t *mask);
 
 static int real_sigaction(int number, const struct sigaction *action, struct sigaction *old)
 {
@@ -303,7 +294,7 @@ SIGNAL(__sysv_signal, (int)SA_RESETHAND | SA_NODEFER)
 
 /* ---- masks: SIGSEGV is never really blocked ---- */
 
-static const sigset_t *without_fault(const sigset_t *set, sigset_t *room)
+const sigset_t *sc_signals_without_fault(const sigset_t *set, sigset_t *room)
 {
     if (!set || sigismember(set, SIGSEGV) != 1)
         return set;
@@ -316,7 +307,7 @@ static int change_mask(mask_function *real, int how, const sigset_t *set, sigset
 {
     sigset_t room;
     bool named = set && sigismember(set, SIGSEGV) == 1;
-    int result = real(how, without_fault(set, &room), old);
+    int result = real(how, sc_signals_without_fault(set, &room), old);
     if (result != 0)
         return result;
     if (old && (blocked || is_running((uintptr_t)__builtin_frame_address(0))))
@@ -354,35 +345,12 @@ static const int fault_bit = 1 << (SIGSEGV - 1);
 BITS(sigblock, blocked |= named)
 BITS(sigsetmask, blocked = named)
 
-/* For as long as the call lasts: handlers run under that mask. */
+/* For as long as the call lasts: handlers run under that mask. Of those that hand memory to the
+ * kernel as well io.def has the wrappers. */
 SC_EXPORT int sigsuspend(const sigset_t *mask)
 {
     sigset_t room;
-    return SC_NEXT(sigsuspend_function *, "sigsuspend")(without_fault(mask, &room));
-}
-
-SC_EXPORT int ppoll(struct pollfd *descriptors, nfds_t count, const struct timespec *timeout,
-                    const sigset_t *mask)
-{
-    sigset_t room;
-    return SC_NEXT(ppoll_function *, "ppoll")(descriptors, count, timeout,
-                                              without_fault(mask, &room));
-}
-
-SC_EXPORT int pselect(int count, fd_set *readable, fd_set *writable, fd_set *special,
-                      const struct timespec *timeout, const sigset_t *mask)
-{
-    sigset_t room;
-    return SC_NEXT(pselect_function *, "pselect")(count, readable, writable, special, timeout,
-                                                  without_fault(mask, &room));
-}
-
-SC_EXPORT int epoll_pwait(int epoll, struct epoll_event *events, int count, int timeout,
-                          const sigset_t *mask)
-{
-    sigset_t room;
-    return SC_NEXT(epoll_pwait_function *, "epoll_pwait")(epoll, events, count, timeout,
-                                                          without_fault(mask, &room));
+    return SC_NEXT(sigsuspend_function *, "sigsuspend")(sc_signals_without_fault(mask, &room));
 }
 
 /* ---- new threads inherit the mask, and so what the program believes of it ---- */

@@ -13,6 +13,7 @@
 #ifndef SC_INTERPOSE_SIGNALS_H
 #define SC_INTERPOSE_SIGNALS_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -25,5 +26,8 @@ bool sc_signals_take_over(void);
 /* Does the interval touch a stack on which a thread handles signals (sigaltstack), or the calling
  * thread's own stack? Such pages must never be protected: the kernel could not deliver there. */
 bool sc_signals_is_stack(uintptr_t address, size_t size_bytes);
+
+/* A mask that the kernel is to get, NULL or not: in `room` without SIGSEGV, if that is in it. */
+const sigset_t *sc_signals_without_fault(const sigset_t *set, sigset_t *room);
 
 #endif

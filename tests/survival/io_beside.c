@@ -6,6 +6,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/random.h>
@@ -20,6 +21,8 @@ struct edge {
     struct epoll_event events[2];
     fd_set set;
     struct timeval soon;
+    struct timespec at_once;
+    sigset_t mask;
 };
 
 static void files(struct edge *edge, int fd)
@@ -53,6 +56,11 @@ static void waits(struct edge *edge, int fd)
     SHOW_BESIDE(poll(&edge->one, 1, 0));
     SHOW_BESIDE(epoll_wait(set, edge->events, 2, 0));
     SHOW_BESIDE(select(fd + 1, NULL, &edge->set, NULL, &edge->soon));
+    edge->at_once = (struct timespec){0, 0};
+    sigfillset(&edge->mask);
+    SHOW_BESIDE(ppoll(&edge->one, 1, &edge->at_once, &edge->mask));
+    SHOW_BESIDE(epoll_pwait(set, edge->events, 2, 0, &edge->mask));
+    SHOW_BESIDE(pselect(fd + 1, NULL, &edge->set, NULL, &edge->at_once, &edge->mask));
     SHOW(edge->one.revents == POLLOUT && edge->events[0].data.u32 == 7);
     close(set);
 }

@@ -66,6 +66,8 @@ static void add_op(struct sc_issue *issue, enum sc_direction direction,
                       sc_pending_is_clear(issue->stream),
         };
     op->shape = *shape;
+    op->inner_width_bytes = 0;
+    op->inner_pitch_bytes = 0;
     op->direction = direction;
     op->kind = kind;
     op->range = range->range;

@@ -6,7 +6,7 @@ Any program of tests/hazard, tests/survival and tests/cupti may be named here bu
         (sc201_aligned, sc203_first_byte, row15_tensorflow_host_kernel)
     give memory back by operator delete, which memcheck takes over (twins in C++)
     touch by an atomic operation, which memcheck makes a read and a write (sc203_atomic)
-    look at how much memory the process has, or has open (resident.h, descriptor_numbers,
+    look at how much memory the process has, or has open (process_memory.h, descriptor_numbers,
         no_descriptors)
     err on purpose, which memcheck tells (io_errors, heap_errors, heap_calls, segv_fatal,
         segv_alternate_stack, signal_sent)

@@ -6,7 +6,7 @@
 #ifndef SC_TESTS_HAZARD_GRAPHS_H
 #define SC_TESTS_HAZARD_GRAPHS_H
 
-#include "resident.h"
+#include "tests/process_memory.h"
 #include "twin.h"
 
 static inline void begin_capture(cudaStream_t stream)

@@ -3,7 +3,7 @@
 //
 // Contexts come and go with their execs, which nobody destroys. Memory that only those named is
 // free for others. Without CUPTI, which keeps 9 MB of each context.
-#include "resident.h"
+#include "tests/process_memory.h"
 #include "twin_driver.h"
 
 enum { CONTEXTS = 10 };

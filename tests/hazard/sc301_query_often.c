@@ -4,7 +4,7 @@
 // been given before is done. Many queries leave nothing behind.
 #include "capture.h"
 
-#include "resident.h"
+#include "tests/process_memory.h"
 
 static void poll(void)
 {

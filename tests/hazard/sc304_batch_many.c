@@ -4,7 +4,7 @@
 // overwritten behind it. What the graphs read instead lasts as long as their execs, and no longer.
 #include "capture.h"
 
-#include "resident.h"
+#include "tests/process_memory.h"
 
 enum { ROUNDS = 100 };
 

@@ -7,6 +7,8 @@
 
 #include <cuda.h>
 
+#include "tests/process_memory.h"
+
 enum { BYTES = 4096, FIRST = 50, MORE = 400, LEFT_MAX_KB = 20 };
 
 static void copy_in_one(CUdevice device)

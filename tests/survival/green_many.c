@@ -4,6 +4,7 @@
 #include <cuda.h>
 
 #include "tests/green_context.h"
+#include "tests/process_memory.h"
 
 enum { ROUNDS = 64, BYTES = 1024, GROWTH_MAX_KB = 32 << 10 };
 
@@ -23,19 +24,6 @@ static void copy_in_one(CUdeviceptr device, const void *pinned)
     check(cuStreamSynchronize(stream));
     check(cuStreamDestroy(stream));
     check(cuGreenCtxDestroy(green));
-}
-
-/* Also what nothing has touched, which a driver pins all the same. */
-static long mapped_kb(void)
-{
-    char line[128];
-    long size_kb = 0;
-    FILE *status = fopen("/proc/self/status", "r");
-    while (status && fgets(line, sizeof line, status))
-        sscanf(line, "VmSize: %ld", &size_kb);
-    if (status)
-        fclose(status);
-    return size_kb;
 }
 
 int main(void)

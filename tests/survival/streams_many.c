@@ -4,6 +4,7 @@
 // stops growing. It keeps the latest 65,536 copies that nothing waited for, so that many come
 // first.
 #include "survival.h"
+#include "tests/process_memory.h"
 
 enum { BYTES = 4096, FIRST = 80000, MORE = 40000, PAUSE_EVERY = 100, GROWTH_MAX_KB = 48 << 10 };
 

@@ -66,19 +66,6 @@ static SURVIVAL_HELPER bool round_trip(size_t size_bytes)
     return right;
 }
 
-/* How much memory of the process is there, which is for comparing and never for printing. */
-static SURVIVAL_HELPER long resident_kb(void)
-{
-    char line[128];
-    long size_kb = 0;
-    FILE *status = fopen("/proc/self/status", "r");
-    while (status && fgets(line, sizeof line, status))
-        sscanf(line, "VmRSS: %ld", &size_kb);
-    if (status)
-        fclose(status);
-    return size_kb;
-}
-
 static SURVIVAL_HELPER void use_cuda(const char *who)
 {
     printf("%s: cuda %s\n", who, round_trip((size_t)64 << 10) ? "right" : "wrong");

@@ -10,6 +10,7 @@
 #include "interpose/driver.h"
 #include "interpose/driver_code.h"
 #include "interpose/flow.h"
+#include "interpose/loans.h"
 #include "interpose/mappings.h"
 #include "interpose/pinned.h"
 #include "interpose/process.h"
@@ -60,11 +61,22 @@ static void protect(uintptr_t address, size_t size_bytes, enum sc_access access)
     syscall(SYS_mprotect, address, size_bytes, protections[access]);
 }
 
+/* The kernel works there for the program, and would find it forbidden: nothing guards those pages
+ * any more, as after a touch beside an operation's bytes. */
+static bool is_left_to_kernel(const struct sc_guard_change *change)
+{
+    struct sc_lent lent;
+    if (!sc_loans_find(change, &lent))
+        return false;
+    sc_track_let_go(&sc_track, lent.address, lent.size_bytes, lent.touch, true);
+    return true;
+}
+
 static void settle_locked(void)
 {
     struct sc_guard_change change;
     while (sc_track_settle_guards(&sc_track, &change))
-        if (change.size_bytes)
+        if (change.size_bytes && !is_left_to_kernel(&change))
             protect(change.address, change.size_bytes, change.access);
 }
 
@@ -378,7 +390,7 @@ static bool is_accessible(const struct sc_fault *fault)
  * asked: it is the program's own if the page is not to be touched. */
 static bool is_stale(const struct sc_fault *fault)
 {
-    if (!fault->denied || !sc_guards_were_near(guards(), fault->address))
+    if (!fault->denied || !sc_blocks_may_hold(&guards()->ever, fault->address, 1))
         return false;
     if (last_stale.address != fault->address || last_stale.pc != fault->pc)
         last_stale.count = 0;

@@ -1,14 +1,15 @@
 /* The C library's functions that hand memory of the program to the kernel.
  *
  * Where a load or store would fault and be settled by the guard, a system call fails with EFAULT.
- * So while anything is guarded, what a call is about to touch is touched first, here. A page may
- * still become guarded while the call waits: if it then fails with EFAULT, nothing was transferred,
- * and it is settled and repeated. A call that has transferred something says so, as ever.
+ * So what a call is about to touch is touched first, here, as far as it is guarded, and is not
+ * guarded until the call is back (interpose/loans.h). Where that is not known, because memory was
+ * registered meanwhile or the loans are too many, a call that fails with EFAULT has transferred
+ * nothing, and is settled and repeated.
  *
- * With nothing guarded, a wrapper is one load around the real function. All are async-signal-safe
- * where that is, cancellation points where that is, and change neither result nor errno. They never
- * look into the program's memory where the kernel would refuse to: a bad pointer is the kernel's
- * to find.
+ * In a process that has no pinned memory, a wrapper is two loads around the real function. All are
+ * async-signal-safe where that is, cancellation points where that is, and change neither result nor
+ * errno. They never look into the program's memory where the kernel would refuse to: a bad pointer
+ * is the kernel's to find.
  *
  * Out of sight: system calls that are not made through these functions, io_uring, and whoever reads
  * this process from outside.
@@ -33,6 +34,7 @@
 #include "interpose/driver.h"
 #include "interpose/guard.h"
 #include "interpose/loader.h"
+#include "interpose/loans.h"
 #include "interpose/process.h"
 #include "interpose/signals.h"
 #include "interpose/unwind.h"
@@ -44,10 +46,8 @@
 #undef fwrite_unlocked
 
 enum {
-    PIECES_MAX = 1024,    /* the kernel refuses more, or ignores the rest */
-    CHUNK = 16,           /* of an array, on the stack */
-    NEAR_BYTES = 1 << 21, /* the grain of sc_guards_were_near */
-    NEAR_MAX = 16 * NEAR_BYTES,
+    PIECES_MAX = 1024,         /* the kernel refuses more, or ignores the rest */
+    CHUNK = 16,                /* of an array, on the stack */
     REPEATS_MAX = 8,           /* of a call whose EFAULT may be the program's own */
     TRANSFER_MAX = 0x7ffff000, /* MAX_RW_COUNT of the kernel */
 };
@@ -55,8 +55,14 @@ enum {
 /* What one call touches, as far as it was looked at. */
 struct look {
     struct sc_culprit culprit;
-    bool may_be_ours; /* some of it lies where pages were guarded at some time */
+    struct sc_loans *loans; /* NULL: they were made before */
+    bool may_be_ours;       /* some of it lies where pages were guarded at some time */
 };
+
+static struct sc_grid *ranges(void)
+{
+    return &sc_track.inflight.range_grid;
+}
 
 /* ---- what the kernel touches ---- */
 
@@ -65,30 +71,41 @@ static size_t at_most(size_t count, size_t most)
     return count < most ? count : most;
 }
 
-/* Of much memory the answer is yes, rather than found out. */
+/* Could pages of it become guarded? */
+static bool may_be_in_range(const void *address, size_t size_bytes)
+{
+    return sc_blocks_may_hold(&sc_track.inflight.range_blocks, (uintptr_t)address, size_bytes) &&
+           sc_grid_may_overlap(ranges(), (uintptr_t)address, size_bytes);
+}
+
 static bool was_guarded_near(const void *address, size_t size_bytes)
 {
-    uintptr_t first = (uintptr_t)address;
-    uintptr_t last = first + size_bytes - 1;
-    if (size_bytes > NEAR_MAX)
-        return true;
-    for (uintptr_t at = first; at < last; at += NEAR_BYTES)
-        if (sc_guards_were_near(&sc_track.inflight.guards, at))
-            return true;
-    return sc_guards_were_near(&sc_track.inflight.guards, last);
+    return sc_blocks_may_hold(&sc_track.inflight.guards.ever, (uintptr_t)address, size_bytes);
+}
+
+/* Waiting here is no cancellation point, and an asynchronous cancellation must not take the thread
+ * out of a lock of ours. */
+static void settle(struct look *look, const void *address, size_t size_bytes, enum sc_touch touch)
+{
+    int cancel_state;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+    sc_guard_touch(address, size_bytes, touch, &look->culprit);
+    pthread_setcancelstate(cancel_state, NULL);
 }
 
 /* The size may reach beyond the buffer, if the program knows that less comes. The kernel refuses
  * what no buffer can have. */
 static void see(struct look *look, const void *address, size_t size_bytes, enum sc_touch touch)
 {
-    bool possible =
-        size_bytes > 0 && size_bytes <= SSIZE_MAX && (uintptr_t)address < UINTPTR_MAX - size_bytes;
-    if (!possible || !was_guarded_near(address, size_bytes))
+    if (size_bytes == 0 || size_bytes > SSIZE_MAX || (uintptr_t)address >= UINTPTR_MAX - size_bytes)
+        return;
+    if (look->loans && may_be_in_range(address, size_bytes))
+        sc_loans_add(look->loans, address, size_bytes, touch);
+    if (sc_likely(!sc_guard_busy() && look->loans) || !was_guarded_near(address, size_bytes))
         return;
     look->may_be_ours = true;
     if (sc_guard_overlaps(address, size_bytes))
-        sc_guard_touch(address, size_bytes, touch, &look->culprit);
+        settle(look, address, size_bytes, touch);
 }
 
 /* The look itself is a call of ours. */
@@ -195,48 +212,55 @@ static inline bool may_look(void)
     return sc_active() && !sc_is_inside();
 }
 
-static inline bool is_guarding(void)
+/* What may be guarded lies in ranges; a page may still be so for a moment when the last is gone. */
+static inline bool is_watched(void)
 {
-    return sc_guard_busy() && may_look();
+    return (!sc_grid_is_empty(ranges()) || sc_guard_busy()) && sc_options.guard && may_look();
 }
 
 #define NEXT(name) SC_NEXT(__typeof__(&name), #name)
 
-/* Waiting in `look` is no cancellation point, and an asynchronous cancellation must not take the
- * thread out of a lock of ours. */
 #define DEFINE_LOOK(type, name, parameters, ...)                                                   \
     SC_EXPORT type name parameters;                                                                \
-    static __attribute__((noinline, cold)) bool look_##name(void *site, LIST parameters)           \
+    static __attribute__((noinline)) bool look_##name(struct sc_loans *loans, void *site,          \
+                                                      LIST parameters)                             \
     {                                                                                              \
-        struct look looked = {.culprit = {.api = #name, .site = site}}, *const look = &looked;     \
-        int cancel_state;                                                                          \
-        pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);                             \
+        struct look looked = {{.api = #name, .site = site}, loans, false}, *const look = &looked;  \
         __VA_ARGS__;                                                                               \
-        pthread_setcancelstate(cancel_state, NULL);                                                \
         return looked.may_be_ours;                                                                 \
+    }
+
+#define LEND(name, arguments)                                                                      \
+    struct sc_loans loans;                                                                         \
+    loans.count = 0;                                                                               \
+    if (is_watched()) {                                                                            \
+        loans.frame = SC_FRAME();                                                                  \
+        look_##name(&loans, SC_SITE(), LIST arguments);                                            \
     }
 
 #define SC_IO(type, name, parameters, arguments, ...)                                              \
     DEFINE_LOOK(type, name, parameters, __VA_ARGS__)                                               \
     type name parameters                                                                           \
     {                                                                                              \
-        if (is_guarding())                                                                         \
-            look_##name(SC_SITE(), LIST arguments);                                                \
-        for (unsigned repeats = 0;; repeats++) {                                                   \
-            type result = NEXT(name) arguments;                                                    \
-            if (sc_likely(result != -1) || errno != EFAULT || repeats == REPEATS_MAX ||            \
-                !may_look() || !look_##name(SC_SITE(), LIST arguments))                            \
-                return result;                                                                     \
-        }                                                                                          \
+        LEND(name, arguments)                                                                      \
+        type result = NEXT(name) arguments;                                                        \
+        for (unsigned repeats = 0;                                                                 \
+             sc_unlikely(result == -1) && errno == EFAULT && repeats < REPEATS_MAX &&              \
+             may_look() && look_##name(NULL, SC_SITE(), LIST arguments);                           \
+             repeats++)                                                                            \
+            result = NEXT(name) arguments;                                                         \
+        sc_loans_end(&loans);                                                                      \
+        return result;                                                                             \
     }
 
 #define SC_STREAM(type, name, parameters, arguments, ...)                                          \
     DEFINE_LOOK(type, name, parameters, __VA_ARGS__)                                               \
     type name parameters                                                                           \
     {                                                                                              \
-        if (is_guarding())                                                                         \
-            look_##name(SC_SITE(), LIST arguments);                                                \
-        return NEXT(name) arguments;                                                               \
+        LEND(name, arguments)                                                                      \
+        type result = NEXT(name) arguments;                                                        \
+        sc_loans_end(&loans);                                                                      \
+        return result;                                                                             \
     }
 
 #pragma GCC diagnostic push

@@ -6,7 +6,7 @@
 
 #include "track/poison.h"
 
-enum { CELLS = 4096, BLOCK_SHIFT = 21 };
+enum { CELLS = 4096 };
 
 int sc_guards_init(struct sc_guards *guards)
 {
@@ -42,30 +42,6 @@ static void unsettle(struct sc_guards *guards, uint32_t id)
     add_to(&guards->unsettled_count, 1);
 }
 
-static uint64_t near_bit(uintptr_t address, unsigned *word)
-{
-    uint64_t hash = (address >> BLOCK_SHIFT) * 0x9E3779B97F4A7C15u;
-    *word = (unsigned)(hash >> 58);
-    return UINT64_C(1) << (hash >> 52 & 63);
-}
-
-static void note_near(struct sc_guards *guards, uintptr_t address, uintptr_t end)
-{
-    for (uintptr_t block = address >> BLOCK_SHIFT; block <= (end - 1) >> BLOCK_SHIFT; block++) {
-        unsigned word;
-        uint64_t bit = near_bit(block << BLOCK_SHIFT, &word);
-        if (!(atomic_load_explicit(&guards->ever[word], memory_order_relaxed) & bit))
-            atomic_fetch_or_explicit(&guards->ever[word], bit, memory_order_relaxed);
-    }
-}
-
-bool sc_guards_were_near(struct sc_guards *guards, uintptr_t address)
-{
-    unsigned word;
-    uint64_t bit = near_bit(address, &word);
-    return atomic_load_explicit(&guards->ever[word], memory_order_relaxed) & bit;
-}
-
 /* `address` and `end` lie on page boundaries. */
 static uint32_t new_span(struct sc_guards *guards, uint32_t op, uintptr_t address, uintptr_t end,
                          enum sc_access access)
@@ -94,7 +70,7 @@ uint32_t sc_guards_add(struct sc_guards *guards, uint32_t op, uintptr_t address,
     uint32_t id = end > start ? new_span(guards, op, start, end, access) : 0;
     if (!id)
         return next;
-    note_near(guards, start, end);
+    sc_blocks_add(&guards->ever, start, end - start);
     sc_guards_span(guards, id)->next = next;
     unsettle(guards, id);
     return id;
@@ -238,8 +214,7 @@ static void forget_all(struct sc_guards *guards)
 {
     atomic_store(&guards->busy, 0);
     atomic_store(&guards->unsettled_count, 0);
-    for (size_t word = 0; word < sizeof guards->ever / sizeof guards->ever[0]; word++)
-        atomic_store(&guards->ever[word], 0);
+    sc_blocks_clear(&guards->ever);
 }
 
 bool sc_guards_inherited(struct sc_guards *guards, uint32_t *id, struct sc_guard_change *change)

@@ -13,6 +13,7 @@
 
 #include <stdbool.h>
 
+#include "track/blocks.h"
 #include "track/grid.h"
 
 enum sc_touch { SC_TOUCH_READ = 1, SC_TOUCH_WRITE = 2 };
@@ -41,9 +42,9 @@ struct sc_guards {
     uint32_t live;
     uint32_t unsettled; /* list of spans */
     _Atomic uint32_t unsettled_count;
-    _Atomic uint32_t busy;     /* live and unsettled spans */
-    _Atomic uint64_t ever[64]; /* blocks of 2 MB that were ever protected, hashed to a bit */
-    uintptr_t page_mask;       /* page size - 1 */
+    _Atomic uint32_t busy; /* live and unsettled spans */
+    struct sc_blocks ever; /* those that were ever protected */
+    uintptr_t page_mask;   /* page size - 1 */
 };
 
 int sc_guards_init(struct sc_guards *guards); /* 0 or -ENOMEM */
@@ -71,9 +72,6 @@ struct sc_guard_change {
 /* Takes a step in settling: false if there is nothing unsettled. The span stays counted in
  * unsettled_count until the step after the last. */
 bool sc_guards_settle(struct sc_guards *guards, struct sc_guard_change *change);
-
-/* Lock-free. Was a page near the address ever protected? */
-bool sc_guards_were_near(struct sc_guards *guards, uintptr_t address);
 
 /* Lock-free, in the child of a fork: other threads may have been in the midst of a change, but a
  * protected page has its record before mprotect is called, and until mprotect has let it go. Gives

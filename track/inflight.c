@@ -92,6 +92,7 @@ uint32_t sc_inflight_add_range(struct sc_inflight *inflight, uintptr_t address, 
     set_node(&range->node, address, size_bytes);
     atomic_store_explicit(&range->kind, kind, memory_order_release);
     atomic_store_explicit(&range->context, context, memory_order_release);
+    sc_blocks_add(&inflight->range_blocks, address, size_bytes);
     sc_grid_insert(&inflight->range_grid, id);
     return id;
 }

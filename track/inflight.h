@@ -95,7 +95,8 @@ struct sc_inflight {
     struct sc_pool ranges;
     struct sc_pool ops;
     struct sc_grid range_grid;
-    struct sc_grid op_grid;   /* operations on ranges that only the driver frees */
+    struct sc_blocks range_blocks; /* where ranges are or were */
+    struct sc_grid op_grid;        /* operations on ranges that only the driver frees */
     struct sc_grid heap_grid; /* operations on memory that free() or munmap() could take away */
     struct sc_guards guards;
     struct sc_pool copies;  /* of pages (sources.c) */

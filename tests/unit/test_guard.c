@@ -273,19 +273,19 @@ END_TEST
 
 START_TEST(what_was_never_near_is_known_to_be_far)
 {
-    ck_assert(!sc_guards_were_near(&guards, base));
+    ck_assert(!sc_blocks_may_hold(&guards.ever, base, 1));
     uint32_t span = add(1, 1, 1, SC_ACCESS_READ, 0);
-    ck_assert(sc_guards_were_near(&guards, at(0)));
+    ck_assert(sc_blocks_may_hold(&guards.ever, at(0), 1));
     sc_guards_end(&guards, span);
     settle();
-    ck_assert(sc_guards_were_near(&guards, at(2)));
+    ck_assert(sc_blocks_may_hold(&guards.ever, at(2), 1));
     unsigned near = 0;
     for (uintptr_t i = 1; i <= 4096; i++)
-        near += sc_guards_were_near(&guards, base + (i << 30));
+        near += sc_blocks_may_hold(&guards.ever, base + (i << 30), 1);
     ck_assert_uint_lt(near, 64); /* one hash in 4096 collides */
     span = sc_guards_add(&guards, 1, base << 4, (size_t)64 << 20, SC_ACCESS_READ, 0);
     for (uintptr_t offset = 0; offset < (uintptr_t)64 << 20; offset += 1 << 20)
-        ck_assert(sc_guards_were_near(&guards, (base << 4) + offset));
+        ck_assert(sc_blocks_may_hold(&guards.ever, (base << 4) + offset, 1));
 }
 END_TEST
 
@@ -388,7 +388,7 @@ START_TEST(a_child_lets_go_of_what_may_be_protected)
     ck_assert_uint_eq(inherited(), 4); /* the whole, what is left of it, the one that ended */
     check_pages("wwwwwwwwww");
     ck_assert_uint_eq(guards.busy, 0);
-    ck_assert(!sc_guards_were_near(&guards, at(0)));
+    ck_assert(!sc_blocks_may_hold(&guards.ever, at(0), 1));
     ck_assert_uint_eq(inherited(), 0);
 }
 END_TEST

@@ -1,0 +1,68 @@
+/* A set of blocks of 2 MB that only grows, each hashed to one bit: a few loads say that an address
+ * lies in none of them. Lock-free, thread- and signal-safe. */
+#ifndef SC_TRACK_BLOCKS_H
+#define SC_TRACK_BLOCKS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    SC_BLOCKS_SHIFT = 21,
+    SC_BLOCKS_WORDS = 64,
+    SC_BLOCKS_ASKED_MAX = 16, /* of more than these the answer is yes, rather than found out */
+};
+
+struct sc_blocks {
+    _Atomic uint64_t words[SC_BLOCKS_WORDS];
+};
+
+/* Adds those that the interval, which is not empty, touches. */
+static inline void sc_blocks_add(struct sc_blocks *blocks, uintptr_t address, size_t size_bytes);
+
+/* False only if none was added that the interval, which is not empty, touches. */
+static inline bool sc_blocks_may_hold(const struct sc_blocks *blocks, uintptr_t address,
+                                      size_t size_bytes);
+
+static inline void sc_blocks_clear(struct sc_blocks *blocks)
+{
+    for (unsigned i = 0; i < SC_BLOCKS_WORDS; i++)
+        atomic_store(&blocks->words[i], 0);
+}
+
+/* ---- the bodies ---- */
+
+static inline uint64_t sc_blocks_bit(uintptr_t block, unsigned *word)
+{
+    uint64_t hash = block * 0x9E3779B97F4A7C15u;
+    *word = (unsigned)(hash >> 58);
+    return UINT64_C(1) << (hash >> 52 & 63);
+}
+
+static inline void sc_blocks_add(struct sc_blocks *blocks, uintptr_t address, size_t size_bytes)
+{
+    uintptr_t last = (address + size_bytes - 1) >> SC_BLOCKS_SHIFT;
+    for (uintptr_t block = address >> SC_BLOCKS_SHIFT; block <= last; block++) {
+        unsigned word;
+        uint64_t bit = sc_blocks_bit(block, &word);
+        if (!(atomic_load_explicit(&blocks->words[word], memory_order_relaxed) & bit))
+            atomic_fetch_or_explicit(&blocks->words[word], bit, memory_order_relaxed);
+    }
+}
+
+static inline bool sc_blocks_may_hold(const struct sc_blocks *blocks, uintptr_t address,
+                                      size_t size_bytes)
+{
+    uintptr_t first = address >> SC_BLOCKS_SHIFT;
+    uintptr_t last = (address + size_bytes - 1) >> SC_BLOCKS_SHIFT;
+    bool found = last - first >= SC_BLOCKS_ASKED_MAX;
+    for (uintptr_t block = first; block <= last && !found; block++) {
+        unsigned word;
+        uint64_t bit = sc_blocks_bit(block, &word);
+        found = atomic_load_explicit(&blocks->words[word], memory_order_relaxed) & bit;
+    }
+    return found;
+}
+
+#endif

@@ -254,7 +254,7 @@ static void note_folded(struct sc_issue *issue, const CUmemcpy3DOperand *operand
 {
     if (extent->depth > 1 && extent->height > 1 && operand->op.ptr.rowLength > extent->width &&
         issue->count > before)
-        sc_issue_folded(issue, extent->width, operand->op.ptr.rowLength);
+        sc_issue_folded(issue, &(struct sc_fold){extent->width, operand->op.ptr.rowLength});
 }
 
 static void add_sides(struct sc_issue *issue, const CUDA_MEMCPY3D_BATCH_OP *op)

@@ -47,10 +47,8 @@ static struct sc_box box_of(const struct side *side, const struct extent *extent
         box.shape.width_bytes = (extent->height - 1) * pitch + extent->width;
         box.shape.pitch_bytes = slice;
         box.shape.rows = extent->depth;
-        if (extent->height > 1 && extent->width < pitch) {
-            box.inner_width_bytes = extent->width;
-            box.inner_pitch_bytes = pitch;
-        }
+        if (extent->height > 1 && extent->width < pitch)
+            box.fold = (struct sc_fold){extent->width, pitch};
     }
     return box;
 }

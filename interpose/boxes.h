@@ -15,8 +15,7 @@ struct sc_box {
     bool known;
     enum sc_buffer_kind kind;
     struct sc_shape shape;
-    size_t inner_width_bytes; /* of several slices, taken as the rows of the shape: the rows of */
-    size_t inner_pitch_bytes; /* one, and how far apart they are; 0: they have no gaps */
+    struct sc_fold fold;
 };
 
 struct sc_boxes {

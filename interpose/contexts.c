@@ -178,7 +178,7 @@ static void end_pinned_holds(const struct sc_context *context)
     sc_track_forget_graph_holds_of(&sc_track, context->legacy);
     struct sc_release release = sc_track_take_ready(&sc_track, 0);
     while (release.hold) {
-        if (sc_hold_needs_program(release.kind) && release.context == context->legacy)
+        if (sc_hold_is_drivers(release.kind) && release.context == context->legacy)
             sc_track_end_hold(&sc_track, release.hold);
         else
             sc_track_put_back(&sc_track, release.hold);

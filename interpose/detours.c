@@ -55,23 +55,29 @@ void sc_detours_fence_locked(struct sc_stream_record *stream)
 
 /* ---- the edges ---- */
 
-/* Other threads' per-thread default streams cannot be named. */
-static bool is_foreign(const struct sc_stream_record *stream)
+/* A per-thread default stream that this thread cannot name. */
+static bool is_anothers(const struct sc_stream_record *stream)
 {
-    return stream->owner && (stream->gone || stream->owner != sc_thread_id());
+    return stream->owner && !stream->gone && stream->owner != sc_thread_id();
 }
 
 static bool is_concerned(const struct sc_stream_record *stream)
 {
-    return stream->kind == SC_STREAM_BLOCKING && !stream->gone && !is_foreign(stream);
+    return stream->kind == SC_STREAM_BLOCKING && !stream->gone && !is_anothers(stream);
 }
 
-/* With the stream's lock held: it may have been destroyed before that was taken, and its record may
- * be another's by now. */
-static bool is_still_concerned(const struct sc_stream_record *stream,
-                               const struct sc_context *context)
+/* Locks the stream if it is one of those wanted, of this context. It may have been destroyed before
+ * the lock was taken, and its record may be another's by now. */
+static bool lock_if(bool (*is_wanted)(const struct sc_stream_record *),
+                    struct sc_stream_record *stream, const struct sc_context *context)
 {
-    return is_concerned(stream) && stream->context == context;
+    if (!is_wanted(stream))
+        return false;
+    pthread_mutex_lock(&stream->lock);
+    bool wanted = is_wanted(stream) && stream->context == context;
+    if (!wanted)
+        pthread_mutex_unlock(&stream->lock);
+    return wanted;
 }
 
 static void leave_fence(void *unused, struct sc_stream_record *stream)
@@ -102,34 +108,41 @@ static void wait_for(const struct edges *edges, CUevent event)
         sc_real.cuStreamWaitEvent(edges->private, event, 0);
 }
 
+/* Also when the thread is gone: what it issued last may still be under way. */
+static bool is_foreign(const struct sc_stream_record *stream)
+{
+    return stream->owner && (stream->gone || is_anothers(stream));
+}
+
 /* By the events that its thread has left behind its work. */
 static void come_after_foreign(struct edges *edges, struct sc_stream_record *stream)
 {
-    pthread_mutex_lock(&stream->lock);
     uint64_t tail = atomic_load_explicit(&stream->tail_ticks, memory_order_relaxed);
-    if (stream->context == edges->context) { /* or else the record has just been recycled */
-        wait_for(edges, stream->fence);
-        wait_for(edges, sc_marks_newest_locked(stream));
-        edges->incomplete |= !sc_pending_is_done(stream, tail);
-    }
-    pthread_mutex_unlock(&stream->lock);
+    wait_for(edges, stream->fence);
+    wait_for(edges, sc_marks_newest_locked(stream));
+    edges->incomplete |= !sc_pending_is_done(stream, tail);
 }
 
-/* The private stream waits for the stream's earlier work. */
-static void come_after(void *argument, struct sc_stream_record *stream)
+static void come_after_own(struct edges *edges, struct sc_stream_record *stream)
 {
-    struct edges *edges = argument;
-    if (is_foreign(stream))
-        come_after_foreign(edges, stream);
-    if (!is_concerned(stream))
-        return;
-    pthread_mutex_lock(&stream->lock);
-    if (!is_still_concerned(stream, edges->context))
-        ; /* destroyed: the marker stream is behind its work */
-    else if (sc_streams_is_capturing(stream) || is_fenced(stream))
+    if (sc_streams_is_capturing(stream) || is_fenced(stream))
         wait_for(edges, stream->fence);
     else if (sc_real.cuEventRecord(edges->event, stream->handle) == CUDA_SUCCESS)
         wait_for(edges, edges->event);
+}
+
+/* The private stream waits for the stream's earlier work. One that is destroyed meanwhile has left
+ * it to the marker stream. */
+static void come_after(void *argument, struct sc_stream_record *stream)
+{
+    struct edges *edges = argument;
+    bool foreign = lock_if(is_foreign, stream, edges->context);
+    if (!foreign && !lock_if(is_concerned, stream, edges->context))
+        return;
+    if (foreign)
+        come_after_foreign(edges, stream);
+    else
+        come_after_own(edges, stream);
     pthread_mutex_unlock(&stream->lock);
 }
 
@@ -146,19 +159,13 @@ static void join_work(struct sc_stream_record *earlier, struct sc_stream_record 
 static void come_before(void *argument, struct sc_stream_record *stream)
 {
     const struct edges *edges = argument;
-    bool foreign = is_foreign(stream);
-    if (stream->gone || (!foreign && !is_concerned(stream)))
+    bool foreign = lock_if(is_anothers, stream, edges->context);
+    if (!foreign && !lock_if(is_concerned, stream, edges->context))
         return;
-    pthread_mutex_lock(&stream->lock);
-    bool still = foreign ? is_foreign(stream) && !stream->gone && stream->context == edges->context
-                         : is_still_concerned(stream, edges->context);
-    if (still)
-        stream->owes_wait = foreign || sc_streams_is_capturing(stream);
-    if (still && !stream->owes_wait)
+    stream->owes_wait = foreign || sc_streams_is_capturing(stream);
+    if (!stream->owes_wait)
         sc_real.cuStreamWaitEvent(stream->handle, edges->event, 0);
     pthread_mutex_unlock(&stream->lock);
-    if (!still)
-        return;
     join_work(edges->context->detour_stream, stream);
     sc_track_wait(&sc_track, stream->id, (uintptr_t)edges->event);
 }
@@ -166,11 +173,9 @@ static void come_before(void *argument, struct sc_stream_record *stream)
 static void pay_wait(void *argument, struct sc_stream_record *stream)
 {
     const struct edges *edges = argument;
-    if (!is_concerned(stream))
+    if (!lock_if(is_concerned, stream, edges->context))
         return;
-    pthread_mutex_lock(&stream->lock);
-    if (is_still_concerned(stream, edges->context) && stream->owes_wait &&
-        !sc_streams_is_capturing(stream)) {
+    if (stream->owes_wait && !sc_streams_is_capturing(stream)) {
         sc_real.cuStreamWaitEvent(stream->handle, edges->event, 0);
         stream->owes_wait = false;
     }
@@ -396,8 +401,6 @@ static void ask_event(struct asking *asking, CUevent event)
 static void ask_foreign(struct asking *asking, struct sc_stream_record *stream)
 {
     uint64_t tail = atomic_load_explicit(&stream->tail_ticks, memory_order_relaxed);
-    if (stream->context != asking->context)
-        return;
     ask_event(asking, stream->fence);
     ask_event(asking, sc_marks_newest_locked(stream));
     asking->incomplete |= !sc_pending_is_done(stream, tail);
@@ -406,15 +409,14 @@ static void ask_foreign(struct asking *asking, struct sc_stream_record *stream)
 static void ask_stream(void *argument, struct sc_stream_record *stream)
 {
     struct asking *asking = argument;
-    bool foreign = is_foreign(stream);
-    if (!foreign && !is_concerned(stream))
+    bool foreign = lock_if(is_foreign, stream, asking->context);
+    if (!foreign && !lock_if(is_concerned, stream, asking->context))
         return;
-    pthread_mutex_lock(&stream->lock);
     if (foreign)
         ask_foreign(asking, stream);
     else if (sc_streams_is_capturing(stream))
         ask_event(asking, stream->fence);
-    else if (asking->answer == CUDA_SUCCESS && !stream->gone)
+    else if (asking->answer == CUDA_SUCCESS)
         asking->answer = sc_real.cuStreamQuery(stream->handle);
     pthread_mutex_unlock(&stream->lock);
 }
@@ -455,7 +457,7 @@ bool sc_detour_begin_query(struct sc_detour *detour, const char *api, void *site
                            bool per_thread, CUresult *answer)
 {
     sc_detour_init(detour, api, site);
-    if ((!sc_gate_is_used() && !sc_captures_open()) || !sc_detour_is_legacy(stream, per_thread))
+    if (!sc_detour_may_meet(stream, per_thread))
         return false;
     int saved = errno;
     bool met = meets_capture(detour);

@@ -44,13 +44,19 @@ static inline bool sc_detour_is_legacy(CUstream stream, bool per_thread)
     return stream == CU_STREAM_LEGACY || (!stream && !per_thread);
 }
 
+/* Two relaxed loads while no blocking stream has ever captured. */
+static inline bool sc_detour_may_meet(CUstream stream, bool per_thread)
+{
+    return (sc_gate_is_used() || sc_captures_open()) && sc_detour_is_legacy(stream, per_thread);
+}
+
 /* Before an operation in `stream`, which is replaced by the private one where that must carry it.
- * Two relaxed loads while no blocking stream has ever captured. */
+ */
 static inline void sc_detour_begin(struct sc_detour *detour, const char *api, void *site,
                                    CUstream *stream, bool per_thread)
 {
     sc_detour_init(detour, api, site);
-    if ((sc_gate_is_used() || sc_captures_open()) && sc_detour_is_legacy(*stream, per_thread))
+    if (sc_detour_may_meet(*stream, per_thread))
         sc_detour_prepare(detour, stream);
 }
 

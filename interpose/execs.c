@@ -46,13 +46,12 @@ static void note_exec_box(const struct making *making, CUgraphNode node, uintptr
         sc_track_graph_recognise(&sc_track, making->child, (uintptr_t)node, &use, &extra);
     if (!use.from.api)
         sc_track_graph_recognise(&sc_track, making->graph, (uintptr_t)node, &use, &extra);
-    extra.inner_width_bytes = box->inner_width_bytes; /* of the same bytes' use, perhaps others */
-    extra.inner_pitch_bytes = box->inner_pitch_bytes;
+    extra.fold = box->fold; /* of the same bytes' use, perhaps another */
     if (use.from.api)
         sc_track_graph_add(&sc_track, making->call.graph, &use,
-                           use.extra || box->inner_width_bytes ? &extra : NULL);
+                           use.extra || box->fold.pitch_bytes ? &extra : NULL);
     else if (direction != SC_MEMSET || box->known) /* or it is device memory */
-        sc_uses_add(&making->call, &use, box->inner_width_bytes, box->inner_pitch_bytes);
+        sc_uses_add(&making->call, &use, &box->fold);
 }
 
 static void note_event(const struct sc_graph_call *call, uintptr_t name, CUevent event, bool waits)

@@ -66,8 +66,7 @@ static void add_op(struct sc_issue *issue, enum sc_direction direction,
                       sc_pending_is_clear(issue->stream),
         };
     op->shape = *shape;
-    op->inner_width_bytes = 0;
-    op->inner_pitch_bytes = 0;
+    op->fold = (struct sc_fold){0, 0};
     op->direction = direction;
     op->kind = kind;
     op->range = range->range;
@@ -102,12 +101,10 @@ void sc_issue_host_shape(struct sc_issue *issue, enum sc_direction direction,
         issue->joins_stream = true;
 }
 
-void sc_issue_folded(struct sc_issue *issue, size_t width_bytes, size_t pitch_bytes)
+void sc_issue_folded(struct sc_issue *issue, const struct sc_fold *fold)
 {
-    if (!issue->count)
-        return;
-    issue->ops[issue->count - 1].inner_width_bytes = width_bytes;
-    issue->ops[issue->count - 1].inner_pitch_bytes = pitch_bytes;
+    if (issue->count)
+        issue->ops[issue->count - 1].fold = *fold;
 }
 
 void sc_issue_host(struct sc_issue *issue, enum sc_direction direction, const void *address,
@@ -123,8 +120,8 @@ static void add_box(struct sc_issue *issue, enum sc_direction direction, const s
     if (!box->used)
         return;
     sc_issue_host_shape(issue, direction, &box->shape);
-    if (box->inner_width_bytes && issue->count > before)
-        sc_issue_folded(issue, box->inner_width_bytes, box->inner_pitch_bytes);
+    if (box->fold.pitch_bytes && issue->count > before)
+        sc_issue_folded(issue, &box->fold);
 }
 
 void sc_issue_boxes(struct sc_issue *issue, const struct sc_boxes *boxes)

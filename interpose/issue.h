@@ -51,8 +51,8 @@ void sc_issue_host_shape(struct sc_issue *issue, enum sc_direction direction,
  * does for plain copies. */
 void sc_issue_boxes(struct sc_issue *issue, const struct sc_boxes *boxes);
 
-/* The rows of the shape just named are runs of rows of this width, so far apart. */
-void sc_issue_folded(struct sc_issue *issue, size_t width_bytes, size_t pitch_bytes);
+/* The rows of the shape just named are folded so. */
+void sc_issue_folded(struct sc_issue *issue, const struct sc_fold *fold);
 
 /* The same for pageable memory that the driver uses late (batch copies). */
 void sc_issue_pageable(struct sc_issue *issue, enum sc_direction direction, const void *address,

@@ -87,8 +87,8 @@ static void begin_live_run(struct sc_issue *issue, const struct sc_graph_use *ru
 {
     const struct sc_graph_extra *extra = sc_graphs_extra(&sc_track.graphs, run);
     sc_issue_host_shape(issue, run->direction, &run->shape);
-    if (extra->inner_width_bytes)
-        sc_issue_folded(issue, extra->inner_width_bytes, extra->inner_pitch_bytes);
+    if (extra->fold.pitch_bytes)
+        sc_issue_folded(issue, &extra->fold);
 }
 
 static void begin_run(struct sc_issue *issue, const struct launch *launch,

@@ -218,7 +218,6 @@ static bool free_is_deferred(struct giving_back *giving, const struct sc_range_i
         return false;
     if (taken.found.count == 0)
         giving->result = wait_as_the_driver_does(&giving->culprit);
-    sc_track_remove_range(&sc_track, range->address);
     sc_guard_apply();
     sc_reaper_wake();
     return true;
@@ -350,7 +349,6 @@ static bool unregister_is_kept(struct giving_back *giving, const struct sc_range
     if (!taken.held)
         return false;
     giving->result = wait_as_the_driver_does(&giving->culprit);
-    sc_track_remove_range(&sc_track, range->address);
     sc_guard_apply();
     return true;
 }

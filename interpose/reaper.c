@@ -150,7 +150,7 @@ static bool give_back(const struct sc_release *release)
 
 static bool give_back_pinned(const struct sc_release *release, const struct sc_context *context)
 {
-    if (!sc_hold_needs_program(release->kind) || release->context != context->legacy)
+    if (!sc_hold_is_drivers(release->kind) || release->context != context->legacy)
         return false;
     struct sc_relaxed relaxed = sc_relaxed_begin();
     SC_INSIDE();

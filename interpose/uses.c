@@ -69,19 +69,18 @@ static bool is_on_stack(const struct sc_graph_use *use)
 }
 
 void sc_uses_add(const struct sc_graph_call *call, struct sc_graph_use *use,
-                 size_t inner_width_bytes, size_t inner_pitch_bytes)
+                 const struct sc_fold *fold)
 {
     bool on_stack = is_on_stack(use);
     use->from = origin_of(call);
-    if (sc_likely(!on_stack && !inner_width_bytes)) {
+    if (sc_likely(!on_stack && !fold->pitch_bytes)) {
         sc_track_graph_add(&sc_track, call->graph, use, NULL);
         return;
     }
     struct sc_graph_extra extra = {0};
     if (on_stack)
         extra = note_stack(use);
-    extra.inner_width_bytes = inner_width_bytes;
-    extra.inner_pitch_bytes = inner_pitch_bytes;
+    extra.fold = *fold;
     sc_track_graph_add(&sc_track, call->graph, use, &extra);
 }
 
@@ -91,7 +90,7 @@ void sc_uses_note(const struct sc_graph_call *call, const struct sc_op_info *op)
         return;
     struct sc_graph_use use = {
         .shape = op->shape, .direction = op->direction, .kind = op->kind, .range = op->range};
-    sc_uses_add(call, &use, op->inner_width_bytes, op->inner_pitch_bytes);
+    sc_uses_add(call, &use, &op->fold);
 }
 
 static void note_box(const struct sc_graph_call *call, uintptr_t node, enum sc_direction direction,
@@ -100,7 +99,7 @@ static void note_box(const struct sc_graph_call *call, uintptr_t node, enum sc_d
     if (!box->used || sc_shape_hull_bytes(&box->shape) == 0)
         return;
     struct sc_graph_use use = sc_uses_bare(node, direction, box);
-    sc_uses_add(call, &use, box->inner_width_bytes, box->inner_pitch_bytes);
+    sc_uses_add(call, &use, &box->fold);
 }
 
 void sc_uses_note_copy(const struct sc_graph_call *call, uintptr_t node, const CUDA_MEMCPY3D *copy)

@@ -46,7 +46,7 @@ struct sc_box sc_uses_box_of_memset(const CUDA_MEMSET_NODE_PARAMS *fill);
 struct sc_graph_use sc_uses_bare(uintptr_t node, enum sc_direction direction,
                                  const struct sc_box *box);
 void sc_uses_add(const struct sc_graph_call *call, struct sc_graph_use *use,
-                 size_t inner_width_bytes, size_t inner_pitch_bytes);
+                 const struct sc_fold *fold);
 
 /* Memory for as long as a graph names it, with a copy of the bytes: what a node reads instead of
  * memory that will be gone. NULL: there is none. */

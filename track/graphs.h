@@ -57,7 +57,7 @@ struct sc_graph_extra {
     /* On a stack: where the frame's return address is, and what it was; 0 where not known. */
     uintptr_t return_slot, return_address;
     void *saved; /* a copy of what is on a stack, or the copy that the node names; NULL: none */
-    size_t inner_width_bytes, inner_pitch_bytes; /* as an operation has them; 0: not folded */
+    struct sc_fold fold;
 };
 
 /* A node of an exec that records an event, or waits for one. */

@@ -23,8 +23,9 @@ enum sc_hold_kind {
     SC_HOLD_WAIT,       /* holds nothing back: a thread waits for its end; counts no bytes */
 };
 
-/* Given back inside the program's own waits for the context, and not by the reaper. */
-static inline bool sc_hold_needs_program(enum sc_hold_kind kind)
+/* It is the driver that has it back: inside the program's own waits for the context, and not by the
+ * reaper. */
+static inline bool sc_hold_is_drivers(enum sc_hold_kind kind)
 {
     return kind == SC_HOLD_FREE_PINNED || kind == SC_HOLD_UNREGISTER;
 }

@@ -326,39 +326,6 @@ void sc_inflight_let_go(struct sc_inflight *inflight, uintptr_t address, size_t 
     }
 }
 
-/* The interval, of one row of a folded shape: does it meet one of the rows within? */
-static bool meets_inner_row(const struct sc_op_info *info, size_t from, size_t to)
-{
-    size_t row = from / info->inner_pitch_bytes * info->inner_pitch_bytes;
-    return from < to &&
-           (from - row < info->inner_width_bytes || row + info->inner_pitch_bytes < to);
-}
-
-/* The shape's hull overlaps the interval. */
-static bool touches_folded(const struct sc_op_info *info, const struct sc_shape *touched)
-{
-    const struct sc_shape *shape = &info->shape;
-    uintptr_t end = touched->address + touched->width_bytes;
-    size_t from = touched->address > shape->address ? touched->address - shape->address : 0;
-    size_t first = shape->pitch_bytes ? from / shape->pitch_bytes : 0;
-    for (size_t row = first; row < shape->rows && row <= first + 1; row++) {
-        uintptr_t start = shape->address + row * shape->pitch_bytes;
-        if (start >= end)
-            break;
-        size_t inner_from = touched->address > start ? touched->address - start : 0;
-        size_t inner_to = end - start < shape->width_bytes ? end - start : shape->width_bytes;
-        if (meets_inner_row(info, inner_from, inner_to))
-            return true;
-    }
-    return false;
-}
-
-static bool touches(const struct sc_op_info *info, const struct sc_shape *touched)
-{
-    return sc_shapes_touch(&info->shape, touched) &&
-           (!info->inner_pitch_bytes || touches_folded(info, touched));
-}
-
 struct touch_visit {
     struct sc_inflight *inflight;
     struct sc_shape touched;
@@ -371,7 +338,8 @@ static bool visit_touched(void *context, uint32_t id)
 {
     struct touch_visit *search = context;
     const struct sc_op *op = sc_inflight_op(search->inflight, id);
-    if (!forbids(op, search->touch) || !touches(&op->info, &search->touched))
+    if (!forbids(op, search->touch) ||
+        !sc_row_touches_folded(&search->touched, &op->info.shape, &op->info.fold))
         return true;
     return search->visit(search->context, id);
 }
@@ -566,7 +534,7 @@ static bool visit_conflict(void *context, uint32_t id)
     const struct sc_op_info *earlier = &sc_inflight_op(search->inflight, id)->info;
     const struct sc_op_info *later = search->info;
     bool conflict =
-        !earlier->inner_pitch_bytes && !later->inner_pitch_bytes &&
+        !earlier->fold.pitch_bytes && !later->fold.pitch_bytes &&
         earlier->ticket.stream != later->ticket.stream &&
         (sc_direction_writes_host(earlier->direction) ||
          sc_direction_writes_host(later->direction)) &&

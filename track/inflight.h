@@ -46,6 +46,7 @@ struct sc_range {
 struct sc_op_info {
     const char *api; /* lives for ever */
     struct sc_shape shape;
+    struct sc_fold fold;
     struct sc_ticket ticket;
     enum sc_direction direction;
     enum sc_buffer_kind kind;
@@ -55,17 +56,15 @@ struct sc_op_info {
     uint32_t range;        /* 0: none */
     enum sc_access access; /* what the host may do with the guarded pages */
     uintptr_t guard_address;
-    size_t guard_bytes;       /* 0: unguarded */
-    size_t inner_width_bytes; /* of a folded shape: its rows are runs of rows of this width, */
-    size_t inner_pitch_bytes; /* so far apart; 0: not folded */
-    bool shares_pages;        /* the first and last page, if unguarded, hold other memory as well */
-    struct sc_slot *slot;     /* the snapshot that the device reads instead, or NULL */
-    bool by_graph;            /* a graph was launched that has it */
-    bool unjudged;            /* the host may learn of its end in ways that are not seen: it keeps
-                               * its memory, and is no hazard's */
-    uint32_t correlation_id;  /* CUPTI's; 0: unknown */
-    const char *runtime_api;  /* the runtime function that made the call; NULL: unknown */
-    bool stable;              /* nothing but the host can have changed its bytes since the issue */
+    size_t guard_bytes;      /* 0: unguarded */
+    bool shares_pages;       /* the first and last page, if unguarded, hold other memory as well */
+    struct sc_slot *slot;    /* the snapshot that the device reads instead, or NULL */
+    bool by_graph;           /* a graph was launched that has it */
+    bool unjudged;           /* the host may learn of its end in ways that are not seen: it keeps
+                              * its memory, and is no hazard's */
+    uint32_t correlation_id; /* CUPTI's; 0: unknown */
+    const char *runtime_api; /* the runtime function that made the call; NULL: unknown */
+    bool stable;             /* nothing but the host can have changed its bytes since the issue */
 };
 
 struct sc_op {

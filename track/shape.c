@@ -48,3 +48,31 @@ bool sc_shapes_touch(const struct sc_shape *a, const struct sc_shape *b)
         return false;
     return (a->rows <= 1 && b->rows <= 1) || rows_touch(a, b);
 }
+
+/* The interval, of one row of the shape: does it meet one of the rows within? */
+static bool meets_inner_row(const struct sc_fold *fold, size_t from, size_t to)
+{
+    size_t row = from / fold->pitch_bytes * fold->pitch_bytes;
+    return from < to && (from - row < fold->width_bytes || row + fold->pitch_bytes < to);
+}
+
+bool sc_row_touches_folded(const struct sc_shape *row, const struct sc_shape *shape,
+                           const struct sc_fold *fold)
+{
+    bool touches = sc_shapes_touch(shape, row);
+    if (!touches || !fold->pitch_bytes)
+        return touches;
+    uintptr_t end = row->address + row->width_bytes;
+    size_t from = row->address > shape->address ? row->address - shape->address : 0;
+    size_t first = shape->pitch_bytes ? from / shape->pitch_bytes : 0;
+    for (size_t slice = first; slice < shape->rows && slice <= first + 1; slice++) {
+        uintptr_t start = shape->address + slice * shape->pitch_bytes;
+        if (start >= end)
+            break;
+        size_t inner_from = row->address > start ? row->address - start : 0;
+        size_t inner_to = end - start < shape->width_bytes ? end - start : shape->width_bytes;
+        if (meets_inner_row(fold, inner_from, inner_to))
+            return true;
+    }
+    return false;
+}

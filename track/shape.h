@@ -15,6 +15,13 @@ struct sc_shape {
     size_t rows;
 };
 
+/* Of a three-dimensional copy the shape has a row for each slice, which is itself a run of rows of
+ * this width, so far apart. A pitch of 0: there are no gaps in the shape's rows. */
+struct sc_fold {
+    size_t width_bytes;
+    size_t pitch_bytes;
+};
+
 static inline size_t sc_shape_hull_bytes(const struct sc_shape *shape)
 {
     return shape->rows ? (shape->rows - 1) * shape->pitch_bytes + shape->width_bytes : 0;
@@ -22,5 +29,9 @@ static inline size_t sc_shape_hull_bytes(const struct sc_shape *shape)
 
 bool sc_hulls_touch(const struct sc_shape *a, const struct sc_shape *b);
 bool sc_shapes_touch(const struct sc_shape *a, const struct sc_shape *b);
+
+/* The same of a single row, and a shape that may have gaps in its rows. */
+bool sc_row_touches_folded(const struct sc_shape *row, const struct sc_shape *shape,
+                           const struct sc_fold *fold);
 
 #endif

@@ -193,7 +193,7 @@ struct sc_take_down {
     /* results */
     struct sc_ops found; /* operations that were in flight; no longer tracked, unless must_wait */
     bool by_graph;       /* a graph names the memory */
-    uint32_t held;       /* the hold, or 0 */
+    uint32_t held;       /* the hold, or 0; the range is gone if the driver is to have it back */
     uint64_t held_age;   /* of the hold */
     bool must_wait;      /* max_held or memory is used up: nothing has changed, the caller waits */
 };

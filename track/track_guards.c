@@ -59,52 +59,53 @@ bool sc_track_settle_guards(struct sc_track *track, struct sc_guard_change *chan
     return more;
 }
 
-struct guarding_change {
+struct change {
     struct sc_track *track;
-    enum sc_guarding guarding;
+    void (*apply)(struct sc_range *range, uint32_t value);
+    uint32_t value;
 };
 
-static bool set_guarding(void *context, uint32_t id)
+static bool change_range(void *context, uint32_t id)
 {
-    struct guarding_change *change = context;
-    struct sc_range *range = sc_inflight_range(&change->track->inflight, id);
-    atomic_store_explicit(&range->guarding, change->guarding, memory_order_release);
+    const struct change *change = context;
+    change->apply(sc_inflight_range(&change->track->inflight, id), change->value);
     return true;
+}
+
+static void change_ranges(struct sc_track *track, uintptr_t address, size_t size_bytes,
+                          void (*apply)(struct sc_range *range, uint32_t value), uint32_t value)
+{
+    struct change change = {track, apply, value};
+    sc_grid_overlaps_locked(&track->inflight.range_grid, address, size_bytes, change_range,
+                            &change);
+}
+
+static void set_guarding(struct sc_range *range, uint32_t guarding)
+{
+    atomic_store_explicit(&range->guarding, guarding, memory_order_release);
 }
 
 void sc_track_set_guarding(struct sc_track *track, uintptr_t address, size_t size_bytes,
                            enum sc_guarding guarding)
 {
-    struct guarding_change change = {track, guarding};
     lock(track);
-    sc_grid_overlaps_locked(&track->inflight.range_grid, address, size_bytes, set_guarding,
-                            &change);
+    change_ranges(track, address, size_bytes, set_guarding, guarding);
     if (guarding == SC_GUARDING_FORBIDDEN)
         sc_inflight_let_go(&track->inflight, address, size_bytes, SC_TOUCH_WRITE, false);
     unlock(track);
 }
 
-struct snapshots_change {
-    struct sc_track *track;
-    enum sc_snapshots snapshots;
-};
-
-static bool limit_snapshots(void *context, uint32_t id)
+static void limit_snapshots(struct sc_range *range, uint32_t snapshots)
 {
-    struct snapshots_change *change = context;
-    struct sc_range *range = sc_inflight_range(&change->track->inflight, id);
-    if (atomic_load_explicit(&range->snapshots, memory_order_relaxed) < change->snapshots)
-        atomic_store_explicit(&range->snapshots, change->snapshots, memory_order_release);
-    return true;
+    if (atomic_load_explicit(&range->snapshots, memory_order_relaxed) < snapshots)
+        atomic_store_explicit(&range->snapshots, snapshots, memory_order_release);
 }
 
 void sc_track_limit_snapshots(struct sc_track *track, uintptr_t address, size_t size_bytes,
                               enum sc_snapshots snapshots)
 {
-    struct snapshots_change change = {track, snapshots};
     lock(track);
-    sc_grid_overlaps_locked(&track->inflight.range_grid, address, size_bytes, limit_snapshots,
-                            &change);
+    change_ranges(track, address, size_bytes, limit_snapshots, snapshots);
     unlock(track);
 }
 

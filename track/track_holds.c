@@ -109,6 +109,15 @@ void sc_track_handed_out(struct sc_track *track, uintptr_t address, size_t size_
     unlock(track);
 }
 
+/* The memory goes back to the driver when the hold ends, which another thread may bring about at
+ * any time, and a range at the address is a new one then. */
+static void end_range(struct sc_track *track, const struct sc_take_down *request)
+{
+    uint32_t range = sc_grid_point_locked(&track->inflight.range_grid, request->address);
+    if (request->held && sc_hold_is_drivers(request->kind) && range)
+        sc_inflight_remove_range(&track->inflight, range);
+}
+
 void sc_track_take_down(struct sc_track *track, struct sc_take_down *request)
 {
     struct sc_ops_collector collector = {track, &request->found, false};
@@ -127,6 +136,7 @@ void sc_track_take_down(struct sc_track *track, struct sc_take_down *request)
         drop_ops(track, request->address, request->size_bytes, false);
     if (request->by_graph)
         sc_graphs_note_freed(&track->graphs, request->address, request->size_bytes, &request->by);
+    end_range(track, request);
     publish_watch(track);
     unlock(track);
 }
@@ -367,7 +377,7 @@ bool sc_track_reaper_has_work(struct sc_track *track)
     bool work = sc_track_awaited(track) != 0;
     lock(track);
     for (uint32_t id = track->holds.oldest; id && !work; id = sc_holds_at(&track->holds, id)->next)
-        work = !sc_hold_needs_program(sc_holds_at(&track->holds, id)->kind) &&
+        work = !sc_hold_is_drivers(sc_holds_at(&track->holds, id)->kind) &&
                !sc_holds_wait_for_program(&track->holds, sc_holds_at(&track->holds, id));
     unlock(track);
     return work;
@@ -381,7 +391,7 @@ struct hold_search {
 static bool note_reaped(void *context, uint32_t id)
 {
     struct hold_search *search = context;
-    if (!sc_hold_needs_program(sc_holds_at(&search->track->holds, id)->kind))
+    if (!sc_hold_is_drivers(sc_holds_at(&search->track->holds, id)->kind))
         search->found = id;
     return !search->found;
 }
@@ -443,7 +453,7 @@ bool sc_track_is_unregistered(struct sc_track *track, uintptr_t address, size_t 
 static bool note_given_back(void *context, uint32_t id)
 {
     struct hold_search *search = context;
-    if (sc_hold_needs_program(sc_holds_at(&search->track->holds, id)->kind))
+    if (sc_hold_is_drivers(sc_holds_at(&search->track->holds, id)->kind))
         search->found = id;
     return !search->found;
 }

@@ -553,6 +553,22 @@ START_TEST(any_number_of_operations_is_taken_down)
 }
 END_TEST
 
+/* Once the hold is known, another thread may give the memory back, and a third have it anew. */
+START_TEST(what_the_driver_has_back_is_no_range_any_more)
+{
+    const enum sc_hold_kind kinds[] = {SC_HOLD_FREE_PINNED, SC_HOLD_UNREGISTER, SC_HOLD_FREE,
+                                       SC_HOLD_WAIT};
+    for (unsigned i = 0; i < 4; i++) {
+        sc_track_add_range(&track, BASE, 64, SC_REGISTERED, legacy);
+        copy(one, BASE);
+        ck_assert_uint_ne(take_down(BASE, kinds[i], UINT64_MAX).held, 0);
+        ck_assert_int_eq(sc_track_find_range(&track, BASE).range != 0, i >= 2);
+    }
+    ck_assert(!take_down(BASE + 64, SC_HOLD_UNREGISTER, UINT64_MAX).held);
+    ck_assert_uint_ne(sc_track_find_range(&track, BASE).range, 0);
+}
+END_TEST
+
 START_TEST(libc_is_watched_while_heap_memory_is_in_flight_or_held)
 {
     sc_track_add_range(&track, BASE, 4096, SC_PINNED, legacy);
@@ -693,6 +709,7 @@ int main(void)
     tcase_add_test(group, a_hold_that_cannot_name_all_streams_is_not_made);
     tcase_add_test(group, each_awaited_stream_is_named_once_by_its_latest_operation);
     tcase_add_test(group, any_number_of_operations_is_taken_down);
+    tcase_add_test(group, what_the_driver_has_back_is_no_range_any_more);
     tcase_add_test(group, libc_is_watched_while_heap_memory_is_in_flight_or_held);
     tcase_add_test(group, complete_is_not_known);
     tcase_add_test(group, a_hundred_thousand_operations_retire);

@@ -17,10 +17,11 @@
 #include "track/poison.h"
 
 struct making {
-    struct sc_graph_call call; /* with the exec as the graph */
-    uintptr_t graph;           /* that it is made from */
-    uintptr_t child;           /* that is being looked into and known by its own handle, or 0 */
-    struct sc_handles *names;  /* its nodes -> the exec's; NULL: they are the same */
+    struct sc_graph_call call;   /* with the exec as the graph */
+    uintptr_t graph;             /* that it is made from */
+    uintptr_t child;             /* that is being looked into and known by its own handle, or 0 */
+    struct sc_handles *names;    /* its nodes -> the exec's; NULL: they are the same */
+    struct sc_handles *unjudged; /* the exec's nodes that are not to be judged; made when needed */
 };
 
 /* By which the exec's uses know a node. */
@@ -28,6 +29,16 @@ static uintptr_t name_of(const struct making *making, CUgraphNode node)
 {
     uint64_t name = making->names ? sc_handles_get(making->names, (uintptr_t)node) : 0;
     return name ? (uintptr_t)name : (uintptr_t)node;
+}
+
+/* All of them are told of together: there may be as many as the exec has uses. */
+static void unjudge_name(const struct making *making, uintptr_t name)
+{
+    struct sc_handles *set = making->unjudged;
+    bool made =
+        atomic_load_explicit(&set->table, memory_order_relaxed) || sc_handles_init(set) == 0;
+    if (!made || sc_handles_put(set, name, 1) != 0)
+        sc_track_graph_unjudge_node(&sc_track, making->call.graph, name);
 }
 
 static void note_nodes(const struct making *making, CUgraph graph, uintptr_t top, int depth);
@@ -69,7 +80,7 @@ static void note_bodies(const struct making *making, CUgraphNode node, uintptr_t
         within.graph = (uintptr_t)body;
         note_nodes(&within, body, name, depth + 1);
     }
-    sc_track_graph_unjudge_node(&sc_track, making->call.graph, name);
+    unjudge_name(making, name);
 }
 
 /* Events are known by the nodes, and stand for what comes before the launch. What else tells the
@@ -133,8 +144,7 @@ struct level {
 static void unjudge(void *context, CUgraphNode node)
 {
     const struct level *level = context;
-    uintptr_t name = level->top ? level->top : name_of(level->making, node);
-    sc_track_graph_unjudge_node(&sc_track, level->making->call.graph, name);
+    unjudge_name(level->making, level->top ? level->top : name_of(level->making, node));
 }
 
 static void note_nodes(const struct making *making, CUgraph graph, uintptr_t top, int depth)
@@ -154,6 +164,17 @@ static void note_nodes(const struct making *making, CUgraph graph, uintptr_t top
     sc_nodes_free(nodes, count);
 }
 
+static void note_graph(struct making making, CUgraph graph, uintptr_t top, int depth)
+{
+    struct sc_handles unjudged = {0};
+    making.unjudged = &unjudged;
+    note_nodes(&making, graph, top, depth);
+    if (!atomic_load_explicit(&unjudged.table, memory_order_relaxed))
+        return;
+    sc_track_graph_unjudge_nodes(&sc_track, making.call.graph, &unjudged);
+    sc_handles_destroy(&unjudged);
+}
+
 /* The exec has been made from the nodes as they were. */
 static void note_redirected(const struct sc_redirects *redirects, const struct making *making)
 {
@@ -169,7 +190,7 @@ static void note_exec(const struct making *making, const struct sc_redirects *re
     const struct sc_context *context = sc_contexts_current();
     sc_track_graph_begin_exec(&sc_track, making->call.graph, context ? context->legacy : 0,
                               sc_nodes_are_none(graph));
-    note_nodes(making, graph, 0, 0);
+    note_graph(*making, graph, 0, 0);
     note_redirected(redirects, making);
     sc_track_graph_make_runs(&sc_track, making->call.graph);
     sc_relaxed_end(&relaxed);
@@ -209,7 +230,8 @@ static CUresult made(CUresult result, struct sc_redirects *redirects,
     int saved = errno;
     sc_redirects_undo(redirects);
     if (result == CUDA_SUCCESS && sc_active() && sc_nodes_can_be_asked()) {
-        note_exec(&(struct making){*call, (uintptr_t)graph, 0, NULL}, redirects, graph);
+        const struct making making = {.call = *call, .graph = (uintptr_t)graph};
+        note_exec(&making, redirects, graph);
         keep_names(call->graph, graph);
     }
     sc_redirects_end(redirects);
@@ -225,8 +247,9 @@ static CUresult updated(CUresult result, struct sc_redirects *redirects,
     if (result == CUDA_SUCCESS && sc_active() && sc_nodes_can_be_asked()) {
         struct sc_handles names;
         bool paired = pair_names(call->graph, graph, &names);
-        note_exec(&(struct making){*call, (uintptr_t)graph, 0, paired ? &names : NULL}, redirects,
-                  graph);
+        const struct making making = {
+            .call = *call, .graph = (uintptr_t)graph, .names = paired ? &names : NULL};
+        note_exec(&making, redirects, graph);
         if (paired)
             sc_handles_destroy(&names);
     }
@@ -334,7 +357,8 @@ EXEC_CHANGE(cuGraphExecEventWaitNodeSetEvent, (CUgraphExec exec, CUgraphNode nod
 static void note_child(const struct sc_graph_call *call, CUgraphNode node, CUgraph child)
 {
     if (sc_nodes_can_be_asked())
-        note_nodes(&(struct making){*call, (uintptr_t)child, 0, NULL}, child, (uintptr_t)node, 1);
+        note_graph((struct making){.call = *call, .graph = (uintptr_t)child}, child,
+                   (uintptr_t)node, 1);
 }
 
 EXEC_CHANGE(cuGraphExecChildGraphNodeSetParams, (CUgraphExec exec, CUgraphNode node, CUgraph child),

@@ -24,7 +24,7 @@
 
 #include "track/poison.h"
 
-enum { STALE_FAULTS_MAX = 4 };
+enum { STALE_FAULTS_MAX = 4, REFUSED_MAX = 16 };
 
 static pthread_mutex_t guard_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -49,16 +49,15 @@ static void unlock_guard(void)
     sc_track_inside--;
 }
 
-/* Past our own wrapper of mprotect. What the kernel refuses (a mapping too many) stays as it is: a
- * page less guarded, or one more fault. */
-static void protect(uintptr_t address, size_t size_bytes, enum sc_access access)
+/* Past our own wrapper of mprotect. False: the kernel refuses it, a mapping too many. */
+static bool protect(uintptr_t address, size_t size_bytes, enum sc_access access)
 {
     static const long protections[] = {
         [SC_ACCESS_NONE] = PROT_NONE,
         [SC_ACCESS_READ] = PROT_READ,
         [SC_ACCESS_ALL] = PROT_READ | PROT_WRITE,
     };
-    syscall(SYS_mprotect, address, size_bytes, protections[access]);
+    return syscall(SYS_mprotect, address, size_bytes, protections[access]) == 0;
 }
 
 /* The kernel works there for the program, and would find it forbidden: nothing guards those pages
@@ -72,12 +71,43 @@ static bool is_left_to_kernel(const struct sc_guard_change *change)
     return true;
 }
 
+/* What the kernel refuses to let go of, a mapping too many: to part pages from their neighbours
+ * takes one, and to let go of all of them none. */
+struct refused {
+    unsigned count;
+    struct sc_guard_change runs[REFUSED_MAX];
+};
+
+static void note_refused(struct refused *refused, const struct sc_guard_change *change)
+{
+    for (unsigned i = 0; i < refused->count; i++) {
+        struct sc_guard_change *run = &refused->runs[i];
+        if (change->address + change->size_bytes == run->address)
+            run->address = change->address;
+        else if (run->address + run->size_bytes != change->address)
+            continue;
+        run->size_bytes += change->size_bytes;
+        return;
+    }
+    if (refused->count < REFUSED_MAX)
+        refused->runs[refused->count++] = *change;
+}
+
+/* A page that stayed inaccessible would be taken for the program's own mistake. */
 static void settle_locked(void)
 {
     struct sc_guard_change change;
-    while (sc_track_settle_guards(&sc_track, &change))
-        if (change.size_bytes && !is_left_to_kernel(&change))
-            protect(change.address, change.size_bytes, change.access);
+    struct refused refused = {.count = 0};
+    while (sc_track_settle_guards(&sc_track, &change)) {
+        if (!change.size_bytes || is_left_to_kernel(&change) ||
+            protect(change.address, change.size_bytes, change.access) ||
+            change.access == SC_ACCESS_NONE)
+            continue;
+        sc_track_unguard_all(&sc_track);
+        note_refused(&refused, &change);
+    }
+    for (unsigned i = 0; i < refused.count; i++)
+        protect(refused.runs[i].address, refused.runs[i].size_bytes, SC_ACCESS_ALL);
 }
 
 void sc_guard_apply(void)

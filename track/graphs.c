@@ -431,14 +431,28 @@ void sc_graphs_enable_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t
     note_all_flags(graph);
 }
 
+static void note_unjudged(struct sc_graph *graph)
+{
+    if (graph->handle)
+        graph->is_stale = graph->is_exec;
+}
+
 void sc_graphs_unjudge_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node)
 {
     struct sc_graph *graph = known_graph(graphs, handle);
     for (uint32_t i = 0; i < graph->uses.count; i++)
         if (graph->uses.list[i].node == node)
             graph->uses.list[i].unjudged = true;
-    if (graph->handle)
-        graph->is_stale = graph->is_exec;
+    note_unjudged(graph);
+}
+
+void sc_graphs_unjudge_nodes(struct sc_graphs *graphs, uintptr_t handle, struct sc_handles *nodes)
+{
+    struct sc_graph *graph = known_graph(graphs, handle);
+    for (uint32_t i = 0; i < graph->uses.count; i++)
+        if (sc_handles_get(nodes, graph->uses.list[i].node))
+            graph->uses.list[i].unjudged = true;
+    note_unjudged(graph);
 }
 
 struct sc_graph_flags sc_graphs_flags(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node)

@@ -179,6 +179,9 @@ void sc_graphs_redirect_node(struct sc_graphs *graphs, uintptr_t handle, uintptr
 
 void sc_graphs_unjudge_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node);
 
+/* The same of each handle in `nodes`, in one pass over the uses. */
+void sc_graphs_unjudge_nodes(struct sc_graphs *graphs, uintptr_t handle, struct sc_handles *nodes);
+
 /* The graph is destroyed. In two steps, since the driver may give its handle to another graph
  * before the call that destroys it has returned: its memory stays named until the second. */
 uint32_t sc_graphs_detach(struct sc_graphs *graphs, uintptr_t handle); /* 0: not known */

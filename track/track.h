@@ -232,6 +232,8 @@ void sc_track_graph_drop_node(struct sc_track *track, uintptr_t handle, uintptr_
 void sc_track_graph_enable_node(struct sc_track *track, uintptr_t handle, uintptr_t node,
                                 bool enabled);
 void sc_track_graph_unjudge_node(struct sc_track *track, uintptr_t handle, uintptr_t node);
+void sc_track_graph_unjudge_nodes(struct sc_track *track, uintptr_t handle,
+                                  struct sc_handles *nodes);
 void sc_track_graph_redirect_node(struct sc_track *track, uintptr_t handle, uintptr_t node);
 struct sc_graph_flags sc_track_graph_flags(struct sc_track *track, uintptr_t handle,
                                            uintptr_t node);

@@ -67,6 +67,14 @@ void sc_track_graph_unjudge_node(struct sc_track *track, uintptr_t handle, uintp
     unlock(track);
 }
 
+void sc_track_graph_unjudge_nodes(struct sc_track *track, uintptr_t handle,
+                                  struct sc_handles *nodes)
+{
+    lock(track);
+    sc_graphs_unjudge_nodes(&track->graphs, handle, nodes);
+    unlock(track);
+}
+
 void sc_track_graph_redirect_node(struct sc_track *track, uintptr_t handle, uintptr_t node)
 {
     lock(track);

@@ -232,12 +232,17 @@ END_TEST
 
 START_TEST(removing_what_is_not_there_changes_nothing)
 {
+    struct sc_handles none;
+    ck_assert_int_eq(sc_handles_init(&none), 0);
     add_plain(GRAPH, 1, BASE, 64);
     ck_assert_uint_eq(sc_graphs_detach(&graphs, OTHER), 0);
     sc_graphs_drop_node(&graphs, OTHER, 0);
     sc_graphs_drop_node(&graphs, GRAPH, 9);
     sc_graphs_enable_node(&graphs, OTHER, 1, false);
     sc_graphs_unjudge_node(&graphs, OTHER, 1);
+    sc_graphs_unjudge_nodes(&graphs, OTHER, &none);
+    sc_graphs_unjudge_nodes(&graphs, GRAPH, &none);
+    sc_handles_destroy(&none);
     sc_graphs_add_all(&graphs, GRAPH, OTHER);
     sc_graphs_make_runs(&graphs, OTHER);
     ck_assert_uint_eq(sc_graphs_find(&graphs, OTHER), 0);
@@ -449,6 +454,22 @@ START_TEST(what_stands_before_a_signal_is_not_judged)
     ck_assert(merged_at(EXEC, 0)->unjudged);
     ck_assert(!merged_at(EXEC, 1)->unjudged);
     expect_names(BASE, BASE + 128);
+}
+END_TEST
+
+START_TEST(many_are_told_of_at_once)
+{
+    struct sc_handles nodes;
+    ck_assert_int_eq(sc_handles_init(&nodes), 0);
+    for (uintptr_t node = 1; node <= 500; node++) {
+        add_plain(EXEC, node, BASE + node * PAGE, 64);
+        if (node % 3 == 0)
+            ck_assert_int_eq(sc_handles_put(&nodes, node, 1), 0);
+    }
+    sc_graphs_unjudge_nodes(&graphs, EXEC, &nodes);
+    for (uint32_t i = 0; i < 500; i++)
+        ck_assert_int_eq(use_at(EXEC, i)->unjudged, (i + 1) % 3 == 0);
+    sc_handles_destroy(&nodes);
 }
 END_TEST
 
@@ -1036,6 +1057,7 @@ int main(void)
     tcase_add_test(group, a_disabled_node_learns_of_a_free);
     tcase_add_test(group, the_graph_of_a_node_is_found_among_many);
     tcase_add_test(group, what_stands_before_a_signal_is_not_judged);
+    tcase_add_test(group, many_are_told_of_at_once);
     tcase_add_test(group, neighbours_become_one);
     tcase_add_test(group, overlaps_and_repetitions_become_one);
     tcase_add_test(group, directions_and_kinds_do_not_mix);

@@ -1,0 +1,59 @@
+// expect-exit: 0
+//
+// A process with all the mappings that the kernel allows it (vm.max_map_count) touches a page amid
+// those of a copy in flight that the copy leaves out.
+#include "survival.h"
+
+#include <stdatomic.h>
+#include <sys/mman.h>
+
+enum { PAGE = 4096, ROWS = 8, ROW = 8 * PAGE, PITCH = 2 * ROW };
+
+static atomic_bool held = true;
+
+static void stay_held(void *unused)
+{
+    (void)unused;
+    for (int i = 0; i < 2000 && atomic_load(&held); i++)
+        usleep(1000);
+}
+
+/* Every second page of a mapping becomes one of its own. */
+static int use_up_mappings(void)
+{
+    enum { PAGES = 1 << 21 };
+    char *wide = (char *)mmap(NULL, (size_t)PAGES * PAGE, PROT_NONE,
+                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    CHECK(wide == MAP_FAILED);
+    for (size_t i = 1; i < PAGES; i += 2)
+        if (mprotect(wide + i * PAGE, PAGE, PROT_READ) != 0)
+            return 1;
+    return 0;
+}
+
+int main(void)
+{
+    unsigned char *block;
+    void *device;
+    cudaStream_t stream;
+    CHECK(cudaMallocHost((void **)&block, ROWS * PITCH));
+    CHECK(cudaMalloc(&device, ROWS * ROW));
+    CHECK(cudaMemset(device, 0x5a, ROWS * ROW));
+    memset(block, 1, ROWS * PITCH);
+    CHECK(cudaDeviceSynchronize());
+    CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+
+    CHECK(cudaLaunchHostFunc(stream, stay_held, NULL));
+    CHECK(cudaMemcpy2DAsync(block, PITCH, device, ROW, ROW, ROWS, cudaMemcpyDeviceToHost, stream));
+    int at_limit = use_up_mappings();
+    int beside = block[4 * PITCH + ROW + PAGE];
+    block[2 * PITCH + ROW + PAGE] = 7;
+    atomic_store(&held, false);
+    CHECK(cudaStreamSynchronize(stream));
+
+    SHOW(at_limit);
+    SHOW(beside);
+    SHOW(block[2 * PITCH + ROW + PAGE]);
+    SHOW(block[0] == 0x5a && block[7 * PITCH + ROW - 1] == 0x5a);
+    return 0;
+}

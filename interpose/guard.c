@@ -10,10 +10,10 @@
 #include "interpose/driver.h"
 #include "interpose/driver_code.h"
 #include "interpose/flow.h"
-#include "interpose/loans.h"
 #include "interpose/mappings.h"
 #include "interpose/pinned.h"
 #include "interpose/process.h"
+#include "interpose/protect.h"
 #include "interpose/reaper.h"
 #include "interpose/signals.h"
 #include "interpose/spare_stack.h"
@@ -24,9 +24,7 @@
 
 #include "track/poison.h"
 
-enum { STALE_FAULTS_MAX = 4, REFUSED_MAX = 16 };
-
-static pthread_mutex_t guard_lock = PTHREAD_MUTEX_INITIALIZER;
+enum { STALE_FAULTS_MAX = 4 };
 
 static struct sc_guards *guards(void)
 {
@@ -35,90 +33,11 @@ static struct sc_guards *guards(void)
 
 /* ---- the pages ---- */
 
-static void lock_guard(void)
-{
-    sc_track_inside++;
-    atomic_signal_fence(memory_order_seq_cst);
-    pthread_mutex_lock(&guard_lock);
-}
-
-static void unlock_guard(void)
-{
-    pthread_mutex_unlock(&guard_lock);
-    atomic_signal_fence(memory_order_seq_cst);
-    sc_track_inside--;
-}
-
-/* Past our own wrapper of mprotect. False: the kernel refuses it, a mapping too many. */
-static bool protect(uintptr_t address, size_t size_bytes, enum sc_access access)
-{
-    static const long protections[] = {
-        [SC_ACCESS_NONE] = PROT_NONE,
-        [SC_ACCESS_READ] = PROT_READ,
-        [SC_ACCESS_ALL] = PROT_READ | PROT_WRITE,
-    };
-    return syscall(SYS_mprotect, address, size_bytes, protections[access]) == 0;
-}
-
-/* The kernel works there for the program, and would find it forbidden: nothing guards those pages
- * any more, as after a touch beside an operation's bytes. */
-static bool is_left_to_kernel(const struct sc_guard_change *change)
-{
-    struct sc_lent lent;
-    if (!sc_loans_find(change, &lent))
-        return false;
-    sc_track_let_go(&sc_track, lent.address, lent.size_bytes, lent.touch, true);
-    return true;
-}
-
-/* What the kernel refuses to let go of, a mapping too many: to part pages from their neighbours
- * takes one, and to let go of all of them none. */
-struct refused {
-    unsigned count;
-    struct sc_guard_change runs[REFUSED_MAX];
-};
-
-static void note_refused(struct refused *refused, const struct sc_guard_change *change)
-{
-    for (unsigned i = 0; i < refused->count; i++) {
-        struct sc_guard_change *run = &refused->runs[i];
-        if (change->address + change->size_bytes == run->address)
-            run->address = change->address;
-        else if (run->address + run->size_bytes != change->address)
-            continue;
-        run->size_bytes += change->size_bytes;
-        return;
-    }
-    if (refused->count < REFUSED_MAX)
-        refused->runs[refused->count++] = *change;
-}
-
-/* A page that stayed inaccessible would be taken for the program's own mistake. */
-static void settle_locked(void)
-{
-    struct sc_guard_change change;
-    struct refused refused = {.count = 0};
-    while (sc_track_settle_guards(&sc_track, &change)) {
-        if (!change.size_bytes || is_left_to_kernel(&change) ||
-            protect(change.address, change.size_bytes, change.access) ||
-            change.access == SC_ACCESS_NONE)
-            continue;
-        sc_track_unguard_all(&sc_track);
-        note_refused(&refused, &change);
-    }
-    for (unsigned i = 0; i < refused.count; i++)
-        protect(refused.runs[i].address, refused.runs[i].size_bytes, SC_ACCESS_ALL);
-}
-
 void sc_guard_apply(void)
 {
     if (sc_likely(atomic_load_explicit(&guards()->unsettled_count, memory_order_acquire) == 0))
         return;
-    int saved = errno;
-    lock_guard();
-    settle_locked();
-    unlock_guard();
-    errno = saved;
+    sc_protect_settle();
 }
 
 bool sc_guard_overlaps(const void *address, size_t size_bytes)
@@ -133,23 +52,10 @@ bool sc_guard_overlaps(const void *address, size_t size_bytes)
 
 /* ---- fork ---- */
 
-/* The child has copies of the pages, and of their protection. Any lock may be another thread's that
- * is not there. True: an inherited page at the address was protected. */
-static bool let_go_inherited(uintptr_t address)
-{
-    struct sc_guard_change change;
-    bool found = false;
-    for (uint32_t span = 0; sc_guards_inherited(guards(), &span, &change);) {
-        protect(change.address, change.size_bytes, change.access);
-        found |= address - change.address < change.size_bytes;
-    }
-    return found;
-}
-
 void sc_guard_child(void)
 {
     int saved = errno;
-    let_go_inherited(0);
+    sc_protect_inherited(0);
     errno = saved;
 }
 
@@ -357,12 +263,6 @@ static void settle_touch(uintptr_t address, size_t size_bytes, enum sc_touch tou
     sc_guard_apply();
 }
 
-/* A handler that interrupted us must not wait for what its thread holds. */
-static void let_page_through(uintptr_t address)
-{
-    protect(address & ~guards()->page_mask, guards()->page_mask + 1, SC_ACCESS_ALL);
-}
-
 /* No span may be left of a page that is about to be let go by the thread that we interrupted: what
  * counts is whether its range is one that gets guarded. Lock-free. */
 static bool lies_in_guarded_range(uintptr_t address)
@@ -374,13 +274,14 @@ static bool lies_in_guarded_range(uintptr_t address)
                                 memory_order_acquire) == SC_GUARDING_ALLOWED;
 }
 
+/* A handler that interrupted us must not wait for what its thread holds. */
 static void let_pages_through(uintptr_t address, size_t size_bytes)
 {
     uintptr_t mask = guards()->page_mask;
     uintptr_t first = address & ~mask;
     for (uintptr_t page = first; page - first < size_bytes + (address - first); page += mask + 1)
         if (lies_in_guarded_range(page) || lies_in_guarded_range(page | mask))
-            let_page_through(page);
+            sc_protect_let_through(page);
 }
 
 void sc_guard_touch(const void *address, size_t size_bytes, enum sc_touch touch,
@@ -402,17 +303,19 @@ void sc_guard_touch(const void *address, size_t size_bytes, enum sc_touch touch,
 static __thread struct {
     uintptr_t address, pc;
     unsigned count;
-} last_stale __attribute__((tls_model("initial-exec")));
+} last_fault __attribute__((tls_model("initial-exec")));
 
-/* With the pages in line with what the tracker knows, nobody else can protect one meanwhile. */
-static bool is_accessible(const struct sc_fault *fault)
+/* The same fault again and again, with nothing else in between. */
+static bool keeps_coming(const struct sc_fault *fault)
 {
-    lock_guard();
-    settle_locked();
-    bool accessible = sc_grid_point(&guards()->grid, fault->address) != 0 ||
-                      sc_mappings_allow(fault->address, fault->write);
-    unlock_guard();
-    return accessible;
+    if (last_fault.address != fault->address || last_fault.pc != fault->pc)
+        last_fault.count = 0;
+    last_fault.address = fault->address;
+    last_fault.pc = fault->pc;
+    if (++last_fault.count <= STALE_FAULTS_MAX)
+        return false;
+    last_fault.count = 0;
+    return true;
 }
 
 /* The page may have been let go between the fault and our look; or it is about to be, by the very
@@ -422,18 +325,14 @@ static bool is_stale(const struct sc_fault *fault)
 {
     if (!fault->denied || !sc_blocks_may_hold(&guards()->ever, fault->address, 1))
         return false;
-    if (last_stale.address != fault->address || last_stale.pc != fault->pc)
-        last_stale.count = 0;
-    last_stale.address = fault->address;
-    last_stale.pc = fault->pc;
     if (!sc_track_inside)
         sc_guard_apply();
     else
         let_pages_through(fault->address, 1);
-    if (++last_stale.count <= STALE_FAULTS_MAX)
+    if (!keeps_coming(fault))
         return true;
-    last_stale.count = 0;
-    return sc_track_inside ? sc_mappings_allow(fault->address, fault->write) : is_accessible(fault);
+    return sc_track_inside ? sc_mappings_allow(fault->address, fault->write)
+                           : sc_protect_is_accessible(fault->address, fault->write);
 }
 
 static void settle_fault(void *argument)
@@ -449,13 +348,15 @@ static void settle_fault(void *argument)
         .context = fault->context,
     };
     settle_touch(fault->address, 1, fault->write ? SC_TOUCH_WRITE : SC_TOUCH_READ, &culprit);
+    if (keeps_coming(fault))
+        sc_protect_mend(fault->address);
 }
 
 bool sc_guard_fault(const struct sc_fault *fault)
 {
     int saved = errno;
     if (sc_unlikely(sc_process_is_child())) {
-        bool inherited = sc_guard_busy() && let_go_inherited(fault->address);
+        bool inherited = sc_guard_busy() && sc_protect_inherited(fault->address);
         errno = saved;
         return inherited;
     }
@@ -463,7 +364,7 @@ bool sc_guard_fault(const struct sc_fault *fault)
     if (!ours)
         ours = is_stale(fault);
     else if (sc_track_inside)
-        let_page_through(fault->address);
+        sc_protect_let_through(fault->address);
     else
         sc_spare_stack_call(settle_fault, (void *)(uintptr_t)fault);
     errno = saved;

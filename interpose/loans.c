@@ -7,10 +7,11 @@
 
 #include "interpose/driver.h"
 #include "interpose/process.h"
+#include "track/ticks.h"
 
 #include "track/poison.h"
 
-enum { LOANS = 512 };
+enum { LOANS = 512, SEARCH_NS = 1000000 };
 
 /* The owner is a thread, negative while it fills the loan in; 0: free. The frame is the owner's to
  * read. What others read may be of a loan that ends or begins just then, and so of none that they
@@ -31,14 +32,12 @@ static _Atomic unsigned looks;   /* of lenders and of the guard: each sees what 
  * such that it left. */
 static __thread unsigned own_live;
 
-/* ---- those that nobody gives back ---- */
+/* ---- giving back ---- */
 
-static bool is_thread_gone(int32_t thread)
+static bool take(struct loan *loan, int32_t from, int32_t self)
 {
-    int saved = errno;
-    bool gone = syscall(SYS_tkill, (long)thread, 0L) == -1 && errno == ESRCH;
-    errno = saved;
-    return gone;
+    return atomic_compare_exchange_strong_explicit(&loan->owner, &from, -self, memory_order_acquire,
+                                                   memory_order_relaxed);
 }
 
 static void give_back(struct loan *loan)
@@ -47,19 +46,56 @@ static void give_back(struct loan *loan)
     atomic_store_explicit(&loan->owner, 0, memory_order_release);
 }
 
-static void give_back_left_ones(int32_t self)
+/* What was taken for left may be given back already, by a handler that came in between or by its
+ * own call, and be another's. */
+static void give_back_own(struct loan *loan, int32_t self, uintptr_t place)
+{
+    if (atomic_load_explicit(&loan->owner, memory_order_relaxed) == self &&
+        loan->frame.place == place && take(loan, self, self))
+        give_back(loan);
+}
+
+/* No two calls that are under way have the same place. */
+static void give_back_left_ones(int32_t self, uintptr_t place)
 {
     unsigned kept = 0;
     unsigned count = atomic_load_explicit(&used_to, memory_order_acquire);
     for (struct loan *loan = loans_made; loan < loans_made + count; loan++) {
         if (atomic_load_explicit(&loan->owner, memory_order_relaxed) != self)
             continue;
-        if (sc_frame_lives(&loan->frame))
+        if (loan->frame.place != place && sc_frame_lives(&loan->frame))
             kept++;
         else
-            give_back(loan);
+            give_back_own(loan, self, loan->frame.place);
     }
     own_live = kept;
+}
+
+static bool give_back_if_gone(struct loan *loan)
+{
+    int32_t owner = atomic_load_explicit(&loan->owner, memory_order_relaxed);
+    int saved = errno;
+    bool gone = owner != 0 && syscall(SYS_tkill, (long)(owner < 0 ? -owner : owner), 0L) == -1 &&
+                errno == ESRCH;
+    errno = saved;
+    if (!gone || !take(loan, owner, sc_thread_id()))
+        return false;
+    give_back(loan);
+    return true;
+}
+
+/* Each costs a system call, and so does each loan that finds the table full: not all the time. */
+static bool give_back_of_gone_threads(void)
+{
+    static _Atomic uint64_t last_ns;
+    uint64_t now_ns = sc_coarse_now_ns();
+    bool any = false;
+    if (now_ns - atomic_load_explicit(&last_ns, memory_order_relaxed) < SEARCH_NS)
+        return false;
+    atomic_store_explicit(&last_ns, now_ns, memory_order_relaxed);
+    for (struct loan *loan = loans_made; loan < loans_made + LOANS; loan++)
+        any |= give_back_if_gone(loan);
+    return any;
 }
 
 /* ---- lending ---- */
@@ -72,28 +108,23 @@ static void note_used(unsigned id)
         continue;
 }
 
-static bool take(unsigned id, int32_t from, int32_t self)
-{
-    return atomic_compare_exchange_strong_explicit(&loans_made[id].owner, &from, -self,
-                                                   memory_order_acquire, memory_order_relaxed);
-}
-
-/* A free one, where this thread found one last; or that of a thread that is gone. LOANS: none. */
-static unsigned take_any(int32_t self)
+/* From where this thread found one last. LOANS: none is free. */
+static unsigned take_free(int32_t self)
 {
     static __thread unsigned last;
     for (unsigned i = 0; i < LOANS; i++) {
         unsigned id = (last + i) % LOANS;
         if (atomic_load_explicit(&loans_made[id].owner, memory_order_relaxed) == 0 &&
-            take(id, 0, self))
-            return last = id;
-    }
-    for (unsigned id = 0; id < LOANS; id++) {
-        int32_t owner = atomic_load_explicit(&loans_made[id].owner, memory_order_relaxed);
-        if (owner != 0 && is_thread_gone(owner < 0 ? -owner : owner) && take(id, owner, self))
+            take(&loans_made[id], 0, self))
             return last = id;
     }
     return LOANS;
+}
+
+static unsigned take_any(int32_t self)
+{
+    unsigned id = take_free(self);
+    return id == LOANS && give_back_of_gone_threads() ? take_free(self) : id;
 }
 
 static void look_after_storing(void)
@@ -105,7 +136,7 @@ static void lend(struct sc_loans *loans, uintptr_t address, uintptr_t end, enum 
 {
     int32_t self = sc_thread_id();
     if (sc_unlikely(own_live > loans->count))
-        give_back_left_ones(self);
+        give_back_left_ones(self, loans->count ? 0 : loans->frame.place);
     own_live++;
     unsigned id = take_any(self);
     if (id == LOANS) {
@@ -146,7 +177,7 @@ void sc_loans_add(struct sc_loans *loans, const void *address, size_t size_bytes
 void sc_loans_end(struct sc_loans *loans)
 {
     for (; loans->count; own_live--)
-        give_back(&loans_made[loans->ids[--loans->count]]);
+        give_back_own(&loans_made[loans->ids[--loans->count]], sc_thread_id(), loans->frame.place);
 }
 
 /* ---- the guard's look ---- */
@@ -167,14 +198,20 @@ static bool meets(struct loan *loan, const struct sc_guard_change *change, struc
 
 bool sc_loans_find(const struct sc_guard_change *change, struct sc_lent *lent)
 {
+    bool found = false;
+    struct sc_lent met;
     if (change->access == SC_ACCESS_ALL)
         return false;
     look_after_storing();
     if (sc_unlikely(own_live != 0))
-        give_back_left_ones(sc_thread_id());
+        give_back_left_ones(sc_thread_id(), 0);
     unsigned count = atomic_load_explicit(&used_to, memory_order_relaxed);
-    for (struct loan *loan = loans_made; loan < loans_made + count; loan++)
-        if (meets(loan, change, lent))
-            return true;
-    return false;
+    for (struct loan *loan = loans_made; loan < loans_made + count; loan++) {
+        if (!meets(loan, change, &met) || give_back_if_gone(loan))
+            continue;
+        if (!found || met.address < lent->address)
+            *lent = met;
+        found = true;
+    }
+    return found;
 }

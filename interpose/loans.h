@@ -6,9 +6,9 @@
  * guard records what it is about to protect and then looks at the loans: one of the two sees the
  * other.
  *
- * A call that is left by siglongjmp, or whose thread is cancelled, gives nothing back. The next
- * loan of its thread finds that out, and who finds the table full. A loan too many is not known,
- * and its pages may be guarded.
+ * A call that is left by siglongjmp, or whose thread is cancelled, gives nothing back. Its
+ * thread finds that out when it next lends or guards something; if the thread is gone, whoever
+ * meets the loan does. A loan too many is not known, and its pages may be guarded.
  *
  * No lock, no allocation; async-signal-safe; errno is kept.
  */
@@ -45,8 +45,8 @@ struct sc_lent {
     enum sc_touch touch;
 };
 
-/* Is some of these pages on loan for a touch that the change would forbid? Gives the part of one
- * such loan that lies on them. */
+/* Is some of these pages on loan for a touch that the change would forbid? Gives the part of the
+ * first such loan that lies on them. */
 bool sc_loans_find(const struct sc_guard_change *change, struct sc_lent *lent);
 
 #endif

@@ -52,11 +52,19 @@ static _Atomic bool summarised;
 static _Atomic pid_t owner;        /* who used CUDA here; a forked child is somebody else */
 static int quick_status = UNKNOWN; /* where our quick_exit is not the one that was called */
 
+/* The child of a vfork shares its parent's memory, and must not leave its own there. */
+static int32_t find_thread_id(void)
+{
+    int32_t found = (int32_t)syscall(SYS_gettid);
+    pid_t user = atomic_load(&owner);
+    if (user == 0 || user == (pid_t)syscall(SYS_getpid))
+        thread_id = found;
+    return found;
+}
+
 int32_t sc_thread_id(void)
 {
-    if (sc_unlikely(thread_id == 0))
-        thread_id = (int32_t)syscall(SYS_gettid);
-    return thread_id;
+    return sc_likely(thread_id != 0) ? thread_id : find_thread_id();
 }
 
 /* ---- start ---- */

@@ -208,6 +208,31 @@ bool sc_guards_settle(struct sc_guards *guards, struct sc_guard_change *change)
     return true;
 }
 
+/* ---- what is left to the one who settles ---- */
+
+static bool narrow_access(void *context, uint32_t id)
+{
+    struct piece *piece = context;
+    const struct sc_span *span = sc_guards_span(piece->guards, id);
+    if (span->access > piece->access)
+        piece->access = span->access;
+    return true;
+}
+
+enum sc_access sc_guards_access(struct sc_guards *guards, uintptr_t address)
+{
+    struct piece piece = {.guards = guards, .access = SC_ACCESS_ALL};
+    sc_grid_overlaps_locked(&guards->grid, address & ~guards->page_mask, guards->page_mask + 1,
+                            narrow_access, &piece);
+    return piece.access;
+}
+
+void sc_guards_keep_busy(struct sc_guards *guards, bool busy)
+{
+    add_to(&guards->busy, busy ? 1 : -1);
+    add_to(&guards->unsettled_count, busy ? 1 : -1);
+}
+
 /* ---- fork ---- */
 
 static void forget_all(struct sc_guards *guards)

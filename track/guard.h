@@ -73,6 +73,12 @@ struct sc_guard_change {
  * unsettled_count until the step after the last. */
 bool sc_guards_settle(struct sc_guards *guards, struct sc_guard_change *change);
 
+/* The least that a live span on the page allows. */
+enum sc_access sc_guards_access(struct sc_guards *guards, uintptr_t address);
+
+/* While it lasts something counts as guarded and unsettled, whatever the spans are. */
+void sc_guards_keep_busy(struct sc_guards *guards, bool busy);
+
 /* Lock-free, in the child of a fork: other threads may have been in the midst of a change, but a
  * protected page has its record before mprotect is called, and until mprotect has let it go. Gives
  * the pages of one record after another, of each once; `*span` is 0 at first. False: that was all.

@@ -168,6 +168,8 @@ void sc_track_limit_snapshots(struct sc_track *track, uintptr_t address, size_t 
 
 /* A step of sc_guards_settle. */
 bool sc_track_settle_guards(struct sc_track *track, struct sc_guard_change *change);
+enum sc_access sc_track_guarded_access(struct sc_track *track, uintptr_t address);
+void sc_track_keep_guards_busy(struct sc_track *track, bool busy);
 
 /* 0 and a slot for a snapshot of a source on this range; -ENOSPC if there is none left, with the
  * block that is to be added to have more (of no bytes: there is enough); -EBUSY while an operation

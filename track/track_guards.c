@@ -59,6 +59,21 @@ bool sc_track_settle_guards(struct sc_track *track, struct sc_guard_change *chan
     return more;
 }
 
+enum sc_access sc_track_guarded_access(struct sc_track *track, uintptr_t address)
+{
+    lock(track);
+    enum sc_access access = sc_guards_access(&track->inflight.guards, address);
+    unlock(track);
+    return access;
+}
+
+void sc_track_keep_guards_busy(struct sc_track *track, bool busy)
+{
+    lock(track);
+    sc_guards_keep_busy(&track->inflight.guards, busy);
+    unlock(track);
+}
+
 struct change {
     struct sc_track *track;
     void (*apply)(struct sc_range *range, uint32_t value);

@@ -1,13 +1,13 @@
 // expect-exit: 0
 //
-// A process with all the mappings that the kernel allows it (vm.max_map_count) touches a page amid
-// those of a copy in flight that the copy leaves out.
+// A process with all the mappings that the kernel allows it (vm.max_map_count) touches what copies
+// in flight leave out: a page amid those of one, and halves of pages that lie side by side.
 #include "survival.h"
 
 #include <stdatomic.h>
 #include <sys/mman.h>
 
-enum { PAGE = 4096, ROWS = 8, ROW = 8 * PAGE, PITCH = 2 * ROW };
+enum { PAGE = 4096, ROWS = 8, ROW = 8 * PAGE, PITCH = 2 * ROW, HALVES = 100 };
 
 static atomic_bool held = true;
 
@@ -34,25 +34,35 @@ static int use_up_mappings(void)
 int main(void)
 {
     unsigned char *block;
+    unsigned char *halves;
     void *device;
+    int sum = 0;
     cudaStream_t stream;
     CHECK(cudaMallocHost((void **)&block, ROWS * PITCH));
     CHECK(cudaMalloc(&device, ROWS * ROW));
     CHECK(cudaMemset(device, 0x5a, ROWS * ROW));
+    CHECK(cudaMallocHost((void **)&halves, HALVES * PAGE));
     memset(block, 1, ROWS * PITCH);
+    memset(halves, 1, HALVES * PAGE);
     CHECK(cudaDeviceSynchronize());
     CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
 
     CHECK(cudaLaunchHostFunc(stream, stay_held, NULL));
     CHECK(cudaMemcpy2DAsync(block, PITCH, device, ROW, ROW, ROWS, cudaMemcpyDeviceToHost, stream));
+    for (size_t i = 0; i < HALVES; i++) /* in an order with many gaps on the way */
+        CHECK(cudaMemcpyAsync(halves + i * 37 % HALVES * PAGE, device, PAGE / 2,
+                              cudaMemcpyDeviceToHost, stream));
     int at_limit = use_up_mappings();
     int beside = block[4 * PITCH + ROW + PAGE];
     block[2 * PITCH + ROW + PAGE] = 7;
+    for (size_t i = 0; i < HALVES; i++)
+        sum += halves[i * PAGE + PAGE - 1];
     atomic_store(&held, false);
     CHECK(cudaStreamSynchronize(stream));
 
     SHOW(at_limit);
     SHOW(beside);
+    SHOW(sum);
     SHOW(block[2 * PITCH + ROW + PAGE]);
     SHOW(block[0] == 0x5a && block[7 * PITCH + ROW - 1] == 0x5a);
     return 0;

@@ -122,7 +122,7 @@ static void settle_locked(void)
 {
     struct sc_guard_change change;
     while (sc_track_settle_guards(&sc_track, &change))
-        if (!tell(change) && change.access != SC_ACCESS_NONE)
+        if (change.size_bytes && !tell(change) && change.access != SC_ACCESS_NONE)
             give_up(&change);
     end_giving_up();
 }

@@ -166,7 +166,7 @@ static void note_nodes(const struct making *making, CUgraph graph, uintptr_t top
 
 static void note_graph(struct making making, CUgraph graph, uintptr_t top, int depth)
 {
-    struct sc_handles unjudged = {0};
+    struct sc_handles unjudged = {.count = 0};
     making.unjudged = &unjudged;
     note_nodes(&making, graph, top, depth);
     if (!atomic_load_explicit(&unjudged.table, memory_order_relaxed))

@@ -1,11 +1,6 @@
 #include "interpose/guard.h"
 
 #include <errno.h>
-#include <pthread.h>
-#include <signal.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "interpose/driver.h"
 #include "interpose/driver_code.h"

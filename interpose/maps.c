@@ -88,27 +88,30 @@ static bool unmap_is_deferred(void *address, size_t size_bytes, const struct sc_
     return request.held != 0;
 }
 
-static bool may_be_of_range(const void *address, size_t size_bytes)
+/* The driver goes on reading registered pages whatever becomes of their mapping. True: some may lie
+ * there. */
+static bool limit_snapshots(void *address, size_t size_bytes, enum sc_snapshots snapshots)
 {
-    return sc_active() && !sc_is_inside() && size_bytes != 0 &&
-           sc_grid_may_overlap(&sc_track.inflight.range_grid, (uintptr_t)address, size_bytes);
+    bool may_be_of_range =
+        sc_active() && !sc_is_inside() && size_bytes != 0 &&
+        sc_grid_may_overlap(&sc_track.inflight.range_grid, (uintptr_t)address, size_bytes);
+    if (may_be_of_range)
+        sc_track_limit_snapshots(&sc_track, (uintptr_t)address, size_bytes, snapshots);
+    return may_be_of_range;
 }
 
 /* The mapping is about to become something else, so its pages are no longer ours to protect: to
  * let them go would undo what the program does with them. */
-static void leave_pages_alone(void *address, size_t size_bytes)
+static void forbid_guarding(const void *address, size_t size_bytes)
 {
-    if (!may_be_of_range(address, size_bytes))
-        return;
     sc_track_set_guarding(&sc_track, (uintptr_t)address, size_bytes, SC_GUARDING_FORBIDDEN);
     sc_guard_apply();
 }
 
-/* The driver goes on reading registered pages whatever becomes of their mapping. */
-static void limit_snapshots(void *address, size_t size_bytes, enum sc_snapshots snapshots)
+static void leave_pages_alone(void *address, size_t size_bytes, enum sc_snapshots snapshots)
 {
-    if (may_be_of_range(address, size_bytes))
-        sc_track_limit_snapshots(&sc_track, (uintptr_t)address, size_bytes, snapshots);
+    if (limit_snapshots(address, size_bytes, snapshots))
+        forbid_guarding(address, size_bytes);
 }
 
 /* The kernel takes whole pages. A size that cannot be rounded is one that it refuses. */
@@ -128,11 +131,12 @@ static bool is_valid_unmap(const void *address, size_t size_bytes)
 SC_EXPORT int munmap(void *address, size_t size_bytes)
 {
     size_t whole = whole_pages(size_bytes);
-    limit_snapshots(address, whole, SC_SNAPSHOTS_NONE);
+    bool may_be_of_range = limit_snapshots(address, whole, SC_SNAPSHOTS_NONE);
     if (must_look(address, whole) && is_valid_unmap(address, size_bytes) &&
         unmap_is_deferred(address, whole, &(struct sc_culprit){"munmap", SC_SITE(), NULL}))
         return 0;
-    leave_pages_alone(address, whole);
+    if (may_be_of_range)
+        forbid_guarding(address, whole);
     return NEXT(munmap)(address, size_bytes);
 }
 
@@ -150,12 +154,9 @@ SC_EXPORT void *mremap(void *address, size_t old_bytes, size_t new_bytes, int fl
         settle(address, old_whole, &culprit);
     if (target && must_look(target, new_whole))
         settle(target, new_whole, &culprit);
-    leave_pages_alone(address, old_whole);
-    limit_snapshots(address, old_whole, SC_SNAPSHOTS_NONE);
-    if (target) {
-        leave_pages_alone(target, new_whole);
-        limit_snapshots(target, new_whole, SC_SNAPSHOTS_NONE);
-    }
+    leave_pages_alone(address, old_whole, SC_SNAPSHOTS_NONE);
+    if (target)
+        leave_pages_alone(target, new_whole, SC_SNAPSHOTS_NONE);
     return NEXT(mremap)(address, old_bytes, new_bytes, flags, target);
 }
 
@@ -166,8 +167,7 @@ static void before_mmap(void *address, size_t size_bytes, int flags, void *site)
     size_t whole = whole_pages(size_bytes);
     if (must_look(address, whole))
         settle(address, whole, &(struct sc_culprit){"mmap", site, NULL});
-    leave_pages_alone(address, whole);
-    limit_snapshots(address, whole, SC_SNAPSHOTS_NONE);
+    leave_pages_alone(address, whole, SC_SNAPSHOTS_NONE);
 }
 
 SC_EXPORT void *mmap(void *address, size_t size_bytes, int protection, int flags, int fd,
@@ -184,21 +184,14 @@ SC_EXPORT void *mmap64(void *address, size_t size_bytes, int protection, int fla
     return NEXT(mmap)(address, size_bytes, protection, flags, fd, offset);
 }
 
-static void before_mprotect(void *address, size_t size_bytes)
-{
-    size_t whole = whole_pages(size_bytes);
-    leave_pages_alone(address, whole);
-    limit_snapshots(address, whole, SC_SNAPSHOTS_PEEKED);
-}
-
 SC_EXPORT int mprotect(void *address, size_t size_bytes, int protection)
 {
-    before_mprotect(address, size_bytes);
+    leave_pages_alone(address, whole_pages(size_bytes), SC_SNAPSHOTS_PEEKED);
     return NEXT(mprotect)(address, size_bytes, protection);
 }
 
 SC_EXPORT int pkey_mprotect(void *address, size_t size_bytes, int protection, int key)
 {
-    before_mprotect(address, size_bytes);
+    leave_pages_alone(address, whole_pages(size_bytes), SC_SNAPSHOTS_PEEKED);
     return NEXT(pkey_mprotect)(address, size_bytes, protection, key);
 }

@@ -52,12 +52,18 @@ static _Atomic bool summarised;
 static _Atomic pid_t owner;        /* who used CUDA here; a forked child is somebody else */
 static int quick_status = UNKNOWN; /* where our quick_exit is not the one that was called */
 
+/* A child of the process that used CUDA, by fork or by vfork. */
+static bool is_child(void)
+{
+    pid_t user = atomic_load(&owner);
+    return user != 0 && user != getpid();
+}
+
 /* The child of a vfork shares its parent's memory, and must not leave its own there. */
 static int32_t find_thread_id(void)
 {
     int32_t found = (int32_t)syscall(SYS_gettid);
-    pid_t user = atomic_load(&owner);
-    if (user == 0 || user == (pid_t)syscall(SYS_getpid))
+    if (!is_child())
         thread_id = found;
     return found;
 }
@@ -186,8 +192,7 @@ void sc_process_cuda_is_up(void)
 
 bool sc_process_is_child(void)
 {
-    pid_t user = atomic_load(&owner);
-    return !sc_active() && user != 0 && user != getpid();
+    return !sc_active() && is_child();
 }
 
 /* CUDA does not work in the child of a process that used it, so neither do we. A child forked

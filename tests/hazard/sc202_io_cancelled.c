@@ -33,14 +33,7 @@ static void cancel_receiver(void *into)
 
 int main(void)
 {
-    cudaStream_t stream = new_stream();
-    void *device = device_block(SMALL, WANTED);
     unsigned char *target = pinned_block(SMALL, 0);
     cancel_receiver(target);
-
-    busy(stream);
-    CHECK(cudaMemcpyAsync(target, device, SMALL, cudaMemcpyDeviceToHost, stream));
-    if (fixed)
-        CHECK(cudaStreamSynchronize(stream));
-    return finish(peek(target, 5));
+    return finish(fetch_and_peek(target));
 }

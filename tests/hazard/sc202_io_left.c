@@ -37,14 +37,7 @@ static void read_until_alarm(void *into)
 
 int main(void)
 {
-    cudaStream_t stream = new_stream();
-    void *device = device_block(SMALL, WANTED);
     unsigned char *target = pinned_block(SMALL, 0);
     read_until_alarm(target);
-
-    busy(stream);
-    CHECK(cudaMemcpyAsync(target, device, SMALL, cudaMemcpyDeviceToHost, stream));
-    if (fixed)
-        CHECK(cudaStreamSynchronize(stream));
-    return finish(peek(target, 5));
+    return finish(fetch_and_peek(target));
 }

@@ -48,18 +48,11 @@ static void leave_all_but_last(pthread_t thread)
 
 int main(void)
 {
-    cudaStream_t stream = new_stream();
-    void *device = device_block(SMALL, WANTED);
     unsigned char *target = pinned_block(CALLS * SMALL, 0);
     pthread_t thread;
     signal(SIGUSR1, leave);
     CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, ends));
     CHECK(pthread_create(&thread, NULL, receive_into_each, target));
     leave_all_but_last(thread);
-
-    busy(stream);
-    CHECK(cudaMemcpyAsync(target, device, SMALL, cudaMemcpyDeviceToHost, stream));
-    if (fixed)
-        CHECK(cudaStreamSynchronize(stream));
-    return finish(peek(target, 5));
+    return finish(fetch_and_peek(target));
 }

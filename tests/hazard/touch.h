@@ -27,6 +27,19 @@ static TWIN_HELPER bool peek(const void *memory, size_t offset)
     return ((const volatile unsigned char *)memory)[offset] == pattern(WANTED, offset);
 }
 
+/* A copy of SMALL bytes into the memory, of which the host reads one too early, in the program that
+ * is not fixed: was it right? Inline for the reason that busy() is. */
+static inline bool fetch_and_peek(void *target)
+{
+    cudaStream_t stream = new_stream();
+    void *device = device_block(SMALL, WANTED);
+    busy(stream);
+    CHECK(cudaMemcpyAsync(target, device, SMALL, cudaMemcpyDeviceToHost, stream));
+    if (fixed)
+        CHECK(cudaStreamSynchronize(stream));
+    return peek(target, 5);
+}
+
 /* The pattern of WANTED, but for one byte that poke() wrote. */
 static TWIN_HELPER bool holds_poked(const void *memory, size_t size_bytes, size_t offset)
 {

@@ -2,21 +2,11 @@
 //
 // A process with all the mappings that the kernel allows it (vm.max_map_count) touches what copies
 // in flight leave out: a page amid those of one, and halves of pages that lie side by side.
-#include "survival.h"
+#include "in_flight.h"
 
-#include <stdatomic.h>
 #include <sys/mman.h>
 
 enum { PAGE = 4096, ROWS = 8, ROW = 8 * PAGE, PITCH = 2 * ROW, HALVES = 100 };
-
-static atomic_bool held = true;
-
-static void stay_held(void *unused)
-{
-    (void)unused;
-    for (int i = 0; i < 2000 && atomic_load(&held); i++)
-        usleep(1000);
-}
 
 /* Every second page of a mapping becomes one of its own. */
 static int use_up_mappings(void)
@@ -47,21 +37,21 @@ int main(void)
     CHECK(cudaDeviceSynchronize());
     CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
 
-    CHECK(cudaLaunchHostFunc(stream, stay_held, NULL));
+    hold_stream(stream);
     CHECK(cudaMemcpy2DAsync(block, PITCH, device, ROW, ROW, ROWS, cudaMemcpyDeviceToHost, stream));
     for (size_t i = 0; i < HALVES; i++) /* in an order with many gaps on the way */
         CHECK(cudaMemcpyAsync(halves + i * 37 % HALVES * PAGE, device, PAGE / 2,
                               cudaMemcpyDeviceToHost, stream));
     int at_limit = use_up_mappings();
-    int beside = block[4 * PITCH + ROW + PAGE];
+    int between = block[4 * PITCH + ROW + PAGE];
     block[2 * PITCH + ROW + PAGE] = 7;
     for (size_t i = 0; i < HALVES; i++)
         sum += halves[i * PAGE + PAGE - 1];
-    atomic_store(&held, false);
+    let_go();
     CHECK(cudaStreamSynchronize(stream));
 
     SHOW(at_limit);
-    SHOW(beside);
+    SHOW(between);
     SHOW(sum);
     SHOW(block[2 * PITCH + ROW + PAGE]);
     SHOW(block[0] == 0x5a && block[7 * PITCH + ROW - 1] == 0x5a);

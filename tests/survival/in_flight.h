@@ -41,17 +41,28 @@ static SURVIVAL_HELPER void stay_held(void *unused)
         usleep(1000);
 }
 
-static SURVIVAL_HELPER void hold(void)
+/* Until let_go(), at most two seconds. */
+static SURVIVAL_HELPER void hold_stream(cudaStream_t stream)
 {
     atomic_store(&beside.held, true);
-    CHECK(cudaLaunchHostFunc(beside.stream, stay_held, NULL));
+    CHECK(cudaLaunchHostFunc(stream, stay_held, NULL));
+}
+
+static SURVIVAL_HELPER void let_go(void)
+{
+    atomic_store(&beside.held, false);
+}
+
+static SURVIVAL_HELPER void hold(void)
+{
+    hold_stream(beside.stream);
     CHECK(cudaMemcpyAsync(beside.block + EDGE, beside.device, IN_FLIGHT, cudaMemcpyDeviceToHost,
                           beside.stream));
 }
 
 static SURVIVAL_HELPER void release(void)
 {
-    atomic_store(&beside.held, false);
+    let_go();
     CHECK(cudaStreamSynchronize(beside.stream));
     if (beside.block[EDGE] != 0x5a || beside.block[EDGE + IN_FLIGHT - 1] != 0x5a)
         puts("the copy is wrong");

@@ -2,10 +2,9 @@
 //
 // A buffer is written by one copy and read by the next, and another thread looks for data of a peer
 // beside it just when the first of them ends: the program may read the buffer then.
-#include "survival.h"
+#include "in_flight.h"
 
 #include <pthread.h>
-#include <stdatomic.h>
 #include <sys/socket.h>
 
 enum { PAGE = 4096, PAGES = 16, BYTES = PAGES * PAGE - 128, OTHERS = 200, ROUNDS = 150 };
@@ -14,14 +13,6 @@ static unsigned char *buffer, *others;
 static void *device;
 static int ends[2];
 static atomic_int round_begun;
-static atomic_bool held;
-
-static void stay_held(void *unused)
-{
-    (void)unused;
-    for (int i = 0; i < 20000 && atomic_load(&held); i++)
-        usleep(100);
-}
 
 static void *look(void *unused)
 {
@@ -67,13 +58,12 @@ int main(void)
             CHECK(cudaMemcpyAsync(others + 2 * other * PAGE, device, PAGE, cudaMemcpyDeviceToHost,
                                   stream));
         CHECK(cudaEventRecord(first_is_done, stream));
-        atomic_store(&held, true);
-        CHECK(cudaLaunchHostFunc(stream, stay_held, NULL));
+        hold_stream(stream);
         CHECK(cudaMemcpyAsync(device, buffer, BYTES, cudaMemcpyHostToDevice, stream));
         atomic_store(&round_begun, i);
         CHECK(cudaEventSynchronize(first_is_done));
         sum += sum_of_pages();
-        atomic_store(&held, false);
+        let_go();
         CHECK(cudaStreamSynchronize(stream));
     }
     CHECK(pthread_join(thread, NULL));

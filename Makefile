@@ -202,6 +202,9 @@ endef
 # Its own functions are meant where it names them, also where the driver loads it (interpose/alone.h)
 # and everybody else's come first.
 $(OUT)/libsafecopy.so: private LDFLAGS += -Wl,-Bsymbolic-functions
+# But for the mutexes: it locks its own past its own hooks (interpose/futexes.c).
+PAST_HOOKS := pthread_mutex_lock pthread_mutex_trylock pthread_mutex_unlock
+$(OUT)/libsafecopy.so: private LDFLAGS += $(PAST_HOOKS:%=-Wl,--wrap=%)
 $(OUT)/libsafecopy.so: $(LIB_OBJ) $(wildcard interpose/exports.map)
 	$(call link_shared,interpose)
 $(OUT)/libsafecopy-nop.so: $(NOP_OBJ) $(wildcard tests/bench/nop/exports.map)
@@ -277,6 +280,10 @@ $(foreach p,$(PROBES),$(eval $(p): $(filter $(OBJ)/tests/gpu/$(notdir $(p))/%,$(
 # Some of them link libcupti as profilers do, and one opens a library of the survival programs.
 $(CUPTI): | $(SIM_LIBS) $(T)/survival/lib/libconstructor.so
 
+# Some twins open a library of theirs as well.
+$(filter %dlclose.racy %dlclose.fixed %dlclose_registered.racy %dlclose_registered.fixed, \
+  $(RACY) $(FIXED)): | $(T)/survival/lib/libstatic_data.so
+
 # Libraries that the survival programs link, open or have preloaded, found beside them.
 $(SURVIVAL): | $(SURVIVAL_SO)
 $(SURVIVAL): private CFLAGS += -Wl,-rpath,'$$ORIGIN/lib'
@@ -292,6 +299,10 @@ $(SURVIVAL_SO): private WARNINGSC :=
 
 $(UNIT): private PROGRAM_LIBS = $(shell pkg-config --libs check) -pthread -ldl
 $(UNIT): $(CORE_OBJ) $(FLAGS)
+# A unit test of the hands opens with a line `links: a.c b.c`, which says of which.
+linked = $(call objects,$(shell sed -n '1s,.*links: *,,p' $(1)))
+$(foreach s,$(shell grep -l '^/\* links:' tests/unit/*.c),\
+    $(eval $(T)/unit/$(basename $(notdir $(s))): $(call linked,$(s))))
 $(T)/unit/test_hear $(T)/unit/test_timeline: private CUDA = $(CUDA_CPPFLAGS)
 $(FUZZ): private PROGRAM_LIBS = -pthread -ldl
 $(FUZZ): $(CORE_OBJ) $(FLAGS)

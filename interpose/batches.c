@@ -45,6 +45,8 @@ static void add_source(struct sc_issue *issue, const struct sc_shape *shape,
         add_pageable(issue, SC_H2D, shape);
     else if (is_known(shape) && order != CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL)
         sc_issue_host_shape(issue, SC_H2D, shape);
+    else
+        sc_issue_touch(issue, SC_TOUCH_READ, shape);
 }
 
 static void add_destination(struct sc_issue *issue, const struct sc_shape *shape)
@@ -249,26 +251,28 @@ static struct sc_shape shape_of(const CUmemcpy3DOperand *operand, const CUextent
                              row * rows, extent->depth};
 }
 
-static void note_folded(struct sc_issue *issue, const CUmemcpy3DOperand *operand,
-                        const CUextent3D *extent, unsigned before)
+static struct sc_fold fold_of(const CUmemcpy3DOperand *operand, const CUextent3D *extent)
 {
-    if (extent->depth > 1 && extent->height > 1 && operand->op.ptr.rowLength > extent->width &&
-        issue->count > before)
-        sc_issue_folded(issue, &(struct sc_fold){extent->width, operand->op.ptr.rowLength});
+    if (extent->depth > 1 && extent->height > 1 && operand->op.ptr.rowLength > extent->width)
+        return (struct sc_fold){extent->width, operand->op.ptr.rowLength};
+    return (struct sc_fold){0, 0};
 }
 
 static void add_sides(struct sc_issue *issue, const CUDA_MEMCPY3D_BATCH_OP *op)
 {
     if (op->src.type == CU_MEMCPY_OPERAND_TYPE_POINTER) {
         struct sc_shape src = shape_of(&op->src, &op->extent);
+        struct sc_fold fold = fold_of(&op->src, &op->extent);
         add_source(issue, &src, op->srcAccessOrder);
-        note_folded(issue, &op->src, &op->extent, 0);
+        sc_issue_folded(issue, 0, 0, &fold);
     }
     if (op->dst.type == CU_MEMCPY_OPERAND_TYPE_POINTER) {
         struct sc_shape dst = shape_of(&op->dst, &op->extent);
-        unsigned before = issue->count;
+        struct sc_fold fold = fold_of(&op->dst, &op->extent);
+        unsigned ops = issue->count;
+        unsigned touches = issue->touch_count;
         add_destination(issue, &dst);
-        note_folded(issue, &op->dst, &op->extent, before);
+        sc_issue_folded(issue, ops, touches, &fold);
     }
 }
 

@@ -95,11 +95,49 @@ struct sc_boxes sc_boxes_of_3d_peer(const CUDA_MEMCPY3D_PEER *copy)
     return copy ? BOXES_3D(copy) : (struct sc_boxes){0};
 }
 
-struct sc_box sc_box_at(CUdeviceptr address, size_t size_bytes)
+/* `is_hosts`: what an address is that is not known. */
+static struct sc_box box_at(uintptr_t address, size_t size_bytes, bool (*is_hosts)(CUdeviceptr))
 {
-    struct sc_box box = {.shape = {(uintptr_t)address, size_bytes, size_bytes, 1}};
-    box.known = is_known((uintptr_t)address, &box.kind);
-    box.host = box.known ? box.kind != SC_MANAGED : sc_is_pageable_address(address);
+    struct sc_box box = {.shape = {address, size_bytes, size_bytes, 1}};
+    box.known = is_known(address, &box.kind);
+    box.host = box.known ? box.kind != SC_MANAGED : is_hosts(address);
     box.used = (box.known || box.host) && size_bytes;
     return box;
+}
+
+static bool always(CUdeviceptr address)
+{
+    (void)address;
+    return true;
+}
+
+static bool never(CUdeviceptr address)
+{
+    (void)address;
+    return false;
+}
+
+static bool is_no_device_address(CUdeviceptr address)
+{
+    return !sc_is_device_address(address);
+}
+
+struct sc_box sc_box_at(CUdeviceptr address, size_t size_bytes)
+{
+    return box_at(address, size_bytes, sc_is_pageable_address);
+}
+
+struct sc_box sc_box_of_host(const void *address, size_t size_bytes)
+{
+    return box_at((uintptr_t)address, size_bytes, always);
+}
+
+struct sc_box sc_box_unified(CUdeviceptr address, size_t size_bytes)
+{
+    return box_at(address, size_bytes, is_no_device_address);
+}
+
+struct sc_box sc_box_pinned(CUdeviceptr address, size_t size_bytes)
+{
+    return box_at(address, size_bytes, never);
 }

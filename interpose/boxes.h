@@ -30,4 +30,10 @@ struct sc_boxes sc_boxes_of_3d_peer(const CUDA_MEMCPY3D_PEER *copy);
 /* A plain run of bytes at an address of which nothing is known. */
 struct sc_box sc_box_at(CUdeviceptr address, size_t size_bytes);
 
+/* The same at one that is named as the host's; at a unified one; and where the driver takes any but
+ * pageable memory. */
+struct sc_box sc_box_of_host(const void *address, size_t size_bytes);
+struct sc_box sc_box_unified(CUdeviceptr address, size_t size_bytes);
+struct sc_box sc_box_pinned(CUdeviceptr address, size_t size_bytes);
+
 #endif

@@ -35,9 +35,22 @@ ISSUE(cuMemcpyHtoAAsync_v2,
 ISSUE(cuMemcpyAtoHAsync_v2, (void *dst, CUarray src, size_t offset, size_t bytes, CUstream hStream),
       (dst, src, offset, bytes, hStream), sc_issue_host(&issue, SC_D2H, dst, bytes);)
 
+/* Is it memory that the device uses after the call? */
+static bool is_host(const struct sc_issue *issue, CUdeviceptr address)
+{
+    return sc_track_find_range(&sc_track, (uintptr_t)address).range != 0 ||
+           (issue->stream && issue->stream->context->reads_pageable &&
+            sc_is_pageable_address(address));
+}
+
+static void touch(struct sc_issue *issue, enum sc_touch touch, CUdeviceptr address, size_t bytes)
+{
+    sc_issue_touch(issue, touch, &(struct sc_shape){(uintptr_t)address, bytes, bytes, 1});
+}
+
 /* Unified addresses: either side may be host memory. Between two host addresses, and to a pageable
- * one, the driver completes the copy before it returns (docs/driver.md, Q10). In a capture each is
- * a node. */
+ * one, the driver completes the copy before it returns (docs/driver.md, Q10), and a pageable source
+ * is staged in the call. In a capture each is a node. */
 static void either_side(struct sc_issue *issue, CUdeviceptr dst, CUdeviceptr src, size_t bytes)
 {
     issue->is_empty = bytes == 0;
@@ -48,14 +61,19 @@ static void either_side(struct sc_issue *issue, CUdeviceptr dst, CUdeviceptr src
         sc_issue_boxes(issue, &boxes);
         return;
     }
-    bool src_is_host = sc_track_find_range(&sc_track, (uintptr_t)src).range != 0;
-    bool dst_is_host = sc_track_find_range(&sc_track, (uintptr_t)dst).range != 0;
-    if (!sc_is_device_address(dst_is_host ? src : dst))
+    bool src_is_host = is_host(issue, src);
+    bool dst_is_host = is_host(issue, dst);
+    if (!sc_is_device_address(dst_is_host ? src : dst)) {
         issue->joins_stream = true;
-    else if (src_is_host)
+        touch(issue, SC_TOUCH_READ, src, bytes);
+        touch(issue, SC_TOUCH_WRITE, dst, bytes);
+    } else if (src_is_host) {
         sc_issue_host(issue, SC_H2D, host(src), bytes);
-    else if (dst_is_host)
+    } else if (dst_is_host) {
         sc_issue_host(issue, SC_D2H, host(dst), bytes);
+    } else {
+        touch(issue, SC_TOUCH_READ, src, bytes);
+    }
 }
 
 ISSUE(cuMemcpyAsync, (CUdeviceptr dst, CUdeviceptr src, size_t bytes, CUstream hStream),
@@ -94,7 +112,7 @@ static void set_rows(struct sc_issue *issue, CUdeviceptr dst, size_t pitch, size
 {
     struct sc_shape shape = {(uintptr_t)dst, width, pitch, height};
     issue->is_empty = sc_shape_hull_bytes(&shape) == 0;
-    if (sc_issue_is_on(issue) && sc_track_find_range(&sc_track, shape.address).range)
+    if (!issue->is_empty && sc_issue_is_on(issue) && is_host(issue, dst))
         sc_issue_host_shape(issue, SC_MEMSET, &shape);
 }
 

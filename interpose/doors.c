@@ -20,20 +20,12 @@ typedef void *dlsym_function(void *handle, const char *name);
 
 static _Atomic(dlsym_function *) real_dlsym;
 
-#if defined(__x86_64__)
-#define FIRST_VERSION "GLIBC_2.2.5"
-#elif defined(__aarch64__)
-#define FIRST_VERSION "GLIBC_2.17"
-#else
-#error "which glibc version first had dlsym on this machine?"
-#endif
-
 /* Two threads may both find it; they find the same. */
 static dlsym_function *find_real_dlsym(void)
 {
     dlsym_function *found = atomic_load_explicit(&real_dlsym, memory_order_relaxed);
     if (sc_unlikely(!found)) {
-        found = (dlsym_function *)dlvsym(RTLD_NEXT, "dlsym", FIRST_VERSION);
+        found = (dlsym_function *)dlvsym(RTLD_NEXT, "dlsym", SC_GLIBC_FIRST);
         atomic_store_explicit(&real_dlsym, found, memory_order_relaxed);
     }
     return found;

@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "interpose/loader.h"
+#include "interpose/own_stack.h"
 #include "interpose/process.h"
+#include "interpose/spare_stack.h"
 #include "track/handles.h"
 
 #include "track/poison.h"
@@ -87,7 +89,7 @@ static void fill_locked(struct sc_real *table)
 
 /* Threads that come at once all look, and the first one's table is taken. Nobody waits for the
  * loader under the lock: a constructor, which has the loader, may want the driver as well. */
-static __attribute__((noinline)) void attach(void *handle)
+static void attach(void *handle)
 {
     struct sc_real table = {0};
     sc_process_start();
@@ -103,8 +105,10 @@ static __attribute__((noinline)) void attach(void *handle)
 
 bool sc_driver_attach(void *handle)
 {
-    if (sc_unlikely(!atomic_load_explicit(&attached, memory_order_acquire)))
-        attach(handle);
+    if (sc_unlikely(!atomic_load_explicit(&attached, memory_order_acquire))) {
+        sc_own_stack_learn();
+        sc_spare_stack_make_much_room(attach, handle);
+    }
     return atomic_load_explicit(&attached, memory_order_acquire);
 }
 

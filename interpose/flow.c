@@ -219,15 +219,41 @@ static struct joining joining(struct sc_stream_record *stream, CUevent event)
     return joining;
 }
 
-bool sc_flow_event_is_seen(CUevent event)
+/* NULL: another process's, or of a stream that is gone. */
+static struct sc_stream_record *stream_of(CUevent event)
+{
+    struct sc_point point = sc_track_event_point(&sc_track, (uintptr_t)event);
+    struct sc_stream_record *behind = point.stream ? sc_streams_of_id(point.stream) : NULL;
+    sc_track_forget_point(&sc_track, &point);
+    return behind && !behind->gone ? behind : NULL;
+}
+
+/* Where the host has waited for all work of the event's stream, or there never was any, the wait
+ * brings none. */
+static bool brings_no_work(struct sc_stream_record *stream, CUevent event)
+{
+    if (sc_pending_no_work_ever())
+        return true;
+    if (!sc_pending_is_clear(stream))
+        return false;
+    struct sc_stream_record *behind = stream_of(event);
+    return behind && sc_pending_is_clear(behind);
+}
+
+static bool is_seen(CUevent event)
 {
     if (sc_likely(sc_pending_none_ever()))
         return true;
-    struct sc_point point = sc_track_event_point(&sc_track, (uintptr_t)event);
-    struct sc_stream_record *behind = point.stream ? sc_streams_of_id(point.stream) : NULL;
-    bool seen = behind && !behind->gone && sc_pending_is_seen(behind);
-    sc_track_forget_point(&sc_track, &point);
-    return seen;
+    struct sc_stream_record *behind = stream_of(event);
+    return behind && sc_pending_is_seen(behind);
+}
+
+void sc_flow_join(struct sc_stream_record *stream, CUevent event)
+{
+    if (brings_no_work(stream, event))
+        sc_pending_legacy(stream);
+    else
+        sc_pending_join(stream, is_seen(event));
 }
 
 static CUresult waited(CUresult result, struct sc_stream_record *stream, CUevent event,
@@ -251,7 +277,7 @@ SC_DEFINE2(cuStreamWaitEvent, _ptsz, (CUstream hStream, CUevent event, unsigned 
            struct sc_stream_record *stream = sc_active() ? sc_streams_find(hStream, per_thread)
                                                          : NULL;
            if (!stream) return sc_detour_end(&detour, REAL(hStream, event, flags));
-           sc_marks_before_work(stream); sc_pending_join(stream, sc_flow_event_is_seen(event));
+           sc_marks_before_work(stream); sc_flow_join(stream, event);
            struct joining join = joining(stream, event);
            CUresult result = REAL(hStream, event, flags);
            return sc_detour_end(&detour, waited(result, stream, event, &join));)
@@ -379,7 +405,7 @@ static void cancel_call(struct host_call *call)
 
 static void known(struct host_call *call)
 {
-    struct sc_ops overwritten;
+    SC_OPS(overwritten);
     sc_track_known(&sc_track, &call->point, &overwritten);
     sc_hazards_report_overwritten(&overwritten, &(struct sc_culprit){call->api, call->site, NULL});
     sc_guard_apply();

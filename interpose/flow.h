@@ -11,8 +11,10 @@
  * 0: it does not. Async-signal-safe. */
 uint64_t sc_flow_host_function_ticks(void);
 
-/* Does nothing that the event stands for wait for the host? An event of a context may stand for
- * anything. */
-bool sc_flow_event_is_seen(CUevent event);
+struct sc_stream_record;
+
+/* The stream is about to wait for the event: notes what that may bring (interpose/pending.h). An
+ * event of a context may stand for anything. */
+void sc_flow_join(struct sc_stream_record *stream, CUevent event);
 
 #endif

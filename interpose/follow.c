@@ -53,7 +53,7 @@ static void wait(CUstream handle, CUevent event, bool per_thread)
         sc_streams_captures_changed();
     if (!stream || sc_streams_is_capturing(stream))
         return;
-    sc_pending_join(stream, sc_flow_event_is_seen(event));
+    sc_flow_join(stream, event);
     sc_track_wait(&sc_track, stream->id, (uintptr_t)event);
 }
 

@@ -9,6 +9,9 @@
  * intervals to be looked at again, and sc_guard_apply brings the pages into line. Locks: the
  * guard's own, held over mprotect, before the tracker's. sc_guard_busy and sc_guard_overlaps are
  * lock-free. Nothing here calls CUDA; errno is kept.
+ *
+ * Touches are settled on a spare stack with signals blocked, and waited for without a lock and with
+ * nothing to clean up, so that a signal handler may take the thread away at any time.
  */
 #ifndef SC_INTERPOSE_GUARD_H
 #define SC_INTERPOSE_GUARD_H
@@ -38,10 +41,10 @@ void sc_guard_touch(const void *address, size_t size_bytes, enum sc_touch touch,
                     const struct sc_culprit *culprit);
 
 /* Lets go of every page of the interval, and neither reports nor waits: the driver is about to look
- * at memory there that is none of an operation's. */
+ * at memory there that is none of an operation's. Async-signal-safe. */
 void sc_guard_let_go(const void *address, size_t size_bytes);
 
-/* Everything is let go: the process ends, or is about to become another. */
+/* Everything is let go: the process ends, or is about to become another. Async-signal-safe. */
 void sc_guard_release_all(void);
 
 /* Chooses the pages of an operation on this range that are to be guarded when it is recorded, and
@@ -60,15 +63,21 @@ struct sc_fault {
     uintptr_t address;
     uintptr_t pc;
     const void *context; /* the interrupted one, ucontext_t */
+    uint64_t mask;       /* its signal mask, as the kernel has it */
     bool write;
     bool denied; /* mapped, but not accessible (SEGV_ACCERR) */
 };
 
-/* Called by the SIGSEGV handler on the faulting thread. True: the fault was ours and is settled,
- * the instruction is to be repeated; false: it belongs to the program. Async-signal-safe. */
+/* Called by the SIGSEGV handler on the faulting thread, with signals blocked. True: the instruction
+ * is to be repeated, because the fault was ours and is settled, or because a signal is pending that
+ * the program is to get before. False: it belongs to the program. Async-signal-safe. */
 bool sc_guard_fault(const struct sc_fault *fault);
 
 /* In the child of a fork, which has nothing in flight: no page stays protected. Takes no lock. */
 void sc_guard_child(void);
+
+/* A child that no handler of ours has run in yet, if any will: _Fork and clone call none. Then its
+ * pages are let go, and true is returned. */
+bool sc_guard_is_done_by_child(void);
 
 #endif

@@ -51,28 +51,73 @@ struct sc_hazard_event sc_hazards_event(const struct sc_culprit *culprit)
     };
 }
 
-void sc_hazards_report(enum sc_hazard_code code, enum sc_action action, const struct sc_ops *ops,
-                       const struct sc_buffer *buffer, const struct sc_culprit *culprit)
+static struct sc_hazard describe(enum sc_hazard_code code, enum sc_action action,
+                                 const struct sc_op_info *op, const struct sc_buffer *buffer,
+                                 const struct sc_hazard_event *event, bool found_later)
+{
+    return (struct sc_hazard){
+        .code = code == SC_HAZARD_CODE_COUNT ? sc_hazards_free_code(op->direction) : code,
+        .certainty = SC_LATENT,
+        .action = action,
+        .buffer_address = buffer->address,
+        .buffer_size_bytes = buffer->size_bytes,
+        .buffer_kind = op->kind,
+        .copy = describe_copy(op),
+        .event = *event,
+        .found_later = found_later,
+    };
+}
+
+enum sc_hazard_code sc_hazards_touch_code(const struct sc_op_info *op, enum sc_touch touch)
+{
+    if (!sc_direction_writes_host(op->direction))
+        return op->by_graph ? SC403 : SC201;
+    return touch == SC_TOUCH_READ ? SC202 : SC203;
+}
+
+static void report(enum sc_hazard_code code, enum sc_action action, const struct sc_ops *ops,
+                   const struct sc_buffer *buffer, const struct sc_culprit *culprit,
+                   bool found_later)
 {
     if (ops->count == 0)
         return;
     int saved = errno;
     struct sc_hazard_event event = sc_hazards_event(culprit);
-    for (unsigned i = 0; i < ops->count && i < SC_TRACK_OPS_MAX; i++) {
-        const struct sc_op_info *op = &ops->ops[i];
-        struct sc_hazard hazard = {
-            .code = code == SC_HAZARD_CODE_COUNT ? sc_hazards_free_code(op->direction) : code,
-            .certainty = SC_LATENT,
-            .action = action,
-            .buffer_address = buffer->address,
-            .buffer_size_bytes = buffer->size_bytes,
-            .buffer_kind = op->kind,
-            .copy = describe_copy(op),
-            .event = event,
-        };
-        sc_reaper_judge(&hazard, &op->ticket);
+    for (unsigned i = 0; i < sc_ops_kept(ops); i++) {
+        struct sc_hazard hazard = describe(code, action, &ops->ops[i], buffer, &event, found_later);
+        sc_reaper_judge(&hazard, &ops->ops[i].ticket);
     }
     errno = saved;
+}
+
+void sc_hazards_judge(struct sc_judged *judged)
+{
+    for (unsigned i = 0; i < sc_ops_kept(&judged->ops); i++)
+        judged->counts[i] = sc_reaper_ask(&judged->ops.ops[i].ticket, &judged->certainty[i]);
+}
+
+void sc_hazards_report_judged(enum sc_hazard_code code, enum sc_action action,
+                              const struct sc_judged *judged, const struct sc_buffer *buffer,
+                              const struct sc_culprit *culprit)
+{
+    const struct sc_ops *ops = &judged->ops;
+    if (ops->count == 0)
+        return;
+    int saved = errno;
+    struct sc_hazard_event event = sc_hazards_event(culprit);
+    for (unsigned i = 0; i < sc_ops_kept(ops); i++) {
+        struct sc_hazard hazard = describe(code, action, &ops->ops[i], buffer, &event, false);
+        hazard.certainty = judged->certainty[i];
+        if (judged->counts[i])
+            sc_reaper_report(&hazard);
+    }
+    errno = saved;
+}
+
+void sc_hazards_report(enum sc_hazard_code code, enum sc_action action, const struct sc_ops *ops,
+                       const struct sc_buffer *buffer, const struct sc_culprit *culprit)
+{
+    report(code, action, ops, buffer, culprit, false);
 }
 
 struct sc_buffer sc_hazards_buffer_of(const struct sc_op_info *op)
@@ -85,13 +130,12 @@ struct sc_buffer sc_hazards_buffer_of(const struct sc_op_info *op)
 
 void sc_hazards_report_overwritten(const struct sc_ops *ops, const struct sc_culprit *where)
 {
-    for (unsigned i = 0; i < ops->count && i < SC_TRACK_OPS_MAX; i++) {
-        struct sc_ops one = {.count = 1};
-        one.ops[0] = ops->ops[i];
+    for (unsigned i = 0; i < sc_ops_kept(ops); i++) {
+        struct sc_ops one = sc_ops_one(ops, i);
         struct sc_buffer buffer = sc_hazards_buffer_of(&one.ops[0]);
         enum sc_hazard_code code = one.ops[0].by_graph ? SC403 : SC201;
-        sc_hazards_report(code, one.ops[0].slot ? SC_ACTION_SNAPSHOTTED : SC_ACTION_REPORTED, &one,
-                          &buffer, where);
+        report(code, one.ops[0].slot ? SC_ACTION_SNAPSHOTTED : SC_ACTION_REPORTED, &one, &buffer,
+               where, true);
     }
 }
 

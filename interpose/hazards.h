@@ -28,10 +28,25 @@ void sc_hazards_report_overwritten(const struct sc_ops *ops, const struct sc_cul
 /* Which code a free has: by the direction of the operation it hurts. */
 enum sc_hazard_code sc_hazards_free_code(enum sc_direction direction);
 
+/* Which code a touch has that comes before the operation has ended. */
+enum sc_hazard_code sc_hazards_touch_code(const struct sc_op_info *op, enum sc_touch touch);
+
 /* Reports one hazard for each operation; SC_HAZARD_CODE_COUNT as code means sc_hazards_free_code.
  * May be called in libc hooks: it makes no CUDA call. errno is kept. */
 void sc_hazards_report(enum sc_hazard_code code, enum sc_action action, const struct sc_ops *ops,
                        const struct sc_buffer *buffer, const struct sc_culprit *culprit);
+
+/* The same of operations that were judged before, since what has come of the call is known only
+ * now. Not in a libc hook that the driver may call. */
+struct sc_judged {
+    struct sc_ops ops;
+    bool counts[SC_TRACK_OPS_MAX];
+    enum sc_certainty certainty[SC_TRACK_OPS_MAX];
+};
+void sc_hazards_judge(struct sc_judged *judged);
+void sc_hazards_report_judged(enum sc_hazard_code code, enum sc_action action,
+                              const struct sc_judged *judged, const struct sc_buffer *buffer,
+                              const struct sc_culprit *culprit);
 
 /* A call that breaks a capture, or would without us; `begin` is the call that began it. */
 void sc_hazards_report_capture(enum sc_hazard_code code, enum sc_action action,

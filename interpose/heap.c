@@ -105,7 +105,7 @@ static size_t block_bytes(void *block)
 static __attribute__((noinline)) bool defer_free(void *block, size_t size_bytes,
                                                  const struct sc_culprit *culprit)
 {
-    struct sc_take_down request = {
+    SC_TAKE_DOWN request = {
         .address = (uintptr_t)block,
         .size_bytes = size_bytes,
         .hold = sc_options.mode == SC_MODE_FIX,
@@ -163,15 +163,15 @@ SC_EXPORT void free(void *block)
 /* A destination must be complete before its content moves; a source may be left behind. */
 static bool holds_a_destination(const struct sc_ops *ops)
 {
-    for (unsigned i = 0; i < ops->count && i < SC_TRACK_OPS_MAX; i++)
+    for (unsigned i = 0; i < sc_ops_kept(ops); i++)
         if (sc_direction_writes_host(ops->ops[i].direction))
             return true;
-    return ops->count > SC_TRACK_OPS_MAX;
+    return ops->count > sc_ops_kept(ops);
 }
 
 static void stall_for(uintptr_t address, size_t size_bytes, const struct sc_culprit *culprit)
 {
-    struct sc_take_down request = {
+    SC_TAKE_DOWN request = {
         .address = address,
         .size_bytes = size_bytes,
         .hold = sc_options.mode == SC_MODE_FIX,
@@ -193,7 +193,7 @@ static bool realloc_by_moving(void *block, size_t new_bytes, const struct sc_cul
 {
     size_t old_bytes = block_bytes(block);
     uintptr_t address = (uintptr_t)block;
-    struct sc_ops found;
+    SC_OPS(found);
     if (!sc_track_may_be_busy(&sc_track, address, old_bytes))
         return false;
     sc_track_in_flight(&sc_track, address, old_bytes, &found);
@@ -208,7 +208,7 @@ static bool realloc_by_moving(void *block, size_t new_bytes, const struct sc_cul
         return false;
     }
     memcpy(fresh, block, old_bytes < new_bytes ? old_bytes : new_bytes);
-    struct sc_take_down request = {
+    SC_TAKE_DOWN request = {
         .address = address,
         .size_bytes = old_bytes,
         .hold = true,

@@ -2,43 +2,66 @@
  *
  * Where a load or store would fault and be settled by the guard, a system call fails with EFAULT.
  * So what a call is about to touch is touched first, here, as far as it is guarded, and is not
- * guarded until the call is back (interpose/loans.h). Where that is not known, because memory was
- * registered meanwhile or the loans are too many, a call that fails with EFAULT has transferred
- * nothing, and is settled and repeated.
+ * guarded until the call is back (interpose/look.h, loans.h). Where that is not known, because
+ * memory was registered meanwhile or the loans are too many, a call that fails with EFAULT has
+ * transferred nothing, and is settled and repeated.
  *
  * In a process that has no pinned memory, a wrapper is two loads around the real function. All are
  * async-signal-safe where that is, cancellation points where that is, and change neither result nor
- * errno. They never look into the program's memory where the kernel would refuse to: a bad pointer
- * is the kernel's to find.
+ * errno.
  *
- * Out of sight: system calls that are not made through these functions, io_uring, and whoever reads
- * this process from outside.
+ * Out of sight: system calls that are made neither through these functions nor through syscall(),
+ * io_uring, and whoever reads this process from outside.
  */
 #undef _FORTIFY_SOURCE /* its inline definitions would stand in for the functions defined here */
 
+#include "interpose/io.h"
+
 #include <aio.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <mqueue.h>
 #include <poll.h>
-#include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/inotify.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/msg.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/select.h>
+#include <sys/sem.h>
+#include <sys/sendfile.h>
+#include <sys/shm.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/statvfs.h>
+#include <sys/sysinfo.h>
+#include <sys/time.h>
+#include <sys/timerfd.h>
+#include <sys/times.h>
 #include <sys/uio.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <sys/xattr.h>
+#include <time.h>
 #include <unistd.h>
+#include <utime.h>
 
-#include "interpose/driver.h"
-#include "interpose/guard.h"
+#include "interpose/keep_off.h"
 #include "interpose/loader.h"
-#include "interpose/loans.h"
-#include "interpose/process.h"
-#include "interpose/signals.h"
+#include "interpose/look.h"
+#include "interpose/signal_mask.h"
 #include "interpose/unwind.h"
-#include "track/peek.h"
+#include "track/kernel.h"
 
 #include "track/poison.h"
 
@@ -46,120 +69,10 @@
 #undef fwrite_unlocked
 
 enum {
-    PIECES_MAX = 1024,         /* the kernel refuses more, or ignores the rest */
-    CHUNK = 16,                /* of an array, on the stack */
-    REPEATS_MAX = 8,           /* of a call whose EFAULT may be the program's own */
     TRANSFER_MAX = 0x7ffff000, /* MAX_RW_COUNT of the kernel */
+    COMMAND_MAX = 128 * 1024,  /* one argument of a program */
+    MASK_BYTES = _NSIG / 8,    /* what the kernel knows of a sigset_t */
 };
-
-/* What one call touches, as far as it was looked at. */
-struct look {
-    struct sc_culprit culprit;
-    struct sc_loans *loans; /* NULL: they were made before */
-    bool may_be_ours;       /* some of it lies where pages were guarded at some time */
-};
-
-static struct sc_grid *ranges(void)
-{
-    return &sc_track.inflight.range_grid;
-}
-
-/* ---- what the kernel touches ---- */
-
-static size_t at_most(size_t count, size_t most)
-{
-    return count < most ? count : most;
-}
-
-/* Could pages of it become guarded? */
-static bool may_be_in_range(const void *address, size_t size_bytes)
-{
-    return sc_blocks_may_hold(&sc_track.inflight.range_blocks, (uintptr_t)address, size_bytes) &&
-           sc_grid_may_overlap(ranges(), (uintptr_t)address, size_bytes);
-}
-
-static bool was_guarded_near(const void *address, size_t size_bytes)
-{
-    return sc_blocks_may_hold(&sc_track.inflight.guards.ever, (uintptr_t)address, size_bytes);
-}
-
-/* Waiting here is no cancellation point, and an asynchronous cancellation must not take the thread
- * out of a lock of ours. */
-static void settle(struct look *look, const void *address, size_t size_bytes, enum sc_touch touch)
-{
-    int cancel_state;
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
-    sc_guard_touch(address, size_bytes, touch, &look->culprit);
-    pthread_setcancelstate(cancel_state, NULL);
-}
-
-/* The size may reach beyond the buffer, if the program knows that less comes. The kernel refuses
- * what no buffer can have. */
-static void see(struct look *look, const void *address, size_t size_bytes, enum sc_touch touch)
-{
-    if (size_bytes == 0 || size_bytes > SSIZE_MAX || (uintptr_t)address >= UINTPTR_MAX - size_bytes)
-        return;
-    if (look->loans && may_be_in_range(address, size_bytes))
-        sc_loans_add(look->loans, address, size_bytes, touch);
-    if (sc_likely(!sc_guard_busy() && look->loans) || !was_guarded_near(address, size_bytes))
-        return;
-    look->may_be_ours = true;
-    if (sc_guard_overlaps(address, size_bytes))
-        settle(look, address, size_bytes, touch);
-}
-
-/* The look itself is a call of ours. */
-static bool peek(void *into, const void *address, size_t size_bytes)
-{
-    SC_INSIDE();
-    return sc_peek(into, (uintptr_t)address, size_bytes);
-}
-
-static void see_each(struct look *look, const struct iovec *pieces, size_t given,
-                     enum sc_touch touch)
-{
-    struct iovec some[CHUNK];
-    size_t count = given <= PIECES_MAX ? given : 0; /* a negative one is large, too */
-    see(look, pieces, count * sizeof *pieces, SC_TOUCH_READ);
-    for (size_t done = 0; done < count; done += CHUNK) {
-        size_t now = at_most(count - done, CHUNK);
-        if (!peek(some, pieces + done, now * sizeof *some))
-            return;
-        for (size_t i = 0; i < now; i++)
-            see(look, some[i].iov_base, some[i].iov_len, touch);
-    }
-}
-
-static void see_message(struct look *look, const struct msghdr *message, enum sc_touch touch)
-{
-    struct msghdr header;
-    see(look, message, sizeof *message, touch);
-    if (!peek(&header, message, sizeof header))
-        return;
-    see(look, header.msg_name, header.msg_namelen, touch);
-    see(look, header.msg_control, header.msg_controllen, touch);
-    see_each(look, header.msg_iov, header.msg_iovlen, touch);
-}
-
-/* The kernel writes the length of each, also of those that it sends. */
-static void see_messages(struct look *look, const struct mmsghdr *messages, unsigned count,
-                         enum sc_touch touch)
-{
-    for (size_t i = 0; i < at_most(count, PIECES_MAX); i++) {
-        see(look, &messages[i], sizeof messages[i], SC_TOUCH_WRITE);
-        see_message(look, &messages[i].msg_hdr, touch);
-    }
-}
-
-static void see_sized(struct look *look, const void *address, const socklen_t *size)
-{
-    socklen_t size_bytes;
-    if (!address)
-        return;
-    see(look, size, sizeof *size, SC_TOUCH_WRITE);
-    if (peek(&size_bytes, size, sizeof size_bytes))
-        see(look, address, size_bytes, SC_TOUCH_WRITE);
-}
 
 static size_t fd_set_bytes(int count)
 {
@@ -175,95 +88,187 @@ static size_t product(size_t size, size_t count)
 /* What the kernel moves of it in one call. */
 static size_t transfer(size_t size)
 {
-    return size <= SSIZE_MAX ? at_most(size, TRANSFER_MAX) : size;
+    return size <= SSIZE_MAX && size > TRANSFER_MAX ? TRANSFER_MAX : size;
 }
 
 /* A pipe is read from or written to, which the flags of the descriptor say. */
 static enum sc_touch touch_of_pipe(int fd)
 {
-    int saved = errno;
-    int flags = fcntl(fd, F_GETFL);
-    errno = saved;
+    long flags = sc_kernel_call(SYS_fcntl, fd, F_GETFL);
     return (flags & O_ACCMODE) == O_RDONLY ? SC_TOUCH_WRITE : SC_TOUCH_READ;
 }
 
-/* ---- the functions ---- */
+/* ---- what the kernel does to which memory ---- */
 
-#define READS(address, size) see(look, address, transfer(size), SC_TOUCH_READ)
-#define WRITES(address, size) see(look, address, transfer(size), SC_TOUCH_WRITE)
-#define READS_ITEMS(address, size, n) see(look, address, product(size, n), SC_TOUCH_READ)
-#define WRITES_ITEMS(address, size, n) see(look, address, product(size, n), SC_TOUCH_WRITE)
-#define READS_EACH(pieces, count) see_each(look, pieces, count, SC_TOUCH_READ)
-#define WRITES_EACH(pieces, count) see_each(look, pieces, count, SC_TOUCH_WRITE)
-#define MOVES_EACH(fd, pieces, count) see_each(look, pieces, count, touch_of_pipe(fd))
-#define READS_MESSAGE(message) see_message(look, message, SC_TOUCH_READ)
-#define WRITES_MESSAGE(message) see_message(look, message, SC_TOUCH_WRITE)
-#define READS_MESSAGES(first, count) see_messages(look, first, count, SC_TOUCH_READ)
-#define WRITES_MESSAGES(first, count) see_messages(look, first, count, SC_TOUCH_WRITE)
-#define WRITES_SIZED(address, size) see_sized(look, address, size)
+#define READS(address, size) sc_look_at(look, address, transfer(size), SC_TOUCH_READ)
+#define WRITES(address, size) sc_look_at(look, address, transfer(size), SC_TOUCH_WRITE)
+#define IN(object) READS(object, sizeof *(object))
+#define OUT(object) WRITES(object, sizeof *(object))
+#define PATH(string) sc_look_at_string(look, string, PATH_MAX)
+#define STRING(string, most) sc_look_at_string(look, string, most)
+#define READS_ITEMS(address, size, n) sc_look_at(look, address, product(size, n), SC_TOUCH_READ)
+#define WRITES_ITEMS(address, size, n) sc_look_at(look, address, product(size, n), SC_TOUCH_WRITE)
+#define READS_EACH(pieces, count) sc_look_at_each(look, pieces, count, SC_TOUCH_READ)
+#define WRITES_EACH(pieces, count) sc_look_at_each(look, pieces, count, SC_TOUCH_WRITE)
+#define MOVES_EACH(fd, pieces, count) sc_look_at_each(look, pieces, count, touch_of_pipe(fd))
+#define READS_MESSAGE(message) sc_look_at_message(look, message, SC_TOUCH_READ)
+#define WRITES_MESSAGE(message) sc_look_at_message(look, message, SC_TOUCH_WRITE)
+#define READS_MESSAGES(first, count) sc_look_at_messages(look, first, count, SC_TOUCH_READ)
+#define WRITES_MESSAGES(first, count) sc_look_at_messages(look, first, count, SC_TOUCH_WRITE)
+#define WRITES_SIZED(address, size) sc_look_at_sized(look, address, size)
+#define SOME(address) sc_look_at_unsized(look, address)
+#define BY_IOCTL(request, argument) sc_look_at_ioctl(look, request, argument)
+#define BY_FCNTL(command, argument) sc_look_at_fcntl(look, command, argument)
+#define LATER(request) sc_look_at_request(look, (const struct aiocb *)(request))
+#define LATER_EACH(list, count) sc_look_at_requests(look, (struct aiocb *const *)(list), count)
 
 /* The mask for as long as the call lasts: SIGSEGV is never really blocked. */
 #define MASKED(mask) sc_signals_without_fault(mask, &(sigset_t){0})
 
+/* ---- the functions ---- */
+
 #define LIST(...) __VA_ARGS__
 
-static inline bool may_look(void)
-{
-    return sc_active() && !sc_is_inside();
-}
-
-/* What may be guarded lies in ranges; a page may still be so for a moment when the last is gone. */
-static inline bool is_watched(void)
-{
-    return (!sc_grid_is_empty(ranges()) || sc_guard_busy()) && sc_options.guard && may_look();
-}
-
-#define NEXT(name) SC_NEXT(__typeof__(&name), #name)
-
-#define DEFINE_LOOK(type, name, parameters, ...)                                                   \
-    SC_EXPORT type name parameters;                                                                \
-    static __attribute__((noinline)) bool look_##name(struct sc_loans *loans, void *site,          \
+#define LOOK(hook, symbol, parameters, ...)                                                        \
+    static __attribute__((noinline)) bool look_##hook(struct sc_loans *loans, void *site,          \
                                                       LIST parameters)                             \
     {                                                                                              \
-        struct look looked = {{.api = #name, .site = site}, loans, false}, *const look = &looked;  \
+        struct sc_look looked = {{.api = symbol, .site = site}, loans, false};                     \
+        struct sc_look *const look __attribute__((unused)) = &looked;                              \
         __VA_ARGS__;                                                                               \
         return looked.may_be_ours;                                                                 \
     }
 
-#define LEND(name, arguments)                                                                      \
-    struct sc_loans loans;                                                                         \
-    loans.count = 0;                                                                               \
-    if (is_watched()) {                                                                            \
-        loans.frame = SC_FRAME();                                                                  \
-        look_##name(&loans, SC_SITE(), LIST arguments);                                            \
-    }
+#define NEXT(hook) ((__typeof__(&hook))sc_next_get(&next_##hook))
 
-#define SC_IO(type, name, parameters, arguments, ...)                                              \
-    DEFINE_LOOK(type, name, parameters, __VA_ARGS__)                                               \
-    type name parameters                                                                           \
+/* While it fails for what may be a guarded page. */
+#define REPEAT(type, hook, parameters, arguments)                                                  \
+    static __attribute__((noinline)) type repeat_##hook(type result, void *site, LIST parameters)  \
     {                                                                                              \
-        LEND(name, arguments)                                                                      \
-        type result = NEXT(name) arguments;                                                        \
         for (unsigned repeats = 0;                                                                 \
-             sc_unlikely(result == -1) && errno == EFAULT && repeats < REPEATS_MAX &&              \
-             may_look() && look_##name(NULL, SC_SITE(), LIST arguments);                           \
+             result == -1 && errno == EFAULT && sc_look_is_allowed() &&                            \
+             repeats < SC_IO_REPEATS_MAX && look_##hook(NULL, site, LIST arguments);               \
              repeats++)                                                                            \
-            result = NEXT(name) arguments;                                                         \
-        sc_loans_end(&loans);                                                                      \
+            result = NEXT(hook) arguments;                                                         \
         return result;                                                                             \
     }
 
-#define SC_STREAM(type, name, parameters, arguments, ...)                                          \
-    DEFINE_LOOK(type, name, parameters, __VA_ARGS__)                                               \
-    type name parameters                                                                           \
+#define IF_FAILED(hook, arguments)                                                                 \
+    if (sc_unlikely(result == -1))                                                                 \
+        result = repeat_##hook(result, SC_SITE(), LIST arguments);
+
+#define NO_REPEAT(type, hook, parameters, arguments)
+#define NO_MATTER(hook, arguments)
+
+/* What runs where nothing can be guarded is a load, a branch and the call. */
+#define HOOK(version, repeat, if_failed, needed, type, hook, symbol, parameters, arguments, ...)   \
+    NEXT_RECORD(next_##hook, symbol, version);                                                     \
+    LOOK(hook, symbol, parameters, __VA_ARGS__)                                                    \
+    repeat(type, hook, parameters, arguments) static __attribute__((noinline))                     \
+    type lend_##hook(void *site, LIST parameters)                                                  \
     {                                                                                              \
-        LEND(name, arguments)                                                                      \
-        type result = NEXT(name) arguments;                                                        \
-        sc_loans_end(&loans);                                                                      \
+        struct sc_loans loans = {.frame = SC_FRAME()};                                             \
+        look_##hook(&loans, site, LIST arguments);                                                 \
+        type result = NEXT(hook) arguments;                                                        \
+        if_failed(hook, arguments) sc_loans_end(&loans);                                           \
         return result;                                                                             \
+    }                                                                                              \
+    type hook parameters                                                                           \
+    {                                                                                              \
+        if (sc_unlikely(needed))                                                                   \
+            return lend_##hook(SC_SITE(), LIST arguments);                                         \
+        type result = NEXT(hook) arguments;                                                        \
+        if_failed(hook, arguments) return result;                                                  \
     }
+
+#define DECLARE(type, name, parameters) SC_EXPORT type name parameters;
+#define DECLARE_AS(type, hook, symbol, parameters) SC_EXPORT type hook parameters __asm__(symbol);
+
+#define SC_IO(type, name, parameters, ...)                                                         \
+    DECLARE(type, name, parameters)                                                                \
+    HOOK(NULL, REPEAT, IF_FAILED, sc_look_is_needed(), type, name, #name, parameters, __VA_ARGS__)
+#define SC_IO_SINCE(version, type, name, parameters, ...)                                          \
+    DECLARE(type, name, parameters)                                                                \
+    HOOK(SC_GLIBC_SINCE(version), REPEAT, IF_FAILED, sc_look_is_needed(), type, name, #name,       \
+         parameters, __VA_ARGS__)
+#define SC_IO_AS(type, hook, symbol, parameters, ...)                                              \
+    DECLARE_AS(type, hook, symbol, parameters)                                                     \
+    HOOK(NULL, REPEAT, IF_FAILED, sc_look_is_needed(), type, hook, symbol, parameters, __VA_ARGS__)
+#define SC_IO_QUICK(type, name, parameters, arguments, into)                                       \
+    DECLARE(type, name, parameters)                                                                \
+    HOOK(NULL, REPEAT, IF_FAILED, sc_look_may_be_near(into) && sc_look_is_needed(), type, name,    \
+         #name, parameters, arguments, OUT(into))
+
+#define SC_ONCE(type, name, parameters, ...)                                                       \
+    DECLARE(type, name, parameters)                                                                \
+    HOOK(NULL, NO_REPEAT, NO_MATTER, sc_look_is_needed(), type, name, #name, parameters,           \
+         __VA_ARGS__)
+#define SC_ONCE_SINCE(version, type, name, parameters, ...)                                        \
+    DECLARE(type, name, parameters)                                                                \
+    HOOK(SC_GLIBC_SINCE(version), NO_REPEAT, NO_MATTER, sc_look_is_needed(), type, name, #name,    \
+         parameters, __VA_ARGS__)
+#define SC_ONCE_AS(type, hook, symbol, parameters, ...)                                            \
+    DECLARE_AS(type, hook, symbol, parameters)                                                     \
+    HOOK(NULL, NO_REPEAT, NO_MATTER, sc_look_is_needed(), type, hook, symbol, parameters,          \
+         __VA_ARGS__)
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-parameter" /* of look_*: most look at the memory alone */
+#define NEXT_RECORD SC_NEXT_RECORD
 #include "interpose/io.def"
+
+/* The rest is looked up late (loader.h). */
+#undef NEXT_RECORD
+#define NEXT_RECORD SC_NEXT_LATE_RECORD
+#include "interpose/io_files.def"
+#include "interpose/io_records.def"
+
+/* ---- system calls by number ---- */
+
+LOOK(futex, "futex",
+     (const void *word, int operation, long value, const void *timeout, const void *second),
+     sc_look_at_futex(look, word, operation, timeout, second))
+LOOK(futex_waitv, "futex_waitv",
+     (const void *waiters, unsigned count, long flags, const struct timespec *deadline),
+     sc_look_at_futexes(look, waiters, count), IN(deadline))
+LOOK(futex_wake, "futex_wake", (const void *word), sc_keep_off(word, sizeof(uint32_t)))
+LOOK(futex_wait, "futex_wait",
+     (const void *word, long value, long mask, long flags, const struct timespec *deadline),
+     sc_keep_off(word, sizeof(uint32_t)), IN(deadline))
+LOOK(futex_requeue, "futex_requeue", (const void *waiters), sc_look_at_futexes(look, waiters, 2))
+
+/* What the kernel looks at when the thread ends, or goes on. */
+LOOK(robust_list, "set_robust_list", (const void *head, size_t size), sc_keep_off(head, size))
+LOOK(tid_address, "set_tid_address", (const int *word), sc_keep_off(word, sizeof *word))
+LOOK(rseq, "rseq", (const void *area, uint32_t size), sc_keep_off(area, size))
 #pragma GCC diagnostic pop
+
+/* Newer than the C library's headers. */
+#ifndef SYS_futex_waitv
+#define SYS_futex_waitv 449
+#endif
+#ifndef SYS_futex_wake
+#define SYS_futex_wake 454
+#define SYS_futex_wait 455
+#define SYS_futex_requeue 456
+#endif
+#ifndef SYS_rseq
+#ifdef __x86_64__
+#define SYS_rseq 334
+#else
+#define SYS_rseq 293
+#endif
+#endif
+
+/* An argument that is not as wide as a register is taken from one all the same. */
+sc_io_look *sc_io_look_of(long number)
+{
+#define SC_RAW(name, hook)                                                                         \
+    case SYS_##name:                                                                               \
+        return (sc_io_look *)(void *)look_##hook;
+    switch (number) {
+#include "interpose/raw_calls.def"
+    default:
+        return NULL;
+    }
+}

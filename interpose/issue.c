@@ -8,8 +8,10 @@
 #include "interpose/guard.h"
 #include "interpose/hazards.h"
 #include "interpose/marks.h"
+#include "interpose/own_stack.h"
 #include "interpose/process.h"
 #include "interpose/snapshots.h"
+#include "interpose/thread_stacks.h"
 #include "interpose/unwind.h"
 #include "interpose/uses.h"
 
@@ -20,10 +22,12 @@ enum { TAKEN_EARLY_BYTES = 24 * 1024 };
 void sc_issue_on(struct sc_issue *issue, const char *api, struct sc_stream_record *stream,
                  void *site)
 {
+    sc_own_stack_learn();
     issue->stream = stream;
     issue->api = api;
     issue->site = site;
     issue->count = 0;
+    issue->touch_count = 0;
     issue->joins_stream = false;
     issue->waits_after = false;
     issue->is_empty = false;
@@ -80,8 +84,29 @@ static bool is_kept_registered(const struct sc_shape *shape)
            sc_track_is_unregistered(&sc_track, shape->address, hull_bytes);
 }
 
+void sc_issue_touch(struct sc_issue *issue, enum sc_touch touch, const struct sc_shape *shape)
+{
+    if (!issue->stream || issue->touch_count == SC_ISSUE_OPS_MAX || sc_shape_hull_bytes(shape) == 0)
+        return;
+    issue->touches[issue->touch_count++] = (struct sc_at_once){
+        .api = issue->api,
+        .site = issue->site,
+        .stream = issue->stream,
+        .touch = touch,
+        .shape = *shape,
+    };
+}
+
 /* Pageable memory is staged in the call on its way to the device, and complete at return on its way
  * back, which then also ends whatever the stream did before (docs/driver.md). */
+static void complete_in_call(struct sc_issue *issue, enum sc_direction direction,
+                             const struct sc_shape *shape)
+{
+    if (direction == SC_D2H)
+        issue->joins_stream = true;
+    sc_issue_touch(issue, direction == SC_H2D ? SC_TOUCH_READ : SC_TOUCH_WRITE, shape);
+}
+
 void sc_issue_host_shape(struct sc_issue *issue, enum sc_direction direction,
                          const struct sc_shape *shape)
 {
@@ -97,14 +122,17 @@ void sc_issue_host_shape(struct sc_issue *issue, enum sc_direction direction,
         add_op(issue, direction, shape, range.kind, &range);
     else if (issue->graph || issue->stream->context->reads_pageable)
         add_op(issue, direction, shape, SC_PAGEABLE, &(struct sc_range_info){0});
-    else if (direction == SC_D2H)
-        issue->joins_stream = true;
+    else if (direction == SC_H2D || direction == SC_D2H)
+        complete_in_call(issue, direction, shape);
 }
 
-void sc_issue_folded(struct sc_issue *issue, const struct sc_fold *fold)
+void sc_issue_folded(struct sc_issue *issue, unsigned ops, unsigned touches,
+                     const struct sc_fold *fold)
 {
-    if (issue->count)
-        issue->ops[issue->count - 1].fold = *fold;
+    for (; ops < issue->count; ops++)
+        issue->ops[ops].fold = *fold;
+    for (; touches < issue->touch_count; touches++)
+        issue->touches[touches].fold = *fold;
 }
 
 void sc_issue_host(struct sc_issue *issue, enum sc_direction direction, const void *address,
@@ -114,24 +142,24 @@ void sc_issue_host(struct sc_issue *issue, enum sc_direction direction, const vo
     sc_issue_host_shape(issue, direction, &shape);
 }
 
-static void add_box(struct sc_issue *issue, enum sc_direction direction, const struct sc_box *box)
+/* `in_call`: the driver copies it within the call. */
+static void add_box(struct sc_issue *issue, enum sc_direction direction, const struct sc_box *box,
+                    bool in_call)
 {
-    unsigned before = issue->count;
-    if (!box->used)
-        return;
-    sc_issue_host_shape(issue, direction, &box->shape);
-    if (box->fold.pitch_bytes && issue->count > before)
-        sc_issue_folded(issue, &box->fold);
+    unsigned ops = issue->count;
+    unsigned touches = issue->touch_count;
+    if (box->used && in_call)
+        complete_in_call(issue, direction, &box->shape);
+    else if (box->used)
+        sc_issue_host_shape(issue, direction, &box->shape);
+    sc_issue_folded(issue, ops, touches, &box->fold);
 }
 
 void sc_issue_boxes(struct sc_issue *issue, const struct sc_boxes *boxes)
 {
-    if (!issue->graph && boxes->src.host && boxes->dst.host) {
-        issue->joins_stream = true;
-        return;
-    }
-    add_box(issue, SC_H2D, &boxes->src);
-    add_box(issue, SC_D2H, &boxes->dst);
+    bool in_call = !issue->graph && boxes->src.host && boxes->dst.host;
+    add_box(issue, SC_H2D, &boxes->src, in_call);
+    add_box(issue, SC_D2H, &boxes->dst, in_call);
 }
 
 void sc_issue_pageable(struct sc_issue *issue, enum sc_direction direction, const void *address,
@@ -145,8 +173,8 @@ void sc_issue_pageable(struct sc_issue *issue, enum sc_direction direction, cons
 static void report_unordered(const struct sc_issue *issue, enum sc_action action,
                              const struct sc_ops *conflicts)
 {
-    for (unsigned i = 0; i < conflicts->count && i < SC_TRACK_OPS_MAX; i++) {
-        struct sc_ops one = {.count = 1, .ops = {conflicts->ops[i]}};
+    for (unsigned i = 0; i < sc_ops_kept(conflicts); i++) {
+        struct sc_ops one = sc_ops_one(conflicts, i);
         struct sc_buffer buffer = sc_hazards_buffer_of(&one.ops[0]);
         sc_hazards_report(SC204, action, &one, &buffer,
                           &(struct sc_culprit){issue->api, issue->site, NULL});
@@ -156,10 +184,10 @@ static void report_unordered(const struct sc_issue *issue, enum sc_action action
 /* The missing edge: this operation waits for the one it would have raced with. */
 static void order_after_conflicts(struct sc_issue *issue, const struct sc_op_info *op)
 {
-    struct sc_ops conflicts;
+    SC_OPS(conflicts);
     sc_track_conflicts(&sc_track, op, &conflicts);
-    for (unsigned i = 0; i < conflicts.count && i < SC_TRACK_OPS_MAX; i++) {
-        struct sc_ops one = {.count = 1, .ops = {conflicts.ops[i]}};
+    for (unsigned i = 0; i < sc_ops_kept(&conflicts); i++) {
+        struct sc_ops one = sc_ops_one(&conflicts, i);
         if (sc_marks_order_after(issue->stream, &one.ops[0].ticket))
             report_unordered(issue, SC_ACTION_ORDERED, &one);
     }
@@ -180,11 +208,12 @@ static void order_after_held(struct sc_issue *issue, const struct sc_op_info *op
 
 void sc_issue_seal(const char *api, void *site, uintptr_t address, size_t size_bytes)
 {
-    struct sc_ops overwritten;
+    SC_OPS(overwritten);
     if (!sc_active() || size_bytes == 0 || sc_grid_is_empty(&sc_track.inflight.range_grid))
         return;
     sc_track_seal(&sc_track, address, size_bytes, &overwritten);
-    sc_hazards_report_overwritten(&overwritten, &(struct sc_culprit){api, site, NULL});
+    if (!sc_follows()) /* or it may have written them already */
+        sc_hazards_report_overwritten(&overwritten, &(struct sc_culprit){api, site, NULL});
 }
 
 /* The driver takes the bytes of a small plain copy in the call where nothing is queued in its
@@ -220,6 +249,8 @@ static void prepare(struct sc_issue *issue, const struct sc_op_info *op)
 
 void sc_issue_of_graph(struct sc_issue *issue, bool unjudged)
 {
+    if (unjudged)
+        issue->touch_count = 0;
     for (unsigned i = 0; i < issue->count; i++) {
         issue->ops[i].by_graph = true;
         issue->ops[i].unjudged = unjudged;
@@ -236,6 +267,18 @@ static void order_before_call(struct sc_issue *issue)
     issue->joins_stream = false;
 }
 
+/* What the call writes changes in order, as what the device writes does. */
+void sc_issue_judge_touches(struct sc_issue *issue)
+{
+    for (unsigned i = 0; i < issue->touch_count; i++)
+        sc_at_once(&issue->touches[i]);
+    for (unsigned i = 0; i < issue->touch_count; i++) {
+        const struct sc_shape *shape = &issue->touches[i].shape;
+        if (issue->touches[i].touch == SC_TOUCH_WRITE)
+            sc_issue_seal(issue->api, issue->site, shape->address, sc_shape_hull_bytes(shape));
+    }
+}
+
 void sc_issue_ready(struct sc_issue *issue)
 {
     if (!issue->stream || issue->is_empty)
@@ -244,6 +287,7 @@ void sc_issue_ready(struct sc_issue *issue)
         order_before_call(issue);
         return;
     }
+    sc_issue_judge_touches(issue);
     sc_pending_legacy(issue->stream);
     if (issue->joins_stream) {
         sc_track_work(&sc_track, issue->stream->id);
@@ -264,12 +308,26 @@ const void *sc_issue_source(struct sc_issue *issue, const void *source)
     return snapshot ? snapshot : source;
 }
 
-/* What a snapshot protects needs no guard. */
-static void choose_guard(struct sc_issue *issue, struct sc_op_info *op)
+/* Why nothing on the stream may be guarded; COUNT: it may. */
+static enum sc_unguarded_reason why_not(const struct sc_op_info *op)
 {
-    if (!sc_options.guard || op->slot || !op->range || op->unjudged ||
-        !sc_pending_is_seen(issue->stream))
+    if (!sc_options.guard)
+        return SC_UNGUARDED_OFF;
+    if (!op->range)
+        return SC_UNGUARDED_PAGEABLE;
+    return op->unjudged || op->unseen ? SC_UNGUARDED_UNSEEN : SC_UNGUARDED_COUNT;
+}
+
+/* What a snapshot protects needs no guard. */
+static void choose_guard(struct sc_op_info *op)
+{
+    enum sc_unguarded_reason reason = why_not(op);
+    if (op->slot || op->direction == SC_PREFETCH)
         return;
+    if (reason != SC_UNGUARDED_COUNT) {
+        sc_unguarded_note(&sc_track.unguarded, reason, sc_shape_hull_bytes(&op->shape));
+        return;
+    }
     struct sc_range_info range = sc_track_find_range(&sc_track, op->shape.address);
     if (range.range == op->range && is_inside(&op->shape, &range))
         sc_guard_choose(&range, op);
@@ -277,8 +335,9 @@ static void choose_guard(struct sc_issue *issue, struct sc_op_info *op)
 
 static void record_op(struct sc_issue *issue, struct sc_op_info *op)
 {
-    struct sc_issued issued;
-    choose_guard(issue, op);
+    SC_ISSUED(issued);
+    op->unseen = !sc_pending_is_seen(issue->stream);
+    choose_guard(op);
     sc_track_issue(&sc_track, op, &issued);
     if (sc_unlikely(issued.conflicts.count))
         report_unordered(issue, SC_ACTION_REPORTED, &issued.conflicts);
@@ -298,6 +357,7 @@ size_t sc_issue_record(struct sc_issue *issue, uint32_t stack, uint64_t now_tick
         op->correlation_id = sc_ear_correlation_id();
         op->ticks = now_ticks;
         bytes += op->shape.width_bytes * op->shape.rows;
+        sc_thread_stacks_note(op);
         record_op(issue, op);
     }
     return bytes;
@@ -346,7 +406,7 @@ static void note_uses(const struct sc_issue *issue)
 
 static void end_joined(struct sc_issue *issue, CUresult result)
 {
-    struct sc_ops overwritten;
+    SC_OPS(overwritten);
     if (result != CUDA_SUCCESS) {
         sc_track_forget_point(&sc_track, &issue->point);
         return;

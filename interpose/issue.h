@@ -4,11 +4,13 @@
  * writes, sc_issue_ready orders it after conflicting operations (mode=fix), sc_issue_source says
  * where the device is to read a plain source, sc_issue_end records the operation if the driver
  * accepted it, and guards its pages. All are cheap no-ops where the library is inactive. Where the
- * stream is capturing, the ranges become uses of its graph.
+ * stream is capturing, the ranges become uses of its graph. What the driver reads or writes within
+ * the call is no operation of its own, and is held against those in flight (interpose/at_once.h).
  */
 #ifndef SC_INTERPOSE_ISSUE_H
 #define SC_INTERPOSE_ISSUE_H
 
+#include "interpose/at_once.h"
 #include "interpose/boxes.h"
 #include "interpose/driver.h"
 #include "interpose/streams.h"
@@ -24,6 +26,8 @@ struct sc_issue {
     void *site;
     unsigned count;
     struct sc_op_info ops[SC_ISSUE_OPS_MAX];
+    unsigned touch_count;
+    struct sc_at_once touches[SC_ISSUE_OPS_MAX];
     bool waits_after;  /* for itself: the memory is still registered, and the program has
                           unregistered it */
     bool joins_stream; /* returns only when the stream's earlier work and itself are done */
@@ -47,12 +51,17 @@ void sc_issue_host(struct sc_issue *issue, enum sc_direction direction, const vo
 void sc_issue_host_shape(struct sc_issue *issue, enum sc_direction direction,
                          const struct sc_shape *shape);
 
+/* Memory that the driver itself reads or writes within the call. It may also be the device's. */
+void sc_issue_touch(struct sc_issue *issue, enum sc_touch touch, const struct sc_shape *shape);
+
 /* Both sides of a copy. Between two host addresses the driver completes it before it returns, as it
  * does for plain copies. */
 void sc_issue_boxes(struct sc_issue *issue, const struct sc_boxes *boxes);
 
-/* The rows of the shape just named are folded so. */
-void sc_issue_folded(struct sc_issue *issue, const struct sc_fold *fold);
+/* The rows of what was named since there were `ops` operations and `touches` touches are folded so.
+ */
+void sc_issue_folded(struct sc_issue *issue, unsigned ops, unsigned touches,
+                     const struct sc_fold *fold);
 
 /* The same for pageable memory that the driver uses late (batch copies). */
 void sc_issue_pageable(struct sc_issue *issue, enum sc_direction direction, const void *address,
@@ -66,6 +75,9 @@ void sc_issue_on(struct sc_issue *issue, const char *api, struct sc_stream_recor
 void sc_issue_of_graph(struct sc_issue *issue, bool unjudged);
 
 void sc_issue_ready(struct sc_issue *issue);
+
+/* Only what is touched within the call. */
+void sc_issue_judge_touches(struct sc_issue *issue);
 
 /* `source`, or a snapshot of it. */
 const void *sc_issue_source(struct sc_issue *issue, const void *source);

@@ -87,8 +87,7 @@ static void begin_live_run(struct sc_issue *issue, const struct sc_graph_use *ru
 {
     const struct sc_graph_extra *extra = sc_graphs_extra(&sc_track.graphs, run);
     sc_issue_host_shape(issue, run->direction, &run->shape);
-    if (extra->fold.pitch_bytes)
-        sc_issue_folded(issue, &extra->fold);
+    sc_issue_folded(issue, 0, 0, &extra->fold);
 }
 
 static void begin_run(struct sc_issue *issue, const struct launch *launch,
@@ -118,6 +117,8 @@ static void order_runs(const struct launch *launch)
         begin_run(&issue, launch, run);
         if (issue.count)
             sc_issue_ready(&issue);
+        else
+            sc_issue_judge_touches(&issue);
     }
 }
 
@@ -144,6 +145,7 @@ static void record_runs(const struct launch *launch)
         .thread = sc_thread_id(),
         .ticks = launch->ticks,
         .guards = sc_options.guard && sc_pending_is_seen(launch->stream),
+        .unseen = !sc_pending_is_seen(launch->stream),
     };
     if (launch->again)
         sc_track_launch_again(&sc_track, &again);

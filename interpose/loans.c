@@ -2,11 +2,12 @@
 
 #include <errno.h>
 #include <stdatomic.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "interpose/driver.h"
+#include "interpose/keep_off.h"
 #include "interpose/process.h"
+#include "track/kernel.h"
 #include "track/ticks.h"
 
 #include "track/poison.h"
@@ -74,10 +75,7 @@ static void give_back_left_ones(int32_t self, uintptr_t place)
 static bool give_back_if_gone(struct loan *loan)
 {
     int32_t owner = atomic_load_explicit(&loan->owner, memory_order_relaxed);
-    int saved = errno;
-    bool gone = owner != 0 && syscall(SYS_tkill, (long)(owner < 0 ? -owner : owner), 0L) == -1 &&
-                errno == ESRCH;
-    errno = saved;
+    bool gone = owner != 0 && sc_kernel_call(SYS_tkill, owner < 0 ? -owner : owner) == -ESRCH;
     if (!gone || !take(loan, owner, sc_thread_id()))
         return false;
     give_back(loan);
@@ -127,7 +125,7 @@ static unsigned take_any(int32_t self)
     return id == LOANS && give_back_of_gone_threads() ? take_free(self) : id;
 }
 
-static void look_after_storing(void)
+void sc_loans_order(void)
 {
     atomic_fetch_add_explicit(&looks, 1, memory_order_acq_rel);
 }
@@ -171,7 +169,7 @@ void sc_loans_add(struct sc_loans *loans, const void *address, size_t size_bytes
         lend(loans, start, start + size_bytes, touch);
     else
         widen(&loans_made[loans->ids[loans->count - 1]], start, start + size_bytes, touch);
-    look_after_storing();
+    sc_loans_order();
 }
 
 void sc_loans_end(struct sc_loans *loans)
@@ -202,7 +200,7 @@ bool sc_loans_find(const struct sc_guard_change *change, struct sc_lent *lent)
     struct sc_lent met;
     if (change->access == SC_ACCESS_ALL)
         return false;
-    look_after_storing();
+    sc_loans_order();
     if (sc_unlikely(own_live != 0))
         give_back_left_ones(sc_thread_id(), 0);
     unsigned count = atomic_load_explicit(&used_to, memory_order_relaxed);
@@ -211,6 +209,10 @@ bool sc_loans_find(const struct sc_guard_change *change, struct sc_lent *lent)
             continue;
         if (!found || met.address < lent->address)
             *lent = met;
+        found = true;
+    }
+    if (sc_keep_off_find(change, &met) && (!found || met.address < lent->address)) {
+        *lent = met;
         found = true;
     }
     return found;

@@ -39,14 +39,18 @@ void sc_loans_add(struct sc_loans *loans, const void *address, size_t size_bytes
 /* The call is back. */
 void sc_loans_end(struct sc_loans *loans);
 
+/* Between what is stored for the guard to see, here or by others, and the look at what is guarded.
+ */
+void sc_loans_order(void);
+
 struct sc_lent {
     uintptr_t address;
     size_t size_bytes;
     enum sc_touch touch;
 };
 
-/* Is some of these pages on loan for a touch that the change would forbid? Gives the part of the
- * first such loan that lies on them. */
+/* Is some of these pages on loan for a touch that the change would forbid, or kept off
+ * (interpose/keep_off.h)? Gives the part of the first such interval that lies on them. */
 bool sc_loans_find(const struct sc_guard_change *change, struct sc_lent *lent);
 
 #endif

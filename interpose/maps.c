@@ -1,20 +1,21 @@
 /* munmap, mremap, mprotect, and mmap over memory in flight.
  *
- * A mapping that goes away under a copy stays until the copy is complete; one that must move or be
- * replaced waits. The driver's own unmapping passes through while we are inside of it.
+ * A mapping that goes away under a copy stays until the copy is complete; one that must move,
+ * shrink or be replaced waits. Access that is taken away hurts what the driver itself reads and
+ * writes for the device, pageable memory; of registered memory the device has the pages. The
+ * driver's own unmapping passes through while we are inside of it.
  */
 #include <errno.h>
 #include <stdarg.h>
-#include <stdatomic.h>
 #include <stdint.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "interpose/driver.h"
-#include "interpose/guard.h"
-#include "interpose/hazards.h"
 #include "interpose/heap.h"
 #include "interpose/loader.h"
+#include "interpose/losses.h"
+#include "interpose/maps.h"
 #include "interpose/process.h"
 #include "interpose/reaper.h"
 #include "interpose/unwind.h"
@@ -30,114 +31,114 @@ typedef void *mmap_function(void *address, size_t size_bytes, int protection, in
 
 #define NEXT(name) SC_NEXT(name##_function *, #name)
 
+/* ---- munmap ---- */
+
+/* Whoever is behind us may do it by a system call by number, which comes back to us. */
 void sc_heap_really_unmap(void *address, size_t size_bytes)
 {
+    SC_INSIDE();
     NEXT(munmap)(address, size_bytes);
-}
-
-static bool must_look(const void *address, size_t size_bytes)
-{
-    return sc_unlikely(atomic_load_explicit(&sc_track.libc_watch, memory_order_relaxed)) &&
-           sc_active() && !sc_is_inside() &&
-           sc_track_may_be_busy(&sc_track, (uintptr_t)address, size_bytes);
-}
-
-static void report(const struct sc_take_down *request, enum sc_action action,
-                   const struct sc_culprit *culprit)
-{
-    struct sc_buffer buffer = {request->address, request->size_bytes};
-    sc_guard_apply();
-    sc_hazards_report(SC104, action, &request->found, &buffer, culprit);
-}
-
-/* Reports what is in flight there, and in mode=fix waits for it and for what is held. */
-static void settle(void *address, size_t size_bytes, const struct sc_culprit *culprit)
-{
-    struct sc_take_down request = {
-        .address = (uintptr_t)address,
-        .size_bytes = size_bytes,
-        .hold = sc_options.mode == SC_MODE_FIX,
-        .kind = SC_HOLD_WAIT,
-    };
-    sc_track_forget_graph_holds(&sc_track, request.address, size_bytes);
-    sc_track_take_down(&sc_track, &request);
-    report(&request, request.held ? SC_ACTION_STALLED : SC_ACTION_REPORTED, culprit);
-    if (request.held)
-        sc_reaper_wait(&request);
 }
 
 static bool unmap_is_deferred(void *address, size_t size_bytes, const struct sc_culprit *culprit)
 {
-    struct sc_take_down request = {
+    SC_TAKE_DOWN request = {
         .address = (uintptr_t)address,
         .size_bytes = size_bytes,
         .hold = sc_options.mode == SC_MODE_FIX,
         .kind = SC_HOLD_UNMAP,
         .max_held_bytes = sc_options.max_held_bytes,
     };
-    if (sc_track_graph_names(&sc_track, request.address, size_bytes))
+    if (sc_track_graph_names(&sc_track, request.address, request.size_bytes))
         request.by = sc_hazards_event(culprit);
     sc_track_take_down(&sc_track, &request);
     if (request.must_wait) {
-        settle(address, size_bytes, culprit);
+        sc_losses_settle(address, size_bytes, culprit);
         return false;
     }
-    report(&request, request.held ? SC_ACTION_DEFERRED : SC_ACTION_REPORTED, culprit);
+    sc_losses_report(&request, request.held ? SC_ACTION_DEFERRED : SC_ACTION_REPORTED, culprit);
     if (request.held)
         sc_reaper_wake();
     return request.held != 0;
 }
 
-/* The driver goes on reading registered pages whatever becomes of their mapping. True: some may lie
- * there. */
-static bool limit_snapshots(void *address, size_t size_bytes, enum sc_snapshots snapshots)
+bool sc_maps_unmap(void *address, size_t size_bytes, void *site)
 {
-    bool may_be_of_range =
-        sc_active() && !sc_is_inside() && size_bytes != 0 &&
-        sc_grid_may_overlap(&sc_track.inflight.range_grid, (uintptr_t)address, size_bytes);
+    size_t whole = sc_losses_whole_pages(size_bytes);
+    if (whole == 0 || !sc_losses_are_pages(address, whole))
+        return false;
+    bool may_be_of_range = sc_losses_limit_snapshots(address, whole, SC_SNAPSHOTS_NONE);
+    if (sc_losses_may_matter(address, whole) &&
+        unmap_is_deferred(address, whole, &(struct sc_culprit){"munmap", site, NULL}))
+        return true;
     if (may_be_of_range)
-        sc_track_limit_snapshots(&sc_track, (uintptr_t)address, size_bytes, snapshots);
-    return may_be_of_range;
-}
-
-/* The mapping is about to become something else, so its pages are no longer ours to protect: to
- * let them go would undo what the program does with them. */
-static void forbid_guarding(const void *address, size_t size_bytes)
-{
-    sc_track_set_guarding(&sc_track, (uintptr_t)address, size_bytes, SC_GUARDING_FORBIDDEN);
-    sc_guard_apply();
-}
-
-static void leave_pages_alone(void *address, size_t size_bytes, enum sc_snapshots snapshots)
-{
-    if (limit_snapshots(address, size_bytes, snapshots))
-        forbid_guarding(address, size_bytes);
-}
-
-/* The kernel takes whole pages. A size that cannot be rounded is one that it refuses. */
-static size_t whole_pages(size_t size_bytes)
-{
-    size_t mask = (size_t)sysconf(_SC_PAGESIZE) - 1;
-    return size_bytes + mask < size_bytes ? size_bytes : (size_bytes + mask) & ~mask;
-}
-
-/* What the kernel would refuse is left to the kernel. */
-static bool is_valid_unmap(const void *address, size_t size_bytes)
-{
-    long page_bytes = sysconf(_SC_PAGESIZE);
-    return size_bytes != 0 && ((uintptr_t)address & (uintptr_t)(page_bytes - 1)) == 0;
+        sc_losses_forbid_guarding(address, whole);
+    return false;
 }
 
 SC_EXPORT int munmap(void *address, size_t size_bytes)
 {
-    size_t whole = whole_pages(size_bytes);
-    bool may_be_of_range = limit_snapshots(address, whole, SC_SNAPSHOTS_NONE);
-    if (must_look(address, whole) && is_valid_unmap(address, size_bytes) &&
-        unmap_is_deferred(address, whole, &(struct sc_culprit){"munmap", SC_SITE(), NULL}))
-        return 0;
-    if (may_be_of_range)
-        forbid_guarding(address, whole);
-    return NEXT(munmap)(address, size_bytes);
+    return sc_maps_unmap(address, size_bytes, SC_SITE()) ? 0 : NEXT(munmap)(address, size_bytes);
+}
+
+/* ---- mremap ---- */
+
+struct remapping {
+    char *address, *target;      /* the target means something with MREMAP_FIXED only */
+    size_t old_bytes, new_bytes; /* whole pages; of 0 old bytes the pages are mapped once more */
+    int flags;
+};
+
+static bool is_valid(const struct remapping *remapping)
+{
+    const int known = MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP;
+    int flags = remapping->flags;
+    const char *end = remapping->address + remapping->old_bytes;
+    const char *target_end = remapping->target + remapping->new_bytes;
+    if ((flags & ~known) || (flags != 0 && !(flags & MREMAP_MAYMOVE)) ||
+        ((flags & MREMAP_DONTUNMAP) && remapping->old_bytes != remapping->new_bytes))
+        return false;
+    if (remapping->new_bytes == 0 || !sc_losses_are_pages(remapping->address, remapping->old_bytes))
+        return false;
+    return !(flags & MREMAP_FIXED) ||
+           (sc_losses_are_pages(remapping->target, remapping->new_bytes) &&
+            (remapping->target >= end || target_end <= remapping->address));
+}
+
+static void lose(void *address, size_t size_bytes, const struct sc_culprit *culprit)
+{
+    if (size_bytes && sc_losses_may_matter(address, size_bytes))
+        sc_losses_settle(address, size_bytes, culprit);
+    sc_losses_leave_alone(address, size_bytes, SC_SNAPSHOTS_NONE);
+}
+
+/* Whether a mapping that grows has to move is for the kernel to say, and nothing that a program can
+ * know: one that may move counts as moved. One that grows where it is must be a single mapping, and
+ * pages that we protect part it. */
+static void before_mremap(const struct remapping *remapping, const struct sc_culprit *culprit)
+{
+    char *address = remapping->address;
+    size_t old_bytes = remapping->old_bytes;
+    size_t new_bytes = remapping->new_bytes;
+    bool moves = (remapping->flags & (MREMAP_FIXED | MREMAP_DONTUNMAP)) ||
+                 (new_bytes > old_bytes && (remapping->flags & MREMAP_MAYMOVE));
+    if (moves)
+        lose(address, old_bytes, culprit);
+    else if (new_bytes < old_bytes)
+        lose(address + new_bytes, old_bytes - new_bytes, culprit);
+    else if (new_bytes > old_bytes)
+        sc_losses_leave_alone(address, old_bytes, SC_SNAPSHOTS_PLAIN);
+    if (remapping->flags & MREMAP_FIXED)
+        lose(remapping->target, new_bytes, culprit);
+}
+
+void sc_maps_remap(void *address, size_t old_bytes, size_t new_bytes, int flags, void *target,
+                   void *site)
+{
+    struct remapping remapping = {address, target, sc_losses_whole_pages(old_bytes),
+                                  sc_losses_whole_pages(new_bytes), flags};
+    if (is_valid(&remapping))
+        before_mremap(&remapping, &(struct sc_culprit){"mremap", site, NULL});
 }
 
 SC_EXPORT void *mremap(void *address, size_t old_bytes, size_t new_bytes, int flags, ...)
@@ -146,52 +147,68 @@ SC_EXPORT void *mremap(void *address, size_t old_bytes, size_t new_bytes, int fl
     va_start(arguments, flags);
     void *target = flags & (MREMAP_FIXED | MREMAP_DONTUNMAP) ? va_arg(arguments, void *) : NULL;
     va_end(arguments);
-    struct sc_culprit culprit = {"mremap", SC_SITE(), NULL};
-    size_t old_whole = whole_pages(old_bytes);
-    size_t new_whole = whole_pages(new_bytes);
-    if (old_bytes &&
-        must_look(address, old_whole)) /* of 0 bytes: mapped once more, and not moved */
-        settle(address, old_whole, &culprit);
-    if (target && must_look(target, new_whole))
-        settle(target, new_whole, &culprit);
-    leave_pages_alone(address, old_whole, SC_SNAPSHOTS_NONE);
-    if (target)
-        leave_pages_alone(target, new_whole, SC_SNAPSHOTS_NONE);
+    sc_maps_remap(address, old_bytes, new_bytes, flags, target, SC_SITE());
     return NEXT(mremap)(address, old_bytes, new_bytes, flags, target);
 }
 
-static void before_mmap(void *address, size_t size_bytes, int flags, void *site)
+/* ---- mmap ---- */
+
+void sc_maps_map(void *address, size_t size_bytes, int flags, void *site)
 {
-    if (!(flags & MAP_FIXED) || (flags & MAP_FIXED_NOREPLACE) == MAP_FIXED_NOREPLACE)
+    size_t whole = sc_losses_whole_pages(size_bytes);
+    if (!(flags & MAP_FIXED) || (flags & MAP_FIXED_NOREPLACE) == MAP_FIXED_NOREPLACE ||
+        whole == 0 || !sc_losses_are_pages(address, whole))
         return;
-    size_t whole = whole_pages(size_bytes);
-    if (must_look(address, whole))
-        settle(address, whole, &(struct sc_culprit){"mmap", site, NULL});
-    leave_pages_alone(address, whole, SC_SNAPSHOTS_NONE);
+    lose(address, whole, &(struct sc_culprit){"mmap", site, NULL});
 }
 
 SC_EXPORT void *mmap(void *address, size_t size_bytes, int protection, int flags, int fd,
                      off_t offset)
 {
-    before_mmap(address, size_bytes, flags, SC_SITE());
+    sc_maps_map(address, size_bytes, flags, SC_SITE());
     return NEXT(mmap)(address, size_bytes, protection, flags, fd, offset);
 }
 
 SC_EXPORT void *mmap64(void *address, size_t size_bytes, int protection, int flags, int fd,
                        off64_t offset)
 {
-    before_mmap(address, size_bytes, flags, SC_SITE());
+    sc_maps_map(address, size_bytes, flags, SC_SITE());
     return NEXT(mmap)(address, size_bytes, protection, flags, fd, offset);
+}
+
+/* ---- mprotect ---- */
+
+static bool is_pageable(const struct sc_op_info *op)
+{
+    return op->kind == SC_PAGEABLE;
+}
+
+static bool is_written_pageable(const struct sc_op_info *op)
+{
+    return op->kind == SC_PAGEABLE && sc_direction_writes_host(op->direction);
+}
+
+/* A page that may be written may be read. */
+void sc_maps_protect(const char *api, void *address, size_t size_bytes, int protection, void *site)
+{
+    size_t whole = sc_losses_whole_pages(size_bytes);
+    if (whole == 0 || !sc_losses_are_pages(address, whole))
+        return;
+    if (!(protection & PROT_WRITE) && sc_losses_may_matter(address, whole))
+        sc_losses_settle_some(address, whole,
+                              protection & PROT_READ ? is_written_pageable : is_pageable,
+                              &(struct sc_culprit){api, site, NULL});
+    sc_losses_leave_alone(address, whole, SC_SNAPSHOTS_PEEKED);
 }
 
 SC_EXPORT int mprotect(void *address, size_t size_bytes, int protection)
 {
-    leave_pages_alone(address, whole_pages(size_bytes), SC_SNAPSHOTS_PEEKED);
+    sc_maps_protect("mprotect", address, size_bytes, protection, SC_SITE());
     return NEXT(mprotect)(address, size_bytes, protection);
 }
 
 SC_EXPORT int pkey_mprotect(void *address, size_t size_bytes, int protection, int key)
 {
-    leave_pages_alone(address, whole_pages(size_bytes), SC_SNAPSHOTS_PEEKED);
+    sc_maps_protect("pkey_mprotect", address, size_bytes, protection, SC_SITE());
     return NEXT(pkey_mprotect)(address, size_bytes, protection, key);
 }

@@ -206,7 +206,7 @@ static CUresult wait_as_the_driver_does(const struct sc_culprit *culprit)
  * back-pressure. */
 static bool free_is_deferred(struct giving_back *giving, const struct sc_range_info *range)
 {
-    struct sc_take_down taken = take_down(giving, range, SC_HOLD_FREE_PINNED);
+    SC_TAKE_DOWN taken = take_down(giving, range, SC_HOLD_FREE_PINNED);
     if (taken.must_wait)
         sc_track_in_flight(&sc_track, range->address, range->size_bytes, &taken.found);
     report(SC105,
@@ -226,7 +226,7 @@ static bool free_is_deferred(struct giving_back *giving, const struct sc_range_i
 static void wait_before_unregister(const struct giving_back *giving,
                                    const struct sc_range_info *range)
 {
-    struct sc_take_down taken = take_down(giving, range, SC_HOLD_WAIT);
+    SC_TAKE_DOWN taken = take_down(giving, range, SC_HOLD_WAIT);
     report(SC103, taken.held ? SC_ACTION_STALLED : SC_ACTION_REPORTED, &taken, giving);
     if (taken.held)
         sc_reaper_wait(&taken);
@@ -286,7 +286,7 @@ static struct sc_range_info range_of(const struct giving_back *giving)
 static bool may_keep(const struct giving_back *giving, const struct sc_range_info *range,
                      enum sc_hazard_code code)
 {
-    struct sc_take_down taken = {.address = range->address, .size_bytes = range->size_bytes};
+    SC_TAKE_DOWN taken = {.address = range->address, .size_bytes = range->size_bytes};
     if (!range->range || !sc_permit_is_refused(&giving->permit))
         return range->range;
     sc_track_in_flight(&sc_track, range->address, range->size_bytes, &taken.found);
@@ -323,7 +323,7 @@ void sc_memory_leaves(void *address, enum sc_buffer_kind kind, const char *api, 
     struct sc_range_info range = range_of(&giving);
     if (!range.range)
         return;
-    struct sc_take_down taken = take_down(&giving, &range, SC_HOLD_WAIT);
+    SC_TAKE_DOWN taken = take_down(&giving, &range, SC_HOLD_WAIT);
     report(kind == SC_PINNED ? SC105 : SC103, taken.held ? SC_ACTION_STALLED : SC_ACTION_REPORTED,
            &taken, &giving);
     if (taken.held)
@@ -345,7 +345,7 @@ static bool unregister_is_kept(struct giving_back *giving, const struct sc_range
     wait_before_unregister(giving, range);
     if (!sc_track_graph_names(&sc_track, range->address, range->size_bytes))
         return false;
-    struct sc_take_down taken = take_down(giving, range, SC_HOLD_UNREGISTER);
+    SC_TAKE_DOWN taken = take_down(giving, range, SC_HOLD_UNREGISTER);
     if (!taken.held)
         return false;
     giving->result = wait_as_the_driver_does(&giving->culprit);

@@ -26,9 +26,17 @@ static bool is_family(const struct sc_stream_record *stream)
     return stream->kind != SC_STREAM_NONBLOCKING;
 }
 
+static _Atomic bool worked;
+
+bool sc_pending_no_work_ever(void)
+{
+    return !atomic_load_explicit(&worked, memory_order_relaxed);
+}
+
 uint64_t sc_pending_work(struct sc_stream_record *stream)
 {
     uint64_t now = sc_ticks();
+    atomic_store_explicit(&worked, true, memory_order_relaxed);
     set(&stream->pending.work_ticks, now);
     if (is_family(stream))
         set(&stream->context->family.work_ticks, now);

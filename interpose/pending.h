@@ -32,8 +32,9 @@ void sc_pending_signal(struct sc_stream_record *stream);
 /* Before such work that is behind work elsewhere, of which is known whether it is seen. */
 void sc_pending_join(struct sc_stream_record *stream, bool seen);
 
-/* Was there never any wait for the host, on any stream? */
+/* Was there never any wait for the host, on any stream? Nor any such work at all? */
 bool sc_pending_none_ever(void);
+bool sc_pending_no_work_ever(void);
 
 /* Before any work on the legacy stream; the record of an event is queued there as well. */
 void sc_pending_legacy(struct sc_stream_record *stream);

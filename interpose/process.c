@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -26,12 +25,16 @@
 #include "interpose/guard.h"
 #include "interpose/loader.h"
 #include "interpose/marks.h"
+#include "interpose/own_stack.h"
 #include "interpose/reaper.h"
+#include "interpose/signals.h"
+#include "interpose/spare_stack.h"
 #include "interpose/streams.h"
 #include "interpose/timings.h"
 #include "interpose/unreached.h"
 #include "interpose/unwind.h"
 #include "report/report.h"
+#include "track/kernel.h"
 #include "track/waits.h"
 
 #include "track/poison.h"
@@ -62,7 +65,7 @@ static bool is_child(void)
 /* The child of a vfork shares its parent's memory, and must not leave its own there. */
 static int32_t find_thread_id(void)
 {
-    int32_t found = (int32_t)syscall(SYS_gettid);
+    int32_t found = (int32_t)sc_kernel_call(SYS_gettid);
     if (!is_child())
         thread_id = found;
     return found;
@@ -110,6 +113,7 @@ void sc_process_start(void)
 {
     int saved = errno;
     pthread_once(&started, read_options);
+    sc_loader_find_all();
     if (sc_process_wants_wrappers())
         sc_unwind_start(&sc_options);
     errno = saved;
@@ -169,13 +173,9 @@ static int lock_in_time(pthread_mutex_t *lock)
     return sc_lock_until(lock, &until);
 }
 
-void sc_process_cuda_is_up(void)
+static void come_up(void *unused)
 {
-    int saved = errno;
-    if (sc_likely(atomic_load_explicit(&up, memory_order_acquire)) || !sc_process_wants_wrappers())
-        return;
-    if (sc_cupti_is_asking()) /* libcupti calls cuInit itself, while we come up */
-        return;
+    (void)unused;
     if (!sc_driver_attach(NULL)) /* waits for the thread that is filling the table */
         return;
     if (lock_in_time(&up_lock) != 0)
@@ -185,6 +185,17 @@ void sc_process_cuda_is_up(void)
         atomic_store_explicit(&up, true, memory_order_release);
     }
     pthread_mutex_unlock(&up_lock);
+}
+
+void sc_process_cuda_is_up(void)
+{
+    if (sc_likely(atomic_load_explicit(&up, memory_order_acquire)) || !sc_process_wants_wrappers())
+        return;
+    if (sc_cupti_is_asking()) /* libcupti calls cuInit itself, while we come up */
+        return;
+    int saved = errno;
+    sc_own_stack_learn();
+    sc_spare_stack_make_much_room(come_up, NULL);
     errno = saved;
 }
 
@@ -205,6 +216,7 @@ bool sc_process_is_child(void)
 static void in_child(void)
 {
     thread_id = 0;
+    sc_signals_child();
     if (!atomic_load(&up))
         return;
     atomic_store(&sc_process.is_active, false);
@@ -240,6 +252,7 @@ static void summarise(int status)
         .held_peak_bytes = holds.peak_bytes,
         .held_peak_ns = holds.peak_ns,
         .taken_early = sc_marks_taken_early(),
+        .unguarded = &sc_track.unguarded,
         .exit_status = status,
         .final = true,
     };
@@ -247,18 +260,23 @@ static void summarise(int status)
     sc_report_summary(&totals);
 }
 
-static int end_all(int status, bool unsubscribe)
+struct ending {
+    int status; /* also the result */
+    bool unsubscribe;
+};
+
+static void end_all(void *argument)
 {
+    struct ending *ending = argument;
     sc_audit_close();
     if (!sc_track_inside) { /* or else a signal handler that interrupted us: the locks are taken */
         sc_reaper_stop();
         sc_guard_release_all();
         sc_timings_stop();
     }
-    sc_audit_stop(unsubscribe);
-    int final_status = sc_report_exit_status(status);
-    summarise(final_status);
-    return final_status;
+    sc_audit_stop(ending->unsubscribe);
+    ending->status = sc_report_exit_status(ending->status);
+    summarise(ending->status);
 }
 
 /* The status to end with, after the last verdicts and the summary. Only the process that used CUDA
@@ -270,9 +288,10 @@ static int conclude(int status, bool unsubscribe)
     if (!is_ours())
         return status;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-    int final_status = end_all(status, unsubscribe);
+    struct ending ending = {status, unsubscribe};
+    sc_spare_stack_make_much_room(end_all, &ending);
     pthread_setcancelstate(cancel, NULL);
-    return final_status;
+    return ending.status;
 }
 
 static int finish(int status)
@@ -339,14 +358,19 @@ static __attribute__((noreturn)) void end_with(exit_function *real, int status)
     __builtin_unreachable();
 }
 
+int sc_process_finish(int status)
+{
+    return finish(seen_outside(status));
+}
+
 SC_EXPORT void _exit(int status)
 {
-    end_with(SC_NEXT(exit_function *, "_exit"), finish(seen_outside(status)));
+    end_with(SC_NEXT(exit_function *, "_exit"), sc_process_finish(status));
 }
 
 SC_EXPORT void _Exit(int status)
 {
-    end_with(SC_NEXT(exit_function *, "_Exit"), finish(seen_outside(status)));
+    end_with(SC_NEXT(exit_function *, "_Exit"), sc_process_finish(status));
 }
 
 SC_EXPORT void quick_exit(int status)
@@ -377,9 +401,21 @@ SC_EXPORT void abort(void)
     __builtin_unreachable();
 }
 
+/* What the options will say when they are read: until CUDA is used, nobody is told of mistakes. */
+static bool wants_to_be_off(void)
+{
+    struct sc_options options;
+    sc_options_defaults(&options);
+    if (getauxval(AT_SECURE))
+        return true;
+    sc_options_parse(&options, getenv("SAFECOPY_OPTIONS"), NULL, NULL);
+    return options.mode == SC_MODE_OFF;
+}
+
 static __attribute__((constructor)) void construct(void)
 {
-    sc_report_find_stderr();
+    sc_signals_begin(!wants_to_be_off());
+    sc_report_note_descriptors();
     pthread_atfork(NULL, NULL, in_child);
     on_exit(at_exit, NULL);
     at_quick_exit(at_quick_exit_last);

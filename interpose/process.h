@@ -25,6 +25,10 @@ bool sc_process_wants_wrappers(void);
 /* cuInit succeeded: the report is opened, and from now on hooks and wrappers work. */
 void sc_process_cuda_is_up(void);
 
+/* The process ends now, with this status or, as strict wants it, the one that is returned: what
+ * there is to say is said. May be called again. */
+int sc_process_finish(int status);
+
 /* The program may be replaced now, or die, with none of our handlers run: what was found goes to
  * disk first. */
 void sc_process_may_vanish(void);

@@ -15,6 +15,7 @@ CUptiResult CUPTIAPI cuptiFinalize(void);
 #include "cupti_hooks/find.h"
 #include "interpose/audit.h"
 #include "interpose/loader.h"
+#include "interpose/process.h"
 
 #include "track/poison.h"
 
@@ -69,6 +70,7 @@ static void *not_ours(int door, void *found)
  * others. */
 static void *linked_with(const char *name, const void *caller)
 {
+    SC_INSIDE(); /* dlclose waits for nothing: the module stays */
     Dl_info where;
     void *handle = dladdr(caller, &where) && where.dli_fname
                        ? dlopen(where.dli_fname, RTLD_LAZY | RTLD_NOLOAD)

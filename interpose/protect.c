@@ -3,12 +3,9 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "interpose/loans.h"
-#include "interpose/mappings.h"
+#include "interpose/page_access.h"
 #include "track/track.h"
 
 #include "track/poison.h"
@@ -34,72 +31,6 @@ static void unlock(void)
     sc_track_inside--;
 }
 
-/* Past our own wrapper of mprotect. False: the kernel refuses it. */
-static bool protect(uintptr_t address, size_t size_bytes, enum sc_access access)
-{
-    static const long protections[] = {
-        [SC_ACCESS_NONE] = PROT_NONE,
-        [SC_ACCESS_READ] = PROT_READ,
-        [SC_ACCESS_ALL] = PROT_READ | PROT_WRITE,
-    };
-    return size_bytes == 0 || syscall(SYS_mprotect, address, size_bytes, protections[access]) == 0;
-}
-
-/* ---- a mapping too many ---- */
-
-/* What the kernel refuses to let go of: to part pages from their neighbours takes mappings, and to
- * let go of all of them together takes none. No two of the runs overlap or touch. With the lock, or
- * in the child of a fork. */
-static struct {
-    unsigned count;
-    struct run {
-        uintptr_t address, end;
-    } runs[SC_SPANS_MAX];
-} refused;
-
-static void note_refused(const struct sc_guard_change *change)
-{
-    struct run all = {change->address, change->address + change->size_bytes};
-    for (unsigned i = 0; i < refused.count;) {
-        struct run *run = &refused.runs[i];
-        if (run->address > all.end || run->end < all.address) {
-            i++;
-            continue;
-        }
-        all.address = run->address < all.address ? run->address : all.address;
-        all.end = run->end > all.end ? run->end : all.end;
-        *run = refused.runs[--refused.count];
-    }
-    if (refused.count < SC_SPANS_MAX)
-        refused.runs[refused.count++] = all;
-}
-
-static void let_go_of_refused(void)
-{
-    for (; refused.count; refused.count--) {
-        const struct run *run = &refused.runs[refused.count - 1];
-        protect(run->address, run->end - run->address, SC_ACCESS_ALL);
-    }
-}
-
-/* A page that stayed inaccessible would be taken for the program's own mistake: nothing is guarded
- * any more, and until that is done others wait for it. */
-static void give_up(const struct sc_guard_change *change)
-{
-    if (refused.count == 0)
-        sc_track_keep_guards_busy(&sc_track, true);
-    sc_track_unguard_all(&sc_track);
-    note_refused(change);
-}
-
-static void end_giving_up(void)
-{
-    if (refused.count == 0)
-        return;
-    let_go_of_refused();
-    sc_track_keep_guards_busy(&sc_track, false);
-}
-
 /* ---- settling ---- */
 
 /* Pages on loan, where the kernel would find forbidden what it does for the program, are guarded by
@@ -111,20 +42,33 @@ static bool tell(struct sc_guard_change change)
     bool told = true;
     for (struct sc_lent lent; change.address < end && sc_loans_find(&change, &lent);) {
         sc_track_let_go(&sc_track, lent.address, lent.size_bytes, lent.touch, true);
-        told &= protect(change.address, (lent.address & ~mask) - change.address, change.access);
+        told &= sc_page_access_set(change.address, (lent.address & ~mask) - change.address,
+                                   change.access);
         change.address = (lent.address + lent.size_bytes + mask) & ~mask;
         change.size_bytes = end - change.address;
     }
-    return protect(change.address, change.size_bytes, change.access) && told;
+    return sc_page_access_set(change.address, change.size_bytes, change.access) && told;
 }
 
-static void settle_locked(void)
+static void tell_all(void)
 {
     struct sc_guard_change change;
     while (sc_track_settle_guards(&sc_track, &change))
-        if (change.size_bytes && !tell(change) && change.access != SC_ACCESS_NONE)
-            give_up(&change);
-    end_giving_up();
+        if (change.size_bytes && !tell(change))
+            sc_track_refuse_guard(&sc_track, &change);
+}
+
+/* To part pages from their neighbours takes mappings, and to let go of all of them together takes
+ * none: where the kernel will not let go of some, nothing stays guarded. */
+static void settle_locked(void)
+{
+    tell_all();
+    if (!sc_track_retry_guards(&sc_track))
+        return;
+    sc_track_unguard_all(&sc_track);
+    tell_all();
+    if (sc_track_retry_guards(&sc_track))
+        tell_all();
 }
 
 void sc_protect_settle(void)
@@ -142,37 +86,40 @@ void sc_protect_mend(uintptr_t address)
     uintptr_t mask = guards()->page_mask;
     lock();
     settle_locked();
-    protect(address & ~mask, mask + 1, sc_track_guarded_access(&sc_track, address));
+    sc_page_access_set(address & ~mask, mask + 1, sc_track_guarded_access(&sc_track, address));
     unlock();
     errno = saved;
 }
 
-/* With the pages in line with what the tracker knows, nobody else can protect one meanwhile. */
-bool sc_protect_is_accessible(uintptr_t address, bool write)
+bool sc_protect_is_programs(uintptr_t address, enum sc_touch touch)
 {
+    int saved = errno;
     lock();
     settle_locked();
-    bool accessible =
-        sc_grid_point(&guards()->grid, address) != 0 || sc_mappings_allow(address, write);
+    bool programs =
+        !sc_track_guards_cover(&sc_track, address) && sc_page_access_denies(address, touch);
     unlock();
-    return accessible;
+    errno = saved;
+    return programs;
 }
 
-void sc_protect_let_through(uintptr_t address)
+bool sc_protect_let_through(uintptr_t address)
 {
-    protect(address & ~guards()->page_mask, guards()->page_mask + 1, SC_ACCESS_ALL);
+    return sc_page_access_set(address & ~guards()->page_mask, guards()->page_mask + 1,
+                              SC_ACCESS_ALL);
 }
 
+/* Twice, since what the kernel refuses at first it grants when the rest has been let go. */
 bool sc_protect_inherited(uintptr_t address)
 {
     struct sc_guard_change change;
     bool found = false;
-    refused.count = 0; /* the parent's */
-    for (uint32_t span = 0; sc_guards_inherited(guards(), &span, &change);) {
-        if (!protect(change.address, change.size_bytes, change.access))
-            note_refused(&change);
-        found |= address - change.address < change.size_bytes;
-    }
-    let_go_of_refused();
+    for (unsigned round = 0; round < 2; round++)
+        for (uint32_t span = 0; sc_guards_inherited(guards(), &span, &change);) {
+            found |= address - change.address < change.size_bytes;
+            if (sc_page_access_set(change.address, change.size_bytes, change.access))
+                sc_guards_let_go_inherited(guards(), span);
+        }
+    sc_guards_forget(guards());
     return found;
 }

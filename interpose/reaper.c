@@ -5,7 +5,6 @@
 #include <linux/futex.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -15,10 +14,12 @@
 #include "interpose/marks.h"
 #include "interpose/pinned.h"
 #include "interpose/process.h"
+#include "interpose/spare_stack.h"
 #include "interpose/streams.h"
 #include "interpose/threads.h"
 #include "interpose/timings.h"
 #include "report/report.h"
+#include "track/kernel.h"
 #include "track/waits.h"
 
 #include "track/poison.h"
@@ -29,6 +30,7 @@ enum {
     POLL_MIN_NS = 20 * 1000,
     POLL_MAX_NS = 1000 * 1000,
     STOP_WAIT_NS = 500 * 1000 * 1000,
+    NS_PER_S = 1000 * 1000 * 1000,
 };
 
 struct verdict {
@@ -83,14 +85,27 @@ static struct verdict verdict_on(const struct sc_hazard *hazard, const struct sc
 }
 
 /* Where the host may have learnt that the operation is done, that it is complete is no hazard. */
+static bool is_hazard(const struct verdict *verdict, enum sc_certainty *certainty)
+{
+    bool complete = verdict->signalled ? !sc_marks_show_incomplete(&verdict->ticket, verdict->last)
+                                       : sc_marks_ask(&verdict->ticket);
+    *certainty = complete ? SC_LATENT : SC_OBSERVED;
+    return !complete || !verdict->signalled;
+}
+
+bool sc_reaper_ask(const struct sc_ticket *ticket, enum sc_certainty *certainty)
+{
+    int saved = errno;
+    struct verdict verdict = verdict_on(&(struct sc_hazard){.code = SC_HAZARD_CODE_COUNT}, ticket);
+    bool counts = is_hazard(&verdict, certainty);
+    errno = saved;
+    return counts;
+}
+
 static bool judge(const struct verdict *verdict)
 {
     struct sc_hazard hazard = verdict->hazard;
-    if (!verdict->signalled)
-        hazard.certainty = sc_marks_ask(&verdict->ticket) ? SC_LATENT : SC_OBSERVED;
-    else if (sc_marks_show_incomplete(&verdict->ticket, verdict->last))
-        hazard.certainty = SC_OBSERVED;
-    else
+    if (!is_hazard(verdict, &hazard.certainty))
         return false;
     if (sc_report_hazard(&hazard))
         sc_timings_await(&hazard, &verdict->ticket);
@@ -115,15 +130,21 @@ static bool judge_next_locked(void)
     return true;
 }
 
+static void judge_all(void *unused)
+{
+    (void)unused;
+    lock_reaper();
+    while (judge_next_locked())
+        continue;
+    unlock_reaper();
+}
+
 void sc_reaper_judge_now(void)
 {
     if (sc_likely(atomic_load_explicit(&reaper.unjudged, memory_order_relaxed) == 0))
         return;
     int saved = errno;
-    lock_reaper();
-    while (judge_next_locked())
-        continue;
-    unlock_reaper();
+    sc_spare_stack_make_much_room(judge_all, NULL);
     errno = saved;
 }
 
@@ -229,7 +250,7 @@ static void end_round(void)
 {
     atomic_fetch_add(&reaper.rounds, 1);
     if (atomic_exchange(&reaper.awaited, false))
-        syscall(SYS_futex, &reaper.rounds, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+        sc_kernel_call(SYS_futex, &reaper.rounds, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 }
 
 static void *run(void *argument)
@@ -361,23 +382,39 @@ static bool ended(const struct awaited *awaited)
                : !sc_track_is_held(&sc_track, awaited->address, awaited->size_bytes);
 }
 
+uint32_t sc_reaper_round(void)
+{
+    return atomic_load(&reaper.rounds);
+}
+
+bool sc_reaper_has_stopped(void)
+{
+    return atomic_load(&reaper.stopped);
+}
+
+void sc_reaper_sleep(uint32_t round, uint64_t until_ns)
+{
+    const struct timespec at = {.tv_sec = (time_t)(until_ns / NS_PER_S),
+                                .tv_nsec = (long)(until_ns % NS_PER_S)};
+    int saved = errno;
+    atomic_store(&reaper.awaited, true);
+    sc_kernel_call(SYS_futex, &reaper.rounds, FUTEX_WAIT_BITSET_PRIVATE, round, &at, NULL,
+                   FUTEX_BITSET_MATCH_ANY);
+    errno = saved;
+}
+
 /* Sleeps without a lock and leaves nothing behind, since a signal handler may leave it by
  * siglongjmp; and no cancellation point, since the function that a hook stands for may be none. */
 static bool wait_until_ended(const struct awaited *awaited)
 {
-    int saved = errno;
-    struct timespec at = sc_deadline_in(sc_options.stall_limit_ns);
+    uint64_t until_ns = sc_now_ns() + sc_options.stall_limit_ns;
     sc_reaper_wake();
-    errno = 0;
-    while (errno != ETIMEDOUT && !reaper.stopped) {
-        uint32_t round = atomic_load(&reaper.rounds);
+    while (!sc_reaper_has_stopped() && sc_now_ns() < until_ns) {
+        uint32_t round = sc_reaper_round();
         if (ended(awaited))
             break;
-        atomic_store(&reaper.awaited, true);
-        syscall(SYS_futex, &reaper.rounds, FUTEX_WAIT_BITSET_PRIVATE, round, &at, NULL,
-                FUTEX_BITSET_MATCH_ANY);
+        sc_reaper_sleep(round, until_ns);
     }
-    errno = saved;
     return ended(awaited);
 }
 

@@ -28,6 +28,10 @@ void sc_reaper_judge(const struct sc_hazard *hazard, const struct sc_ticket *tic
  * libc hook. */
 void sc_reaper_report(const struct sc_hazard *hazard);
 
+/* What such a hazard would be called if it were judged now. False: none that counts. Asks the
+ * device, on the calling thread, with no lock held; not in a hook that the driver may call. */
+bool sc_reaper_ask(const struct sc_ticket *ticket, enum sc_certainty *certainty);
+
 /* Gives the verdicts that are still due, on the calling thread: before it waits for the device,
  * after which an operation that was running would look as if it had been complete. One load when
  * there are none. Never in a libc hook: it calls the driver. */
@@ -47,6 +51,14 @@ void sc_reaper_wake(void);
 
 /* Waits until the hold that a take-down made has ended, at most stall_limit. False: it has not. */
 bool sc_reaper_wait(const struct sc_take_down *taken);
+
+/* The parts of such a wait, for who may hold no lock while it lasts: take the round, look whether
+ * what is awaited has ended, and else sleep until the next round or `until_ns` (CLOCK_MONOTONIC).
+ * No lock; async-signal-safe; no cancellation point. */
+uint32_t sc_reaper_round(void);
+void sc_reaper_sleep(uint32_t round, uint64_t until_ns);
+/* There will be no other round. */
+bool sc_reaper_has_stopped(void);
 
 /* Waits, as long, until no hold overlaps the interval any more. */
 bool sc_reaper_settle(uintptr_t address, size_t size_bytes);

@@ -3,8 +3,8 @@
 #include "interpose/bodies.h"
 #include "interpose/boxes.h"
 #include "interpose/nodes.h"
+#include "interpose/own_stack.h"
 #include "interpose/process.h"
-#include "interpose/signals.h"
 #include "interpose/strays.h"
 #include "track/peek.h"
 
@@ -109,7 +109,7 @@ bool sc_redirects_frame_lives(const struct sc_graph_use *use, const struct sc_gr
 {
     uintptr_t found = 0;
     uintptr_t here = (uintptr_t)__builtin_frame_address(0);
-    bool own = sc_signals_is_stack(here, 1) && use->from.thread == sc_thread_id();
+    bool own = sc_own_stack_holds(here) && use->from.thread == sc_thread_id();
     if (own && use->shape.address < here)
         return false;
     return !extra->return_slot ||

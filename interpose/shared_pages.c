@@ -4,12 +4,12 @@
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
 #include "interpose/heap.h"
 #include "interpose/process.h"
+#include "track/kernel.h"
 
 #include "track/poison.h"
 
@@ -28,10 +28,10 @@ static _Atomic unsigned failures;
 
 static bool read_line(const char *path, char *text, size_t room)
 {
-    long fd = syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
-    long got = fd >= 0 ? syscall(SYS_read, fd, text, room - 1) : -1;
+    long fd = sc_kernel_call(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
+    long got = fd >= 0 ? sc_kernel_call(SYS_read, fd, text, room - 1) : -1;
     if (fd >= 0)
-        syscall(SYS_close, fd);
+        sc_kernel_call(SYS_close, fd);
     text[got > 0 ? got : 0] = 0;
     return got > 0;
 }
@@ -62,7 +62,7 @@ static bool is_interleaved(void)
     static _Atomic int one_node;
     int mode = 0;
     if (sc_shared_pages_remember(&one_node, find_one_node) ||
-        syscall(SYS_get_mempolicy, &mode, NULL, 0, NULL, 0) != 0)
+        sc_kernel_call(SYS_get_mempolicy, &mode, NULL, 0, NULL, 0) != 0)
         return false;
     mode &= MODE_BITS;
     return mode == INTERLEAVE || mode == WEIGHTED_INTERLEAVE;
@@ -104,9 +104,9 @@ void sc_shared_pages_unmap(uintptr_t start, size_t size_bytes)
 static bool make_huge(uintptr_t start, size_t size_bytes)
 {
     for (uintptr_t at = start; at < start + size_bytes; at += SC_HUGE_PAGE_BYTES)
-        if (madvise((void *)at, SC_SMALL_PAGE_BYTES, POPULATE_WRITE) != 0)
+        if (sc_kernel_call(SYS_madvise, at, SC_SMALL_PAGE_BYTES, POPULATE_WRITE) != 0)
             return false;
-    return madvise((void *)start, size_bytes, COLLAPSE) == 0;
+    return sc_kernel_call(SYS_madvise, start, size_bytes, COLLAPSE) == 0;
 }
 
 static bool make_all_huge(uintptr_t start, size_t size_bytes)

@@ -1,12 +1,15 @@
 /* SIGSEGV, shared with the program.
  *
- * From the first protected page on, the handler that the kernel knows is ours; the one that the
- * program installs (sigaction, signal) is kept here, is what the program is told of, and gets every
- * fault that is not ours, as the kernel would have delivered it. Until then, and in a process
- * without CUDA, the wrappers pass everything through.
+ * From the first handler that the program installs for it, or the first protected page, the handler
+ * that the kernel knows is ours. The program's action is kept here; it is what sigaction and its
+ * kin tell of, and it gets every fault that is not ours as the kernel would have delivered it: on
+ * the stack that it asked for, with its mask and flags, its frame lying where the kernel would have
+ * put it, so that it returns and is left and unwound as ever.
  *
- * A thread that has SIGSEGV blocked is killed by the kernel when it faults, so from the start of
- * the process no signal-mask call really blocks it; the program is told what it asked for.
+ * Ours runs with every other signal blocked from its first instruction, because a signal handler
+ * may take the thread away for good (siglongjmp, asynchronous cancellation), and it lets go of that
+ * only with nothing in its hands. In a setuid program, and with mode=off, everything passes
+ * through.
  *
  * Everything here is async-signal-safe, as what it stands for is.
  */
@@ -15,19 +18,41 @@
 
 #include <signal.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
+
+/* The process starts: decides whether the wrappers do anything, and looks at the mask that it was
+ * started with. Where the program does not reach them, since the library was not preloaded, they do
+ * nothing in any case. */
+void sc_signals_begin(bool on);
+bool sc_signals_are_on(void);
+
+/* In a forked child, which is another process with signals of its own. */
+void sc_signals_child(void);
+
+/* Does the calling thread belong to a child that shares its parent's memory, and so must not leave
+ * there what concerns its own signals? A system call. */
+bool sc_signals_is_vfork_child(void);
 
 /* Makes our handler the one that the kernel knows, and the former one the program's. False if the
  * kernel refuses. Cheap when it is in place already (one system call, to see whether somebody has
  * replaced it past us, for whom it is then taken over again). */
 bool sc_signals_take_over(void);
 
-/* Does the interval touch a stack on which a thread handles signals (sigaltstack), or the calling
- * thread's own stack? Such pages must never be protected: the kernel could not deliver there. */
-bool sc_signals_is_stack(uintptr_t address, size_t size_bytes);
+/* ---- for signal_actions.c ----
+ *
+ * Changes of actions are made one at a time, with signals blocked. */
 
-/* A mask that the kernel is to get, NULL or not: in `room` without SIGSEGV, if that is in it. */
-const sigset_t *sc_signals_without_fault(const sigset_t *set, sigset_t *room);
+struct sc_signals_lock {
+    uint64_t mask;
+};
+struct sc_signals_lock sc_signals_lock(void);
+void sc_signals_unlock(const struct sc_signals_lock *lock);
+
+/* The program's action for SIGSEGV, under the lock: asks, or sets a new one where `action` is not
+ * NULL. 0 or -1 with errno, as sigaction. */
+int sc_signals_change(const struct sigaction *action, struct sigaction *old);
+
+/* For signal_mask.c. */
+void sc_signals_begin_masks(void);
 
 #endif

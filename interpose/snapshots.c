@@ -91,11 +91,9 @@ static struct sc_slot *take_slot(struct sc_context *context, struct sc_staging_o
 {
     struct sc_slot *slot = NULL;
     struct sc_staging_block missing;
-    int result = sc_track_take_slot(&sc_track, &own->staging, op->range, op->shape.width_bytes,
-                                    &slot, &missing);
+    int result = sc_track_take_slot(&sc_track, &own->staging, op, &slot, &missing);
     if (sc_unlikely(result == -ENOSPC) && grow(context, own, &missing))
-        sc_track_take_slot(&sc_track, &own->staging, op->range, op->shape.width_bytes, &slot,
-                           &missing);
+        sc_track_take_slot(&sc_track, &own->staging, op, &slot, &missing);
     return slot;
 }
 

@@ -1,26 +1,27 @@
 #include "interpose/spare_stack.h"
 
-#include <signal.h>
+#include <errno.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stddef.h>
-#include <stdint.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
+#include "interpose/driver.h"
+#include "interpose/kernel_mask.h"
+#include "interpose/own_stack.h"
 #include "track/pool.h"
 
 #include "track/poison.h"
 
 enum {
-    STACKS = 64,
-    STACK_BYTES = 64 << 10,
+    STACKS = 32,
+    STACK_BYTES = 128 << 10,
     /* Never touched, at both ends. Valgrind takes a stack pointer that moves by less than 2 MB for
      * one that grows or shrinks, and what lies between for dead. */
     MARGIN_BYTES = 2 << 20,
     ALL_BYTES = MARGIN_BYTES + STACKS * STACK_BYTES + MARGIN_BYTES,
 };
 
-static _Atomic uint64_t taken; /* bit by stack */
+static _Atomic uint32_t taken; /* bit by stack */
 static _Atomic(char *) stacks;
 
 /* All of them at once, at the first need; the loser of a race gives its own back. */
@@ -36,81 +37,133 @@ static char *find_stacks(void)
     return found;
 }
 
-/* -1: none left. */
-static int take_stack(void)
+/* Whoever has one comes back soon: nobody waits on them, or can be taken out of there. */
+static unsigned take_stack(void)
 {
-    uint64_t now = atomic_load_explicit(&taken, memory_order_relaxed);
-    while (~now) {
-        int free_one = __builtin_ctzll(~now);
-        if (atomic_compare_exchange_weak(&taken, &now, now | UINT64_C(1) << free_one))
+    uint32_t now = atomic_load_explicit(&taken, memory_order_relaxed);
+    for (;;) {
+        if (~now == 0) {
+            sched_yield();
+            now = atomic_load_explicit(&taken, memory_order_relaxed);
+            continue;
+        }
+        unsigned free_one = (unsigned)__builtin_ctz(~now);
+        if (atomic_compare_exchange_weak(&taken, &now, now | UINT32_C(1) << free_one))
             return free_one;
     }
-    return -1;
 }
 
-static void give_stack(int stack)
+static void give_stack(unsigned stack)
 {
-    atomic_fetch_and(&taken, ~(UINT64_C(1) << stack));
+    atomic_fetch_and(&taken, ~(UINT32_C(1) << stack));
 }
 
-/* The old stack pointer waits in a register that the callee preserves. */
-static void call_on(char *top, void (*function)(void *argument), void *argument)
-{
+/* sc_spare_stack_switch(top, function, argument): the old stack pointer is the frame pointer
+ * meanwhile, which is what unwinders are told. */
+extern void sc_spare_stack_switch(char *top, sc_spare_function *function, void *argument)
+    __attribute__((visibility("hidden")));
+
 #if defined(__x86_64__)
-    __asm__ volatile("movq %%rsp, %%rbx\n\t"
-                     "movq %[top], %%rsp\n\t"
-                     "callq *%[function]\n\t"
-                     "movq %%rbx, %%rsp"
-                     : [function] "+r"(function), "+D"(argument)
-                     : [top] "r"(top)
-                     : "rax", "rbx", "rcx", "rdx", "rsi", "r8", "r9", "r10", "r11", "xmm0", "xmm1",
-                       "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10",
-                       "xmm11", "xmm12", "xmm13", "xmm14", "xmm15", "cc", "memory");
+__asm__(".text\n"
+        ".balign 16\n"
+        ".globl sc_spare_stack_switch\n"
+        ".hidden sc_spare_stack_switch\n"
+        ".type sc_spare_stack_switch, @function\n"
+        "sc_spare_stack_switch:\n"
+        "	.cfi_startproc\n"
+        "	pushq %rbp\n"
+        "	.cfi_def_cfa_offset 16\n"
+        "	.cfi_offset %rbp, -16\n"
+        "	movq %rsp, %rbp\n"
+        "	.cfi_def_cfa_register %rbp\n"
+        "	movq %rdi, %rsp\n"
+        "	movq %rdx, %rdi\n"
+        "	callq *%rsi\n"
+        "	movq %rbp, %rsp\n"
+        "	popq %rbp\n"
+        "	.cfi_def_cfa %rsp, 8\n"
+        "	ret\n"
+        "	.cfi_endproc\n"
+        ".size sc_spare_stack_switch, . - sc_spare_stack_switch\n");
 #elif defined(__aarch64__)
-    register void *first __asm__("x0") = argument;
-    __asm__ volatile("mov x19, sp\n\t"
-                     "mov sp, %[top]\n\t"
-                     "blr %[function]\n\t"
-                     "mov sp, x19"
-                     : "+r"(first)
-                     : [top] "r"(top), [function] "r"(function)
-                     : "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12",
-                       "x13", "x14", "x15", "x16", "x17", "x18", "x19", "x30", "v0", "v1", "v2",
-                       "v3", "v4", "v5", "v6", "v7", "v16", "v17", "v18", "v19", "v20", "v21",
-                       "v22", "v23", "v24", "v25", "v26", "v27", "v28", "v29", "v30", "v31", "cc",
-                       "memory");
+__asm__(".text\n"
+        ".balign 16\n"
+        ".globl sc_spare_stack_switch\n"
+        ".hidden sc_spare_stack_switch\n"
+        ".type sc_spare_stack_switch, %function\n"
+        "sc_spare_stack_switch:\n"
+        "	.cfi_startproc\n"
+        "	stp x29, x30, [sp, #-16]!\n"
+        "	.cfi_def_cfa_offset 16\n"
+        "	.cfi_offset 29, -16\n"
+        "	.cfi_offset 30, -8\n"
+        "	mov x29, sp\n"
+        "	.cfi_def_cfa_register 29\n"
+        "	mov sp, x0\n"
+        "	mov x0, x2\n"
+        "	blr x1\n"
+        "	mov sp, x29\n"
+        "	ldp x29, x30, [sp], #16\n"
+        "	.cfi_def_cfa 31, 0\n"
+        "	.cfi_restore 29\n"
+        "	.cfi_restore 30\n"
+        "	ret\n"
+        "	.cfi_endproc\n"
+        ".size sc_spare_stack_switch, . - sc_spare_stack_switch\n");
 #else
 #error "how does this machine change stacks?"
 #endif
-}
 
-/* The kernel's own mask, past the C library and our wrappers. */
-static uint64_t set_mask(uint64_t mask)
+void sc_spare_stack_call(sc_spare_function *function, void *argument)
 {
-    uint64_t before = 0;
-    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &mask, &before, sizeof mask);
-    return before;
-}
-
-static uint64_t bit_of(int signal)
-{
-    return UINT64_C(1) << (signal - 1);
-}
-
-/* A handler that came on top would begin at the top of the alternate stack, over the frame that we
- * have to return to: the kernel does not know that we are still on it. */
-void sc_spare_stack_call(void (*function)(void *argument), void *argument)
-{
+    int saved = errno;
     char *all = find_stacks();
-    int stack = all ? take_stack() : -1;
-    if (stack < 0) {
+    uint64_t before = sc_kernel_mask_set(SC_KERNEL_MASK_FAULTS_ONLY);
+    if (all && !sc_spare_stack_is_current()) {
+        unsigned stack = take_stack();
+        sc_spare_stack_switch(all + MARGIN_BYTES + (stack + (size_t)1) * STACK_BYTES, function,
+                              argument);
+        give_stack(stack);
+    } else {
         function(argument);
-        return;
     }
-    uint64_t faults =
-        bit_of(SIGSEGV) | bit_of(SIGBUS) | bit_of(SIGFPE) | bit_of(SIGILL) | bit_of(SIGTRAP);
-    uint64_t before = set_mask(~faults);
-    call_on(all + MARGIN_BYTES + (stack + 1) * STACK_BYTES, function, argument);
-    set_mask(before);
-    give_stack(stack);
+    sc_kernel_mask_set(before);
+    errno = saved;
+}
+
+void sc_spare_stack_call_alone(sc_spare_function *function, void *argument)
+{
+    int saved = errno;
+    char *stack = sc_pages_map(STACK_BYTES);
+    uint64_t before = sc_kernel_mask_set(SC_KERNEL_MASK_FAULTS_ONLY);
+    if (stack)
+        sc_spare_stack_switch(stack + STACK_BYTES, function, argument);
+    else
+        function(argument);
+    sc_kernel_mask_set(before);
+    sc_pages_unmap(stack, stack ? STACK_BYTES : 0);
+    errno = saved;
+}
+
+bool sc_spare_stack_is_current(void)
+{
+    uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+    uintptr_t all = (uintptr_t)atomic_load_explicit(&stacks, memory_order_relaxed);
+    return all && here - all < ALL_BYTES;
+}
+
+void sc_spare_stack_make_much_room(sc_spare_function *function, void *argument)
+{
+    if (sc_likely(sc_own_stack_has(SC_MUCH_ROOM_BYTES)))
+        function(argument);
+    else
+        sc_spare_stack_call_alone(function, argument);
+}
+
+void sc_spare_stack_make_room(sc_spare_function *function, void *argument)
+{
+    if (sc_likely(sc_own_stack_has(SC_ROOM_BYTES)))
+        function(argument);
+    else
+        sc_spare_stack_call(function, argument);
 }

@@ -12,6 +12,8 @@
 #include "interpose/guard.h"
 #include "interpose/loader.h"
 #include "interpose/process.h"
+#include "interpose/signal_mask.h"
+#include "interpose/spawn.h"
 
 #include "track/poison.h"
 
@@ -30,10 +32,20 @@ static void let_go(void)
     errno = saved;
 }
 
+void sc_spawn_before_exec(void)
+{
+    sc_process_may_vanish();
+    let_go();
+}
+
+/* The new program inherits the signal mask, as this one believes it to be. */
 #define PASS_ON(type, name, arguments)                                                             \
     do {                                                                                           \
         let_go();                                                                                  \
-        return SC_NEXT(type *, #name) arguments;                                                   \
+        sc_signal_mask_hand_over();                                                                \
+        int result_ = SC_NEXT(type *, #name) arguments;                                            \
+        sc_signal_mask_take_back();                                                                \
+        return result_;                                                                            \
     } while (0)
 
 #define REPLACE(type, name, arguments)                                                             \

@@ -19,10 +19,10 @@ struct sc_sync {
 /* Everything in the stream (for the legacy stream, in every blocking stream of its context). */
 struct sc_sync sc_sync_begin_stream(const char *api, void *site, CUstream stream, bool per_thread);
 
-/* The same for a synchronous copy, which is work on its stream and not merely a wait for it. It
- * writes there; NULL: to the device. */
-struct sc_sync sc_sync_begin_copy(const char *api, void *site, bool per_thread,
-                                  const void *written);
+/* The same for a synchronous copy on the stream, which is work there and not merely a wait for it.
+ * It writes there, or to the device. */
+struct sc_sync sc_sync_begin_copy(const char *api, void *site, struct sc_stream_record *stream,
+                                  bool to_device);
 
 /* Everything in the calling thread's context, or in the given one. */
 struct sc_sync sc_sync_begin_context(const char *api, void *site, CUcontext context);

@@ -13,6 +13,7 @@
 #include "interpose/loader.h"
 #include "interpose/process.h"
 #include "interpose/seen_stacks.h"
+#include "interpose/spare_stack.h"
 #include "report/report.h"
 #include "report/text.h"
 #include "track/stacks.h"
@@ -144,7 +145,9 @@ static int count_closed(struct dl_phdr_info *info, size_t size, void *count)
     return 1;
 }
 
-/* They are counted here, and after dlclose for the sake of stacks that are recognised. */
+/* They are counted here, and after dlclose (unloading.c) for the sake of stacks that are
+ * recognised.
+ */
 static uint64_t note_closed(void)
 {
     uint64_t closed = 0;
@@ -154,14 +157,10 @@ static uint64_t note_closed(void)
     return closed;
 }
 
-typedef int dlclose_function(void *handle);
-
-SC_EXPORT int dlclose(void *handle)
+void sc_unwind_note_closed(void)
 {
-    int result = SC_NEXT(dlclose_function *, "dlclose")(handle);
     if (atomic_load_explicit(&settled, memory_order_acquire))
         note_closed();
-    return result;
 }
 
 static void forget_closed(uint64_t closed)
@@ -229,18 +228,31 @@ static unsigned own_frames(void *const *frames, unsigned count, const void *site
     return 0;
 }
 
-static __attribute__((noinline)) uint32_t unwind(void *site, uintptr_t depth)
+struct trace {
+    void *site;
+    uintptr_t depth;
+    uint32_t id; /* result */
+};
+
+/* What lies beyond a spare stack is not the callers', of which nothing is to be learnt there. */
+static __attribute__((noinline)) void unwind(void *argument)
 {
+    struct trace *trace = argument;
     void *frames[SC_STACK_DEPTH_MAX + OWN_FRAMES_MAX];
-    int traced = can_trace() ? unwinder.backtrace(frames, SC_STACK_DEPTH_MAX + OWN_FRAMES_MAX)
-                             : (int)walk_here(frames, SC_STACK_DEPTH_MAX + OWN_FRAMES_MAX);
-    if (traced <= 0)
-        return sc_stacks_put(&site, 1);
+    bool is_spare = sc_spare_stack_is_current();
+    SC_INSIDE();
+    int traced = can_trace() && !is_spare
+                     ? unwinder.backtrace(frames, SC_STACK_DEPTH_MAX + OWN_FRAMES_MAX)
+                     : (int)walk_here(frames, SC_STACK_DEPTH_MAX + OWN_FRAMES_MAX);
+    if (traced <= 0) {
+        trace->id = sc_stacks_put(&trace->site, 1);
+        return;
+    }
     unsigned count = (unsigned)traced;
-    unsigned own = own_frames(frames, count, site);
-    uint32_t id = sc_stacks_put(frames + own, count - own);
-    sc_seen_stacks_learn(site, depth, id, frames + own, count - own);
-    return id;
+    unsigned own = own_frames(frames, count, trace->site);
+    trace->id = sc_stacks_put(frames + own, count - own);
+    if (!is_spare)
+        sc_seen_stacks_learn(trace->site, trace->depth, trace->id, frames + own, count - own);
 }
 
 __attribute__((noinline)) uint32_t sc_unwind_here(void *site)
@@ -253,8 +265,10 @@ __attribute__((noinline)) uint32_t sc_unwind_here(void *site)
         return sc_stacks_put(&site, 1);
     if (sc_unlikely(sc_is_alone())) /* nobody calls our dlclose */
         note_closed();
-    uint32_t id = sc_seen_stacks_find(site, depth);
-    return id ? id : unwind(site, depth);
+    struct trace trace = {site, depth, sc_seen_stacks_find(site, depth)};
+    if (!trace.id)
+        sc_spare_stack_make_room(unwind, &trace);
+    return trace.id;
 }
 
 unsigned sc_unwind_frames(const void *context, uintptr_t pc, void **frames, unsigned max)

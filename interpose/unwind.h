@@ -21,6 +21,9 @@
  * meanwhile. */
 void sc_unwind_start(const struct sc_options *options);
 
+/* A module may have been closed. Takes the loader's lock. */
+void sc_unwind_note_closed(void);
+
 /* Are stacks more than one frame deep? */
 bool sc_unwind_walks(void);
 

@@ -5,8 +5,8 @@
 #include "cupti_hooks/ear.h"
 #include "interpose/follow.h"
 #include "interpose/graphs.h"
+#include "interpose/own_stack.h"
 #include "interpose/process.h"
-#include "interpose/signals.h"
 #include "interpose/strays.h"
 #include "interpose/unwind.h"
 #include "track/peek.h"
@@ -65,7 +65,7 @@ struct sc_graph_use sc_uses_bare(uintptr_t node, enum sc_direction direction,
 static bool is_on_stack(const struct sc_graph_use *use)
 {
     return use->kind == SC_PAGEABLE &&
-           sc_signals_is_stack(use->shape.address, sc_shape_hull_bytes(&use->shape));
+           sc_own_stack_touches(use->shape.address, sc_shape_hull_bytes(&use->shape));
 }
 
 void sc_uses_add(const struct sc_graph_call *call, struct sc_graph_use *use,

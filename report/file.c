@@ -3,25 +3,18 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "track/kernel.h"
+
 #include "track/poison.h"
 
-/* A system call's result as the kernel gives it: the value or -errno. */
-#define RAW(...)                                                                                   \
-    __extension__({                                                                                \
-        int errno_before = errno;                                                                  \
-        long result_ = syscall(__VA_ARGS__);                                                       \
-        if (result_ < 0)                                                                           \
-            result_ = -errno;                                                                      \
-        errno = errno_before;                                                                      \
-        result_;                                                                                   \
-    })
+#define RAW(...) sc_kernel_call(__VA_ARGS__)
 
 void sc_file_block_signals(sigset_t *before)
 {
@@ -55,33 +48,64 @@ static void swallow(int signal)
         continue;
 }
 
-static int write_all(int fd, const char *bytes, size_t count)
+static uint64_t now_ms(void)
 {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+static bool becomes_writable(int fd, uint64_t deadline_ms)
+{
+    uint64_t now = now_ms();
+    if (now >= deadline_ms)
+        return false;
+    uint64_t left = deadline_ms - now;
+    struct pollfd file = {.fd = fd, .events = POLLOUT};
+    struct timespec limit = {(time_t)(left / 1000), (long)(left % 1000) * 1000000};
+    long result = RAW(SYS_ppoll, &file, 1, &limit, NULL, 0);
+    return result > 0 || result == -EINTR;
+}
+
+static int write_all(int fd, const char *bytes, size_t count, unsigned patience_ms)
+{
+    uint64_t deadline_ms = 0; /* 0: a byte has been taken since we last waited */
     while (count > 0) {
         long written = RAW(SYS_write, fd, bytes, count);
         if (written == -EINTR)
             continue;
+        if (written == -EAGAIN && patience_ms > 0) {
+            deadline_ms = deadline_ms != 0 ? deadline_ms : now_ms() + patience_ms;
+            if (becomes_writable(fd, deadline_ms))
+                continue;
+        }
         if (written < 0)
             return (int)written;
+        deadline_ms = 0;
         bytes += written;
         count -= (size_t)written;
     }
     return 0;
 }
 
-int sc_file_write(int fd, const char *bytes, size_t count)
+int sc_file_write_within(int fd, const char *bytes, size_t count, unsigned patience_ms)
 {
     sigset_t before;
     sc_file_block_signals(&before);
     bool pipe_was_pending = is_pending(SIGPIPE);
     bool size_was_pending = is_pending(SIGXFSZ);
-    int result = write_all(fd, bytes, count);
+    int result = write_all(fd, bytes, count, patience_ms);
     if (result == -EPIPE && !pipe_was_pending)
         swallow(SIGPIPE);
     if (result == -EFBIG && !size_was_pending)
         swallow(SIGXFSZ);
     sc_file_restore_signals(&before);
     return result;
+}
+
+int sc_file_write(int fd, const char *bytes, size_t count)
+{
+    return sc_file_write_within(fd, bytes, count, 0);
 }
 
 static int make_parents(const char *path)
@@ -102,33 +126,76 @@ static int make_parents(const char *path)
     return 0;
 }
 
-static long open_truncated(const char *path)
+/* What is there, a symbolic link included, is not opened: that is what O_EXCL says. */
+static long open_new(const char *path)
 {
     return RAW(SYS_openat, AT_FDCWD, path,
-               O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC | O_NOCTTY, 0666);
+               O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_APPEND | O_CLOEXEC | O_NOCTTY, 0600);
 }
 
 /* The program must find its own files numbered as without us, and one that was started without its
  * standard descriptors must not write its errors into the report. */
-static int move_out_of_the_way(int fd)
+static int duplicate_high(int fd)
 {
     long high = RAW(SYS_fcntl, fd, F_DUPFD_CLOEXEC, 200);
     if (high < 0)
         high = RAW(SYS_fcntl, fd, F_DUPFD_CLOEXEC, 3);
-    sc_file_close(fd);
     return (int)high;
+}
+
+static int move_out_of_the_way(int fd)
+{
+    int high = duplicate_high(fd);
+    sc_file_close(fd);
+    return high;
 }
 
 int sc_file_create(const char *path)
 {
-    long fd = open_truncated(path);
+    long fd = open_new(path);
     if (fd == -ENOENT) {
         int made = make_parents(path);
         if (made != 0)
             return made;
-        fd = open_truncated(path);
+        fd = open_new(path);
     }
     return fd < 0 ? (int)fd : move_out_of_the_way((int)fd);
+}
+
+int sc_file_status(const char *path, struct stat *status)
+{
+    int errno_before = errno;
+    int result = lstat(path, status) == 0 ? 0 : -errno;
+    errno = errno_before;
+    return result;
+}
+
+int sc_file_status_of(int fd, struct stat *status)
+{
+    int errno_before = errno;
+    int result = fstat(fd, status) == 0 ? 0 : -errno;
+    errno = errno_before;
+    return result;
+}
+
+int sc_file_open_existing(const char *path, int flags)
+{
+    long fd =
+        RAW(SYS_openat, AT_FDCWD, path, flags | O_APPEND | O_NONBLOCK | O_CLOEXEC | O_NOCTTY, 0);
+    return fd < 0 ? (int)fd : move_out_of_the_way((int)fd);
+}
+
+int sc_file_duplicate(int fd)
+{
+    long flags = RAW(SYS_fcntl, fd, F_GETFL);
+    if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY)
+        return -EBADF;
+    return duplicate_high(fd);
+}
+
+int sc_file_remove(const char *path)
+{
+    return (int)RAW(SYS_unlinkat, AT_FDCWD, path, 0);
 }
 
 bool sc_file_same(int fd, const struct sc_file_identity *identity)
@@ -140,26 +207,9 @@ bool sc_file_same(int fd, const struct sc_file_identity *identity)
 struct sc_file_identity sc_file_identify(int fd)
 {
     struct stat status;
-    int errno_before = errno;
-    bool known = fstat(fd, &status) == 0;
-    errno = errno_before;
-    return known ? (struct sc_file_identity){status.st_dev, status.st_ino}
-                 : (struct sc_file_identity){0, 0};
-}
-
-int sc_file_reopen(const char *path)
-{
-    long fd = RAW(SYS_openat, AT_FDCWD, path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY, 0);
-    return fd < 0 ? (int)fd : move_out_of_the_way((int)fd);
-}
-
-bool sc_file_is_regular(const char *path)
-{
-    struct stat status;
-    int errno_before = errno;
-    bool known = stat(path, &status) == 0;
-    errno = errno_before;
-    return known && S_ISREG(status.st_mode);
+    if (sc_file_status_of(fd, &status) != 0)
+        return (struct sc_file_identity){0};
+    return (struct sc_file_identity){status.st_dev, status.st_ino, status.st_uid, status.st_mode};
 }
 
 int sc_file_open(const char *path)

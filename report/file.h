@@ -11,32 +11,47 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 /* Writes all bytes, over short writes and interruptions. 0 or -errno. */
 int sc_file_write(int fd, const char *bytes, size_t count);
 
-/* Opens for appending an empty file at `path`, creating missing directories of the path, with
- * close-on-exec. A descriptor with a high number, or -errno. */
+/* The same, for a descriptor that does not block. -EAGAIN if no byte was taken for so long. */
+int sc_file_write_within(int fd, const char *bytes, size_t count, unsigned patience_ms);
+
+/* Creates a file at `path` that its owner alone may read, for appending, and missing directories of
+ * the path, with close-on-exec. A descriptor with a high number, or -errno: -EEXIST if there is
+ * anything, be it a symbolic link that leads nowhere. */
 int sc_file_create(const char *path);
 
-/* Opens for appending what is there. A descriptor as above, or -errno. */
-int sc_file_reopen(const char *path);
+/* Opens what is there with open(2)'s `flags`, appending where that means anything, without waiting
+ * for anybody. A descriptor as above, or -errno. */
+int sc_file_open_existing(const char *path, int flags);
+
+/* A descriptor as above of the same open file, if it may be written to; else -errno. */
+int sc_file_duplicate(int fd);
+
+/* What is at `path`, a symbolic link itself; what is open. 0 or -errno. */
+int sc_file_status(const char *path, struct stat *status);
+int sc_file_status_of(int fd, struct stat *status);
+
+/* Takes a name away that is not a directory's. 0 or -errno. */
+int sc_file_remove(const char *path);
 
 /* A program that closes all descriptors closes ours, and opens a file of its own under the number.
  * `inode` is 0 where the descriptor is closed. */
 struct sc_file_identity {
     dev_t device;
     ino_t inode;
+    uid_t owner; /* these two are not compared */
+    mode_t mode;
 };
 struct sc_file_identity sc_file_identify(int fd);
 bool sc_file_same(int fd, const struct sc_file_identity *identity);
 
 /* Opens for reading. A descriptor or -errno. */
 int sc_file_open(const char *path);
-
-/* Opening anything else to look at it may be seen by others: who waits for a reader of a FIFO. */
-bool sc_file_is_regular(const char *path);
 
 /* Reads up to `size` bytes from `offset` on, fewer only at the end. Number of bytes, or -errno. */
 long sc_file_read_at(int fd, void *bytes, size_t size, uint64_t offset);

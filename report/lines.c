@@ -145,6 +145,8 @@ void sc_lines_hazard(struct sc_text *line, const struct sc_hazard *hazard, uint6
               hazard->freed.api ? RESERVE + (line->size - line->used) / 2 : RESERVE, names);
     if (hazard->freed.api)
         put_event(line, "freed", &hazard->freed, &stacks->freed, RESERVE, names);
+    if (hazard->found_later)
+        sc_json_true(line, "found_later");
     sc_json_number(line, "count", count);
     end_line(line);
 }
@@ -238,10 +240,11 @@ static int put_loaded_module(const struct sc_module *module, void *context)
     return keep(line, before, RESERVE);
 }
 
-void sc_lines_process(struct sc_text *line, const struct sc_path_names *names)
+void sc_lines_process(struct sc_text *line, int32_t pid, uint64_t started, const char *host)
 {
-    sc_json_signed(line, "pid", names->pid);
-    sc_json_number(line, "started", names->started);
+    sc_json_signed(line, "pid", pid);
+    sc_json_number(line, "started", started);
+    sc_json_string(line, "host", host);
 }
 
 void sc_lines_run(struct sc_text *line, const struct sc_options *options,
@@ -251,8 +254,7 @@ void sc_lines_run(struct sc_text *line, const struct sc_options *options,
     sc_json_string(line, "type", "run");
     sc_json_number(line, "schema", SCHEMA);
     put_command(line);
-    sc_lines_process(line, names);
-    sc_json_string(line, "host", names->host);
+    sc_lines_process(line, names->pid, names->started, names->host);
     sc_json_string(line, "rank", names->rank[0] != '\0' ? names->rank : NULL);
     put_version(line, "driver_version", run->driver_version);
     put_version(line, "runtime_version", run->runtime_version);
@@ -334,6 +336,34 @@ static void put_timeline(struct sc_text *line, const struct sc_report_timeline *
     sc_json_close(line, '}');
 }
 
+static uint64_t count_of(const _Atomic uint64_t *counter)
+{
+    return atomic_load_explicit(counter, memory_order_relaxed);
+}
+
+static void put_unguarded(struct sc_text *line, const struct sc_unguarded *unguarded)
+{
+    static const char *const names[] = {
+#define X(reason, name, words) [SC_UNGUARDED_##reason] = name,
+        SC_UNGUARDED_REASONS(X)
+#undef X
+    };
+    sc_json_open(line, "unguarded", '{');
+    sc_json_number(line, "operations", sc_unguarded_operations(unguarded));
+    sc_json_number(line, "bytes", sc_unguarded_bytes(unguarded));
+    sc_json_open(line, "by_reason", '{');
+    for (unsigned i = 0; i < SC_UNGUARDED_COUNT; i++) {
+        if (count_of(&unguarded->by_reason[i].operations) == 0)
+            continue;
+        sc_json_open(line, names[i], '{');
+        sc_json_number(line, "operations", count_of(&unguarded->by_reason[i].operations));
+        sc_json_number(line, "bytes", count_of(&unguarded->by_reason[i].bytes));
+        sc_json_close(line, '}');
+    }
+    sc_json_close(line, '}');
+    sc_json_close(line, '}');
+}
+
 void sc_lines_summary(struct sc_text *line, const struct sc_options *options,
                       const struct sc_report_totals *totals, const struct sc_report_counts *counts,
                       const uint64_t *by_code)
@@ -354,6 +384,8 @@ void sc_lines_summary(struct sc_text *line, const struct sc_options *options,
     sc_json_number(line, "held_peak_bytes", totals->held_peak_bytes);
     sc_json_number(line, "held_peak_ns", totals->held_peak_ns);
     sc_json_number(line, "taken_early", totals->taken_early);
+    if (totals->unguarded != NULL)
+        put_unguarded(line, totals->unguarded);
     sc_json_open(line, "coverage", '{');
     sc_json_number(line, "calls", totals->coverage.calls);
     sc_json_number(line, "wrapped", totals->coverage.wrapped);

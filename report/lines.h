@@ -28,7 +28,7 @@ void sc_lines_name_stack(uint32_t id, struct sc_lines_stack *stack);
 void sc_lines_run(struct sc_text *line, const struct sc_options *options,
                   const struct sc_report_run *run, const struct sc_path_names *names);
 /* As much of a run line as says of which process it is, exec or not. */
-void sc_lines_process(struct sc_text *line, const struct sc_path_names *names);
+void sc_lines_process(struct sc_text *line, int32_t pid, uint64_t started, const char *host);
 void sc_lines_hazard(struct sc_text *line, const struct sc_hazard *hazard, uint64_t count,
                      const struct sc_lines_stacks *stacks, const struct sc_path_names *names);
 

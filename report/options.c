@@ -2,6 +2,7 @@
 
 #include "report/file.h"
 #include "report/nearest.h"
+#include "report/plain.h"
 #include "report/text.h"
 #include "track/hazard.h"
 
@@ -210,10 +211,7 @@ static void put_quoted(struct sc_text *text, struct slice slice)
 {
     enum { SHOWN = 80 };
     sc_text_char(text, '\'');
-    for (size_t i = 0; i < slice.length && i < SHOWN; i++) {
-        unsigned char c = (unsigned char)slice.bytes[i];
-        sc_text_char(text, c < 0x20 || c == 0x7f ? '?' : (char)c);
-    }
+    sc_plain_put(text, slice.bytes, slice.length < SHOWN ? slice.length : SHOWN);
     sc_text_put(text, slice.length > SHOWN ? "...'" : "'");
 }
 

@@ -5,8 +5,10 @@
 #include "report/text.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -41,29 +43,64 @@ static void find_rank(char *rank, size_t size)
     }
 }
 
-/* The 22nd field; the second is a name in brackets, which may hold anything. */
-static uint64_t find_start(void)
+/* A number of /proc/PID/stat. The second field is a name in brackets, which may hold anything. */
+static uint64_t field_of(const char *name_end, int number)
 {
-    char fields[1024];
-    uint64_t ticks = 0;
-    long size = sc_file_read("/proc/self/stat", fields, sizeof(fields) - 1);
-    fields[size > 0 ? size : 0] = '\0';
-    const char *at = strrchr(fields, ')');
-    for (int field = 2; at != NULL && field < 22; field++)
+    uint64_t value = 0;
+    const char *at = name_end;
+    for (int field = 2; at != NULL && field < number; field++)
         at = strchr(at + 1, ' ');
     for (at = at != NULL ? at + 1 : ""; *at >= '0' && *at <= '9'; at++)
-        ticks = ticks * 10 + (uint64_t)(*at - '0');
-    return ticks;
+        value = value * 10 + (uint64_t)(*at - '0');
+    return value;
+}
+
+/* The 22nd field. A process has ended whose state, the third, is Z or X, unless that is its first
+ * thread's alone: the 20th is how many there are. */
+static uint64_t start_in(const char *path)
+{
+    char fields[1024];
+    long size = sc_file_read(path, fields, sizeof(fields) - 1);
+    fields[size > 0 ? size : 0] = '\0';
+    const char *end = strrchr(fields, ')');
+    if (end == NULL)
+        return 0;
+    bool is_over = strncmp(end, ") Z", 3) == 0 || strncmp(end, ") X", 3) == 0;
+    return is_over && field_of(end, 20) <= 1 ? 0 : field_of(end, 22);
+}
+
+uint64_t sc_path_find_start(int32_t pid)
+{
+    char path[32];
+    struct sc_text text;
+    sc_text_init(&text, path, sizeof(path));
+    sc_text_put(&text, "/proc/");
+    sc_text_signed(&text, pid);
+    sc_text_put(&text, "/stat");
+    return start_in(path);
+}
+
+/* One that is gone has " (deleted)" behind its name, which nobody must take for a folder to make.
+ */
+static void find_directory(char *directory, size_t size)
+{
+    struct stat named, own;
+    int errno_before = errno;
+    sc_file_link("/proc/self/cwd", directory, size);
+    if (stat(directory, &named) != 0 || stat(".", &own) != 0 || named.st_dev != own.st_dev ||
+        named.st_ino != own.st_ino)
+        directory[0] = '\0';
+    errno = errno_before;
 }
 
 void sc_path_find_names(struct sc_path_names *names)
 {
     sc_file_link("/proc/self/exe", names->executable, sizeof(names->executable));
-    sc_file_link("/proc/self/cwd", names->directory, sizeof(names->directory));
+    find_directory(names->directory, sizeof(names->directory));
     find_host(names->host, sizeof(names->host));
     find_rank(names->rank, sizeof(names->rank));
     names->pid = getpid();
-    names->started = find_start();
+    names->started = start_in("/proc/self/stat");
 }
 
 /* A name from outside must not lead into another directory. */

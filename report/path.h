@@ -18,6 +18,9 @@ struct sc_path_names {
 
 void sc_path_find_names(struct sc_path_names *names);
 
+/* `started` of another process; 0 if there is none of that number, or it has ended. */
+uint64_t sc_path_find_start(int32_t pid);
+
 /* Expands %p (pid), %e (file name of the executable), %h (host) and %r (rank, "0" without one) in
  * `pattern`, any other % sequence being kept as it is, and makes the result absolute. Returns 0 or
  * -ENAMETOOLONG. */

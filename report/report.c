@@ -6,12 +6,15 @@
 #include "report/misses.h"
 #include "report/modules.h"
 #include "report/path.h"
+#include "report/place.h"
+#include "report/plain.h"
 #include "report/seen.h"
 #include "report/summary.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -31,6 +34,9 @@ static struct {
     struct sc_report_counts counts;
     uint64_t by_code[SC_HAZARD_CODE_COUNT];
 } report = {.mutex = PTHREAD_MUTEX_INITIALIZER, .fd = -1};
+
+/* A reader of the report (report_path may name a FIFO) may be slow for so long. */
+enum { PATIENCE_MS = 10 * 1000 };
 
 static char parent_path[SC_OPTIONS_PATH_SIZE]; /* of the report of the process that forked us */
 
@@ -61,26 +67,17 @@ static void leave(const struct guard *guard)
 
 static bool is_mute;
 
-void sc_report_find_stderr(void)
+void sc_report_note_descriptors(void)
 {
     int error = errno;
     is_mute = fcntl(STDERR_FILENO, F_GETFD) < 0;
+    sc_place_note_descriptor(getenv("SAFECOPY_OPTIONS"));
     errno = error;
 }
 
 bool sc_report_has_stderr(void)
 {
     return !is_mute;
-}
-
-/* Names (paths, options) must neither steer the terminal nor begin a line. */
-static void make_plain(char *bytes, size_t count, const char *kept)
-{
-    for (size_t i = 0; i < count; i++) {
-        unsigned char c = (unsigned char)bytes[i];
-        if ((c < 0x20 || c == 0x7f) && strchr(kept, c) == NULL)
-            bytes[i] = '?';
-    }
 }
 
 static void tell(const struct sc_text *text)
@@ -96,8 +93,7 @@ void sc_report_say(void *context, const char *line)
     struct sc_text text;
     sc_text_init(&text, bytes, sizeof(bytes) - 1);
     sc_text_put(&text, "safecopy: ");
-    sc_text_put(&text, line);
-    make_plain(bytes, text.used, "");
+    sc_plain_put(&text, line, strlen(line));
     bytes[text.used++] = '\n';
     tell(&text);
 }
@@ -107,12 +103,7 @@ static void say_failure(const char *path, int error)
     char line[SC_OPTIONS_PATH_SIZE + 256];
     struct sc_text text;
     sc_text_init(&text, line, sizeof(line));
-    sc_text_put(&text, "cannot write the report (");
-    sc_text_error(&text, error);
-    sc_text_put(&text, "): ");
-    sc_text_put(&text, path);
-    sc_text_put(&text, "; hazards are still counted. Free space there or set "
-                       "SAFECOPY_OPTIONS=report_path=FILE");
+    sc_place_put_failure(&text, path, error);
     sc_report_say(NULL, line);
 }
 
@@ -129,7 +120,7 @@ static bool still_ours_locked(void)
 {
     if (sc_file_same(report.fd, &report.identity))
         return true;
-    report.fd = sc_file_reopen(report.path);
+    report.fd = sc_place_open_again(report.path, &report.identity);
     if (report.fd >= 0 && sc_file_same(report.fd, &report.identity))
         return true;
     give_up_locked(report.fd < 0 ? -report.fd : ENOENT);
@@ -140,51 +131,17 @@ static bool write_line_locked(const struct sc_text *line)
 {
     if (report.fd < 0 || !still_ours_locked())
         return false;
-    int result = sc_file_write(report.fd, line->bytes, line->used);
+    int result = sc_file_write_within(report.fd, line->bytes, line->used, PATIENCE_MS);
     if (result != 0)
         give_up_locked(-result);
     return result == 0;
-}
-
-/* A pattern without %p would have a forked child empty the report of its parent. */
-static void append_pid(char *path, size_t size)
-{
-    struct sc_text text = {.bytes = path, .size = size, .used = strlen(path)};
-    sc_text_char(&text, '.');
-    sc_text_signed(&text, report.names.pid);
-}
-
-/* Is it of the program that exec has put us in the place of? What that found must not be lost. The
- * words cannot stand in a command, where their quotes would be escaped. */
-static bool is_of_this_process(const char *path)
-{
-    char bytes[64];
-    struct sc_text words;
-    if (report.names.started == 0 || !sc_file_is_regular(path))
-        return false;
-    int fd = sc_file_open(path);
-    if (fd < 0)
-        return false;
-    long size = sc_file_read_at(fd, line_bytes, sizeof(line_bytes), 0);
-    sc_file_close(fd);
-    sc_text_init(&words, bytes, sizeof(bytes));
-    sc_lines_process(&words, &report.names);
-    sc_text_char(&words, ',');
-    return size > 0 && memmem(line_bytes, (size_t)size, words.bytes, words.used) != NULL;
-}
-
-static int open_file(const char *path)
-{
-    return is_of_this_process(path) ? sc_file_reopen(path) : sc_file_create(path);
 }
 
 static int create_file(const struct sc_options *options)
 {
     int result =
         sc_path_expand(options->report_path, &report.names, report.path, sizeof(report.path));
-    if (strcmp(report.path, parent_path) == 0)
-        append_pid(report.path, sizeof(report.path));
-    int fd = result != 0 ? result : open_file(report.path);
+    int fd = result != 0 ? result : sc_place_open(report.path, parent_path, &report.names);
     if (fd < 0) {
         say_failure(report.path, -fd);
         return fd;
@@ -203,11 +160,13 @@ int sc_report_open(const struct sc_options *options, const struct sc_report_run 
     struct sc_text line;
     sc_path_find_names(&report.names);
     sc_modules_name_program(report.names.executable);
-    if (wanted)
-        fd = create_file(options);
     sc_text_init(&line, line_bytes, sizeof(line_bytes));
     if (wanted)
         sc_lines_run(&line, options, run, &report.names);
+    /* At last, so that a process which comes to the same file soon finds the line that says whose
+     * it is. */
+    if (wanted)
+        fd = create_file(options);
     errno = error;
 
     struct guard guard;
@@ -357,6 +316,7 @@ static void collect_locked(struct sc_summary *summary, const struct sc_report_to
     summary->distinct = sc_seen_count();
     summary->operations = totals->operations;
     summary->taken_early = totals->taken_early;
+    summary->unguarded = totals->unguarded;
     summary->calls = totals->coverage.calls;
     summary->missed = totals->coverage.missed;
     summary->cupti = totals->cupti;
@@ -379,7 +339,8 @@ static void write_summary_locked(const struct sc_report_totals *totals)
 
 static bool is_worth_printing(const struct sc_summary *summary)
 {
-    int least = summary->counts.hazards > 0 || summary->missed > 0 ? 1 : 2;
+    bool gave_up = summary->strict && sc_unguarded_given_up(summary->unguarded) > 0;
+    int least = summary->counts.hazards > 0 || summary->missed > 0 || gave_up ? 1 : 2;
     return report.options->verbosity >= least;
 }
 
@@ -389,7 +350,6 @@ static void print_summary(const struct sc_summary *summary)
     struct sc_text text;
     sc_text_init(&text, bytes, sizeof(bytes));
     sc_summary_write(&text, summary);
-    make_plain(bytes, text.used, "\n");
     tell(&text);
 }
 

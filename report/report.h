@@ -2,20 +2,22 @@
  *
  * The file is described by report/schema.json: one `run` line, `hazard` lines, a `summary` line,
  * each written with one write(2) at the moment it is known, so that a killed process leaves a
- * readable report. A report that cannot be written costs one line on stderr and nothing else:
- * hazards are still counted, and strict still fails the run.
+ * readable report. Where it may be is in place.h. A report that cannot be written costs one line on
+ * stderr and nothing else: hazards are still counted, and strict still fails the run.
  *
- * Locks: one mutex, a leaf. It is held over formatting and write(2) only; symbols are looked up
- * (dladdr, which takes the loader's lock) before it is taken. Asynchronous signals are blocked
- * meanwhile, so that a handler which frees cannot meet the mutex held by its own thread. No
- * function here allocates, is a cancellation point, changes errno, or prints to stdout. None may be
- * called from a signal handler that can interrupt the loader.
+ * Locks: one mutex, a leaf. It is held over formatting and write(2) only, which a slow reader of a
+ * FIFO may make seconds of; symbols are looked up (dladdr, which takes the loader's lock) before it
+ * is taken. Asynchronous signals are blocked meanwhile, so that a handler which frees cannot meet
+ * the mutex held by its own thread. No function here allocates, is a cancellation point, changes
+ * errno, or prints to stdout, unless report_path names it. None may be called from a signal handler
+ * that can interrupt the loader.
  */
 #ifndef SC_REPORT_REPORT_H
 #define SC_REPORT_REPORT_H
 
 #include "report/options.h"
 #include "track/hazard.h"
+#include "track/unguarded.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -65,6 +67,7 @@ struct sc_report_totals {
     uint64_t held_peak_bytes; /* most bytes of deferred frees at one time */
     uint64_t held_peak_ns;    /* longest that one free was deferred */
     uint64_t taken_early;     /* copies whose source the driver was kept from taking too early */
+    const struct sc_unguarded *unguarded; /* what was not watched */
     struct {
         uint64_t calls;   /* copies, memsets, frees and captures that CUPTI told of */
         uint64_t wrapped; /* of these, carried by a wrapper; without CUPTI, `operations` */
@@ -137,9 +140,10 @@ const char *sc_report_path(void);
 /* Names the frame whose return address is pc, with dladdr. */
 void sc_report_symbolise(const void *pc, struct sc_report_frame *frame);
 
-/* Before the program opens its first file: was it started with a stderr? If not, the file that
- * takes the number is none of ours to write to, and nothing is said. */
-void sc_report_find_stderr(void);
+/* Before the program opens its first file: was it started with a stderr, and with what report_path
+ * may name by number? If not, the file that takes the number is none of ours to write to, and
+ * nothing is said there. */
+void sc_report_note_descriptors(void);
 bool sc_report_has_stderr(void);
 
 /* Writes "safecopy: <line>\n" to stderr with one write; fits sc_options_complain. */

@@ -3,6 +3,7 @@
 #include "report/file.h"
 #include "report/lines.h"
 #include "report/path.h"
+#include "report/plain.h"
 #include "report/symtab.h"
 
 #include <string.h>
@@ -102,6 +103,12 @@ static bool find_symbol(const struct sc_report_frame *frame, char *name, size_t 
     return found;
 }
 
+/* A name may neither steer the terminal nor begin a line. */
+static void put_name(struct sc_text *text, const char *name)
+{
+    sc_plain_put(text, name, strlen(name));
+}
+
 /* " at load_batch (/opt/app/train+0x1234)", nothing where there is no stack. */
 static void put_place(struct sc_text *text, const char *preposition, uint32_t stack_id)
 {
@@ -110,17 +117,20 @@ static void put_place(struct sc_text *text, const char *preposition, uint32_t st
     const struct sc_report_frame *frame = telling_frame(&stack);
     if (frame == NULL)
         return;
-    char found[1024];
-    const char *symbol = find_symbol(frame, found, sizeof(found)) ? found : NULL;
+    char found[1024], plain[sizeof(found)];
+    struct sc_text symbol;
+    sc_text_init(&symbol, plain, sizeof(plain));
+    if (find_symbol(frame, found, sizeof(found)))
+        put_name(&symbol, found);
     sc_text_put(text, preposition);
-    if (symbol != NULL) {
-        put_symbol(text, symbol);
+    if (symbol.used > 0) {
+        put_symbol(text, symbol.bytes);
         sc_text_put(text, " (");
     }
-    sc_text_put(text, frame->module != NULL ? frame->module : "");
+    put_name(text, frame->module != NULL ? frame->module : "");
     sc_text_put(text, frame->module != NULL ? "+" : "");
     sc_text_hex(text, frame->offset);
-    if (symbol != NULL)
+    if (symbol.used > 0)
         sc_text_char(text, ')');
 }
 
@@ -139,7 +149,7 @@ static void put_api(struct sc_text *text, const char *api, const char *runtime_a
 static void put_relation(struct sc_text *text, const struct sc_hazard *hazard)
 {
     bool observed = hazard->certainty == SC_OBSERVED;
-    if (sc_hazard_was_found_later(hazard)) {
+    if (hazard->found_later) {
         sc_text_put(text, "found changed what ");
         put_api(text, hazard->copy.api, hazard->copy.runtime_api);
         sc_text_put(text, " was to read: ");
@@ -342,7 +352,7 @@ static void put_coverage(struct sc_text *text, const struct sc_summary *summary)
     sc_text_put(text, why);
     if (summary->cupti.detail != NULL && summary->cupti.detail[0] != '\0') {
         sc_text_put(text, " (");
-        sc_text_put(text, summary->cupti.detail);
+        put_name(text, summary->cupti.detail);
         sc_text_char(text, ')');
     }
     sc_text_char(text, '\n');
@@ -369,11 +379,44 @@ static void put_timeline(struct sc_text *text, const struct sc_summary *summary)
     sc_text_put(text, " dropped\n");
 }
 
+static void put_unguarded(struct sc_text *text, const struct sc_unguarded *unguarded)
+{
+    static const char *const words[] = {
+#define X(reason, name, in_words) [SC_UNGUARDED_##reason] = in_words,
+        SC_UNGUARDED_REASONS(X)
+#undef X
+    };
+    if (sc_unguarded_operations(unguarded) == 0)
+        return;
+    sc_text_put(text, "  not watched:");
+    for (unsigned i = 0; i < SC_UNGUARDED_COUNT; i++) {
+        uint64_t operations = sc_unguarded_of(unguarded, i);
+        if (operations == 0)
+            continue;
+        sc_text_put(text, "\n    ");
+        put_count(text, operations, "operation");
+        sc_text_put(text, ": ");
+        sc_text_put(text, words[i]);
+    }
+    sc_text_char(text, '\n');
+}
+
+static void put_passed(struct sc_text *text, uint64_t unwatched)
+{
+    sc_text_put(text, "passed");
+    if (unwatched > 0) {
+        sc_text_put(text, ", ");
+        put_count(text, unwatched, "operation");
+        sc_text_put(text, " not watched");
+    }
+    sc_text_char(text, '\n');
+}
+
 static void put_verdict(struct sc_text *text, const struct sc_summary *summary)
 {
     sc_text_put(text, "  strict: ");
     if (!summary->strict_counts) {
-        sc_text_put(text, "passed\n");
+        put_passed(text, sc_unguarded_operations(summary->unguarded));
     } else if (summary->exit_status < 0 || summary->exit_status == summary->exitcode) {
         sc_text_put(text, "failed, exit status ");
         sc_text_signed(text, summary->exitcode);
@@ -397,10 +440,11 @@ void sc_summary_write(struct sc_text *text, const struct sc_summary *summary)
     }
     put_coverage(text, summary);
     put_taken_early(text, summary);
+    put_unguarded(text, summary->unguarded);
     put_timeline(text, summary);
     if (summary->path[0] != '\0') {
         sc_text_put(text, "  report: ");
-        sc_text_put(text, summary->path);
+        put_name(text, summary->path);
         sc_text_put(text, "\n");
     }
     if (summary->strict)

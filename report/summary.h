@@ -17,7 +17,8 @@ struct sc_summary {
     unsigned distinct; /* of how many */
     uint64_t operations;
     uint64_t taken_early;
-    uint64_t calls, missed; /* that CUPTI told of, and that passed the library by */
+    const struct sc_unguarded *unguarded; /* NULL: nothing is known of it */
+    uint64_t calls, missed;               /* that CUPTI told of, and that passed the library by */
     struct sc_report_cupti cupti;
     struct sc_report_timeline timeline;
     bool wants_cupti; /* somebody asked for it, and not only we thought it worth its cost */

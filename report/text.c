@@ -123,6 +123,9 @@ void sc_text_error(struct sc_text *text, int error)
         {ENAMETOOLONG, "File name too long"},
         {ELOOP, "Too many levels of symbolic links"},
         {EPIPE, "Broken pipe"},
+        {EBADF, "Bad file descriptor"},
+        {EBUSY, "Device or resource busy"},
+        {ETXTBSY, "Text file busy"},
     };
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
         if (table[i].error == error) {

@@ -15,6 +15,9 @@ Any program of tests/hazard, tests/survival and tests/cupti may be named here bu
         what is not mapped ends it (mapping_calls)
     want 64 GB of addresses (preloaded_allocator), or do what the launcher shows, which is preloaded
         as well (cuda_in_constructor)
+    detach a registered segment, the pages of which the simulated GPU exchanges there (alias.c), or end
+        a thread with copies in flight on its stack, the frames of which are kept from below the
+        stack pointer on (sc104_shmdt_h2d, sc104_thread_end)
     take long (many_buffers, pinned_many).
 """
 
@@ -39,14 +42,15 @@ COMMAND = (
 )
 
 TWINS = """none_conditional_body none_graph_exec_updated none_graph_fork sc101_free_h2d
-    sc101_realloc_h2d sc102_free_d2h sc103_unregister_d2h sc104_mremap_h2d sc105_freehost_d2h
+    sc101_realloc_h2d sc102_free_d2h sc103_unregister_d2h sc104_dlclose sc104_madvise_h2d
+    sc104_mremap_h2d sc105_freehost_d2h
     sc201_many_threads sc201_small sc202_other_thread sc203_memset sc204_d2h_h2d
     sc301_memcpy_h2d sc302_free_host sc304_batch_h2d sc401_realloc sc402_local
     sc403_64k""".split()
 
-SURVIVORS = """atfork capture context_lost dlopen_local exceptions fork_before_cuda fork_in_flight
+SURVIVORS = """atfork capture closed_modules context_lost dlopen_local exceptions fork_before_cuda fork_in_flight
     io_cancel io_messages longjmp_waits pinned_contexts pinned_threads segv_recovered
-    signal_own_pages small_stack thread_cancel tls_destructor""".split()
+    signal_own_pages small_stack thread_cancel thread_stacks tls_destructor""".split()
 
 SETTLED = """alone_graph forks hooks_after_jump missed_all names_graph threads timeline_graph
     yields""".split()

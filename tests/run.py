@@ -89,9 +89,15 @@ def python_check(source):
     return check
 
 
-def units(machine):
+def can_run_under(source, tool):
+    """A unit test may say in its first lines, `not-under: TOOL ...`, what cannot follow it."""
+    found = re.search(r"^ \* not-under: (.*)$", source.read_text(), re.M)
+    return not found or tool not in found[1].split()
+
+
+def units(machine, tool=""):
     return [(source.stem, unit_check(machine, machine.out / "tests" / "unit" / source.stem))
-            for source in programs.sources("unit", "test_*")]
+            for source in programs.sources("unit", "test_*") if can_run_under(source, tool)]
 
 
 def python_units():
@@ -126,7 +132,7 @@ def sanitizers():
         # randomisation hands out.
         wrapper = ("setarch", "-R") if name == "thread" and can_fix_addresses() else ()
         machine = Machine(f"out/{name}", wrapper=wrapper)
-        cases = units(machine) + self_checks(machine, "fuzz", "fuzz_*")
+        cases = units(machine, name) + self_checks(machine, "fuzz", "fuzz_*")
         if name == "undefined":
             cases += [twin for twin in programs.twins(machine)
                       if not twin[0].endswith("/healed")]  # strict=1 heals, too
@@ -141,7 +147,7 @@ def valgrind():
     if missing:
         return [("memcheck", skipped(missing))]
     machine = memcheck.SlowMachine()
-    return units(machine) + memcheck.checks(machine)
+    return units(machine, "memcheck") + memcheck.checks(machine)
 
 
 def skipped(why):

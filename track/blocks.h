@@ -25,6 +25,9 @@ static inline void sc_blocks_add(struct sc_blocks *blocks, uintptr_t address, si
 static inline bool sc_blocks_may_hold(const struct sc_blocks *blocks, uintptr_t address,
                                       size_t size_bytes);
 
+/* The same for one address, with no loop. */
+static inline bool sc_blocks_may_hold_one(const struct sc_blocks *blocks, uintptr_t address);
+
 static inline void sc_blocks_clear(struct sc_blocks *blocks)
 {
     for (unsigned i = 0; i < SC_BLOCKS_WORDS; i++)
@@ -38,6 +41,13 @@ static inline uint64_t sc_blocks_bit(uintptr_t block, unsigned *word)
     uint64_t hash = block * 0x9E3779B97F4A7C15u;
     *word = (unsigned)(hash >> 58);
     return UINT64_C(1) << (hash >> 52 & 63);
+}
+
+static inline bool sc_blocks_may_hold_one(const struct sc_blocks *blocks, uintptr_t address)
+{
+    unsigned word;
+    uint64_t bit = sc_blocks_bit(address >> SC_BLOCKS_SHIFT, &word);
+    return atomic_load_explicit(&blocks->words[word], memory_order_relaxed) & bit;
 }
 
 static inline void sc_blocks_add(struct sc_blocks *blocks, uintptr_t address, size_t size_bytes)

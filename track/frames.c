@@ -2,9 +2,8 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
+#include "track/kernel.h"
 #include "track/peek.h"
 
 #include "track/poison.h"
@@ -65,9 +64,7 @@ static bool may_be_there(const struct sc_frame *mark)
 static bool is_of_other_stack(const struct sc_frame *mark)
 {
     stack_t alternate = {0};
-    int saved = errno;
-    bool known = syscall(SYS_sigaltstack, NULL, &alternate) == 0;
-    errno = saved;
+    bool known = sc_kernel_call(SYS_sigaltstack, NULL, &alternate) == 0;
     return known && (alternate.ss_flags & SS_ONSTACK) &&
            mark->place - (uintptr_t)alternate.ss_sp >= alternate.ss_size;
 }

@@ -82,51 +82,61 @@ static struct span span_of(const struct sc_grid_node *node)
                          (address + size_bytes - 1) >> cell_shift(level)};
 }
 
-static void link_side(struct sc_grid *grid, uint32_t id, int side, uint32_t slot)
+static unsigned side_of(uint32_t entry)
 {
-    struct sc_grid_node *node = node_at(grid, id);
+    return entry & SECOND_SIDE ? 1 : 0;
+}
+
+static struct sc_grid_node *node_of(struct sc_grid *grid, uint32_t entry)
+{
+    return node_at(grid, entry & ~SECOND_SIDE);
+}
+
+static void set_previous(struct sc_grid *grid, uint32_t entry, uint32_t previous)
+{
+    if (entry)
+        node_of(grid, entry)->previous[side_of(entry)] = previous;
+}
+
+static void link_entry(struct sc_grid *grid, uint32_t entry, uint32_t slot)
+{
     uint32_t head = atomic_load_explicit(&grid->heads[slot], memory_order_relaxed);
-    atomic_store_explicit(&node->next[side], head, memory_order_release);
-    atomic_store_explicit(&grid->heads[slot], id | (side ? SECOND_SIDE : 0), memory_order_release);
+    atomic_store_explicit(&node_of(grid, entry)->next[side_of(entry)], head, memory_order_release);
+    set_previous(grid, entry, 0);
+    set_previous(grid, head, entry);
+    atomic_store_explicit(&grid->heads[slot], entry, memory_order_release);
+}
+
+static void unlink_entry(struct sc_grid *grid, uint32_t entry, uint32_t slot)
+{
+    struct sc_grid_node *node = node_of(grid, entry);
+    uint32_t next = atomic_load_explicit(&node->next[side_of(entry)], memory_order_relaxed);
+    uint32_t previous = node->previous[side_of(entry)];
+    _Atomic uint32_t *link =
+        previous ? &node_of(grid, previous)->next[side_of(previous)] : &grid->heads[slot];
+    atomic_store_explicit(link, next, memory_order_release);
+    set_previous(grid, next, previous);
 }
 
 void sc_grid_insert(struct sc_grid *grid, uint32_t id)
 {
     struct span span = span_of(node_at(grid, id));
     sc_version_next(&grid->version);
-    link_side(grid, id, 0, slot_of(grid, span.level, span.first));
+    link_entry(grid, id, slot_of(grid, span.level, span.first));
     if (span.last != span.first)
-        link_side(grid, id, 1, slot_of(grid, span.level, span.last));
+        link_entry(grid, id | SECOND_SIDE, slot_of(grid, span.level, span.last));
     if (grid->population[span.level]++ == 0)
         set_level(grid, span.level, true);
     sc_version_next(&grid->version);
-}
-
-static void unlink_side(struct sc_grid *grid, uint32_t tagged, uint32_t slot)
-{
-    _Atomic uint32_t *link = &grid->heads[slot];
-    for (;;) {
-        uint32_t at = atomic_load_explicit(link, memory_order_relaxed);
-        if (!at)
-            return;
-        struct sc_grid_node *node = node_at(grid, at & ~SECOND_SIDE);
-        _Atomic uint32_t *next = &node->next[at & SECOND_SIDE ? 1 : 0];
-        if (at == tagged) {
-            uint32_t after = atomic_load_explicit(next, memory_order_relaxed);
-            atomic_store_explicit(link, after, memory_order_release);
-            return;
-        }
-        link = next;
-    }
 }
 
 void sc_grid_remove(struct sc_grid *grid, uint32_t id)
 {
     struct span span = span_of(node_at(grid, id));
     sc_version_next(&grid->version);
-    unlink_side(grid, id, slot_of(grid, span.level, span.first));
+    unlink_entry(grid, id, slot_of(grid, span.level, span.first));
     if (span.last != span.first)
-        unlink_side(grid, id | SECOND_SIDE, slot_of(grid, span.level, span.last));
+        unlink_entry(grid, id | SECOND_SIDE, slot_of(grid, span.level, span.last));
     if (--grid->population[span.level] == 0)
         set_level(grid, span.level, false);
     sc_version_next(&grid->version);

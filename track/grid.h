@@ -6,10 +6,11 @@
  * look-up costs the number of cells it covers on each populated level, or one pass over the table
  * if that is cheaper.
  *
- * Items are records of a pool that begin with a struct sc_grid_node. Changes need the owner's
- * lock. sc_grid_point and sc_grid_may_overlap take no lock, from any thread: a version counter
- * tells a reader that it raced with a change, and after a few such races the point look-up
- * reports SC_GRID_RETRY, upon which the caller repeats it under the lock.
+ * Each entry of a chain is an id with its chain side in bit 31, so that both chains of an item can
+ * run through one cell. Items are records of a pool that begin with a struct sc_grid_node. Changes
+ * need the owner's lock. sc_grid_point and sc_grid_may_overlap take no lock, from any thread: a
+ * version counter tells a reader that it raced with a change, and after a few such races the point
+ * look-up reports SC_GRID_RETRY, upon which the caller repeats it under the lock.
  */
 #ifndef SC_TRACK_GRID_H
 #define SC_TRACK_GRID_H
@@ -27,11 +28,12 @@ struct sc_grid_node {
     _Atomic uintptr_t address;
     _Atomic size_t size_bytes; /* at least 1 while in the grid */
     _Atomic uint32_t next[2];  /* chains of the first and the second cell */
+    uint32_t previous[2];      /* under the lock only; 0: the head leads here */
 };
 
 struct sc_grid {
     struct sc_pool *pool;
-    _Atomic uint32_t *heads; /* each an id with its chain side in bit 31 */
+    _Atomic uint32_t *heads; /* of chains */
     uint32_t mask;
     uint32_t population[SC_GRID_LEVELS];
     _Atomic uint32_t levels;  /* bit by level: somebody lives there */

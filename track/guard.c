@@ -6,7 +6,7 @@
 
 #include "track/poison.h"
 
-enum { CELLS = 4096 };
+enum { CELLS = 1 << 15 };
 
 int sc_guards_init(struct sc_guards *guards)
 {
@@ -46,7 +46,7 @@ static void unsettle(struct sc_guards *guards, uint32_t id)
 static uint32_t new_span(struct sc_guards *guards, uint32_t op, uintptr_t address, uintptr_t end,
                          enum sc_access access)
 {
-    uint32_t id = guards->live < SC_SPANS_MAX ? sc_pool_take(&guards->spans) : 0;
+    uint32_t id = sc_pool_take(&guards->spans);
     if (!id)
         return 0;
     struct sc_span *span = sc_guards_span(guards, id);
@@ -174,13 +174,18 @@ static bool must_tell(const struct sc_span *span, const struct piece *piece)
     return piece->access < span->access;
 }
 
-static void settled(struct sc_guards *guards, uint32_t id)
+static void unlink_unsettled(struct sc_guards *guards, uint32_t id)
 {
-    struct sc_span *span = sc_guards_span(guards, id);
     uint32_t *link = &guards->unsettled;
     while (*link != id)
         link = &sc_guards_span(guards, *link)->unsettled_next;
-    *link = span->unsettled_next;
+    *link = sc_guards_span(guards, id)->unsettled_next;
+}
+
+static void settled(struct sc_guards *guards, uint32_t id)
+{
+    struct sc_span *span = sc_guards_span(guards, id);
+    unlink_unsettled(guards, id);
     span->unsettled = false;
     if (!span->live)
         atomic_store_explicit(&span->used, false, memory_order_release);
@@ -204,8 +209,34 @@ bool sc_guards_settle(struct sc_guards *guards, struct sc_guard_change *change)
     struct piece piece = next_piece(guards, span);
     span->settled_to = piece.until;
     if (must_tell(span, &piece))
-        *change = (struct sc_guard_change){piece.at, piece.until - piece.at, piece.access};
+        *change = (struct sc_guard_change){piece.at, piece.until - piece.at, piece.access,
+                                           guards->unsettled};
     return true;
+}
+
+uint32_t sc_guards_refuse(struct sc_guards *guards, const struct sc_guard_change *change)
+{
+    struct sc_span *span = sc_guards_span(guards, change->span);
+    if (span->live)
+        return span->op;
+    unlink_unsettled(guards, change->span);
+    span->settled_to = sc_span_start(span);
+    span->unsettled_next = guards->refused;
+    guards->refused = change->span;
+    return 0;
+}
+
+bool sc_guards_retry(struct sc_guards *guards)
+{
+    bool any = guards->refused != 0;
+    while (guards->refused) {
+        uint32_t id = guards->refused;
+        struct sc_span *span = sc_guards_span(guards, id);
+        guards->refused = span->unsettled_next;
+        span->unsettled_next = guards->unsettled;
+        guards->unsettled = id;
+    }
+    return any;
 }
 
 /* ---- what is left to the one who settles ---- */
@@ -219,39 +250,60 @@ static bool narrow_access(void *context, uint32_t id)
     return true;
 }
 
-enum sc_access sc_guards_access(struct sc_guards *guards, uintptr_t address)
+enum sc_access sc_guards_least(struct sc_guards *guards, uintptr_t address, size_t size_bytes)
 {
     struct piece piece = {.guards = guards, .access = SC_ACCESS_ALL};
-    sc_grid_overlaps_locked(&guards->grid, address & ~guards->page_mask, guards->page_mask + 1,
-                            narrow_access, &piece);
+    uintptr_t start = address & ~guards->page_mask;
+    uintptr_t end = (address + size_bytes + guards->page_mask) & ~guards->page_mask;
+    sc_grid_overlaps_locked(&guards->grid, start, end - start, narrow_access, &piece);
     return piece.access;
 }
 
-void sc_guards_keep_busy(struct sc_guards *guards, bool busy)
+enum sc_access sc_guards_access(struct sc_guards *guards, uintptr_t address)
 {
-    add_to(&guards->busy, busy ? 1 : -1);
-    add_to(&guards->unsettled_count, busy ? 1 : -1);
+    return sc_guards_least(guards, address, 1);
+}
+
+static bool is_in_list(struct sc_guards *guards, uint32_t list, uintptr_t page)
+{
+    for (uint32_t id = list; id; id = sc_guards_span(guards, id)->unsettled_next) {
+        const struct sc_span *span = sc_guards_span(guards, id);
+        if (page - sc_span_start(span) < sc_span_end(span) - sc_span_start(span))
+            return true;
+    }
+    return false;
+}
+
+bool sc_guards_cover(struct sc_guards *guards, uintptr_t address)
+{
+    uintptr_t page = address & ~guards->page_mask;
+    return sc_grid_point_locked(&guards->grid, page) != 0 ||
+           is_in_list(guards, guards->unsettled, page) || is_in_list(guards, guards->refused, page);
 }
 
 /* ---- fork ---- */
 
-static void forget_all(struct sc_guards *guards)
+void sc_guards_forget(struct sc_guards *guards)
 {
     atomic_store(&guards->busy, 0);
     atomic_store(&guards->unsettled_count, 0);
     sc_blocks_clear(&guards->ever);
 }
 
+void sc_guards_let_go_inherited(struct sc_guards *guards, uint32_t span)
+{
+    atomic_store(&sc_guards_span(guards, span)->used, false);
+}
+
 bool sc_guards_inherited(struct sc_guards *guards, uint32_t *id, struct sc_guard_change *change)
 {
     while (++*id < guards->spans.unused) {
         struct sc_span *span = sc_guards_span(guards, *id);
-        if (!atomic_exchange(&span->used, false))
+        if (!atomic_load(&span->used))
             continue;
-        *change = (struct sc_guard_change){sc_span_start(span),
-                                           sc_span_end(span) - sc_span_start(span), SC_ACCESS_ALL};
+        *change = (struct sc_guard_change){
+            sc_span_start(span), sc_span_end(span) - sc_span_start(span), SC_ACCESS_ALL, *id};
         return true;
     }
-    forget_all(guards);
     return false;
 }

@@ -21,9 +21,6 @@ enum sc_touch { SC_TOUCH_READ = 1, SC_TOUCH_WRITE = 2 };
 /* What the host may do with a page; from more to less. */
 enum sc_access { SC_ACCESS_ALL, SC_ACCESS_READ, SC_ACCESS_NONE };
 
-/* Each split of a mapping costs the process one of its 65,530 (vm.max_map_count). */
-enum { SC_SPANS_MAX = 4096 };
-
 struct sc_span {
     struct sc_grid_node node; /* whole pages */
     uint32_t op;              /* of track/inflight.h */
@@ -41,6 +38,7 @@ struct sc_guards {
     struct sc_grid grid; /* live spans */
     uint32_t live;
     uint32_t unsettled; /* list of spans */
+    uint32_t refused;   /* the same, of those that the kernel would not let go of */
     _Atomic uint32_t unsettled_count;
     _Atomic uint32_t busy; /* live and unsettled spans */
     struct sc_blocks ever; /* those that were ever protected */
@@ -67,23 +65,36 @@ struct sc_guard_change {
     uintptr_t address;
     size_t size_bytes; /* 0: nothing to tell the kernel */
     enum sc_access access;
+    uint32_t span; /* whose turn it is */
 };
 
 /* Takes a step in settling: false if there is nothing unsettled. The span stays counted in
  * unsettled_count until the step after the last. */
 bool sc_guards_settle(struct sc_guards *guards, struct sc_guard_change *change);
 
-/* The least that a live span on the page allows. */
-enum sc_access sc_guards_access(struct sc_guards *guards, uintptr_t address);
+/* The kernel has refused the change, before the next step. The operation that the pages were to be
+ * protected for is returned, and its spans have to end. 0: they were to be let go, and stay counted
+ * as unsettled; sc_guards_retry has them settled once more, and says whether there were any. */
+uint32_t sc_guards_refuse(struct sc_guards *guards, const struct sc_guard_change *change);
+bool sc_guards_retry(struct sc_guards *guards);
 
-/* While it lasts something counts as guarded and unsettled, whatever the spans are. */
-void sc_guards_keep_busy(struct sc_guards *guards, bool busy);
+/* The least that a live span on the page allows; or on any page that the interval touches. */
+enum sc_access sc_guards_access(struct sc_guards *guards, uintptr_t address);
+enum sc_access sc_guards_least(struct sc_guards *guards, uintptr_t address, size_t size_bytes);
+
+/* May the page be protected for a span's sake, one that lives or one that has ended and of whose
+ * end the kernel has not been told? The invariant that all of this keeps: while nobody settles, a
+ * page of which this is false is as the program has made it. */
+bool sc_guards_cover(struct sc_guards *guards, uintptr_t address);
 
 /* Lock-free, in the child of a fork: other threads may have been in the midst of a change, but a
  * protected page has its record before mprotect is called, and until mprotect has let it go. Gives
- * the pages of one record after another, of each once; `*span` is 0 at first. False: that was all.
- * Then nothing counts as guarded. */
+ * the pages of one record after another; `*span` is 0 at first. False: that was all. Those that
+ * were let go are not given again. */
 bool sc_guards_inherited(struct sc_guards *guards, uint32_t *span, struct sc_guard_change *change);
+void sc_guards_let_go_inherited(struct sc_guards *guards, uint32_t span);
+/* Then nothing counts as guarded. */
+void sc_guards_forget(struct sc_guards *guards);
 
 static inline struct sc_span *sc_guards_span(struct sc_guards *guards, uint32_t span)
 {

@@ -1,11 +1,5 @@
 #include "track/hazard.h"
 
-bool sc_hazard_was_found_later(const struct sc_hazard *hazard)
-{
-    return (hazard->code == SC201 || hazard->code == SC403) && hazard->event.api &&
-           hazard->event.api[0] == 'c' && hazard->event.api[1] == 'u';
-}
-
 static const char *word_of(const char *const *words, size_t count, unsigned index)
 {
     return index < count ? words[index] : "unknown";

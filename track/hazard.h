@@ -87,7 +87,8 @@ struct sc_hazard_event {
     uint64_t time_ns;
     uint32_t stack;
     const char *runtime_api; /* as in the copy */
-    bool unregistered;       /* it took the registration away, and not the memory */
+    bool unregistered;       /* it took the registration away, and not the memory, or detached a
+                              * segment: what comes to the same place mends it */
 };
 
 struct sc_hazard {
@@ -100,10 +101,8 @@ struct sc_hazard {
     struct sc_hazard_copy copy;
     struct sc_hazard_event event;
     struct sc_hazard_event freed; /* SC401: the call that gave the memory back; api NULL: none */
+    bool found_later; /* the event is the call that found a source changed, not what changed it */
 };
-
-/* Is the event the call that found a source changed, and not what changed it? */
-bool sc_hazard_was_found_later(const struct sc_hazard *hazard);
 
 /* The words of the report, for example "SC101", "source-freed-in-flight", "deferred". */
 const char *sc_hazard_code_string(enum sc_hazard_code code);

@@ -20,6 +20,7 @@ int sc_inflight_init(struct sc_inflight *inflight, struct sc_order *order)
     sc_pool_init(&inflight->ranges, sizeof(struct sc_range));
     sc_pool_init(&inflight->ops, sizeof(struct sc_op));
     sc_sources_init(inflight);
+    sc_kept_off_init(&inflight->kept_off);
     inflight->keys = sc_pages_map(KEY_SLOTS * sizeof *inflight->keys);
     inflight->stray = sc_pool_take(&inflight->ranges);
     if (sc_grid_init(&inflight->range_grid, &inflight->ranges, RANGE_CELLS) ||
@@ -45,13 +46,6 @@ void sc_inflight_destroy(struct sc_inflight *inflight)
 bool sc_direction_writes_host(enum sc_direction direction)
 {
     return direction == SC_D2H || direction == SC_MEMSET;
-}
-
-void sc_ops_add(struct sc_ops *ops, const struct sc_op_info *info)
-{
-    if (ops->count < SC_TRACK_OPS_MAX)
-        ops->ops[ops->count] = *info;
-    ops->count++;
 }
 
 /* ---- ranges ---- */
@@ -141,9 +135,19 @@ static void unlink_from_range(struct sc_inflight *inflight, uint32_t id)
     add_to(&range->writer_count, -sc_direction_writes_host(op->info.direction));
 }
 
+/* What comes to lie there next knows nothing of it. */
+static void forget_kept_off(struct sc_inflight *inflight, const struct sc_grid_node *node)
+{
+    uintptr_t mask = inflight->guards.page_mask;
+    uintptr_t start = atomic_load_explicit(&node->address, memory_order_relaxed);
+    uintptr_t end = start + atomic_load_explicit(&node->size_bytes, memory_order_relaxed);
+    sc_kept_off_forget(&inflight->kept_off, start & ~mask, (end + mask) & ~mask, mask);
+}
+
 void sc_inflight_remove_range(struct sc_inflight *inflight, uint32_t id)
 {
     struct sc_range *range = sc_inflight_range(inflight, id);
+    forget_kept_off(inflight, &range->node);
     while (range->first_op) {
         uint32_t op = range->first_op;
         unlink_from_range(inflight, op);
@@ -432,6 +436,7 @@ static void renew(struct sc_inflight *inflight, uint32_t id, const struct sc_op_
     move_to_end_of_stream(inflight, id);
     op->info = *info;
     op->info.stable = stable;
+    op->accused = 0;
     if (!guarded_alike) {
         sc_inflight_unguard(inflight, id);
         guard(inflight, id);
@@ -528,17 +533,21 @@ struct conflict_visit {
     bool stopped;
 };
 
+/* A prefetch neither reads a byte nor changes one. */
+static bool either_writes(const struct sc_op_info *a, const struct sc_op_info *b)
+{
+    return (sc_direction_writes_host(a->direction) || sc_direction_writes_host(b->direction)) &&
+           a->direction != SC_PREFETCH && b->direction != SC_PREFETCH;
+}
+
 static bool visit_conflict(void *context, uint32_t id)
 {
     struct conflict_visit *search = context;
     const struct sc_op_info *earlier = &sc_inflight_op(search->inflight, id)->info;
     const struct sc_op_info *later = search->info;
     bool conflict =
-        !earlier->fold.pitch_bytes && !later->fold.pitch_bytes &&
-        earlier->ticket.stream != later->ticket.stream &&
-        (sc_direction_writes_host(earlier->direction) ||
-         sc_direction_writes_host(later->direction)) &&
-        sc_shapes_touch(&earlier->shape, &later->shape) &&
+        earlier->ticket.stream != later->ticket.stream && either_writes(earlier, later) &&
+        sc_folded_shapes_touch(&earlier->shape, &earlier->fold, &later->shape, &later->fold) &&
         !sc_order_covers(search->inflight->order, later->ticket.stream, &earlier->ticket);
     search->stopped = conflict && !search->visit(search->context, id);
     return !search->stopped;
@@ -621,4 +630,22 @@ void sc_inflight_note_complete(struct sc_inflight *inflight, uint32_t id)
         if (inflight->retained > SC_RETAINED_MAX)
             sc_inflight_drop(inflight, stream->first_op);
     }
+}
+
+static bool forget_complete_of(struct sc_inflight *inflight, uint32_t id)
+{
+    const struct sc_stream *stream = sc_order_stream(inflight->order, id);
+    bool any = stream->first_op && sc_inflight_op(inflight, stream->first_op)->retained;
+    if (any)
+        sc_inflight_drop(inflight, stream->first_op);
+    return any;
+}
+
+bool sc_inflight_forget_complete(struct sc_inflight *inflight, uint32_t stream)
+{
+    bool any = forget_complete_of(inflight, stream);
+    for (uint32_t id = inflight->busy; id && !any;
+         id = sc_order_stream(inflight->order, id)->busy_next)
+        any = forget_complete_of(inflight, id);
+    return any;
 }

@@ -18,6 +18,7 @@
 #include "track/grid.h"
 #include "track/guard.h"
 #include "track/hazard.h"
+#include "track/kept_off.h"
 #include "track/order.h"
 #include "track/shape.h"
 #include "track/staging.h"
@@ -62,6 +63,8 @@ struct sc_op_info {
     bool by_graph;           /* a graph was launched that has it */
     bool unjudged;           /* the host may learn of its end in ways that are not seen: it keeps
                               * its memory, and is no hazard's */
+    bool unseen;             /* it may wait for the host in a way that is not seen: until then the
+                              * host may touch its bytes */
     uint32_t correlation_id; /* CUPTI's; 0: unknown */
     const char *runtime_api; /* the runtime function that made the call; NULL: unknown */
     bool stable;             /* nothing but the host can have changed its bytes since the issue */
@@ -75,19 +78,39 @@ struct sc_op {
     uint32_t stream_previous, stream_next;
     uint32_t first_span; /* what of it is guarded now */
     uint32_t first_copy; /* of source pages that were let go */
+    int32_t accused;     /* the thread that was last reported to touch it too early; 0: none */
     bool retained;       /* complete, kept for latent hazards */
     bool cut;            /* some of its pages were let go */
 };
 
 enum { SC_TRACK_OPS_MAX = 8 };
 
-/* Operations that were found, by value: they may be gone by now. */
+/* Operations that were found, by value: they may be gone by now. Most look-ups find nothing, and
+ * some threads have small stacks, so what is found lies in a block of its own until sc_ops_end. */
 struct sc_ops {
-    unsigned count; /* how many there were; the first SC_TRACK_OPS_MAX are kept */
-    struct sc_op_info ops[SC_TRACK_OPS_MAX];
+    unsigned count;         /* how many there were; the first SC_TRACK_OPS_MAX are kept */
+    struct sc_op_info *ops; /* NULL: none is kept */
 };
 
+/* One that ends with the scope that it is declared in. */
+#define SC_OPS(name) __attribute__((cleanup(sc_ops_end))) struct sc_ops name = {0, NULL}
+
+/* Lock-free, both; without memory the operation is counted and not kept. */
 void sc_ops_add(struct sc_ops *ops, const struct sc_op_info *info);
+void sc_ops_end(struct sc_ops *ops);
+
+/* How many are kept. */
+static inline unsigned sc_ops_kept(const struct sc_ops *ops)
+{
+    unsigned most = ops->ops ? SC_TRACK_OPS_MAX : 0;
+    return ops->count < most ? ops->count : most;
+}
+
+/* One of them, by itself; not to be ended. */
+static inline struct sc_ops sc_ops_one(const struct sc_ops *ops, unsigned i)
+{
+    return (struct sc_ops){1, &ops->ops[i]};
+}
 
 struct sc_inflight {
     struct sc_order *order;
@@ -98,8 +121,9 @@ struct sc_inflight {
     struct sc_grid op_grid;        /* operations on ranges that only the driver frees */
     struct sc_grid heap_grid; /* operations on memory that free() or munmap() could take away */
     struct sc_guards guards;
-    struct sc_pool copies;  /* of pages (sources.c) */
-    bool guard_until_known; /* and not only until complete */
+    struct sc_kept_off kept_off; /* pages of ranges */
+    struct sc_pool copies;       /* of pages (sources.c) */
+    bool guard_until_known;      /* and not only until complete */
     uint32_t *keys;
     uint32_t busy; /* first stream with operations */
     uint32_t retained;
@@ -188,6 +212,10 @@ void sc_inflight_unguard(struct sc_inflight *inflight, uint32_t op);
 
 /* `stream` has been seen complete up to its field `complete`: keeps or forgets what that covers. */
 void sc_inflight_note_complete(struct sc_inflight *inflight, uint32_t stream);
+
+/* Forgets a complete operation, the oldest of its stream; this stream's before another's. False:
+ * there is none. */
+bool sc_inflight_forget_complete(struct sc_inflight *inflight, uint32_t stream);
 
 /* An operation with this ticket, or 0. */
 uint32_t sc_inflight_find(struct sc_inflight *inflight, const struct sc_op_info *info);

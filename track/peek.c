@@ -1,10 +1,10 @@
 #include "track/peek.h"
 
-#include <errno.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
+
+#include "track/kernel.h"
 
 #include "track/poison.h"
 
@@ -13,14 +13,12 @@ enum { CHUNK_BYTES = 4096 };
 /* The kernel moves at most 0x7ffff000 bytes a call. */
 bool sc_peek(void *into, uintptr_t address, size_t size_bytes)
 {
-    int saved = errno;
     long got = 1;
     for (size_t done = 0; done < size_bytes && got > 0; done += (size_t)got) {
         struct iovec local = {(char *)into + done, size_bytes - done};
         struct iovec remote = {(void *)(address + done), size_bytes - done};
-        got = syscall(SYS_process_vm_readv, getpid(), &local, 1UL, &remote, 1UL, 0UL);
+        got = sc_kernel_call(SYS_process_vm_readv, getpid(), &local, 1, &remote, 1);
     }
-    errno = saved;
     return got > 0;
 }
 

@@ -3,23 +3,24 @@
 #include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
-#include <unistd.h>
+
+#include "track/kernel.h"
 
 #include "track/poison.h"
 
-/* System calls, since mmap and munmap are hooks of ours that take the lock which is held here. */
+/* System calls, since mmap, munmap and madvise are hooks of ours that take the lock which is held
+ * here. */
 void *sc_pages_map(size_t size_bytes)
 {
-    long pages = syscall(SYS_mmap, NULL, size_bytes, PROT_READ | PROT_WRITE,
-                         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    return pages == -1 ? NULL : (void *)pages;
+    long pages = sc_kernel_call(SYS_mmap, NULL, size_bytes, PROT_READ | PROT_WRITE,
+                                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return pages < 0 ? NULL : (void *)pages;
 }
 
 void sc_pages_unmap(void *pages, size_t size_bytes)
 {
     if (pages)
-        syscall(SYS_munmap, pages, size_bytes);
+        sc_kernel_call(SYS_munmap, pages, size_bytes);
 }
 
 static size_t chunk_bytes(const struct sc_pool *pool)
@@ -77,7 +78,7 @@ static void release_pages(struct sc_pool *pool)
     for (uint32_t i = 1; i <= pool->unused >> SC_POOL_CHUNK_SHIFT && i < SC_POOL_CHUNKS_MAX; i++) {
         char *chunk = atomic_load_explicit(&pool->chunks[i], memory_order_relaxed);
         if (chunk)
-            madvise(chunk, chunk_bytes(pool), MADV_DONTNEED);
+            sc_kernel_call(SYS_madvise, chunk, chunk_bytes(pool), MADV_DONTNEED);
     }
     pool->unused = 1;
     pool->free_list = 0;

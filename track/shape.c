@@ -49,6 +49,50 @@ bool sc_shapes_touch(const struct sc_shape *a, const struct sc_shape *b)
     return (a->rows <= 1 && b->rows <= 1) || rows_touch(a, b);
 }
 
+/* A row of the shape as a shape of its own: the rows within, if there are gaps. */
+static struct sc_shape slice_of(const struct sc_shape *shape, const struct sc_fold *fold,
+                                size_t row)
+{
+    uintptr_t start = shape->address + row * shape->pitch_bytes;
+    if (!fold->pitch_bytes)
+        return (struct sc_shape){start, shape->width_bytes, shape->width_bytes, 1};
+    size_t rows = (shape->width_bytes - fold->width_bytes) / fold->pitch_bytes + 1;
+    return (struct sc_shape){start, fold->width_bytes, fold->pitch_bytes, rows};
+}
+
+/* Each slice is compared with those of the shape that its hull reaches. */
+static bool slice_touches(const struct sc_shape *slice, const struct sc_shape *shape,
+                          const struct sc_fold *fold)
+{
+    uintptr_t end = slice->address + sc_shape_hull_bytes(slice);
+    size_t row = 0;
+    if (slice->address > shape->address && shape->pitch_bytes)
+        row = (slice->address - shape->address) / shape->pitch_bytes;
+    for (; row < shape->rows && shape->address + row * shape->pitch_bytes < end; row++) {
+        struct sc_shape other = slice_of(shape, fold, row);
+        if (sc_shapes_touch(slice, &other))
+            return true;
+    }
+    return false;
+}
+
+bool sc_folded_shapes_touch(const struct sc_shape *a, const struct sc_fold *a_fold,
+                            const struct sc_shape *b, const struct sc_fold *b_fold)
+{
+    if (!sc_shapes_touch(a, b))
+        return false;
+    if (!a_fold->pitch_bytes && !b_fold->pitch_bytes)
+        return true;
+    if (a->rows > b->rows)
+        return sc_folded_shapes_touch(b, b_fold, a, a_fold);
+    for (size_t row = 0; row < a->rows; row++) {
+        struct sc_shape slice = slice_of(a, a_fold, row);
+        if (slice_touches(&slice, b, b_fold))
+            return true;
+    }
+    return false;
+}
+
 /* The interval, of one row of the shape: does it meet one of the rows within? */
 static bool meets_inner_row(const struct sc_fold *fold, size_t from, size_t to)
 {

@@ -30,6 +30,10 @@ static inline size_t sc_shape_hull_bytes(const struct sc_shape *shape)
 bool sc_hulls_touch(const struct sc_shape *a, const struct sc_shape *b);
 bool sc_shapes_touch(const struct sc_shape *a, const struct sc_shape *b);
 
+/* The same of two shapes that may have gaps in their rows. */
+bool sc_folded_shapes_touch(const struct sc_shape *a, const struct sc_fold *a_fold,
+                            const struct sc_shape *b, const struct sc_fold *b_fold);
+
 /* The same of a single row, and a shape that may have gaps in its rows. */
 bool sc_row_touches_folded(const struct sc_shape *row, const struct sc_shape *shape,
                            const struct sc_fold *fold);

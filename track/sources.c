@@ -43,8 +43,10 @@ void sc_sources_drop_copies(struct sc_inflight *inflight, struct sc_op *op)
 static bool may_be_hidden(struct sc_guards *guards, uintptr_t address, size_t size_bytes)
 {
     uintptr_t start = address & ~guards->page_mask;
-    return atomic_load_explicit(&guards->unsettled_count, memory_order_acquire) != 0 ||
-           sc_grid_may_overlap(&guards->grid, start, size_bytes + (address - start));
+    if (atomic_load_explicit(&guards->unsettled_count, memory_order_acquire) != 0)
+        return true;
+    return sc_grid_may_overlap(&guards->grid, start, size_bytes + (address - start)) &&
+           sc_guards_least(guards, address, size_bytes) == SC_ACCESS_NONE;
 }
 
 static enum sc_snapshots snapshots_of(struct sc_inflight *inflight, const struct sc_op_info *info)
@@ -57,13 +59,29 @@ static enum sc_snapshots snapshots_of(struct sc_inflight *inflight, const struct
 
 /* Pinned memory is there as long as its range is known. Of other memory, and of pages that may be
  * protected, the kernel is asked, which costs a system call. */
+static bool can_be_read(struct sc_inflight *inflight, const struct sc_op_info *info,
+                        uintptr_t address, size_t size_bytes)
+{
+    return info->kind == SC_PINNED && snapshots_of(inflight, info) == SC_SNAPSHOTS_PLAIN &&
+           !may_be_hidden(&inflight->guards, address, size_bytes);
+}
+
 static bool still_holds(struct sc_inflight *inflight, const struct sc_op_info *info,
                         uintptr_t address, const void *copy, size_t size_bytes)
 {
-    if (info->kind == SC_PINNED && snapshots_of(inflight, info) == SC_SNAPSHOTS_PLAIN &&
-        !may_be_hidden(&inflight->guards, address, size_bytes))
+    if (can_be_read(inflight, info, address, size_bytes))
         return memcmp((const void *)address, copy, size_bytes) == 0;
     return sc_peek_equals(address, copy, size_bytes);
+}
+
+/* False: it cannot be read at all. */
+static bool read_source(struct sc_inflight *inflight, const struct sc_op_info *info,
+                        uintptr_t address, void *copy, size_t size_bytes)
+{
+    if (!can_be_read(inflight, info, address, size_bytes))
+        return sc_peek(copy, address, size_bytes);
+    memcpy(copy, (const void *)address, size_bytes);
+    return true;
 }
 
 bool sc_sources_changed(struct sc_inflight *inflight, const struct sc_op *op)
@@ -97,7 +115,7 @@ static void copy_page(struct sc_inflight *inflight, struct sc_op *op, uintptr_t 
     copy->address = start;
     copy->size_bytes = (uint32_t)(end - start);
     copy->next = op->first_copy;
-    if (sc_peek(copy->bytes, start, end - start))
+    if (read_source(inflight, &op->info, start, copy->bytes, end - start))
         op->first_copy = id;
     else
         sc_pool_give(&inflight->copies, id);

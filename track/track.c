@@ -414,6 +414,32 @@ void sc_track_conflicts(struct sc_track *track, const struct sc_op_info *info,
     unlock(track);
 }
 
+struct met_search {
+    struct sc_ops_collector collector;
+    bool awaited;
+};
+
+static bool note_met(void *context, uint32_t id)
+{
+    struct met_search *search = context;
+    struct sc_track *track = search->collector.track;
+    const struct sc_op_info *info = &sc_inflight_op(&track->inflight, id)->info;
+    bool done = info->slot || sc_order_complete(&track->order, &info->ticket);
+    if (info->unseen || (search->awaited && done))
+        return true;
+    return sc_collect_op(&search->collector, id);
+}
+
+void sc_track_met(struct sc_track *track, const struct sc_op_info *touch, bool awaited,
+                  struct sc_ops *met)
+{
+    struct met_search search = {{track, met, false}, awaited};
+    met->count = 0;
+    lock(track);
+    sc_inflight_conflicts(&track->inflight, touch, note_met, &search);
+    unlock(track);
+}
+
 void sc_track_issue(struct sc_track *track, struct sc_op_info *info, struct sc_issued *issued)
 {
     struct sc_ops_collector collector = {track, &issued->conflicts, false};

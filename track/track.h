@@ -18,6 +18,7 @@
 #include "track/hold.h"
 #include "track/inflight.h"
 #include "track/ticks.h"
+#include "track/unguarded.h"
 
 struct sc_track {
     pthread_mutex_t lock;
@@ -27,6 +28,7 @@ struct sc_track {
     struct sc_graphs graphs;
     struct sc_handles events; /* handle -> id of a point */
     struct sc_pool points;
+    struct sc_unguarded unguarded;
     _Atomic uint64_t operations;
     _Atomic uint32_t libc_watch; /* not 0: free and munmap must look closer */
 };
@@ -123,12 +125,27 @@ bool sc_track_may_conflict(struct sc_track *track, uint32_t range, enum sc_direc
 void sc_track_conflicts(struct sc_track *track, const struct sc_op_info *info,
                         struct sc_ops *conflicts);
 
+/* The same for a call that reads or writes the bytes itself, by the direction of `touch`: not those
+ * whose bytes the host may touch until it lets them go on. `awaited`: only those that it has to
+ * wait for, which are not complete and have no snapshot. */
+void sc_track_met(struct sc_track *track, const struct sc_op_info *touch, bool awaited,
+                  struct sc_ops *met);
+
 struct sc_take_down;
 
 struct sc_issued {
     struct sc_ops conflicts;   /* that are still there: a second thread was faster */
     struct sc_ops overwritten; /* an equal operation, whose source was changed since */
 };
+
+static inline void sc_issued_end(struct sc_issued *issued)
+{
+    sc_ops_end(&issued->conflicts);
+    sc_ops_end(&issued->overwritten);
+}
+
+/* One that ends with the scope that it is declared in. */
+#define SC_ISSUED(name) __attribute__((cleanup(sc_issued_end))) struct sc_issued name = {{0}, {0}}
 
 /* The operation has been issued: gives it its ticket and remembers it. */
 void sc_track_issue(struct sc_track *track, struct sc_op_info *info, struct sc_issued *issued);
@@ -150,8 +167,14 @@ void sc_track_seal(struct sc_track *track, uintptr_t address, size_t size_bytes,
 void sc_track_let_go(struct sc_track *track, uintptr_t address, size_t size_bytes,
                      enum sc_touch touch, bool keep_copies);
 
+/* Those of the operations that this thread has not been accused of touching, which it is now. */
+void sc_track_accuse(struct sc_track *track, const struct sc_ops *ops, int32_t thread,
+                     struct sc_ops *fresh);
+
 /* These operations are no longer guarded. */
 void sc_track_unguard(struct sc_track *track, const struct sc_ops *ops);
+/* Those among them that are complete; the others stay in `ops`. */
+void sc_track_unguard_complete(struct sc_track *track, struct sc_ops *ops);
 void sc_track_unguard_all(struct sc_track *track);
 
 /* A hold of kind SC_HOLD_WAIT for these operations, which stay: `request` says where, and gets
@@ -166,17 +189,21 @@ void sc_track_set_guarding(struct sc_track *track, uintptr_t address, size_t siz
 void sc_track_limit_snapshots(struct sc_track *track, uintptr_t address, size_t size_bytes,
                               enum sc_snapshots snapshots);
 
-/* A step of sc_guards_settle. */
+/* A step of sc_guards_settle; and what it led to where the kernel refuses it (sc_guards_refuse):
+ * the operation is not guarded, and counted. */
 bool sc_track_settle_guards(struct sc_track *track, struct sc_guard_change *change);
+void sc_track_refuse_guard(struct sc_track *track, const struct sc_guard_change *change);
+bool sc_track_retry_guards(struct sc_track *track);
 enum sc_access sc_track_guarded_access(struct sc_track *track, uintptr_t address);
-void sc_track_keep_guards_busy(struct sc_track *track, bool busy);
+bool sc_track_guards_cover(struct sc_track *track, uintptr_t address);
 
-/* 0 and a slot for a snapshot of a source on this range; -ENOSPC if there is none left, with the
- * block that is to be added to have more (of no bytes: there is enough); -EBUSY while an operation
- * that writes the range has not been seen complete. The caller gives back what it does not issue.
- */
-int sc_track_take_slot(struct sc_track *track, struct sc_staging *staging, uint32_t range,
-                       size_t size_bytes, struct sc_slot **slot, struct sc_staging_block *missing);
+/* 0 and a slot for a snapshot of the source that `info` says (its range, its width, and the stream
+ * of its ticket count); -ENOSPC if there is none left, with the block that is to be added to have
+ * more (of no bytes: there is enough); -EBUSY while an operation that writes the range has not been
+ * seen complete. The caller gives back what it does not issue. */
+int sc_track_take_slot(struct sc_track *track, struct sc_staging *staging,
+                       const struct sc_op_info *info, struct sc_slot **slot,
+                       struct sc_staging_block *missing);
 void sc_track_give_slot(struct sc_track *track, struct sc_slot *slot);
 void sc_track_add_slots(struct sc_track *track, struct sc_staging *staging,
                         const struct sc_staging_block *block, void *memory,
@@ -192,13 +219,26 @@ struct sc_take_down {
     uint32_t context;
     uint64_t max_held_bytes;
     struct sc_hazard_event by; /* the call, for those who launch a graph that names the memory */
+    bool (*hurts)(const struct sc_op_info *op); /* which operations the call hurts; NULL: all */
+    bool stays; /* the memory stays the program's: the operations remain tracked */
     /* results */
-    struct sc_ops found; /* operations that were in flight; no longer tracked, unless must_wait */
+    struct sc_ops found; /* in flight; no longer tracked, unless `stays` or must_wait */
     bool by_graph;       /* a graph names the memory */
     uint32_t held;       /* the hold, or 0; the range is gone if the driver is to have it back */
     uint64_t held_age;   /* of the hold */
     bool must_wait;      /* max_held or memory is used up: nothing has changed, the caller waits */
 };
+
+static inline void sc_take_down_end(struct sc_take_down *request)
+{
+    sc_ops_end(&request->found);
+}
+
+/* One that ends with the scope that it is declared in. */
+#define SC_TAKE_DOWN __attribute__((cleanup(sc_take_down_end))) struct sc_take_down
+
+/* Does an operation in flight, a hold or a range overlap the interval? Exact, under the lock. */
+bool sc_track_meets(struct sc_track *track, uintptr_t address, size_t size_bytes);
 
 /* Lock-free: can memory that free(), munmap() and the like would take away be in flight or held? */
 static inline bool sc_track_may_be_busy(struct sc_track *track, uintptr_t address,
@@ -328,6 +368,7 @@ struct sc_relaunch {
     int32_t thread;
     uint64_t ticks;
     bool guards; /* what is issued now would be guarded */
+    bool unseen; /* and may wait for the host in a way that is not seen */
     /* results */
     uint32_t done;
     size_t size_bytes;

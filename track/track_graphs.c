@@ -440,6 +440,7 @@ static bool issue_run_again(struct sc_track *track, const struct sc_relaunch *la
         sc_inflight_conflicts(&track->inflight, op, note_conflict, &conflict);
     if (conflict || !sc_inflight_issue_again(&track->inflight, id, launch->guards))
         return false;
+    op->unseen = launch->unseen;
     op->stack = launch->stack;
     op->thread = launch->thread;
     op->ticks = launch->ticks;

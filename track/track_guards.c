@@ -5,6 +5,8 @@
 
 #include "track/poison.h"
 
+enum { FORGOTTEN_FOR_SLOT_MAX = 16 };
+
 void sc_track_touched(struct sc_track *track, uintptr_t address, size_t size_bytes,
                       enum sc_touch touch, struct sc_ops *found)
 {
@@ -32,10 +34,42 @@ void sc_track_let_go(struct sc_track *track, uintptr_t address, size_t size_byte
     unlock(track);
 }
 
+void sc_track_accuse(struct sc_track *track, const struct sc_ops *ops, int32_t thread,
+                     struct sc_ops *fresh)
+{
+    fresh->count = 0;
+    lock(track);
+    for (unsigned i = 0; i < sc_ops_kept(ops); i++) {
+        uint32_t id = sc_inflight_find(&track->inflight, &ops->ops[i]);
+        struct sc_op *op = id ? sc_inflight_op(&track->inflight, id) : NULL;
+        if (op && op->accused == thread)
+            continue;
+        if (op)
+            op->accused = thread;
+        sc_ops_add(fresh, &ops->ops[i]);
+    }
+    unlock(track);
+}
+
+void sc_track_unguard_complete(struct sc_track *track, struct sc_ops *ops)
+{
+    unsigned kept = 0;
+    lock(track);
+    for (unsigned i = 0; i < sc_ops_kept(ops); i++) {
+        uint32_t op = sc_inflight_find(&track->inflight, &ops->ops[i]);
+        if (op && !sc_order_complete(&track->order, &ops->ops[i].ticket))
+            ops->ops[kept++] = ops->ops[i];
+        else if (op)
+            sc_inflight_unguard(&track->inflight, op);
+    }
+    ops->count = kept;
+    unlock(track);
+}
+
 void sc_track_unguard(struct sc_track *track, const struct sc_ops *ops)
 {
     lock(track);
-    for (unsigned i = 0; i < ops->count && i < SC_TRACK_OPS_MAX; i++) {
+    for (unsigned i = 0; i < sc_ops_kept(ops); i++) {
         uint32_t op = sc_inflight_find(&track->inflight, &ops->ops[i]);
         if (op)
             sc_inflight_unguard(&track->inflight, op);
@@ -59,6 +93,26 @@ bool sc_track_settle_guards(struct sc_track *track, struct sc_guard_change *chan
     return more;
 }
 
+void sc_track_refuse_guard(struct sc_track *track, const struct sc_guard_change *change)
+{
+    lock(track);
+    uint32_t op = sc_guards_refuse(&track->inflight.guards, change);
+    if (op) {
+        sc_unguarded_note(&track->unguarded, SC_UNGUARDED_MAPPINGS,
+                          sc_shape_hull_bytes(&sc_inflight_op(&track->inflight, op)->info.shape));
+        sc_inflight_unguard(&track->inflight, op);
+    }
+    unlock(track);
+}
+
+bool sc_track_retry_guards(struct sc_track *track)
+{
+    lock(track);
+    bool any = sc_guards_retry(&track->inflight.guards);
+    unlock(track);
+    return any;
+}
+
 enum sc_access sc_track_guarded_access(struct sc_track *track, uintptr_t address)
 {
     lock(track);
@@ -67,11 +121,12 @@ enum sc_access sc_track_guarded_access(struct sc_track *track, uintptr_t address
     return access;
 }
 
-void sc_track_keep_guards_busy(struct sc_track *track, bool busy)
+bool sc_track_guards_cover(struct sc_track *track, uintptr_t address)
 {
     lock(track);
-    sc_guards_keep_busy(&track->inflight.guards, busy);
+    bool covered = sc_guards_cover(&track->inflight.guards, address);
     unlock(track);
+    return covered;
 }
 
 struct change {
@@ -124,17 +179,34 @@ void sc_track_limit_snapshots(struct sc_track *track, uintptr_t address, size_t 
     unlock(track);
 }
 
-int sc_track_take_slot(struct sc_track *track, struct sc_staging *staging, uint32_t range,
-                       size_t size_bytes, struct sc_slot **slot, struct sc_staging_block *missing)
+/* Snapshots of operations that are complete make room for those of new ones. */
+static struct sc_slot *take_slot(struct sc_track *track, struct sc_staging *staging,
+                                 const struct sc_op_info *info, struct sc_staging_block *missing)
+{
+    size_t size_bytes = info->shape.width_bytes;
+    struct sc_slot *slot = sc_staging_take(staging, size_bytes);
+    if (slot || sc_staging_next_block(staging, size_bytes, missing))
+        return slot;
+    missing->bytes = 0;
+    for (unsigned i = 0; i < FORGOTTEN_FOR_SLOT_MAX && !slot; i++) {
+        if (!sc_inflight_forget_complete(&track->inflight, info->ticket.stream))
+            break;
+        slot = sc_staging_take(staging, size_bytes);
+    }
+    publish_watch(track);
+    return slot;
+}
+
+int sc_track_take_slot(struct sc_track *track, struct sc_staging *staging,
+                       const struct sc_op_info *info, struct sc_slot **slot,
+                       struct sc_staging_block *missing)
 {
     int result = -EBUSY;
     lock(track);
-    if (!sc_track_may_conflict(track, range, SC_H2D)) {
-        *slot = sc_staging_take(staging, size_bytes);
+    if (!sc_track_may_conflict(track, info->range, SC_H2D)) {
+        *slot = take_slot(track, staging, info, missing);
         result = *slot ? 0 : -ENOSPC;
     }
-    if (result == -ENOSPC && !sc_staging_next_block(staging, size_bytes, missing))
-        missing->bytes = 0;
     unlock(track);
     return result;
 }

@@ -23,10 +23,26 @@ static bool note_op(void *context, uint32_t id)
     return batch->count < TAKE_DOWN_BATCH;
 }
 
+struct hurt_visit {
+    struct sc_track *track;
+    const struct sc_take_down *request;
+    sc_inflight_visit *visit;
+    void *context;
+};
+
+static bool visit_hurt(void *context, uint32_t id)
+{
+    const struct hurt_visit *hurt = context;
+    return !hurt->request->hurts(&sc_inflight_op(&hurt->track->inflight, id)->info) ||
+           hurt->visit(hurt->context, id);
+}
+
 static void find_ops(struct sc_track *track, const struct sc_take_down *request,
                      sc_inflight_visit *visit, void *context)
 {
-    sc_inflight_overlaps(&track->inflight, request->address, request->size_bytes, visit, context);
+    struct hurt_visit hurt = {track, request, visit, context};
+    sc_inflight_overlaps(&track->inflight, request->address, request->size_bytes,
+                         request->hurts ? visit_hurt : visit, request->hurts ? &hurt : context);
 }
 
 struct hold_filler {
@@ -77,7 +93,7 @@ void sc_track_await(struct sc_track *track, const struct sc_ops *ops, struct sc_
     uint64_t now_ns = sc_now_ns();
     request->held =
         sc_holds_add(holds, SC_HOLD_WAIT, request->address, request->size_bytes, 0, now_ns);
-    for (unsigned i = 0; request->held && known && i < ops->count && i < SC_TRACK_OPS_MAX; i++)
+    for (unsigned i = 0; request->held && known && i < sc_ops_kept(ops); i++)
         known = sc_holds_require(holds, request->held, &ops->ops[i].ticket);
     if (request->held && !known) {
         sc_holds_remove(holds, request->held, now_ns);
@@ -89,13 +105,12 @@ void sc_track_await(struct sc_track *track, const struct sc_ops *ops, struct sc_
     unlock(track);
 }
 
-static void drop_ops(struct sc_track *track, uintptr_t address, size_t size_bytes,
-                     bool complete_only)
+static void drop_ops(struct sc_track *track, const struct sc_take_down *request, bool complete_only)
 {
     struct op_batch batch = {.track = track, .complete_only = complete_only};
     do {
         batch.count = 0;
-        sc_inflight_overlaps(&track->inflight, address, size_bytes, note_op, &batch);
+        find_ops(track, request, note_op, &batch);
         for (unsigned i = 0; i < batch.count; i++)
             sc_inflight_drop(&track->inflight, batch.ids[i]);
     } while (batch.count == TAKE_DOWN_BATCH);
@@ -103,8 +118,9 @@ static void drop_ops(struct sc_track *track, uintptr_t address, size_t size_byte
 
 void sc_track_handed_out(struct sc_track *track, uintptr_t address, size_t size_bytes)
 {
+    const struct sc_take_down all = {.address = address, .size_bytes = size_bytes};
     lock(track);
-    drop_ops(track, address, size_bytes, false);
+    drop_ops(track, &all, false);
     publish_watch(track);
     unlock(track);
 }
@@ -132,8 +148,8 @@ void sc_track_take_down(struct sc_track *track, struct sc_take_down *request)
         (request->found.count || collector.unjudged || request->by_graph ||
          sc_holds_overlapping(&track->holds, request->address, request->size_bytes)))
         request->must_wait = !make_hold(track, request);
-    if ((request->found.count || collector.unjudged) && !request->must_wait)
-        drop_ops(track, request->address, request->size_bytes, false);
+    if ((request->found.count || collector.unjudged) && !request->must_wait && !request->stays)
+        drop_ops(track, request, false);
     if (request->by_graph)
         sc_graphs_note_freed(&track->graphs, request->address, request->size_bytes, &request->by);
     end_range(track, request);
@@ -149,6 +165,26 @@ void sc_track_in_flight(struct sc_track *track, uintptr_t address, size_t size_b
     lock(track);
     sc_inflight_overlaps(&track->inflight, address, size_bytes, sc_collect_op, &collector);
     unlock(track);
+}
+
+static bool note_any(void *found, uint32_t id)
+{
+    (void)id;
+    *(bool *)found = true;
+    return false;
+}
+
+bool sc_track_meets(struct sc_track *track, uintptr_t address, size_t size_bytes)
+{
+    bool found = false;
+    lock(track);
+    sc_inflight_overlaps(&track->inflight, address, size_bytes, note_any, &found);
+    if (!found)
+        sc_grid_overlaps_locked(&track->inflight.range_grid, address, size_bytes, note_any, &found);
+    if (!found)
+        found = sc_holds_overlapping(&track->holds, address, size_bytes) != 0;
+    unlock(track);
+    return found;
 }
 
 struct hold_change {
@@ -233,8 +269,10 @@ unsigned sc_track_held_before(struct sc_track *track, const struct sc_op_info *i
  * memory's next one must not be accused of it. */
 static void forget_users(struct sc_track *track, const struct sc_release *release)
 {
+    const struct sc_take_down all = {.address = release->address,
+                                     .size_bytes = release->size_bytes};
     if (release->kind != SC_HOLD_WAIT && release->kind != SC_HOLD_UNREGISTER)
-        drop_ops(track, release->address, release->size_bytes, true);
+        drop_ops(track, &all, true);
 }
 
 struct sc_release sc_track_take_ready(struct sc_track *track, uint64_t after_age)

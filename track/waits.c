@@ -2,8 +2,8 @@
 
 #include <errno.h>
 #include <stdbool.h>
-#include <sys/syscall.h>
-#include <unistd.h>
+
+#include "track/kernel.h"
 
 #include "track/poison.h"
 
@@ -37,11 +37,9 @@ static bool is_past(const struct timespec *deadline)
 int sc_lock_until(pthread_mutex_t *lock, const struct timespec *deadline)
 {
     const struct timespec moment = {.tv_nsec = LOCK_POLL_NS};
-    int saved = errno;
     int result;
     while ((result = pthread_mutex_trylock(lock)) == EBUSY && !is_past(deadline))
-        syscall(SYS_nanosleep, &moment, NULL);
-    errno = saved;
+        sc_kernel_call(SYS_nanosleep, &moment);
     return result == EBUSY ? ETIMEDOUT : result;
 }
 

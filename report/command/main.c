@@ -2,11 +2,14 @@
  *
  * Never preloaded, so it may use stdio, malloc, jansson and libelf. From the library it shares the
  * parsing of options.
- * links: report/file.c report/nearest.c
+ * links: report/file.c report/nearest.c report/plain.c
  */
 #include "report/command/command.h"
+#include "report/command/say.h"
 #include "report/options.h"
 
+#include <getopt.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -30,8 +33,17 @@ static const char help[] =
 
 static int usage(const char *problem, const char *word)
 {
-    fprintf(stderr, "safecopy: %s%s; see safecopy --help\n", problem, word);
+    sc_say("%s%s; see safecopy --help", problem, word);
     return SC_COMMAND_USAGE;
+}
+
+/* `optopt` is the letter, or 0 for a word that is none of the long ones. */
+int sc_command_refuse_flag(char *const *argv)
+{
+    const char letter[] = {'-', (char)optopt, '\0'};
+    const char *word = argv[optind - 1];
+    bool is_word = optopt == 0 || strncmp(word, "--", 2) == 0;
+    return usage("not understood, or without its value: ", is_word ? word : letter);
 }
 
 int main(int argc, char **argv)

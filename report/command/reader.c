@@ -1,44 +1,35 @@
 #define _GNU_SOURCE 1
 #include "report/command/reader.h"
 
+#include "report/command/fields.h"
+#include "report/command/input.h"
+#include "report/command/say.h"
+
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-const char *sc_reader_string(const json_t *object, const char *key, const char *otherwise)
-{
-    const char *value = json_string_value(json_object_get(object, key));
-    return value != NULL ? value : otherwise;
-}
-
-json_int_t sc_reader_number(const json_t *object, const char *key)
-{
-    return json_integer_value(json_object_get(object, key));
-}
-
-bool sc_reader_init(struct sc_reader *reader)
-{
-    *reader = (struct sc_reader){.runs = json_array(), .hazards = json_object()};
-    return reader->runs != NULL && reader->hazards != NULL;
-}
+enum { MISSES_MAX = 256 }; /* as many as a report tells apart */
 
 void sc_reader_free(struct sc_reader *reader)
 {
-    json_decref(reader->runs);
-    json_decref(reader->hazards);
+    for (size_t i = 0; i < reader->run_count; i++)
+        free(reader->runs[i]);
+    free(reader->runs);
+    sc_findings_free(&reader->findings);
 }
 
-enum { MISSES_MAX = 256 }; /* as many as a report tells apart */
+json_t *sc_reader_run(const struct sc_reader *reader, size_t index)
+{
+    return json_loads(reader->runs[index], 0, NULL);
+}
 
-/* The state of reading one file, which may hold several runs: the first four are of one run. */
-
+/* The state of reading one file, which may hold several runs: the first three are of one run. */
 struct reading {
+    json_t *run; /* as in sc_reader.runs */
+    size_t good_lines, bad_lines;
     struct sc_reader *reader;
     const char *name;
-    json_t *run;     /* an element of reader->runs */
-    json_t *hazards; /* key -> the last line of equal hazards, "certainty" the strongest */
-    size_t good_lines, bad_lines;
     size_t line_number;
     bool is_report;
 };
@@ -47,118 +38,12 @@ static void complain(struct reading *reading, const char *what)
 {
     reading->bad_lines++;
     if (!reading->reader->quiet)
-        fprintf(stderr, "safecopy: %s:%zu: %s; passed over\n", reading->name, reading->line_number,
-                what);
-}
-
-static void put_key_of(FILE *key, const json_t *side)
-{
-    size_t index;
-    json_t *frame;
-    const json_t *stack = json_object_get(side, "stack");
-    if (json_array_size(stack) == 0)
-        fprintf(key, "|%s", sc_reader_string(side, "api", ""));
-    json_array_foreach(stack, index, frame)
-    {
-        fprintf(key, "|%s+%s", sc_reader_string(frame, "module", ""),
-                sc_reader_string(frame, "offset", ""));
-        if (json_object_get(frame, "file") != NULL)
-            fprintf(key, "%s:%lld", sc_reader_string(frame, "file", ""),
-                    (long long)sc_reader_number(frame, "line"));
-    }
-}
-
-/* What makes two hazards equal: code and both stacks. Addresses differ between runs, offsets in
- * modules do not. The caller frees it. */
-static char *key_of(const json_t *hazard)
-{
-    char *bytes = NULL;
-    size_t size;
-    FILE *key = open_memstream(&bytes, &size);
-    if (key == NULL)
-        return NULL;
-    fputs(sc_reader_string(hazard, "code", ""), key);
-    put_key_of(key, json_object_get(hazard, "copy"));
-    fputs(" <- ", key);
-    put_key_of(key, json_object_get(hazard, "event"));
-    if (fclose(key) != 0) {
-        free(bytes);
-        return NULL;
-    }
-    return bytes;
-}
-
-static void keep_strongest(json_t *hazard, const json_t *other)
-{
-    if (strcmp(sc_reader_string(other, "certainty", ""), "observed") == 0)
-        json_object_set_new(hazard, "certainty", json_string("observed"));
-}
-
-static json_int_t remaining_ns(const json_t *timing)
-{
-    return sc_reader_number(timing, "remaining_ns");
-}
-
-static void keep_longest(json_t *hazard, json_t *timing)
-{
-    const json_t *known = json_object_get(hazard, "timing");
-    if (timing != NULL && (known == NULL || remaining_ns(timing) > remaining_ns(known)))
-        json_object_set(hazard, "timing", timing);
-}
-
-static bool is_hazard(const json_t *line)
-{
-    return json_is_string(json_object_get(line, "code")) &&
-           json_is_object(json_object_get(line, "copy")) &&
-           json_is_object(json_object_get(line, "event")) && sc_reader_number(line, "count") > 0;
-}
-
-static void take_hazard(struct reading *reading, json_t *hazard)
-{
-    char *key = key_of(hazard);
-    if (key == NULL)
-        return;
-    const json_t *before = json_object_get(reading->hazards, key);
-    if (before != NULL) {
-        keep_strongest(hazard, before);
-        keep_longest(hazard, json_object_get(before, "timing"));
-    }
-    json_object_set_nocheck(reading->hazards, key, hazard);
-    reading->reader->hazardous = true;
-    free(key);
-}
-
-static bool is_timing(const json_t *line)
-{
-    return json_is_string(json_object_get(line, "code")) &&
-           json_is_integer(json_object_get(line, "remaining_ns"));
-}
-
-static bool is_of(const json_t *timing, const json_t *hazard)
-{
-    const json_t *copy = json_object_get(hazard, "copy");
-    const json_t *event = json_object_get(hazard, "event");
-    return json_equal(json_object_get(timing, "code"), json_object_get(hazard, "code")) &&
-           json_equal(json_object_get(timing, "stream"), json_object_get(copy, "stream")) &&
-           json_equal(json_object_get(timing, "seq"), json_object_get(copy, "seq")) &&
-           json_equal(json_object_get(timing, "event_time_ns"), json_object_get(event, "time_ns"));
-}
-
-/* Of one that is not the last of its equals any more there is nothing left to add it to. */
-static void take_timing(struct reading *reading, json_t *timing)
-{
-    const char *key;
-    json_t *hazard;
-    json_object_foreach(reading->hazards, key, hazard)
-    {
-        if (is_of(timing, hazard))
-            keep_longest(hazard, timing);
-    }
+        sc_say("%s:%zu: %s; passed over", reading->name, reading->line_number, what);
 }
 
 static bool is_miss(const json_t *line)
 {
-    return json_is_string(json_object_get(line, "api")) && sc_reader_number(line, "count") > 0;
+    return json_is_string(json_object_get(line, "api")) && sc_field_number(line, "count") > 0;
 }
 
 static bool are_equal_misses(const json_t *a, const json_t *b)
@@ -187,48 +72,63 @@ static void take_miss(struct reading *reading, json_t *miss)
         json_array_append(misses, miss);
 }
 
-/* Adds one run's hazards to those of all runs. */
-static void merge(struct sc_reader *reader, json_t *hazards)
+/* Tells the symbols which builds ran. */
+static void expect_modules(struct sc_symbols *symbols, const json_t *run)
 {
-    const char *key;
-    json_t *hazard;
-    json_object_foreach(hazards, key, hazard)
+    size_t index;
+    json_t *module;
+    json_array_foreach(json_object_get(run, "modules"), index, module)
     {
-        const json_t *known = json_object_get(reader->hazards, key);
-        json_int_t count = sc_reader_number(hazard, "count");
-        json_int_t all = 0;
-        if (__builtin_add_overflow(count, sc_reader_number(known, "count"), &all))
-            all = count;
-        if (known != NULL) {
-            keep_strongest(hazard, known);
-            keep_longest(hazard, json_object_get(known, "timing"));
-        }
-        json_object_set_new(hazard, "count", json_integer(all));
-        json_object_set_new(hazard, "runs", json_integer(sc_reader_number(known, "runs") + 1));
-        json_object_set_nocheck(reader->hazards, key, hazard);
+        const char *path = sc_field_string(module, "path", NULL);
+        const char *build_id = sc_field_string(module, "build_id", NULL);
+        if (symbols != NULL && path != NULL && build_id != NULL)
+            sc_symbols_expect(symbols, path, build_id);
     }
+}
+
+static void add_run(struct sc_reader *reader, char *text)
+{
+    size_t count = reader->run_count;
+    char **runs = reader->runs;
+    if ((count & (count - 1)) == 0) /* there is room for a power of two */
+        runs = realloc(runs, (count > 0 ? 2 * count : 1) * sizeof *runs);
+    if (runs == NULL || text == NULL) {
+        free(text);
+        return;
+    }
+    reader->runs = runs;
+    runs[reader->run_count++] = text;
+}
+
+static void keep_run(struct sc_reader *reader, json_t *run)
+{
+    static const char *const not_shown[] = {"modules", "options", "devices", "protections_off"};
+    json_t *line = json_object_get(run, "run");
+    expect_modules(reader->symbols, line);
+    for (size_t i = 0; reader->brief && i < sizeof not_shown / sizeof not_shown[0]; i++)
+        json_object_del(line, not_shown[i]);
+    add_run(reader, json_dumps(run, JSON_COMPACT));
 }
 
 static void begin_run(struct reading *reading)
 {
     reading->good_lines = reading->bad_lines = 0;
-    reading->hazards = json_object();
     reading->run = json_pack("{s:s,s:n,s:n}", "file", reading->name, "run", "summary");
     if (reading->run == NULL) /* a name that is not UTF-8 */
-        reading->run = json_pack("{s:s,s:n,s:n}", "file", "?", "run", "summary");
+        reading->run =
+            json_pack("{s:s,s:n,s:n}", "file", sc_say_plain(reading->name), "run", "summary");
 }
 
 static void end_run(struct reading *reading)
 {
     if (reading->good_lines > 0) {
-        merge(reading->reader, reading->hazards);
+        sc_findings_end_run(&reading->reader->findings);
         json_object_set_new(reading->run, "bad_lines",
                             json_integer((json_int_t)reading->bad_lines));
-        json_array_append(reading->reader->runs, reading->run);
+        keep_run(reading->reader, reading->run);
         reading->is_report = true;
     }
     json_decref(reading->run);
-    json_decref(reading->hazards);
 }
 
 /* A process goes on in its file when exec has replaced it, and reports may be strung together. */
@@ -241,96 +141,62 @@ static void take_run(struct reading *reading, json_t *run)
     json_object_set(reading->run, "run", run);
 }
 
-static void take_line(struct reading *reading, json_t *line)
+static bool take_line(struct reading *reading, json_t *line, const char *text, size_t size)
 {
-    const char *type = sc_reader_string(line, "type", "");
-    if (strcmp(type, "hazard") == 0 && is_hazard(line)) {
-        take_hazard(reading, line);
-    } else if (strcmp(type, "timing") == 0 && is_timing(line)) {
-        take_timing(reading, line);
-    } else if (strcmp(type, "run") == 0) {
+    const char *type = sc_field_string(line, "type", "");
+    struct sc_reader *reader = reading->reader;
+    if (strcmp(type, "timing") == 0)
+        return sc_findings_take_timing(&reader->findings, line, text, size);
+    if (strcmp(type, "hazard") == 0) {
+        bool is_hazard = sc_findings_take_hazard(&reader->findings, line, text, size);
+        reader->hazardous = reader->hazardous || is_hazard;
+        return is_hazard;
+    }
+    if (strcmp(type, "run") == 0) {
         take_run(reading, line);
     } else if (strcmp(type, "summary") == 0) {
         json_object_set(reading->run, type, line);
-        if (sc_reader_number(line, "hazards") > 0)
-            reading->reader->hazardous = true;
+        if (sc_field_number(line, "hazards") > 0)
+            reader->hazardous = true;
     } else if (strcmp(type, "coverage") == 0 && is_miss(line)) {
         take_miss(reading, line);
     } else if (strcmp(type, "cupti") == 0) {
         json_object_set(reading->run, type, line);
     } else {
-        complain(reading, "not a line of a report");
-        return;
+        return false;
     }
-    reading->good_lines++;
+    return true;
 }
 
-static void read_line(struct reading *reading, const char *bytes, size_t size, bool is_whole)
+static void read_line(struct reading *reading, const struct sc_input *input)
 {
     json_error_t error;
-    if (size == 0 && is_whole)
+    reading->line_number++;
+    if (input->length == 0 && input->is_whole)
         return;
-    json_t *line = json_loadb(bytes, size, JSON_REJECT_DUPLICATES, &error);
-    if (json_is_object(line))
-        take_line(reading, line);
+    if (input->is_cut) {
+        complain(reading, "longer than a line of a report");
+        return;
+    }
+    json_t *line = json_loadb(input->line, input->length, JSON_REJECT_DUPLICATES, &error);
+    if (!json_is_object(line))
+        complain(reading, input->is_whole ? "not JSON" : "the last line is cut");
+    else if (take_line(reading, line, input->line, input->length))
+        reading->good_lines++;
     else
-        complain(reading, is_whole ? "not JSON" : "the last line is cut");
+        complain(reading, "not a line of a report");
     json_decref(line);
 }
 
-static void read_lines(struct reading *reading, const char *bytes, size_t size)
-{
-    const char *end = bytes + size;
-    while (bytes < end) {
-        const char *newline = memchr(bytes, '\n', (size_t)(end - bytes));
-        const char *stop = newline != NULL ? newline : end;
-        reading->line_number++;
-        read_line(reading, bytes, (size_t)(stop - bytes), newline != NULL);
-        bytes = newline != NULL ? newline + 1 : end;
-    }
-}
-
-bool sc_reader_add(struct sc_reader *reader, const char *name, const char *bytes, size_t size)
+int sc_reader_add(struct sc_reader *reader, const char *name, FILE *stream)
 {
     struct reading reading = {.reader = reader, .name = name};
+    struct sc_input input;
+    int result = sc_input_init(&input, stream) ? 1 : -ENOMEM;
     begin_run(&reading);
-    read_lines(&reading, bytes, size);
+    while (result > 0 && (result = sc_input_next(&input)) > 0)
+        read_line(&reading, &input);
     end_run(&reading);
-    return reading.is_report;
-}
-
-static char *load_stream(FILE *stream, size_t *size)
-{
-    char *bytes = NULL;
-    size_t capacity = 0;
-    *size = 0;
-    for (;;) {
-        if (*size == capacity) {
-            capacity = capacity == 0 ? 65536 : 2 * capacity;
-            char *grown = realloc(bytes, capacity);
-            if (grown == NULL)
-                break;
-            bytes = grown;
-        }
-        size_t count = fread(bytes + *size, 1, capacity - *size, stream);
-        *size += count;
-        if (count == 0 && !ferror(stream))
-            return bytes;
-        if (ferror(stream))
-            break;
-    }
-    free(bytes);
-    return NULL;
-}
-
-char *sc_reader_load(const char *path, size_t *size)
-{
-    bool is_input = strcmp(path, "-") == 0;
-    FILE *stream = is_input ? stdin : fopen(path, "rbe");
-    char *bytes = stream != NULL ? load_stream(stream, size) : NULL;
-    if (bytes == NULL)
-        fprintf(stderr, "safecopy: cannot read %s: %s\n", path, strerror(errno));
-    if (stream != NULL && !is_input)
-        fclose(stream);
-    return bytes;
+    sc_input_free(&input);
+    return result < 0 ? result : reading.is_report;
 }

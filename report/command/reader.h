@@ -1,39 +1,40 @@
 /* Reads reports back and merges equal hazards, within a run and over all runs, for the command.
  *
  * A report may be cut anywhere, since the process may have been killed: what cannot be read is
- * told with file and line, counted, and passed over.
+ * told with file and line, counted, and passed over. It is read line by line, and what is kept of
+ * it is text: memory goes by the runs and the hazards that differ, and not by the lines.
  */
 #ifndef SC_REPORT_COMMAND_READER_H
 #define SC_REPORT_COMMAND_READER_H
 
+#include "report/command/findings.h"
+#include "report/command/symbols.h"
+
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 struct sc_reader {
-    json_t *runs;    /* array of {"file","run","summary","bad_lines"}; run, summary may be null;
-                      * with "missed", an array of `coverage` lines, and "cupti", where there are */
-    json_t *hazards; /* object: what makes hazards equal -> hazard line, "count" over all runs,
-                      * "runs" how many runs had it, "certainty" the strongest, "timing" the line
-                      * of the occurrence that had longest left to run, where there is one */
-    bool hazardous;  /* a hazard line or a summary says that there were hazards */
-    bool quiet;      /* says nothing about bad lines */
+    char **runs; /* the text of {"file","run","summary","bad_lines"}; run, summary may be null; with
+                  * "missed", an array of `coverage` lines, and "cupti", where there are */
+    size_t run_count;
+    struct sc_findings findings;
+    struct sc_symbols *symbols; /* told which builds ran; may be NULL */
+    bool hazardous;             /* a hazard line or a summary says that there were hazards */
+    bool brief;                 /* of runs only what is shown to people is kept */
+    bool quiet;                 /* says nothing about bad lines */
 };
 
-/* false when out of memory; sc_reader_free is due either way. */
-bool sc_reader_init(struct sc_reader *reader);
+/* All zero is a reader that has read nothing. */
 void sc_reader_free(struct sc_reader *reader);
 
-/* Adds the report in `bytes`, called `name` in messages. Returns false if it is no report: there is
- * not one good line in it. */
-bool sc_reader_add(struct sc_reader *reader, const char *name, const char *bytes, size_t size);
+/* Adds the report in `stream`, called `name` in messages. Returns 1; 0 if it is no report: there is
+ * not one good line in it; or -errno if it could not be read to the end, what came before that
+ * counting. */
+int sc_reader_add(struct sc_reader *reader, const char *name, FILE *stream);
 
-/* Reads a file whole; "-" is standard input. Returns NULL and says why on failure; else the caller
- * frees it. */
-char *sc_reader_load(const char *path, size_t *size);
-
-/* Fields of untrusted JSON: `otherwise` or 0 where there is none of that type. */
-const char *sc_reader_string(const json_t *object, const char *key, const char *otherwise);
-json_int_t sc_reader_number(const json_t *object, const char *key);
+/* Run `index` as JSON; the caller decrefs it. NULL when out of memory. */
+json_t *sc_reader_run(const struct sc_reader *reader, size_t index);
 
 #endif

@@ -1,29 +1,39 @@
 #define _GNU_SOURCE 1
 #include "report/command/render.h"
 
-#include <errno.h>
+#include "report/command/fields.h"
+#include "report/command/say.h"
+#include "track/unguarded.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* What a report says may only be printed as these give it. */
+
+static const char *string_or(const json_t *object, const char *key, const char *otherwise)
+{
+    const char *value = sc_field_string(object, key, NULL);
+    return value != NULL ? sc_say_plain(value) : otherwise;
+}
+
 static const char *string_of(const json_t *object, const char *key)
 {
-    return sc_reader_string(object, key, "?");
+    return string_or(object, key, "?");
 }
 
 static const char *text_of(const json_t *string)
 {
-    return json_is_string(string) ? json_string_value(string) : "?";
+    return json_is_string(string) ? sc_say_plain(json_string_value(string)) : "?";
 }
 
-/* The best name for a frame: of the file that ran, then of the report; the caller frees it. */
-static char *name_of(const json_t *frame, struct sc_symbols *symbols)
+char *sc_render_name(const json_t *frame, struct sc_symbols *symbols)
 {
-    const char *module = sc_reader_string(frame, "module", NULL);
-    const char *name = sc_reader_string(frame, "symbol", NULL);
+    const char *module = sc_field_string(frame, "module", NULL);
+    const char *name = sc_field_string(frame, "symbol", NULL);
     if (module != NULL) {
-        uint64_t offset = strtoull(sc_reader_string(frame, "offset", "0"), NULL, 16);
+        uint64_t offset = strtoull(sc_field_string(frame, "offset", "0"), NULL, 16);
         const char *found = sc_symbols_find(symbols, module, offset);
         name = found != NULL ? found : name;
     }
@@ -32,27 +42,27 @@ static char *name_of(const json_t *frame, struct sc_symbols *symbols)
 
 static void print_source_line(FILE *out, const json_t *frame, struct sc_symbols *symbols)
 {
-    const char *module = sc_reader_string(frame, "module", NULL);
-    uint64_t offset = strtoull(sc_reader_string(frame, "offset", "0"), NULL, 16);
+    const char *module = sc_field_string(frame, "module", NULL);
+    uint64_t offset = strtoull(sc_field_string(frame, "offset", "0"), NULL, 16);
     int number = 0;
     const char *file = module != NULL ? sc_symbols_line(symbols, module, offset, &number) : NULL;
     if (file != NULL && number > 0)
-        fprintf(out, " at %s:%d\n", file, number);
+        fprintf(out, " at %s:%d\n", sc_say_plain(file), number);
     else
         fputc('\n', out);
 }
 
 static void print_frame(FILE *out, const json_t *frame, size_t index, struct sc_symbols *symbols)
 {
-    const char *file = sc_reader_string(frame, "file", NULL);
+    const char *file = string_or(frame, "file", NULL);
     if (file != NULL) {
         fprintf(out, "      #%zu %s %s:%" JSON_INTEGER_FORMAT "\n", index,
-                string_of(frame, "function"), file, sc_reader_number(frame, "line"));
+                string_of(frame, "function"), file, sc_field_number(frame, "line"));
         return;
     }
-    char *name = name_of(frame, symbols);
-    const char *module = sc_reader_string(frame, "module", NULL);
-    fprintf(out, "      #%zu %s (%s%s%s)", index, name != NULL ? name : "?",
+    char *name = sc_render_name(frame, symbols);
+    const char *module = string_or(frame, "module", NULL);
+    fprintf(out, "      #%zu %s (%s%s%s)", index, name != NULL ? sc_say_plain(name) : "?",
             module != NULL ? module : "", module != NULL ? "+" : "", string_of(frame, "offset"));
     print_source_line(out, frame, symbols);
     free(name);
@@ -76,7 +86,7 @@ static const char *advice(const char *code)
         {"SC102", "free the destination only after a wait that covers the copy; until then the "
                   "device writes into whatever owns the memory next"},
         {"SC103", "unregister only after a wait that covers the copy"},
-        {"SC104", "unmap only after a wait that covers the copy"},
+        {"SC104", "unmap, or end the thread, only after a wait that covers the copy"},
         {"SC105",
          "wait for the copy before cudaFreeHost: that it waits by itself is not documented"},
         {"SC201", "write into the source again only after a wait that covers the copy, or fill "
@@ -119,10 +129,8 @@ static bool has_buffer(const json_t *hazard)
 /* A source that was found changed by a later driver call (docs/hazards.md, SC201). */
 static const char *relation(const json_t *hazard)
 {
-    const char *api = string_of(json_object_get(hazard, "event"), "api");
     const char *code = string_of(hazard, "code");
-    bool found_later =
-        (strcmp(code, "SC201") == 0 || strcmp(code, "SC403") == 0) && strncmp(api, "cu", 2) == 0;
+    bool found_later = json_is_true(json_object_get(hazard, "found_later"));
     if (strcmp(code, "SC401") == 0 || strcmp(code, "SC402") == 0)
         return "launched a graph with a node of";
     return found_later ? "found changed the source of" : "came before the end of";
@@ -131,7 +139,7 @@ static const char *relation(const json_t *hazard)
 /* "cudaMemcpyAsync (cuMemcpyHtoDAsync_v2)", where it is known what the program called. */
 static void print_api(FILE *out, const json_t *side)
 {
-    const char *runtime = sc_reader_string(side, "runtime_api", NULL);
+    const char *runtime = string_or(side, "runtime_api", NULL);
     fprintf(out, runtime != NULL ? "%s (%s)" : "%s%s", runtime != NULL ? runtime : "",
             string_of(side, "api"));
 }
@@ -142,11 +150,11 @@ static void print_event(FILE *out, const json_t *hazard)
     const json_t *buffer = json_object_get(hazard, "buffer");
     fputs("    ", out);
     print_api(out, event);
-    fprintf(out, " (thread %" JSON_INTEGER_FORMAT ")", sc_reader_number(event, "thread"));
+    fprintf(out, " (thread %" JSON_INTEGER_FORMAT ")", sc_field_number(event, "thread"));
     if (has_buffer(hazard))
         fprintf(out, ", on %s memory at %s, %" JSON_INTEGER_FORMAT " bytes",
                 string_of(buffer, "kind"), string_of(buffer, "address"),
-                sc_reader_number(buffer, "size"));
+                sc_field_number(buffer, "size"));
     fputc('\n', out);
 }
 
@@ -157,7 +165,7 @@ static void print_freed(FILE *out, const json_t *hazard, struct sc_symbols *symb
         return;
     fputs("    freed before by ", out);
     print_api(out, freed);
-    fprintf(out, " (thread %" JSON_INTEGER_FORMAT ")\n", sc_reader_number(freed, "thread"));
+    fprintf(out, " (thread %" JSON_INTEGER_FORMAT ")\n", sc_field_number(freed, "thread"));
     print_stack(out, freed, symbols);
 }
 
@@ -168,10 +176,10 @@ static void print_copy(FILE *out, const json_t *hazard)
     print_api(out, copy);
     if (has_buffer(hazard))
         fprintf(out, " %s, %" JSON_INTEGER_FORMAT " bytes at %s", string_of(copy, "direction"),
-                sc_reader_number(copy, "size"), string_of(copy, "address"));
+                sc_field_number(copy, "size"), string_of(copy, "address"));
     fprintf(out, " (stream %s, device %" JSON_INTEGER_FORMAT ", thread %" JSON_INTEGER_FORMAT ")\n",
-            string_of(copy, "stream"), sc_reader_number(copy, "device"),
-            sc_reader_number(copy, "thread"));
+            string_of(copy, "stream"), sc_field_number(copy, "device"),
+            sc_field_number(copy, "thread"));
 }
 
 /* "1.3 ms" */
@@ -191,9 +199,9 @@ static void print_timing(FILE *out, const json_t *hazard)
     const json_t *timing = json_object_get(hazard, "timing");
     if (!json_is_object(timing))
         return;
-    double start = (double)sc_reader_number(timing, "device_start_ns");
-    double end = (double)sc_reader_number(timing, "device_end_ns");
-    double remaining = (double)sc_reader_number(timing, "remaining_ns");
+    double start = (double)sc_field_number(timing, "device_start_ns");
+    double end = (double)sc_field_number(timing, "device_end_ns");
+    double remaining = (double)sc_field_number(timing, "remaining_ns");
     fputs(remaining > 0 ? "    the copy had " : "    the copy had been over for ", out);
     print_time(out, remaining > 0 ? remaining : -remaining);
     fputs(remaining > 0 ? " left to run" : "", out);
@@ -210,7 +218,7 @@ static void print_hazard(FILE *out, const json_t *hazard, struct sc_symbols *sym
 {
     const json_t *copy = json_object_get(hazard, "copy");
     const json_t *event = json_object_get(hazard, "event");
-    json_int_t count = sc_reader_number(hazard, "count"), runs = sc_reader_number(hazard, "runs");
+    json_int_t count = sc_field_number(hazard, "count"), runs = sc_field_number(hazard, "runs");
     const char *code = string_of(hazard, "code");
     /* A line comes only when the count has doubled: more than one a run may mean still more. */
     fprintf(out, "%s %s, %s, %s%" JSON_INTEGER_FORMAT " time%s", code, string_of(hazard, "name"),
@@ -249,7 +257,7 @@ static void print_coverage(FILE *out, const json_t *entry, struct sc_symbols *sy
     json_t *miss;
     json_array_foreach(json_object_get(entry, "missed"), index, miss)
     {
-        json_int_t count = sc_reader_number(miss, "count");
+        json_int_t count = sc_field_number(miss, "count");
         fputs("    ", out);
         print_api(out, miss);
         fprintf(out, " passed the library by, %s%" JSON_INTEGER_FORMAT " time%s\n",
@@ -265,7 +273,7 @@ static void print_coverage(FILE *out, const json_t *entry, struct sc_symbols *sy
 
 static void print_taken_early(FILE *out, const json_t *summary)
 {
-    json_int_t count = sc_reader_number(summary, "taken_early");
+    json_int_t count = sc_field_number(summary, "taken_early");
     if (count > 0)
         fprintf(out,
                 "    small copies that waited for work that may write their source, as the driver "
@@ -273,28 +281,60 @@ static void print_taken_early(FILE *out, const json_t *summary)
                 count);
 }
 
+/* Reasons that this version does not know are shown by their names. */
+static const char *words_of(const char *reason)
+{
+    static const char *const rows[][2] = {
+#define X(reason, name, words) {name, words},
+        SC_UNGUARDED_REASONS(X)
+#undef X
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        if (strcmp(rows[i][0], reason) == 0)
+            return rows[i][1];
+    return reason;
+}
+
+static void print_unguarded(FILE *out, const json_t *summary)
+{
+    json_t *reasons = json_object_get(json_object_get(summary, "unguarded"), "by_reason");
+    const char *reason;
+    json_t *counts;
+    json_object_foreach(reasons, reason, counts)
+    {
+        json_int_t operations = sc_field_number(counts, "operations");
+        json_int_t bytes = sc_field_number(counts, "bytes");
+        fprintf(out,
+                "    not watched: %" JSON_INTEGER_FORMAT " operation%s, %" JSON_INTEGER_FORMAT
+                " byte%s: %s\n",
+                operations, plural(operations), bytes, plural(bytes),
+                sc_say_plain(words_of(reason)));
+    }
+}
+
 static void print_run(FILE *out, const json_t *entry, struct sc_symbols *symbols)
 {
     const json_t *run = json_object_get(entry, "run");
     const json_t *summary = json_object_get(entry, "summary");
-    json_int_t bad = sc_reader_number(entry, "bad_lines");
+    json_int_t bad = sc_field_number(entry, "bad_lines");
     fprintf(out, "%s: ", string_of(entry, "file"));
     if (json_is_object(run)) {
         print_command(out, run);
-        fprintf(out, " (pid %" JSON_INTEGER_FORMAT " on %s)\n", sc_reader_number(run, "pid"),
+        fprintf(out, " (pid %" JSON_INTEGER_FORMAT " on %s)\n", sc_field_number(run, "pid"),
                 string_of(run, "host"));
     } else {
         fprintf(out, "the line that says what ran is missing\n");
     }
     if (json_is_object(summary)) {
-        json_int_t hazards = sc_reader_number(summary, "hazards");
+        json_int_t hazards = sc_field_number(summary, "hazards");
         fprintf(out, "    %" JSON_INTEGER_FORMAT " hazard%s in %" JSON_INTEGER_FORMAT " operations",
-                hazards, plural(hazards), sc_reader_number(summary, "operations"));
+                hazards, plural(hazards), sc_field_number(summary, "operations"));
         if (json_is_integer(json_object_get(summary, "exit_status")))
             fprintf(out, ", exit status %" JSON_INTEGER_FORMAT,
-                    sc_reader_number(summary, "exit_status"));
+                    sc_field_number(summary, "exit_status"));
         fprintf(out, "\n");
         print_taken_early(out, summary);
+        print_unguarded(out, summary);
         print_ignored(out, summary);
     } else {
         fprintf(out, "    no summary: the run did not end normally\n");
@@ -308,92 +348,22 @@ static void print_run(FILE *out, const json_t *entry, struct sc_symbols *symbols
         fprintf(out, "    %" JSON_INTEGER_FORMAT " line%s could not be read\n", bad, plural(bad));
 }
 
-static int by_weight(const void *a, const void *b)
+void sc_render_text(FILE *out, const struct sc_reader *reader, struct sc_symbols *symbols)
 {
-    const json_t *left = *(json_t *const *)a, *right = *(json_t *const *)b;
-    int certainty = strcmp(string_of(right, "certainty"), string_of(left, "certainty"));
-    json_int_t left_count = sc_reader_number(left, "count");
-    json_int_t right_count = sc_reader_number(right, "count");
-    if (certainty != 0)
-        return certainty;
-    return left_count > right_count ? -1 : left_count < right_count;
-}
-
-/* The merged hazards in the order of printing; an array that the caller frees. */
-static json_t **sorted_hazards(const struct sc_reader *reader, size_t *count)
-{
-    const char *key;
-    json_t *hazard;
-    json_t **sorted = calloc(json_object_size(reader->hazards) + 1, sizeof(*sorted));
-    *count = 0;
-    if (sorted == NULL)
-        return NULL;
-    json_object_foreach(reader->hazards, key, hazard) sorted[(*count)++] = hazard;
-    qsort(sorted, *count, sizeof(*sorted), by_weight);
-    return sorted;
-}
-
-static void print_all(FILE *out, const struct sc_reader *reader, struct sc_symbols *symbols)
-{
-    size_t index, count;
-    json_t *entry;
-    json_array_foreach(reader->runs, index, entry) print_run(out, entry, symbols);
-    json_t **sorted = sorted_hazards(reader, &count);
+    size_t count = reader->findings.count;
+    for (size_t i = 0; i < reader->run_count; i++) {
+        json_t *entry = sc_reader_run(reader, i);
+        print_run(out, entry, symbols);
+        json_decref(entry);
+        sc_say_forget();
+    }
+    struct sc_finding **sorted = sc_findings_sort(&reader->findings);
     fprintf(out, "%zu place%s with hazards\n\n", count, count == 1 ? "" : "s");
-    for (size_t i = 0; sorted != NULL && i < count; i++)
-        print_hazard(out, sorted[i], symbols);
-    free(sorted);
-}
-
-/* What a report names (arguments, paths) must not steer the terminal. */
-void sc_render_text(const struct sc_reader *reader, struct sc_symbols *symbols)
-{
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    if (out == NULL)
-        return;
-    print_all(out, reader, symbols);
-    if (fclose(out) == 0) {
-        for (size_t i = 0; i < size; i++)
-            putchar((unsigned char)text[i] < ' ' && text[i] != '\n' ? '?' : text[i]);
-    }
-    free(text);
-}
-
-static void name_frames(json_t *side, struct sc_symbols *symbols)
-{
-    size_t index;
-    json_t *frame;
-    json_array_foreach(json_object_get(side, "stack"), index, frame)
-    {
-        char *name = name_of(frame, symbols);
-        if (name != NULL && json_is_object(frame))
-            json_object_set_new(frame, "symbol", json_string(name));
-        free(name);
-    }
-}
-
-void sc_render_json(const struct sc_reader *reader, struct sc_symbols *symbols)
-{
-    size_t count;
-    json_t **sorted = sorted_hazards(reader, &count);
-    json_t *hazards = json_array();
-    size_t index, at;
-    json_t *entry, *miss;
-    json_array_foreach(reader->runs, index, entry)
-    {
-        json_array_foreach(json_object_get(entry, "missed"), at, miss) name_frames(miss, symbols);
-    }
     for (size_t i = 0; sorted != NULL && i < count; i++) {
-        name_frames(json_object_get(sorted[i], "copy"), symbols);
-        name_frames(json_object_get(sorted[i], "event"), symbols);
-        name_frames(json_object_get(sorted[i], "freed"), symbols);
-        json_array_append(hazards, sorted[i]);
+        json_t *hazard = sc_finding_read(sorted[i]);
+        print_hazard(out, hazard, symbols);
+        json_decref(hazard);
+        sc_say_forget();
     }
-    json_t *all = json_pack("{s:O,s:o}", "runs", reader->runs, "hazards", hazards);
-    json_dumpf(all, stdout, JSON_INDENT(2));
-    putchar('\n');
-    json_decref(all);
     free(sorted);
 }

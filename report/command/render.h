@@ -1,14 +1,21 @@
-/* What `safecopy report` prints. */
+/* What `safecopy report` prints. Nothing that a report contains steers the terminal or begins a
+ * line of its own. */
 #ifndef SC_REPORT_COMMAND_RENDER_H
 #define SC_REPORT_COMMAND_RENDER_H
 
 #include "report/command/reader.h"
 #include "report/command/symbols.h"
 
+#include <stdio.h>
+
 /* Text for people: the runs, then the hazards, those observed and those frequent first. */
-void sc_render_text(const struct sc_reader *reader, struct sc_symbols *symbols);
+void sc_render_text(FILE *out, const struct sc_reader *reader, struct sc_symbols *symbols);
 
 /* {"runs":[...],"hazards":[...]}, the hazards as in a report, counted over all runs. */
-void sc_render_json(const struct sc_reader *reader, struct sc_symbols *symbols);
+void sc_render_json(FILE *out, const struct sc_reader *reader, struct sc_symbols *symbols);
+
+/* The best name for a frame: of the file that ran, then of the report. As the report has it, not as
+ * it may be printed. The caller frees it; NULL if there is none. */
+char *sc_render_name(const json_t *frame, struct sc_symbols *symbols);
 
 #endif

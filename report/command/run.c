@@ -1,6 +1,7 @@
 #define _GNU_SOURCE 1
 #include "report/command/command.h"
 
+#include "report/command/say.h"
 #include "report/options.h"
 
 #include <errno.h>
@@ -13,10 +14,10 @@
 #include <string.h>
 #include <unistd.h>
 
-static void say(void *context, const char *line)
+static void complain(void *context, const char *line)
 {
     (void)context;
-    fprintf(stderr, "safecopy: %s\n", line);
+    sc_say("%s", line);
 }
 
 __attribute__((format(printf, 1, 2))) static char *text_of(const char *format, ...)
@@ -25,7 +26,7 @@ __attribute__((format(printf, 1, 2))) static char *text_of(const char *format, .
     va_list arguments;
     va_start(arguments, format);
     if (vasprintf(&text, format, arguments) < 0) {
-        say(NULL, "out of memory");
+        sc_say("out of memory");
         exit(SC_COMMAND_USAGE);
     }
     va_end(arguments);
@@ -44,7 +45,7 @@ static bool is_option_value(const char *value)
 {
     if (strchr(value, ':') == NULL)
         return true;
-    fprintf(stderr, "safecopy: '%s' cannot be given: ':' separates options\n", value);
+    sc_say("'%s' cannot be given: ':' separates options", value);
     return false;
 }
 
@@ -58,7 +59,10 @@ static bool read_flags(int argc, char **argv, char **options)
         {NULL, 0, NULL, 0},
     };
     int flag;
+    opterr = 0;
     while ((flag = getopt_long(argc, argv, "+o:", flags, NULL)) != -1) {
+        if (flag == '?')
+            sc_command_refuse_flag(argv);
         if (flag == '?' || (flag == 'r' && !is_option_value(optarg)))
             return false;
         if (flag == 's')
@@ -68,7 +72,7 @@ static bool read_flags(int argc, char **argv, char **options)
     }
     if (optind < argc)
         return true;
-    say(NULL, "run what? name a program; see safecopy --help");
+    sc_say("run what? name a program; see safecopy --help");
     return false;
 }
 
@@ -76,7 +80,7 @@ static bool are_valid(const char *text)
 {
     static struct sc_options options;
     sc_options_defaults(&options);
-    return sc_options_parse(&options, text, say, NULL) == 0;
+    return sc_options_parse(&options, text, complain, NULL) == 0;
 }
 
 /* The library beside the command, or where an installation has it. The caller frees it. */
@@ -96,8 +100,7 @@ static char *find_library(void)
         if (library != NULL)
             return library;
     }
-    fprintf(stderr, "safecopy: libsafecopy.so is neither in %s nor in %s/../lib\n", directory,
-            directory);
+    sc_say("libsafecopy.so is neither in %s nor in %s/../lib", directory, directory);
     return NULL;
 }
 
@@ -106,8 +109,7 @@ static bool is_preloadable(const char *library)
 {
     if (strpbrk(library, " :") == NULL)
         return true;
-    fprintf(stderr, "safecopy: %s cannot be preloaded from a path with a blank or a colon\n",
-            library);
+    sc_say("%s cannot be preloaded from a path with a blank or a colon", library);
     return false;
 }
 
@@ -127,7 +129,7 @@ static int run(char **program, const char *options)
     execvp(program[0], program);
     int error = errno;
     unsetenv("LD_PRELOAD");
-    fprintf(stderr, "safecopy: cannot run %s: %s\n", program[0], strerror(error));
+    sc_say("cannot run %s: %s", program[0], strerror(error));
     return error == ENOENT ? 127 : 126;
 }
 

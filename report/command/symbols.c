@@ -11,7 +11,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "report/command/say.h"
 #include "report/command/source_lines.h"
+#include "report/command/table.h"
 
 struct symbol {
     uint64_t start, end;
@@ -19,6 +21,7 @@ struct symbol {
 };
 
 struct module {
+    struct sc_node node; /* by path */
     struct module *next;
     char *path;
     char *build_id; /* expected; NULL if not known */
@@ -32,6 +35,7 @@ struct module {
 
 struct sc_symbols {
     struct module *modules;
+    struct sc_table table;
 };
 
 struct sc_symbols *sc_symbols_new(void)
@@ -58,18 +62,25 @@ void sc_symbols_free(struct sc_symbols *symbols)
         symbols->modules = module->next;
         free_module(module);
     }
+    if (symbols != NULL)
+        sc_table_free(&symbols->table);
     free(symbols);
 }
 
 static struct module *find_module(struct sc_symbols *symbols, const char *path)
 {
-    for (struct module *module = symbols->modules; module != NULL; module = module->next) {
-        if (strcmp(module->path, path) == 0)
-            return module;
-    }
+    struct sc_digester digester;
+    sc_digest_begin(&digester);
+    sc_digest_word(&digester, path);
+    struct sc_digest digest = sc_digest_end(&digester);
+    struct sc_node *node = sc_table_find(&symbols->table, &digest);
+    if (node != NULL)
+        return (struct module *)(void *)node;
     struct module *module = calloc(1, sizeof(*module));
     char *copy = strdup(path);
-    if (module == NULL || copy == NULL) {
+    if (module != NULL)
+        module->node.digest = digest;
+    if (module == NULL || copy == NULL || !sc_table_add(&symbols->table, &module->node)) {
         free(module);
         free(copy);
         return NULL;
@@ -181,8 +192,7 @@ static void read_file(struct module *module, const char *path, bool is_debug_fil
         if (is_build)
             read_tables(module, elf);
         else
-            fprintf(stderr, "safecopy: %s is not the build that ran; its names are not used\n",
-                    path);
+            sc_say("%s is not the build that ran; its names are not used", path);
     }
     elf_end(elf);
     if (fd >= 0)

@@ -433,6 +433,36 @@ static void malloc_free_pinned(void)
         MUST(driver.cuMemFreeHost(buffers[i]));
 }
 
+/* ---- mutexes: nobody else wants them ---- */
+
+static double lock_batch(void *mutex)
+{
+    enum { PAIRS = 50000 };
+
+    uint64_t begin_ns = now_ns();
+    for (size_t i = 0; i < PAIRS; i++) {
+        pthread_mutex_lock(mutex);
+        pthread_mutex_unlock(mutex);
+    }
+    return (double)(now_ns() - begin_ns) / PAIRS;
+}
+
+static void lock_unlock(void)
+{
+    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+
+    measure("lock_unlock", "ns", loops, lock_batch, &mutex);
+}
+
+static void lock_unlock_pinned(void)
+{
+    pthread_mutex_t *mutex = (pthread_mutex_t *)(void *)driver_pinned(PAGE_BYTES);
+
+    pthread_mutex_init(mutex, NULL);
+    measure("lock_unlock_pinned", "ns", loops, lock_batch, mutex);
+    MUST(driver.cuMemFreeHost(mutex));
+}
+
 /* ---- frees under a busy stream ---- */
 
 static void CUDA_CB sleep_busy(void *unused)
@@ -504,6 +534,8 @@ static const struct benchmark {
     {"malloc_free_idle", malloc_free_idle},
     {"malloc_free_registered", malloc_free_registered},
     {"malloc_free_pinned", malloc_free_pinned},
+    {"lock_unlock", lock_unlock},
+    {"lock_unlock_pinned", lock_unlock_pinned},
     {"copy_inflight", copy_in_flight},
     {"copy_streams", copy_streams},
     {"copy_threads", copy_threads},

@@ -69,6 +69,8 @@ CALL_TARGETS = [
     ("malloc_free_idle", "ratio", 1.15),
     ("malloc_free_registered", "ratio", 1.5),
     ("malloc_free_pinned", "ratio", 1.5),
+    ("lock_unlock", "added", 3),
+    ("lock_unlock_pinned", "added", 15),
     ("copy_inflight_", "flat", 1.5),
     ("copy_streams_", "flat", 1.5),
     ("copy_ranges_", "flat", 1.5),

@@ -1,42 +1,56 @@
-/* Any bytes as a report: the reader and both renderings stay in bounds and end. */
+/* Any bytes as a report: the reader and both renderings stay in bounds and end, and show nothing
+ * that a terminal would obey.
+ */
 // cflags: -Wl,--no-as-needed -ljansson -lelf
 
+#include "report/command/findings.c"
+#include "report/command/input.c"
 #include "report/command/reader.c"
 #include "report/command/render.c"
+#include "report/command/render_json.c"
+#include "report/command/say.c"
 #include "report/command/source_lines.c"
 #include "report/command/symbols.c"
-
-#include <stdint.h>
+#include "report/command/table.c"
+#include "tests/fuzz/terminal.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* The renderings go where nobody reads them. */
-static void render(const struct sc_reader *reader)
+typedef void rendering(FILE *out, const struct sc_reader *reader, struct sc_symbols *symbols);
+
+static void render(rendering *as, const struct sc_reader *reader)
 {
-    static FILE *nowhere;
-    FILE *before = stdout;
-    struct sc_symbols *symbols = sc_symbols_new();
-    if (nowhere == NULL)
-        nowhere = fopen("/dev/null", "w");
-    if (nowhere == NULL || symbols == NULL)
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    if (out == NULL)
         abort();
-    stdout = nowhere;
-    sc_render_text(reader, symbols);
-    sc_render_json(reader, symbols);
-    stdout = before;
-    sc_symbols_free(symbols);
+    as(out, reader, reader->symbols);
+    if (fclose(out) != 0)
+        abort();
+    terminal_take(text, size, "\n");
+    free(text);
+}
+
+static void add(struct sc_reader *reader, const char *name, const uint8_t *data, size_t size)
+{
+    /* A stream of no bytes at all cannot be had. */
+    FILE *stream = fmemopen((void *)(uintptr_t)(size > 0 ? data : (const uint8_t *)"\n"),
+                            size > 0 ? size : 1, "r");
+    if (stream == NULL || sc_reader_add(reader, name, stream) < 0)
+        abort();
+    fclose(stream);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct sc_reader reader;
-    if (!sc_reader_init(&reader))
-        abort();
-    reader.quiet = true;
-    /* Twice: hazards are merged over runs too. */
-    sc_reader_add(&reader, "one", (const char *)data, size);
-    sc_reader_add(&reader, "two", (const char *)data, size);
-    render(&reader);
+    struct sc_reader reader = {.symbols = sc_symbols_new(), .quiet = true};
+    /* Hazards are merged over runs too. */
+    add(&reader, "one", data, size);
+    add(&reader, "\033two\n\xff", data, size);
+    render(sc_render_json, &reader);
+    render(sc_render_text, &reader);
+    sc_symbols_free(reader.symbols);
     sc_reader_free(&reader);
     return 0;
 }
@@ -58,6 +72,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     "\"offset\":\"0x12\",\"symbol\":\"_ZN5BatchD1Ev\"}]},\"event\":{\"api\":\"free\","             \
     "\"thread\":9,\"time_ns\":13,\"stack\":[{\"file\":\"a.py\",\"line\":3,\"function\":\"f\"}]},"  \
     "\"count\":1}\n"
+/* A name that must live while many others are made. */
+#define NASTY "{\"module\":\"\\u009b\",\"offset\":\"\\u202e\",\"symbol\":\"\\n\"},"
+#define NASTIER NASTY NASTY NASTY NASTY NASTY NASTY NASTY NASTY
+#define SPOILT                                                                                     \
+    "{\"type\":\"hazard\",\"code\":\"\\u001b\",\"copy\":{\"api\":\"\\u2028\",\"stack\":[" NASTIER  \
+    "{}]},\"event\":{\"api\":\"\\u2066\",\"stack\":[" NASTIER NASTIER "{}]},\"count\":1}\n"
 #define TIMING                                                                                     \
     "{\"type\":\"timing\",\"code\":\"SC101\",\"stream\":\"0x5\",\"seq\":3,"                        \
     "\"correlation_id\":4,\"event_time_ns\":13,\"device_start_ns\":11,\"device_end_ns\":20,"       \
@@ -77,6 +97,11 @@ int main(int argc, char **argv)
         RUN HAZARD TIMING HAZARD TIMING SUMMARY,
         RUN HAZARD "{\"type\":\"hazard\",\"count\":9223372036854775807}\n" SUMMARY,
         HAZARD SUMMARY SUMMARY,
+        SPOILT,
+        "{\"type\":\"run\",\"command\":[\"\\u001b[2J\\n0 places\",\"\\u009b\"],"
+        "\"host\":\"\\u202e\\u2066\",\"pid\":1}\n"
+        "{\"type\":\"coverage\",\"api\":\"\\u2028\",\"count\":1,\"stack\":[{\"module\":\"\\u200f\","
+        "\"offset\":\"\\u007f\",\"symbol\":\"\\u061c\"}]}\n",
         "{}\n[]\nnull\n{\"type\":7}\n[[[[[[[[[[[[[[[[",
         "{\"type\":\"hazard\",\"code\":\"SC1\",\"copy\":{\"stack\":[1,{},[],{\"line\":\"x\"}]},"
         "\"event\":{\"stack\":{}},\"count\":9223372036854775807}\n",

@@ -215,7 +215,7 @@ static void compare(const char *what, const struct sc_ops *found, const bool *ex
         count += expected[i];
     if (found->count != count)
         complain("%s: %u operations, not %u", what, found->count, count);
-    for (unsigned i = 0; i < found->count && i < SC_TRACK_OPS_MAX; i++) {
+    for (unsigned i = 0; i < sc_ops_kept(found); i++) {
         const struct sc_op_info *info = &found->ops[i];
         const struct copy *copy = &world.copies[info->ticks];
         if (!expected[info->ticks] || seen[info->ticks])
@@ -250,7 +250,7 @@ static void compare_buffer(int buffer)
 {
     bool expected[ACTIONS_MAX] = {false};
     bool watched = is_held(buffer_address(buffer), BUFFER_BYTES, false);
-    struct sc_ops found;
+    SC_OPS(found);
     struct sc_range_info range = sc_track_find_range(&tracker, buffer_address(buffer) + 1);
     if (!range.range != !world.buffers[buffer].range ||
         (range.range &&
@@ -378,7 +378,7 @@ static void seal(uintptr_t address, size_t size_bytes)
     bool expected[ACTIONS_MAX] = {false};
     uintptr_t start = address & -(uintptr_t)PAGE_BYTES;
     uintptr_t end = (address + size_bytes + PAGE_BYTES - 1) & -(uintptr_t)PAGE_BYTES;
-    struct sc_ops overwritten;
+    SC_OPS(overwritten);
     for (int i = 0; i < world.copy_count; i++) {
         struct copy *copy = &world.copies[i];
         expected[i] = lies_in(&copy->info, start, end - start) && is_overwritten(copy);
@@ -393,7 +393,7 @@ static void seal(uintptr_t address, size_t size_bytes)
 static void know(const struct oracle_set *nodes, struct sc_point *point)
 {
     bool expected[ACTIONS_MAX] = {false};
-    struct sc_ops overwritten;
+    SC_OPS(overwritten);
     for (int i = 0; i < world.copy_count; i++)
         if (nodes->has[world.copies[i].node])
             land(&world.copies[i]);
@@ -495,14 +495,14 @@ static void find_touched(uintptr_t address, size_t size_bytes, enum sc_touch tou
  * those that it passes by are let go. */
 static void settle_touch(uintptr_t address, size_t size_bytes, enum sc_touch touch)
 {
-    struct sc_ops found;
+    SC_OPS(found);
     do {
         bool expected[ACTIONS_MAX] = {false};
         find_touched(address, size_bytes, touch, expected);
         sc_track_touched(&tracker, address, size_bytes, touch, &found);
         compare("touched", &found, expected);
         sc_track_unguard(&tracker, &found);
-        for (unsigned i = 0; i < found.count && i < SC_TRACK_OPS_MAX; i++) {
+        for (unsigned i = 0; i < sc_ops_kept(&found); i++) {
             say("  it is early for copy %d", (int)found.ops[i].ticks);
             unguard(&world.copies[found.ops[i].ticks]);
         }
@@ -699,8 +699,7 @@ static struct sc_slot *take_slot(const struct copy *copy)
     bool expected = may_take_slot(copy);
     struct sc_slot *slot = NULL;
     struct sc_staging_block missing;
-    int result = sc_track_take_slot(&tracker, &staging, copy->info.range,
-                                    copy->info.shape.width_bytes, &slot, &missing);
+    int result = sc_track_take_slot(&tracker, &staging, &copy->info, &slot, &missing);
     if ((slot != NULL) != expected || (slot != NULL) != (result == 0))
         complain("a slot was %s", slot ? "handed out" : "not to be had");
     else if (slot && !is_free(slot))
@@ -738,7 +737,7 @@ static bool is_stable(const struct copy *copy)
 static void issue_copy(struct copy *copy, const bool *conflicts)
 {
     bool overwritten[ACTIONS_MAX] = {false};
-    struct sc_issued issued;
+    SC_ISSUED(issued);
     for (int i = 0; i < world.copy_count; i++)
         overwritten[i] = equal_copies(&world.copies[i], copy) && is_overwritten(&world.copies[i]);
     copy->stable = is_stable(copy);
@@ -770,8 +769,39 @@ static struct copy *draw_copy(const struct action *action)
         .ticks = (uint64_t)world.copy_count,
         .range = sc_track_find_range(&tracker, buffer_address(copy->buffer)).range,
         .access = SC_ACCESS_ALL,
+        .unseen = action->a & 0x40,
     };
     return copy;
+}
+
+/* What would come before work issued now, which is not. */
+static void reach_next(int stream, struct oracle_set *before)
+{
+    struct oracle_stream *on = &world.graph.streams[stream], kept = *on;
+    oracle_reach(&world.graph, oracle_add_node(&world.graph, stream), before);
+    world.graph.node_count--;
+    *on = kept;
+}
+
+/* A call that touches the bytes itself is no operation. */
+static void do_meet(const struct action *action)
+{
+    const struct copy *call = draw_copy(action);
+    struct oracle_set before = {{false}};
+    bool met[ACTIONS_MAX] = {false}, awaited[ACTIONS_MAX] = {false};
+    SC_OPS(found);
+    reach_next(call->stream, &before);
+    for (int i = 0; i < world.copy_count; i++) {
+        const struct copy *copy = &world.copies[i];
+        met[i] = conflict(copy, call, &before) && !copy->info.unseen;
+        awaited[i] = met[i] && !copy->slot && !is_complete(copy);
+    }
+    say("a call on stream %d: buffer %d, %s", call->stream, call->buffer,
+        sc_hazard_direction_string(call->info.direction));
+    sc_track_met(&tracker, &call->info, false, &found);
+    compare("met", &found, met);
+    sc_track_met(&tracker, &call->info, true, &found);
+    compare("awaited", &found, awaited);
 }
 
 static void do_copy(const struct action *action)
@@ -779,7 +809,7 @@ static void do_copy(const struct action *action)
     struct copy *copy = draw_copy(action);
     struct oracle_set before = {{false}};
     bool expected[ACTIONS_MAX] = {false};
-    struct sc_ops conflicts;
+    SC_OPS(conflicts);
     copy->node = oracle_add_node(&world.graph, copy->stream);
     oracle_reach(&world.graph, copy->node, &before);
     for (int i = 0; i < world.copy_count; i++)
@@ -1000,7 +1030,7 @@ static void do_free(const struct action *action)
     static const enum sc_hold_kind kinds[4] = {SC_HOLD_FREE, SC_HOLD_UNMAP, SC_HOLD_FREE_PINNED,
                                                SC_HOLD_WAIT};
     int buffer = action->b % BUFFERS;
-    struct sc_take_down request = {
+    SC_TAKE_DOWN request = {
         .address = buffer_address(buffer),
         .size_bytes = BUFFER_BYTES,
         .hold = world.heals || action->a & 1,
@@ -1019,7 +1049,7 @@ static void do_free(const struct action *action)
 
 static void do_unmap_part(const struct action *action)
 {
-    struct sc_take_down request = {
+    SC_TAKE_DOWN request = {
         .address = buffer_address(action->b % BUFFERS) + (action->c % 16) * 0x400u,
         .size_bytes = 0x200 + (size_t)(action->c / 16) * 0x400,
         .hold = world.heals || action->a & 1,
@@ -1107,8 +1137,8 @@ static const struct {
     {4, do_context_record}, {4, do_context_wait}, {10, do_event_sync},  {10, do_stream_sync},
     {4, do_legacy_sync},    {4, do_context_sync}, {10, do_slow_sync},   {10, do_recycle},
     {4, do_event_destroy},  {14, do_free},        {5, do_unmap_part},   {5, do_replace_range},
-    {8, do_complete},       {5, do_reap},         {30, do_touch},       {5, do_system_call},
-    {3, do_seal},           {10, do_let_go},      {3, do_refused_copy},
+    {8, do_complete},       {5, do_reap},         {22, do_touch},       {5, do_system_call},
+    {3, do_seal},           {10, do_let_go},      {3, do_refused_copy}, {8, do_meet},
 };
 
 static void perform(const struct action *action)

@@ -1,5 +1,6 @@
-/* Copies and memsets: what they run into, what they move, and how a correct program orders them. A
- * part of random_program.h.
+/* Copies and memsets: what they run into, what they move, and how a correct program orders them.
+ * Those that are complete when they return are no operations: what they run into is a touch too
+ * early, and in mode=fix they wait for it. A part of random_program.h.
  */
 #ifndef SC_TESTS_FUZZ_RANDOM_COPIES_H
 #define SC_TESTS_FUZZ_RANDOM_COPIES_H
@@ -142,17 +143,22 @@ static void pick_bytes(struct copy *copy, size_t size_bytes)
         copy->size_bytes = size_bytes - copy->offset;
 }
 
+static bool pick_copy(struct copy *copy)
+{
+    copy->buffer = pick_buffer(copy->direction == MEMSET ? PINNED : below(KINDS));
+    if (copy->buffer == NOBODY || world.copy_count == COPIES_MAX)
+        return false;
+    copy->stream = world.slots[copy->slot].stream;
+    copy->life = world.buffers[copy->buffer].life;
+    pick_bytes(copy, world.buffers[copy->buffer].size_bytes);
+    copy->address = (uintptr_t)world.buffers[copy->buffer].bytes + copy->offset;
+    return world.device_used + copy->size_bytes <= DEVICE_BYTES;
+}
+
 static void act_copy(void)
 {
     struct copy copy = {.direction = below(7) % 3, .slot = pick_slot()};
-    copy.buffer = pick_buffer(copy.direction == MEMSET ? PINNED : below(KINDS));
-    if (copy.buffer == NOBODY || count_in_flight(copy.buffer) == PER_BUFFER_MAX ||
-        world.copy_count == COPIES_MAX)
-        return;
-    copy.stream = world.slots[copy.slot].stream;
-    copy.life = world.buffers[copy.buffer].life;
-    pick_bytes(&copy, world.buffers[copy.buffer].size_bytes);
-    if (world.device_used + copy.size_bytes > DEVICE_BYTES)
+    if (!pick_copy(&copy) || count_in_flight(copy.buffer) == PER_BUFFER_MAX)
         return;
     if (world.correct)
         avoid_conflicts(&copy);
@@ -163,6 +169,137 @@ static void act_copy(void)
     issue(&copy);
     note_marked(copy.slot);
     leave(copy.slot);
+}
+
+/* ---- copies and memsets that are complete when they return ---- */
+
+/* cuda.h declares only one of each pair. */
+CUresult CUDAAPI cuMemcpyHtoD_v2_ptds(CUdeviceptr dst, const void *src, size_t bytes);
+CUresult CUDAAPI cuMemcpyDtoH_v2_ptds(void *dst, CUdeviceptr src, size_t bytes);
+CUresult CUDAAPI cuMemcpy_ptds(CUdeviceptr dst, CUdeviceptr src, size_t bytes);
+CUresult CUDAAPI cuMemsetD8_v2_ptds(CUdeviceptr dst, unsigned char value, size_t count);
+
+static int code_of_touch(const struct copy *earlier, const struct copy *later)
+{
+    if (!writes_host(earlier))
+        return earlier->graph ? GRAPH_OVERWRITTEN : OVERWRITTEN;
+    return writes_host(later) ? WRITTEN_EARLY : READ_EARLY;
+}
+
+/* It comes after all that is before the node. */
+static void draw_touch(struct copy *copy, int node)
+{
+    struct oracle_set before = {{false}};
+    oracle_reach(&world.oracle, node, &before);
+    for (int i = 0; i < world.copy_count; i++)
+        if (conflict(&world.copies[i], copy, &before)) {
+            expect(code_of_touch(&world.copies[i], copy), true, &world.copies[i]);
+            world.copies[i].waited |= world.healed;
+        }
+}
+
+/* What the device gets of it is compared in the end, as of any copy. */
+static void keep_touch(struct copy *copy, int node)
+{
+    copy->node = node;
+    copy->device_offset = world.device_used;
+    world.copies[world.copy_count++] = *copy;
+    if (copy->direction == H2D)
+        world.device_used += copy->size_bytes;
+}
+
+static unsigned char *shadow_of_copy(const struct copy *copy)
+{
+    return world.buffers[copy->buffer].expected + copy->offset;
+}
+
+/* In the legacy stream, or in the thread's own. */
+static void touch_at_once(const struct copy *copy)
+{
+    bool own = copy->slot != 0;
+    unsigned char *bytes = (unsigned char *)copy->address;
+    unsigned char value = (unsigned char)draw();
+    CUdeviceptr to = world.device + world.device_used;
+    size_t offset = (size_t)below((int)(SOURCE_BYTES - copy->size_bytes));
+    CUdeviceptr from = world.device + offset;
+    if (copy->direction == H2D) {
+        memcpy(world.expected + world.device_used, shadow_of_copy(copy), copy->size_bytes);
+        CHECK((own ? cuMemcpyHtoD_v2_ptds : cuMemcpyHtoD)(to, bytes, copy->size_bytes));
+    } else if (copy->direction == D2H) {
+        memcpy(shadow_of_copy(copy), world.source + offset, copy->size_bytes);
+        CHECK((own ? cuMemcpyDtoH_v2_ptds : cuMemcpyDtoH)(bytes, from, copy->size_bytes));
+    } else {
+        memset(shadow_of_copy(copy), value, copy->size_bytes);
+        CHECK((own ? cuMemsetD8_v2_ptds : cuMemsetD8)(copy->address, value, copy->size_bytes));
+    }
+}
+
+/* The legacy slot, or the thread's own; NOBODY where that cannot be named. */
+static int pick_default_slot(void)
+{
+    int slot = one_in(2) ? 0 : 1 + world.thread;
+    return can_name(slot) ? slot : NOBODY;
+}
+
+static void act_touch_at_once(void)
+{
+    struct copy copy = {.direction = below(5) % 3, .slot = pick_default_slot()};
+    if (copy.slot == NOBODY || !pick_copy(&copy))
+        return;
+    if (world.correct)
+        avoid_conflicts(&copy);
+    say("synchronous %s on slot %d, buffer %d, %zu bytes at %zu", direction_names[copy.direction],
+        copy.slot, copy.buffer, copy.size_bytes, copy.offset);
+    copy.stream = enter(copy.slot);
+    int node = oracle_add_node(&world.oracle, copy.stream);
+    draw_touch(&copy, node);
+    if (writes_host(&copy))
+        seal(&copy);
+    touch_at_once(&copy);
+    know_scope(copy.stream, scope_of(copy.stream));
+    keep_touch(&copy, node);
+    leave(copy.slot);
+}
+
+/* Another buffer, and as many bytes of it, for the copy to be made to. */
+static bool pick_other(const struct copy *from, struct copy *to)
+{
+    *to = *from;
+    to->direction = D2H;
+    if (!pick_copy(to) || to->buffer == from->buffer || world.copy_count + 1 == COPIES_MAX)
+        return false;
+    return true;
+}
+
+/* Between two buffers, which the driver completes in the call: synchronous, or on a stream. */
+static void act_copy_across(void)
+{
+    bool sync = one_in(2);
+    struct copy from = {.direction = H2D, .slot = sync ? pick_default_slot() : pick_slot()}, to;
+    if (from.slot == NOBODY || !pick_copy(&from) || !pick_other(&from, &to))
+        return;
+    from.size_bytes = to.size_bytes =
+        from.size_bytes < to.size_bytes ? from.size_bytes : to.size_bytes;
+    if (world.correct) {
+        avoid_conflicts(&from);
+        avoid_conflicts(&to);
+    }
+    say("%s from buffer %d to %d on slot %d, %zu bytes at %zu and %zu",
+        sync ? "synchronous copy" : "copy", from.buffer, to.buffer, from.slot, from.size_bytes,
+        from.offset, to.offset);
+    from.stream = to.stream = enter(from.slot);
+    int node = oracle_add_node(&world.oracle, from.stream);
+    draw_touch(&from, node);
+    draw_touch(&to, node);
+    seal(&to);
+    memcpy(shadow_of_copy(&to), shadow_of_copy(&from), to.size_bytes);
+    if (!sync)
+        CHECK(
+            cuMemcpyAsync(to.address, from.address, to.size_bytes, world.slots[from.slot].handle));
+    else
+        CHECK((from.slot ? cuMemcpy_ptds : cuMemcpy)(to.address, from.address, to.size_bytes));
+    know_scope(from.stream, scope_of(from.stream));
+    leave(from.slot);
 }
 
 #endif

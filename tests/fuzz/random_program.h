@@ -50,6 +50,7 @@ static const struct {
     {5, act_event_query},    {6, act_stream_sync},
     {5, act_stream_query},   {2, do_context_sync},
     {3, do_sync_copy},       {4, act_callback},
+    {12, act_touch_at_once}, {6, act_copy_across},
     {5, act_pageable_copy},  {8, act_work},
     {12, act_free},          {5, act_unregister},
     {8, act_free_pinned},    {8, act_renew_bytes},

@@ -136,12 +136,14 @@ static void act_sync_copy(void)
 static void act_anything(void)
 {
     void (*const actions[])(void) = {
-        act_copy,        act_copy,           act_copy,    act_record,         act_wait,
-        act_event_sync,  act_event_query,    act_work,    act_stream_sync,    act_stream_query,
-        act_callback,    act_pageable_copy,  act_free,    act_unregister,     act_free_pinned,
-        act_renew_bytes, act_touch,          act_touch,   act_recycle_stream, act_recycle_event,
-        act_launch,      act_launch,         act_destroy, act_instantiate,    do_context_sync,
-        act_sync_copy,   act_pageable_block,
+        act_copy,        act_copy,         act_copy,           act_record,
+        act_wait,        act_event_sync,   act_event_query,    act_work,
+        act_stream_sync, act_stream_query, act_callback,       act_pageable_copy,
+        act_free,        act_unregister,   act_free_pinned,    act_renew_bytes,
+        act_touch,       act_touch,        act_recycle_stream, act_recycle_event,
+        act_launch,      act_launch,       act_destroy,        act_instantiate,
+        do_context_sync, act_sync_copy,    act_pageable_block, act_touch_at_once,
+        act_copy_across,
     };
     if (can_name_any())
         actions[below(sizeof actions / sizeof *actions)]();

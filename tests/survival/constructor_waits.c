@@ -8,6 +8,8 @@
 
 #include "tests/patience.h"
 
+#include <fcntl.h>
+#include <linux/futex.h>
 #include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -17,6 +19,8 @@
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/select.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 enum { TIME_MAX_S = 20, SLEEPS = 5, PAGE = 4096 };
@@ -105,6 +109,35 @@ static void change_mappings(void)
     CHECK(munmap(page, 2 * PAGE));
 }
 
+static void sleep_and_wake(void)
+{
+    pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
+    pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
+    struct timespec past = {0, 0};
+    sem_t semaphore;
+    CHECK(pthread_mutex_timedlock(&mutex, &past));
+    CHECK(pthread_cond_timedwait(&cond, &mutex, &past) != ETIMEDOUT);
+    CHECK(pthread_cond_signal(&cond));
+    CHECK(pthread_mutex_unlock(&mutex));
+    CHECK(pthread_rwlock_timedrdlock(&rwlock, &past));
+    CHECK(pthread_rwlock_trywrlock(&rwlock) != EBUSY);
+    CHECK(sem_init(&semaphore, 0, 1));
+    CHECK(sem_timedwait(&semaphore, &past));
+    CHECK(sem_timedwait(&semaphore, &past) != -1);
+}
+
+static void ask_the_kernel(void)
+{
+    struct stat file;
+    struct timespec now;
+    CHECK(stat("/", &file));
+    CHECK(access("/", R_OK));
+    CHECK(clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now));
+    CHECK(fcntl(0, F_GETFD) == -1 && errno != EBADF);
+    CHECK(syscall(SYS_futex, &file, FUTEX_WAKE, 1, NULL, NULL, 0));
+}
+
 static void use_libc(void)
 {
     pthread_t thread;
@@ -113,6 +146,8 @@ static void use_libc(void)
     char *arguments[] = {name, NULL};
     change_masks();
     change_mappings();
+    sleep_and_wake();
+    ask_the_kernel();
     CHECK(pthread_create(&thread, NULL, nothing, NULL));
     CHECK(pthread_join(thread, NULL));
     CHECK(posix_spawn(&child, "/bin/true", NULL, NULL, arguments, environ));

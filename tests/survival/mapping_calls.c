@@ -1,7 +1,8 @@
 // expect-exit: 0
 //
-// mmap, munmap and mremap in all their forms and errors, with registered mappings beside them.
-#include "survival.h"
+// mmap, munmap, mremap and mprotect in all their forms and errors, with registered mappings beside
+// them, and once more while something else is in flight.
+#include "in_flight.h"
 
 #include <sys/mman.h>
 
@@ -43,8 +44,16 @@ static void errors(void)
     show("mremap bad flags", mremap(block, PAGE, PAGE, 64) == MAP_FAILED);
     show("mremap fixed alone", mremap(block, PAGE, PAGE, MREMAP_FIXED, block) == MAP_FAILED);
     show("munmap", munmap(block, 4 * PAGE) != 0);
+}
+
+/* With no other thread about, which might have got the place. */
+static void unmapped(void)
+{
+    char *block = (char *)pages(4);
+    show("munmap", munmap(block, 4 * PAGE) != 0);
     show("munmap again", munmap(block, 4 * PAGE) != 0);
     show("mremap unmapped", mremap(block, PAGE, PAGE, MREMAP_MAYMOVE) == MAP_FAILED);
+    show("mprotect unmapped", mprotect(block, PAGE, PROT_NONE) != 0);
 }
 
 static void moves(void)
@@ -80,11 +89,33 @@ static void over_registered(void)
     SHOW(munmap(block, 4 * PAGE));
 }
 
+static void protections(void)
+{
+    char *block = (char *)pages(4);
+    show("mprotect unaligned", mprotect(block + 1, PAGE, PROT_NONE) != 0);
+    show("mprotect nothing", mprotect(block, 0, PROT_NONE) != 0);
+    show("mprotect nothing, unaligned", mprotect(block + 1, 0, PROT_NONE) != 0);
+    show("mprotect too much", mprotect(block, SIZE_MAX, PROT_NONE) != 0);
+    show("mprotect odd", mprotect(block, PAGE, 0x4000) != 0);
+    show("mprotect part of a page", mprotect(block, 10, PROT_READ) != 0);
+    show("pkey_mprotect without a key", pkey_mprotect(block, PAGE, PROT_READ, -1) != 0);
+    show("pkey_mprotect of no key", pkey_mprotect(block, PAGE, PROT_READ, 4711) != 0);
+    show("munmap", munmap(block, 4 * PAGE) != 0);
+}
+
 int main(void)
 {
     use_cuda("before");
     errors();
+    unmapped();
     moves();
+    protections();
     over_registered();
+    edge_start();
+    hold();
+    errors();
+    moves();
+    protections();
+    release();
     return 0;
 }

@@ -11,11 +11,17 @@ import sys
 import tempfile
 import unittest
 
+import many_hazards
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 OUT = pathlib.Path(os.environ.get("SAFECOPY_OUT", ROOT / "out"))
 WRITER = OUT / "tests" / "unit" / "test_report"
 CODES = ["SC101", "SC102", "SC103", "SC104", "SC105", "SC201", "SC202", "SC203",
          "SC204", "SC301", "SC302", "SC303", "SC304", "SC401", "SC402", "SC403"]
+# What a terminal obeys, and a line that nobody has written.
+NASTY = ("\x1b[2J\t\r\x7f\x80\x9b\x9d\u061c\u200e\u200f\u2028\u2029\u202a\u202e\u2066\u2069"
+         "\nSC999 forged")
+HARMFUL = re.compile("[\0-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 SHOW = "import os; print(os.environ['LD_PRELOAD']); print(os.environ.get('SAFECOPY_OPTIONS'))"
 
 
@@ -48,7 +54,7 @@ class Command(unittest.TestCase):
         if preload is not None:
             environment["LD_PRELOAD"] = preload
         return subprocess.run([command or self.command, *arguments], env=environment, input=stdin,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8",
                               check=False)
 
     def fails(self, status, words, *arguments, **more):
@@ -281,6 +287,12 @@ class Report(Command):
                                 self.timed(later, 8_000_000, 9_000_001))
         self.assertIn("the copy had 1.3 ms left", shown)
 
+    def test_tells_who_changed_a_source_from_who_found_it_changed(self):
+        hazard = next(line for line in map(json.loads, self.lines) if line["type"] == "hazard")
+        hazard.update(code="SC201", event={**hazard["event"], "api": "cuMemcpyDtoH_v2"})
+        self.assertIn("came before the end of", self.shown_with(hazard))
+        self.assertIn("found changed the source of", self.shown_with({**hazard, "found_later": True}))
+
     def test_the_time_of_another_hazard_is_nobody_s(self):
         hazard = next(line for line in map(json.loads, self.lines) if line["type"] == "hazard")
         timed = self.timed(hazard, 1, 2)
@@ -289,11 +301,107 @@ class Report(Command):
             self.assertNotIn("the copy had", self.shown_with(hazard, {**timed, **other}))
             self.assertNotIn("the copy had", self.shown_with({**timed, **other}, hazard))
 
-    def test_a_report_cannot_steer_the_terminal(self):
-        run = json.loads(self.lines[0])
-        run["command"] = ["app", "\x1b[31mred"]
-        path = self.write("steer.jsonl", [json.dumps(run) + "\n"])
-        self.assertNotIn("\x1b", self.start("report", path).stdout)
+    def spoilt(self, value, word):
+        """Every string of it but the types ends in `word`."""
+        if isinstance(value, dict):
+            return {key: inner if key in ("type", "kind") else self.spoilt(inner, word)
+                    for key, inner in value.items()}
+        if isinstance(value, list):
+            return [self.spoilt(inner, word) for inner in value]
+        return value + word if isinstance(value, str) else value
+
+    def write_spoilt(self, word):
+        miss = {"type": "coverage", "api": "cuMemFree_v2", "runtime_api": "cudaFree", "thread": 1,
+                "time_ns": 1, "stack": [{"module": "/m", "offset": "0x1", "symbol": "_ZN1aD1Ev"},
+                                        {"file": "f.py", "line": 1, "function": "g"}], "count": 1}
+        cupti = {"type": "cupti", "state": "held", "version": 1, "library": "/l", "detail": "x"}
+        lines = [*map(json.loads, self.lines), miss, cupti]
+        return self.write("spoilt.jsonl",
+                          [json.dumps(self.spoilt(line, word)) + "\n" for line in lines])
+
+    def test_a_report_cannot_steer_the_terminal_or_forge_a_line(self):
+        plain = self.start("report", self.write_spoilt("x"))
+        nasty = self.start("report", self.write_spoilt(NASTY))
+        self.assertIn("SC999 forged", nasty.stdout)
+        for stream in (nasty.stdout, nasty.stderr):
+            self.assertIsNone(HARMFUL.search(stream), stream)
+        self.assertEqual(nasty.stdout.count("\n"), plain.stdout.count("\n"))
+        self.assertEqual(nasty.stderr.count("\n"), plain.stderr.count("\n"))
+        self.assertIn("\\u001b[2J\\u0009\\u000d\\u007f\\u0080\\u009b\\u009d\\u061c\\u200e\\u200f"
+                      "\\u2028\\u2029\\u202a\\u202e\\u2066\\u2069\\u000aSC999 forged", nasty.stdout)
+
+    def test_json_shows_the_same_and_reads_back(self):
+        result = self.start("report", "--json", self.write_spoilt(NASTY))
+        self.assertIsNone(HARMFUL.search(result.stdout))
+        merged = json.loads(result.stdout)
+        self.assertEqual(merged["runs"][0]["run"]["host"],
+                         json.loads(self.lines[0])["host"] + NASTY)
+        self.assertEqual(merged["hazards"][0]["copy"]["api"], "cuMemcpyHtoDAsync_v2" + NASTY)
+
+    def test_names_of_files_cannot_either(self):
+        name = os.fsencode(NASTY.replace("/", "")) + b"\xff\xc2"
+        shown = "\\u2069\\u000aSC999 forged\\xff\\xc2"
+        path = os.fsencode(self.folder) + b"/" + name
+
+        def show(status):
+            run = self.start("report", path)
+            self.assertEqual(run.returncode, status)
+            for stream in (run.stdout, run.stderr):
+                self.assertIsNone(HARMFUL.search(stream), stream)
+            return run
+        self.assertIn(f"{shown}: No such file or directory\n", show(2).stderr)
+        shutil.copy(self.report, path)
+        self.assertIn(f"{shown}: ", show(1).stdout)
+        with open(path, "wb") as file:
+            file.write(b"\x1b[2J\n\xff\n")
+        self.assertEqual(show(2).stderr.count(shown), 3)
+        self.assertEqual(show(2).stderr.count("\n"), 3)
+        for words in (["report", b"--" + name], ["run", b"--" + name], ["run", b"-" + name],
+                      ["run", "--option", name, "true"], ["run", name], [name]):
+            run = self.start(*words)
+            self.assertIn(run.returncode, (2, 127))
+            self.assertIsNone(HARMFUL.search(run.stderr), run.stderr)
+            self.assertEqual(len(run.stderr.splitlines()), 1, run.stderr)
+
+    def test_a_line_of_any_length_does_not_end_the_reading(self):
+        path = self.write("long.jsonl", [self.lines[0], "[" + 8 * 1024 * 1024 * " " + "]\n",
+                                         *self.lines[1:], 8 * 1024 * 1024 * "x"])
+        result = self.start("report", path)
+        self.assertEqual(result.stderr.count("longer than a line of a report; passed over"), 2)
+        self.assertEqual(len(re.findall("What to do: ", result.stdout)), len(CODES))
+
+    def test_memory_goes_by_the_hazards_that_differ(self):
+        """120 MB that say the same many times are read in 80 MB of address space."""
+        lines = "".join(many_hazards.report(20))
+        hazards = lines[lines.index("\n") + 1:].encode()
+        with subprocess.Popen(["sh", "-c", "ulimit -v 81920; exec \"$@\"", "sh", self.command,
+                               "report", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE) as child:
+            for _ in range(120 * 1024 * 1024 // len(hazards)):
+                child.stdin.write(hazards)
+            shown, said = child.communicate()
+        self.assertEqual((child.returncode, said), (1, b""))
+        self.assertEqual(shown.count(b"What to do: "), 20)
+
+    def test_times_find_their_hazards_among_many(self):
+        result = self.start("report", "--json", "-", stdin="".join(
+            many_hazards.report(50, repeats=3, frames=2, timings=130)))
+        merged = json.loads(result.stdout)["hazards"]
+        self.assertEqual(len(merged), 50)
+        self.assertEqual({hazard["count"] for hazard in merged}, {4})
+        for number, hazard in enumerate(merged):
+            # Each had two or three times, of which the last was the longest.
+            longest = max(time for time in range(1, 131) if (time - 1) % 50 == number)
+            self.assertEqual(hazard["timing"]["remaining_ns"], longest)
+
+    def test_a_time_is_kept_when_the_same_hazard_comes_again(self):
+        first = many_hazards.hazard_line(1, 0, 3, False)
+        again = many_hazards.hazard_line(1, 1, 3, False)
+        run, long, short = (many_hazards.run_line(), many_hazards.timing_line(first, 9_000_000),
+                            many_hazards.timing_line(again, 2_000_000))
+        late = many_hazards.timing_line(first, 99_000_000)
+        shown = self.shown_with(run, first, long, again, short, late, run, first, run, again, short)
+        self.assertIn("the copy had 9.0 ms left", shown)
 
     def test_usage(self):
         self.fails(2, "name a file", "report")

@@ -248,26 +248,84 @@ START_TEST(settling_goes_piece_by_piece)
 }
 END_TEST
 
-START_TEST(there_are_only_so_many_spans)
+/* The first step that tells anything. */
+static struct sc_guard_change next_change(void)
 {
-    uint32_t chain = 0;
-    for (unsigned i = 0; i < SC_SPANS_MAX; i++)
-        chain = sc_guards_add(&guards, 1, at(4 * i), 3 * page, SC_ACCESS_NONE, chain);
-    ck_assert_uint_eq(guards.live, SC_SPANS_MAX);
-    ck_assert_uint_eq(add(2, 0, 1, SC_ACCESS_NONE, 0), 0);
-    ck_assert_uint_eq(sc_guards_add(&guards, 1, base, page, SC_ACCESS_NONE, chain), chain);
     struct sc_guard_change change;
     while (sc_guards_settle(&guards, &change))
+        if (change.size_bytes)
+            return change;
+    ck_abort_msg("nothing is told");
+    return change;
+}
+
+START_TEST(thousands_of_spans_live)
+{
+    enum { MANY = 20000 };
+    uint32_t chain = 0;
+    struct sc_guard_change change;
+    for (unsigned i = 0; i < MANY; i++)
+        chain = sc_guards_add(&guards, 1, at(4 * i), 3 * page, SC_ACCESS_NONE, chain);
+    ck_assert_uint_eq(guards.live, MANY);
+    while (sc_guards_settle(&guards, &change))
         continue;
-    /* Parts for which there is no room are let go. */
-    chain = sc_guards_cut(&guards, chain, at(1), 1);
-    ck_assert_uint_le(guards.live, SC_SPANS_MAX);
     sc_guards_end(&guards, chain);
     while (sc_guards_settle(&guards, &change))
         continue;
     ck_assert_uint_eq(guards.live, 0);
     ck_assert_uint_eq(guards.busy, 0);
-    ck_assert_uint_ne(add(2, 0, 1, SC_ACCESS_NONE, 0), 0);
+}
+END_TEST
+
+START_TEST(what_cannot_be_protected_is_the_operations_to_end)
+{
+    uint32_t span = add(7, 0, 2, SC_ACCESS_NONE, 0);
+    struct sc_guard_change change = next_change();
+    ck_assert_uint_eq(change.span, span);
+    ck_assert_uint_eq(sc_guards_refuse(&guards, &change), 7);
+    sc_guards_end(&guards, span);
+    settle();
+    check_pages("www");
+    ck_assert(!sc_guards_retry(&guards));
+}
+END_TEST
+
+START_TEST(what_cannot_be_let_go_stays_covered_until_it_is)
+{
+    uint32_t span = add(7, 0, 2, SC_ACCESS_NONE, 0);
+    settle();
+    sc_guards_end(&guards, span);
+    ck_assert(sc_guards_cover(&guards, at(1)));
+    struct sc_guard_change change = next_change();
+    ck_assert_uint_eq(sc_guards_refuse(&guards, &change), 0);
+    while (settle_step())
+        continue;
+    ck_assert(sc_guards_cover(&guards, at(1) + 5));
+    ck_assert(!sc_guards_cover(&guards, at(2)));
+    ck_assert_uint_eq(guards.unsettled_count, 1);
+    ck_assert(sc_guards_retry(&guards));
+    settle();
+    check_pages("www");
+    ck_assert(!sc_guards_cover(&guards, at(1)));
+    ck_assert(!sc_guards_retry(&guards));
+}
+END_TEST
+
+/* Even between the last change and the step that drops its record. */
+START_TEST(a_page_is_covered_from_before_it_is_protected_until_it_is_let_go)
+{
+    ck_assert(!sc_guards_cover(&guards, at(0)));
+    uint32_t span = add(7, 0, 1, SC_ACCESS_NONE, 0);
+    ck_assert(sc_guards_cover(&guards, at(0)));
+    settle();
+    ck_assert(sc_guards_cover(&guards, at(0)));
+    sc_guards_end(&guards, span);
+    struct sc_guard_change change = next_change();
+    ck_assert(sc_guards_cover(&guards, at(0)));
+    obey(&change);
+    while (settle_step())
+        continue;
+    ck_assert(!sc_guards_cover(&guards, at(0)));
 }
 END_TEST
 
@@ -369,8 +427,10 @@ static unsigned inherited(void)
 {
     struct sc_guard_change change;
     unsigned count = 0;
-    for (uint32_t span = 0; sc_guards_inherited(&guards, &span, &change); count++)
+    for (uint32_t span = 0; sc_guards_inherited(&guards, &span, &change); count++) {
         obey(&change);
+        sc_guards_let_go_inherited(&guards, span);
+    }
     return count;
 }
 
@@ -387,6 +447,7 @@ START_TEST(a_child_lets_go_of_what_may_be_protected)
     check_pages("-----wrrww");
     ck_assert_uint_eq(inherited(), 4); /* the whole, what is left of it, the one that ended */
     check_pages("wwwwwwwwww");
+    sc_guards_forget(&guards);
     ck_assert_uint_eq(guards.busy, 0);
     ck_assert(!sc_blocks_may_hold(&guards.ever, at(0), 1));
     ck_assert_uint_eq(inherited(), 0);
@@ -660,7 +721,10 @@ static TCase *span_tests(void)
     tcase_add_test(group, a_cut_leaves_what_another_operation_wants);
     tcase_add_test(group, a_cut_of_an_unsettled_span_settles_the_rest);
     tcase_add_test(group, settling_goes_piece_by_piece);
-    tcase_add_test(group, there_are_only_so_many_spans);
+    tcase_add_test(group, thousands_of_spans_live);
+    tcase_add_test(group, what_cannot_be_protected_is_the_operations_to_end);
+    tcase_add_test(group, what_cannot_be_let_go_stays_covered_until_it_is);
+    tcase_add_test(group, a_page_is_covered_from_before_it_is_protected_until_it_is_let_go);
     tcase_add_test(group, what_was_never_near_is_known_to_be_far);
     tcase_add_test(group, a_child_lets_go_of_what_may_be_protected);
     tcase_add_test(group, pages_agree_with_a_model);

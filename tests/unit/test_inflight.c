@@ -146,6 +146,57 @@ START_TEST(shapes_touch_where_they_share_a_byte)
 }
 END_TEST
 
+/* A shape whose rows have gaps, or not, and what of each row that leaves. */
+struct folded {
+    struct sc_shape shape;
+    struct sc_fold fold;
+};
+
+static struct folded random_folded(void)
+{
+    struct folded folded = {random_shape(), {0, 0}};
+    size_t rows = 1 + (size_t)random() % 4;
+    size_t pitch = random() % 2 ? 8 : 1 + (size_t)random() % 8;
+    if (random() % 4) {
+        folded.fold = (struct sc_fold){1 + (size_t)random() % pitch, pitch};
+        folded.shape.width_bytes = (rows - 1) * pitch + folded.fold.width_bytes;
+        folded.shape.pitch_bytes = rows * pitch + (random() % 2 ? 0 : (size_t)random() % 16);
+    }
+    return folded;
+}
+
+static void mark_bytes(const struct folded *folded, char *bytes)
+{
+    const struct sc_shape *shape = &folded->shape;
+    size_t pitch = folded->fold.pitch_bytes ? folded->fold.pitch_bytes : shape->width_bytes;
+    size_t width = folded->fold.pitch_bytes ? folded->fold.width_bytes : shape->width_bytes;
+    for (size_t row = 0; row < shape->rows; row++)
+        for (size_t at = 0; at < shape->width_bytes; at += pitch)
+            memset(bytes + shape->address + row * shape->pitch_bytes + at, 1, width);
+}
+
+START_TEST(shapes_with_gaps_in_their_rows_touch_where_they_share_a_byte)
+{
+    unsigned touching = 0;
+    srandom(5);
+    for (int i = 0; i < 200000; i++) {
+        struct folded a = random_folded(), b = random_folded();
+        char of_a[1024] = {0}, of_b[1024] = {0};
+        bool expected = false;
+        mark_bytes(&a, of_a);
+        mark_bytes(&b, of_b);
+        for (size_t at = 0; at < sizeof of_a; at++)
+            expected |= of_a[at] && of_b[at];
+        touching += expected;
+        if (sc_folded_shapes_touch(&a.shape, &a.fold, &b.shape, &b.fold) != expected ||
+            sc_folded_shapes_touch(&b.shape, &b.fold, &a.shape, &a.fold) != expected)
+            ck_abort_msg("pair %d touches: %d", i, expected);
+    }
+    ck_assert_uint_gt(touching, 20000);
+    ck_assert_uint_lt(touching, 180000);
+}
+END_TEST
+
 START_TEST(the_columns_of_one_image_do_not_touch)
 {
     struct sc_shape left = {BASE, 32, 64, 1000};
@@ -409,6 +460,30 @@ static void complete_up_to(uint32_t stream, uint64_t number)
     sc_inflight_note_complete(&inflight, stream);
 }
 
+START_TEST(a_prefetch_conflicts_with_nothing)
+{
+    add(plain(one, SC_PREFETCH, BASE, 64));
+    ck_assert_uint_eq(conflicts(plain(two, SC_D2H, BASE, 64)), 0);
+    add(plain(two, SC_D2H, BASE, 64));
+    ck_assert_uint_eq(conflicts(plain(one, SC_PREFETCH, BASE, 64)), 0);
+    ck_assert_uint_eq(conflicts(plain(one, SC_H2D, BASE, 64)), 1);
+}
+END_TEST
+
+START_TEST(operations_with_gaps_in_their_rows_conflict_byte_by_byte)
+{
+    struct sc_op_info left = plain(one, SC_D2H, BASE, 200);
+    struct sc_op_info right = plain(two, SC_H2D, BASE + 16, 200);
+    left.shape.pitch_bytes = right.shape.pitch_bytes = 256;
+    left.shape.rows = right.shape.rows = 2;
+    left.fold = right.fold = (struct sc_fold){8, 32};
+    add(left);
+    ck_assert_uint_eq(conflicts(right), 0);
+    right.shape.address = BASE + 7;
+    ck_assert_uint_eq(conflicts(right), 1);
+}
+END_TEST
+
 START_TEST(what_is_complete_is_still_in_flight_for_the_host)
 {
     add(plain(one, SC_D2H, BASE, 64));
@@ -454,6 +529,7 @@ int main(void)
     tcase_add_test(group, only_d2h_and_memset_write_host_memory);
     tcase_add_test(group, a_hull_reaches_from_the_first_byte_to_the_last);
     tcase_add_test(group, shapes_touch_where_they_share_a_byte);
+    tcase_add_test(group, shapes_with_gaps_in_their_rows_touch_where_they_share_a_byte);
     tcase_add_test(group, the_columns_of_one_image_do_not_touch);
     tcase_add_test(group, a_pitch_of_zero_is_survived);
     tcase_add_test(group, a_range_is_found_by_any_address_in_it);
@@ -471,6 +547,8 @@ int main(void)
     tcase_add_test(group, conflicts_are_the_same_by_list_and_by_grid);
     tcase_add_test(group, retiring_stops_at_its_limit_and_at_what_is_not_done);
     tcase_add_test(group, a_stream_lives_as_long_as_its_operations);
+    tcase_add_test(group, a_prefetch_conflicts_with_nothing);
+    tcase_add_test(group, operations_with_gaps_in_their_rows_conflict_byte_by_byte);
     tcase_add_test(group, what_is_complete_is_still_in_flight_for_the_host);
     tcase_add_test(group, of_the_complete_only_the_latest_are_remembered);
     suite_add_tcase(suite, group);

@@ -151,7 +151,7 @@ static const struct {
     {"device_heap=x", "it takes driver or a size"},
     {"report_path=", "it takes a path"},
     {"verbosity=3", "it takes 0, 1 or 2"},
-    {"x\n=1", "unknown option 'x?'"},
+    {"x\n=1", "unknown option 'x\\u000a'"},
 };
 
 START_TEST(a_bad_entry_is_named_and_changes_nothing)

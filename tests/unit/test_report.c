@@ -26,9 +26,11 @@
 static struct sc_options options;
 static char directory[] = "/tmp/safecopy-test-XXXXXX";
 static char contents[1 << 20];
+static char program[4096]; /* this one; what /proc/self/exe is under valgrind is valgrind */
 
 static void set_up(void)
 {
+    ck_assert_int_gt(readlink("/proc/self/exe", program, sizeof(program) - 1), 0);
     ck_assert_ptr_nonnull(mkdtemp(directory));
     ck_assert_int_eq(chdir(directory), 0);
     ck_assert_ptr_nonnull(freopen("stderr.txt", "w+", stderr));
@@ -478,6 +480,24 @@ START_TEST(hazards_name_what_the_program_called)
 }
 END_TEST
 
+START_TEST(who_changed_a_source_is_told_from_who_found_it_changed)
+{
+    struct sc_hazard hazard = a_hazard();
+    hazard.code = SC201;
+    hazard.event.api = "cuMemcpyDtoH_v2";
+    open_report();
+    sc_report_hazard(&hazard);
+    ck_assert_ptr_null(strstr(read_whole("r.jsonl"), "found_later"));
+    hazard.found_later = true;
+    hazard.event.api = "cuStreamSynchronize";
+    sc_report_hazard(&hazard);
+    finish(0, true);
+    ck_has("r.jsonl", "\"found_later\":true");
+    ck_has("stderr.txt", "with nothing that waits for cuMemcpyHtoDAsync_v2 to read 4 MB");
+    ck_has("stderr.txt", "found changed what cuMemcpyHtoDAsync_v2 was to read: 4 MB");
+}
+END_TEST
+
 START_TEST(only_the_first_final_summary_counts)
 {
     struct sc_hazard hazard = a_hazard();
@@ -582,13 +602,78 @@ START_TEST(names_cannot_steer_the_terminal)
 {
     struct sc_hazard hazard = a_hazard();
     sc_report_say(NULL, "a\033[2J\nsafecopy: b\177");
-    ck_assert_str_eq(read_whole("stderr.txt"), "safecopy: a?[2J?safecopy: b?\n");
-    strcpy(options.report_path, "r\033[2J.jsonl");
+    ck_assert_str_eq(read_whole("stderr.txt"), "safecopy: a\\u001b[2J\\u000asafecopy: b\\u007f\n");
+    strcpy(options.report_path, "r\033[2J\n\xc2\x9b\xe2\x80\xae\xff.jsonl");
     ck_assert_int_eq(open_report(), 0);
     sc_report_hazard(&hazard);
     finish(0, true);
-    ck_has("stderr.txt", "/r?[2J.jsonl\n");
-    ck_assert_ptr_null(strchr(contents, '\033'));
+    ck_has("stderr.txt", "/r\\u001b[2J\\u000a\\u009b\\u202e\\xff.jsonl\n");
+    ck_assert_ptr_null(strpbrk(contents, "\033\xc2\xe2\xff"));
+}
+END_TEST
+
+START_TEST(a_fifo_that_nobody_reads_is_one_line)
+{
+    struct sc_hazard hazard = a_hazard();
+    ck_assert_int_eq(mkfifo("r.jsonl", 0600), 0);
+    ck_assert_int_eq(open_report(), -ENXIO);
+    ck_assert(sc_report_hazard(&hazard));
+    ck_assert_uint_eq(count_of(read_whole("stderr.txt"), "\n"), 1);
+    ck_has("stderr.txt", "/r.jsonl; hazards are still counted. Start the reader first");
+}
+END_TEST
+
+START_TEST(stdout_may_be_the_report)
+{
+    int ends[2];
+    ck_assert_int_eq(pipe(ends), 0);
+    dup2(ends[1], STDOUT_FILENO);
+    strcpy(options.report_path, "/dev/stdout");
+    ck_assert_int_eq(open_report(), 0);
+    finish(0, true);
+    ssize_t size = read(ends[0], contents, sizeof(contents) - 1);
+    ck_assert_int_gt(size, 0);
+    contents[size] = '\0';
+    ck_assert_uint_eq(count_of(contents, "\n"), 2);
+}
+END_TEST
+
+/* What the program `name`, a copy of this one, says of a report's worth of hazards. */
+static const char *said_by_copy(const char *name)
+{
+    char command[sizeof(program) + 64];
+    snprintf(command, sizeof(command), "cp '%s' '%s'", program, name);
+    ck_assert_int_eq(system(command), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        if (freopen("said.txt", "w", stderr) != NULL)
+            execl(name, name, "--write", "r.jsonl", NULL);
+        _exit(127);
+    }
+    int status;
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_int_eq(status, 0);
+    return read_whole("said.txt");
+}
+
+START_TEST(the_name_of_the_program_cannot_either)
+{
+    unsigned lines = count_of(said_by_copy("./plain"), "\n");
+    said_by_copy("./p\033[2J\n\xc2\x9b\xe2\x80\xae\xff");
+    ck_assert_uint_eq(count_of(contents, "\n"), lines);
+    ck_assert_ptr_null(strpbrk(contents, "\033\xc2\xe2\xff"));
+    ck_assert_ptr_nonnull(strstr(contents, "/p\\u001b[2J\\u000a\\u009b\\u202e\\xff+0x"));
+}
+END_TEST
+
+START_TEST(a_working_folder_that_is_gone_is_not_made)
+{
+    ck_assert_int_eq(mkdir("folder", 0700), 0);
+    ck_assert_int_eq(chdir("folder"), 0);
+    ck_assert_int_eq(rmdir("../folder"), 0);
+    ck_assert_int_eq(open_report(), -ENOENT);
+    ck_assert_int_eq(chdir(directory), 0);
+    ck_assert_int_eq(system("test $(ls | wc -l) = 1"), 0); /* stderr.txt */
 }
 END_TEST
 
@@ -662,6 +747,46 @@ START_TEST(a_closed_report_is_opened_again)
     ck_assert(sc_report_hazard(&hazard));
     finish(0, true);
     ck_assert_uint_eq(count_of(read_whole("r.jsonl"), "\n"), 3);
+}
+END_TEST
+
+/* The file that is there is ours, but not by the name that is there. */
+START_TEST(a_closed_report_is_not_opened_through_a_link)
+{
+    struct sc_hazard hazard = a_hazard();
+    open_report();
+    close_all_descriptors();
+    ck_assert_int_eq(rename("r.jsonl", "moved"), 0);
+    ck_assert_int_eq(symlink("moved", "r.jsonl"), 0);
+    ck_assert(sc_report_hazard(&hazard));
+    ck_assert_uint_eq(count_of(read_whole("moved"), "\n"), 1);
+    ck_has("stderr.txt", "cannot write the report (a symbolic link is there)");
+}
+END_TEST
+
+/* What a life of the process before exec has written is in the file `after_exec` names. */
+static void write_two_lives(const char *act, const char *after_exec, unsigned runs)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        execl(program, program, "--lives", act, NULL);
+        _exit(127);
+    }
+    int status;
+    char path[64];
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_int_eq(status, 0);
+    snprintf(path, sizeof(path), after_exec, child);
+    ck_assert_uint_eq(count_of(read_whole(path), "{\"type\":\"run\""), runs);
+    ck_assert_uint_eq(count_of(contents, "\n"), runs * 2);
+}
+
+START_TEST(a_process_that_replaces_itself_goes_on_in_its_file)
+{
+    write_two_lives("true", "r.jsonl", 2);
+    write_two_lives("true", "r.jsonl", 2); /* the first two have ended, and are replaced */
+    write_two_lives("ln r.jsonl linked", "r.jsonl.%d", 1);
+    ck_assert_uint_eq(count_of(read_whole("linked"), "\n"), 2);
 }
 END_TEST
 
@@ -769,6 +894,7 @@ static const struct {
     {"", "\"\""},
     {"a\"b\\c/d", "\"a\\\"b\\\\c/d\""},
     {"\n\t\x1f\x7f", "\"\\u000a\\u0009\\u001f\\u007f\""},
+    {"\xc2\x9b\xe2\x80\xae", "\"\\u009b\\u202e\""},
     {"\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80", "\"\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80\""},
     {"\xff", "\"\\\\xff\""},
     {"\xc3", "\"\\\\xc3\""},
@@ -851,10 +977,27 @@ __attribute__((noinline)) static int write_report(const char *path)
     return 0;
 }
 
+/* `test_report --lives COMMAND`: a report, the command, and a report of the next life. */
+static int write_lives(const char *name, const char *command)
+{
+    sc_options_defaults(&options);
+    strcpy(options.report_path, "r.jsonl");
+    if (open_report() != 0)
+        return 1;
+    finish(0, true);
+    if (command == NULL)
+        return 0;
+    if (system(command) == 0)
+        execl(name, name, "--lives", NULL);
+    return 2;
+}
+
 int main(int argc, char **argv)
 {
     if (argc >= 3 && strcmp(argv[1], "--write") == 0)
         return write_report(argv[2]);
+    if (argc >= 2 && strcmp(argv[1], "--lives") == 0)
+        return write_lives(argv[0], argv[2]);
     Suite *suite = suite_create("report");
     TCase *group = tcase_create("report");
     tcase_add_checked_fixture(group, set_up, tear_down);
@@ -881,6 +1024,7 @@ int main(int argc, char **argv)
     tcase_add_test(group, who_requires_cupti_is_told_why_it_is_not_to_be_had);
     tcase_add_test(group, a_run_can_fail_without_a_hazard);
     tcase_add_test(group, hazards_name_what_the_program_called);
+    tcase_add_test(group, who_changed_a_source_is_told_from_who_found_it_changed);
     tcase_add_test(group, only_the_first_final_summary_counts);
     tcase_add_test(group, strict_decides_on_the_exit_status);
     tcase_add_test(group, a_hazard_before_the_report_is_open_is_counted);
@@ -889,11 +1033,17 @@ int main(int argc, char **argv)
     tcase_add_test(group, patterns_are_expanded);
     tcase_add_test(group, a_full_disk_is_one_line_and_strict_still_counts);
     tcase_add_test(group, names_cannot_steer_the_terminal);
+    tcase_add_test(group, the_name_of_the_program_cannot_either);
+    tcase_add_test(group, a_working_folder_that_is_gone_is_not_made);
     tcase_add_test(group, a_fifo_is_not_opened_for_reading);
+    tcase_add_test(group, a_fifo_that_nobody_reads_is_one_line);
+    tcase_add_test(group, stdout_may_be_the_report);
     tcase_add_test(group, a_path_that_cannot_be_opened_is_one_line);
     tcase_add_test(group, a_limit_on_file_sizes_does_not_kill_the_program);
     tcase_add_test(group, a_closed_stderr_does_not_kill_the_program);
     tcase_add_test(group, a_closed_report_is_opened_again);
+    tcase_add_test(group, a_closed_report_is_not_opened_through_a_link);
+    tcase_add_test(group, a_process_that_replaces_itself_goes_on_in_its_file);
     tcase_add_test(group, a_file_of_the_program_is_never_written);
     tcase_add_test(group, the_report_leaves_low_descriptors_alone_and_closes_on_exec);
     tcase_add_test(group, a_forked_child_writes_a_report_of_its_own);

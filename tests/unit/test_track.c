@@ -43,7 +43,7 @@ static struct sc_op_info plain(uint32_t stream, enum sc_direction direction, uin
 /* `conflicts` is what the operation conflicts with. */
 static void issue(struct sc_op_info *info, struct sc_ops *conflicts)
 {
-    struct sc_issued issued;
+    SC_ISSUED(issued);
     sc_track_issue(&track, info, &issued);
     *conflicts = issued.conflicts;
 }
@@ -281,6 +281,62 @@ START_TEST(conflicts_at_issue_are_those_before_it)
 }
 END_TEST
 
+static unsigned met(uint32_t stream, enum sc_direction direction, bool awaited)
+{
+    struct sc_op_info touch = plain(stream, direction, BASE, 64);
+    sc_track_met(&track, &touch, awaited, &ops);
+    return ops.count;
+}
+
+START_TEST(a_call_meets_what_it_does_not_come_after)
+{
+    struct sc_op_info target = plain(one, SC_D2H, BASE, 64);
+    issue(&target, &ops);
+    ck_assert_uint_eq(met(legacy, SC_H2D, false), 1);
+    ck_assert_uint_eq(met(one, SC_H2D, false), 0);
+    sc_track_order_after(&track, legacy, &target.ticket);
+    ck_assert_uint_eq(met(legacy, SC_H2D, false), 0);
+    ck_assert_uint_eq(met(two, SC_D2H, false), 1);
+    synchronise(one, SC_SCOPE_STREAM);
+    ck_assert_uint_eq(met(two, SC_D2H, false), 0);
+}
+END_TEST
+
+START_TEST(a_call_need_not_wait_for_what_is_complete_or_has_a_snapshot)
+{
+    struct sc_slot slot = {0};
+    struct sc_op_info source = plain(one, SC_H2D, BASE, 64);
+    source.slot = &slot;
+    issue(&source, &ops);
+    ck_assert_uint_eq(met(legacy, SC_D2H, false), 1);
+    ck_assert_uint_eq(met(legacy, SC_D2H, true), 0);
+    struct sc_op_info target = plain(two, SC_D2H, BASE, 64);
+    issue(&target, &ops);
+    ck_assert_uint_eq(met(legacy, SC_D2H, false), 2);
+    ck_assert_uint_eq(met(legacy, SC_D2H, true), 1);
+    sc_track_complete(&track, two, target.ticket.number);
+    ck_assert_uint_eq(met(legacy, SC_D2H, false), 2);
+    ck_assert_uint_eq(met(legacy, SC_D2H, true), 0);
+}
+END_TEST
+
+START_TEST(a_call_may_touch_what_waits_for_the_host_unseen)
+{
+    struct sc_op_info source = plain(one, SC_H2D, BASE, 64);
+    source.unseen = true;
+    issue(&source, &ops);
+    ck_assert_uint_eq(met(legacy, SC_D2H, false), 0);
+    sc_track_conflicts(
+        &track,
+        &(struct sc_op_info){.shape = source.shape, .direction = SC_D2H, .ticket.stream = two},
+        &ops);
+    ck_assert_uint_eq(ops.count, 1);
+    source.unseen = false;
+    issue(&source, &ops); /* in its place */
+    ck_assert_uint_eq(met(legacy, SC_D2H, false), 1);
+}
+END_TEST
+
 START_TEST(ranges_come_and_go)
 {
     sc_track_add_range(&track, BASE, 4096, SC_PINNED, legacy);
@@ -488,6 +544,54 @@ START_TEST(past_max_held_nothing_changes_and_the_caller_waits)
 }
 END_TEST
 
+static bool is_of_stream_one(const struct sc_op_info *op)
+{
+    return op->ticket.stream == one;
+}
+
+START_TEST(a_call_that_leaves_the_memory_waits_for_what_it_hurts)
+{
+    copy(two, BASE);
+    struct sc_ticket hurt = copy(one, BASE);
+    struct sc_take_down request = {.address = BASE,
+                                   .size_bytes = 64,
+                                   .hold = true,
+                                   .kind = SC_HOLD_WAIT,
+                                   .hurts = is_of_stream_one,
+                                   .stays = true};
+    sc_track_take_down(&track, &request);
+    ck_assert_uint_eq(request.found.count, 1);
+    ck_assert_uint_eq(request.found.ops[0].ticket.stream, one);
+    ck_assert_uint_ne(request.held, 0);
+    ck_assert_uint_eq(in_flight(BASE), 2);
+    ck_assert_uint_eq(sc_track_take_ready(&track, 0).hold, 0);
+    sc_track_complete(&track, one, hurt.number);
+    ck_assert_uint_eq(sc_track_take_ready(&track, 0).hold, request.held);
+    sc_track_end_hold(&track, request.held);
+    request.hold = request.stays = false;
+    sc_track_take_down(&track, &request);
+    ck_assert_uint_eq(request.found.count, 1);
+    ck_assert_uint_eq(in_flight(BASE), 1);
+}
+END_TEST
+
+START_TEST(operations_ranges_and_holds_are_met)
+{
+    ck_assert(!sc_track_meets(&track, BASE, 1 << 20));
+    copy(one, BASE);
+    ck_assert(sc_track_meets(&track, BASE + 63, 1));
+    ck_assert(!sc_track_meets(&track, BASE + 64, 1 << 20));
+    struct sc_take_down request = take_down(BASE, SC_HOLD_FREE, 100);
+    ck_assert_uint_eq(in_flight(BASE), 0);
+    ck_assert(sc_track_meets(&track, BASE, 64));
+    sc_track_end_hold(&track, request.held);
+    ck_assert(!sc_track_meets(&track, BASE, 64));
+    sc_track_add_range(&track, BASE, 4096, SC_PINNED, legacy);
+    ck_assert(sc_track_meets(&track, BASE + 4095, 1 << 20));
+    ck_assert(!sc_track_meets(&track, BASE + 4096, 1 << 20));
+}
+END_TEST
+
 START_TEST(a_hold_that_cannot_name_all_streams_is_not_made)
 {
     for (int i = 0; i <= SC_HOLD_TICKETS_MAX; i++)
@@ -625,7 +729,7 @@ static void *run_program(void *argument)
         &track, number % 2 ? SC_STREAM_BLOCKING : SC_STREAM_NONBLOCKING, legacy, number + 16, 0);
     bool wrong = false;
     for (int round = 0; round < ROUNDS; round++) {
-        struct sc_ops found;
+        SC_OPS(found);
         sc_track_add_range(&track, own, 4096, round % 2 ? SC_PINNED : SC_REGISTERED, legacy);
         struct sc_op_info mine = plain(stream, SC_D2H, own, 256);
         struct sc_op_info shared = plain(stream, SC_H2D, BASE, 64);
@@ -695,6 +799,9 @@ int main(void)
     tcase_add_test(group, events_that_are_recorded_again_take_no_more_memory);
     tcase_add_test(group, an_inserted_edge_ends_the_conflict);
     tcase_add_test(group, conflicts_at_issue_are_those_before_it);
+    tcase_add_test(group, a_call_meets_what_it_does_not_come_after);
+    tcase_add_test(group, a_call_need_not_wait_for_what_is_complete_or_has_a_snapshot);
+    tcase_add_test(group, a_call_may_touch_what_waits_for_the_host_unseen);
     tcase_add_test(group, ranges_come_and_go);
     tcase_add_test(group, the_ranges_of_a_context_go_with_it);
     tcase_add_test(group, with_nothing_in_flight_nothing_is_held);
@@ -706,6 +813,8 @@ int main(void)
     tcase_add_test(group, what_goes_back_is_not_tracked_any_more);
     tcase_add_test(group, what_uses_freed_memory_has_to_come_after_what_was_in_flight);
     tcase_add_test(group, past_max_held_nothing_changes_and_the_caller_waits);
+    tcase_add_test(group, a_call_that_leaves_the_memory_waits_for_what_it_hurts);
+    tcase_add_test(group, operations_ranges_and_holds_are_met);
     tcase_add_test(group, a_hold_that_cannot_name_all_streams_is_not_made);
     tcase_add_test(group, each_awaited_stream_is_named_once_by_its_latest_operation);
     tcase_add_test(group, any_number_of_operations_is_taken_down);

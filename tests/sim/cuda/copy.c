@@ -48,7 +48,7 @@ static enum plan plan_copy(enum sim_manner manner, const struct sim_range *src,
         }
         return !from_pageable ? PLAN_LATE : bytes <= STAGED_ASYNC ? PLAN_STAGE : PLAN_WAIT;
     case MANNER_SYNC:
-        if (!sim_is_host(src) && !sim_is_host(dst)) {
+        if (!sim_is_waited_for(src) && !sim_is_waited_for(dst)) {
             return PLAN_LATE; /* the device's own business: no wait on the host */
         }
         return from_pageable && !sim_is_host(dst) ? PLAN_STAGE : PLAN_WAIT;
@@ -127,7 +127,7 @@ CUresult sim_copy_bind_node_locked(struct sim_copy *copy, bool *waits)
     return result == CUDA_SUCCESS && plan == PLAN_STAGE ? stage(copy) : result;
 }
 
-/* A synchronous copy of pageable memory returns once its turn has come and its source is staged:
+/* A synchronous copy of pageable memory stages its source once its turn has come, and returns then:
  * before the bytes have landed. */
 static CUresult wait_for_turn_locked(CUstream stream)
 {
@@ -170,12 +170,15 @@ static CUresult take_early(struct sim_copy *c)
 
 static CUresult stage_unlocked(CUstream stream, struct sim_copy *copy, enum sim_manner manner)
 {
+    CUresult result = CUDA_SUCCESS;
     sim_stream_ref_locked(stream);
-    sim_unlock();
-    CUresult result = stage(copy);
-    sim_lock();
-    if (result == CUDA_SUCCESS && manner == MANNER_SYNC) {
+    if (manner == MANNER_SYNC) {
         result = wait_for_turn_locked(stream);
+    }
+    if (result == CUDA_SUCCESS) {
+        sim_unlock();
+        result = stage(copy);
+        sim_lock();
     }
     sim_stream_unref_locked(stream);
     return result;

@@ -19,7 +19,8 @@ CUresult sim_copy_submit(CUstream handle, CUstream dflt, const struct sim_copy *
                          enum sim_manner manner);
 /* Turns the program's addresses into the device's, staging the source where a launch does. */
 CUresult sim_copy_bind_node_locked(struct sim_copy *copy, bool *waits);
-CUresult sim_fill_bind_locked(struct sim_fill *fill, bool *pinned);
+/* `waits`: so does a synchronous memset. */
+CUresult sim_fill_bind_locked(struct sim_fill *fill, bool *waits);
 
 static inline struct sim_copy sim_copy_flat(uintptr_t dst, uintptr_t src, size_t bytes)
 {

@@ -172,8 +172,8 @@ static CUresult launch_work_locked(CUgraphNode node, CUstream stream, bool *wait
         result = sim_copy_empty(&work.copy) ? CUDA_SUCCESS
                                             : sim_copy_bind_node_locked(&work.copy, waits);
     } else if (work.kind == WORK_FILL) {
-        bool pinned;
-        result = sim_fill_bind_locked(&work.fill, &pinned);
+        bool synchronous_waits;
+        result = sim_fill_bind_locked(&work.fill, &synchronous_waits);
     }
     return result ? result : sim_stream_work_locked(stream, &work, NULL);
 }

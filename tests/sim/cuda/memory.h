@@ -81,4 +81,10 @@ static inline bool sim_is_host(const struct sim_range *range)
     return range->kind <= MEMORY_PINNED;
 }
 
+/* A synchronous call that has to do with it waits for its turn. */
+static inline bool sim_is_waited_for(const struct sim_range *range)
+{
+    return sim_is_host(range) || range->kind == MEMORY_MANAGED;
+}
+
 #endif

@@ -1,14 +1,15 @@
-/* Memsets. They return before the device has acted, unless they write pinned memory at once. */
+/* Memsets. They return before the device has acted, unless synchronous ones write host or managed
+ * memory. */
 #include "api.h"
 #include "capture.h"
 #include "copy.h"
 #include "streams.h"
 
-CUresult sim_fill_bind_locked(struct sim_fill *fill, bool *pinned)
+CUresult sim_fill_bind_locked(struct sim_fill *fill, bool *waits)
 {
     struct sim_range range;
     if (fill->width == 0 || fill->height == 0) {
-        *pinned = false;
+        *waits = false;
         return CUDA_SUCCESS;
     }
     size_t extent = (fill->height - 1) * fill->pitch + fill->width * fill->element;
@@ -19,7 +20,7 @@ CUresult sim_fill_bind_locked(struct sim_fill *fill, bool *pinned)
         (range.kind != MEMORY_PAGEABLE && extent > range.size - (fill->dst - range.base))) {
         return CUDA_ERROR_INVALID_VALUE;
     }
-    *pinned = sim_is_host(&range);
+    *waits = sim_is_waited_for(&range);
     fill->dst = sim_device_view(&range, fill->dst, &fill->access);
     return CUDA_SUCCESS;
 }
@@ -28,7 +29,7 @@ static CUresult submit(CUstream dflt, CUstream handle, const struct sim_fill *fi
 {
     struct sim_work work = {.kind = WORK_FILL, .fill = *fill};
     CUstream stream;
-    bool pinned = false;
+    bool waits = false;
     uint64_t seq;
     sim_lock();
     CUresult result = sim_stream_enter_locked(handle, dflt, &stream);
@@ -36,12 +37,12 @@ static CUresult submit(CUstream dflt, CUstream handle, const struct sim_fill *fi
         result = sync ? sim_capture_wait_locked(stream)
                       : sim_capture_add_locked(stream, CU_GRAPH_NODE_TYPE_MEMSET, &work, NULL);
     } else if (result == CUDA_SUCCESS) {
-        result = sim_fill_bind_locked(&work.fill, &pinned);
+        result = sim_fill_bind_locked(&work.fill, &waits);
         bool empty = fill->width == 0 || fill->height == 0;
         if (result == CUDA_SUCCESS && !empty) {
             result = sim_stream_work_locked(stream, &work, &seq);
         }
-        if (result == CUDA_SUCCESS && !empty && sync && pinned) {
+        if (result == CUDA_SUCCESS && !empty && sync && waits) {
             sim_stream_wait_locked(stream, seq);
         }
     }

@@ -212,6 +212,37 @@ static void test_sync_upload(int late)
     free(host);
 }
 
+static void CUDA_CB write_four(void *host)
+{
+    memset(host, 4, 4 * KB);
+}
+
+/* A pageable source is read when the blocking streams have done their work, and managed memory is
+ * waited for as the host's is. */
+static void test_sync_turn(void)
+{
+    CUstream stream = stream_new(CU_STREAM_DEFAULT);
+    CUdeviceptr managed;
+    unsigned char *host = calloc(1, 4 * KB), back = 0;
+    OK(cuMemAllocManaged(&managed, 4 * KB, CU_MEM_ATTACH_GLOBAL));
+    occupy(stream);
+    OK(cuLaunchHostFunc(stream, write_four, host));
+    OK(cuMemcpyHtoD(device, host, 4 * KB));
+    OK(cuMemcpyDtoH(&back, device, 1));
+    CHECK(back == 4);
+    occupy(stream);
+    double start = now_ms();
+    OK(cuMemsetD8(managed, 1, 4 * KB));
+    CHECK(now_ms() - start > BUSY_MS / 2);
+    occupy(stream);
+    start = now_ms();
+    OK(cuMemcpy(device, managed, 4 * KB));
+    CHECK(now_ms() - start > BUSY_MS / 2);
+    OK(cuMemFree(managed));
+    OK(cuStreamDestroy(stream));
+    free(host);
+}
+
 static void test_batch_from_freed(void)
 {
     pid_t child = fork();
@@ -1128,6 +1159,7 @@ static int run_all(void)
     test_uploads();
     test_downloads();
     test_sync_upload(late);
+    test_sync_turn();
     test_batch_from_freed();
     test_frees();
     test_unmap_in_flight();

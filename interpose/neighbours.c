@@ -1,0 +1,131 @@
+#include "interpose/neighbours.h"
+
+#include <stdatomic.h>
+
+#include "interpose/driver.h"
+#include "track/track.h"
+
+#include "track/poison.h"
+
+enum {
+    PLACES = 4096,
+    LEVEL_MAX = 12, /* 2^12 operations are let pass at most */
+    PEACEFUL = 8,   /* so many guarded operations without a touch make the page a level better */
+};
+
+/* One word: the page's number, its level, how many operations are still to be let pass, and how
+ * many were guarded since the last touch. 0: no page. */
+struct page {
+    uint64_t number;
+    unsigned level, left, peaceful;
+};
+
+enum { LEFT_BITS = 13, LEVEL_BITS = 4, PEACEFUL_BITS = 4 };
+
+static _Atomic uint64_t places[PLACES];
+static _Atomic unsigned used; /* places: 0 in most programs */
+
+static uint64_t number_of(uintptr_t address)
+{
+    return address / (sc_track.inflight.guards.page_mask + 1);
+}
+
+static _Atomic uint64_t *place_of(uint64_t number)
+{
+    return &places[(number * 0x9E3779B97F4A7C15u >> 32) % PLACES];
+}
+
+static uint64_t pack(const struct page *page)
+{
+    return ((page->number << LEVEL_BITS | page->level) << LEFT_BITS | page->left) << PEACEFUL_BITS |
+           page->peaceful;
+}
+
+static struct page unpack(uint64_t word)
+{
+    struct page page;
+    page.peaceful = word & ((1u << PEACEFUL_BITS) - 1);
+    word >>= PEACEFUL_BITS;
+    page.left = word & ((1u << LEFT_BITS) - 1);
+    word >>= LEFT_BITS;
+    page.level = word & ((1u << LEVEL_BITS) - 1);
+    page.number = word >> LEVEL_BITS;
+    return page;
+}
+
+static void change(_Atomic uint64_t *place, uint64_t from, uint64_t to)
+{
+    if (!atomic_compare_exchange_strong(place, &from, to))
+        return;
+    if (from == 0)
+        atomic_fetch_add_explicit(&used, 1, memory_order_relaxed);
+    else if (to == 0)
+        atomic_fetch_sub_explicit(&used, 1, memory_order_relaxed);
+}
+
+void sc_neighbours_note(uintptr_t address)
+{
+    uint64_t number = number_of(address);
+    _Atomic uint64_t *place = place_of(number);
+    uint64_t word = atomic_load_explicit(place, memory_order_relaxed);
+    struct page page = unpack(word);
+    if (page.number != number)
+        page = (struct page){.number = number};
+    else if (page.level < LEVEL_MAX)
+        page.level++;
+    page.left = 1u << page.level;
+    page.peaceful = 0;
+    change(place, word, pack(&page));
+}
+
+static void pass(struct page *page)
+{
+    if (page->left) {
+        page->left--;
+    } else if (++page->peaceful == PEACEFUL) {
+        page->peaceful = 0;
+        if (page->level == 0)
+            page->number = 0;
+        else
+            page->level--;
+    }
+}
+
+bool sc_neighbours_skip(uintptr_t address)
+{
+    if (sc_likely(atomic_load_explicit(&used, memory_order_relaxed) == 0))
+        return false;
+    uint64_t number = number_of(address);
+    _Atomic uint64_t *place = place_of(number);
+    uint64_t word = atomic_load_explicit(place, memory_order_relaxed);
+    struct page page = unpack(word);
+    if (page.number != number)
+        return false;
+    bool skips = page.left > 0;
+    pass(&page);
+    change(place, word, page.number ? pack(&page) : 0);
+    return skips;
+}
+
+static void forget(_Atomic uint64_t *place, uint64_t first, uint64_t last)
+{
+    uint64_t word = atomic_load_explicit(place, memory_order_relaxed);
+    uint64_t number = unpack(word).number;
+    if (word && number >= first && number <= last)
+        change(place, word, 0);
+}
+
+void sc_neighbours_forget(uintptr_t address, size_t size_bytes)
+{
+    if (sc_likely(atomic_load_explicit(&used, memory_order_relaxed) == 0) || size_bytes == 0)
+        return;
+    uint64_t first = number_of(address);
+    uint64_t last = number_of(address + size_bytes - 1);
+    if (last - first < PLACES) {
+        for (uint64_t number = first; number <= last; number++)
+            forget(place_of(number), number, number);
+    } else {
+        for (unsigned i = 0; i < PLACES; i++)
+            forget(&places[i], first, last);
+    }
+}

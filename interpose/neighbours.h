@@ -1,0 +1,26 @@
+/* Pages that hold more than the bytes of a copy, and that the program touches beside them.
+ *
+ * Such a touch is nobody's mistake, and costs a fault and a page let go. A page to which it happens
+ * again and again is guarded less and less often: after the n-th touch the next 2^n operations on
+ * it go without, up to MAX_SKIPPED. One that is left in peace is guarded as before.
+ *
+ * A table of a fixed size, in which two pages may have the same place. Lock-free, thread- and
+ * signal-safe; between threads a count may be lost.
+ */
+#ifndef SC_INTERPOSE_NEIGHBOURS_H
+#define SC_INTERPOSE_NEIGHBOURS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The page was touched beside the bytes of what guarded it. */
+void sc_neighbours_note(uintptr_t address);
+
+/* An operation is about to have the page guarded, and has it only in part: may it not? */
+bool sc_neighbours_skip(uintptr_t address);
+
+/* The interval has become somebody else's. */
+void sc_neighbours_forget(uintptr_t address, size_t size_bytes);
+
+#endif

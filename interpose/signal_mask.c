@@ -1,0 +1,342 @@
+#include "interpose/signal_mask.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdatomic.h>
+#include <ucontext.h>
+
+#include "interpose/driver.h"
+#include "interpose/kernel_mask.h"
+#include "interpose/loader.h"
+#include "interpose/signals.h"
+
+#include "track/poison.h"
+
+enum { STARTS = 64 };
+
+typedef int mask_function(int how, const sigset_t *set, sigset_t *old);
+typedef int bits_function(int mask);
+typedef int number_function(int number);
+typedef int suspend_function(const sigset_t *mask);
+typedef int pause_function(int number_or_mask, int is_number);
+typedef int attribute_function(pthread_attr_t *attributes, const sigset_t *mask);
+typedef int switch_function(ucontext_t *from, const ucontext_t *to);
+typedef int enter_function(const ucontext_t *to);
+typedef void jump_function(struct __jmp_buf_tag environment[1], int value);
+typedef void *start_function(void *argument);
+typedef int create_function(pthread_t *thread, const pthread_attr_t *attributes,
+                            start_function *start, void *argument);
+
+__thread struct sc_signal_mask sc_signal_mask;
+
+/* ---- what is believed ---- */
+
+/* A handler may be left in ways that are not seen, which then have restored its mask. */
+bool sc_signal_mask_blocks_fault(void)
+{
+    const struct sc_signal_mask *mask = &sc_signal_mask;
+    return sc_unlikely(mask->blocks_fault) &&
+           (mask->handler.place == 0 || sc_frame_lives(&mask->handler));
+}
+
+bool sc_signal_mask_blocks_fault_above(uintptr_t place)
+{
+    return sc_signal_mask_blocks_fault() && sc_signal_mask.handler.place != place;
+}
+
+void sc_signal_mask_block_fault(struct sc_frame handler)
+{
+    sc_signal_mask.handler = handler;
+    sc_signal_mask.blocks_fault = true;
+}
+
+/* The child of a vfork runs on its parent's thread. */
+void sc_signal_mask_set_fault(bool blocked)
+{
+    struct sc_signal_mask *mask = &sc_signal_mask;
+    if (mask->blocks_fault == blocked && (!blocked || mask->handler.place == 0))
+        return;
+    if (sc_signals_is_vfork_child())
+        return;
+    mask->blocks_fault = blocked;
+    mask->handler.place = 0;
+}
+
+static void unblock_really(void)
+{
+    sigset_t fault;
+    sigemptyset(&fault);
+    sigaddset(&fault, SIGSEGV);
+    SC_NEXT(mask_function *, "pthread_sigmask")(SIG_UNBLOCK, &fault, NULL);
+}
+
+static void block_really(void)
+{
+    sigset_t fault;
+    sigemptyset(&fault);
+    sigaddset(&fault, SIGSEGV);
+    SC_NEXT(mask_function *, "pthread_sigmask")(SIG_BLOCK, &fault, NULL);
+}
+
+void sc_signal_mask_hand_over(void)
+{
+    if (sc_signal_mask_blocks_fault())
+        block_really();
+}
+
+void sc_signal_mask_take_back(void)
+{
+    if (sc_signal_mask_blocks_fault())
+        unblock_really();
+}
+
+/* The process may have been started with SIGSEGV blocked. */
+void sc_signals_begin_masks(void)
+{
+    sigset_t now;
+    if (SC_NEXT(mask_function *, "pthread_sigmask")(SIG_SETMASK, NULL, &now) != 0 ||
+        sigismember(&now, SIGSEGV) != 1)
+        return;
+    unblock_really();
+    sc_signal_mask_set_fault(true);
+}
+
+/* ---- mask calls ---- */
+
+const sigset_t *sc_signals_without_fault(const sigset_t *set, sigset_t *room)
+{
+    if (!set || !sc_signals_are_on() || sigismember(set, SIGSEGV) != 1)
+        return set;
+    *room = *set;
+    sigdelset(room, SIGSEGV);
+    return room;
+}
+
+static int change_mask(mask_function *real, int how, const sigset_t *set, sigset_t *old)
+{
+    sigset_t room;
+    bool named = set && sigismember(set, SIGSEGV) == 1;
+    bool was_blocked = sc_signal_mask_blocks_fault();
+    if (!sc_signals_are_on())
+        return real(how, set, old);
+    int result = real(how, how == SIG_UNBLOCK ? set : sc_signals_without_fault(set, &room), old);
+    if (result != 0)
+        return result;
+    if (old && was_blocked)
+        sigaddset(old, SIGSEGV);
+    if (set && how == SIG_SETMASK)
+        sc_signal_mask_set_fault(named);
+    else if (named)
+        sc_signal_mask_set_fault(how == SIG_BLOCK);
+    return result;
+}
+
+SC_EXPORT int sigprocmask(int how, const sigset_t *set, sigset_t *old)
+{
+    return change_mask(SC_NEXT(mask_function *, "sigprocmask"), how, set, old);
+}
+
+SC_EXPORT int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
+{
+    return change_mask(SC_NEXT(mask_function *, "pthread_sigmask"), how, set, old);
+}
+
+/* The masks of BSD, an int wide. */
+static const int fault_bit = 1 << (SIGSEGV - 1);
+
+static int change_bits(bits_function *real, int mask, bool replaces)
+{
+    bool was_blocked = sc_signal_mask_blocks_fault();
+    if (!sc_signals_are_on())
+        return real(mask);
+    int old = real(mask & ~fault_bit);
+    if (replaces || (mask & fault_bit))
+        sc_signal_mask_set_fault(mask & fault_bit);
+    return old | (was_blocked ? fault_bit : 0);
+}
+
+SC_EXPORT int sigblock(int mask);
+SC_EXPORT int sigblock(int mask)
+{
+    return change_bits(SC_NEXT(bits_function *, "sigblock"), mask, false);
+}
+
+SC_EXPORT int sigsetmask(int mask);
+SC_EXPORT int sigsetmask(int mask)
+{
+    return change_bits(SC_NEXT(bits_function *, "sigsetmask"), mask, true);
+}
+
+SC_EXPORT int siggetmask(void);
+SC_EXPORT int siggetmask(void)
+{
+    return change_bits(SC_NEXT(bits_function *, "sigblock"), 0, false);
+}
+
+/* The masks of System V, a signal at a time. */
+SC_EXPORT int sighold(int number)
+{
+    if (number != SIGSEGV || !sc_signals_are_on())
+        return SC_NEXT(number_function *, "sighold")(number);
+    sc_signal_mask_set_fault(true);
+    return 0;
+}
+
+SC_EXPORT int sigrelse(int number)
+{
+    int result = SC_NEXT(number_function *, "sigrelse")(number);
+    if (number == SIGSEGV && sc_signals_are_on())
+        sc_signal_mask_set_fault(false);
+    return result;
+}
+
+SC_EXPORT int pthread_attr_setsigmask_np(pthread_attr_t *attributes, const sigset_t *mask)
+{
+    sigset_t room;
+    return SC_NEXT(attribute_function *,
+                   "pthread_attr_setsigmask_np")(attributes, sc_signals_without_fault(mask, &room));
+}
+
+/* For as long as the call lasts: handlers run under that mask. Of those that hand memory to the
+ * kernel as well io.def has the wrappers. */
+SC_EXPORT int sigsuspend(const sigset_t *mask)
+{
+    sigset_t room;
+    return SC_NEXT(suspend_function *, "sigsuspend")(sc_signals_without_fault(mask, &room));
+}
+
+SC_EXPORT int __sigsuspend(const sigset_t *mask);
+SC_EXPORT int __sigsuspend(const sigset_t *mask)
+{
+    return sigsuspend(mask);
+}
+
+static int without_bit(int mask)
+{
+    return sc_signals_are_on() ? mask & ~fault_bit : mask;
+}
+
+/* The symbol is BSD's, which takes a mask; <signal.h> calls that of X/Open by another name. */
+SC_EXPORT int bsd_sigpause(int mask) __asm__("sigpause");
+SC_EXPORT int bsd_sigpause(int mask)
+{
+    return SC_NEXT(bits_function *, "sigpause")(without_bit(mask));
+}
+
+SC_EXPORT int __sigpause(int number_or_mask, int is_number);
+SC_EXPORT int __sigpause(int number_or_mask, int is_number)
+{
+    return SC_NEXT(pause_function *, "__sigpause")(
+        is_number ? number_or_mask : without_bit(number_or_mask), is_number);
+}
+
+/* ---- contexts and jumps, which bring a mask of their own ---- */
+
+/* The context is entered once or again: without SIGSEGV in its mask from now on. */
+static bool adopt_mask_of(const ucontext_t *context)
+{
+    ucontext_t *entered = (ucontext_t *)(uintptr_t)context;
+    if (sigismember(&entered->uc_sigmask, SIGSEGV) != 1)
+        return false;
+    sigdelset(&entered->uc_sigmask, SIGSEGV);
+    return true;
+}
+
+SC_EXPORT int setcontext(const ucontext_t *to)
+{
+    if (sc_signals_are_on())
+        sc_signal_mask_set_fault(adopt_mask_of(to));
+    return SC_NEXT(enter_function *, "setcontext")(to);
+}
+
+/* Not inline: the thread's own data may lie elsewhere than before the switch. */
+static __attribute__((noinline)) void resume(bool blocked)
+{
+    sc_signal_mask_set_fault(blocked);
+}
+
+/* Comes back when somebody enters `from`, on whatever thread, with the mask of this moment. */
+SC_EXPORT int swapcontext(ucontext_t *from, const ucontext_t *to)
+{
+    if (!sc_signals_are_on())
+        return SC_NEXT(switch_function *, "swapcontext")(from, to);
+    bool blocked = sc_signal_mask_blocks_fault();
+    sc_signal_mask_set_fault(adopt_mask_of(to));
+    int result = SC_NEXT(switch_function *, "swapcontext")(from, to);
+    resume(blocked);
+    return result;
+}
+
+/* A mask that was saved has no SIGSEGV in it, unless it was saved before we came. Without one a
+ * handler that is left leaves its mask behind. */
+static void adopt_saved_mask(struct __jmp_buf_tag *environment)
+{
+    if (!sc_signals_are_on())
+        return;
+    if (environment->__mask_was_saved)
+        sigdelset(&environment->__saved_mask, SIGSEGV);
+    if (environment->__mask_was_saved || sc_signal_mask.blocks_fault)
+        sc_signal_mask_set_fault(!environment->__mask_was_saved);
+}
+
+#define JUMP(name)                                                                                 \
+    SC_EXPORT void name(struct __jmp_buf_tag environment[1], int value)                            \
+    {                                                                                              \
+        adopt_saved_mask(environment);                                                             \
+        SC_NEXT(jump_function *, #name)(environment, value);                                       \
+        __builtin_unreachable();                                                                   \
+    }
+
+#undef longjmp
+#undef siglongjmp
+extern void __longjmp_chk(struct __jmp_buf_tag environment[1], int value) __attribute__((noreturn));
+
+JUMP(longjmp)
+JUMP(_longjmp)
+JUMP(siglongjmp)
+JUMP(__longjmp_chk)
+
+/* ---- new threads inherit the mask, and so what the program believes of it ---- */
+
+struct start {
+    _Atomic bool taken;
+    start_function *function;
+    void *argument;
+};
+
+static struct start starts[STARTS];
+
+static void *begin_blocked(void *argument)
+{
+    struct start start = *(struct start *)argument;
+    atomic_store(&((struct start *)argument)->taken, false);
+    sc_signal_mask_set_fault(true);
+    return start.function(start.argument);
+}
+
+/* Without a free place the thread only believes that SIGSEGV is not blocked. */
+static struct start *take_start(start_function *function, void *argument)
+{
+    for (unsigned i = 0; i < STARTS; i++) {
+        if (atomic_exchange(&starts[i].taken, true))
+            continue;
+        starts[i].function = function;
+        starts[i].argument = argument;
+        return &starts[i];
+    }
+    return NULL;
+}
+
+SC_EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                             start_function *start, void *argument)
+{
+    create_function *real = SC_NEXT(create_function *, "pthread_create");
+    struct start *place = sc_signal_mask_blocks_fault() ? take_start(start, argument) : NULL;
+    if (!place)
+        return real(thread, attributes, start, argument);
+    int result = real(thread, attributes, begin_blocked, place);
+    if (result != 0)
+        atomic_store(&place->taken, false);
+    return result;
+}

@@ -1,0 +1,118 @@
+#include "interpose/sigreturn.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "interpose/kernel_mask.h"
+#include "interpose/signal_mask.h"
+#include "track/kernel.h"
+
+#include "track/poison.h"
+
+#if SC_SIGRETURN_IS_OURS
+
+/* The frame's ucontext_t lies where the stack pointer is when a handler has returned. The code
+ * below has these numbers in it. */
+_Static_assert(offsetof(ucontext_t, uc_sigmask) == 296, "the mask in the frame");
+_Static_assert(offsetof(ucontext_t, uc_mcontext.gregs) == 40, "the registers in the frame");
+_Static_assert(SC_SIGNAL_BIT(SIGSEGV) == UINT64_C(1) << 10, "the signal in the mask");
+_Static_assert(offsetof(struct sc_signal_mask, blocks_fault) == 0, "written by the code below");
+_Static_assert(sizeof(((struct sc_signal_mask *)NULL)->blocks_fault) == 1, "as one byte");
+
+/* Two ways back: one for most signals, and one for SIGSEGV, in whose frame the mask says all that
+ * the program is to believe. */
+extern void sc_sigreturn_of_any(void) __attribute__((visibility("hidden")));
+extern void sc_sigreturn_of_fault(void) __attribute__((visibility("hidden")));
+
+/* For unwinders: a register, by its number in DWARF and its index among the saved ones, of which
+ * the stack pointer is 15. They look up the instruction before a return address, which is the nop.
+ */
+__asm__(".macro sc_saved number, index\n"
+        "	.cfi_escape 0x10, \\number, 3, 0x77, ((40 + 8 * \\index) & 127) | 128, "
+        "(40 + 8 * \\index) >> 7\n"
+        ".endm\n"
+        ".text\n"
+        ".balign 16\n"
+        "	.cfi_startproc\n"
+        "	.cfi_signal_frame\n"
+        "	.cfi_escape 0x0f, 4, 0x77, ((40 + 8 * 15) & 127) | 128, (40 + 8 * 15) >> 7, 0x06\n"
+        "	sc_saved 0, 13\n"
+        "	sc_saved 1, 12\n"
+        "	sc_saved 2, 14\n"
+        "	sc_saved 3, 11\n"
+        "	sc_saved 4, 9\n"
+        "	sc_saved 5, 8\n"
+        "	sc_saved 6, 10\n"
+        "	sc_saved 7, 15\n"
+        "	sc_saved 8, 0\n"
+        "	sc_saved 9, 1\n"
+        "	sc_saved 10, 2\n"
+        "	sc_saved 11, 3\n"
+        "	sc_saved 12, 4\n"
+        "	sc_saved 13, 5\n"
+        "	sc_saved 14, 6\n"
+        "	sc_saved 15, 7\n"
+        "	sc_saved 16, 16\n"
+        "	nop\n"
+        ".globl sc_sigreturn_of_any\n"
+        ".hidden sc_sigreturn_of_any\n"
+        ".type sc_sigreturn_of_any, @function\n"
+        "sc_sigreturn_of_any:\n"
+        "	btrl $10, 296(%rsp)\n"
+        "	jnc 1f\n"
+        "	movq sc_signal_mask@gottpoff(%rip), %rax\n"
+        "	movb $1, %fs:(%rax)\n"
+        "1:	movq $15, %rax\n"
+        "	syscall\n"
+        ".size sc_sigreturn_of_any, . - sc_sigreturn_of_any\n"
+        "	nop\n"
+        ".globl sc_sigreturn_of_fault\n"
+        ".hidden sc_sigreturn_of_fault\n"
+        ".type sc_sigreturn_of_fault, @function\n"
+        "sc_sigreturn_of_fault:\n"
+        "	movq sc_signal_mask@gottpoff(%rip), %rax\n"
+        "	btrl $10, 296(%rsp)\n"
+        "	setc %fs:(%rax)\n"
+        "	movq $15, %rax\n"
+        "	syscall\n"
+        "	.cfi_endproc\n"
+        ".size sc_sigreturn_of_fault, . - sc_sigreturn_of_fault\n");
+
+/* As the kernel declares it. */
+struct kernel_action {
+    void *handler;
+    unsigned long flags;
+    void (*restorer)(void);
+    uint64_t mask;
+};
+
+static bool is_handler(const struct kernel_action *action)
+{
+    return action->handler != (void *)SIG_DFL && action->handler != (void *)SIG_IGN;
+}
+
+void sc_sigreturn_adopt(int number)
+{
+    void (*way_back)(void) = number == SIGSEGV ? sc_sigreturn_of_fault : sc_sigreturn_of_any;
+    struct kernel_action action;
+    int saved = errno;
+    if (sc_kernel_call(SYS_rt_sigaction, number, NULL, &action, sizeof action.mask) == 0 &&
+        is_handler(&action) && action.restorer != way_back) {
+        action.restorer = way_back;
+        sc_kernel_call(SYS_rt_sigaction, number, &action, NULL, sizeof action.mask);
+    }
+    errno = saved;
+}
+
+#else
+
+void sc_sigreturn_adopt(int number)
+{
+    (void)number;
+}
+
+#endif

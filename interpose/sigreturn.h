@@ -1,0 +1,26 @@
+/* The way back from the program's signal handlers.
+ *
+ * When a handler returns, the kernel takes the thread's mask out of the frame, in which the handler
+ * may have changed it. So the code that the kernel lets handlers return to is ours: it takes
+ * SIGSEGV out of that mask, notes that the program believes it blocked (interpose/signal_mask.h),
+ * and makes the same system call. Unwinders see a signal frame.
+ */
+#ifndef SC_INTERPOSE_SIGRETURN_H
+#define SC_INTERPOSE_SIGRETURN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#if defined(__x86_64__)
+#define SC_SIGRETURN_IS_OURS 1
+#else
+/* The kernel brings the code, and unwinders know it by its address: a handler that blocks SIGSEGV
+ * in the mask that it returns to is not seen. */
+#define SC_SIGRETURN_IS_OURS 0
+#endif
+
+/* The handler of the signal that the kernel has now is one of the program's, or with SIGSEGV ours:
+ * from now on it returns by way of us. Async-signal-safe; errno is kept. */
+void sc_sigreturn_adopt(int number);
+
+#endif

@@ -1,0 +1,286 @@
+#define _GNU_SOURCE 1
+#include "report/command/findings.h"
+
+#include "report/command/fields.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- what is equal ---- */
+
+static void digest_stack(struct sc_digester *digester, const json_t *side)
+{
+    size_t index;
+    json_t *frame;
+    const json_t *stack = json_object_get(side, "stack");
+    sc_digest_number(digester, (int64_t)json_array_size(stack));
+    if (json_array_size(stack) == 0)
+        sc_digest_word(digester, sc_field_string(side, "api", ""));
+    json_array_foreach(stack, index, frame)
+    {
+        sc_digest_word(digester, sc_field_string(frame, "module", ""));
+        sc_digest_word(digester, sc_field_string(frame, "offset", ""));
+        bool has_file = json_object_get(frame, "file") != NULL;
+        sc_digest_number(digester, has_file);
+        sc_digest_word(digester, sc_field_string(frame, "file", ""));
+        sc_digest_number(digester, has_file ? sc_field_number(frame, "line") : 0);
+    }
+}
+
+/* Addresses differ between runs, offsets in modules do not. */
+static struct sc_digest digest_hazard(const json_t *hazard)
+{
+    struct sc_digester digester;
+    sc_digest_begin(&digester);
+    sc_digest_word(&digester, sc_field_string(hazard, "code", ""));
+    digest_stack(&digester, json_object_get(hazard, "copy"));
+    digest_stack(&digester, json_object_get(hazard, "event"));
+    return sc_digest_end(&digester);
+}
+
+/* What a timing line says of the hazard's line that it belongs to. */
+static bool digest_instants(const json_t *code, const json_t *stream, const json_t *seq,
+                            const json_t *event_time, struct sc_digest *digest)
+{
+    struct sc_digester digester;
+    if (!json_is_string(code) || !json_is_string(stream) || !json_is_integer(seq) ||
+        !json_is_integer(event_time))
+        return false;
+    sc_digest_begin(&digester);
+    sc_digest_word(&digester, json_string_value(code));
+    sc_digest_word(&digester, json_string_value(stream));
+    sc_digest_number(&digester, json_integer_value(seq));
+    sc_digest_number(&digester, json_integer_value(event_time));
+    *digest = sc_digest_end(&digester);
+    return true;
+}
+
+/* ---- timings ---- */
+
+/* The moments of one copy and one event, which the last lines of `users` findings are of. */
+struct sc_instants {
+    struct sc_node node;
+    size_t users;
+    struct sc_timing timing;
+};
+
+/* Of two that had as long, the first stays. */
+static void keep_longest(struct sc_timing *kept, struct sc_timing *other)
+{
+    if (other->line == NULL || (kept->line != NULL && kept->remaining_ns >= other->remaining_ns))
+        return;
+    free(kept->line);
+    *kept = *other;
+    other->line = NULL;
+}
+
+static void copy_longest(struct sc_timing *kept, const struct sc_timing *other)
+{
+    struct sc_timing copy = *other;
+    if (other->line == NULL || (kept->line != NULL && kept->remaining_ns >= other->remaining_ns))
+        return;
+    copy.line = strdup(other->line);
+    keep_longest(kept, &copy);
+}
+
+static void leave_instants(struct sc_findings *findings, struct sc_finding *finding)
+{
+    struct sc_instants *instants = finding->instants;
+    finding->instants = NULL;
+    if (instants == NULL)
+        return;
+    copy_longest(&finding->run_timing, &instants->timing);
+    if (--instants->users > 0)
+        return;
+    sc_table_remove(&findings->instants, &instants->node);
+    free(instants->timing.line);
+    free(instants);
+}
+
+static struct sc_instants *find_instants(struct sc_findings *findings,
+                                         const struct sc_digest *digest)
+{
+    struct sc_node *node = sc_table_find(&findings->instants, digest);
+    if (node != NULL)
+        return (struct sc_instants *)(void *)node;
+    struct sc_instants *instants = calloc(1, sizeof *instants);
+    if (instants == NULL)
+        return NULL;
+    instants->node.digest = *digest;
+    if (sc_table_add(&findings->instants, &instants->node))
+        return instants;
+    free(instants);
+    return NULL;
+}
+
+static void enter_instants(struct sc_findings *findings, struct sc_finding *finding,
+                           const json_t *hazard)
+{
+    const json_t *copy = json_object_get(hazard, "copy");
+    struct sc_digest digest;
+    leave_instants(findings, finding);
+    if (!digest_instants(json_object_get(hazard, "code"), json_object_get(copy, "stream"),
+                         json_object_get(copy, "seq"),
+                         json_object_get(json_object_get(hazard, "event"), "time_ns"), &digest))
+        return;
+    finding->instants = find_instants(findings, &digest);
+    if (finding->instants != NULL)
+        finding->instants->users++;
+}
+
+static bool is_timing(const json_t *line)
+{
+    return json_is_string(json_object_get(line, "code")) &&
+           json_is_integer(json_object_get(line, "remaining_ns"));
+}
+
+/* Of a hazard that is not the last of its equals any more there is nothing left to add it to. */
+bool sc_findings_take_timing(struct sc_findings *findings, const json_t *timing, const char *line,
+                             size_t size)
+{
+    struct sc_digest digest;
+    if (!is_timing(timing))
+        return false;
+    if (!digest_instants(json_object_get(timing, "code"), json_object_get(timing, "stream"),
+                         json_object_get(timing, "seq"), json_object_get(timing, "event_time_ns"),
+                         &digest))
+        return true;
+    struct sc_node *node = sc_table_find(&findings->instants, &digest);
+    if (node == NULL)
+        return true;
+    struct sc_timing told = {.remaining_ns = sc_field_number(timing, "remaining_ns")};
+    told.line = strndup(line, size);
+    keep_longest(&((struct sc_instants *)(void *)node)->timing, &told);
+    free(told.line);
+    return true;
+}
+
+/* ---- hazards ---- */
+
+static struct sc_finding *find_or_add(struct sc_findings *findings, const struct sc_digest *digest)
+{
+    struct sc_node *node = sc_table_find(&findings->table, digest);
+    if (node != NULL)
+        return (struct sc_finding *)(void *)node;
+    struct sc_finding *finding = calloc(1, sizeof *finding);
+    if (finding == NULL)
+        return NULL;
+    finding->node.digest = *digest;
+    if (!sc_table_add(&findings->table, &finding->node)) {
+        free(finding);
+        return NULL;
+    }
+    *(findings->last != NULL ? &findings->last->next : &findings->first) = finding;
+    findings->last = finding;
+    findings->count++;
+    return finding;
+}
+
+static void keep_strongest(struct sc_finding *finding, const char *certainty)
+{
+    if (strcmp(finding->certainty, "observed") != 0)
+        snprintf(finding->certainty, sizeof finding->certainty, "%s", certainty);
+}
+
+static bool is_hazard(const json_t *line)
+{
+    return json_is_string(json_object_get(line, "code")) &&
+           json_is_object(json_object_get(line, "copy")) &&
+           json_is_object(json_object_get(line, "event")) && sc_field_number(line, "count") > 0;
+}
+
+bool sc_findings_take_hazard(struct sc_findings *findings, const json_t *hazard, const char *line,
+                             size_t size)
+{
+    if (!is_hazard(hazard))
+        return false;
+    struct sc_digest digest = digest_hazard(hazard);
+    struct sc_finding *finding = find_or_add(findings, &digest);
+    if (finding == NULL)
+        return true;
+    if (finding->run_count == 0) {
+        finding->next_in_run = findings->first_in_run;
+        findings->first_in_run = finding;
+    }
+    finding->run_count = sc_field_number(hazard, "count");
+    free(finding->line);
+    finding->line = strndup(line, size);
+    keep_strongest(finding, sc_field_string(hazard, "certainty", "?"));
+    enter_instants(findings, finding, hazard);
+    return true;
+}
+
+static void add_run_to_all(struct sc_findings *findings, struct sc_finding *finding)
+{
+    json_int_t all;
+    leave_instants(findings, finding);
+    /* Of two runs' that had as long, the later one's stays. */
+    keep_longest(&finding->run_timing, &finding->timing);
+    free(finding->timing.line);
+    finding->timing = finding->run_timing;
+    finding->run_timing = (struct sc_timing){0};
+    if (__builtin_add_overflow(finding->count, finding->run_count, &all))
+        all = finding->run_count;
+    finding->count = all;
+    finding->run_count = 0;
+    finding->runs++;
+}
+
+void sc_findings_end_run(struct sc_findings *findings)
+{
+    while (findings->first_in_run != NULL) {
+        struct sc_finding *finding = findings->first_in_run;
+        findings->first_in_run = finding->next_in_run;
+        add_run_to_all(findings, finding);
+    }
+}
+
+void sc_findings_free(struct sc_findings *findings)
+{
+    sc_findings_end_run(findings);
+    while (findings->first != NULL) {
+        struct sc_finding *finding = findings->first;
+        findings->first = finding->next;
+        free(finding->timing.line);
+        free(finding->line);
+        free(finding);
+    }
+    sc_table_free(&findings->table);
+    sc_table_free(&findings->instants);
+    *findings = (struct sc_findings){0};
+}
+
+json_t *sc_finding_read(const struct sc_finding *finding)
+{
+    json_t *hazard = finding->line != NULL ? json_loads(finding->line, 0, NULL) : NULL;
+    if (strcmp(finding->certainty, "observed") == 0)
+        json_object_set_new(hazard, "certainty", json_string("observed"));
+    if (finding->timing.line != NULL)
+        json_object_set_new(hazard, "timing", json_loads(finding->timing.line, 0, NULL));
+    json_object_set_new(hazard, "count", json_integer(finding->count));
+    json_object_set_new(hazard, "runs", json_integer(finding->runs));
+    return hazard;
+}
+
+static int by_weight(const void *a, const void *b)
+{
+    const struct sc_finding *left = *(struct sc_finding *const *)a;
+    const struct sc_finding *right = *(struct sc_finding *const *)b;
+    int certainty = strcmp(right->certainty, left->certainty);
+    if (certainty != 0)
+        return certainty;
+    return left->count > right->count ? -1 : left->count < right->count;
+}
+
+struct sc_finding **sc_findings_sort(const struct sc_findings *findings)
+{
+    struct sc_finding **sorted = calloc(findings->count + 1, sizeof(*sorted));
+    size_t count = 0;
+    if (sorted == NULL)
+        return NULL;
+    for (struct sc_finding *finding = findings->first; finding != NULL; finding = finding->next)
+        sorted[count++] = finding;
+    qsort(sorted, count, sizeof(*sorted), by_weight);
+    return sorted;
+}

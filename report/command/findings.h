@@ -1,0 +1,69 @@
+/* The different hazards of one or more runs.
+ *
+ * Hazards are equal if they have the same code and the same stacks. Of equal ones the text of the
+ * last line is kept, and not the objects that it is read into, which take some seven times as much:
+ * memory goes by the hazards that differ, and not by the lines.
+ */
+#ifndef SC_REPORT_COMMAND_FINDINGS_H
+#define SC_REPORT_COMMAND_FINDINGS_H
+
+#include "report/command/table.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* When a copy ran: the `timing` line of the occurrence that had longest left to run. */
+struct sc_timing {
+    char *line; /* NULL: none */
+    json_int_t remaining_ns;
+};
+
+struct sc_instants;
+
+struct sc_finding {
+    struct sc_node node;     /* by code and stacks */
+    struct sc_finding *next; /* in the order of their first lines */
+    char *line;              /* the last one */
+    char certainty[16];      /* of the last line, or "observed" if a line before had it */
+    json_int_t count;        /* over the runs that have ended */
+    json_int_t runs;         /* how many of these had it */
+    struct sc_timing timing; /* of these */
+
+    /* Of the run that is being read. */
+    struct sc_finding *next_in_run;
+    json_int_t run_count; /* 0: it has not been there */
+    struct sc_timing run_timing;
+    struct sc_instants *instants; /* those that the last line is of */
+};
+
+struct sc_findings {
+    struct sc_finding *first, *last;
+    size_t count;
+    struct sc_finding *first_in_run;
+    struct sc_table table;    /* of struct sc_finding */
+    struct sc_table instants; /* of struct sc_instants, in this run */
+};
+
+/* All zero is none. */
+void sc_findings_free(struct sc_findings *findings);
+
+/* A hazard or timing line, read and as text. One that is not as it should be is passed over:
+ * false. */
+bool sc_findings_take_hazard(struct sc_findings *findings, const json_t *hazard, const char *line,
+                             size_t size);
+bool sc_findings_take_timing(struct sc_findings *findings, const json_t *timing, const char *line,
+                             size_t size);
+
+/* What was found since the last end was found in one run. */
+void sc_findings_end_run(struct sc_findings *findings);
+
+/* All of them in the order of printing: those observed and those frequent first. An array that the
+ * caller frees; NULL when out of memory. */
+struct sc_finding **sc_findings_sort(const struct sc_findings *findings);
+
+/* The hazard line, with "count" over all runs, "runs" how many had it, "certainty" the strongest
+ * and, where there is one, "timing". The caller decrefs it; NULL when out of memory. */
+json_t *sc_finding_read(const struct sc_finding *finding);
+
+#endif

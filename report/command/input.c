@@ -1,0 +1,87 @@
+#define _GNU_SOURCE 1
+#include "report/command/input.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BLOCK = 64 * 1024 };
+
+bool sc_input_init(struct sc_input *input, FILE *stream)
+{
+    *input = (struct sc_input){.stream = stream, .block = malloc(BLOCK)};
+    return input->block != NULL;
+}
+
+void sc_input_free(struct sc_input *input)
+{
+    free(input->block);
+    free(input->line);
+}
+
+/* 1, 0 at the end, or -errno. */
+static int fill(struct sc_input *input)
+{
+    errno = 0;
+    input->at = 0;
+    input->size = fread(input->block, 1, BLOCK, input->stream);
+    if (input->size > 0)
+        return 1;
+    return ferror(input->stream) ? -(errno != 0 ? errno : EIO) : 0;
+}
+
+static bool make_room(struct sc_input *input, size_t count)
+{
+    size_t wanted = input->length + count;
+    if (wanted <= input->capacity)
+        return true;
+    size_t capacity = wanted > 2 * input->capacity ? wanted : 2 * input->capacity;
+    char *grown = realloc(input->line, capacity);
+    if (grown == NULL)
+        return false;
+    input->line = grown;
+    input->capacity = capacity;
+    return true;
+}
+
+static int append(struct sc_input *input, const char *bytes, size_t count)
+{
+    size_t room = SC_INPUT_LINE_MAX - input->length;
+    if (count > room) {
+        input->is_cut = true;
+        count = room;
+    }
+    if (!make_room(input, count))
+        return -ENOMEM;
+    if (count > 0)
+        memcpy(input->line + input->length, bytes, count);
+    input->length += count;
+    return 1;
+}
+
+/* Takes what the block has of the line. */
+static int take(struct sc_input *input)
+{
+    const char *start = input->block + input->at;
+    const char *newline = memchr(start, '\n', input->size - input->at);
+    size_t count = newline != NULL ? (size_t)(newline - start) : input->size - input->at;
+    input->at += count + (newline != NULL);
+    input->is_whole = newline != NULL;
+    return append(input, start, count);
+}
+
+int sc_input_next(struct sc_input *input)
+{
+    bool is_there = false;
+    int result = 1;
+    input->length = 0;
+    input->is_whole = input->is_cut = false;
+    while (!input->is_whole) {
+        if (input->at == input->size && (result = fill(input)) <= 0)
+            break;
+        is_there = true;
+        if ((result = take(input)) < 0)
+            break;
+    }
+    return result < 0 ? result : is_there;
+}

@@ -1,0 +1,85 @@
+#define _GNU_SOURCE 1
+#include "report/command/say.h"
+
+#include "report/plain.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The printable part of ASCII, which nearly all text is of. */
+static size_t skip_ascii(const char *text, size_t count)
+{
+    size_t i = 0;
+    while (i < count && text[i] >= ' ' && text[i] < 0x7f)
+        i++;
+    return i;
+}
+
+static bool is_plain(const char *text, size_t count)
+{
+    uint32_t code;
+    for (size_t i = 0, length; (i += skip_ascii(text + i, count - i)) < count; i += length) {
+        length = sc_plain_character(text + i, count - i, &code);
+        if (length == 0 || !sc_plain_is_harmless(code))
+            return false;
+    }
+    return true;
+}
+
+/* A copy as it may be shown. */
+struct copy {
+    struct copy *next;
+    char text[];
+};
+
+static struct copy *copy_plain(const char *text, size_t count)
+{
+    size_t size = count * SC_PLAIN_GROWTH + 1;
+    struct copy *copy = malloc(sizeof *copy + size);
+    struct sc_text shown;
+    if (copy == NULL)
+        return NULL;
+    sc_text_init(&shown, copy->text, size);
+    sc_plain_put(&shown, text, count);
+    return copy;
+}
+
+static struct copy *copies;
+
+const char *sc_say_plain(const char *text)
+{
+    size_t count = strlen(text);
+    if (is_plain(text, count))
+        return text;
+    struct copy *copy = copy_plain(text, count);
+    if (copy == NULL)
+        return "?";
+    copy->next = copies;
+    copies = copy;
+    return copy->text;
+}
+
+void sc_say_forget(void)
+{
+    while (copies != NULL) {
+        struct copy *copy = copies;
+        copies = copy->next;
+        free(copy);
+    }
+}
+
+void sc_say(const char *format, ...)
+{
+    char *text = NULL;
+    va_list arguments;
+    va_start(arguments, format);
+    if (vasprintf(&text, format, arguments) < 0)
+        text = NULL;
+    va_end(arguments);
+    struct copy *shown = text != NULL ? copy_plain(text, strlen(text)) : NULL;
+    fprintf(stderr, "safecopy: %s\n", shown != NULL ? shown->text : "out of memory");
+    free(shown);
+    free(text);
+}

@@ -1,0 +1,156 @@
+#define _GNU_SOURCE 1
+#include "report/command/table.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+/* SipHash-2-4 with 128 bits (Aumasson and Bernstein). */
+
+static uint64_t rotate(uint64_t word, unsigned bits)
+{
+    return word << bits | word >> (64 - bits);
+}
+
+static void mix(uint64_t v[4], unsigned rounds)
+{
+    while (rounds-- > 0) {
+        v[0] += v[1];
+        v[1] = rotate(v[1], 13) ^ v[0];
+        v[0] = rotate(v[0], 32);
+        v[2] += v[3];
+        v[3] = rotate(v[3], 16) ^ v[2];
+        v[0] += v[3];
+        v[3] = rotate(v[3], 21) ^ v[0];
+        v[2] += v[1];
+        v[1] = rotate(v[1], 17) ^ v[2];
+        v[2] = rotate(v[2], 32);
+    }
+}
+
+static void absorb(uint64_t v[4], uint64_t word)
+{
+    v[3] ^= word;
+    mix(v, 2);
+    v[0] ^= word;
+}
+
+static void absorb_bytes(struct sc_digester *digester, const void *bytes, size_t count)
+{
+    const unsigned char *at = bytes;
+    for (; count > 0; count--) {
+        digester->tail |= (uint64_t)*at++ << 8 * (digester->size++ % 8);
+        if (digester->size % 8 != 0)
+            continue;
+        absorb(digester->state, digester->tail);
+        digester->tail = 0;
+    }
+}
+
+static uint64_t squeeze(uint64_t v[4])
+{
+    mix(v, 4);
+    return v[0] ^ v[1] ^ v[2] ^ v[3];
+}
+
+static const uint64_t *key(void)
+{
+    static uint64_t words[2];
+    static bool drawn;
+    if (!drawn && getrandom(words, sizeof words, 0) != sizeof words)
+        words[0] = (uintptr_t)&words; /* where there is no better chance */
+    drawn = true;
+    return words;
+}
+
+void sc_digest_begin(struct sc_digester *digester)
+{
+    const uint64_t *k = key();
+    *digester = (struct sc_digester){
+        .state = {k[0] ^ 0x736f6d6570736575, k[1] ^ 0x646f72616e646f6d ^ 0xee,
+                  k[0] ^ 0x6c7967656e657261, k[1] ^ 0x7465646279746573},
+    };
+}
+
+/* With the byte that ends it, so that two words are never one. */
+void sc_digest_word(struct sc_digester *digester, const char *word)
+{
+    absorb_bytes(digester, word, strlen(word) + 1);
+}
+
+void sc_digest_number(struct sc_digester *digester, int64_t number)
+{
+    absorb_bytes(digester, &number, sizeof number);
+}
+
+struct sc_digest sc_digest_end(struct sc_digester *digester)
+{
+    struct sc_digest digest;
+    uint64_t *v = digester->state;
+    absorb(v, digester->tail | (uint64_t)digester->size << 56);
+    v[2] ^= 0xee;
+    digest.words[0] = squeeze(v);
+    v[1] ^= 0xdd;
+    digest.words[1] = squeeze(v);
+    return digest;
+}
+
+static struct sc_node **bucket_of(const struct sc_table *table, const struct sc_digest *digest)
+{
+    return &table->buckets[digest->words[0] & (table->bucket_count - 1)];
+}
+
+struct sc_node *sc_table_find(const struct sc_table *table, const struct sc_digest *digest)
+{
+    struct sc_node *node = table->bucket_count > 0 ? *bucket_of(table, digest) : NULL;
+    while (node != NULL && memcmp(&node->digest, digest, sizeof *digest) != 0)
+        node = node->next;
+    return node;
+}
+
+static bool grow(struct sc_table *table)
+{
+    struct sc_table larger = {.bucket_count =
+                                  table->bucket_count > 0 ? 2 * table->bucket_count : 64,
+                              .count = table->count};
+    larger.buckets = calloc(larger.bucket_count, sizeof(struct sc_node *));
+    if (larger.buckets == NULL)
+        return false;
+    for (size_t i = 0; i < table->bucket_count; i++) {
+        for (struct sc_node *node = table->buckets[i], *next; node != NULL; node = next) {
+            struct sc_node **bucket = bucket_of(&larger, &node->digest);
+            next = node->next;
+            node->next = *bucket;
+            *bucket = node;
+        }
+    }
+    free(table->buckets);
+    *table = larger;
+    return true;
+}
+
+bool sc_table_add(struct sc_table *table, struct sc_node *node)
+{
+    if (table->count == table->bucket_count && !grow(table))
+        return false;
+    struct sc_node **bucket = bucket_of(table, &node->digest);
+    node->next = *bucket;
+    *bucket = node;
+    table->count++;
+    return true;
+}
+
+void sc_table_remove(struct sc_table *table, const struct sc_node *node)
+{
+    struct sc_node **at = bucket_of(table, &node->digest);
+    while (*at != node)
+        at = &(*at)->next;
+    *at = node->next;
+    table->count--;
+}
+
+void sc_table_free(struct sc_table *table)
+{
+    free(table->buckets);
+    *table = (struct sc_table){0};
+}

@@ -1,0 +1,49 @@
+/* Records found by words and numbers, of which only a digest is kept.
+ *
+ * The digest has 128 bits and a random key, so that nobody can write a report in which others have
+ * the same one.
+ */
+#ifndef SC_REPORT_COMMAND_TABLE_H
+#define SC_REPORT_COMMAND_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct sc_digest {
+    uint64_t words[2];
+};
+
+/* Of words and numbers, one after the other. */
+struct sc_digester {
+    uint64_t state[4], tail;
+    size_t size;
+};
+
+void sc_digest_begin(struct sc_digester *digester);
+void sc_digest_word(struct sc_digester *digester, const char *word);
+void sc_digest_number(struct sc_digester *digester, int64_t number);
+struct sc_digest sc_digest_end(struct sc_digester *digester);
+
+/* The first member of a record. */
+struct sc_node {
+    struct sc_digest digest;
+    struct sc_node *next; /* of those in the same bucket */
+};
+
+/* All zero is an empty one. The records are the caller's. */
+struct sc_table {
+    struct sc_node **buckets;
+    size_t bucket_count, count;
+};
+
+/* NULL if there is none. */
+struct sc_node *sc_table_find(const struct sc_table *table, const struct sc_digest *digest);
+
+/* `node->digest` is set, and not in the table yet. false when out of memory. */
+bool sc_table_add(struct sc_table *table, struct sc_node *node);
+void sc_table_remove(struct sc_table *table, const struct sc_node *node);
+
+void sc_table_free(struct sc_table *table);
+
+#endif

@@ -1,0 +1,101 @@
+#include "report/plain.h"
+
+#include <string.h>
+
+#include "track/poison.h"
+
+/* RFC 3629: no overlong forms, no surrogates, nothing past U+10FFFF. */
+static size_t character_length(const unsigned char *bytes, size_t count)
+{
+    static const struct {
+        unsigned char first, last, second_first, second_last;
+        size_t length;
+    } rows[] = {
+        {0x00, 0x7f, 0, 0, 1},       {0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3},
+        {0xe1, 0xec, 0x80, 0xbf, 3}, {0xed, 0xed, 0x80, 0x9f, 3}, {0xee, 0xef, 0x80, 0xbf, 3},
+        {0xf0, 0xf0, 0x90, 0xbf, 4}, {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4},
+    };
+    for (size_t r = 0; r < sizeof(rows) / sizeof(rows[0]); r++) {
+        if (bytes[0] < rows[r].first || bytes[0] > rows[r].last || rows[r].length > count)
+            continue;
+        if (rows[r].length > 1 &&
+            (bytes[1] < rows[r].second_first || bytes[1] > rows[r].second_last))
+            return 0;
+        for (size_t i = 2; i < rows[r].length; i++) {
+            if ((bytes[i] & 0xc0) != 0x80)
+                return 0;
+        }
+        return rows[r].length;
+    }
+    return 0;
+}
+
+size_t sc_plain_character(const char *bytes, size_t count, uint32_t *code)
+{
+    static const unsigned char bits_of_first[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
+    const unsigned char *at = (const unsigned char *)bytes;
+    size_t length = character_length(at, count);
+    *code = length > 0 ? at[0] & bits_of_first[length] : 0;
+    for (size_t i = 1; i < length; i++)
+        *code = *code << 6 | (at[i] & 0x3f);
+    return length;
+}
+
+bool sc_plain_is_harmless(uint32_t code)
+{
+    static const struct {
+        uint16_t first, last;
+    } harmful[] = {
+        {0x0000, 0x001f}, /* C0 */
+        {0x007f, 0x009f}, /* DEL, C1 */
+        {0x061c, 0x061c}, /* the Arabic letter mark */
+        {0x200e, 0x200f}, /* marks of direction */
+        {0x2028, 0x2029}, /* the separators */
+        {0x202a, 0x202e}, /* embeddings and overrides */
+        {0x2066, 0x2069}, /* isolates */
+    };
+    for (size_t i = 0; i < sizeof(harmful) / sizeof(harmful[0]); i++) {
+        if (code >= harmful[i].first && code <= harmful[i].last)
+            return false;
+    }
+    return true;
+}
+
+static void put_digits(struct sc_text *text, uint32_t value, unsigned count)
+{
+    while (count-- > 0)
+        sc_text_char(text, "0123456789abcdef"[value >> 4 * count & 15]);
+}
+
+void sc_plain_put_code(struct sc_text *text, uint32_t code)
+{
+    sc_text_put(text, "\\u");
+    put_digits(text, code, 4);
+}
+
+void sc_plain_put_byte(struct sc_text *text, unsigned char byte)
+{
+    sc_text_put(text, "\\x");
+    put_digits(text, byte, 2);
+}
+
+void sc_plain_put(struct sc_text *text, const char *bytes, size_t count)
+{
+    size_t length;
+    for (size_t i = 0; i<count; i += length> 0 ? length : 1) {
+        uint32_t code;
+        size_t before = text->used;
+        length = sc_plain_character(bytes + i, count - i, &code);
+        if (length == 0)
+            sc_plain_put_byte(text, (unsigned char)bytes[i]);
+        else if (sc_plain_is_harmless(code))
+            sc_text_bytes(text, bytes + i, length);
+        else
+            sc_plain_put_code(text, code);
+        if (text->cut) {
+            sc_text_rewind(text, before);
+            text->cut = true;
+            return;
+        }
+    }
+}

@@ -1,0 +1,41 @@
+/* What a terminal may be sent, said once more and otherwise than in report/plain.c: libc decodes.
+ */
+#ifndef SC_TESTS_FUZZ_TERMINAL_H
+#define SC_TESTS_FUZZ_TERMINAL_H
+
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+#include <uchar.h>
+
+static void terminal_take_character(char32_t c, const char *kept)
+{
+    static const char32_t turning[] =
+        U"\u061c\u200e\u200f\u2028\u2029\u202a\u202b\u202c\u202d\u202e"
+        U"\u2066\u2067\u2068\u2069";
+    for (size_t i = 0; turning[i] != 0; i++) {
+        if (c == turning[i])
+            abort();
+    }
+    if ((c < 0x20 && (c == 0 || strchr(kept, (int)c) == NULL)) || (c >= 0x7f && c <= 0x9f))
+        abort();
+}
+
+/* Aborts unless the bytes are UTF-8 without a character that does harm. */
+static void terminal_take(const char *bytes, size_t count, const char *kept)
+{
+    mbstate_t state;
+    memset(&state, 0, sizeof state);
+    if (setlocale(LC_CTYPE, "C.UTF-8") == NULL)
+        abort();
+    for (size_t i = 0; i < count;) {
+        char32_t c;
+        size_t length = mbrtoc32(&c, bytes + i, count - i, &state);
+        if (length == 0 || length > 4)
+            abort();
+        terminal_take_character(c, kept);
+        i += length;
+    }
+}
+
+#endif

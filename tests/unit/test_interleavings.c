@@ -1,0 +1,654 @@
+/* links: interpose/protect.c interpose/touches.c
+ * not-under: thread memcheck
+ *
+ * Whose a fault is, under every interleaving of three threads on one page, as far as they can be
+ * told apart with so many preemptions: a thread is stopped before it takes a lock, before and after
+ * the kernel changes a page or is asked about one, and before it touches memory. A schedule says
+ * who goes on at each of these points; all of them are tried, one after the other, from the same
+ * beginning.
+ *
+ * The threads are coroutines of one thread, the kernel is an array of pages, and the rest of the
+ * library is not there. What is checked: a fault on a page that the guard protects is never given
+ * to the program; one on a page that the program has protected itself always is.
+ */
+#include "interpose/guard.h"
+#include "interpose/hazards.h"
+#include "interpose/loans.h"
+#include "interpose/neighbours.h"
+#include "interpose/page_access.h"
+#include "interpose/process.h"
+#include "interpose/protect.h"
+#include "interpose/reaper.h"
+#include "interpose/spare_stack.h"
+#include "report/report.h"
+
+#include <check.h>
+#include <dlfcn.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <ucontext.h>
+
+enum {
+    THREADS = 3,
+    PAGE = 4096,
+    PAGES = 4,
+    STACK_BYTES = 256 << 10,
+    POINTS_MAX = 4096, /* of a schedule; a thread that gets nowhere comes to more */
+    TOUCHES_MAX = 64,
+};
+
+static const uintptr_t base = (uintptr_t)7 << 32;
+
+/* ---- the scheduler ---- */
+
+struct coroutine {
+    ucontext_t context; /* where it begins */
+    jmp_buf place;      /* where it goes on */
+    bool has_begun;
+    char *stack;
+    void (*body)(void);
+    pthread_mutex_t *awaits; /* blocked for it */
+    int inside;              /* its sc_track_inside */
+    bool is_over;
+};
+
+static struct coroutine coroutines[THREADS];
+static struct coroutine *current; /* NULL: nobody is scheduled */
+static jmp_buf explorer;
+
+/* The point where a schedule leaves its predecessor, and what could be chosen instead. */
+struct point {
+    unsigned char choice, choices;
+    bool can_go_on; /* the first choice costs no preemption */
+};
+
+static struct point points[POINTS_MAX];
+static unsigned reached, planned, preemptions, preemptions_max;
+static const char *violation;
+
+static bool is_owned(const pthread_mutex_t *mutex);
+
+static bool is_enabled(const struct coroutine *coroutine)
+{
+    return !coroutine->is_over && !(coroutine->awaits && is_owned(coroutine->awaits));
+}
+
+/* The one that is running first, if it can go on; then the others. */
+static unsigned enabled(struct coroutine **choices)
+{
+    unsigned count = 0;
+    if (current && is_enabled(current))
+        choices[count++] = current;
+    for (unsigned i = 0; i < THREADS; i++)
+        if (&coroutines[i] != current && is_enabled(&coroutines[i]))
+            choices[count++] = &coroutines[i];
+    return count;
+}
+
+static void violated(const char *what)
+{
+    if (!violation)
+        violation = what;
+}
+
+static struct coroutine *choose(void)
+{
+    struct coroutine *choices[THREADS];
+    unsigned count = enabled(choices);
+    bool can_go_on = current && is_enabled(current);
+    if (count == 0 || violation || reached == POINTS_MAX)
+        return NULL;
+    if (can_go_on && preemptions == preemptions_max)
+        count = 1;
+    struct point *point = &points[reached];
+    if (reached++ >= planned)
+        point->choice = 0;
+    else if (point->choices != count)
+        violated("a run is not like the one before");
+    point->choices = (unsigned char)count;
+    point->can_go_on = can_go_on;
+    if (can_go_on && point->choice > 0)
+        preemptions++;
+    return choices[point->choice];
+}
+
+/* Jumps save no signal mask, which costs more than all the rest. */
+static __attribute__((noinline)) void enter(struct coroutine *next)
+{
+    if (!next)
+        _longjmp(explorer, 1);
+    if (next->has_begun)
+        _longjmp(next->place, 1);
+    next->has_begun = true;
+    setcontext(&next->context);
+}
+
+static __attribute__((noinline)) void go_on(struct coroutine *next)
+{
+    struct coroutine *before = current;
+    if (before)
+        before->inside = sc_track_inside;
+    current = next;
+    sc_track_inside = next ? next->inside : 0;
+    if (before != next && _setjmp(before ? before->place : explorer) == 0)
+        enter(next);
+}
+
+static void yield(void)
+{
+    if (current)
+        go_on(choose());
+}
+
+static void run_body(void)
+{
+    current->body();
+    current->is_over = true;
+    yield();
+}
+
+/* ---- locks ---- */
+
+static const pthread_mutex_t *owned[8];
+static const struct coroutine *owners[8];
+
+static bool is_owned(const pthread_mutex_t *mutex)
+{
+    for (unsigned i = 0; i < 8; i++)
+        if (owned[i] == mutex)
+            return true;
+    return false;
+}
+
+static void own(const pthread_mutex_t *mutex, const struct coroutine *owner)
+{
+    for (unsigned i = 0; i < 8; i++)
+        if (!owned[i]) {
+            owned[i] = mutex;
+            owners[i] = owner;
+            return;
+        }
+    abort();
+}
+
+static void disown(const pthread_mutex_t *mutex)
+{
+    for (unsigned i = 0; i < 8; i++)
+        if (owned[i] == mutex && owners[i] == current)
+            owned[i] = NULL;
+}
+
+typedef int mutex_function(pthread_mutex_t *mutex);
+
+static mutex_function *real(const char *name)
+{
+    return (mutex_function *)dlsym(RTLD_NEXT, name);
+}
+
+int pthread_mutex_lock(pthread_mutex_t *mutex)
+{
+    if (!current)
+        return real("pthread_mutex_lock")(mutex);
+    yield();
+    current->awaits = mutex;
+    while (is_owned(mutex))
+        yield();
+    current->awaits = NULL;
+    own(mutex, current);
+    return 0;
+}
+
+int pthread_mutex_unlock(pthread_mutex_t *mutex)
+{
+    if (!current)
+        return real("pthread_mutex_unlock")(mutex);
+    disown(mutex);
+    return 0;
+}
+
+/* ---- the kernel ---- */
+
+static enum sc_access kernel[PAGES];
+static bool programs_own[PAGES];
+
+static unsigned page_of(uintptr_t address)
+{
+    return (unsigned)((address - base) / PAGE);
+}
+
+static bool denies(uintptr_t address, enum sc_touch touch)
+{
+    enum sc_access access = kernel[page_of(address)];
+    return access == SC_ACCESS_NONE || (access == SC_ACCESS_READ && touch == SC_TOUCH_WRITE);
+}
+
+bool sc_page_access_set(uintptr_t address, size_t size_bytes, enum sc_access access)
+{
+    if (size_bytes == 0)
+        return true;
+    yield();
+    for (uintptr_t page = address; page < address + size_bytes; page += PAGE)
+        kernel[page_of(page)] = access;
+    yield();
+    return true;
+}
+
+bool sc_page_access_denies(uintptr_t address, enum sc_touch touch)
+{
+    yield();
+    bool denied = denies(address, touch);
+    yield();
+    return denied;
+}
+
+/* ---- what else there is of the library ---- */
+
+struct sc_options sc_options = {.mode = SC_MODE_FIX, .stall_limit_ns = 1000000000};
+struct sc_process sc_process = {true};
+
+void sc_guard_apply(void)
+{
+    if (atomic_load(&sc_track.inflight.guards.unsettled_count))
+        sc_protect_settle();
+}
+
+bool sc_loans_find(const struct sc_guard_change *change, struct sc_lent *lent)
+{
+    (void)change;
+    (void)lent;
+    return false;
+}
+
+void sc_spare_stack_call(sc_spare_function *function, void *argument)
+{
+    function(argument);
+}
+
+int32_t sc_thread_id(void)
+{
+    return (int32_t)(current - coroutines) + 1;
+}
+
+bool sc_process_is_child(void)
+{
+    return false;
+}
+
+/* Threads touch what they may, and nobody waits or is accused. */
+void sc_hazards_report(enum sc_hazard_code code, enum sc_action action, const struct sc_ops *ops,
+                       const struct sc_buffer *buffer, const struct sc_culprit *culprit)
+{
+    (void)code;
+    (void)action;
+    (void)ops;
+    (void)buffer;
+    (void)culprit;
+    violated("a correct program is accused");
+}
+
+enum sc_hazard_code sc_hazards_touch_code(const struct sc_op_info *op, enum sc_touch kind)
+{
+    (void)op;
+    (void)kind;
+    return SC202;
+}
+
+struct sc_buffer sc_hazards_buffer_of(const struct sc_op_info *op)
+{
+    return (struct sc_buffer){op->shape.address, op->shape.width_bytes};
+}
+
+uint64_t sc_flow_host_function_ticks(void);
+uint64_t sc_flow_host_function_ticks(void)
+{
+    return 0;
+}
+
+bool sc_driver_code_called(uintptr_t pc, const void *context);
+bool sc_driver_code_called(uintptr_t pc, const void *context)
+{
+    (void)pc;
+    (void)context;
+    return false;
+}
+
+bool sc_driver_code_runs(uintptr_t pc, const void *context);
+bool sc_driver_code_runs(uintptr_t pc, const void *context)
+{
+    (void)pc;
+    (void)context;
+    return false;
+}
+
+void sc_neighbours_note(uintptr_t address)
+{
+    (void)address;
+}
+
+uint32_t sc_reaper_round(void)
+{
+    return 0;
+}
+
+void sc_reaper_sleep(uint32_t round, uint64_t until_ns)
+{
+    (void)round;
+    (void)until_ns;
+    yield();
+}
+
+bool sc_reaper_has_stopped(void)
+{
+    return false;
+}
+
+void sc_reaper_wake(void)
+{
+}
+
+/* ---- what threads do ---- */
+
+static uint32_t stream_ids[THREADS];
+static struct sc_range_info range;
+
+/* The look that was there before the invariant: what no living span covers, and the kernel denies
+ * once everything is settled, is the program's. */
+static bool naive_fault(const struct sc_fault *fault)
+{
+    if (sc_grid_point(&sc_track.inflight.guards.grid, fault->address) != 0) {
+        sc_track_let_go(&sc_track, fault->address, 1, SC_TOUCH_WRITE, false);
+        sc_guard_apply();
+        return true;
+    }
+    sc_guard_apply();
+    bool covered = sc_grid_point(&sc_track.inflight.guards.grid, fault->address) != 0;
+    return covered ||
+           !sc_page_access_denies(fault->address, fault->write ? SC_TOUCH_WRITE : SC_TOUCH_READ);
+}
+
+static bool (*handle_fault)(const struct sc_fault *fault);
+static uintptr_t runs; /* also where each one's instructions are: nothing is known of them */
+
+/* An instruction, which is repeated as the kernel does it. True: the program got a signal. */
+static bool touch(uintptr_t address, enum sc_touch kind)
+{
+    for (unsigned i = 0; i < TOUCHES_MAX; i++) {
+        yield();
+        if (!denies(address, kind))
+            return false;
+        struct sc_fault fault = {
+            .address = address, .pc = runs, .write = kind == SC_TOUCH_WRITE, .denied = true};
+        yield();
+        if (!handle_fault(&fault))
+            return true;
+    }
+    violated("an instruction is repeated for ever");
+    return false;
+}
+
+static unsigned own_number(void)
+{
+    return (unsigned)(current - coroutines);
+}
+
+static void issue(uintptr_t address)
+{
+    SC_ISSUED(issued);
+    struct sc_op_info op = {
+        .api = "copy",
+        .shape = {address, 8, 8, 1},
+        .ticket = {.stream = stream_ids[own_number()]},
+        .direction = SC_D2H,
+        .kind = SC_PINNED,
+        .range = range.range,
+        .access = SC_ACCESS_NONE,
+        .guard_address = address & ~(uintptr_t)(PAGE - 1),
+        .guard_bytes = PAGE,
+    };
+    sc_track_issue(&sc_track, &op, &issued);
+    sc_guard_apply();
+}
+
+static void synchronise(void)
+{
+    struct sc_point point = sc_track_point(&sc_track, stream_ids[own_number()], SC_SCOPE_STREAM);
+    sc_track_known(&sc_track, &point, NULL);
+    sc_guard_apply();
+}
+
+static void must_not_fault(uintptr_t address, enum sc_touch kind)
+{
+    if (touch(address, kind))
+        violated("a fault that is the guard's is given to the program");
+}
+
+/* A result of its own on a page that the others use as well. */
+static void copies_into_its_slot(void)
+{
+    uintptr_t slot = base + 64 * own_number();
+    issue(slot);
+    synchronise();
+    must_not_fault(slot, SC_TOUCH_READ);
+}
+
+static void copies_twice(void)
+{
+    copies_into_its_slot();
+    copies_into_its_slot();
+}
+
+static void touches_beside(void)
+{
+    must_not_fault(base + 2048, SC_TOUCH_WRITE);
+}
+
+static void ends_and_touches_beside(void)
+{
+    synchronise();
+    must_not_fault(base + 2048, SC_TOUCH_WRITE);
+}
+
+/* Takes access to a page of its own away, as mprotect's wrapper does it, and expects its signal. */
+static void protects_its_own_page(void)
+{
+    uintptr_t address = base + 2 * PAGE;
+    issue(address);
+    synchronise();
+    sc_track_set_guarding(&sc_track, address, PAGE, SC_GUARDING_FORBIDDEN);
+    sc_guard_apply();
+    kernel[2] = SC_ACCESS_NONE;
+    programs_own[2] = true;
+    if (!touch(address, SC_TOUCH_READ))
+        violated("a fault of the program's own is not given to it");
+}
+
+/* The memory goes back, and its pages with it. */
+static void frees_beside(void)
+{
+    issue(base + 8);
+    synchronise();
+    sc_track_remove_range(&sc_track, base);
+    sc_guard_apply();
+}
+
+/* ---- exploring ---- */
+
+static void build_world(void)
+{
+    ck_assert_int_eq(sc_track_init(&sc_track), 0);
+    uint32_t context = sc_track_add_stream(&sc_track, SC_STREAM_LEGACY, 0, 1, 0);
+    for (unsigned i = 0; i < THREADS; i++)
+        stream_ids[i] =
+            sc_track_add_stream(&sc_track, SC_STREAM_NONBLOCKING, context, 0x1000 + i, 0);
+}
+
+/* What a run leaves is gone: the next one begins as it did. */
+static void clean_world(void)
+{
+    for (unsigned i = 0; i < THREADS; i++) {
+        struct sc_point point = sc_track_point(&sc_track, stream_ids[i], SC_SCOPE_STREAM);
+        sc_track_known(&sc_track, &point, NULL);
+    }
+    sc_track_remove_range(&sc_track, base);
+    sc_guard_apply();
+    memset(kernel, 0, sizeof kernel);
+    memset(programs_own, 0, sizeof programs_own);
+    memset(owned, 0, sizeof owned);
+    sc_track_add_range(&sc_track, base, PAGES * PAGE, SC_PINNED, 0);
+    range = sc_track_find_range(&sc_track, base);
+}
+
+static void check_end(void)
+{
+    for (unsigned i = 0; i < THREADS && !violation; i++)
+        if (!coroutines[i].is_over)
+            violated("the threads wait for each other");
+    sc_guard_apply();
+    for (unsigned i = 0; i < PAGES && !violation; i++)
+        if (kernel[i] != SC_ACCESS_ALL && !programs_own[i])
+            violated("a page stays protected");
+}
+
+static void run_once(void (*const *bodies)(void))
+{
+    clean_world();
+    for (unsigned i = 0; i < THREADS; i++) {
+        struct coroutine *coroutine = &coroutines[i];
+        char *stack = coroutine->stack;
+        *coroutine = (struct coroutine){.stack = stack, .body = bodies[i]};
+        getcontext(&coroutine->context);
+        coroutine->context.uc_stack.ss_sp = stack;
+        coroutine->context.uc_stack.ss_size = STACK_BYTES;
+        makecontext(&coroutine->context, run_body, 0);
+    }
+    runs++;
+    reached = preemptions = 0;
+    violation = NULL;
+    current = NULL;
+    go_on(choose());
+    current = NULL;
+    sc_track_inside = 0;
+    check_end();
+}
+
+/* The next schedule in order: false if that was the last. */
+static bool plan_next(void)
+{
+    while (reached > 0 && points[reached - 1].choice + 1 >= points[reached - 1].choices)
+        reached--;
+    if (reached == 0)
+        return false;
+    points[reached - 1].choice++;
+    planned = reached;
+    return true;
+}
+
+/* Returns how many schedules there were, or up to the first that violates something. */
+static unsigned long explore(void (*const *bodies)(void), unsigned preemptions_allowed)
+{
+    unsigned long schedules = 0;
+    preemptions_max = preemptions_allowed;
+    planned = 0;
+    do {
+        run_once(bodies);
+        schedules++;
+    } while (!violation && plan_next());
+    return schedules;
+}
+
+static void set_up(void)
+{
+    for (unsigned i = 0; i < THREADS; i++)
+        coroutines[i].stack = malloc(STACK_BYTES);
+    build_world();
+    handle_fault = sc_guard_fault;
+}
+
+static void tear_down(void)
+{
+    for (unsigned i = 0; i < THREADS; i++)
+        free(coroutines[i].stack);
+    sc_track_destroy(&sc_track);
+}
+
+/* Where each step is slow (tests/memcheck.py). */
+static unsigned few(unsigned preemptions_allowed)
+{
+    return getenv("SAFECOPY_FEW_ROUNDS") ? 1 : preemptions_allowed;
+}
+
+static void explore_all(const char *what, void (*first)(void), void (*second)(void),
+                        void (*third)(void), unsigned preemptions_allowed)
+{
+    void (*const bodies[THREADS])(void) = {first, second, third};
+    unsigned long schedules = explore(bodies, preemptions_allowed);
+    if (violation)
+        ck_abort_msg("%s: %s, in schedule %lu", what, violation, schedules);
+    ck_assert_uint_gt(schedules, 100);
+}
+
+/* ---- the tests ---- */
+
+START_TEST(slots_of_one_page)
+{
+    explore_all("slots", copies_into_its_slot, copies_into_its_slot, copies_into_its_slot, few(3));
+}
+END_TEST
+
+START_TEST(slots_of_one_page_and_a_neighbour)
+{
+    explore_all("neighbour", copies_into_its_slot, copies_into_its_slot, touches_beside, few(3));
+}
+END_TEST
+
+START_TEST(spans_that_end_while_another_begins)
+{
+    explore_all("twice", copies_twice, ends_and_touches_beside, touches_beside, few(3));
+}
+END_TEST
+
+START_TEST(memory_that_is_given_back)
+{
+    explore_all("freed", copies_into_its_slot, frees_beside, touches_beside, few(3));
+}
+END_TEST
+
+START_TEST(pages_that_the_program_protects)
+{
+    explore_all("own", copies_into_its_slot, protects_its_own_page, touches_beside, few(3));
+}
+END_TEST
+
+/* The search finds what was wrong before there was an invariant. */
+START_TEST(a_look_at_living_spans_is_not_enough)
+{
+    void (*const bodies[THREADS])(void) = {copies_into_its_slot, copies_into_its_slot,
+                                           touches_beside};
+    handle_fault = naive_fault;
+    explore(bodies, 3);
+    ck_assert_ptr_nonnull(violation);
+    ck_assert_str_eq(violation, "a fault that is the guard's is given to the program");
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("interleavings");
+    TCase *group = tcase_create("faults");
+    tcase_add_checked_fixture(group, set_up, tear_down);
+    tcase_set_timeout(group, 120);
+    tcase_add_test(group, slots_of_one_page);
+    tcase_add_test(group, slots_of_one_page_and_a_neighbour);
+    tcase_add_test(group, spans_that_end_while_another_begins);
+    tcase_add_test(group, memory_that_is_given_back);
+    tcase_add_test(group, pages_that_the_program_protects);
+    tcase_add_test(group, a_look_at_living_spans_is_not_enough);
+    suite_add_tcase(suite, group);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}

@@ -1,0 +1,110 @@
+#include "track/kept_off.h"
+
+#include "track/poison.h"
+
+typedef _Atomic uintptr_t place;
+
+enum { PLACES = SC_KEPT_OFF_SETS * SC_KEPT_OFF_WAYS };
+
+static place *place_at(struct sc_kept_off *kept, size_t i)
+{
+    return &kept->sets[i / SC_KEPT_OFF_WAYS].pages[i % SC_KEPT_OFF_WAYS];
+}
+
+/* Untouched memory stays so. */
+void sc_kept_off_init(struct sc_kept_off *kept)
+{
+    for (size_t i = 0; i < PLACES; i++)
+        if (atomic_load_explicit(place_at(kept, i), memory_order_relaxed))
+            atomic_store_explicit(place_at(kept, i), 0, memory_order_relaxed);
+    sc_blocks_clear(&kept->blocks);
+}
+
+bool sc_kept_off_add(struct sc_kept_off *kept, uintptr_t page)
+{
+    struct sc_kept_off_set *set = &kept->sets[sc_kept_off_set_of(page)];
+    sc_blocks_add(&kept->blocks, page, 1);
+    for (unsigned i = 0; i < SC_KEPT_OFF_WAYS; i++) {
+        uintptr_t there = 0;
+        if (atomic_compare_exchange_strong_explicit(&set->pages[i], &there, page,
+                                                    memory_order_relaxed, memory_order_relaxed) ||
+            there == page)
+            return true;
+    }
+    return false;
+}
+
+/* ---- intervals: page by page, or place by place where they are longer than the table ---- */
+
+static bool is_long(uintptr_t start, uintptr_t end, uintptr_t page_mask)
+{
+    return (end - start) / (page_mask + 1) > PLACES / SC_KEPT_OFF_WAYS;
+}
+
+static void forget_page(struct sc_kept_off *kept, uintptr_t page)
+{
+    struct sc_kept_off_set *set = &kept->sets[sc_kept_off_set_of(page)];
+    for (unsigned i = 0; i < SC_KEPT_OFF_WAYS; i++) {
+        uintptr_t there = page;
+        atomic_compare_exchange_strong_explicit(&set->pages[i], &there, 0, memory_order_relaxed,
+                                                memory_order_relaxed);
+    }
+}
+
+static void forget_places(struct sc_kept_off *kept, uintptr_t start, uintptr_t end)
+{
+    for (size_t i = 0; i < PLACES; i++) {
+        uintptr_t page = atomic_load_explicit(place_at(kept, i), memory_order_relaxed);
+        if (page && page - start < end - start)
+            forget_page(kept, page);
+    }
+}
+
+void sc_kept_off_forget(struct sc_kept_off *kept, uintptr_t start, uintptr_t end,
+                        uintptr_t page_mask)
+{
+    if (start >= end || !sc_blocks_may_hold(&kept->blocks, start, end - start))
+        return;
+    if (is_long(start, end, page_mask)) {
+        forget_places(kept, start, end);
+        return;
+    }
+    for (uintptr_t page = start; page < end; page += page_mask + 1)
+        if (sc_kept_off_has(kept, page))
+            forget_page(kept, page);
+}
+
+/* `end` if there is none. */
+static uintptr_t first_place(const struct sc_kept_off *kept, uintptr_t start, uintptr_t end)
+{
+    uintptr_t first = end;
+    for (size_t i = 0; i < PLACES; i++) {
+        uintptr_t page = atomic_load_explicit(
+            &kept->sets[i / SC_KEPT_OFF_WAYS].pages[i % SC_KEPT_OFF_WAYS], memory_order_relaxed);
+        if (page >= start && page < first)
+            first = page;
+    }
+    return first;
+}
+
+static uintptr_t first_page(const struct sc_kept_off *kept, uintptr_t start, uintptr_t end,
+                            uintptr_t page_mask)
+{
+    uintptr_t page = start;
+    while (page < end && !sc_kept_off_has(kept, page))
+        page += page_mask + 1;
+    return page;
+}
+
+bool sc_kept_off_find(const struct sc_kept_off *kept, uintptr_t start, uintptr_t end,
+                      uintptr_t page_mask, struct sc_kept_pages *found)
+{
+    if (start >= end || !sc_blocks_may_hold(&kept->blocks, start, end - start))
+        return false;
+    found->start = is_long(start, end, page_mask) ? first_place(kept, start, end)
+                                                  : first_page(kept, start, end, page_mask);
+    found->end = found->start;
+    while (found->end < end && sc_kept_off_has(kept, found->end))
+        found->end += page_mask + 1;
+    return found->start < end;
+}

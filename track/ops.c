@@ -1,0 +1,46 @@
+/* The blocks that operations are kept in which a look-up has found. */
+#include "track/inflight.h"
+
+#include "track/poison.h"
+
+enum { BLOCKS = 64, BLOCK_OPS = SC_TRACK_OPS_MAX };
+
+static struct sc_op_info blocks[BLOCKS][BLOCK_OPS];
+static _Atomic uint64_t taken; /* bit by block */
+
+/* More than there are at a time come from the kernel. */
+static struct sc_op_info *take_block(void)
+{
+    uint64_t now = atomic_load_explicit(&taken, memory_order_relaxed);
+    while (~now) {
+        int free_one = __builtin_ctzll(~now);
+        if (atomic_compare_exchange_weak(&taken, &now, now | UINT64_C(1) << free_one))
+            return blocks[free_one];
+    }
+    return sc_pages_map(sizeof blocks[0]);
+}
+
+static void give_block(struct sc_op_info *block)
+{
+    uintptr_t offset = (uintptr_t)block - (uintptr_t)blocks;
+    if (offset < sizeof blocks)
+        atomic_fetch_and(&taken, ~(UINT64_C(1) << offset / sizeof blocks[0]));
+    else
+        sc_pages_unmap(block, sizeof blocks[0]);
+}
+
+void sc_ops_add(struct sc_ops *ops, const struct sc_op_info *info)
+{
+    if (!ops->ops)
+        ops->ops = take_block();
+    if (ops->ops && ops->count < BLOCK_OPS)
+        ops->ops[ops->count] = *info;
+    ops->count++;
+}
+
+void sc_ops_end(struct sc_ops *ops)
+{
+    if (__builtin_expect(ops->ops != NULL, 0))
+        give_block(ops->ops);
+    ops->ops = NULL;
+}

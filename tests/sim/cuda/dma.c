@@ -6,12 +6,14 @@
  * more is read from the pages that cuMemHostRegister pinned (pin.c), where it did, and otherwise
  * left alone. The file is opened for each use: a program that closes descriptors it does not know
  * must not make the device write into a file of its own.
+ *
+ * The calls go past the C library: what is asked there is what the program has the kernel touch.
  */
 #include "memory.h"
+#include "track/kernel.h"
 #include "work.h"
 
 #include <fcntl.h>
-#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -73,19 +75,18 @@ static void write_hidden(uintptr_t to, const char *from, size_t bytes)
 void sim_dma_read(void *to, uintptr_t from, size_t bytes)
 {
     struct iovec local = {to, bytes}, remote = {(void *)from, bytes};
-    ssize_t n = process_vm_readv(own_pid(), &local, 1, &remote, 1, 0);
+    long n = sc_kernel_call(SYS_process_vm_readv, own_pid(), &local, 1, &remote, 1, 0);
     size_t done = n > 0 ? (size_t)n : 0;
     if (done < bytes) {
         read_hidden((char *)to + done, from + done, bytes - done);
     }
 }
 
-/* The program's memory is the local side, which valgrind then knows to be written. The call is not
- * libc's, since that is for what the program itself has the kernel write. */
+/* The program's memory is the local side, which valgrind then knows to be written. */
 void sim_dma_write(uintptr_t to, const void *from, size_t bytes)
 {
     struct iovec local = {(void *)to, bytes}, remote = {(void *)(uintptr_t)from, bytes};
-    ssize_t n = syscall(SYS_process_vm_readv, own_pid(), &local, 1, &remote, 1, 0);
+    long n = sc_kernel_call(SYS_process_vm_readv, own_pid(), &local, 1, &remote, 1, 0);
     size_t done = n > 0 ? (size_t)n : 0;
     if (done < bytes) {
         write_hidden(to + done, (const char *)from + done, bytes - done);

@@ -5,6 +5,7 @@
  * under a copy reads as whatever its destination already held.
  */
 #include "memory.h"
+#include "track/kernel.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -69,8 +70,8 @@ static bool fill_pin(struct pin *pin, uintptr_t base, size_t size)
         return false;
     }
     /* A page never written would be the shared zero page, which the next write replaces. */
-    madvise((void *)first, whole, MADV_POPULATE_WRITE);
-    ssize_t kept = vmsplice(ends[1], &pages, 1, SPLICE_F_NONBLOCK);
+    sc_kernel_call(SYS_madvise, first, whole, MADV_POPULATE_WRITE);
+    long kept = sc_kernel_call(SYS_vmsplice, ends[1], &pages, 1, SPLICE_F_NONBLOCK);
     *pin = (struct pin){base, kept > 0 ? (size_t)kept : 0, ends[0], ends[1], 0};
     if (fstat(ends[0], &status) == 0) {
         pin->inode = status.st_ino;

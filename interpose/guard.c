@@ -68,7 +68,8 @@ struct interval {
 static void let_go(void *argument)
 {
     const struct interval *interval = argument;
-    sc_track_let_go(&sc_track, interval->address, interval->size_bytes, SC_TOUCH_WRITE, true);
+    sc_track_let_go(&sc_track, interval->address, interval->size_bytes, SC_TOUCH_WRITE, true,
+                    SC_UNGUARDED_KERNEL);
     sc_guard_apply();
 }
 
@@ -90,6 +91,21 @@ void sc_guard_release_all(void)
 {
     if (!sc_guard_is_done_by_child())
         sc_spare_stack_call(let_all_go, NULL);
+}
+
+static void give_all_up(void *unused)
+{
+    (void)unused;
+    sc_track_give_up_guards(&sc_track);
+    sc_guard_apply();
+}
+
+bool sc_guard_makes_room(void)
+{
+    if (errno != ENOMEM || !sc_guard_busy() || sc_track_inside || !sc_map_budget_is_spent())
+        return false;
+    sc_spare_stack_call(give_all_up, NULL);
+    return true;
 }
 
 /* ---- what is guarded ---- */

@@ -47,6 +47,11 @@ void sc_guard_let_go(const void *address, size_t size_bytes);
 /* Everything is let go: the process ends, or is about to become another. Async-signal-safe. */
 void sc_guard_release_all(void);
 
+/* The kernel has just refused the program something, by errno. True: for want of mappings, of which
+ * there are more now that nothing is guarded any more, and the call is worth repeating. errno is
+ * kept. */
+bool sc_guard_makes_room(void);
+
 /* Chooses the pages of an operation on this range that are to be guarded when it is recorded, and
  * what the host may do with them; leaves it alone where none can be. Makes sure that faults will
  * find us. */

@@ -4,6 +4,7 @@
 
 #include "interpose/driver.h"
 #include "interpose/guard.h"
+#include "interpose/mappings.h"
 #include "interpose/reaper.h"
 
 #include "track/poison.h"
@@ -42,7 +43,7 @@ bool sc_losses_may_matter(const void *address, size_t size_bytes)
 
 static bool may_be_of_range(const void *address, size_t size_bytes)
 {
-    return sc_active() && !sc_is_inside() && size_bytes != 0 &&
+    return sc_active() && !sc_is_inside() && !sc_track_inside && size_bytes != 0 &&
            sc_grid_may_overlap(&sc_track.inflight.range_grid, (uintptr_t)address, size_bytes);
 }
 
@@ -111,6 +112,7 @@ void sc_losses_forbid_guarding(const void *address, size_t size_bytes)
 
 void sc_losses_leave_alone(const void *address, size_t size_bytes, enum sc_snapshots snapshots)
 {
+    sc_mappings_forget((uintptr_t)address, size_bytes);
     if (sc_losses_limit_snapshots(address, size_bytes, snapshots))
         sc_losses_forbid_guarding(address, size_bytes);
 }

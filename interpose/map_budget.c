@@ -17,6 +17,7 @@
 enum {
     FREE_SPANS = 2048, /* what no process is too small for */
     DEFAULT_MAX = 65530,
+    HARDLY_ANY = 64,
     NUMBER_BYTES = 32,
 };
 
@@ -75,4 +76,9 @@ bool sc_map_budget_allows(void)
         fits = spans() < atomic_load_explicit(&allowed, memory_order_relaxed);
     }
     return fits;
+}
+
+bool sc_map_budget_is_spent(void)
+{
+    return sc_mappings_count() + HARDLY_ANY >= read_limit();
 }

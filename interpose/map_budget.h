@@ -16,4 +16,7 @@
  * where they are thousands. */
 bool sc_map_budget_allows(void);
 
+/* Has the process hardly a mapping left? Reads all of them. */
+bool sc_map_budget_is_spent(void);
+
 #endif

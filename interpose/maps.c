@@ -12,9 +12,11 @@
 #include <unistd.h>
 
 #include "interpose/driver.h"
+#include "interpose/guard.h"
 #include "interpose/heap.h"
 #include "interpose/loader.h"
 #include "interpose/losses.h"
+#include "interpose/mappings.h"
 #include "interpose/maps.h"
 #include "interpose/process.h"
 #include "interpose/reaper.h"
@@ -67,6 +69,7 @@ bool sc_maps_unmap(void *address, size_t size_bytes, void *site)
     size_t whole = sc_losses_whole_pages(size_bytes);
     if (whole == 0 || !sc_losses_are_pages(address, whole))
         return false;
+    sc_mappings_forget((uintptr_t)address, whole);
     bool may_be_of_range = sc_losses_limit_snapshots(address, whole, SC_SNAPSHOTS_NONE);
     if (sc_losses_may_matter(address, whole) &&
         unmap_is_deferred(address, whole, &(struct sc_culprit){"munmap", site, NULL}))
@@ -78,7 +81,10 @@ bool sc_maps_unmap(void *address, size_t size_bytes, void *site)
 
 SC_EXPORT int munmap(void *address, size_t size_bytes)
 {
-    return sc_maps_unmap(address, size_bytes, SC_SITE()) ? 0 : NEXT(munmap)(address, size_bytes);
+    if (sc_maps_unmap(address, size_bytes, SC_SITE()))
+        return 0;
+    int result = NEXT(munmap)(address, size_bytes);
+    return result && sc_guard_makes_room() ? NEXT(munmap)(address, size_bytes) : result;
 }
 
 /* ---- mremap ---- */
@@ -148,7 +154,10 @@ SC_EXPORT void *mremap(void *address, size_t old_bytes, size_t new_bytes, int fl
     void *target = flags & (MREMAP_FIXED | MREMAP_DONTUNMAP) ? va_arg(arguments, void *) : NULL;
     va_end(arguments);
     sc_maps_remap(address, old_bytes, new_bytes, flags, target, SC_SITE());
-    return NEXT(mremap)(address, old_bytes, new_bytes, flags, target);
+    void *result = NEXT(mremap)(address, old_bytes, new_bytes, flags, target);
+    return result == MAP_FAILED && sc_guard_makes_room()
+               ? NEXT(mremap)(address, old_bytes, new_bytes, flags, target)
+               : result;
 }
 
 /* ---- mmap ---- */
@@ -162,18 +171,26 @@ void sc_maps_map(void *address, size_t size_bytes, int flags, void *site)
     lose(address, whole, &(struct sc_culprit){"mmap", site, NULL});
 }
 
+static void *map(void *address, size_t size_bytes, int protection, int flags, int fd,
+                 off64_t offset, void *site)
+{
+    sc_maps_map(address, size_bytes, flags, site);
+    void *result = NEXT(mmap)(address, size_bytes, protection, flags, fd, offset);
+    return result == MAP_FAILED && sc_guard_makes_room()
+               ? NEXT(mmap)(address, size_bytes, protection, flags, fd, offset)
+               : result;
+}
+
 SC_EXPORT void *mmap(void *address, size_t size_bytes, int protection, int flags, int fd,
                      off_t offset)
 {
-    sc_maps_map(address, size_bytes, flags, SC_SITE());
-    return NEXT(mmap)(address, size_bytes, protection, flags, fd, offset);
+    return map(address, size_bytes, protection, flags, fd, offset, SC_SITE());
 }
 
 SC_EXPORT void *mmap64(void *address, size_t size_bytes, int protection, int flags, int fd,
                        off64_t offset)
 {
-    sc_maps_map(address, size_bytes, flags, SC_SITE());
-    return NEXT(mmap)(address, size_bytes, protection, flags, fd, offset);
+    return map(address, size_bytes, protection, flags, fd, offset, SC_SITE());
 }
 
 /* ---- mprotect ---- */
@@ -204,11 +221,16 @@ void sc_maps_protect(const char *api, void *address, size_t size_bytes, int prot
 SC_EXPORT int mprotect(void *address, size_t size_bytes, int protection)
 {
     sc_maps_protect("mprotect", address, size_bytes, protection, SC_SITE());
-    return NEXT(mprotect)(address, size_bytes, protection);
+    int result = NEXT(mprotect)(address, size_bytes, protection);
+    return result && sc_guard_makes_room() ? NEXT(mprotect)(address, size_bytes, protection)
+                                           : result;
 }
 
 SC_EXPORT int pkey_mprotect(void *address, size_t size_bytes, int protection, int key)
 {
     sc_maps_protect("pkey_mprotect", address, size_bytes, protection, SC_SITE());
-    return NEXT(pkey_mprotect)(address, size_bytes, protection, key);
+    int result = NEXT(pkey_mprotect)(address, size_bytes, protection, key);
+    return result && sc_guard_makes_room()
+               ? NEXT(pkey_mprotect)(address, size_bytes, protection, key)
+               : result;
 }

@@ -10,6 +10,7 @@
 enum {
     PLACES = 4096,
     LEVEL_MAX = 12, /* 2^12 operations are let pass at most */
+    WATCHED = 15,   /* the level of pages with hazards */
     PEACEFUL = 8,   /* so many guarded operations without a touch make the page a level better */
 };
 
@@ -71,6 +72,8 @@ void sc_neighbours_note(uintptr_t address)
     struct page page = unpack(word);
     if (page.number != number)
         page = (struct page){.number = number};
+    else if (page.level == WATCHED)
+        return;
     else if (page.level < LEVEL_MAX)
         page.level++;
     page.left = 1u << page.level;
@@ -78,8 +81,17 @@ void sc_neighbours_note(uintptr_t address)
     change(place, word, pack(&page));
 }
 
+void sc_neighbours_watch(uintptr_t address)
+{
+    struct page page = {.number = number_of(address), .level = WATCHED};
+    _Atomic uint64_t *place = place_of(page.number);
+    change(place, atomic_load_explicit(place, memory_order_relaxed), pack(&page));
+}
+
 static void pass(struct page *page)
 {
+    if (page->level == WATCHED)
+        return;
     if (page->left) {
         page->left--;
     } else if (++page->peaceful == PEACEFUL) {

@@ -41,7 +41,8 @@ static bool tell(struct sc_guard_change change)
     uintptr_t end = change.address + change.size_bytes;
     bool told = true;
     for (struct sc_lent lent; change.address < end && sc_loans_find(&change, &lent);) {
-        sc_track_let_go(&sc_track, lent.address, lent.size_bytes, lent.touch, true);
+        sc_track_let_go(&sc_track, lent.address, lent.size_bytes, lent.touch, true,
+                        SC_UNGUARDED_KERNEL);
         told &= sc_page_access_set(change.address, (lent.address & ~mask) - change.address,
                                    change.access);
         change.address = (lent.address + lent.size_bytes + mask) & ~mask;
@@ -65,7 +66,7 @@ static void settle_locked(void)
     tell_all();
     if (!sc_track_retry_guards(&sc_track))
         return;
-    sc_track_unguard_all(&sc_track);
+    sc_track_give_up_guards(&sc_track);
     tell_all();
     if (sc_track_retry_guards(&sc_track))
         tell_all();

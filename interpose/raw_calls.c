@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include <unistd.h>
 
+#include "interpose/guard.h"
 #include "interpose/io.h"
 #include "interpose/keep_off.h"
 #include "interpose/kernel_mask.h"
@@ -140,7 +141,10 @@ static long call_prepared(long number, const long *of, void *site)
         return next()(number, sc_process_finish((int)of[0]), 0, 0, 0, 0, 0);
     if (prepare(number, of, site))
         return 0;
-    return next()(number, of[0], of[1], of[2], of[3], of[4], of[5]);
+    long result = next()(number, of[0], of[1], of[2], of[3], of[4], of[5]);
+    return result == -1 && sc_guard_makes_room()
+               ? next()(number, of[0], of[1], of[2], of[3], of[4], of[5])
+               : result;
 }
 
 /* ---- the hook ---- */

@@ -141,7 +141,8 @@ static void let_page_go(const struct touch *touch, bool in_order, bool beside)
 {
     if (beside && is_covered(touch->address))
         sc_neighbours_note(touch->address);
-    sc_track_let_go(&sc_track, touch->address, touch->size_bytes, touch->kind, !in_order);
+    sc_track_let_go(&sc_track, touch->address, touch->size_bytes, touch->kind, !in_order,
+                    touch->fault ? SC_UNGUARDED_NEIGHBOURS : SC_UNGUARDED_KERNEL);
     sc_guard_apply();
 }
 
@@ -162,8 +163,10 @@ static void settle(struct touch *touch)
             break;
         }
         sc_track_accuse(&sc_track, &found, sc_thread_id(), &fresh);
-        if (fresh.count)
+        if (fresh.count) {
             stalled.since_ns = 0;
+            sc_neighbours_watch(touch->address);
+        }
         report_each(&fresh, touch);
         if (must_wait_for(&found, touch))
             return;

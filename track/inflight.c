@@ -311,9 +311,32 @@ static bool note_forbidding(void *context, uint32_t span)
     return !search->span;
 }
 
-void sc_inflight_let_go(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
-                        enum sc_touch touch, bool keep_copies)
+static size_t common_bytes(uintptr_t start, uintptr_t end, const struct sc_shape *shape)
 {
+    uintptr_t shape_end = shape->address + sc_shape_hull_bytes(shape);
+    start = start > shape->address ? start : shape->address;
+    end = end < shape_end ? end : shape_end;
+    return end > start ? end - start : 0;
+}
+
+/* The pages from `start` to `end` are let go because the interval is touched. */
+static void note_unwatched(const struct sc_op *op, const struct sc_shape *touched, uintptr_t start,
+                           uintptr_t end, struct sc_unwatched *unwatched)
+{
+    size_t bytes = common_bytes(start, end, &op->info.shape);
+    if (bytes == 0 || sc_hulls_touch(&op->info.shape, touched))
+        return;
+    unwatched->operations += !op->cut;
+    unwatched->bytes += bytes;
+}
+
+void sc_inflight_let_go(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
+                        enum sc_touch touch, bool keep_copies, struct sc_unwatched *unwatched)
+{
+    struct sc_shape touched = {address, size_bytes, size_bytes, 1};
+    uintptr_t mask = inflight->guards.page_mask;
+    uintptr_t start = address & ~mask;
+    uintptr_t end = (address + size_bytes + mask) & ~mask;
     for (;;) {
         struct forbidding_search search = {inflight, touch, 0};
         sc_grid_overlaps_locked(&inflight->guards.grid, address, size_bytes, note_forbidding,
@@ -325,6 +348,8 @@ void sc_inflight_let_go(struct sc_inflight *inflight, uintptr_t address, size_t 
         for (uint32_t id = keep_copies ? op->first_span : 0; id;
              id = sc_guards_span(&inflight->guards, id)->next)
             sc_sources_copy_pages(inflight, op, id, address, address + size_bytes);
+        if (!keep_copies || sc_direction_writes_host(op->info.direction))
+            note_unwatched(op, &touched, start, end, unwatched);
         op->first_span = sc_guards_cut(&inflight->guards, op->first_span, address, size_bytes);
         op->cut = true;
     }

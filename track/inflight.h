@@ -201,11 +201,18 @@ void sc_inflight_seal(struct sc_inflight *inflight, uintptr_t address, size_t si
 void sc_inflight_touched(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
                          enum sc_touch touch, sc_inflight_visit *visit, void *context);
 
+/* Operations whose pages were let go for the sake of other bytes, and their bytes there, of which a
+ * touch would be missed from now on. */
+struct sc_unwatched {
+    uint64_t operations;
+    uint64_t bytes;
+};
+
 /* Lets go of the pages that the interval touches, as far as operations forbid such a touch. With
  * `keep_copies`, what sources have on them is copied first, to be compared when they are known
- * done. */
+ * done. Adds to `unwatched`; an operation counts when the first of its pages goes. */
 void sc_inflight_let_go(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
-                        enum sc_touch touch, bool keep_copies);
+                        enum sc_touch touch, bool keep_copies, struct sc_unwatched *unwatched);
 
 /* The operation is no longer guarded at all. */
 void sc_inflight_unguard(struct sc_inflight *inflight, uint32_t op);

@@ -163,9 +163,9 @@ void sc_track_touched(struct sc_track *track, uintptr_t address, size_t size_byt
 void sc_track_seal(struct sc_track *track, uintptr_t address, size_t size_bytes,
                    struct sc_ops *overwritten);
 
-/* Lets go of pages (sc_inflight_let_go). */
+/* Lets go of pages (sc_inflight_let_go), and counts what is not watched then for that reason. */
 void sc_track_let_go(struct sc_track *track, uintptr_t address, size_t size_bytes,
-                     enum sc_touch touch, bool keep_copies);
+                     enum sc_touch touch, bool keep_copies, enum sc_unguarded_reason reason);
 
 /* Those of the operations that this thread has not been accused of touching, which it is now. */
 void sc_track_accuse(struct sc_track *track, const struct sc_ops *ops, int32_t thread,
@@ -176,6 +176,8 @@ void sc_track_unguard(struct sc_track *track, const struct sc_ops *ops);
 /* Those among them that are complete; the others stay in `ops`. */
 void sc_track_unguard_complete(struct sc_track *track, struct sc_ops *ops);
 void sc_track_unguard_all(struct sc_track *track);
+/* The same for want of mappings, which is counted. */
+void sc_track_give_up_guards(struct sc_track *track);
 
 /* A hold of kind SC_HOLD_WAIT for these operations, which stay: `request` says where, and gets
  * `held`, 0 if there is no memory. */

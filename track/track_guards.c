@@ -27,11 +27,13 @@ void sc_track_seal(struct sc_track *track, uintptr_t address, size_t size_bytes,
 }
 
 void sc_track_let_go(struct sc_track *track, uintptr_t address, size_t size_bytes,
-                     enum sc_touch touch, bool keep_copies)
+                     enum sc_touch touch, bool keep_copies, enum sc_unguarded_reason reason)
 {
+    struct sc_unwatched unwatched = {0, 0};
     lock(track);
-    sc_inflight_let_go(&track->inflight, address, size_bytes, touch, keep_copies);
+    sc_inflight_let_go(&track->inflight, address, size_bytes, touch, keep_copies, &unwatched);
     unlock(track);
+    sc_unguarded_add(&track->unguarded, reason, unwatched.operations, unwatched.bytes);
 }
 
 void sc_track_accuse(struct sc_track *track, const struct sc_ops *ops, int32_t thread,
@@ -77,12 +79,37 @@ void sc_track_unguard(struct sc_track *track, const struct sc_ops *ops)
     unlock(track);
 }
 
+static uintptr_t whole_pages_end(const struct sc_track *track)
+{
+    return SIZE_MAX - track->inflight.guards.page_mask;
+}
+
 void sc_track_unguard_all(struct sc_track *track)
 {
+    struct sc_unwatched unused = {0, 0};
     lock(track);
-    sc_inflight_let_go(&track->inflight, 0, SIZE_MAX - track->inflight.guards.page_mask,
-                       SC_TOUCH_WRITE, false);
+    sc_inflight_let_go(&track->inflight, 0, whole_pages_end(track), SC_TOUCH_WRITE, false, &unused);
     unlock(track);
+}
+
+static bool note_given_up(void *context, uint32_t span)
+{
+    struct sc_track *track = context;
+    uint32_t id = sc_guards_span(&track->inflight.guards, span)->op;
+    const struct sc_op *op = sc_inflight_op(&track->inflight, id);
+    if (op->first_span == span)
+        sc_unguarded_note(&track->unguarded, SC_UNGUARDED_MAPPINGS,
+                          sc_shape_hull_bytes(&op->info.shape));
+    return true;
+}
+
+void sc_track_give_up_guards(struct sc_track *track)
+{
+    lock(track);
+    sc_grid_overlaps_locked(&track->inflight.guards.grid, 0, whole_pages_end(track), note_given_up,
+                            track);
+    unlock(track);
+    sc_track_unguard_all(track);
 }
 
 bool sc_track_settle_guards(struct sc_track *track, struct sc_guard_change *change)
@@ -150,19 +177,24 @@ static void change_ranges(struct sc_track *track, uintptr_t address, size_t size
                             &change);
 }
 
+/* Memory that was found forbidden stays so, whoever has looked at it in the meantime. */
 static void set_guarding(struct sc_range *range, uint32_t guarding)
 {
-    atomic_store_explicit(&range->guarding, guarding, memory_order_release);
+    if (atomic_load_explicit(&range->guarding, memory_order_relaxed) != SC_GUARDING_FORBIDDEN)
+        atomic_store_explicit(&range->guarding, guarding, memory_order_release);
 }
 
 void sc_track_set_guarding(struct sc_track *track, uintptr_t address, size_t size_bytes,
                            enum sc_guarding guarding)
 {
+    struct sc_unwatched unwatched = {0, 0};
     lock(track);
     change_ranges(track, address, size_bytes, set_guarding, guarding);
     if (guarding == SC_GUARDING_FORBIDDEN)
-        sc_inflight_let_go(&track->inflight, address, size_bytes, SC_TOUCH_WRITE, false);
+        sc_inflight_let_go(&track->inflight, address, size_bytes, SC_TOUCH_WRITE, false,
+                           &unwatched);
     unlock(track);
+    sc_unguarded_add(&track->unguarded, SC_UNGUARDED_MEMORY, unwatched.operations, unwatched.bytes);
 }
 
 static void limit_snapshots(struct sc_range *range, uint32_t snapshots)

@@ -15,7 +15,7 @@
     X(OFF, "off", "guard=off")                                                                     \
     X(MAPPINGS, "mappings", "no mapping left (vm.max_map_count)")                                  \
     X(SHARED_PAGE, "shared_page", "pages shared with other memory")                                \
-    X(NEIGHBOURS, "neighbours", "pages touched beside the copied bytes again and again")           \
+    X(NEIGHBOURS, "neighbours", "pages touched beside the copied bytes")                           \
     X(KERNEL, "kernel", "pages that system calls or locks of the program use")                     \
     X(MEMORY, "memory", "memory that may not be protected")                                        \
     X(STACK, "stack", "stacks")                                                                    \
@@ -37,12 +37,21 @@ struct sc_unguarded {
     } by_reason[SC_UNGUARDED_COUNT];
 };
 
+static inline void sc_unguarded_add(struct sc_unguarded *unguarded, enum sc_unguarded_reason reason,
+                                    uint64_t operations, uint64_t size_bytes)
+{
+    if (operations == 0 && size_bytes == 0)
+        return;
+    atomic_fetch_add_explicit(&unguarded->by_reason[reason].operations, operations,
+                              memory_order_relaxed);
+    atomic_fetch_add_explicit(&unguarded->by_reason[reason].bytes, size_bytes,
+                              memory_order_relaxed);
+}
+
 static inline void sc_unguarded_note(struct sc_unguarded *unguarded,
                                      enum sc_unguarded_reason reason, size_t size_bytes)
 {
-    atomic_fetch_add_explicit(&unguarded->by_reason[reason].operations, 1, memory_order_relaxed);
-    atomic_fetch_add_explicit(&unguarded->by_reason[reason].bytes, size_bytes,
-                              memory_order_relaxed);
+    sc_unguarded_add(unguarded, reason, 1, size_bytes);
 }
 
 /* Sums over the reasons, or of one; 0 for NULL. An operation counts for each reason that it has. */

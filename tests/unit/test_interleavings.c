@@ -327,6 +327,11 @@ void sc_neighbours_note(uintptr_t address)
     (void)address;
 }
 
+void sc_neighbours_watch(uintptr_t address)
+{
+    (void)address;
+}
+
 uint32_t sc_reaper_round(void)
 {
     return 0;
@@ -358,7 +363,8 @@ static struct sc_range_info range;
 static bool naive_fault(const struct sc_fault *fault)
 {
     if (sc_grid_point(&sc_track.inflight.guards.grid, fault->address) != 0) {
-        sc_track_let_go(&sc_track, fault->address, 1, SC_TOUCH_WRITE, false);
+        sc_track_let_go(&sc_track, fault->address, 1, SC_TOUCH_WRITE, false,
+                        SC_UNGUARDED_NEIGHBOURS);
         sc_guard_apply();
         return true;
     }

@@ -211,6 +211,12 @@ static void leave_out_foreign(const struct sc_range_info *range, struct sc_op_in
         pages->end = end_of_huge_page(range, op, own.end, pages->end);
 }
 
+/* Of a small source all of it is compared, which costs less than to guard what is left. */
+static bool is_small_source(const struct sc_op_info *op)
+{
+    return edges_are_compared(op) && op->shape.width_bytes <= SC_COMPARED_WHOLE_BYTES;
+}
+
 /* Pages at the ends, of which the operation has a part only. */
 static void leave_out_disputed(struct sc_op_info *op, struct pages *pages)
 {
@@ -220,15 +226,20 @@ static void leave_out_disputed(struct sc_op_info *op, struct pages *pages)
     bool starts_within = pages->start < op->shape.address;
     bool ends_within = (op_end & guards()->page_mask) != 0 && last < pages->end;
     size_t unwatched = 0;
+    bool disputed = false;
     if (ends_within && last != pages->start && sc_neighbours_skip(last)) {
         unwatched += leave_out(op, last, last + page_bytes);
         pages->end = last;
+        disputed = true;
     }
     if ((starts_within || (ends_within && last == pages->start)) &&
         sc_neighbours_skip(pages->start)) {
         unwatched += leave_out(op, pages->start, pages->start + page_bytes);
         pages->start += page_bytes;
+        disputed = true;
     }
+    if (disputed && is_small_source(op))
+        pages->start = pages->end;
     if (unwatched)
         note_unguarded(SC_UNGUARDED_NEIGHBOURS, unwatched);
 }

@@ -9,13 +9,14 @@
 
 enum {
     PLACES = 4096,
+    BLOCK_BYTES = 2 << 20,
     LEVEL_MAX = 12, /* 2^12 operations are let pass at most */
     WATCHED = 15,   /* the level of pages with hazards */
     PEACEFUL = 8,   /* so many guarded operations without a touch make the page a level better */
 };
 
-/* One word: the page's number, its level, how many operations are still to be let pass, and how
- * many were guarded since the last touch. 0: no page. */
+/* One word: the page's or block's number, its level, how many operations are still to be let pass,
+ * and how many were guarded since the last touch. 0: no page. */
 struct page {
     uint64_t number;
     unsigned level, left, peaceful;
@@ -29,6 +30,12 @@ static _Atomic unsigned used; /* places: 0 in most programs */
 static uint64_t number_of(uintptr_t address)
 {
     return address / (sc_track.inflight.guards.page_mask + 1);
+}
+
+/* No page has such a number. */
+static uint64_t block_of(uintptr_t address)
+{
+    return UINT64_C(1) << (63 - LEFT_BITS - LEVEL_BITS - PEACEFUL_BITS) | address / BLOCK_BYTES;
 }
 
 static _Atomic uint64_t *place_of(uint64_t number)
@@ -64,21 +71,29 @@ static void change(_Atomic uint64_t *place, uint64_t from, uint64_t to)
         atomic_fetch_sub_explicit(&used, 1, memory_order_relaxed);
 }
 
-void sc_neighbours_note(uintptr_t address)
+/* True: for the first time. */
+static bool note(uint64_t number)
 {
-    uint64_t number = number_of(address);
     _Atomic uint64_t *place = place_of(number);
     uint64_t word = atomic_load_explicit(place, memory_order_relaxed);
     struct page page = unpack(word);
-    if (page.number != number)
+    bool first = page.number != number;
+    if (first)
         page = (struct page){.number = number};
     else if (page.level == WATCHED)
-        return;
+        return false;
     else if (page.level < LEVEL_MAX)
         page.level++;
     page.left = 1u << page.level;
     page.peaceful = 0;
     change(place, word, pack(&page));
+    return first;
+}
+
+void sc_neighbours_note(uintptr_t address)
+{
+    if (note(number_of(address)))
+        note(block_of(address));
 }
 
 void sc_neighbours_watch(uintptr_t address)
@@ -103,11 +118,8 @@ static void pass(struct page *page)
     }
 }
 
-bool sc_neighbours_skip(uintptr_t address)
+static bool skip(uint64_t number)
 {
-    if (sc_likely(atomic_load_explicit(&used, memory_order_relaxed) == 0))
-        return false;
-    uint64_t number = number_of(address);
     _Atomic uint64_t *place = place_of(number);
     uint64_t word = atomic_load_explicit(place, memory_order_relaxed);
     struct page page = unpack(word);
@@ -117,6 +129,23 @@ bool sc_neighbours_skip(uintptr_t address)
     pass(&page);
     change(place, word, page.number ? pack(&page) : 0);
     return skips;
+}
+
+static bool is_watched(uint64_t number)
+{
+    struct page page = unpack(atomic_load_explicit(place_of(number), memory_order_relaxed));
+    return page.number == number && page.level == WATCHED;
+}
+
+bool sc_neighbours_skip(uintptr_t address)
+{
+    if (sc_likely(atomic_load_explicit(&used, memory_order_relaxed) == 0))
+        return false;
+    uint64_t number = number_of(address);
+    if (is_watched(number))
+        return false;
+    bool block_skips = skip(block_of(address));
+    return skip(number) || block_skips;
 }
 
 static void forget(_Atomic uint64_t *place, uint64_t first, uint64_t last)
@@ -140,4 +169,7 @@ void sc_neighbours_forget(uintptr_t address, size_t size_bytes)
         for (unsigned i = 0; i < PLACES; i++)
             forget(&places[i], first, last);
     }
+    uint64_t last_block = block_of(address + size_bytes - 1);
+    for (uint64_t block = block_of(address); block <= last_block; block++)
+        forget(place_of(block), block, block);
 }

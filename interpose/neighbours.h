@@ -3,7 +3,8 @@
  * Such a touch is nobody's mistake, and costs a fault and a page let go. A page to which it happens
  * again and again is guarded less and less often: after the n-th touch the next 2^n operations on
  * it go without, up to 2^LEVEL_MAX. One that is left in peace is guarded as before, and one on
- * which a hazard was found is never left out again.
+ * which a hazard was found is never left out again. So it is with a block of BLOCK_BYTES in which
+ * one page after the other is touched so, as in a ring of packets.
  *
  * A table of a fixed size, in which two pages may have the same place. Lock-free, thread- and
  * signal-safe; between threads a count may be lost.

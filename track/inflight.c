@@ -279,6 +279,14 @@ void sc_inflight_unguard(struct sc_inflight *inflight, uint32_t id)
     op->first_span = 0;
 }
 
+static void copy_edges(struct sc_inflight *inflight, struct sc_op *op)
+{
+    if (sc_sources_copy_edges(inflight, op))
+        return;
+    inflight->uncompared.operations++;
+    inflight->uncompared.bytes += sc_shape_hull_bytes(&op->info.shape);
+}
+
 static void guard(struct sc_inflight *inflight, uint32_t id)
 {
     struct sc_op *op = sc_inflight_op(inflight, id);
@@ -287,7 +295,7 @@ static void guard(struct sc_inflight *inflight, uint32_t id)
         op->first_span = sc_guards_add(&inflight->guards, id, op->info.guard_address,
                                        op->info.guard_bytes, op->info.access, 0);
     if (op->info.shares_pages)
-        sc_sources_copy_edges(inflight, op);
+        copy_edges(inflight, op);
 }
 
 static bool forbids(const struct sc_op *op, enum sc_touch touch)
@@ -345,10 +353,11 @@ void sc_inflight_let_go(struct sc_inflight *inflight, uintptr_t address, size_t 
             return;
         struct sc_op *op =
             sc_inflight_op(inflight, sc_guards_span(&inflight->guards, search.span)->op);
+        bool copied = keep_copies;
         for (uint32_t id = keep_copies ? op->first_span : 0; id;
              id = sc_guards_span(&inflight->guards, id)->next)
-            sc_sources_copy_pages(inflight, op, id, address, address + size_bytes);
-        if (!keep_copies || sc_direction_writes_host(op->info.direction))
+            copied &= sc_sources_copy_pages(inflight, op, id, address, address + size_bytes);
+        if (!copied || sc_direction_writes_host(op->info.direction))
             note_unwatched(op, &touched, start, end, unwatched);
         op->first_span = sc_guards_cut(&inflight->guards, op->first_span, address, size_bytes);
         op->cut = true;
@@ -466,7 +475,7 @@ static void renew(struct sc_inflight *inflight, uint32_t id, const struct sc_op_
         sc_inflight_unguard(inflight, id);
         guard(inflight, id);
     } else if (op->info.shares_pages) {
-        sc_sources_copy_edges(inflight, op);
+        copy_edges(inflight, op);
     }
 }
 

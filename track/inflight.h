@@ -44,6 +44,9 @@ struct sc_range {
     uint32_t first_op;
 };
 
+/* Sources of up to so many bytes are compared as a whole where they are not guarded. */
+enum { SC_COMPARED_WHOLE_BYTES = 16 << 10 };
+
 struct sc_op_info {
     const char *api; /* lives for ever */
     struct sc_shape shape;
@@ -58,7 +61,8 @@ struct sc_op_info {
     enum sc_access access; /* what the host may do with the guarded pages */
     uintptr_t guard_address;
     size_t guard_bytes;      /* 0: unguarded */
-    bool shares_pages;       /* the first and last page, if unguarded, hold other memory as well */
+    bool shares_pages;       /* the first and last page, or all of a small source, are compared if
+                              * they are not guarded */
     struct sc_slot *slot;    /* the snapshot that the device reads instead, or NULL */
     bool by_graph;           /* a graph was launched that has it */
     bool unjudged;           /* the host may learn of its end in ways that are not seen: it keeps
@@ -112,6 +116,12 @@ static inline struct sc_ops sc_ops_one(const struct sc_ops *ops, unsigned i)
     return (struct sc_ops){1, &ops->ops[i]};
 }
 
+/* Operations, and their bytes, of which a touch would be missed from now on. */
+struct sc_unwatched {
+    uint64_t operations;
+    uint64_t bytes;
+};
+
 struct sc_inflight {
     struct sc_order *order;
     struct sc_pool ranges;
@@ -121,9 +131,10 @@ struct sc_inflight {
     struct sc_grid op_grid;        /* operations on ranges that only the driver frees */
     struct sc_grid heap_grid; /* operations on memory that free() or munmap() could take away */
     struct sc_guards guards;
-    struct sc_kept_off kept_off; /* pages of ranges */
-    struct sc_pool copies;       /* of pages (sources.c) */
-    bool guard_until_known;      /* and not only until complete */
+    struct sc_kept_off kept_off;    /* pages of ranges */
+    struct sc_pool copies;          /* of pages (sources.c) */
+    struct sc_unwatched uncompared; /* sources of which there could be no copy */
+    bool guard_until_known;         /* and not only until complete */
     uint32_t *keys;
     uint32_t busy; /* first stream with operations */
     uint32_t retained;
@@ -201,16 +212,10 @@ void sc_inflight_seal(struct sc_inflight *inflight, uintptr_t address, size_t si
 void sc_inflight_touched(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
                          enum sc_touch touch, sc_inflight_visit *visit, void *context);
 
-/* Operations whose pages were let go for the sake of other bytes, and their bytes there, of which a
- * touch would be missed from now on. */
-struct sc_unwatched {
-    uint64_t operations;
-    uint64_t bytes;
-};
-
 /* Lets go of the pages that the interval touches, as far as operations forbid such a touch. With
  * `keep_copies`, what sources have on them is copied first, to be compared when they are known
- * done. Adds to `unwatched`; an operation counts when the first of its pages goes. */
+ * done. Adds to `unwatched` what is let go for the sake of other bytes; an operation counts when
+ * the first of its pages goes. */
 void sc_inflight_let_go(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
                         enum sc_touch touch, bool keep_copies, struct sc_unwatched *unwatched);
 

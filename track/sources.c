@@ -6,7 +6,7 @@
 
 #include "track/poison.h"
 
-enum { COPY_BYTES = 4096, COPIES_MAX = 1024 };
+enum { COPY_BYTES = 4096, COPIES_MAX = 8192 };
 
 /* What a source had on a page when that was let go. */
 struct page_copy {
@@ -99,49 +99,59 @@ bool sc_sources_changed(struct sc_inflight *inflight, const struct sc_op *op)
 }
 
 /* Only of plain copies: the rows of a shape may be many on one page. */
-static void copy_page(struct sc_inflight *inflight, struct sc_op *op, uintptr_t page)
+static bool copy_page(struct sc_inflight *inflight, struct sc_op *op, uintptr_t page)
 {
     const struct sc_shape *shape = &op->info.shape;
     uintptr_t start = shape->address > page ? shape->address : page;
     uintptr_t shape_end = shape->address + shape->width_bytes;
     uintptr_t end = shape_end < page + COPY_BYTES ? shape_end : page + COPY_BYTES;
     if (op->info.direction != SC_H2D || !op->info.stable || op->info.slot || shape->rows != 1 ||
-        start >= end || inflight->copies.live >= COPIES_MAX)
-        return;
-    uint32_t id = sc_pool_take(&inflight->copies);
+        start >= end)
+        return true;
+    uint32_t id = inflight->copies.live < COPIES_MAX ? sc_pool_take(&inflight->copies) : 0;
     if (!id)
-        return;
+        return false;
     struct page_copy *copy = copy_at(inflight, id);
     copy->address = start;
     copy->size_bytes = (uint32_t)(end - start);
     copy->next = op->first_copy;
-    if (read_source(inflight, &op->info, start, copy->bytes, end - start))
+    bool read = read_source(inflight, &op->info, start, copy->bytes, end - start);
+    if (read)
         op->first_copy = id;
     else
         sc_pool_give(&inflight->copies, id);
+    return read;
 }
 
-/* What nobody guards is compared in the end. */
-void sc_sources_copy_edges(struct sc_inflight *inflight, struct sc_op *op)
+/* What nobody guards is compared in the end: the first and the last page, or all of a small source.
+ */
+bool sc_sources_copy_edges(struct sc_inflight *inflight, struct sc_op *op)
 {
     const struct sc_op_info *info = &op->info;
     uintptr_t mask = inflight->guards.page_mask;
     uintptr_t first = info->shape.address & ~mask;
     uintptr_t last = (info->shape.address + info->shape.width_bytes - 1) & ~mask;
+    bool whole = !info->guard_bytes && info->shape.width_bytes <= SC_COMPARED_WHOLE_BYTES;
+    bool copied = true;
+    for (uintptr_t page = first + COPY_BYTES; whole && page < last; page += COPY_BYTES)
+        copied &= copy_page(inflight, op, page);
     if (!info->guard_bytes || first < info->guard_address)
-        copy_page(inflight, op, first);
+        copied &= copy_page(inflight, op, first);
     if (last != first && (!info->guard_bytes || last >= info->guard_address + info->guard_bytes))
-        copy_page(inflight, op, last);
+        copied &= copy_page(inflight, op, last);
+    return copied;
 }
 
 /* The pages of the span that the interval touches. */
-void sc_sources_copy_pages(struct sc_inflight *inflight, struct sc_op *op, uint32_t span,
+bool sc_sources_copy_pages(struct sc_inflight *inflight, struct sc_op *op, uint32_t span,
                            uintptr_t start, uintptr_t end)
 {
     uintptr_t first = sc_span_start(sc_guards_span(&inflight->guards, span));
     uintptr_t last = sc_span_end(sc_guards_span(&inflight->guards, span));
+    bool copied = true;
     start &= ~inflight->guards.page_mask;
     for (uintptr_t page = first > start ? first : start; page < last && page < end;
          page += COPY_BYTES)
-        copy_page(inflight, op, page);
+        copied &= copy_page(inflight, op, page);
+    return copied;
 }

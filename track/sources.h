@@ -9,9 +9,10 @@
 void sc_sources_init(struct sc_inflight *inflight);
 
 /* What is compared in the end: pages of the source that nobody guards; those of the span that the
- * interval touches. */
-void sc_sources_copy_edges(struct sc_inflight *inflight, struct sc_op *op);
-void sc_sources_copy_pages(struct sc_inflight *inflight, struct sc_op *op, uint32_t span,
+ * interval touches. False: a source is not compared there, for want of memory or because it cannot
+ * be read. */
+bool sc_sources_copy_edges(struct sc_inflight *inflight, struct sc_op *op);
+bool sc_sources_copy_pages(struct sc_inflight *inflight, struct sc_op *op, uint32_t span,
                            uintptr_t start, uintptr_t end);
 void sc_sources_drop_copies(struct sc_inflight *inflight, struct sc_op *op);
 

@@ -440,6 +440,16 @@ void sc_track_met(struct sc_track *track, const struct sc_op_info *touch, bool a
     unlock(track);
 }
 
+static void note_uncompared(struct sc_track *track)
+{
+    struct sc_unwatched *uncompared = &track->inflight.uncompared;
+    if (uncompared->operations == 0)
+        return;
+    sc_unguarded_add(&track->unguarded, SC_UNGUARDED_SHARED_PAGE, uncompared->operations,
+                     uncompared->bytes);
+    *uncompared = (struct sc_unwatched){0, 0};
+}
+
 void sc_track_issue(struct sc_track *track, struct sc_op_info *info, struct sc_issued *issued)
 {
     struct sc_ops_collector collector = {track, &issued->conflicts, false};
@@ -454,6 +464,7 @@ void sc_track_issue(struct sc_track *track, struct sc_op_info *info, struct sc_i
         sc_inflight_conflicts(&track->inflight, info, sc_collect_op, &collector);
     if (!sc_inflight_add(&track->inflight, info, &issued->overwritten) && info->slot)
         sc_staging_give(info->slot, &info->ticket);
+    note_uncompared(track);
     publish_watch(track);
     unlock(track);
 }

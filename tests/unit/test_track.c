@@ -781,6 +781,73 @@ START_TEST(threads_share_the_tracker)
 }
 END_TEST
 
+enum { PAGE = 4096 };
+
+/* An operation on 64 bytes of a page, which is guarded whole. */
+static void issue_guarded(enum sc_direction direction, uintptr_t address)
+{
+    struct sc_op_info info = plain(one, direction, address, 64);
+    info.guard_address = address & ~(uintptr_t)(PAGE - 1);
+    info.guard_bytes = PAGE;
+    info.access = direction == SC_H2D ? SC_ACCESS_READ : SC_ACCESS_NONE;
+    info.stable = true;
+    issue(&info, &ops);
+}
+
+static void ck_assert_unwatched(enum sc_unguarded_reason reason, uint64_t operations,
+                                uint64_t bytes)
+{
+    ck_assert_uint_eq(sc_unguarded_of(&track.unguarded, reason), operations);
+    ck_assert_uint_eq(sc_unguarded_operations(&track.unguarded), operations);
+    ck_assert_uint_eq(sc_unguarded_bytes(&track.unguarded), bytes);
+}
+
+START_TEST(what_is_let_go_for_other_bytes_is_not_watched)
+{
+    static char page[2 * PAGE];
+    uintptr_t base = ((uintptr_t)page + PAGE - 1) & ~(uintptr_t)(PAGE - 1);
+    issue_guarded(SC_D2H, base);
+    issue_guarded(SC_D2H, base + 64);
+    sc_track_let_go(&track, base + 64, 8, SC_TOUCH_READ, true, SC_UNGUARDED_NEIGHBOURS);
+    ck_assert_unwatched(SC_UNGUARDED_NEIGHBOURS, 1, 64);
+    sc_track_let_go(&track, base + 200, 8, SC_TOUCH_WRITE, true, SC_UNGUARDED_NEIGHBOURS);
+    ck_assert_unwatched(SC_UNGUARDED_NEIGHBOURS, 1, 64);
+}
+END_TEST
+
+START_TEST(a_source_that_is_compared_instead_is_watched)
+{
+    static char page[2 * PAGE];
+    uintptr_t base = ((uintptr_t)page + PAGE - 1) & ~(uintptr_t)(PAGE - 1);
+    issue_guarded(SC_H2D, base);
+    sc_track_let_go(&track, base + 64, 8, SC_TOUCH_WRITE, true, SC_UNGUARDED_NEIGHBOURS);
+    ck_assert_unwatched(SC_UNGUARDED_NEIGHBOURS, 0, 0);
+    issue_guarded(SC_H2D, base + 128);
+    sc_track_let_go(&track, base + 64, 8, SC_TOUCH_WRITE, false, SC_UNGUARDED_KERNEL);
+    ck_assert_unwatched(SC_UNGUARDED_KERNEL, 1, 64);
+}
+END_TEST
+
+START_TEST(guards_that_are_given_up_are_counted_and_gone)
+{
+    issue_guarded(SC_D2H, BASE);
+    issue_guarded(SC_D2H, BASE + 10 * PAGE);
+    sc_track_give_up_guards(&track);
+    ck_assert_unwatched(SC_UNGUARDED_MAPPINGS, 2, 128);
+    sc_track_touched(&track, BASE, 8, SC_TOUCH_READ, &ops);
+    ck_assert_uint_eq(ops.count, 0);
+}
+END_TEST
+
+START_TEST(memory_that_is_forbidden_stays_so)
+{
+    sc_track_add_range(&track, BASE, PAGE, SC_PINNED, legacy);
+    sc_track_set_guarding(&track, BASE, PAGE, SC_GUARDING_FORBIDDEN);
+    sc_track_set_guarding(&track, BASE, PAGE, SC_GUARDING_ALLOWED);
+    ck_assert_int_eq(sc_track_find_range(&track, BASE).guarding, SC_GUARDING_FORBIDDEN);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("track");
@@ -821,6 +888,10 @@ int main(void)
     tcase_add_test(group, what_the_driver_has_back_is_no_range_any_more);
     tcase_add_test(group, libc_is_watched_while_heap_memory_is_in_flight_or_held);
     tcase_add_test(group, complete_is_not_known);
+    tcase_add_test(group, what_is_let_go_for_other_bytes_is_not_watched);
+    tcase_add_test(group, a_source_that_is_compared_instead_is_watched);
+    tcase_add_test(group, guards_that_are_given_up_are_counted_and_gone);
+    tcase_add_test(group, memory_that_is_forbidden_stays_so);
     tcase_add_test(group, a_hundred_thousand_operations_retire);
     tcase_add_test(group, threads_share_the_tracker);
     suite_add_tcase(suite, group);

@@ -1,0 +1,155 @@
+/* links: interpose/neighbours.c
+ *
+ * Pages and blocks that are touched beside what guards them: how often they are left out, and what
+ * ends that. */
+#include "interpose/neighbours.h"
+
+#include <check.h>
+#include <stdlib.h>
+
+#include "track/track.h"
+
+enum { PAGE = 4096, BLOCK = 2 << 20, MOST = 1 << 12 };
+
+static const uintptr_t base = UINT64_C(0x7f0000000000);
+
+static void set_up(void)
+{
+    sc_track.inflight.guards.page_mask = PAGE - 1;
+}
+
+/* Forgets everything: the tests share one table. */
+static void tear_down(void)
+{
+    sc_neighbours_forget(base, (size_t)64 * BLOCK);
+}
+
+static unsigned skips_in_a_row(uintptr_t address, unsigned most)
+{
+    unsigned count = 0;
+    while (count < most && sc_neighbours_skip(address))
+        count++;
+    return count;
+}
+
+/* So that the page's block is left in peace: another page has been its first. */
+static void note_page_alone(uintptr_t page)
+{
+    sc_neighbours_note(page);
+    while (sc_neighbours_skip(page)) {
+    }
+}
+
+START_TEST(a_page_that_nobody_touches_is_never_left_out)
+{
+    for (unsigned i = 0; i < 100; i++)
+        ck_assert(!sc_neighbours_skip(base));
+}
+END_TEST
+
+START_TEST(each_touch_doubles_how_often_a_page_is_left_out)
+{
+    note_page_alone(base);
+    for (unsigned expected = 2; expected <= MOST; expected *= 2) {
+        sc_neighbours_note(base + 17);
+        ck_assert_uint_eq(skips_in_a_row(base, 2 * MOST), expected);
+    }
+    sc_neighbours_note(base);
+    ck_assert_uint_eq(skips_in_a_row(base, 2 * MOST), MOST);
+}
+END_TEST
+
+START_TEST(peace_brings_the_guard_back)
+{
+    note_page_alone(base);
+    for (unsigned i = 0; i < 3; i++)
+        sc_neighbours_note(base);
+    ck_assert_uint_eq(skips_in_a_row(base, MOST), 8);
+    for (unsigned i = 0; i < 100; i++)
+        ck_assert(!sc_neighbours_skip(base));
+    sc_neighbours_note(base);
+    ck_assert_uint_eq(skips_in_a_row(base, MOST), 1);
+}
+END_TEST
+
+START_TEST(a_page_says_nothing_of_another_block)
+{
+    for (unsigned i = 0; i < 5; i++)
+        sc_neighbours_note(base);
+    ck_assert(!sc_neighbours_skip(base + BLOCK));
+    ck_assert(!sc_neighbours_skip(base - PAGE));
+}
+END_TEST
+
+START_TEST(page_after_page_is_the_whole_block)
+{
+    for (unsigned i = 0; i < 6; i++)
+        sc_neighbours_note(base + (size_t)i * PAGE);
+    ck_assert_uint_eq(skips_in_a_row(base + 100 * PAGE, MOST), 32);
+    ck_assert(!sc_neighbours_skip(base + BLOCK));
+}
+END_TEST
+
+START_TEST(one_page_again_and_again_is_not_the_block)
+{
+    for (unsigned i = 0; i < 6; i++)
+        sc_neighbours_note(base);
+    ck_assert_uint_eq(skips_in_a_row(base + 100 * PAGE, MOST), 1);
+}
+END_TEST
+
+START_TEST(a_page_with_a_hazard_is_never_left_out)
+{
+    for (unsigned i = 0; i < 6; i++)
+        sc_neighbours_note(base + (size_t)i * PAGE);
+    sc_neighbours_watch(base + 5);
+    sc_neighbours_note(base);
+    ck_assert(!sc_neighbours_skip(base));
+    ck_assert(sc_neighbours_skip(base + PAGE));
+}
+END_TEST
+
+START_TEST(a_new_owner_begins_anew)
+{
+    for (unsigned i = 0; i < 6; i++)
+        sc_neighbours_note(base + (size_t)i * PAGE);
+    sc_neighbours_watch(base + 7 * PAGE);
+    sc_neighbours_forget(base, BLOCK);
+    ck_assert(!sc_neighbours_skip(base));
+    ck_assert(!sc_neighbours_skip(base + 3 * PAGE));
+    note_page_alone(base + 7 * PAGE);
+    sc_neighbours_note(base + 7 * PAGE);
+    ck_assert(sc_neighbours_skip(base + 7 * PAGE));
+}
+END_TEST
+
+START_TEST(nothing_is_forgotten_of_no_bytes)
+{
+    sc_neighbours_note(base);
+    sc_neighbours_note(base);
+    sc_neighbours_forget(base, 0);
+    ck_assert(sc_neighbours_skip(base));
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("neighbours");
+    TCase *tests = tcase_create("neighbours");
+    tcase_add_checked_fixture(tests, set_up, tear_down);
+    tcase_add_test(tests, a_page_that_nobody_touches_is_never_left_out);
+    tcase_add_test(tests, each_touch_doubles_how_often_a_page_is_left_out);
+    tcase_add_test(tests, peace_brings_the_guard_back);
+    tcase_add_test(tests, a_page_says_nothing_of_another_block);
+    tcase_add_test(tests, page_after_page_is_the_whole_block);
+    tcase_add_test(tests, one_page_again_and_again_is_not_the_block);
+    tcase_add_test(tests, a_page_with_a_hazard_is_never_left_out);
+    tcase_add_test(tests, a_new_owner_begins_anew);
+    tcase_add_test(tests, nothing_is_forgotten_of_no_bytes);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -14,6 +14,7 @@
 #include "interpose/hazards.h"
 #include "interpose/marks.h"
 #include "interpose/memory.h"
+#include "interpose/neighbours.h"
 #include "interpose/pinned.h"
 #include "interpose/process.h"
 #include "interpose/reaper.h"
@@ -31,8 +32,10 @@ static void add_range(const void *address, size_t size_bytes, enum sc_buffer_kin
         sc_track_handed_out(&sc_track, (uintptr_t)address, size_bytes);
         sc_guard_apply();
     }
-    if (context && address)
+    if (context && address) {
+        sc_neighbours_forget((uintptr_t)address, size_bytes);
         sc_track_add_range(&sc_track, (uintptr_t)address, size_bytes, kind, context->legacy);
+    }
     errno = saved;
 }
 

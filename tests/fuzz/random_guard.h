@@ -3,8 +3,8 @@
  * The model is the guard's contract, page by page: pages that hold nothing but the buffer are
  * protected from issue until the host knows the operation done; a touch of its bytes there is a
  * hazard, waits in mode=fix, and ends the guard of the operation; a touch beside them lets the page
- * go, and whether an operation that has only a part of it guards it again is not known from then on.
- * Small sources are snapshotted instead, and sources on pages that were let go, or never
+ * go, and whether an operation that has only a part of it guards it again is not known from then
+ * on. Small sources are snapshotted instead, and sources on pages that were let go, or never
  * guarded, are compared when they are known done. Where that depends on what the oracle does not
  * follow (work that may write host memory), a hazard may be reported and need not.
  *

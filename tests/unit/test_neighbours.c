@@ -67,9 +67,9 @@ START_TEST(new_memory_has_no_past)
         size_t before, size_bytes;
         bool forgets;
     } cases[] = {
-        {0, PAGE, true},         {0, PAGE - 1, false},      {PAGE, 3 * PAGE, true},
-        {100, PAGE + 100, true}, {100, PAGE + 99, false},   {PAGE, PAGE, false},
-        {0, 0, false},           {PAGE / 2, 0, false},      {PAGE - 1, 2 * PAGE - 2, false},
+        {0, PAGE, true},         {0, PAGE - 1, false},     {PAGE, 3 * PAGE, true},
+        {100, PAGE + 100, true}, {100, PAGE + 99, false},  {PAGE, PAGE, false},
+        {0, 0, false},           {PAGE / 2, 0, false},     {PAGE - 1, 2 * PAGE - 2, false},
         {0, PAGE << 13, true},   {PAGE, PAGE << 13, true},
     };
     for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -157,8 +157,9 @@ static void set_times(CUstream stream, struct sim_op *op)
     op->limit_ns = now + sim_options.late_limit_ns;
 }
 
-/* A marker behind work that is done is reached within the call, as on an H200: also where the thread
- * that did the work has not taken note of it yet. Nothing else moves the stream's `done` then. */
+/* A marker behind work that is done is reached within the call, as on an H200: also where the
+ * thread that did the work has not taken note of it yet. Nothing else moves the stream's `done`
+ * then. */
 static bool is_reached_at_once(CUstream stream, const struct sim_op *op)
 {
     return op->work.kind == WORK_MARK && op->fence_count == 0 &&

@@ -201,8 +201,8 @@ static void leave_out_foreign(const struct sc_range_info *range, struct sc_op_in
     own_pages(range, &own.start, &own.end);
     if (pages->start < own.start)
         unwatched += leave_out(op, pages->start, own.start);
-    if (pages->end > own.end && pages->start < own.end)
-        unwatched += leave_out(op, own.end, pages->end);
+    if (pages->end > own.end)
+        unwatched += leave_out(op, own.end > own.start ? own.end : own.start, pages->end);
     if (unwatched)
         note_unguarded(SC_UNGUARDED_SHARED_PAGE, unwatched);
     pages->start = pages->start > own.start ? pages->start : own.start;

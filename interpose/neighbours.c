@@ -148,28 +148,30 @@ bool sc_neighbours_skip(uintptr_t address)
     return skip(number) || block_skips;
 }
 
-static void forget(_Atomic uint64_t *place, uint64_t first, uint64_t last)
+static void forget(_Atomic uint64_t *place, uint64_t first, uint64_t end)
 {
     uint64_t word = atomic_load_explicit(place, memory_order_relaxed);
     uint64_t number = unpack(word).number;
-    if (word && number >= first && number <= last)
+    if (word && number >= first && number < end)
         change(place, word, 0);
+}
+
+static void forget_all(uint64_t first, uint64_t end)
+{
+    if (end > first && end - first >= PLACES) {
+        for (unsigned i = 0; i < PLACES; i++)
+            forget(&places[i], first, end);
+        return;
+    }
+    for (uint64_t number = first; number < end; number++)
+        forget(place_of(number), number, number + 1);
 }
 
 void sc_neighbours_forget(uintptr_t address, size_t size_bytes)
 {
-    if (sc_likely(atomic_load_explicit(&used, memory_order_relaxed) == 0) || size_bytes == 0)
+    if (sc_likely(atomic_load_explicit(&used, memory_order_relaxed) == 0))
         return;
-    uint64_t first = number_of(address);
-    uint64_t last = number_of(address + size_bytes - 1);
-    if (last - first < PLACES) {
-        for (uint64_t number = first; number <= last; number++)
-            forget(place_of(number), number, number);
-    } else {
-        for (unsigned i = 0; i < PLACES; i++)
-            forget(&places[i], first, last);
-    }
-    uint64_t last_block = block_of(address + size_bytes - 1);
-    for (uint64_t block = block_of(address); block <= last_block; block++)
-        forget(place_of(block), block, block);
+    forget_all(number_of(address + sc_track.inflight.guards.page_mask),
+               number_of(address + size_bytes));
+    forget_all(block_of(address + BLOCK_BYTES - 1), block_of(address + size_bytes));
 }

@@ -25,7 +25,8 @@ void sc_neighbours_watch(uintptr_t address);
 /* An operation is about to have the page guarded, and has it only in part: may it not? */
 bool sc_neighbours_skip(uintptr_t address);
 
-/* The interval has become somebody else's. */
+/* The interval is new memory of the program's: pages and blocks that lie in it as a whole have no
+ * past. */
 void sc_neighbours_forget(uintptr_t address, size_t size_bytes);
 
 #endif

@@ -143,10 +143,15 @@ static bool events_are_dead(const struct sc_stream_record *stream)
                                 memory_order_acquire);
 }
 
-/* Its marks have all passed, or are void; or the record is another stream's by now. */
+/* Not where they are void, or the record is another stream's by now. */
+static bool has_marks_locked(const struct sc_stream_record *stream)
+{
+    return stream->id && stream->gone && !events_are_dead(stream) && stream->mark_count != 0;
+}
+
 static bool is_spent_locked(struct sc_stream_record *stream)
 {
-    if (!stream->id || !stream->gone || events_are_dead(stream))
+    if (!has_marks_locked(stream))
         return true;
     sc_marks_poll_locked(stream);
     return stream->mark_count == 0;
@@ -177,15 +182,26 @@ static void put_back_locked(struct sc_stream_record *stream, bool spent)
 }
 
 /* One whose lock is taken waits for another time, since who has it may be in a call that blocks. */
+static bool may_be_spent(struct sc_stream_record *stream)
+{
+    if (pthread_mutex_trylock(&stream->lock) != 0)
+        return false;
+    bool spent = is_spent_locked(stream);
+    pthread_mutex_unlock(&stream->lock);
+    return spent;
+}
+
+/* The registry's lock is not awaited with a stream's held: it is the other way round where a record
+ * is taken into use. The stream may have got a mark since its marks were polled. */
 static void poll_gone_stream(struct sc_stream_record *stream)
 {
-    bool locked = pthread_mutex_trylock(&stream->lock) == 0;
-    bool spent = locked && is_spent_locked(stream);
+    bool spent = may_be_spent(stream);
     pthread_mutex_lock(&registry_lock);
-    put_back_locked(stream, spent);
-    pthread_mutex_unlock(&registry_lock);
+    bool locked = spent && pthread_mutex_trylock(&stream->lock) == 0;
+    put_back_locked(stream, locked && !has_marks_locked(stream));
     if (locked)
         pthread_mutex_unlock(&stream->lock);
+    pthread_mutex_unlock(&registry_lock);
 }
 
 static void poll_gone(void)

@@ -3,7 +3,8 @@
  * The model is the guard's contract, page by page: pages that hold nothing but the buffer are
  * protected from issue until the host knows the operation done; a touch of its bytes there is a
  * hazard, waits in mode=fix, and ends the guard of the operation; a touch beside them lets the page
- * go. Small sources are snapshotted instead, and sources on pages that were let go, or never
+ * go, and whether an operation that has only a part of it guards it again is not known from then
+ * on. Small sources are snapshotted instead, and sources on pages that were let go, or never
  * guarded, are compared when they are known done. Where that depends on what the oracle does not
  * follow (work that may write host memory), a hazard may be reported and need not.
  *
@@ -82,6 +83,32 @@ static bool is_own_mapping(const struct buffer *buffer)
            ((const size_t *)(const void *)buffer->bytes)[-1] & 2;
 }
 
+enum { BLOCK = 2 << 20, COMPARED_WHOLE = 16 << 10 };
+
+/* Blocks of which pages were let go, of this program and of those before it in the process. Two may
+ * have the same place. */
+static bool let_go_before[1 << 16];
+
+static bool *place_of(uintptr_t page)
+{
+    return &let_go_before[page / BLOCK * 0x9E3779B97F4A7C15u >> 48];
+}
+
+/* Of the first page or the last one the copy has a part only. */
+static bool is_disputed_edge(const struct copy *copy, uintptr_t page)
+{
+    return (page < copy->address || page + PAGE > end_of(copy)) && *place_of(page);
+}
+
+/* A small source is compared as a whole. */
+static bool is_disputed(const struct copy *copy, uintptr_t page)
+{
+    bool small = copy->direction == H2D && end_of(copy) - copy->address <= COMPARED_WHOLE;
+    return is_disputed_edge(copy, page) ||
+           (small && (is_disputed_edge(copy, page_of(copy->address)) ||
+                      is_disputed_edge(copy, page_of(end_of(copy) - 1))));
+}
+
 static void choose_pages(struct copy *copy)
 {
     const struct buffer *buffer = &world.buffers[copy->buffer];
@@ -90,8 +117,10 @@ static void choose_pages(struct copy *copy)
     bool outward = buffer->kind == PINNED || is_own_mapping(buffer);
     for (uintptr_t page = page_of(copy->address); page < end_of(copy); page += PAGE) {
         bool own = outward || (page >= start && page + PAGE <= end);
+        bool disputed = is_disputed(copy, page);
         state_of(copy, page)->guarded = own;
-        state_of(copy, page)->kept = !own && copy->stable;
+        state_of(copy, page)->kept = (!own || disputed) && copy->stable;
+        copy->unsure |= own && disputed;
     }
 }
 
@@ -227,6 +256,7 @@ static void let_go(struct copy *copy, uintptr_t page, bool hidden)
 {
     struct page_state *state = state_of(copy, page);
     state->guarded = false;
+    *place_of(page) = true;
     state->kept |= copy->stable && !copy->compared;
     copy->unsure |= hidden && copy->direction == H2D;
 }

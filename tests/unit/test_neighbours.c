@@ -123,12 +123,25 @@ START_TEST(a_new_owner_begins_anew)
 }
 END_TEST
 
-START_TEST(nothing_is_forgotten_of_no_bytes)
+START_TEST(only_whole_pages_have_a_new_owner)
 {
-    sc_neighbours_note(base);
-    sc_neighbours_note(base);
-    sc_neighbours_forget(base, 0);
-    ck_assert(sc_neighbours_skip(base));
+    static const struct {
+        size_t before, size_bytes;
+        bool forgets;
+    } cases[] = {
+        {0, PAGE, true},         {0, PAGE - 1, false},     {PAGE, 3 * PAGE, true},
+        {100, PAGE + 100, true}, {100, PAGE + 99, false},  {PAGE, PAGE, false},
+        {0, 0, false},           {PAGE / 2, 0, false},     {PAGE - 1, 2 * PAGE - 2, false},
+        {0, PAGE << 13, true},   {PAGE, PAGE << 13, true},
+    };
+    const uintptr_t page = base + BLOCK + 17 * PAGE;
+    for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
+        note_page_alone(page);
+        sc_neighbours_note(page);
+        sc_neighbours_forget(page - cases[i].before, cases[i].size_bytes);
+        ck_assert_int_eq(!sc_neighbours_skip(page), cases[i].forgets);
+        tear_down();
+    }
 }
 END_TEST
 
@@ -145,7 +158,7 @@ int main(void)
     tcase_add_test(tests, one_page_again_and_again_is_not_the_block);
     tcase_add_test(tests, a_page_with_a_hazard_is_never_left_out);
     tcase_add_test(tests, a_new_owner_begins_anew);
-    tcase_add_test(tests, nothing_is_forgotten_of_no_bytes);
+    tcase_add_test(tests, only_whole_pages_have_a_new_owner);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

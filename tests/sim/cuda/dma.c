@@ -7,7 +7,8 @@
  * left alone. The file is opened for each use: a program that closes descriptors it does not know
  * must not make the device write into a file of its own.
  *
- * The calls go past the C library: what is asked there is what the program has the kernel touch.
+ * A device makes no system calls that a preloaded library could see, and take for the program's: so
+ * none of these goes through libc.
  */
 #include "memory.h"
 #include "track/kernel.h"
@@ -37,39 +38,48 @@ static size_t to_next_page(uintptr_t address, size_t most)
     return left < most ? left : most;
 }
 
+/* A descriptor, or negative. */
+static int open_memory(int flags)
+{
+    return (int)sc_kernel_call(SYS_openat, AT_FDCWD, "/proc/self/mem", flags | O_CLOEXEC);
+}
+
+static void close_memory(int fd)
+{
+    if (fd >= 0) {
+        sc_kernel_call(SYS_close, fd);
+    }
+}
+
 static void read_hidden(char *to, uintptr_t from, size_t bytes)
 {
-    int fd = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
+    int fd = open_memory(O_RDONLY);
     while (bytes > 0) {
-        ssize_t n = fd >= 0 ? pread(fd, to, bytes, (off_t)from) : -1;
+        long n = fd >= 0 ? sc_kernel_call(SYS_pread64, fd, to, bytes, from) : -1;
         if (n <= 0) {
-            n = (ssize_t)to_next_page(from, bytes);
+            n = (long)to_next_page(from, bytes);
             sim_pin_read(to, from, (size_t)n);
         }
         to += n;
         from += (size_t)n;
         bytes -= (size_t)n;
     }
-    if (fd >= 0) {
-        close(fd);
-    }
+    close_memory(fd);
 }
 
 static void write_hidden(uintptr_t to, const char *from, size_t bytes)
 {
-    int fd = open("/proc/self/mem", O_WRONLY | O_CLOEXEC);
+    int fd = open_memory(O_WRONLY);
     while (bytes > 0) {
-        ssize_t n = fd >= 0 ? pwrite(fd, from, bytes, (off_t)to) : -1;
+        long n = fd >= 0 ? sc_kernel_call(SYS_pwrite64, fd, from, bytes, to) : -1;
         if (n <= 0) {
-            n = (ssize_t)to_next_page(to, bytes); /* lands nowhere */
+            n = (long)to_next_page(to, bytes); /* lands nowhere */
         }
         to += (size_t)n;
         from += n;
         bytes -= (size_t)n;
     }
-    if (fd >= 0) {
-        close(fd);
-    }
+    close_memory(fd);
 }
 
 void sim_dma_read(void *to, uintptr_t from, size_t bytes)

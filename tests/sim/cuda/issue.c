@@ -157,6 +157,15 @@ static void set_times(CUstream stream, struct sim_op *op)
     op->limit_ns = now + sim_options.late_limit_ns;
 }
 
+/* A marker behind work that is done is reached within the call, as on an H200: also where the
+ * thread that did the work has not taken note of it yet. Nothing else moves the stream's `done`
+ * then. */
+static bool is_reached_at_once(CUstream stream, const struct sim_op *op)
+{
+    return op->work.kind == WORK_MARK && op->fence_count == 0 &&
+           sim_stream_reached(stream, op->seq - 1);
+}
+
 static void finish_marker_locked(CUstream stream, struct sim_op *op)
 {
     sim_work_run(&op->work);
@@ -173,7 +182,7 @@ uint64_t sim_stream_issue_locked(CUstream stream, struct sim_op *op)
     }
     set_times(stream, op);
     sim_activity_issued_locked(stream, op);
-    if (stream->state == STREAM_IDLE && op->work.kind == WORK_MARK && op->fence_count == 0) {
+    if (is_reached_at_once(stream, op)) {
         finish_marker_locked(stream, op);
         return seq;
     }

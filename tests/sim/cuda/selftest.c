@@ -1010,6 +1010,38 @@ static void test_order(void)
     OK(cuStreamDestroy(free_running));
 }
 
+/* An event that is recorded behind work which is done is complete when the call returns, however
+ * soon after the work that is, and does not hold up another stream. */
+static void test_record_behind_done(int late)
+{
+    enum { ROUNDS = 2000 };
+    CUstream stream = stream_new(1), behind = stream_new(1);
+    CUevent e;
+    int incomplete = 0, held_up = 0;
+    OK(cuEventCreate(&e, CU_EVENT_DISABLE_TIMING));
+    for (int i = 0; i < ROUNDS; i++) {
+        if (i % 2 == 0) {
+            OK(cuMemsetD8Async(device, 1, 64, stream));
+        } else {
+            OK(cuLaunchHostFunc(stream, nothing, NULL));
+        }
+        if (late) {
+            OK(cuStreamSynchronize(stream));
+        }
+        while (cuStreamQuery(stream) == CUDA_ERROR_NOT_READY) {
+        }
+        OK(cuEventRecord(e, stream));
+        incomplete += cuEventQuery(e) != CUDA_SUCCESS;
+        OK(cuStreamWaitEvent(behind, e, 0));
+        held_up += cuStreamQuery(behind) != CUDA_SUCCESS;
+    }
+    CHECK(incomplete == 0);
+    CHECK(held_up == 0);
+    OK(cuEventDestroy(e));
+    OK(cuStreamDestroy(stream));
+    OK(cuStreamDestroy(behind));
+}
+
 /* Asking about the legacy stream orders nothing, waiting for it waits for the blocking streams. */
 static void test_legacy_query(void)
 {
@@ -1180,6 +1212,7 @@ static int run_all(void)
     test_while();
     test_user_objects();
     test_order();
+    test_record_behind_done(late);
     test_legacy_query();
     test_values();
     test_many();

@@ -69,7 +69,7 @@ static SURVIVAL_HELPER volatile char *no_page(void)
     void *page = mmap(NULL, PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (page == MAP_FAILED)
         _exit(3);
-    return page;
+    return (volatile char *)page;
 }
 
 static SURVIVAL_HELPER void handle(int number, void (*handler)(int), int flags, sigset_t mask)

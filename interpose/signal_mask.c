@@ -63,6 +63,12 @@ void sc_signal_mask_set_fault(bool blocked)
     mask->handler.place = 0;
 }
 
+void sc_signal_mask_take_from(ucontext_t *context)
+{
+    sc_signal_mask_set_fault(sigismember(&context->uc_sigmask, SIGSEGV) == 1);
+    sigdelset(&context->uc_sigmask, SIGSEGV);
+}
+
 static void unblock_really(void)
 {
     sigset_t fault;

@@ -15,6 +15,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <ucontext.h>
 
 #include "track/frames.h"
 
@@ -37,6 +38,10 @@ bool sc_signal_mask_blocks_fault_above(uintptr_t place);
 /* It does from now on, or does not; by a handler that is under way (its frame), or for good. */
 void sc_signal_mask_block_fault(struct sc_frame handler);
 void sc_signal_mask_set_fault(bool blocked);
+
+/* A handler returns to a context: its mask says what the thread believes then, and gets rid of
+ * SIGSEGV. */
+void sc_signal_mask_take_from(ucontext_t *context);
 
 /* A mask that the kernel is to get, NULL or not: in `room` without SIGSEGV, if that is in it. */
 const sigset_t *sc_signals_without_fault(const sigset_t *set, sigset_t *room);

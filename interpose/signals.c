@@ -53,11 +53,6 @@ bool sc_signals_are_on(void)
     return on;
 }
 
-void sc_signals_child(void)
-{
-    atomic_store(&owner, getpid());
-}
-
 bool sc_signals_is_vfork_child(void)
 {
     return getpid() != atomic_load(&owner);
@@ -81,6 +76,13 @@ void sc_signals_unlock(const struct sc_signals_lock *lock)
     sc_kernel_mask_set(lock->mask);
 }
 
+/* Whoever was in the midst of a change when the process forked is not here. */
+void sc_signals_child(void)
+{
+    atomic_store(&locked, false);
+    atomic_store(&owner, getpid());
+}
+
 /* ---- the program's action for SIGSEGV ----
  *
  * Kept in slots that are written once and then published, so that a handler never waits and never
@@ -91,10 +93,24 @@ static _Atomic unsigned next_action;
 static _Atomic(const struct sigaction *) program_action;
 static _Atomic bool taken_over;
 
+/* As the kernel keeps it, which forgets flags that it does not know. */
 static void put_action(const struct sigaction *action)
 {
+    enum { SA_RESTORED = 0x04000000, SA_TAG_BITS = 0x00000800 };
+    const int known = SA_NOCLDSTOP | SA_NOCLDWAIT | SA_SIGINFO | SA_ONSTACK | (int)SA_RESTART |
+                      SA_NODEFER | (int)SA_RESETHAND | SA_TAG_BITS;
     struct sigaction *slot = &actions[atomic_fetch_add(&next_action, 1) % ACTIONS];
     *slot = *action;
+    slot->sa_flags = (action->sa_flags & known) | (SC_SIGRETURN_IS_OURS ? SA_RESTORED : 0);
+    sigdelset(&slot->sa_mask, SIGKILL);
+    sigdelset(&slot->sa_mask, SIGSTOP);
+    atomic_store(&program_action, slot);
+}
+
+static void put_found(const struct sigaction *found)
+{
+    struct sigaction *slot = &actions[atomic_fetch_add(&next_action, 1) % ACTIONS];
+    *slot = *found;
     atomic_store(&program_action, slot);
 }
 
@@ -220,13 +236,6 @@ static void believe_in_frame(ucontext_t *context)
         sigaddset(&context->uc_sigmask, SIGSEGV);
 }
 
-/* Where it is not ours. */
-static void return_from(ucontext_t *context)
-{
-    sc_signal_mask_set_fault(sigismember(&context->uc_sigmask, SIGSEGV) == 1);
-    sigdelset(&context->uc_sigmask, SIGSEGV);
-}
-
 /* The program's handler is left by a tail call: it stands where the kernel would have put it. */
 #define HANDLE(name, alternate)                                                                    \
     static void name(int number, siginfo_t *info, void *context)                                   \
@@ -239,7 +248,7 @@ static void return_from(ucontext_t *context)
         else if (SC_SIGRETURN_IS_OURS)                                                             \
             handler(number, info, context);                                                        \
         else                                                                                       \
-            handler(number, info, context), return_from(context);                                  \
+            handler(number, info, context), sc_signal_mask_take_from(context);                     \
     }
 
 HANDLE(handle_on_own_stack, false)
@@ -274,7 +283,7 @@ static int install(const struct sigaction *program)
 
 static bool take_over_locked(const struct sigaction *found)
 {
-    put_action(found);
+    put_found(found);
     atomic_store(&taken_over, true);
     return install(found) == 0;
 }
@@ -303,10 +312,18 @@ int sc_signals_change(const struct sigaction *action, struct sigaction *old)
         if (real_sigaction(SIGSEGV, NULL, &found) != 0 || !take_over_locked(&found))
             return -1;
     }
-    if (old)
+    if (old) {
         *old = get_action();
+        sc_sigreturn_tell_librarys(old);
+    }
     if (!action)
         return 0;
     put_action(action);
     return install(action);
+}
+
+void sc_signals_tell_as_set(struct sigaction *found)
+{
+    if (is_ours(found))
+        *found = get_action();
 }

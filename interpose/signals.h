@@ -52,6 +52,9 @@ void sc_signals_unlock(const struct sc_signals_lock *lock);
  * NULL. 0 or -1 with errno, as sigaction. */
 int sc_signals_change(const struct sigaction *action, struct sigaction *old);
 
+/* What the kernel has for SIGSEGV, which may be ours, becomes the program's. */
+void sc_signals_tell_as_set(struct sigaction *found);
+
 /* For signal_mask.c. */
 void sc_signals_begin_masks(void);
 

@@ -92,7 +92,8 @@ static void catch_it(const char *who)
             printf("%s: caught %s, mask %lx\n", who, error.what(), mask_now());
         }
     }
-    touch_beside(who);
+    if (beside.block)
+        touch_beside(who);
 }
 
 static void all(const char *who)

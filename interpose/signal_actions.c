@@ -218,7 +218,7 @@ SC_EXPORT sighandler_t sigset(int number, sighandler_t handler)
     sigset_t one;
     sigset_t before;
     bool holds = handler == SIG_HOLD;
-    if (handler == SIG_ERR || bit_of(number) == 0 || !sc_signals_are_on())
+    if (bit_of(number) == 0 || !sc_signals_are_on())
         return SC_NEXT(signal_function *, "sigset")(number, handler);
     sigemptyset(&one);
     memset(&action, 0, sizeof action);

@@ -22,6 +22,7 @@
 /* What the calling thread believes. */
 struct sc_signal_mask {
     bool blocks_fault;       /* SIGSEGV; sigreturn.c writes it */
+    bool holds_one;          /* one was sent meanwhile (held_signal.h) */
     struct sc_frame handler; /* blocked because this one, a handler of SIGSEGV, is under way */
 };
 

@@ -12,6 +12,7 @@
 
 #include "interpose/driver.h"
 #include "interpose/guard.h"
+#include "interpose/held_signal.h"
 #include "interpose/kernel_mask.h"
 #include "interpose/loader.h"
 #include "interpose/signal_mask.h"
@@ -214,6 +215,10 @@ static handler_function *answer(int number, siginfo_t *info, ucontext_t *context
         return NULL;
     bool was_blocked = sc_signal_mask_blocks_fault_above(frame.place);
     struct sigaction action = get_action();
+    if (!is_fault && was_blocked) {
+        sc_held_signal_put(info);
+        return NULL;
+    }
     if (kills(&action, is_fault, was_blocked)) {
         die(number, info);
         return NULL;
@@ -319,6 +324,8 @@ int sc_signals_change(const struct sigaction *action, struct sigaction *old)
     if (!action)
         return 0;
     put_action(action);
+    if (action->sa_handler == SIG_IGN)
+        sc_held_signal_forget();
     return install(action);
 }
 

@@ -193,7 +193,6 @@ int main(int count, char **arguments)
     handle(SIGSEGV, note, 0, only(SIGUSR2));
     handle(SIGUSR1, note, 0, only(SIGSEGV));
     with_masks(only(SIGSEGV));
-    handle(SIGSEGV, SIG_IGN, 0, only(0));
     handle(SIGUSR1, SIG_IGN, 0, only(0));
     with_masks(only(SIGUSR1));
     with_masks(every());

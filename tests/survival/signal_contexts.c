@@ -1,6 +1,6 @@
 // expect-exit: 0
 //
-// Masks that come with a context: of one that is made, left, entered again and read, of the one
+// Masks that come with a context: of one that is made, left and entered again, of the one
 // that a handler interrupts and returns to, and of jumps with and without a mask. All of them may
 // block SIGSEGV, and memory beside a copy is touched all the same.
 #include "signals.h"
@@ -96,7 +96,6 @@ static void read_contexts(void)
     CHECK(getcontext(&again));
     show_mask("getcontext");
     if (turns++ == 0) {
-        printf("read: %lx\n", bits_of(&again.uc_sigmask));
         set_mask(only(0));
         CHECK(setcontext(&again));
     }

@@ -1,11 +1,9 @@
 // expect-exit: 0
 //
-// SIGSEGV that is sent while it is blocked waits: sigpending tells of it, sigwait and its kin and
-// signalfd take it, and without them it comes when it is unblocked, in whatever way. And the calls
+// SIGSEGV that is sent while it is blocked waits: sigpending tells of it, sigwait and its kin take
+// it, and without them it comes when it is unblocked, in whatever way. And the calls
 // that block or unblock a signal while they wait.
 #include "signals.h"
-
-#include <sys/signalfd.h>
 
 static volatile sig_atomic_t got, code;
 
@@ -60,14 +58,6 @@ static void take(void)
     show_taken(number, &info);
     number = sigtimedwait(&fault, &info, &soon);
     printf("  nothing: %d %s\n", number, strerrorname_np(errno));
-    send("signalfd");
-    int descriptor = signalfd(-1, &fault, SFD_NONBLOCK);
-    struct signalfd_siginfo read_info;
-    memset(&read_info, 0, sizeof read_info);
-    ssize_t size = read(descriptor, &read_info, sizeof read_info);
-    printf("  read %zd, signal %u, value %d\n", size, read_info.ssi_signo, read_info.ssi_int);
-    show_pending();
-    close(descriptor);
 }
 
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"

@@ -70,15 +70,13 @@ void sc_held_signal_forget(void)
     atomic_fetch_add(&age, 1);
 }
 
-/* Called by sigreturn.c: a handler returns to where the signal is not blocked. It comes when the
- * mask of that place is in force again. */
-extern void sc_held_signal_return(void) __attribute__((visibility("hidden")));
-void sc_held_signal_return(void)
+/* Called by sigreturn.c as well. */
+void sc_held_signal_come_with_mask(void)
 {
     siginfo_t info;
     if (!sc_held_signal_take(&info))
         return;
-    sc_kernel_mask_set(~UINT64_C(0));
+    sc_kernel_mask_set(~SC_KERNEL_MASK_LIBRARYS);
     queue(&info);
 }
 
@@ -101,9 +99,20 @@ SC_EXPORT int sigpending(sigset_t *set)
     return 0;
 }
 
+/* Signals of faults come first, and of these the lowest. */
+static bool comes_first(const sigset_t *set)
+{
+    uint64_t lower = SC_SIGNAL_BIT(SIGILL) | SC_SIGNAL_BIT(SIGTRAP) | SC_SIGNAL_BIT(SIGBUS) |
+                     SC_SIGNAL_BIT(SIGFPE);
+    uint64_t pending = 0;
+    sc_kernel_call(SYS_rt_sigpending, &pending, sizeof pending);
+    return (pending & lower & sc_kernel_mask_of(set)) == 0;
+}
+
 static bool takes_held(const sigset_t *set, siginfo_t *info)
 {
-    return sc_signals_are_on() && sigismember(set, SIGSEGV) == 1 && sc_held_signal_take(info);
+    return sc_signals_are_on() && sigismember(set, SIGSEGV) == 1 && is_there() &&
+           comes_first(set) && sc_held_signal_take(info);
 }
 
 SC_EXPORT int sigwait(const sigset_t *set, int *number)
@@ -118,6 +127,14 @@ SC_EXPORT int sigwait(const sigset_t *set, int *number)
     return result;
 }
 
+/* The C library tells of raise and pthread_kill as of kill here. */
+static void tell(siginfo_t *info, const siginfo_t *taken)
+{
+    *info = *taken;
+    if (info->si_code == SI_TKILL)
+        info->si_code = SI_USER;
+}
+
 #define WAIT(type, name, ...)                                                                      \
     do {                                                                                           \
         sigset_t asked_ = *set;                                                                    \
@@ -126,7 +143,7 @@ SC_EXPORT int sigwait(const sigset_t *set, int *number)
                           ? SIGSEGV                                                                \
                           : SC_NEXT(type *, name)(&asked_, &taken_ __VA_ARGS__);                   \
         if (result_ > 0 && info)                                                                   \
-            *info = taken_;                                                                        \
+            tell(info, &taken_);                                                                   \
         return result_;                                                                            \
     } while (0)
 

@@ -19,6 +19,10 @@ bool sc_held_signal_take(siginfo_t *info);
 /* The thread unblocks: it is sent once more, and gets to the handler. */
 void sc_held_signal_deliver(void);
 
+/* The thread is about to set a mask without it: all signals are blocked and this one is sent, so
+ * that it comes together with others that are pending. Nothing if none is there. */
+void sc_held_signal_come_with_mask(void) __attribute__((visibility("hidden")));
+
 /* The program ignores the signal: those that wait are lost, on all threads. */
 void sc_held_signal_forget(void);
 

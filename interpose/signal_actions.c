@@ -79,6 +79,18 @@ static void enter(int number, siginfo_t *info, void *context)
 #endif
 }
 
+bool sc_signals_is_about_to_block(const ucontext_t *context)
+{
+#if defined(__x86_64__)
+    const greg_t *registers = context->uc_mcontext.gregs;
+    return registers[REG_RIP] == (greg_t)(uintptr_t)enter && registers[REG_RDI] > 0 &&
+           is_in(&masks_fault, (int)registers[REG_RDI]);
+#else
+    return context->uc_mcontext.pc == (uintptr_t)enter && context->uc_mcontext.regs[0] > 0 &&
+           is_in(&masks_fault, (int)context->uc_mcontext.regs[0]);
+#endif
+}
+
 /* ---- sigaction ---- */
 
 static bool is_handler(const struct sigaction *action)
@@ -160,8 +172,7 @@ SC_EXPORT int sigaction(int number, const struct sigaction *action, struct sigac
 {
     struct sigaction next;
     struct sigaction before;
-    const uint64_t the_librarys_own = SC_SIGNAL_BIT(32) | SC_SIGNAL_BIT(33);
-    if (!sc_signals_are_on() || (bit_of(number) & ~the_librarys_own) == 0)
+    if (!sc_signals_are_on() || (bit_of(number) & ~SC_KERNEL_MASK_LIBRARYS) == 0)
         return real_sigaction(number, action, old);
     if (action)
         next = *action;

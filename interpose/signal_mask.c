@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <setjmp.h>
 #include <stdatomic.h>
+#include <string.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -142,26 +143,57 @@ const sigset_t *sc_signals_without_fault(const sigset_t *set, sigset_t *room)
     return room;
 }
 
-static int change_mask(mask_function *real, int how, const sigset_t *set, sigset_t *old)
+/* One is held that is to come now, together with others. */
+static int unblock_held(mask_function *real, int how, const sigset_t *set, sigset_t *old)
+{
+    uint64_t asked = sc_kernel_mask_of(set);
+    uint64_t before = sc_kernel_mask_block(0);
+    uint64_t next = how == SIG_UNBLOCK ? before & ~asked : asked;
+    sigset_t mask;
+    sc_held_signal_come_with_mask();
+    sc_signal_mask_set_fault(false);
+    memcpy(&mask, &next, sizeof next);
+    int result = real(SIG_SETMASK, &mask, NULL);
+    before |= SC_SIGNAL_BIT(SIGSEGV);
+    if (old)
+        memcpy(old, &before, sizeof before);
+    return result;
+}
+
+/* Handlers of signals that are pending run before the real call is back: what is believed changes
+ * first. */
+static int change_believed(mask_function *real, int how, const sigset_t *set, sigset_t *old)
 {
     sigset_t room;
-    bool named = set && sigismember(set, SIGSEGV) == 1;
+    struct sc_signal_mask before = sc_signal_mask;
     bool was_blocked = sc_signal_mask_blocks_fault();
+    bool blocks = how == SIG_SETMASK ? sigismember(set, SIGSEGV) == 1 : how == SIG_BLOCK;
+    if (was_blocked && !blocks && before.holds_one)
+        return unblock_held(real, how, set, old);
+    sc_signal_mask_set_fault(blocks);
+    int result = real(how, how == SIG_UNBLOCK ? set : sc_signals_without_fault(set, &room), old);
+    if (result != 0)
+        sc_signal_mask = before;
+    else if (old && was_blocked)
+        sigaddset(old, SIGSEGV);
+    return result;
+}
+
+static int change_mask(mask_function *real, int how, const sigset_t *set, sigset_t *old)
+{
+    bool was_blocked = sc_signal_mask_blocks_fault();
+    bool named = set && sigismember(set, SIGSEGV) == 1;
     if (!sc_signals_are_on())
         return real(how, set, old);
     if (sc_unlikely(was_blocked || named) && sc_signals_is_vfork_child()) {
         make_real_in_child();
         return real(how, set, old);
     }
-    int result = real(how, how == SIG_UNBLOCK ? set : sc_signals_without_fault(set, &room), old);
-    if (result != 0)
-        return result;
-    if (old && was_blocked)
+    if (named || (set && was_blocked && how == SIG_SETMASK))
+        return change_believed(real, how, set, old);
+    int result = real(how, set, old);
+    if (result == 0 && old && was_blocked)
         sigaddset(old, SIGSEGV);
-    if (set && how == SIG_SETMASK)
-        sc_signal_mask_set_fault(named);
-    else if (named)
-        sc_signal_mask_set_fault(how == SIG_BLOCK);
     return result;
 }
 
@@ -175,37 +207,36 @@ SC_EXPORT int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
     return change_mask(SC_NEXT(mask_function *, "pthread_sigmask"), how, set, old);
 }
 
-/* The masks of BSD, an int wide. */
-static const int fault_bit = 1 << (SIGSEGV - 1);
-
-static int change_bits(bits_function *real, int mask, bool replaces)
+/* The masks of BSD, an int wide: the C library has them in the first word of a set. */
+static int change_bits(int how, int mask)
 {
-    bool was_blocked = sc_signal_mask_blocks_fault();
-    if (!sc_signals_are_on())
-        return real(mask);
-    int old = real(mask & ~fault_bit);
-    if (replaces || (mask & fault_bit))
-        sc_signal_mask_set_fault(mask & fault_bit);
-    return old | (was_blocked ? fault_bit : 0);
+    sigset_t set;
+    sigset_t old;
+    uint64_t bits = (unsigned)mask;
+    sigemptyset(&set);
+    memcpy(&set, &bits, sizeof bits);
+    return sigprocmask(how, &set, &old) == 0 ? (int)sc_kernel_mask_of(&old) : -1;
 }
 
 SC_EXPORT int sigblock(int mask);
 SC_EXPORT int sigblock(int mask)
 {
-    return change_bits(SC_NEXT(bits_function *, "sigblock"), mask, false);
+    return change_bits(SIG_BLOCK, mask);
 }
 
 SC_EXPORT int sigsetmask(int mask);
 SC_EXPORT int sigsetmask(int mask)
 {
-    return change_bits(SC_NEXT(bits_function *, "sigsetmask"), mask, true);
+    return change_bits(SIG_SETMASK, mask);
 }
 
 SC_EXPORT int siggetmask(void);
 SC_EXPORT int siggetmask(void)
 {
-    return change_bits(SC_NEXT(bits_function *, "sigblock"), 0, false);
+    return change_bits(SIG_BLOCK, 0);
 }
+
+static const int fault_bit = 1 << (SIGSEGV - 1);
 
 /* The masks of System V, a signal at a time. */
 SC_EXPORT int sighold(int number)
@@ -235,8 +266,10 @@ SC_EXPORT int sigsuspend(const sigset_t *mask)
     bool before = sc_signal_mask_blocks_fault();
     bool meanwhile = sigismember(&given, SIGSEGV) == 1;
     bool comes = sc_signal_mask.holds_one && !meanwhile;
-    uint64_t blocked = comes ? sc_kernel_mask_set(~UINT64_C(0)) : 0;
+    uint64_t blocked = comes ? sc_kernel_mask_block(0) : 0;
     sigdelset(&given, SIGSEGV);
+    if (comes)
+        sc_held_signal_come_with_mask();
     sc_signal_mask_set_fault(meanwhile);
     int result = real(&given);
     sc_signal_mask_set_fault(before);
@@ -272,6 +305,14 @@ SC_EXPORT int __sigpause(int number_or_mask, int is_number)
 
 /* ---- contexts and jumps, which bring a mask of their own ---- */
 
+/* With a mask that is about to be set. */
+static void believe_with_mask(bool blocked)
+{
+    if (!blocked)
+        sc_held_signal_come_with_mask();
+    sc_signal_mask_set_fault(blocked);
+}
+
 /* The context is entered: without SIGSEGV in its mask from now on. */
 static bool adopt_mask_of(const ucontext_t *context)
 {
@@ -285,7 +326,7 @@ static bool adopt_mask_of(const ucontext_t *context)
 SC_EXPORT int setcontext(const ucontext_t *to)
 {
     if (sc_signals_are_on())
-        sc_signal_mask_set_fault(adopt_mask_of(to));
+        believe_with_mask(adopt_mask_of(to));
     return SC_NEXT(enter_function *, "setcontext")(to);
 }
 
@@ -316,7 +357,7 @@ static void adopt_saved_mask(struct __jmp_buf_tag *environment)
     if (environment->__mask_was_saved) {
         bool blocked = sc_saved_mask_blocks(&environment->__saved_mask);
         sc_saved_mask_clear(&environment->__saved_mask);
-        sc_signal_mask_set_fault(blocked);
+        believe_with_mask(blocked);
     } else if (sc_signal_mask_blocks_fault()) {
         sc_signal_mask_set_fault(true);
     }

@@ -65,7 +65,7 @@ static _Atomic bool locked;
 
 struct sc_signals_lock sc_signals_lock(void)
 {
-    struct sc_signals_lock lock = {sc_kernel_mask_set(SC_KERNEL_MASK_FAULTS_ONLY)};
+    struct sc_signals_lock lock = {sc_kernel_mask_block(SC_KERNEL_MASK_ALL_BUT_FAULTS)};
     while (atomic_exchange_explicit(&locked, true, memory_order_acquire))
         sched_yield();
     return lock;
@@ -77,9 +77,11 @@ void sc_signals_unlock(const struct sc_signals_lock *lock)
     sc_kernel_mask_set(lock->mask);
 }
 
-/* Whoever was in the midst of a change when the process forked is not here. */
+/* Whoever was in the midst of a change when the process forked is not here, and what was pending is
+ * the parent's. */
 void sc_signals_child(void)
 {
+    sc_signal_mask.holds_one = false;
     atomic_store(&locked, false);
     atomic_store(&owner, getpid());
 }
@@ -215,7 +217,7 @@ static handler_function *answer(int number, siginfo_t *info, ucontext_t *context
         return NULL;
     bool was_blocked = sc_signal_mask_blocks_fault_above(frame.place);
     struct sigaction action = get_action();
-    if (!is_fault && was_blocked) {
+    if (!is_fault && (was_blocked || sc_signals_is_about_to_block(context))) {
         sc_held_signal_put(info);
         return NULL;
     }
@@ -274,7 +276,7 @@ static int install(const struct sigaction *program)
     struct sigaction ours;
     bool alternate = wants_alternate(program);
     bool restarts = !is_handler(program) || (program->sa_flags & SA_RESTART);
-    uint64_t mask = SC_KERNEL_MASK_FAULTS_ONLY;
+    uint64_t mask = SC_KERNEL_MASK_ALL_BUT_FAULTS;
     memset(&ours, 0, sizeof ours);
     ours.sa_sigaction = alternate ? handle_on_alternate_stack : handle_on_own_stack;
     ours.sa_flags =

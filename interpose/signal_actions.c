@@ -61,10 +61,12 @@ static handler_function *prepare(int number, ucontext_t *context, struct sc_fram
 {
     if (sc_sigreturn_leads_back(frame.caller)) {
         bool blocked = sc_signal_mask_blocks_fault_above(frame.place);
-        if (blocked)
+        if (sc_signal_mask_frame_blocks(blocked))
             sigaddset(&context->uc_sigmask, SIGSEGV);
-        else if (is_in(&masks_fault, number))
+        if (!blocked && is_in(&masks_fault, number))
             sc_signal_mask_block_fault(frame);
+        sc_signal_mask.holds_one |= sc_signal_mask.holds_for_handler;
+        sc_signal_mask.holds_for_handler = false;
     }
     return atomic_load_explicit(&handlers[number], memory_order_acquire);
 }

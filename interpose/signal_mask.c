@@ -271,7 +271,9 @@ SC_EXPORT int sigsuspend(const sigset_t *mask)
     if (comes)
         sc_held_signal_come_with_mask();
     sc_signal_mask_set_fault(meanwhile);
+    sc_signal_mask.comes_back_blocked = before;
     int result = real(&given);
+    sc_signal_mask.comes_back_blocked = false;
     sc_signal_mask_set_fault(before);
     if (comes)
         sc_kernel_mask_set(blocked);

@@ -23,6 +23,8 @@
 struct sc_signal_mask {
     bool blocks_fault;       /* SIGSEGV; sigreturn.c writes it */
     bool holds_one;          /* one was sent meanwhile (held_signal.h) */
+    bool holds_for_handler;  /* it is held from the first instruction of a handler on */
+    bool comes_back_blocked; /* in sigsuspend: what the interrupted mask is to say */
     struct sc_frame handler; /* blocked because this one, a handler of SIGSEGV, is under way */
 };
 
@@ -35,6 +37,14 @@ bool sc_signal_mask_blocks_fault(void);
 /* The same in a handler of it whose return address lies at `place`: a former one whose frame was
  * there has been left. */
 bool sc_signal_mask_blocks_fault_above(uintptr_t place);
+
+/* What the frame of a handler is to say, which may come out of sigsuspend. */
+static inline bool sc_signal_mask_frame_blocks(bool blocked)
+{
+    bool says = blocked || sc_signal_mask.comes_back_blocked;
+    sc_signal_mask.comes_back_blocked = false;
+    return says;
+}
 
 /* It does from now on, or does not; by a handler that is under way (its frame), or for good. */
 void sc_signal_mask_block_fault(struct sc_frame handler);

@@ -193,7 +193,7 @@ static void set_masks(const struct sigaction *action, ucontext_t *context, bool 
                       struct sc_frame frame)
 {
     uint64_t mask = sc_kernel_mask_of(&context->uc_sigmask) | sc_kernel_mask_of(&action->sa_mask);
-    if (was_blocked)
+    if (sc_signal_mask_frame_blocks(was_blocked))
         sigaddset(&context->uc_sigmask, SIGSEGV);
     if (!(action->sa_flags & SA_NODEFER) || (mask & SC_SIGNAL_BIT(SIGSEGV)))
         sc_signal_mask_block_fault(frame);
@@ -217,8 +217,11 @@ static handler_function *answer(int number, siginfo_t *info, ucontext_t *context
         return NULL;
     bool was_blocked = sc_signal_mask_blocks_fault_above(frame.place);
     struct sigaction action = get_action();
-    if (!is_fault && (was_blocked || sc_signals_is_about_to_block(context))) {
+    bool will_block = !is_fault && sc_signals_is_about_to_block(context);
+    if (!is_fault && (was_blocked || will_block)) {
         sc_held_signal_put(info);
+        sc_signal_mask.holds_for_handler = !was_blocked;
+        sc_signal_mask.holds_one = was_blocked;
         return NULL;
     }
     if (kills(&action, is_fault, was_blocked)) {

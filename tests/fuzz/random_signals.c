@@ -11,12 +11,19 @@
  */
 #include "tests/survival/signals.h"
 
-#include <fcntl.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <sys/wait.h>
 #include <time.h>
 
-enum { STEPS = 400, TEXT_BYTES = 1 << 20, NUMBERS = 6, NESTED_MAX = 2, CONTEXT_BYTES = 128 << 10 };
+enum {
+    STEPS = 400,
+    TEXT_BYTES = 1 << 20,
+    NUMBERS = 6,
+    NESTED_MAX = 2,
+    CONTEXT_BYTES = 128 << 10,
+    LIMIT_MS = 20000
+};
 
 static uint64_t state;
 static volatile int nested;
@@ -66,6 +73,7 @@ static __attribute__((format(printf, 1, 2))) void say(const char *format, ...)
 static struct point {
     sigjmp_buf environment;
     volatile bool is_set;
+    volatile int nested;
 } points[8];
 static volatile unsigned depth;
 static volatile bool in_context;
@@ -294,12 +302,13 @@ static void fault(void)
     say("fault, with mask %d\n", saves);
     if (sigsetjmp(point->environment, saves) == 0) {
         point->is_set = true;
+        point->nested = nested;
         depth++;
         *nowhere = 1;
     }
     point = &points[--depth];
     point->is_set = false;
-    nested = 0;
+    nested = point->nested;
     say_mask("recovered");
 }
 
@@ -308,6 +317,8 @@ static void jump(void)
     static sigjmp_buf environment;
     static volatile int turn;
     int saves = (int)below(2);
+    if (nested)
+        return;
     turn = 0;
     say("sigsetjmp %d\n", saves);
     if (sigsetjmp(environment, saves) == 0) {
@@ -369,6 +380,8 @@ static void enter_context(void)
 {
     static ucontext_t context;
     static volatile bool again;
+    if (nested)
+        return;
     again = false;
     say("getcontext\n");
     CHECK(getcontext(&context));
@@ -547,13 +560,18 @@ static size_t transcribe(uint64_t seed, bool preloaded, char *text, int *status)
         dup2(ends[1], 2);
         close(ends[0]);
         close(ends[1]);
-        alarm(60);
         execl("/proc/self/exe", "random_signals", "run", number, steps, (char *)NULL);
         _exit(3);
     }
     close(ends[1]);
-    for (ssize_t got; (got = read(ends[0], text + size, TEXT_BYTES - 1 - size)) > 0;)
-        size += (size_t)got;
+    /* It may have blocked every signal that could end it. */
+    struct pollfd end = {.fd = ends[0], .events = POLLIN};
+    for (ssize_t got = 1; got > 0;) {
+        if (poll(&end, 1, LIMIT_MS) == 0)
+            kill(child, SIGKILL);
+        got = read(ends[0], text + size, TEXT_BYTES - 1 - size);
+        size += got > 0 ? (size_t)got : 0;
+    }
     text[size] = '\0';
     close(ends[0]);
     waitpid(child, status, 0);

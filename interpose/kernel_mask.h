@@ -16,10 +16,13 @@
 
 #define SC_SIGNAL_BIT(number) (UINT64_C(1) << ((number)-1))
 
-/* What blocks every signal but those that tell of a fault, which would kill. */
-#define SC_KERNEL_MASK_FAULTS_ONLY                                                                 \
+/* Every signal but those that tell of a fault: a fault kills where its signal is blocked. */
+#define SC_KERNEL_MASK_ALL_BUT_FAULTS                                                              \
     (~(SC_SIGNAL_BIT(SIGSEGV) | SC_SIGNAL_BIT(SIGBUS) | SC_SIGNAL_BIT(SIGFPE) |                    \
        SC_SIGNAL_BIT(SIGILL) | SC_SIGNAL_BIT(SIGTRAP) | SC_SIGNAL_BIT(SIGSYS)))
+
+/* Those that the C library keeps to itself. */
+#define SC_KERNEL_MASK_LIBRARYS (SC_SIGNAL_BIT(32) | SC_SIGNAL_BIT(33))
 
 /* The kernel's 64 bits lie in the first bytes of the C library's larger set. */
 static inline uint64_t sc_kernel_mask_of(const sigset_t *set)
@@ -34,6 +37,14 @@ static inline uint64_t sc_kernel_mask_set(uint64_t mask)
 {
     uint64_t before = 0;
     sc_kernel_call(SYS_rt_sigprocmask, SIG_SETMASK, &mask, &before, sizeof mask);
+    return before;
+}
+
+/* Blocks those, too; returns the mask before. */
+static inline uint64_t sc_kernel_mask_block(uint64_t more)
+{
+    uint64_t before = 0;
+    sc_kernel_call(SYS_rt_sigprocmask, SIG_BLOCK, &more, &before, sizeof more);
     return before;
 }
 

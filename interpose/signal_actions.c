@@ -1,11 +1,14 @@
-/* sigaction and its kin: the program's action for SIGSEGV is kept by us (interpose/signals.h), the
- * masks of other handlers do not block it, and handlers return by way of us (sigreturn.h). */
+/* sigaction and its kin. The program's action for SIGSEGV is kept by us (interpose/signals.h). The
+ * handlers of other signals are entered by way of us, which is what the kernel has: their masks do
+ * not really block SIGSEGV, and what the thread believes of it is in the frame that they find and
+ * return to (sigreturn.h). What is read back is what was set. */
 #include <errno.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
+#include <ucontext.h>
 
 #include "interpose/driver.h"
 #include "interpose/kernel_mask.h"
@@ -16,49 +19,135 @@
 
 #include "track/poison.h"
 
+enum { SIGNALS = 64, SA_OLD_INTERRUPT = 0x20000000 };
+
 typedef int sigaction_function(int number, const struct sigaction *action, struct sigaction *old);
 typedef sighandler_t signal_function(int number, sighandler_t handler);
-typedef int interrupt_function(int number, int interrupts);
-typedef int ignore_function(int number);
-
-/* The child of a vfork changes its own actions, and must not leave word of them with its parent. */
-static bool passes_through(void)
-{
-    return !sc_signals_are_on() || sc_signals_is_vfork_child();
-}
-
-/* ---- other signals ---- */
-
-/* By signal: the program's mask for its handler has SIGSEGV, the kernel's has not. */
-static _Atomic uint64_t masks_fault;
+typedef void handler_function(int number, siginfo_t *info, void *context);
 
 static uint64_t bit_of(int number)
 {
-    return number > 0 && number <= 64 ? SC_SIGNAL_BIT(number) : 0;
+    return number > 0 && number <= SIGNALS ? SC_SIGNAL_BIT(number) : 0;
+}
+
+static int real_sigaction(int number, const struct sigaction *action, struct sigaction *old)
+{
+    return SC_NEXT(sigaction_function *, "sigaction")(number, action, old);
+}
+
+/* ---- the handlers of other signals ---- */
+
+/* By signal: the last handler that the program set, which may be about to be called, and what of
+ * its action the kernel does not have. */
+static _Atomic(handler_function *) handlers[SIGNALS + 1];
+static _Atomic uint64_t masks_fault, wants_no_info;
+
+static bool is_in(const _Atomic uint64_t *signals, int number)
+{
+    return atomic_load_explicit(signals, memory_order_relaxed) & bit_of(number);
+}
+
+static void put_in(_Atomic uint64_t *signals, int number, bool is_member)
+{
+    if (is_member)
+        atomic_fetch_or(signals, bit_of(number));
+    else
+        atomic_fetch_and(signals, ~bit_of(number));
+}
+
+/* For a moment behind sigaction a handler returns by the C library's way, to which nothing may be
+ * told. */
+static handler_function *prepare(int number, ucontext_t *context, struct sc_frame frame)
+{
+    if (sc_sigreturn_leads_back(frame.caller)) {
+        bool blocked = sc_signal_mask_blocks_fault_above(frame.place);
+        if (sc_signal_mask_frame_blocks(blocked))
+            sigaddset(&context->uc_sigmask, SIGSEGV);
+        if (!blocked && is_in(&masks_fault, number))
+            sc_signal_mask_block_fault(frame);
+        sc_signal_mask.holds_one |= sc_signal_mask.holds_for_handler;
+        sc_signal_mask.holds_for_handler = false;
+    }
+    return atomic_load_explicit(&handlers[number], memory_order_acquire);
+}
+
+/* The program's handler is left by a tail call: it stands where the kernel would have put it. */
+static void enter(int number, siginfo_t *info, void *context)
+{
+    handler_function *handler = prepare(number, context, SC_FRAME());
+    handler(number, info, context);
+#if !SC_SIGRETURN_IS_OURS
+    sc_signal_mask_take_from(context);
+#endif
+}
+
+bool sc_signals_is_about_to_block(const ucontext_t *context)
+{
+#if defined(__x86_64__)
+    const greg_t *registers = context->uc_mcontext.gregs;
+    return registers[REG_RIP] == (greg_t)(uintptr_t)enter && registers[REG_RDI] > 0 &&
+           is_in(&masks_fault, (int)registers[REG_RDI]);
+#else
+    return context->uc_mcontext.pc == (uintptr_t)enter && context->uc_mcontext.regs[0] > 0 &&
+           is_in(&masks_fault, (int)context->uc_mcontext.regs[0]);
+#endif
+}
+
+/* ---- sigaction ---- */
+
+static bool is_handler(const struct sigaction *action)
+{
+    return action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN;
+}
+
+/* What the kernel has of an action, whose handler it may have reset. */
+static bool is_of_ours(const struct sigaction *found)
+{
+    const int reset = SA_SIGINFO | (int)SA_RESETHAND;
+    return ((found->sa_flags & SA_SIGINFO) && found->sa_sigaction == enter) ||
+           (found->sa_handler == SIG_DFL && (found->sa_flags & reset) == reset);
+}
+
+static void tell_as_set(int number, struct sigaction *found, handler_function *handler,
+                        bool masked_fault, bool wanted_no_info)
+{
+    if (number == SIGSEGV) {
+        sc_signals_tell_as_set(found);
+    } else if (is_of_ours(found)) {
+        if (found->sa_handler != SIG_DFL)
+            found->sa_sigaction = handler;
+        if (wanted_no_info)
+            found->sa_flags &= ~SA_SIGINFO;
+        if (masked_fault)
+            sigaddset(&found->sa_mask, SIGSEGV);
+    }
+    sc_sigreturn_tell_librarys(found);
 }
 
 static int change_other_locked(int number, const struct sigaction *action, struct sigaction *old)
 {
-    sigaction_function *real = SC_NEXT(sigaction_function *, "sigaction");
-    bool had = atomic_load(&masks_fault) & bit_of(number);
-    bool has = action && sigismember(&action->sa_mask, SIGSEGV) == 1;
-    struct sigaction without;
-    if (has) {
-        without = *action;
-        sigdelset(&without.sa_mask, SIGSEGV);
+    handler_function *handler = atomic_load(&handlers[number]);
+    bool masked_fault = is_in(&masks_fault, number);
+    bool wanted_no_info = is_in(&wants_no_info, number);
+    bool is_called = action && is_handler(action);
+    struct sigaction ours;
+    if (is_called) {
+        ours = *action;
+        ours.sa_sigaction = enter;
+        ours.sa_flags |= SA_SIGINFO;
+        sigdelset(&ours.sa_mask, SIGSEGV);
+        atomic_store(&handlers[number], action->sa_sigaction);
     }
-    int result = real(number, has ? &without : action, old);
-    if (result != 0)
-        return result;
-    if (old && had)
-        sigaddset(&old->sa_mask, SIGSEGV);
-    if (has)
-        atomic_fetch_or(&masks_fault, bit_of(number));
-    else if (action)
-        atomic_fetch_and(&masks_fault, ~bit_of(number));
-    if (action)
+    if (action) {
+        put_in(&masks_fault, number, is_called && sigismember(&action->sa_mask, SIGSEGV) == 1);
+        put_in(&wants_no_info, number, is_called && !(action->sa_flags & SA_SIGINFO));
+    }
+    int result = real_sigaction(number, is_called ? &ours : action, old);
+    if (result == 0 && old)
+        tell_as_set(number, old, handler, masked_fault, wanted_no_info);
+    if (result == 0 && is_called)
         sc_sigreturn_adopt(number);
-    return 0;
+    return result;
 }
 
 static int change(int number, const struct sigaction *action, struct sigaction *old)
@@ -70,16 +159,27 @@ static int change(int number, const struct sigaction *action, struct sigaction *
     return result;
 }
 
+/* The child of a vfork changes its own actions, and must not leave word of them with its parent. */
+static int change_in_vfork_child(int number, const struct sigaction *action, struct sigaction *old)
+{
+    int result = real_sigaction(number, action, old);
+    if (result == 0 && old)
+        tell_as_set(number, old, atomic_load(&handlers[number]), is_in(&masks_fault, number),
+                    is_in(&wants_no_info, number));
+    return result;
+}
+
 /* The program's memory is touched outside of the lock, where its handler may leave us. */
 SC_EXPORT int sigaction(int number, const struct sigaction *action, struct sigaction *old)
 {
     struct sigaction next;
     struct sigaction before;
-    if (bit_of(number) == 0 || passes_through())
-        return SC_NEXT(sigaction_function *, "sigaction")(number, action, old);
+    if (!sc_signals_are_on() || (bit_of(number) & ~SC_KERNEL_MASK_LIBRARYS) == 0)
+        return real_sigaction(number, action, old);
     if (action)
         next = *action;
-    int result = change(number, action ? &next : NULL, old ? &before : NULL);
+    int result = (sc_signals_is_vfork_child() ? change_in_vfork_child : change)(
+        number, action ? &next : NULL, old ? &before : NULL);
     if (result == 0 && old)
         *old = before;
     return result;
@@ -91,120 +191,74 @@ SC_EXPORT int __sigaction(int number, const struct sigaction *action, struct sig
     return sigaction(number, action, old);
 }
 
-/* ---- what is older than sigaction ---- */
+/* ---- what is older than sigaction, as the C library makes it of sigaction ---- */
 
-/* Signals for which siginterrupt was called, as glibc keeps them for signal(). */
+/* Signals for which siginterrupt was called, which signal() asks about. */
 static _Atomic uint64_t interrupts;
 
-static sighandler_t set_fault_handler(sighandler_t handler, int flags)
+static sighandler_t set_handler(int number, sighandler_t handler, int flags, bool masks_itself)
 {
     struct sigaction old;
     struct sigaction action;
     memset(&action, 0, sizeof action);
     action.sa_handler = handler;
-    action.sa_flags = flags;
-    sigemptyset(&action.sa_mask);
-    if (!(flags & SA_NODEFER))
-        sigaddset(&action.sa_mask, SIGSEGV);
-    if ((flags & SA_RESTART) && (atomic_load(&interrupts) & bit_of(SIGSEGV)))
-        action.sa_flags &= ~(int)SA_RESTART;
-    return sigaction(SIGSEGV, &action, &old) == 0 ? old.sa_handler : SIG_ERR;
+    action.sa_flags = is_in(&interrupts, number) ? flags & ~(int)SA_RESTART : flags;
+    if (masks_itself)
+        sigaddset(&action.sa_mask, number);
+    return sigaction(number, &action, &old) == 0 ? old.sa_handler : SIG_ERR;
 }
 
-static sighandler_t set_other_handler(signal_function *real, int number, sighandler_t handler)
-{
-    struct sc_signals_lock lock = sc_signals_lock();
-    sighandler_t before = real(number, handler);
-    if (before != SIG_ERR) {
-        atomic_fetch_and(&masks_fault, ~bit_of(number));
-        sc_sigreturn_adopt(number);
-    }
-    sc_signals_unlock(&lock);
-    return before;
-}
-
-#define SIGNAL(name, flags)                                                                        \
+#define SIGNAL(name, flags, masks_itself)                                                          \
     SC_EXPORT sighandler_t name(int number, sighandler_t handler);                                 \
     SC_EXPORT sighandler_t name(int number, sighandler_t handler)                                  \
     {                                                                                              \
-        signal_function *real = SC_NEXT(signal_function *, #name);                                 \
-        if (handler == SIG_ERR || passes_through())                                                \
-            return real(number, handler);                                                          \
-        return number == SIGSEGV ? set_fault_handler(handler, flags)                               \
-                                 : set_other_handler(real, number, handler);                       \
+        if (handler == SIG_ERR || bit_of(number) == 0 || !sc_signals_are_on())                     \
+            return SC_NEXT(signal_function *, #name)(number, handler);                             \
+        return set_handler(number, handler, flags, masks_itself);                                  \
     }
 
-SIGNAL(signal, SA_RESTART)
-SIGNAL(bsd_signal, SA_RESTART)
-SIGNAL(ssignal, SA_RESTART)
-SIGNAL(sysv_signal, (int)SA_RESETHAND | SA_NODEFER)
-SIGNAL(__sysv_signal, (int)SA_RESETHAND | SA_NODEFER)
+SIGNAL(signal, SA_RESTART, true)
+SIGNAL(bsd_signal, SA_RESTART, true)
+SIGNAL(ssignal, SA_RESTART, true)
+SIGNAL(sysv_signal, (int)SA_RESETHAND | SA_NODEFER | SA_OLD_INTERRUPT, false)
+SIGNAL(__sysv_signal, (int)SA_RESETHAND | SA_NODEFER | SA_OLD_INTERRUPT, false)
 
 /* Blocks, or sets a handler and unblocks. */
-static sighandler_t sigset_fault(sighandler_t handler)
+SC_EXPORT sighandler_t sigset(int number, sighandler_t handler)
 {
     struct sigaction old;
     struct sigaction action;
-    bool was_blocked = sc_signal_mask_blocks_fault();
+    sigset_t one;
+    sigset_t before;
+    bool holds = handler == SIG_HOLD;
+    if (bit_of(number) == 0 || !sc_signals_are_on())
+        return SC_NEXT(signal_function *, "sigset")(number, handler);
+    sigemptyset(&one);
     memset(&action, 0, sizeof action);
     action.sa_handler = handler;
-    if (sigaction(SIGSEGV, handler == SIG_HOLD ? NULL : &action, &old) != 0)
+    if (sigaddset(&one, number) != 0 || sigaction(number, holds ? NULL : &action, &old) != 0 ||
+        sigprocmask(holds ? SIG_BLOCK : SIG_UNBLOCK, &one, &before) != 0)
         return SIG_ERR;
-    sc_signal_mask_set_fault(handler == SIG_HOLD);
-    return was_blocked ? SIG_HOLD : old.sa_handler;
-}
-
-SC_EXPORT sighandler_t sigset(int number, sighandler_t handler)
-{
-    signal_function *real = SC_NEXT(signal_function *, "sigset");
-    if (handler == SIG_ERR || passes_through())
-        return real(number, handler);
-    if (number == SIGSEGV)
-        return sigset_fault(handler);
-    return handler == SIG_HOLD ? real(number, handler) : set_other_handler(real, number, handler);
+    return sigismember(&before, number) == 1 ? SIG_HOLD : old.sa_handler;
 }
 
 SC_EXPORT int sigignore(int number)
 {
     struct sigaction action;
-    if (number != SIGSEGV || passes_through())
-        return SC_NEXT(ignore_function *, "sigignore")(number);
     memset(&action, 0, sizeof action);
     action.sa_handler = SIG_IGN;
     return sigaction(number, &action, NULL);
 }
 
-static int interrupt_fault(int interrupting)
+SC_EXPORT int siginterrupt(int number, int interrupting)
 {
     struct sigaction action;
-    if (sigaction(SIGSEGV, NULL, &action) != 0)
+    if (sigaction(number, NULL, &action) != 0)
         return -1;
+    put_in(&interrupts, number, interrupting);
     if (interrupting)
         action.sa_flags &= ~(int)SA_RESTART;
     else
         action.sa_flags |= (int)SA_RESTART;
-    return sigaction(SIGSEGV, &action, NULL);
-}
-
-static int interrupt_other(int number, int interrupting)
-{
-    struct sc_signals_lock lock = sc_signals_lock();
-    int result = SC_NEXT(interrupt_function *, "siginterrupt")(number, interrupting);
-    if (result == 0)
-        sc_sigreturn_adopt(number);
-    sc_signals_unlock(&lock);
-    return result;
-}
-
-SC_EXPORT int siginterrupt(int number, int interrupting)
-{
-    if (passes_through())
-        return SC_NEXT(interrupt_function *, "siginterrupt")(number, interrupting);
-    int result =
-        number == SIGSEGV ? interrupt_fault(interrupting) : interrupt_other(number, interrupting);
-    if (result == 0 && interrupting)
-        atomic_fetch_or(&interrupts, bit_of(number));
-    else if (result == 0)
-        atomic_fetch_and(&interrupts, ~bit_of(number));
-    return result;
+    return sigaction(number, &action, NULL);
 }

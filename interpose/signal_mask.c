@@ -2,25 +2,30 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdatomic.h>
+#include <string.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 #include "interpose/driver.h"
+#include "interpose/held_signal.h"
 #include "interpose/kernel_mask.h"
 #include "interpose/loader.h"
+#include "interpose/saved_masks.h"
 #include "interpose/signals.h"
 
 #include "track/poison.h"
 
-enum { STARTS = 64 };
+enum { STARTS = 64, TURNS = 10000 };
 
 typedef int mask_function(int how, const sigset_t *set, sigset_t *old);
 typedef int bits_function(int mask);
 typedef int number_function(int number);
 typedef int suspend_function(const sigset_t *mask);
 typedef int pause_function(int number_or_mask, int is_number);
-typedef int attribute_function(pthread_attr_t *attributes, const sigset_t *mask);
+typedef int attribute_function(const pthread_attr_t *attributes, sigset_t *mask);
 typedef int switch_function(ucontext_t *from, const ucontext_t *to);
 typedef int enter_function(const ucontext_t *to);
 typedef void jump_function(struct __jmp_buf_tag environment[1], int value);
@@ -51,7 +56,6 @@ void sc_signal_mask_block_fault(struct sc_frame handler)
     sc_signal_mask.blocks_fault = true;
 }
 
-/* The child of a vfork runs on its parent's thread. */
 void sc_signal_mask_set_fault(bool blocked)
 {
     struct sc_signal_mask *mask = &sc_signal_mask;
@@ -61,6 +65,14 @@ void sc_signal_mask_set_fault(bool blocked)
         return;
     mask->blocks_fault = blocked;
     mask->handler.place = 0;
+    if (!blocked && mask->holds_one)
+        sc_held_signal_deliver();
+}
+
+void sc_signal_mask_take_from(ucontext_t *context)
+{
+    sc_signal_mask_set_fault(sigismember(&context->uc_sigmask, SIGSEGV) == 1);
+    sigdelset(&context->uc_sigmask, SIGSEGV);
 }
 
 static void unblock_really(void)
@@ -79,15 +91,33 @@ static void block_really(void)
     SC_NEXT(mask_function *, "pthread_sigmask")(SIG_BLOCK, &fault, NULL);
 }
 
+/* The child of a vfork runs on its parent's thread, of which it must say nothing, until it is
+ * another program. From its first change on its mask is as it says. */
+static _Atomic pid_t real_in_child;
+
+static bool is_real_in_child(void)
+{
+    return atomic_load_explicit(&real_in_child, memory_order_relaxed) == getpid();
+}
+
+static void make_real_in_child(void)
+{
+    if (is_real_in_child())
+        return;
+    atomic_store(&real_in_child, getpid());
+    if (sc_signal_mask_blocks_fault())
+        block_really();
+}
+
 void sc_signal_mask_hand_over(void)
 {
-    if (sc_signal_mask_blocks_fault())
+    if (sc_signal_mask_blocks_fault() && !is_real_in_child())
         block_really();
 }
 
 void sc_signal_mask_take_back(void)
 {
-    if (sc_signal_mask_blocks_fault())
+    if (sc_signal_mask_blocks_fault() && !is_real_in_child())
         unblock_really();
 }
 
@@ -113,22 +143,57 @@ const sigset_t *sc_signals_without_fault(const sigset_t *set, sigset_t *room)
     return room;
 }
 
-static int change_mask(mask_function *real, int how, const sigset_t *set, sigset_t *old)
+/* One is held that is to come now, together with others. */
+static int unblock_held(mask_function *real, int how, const sigset_t *set, sigset_t *old)
+{
+    uint64_t asked = sc_kernel_mask_of(set);
+    uint64_t before = sc_kernel_mask_block(0);
+    uint64_t next = how == SIG_UNBLOCK ? before & ~asked : asked;
+    sigset_t mask;
+    sc_held_signal_come_with_mask();
+    sc_signal_mask_set_fault(false);
+    memcpy(&mask, &next, sizeof next);
+    int result = real(SIG_SETMASK, &mask, NULL);
+    before |= SC_SIGNAL_BIT(SIGSEGV);
+    if (old)
+        memcpy(old, &before, sizeof before);
+    return result;
+}
+
+/* Handlers of signals that are pending run before the real call is back: what is believed changes
+ * first. */
+static int change_believed(mask_function *real, int how, const sigset_t *set, sigset_t *old)
 {
     sigset_t room;
-    bool named = set && sigismember(set, SIGSEGV) == 1;
+    struct sc_signal_mask before = sc_signal_mask;
     bool was_blocked = sc_signal_mask_blocks_fault();
-    if (!sc_signals_are_on())
-        return real(how, set, old);
+    bool blocks = how == SIG_SETMASK ? sigismember(set, SIGSEGV) == 1 : how == SIG_BLOCK;
+    if (was_blocked && !blocks && before.holds_one)
+        return unblock_held(real, how, set, old);
+    sc_signal_mask_set_fault(blocks);
     int result = real(how, how == SIG_UNBLOCK ? set : sc_signals_without_fault(set, &room), old);
     if (result != 0)
-        return result;
-    if (old && was_blocked)
+        sc_signal_mask = before;
+    else if (old && was_blocked)
         sigaddset(old, SIGSEGV);
-    if (set && how == SIG_SETMASK)
-        sc_signal_mask_set_fault(named);
-    else if (named)
-        sc_signal_mask_set_fault(how == SIG_BLOCK);
+    return result;
+}
+
+static int change_mask(mask_function *real, int how, const sigset_t *set, sigset_t *old)
+{
+    bool was_blocked = sc_signal_mask_blocks_fault();
+    bool named = set && sigismember(set, SIGSEGV) == 1;
+    if (!sc_signals_are_on())
+        return real(how, set, old);
+    if (sc_unlikely(was_blocked || named) && sc_signals_is_vfork_child()) {
+        make_real_in_child();
+        return real(how, set, old);
+    }
+    if (named || (set && was_blocked && how == SIG_SETMASK))
+        return change_believed(real, how, set, old);
+    int result = real(how, set, old);
+    if (result == 0 && old && was_blocked)
+        sigaddset(old, SIGSEGV);
     return result;
 }
 
@@ -142,37 +207,36 @@ SC_EXPORT int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
     return change_mask(SC_NEXT(mask_function *, "pthread_sigmask"), how, set, old);
 }
 
-/* The masks of BSD, an int wide. */
-static const int fault_bit = 1 << (SIGSEGV - 1);
-
-static int change_bits(bits_function *real, int mask, bool replaces)
+/* The masks of BSD, an int wide: the C library has them in the first word of a set. */
+static int change_bits(int how, int mask)
 {
-    bool was_blocked = sc_signal_mask_blocks_fault();
-    if (!sc_signals_are_on())
-        return real(mask);
-    int old = real(mask & ~fault_bit);
-    if (replaces || (mask & fault_bit))
-        sc_signal_mask_set_fault(mask & fault_bit);
-    return old | (was_blocked ? fault_bit : 0);
+    sigset_t set;
+    sigset_t old;
+    uint64_t bits = (unsigned)mask;
+    sigemptyset(&set);
+    memcpy(&set, &bits, sizeof bits);
+    return sigprocmask(how, &set, &old) == 0 ? (int)sc_kernel_mask_of(&old) : -1;
 }
 
 SC_EXPORT int sigblock(int mask);
 SC_EXPORT int sigblock(int mask)
 {
-    return change_bits(SC_NEXT(bits_function *, "sigblock"), mask, false);
+    return change_bits(SIG_BLOCK, mask);
 }
 
 SC_EXPORT int sigsetmask(int mask);
 SC_EXPORT int sigsetmask(int mask)
 {
-    return change_bits(SC_NEXT(bits_function *, "sigsetmask"), mask, true);
+    return change_bits(SIG_SETMASK, mask);
 }
 
 SC_EXPORT int siggetmask(void);
 SC_EXPORT int siggetmask(void)
 {
-    return change_bits(SC_NEXT(bits_function *, "sigblock"), 0, false);
+    return change_bits(SIG_BLOCK, 0);
 }
+
+static const int fault_bit = 1 << (SIGSEGV - 1);
 
 /* The masks of System V, a signal at a time. */
 SC_EXPORT int sighold(int number)
@@ -191,19 +255,29 @@ SC_EXPORT int sigrelse(int number)
     return result;
 }
 
-SC_EXPORT int pthread_attr_setsigmask_np(pthread_attr_t *attributes, const sigset_t *mask)
-{
-    sigset_t room;
-    return SC_NEXT(attribute_function *,
-                   "pthread_attr_setsigmask_np")(attributes, sc_signals_without_fault(mask, &room));
-}
-
 /* For as long as the call lasts: handlers run under that mask. Of those that hand memory to the
  * kernel as well io.def has the wrappers. */
 SC_EXPORT int sigsuspend(const sigset_t *mask)
 {
-    sigset_t room;
-    return SC_NEXT(suspend_function *, "sigsuspend")(sc_signals_without_fault(mask, &room));
+    suspend_function *real = SC_NEXT(suspend_function *, "sigsuspend");
+    sigset_t given = *mask;
+    if (!sc_signals_are_on())
+        return real(&given);
+    bool before = sc_signal_mask_blocks_fault();
+    bool meanwhile = sigismember(&given, SIGSEGV) == 1;
+    bool comes = sc_signal_mask.holds_one && !meanwhile;
+    uint64_t blocked = comes ? sc_kernel_mask_block(0) : 0;
+    sigdelset(&given, SIGSEGV);
+    if (comes)
+        sc_held_signal_come_with_mask();
+    sc_signal_mask_set_fault(meanwhile);
+    sc_signal_mask.comes_back_blocked = before;
+    int result = real(&given);
+    sc_signal_mask.comes_back_blocked = false;
+    sc_signal_mask_set_fault(before);
+    if (comes)
+        sc_kernel_mask_set(blocked);
+    return result;
 }
 
 SC_EXPORT int __sigsuspend(const sigset_t *mask);
@@ -233,20 +307,28 @@ SC_EXPORT int __sigpause(int number_or_mask, int is_number)
 
 /* ---- contexts and jumps, which bring a mask of their own ---- */
 
-/* The context is entered once or again: without SIGSEGV in its mask from now on. */
+/* With a mask that is about to be set. */
+static void believe_with_mask(bool blocked)
+{
+    if (!blocked)
+        sc_held_signal_come_with_mask();
+    sc_signal_mask_set_fault(blocked);
+}
+
+/* The context is entered: without SIGSEGV in its mask from now on. */
 static bool adopt_mask_of(const ucontext_t *context)
 {
     ucontext_t *entered = (ucontext_t *)(uintptr_t)context;
-    if (sigismember(&entered->uc_sigmask, SIGSEGV) != 1)
-        return false;
-    sigdelset(&entered->uc_sigmask, SIGSEGV);
-    return true;
+    bool blocked = sc_saved_mask_blocks(&entered->uc_sigmask);
+    if (blocked)
+        sigdelset(&entered->uc_sigmask, SIGSEGV);
+    return blocked;
 }
 
 SC_EXPORT int setcontext(const ucontext_t *to)
 {
     if (sc_signals_are_on())
-        sc_signal_mask_set_fault(adopt_mask_of(to));
+        believe_with_mask(adopt_mask_of(to));
     return SC_NEXT(enter_function *, "setcontext")(to);
 }
 
@@ -262,22 +344,25 @@ SC_EXPORT int swapcontext(ucontext_t *from, const ucontext_t *to)
     if (!sc_signals_are_on())
         return SC_NEXT(switch_function *, "swapcontext")(from, to);
     bool blocked = sc_signal_mask_blocks_fault();
+    sc_saved_mask_note(&from->uc_sigmask, blocked);
     sc_signal_mask_set_fault(adopt_mask_of(to));
     int result = SC_NEXT(switch_function *, "swapcontext")(from, to);
     resume(blocked);
     return result;
 }
 
-/* A mask that was saved has no SIGSEGV in it, unless it was saved before we came. Without one a
- * handler that is left leaves its mask behind. */
+/* Without a mask a handler that is left leaves its own behind. */
 static void adopt_saved_mask(struct __jmp_buf_tag *environment)
 {
     if (!sc_signals_are_on())
         return;
-    if (environment->__mask_was_saved)
-        sigdelset(&environment->__saved_mask, SIGSEGV);
-    if (environment->__mask_was_saved || sc_signal_mask.blocks_fault)
-        sc_signal_mask_set_fault(!environment->__mask_was_saved);
+    if (environment->__mask_was_saved) {
+        bool blocked = sc_saved_mask_blocks(&environment->__saved_mask);
+        sc_saved_mask_clear(&environment->__saved_mask);
+        believe_with_mask(blocked);
+    } else if (sc_signal_mask_blocks_fault()) {
+        sc_signal_mask_set_fault(true);
+    }
 }
 
 #define JUMP(name)                                                                                 \
@@ -311,28 +396,45 @@ static void *begin_blocked(void *argument)
 {
     struct start start = *(struct start *)argument;
     atomic_store(&((struct start *)argument)->taken, false);
+    unblock_really();
     sc_signal_mask_set_fault(true);
     return start.function(start.argument);
 }
 
-/* Without a free place the thread only believes that SIGSEGV is not blocked. */
+/* A place is free again as soon as its thread runs. Without one the thread only believes that
+ * SIGSEGV is not blocked. */
 static struct start *take_start(start_function *function, void *argument)
 {
-    for (unsigned i = 0; i < STARTS; i++) {
-        if (atomic_exchange(&starts[i].taken, true))
-            continue;
-        starts[i].function = function;
-        starts[i].argument = argument;
-        return &starts[i];
+    for (unsigned i = 0; i < STARTS * TURNS; i++) {
+        struct start *start = &starts[i % STARTS];
+        if (!atomic_exchange(&start->taken, true)) {
+            start->function = function;
+            start->argument = argument;
+            return start;
+        }
+        if (i % STARTS == STARTS - 1)
+            sched_yield();
     }
     return NULL;
+}
+
+/* The mask in the attributes, which the thread really has at first, or its creator's. */
+static bool begins_blocked(const pthread_attr_t *attributes)
+{
+    sigset_t mask;
+    if (!sc_signals_are_on())
+        return false;
+    attribute_function *get_mask = SC_NEXT(attribute_function *, "pthread_attr_getsigmask_np");
+    if (attributes && get_mask && get_mask(attributes, &mask) == 0)
+        return sigismember(&mask, SIGSEGV) == 1;
+    return sc_signal_mask_blocks_fault();
 }
 
 SC_EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
                              start_function *start, void *argument)
 {
     create_function *real = SC_NEXT(create_function *, "pthread_create");
-    struct start *place = sc_signal_mask_blocks_fault() ? take_start(start, argument) : NULL;
+    struct start *place = begins_blocked(attributes) ? take_start(start, argument) : NULL;
     if (!place)
         return real(thread, attributes, start, argument);
     int result = real(thread, attributes, begin_blocked, place);

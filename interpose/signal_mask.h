@@ -15,12 +15,16 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <ucontext.h>
 
 #include "track/frames.h"
 
 /* What the calling thread believes. */
 struct sc_signal_mask {
     bool blocks_fault;       /* SIGSEGV; sigreturn.c writes it */
+    bool holds_one;          /* one was sent meanwhile (held_signal.h) */
+    bool holds_for_handler;  /* it is held from the first instruction of a handler on */
+    bool comes_back_blocked; /* in sigsuspend: what the interrupted mask is to say */
     struct sc_frame handler; /* blocked because this one, a handler of SIGSEGV, is under way */
 };
 
@@ -34,9 +38,21 @@ bool sc_signal_mask_blocks_fault(void);
  * there has been left. */
 bool sc_signal_mask_blocks_fault_above(uintptr_t place);
 
+/* What the frame of a handler is to say, which may come out of sigsuspend. */
+static inline bool sc_signal_mask_frame_blocks(bool blocked)
+{
+    bool says = blocked || sc_signal_mask.comes_back_blocked;
+    sc_signal_mask.comes_back_blocked = false;
+    return says;
+}
+
 /* It does from now on, or does not; by a handler that is under way (its frame), or for good. */
 void sc_signal_mask_block_fault(struct sc_frame handler);
 void sc_signal_mask_set_fault(bool blocked);
+
+/* A handler returns to a context: its mask says what the thread believes then, and gets rid of
+ * SIGSEGV. */
+void sc_signal_mask_take_from(ucontext_t *context);
 
 /* A mask that the kernel is to get, NULL or not: in `room` without SIGSEGV, if that is in it. */
 const sigset_t *sc_signals_without_fault(const sigset_t *set, sigset_t *room);

@@ -12,6 +12,7 @@
 
 #include "interpose/driver.h"
 #include "interpose/guard.h"
+#include "interpose/held_signal.h"
 #include "interpose/kernel_mask.h"
 #include "interpose/loader.h"
 #include "interpose/signal_mask.h"
@@ -53,11 +54,6 @@ bool sc_signals_are_on(void)
     return on;
 }
 
-void sc_signals_child(void)
-{
-    atomic_store(&owner, getpid());
-}
-
 bool sc_signals_is_vfork_child(void)
 {
     return getpid() != atomic_load(&owner);
@@ -69,7 +65,7 @@ static _Atomic bool locked;
 
 struct sc_signals_lock sc_signals_lock(void)
 {
-    struct sc_signals_lock lock = {sc_kernel_mask_set(SC_KERNEL_MASK_FAULTS_ONLY)};
+    struct sc_signals_lock lock = {sc_kernel_mask_block(SC_KERNEL_MASK_ALL_BUT_FAULTS)};
     while (atomic_exchange_explicit(&locked, true, memory_order_acquire))
         sched_yield();
     return lock;
@@ -79,6 +75,15 @@ void sc_signals_unlock(const struct sc_signals_lock *lock)
 {
     atomic_store_explicit(&locked, false, memory_order_release);
     sc_kernel_mask_set(lock->mask);
+}
+
+/* Whoever was in the midst of a change when the process forked is not here, and what was pending is
+ * the parent's. */
+void sc_signals_child(void)
+{
+    sc_signal_mask.holds_one = false;
+    atomic_store(&locked, false);
+    atomic_store(&owner, getpid());
 }
 
 /* ---- the program's action for SIGSEGV ----
@@ -91,10 +96,24 @@ static _Atomic unsigned next_action;
 static _Atomic(const struct sigaction *) program_action;
 static _Atomic bool taken_over;
 
+/* As the kernel keeps it, which forgets flags that it does not know. */
 static void put_action(const struct sigaction *action)
 {
+    enum { SA_RESTORED = 0x04000000, SA_TAG_BITS = 0x00000800 };
+    const int known = SA_NOCLDSTOP | SA_NOCLDWAIT | SA_SIGINFO | SA_ONSTACK | (int)SA_RESTART |
+                      SA_NODEFER | (int)SA_RESETHAND | SA_TAG_BITS;
     struct sigaction *slot = &actions[atomic_fetch_add(&next_action, 1) % ACTIONS];
     *slot = *action;
+    slot->sa_flags = (action->sa_flags & known) | (SC_SIGRETURN_IS_OURS ? SA_RESTORED : 0);
+    sigdelset(&slot->sa_mask, SIGKILL);
+    sigdelset(&slot->sa_mask, SIGSTOP);
+    atomic_store(&program_action, slot);
+}
+
+static void put_found(const struct sigaction *found)
+{
+    struct sigaction *slot = &actions[atomic_fetch_add(&next_action, 1) % ACTIONS];
+    *slot = *found;
     atomic_store(&program_action, slot);
 }
 
@@ -174,7 +193,7 @@ static void set_masks(const struct sigaction *action, ucontext_t *context, bool 
                       struct sc_frame frame)
 {
     uint64_t mask = sc_kernel_mask_of(&context->uc_sigmask) | sc_kernel_mask_of(&action->sa_mask);
-    if (was_blocked)
+    if (sc_signal_mask_frame_blocks(was_blocked))
         sigaddset(&context->uc_sigmask, SIGSEGV);
     if (!(action->sa_flags & SA_NODEFER) || (mask & SC_SIGNAL_BIT(SIGSEGV)))
         sc_signal_mask_block_fault(frame);
@@ -198,6 +217,13 @@ static handler_function *answer(int number, siginfo_t *info, ucontext_t *context
         return NULL;
     bool was_blocked = sc_signal_mask_blocks_fault_above(frame.place);
     struct sigaction action = get_action();
+    bool will_block = !is_fault && sc_signals_is_about_to_block(context);
+    if (!is_fault && (was_blocked || will_block)) {
+        sc_held_signal_put(info);
+        sc_signal_mask.holds_for_handler = !was_blocked;
+        sc_signal_mask.holds_one = was_blocked;
+        return NULL;
+    }
     if (kills(&action, is_fault, was_blocked)) {
         die(number, info);
         return NULL;
@@ -220,13 +246,6 @@ static void believe_in_frame(ucontext_t *context)
         sigaddset(&context->uc_sigmask, SIGSEGV);
 }
 
-/* Where it is not ours. */
-static void return_from(ucontext_t *context)
-{
-    sc_signal_mask_set_fault(sigismember(&context->uc_sigmask, SIGSEGV) == 1);
-    sigdelset(&context->uc_sigmask, SIGSEGV);
-}
-
 /* The program's handler is left by a tail call: it stands where the kernel would have put it. */
 #define HANDLE(name, alternate)                                                                    \
     static void name(int number, siginfo_t *info, void *context)                                   \
@@ -239,7 +258,7 @@ static void return_from(ucontext_t *context)
         else if (SC_SIGRETURN_IS_OURS)                                                             \
             handler(number, info, context);                                                        \
         else                                                                                       \
-            handler(number, info, context), return_from(context);                                  \
+            handler(number, info, context), sc_signal_mask_take_from(context);                     \
     }
 
 HANDLE(handle_on_own_stack, false)
@@ -260,7 +279,7 @@ static int install(const struct sigaction *program)
     struct sigaction ours;
     bool alternate = wants_alternate(program);
     bool restarts = !is_handler(program) || (program->sa_flags & SA_RESTART);
-    uint64_t mask = SC_KERNEL_MASK_FAULTS_ONLY;
+    uint64_t mask = SC_KERNEL_MASK_ALL_BUT_FAULTS;
     memset(&ours, 0, sizeof ours);
     ours.sa_sigaction = alternate ? handle_on_alternate_stack : handle_on_own_stack;
     ours.sa_flags =
@@ -274,7 +293,7 @@ static int install(const struct sigaction *program)
 
 static bool take_over_locked(const struct sigaction *found)
 {
-    put_action(found);
+    put_found(found);
     atomic_store(&taken_over, true);
     return install(found) == 0;
 }
@@ -303,10 +322,20 @@ int sc_signals_change(const struct sigaction *action, struct sigaction *old)
         if (real_sigaction(SIGSEGV, NULL, &found) != 0 || !take_over_locked(&found))
             return -1;
     }
-    if (old)
+    if (old) {
         *old = get_action();
+        sc_sigreturn_tell_librarys(old);
+    }
     if (!action)
         return 0;
     put_action(action);
+    if (action->sa_handler == SIG_IGN)
+        sc_held_signal_forget();
     return install(action);
+}
+
+void sc_signals_tell_as_set(struct sigaction *found)
+{
+    if (is_ours(found))
+        *found = get_action();
 }

@@ -19,6 +19,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <ucontext.h>
 
 /* The process starts: decides whether the wrappers do anything, and looks at the mask that it was
  * started with. Where the program does not reach them, since the library was not preloaded, they do
@@ -51,6 +52,13 @@ void sc_signals_unlock(const struct sc_signals_lock *lock);
 /* The program's action for SIGSEGV, under the lock: asks, or sets a new one where `action` is not
  * NULL. 0 or -1 with errno, as sigaction. */
 int sc_signals_change(const struct sigaction *action, struct sigaction *old);
+
+/* What the kernel has for SIGSEGV, which may be ours, becomes the program's. */
+void sc_signals_tell_as_set(struct sigaction *found);
+
+/* Is the interrupted context the first instruction of a handler whose mask has SIGSEGV? Several
+ * that were pending come at once. */
+bool sc_signals_is_about_to_block(const ucontext_t *context);
 
 /* For signal_mask.c. */
 void sc_signals_begin_masks(void);

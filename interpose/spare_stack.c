@@ -118,7 +118,7 @@ void sc_spare_stack_call(sc_spare_function *function, void *argument)
 {
     int saved = errno;
     char *all = find_stacks();
-    uint64_t before = sc_kernel_mask_set(SC_KERNEL_MASK_FAULTS_ONLY);
+    uint64_t before = sc_kernel_mask_block(SC_KERNEL_MASK_ALL_BUT_FAULTS);
     if (all && !sc_spare_stack_is_current()) {
         unsigned stack = take_stack();
         sc_spare_stack_switch(all + MARGIN_BYTES + (stack + (size_t)1) * STACK_BYTES, function,
@@ -135,7 +135,7 @@ void sc_spare_stack_call_alone(sc_spare_function *function, void *argument)
 {
     int saved = errno;
     char *stack = sc_pages_map(STACK_BYTES);
-    uint64_t before = sc_kernel_mask_set(SC_KERNEL_MASK_FAULTS_ONLY);
+    uint64_t before = sc_kernel_mask_block(SC_KERNEL_MASK_ALL_BUT_FAULTS);
     if (stack)
         sc_spare_stack_switch(stack + STACK_BYTES, function, argument);
     else

@@ -1,11 +1,13 @@
 #include "interpose/threads.h"
 
 #include <pthread.h>
-#include <signal.h>
+#include <stdint.h>
 #include <sys/prctl.h>
 
 #include "interpose/driver.h"
+#include "interpose/kernel_mask.h"
 #include "interpose/process.h"
+#include "interpose/signal_mask.h"
 #include "track/track.h"
 
 #include "track/poison.h"
@@ -28,27 +30,25 @@ static bool start(const pthread_attr_t *attributes, void *(*run)(void *))
     return create(&thread, attributes, run, NULL) == 0;
 }
 
+/* Signals of faults that the caller blocks stay so: one may be pending. */
 bool sc_thread_start(void *(*run)(void *))
 {
     pthread_attr_t attributes;
-    sigset_t all;
-    sigset_t before;
-    sigfillset(&all);
-    sigdelset(&all, SIGSEGV);
-    sigdelset(&all, SIGBUS);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    uint64_t before = sc_kernel_mask_block(SC_KERNEL_MASK_ALL_BUT_FAULTS);
     pthread_attr_init(&attributes);
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     pthread_attr_setstacksize(&attributes, STACK_BYTES);
     bool started = start(&attributes, run);
     pthread_attr_destroy(&attributes);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    sc_kernel_mask_set(before);
     return started;
 }
 
 void sc_thread_enter(const char *name)
 {
     prctl(PR_SET_NAME, name);
+    sc_kernel_mask_set(SC_KERNEL_MASK_ALL_BUT_FAULTS & ~SC_KERNEL_MASK_LIBRARYS);
+    sc_signal_mask_set_fault(false);
     sc_track_inside++; /* it gives memory back, and cannot wait for itself */
     if (sc_real.cuThreadExchangeStreamCaptureMode) {
         CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;

@@ -9,7 +9,14 @@
 
 #include "survival.h"
 
+#ifdef __cplusplus
+#include <atomic>
+using std::atomic_bool;
+using std::atomic_load;
+using std::atomic_store;
+#else
 #include <stdatomic.h>
+#endif
 
 enum { EDGE = 2048, IN_FLIGHT = 64 << 10 };
 

@@ -20,8 +20,8 @@ static void expect_child(pid_t child, int wanted)
         fail("a child ended with %#x", (unsigned)status);
 }
 
-/* What is in flight on other slots goes on. The bytes of a slot that its owner may read are right in
- * the child, too; what is private the child may write, and the parent does not see it. */
+/* What is in flight on other slots goes on. The bytes of a slot that its owner may read are right
+ * in the child, too; what is private the child may write, and the parent does not see it. */
 static void look_from_child(struct slot **quiet, unsigned count)
 {
     for (unsigned i = 0; i < count; i++) {

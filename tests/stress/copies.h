@@ -256,8 +256,8 @@ static void step_stream_memory(void)
                          cudaMemcpyHostToDevice, lane->stream));
     lane->issued++;
     lane_reads(lane, &from->host);
-    MUST(cudaMemcpyAsync(to->host.bytes + part.at, between, part.size_bytes,
-                         cudaMemcpyDeviceToHost, lane->stream));
+    MUST(cudaMemcpyAsync(to->host.bytes + part.at, between, part.size_bytes, cudaMemcpyDeviceToHost,
+                         lane->stream));
     MUST(cudaFreeAsync(between, lane->stream));
     lane->issued++;
     lane_writes(lane, &to->host);

@@ -2,12 +2,12 @@
  *
  *     correct_programs [SECONDS [SEED [THREADS]]]
  *
- * Each thread owns some slots: bytes of pinned, registered or pageable memory that share their pages
- * with other threads' slots, and as many on the device. It copies, fills, waits, writes, forks and
- * launches graphs as stress.h lists, always after what it has to wait for, and knows what each byte
- * has to be. Wrong bytes, a call that fails, a signal and a thread that makes no step any more end
- * the process with a line that says where, and one that says how to run it again. The choice follows
- * from SEED and the number of the thread; how the threads meet does not.
+ * Each thread owns some slots: bytes of pinned, registered or pageable memory that share their
+ * pages with other threads' slots, and as many on the device. It copies, fills, waits, writes,
+ * forks and launches graphs as stress.h lists, always after what it has to wait for, and knows what
+ * each byte has to be. Wrong bytes, a call that fails, a signal and a thread that makes no step any
+ * more end the process with a line that says where, and one that says how to run it again. The
+ * choice follows from SEED and the number of the thread; how the threads meet does not.
  *
  * Runs on the simulated GPU and on a real one, with and without the library, which has nothing to
  * report here: tests/run.py and tests/gpu/run.py look for that (suite stress).

@@ -202,10 +202,9 @@ static void change_graph(struct graph *graph)
         if (!source_of(node))
             return;
         choose_part(node);
-        MUST(cudaGraphExecMemcpyNodeSetParams1D(graph->exec, node->handle,
-                                                target_of(node)->bytes + node->to,
-                                                source_of(node)->bytes + node->from,
-                                                node->size_bytes, kind_of(node)));
+        MUST(cudaGraphExecMemcpyNodeSetParams1D(
+            graph->exec, node->handle, target_of(node)->bytes + node->to,
+            source_of(node)->bytes + node->from, node->size_bytes, kind_of(node)));
         return;
     }
     for (unsigned i = 0; i < graph->count; i++)

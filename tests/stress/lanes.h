@@ -56,8 +56,8 @@ static void synchronize_device(void)
     MUST(pthread_rwlock_unlock(captures));
 }
 
-/* A copy to the device returns when its pageable source was read, and a memset at once: streams that
- * do not wait for the legacy stream may not use the device's bytes before this. */
+/* A copy to the device returns when its pageable source was read, and a memset at once: streams
+ * that do not wait for the legacy stream may not use the device's bytes before this. */
 static void finish_synchronous(void)
 {
     if (one_in(4))
@@ -215,8 +215,8 @@ static void make_lanes(void)
 {
     for (unsigned i = 0; i < LANES; i++) {
         struct lane *lane = &me->lanes[i];
-        MUST(cudaEventCreateWithFlags(&lane->event, i % 2 ? cudaEventDisableTiming
-                                                          : cudaEventBlockingSync));
+        MUST(cudaEventCreateWithFlags(&lane->event,
+                                      i % 2 ? cudaEventDisableTiming : cudaEventBlockingSync));
         lane->captures = i < 2;
     }
     MUST(cudaStreamCreateWithFlags(&me->lanes[0].stream, cudaStreamNonBlocking));

@@ -193,6 +193,7 @@ static void step_errors(void)
                          cudaErrorHostMemoryAlreadyRegistered, "cudaHostRegister");
         break;
     default:
+        host_may_read(&slot->host);
         errno = 0;
         if (write(-1, slot->host.bytes, 1) != -1 || errno != EBADF)
             fail("write(-1): errno %d", errno);

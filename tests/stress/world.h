@@ -172,9 +172,15 @@ static void make_world(unsigned threads)
         enum memory memory;
         size_t size_bytes, most;
     } kinds[] = {
-        {PINNED, 4096, 64},          {PINNED, 16 << 10, 256},     {PORTABLE, 4096, 100},
-        {REGISTERED, 8192, 128},     {HEAP, 24 << 10, 600},       {PINNED, 200 << 10, 40000},
-        {REGISTERED, 128 << 10, 20000}, {HEAP, 300 << 10, 30000}, {PORTABLE, 2 << 20, 65000},
+        {PINNED, 4096, 64},
+        {PINNED, 16 << 10, 256},
+        {PORTABLE, 4096, 100},
+        {REGISTERED, 8192, 128},
+        {HEAP, 24 << 10, 600},
+        {PINNED, 200 << 10, 40000},
+        {REGISTERED, 128 << 10, 20000},
+        {HEAP, 300 << 10, 30000},
+        {PORTABLE, 2 << 20, 65000},
         {PAGEABLE, 100 << 10, 65000},
     };
 

@@ -1,13 +1,14 @@
 /* correct_programs: threads that make no mistake, chosen at random, for as long as asked.
  *
- *     correct_programs [SECONDS [SEED [THREADS]]]
+ *     correct_programs [SECONDS [SEED [THREADS [STEP...]]]]
  *
  * Each thread owns some slots: bytes of pinned, registered or pageable memory that share their
  * pages with other threads' slots, and as many on the device. It copies, fills, waits, writes,
  * forks and launches graphs as stress.h lists, always after what it has to wait for, and knows what
  * each byte has to be. Wrong bytes, a call that fails, a signal and a thread that makes no step any
  * more end the process with a line that says where, and one that says how to run it again. The
- * choice follows from SEED and the number of the thread; how the threads meet does not.
+ * choice follows from SEED and the number of the thread; how the threads meet does not. Named steps
+ * are the only ones that are made, to find out what a failure needs.
  *
  * Runs on the simulated GPU and on a real one, with and without the library, which has nothing to
  * report here: tests/run.py and tests/gpu/run.py look for that (suite stress).
@@ -24,7 +25,7 @@ static unsigned worker_count = 6;
 static atomic_bool over;
 static char repeat_text[1024];
 
-static const struct step {
+static struct step {
     const char *name;
     void (*make)(void);
     unsigned weight;
@@ -75,6 +76,24 @@ static const struct step *any_step(void)
         left -= steps[i].weight;
     }
     return NULL;
+}
+
+/* Only those that are named behind the number of threads. False if one is unknown. */
+static bool choose_steps(char **arguments)
+{
+    unsigned weights[STEPS] = {0};
+
+    for (char **name = arguments + 4; *name; name++) {
+        unsigned found = 0;
+        while (found < STEPS && strcmp(steps[found].name, *name) != 0)
+            found++;
+        if (found == STEPS)
+            return false;
+        weights[found] = steps[found].weight;
+    }
+    for (unsigned i = 0; i < STEPS; i++)
+        steps[i].weight = weights[i];
+    return true;
 }
 
 static void end_worker(void)
@@ -219,8 +238,8 @@ int main(int count, char **arguments)
         seed = strtoull(arguments[2], NULL, 0);
     if (count > 3)
         worker_count = (unsigned)strtoul(arguments[3], NULL, 0);
-    if (count > 4 || worker_count < 1 || worker_count > THREADS_MAX) {
-        fprintf(stderr, "correct_programs [SECONDS [SEED [THREADS]]], 1 to %d threads\n",
+    if (worker_count < 1 || worker_count > THREADS_MAX || (count > 4 && !choose_steps(arguments))) {
+        fprintf(stderr, "correct_programs [SECONDS [SEED [THREADS [STEP...]]]], 1 to %d threads\n",
                 THREADS_MAX);
         return 2;
     }

@@ -46,6 +46,7 @@ static struct step {
     {"read", step_read, 6},
     {"read gaps", step_read_gaps, 4},
     {"beside", step_beside, 12},
+    {"hot page", step_hot_page, 6},
     {"pipe", step_pipe, 5},
     {"heap", step_heap, 2},
     {"errors", step_errors, 1},

@@ -93,6 +93,40 @@ static void step_beside(void)
     expect_bytes(host->bytes, host->wanted, host->size_bytes, "after a copy");
 }
 
+/* A result of some bytes that is waited for and read, and a word of the slot's that is written,
+ * again and again, while others do the same on the same page. */
+static void step_hot_page(void)
+{
+    enum { SMALL = 64, RESULT = 8 };
+    struct lane *lane = &me->lanes[below(LANES)];
+    struct slot *slot = any_slot();
+    struct buffer *host = &slot->host, *device = &slot->device;
+
+    for (unsigned tries = 0; tries < 20 && host->size_bytes > SMALL; tries++) {
+        slot = any_slot();
+        host = &slot->host;
+        device = &slot->device;
+    }
+    if (host->size_bytes <= RESULT || host->pageable)
+        return;
+    host_may_write(host);
+    lane_may_read(lane, device);
+    volatile unsigned char *other = host->bytes + host->size_bytes - 1;
+    for (size_t turns = 20 + below(100); turns > 0; turns--) {
+        MUST(cudaMemcpyAsync(host->bytes, device->bytes, RESULT, cudaMemcpyDeviceToHost,
+                             lane->stream));
+        MUST(cudaStreamSynchronize(lane->stream));
+        if (*(volatile unsigned char *)host->bytes != device->wanted[0])
+            fail("slot %u: a result is %02x and not %02x", slot->number, host->bytes[0],
+                 device->wanted[0]);
+        *other = (unsigned char)turns;
+    }
+    lane->done = ++lane->issued;
+    memcpy(host->wanted, device->wanted, RESULT);
+    host->wanted[host->size_bytes - 1] = 1;
+    expect_bytes(host->bytes, host->wanted, host->size_bytes, "on a hot page");
+}
+
 /* ---- the kernel ---- */
 
 static void transfer(struct slot *from, struct slot *to, int out, int in)

@@ -125,6 +125,7 @@ SURVIVAL_SO := $(patsubst tests/survival/lib/%.c,$(T)/survival/lib/lib%.so, \
                  $(call sources,tests/survival/lib/*.c))
 FUZZ     := $(call programs,tests/fuzz,$(T)/fuzz,,fuzz_*)
 RANDOM   := $(call programs,tests/fuzz,$(T)/fuzz,,random_*)
+STRESS   := $(call programs,tests/stress,$(T)/stress)
 SELFTEST := $(patsubst tests/sim/%/selftest.c,$(T)/sim/%,$(call sources,tests/sim/*/selftest.c))
 DEMO     := $(call programs,tests/demo,$(OUT)/demo)
 BENCH    := $(call programs,tests/bench,$(OUT)/bench)
@@ -133,7 +134,8 @@ GPU      := $(filter-out $(OUT)/gpu/asking%,$(call programs,tests/gpu,$(OUT)/gpu
 GPU_OBJ  := $(call objects,$(call sources,tests/gpu/asking*.c tests/gpu/probe*/*.c))
 
 # Programs that meet the library only by LD_PRELOAD.
-STANDALONE := $(RACY) $(FIXED) $(CUPTI) $(SURVIVAL) $(RANDOM) $(SELFTEST) $(DEMO) $(BENCH) $(GPU)
+STANDALONE := $(RACY) $(FIXED) $(CUPTI) $(SURVIVAL) $(RANDOM) $(STRESS) $(SELFTEST) $(DEMO) \
+              $(BENCH) $(GPU)
 PROGRAMS   := $(STANDALONE) $(UNIT) $(FUZZ)
 
 # libunwind is loaded at run time from beside the library; the copies let out/ be carried to a
@@ -266,6 +268,7 @@ $(eval $(call program_rules,$(T)/cupti/%,tests/cupti/%))
 $(eval $(call program_rules,$(T)/unit/%,tests/unit/%))
 $(eval $(call program_rules,$(T)/fuzz/fuzz_%,tests/fuzz/fuzz_%,$(FUZZ_MAIN)))
 $(eval $(call program_rules,$(T)/fuzz/random_%,tests/fuzz/random_%))
+$(eval $(call program_rules,$(T)/stress/%,tests/stress/%))
 $(eval $(call program_rules,$(T)/sim/%,tests/sim/%/selftest))
 $(eval $(call program_rules,$(OUT)/demo/%,tests/demo/%))
 $(eval $(call program_rules,$(OUT)/bench/%,tests/bench/%))

@@ -248,16 +248,18 @@ static bool is_seen(CUevent event)
     return behind && sc_pending_is_seen(behind);
 }
 
-void sc_flow_join(struct sc_stream_record *stream, CUevent event)
+bool sc_flow_join(struct sc_stream_record *stream, CUevent event)
 {
-    if (brings_no_work(stream, event))
-        sc_pending_legacy(stream);
-    else
+    bool brings = !brings_no_work(stream, event);
+    if (brings)
         sc_pending_join(stream, is_seen(event));
+    else
+        sc_pending_legacy(stream);
+    return brings;
 }
 
 static CUresult waited(CUresult result, struct sc_stream_record *stream, CUevent event,
-                       const struct joining *joining)
+                       const struct joining *joining, bool brings)
 {
     if (sc_captures_open())
         sc_streams_captures_changed();
@@ -265,8 +267,11 @@ static CUresult waited(CUresult result, struct sc_stream_record *stream, CUevent
     if (joining->held)
         pthread_mutex_unlock(&stream->lock);
     open_gate(joining->shut);
-    if (result == CUDA_SUCCESS && !captured)
+    if (result == CUDA_SUCCESS && !captured) {
         sc_track_wait(&sc_track, stream->id, (uintptr_t)event);
+        if (brings)
+            sc_flow_join(stream, event);
+    }
     return result;
 }
 
@@ -277,10 +282,10 @@ SC_DEFINE2(cuStreamWaitEvent, _ptsz, (CUstream hStream, CUevent event, unsigned 
            struct sc_stream_record *stream = sc_active() ? sc_streams_find(hStream, per_thread)
                                                          : NULL;
            if (!stream) return sc_detour_end(&detour, REAL(hStream, event, flags));
-           sc_marks_before_work(stream); sc_flow_join(stream, event);
+           sc_marks_before_work(stream); bool brings = sc_flow_join(stream, event);
            struct joining join = joining(stream, event);
            CUresult result = REAL(hStream, event, flags);
-           return sc_detour_end(&detour, waited(result, stream, event, &join));)
+           return sc_detour_end(&detour, waited(result, stream, event, &join, brings));)
 
 /* ---- events of contexts: all that is at work there, or will be ---- */
 
@@ -379,8 +384,10 @@ uint64_t sc_flow_host_function_ticks(void)
     return host_function_ticks;
 }
 
+/* `work_of`: the stream, if there is a call. */
 static struct host_call *prepare_call(const struct sc_culprit *launch, CUstream handle,
-                                      bool per_thread, void *data)
+                                      bool per_thread, void *data,
+                                      struct sc_stream_record **work_of)
 {
     struct sc_stream_record *stream = sc_active() ? sc_streams_find(handle, per_thread) : NULL;
     if (!stream || sc_streams_is_capturing(stream))
@@ -388,6 +395,7 @@ static struct host_call *prepare_call(const struct sc_culprit *launch, CUstream 
     struct host_call *call = take_call();
     if (!call)
         return NULL;
+    *work_of = stream;
     sc_marks_before_work(stream);
     sc_pending_queued(stream, sc_pending_work(stream));
     sc_track_work(&sc_track, stream->id);
@@ -397,8 +405,12 @@ static struct host_call *prepare_call(const struct sc_culprit *launch, CUstream 
     return call;
 }
 
-static void cancel_call(struct host_call *call)
+/* The call is the driver's, which may have made it by now; or ours again. */
+static void call_issued(struct host_call *call, struct sc_stream_record *stream, CUresult result)
 {
+    sc_pending_work(stream);
+    if (result == CUDA_SUCCESS)
+        return;
     sc_track_forget_point(&sc_track, &call->point);
     give_call(call);
 }
@@ -444,11 +456,13 @@ SC_DEFINE2(cuLaunchHostFunc, _ptsz, (CUstream hStream, CUhostFn function, void *
            struct sc_culprit launch = {API, SC_SITE(), NULL};
            struct sc_detour detour;
            sc_detour_begin(&detour, API, launch.site, &hStream, per_thread);
-           struct host_call *call = function ? prepare_call(&launch, hStream, per_thread, data)
-                                             : NULL;
+           struct sc_stream_record * stream;
+           struct host_call *call = function
+                                        ? prepare_call(&launch, hStream, per_thread, data, &stream)
+                                        : NULL;
            if (!call) return sc_detour_end(&detour, REAL(hStream, function, data));
            call->function = function; CUresult result = REAL(hStream, run_function, call);
-           if (result != CUDA_SUCCESS) cancel_call(call); return sc_detour_end(&detour, result);)
+           call_issued(call, stream, result); return sc_detour_end(&detour, result);)
 
 SC_DEFINE2(
     cuStreamAddCallback, _ptsz,
@@ -456,7 +470,9 @@ SC_DEFINE2(
     struct sc_culprit launch = {API, SC_SITE(), NULL};
     CUstream named = hStream; struct sc_detour detour;
     sc_detour_begin(&detour, API, launch.site, &hStream, per_thread);
-    struct host_call *call = callback ? prepare_call(&launch, hStream, per_thread, data) : NULL;
+    struct sc_stream_record * stream;
+    struct host_call *call = callback ? prepare_call(&launch, hStream, per_thread, data, &stream)
+                                      : NULL;
     if (!call) {
         CUresult refused = REAL(hStream, callback, data, flags);
         if (sc_detour_leaves(&detour))
@@ -464,5 +480,5 @@ SC_DEFINE2(
         return sc_detour_end(&detour, refused);
     } call->callback = callback;
     call->stream = named; call->detoured = sc_detour_taken(&detour);
-    CUresult result = REAL(hStream, run_callback, call, flags);
-    if (result != CUDA_SUCCESS) cancel_call(call); return sc_detour_end(&detour, result);)
+    CUresult result = REAL(hStream, run_callback, call, flags); call_issued(call, stream, result);
+    return sc_detour_end(&detour, result);)

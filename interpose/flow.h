@@ -13,8 +13,9 @@ uint64_t sc_flow_host_function_ticks(void);
 
 struct sc_stream_record;
 
-/* The stream is about to wait for the event: notes what that may bring (interpose/pending.h). An
- * event of a context may stand for anything. */
-void sc_flow_join(struct sc_stream_record *stream, CUevent event);
+/* The stream is about to wait for the event, or waits for it since just now: notes what that may
+ * bring (interpose/pending.h). An event of a context may stand for anything. True: it may bring
+ * work. */
+bool sc_flow_join(struct sc_stream_record *stream, CUevent event);
 
 #endif

@@ -464,11 +464,11 @@ bool sc_is_pageable_address(CUdeviceptr address)
                CUDA_SUCCESS;
 }
 
-void sc_work_begin(CUstream handle, bool per_thread, unsigned work)
+struct sc_stream_record *sc_work_begin(CUstream handle, bool per_thread, unsigned work)
 {
     struct sc_stream_record *stream = sc_active() ? sc_streams_find(handle, per_thread) : NULL;
     if (!stream || sc_streams_is_capturing(stream))
-        return;
+        return NULL;
     if (work & SC_WORK_AWAITS_HOST)
         sc_pending_signal(stream);
     else if (work & SC_WORK_MAY_WRITE)
@@ -479,4 +479,11 @@ void sc_work_begin(CUstream handle, bool per_thread, unsigned work)
     sc_track_work(&sc_track, stream->id);
     if (work & SC_WORK_SIGNALS)
         sc_track_signal(&sc_track, stream->id, sc_scope_of(stream));
+    return work & (SC_WORK_AWAITS_HOST | SC_WORK_MAY_WRITE) ? stream : NULL;
+}
+
+void sc_work_issued(struct sc_stream_record *stream, unsigned work)
+{
+    if (stream)
+        sc_pending_join(stream, !(work & SC_WORK_AWAITS_HOST));
 }

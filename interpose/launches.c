@@ -265,6 +265,7 @@ static CUresult launch_ended(struct launch *launch, CUgraphExec exec, CUstream s
         sc_track_forget_point(&sc_track, &launch->before);
     if (!launch->stream || result != CUDA_SUCCESS)
         return result;
+    sc_pending_work(launch->stream);
     if (launch->graph)
         record_runs(launch);
     else

@@ -15,9 +15,10 @@
 #include "track/poison.h"
 
 enum {
-    PIECES_MAX = 1024, /* the kernel refuses more, or ignores the rest */
-    CHUNK = 16,        /* of an array, on the stack */
-    TEXT = 128,        /* of a string; divides a page */
+    PIECES_MAX = 1024,     /* the kernel refuses more, or ignores the rest */
+    CHUNK = 16,            /* of an array, on the stack */
+    TEXT = 128,            /* of a string; divides a page */
+    WORD_MAX = 128 * 1024, /* of one argument of a program */
 };
 
 /* ---- an interval ---- */
@@ -126,6 +127,18 @@ void sc_look_at_string(struct sc_look *look, const char *string, size_t most_byt
 {
     if (look->loans ? may_be_in_range(string, 1) : was_guarded_near(string, 1))
         sc_look_at(look, string, bytes_of(look, string, most_bytes), SC_TOUCH_READ);
+}
+
+/* One pointer at a time: where the array ends is not known before. */
+void sc_look_at_strings(struct sc_look *look, char *const *strings)
+{
+    const char *string;
+    for (; strings; strings++) {
+        sc_look_at(look, strings, sizeof *strings, SC_TOUCH_READ);
+        if (!sc_look_peek(&string, strings, sizeof string) || !string)
+            return;
+        sc_look_at_string(look, string, WORD_MAX);
+    }
 }
 
 void sc_look_at_each(struct sc_look *look, const struct iovec *pieces, size_t given,

@@ -57,6 +57,9 @@ void sc_look_at_unsized(struct sc_look *look, const void *address);
 /* At most so many bytes. */
 void sc_look_at_string(struct sc_look *look, const char *string, size_t most_bytes);
 
+/* Pointers to strings, the last one NULL, as a program's arguments are. NULL: none. */
+void sc_look_at_strings(struct sc_look *look, char *const *strings);
+
 void sc_look_at_each(struct sc_look *look, const struct iovec *pieces, size_t count,
                      enum sc_touch touch);
 void sc_look_at_message(struct sc_look *look, const struct msghdr *message, enum sc_touch touch);

@@ -6,6 +6,9 @@
  * nor on other streams behind that. Told by times: what was issued before a wait of the host that
  * succeeded is done.
  *
+ * Work is noted before the driver is called, and once more when it has returned: a wait of another
+ * thread that came in between does not cover it, however much later it began.
+ *
  * Lock-free, thread-safe. Times are sc_ticks().
  */
 #ifndef SC_INTERPOSE_PENDING_H

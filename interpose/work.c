@@ -10,8 +10,9 @@
 #define WORK(symbol, work, parameters, arguments)                                                  \
     SC_DEFINE2(symbol, _ptsz, parameters, struct sc_detour detour;                                 \
                sc_detour_begin(&detour, API, SC_SITE(), &hStream, per_thread);                     \
-               sc_work_begin(hStream, per_thread, work);                                           \
-               return sc_detour_end(&detour, REAL arguments);)
+               struct sc_stream_record *at_work = sc_work_begin(hStream, per_thread, work);        \
+               CUresult result = REAL arguments; sc_work_issued(at_work, work);                    \
+               return sc_detour_end(&detour, result);)
 
 WORK(cuLaunchKernel, SC_WORK_MAY_WRITE,
      (CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
@@ -27,8 +28,9 @@ SC_DEFINE2(
         moved = *config;
         moved.hStream = hStream;
         config = &moved;
-    } sc_work_begin(hStream, per_thread, SC_WORK_MAY_WRITE);
-    return sc_detour_end(&detour, REAL(config, f, parameters, extra));)
+    } struct sc_stream_record *at_work = sc_work_begin(hStream, per_thread, SC_WORK_MAY_WRITE);
+    CUresult result = REAL(config, f, parameters, extra);
+    sc_work_issued(at_work, SC_WORK_MAY_WRITE); return sc_detour_end(&detour, result);)
 
 WORK(cuLaunchCooperativeKernel, SC_WORK_MAY_WRITE,
      (CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,

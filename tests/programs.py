@@ -27,6 +27,7 @@ jsonschema is installed.
 """
 
 import difflib
+import functools
 import json
 import os
 import pathlib
@@ -121,6 +122,12 @@ class Directives:
             match = self.LINE.match(line.strip())
             if match:
                 self.values.setdefault(match[1], []).append(match[2])
+
+    @classmethod
+    def none(cls):
+        empty = cls.__new__(cls)
+        empty.values = {}
+        return empty
 
     def all(self, key):
         return self.values.get(key, [])
@@ -538,6 +545,55 @@ def self_check(machine, source, program, preload=False):
                                            str(expected.relative_to(ROOT)), "stdout", n=0,
                                            lineterm="")
             raise Failure("stdout is not as expected\n" + "\n".join(changes))
+
+
+class Stress:
+    """tests/stress/correct_programs, which makes no mistake: it ends with 0 and a silent stderr, and
+    the report has no hazard and no call that passed by. SECONDS go to all settings together, `width`
+    of which run at a time; STRESS_SEED repeats a seed."""
+
+    # Options, and the simulated device; None: without the library.
+    SETTINGS = (
+        ("strict=1", "late=1:late_limit=2ms"),
+        ("", "delay=0"),
+        ("mode=report", "delay=20us:seed=7"),
+        ("strict=1:pinned=driver:snapshot_max=0", "delay=20us:seed=7:bandwidth=2G"),
+        ("strict=1", "delay=0"),
+        ("snapshot_max=0", "late=1:late_limit=2ms"),
+        ("mode=report", "late=1:late_limit=2ms"),
+        ("pinned=driver", "delay=0"),
+        ("strict=1:stacks=site:cupti=off", "delay=100us:seed=7"),
+        ("guard=off", "delay=0"),
+        (None, "late=1:late_limit=2ms"),
+    )
+    BESIDE_S = 300  # for beginning and end, on a loaded machine
+
+    def __init__(self, machine, seconds, width):
+        self.machine = machine
+        self.program = machine.programs / "stress" / "correct_programs"
+        self.seconds = max(1, seconds * width / len(self.SETTINGS))
+        self.seed = int(os.environ.get("STRESS_SEED") or int.from_bytes(os.urandom(4), "big"))
+
+    def checks(self):
+        return [(options or "plain" if options is not None else "without the library",
+                 functools.partial(self.check, number))
+                for number, (options, _) in enumerate(self.SETTINGS)]
+
+    def check(self, number):
+        options, device = self.SETTINGS[number]
+        with Report() as report:
+            environment = self.machine.environment(
+                Directives.none(), options is not None, f"{report.option}:{options}")
+            if "SIM_GPU" in environment:
+                environment["SIM_GPU"] = device
+            run = self.machine.run(
+                [self.program, f"{self.seconds:.1f}", self.seed + number], environment,
+                self.seconds + self.BESIDE_S)
+            run.expect_status(0)
+            if run.stderr:
+                raise run.failure("stderr is not empty")
+            if options is not None:
+                check_hazards(run, report.hazards(run), [])
 
 
 def sources(folder, pattern="*"):

@@ -7,6 +7,9 @@ failure is shown with what the program printed, and the last line is the one tha
 
 A check that failed while the machine stood still (stalls.py) is run once more when its suite is
 over, and counts by that; both failures are shown, and the suite's line has how many there were.
+
+    STRESS_SECONDS=120   how long the suite `stress` takes
+    STRESS_SEED=N        what it begins with; a failure names it
 """
 
 import concurrent.futures
@@ -26,6 +29,7 @@ RAN_LINE = re.compile(rb"^Ran (\d+) tests? in", re.M)
 BAD_COUNT = re.compile(rb"(?:failures|errors)=(\d+)")
 SKIPPED = 77
 MOST_AGAIN = 20  # more failures of one suite are not the machine's
+NEVER_AGAIN = {"stress"}  # compares no times, and what it finds is rare
 
 
 class Tally:
@@ -124,6 +128,12 @@ def fuzz():
             self_checks(Machine(), "fuzz", "random_*", preload=True))
 
 
+def stress():
+    """STRESS_SECONDS of correct programs made at random, two minutes if not set."""
+    seconds = float(os.environ.get("STRESS_SECONDS") or 120)
+    return programs.Stress(Machine(), seconds, os.cpu_count()).checks()
+
+
 def sanitizers():
     """Units and fuzzers under every sanitizer, twins under the one that needs no preload order."""
     found = []
@@ -178,6 +188,7 @@ SUITES = {
     "fuzz": fuzz,
     "sanitizers": sanitizers,
     "valgrind": valgrind,
+    "stress": stress,
     "soak": lambda: self_checks(Machine(), "bench", "soak", preload=True, built="bench"),
 }
 
@@ -215,7 +226,7 @@ def run_suite(name, checks):
     for (case, check), (tally, message, held_up) in zip(named, results):
         if message:
             print(message, flush=True)
-        if held_up and again < MOST_AGAIN:
+        if held_up and again < MOST_AGAIN and name not in NEVER_AGAIN:
             again += 1
             tally, message = run_check(case, check)
             print(f"the machine {held_up} in that time; run again: {message or 'passed'}",

@@ -11,6 +11,7 @@ check-gpu.md and check-gpu.log.
     CHECK_GPU_BUDGET_S=400   nothing new is begun after this many seconds
     CHECK_GPU_ONLY='sc30* order_*'   of the suites twins and driver only these
     CHECK_GPU_FULL=1         all twins with every runtime, not the dozen of MATRIX
+    STRESS_SECONDS=300       how long the suite stress takes, at most what is left of the budget
     CHECK_GPU_SIM=1          on the simulated GPU, as a test of this file: only what runs there
 
 Exit status 1 if anything failed or was not reached; 0 on a machine without a GPU.
@@ -46,6 +47,8 @@ MATRIX = """none_two_readers order_event_rerecorded row16_tensorflow_scope sc101
     sc101_free_driver sc101_free_h2d sc101_free_per_thread sc101_realloc_h2d sc101_two_threads
     sc102_free_d2h sc103_unregister_h2d sc104_munmap_d2h sc105_freehost_h2d sc204_d2h_h2d
     sc204_driver""".split()
+
+STRESS_WIDTH = 4  # processes at a time
 
 
 # --- the machine ----------------------------------------------------------------------------------
@@ -425,6 +428,12 @@ def demo():
     return [("demo", check)]
 
 
+def stress(target):
+    """Correct programs made at random. A failure here is never made good by another run."""
+    seconds = float(os.environ.get("STRESS_SECONDS") or min(300, max(judge.left_s(), 30)))
+    return programs.Stress(target, seconds, min(STRESS_WIDTH, os.cpu_count())).checks()
+
+
 def suites(gpus, scratch):
     """In the order of what matters most when time is short."""
     target = Target(gpus, cudart=linked_alone(toolkit_library("libcudart.so.13"), scratch))
@@ -451,6 +460,7 @@ def suites(gpus, scratch):
         "tools": Suite("other tools", lambda: tools(target, scratch), width=1, rows=True),
         "demo": Suite("demo", demo),
         "survival": Suite("survival", lambda: programs.survivors(target)),
+        "stress": Suite("stress", lambda: stress(target), width=STRESS_WIDTH, rows=True),
     }
 
 

@@ -67,6 +67,8 @@ static long change_mask(long how, long set, long old, long size_bytes)
     bool was_blocked = sc_signal_mask_blocks_fault();
     uint64_t given = how == SIG_UNBLOCK ? asked : asked & ~fault;
     long result = next()(SYS_rt_sigprocmask, how, set ? (long)&given : 0, old, size_bytes, 0, 0);
+    if (sc_signal_mask_is_changing())
+        return result;
     if (result == 0 && old && was_blocked)
         *(uint64_t *)old |= fault;
     if (result == 0 && set && how == SIG_SETMASK)

@@ -2,8 +2,8 @@
  * library that the loader has behind us (gcc, clang -shared-libsan).
  *
  * AddressSanitizer's, where it is a library, ends a process in which it was not loaded first, since
- * others' hooks could hide its own. Ours call the next ones, so where it is next to us that check is
- * turned off.
+ * others' hooks could hide its own. Ours call the next ones, so where it is next to us that check
+ * is turned off.
  */
 #ifndef SC_INTERPOSE_SANITIZERS_H
 #define SC_INTERPOSE_SANITIZERS_H

@@ -179,12 +179,10 @@ static int change_believed(mask_function *real, int how, const sigset_t *set, si
     return result;
 }
 
-static int change_mask(mask_function *real, int how, const sigset_t *set, sigset_t *old)
+static int change(mask_function *real, int how, const sigset_t *set, sigset_t *old)
 {
     bool was_blocked = sc_signal_mask_blocks_fault();
     bool named = set && sigismember(set, SIGSEGV) == 1;
-    if (!sc_signals_are_on())
-        return real(how, set, old);
     if (sc_unlikely(was_blocked || named) && sc_signals_is_vfork_child()) {
         make_real_in_child();
         return real(how, set, old);
@@ -194,6 +192,16 @@ static int change_mask(mask_function *real, int how, const sigset_t *set, sigset
     int result = real(how, set, old);
     if (result == 0 && old && was_blocked)
         sigaddset(old, SIGSEGV);
+    return result;
+}
+
+static int change_mask(mask_function *real, int how, const sigset_t *set, sigset_t *old)
+{
+    if (!sc_signals_are_on())
+        return real(how, set, old);
+    struct sc_frame outer = sc_frame_enter(&sc_signal_mask.change, SC_FRAME());
+    int result = change(real, how, set, old);
+    sc_frame_leave(&sc_signal_mask.change, &outer);
     return result;
 }
 

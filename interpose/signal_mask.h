@@ -26,6 +26,8 @@ struct sc_signal_mask {
     bool holds_for_handler;  /* it is held from the first instruction of a handler on */
     bool comes_back_blocked; /* in sigsuspend: what the interrupted mask is to say */
     struct sc_frame handler; /* blocked because this one, a handler of SIGSEGV, is under way */
+    struct sc_frame
+        change; /* a hook that changes the mask: what is behind it may do so by number */
 };
 
 extern __thread struct sc_signal_mask sc_signal_mask
@@ -37,6 +39,12 @@ bool sc_signal_mask_blocks_fault(void);
 /* The same in a handler of it whose return address lies at `place`: a former one whose frame was
  * there has been left. */
 bool sc_signal_mask_blocks_fault_above(uintptr_t place);
+
+/* Is a hook of ours at it, which sees to what is believed? */
+static inline bool sc_signal_mask_is_changing(void)
+{
+    return sc_frame_is_marked(&sc_signal_mask.change);
+}
 
 /* What the frame of a handler is to say, which may come out of sigsuspend. */
 static inline bool sc_signal_mask_frame_blocks(bool blocked)

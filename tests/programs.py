@@ -400,7 +400,9 @@ class TwinAlone(Twin):
 
 
 class Survivor:
-    """tests/survival/NAME must behave with the library exactly as it does without."""
+    """tests/survival/NAME must behave with the library exactly as it does without.
+
+    With strict=1 it may have to say what could not be watched: `strict-says`, `_` for blanks."""
 
     def __init__(self, source, machine):
         self.name = source.stem
@@ -425,7 +427,10 @@ class Survivor:
         with Report() as report:
             run = self.launch(True, ":".join(filter(None, (report.option, options))))
         run.expect_status(bare.status)
-        for stream in ("stdout", "stderr"):
+        says = options and self.directives.one("strict-says")
+        if says and says.replace("_", " ") not in run.stderr.decode(errors="replace"):
+            raise run.failure(f"stderr does not say: {says}")
+        for stream in ("stdout",) if says else ("stdout", "stderr"):
             if getattr(run, stream) != getattr(bare, stream):
                 raise run.failure(f"{stream} differs; without the library it is:\n" +
                                   getattr(bare, stream).decode(errors="replace"))

@@ -204,8 +204,11 @@ endef
 # Its own functions are meant where it names them, also where the driver loads it (interpose/alone.h)
 # and everybody else's come first.
 $(OUT)/libsafecopy.so: private LDFLAGS += -Wl,-Bsymbolic-functions
-# But for the mutexes: it locks its own past its own hooks (interpose/futexes.c).
-PAST_HOOKS := pthread_mutex_lock pthread_mutex_trylock pthread_mutex_unlock
+# But for the mutexes: it locks its own past its own hooks (interpose/futexes.c), and past those of a
+# sanitizer, where it waits and moves memory as well (interpose/sanitizers.h).
+PAST_HOOKS := pthread_mutex_lock pthread_mutex_trylock pthread_mutex_unlock \
+    pthread_cond_wait pthread_cond_timedwait pthread_cond_clockwait pthread_cond_signal \
+    pthread_cond_broadcast memcpy memmove memset memcmp
 $(OUT)/libsafecopy.so: private LDFLAGS += $(PAST_HOOKS:%=-Wl,--wrap=%)
 $(OUT)/libsafecopy.so: $(LIB_OBJ) $(wildcard interpose/exports.map)
 	$(call link_shared,interpose)

@@ -14,6 +14,7 @@
 #include "interpose/driver.h"
 #include "interpose/keep_off.h"
 #include "interpose/loader.h"
+#include "interpose/sanitizers.h"
 
 #include "track/poison.h"
 
@@ -82,6 +83,8 @@ OR_LIBC(sc_libc_trylock)
     int __wrap_##name(pthread_mutex_t *mutex);                                                     \
     int __wrap_##name(pthread_mutex_t *mutex)                                                      \
     {                                                                                              \
+        if (sc_unlikely(sc_past_mutex.name != NULL))                                               \
+            return sc_past_mutex.name(mutex);                                                      \
         return ((__typeof__(&name))sc_next_get(next))(mutex);                                      \
     }
 

@@ -1,7 +1,9 @@
 #include "interpose/sanitizers.h"
 
 #include <dlfcn.h>
+#include <time.h>
 
+#include "interpose/driver.h"
 #include "interpose/loader.h"
 #include "report/text.h"
 
@@ -11,6 +13,67 @@ typedef const char *options_function(void);
 
 /* NULL where the program has no such run-time. */
 extern void asan_init(void) __asm__("__asan_init") __attribute__((weak));
+extern void tsan_init(void) __asm__("__tsan_init") __attribute__((weak));
+
+/* ---- past the interceptors ---- */
+
+#define PAST(name, parameters, arguments, result)                                                  \
+    typedef result name##_function parameters;                                                     \
+    name##_function __real_##name, __wrap_##name;                                                  \
+    static name##_function *past_##name; /* constant once a constructor has run */                 \
+    result __wrap_##name parameters                                                                \
+    {                                                                                              \
+        return sc_unlikely(past_##name != NULL) ? past_##name arguments : __real_##name arguments; \
+    }
+
+PAST(memcpy, (void *restrict to, const void *restrict from, size_t size), (to, from, size), void *)
+PAST(memmove, (void *to, const void *from, size_t size), (to, from, size), void *)
+PAST(memset, (void *to, int byte, size_t size), (to, byte, size), void *)
+PAST(memcmp, (const void *one, const void *other, size_t size), (one, other, size), int)
+
+PAST(pthread_cond_wait, (pthread_cond_t * cond, pthread_mutex_t *lock), (cond, lock), int)
+PAST(pthread_cond_timedwait,
+     (pthread_cond_t * cond, pthread_mutex_t *lock, const struct timespec *until),
+     (cond, lock, until), int)
+#if __GLIBC_PREREQ(2, 30)
+PAST(pthread_cond_clockwait,
+     (pthread_cond_t * cond, pthread_mutex_t *lock, clockid_t clock, const struct timespec *until),
+     (cond, lock, clock, until), int)
+#endif
+PAST(pthread_cond_signal, (pthread_cond_t * cond), (cond), int)
+PAST(pthread_cond_broadcast, (pthread_cond_t * cond), (cond), int)
+
+struct sc_past_mutex sc_past_mutex;
+
+#define FIND(libc, where, name) *(void **)(where) = sc_loader_symbol(libc, name)
+
+static __attribute__((constructor)) void look_past(void)
+{
+    void *libc = asan_init || tsan_init ? dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD) : NULL;
+    if (!libc)
+        return;
+    FIND(libc, &past_memcpy, "memcpy");
+    FIND(libc, &past_memmove, "memmove");
+    FIND(libc, &past_memset, "memset");
+    FIND(libc, &past_memcmp, "memcmp");
+    FIND(libc, &past_pthread_cond_wait, "pthread_cond_wait");
+    FIND(libc, &past_pthread_cond_timedwait, "pthread_cond_timedwait");
+#if __GLIBC_PREREQ(2, 30)
+    FIND(libc, &past_pthread_cond_clockwait, "pthread_cond_clockwait");
+#endif
+    FIND(libc, &past_pthread_cond_signal, "pthread_cond_signal");
+    FIND(libc, &past_pthread_cond_broadcast, "pthread_cond_broadcast");
+    FIND(libc, &sc_past_mutex.pthread_mutex_lock, "pthread_mutex_lock");
+    FIND(libc, &sc_past_mutex.pthread_mutex_trylock, "pthread_mutex_trylock");
+    FIND(libc, &sc_past_mutex.pthread_mutex_unlock, "pthread_mutex_unlock");
+}
+
+bool sc_sanitizers_see_threads(void)
+{
+    return tsan_init != NULL;
+}
+
+/* ---- AddressSanitizer's options ---- */
 
 static const void *object_of(const void *function)
 {

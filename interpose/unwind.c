@@ -12,6 +12,7 @@
 #include "interpose/driver.h"
 #include "interpose/loader.h"
 #include "interpose/process.h"
+#include "interpose/sanitizers.h"
 #include "interpose/seen_stacks.h"
 #include "interpose/spare_stack.h"
 #include "report/report.h"
@@ -107,14 +108,15 @@ void sc_unwind_start(const struct sc_options *options)
 {
     if (atomic_load_explicit(&settled, memory_order_acquire))
         return;
-    bool wanted = options->stacks == SC_STACKS_FULL;
+    bool full = options->stacks == SC_STACKS_FULL;
+    bool wanted = full && !sc_sanitizers_see_threads();
     struct unwinder found = {.backtrace = NULL};
     if (wanted) {
         found = look_up();
         dlerror();
     }
-    bool missing = wanted && !found.backtrace;
-    if (settle(missing ? SC_STACKS_SITE : options->stacks, &found) && missing &&
+    bool missing = full && !found.backtrace;
+    if (settle(missing ? SC_STACKS_SITE : options->stacks, &found) && missing && wanted &&
         options->verbosity >= 1)
         sc_report_say(NULL, "libunwind.so.8 not found beside libsafecopy.so nor in the system: "
                             "stacks show the calling frame only");

@@ -122,8 +122,23 @@ static void preload(const char *library)
     free(list);
 }
 
+/* AddressSanitizer's library ends a process in which it was not loaded first. Most programs get
+ * this from the library itself (interpose/sanitizers.h), and not those with defaults of their own.
+ */
+static void allow_sanitizer(void)
+{
+    const char *given = getenv("ASAN_OPTIONS");
+    char *options = text_of("%s", given != NULL ? given : "");
+    if (strstr(options, "verify_asan_link_order") == NULL) {
+        add_entry(&options, "verify_asan_link_order=", "0");
+        setenv("ASAN_OPTIONS", options, 1);
+    }
+    free(options);
+}
+
 static int run(char **program, const char *options)
 {
+    allow_sanitizer();
     if (options[0] != '\0')
         setenv("SAFECOPY_OPTIONS", options, 1);
     execvp(program[0], program);

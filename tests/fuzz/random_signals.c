@@ -97,7 +97,7 @@ static void act_in_handler(int number, siginfo_t *info, ucontext_t *context)
     say_mask("");
     /* KNOWN: what such a handler says is lost where it interrupts swapcontext. */
     if (context && !in_context && below(6) == 0) {
-        context->uc_sigmask = some_set();
+        put_mask(context, some_set());
         say("  returns to %lx\n", bits_of(&context->uc_sigmask));
     }
     if (nested < NESTED_MAX && below(3) == 0) {

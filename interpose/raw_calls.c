@@ -60,7 +60,8 @@ static long change_mask(long how, long set, long old, long size_bytes)
 {
     const uint64_t fault = SC_SIGNAL_BIT(SIGSEGV);
     uint64_t asked = 0;
-    if (!sc_signals_are_on() || size_bytes != sizeof asked ||
+    bool is_from_hook = set && (const void *)set == sc_signal_mask.given;
+    if (!sc_signals_are_on() || size_bytes != sizeof asked || is_from_hook ||
         (set && !sc_look_peek(&asked, (void *)set, sizeof asked)))
         return next()(SYS_rt_sigprocmask, how, set, old, size_bytes, 0, 0);
     bool was_blocked = sc_signal_mask_blocks_fault();

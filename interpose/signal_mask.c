@@ -170,8 +170,12 @@ static int change_believed(mask_function *real, int how, const sigset_t *set, si
     bool blocks = how == SIG_SETMASK ? sigismember(set, SIGSEGV) == 1 : how == SIG_BLOCK;
     if (was_blocked && !blocks && before.holds_one)
         return unblock_held(real, how, set, old);
+    const sigset_t *given = how == SIG_UNBLOCK ? set : sc_signals_without_fault(set, &room);
     sc_signal_mask_set_fault(blocks);
-    int result = real(how, how == SIG_UNBLOCK ? set : sc_signals_without_fault(set, &room), old);
+    sc_signal_mask.given = given;
+    int result = real(how, given, old);
+    sc_signal_mask.given = NULL;
+    before.given = NULL;
     if (result != 0)
         sc_signal_mask = before;
     else if (old && was_blocked)

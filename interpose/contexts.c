@@ -18,6 +18,11 @@
 enum { LET_GO_NS = 100 * 1000 * 1000 };
 
 static pthread_mutex_t contexts_lock = PTHREAD_MUTEX_INITIALIZER;
+
+bool sc_contexts_are_locked_here(void)
+{
+    return contexts_lock.__data.__owner == sc_thread_id();
+}
 static struct sc_handles by_handle; /* CUcontext -> struct sc_context * */
 static struct sc_arena arena;
 static _Atomic unsigned ended_contexts; /* gone, and not buried yet */

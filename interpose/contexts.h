@@ -55,6 +55,9 @@ struct sc_context {
 
 int sc_contexts_init(void); /* 0 or -ENOMEM */
 
+/* Does the calling thread have the lock of the contexts? As sc_streams_are_locked_here. */
+bool sc_contexts_are_locked_here(void);
+
 /* The record of the calling thread's current context, or NULL. */
 struct sc_context *sc_contexts_current(void);
 

@@ -55,13 +55,36 @@ static void put_in(_Atomic uint64_t *signals, int number, bool is_member)
         atomic_fetch_and(signals, ~bit_of(number));
 }
 
+static void enter(int number, siginfo_t *info, void *context);
+
+/* The signal whose handler the interrupted context has not yet begun, or 0. */
+static int about_to_enter(const ucontext_t *context)
+{
+#if defined(__x86_64__)
+    const greg_t *registers = context->uc_mcontext.gregs;
+    return registers[REG_RIP] == (greg_t)(uintptr_t)enter ? (int)registers[REG_RDI] : 0;
+#else
+    return context->uc_mcontext.pc == (uintptr_t)enter ? (int)context->uc_mcontext.regs[0] : 0;
+#endif
+}
+
+bool sc_signals_is_about_to_enter(const ucontext_t *context)
+{
+    return about_to_enter(context) != 0;
+}
+
+bool sc_signals_is_about_to_block(const ucontext_t *context)
+{
+    return is_in(&masks_fault, about_to_enter(context));
+}
+
 /* For a moment behind sigaction a handler returns by the C library's way, to which nothing may be
  * told. */
 static handler_function *prepare(int number, ucontext_t *context, struct sc_frame frame)
 {
     if (sc_sigreturn_leads_back(frame.caller)) {
         bool blocked = sc_signal_mask_blocks_fault_above(frame.place);
-        if (sc_signal_mask_frame_blocks(blocked))
+        if (about_to_enter(context) ? blocked : sc_signal_mask_frame_blocks(blocked))
             sigaddset(&context->uc_sigmask, SIGSEGV);
         if (!blocked && is_in(&masks_fault, number))
             sc_signal_mask_block_fault(frame);
@@ -78,18 +101,6 @@ static void enter(int number, siginfo_t *info, void *context)
     handler(number, info, context);
 #if !SC_SIGRETURN_IS_OURS
     sc_signal_mask_take_from(context);
-#endif
-}
-
-bool sc_signals_is_about_to_block(const ucontext_t *context)
-{
-#if defined(__x86_64__)
-    const greg_t *registers = context->uc_mcontext.gregs;
-    return registers[REG_RIP] == (greg_t)(uintptr_t)enter && registers[REG_RDI] > 0 &&
-           is_in(&masks_fault, (int)registers[REG_RDI]);
-#else
-    return context->uc_mcontext.pc == (uintptr_t)enter && context->uc_mcontext.regs[0] > 0 &&
-           is_in(&masks_fault, (int)context->uc_mcontext.regs[0]);
 #endif
 }
 

@@ -279,10 +279,11 @@ SC_EXPORT int sigsuspend(const sigset_t *mask)
     if (comes)
         sc_held_signal_come_with_mask();
     sc_signal_mask_set_fault(meanwhile);
-    sc_signal_mask.comes_back_blocked = before;
+    sc_signal_mask.comes_back = before ? SC_COMES_BACK_BLOCKED : SC_COMES_BACK_UNBLOCKED;
     int result = real(&given);
-    sc_signal_mask.comes_back_blocked = false;
-    sc_signal_mask_set_fault(before);
+    if (sc_signal_mask.comes_back)
+        sc_signal_mask_set_fault(before);
+    sc_signal_mask.comes_back = SC_COMES_BACK_NOWHERE;
     if (comes)
         sc_kernel_mask_set(blocked);
     return result;

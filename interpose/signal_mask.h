@@ -24,10 +24,11 @@ struct sc_signal_mask {
     bool blocks_fault;       /* SIGSEGV; sigreturn.c writes it */
     bool holds_one;          /* one was sent meanwhile (held_signal.h) */
     bool holds_for_handler;  /* it is held from the first instruction of a handler on */
-    bool comes_back_blocked; /* in sigsuspend: what the interrupted mask is to say */
     struct sc_frame handler; /* blocked because this one, a handler of SIGSEGV, is under way */
     struct sc_frame
         change; /* a hook that changes the mask: what is behind it may do so by number */
+    /* In sigsuspend, until a handler has come: what the mask that it interrupts is to say. */
+    enum { SC_COMES_BACK_NOWHERE, SC_COMES_BACK_UNBLOCKED, SC_COMES_BACK_BLOCKED } comes_back;
 };
 
 extern __thread struct sc_signal_mask sc_signal_mask
@@ -49,9 +50,10 @@ static inline bool sc_signal_mask_is_changing(void)
 /* What the frame of a handler is to say, which may come out of sigsuspend. */
 static inline bool sc_signal_mask_frame_blocks(bool blocked)
 {
-    bool says = blocked || sc_signal_mask.comes_back_blocked;
-    sc_signal_mask.comes_back_blocked = false;
-    return says;
+    if (sc_signal_mask.comes_back)
+        blocked = sc_signal_mask.comes_back == SC_COMES_BACK_BLOCKED;
+    sc_signal_mask.comes_back = SC_COMES_BACK_NOWHERE;
+    return blocked;
 }
 
 /* It does from now on, or does not; by a handler that is under way (its frame), or for good. */

@@ -193,7 +193,8 @@ static void set_masks(const struct sigaction *action, ucontext_t *context, bool 
                       struct sc_frame frame)
 {
     uint64_t mask = sc_kernel_mask_of(&context->uc_sigmask) | sc_kernel_mask_of(&action->sa_mask);
-    if (sc_signal_mask_frame_blocks(was_blocked))
+    if (sc_signals_is_about_to_enter(context) ? was_blocked
+                                              : sc_signal_mask_frame_blocks(was_blocked))
         sigaddset(&context->uc_sigmask, SIGSEGV);
     if (!(action->sa_flags & SA_NODEFER) || (mask & SC_SIGNAL_BIT(SIGSEGV)))
         sc_signal_mask_block_fault(frame);

@@ -56,8 +56,9 @@ int sc_signals_change(const struct sigaction *action, struct sigaction *old);
 /* What the kernel has for SIGSEGV, which may be ours, becomes the program's. */
 void sc_signals_tell_as_set(struct sigaction *found);
 
-/* Is the interrupted context the first instruction of a handler whose mask has SIGSEGV? Several
- * that were pending come at once. */
+/* Is the interrupted context the first instruction of a handler, or of one whose mask has SIGSEGV?
+ * Several signals that were pending come at once. */
+bool sc_signals_is_about_to_enter(const ucontext_t *context);
 bool sc_signals_is_about_to_block(const ucontext_t *context);
 
 /* For signal_mask.c. */

@@ -29,6 +29,25 @@ enum { POLLED_AT_ONCE = 2 }; /* of those */
 /* The per-thread default streams of this thread, one for each context that it used. */
 static __thread struct sc_stream_record *own_streams;
 
+static _Atomic uint32_t highest_id;
+
+/* The C library notes who has a lock. */
+static bool is_own(const pthread_mutex_t *lock)
+{
+    return lock->__data.__owner == sc_thread_id();
+}
+
+bool sc_streams_are_locked_here(void)
+{
+    uint32_t count = atomic_load(&highest_id);
+    bool locked = is_own(&registry_lock);
+    for (uint32_t id = 1; !locked && id <= count; id++) {
+        struct sc_stream_record *stream = sc_streams_of_id(id);
+        locked = stream && is_own(&stream->lock);
+    }
+    return locked;
+}
+
 static void set_gone(struct sc_stream_record *stream, bool gone)
 {
     pthread_mutex_lock(&stream->lock);
@@ -245,6 +264,8 @@ static struct sc_stream_record *add_record_locked(CUstream handle, enum sc_strea
         sc_track_add_stream(&sc_track, kind, context->legacy, (uintptr_t)handle, context->device);
     if (id) {
         recycle_former_record_locked(id);
+        if (id > atomic_load(&highest_id))
+            atomic_store(&highest_id, id);
         fill_record(stream, id, handle, kind, context);
         if (sc_handles_put(&by_id, id, (uintptr_t)stream) == 0)
             return stream;

@@ -81,6 +81,10 @@ bool sc_streams_captures_seen(void);
 
 struct sc_stream_record *sc_streams_of_id(uint32_t id);
 
+/* Does the calling thread have the lock of a stream or of the registry? It is a signal handler that
+ * asks, about the call of ours that it interrupted. Takes no lock; walks over all streams. */
+bool sc_streams_are_locked_here(void);
+
 /* The record of a stream met before, which has not gone, or NULL. Takes no lock, and asks nobody.
  */
 struct sc_stream_record *sc_streams_known(CUstream handle);

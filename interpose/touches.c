@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdatomic.h>
 
+#include "interpose/contexts.h"
 #include "interpose/driver.h"
 #include "interpose/driver_code.h"
 #include "interpose/flow.h"
@@ -15,6 +16,7 @@
 #include "interpose/protect.h"
 #include "interpose/reaper.h"
 #include "interpose/spare_stack.h"
+#include "interpose/streams.h"
 #include "report/report.h"
 #include "report/text.h"
 #include "track/ticks.h"
@@ -43,6 +45,7 @@ struct touch {
     const struct sc_fault *fault; /* NULL: a call's */
     bool is_programs;             /* result: the fault is the program's own */
     bool gives_up;                /* stall_limit has passed */
+    bool may_not_wait;            /* the reaper waits for what the interrupted call has locked */
     uint32_t hold;                /* result: it has to end first; 0: settled */
     uint64_t hold_age;
 };
@@ -112,7 +115,8 @@ static bool is_in_unknown_function(const struct sc_culprit *culprit)
  * there is nothing left to wait for. */
 static bool must_wait_for(struct sc_ops *ops, struct touch *touch)
 {
-    if (sc_options.mode != SC_MODE_FIX || touch->gives_up || sc_reaper_has_stopped()) {
+    if (sc_options.mode != SC_MODE_FIX || touch->gives_up || touch->may_not_wait ||
+        sc_reaper_has_stopped()) {
         if (touch->gives_up)
             say_gave_up(ops);
         sc_track_unguard(&sc_track, ops);
@@ -202,6 +206,10 @@ static bool wait_for_hold(struct touch *touch, uint64_t until_ns)
             touch->gives_up = true;
         if (touch->gives_up)
             return true;
+        if (sc_streams_are_locked_here() || sc_contexts_are_locked_here()) {
+            touch->may_not_wait = true;
+            return true;
+        }
         if (touch->fault && sc_kernel_mask_holds_back(touch->fault->mask))
             return false;
         uint64_t slice_ns = touch->fault ? now_ns + SLICE_NS : until_ns;

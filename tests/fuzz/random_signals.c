@@ -97,7 +97,7 @@ static void act_in_handler(int number, siginfo_t *info, ucontext_t *context)
     say_mask("");
     /* KNOWN: what such a handler says is lost where it interrupts swapcontext. */
     if (context && !in_context && below(6) == 0) {
-        context->uc_sigmask = some_set();
+        put_mask(context, some_set());
         say("  returns to %lx\n", bits_of(&context->uc_sigmask));
     }
     if (nested < NESTED_MAX && below(3) == 0) {
@@ -177,6 +177,10 @@ static void set_action(void)
     if (action.sa_handler == (void (*)(int))(uintptr_t)info_handler_of)
         action.sa_flags |= SA_SIGINFO;
     action.sa_mask = some_set();
+    /* KNOWN: of several signals that come at once, the one that interrupts the first instruction of
+     * a handler whose mask has SIGSEGV does not see it blocked. The last of them is SIGUSR2. */
+    if (number != SIGSEGV && number != SIGUSR2)
+        sigdelset(&action.sa_mask, SIGSEGV);
     say("sigaction %d %s %x\n", number, name_of(action.sa_handler), (unsigned)action.sa_flags);
     CHECK(sigaction(number, &action, &former));
     say_action(&former);
@@ -266,7 +270,10 @@ static void send(void)
 {
     union sigval value = {.sival_int = (int)below(1000)};
     int number = some_number();
-    if (!is_survived(number) && below(50))
+    struct sigaction found;
+    CHECK(sigaction(number, NULL, &found));
+    /* KNOWN: an ignored SIGSEGV that is blocked as well is lost at once. */
+    if ((!is_survived(number) && below(50)) || (number == SIGSEGV && found.sa_handler == SIG_IGN))
         return;
     switch (below(3)) {
     case 0:

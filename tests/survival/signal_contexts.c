@@ -40,7 +40,7 @@ static void edit(int number, siginfo_t *info, void *context)
     (void)info;
     printf("handler of %d: mask %lx, interrupted %lx\n", number, mask_now(),
            bits_of(&interrupted->uc_sigmask));
-    interrupted->uc_sigmask = wanted;
+    put_mask(interrupted, wanted);
 }
 
 static void return_to(sigset_t mask)

@@ -20,6 +20,13 @@ static SURVIVAL_HELPER unsigned long bits_of(const sigset_t *set)
     return bits;
 }
 
+/* Into the frame of a handler, which has no more than those. */
+static SURVIVAL_HELPER void put_mask(ucontext_t *context, sigset_t mask)
+{
+    unsigned long bits = bits_of(&mask);
+    memcpy(&context->uc_sigmask, &bits, sizeof bits);
+}
+
 /* The thread's own mask. */
 static SURVIVAL_HELPER unsigned long mask_now(void)
 {

@@ -92,12 +92,12 @@ bool sc_look_peek(void *into, const void *address, size_t size_bytes)
     return sc_peek(into, (uintptr_t)address, size_bytes);
 }
 
-/* What cannot be read may be guarded. */
+/* What cannot be read may be guarded, and would be again at once, were its page not lent. */
 static bool peek_text(struct sc_look *look, char *some, const char *text, size_t size_bytes)
 {
     if (sc_look_peek(some, text, size_bytes))
         return true;
-    settle(look, text, 1, SC_TOUCH_READ);
+    sc_look_at(look, text, 1, SC_TOUCH_READ);
     return sc_look_peek(some, text, size_bytes);
 }
 

@@ -25,8 +25,7 @@ struct sc_signal_mask {
     bool holds_one;          /* one was sent meanwhile (held_signal.h) */
     bool holds_for_handler;  /* it is held from the first instruction of a handler on */
     struct sc_frame handler; /* blocked because this one, a handler of SIGSEGV, is under way */
-    struct sc_frame
-        change; /* a hook that changes the mask: what is behind it may do so by number */
+    struct sc_frame change;  /* a hook that changes the mask, and sees to what is believed */
     /* In sigsuspend, until a handler has come: what the mask that it interrupts is to say. */
     enum { SC_COMES_BACK_NOWHERE, SC_COMES_BACK_UNBLOCKED, SC_COMES_BACK_BLOCKED } comes_back;
 };

@@ -239,7 +239,8 @@ static void step_synchronous(void)
     }
 }
 
-/* Device memory that lives in a stream alone. */
+/* Device memory that lives in a stream alone. The wait is for the simulated GPU, which hands a
+ * block that was freed to anybody at once (tests/sim/README.md). */
 static void step_stream_memory(void)
 {
     struct lane *lane = any_lane();
@@ -258,9 +259,10 @@ static void step_stream_memory(void)
     lane_reads(lane, &from->host);
     MUST(cudaMemcpyAsync(to->host.bytes + part.at, between, part.size_bytes, cudaMemcpyDeviceToHost,
                          lane->stream));
-    MUST(cudaFreeAsync(between, lane->stream));
     lane->issued++;
     lane_writes(lane, &to->host);
+    host_after_lane(lane);
+    MUST(cudaFreeAsync(between, lane->stream));
     memcpy(to->host.wanted + part.at, from->host.wanted + part.at, part.size_bytes);
 }
 

@@ -38,7 +38,7 @@ static struct step {
     {"rectangle", step_rectangle, 6},
     {"batch", step_batch, 3},
     {"synchronous", step_synchronous, 3},
-    {"stream memory", step_stream_memory, 0},
+    {"stream memory", step_stream_memory, 2},
     {"host function", step_host_function, 5},
     {"wait", step_wait, 6},
     {"renew lane", step_renew_lane, 1},

@@ -408,9 +408,11 @@ static struct host_call *prepare_call(const struct sc_culprit *launch, CUstream 
 /* The call is the driver's, which may have made it by now; or ours again. */
 static void call_issued(struct host_call *call, struct sc_stream_record *stream, CUresult result)
 {
-    sc_pending_work(stream);
-    if (result == CUDA_SUCCESS)
+    uint64_t ticks = sc_pending_work(stream);
+    if (result == CUDA_SUCCESS) {
+        sc_pending_queued(stream, ticks);
         return;
+    }
     sc_track_forget_point(&sc_track, &call->point);
     give_call(call);
 }

@@ -482,8 +482,15 @@ struct sc_stream_record *sc_work_begin(CUstream handle, bool per_thread, unsigne
     return work & (SC_WORK_AWAITS_HOST | SC_WORK_MAY_WRITE) ? stream : NULL;
 }
 
-void sc_work_issued(struct sc_stream_record *stream, unsigned work)
+void sc_work_issued(struct sc_stream_record *stream, unsigned work, CUresult result)
 {
-    if (stream)
-        sc_pending_join(stream, !(work & SC_WORK_AWAITS_HOST));
+    if (!stream)
+        return;
+    if (work & SC_WORK_AWAITS_HOST) {
+        sc_pending_signal(stream);
+        return;
+    }
+    uint64_t ticks = sc_pending_work(stream);
+    if (result == CUDA_SUCCESS)
+        sc_pending_queued(stream, ticks);
 }

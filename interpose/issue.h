@@ -116,6 +116,6 @@ enum {
 /* Gives the stream if such work is to be noted once more when the driver has it, by sc_work_issued,
  * and NULL otherwise. */
 struct sc_stream_record *sc_work_begin(CUstream stream, bool per_thread, unsigned work);
-void sc_work_issued(struct sc_stream_record *stream, unsigned work);
+void sc_work_issued(struct sc_stream_record *stream, unsigned work, CUresult result);
 
 #endif

@@ -16,6 +16,15 @@ static void set(_Atomic uint64_t *ticks, uint64_t value)
     atomic_store_explicit(ticks, value, memory_order_relaxed);
 }
 
+/* Threads come in another order than their times: the latest counts. */
+static void raise_to(_Atomic uint64_t *ticks, uint64_t at_least)
+{
+    uint64_t now = get(ticks);
+    while (now < at_least && !atomic_compare_exchange_weak_explicit(
+                                 ticks, &now, at_least, memory_order_relaxed, memory_order_relaxed))
+        ;
+}
+
 static uint64_t later(uint64_t a, uint64_t b)
 {
     return a > b ? a : b;
@@ -37,11 +46,11 @@ uint64_t sc_pending_work(struct sc_stream_record *stream)
 {
     uint64_t now = sc_ticks();
     atomic_store_explicit(&worked, true, memory_order_relaxed);
-    set(&stream->pending.work_ticks, now);
+    raise_to(&stream->pending.work_ticks, now);
     if (is_family(stream))
-        set(&stream->context->family.work_ticks, now);
+        raise_to(&stream->context->family.work_ticks, now);
     if (stream->kind == SC_STREAM_LEGACY)
-        set(&stream->context->legacy_ticks, now);
+        raise_to(&stream->context->legacy_ticks, now);
     return now;
 }
 
@@ -56,9 +65,9 @@ void sc_pending_signal(struct sc_stream_record *stream)
 {
     uint64_t now = sc_pending_work(stream);
     atomic_store_explicit(&ever, true, memory_order_relaxed);
-    set(&stream->pending.signal_ticks, now);
+    raise_to(&stream->pending.signal_ticks, now);
     if (is_family(stream))
-        set(&stream->context->family.signal_ticks, now);
+        raise_to(&stream->context->family.signal_ticks, now);
 }
 
 void sc_pending_join(struct sc_stream_record *stream, bool seen)
@@ -72,7 +81,7 @@ void sc_pending_join(struct sc_stream_record *stream, bool seen)
 void sc_pending_legacy(struct sc_stream_record *stream)
 {
     if (stream->kind == SC_STREAM_LEGACY)
-        set(&stream->context->legacy_ticks, sc_ticks());
+        raise_to(&stream->context->legacy_ticks, sc_ticks());
 }
 
 void sc_pending_record(struct sc_stream_record *stream)
@@ -102,13 +111,6 @@ uint64_t sc_pending_context_since(struct sc_context *context)
     if (primary && get(&primary->waits_ticks) > get(&primary->done_ticks))
         return get(&primary->waits_ticks) - 1;
     return sc_ticks();
-}
-
-/* Of waits that end in another order than they began the latest counts. */
-static void raise_to(_Atomic uint64_t *ticks, uint64_t at_least)
-{
-    if (get(ticks) < at_least)
-        set(ticks, at_least);
 }
 
 void sc_pending_stream_done(struct sc_stream_record *stream, uint64_t since_ticks)
@@ -166,7 +168,7 @@ void sc_pending_queued(struct sc_stream_record *stream, uint64_t ticks)
 void sc_pending_written(struct sc_stream_record *stream, uint64_t ticks)
 {
     if (stream->kind == SC_STREAM_BLOCKING)
-        set(&stream->context->written_ticks, ticks);
+        raise_to(&stream->context->written_ticks, ticks);
 }
 
 bool sc_pending_is_hidden(struct sc_stream_record *stream, bool known)

@@ -11,7 +11,7 @@
     SC_DEFINE2(symbol, _ptsz, parameters, struct sc_detour detour;                                 \
                sc_detour_begin(&detour, API, SC_SITE(), &hStream, per_thread);                     \
                struct sc_stream_record *at_work = sc_work_begin(hStream, per_thread, work);        \
-               CUresult result = REAL arguments; sc_work_issued(at_work, work);                    \
+               CUresult result = REAL arguments; sc_work_issued(at_work, work, result);            \
                return sc_detour_end(&detour, result);)
 
 WORK(cuLaunchKernel, SC_WORK_MAY_WRITE,
@@ -30,7 +30,7 @@ SC_DEFINE2(
         config = &moved;
     } struct sc_stream_record *at_work = sc_work_begin(hStream, per_thread, SC_WORK_MAY_WRITE);
     CUresult result = REAL(config, f, parameters, extra);
-    sc_work_issued(at_work, SC_WORK_MAY_WRITE); return sc_detour_end(&detour, result);)
+    sc_work_issued(at_work, SC_WORK_MAY_WRITE, result); return sc_detour_end(&detour, result);)
 
 WORK(cuLaunchCooperativeKernel, SC_WORK_MAY_WRITE,
      (CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,

@@ -271,6 +271,8 @@ static CUresult waited(CUresult result, struct sc_stream_record *stream, CUevent
         sc_track_wait(&sc_track, stream->id, (uintptr_t)event);
         if (brings)
             sc_flow_join(stream, event);
+        else
+            sc_pending_legacy(stream);
     }
     return result;
 }

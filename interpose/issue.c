@@ -424,6 +424,8 @@ CUresult sc_issue_end(struct sc_issue *issue, CUresult result)
     if (!issue->stream && (!issue->graph || !issue->count || result != CUDA_SUCCESS))
         return result;
     int saved = errno;
+    if (issue->stream)
+        sc_pending_legacy(issue->stream);
     if (issue->graph) {
         note_uses(issue);
         errno = saved;
@@ -479,7 +481,7 @@ struct sc_stream_record *sc_work_begin(CUstream handle, bool per_thread, unsigne
     sc_track_work(&sc_track, stream->id);
     if (work & SC_WORK_SIGNALS)
         sc_track_signal(&sc_track, stream->id, sc_scope_of(stream));
-    return work & (SC_WORK_AWAITS_HOST | SC_WORK_MAY_WRITE) ? stream : NULL;
+    return stream;
 }
 
 void sc_work_issued(struct sc_stream_record *stream, unsigned work, CUresult result)
@@ -488,6 +490,10 @@ void sc_work_issued(struct sc_stream_record *stream, unsigned work, CUresult res
         return;
     if (work & SC_WORK_AWAITS_HOST) {
         sc_pending_signal(stream);
+        return;
+    }
+    if (!(work & SC_WORK_MAY_WRITE)) {
+        sc_pending_legacy(stream);
         return;
     }
     uint64_t ticks = sc_pending_work(stream);

@@ -113,8 +113,8 @@ enum {
     SC_WORK_SIGNALS = 4,
 };
 
-/* Gives the stream if such work is to be noted once more when the driver has it, by sc_work_issued,
- * and NULL otherwise. */
+/* Gives the stream, of which the work is to be noted once more when the driver has it, by
+ * sc_work_issued; NULL: nothing is to be noted. */
 struct sc_stream_record *sc_work_begin(CUstream stream, bool per_thread, unsigned work);
 void sc_work_issued(struct sc_stream_record *stream, unsigned work, CUresult result);
 

@@ -86,16 +86,7 @@ struct sc_sync sc_sync_begin_context(const char *api, void *site, CUcontext hand
 
 struct sc_sync sc_sync_begin_free(const char *api, void *site)
 {
-    struct sc_sync sync = begin_whole(api, site, sc_active() ? sc_contexts_of_memory() : NULL);
-    sync.capture_epoch = sc_captures_open() ? UINT64_MAX : sc_streams_capture_epoch();
-    return sync;
-}
-
-/* Has something captured since it began? */
-static bool is_free_in_capture(const struct sc_sync *sync)
-{
-    return sync->capture_epoch &&
-           (sc_captures_open() || sync->capture_epoch != sc_streams_capture_epoch());
+    return begin_whole(api, site, sc_active() ? sc_contexts_of_memory() : NULL);
 }
 
 struct sc_sync sc_sync_begin_event(const char *api, void *site, CUevent event)
@@ -125,7 +116,7 @@ static void done(struct sc_sync *sync)
 CUresult sc_sync_end(struct sc_sync *sync, CUresult result)
 {
     int saved = errno;
-    if (sync->on && result == CUDA_SUCCESS && !is_free_in_capture(sync))
+    if (sync->on && result == CUDA_SUCCESS)
         done(sync);
     else if (sync->on)
         sc_track_forget_point(&sc_track, &sync->point);

@@ -13,7 +13,6 @@ struct sc_sync {
     struct sc_stream_record *stream; /* waited for, or NULL */
     struct sc_context *context;      /* waited for as a whole, or NULL */
     uint64_t since_ticks;
-    uint64_t capture_epoch; /* of a free, which is no wait while something captures; 0: no free */
     struct sc_point point;
 };
 

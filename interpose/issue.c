@@ -31,6 +31,7 @@ void sc_issue_on(struct sc_issue *issue, const char *api, struct sc_stream_recor
     issue->joins_stream = false;
     issue->waits_after = false;
     issue->is_empty = false;
+    issue->reserved = 0;
     issue->graph = 0;
 }
 
@@ -300,6 +301,19 @@ void sc_issue_ready(struct sc_issue *issue)
             prepare(issue, &issue->ops[i]);
 }
 
+/* What has no ticket is numbered before the call. */
+void sc_issue_reserve(struct sc_issue *issue)
+{
+    if (!issue->stream || issue->stream->kind != SC_STREAM_LEGACY || issue->joins_stream ||
+        issue->is_empty)
+        return;
+    issue->reserved = issue->count;
+    if (issue->count)
+        sc_track_reserve(&sc_track, issue->stream->id, issue->count);
+    else
+        sc_track_work(&sc_track, issue->stream->id);
+}
+
 const void *sc_issue_source(struct sc_issue *issue, const void *source)
 {
     if (!issue->stream || issue->count != 1)
@@ -374,7 +388,8 @@ static void note_queued(const struct sc_issue *issue, uint64_t now_ticks)
 /* A copy within the device, a memset there. */
 static void note_device_work(const struct sc_issue *issue)
 {
-    sc_track_work(&sc_track, issue->stream->id);
+    if (issue->stream->kind != SC_STREAM_LEGACY)
+        sc_track_work(&sc_track, issue->stream->id);
     if (issue->stream->kind != SC_STREAM_NONBLOCKING)
         sc_pending_queued(issue->stream, sc_ticks());
 }
@@ -439,6 +454,8 @@ CUresult sc_issue_end(struct sc_issue *issue, CUresult result)
         record(issue);
     else
         forget_snapshots(issue);
+    if (sc_unlikely(issue->reserved) && result != CUDA_SUCCESS)
+        sc_track_unreserve(&sc_track, issue->stream->id, issue->reserved);
     errno = saved;
     return result;
 }

@@ -32,6 +32,7 @@ struct sc_issue {
                           unregistered it */
     bool joins_stream; /* returns only when the stream's earlier work and itself are done */
     bool is_empty;     /* of no bytes: no work */
+    unsigned reserved; /* numbers of operations in the legacy stream */
     struct sc_point point;
 };
 
@@ -75,6 +76,10 @@ void sc_issue_on(struct sc_issue *issue, const char *api, struct sc_stream_recor
 void sc_issue_of_graph(struct sc_issue *issue, bool unjudged);
 
 void sc_issue_ready(struct sc_issue *issue);
+
+/* The call follows, and behind it sc_issue_end: operations in the legacy stream reserve their
+ * numbers (track/order.h). Not for batches, which that stream does not take. */
+void sc_issue_reserve(struct sc_issue *issue);
 
 /* Only what is touched within the call. */
 void sc_issue_judge_touches(struct sc_issue *issue);

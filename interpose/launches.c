@@ -26,6 +26,7 @@ struct launch {
     bool again;                      /* on the stream of its last launch */
     bool waits, records, signals;    /* its nodes: for events; events; to the host, unseen */
     bool seen;                       /* they do not wait for the host, nor for what does */
+    bool is_unnumbered;              /* in the legacy stream, and its operations have no numbers */
     uint64_t ticks;                  /* just before it */
     struct sc_point before;          /* what the events that it records stand for */
 };
@@ -195,6 +196,9 @@ static void note_work(struct launch *launch)
         sc_marks_before_work(launch->stream);
     launch->ticks = sc_pending_work(launch->stream);
     sc_track_work(&sc_track, launch->stream->id);
+    launch->is_unnumbered = launch->graph && launch->stream->kind == SC_STREAM_LEGACY;
+    if (launch->is_unnumbered)
+        sc_track_launch_begins(&sc_track, launch->stream->id);
 }
 
 /* Before its own memory is looked at, of which a node says what is done only to the nodes behind:
@@ -257,10 +261,19 @@ static void end_records(struct launch *launch)
     sc_track_launch_records(&sc_track, launch->exec, &launch->before);
 }
 
+static void end_numbering(struct launch *launch)
+{
+    if (launch->is_unnumbered)
+        sc_track_launch_ends(&sc_track, launch->stream->id);
+    launch->is_unnumbered = false;
+}
+
 static CUresult launch_ended(struct launch *launch, CUgraphExec exec, CUstream stream,
                              bool per_thread, CUresult result)
 {
     int saved = errno;
+    if (result != CUDA_SUCCESS)
+        end_numbering(launch);
     if (launch->records && result != CUDA_SUCCESS)
         sc_track_forget_point(&sc_track, &launch->before);
     if (!launch->stream || result != CUDA_SUCCESS)
@@ -270,6 +283,7 @@ static CUresult launch_ended(struct launch *launch, CUgraphExec exec, CUstream s
         record_runs(launch);
     else
         sc_track_launched(&sc_track, (uintptr_t)exec, launch->stream->id);
+    end_numbering(launch);
     if (launch->exec && !launch->seen)
         sc_pending_signal(launch->stream);
     if (launch->waits)

@@ -328,6 +328,46 @@ static uint64_t next_number(struct sc_stream *stream)
     return number;
 }
 
+/* ---- calls on a legacy stream that are under way ---- */
+
+void sc_order_reserve(struct sc_order *order, uint32_t legacy, unsigned count)
+{
+    sc_order_stream(order, legacy)->reserved += count;
+}
+
+void sc_order_take_reserved(struct sc_order *order, uint32_t legacy)
+{
+    struct sc_stream *stream = sc_order_stream(order, legacy);
+    if (stream->reserved)
+        stream->reserved--;
+}
+
+/* Those that nobody takes are skipped: whoever counted on them has to be overtaken. */
+void sc_order_unreserve(struct sc_order *order, uint32_t legacy, unsigned count)
+{
+    for (; count; count--) {
+        sc_order_take_reserved(order, legacy);
+        next_number(sc_order_stream(order, legacy));
+    }
+}
+
+void sc_order_begin_unnumbered(struct sc_order *order, uint32_t legacy)
+{
+    sc_order_stream(order, legacy)->unnumbered++;
+}
+
+void sc_order_end_unnumbered(struct sc_order *order, uint32_t legacy)
+{
+    sc_order_stream(order, legacy)->unnumbered--;
+}
+
+/* The first legacy operation behind this one surely began after it. */
+static uint64_t epoch_of(struct sc_order *order, struct sc_stream *blocking)
+{
+    struct sc_stream *legacy = legacy_of(order, blocking);
+    return legacy->unnumbered ? UINT64_MAX : read_relaxed(&blocking->touched) + legacy->reserved;
+}
+
 void sc_order_renew(struct sc_order *order, struct sc_ticket *ticket)
 {
     struct sc_stream *stream = sc_order_stream(order, ticket->stream);
@@ -340,7 +380,7 @@ void sc_order_renew(struct sc_order *order, struct sc_ticket *ticket)
     if (stream->kind == SC_STREAM_BLOCKING) {
         sc_order_touch(order, ticket->stream);
         ticket->legacy = stream->context;
-        ticket->epoch = read_relaxed(&stream->touched);
+        ticket->epoch = epoch_of(order, stream);
     }
     ticket->number = next_number(stream);
 }

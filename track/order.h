@@ -12,6 +12,10 @@
  * how many legacy operations came before it (its epoch): it is done once the legacy operation
  * after those is done. Work on a blocking stream comes after every legacy operation before it.
  *
+ * An operation is numbered when the driver has it. So a legacy operation that is numbered behind a
+ * blocking one of another thread may have been with the driver before it, and says nothing of it:
+ * calls on a legacy stream reserve their numbers before, and an epoch has what is reserved in it.
+ *
  * Locks: every function needs the owner's lock, except those that say "lock-free".
  * Numbers start at 1; stream id 0 is no stream.
  */
@@ -33,7 +37,7 @@ struct sc_ticket {
     uint32_t stream;
     uint32_t legacy; /* the context's legacy stream if `stream` is a blocking one, else 0 */
     uint64_t number;
-    uint64_t epoch; /* legacy operations issued before this one */
+    uint64_t epoch; /* legacy operations issued before this one, or maybe before it */
 };
 
 struct sc_point {
@@ -76,6 +80,8 @@ struct sc_stream {
     struct sc_clock *orphaned; /* legacy: what removed non-blocking streams had waited for */
     uint64_t joined_version;   /* legacy: counts changes of `joined` */
     uint64_t seen_version;     /* blocking: the legacy stream's joined_version already merged */
+    uint32_t reserved;         /* legacy: numbers that calls under way will take */
+    uint32_t unnumbered;       /* legacy: calls under way that will take nobody knows how many */
     /* Owned by track/inflight.c: operations in order of issue, and the list of busy streams. */
     uint32_t first_op, last_op, first_open, busy_previous, busy_next;
     uint64_t signal_count;
@@ -105,6 +111,15 @@ void sc_order_unreference(struct sc_order *order, uint32_t stream);
 struct sc_ticket sc_order_issue(struct sc_order *order, uint32_t stream);
 /* The same for the stream that the ticket names. */
 void sc_order_renew(struct sc_order *order, struct sc_ticket *ticket);
+
+/* A call on a legacy stream is about to be made that will take `count` numbers, and has taken them,
+ * each by itself, or will not. */
+void sc_order_reserve(struct sc_order *order, uint32_t legacy, unsigned count);
+void sc_order_take_reserved(struct sc_order *order, uint32_t legacy);
+void sc_order_unreserve(struct sc_order *order, uint32_t legacy, unsigned count);
+/* The same for one of which the count is not known. */
+void sc_order_begin_unnumbered(struct sc_order *order, uint32_t legacy);
+void sc_order_end_unnumbered(struct sc_order *order, uint32_t legacy);
 
 /* A wait on a legacy stream: it joins the blocking streams, and not what the context waits for. */
 void sc_order_join_blocking(struct sc_order *order, uint32_t legacy);

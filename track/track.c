@@ -92,6 +92,34 @@ void sc_track_work(struct sc_track *track, uint32_t stream)
     unlock(track);
 }
 
+void sc_track_reserve(struct sc_track *track, uint32_t legacy, unsigned count)
+{
+    lock(track);
+    sc_order_reserve(&track->order, legacy, count);
+    unlock(track);
+}
+
+void sc_track_unreserve(struct sc_track *track, uint32_t legacy, unsigned count)
+{
+    lock(track);
+    sc_order_unreserve(&track->order, legacy, count);
+    unlock(track);
+}
+
+void sc_track_launch_begins(struct sc_track *track, uint32_t legacy)
+{
+    lock(track);
+    sc_order_begin_unnumbered(&track->order, legacy);
+    unlock(track);
+}
+
+void sc_track_launch_ends(struct sc_track *track, uint32_t legacy)
+{
+    lock(track);
+    sc_order_end_unnumbered(&track->order, legacy);
+    unlock(track);
+}
+
 static struct sc_point point_locked(struct sc_track *track, uint32_t stream, enum sc_scope scope)
 {
     uint32_t context = sc_order_stream(&track->order, stream)->context;
@@ -460,6 +488,8 @@ void sc_track_issue(struct sc_track *track, struct sc_op_info *info, struct sc_i
                           atomic_load_explicit(&track->operations, memory_order_relaxed) + 1,
                           memory_order_relaxed);
     sc_order_renew(&track->order, &info->ticket);
+    if (!info->by_graph)
+        sc_order_take_reserved(&track->order, info->ticket.stream);
     if (!info->unjudged)
         sc_inflight_conflicts(&track->inflight, info, sc_collect_op, &collector);
     if (!sc_inflight_add(&track->inflight, info, &issued->overwritten) && info->slot)

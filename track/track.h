@@ -57,6 +57,15 @@ void sc_track_set_primary(struct sc_track *track, uint32_t green, uint32_t prima
  * a non-blocking stream, and on a blocking one without legacy work since its last. */
 void sc_track_work(struct sc_track *track, uint32_t stream);
 
+/* Around a call of the driver on a legacy stream that will issue so many operations
+ * (sc_order_reserve), of which sc_track_issue takes the numbers. What they do not take, because the
+ * call has failed, is given back; work without a ticket takes one. */
+void sc_track_reserve(struct sc_track *track, uint32_t legacy, unsigned count);
+void sc_track_unreserve(struct sc_track *track, uint32_t legacy, unsigned count);
+/* Around a launch there. */
+void sc_track_launch_begins(struct sc_track *track, uint32_t legacy);
+void sc_track_launch_ends(struct sc_track *track, uint32_t legacy);
+
 /* What a synchronise of this kind waits for, as of now: take it before the real call. */
 enum sc_scope { SC_SCOPE_STREAM, SC_SCOPE_LEGACY, SC_SCOPE_CONTEXT };
 struct sc_point sc_track_point(struct sc_track *track, uint32_t stream, enum sc_scope scope);

@@ -136,7 +136,8 @@ GPU_OBJ  := $(call objects,$(call sources,tests/gpu/asking*.c tests/gpu/probe*/*
 
 # Programs that are built with a sanitizer, as a user's may be: once by each compiler for each of
 # SANITIZERS, into tests/sanitized-COMPILER-SANITIZER/.
-SANITIZED_TWINS     := sc105_freehost_d2h sc201_other_thread sc202_latent sc202_memcpy_1m
+SANITIZED_TWINS     := sc105_freehost_d2h sc201_other_thread sc202_latent sc202_memcpy_1m \
+    sc202_signal_handler
 SANITIZED_SURVIVORS := exit_return many_buffers threads
 SANITIZED_NAMES     := $(SANITIZED_TWINS:=.racy) $(SANITIZED_TWINS:=.fixed) \
     $(SANITIZED_SURVIVORS) $(notdir $(basename $(call sources,tests/sanitized/*.c)))

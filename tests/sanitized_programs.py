@@ -14,7 +14,8 @@ from programs import Directives, Machine, Report, Run, ROOT, Skip, Survivor, Twi
 COMPILERS = ("gcc", "clang")
 SANITIZERS = ("thread", "address", "undefined")  # the slowest first
 
-TWINS = "sc105_freehost_d2h sc201_other_thread sc202_latent sc202_memcpy_1m".split()
+TWINS = """sc105_freehost_d2h sc201_other_thread sc202_latent sc202_memcpy_1m
+    sc202_signal_handler""".split()
 SURVIVORS = "exit_return many_buffers threads".split()
 
 # A twin may leave its memory to the end of the process.

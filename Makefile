@@ -331,7 +331,7 @@ define sanitized_rules
 $(filter $(1)/%,$(SANITIZED_PROGRAMS)): private override CC := $(2)
 $(filter $(1)/%,$(SANITIZED_PROGRAMS)): private override INSTRUMENT := -w -fsanitize=$(3)
 $(filter $(1)/%,$(SANITIZED_PROGRAMS)): $(1)/probe
-$(1)/probe: $(FLAGS)
+$(1)/probe: $(FLAGS) $(wildcard out/setup.mk)
 	@mkdir -p $(1)
 	$(Q)if echo 'int main(void) { return 0; }' | $(2) -fsanitize=$(3) -xc - -o $(1)/probe && \
 	    { setarch -R $(1)/probe || $(1)/probe; }; then rm -f $(1)/why; \

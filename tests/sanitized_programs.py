@@ -21,7 +21,7 @@ SURVIVORS = "exit_return many_buffers threads".split()
 # A twin may leave its memory to the end of the process.
 OPTIONS = {
     "address": {"ASAN_OPTIONS": "detect_leaks=0"},
-    "thread": {"TSAN_OPTIONS": "exitcode=1"},
+    "thread": {"TSAN_OPTIONS": "exitcode=1:atexit_sleep_ms=50"},
     "undefined": {"UBSAN_OPTIONS": "halt_on_error=1"},
 }
 FINDING = re.compile(rb"^.*(?:Sanitizer|runtime error:).*$", re.M)

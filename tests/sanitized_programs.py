@@ -68,12 +68,13 @@ def expect_silent(run):
 
 class SanitizedTwin(Twin):
     """The racy program is found and healed as it is without a sanitizer; the fixed one has nothing
-    said of it by anybody, in every mode."""
+    said of it by anybody, in every mode. One is enough to be listened to by CUPTI."""
 
-    MODES = ("", "strict=1", "mode=report", "cupti=require")
+    MODES = ("", "strict=1", "mode=report")
 
     def checks(self):
-        named = [(mode or "default", lambda mode=mode: self.fixed(mode)) for mode in self.MODES]
+        modes = self.MODES + (("cupti=require",) if self.name == TWINS[0] else ())
+        named = [(mode or "default", lambda mode=mode: self.fixed(mode)) for mode in modes]
         return [(f"{self.name}/{check.__name__}", check) for check in
                 (self.healed, self.strict, self.reported)] + [
                     (f"{self.name}/fixed {mode}", check) for mode, check in named]

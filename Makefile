@@ -21,7 +21,8 @@ PREFIX  ?= /usr/local
 Q       := $(if $(V),,@)
 say      = $(if $(V),,@printf '  %-8s %s\n' $(1) $@)
 
-ifneq ($(filter-out address thread undefined,$(SAN)),)
+SANITIZERS := address thread undefined
+ifneq ($(filter-out $(SANITIZERS),$(SAN)),)
 $(error SAN must be address, thread or undefined, not '$(SAN)')
 endif
 
@@ -133,9 +134,19 @@ GPU      := $(filter-out $(OUT)/gpu/asking%,$(call programs,tests/gpu,$(OUT)/gpu
 # What the probes are linked with: their common part, and the folder of a probe's name.
 GPU_OBJ  := $(call objects,$(call sources,tests/gpu/asking*.c tests/gpu/probe*/*.c))
 
+# Programs that are built with a sanitizer, as a user's may be: once by each compiler for each of
+# SANITIZERS, into tests/sanitized-COMPILER-SANITIZER/.
+SANITIZED_TWINS     := sc105_freehost_d2h sc201_other_thread sc202_latent sc202_memcpy_1m \
+    sc202_signal_handler
+SANITIZED_SURVIVORS := exit_return many_buffers threads
+SANITIZED_NAMES     := $(SANITIZED_TWINS:=.racy) $(SANITIZED_TWINS:=.fixed) \
+    $(SANITIZED_SURVIVORS) $(notdir $(basename $(call sources,tests/sanitized/*.c)))
+SANITIZED_DIRS      := $(foreach c,gcc clang,$(SANITIZERS:%=$(T)/sanitized-$(c)-%))
+SANITIZED_PROGRAMS  := $(foreach d,$(SANITIZED_DIRS),$(SANITIZED_NAMES:%=$(d)/%))
+
 # Programs that meet the library only by LD_PRELOAD.
 STANDALONE := $(RACY) $(FIXED) $(CUPTI) $(SURVIVAL) $(RANDOM) $(STRESS) $(SELFTEST) $(DEMO) \
-              $(BENCH) $(GPU)
+              $(BENCH) $(GPU) $(SANITIZED_PROGRAMS)
 PROGRAMS   := $(STANDALONE) $(UNIT) $(FUZZ)
 
 # libunwind is loaded at run time from beside the library; the copies let out/ be carried to a
@@ -208,7 +219,8 @@ $(OUT)/libsafecopy.so: private LDFLAGS += -Wl,-Bsymbolic-functions
 # sanitizer, where it waits and moves memory as well (interpose/sanitizers.h).
 PAST_HOOKS := pthread_mutex_lock pthread_mutex_trylock pthread_mutex_unlock \
     pthread_cond_wait pthread_cond_timedwait pthread_cond_clockwait pthread_cond_signal \
-    pthread_cond_broadcast memcpy memmove memset memcmp
+    pthread_cond_broadcast memcpy memmove memset memcmp memchr memmem strlen strnlen strcmp \
+    strncmp strchr strrchr strstr strspn strcspn
 $(OUT)/libsafecopy.so: private LDFLAGS += $(PAST_HOOKS:%=-Wl,--wrap=%)
 $(OUT)/libsafecopy.so: $(LIB_OBJ) $(wildcard interpose/exports.map)
 	$(call link_shared,interpose)
@@ -250,7 +262,7 @@ own_libs  = $$(sed -n 's,^// link: *,,p' $< | tr ' ' '\n' | \
 define build_program
 $(call say,PROG)
 @mkdir -p $(@D)
-$(Q)$(if $(filter %.cpp,$<),$(CXXBUILD),$(CBUILD)) $(1) $(DEPS) $< $(filter %.o,$^) \
+$(Q)$(UNLESS) $(if $(filter %.cpp,$<),$(CXXBUILD),$(CBUILD)) $(1) $(DEPS) $< $(filter %.o,$^) \
     $(own_flags) -o $@ $(own_libs) $(PROGRAM_LIBS) $(IF_IT_FAILS)
 endef
 
@@ -313,6 +325,30 @@ $(T)/unit/test_hear $(T)/unit/test_timeline: private CUDA = $(CUDA_CPPFLAGS)
 $(FUZZ): private PROGRAM_LIBS = -pthread -ldl
 $(FUZZ): $(CORE_OBJ) $(FLAGS)
 
+# Nothing is built where the probe does not run, for want of the compiler or of the run-time; the file
+# `why` says so.
+# $(call sanitized_rules,FOLDER,COMPILER,SANITIZER)
+define sanitized_rules
+$(filter $(1)/%,$(SANITIZED_PROGRAMS)): private override CC := $(2)
+$(filter $(1)/%,$(SANITIZED_PROGRAMS)): private override INSTRUMENT := -w -fsanitize=$(3)
+$(filter $(1)/%,$(SANITIZED_PROGRAMS)): $(1)/probe
+$(1)/probe: $(FLAGS) $(wildcard out/setup.mk)
+	@mkdir -p $(1)
+	$(Q)if echo 'int main(void) { return 0; }' | $(2) -fsanitize=$(3) -xc - -o $(1)/probe && \
+	    { setarch -R $(1)/probe || $(1)/probe; }; then rm -f $(1)/why; \
+	    else echo 'no run-time of $(2) -fsanitize=$(3) here' | tee $(1)/why; fi 2>/dev/null
+	@touch $(1)/probe
+$(call program_rules,$(1)/%.racy,tests/hazard/%,-DRACY)
+$(call program_rules,$(1)/%.fixed,tests/hazard/%,-DFIXED)
+$(call program_rules,$(1)/%,tests/survival/%)
+$(call program_rules,$(1)/%,tests/sanitized/%)
+endef
+$(foreach c,gcc clang,$(foreach s,$(SANITIZERS),\
+    $(eval $(call sanitized_rules,$(T)/sanitized-$(c)-$(s),$(c),$(s)))))
+$(SANITIZED_PROGRAMS): private UNLESS = [ -e $(@D)/why ] && : >$@ ||
+.PHONY: sanitized-programs
+sanitized-programs: $(SANITIZED_PROGRAMS)
+
 # Twins against other runtimes than the toolkit's, for `make check-gpu`: old binaries meet the new
 # driver. A twin that uses what a runtime does not have yet is left out.
 RUNTIMES := 12 11
@@ -344,7 +380,7 @@ $(foreach r,$(RUNTIMES),$(eval $(call other_wheel,$(r))))
 # --- jobs -----------------------------------------------------------------------------------------
 
 # The instrumented builds are whole builds of their own in out/SAN/.
-SANITIZED := $(addprefix sanitized-,address undefined thread)
+SANITIZED := $(addprefix sanitized-,$(SANITIZERS))
 .PHONY: $(SANITIZED)
 $(SANITIZED): sanitized-%:
 	$(Q)$(MAKE) --no-print-directory SAN=$* instrumented

@@ -48,6 +48,11 @@ static inline uint64_t sc_kernel_mask_block(uint64_t more)
     return before;
 }
 
+static inline void sc_kernel_mask_unblock(uint64_t fewer)
+{
+    sc_kernel_call(SYS_rt_sigprocmask, SIG_UNBLOCK, &fewer, NULL, sizeof fewer);
+}
+
 /* Is one pending that the thread blocks now, and would not with this mask? */
 static inline bool sc_kernel_mask_holds_back(uint64_t without)
 {

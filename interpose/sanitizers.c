@@ -30,6 +30,19 @@ PAST(memcpy, (void *restrict to, const void *restrict from, size_t size), (to, f
 PAST(memmove, (void *to, const void *from, size_t size), (to, from, size), void *)
 PAST(memset, (void *to, int byte, size_t size), (to, byte, size), void *)
 PAST(memcmp, (const void *one, const void *other, size_t size), (one, other, size), int)
+PAST(memchr, (const void *memory, int byte, size_t size), (memory, byte, size), void *)
+PAST(memmem, (const void *memory, size_t size, const void *wanted, size_t wanted_size),
+     (memory, size, wanted, wanted_size), void *)
+
+PAST(strlen, (const char *text), (text), size_t)
+PAST(strnlen, (const char *text, size_t most), (text, most), size_t)
+PAST(strcmp, (const char *one, const char *other), (one, other), int)
+PAST(strncmp, (const char *one, const char *other, size_t most), (one, other, most), int)
+PAST(strchr, (const char *text, int wanted), (text, wanted), char *)
+PAST(strrchr, (const char *text, int wanted), (text, wanted), char *)
+PAST(strstr, (const char *text, const char *wanted), (text, wanted), char *)
+PAST(strspn, (const char *text, const char *accepted), (text, accepted), size_t)
+PAST(strcspn, (const char *text, const char *refused), (text, refused), size_t)
 
 PAST(pthread_cond_wait, (pthread_cond_t * cond, pthread_mutex_t *lock), (cond, lock), int)
 PAST(pthread_cond_timedwait,
@@ -56,6 +69,17 @@ static __attribute__((constructor)) void look_past(void)
     FIND(libc, &past_memmove, "memmove");
     FIND(libc, &past_memset, "memset");
     FIND(libc, &past_memcmp, "memcmp");
+    FIND(libc, &past_memchr, "memchr");
+    FIND(libc, &past_memmem, "memmem");
+    FIND(libc, &past_strlen, "strlen");
+    FIND(libc, &past_strnlen, "strnlen");
+    FIND(libc, &past_strcmp, "strcmp");
+    FIND(libc, &past_strncmp, "strncmp");
+    FIND(libc, &past_strchr, "strchr");
+    FIND(libc, &past_strrchr, "strrchr");
+    FIND(libc, &past_strstr, "strstr");
+    FIND(libc, &past_strspn, "strspn");
+    FIND(libc, &past_strcspn, "strcspn");
     FIND(libc, &past_pthread_cond_wait, "pthread_cond_wait");
     FIND(libc, &past_pthread_cond_timedwait, "pthread_cond_timedwait");
 #if __GLIBC_PREREQ(2, 30)

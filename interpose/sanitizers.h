@@ -5,10 +5,10 @@
  * others' hooks could hide its own. Ours call the next ones, so where it is next to us that check
  * is turned off.
  *
- * What we move, compare, lock or wait for ourselves is none of the program's business: a run-time
- * that sees a part of it reports races and deadlocks that are none, and one that reports asks us
- * for locks that the thread has. So where there is a run-time, our own calls of such functions
- * (Makefile: PAST_HOOKS) are the C library's, past its interceptors.
+ * What we move, compare, read as text, lock or wait for ourselves is none of the program's
+ * business: a run-time that sees a part of it reports races and deadlocks that are none, and one
+ * that reports asks us for locks that the thread has. So where there is a run-time, our own calls
+ * of such functions (Makefile: PAST_HOOKS) are the C library's, past its interceptors.
  */
 #ifndef SC_INTERPOSE_SANITIZERS_H
 #define SC_INTERPOSE_SANITIZERS_H

@@ -13,6 +13,7 @@
 #include "interpose/driver.h"
 #include "interpose/kernel_mask.h"
 #include "interpose/loader.h"
+#include "interpose/sanitizers.h"
 #include "interpose/signal_mask.h"
 #include "interpose/signals.h"
 #include "interpose/sigreturn.h"
@@ -79,7 +80,8 @@ bool sc_signals_is_about_to_block(const ucontext_t *context)
 }
 
 /* For a moment behind sigaction a handler returns by the C library's way, to which nothing may be
- * told. */
+ * told. ThreadSanitizer's library is between the kernel and us: it calls handlers with every signal
+ * really blocked, at once or behind a later call, and sets the mask of before when they return. */
 static handler_function *prepare(int number, ucontext_t *context, struct sc_frame frame)
 {
     if (sc_sigreturn_leads_back(frame.caller)) {
@@ -90,6 +92,8 @@ static handler_function *prepare(int number, ucontext_t *context, struct sc_fram
             sc_signal_mask_block_fault(frame);
         sc_signal_mask.holds_one |= sc_signal_mask.holds_for_handler;
         sc_signal_mask.holds_for_handler = false;
+    } else if (sc_sanitizers_see_threads()) {
+        sc_kernel_mask_unblock(SC_SIGNAL_BIT(SIGSEGV));
     }
     return atomic_load_explicit(&handlers[number], memory_order_acquire);
 }

@@ -89,16 +89,10 @@ def unusable():
     return None if probe.returncode == 0 else f"valgrind does not run: {probe.stderr.strip()}"
 
 
-def chosen(folder, names):
-    found = [source for source in programs.sources(folder) if source.stem in names]
-    assert len(found) == len(names), set(names) - {source.stem for source in found}
-    return found
-
-
 def checks(machine):
     """(name, check) of the programs."""
     found = [check for folder, names, kind in (("hazard", TWINS, Twin),
                                                ("survival", SURVIVORS, Survivor),
                                                ("cupti", SETTLED, Settled))
-             for source in chosen(folder, names) for check in kind(source, machine).checks()]
+             for source in programs.chosen(folder, names) for check in kind(source, machine).checks()]
     return [(name, check) for name, check in found if not name.endswith(("/strict", "/reported"))]

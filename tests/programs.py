@@ -71,6 +71,7 @@ class Machine:
         # The same programs with every build of the library: they are not what is tested.
         self.programs = ROOT / "out" / "tests"
         self.twins = self.programs / ("hazard" + (f"-{runtime}" if runtime else ""))
+        self.survivors = self.programs / "survival"
         self.partial = runtime is not None
         self.library = self.out / "libsafecopy.so"
 
@@ -97,6 +98,10 @@ class Machine:
 
     def run(self, command, environment, timeout_s):
         return Run([*self.wrapper, *command], environment, timeout_s)
+
+    def run_plainly(self, command, environment, timeout_s):
+        """Without the library it is only to be seen what the program does."""
+        return Run(command, environment, timeout_s)
 
     def require(self, directives):
         for need in directives.all("needs"):
@@ -169,7 +174,8 @@ class Run:
         def tail(stream):
             return stream.decode(errors="replace")[-4000:]
         shown = " ".join(f"{name}={shlex.quote(self.environment[name])}" for name in
-                         ("LD_LIBRARY_PATH", "SIM_GPU", "LD_PRELOAD", "SAFECOPY_OPTIONS")
+                         ("LD_LIBRARY_PATH", "SIM_GPU", "LD_PRELOAD", "SAFECOPY_OPTIONS",
+                          "ASAN_OPTIONS", "TSAN_OPTIONS")
                          if name in self.environment)
         words = " ".join(shlex.quote(str(word)) for word in self.command)
         return Failure(f"{what}\n$ {shown} {words}\n{tail(self.stdout)}{tail(self.stderr)}")
@@ -189,8 +195,7 @@ def describe_status(status):
 
 
 def launch(machine, program, directives, preload=False, options=""):
-    """Without the library it is only to be seen what the program does: plainly, then."""
-    run = machine.run if preload else Run
+    run = machine.run if preload else machine.run_plainly
     command = [program] + shlex.split(directives.one("args", ""))
     return run(command, machine.environment(directives, preload, options),
                directives.timeout_s())
@@ -415,7 +420,7 @@ class Survivor:
                  ("strict", lambda: self.compare("strict=1")))]
 
     def launch(self, preload, options=""):
-        program = self.machine.programs / "survival" / self.name
+        program = self.machine.survivors / self.name
         return launch(self.machine, program, self.directives, preload, options)
 
     def compare(self, options):
@@ -605,6 +610,13 @@ def sources(folder, pattern="*"):
     """The programs' sources in tests/FOLDER, C and C++."""
     where = ROOT / "tests" / folder
     return sorted(path for suffix in (".c", ".cpp") for path in where.glob(pattern + suffix))
+
+
+def chosen(folder, names):
+    """The sources of these programs, every one of which is there."""
+    found = [source for source in sources(folder) if source.stem in names]
+    assert len(found) == len(names), set(names) - {source.stem for source in found}
+    return found
 
 
 def twins(machine):

@@ -21,6 +21,7 @@ import time
 
 import memcheck
 import programs
+import sanitized_programs
 import stalls
 from programs import Failure, Machine, ROOT, Run, Skip
 
@@ -138,10 +139,7 @@ def sanitizers():
     """Units and fuzzers under every sanitizer, twins under the one that needs no preload order."""
     found = []
     for name in ("thread", "address", "undefined"):  # the slowest first
-        # ThreadSanitizer's shadow has no room for the addresses that a kernel with much
-        # randomisation hands out.
-        wrapper = ("setarch", "-R") if name == "thread" and can_fix_addresses() else ()
-        machine = Machine(f"out/{name}", wrapper=wrapper)
+        machine = Machine(f"out/{name}", wrapper=fixed_addresses() if name == "thread" else ())
         cases = units(machine, name) + self_checks(machine, "fuzz", "fuzz_*")
         if name == "undefined":
             cases += [twin for twin in programs.twins(machine)
@@ -166,11 +164,14 @@ def skipped(why):
     return check
 
 
-def can_fix_addresses():
+def fixed_addresses():
+    """What ThreadSanitizer's programs are run by: its shadow has no room for the addresses that a
+    kernel with much randomisation hands out."""
     try:
-        return subprocess.run(["setarch", "-R", "true"], capture_output=True).returncode == 0
+        allowed = subprocess.run(["setarch", "-R", "true"], capture_output=True).returncode == 0
     except OSError:
-        return False
+        allowed = False
+    return ("setarch", "-R") if allowed else ()
 
 
 SUITES = {
@@ -187,6 +188,7 @@ SUITES = {
     "nvcc": lambda: [("build", script("check-gpu", "nvcc", CHECK_GPU_SIM="1"))],
     "fuzz": fuzz,
     "sanitizers": sanitizers,
+    "sanitized-programs": lambda: sanitized_programs.checks(fixed_addresses()),
     "valgrind": valgrind,
     "stress": stress,
     "soak": lambda: self_checks(Machine(), "bench", "soak", preload=True, built="bench"),

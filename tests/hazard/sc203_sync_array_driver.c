@@ -1,5 +1,5 @@
 // expect: SC203 action=stalled kind=pinned certainty=observed event=cuMemcpyAtoH_v2
-// expect: SC203 action=stalled kind=pinned certainty=observed event=cuMemcpyAtoD_v2
+// expect: SC203 action=stalled kind=pinned event=cuMemcpyAtoD_v2
 //
 // Synchronous copies from an array into what another stream is still to write, by a host and by a
 // unified address.

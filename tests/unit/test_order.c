@@ -219,6 +219,58 @@ START_TEST(legacy_work_comes_after_blocking_work)
 }
 END_TEST
 
+START_TEST(a_legacy_call_under_way_proves_nothing_of_what_comes_meanwhile)
+{
+    uint32_t stream = add(SC_STREAM_BLOCKING);
+    sc_order_reserve(&order, legacy, 2);
+    struct sc_ticket meanwhile = issue(stream);
+    for (unsigned i = 0; i < 2; i++) {
+        sc_order_take_reserved(&order, legacy);
+        issue(legacy);
+    }
+    synchronise(legacy);
+    ck_assert(!done(meanwhile));
+    struct sc_ticket behind = issue(stream);
+    issue(legacy);
+    synchronise(legacy);
+    ck_assert(done(meanwhile));
+    ck_assert(done(behind));
+}
+END_TEST
+
+START_TEST(numbers_that_a_legacy_call_does_not_take_are_skipped)
+{
+    uint32_t stream = add(SC_STREAM_BLOCKING);
+    sc_order_reserve(&order, legacy, 3);
+    struct sc_ticket meanwhile = issue(stream);
+    sc_order_unreserve(&order, legacy, 3);
+    synchronise(legacy);
+    ck_assert(!done(meanwhile));
+    issue(legacy);
+    synchronise(legacy);
+    ck_assert(done(meanwhile));
+}
+END_TEST
+
+START_TEST(while_numbers_are_unknown_only_direct_waits_count)
+{
+    uint32_t stream = add(SC_STREAM_BLOCKING);
+    sc_order_begin_unnumbered(&order, legacy);
+    struct sc_ticket meanwhile = issue(stream);
+    issue(legacy);
+    sc_order_end_unnumbered(&order, legacy);
+    issue(legacy);
+    synchronise(legacy);
+    ck_assert(!done(meanwhile));
+    struct sc_ticket behind = issue(stream);
+    issue(legacy);
+    synchronise(legacy);
+    ck_assert(done(behind));
+    synchronise(stream);
+    ck_assert(done(meanwhile));
+}
+END_TEST
+
 START_TEST(an_idle_blocking_stream_does_not_cover_later_legacy_work)
 {
     uint32_t blocking = add(SC_STREAM_BLOCKING);
@@ -817,6 +869,9 @@ int main(void)
     tcase_add_test(group, a_copied_point_outlives_the_first);
     tcase_add_test(group, blocking_work_comes_after_legacy_work);
     tcase_add_test(group, legacy_work_comes_after_blocking_work);
+    tcase_add_test(group, a_legacy_call_under_way_proves_nothing_of_what_comes_meanwhile);
+    tcase_add_test(group, numbers_that_a_legacy_call_does_not_take_are_skipped);
+    tcase_add_test(group, while_numbers_are_unknown_only_direct_waits_count);
     tcase_add_test(group, an_idle_blocking_stream_does_not_cover_later_legacy_work);
     tcase_add_test(group, touch_is_needed_only_after_new_legacy_work);
     tcase_add_test(group, an_event_on_a_blocking_stream_covers_legacy_work_before_it);

@@ -72,7 +72,23 @@ struct batch {
     void *site;
     CUstream stream;
     bool per_thread;
+    struct sc_call call;
 };
+
+static void begin_call(struct batch *batch)
+{
+    struct sc_stream_record *stream =
+        sc_active() ? sc_streams_find(batch->stream, batch->per_thread) : NULL;
+    batch->call.stream = 0;
+    if (stream)
+        sc_track_begin(&sc_track, stream->id, &batch->call);
+}
+
+static CUresult end_call(struct batch *batch, CUresult result)
+{
+    sc_track_end(&sc_track, &batch->call, result == CUDA_SUCCESS);
+    return result;
+}
 
 /* The operations of a batch are unordered among each other; each is held against what was in flight
  * before the batch, as it would be had it been issued alone. */
@@ -212,7 +228,7 @@ static CUresult capture_flat(const struct flat_batch *batch, const struct sc_str
 
 #define FLAT_BATCH(symbol, failed, parameters, arguments)                                          \
     SC_DEFINE2(symbol, _ptsz, parameters,                                                          \
-               struct flat_batch batch = {{API, SC_SITE(), hStream, per_thread},                   \
+               struct flat_batch batch = {{API, SC_SITE(), hStream, per_thread, {0}},              \
                                           dsts,                                                    \
                                           srcs,                                                    \
                                           sizes,                                                   \
@@ -225,7 +241,8 @@ static CUresult capture_flat(const struct flat_batch *batch, const struct sc_str
                if (captured && sc_captures_are_repaired() &&                                       \
                    is_valid(&batch)) return capture_flat(&batch, captured);                        \
                if (captured) return refused(&batch.call, captured, REAL arguments);                \
-               each_flat(&batch, false); CUresult result = REAL arguments;                         \
+               each_flat(&batch, false); begin_call(&batch.call);                                  \
+               CUresult result = end_call(&batch.call, REAL arguments);                            \
                if (result == CUDA_SUCCESS) each_flat(&batch, true); return result;)
 
 FLAT_BATCH(cuMemcpyBatchAsync, failIdx,
@@ -345,13 +362,14 @@ static CUresult capture_3d(const struct batch *batch, const CUDA_MEMCPY3D_BATCH_
 
 #define BATCH_3D(symbol, failed, parameters, arguments)                                            \
     SC_DEFINE2(symbol, _ptsz, parameters,                                                          \
-               struct batch batch = {API, SC_SITE(), hStream, per_thread};                         \
+               struct batch batch = {API, SC_SITE(), hStream, per_thread, {0}};                    \
                struct sc_stream_record *captured = capturing_stream(&batch);                       \
                if (captured && sc_captures_are_repaired() &&                                       \
                    is_plain(opList, numOps, flags)) return capture_3d(&batch, opList, numOps,      \
                                                                       failed, captured);           \
                if (captured) return refused(&batch, captured, REAL arguments);                     \
-               each_3d(&batch, opList, numOps, false); CUresult result = REAL arguments;           \
+               each_3d(&batch, opList, numOps, false); begin_call(&batch);                         \
+               CUresult result = end_call(&batch, REAL arguments);                                 \
                if (result == CUDA_SUCCESS) each_3d(&batch, opList, numOps, true); return result;)
 
 BATCH_3D(cuMemcpy3DBatchAsync, failIdx,
@@ -367,5 +385,6 @@ BATCH_3D(cuMemcpy3DBatchAsync_v2, NULL,
 SC_DEFINE2(cuMemPrefetchBatchAsync, _ptsz,
            (CUdeviceptr * dptrs, size_t *sizes, size_t count, CUmemLocation *locations,
             size_t *locationIdxs, size_t numLocations, unsigned long long flags, CUstream hStream),
-           sc_work_begin(hStream, per_thread, SC_WORK_QUIET);
-           return REAL(dptrs, sizes, count, locations, locationIdxs, numLocations, flags, hStream);)
+           struct sc_work work = sc_work_begin(hStream, per_thread, SC_WORK_QUIET);
+           return sc_work_end(&work, REAL(dptrs, sizes, count, locations, locationIdxs,
+                                          numLocations, flags, hStream));)

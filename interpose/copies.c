@@ -19,7 +19,7 @@ static const void *host(CUdeviceptr address)
     SC_DEFINE2(symbol, _ptsz, parameters, struct sc_detour detour; struct sc_issue issue;          \
                sc_detour_begin(&detour, API, SC_SITE(), &hStream, per_thread);                     \
                sc_issue_begin(&issue, API, hStream, per_thread, SC_SITE());                        \
-               __VA_ARGS__ sc_issue_ready(&issue); sc_issue_reserve(&issue);                       \
+               __VA_ARGS__ sc_issue_ready(&issue); sc_issue_call(&issue);                          \
                return sc_detour_end(&detour, sc_issue_end(&issue, REAL arguments));)
 
 ISSUE(cuMemcpyHtoDAsync_v2, (CUdeviceptr dst, const void *src, size_t bytes, CUstream hStream),

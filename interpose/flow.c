@@ -168,23 +168,32 @@ static CUresult recorded(CUresult result, CUevent event, bool known, struct sc_p
     return result;
 }
 
-static struct sc_point begin_record(struct sc_stream_record *stream)
+static struct sc_point begin_record(struct sc_stream_record *stream, struct sc_call *call)
 {
+    call->stream = 0;
     if (!stream)
         return (struct sc_point){0};
     sc_pending_record(stream);
-    return sc_track_record_point(&sc_track, stream->id);
+    return sc_track_begin_record(&sc_track, stream->id, call);
+}
+
+static CUresult end_record(CUresult result, CUevent event, bool known, struct sc_point *point,
+                           struct sc_call *call)
+{
+    sc_track_end_record(&sc_track, call, result == CUDA_SUCCESS);
+    return recorded(result, event, known, point);
 }
 
 #define RECORD(symbol, parameters, arguments, flags)                                               \
-    SC_DEFINE2(symbol, _ptsz, parameters, struct sc_detour detour;                                 \
-               sc_detour_begin(&detour, API, SC_SITE(), &hStream, per_thread);                     \
-               struct sc_stream_record *stream =                                                   \
-                   sc_active() ? sc_streams_find(hStream, per_thread) : NULL;                      \
-               if (stream && sc_streams_is_capturing(stream)) return sc_detour_end(                \
-                   &detour, captured_record(REAL arguments, event, stream, flags));                \
-               struct sc_point point = begin_record(stream);                                       \
-               return sc_detour_end(&detour, recorded(REAL arguments, event, stream, &point));)
+    SC_DEFINE2(                                                                                    \
+        symbol, _ptsz, parameters, struct sc_detour detour;                                        \
+        sc_detour_begin(&detour, API, SC_SITE(), &hStream, per_thread);                            \
+        struct sc_stream_record *stream =                                                          \
+            sc_active() ? sc_streams_find(hStream, per_thread) : NULL;                             \
+        if (stream && sc_streams_is_capturing(stream)) return sc_detour_end(                       \
+            &detour, captured_record(REAL arguments, event, stream, flags));                       \
+        struct sc_call call; struct sc_point point = begin_record(stream, &call);                  \
+        return sc_detour_end(&detour, end_record(REAL arguments, event, stream, &point, &call));)
 
 RECORD(cuEventRecord, (CUevent event, CUstream hStream), (event, hStream), 0)
 RECORD(cuEventRecordWithFlags, (CUevent event, CUstream hStream, unsigned flags),
@@ -203,12 +212,14 @@ EVENT_DESTROY(cuEventDestroy_v2)
 struct joining {
     bool held; /* the stream's lock */
     bool shut; /* the gate */
+    struct sc_wait wait;
 };
 
 /* Waiting for an event of a capture joins the stream into it, so it is held like a begin. */
 static struct joining joining(struct sc_stream_record *stream, CUevent event)
 {
     struct joining joining = {.held = sc_streams_captures_seen()};
+    sc_track_begin_wait(&sc_track, stream->id, (uintptr_t)event, &joining.wait);
     if (!joining.held)
         return joining;
     int saved = errno;
@@ -259,7 +270,7 @@ bool sc_flow_join(struct sc_stream_record *stream, CUevent event)
 }
 
 static CUresult waited(CUresult result, struct sc_stream_record *stream, CUevent event,
-                       const struct joining *joining, bool brings)
+                       struct joining *joining, bool brings)
 {
     if (sc_captures_open())
         sc_streams_captures_changed();
@@ -267,8 +278,8 @@ static CUresult waited(CUresult result, struct sc_stream_record *stream, CUevent
     if (joining->held)
         pthread_mutex_unlock(&stream->lock);
     open_gate(joining->shut);
+    sc_track_end_wait(&sc_track, &joining->wait, result == CUDA_SUCCESS && !captured);
     if (result == CUDA_SUCCESS && !captured) {
-        sc_track_wait(&sc_track, stream->id, (uintptr_t)event);
         if (brings)
             sc_flow_join(stream, event);
         else
@@ -386,37 +397,27 @@ uint64_t sc_flow_host_function_ticks(void)
     return host_function_ticks;
 }
 
-/* `work_of`: the stream, if there is a call. */
 static struct host_call *prepare_call(const struct sc_culprit *launch, CUstream handle,
-                                      bool per_thread, void *data,
-                                      struct sc_stream_record **work_of)
+                                      bool per_thread, void *data, struct sc_work *work)
 {
-    struct sc_stream_record *stream = sc_active() ? sc_streams_find(handle, per_thread) : NULL;
-    if (!stream || sc_streams_is_capturing(stream))
-        return NULL;
-    struct host_call *call = take_call();
+    *work = sc_work_begin(handle, per_thread, SC_WORK_MAY_WRITE);
+    struct host_call *call = work->stream ? take_call() : NULL;
     if (!call)
         return NULL;
-    *work_of = stream;
-    sc_marks_before_work(stream);
-    sc_pending_queued(stream, sc_pending_work(stream));
-    sc_track_work(&sc_track, stream->id);
     *call = (struct host_call){
         .api = launch->api, .site = launch->site, .ticks = sc_ticks(), .data = data};
-    call->point = sc_track_point(&sc_track, stream->id, sc_scope_of(stream));
+    call->point = sc_track_call_point(&sc_track, work->stream->id, &work->call);
     return call;
 }
 
 /* The call is the driver's, which may have made it by now; or ours again. */
-static void call_issued(struct host_call *call, struct sc_stream_record *stream, CUresult result)
+static CUresult end_call(struct host_call *call, struct sc_work *work, CUresult result)
 {
-    uint64_t ticks = sc_pending_work(stream);
-    if (result == CUDA_SUCCESS) {
-        sc_pending_queued(stream, ticks);
-        return;
+    if (call && result != CUDA_SUCCESS) {
+        sc_track_forget_point(&sc_track, &call->point);
+        give_call(call);
     }
-    sc_track_forget_point(&sc_track, &call->point);
-    give_call(call);
+    return sc_work_end(work, result);
 }
 
 static void known(struct host_call *call)
@@ -460,29 +461,28 @@ SC_DEFINE2(cuLaunchHostFunc, _ptsz, (CUstream hStream, CUhostFn function, void *
            struct sc_culprit launch = {API, SC_SITE(), NULL};
            struct sc_detour detour;
            sc_detour_begin(&detour, API, launch.site, &hStream, per_thread);
-           struct sc_stream_record * stream;
+           struct sc_work work = {0};
            struct host_call *call = function
-                                        ? prepare_call(&launch, hStream, per_thread, data, &stream)
+                                        ? prepare_call(&launch, hStream, per_thread, data, &work)
                                         : NULL;
-           if (!call) return sc_detour_end(&detour, REAL(hStream, function, data));
-           call->function = function; CUresult result = REAL(hStream, run_function, call);
-           call_issued(call, stream, result); return sc_detour_end(&detour, result);)
+           if (call) call->function = function;
+           return sc_detour_end(&detour, end_call(call, &work,
+                                                  call ? REAL(hStream, run_function, call)
+                                                       : REAL(hStream, function, data)));)
 
 SC_DEFINE2(
     cuStreamAddCallback, _ptsz,
     (CUstream hStream, CUstreamCallback callback, void *data, unsigned flags),
     struct sc_culprit launch = {API, SC_SITE(), NULL};
     CUstream named = hStream; struct sc_detour detour;
-    sc_detour_begin(&detour, API, launch.site, &hStream, per_thread);
-    struct sc_stream_record * stream;
-    struct host_call *call = callback ? prepare_call(&launch, hStream, per_thread, data, &stream)
+    sc_detour_begin(&detour, API, launch.site, &hStream, per_thread); struct sc_work work = {0};
+    struct host_call *call = callback ? prepare_call(&launch, hStream, per_thread, data, &work)
                                       : NULL;
     if (!call) {
-        CUresult refused = REAL(hStream, callback, data, flags);
+        CUresult refused = sc_work_end(&work, REAL(hStream, callback, data, flags));
         if (sc_detour_leaves(&detour))
             sc_permit_refused(API, launch.site, refused);
         return sc_detour_end(&detour, refused);
     } call->callback = callback;
     call->stream = named; call->detoured = sc_detour_taken(&detour);
-    CUresult result = REAL(hStream, run_callback, call, flags); call_issued(call, stream, result);
-    return sc_detour_end(&detour, result);)
+    return sc_detour_end(&detour, end_call(call, &work, REAL(hStream, run_callback, call, flags)));)

@@ -42,7 +42,8 @@ typedef void cuCtxSynchronize_params; /* it has none */
 /* The wrapper would have had its function run by the driver, and have seen it start. */
 static void work(CUstream stream, bool per_thread)
 {
-    sc_work_begin(stream, per_thread, SC_WORK_MAY_WRITE | SC_WORK_SIGNALS);
+    struct sc_work work = sc_work_begin(stream, per_thread, SC_WORK_MAY_WRITE | SC_WORK_SIGNALS);
+    sc_work_end(&work, CUDA_SUCCESS);
 }
 
 /* The wait may have drawn the stream into a capture: nothing may be recorded on it then. */

@@ -31,7 +31,7 @@ void sc_issue_on(struct sc_issue *issue, const char *api, struct sc_stream_recor
     issue->joins_stream = false;
     issue->waits_after = false;
     issue->is_empty = false;
-    issue->reserved = 0;
+    issue->call.stream = 0;
     issue->graph = 0;
 }
 
@@ -290,28 +290,20 @@ void sc_issue_ready(struct sc_issue *issue)
     }
     sc_issue_judge_touches(issue);
     sc_pending_legacy(issue->stream);
-    if (issue->joins_stream) {
-        sc_track_work(&sc_track, issue->stream->id);
-        issue->point = sc_track_point(&sc_track, issue->stream->id, sc_scope_of(issue->stream));
-    } else if (issue->count == 0) {
+    if (!issue->joins_stream && issue->count == 0)
         sc_marks_before_work(issue->stream);
-    }
     for (unsigned i = 0; i < issue->count; i++)
         if (!issue->ops[i].unjudged)
             prepare(issue, &issue->ops[i]);
 }
 
-/* What has no ticket is numbered before the call. */
-void sc_issue_reserve(struct sc_issue *issue)
+void sc_issue_call(struct sc_issue *issue)
 {
-    if (!issue->stream || issue->stream->kind != SC_STREAM_LEGACY || issue->joins_stream ||
-        issue->is_empty)
+    if (!issue->stream || issue->is_empty || sc_unlikely(sc_follow_prepares()))
         return;
-    issue->reserved = issue->count;
-    if (issue->count)
-        sc_track_reserve(&sc_track, issue->stream->id, issue->count);
-    else
-        sc_track_work(&sc_track, issue->stream->id);
+    sc_track_begin(&sc_track, issue->stream->id, &issue->call);
+    if (issue->joins_stream)
+        issue->point = sc_track_call_point(&sc_track, issue->stream->id, &issue->call);
 }
 
 const void *sc_issue_source(struct sc_issue *issue, const void *source)
@@ -388,8 +380,6 @@ static void note_queued(const struct sc_issue *issue, uint64_t now_ticks)
 /* A copy within the device, a memset there. */
 static void note_device_work(const struct sc_issue *issue)
 {
-    if (issue->stream->kind != SC_STREAM_LEGACY)
-        sc_track_work(&sc_track, issue->stream->id);
     if (issue->stream->kind != SC_STREAM_NONBLOCKING)
         sc_pending_queued(issue->stream, sc_ticks());
 }
@@ -446,6 +436,7 @@ CUresult sc_issue_end(struct sc_issue *issue, CUresult result)
         errno = saved;
         return result;
     }
+    sc_track_end(&sc_track, &issue->call, result == CUDA_SUCCESS);
     if (issue->joins_stream)
         end_joined(issue, result);
     else if (result == CUDA_SUCCESS && !issue->count && !issue->is_empty)
@@ -454,8 +445,6 @@ CUresult sc_issue_end(struct sc_issue *issue, CUresult result)
         record(issue);
     else
         forget_snapshots(issue);
-    if (sc_unlikely(issue->reserved) && result != CUDA_SUCCESS)
-        sc_track_unreserve(&sc_track, issue->stream->id, issue->reserved);
     errno = saved;
     return result;
 }
@@ -483,37 +472,40 @@ bool sc_is_pageable_address(CUdeviceptr address)
                CUDA_SUCCESS;
 }
 
-struct sc_stream_record *sc_work_begin(CUstream handle, bool per_thread, unsigned work)
+struct sc_work sc_work_begin(CUstream handle, bool per_thread, unsigned kind)
 {
     struct sc_stream_record *stream = sc_active() ? sc_streams_find(handle, per_thread) : NULL;
+    struct sc_work work = {.kind = kind};
     if (!stream || sc_streams_is_capturing(stream))
-        return NULL;
-    if (work & SC_WORK_AWAITS_HOST)
+        return work;
+    if (kind & SC_WORK_AWAITS_HOST)
         sc_pending_signal(stream);
-    else if (work & SC_WORK_MAY_WRITE)
+    else if (kind & SC_WORK_MAY_WRITE)
         sc_pending_queued(stream, sc_pending_work(stream));
     else
         sc_pending_legacy(stream);
     sc_marks_before_work(stream);
-    sc_track_work(&sc_track, stream->id);
-    if (work & SC_WORK_SIGNALS)
-        sc_track_signal(&sc_track, stream->id, sc_scope_of(stream));
-    return stream;
+    sc_track_begin(&sc_track, stream->id, &work.call);
+    if (kind & SC_WORK_SIGNALS)
+        sc_track_signal(&sc_track, stream->id, &work.call);
+    work.stream = stream;
+    return work;
 }
 
-void sc_work_issued(struct sc_stream_record *stream, unsigned work, CUresult result)
+/* What was noted before is noted once more: the driver has it only now. */
+CUresult sc_work_end(struct sc_work *work, CUresult result)
 {
-    if (!stream)
-        return;
-    if (work & SC_WORK_AWAITS_HOST) {
-        sc_pending_signal(stream);
-        return;
+    if (!work->stream)
+        return result;
+    sc_track_end(&sc_track, &work->call, result == CUDA_SUCCESS);
+    if (work->kind & SC_WORK_AWAITS_HOST) {
+        sc_pending_signal(work->stream);
+    } else if (work->kind & SC_WORK_MAY_WRITE) {
+        uint64_t ticks = sc_pending_work(work->stream);
+        if (result == CUDA_SUCCESS)
+            sc_pending_queued(work->stream, ticks);
+    } else {
+        sc_pending_legacy(work->stream);
     }
-    if (!(work & SC_WORK_MAY_WRITE)) {
-        sc_pending_legacy(stream);
-        return;
-    }
-    uint64_t ticks = sc_pending_work(stream);
-    if (result == CUDA_SUCCESS)
-        sc_pending_queued(stream, ticks);
+    return result;
 }

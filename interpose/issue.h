@@ -32,7 +32,7 @@ struct sc_issue {
                           unregistered it */
     bool joins_stream; /* returns only when the stream's earlier work and itself are done */
     bool is_empty;     /* of no bytes: no work */
-    unsigned reserved; /* numbers of operations in the legacy stream */
+    struct sc_call call;
     struct sc_point point;
 };
 
@@ -77,9 +77,8 @@ void sc_issue_of_graph(struct sc_issue *issue, bool unjudged);
 
 void sc_issue_ready(struct sc_issue *issue);
 
-/* The call follows, and behind it sc_issue_end: operations in the legacy stream reserve their
- * numbers (track/order.h). Not for batches, which that stream does not take. */
-void sc_issue_reserve(struct sc_issue *issue);
+/* The call to the driver follows, and behind it sc_issue_end. */
+void sc_issue_call(struct sc_issue *issue);
 
 /* Only what is touched within the call. */
 void sc_issue_judge_touches(struct sc_issue *issue);
@@ -118,9 +117,13 @@ enum {
     SC_WORK_SIGNALS = 4,
 };
 
-/* Gives the stream, of which the work is to be noted once more when the driver has it, by
- * sc_work_issued; NULL: nothing is to be noted. */
-struct sc_stream_record *sc_work_begin(CUstream stream, bool per_thread, unsigned work);
-void sc_work_issued(struct sc_stream_record *stream, unsigned work, CUresult result);
+/* Around the call; the end hands the result on. */
+struct sc_work {
+    struct sc_stream_record *stream; /* NULL: nothing is to be noted */
+    unsigned kind;
+    struct sc_call call;
+};
+struct sc_work sc_work_begin(CUstream stream, bool per_thread, unsigned kind);
+CUresult sc_work_end(struct sc_work *work, CUresult result);
 
 #endif

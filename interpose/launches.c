@@ -26,9 +26,10 @@ struct launch {
     bool again;                      /* on the stream of its last launch */
     bool waits, records, signals;    /* its nodes: for events; events; to the host, unseen */
     bool seen;                       /* they do not wait for the host, nor for what does */
-    bool is_unnumbered;              /* in the legacy stream, and its operations have no numbers */
-    uint64_t ticks;                  /* just before it */
-    struct sc_point before;          /* what the events that it records stand for */
+    bool is_empty;                   /* a launch without work: nothing comes after it */
+    struct sc_call call;
+    uint64_t ticks;         /* just before it */
+    struct sc_point before; /* what the events that it records stand for */
 };
 
 /* ---- hazards of the graph itself ---- */
@@ -176,6 +177,7 @@ static void find_exec(struct launch *launch, CUgraphExec exec)
     struct sc_graph *graph = sc_graphs_at(&sc_track.graphs, launch->exec);
     uint32_t last = graph->last_launch.stream;
     launch->again = last == launch->stream->id;
+    launch->is_empty = graph->is_empty;
     if (last && !launch->again && !graph->is_empty)
         sc_track_launch_after_last(&sc_track, launch->exec, launch->stream->id);
     if (graph->uses.count)
@@ -195,10 +197,9 @@ static void note_work(struct launch *launch)
     if (!launch->graph || launch->records || launch->signals)
         sc_marks_before_work(launch->stream);
     launch->ticks = sc_pending_work(launch->stream);
-    sc_track_work(&sc_track, launch->stream->id);
-    launch->is_unnumbered = launch->graph && launch->stream->kind == SC_STREAM_LEGACY;
-    if (launch->is_unnumbered)
-        sc_track_launch_begins(&sc_track, launch->stream->id);
+    launch->call.stream = 0;
+    if (!launch->is_empty)
+        sc_track_begin(&sc_track, launch->stream->id, &launch->call);
 }
 
 /* Before its own memory is looked at, of which a node says what is done only to the nodes behind:
@@ -206,13 +207,13 @@ static void note_work(struct launch *launch)
 static void note_signals(struct launch *launch)
 {
     if (launch->signals)
-        sc_track_signal(&sc_track, launch->stream->id, sc_scope_of(launch->stream));
+        sc_track_signal(&sc_track, launch->stream->id, &launch->call);
     if (launch->signals && !sc_unwind_walks()) /* its host functions look like any thread */
         sc_pending_signal(launch->stream);
     if (launch->waits && launch->records)
         sc_track_launch_waits(&sc_track, launch->exec, launch->stream->id);
     if (launch->records)
-        launch->before = sc_track_point(&sc_track, launch->stream->id, SC_SCOPE_STREAM);
+        launch->before = sc_track_call_point(&sc_track, launch->stream->id, &launch->call);
 }
 
 /* In a capturing stream the driver refuses a launch. */
@@ -261,19 +262,11 @@ static void end_records(struct launch *launch)
     sc_track_launch_records(&sc_track, launch->exec, &launch->before);
 }
 
-static void end_numbering(struct launch *launch)
-{
-    if (launch->is_unnumbered)
-        sc_track_launch_ends(&sc_track, launch->stream->id);
-    launch->is_unnumbered = false;
-}
-
 static CUresult launch_ended(struct launch *launch, CUgraphExec exec, CUstream stream,
                              bool per_thread, CUresult result)
 {
     int saved = errno;
-    if (result != CUDA_SUCCESS)
-        end_numbering(launch);
+    sc_track_end(&sc_track, &launch->call, result == CUDA_SUCCESS);
     if (launch->records && result != CUDA_SUCCESS)
         sc_track_forget_point(&sc_track, &launch->before);
     if (!launch->stream || result != CUDA_SUCCESS)
@@ -283,7 +276,6 @@ static CUresult launch_ended(struct launch *launch, CUgraphExec exec, CUstream s
         record_runs(launch);
     else
         sc_track_launched(&sc_track, (uintptr_t)exec, launch->stream->id);
-    end_numbering(launch);
     if (launch->exec && !launch->seen)
         sc_pending_signal(launch->stream);
     if (launch->waits)

@@ -11,10 +11,20 @@ bool sc_nodes_can_be_asked(void)
            sc_real.cuGraphChildGraphNodeGetGraph;
 }
 
-bool sc_nodes_are_none(CUgraph graph)
+/* Of that many nodes one is taken to do something. */
+enum { LOOKED_AT_MAX = 16 };
+
+bool sc_nodes_do_nothing(CUgraph graph)
 {
-    size_t count = 0;
-    return sc_real.cuGraphGetNodes(graph, NULL, &count) == CUDA_SUCCESS && count == 0;
+    CUgraphNode nodes[LOOKED_AT_MAX];
+    CUgraphNodeType type = CU_GRAPH_NODE_TYPE_EMPTY;
+    size_t count = LOOKED_AT_MAX;
+    if (sc_real.cuGraphGetNodes(graph, nodes, &count) != CUDA_SUCCESS || count == LOOKED_AT_MAX)
+        return false;
+    for (size_t i = 0; i < count && type == CU_GRAPH_NODE_TYPE_EMPTY; i++)
+        if (sc_real.cuGraphNodeGetType(nodes[i], &type) != CUDA_SUCCESS)
+            return false;
+    return type == CU_GRAPH_NODE_TYPE_EMPTY;
 }
 
 CUgraphNode *sc_nodes_of(CUgraph graph, size_t *count)

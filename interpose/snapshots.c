@@ -7,14 +7,8 @@
 #include "interpose/marks.h"
 #include "interpose/process.h"
 #include "track/peek.h"
-#include "track/ticks.h"
 
 #include "track/poison.h"
-
-/* On an H200 slots were read that counted as done: with slots that are used again at once, random
- * correct programs had wrong bytes in 19 of 22 runs of 90 s, and with this rest in none of 3
- * (docs/known-faults.md). */
-enum { REST_NS = 5 * 1000 * 1000 };
 
 static pthread_mutex_t grow_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -52,8 +46,7 @@ static struct sc_staging_of_context *staging_of(struct sc_context *context)
     pthread_mutex_lock(&grow_lock);
     own = atomic_load_explicit(&context->staging, memory_order_relaxed);
     if (!own && (own = sc_pages_map(sizeof *own)) != NULL) {
-        sc_staging_init(&own->staging, &sc_track.order, sc_options.snapshot_max_bytes,
-                        sc_ticks_in_ns(REST_NS));
+        sc_staging_init(&own->staging, &sc_track.order, sc_options.snapshot_max_bytes);
         atomic_store_explicit(&context->staging, own, memory_order_release);
     }
     pthread_mutex_unlock(&grow_lock);

@@ -62,8 +62,10 @@ struct sc_sync sc_sync_begin_copy(const char *api, void *site, struct sc_stream_
         return (struct sc_sync){0};
     sync.stream = stream;
     sc_pending_legacy(stream);
-    sc_track_work(&sc_track, stream->id);
-    wait_for_stream(&sync);
+    sc_track_begin(&sc_track, stream->id, &sync.call);
+    sync.on = true;
+    sync.since_ticks = sc_pending_stream_since(stream);
+    sync.point = sc_track_call_point(&sc_track, stream->id, &sync.call);
     return sync;
 }
 
@@ -116,6 +118,7 @@ static void done(struct sc_sync *sync)
 CUresult sc_sync_end(struct sc_sync *sync, CUresult result)
 {
     int saved = errno;
+    sc_track_end(&sc_track, &sync->call, result == CUDA_SUCCESS);
     if (sync->on && result == CUDA_SUCCESS)
         done(sync);
     else if (sync->on)

@@ -13,6 +13,7 @@ struct sc_sync {
     struct sc_stream_record *stream; /* waited for, or NULL */
     struct sc_context *context;      /* waited for as a whole, or NULL */
     uint64_t since_ticks;
+    struct sc_call call; /* of one that is work, too */
     struct sc_point point;
 };
 

@@ -61,11 +61,13 @@ static void seal(const struct call *call)
                       sc_shape_hull_bytes(&written->shape));
 }
 
-static void begin_device_work(struct sc_stream_record *stream)
+static struct sc_sync begin_device_work(struct sc_stream_record *stream)
 {
+    struct sc_sync sync = {0};
     sc_pending_legacy(stream);
-    sc_track_work(&sc_track, stream->id);
+    sc_track_begin(&sc_track, stream->id, &sync.call);
     sc_marks_note_tail(stream);
+    return sync;
 }
 
 static struct sc_sync begin_call(const struct call *call)
@@ -75,9 +77,7 @@ static struct sc_sync begin_call(const struct call *call)
         seal(call);
         return sc_sync_begin_copy(call->api, call->site, stream, !call->boxes.dst.host);
     }
-    if (stream)
-        begin_device_work(stream);
-    return (struct sc_sync){0};
+    return stream ? begin_device_work(stream) : (struct sc_sync){0};
 }
 
 /* In the private stream of a detour, which waits for all that the legacy stream would wait for. The

@@ -10,9 +10,8 @@
 #define WORK(symbol, work, parameters, arguments)                                                  \
     SC_DEFINE2(symbol, _ptsz, parameters, struct sc_detour detour;                                 \
                sc_detour_begin(&detour, API, SC_SITE(), &hStream, per_thread);                     \
-               struct sc_stream_record *at_work = sc_work_begin(hStream, per_thread, work);        \
-               CUresult result = REAL arguments; sc_work_issued(at_work, work, result);            \
-               return sc_detour_end(&detour, result);)
+               struct sc_work at_work = sc_work_begin(hStream, per_thread, work);                  \
+               return sc_detour_end(&detour, sc_work_end(&at_work, REAL arguments));)
 
 WORK(cuLaunchKernel, SC_WORK_MAY_WRITE,
      (CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
@@ -28,9 +27,8 @@ SC_DEFINE2(
         moved = *config;
         moved.hStream = hStream;
         config = &moved;
-    } struct sc_stream_record *at_work = sc_work_begin(hStream, per_thread, SC_WORK_MAY_WRITE);
-    CUresult result = REAL(config, f, parameters, extra);
-    sc_work_issued(at_work, SC_WORK_MAY_WRITE, result); return sc_detour_end(&detour, result);)
+    } struct sc_work work = sc_work_begin(hStream, per_thread, SC_WORK_MAY_WRITE);
+    return sc_detour_end(&detour, sc_work_end(&work, REAL(config, f, parameters, extra)));)
 
 WORK(cuLaunchCooperativeKernel, SC_WORK_MAY_WRITE,
      (CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
@@ -38,24 +36,25 @@ WORK(cuLaunchCooperativeKernel, SC_WORK_MAY_WRITE,
      (f, gx, gy, gz, bx, by, bz, shared, hStream, parameters))
 
 /* Elsewhere than in a capture, stream-ordered allocation is among the calls that break one. */
-#define ALLOCATION(symbol, note, parameters, arguments)                                            \
+#define ALLOCATION(symbol, is_work, parameters, arguments)                                         \
     SC_DEFINE2(symbol, _ptsz, parameters, struct sc_detour detour;                                 \
-               sc_detour_begin(&detour, API, SC_SITE(), &hStream, per_thread); note;               \
+               sc_detour_begin(&detour, API, SC_SITE(), &hStream, per_thread);                     \
+               struct sc_work work = {0};                                                          \
+               if (is_work) work = sc_work_begin(hStream, per_thread, SC_WORK_QUIET);              \
                bool endangers = sc_detour_leaves(&detour) && sc_streams_captures_seen() &&         \
                                 !sc_issue_is_captured(hStream, per_thread);                        \
                CUresult result = endangers ? SC_PERMITTED(REAL arguments) : REAL arguments;        \
-               return sc_detour_end(&detour, result);)
+               return sc_detour_end(&detour, sc_work_end(&work, result));)
 
 /* To allocate is no work of the stream (docs/driver.md, Green contexts), to free is. */
-ALLOCATION(cuMemAllocAsync, (void)0, (CUdeviceptr * address, size_t bytes, CUstream hStream),
+ALLOCATION(cuMemAllocAsync, false, (CUdeviceptr * address, size_t bytes, CUstream hStream),
            (address, bytes, hStream))
 
-ALLOCATION(cuMemAllocFromPoolAsync, (void)0,
+ALLOCATION(cuMemAllocFromPoolAsync, false,
            (CUdeviceptr * address, size_t bytes, CUmemoryPool pool, CUstream hStream),
            (address, bytes, pool, hStream))
 
-ALLOCATION(cuMemFreeAsync, sc_work_begin(hStream, per_thread, SC_WORK_QUIET),
-           (CUdeviceptr address, CUstream hStream), (address, hStream))
+ALLOCATION(cuMemFreeAsync, true, (CUdeviceptr address, CUstream hStream), (address, hStream))
 
 #define VALUE(symbol, work, type)                                                                  \
     WORK(symbol, work, (CUstream hStream, CUdeviceptr address, type value, unsigned flags),        \
@@ -95,7 +94,8 @@ WORK(cuWaitExternalSemaphoresAsync, SC_WORK_AWAITS_HOST,
 /* A stream that captures takes none. */
 SC_DEFINE2(cuGraphUpload, _ptsz, (CUgraphExec exec, CUstream hStream), struct sc_detour detour;
            sc_detour_begin(&detour, API, SC_SITE(), &hStream, per_thread);
-           sc_work_begin(hStream, per_thread, SC_WORK_QUIET); CUresult result = REAL(exec, hStream);
+           struct sc_work work = sc_work_begin(hStream, per_thread, SC_WORK_QUIET);
+           CUresult result = sc_work_end(&work, REAL(exec, hStream));
            if (sc_detour_leaves(&detour)) sc_permit_refused(API, SC_SITE(), result);
            return sc_detour_end(&detour, result);)
 
@@ -108,8 +108,9 @@ WORK(cuMemBatchDecompressAsync, SC_WORK_MAY_WRITE,
 
 /* Not for the legacy stream (cuda.h). */
 #define DISCARD(symbol, parameters, arguments)                                                     \
-    SC_DEFINE2(symbol, _ptsz, parameters, sc_work_begin(hStream, per_thread, SC_WORK_QUIET);       \
-               return sc_permit_refused(API, SC_SITE(), REAL arguments);)
+    SC_DEFINE2(symbol, _ptsz, parameters,                                                          \
+               struct sc_work work = sc_work_begin(hStream, per_thread, SC_WORK_QUIET);            \
+               return sc_permit_refused(API, SC_SITE(), sc_work_end(&work, REAL arguments));)
 
 DISCARD(cuMemDiscardBatchAsync,
         (CUdeviceptr * addresses, size_t *sizes, size_t count, unsigned long long flags,

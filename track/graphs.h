@@ -87,7 +87,7 @@ struct sc_graph {
     struct sc_graph_uses uses;
     struct sc_graph_uses runs; /* of an exec: neighbours as one, for the launch */
     bool is_exec, is_stale;    /* the runs are to be made anew */
-    bool is_empty;             /* an exec without nodes, the launches of which are not ordered */
+    bool is_empty;             /* an exec that does nothing, the launches of which are no work */
     uint32_t context;          /* of an exec: it goes with it; 0: not known */
     uint32_t first_interval;
     uint32_t last_found; /* where the next look-up begins */

@@ -7,6 +7,7 @@
 struct entry {
     uint32_t stream;
     uint64_t number;
+    uint64_t call; /* of a legacy stream */
 };
 
 struct sc_clock {
@@ -53,7 +54,7 @@ static void drop(struct sc_order *order, struct sc_clock *clock)
         sc_arena_give(&order->arena, clock, clock_bytes(clock->capacity));
 }
 
-static uint64_t number_in(const struct sc_clock *clock, uint32_t stream)
+static struct entry entry_in(const struct sc_clock *clock, uint32_t stream)
 {
     uint32_t low = 0;
     uint32_t high = clock ? clock->count : 0;
@@ -65,18 +66,25 @@ static uint64_t number_in(const struct sc_clock *clock, uint32_t stream)
             high = middle;
     }
     if (clock && low < clock->count && clock->entries[low].stream == stream)
-        return clock->entries[low].number;
-    return 0;
+        return clock->entries[low];
+    return (struct entry){0};
 }
 
 /* What the host already knows orders nothing any more: leaving it out keeps clocks short. */
 static void append(struct sc_order *order, struct sc_clock *clock, struct entry entry)
 {
-    if (entry.number > read_relaxed(&sc_order_stream(order, entry.stream)->done))
+    struct sc_stream *stream = sc_order_stream(order, entry.stream);
+    if (entry.number > read_relaxed(&stream->done) ||
+        entry.call > read_relaxed(&stream->done_calls))
         clock->entries[clock->count++] = entry;
 }
 
-/* A new clock with the larger number of each stream; NULL in `left` or `right` is empty. */
+static uint64_t larger(uint64_t left, uint64_t right)
+{
+    return left > right ? left : right;
+}
+
+/* A new clock with the larger numbers of each stream; NULL in `left` or `right` is empty. */
 static struct sc_clock *merge(struct sc_order *order, const struct sc_clock *left,
                               const struct sc_clock *right)
 {
@@ -92,12 +100,11 @@ static struct sc_clock *merge(struct sc_order *order, const struct sc_clock *lef
         } else if (i == left_count || right->entries[j].stream < left->entries[i].stream) {
             append(order, result, right->entries[j++]);
         } else {
-            const struct entry *larger = left->entries[i].number > right->entries[j].number
-                                             ? &left->entries[i]
-                                             : &right->entries[j];
-            append(order, result, *larger);
-            i++;
-            j++;
+            const struct entry *one = &left->entries[i++];
+            const struct entry *other = &right->entries[j++];
+            append(order, result,
+                   (struct entry){one->stream, larger(one->number, other->number),
+                                  larger(one->call, other->call)});
         }
     }
     return result;
@@ -157,8 +164,8 @@ union pair {
 
 static const struct sc_clock *pair_of(const struct sc_point *point, union pair *pair)
 {
-    struct entry own = {point->stream, point->number};
-    struct entry legacy = {point->legacy, point->legacy_number};
+    struct entry own = {point->stream, point->number, point->legacy ? 0 : point->call};
+    struct entry legacy = {point->legacy, point->legacy_number, point->call};
     struct entry *entries = pair->head.entries;
     pair->head.count = 0;
     if (own.stream && (!legacy.stream || own.stream < legacy.stream))
@@ -195,16 +202,19 @@ static uint32_t take_spare(struct sc_order *order)
     uint32_t id = order->spare;
     struct sc_stream *stream = sc_order_stream(order, id);
     uint64_t issued = read_relaxed(&stream->issued);
+    uint64_t calls = read_relaxed(&stream->calls);
     order->spare = stream->next_spare;
     stream->next_spare = 0;
     stream->removed = false;
-    stream->seen_version = 0;
+    atomic_store_explicit(&stream->seen_version, 0, memory_order_relaxed);
     stream->handle = 0;
     stream->primary = 0;
     stream->device = 0;
     raise_to(&stream->done, issued);
     raise_to(&stream->complete, issued);
+    raise_to(&stream->done_calls, calls);
     atomic_store_explicit(&stream->touched, 0, memory_order_relaxed);
+    atomic_store_explicit(&stream->touched_calls, 0, memory_order_relaxed);
     return id;
 }
 
@@ -247,8 +257,10 @@ static void reclaim(struct sc_order *order, uint32_t id)
     drop(order, stream->joined);
     drop(order, stream->gate);
     drop(order, stream->pending);
+    drop(order, stream->behind);
     drop(order, stream->orphaned);
     stream->joined = NULL;
+    stream->behind = NULL;
     stream->gate = NULL;
     stream->pending = NULL;
     stream->orphaned = NULL;
@@ -278,48 +290,7 @@ void sc_order_unreference(struct sc_order *order, uint32_t id)
     reclaim(order, id);
 }
 
-bool sc_order_touch_needed(struct sc_order *order, uint32_t id)
-{
-    struct sc_stream *stream = sc_order_stream(order, id);
-    return due_of(stream) ||
-           (stream->kind == SC_STREAM_BLOCKING &&
-            read_relaxed(&stream->touched) != read_relaxed(&legacy_of(order, stream)->issued));
-}
-
-/* As a wait of its own for it would be. */
-static void join_due(struct sc_order *order, struct sc_stream *stream)
-{
-    if (!due_of(stream) || !merge_into(order, &stream->joined, due_of(stream)))
-        return;
-    if (stream->kind == SC_STREAM_BLOCKING &&
-        !merge_into(order, &legacy_of(order, stream)->pending, due_of(stream)))
-        return;
-    drop_due(order, stream);
-    if (stream->kind == SC_STREAM_LEGACY)
-        stream->joined_version++;
-}
-
-void sc_order_touch(struct sc_order *order, uint32_t id)
-{
-    struct sc_stream *stream = sc_order_stream(order, id);
-    join_due(order, stream);
-    if (stream->kind != SC_STREAM_BLOCKING)
-        return;
-    struct sc_stream *legacy = legacy_of(order, stream);
-    atomic_store_explicit(&stream->touched, read_relaxed(&legacy->issued), memory_order_relaxed);
-    if (stream->seen_version != legacy->joined_version &&
-        merge_into(order, &stream->joined, legacy->joined))
-        stream->seen_version = legacy->joined_version;
-}
-
-static void settle_pending(struct sc_order *order, struct sc_stream *legacy)
-{
-    if (!legacy->pending || !merge_into(order, &legacy->joined, legacy->pending))
-        return;
-    drop(order, legacy->pending);
-    legacy->pending = NULL;
-    legacy->joined_version++;
-}
+/* ---- calls ---- */
 
 static uint64_t next_number(struct sc_stream *stream)
 {
@@ -328,87 +299,160 @@ static uint64_t next_number(struct sc_stream *stream)
     return number;
 }
 
-/* ---- calls on a legacy stream that are under way ---- */
-
-void sc_order_reserve(struct sc_order *order, uint32_t legacy, unsigned count)
+static bool join(struct sc_order *order, struct sc_stream *stream, const struct sc_clock *clock)
 {
-    sc_order_stream(order, legacy)->reserved += count;
+    if (!merge_into(order, &stream->joined, clock))
+        return false;
+    if (stream->kind == SC_STREAM_LEGACY)
+        stream->joined_version++;
+    return true;
 }
 
-void sc_order_take_reserved(struct sc_order *order, uint32_t legacy)
+/* What blocking streams have waited for comes before whatever the legacy stream does next. */
+static void settle_pending(struct sc_order *order, struct sc_stream *legacy)
 {
-    struct sc_stream *stream = sc_order_stream(order, legacy);
-    if (stream->reserved)
-        stream->reserved--;
+    if (!legacy->pending || !join(order, legacy, legacy->pending))
+        return;
+    drop(order, legacy->pending);
+    legacy->pending = NULL;
 }
 
-/* Those that nobody takes are skipped: whoever counted on them has to be overtaken. */
-void sc_order_unreserve(struct sc_order *order, uint32_t legacy, unsigned count)
+bool sc_order_is_behind(struct sc_order *order, uint32_t id)
 {
-    for (; count; count--) {
-        sc_order_take_reserved(order, legacy);
-        next_number(sc_order_stream(order, legacy));
-    }
+    struct sc_stream *stream = sc_order_stream(order, id);
+    if (stream->kind == SC_STREAM_LEGACY || due_of(stream))
+        return true;
+    if (stream->kind == SC_STREAM_NONBLOCKING)
+        return false;
+    struct sc_stream *legacy = legacy_of(order, stream);
+    return read_relaxed(&stream->touched) != read_relaxed(&legacy->issued) ||
+           read_relaxed(&stream->seen_version) != read_relaxed(&legacy->version);
 }
 
-void sc_order_begin_unnumbered(struct sc_order *order, uint32_t legacy)
+static void begin_legacy(struct sc_order *order, struct sc_stream *stream, struct sc_call *call)
 {
-    sc_order_stream(order, legacy)->unnumbered++;
+    settle_pending(order, stream);
+    call->place = read_relaxed(&stream->calls) + 1;
+    atomic_store_explicit(&stream->calls, call->place, memory_order_relaxed);
+    call->joined = retain(stream->joined);
+    call->version = stream->joined_version;
 }
 
-void sc_order_end_unnumbered(struct sc_order *order, uint32_t legacy)
+static void begin_blocking(struct sc_order *order, struct sc_stream *stream, struct sc_call *call)
 {
-    sc_order_stream(order, legacy)->unnumbered--;
+    struct sc_stream *legacy = legacy_of(order, stream);
+    call->place = read_relaxed(&legacy->ended);
+    call->legacy_number = read_relaxed(&legacy->issued);
+    call->joined = retain(legacy->behind);
+    call->version = read_relaxed(&legacy->version);
 }
 
-/* The first legacy operation behind this one surely began after it. */
-static uint64_t epoch_of(struct sc_order *order, struct sc_stream *blocking)
+void sc_order_begin(struct sc_order *order, uint32_t id, struct sc_call *call)
 {
-    struct sc_stream *legacy = legacy_of(order, blocking);
-    return legacy->unnumbered ? UINT64_MAX : read_relaxed(&blocking->touched) + legacy->reserved;
+    struct sc_stream *stream = sc_order_stream(order, id);
+    *call = (struct sc_call){.stream = id, .due = retain(due_of(stream))};
+    if (stream->kind == SC_STREAM_LEGACY)
+        begin_legacy(order, stream, call);
+    else if (stream->kind == SC_STREAM_BLOCKING)
+        begin_blocking(order, stream, call);
+}
+
+/* As a wait of its own for it would be. */
+static void end_due(struct sc_order *order, struct sc_stream *stream, const struct sc_call *call)
+{
+    if (!call->due || !join(order, stream, call->due))
+        return;
+    if (stream->kind == SC_STREAM_BLOCKING &&
+        !merge_into(order, &legacy_of(order, stream)->pending, call->due))
+        return;
+    if (due_of(stream) == call->due)
+        drop_due(order, stream);
+}
+
+/* A call may have been overtaken by a later one, which has joined more, and still have waited for
+ * what that one has not. */
+static void end_legacy(struct sc_order *order, struct sc_stream *stream, struct sc_call *call)
+{
+    bool more = call->waited || call->due || call->version > stream->behind_version;
+    merge_into(order, &call->joined, call->due);
+    if (more && merge_into(order, &stream->behind, call->joined) &&
+        stream->behind_version < call->version)
+        stream->behind_version = call->version;
+    raise_to(&stream->ended, call->place);
+    atomic_store_explicit(&stream->version, read_relaxed(&stream->version) + 1,
+                          memory_order_relaxed);
+}
+
+static void end_blocking(struct sc_order *order, struct sc_stream *stream,
+                         const struct sc_call *call)
+{
+    raise_to(&stream->touched, call->legacy_number);
+    raise_to(&stream->touched_calls, call->place);
+    if (read_relaxed(&stream->seen_version) < call->version &&
+        merge_into(order, &stream->joined, call->joined))
+        raise_to(&stream->seen_version, call->version);
+}
+
+void sc_order_end(struct sc_order *order, struct sc_call *call, bool issued)
+{
+    struct sc_stream *stream = sc_order_stream(order, call->stream);
+    if (issued)
+        end_due(order, stream, call);
+    if (issued && stream->kind == SC_STREAM_LEGACY)
+        end_legacy(order, stream, call);
+    else if (issued && stream->kind == SC_STREAM_BLOCKING)
+        end_blocking(order, stream, call);
+    drop(order, call->joined);
+    drop(order, call->due);
+    call->stream = 0;
+}
+
+void sc_order_work(struct sc_order *order, uint32_t stream)
+{
+    struct sc_call call;
+    sc_order_begin(order, stream, &call);
+    sc_order_end(order, &call, true);
+}
+
+struct sc_point sc_order_call_point(struct sc_order *order, const struct sc_call *call)
+{
+    struct sc_point point = sc_order_point(order, call->stream);
+    point.call = larger(point.call, call->place);
+    point.legacy_number = larger(point.legacy_number, call->legacy_number);
+    merge_into(order, &point.joined, call->joined);
+    merge_into(order, &point.joined, call->due);
+    return point;
+}
+
+void sc_order_end_record(struct sc_order *order, struct sc_call *call, bool issued)
+{
+    bool legacy = sc_order_stream(order, call->stream)->kind == SC_STREAM_LEGACY;
+    drop(order, call->due);
+    call->due = NULL;
+    sc_order_end(order, call, issued && legacy);
+}
+
+bool sc_order_end_wait(struct sc_order *order, struct sc_call *call, const struct sc_point *point)
+{
+    bool waited = sc_order_wait(order, call->stream, point);
+    call->waited = waited && merge_point(order, &call->joined, point);
+    sc_order_end_record(order, call, waited);
+    return waited;
 }
 
 void sc_order_renew(struct sc_order *order, struct sc_ticket *ticket)
 {
     struct sc_stream *stream = sc_order_stream(order, ticket->stream);
-    ticket->legacy = 0;
-    ticket->epoch = 0;
-    if (stream->kind != SC_STREAM_BLOCKING)
-        join_due(order, stream);
-    if (stream->kind == SC_STREAM_LEGACY)
-        settle_pending(order, stream);
-    if (stream->kind == SC_STREAM_BLOCKING) {
-        sc_order_touch(order, ticket->stream);
-        ticket->legacy = stream->context;
-        ticket->epoch = epoch_of(order, stream);
-    }
+    bool blocking = stream->kind == SC_STREAM_BLOCKING;
+    ticket->legacy = blocking ? stream->context : 0;
+    ticket->epoch = blocking ? read_relaxed(&legacy_of(order, stream)->calls) : 0;
     ticket->number = next_number(stream);
-}
-
-void sc_order_join_blocking(struct sc_order *order, uint32_t legacy)
-{
-    struct sc_stream *stream = sc_order_stream(order, legacy);
-    settle_pending(order, stream);
-    next_number(stream);
-}
-
-struct sc_point sc_order_record(struct sc_order *order, uint32_t id)
-{
-    struct sc_stream *stream = sc_order_stream(order, id);
-    if (stream->kind == SC_STREAM_LEGACY)
-        sc_order_join_blocking(order, id);
-    struct sc_point point = sc_order_point(order, id);
-    merge_into(order, &point.joined, due_of(stream));
-    if (stream->kind == SC_STREAM_BLOCKING) {
-        point.legacy_number = read_relaxed(&legacy_of(order, stream)->issued);
-        merge_into(order, &point.joined, legacy_of(order, stream)->joined);
-    }
-    return point;
 }
 
 struct sc_ticket sc_order_issue(struct sc_order *order, uint32_t id)
 {
     struct sc_ticket ticket = {.stream = id};
+    sc_order_work(order, id);
     sc_order_renew(order, &ticket);
     return ticket;
 }
@@ -421,9 +465,12 @@ struct sc_point sc_order_point(struct sc_order *order, uint32_t id)
         .number = read_relaxed(&stream->issued),
         .joined = retain(stream->joined),
     };
+    if (stream->kind == SC_STREAM_LEGACY)
+        point.call = read_relaxed(&stream->ended);
     if (stream->kind == SC_STREAM_BLOCKING) {
         point.legacy = stream->context;
         point.legacy_number = read_relaxed(&stream->touched);
+        point.call = read_relaxed(&stream->touched_calls);
     }
     return point;
 }
@@ -436,8 +483,12 @@ void sc_order_renew_point(struct sc_order *order, struct sc_point *point)
         point->joined = retain(stream->joined);
     }
     point->number = read_relaxed(&stream->issued);
-    if (stream->kind == SC_STREAM_BLOCKING)
+    if (stream->kind == SC_STREAM_LEGACY)
+        point->call = read_relaxed(&stream->ended);
+    if (stream->kind == SC_STREAM_BLOCKING) {
         point->legacy_number = read_relaxed(&stream->touched);
+        point->call = read_relaxed(&stream->touched_calls);
+    }
 }
 
 void sc_order_set_primary(struct sc_order *order, uint32_t green, uint32_t primary)
@@ -483,7 +534,8 @@ static struct sc_point walk_context(const struct walk *walk)
         struct sc_stream *stream = sc_order_stream(order, id);
         if (!is_walked(walk, stream))
             continue;
-        append(order, clock, (struct entry){id, read_relaxed(&stream->issued)});
+        append(order, clock,
+               (struct entry){id, read_relaxed(&stream->issued), read_relaxed(&stream->ended)});
         merge_into(order, &point.joined, stream->joined);
         if (walk->due)
             merge_into(order, &point.joined, due_of(stream));
@@ -550,8 +602,11 @@ void sc_order_wait_context(struct sc_order *order, uint32_t context, const struc
 
 static void know_clock(struct sc_order *order, const struct sc_clock *clock)
 {
-    for (uint32_t i = 0; clock && i < clock->count; i++)
-        raise_to(&sc_order_stream(order, clock->entries[i].stream)->done, clock->entries[i].number);
+    for (uint32_t i = 0; clock && i < clock->count; i++) {
+        struct sc_stream *stream = sc_order_stream(order, clock->entries[i].stream);
+        raise_to(&stream->done, clock->entries[i].number);
+        raise_to(&stream->done_calls, clock->entries[i].call);
+    }
 }
 
 void sc_order_known(struct sc_order *order, const struct sc_point *point)
@@ -565,6 +620,7 @@ void sc_order_known(struct sc_order *order, const struct sc_point *point)
 static void signal_entry(struct sc_order *order, const struct entry *entry, bool own)
 {
     struct sc_stream *stream = sc_order_stream(order, entry->stream);
+    raise_to(&stream->signalled_calls, entry->call);
     if (read_relaxed(&stream->signalled) >= entry->number)
         return;
     stream->signals[stream->signal_count++ % SC_SIGNALS_KEPT] =
@@ -591,7 +647,7 @@ uint64_t sc_order_first_signal(struct sc_order *order, const struct sc_ticket *t
     uint64_t count = stream->signal_count;
     uint64_t oldest = count > SC_SIGNALS_KEPT ? count - SC_SIGNALS_KEPT : 0;
     if (ticket->legacy &&
-        read_relaxed(&sc_order_stream(order, ticket->legacy)->signalled) > ticket->epoch)
+        read_relaxed(&sc_order_stream(order, ticket->legacy)->signalled_calls) > ticket->epoch)
         return 0;
     for (uint64_t i = oldest; i < count; i++) {
         const struct sc_signal *signal = &stream->signals[i % SC_SIGNALS_KEPT];
@@ -603,8 +659,8 @@ uint64_t sc_order_first_signal(struct sc_order *order, const struct sc_ticket *t
 
 static bool clock_covers(const struct sc_clock *clock, const struct sc_ticket *ticket)
 {
-    return number_in(clock, ticket->stream) >= ticket->number ||
-           (ticket->legacy && number_in(clock, ticket->legacy) > ticket->epoch);
+    return entry_in(clock, ticket->stream).number >= ticket->number ||
+           (ticket->legacy && entry_in(clock, ticket->legacy).call > ticket->epoch);
 }
 
 bool sc_order_covers(struct sc_order *order, uint32_t id, const struct sc_ticket *ticket)
@@ -619,6 +675,6 @@ bool sc_order_covers(struct sc_order *order, uint32_t id, const struct sc_ticket
         return false;
     struct sc_stream *legacy = legacy_of(order, stream);
     return ticket->stream == stream->context ||
-           (ticket->legacy == stream->context && read_relaxed(&legacy->issued) > ticket->epoch) ||
-           clock_covers(legacy->joined, ticket);
+           (ticket->legacy == stream->context && read_relaxed(&legacy->ended) > ticket->epoch) ||
+           clock_covers(legacy->behind, ticket);
 }

@@ -7,14 +7,16 @@
  * frontier covers it. Threads are assumed to synchronise among themselves, so there is one
  * host frontier for the process.
  *
- * The legacy stream of a context joins, and is joined by, every blocking stream. Instead of merging
- * a thousand clocks at each legacy operation, an operation on a blocking stream remembers
- * how many legacy operations came before it (its epoch): it is done once the legacy operation
- * after those is done. Work on a blocking stream comes after every legacy operation before it.
+ * A call to the driver lasts, and other threads call meanwhile. What ended before another call
+ * began, the driver has had before; of calls that overlap nobody knows. So a call takes note of
+ * what has ended when it begins, its stream learns of that when it has ended, and an operation gets
+ * its number then.
  *
- * An operation is numbered when the driver has it. So a legacy operation that is numbered behind a
- * blocking one of another thread may have been with the driver before it, and says nothing of it:
- * calls on a legacy stream reserve their numbers before, and an epoch has what is reserved in it.
+ * The legacy stream of a context joins, and is joined by, every blocking stream. Instead of merging
+ * a thousand clocks at each call there, its calls are counted as they begin, and an operation on a
+ * blocking stream remembers how many had begun when the driver had it (its epoch): it is done once
+ * a call after those is done. Work on a blocking stream comes after every legacy call that had
+ * ended before.
  *
  * Locks: every function needs the owner's lock, except those that say "lock-free".
  * Numbers start at 1; stream id 0 is no stream.
@@ -37,7 +39,7 @@ struct sc_ticket {
     uint32_t stream;
     uint32_t legacy; /* the context's legacy stream if `stream` is a blocking one, else 0 */
     uint64_t number;
-    uint64_t epoch; /* legacy operations issued before this one, or maybe before it */
+    uint64_t epoch; /* calls on it that had begun: none of them is surely behind this operation */
 };
 
 struct sc_point {
@@ -45,7 +47,21 @@ struct sc_point {
     uint32_t legacy;
     uint64_t number;
     uint64_t legacy_number;
+    uint64_t call; /* so many calls on the legacy stream: `legacy`, or `stream` if that is one */
     struct sc_clock *joined;
+};
+
+/* A call on a stream, from before it is made until the driver has it, or has refused it. */
+struct sc_call {
+    uint32_t stream;        /* 0: there is nothing to be said at its end */
+    uint64_t place;         /* among the legacy stream's calls: its own, or that of the last one
+                               which a call on a blocking stream comes after */
+    uint64_t legacy_number; /* operations on the legacy stream that one on a blocking stream comes
+                               after */
+    uint64_t version;
+    bool waited;
+    struct sc_clock *joined; /* by the legacy stream, before */
+    struct sc_clock *due;
 };
 
 /* What may tell the host that so many operations of a stream are done, in a way that is not seen.
@@ -59,10 +75,17 @@ enum { SC_SIGNALS_KEPT = 16 }; /* of each stream */
 
 struct sc_stream {
     _Atomic uint64_t issued;
-    _Atomic uint64_t done;        /* the host frontier's component */
-    _Atomic uint64_t complete;    /* seen complete by asking the device; never orders anything */
-    _Atomic uint64_t touched;     /* legacy operations before the last work (blocking streams) */
-    _Atomic uint64_t signalled;   /* behind so many stands what may tell the host of their end */
+    _Atomic uint64_t done;       /* the host frontier's component */
+    _Atomic uint64_t complete;   /* seen complete by asking the device; never orders anything */
+    _Atomic uint64_t signalled;  /* behind so many stands what may tell the host of their end */
+    _Atomic uint64_t calls;      /* legacy: that have begun */
+    _Atomic uint64_t ended;      /* legacy: the latest that has ended, by its place among them */
+    _Atomic uint64_t done_calls; /* legacy: as `done` */
+    _Atomic uint64_t signalled_calls; /* legacy: as `signalled` */
+    _Atomic uint64_t version;         /* legacy: counts the ends of calls */
+    /* Blocking: what its last work came after of the legacy stream's operations and calls, and the
+     * `version` of `behind` that it has joined. */
+    _Atomic uint64_t touched, touched_calls, seen_version;
     struct sc_clock *_Atomic due; /* its context waits: what its next operation joins; NULL: none */
     uint32_t context;             /* id of the context's legacy stream, for every kind */
     uint32_t primary; /* legacy stream of a green context: that of the primary one, or 0 */
@@ -77,11 +100,10 @@ struct sc_stream {
     struct sc_clock *joined;
     struct sc_clock *gate;     /* legacy: all that its context has been told to wait for */
     struct sc_clock *pending;  /* legacy: what blocking streams wait for: joined by its next */
+    struct sc_clock *behind;   /* legacy: what calls that have ended had joined */
     struct sc_clock *orphaned; /* legacy: what removed non-blocking streams had waited for */
     uint64_t joined_version;   /* legacy: counts changes of `joined` */
-    uint64_t seen_version;     /* blocking: the legacy stream's joined_version already merged */
-    uint32_t reserved;         /* legacy: numbers that calls under way will take */
-    uint32_t unnumbered;       /* legacy: calls under way that will take nobody knows how many */
+    uint64_t behind_version;   /* legacy: the latest of them in `behind` */
     /* Owned by track/inflight.c: operations in order of issue, and the list of busy streams. */
     uint32_t first_op, last_op, first_open, busy_previous, busy_next;
     uint64_t signal_count;
@@ -107,36 +129,30 @@ void sc_order_remove(struct sc_order *order, uint32_t stream);
 void sc_order_reference(struct sc_order *order, uint32_t stream);
 void sc_order_unreference(struct sc_order *order, uint32_t stream);
 
-/* Work on `stream` that needs a ticket. On a legacy stream all work needs one. */
+/* Around a call that is work on the stream. What it comes after is a point for events, host
+ * functions and waits within the call. Each call that begins is ended once; what was not issued
+ * leaves no trace. */
+void sc_order_begin(struct sc_order *order, uint32_t stream, struct sc_call *call);
+struct sc_point sc_order_call_point(struct sc_order *order, const struct sc_call *call);
+void sc_order_end(struct sc_order *order, struct sc_call *call, bool issued);
+
+/* The same for the record of an event. On a legacy stream it joins the blocking streams, and they
+ * come after it. On others it is no work: of what it comes after the stream itself goes on not to
+ * know. Nor does any know of what its context waits for. */
+void sc_order_end_record(struct sc_order *order, struct sc_call *call, bool issued);
+
+/* Lock-free: may there be something to note when a call begins on the stream? */
+bool sc_order_is_behind(struct sc_order *order, uint32_t stream);
+
+/* A call that begins and ends at once, and one that issues an operation. */
+void sc_order_work(struct sc_order *order, uint32_t stream);
 struct sc_ticket sc_order_issue(struct sc_order *order, uint32_t stream);
-/* The same for the stream that the ticket names. */
+
+/* The driver has an operation on the stream that the ticket names. */
 void sc_order_renew(struct sc_order *order, struct sc_ticket *ticket);
-
-/* A call on a legacy stream is about to be made that will take `count` numbers, and has taken them,
- * each by itself, or will not. */
-void sc_order_reserve(struct sc_order *order, uint32_t legacy, unsigned count);
-void sc_order_take_reserved(struct sc_order *order, uint32_t legacy);
-void sc_order_unreserve(struct sc_order *order, uint32_t legacy, unsigned count);
-/* The same for one of which the count is not known. */
-void sc_order_begin_unnumbered(struct sc_order *order, uint32_t legacy);
-void sc_order_end_unnumbered(struct sc_order *order, uint32_t legacy);
-
-/* A wait on a legacy stream: it joins the blocking streams, and not what the context waits for. */
-void sc_order_join_blocking(struct sc_order *order, uint32_t legacy);
-
-/* Other work: on a blocking stream it comes after all legacy work issued before, on any after what
- * the context waits for. The _needed form is lock-free and says whether the other has anything to
- * do. */
-bool sc_order_touch_needed(struct sc_order *order, uint32_t stream);
-void sc_order_touch(struct sc_order *order, uint32_t stream);
 
 /* A wait for the primary context waits for the green one as well, and not the other way round. */
 void sc_order_set_primary(struct sc_order *order, uint32_t green, uint32_t primary);
-
-/* What an event recorded on the stream stands for: the work there, all that work issued now would
- * come after. What that is of the legacy stream's work, and what its context waits for, the stream
- * itself goes on not to know. */
-struct sc_point sc_order_record(struct sc_order *order, uint32_t stream);
 
 /* Points hold references: release each one once. The first form is one stream's work; on a legacy
  * stream that stands for what an operation issued there had joined. The others walk all streams:
@@ -150,8 +166,10 @@ struct sc_point sc_order_context_record(struct sc_order *order, uint32_t context
 struct sc_point sc_order_copy_point(const struct sc_point *point);
 void sc_order_release(struct sc_order *order, struct sc_point *point);
 
-/* Work issued on `stream` from now on comes after the point. False: out of memory, nothing done. */
+/* Work issued on `stream` from now on comes after the point. False: out of memory, nothing done.
+ * The second form ends a call that waits, which is work where a record is. */
 bool sc_order_wait(struct sc_order *order, uint32_t stream, const struct sc_point *point);
+bool sc_order_end_wait(struct sc_order *order, struct sc_call *call, const struct sc_point *point);
 /* The same for all streams of the context, and of its green ones, also those to come. A wait for
  * one of them returns without it until work has been issued there, which the record of an event is
  * not; a wait for the context does not (docs/driver.md, Green contexts). */
@@ -193,8 +211,9 @@ static inline bool sc_order_known_done(struct sc_order *order, const struct sc_t
     struct sc_stream *stream = sc_order_stream(order, ticket->stream);
     if (atomic_load_explicit(&stream->done, memory_order_acquire) >= ticket->number)
         return true;
-    return ticket->legacy && atomic_load_explicit(&sc_order_stream(order, ticket->legacy)->done,
-                                                  memory_order_acquire) > ticket->epoch;
+    return ticket->legacy &&
+           atomic_load_explicit(&sc_order_stream(order, ticket->legacy)->done_calls,
+                                memory_order_acquire) > ticket->epoch;
 }
 
 /* Lock-free: is the operation in a point that the host may have learnt of? */
@@ -204,7 +223,7 @@ static inline bool sc_order_signalled(struct sc_order *order, const struct sc_ti
     if (atomic_load_explicit(&stream->signalled, memory_order_relaxed) >= ticket->number)
         return true;
     return ticket->legacy &&
-           atomic_load_explicit(&sc_order_stream(order, ticket->legacy)->signalled,
+           atomic_load_explicit(&sc_order_stream(order, ticket->legacy)->signalled_calls,
                                 memory_order_relaxed) > ticket->epoch;
 }
 

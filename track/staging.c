@@ -1,7 +1,5 @@
 #include "track/staging.h"
 
-#include "track/ticks.h"
-
 #include "track/poison.h"
 
 enum { SMALL_BYTES = 4096, SLOTS_MIN = 8, TRIES_MAX = 4 };
@@ -30,11 +28,10 @@ static void prepend(struct sc_slot_list *list, struct sc_slot *slot)
         list->last = slot;
 }
 
-void sc_staging_init(struct sc_staging *staging, struct sc_order *order, size_t snapshot_max_bytes,
-                     uint64_t rest_ticks)
+void sc_staging_init(struct sc_staging *staging, struct sc_order *order, size_t snapshot_max_bytes)
 {
     size_t rounded = (snapshot_max_bytes + SMALL_BYTES - 1) & ~(size_t)(SMALL_BYTES - 1);
-    *staging = (struct sc_staging){.order = order, .rest_ticks = rest_ticks};
+    *staging = (struct sc_staging){.order = order};
     staging->classes[0].slot_bytes = SMALL_BYTES;
     staging->classes[1].slot_bytes = rounded > SMALL_BYTES ? rounded : 0;
 }
@@ -76,24 +73,17 @@ static struct sc_slot *pop(struct sc_slot_list *list)
     return slot;
 }
 
-static bool has_rested(const struct sc_slot *slot)
+static bool is_complete(const struct sc_slot *slot)
 {
-    uint64_t rest_ticks = slot->staging->rest_ticks;
-    return rest_ticks == 0 || sc_ticks() - slot->given_ticks > rest_ticks;
+    return !slot->ticket.stream || sc_order_complete(slot->staging->order, &slot->ticket);
 }
 
-static bool may_be_taken(const struct sc_slot *slot)
-{
-    return !slot->ticket.stream ||
-           (has_rested(slot) && sc_order_complete(slot->staging->order, &slot->ticket));
-}
-
-/* One whose operation is still running, or that rests, goes to the end of the queue. */
+/* One whose operation is still running goes to the end of the queue. */
 static struct sc_slot *take_from(struct sc_slot_list *list)
 {
     for (unsigned tries = 0; list->first && tries < TRIES_MAX; tries++) {
         struct sc_slot *slot = pop(list);
-        if (may_be_taken(slot))
+        if (is_complete(slot))
             return slot;
         append(list, slot);
     }
@@ -122,8 +112,7 @@ void sc_staging_give(struct sc_slot *slot, const struct sc_ticket *ticket)
 {
     struct sc_slot_list *list = &slot->staging->classes[slot->size_class];
     slot->ticket = *ticket;
-    slot->given_ticks = slot->staging->rest_ticks ? sc_ticks() : 0;
-    if (may_be_taken(slot))
+    if (is_complete(slot))
         prepend(list, slot);
     else
         append(list, slot);

@@ -2,9 +2,8 @@
  *
  * Blocks of memory that the device can read, each cut into slots of one of a few sizes. A slot
  * belongs to an operation until that is forgotten, and is handed out again only when the operation
- * is complete and the slot has rested for as long as the owner says. Without a rest it is the one
- * that came back last, which is still in the cache, and else the one that came back first. When
- * there is none left, there is none: nobody waits. The owner may add a block then, up to a limit.
+ * is complete: the one that came back last first, since it is still in the cache. When there is
+ * none left, there is none: nobody waits. The owner may add a block then, up to a limit.
  *
  * Locks: every function needs the owner's lock.
  */
@@ -23,7 +22,6 @@ struct sc_slot {
     struct sc_staging *staging;
     struct sc_slot *next;
     struct sc_ticket ticket; /* of its last operation; stream 0: none yet */
-    uint64_t given_ticks;    /* when it came back */
     unsigned size_class;
 };
 
@@ -35,14 +33,12 @@ struct sc_slot_list {
 
 struct sc_staging {
     struct sc_order *order;
-    uint64_t rest_ticks; /* 0: none */
     struct sc_slot_list classes[SC_STAGING_CLASSES];
     _Atomic unsigned taken; /* slots that are out */
 };
 
 /* Without a slot. The large class is as wide as the largest snapshot. */
-void sc_staging_init(struct sc_staging *staging, struct sc_order *order, size_t snapshot_max_bytes,
-                     uint64_t rest_ticks);
+void sc_staging_init(struct sc_staging *staging, struct sc_order *order, size_t snapshot_max_bytes);
 
 /* What another block for snapshots of a size takes: of memory that the device can read, and of
  * records. */

@@ -74,50 +74,46 @@ void sc_track_remove_stream(struct sc_track *track, uint32_t stream)
     unlock(track);
 }
 
-static void work_locked(struct sc_track *track, uint32_t stream)
+void sc_track_begin(struct sc_track *track, uint32_t stream, struct sc_call *call)
 {
-    if (sc_order_stream(&track->order, stream)->kind == SC_STREAM_LEGACY)
-        sc_order_issue(&track->order, stream);
-    else
-        sc_order_touch(&track->order, stream);
+    call->stream = 0;
+    if (!sc_order_is_behind(&track->order, stream))
+        return;
+    lock(track);
+    sc_order_begin(&track->order, stream, call);
+    unlock(track);
+}
+
+static struct sc_point call_point(struct sc_track *track, uint32_t stream,
+                                  const struct sc_call *call)
+{
+    return call->stream ? sc_order_call_point(&track->order, call)
+                        : sc_order_point(&track->order, stream);
+}
+
+struct sc_point sc_track_call_point(struct sc_track *track, uint32_t stream,
+                                    const struct sc_call *call)
+{
+    lock(track);
+    struct sc_point point = call_point(track, stream, call);
+    unlock(track);
+    return point;
+}
+
+void sc_track_end(struct sc_track *track, struct sc_call *call, bool issued)
+{
+    if (!call->stream)
+        return;
+    lock(track);
+    sc_order_end(&track->order, call, issued);
+    unlock(track);
 }
 
 void sc_track_work(struct sc_track *track, uint32_t stream)
 {
-    bool legacy = sc_order_stream(&track->order, stream)->kind == SC_STREAM_LEGACY;
-    if (!legacy && !sc_order_touch_needed(&track->order, stream))
-        return;
-    lock(track);
-    work_locked(track, stream);
-    unlock(track);
-}
-
-void sc_track_reserve(struct sc_track *track, uint32_t legacy, unsigned count)
-{
-    lock(track);
-    sc_order_reserve(&track->order, legacy, count);
-    unlock(track);
-}
-
-void sc_track_unreserve(struct sc_track *track, uint32_t legacy, unsigned count)
-{
-    lock(track);
-    sc_order_unreserve(&track->order, legacy, count);
-    unlock(track);
-}
-
-void sc_track_launch_begins(struct sc_track *track, uint32_t legacy)
-{
-    lock(track);
-    sc_order_begin_unnumbered(&track->order, legacy);
-    unlock(track);
-}
-
-void sc_track_launch_ends(struct sc_track *track, uint32_t legacy)
-{
-    lock(track);
-    sc_order_end_unnumbered(&track->order, legacy);
-    unlock(track);
+    struct sc_call call;
+    sc_track_begin(track, stream, &call);
+    sc_track_end(track, &call, true);
 }
 
 static struct sc_point point_locked(struct sc_track *track, uint32_t stream, enum sc_scope scope)
@@ -177,10 +173,10 @@ void sc_track_known(struct sc_track *track, struct sc_point *point, struct sc_op
     unlock(track);
 }
 
-void sc_track_signal(struct sc_track *track, uint32_t stream, enum sc_scope scope)
+void sc_track_signal(struct sc_track *track, uint32_t stream, const struct sc_call *call)
 {
     lock(track);
-    struct sc_point point = point_locked(track, stream, scope);
+    struct sc_point point = call_point(track, stream, call);
     sc_order_signal(&track->order, &point);
     sc_order_release(&track->order, &point);
     unlock(track);
@@ -201,11 +197,31 @@ void sc_track_forget_point(struct sc_track *track, struct sc_point *point)
     unlock(track);
 }
 
-struct sc_point sc_track_record_point(struct sc_track *track, uint32_t stream)
+struct sc_point sc_track_begin_record(struct sc_track *track, uint32_t stream, struct sc_call *call)
 {
     lock(track);
-    struct sc_point point = sc_order_record(&track->order, stream);
+    sc_order_begin(&track->order, stream, call);
+    struct sc_point point = sc_order_call_point(&track->order, call);
+    if (sc_order_stream(&track->order, stream)->kind != SC_STREAM_LEGACY)
+        sc_order_end_record(&track->order, call, true);
     unlock(track);
+    return point;
+}
+
+void sc_track_end_record(struct sc_track *track, struct sc_call *call, bool issued)
+{
+    if (!call->stream)
+        return;
+    lock(track);
+    sc_order_end_record(&track->order, call, issued);
+    unlock(track);
+}
+
+struct sc_point sc_track_record_point(struct sc_track *track, uint32_t stream)
+{
+    struct sc_call call;
+    struct sc_point point = sc_track_begin_record(track, stream, &call);
+    sc_track_end_record(track, &call, true);
     return point;
 }
 
@@ -260,18 +276,39 @@ void sc_track_forget_event(struct sc_track *track, uintptr_t event)
     unlock(track);
 }
 
-/* On a blocking stream a wait is no work that would come after the legacy stream's: a synchronise
- * behind it returns while the legacy stream is busy. On a legacy stream it joins the blocking ones,
- * unless the event was never recorded. */
-void sc_track_wait(struct sc_track *track, uint32_t stream, uintptr_t event)
+/* An event that was never recorded is nothing to wait for. Another thread may record it once more
+ * meanwhile: which record is waited for is not known then, but surely the one before or a later. */
+void sc_track_begin_wait(struct sc_track *track, uint32_t stream, uintptr_t event,
+                         struct sc_wait *wait)
 {
     lock(track);
     const struct sc_point *stored = event_point(track, event);
-    if (stored)
-        sc_order_wait(&track->order, stream, stored);
-    if (stored && sc_order_stream(&track->order, stream)->kind == SC_STREAM_LEGACY)
-        sc_order_join_blocking(&track->order, stream);
+    wait->call.stream = 0;
+    if (stored) {
+        wait->point = sc_order_copy_point(stored);
+        sc_order_begin(&track->order, stream, &wait->call);
+    }
     unlock(track);
+}
+
+void sc_track_end_wait(struct sc_track *track, struct sc_wait *wait, bool issued)
+{
+    if (!wait->call.stream)
+        return;
+    lock(track);
+    if (issued)
+        sc_order_end_wait(&track->order, &wait->call, &wait->point);
+    else
+        sc_order_end(&track->order, &wait->call, false);
+    sc_order_release(&track->order, &wait->point);
+    unlock(track);
+}
+
+void sc_track_wait(struct sc_track *track, uint32_t stream, uintptr_t event)
+{
+    struct sc_wait wait;
+    sc_track_begin_wait(track, stream, event, &wait);
+    sc_track_end_wait(track, &wait, true);
 }
 
 void sc_track_wait_context(struct sc_track *track, uint32_t context, uintptr_t event)
@@ -488,8 +525,6 @@ void sc_track_issue(struct sc_track *track, struct sc_op_info *info, struct sc_i
                           atomic_load_explicit(&track->operations, memory_order_relaxed) + 1,
                           memory_order_relaxed);
     sc_order_renew(&track->order, &info->ticket);
-    if (!info->by_graph)
-        sc_order_take_reserved(&track->order, info->ticket.stream);
     if (!info->unjudged)
         sc_inflight_conflicts(&track->inflight, info, sc_collect_op, &collector);
     if (!sc_inflight_add(&track->inflight, info, &issued->overwritten) && info->slot)

@@ -53,18 +53,15 @@ void sc_track_remove_stream(struct sc_track *track, uint32_t stream);
 /* The context is a green one: a wait for the primary context waits for it as well. */
 void sc_track_set_primary(struct sc_track *track, uint32_t green, uint32_t primary);
 
-/* Work that needs no ticket: everything but asynchronous operations on host memory. Lock-free on
- * a non-blocking stream, and on a blocking one without legacy work since its last. */
+/* Around a call of the driver that is work on the stream (track/order.h), with what it comes after,
+ * asked for before the call is made. Each call that begins is ended once. Lock-free on a
+ * non-blocking stream, and on a blocking one without a legacy call since its last. */
+void sc_track_begin(struct sc_track *track, uint32_t stream, struct sc_call *call);
+struct sc_point sc_track_call_point(struct sc_track *track, uint32_t stream,
+                                    const struct sc_call *call);
+void sc_track_end(struct sc_track *track, struct sc_call *call, bool issued);
+/* One that begins and ends at once. */
 void sc_track_work(struct sc_track *track, uint32_t stream);
-
-/* Around a call of the driver on a legacy stream that will issue so many operations
- * (sc_order_reserve), of which sc_track_issue takes the numbers. What they do not take, because the
- * call has failed, is given back; work without a ticket takes one. */
-void sc_track_reserve(struct sc_track *track, uint32_t legacy, unsigned count);
-void sc_track_unreserve(struct sc_track *track, uint32_t legacy, unsigned count);
-/* Around a launch there. */
-void sc_track_launch_begins(struct sc_track *track, uint32_t legacy);
-void sc_track_launch_ends(struct sc_track *track, uint32_t legacy);
 
 /* What a synchronise of this kind waits for, as of now: take it before the real call. */
 enum sc_scope { SC_SCOPE_STREAM, SC_SCOPE_LEGACY, SC_SCOPE_CONTEXT };
@@ -76,17 +73,30 @@ struct sc_point sc_track_event_point(struct sc_track *track, uintptr_t event);
 void sc_track_known(struct sc_track *track, struct sc_point *point, struct sc_ops *overwritten);
 void sc_track_forget_point(struct sc_track *track, struct sc_point *point);
 
-/* Behind what a synchronise of this kind would wait for now stands work on the stream that may tell
- * the host of its end in a way that is not seen. */
-void sc_track_signal(struct sc_track *track, uint32_t stream, enum sc_scope scope);
+/* Behind what the call comes after stands work that may tell the host of its end in a way that is
+ * not seen. */
+void sc_track_signal(struct sc_track *track, uint32_t stream, const struct sc_call *call);
 
-/* A record is work on its stream: take the point before the real call, and name the event after it
- * succeeded (this ends the point). */
+/* A record is a call on its stream: the point is what it stands for, and the event is named so
+ * after it succeeded (this ends the point). The short form begins and ends at once. */
+struct sc_point sc_track_begin_record(struct sc_track *track, uint32_t stream,
+                                      struct sc_call *call);
+void sc_track_end_record(struct sc_track *track, struct sc_call *call, bool issued);
 struct sc_point sc_track_record_point(struct sc_track *track, uint32_t stream);
 struct sc_point sc_track_context_record_point(struct sc_track *track, uint32_t context);
 void sc_track_set_event(struct sc_track *track, uintptr_t event, struct sc_point *point);
 void sc_track_forget_event(struct sc_track *track, uintptr_t event);
+
+/* Around a call that makes the stream wait for the event, and at once. */
+struct sc_wait {
+    struct sc_call call;
+    struct sc_point point;
+};
+void sc_track_begin_wait(struct sc_track *track, uint32_t stream, uintptr_t event,
+                         struct sc_wait *wait);
+void sc_track_end_wait(struct sc_track *track, struct sc_wait *wait, bool issued);
 void sc_track_wait(struct sc_track *track, uint32_t stream, uintptr_t event);
+
 /* The same for all streams of the context, and of its green ones, also those to come. */
 void sc_track_wait_context(struct sc_track *track, uint32_t context, uintptr_t event);
 
@@ -306,8 +316,8 @@ bool sc_track_graph_use(struct sc_track *track, uint32_t graph, uint32_t at,
 void *sc_track_graph_saved(struct sc_track *track, uintptr_t handle, uintptr_t node,
                            enum sc_direction direction);
 
-/* An exec, the uses of which are about to be told; and they have been. `is_empty`: it has no nodes.
- */
+/* An exec, the uses of which are about to be told; and they have been. `is_empty`: its nodes do
+ * nothing. */
 void sc_track_graph_begin_exec(struct sc_track *track, uintptr_t handle, uint32_t context,
                                bool is_empty);
 /* The context's execs are gone with it. True: something is held, and may be held no longer. */

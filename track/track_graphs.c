@@ -340,8 +340,6 @@ void sc_track_launch_after_last(struct sc_track *track, uint32_t exec, uint32_t 
 {
     lock(track);
     sc_order_wait(&track->order, stream, &sc_graphs_at(&track->graphs, exec)->last_launch);
-    if (sc_order_stream(&track->order, stream)->kind == SC_STREAM_LEGACY)
-        sc_order_issue(&track->order, stream);
     unlock(track);
 }
 

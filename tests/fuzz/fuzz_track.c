@@ -1163,7 +1163,7 @@ static void begin_staging(void)
     struct sc_slot *slot;
     unsigned left[SC_STAGING_CLASSES] = {0};
     static const size_t sizes[SC_STAGING_CLASSES] = {1, BUFFER_BYTES};
-    sc_staging_init(&staging, &tracker.order, BUFFER_BYTES, 0);
+    sc_staging_init(&staging, &tracker.order, BUFFER_BYTES);
     for (int c = 0; c < SC_STAGING_CLASSES; c++) {
         struct sc_staging_block block;
         if (!sc_staging_next_block(&staging, sizes[c], &block))

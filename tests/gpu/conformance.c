@@ -1173,6 +1173,78 @@ static void memset_rows(void)
     host_delete(PINNED, pinned);
 }
 
+static void wait_for_complete(cudaStream_t stream)
+{
+    cudaEvent_t event = NULL;
+    cudaStream_t idle = new_stream(cudaStreamNonBlocking);
+    NEED(cudaEventCreate(&event));
+    NEED(cudaEventRecord(event, idle));
+    NEED(cudaEventSynchronize(event));
+    NEED(cudaStreamWaitEvent(stream, event, 0));
+    NEED(cudaEventDestroy(event));
+    NEED(cudaStreamDestroy(idle));
+}
+
+static void wait_for_unrecorded(cudaStream_t stream)
+{
+    cudaEvent_t event = NULL;
+    NEED(cudaEventCreate(&event));
+    NEED(cudaStreamWaitEvent(stream, event, 0));
+    NEED(cudaEventDestroy(event));
+}
+
+static void fill_nothing(cudaStream_t stream)
+{
+    NEED(cudaMemsetAsync(device_b, 0, 0, stream));
+}
+
+static void launch_empty_node(cudaStream_t stream)
+{
+    cudaGraph_t graph = NULL;
+    cudaGraphNode_t node = NULL;
+    cudaGraphExec_t exec = NULL;
+    NEED(cudaGraphCreate(&graph, 0));
+    NEED(cudaGraphAddEmptyNode(&node, graph, NULL, 0));
+    NEED(cudaGraphInstantiate(&exec, graph, 0));
+    NEED(cudaGraphLaunch(exec, stream));
+    NEED(cudaGraphExecDestroy(exec));
+    NEED(cudaGraphDestroy(graph));
+}
+
+/* Which calls in the legacy stream order a blocking stream's later work behind another one's? */
+static void legacy_rows(void)
+{
+    static const struct {
+        const char *name;
+        void (*call)(cudaStream_t stream);
+    } calls[] = {
+        {"nothing", before_nothing},
+        {"an event's record", before_record},
+        {"a wait for a complete event", wait_for_complete},
+        {"a wait for an event that was never recorded", wait_for_unrecorded},
+        {"a memset of no bytes", fill_nothing},
+        {"a free in its order", before_free},
+        {"a graph without nodes", before_empty_graph},
+        {"a graph of an empty node", launch_empty_node},
+        {"an upload of a graph", before_upload},
+    };
+    cudaStream_t busy = new_stream(cudaStreamDefault);
+    cudaStream_t later = new_stream(cudaStreamDefault);
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        keep_busy(busy);
+        calls[i].call(cudaStreamLegacy);
+        NEED(cudaMemsetAsync(device_a, 0, KB, later));
+        double start = now_ms();
+        NEED(cudaStreamSynchronize(later));
+        bool waits = now_ms() - start > BUSY_MS / 2.0;
+        NEED(cudaDeviceSynchronize());
+        say("work on a blocking stream, another one busy, legacy between", calls[i].name, "%s",
+            waits ? "waits" : "does not wait");
+    }
+    cudaStreamDestroy(busy);
+    cudaStreamDestroy(later);
+}
+
 static void last_error_rows(void)
 {
     cudaStream_t stream = new_stream(cudaStreamNonBlocking);
@@ -1204,6 +1276,7 @@ static void order_section(void)
     stream_rows();
     synchronous_rows();
     memset_rows();
+    legacy_rows();
     section = "5 errors";
     last_error_rows();
 }

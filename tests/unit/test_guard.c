@@ -499,7 +499,7 @@ static void set_up_staging(void)
 {
     sc_order_init(&order);
     stream = sc_order_add(&order, SC_STREAM_NONBLOCKING, sc_order_add(&order, SC_STREAM_LEGACY, 0));
-    sc_staging_init(&staging, &order, SNAPSHOT_BYTES, 0);
+    sc_staging_init(&staging, &order, SNAPSHOT_BYTES);
     ck_assert(add_block(1) && add_block(LARGE_BYTES));
 }
 
@@ -517,7 +517,7 @@ static void set_up_staging_for(size_t snapshot_bytes)
 {
     tear_down_staging();
     sc_order_init(&order);
-    sc_staging_init(&staging, &order, snapshot_bytes, 0);
+    sc_staging_init(&staging, &order, snapshot_bytes);
 }
 
 static void complete(const struct sc_ticket *ticket)
@@ -571,21 +571,6 @@ START_TEST(small_ones_come_first_and_large_ones_serve_both)
 }
 END_TEST
 
-START_TEST(a_slot_rests_before_it_is_handed_out_again)
-{
-    struct sc_slot *slot = sc_staging_take(&staging, LARGE_BYTES);
-    struct sc_ticket ticket = sc_order_issue(&order, stream);
-    complete(&ticket);
-    while (sc_staging_take(&staging, LARGE_BYTES)) {
-    }
-    staging.rest_ticks = UINT64_MAX;
-    sc_staging_give(slot, &ticket);
-    ck_assert_ptr_null(sc_staging_take(&staging, LARGE_BYTES));
-    staging.rest_ticks = 0;
-    ck_assert_ptr_eq(sc_staging_take(&staging, LARGE_BYTES), slot);
-}
-END_TEST
-
 START_TEST(records_may_go_when_every_slot_is_back)
 {
     struct sc_ticket ticket = sc_order_issue(&order, stream);
@@ -621,9 +606,9 @@ START_TEST(a_block_beyond_the_limit_is_not_asked_for)
 {
     struct sc_staging_block block;
     size_t most = SC_STAGING_CLASS_MAX / 8;
-    sc_staging_init(&staging, &order, most, 0);
+    sc_staging_init(&staging, &order, most);
     ck_assert(sc_staging_next_block(&staging, most, &block));
-    sc_staging_init(&staging, &order, most + 1, 0);
+    sc_staging_init(&staging, &order, most + 1);
     ck_assert(!sc_staging_next_block(&staging, most + 1, &block));
     ck_assert(sc_staging_next_block(&staging, 1, &block));
 }
@@ -752,7 +737,6 @@ static TCase *staging_tests(void)
     tcase_add_checked_fixture(group, set_up_staging, tear_down_staging);
     tcase_add_test(group, slots_lie_in_the_memory_and_apart);
     tcase_add_test(group, small_ones_come_first_and_large_ones_serve_both);
-    tcase_add_test(group, a_slot_rests_before_it_is_handed_out_again);
     tcase_add_test(group, records_may_go_when_every_slot_is_back);
     tcase_add_test(group, snapshots_of_a_page_need_one_class);
     tcase_add_test(group, a_huge_snapshot_has_a_few_slots);

@@ -58,7 +58,7 @@ static void synchronise(uint32_t stream)
 /* A record as track.c makes it: the event comes after all legacy work. */
 static struct sc_point record(uint32_t stream)
 {
-    sc_order_touch(&order, stream);
+    sc_order_work(&order, stream);
     return point_of(stream);
 }
 
@@ -66,7 +66,7 @@ static void wait_for(uint32_t stream, struct sc_point point)
 {
     if (!sc_order_wait(&order, stream, &point))
         ck_abort_msg("no wait for the point");
-    sc_order_touch(&order, stream);
+    sc_order_work(&order, stream);
     sc_order_release(&order, &point);
 }
 
@@ -219,15 +219,24 @@ START_TEST(legacy_work_comes_after_blocking_work)
 }
 END_TEST
 
+static struct sc_call begin(uint32_t stream)
+{
+    struct sc_call call;
+    sc_order_begin(&order, stream, &call);
+    return call;
+}
+
+static void end(struct sc_call call)
+{
+    sc_order_end(&order, &call, true);
+}
+
 START_TEST(a_legacy_call_under_way_proves_nothing_of_what_comes_meanwhile)
 {
     uint32_t stream = add(SC_STREAM_BLOCKING);
-    sc_order_reserve(&order, legacy, 2);
+    struct sc_call call = begin(legacy);
     struct sc_ticket meanwhile = issue(stream);
-    for (unsigned i = 0; i < 2; i++) {
-        sc_order_take_reserved(&order, legacy);
-        issue(legacy);
-    }
+    end(call);
     synchronise(legacy);
     ck_assert(!done(meanwhile));
     struct sc_ticket behind = issue(stream);
@@ -238,36 +247,49 @@ START_TEST(a_legacy_call_under_way_proves_nothing_of_what_comes_meanwhile)
 }
 END_TEST
 
-START_TEST(numbers_that_a_legacy_call_does_not_take_are_skipped)
+START_TEST(a_legacy_call_that_is_overtaken_proves_nothing_of_what_came_meanwhile)
 {
     uint32_t stream = add(SC_STREAM_BLOCKING);
-    sc_order_reserve(&order, legacy, 3);
+    struct sc_call slow = begin(legacy);
     struct sc_ticket meanwhile = issue(stream);
-    sc_order_unreserve(&order, legacy, 3);
+    struct sc_call fast = begin(legacy);
+    end(slow);
     synchronise(legacy);
     ck_assert(!done(meanwhile));
-    issue(legacy);
+    end(fast);
     synchronise(legacy);
     ck_assert(done(meanwhile));
 }
 END_TEST
 
-START_TEST(while_numbers_are_unknown_only_direct_waits_count)
+START_TEST(blocking_work_comes_after_legacy_calls_that_have_ended_only)
 {
-    uint32_t stream = add(SC_STREAM_BLOCKING);
-    sc_order_begin_unnumbered(&order, legacy);
-    struct sc_ticket meanwhile = issue(stream);
-    issue(legacy);
-    sc_order_end_unnumbered(&order, legacy);
-    issue(legacy);
+    uint32_t one = add(SC_STREAM_BLOCKING);
+    uint32_t two = add(SC_STREAM_BLOCKING);
+    struct sc_ticket ticket = issue(one);
+    struct sc_call call = begin(legacy);
+    ck_assert(!covers(two, ticket));
+    struct sc_call beside = begin(two);
+    end(call);
+    end(beside);
+    synchronise(two);
+    ck_assert(!done(ticket));
+    sc_order_work(&order, two);
+    synchronise(two);
+    ck_assert(done(ticket));
+}
+END_TEST
+
+START_TEST(a_legacy_call_that_was_refused_leaves_no_trace)
+{
+    uint32_t one = add(SC_STREAM_BLOCKING);
+    uint32_t two = add(SC_STREAM_BLOCKING);
+    struct sc_ticket ticket = issue(one);
+    struct sc_call call = begin(legacy);
+    sc_order_end(&order, &call, false);
+    ck_assert(!covers(two, ticket));
     synchronise(legacy);
-    ck_assert(!done(meanwhile));
-    struct sc_ticket behind = issue(stream);
-    issue(legacy);
-    synchronise(legacy);
-    ck_assert(done(behind));
-    synchronise(stream);
-    ck_assert(done(meanwhile));
+    ck_assert(!done(ticket));
 }
 END_TEST
 
@@ -278,25 +300,25 @@ START_TEST(an_idle_blocking_stream_does_not_cover_later_legacy_work)
     struct sc_ticket ticket = issue(legacy);
     synchronise(blocking);
     ck_assert(!done(ticket));
-    sc_order_touch(&order, blocking);
+    sc_order_work(&order, blocking);
     synchronise(blocking);
     ck_assert(done(ticket));
 }
 END_TEST
 
-START_TEST(touch_is_needed_only_after_new_legacy_work)
+START_TEST(a_call_has_something_to_note_only_after_new_legacy_work)
 {
     uint32_t blocking = add(SC_STREAM_BLOCKING);
     uint32_t free_one = add(SC_STREAM_NONBLOCKING);
-    ck_assert(!sc_order_touch_needed(&order, blocking));
+    ck_assert(!sc_order_is_behind(&order, blocking));
     issue(legacy);
-    ck_assert(sc_order_touch_needed(&order, blocking));
-    ck_assert(!sc_order_touch_needed(&order, free_one));
-    ck_assert(!sc_order_touch_needed(&order, legacy));
-    sc_order_touch(&order, blocking);
-    ck_assert(!sc_order_touch_needed(&order, blocking));
+    ck_assert(sc_order_is_behind(&order, blocking));
+    ck_assert(!sc_order_is_behind(&order, free_one));
+    ck_assert(sc_order_is_behind(&order, legacy));
+    sc_order_work(&order, blocking);
+    ck_assert(!sc_order_is_behind(&order, blocking));
     issue(other_legacy);
-    ck_assert(!sc_order_touch_needed(&order, blocking));
+    ck_assert(!sc_order_is_behind(&order, blocking));
 }
 END_TEST
 
@@ -478,12 +500,12 @@ START_TEST(a_stream_joins_what_its_context_waits_for_with_its_next_work)
         uint32_t idle = add(kinds[i]);
         uint32_t behind = add(kinds[i]);
         struct sc_ticket ticket = let_context_wait(legacy);
-        ck_assert(sc_order_touch_needed(&order, behind));
+        ck_assert(sc_order_is_behind(&order, behind));
         synchronise(idle);
         know(sc_order_legacy_point(&order, legacy));
         ck_assert(!done(ticket));
-        sc_order_touch(&order, behind);
-        ck_assert(!sc_order_touch_needed(&order, behind));
+        sc_order_work(&order, behind);
+        ck_assert(!sc_order_is_behind(&order, behind));
         synchronise(behind);
         ck_assert(done(ticket));
     }
@@ -494,7 +516,7 @@ START_TEST(a_legacy_stream_joins_it_with_its_next_work_and_hands_it_on)
 {
     uint32_t blocking = add(SC_STREAM_BLOCKING);
     struct sc_ticket ticket = let_context_wait(legacy);
-    sc_order_touch(&order, blocking);
+    sc_order_work(&order, blocking);
     synchronise(legacy);
     ck_assert(!done(ticket));
     issue(legacy);
@@ -508,7 +530,9 @@ START_TEST(an_event_waits_for_what_its_context_waits_for_and_its_stream_does_not
     const uint32_t streams[] = {add(SC_STREAM_NONBLOCKING), add(SC_STREAM_BLOCKING), legacy};
     for (int i = 0; i < 3; i++) {
         struct sc_ticket ticket = let_context_wait(legacy);
-        struct sc_point event = sc_order_record(&order, streams[i]);
+        struct sc_call call = begin(streams[i]);
+        struct sc_point event = sc_order_call_point(&order, &call);
+        sc_order_end_record(&order, &call, true);
         synchronise(streams[i]);
         know(sc_order_legacy_point(&order, legacy));
         ck_assert(!done(ticket));
@@ -522,7 +546,7 @@ START_TEST(what_a_removed_blocking_stream_joined_holds_up_the_legacy_one)
 {
     uint32_t blocking = add(SC_STREAM_BLOCKING);
     struct sc_ticket ticket = let_context_wait(legacy);
-    sc_order_touch(&order, blocking);
+    sc_order_work(&order, blocking);
     sc_order_remove(&order, blocking);
     know(sc_order_legacy_point(&order, legacy));
     ck_assert(done(ticket));
@@ -532,7 +556,8 @@ END_TEST
 START_TEST(a_wait_on_a_legacy_stream_leaves_due_what_its_context_waits_for)
 {
     struct sc_ticket ticket = let_context_wait(legacy);
-    sc_order_join_blocking(&order, legacy);
+    struct sc_call call = begin(legacy);
+    ck_assert(sc_order_end_wait(&order, &call, &(struct sc_point){0}));
     synchronise(legacy);
     ck_assert(!done(ticket));
 }
@@ -658,7 +683,7 @@ START_TEST(a_recycled_blocking_stream_learns_anew_what_legacy_joined)
     ck_assert(sc_order_wait(&order, legacy, &event));
     sc_order_release(&order, &event);
     issue(legacy);
-    sc_order_touch(&order, stream);
+    sc_order_work(&order, stream);
     sc_order_remove(&order, stream);
     ck_assert_uint_eq(add(SC_STREAM_BLOCKING), stream);
     issue(stream);
@@ -870,10 +895,11 @@ int main(void)
     tcase_add_test(group, blocking_work_comes_after_legacy_work);
     tcase_add_test(group, legacy_work_comes_after_blocking_work);
     tcase_add_test(group, a_legacy_call_under_way_proves_nothing_of_what_comes_meanwhile);
-    tcase_add_test(group, numbers_that_a_legacy_call_does_not_take_are_skipped);
-    tcase_add_test(group, while_numbers_are_unknown_only_direct_waits_count);
+    tcase_add_test(group, a_legacy_call_that_is_overtaken_proves_nothing_of_what_came_meanwhile);
+    tcase_add_test(group, blocking_work_comes_after_legacy_calls_that_have_ended_only);
+    tcase_add_test(group, a_legacy_call_that_was_refused_leaves_no_trace);
     tcase_add_test(group, an_idle_blocking_stream_does_not_cover_later_legacy_work);
-    tcase_add_test(group, touch_is_needed_only_after_new_legacy_work);
+    tcase_add_test(group, a_call_has_something_to_note_only_after_new_legacy_work);
     tcase_add_test(group, an_event_on_a_blocking_stream_covers_legacy_work_before_it);
     tcase_add_test(group, an_event_on_legacy_covers_every_blocking_stream);
     tcase_add_test(group, nonblocking_streams_and_legacy_ignore_each_other);

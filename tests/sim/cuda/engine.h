@@ -22,6 +22,7 @@ struct sim_op {
     uint64_t start_ns; /* where an activity record is wanted */
     void *activity;    /* of activity.c; NULL: no record is wanted */
     bool is_wait;      /* for an event: it does not join what its context waits for */
+    bool is_nothing;   /* in the legacy stream: blocking ones do not wait for it */
     uint32_t fence_count;
     struct sim_fence *fences; /* own_fences, or malloc'ed */
     struct sim_fence own_fences[2];

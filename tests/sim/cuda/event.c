@@ -138,11 +138,13 @@ CUresult sim_event_wait_locked(CUevent event, CUstream stream)
         return sim_capture_join_locked(stream, event);
     }
     struct sim_record *record = event->record;
-    if (!record || sim_stream_reached(record->fence.stream, record->fence.seq)) {
-        return CUDA_SUCCESS;
+    bool reached = !record || sim_stream_reached(record->fence.stream, record->fence.seq);
+    if (!record || (reached && !stream->legacy)) {
+        return CUDA_SUCCESS; /* in the legacy stream it still joins the blocking ones */
     }
     struct sim_op *op = sim_op_new_locked();
-    if (!op || sim_op_fence_locked(op, record->fence.stream, record->fence.seq) != 0) {
+    if (!op ||
+        (!reached && sim_op_fence_locked(op, record->fence.stream, record->fence.seq) != 0)) {
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
     op->is_wait = true;

@@ -218,20 +218,33 @@ static CUresult launch_nodes_locked(CUgraph graph, CUstream stream, bool *waits)
     return result;
 }
 
-/* A marker before the nodes, if there are any, waits for the launch before this one, a marker
- * behind them is what the next launch waits for. With a copy into pageable memory among them the
- * call waits, too. */
+static bool does_nothing(CUgraph graph)
+{
+    CUgraphNode n = graph->first;
+    while (n && n->type == CU_GRAPH_NODE_TYPE_EMPTY) {
+        n = n->next;
+    }
+    return !n;
+}
+
+/* A marker before the nodes waits for the launch before this one, a marker behind them is what the
+ * next launch waits for. With a copy into pageable memory among them the call waits, too. Where the
+ * nodes do nothing, blocking streams do not wait for a launch in the legacy stream, which waits for
+ * them all the same. */
 static CUresult launch_locked(CUgraphExec exec, CUstream stream)
 {
-    struct sim_op *first = sim_op_new_locked();
     struct sim_work mark = {.kind = WORK_MARK};
+    struct sim_op *first = sim_op_new_locked();
     if (!first) {
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
-    if (exec->recent.stream && exec->graph->first) {
-        sim_op_fence_locked(first, exec->recent.stream, exec->recent.seq);
+    if (does_nothing(exec->graph)) {
+        first->is_nothing = true;
+        sim_stream_issue_locked(stream, first);
+        return CUDA_SUCCESS;
     }
     if (exec->recent.stream) {
+        sim_op_fence_locked(first, exec->recent.stream, exec->recent.seq);
         sim_stream_unref_locked(exec->recent.stream);
     }
     sim_stream_ref_locked(stream);

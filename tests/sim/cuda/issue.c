@@ -74,9 +74,9 @@ static void join_locked(CUstream stream, struct sim_op *op)
     } else if (stream->blocking) {
         CUstream legacy = context->legacy;
         context->blocking_issues++;
-        if (legacy && legacy->issued > stream->legacy_seen) {
-            stream->legacy_seen = legacy->issued;
-            sim_op_fence_locked(op, legacy, legacy->issued);
+        if (legacy && legacy->waited_for > stream->legacy_seen) {
+            stream->legacy_seen = legacy->waited_for;
+            sim_op_fence_locked(op, legacy, legacy->waited_for);
         }
     }
 }
@@ -109,8 +109,8 @@ static bool is_closed(CUstream gate)
 static bool follows_legacy(CUstream stream)
 {
     CUstream legacy = stream->blocking && !stream->legacy ? stream->context->legacy : NULL;
-    return legacy && legacy->issued > stream->legacy_seen &&
-           !sim_stream_reached(legacy, legacy->issued);
+    return legacy && legacy->waited_for > stream->legacy_seen &&
+           !sim_stream_reached(legacy, legacy->waited_for);
 }
 
 bool sim_stream_is_held_up_locked(CUstream stream)
@@ -125,7 +125,7 @@ void sim_op_come_after_locked(struct sim_op *op, CUstream stream)
     CUcontext context = stream->context;
     sim_op_fence_locked(op, stream, stream->issued);
     if (stream->blocking && !stream->legacy && context->legacy) {
-        sim_op_fence_locked(op, context->legacy, context->legacy->issued);
+        sim_op_fence_locked(op, context->legacy, context->legacy->waited_for);
     }
     for (CUstream s = stream->legacy ? context->streams : NULL; s; s = s->next) {
         if (s->blocking && s != stream) {
@@ -176,6 +176,9 @@ static void finish_marker_locked(CUstream stream, struct sim_op *op)
 uint64_t sim_stream_issue_locked(CUstream stream, struct sim_op *op)
 {
     uint64_t seq = op->seq = ++stream->issued;
+    if (!op->is_nothing) {
+        stream->waited_for = seq;
+    }
     join_locked(stream, op);
     if (!op->is_wait) {
         pass_gates_locked(stream, op);

@@ -139,6 +139,7 @@ struct CUstream_st {
     uint64_t ready_ns;
     uint64_t forced;           /* late=1: operations up to here are wanted now */
     uint64_t legacy_seen;      /* the legacy operation that this stream last waited for */
+    uint64_t waited_for;       /* legacy: the last one that blocking streams wait for */
     uint64_t blocking_seen;    /* legacy stream: context->blocking_issues at its last join */
     CUstream dependents;       /* streams blocked on this one */
     CUstream next_dependent;   /* this one's place in such a list */

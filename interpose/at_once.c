@@ -114,6 +114,7 @@ void sc_at_once_judge(const struct sc_at_once *touch, uint32_t range)
         .shape = touch->shape,
         .fold = touch->fold,
         .ticket = {.stream = touch->stream->id},
+        .after = touch->after,
         .direction = touch->touch == SC_TOUCH_READ ? SC_H2D : SC_D2H,
         .range = range,
     };

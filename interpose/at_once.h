@@ -25,7 +25,8 @@ struct sc_at_once {
     struct sc_stream_record *stream; /* of the call, which is about to be made */
     enum sc_touch touch;
     struct sc_shape shape;
-    struct sc_fold fold; /* of the shape's rows; a pitch of 0: no gaps */
+    struct sc_fold fold;          /* of the shape's rows; a pitch of 0: no gaps */
+    const struct sc_point *after; /* what the call comes after besides its stream's work, or NULL */
 };
 
 /* At least one operation may conflict. `range`: of the first byte, or 0. */

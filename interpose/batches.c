@@ -155,7 +155,7 @@ static CUdeviceptr lasting_source(const struct sc_box *box, CUmemcpySrcAccessOrd
 static CUresult capture_copy(const struct batch *batch, CUdeviceptr dst, CUdeviceptr src,
                              size_t bytes, CUmemcpySrcAccessOrder order)
 {
-    struct sc_boxes boxes = {sc_box_at(src, bytes), sc_box_at(dst, bytes)};
+    struct sc_boxes boxes = {.src = sc_box_at(src, bytes), .dst = sc_box_at(dst, bytes)};
     boxes.src.shape.address = (uintptr_t)lasting_source(&boxes.src, order);
     struct sc_issue issue;
     sc_issue_begin(&issue, batch->api, batch->stream, batch->per_thread, batch->site);

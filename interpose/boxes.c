@@ -57,7 +57,8 @@ static struct sc_boxes boxes_of(const struct side *src, const struct side *dst,
                                 const struct extent *extent)
 {
     struct sc_boxes boxes = {0};
-    if (extent->width && extent->height && extent->depth) {
+    boxes.is_empty = !extent->width || !extent->height || !extent->depth;
+    if (!boxes.is_empty) {
         boxes.src = box_of(src, extent);
         boxes.dst = box_of(dst, extent);
     }

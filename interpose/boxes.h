@@ -20,9 +20,9 @@ struct sc_box {
 
 struct sc_boxes {
     struct sc_box src, dst;
+    bool is_empty; /* a copy of no bytes: both are unused */
 };
 
-/* Both unused for a copy of no bytes. */
 struct sc_boxes sc_boxes_of_2d(const CUDA_MEMCPY2D *copy);
 struct sc_boxes sc_boxes_of_3d(const CUDA_MEMCPY3D *copy);
 struct sc_boxes sc_boxes_of_3d_peer(const CUDA_MEMCPY3D_PEER *copy);

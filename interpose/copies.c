@@ -57,7 +57,7 @@ static void either_side(struct sc_issue *issue, CUdeviceptr dst, CUdeviceptr src
     if (!sc_issue_is_on(issue) || issue->is_empty)
         return;
     if (issue->graph) {
-        struct sc_boxes boxes = {sc_box_at(src, bytes), sc_box_at(dst, bytes)};
+        struct sc_boxes boxes = {.src = sc_box_at(src, bytes), .dst = sc_box_at(dst, bytes)};
         sc_issue_boxes(issue, &boxes);
         return;
     }

@@ -165,9 +165,10 @@ static void come_before(void *argument, struct sc_stream_record *stream)
     stream->owes_wait = foreign || sc_streams_is_capturing(stream);
     if (!stream->owes_wait)
         sc_real.cuStreamWaitEvent(stream->handle, edges->event, 0);
+    uint32_t id = stream->id;
     pthread_mutex_unlock(&stream->lock);
     join_work(edges->context->detour_stream, stream);
-    sc_track_wait(&sc_track, stream->id, (uintptr_t)edges->event);
+    sc_track_wait(&sc_track, id, (uintptr_t)edges->event);
 }
 
 static void pay_wait(void *argument, struct sc_stream_record *stream)
@@ -180,14 +181,6 @@ static void pay_wait(void *argument, struct sc_stream_record *stream)
         stream->owes_wait = false;
     }
     pthread_mutex_unlock(&stream->lock);
-}
-
-/* What the tracker is to know: `later` comes after all that was issued on `earlier`. */
-static void tell_order(CUevent event, uint32_t earlier, uint32_t later)
-{
-    struct sc_point point = sc_track_record_point(&sc_track, earlier);
-    sc_track_set_event(&sc_track, (uintptr_t)event, &point);
-    sc_track_wait(&sc_track, later, (uintptr_t)event);
 }
 
 /* ---- the private stream ---- */
@@ -241,12 +234,16 @@ static bool order_before(struct sc_context *context)
     bool made = make_private_stream(context);
     if (made) {
         struct edges edges = edges_of(context, context->detour_before);
+        struct sc_call call; /* which the driver never has */
+        struct sc_point before = sc_track_begin_record(&sc_track, context->legacy, &call);
+        sc_track_end_record(&sc_track, &call, false);
         sc_streams_each(context, come_after, &edges);
         come_after_legacy(context, &edges); /* and what streams destroyed meanwhile have left */
         made = !edges.incomplete;
+        sc_track_set_event(&sc_track, (uintptr_t)edges.event, &before);
     }
     if (made) {
-        tell_order(context->detour_before, context->legacy, context->detour_stream->id);
+        sc_track_wait(&sc_track, context->detour_stream->id, (uintptr_t)context->detour_before);
         join_work(context->legacy_stream, context->detour_stream);
     }
     pthread_mutex_unlock(&context->detour_lock);
@@ -269,6 +266,7 @@ static void pay_wait_of_legacy(struct sc_context *context)
     if (!context->legacy_owes_wait || legacy_is_blocked())
         return;
     sc_real.cuStreamWaitEvent(CU_STREAM_LEGACY, context->detour_after, 0);
+    sc_track_wait(&sc_track, context->legacy, (uintptr_t)context->detour_after);
     sc_pending_legacy(context->legacy_stream);
     join_work(context->detour_stream, context->legacy_stream);
     context->legacy_owes_wait = false;
@@ -280,11 +278,15 @@ static void order_after(struct sc_context *context)
     struct sc_relaxed relaxed = sc_relaxed_begin();
     pthread_mutex_lock(&context->detour_lock);
     struct edges edges = edges_of(context, context->detour_after);
+    struct sc_call call;
+    struct sc_point after = sc_track_begin_record(&sc_track, context->detour_stream->id, &call);
     if (sc_real.cuEventRecord(edges.event, edges.private) == CUDA_SUCCESS) {
-        tell_order(edges.event, context->detour_stream->id, context->legacy);
+        sc_track_set_event(&sc_track, (uintptr_t)edges.event, &after);
         sc_streams_each(context, come_before, &edges);
         context->legacy_owes_wait = true;
         pay_wait_of_legacy(context);
+    } else {
+        sc_track_forget_point(&sc_track, &after);
     }
     pthread_mutex_unlock(&context->detour_lock);
     sc_relaxed_end(&relaxed);

@@ -189,7 +189,7 @@ static void note_exec(const struct making *making, const struct sc_redirects *re
     struct sc_relaxed relaxed = sc_relaxed_begin();
     const struct sc_context *context = sc_contexts_current();
     sc_track_graph_begin_exec(&sc_track, making->call.graph, context ? context->legacy : 0,
-                              sc_nodes_do_nothing(graph));
+                              sc_nodes_may_do_nothing(graph, 0));
     note_graph(*making, graph, 0, 0);
     note_redirected(redirects, making);
     sc_track_graph_make_runs(&sc_track, making->call.graph);

@@ -309,6 +309,11 @@ static struct sc_point context_point(CUcontext handle)
                    : (struct sc_point){0};
 }
 
+static struct sc_point event_point(CUevent event)
+{
+    return sc_active() ? sc_track_event_point(&sc_track, (uintptr_t)event) : (struct sc_point){0};
+}
+
 static struct sc_context *context_waits(CUcontext handle)
 {
     int saved = errno;
@@ -323,15 +328,17 @@ static struct sc_context *context_waits(CUcontext handle)
 }
 
 static CUresult context_waited(CUresult result, struct sc_context *context, CUcontext handle,
-                               CUevent event)
+                               struct sc_point *point)
 {
     int saved = errno;
     if (!context && result == CUDA_SUCCESS && sc_active() && handle)
         context = sc_contexts_of(handle); /* in which what comes later waits */
     if (context && result == CUDA_SUCCESS) {
-        sc_track_wait_context(&sc_track, context->legacy, (uintptr_t)event);
+        sc_track_wait_context(&sc_track, context->legacy, point);
         /* Another thread may have waited for a stream meanwhile. */
         sc_streams_context_waits(context);
+    } else {
+        sc_track_forget_point(&sc_track, point);
     }
     errno = saved;
     return result;
@@ -343,10 +350,10 @@ static CUresult context_waited(CUresult result, struct sc_context *context, CUco
               struct sc_point point = context_point(context_handle);                               \
               CUresult result = sc_permit_refused(API, SC_SITE(), REAL(handle, event));            \
               return recorded(result, event, sc_active(), &point);)                                \
-    SC_DEFINE(wait, (type handle, CUevent event),                                                  \
+    SC_DEFINE(wait, (type handle, CUevent event), struct sc_point point = event_point(event);      \
               struct sc_context *context = context_waits(context_handle);                          \
               CUresult result = sc_permit_refused(API, SC_SITE(), REAL(handle, event));            \
-              return context_waited(result, context, context_handle, event);)
+              return context_waited(result, context, context_handle, &point);)
 
 CONTEXT_EVENTS(cuCtxRecordEvent, cuCtxWaitEvent, CUcontext, handle)
 CONTEXT_EVENTS(cuGreenCtxRecordEvent, cuGreenCtxWaitEvent, CUgreenCtx, sc_context_of_green(handle))

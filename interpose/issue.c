@@ -32,6 +32,7 @@ void sc_issue_on(struct sc_issue *issue, const char *api, struct sc_stream_recor
     issue->waits_after = false;
     issue->is_empty = false;
     issue->call.stream = 0;
+    issue->place = 0;
     issue->graph = 0;
 }
 
@@ -159,6 +160,7 @@ static void add_box(struct sc_issue *issue, enum sc_direction direction, const s
 void sc_issue_boxes(struct sc_issue *issue, const struct sc_boxes *boxes)
 {
     bool in_call = !issue->graph && boxes->src.host && boxes->dst.host;
+    issue->is_empty |= boxes->is_empty;
     add_box(issue, SC_H2D, &boxes->src, in_call);
     add_box(issue, SC_D2H, &boxes->dst, in_call);
 }
@@ -301,9 +303,11 @@ void sc_issue_call(struct sc_issue *issue)
 {
     if (!issue->stream || issue->is_empty || sc_unlikely(sc_follow_prepares()))
         return;
-    sc_track_begin(&sc_track, issue->stream->id, &issue->call);
     if (issue->joins_stream)
-        issue->point = sc_track_call_point(&sc_track, issue->stream->id, &issue->call);
+        issue->point = sc_track_begin_to_wait(&sc_track, issue->stream->id, &issue->call);
+    else
+        sc_track_begin(&sc_track, issue->stream->id, &issue->call);
+    issue->place = sc_order_place(&issue->call);
 }
 
 const void *sc_issue_source(struct sc_issue *issue, const void *source)
@@ -343,6 +347,7 @@ static void record_op(struct sc_issue *issue, struct sc_op_info *op)
 {
     SC_ISSUED(issued);
     op->unseen = !sc_pending_is_seen(issue->stream);
+    op->ticket.epoch = issue->place;
     choose_guard(op);
     sc_track_issue(&sc_track, op, &issued);
     if (sc_unlikely(issued.conflicts.count))

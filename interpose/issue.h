@@ -1,11 +1,12 @@
 /* What every wrapper of an asynchronous operation does around the real call.
  *
  * sc_issue_begin finds the stream, sc_issue_host names each host range that the operation reads or
- * writes, sc_issue_ready orders it after conflicting operations (mode=fix), sc_issue_source says
- * where the device is to read a plain source, sc_issue_end records the operation if the driver
- * accepted it, and guards its pages. All are cheap no-ops where the library is inactive. Where the
- * stream is capturing, the ranges become uses of its graph. What the driver reads or writes within
- * the call is no operation of its own, and is held against those in flight (interpose/at_once.h).
+ * writes, sc_issue_ready orders it after conflicting operations (mode=fix), sc_issue_call tells the
+ * tracker that the call begins, sc_issue_source says where the device is to read a plain source,
+ * sc_issue_end records the operation if the driver accepted it, and guards its pages. All are cheap
+ * no-ops where the library is inactive. Where the stream is capturing, the ranges become uses of
+ * its graph. What the driver reads or writes within the call is no operation of its own, and is
+ * held against those in flight (interpose/at_once.h).
  */
 #ifndef SC_INTERPOSE_ISSUE_H
 #define SC_INTERPOSE_ISSUE_H
@@ -33,6 +34,7 @@ struct sc_issue {
     bool joins_stream; /* returns only when the stream's earlier work and itself are done */
     bool is_empty;     /* of no bytes: no work */
     struct sc_call call;
+    uint64_t place; /* of the call, in a legacy stream */
     struct sc_point point;
 };
 

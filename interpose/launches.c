@@ -27,7 +27,9 @@ struct launch {
     bool waits, records, signals;    /* its nodes: for events; events; to the host, unseen */
     bool seen;                       /* they do not wait for the host, nor for what does */
     bool is_empty;                   /* a launch without work: nothing comes after it */
+    const struct sc_point *last;     /* of the exec elsewhere, which this one comes after; NULL */
     struct sc_call call;
+    uint64_t place;         /* of the call, in the legacy stream */
     uint64_t ticks;         /* just before it */
     struct sc_point before; /* what the events that it records stand for */
 };
@@ -104,6 +106,15 @@ static void begin_run(struct sc_issue *issue, const struct launch *launch,
     issue->joins_stream = false;
     issue->waits_after = false;
     sc_issue_of_graph(issue, run->unjudged || is_somebody_elses(run));
+    issue->place = launch->place;
+}
+
+static void come_after_last(struct sc_issue *issue, const struct launch *launch)
+{
+    for (unsigned i = 0; i < issue->count; i++)
+        issue->ops[i].after = launch->last;
+    for (unsigned i = 0; i < issue->touch_count; i++)
+        issue->touches[i].after = launch->last;
 }
 
 /* What the launch has to be ordered after; most have nothing that could conflict with them. */
@@ -117,6 +128,7 @@ static void order_runs(const struct launch *launch)
             !sc_track_may_conflict(&sc_track, run->range, run->direction))
             continue;
         begin_run(&issue, launch, run);
+        come_after_last(&issue, launch);
         if (issue.count)
             sc_issue_ready(&issue);
         else
@@ -148,6 +160,7 @@ static void record_runs(const struct launch *launch)
         .ticks = launch->ticks,
         .guards = sc_options.guard && sc_pending_is_seen(launch->stream),
         .unseen = !sc_pending_is_seen(launch->stream),
+        .place = launch->place,
     };
     if (launch->again)
         sc_track_launch_again(&sc_track, &again);
@@ -179,7 +192,7 @@ static void find_exec(struct launch *launch, CUgraphExec exec)
     launch->again = last == launch->stream->id;
     launch->is_empty = graph->is_empty;
     if (last && !launch->again && !graph->is_empty)
-        sc_track_launch_after_last(&sc_track, launch->exec, launch->stream->id);
+        launch->last = &graph->last_launch;
     if (graph->uses.count)
         launch->graph = graph;
     launch->waits = graph->event_count != 0;
@@ -197,21 +210,31 @@ static void note_work(struct launch *launch)
     if (!launch->graph || launch->records || launch->signals)
         sc_marks_before_work(launch->stream);
     launch->ticks = sc_pending_work(launch->stream);
-    launch->call.stream = 0;
-    if (!launch->is_empty)
-        sc_track_begin(&sc_track, launch->stream->id, &launch->call);
 }
 
 /* Before its own memory is looked at, of which a node says what is done only to the nodes behind:
- * those are not judged. An event that it records may stand for those that it waits for. */
-static void note_signals(struct launch *launch)
+ * those are not judged. */
+static void note_signals(const struct launch *launch)
 {
-    if (launch->signals)
-        sc_track_signal(&sc_track, launch->stream->id, &launch->call);
-    if (launch->signals && !sc_unwind_walks()) /* its host functions look like any thread */
+    struct sc_call call;
+    if (!launch->signals)
+        return;
+    sc_track_begin(&sc_track, launch->stream->id, &call);
+    sc_track_signal(&sc_track, launch->stream->id, &call);
+    sc_track_end(&sc_track, &call, false);
+    if (!sc_unwind_walks()) /* its host functions look like any thread */
         sc_pending_signal(launch->stream);
-    if (launch->waits && launch->records)
-        sc_track_launch_waits(&sc_track, launch->exec, launch->stream->id);
+}
+
+/* The call follows. An event that it records may stand for those that it waits for. */
+static void begin_call(struct launch *launch)
+{
+    launch->call.stream = 0;
+    if (launch->exec && !launch->is_empty)
+        sc_track_begin_launch(&sc_track, launch->exec, launch->stream->id, &launch->call);
+    else if (!launch->is_empty)
+        sc_track_begin(&sc_track, launch->stream->id, &launch->call);
+    launch->place = sc_order_place(&launch->call);
     if (launch->records)
         launch->before = sc_track_call_point(&sc_track, launch->stream->id, &launch->call);
 }
@@ -235,14 +258,13 @@ static void launch_begins(struct launch *launch, CUgraphExec exec, CUstream stre
     }
     note_work(launch);
     note_signals(launch);
-    errno = saved;
-    if (!launch->graph)
-        return;
-    if (launch->graph->freed_count)
+    if (launch->graph && launch->graph->freed_count)
         report_freed(launch);
-    if (launch->graph->has_stack)
+    if (launch->graph && launch->graph->has_stack)
         look_at_stacks(launch);
-    order_runs(launch);
+    if (launch->graph)
+        order_runs(launch);
+    begin_call(launch);
     errno = saved;
 }
 
@@ -278,8 +300,6 @@ static CUresult launch_ended(struct launch *launch, CUgraphExec exec, CUstream s
         sc_track_launched(&sc_track, (uintptr_t)exec, launch->stream->id);
     if (launch->exec && !launch->seen)
         sc_pending_signal(launch->stream);
-    if (launch->waits)
-        sc_track_launch_waits(&sc_track, launch->exec, launch->stream->id);
     if (launch->records)
         end_records(launch);
     if (launch->graph && launch->graph->has_stack)

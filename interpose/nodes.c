@@ -11,20 +11,31 @@ bool sc_nodes_can_be_asked(void)
            sc_real.cuGraphChildGraphNodeGetGraph;
 }
 
-/* Of that many nodes one is taken to do something. */
+/* Of so many nodes the rest is not looked at. */
 enum { LOOKED_AT_MAX = 16 };
 
-bool sc_nodes_do_nothing(CUgraph graph)
+static bool does_nothing(CUgraphNode node, int depth)
+{
+    CUgraphNodeType type = CU_GRAPH_NODE_TYPE_EMPTY;
+    CUgraph child = NULL;
+    if (sc_real.cuGraphNodeGetType(node, &type) != CUDA_SUCCESS)
+        return true;
+    if (type == CU_GRAPH_NODE_TYPE_GRAPH &&
+        sc_real.cuGraphChildGraphNodeGetGraph(node, &child) == CUDA_SUCCESS)
+        return sc_nodes_may_do_nothing(child, depth + 1);
+    return type == CU_GRAPH_NODE_TYPE_EMPTY;
+}
+
+bool sc_nodes_may_do_nothing(CUgraph graph, int depth)
 {
     CUgraphNode nodes[LOOKED_AT_MAX];
-    CUgraphNodeType type = CU_GRAPH_NODE_TYPE_EMPTY;
     size_t count = LOOKED_AT_MAX;
-    if (sc_real.cuGraphGetNodes(graph, nodes, &count) != CUDA_SUCCESS || count == LOOKED_AT_MAX)
-        return false;
-    for (size_t i = 0; i < count && type == CU_GRAPH_NODE_TYPE_EMPTY; i++)
-        if (sc_real.cuGraphNodeGetType(nodes[i], &type) != CUDA_SUCCESS)
-            return false;
-    return type == CU_GRAPH_NODE_TYPE_EMPTY;
+    if (depth > SC_NODES_DEPTH_MAX || sc_real.cuGraphGetNodes(graph, nodes, &count) != CUDA_SUCCESS)
+        return true;
+    bool nothing = true;
+    for (size_t i = 0; i < count && i < LOOKED_AT_MAX && nothing; i++)
+        nothing = does_nothing(nodes[i], depth);
+    return nothing;
 }
 
 CUgraphNode *sc_nodes_of(CUgraph graph, size_t *count)

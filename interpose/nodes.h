@@ -13,8 +13,9 @@ enum { SC_NODES_DEPTH_MAX = 16 }; /* of graphs within graphs that are looked int
 /* Can the driver be asked for nodes and what they do? */
 bool sc_nodes_can_be_asked(void);
 
-/* Has the graph no nodes, or but empty ones? A launch of it is no work then. */
-bool sc_nodes_do_nothing(CUgraph graph);
+/* May the graph have no nodes, or but empty ones, so that a launch of it is no work? Of a large one
+ * that is not known. `depth`: of graphs within graphs, 0. */
+bool sc_nodes_may_do_nothing(CUgraph graph, int depth);
 
 /* All nodes of the graph, in pages that sc_nodes_free takes back; NULL for none. */
 CUgraphNode *sc_nodes_of(CUgraph graph, size_t *count);

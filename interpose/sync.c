@@ -62,10 +62,9 @@ struct sc_sync sc_sync_begin_copy(const char *api, void *site, struct sc_stream_
         return (struct sc_sync){0};
     sync.stream = stream;
     sc_pending_legacy(stream);
-    sc_track_begin(&sc_track, stream->id, &sync.call);
     sync.on = true;
     sync.since_ticks = sc_pending_stream_since(stream);
-    sync.point = sc_track_call_point(&sc_track, stream->id, &sync.call);
+    sync.point = sc_track_begin_to_wait(&sc_track, stream->id, &sync.call);
     return sync;
 }
 

@@ -72,7 +72,7 @@ static struct sc_sync begin_device_work(struct sc_stream_record *stream)
 
 static struct sc_sync begin_call(const struct call *call)
 {
-    struct sc_stream_record *stream = stream_of(call);
+    struct sc_stream_record *stream = call->boxes.is_empty ? NULL : stream_of(call);
     if (stream && (call->boxes.src.used || call->boxes.dst.used)) {
         seal(call);
         return sc_sync_begin_copy(call->api, call->site, stream, !call->boxes.dst.host);
@@ -105,24 +105,24 @@ static void begin_moved(const struct call *call, CUstream handle)
         } struct sc_sync sync = begin_call(&call);                                                 \
         return sc_detour_end(&detour, sc_sync_end(&sync, REAL arguments));)
 
-static struct sc_boxes between(struct sc_box dst, struct sc_box src)
+static struct sc_boxes between(struct sc_box dst, struct sc_box src, size_t bytes)
 {
-    return (struct sc_boxes){src, dst};
+    return (struct sc_boxes){.src = src, .dst = dst, .is_empty = bytes == 0};
 }
 
-static struct sc_boxes reads(struct sc_box src)
+static struct sc_boxes reads(struct sc_box src, size_t bytes)
 {
-    return (struct sc_boxes){.src = src};
+    return (struct sc_boxes){.src = src, .is_empty = bytes == 0};
 }
 
-static struct sc_boxes writes(struct sc_box dst)
+static struct sc_boxes writes(struct sc_box dst, size_t bytes)
 {
-    return (struct sc_boxes){.dst = dst};
+    return (struct sc_boxes){.dst = dst, .is_empty = bytes == 0};
 }
 
 static struct sc_boxes fills(CUdeviceptr dst, size_t pitch, size_t width_bytes, size_t rows)
 {
-    struct sc_boxes boxes = writes(sc_box_pinned(dst, width_bytes));
+    struct sc_boxes boxes = writes(sc_box_pinned(dst, width_bytes), width_bytes * rows);
     boxes.dst.shape.pitch_bytes = pitch;
     boxes.dst.shape.rows = rows;
     boxes.dst.used = boxes.dst.used && rows;
@@ -172,35 +172,35 @@ static CUresult atoa_async(CUarray dst, size_t dst_offset, CUarray src, size_t s
 
 COPY(cuMemcpyHtoD_v2, sc_real.cuMemcpyHtoDAsync_v2,
      (CUdeviceptr dst, const void *src, size_t bytes), (dst, src, bytes),
-     reads(sc_box_of_host(src, bytes)))
+     reads(sc_box_of_host(src, bytes), bytes))
 COPY(cuMemcpyDtoH_v2, sc_real.cuMemcpyDtoHAsync_v2, (void *dst, CUdeviceptr src, size_t bytes),
-     (dst, src, bytes), writes(sc_box_of_host(dst, bytes)))
+     (dst, src, bytes), writes(sc_box_of_host(dst, bytes), bytes))
 COPY(cuMemcpyHtoA_v2, sc_real.cuMemcpyHtoAAsync_v2,
      (CUarray dst, size_t offset, const void *src, size_t bytes), (dst, offset, src, bytes),
-     reads(sc_box_of_host(src, bytes)))
+     reads(sc_box_of_host(src, bytes), bytes))
 COPY(cuMemcpyAtoH_v2, sc_real.cuMemcpyAtoHAsync_v2,
      (void *dst, CUarray src, size_t offset, size_t bytes), (dst, src, offset, bytes),
-     writes(sc_box_of_host(dst, bytes)))
+     writes(sc_box_of_host(dst, bytes), bytes))
 
 COPY(cuMemcpyDtoD_v2, sc_real.cuMemcpyDtoDAsync_v2,
      (CUdeviceptr dst, CUdeviceptr src, size_t bytes), (dst, src, bytes),
-     between(sc_box_pinned(dst, bytes), sc_box_pinned(src, bytes)))
+     between(sc_box_pinned(dst, bytes), sc_box_pinned(src, bytes), bytes))
 COPY(cuMemcpyDtoA_v2, dtoa_async, (CUarray dst, size_t offset, CUdeviceptr src, size_t bytes),
-     (dst, offset, src, bytes), reads(sc_box_pinned(src, bytes)))
+     (dst, offset, src, bytes), reads(sc_box_pinned(src, bytes), bytes))
 COPY(cuMemcpyAtoD_v2, atod_async, (CUdeviceptr dst, CUarray src, size_t offset, size_t bytes),
-     (dst, src, offset, bytes), writes(sc_box_pinned(dst, bytes)))
+     (dst, src, offset, bytes), writes(sc_box_pinned(dst, bytes), bytes))
 COPY(cuMemcpyAtoA_v2, atoa_async,
      (CUarray dst, size_t dst_offset, CUarray src, size_t src_offset, size_t bytes),
-     (dst, dst_offset, src, src_offset, bytes), (struct sc_boxes){.src.used = false})
+     (dst, dst_offset, src, src_offset, bytes), (struct sc_boxes){.is_empty = bytes == 0})
 COPY(cuMemcpyPeer, sc_real.cuMemcpyPeerAsync,
      (CUdeviceptr dst, CUcontext dst_context, CUdeviceptr src, CUcontext src_context, size_t bytes),
      (dst, dst_context, src, src_context, bytes),
-     between(sc_box_pinned(dst, bytes), sc_box_pinned(src, bytes)))
+     between(sc_box_pinned(dst, bytes), sc_box_pinned(src, bytes), bytes))
 COPY(cuMemcpy3DPeer, sc_real.cuMemcpy3DPeerAsync, (const CUDA_MEMCPY3D_PEER *copy), (copy),
      sc_boxes_of_3d_peer(copy))
 
 COPY(cuMemcpy, sc_real.cuMemcpyAsync, (CUdeviceptr dst, CUdeviceptr src, size_t bytes),
-     (dst, src, bytes), between(sc_box_unified(dst, bytes), sc_box_unified(src, bytes)))
+     (dst, src, bytes), between(sc_box_unified(dst, bytes), sc_box_unified(src, bytes), bytes))
 COPY(cuMemcpy2D_v2, sc_real.cuMemcpy2DAsync_v2, (const CUDA_MEMCPY2D *copy), (copy),
      sc_boxes_of_2d(copy))
 COPY(cuMemcpy2DUnaligned_v2, sc_real.cuMemcpy2DAsync_v2, (const CUDA_MEMCPY2D *copy), (copy),

@@ -574,6 +574,13 @@ static bool either_writes(const struct sc_op_info *a, const struct sc_op_info *b
            a->direction != SC_PREFETCH && b->direction != SC_PREFETCH;
 }
 
+bool sc_inflight_covers(struct sc_order *order, const struct sc_op_info *later,
+                        const struct sc_ticket *earlier)
+{
+    return sc_order_covers(order, later->ticket.stream, earlier) ||
+           (later->after && sc_order_point_covers(later->after, earlier));
+}
+
 static bool visit_conflict(void *context, uint32_t id)
 {
     struct conflict_visit *search = context;
@@ -582,7 +589,7 @@ static bool visit_conflict(void *context, uint32_t id)
     bool conflict =
         earlier->ticket.stream != later->ticket.stream && either_writes(earlier, later) &&
         sc_folded_shapes_touch(&earlier->shape, &earlier->fold, &later->shape, &later->fold) &&
-        !sc_order_covers(search->inflight->order, later->ticket.stream, &earlier->ticket);
+        !sc_inflight_covers(search->inflight->order, later, &earlier->ticket);
     search->stopped = conflict && !search->visit(search->context, id);
     return !search->stopped;
 }

@@ -72,6 +72,7 @@ struct sc_op_info {
     uint32_t correlation_id; /* CUPTI's; 0: unknown */
     const char *runtime_api; /* the runtime function that made the call; NULL: unknown */
     bool stable;             /* nothing but the host can have changed its bytes since the issue */
+    const struct sc_point *after; /* before the issue: what else it will come after, or NULL */
 };
 
 struct sc_op {
@@ -191,6 +192,10 @@ bool sc_inflight_issue_again(struct sc_inflight *inflight, uint32_t op, bool gua
 typedef bool sc_inflight_visit(void *context, uint32_t op);
 void sc_inflight_overlaps(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
                           sc_inflight_visit *visit, void *context);
+
+/* Would the later one, which is not issued yet, come after the earlier one? */
+bool sc_inflight_covers(struct sc_order *order, const struct sc_op_info *later,
+                        const struct sc_ticket *earlier);
 
 /* Operations that conflict with `info` (they touch a common byte and one of the two writes host
  * memory) and that work issued on its stream now would not come after. */

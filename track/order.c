@@ -114,7 +114,7 @@ static struct sc_clock *merge(struct sc_order *order, const struct sc_clock *lef
 static bool merge_into(struct sc_order *order, struct sc_clock **clock,
                        const struct sc_clock *addition)
 {
-    if (!addition || addition->count == 0)
+    if (!addition || addition == *clock || addition->count == 0)
         return true;
     struct sc_clock *merged = merge(order, *clock, addition);
     if (!merged)
@@ -304,7 +304,7 @@ static bool join(struct sc_order *order, struct sc_stream *stream, const struct 
     if (!merge_into(order, &stream->joined, clock))
         return false;
     if (stream->kind == SC_STREAM_LEGACY)
-        stream->joined_version++;
+        raise_to(&stream->joined_version, read_relaxed(&stream->joined_version) + 1);
     return true;
 }
 
@@ -326,16 +326,18 @@ bool sc_order_is_behind(struct sc_order *order, uint32_t id)
         return false;
     struct sc_stream *legacy = legacy_of(order, stream);
     return read_relaxed(&stream->touched) != read_relaxed(&legacy->issued) ||
-           read_relaxed(&stream->seen_version) != read_relaxed(&legacy->version);
+           read_relaxed(&stream->touched_calls) != read_relaxed(&legacy->ended) ||
+           read_relaxed(&stream->seen_version) != read_relaxed(&legacy->behind_version);
 }
 
 static void begin_legacy(struct sc_order *order, struct sc_stream *stream, struct sc_call *call)
 {
     settle_pending(order, stream);
+    call->is_legacy = true;
     call->place = read_relaxed(&stream->calls) + 1;
     atomic_store_explicit(&stream->calls, call->place, memory_order_relaxed);
     call->joined = retain(stream->joined);
-    call->version = stream->joined_version;
+    call->version = read_relaxed(&stream->joined_version);
 }
 
 static void begin_blocking(struct sc_order *order, struct sc_stream *stream, struct sc_call *call)
@@ -344,7 +346,7 @@ static void begin_blocking(struct sc_order *order, struct sc_stream *stream, str
     call->place = read_relaxed(&legacy->ended);
     call->legacy_number = read_relaxed(&legacy->issued);
     call->joined = retain(legacy->behind);
-    call->version = read_relaxed(&legacy->version);
+    call->version = read_relaxed(&legacy->behind_version);
 }
 
 void sc_order_begin(struct sc_order *order, uint32_t id, struct sc_call *call)
@@ -357,30 +359,48 @@ void sc_order_begin(struct sc_order *order, uint32_t id, struct sc_call *call)
         begin_blocking(order, stream, call);
 }
 
+void sc_order_call_waits(struct sc_order *order, struct sc_call *call, const struct sc_point *point)
+{
+    merge_point(order, &call->waited, point);
+}
+
+/* What a blocking stream waits for comes before the legacy stream's next call as well. */
+static bool join_and_hand_on(struct sc_order *order, struct sc_stream *stream,
+                             const struct sc_clock *clock)
+{
+    return join(order, stream, clock) &&
+           (stream->kind != SC_STREAM_BLOCKING ||
+            merge_into(order, &legacy_of(order, stream)->pending, clock));
+}
+
 /* As a wait of its own for it would be. */
 static void end_due(struct sc_order *order, struct sc_stream *stream, const struct sc_call *call)
 {
-    if (!call->due || !join(order, stream, call->due))
-        return;
-    if (stream->kind == SC_STREAM_BLOCKING &&
-        !merge_into(order, &legacy_of(order, stream)->pending, call->due))
-        return;
-    if (due_of(stream) == call->due)
+    if (call->due && join_and_hand_on(order, stream, call->due) && due_of(stream) == call->due)
         drop_due(order, stream);
+}
+
+/* Blocking streams' later work comes after it. */
+static bool leave_behind(struct sc_order *order, struct sc_stream *legacy,
+                         const struct sc_clock *clock)
+{
+    struct sc_clock *former = legacy->behind;
+    if (!merge_into(order, &legacy->behind, clock))
+        return false;
+    if (legacy->behind != former)
+        raise_to(&legacy->behind_version, read_relaxed(&legacy->behind_version) + 1);
+    return true;
 }
 
 /* A call may have been overtaken by a later one, which has joined more, and still have waited for
  * what that one has not. */
 static void end_legacy(struct sc_order *order, struct sc_stream *stream, struct sc_call *call)
 {
-    bool more = call->waited || call->due || call->version > stream->behind_version;
-    merge_into(order, &call->joined, call->due);
-    if (more && merge_into(order, &stream->behind, call->joined) &&
-        stream->behind_version < call->version)
-        stream->behind_version = call->version;
+    if (call->version > stream->merged_version && leave_behind(order, stream, call->joined))
+        stream->merged_version = call->version;
+    leave_behind(order, stream, call->due);
+    leave_behind(order, stream, call->waited);
     raise_to(&stream->ended, call->place);
-    atomic_store_explicit(&stream->version, read_relaxed(&stream->version) + 1,
-                          memory_order_relaxed);
 }
 
 static void end_blocking(struct sc_order *order, struct sc_stream *stream,
@@ -393,18 +413,40 @@ static void end_blocking(struct sc_order *order, struct sc_stream *stream,
         raise_to(&stream->seen_version, call->version);
 }
 
-void sc_order_end(struct sc_order *order, struct sc_call *call, bool issued)
+/* The stream may be gone, and its id a spare one. */
+static bool is_spare(const struct sc_stream *stream)
+{
+    return stream->removed && stream->references == 0;
+}
+
+static void end_call(struct sc_order *order, struct sc_call *call, bool issued, bool is_work)
 {
     struct sc_stream *stream = sc_order_stream(order, call->stream);
-    if (issued)
+    issued = issued && !is_spare(stream);
+    if (issued && call->waited)
+        join_and_hand_on(order, stream, call->waited);
+    if (issued && is_work)
         end_due(order, stream, call);
-    if (issued && stream->kind == SC_STREAM_LEGACY)
+    if (issued && is_work && stream->kind == SC_STREAM_LEGACY)
         end_legacy(order, stream, call);
-    else if (issued && stream->kind == SC_STREAM_BLOCKING)
+    if (issued && is_work && stream->kind == SC_STREAM_BLOCKING)
         end_blocking(order, stream, call);
     drop(order, call->joined);
+    drop(order, call->waited);
     drop(order, call->due);
     call->stream = 0;
+}
+
+void sc_order_end(struct sc_order *order, struct sc_call *call, bool issued)
+{
+    end_call(order, call, issued, true);
+}
+
+void sc_order_end_record(struct sc_order *order, struct sc_call *call, bool issued)
+{
+    drop(order, call->due);
+    call->due = NULL;
+    end_call(order, call, issued, sc_order_stream(order, call->stream)->kind == SC_STREAM_LEGACY);
 }
 
 void sc_order_work(struct sc_order *order, uint32_t stream)
@@ -420,24 +462,9 @@ struct sc_point sc_order_call_point(struct sc_order *order, const struct sc_call
     point.call = larger(point.call, call->place);
     point.legacy_number = larger(point.legacy_number, call->legacy_number);
     merge_into(order, &point.joined, call->joined);
+    merge_into(order, &point.joined, call->waited);
     merge_into(order, &point.joined, call->due);
     return point;
-}
-
-void sc_order_end_record(struct sc_order *order, struct sc_call *call, bool issued)
-{
-    bool legacy = sc_order_stream(order, call->stream)->kind == SC_STREAM_LEGACY;
-    drop(order, call->due);
-    call->due = NULL;
-    sc_order_end(order, call, issued && legacy);
-}
-
-bool sc_order_end_wait(struct sc_order *order, struct sc_call *call, const struct sc_point *point)
-{
-    bool waited = sc_order_wait(order, call->stream, point);
-    call->waited = waited && merge_point(order, &call->joined, point);
-    sc_order_end_record(order, call, waited);
-    return waited;
 }
 
 void sc_order_renew(struct sc_order *order, struct sc_ticket *ticket)
@@ -445,7 +472,8 @@ void sc_order_renew(struct sc_order *order, struct sc_ticket *ticket)
     struct sc_stream *stream = sc_order_stream(order, ticket->stream);
     bool blocking = stream->kind == SC_STREAM_BLOCKING;
     ticket->legacy = blocking ? stream->context : 0;
-    ticket->epoch = blocking ? read_relaxed(&legacy_of(order, stream)->calls) : 0;
+    if (blocking)
+        ticket->epoch = read_relaxed(&legacy_of(order, stream)->calls);
     ticket->number = next_number(stream);
 }
 
@@ -453,6 +481,8 @@ struct sc_ticket sc_order_issue(struct sc_order *order, uint32_t id)
 {
     struct sc_ticket ticket = {.stream = id};
     sc_order_work(order, id);
+    if (sc_order_stream(order, id)->kind == SC_STREAM_LEGACY)
+        ticket.epoch = read_relaxed(&sc_order_stream(order, id)->calls);
     sc_order_renew(order, &ticket);
     return ticket;
 }
@@ -577,13 +607,13 @@ void sc_order_release(struct sc_order *order, struct sc_point *point)
 bool sc_order_wait(struct sc_order *order, uint32_t id, const struct sc_point *point)
 {
     struct sc_stream *stream = sc_order_stream(order, id);
-    if (!merge_point(order, &stream->joined, point))
-        return false;
-    if (stream->kind == SC_STREAM_LEGACY)
-        stream->joined_version++;
-    if (stream->kind == SC_STREAM_BLOCKING)
-        return merge_point(order, &legacy_of(order, stream)->pending, point);
-    return true;
+    struct sc_clock *clock = NULL;
+    bool joined = is_spare(stream) ||
+                  (merge_point(order, &clock, point) && join_and_hand_on(order, stream, clock));
+    if (joined && stream->kind == SC_STREAM_LEGACY)
+        joined = leave_behind(order, stream, clock);
+    drop(order, clock);
+    return joined;
 }
 
 void sc_order_wait_context(struct sc_order *order, uint32_t context, const struct sc_point *point)
@@ -661,6 +691,12 @@ static bool clock_covers(const struct sc_clock *clock, const struct sc_ticket *t
 {
     return entry_in(clock, ticket->stream).number >= ticket->number ||
            (ticket->legacy && entry_in(clock, ticket->legacy).call > ticket->epoch);
+}
+
+bool sc_order_point_covers(const struct sc_point *point, const struct sc_ticket *ticket)
+{
+    union pair pair;
+    return clock_covers(pair_of(point, &pair), ticket) || clock_covers(point->joined, ticket);
 }
 
 bool sc_order_covers(struct sc_order *order, uint32_t id, const struct sc_ticket *ticket)

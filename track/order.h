@@ -39,7 +39,9 @@ struct sc_ticket {
     uint32_t stream;
     uint32_t legacy; /* the context's legacy stream if `stream` is a blocking one, else 0 */
     uint64_t number;
-    uint64_t epoch; /* calls on it that had begun: none of them is surely behind this operation */
+    uint64_t
+        epoch; /* calls on it that had begun: none of them is surely behind this operation; of
+                  one on a legacy stream the place of its own call, or 0 where that is unknown */
 };
 
 struct sc_point {
@@ -53,14 +55,15 @@ struct sc_point {
 
 /* A call on a stream, from before it is made until the driver has it, or has refused it. */
 struct sc_call {
-    uint32_t stream;        /* 0: there is nothing to be said at its end */
+    uint32_t stream; /* 0: there is nothing to be said at its end */
+    bool is_legacy;
     uint64_t place;         /* among the legacy stream's calls: its own, or that of the last one
                                which a call on a blocking stream comes after */
     uint64_t legacy_number; /* operations on the legacy stream that one on a blocking stream comes
                                after */
     uint64_t version;
-    bool waited;
     struct sc_clock *joined; /* by the legacy stream, before */
+    struct sc_clock *waited; /* what the call itself makes its stream wait for */
     struct sc_clock *due;
 };
 
@@ -82,9 +85,10 @@ struct sc_stream {
     _Atomic uint64_t ended;      /* legacy: the latest that has ended, by its place among them */
     _Atomic uint64_t done_calls; /* legacy: as `done` */
     _Atomic uint64_t signalled_calls; /* legacy: as `signalled` */
-    _Atomic uint64_t version;         /* legacy: counts the ends of calls */
+    _Atomic uint64_t joined_version;  /* legacy: counts changes of `joined` */
+    _Atomic uint64_t behind_version;  /* legacy: counts changes of `behind` */
     /* Blocking: what its last work came after of the legacy stream's operations and calls, and the
-     * `version` of `behind` that it has joined. */
+     * behind_version that it has joined. */
     _Atomic uint64_t touched, touched_calls, seen_version;
     struct sc_clock *_Atomic due; /* its context waits: what its next operation joins; NULL: none */
     uint32_t context;             /* id of the context's legacy stream, for every kind */
@@ -102,8 +106,7 @@ struct sc_stream {
     struct sc_clock *pending;  /* legacy: what blocking streams wait for: joined by its next */
     struct sc_clock *behind;   /* legacy: what calls that have ended had joined */
     struct sc_clock *orphaned; /* legacy: what removed non-blocking streams had waited for */
-    uint64_t joined_version;   /* legacy: counts changes of `joined` */
-    uint64_t behind_version;   /* legacy: the latest of them in `behind` */
+    uint64_t merged_version;   /* legacy: the latest of `joined` that is in `behind` */
     /* Owned by track/inflight.c: operations in order of issue, and the list of busy streams. */
     uint32_t first_op, last_op, first_open, busy_previous, busy_next;
     uint64_t signal_count;
@@ -133,13 +136,21 @@ void sc_order_unreference(struct sc_order *order, uint32_t stream);
  * functions and waits within the call. Each call that begins is ended once; what was not issued
  * leaves no trace. */
 void sc_order_begin(struct sc_order *order, uint32_t stream, struct sc_call *call);
+void sc_order_call_waits(struct sc_order *order, struct sc_call *call,
+                         const struct sc_point *point);
 struct sc_point sc_order_call_point(struct sc_order *order, const struct sc_call *call);
 void sc_order_end(struct sc_order *order, struct sc_call *call, bool issued);
 
-/* The same for the record of an event. On a legacy stream it joins the blocking streams, and they
- * come after it. On others it is no work: of what it comes after the stream itself goes on not to
- * know. Nor does any know of what its context waits for. */
+/* The same for the record of an event, and for a wait. On a legacy stream it joins the blocking
+ * streams, and they come after it. On others it is no work: of what it comes after the stream
+ * itself goes on not to know. Nor does any know of what its context waits for. */
 void sc_order_end_record(struct sc_order *order, struct sc_call *call, bool issued);
+
+/* For the tickets of what the call issues on a legacy stream; 0 elsewhere. */
+static inline uint64_t sc_order_place(const struct sc_call *call)
+{
+    return call->stream && call->is_legacy ? call->place : 0;
+}
 
 /* Lock-free: may there be something to note when a call begins on the stream? */
 bool sc_order_is_behind(struct sc_order *order, uint32_t stream);
@@ -166,10 +177,10 @@ struct sc_point sc_order_context_record(struct sc_order *order, uint32_t context
 struct sc_point sc_order_copy_point(const struct sc_point *point);
 void sc_order_release(struct sc_order *order, struct sc_point *point);
 
-/* Work issued on `stream` from now on comes after the point. False: out of memory, nothing done.
- * The second form ends a call that waits, which is work where a record is. */
+/* Work issued on `stream` from now on comes after the point, and on blocking streams, if it is a
+ * legacy one: the driver has been told so already. That it is a call there as well, which joins the
+ * blocking streams, is left out: it may be one of ours. False: out of memory. */
 bool sc_order_wait(struct sc_order *order, uint32_t stream, const struct sc_point *point);
-bool sc_order_end_wait(struct sc_order *order, struct sc_call *call, const struct sc_point *point);
 /* The same for all streams of the context, and of its green ones, also those to come. A wait for
  * one of them returns without it until work has been issued there, which the record of an event is
  * not; a wait for the context does not (docs/driver.md, Green contexts). */
@@ -184,6 +195,9 @@ void sc_order_signal(struct sc_order *order, const struct sc_point *point);
 /* How many operations of its stream the first signal behind the operation covers; 0 where that
  * cannot be told, or the signal stands on another stream. */
 uint64_t sc_order_first_signal(struct sc_order *order, const struct sc_ticket *ticket);
+
+/* Does the point stand for the operation? */
+bool sc_order_point_covers(const struct sc_point *point, const struct sc_ticket *ticket);
 
 /* Would work issued on `stream` now come after the operation? */
 bool sc_order_covers(struct sc_order *order, uint32_t stream, const struct sc_ticket *ticket);

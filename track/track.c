@@ -100,6 +100,16 @@ struct sc_point sc_track_call_point(struct sc_track *track, uint32_t stream,
     return point;
 }
 
+struct sc_point sc_track_begin_to_wait(struct sc_track *track, uint32_t stream,
+                                       struct sc_call *call)
+{
+    lock(track);
+    sc_order_begin(&track->order, stream, call);
+    struct sc_point point = sc_order_call_point(&track->order, call);
+    unlock(track);
+    return point;
+}
+
 void sc_track_end(struct sc_track *track, struct sc_call *call, bool issued)
 {
     if (!call->stream)
@@ -134,7 +144,7 @@ struct sc_point sc_track_point(struct sc_track *track, uint32_t stream, enum sc_
     return point;
 }
 
-static struct sc_point *event_point(struct sc_track *track, uintptr_t event)
+struct sc_point *sc_track_stored_point(struct sc_track *track, uintptr_t event)
 {
     uint64_t id = sc_handles_get(&track->events, event);
     return id ? sc_pool_at(&track->points, (uint32_t)id) : NULL;
@@ -144,7 +154,7 @@ struct sc_point sc_track_event_point(struct sc_track *track, uintptr_t event)
 {
     struct sc_point point = {0};
     lock(track);
-    const struct sc_point *stored = event_point(track, event);
+    const struct sc_point *stored = sc_track_stored_point(track, event);
     if (stored)
         point = sc_order_copy_point(stored);
     unlock(track);
@@ -217,14 +227,6 @@ void sc_track_end_record(struct sc_track *track, struct sc_call *call, bool issu
     unlock(track);
 }
 
-struct sc_point sc_track_record_point(struct sc_track *track, uint32_t stream)
-{
-    struct sc_call call;
-    struct sc_point point = sc_track_begin_record(track, stream, &call);
-    sc_track_end_record(track, &call, true);
-    return point;
-}
-
 struct sc_point sc_track_context_record_point(struct sc_track *track, uint32_t context)
 {
     lock(track);
@@ -257,7 +259,7 @@ static struct sc_point *make_event_point(struct sc_track *track, uintptr_t event
 void sc_track_set_event(struct sc_track *track, uintptr_t event, struct sc_point *point)
 {
     lock(track);
-    struct sc_point *stored = event_point(track, event);
+    struct sc_point *stored = sc_track_stored_point(track, event);
     if (!stored)
         stored = make_event_point(track, event);
     else
@@ -277,16 +279,18 @@ void sc_track_forget_event(struct sc_track *track, uintptr_t event)
 }
 
 /* An event that was never recorded is nothing to wait for. Another thread may record it once more
- * meanwhile: which record is waited for is not known then, but surely the one before or a later. */
+ * meanwhile: it is the former record or a later one that is waited for, which on the same stream
+ * comes after it. */
 void sc_track_begin_wait(struct sc_track *track, uint32_t stream, uintptr_t event,
                          struct sc_wait *wait)
 {
     lock(track);
-    const struct sc_point *stored = event_point(track, event);
-    wait->call.stream = 0;
+    const struct sc_point *stored = sc_track_stored_point(track, event);
+    *wait = (struct sc_wait){.event = event};
     if (stored) {
-        wait->point = sc_order_copy_point(stored);
+        wait->recorded_on = stored->stream;
         sc_order_begin(&track->order, stream, &wait->call);
+        sc_order_call_waits(&track->order, &wait->call, stored);
     }
     unlock(track);
 }
@@ -296,32 +300,34 @@ void sc_track_end_wait(struct sc_track *track, struct sc_wait *wait, bool issued
     if (!wait->call.stream)
         return;
     lock(track);
-    if (issued)
-        sc_order_end_wait(&track->order, &wait->call, &wait->point);
-    else
-        sc_order_end(&track->order, &wait->call, false);
-    sc_order_release(&track->order, &wait->point);
+    const struct sc_point *stored = sc_track_stored_point(track, wait->event);
+    bool known = stored && stored->stream == wait->recorded_on;
+    sc_order_end_record(&track->order, &wait->call, issued && known);
     unlock(track);
 }
 
 void sc_track_wait(struct sc_track *track, uint32_t stream, uintptr_t event)
 {
-    struct sc_wait wait;
-    sc_track_begin_wait(track, stream, event, &wait);
-    sc_track_end_wait(track, &wait, true);
+    lock(track);
+    const struct sc_point *stored = sc_track_stored_point(track, event);
+    if (stored)
+        sc_order_wait(&track->order, stream, stored);
+    unlock(track);
 }
 
-void sc_track_wait_context(struct sc_track *track, uint32_t context, uintptr_t event)
+void sc_track_wait_context(struct sc_track *track, uint32_t context, struct sc_point *point)
 {
     lock(track);
-    const struct sc_point *stored = event_point(track, event);
-    sc_order_wait_context(&track->order, context, stored ? stored : &(struct sc_point){0});
+    sc_order_wait_context(&track->order, context, point);
+    sc_order_release(&track->order, point);
     unlock(track);
 }
 
 void sc_track_order_after(struct sc_track *track, uint32_t stream, const struct sc_ticket *ticket)
 {
     struct sc_point point = {.stream = ticket->stream, .number = ticket->number};
+    if (!ticket->legacy)
+        point.call = ticket->epoch;
     lock(track);
     sc_order_wait(&track->order, stream, &point);
     unlock(track);

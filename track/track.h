@@ -60,6 +60,9 @@ void sc_track_begin(struct sc_track *track, uint32_t stream, struct sc_call *cal
 struct sc_point sc_track_call_point(struct sc_track *track, uint32_t stream,
                                     const struct sc_call *call);
 void sc_track_end(struct sc_track *track, struct sc_call *call, bool issued);
+/* One that waits for all that it comes after, which is the point. */
+struct sc_point sc_track_begin_to_wait(struct sc_track *track, uint32_t stream,
+                                       struct sc_call *call);
 /* One that begins and ends at once. */
 void sc_track_work(struct sc_track *track, uint32_t stream);
 
@@ -78,27 +81,29 @@ void sc_track_forget_point(struct sc_track *track, struct sc_point *point);
 void sc_track_signal(struct sc_track *track, uint32_t stream, const struct sc_call *call);
 
 /* A record is a call on its stream: the point is what it stands for, and the event is named so
- * after it succeeded (this ends the point). The short form begins and ends at once. */
+ * after it succeeded (this ends the point). */
 struct sc_point sc_track_begin_record(struct sc_track *track, uint32_t stream,
                                       struct sc_call *call);
 void sc_track_end_record(struct sc_track *track, struct sc_call *call, bool issued);
-struct sc_point sc_track_record_point(struct sc_track *track, uint32_t stream);
 struct sc_point sc_track_context_record_point(struct sc_track *track, uint32_t context);
 void sc_track_set_event(struct sc_track *track, uintptr_t event, struct sc_point *point);
 void sc_track_forget_event(struct sc_track *track, uintptr_t event);
 
-/* Around a call that makes the stream wait for the event, and at once. */
+/* Around a call that makes the stream wait for the event. The short form is for what the driver has
+ * been told already. */
 struct sc_wait {
     struct sc_call call;
-    struct sc_point point;
+    uintptr_t event;
+    uint32_t recorded_on;
 };
 void sc_track_begin_wait(struct sc_track *track, uint32_t stream, uintptr_t event,
                          struct sc_wait *wait);
 void sc_track_end_wait(struct sc_track *track, struct sc_wait *wait, bool issued);
 void sc_track_wait(struct sc_track *track, uint32_t stream, uintptr_t event);
 
-/* The same for all streams of the context, and of its green ones, also those to come. */
-void sc_track_wait_context(struct sc_track *track, uint32_t context, uintptr_t event);
+/* The same for all streams of the context, and of its green ones, also those to come; ends the
+ * point, of the event before the call. */
+void sc_track_wait_context(struct sc_track *track, uint32_t context, struct sc_point *point);
 
 uint64_t sc_track_first_signal(struct sc_track *track, const struct sc_ticket *ticket);
 
@@ -354,15 +359,13 @@ bool sc_track_holds_for_graph(struct sc_track *track, uintptr_t address);
 /* ---- launches ----
  *
  * The driver begins a launch of an exec when its former one is complete, on whatever stream that
- * was: each launch leaves a point behind it, with the exec. Launches without nodes wait for none
+ * was: each launch leaves a point behind it, with the exec. Launches without work wait for none
  * (docs/driver.md, what counts as queued). */
 
-/* What is issued on the stream from now on comes after the exec's last launch. */
-void sc_track_launch_after_last(struct sc_track *track, uint32_t exec, uint32_t stream);
-
-/* What is issued on the stream from now on comes after the events that the exec's nodes wait for.
- */
-void sc_track_launch_waits(struct sc_track *track, uint32_t exec, uint32_t stream);
+/* As sc_track_begin; the launch comes after the exec's last one, too, and after the events that its
+ * nodes wait for. */
+void sc_track_begin_launch(struct sc_track *track, uint32_t exec, uint32_t stream,
+                           struct sc_call *call);
 
 /* An event that the exec's nodes record: the first one at `at` or behind, which is moved behind it.
  * 0: there is no more. */
@@ -393,6 +396,7 @@ struct sc_relaunch {
     /* results */
     uint32_t done;
     size_t size_bytes;
+    uint64_t place; /* of the call, in a legacy stream */
 };
 
 void sc_track_launch_again(struct sc_track *track, struct sc_relaunch *launch);

@@ -336,13 +336,6 @@ bool sc_track_holds_for_graph(struct sc_track *track, uintptr_t address)
 
 /* ---- launches ---- */
 
-void sc_track_launch_after_last(struct sc_track *track, uint32_t exec, uint32_t stream)
-{
-    lock(track);
-    sc_order_wait(&track->order, stream, &sc_graphs_at(&track->graphs, exec)->last_launch);
-    unlock(track);
-}
-
 static uintptr_t next_event(struct sc_track *track, uint32_t exec, bool waits, uint32_t *at)
 {
     const struct sc_graph *graph = sc_graphs_at(&track->graphs, exec);
@@ -354,11 +347,26 @@ static uintptr_t next_event(struct sc_track *track, uint32_t exec, bool waits, u
     return 0;
 }
 
-void sc_track_launch_waits(struct sc_track *track, uint32_t exec, uint32_t stream)
+void sc_track_begin_launch(struct sc_track *track, uint32_t exec, uint32_t stream,
+                           struct sc_call *call)
 {
+    const struct sc_graph *graph = sc_graphs_at(&track->graphs, exec);
+    const struct sc_point *last = &graph->last_launch;
+    bool elsewhere = last->stream && last->stream != stream;
+    call->stream = 0;
+    if (!elsewhere && graph->event_count == 0 && !sc_order_is_behind(&track->order, stream))
+        return;
     uintptr_t event;
-    for (uint32_t at = 0; (event = next_event(track, exec, true, &at)) != 0;)
-        sc_track_wait(track, stream, event);
+    lock(track);
+    sc_order_begin(&track->order, stream, call);
+    if (elsewhere)
+        sc_order_call_waits(&track->order, call, last);
+    for (uint32_t at = 0; (event = next_event(track, exec, true, &at)) != 0;) {
+        const struct sc_point *point = sc_track_stored_point(track, event);
+        if (point)
+            sc_order_call_waits(&track->order, call, point);
+    }
+    unlock(track);
 }
 
 uintptr_t sc_track_launch_record(struct sc_track *track, uint32_t exec, uint32_t *at)
@@ -439,6 +447,8 @@ static bool issue_run_again(struct sc_track *track, const struct sc_relaunch *la
     if (conflict || !sc_inflight_issue_again(&track->inflight, id, launch->guards))
         return false;
     op->unseen = launch->unseen;
+    if (!op->ticket.legacy)
+        op->ticket.epoch = launch->place;
     op->stack = launch->stack;
     op->thread = launch->thread;
     op->ticks = launch->ticks;

@@ -249,7 +249,7 @@ static bool note_earlier(void *context, uint32_t id)
         return true;
     for (uint32_t i = 0; i < hold->ticket_count && search->count < search->max; i++)
         if (hold->tickets[i].stream != later->ticket.stream &&
-            !sc_order_covers(&search->track->order, later->ticket.stream, &hold->tickets[i]))
+            !sc_inflight_covers(&search->track->order, later, &hold->tickets[i]))
             search->tickets[search->count++] = hold->tickets[i];
     return true;
 }

@@ -28,6 +28,9 @@ static inline void publish_watch(struct sc_track *track)
         atomic_store_explicit(&track->libc_watch, watch, memory_order_relaxed);
 }
 
+/* Of an event that was recorded, or NULL. */
+struct sc_point *sc_track_stored_point(struct sc_track *track, uintptr_t event);
+
 struct sc_ops_collector {
     struct sc_track *track;
     struct sc_ops *ops;

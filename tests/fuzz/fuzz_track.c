@@ -743,6 +743,7 @@ static void issue_copy(struct copy *copy, const bool *conflicts)
     copy->stable = is_stable(copy);
     if (copy->info.shares_pages)
         see_page(copy, 0);
+    sc_track_work(&tracker, copy->info.ticket.stream);
     sc_track_issue(&tracker, &copy->info, &issued);
     compare("conflicts at issue", &issued.conflicts, conflicts);
     compare("overwritten at issue", &issued.overwritten, overwritten);
@@ -851,7 +852,9 @@ static void do_work(const struct action *action)
 static void do_record(const struct action *action)
 {
     int event = action->b % EVENTS;
-    struct sc_point point = sc_track_record_point(&tracker, id_of(stream_in(action->a)));
+    struct sc_call call;
+    struct sc_point point = sc_track_begin_record(&tracker, id_of(stream_in(action->a)), &call);
+    sc_track_end_record(&tracker, &call, true);
     say("record: stream %d, event %d", stream_in(action->a), event);
     world.events[event] = oracle_add_record(&world.graph, stream_in(action->a));
     sc_track_set_event(&tracker, event_handle(event), &point);
@@ -862,7 +865,9 @@ static void do_wait(const struct action *action)
     int event = action->b % EVENTS;
     say("wait: stream %d, event %d", stream_in(action->a), event);
     oracle_add_wait(&world.graph, stream_in(action->a), world.events[event]);
-    sc_track_wait(&tracker, id_of(stream_in(action->a)), event_handle(event));
+    struct sc_wait wait;
+    sc_track_begin_wait(&tracker, id_of(stream_in(action->a)), event_handle(event), &wait);
+    sc_track_end_wait(&tracker, &wait, true);
 }
 
 /* Events of contexts, with all streams there. */
@@ -882,7 +887,8 @@ static void do_context_wait(const struct action *action)
     int legacy = world.slots[action->a % 2];
     say("wait: context %d, event %d", action->a % 2, event);
     oracle_add_context_wait(&world.graph, legacy, world.events[event]);
-    sc_track_wait_context(&tracker, id_of(legacy), event_handle(event));
+    struct sc_point point = sc_track_event_point(&tracker, event_handle(event));
+    sc_track_wait_context(&tracker, id_of(legacy), &point);
 }
 
 /* A successful query is the same to the tracker, here and below. */

@@ -69,8 +69,17 @@ static void synchronise(uint32_t stream, enum sc_scope scope)
 
 static void record(uint32_t stream, uintptr_t event)
 {
-    struct sc_point point = sc_track_record_point(&track, stream);
+    struct sc_call call;
+    struct sc_point point = sc_track_begin_record(&track, stream, &call);
+    sc_track_end_record(&track, &call, true);
     sc_track_set_event(&track, event, &point);
+}
+
+static void wait_for(uint32_t stream, uintptr_t event)
+{
+    struct sc_wait wait;
+    sc_track_begin_wait(&track, stream, event, &wait);
+    sc_track_end_wait(&track, &wait, true);
 }
 
 static void synchronise_event(uintptr_t event)
@@ -156,7 +165,7 @@ START_TEST(a_wait_keeps_what_the_event_meant_then)
 {
     copy(one, BASE);
     record(one, EVENT);
-    sc_track_wait(&track, two, EVENT);
+    wait_for(two, EVENT);
     copy(one, BASE + 4096);
     record(one, EVENT);
     sc_track_forget_event(&track, EVENT);
@@ -172,7 +181,7 @@ START_TEST(an_event_that_is_not_known_orders_nothing)
     record(one, EVENT);
     sc_track_forget_event(&track, EVENT);
     sc_track_forget_event(&track, EVENT);
-    sc_track_wait(&track, two, EVENT);
+    wait_for(two, EVENT);
     synchronise(two, SC_SCOPE_STREAM);
     synchronise_event(EVENT);
     ck_assert_uint_eq(in_flight(BASE), 1);
@@ -197,7 +206,7 @@ START_TEST(a_wait_is_work_on_legacy_only)
 {
     copy(legacy, BASE);
     record(two, EVENT);
-    sc_track_wait(&track, blocking, EVENT);
+    wait_for(blocking, EVENT);
     synchronise(blocking, SC_SCOPE_STREAM);
     ck_assert_uint_eq(in_flight(BASE), 1);
     synchronise(legacy, SC_SCOPE_STREAM);
@@ -205,7 +214,7 @@ START_TEST(a_wait_is_work_on_legacy_only)
     sc_track_wait(&track, legacy, EVENT + 1);
     synchronise(legacy, SC_SCOPE_STREAM);
     ck_assert_uint_eq(in_flight(BASE), 1);
-    sc_track_wait(&track, legacy, EVENT);
+    wait_for(legacy, EVENT);
     synchronise(legacy, SC_SCOPE_STREAM);
     ck_assert_uint_eq(in_flight(BASE), 0);
 }

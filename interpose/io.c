@@ -33,6 +33,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/msg.h>
+#include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/select.h>
@@ -56,6 +57,7 @@
 #include <unistd.h>
 #include <utime.h>
 
+#include "interpose/guard.h"
 #include "interpose/keep_off.h"
 #include "interpose/loader.h"
 #include "interpose/look.h"
@@ -72,6 +74,7 @@ enum {
     TRANSFER_MAX = 0x7ffff000, /* MAX_RW_COUNT of the kernel */
     COMMAND_MAX = 128 * 1024,  /* one argument of a program */
     MASK_BYTES = _NSIG / 8,    /* what the kernel knows of a sigset_t */
+    NAME_BYTES = 16,           /* of a thread */
 };
 
 static size_t fd_set_bytes(int count)
@@ -121,6 +124,12 @@ static enum sc_touch touch_of_pipe(int fd)
 #define BY_FCNTL(command, argument) sc_look_at_fcntl(look, command, argument)
 #define LATER(request) sc_look_at_request(look, (const struct aiocb *)(request))
 #define LATER_EACH(list, count) sc_look_at_requests(look, (struct aiocb *const *)(list), count)
+
+#define LOOK_AT_NAME(option, name)                                                                 \
+    if ((option) == PR_GET_NAME)                                                                   \
+        WRITES(name, NAME_BYTES);                                                                  \
+    else if ((option) == PR_SET_NAME)                                                              \
+    STRING(name, NAME_BYTES)
 
 /* The mask for as long as the call lasts: SIGSEGV is never really blocked. */
 #define MASKED(mask) sc_signals_without_fault(mask, &(sigset_t){0})
@@ -223,6 +232,61 @@ static enum sc_touch touch_of_pipe(int fd)
 #include "interpose/io_files.def"
 #include "interpose/io_records.def"
 
+/* ---- without a result ---- */
+
+LOOK(arc4random_buf, "arc4random_buf", (void *into, size_t size), WRITES(into, size))
+
+typedef void random_function(void *into, size_t size);
+
+/* The C library has it since 2.36: before that a program may ask whether there is one. */
+static void random_bytes(void *into, size_t size)
+{
+    random_function *real = SC_NEXT(random_function *, "arc4random_buf");
+    char *bytes = into;
+    for (size_t done = 0; !real && done < size;) {
+        ssize_t got = getrandom(bytes + done, size - done, 0);
+        done += got > 0 ? (size_t)got : 0;
+    }
+    if (real)
+        real(into, size);
+}
+
+SC_EXPORT void arc4random_buf(void *into, size_t size);
+void arc4random_buf(void *into, size_t size)
+{
+    struct sc_loans loans = {.frame = SC_FRAME()};
+    bool lends = sc_look_is_needed();
+    if (sc_unlikely(lends))
+        look_arc4random_buf(&loans, SC_SITE(), into, size);
+    random_bytes(into, size);
+    if (sc_unlikely(lends))
+        sc_loans_end(&loans);
+}
+
+/* ---- pages that are to stay ---- */
+
+enum { LOCK_TRIES_MAX = 8 };
+
+/* The kernel brings the pages in, which it refuses for those that nobody may touch: no touch by the
+ * program, and no hazard. Another thread may guard them again meanwhile. */
+static int lock_pages(int (*lock)(const void *, size_t), const void *address, size_t size)
+{
+    int result = -1;
+    for (unsigned tries = 0; tries < LOCK_TRIES_MAX; tries++) {
+        if (sc_look_is_needed())
+            sc_guard_let_go(address, size);
+        result = lock(address, size);
+        if (result == 0 || errno != ENOMEM || !sc_look_is_needed())
+            break;
+    }
+    return result;
+}
+
+SC_EXPORT int mlock(const void *address, size_t size)
+{
+    return lock_pages(SC_NEXT(int (*)(const void *, size_t), "mlock"), address, size);
+}
+
 /* ---- system calls by number ---- */
 
 LOOK(futex, "futex",
@@ -236,6 +300,14 @@ LOOK(futex_wait, "futex_wait",
      (const void *word, long value, long mask, long flags, const struct timespec *deadline),
      sc_keep_off(word, sizeof(uint32_t)), IN(deadline))
 LOOK(futex_requeue, "futex_requeue", (const void *waiters), sc_look_at_futexes(look, waiters, 2))
+
+LOOK(getcpu, "getcpu", (unsigned *processor, unsigned *node), OUT(processor), OUT(node))
+LOOK(sched_getattr, "sched_getattr", (pid_t thread, void *into, unsigned size), WRITES(into, size))
+LOOK(get_robust_list, "get_robust_list", (int thread, void **head, size_t *size), OUT(head),
+     OUT(size))
+LOOK(get_mempolicy, "get_mempolicy", (int *mode, unsigned long *nodes, unsigned long most),
+     OUT(mode), WRITES(nodes, (most + 7) / 8))
+LOOK(prctl, "prctl", (int option, void *argument), LOOK_AT_NAME(option, argument))
 
 /* What the kernel looks at when the thread ends, or goes on. */
 LOOK(robust_list, "set_robust_list", (const void *head, size_t size), sc_keep_off(head, size))

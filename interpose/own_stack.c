@@ -11,6 +11,7 @@
 #include "interpose/driver.h"
 #include "interpose/guard.h"
 #include "interpose/loader.h"
+#include "interpose/look.h"
 #include "interpose/process.h"
 
 #include "track/poison.h"
@@ -48,7 +49,16 @@ static void note_alternate(const stack_t *stack)
 
 SC_EXPORT int sigaltstack(const stack_t *stack, stack_t *old)
 {
-    int result = SC_NEXT(sigaltstack_function *, "sigaltstack")(stack, old);
+    stack_t asked;
+    stack_t former;
+    if (stack && sc_unlikely(sc_look_may_be_near(stack))) {
+        asked = *stack;
+        stack = &asked;
+    }
+    stack_t *into = old && sc_unlikely(sc_look_may_be_near(old)) ? &former : old;
+    int result = SC_NEXT(sigaltstack_function *, "sigaltstack")(stack, into);
+    if (result == 0 && into != old)
+        *old = former;
     if (result == 0 && stack) {
         int saved = errno;
         note_alternate(stack);

@@ -56,17 +56,30 @@ static call_function *next(void)
 
 /* ---- masks ---- */
 
+/* False: there is none to be read. A guarded page lets a load pass, and a peek not. */
+static bool read_mask(uint64_t *mask, long address)
+{
+    if (address && sc_look_may_be_near((void *)address)) {
+        memcpy(mask, (void *)address, sizeof *mask);
+        return true;
+    }
+    return !address || sc_look_peek(mask, (void *)address, sizeof *mask);
+}
+
 /* As our hook of sigprocmask (interpose/signal_mask.h). */
 static long change_mask(long how, long set, long old, long size_bytes)
 {
     const uint64_t fault = SC_SIGNAL_BIT(SIGSEGV);
     uint64_t asked = 0;
-    if (!sc_signals_are_on() || size_bytes != sizeof asked ||
-        (set && !sc_look_peek(&asked, (void *)set, sizeof asked)))
+    uint64_t former = 0;
+    if (!sc_signals_are_on() || size_bytes != sizeof asked || !read_mask(&asked, set))
         return next()(SYS_rt_sigprocmask, how, set, old, size_bytes, 0, 0);
     bool was_blocked = sc_signal_mask_blocks_fault();
     uint64_t given = how == SIG_UNBLOCK ? asked : asked & ~fault;
-    long result = next()(SYS_rt_sigprocmask, how, set ? (long)&given : 0, old, size_bytes, 0, 0);
+    long into = old && sc_look_may_be_near((void *)old) ? (long)&former : old;
+    long result = next()(SYS_rt_sigprocmask, how, set ? (long)&given : 0, into, size_bytes, 0, 0);
+    if (result == 0 && into != old)
+        *(uint64_t *)old = former;
     if (sc_signal_mask_is_changing())
         return result;
     if (result == 0 && old && was_blocked)

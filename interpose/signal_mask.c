@@ -13,6 +13,7 @@
 #include "interpose/held_signal.h"
 #include "interpose/kernel_mask.h"
 #include "interpose/loader.h"
+#include "interpose/look.h"
 #include "interpose/saved_masks.h"
 #include "interpose/signals.h"
 
@@ -195,13 +196,23 @@ static int change(mask_function *real, int how, const sigset_t *set, sigset_t *o
     return result;
 }
 
+/* Sets that may lie on a guarded page, which the kernel would refuse, are read and written here. */
 static int change_mask(mask_function *real, int how, const sigset_t *set, sigset_t *old)
 {
+    sigset_t asked;
+    sigset_t former;
     if (!sc_signals_are_on())
         return real(how, set, old);
+    if (set && sc_unlikely(sc_look_may_be_near(set))) {
+        asked = *set;
+        set = &asked;
+    }
+    sigset_t *into = old && sc_unlikely(sc_look_may_be_near(old)) ? &former : old;
     struct sc_frame outer = sc_frame_enter(&sc_signal_mask.change, SC_FRAME());
-    int result = change(real, how, set, old);
+    int result = change(real, how, set, into);
     sc_frame_leave(&sc_signal_mask.change, &outer);
+    if (result == 0 && into != old)
+        *old = former;
     return result;
 }
 

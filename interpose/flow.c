@@ -8,6 +8,7 @@
 #include "interpose/graphs.h"
 #include "interpose/guard.h"
 #include "interpose/hazards.h"
+#include "interpose/host_functions.h"
 #include "interpose/issue.h"
 #include "interpose/marks.h"
 #include "interpose/process.h"
@@ -364,6 +365,7 @@ struct host_call {
     const char *api;
     void *site;
     uint64_t ticks; /* of the launch */
+    unsigned open;  /* interpose/host_functions.h */
     CUhostFn function;
     CUstreamCallback callback;
     CUstream stream; /* that the program named, where the call runs in a private one */
@@ -405,7 +407,8 @@ uint64_t sc_flow_host_function_ticks(void)
 }
 
 static struct host_call *prepare_call(const struct sc_culprit *launch, CUstream handle,
-                                      bool per_thread, void *data, struct sc_work *work)
+                                      bool per_thread, uintptr_t function, void *data,
+                                      struct sc_work *work)
 {
     *work = sc_work_begin(handle, per_thread, SC_WORK_MAY_WRITE);
     struct host_call *call = work->stream ? take_call() : NULL;
@@ -414,6 +417,7 @@ static struct host_call *prepare_call(const struct sc_culprit *launch, CUstream 
     *call = (struct host_call){
         .api = launch->api, .site = launch->site, .ticks = sc_ticks(), .data = data};
     call->point = sc_track_call_point(&sc_track, work->stream->id, &work->call);
+    call->open = sc_host_functions_launched(call->ticks, work->stream->id, function);
     return call;
 }
 
@@ -421,6 +425,7 @@ static struct host_call *prepare_call(const struct sc_culprit *launch, CUstream 
 static CUresult end_call(struct host_call *call, struct sc_work *work, CUresult result)
 {
     if (call && result != CUDA_SUCCESS) {
+        sc_host_functions_returned(call->open);
         sc_track_forget_point(&sc_track, &call->point);
         give_call(call);
     }
@@ -440,10 +445,13 @@ static void run_function(void *argument)
     struct host_call *call = argument;
     CUhostFn function = call->function;
     void *data = call->data;
+    unsigned open = call->open;
     known(call);
     host_function_ticks = call->ticks;
     give_call(call);
+    sc_host_functions_runs(open);
     function(data);
+    sc_host_functions_returned(open);
     host_function_ticks = 0;
 }
 
@@ -459,8 +467,11 @@ static void run_callback(CUstream stream, CUresult status, void *argument)
     else
         sc_track_forget_point(&sc_track, &call->point);
     host_function_ticks = call->ticks;
+    unsigned open = call->open;
     give_call(call);
+    sc_host_functions_runs(open);
     callback(stream, status, data);
+    sc_host_functions_returned(open);
     host_function_ticks = 0;
 }
 
@@ -469,9 +480,9 @@ SC_DEFINE2(cuLaunchHostFunc, _ptsz, (CUstream hStream, CUhostFn function, void *
            struct sc_detour detour;
            sc_detour_begin(&detour, API, launch.site, &hStream, per_thread);
            struct sc_work work = {0};
-           struct host_call *call = function
-                                        ? prepare_call(&launch, hStream, per_thread, data, &work)
-                                        : NULL;
+           struct host_call *call = function ? prepare_call(&launch, hStream, per_thread,
+                                                            (uintptr_t)function, data, &work)
+                                             : NULL;
            if (call) call->function = function;
            return sc_detour_end(&detour, end_call(call, &work,
                                                   call ? REAL(hStream, run_function, call)
@@ -483,7 +494,8 @@ SC_DEFINE2(
     struct sc_culprit launch = {API, SC_SITE(), NULL};
     CUstream named = hStream; struct sc_detour detour;
     sc_detour_begin(&detour, API, launch.site, &hStream, per_thread); struct sc_work work = {0};
-    struct host_call *call = callback ? prepare_call(&launch, hStream, per_thread, data, &work)
+    struct host_call *call = callback ? prepare_call(&launch, hStream, per_thread,
+                                                     (uintptr_t)callback, data, &work)
                                       : NULL;
     if (!call) {
         CUresult refused = sc_work_end(&work, REAL(hStream, callback, data, flags));

@@ -54,8 +54,10 @@ static void wait(CUstream handle, CUevent event, bool per_thread)
         sc_streams_captures_changed();
     if (!stream || sc_streams_is_capturing(stream))
         return;
+    struct sc_wait made; /* just now: nobody has told of its beginning */
     sc_flow_join(stream, event);
-    sc_track_wait(&sc_track, stream->id, (uintptr_t)event);
+    sc_track_begin_wait(&sc_track, stream->id, (uintptr_t)event, &made);
+    sc_track_end_wait(&sc_track, &made, true);
 }
 
 #define FOLLOW(symbol, ...)                                                                        \

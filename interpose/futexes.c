@@ -12,6 +12,7 @@
 #include <threads.h>
 
 #include "interpose/driver.h"
+#include "interpose/host_functions.h"
 #include "interpose/keep_off.h"
 #include "interpose/loader.h"
 #include "interpose/sanitizers.h"
@@ -48,6 +49,7 @@ static inline void see(const void *object, size_t size_bytes)
         return next arguments;                                                                     \
     }
 
+#define WAITS sc_host_functions_waits()
 #define SC_FUTEX(type, name, ...) HOOK(NULL, sc_loader_find, type, name, __VA_ARGS__)
 #define SC_FUTEX_SINCE(version, type, name, ...)                                                   \
     HOOK(SC_GLIBC_SINCE(version), sc_loader_find, type, name, __VA_ARGS__)

@@ -75,6 +75,12 @@ enum sc_hazard_code sc_hazards_touch_code(const struct sc_op_info *op, enum sc_t
     return touch == SC_TOUCH_READ ? SC202 : SC203;
 }
 
+/* By the program itself, or with what it wrote. */
+static bool is_of_touch(enum sc_hazard_code code)
+{
+    return code == SC201 || code == SC202 || code == SC203;
+}
+
 static void report(enum sc_hazard_code code, enum sc_action action, const struct sc_ops *ops,
                    const struct sc_buffer *buffer, const struct sc_culprit *culprit,
                    bool found_later)
@@ -85,7 +91,7 @@ static void report(enum sc_hazard_code code, enum sc_action action, const struct
     struct sc_hazard_event event = sc_hazards_event(culprit);
     for (unsigned i = 0; i < sc_ops_kept(ops); i++) {
         struct sc_hazard hazard = describe(code, action, &ops->ops[i], buffer, &event, found_later);
-        sc_reaper_judge(&hazard, &ops->ops[i].ticket);
+        sc_reaper_judge(&hazard, &ops->ops[i], is_of_touch(code));
     }
     errno = saved;
 }

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <time.h>
@@ -85,6 +86,23 @@ static void complain(void *context, const char *line)
         sc_report_say(NULL, line);
 }
 
+static char *first_options; /* a program may overwrite its environment, as setproctitle does */
+
+static void keep_options(void)
+{
+    const char *text = getenv("SAFECOPY_OPTIONS");
+    size_t bytes = text ? strlen(text) + 1 : 0;
+    first_options = bytes ? sc_pages_map(bytes) : NULL;
+    if (first_options)
+        memcpy(first_options, text, bytes);
+}
+
+static const char *options_text(void)
+{
+    const char *text = getenv("SAFECOPY_OPTIONS");
+    return text ? text : first_options;
+}
+
 /* A setuid program trusts nobody's environment, and the loader would not let us in anyway. */
 static void read_options(void)
 {
@@ -93,7 +111,7 @@ static void read_options(void)
         sc_options.mode = SC_MODE_OFF;
         return;
     }
-    sc_options_parse(&sc_options, getenv("SAFECOPY_OPTIONS"), complain, &sc_options);
+    sc_options_parse(&sc_options, options_text(), complain, &sc_options);
     sc_options_not_yet(&sc_options, complain, &sc_options);
     if (sc_options.help && sc_report_has_stderr())
         sc_options_print_table(STDERR_FILENO);
@@ -414,6 +432,7 @@ static bool wants_to_be_off(void)
 
 static __attribute__((constructor)) void construct(void)
 {
+    keep_options();
     sc_signals_begin(!wants_to_be_off());
     sc_report_note_descriptors();
     pthread_atfork(NULL, NULL, in_child);

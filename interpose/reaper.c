@@ -11,6 +11,7 @@
 #include "cupti_hooks/ear.h"
 #include "interpose/guard.h"
 #include "interpose/heap.h"
+#include "interpose/host_functions.h"
 #include "interpose/marks.h"
 #include "interpose/pinned.h"
 #include "interpose/process.h"
@@ -26,6 +27,7 @@
 
 enum {
     QUEUE_MAX = 256,
+    SUSPENDED_MAX = 64,
     AWAITED_MAX = 256,
     POLL_MIN_NS = 20 * 1000,
     POLL_MAX_NS = 1000 * 1000,
@@ -36,6 +38,8 @@ enum {
 struct verdict {
     struct sc_hazard hazard;
     struct sc_ticket ticket;
+    uint64_t issued_ticks; /* of a touch; 0: of something else */
+    uint64_t since_ns;
     bool signalled; /* first behind the stream's operation `last`; 0: that is not known */
     uint64_t last;
 };
@@ -54,6 +58,8 @@ static struct {
     unsigned judging;          /* taken out of the queue, not yet on disk */
     bool found;                /* one of them was a hazard */
     struct verdict queue[QUEUE_MAX];
+    unsigned suspended_count; /* judged, and to be reported if nothing excuses them */
+    struct verdict suspended[SUSPENDED_MAX];
 } reaper = {.lock = PTHREAD_MUTEX_INITIALIZER,
             .work = PTHREAD_COND_INITIALIZER,
             .done = PTHREAD_COND_INITIALIZER};
@@ -81,7 +87,8 @@ static struct verdict verdict_on(const struct sc_hazard *hazard, const struct sc
 {
     bool signalled = sc_order_signalled(&sc_track.order, ticket);
     uint64_t last = signalled ? sc_track_first_signal(&sc_track, ticket) : 0;
-    return (struct verdict){*hazard, *ticket, signalled, last};
+    return (struct verdict){
+        .hazard = *hazard, .ticket = *ticket, .signalled = signalled, .last = last};
 }
 
 /* Where the host may have learnt that the operation is done, that it is complete is no hazard. */
@@ -102,13 +109,82 @@ bool sc_reaper_ask(const struct sc_ticket *ticket, enum sc_certainty *certainty)
     return counts;
 }
 
+static void report_verdict(const struct verdict *verdict)
+{
+    if (sc_report_hazard(&verdict->hazard))
+        sc_timings_await(&verdict->hazard, &verdict->ticket);
+}
+
+/* ---- touches behind host functions ---- */
+
+static struct sc_op_info op_of(const struct verdict *verdict)
+{
+    return (struct sc_op_info){.ticket = verdict->ticket, .ticks = verdict->issued_ticks};
+}
+
+/* False: there is nothing to be waited for, or no room. */
+static bool suspend(const struct verdict *verdict)
+{
+    const struct sc_op_info op = op_of(verdict);
+    if (verdict->issued_ticks == 0 || sc_options.halt_on_error || !sc_host_functions_are_open(&op))
+        return false;
+    lock_reaper();
+    bool room = reaper.suspended_count < SUSPENDED_MAX;
+    if (room)
+        reaper.suspended[reaper.suspended_count++] = *verdict;
+    unlock_reaper();
+    return room;
+}
+
+static bool is_excused(const struct verdict *verdict)
+{
+    const struct sc_op_info op = op_of(verdict);
+    return verdict->issued_ticks != 0 && sc_host_functions_excuse(&op);
+}
+
+/* Takes out the first one of which it is known what becomes of it; `all`: there is no more time. */
+static bool take_settled(struct verdict *settled, bool all)
+{
+    bool found = false;
+    lock_reaper();
+    for (unsigned i = 0; i < reaper.suspended_count && !found; i++) {
+        struct sc_op_info op = op_of(&reaper.suspended[i]);
+        found = all || is_excused(&reaper.suspended[i]) || !sc_host_functions_are_open(&op);
+        if (found) {
+            *settled = reaper.suspended[i];
+            reaper.suspended[i] = reaper.suspended[--reaper.suspended_count];
+        }
+    }
+    unlock_reaper();
+    return found;
+}
+
+static uint64_t suspended_since(void)
+{
+    lock_reaper();
+    uint64_t since_ns = reaper.suspended_count ? reaper.suspended[0].since_ns : 0;
+    unlock_reaper();
+    return since_ns;
+}
+
+static void settle_suspended(bool all)
+{
+    struct verdict settled;
+    uint64_t since_ns = suspended_since();
+    if (since_ns) /* where the toucher has not waited, there is but this moment */
+        sc_host_functions_look(sc_options.mode == SC_MODE_FIX ? since_ns : 0);
+    while (since_ns && take_settled(&settled, all))
+        if (!is_excused(&settled))
+            report_verdict(&settled);
+}
+
 static bool judge(const struct verdict *verdict)
 {
-    struct sc_hazard hazard = verdict->hazard;
-    if (!is_hazard(verdict, &hazard.certainty))
+    struct verdict given = *verdict;
+    if (is_excused(verdict) || !is_hazard(verdict, &given.hazard.certainty))
         return false;
-    if (sc_report_hazard(&hazard))
-        sc_timings_await(&hazard, &verdict->ticket);
+    if (!suspend(&given))
+        report_verdict(&given);
     return true;
 }
 
@@ -270,7 +346,8 @@ static void *run(void *argument)
         ask_awaited();
         sc_guard_apply();
         give_back_ready();
-        bool pending = sc_track_reaper_has_work(&sc_track);
+        settle_suspended(false);
+        bool pending = sc_track_reaper_has_work(&sc_track) || suspended_since();
         end_round();
         lock_reaper();
         if (!pending)
@@ -282,6 +359,9 @@ static void *run(void *argument)
     }
     while (judge_next_locked())
         continue;
+    unlock_reaper();
+    settle_suspended(true);
+    lock_reaper();
     reaper.stopped = true;
     pthread_cond_broadcast(&reaper.done);
     unlock_reaper();
@@ -339,10 +419,12 @@ static void halt_when_on_disk_locked(void)
     abort();
 }
 
-void sc_reaper_judge(const struct sc_hazard *hazard, const struct sc_ticket *ticket)
+void sc_reaper_judge(const struct sc_hazard *hazard, const struct sc_op_info *op, bool is_touch)
 {
     int saved = errno;
-    struct verdict verdict = verdict_on(hazard, ticket);
+    struct verdict verdict = verdict_on(hazard, &op->ticket);
+    verdict.issued_ticks = is_touch ? op->ticks : 0;
+    verdict.since_ns = sc_now_ns();
     lock_reaper();
     bool queued = !reaper.stopped && !reaper.stopping && reaper.count < QUEUE_MAX;
     if (queued) {
@@ -442,6 +524,7 @@ void sc_reaper_await_verdicts(void)
     }
     atomic_signal_fence(memory_order_seq_cst);
     sc_track_inside--;
+    settle_suspended(true);
 }
 
 void sc_reaper_stop(void)
@@ -467,4 +550,5 @@ void sc_reaper_child(void)
     reaper.stopping = true;
     reaper.stopped = true;
     reaper.count = 0;
+    reaper.suspended_count = 0;
 }

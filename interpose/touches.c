@@ -9,6 +9,7 @@
 #include "interpose/flow.h"
 #include "interpose/guard.h"
 #include "interpose/hazards.h"
+#include "interpose/host_functions.h"
 #include "interpose/kernel_mask.h"
 #include "interpose/neighbours.h"
 #include "interpose/page_access.h"
@@ -46,6 +47,8 @@ struct touch {
     bool is_programs;             /* result: the fault is the program's own */
     bool gives_up;                /* stall_limit has passed */
     bool may_not_wait;            /* the reaper waits for what the interrupted call has locked */
+    bool is_excused;              /* what forbids it is behind a function that waits for us */
+    bool is_behind_function;      /* or may be */
     uint32_t hold;                /* result: it has to end first; 0: settled */
     uint64_t hold_age;
 };
@@ -109,6 +112,34 @@ static bool is_in_unknown_function(const struct sc_culprit *culprit)
            sc_driver_code_called((uintptr_t)culprit->site, culprit->context);
 }
 
+/* ---- host functions that wait for the program ---- */
+
+static bool excuses_all(const struct sc_ops *ops)
+{
+    for (unsigned i = 0; i < sc_ops_kept(ops); i++)
+        if (!sc_host_functions_excuse(&ops->ops[i]))
+            return false;
+    return ops->ops != NULL;
+}
+
+/* Who does not wait has but this moment to look at them. */
+static bool are_excused(const struct sc_ops *ops, struct touch *touch)
+{
+    touch->is_behind_function = ops->ops && sc_host_functions_are_open(&ops->ops[0]);
+    if (touch->is_behind_function && sc_options.mode != SC_MODE_FIX)
+        sc_host_functions_look(0);
+    touch->is_excused = touch->is_behind_function && excuses_all(ops);
+    return touch->is_excused;
+}
+
+static void leave_unwatched(const struct sc_ops *ops)
+{
+    sc_track_unguard(&sc_track, ops);
+    for (unsigned i = 0; i < sc_ops_kept(ops); i++)
+        sc_unguarded_note(&sc_track.unguarded, SC_UNGUARDED_UNSEEN,
+                          sc_shape_hull_bytes(&ops->ops[i].shape));
+}
+
 /* ---- settling, a step at a time ---- */
 
 /* What forbids the touch and is still at work has to end first; the reaper asks the device. False:
@@ -166,6 +197,11 @@ static void settle(struct touch *touch)
             in_order = true;
             break;
         }
+        if (are_excused(&found, touch)) {
+            leave_unwatched(&found);
+            in_order = true;
+            break;
+        }
         sc_track_accuse(&sc_track, &found, sc_thread_id(), &fresh);
         if (fresh.count) {
             stalled.since_ns = 0;
@@ -192,6 +228,20 @@ static void look_whether_ended(void *argument)
         touch->hold = 0;
 }
 
+static void look_for_excuse(void *argument)
+{
+    struct touch *touch = argument;
+    SC_OPS(found);
+    sc_track_touched(&sc_track, touch->address, touch->size_bytes, touch->kind, &found);
+    touch->is_excused = excuses_all(&found);
+}
+
+static bool is_found_to_wait(struct touch *touch)
+{
+    sc_spare_stack_call(look_for_excuse, touch);
+    return touch->is_excused;
+}
+
 /* Holds no lock and leaves nothing behind. False: a signal is pending that the handler of a fault
  * keeps from the program. */
 static bool wait_for_hold(struct touch *touch, uint64_t until_ns)
@@ -212,7 +262,12 @@ static bool wait_for_hold(struct touch *touch, uint64_t until_ns)
         }
         if (touch->fault && sc_kernel_mask_holds_back(touch->fault->mask))
             return false;
-        uint64_t slice_ns = touch->fault ? now_ns + SLICE_NS : until_ns;
+        if (touch->is_behind_function)
+            sc_host_functions_look(until_ns - sc_options.stall_limit_ns);
+        if (touch->is_behind_function && is_found_to_wait(touch))
+            return true;
+        bool looks = touch->fault || touch->is_behind_function;
+        uint64_t slice_ns = looks ? now_ns + SLICE_NS : until_ns;
         sc_reaper_sleep(round, slice_ns < until_ns ? slice_ns : until_ns);
     }
     return true;

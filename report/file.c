@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdbool.h>
 #include <string.h>
@@ -67,11 +68,15 @@ static bool becomes_writable(int fd, uint64_t deadline_ms)
     return result > 0 || result == -EINTR;
 }
 
+/* A pipe that blocks takes a piece of PIPE_BUF bytes at once when it takes any. */
 static int write_all(int fd, const char *bytes, size_t count, unsigned patience_ms)
 {
     uint64_t deadline_ms = 0; /* 0: a byte has been taken since we last waited */
     while (count > 0) {
-        long written = RAW(SYS_write, fd, bytes, count);
+        size_t piece = patience_ms > 0 && count > PIPE_BUF ? PIPE_BUF : count;
+        if (patience_ms > 0 && deadline_ms == 0 && !becomes_writable(fd, now_ms() + patience_ms))
+            return -EAGAIN;
+        long written = RAW(SYS_write, fd, bytes, piece);
         if (written == -EINTR)
             continue;
         if (written == -EAGAIN && patience_ms > 0) {

@@ -17,7 +17,7 @@
 /* Writes all bytes, over short writes and interruptions. 0 or -errno. */
 int sc_file_write(int fd, const char *bytes, size_t count);
 
-/* The same, for a descriptor that does not block. -EAGAIN if no byte was taken for so long. */
+/* The same, but -EAGAIN if no byte was taken for so long, whether the descriptor blocks or not. */
 int sc_file_write_within(int fd, const char *bytes, size_t count, unsigned patience_ms);
 
 /* Creates a file at `path` that its owner alone may read, for appending, and missing directories of

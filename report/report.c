@@ -36,7 +36,7 @@ static struct {
 } report = {.mutex = PTHREAD_MUTEX_INITIALIZER, .fd = -1};
 
 /* A reader of the report (report_path may name a FIFO) may be slow for so long. */
-enum { PATIENCE_MS = 10 * 1000 };
+enum { PATIENCE_MS = 10 * 1000, TELL_PATIENCE_MS = 2000 };
 
 static char parent_path[SC_OPTIONS_PATH_SIZE]; /* of the report of the process that forked us */
 
@@ -80,10 +80,12 @@ bool sc_report_has_stderr(void)
     return !is_mute;
 }
 
+/* Who waits for the program before reading what it says would never read on. */
 static void tell(const struct sc_text *text)
 {
-    if (!is_mute)
-        sc_file_write(STDERR_FILENO, text->bytes, text->used);
+    if (!is_mute &&
+        sc_file_write_within(STDERR_FILENO, text->bytes, text->used, TELL_PATIENCE_MS) == -EAGAIN)
+        is_mute = true;
 }
 
 void sc_report_say(void *context, const char *line)

@@ -14,6 +14,7 @@
 #include "interpose/contexts.h"
 #include "interpose/guard.h"
 #include "interpose/hazards.h"
+#include "interpose/host_functions.h"
 #include "interpose/loans.h"
 #include "interpose/neighbours.h"
 #include "interpose/page_access.h"
@@ -306,6 +307,23 @@ uint64_t sc_flow_host_function_ticks(void);
 uint64_t sc_flow_host_function_ticks(void)
 {
     return 0;
+}
+
+bool sc_host_functions_are_open(const struct sc_op_info *op)
+{
+    (void)op;
+    return false;
+}
+
+void sc_host_functions_look(uint64_t waits_since_ns)
+{
+    (void)waits_since_ns;
+}
+
+bool sc_host_functions_excuse(const struct sc_op_info *op)
+{
+    (void)op;
+    return false;
 }
 
 bool sc_driver_code_called(uintptr_t pc, const void *context);

@@ -35,6 +35,10 @@ enum sc_hazard_code sc_hazards_touch_code(const struct sc_op_info *op, enum sc_t
  * May be called in libc hooks: it makes no CUDA call. errno is kept. */
 void sc_hazards_report(enum sc_hazard_code code, enum sc_action action, const struct sc_ops *ops,
                        const struct sc_buffer *buffer, const struct sc_culprit *culprit);
+/* Of a touch by the program itself, which a host function may excuse. */
+void sc_hazards_report_touch(enum sc_hazard_code code, enum sc_action action,
+                             const struct sc_ops *ops, const struct sc_buffer *buffer,
+                             const struct sc_culprit *culprit);
 
 /* The same of operations that were judged before, since what has come of the call is known only
  * now. Not in a libc hook that the driver may call. */

@@ -22,9 +22,9 @@ enum {
     CALLS_MAX = 64,
     PAST_MAX = 64,
     LEARNT_MAX = 16,
-    SAMPLES_MIN = 3, /* asleep at each of them */
+    SAMPLES_MIN = 25, /* asleep at each of them: under some tools threads take turns */
     SAMPLE_NS = 10 * 1000 * 1000,
-    PATIENCE_DIVISOR = 3, /* of stall_limit */
+    PATIENCE_EIGHTHS = 7, /* of stall_limit */
 };
 
 /* Who has claimed a slot fills it in before it stores the ticks. */
@@ -245,7 +245,8 @@ static bool has_tried_patience(const struct call *call, uint64_t waits_since_ns,
 {
     uint64_t began_ns = atomic_load(&call->began_ns);
     uint64_t since_ns = waits_since_ns > began_ns ? waits_since_ns : began_ns;
-    return waits_since_ns != 0 && now_ns - since_ns > sc_options.stall_limit_ns / PATIENCE_DIVISOR;
+    return waits_since_ns != 0 &&
+           now_ns - since_ns > sc_options.stall_limit_ns / 8 * PATIENCE_EIGHTHS;
 }
 
 static void look_at(struct call *call, uint64_t waits_since_ns)

@@ -68,8 +68,8 @@ static void report_each(const struct sc_ops *ops, const struct touch *touch)
     for (unsigned i = 0; i < sc_ops_kept(ops); i++) {
         struct sc_ops one = sc_ops_one(ops, i);
         struct sc_buffer buffer = sc_hazards_buffer_of(&one.ops[0]);
-        sc_hazards_report(sc_hazards_touch_code(&one.ops[0], touch->kind), action, &one, &buffer,
-                          touch->culprit);
+        sc_hazards_report_touch(sc_hazards_touch_code(&one.ops[0], touch->kind), action, &one,
+                                &buffer, touch->culprit);
     }
 }
 

@@ -280,8 +280,9 @@ bool sc_process_is_child(void)
 }
 
 /* Threads touch what they may, and nobody waits or is accused. */
-void sc_hazards_report(enum sc_hazard_code code, enum sc_action action, const struct sc_ops *ops,
-                       const struct sc_buffer *buffer, const struct sc_culprit *culprit)
+void sc_hazards_report_touch(enum sc_hazard_code code, enum sc_action action,
+                             const struct sc_ops *ops, const struct sc_buffer *buffer,
+                             const struct sc_culprit *culprit)
 {
     (void)code;
     (void)action;

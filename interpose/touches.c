@@ -232,6 +232,7 @@ static void look_for_excuse(void *argument)
 {
     struct touch *touch = argument;
     SC_OPS(found);
+    sc_host_functions_look(stalled.since_ns);
     sc_track_touched(&sc_track, touch->address, touch->size_bytes, touch->kind, &found);
     touch->is_excused = excuses_all(&found);
 }
@@ -262,8 +263,6 @@ static bool wait_for_hold(struct touch *touch, uint64_t until_ns)
         }
         if (touch->fault && sc_kernel_mask_holds_back(touch->fault->mask))
             return false;
-        if (touch->is_behind_function)
-            sc_host_functions_look(until_ns - sc_options.stall_limit_ns);
         if (touch->is_behind_function && is_found_to_wait(touch))
             return true;
         bool looks = touch->fault || touch->is_behind_function;

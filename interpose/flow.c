@@ -494,8 +494,7 @@ SC_DEFINE2(
     struct sc_culprit launch = {API, SC_SITE(), NULL};
     CUstream named = hStream; struct sc_detour detour;
     sc_detour_begin(&detour, API, launch.site, &hStream, per_thread); struct sc_work work = {0};
-    struct host_call *call = callback ? prepare_call(&launch, hStream, per_thread,
-                                                     (uintptr_t)callback, data, &work)
+    struct host_call *call = callback ? prepare_call(&launch, hStream, per_thread, 0, data, &work)
                                       : NULL;
     if (!call) {
         CUresult refused = sc_work_end(&work, REAL(hStream, callback, data, flags));

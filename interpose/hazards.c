@@ -75,12 +75,9 @@ enum sc_hazard_code sc_hazards_touch_code(const struct sc_op_info *op, enum sc_t
     return touch == SC_TOUCH_READ ? SC202 : SC203;
 }
 
-/* How it was found: by a call, by a touch of the program's, or by what a touch has left. */
-enum finding { BY_CALL, BY_TOUCH, LATER };
-
 static void report(enum sc_hazard_code code, enum sc_action action, const struct sc_ops *ops,
                    const struct sc_buffer *buffer, const struct sc_culprit *culprit,
-                   enum finding finding)
+                   enum sc_finding finding)
 {
     if (ops->count == 0)
         return;
@@ -88,8 +85,8 @@ static void report(enum sc_hazard_code code, enum sc_action action, const struct
     struct sc_hazard_event event = sc_hazards_event(culprit);
     for (unsigned i = 0; i < sc_ops_kept(ops); i++) {
         struct sc_hazard hazard =
-            describe(code, action, &ops->ops[i], buffer, &event, finding == LATER);
-        sc_reaper_judge(&hazard, &ops->ops[i], finding != BY_CALL);
+            describe(code, action, &ops->ops[i], buffer, &event, finding == SC_LATER);
+        sc_reaper_judge(&hazard, &ops->ops[i], finding);
     }
     errno = saved;
 }
@@ -121,14 +118,14 @@ void sc_hazards_report_judged(enum sc_hazard_code code, enum sc_action action,
 void sc_hazards_report(enum sc_hazard_code code, enum sc_action action, const struct sc_ops *ops,
                        const struct sc_buffer *buffer, const struct sc_culprit *culprit)
 {
-    report(code, action, ops, buffer, culprit, BY_CALL);
+    report(code, action, ops, buffer, culprit, SC_BY_CALL);
 }
 
 void sc_hazards_report_touch(enum sc_hazard_code code, enum sc_action action,
                              const struct sc_ops *ops, const struct sc_buffer *buffer,
                              const struct sc_culprit *culprit)
 {
-    report(code, action, ops, buffer, culprit, BY_TOUCH);
+    report(code, action, ops, buffer, culprit, SC_BY_TOUCH);
 }
 
 struct sc_buffer sc_hazards_buffer_of(const struct sc_op_info *op)
@@ -146,7 +143,7 @@ void sc_hazards_report_overwritten(const struct sc_ops *ops, const struct sc_cul
         struct sc_buffer buffer = sc_hazards_buffer_of(&one.ops[0]);
         enum sc_hazard_code code = one.ops[0].by_graph ? SC403 : SC201;
         report(code, one.ops[0].slot ? SC_ACTION_SNAPSHOTTED : SC_ACTION_REPORTED, &one, &buffer,
-               where, LATER);
+               where, SC_LATER);
     }
 }
 

@@ -19,7 +19,7 @@
 #include "track/poison.h"
 
 enum {
-    CALLS_MAX = 64,
+    CALLS_MAX = 256,
     PAST_MAX = 64,
     LEARNT_MAX = 16,
     SAMPLES_MIN = 25, /* asleep at each of them: under some tools threads take turns */
@@ -221,7 +221,7 @@ static bool is_asleep(int32_t thread)
 
 static bool is_learnt(uintptr_t function)
 {
-    for (unsigned i = 0; i < LEARNT_MAX; i++)
+    for (unsigned i = 0; i < LEARNT_MAX && function; i++)
         if (atomic_load_explicit(&learnt[i], memory_order_relaxed) == function)
             return true;
     return false;
@@ -230,7 +230,7 @@ static bool is_learnt(uintptr_t function)
 static void learn(struct call *call)
 {
     uintptr_t function = atomic_load(&call->function);
-    if (!is_learnt(function))
+    if (function && !is_learnt(function))
         atomic_store(&learnt[atomic_fetch_add(&next_learnt, 1) % LEARNT_MAX], function);
     atomic_store(&call->waits, true);
 }
@@ -279,19 +279,21 @@ void sc_host_functions_look(uint64_t waits_since_ns)
             look_at(&calls[i], waits_since_ns);
 }
 
-static bool was_behind(const struct past *entry, const struct sc_op_info *op)
+static bool was_behind(const struct past *entry, const struct sc_op_info *op,
+                       uint64_t touched_ticks)
 {
-    return atomic_load(&entry->returned) > op->ticks && atomic_load(&entry->launched) < op->ticks &&
-           may_follow(atomic_load(&entry->stream), op);
+    uint64_t returned = atomic_load(&entry->returned);
+    return returned > op->ticks && returned >= touched_ticks &&
+           atomic_load(&entry->launched) < op->ticks && may_follow(atomic_load(&entry->stream), op);
 }
 
-bool sc_host_functions_excuse(const struct sc_op_info *op)
+bool sc_host_functions_excuse(const struct sc_op_info *op, uint64_t touched_ticks)
 {
     for (unsigned i = 0; i < CALLS_MAX; i++)
         if (atomic_load(&calls[i].waits) && is_behind(&calls[i], op))
             return true;
     for (unsigned i = 0; i < PAST_MAX; i++)
-        if (was_behind(&past[i], op))
+        if (was_behind(&past[i], op, touched_ticks))
             return true;
     return false;
 }

@@ -19,7 +19,8 @@
 
 #include "track/inflight.h"
 
-/* Before the launch, with sc_ticks(); what it gives names the call below. 0: too many are open. */
+/* Before the launch, with sc_ticks(); what it gives names the call below. 0: too many are open.
+ * `function`: by which it is known again, or 0. */
 unsigned sc_host_functions_launched(uint64_t ticks, uint32_t stream, uintptr_t function);
 
 /* On the thread that runs it, around it; the second one also if it was not launched after all. */
@@ -37,7 +38,8 @@ bool sc_host_functions_are_open(const struct sc_op_info *op);
  * that runs, at most every ten milliseconds. */
 void sc_host_functions_look(uint64_t waits_since_ns);
 
-/* Is the operation behind one that has been found to wait for the program? */
-bool sc_host_functions_excuse(const struct sc_op_info *op);
+/* Is the operation behind one that has been found to wait for the program, and had not returned at
+ * the time of the touch (sc_ticks(); 0: that is not known)? */
+bool sc_host_functions_excuse(const struct sc_op_info *op, uint64_t touched_ticks);
 
 #endif

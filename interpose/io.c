@@ -245,6 +245,8 @@ static void random_bytes(void *into, size_t size)
     char *bytes = into;
     for (size_t done = 0; !real && done < size;) {
         ssize_t got = getrandom(bytes + done, size - done, 0);
+        if (got < 0 && errno != EINTR)
+            abort(); /* as the C library's would */
         done += got > 0 ? (size_t)got : 0;
     }
     if (real)

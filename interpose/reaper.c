@@ -27,7 +27,7 @@
 
 enum {
     QUEUE_MAX = 256,
-    SUSPENDED_MAX = 64,
+    SUSPENDED_MAX = 256,
     AWAITED_MAX = 256,
     POLL_MIN_NS = 20 * 1000,
     POLL_MAX_NS = 1000 * 1000,
@@ -38,7 +38,8 @@ enum {
 struct verdict {
     struct sc_hazard hazard;
     struct sc_ticket ticket;
-    uint64_t issued_ticks; /* of a touch; 0: of something else */
+    uint64_t issued_ticks; /* of what was touched; 0: it was no touch */
+    uint64_t touched_ticks;
     uint64_t since_ns;
     bool signalled; /* first behind the stream's operation `last`; 0: that is not known */
     uint64_t last;
@@ -59,6 +60,7 @@ static struct {
     bool found;                /* one of them was a hazard */
     struct verdict queue[QUEUE_MAX];
     unsigned suspended_count; /* judged, and to be reported if nothing excuses them */
+    _Atomic bool settles_all; /* now: there is no more time */
     struct verdict suspended[SUSPENDED_MAX];
 } reaper = {.lock = PTHREAD_MUTEX_INITIALIZER,
             .work = PTHREAD_COND_INITIALIZER,
@@ -129,7 +131,7 @@ static bool suspend(const struct verdict *verdict)
     if (verdict->issued_ticks == 0 || sc_options.halt_on_error || !sc_host_functions_are_open(&op))
         return false;
     lock_reaper();
-    bool room = reaper.suspended_count < SUSPENDED_MAX;
+    bool room = !reaper.stopping && !reaper.stopped && reaper.suspended_count < SUSPENDED_MAX;
     if (room)
         reaper.suspended[reaper.suspended_count++] = *verdict;
     unlock_reaper();
@@ -139,7 +141,7 @@ static bool suspend(const struct verdict *verdict)
 static bool is_excused(const struct verdict *verdict)
 {
     const struct sc_op_info op = op_of(verdict);
-    return verdict->issued_ticks != 0 && sc_host_functions_excuse(&op);
+    return verdict->issued_ticks != 0 && sc_host_functions_excuse(&op, verdict->touched_ticks);
 }
 
 /* Takes out the first one of which it is known what becomes of it; `all`: there is no more time. */
@@ -171,11 +173,16 @@ static void settle_suspended(bool all)
 {
     struct verdict settled;
     uint64_t since_ns = suspended_since();
-    if (since_ns) /* where the toucher has not waited, there is but this moment */
-        sc_host_functions_look(sc_options.mode == SC_MODE_FIX ? since_ns : 0);
+    if (since_ns)
+        sc_host_functions_look(since_ns);
     while (since_ns && take_settled(&settled, all))
         if (!is_excused(&settled))
             report_verdict(&settled);
+    if (since_ns && all) {
+        lock_reaper();
+        pthread_cond_broadcast(&reaper.done);
+        unlock_reaper();
+    }
 }
 
 static bool judge(const struct verdict *verdict)
@@ -346,7 +353,7 @@ static void *run(void *argument)
         ask_awaited();
         sc_guard_apply();
         give_back_ready();
-        settle_suspended(false);
+        settle_suspended(atomic_exchange(&reaper.settles_all, false));
         bool pending = sc_track_reaper_has_work(&sc_track) || suspended_since();
         end_round();
         lock_reaper();
@@ -419,11 +426,13 @@ static void halt_when_on_disk_locked(void)
     abort();
 }
 
-void sc_reaper_judge(const struct sc_hazard *hazard, const struct sc_op_info *op, bool is_touch)
+void sc_reaper_judge(const struct sc_hazard *hazard, const struct sc_op_info *op,
+                     enum sc_finding finding)
 {
     int saved = errno;
     struct verdict verdict = verdict_on(hazard, &op->ticket);
-    verdict.issued_ticks = is_touch ? op->ticks : 0;
+    verdict.issued_ticks = finding == SC_BY_CALL ? 0 : op->ticks;
+    verdict.touched_ticks = finding == SC_BY_TOUCH ? sc_ticks() : 0;
     verdict.since_ns = sc_now_ns();
     lock_reaper();
     bool queued = !reaper.stopped && !reaper.stopping && reaper.count < QUEUE_MAX;
@@ -436,7 +445,7 @@ void sc_reaper_judge(const struct sc_hazard *hazard, const struct sc_op_info *op
     if (queued && sc_options.halt_on_error)
         halt_when_on_disk_locked();
     unlock_reaper();
-    if (!queued && !verdict.signalled) {
+    if (!queued && !verdict.signalled && !is_excused(&verdict)) {
         sc_report_hazard(hazard);
         if (sc_options.halt_on_error)
             abort();
@@ -518,13 +527,17 @@ void sc_reaper_await_verdicts(void)
     sc_track_inside++;
     atomic_signal_fence(memory_order_seq_cst);
     if (sc_lock_until(&reaper.lock, &at) == 0) {
-        while ((reaper.count || reaper.judging) && !reaper.stopped && result != ETIMEDOUT)
+        if (reaper.suspended_count) {
+            atomic_store(&reaper.settles_all, true);
+            wake_locked();
+        }
+        while ((reaper.count || reaper.judging || reaper.suspended_count) && !reaper.stopped &&
+               result != ETIMEDOUT)
             result = sc_cond_wait_until(&reaper.done, &reaper.lock, &at);
         pthread_mutex_unlock(&reaper.lock);
     }
     atomic_signal_fence(memory_order_seq_cst);
     sc_track_inside--;
-    settle_suspended(true);
 }
 
 void sc_reaper_stop(void)

@@ -18,13 +18,17 @@
 
 struct sc_context;
 
+/* How it was found: by a call, by a touch of the program's just now, by what a touch has left. */
+enum sc_finding { SC_BY_CALL, SC_BY_TOUCH, SC_LATER };
+
 /* A hazard with the operation that it depends on; the reaper fills in the certainty. Waits until it
  * is on disk with halt_on_error=1, and then aborts; otherwise returns at once. Where the host may
  * have learnt of the operation's end in a way that is not seen, only one that is observed counts.
  * A touch of what may be behind a host function that has not returned is reported when that has,
  * unless it is found to have waited for the program (interpose/host_functions.h).
  */
-void sc_reaper_judge(const struct sc_hazard *hazard, const struct sc_op_info *op, bool is_touch);
+void sc_reaper_judge(const struct sc_hazard *hazard, const struct sc_op_info *op,
+                     enum sc_finding finding);
 
 /* One that is certain: it is on disk on return, or with halt_on_error=1 the process ends. Not in a
  * libc hook. */

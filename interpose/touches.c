@@ -117,7 +117,7 @@ static bool is_in_unknown_function(const struct sc_culprit *culprit)
 static bool excuses_all(const struct sc_ops *ops)
 {
     for (unsigned i = 0; i < sc_ops_kept(ops); i++)
-        if (!sc_host_functions_excuse(&ops->ops[i]))
+        if (!sc_host_functions_excuse(&ops->ops[i], sc_ticks()))
             return false;
     return ops->ops != NULL;
 }
@@ -125,7 +125,9 @@ static bool excuses_all(const struct sc_ops *ops)
 /* Who does not wait has but this moment to look at them. */
 static bool are_excused(const struct sc_ops *ops, struct touch *touch)
 {
-    touch->is_behind_function = ops->ops && sc_host_functions_are_open(&ops->ops[0]);
+    touch->is_behind_function = false;
+    for (unsigned i = 0; i < sc_ops_kept(ops); i++)
+        touch->is_behind_function |= sc_host_functions_are_open(&ops->ops[i]);
     if (touch->is_behind_function && sc_options.mode != SC_MODE_FIX)
         sc_host_functions_look(0);
     touch->is_excused = touch->is_behind_function && excuses_all(ops);
@@ -232,9 +234,9 @@ static void look_for_excuse(void *argument)
 {
     struct touch *touch = argument;
     SC_OPS(found);
-    sc_host_functions_look(stalled.since_ns);
+    sc_host_functions_look(stalled.since_ns ? stalled.since_ns : sc_now_ns());
     sc_track_touched(&sc_track, touch->address, touch->size_bytes, touch->kind, &found);
-    touch->is_excused = excuses_all(&found);
+    touch->is_excused = found.count == 0 || excuses_all(&found);
 }
 
 static bool is_found_to_wait(struct touch *touch)

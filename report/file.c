@@ -68,13 +68,21 @@ static bool becomes_writable(int fd, uint64_t deadline_ms)
     return result > 0 || result == -EINTR;
 }
 
-/* A pipe that blocks takes a piece of PIPE_BUF bytes at once when it takes any. */
+static bool is_regular(int fd)
+{
+    struct stat info;
+    return RAW(SYS_fstat, fd, &info) == 0 && S_ISREG(info.st_mode);
+}
+
+/* A pipe that blocks takes a piece of PIPE_BUF bytes at once when it takes any. A line of a report
+ * is written whole. */
 static int write_all(int fd, const char *bytes, size_t count, unsigned patience_ms)
 {
     uint64_t deadline_ms = 0; /* 0: a byte has been taken since we last waited */
+    bool in_pieces = patience_ms > 0 && !is_regular(fd);
     while (count > 0) {
-        size_t piece = patience_ms > 0 && count > PIPE_BUF ? PIPE_BUF : count;
-        if (patience_ms > 0 && deadline_ms == 0 && !becomes_writable(fd, now_ms() + patience_ms))
+        size_t piece = in_pieces && count > PIPE_BUF ? PIPE_BUF : count;
+        if (in_pieces && deadline_ms == 0 && !becomes_writable(fd, now_ms() + patience_ms))
             return -EAGAIN;
         long written = RAW(SYS_write, fd, bytes, piece);
         if (written == -EINTR)

@@ -321,9 +321,10 @@ void sc_host_functions_look(uint64_t waits_since_ns)
     (void)waits_since_ns;
 }
 
-bool sc_host_functions_excuse(const struct sc_op_info *op)
+bool sc_host_functions_excuse(const struct sc_op_info *op, uint64_t touched_ticks)
 {
     (void)op;
+    (void)touched_ticks;
     return false;
 }
 

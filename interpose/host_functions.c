@@ -1,19 +1,17 @@
 #include "interpose/host_functions.h"
 
-#include <fcntl.h>
 #include <stdatomic.h>
 #include <stddef.h>
-#include <string.h>
-#include <sys/stat.h>
+#include <stdlib.h>
 #include <sys/syscall.h>
 
 #include "interpose/pending.h"
 #include "interpose/process.h"
 #include "interpose/streams.h"
 #include "interpose/threads.h"
+#include "report/file.h"
 #include "report/options.h"
 #include "report/text.h"
-#include "track/kernel.h"
 #include "track/ticks.h"
 
 #include "track/poison.h"
@@ -125,40 +123,6 @@ bool sc_host_functions_are_open(const struct sc_op_info *op)
 
 /* ---- what a thread is doing ---- */
 
-static size_t read_file(const char *path, char *bytes, size_t room)
-{
-    long fd = sc_kernel_call(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return 0;
-    long count = sc_kernel_call(SYS_read, fd, bytes, room - 1);
-    sc_kernel_call(SYS_close, fd);
-    bytes[count > 0 ? count : 0] = 0;
-    return count > 0 ? (size_t)count : 0;
-}
-
-static long number_at(const char **text, unsigned base)
-{
-    long number = 0;
-    const char *digit = *text;
-    for (;; digit++) {
-        unsigned value = *digit >= '0' && *digit <= '9'   ? (unsigned)(*digit - '0')
-                         : *digit >= 'a' && *digit <= 'f' ? (unsigned)(*digit - 'a') + 10
-                                                          : base;
-        if (value >= base)
-            break;
-        number = number * (long)base + (long)value;
-    }
-    *text = digit;
-    return number;
-}
-
-/* A disk is nobody that waits for us. */
-static bool is_regular(long fd)
-{
-    struct stat info;
-    return sc_kernel_call(SYS_fstat, fd, &info) == 0 && S_ISREG(info.st_mode);
-}
-
 /* Calls that another thread, or whoever is at the other end, brings to an end. */
 static bool is_ended_by_others(long number, long first)
 {
@@ -192,7 +156,7 @@ static bool is_ended_by_others(long number, long first)
 #endif
     case SYS_read:
     case SYS_readv:
-        return !is_regular(first);
+        return !sc_file_is_regular((int)first); /* a disk is nobody that waits for us */
     default:
         return false;
     }
@@ -209,12 +173,11 @@ static bool is_asleep(int32_t thread)
     sc_text_put(&text, "/proc/self/task/");
     sc_text_signed(&text, thread);
     sc_text_put(&text, "/syscall");
-    const char *at = line;
-    if (read_file(path, line, sizeof line) == 0 || *at < '0' || *at > '9')
-        return false;
-    long number = number_at(&at, 10);
-    long first = strncmp(at, " 0x", 3) == 0 ? (at += 3, number_at(&at, 16)) : 0;
-    return is_ended_by_others(number, first);
+    char *rest = line;
+    long size = sc_file_read(path, line, sizeof line - 1);
+    line[size > 0 ? size : 0] = 0;
+    long number = strtol(line, &rest, 10);
+    return rest != line && is_ended_by_others(number, strtol(rest, NULL, 16));
 }
 
 /* ---- learning ---- */

@@ -125,11 +125,15 @@ static enum sc_touch touch_of_pipe(int fd)
 #define LATER(request) sc_look_at_request(look, (const struct aiocb *)(request))
 #define LATER_EACH(list, count) sc_look_at_requests(look, (struct aiocb *const *)(list), count)
 
-#define LOOK_AT_NAME(option, name)                                                                 \
-    if ((option) == PR_GET_NAME)                                                                   \
-        WRITES(name, NAME_BYTES);                                                                  \
-    else if ((option) == PR_SET_NAME)                                                              \
-    STRING(name, NAME_BYTES)
+#define BY_PRCTL(option, name) look_at_prctl(look, option, name)
+
+static void look_at_prctl(struct sc_look *look, int option, const void *name)
+{
+    if (option == PR_GET_NAME)
+        WRITES(name, NAME_BYTES);
+    if (option == PR_SET_NAME)
+        STRING(name, NAME_BYTES);
+}
 
 /* The mask for as long as the call lasts: SIGSEGV is never really blocked. */
 #define MASKED(mask) sc_signals_without_fault(mask, &(sigset_t){0})
@@ -309,7 +313,7 @@ LOOK(get_robust_list, "get_robust_list", (int thread, void **head, size_t *size)
      OUT(size))
 LOOK(get_mempolicy, "get_mempolicy", (int *mode, unsigned long *nodes, unsigned long most),
      OUT(mode), WRITES(nodes, (most + 7) / 8))
-LOOK(prctl, "prctl", (int option, void *argument), LOOK_AT_NAME(option, argument))
+LOOK(prctl, "prctl", (int option, void *argument), BY_PRCTL(option, argument))
 
 /* What the kernel looks at when the thread ends, or goes on. */
 LOOK(robust_list, "set_robust_list", (const void *head, size_t size), sc_keep_off(head, size))

@@ -68,7 +68,7 @@ static bool becomes_writable(int fd, uint64_t deadline_ms)
     return result > 0 || result == -EINTR;
 }
 
-static bool is_regular(int fd)
+bool sc_file_is_regular(int fd)
 {
     struct stat info;
     return RAW(SYS_fstat, fd, &info) == 0 && S_ISREG(info.st_mode);
@@ -79,7 +79,7 @@ static bool is_regular(int fd)
 static int write_all(int fd, const char *bytes, size_t count, unsigned patience_ms)
 {
     uint64_t deadline_ms = 0; /* 0: a byte has been taken since we last waited */
-    bool in_pieces = patience_ms > 0 && !is_regular(fd);
+    bool in_pieces = patience_ms > 0 && !sc_file_is_regular(fd);
     while (count > 0) {
         size_t piece = in_pieces && count > PIPE_BUF ? PIPE_BUF : count;
         if (in_pieces && deadline_ms == 0 && !becomes_writable(fd, now_ms() + patience_ms))

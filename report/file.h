@@ -20,6 +20,9 @@ int sc_file_write(int fd, const char *bytes, size_t count);
 /* The same, but -EAGAIN if no byte was taken for so long, whether the descriptor blocks or not. */
 int sc_file_write_within(int fd, const char *bytes, size_t count, unsigned patience_ms);
 
+/* Async-signal-safe. */
+bool sc_file_is_regular(int fd);
+
 /* Creates a file at `path` that its owner alone may read, for appending, and missing directories of
  * the path, with close-on-exec. A descriptor with a high number, or -errno: -EEXIST if there is
  * anything, be it a symbolic link that leads nowhere. */

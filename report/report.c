@@ -36,7 +36,9 @@ static struct {
 } report = {.mutex = PTHREAD_MUTEX_INITIALIZER, .fd = -1};
 
 /* A reader of the report (report_path may name a FIFO) may be slow for so long. */
-enum { PATIENCE_MS = 10 * 1000, TELL_PATIENCE_MS = 2000 };
+enum { PATIENCE_MS = 10 * 1000 };
+/* And of stderr. */
+enum { TELL_PATIENCE_MS = 2000 };
 
 static char parent_path[SC_OPTIONS_PATH_SIZE]; /* of the report of the process that forked us */
 

@@ -304,7 +304,7 @@ static bool join(struct sc_order *order, struct sc_stream *stream, const struct 
     if (!merge_into(order, &stream->joined, clock))
         return false;
     if (stream->kind == SC_STREAM_LEGACY)
-        raise_to(&stream->joined_version, read_relaxed(&stream->joined_version) + 1);
+        stream->joined_version++;
     return true;
 }
 
@@ -337,7 +337,7 @@ static void begin_legacy(struct sc_order *order, struct sc_stream *stream, struc
     call->place = read_relaxed(&stream->calls) + 1;
     atomic_store_explicit(&stream->calls, call->place, memory_order_relaxed);
     call->joined = retain(stream->joined);
-    call->version = read_relaxed(&stream->joined_version);
+    call->version = stream->joined_version;
 }
 
 static void begin_blocking(struct sc_order *order, struct sc_stream *stream, struct sc_call *call)
@@ -487,21 +487,24 @@ struct sc_ticket sc_order_issue(struct sc_order *order, uint32_t id)
     return ticket;
 }
 
+/* What there is to it but the clock. */
+static void number_point(struct sc_stream *stream, struct sc_point *point)
+{
+    point->number = read_relaxed(&stream->issued);
+    if (stream->kind == SC_STREAM_LEGACY)
+        point->call = read_relaxed(&stream->ended);
+    if (stream->kind == SC_STREAM_BLOCKING) {
+        point->legacy = stream->context;
+        point->legacy_number = read_relaxed(&stream->touched);
+        point->call = read_relaxed(&stream->touched_calls);
+    }
+}
+
 struct sc_point sc_order_point(struct sc_order *order, uint32_t id)
 {
     struct sc_stream *stream = sc_order_stream(order, id);
-    struct sc_point point = {
-        .stream = id,
-        .number = read_relaxed(&stream->issued),
-        .joined = retain(stream->joined),
-    };
-    if (stream->kind == SC_STREAM_LEGACY)
-        point.call = read_relaxed(&stream->ended);
-    if (stream->kind == SC_STREAM_BLOCKING) {
-        point.legacy = stream->context;
-        point.legacy_number = read_relaxed(&stream->touched);
-        point.call = read_relaxed(&stream->touched_calls);
-    }
+    struct sc_point point = {.stream = id, .joined = retain(stream->joined)};
+    number_point(stream, &point);
     return point;
 }
 
@@ -512,13 +515,7 @@ void sc_order_renew_point(struct sc_order *order, struct sc_point *point)
         drop(order, point->joined);
         point->joined = retain(stream->joined);
     }
-    point->number = read_relaxed(&stream->issued);
-    if (stream->kind == SC_STREAM_LEGACY)
-        point->call = read_relaxed(&stream->ended);
-    if (stream->kind == SC_STREAM_BLOCKING) {
-        point->legacy_number = read_relaxed(&stream->touched);
-        point->call = read_relaxed(&stream->touched_calls);
-    }
+    number_point(stream, point);
 }
 
 void sc_order_set_primary(struct sc_order *order, uint32_t green, uint32_t primary)

@@ -39,9 +39,9 @@ struct sc_ticket {
     uint32_t stream;
     uint32_t legacy; /* the context's legacy stream if `stream` is a blocking one, else 0 */
     uint64_t number;
-    uint64_t
-        epoch; /* calls on it that had begun: none of them is surely behind this operation; of
-                  one on a legacy stream the place of its own call, or 0 where that is unknown */
+    /* Calls on `legacy` that had begun: none of them is surely behind this operation. Of an
+     * operation on a legacy stream the place of its own call, or 0 where that is unknown. */
+    uint64_t epoch;
 };
 
 struct sc_point {
@@ -85,7 +85,6 @@ struct sc_stream {
     _Atomic uint64_t ended;      /* legacy: the latest that has ended, by its place among them */
     _Atomic uint64_t done_calls; /* legacy: as `done` */
     _Atomic uint64_t signalled_calls; /* legacy: as `signalled` */
-    _Atomic uint64_t joined_version;  /* legacy: counts changes of `joined` */
     _Atomic uint64_t behind_version;  /* legacy: counts changes of `behind` */
     /* Blocking: what its last work came after of the legacy stream's operations and calls, and the
      * behind_version that it has joined. */
@@ -106,7 +105,8 @@ struct sc_stream {
     struct sc_clock *pending;  /* legacy: what blocking streams wait for: joined by its next */
     struct sc_clock *behind;   /* legacy: what calls that have ended had joined */
     struct sc_clock *orphaned; /* legacy: what removed non-blocking streams had waited for */
-    uint64_t merged_version;   /* legacy: the latest of `joined` that is in `behind` */
+    uint64_t joined_version;   /* legacy: counts changes of `joined` */
+    uint64_t merged_version;   /* legacy: the latest of them that is in `behind` */
     /* Owned by track/inflight.c: operations in order of issue, and the list of busy streams. */
     uint32_t first_op, last_op, first_open, busy_previous, busy_next;
     uint64_t signal_count;

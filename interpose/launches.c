@@ -26,6 +26,7 @@ struct launch {
     bool again;                      /* on the stream of its last launch */
     bool waits, records, signals;    /* its nodes: for events; events; to the host, unseen */
     bool seen;                       /* they do not wait for the host, nor for what does */
+    bool unguarded;                  /* nothing of it may be guarded, nor what comes behind it */
     bool is_empty;                   /* a launch without work: nothing comes after it */
     const struct sc_point *last;     /* of the exec elsewhere, which this one comes after; NULL */
     struct sc_call call;
@@ -175,11 +176,11 @@ static void record_runs(const struct launch *launch)
 
 /* ---- around the call ---- */
 
-/* Behind events, and behind a launch elsewhere? A stream without a record has done all it had. */
+/* Behind the exec's last launch? A stream without a record has done all it had. */
 static bool is_behind_seen(const struct launch *launch, uint32_t last)
 {
     struct sc_stream_record *stream = last ? sc_streams_of_id(last) : launch->stream;
-    return !launch->waits && (!stream || sc_pending_is_seen(stream));
+    return sc_pending_none_ever() || !stream || sc_pending_is_seen(stream);
 }
 
 static void find_exec(struct launch *launch, CUgraphExec exec)
@@ -198,9 +199,18 @@ static void find_exec(struct launch *launch, CUgraphExec exec)
     launch->waits = graph->event_count != 0;
     launch->records = graph->records;
     launch->signals = graph->signals;
-    launch->seen = !graph->awaits && (sc_pending_none_ever() || is_behind_seen(launch, last));
+    bool behind_seen = is_behind_seen(launch, last);
+    launch->seen = !graph->awaits && behind_seen && (!launch->waits || sc_pending_none_ever());
+    /* Without stacks its host functions look like any thread. */
+    launch->unguarded = !behind_seen || (launch->signals && !sc_unwind_walks());
     if (graph->is_stale)
         sc_track_graph_make_runs(&sc_track, (uintptr_t)exec);
+}
+
+/* Before the call and behind it (interpose/pending.h). */
+static uint64_t note_pending(const struct launch *launch)
+{
+    return launch->unguarded ? sc_pending_signal(launch->stream) : sc_pending_work(launch->stream);
 }
 
 /* A launch with host memory is an operation itself: no mark is wanted before it, unless the host
@@ -209,7 +219,7 @@ static void note_work(struct launch *launch)
 {
     if (!launch->graph || launch->records || launch->signals)
         sc_marks_before_work(launch->stream);
-    launch->ticks = sc_pending_work(launch->stream);
+    launch->ticks = note_pending(launch);
 }
 
 /* Before its own memory is looked at, of which a node says what is done only to the nodes behind:
@@ -222,8 +232,6 @@ static void note_signals(const struct launch *launch)
     sc_track_begin(&sc_track, launch->stream->id, &call);
     sc_track_signal(&sc_track, launch->stream->id, &call);
     sc_track_end(&sc_track, &call, false);
-    if (!sc_unwind_walks()) /* its host functions look like any thread */
-        sc_pending_signal(launch->stream);
 }
 
 /* The call follows. An event that it records may stand for those that it waits for. */
@@ -293,7 +301,7 @@ static CUresult launch_ended(struct launch *launch, CUgraphExec exec, CUstream s
         sc_track_forget_point(&sc_track, &launch->before);
     if (!launch->stream || result != CUDA_SUCCESS)
         return result;
-    sc_pending_work(launch->stream);
+    note_pending(launch);
     if (launch->graph)
         record_runs(launch);
     else

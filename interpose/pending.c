@@ -61,13 +61,14 @@ bool sc_pending_none_ever(void)
     return !atomic_load_explicit(&ever, memory_order_relaxed);
 }
 
-void sc_pending_signal(struct sc_stream_record *stream)
+uint64_t sc_pending_signal(struct sc_stream_record *stream)
 {
     uint64_t now = sc_pending_work(stream);
     atomic_store_explicit(&ever, true, memory_order_relaxed);
     raise_to(&stream->pending.signal_ticks, now);
     if (is_family(stream))
         raise_to(&stream->context->family.signal_ticks, now);
+    return now;
 }
 
 void sc_pending_join(struct sc_stream_record *stream, bool seen)

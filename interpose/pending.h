@@ -28,9 +28,9 @@ struct sc_pending {
     _Atomic uint64_t queued_ticks; /* the last that surely was in the stream's own queue */
 };
 
-/* Before such work is issued; the first returns its time. */
+/* Before such work is issued; both return its time. */
 uint64_t sc_pending_work(struct sc_stream_record *stream);
-void sc_pending_signal(struct sc_stream_record *stream);
+uint64_t sc_pending_signal(struct sc_stream_record *stream);
 
 /* Before such work that is behind work elsewhere, of which is known whether it is seen. */
 void sc_pending_join(struct sc_stream_record *stream, bool seen);

@@ -5,9 +5,10 @@
 // behind it.
 #include "capture.h"
 
-enum { CAPTURES = 200, COPIES = 4 };
+enum { CAPTURES = 200, COPIES = 4, COPIES_BESIDE = 20 };
 
 static bool captured;
+static int copied; /* so often by the other thread, which a loaded machine may hold up */
 
 static void *copy_again(void *device)
 {
@@ -15,6 +16,7 @@ static void *copy_again(void *device)
     void *source = pinned_block(SMALL, WANTED);
     while (!__atomic_load_n(&captured, __ATOMIC_RELAXED)) {
         TRY(cudaMemcpyAsync(device, source, SMALL, cudaMemcpyHostToDevice, stream));
+        __atomic_fetch_add(&copied, 1, __ATOMIC_RELAXED);
         usleep(20);
     }
     CHECK(cudaStreamSynchronize(stream));
@@ -41,7 +43,7 @@ int main(void)
     void *device = device_block(SMALL, 0);
 
     pthread_create(&copies, NULL, copy_again, device);
-    for (int i = 0; i < CAPTURES; i++)
+    for (int i = 0; i < CAPTURES || __atomic_load_n(&copied, __ATOMIC_RELAXED) < COPIES_BESIDE; i++)
         capture_again(to, from, stream);
     __atomic_store_n(&captured, true, __ATOMIC_RELAXED);
     pthread_join(copies, NULL);

@@ -11,6 +11,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static struct sim_slab execs = {sizeof(struct CUgraphExec_st) + sizeof(void *), NULL};
 
@@ -259,12 +260,22 @@ static CUresult launch_locked(CUgraphExec exec, CUstream stream)
     return result ? result : marked;
 }
 
+/* Other threads call meanwhile. */
+static void last_ns(uint64_t ns)
+{
+    const struct timespec time = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
+    if (ns) {
+        nanosleep(&time, NULL);
+    }
+}
+
 SIM_API_PTSZ(cuGraphLaunch, (CUgraphExec hGraphExec, CUstream hStream), hGraphExec, hStream)
 {
     CUstream stream;
     if (!is_exec(hGraphExec)) {
         return CUDA_ERROR_INVALID_VALUE;
     }
+    last_ns(sim_options.launch_ns);
     sim_lock();
     CUresult result = sim_stream_enter_locked(hStream, dflt, &stream);
     if (result == CUDA_SUCCESS) {

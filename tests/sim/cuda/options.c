@@ -55,6 +55,7 @@ static bool set(const char *key, const char *value)
         {"kernel", time_units, 0, day_ns},
         {"pageable_access", plain, 0, 1},
         {"bandwidth", size_units, 0, UINT64_MAX},
+        {"launch", time_units, 0, day_ns},
     };
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         uint64_t number;
@@ -88,6 +89,9 @@ static bool set(const char *key, const char *value)
             break;
         case 7:
             sim_options.bandwidth = number;
+            break;
+        case 8:
+            sim_options.launch_ns = number;
             break;
         }
         return true;

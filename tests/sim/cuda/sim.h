@@ -39,6 +39,7 @@ struct sim_options {
     uint64_t kernel_ns;
     bool pageable_access;
     uint64_t bandwidth; /* bytes a second; 0 is infinite */
+    uint64_t launch_ns;
 };
 extern struct sim_options sim_options;
 void sim_options_read(void);

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "interpose/driver_code.h"
 #include "interpose/loader.h"
 #include "interpose/own_stack.h"
 #include "interpose/process.h"
@@ -98,6 +99,7 @@ static void attach(void *handle)
     pthread_mutex_lock(&attach_lock);
     if (!atomic_load_explicit(&attached, memory_order_relaxed) && sc_handles_init(&wrappers) == 0) {
         fill_locked(&table);
+        sc_driver_code_note();
         atomic_store_explicit(&attached, true, memory_order_release);
     }
     pthread_mutex_unlock(&attach_lock);

@@ -1,6 +1,7 @@
 #include "interpose/driver_code.h"
 
 #include <link.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <string.h>
 #include <ucontext.h>
@@ -12,13 +13,15 @@
 
 enum { CALLERS_MAX = 6 };
 
-/* Zero until noted: contains nothing. */
 struct object {
     uintptr_t of; /* an address inside */
     uintptr_t start, end;
 };
 
 static struct object driver, c_library;
+static _Atomic bool noted; /* both are constant from then on */
+
+static __thread bool is_drivers_thread __attribute__((tls_model("initial-exec")));
 
 static bool contains(const struct object *object, uintptr_t address)
 {
@@ -52,29 +55,37 @@ void sc_driver_code_note(void)
     c_library.of = (uintptr_t)memmove;
     dl_iterate_phdr(note_object, &driver);
     dl_iterate_phdr(note_object, &c_library);
+    atomic_store_explicit(&noted, true, memory_order_release);
 }
 
-static bool is_driver(uintptr_t address)
+bool sc_driver_code_holds(uintptr_t address)
 {
-    return contains(&driver, address);
+    return atomic_load_explicit(&noted, memory_order_acquire) && contains(&driver, address);
+}
+
+void sc_driver_code_owns_thread(void)
+{
+    is_drivers_thread = true;
 }
 
 bool sc_driver_code_called(uintptr_t pc, const void *context)
 {
     ucontext_t here;
+    if (is_drivers_thread || sc_driver_code_holds(pc))
+        return true;
     if (!context && getcontext(&here) != 0)
         return false;
-    return is_driver(pc) || sc_unwind_meets(context ? context : &here, is_driver);
+    return sc_unwind_meets(context ? context : &here, sc_driver_code_holds);
 }
 
 bool sc_driver_code_runs(uintptr_t pc, const void *context)
 {
     void *frames[CALLERS_MAX];
     if (!contains(&c_library, pc))
-        return contains(&driver, pc);
+        return sc_driver_code_holds(pc);
     unsigned count = sc_unwind_frames(context, pc, frames, CALLERS_MAX);
     unsigned caller = 0;
     while (caller < count && contains(&c_library, (uintptr_t)frames[caller]))
         caller++;
-    return caller < count && contains(&driver, (uintptr_t)frames[caller]);
+    return caller < count && sc_driver_code_holds((uintptr_t)frames[caller]);
 }

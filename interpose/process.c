@@ -22,7 +22,6 @@
 #include "interpose/audit.h"
 #include "interpose/captures.h"
 #include "interpose/driver.h"
-#include "interpose/driver_code.h"
 #include "interpose/guard.h"
 #include "interpose/loader.h"
 #include "interpose/marks.h"
@@ -173,7 +172,6 @@ static void wipe_in_children(void)
 
 static void become_active(void)
 {
-    sc_driver_code_note();
     open_report();
     if (!sc_is_alone())
         sc_audit_start(); /* before on_exit, so that libcupti's own handlers run after ours */

@@ -19,20 +19,14 @@
 
 #include "track/poison.h"
 
-enum { STARTS = 64, TURNS = 10000 };
-
 typedef int mask_function(int how, const sigset_t *set, sigset_t *old);
 typedef int bits_function(int mask);
 typedef int number_function(int number);
 typedef int suspend_function(const sigset_t *mask);
 typedef int pause_function(int number_or_mask, int is_number);
-typedef int attribute_function(const pthread_attr_t *attributes, sigset_t *mask);
 typedef int switch_function(ucontext_t *from, const ucontext_t *to);
 typedef int enter_function(const ucontext_t *to);
 typedef void jump_function(struct __jmp_buf_tag environment[1], int value);
-typedef void *start_function(void *argument);
-typedef int create_function(pthread_t *thread, const pthread_attr_t *attributes,
-                            start_function *start, void *argument);
 
 __thread struct sc_signal_mask sc_signal_mask;
 
@@ -122,6 +116,12 @@ void sc_signal_mask_take_back(void)
         unblock_really();
 }
 
+void sc_signal_mask_begin_blocked(void)
+{
+    unblock_really();
+    sc_signal_mask_set_fault(true);
+}
+
 /* The process may have been started with SIGSEGV blocked. */
 void sc_signals_begin_masks(void)
 {
@@ -129,8 +129,7 @@ void sc_signals_begin_masks(void)
     if (SC_NEXT(mask_function *, "pthread_sigmask")(SIG_SETMASK, NULL, &now) != 0 ||
         sigismember(&now, SIGSEGV) != 1)
         return;
-    unblock_really();
-    sc_signal_mask_set_fault(true);
+    sc_signal_mask_begin_blocked();
 }
 
 /* ---- mask calls ---- */
@@ -401,64 +400,3 @@ JUMP(longjmp)
 JUMP(_longjmp)
 JUMP(siglongjmp)
 JUMP(__longjmp_chk)
-
-/* ---- new threads inherit the mask, and so what the program believes of it ---- */
-
-struct start {
-    _Atomic bool taken;
-    start_function *function;
-    void *argument;
-};
-
-static struct start starts[STARTS];
-
-static void *begin_blocked(void *argument)
-{
-    struct start start = *(struct start *)argument;
-    atomic_store(&((struct start *)argument)->taken, false);
-    unblock_really();
-    sc_signal_mask_set_fault(true);
-    return start.function(start.argument);
-}
-
-/* A place is free again as soon as its thread runs. Without one the thread only believes that
- * SIGSEGV is not blocked. */
-static struct start *take_start(start_function *function, void *argument)
-{
-    for (unsigned i = 0; i < STARTS * TURNS; i++) {
-        struct start *start = &starts[i % STARTS];
-        if (!atomic_exchange(&start->taken, true)) {
-            start->function = function;
-            start->argument = argument;
-            return start;
-        }
-        if (i % STARTS == STARTS - 1)
-            sched_yield();
-    }
-    return NULL;
-}
-
-/* The mask in the attributes, which the thread really has at first, or its creator's. */
-static bool begins_blocked(const pthread_attr_t *attributes)
-{
-    sigset_t mask;
-    if (!sc_signals_are_on())
-        return false;
-    attribute_function *get_mask = SC_NEXT(attribute_function *, "pthread_attr_getsigmask_np");
-    if (attributes && get_mask && get_mask(attributes, &mask) == 0)
-        return sigismember(&mask, SIGSEGV) == 1;
-    return sc_signal_mask_blocks_fault();
-}
-
-SC_EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
-                             start_function *start, void *argument)
-{
-    create_function *real = SC_NEXT(create_function *, "pthread_create");
-    struct start *place = begins_blocked(attributes) ? take_start(start, argument) : NULL;
-    if (!place)
-        return real(thread, attributes, start, argument);
-    int result = real(thread, attributes, begin_blocked, place);
-    if (result != 0)
-        atomic_store(&place->taken, false);
-    return result;
-}

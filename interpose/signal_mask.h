@@ -66,6 +66,9 @@ void sc_signal_mask_take_from(ucontext_t *context);
 /* A mask that the kernel is to get, NULL or not: in `room` without SIGSEGV, if that is in it. */
 const sigset_t *sc_signals_without_fault(const sigset_t *set, sigset_t *room);
 
+/* The calling thread has begun with SIGSEGV really blocked: now it only believes so. */
+void sc_signal_mask_begin_blocked(void);
+
 /* Around a call that starts another program, which inherits what is believed. */
 void sc_signal_mask_hand_over(void);
 void sc_signal_mask_take_back(void);

@@ -573,7 +573,7 @@ class Stress:
         ("snapshot_max=0", "late=1:late_limit=2ms"),
         ("mode=report", "late=1:late_limit=2ms"),
         ("pinned=driver", "delay=0"),
-        ("strict=1:stacks=site:cupti=off", "delay=100us:seed=7"),
+        ("strict=1:stacks=site:cupti=off", "late=1:late_limit=2ms:launch=100us"),
         ("guard=off", "delay=0"),
         (None, "late=1:late_limit=2ms"),
     )

@@ -4,18 +4,13 @@
 #include <string.h>
 
 #include "interpose/audit.h"
+#include "interpose/compiler.h"
 #include "interpose/driver.h"
 #include "interpose/loader.h"
 #include "interpose/process.h"
+#include "interpose/upcalls.h"
 
 #include "track/poison.h"
-
-static bool is_alone;
-
-bool sc_is_alone(void)
-{
-    return is_alone;
-}
 
 /* As cuda.h has no word of it: the driver calls it inside cuInit, and nobody uses the result. */
 SC_EXPORT int InitializeInjection(void);
@@ -61,10 +56,10 @@ int InitializeInjection(void)
 {
     if (sc_is_preloaded() || is_copy_preloaded())
         return 1;
-    sc_process_start();
+    sc_life_start();
     if (!sc_process_wants_wrappers() || !sc_driver_attach(NULL))
         return 1;
-    is_alone = true;
+    sc_process_note_alone();
     do_without();
     sc_audit_start();
     return 1;

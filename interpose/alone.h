@@ -9,9 +9,6 @@
 
 #include <stdbool.h>
 
-/* Is the library alone with the callbacks? Constant once the driver has been initialised. */
-bool sc_is_alone(void);
-
 /* Is this copy of the library in the program's sight? Takes the loader's lock. */
 bool sc_is_preloaded(void);
 

@@ -6,7 +6,7 @@
 #include "cupti_hooks/ear.h"
 #include "cupti_hooks/subscription.h"
 #include "cupti_hooks/timeline.h"
-#include "interpose/alone.h"
+#include "interpose/compiler.h"
 #include "interpose/driver.h"
 #include "interpose/follow.h"
 #include "interpose/loader.h"
@@ -14,6 +14,7 @@
 #include "interpose/timings.h"
 #include "interpose/told.h"
 #include "interpose/unwind.h"
+#include "interpose/upcalls.h"
 #include "track/ticks.h"
 
 #include "track/poison.h"
@@ -32,7 +33,7 @@ static void missed(const struct sc_missed_call *call, bool entering)
 {
     int saved = errno;
     if (sc_is_alone()) {
-        sc_process_cuda_is_up();
+        sc_life_cuda_is_up();
     } else if (entering && call->audited) {
         struct sc_report_miss miss = {
             .api = call->name,

@@ -11,11 +11,18 @@
  * order. A source with order DURING_API_CALL is the caller's again when the call returns, so the
  * node reads a copy of it.
  */
+#include "interpose/addresses.h"
+#include "interpose/boxes.h"
 #include "interpose/captures.h"
+#include "interpose/compiler.h"
+#include "interpose/driver.h"
 #include "interpose/hazards.h"
 #include "interpose/issue.h"
 #include "interpose/marks.h"
 #include "interpose/process.h"
+#include "interpose/relaxed.h"
+#include "interpose/replaying.h"
+#include "interpose/streams.h"
 #include "interpose/uses.h"
 #include "interpose/wrap.h"
 

@@ -1,5 +1,6 @@
 #include "interpose/boxes.h"
 
+#include "interpose/addresses.h"
 #include "interpose/issue.h"
 
 #include "track/poison.h"

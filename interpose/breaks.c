@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "interpose/compiler.h"
 #include "interpose/driver.h"
 #include "interpose/loader.h"
 #include "interpose/losses.h"

@@ -3,11 +3,18 @@
 #include <errno.h>
 
 #include "cupti_hooks/ear.h"
+#include "interpose/compiler.h"
+#include "interpose/contexts.h"
 #include "interpose/detours.h"
+#include "interpose/driver.h"
+#include "interpose/gate.h"
 #include "interpose/graphs.h"
 #include "interpose/hazards.h"
 #include "interpose/marks.h"
 #include "interpose/process.h"
+#include "interpose/reaper.h"
+#include "interpose/replaying.h"
+#include "interpose/unwind.h"
 #include "interpose/wrap.h"
 #include "track/ticks.h"
 
@@ -41,10 +48,30 @@ static unsigned open_count(void)
     return atomic_load_explicit(&sc_captures_count, memory_order_relaxed);
 }
 
-bool sc_captures_are_repaired(void)
+/* ---- the graph that a capture adds to ---- */
+
+/* Both forms answer with the graph; the newer one asks for edges as well. */
+static uintptr_t ask_graph(CUstream handle)
 {
-    return sc_options.mode == SC_MODE_FIX && sc_options.capture == SC_CAPTURE_REPAIR &&
-           !sc_follows();
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    CUgraph graph = NULL;
+    CUresult result = CUDA_ERROR_NOT_SUPPORTED;
+    if (sc_real.cuStreamGetCaptureInfo_v3)
+        result = sc_real.cuStreamGetCaptureInfo_v3(handle, &status, NULL, &graph, NULL, NULL, NULL);
+    else if (sc_real.cuStreamGetCaptureInfo_v2)
+        result = sc_real.cuStreamGetCaptureInfo_v2(handle, &status, NULL, &graph, NULL, NULL);
+    return result == CUDA_SUCCESS && status == CU_STREAM_CAPTURE_STATUS_ACTIVE ? (uintptr_t)graph
+                                                                               : 0;
+}
+
+uintptr_t sc_captures_graph_of(struct sc_stream_record *stream)
+{
+    uint64_t epoch = sc_streams_capture_epoch();
+    if (atomic_load_explicit(&stream->graph_epoch, memory_order_acquire) != epoch) {
+        atomic_store_explicit(&stream->graph, ask_graph(stream->handle), memory_order_relaxed);
+        atomic_store_explicit(&stream->graph_epoch, epoch, memory_order_release);
+    }
+    return atomic_load_explicit(&stream->graph, memory_order_relaxed);
 }
 
 /* ---- begin and end ---- */
@@ -111,7 +138,7 @@ static unsigned find_name_locked(uint64_t name)
 void sc_captures_began(struct sc_stream_record *stream, uint64_t name, bool begun)
 {
     sc_streams_captures_changed();
-    uintptr_t graph = begun ? sc_graphs_captured_into(stream) : 0;
+    uintptr_t graph = begun ? sc_captures_graph_of(stream) : 0;
     pthread_mutex_unlock(&stream->lock);
     pthread_mutex_lock(&captures_lock);
     unsigned i = find_name_locked(name);
@@ -177,7 +204,7 @@ void sc_captures_context_gone(const struct sc_context *context)
     uintptr_t graph;
     bool ended = false;
     for (; take_capture_in(context, &graph); ended = true)
-        sc_graphs_forget(graph);
+        sc_reaper_forget_graph(graph);
     sc_streams_captures_changed();
     if (ended)
         sc_detours_settle();
@@ -267,7 +294,7 @@ bool sc_captures_own_event(CUevent event)
 
 void sc_captures_note_event(CUevent event, struct sc_stream_record *stream)
 {
-    uint64_t name = stream ? name_of_graph(sc_graphs_captured_into(stream)) : 0;
+    uint64_t name = stream ? name_of_graph(sc_captures_graph_of(stream)) : 0;
     if (sc_likely(name_of(event) == name))
         return;
     pthread_mutex_lock(&events_lock);
@@ -386,3 +413,20 @@ SC_DEFINE(cuThreadExchangeStreamCaptureMode, (CUstreamCaptureMode * mode),
           CUstreamCaptureMode wanted = mode ? *mode : CU_STREAM_CAPTURE_MODE_GLOBAL;
           CUresult result = REAL(mode); if (result == CUDA_SUCCESS) thread_mode = wanted;
           return result;)
+
+/* ---- the gate ---- */
+
+/* A blocking stream stands in the legacy stream's way while it captures. */
+bool sc_captures_shut_gate(const struct sc_stream_record *stream)
+{
+    bool shut = stream->kind == SC_STREAM_BLOCKING && sc_captures_are_repaired();
+    if (shut)
+        sc_gate_shut();
+    return shut;
+}
+
+void sc_captures_open_gate(bool shut)
+{
+    if (shut)
+        sc_gate_open();
+}

@@ -10,6 +10,7 @@
 #ifndef SC_INTERPOSE_CAPTURES_H
 #define SC_INTERPOSE_CAPTURES_H
 
+#include "interpose/relaxed.h"
 #include "interpose/streams.h"
 #include "track/hazard.h"
 
@@ -33,9 +34,6 @@ static inline bool sc_captures_open(void)
     return __builtin_expect(atomic_load_explicit(&sc_captures_count, memory_order_relaxed) != 0, 0);
 }
 
-/* Are captures to be healed (mode=fix, capture=repair)? */
-bool sc_captures_are_repaired(void);
-
 /* Before the call that begins a capture: from here on it counts as open, since other threads' calls
  * can break it before this one learns that it began. What was issued on the stream stays known to
  * those that must come after it. Returns its name, 0 if there is no room; the stream's lock is held
@@ -46,6 +44,9 @@ uint64_t sc_captures_beginning(struct sc_stream_record *stream, CUstreamCaptureM
 /* After it: gives the lock back. One that did not begin is forgotten. */
 void sc_captures_began(struct sc_stream_record *stream, uint64_t name, bool begun);
 
+/* The graph that a capture of the stream adds to; 0 if the driver does not say. */
+uintptr_t sc_captures_graph_of(struct sc_stream_record *stream);
+
 /* The graph of the capture that the stream began, if it goes where that fails; or 0. */
 uintptr_t sc_captures_own_graph(const struct sc_stream_record *stream);
 
@@ -54,6 +55,11 @@ void sc_captures_ended(struct sc_stream_record *stream);
 
 /* The context is gone, and its captures with it. */
 void sc_captures_context_gone(const struct sc_context *context);
+
+/* Around a call that makes the stream capture: operations in the legacy stream that it would stand
+ * in the way of are kept apart from that (gate.h). Whether the gate is shut. */
+bool sc_captures_shut_gate(const struct sc_stream_record *stream);
+void sc_captures_open_gate(bool shut);
 
 /* The stream is about to wait for an event, which may join it into a capture. */
 void sc_captures_joining(struct sc_stream_record *stream);
@@ -109,8 +115,7 @@ static inline bool sc_permit_is_refused(const struct sc_permit *permit)
 /* A call that was refused, and that nothing can be done for, is reported. */
 static inline CUresult sc_permit_refused(const char *api, void *site, CUresult result)
 {
-    if (sc_captures_open() && result >= CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED &&
-        result <= CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD) {
+    if (sc_captures_open() && sc_is_capture_error(result)) {
         struct sc_permit permit = {.api = api, .site = site};
         sc_permit_report(&permit, result);
     }
@@ -129,12 +134,5 @@ void sc_captures_unrelax(CUstreamCaptureMode before);
         sc_permit_begin(&permit, API, SC_SITE());                                                  \
         sc_permit_end(&permit, call);                                                              \
     })
-
-/* Did the driver refuse because something captures? */
-static inline bool sc_is_capture_error(CUresult result)
-{
-    return result >= CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED &&
-           result <= CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD;
-}
 
 #endif

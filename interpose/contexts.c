@@ -3,19 +3,12 @@
 #include <errno.h>
 #include <string.h>
 
-#include "interpose/captures.h"
-#include "interpose/detours.h"
-#include "interpose/guard.h"
-#include "interpose/pinned.h"
+#include "interpose/compiler.h"
 #include "interpose/process.h"
-#include "interpose/reaper.h"
-#include "interpose/snapshots.h"
 #include "interpose/streams.h"
-#include "track/waits.h"
+#include "interpose/upcalls.h"
 
 #include "track/poison.h"
-
-enum { LET_GO_NS = 100 * 1000 * 1000 };
 
 static pthread_mutex_t contexts_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -25,7 +18,6 @@ bool sc_contexts_are_locked_here(void)
 }
 static struct sc_handles by_handle; /* CUcontext -> struct sc_context * */
 static struct sc_arena arena;
-static _Atomic unsigned ended_contexts; /* gone, and not buried yet */
 
 int sc_contexts_init(void)
 {
@@ -174,55 +166,22 @@ CUcontext sc_contexts_primary(CUdevice device)
     return sc_contexts_known(handle) ? handle : NULL;
 }
 
-/* ---- their end ---- */
+/* ---- those that end ---- */
 
-/* Pinned memory of the context went with it: nobody will give it back, and what is freed at its
- * address later would wait for that. */
-static void end_pinned_holds(const struct sc_context *context)
+struct sc_context *sc_contexts_take(CUcontext handle)
 {
-    sc_track_forget_graph_holds_of(&sc_track, context->legacy);
-    struct sc_release release = sc_track_take_ready(&sc_track, 0);
-    while (release.hold) {
-        if (sc_hold_is_drivers(release.kind) && release.context == context->legacy)
-            sc_track_end_hold(&sc_track, release.hold);
-        else
-            sc_track_put_back(&sc_track, release.hold);
-        release = sc_track_take_ready(&sc_track, release.age);
-    }
+    pthread_mutex_lock(&contexts_lock);
+    struct sc_context *context =
+        sc_handle_pointer(sc_handles_remove(&by_handle, (uintptr_t)handle));
+    pthread_mutex_unlock(&contexts_lock);
+    return context;
 }
 
-/* The tracker's locks are all that it takes, but the guard's and the reaper's. */
-static void end_work(const struct sc_context *context)
+void sc_contexts_put_back(struct sc_context *context)
 {
-    struct sc_point point = sc_track_point(&sc_track, context->legacy, SC_SCOPE_CONTEXT);
-    sc_track_known(&sc_track, &point, NULL);
-    sc_track_remove_ranges_of(&sc_track, context->legacy);
-    if (sc_track_graphs_context_gone(&sc_track, context->legacy))
-        sc_reaper_wake();
-    end_pinned_holds(context);
-    sc_guard_apply();
-}
-
-void sc_contexts_told_end(CUcontext handle)
-{
-    struct sc_context *context = sc_contexts_known(handle);
-    if (!context || atomic_exchange(&context->gone, true))
-        return;
-    atomic_fetch_add(&ended_contexts, 1);
-    sc_pinned_context_unnamed(context);
-    if (!context->may_be_green)
-        end_work(context);
-}
-
-static void end_context(struct sc_context *context)
-{
-    if (atomic_exchange(&context->gone, true))
-        atomic_fetch_sub(&ended_contexts, 1);
-    end_work(context);
-    sc_snapshots_context_gone(context);
-    sc_pinned_context_gone(context);
-    sc_captures_context_gone(context);
-    sc_streams_bury(context, true);
+    pthread_mutex_lock(&contexts_lock);
+    sc_handles_put(&by_handle, (uintptr_t)context->handle, (uintptr_t)context);
+    pthread_mutex_unlock(&contexts_lock);
 }
 
 struct green_search {
@@ -238,7 +197,7 @@ static void note_green(void *argument, uintptr_t handle, uint64_t value)
         search->found = (CUcontext)handle;
 }
 
-static struct sc_context *take_green_of(const struct sc_context *primary)
+struct sc_context *sc_contexts_take_green_of(const struct sc_context *primary)
 {
     struct green_search search = {.primary = primary};
     pthread_mutex_lock(&contexts_lock);
@@ -250,73 +209,6 @@ static struct sc_context *take_green_of(const struct sc_context *primary)
     return green;
 }
 
-/* A primary context takes its green ones with it. */
-void sc_contexts_ended(struct sc_context *context)
-{
-    struct sc_context *green;
-    end_context(context);
-    while ((green = take_green_of(context)) != NULL)
-        end_context(green);
-}
-
-static void let_go(void *deadline, struct sc_stream_record *stream)
-{
-    if (sc_lock_until(&stream->lock, deadline) == 0)
-        pthread_mutex_unlock(&stream->lock);
-}
-
-/* A thread of the program's may hold a stream's lock while the driver has no room for what it
- * issues, and may be waiting for what this one does behind its call: a release that is not the
- * last one, and the end of a green context, wait for nothing. */
-void sc_contexts_quiet(struct sc_context *context)
-{
-    struct timespec deadline = sc_deadline_in(LET_GO_NS);
-    atomic_fetch_add(&context->quiet, 1);
-    sc_streams_each_ever(context, let_go, &deadline);
-}
-
-/* What was to be settled meanwhile is settled now. */
-void sc_contexts_loud(struct sc_context *context)
-{
-    atomic_fetch_sub(&context->quiet, 1);
-    sc_detours_settle();
-}
-
-struct sc_context *sc_contexts_ending(CUcontext handle)
-{
-    pthread_mutex_lock(&contexts_lock);
-    struct sc_context *context =
-        sc_handle_pointer(sc_handles_remove(&by_handle, (uintptr_t)handle));
-    pthread_mutex_unlock(&contexts_lock);
-    if (!context)
-        return NULL;
-    sc_pinned_context_unnamed(context);
-    sc_contexts_quiet(context);
-    return context;
-}
-
-void sc_contexts_not_ended(struct sc_context *context)
-{
-    sc_contexts_loud(context);
-    pthread_mutex_lock(&contexts_lock);
-    sc_handles_put(&by_handle, (uintptr_t)context->handle, (uintptr_t)context);
-    pthread_mutex_unlock(&contexts_lock);
-    sc_pinned_context_named(context);
-}
-
-static void end_green(struct sc_context *context)
-{
-    if (atomic_exchange(&context->gone, true))
-        atomic_fetch_sub(&ended_contexts, 1);
-    sc_streams_bury(context, false);
-}
-
-void sc_contexts_green_ended(struct sc_context *context)
-{
-    end_green(context);
-    sc_contexts_loud(context);
-}
-
 static void note_ended(void *argument, uintptr_t handle, uint64_t value)
 {
     CUcontext *ended = argument;
@@ -325,8 +217,7 @@ static void note_ended(void *argument, uintptr_t handle, uint64_t value)
         *ended = (CUcontext)handle;
 }
 
-/* It is taken at once: a moment later another thread may have made its handle name a new one. */
-static struct sc_context *take_ended(void)
+struct sc_context *sc_contexts_take_gone(void)
 {
     CUcontext ended = NULL;
     pthread_mutex_lock(&contexts_lock);
@@ -335,17 +226,4 @@ static struct sc_context *take_ended(void)
         ended ? sc_handle_pointer(sc_handles_remove(&by_handle, (uintptr_t)ended)) : NULL;
     pthread_mutex_unlock(&contexts_lock);
     return context;
-}
-
-void sc_contexts_bury_ended(void)
-{
-    while (sc_unlikely(atomic_load_explicit(&ended_contexts, memory_order_relaxed) != 0)) {
-        struct sc_context *context = take_ended();
-        if (!context)
-            return;
-        if (context->primary)
-            end_green(context);
-        else
-            sc_contexts_ended(context);
-    }
 }

@@ -88,33 +88,21 @@ static inline CUcontext sc_context_of_green(CUgreenCtx green)
     return (CUcontext)(void *)green;
 }
 
-/* Around a call that may end it, and its green ones with it: other threads' calls of ours in them
- * have returned, and they make no more until it is loud again, but for the program's own work in
- * the context: who does that knows that the call does not end it. */
-void sc_contexts_quiet(struct sc_context *context);
-void sc_contexts_loud(struct sc_context *context);
-
+/* Is a call under way that may end it, and its green ones with it? Other threads make no call of ours
+ * in it meanwhile, but for the program's own work there: who does that knows that the call does not
+ * end it. */
 static inline bool sc_context_is_quiet(const struct sc_context *context)
 {
     return atomic_load(&context->quiet) != 0 ||
            (context->primary && atomic_load(&context->primary->quiet) != 0);
 }
 
-/* Before the driver ends it, since its handle may be another context's before the call returns;
- * after that failed; after that succeeded: all its work is done, its memory and handles are void.
- * NULL: it was not known. */
-struct sc_context *sc_contexts_ending(CUcontext handle);
-void sc_contexts_not_ended(struct sc_context *context);
-void sc_contexts_ended(struct sc_context *context);
-
-/* The same for a green one, whose work goes on. Its handle must not be used any more: the driver
- * does not survive that (docs/driver.md). */
-void sc_contexts_green_ended(struct sc_context *context);
-
-/* It is told inside of the driver, which is about to end it, and has done its work unless it is a
- * green one. The rest is for sc_contexts_bury_ended, and before another context of this handle is
- * used. */
-void sc_contexts_told_end(CUcontext handle);
-void sc_contexts_bury_ended(void); /* one load if there is none */
+/* Out of the table, for who ends it (calls/context_calls.c): by its handle, which may be another
+ * context's before the driver's call returns; a green one of the primary context; one that is gone.
+ * NULL: there is none. And back, where the driver did not end it. */
+struct sc_context *sc_contexts_take(CUcontext handle);
+struct sc_context *sc_contexts_take_green_of(const struct sc_context *primary);
+struct sc_context *sc_contexts_take_gone(void);
+void sc_contexts_put_back(struct sc_context *context);
 
 #endif

@@ -1,4 +1,7 @@
 /* Asynchronous copies, memsets and prefetches. */
+#include "interpose/addresses.h"
+#include "interpose/boxes.h"
+#include "interpose/compiler.h"
 #include "interpose/detours.h"
 #include "interpose/issue.h"
 #include "interpose/process.h"

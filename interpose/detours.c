@@ -2,11 +2,18 @@
 
 #include <errno.h>
 
+#include "interpose/contexts.h"
+#include "interpose/driver.h"
 #include "interpose/follow.h"
 #include "interpose/hazards.h"
 #include "interpose/marks.h"
+#include "interpose/pending.h"
 #include "interpose/process.h"
+#include "interpose/relaxed.h"
+#include "interpose/replaying.h"
+#include "interpose/streams.h"
 #include "interpose/unwind.h"
+#include "interpose/upcalls.h"
 
 #include "track/poison.h"
 

@@ -96,10 +96,6 @@ void sc_detours_fence_locked(struct sc_stream_record *stream);
 /* The same for all streams of the context, and of its green ones, which is to wait for an event. */
 void sc_detours_fence_family(struct sc_context *context);
 
-/* The calling thread's per-thread default stream waits for a detour of another thread's, unless it
- * captures. */
-void sc_detours_pay(struct sc_stream_record *stream);
-
 /* A capture has ended, which may have spanned several contexts: what still has to wait for detours
  * does so. */
 void sc_detours_settle(void);

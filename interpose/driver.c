@@ -10,6 +10,7 @@
 #include "interpose/own_stack.h"
 #include "interpose/process.h"
 #include "interpose/spare_stack.h"
+#include "interpose/upcalls.h"
 #include "track/handles.h"
 
 #include "track/poison.h"
@@ -93,7 +94,7 @@ static void fill_locked(struct sc_real *table)
 static void attach(void *handle)
 {
     struct sc_real table = {0};
-    sc_process_start();
+    sc_life_start();
     if (!look_up(handle, &table))
         return;
     pthread_mutex_lock(&attach_lock);

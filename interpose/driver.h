@@ -18,9 +18,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define SC_EXPORT __attribute__((visibility("default")))
-#define sc_likely(condition) __builtin_expect(!!(condition), 1)
-#define sc_unlikely(condition) __builtin_expect(!!(condition), 0)
+#include "interpose/compiler.h"
 
 struct sc_real {
 #define SC_WRAP(symbol, name, version, variant) PFN_##name##_v##version##variant symbol;

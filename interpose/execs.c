@@ -4,12 +4,17 @@
 #include <errno.h>
 
 #include "interpose/bodies.h"
+#include "interpose/boxes.h"
 #include "interpose/captures.h"
+#include "interpose/compiler.h"
+#include "interpose/contexts.h"
+#include "interpose/driver.h"
 #include "interpose/graphs.h"
 #include "interpose/marks.h"
 #include "interpose/nodes.h"
 #include "interpose/process.h"
 #include "interpose/redirects.h"
+#include "interpose/relaxed.h"
 #include "interpose/unjudged.h"
 #include "interpose/uses.h"
 #include "interpose/wrap.h"

@@ -4,10 +4,15 @@
 
 #include "cupti_hooks/subscription.h"
 #include "interpose/captures.h"
-#include "interpose/flow.h"
+#include "interpose/compiler.h"
+#include "interpose/event_calls.h"
 #include "interpose/issue.h"
-#include "interpose/memory.h"
+#include "interpose/host_memory.h"
 #include "interpose/process.h"
+#include "interpose/relaxed.h"
+#include "interpose/replaying.h"
+#include "interpose/streams.h"
+#include "interpose/upcalls.h"
 #include "interpose/wrap.h"
 
 #include <cupti_driver_cbid.h>
@@ -16,14 +21,6 @@
 #include "track/poison.h"
 
 enum when { NEVER, BEFORE, AFTER, BOTH }; /* the driver carries the call out */
-
-__thread struct sc_following sc_following;
-
-CUresult sc_follow_answer(void)
-{
-    sc_ear.correlation_id = sc_following.correlation_id;
-    return sc_following.answer;
-}
 
 /* ---- through wrappers ---- */
 
@@ -55,7 +52,7 @@ static void wait(CUstream handle, CUevent event, bool per_thread)
     if (!stream || sc_streams_is_capturing(stream))
         return;
     struct sc_wait made; /* just now: nobody has told of its beginning */
-    sc_flow_join(stream, event);
+    sc_events_join(stream, event);
     sc_track_begin_wait(&sc_track, stream->id, (uintptr_t)event, &made);
     sc_track_end_wait(&sc_track, &made, true);
 }
@@ -76,14 +73,14 @@ FOLLOW(cuStreamAddCallback_ptsz, work(a->hStream, true))
 FOLLOW(cuStreamWaitEvent, wait(a->hStream, a->hEvent, false))
 FOLLOW(cuStreamWaitEvent_ptsz, wait(a->hStream, a->hEvent, true))
 
-FOLLOW(cuMemHostAlloc, sc_memory_pinned(*a->pp, a->bytesize, a->Flags))
-FOLLOW(cuMemAllocHost, sc_memory_pinned(*a->pp, a->bytesize, 0))
-FOLLOW(cuMemAllocHost_v2, sc_memory_pinned(*a->pp, a->bytesize, 0))
-FOLLOW(cuMemHostRegister, sc_memory_registered(a->p, a->bytesize, a->Flags))
-FOLLOW(cuMemHostRegister_v2, sc_memory_registered(a->p, a->bytesize, a->Flags))
-FOLLOW(cuMemAllocManaged, sc_memory_managed(*a->dptr, a->bytesize))
-FOLLOW(cuMemFreeHost, sc_memory_leaves(a->p, SC_PINNED, API, SC_SITE()))
-FOLLOW(cuMemHostUnregister, sc_memory_leaves(a->p, SC_REGISTERED, API, SC_SITE()))
+FOLLOW(cuMemHostAlloc, sc_host_memory_pinned(*a->pp, a->bytesize, a->Flags))
+FOLLOW(cuMemAllocHost, sc_host_memory_pinned(*a->pp, a->bytesize, 0))
+FOLLOW(cuMemAllocHost_v2, sc_host_memory_pinned(*a->pp, a->bytesize, 0))
+FOLLOW(cuMemHostRegister, sc_host_memory_registered(a->p, a->bytesize, a->Flags))
+FOLLOW(cuMemHostRegister_v2, sc_host_memory_registered(a->p, a->bytesize, a->Flags))
+FOLLOW(cuMemAllocManaged, sc_host_memory_managed(*a->dptr, a->bytesize))
+FOLLOW(cuMemFreeHost, sc_host_memory_leaves(a->p, SC_PINNED, API, SC_SITE()))
+FOLLOW(cuMemHostUnregister, sc_host_memory_leaves(a->p, SC_REGISTERED, API, SC_SITE()))
 
 /* ---- which, and when ---- */
 

@@ -14,43 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "interpose/driver.h"
-#include "track/frames.h"
-
 struct sc_missed_call;
-
-struct sc_following {
-    struct sc_frame frame; /* of who runs a wrapper for what it notes */
-    bool armed;            /* the next wrapper takes the answer */
-    bool prepares;         /* the driver is about to carry the call out */
-    CUresult answer;
-    uint32_t correlation_id;
-};
-
-extern __thread struct sc_following sc_following;
-
-/* Has the operation under way on this thread been carried out already? */
-static inline bool sc_follows(void)
-{
-    return sc_frame_is_marked(&sc_following.frame);
-}
-
-/* Is it about to be, so that it can still be put behind others? Then nothing is noted of it yet. */
-static inline bool sc_follow_prepares(void)
-{
-    return sc_follows() && sc_following.prepares;
-}
-
-/* In a wrapper within a call of ours: is it this one that is to take the answer? Only once. */
-static inline bool sc_follow_takes(void)
-{
-    bool takes = sc_following.armed && sc_follows();
-    sc_following.armed = false;
-    return takes;
-}
-
-/* Stands for the real function. */
-CUresult sc_follow_answer(void);
 
 void sc_follow(const struct sc_missed_call *call, bool entering);
 

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <threads.h>
 
+#include "interpose/compiler.h"
 #include "interpose/driver.h"
 #include "interpose/host_functions.h"
 #include "interpose/keep_off.h"

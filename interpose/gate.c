@@ -3,6 +3,7 @@
 #include <sched.h>
 #include <stdint.h>
 
+#include "interpose/compiler.h"
 #include "interpose/driver.h"
 #include "interpose/process.h"
 #include "track/ticks.h"

@@ -1,6 +1,8 @@
 #include "interpose/graphs.h"
 
 #include "interpose/bodies.h"
+#include "interpose/contexts.h"
+#include "interpose/driver.h"
 #include "interpose/marks.h"
 #include "interpose/process.h"
 #include "interpose/reaper.h"
@@ -11,37 +13,6 @@
 #include "track/poison.h"
 
 /* ---- captures ---- */
-
-/* Both forms answer with the graph; the newer one asks for edges as well. */
-static uintptr_t ask_graph(CUstream handle)
-{
-    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-    CUgraph graph = NULL;
-    CUresult result = CUDA_ERROR_NOT_SUPPORTED;
-    if (sc_real.cuStreamGetCaptureInfo_v3)
-        result = sc_real.cuStreamGetCaptureInfo_v3(handle, &status, NULL, &graph, NULL, NULL, NULL);
-    else if (sc_real.cuStreamGetCaptureInfo_v2)
-        result = sc_real.cuStreamGetCaptureInfo_v2(handle, &status, NULL, &graph, NULL, NULL);
-    return result == CUDA_SUCCESS && status == CU_STREAM_CAPTURE_STATUS_ACTIVE ? (uintptr_t)graph
-                                                                               : 0;
-}
-
-uintptr_t sc_graphs_captured_into(struct sc_stream_record *stream)
-{
-    uint64_t epoch = sc_streams_capture_epoch();
-    if (atomic_load_explicit(&stream->graph_epoch, memory_order_acquire) != epoch) {
-        atomic_store_explicit(&stream->graph, ask_graph(stream->handle), memory_order_relaxed);
-        atomic_store_explicit(&stream->graph_epoch, epoch, memory_order_release);
-    }
-    return atomic_load_explicit(&stream->graph, memory_order_relaxed);
-}
-
-void sc_graphs_forget(uintptr_t graph)
-{
-    uint32_t known = graph ? sc_track_graph_detach(&sc_track, graph) : 0;
-    if (known && sc_track_graph_remove(&sc_track, known))
-        sc_reaper_wake();
-}
 
 /* ---- nodes added by hand ---- */
 

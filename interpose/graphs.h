@@ -8,13 +8,6 @@
 
 #include "interpose/streams.h"
 
-/* The graph that a capture of the stream adds to; 0 if the driver does not say. */
-uintptr_t sc_graphs_captured_into(struct sc_stream_record *stream);
-
-/* There is no such graph any more: a capture that failed leaves none; 0 is none. Calls no driver,
- * and takes the tracker's lock and the reaper's only. */
-void sc_graphs_forget(uintptr_t graph);
-
 /* Before the driver's call that destroys or changes the exec: the user objects that it refers to
  * may end when its last launch is done. */
 void sc_graphs_letting_go(const void *exec);

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 
+#include "interpose/compiler.h"
 #include "interpose/driver.h"
 #include "interpose/map_budget.h"
 #include "interpose/mappings.h"
@@ -13,6 +14,7 @@
 #include "interpose/reaper.h"
 #include "interpose/signals.h"
 #include "interpose/spare_stack.h"
+#include "interpose/upcalls.h"
 #include "track/peek.h"
 
 #include "track/poison.h"

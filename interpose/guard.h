@@ -57,27 +57,6 @@ bool sc_guard_makes_room(void);
  * find us. */
 void sc_guard_choose(const struct sc_range_info *range, struct sc_op_info *op);
 
-/* Brings the pages into line with what the tracker knows; returns when no page is protected for the
- * sake of an operation that had ended before the call. Must be called before a hook or wrapper
- * returns in which operations ended, and before memory goes back to where it came from. One load
- * when there is nothing to do. */
-void sc_guard_apply(void);
-
-/* A page fault that a signal told of. */
-struct sc_fault {
-    uintptr_t address;
-    uintptr_t pc;
-    const void *context; /* the interrupted one, ucontext_t */
-    uint64_t mask;       /* its signal mask, as the kernel has it */
-    bool write;
-    bool denied; /* mapped, but not accessible (SEGV_ACCERR) */
-};
-
-/* Called by the SIGSEGV handler on the faulting thread, with signals blocked. True: the instruction
- * is to be repeated, because the fault was ours and is settled, or because a signal is pending that
- * the program is to get before. False: it belongs to the program. Async-signal-safe. */
-bool sc_guard_fault(const struct sc_fault *fault);
-
 /* In the child of a fork, which has nothing in flight: no page stays protected. Takes no lock. */
 void sc_guard_child(void);
 

@@ -5,96 +5,26 @@
  * only when they have found a hazard. They work before any constructor has run: the loader itself
  * calls free as soon as this object is there.
  */
-#include "interpose/heap.h"
-
-#include <dlfcn.h>
 #include <errno.h>
-#include <gnu/libc-version.h>
 #include <malloc.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <string.h>
 
+#include "interpose/compiler.h"
 #include "interpose/driver.h"
 #include "interpose/guard.h"
 #include "interpose/hazards.h"
-#include "interpose/loader.h"
 #include "interpose/process.h"
+#include "interpose/real_libc.h"
 #include "interpose/reaper.h"
 #include "interpose/unwind.h"
-
-typedef void free_function(void *block);
-typedef void *realloc_function(void *block, size_t size_bytes);
-typedef void *malloc_function(size_t size_bytes);
-typedef size_t usable_size_function(void *block);
-
-static free_function find_free;
-static realloc_function find_realloc;
-
-static _Atomic(free_function *) real_free = find_free;
-static _Atomic(realloc_function *) real_realloc = find_realloc;
-static _Atomic(malloc_function *) real_malloc;
-static _Atomic(usable_size_function *) usable_size;
-static _Atomic bool empty_is_freed; /* realloc to 0 bytes is a free, as glibc has it */
-static __thread bool looking_up;
-
-static bool same_object(void *left, void *right)
-{
-    Dl_info left_info;
-    Dl_info right_info;
-    return left && right && dladdr(left, &left_info) && dladdr(right, &right_info) &&
-           left_info.dli_fbase == right_info.dli_fbase;
-}
-
-/* The size of a block is asked of the allocator that it came from, or not at all. */
-static void look_up(void)
-{
-    looking_up = true;
-    void *next_free = sc_loader_next("free");
-    void *next_usable = sc_loader_next("malloc_usable_size");
-    atomic_store(&real_malloc, (malloc_function *)sc_loader_next("malloc"));
-    void *next_realloc = sc_loader_next("realloc");
-    atomic_store(&real_realloc, (realloc_function *)next_realloc);
-    atomic_store(&empty_is_freed, same_object(next_realloc, (void *)gnu_get_libc_version));
-    if (same_object(next_free, next_usable))
-        atomic_store(&usable_size, (usable_size_function *)next_usable);
-    atomic_store(&real_free, (free_function *)next_free);
-    looking_up = false;
-}
-
-/* A block freed by the look-up itself is lost: a few bytes, once. */
-static void find_free(void *block)
-{
-    if (looking_up)
-        return;
-    look_up();
-    atomic_load (&real_free)(block);
-}
-
-static void *find_realloc(void *block, size_t size_bytes)
-{
-    if (looking_up)
-        return NULL;
-    look_up();
-    return atomic_load(&real_realloc)(block, size_bytes);
-}
-
-/* Nearly always too late to be the first, for the loader frees as well. */
-static __attribute__((constructor)) void find_all(void)
-{
-    if (atomic_load(&real_free) == find_free)
-        look_up();
-}
-
-void sc_heap_really_free(void *block)
-{
-    atomic_load_explicit(&real_free, memory_order_relaxed)(block);
-}
+#include "interpose/upcalls.h"
 
 /* Of an allocator that does not say, a block is as long as what is in use from its first byte. */
 static size_t block_bytes(void *block)
 {
-    usable_size_function *ask = atomic_load_explicit(&usable_size, memory_order_relaxed);
+    size_t (*ask)(void *) = atomic_load_explicit(&sc_allocator.usable_size, memory_order_relaxed);
     if (ask)
         return ask(block);
     struct sc_range_info range = sc_track_find_range(&sc_track, (uintptr_t)block);
@@ -157,7 +87,7 @@ SC_EXPORT void free(void *block)
 {
     if (is_watching() && block && free_is_deferred(block, SC_SITE()))
         return;
-    atomic_load_explicit(&real_free, memory_order_relaxed)(block);
+    sc_really_free(block);
 }
 
 /* A destination must be complete before its content moves; a source may be left behind. */
@@ -201,8 +131,8 @@ static bool realloc_by_moving(void *block, size_t new_bytes, const struct sc_cul
     if (found.count == 0 && !by_graph)
         return false;
     bool move = sc_options.mode == SC_MODE_FIX && !holds_a_destination(&found) &&
-                atomic_load(&usable_size) && new_bytes > 0;
-    void *fresh = move ? atomic_load(&real_malloc)(new_bytes) : NULL;
+                atomic_load(&sc_allocator.usable_size) && new_bytes > 0;
+    void *fresh = move ? atomic_load(&sc_allocator.malloc)(new_bytes) : NULL;
     if (!fresh) {
         stall_for(address, old_bytes, culprit);
         return false;
@@ -223,7 +153,7 @@ static bool realloc_by_moving(void *block, size_t new_bytes, const struct sc_cul
     if (request.held)
         sc_reaper_wake();
     else
-        sc_heap_really_free(block); /* became complete meanwhile */
+        sc_really_free(block); /* became complete meanwhile */
     *moved = fresh;
     return true;
 }
@@ -240,7 +170,7 @@ static void *free_by_realloc(void *block, const struct sc_culprit *culprit)
     size_t size_bytes = block_bytes(block);
     if (!sc_track_may_be_busy(&sc_track, (uintptr_t)block, size_bytes) ||
         !defer_free(block, size_bytes, culprit))
-        return atomic_load_explicit(&real_realloc, memory_order_relaxed)(block, 0);
+        return sc_really_realloc(block, 0);
     errno = saved;
     return NULL;
 }
@@ -250,7 +180,7 @@ static void *realloc_watched(void *block, size_t size_bytes, const char *api, vo
 {
     struct sc_culprit culprit = {api, site, NULL};
     void *moved = NULL;
-    if (size_bytes == 0 && atomic_load_explicit(&empty_is_freed, memory_order_relaxed))
+    if (size_bytes == 0 && atomic_load_explicit(&sc_allocator.empty_is_freed, memory_order_relaxed))
         return free_by_realloc(block, &culprit);
     if (realloc_by_moving(block, size_bytes, &culprit, &moved))
         return moved;
@@ -259,7 +189,7 @@ static void *realloc_watched(void *block, size_t size_bytes, const char *api, vo
     struct sc_hazard_event by = {0};
     if (by_graph)
         by = sc_hazards_event(&culprit);
-    moved = atomic_load_explicit(&real_realloc, memory_order_relaxed)(block, size_bytes);
+    moved = sc_really_realloc(block, size_bytes);
     if (by_graph && moved && moved != block)
         sc_track_graph_note_freed(&sc_track, (uintptr_t)block, old_bytes, &by);
     return moved;
@@ -269,7 +199,7 @@ SC_EXPORT void *realloc(void *block, size_t size_bytes)
 {
     if (must_look() && block)
         return realloc_watched(block, size_bytes, "realloc", SC_SITE());
-    return atomic_load_explicit(&real_realloc, memory_order_relaxed)(block, size_bytes);
+    return sc_really_realloc(block, size_bytes);
 }
 
 SC_EXPORT void *reallocarray(void *block, size_t count, size_t size_bytes)
@@ -281,5 +211,5 @@ SC_EXPORT void *reallocarray(void *block, size_t count, size_t size_bytes)
     }
     if (must_look() && block)
         return realloc_watched(block, bytes, "reallocarray", SC_SITE());
-    return atomic_load_explicit(&real_realloc, memory_order_relaxed)(block, bytes);
+    return sc_really_realloc(block, bytes);
 }

@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "interpose/compiler.h"
 #include "interpose/driver.h"
 #include "interpose/kernel_mask.h"
 #include "interpose/loader.h"

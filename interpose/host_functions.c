@@ -8,7 +8,7 @@
 #include "interpose/pending.h"
 #include "interpose/process.h"
 #include "interpose/streams.h"
-#include "interpose/threads.h"
+#include "interpose/own_threads.h"
 #include "report/file.h"
 #include "report/options.h"
 #include "report/text.h"
@@ -69,9 +69,16 @@ unsigned sc_host_functions_launched(uint64_t ticks, uint32_t stream, uintptr_t f
 }
 
 static __thread unsigned running __attribute__((tls_model("initial-exec"))); /* slot + 1 */
+static __thread uint64_t own_ticks __attribute__((tls_model("initial-exec")));
 
-void sc_host_functions_runs(unsigned call)
+uint64_t sc_host_functions_own_ticks(void)
 {
+    return own_ticks;
+}
+
+void sc_host_functions_runs(unsigned call, uint64_t launched_ticks)
+{
+    own_ticks = launched_ticks;
     if (call == 0)
         return;
     running = call;
@@ -79,13 +86,11 @@ void sc_host_functions_runs(unsigned call)
     atomic_store(&calls[call - 1].thread, sc_thread_id());
 }
 
-void sc_host_functions_returned(unsigned call)
+void sc_host_functions_dropped(unsigned call)
 {
     struct call *own = call ? &calls[call - 1] : NULL;
     if (!own)
         return;
-    if (running == call)
-        running = 0;
     if (atomic_load(&own->waits)) {
         struct past *entry = &past[atomic_fetch_add(&next_past, 1) % PAST_MAX];
         atomic_store(&entry->returned, 0);
@@ -96,6 +101,13 @@ void sc_host_functions_returned(unsigned call)
     atomic_fetch_sub(&open_calls, 1);
     atomic_store(&own->launched, 0);
     atomic_store(&own->claimed, false);
+}
+
+void sc_host_functions_ran(unsigned call)
+{
+    own_ticks = 0;
+    running = 0;
+    sc_host_functions_dropped(call);
 }
 
 /* On its stream, or on one that has joined what is not known. */

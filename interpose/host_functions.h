@@ -23,9 +23,16 @@
  * `function`: by which it is known again, or 0. */
 unsigned sc_host_functions_launched(uint64_t ticks, uint32_t stream, uintptr_t function);
 
-/* On the thread that runs it, around it; the second one also if it was not launched after all. */
-void sc_host_functions_runs(unsigned call);
-void sc_host_functions_returned(unsigned call);
+/* It was not launched after all. */
+void sc_host_functions_dropped(unsigned call);
+
+/* On the thread that runs it, around it, with sc_ticks() of its launch. */
+void sc_host_functions_runs(unsigned call, uint64_t launched_ticks);
+void sc_host_functions_ran(unsigned call);
+
+/* While the calling thread runs a host function of a stream: when that was launched. 0: it does
+ * not. */
+uint64_t sc_host_functions_own_ticks(void);
 
 /* The calling thread is about to wait for another one. */
 void sc_host_functions_waits(void);

@@ -57,6 +57,7 @@
 #include <unistd.h>
 #include <utime.h>
 
+#include "interpose/compiler.h"
 #include "interpose/guard.h"
 #include "interpose/keep_off.h"
 #include "interpose/loader.h"

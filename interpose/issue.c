@@ -3,16 +3,21 @@
 #include <errno.h>
 
 #include "cupti_hooks/ear.h"
+#include "interpose/captures.h"
+#include "interpose/compiler.h"
 #include "interpose/follow.h"
 #include "interpose/graphs.h"
 #include "interpose/guard.h"
 #include "interpose/hazards.h"
 #include "interpose/marks.h"
 #include "interpose/own_stack.h"
+#include "interpose/pending.h"
 #include "interpose/process.h"
+#include "interpose/replaying.h"
 #include "interpose/snapshots.h"
 #include "interpose/thread_stacks.h"
 #include "interpose/unwind.h"
+#include "interpose/upcalls.h"
 #include "interpose/uses.h"
 
 #include "track/poison.h"
@@ -42,7 +47,7 @@ void sc_issue_begin(struct sc_issue *issue, const char *api, CUstream stream, bo
     sc_issue_on(issue, api, sc_active() ? sc_streams_find(stream, per_thread) : NULL, site);
     if (issue->stream && sc_streams_is_capturing(issue->stream)) {
         issue->captured_stream = (uintptr_t)issue->stream->handle;
-        issue->graph = sc_graphs_captured_into(issue->stream);
+        issue->graph = sc_captures_graph_of(issue->stream);
         issue->stream = NULL;
     }
 }
@@ -458,23 +463,6 @@ bool sc_issue_is_captured(CUstream handle, bool per_thread)
 {
     struct sc_stream_record *stream = sc_active() ? sc_streams_find(handle, per_thread) : NULL;
     return stream && stream->kind != SC_STREAM_LEGACY && sc_streams_is_capturing(stream);
-}
-
-bool sc_is_device_address(CUdeviceptr address)
-{
-    unsigned type = 0;
-    return sc_real.cuPointerGetAttribute &&
-           sc_real.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address) ==
-               CUDA_SUCCESS &&
-           type == CU_MEMORYTYPE_DEVICE;
-}
-
-bool sc_is_pageable_address(CUdeviceptr address)
-{
-    unsigned type = 0;
-    return sc_real.cuPointerGetAttribute &&
-           sc_real.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address) !=
-               CUDA_SUCCESS;
 }
 
 struct sc_work sc_work_begin(CUstream handle, bool per_thread, unsigned kind)

@@ -100,10 +100,6 @@ void sc_issue_seal(const char *api, void *site, uintptr_t address, size_t size_b
 /* Is the stream, as the call names it, part of a capture? */
 bool sc_issue_is_captured(CUstream stream, bool per_thread);
 
-/* What the driver says of an address; it knows nothing of pageable ones. */
-bool sc_is_device_address(CUdeviceptr address);
-bool sc_is_pageable_address(CUdeviceptr address);
-
 /* What a synchronise of the stream waits for. */
 static inline enum sc_scope sc_scope_of(const struct sc_stream_record *stream)
 {

@@ -5,7 +5,9 @@
 #include <pthread.h>
 
 #include "interpose/guard.h"
+#include "interpose/hazards.h"
 #include "interpose/process.h"
+#include "interpose/upcalls.h"
 
 #include "track/poison.h"
 

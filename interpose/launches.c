@@ -4,15 +4,21 @@
 #include <errno.h>
 #include <string.h>
 
+#include "interpose/captures.h"
+#include "interpose/compiler.h"
 #include "interpose/detours.h"
 #include "interpose/guard.h"
 #include "interpose/hazards.h"
 #include "interpose/issue.h"
 #include "interpose/marks.h"
+#include "interpose/pending.h"
 #include "interpose/process.h"
 #include "interpose/redirects.h"
+#include "interpose/replaying.h"
+#include "interpose/streams.h"
 #include "interpose/sync.h"
 #include "interpose/unwind.h"
+#include "interpose/upcalls.h"
 #include "interpose/wrap.h"
 
 #include "track/poison.h"

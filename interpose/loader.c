@@ -2,9 +2,43 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <link.h>
 #include <string.h>
 
+#include "interpose/compiler.h"
+
 #include "track/poison.h"
+
+static _Atomic(sc_dlsym_function *) real_dlsym;
+
+/* Two threads may both find it; they find the same. */
+sc_dlsym_function *sc_loader_dlsym(void)
+{
+    sc_dlsym_function *found = atomic_load_explicit(&real_dlsym, memory_order_relaxed);
+    if (sc_unlikely(!found)) {
+        found = (sc_dlsym_function *)dlvsym(RTLD_NEXT, "dlsym", SC_GLIBC_FIRST);
+        atomic_store_explicit(&real_dlsym, found, memory_order_relaxed);
+    }
+    return found;
+}
+
+void *sc_loader_symbol(void *handle, const char *name)
+{
+    return sc_loader_dlsym()(handle, name);
+}
+
+void *sc_loader_next(const char *name)
+{
+    return sc_loader_dlsym()(RTLD_NEXT, name);
+}
+
+bool sc_loader_is_stub(const void *function)
+{
+    Dl_info where;
+    void *symbol = NULL;
+    return function && dladdr1(function, &where, &symbol, RTLD_DL_SYMENT) != 0 && symbol &&
+           ((const ElfW(Sym) *)symbol)->st_shndx == SHN_UNDEF;
+}
 
 /* The linker names the ends of the sections that SC_NEXT and the like fill. */
 #define SECTION(name)                                                                              \

@@ -11,6 +11,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* The real dlsym. It looks at its return address to learn who asks. */
+typedef void *sc_dlsym_function(void *handle, const char *name);
+sc_dlsym_function *sc_loader_dlsym(void);
+
 /* NULL if there is no such symbol; leaves dlerror() set then, as dlsym does. */
 void *sc_loader_symbol(void *handle, const char *name);
 

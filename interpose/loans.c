@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
+#include "interpose/compiler.h"
 #include "interpose/driver.h"
 #include "interpose/keep_off.h"
 #include "interpose/process.h"

@@ -9,6 +9,7 @@
 #include <sys/ioctl.h>
 #include <time.h>
 
+#include "interpose/compiler.h"
 #include "interpose/keep_off.h"
 #include "track/peek.h"
 

@@ -2,10 +2,12 @@
 
 #include <unistd.h>
 
+#include "interpose/compiler.h"
 #include "interpose/driver.h"
 #include "interpose/guard.h"
 #include "interpose/mappings.h"
 #include "interpose/reaper.h"
+#include "interpose/upcalls.h"
 
 #include "track/poison.h"
 

@@ -11,14 +11,16 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "interpose/compiler.h"
 #include "interpose/driver.h"
 #include "interpose/guard.h"
-#include "interpose/heap.h"
+#include "interpose/hazards.h"
 #include "interpose/loader.h"
 #include "interpose/losses.h"
 #include "interpose/mappings.h"
 #include "interpose/maps.h"
 #include "interpose/process.h"
+#include "interpose/real_libc.h"
 #include "interpose/reaper.h"
 #include "interpose/unwind.h"
 
@@ -34,13 +36,6 @@ typedef void *mmap_function(void *address, size_t size_bytes, int protection, in
 #define NEXT(name) SC_NEXT(name##_function *, #name)
 
 /* ---- munmap ---- */
-
-/* Whoever is behind us may do it by a system call by number, which comes back to us. */
-void sc_heap_really_unmap(void *address, size_t size_bytes)
-{
-    SC_INSIDE();
-    NEXT(munmap)(address, size_bytes);
-}
 
 static bool unmap_is_deferred(void *address, size_t size_bytes, const struct sc_culprit *culprit)
 {

@@ -1,6 +1,11 @@
 #include "interpose/marks.h"
 
+#include "interpose/compiler.h"
+#include "interpose/contexts.h"
+#include "interpose/driver.h"
+#include "interpose/pending.h"
 #include "interpose/process.h"
+#include "interpose/relaxed.h"
 
 #include "track/poison.h"
 
@@ -12,22 +17,6 @@ void sc_marks_start(void)
 {
     sc_ticks_start();
     mark_interval_ticks = sc_ticks_in_ns(MARK_INTERVAL_NS);
-}
-
-/* Also where nothing has captured yet: another thread may begin a capture at any moment. */
-struct sc_relaxed sc_relaxed_begin(void)
-{
-    struct sc_relaxed relaxed = {false, CU_STREAM_CAPTURE_MODE_RELAXED};
-    if (sc_real.cuThreadExchangeStreamCaptureMode)
-        relaxed.exchanged =
-            sc_real.cuThreadExchangeStreamCaptureMode(&relaxed.mode) == CUDA_SUCCESS;
-    return relaxed;
-}
-
-void sc_relaxed_end(struct sc_relaxed *relaxed)
-{
-    if (relaxed->exchanged)
-        sc_real.cuThreadExchangeStreamCaptureMode(&relaxed->mode);
 }
 
 /* ---- events, kept for reuse ---- */
@@ -143,9 +132,8 @@ void sc_marks_drop(struct sc_stream_record *stream)
  * also be refused: inside of a host function, and while something captures. */
 static bool says_complete(CUresult answer)
 {
-    bool captures = answer >= CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED &&
-                    answer <= CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD;
-    return answer != CUDA_ERROR_NOT_READY && answer != CUDA_ERROR_NOT_PERMITTED && !captures;
+    return answer != CUDA_ERROR_NOT_READY && answer != CUDA_ERROR_NOT_PERMITTED &&
+           !sc_is_capture_error(answer);
 }
 
 void sc_marks_poll_locked(struct sc_stream_record *stream)

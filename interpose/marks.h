@@ -70,12 +70,4 @@ bool sc_marks_order_after(struct sc_stream_record *stream, const struct sc_ticke
 void sc_marks_wait_for_itself(struct sc_stream_record *stream);
 uint64_t sc_marks_taken_early(void);
 
-/* Calls of ours that would be "unsafe" during a capture are made between these two. */
-struct sc_relaxed {
-    bool exchanged;
-    CUstreamCaptureMode mode;
-};
-struct sc_relaxed sc_relaxed_begin(void);
-void sc_relaxed_end(struct sc_relaxed *relaxed);
-
 #endif

@@ -2,6 +2,7 @@
 
 #include <stdatomic.h>
 
+#include "interpose/compiler.h"
 #include "interpose/driver.h"
 #include "track/track.h"
 

@@ -8,6 +8,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "interpose/compiler.h"
 #include "interpose/driver.h"
 #include "interpose/guard.h"
 #include "interpose/loader.h"
@@ -23,8 +24,6 @@ enum { ALTERNATES = 256, PAGE_BYTES = 4096, MAIN_BYTES_MAX = 64 << 20 };
  * A place in the table is a thread's for as long as nobody else comes to it: a stack that is
  * forgotten too early, or remembered too long, costs a page guarded too much or too little. */
 
-typedef int sigaltstack_function(const stack_t *stack, stack_t *old);
-
 struct alternate {
     _Atomic uintptr_t start, end;
 };
@@ -33,7 +32,7 @@ static struct alternate alternates[ALTERNATES];
 static _Atomic unsigned next_alternate;
 static __thread int own_alternate __attribute__((tls_model("initial-exec"))); /* index + 1 */
 
-static void note_alternate(const stack_t *stack)
+void sc_own_stack_note_alternate(const stack_t *stack)
 {
     bool disabled = stack->ss_flags & SS_DISABLE;
     if (disabled && own_alternate == 0)
@@ -45,28 +44,6 @@ static void note_alternate(const stack_t *stack)
     atomic_store(&own->end, 0);
     atomic_store(&own->start, start);
     atomic_store(&own->end, disabled ? 0 : start + stack->ss_size);
-}
-
-SC_EXPORT int sigaltstack(const stack_t *stack, stack_t *old)
-{
-    stack_t asked;
-    stack_t former;
-    if (stack && sc_unlikely(sc_look_may_be_near(stack))) {
-        asked = *stack;
-        stack = &asked;
-    }
-    stack_t *into = old && sc_unlikely(sc_look_may_be_near(old)) ? &former : old;
-    int result = SC_NEXT(sigaltstack_function *, "sigaltstack")(stack, into);
-    if (result == 0 && into != old)
-        *old = former;
-    if (result == 0 && stack) {
-        int saved = errno;
-        note_alternate(stack);
-        if (sc_guard_busy() && !(stack->ss_flags & SS_DISABLE))
-            sc_guard_let_go(stack->ss_sp, stack->ss_size);
-        errno = saved;
-    }
-    return result;
 }
 
 static bool is_alternate(uintptr_t address, size_t size_bytes)

@@ -6,6 +6,7 @@
 #ifndef SC_INTERPOSE_OWN_STACK_H
 #define SC_INTERPOSE_OWN_STACK_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -14,6 +15,9 @@
  * thread's own stack, or that on which it runs? Such pages must never be protected: the kernel
  * could not deliver a signal there. */
 bool sc_own_stack_touches(uintptr_t address, size_t size_bytes);
+
+/* The calling thread handles signals there from now on, or nowhere (SS_DISABLE). */
+void sc_own_stack_note_alternate(const stack_t *stack);
 
 /* Where the calling thread's own stack is, as far as that is known; empty if not. Does the address
  * lie there? */

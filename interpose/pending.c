@@ -1,5 +1,6 @@
 #include "interpose/pending.h"
 
+#include "interpose/compiler.h"
 #include "interpose/process.h"
 #include "interpose/streams.h"
 #include "track/ticks.h"

@@ -4,9 +4,11 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include "interpose/contexts.h"
 #include "interpose/process.h"
 #include "interpose/shared_pages.h"
 #include "interpose/streams.h"
+#include "interpose/upcalls.h"
 #include "track/grid.h"
 
 #include "track/poison.h"

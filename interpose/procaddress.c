@@ -3,7 +3,9 @@
  * The real driver chooses by name, version and flags; whatever exact variant it returns is looked
  * up among our wrappers by its address. What we do not wrap passes through untouched.
  */
+#include "interpose/driver.h"
 #include "interpose/process.h"
+#include "interpose/upcalls.h"
 #include "interpose/wrap.h"
 
 #include "track/poison.h"
@@ -25,4 +27,4 @@ SC_DEFINE(cuGetProcAddress_v2,
           return answered(REAL(name, function, version, flags, status), function, version);)
 
 SC_DEFINE(cuInit, (unsigned flags), CUresult result = REAL(flags);
-          if (result == CUDA_SUCCESS) sc_process_cuda_is_up(); return result;)
+          if (result == CUDA_SUCCESS) sc_life_cuda_is_up(); return result;)

@@ -1,4 +1,4 @@
-/* The life of the process that we live in: start, fork, exit.
+/* The process that we live in: what it is to us, and whether we do anything.
  *
  * sc_active() says whether wrappers and hooks do anything: not before the driver was attached, not
  * with mode=off, not in a forked child of a process that used CUDA (the driver does not work
@@ -14,24 +14,10 @@
 #include "report/options.h"
 #include "track/frames.h"
 
-extern struct sc_options sc_options; /* constant once sc_process_start returned */
-
-/* Reads the options, says what is wrong with them; once, at the first sign of CUDA. */
-void sc_process_start(void);
+extern struct sc_options sc_options; /* constant once sc_life_start returned */
 
 /* False with mode=off and where starting failed. */
 bool sc_process_wants_wrappers(void);
-
-/* cuInit succeeded: the report is opened, and from now on hooks and wrappers work. */
-void sc_process_cuda_is_up(void);
-
-/* The process ends now, with this status or, as strict wants it, the one that is returned: what
- * there is to say is said. May be called again. */
-int sc_process_finish(int status);
-
-/* The program may be replaced now, or die, with none of our handlers run: what was found goes to
- * disk first. */
-void sc_process_may_vanish(void);
 
 /* Alone on its page, which the kernel wipes in the child of a fork: hooks that run there before our
  * own handler are inert already. */
@@ -48,6 +34,20 @@ static inline bool sc_active(void)
 
 /* Are we in a forked child of a process that used CUDA? Async-signal-safe. */
 bool sc_process_is_child(void);
+
+/* Did this very process use CUDA? */
+bool sc_process_is_owner(void);
+
+/* Is the library alone with CUPTI's callbacks, since it is not preloaded (entry/injected.h)? Constant
+ * once the driver has been initialised. */
+bool sc_is_alone(void);
+void sc_process_note_alone(void);
+
+/* It uses CUDA from now on: wrappers and hooks work. */
+void sc_process_uses_cuda(void);
+
+/* In a forked child, on its one thread. */
+void sc_process_forked(void);
 
 /* While a call of ours is under way on this thread, hooks stand aside: to the end of the block. */
 #define SC_INSIDE()                                                                                \

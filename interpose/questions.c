@@ -2,7 +2,9 @@
  * captures, or of a stream that captures, the question alone breaks the capture (docs/driver.md,
  * Q21 and Q27). Of the legacy stream the answers are known, but for its id. */
 #include "interpose/captures.h"
+#include "interpose/compiler.h"
 #include "interpose/detours.h"
+#include "interpose/driver.h"
 #include "interpose/process.h"
 #include "interpose/wrap.h"
 

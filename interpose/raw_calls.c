@@ -14,11 +14,13 @@
 #include <stdint.h>
 #include <unistd.h>
 
+#include "interpose/compiler.h"
 #include "interpose/guard.h"
 #include "interpose/io.h"
 #include "interpose/keep_off.h"
 #include "interpose/kernel_mask.h"
 #include "interpose/loader.h"
+#include "interpose/loans.h"
 #include "interpose/look.h"
 #include "interpose/maps.h"
 #include "interpose/process.h"
@@ -26,6 +28,7 @@
 #include "interpose/signals.h"
 #include "interpose/spawn.h"
 #include "interpose/unwind.h"
+#include "interpose/upcalls.h"
 #include "track/kernel.h"
 
 #include "track/poison.h"
@@ -153,7 +156,7 @@ static bool prepare(long number, const long *of, void *site)
 static long call_prepared(long number, const long *of, void *site)
 {
     if (number == SYS_exit_group)
-        return next()(number, sc_process_finish((int)of[0]), 0, 0, 0, 0, 0);
+        return next()(number, sc_life_finish((int)of[0]), 0, 0, 0, 0, 0);
     if (prepare(number, of, site))
         return 0;
     long result = next()(number, of[0], of[1], of[2], of[3], of[4], of[5]);

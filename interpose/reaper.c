@@ -9,16 +9,20 @@
 #include <unistd.h>
 
 #include "cupti_hooks/ear.h"
+#include "interpose/compiler.h"
+#include "interpose/driver.h"
 #include "interpose/guard.h"
-#include "interpose/heap.h"
 #include "interpose/host_functions.h"
 #include "interpose/marks.h"
 #include "interpose/pinned.h"
 #include "interpose/process.h"
+#include "interpose/real_libc.h"
+#include "interpose/relaxed.h"
 #include "interpose/spare_stack.h"
 #include "interpose/streams.h"
-#include "interpose/threads.h"
+#include "interpose/own_threads.h"
 #include "interpose/timings.h"
+#include "interpose/upcalls.h"
 #include "report/report.h"
 #include "track/kernel.h"
 #include "track/waits.h"
@@ -238,10 +242,10 @@ static bool give_back(const struct sc_release *release)
 {
     switch (release->kind) {
     case SC_HOLD_FREE:
-        sc_heap_really_free((void *)release->address);
+        sc_really_free((void *)release->address);
         return true;
     case SC_HOLD_UNMAP:
-        sc_heap_really_unmap((void *)release->address, release->size_bytes);
+        sc_really_unmap((void *)release->address, release->size_bytes);
         return true;
     case SC_HOLD_WAIT:
         return true;
@@ -340,7 +344,7 @@ static void *run(void *argument)
 {
     uint64_t poll_ns = 0;
     (void)argument;
-    sc_thread_enter("safecopy-reaper");
+    sc_own_threads_enter("safecopy-reaper");
     SC_CARRY();
     lock_reaper();
     while (!reaper.stopping) {
@@ -379,7 +383,7 @@ static void *run(void *argument)
 static void start_locked(void)
 {
     reaper.started = true;
-    if (!sc_thread_start(run))
+    if (!sc_own_threads_start(run))
         reaper.stopped = true;
     atomic_store_explicit(&runs, !reaper.stopped, memory_order_release);
 }
@@ -564,4 +568,11 @@ void sc_reaper_child(void)
     reaper.stopped = true;
     reaper.count = 0;
     reaper.suspended_count = 0;
+}
+
+void sc_reaper_forget_graph(uintptr_t graph)
+{
+    uint32_t known = graph ? sc_track_graph_detach(&sc_track, graph) : 0;
+    if (known && sc_track_graph_remove(&sc_track, known))
+        sc_reaper_wake();
 }

@@ -69,6 +69,10 @@ bool sc_reaper_has_stopped(void);
 /* Waits, as long, until no hold overlaps the interval any more. */
 bool sc_reaper_settle(uintptr_t address, size_t size_bytes);
 
+/* There is no such graph any more: a capture that failed leaves none; 0 is none. Calls no driver,
+ * and takes the tracker's lock and the reaper's only. */
+void sc_reaper_forget_graph(uintptr_t graph);
+
 /* The program is about to be replaced, or to die: waits until what was found is on disk,
  * as long as at exit. Calls no driver and waits for no lock without end, so that the place where it
  * dies does not matter. */

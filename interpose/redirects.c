@@ -2,6 +2,7 @@
 
 #include "interpose/bodies.h"
 #include "interpose/boxes.h"
+#include "interpose/driver.h"
 #include "interpose/nodes.h"
 #include "interpose/own_stack.h"
 #include "interpose/process.h"

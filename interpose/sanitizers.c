@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <time.h>
 
+#include "interpose/compiler.h"
 #include "interpose/driver.h"
 #include "interpose/loader.h"
 #include "report/text.h"

@@ -10,12 +10,15 @@
 #include <string.h>
 #include <sys/shm.h>
 
+#include "interpose/compiler.h"
 #include "interpose/driver.h"
 #include "interpose/guard.h"
+#include "interpose/hazards.h"
 #include "interpose/loader.h"
 #include "interpose/losses.h"
 #include "interpose/mappings.h"
 #include "interpose/unwind.h"
+#include "interpose/upcalls.h"
 
 #include "track/poison.h"
 

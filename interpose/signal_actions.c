@@ -10,6 +10,7 @@
 #include <string.h>
 #include <ucontext.h>
 
+#include "interpose/compiler.h"
 #include "interpose/driver.h"
 #include "interpose/kernel_mask.h"
 #include "interpose/loader.h"

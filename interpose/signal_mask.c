@@ -9,6 +9,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "interpose/compiler.h"
 #include "interpose/driver.h"
 #include "interpose/held_signal.h"
 #include "interpose/kernel_mask.h"

@@ -17,6 +17,7 @@
 #include "interpose/loader.h"
 #include "interpose/signal_mask.h"
 #include "interpose/sigreturn.h"
+#include "interpose/upcalls.h"
 #include "track/kernel.h"
 
 #include "track/poison.h"

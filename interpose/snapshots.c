@@ -3,9 +3,14 @@
 #include <errno.h>
 #include <string.h>
 
+#include "interpose/compiler.h"
+#include "interpose/contexts.h"
+#include "interpose/driver.h"
 #include "interpose/follow.h"
 #include "interpose/marks.h"
 #include "interpose/process.h"
+#include "interpose/relaxed.h"
+#include "interpose/replaying.h"
 #include "track/peek.h"
 
 #include "track/poison.h"

@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
+#include "interpose/compiler.h"
 #include "interpose/driver.h"
 #include "interpose/kernel_mask.h"
 #include "interpose/own_stack.h"

@@ -10,14 +10,17 @@
 #include <stddef.h>
 #include <unistd.h>
 
+#include "interpose/compiler.h"
 #include "interpose/driver.h"
 #include "interpose/guard.h"
 #include "interpose/loader.h"
+#include "interpose/loans.h"
 #include "interpose/look.h"
 #include "interpose/process.h"
 #include "interpose/signal_mask.h"
 #include "interpose/spawn.h"
 #include "interpose/unwind.h"
+#include "interpose/upcalls.h"
 
 #include "track/poison.h"
 
@@ -38,7 +41,7 @@ static void let_go(void)
 
 void sc_spawn_before_exec(void)
 {
-    sc_process_may_vanish();
+    sc_life_may_vanish();
     let_go();
 }
 
@@ -73,7 +76,7 @@ static void lend(struct sc_loans *loans, const char *name, void *site, const cha
 
 #define REPLACE(type, name, path, words, environment, arguments)                                   \
     do {                                                                                           \
-        sc_process_may_vanish();                                                                   \
+        sc_life_may_vanish();                                                                   \
         PASS_ON(type, name, path, words, environment, arguments);                                  \
     } while (0)
 

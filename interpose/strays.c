@@ -1,11 +1,13 @@
 #include "interpose/strays.h"
 
 #include "interpose/boxes.h"
+#include "interpose/driver.h"
 #include "interpose/follow.h"
 #include "interpose/graphs.h"
 #include "interpose/nodes.h"
 #include "interpose/process.h"
 #include "interpose/reaper.h"
+#include "interpose/replaying.h"
 #include "interpose/uses.h"
 
 #include "track/poison.h"
@@ -61,7 +63,7 @@ uintptr_t sc_strays_changed(CUgraphNode node, const struct sc_former *former)
     uintptr_t stray = sc_graphs_stray((uintptr_t)node);
     bool strayed = !former->graph || former->graph == stray;
     if (strayed)
-        sc_graphs_forget(stray);
+        sc_reaper_forget_graph(stray);
     sc_strays_destroyed(node, former);
     return strayed ? stray : former->graph;
 }
@@ -125,7 +127,7 @@ void sc_strays_each(CUgraph graph, sc_visit_stray *visit, void *argument)
 static void forget_one(void *unused, uintptr_t stray)
 {
     (void)unused;
-    sc_graphs_forget(stray);
+    sc_reaper_forget_graph(stray);
 }
 
 void sc_strays_forget(CUgraph graph)
@@ -138,7 +140,7 @@ uint32_t sc_strays_destroying(CUgraphNode node)
     CUgraph child = may_have_strays() ? child_of(node) : NULL;
     if (child) {
         sc_strays_forget(child);
-        sc_graphs_forget((uintptr_t)child);
+        sc_reaper_forget_graph((uintptr_t)child);
     }
     return sc_active() ? sc_track_graph_detach(&sc_track, sc_graphs_stray((uintptr_t)node)) : 0;
 }

@@ -5,10 +5,13 @@
 #include <string.h>
 
 #include "interpose/captures.h"
+#include "interpose/compiler.h"
 #include "interpose/detours.h"
 #include "interpose/marks.h"
 #include "interpose/process.h"
-#include "interpose/threads.h"
+#include "interpose/replaying.h"
+#include "interpose/own_threads.h"
+#include "interpose/upcalls.h"
 
 #include "track/poison.h"
 

@@ -4,15 +4,20 @@
 #include <errno.h>
 
 #include "interpose/captures.h"
+#include "interpose/compiler.h"
+#include "interpose/contexts.h"
 #include "interpose/detours.h"
 #include "interpose/follow.h"
 #include "interpose/guard.h"
 #include "interpose/hazards.h"
 #include "interpose/issue.h"
 #include "interpose/marks.h"
+#include "interpose/pending.h"
 #include "interpose/process.h"
 #include "interpose/reaper.h"
+#include "interpose/replaying.h"
 #include "interpose/streams.h"
+#include "interpose/upcalls.h"
 #include "interpose/wrap.h"
 
 #include "track/poison.h"

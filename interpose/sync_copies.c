@@ -6,10 +6,14 @@
  * (docs/driver.md, Q5, Q6, Synchronous copies) */
 #include "interpose/at_once.h"
 #include "interpose/boxes.h"
+#include "interpose/compiler.h"
 #include "interpose/detours.h"
+#include "interpose/driver.h"
 #include "interpose/issue.h"
 #include "interpose/marks.h"
+#include "interpose/pending.h"
 #include "interpose/process.h"
+#include "interpose/streams.h"
 #include "interpose/sync.h"
 #include "interpose/wrap.h"
 

@@ -6,7 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "interpose/compiler.h"
 #include "interpose/driver.h"
+#include "interpose/hazards.h"
 #include "interpose/losses.h"
 #include "interpose/own_stack.h"
 #include "interpose/process.h"

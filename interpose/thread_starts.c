@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
+#include "interpose/compiler.h"
 #include "interpose/driver.h"
 #include "interpose/driver_code.h"
 #include "interpose/loader.h"

@@ -10,7 +10,7 @@
 #include "cupti_hooks/timeline.h"
 #include "interpose/marks.h"
 #include "interpose/process.h"
-#include "interpose/threads.h"
+#include "interpose/own_threads.h"
 #include "report/report.h"
 #include "track/waits.h"
 
@@ -128,7 +128,7 @@ static void *run(void *unused)
     uint64_t poll_ns = 0;
     (void)unused;
     wait_for_work(0); /* alone, the driver is still inside of cuInit */
-    sc_thread_enter("safecopy-times");
+    sc_own_threads_enter("safecopy-times");
     SC_CARRY();
     for (bool fresh = true; !atomic_load(&stopping); fresh = wait_for_work(poll_ns)) {
         look();
@@ -148,7 +148,7 @@ bool sc_timings_start(void)
 {
     sem_init(&work, 0, 0);
     sem_init(&stopped, 0, 0);
-    atomic_store(&runs, sc_thread_start(run));
+    atomic_store(&runs, sc_own_threads_start(run));
     return atomic_load(&runs);
 }
 

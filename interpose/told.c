@@ -4,11 +4,16 @@
 
 #include "cupti_hooks/news.h"
 #include "cupti_hooks/subscription.h"
+#include "interpose/context_calls.h"
+#include "interpose/contexts.h"
 #include "interpose/graphs.h"
 #include "interpose/guard.h"
 #include "interpose/hazards.h"
+#include "interpose/pending.h"
 #include "interpose/process.h"
+#include "interpose/reaper.h"
 #include "interpose/streams.h"
+#include "interpose/upcalls.h"
 
 #include "track/poison.h"
 
@@ -54,7 +59,7 @@ static void act(const struct sc_news *news)
         sc_contexts_told_end((CUcontext)news->handle);
         break;
     case SC_NEWS_GRAPH_ENDS:
-        sc_graphs_forget(news->handle);
+        sc_reaper_forget_graph(news->handle);
         break;
     case SC_NEWS_STREAM_WAITED:
         stream_waited((CUstream)news->handle);

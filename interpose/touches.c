@@ -3,10 +3,10 @@
 #include <errno.h>
 #include <stdatomic.h>
 
+#include "interpose/compiler.h"
 #include "interpose/contexts.h"
 #include "interpose/driver.h"
 #include "interpose/driver_code.h"
-#include "interpose/flow.h"
 #include "interpose/guard.h"
 #include "interpose/hazards.h"
 #include "interpose/host_functions.h"
@@ -18,6 +18,7 @@
 #include "interpose/reaper.h"
 #include "interpose/spare_stack.h"
 #include "interpose/streams.h"
+#include "interpose/upcalls.h"
 #include "report/report.h"
 #include "report/text.h"
 #include "track/ticks.h"
@@ -92,7 +93,7 @@ static void say_gave_up(const struct sc_ops *ops)
  * does. Whether there were such operations is returned. */
 static bool drop_later_than_host_function(struct sc_ops *ops)
 {
-    uint64_t since = sc_flow_host_function_ticks();
+    uint64_t since = sc_host_functions_own_ticks();
     unsigned kept = 0;
     unsigned count = sc_ops_kept(ops);
     if (since == 0)
@@ -108,7 +109,7 @@ static bool drop_later_than_host_function(struct sc_ops *ops)
  * is known: what it touches may be its to touch, by the order of some stream. */
 static bool is_in_unknown_function(const struct sc_culprit *culprit)
 {
-    return sc_flow_host_function_ticks() == 0 &&
+    return sc_host_functions_own_ticks() == 0 &&
            sc_driver_code_called((uintptr_t)culprit->site, culprit->context);
 }
 

@@ -13,8 +13,10 @@
 #include <link.h>
 
 #include "cupti_hooks/ear.h"
+#include "interpose/compiler.h"
 #include "interpose/driver.h"
 #include "interpose/guard.h"
+#include "interpose/hazards.h"
 #include "interpose/loader.h"
 #include "interpose/losses.h"
 #include "interpose/process.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <ucontext.h>
 
-#include "interpose/alone.h"
+#include "interpose/compiler.h"
 #include "interpose/driver.h"
 #include "interpose/loader.h"
 #include "interpose/process.h"

@@ -45,6 +45,4 @@ bool sc_unwind_meets(const void *context, bool (*is_sought)(uintptr_t address));
  * to, and what it is; both 0 where that cannot be told. */
 void sc_unwind_frame_of(uintptr_t address, uintptr_t *slot, uintptr_t *return_address);
 
-#define SC_SITE() __builtin_return_address(0)
-
 #endif

@@ -3,10 +3,14 @@
 #include <string.h>
 
 #include "cupti_hooks/ear.h"
+#include "interpose/compiler.h"
+#include "interpose/contexts.h"
 #include "interpose/follow.h"
 #include "interpose/graphs.h"
 #include "interpose/own_stack.h"
 #include "interpose/process.h"
+#include "interpose/reaper.h"
+#include "interpose/replaying.h"
 #include "interpose/strays.h"
 #include "interpose/unwind.h"
 #include "track/peek.h"
@@ -142,7 +146,7 @@ static void note_moved(const CUDA_CHILD_GRAPH_NODE_PARAMS *params, CUgraph child
 {
     if (params->ownership != CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE)
         return;
-    sc_graphs_forget((uintptr_t)child);
+    sc_reaper_forget_graph((uintptr_t)child);
     sc_strays_name_children();
 }
 

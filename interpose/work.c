@@ -1,8 +1,11 @@
 /* Work that uses no host memory of ours to guard, but that orders what does: a kernel on the legacy
  * stream joins every blocking stream. On other streams there is little to do: a mark behind copies
  * that were just issued, and a note that something other than copies is at work. */
+#include "interpose/captures.h"
+#include "interpose/compiler.h"
 #include "interpose/detours.h"
 #include "interpose/issue.h"
+#include "interpose/streams.h"
 #include "interpose/wrap.h"
 
 #include "track/poison.h"

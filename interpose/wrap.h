@@ -8,8 +8,8 @@
 
 #include "cupti_hooks/ear.h"
 #include "interpose/driver.h"
-#include "interpose/follow.h"
-#include "interpose/unwind.h"
+#include "interpose/replaying.h"
+#include "interpose/compiler.h"
 
 /* One function; BODY is an expression list of statements ending in a return. */
 #define SC_DEFINE(symbol, parameters, ...)                                                         \

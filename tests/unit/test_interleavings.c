@@ -304,8 +304,8 @@ struct sc_buffer sc_hazards_buffer_of(const struct sc_op_info *op)
     return (struct sc_buffer){op->shape.address, op->shape.width_bytes};
 }
 
-uint64_t sc_flow_host_function_ticks(void);
-uint64_t sc_flow_host_function_ticks(void)
+uint64_t sc_host_functions_own_ticks(void);
+uint64_t sc_host_functions_own_ticks(void)
 {
     return 0;
 }

@@ -1,4 +1,4 @@
-#include "interpose/threads.h"
+#include "interpose/own_threads.h"
 
 #include <pthread.h>
 #include <stdint.h>
@@ -31,7 +31,7 @@ static bool start(const pthread_attr_t *attributes, void *(*run)(void *))
 }
 
 /* Signals of faults that the caller blocks stay so: one may be pending. */
-bool sc_thread_start(void *(*run)(void *))
+bool sc_own_threads_start(void *(*run)(void *))
 {
     pthread_attr_t attributes;
     uint64_t before = sc_kernel_mask_block(SC_KERNEL_MASK_ALL_BUT_FAULTS);
@@ -44,7 +44,7 @@ bool sc_thread_start(void *(*run)(void *))
     return started;
 }
 
-void sc_thread_enter(const char *name)
+void sc_own_threads_enter(const char *name)
 {
     prctl(PR_SET_NAME, name);
     sc_kernel_mask_set(SC_KERNEL_MASK_ALL_BUT_FAULTS & ~SC_KERNEL_MASK_LIBRARYS);

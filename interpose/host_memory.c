@@ -1,4 +1,4 @@
-/* Pinned, registered and managed memory comes and goes; contexts end.
+/* Pinned, registered and managed memory comes and goes.
  *
  * Freeing pinned memory and unregistering make the driver wait for the whole context. Correct
  * programs lean on that, so with nothing in flight on the buffer the call passes through. Pinned
@@ -10,16 +10,21 @@
 #include <unistd.h>
 
 #include "interpose/captures.h"
+#include "interpose/compiler.h"
+#include "interpose/contexts.h"
 #include "interpose/guard.h"
 #include "interpose/hazards.h"
 #include "interpose/marks.h"
-#include "interpose/memory.h"
+#include "interpose/host_memory.h"
 #include "interpose/neighbours.h"
 #include "interpose/pinned.h"
 #include "interpose/process.h"
 #include "interpose/reaper.h"
+#include "interpose/relaxed.h"
+#include "interpose/replaying.h"
 #include "interpose/streams.h"
 #include "interpose/sync.h"
+#include "interpose/upcalls.h"
 #include "interpose/wrap.h"
 
 #include "track/poison.h"
@@ -235,17 +240,17 @@ static void wait_before_unregister(const struct giving_back *giving,
         sc_reaper_wait(&taken);
 }
 
-void sc_memory_pinned(const void *address, size_t size_bytes, unsigned flags)
+void sc_host_memory_pinned(const void *address, size_t size_bytes, unsigned flags)
 {
     add_pinned(address, size_bytes, flags);
 }
 
-void sc_memory_registered(const void *address, size_t size_bytes, unsigned flags)
+void sc_host_memory_registered(const void *address, size_t size_bytes, unsigned flags)
 {
     add_registered(address, size_bytes, flags);
 }
 
-void sc_memory_managed(CUdeviceptr address, size_t size_bytes)
+void sc_host_memory_managed(CUdeviceptr address, size_t size_bytes)
 {
     add_range((const void *)(uintptr_t)address, size_bytes, SC_MANAGED);
 }
@@ -320,7 +325,7 @@ SC_DEFINE(cuMemFreeHost, (void *address), if (!address) return SC_PERMITTED(REAL
           if (end_kept(&giving, was_freed(&giving, &range))) return CUDA_ERROR_INVALID_VALUE;
           return give_back_now(&giving, &range, sc_pinned_free);)
 
-void sc_memory_leaves(void *address, enum sc_buffer_kind kind, const char *api, void *site)
+void sc_host_memory_leaves(void *address, enum sc_buffer_kind kind, const char *api, void *site)
 {
     struct giving_back giving = {.address = address, .kind = kind, .culprit = {api, site, NULL}};
     struct sc_range_info range = range_of(&giving);
@@ -377,136 +382,3 @@ SC_DEFINE(cuMemFree_v2, (CUdeviceptr address), if (!address) return SC_PERMITTED
               sc_track_add_range(&sc_track, range.address, range.size_bytes, range.kind,
                                  range.context);
           sc_sync_end(&sync, result); sc_reaper_give_back_pinned(sync.context); return result;)
-
-SC_DEFINE(cuMemAlloc_v2, (CUdeviceptr * address, size_t bytes),
-          return SC_PERMITTED(REAL(address, bytes));)
-
-/* Others that no capture permits, and that have nothing to do with copies. */
-SC_DEFINE(cuArrayCreate_v2, (CUarray * array, const CUDA_ARRAY_DESCRIPTOR *descriptor),
-          return SC_PERMITTED(REAL(array, descriptor));)
-
-SC_DEFINE(cuArray3DCreate_v2, (CUarray * array, const CUDA_ARRAY3D_DESCRIPTOR *descriptor),
-          return SC_PERMITTED(REAL(array, descriptor));)
-
-SC_DEFINE(cuArrayDestroy, (CUarray array), return SC_PERMITTED(REAL(array));)
-
-SC_DEFINE(cuModuleUnload, (CUmodule module), return SC_PERMITTED(REAL(module));)
-
-SC_DEFINE(cuMemPoolCreate, (CUmemoryPool * pool, const CUmemPoolProps *properties),
-          return SC_PERMITTED(REAL(pool, properties));)
-
-SC_DEFINE(cuMemPoolTrimTo, (CUmemoryPool pool, size_t bytes),
-          return SC_PERMITTED(REAL(pool, bytes));)
-
-SC_DEFINE(cuMemAllocPitch_v2,
-          (CUdeviceptr * address, size_t *pitch, size_t width, size_t height, unsigned element),
-          return SC_PERMITTED(REAL(address, pitch, width, height, element));)
-
-/* ---- contexts: destroying one completes its work first (docs/driver.md, Q13) ---- */
-
-/* Where the driver has ended it already, the handle may be another context's: only what is known to
- * have ended is taken. */
-static struct sc_context *ending(CUcontext handle)
-{
-    const struct sc_context *known = sc_active() && handle ? sc_contexts_known(handle) : NULL;
-    if (!known || (sc_follows() && !known->gone && !known->may_be_green))
-        return NULL;
-    return sc_contexts_ending(handle);
-}
-
-static CUresult ended(struct sc_context *context, CUresult result)
-{
-    if (context && result == CUDA_SUCCESS)
-        sc_contexts_ended(context);
-    else if (context)
-        sc_contexts_not_ended(context);
-    return result;
-}
-
-#define CONTEXT_END(symbol, parameter, argument, handle)                                           \
-    SC_DEFINE(symbol, (parameter), struct sc_context *context = ending(handle);                    \
-              return ended(context, REAL(argument));)
-
-/* NULL unless the device's primary context is one that we have met, and alive. */
-static CUcontext primary_context(CUdevice device)
-{
-    return sc_active() ? sc_contexts_primary(device) : NULL;
-}
-
-CONTEXT_END(cuCtxDestroy, CUcontext handle, handle, handle)
-CONTEXT_END(cuCtxDestroy_v2, CUcontext handle, handle, handle)
-CONTEXT_END(cuDevicePrimaryCtxReset, CUdevice device, device, primary_context(device))
-CONTEXT_END(cuDevicePrimaryCtxReset_v2, CUdevice device, device, primary_context(device))
-
-/* The last release ends the context as a reset does; whether it was the last is asked afterwards.
- */
-struct releasing {
-    CUdevice device;
-    CUcontext handle;
-    struct sc_context *context; /* NULL: not known, and nothing is to be done */
-};
-
-static struct releasing release_begins(CUdevice device)
-{
-    struct releasing releasing = {.device = device, .handle = primary_context(device)};
-    if (releasing.handle)
-        releasing.context = sc_contexts_known(releasing.handle);
-    if (releasing.context)
-        sc_contexts_quiet(releasing.context);
-    return releasing;
-}
-
-static CUresult released(CUresult result, const struct releasing *releasing)
-{
-    unsigned flags = 0;
-    int alive = 1;
-    if (!releasing->context)
-        return result;
-    if (result == CUDA_SUCCESS &&
-        sc_real.cuDevicePrimaryCtxGetState(releasing->device, &flags, &alive) == CUDA_SUCCESS &&
-        !alive)
-        ended(ending(releasing->handle), result);
-    else
-        sc_contexts_loud(releasing->context);
-    return result;
-}
-
-#define PRIMARY_RELEASE(symbol)                                                                    \
-    SC_DEFINE(symbol, (CUdevice device), struct releasing releasing = release_begins(device);      \
-              return released(REAL(device), &releasing);)
-
-PRIMARY_RELEASE(cuDevicePrimaryCtxRelease)
-PRIMARY_RELEASE(cuDevicePrimaryCtxRelease_v2)
-
-/* ---- green contexts ---- */
-
-struct green_ending {
-    struct sc_context *context; /* NULL: not known */
-    struct releasing releasing; /* a green context holds its primary one, as a retain does */
-};
-
-/* It is not waited for. What is at work there gets its marks while they can be recorded. */
-static struct green_ending green_begins(CUgreenCtx green)
-{
-    CUcontext handle = sc_context_of_green(green);
-    struct green_ending ending = {.context = NULL};
-    ending.context = sc_active() && green ? sc_contexts_known(handle) : NULL;
-    if (!ending.context)
-        return ending;
-    sc_marks_add_all(ending.context);
-    ending.releasing = release_begins(ending.context->device);
-    ending.context = sc_contexts_ending(handle);
-    return ending;
-}
-
-static CUresult green_ended(const struct green_ending *ending, CUresult result)
-{
-    if (ending->context && result == CUDA_SUCCESS)
-        sc_contexts_green_ended(ending->context);
-    else if (ending->context)
-        sc_contexts_not_ended(ending->context);
-    return released(result, &ending->releasing);
-}
-
-SC_DEFINE(cuGreenCtxDestroy, (CUgreenCtx green), struct green_ending ending = green_begins(green);
-          return green_ended(&ending, REAL(green));)

@@ -89,7 +89,7 @@ objects = $(patsubst %.c,$(OBJ)/%.o,$(1))
 sources = $(sort $(wildcard $(1)))
 
 CORE_SRC    := $(call sources,track/*.c report/*.c)
-HANDS_SRC   := $(call sources,interpose/*.c cupti_hooks/*.c)
+HANDS_SRC   := $(call sources,interpose/*/*.c cupti_hooks/*.c)
 CORE_OBJ    := $(call objects,$(CORE_SRC))
 LIB_OBJ     := $(CORE_OBJ) $(call objects,$(HANDS_SRC))
 LIB         := $(if $(HANDS_SRC),$(OUT)/libsafecopy.so)
@@ -194,7 +194,7 @@ $(call objects,$(HANDS_SRC)) $(NOP_OBJ) $(SIM_OBJ): private CUDA = $(CUDA_CPPFLA
 
 # dlsym must be a tail call, or RTLD_NEXT would mean the library instead of its caller: gcc makes
 # one at -O2, and neither at -O1 nor between a sanitizer's or gcov's entry and exit code.
-DOORS := $(OBJ)/interpose/doors.o $(OUT)/aarch64/interpose/doors.o
+DOORS := $(OBJ)/interpose/entry/dlsym.o $(OUT)/aarch64/interpose/entry/dlsym.o
 $(DOORS): private override OPT := -O2
 $(DOORS): private override CFLAGS := -g
 $(DOORS): private override INSTRUMENT :=
@@ -212,18 +212,18 @@ $(call say,LD)
 $(Q)$(LINK) $(SHARED) $(call version_script,$(1)) $(filter %.o,$^) -o $@ -lpthread -ldl
 endef
 
-# Its own functions are meant where it names them, also where the driver loads it (interpose/alone.h)
+# Its own functions are meant where it names them, also where the driver loads it (interpose/entry/injected.h)
 # and everybody else's come first.
 $(OUT)/libsafecopy.so: private LDFLAGS += -Wl,-Bsymbolic-functions
-# But for the mutexes: it locks its own past its own hooks (interpose/futexes.c), and past those of a
-# sanitizer, where it waits and moves memory as well (interpose/sanitizers.h).
+# But for the mutexes: it locks its own past its own hooks (interpose/libc/futexes.c), and past those of a
+# sanitizer, where it waits and moves memory as well (interpose/base/sanitizers.h).
 PAST_HOOKS := pthread_mutex_lock pthread_mutex_trylock pthread_mutex_unlock \
     pthread_cond_wait pthread_cond_timedwait pthread_cond_clockwait pthread_cond_signal \
     pthread_cond_broadcast memcpy memmove memset memcmp memchr memmem strlen strnlen strcmp \
     strncmp strchr strrchr strstr strspn strcspn
 $(OUT)/libsafecopy.so: private LDFLAGS += $(PAST_HOOKS:%=-Wl,--wrap=%)
-$(OUT)/libsafecopy.so: $(LIB_OBJ) $(wildcard interpose/exports.map)
-	$(call link_shared,interpose)
+$(OUT)/libsafecopy.so: $(LIB_OBJ) $(wildcard interpose/entry/exports.map)
+	$(call link_shared,interpose/entry)
 $(OUT)/libsafecopy-nop.so: $(NOP_OBJ) $(wildcard tests/bench/nop/exports.map)
 	$(call link_shared,tests/bench/nop)
 $(SIM)/libcuda.so.1: $(SIM_CUDA_OBJ) $(wildcard tests/sim/cuda/exports.map)

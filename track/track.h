@@ -275,6 +275,13 @@ static inline bool sc_track_may_be_busy(struct sc_track *track, uintptr_t addres
            sc_grid_may_overlap(&track->graphs.heap_grid, address, size_bytes);
 }
 
+/* Lock-free, for what is called more often than it is worth to look: false only if no range is near
+ * the object. One that begins before the blocks of ranges does not reach into them. */
+static inline bool sc_track_range_may_be_near(struct sc_track *track, const void *object)
+{
+    return sc_blocks_may_hold_one(&track->inflight.range_blocks, (uintptr_t)object);
+}
+
 void sc_track_take_down(struct sc_track *track, struct sc_take_down *request);
 
 /* Like take_down, but the operations stay: for what must wait in any case. */

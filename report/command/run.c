@@ -123,7 +123,8 @@ static void preload(const char *library)
 }
 
 /* AddressSanitizer's library ends a process in which it was not loaded first. Most programs get
- * this from the library itself (interpose/sanitizers.h), and not those with defaults of their own.
+ * this from the library itself (interpose/base/sanitizers.h), and not those with defaults of their
+ * own.
  */
 static void allow_sanitizer(void)
 {

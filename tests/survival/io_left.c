@@ -7,7 +7,7 @@
 #include <pthread.h>
 #include <sys/socket.h>
 
-enum { LEFT = 700 }; /* more than the library can remember (interpose/loans.c) */
+enum { LEFT = 700 }; /* more than the library can remember (interpose/guard/loans.c) */
 
 static int silent[2], talking[2];
 static void *elsewhere;

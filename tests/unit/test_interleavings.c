@@ -1,4 +1,4 @@
-/* links: interpose/protect.c interpose/touches.c
+/* links: interpose/guard/protect.c interpose/guard/touches.c
  * not-under: thread memcheck
  *
  * Whose a fault is, under every interleaving of three threads on one page, as far as they can be
@@ -11,18 +11,19 @@
  * library is not there. What is checked: a fault on a page that the guard protects is never given
  * to the program; one on a page that the program has protected itself always is.
  */
-#include "interpose/contexts.h"
-#include "interpose/guard.h"
-#include "interpose/hazards.h"
-#include "interpose/host_functions.h"
-#include "interpose/loans.h"
-#include "interpose/neighbours.h"
-#include "interpose/page_access.h"
-#include "interpose/process.h"
-#include "interpose/protect.h"
-#include "interpose/reaper.h"
-#include "interpose/spare_stack.h"
-#include "interpose/streams.h"
+#include "interpose/base/process.h"
+#include "interpose/base/spare_stack.h"
+#include "interpose/base/upcalls.h"
+#include "interpose/guard/guard.h"
+#include "interpose/guard/loans.h"
+#include "interpose/guard/neighbours.h"
+#include "interpose/guard/page_access.h"
+#include "interpose/guard/protect.h"
+#include "interpose/reaper/hazards.h"
+#include "interpose/reaper/reaper.h"
+#include "interpose/streams/contexts.h"
+#include "interpose/streams/host_functions.h"
+#include "interpose/streams/streams.h"
 #include "report/report.h"
 
 #include <check.h>

@@ -1,8 +1,8 @@
-/* links: interpose/neighbours.c
+/* links: interpose/guard/neighbours.c
  *
  * Pages and blocks that are touched beside what guards them: how often they are left out, and what
  * ends that. */
-#include "interpose/neighbours.h"
+#include "interpose/guard/neighbours.h"
 
 #include <check.h>
 #include <stdlib.h>

@@ -1,0 +1,12 @@
+/* What is said to the compiler. */
+#ifndef SC_INTERPOSE_BASE_COMPILER_H
+#define SC_INTERPOSE_BASE_COMPILER_H
+
+#define SC_EXPORT __attribute__((visibility("default")))
+#define sc_likely(condition) __builtin_expect(!!(condition), 1)
+#define sc_unlikely(condition) __builtin_expect(!!(condition), 0)
+
+/* In an exported function: where it returns to. */
+#define SC_SITE() __builtin_return_address(0)
+
+#endif

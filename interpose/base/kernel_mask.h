@@ -1,0 +1,64 @@
+/* The thread's signal mask as the kernel has it, past the C library and our own wrappers: signals
+ * 32 and 33, which glibc keeps to itself, included.
+ *
+ * Async-signal-safe; errno is kept.
+ */
+#ifndef SC_INTERPOSE_BASE_KERNEL_MASK_H
+#define SC_INTERPOSE_BASE_KERNEL_MASK_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "track/kernel.h"
+
+#define SC_SIGNAL_BIT(number) (UINT64_C(1) << ((number)-1))
+
+/* Every signal but those that tell of a fault: a fault kills where its signal is blocked. */
+#define SC_KERNEL_MASK_ALL_BUT_FAULTS                                                              \
+    (~(SC_SIGNAL_BIT(SIGSEGV) | SC_SIGNAL_BIT(SIGBUS) | SC_SIGNAL_BIT(SIGFPE) |                    \
+       SC_SIGNAL_BIT(SIGILL) | SC_SIGNAL_BIT(SIGTRAP) | SC_SIGNAL_BIT(SIGSYS)))
+
+/* Those that the C library keeps to itself. */
+#define SC_KERNEL_MASK_LIBRARYS (SC_SIGNAL_BIT(32) | SC_SIGNAL_BIT(33))
+
+/* The kernel's 64 bits lie in the first bytes of the C library's larger set. */
+static inline uint64_t sc_kernel_mask_of(const sigset_t *set)
+{
+    uint64_t mask;
+    memcpy(&mask, set, sizeof mask);
+    return mask;
+}
+
+/* Returns the one before. */
+static inline uint64_t sc_kernel_mask_set(uint64_t mask)
+{
+    uint64_t before = 0;
+    sc_kernel_call(SYS_rt_sigprocmask, SIG_SETMASK, &mask, &before, sizeof mask);
+    return before;
+}
+
+/* Blocks those, too; returns the mask before. */
+static inline uint64_t sc_kernel_mask_block(uint64_t more)
+{
+    uint64_t before = 0;
+    sc_kernel_call(SYS_rt_sigprocmask, SIG_BLOCK, &more, &before, sizeof more);
+    return before;
+}
+
+static inline void sc_kernel_mask_unblock(uint64_t fewer)
+{
+    sc_kernel_call(SYS_rt_sigprocmask, SIG_UNBLOCK, &fewer, NULL, sizeof fewer);
+}
+
+/* Is one pending that the thread blocks now, and would not with this mask? */
+static inline bool sc_kernel_mask_holds_back(uint64_t without)
+{
+    uint64_t pending = 0;
+    sc_kernel_call(SYS_rt_sigpending, &pending, sizeof pending);
+    return (pending & ~without) != 0;
+}
+
+#endif

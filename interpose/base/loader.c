@@ -1,0 +1,142 @@
+#include "interpose/base/loader.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <link.h>
+#include <string.h>
+
+#include "interpose/base/compiler.h"
+
+#include "track/poison.h"
+
+static _Atomic(sc_dlsym_function *) real_dlsym;
+
+/* Two threads may both find it; they find the same. */
+sc_dlsym_function *sc_loader_dlsym(void)
+{
+    sc_dlsym_function *found = atomic_load_explicit(&real_dlsym, memory_order_relaxed);
+    if (sc_unlikely(!found)) {
+        found = (sc_dlsym_function *)dlvsym(RTLD_NEXT, "dlsym", SC_GLIBC_FIRST);
+        atomic_store_explicit(&real_dlsym, found, memory_order_relaxed);
+    }
+    return found;
+}
+
+void *sc_loader_symbol(void *handle, const char *name)
+{
+    return sc_loader_dlsym()(handle, name);
+}
+
+void *sc_loader_next(const char *name)
+{
+    return sc_loader_dlsym()(RTLD_NEXT, name);
+}
+
+bool sc_loader_is_stub(const void *function)
+{
+    Dl_info where;
+    void *symbol = NULL;
+    return function && dladdr1(function, &where, &symbol, RTLD_DL_SYMENT) != 0 && symbol &&
+           ((const ElfW(Sym) *)symbol)->st_shndx == SHN_UNDEF;
+}
+
+/* The linker names the ends of the sections that SC_NEXT and the like fill. */
+#define SECTION(name)                                                                              \
+    extern struct sc_next name##_begin[] __asm__("__start_sc_" #name)                              \
+        __attribute__((visibility("hidden")));                                                     \
+    extern struct sc_next name##_end[] __asm__("__stop_sc_" #name)                                 \
+        __attribute__((visibility("hidden")));
+
+SECTION(nexts)
+SECTION(late_nexts)
+
+/* The compiler is told that dlvsym does not lead back to here (__THROW). */
+static __thread volatile bool looking;
+
+bool sc_loader_is_looking(void)
+{
+    return looking;
+}
+
+static long absent(void)
+{
+    errno = ENOSYS;
+    return -1;
+}
+
+/* Before 2.34 glibc has some of its functions there, and a library that needs them may have been
+ * opened apart from the program. */
+static void *find_in_librt(const char *name)
+{
+    void *librt = dlopen("librt.so.1", RTLD_LAZY | RTLD_NOLOAD);
+    return librt ? sc_loader_symbol(librt, name) : NULL;
+}
+
+static const void *object_of(const void *function)
+{
+    Dl_info where;
+    return function && dladdr(function, &where) ? where.dli_fbase : NULL;
+}
+
+/* The version of libc, that is, and not of somebody between us. */
+static void *find_version(const struct sc_next *next, void *found)
+{
+    void *wanted = dlvsym(RTLD_NEXT, next->name, next->version);
+    return wanted && object_of(wanted) == object_of(found) ? wanted : found;
+}
+
+static void *find(const struct sc_next *next)
+{
+    void *found = sc_loader_next(next->name);
+    if (!found)
+        return find_in_librt(next->name);
+    return next->version ? find_version(next, found) : found;
+}
+
+static void look_up(struct sc_next *next)
+{
+    bool outer = looking;
+    looking = true;
+    void *found = find(next);
+    looking = outer;
+    if (found)
+        atomic_store_explicit(&next->found, found, memory_order_relaxed);
+    else
+        dlerror(); /* is not what the program is to be told */
+}
+
+static void look_up_each(struct sc_next *first, struct sc_next *end)
+{
+    for (struct sc_next *next = first; next < end; next++)
+        if (!sc_next_found(next))
+            look_up(next);
+}
+
+void sc_loader_find_all(void)
+{
+    look_up_each(nexts_begin, nexts_end);
+    look_up_each(late_nexts_begin, late_nexts_end);
+}
+
+/* Its first call is when all the others are looked up. */
+static bool makes_threads(const struct sc_next *next)
+{
+    return strcmp(next->name, "pthread_create") == 0;
+}
+
+static __attribute__((constructor)) void find_first(void)
+{
+    for (struct sc_next *next = nexts_begin; next < nexts_end; next++)
+        if (!makes_threads(next))
+            look_up(next);
+}
+
+void *sc_loader_find(struct sc_next *next)
+{
+    if (makes_threads(next))
+        sc_loader_find_all();
+    else
+        look_up(next);
+    void *found = sc_next_found(next);
+    return found ? found : (void *)absent;
+}

@@ -1,0 +1,91 @@
+/* The loader and the C library as they are without us.
+ *
+ * dlsym of this object is ours, so the real one is found by version with dlvsym, whose success path
+ * neither allocates nor takes a lock that a caller of dlsym could hold. Look-ups with RTLD_NEXT
+ * start behind this object. Safe before any constructor has run, from any thread.
+ */
+#ifndef SC_INTERPOSE_BASE_LOADER_H
+#define SC_INTERPOSE_BASE_LOADER_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* The real dlsym. It looks at its return address to learn who asks. */
+typedef void *sc_dlsym_function(void *handle, const char *name);
+sc_dlsym_function *sc_loader_dlsym(void);
+
+/* NULL if there is no such symbol; leaves dlerror() set then, as dlsym does. */
+void *sc_loader_symbol(void *handle, const char *name);
+
+/* The next definition of a libc function behind this object; never NULL for what libc has. */
+void *sc_loader_next(const char *name);
+
+/* A program that is not position-independent and takes a function's address has it be that of a
+ * jump of its own, and dlsym says so too. Where the jump leads is not known. */
+bool sc_loader_is_stub(const void *function);
+
+/* A libc function that we stand before. A look-up takes the loader's lock, and nobody expects
+ * munmap or _exit to wait for a constructor in another thread: so all are looked up before the
+ * first thread is made, and at the first sign of CUDA. Those that programs often call in signal
+ * handlers are looked up by our constructor; of the others (late) each costs a process that does
+ * not call it as much as one that does. One that is called before is looked up by that call. */
+struct sc_next {
+    const char *name;
+    const char *version; /* NULL: whatever the loader takes */
+    _Atomic(void *) found;
+} __attribute__((aligned(4 * sizeof(void *)))); /* they lie one behind the other */
+
+/* Where this C library lacks the function: one that fails with -1 and ENOSYS. */
+void *sc_loader_find(struct sc_next *next);
+
+/* Looks all of them up that were not yet. */
+void sc_loader_find_all(void);
+
+/* Is this thread within a look-up? The loader may allocate memory there, and allocators call us. */
+bool sc_loader_is_looking(void);
+
+/* The first version of glibc on this machine. */
+#if defined(__x86_64__)
+#define SC_GLIBC_FIRST "GLIBC_2.2.5"
+#elif defined(__aarch64__)
+#define SC_GLIBC_FIRST "GLIBC_2.17"
+#else
+#error "which version of glibc was the first on this machine?"
+#endif
+
+/* The version of what changed in `version` on x86-64. Before 2.36, glibc's RTLD_NEXT gives the
+ * first one. */
+#if defined(__x86_64__)
+#define SC_GLIBC_SINCE(version) version
+#else
+#define SC_GLIBC_SINCE(version) SC_GLIBC_FIRST
+#endif
+
+#define SC_NEXT_RECORD(record, symbol_name, symbol_version)                                        \
+    static struct sc_next record                                                                   \
+        __attribute__((section("sc_nexts"))) = {symbol_name, symbol_version, NULL}
+#define SC_NEXT_LATE_RECORD(record, symbol_name, symbol_version)                                   \
+    static struct sc_next record                                                                   \
+        __attribute__((section("sc_late_nexts"))) = {symbol_name, symbol_version, NULL}
+
+/* NULL: it was not looked up yet. */
+static inline void *sc_next_found(const struct sc_next *next)
+{
+    return atomic_load_explicit(&next->found, memory_order_relaxed);
+}
+
+static inline void *sc_next_get(struct sc_next *next)
+{
+    void *found = sc_next_found(next);
+    return __builtin_expect(!found, 0) ? sc_loader_find(next) : found;
+}
+
+/* The next function of this name (a string), of the type `pointer`. */
+#define SC_NEXT(pointer, symbol_name)                                                              \
+    __extension__({                                                                                \
+        SC_NEXT_RECORD(next_, symbol_name, NULL);                                                  \
+        (pointer) sc_next_get(&next_);                                                             \
+    })
+
+#endif

@@ -1,0 +1,125 @@
+#include "interpose/base/own_stack.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/auxv.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "interpose/base/compiler.h"
+#include "interpose/base/process.h"
+
+#include "track/poison.h"
+
+enum { ALTERNATES = 256, PAGE_BYTES = 4096, MAIN_BYTES_MAX = 64 << 20 };
+
+/* ---- stacks of signal handlers ----
+ *
+ * A place in the table is a thread's for as long as nobody else comes to it: a stack that is
+ * forgotten too early, or remembered too long, costs a page guarded too much or too little. */
+
+struct alternate {
+    _Atomic uintptr_t start, end;
+};
+
+static struct alternate alternates[ALTERNATES];
+static _Atomic unsigned next_alternate;
+static __thread int own_alternate __attribute__((tls_model("initial-exec"))); /* index + 1 */
+
+void sc_own_stack_note_alternate(const stack_t *stack)
+{
+    bool disabled = stack->ss_flags & SS_DISABLE;
+    if (disabled && own_alternate == 0)
+        return;
+    if (own_alternate == 0)
+        own_alternate = (int)(atomic_fetch_add(&next_alternate, 1) % ALTERNATES) + 1;
+    struct alternate *own = &alternates[own_alternate - 1];
+    uintptr_t start = disabled ? 0 : (uintptr_t)stack->ss_sp;
+    atomic_store(&own->end, 0);
+    atomic_store(&own->start, start);
+    atomic_store(&own->end, disabled ? 0 : start + stack->ss_size);
+}
+
+static bool is_alternate(uintptr_t address, size_t size_bytes)
+{
+    unsigned count = atomic_load_explicit(&next_alternate, memory_order_relaxed);
+    for (unsigned i = 0; i < count && i < ALTERNATES; i++) {
+        uintptr_t start = atomic_load_explicit(&alternates[i].start, memory_order_relaxed);
+        uintptr_t end = atomic_load_explicit(&alternates[i].end, memory_order_relaxed);
+        if (start < address + size_bytes && address < end)
+            return true;
+    }
+    return false;
+}
+
+/* ---- the thread's own ---- */
+
+static __thread struct sc_own_stack own __attribute__((tls_model("initial-exec")));
+
+struct sc_own_stack sc_own_stack(void)
+{
+    return own;
+}
+
+/* It grows with its limit, down from what the kernel has put there for the program. The C library
+ * would read /proc/self/maps. */
+static void find_main(void)
+{
+    struct rlimit limit;
+    uintptr_t top = getauxval(AT_EXECFN);
+    if (top == 0 || getrlimit(RLIMIT_STACK, &limit) != 0)
+        return;
+    size_t size = limit.rlim_cur < MAIN_BYTES_MAX ? limit.rlim_cur : MAIN_BYTES_MAX;
+    own.end = (top | (PAGE_BYTES - 1)) + 1;
+    own.start = own.end - size;
+    own.is_main = true;
+}
+
+static void find_other(void)
+{
+    pthread_attr_t attributes;
+    void *lowest = NULL;
+    size_t size = 0;
+    if (pthread_getattr_np(pthread_self(), &attributes) != 0)
+        return;
+    pthread_attr_getstack(&attributes, &lowest, &size);
+    pthread_attr_destroy(&attributes);
+    own.start = (uintptr_t)lowest;
+    own.end = (uintptr_t)lowest + size;
+}
+
+static __attribute__((noinline)) void find_own(void)
+{
+    int saved = errno;
+    if (sc_thread_id() == getpid())
+        find_main();
+    else
+        find_other();
+    errno = saved;
+}
+
+void sc_own_stack_learn(void)
+{
+    if (sc_unlikely(own.end == 0))
+        find_own();
+}
+
+bool sc_own_stack_touches(uintptr_t address, size_t size_bytes)
+{
+    uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+    return (own.start < address + size_bytes && address < own.end) || here - address < size_bytes ||
+           is_alternate(address, size_bytes);
+}
+
+bool sc_own_stack_has(size_t size_bytes)
+{
+    uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+    return here < own.end && here >= own.start && here - own.start > size_bytes;
+}
+
+bool sc_own_stack_holds(uintptr_t address)
+{
+    return address - own.start < own.end - own.start;
+}

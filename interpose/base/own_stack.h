@@ -1,0 +1,38 @@
+/* Where stacks are: threads' own, and those on which they handle signals.
+ *
+ * Thread-safe; async-signal-safe but for sc_own_stack_learn, which asks the C library. errno is
+ * kept.
+ */
+#ifndef SC_INTERPOSE_BASE_OWN_STACK_H
+#define SC_INTERPOSE_BASE_OWN_STACK_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Does the interval touch a stack on which a thread handles signals (sigaltstack), or the calling
+ * thread's own stack, or that on which it runs? Such pages must never be protected: the kernel
+ * could not deliver a signal there. */
+bool sc_own_stack_touches(uintptr_t address, size_t size_bytes);
+
+/* The calling thread handles signals there from now on, or nowhere (SS_DISABLE). */
+void sc_own_stack_note_alternate(const stack_t *stack);
+
+/* Where the calling thread's own stack is, as far as that is known; empty if not. Does the address
+ * lie there? */
+struct sc_own_stack {
+    uintptr_t start, end;
+    bool is_main; /* which ends with the process, and grows with its limit */
+};
+struct sc_own_stack sc_own_stack(void);
+bool sc_own_stack_holds(uintptr_t address);
+
+/* Does the calling thread run on its own stack, with so many bytes left? False as well until it has
+ * learnt where that is. */
+bool sc_own_stack_has(size_t size_bytes);
+
+/* Once for each thread, in wrappers of the driver: a libc hook may not ask. A load if it knows. */
+void sc_own_stack_learn(void);
+
+#endif

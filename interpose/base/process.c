@@ -1,0 +1,82 @@
+#include "interpose/base/process.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "interpose/base/compiler.h"
+#include "track/kernel.h"
+
+#include "track/poison.h"
+
+struct sc_options sc_options;
+struct sc_process sc_process;
+__thread struct sc_frame sc_inside;
+
+static __thread int32_t thread_id;
+static bool is_alone;
+static _Atomic pid_t owner; /* who used CUDA here; a forked child is somebody else */
+
+/* A child of the process that used CUDA, by fork or by vfork. */
+static bool is_child(void)
+{
+    pid_t user = atomic_load(&owner);
+    return user != 0 && user != getpid();
+}
+
+/* The child of a vfork shares its parent's memory, and must not leave its own there. */
+static int32_t find_thread_id(void)
+{
+    int32_t found = (int32_t)sc_kernel_call(SYS_gettid);
+    if (!is_child())
+        thread_id = found;
+    return found;
+}
+
+int32_t sc_thread_id(void)
+{
+    return sc_likely(thread_id != 0) ? thread_id : find_thread_id();
+}
+
+bool sc_process_wants_wrappers(void)
+{
+    return sc_options.mode != SC_MODE_OFF;
+}
+
+bool sc_process_is_owner(void)
+{
+    return atomic_load(&owner) == getpid();
+}
+
+bool sc_process_is_child(void)
+{
+    return !sc_active() && is_child();
+}
+
+/* Where that cannot be, our handler makes the child inert. */
+static void wipe_in_children(void)
+{
+    if (sysconf(_SC_PAGESIZE) == (long)sizeof sc_process)
+        madvise(&sc_process, sizeof sc_process, MADV_WIPEONFORK);
+}
+
+void sc_process_uses_cuda(void)
+{
+    atomic_store(&owner, getpid());
+    wipe_in_children();
+    atomic_store(&sc_process.is_active, true);
+}
+
+void sc_process_forked(void)
+{
+    thread_id = 0;
+}
+
+bool sc_is_alone(void)
+{
+    return is_alone;
+}
+
+void sc_process_note_alone(void)
+{
+    is_alone = true;
+}

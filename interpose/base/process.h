@@ -1,0 +1,77 @@
+/* The process that we live in: what it is to us, and whether we do anything.
+ *
+ * sc_active() says whether wrappers and hooks do anything: not before the driver was attached, not
+ * with mode=off, not in a forked child of a process that used CUDA (the driver does not work
+ * there), not after the process began to end. It is one relaxed load.
+ */
+#ifndef SC_INTERPOSE_BASE_PROCESS_H
+#define SC_INTERPOSE_BASE_PROCESS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "report/options.h"
+#include "track/frames.h"
+
+extern struct sc_options sc_options; /* constant once sc_life_start returned */
+
+/* False with mode=off and where starting failed. */
+bool sc_process_wants_wrappers(void);
+
+/* Alone on its page, which the kernel wipes in the child of a fork: hooks that run there before our
+ * own handler are inert already. */
+struct sc_process {
+    _Alignas(4096) _Atomic bool is_active;
+};
+
+extern struct sc_process sc_process;
+
+static inline bool sc_active(void)
+{
+    return __builtin_expect(atomic_load_explicit(&sc_process.is_active, memory_order_relaxed), 1);
+}
+
+/* Are we in a forked child of a process that used CUDA? Async-signal-safe. */
+bool sc_process_is_child(void);
+
+/* Did this very process use CUDA? */
+bool sc_process_is_owner(void);
+
+/* Is the library alone with CUPTI's callbacks, since it is not preloaded (entry/injected.h)?
+ * Constant once the driver has been initialised. */
+bool sc_is_alone(void);
+void sc_process_note_alone(void);
+
+/* It uses CUDA from now on: wrappers and hooks work. */
+void sc_process_uses_cuda(void);
+
+/* In a forked child, on its one thread. */
+void sc_process_forked(void);
+
+/* While a call of ours is under way on this thread, hooks stand aside: to the end of the block. */
+#define SC_INSIDE()                                                                                \
+    __attribute__((cleanup(sc_inside_end), unused)) const struct sc_frame inside_ =                \
+        sc_inside_begin(SC_FRAME())
+
+extern __thread struct sc_frame sc_inside; /* the innermost such block's function */
+
+static inline struct sc_frame sc_inside_begin(struct sc_frame frame)
+{
+    return sc_frame_enter(&sc_inside, frame);
+}
+
+static inline void sc_inside_end(const struct sc_frame *outer)
+{
+    sc_frame_leave(&sc_inside, outer);
+}
+
+static inline bool sc_is_inside(void)
+{
+    return sc_frame_is_marked(&sc_inside);
+}
+
+/* gettid, remembered. */
+int32_t sc_thread_id(void);
+
+#endif

@@ -1,0 +1,37 @@
+/* The C library's, or the allocator's, own functions behind our hooks.
+ *
+ * They work before any constructor has run: the loader calls free as soon as this object is there.
+ * Thread-safe.
+ */
+#ifndef SC_INTERPOSE_BASE_REAL_LIBC_H
+#define SC_INTERPOSE_BASE_REAL_LIBC_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Of the allocator that free is of. `usable_size` is NULL where a block's size cannot be asked of
+ * it; malloc is NULL until the first call of another one. */
+struct sc_allocator {
+    _Atomic(void (*)(void *block)) free;
+    _Atomic(void *(*)(void *block, size_t size_bytes)) realloc;
+    _Atomic(void *(*)(size_t size_bytes)) malloc;
+    _Atomic(size_t (*)(void *block)) usable_size;
+    _Atomic bool empty_is_freed; /* realloc to 0 bytes is a free, as glibc has it */
+};
+
+extern struct sc_allocator sc_allocator __attribute__((visibility("hidden")));
+
+static inline void sc_really_free(void *block)
+{
+    atomic_load_explicit(&sc_allocator.free, memory_order_relaxed)(block);
+}
+
+static inline void *sc_really_realloc(void *block, size_t size_bytes)
+{
+    return atomic_load_explicit(&sc_allocator.realloc, memory_order_relaxed)(block, size_bytes);
+}
+
+void sc_really_unmap(void *address, size_t size_bytes);
+
+#endif

@@ -1,0 +1,127 @@
+#include "interpose/base/sanitizers.h"
+
+#include <dlfcn.h>
+#include <time.h>
+
+#include "interpose/base/compiler.h"
+#include "interpose/base/loader.h"
+#include "report/text.h"
+
+#include "track/poison.h"
+
+typedef const char *options_function(void);
+
+/* NULL where the program has no such run-time. */
+extern void asan_init(void) __asm__("__asan_init") __attribute__((weak));
+extern void tsan_init(void) __asm__("__tsan_init") __attribute__((weak));
+
+/* ---- past the interceptors ---- */
+
+#define PAST(name, parameters, arguments, result)                                                  \
+    typedef result name##_function parameters;                                                     \
+    name##_function __real_##name, __wrap_##name;                                                  \
+    static name##_function *past_##name; /* constant once a constructor has run */                 \
+    result __wrap_##name parameters                                                                \
+    {                                                                                              \
+        return sc_unlikely(past_##name != NULL) ? past_##name arguments : __real_##name arguments; \
+    }
+
+PAST(memcpy, (void *restrict to, const void *restrict from, size_t size), (to, from, size), void *)
+PAST(memmove, (void *to, const void *from, size_t size), (to, from, size), void *)
+PAST(memset, (void *to, int byte, size_t size), (to, byte, size), void *)
+PAST(memcmp, (const void *one, const void *other, size_t size), (one, other, size), int)
+PAST(memchr, (const void *memory, int byte, size_t size), (memory, byte, size), void *)
+PAST(memmem, (const void *memory, size_t size, const void *wanted, size_t wanted_size),
+     (memory, size, wanted, wanted_size), void *)
+
+PAST(strlen, (const char *text), (text), size_t)
+PAST(strnlen, (const char *text, size_t most), (text, most), size_t)
+PAST(strcmp, (const char *one, const char *other), (one, other), int)
+PAST(strncmp, (const char *one, const char *other, size_t most), (one, other, most), int)
+PAST(strchr, (const char *text, int wanted), (text, wanted), char *)
+PAST(strrchr, (const char *text, int wanted), (text, wanted), char *)
+PAST(strstr, (const char *text, const char *wanted), (text, wanted), char *)
+PAST(strspn, (const char *text, const char *accepted), (text, accepted), size_t)
+PAST(strcspn, (const char *text, const char *refused), (text, refused), size_t)
+
+PAST(pthread_cond_wait, (pthread_cond_t * cond, pthread_mutex_t *lock), (cond, lock), int)
+PAST(pthread_cond_timedwait,
+     (pthread_cond_t * cond, pthread_mutex_t *lock, const struct timespec *until),
+     (cond, lock, until), int)
+#if __GLIBC_PREREQ(2, 30)
+PAST(pthread_cond_clockwait,
+     (pthread_cond_t * cond, pthread_mutex_t *lock, clockid_t clock, const struct timespec *until),
+     (cond, lock, clock, until), int)
+#endif
+PAST(pthread_cond_signal, (pthread_cond_t * cond), (cond), int)
+PAST(pthread_cond_broadcast, (pthread_cond_t * cond), (cond), int)
+
+struct sc_past_mutex sc_past_mutex;
+
+#define FIND(libc, where, name) *(void **)(where) = sc_loader_symbol(libc, name)
+
+static __attribute__((constructor)) void look_past(void)
+{
+    void *libc = asan_init || tsan_init ? dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD) : NULL;
+    if (!libc)
+        return;
+    FIND(libc, &past_memcpy, "memcpy");
+    FIND(libc, &past_memmove, "memmove");
+    FIND(libc, &past_memset, "memset");
+    FIND(libc, &past_memcmp, "memcmp");
+    FIND(libc, &past_memchr, "memchr");
+    FIND(libc, &past_memmem, "memmem");
+    FIND(libc, &past_strlen, "strlen");
+    FIND(libc, &past_strnlen, "strnlen");
+    FIND(libc, &past_strcmp, "strcmp");
+    FIND(libc, &past_strncmp, "strncmp");
+    FIND(libc, &past_strchr, "strchr");
+    FIND(libc, &past_strrchr, "strrchr");
+    FIND(libc, &past_strstr, "strstr");
+    FIND(libc, &past_strspn, "strspn");
+    FIND(libc, &past_strcspn, "strcspn");
+    FIND(libc, &past_pthread_cond_wait, "pthread_cond_wait");
+    FIND(libc, &past_pthread_cond_timedwait, "pthread_cond_timedwait");
+#if __GLIBC_PREREQ(2, 30)
+    FIND(libc, &past_pthread_cond_clockwait, "pthread_cond_clockwait");
+#endif
+    FIND(libc, &past_pthread_cond_signal, "pthread_cond_signal");
+    FIND(libc, &past_pthread_cond_broadcast, "pthread_cond_broadcast");
+    FIND(libc, &sc_past_mutex.pthread_mutex_lock, "pthread_mutex_lock");
+    FIND(libc, &sc_past_mutex.pthread_mutex_trylock, "pthread_mutex_trylock");
+    FIND(libc, &sc_past_mutex.pthread_mutex_unlock, "pthread_mutex_unlock");
+}
+
+bool sc_sanitizers_see_threads(void)
+{
+    return tsan_init != NULL;
+}
+
+/* ---- AddressSanitizer's options ---- */
+
+static const void *object_of(const void *function)
+{
+    Dl_info where;
+    return function && dladdr(function, &where) ? where.dli_fbase : NULL;
+}
+
+/* Nobody's malloc between us and the run-time's. */
+static bool is_next(void)
+{
+    const void *runtime = asan_init ? object_of((const void *)(uintptr_t)asan_init) : NULL;
+    return runtime && object_of(sc_loader_next("malloc")) == runtime;
+}
+
+const char *__asan_default_options(void)
+{
+    static char options[4096];
+    struct sc_text text;
+    options_function *next =
+        asan_init ? (options_function *)sc_loader_next("__asan_default_options") : NULL;
+    sc_text_init(&text, options, sizeof options);
+    if (is_next())
+        sc_text_put(&text, "verify_asan_link_order=0:");
+    if (next)
+        sc_text_put(&text, next());
+    return options;
+}

@@ -1,0 +1,169 @@
+#include "interpose/base/spare_stack.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stddef.h>
+
+#include "interpose/base/compiler.h"
+#include "interpose/base/kernel_mask.h"
+#include "interpose/base/own_stack.h"
+#include "track/pool.h"
+
+#include "track/poison.h"
+
+enum {
+    STACKS = 32,
+    STACK_BYTES = 128 << 10,
+    /* Never touched, at both ends. Valgrind takes a stack pointer that moves by less than 2 MB for
+     * one that grows or shrinks, and what lies between for dead. */
+    MARGIN_BYTES = 2 << 20,
+    ALL_BYTES = MARGIN_BYTES + STACKS * STACK_BYTES + MARGIN_BYTES,
+};
+
+static _Atomic uint32_t taken; /* bit by stack */
+static _Atomic(char *) stacks;
+
+/* All of them at once, at the first need; the loser of a race gives its own back. */
+static char *find_stacks(void)
+{
+    char *found = atomic_load_explicit(&stacks, memory_order_acquire);
+    if (found)
+        return found;
+    char *fresh = sc_pages_map(ALL_BYTES);
+    if (!fresh || atomic_compare_exchange_strong(&stacks, &found, fresh))
+        return fresh;
+    sc_pages_unmap(fresh, ALL_BYTES);
+    return found;
+}
+
+/* Whoever has one comes back soon: nobody waits on them, or can be taken out of there. */
+static unsigned take_stack(void)
+{
+    uint32_t now = atomic_load_explicit(&taken, memory_order_relaxed);
+    for (;;) {
+        if (~now == 0) {
+            sched_yield();
+            now = atomic_load_explicit(&taken, memory_order_relaxed);
+            continue;
+        }
+        unsigned free_one = (unsigned)__builtin_ctz(~now);
+        if (atomic_compare_exchange_weak(&taken, &now, now | UINT32_C(1) << free_one))
+            return free_one;
+    }
+}
+
+static void give_stack(unsigned stack)
+{
+    atomic_fetch_and(&taken, ~(UINT32_C(1) << stack));
+}
+
+/* sc_spare_stack_switch(top, function, argument): the old stack pointer is the frame pointer
+ * meanwhile, which is what unwinders are told. */
+extern void sc_spare_stack_switch(char *top, sc_spare_function *function, void *argument)
+    __attribute__((visibility("hidden")));
+
+#if defined(__x86_64__)
+__asm__(".text\n"
+        ".balign 16\n"
+        ".globl sc_spare_stack_switch\n"
+        ".hidden sc_spare_stack_switch\n"
+        ".type sc_spare_stack_switch, @function\n"
+        "sc_spare_stack_switch:\n"
+        "	.cfi_startproc\n"
+        "	pushq %rbp\n"
+        "	.cfi_def_cfa_offset 16\n"
+        "	.cfi_offset %rbp, -16\n"
+        "	movq %rsp, %rbp\n"
+        "	.cfi_def_cfa_register %rbp\n"
+        "	movq %rdi, %rsp\n"
+        "	movq %rdx, %rdi\n"
+        "	callq *%rsi\n"
+        "	movq %rbp, %rsp\n"
+        "	popq %rbp\n"
+        "	.cfi_def_cfa %rsp, 8\n"
+        "	ret\n"
+        "	.cfi_endproc\n"
+        ".size sc_spare_stack_switch, . - sc_spare_stack_switch\n");
+#elif defined(__aarch64__)
+__asm__(".text\n"
+        ".balign 16\n"
+        ".globl sc_spare_stack_switch\n"
+        ".hidden sc_spare_stack_switch\n"
+        ".type sc_spare_stack_switch, %function\n"
+        "sc_spare_stack_switch:\n"
+        "	.cfi_startproc\n"
+        "	stp x29, x30, [sp, #-16]!\n"
+        "	.cfi_def_cfa_offset 16\n"
+        "	.cfi_offset 29, -16\n"
+        "	.cfi_offset 30, -8\n"
+        "	mov x29, sp\n"
+        "	.cfi_def_cfa_register 29\n"
+        "	mov sp, x0\n"
+        "	mov x0, x2\n"
+        "	blr x1\n"
+        "	mov sp, x29\n"
+        "	ldp x29, x30, [sp], #16\n"
+        "	.cfi_def_cfa 31, 0\n"
+        "	.cfi_restore 29\n"
+        "	.cfi_restore 30\n"
+        "	ret\n"
+        "	.cfi_endproc\n"
+        ".size sc_spare_stack_switch, . - sc_spare_stack_switch\n");
+#else
+#error "how does this machine change stacks?"
+#endif
+
+void sc_spare_stack_call(sc_spare_function *function, void *argument)
+{
+    int saved = errno;
+    char *all = find_stacks();
+    uint64_t before = sc_kernel_mask_block(SC_KERNEL_MASK_ALL_BUT_FAULTS);
+    if (all && !sc_spare_stack_is_current()) {
+        unsigned stack = take_stack();
+        sc_spare_stack_switch(all + MARGIN_BYTES + (stack + (size_t)1) * STACK_BYTES, function,
+                              argument);
+        give_stack(stack);
+    } else {
+        function(argument);
+    }
+    sc_kernel_mask_set(before);
+    errno = saved;
+}
+
+void sc_spare_stack_call_alone(sc_spare_function *function, void *argument)
+{
+    int saved = errno;
+    char *stack = sc_pages_map(STACK_BYTES);
+    uint64_t before = sc_kernel_mask_block(SC_KERNEL_MASK_ALL_BUT_FAULTS);
+    if (stack)
+        sc_spare_stack_switch(stack + STACK_BYTES, function, argument);
+    else
+        function(argument);
+    sc_kernel_mask_set(before);
+    sc_pages_unmap(stack, stack ? STACK_BYTES : 0);
+    errno = saved;
+}
+
+bool sc_spare_stack_is_current(void)
+{
+    uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+    uintptr_t all = (uintptr_t)atomic_load_explicit(&stacks, memory_order_relaxed);
+    return all && here - all < ALL_BYTES;
+}
+
+void sc_spare_stack_make_much_room(sc_spare_function *function, void *argument)
+{
+    if (sc_likely(sc_own_stack_has(SC_MUCH_ROOM_BYTES)))
+        function(argument);
+    else
+        sc_spare_stack_call_alone(function, argument);
+}
+
+void sc_spare_stack_make_room(sc_spare_function *function, void *argument)
+{
+    if (sc_likely(sc_own_stack_has(SC_ROOM_BYTES)))
+        function(argument);
+    else
+        sc_spare_stack_call(function, argument);
+}

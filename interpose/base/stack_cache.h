@@ -1,0 +1,30 @@
+/* Stacks that this thread has been seen with, recognised without unwinding.
+ *
+ * An entry remembers, for a call site at a stack depth, where on the stack each return address lies
+ * and what it was. If all of them are still there, the chain of callers is the same one. The
+ * places are learnt by searching the stack for the addresses that the unwinder reported, and
+ * only where each occurs exactly as often as reported, so that a stale copy in a dead local is
+ * never taken for the real one. What cannot be learnt is unwound every time.
+ *
+ * Where a module was closed another one may be mapped, and its frames look like those of the first
+ * but for where they end: all is forgotten then.
+ *
+ * Per thread. A thread that learns its first stack takes a table, under a leaf lock.
+ */
+#ifndef SC_INTERPOSE_BASE_STACK_CACHE_H
+#define SC_INTERPOSE_BASE_STACK_CACHE_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+extern _Atomic uint64_t sc_stack_cache_closed; /* modules, so far; for unwind.c to count */
+
+/* Id of the stack (track/stacks.h) if it is one seen before, else 0. `depth` is an address in the
+ * caller's own frame, the same for every call along the same path. */
+uint32_t sc_stack_cache_find(const void *site, uintptr_t depth);
+
+/* The unwinder has just found this stack there. Learns it at the second time. */
+void sc_stack_cache_learn(const void *site, uintptr_t depth, uint32_t id, void *const *frames,
+                          unsigned count);
+
+#endif

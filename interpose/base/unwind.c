@@ -1,0 +1,333 @@
+#include "interpose/base/unwind.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <string.h>
+#include <ucontext.h>
+
+#include "interpose/base/compiler.h"
+#include "interpose/base/loader.h"
+#include "interpose/base/process.h"
+#include "interpose/base/sanitizers.h"
+#include "interpose/base/spare_stack.h"
+#include "interpose/base/stack_cache.h"
+#include "report/report.h"
+#include "report/text.h"
+#include "track/stacks.h"
+
+#include "track/poison.h"
+
+/* As libunwind.h declares them; its header is not needed to build, nor is it for every target. */
+typedef int backtrace_function(void **buffer, int size);
+typedef int init_function(void *cursor, const void *context, int flags);
+typedef int step_function(void *cursor);
+typedef int get_register_function(void *cursor, int number, uintptr_t *value);
+typedef void flush_function(void *space, uintptr_t from, uintptr_t to);
+
+#if defined(__x86_64__)
+#define LIBUNWIND_NAME(name) "_ULx86_64_" name
+#define LIBUNWIND_COMMON_NAME(name) "_Ux86_64_" name
+enum { REGISTER_IP = 16, REGISTER_SP = 7 };
+#elif defined(__aarch64__)
+#define LIBUNWIND_NAME(name) "_ULaarch64_" name
+#define LIBUNWIND_COMMON_NAME(name) "_Uaarch64_" name
+enum { REGISTER_IP = 32, REGISTER_SP = 31 };
+#else
+#error "how does libunwind name its functions and the program counter on this machine?"
+#endif
+
+enum { OWN_FRAMES_MAX = 16, CALLS_MAX = 1 << 16, SIGNAL_FRAME = 1, CURSOR_BYTES = 8192 };
+
+struct unwinder {
+    backtrace_function *backtrace;
+    init_function *init;
+    step_function *step;
+    get_register_function *get_register;
+    flush_function *flush;
+    void **space; /* what flush wants */
+};
+
+static pthread_mutex_t settle_lock = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic bool settled;
+static struct unwinder unwinder; /* constant once settled, as is the mode */
+static _Atomic int stacks_mode = SC_STACKS_SITE;
+
+static void *open_beside_us(const char *file)
+{
+    char path[SC_OPTIONS_PATH_SIZE];
+    Dl_info own;
+    if (!dladdr((void *)sc_unwind_start, &own) || !own.dli_fname)
+        return NULL;
+    const char *slash = strrchr(own.dli_fname, '/');
+    size_t folder = slash ? (size_t)(slash - own.dli_fname) + 1 : 0;
+    if (folder + strlen(file) >= sizeof path)
+        return NULL;
+    memcpy(path, own.dli_fname, folder);
+    strcpy(path + folder, file);
+    return dlopen(path, RTLD_NOW | RTLD_LOCAL);
+}
+
+static struct unwinder look_up(void)
+{
+    struct unwinder found = {.backtrace = NULL};
+    void *library = open_beside_us("libunwind.so.8");
+    if (!library)
+        library = dlopen("libunwind.so.8", RTLD_NOW | RTLD_LOCAL);
+    if (!library)
+        return found;
+#define FIND(member, name) found.member = (member##_function *)sc_loader_symbol(library, name)
+    FIND(backtrace, "unw_backtrace");
+    FIND(init, LIBUNWIND_NAME("init_local2"));
+    FIND(step, LIBUNWIND_NAME("step"));
+    FIND(get_register, LIBUNWIND_NAME("get_reg"));
+    FIND(flush, LIBUNWIND_COMMON_NAME("flush_cache"));
+#undef FIND
+    found.space = (void **)sc_loader_symbol(library, LIBUNWIND_NAME("local_addr_space"));
+    return found;
+}
+
+/* The first thread to come decides for all. */
+static bool settle(int mode, const struct unwinder *found)
+{
+    pthread_mutex_lock(&settle_lock);
+    bool first = !atomic_load_explicit(&settled, memory_order_relaxed);
+    if (first) {
+        unwinder = *found;
+        atomic_store_explicit(&stacks_mode, mode, memory_order_release);
+        atomic_store_explicit(&settled, true, memory_order_release);
+    }
+    pthread_mutex_unlock(&settle_lock);
+    return first;
+}
+
+void sc_unwind_start(const struct sc_options *options)
+{
+    if (atomic_load_explicit(&settled, memory_order_acquire))
+        return;
+    bool full = options->stacks == SC_STACKS_FULL;
+    bool wanted = full && !sc_sanitizers_see_threads();
+    struct unwinder found = {.backtrace = NULL};
+    if (wanted) {
+        found = look_up();
+        dlerror();
+    }
+    bool missing = full && !found.backtrace;
+    if (settle(missing ? SC_STACKS_SITE : options->stacks, &found) && missing && wanted &&
+        options->verbosity >= 1)
+        sc_report_say(NULL, "libunwind.so.8 not found beside libsafecopy.so nor in the system: "
+                            "stacks show the calling frame only");
+}
+
+static inline int how_much(void)
+{
+    return atomic_load_explicit(&stacks_mode, memory_order_acquire);
+}
+
+bool sc_unwind_walks(void)
+{
+    return how_much() == SC_STACKS_FULL && unwinder.init && unwinder.step &&
+           unwinder.get_register && unwinder.flush && unwinder.space;
+}
+
+/* ---- modules that were closed ----
+ *
+ * libunwind remembers the frames of code by its address and is not told when a module is closed.
+ * Where another one is mapped, it would step by frame sizes of the first, out of the stack and into
+ * nothing. What it remembers for walks can be flushed; what unw_backtrace does, each thread for
+ * itself, cannot: a thread that has used that before a module was closed walks from then on. */
+
+static int count_closed(struct dl_phdr_info *info, size_t size, void *count)
+{
+    (void)size;
+    *(uint64_t *)count = info->dlpi_subs;
+    return 1;
+}
+
+/* They are counted here, and after dlclose (unloading.c) for the sake of stacks that are
+ * recognised.
+ */
+static uint64_t note_closed(void)
+{
+    uint64_t closed = 0;
+    dl_iterate_phdr(count_closed, &closed);
+    if (atomic_load_explicit(&sc_stack_cache_closed, memory_order_relaxed) != closed)
+        atomic_store_explicit(&sc_stack_cache_closed, closed, memory_order_relaxed);
+    return closed;
+}
+
+void sc_unwind_note_closed(void)
+{
+    if (atomic_load_explicit(&settled, memory_order_acquire))
+        note_closed();
+}
+
+static void forget_closed(uint64_t closed)
+{
+    static _Atomic uint64_t forgotten;
+    if (atomic_load(&forgotten) == closed)
+        return;
+    unwinder.flush(*unwinder.space, 0, 0);
+    atomic_store(&forgotten, closed);
+}
+
+/* Before every walk. */
+static bool can_walk(void)
+{
+    if (!sc_unwind_walks())
+        return false;
+    forget_closed(note_closed());
+    return true;
+}
+
+static bool can_trace(void)
+{
+    static __thread uint64_t traced_since; /* plus 1 */
+    uint64_t closed = note_closed();
+    if (traced_since == 0)
+        traced_since = closed + 1;
+    return traced_since == closed + 1;
+}
+
+/* The next caller's address, 0 where there is none. */
+static uintptr_t next_caller(void *cursor)
+{
+    uintptr_t ip = 0;
+    bool stepped =
+        unwinder.step(cursor) > 0 && unwinder.get_register(cursor, REGISTER_IP, &ip) == 0;
+    return stepped ? ip : 0;
+}
+
+/* Behind the `count` that are there; returns how many there are then. */
+static unsigned collect(void *cursor, void **frames, unsigned count, unsigned max)
+{
+    uintptr_t ip;
+    while (count < max && (ip = next_caller(cursor)) != 0)
+        frames[count++] = (void *)ip;
+    return count;
+}
+
+static __attribute__((noinline)) unsigned walk_here(void **frames, unsigned max)
+{
+    _Alignas(16) char cursor[CURSOR_BYTES];
+    ucontext_t context;
+    if (!can_walk() || getcontext(&context) != 0 || unwinder.init(cursor, &context, 0) != 0)
+        return 0;
+    return collect(cursor, frames, 0, max);
+}
+
+/* ---- stacks ---- */
+
+/* The innermost frames are ours, up to the one that is about to return to `site`. */
+static unsigned own_frames(void *const *frames, unsigned count, const void *site)
+{
+    for (unsigned i = 0; i < count && i < OWN_FRAMES_MAX; i++)
+        if (frames[i] == site)
+            return i;
+    return 0;
+}
+
+struct trace {
+    void *site;
+    uintptr_t depth;
+    uint32_t id; /* result */
+};
+
+/* What lies beyond a spare stack is not the callers', of which nothing is to be learnt there. */
+static __attribute__((noinline)) void unwind(void *argument)
+{
+    struct trace *trace = argument;
+    void *frames[SC_STACK_DEPTH_MAX + OWN_FRAMES_MAX];
+    bool is_spare = sc_spare_stack_is_current();
+    SC_INSIDE();
+    int traced = can_trace() && !is_spare
+                     ? unwinder.backtrace(frames, SC_STACK_DEPTH_MAX + OWN_FRAMES_MAX)
+                     : (int)walk_here(frames, SC_STACK_DEPTH_MAX + OWN_FRAMES_MAX);
+    if (traced <= 0) {
+        trace->id = sc_stacks_put(&trace->site, 1);
+        return;
+    }
+    unsigned count = (unsigned)traced;
+    unsigned own = own_frames(frames, count, trace->site);
+    trace->id = sc_stacks_put(frames + own, count - own);
+    if (!is_spare)
+        sc_stack_cache_learn(trace->site, trace->depth, trace->id, frames + own, count - own);
+}
+
+__attribute__((noinline)) uint32_t sc_unwind_here(void *site)
+{
+    uintptr_t depth = (uintptr_t)__builtin_frame_address(0);
+    int mode = how_much();
+    if (mode == SC_STACKS_NONE)
+        return 0;
+    if (mode == SC_STACKS_SITE)
+        return sc_stacks_put(&site, 1);
+    if (sc_unlikely(sc_is_alone())) /* nobody calls our dlclose */
+        note_closed();
+    struct trace trace = {site, depth, sc_stack_cache_find(site, depth)};
+    if (!trace.id)
+        sc_spare_stack_make_room(unwind, &trace);
+    return trace.id;
+}
+
+unsigned sc_unwind_frames(const void *context, uintptr_t pc, void **frames, unsigned max)
+{
+    _Alignas(16) char cursor[CURSOR_BYTES];
+    frames[0] = (void *)pc;
+    if (!can_walk() || unwinder.init(cursor, context, SIGNAL_FRAME) != 0)
+        return 1;
+    return collect(cursor, frames, 1, max);
+}
+
+bool sc_unwind_meets(const void *context, bool (*is_sought)(uintptr_t address))
+{
+    _Alignas(16) char cursor[CURSOR_BYTES];
+    uintptr_t ip = 0;
+    if (!can_walk() || unwinder.init(cursor, context, SIGNAL_FRAME) != 0)
+        return false;
+    for (unsigned depth = 0; depth < CALLS_MAX && (ip = next_caller(cursor)) != 0; depth++)
+        if (is_sought(ip))
+            return true;
+    return false;
+}
+
+uint32_t sc_unwind_from(const void *context, uintptr_t pc)
+{
+    void *frames[SC_STACK_DEPTH_MAX];
+    int mode = how_much();
+    if (mode == SC_STACKS_NONE)
+        return 0;
+    unsigned max = mode == SC_STACKS_FULL ? SC_STACK_DEPTH_MAX : 1;
+    unsigned count = sc_unwind_frames(context, pc, frames, max);
+    frames[0] = (void *)(pc + 1); /* readers look before a frame's address, where its call is */
+    return sc_stacks_put(frames, count);
+}
+
+/* On x86-64 the return address lies right below the caller's stack pointer. Elsewhere it is in a
+ * register at first, and where it is saved is for the compiler to say. */
+void sc_unwind_frame_of(uintptr_t address, uintptr_t *slot, uintptr_t *return_address)
+{
+    *slot = *return_address = 0;
+#if defined(__x86_64__)
+    _Alignas(16) char cursor[CURSOR_BYTES];
+    ucontext_t context;
+    uintptr_t stack_pointer = 0;
+    if (!can_walk() || getcontext(&context) != 0 || unwinder.init(cursor, &context, 0) != 0)
+        return;
+    for (unsigned depth = 0; depth < SC_STACK_DEPTH_MAX && unwinder.step(cursor) > 0; depth++) {
+        uintptr_t ip = 0;
+        if (unwinder.get_register(cursor, REGISTER_SP, &stack_pointer) != 0 ||
+            unwinder.get_register(cursor, REGISTER_IP, &ip) != 0)
+            return;
+        if (address < stack_pointer) {
+            *slot = stack_pointer - sizeof(uintptr_t);
+            *return_address = ip;
+            return;
+        }
+    }
+#else
+    (void)address;
+#endif
+}

@@ -1,0 +1,48 @@
+/* Call stacks, taken with libunwind.
+ *
+ * libunwind is loaded at run time, from the folder of this library or else the system's, so that a
+ * program never fails to start for want of it; without it, stacks are one frame deep.
+ * sc_unwind_here neither allocates with malloc nor takes a lock that the driver could hold.
+ *
+ * A program copies from the same few places over and over. A stack that was seen before from the
+ * same place and stack depth is recognised by looking at the return addresses where they lie, which
+ * costs a load for each frame instead of an unwinding step (stack_cache.h).
+ */
+#ifndef SC_INTERPOSE_BASE_UNWIND_H
+#define SC_INTERPOSE_BASE_UNWIND_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "report/options.h"
+
+/* Before the first stack. Says on stderr (verbosity permitting) what it could not load. Threads may
+ * come at once: each looks for itself and finds the same. Takes the loader's lock, and none of ours
+ * meanwhile. */
+void sc_unwind_start(const struct sc_options *options);
+
+/* A module may have been closed. Takes the loader's lock. */
+void sc_unwind_note_closed(void);
+
+/* Are stacks more than one frame deep? */
+bool sc_unwind_walks(void);
+
+/* Id in the stack depot of the caller's stack. `site` is the address that the hook returns to:
+ * frames inside of it are ours and are left out. */
+uint32_t sc_unwind_here(void *site);
+
+/* The same of an interrupted context (ucontext_t), as a signal handler has it, from its program
+ * counter on. Needs no frame of the caller's, so it may run on another stack; wants 12 KB of it. */
+uint32_t sc_unwind_from(const void *context, uintptr_t pc);
+
+/* The frames themselves, at most `max` and at least the first; returns how many. */
+unsigned sc_unwind_frames(const void *context, uintptr_t pc, void **frames, unsigned max);
+
+/* Is one of the callers, however deep the stack is, such an address? */
+bool sc_unwind_meets(const void *context, bool (*is_sought)(uintptr_t address));
+
+/* Where on the calling thread's stack the return address of the frame lies that `address` belongs
+ * to, and what it is; both 0 where that cannot be told. */
+void sc_unwind_frame_of(uintptr_t address, uintptr_t *slot, uintptr_t *return_address);
+
+#endif

@@ -1,0 +1,57 @@
+/* What lower folders of interpose/ ask of higher ones: a function each, defined once, in the file
+ * that is named. Everything else is called downwards only (scripts/check-arrows).
+ */
+#ifndef SC_INTERPOSE_BASE_UPCALLS_H
+#define SC_INTERPOSE_BASE_UPCALLS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct sc_stream_record;
+
+/* entry/life.c: reads the options, says what is wrong with them; once, at the first sign of CUDA.
+ */
+void sc_life_start(void);
+
+/* entry/life.c: cuInit succeeded. The report is opened, and from now on hooks and wrappers work. */
+void sc_life_cuda_is_up(void);
+
+/* entry/life.c: the process ends now, with this status or, as strict wants it, the one that is
+ * returned: what there is to say is said. May be called again. */
+int sc_life_finish(int status);
+
+/* entry/life.c: the program may be replaced now, or die, with none of our handlers run: what was
+ * found goes to disk first. */
+void sc_life_may_vanish(void);
+
+/* calls/context_ends.c: contexts that the driver has told the end of are forgotten; one load if
+ * there is none. */
+void sc_contexts_bury_ended(void);
+
+/* capture/detours.c: the calling thread's per-thread default stream waits for a detour of another
+ * thread's, unless it captures. */
+void sc_detours_pay(struct sc_stream_record *stream);
+
+/* guard/guard.c: brings the pages into line with what the tracker knows; returns when no page is
+ * protected for the sake of an operation that had ended before the call. Must be called before a
+ * hook or wrapper returns in which operations ended, and before memory goes back to where it came
+ * from. One load when there is nothing to do. */
+void sc_guard_apply(void);
+
+/* A page fault that a signal told of. */
+struct sc_fault {
+    uintptr_t address;
+    uintptr_t pc;
+    const void *context; /* the interrupted one, ucontext_t */
+    uint64_t mask;       /* its signal mask, as the kernel has it */
+    bool write;
+    bool denied; /* mapped, but not accessible (SEGV_ACCERR) */
+};
+
+/* guard/touches.c: called by the SIGSEGV handler on the faulting thread, with signals blocked.
+ * True: the instruction is to be repeated, because the fault was ours and is settled, or because a
+ * signal is pending that the program is to get before. False: it belongs to the program.
+ * Async-signal-safe. */
+bool sc_guard_fault(const struct sc_fault *fault);
+
+#endif

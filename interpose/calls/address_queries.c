@@ -1,0 +1,50 @@
+/* What the driver says about addresses. Pinned memory whose free is held back, and memory that
+ * stays registered for a graph, are gone for the program: in their place the driver is asked about
+ * memory that was never registered. */
+#include "interpose/base/process.h"
+#include "interpose/driver/driver.h"
+#include "interpose/driver/wrap.h"
+#include "track/grid.h"
+#include "track/track.h"
+
+#include "track/poison.h"
+
+static char pageable;
+
+static uintptr_t as_the_program_has_it(uintptr_t address)
+{
+    bool held = !sc_grid_is_empty(&sc_track.holds.grid) && sc_active() &&
+                sc_track_is_given_back(&sc_track, address);
+    return held ? (uintptr_t)&pageable : address;
+}
+
+#define ABOUT(address) ((__typeof__(address))as_the_program_has_it((uintptr_t)(address)))
+
+SC_DEFINE(cuPointerGetAttribute, (void *data, CUpointer_attribute attribute, CUdeviceptr address),
+          return REAL(data, attribute, ABOUT(address));)
+
+/* Of memory that it does not know, the driver says that its host pointer is the one that was asked
+ * about. */
+static CUresult told(CUresult result, unsigned count, const CUpointer_attribute *attributes,
+                     void **data, CUdeviceptr address)
+{
+    for (unsigned i = 0; result == CUDA_SUCCESS && i < count; i++)
+        if (attributes[i] == CU_POINTER_ATTRIBUTE_HOST_POINTER &&
+            *(uintptr_t *)data[i] == (uintptr_t)&pageable)
+            *(uintptr_t *)data[i] = (uintptr_t)address;
+    return result;
+}
+
+SC_DEFINE(cuPointerGetAttributes,
+          (unsigned count, CUpointer_attribute *attributes, void **data, CUdeviceptr address),
+          CUdeviceptr about = ABOUT(address);
+          CUresult result = REAL(count, attributes, data, about);
+          return about == address ? result : told(result, count, attributes, data, address);)
+
+SC_DEFINE(cuMemHostGetFlags, (unsigned *flags, void *address), return REAL(flags, ABOUT(address));)
+
+SC_DEFINE(cuMemHostGetDevicePointer_v2, (CUdeviceptr * device, void *address, unsigned flags),
+          return REAL(device, ABOUT(address), flags);)
+
+SC_DEFINE(cuMemGetAddressRange_v2, (CUdeviceptr * base, size_t *size_bytes, CUdeviceptr address),
+          return REAL(base, size_bytes, ABOUT(address));)

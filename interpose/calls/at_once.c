@@ -1,0 +1,130 @@
+#include "interpose/calls/at_once.h"
+
+#include <errno.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "interpose/base/process.h"
+#include "interpose/base/upcalls.h"
+#include "interpose/driver/replaying.h"
+#include "interpose/reaper/hazards.h"
+#include "interpose/reaper/reaper.h"
+#include "interpose/streams/marks.h"
+#include "interpose/streams/unfinished.h"
+#include "report/options.h"
+#include "report/report.h"
+#include "report/text.h"
+#include "track/inflight.h"
+#include "track/kernel.h"
+#include "track/order.h"
+#include "track/ticks.h"
+
+#include "track/poison.h"
+
+enum { POLL_MIN_NS = 20 * 1000, POLL_MAX_NS = 1000 * 1000 };
+
+/* What the device has taken from a snapshot is not harmed any more. */
+static enum sc_action action_on(const struct sc_op_info *op, bool heals)
+{
+    if (!heals)
+        return SC_ACTION_REPORTED;
+    return op->slot ? SC_ACTION_SNAPSHOTTED : SC_ACTION_STALLED;
+}
+
+static void report_each(const struct sc_at_once *touch, const struct sc_ops *ops, bool heals)
+{
+    for (unsigned i = 0; i < sc_ops_kept(ops); i++) {
+        struct sc_ops one = sc_ops_one(ops, i);
+        struct sc_buffer buffer = sc_hazards_buffer_of(&one.ops[0]);
+        sc_hazards_report(sc_hazards_touch_code(&one.ops[0], touch->touch),
+                          action_on(&one.ops[0], heals), &one, &buffer,
+                          &(struct sc_culprit){touch->api, touch->site, NULL});
+    }
+}
+
+static void say_goes_on(const struct sc_at_once *touch, const struct sc_op_info *op)
+{
+    char line[256];
+    struct sc_text text;
+    if (sc_options.verbosity < 1)
+        return;
+    sc_text_init(&text, line, sizeof line);
+    sc_text_put(&text, touch->api);
+    sc_text_put(&text, " goes on after stall_limit, though ");
+    sc_text_put(&text, op->api);
+    sc_text_put(&text, " is not complete: its data may be wrong");
+    sc_report_say(NULL, line);
+}
+
+/* Neither a cancellation point nor a place where a lock is held: a signal handler may leave it. */
+static void sleep_for(uint64_t ns)
+{
+    const struct timespec time = {.tv_nsec = (long)ns};
+    sc_kernel_call(SYS_nanosleep, &time, NULL);
+}
+
+/* False: it is not complete by then. Asked on this thread, which may call the driver, so that it
+ * does not matter whether the reaper runs. */
+static bool wait_for(const struct sc_op_info *op, uint64_t deadline_ns)
+{
+    uint64_t poll_ns = POLL_MIN_NS;
+    while (!sc_marks_ask(&op->ticket)) {
+        if (sc_now_ns() >= deadline_ns)
+            return false;
+        sleep_for(poll_ns);
+        poll_ns = poll_ns * 5 / 4 < POLL_MAX_NS ? poll_ns * 5 / 4 : POLL_MAX_NS;
+    }
+    return true;
+}
+
+/* No more are found at a time than SC_TRACK_OPS_MAX. */
+static void wait_for_all(const struct sc_at_once *touch, const struct sc_op_info *bytes)
+{
+    uint64_t deadline_ns = sc_now_ns() + sc_options.stall_limit_ns;
+    SC_OPS(ops);
+    do {
+        sc_track_met(&sc_track, bytes, true, &ops);
+        for (unsigned i = 0; i < sc_ops_kept(&ops); i++)
+            if (!wait_for(&ops.ops[i], deadline_ns)) {
+                say_goes_on(touch, &ops.ops[i]);
+                return;
+            }
+    } while (ops.count > SC_TRACK_OPS_MAX);
+    sc_guard_apply();
+}
+
+/* The verdicts come first: what the call waits for may look complete after it. */
+static void judge(const struct sc_at_once *touch, const struct sc_op_info *bytes)
+{
+    bool heals = sc_options.mode == SC_MODE_FIX && !sc_replays();
+    SC_OPS(ops);
+    sc_track_met(&sc_track, bytes, false, &ops);
+    if (ops.count == 0)
+        return;
+    report_each(touch, &ops, heals);
+    sc_reaper_judge_now();
+    if (heals)
+        wait_for_all(touch, bytes);
+}
+
+/* A per-thread default stream that captures refuses the call. */
+static bool is_refused(struct sc_stream_record *stream)
+{
+    return stream->kind != SC_STREAM_LEGACY && sc_streams_is_capturing(stream);
+}
+
+void sc_at_once_judge(const struct sc_at_once *touch, uint32_t range)
+{
+    int saved = errno;
+    const struct sc_op_info bytes = {
+        .shape = touch->shape,
+        .fold = touch->fold,
+        .ticket = {.stream = touch->stream->id},
+        .after = touch->after,
+        .direction = touch->touch == SC_TOUCH_READ ? SC_H2D : SC_D2H,
+        .range = range,
+    };
+    if (!sc_replay_prepares() && !is_refused(touch->stream) && sc_unfinished_is_seen(touch->stream))
+        judge(touch, &bytes);
+    errno = saved;
+}

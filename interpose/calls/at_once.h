@@ -1,0 +1,64 @@
+/* Host memory that a call of the driver reads or writes by itself, before it returns: synchronous
+ * copies and memsets, and asynchronous copies as far as the driver stages or completes them in the
+ * call.
+ *
+ * Such a touch is held against the operations in flight on the same bytes, as a touch of the
+ * program's own is (SC201, SC202, SC203, SC403), but by order: what the call's stream comes after
+ * is done by then. In mode=fix the host waits for the others before the call is made, at most
+ * stall_limit. An edge in the stream instead would not do: the driver takes the bytes of pageable
+ * memory in the call.
+ *
+ * Nothing is judged where the order may exist and not be seen: behind what waits for the host
+ * (interpose/streams/unfinished.h), on either side.
+ *
+ * Locks: none may be held. errno is kept. Calls the driver where something is found.
+ */
+#ifndef SC_INTERPOSE_CALLS_AT_ONCE_H
+#define SC_INTERPOSE_CALLS_AT_ONCE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "interpose/base/compiler.h"
+#include "interpose/streams/streams.h"
+#include "track/grid.h"
+#include "track/guard.h"
+#include "track/hazard.h"
+#include "track/shape.h"
+#include "track/track.h"
+
+struct sc_point;
+
+struct sc_at_once {
+    const char *api;
+    void *site;
+    struct sc_stream_record *stream; /* of the call, which is about to be made */
+    enum sc_touch touch;
+    struct sc_shape shape;
+    struct sc_fold fold;          /* of the shape's rows; a pitch of 0: no gaps */
+    const struct sc_point *after; /* what the call comes after besides its stream's work, or NULL */
+};
+
+/* At least one operation may conflict. `range`: of the first byte, or 0. */
+void sc_at_once_judge(const struct sc_at_once *touch, uint32_t range);
+
+/* Lock-free: is nothing in flight anywhere? */
+static inline bool sc_at_once_is_idle(void)
+{
+    return sc_grid_is_empty(&sc_track.inflight.op_grid) &&
+           sc_grid_is_empty(&sc_track.inflight.heap_grid);
+}
+
+/* Lock-free where nothing is in flight that could conflict. The memory need not be the host's: no
+ * operation lies on other memory. */
+static inline void sc_at_once(const struct sc_at_once *touch)
+{
+    enum sc_direction direction = touch->touch == SC_TOUCH_READ ? SC_H2D : SC_D2H;
+    if (sc_at_once_is_idle())
+        return;
+    uint32_t range = sc_track_find_range(&sc_track, touch->shape.address).range;
+    if (sc_unlikely(sc_track_may_conflict(&sc_track, range, direction)))
+        sc_at_once_judge(touch, range);
+}
+
+#endif

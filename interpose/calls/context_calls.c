@@ -1,0 +1,265 @@
+/* Contexts end. What they were to others is taken back: their work is done, their memory and
+ * handles are void. Before that the driver's call is made, and after it nothing may be asked of
+ * them.
+ */
+#include "interpose/calls/context_calls.h"
+
+#include <errno.h>
+
+#include "interpose/base/compiler.h"
+#include "interpose/base/process.h"
+#include "interpose/base/upcalls.h"
+#include "interpose/capture/captures.h"
+#include "interpose/capture/detours.h"
+#include "interpose/driver/driver.h"
+#include "interpose/driver/replaying.h"
+#include "interpose/driver/wrap.h"
+#include "interpose/memory/pinned.h"
+#include "interpose/memory/snapshots.h"
+#include "interpose/reaper/reaper.h"
+#include "interpose/streams/contexts.h"
+#include "interpose/streams/marks.h"
+#include "interpose/streams/streams.h"
+#include "track/hold.h"
+#include "track/order.h"
+#include "track/track.h"
+#include "track/waits.h"
+
+#include "track/poison.h"
+
+enum { LET_GO_NS = 100 * 1000 * 1000 };
+
+static _Atomic unsigned ended_contexts; /* gone, and not buried yet */
+
+/* Pinned memory of the context went with it: nobody will give it back, and what is freed at its
+ * address later would wait for that. */
+static void end_pinned_holds(const struct sc_context *context)
+{
+    sc_track_forget_graph_holds_of(&sc_track, context->legacy);
+    struct sc_release release = sc_track_take_ready(&sc_track, 0);
+    while (release.hold) {
+        if (sc_hold_is_drivers(release.kind) && release.context == context->legacy)
+            sc_track_end_hold(&sc_track, release.hold);
+        else
+            sc_track_put_back(&sc_track, release.hold);
+        release = sc_track_take_ready(&sc_track, release.age);
+    }
+}
+
+/* The tracker's locks are all that it takes, but the guard's and the reaper's. */
+static void end_work(const struct sc_context *context)
+{
+    struct sc_point point = sc_track_point(&sc_track, context->legacy, SC_SCOPE_CONTEXT);
+    sc_track_known(&sc_track, &point, NULL);
+    sc_track_remove_ranges_of(&sc_track, context->legacy);
+    if (sc_track_graphs_context_gone(&sc_track, context->legacy))
+        sc_reaper_wake();
+    end_pinned_holds(context);
+    sc_guard_apply();
+}
+
+void sc_contexts_told_end(CUcontext handle)
+{
+    struct sc_context *context = sc_contexts_known(handle);
+    if (!context || atomic_exchange(&context->gone, true))
+        return;
+    atomic_fetch_add(&ended_contexts, 1);
+    sc_pinned_context_unnamed(context);
+    if (!context->may_be_green)
+        end_work(context);
+}
+
+static void end_context(struct sc_context *context)
+{
+    if (atomic_exchange(&context->gone, true))
+        atomic_fetch_sub(&ended_contexts, 1);
+    end_work(context);
+    sc_snapshots_context_gone(context);
+    sc_pinned_context_gone(context);
+    sc_captures_context_gone(context);
+    sc_streams_bury(context, true);
+}
+
+/* A primary context takes its green ones with it. */
+static void end_with_greens(struct sc_context *context)
+{
+    struct sc_context *green;
+    end_context(context);
+    while ((green = sc_contexts_take_green_of(context)) != NULL)
+        end_context(green);
+}
+
+static void let_go(void *deadline, struct sc_stream_record *stream)
+{
+    if (sc_lock_until(&stream->lock, deadline) == 0)
+        pthread_mutex_unlock(&stream->lock);
+}
+
+/* A thread of the program's may hold a stream's lock while the driver has no room for what it
+ * issues, and may be waiting for what this one does behind its call: a release that is not the
+ * last one, and the end of a green context, wait for nothing. */
+static void make_quiet(struct sc_context *context)
+{
+    struct timespec deadline = sc_deadline_in(LET_GO_NS);
+    atomic_fetch_add(&context->quiet, 1);
+    sc_streams_each_ever(context, let_go, &deadline);
+}
+
+/* What was to be settled meanwhile is settled now. */
+static void make_loud(struct sc_context *context)
+{
+    atomic_fetch_sub(&context->quiet, 1);
+    sc_detours_settle();
+}
+
+static struct sc_context *take_out(CUcontext handle)
+{
+    struct sc_context *context = sc_contexts_take(handle);
+    if (!context)
+        return NULL;
+    sc_pinned_context_unnamed(context);
+    make_quiet(context);
+    return context;
+}
+
+static void put_back(struct sc_context *context)
+{
+    make_loud(context);
+    sc_contexts_put_back(context);
+    sc_pinned_context_named(context);
+}
+
+static void end_green(struct sc_context *context)
+{
+    if (atomic_exchange(&context->gone, true))
+        atomic_fetch_sub(&ended_contexts, 1);
+    sc_streams_bury(context, false);
+}
+
+static void end_green_for_good(struct sc_context *context)
+{
+    end_green(context);
+    make_loud(context);
+}
+
+void sc_contexts_bury_ended(void)
+{
+    while (sc_unlikely(atomic_load_explicit(&ended_contexts, memory_order_relaxed) != 0)) {
+        struct sc_context *context = sc_contexts_take_gone();
+        if (!context)
+            return;
+        if (context->primary)
+            end_green(context);
+        else
+            end_with_greens(context);
+    }
+}
+
+/* ---- contexts: destroying one completes its work first (docs/driver.md, Q13) ---- */
+
+/* Where the driver has ended it already, the handle may be another context's: only what is known to
+ * have ended is taken. */
+static struct sc_context *ending(CUcontext handle)
+{
+    const struct sc_context *known = sc_active() && handle ? sc_contexts_known(handle) : NULL;
+    if (!known || (sc_replays() && !known->gone && !known->may_be_green))
+        return NULL;
+    return take_out(handle);
+}
+
+static CUresult ended(struct sc_context *context, CUresult result)
+{
+    if (context && result == CUDA_SUCCESS)
+        end_with_greens(context);
+    else if (context)
+        put_back(context);
+    return result;
+}
+
+#define CONTEXT_END(symbol, parameter, argument, handle)                                           \
+    SC_DEFINE(symbol, (parameter), struct sc_context *context = ending(handle);                    \
+              return ended(context, REAL(argument));)
+
+/* NULL unless the device's primary context is one that we have met, and alive. */
+static CUcontext primary_context(CUdevice device)
+{
+    return sc_active() ? sc_contexts_primary(device) : NULL;
+}
+
+CONTEXT_END(cuCtxDestroy, CUcontext handle, handle, handle)
+CONTEXT_END(cuCtxDestroy_v2, CUcontext handle, handle, handle)
+CONTEXT_END(cuDevicePrimaryCtxReset, CUdevice device, device, primary_context(device))
+CONTEXT_END(cuDevicePrimaryCtxReset_v2, CUdevice device, device, primary_context(device))
+
+/* The last release ends the context as a reset does; whether it was the last is asked afterwards.
+ */
+struct releasing {
+    CUdevice device;
+    CUcontext handle;
+    struct sc_context *context; /* NULL: not known, and nothing is to be done */
+};
+
+static struct releasing release_begins(CUdevice device)
+{
+    struct releasing releasing = {.device = device, .handle = primary_context(device)};
+    if (releasing.handle)
+        releasing.context = sc_contexts_known(releasing.handle);
+    if (releasing.context)
+        make_quiet(releasing.context);
+    return releasing;
+}
+
+static CUresult released(CUresult result, const struct releasing *releasing)
+{
+    unsigned flags = 0;
+    int alive = 1;
+    if (!releasing->context)
+        return result;
+    if (result == CUDA_SUCCESS &&
+        sc_real.cuDevicePrimaryCtxGetState(releasing->device, &flags, &alive) == CUDA_SUCCESS &&
+        !alive)
+        ended(ending(releasing->handle), result);
+    else
+        make_loud(releasing->context);
+    return result;
+}
+
+#define PRIMARY_RELEASE(symbol)                                                                    \
+    SC_DEFINE(symbol, (CUdevice device), struct releasing releasing = release_begins(device);      \
+              return released(REAL(device), &releasing);)
+
+PRIMARY_RELEASE(cuDevicePrimaryCtxRelease)
+PRIMARY_RELEASE(cuDevicePrimaryCtxRelease_v2)
+
+/* ---- green contexts ---- */
+
+struct green_ending {
+    struct sc_context *context; /* NULL: not known */
+    struct releasing releasing; /* a green context holds its primary one, as a retain does */
+};
+
+/* It is not waited for. What is at work there gets its marks while they can be recorded. */
+static struct green_ending green_begins(CUgreenCtx green)
+{
+    CUcontext handle = sc_context_of_green(green);
+    struct green_ending ending = {.context = NULL};
+    ending.context = sc_active() && green ? sc_contexts_known(handle) : NULL;
+    if (!ending.context)
+        return ending;
+    sc_marks_add_all(ending.context);
+    ending.releasing = release_begins(ending.context->device);
+    ending.context = take_out(handle);
+    return ending;
+}
+
+static CUresult green_ended(const struct green_ending *ending, CUresult result)
+{
+    if (ending->context && result == CUDA_SUCCESS)
+        end_green_for_good(ending->context);
+    else if (ending->context)
+        put_back(ending->context);
+    return released(result, &ending->releasing);
+}
+
+SC_DEFINE(cuGreenCtxDestroy, (CUgreenCtx green), struct green_ending ending = green_begins(green);
+          return green_ended(&ending, REAL(green));)

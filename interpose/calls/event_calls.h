@@ -1,0 +1,16 @@
+/* A stream waits for an event. */
+#ifndef SC_INTERPOSE_CALLS_EVENT_CALLS_H
+#define SC_INTERPOSE_CALLS_EVENT_CALLS_H
+
+#include <stdbool.h>
+
+#include "interpose/driver/driver.h"
+
+struct sc_stream_record;
+
+/* The stream is about to wait for the event, or waits for it since just now: notes what that may
+ * bring (interpose/streams/unfinished.h). An event of a context may stand for anything. True: it
+ * may bring work. */
+bool sc_events_join(struct sc_stream_record *stream, CUevent event);
+
+#endif

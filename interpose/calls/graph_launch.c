@@ -1,0 +1,341 @@
+/* Launches of graphs: one operation on the stream for each run of host memory that the exec names.
+ * An exec that names memory freed since (SC401) or a frame that has returned (SC402) is reported
+ * before it runs. */
+#include <errno.h>
+#include <string.h>
+
+#include "interpose/base/compiler.h"
+#include "interpose/base/process.h"
+#include "interpose/base/unwind.h"
+#include "interpose/base/upcalls.h"
+#include "interpose/calls/issue.h"
+#include "interpose/calls/sync.h"
+#include "interpose/capture/captures.h"
+#include "interpose/capture/detours.h"
+#include "interpose/driver/driver.h"
+#include "interpose/driver/replaying.h"
+#include "interpose/driver/wrap.h"
+#include "interpose/graph/stack_sources.h"
+#include "interpose/reaper/hazards.h"
+
+#include "interpose/streams/marks.h"
+#include "interpose/streams/streams.h"
+#include "interpose/streams/unfinished.h"
+#include "report/options.h"
+#include "track/graphs.h"
+#include "track/hazard.h"
+#include "track/inflight.h"
+#include "track/order.h"
+#include "track/shape.h"
+#include "track/track.h"
+
+#include "track/poison.h"
+
+struct launch {
+    const char *api;
+    void *site;
+    struct sc_stream_record *stream; /* NULL: nothing is to be done */
+    uint32_t exec;                   /* the tracker's id, 0: not known yet */
+    struct sc_graph *graph;          /* NULL: it names no host memory */
+    bool again;                      /* on the stream of its last launch */
+    bool waits, records, signals;    /* its nodes: for events; events; to the host, unseen */
+    bool seen;                       /* they do not wait for the host, nor for what does */
+    bool unguarded;                  /* nothing of it may be guarded, nor what comes behind it */
+    bool is_empty;                   /* a launch without work: nothing comes after it */
+    const struct sc_point *last;     /* of the exec elsewhere, which this one comes after; NULL */
+    struct sc_call call;
+    uint64_t place;         /* of the call, in the legacy stream */
+    uint64_t ticks;         /* just before it */
+    struct sc_point before; /* what the events that it records stand for */
+};
+
+/* ---- hazards of the graph itself ---- */
+
+static void report_use(const struct launch *launch, enum sc_hazard_code code, enum sc_action action,
+                       const struct sc_graph_use *use, const struct sc_graph_extra *extra)
+{
+    sc_hazards_report_graph(code, action, use, extra,
+                            &(struct sc_culprit){launch->api, launch->site, NULL});
+}
+
+/* Held memory still has what the program left in it; what was not held is reported. */
+static void report_freed(const struct launch *launch)
+{
+    struct sc_graph_use use;
+    struct sc_graph_extra extra;
+    for (uint32_t i = 0; sc_track_graph_use(&sc_track, launch->exec, i, &use, &extra); i++) {
+        if (!use.freed || use.disabled)
+            continue;
+        bool held = sc_track_holds_for_graph(&sc_track, use.shape.address);
+        report_use(launch, SC401, held ? SC_ACTION_HELD : SC_ACTION_REPORTED, &use, &extra);
+    }
+}
+
+static void look_at_stacks(const struct launch *launch)
+{
+    struct sc_graph_use use;
+    struct sc_graph_extra extra;
+    for (uint32_t i = 0; sc_track_graph_use(&sc_track, launch->exec, i, &use, &extra); i++) {
+        if (use.kind != SC_STACK || use.disabled || sc_stack_sources_refresh(&use, &extra))
+            continue;
+        report_use(launch, SC402, use.redirected ? SC_ACTION_SNAPSHOTTED : SC_ACTION_REPORTED, &use,
+                   &extra);
+    }
+}
+
+/* Results for living frames; what was written for others is nobody's. */
+static void bring_results(const struct launch *launch)
+{
+    struct sc_graph_use use;
+    struct sc_graph_extra extra;
+    for (uint32_t i = 0; sc_track_graph_use(&sc_track, launch->exec, i, &use, &extra); i++)
+        if (use.kind == SC_STACK && use.direction == SC_D2H && use.redirected && !use.disabled &&
+            sc_stack_sources_frame_lives(&use, &extra))
+            memcpy((void *)use.shape.address, extra.saved, use.shape.width_bytes);
+}
+
+/* ---- its memory: an operation for each run ---- */
+
+/* Memory that was freed and is not held may have a new owner, who is free to free it. */
+static bool is_somebody_elses(const struct sc_graph_use *run)
+{
+    return run->freed && (sc_options.mode != SC_MODE_FIX || sc_replays());
+}
+
+static void begin_live_run(struct sc_issue *issue, const struct sc_graph_use *run)
+{
+    const struct sc_graph_extra *extra = sc_graphs_extra(&sc_track.graphs, run);
+    sc_issue_host_shape(issue, run->direction, &run->shape);
+    sc_issue_folded(issue, 0, 0, &extra->fold);
+}
+
+static void begin_run(struct sc_issue *issue, const struct launch *launch,
+                      const struct sc_graph_use *run)
+{
+    sc_issue_on(issue, launch->api, launch->stream, launch->site);
+    if (run->freed)
+        sc_issue_pageable(issue, run->direction, (const void *)run->shape.address,
+                          sc_shape_hull_bytes(&run->shape));
+    else
+        begin_live_run(issue, run);
+    issue->joins_stream = false;
+    issue->waits_after = false;
+    sc_issue_of_graph(issue, run->unjudged || is_somebody_elses(run));
+    issue->place = launch->place;
+}
+
+static void come_after_last(struct sc_issue *issue, const struct launch *launch)
+{
+    for (unsigned i = 0; i < issue->count; i++)
+        issue->ops[i].after = launch->last;
+    for (unsigned i = 0; i < issue->touch_count; i++)
+        issue->touches[i].after = launch->last;
+}
+
+/* What the launch has to be ordered after; most have nothing that could conflict with them. */
+static void order_runs(const struct launch *launch)
+{
+    const struct sc_graph_uses *runs = &launch->graph->runs;
+    for (uint32_t i = 0; i < runs->count; i++) {
+        const struct sc_graph_use *run = &runs->list[i];
+        struct sc_issue issue;
+        if (!run->freed && !sc_direction_writes_host(run->direction) &&
+            !sc_track_may_conflict(&sc_track, run->range, run->direction))
+            continue;
+        begin_run(&issue, launch, run);
+        come_after_last(&issue, launch);
+        if (issue.count)
+            sc_issue_ready(&issue);
+        else
+            sc_issue_judge_touches(&issue);
+    }
+}
+
+static size_t record_run(const struct launch *launch, const struct sc_graph_use *run,
+                         uint32_t stack, uint64_t now_ticks)
+{
+    struct sc_issue issue;
+    begin_run(&issue, launch, run);
+    size_t bytes = issue.count ? sc_issue_record(&issue, stack, now_ticks) : 0;
+    if (issue.count && run->freed)
+        sc_track_hold_longer(&sc_track, run->shape.address, sc_shape_hull_bytes(&run->shape),
+                             &issue.ops[0].ticket);
+    return bytes;
+}
+
+static void record_runs(const struct launch *launch)
+{
+    const struct sc_graph_uses *runs = &launch->graph->runs;
+    struct sc_relaunch again = {
+        .exec = launch->exec,
+        .stream = launch->stream->id,
+        .api = launch->api,
+        .stack = sc_unwind_here(launch->site),
+        .thread = sc_thread_id(),
+        .ticks = launch->ticks,
+        .guards = sc_options.guard && sc_unfinished_is_seen(launch->stream),
+        .unseen = !sc_unfinished_is_seen(launch->stream),
+        .place = launch->place,
+    };
+    if (launch->again)
+        sc_track_launch_again(&sc_track, &again);
+    bool whole = launch->again && again.done == runs->count;
+    for (uint32_t i = again.done; i < runs->count; i++)
+        again.size_bytes += record_run(launch, &runs->list[i], again.stack, again.ticks);
+    sc_guard_apply();
+    sc_marks_issued(launch->stream, again.size_bytes, again.ticks);
+    if (!whole)
+        sc_track_launched(&sc_track, launch->graph->handle, launch->stream->id);
+}
+
+/* ---- around the call ---- */
+
+/* Behind the exec's last launch? A stream without a record has done all it had. */
+static bool is_behind_seen(const struct launch *launch, uint32_t last)
+{
+    struct sc_stream_record *stream = last ? sc_streams_of_id(last) : launch->stream;
+    return sc_unfinished_none_ever() || !stream || sc_unfinished_is_seen(stream);
+}
+
+static void find_exec(struct launch *launch, CUgraphExec exec)
+{
+    launch->exec = sc_graphs_find(&sc_track.graphs, (uintptr_t)exec);
+    if (!launch->exec)
+        return;
+    struct sc_graph *graph = sc_graphs_at(&sc_track.graphs, launch->exec);
+    uint32_t last = graph->last_launch.stream;
+    launch->again = last == launch->stream->id;
+    launch->is_empty = graph->is_empty;
+    if (last && !launch->again && !graph->is_empty)
+        launch->last = &graph->last_launch;
+    if (graph->uses.count)
+        launch->graph = graph;
+    launch->waits = graph->event_count != 0;
+    launch->records = graph->records;
+    launch->signals = graph->signals;
+    bool behind_seen = is_behind_seen(launch, last);
+    launch->seen = !graph->awaits && behind_seen && (!launch->waits || sc_unfinished_none_ever());
+    /* Without stacks its host functions look like any thread. */
+    launch->unguarded = !behind_seen || (launch->signals && !sc_unwind_walks());
+    if (graph->is_stale)
+        sc_track_graph_make_runs(&sc_track, (uintptr_t)exec);
+}
+
+/* Before the call and behind it (interpose/streams/unfinished.h). */
+static uint64_t note_pending(const struct launch *launch)
+{
+    return launch->unguarded ? sc_unfinished_signal(launch->stream)
+                             : sc_unfinished_work(launch->stream);
+}
+
+/* A launch with host memory is an operation itself: no mark is wanted before it, unless the host
+ * may hear of its beginning. */
+static void note_work(struct launch *launch)
+{
+    if (!launch->graph || launch->records || launch->signals)
+        sc_marks_before_work(launch->stream);
+    launch->ticks = note_pending(launch);
+}
+
+/* Before its own memory is looked at, of which a node says what is done only to the nodes behind:
+ * those are not judged. */
+static void note_signals(const struct launch *launch)
+{
+    struct sc_call call;
+    if (!launch->signals)
+        return;
+    sc_track_begin(&sc_track, launch->stream->id, &call);
+    sc_track_signal(&sc_track, launch->stream->id, &call);
+    sc_track_end(&sc_track, &call, false);
+}
+
+/* The call follows. An event that it records may stand for those that it waits for. */
+static void begin_call(struct launch *launch)
+{
+    launch->call.stream = 0;
+    if (launch->exec && !launch->is_empty)
+        sc_track_begin_launch(&sc_track, launch->exec, launch->stream->id, &launch->call);
+    else if (!launch->is_empty)
+        sc_track_begin(&sc_track, launch->stream->id, &launch->call);
+    launch->place = sc_order_place(&launch->call);
+    if (launch->records)
+        launch->before = sc_track_call_point(&sc_track, launch->stream->id, &launch->call);
+}
+
+/* In a capturing stream the driver refuses a launch. */
+static void launch_begins(struct launch *launch, CUgraphExec exec, CUstream stream, bool per_thread)
+{
+    launch->stream = sc_active() ? sc_streams_find(stream, per_thread) : NULL;
+    if (launch->stream && sc_streams_is_capturing(launch->stream))
+        launch->stream = NULL;
+    if (!launch->stream)
+        return;
+    find_exec(launch, exec);
+    int saved = errno;
+    if (sc_unlikely(sc_replay_prepares())) {
+        if (launch->graph)
+            order_runs(launch);
+        launch->stream = NULL;
+        errno = saved;
+        return;
+    }
+    note_work(launch);
+    note_signals(launch);
+    if (launch->graph && launch->graph->freed_count)
+        report_freed(launch);
+    if (launch->graph && launch->graph->has_stack)
+        look_at_stacks(launch);
+    if (launch->graph)
+        order_runs(launch);
+    begin_call(launch);
+    errno = saved;
+}
+
+/* The launch has waited for its stream. */
+static void know_all(const struct launch *launch, CUstream stream, bool per_thread)
+{
+    struct sc_sync sync = sc_sync_begin_stream(launch->api, launch->site, stream, per_thread);
+    sc_sync_end(&sync, CUDA_SUCCESS);
+}
+
+/* An event that a capture recorded before means the launch from now on. */
+static void end_records(struct launch *launch)
+{
+    uintptr_t event;
+    for (uint32_t at = 0; (event = sc_track_launch_record(&sc_track, launch->exec, &at)) != 0;)
+        sc_captures_note_event((CUevent)event, NULL);
+    sc_track_launch_records(&sc_track, launch->exec, &launch->before);
+}
+
+static CUresult launch_ended(struct launch *launch, CUgraphExec exec, CUstream stream,
+                             bool per_thread, CUresult result)
+{
+    int saved = errno;
+    sc_track_end(&sc_track, &launch->call, result == CUDA_SUCCESS);
+    if (launch->records && result != CUDA_SUCCESS)
+        sc_track_forget_point(&sc_track, &launch->before);
+    if (!launch->stream || result != CUDA_SUCCESS)
+        return result;
+    note_pending(launch);
+    if (launch->graph)
+        record_runs(launch);
+    else
+        sc_track_launched(&sc_track, (uintptr_t)exec, launch->stream->id);
+    if (launch->exec && !launch->seen)
+        sc_unfinished_signal(launch->stream);
+    if (launch->records)
+        end_records(launch);
+    if (launch->graph && launch->graph->has_stack)
+        bring_results(launch);
+    if (launch->graph && launch->graph->waits)
+        know_all(launch, stream, per_thread);
+    errno = saved;
+    return result;
+}
+
+SC_DEFINE2(cuGraphLaunch, _ptsz, (CUgraphExec exec, CUstream hStream), struct sc_detour detour;
+           sc_detour_begin(&detour, API, SC_SITE(), &hStream, per_thread);
+           struct launch launch = {.api = API, .site = SC_SITE()};
+           launch_begins(&launch, exec, hStream, per_thread); CUresult result = REAL(exec, hStream);
+           if (sc_detour_leaves(&detour)) sc_permit_refused(API, SC_SITE(), result);
+           return sc_detour_end(&detour, launch_ended(&launch, exec, hStream, per_thread, result));)

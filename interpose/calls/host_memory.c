@@ -1,0 +1,387 @@
+/* Pinned, registered and managed memory comes and goes.
+ *
+ * Freeing pinned memory and unregistering make the driver wait for the whole context. Correct
+ * programs lean on that, so with nothing in flight on the buffer the call passes through. Pinned
+ * memory freed in flight is held and the call returns at once. Memory unregistered in flight stays
+ * with the program, which may read or overwrite it as soon as the call returns: there the call
+ * waits for the operations on it, by an event and not by a wait that nobody promises.
+ */
+#include <errno.h>
+#include <unistd.h>
+
+#include "interpose/base/compiler.h"
+#include "interpose/base/process.h"
+#include "interpose/base/upcalls.h"
+#include "interpose/calls/host_memory.h"
+#include "interpose/calls/sync.h"
+#include "interpose/capture/captures.h"
+#include "interpose/driver/driver.h"
+#include "interpose/driver/relaxed.h"
+#include "interpose/driver/wrap.h"
+#include "interpose/guard/guard.h"
+#include "interpose/guard/neighbours.h"
+#include "interpose/memory/pinned.h"
+#include "interpose/reaper/hazards.h"
+#include "interpose/reaper/reaper.h"
+#include "interpose/streams/contexts.h"
+#include "report/options.h"
+#include "track/hold.h"
+#include "track/inflight.h"
+#include "track/pool.h"
+#include "track/track.h"
+
+#include "track/poison.h"
+
+static void add_range(const void *address, size_t size_bytes, enum sc_buffer_kind kind)
+{
+    int saved = errno;
+    struct sc_context *context = sc_active() ? sc_contexts_of_memory() : NULL;
+    if (context && address && kind != SC_REGISTERED) {
+        sc_track_handed_out(&sc_track, (uintptr_t)address, size_bytes);
+        sc_guard_apply();
+    }
+    if (context && address) {
+        sc_neighbours_forget((uintptr_t)address, size_bytes);
+        sc_track_add_range(&sc_track, (uintptr_t)address, size_bytes, kind, context->legacy);
+    }
+    errno = saved;
+}
+
+/* Memory that the program maps for kernels may be written by them at any time; write-combined
+ * memory is not made to be read. */
+static void add_pinned(const void *address, size_t bytes, unsigned flags)
+{
+    add_range(address, bytes, SC_PINNED);
+    if (flags & (CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_WRITECOMBINED))
+        sc_track_limit_snapshots(&sc_track, (uintptr_t)address, bytes, SC_SNAPSHOTS_NONE);
+}
+
+static void add_registered(const void *address, size_t bytes, unsigned flags)
+{
+    sc_track_graph_note_registered(&sc_track, (uintptr_t)address, bytes);
+    add_range(address, bytes, SC_REGISTERED);
+    if (flags & CU_MEMHOSTREGISTER_DEVICEMAP)
+        sc_track_limit_snapshots(&sc_track, (uintptr_t)address, bytes, SC_SNAPSHOTS_NONE);
+    if (flags & (CU_MEMHOSTREGISTER_IOMEMORY | CU_MEMHOSTREGISTER_READ_ONLY))
+        sc_track_set_guarding(&sc_track, (uintptr_t)address, bytes, SC_GUARDING_FORBIDDEN);
+}
+
+/* From huge pages, where that is as good as the driver's. Not where the driver would refuse. */
+static bool serve(void **address, size_t bytes, unsigned flags)
+{
+    if (!address || sc_captures_open())
+        return false;
+    struct sc_relaxed relaxed = sc_relaxed_begin(); /* a capture may begin meanwhile */
+    void *ours = sc_pinned_take(bytes, flags);
+    sc_relaxed_end(&relaxed);
+    if (!ours)
+        return false;
+    *address = ours;
+    add_pinned(ours, bytes, flags);
+    return true;
+}
+
+SC_DEFINE(cuMemHostAlloc, (void **address, size_t bytes, unsigned flags),
+          if (serve(address, bytes, flags)) return CUDA_SUCCESS;
+          CUresult result = SC_PERMITTED(REAL(address, bytes, flags));
+          if (result == CUDA_SUCCESS) add_pinned(*address, bytes, flags); return result;)
+
+/* Of the functions before CUDA 3.2 the one that has nothing to do with 32-bit device addresses.
+ * What the driver makes of it is left to the driver. */
+SC_DEFINE(cuMemAllocHost, (void **address, unsigned int bytes),
+          CUresult result = SC_PERMITTED(REAL(address, bytes));
+          if (result == CUDA_SUCCESS) add_range(*address, bytes, SC_PINNED); return result;)
+
+SC_DEFINE(cuMemAllocHost_v2, (void **address, size_t bytes),
+          if (serve(address, bytes, 0)) return CUDA_SUCCESS;
+          CUresult result = SC_PERMITTED(REAL(address, bytes));
+          if (result == CUDA_SUCCESS) add_range(*address, bytes, SC_PINNED); return result;)
+
+SC_DEFINE(cuMemAllocManaged, (CUdeviceptr * address, size_t bytes, unsigned flags),
+          CUresult result = SC_PERMITTED(REAL(address, bytes, flags));
+          if (result == CUDA_SUCCESS) add_range((void *)(uintptr_t)*address, bytes, SC_MANAGED);
+          return result;)
+
+/* A registration over memory whose free is held settles that first. */
+static void settle(const void *address, size_t bytes)
+{
+    if (sc_guard_busy() && sc_guard_overlaps(address, bytes))
+        sc_guard_let_go(address, bytes); /* the driver could not pin protected pages */
+    if (sc_active() && sc_track_is_held(&sc_track, (uintptr_t)address, bytes))
+        sc_reaper_settle((uintptr_t)address, bytes);
+    if (sc_active() && sc_track_is_unregistered(&sc_track, (uintptr_t)address, bytes)) {
+        sc_track_forget_graph_holds(&sc_track, (uintptr_t)address, bytes);
+        sc_reaper_give_back_pinned(sc_contexts_of_memory());
+    }
+}
+
+#define REGISTER(symbol)                                                                           \
+    SC_DEFINE(symbol, (void *address, size_t bytes, unsigned flags), settle(address, bytes);       \
+              if (sc_pinned_overlaps((uintptr_t)address, bytes)) return CUDA_ERROR_INVALID_VALUE;  \
+              CUresult result = SC_PERMITTED(REAL(address, bytes, flags));                         \
+              if (result == CUDA_SUCCESS) add_registered(address, bytes, flags); return result;)
+
+REGISTER(cuMemHostRegister)
+REGISTER(cuMemHostRegister_v2)
+
+struct giving_back {
+    void *address;
+    enum sc_buffer_kind kind;
+    struct sc_culprit culprit;
+    struct sc_permit permit;
+    CUresult result; /* where the memory is kept back */
+};
+
+/* Names the call, and asks leave for it of what captures. */
+static struct giving_back begin(void *address, enum sc_buffer_kind kind, const char *api,
+                                void *site)
+{
+    struct giving_back giving = {.address = address, .kind = kind, .culprit = {api, site, NULL}};
+    sc_permit_begin(&giving.permit, api, site);
+    return giving;
+}
+
+static void report(enum sc_hazard_code code, enum sc_action action,
+                   const struct sc_take_down *taken, const struct giving_back *giving)
+{
+    struct sc_buffer buffer = {taken->address, taken->size_bytes};
+    sc_hazards_report(code, action, &taken->found, &buffer, &giving->culprit);
+}
+
+static struct sc_take_down take_down(const struct giving_back *giving,
+                                     const struct sc_range_info *range, enum sc_hold_kind hold)
+{
+    struct sc_take_down request = {
+        .address = range->address,
+        .size_bytes = range->size_bytes,
+        .hold = sc_options.mode == SC_MODE_FIX,
+        .kind = hold,
+        .context = range->context,
+        .max_held_bytes = sc_options.max_held_bytes,
+    };
+    if (sc_track_graph_names(&sc_track, range->address, range->size_bytes)) {
+        request.by = sc_hazards_event(&giving->culprit);
+        request.by.unregistered = hold == SC_HOLD_UNREGISTER;
+    }
+    sc_track_take_down(&sc_track, &request);
+    return request;
+}
+
+/* The driver waits for the context before it unregisters any page of it, also under relaxed mode:
+ * a wait that breaks no capture. */
+static CUresult wait_by_unregistering(void)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static void *page;
+    struct sc_relaxed relaxed = sc_relaxed_begin();
+    size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+    pthread_mutex_lock(&lock);
+    page = page ? page : sc_pages_map(page_bytes);
+    SC_INSIDE();
+    CUresult result = CUDA_ERROR_NOT_READY;
+    if (page && sc_real.cuMemHostRegister_v2 && sc_real.cuMemHostUnregister)
+        result = sc_real.cuMemHostRegister_v2(page, page_bytes, 0);
+    if (result == CUDA_SUCCESS)
+        result = sc_real.cuMemHostUnregister(page);
+    pthread_mutex_unlock(&lock);
+    sc_relaxed_end(&relaxed);
+    return result;
+}
+
+/* What work that failed makes every call return, and not what is wrong with a call of ours. */
+static CUresult failure_of_work(CUresult result)
+{
+    switch (result) {
+    case CUDA_ERROR_NOT_READY:
+    case CUDA_ERROR_INVALID_VALUE:
+    case CUDA_ERROR_OUT_OF_MEMORY:
+    case CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED:
+        return CUDA_SUCCESS;
+    default:
+        return sc_is_capture_error(result) ? CUDA_SUCCESS : result;
+    }
+}
+
+/* Kept for a graph alone: cuMemFreeHost waits for the context, and programs lean on that. A wait
+ * for the context as a whole would break a capture in it, and leaves out the primary one where a
+ * green one is current. */
+static CUresult wait_as_the_driver_does(const struct sc_culprit *culprit)
+{
+    if (!sc_captures_open() && sc_contexts_of_memory() == sc_contexts_current())
+        return failure_of_work(cuCtxSynchronize());
+    struct sc_sync sync = sc_sync_begin_free(culprit->api, culprit->site);
+    return failure_of_work(sc_sync_end(&sync, wait_by_unregistering()));
+}
+
+/* True: in flight, and held. False: the driver frees it now; past max_held its own wait is the
+ * back-pressure. */
+static bool free_is_deferred(struct giving_back *giving, const struct sc_range_info *range)
+{
+    SC_TAKE_DOWN taken = take_down(giving, range, SC_HOLD_FREE_PINNED);
+    if (taken.must_wait)
+        sc_track_in_flight(&sc_track, range->address, range->size_bytes, &taken.found);
+    report(SC105,
+           taken.held        ? SC_ACTION_DEFERRED
+           : taken.must_wait ? SC_ACTION_STALLED
+                             : SC_ACTION_REPORTED,
+           &taken, giving);
+    if (!taken.held)
+        return false;
+    if (taken.found.count == 0)
+        giving->result = wait_as_the_driver_does(&giving->culprit);
+    sc_guard_apply();
+    sc_reaper_wake();
+    return true;
+}
+
+static void wait_before_unregister(const struct giving_back *giving,
+                                   const struct sc_range_info *range)
+{
+    SC_TAKE_DOWN taken = take_down(giving, range, SC_HOLD_WAIT);
+    report(SC103, taken.held ? SC_ACTION_STALLED : SC_ACTION_REPORTED, &taken, giving);
+    if (taken.held)
+        sc_reaper_wait(&taken);
+}
+
+void sc_host_memory_pinned(const void *address, size_t size_bytes, unsigned flags)
+{
+    add_pinned(address, size_bytes, flags);
+}
+
+void sc_host_memory_registered(const void *address, size_t size_bytes, unsigned flags)
+{
+    add_registered(address, size_bytes, flags);
+}
+
+void sc_host_memory_managed(CUdeviceptr address, size_t size_bytes)
+{
+    add_range((const void *)(uintptr_t)address, size_bytes, SC_MANAGED);
+}
+
+static CUresult call(CUresult (*real)(void *address), void *address)
+{
+    SC_INSIDE();
+    return real(address);
+}
+
+/* Waits for the context as the driver does, and forgets the range unless the driver refuses. */
+static CUresult give_back_now(struct giving_back *giving, const struct sc_range_info *range,
+                              CUresult (*real)(void *address))
+{
+    struct sc_sync sync = sc_sync_begin_free(giving->culprit.api, giving->culprit.site);
+    if (range->range)
+        sc_track_remove_range(&sc_track, range->address);
+    sc_guard_apply();
+    CUresult result = call(real, giving->address);
+    sc_permit_end(&giving->permit, result);
+    if (range->range && result != CUDA_SUCCESS)
+        sc_track_add_range(&sc_track, range->address, range->size_bytes, range->kind,
+                           range->context);
+    sc_sync_end(&sync, result);
+    sc_reaper_give_back_pinned(sync.context);
+    return result;
+}
+
+/* The range that the call is about: it starts at the address, and was made by the opposite call. */
+static struct sc_range_info range_of(const struct giving_back *giving)
+{
+    struct sc_range_info range = {0};
+    if (sc_active() && giving->address)
+        range = sc_track_find_range(&sc_track, (uintptr_t)giving->address);
+    if (range.address != (uintptr_t)giving->address || range.kind != giving->kind)
+        range.range = 0;
+    return range;
+}
+
+/* False: the driver will refuse the call, and gives nothing back. */
+static bool may_keep(const struct giving_back *giving, const struct sc_range_info *range,
+                     enum sc_hazard_code code)
+{
+    SC_TAKE_DOWN taken = {.address = range->address, .size_bytes = range->size_bytes};
+    if (!range->range || !sc_permit_is_refused(&giving->permit))
+        return range->range;
+    sc_track_in_flight(&sc_track, range->address, range->size_bytes, &taken.found);
+    report(code, SC_ACTION_REPORTED, &taken, giving);
+    return false;
+}
+
+/* Whether the memory was kept back. The driver is not asked then, which would not have permitted
+ * the call while something captures. */
+static bool end_kept(struct giving_back *giving, bool kept)
+{
+    if (kept)
+        sc_permit_end(&giving->permit, CUDA_SUCCESS);
+    return kept;
+}
+
+static bool was_freed(const struct giving_back *giving, const struct sc_range_info *range)
+{
+    return !range->range && sc_active() && giving->address &&
+           sc_track_is_freed(&sc_track, (uintptr_t)giving->address);
+}
+
+SC_DEFINE(cuMemFreeHost, (void *address), if (!address) return SC_PERMITTED(REAL(NULL));
+          struct giving_back giving = begin(address, SC_PINNED, API, SC_SITE());
+          struct sc_range_info range = range_of(&giving);
+          if (may_keep(&giving, &range, SC105) &&
+              end_kept(&giving, free_is_deferred(&giving, &range))) return giving.result;
+          if (end_kept(&giving, was_freed(&giving, &range))) return CUDA_ERROR_INVALID_VALUE;
+          return give_back_now(&giving, &range, sc_pinned_free);)
+
+void sc_host_memory_leaves(void *address, enum sc_buffer_kind kind, const char *api, void *site)
+{
+    struct giving_back giving = {.address = address, .kind = kind, .culprit = {api, site, NULL}};
+    struct sc_range_info range = range_of(&giving);
+    if (!range.range)
+        return;
+    SC_TAKE_DOWN taken = take_down(&giving, &range, SC_HOLD_WAIT);
+    report(kind == SC_PINNED ? SC105 : SC103, taken.held ? SC_ACTION_STALLED : SC_ACTION_REPORTED,
+           &taken, &giving);
+    if (taken.held)
+        sc_reaper_wait(&taken);
+    if (sc_track_graph_names(&sc_track, range.address, range.size_bytes)) {
+        struct sc_hazard_event event = sc_hazards_event(&giving.culprit);
+        event.unregistered = kind == SC_REGISTERED;
+        sc_track_graph_note_freed(&sc_track, range.address, range.size_bytes, &event);
+    }
+    sc_track_remove_range(&sc_track, range.address);
+    sc_guard_apply();
+}
+
+/* A launch whose memory is not registered any more fails, and takes the context with it. The
+ * registration stays for as long as a graph names the memory; it ends inside the program's own
+ * waits, as frees of pinned memory do. */
+static bool unregister_is_kept(struct giving_back *giving, const struct sc_range_info *range)
+{
+    wait_before_unregister(giving, range);
+    if (!sc_track_graph_names(&sc_track, range->address, range->size_bytes))
+        return false;
+    SC_TAKE_DOWN taken = take_down(giving, range, SC_HOLD_UNREGISTER);
+    if (!taken.held)
+        return false;
+    giving->result = wait_as_the_driver_does(&giving->culprit);
+    sc_guard_apply();
+    return true;
+}
+
+SC_DEFINE(cuMemHostUnregister, (void *address),
+          bool is_gone = sc_active() && sc_track_is_given_back(&sc_track, (uintptr_t)address);
+          if (!is_gone && sc_pinned_end((uintptr_t)address)) return CUDA_ERROR_INVALID_VALUE;
+          struct giving_back giving = begin(address, SC_REGISTERED, API, SC_SITE());
+          struct sc_range_info range = range_of(&giving);
+          if (may_keep(&giving, &range, SC103) &&
+              end_kept(&giving, unregister_is_kept(&giving, &range))) return giving.result;
+          if (end_kept(&giving, is_gone)) return CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
+          return give_back_now(&giving, &range, REAL);)
+
+/* Managed memory is forgotten before the driver could hand its address out again. */
+SC_DEFINE(cuMemFree_v2, (CUdeviceptr address), if (!address) return SC_PERMITTED(REAL(address));
+          struct giving_back giving = begin((void *)(uintptr_t)address, SC_MANAGED, API, SC_SITE());
+          struct sc_range_info range = range_of(&giving);
+          struct sc_sync sync = sc_sync_begin_free(API, SC_SITE());
+          if (range.range) sc_track_remove_range(&sc_track, range.address);
+          CUresult result = sc_permit_end(&giving.permit, REAL(address));
+          if (range.range && result != CUDA_SUCCESS)
+              sc_track_add_range(&sc_track, range.address, range.size_bytes, range.kind,
+                                 range.context);
+          sc_sync_end(&sync, result); sc_reaper_give_back_pinned(sync.context); return result;)

@@ -1,0 +1,18 @@
+/* Host memory that comes and goes on a way that no wrapper saw (replay.h). */
+#ifndef SC_INTERPOSE_CALLS_HOST_MEMORY_H
+#define SC_INTERPOSE_CALLS_HOST_MEMORY_H
+
+#include <stddef.h>
+
+#include "interpose/driver/driver.h"
+#include "track/hazard.h"
+
+void sc_host_memory_pinned(const void *address, size_t size_bytes, unsigned flags);
+void sc_host_memory_registered(const void *address, size_t size_bytes, unsigned flags);
+void sc_host_memory_managed(CUdeviceptr address, size_t size_bytes);
+
+/* Pinned memory is about to be freed, or registered memory to be unregistered: reports what is in
+ * flight, and with mode=fix waits for it. */
+void sc_host_memory_leaves(void *address, enum sc_buffer_kind kind, const char *api, void *site);
+
+#endif

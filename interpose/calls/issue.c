@@ -1,0 +1,509 @@
+#include "interpose/calls/issue.h"
+
+#include <errno.h>
+
+#include "cupti_hooks/ear.h"
+#include "interpose/base/compiler.h"
+#include "interpose/base/own_stack.h"
+#include "interpose/base/process.h"
+#include "interpose/base/unwind.h"
+#include "interpose/base/upcalls.h"
+#include "interpose/capture/captures.h"
+#include "interpose/driver/driver.h"
+#include "interpose/driver/replaying.h"
+#include "interpose/graph/node_uses.h"
+#include "interpose/guard/guard.h"
+#include "interpose/guard/thread_stacks.h"
+#include "interpose/memory/snapshots.h"
+#include "interpose/reaper/hazards.h"
+#include "interpose/streams/marks.h"
+#include "interpose/streams/unfinished.h"
+#include "report/options.h"
+#include "track/grid.h"
+#include "track/hold.h"
+#include "track/shape.h"
+#include "track/ticks.h"
+#include "track/unguarded.h"
+
+#include "track/poison.h"
+
+enum { TAKEN_EARLY_BYTES = 24 * 1024 };
+
+void sc_issue_on(struct sc_issue *issue, const char *api, struct sc_stream_record *stream,
+                 void *site)
+{
+    sc_own_stack_learn();
+    issue->stream = stream;
+    issue->api = api;
+    issue->site = site;
+    issue->count = 0;
+    issue->touch_count = 0;
+    issue->joins_stream = false;
+    issue->waits_after = false;
+    issue->is_empty = false;
+    issue->call.stream = 0;
+    issue->place = 0;
+    issue->graph = 0;
+}
+
+void sc_issue_begin(struct sc_issue *issue, const char *api, CUstream stream, bool per_thread,
+                    void *site)
+{
+    sc_issue_on(issue, api, sc_active() ? sc_streams_find(stream, per_thread) : NULL, site);
+    if (issue->stream && sc_streams_is_capturing(issue->stream)) {
+        issue->captured_stream = (uintptr_t)issue->stream->handle;
+        issue->graph = sc_captures_graph_of(issue->stream);
+        issue->stream = NULL;
+    }
+}
+
+/* What reaches beyond its allocation is for the driver to refuse, and not for us to read. */
+static bool is_inside(const struct sc_shape *shape, const struct sc_range_info *range)
+{
+    size_t offset = shape->address - range->address;
+    return range->range && offset <= range->size_bytes &&
+           sc_shape_hull_bytes(shape) <= range->size_bytes - offset;
+}
+
+/* Of a captured one, only what it names. */
+static void add_op(struct sc_issue *issue, enum sc_direction direction,
+                   const struct sc_shape *shape, enum sc_buffer_kind kind,
+                   const struct sc_range_info *range)
+{
+    if (issue->count == SC_ISSUE_OPS_MAX)
+        return;
+    struct sc_op_info *op = &issue->ops[issue->count++];
+    if (issue->stream)
+        *op = (struct sc_op_info){
+            .api = issue->api,
+            .ticket = {.stream = issue->stream->id},
+            .access = SC_ACCESS_ALL,
+            .stable = is_inside(shape, range) && range->snapshots != SC_SNAPSHOTS_NONE &&
+                      sc_unfinished_is_clear(issue->stream),
+        };
+    op->shape = *shape;
+    op->fold = (struct sc_fold){0, 0};
+    op->direction = direction;
+    op->kind = kind;
+    op->range = range->range;
+}
+
+/* The driver takes it for registered memory, and the program for pageable. */
+static bool is_kept_registered(const struct sc_shape *shape)
+{
+    size_t hull_bytes = sc_shape_hull_bytes(shape);
+    return sc_holds_may_overlap(&sc_track.holds, shape->address, hull_bytes) &&
+           sc_track_is_unregistered(&sc_track, shape->address, hull_bytes);
+}
+
+void sc_issue_touch(struct sc_issue *issue, enum sc_touch touch, const struct sc_shape *shape)
+{
+    if (!issue->stream || issue->touch_count == SC_ISSUE_OPS_MAX || sc_shape_hull_bytes(shape) == 0)
+        return;
+    issue->touches[issue->touch_count++] = (struct sc_at_once){
+        .api = issue->api,
+        .site = issue->site,
+        .stream = issue->stream,
+        .touch = touch,
+        .shape = *shape,
+    };
+}
+
+/* Pageable memory is staged in the call on its way to the device, and complete at return on its way
+ * back, which then also ends whatever the stream did before (docs/driver.md). */
+static void complete_in_call(struct sc_issue *issue, enum sc_direction direction,
+                             const struct sc_shape *shape)
+{
+    if (direction == SC_D2H)
+        issue->joins_stream = true;
+    sc_issue_touch(issue, direction == SC_H2D ? SC_TOUCH_READ : SC_TOUCH_WRITE, shape);
+}
+
+void sc_issue_host_shape(struct sc_issue *issue, enum sc_direction direction,
+                         const struct sc_shape *shape)
+{
+    if (!sc_issue_is_on(issue))
+        return;
+    issue->is_empty = sc_shape_hull_bytes(shape) == 0;
+    if (issue->is_empty)
+        return;
+    struct sc_range_info range = sc_track_find_range(&sc_track, shape->address);
+    if (!range.range && issue->stream && is_kept_registered(shape))
+        issue->waits_after = true;
+    if (range.range)
+        add_op(issue, direction, shape, range.kind, &range);
+    else if (issue->graph || issue->stream->context->reads_pageable)
+        add_op(issue, direction, shape, SC_PAGEABLE, &(struct sc_range_info){0});
+    else if (direction == SC_H2D || direction == SC_D2H)
+        complete_in_call(issue, direction, shape);
+}
+
+void sc_issue_folded(struct sc_issue *issue, unsigned ops, unsigned touches,
+                     const struct sc_fold *fold)
+{
+    for (; ops < issue->count; ops++)
+        issue->ops[ops].fold = *fold;
+    for (; touches < issue->touch_count; touches++)
+        issue->touches[touches].fold = *fold;
+}
+
+void sc_issue_host(struct sc_issue *issue, enum sc_direction direction, const void *address,
+                   size_t size_bytes)
+{
+    struct sc_shape shape = {(uintptr_t)address, size_bytes, size_bytes, 1};
+    sc_issue_host_shape(issue, direction, &shape);
+}
+
+/* `in_call`: the driver copies it within the call. */
+static void add_box(struct sc_issue *issue, enum sc_direction direction,
+                    const struct sc_copy_side *box, bool in_call)
+{
+    unsigned ops = issue->count;
+    unsigned touches = issue->touch_count;
+    if (box->used && in_call)
+        complete_in_call(issue, direction, &box->shape);
+    else if (box->used)
+        sc_issue_host_shape(issue, direction, &box->shape);
+    sc_issue_folded(issue, ops, touches, &box->fold);
+}
+
+void sc_issue_boxes(struct sc_issue *issue, const struct sc_copy_sides *boxes)
+{
+    bool in_call = !issue->graph && boxes->src.host && boxes->dst.host;
+    issue->is_empty |= boxes->is_empty;
+    add_box(issue, SC_H2D, &boxes->src, in_call);
+    add_box(issue, SC_D2H, &boxes->dst, in_call);
+}
+
+void sc_issue_pageable(struct sc_issue *issue, enum sc_direction direction, const void *address,
+                       size_t size_bytes)
+{
+    struct sc_shape shape = {(uintptr_t)address, size_bytes, size_bytes, 1};
+    if (issue->stream)
+        add_op(issue, direction, &shape, SC_PAGEABLE, &(struct sc_range_info){0});
+}
+
+static void report_unordered(const struct sc_issue *issue, enum sc_action action,
+                             const struct sc_ops *conflicts)
+{
+    for (unsigned i = 0; i < sc_ops_kept(conflicts); i++) {
+        struct sc_ops one = sc_ops_one(conflicts, i);
+        struct sc_buffer buffer = sc_hazards_buffer_of(&one.ops[0]);
+        sc_hazards_report(SC204, action, &one, &buffer,
+                          &(struct sc_culprit){issue->api, issue->site, NULL});
+    }
+}
+
+/* The missing edge: this operation waits for the one it would have raced with. */
+static void order_after_conflicts(struct sc_issue *issue, const struct sc_op_info *op)
+{
+    SC_OPS(conflicts);
+    sc_track_conflicts(&sc_track, op, &conflicts);
+    for (unsigned i = 0; i < sc_ops_kept(&conflicts); i++) {
+        struct sc_ops one = sc_ops_one(&conflicts, i);
+        if (sc_marks_order_after(issue->stream, &one.ops[0].ticket))
+            report_unordered(issue, SC_ACTION_ORDERED, &one);
+    }
+}
+
+/* A launch that uses freed memory is a hazard by itself (SC401), but it sees what it would have
+ * seen if the operations before the free had been done at once. */
+static void order_after_held(struct sc_issue *issue, const struct sc_op_info *op)
+{
+    struct sc_ticket tickets[SC_TRACK_OPS_MAX];
+    if (!op->by_graph || op->kind != SC_PAGEABLE ||
+        !sc_holds_may_overlap(&sc_track.holds, op->shape.address, sc_shape_hull_bytes(&op->shape)))
+        return;
+    unsigned count = sc_track_held_before(&sc_track, op, tickets, SC_TRACK_OPS_MAX);
+    for (unsigned i = 0; i < count; i++)
+        sc_marks_order_after(issue->stream, &tickets[i]);
+}
+
+void sc_issue_seal(const char *api, void *site, uintptr_t address, size_t size_bytes)
+{
+    SC_OPS(overwritten);
+    if (!sc_active() || size_bytes == 0 || sc_grid_is_empty(&sc_track.inflight.range_grid))
+        return;
+    sc_track_seal(&sc_track, address, size_bytes, &overwritten);
+    if (!sc_replays()) /* or it may have written them already */
+        sc_hazards_report_overwritten(&overwritten, &(struct sc_culprit){api, site, NULL});
+}
+
+/* The driver takes the bytes of a small plain copy in the call where nothing is queued in its
+ * stream, although the legacy stream, or what the context waits for, may be about to write them
+ * (docs/driver.md, Sources taken early). `known`: copies that we know are among those. */
+static void take_in_time(struct sc_issue *issue, const struct sc_op_info *op, bool known)
+{
+    if (op->direction != SC_H2D || !op->range || op->by_graph || op->shape.rows != 1 ||
+        op->shape.width_bytes > TAKEN_EARLY_BYTES)
+        return;
+    if ((known || !op->stable) && sc_unlikely(sc_unfinished_is_hidden(issue->stream, known)))
+        sc_marks_wait_for_itself(issue->stream);
+}
+
+static void order_op(struct sc_issue *issue, const struct sc_op_info *op)
+{
+    bool known = sc_track_may_conflict(&sc_track, op->range, op->direction);
+    take_in_time(issue, op, known);
+    if (sc_unlikely(known))
+        order_after_conflicts(issue, op);
+}
+
+/* Before the driver can begin: earlier sources on the same bytes change in order from now on. */
+static void prepare(struct sc_issue *issue, const struct sc_op_info *op)
+{
+    if (sc_options.mode == SC_MODE_FIX && !sc_replays()) {
+        order_after_held(issue, op);
+        order_op(issue, op);
+    }
+    if (sc_direction_writes_host(op->direction))
+        sc_issue_seal(issue->api, issue->site, op->shape.address, sc_shape_hull_bytes(&op->shape));
+}
+
+void sc_issue_of_graph(struct sc_issue *issue, bool unjudged)
+{
+    if (unjudged)
+        issue->touch_count = 0;
+    for (unsigned i = 0; i < issue->count; i++) {
+        issue->ops[i].by_graph = true;
+        issue->ops[i].unjudged = unjudged;
+        issue->ops[i].stable = false; /* other nodes may write it */
+    }
+}
+
+/* Only that: the wrapper is run again when the driver has carried the call out. */
+static void order_before_call(struct sc_issue *issue)
+{
+    for (unsigned i = 0; i < issue->count; i++)
+        order_op(issue, &issue->ops[i]);
+    issue->count = 0;
+    issue->joins_stream = false;
+}
+
+/* What the call writes changes in order, as what the device writes does. */
+void sc_issue_judge_touches(struct sc_issue *issue)
+{
+    for (unsigned i = 0; i < issue->touch_count; i++)
+        sc_at_once(&issue->touches[i]);
+    for (unsigned i = 0; i < issue->touch_count; i++) {
+        const struct sc_shape *shape = &issue->touches[i].shape;
+        if (issue->touches[i].touch == SC_TOUCH_WRITE)
+            sc_issue_seal(issue->api, issue->site, shape->address, sc_shape_hull_bytes(shape));
+    }
+}
+
+void sc_issue_ready(struct sc_issue *issue)
+{
+    if (!issue->stream || issue->is_empty)
+        return;
+    if (sc_unlikely(sc_replay_prepares())) {
+        order_before_call(issue);
+        return;
+    }
+    sc_issue_judge_touches(issue);
+    sc_unfinished_legacy(issue->stream);
+    if (!issue->joins_stream && issue->count == 0)
+        sc_marks_before_work(issue->stream);
+    for (unsigned i = 0; i < issue->count; i++)
+        if (!issue->ops[i].unjudged)
+            prepare(issue, &issue->ops[i]);
+}
+
+void sc_issue_call(struct sc_issue *issue)
+{
+    if (!issue->stream || issue->is_empty || sc_unlikely(sc_replay_prepares()))
+        return;
+    if (issue->joins_stream)
+        issue->point = sc_track_begin_to_wait(&sc_track, issue->stream->id, &issue->call);
+    else
+        sc_track_begin(&sc_track, issue->stream->id, &issue->call);
+    issue->place = sc_order_place(&issue->call);
+}
+
+const void *sc_issue_source(struct sc_issue *issue, const void *source)
+{
+    if (!issue->stream || issue->count != 1)
+        return source;
+    const void *snapshot = sc_snapshots_take(issue->stream->context, &issue->ops[0]);
+    return snapshot ? snapshot : source;
+}
+
+/* Why nothing on the stream may be guarded; COUNT: it may. */
+static enum sc_unguarded_reason why_not(const struct sc_op_info *op)
+{
+    if (!sc_options.guard)
+        return SC_UNGUARDED_OFF;
+    if (!op->range)
+        return SC_UNGUARDED_PAGEABLE;
+    return op->unjudged || op->unseen ? SC_UNGUARDED_UNSEEN : SC_UNGUARDED_COUNT;
+}
+
+/* What a snapshot protects needs no guard. */
+static void choose_guard(struct sc_op_info *op)
+{
+    enum sc_unguarded_reason reason = why_not(op);
+    if (op->slot || op->direction == SC_PREFETCH)
+        return;
+    if (reason != SC_UNGUARDED_COUNT) {
+        sc_unguarded_note(&sc_track.unguarded, reason, sc_shape_hull_bytes(&op->shape));
+        return;
+    }
+    struct sc_range_info range = sc_track_find_range(&sc_track, op->shape.address);
+    if (range.range == op->range && is_inside(&op->shape, &range))
+        sc_guard_choose(&range, op);
+}
+
+static void record_op(struct sc_issue *issue, struct sc_op_info *op)
+{
+    SC_ISSUED(issued);
+    op->unseen = !sc_unfinished_is_seen(issue->stream);
+    op->ticket.epoch = issue->place;
+    choose_guard(op);
+    sc_track_issue(&sc_track, op, &issued);
+    if (sc_unlikely(issued.conflicts.count))
+        report_unordered(issue, SC_ACTION_REPORTED, &issued.conflicts);
+    if (sc_unlikely(issued.overwritten.count))
+        sc_hazards_report_overwritten(&issued.overwritten,
+                                      &(struct sc_culprit){issue->api, issue->site, NULL});
+}
+
+size_t sc_issue_record(struct sc_issue *issue, uint32_t stack, uint64_t now_ticks)
+{
+    size_t bytes = 0;
+    for (unsigned i = 0; i < issue->count; i++) {
+        struct sc_op_info *op = &issue->ops[i];
+        op->stack = stack;
+        op->thread = sc_thread_id();
+        op->runtime_api = sc_ear_runtime_api();
+        op->correlation_id = sc_ear_correlation_id();
+        op->ticks = now_ticks;
+        bytes += op->shape.width_bytes * op->shape.rows;
+        sc_thread_stacks_note(op);
+        record_op(issue, op);
+    }
+    return bytes;
+}
+
+static void note_queued(const struct sc_issue *issue, uint64_t now_ticks)
+{
+    sc_unfinished_queued(issue->stream, now_ticks);
+    for (unsigned i = 0; i < issue->count; i++)
+        if (sc_direction_writes_host(issue->ops[i].direction))
+            sc_unfinished_written(issue->stream, now_ticks);
+}
+
+/* A copy within the device, a memset there. */
+static void note_device_work(const struct sc_issue *issue)
+{
+    if (issue->stream->kind != SC_STREAM_NONBLOCKING)
+        sc_unfinished_queued(issue->stream, sc_ticks());
+}
+
+static void record(struct sc_issue *issue)
+{
+    uint64_t now = sc_ticks();
+    size_t bytes = sc_issue_record(issue, sc_unwind_here(issue->site), now);
+    sc_guard_apply();
+    note_queued(issue, now);
+    sc_marks_issued(issue->stream, bytes, now);
+}
+
+static void forget_snapshots(struct sc_issue *issue)
+{
+    for (unsigned i = 0; i < issue->count; i++)
+        if (issue->ops[i].slot)
+            sc_track_give_slot(&sc_track, issue->ops[i].slot);
+}
+
+/* The operation has become a node of the graph that is being captured. */
+static void note_uses(const struct sc_issue *issue)
+{
+    const struct sc_graph_call call = {issue->graph, issue->api, issue->site,
+                                       issue->captured_stream};
+    for (unsigned i = 0; i < issue->count; i++)
+        sc_node_uses_note(&call, &issue->ops[i]);
+}
+
+static void end_joined(struct sc_issue *issue, CUresult result)
+{
+    SC_OPS(overwritten);
+    if (result != CUDA_SUCCESS) {
+        sc_track_forget_point(&sc_track, &issue->point);
+        return;
+    }
+    sc_track_known(&sc_track, &issue->point, &overwritten);
+    sc_hazards_report_overwritten(&overwritten,
+                                  &(struct sc_culprit){issue->api, issue->site, NULL});
+    sc_guard_apply();
+}
+
+CUresult sc_issue_end(struct sc_issue *issue, CUresult result)
+{
+    if (sc_unlikely(issue->waits_after) && result == CUDA_SUCCESS)
+        cuStreamSynchronize(issue->stream->handle);
+    if (!issue->stream && (!issue->graph || !issue->count || result != CUDA_SUCCESS))
+        return result;
+    int saved = errno;
+    if (issue->stream)
+        sc_unfinished_legacy(issue->stream);
+    if (issue->graph) {
+        note_uses(issue);
+        errno = saved;
+        return result;
+    }
+    sc_track_end(&sc_track, &issue->call, result == CUDA_SUCCESS);
+    if (issue->joins_stream)
+        end_joined(issue, result);
+    else if (result == CUDA_SUCCESS && !issue->count && !issue->is_empty)
+        note_device_work(issue);
+    if (result == CUDA_SUCCESS && issue->count)
+        record(issue);
+    else
+        forget_snapshots(issue);
+    errno = saved;
+    return result;
+}
+
+bool sc_issue_is_captured(CUstream handle, bool per_thread)
+{
+    struct sc_stream_record *stream = sc_active() ? sc_streams_find(handle, per_thread) : NULL;
+    return stream && stream->kind != SC_STREAM_LEGACY && sc_streams_is_capturing(stream);
+}
+
+struct sc_work sc_work_begin(CUstream handle, bool per_thread, unsigned kind)
+{
+    struct sc_stream_record *stream = sc_active() ? sc_streams_find(handle, per_thread) : NULL;
+    struct sc_work work = {.kind = kind};
+    if (!stream || sc_streams_is_capturing(stream))
+        return work;
+    if (kind & SC_WORK_AWAITS_HOST)
+        sc_unfinished_signal(stream);
+    else if (kind & SC_WORK_MAY_WRITE)
+        sc_unfinished_queued(stream, sc_unfinished_work(stream));
+    else
+        sc_unfinished_legacy(stream);
+    sc_marks_before_work(stream);
+    sc_track_begin(&sc_track, stream->id, &work.call);
+    if (kind & SC_WORK_SIGNALS)
+        sc_track_signal(&sc_track, stream->id, &work.call);
+    work.stream = stream;
+    return work;
+}
+
+/* What was noted before is noted once more: the driver has it only now. */
+CUresult sc_work_end(struct sc_work *work, CUresult result)
+{
+    if (!work->stream)
+        return result;
+    sc_track_end(&sc_track, &work->call, result == CUDA_SUCCESS);
+    if (work->kind & SC_WORK_AWAITS_HOST) {
+        sc_unfinished_signal(work->stream);
+    } else if (work->kind & SC_WORK_MAY_WRITE) {
+        uint64_t ticks = sc_unfinished_work(work->stream);
+        if (result == CUDA_SUCCESS)
+            sc_unfinished_queued(work->stream, ticks);
+    } else {
+        sc_unfinished_legacy(work->stream);
+    }
+    return result;
+}

@@ -1,0 +1,176 @@
+/* Synchronises and queries, and what those copies tell that return when they are done. */
+#include "interpose/calls/sync.h"
+
+#include <errno.h>
+
+#include "interpose/base/compiler.h"
+#include "interpose/base/process.h"
+#include "interpose/base/upcalls.h"
+#include "interpose/calls/issue.h"
+#include "interpose/capture/captures.h"
+#include "interpose/capture/detours.h"
+#include "interpose/driver/driver.h"
+#include "interpose/driver/replaying.h"
+#include "interpose/driver/wrap.h"
+#include "interpose/reaper/hazards.h"
+#include "interpose/reaper/reaper.h"
+#include "interpose/streams/contexts.h"
+#include "interpose/streams/marks.h"
+#include "interpose/streams/streams.h"
+#include "interpose/streams/unfinished.h"
+#include "report/options.h"
+#include "track/inflight.h"
+#include "track/track.h"
+
+#include "track/poison.h"
+
+static struct sc_sync begin(const char *api, void *site)
+{
+    sc_reaper_judge_now();
+    return (struct sc_sync){.api = api, .site = site};
+}
+
+static void wait_for_stream(struct sc_sync *sync)
+{
+    sync->on = true;
+    sync->since_ticks = sc_unfinished_stream_since(sync->stream);
+    sync->point = sc_track_point(&sc_track, sync->stream->id, sc_scope_of(sync->stream));
+}
+
+struct sc_sync sc_sync_begin_stream(const char *api, void *site, CUstream handle, bool per_thread)
+{
+    struct sc_sync sync = begin(api, site);
+    sync.stream = sc_active() ? sc_streams_find(handle, per_thread) : NULL;
+    if (sync.stream)
+        wait_for_stream(&sync);
+    return sync;
+}
+
+/* In the legacy stream the driver waits for the blocking ones before it takes any bytes. */
+static bool may_take_early(struct sc_stream_record *stream)
+{
+    return stream->kind == SC_STREAM_LEGACY ? sc_order_is_due(&sc_track.order, stream->id)
+                                            : sc_unfinished_is_hidden(stream, true);
+}
+
+static void take_in_time(struct sc_stream_record *stream)
+{
+    if (sc_options.mode == SC_MODE_FIX && (!sc_replays() || sc_replay_prepares()))
+        sc_marks_wait_for_itself(stream);
+}
+
+struct sc_sync sc_sync_begin_copy(const char *api, void *site, struct sc_stream_record *stream,
+                                  bool to_device)
+{
+    struct sc_sync sync = begin(api, site);
+    if (sc_unlikely(may_take_early(stream)) && to_device)
+        take_in_time(stream);
+    if (sc_unlikely(sc_replay_prepares()))
+        return (struct sc_sync){0};
+    sync.stream = stream;
+    sc_unfinished_legacy(stream);
+    sync.on = true;
+    sync.since_ticks = sc_unfinished_stream_since(stream);
+    sync.point = sc_track_begin_to_wait(&sc_track, stream->id, &sync.call);
+    return sync;
+}
+
+static struct sc_sync begin_whole(const char *api, void *site, struct sc_context *context)
+{
+    struct sc_sync sync = begin(api, site);
+    sync.context = context;
+    if (context) {
+        sync.on = true;
+        sync.since_ticks = sc_unfinished_context_since(context);
+        sync.point = sc_track_point(&sc_track, context->legacy, SC_SCOPE_CONTEXT);
+    }
+    return sync;
+}
+
+struct sc_sync sc_sync_begin_context(const char *api, void *site, CUcontext handle)
+{
+    return begin_whole(api, site, sc_active() ? sc_contexts_named(handle) : NULL);
+}
+
+struct sc_sync sc_sync_begin_free(const char *api, void *site)
+{
+    return begin_whole(api, site, sc_active() ? sc_contexts_of_memory() : NULL);
+}
+
+struct sc_sync sc_sync_begin_event(const char *api, void *site, CUevent event)
+{
+    struct sc_sync sync = begin(api, site);
+    if (sc_active()) {
+        sync.on = true;
+        sync.point = sc_track_event_point(&sc_track, (uintptr_t)event);
+    }
+    return sync;
+}
+
+static void done(struct sc_sync *sync)
+{
+    SC_OPS(overwritten);
+    if (sync->stream)
+        sc_unfinished_stream_done(sync->stream, sync->since_ticks);
+    if (sync->context)
+        sc_unfinished_context_done(sync->context, sync->since_ticks);
+    sc_track_known(&sc_track, &sync->point, &overwritten);
+    if (sc_unlikely(overwritten.count))
+        sc_hazards_report_overwritten(&overwritten,
+                                      &(struct sc_culprit){sync->api, sync->site, NULL});
+    sc_guard_apply();
+}
+
+CUresult sc_sync_end(struct sc_sync *sync, CUresult result)
+{
+    int saved = errno;
+    sc_track_end(&sc_track, &sync->call, result == CUDA_SUCCESS);
+    if (sync->on && result == CUDA_SUCCESS)
+        done(sync);
+    else if (sync->on)
+        sc_track_forget_point(&sc_track, &sync->point);
+    errno = saved;
+    return result;
+}
+
+/* Of the legacy stream while a blocking one captures, and of others while anything does. */
+SC_DEFINE2(cuStreamSynchronize, _ptsz, (CUstream hStream), struct sc_detour detour;
+           sc_detour_begin(&detour, API, SC_SITE(), &hStream, per_thread);
+           struct sc_sync sync = sc_sync_begin_stream(API, SC_SITE(), hStream, per_thread);
+           CUresult result = sc_detour_leaves(&detour) ? SC_PERMITTED(REAL(hStream))
+                                                       : REAL(hStream);
+           return sc_detour_end(&detour, sc_sync_end(&sync, result));)
+
+SC_DEFINE2(cuStreamQuery, _ptsz, (CUstream hStream), struct sc_detour detour; CUresult result;
+           struct sc_sync sync = sc_sync_begin_stream(API, SC_SITE(), hStream, per_thread);
+           if (!sc_detour_begin_query(&detour, API, SC_SITE(), hStream, per_thread, &result))
+               result = sc_detour_leaves(&detour) ? SC_PERMITTED(REAL(hStream)) : REAL(hStream);
+           return sc_detour_end(&detour, sc_sync_end(&sync, result));)
+
+SC_DEFINE(cuCtxSynchronize, (void),
+          struct sc_sync sync = sc_sync_begin_context(API, SC_SITE(), NULL);
+          CUresult result = sc_sync_end(&sync, SC_PERMITTED(REAL()));
+          sc_reaper_give_back_pinned(sync.context); return result;)
+
+SC_DEFINE(cuCtxSynchronize_v2, (CUcontext context),
+          struct sc_sync sync = sc_sync_begin_context(API, SC_SITE(), context);
+          return sc_sync_end(&sync, SC_PERMITTED(REAL(context)));)
+
+SC_DEFINE(cuEventSynchronize, (CUevent event),
+          struct sc_sync sync = sc_sync_begin_event(API, SC_SITE(), event);
+          return sc_sync_end(&sync, SC_PERMITTED(REAL(event)));)
+
+SC_DEFINE(cuEventQuery, (CUevent event),
+          struct sc_sync sync = sc_sync_begin_event(API, SC_SITE(), event);
+          return sc_sync_end(&sync, SC_PERMITTED(REAL(event)));)
+
+/* It succeeds only if both events are complete. */
+#define ELAPSED(symbol)                                                                            \
+    SC_DEFINE(symbol, (float *milliseconds, CUevent start, CUevent end),                           \
+              struct sc_sync first = sc_sync_begin_event(API, SC_SITE(), start);                   \
+              struct sc_sync second = sc_sync_begin_event(API, SC_SITE(), end);                    \
+              CUresult result = REAL(milliseconds, start, end); sc_sync_end(&first, result);       \
+              return sc_sync_end(&second, result);)
+
+ELAPSED(cuEventElapsedTime)
+ELAPSED(cuEventElapsedTime_v2)

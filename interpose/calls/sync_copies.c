@@ -1,0 +1,229 @@
+/* Synchronous copies and memsets.
+ *
+ * One that has to do with host memory, managed memory included, returns after everything before it
+ * on its stream is done, also where its own DMA has not landed yet (pageable source). Between
+ * device addresses, and for memsets of device memory, the host does not wait: they are only work.
+ * (docs/driver.md, Q5, Q6, Synchronous copies) */
+#include "interpose/base/compiler.h"
+#include "interpose/base/process.h"
+#include "interpose/calls/at_once.h"
+#include "interpose/calls/issue.h"
+#include "interpose/calls/sync.h"
+#include "interpose/capture/detours.h"
+#include "interpose/driver/driver.h"
+#include "interpose/driver/wrap.h"
+#include "interpose/graph/copy_sides.h"
+#include "interpose/streams/marks.h"
+#include "interpose/streams/streams.h"
+#include "interpose/streams/unfinished.h"
+#include "track/guard.h"
+#include "track/shape.h"
+#include "track/track.h"
+
+#include "track/poison.h"
+
+struct call {
+    const char *api;
+    void *site;
+    bool per_thread;
+    struct sc_copy_sides boxes; /* what it reads and writes */
+};
+
+static struct sc_stream_record *stream_of(const struct call *call)
+{
+    return sc_active() ? sc_streams_find(NULL, call->per_thread) : NULL;
+}
+
+static void judge_side(const struct call *call, struct sc_stream_record *stream,
+                       enum sc_touch touch, const struct sc_copy_side *box)
+{
+    if (sc_shape_hull_bytes(&box->shape))
+        sc_at_once(&(struct sc_at_once){
+            .api = call->api,
+            .site = call->site,
+            .stream = stream,
+            .touch = touch,
+            .shape = box->shape,
+            .fold = box->fold,
+        });
+}
+
+/* Before the detour, since the host may have to wait: a thread that begins a capture waits until
+ * operations of the legacy stream have left the gate, but not for long. */
+static void judge(const struct call *call)
+{
+    struct sc_stream_record *stream = sc_at_once_is_idle() ? NULL : stream_of(call);
+    if (!stream)
+        return;
+    judge_side(call, stream, SC_TOUCH_READ, &call->boxes.src);
+    judge_side(call, stream, SC_TOUCH_WRITE, &call->boxes.dst);
+}
+
+/* What the call itself writes changes in order, behind earlier copies out of it. */
+static void seal(const struct call *call)
+{
+    const struct sc_copy_side *written = &call->boxes.dst;
+    if (written->used)
+        sc_issue_seal(call->api, call->site, written->shape.address,
+                      sc_shape_hull_bytes(&written->shape));
+}
+
+static struct sc_sync begin_device_work(struct sc_stream_record *stream)
+{
+    struct sc_sync sync = {0};
+    sc_unfinished_legacy(stream);
+    sc_track_begin(&sc_track, stream->id, &sync.call);
+    sc_marks_note_tail(stream);
+    return sync;
+}
+
+static struct sc_sync begin_call(const struct call *call)
+{
+    struct sc_stream_record *stream = call->boxes.is_empty ? NULL : stream_of(call);
+    if (stream && (call->boxes.src.used || call->boxes.dst.used)) {
+        seal(call);
+        return sc_sync_begin_copy(call->api, call->site, stream, !call->boxes.dst.host);
+    }
+    return stream ? begin_device_work(stream) : (struct sc_sync){0};
+}
+
+/* In the private stream of a detour, which waits for all that the legacy stream would wait for. The
+ * call was judged as one in the legacy stream. */
+static void begin_moved(const struct call *call, CUstream handle)
+{
+    struct sc_stream_record *stream = sc_streams_find(handle, false);
+    seal(call);
+    if (stream)
+        sc_track_work(&sc_track, stream->id);
+}
+
+/* While a blocking stream captures, the asynchronous function does the same in a private stream. */
+#define WITH_STREAM(...) (__VA_ARGS__, hStream)
+#define COPY(symbol, async, parameters, arguments, sides)                                          \
+    SC_DEFINE2(                                                                                    \
+        symbol, _ptds, parameters,                                                                 \
+        struct call call = {.api = API, .site = SC_SITE(), .per_thread = per_thread};              \
+        if (sc_active()) call.boxes = sides; judge(&call); CUstream hStream = NULL;                \
+        struct sc_detour detour; sc_detour_begin(&detour, API, SC_SITE(), &hStream, per_thread);   \
+        if (sc_detour_taken(&detour)) {                                                            \
+            begin_moved(&call, hStream);                                                           \
+            CUresult moved = async WITH_STREAM arguments;                                          \
+            return sc_detour_end(&detour, moved ? moved : cuStreamSynchronize(hStream));           \
+        } struct sc_sync sync = begin_call(&call);                                                 \
+        return sc_detour_end(&detour, sc_sync_end(&sync, REAL arguments));)
+
+static struct sc_copy_sides between(struct sc_copy_side dst, struct sc_copy_side src, size_t bytes)
+{
+    return (struct sc_copy_sides){.src = src, .dst = dst, .is_empty = bytes == 0};
+}
+
+static struct sc_copy_sides reads(struct sc_copy_side src, size_t bytes)
+{
+    return (struct sc_copy_sides){.src = src, .is_empty = bytes == 0};
+}
+
+static struct sc_copy_sides writes(struct sc_copy_side dst, size_t bytes)
+{
+    return (struct sc_copy_sides){.dst = dst, .is_empty = bytes == 0};
+}
+
+static struct sc_copy_sides fills(CUdeviceptr dst, size_t pitch, size_t width_bytes, size_t rows)
+{
+    struct sc_copy_sides boxes = writes(sc_copy_side_pinned(dst, width_bytes), width_bytes * rows);
+    boxes.dst.shape.pitch_bytes = pitch;
+    boxes.dst.shape.rows = rows;
+    boxes.dst.used = boxes.dst.used && rows;
+    return boxes;
+}
+
+/* Between arrays and device addresses there is no asynchronous function but that for boxes. */
+static CUresult box_async(CUmemorytype dst_type, CUdeviceptr dst, CUarray dst_array, size_t dst_x,
+                          CUmemorytype src_type, CUdeviceptr src, CUarray src_array, size_t src_x,
+                          size_t bytes, CUstream stream)
+{
+    CUDA_MEMCPY2D copy = {
+        .srcXInBytes = src_x,
+        .srcMemoryType = src_type,
+        .srcDevice = src,
+        .srcArray = src_array,
+        .dstXInBytes = dst_x,
+        .dstMemoryType = dst_type,
+        .dstDevice = dst,
+        .dstArray = dst_array,
+        .WidthInBytes = bytes,
+        .Height = 1,
+    };
+    return sc_real.cuMemcpy2DAsync_v2(&copy, stream);
+}
+
+static CUresult dtoa_async(CUarray dst, size_t offset, CUdeviceptr src, size_t bytes,
+                           CUstream stream)
+{
+    return box_async(CU_MEMORYTYPE_ARRAY, 0, dst, offset, CU_MEMORYTYPE_DEVICE, src, NULL, 0, bytes,
+                     stream);
+}
+
+static CUresult atod_async(CUdeviceptr dst, CUarray src, size_t offset, size_t bytes,
+                           CUstream stream)
+{
+    return box_async(CU_MEMORYTYPE_DEVICE, dst, NULL, 0, CU_MEMORYTYPE_ARRAY, 0, src, offset, bytes,
+                     stream);
+}
+
+static CUresult atoa_async(CUarray dst, size_t dst_offset, CUarray src, size_t src_offset,
+                           size_t bytes, CUstream stream)
+{
+    return box_async(CU_MEMORYTYPE_ARRAY, 0, dst, dst_offset, CU_MEMORYTYPE_ARRAY, 0, src,
+                     src_offset, bytes, stream);
+}
+
+COPY(cuMemcpyHtoD_v2, sc_real.cuMemcpyHtoDAsync_v2,
+     (CUdeviceptr dst, const void *src, size_t bytes), (dst, src, bytes),
+     reads(sc_copy_side_of_host(src, bytes), bytes))
+COPY(cuMemcpyDtoH_v2, sc_real.cuMemcpyDtoHAsync_v2, (void *dst, CUdeviceptr src, size_t bytes),
+     (dst, src, bytes), writes(sc_copy_side_of_host(dst, bytes), bytes))
+COPY(cuMemcpyHtoA_v2, sc_real.cuMemcpyHtoAAsync_v2,
+     (CUarray dst, size_t offset, const void *src, size_t bytes), (dst, offset, src, bytes),
+     reads(sc_copy_side_of_host(src, bytes), bytes))
+COPY(cuMemcpyAtoH_v2, sc_real.cuMemcpyAtoHAsync_v2,
+     (void *dst, CUarray src, size_t offset, size_t bytes), (dst, src, offset, bytes),
+     writes(sc_copy_side_of_host(dst, bytes), bytes))
+
+COPY(cuMemcpyDtoD_v2, sc_real.cuMemcpyDtoDAsync_v2,
+     (CUdeviceptr dst, CUdeviceptr src, size_t bytes), (dst, src, bytes),
+     between(sc_copy_side_pinned(dst, bytes), sc_copy_side_pinned(src, bytes), bytes))
+COPY(cuMemcpyDtoA_v2, dtoa_async, (CUarray dst, size_t offset, CUdeviceptr src, size_t bytes),
+     (dst, offset, src, bytes), reads(sc_copy_side_pinned(src, bytes), bytes))
+COPY(cuMemcpyAtoD_v2, atod_async, (CUdeviceptr dst, CUarray src, size_t offset, size_t bytes),
+     (dst, src, offset, bytes), writes(sc_copy_side_pinned(dst, bytes), bytes))
+COPY(cuMemcpyAtoA_v2, atoa_async,
+     (CUarray dst, size_t dst_offset, CUarray src, size_t src_offset, size_t bytes),
+     (dst, dst_offset, src, src_offset, bytes), (struct sc_copy_sides){.is_empty = bytes == 0})
+COPY(cuMemcpyPeer, sc_real.cuMemcpyPeerAsync,
+     (CUdeviceptr dst, CUcontext dst_context, CUdeviceptr src, CUcontext src_context, size_t bytes),
+     (dst, dst_context, src, src_context, bytes),
+     between(sc_copy_side_pinned(dst, bytes), sc_copy_side_pinned(src, bytes), bytes))
+COPY(cuMemcpy3DPeer, sc_real.cuMemcpy3DPeerAsync, (const CUDA_MEMCPY3D_PEER *copy), (copy),
+     sc_copy_sides_of_3d_peer(copy))
+
+COPY(cuMemcpy, sc_real.cuMemcpyAsync, (CUdeviceptr dst, CUdeviceptr src, size_t bytes),
+     (dst, src, bytes),
+     between(sc_copy_side_unified(dst, bytes), sc_copy_side_unified(src, bytes), bytes))
+COPY(cuMemcpy2D_v2, sc_real.cuMemcpy2DAsync_v2, (const CUDA_MEMCPY2D *copy), (copy),
+     sc_copy_sides_of_2d(copy))
+COPY(cuMemcpy2DUnaligned_v2, sc_real.cuMemcpy2DAsync_v2, (const CUDA_MEMCPY2D *copy), (copy),
+     sc_copy_sides_of_2d(copy))
+COPY(cuMemcpy3D_v2, sc_real.cuMemcpy3DAsync_v2, (const CUDA_MEMCPY3D *copy), (copy),
+     sc_copy_sides_of_3d(copy))
+
+#define MEMSETS(bits, type)                                                                        \
+    COPY(cuMemsetD##bits##_v2, sc_real.cuMemsetD##bits##Async,                                     \
+         (CUdeviceptr dst, type value, size_t count), (dst, value, count),                         \
+         fills(dst, count * sizeof(type), count * sizeof(type), 1))                                \
+    COPY(cuMemsetD2D##bits##_v2, sc_real.cuMemsetD2D##bits##Async,                                 \
+         (CUdeviceptr dst, size_t pitch, type value, size_t width, size_t height),                 \
+         (dst, pitch, value, width, height), fills(dst, pitch, width * sizeof(type), height))
+
+MEMSETS(8, unsigned char)
+MEMSETS(16, unsigned short)
+MEMSETS(32, unsigned int)

@@ -1,0 +1,433 @@
+#include "interpose/capture/captures.h"
+
+#include <errno.h>
+
+#include "cupti_hooks/ear.h"
+#include "interpose/base/compiler.h"
+#include "interpose/base/process.h"
+#include "interpose/base/unwind.h"
+#include "interpose/capture/detours.h"
+#include "interpose/capture/legacy_gate.h"
+#include "interpose/driver/driver.h"
+#include "interpose/driver/replaying.h"
+#include "interpose/driver/wrap.h"
+#include "interpose/reaper/hazards.h"
+#include "interpose/reaper/reaper.h"
+#include "interpose/streams/contexts.h"
+#include "interpose/streams/marks.h"
+#include "track/handles.h"
+#include "track/order.h"
+#include "track/ticks.h"
+
+#include "track/poison.h"
+
+enum { OPEN_MAX = 256 };
+
+_Atomic unsigned sc_captures_count;
+
+/* Captures that are open, the latest last. One too many is not known, and not healed. */
+static pthread_mutex_t captures_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct sc_capture captures[OPEN_MAX];
+
+/* The mode that the program has given the thread, by cuThreadExchangeStreamCaptureMode. */
+static __thread CUstreamCaptureMode thread_mode __attribute__((tls_model("initial-exec")));
+
+/* Events that were last recorded in a capture -> its name. Its graph would not do: the driver gives
+ * the handle of one that was destroyed to another. */
+static const uint64_t unknown_name = UINT64_MAX;
+static pthread_mutex_t events_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct sc_handles captured_events;
+static _Atomic unsigned captured_event_count;
+
+int sc_captures_init(void)
+{
+    return sc_handles_init(&captured_events);
+}
+
+static unsigned open_count(void)
+{
+    return atomic_load_explicit(&sc_captures_count, memory_order_relaxed);
+}
+
+/* ---- the graph that a capture adds to ---- */
+
+/* Both forms answer with the graph; the newer one asks for edges as well. */
+static uintptr_t ask_graph(CUstream handle)
+{
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    CUgraph graph = NULL;
+    CUresult result = CUDA_ERROR_NOT_SUPPORTED;
+    if (sc_real.cuStreamGetCaptureInfo_v3)
+        result = sc_real.cuStreamGetCaptureInfo_v3(handle, &status, NULL, &graph, NULL, NULL, NULL);
+    else if (sc_real.cuStreamGetCaptureInfo_v2)
+        result = sc_real.cuStreamGetCaptureInfo_v2(handle, &status, NULL, &graph, NULL, NULL);
+    return result == CUDA_SUCCESS && status == CU_STREAM_CAPTURE_STATUS_ACTIVE ? (uintptr_t)graph
+                                                                               : 0;
+}
+
+uintptr_t sc_captures_graph_of(struct sc_stream_record *stream)
+{
+    uint64_t epoch = sc_streams_capture_epoch();
+    if (atomic_load_explicit(&stream->graph_epoch, memory_order_acquire) != epoch) {
+        atomic_store_explicit(&stream->graph, ask_graph(stream->handle), memory_order_relaxed);
+        atomic_store_explicit(&stream->graph_epoch, epoch, memory_order_release);
+    }
+    return atomic_load_explicit(&stream->graph, memory_order_relaxed);
+}
+
+/* ---- begin and end ---- */
+
+/* No mark can be made on the stream until the capture ends. */
+static void leave_marks_locked(struct sc_stream_record *stream)
+{
+    if (sc_streams_is_capturing(stream))
+        return;
+    sc_marks_add_locked(stream);
+    if (sc_captures_are_repaired())
+        sc_detours_fence_locked(stream);
+}
+
+static uint64_t add_capture(struct sc_capture *capture)
+{
+    static uint64_t made;
+    pthread_mutex_lock(&captures_lock);
+    if (open_count() < OPEN_MAX) {
+        capture->name = ++made;
+        captures[open_count()] = *capture;
+        atomic_fetch_add(&sc_captures_count, 1);
+    }
+    pthread_mutex_unlock(&captures_lock);
+    return capture->name;
+}
+
+uint64_t sc_captures_beginning(struct sc_stream_record *stream, CUstreamCaptureMode mode,
+                               bool to_graph, const char *api, void *site)
+{
+    struct sc_capture capture = {
+        .stream = stream,
+        .mode = mode,
+        .to_graph = to_graph,
+        .begin = {.api = api,
+                  .direction = SC_NO_DIRECTION,
+                  .stream = (uintptr_t)stream->handle,
+                  .device = stream->context->device,
+                  .thread = sc_thread_id(),
+                  .time_ns = sc_now_ns(),
+                  .stack = sc_unwind_here(site),
+                  .runtime_api = sc_ear_runtime_api()},
+    };
+    pthread_mutex_lock(&stream->lock);
+    leave_marks_locked(stream);
+    return add_capture(&capture);
+}
+
+static void remove_locked(unsigned i)
+{
+    for (; i + 1 < open_count(); i++)
+        captures[i] = captures[i + 1];
+    atomic_fetch_sub(&sc_captures_count, 1);
+}
+
+static unsigned find_name_locked(uint64_t name)
+{
+    unsigned i = 0;
+    while (i < open_count() && captures[i].name != name)
+        i++;
+    return i;
+}
+
+void sc_captures_began(struct sc_stream_record *stream, uint64_t name, bool begun)
+{
+    sc_streams_captures_changed();
+    uintptr_t graph = begun ? sc_captures_graph_of(stream) : 0;
+    pthread_mutex_unlock(&stream->lock);
+    pthread_mutex_lock(&captures_lock);
+    unsigned i = find_name_locked(name);
+    if (name && i < open_count()) {
+        if (begun)
+            captures[i].graph = graph;
+        else
+            remove_locked(i);
+    }
+    pthread_mutex_unlock(&captures_lock);
+}
+
+uintptr_t sc_captures_own_graph(const struct sc_stream_record *stream)
+{
+    uintptr_t graph = 0;
+    pthread_mutex_lock(&captures_lock);
+    for (unsigned i = 0; i < open_count(); i++)
+        if (captures[i].stream == stream)
+            graph = captures[i].to_graph ? 0 : captures[i].graph;
+    pthread_mutex_unlock(&captures_lock);
+    return graph;
+}
+
+static bool forget(const struct sc_stream_record *stream)
+{
+    unsigned i = 0;
+    pthread_mutex_lock(&captures_lock);
+    while (i < open_count() && captures[i].stream != stream)
+        i++;
+    bool found = i < open_count();
+    if (found)
+        remove_locked(i);
+    pthread_mutex_unlock(&captures_lock);
+    return found;
+}
+
+void sc_captures_ended(struct sc_stream_record *stream)
+{
+    int saved = errno;
+    sc_streams_captures_changed();
+    if (sc_captures_open() && (stream->gone || !sc_streams_is_capturing(stream)) && forget(stream))
+        sc_detours_settle();
+    errno = saved;
+}
+
+/* Its graph, if that goes with it, or 0. False: there is no more. */
+static bool take_capture_in(const struct sc_context *context, uintptr_t *graph)
+{
+    unsigned i = 0;
+    pthread_mutex_lock(&captures_lock);
+    while (i < open_count() && captures[i].stream->context != context)
+        i++;
+    bool found = i < open_count();
+    *graph = found && !captures[i].to_graph ? captures[i].graph : 0;
+    if (found)
+        remove_locked(i);
+    pthread_mutex_unlock(&captures_lock);
+    return found;
+}
+
+void sc_captures_context_gone(const struct sc_context *context)
+{
+    uintptr_t graph;
+    bool ended = false;
+    for (; take_capture_in(context, &graph); ended = true)
+        sc_reaper_forget_graph(graph);
+    sc_streams_captures_changed();
+    if (ended)
+        sc_detours_settle();
+}
+
+void sc_captures_joining(struct sc_stream_record *stream)
+{
+    if (sc_captures_open())
+        leave_marks_locked(stream);
+}
+
+/* The latest of the context, a better one if there is one; or else the latest, which may have drawn
+ * in streams of this context. */
+static struct sc_capture find_capture(const struct sc_context *context,
+                                      bool (*is_better)(const struct sc_stream_record *origin,
+                                                        const void *argument),
+                                      const void *argument)
+{
+    struct sc_capture found = {.begin = {.api = "cuStreamBeginCapture_v2",
+                                         .direction = SC_NO_DIRECTION,
+                                         .device = context->device}};
+    pthread_mutex_lock(&captures_lock);
+    for (unsigned i = 0; i < open_count(); i++)
+        if (captures[i].stream->context == context &&
+            (!found.stream || is_better(captures[i].stream, argument)))
+            found = captures[i];
+    if (!found.stream && open_count())
+        found = captures[open_count() - 1];
+    pthread_mutex_unlock(&captures_lock);
+    return found;
+}
+
+static bool is_blocking(const struct sc_stream_record *origin, const void *unused)
+{
+    (void)unused;
+    return origin->kind == SC_STREAM_BLOCKING;
+}
+
+static bool is_same(const struct sc_stream_record *origin, const void *stream)
+{
+    return origin == stream;
+}
+
+struct sc_capture sc_captures_blocking(const struct sc_context *context)
+{
+    return find_capture(context, is_blocking, NULL);
+}
+
+struct sc_capture sc_captures_of(const struct sc_stream_record *stream)
+{
+    return find_capture(stream->context, is_same, stream);
+}
+
+/* ---- captured events ---- */
+
+static uint64_t name_of(CUevent event)
+{
+    if (!event || !atomic_load_explicit(&captured_event_count, memory_order_relaxed))
+        return 0;
+    return sc_handles_get(&captured_events, (uintptr_t)event);
+}
+
+/* Of the capture that adds to the graph, or that nobody knows. */
+static uint64_t name_of_graph(uintptr_t graph)
+{
+    uint64_t name = unknown_name;
+    pthread_mutex_lock(&captures_lock);
+    for (unsigned i = 0; graph && i < open_count(); i++)
+        if (captures[i].graph == graph)
+            name = captures[i].name;
+    pthread_mutex_unlock(&captures_lock);
+    return name;
+}
+
+bool sc_captures_own_event(CUevent event)
+{
+    uint64_t name = name_of(event);
+    bool open = false;
+    if (!name)
+        return false;
+    pthread_mutex_lock(&captures_lock);
+    for (unsigned i = 0; i < open_count(); i++)
+        open |= captures[i].name == name || name == unknown_name;
+    pthread_mutex_unlock(&captures_lock);
+    return open;
+}
+
+void sc_captures_note_event(CUevent event, struct sc_stream_record *stream)
+{
+    uint64_t name = stream ? name_of_graph(sc_captures_graph_of(stream)) : 0;
+    if (sc_likely(name_of(event) == name))
+        return;
+    pthread_mutex_lock(&events_lock);
+    if (name)
+        sc_handles_put(&captured_events, (uintptr_t)event, name);
+    else
+        sc_handles_remove(&captured_events, (uintptr_t)event);
+    atomic_store_explicit(&captured_event_count, captured_events.count, memory_order_relaxed);
+    pthread_mutex_unlock(&events_lock);
+}
+
+/* ---- calls that are not permitted ---- */
+
+static bool endangers(const struct sc_capture *capture, bool *own)
+{
+    *own = capture->begin.thread == sc_thread_id();
+    if (thread_mode == CU_STREAM_CAPTURE_MODE_RELAXED)
+        return false;
+    if (*own)
+        return capture->mode != CU_STREAM_CAPTURE_MODE_RELAXED;
+    return capture->mode == CU_STREAM_CAPTURE_MODE_GLOBAL &&
+           thread_mode == CU_STREAM_CAPTURE_MODE_GLOBAL;
+}
+
+/* The capture that the call would break; the thread's own before another's. */
+static bool find_endangered(struct sc_permit *permit)
+{
+    bool found = false;
+    bool own = false;
+    pthread_mutex_lock(&captures_lock);
+    for (unsigned i = 0; i < open_count() && !own; i++) {
+        if (!endangers(&captures[i], &own)) {
+            own = false;
+            continue;
+        }
+        permit->capture = captures[i];
+        permit->code = own ? SC302 : SC303;
+        found = true;
+    }
+    pthread_mutex_unlock(&captures_lock);
+    return found;
+}
+
+/* A wait for the whole context breaks every capture in it, whatever the modes. */
+static bool find_any(struct sc_permit *permit)
+{
+    struct sc_context *context = sc_active() ? sc_contexts_current() : NULL;
+    if (!context)
+        return false;
+    permit->capture = sc_captures_blocking(context);
+    permit->code = permit->capture.begin.thread == sc_thread_id() ? SC302 : SC303;
+    return true;
+}
+
+void sc_permit_prepare(struct sc_permit *permit, const char *api, void *site)
+{
+    permit->api = api;
+    permit->site = site;
+    permit->relaxed = false;
+    permit->endangers = sc_captures_open() && sc_active() && find_endangered(permit);
+    if (!sc_active() || thread_mode == CU_STREAM_CAPTURE_MODE_RELAXED ||
+        !sc_captures_are_repaired() || !sc_real.cuThreadExchangeStreamCaptureMode)
+        return;
+    permit->before = CU_STREAM_CAPTURE_MODE_RELAXED;
+    permit->relaxed = sc_real.cuThreadExchangeStreamCaptureMode(&permit->before) == CUDA_SUCCESS;
+}
+
+/* The driver sees that, and that there is no context, before it looks at what captures; other
+ * mistakes behind that. */
+static bool names_nothing(CUresult result)
+{
+    return result == CUDA_ERROR_INVALID_HANDLE || result == CUDA_ERROR_INVALID_CONTEXT;
+}
+
+/* What the driver refuses also under relaxed mode (a synchronise of the capturing stream itself)
+ * cannot be healed. What it never refused was none of the calls that break a capture. */
+void sc_permit_report(struct sc_permit *permit, CUresult result)
+{
+    int saved = errno;
+    if (permit->relaxed)
+        sc_real.cuThreadExchangeStreamCaptureMode(&permit->before);
+    bool refused = sc_is_capture_error(result);
+    bool of_legacy = result == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
+    if (refused && (of_legacy || !permit->endangers))
+        permit->endangers = find_any(permit);
+    if (of_legacy)
+        permit->code = SC301;
+    if (permit->endangers && (refused || (permit->relaxed && !names_nothing(result))))
+        sc_hazards_report_capture(permit->code, refused ? SC_ACTION_REPORTED : SC_ACTION_REROUTED,
+                                  &permit->capture.begin,
+                                  &(struct sc_culprit){permit->api, permit->site, NULL});
+    errno = saved;
+}
+
+static CUstreamCaptureMode exchange_mode(CUstreamCaptureMode mode)
+{
+    CUstreamCaptureMode before = thread_mode;
+    CUstreamCaptureMode exchanged = mode;
+    if (sc_real.cuThreadExchangeStreamCaptureMode &&
+        sc_real.cuThreadExchangeStreamCaptureMode(&exchanged) == CUDA_SUCCESS)
+        thread_mode = mode;
+    return before;
+}
+
+CUstreamCaptureMode sc_captures_relax(void)
+{
+    return exchange_mode(CU_STREAM_CAPTURE_MODE_RELAXED);
+}
+
+void sc_captures_unrelax(CUstreamCaptureMode before)
+{
+    exchange_mode(before);
+}
+
+SC_DEFINE(cuThreadExchangeStreamCaptureMode, (CUstreamCaptureMode * mode),
+          CUstreamCaptureMode wanted = mode ? *mode : CU_STREAM_CAPTURE_MODE_GLOBAL;
+          CUresult result = REAL(mode); if (result == CUDA_SUCCESS) thread_mode = wanted;
+          return result;)
+
+/* ---- the gate ---- */
+
+/* A blocking stream stands in the legacy stream's way while it captures. */
+bool sc_captures_shut_gate(const struct sc_stream_record *stream)
+{
+    bool shut = stream->kind == SC_STREAM_BLOCKING && sc_captures_are_repaired();
+    if (shut)
+        sc_legacy_gate_shut();
+    return shut;
+}
+
+void sc_captures_open_gate(bool shut)
+{
+    if (shut)
+        sc_legacy_gate_open();
+}

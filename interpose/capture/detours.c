@@ -1,0 +1,519 @@
+#include "interpose/capture/detours.h"
+
+#include <errno.h>
+
+#include "interpose/base/process.h"
+#include "interpose/base/upcalls.h"
+#include "interpose/driver/driver.h"
+#include "interpose/driver/relaxed.h"
+#include "interpose/driver/replaying.h"
+#include "interpose/reaper/hazards.h"
+#include "interpose/streams/contexts.h"
+#include "interpose/streams/marks.h"
+#include "interpose/streams/streams.h"
+#include "interpose/streams/unfinished.h"
+#include "track/hazard.h"
+#include "track/order.h"
+#include "track/track.h"
+
+#include "track/poison.h"
+
+static CUevent make_event(void)
+{
+    CUevent event = NULL;
+    return sc_real.cuEventCreate(&event, CU_EVENT_DISABLE_TIMING) == CUDA_SUCCESS ? event : NULL;
+}
+
+/* ---- what was issued before a capture ---- */
+
+/* Nothing has been issued since the context was told to wait: the fence that was left before that
+ * is behind all of the stream's work. An event recorded now would wait for what the context waits
+ * for, and with it whoever waits for the event (docs/driver.md, Green contexts). */
+static bool is_fenced(const struct sc_stream_record *stream)
+{
+    return sc_order_is_due(&sc_track.order, stream->id);
+}
+
+static void forget_tail(struct sc_stream_record *stream)
+{
+    atomic_store_explicit(&stream->tail_ticks, 0, memory_order_relaxed);
+}
+
+/* Another thread could leave no fence in a per-thread default stream. */
+static void ask_for_tail(struct sc_stream_record *stream)
+{
+    struct sc_relaxed relaxed = sc_relaxed_begin();
+    if (stream->owner && sc_real.cuStreamQuery(stream->handle) == CUDA_SUCCESS)
+        forget_tail(stream);
+    sc_relaxed_end(&relaxed);
+}
+
+void sc_detours_fence_locked(struct sc_stream_record *stream)
+{
+    if (stream->kind != SC_STREAM_BLOCKING || stream->gone || !sc_context_push(stream->context))
+        return;
+    if (!stream->fence)
+        stream->fence = make_event();
+    if (is_fenced(stream))
+        ask_for_tail(stream);
+    else if (stream->fence && sc_real.cuEventRecord(stream->fence, stream->handle) == CUDA_SUCCESS)
+        forget_tail(stream);
+    sc_context_pop();
+}
+
+/* ---- the edges ---- */
+
+/* A per-thread default stream that this thread cannot name. */
+static bool is_anothers(const struct sc_stream_record *stream)
+{
+    return stream->owner && !stream->gone && stream->owner != sc_thread_id();
+}
+
+static bool is_concerned(const struct sc_stream_record *stream)
+{
+    return stream->kind == SC_STREAM_BLOCKING && !stream->gone && !is_anothers(stream);
+}
+
+/* Locks the stream if it is one of those wanted, of this context. It may have been destroyed before
+ * the lock was taken, and its record may be another's by now. */
+static bool lock_if(bool (*is_wanted)(const struct sc_stream_record *),
+                    struct sc_stream_record *stream, const struct sc_context *context)
+{
+    if (!is_wanted(stream))
+        return false;
+    pthread_mutex_lock(&stream->lock);
+    bool wanted = is_wanted(stream) && stream->context == context;
+    if (!wanted)
+        pthread_mutex_unlock(&stream->lock);
+    return wanted;
+}
+
+static void leave_fence(void *unused, struct sc_stream_record *stream)
+{
+    (void)unused;
+    pthread_mutex_lock(&stream->lock);
+    if (is_concerned(stream) && !sc_streams_is_capturing(stream))
+        sc_detours_fence_locked(stream);
+    pthread_mutex_unlock(&stream->lock);
+}
+
+void sc_detours_fence_family(struct sc_context *context)
+{
+    if (sc_captures_are_repaired())
+        sc_streams_each_ever(context, leave_fence, NULL);
+}
+
+struct edges {
+    struct sc_context *context;
+    CUstream private;
+    CUevent event;
+    bool incomplete; /* there is work that nothing of ours is behind */
+};
+
+static void wait_for(const struct edges *edges, CUevent event)
+{
+    if (event)
+        sc_real.cuStreamWaitEvent(edges->private, event, 0);
+}
+
+/* Also when the thread is gone: what it issued last may still be under way. */
+static bool is_foreign(const struct sc_stream_record *stream)
+{
+    return stream->owner && (stream->gone || is_anothers(stream));
+}
+
+/* By the events that its thread has left behind its work. */
+static void come_after_foreign(struct edges *edges, struct sc_stream_record *stream)
+{
+    uint64_t tail = atomic_load_explicit(&stream->tail_ticks, memory_order_relaxed);
+    wait_for(edges, stream->fence);
+    wait_for(edges, sc_marks_newest_locked(stream));
+    edges->incomplete |= !sc_unfinished_is_done(stream, tail);
+}
+
+static void come_after_own(struct edges *edges, struct sc_stream_record *stream)
+{
+    if (sc_streams_is_capturing(stream) || is_fenced(stream))
+        wait_for(edges, stream->fence);
+    else if (sc_real.cuEventRecord(edges->event, stream->handle) == CUDA_SUCCESS)
+        wait_for(edges, edges->event);
+}
+
+/* The private stream waits for the stream's earlier work. One that is destroyed meanwhile has left
+ * it to the marker stream. */
+static void come_after(void *argument, struct sc_stream_record *stream)
+{
+    struct edges *edges = argument;
+    bool foreign = lock_if(is_foreign, stream, edges->context);
+    if (!foreign && !lock_if(is_concerned, stream, edges->context))
+        return;
+    if (foreign)
+        come_after_foreign(edges, stream);
+    else
+        come_after_own(edges, stream);
+    pthread_mutex_unlock(&stream->lock);
+}
+
+/* What else than copies is at work in the earlier stream, or before it, may fill a source that
+ * later copies in the other one read. */
+static void join_work(struct sc_stream_record *earlier, struct sc_stream_record *later)
+{
+    if (!sc_unfinished_is_clear(earlier))
+        sc_unfinished_join(later, sc_unfinished_is_seen(earlier));
+}
+
+/* The stream's later work waits for the private stream: now, or when its capture has ended, or when
+ * its thread next uses it. */
+static void come_before(void *argument, struct sc_stream_record *stream)
+{
+    const struct edges *edges = argument;
+    bool foreign = lock_if(is_anothers, stream, edges->context);
+    if (!foreign && !lock_if(is_concerned, stream, edges->context))
+        return;
+    stream->owes_wait = foreign || sc_streams_is_capturing(stream);
+    if (!stream->owes_wait)
+        sc_real.cuStreamWaitEvent(stream->handle, edges->event, 0);
+    uint32_t id = stream->id;
+    pthread_mutex_unlock(&stream->lock);
+    join_work(edges->context->detour_stream, stream);
+    sc_track_wait(&sc_track, id, (uintptr_t)edges->event);
+}
+
+static void pay_wait(void *argument, struct sc_stream_record *stream)
+{
+    const struct edges *edges = argument;
+    if (!lock_if(is_concerned, stream, edges->context))
+        return;
+    if (stream->owes_wait && !sc_streams_is_capturing(stream)) {
+        sc_real.cuStreamWaitEvent(stream->handle, edges->event, 0);
+        stream->owes_wait = false;
+    }
+    pthread_mutex_unlock(&stream->lock);
+}
+
+/* ---- the private stream ---- */
+
+/* Contexts that have one, the latest first; none ever leaves. */
+static _Atomic(struct sc_context *) detoured;
+
+static void add_detoured(struct sc_context *context)
+{
+    context->next_detoured = atomic_load(&detoured);
+    while (!atomic_compare_exchange_weak(&detoured, &context->next_detoured, context))
+        continue;
+}
+
+static bool make_private_stream(struct sc_context *context)
+{
+    CUstream handle = NULL;
+    if (context->detour_stream)
+        return true;
+    context->detour_before = context->detour_before ? context->detour_before : make_event();
+    context->detour_after = context->detour_after ? context->detour_after : make_event();
+    if (!context->detour_before || !context->detour_after ||
+        sc_real.cuStreamCreate(&handle, CU_STREAM_NON_BLOCKING) != CUDA_SUCCESS)
+        return false;
+    sc_streams_created(handle);
+    context->detour_stream = sc_streams_find(handle, false);
+    if (context->detour_stream)
+        add_detoured(context);
+    return context->detour_stream != NULL;
+}
+
+/* The marker stream's events follow the legacy stream's earlier work. */
+static void come_after_legacy(struct sc_context *context, const struct edges *edges)
+{
+    CUstream marker = sc_marks_marker(context);
+    if (marker && sc_real.cuEventRecord(edges->event, marker) == CUDA_SUCCESS)
+        wait_for(edges, edges->event);
+}
+
+static struct edges edges_of(struct sc_context *context, CUevent event)
+{
+    return (struct edges){
+        .context = context, .private = context->detour_stream->handle, .event = event};
+}
+
+/* False: it cannot be made to come after all that the legacy stream would have waited for. */
+static bool order_before(struct sc_context *context)
+{
+    struct sc_relaxed relaxed = sc_relaxed_begin();
+    pthread_mutex_lock(&context->detour_lock);
+    bool made = make_private_stream(context);
+    if (made) {
+        struct edges edges = edges_of(context, context->detour_before);
+        struct sc_call call; /* which the driver never has */
+        struct sc_point before = sc_track_begin_record(&sc_track, context->legacy, &call);
+        sc_track_end_record(&sc_track, &call, false);
+        sc_streams_each(context, come_after, &edges);
+        come_after_legacy(context, &edges); /* and what streams destroyed meanwhile have left */
+        made = !edges.incomplete;
+        sc_track_set_event(&sc_track, (uintptr_t)edges.event, &before);
+    }
+    if (made) {
+        sc_track_wait(&sc_track, context->detour_stream->id, (uintptr_t)context->detour_before);
+        join_work(context->legacy_stream, context->detour_stream);
+    }
+    pthread_mutex_unlock(&context->detour_lock);
+    sc_relaxed_end(&relaxed);
+    return made;
+}
+
+/* Does the legacy stream depend on a capture? The driver's answer disturbs nothing
+ * (driver-facts.md, section 3). */
+static bool legacy_is_blocked(void)
+{
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    return sc_real.cuStreamIsCapturing && sc_real.cuStreamIsCapturing(CU_STREAM_LEGACY, &status) ==
+                                              CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
+}
+
+/* The context is current, its detours are locked. */
+static void pay_wait_of_legacy(struct sc_context *context)
+{
+    if (!context->legacy_owes_wait || legacy_is_blocked())
+        return;
+    sc_real.cuStreamWaitEvent(CU_STREAM_LEGACY, context->detour_after, 0);
+    sc_track_wait(&sc_track, context->legacy, (uintptr_t)context->detour_after);
+    sc_unfinished_legacy(context->legacy_stream);
+    join_work(context->detour_stream, context->legacy_stream);
+    context->legacy_owes_wait = false;
+}
+
+/* The capture may have ended meanwhile, and what was owed then has been settled. */
+static void order_after(struct sc_context *context)
+{
+    struct sc_relaxed relaxed = sc_relaxed_begin();
+    pthread_mutex_lock(&context->detour_lock);
+    struct edges edges = edges_of(context, context->detour_after);
+    struct sc_call call;
+    struct sc_point after = sc_track_begin_record(&sc_track, context->detour_stream->id, &call);
+    if (sc_real.cuEventRecord(edges.event, edges.private) == CUDA_SUCCESS) {
+        sc_track_set_event(&sc_track, (uintptr_t)edges.event, &after);
+        sc_streams_each(context, come_before, &edges);
+        context->legacy_owes_wait = true;
+        pay_wait_of_legacy(context);
+    } else {
+        sc_track_forget_point(&sc_track, &after);
+    }
+    pthread_mutex_unlock(&context->detour_lock);
+    sc_relaxed_end(&relaxed);
+}
+
+void sc_detours_pay(struct sc_stream_record *stream)
+{
+    int saved = errno;
+    struct sc_relaxed relaxed = sc_relaxed_begin();
+    struct edges edges = edges_of(stream->context, stream->context->detour_after);
+    pay_wait(&edges, stream);
+    join_work(stream->context->detour_stream, stream);
+    sc_track_wait(&sc_track, stream->id,
+                  (uintptr_t)edges.event); /* it may have been met just now */
+    sc_relaxed_end(&relaxed);
+    errno = saved;
+}
+
+static void settle(struct sc_context *context)
+{
+    if (sc_context_is_quiet(context) || !sc_context_push(context))
+        return;
+    struct sc_relaxed relaxed = sc_relaxed_begin();
+    pthread_mutex_lock(&context->detour_lock);
+    struct edges edges = edges_of(context, context->detour_after);
+    sc_streams_each(context, pay_wait, &edges);
+    pay_wait_of_legacy(context);
+    pthread_mutex_unlock(&context->detour_lock);
+    sc_relaxed_end(&relaxed);
+    sc_context_pop();
+}
+
+void sc_detours_settle(void)
+{
+    struct sc_context *context = atomic_load_explicit(&detoured, memory_order_acquire);
+    bool inside = context && sc_legacy_gate_is_used();
+    if (inside)
+        sc_legacy_gate_enter();
+    for (; context; context = context->next_detoured)
+        settle(context);
+    if (inside)
+        sc_legacy_gate_leave();
+}
+
+/* ---- around an operation ---- */
+
+static void set_capture(struct sc_detour *detour, struct sc_context *context)
+{
+    detour->context = context;
+    detour->stream = NULL;
+    detour->settled = false;
+    detour->capture = sc_captures_blocking(context);
+}
+
+/* Is the operation one that a capture stands in the way of? Until it is over, none begins that
+ * would be another. */
+static bool meets_capture(struct sc_detour *detour)
+{
+    struct sc_context *context = sc_active() ? sc_contexts_current() : NULL;
+    if (!context)
+        return false;
+    detour->inside = sc_legacy_gate_is_used();
+    if (detour->inside)
+        sc_legacy_gate_enter();
+    if (!sc_captures_open() || !legacy_is_blocked())
+        return false;
+    set_capture(detour, context);
+    return true;
+}
+
+void sc_detour_prepare(struct sc_detour *detour, CUstream *stream)
+{
+    int saved = errno;
+    if (meets_capture(detour) && sc_captures_are_repaired() && order_before(detour->context)) {
+        *stream = detour->stream = detour->context->detour_stream->handle;
+        detour->before = sc_captures_relax();
+    }
+    errno = saved;
+}
+
+bool sc_detour_begin_wait(struct sc_detour *detour, const char *api, void *site, CUstream *stream,
+                          bool per_thread, CUevent event)
+{
+    if (!sc_captures_open() || !sc_detour_is_legacy(*stream, per_thread) ||
+        !sc_captures_own_event(event)) {
+        sc_detour_begin(detour, api, site, stream, per_thread);
+        return false;
+    }
+    int saved = errno;
+    struct sc_context *context = sc_active() ? sc_contexts_current() : NULL;
+    sc_detour_init(detour, api, site);
+    if (context) {
+        set_capture(detour, context);
+        detour->settled = sc_captures_are_repaired();
+    }
+    errno = saved;
+    return context && detour->settled;
+}
+
+/* ---- queries: asked of each stream, so that a program that polls adds nothing to any ---- */
+
+struct asking {
+    struct sc_context *context;
+    CUresult answer;
+    bool incomplete;
+};
+
+static void ask_event(struct asking *asking, CUevent event)
+{
+    if (event && asking->answer == CUDA_SUCCESS)
+        asking->answer = sc_real.cuEventQuery(event);
+}
+
+static void ask_foreign(struct asking *asking, struct sc_stream_record *stream)
+{
+    uint64_t tail = atomic_load_explicit(&stream->tail_ticks, memory_order_relaxed);
+    ask_event(asking, stream->fence);
+    ask_event(asking, sc_marks_newest_locked(stream));
+    asking->incomplete |= !sc_unfinished_is_done(stream, tail);
+}
+
+static void ask_stream(void *argument, struct sc_stream_record *stream)
+{
+    struct asking *asking = argument;
+    bool foreign = lock_if(is_foreign, stream, asking->context);
+    if (!foreign && !lock_if(is_concerned, stream, asking->context))
+        return;
+    if (foreign)
+        ask_foreign(asking, stream);
+    else if (sc_streams_is_capturing(stream))
+        ask_event(asking, stream->fence);
+    else if (asking->answer == CUDA_SUCCESS)
+        asking->answer = sc_real.cuStreamQuery(stream->handle);
+    pthread_mutex_unlock(&stream->lock);
+}
+
+/* Nothing is added to the legacy stream while it is blocked: one event does for all queries. */
+static void ask_legacy(struct asking *asking, struct sc_context *context)
+{
+    uint64_t legacy = atomic_load_explicit(&context->legacy_ticks, memory_order_relaxed);
+    uint64_t outlived = atomic_load_explicit(&context->outlived_ticks, memory_order_relaxed);
+    uint64_t last = legacy > outlived ? legacy : outlived;
+    CUstream marker = sc_marks_marker(context);
+    context->query_event = context->query_event ? context->query_event : make_event();
+    if (last != context->query_ticks && marker && context->query_event &&
+        sc_real.cuEventRecord(context->query_event, marker) == CUDA_SUCCESS)
+        context->query_ticks = last;
+    if (last != context->query_ticks)
+        asking->incomplete = true;
+    ask_event(asking, context->query_event);
+}
+
+/* False: there may be work that nothing of ours is behind. */
+static bool ask_all(struct sc_context *context, CUresult *answer)
+{
+    struct sc_relaxed relaxed = sc_relaxed_begin();
+    struct asking asking = {.context = context, .answer = CUDA_SUCCESS};
+    pthread_mutex_lock(&context->detour_lock);
+    ask_legacy(&asking, context);
+    if (context->detour_stream && asking.answer == CUDA_SUCCESS)
+        asking.answer = sc_real.cuStreamQuery(context->detour_stream->handle);
+    sc_streams_each(context, ask_stream, &asking);
+    pthread_mutex_unlock(&context->detour_lock);
+    sc_relaxed_end(&relaxed);
+    *answer = asking.answer;
+    return !asking.incomplete;
+}
+
+bool sc_detour_begin_query(struct sc_detour *detour, const char *api, void *site, CUstream stream,
+                           bool per_thread, CUresult *answer)
+{
+    sc_detour_init(detour, api, site);
+    if (!sc_detour_may_meet(stream, per_thread))
+        return false;
+    int saved = errno;
+    bool met = meets_capture(detour);
+    if (met && sc_captures_are_repaired())
+        detour->settled = !answer || ask_all(detour->context, answer);
+    errno = saved;
+    return met && detour->settled;
+}
+
+/* ---- the end ---- */
+
+/* A capture that began while the operation was under way, or in spite of the gate. */
+static void report_late(const struct sc_detour *detour, CUresult result)
+{
+    struct sc_context *context = sc_active() ? sc_contexts_current() : NULL;
+    if (!context || detour->plain || result != CUDA_ERROR_STREAM_CAPTURE_IMPLICIT ||
+        sc_replay_prepares())
+        return;
+    struct sc_capture capture = sc_captures_blocking(context);
+    sc_hazards_report_capture(SC301, SC_ACTION_REPORTED, &capture.begin,
+                              &(struct sc_culprit){detour->api, detour->site, NULL});
+}
+
+static void finish_met(struct sc_detour *detour, CUresult result)
+{
+    if (detour->stream) {
+        sc_captures_unrelax(detour->before);
+        order_after(detour->context);
+    }
+    bool refused = sc_is_capture_error(result);
+    if (!sc_replay_prepares())
+        sc_hazards_report_capture(
+            SC301,
+            (detour->stream || detour->settled) && !refused ? SC_ACTION_REROUTED
+                                                            : SC_ACTION_REPORTED,
+            &detour->capture.begin, &(struct sc_culprit){detour->api, detour->site, NULL});
+}
+
+void sc_detour_finish(struct sc_detour *detour, CUresult result)
+{
+    int saved = errno;
+    if (detour->context)
+        finish_met(detour, result);
+    else
+        report_late(detour, result);
+    if (detour->inside)
+        sc_legacy_gate_leave();
+    errno = saved;
+}

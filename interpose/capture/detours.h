@@ -1,0 +1,111 @@
+/* Detours: operations in the legacy stream while a blocking stream captures.
+ *
+ * The driver refuses them with CUDA_ERROR_STREAM_CAPTURE_IMPLICIT (906) and invalidates the
+ * capture, since the legacy stream would have to wait for work that is only being written down
+ * (SC301). With capture=repair the operation runs in a private non-blocking stream of the context
+ * instead: after everything that the legacy stream would have waited for, and before what comes
+ * later in any blocking stream or in the legacy one. Captured streams wait for it once their
+ * capture has ended.
+ *
+ * Locks: a context's detours are made one at a time; taken before any stream's lock.
+ */
+#ifndef SC_INTERPOSE_CAPTURE_DETOURS_H
+#define SC_INTERPOSE_CAPTURE_DETOURS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "interpose/capture/captures.h"
+#include "interpose/capture/legacy_gate.h"
+#include "interpose/driver/driver.h"
+
+struct sc_stream_record;
+struct sc_context;
+
+struct sc_detour {
+    struct sc_context *context; /* NULL: the operation is none of ours */
+    const char *api;
+    void *site;
+    bool inside;                /* of the gate */
+    bool plain;                 /* whoever makes the call reports what the driver refuses */
+    CUstream stream;            /* the private one, NULL if there is none: the driver will refuse */
+    bool settled;               /* without the driver: a query that is answered, a wait left out */
+    struct sc_capture capture;  /* that it avoids */
+    CUstreamCaptureMode before; /* of the thread, which is relaxed meanwhile */
+};
+
+void sc_detour_prepare(struct sc_detour *detour, CUstream *stream);
+void sc_detour_finish(struct sc_detour *detour, CUresult result);
+
+static inline void sc_detour_init(struct sc_detour *detour, const char *api, void *site)
+{
+    detour->context = NULL;
+    detour->api = api;
+    detour->site = site;
+    detour->inside = false;
+    detour->plain = false;
+}
+
+static inline bool sc_detour_is_legacy(CUstream stream, bool per_thread)
+{
+    return stream == CU_STREAM_LEGACY || (!stream && !per_thread);
+}
+
+/* Two relaxed loads while no blocking stream has ever captured. */
+static inline bool sc_detour_may_meet(CUstream stream, bool per_thread)
+{
+    return (sc_legacy_gate_is_used() || sc_captures_open()) &&
+           sc_detour_is_legacy(stream, per_thread);
+}
+
+/* Before an operation in `stream`, which is replaced by the private one where that must carry it.
+ */
+static inline void sc_detour_begin(struct sc_detour *detour, const char *api, void *site,
+                                   CUstream *stream, bool per_thread)
+{
+    sc_detour_init(detour, api, site);
+    if (sc_detour_may_meet(*stream, per_thread))
+        sc_detour_prepare(detour, stream);
+}
+
+/* The same for a wait of the stream for the event. What is captured runs some day, or never: the
+ * legacy stream cannot wait for it. True: the wait is left out. */
+bool sc_detour_begin_wait(struct sc_detour *detour, const char *api, void *site, CUstream *stream,
+                          bool per_thread, CUevent event);
+
+/* The same for a query of the stream. True: this is the answer; without one the caller has it. */
+bool sc_detour_begin_query(struct sc_detour *detour, const char *api, void *site, CUstream stream,
+                           bool per_thread, CUresult *answer);
+
+static inline CUresult sc_detour_end(struct sc_detour *detour, CUresult result)
+{
+    if (__builtin_expect(detour->context != NULL || detour->inside ||
+                             result == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT,
+                         0))
+        sc_detour_finish(detour, result);
+    return result;
+}
+
+/* Is the operation none of the detour's? Then the caller reports it where it is refused. */
+static inline bool sc_detour_leaves(struct sc_detour *detour)
+{
+    detour->plain = true;
+    return !detour->context;
+}
+
+/* Is the operation under way in the private stream? */
+static inline bool sc_detour_taken(const struct sc_detour *detour)
+{
+    return __builtin_expect(detour->context != NULL, 0) && detour->stream;
+}
+
+/* The stream is about to capture: remembers what was issued on it until now. */
+void sc_detours_fence_locked(struct sc_stream_record *stream);
+/* The same for all streams of the context, and of its green ones, which is to wait for an event. */
+void sc_detours_fence_family(struct sc_context *context);
+
+/* A capture has ended, which may have spanned several contexts: what still has to wait for detours
+ * does so. */
+void sc_detours_settle(void);
+
+#endif

@@ -1,0 +1,34 @@
+/* Keeps operations in the legacy stream and the beginnings of captures apart.
+ *
+ * Whether a capture stands in the way of an operation in the legacy stream is asked before the
+ * operation; a blocking stream that begins to capture on another thread between the two would make
+ * the answer wrong. So operations pass a gate, which whoever begins such a capture, or joins a
+ * blocking stream into one, shuts for as long as that takes. Both wait for each other only so long:
+ * an operation may stay within the driver until the device has caught up, and by then the driver
+ * has long taken it.
+ *
+ * Thread-safe, without locks; nothing is done to errno. A program that never captures on a blocking
+ * stream pays one relaxed load.
+ */
+#ifndef SC_INTERPOSE_CAPTURE_LEGACY_GATE_H
+#define SC_INTERPOSE_CAPTURE_LEGACY_GATE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+extern _Atomic bool sc_legacy_gate_used;
+
+static inline bool sc_legacy_gate_is_used(void)
+{
+    return __builtin_expect(atomic_load_explicit(&sc_legacy_gate_used, memory_order_relaxed), 0);
+}
+
+/* Around an operation, on one thread. */
+void sc_legacy_gate_enter(void);
+void sc_legacy_gate_leave(void);
+
+/* Around a call that makes a blocking stream capture. */
+void sc_legacy_gate_shut(void);
+void sc_legacy_gate_open(void);
+
+#endif

@@ -1,0 +1,148 @@
+#include "interpose/driver/driver.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "interpose/base/loader.h"
+#include "interpose/base/own_stack.h"
+#include "interpose/base/process.h"
+#include "interpose/base/spare_stack.h"
+#include "interpose/base/upcalls.h"
+#include "interpose/driver/driver_code.h"
+#include "track/handles.h"
+
+#include "track/poison.h"
+
+struct sc_real sc_real;
+
+static pthread_mutex_t attach_lock = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic bool attached;
+static struct sc_handles wrappers; /* real function -> wrapper */
+static _Atomic int runtime_version;
+
+struct row {
+    const char *symbol;
+    size_t slot; /* offset in struct sc_real */
+    void *wrapper;
+};
+
+static const struct row rows[] = {
+#define SC_WRAP(symbol, name, version, variant)                                                    \
+    {#symbol, offsetof(struct sc_real, symbol), (void *)symbol},
+#define SC_USE(symbol, name, version) {#symbol, offsetof(struct sc_real, symbol), NULL},
+#include "interpose/driver/api.def"
+};
+
+enum { ROW_COUNT = sizeof rows / sizeof rows[0] };
+
+static void **slot_of(const struct row *row, struct sc_real *table)
+{
+    return (void **)(void *)((char *)table + row->slot);
+}
+
+bool sc_driver_is_wrapper(const void *function)
+{
+    for (unsigned i = 0; i < ROW_COUNT; i++)
+        if (rows[i].wrapper == function)
+            return true;
+    return false;
+}
+
+/* The caller's handle when it has one; else the driver that a linked program has loaded. */
+static void *driver_handle(void *handle)
+{
+    void *init = handle ? sc_loader_symbol(handle, "cuInit") : NULL;
+    if (init && !sc_driver_is_wrapper(init) && !sc_loader_is_stub(init))
+        return handle;
+    return dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+}
+
+/* Into a table of the caller's own, since every look-up takes the loader's lock. */
+static bool look_up(void *handle, struct sc_real *table)
+{
+    void *driver = driver_handle(handle);
+    void *init = driver ? sc_loader_symbol(driver, "cuInit") : NULL;
+    Dl_info where;
+    if (!init || sc_driver_is_wrapper(init))
+        return false;
+    /* Held for good, under its own name whatever the program called it. */
+    if (dladdr(init, &where) && where.dli_fname)
+        dlopen(where.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+    for (unsigned i = 0; i < ROW_COUNT; i++) {
+        void *real = sc_loader_symbol(driver, rows[i].symbol);
+        if (real && !sc_driver_is_wrapper(real))
+            *slot_of(&rows[i], table) = real;
+    }
+    dlerror();
+    return true;
+}
+
+static void fill_locked(struct sc_real *table)
+{
+    for (unsigned i = 0; i < ROW_COUNT; i++) {
+        void *real = *slot_of(&rows[i], table);
+        *slot_of(&rows[i], &sc_real) = real;
+        if (real && rows[i].wrapper && sc_process_wants_wrappers())
+            sc_handles_put(&wrappers, (uintptr_t)real, (uintptr_t)rows[i].wrapper);
+    }
+}
+
+/* Threads that come at once all look, and the first one's table is taken. Nobody waits for the
+ * loader under the lock: a constructor, which has the loader, may want the driver as well. */
+static void attach(void *handle)
+{
+    struct sc_real table = {0};
+    sc_life_start();
+    if (!look_up(handle, &table))
+        return;
+    pthread_mutex_lock(&attach_lock);
+    if (!atomic_load_explicit(&attached, memory_order_relaxed) && sc_handles_init(&wrappers) == 0) {
+        fill_locked(&table);
+        sc_driver_code_note();
+        atomic_store_explicit(&attached, true, memory_order_release);
+    }
+    pthread_mutex_unlock(&attach_lock);
+}
+
+bool sc_driver_attach(void *handle)
+{
+    if (sc_unlikely(!atomic_load_explicit(&attached, memory_order_acquire))) {
+        sc_own_stack_learn();
+        sc_spare_stack_make_much_room(attach, handle);
+    }
+    return atomic_load_explicit(&attached, memory_order_acquire);
+}
+
+void *sc_driver_wrapper_of(void *real)
+{
+    if (!atomic_load_explicit(&attached, memory_order_acquire))
+        return real;
+    uintptr_t wrapper = (uintptr_t)sc_handles_get(&wrappers, (uintptr_t)real);
+    return wrapper ? (void *)wrapper : real;
+}
+
+bool sc_driver_wraps(const char *symbol)
+{
+    for (unsigned i = 0; i < ROW_COUNT; i++)
+        if (rows[i].wrapper && strcmp(rows[i].symbol, symbol) == 0)
+            return true;
+    return false;
+}
+
+bool sc_driver_has(const void *real_slot)
+{
+    return sc_driver_attach(NULL) && *(void *const *)real_slot != NULL;
+}
+
+int sc_driver_runtime_version(void)
+{
+    return atomic_load_explicit(&runtime_version, memory_order_relaxed);
+}
+
+void sc_driver_note_version(int version)
+{
+    if (version > atomic_load_explicit(&runtime_version, memory_order_relaxed))
+        atomic_store_explicit(&runtime_version, version, memory_order_relaxed);
+}

@@ -1,0 +1,61 @@
+/* The real driver: where its functions are, and how calls find our wrappers.
+ *
+ * sc_real holds a typed pointer for every row of api.def, NULL where this driver lacks it.
+ * Attaching happens once, when a program first reaches for the driver through any door; until then
+ * nothing here costs anything. The driver stays loaded from then on, since the pointers must
+ * stay good.
+ *
+ * Thread-safe. sc_active is one relaxed load.
+ */
+#ifndef SC_INTERPOSE_DRIVER_DRIVER_H
+#define SC_INTERPOSE_DRIVER_DRIVER_H
+
+#define __CUDA_API_VERSION_INTERNAL 1
+#include <cuda.h>
+#include <cudaTypedefs.h>
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "interpose/base/compiler.h"
+
+struct sc_real {
+#define SC_WRAP(symbol, name, version, variant) PFN_##name##_v##version##variant symbol;
+#define SC_USE(symbol, name, version) PFN_##name##_v##version symbol;
+#include "interpose/driver/api.def"
+};
+
+extern struct sc_real sc_real;
+
+/* Our wrappers have the types of the table: a wrong signature does not compile. */
+#define SC_WRAP(symbol, name, version, variant)                                                    \
+    SC_EXPORT __typeof__(*(PFN_##name##_v##version##variant)0) symbol;
+#include "interpose/driver/api.def"
+
+/* Finds the driver in `handle` (of dlopen), or the one already loaded if NULL. False: there is
+ * none; calls through our exported symbols then fail with CUDA_ERROR_NOT_FOUND. Takes the loader's
+ * lock the first time, and none of ours meanwhile. */
+bool sc_driver_attach(void *handle);
+
+/* Our wrapper of the driver function at `real`, or `real` itself. Before attaching, and in
+ * mode=off, always `real`. */
+void *sc_driver_wrapper_of(void *real);
+
+/* Is the function a wrapper of ours? */
+bool sc_driver_is_wrapper(const void *function);
+
+/* Is there a wrapper of this name? */
+bool sc_driver_wraps(const char *symbol);
+
+/* The largest CUDA version that a program named to cuGetProcAddress: its runtime's. */
+int sc_driver_runtime_version(void);
+void sc_driver_note_version(int version);
+
+/* For a wrapper that was called although the driver was never looked for. */
+bool sc_driver_has(const void *real_slot);
+
+#define SC_HAVE(symbol) (sc_likely(sc_real.symbol != NULL) || sc_driver_has(&sc_real.symbol))
+
+#endif

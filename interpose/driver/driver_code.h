@@ -1,0 +1,29 @@
+/* Is the driver itself at work? It touches memory that the program gave it, and waits for nothing
+ * while it does. */
+#ifndef SC_INTERPOSE_DRIVER_DRIVER_CODE_H
+#define SC_INTERPOSE_DRIVER_DRIVER_CODE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Notes where the driver's and the C library's code lie; once, when the driver is attached, before
+ * it can have started a thread. */
+void sc_driver_code_note(void);
+
+/* Does the address lie in the driver? A load and a comparison; false until that is noted. */
+bool sc_driver_code_holds(uintptr_t address);
+
+/* The calling thread was started by the driver, which runs host functions there. */
+void sc_driver_code_owns_thread(void);
+
+/* Does the instruction at `pc` belong to the driver, or to a function of the C library that the
+ * driver called? `context` (ucontext_t) is the interrupted one, for a look at the callers.
+ * Async-signal-safe; wants 12 KB of stack. */
+bool sc_driver_code_runs(uintptr_t pc, const void *context);
+
+/* Has the driver called what runs there, as it does with host functions? It has on a thread of its
+ * own; on another one the stack tells, if stacks are walked. `context` may be NULL, for the
+ * caller's own. */
+bool sc_driver_code_called(uintptr_t pc, const void *context);
+
+#endif

@@ -1,0 +1,21 @@
+#include "interpose/driver/relaxed.h"
+
+#include "interpose/driver/driver.h"
+
+#include "track/poison.h"
+
+/* Also where nothing has captured yet: another thread may begin a capture at any moment. */
+struct sc_relaxed sc_relaxed_begin(void)
+{
+    struct sc_relaxed relaxed = {false, CU_STREAM_CAPTURE_MODE_RELAXED};
+    if (sc_real.cuThreadExchangeStreamCaptureMode)
+        relaxed.exchanged =
+            sc_real.cuThreadExchangeStreamCaptureMode(&relaxed.mode) == CUDA_SUCCESS;
+    return relaxed;
+}
+
+void sc_relaxed_end(struct sc_relaxed *relaxed)
+{
+    if (relaxed->exchanged)
+        sc_real.cuThreadExchangeStreamCaptureMode(&relaxed->mode);
+}

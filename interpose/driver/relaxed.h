@@ -1,0 +1,25 @@
+/* Calls of ours that break no capture. */
+#ifndef SC_INTERPOSE_DRIVER_RELAXED_H
+#define SC_INTERPOSE_DRIVER_RELAXED_H
+
+#include <stdbool.h>
+
+#include "interpose/driver/driver.h"
+
+/* Calls of ours that would be "unsafe" during a capture are made between these two, under the
+ * thread's relaxed capture mode. */
+struct sc_relaxed {
+    bool exchanged;
+    CUstreamCaptureMode mode;
+};
+struct sc_relaxed sc_relaxed_begin(void);
+void sc_relaxed_end(struct sc_relaxed *relaxed);
+
+/* Did the driver refuse because something captures? */
+static inline bool sc_is_capture_error(CUresult result)
+{
+    return result >= CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED &&
+           result <= CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD;
+}
+
+#endif

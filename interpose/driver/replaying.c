@@ -1,0 +1,22 @@
+#include "interpose/driver/replaying.h"
+
+#include "cupti_hooks/ear.h"
+#include "interpose/base/process.h"
+#include "interpose/driver/driver.h"
+#include "report/options.h"
+
+#include "track/poison.h"
+
+__thread struct sc_replaying sc_replaying;
+
+CUresult sc_replay_answer(void)
+{
+    sc_ear.correlation_id = sc_replaying.correlation_id;
+    return sc_replaying.answer;
+}
+
+bool sc_captures_are_repaired(void)
+{
+    return sc_options.mode == SC_MODE_FIX && sc_options.capture == SC_CAPTURE_REPAIR &&
+           !sc_replays();
+}

@@ -1,0 +1,400 @@
+/* Start, fork and exit.
+ *
+ * A process ends in one of four ways that let us speak: exit (also by returning from main), _exit,
+ * quick_exit and _Exit. For the first, a handler registered by the constructor runs after all
+ * others, since it came first; calling exit again from a handler only changes the status. A process
+ * that dies by a signal or by exec leaves a report without a summary; before exec and abort what
+ * was found is written.
+ */
+#include "interpose/entry/life.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cupti_hooks/subscription.h"
+#include "interpose/base/compiler.h"
+#include "interpose/base/loader.h"
+#include "interpose/base/own_stack.h"
+#include "interpose/base/process.h"
+#include "interpose/base/spare_stack.h"
+#include "interpose/base/unwind.h"
+#include "interpose/base/upcalls.h"
+#include "interpose/capture/captures.h"
+#include "interpose/driver/driver.h"
+#include "interpose/entry/injected.h"
+#include "interpose/entry/unreached.h"
+#include "interpose/guard/guard.h"
+#include "interpose/missed/audit.h"
+#include "interpose/reaper/copy_times.h"
+#include "interpose/reaper/reaper.h"
+#include "interpose/signals/signals.h"
+#include "interpose/streams/contexts.h"
+#include "interpose/streams/marks.h"
+#include "interpose/streams/streams.h"
+#include "report/options.h"
+#include "report/report.h"
+#include "track/kernel.h"
+#include "track/pool.h"
+#include "track/track.h"
+#include "track/waits.h"
+
+#include "track/poison.h"
+
+enum { DEVICES_MAX = 64, DEVICE_NAME_BYTES = 128, UP_MAX_NS = 1000 * 1000 * 1000 };
+
+enum { UNKNOWN = -1 }; /* an exit status */
+
+static pthread_once_t started = PTHREAD_ONCE_INIT;
+static pthread_mutex_t up_lock = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic bool up;
+static _Atomic bool summarised;
+static int quick_status = UNKNOWN; /* where our quick_exit is not the one that was called */
+
+/* ---- start ---- */
+
+static void complain(void *context, const char *line)
+{
+    const struct sc_options *options = context;
+    if (options->verbosity > 0)
+        sc_report_say(NULL, line);
+}
+
+static char *first_options; /* a program may overwrite its environment, as setproctitle does */
+
+static void keep_options(void)
+{
+    const char *text = getenv("SAFECOPY_OPTIONS");
+    size_t bytes = text ? strlen(text) + 1 : 0;
+    first_options = bytes ? sc_pages_map(bytes) : NULL;
+    if (first_options)
+        memcpy(first_options, text, bytes);
+}
+
+static const char *options_text(void)
+{
+    const char *text = getenv("SAFECOPY_OPTIONS");
+    return text ? text : first_options;
+}
+
+/* A setuid program trusts nobody's environment, and the loader would not let us in anyway. */
+static void read_options(void)
+{
+    sc_options_defaults(&sc_options);
+    if (getauxval(AT_SECURE)) {
+        sc_options.mode = SC_MODE_OFF;
+        return;
+    }
+    sc_options_parse(&sc_options, options_text(), complain, &sc_options);
+    sc_options_not_yet(&sc_options, complain, &sc_options);
+    if (sc_options.help && sc_report_has_stderr())
+        sc_options_print_table(STDERR_FILENO);
+    if (sc_options.mode == SC_MODE_OFF)
+        return;
+    sc_marks_start();
+    if (sc_track_init(&sc_track) || sc_contexts_init() || sc_streams_init() || sc_captures_init()) {
+        sc_report_say(NULL, "not enough memory to start; the program runs unprotected");
+        sc_options.mode = SC_MODE_OFF;
+    }
+    sc_track.inflight.guard_until_known = sc_options.strict || sc_options.mode == SC_MODE_REPORT;
+}
+
+/* A thread in a constructor, which has the loader's lock, may wait for `started`: what takes that
+ * lock comes after it. */
+void sc_life_start(void)
+{
+    int saved = errno;
+    pthread_once(&started, read_options);
+    sc_loader_find_all();
+    if (sc_process_wants_wrappers())
+        sc_unwind_start(&sc_options);
+    errno = saved;
+}
+
+static void open_report(void)
+{
+    static char names[DEVICES_MAX][DEVICE_NAME_BYTES];
+    static const char *name_list[DEVICES_MAX];
+    struct sc_report_run run = {.runtime_version = sc_driver_runtime_version(),
+                                .alone = sc_is_alone(),
+                                .device_names = name_list};
+    int count = 0;
+    sc_real.cuDriverGetVersion(&run.driver_version);
+    sc_real.cuDeviceGetCount(&count);
+    for (int i = 0; i < count && i < DEVICES_MAX; i++) {
+        CUdevice device;
+        if (sc_real.cuDeviceGet(&device, i) != CUDA_SUCCESS ||
+            sc_real.cuDeviceGetName(names[i], DEVICE_NAME_BYTES, device) != CUDA_SUCCESS)
+            break;
+        name_list[run.device_count++] = names[i];
+    }
+    sc_report_open(&sc_options, &run);
+}
+
+static void at_cuda_exit(int status, void *argument);
+
+static void become_active(void)
+{
+    open_report();
+    if (!sc_is_alone())
+        sc_audit_start(); /* before on_exit, so that libcupti's own handlers run after ours */
+    on_exit(at_cuda_exit, NULL);
+    sc_process_uses_cuda();
+}
+
+/* Coming up takes the loader's lock. A constructor that calls cuInit has that one already, so it
+ * does not wait for ever, and goes on before we are up. */
+static int lock_in_time(pthread_mutex_t *lock)
+{
+    struct timespec until = sc_deadline_in(UP_MAX_NS);
+    return sc_lock_until(lock, &until);
+}
+
+static void come_up(void *unused)
+{
+    (void)unused;
+    if (!sc_driver_attach(NULL)) /* waits for the thread that is filling the table */
+        return;
+    if (lock_in_time(&up_lock) != 0)
+        return;
+    if (!atomic_load_explicit(&up, memory_order_relaxed)) {
+        become_active();
+        atomic_store_explicit(&up, true, memory_order_release);
+    }
+    pthread_mutex_unlock(&up_lock);
+}
+
+void sc_life_cuda_is_up(void)
+{
+    if (sc_likely(atomic_load_explicit(&up, memory_order_acquire)) || !sc_process_wants_wrappers())
+        return;
+    if (sc_cupti_is_asking()) /* libcupti calls cuInit itself, while we come up */
+        return;
+    int saved = errno;
+    sc_own_stack_learn();
+    sc_spare_stack_make_much_room(come_up, NULL);
+    errno = saved;
+}
+
+/* ---- fork ---- */
+
+/* CUDA does not work in the child of a process that used it, so neither do we. A child forked
+ * before that is a process like any other. Only the calling thread lives on, and a lock of another
+ * thread's is never released: no hook of an inactive process takes one.
+ *
+ * Nor is one held over fork to have the child find all in order. Between our handler and the fork
+ * itself come those of other libraries and the allocator, who wait for their own locks; whoever has
+ * those may be waiting for ours. */
+static void in_child(void)
+{
+    sc_process_forked();
+    sc_signals_child();
+    if (!atomic_load(&up))
+        return;
+    atomic_store(&sc_process.is_active, false);
+    atomic_store(&sc_track.libc_watch, 0);
+    sc_guard_child();
+    sc_audit_child();
+    sc_reaper_child();
+    sc_report_child();
+}
+
+/* ---- exit ---- */
+
+/* What is left of a status when the process is gone: exit(256) is success. */
+static int seen_outside(int status)
+{
+    return status & 0xff;
+}
+
+static bool is_ours(void)
+{
+    return atomic_load(&up) && sc_process_is_owner();
+}
+
+static void summarise(int status)
+{
+    if (atomic_exchange(&summarised, true))
+        return;
+    struct sc_hold_totals holds = {0};
+    if (!sc_track_inside)
+        holds = sc_track_hold_totals(&sc_track);
+    struct sc_report_totals totals = {
+        .operations = atomic_load(&sc_track.operations),
+        .held_peak_bytes = holds.peak_bytes,
+        .held_peak_ns = holds.peak_ns,
+        .taken_early = sc_marks_taken_early(),
+        .unguarded = &sc_track.unguarded,
+        .exit_status = status,
+        .final = true,
+    };
+    sc_audit_totals(&totals);
+    sc_report_summary(&totals);
+}
+
+struct ending {
+    int status; /* also the result */
+    bool unsubscribe;
+};
+
+static void end_all(void *argument)
+{
+    struct ending *ending = argument;
+    sc_audit_close();
+    if (!sc_track_inside) { /* or else a signal handler that interrupted us: the locks are taken */
+        sc_reaper_stop();
+        sc_guard_release_all();
+        sc_copy_times_stop();
+    }
+    sc_audit_stop(ending->unsubscribe);
+    ending->status = sc_report_exit_status(ending->status);
+    summarise(ending->status);
+}
+
+/* The status to end with, after the last verdicts and the summary. Only the process that used CUDA
+ * has anything to say; a child of vfork shares our memory but not our pid. A thread that has been
+ * cancelled ends the process all the same. */
+static int conclude(int status, bool unsubscribe)
+{
+    int cancel;
+    if (!is_ours())
+        return status;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+    struct ending ending = {status, unsubscribe};
+    sc_spare_stack_make_much_room(end_all, &ending);
+    pthread_setcancelstate(cancel, NULL);
+    return ending.status;
+}
+
+static int finish(int status)
+{
+    int final_status = conclude(status, false);
+    if (is_ours())
+        atomic_store(&sc_process.is_active, false);
+    return final_status;
+}
+
+/* Registered when CUDA came up, behind the driver's own handlers, so it runs before them: the
+ * device can still be asked, and threads that go on calling CUDA meet nothing torn down while we
+ * write. Hooks go on after it: what destructors free in flight is held until the process is gone.
+ */
+static void at_cuda_exit(int status, void *argument)
+{
+    (void)argument;
+    int own = seen_outside(status);
+    int final_status = conclude(own, true);
+    if (final_status != own)
+        exit(final_status);
+}
+
+/* A run of which nothing was seen must not pass for one in which all was well. A second copy of the
+ * library says nothing of what the first one sees. */
+static void tell_unreached(int status)
+{
+    if (atomic_load(&up) || !(sc_is_alone() || sc_is_preloaded()) || !sc_unreached_was_used())
+        return;
+    sc_life_start();
+    if (!sc_process_wants_wrappers())
+        return;
+    sc_report_open(&sc_options, &(struct sc_report_run){.unreached = true});
+    sc_report_summary(&(struct sc_report_totals){.exit_status = status, .final = true});
+    if (sc_options.verbosity > 0)
+        sc_report_say(NULL,
+                      "this process used CUDA, but no call of it came through the library: nothing "
+                      "was protected or looked for (README, Limits)");
+}
+
+/* Registered first, so it runs last; late hazards can still change the status. */
+static void at_exit(int status, void *argument)
+{
+    (void)argument;
+    int own = seen_outside(status);
+    tell_unreached(own);
+    int final_status = finish(own);
+    if (final_status != own)
+        exit(final_status);
+}
+
+static void at_quick_exit_last(void)
+{
+    int final_status = finish(quick_status);
+    if (final_status != quick_status)
+        _exit(final_status);
+}
+
+typedef void exit_function(int status);
+
+static __attribute__((noreturn)) void end_with(exit_function *real, int status)
+{
+    real(status);
+    __builtin_unreachable();
+}
+
+int sc_life_finish(int status)
+{
+    return finish(seen_outside(status));
+}
+
+SC_EXPORT void _exit(int status)
+{
+    end_with(SC_NEXT(exit_function *, "_exit"), sc_life_finish(status));
+}
+
+SC_EXPORT void _Exit(int status)
+{
+    end_with(SC_NEXT(exit_function *, "_Exit"), sc_life_finish(status));
+}
+
+SC_EXPORT void quick_exit(int status)
+{
+    quick_status = seen_outside(status);
+    end_with(SC_NEXT(exit_function *, "quick_exit"), status);
+}
+
+/* A child of vfork goes on as another process. */
+void sc_life_may_vanish(void)
+{
+    int saved = errno;
+    int cancel;
+    if (!sc_active() || sc_track_inside || !is_ours())
+        return;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+    sc_reaper_await_verdicts();
+    pthread_setcancelstate(cancel, NULL);
+    errno = saved;
+}
+
+typedef void abort_function(void);
+
+SC_EXPORT void abort(void)
+{
+    sc_life_may_vanish();
+    SC_NEXT(abort_function *, "abort")();
+    __builtin_unreachable();
+}
+
+/* What the options will say when they are read: until CUDA is used, nobody is told of mistakes. */
+static bool wants_to_be_off(void)
+{
+    struct sc_options options;
+    sc_options_defaults(&options);
+    if (getauxval(AT_SECURE))
+        return true;
+    sc_options_parse(&options, getenv("SAFECOPY_OPTIONS"), NULL, NULL);
+    return options.mode == SC_MODE_OFF;
+}
+
+static __attribute__((constructor)) void construct(void)
+{
+    keep_options();
+    sc_signals_begin(!wants_to_be_off());
+    sc_report_note_descriptors();
+    pthread_atfork(NULL, NULL, in_child);
+    on_exit(at_exit, NULL);
+    at_quick_exit(at_quick_exit_last);
+}

@@ -1,0 +1,182 @@
+#include "interpose/graph/node_uses.h"
+
+#include <string.h>
+
+#include "cupti_hooks/ear.h"
+#include "interpose/base/compiler.h"
+#include "interpose/base/own_stack.h"
+#include "interpose/base/process.h"
+#include "interpose/base/unwind.h"
+#include "interpose/driver/driver.h"
+#include "interpose/driver/replaying.h"
+#include "interpose/graph/orphan_nodes.h"
+#include "interpose/reaper/reaper.h"
+#include "interpose/streams/contexts.h"
+#include "report/options.h"
+#include "track/graphs.h"
+#include "track/peek.h"
+#include "track/shape.h"
+#include "track/ticks.h"
+#include "track/track.h"
+
+#include "track/poison.h"
+
+static struct sc_graph_origin origin_of(const struct sc_graph_call *call)
+{
+    return (struct sc_graph_origin){
+        .api = call->api,
+        .stream = call->stream,
+        .time_ns = sc_coarse_now_ns(),
+        .thread = sc_thread_id(),
+        .stack = sc_unwind_here(call->site),
+        .runtime_api = sc_ear_runtime_api(),
+    };
+}
+
+void *sc_node_uses_keep(const void *bytes, size_t size_bytes)
+{
+    struct sc_context *context = sc_contexts_current();
+    bool read_late =
+        !context || context->reads_pageable; /* by a launch that may outlive the exec */
+    void *kept = sc_track_graph_take_copy(&sc_track, size_bytes, read_late);
+    if (kept && !sc_peek(kept, (uintptr_t)bytes, size_bytes))
+        memset(kept, 0, size_bytes);
+    return kept;
+}
+
+/* The frame that the bytes lie in has returned when its return address is no longer there. It may
+ * do so at once, so the bytes are copied now; launches bring the copy up to date for as long as the
+ * frame lives. A destination stays where it is: later nodes may look at it there. */
+static struct sc_graph_extra note_stack(struct sc_graph_use *use)
+{
+    struct sc_graph_extra extra = {0};
+    use->kind = SC_STACK;
+    sc_unwind_frame_of(use->shape.address, &extra.return_slot, &extra.return_address);
+    if (sc_options.mode == SC_MODE_FIX && !sc_replays() && use->direction == SC_H2D &&
+        use->shape.rows == 1)
+        extra.saved = sc_node_uses_keep((const void *)use->shape.address, use->shape.width_bytes);
+    return extra;
+}
+
+struct sc_graph_use sc_node_uses_bare(uintptr_t node, enum sc_direction direction,
+                                      const struct sc_copy_side *box)
+{
+    return (struct sc_graph_use){
+        .node = node,
+        .shape = box->shape,
+        .direction = direction,
+        .kind = box->kind,
+        .range = sc_track_find_range(&sc_track, box->shape.address).range,
+    };
+}
+
+static bool is_on_stack(const struct sc_graph_use *use)
+{
+    return use->kind == SC_PAGEABLE &&
+           sc_own_stack_touches(use->shape.address, sc_shape_hull_bytes(&use->shape));
+}
+
+void sc_node_uses_add(const struct sc_graph_call *call, struct sc_graph_use *use,
+                      const struct sc_fold *fold)
+{
+    bool on_stack = is_on_stack(use);
+    use->from = origin_of(call);
+    if (sc_likely(!on_stack && !fold->pitch_bytes)) {
+        sc_track_graph_add(&sc_track, call->graph, use, NULL);
+        return;
+    }
+    struct sc_graph_extra extra = {0};
+    if (on_stack)
+        extra = note_stack(use);
+    extra.fold = *fold;
+    sc_track_graph_add(&sc_track, call->graph, use, &extra);
+}
+
+void sc_node_uses_note(const struct sc_graph_call *call, const struct sc_op_info *op)
+{
+    if (op->direction == SC_PREFETCH)
+        return;
+    struct sc_graph_use use = {
+        .shape = op->shape, .direction = op->direction, .kind = op->kind, .range = op->range};
+    sc_node_uses_add(call, &use, &op->fold);
+}
+
+static void note_box(const struct sc_graph_call *call, uintptr_t node, enum sc_direction direction,
+                     const struct sc_copy_side *box)
+{
+    if (!box->used || sc_shape_hull_bytes(&box->shape) == 0)
+        return;
+    struct sc_graph_use use = sc_node_uses_bare(node, direction, box);
+    sc_node_uses_add(call, &use, &box->fold);
+}
+
+void sc_node_uses_note_copy(const struct sc_graph_call *call, uintptr_t node,
+                            const CUDA_MEMCPY3D *copy)
+{
+    struct sc_copy_sides boxes = sc_copy_sides_of_3d(copy);
+    note_box(call, node, SC_H2D, &boxes.src);
+    note_box(call, node, SC_D2H, &boxes.dst);
+}
+
+struct sc_copy_side sc_node_uses_box_of_memset(const CUDA_MEMSET_NODE_PARAMS *fill)
+{
+    size_t width = fill ? fill->width * fill->elementSize : 0;
+    struct sc_copy_side box = {0};
+    if (!width || !fill->height)
+        return box;
+    box = sc_copy_side_at(fill->dst, width);
+    box.used = true; /* pinned memory that was freed since is not known any more */
+    box.shape.rows = fill->height;
+    if (fill->height > 1)
+        box.shape.pitch_bytes = fill->pitch;
+    return box;
+}
+
+void sc_node_uses_note_memset(const struct sc_graph_call *call, uintptr_t node,
+                              const CUDA_MEMSET_NODE_PARAMS *fill)
+{
+    struct sc_copy_side box = sc_node_uses_box_of_memset(fill);
+    box.used = box.known;
+    note_box(call, node, SC_MEMSET, &box);
+}
+
+void sc_node_uses_note_all(uintptr_t graph, CUgraph of)
+{
+    sc_track_graph_add_all(&sc_track, graph, (uintptr_t)of);
+    sc_orphan_nodes_add_all(graph, of);
+}
+
+/* A child that is moved keeps its handle, and ends with its parent, which names its memory now. */
+static void note_moved(const CUDA_CHILD_GRAPH_NODE_PARAMS *params, CUgraph child)
+{
+    if (params->ownership != CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE)
+        return;
+    sc_reaper_forget_graph((uintptr_t)child);
+    sc_orphan_nodes_name_children();
+}
+
+CUgraph sc_node_uses_child_of(const CUgraphNodeParams *params)
+{
+    return params && params->type == CU_GRAPH_NODE_TYPE_GRAPH ? params->graph.graph : NULL;
+}
+
+void sc_node_uses_note_node(const struct sc_graph_call *call, uintptr_t node,
+                            const CUgraphNodeParams *params, CUgraph child)
+{
+    if (params->type == CU_GRAPH_NODE_TYPE_MEMCPY)
+        sc_node_uses_note_copy(call, node, &params->memcpy.copyParams);
+    else if (params->type == CU_GRAPH_NODE_TYPE_MEMSET) {
+        CUDA_MEMSET_NODE_PARAMS fill = {
+            .dst = params->memset.dst,
+            .pitch = params->memset.pitch,
+            .value = params->memset.value,
+            .elementSize = params->memset.elementSize,
+            .width = params->memset.width,
+            .height = params->memset.height,
+        };
+        sc_node_uses_note_memset(call, node, &fill);
+    } else if (child) {
+        sc_node_uses_note_all(call->graph, child);
+        note_moved(&params->graph, child);
+    }
+}

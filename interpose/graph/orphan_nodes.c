@@ -1,0 +1,158 @@
+#include "interpose/graph/orphan_nodes.h"
+
+#include "interpose/base/process.h"
+#include "interpose/driver/driver.h"
+#include "interpose/driver/replaying.h"
+#include "interpose/graph/copy_sides.h"
+#include "interpose/graph/driver_nodes.h"
+#include "interpose/graph/node_uses.h"
+#include "interpose/reaper/reaper.h"
+#include "track/hazard.h"
+#include "track/shape.h"
+#include "track/track.h"
+
+#include "track/poison.h"
+
+static void add_former(struct sc_former *former, enum sc_direction direction,
+                       const struct sc_copy_side *box)
+{
+    if (box->used && sc_shape_hull_bytes(&box->shape))
+        former->uses[former->count++] =
+            (struct sc_graph_use){.shape = box->shape, .direction = direction};
+}
+
+static void ask_what_it_does(CUgraphNode node, struct sc_former *former)
+{
+    CUgraphNodeType type;
+    CUDA_MEMCPY3D copy;
+    CUDA_MEMSET_NODE_PARAMS fill;
+    if (sc_real.cuGraphNodeGetType(node, &type) != CUDA_SUCCESS)
+        return;
+    if (type == CU_GRAPH_NODE_TYPE_MEMCPY &&
+        sc_real.cuGraphMemcpyNodeGetParams(node, &copy) == CUDA_SUCCESS) {
+        struct sc_copy_sides boxes = sc_copy_sides_of_3d(&copy);
+        add_former(former, SC_H2D, &boxes.src);
+        add_former(former, SC_D2H, &boxes.dst);
+    } else if (type == CU_GRAPH_NODE_TYPE_MEMSET &&
+               sc_real.cuGraphMemsetNodeGetParams(node, &fill) == CUDA_SUCCESS) {
+        struct sc_copy_side box = sc_node_uses_box_of_memset(&fill);
+        add_former(former, SC_MEMSET, &box);
+    }
+}
+
+struct sc_former sc_orphan_nodes_former(CUgraphNode node)
+{
+    struct sc_former former = {0};
+    if (!sc_active())
+        return former;
+    former.graph = sc_track_graph_of_node(&sc_track, (uintptr_t)node);
+    if (!former.graph && !sc_replays() &&
+        sc_driver_nodes_can_be_asked()) /* or it is changed already */
+        ask_what_it_does(node, &former);
+    return former;
+}
+
+void sc_orphan_nodes_destroyed(CUgraphNode node, const struct sc_former *former)
+{
+    if (former->graph && former->graph != sc_graphs_stray((uintptr_t)node))
+        sc_track_graph_drop_node(&sc_track, former->graph, (uintptr_t)node);
+    else if (former->count && sc_track_graph_drop_former(&sc_track, former->uses, former->count))
+        sc_reaper_wake();
+}
+
+uintptr_t sc_orphan_nodes_changed(CUgraphNode node, const struct sc_former *former)
+{
+    uintptr_t stray = sc_graphs_stray((uintptr_t)node);
+    bool strayed = !former->graph || former->graph == stray;
+    if (strayed)
+        sc_reaper_forget_graph(stray);
+    sc_orphan_nodes_destroyed(node, former);
+    return strayed ? stray : former->graph;
+}
+
+/* ---- strays of a graph ---- */
+
+/* NULL: it is no child graph's. */
+static CUgraph child_of(CUgraphNode node)
+{
+    CUgraphNodeType type;
+    CUgraph child = NULL;
+    if (sc_real.cuGraphNodeGetType(node, &type) != CUDA_SUCCESS ||
+        type != CU_GRAPH_NODE_TYPE_GRAPH ||
+        sc_real.cuGraphChildGraphNodeGetGraph(node, &child) != CUDA_SUCCESS)
+        return NULL;
+    return child;
+}
+
+static void visit_known(uintptr_t stray, sc_visit_orphan *visit, void *argument)
+{
+    if (sc_graphs_find(&sc_track.graphs, stray))
+        visit(argument, stray);
+}
+
+static void each_stray(CUgraph graph, sc_visit_orphan *visit, void *argument, int depth)
+{
+    size_t count = 0;
+    CUgraph child;
+    CUgraphNode *nodes = depth < SC_NODES_DEPTH_MAX ? sc_driver_nodes_of(graph, &count) : NULL;
+    for (size_t i = 0; nodes && i < count; i++) {
+        visit_known(sc_graphs_stray((uintptr_t)nodes[i]), visit, argument);
+        if ((child = child_of(nodes[i]))) {
+            each_stray(child, visit, argument, depth + 1);
+            visit_known((uintptr_t)child, visit, argument);
+        }
+    }
+    sc_driver_nodes_free(nodes, count);
+}
+
+/* Has the program had the handle of a child graph, to which it may have added nodes? */
+static _Atomic bool children_named;
+
+void sc_orphan_nodes_name_children(void)
+{
+    atomic_store_explicit(&children_named, true, memory_order_relaxed);
+}
+
+static bool may_have_strays(void)
+{
+    bool may =
+        sc_track.graphs.stray_count || atomic_load_explicit(&children_named, memory_order_relaxed);
+    return sc_active() && may && sc_driver_nodes_can_be_asked();
+}
+
+void sc_orphan_nodes_each(CUgraph graph, sc_visit_orphan *visit, void *argument)
+{
+    if (may_have_strays())
+        each_stray(graph, visit, argument, 0);
+}
+
+static void forget_one(void *unused, uintptr_t stray)
+{
+    (void)unused;
+    sc_reaper_forget_graph(stray);
+}
+
+void sc_orphan_nodes_forget(CUgraph graph)
+{
+    sc_orphan_nodes_each(graph, forget_one, NULL);
+}
+
+uint32_t sc_orphan_nodes_destroying(CUgraphNode node)
+{
+    CUgraph child = may_have_strays() ? child_of(node) : NULL;
+    if (child) {
+        sc_orphan_nodes_forget(child);
+        sc_reaper_forget_graph((uintptr_t)child);
+    }
+    return sc_active() ? sc_track_graph_detach(&sc_track, sc_graphs_stray((uintptr_t)node)) : 0;
+}
+
+static void add_all(void *handle, uintptr_t stray)
+{
+    sc_track_graph_add_all(&sc_track, *(const uintptr_t *)handle, stray);
+}
+
+void sc_orphan_nodes_add_all(uintptr_t handle, CUgraph of)
+{
+    sc_orphan_nodes_each(of, add_all, &handle);
+}

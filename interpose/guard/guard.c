@@ -1,0 +1,296 @@
+#include "interpose/guard/guard.h"
+
+#include <errno.h>
+
+#include "interpose/base/compiler.h"
+#include "interpose/base/own_stack.h"
+#include "interpose/base/process.h"
+#include "interpose/base/spare_stack.h"
+#include "interpose/base/upcalls.h"
+#include "interpose/guard/map_budget.h"
+#include "interpose/guard/mappings.h"
+#include "interpose/guard/neighbours.h"
+#include "interpose/guard/protect.h"
+#include "interpose/memory/pinned.h"
+#include "interpose/reaper/reaper.h"
+#include "interpose/signals/signals.h"
+#include "track/grid.h"
+#include "track/hazard.h"
+#include "track/inflight.h"
+#include "track/peek.h"
+#include "track/shape.h"
+#include "track/unguarded.h"
+
+#include "track/poison.h"
+
+static struct sc_guards *guards(void)
+{
+    return &sc_track.inflight.guards;
+}
+
+/* ---- the pages ---- */
+
+void sc_guard_apply(void)
+{
+    if (sc_likely(atomic_load_explicit(&guards()->unsettled_count, memory_order_acquire) == 0))
+        return;
+    sc_protect_settle();
+}
+
+bool sc_guard_overlaps(const void *address, size_t size_bytes)
+{
+    uintptr_t start = (uintptr_t)address & ~guards()->page_mask;
+    size_t whole = size_bytes + ((uintptr_t)address - start);
+    return sc_grid_may_overlap(&guards()->grid, start, whole) ||
+           sc_grid_may_overlap(&sc_track.inflight.op_grid, (uintptr_t)address, size_bytes) ||
+           sc_grid_may_overlap(&sc_track.inflight.heap_grid, (uintptr_t)address, size_bytes) ||
+           atomic_load_explicit(&guards()->unsettled_count, memory_order_acquire) != 0;
+}
+
+/* ---- fork ---- */
+
+void sc_guard_child(void)
+{
+    int saved = errno;
+    sc_protect_inherited(0);
+    errno = saved;
+}
+
+bool sc_guard_is_done_by_child(void)
+{
+    if (sc_likely(!sc_process_is_child()))
+        return false;
+    sc_guard_child();
+    return true;
+}
+
+/* ---- letting go ---- */
+
+struct interval {
+    uintptr_t address;
+    size_t size_bytes;
+};
+
+static void let_go(void *argument)
+{
+    const struct interval *interval = argument;
+    sc_track_let_go(&sc_track, interval->address, interval->size_bytes, SC_TOUCH_WRITE, true,
+                    SC_UNGUARDED_KERNEL);
+    sc_guard_apply();
+}
+
+void sc_guard_let_go(const void *address, size_t size_bytes)
+{
+    struct interval interval = {(uintptr_t)address, size_bytes ? size_bytes : 1};
+    if (!sc_guard_is_done_by_child())
+        sc_spare_stack_call(let_go, &interval);
+}
+
+static void let_all_go(void *unused)
+{
+    (void)unused;
+    sc_track_unguard_all(&sc_track);
+    sc_guard_apply();
+}
+
+void sc_guard_release_all(void)
+{
+    if (!sc_guard_is_done_by_child())
+        sc_spare_stack_call(let_all_go, NULL);
+}
+
+static void give_all_up(void *unused)
+{
+    (void)unused;
+    sc_track_give_up_guards(&sc_track);
+    sc_guard_apply();
+}
+
+bool sc_guard_makes_room(void)
+{
+    if (errno != ENOMEM || !sc_guard_busy() || sc_track_inside || !sc_map_budget_is_spent())
+        return false;
+    sc_spare_stack_call(give_all_up, NULL);
+    return true;
+}
+
+/* ---- what is guarded ---- */
+
+/* Memory of the driver's own allocations is plain; a registration may be of anything. */
+static bool is_allowed(const struct sc_range_info *range)
+{
+    if (range->guarding != SC_GUARDING_UNKNOWN)
+        return range->guarding == SC_GUARDING_ALLOWED;
+    uintptr_t start = range->address & ~guards()->page_mask;
+    bool allowed = range->kind == SC_PINNED ||
+                   (range->kind == SC_REGISTERED &&
+                    sc_mappings_are_plain(start, range->address - start + range->size_bytes));
+    sc_track_set_guarding(&sc_track, range->address, range->size_bytes,
+                          allowed ? SC_GUARDING_ALLOWED : SC_GUARDING_FORBIDDEN);
+    return allowed;
+}
+
+/* glibc maps a large block by itself, with a header of 16 bytes before it: no other block lies on
+ * its pages. The header says so in bit 1 of the size. */
+static bool is_own_mapping(const struct sc_range_info *range)
+{
+    enum { HEADER_BYTES = 16, IS_MAPPED = 2, FLAGS = 7 };
+    size_t header[2];
+    uintptr_t page = range->address & ~guards()->page_mask;
+    if (range->address - page != HEADER_BYTES || !sc_peek(header, page, sizeof header))
+        return false;
+    size_t mapped_bytes = header[1] & ~(size_t)FLAGS;
+    return header[0] == 0 && (header[1] & FLAGS) == IS_MAPPED &&
+           (mapped_bytes & guards()->page_mask) == 0 &&
+           mapped_bytes >= HEADER_BYTES + range->size_bytes &&
+           mapped_bytes - range->size_bytes <= HEADER_BYTES + guards()->page_mask;
+}
+
+/* The pages that hold nothing but the allocation or registration. On others lies memory of which
+ * nothing is known: the kernel could be asked at any time to read or write it, and would refuse. */
+static void own_pages(const struct sc_range_info *range, uintptr_t *start, uintptr_t *end)
+{
+    uintptr_t mask = guards()->page_mask;
+    bool outward = range->kind == SC_PINNED || is_own_mapping(range);
+    *start = (range->address + (outward ? 0 : mask)) & ~mask;
+    *end = (range->address + range->size_bytes + (outward ? mask : 0)) & ~mask;
+}
+
+/* Half a huge page costs more than a whole one, which is taken where the rest of it is hardly used:
+ * padding of the mapping, or what an allocator rounded up to. */
+static uintptr_t end_of_huge_page(const struct sc_range_info *range, const struct sc_op_info *op,
+                                  uintptr_t own_end, uintptr_t end)
+{
+    const uintptr_t huge_mask = ((uintptr_t)2 << 20) - 1;
+    uintptr_t mapping_end = range->kind == SC_PINNED ? sc_pinned_end(range->address) : 0;
+    if (!mapping_end || mapping_end - range->address <= huge_mask)
+        return end;
+    if (end >= own_end)
+        return mapping_end;
+    bool most = op->shape.address == range->address &&
+                sc_shape_hull_bytes(&op->shape) > range->size_bytes / 2;
+    return most ? (end + huge_mask) & ~huge_mask : end;
+}
+
+static void note_unguarded(enum sc_unguarded_reason reason, size_t size_bytes)
+{
+    sc_unguarded_note(&sc_track.unguarded, reason, size_bytes);
+}
+
+/* Of a source that nobody guards the first and last page are compared in the end. */
+static bool edges_are_compared(const struct sc_op_info *op)
+{
+    return op->direction == SC_H2D && op->stable && op->shape.rows == 1;
+}
+
+/* How much of the operation will not be watched because the pages from `start` to `end`, at one of
+ * its ends, are left out. */
+static size_t leave_out(struct sc_op_info *op, uintptr_t start, uintptr_t end)
+{
+    uintptr_t op_end = op->shape.address + sc_shape_hull_bytes(&op->shape);
+    op->shares_pages = true;
+    start = start > op->shape.address ? start : op->shape.address;
+    end = end < op_end ? end : op_end;
+    return edges_are_compared(op) || end <= start ? 0 : end - start;
+}
+
+struct pages {
+    uintptr_t start, end;
+};
+
+/* On other pages lies memory of which nothing is known. */
+static void leave_out_foreign(const struct sc_range_info *range, struct sc_op_info *op,
+                              struct pages *pages)
+{
+    struct pages own;
+    size_t unwatched = 0;
+    own_pages(range, &own.start, &own.end);
+    if (pages->start < own.start)
+        unwatched += leave_out(op, pages->start, own.start);
+    if (pages->end > own.end)
+        unwatched += leave_out(op, own.end > own.start ? own.end : own.start, pages->end);
+    if (unwatched)
+        note_unguarded(SC_UNGUARDED_SHARED_PAGE, unwatched);
+    pages->start = pages->start > own.start ? pages->start : own.start;
+    pages->end = pages->end < own.end ? pages->end : own.end;
+    if (pages->start < pages->end)
+        pages->end = end_of_huge_page(range, op, own.end, pages->end);
+}
+
+/* Of a small source all of it is compared, which costs less than to guard what is left. */
+static bool is_small_source(const struct sc_op_info *op)
+{
+    return edges_are_compared(op) && op->shape.width_bytes <= SC_COMPARED_WHOLE_BYTES;
+}
+
+/* Pages at the ends, of which the operation has a part only. */
+static void leave_out_disputed(struct sc_op_info *op, struct pages *pages)
+{
+    uintptr_t page_bytes = guards()->page_mask + 1;
+    uintptr_t op_end = op->shape.address + sc_shape_hull_bytes(&op->shape);
+    uintptr_t last = (op_end - 1) & ~guards()->page_mask;
+    bool starts_within = pages->start < op->shape.address;
+    bool ends_within = (op_end & guards()->page_mask) != 0 && last < pages->end;
+    size_t unwatched = 0;
+    bool disputed = false;
+    if (ends_within && last != pages->start && sc_neighbours_skip(last)) {
+        unwatched += leave_out(op, last, last + page_bytes);
+        pages->end = last;
+        disputed = true;
+    }
+    if ((starts_within || (ends_within && last == pages->start)) &&
+        sc_neighbours_skip(pages->start)) {
+        unwatched += leave_out(op, pages->start, pages->start + page_bytes);
+        pages->start += page_bytes;
+        disputed = true;
+    }
+    if (disputed && is_small_source(op))
+        pages->start = pages->end;
+    if (unwatched)
+        note_unguarded(SC_UNGUARDED_NEIGHBOURS, unwatched);
+}
+
+static bool is_guardable(const struct sc_op_info *op)
+{
+    return op->direction == SC_H2D || sc_direction_writes_host(op->direction);
+}
+
+/* What is needed to guard anything at all. */
+static bool can_guard(const struct pages *pages, enum sc_unguarded_reason *reason)
+{
+    *reason = SC_UNGUARDED_STACK;
+    if (sc_own_stack_touches(pages->start, pages->end - pages->start))
+        return false;
+    *reason = SC_UNGUARDED_MAPPINGS;
+    if (!sc_map_budget_allows())
+        return false;
+    *reason = SC_UNGUARDED_HANDLER;
+    return sc_reaper_start() && sc_signals_take_over();
+}
+
+void sc_guard_choose(const struct sc_range_info *range, struct sc_op_info *op)
+{
+    uintptr_t mask = guards()->page_mask;
+    size_t hull_bytes = sc_shape_hull_bytes(&op->shape);
+    enum sc_unguarded_reason reason;
+    struct pages pages = {op->shape.address & ~mask,
+                          (op->shape.address + hull_bytes + mask) & ~mask};
+    if (!is_guardable(op))
+        return;
+    if (!is_allowed(range)) {
+        note_unguarded(SC_UNGUARDED_MEMORY, hull_bytes);
+        return;
+    }
+    leave_out_foreign(range, op, &pages);
+    if (pages.start < pages.end)
+        leave_out_disputed(op, &pages);
+    if (pages.start >= pages.end)
+        return;
+    if (!can_guard(&pages, &reason)) {
+        note_unguarded(reason, hull_bytes);
+        return;
+    }
+    op->access = op->direction == SC_H2D ? SC_ACCESS_READ : SC_ACCESS_NONE;
+    op->guard_address = pages.start;
+    op->guard_bytes = pages.end - pages.start;
+}

@@ -1,0 +1,71 @@
+/* The access guard: pages of a buffer in flight are protected until its operations are done.
+ *
+ * Pages of a source are read-only, pages of a destination inaccessible, from issue until the
+ * operation is known done (without strict=1 at most until it is complete). Whoever touches bytes of
+ * the operation meanwhile is reported (SC201, SC202, SC203), waits for it in mode=fix, and goes on
+ * with right data. A touch beside those bytes is none of our business: its page is let go at once.
+ *
+ * What is protected follows from the operations that the tracker knows; every change there leaves
+ * intervals to be looked at again, and sc_guard_apply brings the pages into line. Locks: the
+ * guard's own, held over mprotect, before the tracker's. sc_guard_busy and sc_guard_overlaps are
+ * lock-free. Nothing here calls CUDA; errno is kept.
+ *
+ * Touches are settled on a spare stack with signals blocked, and waited for without a lock and with
+ * nothing to clean up, so that a signal handler may take the thread away at any time.
+ */
+#ifndef SC_INTERPOSE_GUARD_GUARD_H
+#define SC_INTERPOSE_GUARD_GUARD_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "interpose/reaper/hazards.h"
+#include "track/guard.h"
+#include "track/track.h"
+
+struct sc_op_info;
+
+/* Is anything protected, or about to be let go? One relaxed load. */
+static inline bool sc_guard_busy(void)
+{
+    return __builtin_expect(
+        atomic_load_explicit(&sc_track.inflight.guards.busy, memory_order_relaxed) != 0, 0);
+}
+
+/* Can the interval touch an operation in flight, or a page that is protected for one? Lock-free;
+ * false only if not. */
+bool sc_guard_overlaps(const void *address, size_t size_bytes);
+
+/* The kernel or the driver is about to touch the interval on the program's behalf, and would fail
+ * with EFAULT instead of faulting: reports and waits as for a touch by the program itself, then
+ * lets go of every page of the interval. Async-signal-safe. */
+void sc_guard_touch(const void *address, size_t size_bytes, enum sc_touch touch,
+                    const struct sc_culprit *culprit);
+
+/* Lets go of every page of the interval, and neither reports nor waits: the driver is about to look
+ * at memory there that is none of an operation's. Async-signal-safe. */
+void sc_guard_let_go(const void *address, size_t size_bytes);
+
+/* Everything is let go: the process ends, or is about to become another. Async-signal-safe. */
+void sc_guard_release_all(void);
+
+/* The kernel has just refused the program something, by errno. True: for want of mappings, of which
+ * there are more now that nothing is guarded any more, and the call is worth repeating. errno is
+ * kept. */
+bool sc_guard_makes_room(void);
+
+/* Chooses the pages of an operation on this range that are to be guarded when it is recorded, and
+ * what the host may do with them; leaves it alone where none can be. Makes sure that faults will
+ * find us. */
+void sc_guard_choose(const struct sc_range_info *range, struct sc_op_info *op);
+
+/* In the child of a fork, which has nothing in flight: no page stays protected. Takes no lock. */
+void sc_guard_child(void);
+
+/* A child that no handler of ours has run in yet, if any will: _Fork and clone call none. Then its
+ * pages are let go, and true is returned. */
+bool sc_guard_is_done_by_child(void);
+
+#endif

@@ -1,0 +1,160 @@
+#include "interpose/guard/keep_off.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+
+#include "interpose/base/process.h"
+#include "interpose/base/upcalls.h"
+#include "interpose/guard/guard.h"
+#include "interpose/reaper/hazards.h"
+#include "track/blocks.h"
+#include "track/guard.h"
+#include "track/inflight.h"
+#include "track/kept_off.h"
+
+#include "track/poison.h"
+
+enum { PAGES_MAX = 256 }; /* of one object */
+
+struct pages {
+    uintptr_t start, end;
+};
+
+static uintptr_t page_mask(void)
+{
+    return sc_track.inflight.guards.page_mask;
+}
+
+static struct sc_kept_off *kept_off(void)
+{
+    return &sc_track.inflight.kept_off;
+}
+
+static struct pages pages_of(const void *object, size_t size_bytes)
+{
+    uintptr_t address = (uintptr_t)object;
+    uintptr_t mask = page_mask();
+    return (struct pages){address & ~mask, (address + size_bytes + mask) & ~mask};
+}
+
+/* ---- letting go ---- */
+
+/* Lets go of pages as a touch of the program's would; a handler that interrupted our locks cannot
+ * wait for them, and an asynchronous cancellation must not take the thread out of one. */
+static void let_go(const struct pages *pages)
+{
+    static const struct sc_culprit nobody = {.api = ""};
+    const void *start = (const void *)pages->start;
+    size_t size_bytes = pages->end - pages->start;
+    int cancel_state;
+    if (!sc_guard_busy() || !sc_guard_overlaps(start, size_bytes))
+        return;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+    if (sc_track_inside)
+        sc_guard_touch(start, size_bytes, SC_TOUCH_WRITE, &nobody); /* waits for nothing there */
+    else
+        sc_guard_let_go(start, size_bytes);
+    pthread_setcancelstate(cancel_state, NULL);
+}
+
+void sc_keep_off_once(const void *object)
+{
+    int saved = errno;
+    struct pages pages = pages_of(object, 1);
+    let_go(&pages);
+    errno = saved;
+}
+
+/* ---- keeping off ---- */
+
+static bool add_all(const struct pages *pages)
+{
+    if ((pages->end - pages->start) / (page_mask() + 1) > PAGES_MAX)
+        return false;
+    for (uintptr_t page = pages->start; page < pages->end; page += page_mask() + 1)
+        if (!sc_kept_off_add(kept_off(), page))
+            return false;
+    return true;
+}
+
+/* Not in a handler that interrupted the tracker's lock: there the pages are let go of for now. */
+static void forbid_guarding(const struct pages *pages)
+{
+    int cancel_state;
+    if (sc_track_inside)
+        return;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+    sc_track_set_guarding(&sc_track, pages->start, pages->end - pages->start,
+                          SC_GUARDING_FORBIDDEN);
+    sc_guard_apply();
+    pthread_setcancelstate(cancel_state, NULL);
+}
+
+/* Is the object's range guarded no more? Pages that were guarded before may still be. */
+static bool is_forbidden(const void *object)
+{
+    uint32_t id = sc_grid_point(&sc_track.inflight.range_grid, (uintptr_t)object);
+    return id != 0 && id != SC_GRID_RETRY &&
+           atomic_load_explicit(&sc_inflight_range(&sc_track.inflight, id)->guarding,
+                                memory_order_acquire) == SC_GUARDING_FORBIDDEN;
+}
+
+static __attribute__((noinline)) void keep_off(const void *object, size_t size_bytes)
+{
+    int saved = errno;
+    struct pages pages = pages_of(object, size_bytes);
+    if (!sc_options.guard || !sc_active())
+        return;
+    if (!is_forbidden(object) && !add_all(&pages))
+        forbid_guarding(&pages);
+    sc_loans_order();
+    let_go(&pages);
+    errno = saved;
+}
+
+static bool is_kept_off(uintptr_t address, size_t size_bytes)
+{
+    uintptr_t page = address & ~page_mask();
+    while (sc_kept_off_has(kept_off(), page)) {
+        page += page_mask() + 1;
+        if (page - address >= size_bytes)
+            return true;
+    }
+    return false;
+}
+
+/* The page counts, which may be guarded for the sake of what else lies there. */
+static bool may_be_in_range(const void *object, size_t size_bytes)
+{
+    struct pages pages = pages_of(object, size_bytes);
+    return sc_blocks_may_hold(&sc_track.inflight.range_blocks, (uintptr_t)object, size_bytes) &&
+           sc_grid_may_overlap(&sc_track.inflight.range_grid, pages.start, pages.end - pages.start);
+}
+
+void sc_keep_off(const void *object, size_t size_bytes)
+{
+    uintptr_t address = (uintptr_t)object;
+    if (size_bytes - 1 < SSIZE_MAX && address + size_bytes + page_mask() >= address &&
+        may_be_in_range(object, size_bytes) && !is_kept_off(address, size_bytes))
+        keep_off(object, size_bytes);
+}
+
+/* ---- what is kept off ---- */
+
+bool sc_keep_off_overlaps(const void *address, size_t size_bytes)
+{
+    struct sc_kept_pages found;
+    struct pages pages = pages_of(address, size_bytes);
+    return sc_kept_off_find(kept_off(), pages.start, pages.end, page_mask(), &found);
+}
+
+bool sc_keep_off_find(const struct sc_guard_change *change, struct sc_lent *lent)
+{
+    struct sc_kept_pages found;
+    if (!sc_kept_off_find(kept_off(), change->address, change->address + change->size_bytes,
+                          page_mask(), &found))
+        return false;
+    *lent = (struct sc_lent){found.start, found.end - found.start, SC_TOUCH_WRITE};
+    return true;
+}

@@ -1,0 +1,56 @@
+/* Memory on loan to the kernel: what a call of the program has it read or write, until it is back.
+ *
+ * A load or store that meets a guarded page is settled by the guard; the kernel gives up there,
+ * with a short count, an EFAULT, or a datagram that it has taken from its queue already. So pages
+ * on loan are not guarded. Who lends makes the loan known and then looks at what is guarded; the
+ * guard records what it is about to protect and then looks at the loans: one of the two sees the
+ * other.
+ *
+ * A call that is left by siglongjmp, or whose thread is cancelled, gives nothing back. Its
+ * thread finds that out when it next lends or guards something; if the thread is gone, whoever
+ * meets the loan does. A loan too many is not known, and its pages may be guarded.
+ *
+ * No lock, no allocation; async-signal-safe; errno is kept.
+ */
+#ifndef SC_INTERPOSE_GUARD_LOANS_H
+#define SC_INTERPOSE_GUARD_LOANS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "track/frames.h"
+#include "track/guard.h"
+
+enum { SC_LOANS_PER_CALL = 6 };
+
+/* What one call has lent; lies in the caller's frame, of which it keeps the mark. */
+struct sc_loans {
+    struct sc_frame frame;
+    unsigned count;
+    uint16_t ids[SC_LOANS_PER_CALL];
+};
+
+/* Makes it known that the kernel will touch the interval. Pieces beyond SC_LOANS_PER_CALL are lent
+ * together with all that lies between them. */
+void sc_loans_add(struct sc_loans *loans, const void *address, size_t size_bytes,
+                  enum sc_touch touch);
+
+/* The call is back. */
+void sc_loans_end(struct sc_loans *loans);
+
+/* Between what is stored for the guard to see, here or by others, and the look at what is guarded.
+ */
+void sc_loans_order(void);
+
+struct sc_lent {
+    uintptr_t address;
+    size_t size_bytes;
+    enum sc_touch touch;
+};
+
+/* Is some of these pages on loan for a touch that the change would forbid, or kept off
+ * (interpose/guard/keep_off.h)? Gives the part of the first such interval that lies on them. */
+bool sc_loans_find(const struct sc_guard_change *change, struct sc_lent *lent);
+
+#endif

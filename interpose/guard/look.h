@@ -1,0 +1,87 @@
+/* What a call of the program hands to the kernel: lent to it, and waited for.
+ *
+ * A hook looks at its arguments before the call (interpose/libc/io.c): what lies where pages could
+ * become guarded is lent until the call is back, and what is guarded is touched first, as the
+ * program itself would, with the hook's caller as the culprit. Nothing here looks into the
+ * program's memory where the kernel would refuse to: a bad pointer is the kernel's to find.
+ *
+ * Async-signal-safe; errno is kept; no cancellation point.
+ */
+#ifndef SC_INTERPOSE_GUARD_LOOK_H
+#define SC_INTERPOSE_GUARD_LOOK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include "interpose/base/compiler.h"
+#include "interpose/base/process.h"
+#include "interpose/guard/guard.h"
+#include "interpose/guard/loans.h"
+#include "interpose/reaper/hazards.h"
+#include "track/blocks.h"
+#include "track/grid.h"
+#include "track/guard.h"
+#include "track/track.h"
+
+/* What one call touches, as far as it was looked at. */
+struct sc_look {
+    struct sc_culprit culprit;
+    struct sc_loans *loans; /* NULL: they were made before */
+    bool may_be_ours;       /* some of it lies where pages were guarded at some time */
+};
+
+static inline bool sc_look_is_allowed(void)
+{
+    return sc_active() && !sc_is_inside();
+}
+
+/* Can there be anything to see? What may be guarded lies in ranges; a page may still be so for a
+ * moment when the last is gone. */
+static inline bool sc_look_is_needed(void)
+{
+    return sc_unlikely(!sc_grid_is_empty(&sc_track.inflight.range_grid) || sc_guard_busy()) &&
+           sc_options.guard && sc_look_is_allowed();
+}
+
+/* The size may reach beyond the buffer, if the program knows that less comes. */
+void sc_look_at(struct sc_look *look, const void *address, size_t size_bytes, enum sc_touch touch);
+
+/* Nobody knows how much: of the page that it begins on. */
+void sc_look_at_unsized(struct sc_look *look, const void *address);
+
+/* At most so many bytes. */
+void sc_look_at_string(struct sc_look *look, const char *string, size_t most_bytes);
+
+/* Pointers to strings, the last one NULL, as a program's arguments are. NULL: none. */
+void sc_look_at_strings(struct sc_look *look, char *const *strings);
+
+void sc_look_at_each(struct sc_look *look, const struct iovec *pieces, size_t count,
+                     enum sc_touch touch);
+void sc_look_at_message(struct sc_look *look, const struct msghdr *message, enum sc_touch touch);
+void sc_look_at_messages(struct sc_look *look, const struct mmsghdr *messages, unsigned count,
+                         enum sc_touch touch);
+
+/* The kernel writes as much as it finds at `size`, and there how much it was. */
+void sc_look_at_sized(struct sc_look *look, const void *address, const socklen_t *size);
+
+/* What an ioctl or fcntl takes, as far as its number tells. */
+void sc_look_at_ioctl(struct sc_look *look, unsigned long request, const void *argument);
+void sc_look_at_fcntl(struct sc_look *look, int command, const void *argument);
+
+/* Futexes, whose pages are kept off (interpose/guard/keep_off.h). */
+void sc_look_at_futex(struct sc_look *look, const void *word, int operation, const void *timeout,
+                      const void *second);
+void sc_look_at_futexes(struct sc_look *look, const void *waiters, size_t count);
+
+/* Requests that glibc's threads perform later: kept off, with their buffers. */
+struct aiocb;
+void sc_look_at_request(struct sc_look *look, const struct aiocb *request);
+void sc_look_at_requests(struct sc_look *look, struct aiocb *const *requests, int count);
+
+/* Copies without a look. False if not all of it can be read. */
+bool sc_look_peek(void *into, const void *address, size_t size_bytes);
+
+#endif

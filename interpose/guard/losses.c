@@ -1,0 +1,120 @@
+#include "interpose/guard/losses.h"
+
+#include <unistd.h>
+
+#include "interpose/base/compiler.h"
+#include "interpose/base/upcalls.h"
+#include "interpose/guard/mappings.h"
+#include "interpose/reaper/reaper.h"
+#include "report/options.h"
+#include "track/hold.h"
+
+#include "track/poison.h"
+
+/* Addresses end here, unless a program asks for more by a hint. */
+#if defined(__x86_64__)
+static const uintptr_t ADDRESSES_END = (uintptr_t)1 << 47;
+#else
+static const uintptr_t ADDRESSES_END = (uintptr_t)1 << 48;
+#endif
+
+static uintptr_t page_mask(void)
+{
+    return (uintptr_t)sysconf(_SC_PAGESIZE) - 1;
+}
+
+size_t sc_losses_whole_pages(size_t size_bytes)
+{
+    size_t mask = page_mask();
+    return size_bytes + mask < size_bytes ? size_bytes : (size_bytes + mask) & ~mask;
+}
+
+bool sc_losses_are_pages(const void *address, size_t size_bytes)
+{
+    uintptr_t start = (uintptr_t)address;
+    return (start & page_mask()) == 0 && start < ADDRESSES_END &&
+           size_bytes <= ADDRESSES_END - start;
+}
+
+bool sc_losses_may_matter(const void *address, size_t size_bytes)
+{
+    return sc_unlikely(atomic_load_explicit(&sc_track.libc_watch, memory_order_relaxed)) &&
+           sc_active() && !sc_is_inside() && !sc_track_inside &&
+           sc_track_may_be_busy(&sc_track, (uintptr_t)address, size_bytes);
+}
+
+static bool may_be_of_range(const void *address, size_t size_bytes)
+{
+    return sc_active() && !sc_is_inside() && !sc_track_inside && size_bytes != 0 &&
+           sc_grid_may_overlap(&sc_track.inflight.range_grid, (uintptr_t)address, size_bytes);
+}
+
+bool sc_losses_may_be_of_ours(const void *address, size_t size_bytes)
+{
+    return sc_losses_may_matter(address, size_bytes) || may_be_of_range(address, size_bytes);
+}
+
+void sc_losses_report(const struct sc_take_down *request, enum sc_action action,
+                      const struct sc_culprit *culprit)
+{
+    struct sc_buffer buffer = {request->address, request->size_bytes};
+    sc_guard_apply();
+    sc_hazards_report(SC104, action, &request->found, &buffer, culprit);
+}
+
+static struct sc_take_down wait_for(uintptr_t address, size_t size_bytes)
+{
+    return (struct sc_take_down){
+        .address = address,
+        .size_bytes = size_bytes,
+        .hold = sc_options.mode == SC_MODE_FIX,
+        .kind = SC_HOLD_WAIT,
+    };
+}
+
+static void report_and_wait(const struct sc_take_down *request, const struct sc_culprit *culprit)
+{
+    sc_losses_report(request, request->held ? SC_ACTION_STALLED : SC_ACTION_REPORTED, culprit);
+    if (request->held)
+        sc_reaper_wait(request);
+}
+
+void sc_losses_settle(const void *address, size_t size_bytes, const struct sc_culprit *culprit)
+{
+    SC_TAKE_DOWN request = wait_for((uintptr_t)address, size_bytes);
+    sc_track_forget_graph_holds(&sc_track, request.address, size_bytes);
+    sc_track_take_down(&sc_track, &request);
+    report_and_wait(&request, culprit);
+}
+
+void sc_losses_settle_some(const void *address, size_t size_bytes,
+                           bool (*hurts)(const struct sc_op_info *op),
+                           const struct sc_culprit *culprit)
+{
+    SC_TAKE_DOWN request = wait_for((uintptr_t)address, size_bytes);
+    request.hurts = hurts;
+    request.stays = true;
+    sc_track_take_down(&sc_track, &request);
+    report_and_wait(&request, culprit);
+}
+
+bool sc_losses_limit_snapshots(const void *address, size_t size_bytes, enum sc_snapshots snapshots)
+{
+    bool may_be = may_be_of_range(address, size_bytes);
+    if (may_be)
+        sc_track_limit_snapshots(&sc_track, (uintptr_t)address, size_bytes, snapshots);
+    return may_be;
+}
+
+void sc_losses_forbid_guarding(const void *address, size_t size_bytes)
+{
+    sc_track_set_guarding(&sc_track, (uintptr_t)address, size_bytes, SC_GUARDING_FORBIDDEN);
+    sc_guard_apply();
+}
+
+void sc_losses_leave_alone(const void *address, size_t size_bytes, enum sc_snapshots snapshots)
+{
+    sc_mappings_forget((uintptr_t)address, size_bytes);
+    if (sc_losses_limit_snapshots(address, size_bytes, snapshots))
+        sc_losses_forbid_guarding(address, size_bytes);
+}

@@ -1,0 +1,84 @@
+#include "interpose/guard/map_budget.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <unistd.h>
+
+#include "interpose/base/compiler.h"
+#include "interpose/guard/mappings.h"
+#include "track/kernel.h"
+#include "track/ticks.h"
+#include "track/track.h"
+
+#include "track/poison.h"
+
+enum {
+    FREE_SPANS = 2048, /* what no process is too small for */
+    DEFAULT_MAX = 65530,
+    HARDLY_ANY = 64,
+    NUMBER_BYTES = 32,
+};
+
+#define COUNT_AGAIN_NS UINT64_C(1000000000)
+#define ASK_AGAIN_NS UINT64_C(50000000)
+
+static _Atomic uint32_t allowed = FREE_SPANS;
+static _Atomic uint64_t counted_ns;
+static _Atomic bool counting;
+
+static uint32_t spans(void)
+{
+    return atomic_load_explicit(&sc_track.inflight.guards.busy, memory_order_relaxed);
+}
+
+/* vm.max_map_count, which may be changed at any time. */
+static uint64_t read_limit(void)
+{
+    char text[NUMBER_BYTES];
+    int saved = errno;
+    int fd = (int)sc_kernel_call(SYS_openat, AT_FDCWD, "/proc/sys/vm/max_map_count",
+                                 O_RDONLY | O_CLOEXEC);
+    long got = fd >= 0 ? sc_kernel_call(SYS_read, fd, text, sizeof text) : -1;
+    uint64_t limit = 0;
+    if (fd >= 0)
+        sc_kernel_call(SYS_close, fd);
+    for (long i = 0; i < got && text[i] >= '0' && text[i] <= '9'; i++)
+        limit = limit * 10 + (uint64_t)(text[i] - '0');
+    errno = saved;
+    return limit ? limit : DEFAULT_MAX;
+}
+
+/* Those that there are, plus what the spans to come may make of the rest. */
+static void count(uint64_t now_ns)
+{
+    uint64_t usable = read_limit() / 4 * 3;
+    uint64_t used = sc_mappings_count();
+    uint64_t more = usable > used ? (usable - used) / 2 : 0;
+    uint64_t most = spans() + more;
+    atomic_store_explicit(&allowed, (uint32_t)(most < UINT32_MAX ? most : UINT32_MAX),
+                          memory_order_relaxed);
+    atomic_store_explicit(&counted_ns, now_ns, memory_order_relaxed);
+}
+
+bool sc_map_budget_allows(void)
+{
+    uint32_t live = spans();
+    bool fits = live < atomic_load_explicit(&allowed, memory_order_relaxed);
+    if (sc_likely(fits && live < FREE_SPANS))
+        return true;
+    uint64_t now_ns = sc_coarse_now_ns();
+    uint64_t age_ns = now_ns - atomic_load_explicit(&counted_ns, memory_order_relaxed);
+    if (age_ns > (fits ? COUNT_AGAIN_NS : ASK_AGAIN_NS) && !atomic_exchange(&counting, true)) {
+        count(now_ns);
+        atomic_store(&counting, false);
+        fits = spans() < atomic_load_explicit(&allowed, memory_order_relaxed);
+    }
+    return fits;
+}
+
+bool sc_map_budget_is_spent(void)
+{
+    return sc_mappings_count() + HARDLY_ANY >= read_limit();
+}

@@ -1,0 +1,274 @@
+#include "interpose/guard/mappings.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "interpose/base/compiler.h"
+#include "track/kernel.h"
+
+#include "track/poison.h"
+
+enum { BUFFER_BYTES = 4096, TAIL = 256 };
+
+static int open_mappings(void)
+{
+    return (int)sc_kernel_call(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC);
+}
+
+static void close_mappings(int fd)
+{
+    if (fd >= 0)
+        sc_kernel_call(SYS_close, fd);
+}
+
+/* ---- one mapping at a time ----
+ *
+ * PROCMAP_QUERY of <linux/fs.h>, which older systems do not have. */
+
+enum { IS_READABLE = 1, IS_WRITABLE = 2, IS_EXECUTABLE = 4 };
+
+struct query {
+    uint64_t size;
+    uint64_t query_flags;
+    uint64_t address;
+    uint64_t start, end; /* results from here on */
+    uint64_t flags;
+    uint64_t others[3];
+    uint32_t device[2];
+    uint32_t name_size, build_id_size; /* 0: not wanted */
+    uint64_t name, build_id;
+};
+
+#define QUERY _IOWR('f', 17, struct query)
+
+/* ENOENT: nothing is mapped there; another errno: the kernel does not know the question. */
+static int ask(int fd, uintptr_t address, struct query *answer)
+{
+    *answer = (struct query){.size = sizeof *answer, .address = address};
+    return (int)-sc_kernel_call(SYS_ioctl, fd, QUERY, answer);
+}
+
+static bool is_plain(const struct query *mapping)
+{
+    return (mapping->flags & (IS_READABLE | IS_WRITABLE | IS_EXECUTABLE)) ==
+           (IS_READABLE | IS_WRITABLE);
+}
+
+/* ---- all of them ---- */
+
+struct reader {
+    int fd;
+    size_t used, filled;
+    char buffer[BUFFER_BYTES];
+};
+
+/* -1: the end. */
+static int next_char(struct reader *reader)
+{
+    if (reader->used == reader->filled) {
+        ssize_t got = sc_kernel_call(SYS_read, reader->fd, reader->buffer, sizeof reader->buffer);
+        if (got <= 0)
+            return -1;
+        reader->filled = (size_t)got;
+        reader->used = 0;
+    }
+    return (unsigned char)reader->buffer[reader->used++];
+}
+
+/* The character after the number. */
+static int read_hex(struct reader *reader, uintptr_t *value)
+{
+    *value = 0;
+    for (;;) {
+        int c = next_char(reader);
+        if (c >= '0' && c <= '9')
+            *value = *value << 4 | (uintptr_t)(c - '0');
+        else if (c >= 'a' && c <= 'f')
+            *value = *value << 4 | (uintptr_t)(c - 'a' + 10);
+        else
+            return c;
+    }
+}
+
+struct mapping {
+    uintptr_t start, end;
+    char access[4];  /* "rwxp" */
+    char tail[TAIL]; /* the rest of the line, cut off at its end */
+};
+
+static void read_line(struct reader *reader, char *line, size_t size)
+{
+    size_t used = 0;
+    for (int c = next_char(reader); c != '\n' && c != -1; c = next_char(reader))
+        if (used + 1 < size)
+            line[used++] = (char)c;
+    line[used] = '\0';
+}
+
+/* A line reads "start-end rwxp offset device inode path". */
+static bool next_mapping(struct reader *reader, struct mapping *mapping)
+{
+    if (read_hex(reader, &mapping->start) != '-' || read_hex(reader, &mapping->end) != ' ')
+        return false;
+    for (unsigned i = 0; i < sizeof mapping->access; i++)
+        mapping->access[i] = (char)next_char(reader);
+    read_line(reader, mapping->tail, sizeof mapping->tail);
+    return true;
+}
+
+/* ---- plain memory ---- */
+
+/* The last stretch of plain mappings that reading all of them has found, for kernels that have to
+ * be asked so; written by whoever takes the version from even to odd. */
+static struct {
+    _Atomic uint32_t version;
+    _Atomic uintptr_t start, end;
+} known;
+
+static void know(uintptr_t start, uintptr_t end)
+{
+    uint32_t version = atomic_load(&known.version);
+    if ((version & 1) || !atomic_compare_exchange_strong(&known.version, &version, version + 1))
+        return;
+    atomic_store(&known.start, start);
+    atomic_store(&known.end, end);
+    atomic_store(&known.version, version + 2);
+}
+
+static bool is_known(uintptr_t address, uintptr_t end)
+{
+    uint32_t version = atomic_load(&known.version);
+    return !(version & 1) && atomic_load(&known.start) <= address &&
+           end <= atomic_load(&known.end) && atomic_load(&known.version) == version;
+}
+
+void sc_mappings_forget(uintptr_t address, size_t size_bytes)
+{
+    uintptr_t end = atomic_load_explicit(&known.end, memory_order_relaxed);
+    if (sc_unlikely(end != 0) && address < end &&
+        atomic_load_explicit(&known.start, memory_order_relaxed) < address + size_bytes)
+        know(0, 0);
+}
+
+/* Plain mappings that adjoin are one stretch. */
+static bool are_plain_by_reading(int fd, uintptr_t address, uintptr_t end)
+{
+    struct reader reader = {.fd = fd};
+    struct mapping mapping;
+    uintptr_t start = 0;
+    uintptr_t reached = 0;
+    while (next_mapping(&reader, &mapping)) {
+        bool plain = memcmp(mapping.access, "rw-", 3) == 0;
+        if (!plain || mapping.start != reached) {
+            if (reached >= end || mapping.start >= end)
+                break;
+            start = mapping.start;
+        }
+        reached = plain ? mapping.end : 0;
+    }
+    bool all = reached >= end && start <= address;
+    if (all)
+        know(start, reached);
+    return all;
+}
+
+static bool are_plain(int fd, uintptr_t address, uintptr_t end)
+{
+    struct query mapping;
+    while (address < end) {
+        int error = ask(fd, address, &mapping);
+        if (error && error != ENOENT)
+            return are_plain_by_reading(fd, address, end);
+        if (error || !is_plain(&mapping))
+            return false;
+        address = mapping.end;
+    }
+    return true;
+}
+
+bool sc_mappings_are_plain(uintptr_t address, size_t size_bytes)
+{
+    int saved = errno;
+    if (is_known(address, address + size_bytes))
+        return true;
+    int fd = open_mappings();
+    bool plain = fd >= 0 && are_plain(fd, address, address + size_bytes);
+    close_mappings(fd);
+    errno = saved;
+    return plain;
+}
+
+/* ---- other questions ---- */
+
+static bool allows_by_reading(int fd, uintptr_t address, bool write)
+{
+    struct reader reader = {.fd = fd};
+    struct mapping mapping = {0};
+    while (mapping.end <= address && next_mapping(&reader, &mapping)) {
+    }
+    return mapping.start <= address && address < mapping.end &&
+           mapping.access[write ? 1 : 0] == (write ? 'w' : 'r');
+}
+
+static bool allows(int fd, uintptr_t address, bool write)
+{
+    struct query mapping;
+    int error = ask(fd, address, &mapping);
+    if (error && error != ENOENT)
+        return allows_by_reading(fd, address, write);
+    return error == 0 && (mapping.flags & (write ? IS_WRITABLE : IS_READABLE));
+}
+
+bool sc_mappings_allow(uintptr_t address, bool write)
+{
+    int saved = errno;
+    int fd = open_mappings();
+    bool allowed = fd >= 0 && allows(fd, address, write);
+    close_mappings(fd);
+    errno = saved;
+    return allowed;
+}
+
+uint64_t sc_mappings_count(void)
+{
+    int saved = errno;
+    struct reader reader = {.fd = open_mappings()};
+    struct mapping mapping;
+    uint64_t count = 0;
+    while (reader.fd >= 0 && next_mapping(&reader, &mapping))
+        count++;
+    close_mappings(reader.fd);
+    errno = saved;
+    return count;
+}
+
+bool sc_mappings_have(const char *part)
+{
+    int saved = errno;
+    struct reader reader = {.fd = open_mappings()};
+    struct mapping mapping;
+    bool found = false;
+    while (reader.fd >= 0 && !found && next_mapping(&reader, &mapping))
+        found = strstr(mapping.tail, part) != NULL;
+    close_mappings(reader.fd);
+    errno = saved;
+    return found;
+}
+
+bool sc_mappings_each(sc_mappings_visit *visit, void *context)
+{
+    int saved = errno;
+    struct reader reader = {.fd = open_mappings()};
+    struct mapping mapping;
+    while (reader.fd >= 0 && next_mapping(&reader, &mapping) &&
+           visit(context, mapping.start, mapping.end, mapping.access, mapping.tail)) {
+    }
+    if (reader.fd >= 0)
+        sc_kernel_call(SYS_close, reader.fd);
+    errno = saved;
+    return reader.fd >= 0;
+}

@@ -1,0 +1,177 @@
+#include "interpose/guard/neighbours.h"
+
+#include <stdatomic.h>
+
+#include "interpose/base/compiler.h"
+#include "track/track.h"
+
+#include "track/poison.h"
+
+enum {
+    PLACES = 4096,
+    BLOCK_BYTES = 2 << 20,
+    LEVEL_MAX = 12, /* 2^12 operations are let pass at most */
+    WATCHED = 15,   /* the level of pages with hazards */
+    PEACEFUL = 8,   /* so many guarded operations without a touch make the page a level better */
+};
+
+/* One word: the page's or block's number, its level, how many operations are still to be let pass,
+ * and how many were guarded since the last touch. 0: no page. */
+struct page {
+    uint64_t number;
+    unsigned level, left, peaceful;
+};
+
+enum { LEFT_BITS = 13, LEVEL_BITS = 4, PEACEFUL_BITS = 4 };
+
+static _Atomic uint64_t places[PLACES];
+static _Atomic unsigned used; /* places: 0 in most programs */
+
+static uint64_t number_of(uintptr_t address)
+{
+    return address / (sc_track.inflight.guards.page_mask + 1);
+}
+
+/* No page has such a number. */
+static uint64_t block_of(uintptr_t address)
+{
+    return UINT64_C(1) << (63 - LEFT_BITS - LEVEL_BITS - PEACEFUL_BITS) | address / BLOCK_BYTES;
+}
+
+static _Atomic uint64_t *place_of(uint64_t number)
+{
+    return &places[(number * 0x9E3779B97F4A7C15u >> 32) % PLACES];
+}
+
+static uint64_t pack(const struct page *page)
+{
+    return ((page->number << LEVEL_BITS | page->level) << LEFT_BITS | page->left) << PEACEFUL_BITS |
+           page->peaceful;
+}
+
+static struct page unpack(uint64_t word)
+{
+    struct page page;
+    page.peaceful = word & ((1u << PEACEFUL_BITS) - 1);
+    word >>= PEACEFUL_BITS;
+    page.left = word & ((1u << LEFT_BITS) - 1);
+    word >>= LEFT_BITS;
+    page.level = word & ((1u << LEVEL_BITS) - 1);
+    page.number = word >> LEVEL_BITS;
+    return page;
+}
+
+static void change(_Atomic uint64_t *place, uint64_t from, uint64_t to)
+{
+    if (!atomic_compare_exchange_strong(place, &from, to))
+        return;
+    if (from == 0)
+        atomic_fetch_add_explicit(&used, 1, memory_order_relaxed);
+    else if (to == 0)
+        atomic_fetch_sub_explicit(&used, 1, memory_order_relaxed);
+}
+
+/* True: for the first time. */
+static bool note(uint64_t number)
+{
+    _Atomic uint64_t *place = place_of(number);
+    uint64_t word = atomic_load_explicit(place, memory_order_relaxed);
+    struct page page = unpack(word);
+    bool first = page.number != number;
+    if (first)
+        page = (struct page){.number = number};
+    else if (page.level == WATCHED)
+        return false;
+    else if (page.level < LEVEL_MAX)
+        page.level++;
+    page.left = 1u << page.level;
+    page.peaceful = 0;
+    change(place, word, pack(&page));
+    return first;
+}
+
+void sc_neighbours_note(uintptr_t address)
+{
+    if (note(number_of(address)))
+        note(block_of(address));
+}
+
+void sc_neighbours_watch(uintptr_t address)
+{
+    struct page page = {.number = number_of(address), .level = WATCHED};
+    _Atomic uint64_t *place = place_of(page.number);
+    change(place, atomic_load_explicit(place, memory_order_relaxed), pack(&page));
+}
+
+static void pass(struct page *page)
+{
+    if (page->level == WATCHED)
+        return;
+    if (page->left) {
+        page->left--;
+    } else if (++page->peaceful == PEACEFUL) {
+        page->peaceful = 0;
+        if (page->level == 0)
+            page->number = 0;
+        else
+            page->level--;
+    }
+}
+
+static bool skip(uint64_t number)
+{
+    _Atomic uint64_t *place = place_of(number);
+    uint64_t word = atomic_load_explicit(place, memory_order_relaxed);
+    struct page page = unpack(word);
+    if (page.number != number)
+        return false;
+    bool skips = page.left > 0;
+    pass(&page);
+    change(place, word, page.number ? pack(&page) : 0);
+    return skips;
+}
+
+static bool is_watched(uint64_t number)
+{
+    struct page page = unpack(atomic_load_explicit(place_of(number), memory_order_relaxed));
+    return page.number == number && page.level == WATCHED;
+}
+
+bool sc_neighbours_skip(uintptr_t address)
+{
+    if (sc_likely(atomic_load_explicit(&used, memory_order_relaxed) == 0))
+        return false;
+    uint64_t number = number_of(address);
+    if (is_watched(number))
+        return false;
+    bool block_skips = skip(block_of(address));
+    return skip(number) || block_skips;
+}
+
+static void forget(_Atomic uint64_t *place, uint64_t first, uint64_t end)
+{
+    uint64_t word = atomic_load_explicit(place, memory_order_relaxed);
+    uint64_t number = unpack(word).number;
+    if (word && number >= first && number < end)
+        change(place, word, 0);
+}
+
+static void forget_all(uint64_t first, uint64_t end)
+{
+    if (end > first && end - first >= PLACES) {
+        for (unsigned i = 0; i < PLACES; i++)
+            forget(&places[i], first, end);
+        return;
+    }
+    for (uint64_t number = first; number < end; number++)
+        forget(place_of(number), number, number + 1);
+}
+
+void sc_neighbours_forget(uintptr_t address, size_t size_bytes)
+{
+    if (sc_likely(atomic_load_explicit(&used, memory_order_relaxed) == 0))
+        return;
+    forget_all(number_of(address + sc_track.inflight.guards.page_mask),
+               number_of(address + size_bytes));
+    forget_all(block_of(address + BLOCK_BYTES - 1), block_of(address + size_bytes));
+}

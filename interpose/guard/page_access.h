@@ -1,0 +1,22 @@
+/* What the kernel lets the host do with pages.
+ *
+ * Apart from everything else, so that tests can stand in for the kernel. Async-signal-safe; errno
+ * is kept.
+ */
+#ifndef SC_INTERPOSE_GUARD_PAGE_ACCESS_H
+#define SC_INTERPOSE_GUARD_PAGE_ACCESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "track/guard.h"
+
+/* mprotect of whole pages, past our own wrapper. True for none at all. False: the kernel refuses,
+ * for want of a mapping (vm.max_map_count), and may have changed some of them. */
+bool sc_page_access_set(uintptr_t address, size_t size_bytes, enum sc_access access);
+
+/* Would a touch of the address fault, by what the kernel has now? */
+bool sc_page_access_denies(uintptr_t address, enum sc_touch touch);
+
+#endif

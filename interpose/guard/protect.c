@@ -1,0 +1,126 @@
+#include "interpose/guard/protect.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "interpose/guard/loans.h"
+#include "interpose/guard/page_access.h"
+#include "track/track.h"
+
+#include "track/poison.h"
+
+static pthread_mutex_t protect_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static struct sc_guards *guards(void)
+{
+    return &sc_track.inflight.guards;
+}
+
+static void lock(void)
+{
+    sc_track_inside++;
+    atomic_signal_fence(memory_order_seq_cst);
+    pthread_mutex_lock(&protect_lock);
+}
+
+static void unlock(void)
+{
+    pthread_mutex_unlock(&protect_lock);
+    atomic_signal_fence(memory_order_seq_cst);
+    sc_track_inside--;
+}
+
+/* ---- settling ---- */
+
+/* Pages on loan, where the kernel would find forbidden what it does for the program, are guarded by
+ * nothing any more, as after a touch beside an operation's bytes. */
+static bool tell(struct sc_guard_change change)
+{
+    uintptr_t mask = guards()->page_mask;
+    uintptr_t end = change.address + change.size_bytes;
+    bool told = true;
+    for (struct sc_lent lent; change.address < end && sc_loans_find(&change, &lent);) {
+        sc_track_let_go(&sc_track, lent.address, lent.size_bytes, lent.touch, true,
+                        SC_UNGUARDED_KERNEL);
+        told &= sc_page_access_set(change.address, (lent.address & ~mask) - change.address,
+                                   change.access);
+        change.address = (lent.address + lent.size_bytes + mask) & ~mask;
+        change.size_bytes = end - change.address;
+    }
+    return sc_page_access_set(change.address, change.size_bytes, change.access) && told;
+}
+
+static void tell_all(void)
+{
+    struct sc_guard_change change;
+    while (sc_track_settle_guards(&sc_track, &change))
+        if (change.size_bytes && !tell(change))
+            sc_track_refuse_guard(&sc_track, &change);
+}
+
+/* To part pages from their neighbours takes mappings, and to let go of all of them together takes
+ * none: where the kernel will not let go of some, nothing stays guarded. */
+static void settle_locked(void)
+{
+    tell_all();
+    if (!sc_track_retry_guards(&sc_track))
+        return;
+    sc_track_give_up_guards(&sc_track);
+    tell_all();
+    if (sc_track_retry_guards(&sc_track))
+        tell_all();
+}
+
+void sc_protect_settle(void)
+{
+    int saved = errno;
+    lock();
+    settle_locked();
+    unlock();
+    errno = saved;
+}
+
+void sc_protect_mend(uintptr_t address)
+{
+    int saved = errno;
+    uintptr_t mask = guards()->page_mask;
+    lock();
+    settle_locked();
+    sc_page_access_set(address & ~mask, mask + 1, sc_track_guarded_access(&sc_track, address));
+    unlock();
+    errno = saved;
+}
+
+bool sc_protect_is_programs(uintptr_t address, enum sc_touch touch)
+{
+    int saved = errno;
+    lock();
+    settle_locked();
+    bool programs =
+        !sc_track_guards_cover(&sc_track, address) && sc_page_access_denies(address, touch);
+    unlock();
+    errno = saved;
+    return programs;
+}
+
+bool sc_protect_let_through(uintptr_t address)
+{
+    return sc_page_access_set(address & ~guards()->page_mask, guards()->page_mask + 1,
+                              SC_ACCESS_ALL);
+}
+
+/* Twice, since what the kernel refuses at first it grants when the rest has been let go. */
+bool sc_protect_inherited(uintptr_t address)
+{
+    struct sc_guard_change change;
+    bool found = false;
+    for (unsigned round = 0; round < 2; round++)
+        for (uint32_t span = 0; sc_guards_inherited(guards(), &span, &change);) {
+            found |= address - change.address < change.size_bytes;
+            if (sc_page_access_set(change.address, change.size_bytes, change.access))
+                sc_guards_let_go_inherited(guards(), span);
+        }
+    sc_guards_forget(guards());
+    return found;
+}

@@ -1,0 +1,430 @@
+/* Touches of memory in flight: by the program, which faults, and by the kernel or the driver on its
+ * behalf, which are asked about before. */
+#include <errno.h>
+#include <stdatomic.h>
+
+#include "interpose/base/compiler.h"
+#include "interpose/base/kernel_mask.h"
+#include "interpose/base/process.h"
+#include "interpose/base/spare_stack.h"
+#include "interpose/base/upcalls.h"
+#include "interpose/driver/driver_code.h"
+#include "interpose/guard/guard.h"
+#include "interpose/guard/neighbours.h"
+#include "interpose/guard/page_access.h"
+#include "interpose/guard/protect.h"
+#include "interpose/reaper/hazards.h"
+#include "interpose/reaper/reaper.h"
+#include "interpose/streams/contexts.h"
+#include "interpose/streams/host_functions.h"
+#include "interpose/streams/streams.h"
+#include "report/options.h"
+#include "report/report.h"
+#include "report/text.h"
+#include "track/blocks.h"
+#include "track/grid.h"
+#include "track/guard.h"
+#include "track/hazard.h"
+#include "track/hold.h"
+#include "track/inflight.h"
+#include "track/shape.h"
+#include "track/ticks.h"
+#include "track/track.h"
+#include "track/unguarded.h"
+
+#include "track/poison.h"
+
+enum { SLICE_NS = 1000 * 1000, FAULTS_BEFORE_MENDING = 4 };
+
+static struct sc_guards *guards(void)
+{
+    return &sc_track.inflight.guards;
+}
+
+static bool is_covered(uintptr_t address)
+{
+    return sc_grid_point(&guards()->grid, address) != 0;
+}
+
+/* A touch on its way through the steps that settle it. It lies on the toucher's own stack, and must
+ * stay small. */
+struct touch {
+    uintptr_t address;
+    size_t size_bytes;
+    enum sc_touch kind;
+    const struct sc_culprit *culprit;
+    const struct sc_fault *fault; /* NULL: a call's */
+    bool is_programs;             /* result: the fault is the program's own */
+    bool gives_up;                /* stall_limit has passed */
+    bool may_not_wait;            /* the reaper waits for what the interrupted call has locked */
+    bool is_excused;              /* what forbids it is behind a function that waits for us */
+    bool is_behind_function;      /* or may be */
+    uint32_t hold;                /* result: it has to end first; 0: settled */
+    uint64_t hold_age;
+};
+
+/* Since when this thread has waited to touch an address: signals may interrupt it again and again.
+ */
+static __thread struct {
+    uintptr_t address;
+    uint64_t since_ns;
+} stalled __attribute__((tls_model("initial-exec")));
+
+/* ---- reporting ---- */
+
+static void report_each(const struct sc_ops *ops, const struct touch *touch)
+{
+    enum sc_action action = sc_options.mode == SC_MODE_FIX ? SC_ACTION_STALLED : SC_ACTION_REPORTED;
+    for (unsigned i = 0; i < sc_ops_kept(ops); i++) {
+        struct sc_ops one = sc_ops_one(ops, i);
+        struct sc_buffer buffer = sc_hazards_buffer_of(&one.ops[0]);
+        sc_hazards_report_touch(sc_hazards_touch_code(&one.ops[0], touch->kind), action, &one,
+                                &buffer, touch->culprit);
+    }
+}
+
+static void say_gave_up(const struct sc_ops *ops)
+{
+    char line[256];
+    struct sc_text text;
+    if (sc_options.verbosity < 1)
+        return;
+    sc_text_init(&text, line, sizeof line);
+    sc_text_put(&text, "a touch waited stall_limit for ");
+    sc_text_put(&text, ops->ops[0].api);
+    sc_text_put(&text, " and was let through: its data may be wrong");
+    sc_report_say(NULL, line);
+}
+
+/* ---- who never waits ---- */
+
+/* Host functions run in the order of their stream: what was issued after one comes after what it
+ * does. Whether there were such operations is returned. */
+static bool drop_later_than_host_function(struct sc_ops *ops)
+{
+    uint64_t since = sc_host_functions_own_ticks();
+    unsigned kept = 0;
+    unsigned count = sc_ops_kept(ops);
+    if (since == 0)
+        return false;
+    for (unsigned i = 0; i < count; i++)
+        if (ops->ops[i].ticks < since)
+            ops->ops[kept++] = ops->ops[i];
+    ops->count = kept;
+    return kept < count;
+}
+
+/* Of a host function that the driver runs for a graph, and of a user object's destructor, nothing
+ * is known: what it touches may be its to touch, by the order of some stream. */
+static bool is_in_unknown_function(const struct sc_culprit *culprit)
+{
+    return sc_host_functions_own_ticks() == 0 &&
+           sc_driver_code_called((uintptr_t)culprit->site, culprit->context);
+}
+
+/* ---- host functions that wait for the program ---- */
+
+static bool excuses_all(const struct sc_ops *ops)
+{
+    for (unsigned i = 0; i < sc_ops_kept(ops); i++)
+        if (!sc_host_functions_excuse(&ops->ops[i], sc_ticks()))
+            return false;
+    return ops->ops != NULL;
+}
+
+/* Who does not wait has but this moment to look at them. */
+static bool are_excused(const struct sc_ops *ops, struct touch *touch)
+{
+    touch->is_behind_function = false;
+    for (unsigned i = 0; i < sc_ops_kept(ops); i++)
+        touch->is_behind_function |= sc_host_functions_are_open(&ops->ops[i]);
+    if (touch->is_behind_function && sc_options.mode != SC_MODE_FIX)
+        sc_host_functions_look(0);
+    touch->is_excused = touch->is_behind_function && excuses_all(ops);
+    return touch->is_excused;
+}
+
+static void leave_unwatched(const struct sc_ops *ops)
+{
+    sc_track_unguard(&sc_track, ops);
+    for (unsigned i = 0; i < sc_ops_kept(ops); i++)
+        sc_unguarded_note(&sc_track.unguarded, SC_UNGUARDED_UNSEEN,
+                          sc_shape_hull_bytes(&ops->ops[i].shape));
+}
+
+/* ---- settling, a step at a time ---- */
+
+/* What forbids the touch and is still at work has to end first; the reaper asks the device. False:
+ * there is nothing left to wait for. */
+static bool must_wait_for(struct sc_ops *ops, struct touch *touch)
+{
+    if (sc_options.mode != SC_MODE_FIX || touch->gives_up || touch->may_not_wait ||
+        sc_reaper_has_stopped()) {
+        if (touch->gives_up)
+            say_gave_up(ops);
+        sc_track_unguard(&sc_track, ops);
+        return false;
+    }
+    sc_track_unguard_complete(&sc_track, ops);
+    if (ops->count == 0)
+        return false;
+    SC_TAKE_DOWN request = {
+        .address = ops->ops[0].shape.address,
+        .size_bytes = sc_shape_hull_bytes(&ops->ops[0].shape),
+        .kind = SC_HOLD_WAIT,
+    };
+    sc_track_await(&sc_track, ops, &request);
+    if (!request.held) {
+        sc_track_unguard(&sc_track, ops);
+        return false;
+    }
+    touch->hold = request.held;
+    touch->hold_age = request.held_age;
+    sc_reaper_wake();
+    return true;
+}
+
+static void let_page_go(const struct touch *touch, bool in_order, bool beside)
+{
+    if (beside && is_covered(touch->address))
+        sc_neighbours_note(touch->address);
+    sc_track_let_go(&sc_track, touch->address, touch->size_bytes, touch->kind, !in_order,
+                    touch->fault ? SC_UNGUARDED_NEIGHBOURS : SC_UNGUARDED_KERNEL);
+    sc_guard_apply();
+}
+
+/* Until nothing forbids the touch any more, or the toucher has to wait. */
+static void settle(struct touch *touch)
+{
+    bool in_order = false;
+    bool beside = true;
+    SC_OPS(found);
+    SC_OPS(fresh);
+    for (;; beside = false) {
+        sc_track_touched(&sc_track, touch->address, touch->size_bytes, touch->kind, &found);
+        in_order |= drop_later_than_host_function(&found);
+        if (found.count == 0)
+            break;
+        if (is_in_unknown_function(touch->culprit)) {
+            in_order = true;
+            break;
+        }
+        if (are_excused(&found, touch)) {
+            leave_unwatched(&found);
+            in_order = true;
+            break;
+        }
+        sc_track_accuse(&sc_track, &found, sc_thread_id(), &fresh);
+        if (fresh.count) {
+            stalled.since_ns = 0;
+            sc_neighbours_watch(touch->address);
+        }
+        report_each(&fresh, touch);
+        if (must_wait_for(&found, touch))
+            return;
+    }
+    let_page_go(touch, in_order, beside && !in_order && touch->fault);
+}
+
+static void take_step(void *argument)
+{
+    struct touch *touch = argument;
+    touch->hold = 0;
+    settle(touch);
+}
+
+static void look_whether_ended(void *argument)
+{
+    struct touch *touch = argument;
+    if (!sc_track_hold_lives(&sc_track, touch->hold, touch->hold_age))
+        touch->hold = 0;
+}
+
+static void look_for_excuse(void *argument)
+{
+    struct touch *touch = argument;
+    SC_OPS(found);
+    sc_host_functions_look(stalled.since_ns ? stalled.since_ns : sc_now_ns());
+    sc_track_touched(&sc_track, touch->address, touch->size_bytes, touch->kind, &found);
+    touch->is_excused = found.count == 0 || excuses_all(&found);
+}
+
+static bool is_found_to_wait(struct touch *touch)
+{
+    sc_spare_stack_call(look_for_excuse, touch);
+    return touch->is_excused;
+}
+
+/* Holds no lock and leaves nothing behind. False: a signal is pending that the handler of a fault
+ * keeps from the program. */
+static bool wait_for_hold(struct touch *touch, uint64_t until_ns)
+{
+    while (touch->hold) {
+        uint32_t round = sc_reaper_round();
+        uint64_t now_ns = sc_now_ns();
+        sc_spare_stack_call(look_whether_ended, touch);
+        if (!touch->hold || sc_reaper_has_stopped())
+            return true;
+        if (now_ns >= until_ns)
+            touch->gives_up = true;
+        if (touch->gives_up)
+            return true;
+        if (sc_streams_are_locked_here() || sc_contexts_are_locked_here()) {
+            touch->may_not_wait = true;
+            return true;
+        }
+        if (touch->fault && sc_kernel_mask_holds_back(touch->fault->mask))
+            return false;
+        if (touch->is_behind_function && is_found_to_wait(touch))
+            return true;
+        bool looks = touch->fault || touch->is_behind_function;
+        uint64_t slice_ns = looks ? now_ns + SLICE_NS : until_ns;
+        sc_reaper_sleep(round, slice_ns < until_ns ? slice_ns : until_ns);
+    }
+    return true;
+}
+
+static uint64_t stalled_since(uintptr_t address)
+{
+    if (stalled.since_ns == 0 || stalled.address != address) {
+        stalled.address = address;
+        stalled.since_ns = sc_now_ns();
+    }
+    return stalled.since_ns;
+}
+
+/* True: settled. */
+static bool take_steps(struct touch *touch, sc_spare_function *step)
+{
+    for (;;) {
+        sc_spare_stack_call(step, touch);
+        if (!touch->hold)
+            break;
+        if (!wait_for_hold(touch, stalled_since(touch->address) + sc_options.stall_limit_ns))
+            return false;
+    }
+    stalled.since_ns = 0;
+    return true;
+}
+
+/* ---- what our own locks are held over ---- */
+
+/* No span may be left of a page that is about to be let go by the thread that we interrupted: what
+ * counts is whether its range is one that gets guarded. Lock-free. */
+static bool lies_in_guarded_range(uintptr_t address)
+{
+    uint32_t id = sc_grid_point(&sc_track.inflight.range_grid, address);
+    if (id == 0 || id == SC_GRID_RETRY)
+        return id != 0;
+    return atomic_load_explicit(&sc_inflight_range(&sc_track.inflight, id)->guarding,
+                                memory_order_acquire) == SC_GUARDING_ALLOWED;
+}
+
+static bool is_let_through(uintptr_t page)
+{
+    uintptr_t mask = guards()->page_mask;
+    return (is_covered(page) || lies_in_guarded_range(page) ||
+            lies_in_guarded_range(page | mask)) &&
+           sc_protect_let_through(page);
+}
+
+/* A handler that interrupted us must not wait for what its thread holds. */
+static void let_pages_through(uintptr_t address, size_t size_bytes)
+{
+    uintptr_t page_bytes = guards()->page_mask + 1;
+    uintptr_t first = address & ~guards()->page_mask;
+    for (uintptr_t page = first; page - first < size_bytes + (address - first); page += page_bytes)
+        is_let_through(page);
+}
+
+/* ---- calls ---- */
+
+void sc_guard_touch(const void *address, size_t size_bytes, enum sc_touch kind,
+                    const struct sc_culprit *culprit)
+{
+    int saved = errno;
+    struct touch touch = {
+        .address = (uintptr_t)address, .size_bytes = size_bytes, .kind = kind, .culprit = culprit};
+    if (sc_track_inside)
+        let_pages_through(touch.address, size_bytes);
+    else if (size_bytes)
+        take_steps(&touch, take_step);
+    errno = saved;
+}
+
+/* ---- faults ---- */
+
+static __thread struct {
+    uintptr_t address, pc;
+    unsigned count;
+} last_fault __attribute__((tls_model("initial-exec")));
+
+/* The same fault again and again, with nothing else in between. */
+static bool keeps_coming(const struct sc_fault *fault)
+{
+    if (last_fault.address != fault->address || last_fault.pc != fault->pc)
+        last_fault.count = 0;
+    last_fault.address = fault->address;
+    last_fault.pc = fault->pc;
+    if (++last_fault.count <= FAULTS_BEFORE_MENDING)
+        return false;
+    last_fault.count = 0;
+    return true;
+}
+
+/* Under a span the page is the guard's; else it was let go between the fault and our look, or is
+ * the program's. */
+static void take_step_of_fault(void *argument)
+{
+    struct touch *touch = argument;
+    const struct sc_fault *fault = touch->fault;
+    touch->hold = 0;
+    if (!is_covered(touch->address)) {
+        touch->is_programs = sc_protect_is_programs(touch->address, touch->kind);
+    } else if (sc_driver_code_runs(fault->pc, fault->context)) {
+        let_page_go(touch, false, false);
+    } else {
+        settle(touch);
+        if (!touch->hold && keeps_coming(fault))
+            sc_protect_mend(touch->address);
+    }
+}
+
+static bool settle_fault(const struct sc_fault *fault)
+{
+    struct sc_culprit culprit = {
+        .api = fault->write ? "memory write" : "memory read",
+        .site = (void *)fault->pc,
+        .context = fault->context,
+    };
+    struct touch touch = {
+        .address = fault->address,
+        .size_bytes = 1,
+        .kind = fault->write ? SC_TOUCH_WRITE : SC_TOUCH_READ,
+        .culprit = &culprit,
+        .fault = fault,
+    };
+    take_steps(&touch, take_step_of_fault);
+    return !touch.is_programs;
+}
+
+/* A page is asked about that no span covers, or that the kernel would not let go of. */
+static bool settle_inside(const struct sc_fault *fault)
+{
+    enum sc_touch kind = fault->write ? SC_TOUCH_WRITE : SC_TOUCH_READ;
+    return is_let_through(fault->address & ~guards()->page_mask) ||
+           !sc_page_access_denies(fault->address, kind);
+}
+
+/* Where pages were never protected, or none is there, nobody looks further. */
+bool sc_guard_fault(const struct sc_fault *fault)
+{
+    int saved = errno;
+    bool ours = false;
+    if (sc_unlikely(sc_process_is_child()))
+        ours = sc_guard_busy() && sc_protect_inherited(fault->address);
+    else if (fault->denied && sc_blocks_may_hold(&guards()->ever, fault->address, 1))
+        ours = sc_track_inside ? settle_inside(fault) : settle_fault(fault);
+    errno = saved;
+    return ours;
+}

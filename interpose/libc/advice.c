@@ -1,0 +1,205 @@
+/* madvise and process_madvise: advice by which pages lose what is in them.
+ *
+ * A device keeps the pages that it has pinned. When the program drops them from its mapping, a copy
+ * to the device still reads the old bytes and a copy from it lands where nobody looks, as after
+ * munmap; of pageable memory the driver finds new pages, of zeros. So the call waits. Afterwards a
+ * registration is of other pages than the host sees: nothing is guarded or compared there.
+ *
+ * - MADV_DONTNEED, MADV_DONTNEED_LOCKED, MADV_FREE: private pages are lost, but for a file's that
+ *   nobody can have changed. Shared ones remain their file's, and the next touch finds them.
+ * - MADV_REMOVE: shared pages are lost, for everybody.
+ * - MADV_GUARD_INSTALL: the mapping's pages are lost, and the access to them.
+ * - MADV_COLD, MADV_PAGEOUT: nothing is lost. Pinned pages stay, and others come back with what was
+ *   in them.
+ * - MADV_POPULATE_READ, MADV_POPULATE_WRITE: nothing is lost, but guarded pages are in the way.
+ *
+ * All other advice passes through. glibc's posix_madvise does nothing for POSIX_MADV_DONTNEED, so
+ * it is not wrapped.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "interpose/base/compiler.h"
+#include "interpose/base/loader.h"
+#include "interpose/guard/guard.h"
+#include "interpose/guard/loans.h"
+#include "interpose/guard/losses.h"
+#include "interpose/guard/mappings.h"
+#include "report/text.h"
+#include "track/frames.h"
+#include "track/guard.h"
+#include "track/inflight.h"
+#include "track/kernel.h"
+#include "track/peek.h"
+#include "track/track.h"
+
+#include "track/poison.h"
+
+/* Of kernels that the headers may be older than. */
+enum {
+    POPULATE_READ = 22,
+    POPULATE_WRITE = 23,
+    DONTNEED_LOCKED = 24,
+    GUARD_INSTALL = 102,
+    OWN_THREAD = -10000,  /* PIDFD_SELF_THREAD */
+    OWN_PROCESS = -10001, /* PIDFD_SELF_THREAD_GROUP */
+    SYSTEM_CALL = 440,    /* process_madvise */
+    PIECES_MAX = 1024,
+    CHUNK = 16, /* pieces, on the stack */
+};
+
+typedef int madvise_function(void *address, size_t size_bytes, int advice);
+
+#define NEXT(name) SC_NEXT(name##_function *, #name)
+
+/* Which mappings lose their pages. */
+enum loss { LOSES_NONE = 0, LOSES_PRIVATE = 1, LOSES_SHARED = 2, LOSES_ANY = 3 };
+
+static enum loss loss_by(int advice)
+{
+    switch (advice) {
+    case MADV_DONTNEED:
+    case DONTNEED_LOCKED:
+    case MADV_FREE:
+        return LOSES_PRIVATE;
+    case MADV_REMOVE:
+        return LOSES_SHARED;
+    case GUARD_INSTALL:
+        return LOSES_ANY;
+    default:
+        return LOSES_NONE;
+    }
+}
+
+struct loss_search {
+    uintptr_t address, end;
+    enum loss loss;
+    bool is_guarded; /* what may not be written may have been so before */
+    bool found;
+};
+
+static bool loses(const struct loss_search *search, const char *access, const char *rest)
+{
+    bool is_file = strchr(rest, '/') != NULL;
+    if (search->loss == LOSES_PRIVATE && is_file && access[1] != 'w' && !search->is_guarded)
+        return false;
+    return search->loss & (access[3] == 'p' ? LOSES_PRIVATE : LOSES_SHARED);
+}
+
+static bool look_for_loss(void *context, uintptr_t start, uintptr_t end, const char *access,
+                          const char *rest)
+{
+    struct loss_search *search = context;
+    if (start < search->end && end > search->address)
+        search->found |= loses(search, access, rest);
+    return start < search->end && !search->found;
+}
+
+/* True, too, where the kernel does not say. */
+static bool is_lost(const void *address, size_t size_bytes, enum loss loss)
+{
+    uintptr_t start = (uintptr_t)address;
+    bool is_guarded = sc_guard_busy() && sc_guard_overlaps(address, size_bytes);
+    struct loss_search search = {start, start + size_bytes, loss, is_guarded, false};
+    return !sc_mappings_each(look_for_loss, &search) || search.found;
+}
+
+/* Allocators give this advice all the time, so each question is dearer than the one before. */
+static void before_advice(const void *address, size_t size_bytes, enum loss loss,
+                          const struct sc_culprit *culprit)
+{
+    size_t whole = sc_losses_whole_pages(size_bytes);
+    if (loss == LOSES_NONE || whole == 0 || !sc_losses_are_pages(address, whole) ||
+        !sc_losses_may_be_of_ours(address, whole) ||
+        !sc_track_meets(&sc_track, (uintptr_t)address, whole) || !is_lost(address, whole, loss))
+        return;
+    if (sc_losses_may_matter(address, whole))
+        sc_losses_settle(address, whole, culprit);
+    sc_losses_leave_alone(address, whole, SC_SNAPSHOTS_NONE);
+}
+
+/* ---- madvise ---- */
+
+/* The kernel touches every page as the program would, and fails where the program would wait. What
+ * is in the pages does not matter to anybody. */
+static __attribute__((noinline)) int populate(void *address, size_t size_bytes, int advice)
+{
+    enum sc_touch touch = advice == POPULATE_READ ? SC_TOUCH_READ : SC_TOUCH_WRITE;
+    struct sc_loans loans = {.frame = SC_FRAME()};
+    if (!sc_losses_may_be_of_ours(address, size_bytes))
+        return NEXT(madvise)(address, size_bytes, advice);
+    sc_loans_add(&loans, address, size_bytes, touch);
+    if (sc_guard_busy() && sc_guard_overlaps(address, size_bytes))
+        sc_guard_let_go(address, size_bytes);
+    int result = NEXT(madvise)(address, size_bytes, advice);
+    sc_loans_end(&loans);
+    return result;
+}
+
+SC_EXPORT int madvise(void *address, size_t size_bytes, int advice)
+{
+    if (advice == POPULATE_READ || advice == POPULATE_WRITE)
+        return populate(address, size_bytes, advice);
+    before_advice(address, size_bytes, loss_by(advice),
+                  &(struct sc_culprit){"madvise", SC_SITE(), NULL});
+    return NEXT(madvise)(address, size_bytes, advice);
+}
+
+/* ---- process_madvise ---- */
+
+/* Two numbers stand for the caller; of a descriptor /proc/self/fdinfo says "Pid:\tN". */
+static bool is_own_process(int process)
+{
+    char text[1024];
+    if (process == OWN_THREAD || process == OWN_PROCESS)
+        return true;
+    struct sc_text path;
+    int saved = errno;
+    sc_text_init(&path, text, sizeof text);
+    sc_text_put(&path, "/proc/self/fdinfo/");
+    sc_text_decimal(&path, (uint64_t)process);
+    int fd = (int)sc_kernel_call(SYS_openat, AT_FDCWD, text, O_RDONLY | O_CLOEXEC);
+    ssize_t got = fd >= 0 ? sc_kernel_call(SYS_read, fd, text, sizeof text - 1) : -1;
+    if (fd >= 0)
+        sc_kernel_call(SYS_close, fd);
+    text[got > 0 ? got : 0] = '\0';
+    const char *pid = strstr(text, "\nPid:");
+    errno = saved;
+    return pid && strtol(pid + 5, NULL, 10) == getpid();
+}
+
+static void before_each(const struct iovec *pieces, size_t count, enum loss loss,
+                        const struct sc_culprit *culprit)
+{
+    struct iovec some[CHUNK];
+    for (size_t done = 0; done < count; done += CHUNK) {
+        size_t now = count - done < CHUNK ? count - done : CHUNK;
+        if (!sc_peek(some, (uintptr_t)(pieces + done), now * sizeof *some))
+            return;
+        for (size_t i = 0; i < now; i++)
+            before_advice(some[i].iov_base, some[i].iov_len, loss, culprit);
+    }
+}
+
+/* Kernels from 6.13 on take any advice for the process itself. The C library may lack the function,
+ * which is the system call and nothing else. */
+SC_EXPORT ssize_t process_madvise(int process, const struct iovec *pieces, size_t count, int advice,
+                                  unsigned flags);
+SC_EXPORT ssize_t process_madvise(int process, const struct iovec *pieces, size_t count, int advice,
+                                  unsigned flags)
+{
+    enum loss loss = loss_by(advice);
+    if (loss != LOSES_NONE && flags == 0 && count <= PIECES_MAX && sc_losses_are_watched() &&
+        is_own_process(process))
+        before_each(pieces, count, loss, &(struct sc_culprit){"process_madvise", SC_SITE(), NULL});
+    ssize_t result = sc_kernel_call(SYSTEM_CALL, process, pieces, count, advice, flags);
+    if (result >= 0)
+        return result;
+    errno = (int)-result;
+    return -1;
+}

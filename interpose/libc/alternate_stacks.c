@@ -1,0 +1,37 @@
+/* sigaltstack: the kernel writes to such a stack whenever it likes, so its pages are not guarded.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stddef.h>
+
+#include "interpose/base/compiler.h"
+#include "interpose/base/loader.h"
+#include "interpose/base/own_stack.h"
+#include "interpose/guard/guard.h"
+#include "track/track.h"
+
+#include "track/poison.h"
+
+typedef int sigaltstack_function(const stack_t *stack, stack_t *old);
+
+SC_EXPORT int sigaltstack(const stack_t *stack, stack_t *old)
+{
+    stack_t asked;
+    stack_t former;
+    if (stack && sc_unlikely(sc_track_range_may_be_near(&sc_track, stack))) {
+        asked = *stack;
+        stack = &asked;
+    }
+    stack_t *into = old && sc_unlikely(sc_track_range_may_be_near(&sc_track, old)) ? &former : old;
+    int result = SC_NEXT(sigaltstack_function *, "sigaltstack")(stack, into);
+    if (result == 0 && into != old)
+        *old = former;
+    if (result == 0 && stack) {
+        int saved = errno;
+        sc_own_stack_note_alternate(stack);
+        if (sc_guard_busy() && !(stack->ss_flags & SS_DISABLE))
+            sc_guard_let_go(stack->ss_sp, stack->ss_size);
+        errno = saved;
+    }
+    return result;
+}

@@ -1,0 +1,217 @@
+/* free, realloc and reallocarray.
+ *
+ * With nothing in flight on memory that free() could take away, free is one load and a jump. The
+ * hooks make no CUDA call, because the driver calls free with its own locks held, and they unwind
+ * only when they have found a hazard. They work before any constructor has run: the loader itself
+ * calls free as soon as this object is there.
+ */
+#include <errno.h>
+#include <malloc.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "interpose/base/compiler.h"
+#include "interpose/base/process.h"
+#include "interpose/base/real_libc.h"
+#include "interpose/base/upcalls.h"
+#include "interpose/reaper/hazards.h"
+#include "interpose/reaper/reaper.h"
+#include "report/options.h"
+#include "track/hazard.h"
+#include "track/hold.h"
+#include "track/inflight.h"
+#include "track/track.h"
+
+/* Of an allocator that does not say, a block is as long as what is in use from its first byte. */
+static size_t block_bytes(void *block)
+{
+    size_t (*ask)(void *) = atomic_load_explicit(&sc_allocator.usable_size, memory_order_relaxed);
+    if (ask)
+        return ask(block);
+    struct sc_range_info range = sc_track_find_range(&sc_track, (uintptr_t)block);
+    return range.range ? range.address + range.size_bytes - (uintptr_t)block : 1;
+}
+
+/* Something lies in the block's cells of the index. True: the block is taken care of. */
+static __attribute__((noinline)) bool defer_free(void *block, size_t size_bytes,
+                                                 const struct sc_culprit *culprit)
+{
+    SC_TAKE_DOWN request = {
+        .address = (uintptr_t)block,
+        .size_bytes = size_bytes,
+        .hold = sc_options.mode == SC_MODE_FIX,
+        .kind = SC_HOLD_FREE,
+        .max_held_bytes = sc_options.max_held_bytes,
+    };
+    struct sc_buffer buffer = {request.address, request.size_bytes};
+    if (sc_track_is_freed(&sc_track, request.address)) {
+        sc_reaper_settle(request.address, 1); /* a second free: glibc says so, once it is one */
+        return false;
+    }
+    if (sc_track_graph_names(&sc_track, request.address, request.size_bytes))
+        request.by = sc_hazards_event(culprit);
+    sc_track_take_down(&sc_track, &request);
+    enum sc_action action = request.held ? SC_ACTION_DEFERRED : SC_ACTION_REPORTED;
+    if (request.must_wait) {
+        request.kind = SC_HOLD_WAIT;
+        sc_track_take_down(&sc_track, &request);
+        action = request.held ? SC_ACTION_STALLED : SC_ACTION_REPORTED;
+    }
+    sc_guard_apply();
+    sc_hazards_report(SC_HAZARD_CODE_COUNT, action, &request.found, &buffer, culprit);
+    if (!request.held)
+        return false;
+    if (request.kind == SC_HOLD_WAIT) {
+        sc_reaper_wait(&request);
+        return false;
+    }
+    sc_reaper_wake();
+    return true;
+}
+
+static inline bool is_watching(void)
+{
+    return sc_unlikely(atomic_load_explicit(&sc_track.libc_watch, memory_order_relaxed));
+}
+
+/* What most blocks fail comes first: the look at the index. Not inline, so that free saves no
+ * register. */
+static __attribute__((noinline)) bool free_is_deferred(void *block, void *site)
+{
+    size_t size_bytes = block_bytes(block);
+    return sc_unlikely(sc_track_may_be_busy(&sc_track, (uintptr_t)block, size_bytes)) &&
+           sc_active() && !sc_is_inside() &&
+           defer_free(block, size_bytes, &(struct sc_culprit){"free", site, NULL});
+}
+
+SC_EXPORT void free(void *block)
+{
+    if (is_watching() && block && free_is_deferred(block, SC_SITE()))
+        return;
+    sc_really_free(block);
+}
+
+/* A destination must be complete before its content moves; a source may be left behind. */
+static bool holds_a_destination(const struct sc_ops *ops)
+{
+    for (unsigned i = 0; i < sc_ops_kept(ops); i++)
+        if (sc_direction_writes_host(ops->ops[i].direction))
+            return true;
+    return ops->count > sc_ops_kept(ops);
+}
+
+static void stall_for(uintptr_t address, size_t size_bytes, const struct sc_culprit *culprit)
+{
+    SC_TAKE_DOWN request = {
+        .address = address,
+        .size_bytes = size_bytes,
+        .hold = sc_options.mode == SC_MODE_FIX,
+        .kind = SC_HOLD_WAIT,
+    };
+    struct sc_buffer buffer = {address, size_bytes};
+    sc_track_take_down(&sc_track, &request);
+    sc_guard_apply();
+    sc_hazards_report(SC_HAZARD_CODE_COUNT, request.held ? SC_ACTION_STALLED : SC_ACTION_REPORTED,
+                      &request.found, &buffer, culprit);
+    if (request.held)
+        sc_reaper_wait(&request);
+}
+
+/* Moves a block whose old place is still being read. False: nothing is in flight, or the caller
+ * goes on as if we were not there. */
+static bool realloc_by_moving(void *block, size_t new_bytes, const struct sc_culprit *culprit,
+                              void **moved)
+{
+    size_t old_bytes = block_bytes(block);
+    uintptr_t address = (uintptr_t)block;
+    SC_OPS(found);
+    if (!sc_track_may_be_busy(&sc_track, address, old_bytes))
+        return false;
+    sc_track_in_flight(&sc_track, address, old_bytes, &found);
+    bool by_graph = sc_track_graph_names(&sc_track, address, old_bytes);
+    if (found.count == 0 && !by_graph)
+        return false;
+    bool move = sc_options.mode == SC_MODE_FIX && !holds_a_destination(&found) &&
+                atomic_load(&sc_allocator.usable_size) && new_bytes > 0;
+    void *fresh = move ? atomic_load(&sc_allocator.malloc)(new_bytes) : NULL;
+    if (!fresh) {
+        stall_for(address, old_bytes, culprit);
+        return false;
+    }
+    memcpy(fresh, block, old_bytes < new_bytes ? old_bytes : new_bytes);
+    SC_TAKE_DOWN request = {
+        .address = address,
+        .size_bytes = old_bytes,
+        .hold = true,
+        .kind = SC_HOLD_FREE,
+        .max_held_bytes = UINT64_MAX, /* its successor exists already */
+        .by = by_graph ? sc_hazards_event(culprit) : (struct sc_hazard_event){0},
+    };
+    struct sc_buffer buffer = {address, old_bytes};
+    sc_track_take_down(&sc_track, &request);
+    sc_guard_apply();
+    sc_hazards_report(SC_HAZARD_CODE_COUNT, SC_ACTION_DEFERRED, &request.found, &buffer, culprit);
+    if (request.held)
+        sc_reaper_wake();
+    else
+        sc_really_free(block); /* became complete meanwhile */
+    *moved = fresh;
+    return true;
+}
+
+static inline bool must_look(void)
+{
+    return is_watching() && sc_active() && !sc_is_inside();
+}
+
+/* NULL, and errno as it was: what glibc returns. */
+static void *free_by_realloc(void *block, const struct sc_culprit *culprit)
+{
+    int saved = errno;
+    size_t size_bytes = block_bytes(block);
+    if (!sc_track_may_be_busy(&sc_track, (uintptr_t)block, size_bytes) ||
+        !defer_free(block, size_bytes, culprit))
+        return sc_really_realloc(block, 0);
+    errno = saved;
+    return NULL;
+}
+
+/* The block moves, or not, as the allocator likes; a graph may name its old place. */
+static void *realloc_watched(void *block, size_t size_bytes, const char *api, void *site)
+{
+    struct sc_culprit culprit = {api, site, NULL};
+    void *moved = NULL;
+    if (size_bytes == 0 && atomic_load_explicit(&sc_allocator.empty_is_freed, memory_order_relaxed))
+        return free_by_realloc(block, &culprit);
+    if (realloc_by_moving(block, size_bytes, &culprit, &moved))
+        return moved;
+    size_t old_bytes = block_bytes(block);
+    bool by_graph = sc_track_graph_names(&sc_track, (uintptr_t)block, old_bytes);
+    struct sc_hazard_event by = {0};
+    if (by_graph)
+        by = sc_hazards_event(&culprit);
+    moved = sc_really_realloc(block, size_bytes);
+    if (by_graph && moved && moved != block)
+        sc_track_graph_note_freed(&sc_track, (uintptr_t)block, old_bytes, &by);
+    return moved;
+}
+
+SC_EXPORT void *realloc(void *block, size_t size_bytes)
+{
+    if (must_look() && block)
+        return realloc_watched(block, size_bytes, "realloc", SC_SITE());
+    return sc_really_realloc(block, size_bytes);
+}
+
+SC_EXPORT void *reallocarray(void *block, size_t count, size_t size_bytes)
+{
+    size_t bytes;
+    if (__builtin_mul_overflow(count, size_bytes, &bytes)) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    if (must_look() && block)
+        return realloc_watched(block, bytes, "reallocarray", SC_SITE());
+    return sc_really_realloc(block, bytes);
+}

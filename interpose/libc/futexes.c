@@ -1,0 +1,99 @@
+/* Mutexes, condition variables and their kin: what the C library sleeps on in the kernel.
+ *
+ * The object may lie in pinned memory, on a page beside the target of a copy. Each function here
+ * sees its objects (interpose/guard/keep_off.h) and is left by a jump to libc's own: no frame of
+ * ours is there while a thread sleeps, is cancelled or unwound.
+ *
+ * Not seen: an object on which threads sleep already when its memory is registered.
+ */
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdio.h>
+#include <threads.h>
+
+#include "interpose/base/compiler.h"
+#include "interpose/base/loader.h"
+#include "interpose/base/sanitizers.h"
+#include "interpose/guard/keep_off.h"
+#include "interpose/streams/host_functions.h"
+#include "track/blocks.h"
+#include "track/track.h"
+
+#include "track/poison.h"
+
+/* Few objects lie near a range. One may lie on two pages. */
+static inline void see(const void *object, size_t size_bytes)
+{
+    const struct sc_blocks *blocks = &sc_track.inflight.range_blocks;
+    if (sc_blocks_may_hold_one(blocks, (uintptr_t)object) ||
+        sc_blocks_may_hold_one(blocks, (uintptr_t)object + size_bytes - 1))
+        sc_keep_off(object, size_bytes);
+}
+
+#define SEEN(object) see(object, sizeof *(object))
+#define SEEN_BYTES(address, size) sc_keep_off(address, size)
+
+/* A process without pinned memory has two loads before the jump, and no frame. */
+#define HOOK(version, find, type, name, parameters, arguments, ...)                                \
+    SC_EXPORT type name parameters;                                                                \
+    NEXT_RECORD(next_##name, #name, version);                                                      \
+    static __attribute__((noinline)) type see_##name parameters                                    \
+    {                                                                                              \
+        __typeof__(&name) next = sc_next_found(&next_##name);                                      \
+        __VA_ARGS__;                                                                               \
+        return (sc_likely(next != NULL) ? next : (__typeof__(&name))find(&next_##name)) arguments; \
+    }                                                                                              \
+    type name parameters                                                                           \
+    {                                                                                              \
+        __typeof__(&name) next = sc_next_found(&next_##name);                                      \
+        if (sc_unlikely(!next) || sc_keep_off_may_be_needed())                                     \
+            return see_##name arguments;                                                           \
+        return next arguments;                                                                     \
+    }
+
+#define WAITS sc_host_functions_waits()
+#define SC_FUTEX(type, name, ...) HOOK(NULL, sc_loader_find, type, name, __VA_ARGS__)
+#define SC_FUTEX_SINCE(version, type, name, ...)                                                   \
+    HOOK(SC_GLIBC_SINCE(version), sc_loader_find, type, name, __VA_ARGS__)
+#define SC_FUTEX_OR(libc_name, name, ...) HOOK(NULL, find_or_##libc_name, int, name, __VA_ARGS__)
+
+/* ---- mutexes, which allocators lock ---- */
+
+/* libc's own, by other names: a look-up that leads to one of these cannot wait for its own end.
+ * Sanitizers stand before these names with nothing behind them, and have allocators of their own.
+ */
+int sc_libc_lock(pthread_mutex_t *mutex);
+int sc_libc_trylock(pthread_mutex_t *mutex);
+__asm__(".symver sc_libc_lock, __pthread_mutex_lock@" SC_GLIBC_FIRST);
+__asm__(".symver sc_libc_trylock, __pthread_mutex_trylock@" SC_GLIBC_FIRST);
+
+#define OR_LIBC(libc_name)                                                                         \
+    static void *find_or_##libc_name(struct sc_next *next)                                         \
+    {                                                                                              \
+        return sc_loader_is_looking() ? (void *)(libc_name) : sc_loader_find(next);                \
+    }
+
+OR_LIBC(sc_libc_lock)
+OR_LIBC(sc_libc_trylock)
+
+#define NEXT_RECORD SC_NEXT_RECORD
+#include "interpose/libc/futexes.def"
+
+/* ---- our own ---- */
+
+/* The linker has our calls come here (Makefile): there is nothing to see. All go to what is behind
+ * us, or somebody before us, who counts locks, would hear of some and not of others. */
+#define OURS(name, next)                                                                           \
+    int __wrap_##name(pthread_mutex_t *mutex);                                                     \
+    int __wrap_##name(pthread_mutex_t *mutex)                                                      \
+    {                                                                                              \
+        if (sc_unlikely(sc_past_mutex.name != NULL))                                               \
+            return sc_past_mutex.name(mutex);                                                      \
+        return ((__typeof__(&name))sc_next_get(next))(mutex);                                      \
+    }
+
+SC_NEXT_RECORD(next_pthread_mutex_unlock, "pthread_mutex_unlock", NULL);
+
+OURS(pthread_mutex_lock, &next_pthread_mutex_lock)
+OURS(pthread_mutex_trylock, &next_pthread_mutex_trylock)
+OURS(pthread_mutex_unlock, &next_pthread_mutex_unlock)

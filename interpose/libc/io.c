@@ -1,0 +1,357 @@
+/* The C library's functions that hand memory of the program to the kernel.
+ *
+ * Where a load or store would fault and be settled by the guard, a system call fails with EFAULT.
+ * So what a call is about to touch is touched first, here, as far as it is guarded, and is not
+ * guarded until the call is back (interpose/guard/look.h, loans.h). Where that is not known,
+ * because memory was registered meanwhile or the loans are too many, a call that fails with EFAULT
+ * has transferred nothing, and is settled and repeated.
+ *
+ * In a process that has no pinned memory, a wrapper is two loads around the real function. All are
+ * async-signal-safe where that is, cancellation points where that is, and change neither result nor
+ * errno.
+ *
+ * Out of sight: system calls that are made neither through these functions nor through syscall(),
+ * io_uring, and whoever reads this process from outside.
+ */
+#undef _FORTIFY_SOURCE /* its inline definitions would stand in for the functions defined here */
+
+#include "interpose/libc/io.h"
+
+#include <aio.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <mqueue.h>
+#include <poll.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/inotify.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/msg.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/select.h>
+#include <sys/sem.h>
+#include <sys/sendfile.h>
+#include <sys/shm.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/statvfs.h>
+#include <sys/sysinfo.h>
+#include <sys/time.h>
+#include <sys/timerfd.h>
+#include <sys/times.h>
+#include <sys/uio.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <sys/xattr.h>
+#include <time.h>
+#include <unistd.h>
+#include <utime.h>
+
+#include "interpose/base/compiler.h"
+#include "interpose/base/loader.h"
+#include "interpose/guard/guard.h"
+#include "interpose/guard/keep_off.h"
+#include "interpose/guard/look.h"
+#include "interpose/signals/signal_mask.h"
+#include "track/frames.h"
+#include "track/guard.h"
+#include "track/kernel.h"
+#include "track/track.h"
+
+#include "track/poison.h"
+
+#undef fread_unlocked
+#undef fwrite_unlocked
+
+enum {
+    TRANSFER_MAX = 0x7ffff000, /* MAX_RW_COUNT of the kernel */
+    COMMAND_MAX = 128 * 1024,  /* one argument of a program */
+    MASK_BYTES = _NSIG / 8,    /* what the kernel knows of a sigset_t */
+    NAME_BYTES = 16,           /* of a thread */
+};
+
+static size_t fd_set_bytes(int count)
+{
+    return count > 0 ? ((size_t)count + NFDBITS - 1) / NFDBITS * sizeof(fd_mask) : 0;
+}
+
+static size_t product(size_t size, size_t count)
+{
+    size_t bytes;
+    return __builtin_mul_overflow(size, count, &bytes) ? SIZE_MAX : bytes;
+}
+
+/* What the kernel moves of it in one call. */
+static size_t transfer(size_t size)
+{
+    return size <= SSIZE_MAX && size > TRANSFER_MAX ? TRANSFER_MAX : size;
+}
+
+/* A pipe is read from or written to, which the flags of the descriptor say. */
+static enum sc_touch touch_of_pipe(int fd)
+{
+    long flags = sc_kernel_call(SYS_fcntl, fd, F_GETFL);
+    return (flags & O_ACCMODE) == O_RDONLY ? SC_TOUCH_WRITE : SC_TOUCH_READ;
+}
+
+/* ---- what the kernel does to which memory ---- */
+
+#define READS(address, size) sc_look_at(look, address, transfer(size), SC_TOUCH_READ)
+#define WRITES(address, size) sc_look_at(look, address, transfer(size), SC_TOUCH_WRITE)
+#define IN(object) READS(object, sizeof *(object))
+#define OUT(object) WRITES(object, sizeof *(object))
+#define PATH(string) sc_look_at_string(look, string, PATH_MAX)
+#define STRING(string, most) sc_look_at_string(look, string, most)
+#define READS_ITEMS(address, size, n) sc_look_at(look, address, product(size, n), SC_TOUCH_READ)
+#define WRITES_ITEMS(address, size, n) sc_look_at(look, address, product(size, n), SC_TOUCH_WRITE)
+#define READS_EACH(pieces, count) sc_look_at_each(look, pieces, count, SC_TOUCH_READ)
+#define WRITES_EACH(pieces, count) sc_look_at_each(look, pieces, count, SC_TOUCH_WRITE)
+#define MOVES_EACH(fd, pieces, count) sc_look_at_each(look, pieces, count, touch_of_pipe(fd))
+#define READS_MESSAGE(message) sc_look_at_message(look, message, SC_TOUCH_READ)
+#define WRITES_MESSAGE(message) sc_look_at_message(look, message, SC_TOUCH_WRITE)
+#define READS_MESSAGES(first, count) sc_look_at_messages(look, first, count, SC_TOUCH_READ)
+#define WRITES_MESSAGES(first, count) sc_look_at_messages(look, first, count, SC_TOUCH_WRITE)
+#define WRITES_SIZED(address, size) sc_look_at_sized(look, address, size)
+#define SOME(address) sc_look_at_unsized(look, address)
+#define BY_IOCTL(request, argument) sc_look_at_ioctl(look, request, argument)
+#define BY_FCNTL(command, argument) sc_look_at_fcntl(look, command, argument)
+#define LATER(request) sc_look_at_request(look, (const struct aiocb *)(request))
+#define LATER_EACH(list, count) sc_look_at_requests(look, (struct aiocb *const *)(list), count)
+
+#define BY_PRCTL(option, name) look_at_prctl(look, option, name)
+
+static void look_at_prctl(struct sc_look *look, int option, const void *name)
+{
+    if (option == PR_GET_NAME)
+        WRITES(name, NAME_BYTES);
+    if (option == PR_SET_NAME)
+        STRING(name, NAME_BYTES);
+}
+
+/* The mask for as long as the call lasts: SIGSEGV is never really blocked. */
+#define MASKED(mask) sc_signal_mask_without_fault(mask, &(sigset_t){0})
+
+/* ---- the functions ---- */
+
+#define LIST(...) __VA_ARGS__
+
+#define LOOK(hook, symbol, parameters, ...)                                                        \
+    static __attribute__((noinline)) bool look_##hook(struct sc_loans *loans, void *site,          \
+                                                      LIST parameters)                             \
+    {                                                                                              \
+        struct sc_look looked = {{.api = symbol, .site = site}, loans, false};                     \
+        struct sc_look *const look __attribute__((unused)) = &looked;                              \
+        __VA_ARGS__;                                                                               \
+        return looked.may_be_ours;                                                                 \
+    }
+
+#define NEXT(hook) ((__typeof__(&hook))sc_next_get(&next_##hook))
+
+/* While it fails for what may be a guarded page. */
+#define REPEAT(type, hook, parameters, arguments)                                                  \
+    static __attribute__((noinline)) type repeat_##hook(type result, void *site, LIST parameters)  \
+    {                                                                                              \
+        for (unsigned repeats = 0;                                                                 \
+             result == -1 && errno == EFAULT && sc_look_is_allowed() &&                            \
+             repeats < SC_IO_REPEATS_MAX && look_##hook(NULL, site, LIST arguments);               \
+             repeats++)                                                                            \
+            result = NEXT(hook) arguments;                                                         \
+        return result;                                                                             \
+    }
+
+#define IF_FAILED(hook, arguments)                                                                 \
+    if (sc_unlikely(result == -1))                                                                 \
+        result = repeat_##hook(result, SC_SITE(), LIST arguments);
+
+#define NO_REPEAT(type, hook, parameters, arguments)
+#define NO_MATTER(hook, arguments)
+
+/* What runs where nothing can be guarded is a load, a branch and the call. */
+#define HOOK(version, repeat, if_failed, needed, type, hook, symbol, parameters, arguments, ...)   \
+    NEXT_RECORD(next_##hook, symbol, version);                                                     \
+    LOOK(hook, symbol, parameters, __VA_ARGS__)                                                    \
+    repeat(type, hook, parameters, arguments) static __attribute__((noinline))                     \
+    type lend_##hook(void *site, LIST parameters)                                                  \
+    {                                                                                              \
+        struct sc_loans loans = {.frame = SC_FRAME()};                                             \
+        look_##hook(&loans, site, LIST arguments);                                                 \
+        type result = NEXT(hook) arguments;                                                        \
+        if_failed(hook, arguments) sc_loans_end(&loans);                                           \
+        return result;                                                                             \
+    }                                                                                              \
+    type hook parameters                                                                           \
+    {                                                                                              \
+        if (sc_unlikely(needed))                                                                   \
+            return lend_##hook(SC_SITE(), LIST arguments);                                         \
+        type result = NEXT(hook) arguments;                                                        \
+        if_failed(hook, arguments) return result;                                                  \
+    }
+
+#define DECLARE(type, name, parameters) SC_EXPORT type name parameters;
+#define DECLARE_AS(type, hook, symbol, parameters) SC_EXPORT type hook parameters __asm__(symbol);
+
+#define SC_IO(type, name, parameters, ...)                                                         \
+    DECLARE(type, name, parameters)                                                                \
+    HOOK(NULL, REPEAT, IF_FAILED, sc_look_is_needed(), type, name, #name, parameters, __VA_ARGS__)
+#define SC_IO_SINCE(version, type, name, parameters, ...)                                          \
+    DECLARE(type, name, parameters)                                                                \
+    HOOK(SC_GLIBC_SINCE(version), REPEAT, IF_FAILED, sc_look_is_needed(), type, name, #name,       \
+         parameters, __VA_ARGS__)
+#define SC_IO_AS(type, hook, symbol, parameters, ...)                                              \
+    DECLARE_AS(type, hook, symbol, parameters)                                                     \
+    HOOK(NULL, REPEAT, IF_FAILED, sc_look_is_needed(), type, hook, symbol, parameters, __VA_ARGS__)
+#define SC_IO_QUICK(type, name, parameters, arguments, into)                                       \
+    DECLARE(type, name, parameters)                                                                \
+    HOOK(NULL, REPEAT, IF_FAILED,                                                                  \
+         sc_track_range_may_be_near(&sc_track, into) && sc_look_is_needed(), type, name, #name,    \
+         parameters, arguments, OUT(into))
+
+#define SC_ONCE(type, name, parameters, ...)                                                       \
+    DECLARE(type, name, parameters)                                                                \
+    HOOK(NULL, NO_REPEAT, NO_MATTER, sc_look_is_needed(), type, name, #name, parameters,           \
+         __VA_ARGS__)
+#define SC_ONCE_SINCE(version, type, name, parameters, ...)                                        \
+    DECLARE(type, name, parameters)                                                                \
+    HOOK(SC_GLIBC_SINCE(version), NO_REPEAT, NO_MATTER, sc_look_is_needed(), type, name, #name,    \
+         parameters, __VA_ARGS__)
+#define SC_ONCE_AS(type, hook, symbol, parameters, ...)                                            \
+    DECLARE_AS(type, hook, symbol, parameters)                                                     \
+    HOOK(NULL, NO_REPEAT, NO_MATTER, sc_look_is_needed(), type, hook, symbol, parameters,          \
+         __VA_ARGS__)
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-parameter" /* of look_*: most look at the memory alone */
+#define NEXT_RECORD SC_NEXT_RECORD
+#include "interpose/libc/io.def"
+
+/* The rest is looked up late (loader.h). */
+#undef NEXT_RECORD
+#define NEXT_RECORD SC_NEXT_LATE_RECORD
+#include "interpose/libc/io_files.def"
+#include "interpose/libc/io_records.def"
+
+/* ---- without a result ---- */
+
+LOOK(arc4random_buf, "arc4random_buf", (void *into, size_t size), WRITES(into, size))
+
+typedef void random_function(void *into, size_t size);
+
+/* The C library has it since 2.36: before that a program may ask whether there is one. */
+static void random_bytes(void *into, size_t size)
+{
+    random_function *real = SC_NEXT(random_function *, "arc4random_buf");
+    char *bytes = into;
+    for (size_t done = 0; !real && done < size;) {
+        ssize_t got = getrandom(bytes + done, size - done, 0);
+        if (got < 0 && errno != EINTR)
+            abort(); /* as the C library's would */
+        done += got > 0 ? (size_t)got : 0;
+    }
+    if (real)
+        real(into, size);
+}
+
+SC_EXPORT void arc4random_buf(void *into, size_t size);
+void arc4random_buf(void *into, size_t size)
+{
+    struct sc_loans loans = {.frame = SC_FRAME()};
+    bool lends = sc_look_is_needed();
+    if (sc_unlikely(lends))
+        look_arc4random_buf(&loans, SC_SITE(), into, size);
+    random_bytes(into, size);
+    if (sc_unlikely(lends))
+        sc_loans_end(&loans);
+}
+
+/* ---- pages that are to stay ---- */
+
+enum { LOCK_TRIES_MAX = 8 };
+
+/* The kernel brings the pages in, which it refuses for those that nobody may touch: no touch by the
+ * program, and no hazard. Another thread may guard them again meanwhile. */
+static int lock_pages(int (*lock)(const void *, size_t), const void *address, size_t size)
+{
+    int result = -1;
+    for (unsigned tries = 0; tries < LOCK_TRIES_MAX; tries++) {
+        if (sc_look_is_needed())
+            sc_guard_let_go(address, size);
+        result = lock(address, size);
+        if (result == 0 || errno != ENOMEM || !sc_look_is_needed())
+            break;
+    }
+    return result;
+}
+
+SC_EXPORT int mlock(const void *address, size_t size)
+{
+    return lock_pages(SC_NEXT(int (*)(const void *, size_t), "mlock"), address, size);
+}
+
+/* ---- system calls by number ---- */
+
+LOOK(futex, "futex",
+     (const void *word, int operation, long value, const void *timeout, const void *second),
+     sc_look_at_futex(look, word, operation, timeout, second))
+LOOK(futex_waitv, "futex_waitv",
+     (const void *waiters, unsigned count, long flags, const struct timespec *deadline),
+     sc_look_at_futexes(look, waiters, count), IN(deadline))
+LOOK(futex_wake, "futex_wake", (const void *word), sc_keep_off(word, sizeof(uint32_t)))
+LOOK(futex_wait, "futex_wait",
+     (const void *word, long value, long mask, long flags, const struct timespec *deadline),
+     sc_keep_off(word, sizeof(uint32_t)), IN(deadline))
+LOOK(futex_requeue, "futex_requeue", (const void *waiters), sc_look_at_futexes(look, waiters, 2))
+
+LOOK(getcpu, "getcpu", (unsigned *processor, unsigned *node), OUT(processor), OUT(node))
+LOOK(sched_getattr, "sched_getattr", (pid_t thread, void *into, unsigned size), WRITES(into, size))
+LOOK(get_robust_list, "get_robust_list", (int thread, void **head, size_t *size), OUT(head),
+     OUT(size))
+LOOK(get_mempolicy, "get_mempolicy", (int *mode, unsigned long *nodes, unsigned long most),
+     OUT(mode), WRITES(nodes, (most + 7) / 8))
+LOOK(prctl, "prctl", (int option, void *argument), BY_PRCTL(option, argument))
+
+/* What the kernel looks at when the thread ends, or goes on. */
+LOOK(robust_list, "set_robust_list", (const void *head, size_t size), sc_keep_off(head, size))
+LOOK(tid_address, "set_tid_address", (const int *word), sc_keep_off(word, sizeof *word))
+LOOK(rseq, "rseq", (const void *area, uint32_t size), sc_keep_off(area, size))
+#pragma GCC diagnostic pop
+
+/* Newer than the C library's headers. */
+#ifndef SYS_futex_waitv
+#define SYS_futex_waitv 449
+#endif
+#ifndef SYS_futex_wake
+#define SYS_futex_wake 454
+#define SYS_futex_wait 455
+#define SYS_futex_requeue 456
+#endif
+#ifndef SYS_rseq
+#ifdef __x86_64__
+#define SYS_rseq 334
+#else
+#define SYS_rseq 293
+#endif
+#endif
+
+/* An argument that is not as wide as a register is taken from one all the same. */
+sc_io_look *sc_io_look_of(long number)
+{
+#define SC_RAW(name, hook)                                                                         \
+    case SYS_##name:                                                                               \
+        return (sc_io_look *)(void *)look_##hook;
+    switch (number) {
+#include "interpose/libc/raw_calls.def"
+    default:
+        return NULL;
+    }
+}

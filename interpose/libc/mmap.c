@@ -1,0 +1,233 @@
+/* munmap, mremap, mprotect, and mmap over memory in flight.
+ *
+ * A mapping that goes away under a copy stays until the copy is complete; one that must move,
+ * shrink or be replaced waits. Access that is taken away hurts what the driver itself reads and
+ * writes for the device, pageable memory; of registered memory the device has the pages. The
+ * driver's own unmapping passes through while we are inside of it.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "interpose/base/compiler.h"
+#include "interpose/base/loader.h"
+#include "interpose/base/process.h"
+#include "interpose/guard/guard.h"
+#include "interpose/guard/losses.h"
+#include "interpose/guard/mappings.h"
+#include "interpose/libc/mmap.h"
+#include "interpose/reaper/hazards.h"
+#include "interpose/reaper/reaper.h"
+#include "report/options.h"
+#include "track/hazard.h"
+#include "track/hold.h"
+#include "track/inflight.h"
+#include "track/track.h"
+
+#include "track/poison.h"
+
+typedef int munmap_function(void *address, size_t size_bytes);
+typedef int mprotect_function(void *address, size_t size_bytes, int protection);
+typedef int pkey_mprotect_function(void *address, size_t size_bytes, int protection, int key);
+typedef void *mremap_function(void *address, size_t old_bytes, size_t new_bytes, int flags, ...);
+typedef void *mmap_function(void *address, size_t size_bytes, int protection, int flags, int fd,
+                            off_t offset);
+
+#define NEXT(name) SC_NEXT(name##_function *, #name)
+
+/* ---- munmap ---- */
+
+static bool unmap_is_deferred(void *address, size_t size_bytes, const struct sc_culprit *culprit)
+{
+    SC_TAKE_DOWN request = {
+        .address = (uintptr_t)address,
+        .size_bytes = size_bytes,
+        .hold = sc_options.mode == SC_MODE_FIX,
+        .kind = SC_HOLD_UNMAP,
+        .max_held_bytes = sc_options.max_held_bytes,
+    };
+    if (sc_track_graph_names(&sc_track, request.address, request.size_bytes))
+        request.by = sc_hazards_event(culprit);
+    sc_track_take_down(&sc_track, &request);
+    if (request.must_wait) {
+        sc_losses_settle(address, size_bytes, culprit);
+        return false;
+    }
+    sc_losses_report(&request, request.held ? SC_ACTION_DEFERRED : SC_ACTION_REPORTED, culprit);
+    if (request.held)
+        sc_reaper_wake();
+    return request.held != 0;
+}
+
+bool sc_maps_unmap(void *address, size_t size_bytes, void *site)
+{
+    size_t whole = sc_losses_whole_pages(size_bytes);
+    if (whole == 0 || !sc_losses_are_pages(address, whole))
+        return false;
+    sc_mappings_forget((uintptr_t)address, whole);
+    bool may_be_of_range = sc_losses_limit_snapshots(address, whole, SC_SNAPSHOTS_NONE);
+    if (sc_losses_may_matter(address, whole) &&
+        unmap_is_deferred(address, whole, &(struct sc_culprit){"munmap", site, NULL}))
+        return true;
+    if (may_be_of_range)
+        sc_losses_forbid_guarding(address, whole);
+    return false;
+}
+
+SC_EXPORT int munmap(void *address, size_t size_bytes)
+{
+    if (sc_maps_unmap(address, size_bytes, SC_SITE()))
+        return 0;
+    int result = NEXT(munmap)(address, size_bytes);
+    return result && sc_guard_makes_room() ? NEXT(munmap)(address, size_bytes) : result;
+}
+
+/* ---- mremap ---- */
+
+struct remapping {
+    char *address, *target;      /* the target means something with MREMAP_FIXED only */
+    size_t old_bytes, new_bytes; /* whole pages; of 0 old bytes the pages are mapped once more */
+    int flags;
+};
+
+static bool is_valid(const struct remapping *remapping)
+{
+    const int known = MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP;
+    int flags = remapping->flags;
+    const char *end = remapping->address + remapping->old_bytes;
+    const char *target_end = remapping->target + remapping->new_bytes;
+    if ((flags & ~known) || (flags != 0 && !(flags & MREMAP_MAYMOVE)) ||
+        ((flags & MREMAP_DONTUNMAP) && remapping->old_bytes != remapping->new_bytes))
+        return false;
+    if (remapping->new_bytes == 0 || !sc_losses_are_pages(remapping->address, remapping->old_bytes))
+        return false;
+    return !(flags & MREMAP_FIXED) ||
+           (sc_losses_are_pages(remapping->target, remapping->new_bytes) &&
+            (remapping->target >= end || target_end <= remapping->address));
+}
+
+static void lose(void *address, size_t size_bytes, const struct sc_culprit *culprit)
+{
+    if (size_bytes && sc_losses_may_matter(address, size_bytes))
+        sc_losses_settle(address, size_bytes, culprit);
+    sc_losses_leave_alone(address, size_bytes, SC_SNAPSHOTS_NONE);
+}
+
+/* Whether a mapping that grows has to move is for the kernel to say, and nothing that a program can
+ * know: one that may move counts as moved. One that grows where it is must be a single mapping, and
+ * pages that we protect part it. */
+static void before_mremap(const struct remapping *remapping, const struct sc_culprit *culprit)
+{
+    char *address = remapping->address;
+    size_t old_bytes = remapping->old_bytes;
+    size_t new_bytes = remapping->new_bytes;
+    bool moves = (remapping->flags & (MREMAP_FIXED | MREMAP_DONTUNMAP)) ||
+                 (new_bytes > old_bytes && (remapping->flags & MREMAP_MAYMOVE));
+    if (moves)
+        lose(address, old_bytes, culprit);
+    else if (new_bytes < old_bytes)
+        lose(address + new_bytes, old_bytes - new_bytes, culprit);
+    else if (new_bytes > old_bytes)
+        sc_losses_leave_alone(address, old_bytes, SC_SNAPSHOTS_PLAIN);
+    if (remapping->flags & MREMAP_FIXED)
+        lose(remapping->target, new_bytes, culprit);
+}
+
+void sc_maps_remap(void *address, size_t old_bytes, size_t new_bytes, int flags, void *target,
+                   void *site)
+{
+    struct remapping remapping = {address, target, sc_losses_whole_pages(old_bytes),
+                                  sc_losses_whole_pages(new_bytes), flags};
+    if (is_valid(&remapping))
+        before_mremap(&remapping, &(struct sc_culprit){"mremap", site, NULL});
+}
+
+SC_EXPORT void *mremap(void *address, size_t old_bytes, size_t new_bytes, int flags, ...)
+{
+    va_list arguments;
+    va_start(arguments, flags);
+    void *target = flags & (MREMAP_FIXED | MREMAP_DONTUNMAP) ? va_arg(arguments, void *) : NULL;
+    va_end(arguments);
+    sc_maps_remap(address, old_bytes, new_bytes, flags, target, SC_SITE());
+    void *result = NEXT(mremap)(address, old_bytes, new_bytes, flags, target);
+    return result == MAP_FAILED && sc_guard_makes_room()
+               ? NEXT(mremap)(address, old_bytes, new_bytes, flags, target)
+               : result;
+}
+
+/* ---- mmap ---- */
+
+void sc_maps_map(void *address, size_t size_bytes, int flags, void *site)
+{
+    size_t whole = sc_losses_whole_pages(size_bytes);
+    if (!(flags & MAP_FIXED) || (flags & MAP_FIXED_NOREPLACE) == MAP_FIXED_NOREPLACE ||
+        whole == 0 || !sc_losses_are_pages(address, whole))
+        return;
+    lose(address, whole, &(struct sc_culprit){"mmap", site, NULL});
+}
+
+static void *map(void *address, size_t size_bytes, int protection, int flags, int fd,
+                 off64_t offset, void *site)
+{
+    sc_maps_map(address, size_bytes, flags, site);
+    void *result = NEXT(mmap)(address, size_bytes, protection, flags, fd, offset);
+    return result == MAP_FAILED && sc_guard_makes_room()
+               ? NEXT(mmap)(address, size_bytes, protection, flags, fd, offset)
+               : result;
+}
+
+SC_EXPORT void *mmap(void *address, size_t size_bytes, int protection, int flags, int fd,
+                     off_t offset)
+{
+    return map(address, size_bytes, protection, flags, fd, offset, SC_SITE());
+}
+
+SC_EXPORT void *mmap64(void *address, size_t size_bytes, int protection, int flags, int fd,
+                       off64_t offset)
+{
+    return map(address, size_bytes, protection, flags, fd, offset, SC_SITE());
+}
+
+/* ---- mprotect ---- */
+
+static bool is_pageable(const struct sc_op_info *op)
+{
+    return op->kind == SC_PAGEABLE;
+}
+
+static bool is_written_pageable(const struct sc_op_info *op)
+{
+    return op->kind == SC_PAGEABLE && sc_direction_writes_host(op->direction);
+}
+
+/* A page that may be written may be read. */
+void sc_maps_protect(const char *api, void *address, size_t size_bytes, int protection, void *site)
+{
+    size_t whole = sc_losses_whole_pages(size_bytes);
+    if (whole == 0 || !sc_losses_are_pages(address, whole))
+        return;
+    if (!(protection & PROT_WRITE) && sc_losses_may_matter(address, whole))
+        sc_losses_settle_some(address, whole,
+                              protection & PROT_READ ? is_written_pageable : is_pageable,
+                              &(struct sc_culprit){api, site, NULL});
+    sc_losses_leave_alone(address, whole, SC_SNAPSHOTS_PEEKED);
+}
+
+SC_EXPORT int mprotect(void *address, size_t size_bytes, int protection)
+{
+    sc_maps_protect("mprotect", address, size_bytes, protection, SC_SITE());
+    int result = NEXT(mprotect)(address, size_bytes, protection);
+    return result && sc_guard_makes_room() ? NEXT(mprotect)(address, size_bytes, protection)
+                                           : result;
+}
+
+SC_EXPORT int pkey_mprotect(void *address, size_t size_bytes, int protection, int key)
+{
+    sc_maps_protect("pkey_mprotect", address, size_bytes, protection, SC_SITE());
+    int result = NEXT(pkey_mprotect)(address, size_bytes, protection, key);
+    return result && sc_guard_makes_room()
+               ? NEXT(pkey_mprotect)(address, size_bytes, protection, key)
+               : result;
+}

@@ -1,0 +1,166 @@
+/* System V shared memory: shmat and shmdt.
+ *
+ * shmdt over memory in flight waits and is never deferred: how many have a segment attached is seen
+ * by other processes, and may be what they wait for. What it unmaps is known to the kernel alone,
+ * which is asked for its mappings; no size is remembered, since parts may have been unmapped, moved
+ * or replaced meanwhile. The kernel is not asked where nothing is registered or in flight.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/shm.h>
+
+#include "interpose/base/compiler.h"
+#include "interpose/base/loader.h"
+#include "interpose/base/upcalls.h"
+#include "interpose/guard/losses.h"
+#include "interpose/guard/mappings.h"
+#include "interpose/reaper/hazards.h"
+#include "track/hazard.h"
+#include "track/inflight.h"
+#include "track/track.h"
+
+#include "track/poison.h"
+
+typedef void *shmat_function(int segment, const void *address, int flags);
+typedef int shmdt_function(const void *address);
+
+#define NEXT(name) SC_NEXT(name##_function *, #name)
+
+enum { FILE_BYTES = 128 };
+
+/* ---- shmdt ---- */
+
+/* The mappings of the segment that was attached at the address, from the first to the last. */
+struct attached {
+    uintptr_t address;
+    uintptr_t start, end;
+    char file[FILE_BYTES]; /* device, inode and path, which all of them share */
+};
+
+/* A segment's file is in no folder that a program could have put one in. */
+static bool is_segment(const char *file)
+{
+    const char *path = strchr(file, '/');
+    return path && strncmp(path, "/SYSV", 5) == 0;
+}
+
+/* As the kernel does: a mapping counts if it shows what lies so far behind the segment's start as
+ * itself lies behind the address, and the first one says which segment it is. */
+static bool note_mapping(void *context, uintptr_t start, uintptr_t end, const char *access,
+                         const char *rest)
+{
+    struct attached *attached = context;
+    char *file;
+    (void)access;
+    uintptr_t offset = strtoul(rest, &file, 16);
+    if (start < attached->address || start - attached->address != offset || !is_segment(file) ||
+        strlen(file) >= sizeof attached->file)
+        return true;
+    if (attached->start == attached->end) {
+        attached->start = start;
+        strcpy(attached->file, file);
+    }
+    if (strcmp(file, attached->file) == 0)
+        attached->end = end;
+    return true;
+}
+
+/* Where the kernel's list cannot be read, for want of a descriptor, what is registered there is
+ * taken for all of it. */
+static struct attached find_attached(const void *address)
+{
+    struct attached attached = {.address = (uintptr_t)address};
+    if (sc_mappings_each(note_mapping, &attached))
+        return attached;
+    struct sc_range_info range = sc_track_find_range(&sc_track, attached.address);
+    attached.start = attached.address;
+    attached.end = range.range ? range.address + range.size_bytes : attached.address;
+    return attached;
+}
+
+/* A graph's launches are told of it, unless something is attached there again by then. */
+static void note_detached(const struct attached *attached, const struct sc_culprit *culprit)
+{
+    size_t size_bytes = attached->end - attached->start;
+    if (!sc_track_graph_names(&sc_track, attached->start, size_bytes))
+        return;
+    struct sc_hazard_event event = sc_hazards_event(culprit);
+    event.unregistered = true;
+    sc_track_graph_note_freed(&sc_track, attached->start, size_bytes, &event);
+}
+
+static void before_detaching(const void *address, const struct sc_culprit *culprit)
+{
+    if (!sc_losses_are_pages(address, 0))
+        return;
+    struct attached attached = find_attached(address);
+    size_t size_bytes = attached.end - attached.start;
+    const void *start = (const void *)attached.start;
+    if (size_bytes == 0)
+        return;
+    if (sc_losses_may_matter(start, size_bytes)) {
+        sc_losses_settle(start, size_bytes, culprit);
+        note_detached(&attached, culprit);
+    }
+    sc_losses_leave_alone(start, size_bytes, SC_SNAPSHOTS_NONE);
+}
+
+SC_EXPORT int shmdt(const void *address)
+{
+    if (sc_losses_are_watched())
+        before_detaching(address, &(struct sc_culprit){"shmdt", SC_SITE(), NULL});
+    return NEXT(shmdt)(address);
+}
+
+/* ---- shmat ---- */
+
+/* 0 where the kernel would not attach it. */
+static size_t segment_bytes(int segment)
+{
+    int saved = errno;
+    struct shmid_ds about;
+    size_t size_bytes = shmctl(segment, IPC_STAT, &about) == 0 ? about.shm_segsz : 0;
+    errno = saved;
+    return sc_losses_whole_pages(size_bytes);
+}
+
+/* With SHM_REMAP whatever lies at the address is replaced, as by mmap(MAP_FIXED). */
+static void before_attaching(int segment, const void *address, int flags,
+                             const struct sc_culprit *culprit)
+{
+    uintptr_t place = (uintptr_t)address;
+    if (flags & SHM_RND)
+        place &= ~((uintptr_t)SHMLBA - 1);
+    size_t size_bytes = place ? segment_bytes(segment) : 0;
+    const void *start = (const void *)place;
+    if (size_bytes == 0 || !sc_losses_are_pages(start, size_bytes))
+        return;
+    if (sc_losses_may_matter(start, size_bytes))
+        sc_losses_settle(start, size_bytes, culprit);
+    sc_losses_leave_alone(start, size_bytes, SC_SNAPSHOTS_NONE);
+}
+
+/* The kernel gives out a place that was free. What is still known to be in flight or registered
+ * there was unmapped on a way that no hook sees, and what a graph named there is there again. */
+static void after_attaching(int segment, const void *place)
+{
+    uintptr_t start = (uintptr_t)place;
+    size_t size_bytes = segment_bytes(segment);
+    if (sc_losses_may_matter(place, size_bytes)) {
+        sc_track_handed_out(&sc_track, start, size_bytes);
+        sc_track_graph_note_registered(&sc_track, start, size_bytes);
+        sc_guard_apply();
+    }
+    sc_losses_leave_alone(place, size_bytes, SC_SNAPSHOTS_NONE);
+}
+
+SC_EXPORT void *shmat(int segment, const void *address, int flags)
+{
+    if ((flags & SHM_REMAP) && sc_losses_are_watched())
+        before_attaching(segment, address, flags, &(struct sc_culprit){"shmat", SC_SITE(), NULL});
+    void *place = NEXT(shmat)(segment, address, flags);
+    if (place != (void *)-1 && sc_losses_are_watched())
+        after_attaching(segment, place);
+    return place;
+}

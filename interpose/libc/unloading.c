@@ -1,0 +1,194 @@
+/* dlclose of a module whose static data is in flight.
+ *
+ * Whether a module goes is for the loader to say, when it has counted who has it open and who needs
+ * it, and what it then unmaps it unmaps by itself. So in mode=fix the call waits first, for what is
+ * in flight on the module that is being closed, and it is a hazard only if that is gone afterwards.
+ * Modules that go with it, because nothing else needs them, are reported and not waited for. A copy
+ * that the module's own code had issued is reported with frames that have no name any more.
+ *
+ * All of this stands before and behind the loader's own call: a wait within it would keep the
+ * loader's lock from the thread that is waited for.
+ */
+#include <dlfcn.h>
+#include <link.h>
+
+#include "cupti_hooks/ear.h"
+#include "interpose/base/compiler.h"
+#include "interpose/base/loader.h"
+#include "interpose/base/process.h"
+#include "interpose/base/unwind.h"
+#include "interpose/guard/guard.h"
+#include "interpose/guard/losses.h"
+#include "interpose/reaper/hazards.h"
+#include "interpose/reaper/reaper.h"
+#include "report/options.h"
+#include "track/hazard.h"
+#include "track/hold.h"
+#include "track/inflight.h"
+#include "track/peek.h"
+#include "track/track.h"
+
+#include "track/poison.h"
+
+enum { MODULES_MAX = 16 };
+
+typedef int dlclose_function(void *handle);
+
+struct module {
+    uintptr_t start, end; /* of its pages */
+    uintptr_t dynamic;    /* where its dynamic section lies, as the loader's record of it says */
+};
+
+/* Those that something is in flight in, or registered; one that is too many is not looked at. */
+struct modules {
+    unsigned count;
+    struct module list[MODULES_MAX];
+};
+
+static struct module describe(const struct dl_phdr_info *info)
+{
+    struct module module = {UINTPTR_MAX, 0, 0};
+    for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *header = &info->dlpi_phdr[i];
+        uintptr_t start = info->dlpi_addr + header->p_vaddr;
+        if (header->p_type == PT_DYNAMIC)
+            module.dynamic = start;
+        if (header->p_type != PT_LOAD)
+            continue;
+        module.start = start < module.start ? start : module.start;
+        module.end = start + header->p_memsz > module.end ? start + header->p_memsz : module.end;
+    }
+    module.end = sc_losses_whole_pages(module.end);
+    return module;
+}
+
+/* The program itself has no name, and is never closed. */
+static int note_used(struct dl_phdr_info *info, size_t size, void *context)
+{
+    struct modules *modules = context;
+    (void)size;
+    if (!info->dlpi_name || !*info->dlpi_name || modules->count == MODULES_MAX)
+        return 0;
+    struct module module = describe(info);
+    if (module.start < module.end &&
+        sc_track_meets(&sc_track, module.start, module.end - module.start))
+        modules->list[modules->count++] = module;
+    return 0;
+}
+
+static int note_there(struct dl_phdr_info *info, size_t size, void *context)
+{
+    struct module *sought = context;
+    (void)size;
+    struct module module = describe(info);
+    bool found = module.start == sought->start && module.dynamic == sought->dynamic;
+    if (found)
+        sought->dynamic = 0;
+    return found;
+}
+
+static bool is_gone(struct module sought)
+{
+    dl_iterate_phdr(note_there, &sought);
+    return sought.dynamic != 0;
+}
+
+/* A handle is the loader's record of the module, or nothing that may be looked into. */
+static bool is_of_handle(const struct module *module, const void *handle)
+{
+    struct link_map map;
+    return sc_peek(&map, (uintptr_t)handle, sizeof map) && (uintptr_t)map.l_ld == module->dynamic;
+}
+
+static struct sc_take_down take_down(const struct module *module)
+{
+    return (struct sc_take_down){
+        .address = module->start,
+        .size_bytes = module->end - module->start,
+        .kind = SC_HOLD_WAIT,
+    };
+}
+
+/* The verdicts are given before the wait, after which all is complete. True: it has waited. */
+static __attribute__((noinline)) bool wait_for(const struct module *module,
+                                               struct sc_judged *judged)
+{
+    SC_CARRY();
+    SC_TAKE_DOWN request = take_down(module);
+    request.hold = true;
+    request.stays = true;
+    sc_track_take_down(&sc_track, &request);
+    sc_ops_end(&judged->ops);
+    judged->ops = request.found;
+    request.found = (struct sc_ops){0, NULL};
+    sc_hazards_judge(judged);
+    if (request.held)
+        sc_reaper_wait(&request);
+    return request.held != 0;
+}
+
+static void note_graphs(const struct module *module, const struct sc_culprit *culprit)
+{
+    size_t size_bytes = module->end - module->start;
+    if (!sc_track_graph_names(&sc_track, module->start, size_bytes))
+        return;
+    struct sc_hazard_event event = sc_hazards_event(culprit);
+    sc_track_graph_note_freed(&sc_track, module->start, size_bytes, &event);
+}
+
+/* `judged` is NULL where nobody has waited for it. */
+static void after_unmapping(const struct module *module, const struct sc_judged *judged,
+                            const struct sc_culprit *culprit)
+{
+    SC_TAKE_DOWN request = take_down(module);
+    struct sc_buffer buffer = {request.address, request.size_bytes};
+    sc_track_take_down(&sc_track, &request);
+    if (judged)
+        sc_hazards_report_judged(SC104, SC_ACTION_STALLED, judged, &buffer, culprit);
+    else
+        sc_losses_report(&request, SC_ACTION_REPORTED, culprit);
+    note_graphs(module, culprit);
+    sc_losses_leave_alone((const void *)module->start, buffer.size_bytes, SC_SNAPSHOTS_NONE);
+}
+
+/* What of the modules is guarded is let go: pages that the loader unmaps may be somebody else's
+ * when it is through. */
+static void let_go(const struct modules *modules)
+{
+    for (unsigned i = 0; i < modules->count && sc_guard_busy(); i++) {
+        const struct module *module = &modules->list[i];
+        const void *start = (const void *)module->start;
+        if (sc_guard_overlaps(start, module->end - module->start))
+            sc_guard_let_go(start, module->end - module->start);
+    }
+}
+
+static __attribute__((noinline)) int close_watched(void *handle, const struct sc_culprit *culprit)
+{
+    struct modules modules = {.count = 0};
+    struct sc_judged judged = {.ops = {0, NULL}};
+    int waited = -1;
+    dl_iterate_phdr(note_used, &modules);
+    for (unsigned i = 0; i < modules.count; i++)
+        if (sc_options.mode == SC_MODE_FIX && is_of_handle(&modules.list[i], handle) &&
+            wait_for(&modules.list[i], &judged))
+            waited = (int)i;
+    let_go(&modules);
+    int result = SC_NEXT(dlclose_function *, "dlclose")(handle);
+    for (unsigned i = 0; i < modules.count; i++)
+        if (is_gone(modules.list[i]))
+            after_unmapping(&modules.list[i], (int)i == waited ? &judged : NULL, culprit);
+    sc_ops_end(&judged.ops);
+    return result;
+}
+
+SC_EXPORT int dlclose(void *handle)
+{
+    int result;
+    if (sc_unlikely(sc_losses_are_watched()))
+        result = close_watched(handle, &(struct sc_culprit){"dlclose", SC_SITE(), NULL});
+    else
+        result = SC_NEXT(dlclose_function *, "dlclose")(handle);
+    sc_unwind_note_closed();
+    return result;
+}

@@ -1,0 +1,145 @@
+#include "interpose/memory/huge_pages.h"
+
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/sysinfo.h>
+#include <unistd.h>
+
+#include "interpose/base/process.h"
+#include "interpose/base/real_libc.h"
+#include "track/kernel.h"
+
+#include "track/poison.h"
+
+/* Newer than the C library's headers. */
+#define POPULATE_WRITE 23 /* MADV_POPULATE_WRITE, Linux 5.14 */
+#define COLLAPSE 25       /* MADV_COLLAPSE, Linux 6.1 */
+
+enum {
+    STEP_BYTES = 64 << 20, /* made huge at a time, so that a lack of memory shows early */
+    FAILURES_MAX = 8,      /* then there are no huge pages to be had */
+};
+
+static _Atomic unsigned failures;
+
+/* ---- what the machine is like ---- */
+
+static bool read_line(const char *path, char *text, size_t room)
+{
+    long fd = sc_kernel_call(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
+    long got = fd >= 0 ? sc_kernel_call(SYS_read, fd, text, room - 1) : -1;
+    if (fd >= 0)
+        sc_kernel_call(SYS_close, fd);
+    text[got > 0 ? got : 0] = 0;
+    return got > 0;
+}
+
+/* "always [madvise] never" has the choice in brackets. To collapse does not depend on it, but an
+ * administrator who wants no huge pages is to have none. */
+static bool find_fit(void)
+{
+    char text[64];
+    return sysconf(_SC_PAGESIZE) == SC_SMALL_PAGE_BYTES &&
+           read_line("/sys/kernel/mm/transparent_hugepage/enabled", text, sizeof text) &&
+           !strstr(text, "[never]") &&
+           read_line("/sys/kernel/mm/transparent_hugepage/hpage_pmd_size", text, sizeof text) &&
+           strcmp(text, "2097152\n") == 0;
+}
+
+static bool find_one_node(void)
+{
+    char text[64];
+    return read_line("/sys/devices/system/node/online", text, sizeof text) &&
+           strcmp(text, "0\n") == 0;
+}
+
+/* Pages that the thread wants spread over nodes would be spread in units of 2 MB, or not at all. */
+static bool is_interleaved(void)
+{
+    enum { INTERLEAVE = 3, WEIGHTED_INTERLEAVE = 6, MODE_BITS = 0xff };
+    static _Atomic int one_node;
+    int mode = 0;
+    if (sc_huge_pages_remember(&one_node, find_one_node) ||
+        sc_kernel_call(SYS_get_mempolicy, &mode, NULL, 0, NULL, 0) != 0)
+        return false;
+    mode &= MODE_BITS;
+    return mode == INTERLEAVE || mode == WEIGHTED_INTERLEAVE;
+}
+
+bool sc_huge_pages_fit(void)
+{
+    static _Atomic int fit;
+    return sc_huge_pages_remember(&fit, find_fit);
+}
+
+/* More than the machine has is refused by the driver; to find out by taking it would hurt others.
+ */
+bool sc_huge_pages_are_plenty(size_t size_bytes)
+{
+    struct sysinfo info;
+    return atomic_load_explicit(&failures, memory_order_relaxed) < FAILURES_MAX &&
+           sysinfo(&info) == 0 && size_bytes / info.mem_unit <= info.freeram / 2 &&
+           !is_interleaved();
+}
+
+/* ---- mappings ---- */
+
+static uintptr_t map(uintptr_t at, size_t size_bytes, int protection, int flags)
+{
+    SC_INSIDE();
+    void *got = mmap((void *)at, size_bytes, protection, flags | MAP_ANONYMOUS, -1, 0);
+    return got == MAP_FAILED ? 0 : (uintptr_t)got;
+}
+
+void sc_huge_pages_unmap(uintptr_t start, size_t size_bytes)
+{
+    if (size_bytes)
+        sc_really_unmap((void *)start, size_bytes);
+}
+
+/* One small page in each huge one, then the rest: the kernel collapses no empty range, and to fill
+ * all of it first would take ten times as long. A lack of memory is an answer here, no signal. */
+static bool make_huge(uintptr_t start, size_t size_bytes)
+{
+    for (uintptr_t at = start; at < start + size_bytes; at += SC_HUGE_PAGE_BYTES)
+        if (sc_kernel_call(SYS_madvise, at, SC_SMALL_PAGE_BYTES, POPULATE_WRITE) != 0)
+            return false;
+    return sc_kernel_call(SYS_madvise, start, size_bytes, COLLAPSE) == 0;
+}
+
+static bool make_all_huge(uintptr_t start, size_t size_bytes)
+{
+    bool made = true;
+    for (size_t done = 0; made && done < size_bytes; done += STEP_BYTES) {
+        size_t left = size_bytes - done;
+        made = make_huge(start + done, left < STEP_BYTES ? left : STEP_BYTES);
+    }
+    if (!made)
+        atomic_fetch_add_explicit(&failures, 1, memory_order_relaxed);
+    return made;
+}
+
+/* Aligned by way of a reservation: the kernel wants the mapping's first byte on the boundary. */
+static uintptr_t map_huge(size_t size_bytes)
+{
+    const uintptr_t mask = SC_HUGE_PAGE_BYTES - 1;
+    uintptr_t wide = map(0, size_bytes + mask + 1, PROT_NONE, MAP_PRIVATE | MAP_NORESERVE);
+    if (!wide)
+        return 0;
+    uintptr_t start = (wide + mask) & ~mask;
+    sc_huge_pages_unmap(wide, start - wide);
+    sc_huge_pages_unmap(start + size_bytes, wide + mask + 1 - start);
+    if (map(start, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED) &&
+        make_all_huge(start, size_bytes))
+        return start;
+    sc_huge_pages_unmap(start, size_bytes);
+    return 0;
+}
+
+uintptr_t sc_huge_pages_map(size_t size_bytes)
+{
+    return size_bytes % SC_HUGE_PAGE_BYTES ? map(0, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED)
+                                           : map_huge(size_bytes);
+}

@@ -1,0 +1,475 @@
+#include "interpose/memory/pinned.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include "interpose/base/process.h"
+#include "interpose/base/upcalls.h"
+#include "interpose/driver/driver.h"
+#include "interpose/memory/huge_pages.h"
+#include "interpose/streams/contexts.h"
+#include "interpose/streams/streams.h"
+#include "report/options.h"
+#include "track/grid.h"
+#include "track/pool.h"
+
+#include "track/poison.h"
+
+enum {
+    SMALL_MAX = 64 << 10, /* above, an edge shared with a neighbour is a small part of it */
+    LARGE_MIN = 1 << 20,  /* below, the time to guard it is small beside that of its copy */
+
+    /* A small one takes 60 us to make and give back, one of many that the driver packs 2 us. */
+    SMALL_LIVE_MAX = 1024,
+    PADDING_MAX = 256 << 20,
+    SPARES_MAX = 16,
+    CELLS = 1024,
+};
+
+struct request {
+    size_t size_bytes;
+    size_t pages_bytes;
+    size_t padding_bytes; /* whole pages behind the allocation's last one */
+    unsigned flags;
+    CUcontext context;
+};
+
+/* A mapping, which starts with the allocation. */
+struct block {
+    struct sc_grid_node node; /* the pages */
+    struct request request;
+    bool spare; /* freed, and still registered */
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct sc_pool blocks;
+static struct sc_grid grid;
+static uint32_t spares[SPARES_MAX]; /* 0: none */
+static _Atomic pid_t owner;         /* of the blocks; 0: there never were any */
+static _Atomic size_t small_live;
+static _Atomic size_t padding_bytes_live;
+
+static struct block *block_at(uint32_t id)
+{
+    return sc_pool_at(&blocks, id);
+}
+
+static uintptr_t start_of(const struct block *block)
+{
+    return atomic_load_explicit(&block->node.address, memory_order_relaxed);
+}
+
+static size_t pages_of(const struct block *block)
+{
+    return atomic_load_explicit(&block->node.size_bytes, memory_order_relaxed);
+}
+
+static size_t round_up(size_t size_bytes, size_t unit)
+{
+    return (size_bytes + unit - 1) & ~(unit - 1);
+}
+
+/* ---- who serves ---- */
+
+static bool has_attribute(CUdevice device, CUdevice_attribute attribute)
+{
+    int value = 0;
+    return sc_real.cuDeviceGetAttribute(&value, attribute, device) == CUDA_SUCCESS && value;
+}
+
+/* Registered memory is as good as allocated where it has the same address on the device, and where
+ * neither lies in one memory with the device's. */
+static bool device_is_fit(CUdevice device)
+{
+    return has_attribute(device, CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING) &&
+           has_attribute(device, CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED) &&
+           has_attribute(device, CU_DEVICE_ATTRIBUTE_CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM) &&
+           !has_attribute(device, CU_DEVICE_ATTRIBUTE_INTEGRATED) &&
+           !has_attribute(device, CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES);
+}
+
+static bool devices_are_fit(void)
+{
+    int count = 0;
+    bool fit = sc_real.cuDeviceGetCount(&count) == CUDA_SUCCESS && count > 0;
+    for (int i = 0; fit && i < count; i++) {
+        CUdevice device;
+        fit = sc_real.cuDeviceGet(&device, i) == CUDA_SUCCESS && device_is_fit(device);
+    }
+    return fit;
+}
+
+static bool find_fit(void)
+{
+    return sc_huge_pages_fit() && sc_real.cuMemHostRegister_v2 && devices_are_fit();
+}
+
+static bool machine_is_fit(void)
+{
+    static _Atomic int fit;
+    return sc_huge_pages_remember(&fit, find_fit);
+}
+
+static bool is_for_us(size_t size_bytes, unsigned flags)
+{
+    const unsigned honoured = CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP;
+    bool small = size_bytes > 0 && size_bytes <= SMALL_MAX;
+    bool large = size_bytes >= LARGE_MIN && size_bytes <= SIZE_MAX / 2;
+    return sc_active() && sc_options.mode == SC_MODE_FIX && sc_options.guard &&
+           sc_options.pinned == SC_PINNED_HUGE && (small || large) && !(flags & ~honoured) &&
+           machine_is_fit() && (small || sc_huge_pages_are_plenty(size_bytes));
+}
+
+/* ---- budgets ---- */
+
+static bool charge(_Atomic size_t *used, size_t amount, size_t limit)
+{
+    if (atomic_fetch_add(used, amount) + amount <= limit)
+        return true;
+    atomic_fetch_sub(used, amount);
+    return false;
+}
+
+static bool charge_request(const struct request *request)
+{
+    return request->pages_bytes < SC_HUGE_PAGE_BYTES
+               ? charge(&small_live, 1, SMALL_LIVE_MAX)
+               : charge(&padding_bytes_live, request->padding_bytes, PADDING_MAX);
+}
+
+static void uncharge_request(const struct request *request)
+{
+    if (request->pages_bytes < SC_HUGE_PAGE_BYTES)
+        atomic_fetch_sub(&small_live, 1);
+    else
+        atomic_fetch_sub(&padding_bytes_live, request->padding_bytes);
+}
+
+/* ---- blocks ---- */
+
+static bool is_in_child(void)
+{
+    return atomic_load_explicit(&owner, memory_order_acquire) != getpid();
+}
+
+static bool start_locked(void)
+{
+    if (atomic_load_explicit(&owner, memory_order_relaxed))
+        return true;
+    sc_pool_init(&blocks, sizeof(struct block));
+    if (sc_grid_init(&grid, &blocks, CELLS) != 0)
+        return false;
+    atomic_store_explicit(&owner, getpid(), memory_order_release);
+    return true;
+}
+
+static bool add(uintptr_t start, const struct request *request)
+{
+    pthread_mutex_lock(&lock);
+    uint32_t id = start_locked() ? sc_pool_take(&blocks) : 0;
+    if (id) {
+        struct block *block = block_at(id);
+        atomic_store_explicit(&block->node.address, start, memory_order_relaxed);
+        atomic_store_explicit(&block->node.size_bytes, request->pages_bytes, memory_order_relaxed);
+        block->request = *request;
+        sc_grid_insert(&grid, id);
+    }
+    pthread_mutex_unlock(&lock);
+    return id != 0;
+}
+
+static uint32_t *spare_slot_locked(uint32_t id)
+{
+    for (unsigned i = 0; i < SPARES_MAX; i++)
+        if (spares[i] == id)
+            return &spares[i];
+    return NULL;
+}
+
+/* Forgotten first: once it is unmapped, another thread may be given the same address. */
+static void drop(uintptr_t start)
+{
+    size_t pages_bytes = 0;
+    pthread_mutex_lock(&lock);
+    uint32_t id = sc_grid_point_locked(&grid, start);
+    if (id && start_of(block_at(id)) == start) {
+        pages_bytes = pages_of(block_at(id));
+        if (block_at(id)->spare)
+            *spare_slot_locked(id) = 0;
+        uncharge_request(&block_at(id)->request);
+        sc_grid_remove(&grid, id);
+        sc_pool_give(&blocks, id);
+    }
+    pthread_mutex_unlock(&lock);
+    sc_huge_pages_unmap(start, pages_bytes);
+}
+
+static CUresult register_pages(uintptr_t start, const struct request *request)
+{
+    _Static_assert(CU_MEMHOSTALLOC_PORTABLE == CU_MEMHOSTREGISTER_PORTABLE &&
+                       CU_MEMHOSTALLOC_DEVICEMAP == CU_MEMHOSTREGISTER_DEVICEMAP,
+                   "flags mean the same in both calls");
+    SC_INSIDE();
+    return sc_real.cuMemHostRegister_v2((void *)start, request->size_bytes, request->flags);
+}
+
+static CUresult unregister_pages(uintptr_t start)
+{
+    SC_INSIDE();
+    return sc_real.cuMemHostUnregister((void *)start);
+}
+
+/* 0: the driver is to be asked for the same, so that a refusal is its own. */
+static uintptr_t make(const struct request *request)
+{
+    uintptr_t start = sc_huge_pages_map(request->pages_bytes);
+    if (!start)
+        return 0;
+    if (register_pages(start, request) == CUDA_SUCCESS) {
+        if (add(start, request))
+            return start;
+        unregister_pages(start);
+    }
+    sc_huge_pages_unmap(start, request->pages_bytes);
+    return 0;
+}
+
+static uintptr_t make_within_budget(const struct request *request)
+{
+    if (!charge_request(request))
+        return 0;
+    uintptr_t start = make(request);
+    if (!start)
+        uncharge_request(request);
+    return start;
+}
+
+static bool is_alike(const struct request *a, const struct request *b)
+{
+    return a->size_bytes == b->size_bytes && a->flags == b->flags && a->context == b->context;
+}
+
+static uintptr_t take_spare(const struct request *request)
+{
+    uintptr_t start = 0;
+    pthread_mutex_lock(&lock);
+    for (unsigned i = 0; i < SPARES_MAX && !start; i++) {
+        struct block *block = spares[i] ? block_at(spares[i]) : NULL;
+        if (block && is_alike(&block->request, request)) {
+            start = start_of(block);
+            block->spare = false;
+            spares[i] = 0;
+        }
+    }
+    pthread_mutex_unlock(&lock);
+    return start;
+}
+
+static uintptr_t take(size_t size_bytes, unsigned flags)
+{
+    struct request request = {.size_bytes = size_bytes, .flags = flags};
+    if (!is_for_us(size_bytes, flags))
+        return 0;
+    sc_contexts_bury_ended(); /* their spares are no memory of a new context of the same handle */
+    const struct sc_context *context = sc_contexts_of_memory();
+    if (!context)
+        return 0;
+    request.context = context->handle;
+    size_t unit = size_bytes <= SMALL_MAX ? SC_SMALL_PAGE_BYTES : SC_HUGE_PAGE_BYTES;
+    request.pages_bytes = round_up(size_bytes, unit);
+    request.padding_bytes = request.pages_bytes - round_up(size_bytes, SC_SMALL_PAGE_BYTES);
+    uintptr_t start = take_spare(&request);
+    return start ? start : make_within_budget(&request);
+}
+
+void *sc_pinned_take(size_t size_bytes, unsigned flags)
+{
+    int saved = errno;
+    uintptr_t start = take(size_bytes, flags);
+    errno = saved;
+    return (void *)start;
+}
+
+/* ---- questions ---- */
+
+uintptr_t sc_pinned_end(uintptr_t address)
+{
+    if (!atomic_load_explicit(&owner, memory_order_acquire))
+        return 0;
+    uint32_t id = sc_grid_point(&grid, address);
+    if (id == SC_GRID_RETRY) {
+        if (is_in_child())
+            return 0;
+        pthread_mutex_lock(&lock);
+        id = sc_grid_point_locked(&grid, address);
+        pthread_mutex_unlock(&lock);
+    }
+    return id && start_of(block_at(id)) == address ? address + pages_of(block_at(id)) : 0;
+}
+
+static bool is_live(uintptr_t start)
+{
+    pthread_mutex_lock(&lock);
+    uint32_t id = sc_grid_point_locked(&grid, start);
+    bool live = id && start_of(block_at(id)) == start && !block_at(id)->spare;
+    pthread_mutex_unlock(&lock);
+    return live;
+}
+
+static bool note_any(void *any, uint32_t id)
+{
+    (void)id;
+    *(bool *)any = true;
+    return false;
+}
+
+bool sc_pinned_overlaps(uintptr_t address, size_t size_bytes)
+{
+    bool any = false;
+    if (size_bytes > UINTPTR_MAX - address)
+        size_bytes = UINTPTR_MAX - address;
+    if (!size_bytes || is_in_child())
+        return false;
+    pthread_mutex_lock(&lock);
+    sc_grid_overlaps_locked(&grid, address, size_bytes, note_any, &any);
+    pthread_mutex_unlock(&lock);
+    return any;
+}
+
+/* ---- giving back ---- */
+
+/* Only blocks of the kind that the driver packs: it too hands them out again as they were. Without
+ * that, a program that allocates and frees all the time would be slower with us. */
+static bool may_become_spare(const struct block *block, CUcontext current)
+{
+    return !block->spare && block->request.context == current &&
+           pages_of(block) <= SC_HUGE_PAGE_BYTES;
+}
+
+static bool become_spare(uintptr_t start, CUcontext current)
+{
+    bool done = false;
+    pthread_mutex_lock(&lock);
+    uint32_t id = sc_grid_point_locked(&grid, start);
+    uint32_t *slot = spare_slot_locked(0);
+    if (slot && id && start_of(block_at(id)) == start && may_become_spare(block_at(id), current)) {
+        block_at(id)->spare = true;
+        *slot = id;
+        done = true;
+    }
+    pthread_mutex_unlock(&lock);
+    return done;
+}
+
+/* The wait of cuMemFreeHost; not where something may capture, which it would end. */
+static bool wait_and_spare(uintptr_t start)
+{
+    CUcontext current = NULL;
+    return sc_pinned_end(start) - start <= SC_HUGE_PAGE_BYTES && !sc_streams_captures_seen() &&
+           sc_real.cuCtxSynchronize && sc_real.cuCtxGetCurrent(&current) == CUDA_SUCCESS &&
+           sc_real.cuCtxSynchronize() == CUDA_SUCCESS && become_spare(start, current);
+}
+
+static CUresult unregister_and_drop(uintptr_t start)
+{
+    CUresult result = unregister_pages(start);
+    int saved = errno;
+    if (result == CUDA_SUCCESS)
+        drop(start);
+    errno = saved;
+    return result == CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED ? CUDA_ERROR_INVALID_VALUE : result;
+}
+
+CUresult sc_pinned_free(void *address)
+{
+    uintptr_t start = (uintptr_t)address;
+    if (!sc_pinned_end(start) || is_in_child() || !is_live(start))
+        return sc_real.cuMemFreeHost(address);
+    return wait_and_spare(start) ? CUDA_SUCCESS : unregister_and_drop(start);
+}
+
+struct search {
+    CUcontext context;
+    uint32_t found;
+};
+
+static bool is_of_context(void *argument, uint32_t id)
+{
+    struct search *search = argument;
+    if (block_at(id)->request.context == search->context)
+        search->found = id;
+    return !search->found;
+}
+
+/* What the driver has unregistered is unmapped, as memory that it allocated would be. */
+static bool is_registered(uintptr_t start)
+{
+    CUmemorytype type;
+    return sc_real.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, start) ==
+           CUDA_SUCCESS;
+}
+
+struct renaming {
+    CUcontext from, to;
+};
+
+static bool rename_block(void *argument, uint32_t id)
+{
+    const struct renaming *renaming = argument;
+    if (block_at(id)->request.context == renaming->from)
+        block_at(id)->request.context = renaming->to;
+    return true;
+}
+
+static void rename_blocks(CUcontext from, CUcontext to)
+{
+    struct renaming renaming = {from, to};
+    if (is_in_child())
+        return;
+    pthread_mutex_lock(&lock);
+    sc_grid_overlaps_locked(&grid, 0, SIZE_MAX, rename_block, &renaming);
+    pthread_mutex_unlock(&lock);
+}
+
+/* No handle of the driver's is the address of a record of ours. */
+static CUcontext nameless(const struct sc_context *context)
+{
+    return (CUcontext)(uintptr_t)context;
+}
+
+void sc_pinned_context_unnamed(const struct sc_context *context)
+{
+    rename_blocks(context->handle, nameless(context));
+}
+
+void sc_pinned_context_named(const struct sc_context *context)
+{
+    rename_blocks(nameless(context), context->handle);
+}
+
+/* A block of the context, whose it is no longer. 0: there is none. */
+static uintptr_t take_one_of(CUcontext context)
+{
+    struct search search = {.context = context};
+    uintptr_t start = 0;
+    pthread_mutex_lock(&lock);
+    sc_grid_overlaps_locked(&grid, 0, SIZE_MAX, is_of_context, &search);
+    if (search.found) {
+        start = start_of(block_at(search.found));
+        block_at(search.found)->request.context = NULL;
+    }
+    pthread_mutex_unlock(&lock);
+    return start;
+}
+
+void sc_pinned_context_gone(const struct sc_context *context)
+{
+    uintptr_t start;
+    if (is_in_child())
+        return;
+    while ((start = take_one_of(nameless(context))) != 0) {
+        if (!is_registered(start))
+            drop(start);
+    }
+}

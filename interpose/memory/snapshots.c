@@ -1,0 +1,156 @@
+#include "interpose/memory/snapshots.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "interpose/base/compiler.h"
+#include "interpose/base/process.h"
+#include "interpose/driver/driver.h"
+#include "interpose/driver/relaxed.h"
+#include "interpose/driver/replaying.h"
+#include "interpose/streams/contexts.h"
+#include "report/options.h"
+#include "track/hazard.h"
+#include "track/inflight.h"
+#include "track/peek.h"
+#include "track/pool.h"
+#include "track/staging.h"
+#include "track/track.h"
+
+#include "track/poison.h"
+
+static pthread_mutex_t grow_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static bool make_readable(struct sc_context *context, void *memory, size_t size_bytes)
+{
+    if (!sc_context_push(context))
+        return false;
+    struct sc_relaxed relaxed = sc_relaxed_begin();
+    SC_INSIDE();
+    bool registered = sc_real.cuMemHostRegister_v2 &&
+                      sc_real.cuMemHostRegister_v2(memory, size_bytes, 0) == CUDA_SUCCESS;
+    sc_relaxed_end(&relaxed);
+    sc_context_pop();
+    return registered;
+}
+
+/* What the context's blocks of staging memory are, to be unmapped with it. */
+struct sc_staging_of_context {
+    struct sc_staging staging;
+    struct block {
+        void *memory;
+        size_t bytes;
+        size_t own_bytes; /* of this, with the records of its slots */
+        struct block *next;
+    } * first;
+    bool refused; /* a driver that refuses will refuse again */
+};
+
+static struct sc_staging_of_context *staging_of(struct sc_context *context)
+{
+    struct sc_staging_of_context *own =
+        atomic_load_explicit(&context->staging, memory_order_acquire);
+    if (sc_likely(own != NULL))
+        return own;
+    pthread_mutex_lock(&grow_lock);
+    own = atomic_load_explicit(&context->staging, memory_order_relaxed);
+    if (!own && (own = sc_pages_map(sizeof *own)) != NULL) {
+        sc_staging_init(&own->staging, &sc_track.order, sc_options.snapshot_max_bytes);
+        atomic_store_explicit(&context->staging, own, memory_order_release);
+    }
+    pthread_mutex_unlock(&grow_lock);
+    return own;
+}
+
+/* The block's own record, and then those of its slots. */
+static bool add_block_locked(struct sc_context *context, struct sc_staging_of_context *own,
+                             const struct sc_staging_block *what)
+{
+    size_t own_bytes = sizeof(struct block) + what->record_bytes;
+    struct block *block = sc_pages_map(own_bytes);
+    void *memory = block ? sc_pages_map(what->bytes) : NULL;
+    if (!memory || !make_readable(context, memory, what->bytes)) {
+        if (memory)
+            sc_pages_unmap(memory, what->bytes);
+        sc_pages_unmap(block, own_bytes);
+        return false;
+    }
+    *block = (struct block){memory, what->bytes, own_bytes, own->first};
+    own->first = block;
+    sc_track_add_slots(&sc_track, &own->staging, what, memory,
+                       (struct sc_slot *)(void *)(block + 1));
+    return true;
+}
+
+/* By one thread at a time; others do without meanwhile. */
+static bool grow(struct sc_context *context, struct sc_staging_of_context *own,
+                 const struct sc_staging_block *missing)
+{
+    if (missing->bytes == 0 || pthread_mutex_trylock(&grow_lock) != 0)
+        return false;
+    if (!own->refused)
+        own->refused = !add_block_locked(context, own, missing);
+    bool refused = own->refused;
+    pthread_mutex_unlock(&grow_lock);
+    return !refused;
+}
+
+static struct sc_slot *take_slot(struct sc_context *context, struct sc_staging_of_context *own,
+                                 const struct sc_op_info *op)
+{
+    struct sc_slot *slot = NULL;
+    struct sc_staging_block missing;
+    int result = sc_track_take_slot(&sc_track, &own->staging, op, &slot, &missing);
+    if (sc_unlikely(result == -ENOSPC) && grow(context, own, &missing))
+        sc_track_take_slot(&sc_track, &own->staging, op, &slot, &missing);
+    return slot;
+}
+
+static bool is_small(const struct sc_op_info *op)
+{
+    return op->direction == SC_H2D && op->shape.rows == 1 && op->shape.width_bytes > 0 &&
+           op->shape.width_bytes <= sc_options.snapshot_max_bytes && op->range != 0;
+}
+
+/* False if the program has made it unreadable, which the driver does not mind. */
+static bool fill(struct sc_slot *slot, const struct sc_op_info *op)
+{
+    struct sc_range *range = sc_inflight_range(&sc_track.inflight, op->range);
+    if (sc_unlikely(atomic_load_explicit(&range->snapshots, memory_order_acquire) !=
+                    SC_SNAPSHOTS_PLAIN))
+        return sc_peek(slot->bytes, op->shape.address, op->shape.width_bytes);
+    memcpy(slot->bytes, (const void *)op->shape.address, op->shape.width_bytes);
+    return true;
+}
+
+const void *sc_snapshots_take(struct sc_context *context, struct sc_op_info *op)
+{
+    if (sc_options.mode != SC_MODE_FIX || sc_replays() || !op->stable || !is_small(op))
+        return NULL;
+    struct sc_context *home = context->primary ? context->primary : context; /* it outlives these */
+    struct sc_staging_of_context *own = staging_of(home);
+    struct sc_slot *slot = own ? take_slot(home, own, op) : NULL;
+    if (!slot)
+        return NULL;
+    if (!fill(slot, op)) {
+        sc_track_give_slot(&sc_track, slot);
+        return NULL;
+    }
+    op->slot = slot;
+    return slot->bytes;
+}
+
+/* A thread that was about to use the context may have a slot still: its records stay then. */
+void sc_snapshots_context_gone(struct sc_context *context)
+{
+    struct sc_staging_of_context *own = atomic_exchange(&context->staging, NULL);
+    bool whole = own && sc_staging_is_whole(&own->staging);
+    for (struct block *block = own ? own->first : NULL, *next; block; block = next) {
+        next = block->next;
+        sc_pages_unmap(block->memory, block->bytes);
+        if (whole)
+            sc_pages_unmap(block, block->own_bytes);
+    }
+    if (whole)
+        sc_pages_unmap(own, sizeof *own);
+}

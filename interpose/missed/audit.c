@@ -1,0 +1,256 @@
+#include "interpose/missed/audit.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "cupti_hooks/ear.h"
+#include "cupti_hooks/subscription.h"
+#include "cupti_hooks/timeline.h"
+#include "interpose/base/compiler.h"
+#include "interpose/base/loader.h"
+#include "interpose/base/process.h"
+#include "interpose/base/unwind.h"
+#include "interpose/base/upcalls.h"
+#include "interpose/driver/driver.h"
+#include "interpose/missed/replay.h"
+#include "interpose/missed/resource_news.h"
+#include "interpose/reaper/copy_times.h"
+#include "report/options.h"
+#include "track/ticks.h"
+
+#include "track/poison.h"
+
+/* Auto: where a miss matters more than the nanoseconds that each call then costs, and where the
+ * timeline, which needs the calls' numbers, is asked for by itself. */
+static bool is_wanted(void)
+{
+    if (sc_options.cupti == SC_CUPTI_OFF)
+        return false;
+    return sc_options.cupti == SC_CUPTI_REQUIRE || sc_is_alone() || sc_options.strict ||
+           sc_options.mode == SC_MODE_REPORT || sc_options.timeline;
+}
+
+static void missed(const struct sc_missed_call *call, bool entering)
+{
+    int saved = errno;
+    if (sc_is_alone()) {
+        sc_life_cuda_is_up();
+    } else if (entering && call->audited) {
+        struct sc_report_miss miss = {
+            .api = call->name,
+            .runtime_api = sc_ear.runtime_api,
+            .thread = sc_thread_id(),
+            .time_ns = sc_now_ns(),
+            .stack = sc_unwind_here(SC_SITE()),
+        };
+        sc_report_missed(&miss);
+        sc_cupti_widen();
+    }
+    sc_replay(call, entering);
+    errno = saved;
+}
+
+/* The runtime's CUDA, then the driver's. */
+static const int *majors(void)
+{
+    static int list[3];
+    int version = 0;
+    int count = 0;
+    sc_real.cuDriverGetVersion(&version);
+    if (sc_driver_runtime_version() >= 11000)
+        list[count++] = sc_driver_runtime_version() / 1000;
+    if (count == 0 || list[0] != version / 1000)
+        list[count] = version / 1000;
+    return list;
+}
+
+/* "WHAT cannot be met: CUPTI is held: by a tool". */
+static void say_unmet(const char *what, const struct sc_cupti_status *status)
+{
+    char line[256] = "";
+    if (sc_options.verbosity == 0)
+        return;
+    strcat(line, what);
+    strcat(line, " cannot be met: CUPTI is ");
+    strcat(line, sc_cupti_state_string(status->state));
+    if (status->detail[0]) {
+        strcat(line, ": ");
+        strncat(line, status->detail, 128);
+    }
+    sc_report_say(NULL, line);
+}
+
+static void complain(const struct sc_cupti_status *status)
+{
+    if (sc_options.cupti == SC_CUPTI_REQUIRE) {
+        sc_report_fail();
+        say_unmet("cupti=require", status);
+    }
+    if (sc_options.timeline && status->state != SC_CUPTI_YIELDED)
+        say_unmet("timeline=1", status);
+}
+
+static struct sc_report_cupti described(const struct sc_cupti_status *status)
+{
+    return (struct sc_report_cupti){
+        .state = sc_cupti_state_string(status->state),
+        .version = status->version,
+        .library = status->library,
+        .detail = status->detail,
+    };
+}
+
+/* It was wanted, and is not to be had, or not any more. */
+static void tell_loss(void)
+{
+    struct sc_cupti_status status;
+    sc_cupti_get_status(&status);
+    struct sc_report_cupti cupti = described(&status);
+    sc_report_cupti(&cupti);
+    complain(&status);
+}
+
+/* ---- the timeline ---- */
+
+/* Where there is a context, CUPTI waits for its work: in cuptiSubscribe, and to turn records on. */
+static bool has_context(void)
+{
+    CUcontext current = NULL;
+    int devices = 0;
+    if (sc_real.cuCtxGetCurrent(&current) == CUDA_SUCCESS && current)
+        return true;
+    sc_real.cuDeviceGetCount(&devices);
+    for (CUdevice device = 0; device < devices; device++) {
+        unsigned flags;
+        int alive = 0;
+        if (sc_real.cuDevicePrimaryCtxGetState(device, &flags, &alive) == CUDA_SUCCESS && alive)
+            return true;
+    }
+    return false;
+}
+
+static void say_no_timeline(const char *why)
+{
+    if (sc_options.verbosity > 0)
+        sc_report_say(NULL, why);
+}
+
+/* We listen; do records come? */
+static void follow_timeline(void)
+{
+    if (sc_timeline_state() == SC_CUPTI_LISTENING && sc_copy_times_start())
+        return;
+    if (sc_cupti_yield_records())
+        sc_timeline_fail();
+    say_no_timeline("timeline=1 cannot be met: CUPTI gives no activity records");
+}
+
+/* The work that is waited for may itself wait for the thread that brings us up. */
+static void start_too_late(void)
+{
+    sc_cupti_fail("CUDA was in use before the library");
+    tell_loss();
+    if (!sc_options.timeline)
+        return;
+    sc_timeline_fail();
+    say_no_timeline("timeline=1 cannot be met: CUDA was in use before the library");
+}
+
+void sc_audit_start(void)
+{
+    static struct sc_cupti_request request;
+    struct sc_cupti_status status;
+    if (!is_wanted()) {
+        if (sc_options.timeline)
+            say_no_timeline("timeline=1 cannot be met: it needs CUPTI, and cupti=off");
+        return;
+    }
+    if (!sc_is_alone() && has_context()) {
+        start_too_late();
+        return;
+    }
+    request = (struct sc_cupti_request){
+        .majors = majors(),
+        .symbol = sc_loader_symbol,
+        .missed = missed,
+        .told = sc_resource_news,
+        .starves = sc_options.timeline ? sc_copy_times_wake : NULL,
+    };
+    request.followed = sc_replay_ids(&request.followed_count);
+    sc_cupti_start(&request);
+    sc_cupti_get_status(&status);
+    if (status.state == SC_CUPTI_LISTENING && sc_options.timeline)
+        follow_timeline();
+    if (status.state != SC_CUPTI_LISTENING)
+        tell_loss();
+    else if (sc_is_alone())
+        sc_cupti_widen();
+}
+
+void sc_audit_make_way(void)
+{
+    int saved = errno;
+    if (sc_cupti_yield())
+        tell_loss();
+    errno = saved;
+}
+
+void sc_audit_made_way(void)
+{
+    sc_cupti_tool_came();
+}
+
+void sc_audit_make_way_for_records(void)
+{
+    int saved = errno;
+    sc_cupti_yield_records();
+    errno = saved;
+}
+
+void sc_audit_close(void)
+{
+    sc_cupti_stop(false);
+}
+
+void sc_audit_stop(bool unsubscribe)
+{
+    sc_cupti_stop(unsubscribe);
+    sc_timeline_stop();
+}
+
+void sc_audit_child(void)
+{
+    sc_copy_times_child();
+    sc_cupti_child();
+}
+
+/* Without CUPTI, as that is. */
+static void describe_timeline(const struct sc_cupti_status *cupti,
+                              struct sc_report_timeline *timeline)
+{
+    struct sc_timeline_counts counts;
+    enum sc_cupti_state state = sc_timeline_state();
+    if (!sc_options.timeline)
+        return;
+    sc_timeline_get_counts(&counts);
+    timeline->state = sc_cupti_state_string(state == SC_CUPTI_UNUSED ? cupti->state : state);
+    timeline->records = counts.records;
+    timeline->dropped = counts.dropped;
+    timeline->matched = sc_copy_times_matched();
+}
+
+void sc_audit_totals(struct sc_report_totals *totals)
+{
+    struct sc_cupti_status status;
+    uint64_t wrapped, missed_calls;
+    sc_cupti_get_status(&status);
+    totals->cupti = described(&status);
+    describe_timeline(&status, &totals->timeline);
+    totals->coverage.wrapped = totals->operations;
+    sc_cupti_counts(&wrapped, &missed_calls);
+    if (!wrapped && !missed_calls && status.state != SC_CUPTI_LISTENING)
+        return;
+    totals->coverage.calls = wrapped + missed_calls;
+    totals->coverage.wrapped = wrapped;
+    totals->coverage.missed = sc_is_alone() ? 0 : missed_calls;
+}

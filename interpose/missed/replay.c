@@ -1,0 +1,159 @@
+#include "interpose/missed/replay.h"
+
+#include <string.h>
+
+#include "cupti_hooks/subscription.h"
+#include "interpose/base/compiler.h"
+#include "interpose/base/process.h"
+#include "interpose/base/upcalls.h"
+#include "interpose/calls/event_calls.h"
+#include "interpose/calls/host_memory.h"
+#include "interpose/calls/issue.h"
+#include "interpose/capture/captures.h"
+#include "interpose/driver/relaxed.h"
+#include "interpose/driver/replaying.h"
+#include "interpose/streams/streams.h"
+#include "report/options.h"
+#include "track/frames.h"
+#include "track/hazard.h"
+#include "track/track.h"
+
+#include <cupti_driver_cbid.h>
+#include <generated_cuda_meta.h>
+
+#include "track/poison.h"
+
+enum when { NEVER, BEFORE, AFTER, BOTH }; /* the driver carries the call out */
+
+/* ---- through wrappers ---- */
+
+#define SC_REPLAY(symbol, when, arguments)                                                         \
+    static void follow_##symbol(const void *parameters)                                            \
+    {                                                                                              \
+        const symbol##_params *a = parameters;                                                     \
+        (void)a;                                                                                   \
+        symbol arguments;                                                                          \
+    }
+typedef void cuCtxSynchronize_params; /* it has none */
+#include "interpose/missed/replay.def"
+
+/* ---- others ---- */
+
+/* The wrapper would have had its function run by the driver, and have seen it start. */
+static void work(CUstream stream, bool per_thread)
+{
+    struct sc_work work = sc_work_begin(stream, per_thread, SC_WORK_MAY_WRITE | SC_WORK_SIGNALS);
+    sc_work_end(&work, CUDA_SUCCESS);
+}
+
+/* The wait may have drawn the stream into a capture: nothing may be recorded on it then. */
+static void wait(CUstream handle, CUevent event, bool per_thread)
+{
+    struct sc_stream_record *stream = sc_active() ? sc_streams_find(handle, per_thread) : NULL;
+    if (sc_captures_open())
+        sc_streams_captures_changed();
+    if (!stream || sc_streams_is_capturing(stream))
+        return;
+    struct sc_wait made; /* just now: nobody has told of its beginning */
+    sc_events_join(stream, event);
+    sc_track_begin_wait(&sc_track, stream->id, (uintptr_t)event, &made);
+    sc_track_end_wait(&sc_track, &made, true);
+}
+
+#define FOLLOW(symbol, ...)                                                                        \
+    static void follow_##symbol(const void *parameters)                                            \
+    {                                                                                              \
+        const symbol##_params *a = parameters;                                                     \
+        const char *const API = #symbol;                                                           \
+        (void)API;                                                                                 \
+        __VA_ARGS__;                                                                               \
+    }
+
+FOLLOW(cuLaunchHostFunc, work(a->hStream, false))
+FOLLOW(cuLaunchHostFunc_ptsz, work(a->hStream, true))
+FOLLOW(cuStreamAddCallback, work(a->hStream, false))
+FOLLOW(cuStreamAddCallback_ptsz, work(a->hStream, true))
+FOLLOW(cuStreamWaitEvent, wait(a->hStream, a->hEvent, false))
+FOLLOW(cuStreamWaitEvent_ptsz, wait(a->hStream, a->hEvent, true))
+
+FOLLOW(cuMemHostAlloc, sc_host_memory_pinned(*a->pp, a->bytesize, a->Flags))
+FOLLOW(cuMemAllocHost, sc_host_memory_pinned(*a->pp, a->bytesize, 0))
+FOLLOW(cuMemAllocHost_v2, sc_host_memory_pinned(*a->pp, a->bytesize, 0))
+FOLLOW(cuMemHostRegister, sc_host_memory_registered(a->p, a->bytesize, a->Flags))
+FOLLOW(cuMemHostRegister_v2, sc_host_memory_registered(a->p, a->bytesize, a->Flags))
+FOLLOW(cuMemAllocManaged, sc_host_memory_managed(*a->dptr, a->bytesize))
+FOLLOW(cuMemFreeHost, sc_host_memory_leaves(a->p, SC_PINNED, API, SC_SITE()))
+FOLLOW(cuMemHostUnregister, sc_host_memory_leaves(a->p, SC_REGISTERED, API, SC_SITE()))
+
+/* ---- which, and when ---- */
+
+struct follow {
+    void (*note)(const void *parameters);
+    enum when when;
+    bool wrapped; /* by running the wrapper, which knows what failed */
+};
+
+#define ROW(symbol, when) [CUPTI_DRIVER_TRACE_CBID_##symbol] = {follow_##symbol, when, false}
+#define ROW2(symbol, when) ROW(symbol, when), ROW(symbol##_ptsz, when)
+
+static const struct follow follows[CUPTI_DRIVER_TRACE_CBID_SIZE] = {
+#define SC_REPLAY(symbol, when, arguments)                                                         \
+    [CUPTI_DRIVER_TRACE_CBID_##symbol] = {follow_##symbol, when, true},
+#include "interpose/missed/replay.def"
+    ROW2(cuLaunchHostFunc, AFTER), ROW2(cuStreamAddCallback, AFTER), ROW2(cuStreamWaitEvent, AFTER),
+    ROW(cuMemHostAlloc, AFTER),    ROW(cuMemAllocHost, AFTER),       ROW(cuMemAllocHost_v2, AFTER),
+    ROW(cuMemHostRegister, AFTER), ROW(cuMemHostRegister_v2, AFTER), ROW(cuMemAllocManaged, AFTER),
+    ROW(cuMemFreeHost, BEFORE),    ROW(cuMemHostUnregister, BEFORE),
+};
+
+/* While a capture begins that no wrapper knows of, and before its wrapper is run, no mark may be
+ * recorded on its stream: the driver is asked what captures. */
+static bool begins_capture(const struct sc_missed_call *call)
+{
+    return strncmp(call->name, "cuStreamBeginCapture", strlen("cuStreamBeginCapture")) == 0;
+}
+
+/* Nothing is known of a call that failed, but what captures make of it, which wrappers note. */
+static bool is_due(const struct follow *follow, const struct sc_missed_call *call, bool entering)
+{
+    if (follow->when == BOTH && entering)
+        return sc_options.mode == SC_MODE_FIX;
+    if (follow->when != BOTH && follow->when != (entering ? BEFORE : AFTER))
+        return false;
+    return entering || call->result == CUDA_SUCCESS ||
+           (follow->wrapped && sc_is_capture_error((CUresult)call->result));
+}
+
+void sc_replay(const struct sc_missed_call *call, bool entering)
+{
+    if (call->id >= CUPTI_DRIVER_TRACE_CBID_SIZE || !sc_active() || sc_replays())
+        return;
+    const struct follow *follow = &follows[call->id];
+    if (!entering)
+        sc_contexts_bury_ended();
+    if (begins_capture(call)) {
+        sc_streams_note_capture();
+        sc_streams_captures_changed();
+    }
+    if (!is_due(follow, call, entering))
+        return;
+    sc_replaying = (struct sc_replaying){
+        .frame = SC_FRAME(),
+        .armed = true,
+        .prepares = entering && follow->when == BOTH,
+        .answer = entering ? CUDA_ERROR_NOT_READY : (CUresult)call->result,
+        .correlation_id = call->correlation_id,
+    };
+    follow->note(call->parameters);
+    sc_replaying = (struct sc_replaying){.armed = false};
+}
+
+const uint16_t *sc_replay_ids(size_t *count)
+{
+    static uint16_t ids[CUPTI_DRIVER_TRACE_CBID_SIZE];
+    *count = 0;
+    for (unsigned id = 0; id < CUPTI_DRIVER_TRACE_CBID_SIZE; id++)
+        if (follows[id].note)
+            ids[(*count)++] = (uint16_t)id;
+    return ids;
+}

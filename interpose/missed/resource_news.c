@@ -1,0 +1,81 @@
+#include "interpose/missed/resource_news.h"
+
+#include <errno.h>
+
+#include "cupti_hooks/news.h"
+#include "cupti_hooks/subscription.h"
+#include "interpose/base/process.h"
+#include "interpose/base/upcalls.h"
+#include "interpose/calls/context_calls.h"
+#include "interpose/driver/driver.h"
+#include "interpose/reaper/hazards.h"
+#include "interpose/reaper/reaper.h"
+#include "interpose/streams/contexts.h"
+#include "interpose/streams/streams.h"
+#include "interpose/streams/unfinished.h"
+#include "track/inflight.h"
+#include "track/order.h"
+#include "track/track.h"
+
+#include "track/poison.h"
+
+/* What was issued on the stream while the call returned may be taken for done, as where a call is
+ * followed. Waits pass by, and so will events: from now on they are followed. */
+static void waited(struct sc_point *point, const char *api)
+{
+    SC_OPS(overwritten);
+    sc_track_known(&sc_track, point, &overwritten);
+    sc_hazards_report_overwritten(&overwritten, &(struct sc_culprit){api, NULL, NULL});
+    sc_guard_apply();
+    sc_cupti_widen();
+}
+
+static void stream_waited(CUstream handle)
+{
+    struct sc_stream_record *stream = sc_streams_known(handle);
+    if (!stream)
+        return;
+    struct sc_point point = sc_track_point(&sc_track, stream->id, SC_SCOPE_STREAM);
+    sc_unfinished_stream_done(stream, sc_unfinished_stream_since(stream));
+    waited(&point, "cuStreamSynchronize");
+}
+
+static void context_waited(CUcontext handle)
+{
+    struct sc_context *context = sc_contexts_known(handle);
+    if (!context)
+        return;
+    struct sc_point point = sc_track_point(&sc_track, context->legacy, SC_SCOPE_CONTEXT);
+    sc_unfinished_context_done(context, sc_unfinished_context_since(context));
+    waited(&point, "cuCtxSynchronize");
+}
+
+static void act(const struct sc_news *news)
+{
+    switch (news->kind) {
+    case SC_NEWS_STREAM_NAMED:
+    case SC_NEWS_STREAM_ENDS:
+        sc_streams_renamed((CUstream)news->handle);
+        break;
+    case SC_NEWS_CONTEXT_ENDS:
+        sc_contexts_told_end((CUcontext)news->handle);
+        break;
+    case SC_NEWS_GRAPH_ENDS:
+        sc_reaper_forget_graph(news->handle);
+        break;
+    case SC_NEWS_STREAM_WAITED:
+        stream_waited((CUstream)news->handle);
+        break;
+    case SC_NEWS_CONTEXT_WAITED:
+        context_waited((CUcontext)news->handle);
+        break;
+    }
+}
+
+void sc_resource_news(const struct sc_news *news)
+{
+    int saved = errno;
+    if (sc_active())
+        act(news);
+    errno = saved;
+}

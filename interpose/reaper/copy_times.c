@@ -1,0 +1,194 @@
+#include "interpose/reaper/copy_times.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <time.h>
+
+#include "cupti_hooks/ear.h"
+#include "cupti_hooks/timeline.h"
+#include "interpose/reaper/own_threads.h"
+#include "interpose/streams/marks.h"
+#include "report/report.h"
+#include "track/hazard.h"
+#include "track/order.h"
+#include "track/ticks.h"
+#include "track/waits.h"
+
+#include "track/poison.h"
+
+enum {
+    AWAITED_MAX = 256,
+    NS_PER_MS = 1000 * 1000,
+    POLL_MIN_NS = NS_PER_MS / 2,
+    POLL_MAX_NS = 20 * NS_PER_MS,
+    RECORD_MAX_S = 5,               /* behind the copy's end: its record was dropped */
+    LAST_WAIT_NS = 200 * NS_PER_MS, /* at exit, for copies in flight */
+    STOP_WAIT_NS = 400 * NS_PER_MS,
+};
+
+struct awaited {
+    struct sc_hazard hazard;
+    struct sc_ticket ticket;
+    uint64_t complete_ns; /* when it was seen complete; 0: not yet */
+};
+
+/* New ones; guarded by the lock, a leaf. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct awaited arrived[AWAITED_MAX];
+static unsigned arrived_count;
+
+static struct awaited awaited[AWAITED_MAX]; /* the thread's own */
+static unsigned awaited_count;
+
+static sem_t work;
+static sem_t stopped;
+static _Atomic bool runs, stopping;
+static _Atomic uint64_t matched;
+
+static void take_arrived(void)
+{
+    pthread_mutex_lock(&lock);
+    for (unsigned i = 0; i < arrived_count && awaited_count < AWAITED_MAX; i++)
+        awaited[awaited_count++] = arrived[i];
+    arrived_count = 0;
+    pthread_mutex_unlock(&lock);
+}
+
+/* Whether one was seen complete whose record may be waiting. */
+static bool ask_awaited(void)
+{
+    bool any = false;
+    for (unsigned i = 0; i < awaited_count; i++) {
+        if (!awaited[i].complete_ns && sc_marks_ask(&awaited[i].ticket))
+            awaited[i].complete_ns = sc_now_ns();
+        any |= awaited[i].complete_ns != 0;
+    }
+    return any;
+}
+
+/* Whether nothing more is to come for it. */
+static bool settle(const struct awaited *one)
+{
+    struct sc_device_times times;
+    if (!one->complete_ns)
+        return false;
+    if (!sc_timeline_find(one->hazard.copy.correlation_id, &times))
+        return !sc_timeline_is_on() ||
+               sc_now_ns() - one->complete_ns > RECORD_MAX_S * UINT64_C(1000000000);
+    struct sc_report_timing timing = {times.start_ns, times.end_ns};
+    sc_report_timing(&one->hazard, &timing);
+    atomic_fetch_add(&matched, 1);
+    return true;
+}
+
+static void settle_awaited(void)
+{
+    unsigned kept = 0;
+    for (unsigned i = 0; i < awaited_count; i++)
+        if (!settle(&awaited[i]))
+            awaited[kept++] = awaited[i];
+    awaited_count = kept;
+}
+
+static void look(void)
+{
+    take_arrived();
+    if (ask_awaited() || sc_timeline_starves())
+        sc_timeline_flush(false);
+    settle_awaited();
+}
+
+static bool wait_for_work(uint64_t poll_ns)
+{
+    struct timespec at = sc_deadline_in(poll_ns);
+    int result;
+    do
+        result = poll_ns ? sc_sem_wait_until(&work, &at) : sem_wait(&work);
+    while (result != 0 && errno == EINTR);
+    return result == 0;
+}
+
+/* What is in flight may still end; what shares a buffer with a copy that does not is had by force.
+ */
+static void finish(void)
+{
+    uint64_t until_ns = sc_now_ns() + LAST_WAIT_NS;
+    uint64_t poll_ns = POLL_MIN_NS;
+    for (look(); awaited_count && sc_timeline_is_on() && sc_now_ns() < until_ns; look()) {
+        struct timespec moment = {.tv_nsec = (long)poll_ns};
+        nanosleep(&moment, NULL);
+        poll_ns = poll_ns * 2 < POLL_MAX_NS ? poll_ns * 2 : POLL_MAX_NS;
+    }
+    sc_timeline_flush(true);
+    settle_awaited();
+}
+
+static void *run(void *unused)
+{
+    uint64_t poll_ns = 0;
+    (void)unused;
+    wait_for_work(0); /* alone, the driver is still inside of cuInit */
+    sc_own_threads_enter("safecopy-times");
+    SC_CARRY();
+    for (bool fresh = true; !atomic_load(&stopping); fresh = wait_for_work(poll_ns)) {
+        look();
+        if (!awaited_count && !sc_timeline_starves())
+            poll_ns = 0;
+        else if (fresh || poll_ns == 0)
+            poll_ns = POLL_MIN_NS;
+        else
+            poll_ns = poll_ns * 2 < POLL_MAX_NS ? poll_ns * 2 : POLL_MAX_NS;
+    }
+    finish();
+    sem_post(&stopped);
+    return NULL;
+}
+
+bool sc_copy_times_start(void)
+{
+    sem_init(&work, 0, 0);
+    sem_init(&stopped, 0, 0);
+    atomic_store(&runs, sc_own_threads_start(run));
+    return atomic_load(&runs);
+}
+
+void sc_copy_times_wake(void)
+{
+    if (atomic_load_explicit(&runs, memory_order_acquire))
+        sem_post(&work);
+}
+
+void sc_copy_times_await(const struct sc_hazard *hazard, const struct sc_ticket *ticket)
+{
+    if (!atomic_load_explicit(&runs, memory_order_acquire) || !hazard->copy.correlation_id)
+        return;
+    pthread_mutex_lock(&lock);
+    if (arrived_count < AWAITED_MAX)
+        arrived[arrived_count++] = (struct awaited){.hazard = *hazard, .ticket = *ticket};
+    pthread_mutex_unlock(&lock);
+    sc_copy_times_wake();
+}
+
+void sc_copy_times_stop(void)
+{
+    if (!atomic_load(&runs) || atomic_exchange(&stopping, true))
+        return;
+    struct timespec at = sc_deadline_in(STOP_WAIT_NS);
+    sem_post(&work);
+    while (sc_sem_wait_until(&stopped, &at) != 0 && errno == EINTR)
+        continue;
+    atomic_store(&runs, false);
+}
+
+void sc_copy_times_child(void)
+{
+    lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    atomic_store(&runs, false);
+}
+
+uint64_t sc_copy_times_matched(void)
+{
+    return atomic_load(&matched);
+}

@@ -1,0 +1,202 @@
+#include "interpose/reaper/hazards.h"
+
+#include <errno.h>
+
+#include "cupti_hooks/ear.h"
+#include "interpose/base/process.h"
+#include "interpose/base/unwind.h"
+#include "interpose/reaper/reaper.h"
+#include "track/order.h"
+#include "track/shape.h"
+#include "track/ticks.h"
+
+#include "track/poison.h"
+
+enum sc_hazard_code sc_hazards_free_code(enum sc_direction direction)
+{
+    return sc_direction_writes_host(direction) ? SC102 : SC101;
+}
+
+static struct sc_hazard_copy describe_copy(const struct sc_op_info *op)
+{
+    const struct sc_stream *stream = sc_order_stream(&sc_track.order, op->ticket.stream);
+    return (struct sc_hazard_copy){
+        .api = op->api,
+        .direction = op->direction,
+        .address = op->shape.address,
+        .size_bytes = sc_shape_hull_bytes(&op->shape),
+        .stream = stream->handle,
+        .device = stream->device,
+        .seq = op->ticket.number,
+        .thread = op->thread,
+        .time_ns = sc_ticks_to_ns(op->ticks),
+        .stack = op->stack,
+        .runtime_api = op->runtime_api,
+        .correlation_id = op->correlation_id,
+    };
+}
+
+static uint32_t stack_of(const struct sc_culprit *culprit)
+{
+    if (culprit->context)
+        return sc_unwind_from(culprit->context, (uintptr_t)culprit->site);
+    return culprit->site ? sc_unwind_here(culprit->site) : 0;
+}
+
+struct sc_hazard_event sc_hazards_event(const struct sc_culprit *culprit)
+{
+    return (struct sc_hazard_event){
+        .api = culprit->api,
+        .thread = sc_thread_id(),
+        .time_ns = sc_now_ns(),
+        .runtime_api = sc_ear_runtime_api(),
+        .stack = stack_of(culprit),
+    };
+}
+
+static struct sc_hazard describe(enum sc_hazard_code code, enum sc_action action,
+                                 const struct sc_op_info *op, const struct sc_buffer *buffer,
+                                 const struct sc_hazard_event *event, bool found_later)
+{
+    return (struct sc_hazard){
+        .code = code == SC_HAZARD_CODE_COUNT ? sc_hazards_free_code(op->direction) : code,
+        .certainty = SC_LATENT,
+        .action = action,
+        .buffer_address = buffer->address,
+        .buffer_size_bytes = buffer->size_bytes,
+        .buffer_kind = op->kind,
+        .copy = describe_copy(op),
+        .event = *event,
+        .found_later = found_later,
+    };
+}
+
+enum sc_hazard_code sc_hazards_touch_code(const struct sc_op_info *op, enum sc_touch touch)
+{
+    if (!sc_direction_writes_host(op->direction))
+        return op->by_graph ? SC403 : SC201;
+    return touch == SC_TOUCH_READ ? SC202 : SC203;
+}
+
+static void report(enum sc_hazard_code code, enum sc_action action, const struct sc_ops *ops,
+                   const struct sc_buffer *buffer, const struct sc_culprit *culprit,
+                   enum sc_finding finding)
+{
+    if (ops->count == 0)
+        return;
+    int saved = errno;
+    struct sc_hazard_event event = sc_hazards_event(culprit);
+    for (unsigned i = 0; i < sc_ops_kept(ops); i++) {
+        struct sc_hazard hazard =
+            describe(code, action, &ops->ops[i], buffer, &event, finding == SC_LATER);
+        sc_reaper_judge(&hazard, &ops->ops[i], finding);
+    }
+    errno = saved;
+}
+
+void sc_hazards_judge(struct sc_judged *judged)
+{
+    for (unsigned i = 0; i < sc_ops_kept(&judged->ops); i++)
+        judged->counts[i] = sc_reaper_ask(&judged->ops.ops[i].ticket, &judged->certainty[i]);
+}
+
+void sc_hazards_report_judged(enum sc_hazard_code code, enum sc_action action,
+                              const struct sc_judged *judged, const struct sc_buffer *buffer,
+                              const struct sc_culprit *culprit)
+{
+    const struct sc_ops *ops = &judged->ops;
+    if (ops->count == 0)
+        return;
+    int saved = errno;
+    struct sc_hazard_event event = sc_hazards_event(culprit);
+    for (unsigned i = 0; i < sc_ops_kept(ops); i++) {
+        struct sc_hazard hazard = describe(code, action, &ops->ops[i], buffer, &event, false);
+        hazard.certainty = judged->certainty[i];
+        if (judged->counts[i])
+            sc_reaper_report(&hazard);
+    }
+    errno = saved;
+}
+
+void sc_hazards_report(enum sc_hazard_code code, enum sc_action action, const struct sc_ops *ops,
+                       const struct sc_buffer *buffer, const struct sc_culprit *culprit)
+{
+    report(code, action, ops, buffer, culprit, SC_BY_CALL);
+}
+
+void sc_hazards_report_touch(enum sc_hazard_code code, enum sc_action action,
+                             const struct sc_ops *ops, const struct sc_buffer *buffer,
+                             const struct sc_culprit *culprit)
+{
+    report(code, action, ops, buffer, culprit, SC_BY_TOUCH);
+}
+
+struct sc_buffer sc_hazards_buffer_of(const struct sc_op_info *op)
+{
+    struct sc_range_info range = sc_track_find_range(&sc_track, op->shape.address);
+    if (range.range)
+        return (struct sc_buffer){range.address, range.size_bytes};
+    return (struct sc_buffer){op->shape.address, sc_shape_hull_bytes(&op->shape)};
+}
+
+void sc_hazards_report_overwritten(const struct sc_ops *ops, const struct sc_culprit *where)
+{
+    for (unsigned i = 0; i < sc_ops_kept(ops); i++) {
+        struct sc_ops one = sc_ops_one(ops, i);
+        struct sc_buffer buffer = sc_hazards_buffer_of(&one.ops[0]);
+        enum sc_hazard_code code = one.ops[0].by_graph ? SC403 : SC201;
+        report(code, one.ops[0].slot ? SC_ACTION_SNAPSHOTTED : SC_ACTION_REPORTED, &one, &buffer,
+               where, SC_LATER);
+    }
+}
+
+void sc_hazards_report_capture(enum sc_hazard_code code, enum sc_action action,
+                               const struct sc_hazard_copy *begin, const struct sc_culprit *culprit)
+{
+    int saved = errno;
+    struct sc_hazard hazard = {
+        .code = code,
+        .certainty = SC_OBSERVED,
+        .action = action,
+        .buffer_kind = SC_NO_BUFFER,
+        .copy = *begin,
+        .event = sc_hazards_event(culprit),
+    };
+    sc_reaper_report(&hazard);
+    errno = saved;
+}
+
+static struct sc_hazard_copy describe_use(const struct sc_graph_use *use)
+{
+    return (struct sc_hazard_copy){
+        .api = use->from.api,
+        .direction = use->direction,
+        .address = use->shape.address,
+        .size_bytes = sc_shape_hull_bytes(&use->shape),
+        .stream = use->from.stream,
+        .thread = use->from.thread,
+        .time_ns = use->from.time_ns,
+        .stack = use->from.stack,
+        .runtime_api = use->from.runtime_api,
+    };
+}
+
+void sc_hazards_report_graph(enum sc_hazard_code code, enum sc_action action,
+                             const struct sc_graph_use *use, const struct sc_graph_extra *extra,
+                             const struct sc_culprit *culprit)
+{
+    int saved = errno;
+    struct sc_hazard hazard = {
+        .code = code,
+        .certainty = SC_OBSERVED,
+        .action = action,
+        .buffer_address = use->shape.address,
+        .buffer_size_bytes = sc_shape_hull_bytes(&use->shape),
+        .buffer_kind = use->kind,
+        .copy = describe_use(use),
+        .event = sc_hazards_event(culprit),
+        .freed = use->freed ? extra->freed_by : (struct sc_hazard_event){0},
+    };
+    sc_reaper_report(&hazard);
+    errno = saved;
+}

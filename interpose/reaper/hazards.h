@@ -1,0 +1,78 @@
+/* From what the tracker found to what the report says. */
+#ifndef SC_INTERPOSE_REAPER_HAZARDS_H
+#define SC_INTERPOSE_REAPER_HAZARDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "track/guard.h"
+#include "track/hazard.h"
+#include "track/inflight.h"
+#include "track/track.h"
+
+struct sc_graph_use;
+struct sc_graph_extra;
+
+/* The call that came too early. `site` is where the hook returns to; with `context` (ucontext_t) it
+ * is the instruction that a signal interrupted there; without either, no stack is taken. */
+struct sc_culprit {
+    const char *api;
+    void *site;
+    const void *context;
+};
+
+/* The buffer as the program knows it. */
+struct sc_buffer {
+    uintptr_t address;
+    size_t size_bytes;
+};
+
+/* The allocation or registration that an operation lies in, or else its own bytes. */
+struct sc_buffer sc_hazards_buffer_of(const struct sc_op_info *op);
+
+/* Sources that were found changed when their operations became known done. `where` is the call that
+ * found it, not the one that changed them. */
+void sc_hazards_report_overwritten(const struct sc_ops *ops, const struct sc_culprit *where);
+
+/* Which code a free has: by the direction of the operation it hurts. */
+enum sc_hazard_code sc_hazards_free_code(enum sc_direction direction);
+
+/* Which code a touch has that comes before the operation has ended. */
+enum sc_hazard_code sc_hazards_touch_code(const struct sc_op_info *op, enum sc_touch touch);
+
+/* Reports one hazard for each operation; SC_HAZARD_CODE_COUNT as code means sc_hazards_free_code.
+ * May be called in libc hooks: it makes no CUDA call. errno is kept. */
+void sc_hazards_report(enum sc_hazard_code code, enum sc_action action, const struct sc_ops *ops,
+                       const struct sc_buffer *buffer, const struct sc_culprit *culprit);
+/* Of a touch by the program itself, which a host function may excuse. */
+void sc_hazards_report_touch(enum sc_hazard_code code, enum sc_action action,
+                             const struct sc_ops *ops, const struct sc_buffer *buffer,
+                             const struct sc_culprit *culprit);
+
+/* The same of operations that were judged before, since what has come of the call is known only
+ * now. Not in a libc hook that the driver may call. */
+struct sc_judged {
+    struct sc_ops ops;
+    bool counts[SC_TRACK_OPS_MAX];
+    enum sc_certainty certainty[SC_TRACK_OPS_MAX];
+};
+void sc_hazards_judge(struct sc_judged *judged);
+void sc_hazards_report_judged(enum sc_hazard_code code, enum sc_action action,
+                              const struct sc_judged *judged, const struct sc_buffer *buffer,
+                              const struct sc_culprit *culprit);
+
+/* A call that breaks a capture, or would without us; `begin` is the call that began it. */
+void sc_hazards_report_capture(enum sc_hazard_code code, enum sc_action action,
+                               const struct sc_hazard_copy *begin,
+                               const struct sc_culprit *culprit);
+
+/* A launch whose node uses memory that is gone. */
+void sc_hazards_report_graph(enum sc_hazard_code code, enum sc_action action,
+                             const struct sc_graph_use *use, const struct sc_graph_extra *extra,
+                             const struct sc_culprit *culprit);
+
+/* The call as hazards tell of it. */
+struct sc_hazard_event sc_hazards_event(const struct sc_culprit *culprit);
+
+#endif

@@ -1,0 +1,57 @@
+#include "interpose/reaper/own_threads.h"
+
+#include <pthread.h>
+#include <stdint.h>
+#include <sys/prctl.h>
+
+#include "interpose/base/kernel_mask.h"
+#include "interpose/base/process.h"
+#include "interpose/driver/driver.h"
+#include "interpose/signals/signal_mask.h"
+#include "track/track.h"
+
+#include "track/poison.h"
+
+enum { STACK_BYTES = 256 * 1024 };
+
+typedef int create_function(pthread_t *thread, const pthread_attr_t *attributes,
+                            void *(*run)(void *), void *argument);
+
+/* A sanitizer's run-time (interpose/base/sanitizers.h) gives each thread what its malloc and its
+ * other interceptors need. One that lies in the executable stands before us, where no call of ours
+ * for libc comes by, so it is asked by its own name. NULL: there is none. */
+extern create_function of_sanitizer __asm__("__interceptor_pthread_create") __attribute__((weak));
+
+static bool start(const pthread_attr_t *attributes, void *(*run)(void *))
+{
+    pthread_t thread;
+    create_function *create = of_sanitizer ? of_sanitizer : pthread_create;
+    SC_INSIDE();
+    return create(&thread, attributes, run, NULL) == 0;
+}
+
+/* Signals of faults that the caller blocks stay so: one may be pending. */
+bool sc_own_threads_start(void *(*run)(void *))
+{
+    pthread_attr_t attributes;
+    uint64_t before = sc_kernel_mask_block(SC_KERNEL_MASK_ALL_BUT_FAULTS);
+    pthread_attr_init(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_attr_setstacksize(&attributes, STACK_BYTES);
+    bool started = start(&attributes, run);
+    pthread_attr_destroy(&attributes);
+    sc_kernel_mask_set(before);
+    return started;
+}
+
+void sc_own_threads_enter(const char *name)
+{
+    prctl(PR_SET_NAME, name);
+    sc_kernel_mask_set(SC_KERNEL_MASK_ALL_BUT_FAULTS & ~SC_KERNEL_MASK_LIBRARYS);
+    sc_signal_mask_set_fault(false);
+    sc_track_inside++; /* it gives memory back, and cannot wait for itself */
+    if (sc_real.cuThreadExchangeStreamCaptureMode) {
+        CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+        sc_real.cuThreadExchangeStreamCaptureMode(&mode);
+    }
+}

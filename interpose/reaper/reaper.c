@@ -1,0 +1,581 @@
+#include "interpose/reaper/reaper.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cupti_hooks/ear.h"
+#include "interpose/base/compiler.h"
+#include "interpose/base/process.h"
+#include "interpose/base/real_libc.h"
+#include "interpose/base/spare_stack.h"
+#include "interpose/base/upcalls.h"
+#include "interpose/driver/driver.h"
+#include "interpose/driver/relaxed.h"
+#include "interpose/memory/pinned.h"
+#include "interpose/reaper/copy_times.h"
+#include "interpose/reaper/own_threads.h"
+#include "interpose/streams/host_functions.h"
+#include "interpose/streams/marks.h"
+#include "report/report.h"
+#include "track/grid.h"
+#include "track/hold.h"
+#include "track/inflight.h"
+#include "track/kernel.h"
+#include "track/order.h"
+#include "track/ticks.h"
+#include "track/waits.h"
+
+#include "track/poison.h"
+
+enum {
+    QUEUE_MAX = 256,
+    SUSPENDED_MAX = 256,
+    AWAITED_MAX = 256,
+    POLL_MIN_NS = 20 * 1000,
+    POLL_MAX_NS = 1000 * 1000,
+    STOP_WAIT_NS = 500 * 1000 * 1000,
+    NS_PER_S = 1000 * 1000 * 1000,
+};
+
+struct verdict {
+    struct sc_hazard hazard;
+    struct sc_ticket ticket;
+    uint64_t issued_ticks; /* of what was touched; 0: it was no touch */
+    uint64_t touched_ticks;
+    uint64_t since_ns;
+    bool signalled; /* first behind the stream's operation `last`; 0: that is not known */
+    uint64_t last;
+};
+
+static struct {
+    pthread_mutex_t lock; /* a leaf, like the tracker's */
+    pthread_cond_t work;  /* something to do */
+    pthread_cond_t done;  /* something was done */
+    bool started, stopping;
+    _Atomic bool stopped;
+    bool woken;
+    _Atomic uint32_t rounds;   /* it has made: what waits for a hold to end waits for the next */
+    _Atomic bool awaited;      /* that one */
+    unsigned first, count;     /* verdicts to be given */
+    _Atomic unsigned unjudged; /* the same count, for a look without the lock */
+    unsigned judging;          /* taken out of the queue, not yet on disk */
+    bool found;                /* one of them was a hazard */
+    struct verdict queue[QUEUE_MAX];
+    unsigned suspended_count; /* judged, and to be reported if nothing excuses them */
+    _Atomic bool settles_all; /* now: there is no more time */
+    struct verdict suspended[SUSPENDED_MAX];
+} reaper = {.lock = PTHREAD_MUTEX_INITIALIZER,
+            .work = PTHREAD_COND_INITIALIZER,
+            .done = PTHREAD_COND_INITIALIZER};
+
+static _Atomic bool runs; /* started, and not stopping: for a look without the lock */
+
+/* A signal handler that touches guarded memory must see that its thread is in here. */
+static void lock_reaper(void)
+{
+    sc_track_inside++;
+    atomic_signal_fence(memory_order_seq_cst);
+    pthread_mutex_lock(&reaper.lock);
+}
+
+static void unlock_reaper(void)
+{
+    pthread_mutex_unlock(&reaper.lock);
+    atomic_signal_fence(memory_order_seq_cst);
+    sc_track_inside--;
+}
+
+/* ---- judging ---- */
+
+static struct verdict verdict_on(const struct sc_hazard *hazard, const struct sc_ticket *ticket)
+{
+    bool signalled = sc_order_signalled(&sc_track.order, ticket);
+    uint64_t last = signalled ? sc_track_first_signal(&sc_track, ticket) : 0;
+    return (struct verdict){
+        .hazard = *hazard, .ticket = *ticket, .signalled = signalled, .last = last};
+}
+
+/* Where the host may have learnt that the operation is done, that it is complete is no hazard. */
+static bool is_hazard(const struct verdict *verdict, enum sc_certainty *certainty)
+{
+    bool complete = verdict->signalled ? !sc_marks_show_incomplete(&verdict->ticket, verdict->last)
+                                       : sc_marks_ask(&verdict->ticket);
+    *certainty = complete ? SC_LATENT : SC_OBSERVED;
+    return !complete || !verdict->signalled;
+}
+
+bool sc_reaper_ask(const struct sc_ticket *ticket, enum sc_certainty *certainty)
+{
+    int saved = errno;
+    struct verdict verdict = verdict_on(&(struct sc_hazard){.code = SC_HAZARD_CODE_COUNT}, ticket);
+    bool counts = is_hazard(&verdict, certainty);
+    errno = saved;
+    return counts;
+}
+
+static void report_verdict(const struct verdict *verdict)
+{
+    if (sc_report_hazard(&verdict->hazard))
+        sc_copy_times_await(&verdict->hazard, &verdict->ticket);
+}
+
+/* ---- touches behind host functions ---- */
+
+static struct sc_op_info op_of(const struct verdict *verdict)
+{
+    return (struct sc_op_info){.ticket = verdict->ticket, .ticks = verdict->issued_ticks};
+}
+
+/* False: there is nothing to be waited for, or no room. */
+static bool suspend(const struct verdict *verdict)
+{
+    const struct sc_op_info op = op_of(verdict);
+    if (verdict->issued_ticks == 0 || sc_options.halt_on_error || !sc_host_functions_are_open(&op))
+        return false;
+    lock_reaper();
+    bool room = !reaper.stopping && !reaper.stopped && reaper.suspended_count < SUSPENDED_MAX;
+    if (room)
+        reaper.suspended[reaper.suspended_count++] = *verdict;
+    unlock_reaper();
+    return room;
+}
+
+static bool is_excused(const struct verdict *verdict)
+{
+    const struct sc_op_info op = op_of(verdict);
+    return verdict->issued_ticks != 0 && sc_host_functions_excuse(&op, verdict->touched_ticks);
+}
+
+/* Takes out the first one of which it is known what becomes of it; `all`: there is no more time. */
+static bool take_settled(struct verdict *settled, bool all)
+{
+    bool found = false;
+    lock_reaper();
+    for (unsigned i = 0; i < reaper.suspended_count && !found; i++) {
+        struct sc_op_info op = op_of(&reaper.suspended[i]);
+        found = all || is_excused(&reaper.suspended[i]) || !sc_host_functions_are_open(&op);
+        if (found) {
+            *settled = reaper.suspended[i];
+            reaper.suspended[i] = reaper.suspended[--reaper.suspended_count];
+        }
+    }
+    unlock_reaper();
+    return found;
+}
+
+static uint64_t suspended_since(void)
+{
+    lock_reaper();
+    uint64_t since_ns = reaper.suspended_count ? reaper.suspended[0].since_ns : 0;
+    unlock_reaper();
+    return since_ns;
+}
+
+static void settle_suspended(bool all)
+{
+    struct verdict settled;
+    uint64_t since_ns = suspended_since();
+    if (since_ns)
+        sc_host_functions_look(since_ns);
+    while (since_ns && take_settled(&settled, all))
+        if (!is_excused(&settled))
+            report_verdict(&settled);
+    if (since_ns && all) {
+        lock_reaper();
+        pthread_cond_broadcast(&reaper.done);
+        unlock_reaper();
+    }
+}
+
+static bool judge(const struct verdict *verdict)
+{
+    struct verdict given = *verdict;
+    if (is_excused(verdict) || !is_hazard(verdict, &given.hazard.certainty))
+        return false;
+    if (!suspend(&given))
+        report_verdict(&given);
+    return true;
+}
+
+static bool judge_next_locked(void)
+{
+    if (reaper.count == 0)
+        return false;
+    struct verdict verdict = reaper.queue[reaper.first];
+    reaper.first = (reaper.first + 1) % QUEUE_MAX;
+    reaper.count--;
+    atomic_store_explicit(&reaper.unjudged, reaper.count, memory_order_relaxed);
+    reaper.judging++;
+    unlock_reaper();
+    bool found = judge(&verdict);
+    lock_reaper();
+    reaper.found |= found;
+    reaper.judging--;
+    pthread_cond_broadcast(&reaper.done);
+    return true;
+}
+
+static void judge_all(void *unused)
+{
+    (void)unused;
+    lock_reaper();
+    while (judge_next_locked())
+        continue;
+    unlock_reaper();
+}
+
+void sc_reaper_judge_now(void)
+{
+    if (sc_likely(atomic_load_explicit(&reaper.unjudged, memory_order_relaxed) == 0))
+        return;
+    int saved = errno;
+    sc_spare_stack_make_much_room(judge_all, NULL);
+    errno = saved;
+}
+
+/* ---- giving back ---- */
+
+/* False: not by this thread. */
+static bool give_back(const struct sc_release *release)
+{
+    switch (release->kind) {
+    case SC_HOLD_FREE:
+        sc_really_free((void *)release->address);
+        return true;
+    case SC_HOLD_UNMAP:
+        sc_really_unmap((void *)release->address, release->size_bytes);
+        return true;
+    case SC_HOLD_WAIT:
+        return true;
+    case SC_HOLD_FREE_PINNED:
+    case SC_HOLD_UNREGISTER:
+        break;
+    }
+    return false;
+}
+
+static bool give_back_pinned(const struct sc_release *release, const struct sc_context *context)
+{
+    if (!sc_hold_is_drivers(release->kind) || release->context != context->legacy)
+        return false;
+    struct sc_relaxed relaxed = sc_relaxed_begin();
+    SC_INSIDE();
+    if (release->kind == SC_HOLD_UNREGISTER)
+        sc_real.cuMemHostUnregister((void *)release->address);
+    else
+        sc_pinned_free((void *)release->address);
+    sc_relaxed_end(&relaxed);
+    return true;
+}
+
+static void end_or_put_back(const struct sc_release *release, bool ended)
+{
+    if (ended)
+        sc_track_end_hold(&sc_track, release->hold);
+    else
+        sc_track_put_back(&sc_track, release->hold);
+    if (ended && release->kind == SC_HOLD_UNREGISTER)
+        sc_reaper_wake(); /* the memory under it may go back now */
+}
+
+void sc_reaper_give_back_pinned(const struct sc_context *context)
+{
+    if (sc_likely(sc_grid_is_empty(&sc_track.holds.grid)) || !context)
+        return;
+    int saved = errno;
+    struct sc_release release = sc_track_take_ready(&sc_track, 0);
+    while (release.hold) {
+        sc_guard_apply();
+        end_or_put_back(&release, give_back_pinned(&release, context));
+        release = sc_track_take_ready(&sc_track, release.age);
+    }
+    errno = saved;
+}
+
+static void give_back_ready(void)
+{
+    struct sc_release release = sc_track_take_ready(&sc_track, 0);
+    while (release.hold) {
+        sc_guard_apply();
+        end_or_put_back(&release, give_back(&release));
+        release = sc_track_take_ready(&sc_track, release.age);
+    }
+}
+
+/* Once for each stream, by its latest operation that is awaited: a mark that is added for that one
+ * stands behind the earlier ones, too, and the answer polls every mark of the stream. */
+static void ask_awaited(void)
+{
+    struct sc_ticket tickets[AWAITED_MAX];
+    uint32_t after = 0;
+    unsigned count;
+    do {
+        count = sc_track_awaited_streams(&sc_track, after, tickets, AWAITED_MAX);
+        for (unsigned i = 0; i < count; i++)
+            sc_marks_ask(&tickets[i]);
+        after = tickets[AWAITED_MAX - 1].stream;
+    } while (count == AWAITED_MAX);
+}
+
+/* ---- the thread ---- */
+
+static void wait_for_work_locked(uint64_t poll_ns)
+{
+    if (reaper.woken || reaper.stopping)
+        return;
+    if (poll_ns == 0) {
+        pthread_cond_wait(&reaper.work, &reaper.lock);
+        return;
+    }
+    struct timespec at = sc_deadline_in(poll_ns);
+    sc_cond_wait_until(&reaper.work, &reaper.lock, &at);
+}
+
+static void end_round(void)
+{
+    atomic_fetch_add(&reaper.rounds, 1);
+    if (atomic_exchange(&reaper.awaited, false))
+        sc_kernel_call(SYS_futex, &reaper.rounds, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+}
+
+static void *run(void *argument)
+{
+    uint64_t poll_ns = 0;
+    (void)argument;
+    sc_own_threads_enter("safecopy-reaper");
+    SC_CARRY();
+    lock_reaper();
+    while (!reaper.stopping) {
+        wait_for_work_locked(poll_ns);
+        bool fresh = reaper.woken;
+        reaper.woken = false;
+        while (judge_next_locked())
+            fresh = true;
+        unlock_reaper();
+        ask_awaited();
+        sc_guard_apply();
+        give_back_ready();
+        settle_suspended(atomic_exchange(&reaper.settles_all, false));
+        bool pending = sc_track_reaper_has_work(&sc_track) || suspended_since();
+        end_round();
+        lock_reaper();
+        if (!pending)
+            poll_ns = 0;
+        else if (fresh || poll_ns == 0)
+            poll_ns = POLL_MIN_NS;
+        else
+            poll_ns = poll_ns * 5 / 4 < POLL_MAX_NS ? poll_ns * 5 / 4 : POLL_MAX_NS;
+    }
+    while (judge_next_locked())
+        continue;
+    unlock_reaper();
+    settle_suspended(true);
+    lock_reaper();
+    reaper.stopped = true;
+    pthread_cond_broadcast(&reaper.done);
+    unlock_reaper();
+    end_round();
+    return NULL;
+}
+
+static void start_locked(void)
+{
+    reaper.started = true;
+    if (!sc_own_threads_start(run))
+        reaper.stopped = true;
+    atomic_store_explicit(&runs, !reaper.stopped, memory_order_release);
+}
+
+static void wake_locked(void)
+{
+    if (!reaper.started && !reaper.stopping)
+        start_locked();
+    reaper.woken = true;
+    pthread_cond_signal(&reaper.work);
+}
+
+bool sc_reaper_start(void)
+{
+    if (sc_likely(atomic_load_explicit(&runs, memory_order_acquire)))
+        return true;
+    int saved = errno;
+    lock_reaper();
+    if (!reaper.started && !reaper.stopping)
+        start_locked();
+    unlock_reaper();
+    errno = saved;
+    return atomic_load_explicit(&runs, memory_order_acquire);
+}
+
+void sc_reaper_wake(void)
+{
+    int saved = errno;
+    lock_reaper();
+    wake_locked();
+    unlock_reaper();
+    errno = saved;
+}
+
+/* ---- what hooks call ---- */
+
+static void halt_when_on_disk_locked(void)
+{
+    while ((reaper.count || reaper.judging) && !reaper.stopped)
+        pthread_cond_wait(&reaper.done, &reaper.lock);
+    if (!reaper.found)
+        return;
+    unlock_reaper();
+    abort();
+}
+
+void sc_reaper_judge(const struct sc_hazard *hazard, const struct sc_op_info *op,
+                     enum sc_finding finding)
+{
+    int saved = errno;
+    struct verdict verdict = verdict_on(hazard, &op->ticket);
+    verdict.issued_ticks = finding == SC_BY_CALL ? 0 : op->ticks;
+    verdict.touched_ticks = finding == SC_BY_TOUCH ? sc_ticks() : 0;
+    verdict.since_ns = sc_now_ns();
+    lock_reaper();
+    bool queued = !reaper.stopped && !reaper.stopping && reaper.count < QUEUE_MAX;
+    if (queued) {
+        unsigned slot = (reaper.first + reaper.count++) % QUEUE_MAX;
+        reaper.queue[slot] = verdict;
+        atomic_store_explicit(&reaper.unjudged, reaper.count, memory_order_relaxed);
+        wake_locked();
+    }
+    if (queued && sc_options.halt_on_error)
+        halt_when_on_disk_locked();
+    unlock_reaper();
+    if (!queued && !verdict.signalled && !is_excused(&verdict)) {
+        sc_report_hazard(hazard);
+        if (sc_options.halt_on_error)
+            abort();
+    }
+    errno = saved;
+}
+
+void sc_reaper_report(const struct sc_hazard *hazard)
+{
+    sc_report_hazard(hazard);
+    if (sc_options.halt_on_error)
+        abort();
+}
+
+struct awaited {
+    const struct sc_take_down *taken; /* this hold, or else every hold on the interval */
+    uintptr_t address;
+    size_t size_bytes;
+};
+
+static bool ended(const struct awaited *awaited)
+{
+    return awaited->taken
+               ? !sc_track_hold_lives(&sc_track, awaited->taken->held, awaited->taken->held_age)
+               : !sc_track_is_held(&sc_track, awaited->address, awaited->size_bytes);
+}
+
+uint32_t sc_reaper_round(void)
+{
+    return atomic_load(&reaper.rounds);
+}
+
+bool sc_reaper_has_stopped(void)
+{
+    return atomic_load(&reaper.stopped);
+}
+
+void sc_reaper_sleep(uint32_t round, uint64_t until_ns)
+{
+    const struct timespec at = {.tv_sec = (time_t)(until_ns / NS_PER_S),
+                                .tv_nsec = (long)(until_ns % NS_PER_S)};
+    int saved = errno;
+    atomic_store(&reaper.awaited, true);
+    sc_kernel_call(SYS_futex, &reaper.rounds, FUTEX_WAIT_BITSET_PRIVATE, round, &at, NULL,
+                   FUTEX_BITSET_MATCH_ANY);
+    errno = saved;
+}
+
+/* Sleeps without a lock and leaves nothing behind, since a signal handler may leave it by
+ * siglongjmp; and no cancellation point, since the function that a hook stands for may be none. */
+static bool wait_until_ended(const struct awaited *awaited)
+{
+    uint64_t until_ns = sc_now_ns() + sc_options.stall_limit_ns;
+    sc_reaper_wake();
+    while (!sc_reaper_has_stopped() && sc_now_ns() < until_ns) {
+        uint32_t round = sc_reaper_round();
+        if (ended(awaited))
+            break;
+        sc_reaper_sleep(round, until_ns);
+    }
+    return ended(awaited);
+}
+
+bool sc_reaper_wait(const struct sc_take_down *taken)
+{
+    return wait_until_ended(&(struct awaited){.taken = taken});
+}
+
+bool sc_reaper_settle(uintptr_t address, size_t size_bytes)
+{
+    sc_track_forget_graph_holds(&sc_track, address, size_bytes);
+    return wait_until_ended(&(struct awaited){.address = address, .size_bytes = size_bytes});
+}
+
+void sc_reaper_await_verdicts(void)
+{
+    struct timespec at = sc_deadline_in(STOP_WAIT_NS);
+    int result = 0;
+    sc_track_inside++;
+    atomic_signal_fence(memory_order_seq_cst);
+    if (sc_lock_until(&reaper.lock, &at) == 0) {
+        if (reaper.suspended_count) {
+            atomic_store(&reaper.settles_all, true);
+            wake_locked();
+        }
+        while ((reaper.count || reaper.judging || reaper.suspended_count) && !reaper.stopped &&
+               result != ETIMEDOUT)
+            result = sc_cond_wait_until(&reaper.done, &reaper.lock, &at);
+        pthread_mutex_unlock(&reaper.lock);
+    }
+    atomic_signal_fence(memory_order_seq_cst);
+    sc_track_inside--;
+}
+
+void sc_reaper_stop(void)
+{
+    struct timespec at = sc_deadline_in(STOP_WAIT_NS);
+    lock_reaper();
+    reaper.stopping = true;
+    atomic_store_explicit(&runs, false, memory_order_release);
+    if (!reaper.started)
+        reaper.stopped = true;
+    pthread_cond_signal(&reaper.work);
+    int result = 0;
+    while (!reaper.stopped && result != ETIMEDOUT)
+        result = sc_cond_wait_until(&reaper.done, &reaper.lock, &at);
+    unlock_reaper();
+}
+
+void sc_reaper_child(void)
+{
+    pthread_mutex_init(&reaper.lock, NULL);
+    atomic_store_explicit(&runs, false, memory_order_release);
+    reaper.started = false;
+    reaper.stopping = true;
+    reaper.stopped = true;
+    reaper.count = 0;
+    reaper.suspended_count = 0;
+}
+
+void sc_reaper_forget_graph(uintptr_t graph)
+{
+    uint32_t known = graph ? sc_track_graph_detach(&sc_track, graph) : 0;
+    if (known && sc_track_graph_remove(&sc_track, known))
+        sc_reaper_wake();
+}

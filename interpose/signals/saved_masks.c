@@ -1,0 +1,147 @@
+/* Besides what is noted: the functions that save a mask. They save their caller's registers, too,
+ * and so are left by a jump into the C library's own. */
+#include "interpose/signals/saved_masks.h"
+
+#include <setjmp.h>
+#include <stdint.h>
+#include <ucontext.h>
+
+#include "interpose/base/loader.h"
+#include "interpose/signals/sharing.h"
+#include "interpose/signals/signal_mask.h"
+
+#include "track/poison.h"
+
+/* The kernel's mask is the first word of sixteen; the note is the last. */
+enum { WORDS = sizeof(sigset_t) / sizeof(unsigned long) };
+static const unsigned long noted = 0x5ec0b10cUL;
+
+void sc_saved_mask_note(sigset_t *mask, bool blocked)
+{
+    mask->__val[WORDS - 1] = blocked ? noted : 0;
+}
+
+bool sc_saved_mask_blocks(const sigset_t *mask)
+{
+    return mask->__val[WORDS - 1] == noted || sigismember(mask, SIGSEGV) == 1;
+}
+
+void sc_saved_mask_clear(sigset_t *mask)
+{
+    if (sigismember(mask, SIGSEGV) != 1)
+        return;
+    sigdelset(mask, SIGSEGV);
+    sc_saved_mask_note(mask, true);
+}
+
+/* ---- called by the code below, which goes where they say ---- */
+
+typedef void function(void);
+extern function *sc_saved_mask_sigsetjmp(struct __jmp_buf_tag *environment, int saves_mask)
+    __attribute__((visibility("hidden")));
+extern function *sc_saved_mask_setjmp(struct __jmp_buf_tag *environment)
+    __attribute__((visibility("hidden")));
+extern function *sc_saved_mask_getcontext(ucontext_t *context)
+    __attribute__((visibility("hidden")));
+extern function *sc_saved_mask_makecontext(ucontext_t *context)
+    __attribute__((visibility("hidden")));
+
+/* Without a mask the buffer may be a smaller one. */
+function *sc_saved_mask_sigsetjmp(struct __jmp_buf_tag *environment, int saves_mask)
+{
+    if (saves_mask && sc_sharing_is_on())
+        sc_saved_mask_note(&environment->__saved_mask, sc_signal_mask_blocks_fault());
+    return SC_NEXT(function *, "__sigsetjmp");
+}
+
+/* BSD's, which always saves it. */
+function *sc_saved_mask_setjmp(struct __jmp_buf_tag *environment)
+{
+    if (sc_sharing_is_on())
+        sc_saved_mask_note(&environment->__saved_mask, sc_signal_mask_blocks_fault());
+    return SC_NEXT(function *, "setjmp");
+}
+
+function *sc_saved_mask_getcontext(ucontext_t *context)
+{
+    if (sc_sharing_is_on())
+        sc_saved_mask_note(&context->uc_sigmask, sc_signal_mask_blocks_fault());
+    return SC_NEXT(function *, "getcontext");
+}
+
+/* The C library itself enters the context that another one leads to at its end. */
+function *sc_saved_mask_makecontext(ucontext_t *context)
+{
+    if (sc_sharing_is_on()) {
+        bool blocked = sigismember(&context->uc_sigmask, SIGSEGV) == 1;
+        sigdelset(&context->uc_sigmask, SIGSEGV);
+        sc_saved_mask_note(&context->uc_sigmask, blocked);
+    }
+    return SC_NEXT(function *, "makecontext");
+}
+
+#if defined(__x86_64__)
+#define JUMP_BY_WAY_OF(name, function)                                                             \
+    __asm__(".text\n"                                                                              \
+            ".balign 16\n"                                                                         \
+            ".globl " #name "\n"                                                                   \
+            ".type " #name ", @function\n" #name ":\n"                                             \
+            "	.cfi_startproc\n"                                                                    \
+            "	subq $56, %rsp\n"                                                                    \
+            "	.cfi_adjust_cfa_offset 56\n"                                                         \
+            "	movq %rdi, (%rsp)\n"                                                                 \
+            "	movq %rsi, 8(%rsp)\n"                                                                \
+            "	movq %rdx, 16(%rsp)\n"                                                               \
+            "	movq %rcx, 24(%rsp)\n"                                                               \
+            "	movq %r8, 32(%rsp)\n"                                                                \
+            "	movq %r9, 40(%rsp)\n"                                                                \
+            "	call " #function "\n"                                                              \
+            "	movq %rax, %r11\n"                                                                   \
+            "	movq (%rsp), %rdi\n"                                                                 \
+            "	movq 8(%rsp), %rsi\n"                                                                \
+            "	movq 16(%rsp), %rdx\n"                                                               \
+            "	movq 24(%rsp), %rcx\n"                                                               \
+            "	movq 32(%rsp), %r8\n"                                                                \
+            "	movq 40(%rsp), %r9\n"                                                                \
+            "	addq $56, %rsp\n"                                                                    \
+            "	.cfi_adjust_cfa_offset -56\n"                                                        \
+            "	xorl %eax, %eax\n"                                                                   \
+            "	jmp *%r11\n"                                                                         \
+            "	.cfi_endproc\n"                                                                      \
+            ".size " #name ", . - " #name "\n")
+#elif defined(__aarch64__)
+#define JUMP_BY_WAY_OF(name, function)                                                             \
+    __asm__(".text\n"                                                                              \
+            ".balign 16\n"                                                                         \
+            ".globl " #name "\n"                                                                   \
+            ".type " #name ", %function\n" #name ":\n"                                             \
+            "	.cfi_startproc\n"                                                                    \
+            "	stp x29, x30, [sp, #-80]!\n"                                                         \
+            "	.cfi_def_cfa_offset 80\n"                                                            \
+            "	.cfi_offset 29, -80\n"                                                               \
+            "	.cfi_offset 30, -72\n"                                                               \
+            "	stp x0, x1, [sp, #16]\n"                                                             \
+            "	stp x2, x3, [sp, #32]\n"                                                             \
+            "	stp x4, x5, [sp, #48]\n"                                                             \
+            "	stp x6, x7, [sp, #64]\n"                                                             \
+            "	bl " #function "\n"                                                                \
+            "	mov x16, x0\n"                                                                       \
+            "	ldp x0, x1, [sp, #16]\n"                                                             \
+            "	ldp x2, x3, [sp, #32]\n"                                                             \
+            "	ldp x4, x5, [sp, #48]\n"                                                             \
+            "	ldp x6, x7, [sp, #64]\n"                                                             \
+            "	ldp x29, x30, [sp], #80\n"                                                           \
+            "	.cfi_def_cfa_offset 0\n"                                                             \
+            "	.cfi_restore 29\n"                                                                   \
+            "	.cfi_restore 30\n"                                                                   \
+            "	br x16\n"                                                                            \
+            "	.cfi_endproc\n"                                                                      \
+            ".size " #name ", . - " #name "\n")
+#else
+#error "how does this machine pass arguments on?"
+#endif
+
+JUMP_BY_WAY_OF(__sigsetjmp, sc_saved_mask_sigsetjmp);
+JUMP_BY_WAY_OF(setjmp, sc_saved_mask_setjmp);
+JUMP_BY_WAY_OF(getcontext, sc_saved_mask_getcontext);
+JUMP_BY_WAY_OF(makecontext, sc_saved_mask_makecontext);

@@ -1,0 +1,281 @@
+/* sigaction and its kin. The program's action for SIGSEGV is kept by us
+ * (interpose/signals/signals.h). The handlers of other signals are entered by way of us, which is
+ * what the kernel has: their masks do not really block SIGSEGV, and what the thread believes of it
+ * is in the frame that they find and return to (sigreturn.h). What is read back is what was set. */
+#include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#include <ucontext.h>
+
+#include "interpose/base/compiler.h"
+#include "interpose/base/kernel_mask.h"
+#include "interpose/base/loader.h"
+#include "interpose/base/sanitizers.h"
+#include "interpose/signals/sharing.h"
+#include "interpose/signals/signal_mask.h"
+#include "interpose/signals/signals.h"
+#include "interpose/signals/sigreturn.h"
+#include "track/frames.h"
+
+#include "track/poison.h"
+
+enum { SIGNALS = 64, SA_OLD_INTERRUPT = 0x20000000 };
+
+typedef int sigaction_function(int number, const struct sigaction *action, struct sigaction *old);
+typedef sighandler_t signal_function(int number, sighandler_t handler);
+typedef void handler_function(int number, siginfo_t *info, void *context);
+
+static uint64_t bit_of(int number)
+{
+    return number > 0 && number <= SIGNALS ? SC_SIGNAL_BIT(number) : 0;
+}
+
+static int real_sigaction(int number, const struct sigaction *action, struct sigaction *old)
+{
+    return SC_NEXT(sigaction_function *, "sigaction")(number, action, old);
+}
+
+/* ---- the handlers of other signals ---- */
+
+/* By signal: the last handler that the program set, which may be about to be called, and what of
+ * its action the kernel does not have. */
+static _Atomic(handler_function *) handlers[SIGNALS + 1];
+static _Atomic uint64_t masks_fault, wants_no_info;
+
+static bool is_in(const _Atomic uint64_t *signals, int number)
+{
+    return atomic_load_explicit(signals, memory_order_relaxed) & bit_of(number);
+}
+
+static void put_in(_Atomic uint64_t *signals, int number, bool is_member)
+{
+    if (is_member)
+        atomic_fetch_or(signals, bit_of(number));
+    else
+        atomic_fetch_and(signals, ~bit_of(number));
+}
+
+static void enter(int number, siginfo_t *info, void *context);
+
+/* The signal whose handler the interrupted context has not yet begun, or 0. */
+static int about_to_enter(const ucontext_t *context)
+{
+#if defined(__x86_64__)
+    const greg_t *registers = context->uc_mcontext.gregs;
+    return registers[REG_RIP] == (greg_t)(uintptr_t)enter ? (int)registers[REG_RDI] : 0;
+#else
+    return context->uc_mcontext.pc == (uintptr_t)enter ? (int)context->uc_mcontext.regs[0] : 0;
+#endif
+}
+
+bool sc_signals_is_about_to_enter(const ucontext_t *context)
+{
+    return about_to_enter(context) != 0;
+}
+
+bool sc_signals_is_about_to_block(const ucontext_t *context)
+{
+    return is_in(&masks_fault, about_to_enter(context));
+}
+
+/* For a moment behind sigaction a handler returns by the C library's way, to which nothing may be
+ * told. ThreadSanitizer's library is between the kernel and us: it calls handlers with every signal
+ * really blocked, at once or behind a later call, and sets the mask of before when they return. */
+static handler_function *prepare(int number, ucontext_t *context, struct sc_frame frame)
+{
+    if (sc_sigreturn_leads_back(frame.caller)) {
+        bool blocked = sc_signal_mask_blocks_fault_above(frame.place);
+        if (about_to_enter(context) ? blocked : sc_signal_mask_frame_blocks(blocked))
+            sigaddset(&context->uc_sigmask, SIGSEGV);
+        if (!blocked && is_in(&masks_fault, number))
+            sc_signal_mask_block_fault(frame);
+        sc_signal_mask.holds_one |= sc_signal_mask.holds_for_handler;
+        sc_signal_mask.holds_for_handler = false;
+    } else if (sc_sanitizers_see_threads()) {
+        sc_kernel_mask_unblock(SC_SIGNAL_BIT(SIGSEGV));
+    }
+    return atomic_load_explicit(&handlers[number], memory_order_acquire);
+}
+
+/* The program's handler is left by a tail call: it stands where the kernel would have put it. */
+static void enter(int number, siginfo_t *info, void *context)
+{
+    handler_function *handler = prepare(number, context, SC_FRAME());
+    handler(number, info, context);
+#if !SC_SIGRETURN_IS_OURS
+    sc_signal_mask_take_from(context);
+#endif
+}
+
+/* ---- sigaction ---- */
+
+static bool is_handler(const struct sigaction *action)
+{
+    return action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN;
+}
+
+/* What the kernel has of an action, whose handler it may have reset. */
+static bool is_of_ours(const struct sigaction *found)
+{
+    const int reset = SA_SIGINFO | (int)SA_RESETHAND;
+    return ((found->sa_flags & SA_SIGINFO) && found->sa_sigaction == enter) ||
+           (found->sa_handler == SIG_DFL && (found->sa_flags & reset) == reset);
+}
+
+static void tell_as_set(int number, struct sigaction *found, handler_function *handler,
+                        bool masked_fault, bool wanted_no_info)
+{
+    if (number == SIGSEGV) {
+        sc_signals_tell_as_set(found);
+    } else if (is_of_ours(found)) {
+        if (found->sa_handler != SIG_DFL)
+            found->sa_sigaction = handler;
+        if (wanted_no_info)
+            found->sa_flags &= ~SA_SIGINFO;
+        if (masked_fault)
+            sigaddset(&found->sa_mask, SIGSEGV);
+    }
+    sc_sigreturn_tell_librarys(found);
+}
+
+static int change_other_locked(int number, const struct sigaction *action, struct sigaction *old)
+{
+    handler_function *handler = atomic_load(&handlers[number]);
+    bool masked_fault = is_in(&masks_fault, number);
+    bool wanted_no_info = is_in(&wants_no_info, number);
+    bool is_called = action && is_handler(action);
+    struct sigaction ours;
+    if (is_called) {
+        ours = *action;
+        ours.sa_sigaction = enter;
+        ours.sa_flags |= SA_SIGINFO;
+        sigdelset(&ours.sa_mask, SIGSEGV);
+        atomic_store(&handlers[number], action->sa_sigaction);
+    }
+    if (action) {
+        put_in(&masks_fault, number, is_called && sigismember(&action->sa_mask, SIGSEGV) == 1);
+        put_in(&wants_no_info, number, is_called && !(action->sa_flags & SA_SIGINFO));
+    }
+    int result = real_sigaction(number, is_called ? &ours : action, old);
+    if (result == 0 && old)
+        tell_as_set(number, old, handler, masked_fault, wanted_no_info);
+    if (result == 0 && is_called)
+        sc_sigreturn_adopt(number);
+    return result;
+}
+
+static int change(int number, const struct sigaction *action, struct sigaction *old)
+{
+    struct sc_signals_lock lock = sc_signals_lock();
+    int result = number == SIGSEGV ? sc_signals_change(action, old)
+                                   : change_other_locked(number, action, old);
+    sc_signals_unlock(&lock);
+    return result;
+}
+
+/* The child of a vfork changes its own actions, and must not leave word of them with its parent. */
+static int change_in_vfork_child(int number, const struct sigaction *action, struct sigaction *old)
+{
+    int result = real_sigaction(number, action, old);
+    if (result == 0 && old)
+        tell_as_set(number, old, atomic_load(&handlers[number]), is_in(&masks_fault, number),
+                    is_in(&wants_no_info, number));
+    return result;
+}
+
+/* The program's memory is touched outside of the lock, where its handler may leave us. */
+SC_EXPORT int sigaction(int number, const struct sigaction *action, struct sigaction *old)
+{
+    struct sigaction next;
+    struct sigaction before;
+    if (!sc_sharing_is_on() || (bit_of(number) & ~SC_KERNEL_MASK_LIBRARYS) == 0)
+        return real_sigaction(number, action, old);
+    if (action)
+        next = *action;
+    int result = (sc_sharing_is_vfork_child() ? change_in_vfork_child : change)(
+        number, action ? &next : NULL, old ? &before : NULL);
+    if (result == 0 && old)
+        *old = before;
+    return result;
+}
+
+SC_EXPORT int __sigaction(int number, const struct sigaction *action, struct sigaction *old);
+SC_EXPORT int __sigaction(int number, const struct sigaction *action, struct sigaction *old)
+{
+    return sigaction(number, action, old);
+}
+
+/* ---- what is older than sigaction, as the C library makes it of sigaction ---- */
+
+/* Signals for which siginterrupt was called, which signal() asks about. */
+static _Atomic uint64_t interrupts;
+
+static sighandler_t set_handler(int number, sighandler_t handler, int flags, bool masks_itself)
+{
+    struct sigaction old;
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = handler;
+    action.sa_flags = is_in(&interrupts, number) ? flags & ~(int)SA_RESTART : flags;
+    if (masks_itself)
+        sigaddset(&action.sa_mask, number);
+    return sigaction(number, &action, &old) == 0 ? old.sa_handler : SIG_ERR;
+}
+
+#define SIGNAL(name, flags, masks_itself)                                                          \
+    SC_EXPORT sighandler_t name(int number, sighandler_t handler);                                 \
+    SC_EXPORT sighandler_t name(int number, sighandler_t handler)                                  \
+    {                                                                                              \
+        if (handler == SIG_ERR || bit_of(number) == 0 || !sc_sharing_is_on())                      \
+            return SC_NEXT(signal_function *, #name)(number, handler);                             \
+        return set_handler(number, handler, flags, masks_itself);                                  \
+    }
+
+SIGNAL(signal, SA_RESTART, true)
+SIGNAL(bsd_signal, SA_RESTART, true)
+SIGNAL(ssignal, SA_RESTART, true)
+SIGNAL(sysv_signal, (int)SA_RESETHAND | SA_NODEFER | SA_OLD_INTERRUPT, false)
+SIGNAL(__sysv_signal, (int)SA_RESETHAND | SA_NODEFER | SA_OLD_INTERRUPT, false)
+
+/* Blocks, or sets a handler and unblocks. */
+SC_EXPORT sighandler_t sigset(int number, sighandler_t handler)
+{
+    struct sigaction old;
+    struct sigaction action;
+    sigset_t one;
+    sigset_t before;
+    bool holds = handler == SIG_HOLD;
+    if (bit_of(number) == 0 || !sc_sharing_is_on())
+        return SC_NEXT(signal_function *, "sigset")(number, handler);
+    sigemptyset(&one);
+    memset(&action, 0, sizeof action);
+    action.sa_handler = handler;
+    if (sigaddset(&one, number) != 0 || sigaction(number, holds ? NULL : &action, &old) != 0 ||
+        sigprocmask(holds ? SIG_BLOCK : SIG_UNBLOCK, &one, &before) != 0)
+        return SIG_ERR;
+    return sigismember(&before, number) == 1 ? SIG_HOLD : old.sa_handler;
+}
+
+SC_EXPORT int sigignore(int number)
+{
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = SIG_IGN;
+    return sigaction(number, &action, NULL);
+}
+
+SC_EXPORT int siginterrupt(int number, int interrupting)
+{
+    struct sigaction action;
+    if (sigaction(number, NULL, &action) != 0)
+        return -1;
+    put_in(&interrupts, number, interrupting);
+    if (interrupting)
+        action.sa_flags &= ~(int)SA_RESTART;
+    else
+        action.sa_flags |= (int)SA_RESTART;
+    return sigaction(number, &action, NULL);
+}

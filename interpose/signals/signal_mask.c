@@ -1,0 +1,403 @@
+#include "interpose/signals/signal_mask.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "interpose/base/compiler.h"
+#include "interpose/base/kernel_mask.h"
+#include "interpose/base/loader.h"
+#include "interpose/signals/held_signal.h"
+#include "interpose/signals/saved_masks.h"
+#include "interpose/signals/sharing.h"
+#include "track/track.h"
+
+#include "track/poison.h"
+
+typedef int mask_function(int how, const sigset_t *set, sigset_t *old);
+typedef int bits_function(int mask);
+typedef int number_function(int number);
+typedef int suspend_function(const sigset_t *mask);
+typedef int pause_function(int number_or_mask, int is_number);
+typedef int switch_function(ucontext_t *from, const ucontext_t *to);
+typedef int enter_function(const ucontext_t *to);
+typedef void jump_function(struct __jmp_buf_tag environment[1], int value);
+
+__thread struct sc_signal_mask sc_signal_mask;
+
+/* ---- what is believed ---- */
+
+/* A handler may be left in ways that are not seen, which then have restored its mask. */
+bool sc_signal_mask_blocks_fault(void)
+{
+    const struct sc_signal_mask *mask = &sc_signal_mask;
+    return sc_unlikely(mask->blocks_fault) &&
+           (mask->handler.place == 0 || sc_frame_lives(&mask->handler));
+}
+
+bool sc_signal_mask_blocks_fault_above(uintptr_t place)
+{
+    return sc_signal_mask_blocks_fault() && sc_signal_mask.handler.place != place;
+}
+
+void sc_signal_mask_block_fault(struct sc_frame handler)
+{
+    sc_signal_mask.handler = handler;
+    sc_signal_mask.blocks_fault = true;
+}
+
+void sc_signal_mask_set_fault(bool blocked)
+{
+    struct sc_signal_mask *mask = &sc_signal_mask;
+    if (mask->blocks_fault == blocked && (!blocked || mask->handler.place == 0))
+        return;
+    if (sc_sharing_is_vfork_child())
+        return;
+    mask->blocks_fault = blocked;
+    mask->handler.place = 0;
+    if (!blocked && mask->holds_one)
+        sc_held_signal_deliver();
+}
+
+void sc_signal_mask_take_from(ucontext_t *context)
+{
+    sc_signal_mask_set_fault(sigismember(&context->uc_sigmask, SIGSEGV) == 1);
+    sigdelset(&context->uc_sigmask, SIGSEGV);
+}
+
+static void unblock_really(void)
+{
+    sigset_t fault;
+    sigemptyset(&fault);
+    sigaddset(&fault, SIGSEGV);
+    SC_NEXT(mask_function *, "pthread_sigmask")(SIG_UNBLOCK, &fault, NULL);
+}
+
+static void block_really(void)
+{
+    sigset_t fault;
+    sigemptyset(&fault);
+    sigaddset(&fault, SIGSEGV);
+    SC_NEXT(mask_function *, "pthread_sigmask")(SIG_BLOCK, &fault, NULL);
+}
+
+/* The child of a vfork runs on its parent's thread, of which it must say nothing, until it is
+ * another program. From its first change on its mask is as it says. */
+static _Atomic pid_t real_in_child;
+
+static bool is_real_in_child(void)
+{
+    return atomic_load_explicit(&real_in_child, memory_order_relaxed) == getpid();
+}
+
+static void make_real_in_child(void)
+{
+    if (is_real_in_child())
+        return;
+    atomic_store(&real_in_child, getpid());
+    if (sc_signal_mask_blocks_fault())
+        block_really();
+}
+
+void sc_signal_mask_hand_over(void)
+{
+    if (sc_signal_mask_blocks_fault() && !is_real_in_child())
+        block_really();
+}
+
+void sc_signal_mask_take_back(void)
+{
+    if (sc_signal_mask_blocks_fault() && !is_real_in_child())
+        unblock_really();
+}
+
+void sc_signal_mask_begin_blocked(void)
+{
+    unblock_really();
+    sc_signal_mask_set_fault(true);
+}
+
+/* The process may have been started with SIGSEGV blocked. */
+void sc_signal_mask_begin(void)
+{
+    sigset_t now;
+    if (SC_NEXT(mask_function *, "pthread_sigmask")(SIG_SETMASK, NULL, &now) != 0 ||
+        sigismember(&now, SIGSEGV) != 1)
+        return;
+    sc_signal_mask_begin_blocked();
+}
+
+/* ---- mask calls ---- */
+
+const sigset_t *sc_signal_mask_without_fault(const sigset_t *set, sigset_t *room)
+{
+    if (!set || !sc_sharing_is_on() || sigismember(set, SIGSEGV) != 1)
+        return set;
+    *room = *set;
+    sigdelset(room, SIGSEGV);
+    return room;
+}
+
+/* One is held that is to come now, together with others. */
+static int unblock_held(mask_function *real, int how, const sigset_t *set, sigset_t *old)
+{
+    uint64_t asked = sc_kernel_mask_of(set);
+    uint64_t before = sc_kernel_mask_block(0);
+    uint64_t next = how == SIG_UNBLOCK ? before & ~asked : asked;
+    sigset_t mask;
+    sc_held_signal_come_with_mask();
+    sc_signal_mask_set_fault(false);
+    memcpy(&mask, &next, sizeof next);
+    int result = real(SIG_SETMASK, &mask, NULL);
+    before |= SC_SIGNAL_BIT(SIGSEGV);
+    if (old)
+        memcpy(old, &before, sizeof before);
+    return result;
+}
+
+/* Handlers of signals that are pending run before the real call is back: what is believed changes
+ * first. */
+static int change_believed(mask_function *real, int how, const sigset_t *set, sigset_t *old)
+{
+    sigset_t room;
+    struct sc_signal_mask before = sc_signal_mask;
+    bool was_blocked = sc_signal_mask_blocks_fault();
+    bool blocks = how == SIG_SETMASK ? sigismember(set, SIGSEGV) == 1 : how == SIG_BLOCK;
+    if (was_blocked && !blocks && before.holds_one)
+        return unblock_held(real, how, set, old);
+    sc_signal_mask_set_fault(blocks);
+    int result =
+        real(how, how == SIG_UNBLOCK ? set : sc_signal_mask_without_fault(set, &room), old);
+    if (result != 0)
+        sc_signal_mask = before;
+    else if (old && was_blocked)
+        sigaddset(old, SIGSEGV);
+    return result;
+}
+
+static int change(mask_function *real, int how, const sigset_t *set, sigset_t *old)
+{
+    bool was_blocked = sc_signal_mask_blocks_fault();
+    bool named = set && sigismember(set, SIGSEGV) == 1;
+    if (sc_unlikely(was_blocked || named) && sc_sharing_is_vfork_child()) {
+        make_real_in_child();
+        return real(how, set, old);
+    }
+    if (named || (set && was_blocked && how == SIG_SETMASK))
+        return change_believed(real, how, set, old);
+    int result = real(how, set, old);
+    if (result == 0 && old && was_blocked)
+        sigaddset(old, SIGSEGV);
+    return result;
+}
+
+/* Sets that may lie on a guarded page, which the kernel would refuse, are read and written here. */
+static int change_mask(mask_function *real, int how, const sigset_t *set, sigset_t *old)
+{
+    sigset_t asked;
+    sigset_t former;
+    if (!sc_sharing_is_on())
+        return real(how, set, old);
+    if (set && sc_unlikely(sc_track_range_may_be_near(&sc_track, set))) {
+        asked = *set;
+        set = &asked;
+    }
+    sigset_t *into = old && sc_unlikely(sc_track_range_may_be_near(&sc_track, old)) ? &former : old;
+    struct sc_frame outer = sc_frame_enter(&sc_signal_mask.change, SC_FRAME());
+    int result = change(real, how, set, into);
+    sc_frame_leave(&sc_signal_mask.change, &outer);
+    if (result == 0 && into != old)
+        *old = former;
+    return result;
+}
+
+SC_EXPORT int sigprocmask(int how, const sigset_t *set, sigset_t *old)
+{
+    return change_mask(SC_NEXT(mask_function *, "sigprocmask"), how, set, old);
+}
+
+SC_EXPORT int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
+{
+    return change_mask(SC_NEXT(mask_function *, "pthread_sigmask"), how, set, old);
+}
+
+/* The masks of BSD, an int wide: the C library has them in the first word of a set. */
+static int change_bits(int how, int mask)
+{
+    sigset_t set;
+    sigset_t old;
+    uint64_t bits = (unsigned)mask;
+    sigemptyset(&set);
+    memcpy(&set, &bits, sizeof bits);
+    return sigprocmask(how, &set, &old) == 0 ? (int)sc_kernel_mask_of(&old) : -1;
+}
+
+SC_EXPORT int sigblock(int mask);
+SC_EXPORT int sigblock(int mask)
+{
+    return change_bits(SIG_BLOCK, mask);
+}
+
+SC_EXPORT int sigsetmask(int mask);
+SC_EXPORT int sigsetmask(int mask)
+{
+    return change_bits(SIG_SETMASK, mask);
+}
+
+SC_EXPORT int siggetmask(void);
+SC_EXPORT int siggetmask(void)
+{
+    return change_bits(SIG_BLOCK, 0);
+}
+
+static const int fault_bit = 1 << (SIGSEGV - 1);
+
+/* The masks of System V, a signal at a time. */
+SC_EXPORT int sighold(int number)
+{
+    if (number != SIGSEGV || !sc_sharing_is_on())
+        return SC_NEXT(number_function *, "sighold")(number);
+    sc_signal_mask_set_fault(true);
+    return 0;
+}
+
+SC_EXPORT int sigrelse(int number)
+{
+    int result = SC_NEXT(number_function *, "sigrelse")(number);
+    if (number == SIGSEGV && sc_sharing_is_on())
+        sc_signal_mask_set_fault(false);
+    return result;
+}
+
+/* For as long as the call lasts: handlers run under that mask. Of those that hand memory to the
+ * kernel as well io.def has the wrappers. */
+SC_EXPORT int sigsuspend(const sigset_t *mask)
+{
+    suspend_function *real = SC_NEXT(suspend_function *, "sigsuspend");
+    sigset_t given = *mask;
+    if (!sc_sharing_is_on())
+        return real(&given);
+    bool before = sc_signal_mask_blocks_fault();
+    bool meanwhile = sigismember(&given, SIGSEGV) == 1;
+    bool comes = sc_signal_mask.holds_one && !meanwhile;
+    uint64_t blocked = comes ? sc_kernel_mask_block(0) : 0;
+    sigdelset(&given, SIGSEGV);
+    if (comes)
+        sc_held_signal_come_with_mask();
+    sc_signal_mask_set_fault(meanwhile);
+    sc_signal_mask.comes_back = before ? SC_COMES_BACK_BLOCKED : SC_COMES_BACK_UNBLOCKED;
+    int result = real(&given);
+    if (sc_signal_mask.comes_back)
+        sc_signal_mask_set_fault(before);
+    sc_signal_mask.comes_back = SC_COMES_BACK_NOWHERE;
+    if (comes)
+        sc_kernel_mask_set(blocked);
+    return result;
+}
+
+SC_EXPORT int __sigsuspend(const sigset_t *mask);
+SC_EXPORT int __sigsuspend(const sigset_t *mask)
+{
+    return sigsuspend(mask);
+}
+
+static int without_bit(int mask)
+{
+    return sc_sharing_is_on() ? mask & ~fault_bit : mask;
+}
+
+/* The symbol is BSD's, which takes a mask; <signal.h> calls that of X/Open by another name. */
+SC_EXPORT int bsd_sigpause(int mask) __asm__("sigpause");
+SC_EXPORT int bsd_sigpause(int mask)
+{
+    return SC_NEXT(bits_function *, "sigpause")(without_bit(mask));
+}
+
+SC_EXPORT int __sigpause(int number_or_mask, int is_number);
+SC_EXPORT int __sigpause(int number_or_mask, int is_number)
+{
+    return SC_NEXT(pause_function *, "__sigpause")(
+        is_number ? number_or_mask : without_bit(number_or_mask), is_number);
+}
+
+/* ---- contexts and jumps, which bring a mask of their own ---- */
+
+/* With a mask that is about to be set. */
+static void believe_with_mask(bool blocked)
+{
+    if (!blocked)
+        sc_held_signal_come_with_mask();
+    sc_signal_mask_set_fault(blocked);
+}
+
+/* The context is entered: without SIGSEGV in its mask from now on. */
+static bool adopt_mask_of(const ucontext_t *context)
+{
+    ucontext_t *entered = (ucontext_t *)(uintptr_t)context;
+    bool blocked = sc_saved_mask_blocks(&entered->uc_sigmask);
+    if (blocked)
+        sigdelset(&entered->uc_sigmask, SIGSEGV);
+    return blocked;
+}
+
+SC_EXPORT int setcontext(const ucontext_t *to)
+{
+    if (sc_sharing_is_on())
+        believe_with_mask(adopt_mask_of(to));
+    return SC_NEXT(enter_function *, "setcontext")(to);
+}
+
+/* Not inline: the thread's own data may lie elsewhere than before the switch. */
+static __attribute__((noinline)) void resume(bool blocked)
+{
+    sc_signal_mask_set_fault(blocked);
+}
+
+/* Comes back when somebody enters `from`, on whatever thread, with the mask of this moment. */
+SC_EXPORT int swapcontext(ucontext_t *from, const ucontext_t *to)
+{
+    if (!sc_sharing_is_on())
+        return SC_NEXT(switch_function *, "swapcontext")(from, to);
+    bool blocked = sc_signal_mask_blocks_fault();
+    sc_saved_mask_note(&from->uc_sigmask, blocked);
+    sc_signal_mask_set_fault(adopt_mask_of(to));
+    int result = SC_NEXT(switch_function *, "swapcontext")(from, to);
+    resume(blocked);
+    return result;
+}
+
+/* Without a mask a handler that is left leaves its own behind. */
+static void adopt_saved_mask(struct __jmp_buf_tag *environment)
+{
+    if (!sc_sharing_is_on())
+        return;
+    if (environment->__mask_was_saved) {
+        bool blocked = sc_saved_mask_blocks(&environment->__saved_mask);
+        sc_saved_mask_clear(&environment->__saved_mask);
+        believe_with_mask(blocked);
+    } else if (sc_signal_mask_blocks_fault()) {
+        sc_signal_mask_set_fault(true);
+    }
+}
+
+#define JUMP(name)                                                                                 \
+    SC_EXPORT void name(struct __jmp_buf_tag environment[1], int value)                            \
+    {                                                                                              \
+        adopt_saved_mask(environment);                                                             \
+        SC_NEXT(jump_function *, #name)(environment, value);                                       \
+        __builtin_unreachable();                                                                   \
+    }
+
+#undef longjmp
+#undef siglongjmp
+extern void __longjmp_chk(struct __jmp_buf_tag environment[1], int value) __attribute__((noreturn));
+
+JUMP(longjmp)
+JUMP(_longjmp)
+JUMP(siglongjmp)
+JUMP(__longjmp_chk)

@@ -1,0 +1,79 @@
+/* Signal masks: SIGSEGV is never really blocked, and the program never learns of it.
+ *
+ * A thread that has SIGSEGV blocked is killed by the kernel when it touches a guarded page. So
+ * every way of the C library to change a mask leaves SIGSEGV out, from the start of the process,
+ * and what the program believes is kept for each thread: the mask calls say it, new threads and
+ * programs inherit it, and a fault of the program's own kills where it is blocked, as the kernel
+ * would.
+ *
+ * Out of sight is who makes the system call himself. Everything here is async-signal-safe, as what
+ * it stands for is; errno is kept.
+ */
+#ifndef SC_INTERPOSE_SIGNALS_SIGNAL_MASK_H
+#define SC_INTERPOSE_SIGNALS_SIGNAL_MASK_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <ucontext.h>
+
+#include "track/frames.h"
+
+/* What the calling thread believes. */
+struct sc_signal_mask {
+    bool blocks_fault;       /* SIGSEGV; sigreturn.c writes it */
+    bool holds_one;          /* one was sent meanwhile (held_signal.h) */
+    bool holds_for_handler;  /* it is held from the first instruction of a handler on */
+    struct sc_frame handler; /* blocked because this one, a handler of SIGSEGV, is under way */
+    struct sc_frame change;  /* a hook that changes the mask, and sees to what is believed */
+    /* In sigsuspend, until a handler has come: what the mask that it interrupts is to say. */
+    enum { SC_COMES_BACK_NOWHERE, SC_COMES_BACK_UNBLOCKED, SC_COMES_BACK_BLOCKED } comes_back;
+};
+
+extern __thread struct sc_signal_mask sc_signal_mask
+    __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+/* Does the program believe that SIGSEGV is blocked on this thread? */
+bool sc_signal_mask_blocks_fault(void);
+
+/* The same in a handler of it whose return address lies at `place`: a former one whose frame was
+ * there has been left. */
+bool sc_signal_mask_blocks_fault_above(uintptr_t place);
+
+/* Is a hook of ours at it, which sees to what is believed? */
+static inline bool sc_signal_mask_is_changing(void)
+{
+    return sc_frame_is_marked(&sc_signal_mask.change);
+}
+
+/* What the frame of a handler is to say, which may come out of sigsuspend. */
+static inline bool sc_signal_mask_frame_blocks(bool blocked)
+{
+    if (sc_signal_mask.comes_back)
+        blocked = sc_signal_mask.comes_back == SC_COMES_BACK_BLOCKED;
+    sc_signal_mask.comes_back = SC_COMES_BACK_NOWHERE;
+    return blocked;
+}
+
+/* It does from now on, or does not; by a handler that is under way (its frame), or for good. */
+void sc_signal_mask_block_fault(struct sc_frame handler);
+void sc_signal_mask_set_fault(bool blocked);
+
+/* A handler returns to a context: its mask says what the thread believes then, and gets rid of
+ * SIGSEGV. */
+void sc_signal_mask_take_from(ucontext_t *context);
+
+/* A mask that the kernel is to get, NULL or not: in `room` without SIGSEGV, if that is in it. */
+const sigset_t *sc_signal_mask_without_fault(const sigset_t *set, sigset_t *room);
+
+/* The process starts, perhaps with SIGSEGV blocked. */
+void sc_signal_mask_begin(void);
+
+/* The calling thread has begun with SIGSEGV really blocked: now it only believes so. */
+void sc_signal_mask_begin_blocked(void);
+
+/* Around a call that starts another program, which inherits what is believed. */
+void sc_signal_mask_hand_over(void);
+void sc_signal_mask_take_back(void);
+
+#endif

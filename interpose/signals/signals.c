@@ -1,0 +1,322 @@
+/* The handler of SIGSEGV, and whose fault it is. */
+#include "interpose/signals/signals.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <string.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "interpose/base/kernel_mask.h"
+#include "interpose/base/loader.h"
+#include "interpose/base/upcalls.h"
+#include "interpose/signals/held_signal.h"
+#include "interpose/signals/sharing.h"
+#include "interpose/signals/signal_mask.h"
+#include "interpose/signals/sigreturn.h"
+#include "track/frames.h"
+#include "track/kernel.h"
+
+#include "track/poison.h"
+
+enum { ACTIONS = 64 };
+
+typedef int sigaction_function(int number, const struct sigaction *action, struct sigaction *old);
+typedef void handler_function(int number, siginfo_t *info, void *context);
+
+static int real_sigaction(int number, const struct sigaction *action, struct sigaction *old)
+{
+    return SC_NEXT(sigaction_function *, "sigaction")(number, action, old);
+}
+
+void sc_signals_begin(bool wanted)
+{
+    sc_sharing_begin(wanted);
+    if (sc_sharing_is_on())
+        sc_signal_mask_begin();
+}
+
+/* ---- one change at a time ---- */
+
+static _Atomic bool locked;
+
+struct sc_signals_lock sc_signals_lock(void)
+{
+    struct sc_signals_lock lock = {sc_kernel_mask_block(SC_KERNEL_MASK_ALL_BUT_FAULTS)};
+    while (atomic_exchange_explicit(&locked, true, memory_order_acquire))
+        sched_yield();
+    return lock;
+}
+
+void sc_signals_unlock(const struct sc_signals_lock *lock)
+{
+    atomic_store_explicit(&locked, false, memory_order_release);
+    sc_kernel_mask_set(lock->mask);
+}
+
+/* Whoever was in the midst of a change when the process forked is not here, and what was pending is
+ * the parent's. */
+void sc_signals_child(void)
+{
+    sc_signal_mask.holds_one = false;
+    atomic_store(&locked, false);
+    sc_sharing_child();
+}
+
+/* ---- the program's action for SIGSEGV ----
+ *
+ * Kept in slots that are written once and then published, so that a handler never waits and never
+ * sees half of one; a slot is used again only many actions later. */
+
+static struct sigaction actions[ACTIONS];
+static _Atomic unsigned next_action;
+static _Atomic(const struct sigaction *) program_action;
+static _Atomic bool taken_over;
+
+/* As the kernel keeps it, which forgets flags that it does not know. */
+static void put_action(const struct sigaction *action)
+{
+    enum { SA_RESTORED = 0x04000000, SA_TAG_BITS = 0x00000800 };
+    const int known = SA_NOCLDSTOP | SA_NOCLDWAIT | SA_SIGINFO | SA_ONSTACK | (int)SA_RESTART |
+                      SA_NODEFER | (int)SA_RESETHAND | SA_TAG_BITS;
+    struct sigaction *slot = &actions[atomic_fetch_add(&next_action, 1) % ACTIONS];
+    *slot = *action;
+    slot->sa_flags = (action->sa_flags & known) | (SC_SIGRETURN_IS_OURS ? SA_RESTORED : 0);
+    sigdelset(&slot->sa_mask, SIGKILL);
+    sigdelset(&slot->sa_mask, SIGSTOP);
+    atomic_store(&program_action, slot);
+}
+
+static void put_found(const struct sigaction *found)
+{
+    struct sigaction *slot = &actions[atomic_fetch_add(&next_action, 1) % ACTIONS];
+    *slot = *found;
+    atomic_store(&program_action, slot);
+}
+
+static struct sigaction get_action(void)
+{
+    static const struct sigaction by_default;
+    const struct sigaction *action = atomic_load(&program_action);
+    return action ? *action : by_default;
+}
+
+static bool is_handler(const struct sigaction *action)
+{
+    return action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN;
+}
+
+static bool wants_alternate(const struct sigaction *action)
+{
+    return is_handler(action) && (action->sa_flags & SA_ONSTACK);
+}
+
+/* ---- faults ---- */
+
+static struct sc_fault describe(const siginfo_t *info, const ucontext_t *context)
+{
+    struct sc_fault fault = {
+        .address = (uintptr_t)info->si_addr,
+        .context = context,
+        .denied = info->si_code == SEGV_ACCERR,
+    };
+    memcpy(&fault.mask, &context->uc_sigmask, sizeof fault.mask);
+#if defined(__x86_64__)
+    fault.pc = (uintptr_t)context->uc_mcontext.gregs[REG_RIP];
+    fault.write = context->uc_mcontext.gregs[REG_ERR] & 2;
+#elif defined(__aarch64__)
+    enum { STATUS_MAGIC = 0x45535201, STATUS_WRITE = 1 << 6 };
+    struct record {
+        uint32_t magic, size;
+        uint64_t esr;
+    } record;
+    const unsigned char *at = (const unsigned char *)context->uc_mcontext.__reserved;
+    const unsigned char *end = at + sizeof context->uc_mcontext.__reserved;
+    fault.pc = context->uc_mcontext.pc;
+    fault.write = true; /* without a record: what waits for too much is still right */
+    for (; at + sizeof record <= end; at += record.size) {
+        memcpy(&record, at, sizeof record);
+        if (record.magic == STATUS_MAGIC)
+            fault.write = record.esr & STATUS_WRITE;
+        if (record.magic == STATUS_MAGIC || record.size == 0)
+            break;
+    }
+#else
+#error "how does this machine tell of a fault?"
+#endif
+    return fault;
+}
+
+/* The default action kills, with the context of the fault for a core dump: the instruction is
+ * repeated under it. What was sent is sent once more. */
+static void die(int number, const siginfo_t *info)
+{
+    struct sigaction by_default;
+    memset(&by_default, 0, sizeof by_default);
+    real_sigaction(number, &by_default, NULL);
+    if (info->si_code <= 0)
+        sc_kernel_call(SYS_rt_tgsigqueueinfo, getpid(), sc_kernel_call(SYS_gettid), number, info);
+}
+
+/* As the kernel would: a fault for which the signal is ignored or blocked kills all the same. */
+static bool kills(const struct sigaction *action, bool is_fault, bool was_blocked)
+{
+    return action->sa_handler == SIG_DFL ||
+           (is_fault && (action->sa_handler == SIG_IGN || was_blocked));
+}
+
+/* The mask of the handler is in force, and what it finds in its frame is what it believes. */
+static void set_masks(const struct sigaction *action, ucontext_t *context, bool was_blocked,
+                      struct sc_frame frame)
+{
+    uint64_t mask = sc_kernel_mask_of(&context->uc_sigmask) | sc_kernel_mask_of(&action->sa_mask);
+    if (sc_signals_is_about_to_enter(context) ? was_blocked
+                                              : sc_signal_mask_frame_blocks(was_blocked))
+        sigaddset(&context->uc_sigmask, SIGSEGV);
+    if (!(action->sa_flags & SA_NODEFER) || (mask & SC_SIGNAL_BIT(SIGSEGV)))
+        sc_signal_mask_block_fault(frame);
+    sc_kernel_mask_set(mask & ~SC_SIGNAL_BIT(SIGSEGV));
+}
+
+static bool is_ours_to_settle(const siginfo_t *info, const ucontext_t *context)
+{
+    struct sc_fault fault = describe(info, context);
+    return sc_guard_fault(&fault);
+}
+
+/* What the program wants to be called for the signal, or NULL where the interrupted code goes on.
+ * An action that asks for the other stack has been set just now, and the kernel will know of it
+ * when the instruction is repeated. */
+static handler_function *answer(int number, siginfo_t *info, ucontext_t *context, bool alternate,
+                                struct sc_frame frame)
+{
+    bool is_fault = info->si_code > 0;
+    if (is_fault && is_ours_to_settle(info, context))
+        return NULL;
+    bool was_blocked = sc_signal_mask_blocks_fault_above(frame.place);
+    struct sigaction action = get_action();
+    bool will_block = !is_fault && sc_signals_is_about_to_block(context);
+    if (!is_fault && (was_blocked || will_block)) {
+        sc_held_signal_put(info);
+        sc_signal_mask.holds_for_handler = !was_blocked;
+        sc_signal_mask.holds_one = was_blocked;
+        return NULL;
+    }
+    if (kills(&action, is_fault, was_blocked)) {
+        die(number, info);
+        return NULL;
+    }
+    if (action.sa_handler == SIG_IGN || (is_fault && wants_alternate(&action) != alternate))
+        return NULL;
+    if (action.sa_flags & (int)SA_RESETHAND) {
+        struct sigaction reset = action;
+        reset.sa_handler = SIG_DFL;
+        put_action(&reset);
+    }
+    set_masks(&action, context, was_blocked, frame);
+    return (handler_function *)(uintptr_t)action.sa_sigaction;
+}
+
+/* The way back takes what is believed out of the frame. */
+static void believe_in_frame(ucontext_t *context)
+{
+    if (SC_SIGRETURN_IS_OURS && sc_signal_mask.blocks_fault)
+        sigaddset(&context->uc_sigmask, SIGSEGV);
+}
+
+/* The program's handler is left by a tail call: it stands where the kernel would have put it. */
+#define HANDLE(name, alternate)                                                                    \
+    static void name(int number, siginfo_t *info, void *context)                                   \
+    {                                                                                              \
+        int saved = errno;                                                                         \
+        handler_function *handler = answer(number, info, context, alternate, SC_FRAME());          \
+        errno = saved;                                                                             \
+        if (!handler)                                                                              \
+            believe_in_frame(context);                                                             \
+        else if (SC_SIGRETURN_IS_OURS)                                                             \
+            handler(number, info, context);                                                        \
+        else                                                                                       \
+            handler(number, info, context), sc_signal_mask_take_from(context);                     \
+    }
+
+HANDLE(handle_on_own_stack, false)
+HANDLE(handle_on_alternate_stack, true)
+
+/* ---- taking over ---- */
+
+static bool is_ours(const struct sigaction *action)
+{
+    return (action->sa_flags & SA_SIGINFO) && (action->sa_sigaction == handle_on_own_stack ||
+                                               action->sa_sigaction == handle_on_alternate_stack);
+}
+
+/* On the stack that the program's handler asked for, and with the system calls that it would have
+ * restarted. */
+static int install(const struct sigaction *program)
+{
+    struct sigaction ours;
+    bool alternate = wants_alternate(program);
+    bool restarts = !is_handler(program) || (program->sa_flags & SA_RESTART);
+    uint64_t mask = SC_KERNEL_MASK_ALL_BUT_FAULTS;
+    memset(&ours, 0, sizeof ours);
+    ours.sa_sigaction = alternate ? handle_on_alternate_stack : handle_on_own_stack;
+    ours.sa_flags =
+        SA_SIGINFO | SA_NODEFER | (alternate ? SA_ONSTACK : 0) | (restarts ? (int)SA_RESTART : 0);
+    memcpy(&ours.sa_mask, &mask, sizeof mask);
+    if (real_sigaction(SIGSEGV, &ours, NULL) != 0)
+        return -1;
+    sc_sigreturn_adopt(SIGSEGV);
+    return 0;
+}
+
+static bool take_over_locked(const struct sigaction *found)
+{
+    put_found(found);
+    atomic_store(&taken_over, true);
+    return install(found) == 0;
+}
+
+bool sc_signals_take_over(void)
+{
+    struct sigaction found;
+    if (!sc_sharing_is_on() || real_sigaction(SIGSEGV, NULL, &found) != 0)
+        return false;
+    if (is_ours(&found))
+        return true;
+    struct sc_signals_lock lock = sc_signals_lock();
+    bool ours =
+        real_sigaction(SIGSEGV, NULL, &found) == 0 && (is_ours(&found) || take_over_locked(&found));
+    sc_signals_unlock(&lock);
+    return ours;
+}
+
+/* Until the program has a handler of its own the kernel's action is its own as well. */
+int sc_signals_change(const struct sigaction *action, struct sigaction *old)
+{
+    struct sigaction found;
+    if (!atomic_load(&taken_over)) {
+        if (!action || !is_handler(action))
+            return real_sigaction(SIGSEGV, action, old);
+        if (real_sigaction(SIGSEGV, NULL, &found) != 0 || !take_over_locked(&found))
+            return -1;
+    }
+    if (old) {
+        *old = get_action();
+        sc_sigreturn_tell_librarys(old);
+    }
+    if (!action)
+        return 0;
+    put_action(action);
+    if (action->sa_handler == SIG_IGN)
+        sc_held_signal_forget();
+    return install(action);
+}
+
+void sc_signals_tell_as_set(struct sigaction *found)
+{
+    if (is_ours(found))
+        *found = get_action();
+}

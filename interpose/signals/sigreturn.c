@@ -1,0 +1,139 @@
+#include "interpose/signals/sigreturn.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "interpose/base/kernel_mask.h"
+#include "interpose/signals/signal_mask.h"
+#include "track/kernel.h"
+
+#include "track/poison.h"
+
+#if SC_SIGRETURN_IS_OURS
+
+/* The frame's ucontext_t lies where the stack pointer is when a handler has returned. The code
+ * below has these numbers in it. */
+_Static_assert(offsetof(ucontext_t, uc_sigmask) == 296, "the mask in the frame");
+_Static_assert(offsetof(ucontext_t, uc_mcontext.gregs) == 40, "the registers in the frame");
+_Static_assert(SC_SIGNAL_BIT(SIGSEGV) == UINT64_C(1) << 10, "the signal in the mask");
+_Static_assert(offsetof(struct sc_signal_mask, blocks_fault) == 0, "written by the code below");
+_Static_assert(offsetof(struct sc_signal_mask, holds_one) == 1, "read by it");
+_Static_assert(offsetof(struct sc_signal_mask, handler.place) == 8, "and so is this");
+_Static_assert(sizeof(((struct sc_signal_mask *)NULL)->blocks_fault) == 1, "as one byte");
+
+/* In the frame the mask says what the program is to believe, for good. */
+extern void sc_sigreturn_way_back(void) __attribute__((visibility("hidden")));
+
+/* For unwinders: a register, by its number in DWARF and its index among the saved ones, of which
+ * the stack pointer is 15. They look up the instruction before a return address, which is the nop.
+ */
+__asm__(".macro sc_saved number, index\n"
+        "	.cfi_escape 0x10, \\number, 3, 0x77, ((40 + 8 * \\index) & 127) | 128, "
+        "(40 + 8 * \\index) >> 7\n"
+        ".endm\n"
+        ".text\n"
+        ".balign 16\n"
+        "	.cfi_startproc\n"
+        "	.cfi_signal_frame\n"
+        "	.cfi_escape 0x0f, 4, 0x77, ((40 + 8 * 15) & 127) | 128, (40 + 8 * 15) >> 7, 0x06\n"
+        "	sc_saved 0, 13\n"
+        "	sc_saved 1, 12\n"
+        "	sc_saved 2, 14\n"
+        "	sc_saved 3, 11\n"
+        "	sc_saved 4, 9\n"
+        "	sc_saved 5, 8\n"
+        "	sc_saved 6, 10\n"
+        "	sc_saved 7, 15\n"
+        "	sc_saved 8, 0\n"
+        "	sc_saved 9, 1\n"
+        "	sc_saved 10, 2\n"
+        "	sc_saved 11, 3\n"
+        "	sc_saved 12, 4\n"
+        "	sc_saved 13, 5\n"
+        "	sc_saved 14, 6\n"
+        "	sc_saved 15, 7\n"
+        "	sc_saved 16, 16\n"
+        "	nop\n"
+        ".globl sc_sigreturn_way_back\n"
+        ".hidden sc_sigreturn_way_back\n"
+        ".type sc_sigreturn_way_back, @function\n"
+        "sc_sigreturn_way_back:\n"
+        "	movq sc_signal_mask@gottpoff(%rip), %rax\n"
+        "	btrl $10, 296(%rsp)\n"
+        "	setc %fs:(%rax)\n"
+        "	movq $0, %fs:8(%rax)\n"
+        "	jc 1f\n"
+        "	cmpb $0, %fs:1(%rax)\n"
+        "	je 1f\n"
+        "	call sc_held_signal_come_with_mask\n"
+        "1:	movq $15, %rax\n"
+        "	syscall\n"
+        "	.cfi_endproc\n"
+        ".size sc_sigreturn_way_back, . - sc_sigreturn_way_back\n");
+
+/* As the kernel declares it. */
+struct kernel_action {
+    void *handler;
+    unsigned long flags;
+    void (*restorer)(void);
+    uint64_t mask;
+};
+
+static bool is_handler(const struct kernel_action *action)
+{
+    return action->handler != (void *)SIG_DFL && action->handler != (void *)SIG_IGN;
+}
+
+static _Atomic(void *) librarys; /* way back */
+
+void sc_sigreturn_adopt(int number)
+{
+    struct kernel_action action;
+    int saved = errno;
+    if (sc_kernel_call(SYS_rt_sigaction, number, NULL, &action, sizeof action.mask) == 0 &&
+        is_handler(&action) && action.restorer != sc_sigreturn_way_back) {
+        atomic_store(&librarys, (void *)(uintptr_t)action.restorer);
+        action.restorer = sc_sigreturn_way_back;
+        sc_kernel_call(SYS_rt_sigaction, number, &action, NULL, sizeof action.mask);
+    }
+    errno = saved;
+}
+
+bool sc_sigreturn_leads_back(uintptr_t caller)
+{
+    return caller == (uintptr_t)sc_sigreturn_way_back;
+}
+
+/* It puts it into every action, ignored ones included, that it hands to the kernel. */
+void sc_sigreturn_tell_librarys(struct sigaction *action)
+{
+    enum { SA_RESTORED = 0x04000000 };
+    void *known = atomic_load(&librarys);
+    if (known && (action->sa_flags & SA_RESTORED))
+        action->sa_restorer = (void (*)(void))(uintptr_t)known;
+}
+
+#else
+
+void sc_sigreturn_adopt(int number)
+{
+    (void)number;
+}
+
+bool sc_sigreturn_leads_back(uintptr_t caller)
+{
+    (void)caller;
+    return true;
+}
+
+void sc_sigreturn_tell_librarys(struct sigaction *action)
+{
+    (void)action;
+}
+
+#endif

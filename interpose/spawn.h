@@ -1,8 +1,0 @@
-/* Another program is about to run in this process. */
-#ifndef SC_INTERPOSE_SPAWN_H
-#define SC_INTERPOSE_SPAWN_H
-
-/* What was found is written, and every page let go. Async-signal-safe; errno is kept. */
-void sc_spawn_before_exec(void);
-
-#endif

@@ -1,0 +1,233 @@
+#include "interpose/streams/contexts.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "interpose/base/compiler.h"
+#include "interpose/base/process.h"
+#include "interpose/base/upcalls.h"
+#include "interpose/driver/driver.h"
+#include "interpose/streams/streams.h"
+#include "track/handles.h"
+#include "track/pool.h"
+#include "track/track.h"
+
+#include "track/poison.h"
+
+static pthread_mutex_t contexts_lock = PTHREAD_MUTEX_INITIALIZER;
+
+bool sc_contexts_are_locked_here(void)
+{
+    return contexts_lock.__data.__owner == sc_thread_id();
+}
+static struct sc_handles by_handle; /* CUcontext -> struct sc_context * */
+static struct sc_arena arena;
+
+int sc_contexts_init(void)
+{
+    return sc_handles_init(&by_handle) ? -ENOMEM : 0;
+}
+
+bool sc_context_push(struct sc_context *context)
+{
+    return !atomic_load_explicit(&context->gone, memory_order_acquire) &&
+           sc_real.cuCtxPushCurrent_v2(context->handle) == CUDA_SUCCESS;
+}
+
+void sc_context_pop(void)
+{
+    CUcontext popped;
+    sc_real.cuCtxPopCurrent_v2(&popped);
+}
+
+/* ---- meeting them ---- */
+
+/* What the driver says of the current context. */
+struct answers {
+    CUdevice device;
+    bool reads_pageable;
+    bool may_be_green;
+    struct sc_context *primary;
+};
+
+static bool device_reads_pageable(CUdevice device)
+{
+    int value = 0;
+    if (sc_real.cuDeviceGetAttribute)
+        sc_real.cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS, device);
+    return value != 0;
+}
+
+/* Whether a capture blocks its legacy stream is asked first, since asking that for more would end
+ * the capture; captures elsewhere are not disturbed (docs/driver.md). */
+static void ask_lineage(struct answers *answers)
+{
+    CUcontext primary = NULL;
+    CUgreenCtx green = NULL;
+    answers->may_be_green = sc_streams_handle_captures(CU_STREAM_LEGACY);
+    if (answers->may_be_green || !sc_real.cuStreamGetCtx_v2)
+        return;
+    answers->may_be_green =
+        sc_real.cuStreamGetCtx_v2(CU_STREAM_LEGACY, &primary, &green) != CUDA_SUCCESS || green;
+    if (green)
+        answers->primary = sc_contexts_of(primary);
+}
+
+static struct sc_context *add_locked(CUcontext handle, const struct answers *answers)
+{
+    struct sc_context *context = sc_arena_take(&arena, sizeof *context);
+    if (!context)
+        return NULL;
+    memset(context, 0, sizeof *context);
+    context->handle = handle;
+    context->device = answers->device;
+    context->reads_pageable = answers->reads_pageable;
+    context->may_be_green = answers->may_be_green;
+    context->primary = answers->primary;
+    pthread_mutex_init(&context->events_lock, NULL);
+    pthread_mutex_init(&context->detour_lock, NULL);
+    context->legacy_stream = sc_streams_add_legacy(context);
+    if (!context->legacy_stream)
+        return NULL;
+    context->legacy = context->legacy_stream->id;
+    context->family.work_ticks = context->legacy_stream->unfinished.work_ticks;
+    context->family.signal_ticks = context->legacy_stream->unfinished.signal_ticks;
+    if (context->primary)
+        sc_track_set_primary(&sc_track, context->legacy, context->primary->legacy);
+    return sc_handles_put(&by_handle, (uintptr_t)handle, (uintptr_t)context) ? NULL : context;
+}
+
+/* `handle` is current on this thread. */
+static struct sc_context *find_context(CUcontext handle)
+{
+    struct sc_context *context = sc_handle_pointer(sc_handles_get(&by_handle, (uintptr_t)handle));
+    struct answers answers = {.primary = NULL};
+    if (sc_likely(context && !atomic_load_explicit(&context->gone, memory_order_relaxed)))
+        return context;
+    sc_contexts_bury_ended();
+    if (sc_real.cuCtxGetDevice(&answers.device) != CUDA_SUCCESS)
+        return NULL;
+    answers.reads_pageable = device_reads_pageable(answers.device);
+    ask_lineage(&answers);
+    pthread_mutex_lock(&contexts_lock);
+    context = sc_handle_pointer(sc_handles_get(&by_handle, (uintptr_t)handle));
+    if (!context)
+        context = add_locked(handle, &answers);
+    pthread_mutex_unlock(&contexts_lock);
+    return context;
+}
+
+struct sc_context *sc_contexts_current(void)
+{
+    CUcontext handle = NULL;
+    if (sc_real.cuCtxGetCurrent(&handle) != CUDA_SUCCESS || !handle)
+        return NULL;
+    return find_context(handle);
+}
+
+struct sc_context *sc_contexts_of_memory(void)
+{
+    struct sc_context *context = sc_contexts_current();
+    return context && context->primary ? context->primary : context;
+}
+
+struct sc_context *sc_contexts_known(CUcontext handle)
+{
+    return sc_handle_pointer(sc_handles_get(&by_handle, (uintptr_t)handle));
+}
+
+struct sc_context *sc_contexts_named(CUcontext handle)
+{
+    return handle ? sc_contexts_known(handle) : sc_contexts_current();
+}
+
+struct sc_context *sc_contexts_of(CUcontext handle)
+{
+    struct sc_context *context = sc_contexts_known(handle);
+    if (context && !atomic_load_explicit(&context->gone, memory_order_relaxed))
+        return context;
+    if (sc_real.cuCtxPushCurrent_v2(handle) != CUDA_SUCCESS)
+        return NULL;
+    context = find_context(handle);
+    sc_context_pop();
+    return context;
+}
+
+/* Retaining is the only way to learn the handle; it is balanced at once, and never makes a context
+ * because the state is asked first. */
+CUcontext sc_contexts_primary(CUdevice device)
+{
+    CUresult (*release)(CUdevice) = sc_real.cuDevicePrimaryCtxRelease_v2
+                                        ? sc_real.cuDevicePrimaryCtxRelease_v2
+                                        : sc_real.cuDevicePrimaryCtxRelease;
+    unsigned flags = 0;
+    int alive = 0;
+    CUcontext handle = NULL;
+    if (sc_real.cuDevicePrimaryCtxGetState(device, &flags, &alive) != CUDA_SUCCESS || !alive ||
+        sc_real.cuDevicePrimaryCtxRetain(&handle, device) != CUDA_SUCCESS)
+        return NULL;
+    release(device);
+    return sc_contexts_known(handle) ? handle : NULL;
+}
+
+/* ---- those that end ---- */
+
+struct sc_context *sc_contexts_take(CUcontext handle)
+{
+    pthread_mutex_lock(&contexts_lock);
+    struct sc_context *context =
+        sc_handle_pointer(sc_handles_remove(&by_handle, (uintptr_t)handle));
+    pthread_mutex_unlock(&contexts_lock);
+    return context;
+}
+
+void sc_contexts_put_back(struct sc_context *context)
+{
+    pthread_mutex_lock(&contexts_lock);
+    sc_handles_put(&by_handle, (uintptr_t)context->handle, (uintptr_t)context);
+    pthread_mutex_unlock(&contexts_lock);
+}
+
+struct green_search {
+    const struct sc_context *primary;
+    CUcontext found;
+};
+
+static void note_green(void *argument, uintptr_t handle, uint64_t value)
+{
+    struct green_search *search = argument;
+    const struct sc_context *context = sc_handle_pointer(value);
+    if (context->primary == search->primary)
+        search->found = (CUcontext)handle;
+}
+
+struct sc_context *sc_contexts_take_green_of(const struct sc_context *primary)
+{
+    struct green_search search = {.primary = primary};
+    pthread_mutex_lock(&contexts_lock);
+    sc_handles_each(&by_handle, note_green, &search);
+    struct sc_context *green =
+        search.found ? sc_handle_pointer(sc_handles_remove(&by_handle, (uintptr_t)search.found))
+                     : NULL;
+    pthread_mutex_unlock(&contexts_lock);
+    return green;
+}
+
+static void note_ended(void *argument, uintptr_t handle, uint64_t value)
+{
+    CUcontext *ended = argument;
+    struct sc_context *context = sc_handle_pointer(value);
+    if (context->gone)
+        *ended = (CUcontext)handle;
+}
+
+struct sc_context *sc_contexts_take_gone(void)
+{
+    CUcontext ended = NULL;
+    pthread_mutex_lock(&contexts_lock);
+    sc_handles_each(&by_handle, note_ended, &ended);
+    struct sc_context *context =
+        ended ? sc_handle_pointer(sc_handles_remove(&by_handle, (uintptr_t)ended)) : NULL;
+    pthread_mutex_unlock(&contexts_lock);
+    return context;
+}

@@ -1,0 +1,112 @@
+/* The driver's contexts as the tracker's.
+ *
+ * A context is met at the first use of one of its streams. Its tracker's id is that of its legacy
+ * stream. Records are never freed, since streams point to them.
+ *
+ * Lock: that of the contexts, taken inside of a stream's and outside of the streams' registry
+ * (interpose/streams/streams.h). No libc hook takes it.
+ */
+#ifndef SC_INTERPOSE_STREAMS_CONTEXTS_H
+#define SC_INTERPOSE_STREAMS_CONTEXTS_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "interpose/driver/driver.h"
+#include "interpose/streams/unfinished.h"
+
+struct sc_stream_record;
+
+enum { SC_MARKS_FEW = 64, SC_MARKS_MAX = 4096 }; /* of a stream: most have few */
+
+struct sc_staging_of_context;
+
+struct sc_context {
+    CUcontext handle;
+    CUdevice device;
+    uint32_t legacy; /* the tracker's id of the context */
+    struct sc_stream_record *legacy_stream;
+    /* A blocking stream of ours: events on it follow the legacy stream's work. */
+    _Atomic(CUstream) marker;
+    bool reads_pageable; /* the device reads pageable memory in place */
+    /* A green context ends while its streams are at work; its primary context lives on. */
+    bool may_be_green;
+    struct sc_context *primary; /* NULL: it is no green one, or not known to be */
+    _Atomic bool gone;
+    _Atomic unsigned quiet;         /* calls under way that may end it: we make none in it */
+    struct sc_unfinished family;    /* of the legacy and all blocking streams together */
+    _Atomic uint64_t legacy_ticks;  /* the last work on the legacy stream */
+    _Atomic uint64_t written_ticks; /* the last copy to the host that a blocking stream awaits */
+    _Atomic uint64_t done_ticks;    /* what was issued by then is done, on any stream */
+    _Atomic uint64_t waits_ticks;   /* all its streams, and those to come, wait for an event */
+    _Atomic(struct sc_staging_of_context *) staging;
+    /* Detours of legacy operations around a capture (interpose/capture/detours.h). */
+    pthread_mutex_t detour_lock;
+    struct sc_stream_record *detour_stream;
+    CUevent detour_before, detour_after;
+    _Atomic bool legacy_owes_wait; /* for detour_after, and so do streams that are first met then */
+    /* Queries: an event behind the legacy stream's work, and when the last of that was issued. */
+    CUevent query_event;
+    uint64_t query_ticks;
+    _Atomic uint64_t outlived_ticks; /* a blocking stream was last destroyed */
+    struct sc_context *next_detoured;
+    pthread_mutex_t events_lock;
+    unsigned spare_count;
+    CUevent spares[SC_MARKS_FEW * 4];
+};
+
+int sc_contexts_init(void); /* 0 or -ENOMEM */
+
+/* Does the calling thread have the lock of the contexts? As sc_streams_are_locked_here. */
+bool sc_contexts_are_locked_here(void);
+
+/* The record of the calling thread's current context, or NULL. */
+struct sc_context *sc_contexts_current(void);
+
+/* The record of a live context, which need not be current: the driver takes work for a stream whose
+ * context never was. */
+struct sc_context *sc_contexts_of(CUcontext handle);
+
+/* The context that memory allocated now belongs to, and that frees wait for: not the current one if
+ * that is a green one, but its primary context. */
+struct sc_context *sc_contexts_of_memory(void);
+
+/* The record of a context met before, or NULL. */
+struct sc_context *sc_contexts_known(CUcontext handle);
+
+/* As a call names it: NULL is taken for the current one. NULL where it was not met before. */
+struct sc_context *sc_contexts_named(CUcontext handle);
+
+/* The primary context of the device if it is alive and was met before, or NULL. */
+CUcontext sc_contexts_primary(CUdevice device);
+
+/* Makes the context current around our own calls; false if it is gone. */
+bool sc_context_push(struct sc_context *context);
+void sc_context_pop(void);
+
+/* They have the same handle (docs/driver.md). */
+static inline CUcontext sc_context_of_green(CUgreenCtx green)
+{
+    return (CUcontext)(void *)green;
+}
+
+/* Is a call under way that may end it, and its green ones with it? Other threads make no call of
+ * ours in it meanwhile, but for the program's own work there: who does that knows that the call
+ * does not end it. */
+static inline bool sc_context_is_quiet(const struct sc_context *context)
+{
+    return atomic_load(&context->quiet) != 0 ||
+           (context->primary && atomic_load(&context->primary->quiet) != 0);
+}
+
+/* Out of the table, for who ends it (calls/context_calls.c): by its handle, which may be another
+ * context's before the driver's call returns; a green one of the primary context; one that is gone.
+ * NULL: there is none. And back, where the driver did not end it. */
+struct sc_context *sc_contexts_take(CUcontext handle);
+struct sc_context *sc_contexts_take_green_of(const struct sc_context *primary);
+struct sc_context *sc_contexts_take_gone(void);
+void sc_contexts_put_back(struct sc_context *context);
+
+#endif

@@ -1,0 +1,273 @@
+#include "interpose/streams/host_functions.h"
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+
+#include "interpose/base/process.h"
+#include "interpose/streams/streams.h"
+#include "interpose/streams/unfinished.h"
+#include "report/file.h"
+#include "report/options.h"
+#include "report/text.h"
+#include "track/ticks.h"
+
+#include "track/poison.h"
+
+enum {
+    CALLS_MAX = 256,
+    PAST_MAX = 64,
+    LEARNT_MAX = 16,
+    SAMPLES_MIN = 25, /* asleep at each of them: under some tools threads take turns */
+    SAMPLE_NS = 10 * 1000 * 1000,
+    PATIENCE_EIGHTHS = 7, /* of stall_limit */
+};
+
+/* Who has claimed a slot fills it in before it stores the ticks. */
+static struct call {
+    _Atomic uint64_t launched; /* sc_ticks(); 0: free or not filled in */
+    _Atomic bool claimed;
+    _Atomic uint32_t stream;
+    _Atomic uintptr_t function;
+    _Atomic int32_t thread; /* that runs it, 0: none yet */
+    _Atomic uint64_t began_ns, sampled_ns;
+    _Atomic unsigned asleep; /* samples */
+    _Atomic bool waits;
+} calls[CALLS_MAX];
+
+static _Atomic unsigned open_calls;
+
+/* That waited, and have returned. */
+static struct past {
+    _Atomic uint64_t launched, returned;
+    _Atomic uint32_t stream;
+} past[PAST_MAX];
+static _Atomic unsigned next_past;
+
+static _Atomic uintptr_t learnt[LEARNT_MAX];
+static _Atomic unsigned next_learnt;
+
+unsigned sc_host_functions_launched(uint64_t ticks, uint32_t stream, uintptr_t function)
+{
+    for (unsigned i = 0; i < CALLS_MAX; i++) {
+        bool claimed = false;
+        if (!atomic_compare_exchange_strong(&calls[i].claimed, &claimed, true))
+            continue;
+        atomic_store(&calls[i].function, function);
+        atomic_store(&calls[i].stream, stream);
+        atomic_store(&calls[i].thread, 0);
+        atomic_store(&calls[i].asleep, 0);
+        atomic_store(&calls[i].sampled_ns, 0);
+        atomic_store(&calls[i].waits, false);
+        atomic_store(&calls[i].launched, ticks);
+        atomic_fetch_add(&open_calls, 1);
+        return i + 1;
+    }
+    return 0;
+}
+
+static __thread unsigned running __attribute__((tls_model("initial-exec"))); /* slot + 1 */
+static __thread uint64_t own_ticks __attribute__((tls_model("initial-exec")));
+
+uint64_t sc_host_functions_own_ticks(void)
+{
+    return own_ticks;
+}
+
+void sc_host_functions_runs(unsigned call, uint64_t launched_ticks)
+{
+    own_ticks = launched_ticks;
+    if (call == 0)
+        return;
+    running = call;
+    atomic_store(&calls[call - 1].began_ns, sc_now_ns());
+    atomic_store(&calls[call - 1].thread, sc_thread_id());
+}
+
+void sc_host_functions_dropped(unsigned call)
+{
+    struct call *own = call ? &calls[call - 1] : NULL;
+    if (!own)
+        return;
+    if (atomic_load(&own->waits)) {
+        struct past *entry = &past[atomic_fetch_add(&next_past, 1) % PAST_MAX];
+        atomic_store(&entry->returned, 0);
+        atomic_store(&entry->launched, atomic_load(&own->launched));
+        atomic_store(&entry->stream, atomic_load(&own->stream));
+        atomic_store(&entry->returned, sc_ticks());
+    }
+    atomic_fetch_sub(&open_calls, 1);
+    atomic_store(&own->launched, 0);
+    atomic_store(&own->claimed, false);
+}
+
+void sc_host_functions_ran(unsigned call)
+{
+    own_ticks = 0;
+    running = 0;
+    sc_host_functions_dropped(call);
+}
+
+/* On its stream, or on one that has joined what is not known. */
+static bool may_follow(uint32_t stream, const struct sc_op_info *op)
+{
+    struct sc_stream_record *own = sc_streams_of_id(op->ticket.stream);
+    return stream == op->ticket.stream || !own || !sc_unfinished_is_clear(own);
+}
+
+static bool is_behind(const struct call *call, const struct sc_op_info *op)
+{
+    uint64_t launched = atomic_load(&call->launched);
+    return launched != 0 && launched < op->ticks && may_follow(atomic_load(&call->stream), op);
+}
+
+bool sc_host_functions_are_open(const struct sc_op_info *op)
+{
+    if (atomic_load_explicit(&open_calls, memory_order_relaxed) == 0)
+        return false;
+    for (unsigned i = 0; i < CALLS_MAX; i++)
+        if (is_behind(&calls[i], op))
+            return true;
+    return false;
+}
+
+/* ---- what a thread is doing ---- */
+
+/* Calls that another thread, or whoever is at the other end, brings to an end. */
+static bool is_ended_by_others(long number, long first)
+{
+    switch (number) {
+    case SYS_futex:
+    case 449: /* futex_waitv */
+    case 455: /* futex_wait */
+    case SYS_ppoll:
+    case SYS_pselect6:
+    case SYS_epoll_pwait:
+    case SYS_recvfrom:
+    case SYS_recvmsg:
+    case SYS_recvmmsg:
+    case SYS_accept:
+    case SYS_accept4:
+    case SYS_wait4:
+    case SYS_waitid:
+    case SYS_rt_sigtimedwait:
+    case SYS_rt_sigsuspend:
+    case SYS_semop:
+    case SYS_semtimedop:
+    case SYS_msgrcv:
+    case SYS_mq_timedreceive:
+        return true;
+#ifdef __x86_64__
+    case SYS_poll:
+    case SYS_select:
+    case SYS_epoll_wait:
+    case SYS_pause:
+        return true;
+#endif
+    case SYS_read:
+    case SYS_readv:
+        return !sc_file_is_regular((int)first); /* a disk is nobody that waits for us */
+    default:
+        return false;
+    }
+}
+
+/* "running", or a system call's number and its arguments: "202 0x7ffc... ...". Threads of the own
+ * process may always be looked at; false where /proc is not there. */
+static bool is_asleep(int32_t thread)
+{
+    char path[64];
+    char line[256];
+    struct sc_text text;
+    sc_text_init(&text, path, sizeof path);
+    sc_text_put(&text, "/proc/self/task/");
+    sc_text_signed(&text, thread);
+    sc_text_put(&text, "/syscall");
+    char *rest = line;
+    long size = sc_file_read(path, line, sizeof line - 1);
+    line[size > 0 ? size : 0] = 0;
+    long number = strtol(line, &rest, 10);
+    return rest != line && is_ended_by_others(number, strtol(rest, NULL, 16));
+}
+
+/* ---- learning ---- */
+
+static bool is_learnt(uintptr_t function)
+{
+    for (unsigned i = 0; i < LEARNT_MAX && function; i++)
+        if (atomic_load_explicit(&learnt[i], memory_order_relaxed) == function)
+            return true;
+    return false;
+}
+
+static void learn(struct call *call)
+{
+    uintptr_t function = atomic_load(&call->function);
+    if (function && !is_learnt(function))
+        atomic_store(&learnt[atomic_fetch_add(&next_learnt, 1) % LEARNT_MAX], function);
+    atomic_store(&call->waits, true);
+}
+
+void sc_host_functions_waits(void)
+{
+    if (running)
+        learn(&calls[running - 1]);
+}
+
+static bool has_tried_patience(const struct call *call, uint64_t waits_since_ns, uint64_t now_ns)
+{
+    uint64_t began_ns = atomic_load(&call->began_ns);
+    uint64_t since_ns = waits_since_ns > began_ns ? waits_since_ns : began_ns;
+    return waits_since_ns != 0 &&
+           now_ns - since_ns > sc_options.stall_limit_ns / 8 * PATIENCE_EIGHTHS;
+}
+
+static void look_at(struct call *call, uint64_t waits_since_ns)
+{
+    int32_t thread = atomic_load(&call->thread);
+    uint64_t now_ns = sc_now_ns();
+    uint64_t sampled_ns = atomic_load(&call->sampled_ns);
+    if (thread == 0 || thread == sc_thread_id() || atomic_load(&call->waits))
+        return;
+    if (is_learnt(atomic_load(&call->function)) ||
+        has_tried_patience(call, waits_since_ns, now_ns)) {
+        learn(call);
+        return;
+    }
+    if (waits_since_ns && (now_ns - sampled_ns < SAMPLE_NS ||
+                           !atomic_compare_exchange_strong(&call->sampled_ns, &sampled_ns, now_ns)))
+        return;
+    if (!is_asleep(thread))
+        atomic_store(&call->asleep, 0);
+    else if (atomic_fetch_add(&call->asleep, 1) + 1 >= (waits_since_ns ? SAMPLES_MIN : 1))
+        learn(call);
+}
+
+void sc_host_functions_look(uint64_t waits_since_ns)
+{
+    if (atomic_load_explicit(&open_calls, memory_order_relaxed) == 0)
+        return;
+    for (unsigned i = 0; i < CALLS_MAX; i++)
+        if (atomic_load(&calls[i].launched))
+            look_at(&calls[i], waits_since_ns);
+}
+
+static bool was_behind(const struct past *entry, const struct sc_op_info *op,
+                       uint64_t touched_ticks)
+{
+    uint64_t returned = atomic_load(&entry->returned);
+    return returned > op->ticks && returned >= touched_ticks &&
+           atomic_load(&entry->launched) < op->ticks && may_follow(atomic_load(&entry->stream), op);
+}
+
+bool sc_host_functions_excuse(const struct sc_op_info *op, uint64_t touched_ticks)
+{
+    for (unsigned i = 0; i < CALLS_MAX; i++)
+        if (atomic_load(&calls[i].waits) && is_behind(&calls[i], op))
+            return true;
+    for (unsigned i = 0; i < PAST_MAX; i++)
+        if (was_behind(&past[i], op, touched_ticks))
+            return true;
+    return false;
+}

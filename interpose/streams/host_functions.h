@@ -1,0 +1,52 @@
+/* Host functions of the program that wait for its threads.
+ *
+ * What is issued behind a host function is in flight, and the program may use its bytes all the
+ * same if the function ends only when it is told to: a gate, or work that is handed to another
+ * thread. A touch that waited for the copy would wait for itself, and be accused of what is right.
+ * So a function that waits for a semaphore, a condition or a barrier is taken to wait for the
+ * program's threads. Others are looked at while a touch waits: one that is found asleep in a call
+ * which others end, again and again, or that does not return for long, is taken for one, too, and
+ * so is the same function from then on. What was issued behind it is not watched until it has
+ * returned (unguarded: unseen).
+ *
+ * Locks: none. All are async-signal-safe, and from any thread.
+ */
+#ifndef SC_INTERPOSE_STREAMS_HOST_FUNCTIONS_H
+#define SC_INTERPOSE_STREAMS_HOST_FUNCTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "track/inflight.h"
+
+/* Before the launch, with sc_ticks(); what it gives names the call below. 0: too many are open.
+ * `function`: by which it is known again, or 0. */
+unsigned sc_host_functions_launched(uint64_t ticks, uint32_t stream, uintptr_t function);
+
+/* It was not launched after all. */
+void sc_host_functions_dropped(unsigned call);
+
+/* On the thread that runs it, around it, with sc_ticks() of its launch. */
+void sc_host_functions_runs(unsigned call, uint64_t launched_ticks);
+void sc_host_functions_ran(unsigned call);
+
+/* While the calling thread runs a host function of a stream: when that was launched. 0: it does
+ * not. */
+uint64_t sc_host_functions_own_ticks(void);
+
+/* The calling thread is about to wait for another one. */
+void sc_host_functions_waits(void);
+
+/* Is one open, launched or running, that the operation may be behind? */
+bool sc_host_functions_are_open(const struct sc_op_info *op);
+
+/* Looks at those that run. `waits_since_ns` (sc_now_ns): since when somebody waits for what is
+ * behind them; 0: nobody does, and who is asleep now counts at once. A few system calls for each
+ * that runs, at most every ten milliseconds. */
+void sc_host_functions_look(uint64_t waits_since_ns);
+
+/* Is the operation behind one that has been found to wait for the program, and had not returned at
+ * the time of the touch (sc_ticks(); 0: that is not known)? */
+bool sc_host_functions_excuse(const struct sc_op_info *op, uint64_t touched_ticks);
+
+#endif

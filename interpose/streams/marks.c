@@ -1,0 +1,441 @@
+#include "interpose/streams/marks.h"
+
+#include "interpose/base/compiler.h"
+#include "interpose/base/process.h"
+#include "interpose/driver/driver.h"
+#include "interpose/driver/relaxed.h"
+#include "interpose/streams/contexts.h"
+#include "interpose/streams/unfinished.h"
+#include "track/order.h"
+#include "track/pool.h"
+#include "track/track.h"
+
+#include "track/poison.h"
+
+enum { MARK_BYTES_MIN = 256 * 1024, MARK_INTERVAL_NS = 100 * 1000 };
+
+static uint64_t mark_interval_ticks;
+
+void sc_marks_start(void)
+{
+    sc_ticks_start();
+    mark_interval_ticks = sc_ticks_in_ns(MARK_INTERVAL_NS);
+}
+
+/* ---- events, kept for reuse ---- */
+
+static CUevent take_spare(struct sc_context *context)
+{
+    CUevent event = NULL;
+    pthread_mutex_lock(&context->events_lock);
+    if (context->spare_count)
+        event = context->spares[--context->spare_count];
+    pthread_mutex_unlock(&context->events_lock);
+    return event;
+}
+
+/* What the driver says, with an event if it is success. */
+static CUresult make_event(struct sc_context *context, CUevent *event)
+{
+    *event = take_spare(context);
+    return *event ? CUDA_SUCCESS : sc_real.cuEventCreate(event, CU_EVENT_DISABLE_TIMING);
+}
+
+static CUevent take_event(struct sc_context *context)
+{
+    CUevent event = NULL;
+    return make_event(context, &event) == CUDA_SUCCESS ? event : NULL;
+}
+
+static void give_event(struct sc_context *context, CUevent event)
+{
+    bool kept = false;
+    pthread_mutex_lock(&context->events_lock);
+    if (context->spare_count < sizeof context->spares / sizeof context->spares[0]) {
+        context->spares[context->spare_count++] = event;
+        kept = true;
+    }
+    pthread_mutex_unlock(&context->events_lock);
+    if (!kept)
+        sc_real.cuEventDestroy_v2(event);
+}
+
+/* ---- marks of one stream ---- */
+
+static unsigned room_of(const struct sc_stream_record *stream)
+{
+    return stream->more_marks ? stream->more_room : SC_MARKS_FEW;
+}
+
+static struct sc_mark *mark_at(struct sc_stream_record *stream, unsigned position)
+{
+    struct sc_mark *ring = stream->more_marks ? stream->more_marks : stream->few_marks;
+    return &ring[(stream->first_mark + position) % room_of(stream)];
+}
+
+/* By number: what another thread issues while a mark is recorded is not before that mark. */
+static bool is_unmarked(const struct sc_stream_record *stream)
+{
+    return sc_order_issued(&sc_track.order, stream->id) >
+           atomic_load_explicit(&stream->marked, memory_order_relaxed);
+}
+
+/* Two threads may both make a marker: the second one keeps the first's. */
+static CUresult make_marker(struct sc_context *context, CUstream *marker)
+{
+    CUstream fresh = NULL;
+    *marker = atomic_load_explicit(&context->marker, memory_order_acquire);
+    CUresult result = *marker ? CUDA_SUCCESS : sc_real.cuStreamCreate(&fresh, CU_STREAM_DEFAULT);
+    if (*marker || result != CUDA_SUCCESS)
+        return result;
+    if (atomic_compare_exchange_strong(&context->marker, marker, fresh))
+        *marker = fresh;
+    else
+        sc_real.cuStreamDestroy_v2(fresh);
+    return CUDA_SUCCESS;
+}
+
+CUstream sc_marks_marker(struct sc_context *context)
+{
+    CUstream marker = NULL;
+    return make_marker(context, &marker) == CUDA_SUCCESS ? marker : NULL;
+}
+
+static CUresult marker_of(struct sc_stream_record *stream, CUstream *marker)
+{
+    *marker = stream->handle;
+    return stream->kind == SC_STREAM_LEGACY ? make_marker(stream->context, marker) : CUDA_SUCCESS;
+}
+
+/* The name of a per-thread default stream means another stream on every other thread. */
+static bool can_name(const struct sc_stream_record *stream)
+{
+    return !stream->gone && (!stream->owner || stream->owner == sc_thread_id());
+}
+
+static void pop_mark(struct sc_stream_record *stream)
+{
+    give_event(stream->context, mark_at(stream, 0)->event);
+    stream->first_mark = (stream->first_mark + 1) % room_of(stream);
+    stream->mark_count--;
+}
+
+void sc_marks_drop(struct sc_stream_record *stream)
+{
+    bool dead = atomic_load_explicit(&stream->context->gone, memory_order_acquire);
+    while (stream->mark_count && !dead)
+        pop_mark(stream);
+    if (stream->fence && !dead)
+        sc_real.cuEventDestroy_v2(stream->fence);
+    stream->mark_count = 0;
+    stream->fence = NULL;
+}
+
+/* An event that errs belongs to a broken context, where nothing runs any more. But an answer may
+ * also be refused: inside of a host function, and while something captures. */
+static bool says_complete(CUresult answer)
+{
+    return answer != CUDA_ERROR_NOT_READY && answer != CUDA_ERROR_NOT_PERMITTED &&
+           !sc_is_capture_error(answer);
+}
+
+void sc_marks_poll_locked(struct sc_stream_record *stream)
+{
+    struct sc_relaxed relaxed = sc_relaxed_begin();
+    uint64_t complete = 0;
+    while (stream->mark_count && !sc_context_is_quiet(stream->context)) {
+        struct sc_mark *mark = mark_at(stream, 0);
+        struct sc_ticket ticket = {.stream = stream->id, .number = mark->number};
+        if (!sc_order_known_done(&sc_track.order, &ticket)) {
+            if (!says_complete(sc_real.cuEventQuery(mark->event)))
+                break;
+            complete = mark->number;
+        }
+        pop_mark(stream);
+    }
+    sc_relaxed_end(&relaxed);
+    if (complete)
+        sc_track_complete(&sc_track, stream->id, complete);
+}
+
+/* Errors that a context does not survive: any further work in it returns the same one, and nothing
+ * of it runs any more. Others say nothing, and what is in flight goes on. */
+static bool is_lost(CUresult answer)
+{
+    switch ((int)answer) { /* also what older headers do not name */
+    case CUDA_ERROR_ECC_UNCORRECTABLE:
+    case CUDA_ERROR_NVLINK_UNCORRECTABLE:
+    case 226: /* CONTAINED */
+    case CUDA_ERROR_ILLEGAL_ADDRESS:
+    case CUDA_ERROR_LAUNCH_TIMEOUT:
+    case CUDA_ERROR_ASSERT:
+    case CUDA_ERROR_HARDWARE_STACK_ERROR:
+    case CUDA_ERROR_ILLEGAL_INSTRUCTION:
+    case CUDA_ERROR_MISALIGNED_ADDRESS:
+    case CUDA_ERROR_INVALID_ADDRESS_SPACE:
+    case CUDA_ERROR_INVALID_PC:
+    case CUDA_ERROR_LAUNCH_FAILED:
+    case 721: /* TENSOR_MEMORY_LEAK */
+    case CUDA_ERROR_EXTERNAL_DEVICE:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static CUresult record_behind(struct sc_stream_record *stream, CUevent event)
+{
+    CUstream marker = NULL;
+    CUresult result = marker_of(stream, &marker);
+    return result == CUDA_SUCCESS ? sc_real.cuEventRecord(event, marker) : result;
+}
+
+static void set_newest(struct sc_stream_record *stream, CUevent event, uint64_t number)
+{
+    *mark_at(stream, stream->mark_count - 1) = (struct sc_mark){event, number};
+    atomic_store_explicit(&stream->marked, number, memory_order_relaxed);
+    atomic_store_explicit(&stream->tail_ticks, 0, memory_order_relaxed);
+}
+
+static bool grow(struct sc_stream_record *stream)
+{
+    unsigned room = room_of(stream) * 4;
+    struct sc_mark *ring =
+        room <= SC_MARKS_MAX ? sc_pages_map(room * sizeof *stream->more_marks) : NULL;
+    if (!ring)
+        return false;
+    for (unsigned i = 0; i < stream->mark_count; i++)
+        ring[i] = *mark_at(stream, i);
+    if (stream->more_marks)
+        sc_pages_unmap(stream->more_marks, stream->more_room * sizeof *stream->more_marks);
+    stream->more_marks = ring;
+    stream->more_room = room;
+    stream->first_mark = 0;
+    return true;
+}
+
+/* Is there no room for another mark? */
+static bool is_full(struct sc_stream_record *stream)
+{
+    if (stream->mark_count < room_of(stream))
+        return false;
+    sc_marks_poll_locked(stream);
+    return stream->mark_count == room_of(stream) && !grow(stream);
+}
+
+/* The context of the stream is current. A mark stands before whatever comes behind it, also before
+ * a wait that lasts; only in the longest ring, which nothing of is complete, precision goes before
+ * memory: its newest mark moves behind the newest operation. */
+static void record_locked(struct sc_stream_record *stream)
+{
+    uint64_t number = sc_order_issued(&sc_track.order, stream->id);
+    CUevent event = NULL;
+    bool full = is_full(stream);
+    if (full)
+        event = mark_at(stream, stream->mark_count - 1)->event;
+    CUresult result = full ? CUDA_SUCCESS : make_event(stream->context, &event);
+    if (result == CUDA_SUCCESS)
+        result = record_behind(stream, event);
+    if (result == CUDA_SUCCESS) {
+        stream->mark_count += !full;
+        set_newest(stream, event, number);
+        return;
+    }
+    if (event && !full)
+        give_event(stream->context, event);
+    if (is_lost(result))
+        sc_track_complete(&sc_track, stream->id, number);
+}
+
+CUevent sc_marks_newest_locked(struct sc_stream_record *stream)
+{
+    return stream->mark_count ? mark_at(stream, stream->mark_count - 1)->event : NULL;
+}
+
+/* The legacy stream is blocked while a blocking stream captures, and the marker stream is not. */
+void sc_marks_add_locked(struct sc_stream_record *stream)
+{
+    if (!is_unmarked(stream) || !can_name(stream) || !sc_context_push(stream->context))
+        return;
+    if (stream->kind == SC_STREAM_LEGACY || !sc_streams_is_capturing(stream))
+        record_locked(stream);
+    sc_context_pop();
+}
+
+/* Of the context itself; of its green ones, unless another thread may be ending them. */
+static void add_mark(void *context, struct sc_stream_record *stream)
+{
+    pthread_mutex_lock(&stream->lock);
+    if (stream->context == context || !sc_context_is_quiet(stream->context))
+        sc_marks_add_locked(stream);
+    pthread_mutex_unlock(&stream->lock);
+}
+
+void sc_marks_add_all(struct sc_context *context)
+{
+    sc_streams_each(context, add_mark, context);
+}
+
+void sc_marks_add_family(struct sc_context *context)
+{
+    sc_streams_each_ever(context, add_mark, context);
+}
+
+void sc_marks_issued(struct sc_stream_record *stream, size_t size_bytes, uint64_t now_ticks)
+{
+    if (size_bytes < MARK_BYTES_MIN && !stream->owner &&
+        now_ticks - stream->marked_ticks < mark_interval_ticks)
+        return;
+    stream->marked_ticks = now_ticks;
+    pthread_mutex_lock(&stream->lock);
+    sc_marks_add_locked(stream);
+    pthread_mutex_unlock(&stream->lock);
+}
+
+void sc_marks_before_work(struct sc_stream_record *stream)
+{
+    if (sc_unlikely(is_unmarked(stream))) {
+        pthread_mutex_lock(&stream->lock);
+        sc_marks_add_locked(stream);
+        pthread_mutex_unlock(&stream->lock);
+    }
+    sc_marks_note_tail(stream);
+}
+
+/* Where the context was told to wait, the fence that was left before that is used: an event
+ * recorded now would wait for that, and the marker stream with it. */
+void sc_marks_outlive_locked(struct sc_stream_record *stream)
+{
+    if (stream->kind != SC_STREAM_BLOCKING || !can_name(stream) ||
+        sc_streams_is_capturing(stream) || !sc_context_push(stream->context))
+        return;
+    struct sc_relaxed relaxed = sc_relaxed_begin();
+    CUstream marker = sc_marks_marker(stream->context);
+    bool fenced = sc_order_is_due(&sc_track.order, stream->id);
+    CUevent event = marker && !fenced ? take_event(stream->context) : NULL;
+    if (event && sc_real.cuEventRecord(event, stream->handle) == CUDA_SUCCESS)
+        sc_real.cuStreamWaitEvent(marker, event, 0);
+    if (marker && fenced && stream->fence)
+        sc_real.cuStreamWaitEvent(marker, stream->fence, 0);
+    atomic_store_explicit(&stream->context->outlived_ticks, sc_ticks(), memory_order_relaxed);
+    if (event)
+        give_event(stream->context, event);
+    sc_relaxed_end(&relaxed);
+    sc_context_pop();
+}
+
+static _Atomic uint64_t taken_early;
+
+uint64_t sc_marks_taken_early(void)
+{
+    return atomic_load_explicit(&taken_early, memory_order_relaxed);
+}
+
+static void count_taken_early(struct sc_stream_record *stream)
+{
+    sc_unfinished_queued(stream, sc_ticks());
+    atomic_fetch_add_explicit(&taken_early, 1, memory_order_relaxed);
+}
+
+void sc_marks_wait_for_itself(struct sc_stream_record *stream)
+{
+    pthread_mutex_lock(&stream->lock);
+    if (can_name(stream) && !sc_context_is_quiet(stream->context) &&
+        !sc_streams_is_capturing(stream) && sc_context_push(stream->context)) {
+        struct sc_relaxed relaxed = sc_relaxed_begin();
+        CUevent event = take_event(stream->context);
+        if (event && sc_real.cuEventRecord(event, stream->handle) == CUDA_SUCCESS &&
+            sc_real.cuStreamWaitEvent(stream->handle, event, 0) == CUDA_SUCCESS)
+            count_taken_early(stream);
+        if (event)
+            give_event(stream->context, event);
+        sc_relaxed_end(&relaxed);
+        sc_context_pop();
+    }
+    pthread_mutex_unlock(&stream->lock);
+}
+
+static bool covered_by_marks(struct sc_stream_record *stream, uint64_t number)
+{
+    return stream->mark_count && mark_at(stream, stream->mark_count - 1)->number >= number;
+}
+
+bool sc_marks_ask(const struct sc_ticket *ticket)
+{
+    if (sc_order_complete(&sc_track.order, ticket))
+        return true;
+    struct sc_stream_record *stream = sc_streams_of_id(ticket->stream);
+    if (!stream)
+        return true;
+    pthread_mutex_lock(&stream->lock);
+    if (stream->id == ticket->stream && !sc_context_is_quiet(stream->context)) { /* or recycled */
+        if (!covered_by_marks(stream, ticket->number))
+            sc_marks_add_locked(stream);
+        sc_marks_poll_locked(stream);
+    }
+    pthread_mutex_unlock(&stream->lock);
+    return sc_order_complete(&sc_track.order, ticket);
+}
+
+bool sc_marks_show_incomplete(const struct sc_ticket *ticket, uint64_t last)
+{
+    struct sc_stream_record *stream = sc_streams_of_id(ticket->stream);
+    bool shown = false;
+    if (!stream || stream->kind == SC_STREAM_LEGACY)
+        return false;
+    pthread_mutex_lock(&stream->lock);
+    if (stream->id == ticket->stream && !sc_context_is_quiet(stream->context)) {
+        sc_marks_poll_locked(stream);
+        for (unsigned i = 0; i < stream->mark_count && !shown; i++) {
+            uint64_t number = mark_at(stream, i)->number;
+            shown = number >= ticket->number && number <= last;
+        }
+    }
+    pthread_mutex_unlock(&stream->lock);
+    return shown && !sc_order_complete(&sc_track.order, ticket);
+}
+
+/* The first event behind the operation, recorded now if there is none. Lock held. */
+static CUevent event_behind_locked(struct sc_stream_record *stream, const struct sc_ticket *ticket)
+{
+    uint64_t number = ticket->number;
+    if (stream->id != ticket->stream || sc_context_is_quiet(stream->context))
+        return NULL;
+    if (!covered_by_marks(stream, number))
+        sc_marks_add_locked(stream);
+    for (unsigned i = 0; i < stream->mark_count; i++)
+        if (mark_at(stream, i)->number >= number)
+            return mark_at(stream, i)->event;
+    return NULL;
+}
+
+/* Never behind a wait for a value or a semaphore: it may be one for what is issued now, and both
+ * would wait for ever. */
+static bool wait_behind(struct sc_stream_record *stream, struct sc_stream_record *earlier,
+                        const struct sc_ticket *ticket)
+{
+    bool ordered = false;
+    if (!sc_unfinished_is_seen(earlier))
+        return false;
+    pthread_mutex_lock(&earlier->lock);
+    CUevent event = event_behind_locked(earlier, ticket);
+    if (!event) /* no mark is left behind what is complete */
+        ordered = sc_order_complete(&sc_track.order, ticket);
+    else
+        ordered = sc_real.cuStreamWaitEvent(stream->handle, event, 0) == CUDA_SUCCESS;
+    pthread_mutex_unlock(&earlier->lock);
+    if (ordered && event)
+        sc_unfinished_written(stream, sc_ticks());
+    return ordered;
+}
+
+/* A stream without a record is gone, and all that it did is complete. */
+bool sc_marks_order_after(struct sc_stream_record *stream, const struct sc_ticket *ticket)
+{
+    struct sc_stream_record *earlier = sc_streams_of_id(ticket->stream);
+    bool ordered =
+        earlier ? wait_behind(stream, earlier, ticket) : sc_order_complete(&sc_track.order, ticket);
+    if (ordered)
+        sc_track_order_after(&sc_track, stream->id, ticket);
+    return ordered;
+}

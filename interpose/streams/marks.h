@@ -1,0 +1,83 @@
+/* Marks: events of ours that tell when operations are complete.
+ *
+ * Recording one behind every copy would cost a tenth of the copy, so a mark is recorded behind a
+ * large copy, behind the first copy after a while, before other work follows copies on a stream,
+ * and when somebody needs to know. The legacy stream is never touched: an event on a blocking
+ * stream of ours follows the legacy stream's work and nothing later (docs/driver.md, Q24). The
+ * per-thread default stream can be named by its own thread only, so there every operation is
+ * marked, by that thread.
+ *
+ * The _locked functions need the stream's lock. Each may call the driver. None changes the
+ * current context, the capture state of any stream, or errno.
+ */
+#ifndef SC_INTERPOSE_STREAMS_MARKS_H
+#define SC_INTERPOSE_STREAMS_MARKS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "interpose/driver/driver.h"
+#include "interpose/streams/streams.h"
+#include "track/ticks.h"
+
+struct sc_ticket;
+struct sc_context;
+
+/* Once, before any other. */
+void sc_marks_start(void);
+
+/* An operation of this size was just issued. */
+void sc_marks_issued(struct sc_stream_record *stream, size_t size_bytes, uint64_t now_ticks);
+
+/* Other work is about to follow on the stream. */
+void sc_marks_before_work(struct sc_stream_record *stream);
+
+/* Work on the stream that no mark will be behind. */
+static inline void sc_marks_note_tail(struct sc_stream_record *stream)
+{
+    if (stream->owner)
+        atomic_store_explicit(&stream->tail_ticks, sc_ticks(), memory_order_relaxed);
+}
+
+/* The event behind the latest mark, or NULL where there is none that is not complete. */
+CUevent sc_marks_newest_locked(struct sc_stream_record *stream);
+
+/* Records a mark if operations were issued behind the last one. */
+void sc_marks_add_locked(struct sc_stream_record *stream);
+void sc_marks_add_all(struct sc_context *context); /* on each of its streams; no lock held */
+/* The same, with its green ones: before they all wait for what is elsewhere. */
+void sc_marks_add_family(struct sc_context *context);
+
+/* Tells the tracker what the marks say is complete. */
+void sc_marks_poll_locked(struct sc_stream_record *stream);
+
+/* A blocking stream of ours, whose events follow the legacy stream's work, or NULL. The context is
+ * current. */
+CUstream sc_marks_marker(struct sc_context *context);
+
+/* A blocking stream is about to be destroyed: events of the marker stream follow its work from now
+ * on, as the legacy stream's operations do. */
+void sc_marks_outlive_locked(struct sc_stream_record *stream);
+
+/* Forgets the marks, and the fence, of a stream that nothing refers to any more. */
+void sc_marks_drop(struct sc_stream_record *stream);
+
+/* Makes sure that operation `ticket` will be seen complete, and looks whether it is. False while
+ * it is not, or cannot be known now (the stream captures, or belongs to another thread). */
+bool sc_marks_ask(const struct sc_ticket *ticket);
+
+/* Does a mark that stands before all the stream did behind its operation `last` say that operation
+ * `ticket` is incomplete? Only a stream's own marks can. */
+bool sc_marks_show_incomplete(const struct sc_ticket *ticket, uint64_t last);
+
+/* Inserts the edge "later work on `stream` comes after the operation", false if it cannot. */
+bool sc_marks_order_after(struct sc_stream_record *stream, const struct sc_ticket *ticket);
+
+/* Has the stream wait in its own queue for all that its next operation is to come after: otherwise
+ * the driver may take the bytes of that too early. How often this was done. */
+void sc_marks_wait_for_itself(struct sc_stream_record *stream);
+uint64_t sc_marks_taken_early(void);
+
+#endif

@@ -1,0 +1,598 @@
+#include "interpose/streams/streams.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "interpose/base/compiler.h"
+#include "interpose/base/process.h"
+#include "interpose/base/upcalls.h"
+#include "interpose/driver/driver.h"
+#include "interpose/driver/replaying.h"
+#include "interpose/streams/marks.h"
+#include "track/handles.h"
+#include "track/pool.h"
+#include "track/ticks.h"
+
+#include "track/poison.h"
+
+static pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct sc_handles by_handle; /* CUstream -> struct sc_stream_record * */
+static struct sc_handles by_id;     /* the tracker's id -> struct sc_stream_record * */
+static struct sc_arena arena;
+static struct sc_stream_record *spare;
+static _Atomic bool captures_seen;
+static _Atomic uint64_t capture_epoch = 1;
+static pthread_key_t thread_exit_key;
+
+/* Streams that are gone and may still have marks, the one that waits longest first. */
+static struct sc_stream_record *first_gone, *last_gone;
+
+enum { POLLED_AT_ONCE = 2 }; /* of those */
+
+/* The per-thread default streams of this thread, one for each context that it used. */
+static __thread struct sc_stream_record *own_streams;
+
+static _Atomic uint32_t highest_id;
+
+/* The C library notes who has a lock. */
+static bool is_own(const pthread_mutex_t *lock)
+{
+    return lock->__data.__owner == sc_thread_id();
+}
+
+bool sc_streams_are_locked_here(void)
+{
+    uint32_t count = atomic_load(&highest_id);
+    bool locked = is_own(&registry_lock);
+    for (uint32_t id = 1; !locked && id <= count; id++) {
+        struct sc_stream_record *stream = sc_streams_of_id(id);
+        locked = stream && is_own(&stream->lock);
+    }
+    return locked;
+}
+
+static void set_gone(struct sc_stream_record *stream, bool gone)
+{
+    pthread_mutex_lock(&stream->lock);
+    stream->gone = gone;
+    pthread_mutex_unlock(&stream->lock);
+}
+
+static void append_gone_locked(struct sc_stream_record *stream)
+{
+    *(first_gone ? &last_gone->next_gone : &first_gone) = stream;
+    stream->next_gone = NULL;
+    last_gone = stream;
+}
+
+/* Its id goes first: once it is listed, the record may become another stream's. */
+static void remove_stream(struct sc_stream_record *stream)
+{
+    sc_track_remove_stream(&sc_track, stream->id);
+    pthread_mutex_lock(&registry_lock);
+    if (!stream->is_listed)
+        append_gone_locked(stream);
+    stream->is_listed = true;
+    pthread_mutex_unlock(&registry_lock);
+}
+
+/* At the end of a thread. One that lives on in a forked child must take no lock there. */
+static void forget_thread_streams(void *argument)
+{
+    struct sc_stream_record **first = argument;
+    while (sc_active() && *first) {
+        struct sc_stream_record *stream = *first;
+        *first = stream->next_owned;
+        set_gone(stream, true);
+        remove_stream(stream);
+    }
+    *first = NULL;
+}
+
+/* What is left of contexts that have ended since. */
+static void forget_dead_streams(void)
+{
+    struct sc_stream_record **link = &own_streams;
+    while (*link) {
+        struct sc_stream_record *stream = *link;
+        if (atomic_load_explicit(&stream->context->gone, memory_order_acquire)) {
+            *link = stream->next_owned;
+            sc_track_remove_stream(&sc_track, stream->id);
+        } else {
+            link = &stream->next_owned;
+        }
+    }
+}
+
+int sc_streams_init(void)
+{
+    pthread_key_create(&thread_exit_key, forget_thread_streams);
+    return sc_handles_init(&by_handle) || sc_handles_init(&by_id) ? -ENOMEM : 0;
+}
+
+static void give_record_locked(struct sc_stream_record *stream)
+{
+    stream->next_spare = spare;
+    spare = stream;
+}
+
+/* The lock of a record is made once: a thread that found the record by its former id may still come
+ * to take it, sees another id and leaves. */
+static struct sc_stream_record *take_record_locked(void)
+{
+    struct sc_stream_record *stream = spare;
+    if (stream) {
+        spare = stream->next_spare;
+        return stream;
+    }
+    stream = sc_arena_take(&arena, sizeof *stream);
+    if (stream) {
+        memset(stream, 0, sizeof *stream);
+        pthread_mutex_init(&stream->lock, NULL);
+    }
+    return stream;
+}
+
+/* The tracker recycles an id when nothing refers to it: nobody asks for its marks any more. A
+ * thread that is asking at this very moment is not waited for, and its record is not used again. */
+static void recycle_former_record_locked(uint32_t id)
+{
+    struct sc_stream_record *former = sc_handle_pointer(sc_handles_get(&by_id, id));
+    if (!former || pthread_mutex_trylock(&former->lock) != 0)
+        return;
+    sc_marks_drop(former);
+    former->id = 0;
+    pthread_mutex_unlock(&former->lock);
+    give_record_locked(former);
+}
+
+/* ---- streams that are gone ---- */
+
+static struct sc_stream_record *take_gone(void)
+{
+    pthread_mutex_lock(&registry_lock);
+    struct sc_stream_record *stream = first_gone;
+    first_gone = stream ? stream->next_gone : NULL;
+    pthread_mutex_unlock(&registry_lock);
+    return stream;
+}
+
+/* Those of a green context live as long as the primary one does. */
+static bool events_are_dead(const struct sc_stream_record *stream)
+{
+    const struct sc_context *context = stream->context;
+    return atomic_load_explicit(context->primary ? &context->primary->gone : &context->gone,
+                                memory_order_acquire);
+}
+
+/* Not where they are void, or the record is another stream's by now. */
+static bool has_marks_locked(const struct sc_stream_record *stream)
+{
+    return stream->id && stream->gone && !events_are_dead(stream) && stream->mark_count != 0;
+}
+
+static bool is_spent_locked(struct sc_stream_record *stream)
+{
+    if (!has_marks_locked(stream))
+        return true;
+    sc_marks_poll_locked(stream);
+    return stream->mark_count == 0;
+}
+
+/* Does nobody learn anything from the record any more? Of a per-thread stream, detours do. */
+static bool is_superfluous_locked(const struct sc_stream_record *stream)
+{
+    if (!stream->id || !stream->gone || stream->owner || stream->kind == SC_STREAM_LEGACY ||
+        sc_handle_pointer(sc_handles_get(&by_id, stream->id)) != stream)
+        return false;
+    struct sc_ticket last = {.stream = stream->id,
+                             .number = sc_order_issued(&sc_track.order, stream->id)};
+    return sc_order_complete(&sc_track.order, &last);
+}
+
+static void put_back_locked(struct sc_stream_record *stream, bool spent)
+{
+    stream->is_listed = !spent;
+    if (!spent)
+        append_gone_locked(stream);
+    else if (is_superfluous_locked(stream)) {
+        sc_handles_remove(&by_id, stream->id);
+        sc_marks_drop(stream);
+        stream->id = 0;
+        give_record_locked(stream);
+    }
+}
+
+/* One whose lock is taken waits for another time, since who has it may be in a call that blocks. */
+static bool may_be_spent(struct sc_stream_record *stream)
+{
+    if (pthread_mutex_trylock(&stream->lock) != 0)
+        return false;
+    bool spent = is_spent_locked(stream);
+    pthread_mutex_unlock(&stream->lock);
+    return spent;
+}
+
+/* The registry's lock is not awaited with a stream's held: it is the other way round where a record
+ * is taken into use. The stream may have got a mark since its marks were polled. */
+static void poll_gone_stream(struct sc_stream_record *stream)
+{
+    bool spent = may_be_spent(stream);
+    pthread_mutex_lock(&registry_lock);
+    bool locked = spent && pthread_mutex_trylock(&stream->lock) == 0;
+    put_back_locked(stream, locked && !has_marks_locked(stream));
+    if (locked)
+        pthread_mutex_unlock(&stream->lock);
+    pthread_mutex_unlock(&registry_lock);
+}
+
+static void poll_gone(void)
+{
+    for (int i = 0; i < POLLED_AT_ONCE; i++) {
+        struct sc_stream_record *stream = take_gone();
+        if (!stream)
+            return;
+        poll_gone_stream(stream);
+    }
+}
+
+/* ---- streams that come ---- */
+
+static void fill_record(struct sc_stream_record *stream, uint32_t id, CUstream handle,
+                        enum sc_stream_kind kind, struct sc_context *context)
+{
+    size_t behind_lock = offsetof(struct sc_stream_record, id);
+    pthread_mutex_lock(&stream->lock);
+    memset((char *)stream + behind_lock, 0, sizeof *stream - behind_lock);
+    stream->id = id;
+    stream->kind = kind;
+    stream->owner = handle == CU_STREAM_PER_THREAD ? sc_thread_id() : 0;
+    stream->handle = handle;
+    stream->context = context;
+    stream->marked = sc_order_issued(&sc_track.order, id);
+    stream->owes_wait = kind == SC_STREAM_BLOCKING && context->legacy_owes_wait;
+    stream->unfinished.work_ticks = sc_unfinished_gate_ticks(context); /* or what it waits for is */
+    if (!sc_unfinished_none_ever())
+        stream->unfinished.signal_ticks = stream->unfinished.work_ticks;
+    pthread_mutex_unlock(&stream->lock);
+}
+
+static struct sc_stream_record *add_record_locked(CUstream handle, enum sc_stream_kind kind,
+                                                  struct sc_context *context)
+{
+    struct sc_stream_record *stream = take_record_locked();
+    if (!stream)
+        return NULL;
+    uint32_t id =
+        sc_track_add_stream(&sc_track, kind, context->legacy, (uintptr_t)handle, context->device);
+    if (id) {
+        recycle_former_record_locked(id);
+        if (id > atomic_load(&highest_id))
+            atomic_store(&highest_id, id);
+        fill_record(stream, id, handle, kind, context);
+        if (sc_handles_put(&by_id, id, (uintptr_t)stream) == 0)
+            return stream;
+    }
+    give_record_locked(stream);
+    return NULL;
+}
+
+bool sc_streams_handle_captures(CUstream handle)
+{
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    if (!sc_real.cuStreamIsCapturing)
+        return false;
+    return sc_real.cuStreamIsCapturing(handle, &status) != CUDA_SUCCESS ||
+           status != CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
+/* The stream is about to be used. */
+static struct sc_stream_record *use(struct sc_stream_record *stream)
+{
+    if (sc_unlikely(atomic_load_explicit(&stream->owes_wait, memory_order_acquire)))
+        sc_detours_pay(stream);
+    return stream;
+}
+
+struct sc_stream_record *sc_streams_add_legacy(struct sc_context *context)
+{
+    pthread_mutex_lock(&registry_lock);
+    struct sc_stream_record *stream =
+        add_record_locked(CU_STREAM_LEGACY, SC_STREAM_LEGACY, context);
+    pthread_mutex_unlock(&registry_lock);
+    return stream;
+}
+
+static struct sc_stream_record *find_per_thread(void)
+{
+    struct sc_context *context = sc_contexts_current();
+    if (!context)
+        return NULL;
+    for (struct sc_stream_record *known = own_streams; known; known = known->next_owned)
+        if (known->context == context)
+            return use(known);
+    forget_dead_streams();
+    pthread_mutex_lock(&registry_lock);
+    struct sc_stream_record *stream =
+        add_record_locked(CU_STREAM_PER_THREAD, SC_STREAM_BLOCKING, context);
+    pthread_mutex_unlock(&registry_lock);
+    if (!stream)
+        return NULL;
+    stream->next_owned = own_streams;
+    own_streams = stream;
+    pthread_setspecific(thread_exit_key, &own_streams);
+    poll_gone();
+    return use(stream);
+}
+
+/* Asking a capturing stream for its flags would invalidate its capture. */
+static struct sc_stream_record *learn_stream(CUstream handle)
+{
+    unsigned flags = 0;
+    CUcontext context_handle = NULL;
+    if (sc_streams_handle_captures(handle) ||
+        sc_real.cuStreamGetFlags(handle, &flags) != CUDA_SUCCESS ||
+        sc_real.cuStreamGetCtx(handle, &context_handle) != CUDA_SUCCESS)
+        return NULL;
+    struct sc_context *context = sc_contexts_of(context_handle);
+    if (!context)
+        return NULL;
+    enum sc_stream_kind kind =
+        flags & CU_STREAM_NON_BLOCKING ? SC_STREAM_NONBLOCKING : SC_STREAM_BLOCKING;
+    pthread_mutex_lock(&registry_lock);
+    struct sc_stream_record *stream =
+        sc_handle_pointer(sc_handles_get(&by_handle, (uintptr_t)handle));
+    if (!stream)
+        stream = add_record_locked(handle, kind, context);
+    if (stream && sc_handles_put(&by_handle, (uintptr_t)handle, (uintptr_t)stream))
+        stream = NULL;
+    pthread_mutex_unlock(&registry_lock);
+    poll_gone();
+    return stream ? use(stream) : NULL;
+}
+
+static struct sc_stream_record *learn_again(struct sc_stream_record *former, CUstream handle);
+
+struct sc_stream_record *sc_streams_known(CUstream handle)
+{
+    struct sc_stream_record *stream =
+        sc_handle_pointer(sc_handles_get(&by_handle, (uintptr_t)handle));
+    return stream && !stream->gone ? stream : NULL;
+}
+
+struct sc_stream_record *sc_streams_find(CUstream handle, bool per_thread)
+{
+    if (handle == CU_STREAM_PER_THREAD || (!handle && per_thread))
+        return find_per_thread();
+    if (!handle || handle == CU_STREAM_LEGACY) {
+        struct sc_context *context = sc_contexts_current();
+        return context ? context->legacy_stream : NULL;
+    }
+    struct sc_stream_record *stream =
+        sc_handle_pointer(sc_handles_get(&by_handle, (uintptr_t)handle));
+    if (sc_likely(stream && !atomic_load_explicit(&stream->gone, memory_order_relaxed)))
+        return stream;
+    return stream ? learn_again(stream, handle) : learn_stream(handle);
+}
+
+bool sc_streams_captures_seen(void)
+{
+    return atomic_load_explicit(&captures_seen, memory_order_relaxed);
+}
+
+void sc_streams_note_capture(void)
+{
+    atomic_store_explicit(&captures_seen, true, memory_order_relaxed);
+}
+
+void sc_streams_captures_changed(void)
+{
+    atomic_fetch_add(&capture_epoch, 1);
+}
+
+uint64_t sc_streams_capture_epoch(void)
+{
+    return atomic_load_explicit(&capture_epoch, memory_order_acquire);
+}
+
+static bool ask_capturing(struct sc_stream_record *stream)
+{
+    uint64_t epoch = sc_streams_capture_epoch();
+    uint64_t known = atomic_load_explicit(&stream->capture_state, memory_order_relaxed);
+    if (sc_likely(known >> 1 == epoch))
+        return known & 1;
+    bool capturing = sc_streams_handle_captures(stream->handle);
+    atomic_store_explicit(&stream->capture_state, epoch << 1 | capturing, memory_order_relaxed);
+    return capturing;
+}
+
+bool sc_streams_is_capturing(struct sc_stream_record *stream)
+{
+    return sc_unlikely(sc_streams_captures_seen()) && ask_capturing(stream);
+}
+
+struct sc_stream_record *sc_streams_of_id(uint32_t id)
+{
+    return sc_handle_pointer(sc_handles_get(&by_id, id));
+}
+
+/* The name goes before the driver's stream does: the driver may hand the same handle to another
+ * thread's cuStreamCreate at once. */
+struct sc_stream_record *sc_streams_destroying(CUstream handle)
+{
+    if (!handle)
+        return NULL;
+    pthread_mutex_lock(&registry_lock);
+    struct sc_stream_record *stream =
+        sc_handle_pointer(sc_handles_remove(&by_handle, (uintptr_t)handle));
+    pthread_mutex_unlock(&registry_lock);
+    if (!stream)
+        return NULL;
+    pthread_mutex_lock(&stream->lock);
+    sc_marks_add_locked(stream);
+    if (sc_captures_are_repaired())
+        sc_marks_outlive_locked(stream);
+    stream->gone = true;
+    pthread_mutex_unlock(&stream->lock);
+    return stream;
+}
+
+void sc_streams_not_destroyed(struct sc_stream_record *stream)
+{
+    set_gone(stream, false);
+    pthread_mutex_lock(&registry_lock);
+    sc_handles_put(&by_handle, (uintptr_t)stream->handle, (uintptr_t)stream);
+    pthread_mutex_unlock(&registry_lock);
+}
+
+/* The record stays for its marks: until they have passed, or the tracker recycles the id. */
+void sc_streams_destroyed(struct sc_stream_record *stream)
+{
+    remove_stream(stream);
+    poll_gone();
+}
+
+struct walk {
+    struct sc_context *context;
+    bool whole; /* also streams that are gone, and those of its green contexts */
+    unsigned count, room;
+    struct sc_stream_record **streams;
+};
+
+static bool is_walked(const struct walk *walk, const struct sc_stream_record *stream)
+{
+    if (walk->whole)
+        return stream->context == walk->context || stream->context->primary == walk->context;
+    return stream->context == walk->context && (!stream->gone || stream->owner);
+}
+
+static void collect_stream(void *argument, uintptr_t id, uint64_t value)
+{
+    struct walk *walk = argument;
+    struct sc_stream_record *stream = sc_handle_pointer(value);
+    (void)id;
+    if (!is_walked(walk, stream))
+        return;
+    if (walk->count < walk->room)
+        walk->streams[walk->count] = stream;
+    walk->count++;
+}
+
+/* The context's streams, in pages that the caller unmaps; none where there is no memory. */
+static struct walk streams_of(struct sc_context *context, bool whole)
+{
+    struct walk walk = {.context = context, .whole = whole};
+    pthread_mutex_lock(&registry_lock);
+    sc_handles_each(&by_id, collect_stream, &walk);
+    walk.room = walk.count;
+    walk.count = 0;
+    walk.streams = walk.room ? sc_pages_map(walk.room * sizeof *walk.streams) : NULL;
+    if (walk.streams)
+        sc_handles_each(&by_id, collect_stream, &walk);
+    pthread_mutex_unlock(&registry_lock);
+    return walk;
+}
+
+static void end_walk(struct walk *walk)
+{
+    if (walk->streams)
+        sc_pages_unmap(walk->streams, walk->room * sizeof *walk->streams);
+}
+
+static void visit_streams(struct sc_context *context, bool whole, sc_visit_stream *visit,
+                          void *argument)
+{
+    struct walk walk = streams_of(context, whole);
+    for (unsigned i = 0; i < walk.count; i++)
+        visit(argument, walk.streams[i]);
+    end_walk(&walk);
+}
+
+void sc_streams_each(struct sc_context *context, sc_visit_stream *visit, void *argument)
+{
+    visit_streams(context, false, visit, argument);
+}
+
+void sc_streams_each_ever(struct sc_context *context, sc_visit_stream *visit, void *argument)
+{
+    visit_streams(context, true, visit, argument);
+}
+
+/* With the lock, under which a record that is used again is filled. */
+static void note_wait(void *unused, struct sc_stream_record *stream)
+{
+    (void)unused;
+    pthread_mutex_lock(&stream->lock);
+    sc_unfinished_join(stream, sc_unfinished_none_ever());
+    pthread_mutex_unlock(&stream->lock);
+}
+
+void sc_streams_context_waits(struct sc_context *context)
+{
+    context->waits_ticks = sc_ticks();
+    sc_streams_each_ever(context, note_wait, NULL);
+}
+
+/* True: nobody finds it by its handle any more, and did until now. */
+static bool take_name(struct sc_stream_record *stream, CUstream handle)
+{
+    pthread_mutex_lock(&registry_lock);
+    bool taken = sc_handle_pointer(sc_handles_get(&by_handle, (uintptr_t)handle)) == stream;
+    if (taken)
+        sc_handles_remove(&by_handle, (uintptr_t)handle);
+    pthread_mutex_unlock(&registry_lock);
+    return taken;
+}
+
+static void bury_stream(struct sc_stream_record *stream)
+{
+    set_gone(stream, true);
+    take_name(stream, stream->handle);
+    if (stream->kind != SC_STREAM_LEGACY && !stream->owner) /* a thread removes its own */
+        remove_stream(stream);
+}
+
+/* Of threads that come at once, one removes the former. */
+static struct sc_stream_record *learn_again(struct sc_stream_record *former, CUstream handle)
+{
+    if (take_name(former, handle))
+        remove_stream(former);
+    return learn_stream(handle);
+}
+
+void sc_streams_renamed(CUstream handle)
+{
+    struct sc_stream_record *former = sc_streams_known(handle);
+    if (former)
+        former->gone = true;
+}
+
+/* A handle that we know names a new stream now: the former one went without our seeing it. */
+void sc_streams_created(CUstream handle)
+{
+    struct sc_stream_record *former =
+        sc_handle_pointer(sc_handles_get(&by_handle, (uintptr_t)handle));
+    if (former)
+        bury_stream(former);
+    learn_stream(handle);
+}
+
+static void drop_dead_marks(struct sc_stream_record *stream)
+{
+    pthread_mutex_lock(&stream->lock);
+    stream->mark_count = 0;
+    pthread_mutex_unlock(&stream->lock);
+}
+
+static void bury(void *events_are_dead, struct sc_stream_record *stream)
+{
+    if (events_are_dead)
+        drop_dead_marks(stream);
+    bury_stream(stream);
+}
+
+void sc_streams_bury(struct sc_context *context, bool events_are_dead)
+{
+    sc_streams_each(context, bury, events_are_dead ? context : NULL);
+}

@@ -1,0 +1,124 @@
+/* The driver's streams as the tracker's.
+ *
+ * A stream is made known when it is created, or at its first use if it came some other way; the
+ * legacy stream of each context and the per-thread default stream of each thread and context are
+ * streams of their own. Records are never freed while anything may still point to them.
+ *
+ * Nobody asks again for the marks of a stream that is gone unless a hold waits for it: when a
+ * stream comes or goes, those of two that have gone are polled. So their operations are complete
+ * some day, and their records and events are used again.
+ *
+ * A stream's lock keeps its driver handle alive: it is held over our own calls on that stream and
+ * taken by the wrappers that destroy it or begin a capture on it. Order of locks: stream, then
+ * contexts, then registry, then the tracker's. No libc hook takes any of the first three.
+ */
+#ifndef SC_INTERPOSE_STREAMS_STREAMS_H
+#define SC_INTERPOSE_STREAMS_STREAMS_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "interpose/driver/driver.h"
+#include "interpose/streams/contexts.h"
+#include "interpose/streams/unfinished.h"
+#include "track/order.h"
+#include "track/track.h"
+
+/* An event of ours behind the stream's operation `number`. */
+struct sc_mark {
+    CUevent event;
+    uint64_t number;
+};
+
+struct sc_stream_record {
+    /* First what is made once, and kept when the record is used again. */
+    pthread_mutex_t lock;
+    bool is_listed; /* as gone; this and the next are the registry's */
+    struct sc_stream_record *next_gone;
+    struct sc_mark *more_marks; /* a longer ring, or NULL */
+    unsigned more_room;
+    uint32_t id;
+    enum sc_stream_kind kind;
+    int32_t owner; /* the only thread that can name a per-thread default stream; 0 on others */
+    CUstream handle;
+    struct sc_context *context;
+    _Atomic bool gone; /* its handle names no stream, or another one */
+    struct sc_unfinished unfinished;
+    _Atomic uint64_t marked; /* the last operation that a mark was ever behind */
+    uint64_t marked_ticks;
+    /* Per-thread default streams: the last work that no mark is behind, or 0. Other threads cannot
+     * name the stream, and know of it by its marks only. */
+    _Atomic uint64_t tail_ticks;
+    /* What the driver said last, each with the epoch of captures in which it said so. */
+    _Atomic uint64_t capture_state; /* epoch, and bit 0: it captures */
+    _Atomic uint64_t graph_epoch;
+    _Atomic uintptr_t graph; /* that its capture adds to */
+    CUevent fence;           /* behind what was issued before its capture, or NULL */
+    _Atomic bool owes_wait;  /* for the context's detour_after, when its capture has ended */
+    unsigned first_mark, mark_count;
+    struct sc_mark few_marks[SC_MARKS_FEW];
+    struct sc_stream_record *next_spare;
+    struct sc_stream_record *next_owned; /* per-thread streams of the same thread */
+};
+
+/* 0 or -ENOMEM. */
+int sc_streams_init(void);
+
+/* The record of the stream as a call names it; per_thread is true in the _ptsz and _ptds variants.
+ * NULL where there is no current context, no memory, or the stream is capturing. */
+struct sc_stream_record *sc_streams_find(CUstream handle, bool per_thread);
+
+/* Is a capture open on it? Cheap, and always false in a process that never captured. */
+bool sc_streams_is_capturing(struct sc_stream_record *stream);
+void sc_streams_note_capture(void);
+
+/* The same by asking the driver. True also if it does not say. */
+bool sc_streams_handle_captures(CUstream handle);
+
+/* Streams may capture, or not any more, that did otherwise before: called after each such change.
+ * Until the next one, the driver is asked about a stream only once. */
+void sc_streams_captures_changed(void);
+uint64_t sc_streams_capture_epoch(void);
+bool sc_streams_captures_seen(void);
+
+struct sc_stream_record *sc_streams_of_id(uint32_t id);
+
+/* Does the calling thread have the lock of a stream or of the registry? It is a signal handler that
+ * asks, about the call of ours that it interrupted. Takes no lock; walks over all streams. */
+bool sc_streams_are_locked_here(void);
+
+/* The record of a stream met before, which has not gone, or NULL. Takes no lock, and asks nobody.
+ */
+struct sc_stream_record *sc_streams_known(CUstream handle);
+
+void sc_streams_created(CUstream handle);
+
+/* Told inside of the driver: the handle names that stream no more. Whoever uses it next learns what
+ * it names then. */
+void sc_streams_renamed(CUstream handle);
+
+/* Before the driver destroys it; after that failed; after that succeeded. */
+struct sc_stream_record *sc_streams_destroying(CUstream handle);
+void sc_streams_not_destroyed(struct sc_stream_record *stream);
+void sc_streams_destroyed(struct sc_stream_record *stream);
+
+/* For a context that is first met: its legacy stream, or NULL. */
+struct sc_stream_record *sc_streams_add_legacy(struct sc_context *context);
+
+/* Calls visit for each stream of the context, with no lock held; also for per-thread default
+ * streams of threads that have ended (these are gone). The second form also for all others that
+ * are gone, and for the streams of its green contexts. */
+typedef void sc_visit_stream(void *argument, struct sc_stream_record *stream);
+void sc_streams_each(struct sc_context *context, sc_visit_stream *visit, void *argument);
+void sc_streams_each_ever(struct sc_context *context, sc_visit_stream *visit, void *argument);
+
+/* All its streams, those of its green ones and those to come are about to wait for an event. */
+void sc_streams_context_waits(struct sc_context *context);
+
+/* The context is gone, and its streams' handles name nothing any more. The events of a green one,
+ * and so its marks, are good as long as its primary context is. */
+void sc_streams_bury(struct sc_context *context, bool events_are_dead);
+
+#endif

@@ -1,0 +1,204 @@
+#include "interpose/streams/unfinished.h"
+
+#include "interpose/base/compiler.h"
+#include "interpose/streams/streams.h"
+#include "track/order.h"
+#include "track/ticks.h"
+#include "track/track.h"
+
+#include "track/poison.h"
+
+static uint64_t get(_Atomic uint64_t *ticks)
+{
+    return atomic_load_explicit(ticks, memory_order_relaxed);
+}
+
+static void set(_Atomic uint64_t *ticks, uint64_t value)
+{
+    atomic_store_explicit(ticks, value, memory_order_relaxed);
+}
+
+/* Threads come in another order than their times: the latest counts. */
+static void raise_to(_Atomic uint64_t *ticks, uint64_t at_least)
+{
+    uint64_t now = get(ticks);
+    while (now < at_least && !atomic_compare_exchange_weak_explicit(
+                                 ticks, &now, at_least, memory_order_relaxed, memory_order_relaxed))
+        ;
+}
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+static bool is_family(const struct sc_stream_record *stream)
+{
+    return stream->kind != SC_STREAM_NONBLOCKING;
+}
+
+static _Atomic bool worked;
+
+bool sc_unfinished_no_work_ever(void)
+{
+    return !atomic_load_explicit(&worked, memory_order_relaxed);
+}
+
+uint64_t sc_unfinished_work(struct sc_stream_record *stream)
+{
+    uint64_t now = sc_ticks();
+    atomic_store_explicit(&worked, true, memory_order_relaxed);
+    raise_to(&stream->unfinished.work_ticks, now);
+    if (is_family(stream))
+        raise_to(&stream->context->family.work_ticks, now);
+    if (stream->kind == SC_STREAM_LEGACY)
+        raise_to(&stream->context->legacy_ticks, now);
+    return now;
+}
+
+static _Atomic bool ever;
+
+bool sc_unfinished_none_ever(void)
+{
+    return !atomic_load_explicit(&ever, memory_order_relaxed);
+}
+
+uint64_t sc_unfinished_signal(struct sc_stream_record *stream)
+{
+    uint64_t now = sc_unfinished_work(stream);
+    atomic_store_explicit(&ever, true, memory_order_relaxed);
+    raise_to(&stream->unfinished.signal_ticks, now);
+    if (is_family(stream))
+        raise_to(&stream->context->family.signal_ticks, now);
+    return now;
+}
+
+void sc_unfinished_join(struct sc_stream_record *stream, bool seen)
+{
+    if (seen)
+        sc_unfinished_work(stream);
+    else
+        sc_unfinished_signal(stream);
+}
+
+void sc_unfinished_legacy(struct sc_stream_record *stream)
+{
+    if (stream->kind == SC_STREAM_LEGACY)
+        raise_to(&stream->context->legacy_ticks, sc_ticks());
+}
+
+void sc_unfinished_record(struct sc_stream_record *stream)
+{
+    if (stream->kind != SC_STREAM_LEGACY)
+        return;
+    sc_unfinished_legacy(stream);
+    sc_unfinished_queued(stream, get(&stream->context->legacy_ticks));
+}
+
+uint64_t sc_unfinished_gate_ticks(struct sc_context *context)
+{
+    uint64_t own = get(&context->waits_ticks);
+    return context->primary ? later(own, get(&context->primary->waits_ticks)) : own;
+}
+
+uint64_t sc_unfinished_stream_since(struct sc_stream_record *stream)
+{
+    if (sc_unlikely(sc_order_is_due(&sc_track.order, stream->id)))
+        return sc_unfinished_gate_ticks(stream->context) - 1;
+    return sc_ticks();
+}
+
+uint64_t sc_unfinished_context_since(struct sc_context *context)
+{
+    struct sc_context *primary = context->primary;
+    if (primary && get(&primary->waits_ticks) > get(&primary->done_ticks))
+        return get(&primary->waits_ticks) - 1;
+    return sc_ticks();
+}
+
+void sc_unfinished_stream_done(struct sc_stream_record *stream, uint64_t since_ticks)
+{
+    raise_to(&stream->unfinished.done_ticks, since_ticks);
+    if (stream->kind == SC_STREAM_LEGACY)
+        raise_to(&stream->context->family.done_ticks, since_ticks);
+}
+
+void sc_unfinished_context_done(struct sc_context *context, uint64_t since_ticks)
+{
+    raise_to(&context->family.done_ticks, since_ticks);
+    raise_to(&context->done_ticks, since_ticks);
+}
+
+/* A wait for the primary context is one for its green ones as well. */
+static uint64_t done_by(struct sc_stream_record *stream)
+{
+    struct sc_context *context = stream->context;
+    uint64_t all = get(&context->done_ticks);
+    if (context->primary)
+        all = later(all, get(&context->primary->done_ticks));
+    return later(all, get(&stream->unfinished.done_ticks));
+}
+
+bool sc_unfinished_is_done(struct sc_stream_record *stream, uint64_t issued_ticks)
+{
+    return issued_ticks <= done_by(stream) ||
+           (is_family(stream) && issued_ticks <= get(&stream->context->family.done_ticks));
+}
+
+static bool family_is_clear(struct sc_context *context)
+{
+    return get(&context->family.work_ticks) <= get(&context->family.done_ticks);
+}
+
+/* Work on the legacy stream comes after that of all blocking streams, and theirs after its. */
+bool sc_unfinished_is_clear(struct sc_stream_record *stream)
+{
+    struct sc_context *context = stream->context;
+    if (stream->kind == SC_STREAM_LEGACY)
+        return family_is_clear(context);
+    if (get(&stream->unfinished.work_ticks) > done_by(stream))
+        return false;
+    return stream->kind == SC_STREAM_NONBLOCKING ||
+           get(&context->legacy_ticks) <= get(&context->family.done_ticks) ||
+           family_is_clear(context);
+}
+
+void sc_unfinished_queued(struct sc_stream_record *stream, uint64_t ticks)
+{
+    set(&stream->unfinished.queued_ticks, ticks);
+}
+
+void sc_unfinished_written(struct sc_stream_record *stream, uint64_t ticks)
+{
+    if (stream->kind == SC_STREAM_BLOCKING)
+        raise_to(&stream->context->written_ticks, ticks);
+}
+
+bool sc_unfinished_is_hidden(struct sc_stream_record *stream, bool known)
+{
+    struct sc_context *context = stream->context;
+    uint64_t queued = get(&stream->unfinished.queued_ticks);
+    if (sc_order_is_due(&sc_track.order, stream->id) && sc_unfinished_gate_ticks(context) > queued)
+        return true;
+    uint64_t behind = later(queued, get(&context->family.done_ticks));
+    if (stream->kind == SC_STREAM_LEGACY)
+        return get(&context->family.work_ticks) > behind ||
+               (known && get(&context->written_ticks) > behind);
+    return stream->kind == SC_STREAM_BLOCKING && get(&context->legacy_ticks) > behind;
+}
+
+static bool family_is_seen(struct sc_context *context)
+{
+    return get(&context->family.signal_ticks) <= get(&context->family.done_ticks);
+}
+
+bool sc_unfinished_is_seen(struct sc_stream_record *stream)
+{
+    struct sc_context *context = stream->context;
+    if (stream->kind == SC_STREAM_LEGACY)
+        return family_is_seen(context);
+    if (get(&stream->unfinished.signal_ticks) > done_by(stream))
+        return false;
+    return stream->kind == SC_STREAM_NONBLOCKING || family_is_seen(context) ||
+           get(&context->legacy_ticks) <= get(&context->family.done_ticks);
+}

@@ -1,0 +1,102 @@
+/* A recognised stack must be the true one, whatever lies about on the stack. */
+#include <check.h>
+#include <execinfo.h>
+#include <stdlib.h>
+
+#include "tests/unit/rounds.h"
+
+#include "interpose/base/stack_cache.c" /* poisons, so it comes last */
+
+enum { DEPTH_MAX = 12 };
+
+static unsigned recognised;
+static unsigned asked;
+static unsigned choices; /* one bit for each level: which of two call sites */
+
+/* The stand-in for the library's unwinder: glibc's. */
+static __attribute__((noinline)) void ask(void)
+{
+    void *frames[64];
+    uintptr_t depth = (uintptr_t)__builtin_frame_address(0);
+    void *site = __builtin_return_address(0);
+    int count = backtrace(frames, 64);
+    int own = 0;
+    while (own < count && frames[own] != site)
+        own++;
+    ck_assert_int_lt(own, count);
+    uint32_t truth = sc_stacks_put(frames + own, (unsigned)(count - own));
+    uint32_t found = sc_stack_cache_find(site, depth);
+    asked++;
+    if (found) {
+        ck_assert_uint_eq(found, truth);
+        recognised++;
+        return;
+    }
+    sc_stack_cache_learn(site, depth, truth, frames + own, (unsigned)(count - own));
+}
+
+/* Both call sites need frames of one size, so stacks of equal depth differ in their addresses only;
+ * the array leaves stale words behind for the next descent. */
+static __attribute__((noinline)) void descend(unsigned level)
+{
+    volatile uintptr_t litter[6];
+    for (unsigned i = 0; i < 6; i++)
+        if (choices >> i & 1)
+            litter[i] = level;
+    if (level == 0)
+        ask();
+    else if (choices >> level & 1)
+        descend(level - 1);
+    else
+        descend(level - 1);
+    __asm__ volatile("" : : "r"(litter) : "memory");
+}
+
+START_TEST(recognised_stacks_are_true)
+{
+    unsigned count = rounds(200000);
+    srand(7);
+    for (unsigned round = 0; round < count; round++) {
+        if (round % 16 == 0) /* the same path for a while, so that it is learnt */
+            choices = (unsigned)rand();
+        descend(1 + (choices >> 16) % DEPTH_MAX);
+    }
+    ck_assert_uint_gt(recognised, asked / 10); /* a sanitizer leaves more stale words about */
+}
+END_TEST
+
+START_TEST(another_caller_is_not_recognised)
+{
+    recognised = 0;
+    choices = 0;
+    for (unsigned round = 0; round < 100; round++)
+        descend(5);
+    unsigned before = recognised;
+    ck_assert_uint_gt(before, 0);
+    choices = 1u << 3;
+    descend(5);
+    ck_assert_uint_eq(recognised, before);
+}
+END_TEST
+
+START_TEST(nothing_is_known_at_first)
+{
+    ck_assert_uint_eq(sc_stack_cache_find(&recognised, (uintptr_t)&asked), 0);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("seen_stacks");
+    TCase *tests = tcase_create("seen_stacks");
+    tcase_set_timeout(tests, 60);
+    tcase_add_test(tests, nothing_is_known_at_first);
+    tcase_add_test(tests, another_caller_is_not_recognised);
+    tcase_add_test(tests, recognised_stacks_are_true);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}

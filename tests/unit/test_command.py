@@ -451,6 +451,17 @@ class Main(Command):
         self.fails(2, "run or report")
         self.fails(2, "there is no command explain", "explain")
 
+    def test_the_readme_shows_what_is_printed(self):
+        """Its example against scripts/sample, but for numbers and the lines of source."""
+        def masked(text):
+            text = re.sub(r" at tests/\S+:\d+$", "", text, flags=re.M)
+            return re.sub(r"0x[0-9a-f]+|(?<=pid )\d+|(?<=thread )\d+", "N", text)
+        page = (ROOT / "README.md").read_text(encoding="utf-8")
+        shown = "".join(re.findall(r"^```console\n(.*?)^```$", page, re.M | re.S))
+        printed = subprocess.run([ROOT / "scripts" / "sample"], stdout=subprocess.PIPE,
+                                 encoding="utf-8", check=False).stdout
+        self.assertEqual(masked(shown).strip(), masked(printed).strip())
+
     def test_the_readme_has_every_key_and_default(self):
         page = (ROOT / "README.md").read_text(encoding="utf-8")
         rows = re.findall(r"^\| ([a-z_]+) \| (\S+?),? .*?\| .*?(not in this version)?\)? \|$", page,

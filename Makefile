@@ -11,7 +11,7 @@
 MAKEFLAGS += --no-builtin-rules
 .SUFFIXES:
 .DELETE_ON_ERROR:
-.PHONY: all setup sim tests check check-gpu demo bench aarch64 carry install clean help
+.PHONY: all setup sim tests check check-gpu demo bench aarch64 carry install uninstall clean help
 
 VARIANT := $(or $(SAN),$(if $(COVERAGE),coverage))
 OUT     := out$(addprefix /,$(VARIANT))
@@ -53,7 +53,8 @@ PYTHON ?= $(firstword $(wildcard /usr/bin/python3) python3)
 WARNINGS  := -Wall -Wextra -Wundef -Wcast-qual -Wwrite-strings -Wvla -Wshadow
 WARNINGSC := -Wmissing-prototypes -Wstrict-prototypes
 OPT       ?= -O2
-CPPFLAGS  += -I. -D_GNU_SOURCE
+# What every source needs, apart from CPPFLAGS, which is the user's.
+NEEDED    := -I. -D_GNU_SOURCE
 CFLAGS    ?= -g
 CXXFLAGS  ?= -g
 CSTD      := -std=gnu11
@@ -161,7 +162,7 @@ tests: all $(PROGRAMS)
 # --- compiling ------------------------------------------------------------------------------------
 
 # Changed flags rebuild; the file is rewritten only when they differ.
-FLAGS_NOW := $(strip $(CC) $(CXX) $(CPPFLAGS) $(OPT) $(CFLAGS) $(CXXFLAGS) $(LDFLAGS) \
+FLAGS_NOW := $(strip $(CC) $(CXX) $(NEEDED) $(CPPFLAGS) $(OPT) $(CFLAGS) $(CXXFLAGS) $(LDFLAGS) \
                $(INSTRUMENT) $(TOOLKIT))
 FLAGS     := $(OBJ)/flags
 ifneq ($(FLAGS_NOW),$(file <$(FLAGS)))
@@ -171,7 +172,7 @@ $(FLAGS):
 	@mkdir -p $(@D) && printf '%s\n' '$(FLAGS_NOW)' >$@
 
 CUDA    = # the include path of the CUDA headers, for those that may know CUDA
-COMMON  = $(CPPFLAGS) $(CUDA) $(WARNINGS) $(ERRORS) $(OPT)
+COMMON  = $(NEEDED) $(CPPFLAGS) $(CUDA) $(WARNINGS) $(ERRORS) $(OPT)
 CBUILD  = $(CC) $(CSTD) $(COMMON) $(WARNINGSC) $(CFLAGS) $(INSTRUMENT)
 CXXBUILD = $(CXX) -std=gnu++17 $(COMMON) $(CXXFLAGS) $(INSTRUMENT)
 LINK    = $(CC) $(CFLAGS) $(INSTRUMENT) $(LDFLAGS)
@@ -311,7 +312,7 @@ $(SURVIVAL_SO): $(T)/survival/lib/lib%.so: tests/survival/lib/%.c $(FLAGS)
 	$(Q)$(CBUILD) $(DEPS) -fPIC -shared -Wl,-soname,$(notdir $@) $< -o $@ -pthread -ldl
 $(SURVIVAL_SO): private CUDA = $(CUDA_CPPFLAGS)
 # They stand for strangers' libraries, which are not held to the project's warnings.
-$(SURVIVAL_SO): private CPPFLAGS := -I.
+$(SURVIVAL_SO): private NEEDED := -I.
 $(SURVIVAL_SO): private WARNINGS := -Wall -Wextra
 $(SURVIVAL_SO): private WARNINGSC :=
 
@@ -432,6 +433,9 @@ install: all
 	install -m 644 $(LIB) $(DESTDIR)$(PREFIX)/lib/
 	install -m 755 $(COMMAND) $(DESTDIR)$(PREFIX)/bin/
 
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/lib/$(notdir $(LIB)) $(DESTDIR)$(PREFIX)/bin/$(notdir $(COMMAND))
+
 clean:
 	rm -rf out
 
@@ -450,6 +454,7 @@ help:
 	@echo '  make carry       pack out/carry.tar.xz for a GPU machine'
 	@echo '  make setup       install what is missing'
 	@echo '  make install     PREFIX=/usr/local DESTDIR='
+	@echo '  make uninstall   removes what install has put there'
 	@echo '  make clean       remove out/'
 
 -include $(addsuffix .d,$(LIB_OBJ) $(COMMAND_OBJ) $(NOP_OBJ) $(SIM_OBJ) $(GPU_OBJ) $(CROSS_OBJ) \

@@ -265,6 +265,12 @@ static void say(const struct listener *listener, const struct sc_text *text)
         listener->complain(listener->context, text->bytes);
 }
 
+/* No key has such a byte: a path has, which a colon has cut in two. */
+static bool is_part_of_path(struct slice key)
+{
+    return memchr(key.bytes, '/', key.length) != NULL || memchr(key.bytes, '.', key.length) != NULL;
+}
+
 static void complain_of_key(const struct listener *listener, struct slice key)
 {
     char line[LINE_MAX_BYTES];
@@ -272,9 +278,13 @@ static void complain_of_key(const struct listener *listener, struct slice key)
     sc_text_init(&text, line, sizeof(line));
     sc_text_put(&text, "unknown option ");
     put_quoted(&text, key);
-    sc_text_put(&text, " is ignored; did you mean '");
-    sc_text_put(&text, sc_nearest_word(key.bytes, key.length, key_at));
-    sc_text_put(&text, "'?");
+    if (is_part_of_path(key)) {
+        sc_text_put(&text, " is ignored; a path cannot contain ':'");
+    } else {
+        sc_text_put(&text, " is ignored; did you mean '");
+        sc_text_put(&text, sc_nearest_word(key.bytes, key.length, key_at));
+        sc_text_put(&text, "'?");
+    }
     say(listener, &text);
 }
 

@@ -10,9 +10,11 @@ over, and counts by that; both failures are shown, and the suite's line has how 
 
     STRESS_SECONDS=120   how long the suite `stress` takes
     STRESS_SEED=N        what it begins with; a failure names it
+    ONLY=PATTERN         only the checks with such a name, as the shell would match it: 'sc101_*'
 """
 
 import concurrent.futures
+import fnmatch
 import os
 import re
 import subprocess
@@ -246,9 +248,16 @@ def run_suites(suites, names):
     if unknown:
         print(f"no suite {unknown[0]}; there are {', '.join(suites)}", file=sys.stderr)
         return 2
+    only = os.environ.get("ONLY") or "*"
     total = Tally()
+    found = False
     for name in names or suites:
-        total.add(run_suite(name, suites[name]()))
+        checks = [(case, check) for case, check in suites[name]() if fnmatch.fnmatchcase(case, only)]
+        found = found or bool(checks)
+        total.add(run_suite(name, checks))
+    if not found and only != "*":
+        print(f"no check is called {only}", file=sys.stderr)
+        return 2
     print(total)
     return 1 if total.failed else 0
 

@@ -2,6 +2,7 @@
 #include "report/command/findings.h"
 
 #include "report/command/fields.h"
+#include "report/seen.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -204,11 +205,69 @@ bool sc_findings_take_hazard(struct sc_findings *findings, const json_t *hazard,
         findings->first_in_run = finding;
     }
     finding->run_count = sc_field_number(hazard, "count");
+    snprintf(finding->code, sizeof finding->code, "%s", sc_field_string(hazard, "code", ""));
     free(finding->line);
     finding->line = strndup(line, size);
     keep_strongest(finding, sc_field_string(hazard, "certainty", "?"));
     enter_instants(findings, finding, hazard);
     return true;
+}
+
+/* What the lines of one run say of one code. */
+struct tally {
+    size_t findings;
+    json_int_t occurrences;
+};
+
+static struct tally tally_of(const struct sc_findings *findings, const char *code)
+{
+    struct tally tally = {0};
+    const struct sc_finding *finding = findings->first_in_run;
+    for (; finding != NULL; finding = finding->next_in_run) {
+        if (strcmp(finding->code, code) != 0)
+            continue;
+        tally.findings++;
+        if (__builtin_add_overflow(tally.occurrences, finding->run_count, &tally.occurrences))
+            tally.occurrences = INT64_MAX;
+    }
+    return tally;
+}
+
+static size_t count_in_run(const struct sc_findings *findings)
+{
+    size_t count = 0;
+    const struct sc_finding *finding = findings->first_in_run;
+    for (; finding != NULL; finding = finding->next_in_run)
+        count++;
+    return count;
+}
+
+/* The hazards of one code, told what the summary says. */
+static void make_exact(struct sc_findings *findings, const char *code, json_int_t said)
+{
+    struct tally tally = tally_of(findings, code);
+    struct sc_finding *finding = findings->first_in_run;
+    for (; finding != NULL; finding = finding->next_in_run) {
+        if (strcmp(finding->code, code) != 0)
+            continue;
+        if (tally.findings == 1 && said > finding->run_count)
+            finding->run_count = said;
+        finding->run_is_least =
+            tally.findings > 1 && said > tally.occurrences && finding->run_count > 1;
+    }
+}
+
+static void read_summary(struct sc_findings *findings, json_t *by_code)
+{
+    const char *code;
+    json_t *said;
+    struct sc_finding *finding = findings->first_in_run;
+    for (; finding != NULL; finding = finding->next_in_run)
+        finding->run_is_least = finding->run_count > 1;
+    /* Of more than these a report has no line, and what the summary says may be theirs. */
+    if (count_in_run(findings) >= SC_SEEN_MAX)
+        return;
+    json_object_foreach(by_code, code, said) make_exact(findings, code, json_integer_value(said));
 }
 
 static void add_run_to_all(struct sc_findings *findings, struct sc_finding *finding)
@@ -224,11 +283,13 @@ static void add_run_to_all(struct sc_findings *findings, struct sc_finding *find
         all = finding->run_count;
     finding->count = all;
     finding->run_count = 0;
+    finding->is_least = finding->is_least || finding->run_is_least;
     finding->runs++;
 }
 
-void sc_findings_end_run(struct sc_findings *findings)
+void sc_findings_end_run(struct sc_findings *findings, json_t *by_code)
 {
+    read_summary(findings, by_code);
     while (findings->first_in_run != NULL) {
         struct sc_finding *finding = findings->first_in_run;
         findings->first_in_run = finding->next_in_run;
@@ -238,7 +299,7 @@ void sc_findings_end_run(struct sc_findings *findings)
 
 void sc_findings_free(struct sc_findings *findings)
 {
-    sc_findings_end_run(findings);
+    sc_findings_end_run(findings, NULL);
     while (findings->first != NULL) {
         struct sc_finding *finding = findings->first;
         findings->first = finding->next;
@@ -259,6 +320,8 @@ json_t *sc_finding_read(const struct sc_finding *finding)
     if (finding->timing.line != NULL)
         json_object_set_new(hazard, "timing", json_loads(finding->timing.line, 0, NULL));
     json_object_set_new(hazard, "count", json_integer(finding->count));
+    if (finding->is_least)
+        json_object_set_new(hazard, "count_is_least", json_true());
     json_object_set_new(hazard, "runs", json_integer(finding->runs));
     return hazard;
 }

@@ -25,14 +25,17 @@ struct sc_finding {
     struct sc_node node;     /* by code and stacks */
     struct sc_finding *next; /* in the order of their first lines */
     char *line;              /* the last one */
+    char code[8];
     char certainty[16];      /* of the last line, or "observed" if a line before had it */
     json_int_t count;        /* over the runs that have ended */
+    bool is_least;           /* there may have been more */
     json_int_t runs;         /* how many of these had it */
     struct sc_timing timing; /* of these */
 
     /* Of the run that is being read. */
     struct sc_finding *next_in_run;
     json_int_t run_count; /* 0: it has not been there */
+    bool run_is_least;
     struct sc_timing run_timing;
     struct sc_instants *instants; /* those that the last line is of */
 };
@@ -55,15 +58,18 @@ bool sc_findings_take_hazard(struct sc_findings *findings, const json_t *hazard,
 bool sc_findings_take_timing(struct sc_findings *findings, const json_t *timing, const char *line,
                              size_t size);
 
-/* What was found since the last end was found in one run. */
-void sc_findings_end_run(struct sc_findings *findings);
+/* What was found since the last end was found in one run. `by_code` is what the run's summary says
+ * of each code, NULL if there is none. A line comes only when its count has doubled; the summary
+ * makes the count exact where a code has one hazard, or no more occurrences than its lines say. */
+void sc_findings_end_run(struct sc_findings *findings, json_t *by_code);
 
 /* All of them in the order of printing: those observed and those frequent first. An array that the
  * caller frees; NULL when out of memory. */
 struct sc_finding **sc_findings_sort(const struct sc_findings *findings);
 
-/* The hazard line, with "count" over all runs, "runs" how many had it, "certainty" the strongest
- * and, where there is one, "timing". The caller decrefs it; NULL when out of memory. */
+/* The hazard line, with "count" over all runs, "count_is_least" where there may have been more,
+ * "runs" how many had it, "certainty" the strongest and, where there is one, "timing". The caller
+ * decrefs it; NULL when out of memory. */
 json_t *sc_finding_read(const struct sc_finding *finding);
 
 #endif

@@ -46,22 +46,32 @@ int sc_command_refuse_flag(char *const *argv)
     return usage("not understood, or without its value: ", is_word ? word : letter);
 }
 
+static bool asks_for_help(const char *word)
+{
+    return word != NULL && (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0);
+}
+
+static int print_help(void)
+{
+    fputs(help, stdout);
+    fflush(stdout);
+    sc_options_print_table(STDOUT_FILENO);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 2)
         return usage("what to do? run or report", "");
+    bool is_command = strcmp(argv[1], "run") == 0 || strcmp(argv[1], "report") == 0;
+    if (asks_for_help(argv[1]) || (is_command && asks_for_help(argv[2])))
+        return print_help();
     if (strcmp(argv[1], "run") == 0)
         return sc_command_run(argc - 1, argv + 1);
     if (strcmp(argv[1], "report") == 0)
         return sc_command_report(argc - 1, argv + 1);
     if (strcmp(argv[1], "--version") == 0) {
         puts("safecopy " VERSION);
-        return 0;
-    }
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
-        fputs(help, stdout);
-        fflush(stdout);
-        sc_options_print_table(STDOUT_FILENO);
         return 0;
     }
     return usage("there is no command ", argv[1]);

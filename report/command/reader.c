@@ -122,7 +122,8 @@ static void begin_run(struct reading *reading)
 static void end_run(struct reading *reading)
 {
     if (reading->good_lines > 0) {
-        sc_findings_end_run(&reading->reader->findings);
+        const json_t *summary = json_object_get(reading->run, "summary");
+        sc_findings_end_run(&reading->reader->findings, json_object_get(summary, "by_code"));
         json_object_set_new(reading->run, "bad_lines",
                             json_integer((json_int_t)reading->bad_lines));
         keep_run(reading->reader, reading->run);

@@ -220,9 +220,9 @@ static void print_hazard(FILE *out, const json_t *hazard, struct sc_symbols *sym
     const json_t *event = json_object_get(hazard, "event");
     json_int_t count = sc_field_number(hazard, "count"), runs = sc_field_number(hazard, "runs");
     const char *code = string_of(hazard, "code");
-    /* A line comes only when the count has doubled: more than one a run may mean still more. */
+    bool is_least = json_is_true(json_object_get(hazard, "count_is_least"));
     fprintf(out, "%s %s, %s, %s%" JSON_INTEGER_FORMAT " time%s", code, string_of(hazard, "name"),
-            string_of(hazard, "certainty"), count > runs ? "at least " : "", count, plural(count));
+            string_of(hazard, "certainty"), is_least ? "at least " : "", count, plural(count));
     if (runs > 1)
         fprintf(out, " in %" JSON_INTEGER_FORMAT " runs", runs);
     fprintf(out, ": %s\n", string_of(hazard, "action"));

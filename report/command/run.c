@@ -76,11 +76,13 @@ static bool read_flags(int argc, char **argv, char **options)
     return false;
 }
 
-static bool are_valid(const char *text)
+static bool are_valid(const char *text, bool *talks)
 {
     static struct sc_options options;
     sc_options_defaults(&options);
-    return sc_options_parse(&options, text, complain, NULL) == 0;
+    bool valid = sc_options_parse(&options, text, complain, NULL) == 0;
+    *talks = options.verbosity == 2;
+    return valid;
 }
 
 /* The library beside the command, or where an installation has it. The caller frees it. */
@@ -155,9 +157,12 @@ int sc_command_run(int argc, char **argv)
     char *options = text_of("%s", inherited != NULL ? inherited : "");
     char *library = NULL;
     int status = SC_COMMAND_USAGE;
-    if (read_flags(argc, argv, &options) && are_valid(options) &&
+    bool talks = false;
+    if (read_flags(argc, argv, &options) && are_valid(options, &talks) &&
         (library = find_library()) != NULL && is_preloadable(library)) {
         preload(library);
+        if (talks)
+            sc_say("preloading %s", library);
         status = run(argv + optind, options);
     }
     free(library);

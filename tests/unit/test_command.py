@@ -132,6 +132,10 @@ class Run(Command):
             self.assertEqual(run.stdout, "")
             self.assertEqual(len(run.stderr.splitlines()), 1, run.stderr)
 
+    def test_says_what_it_preloads_where_that_is_asked_for(self):
+        run = self.start("run", "--option", "verbosity=2", "true")
+        self.assertEqual((run.returncode, run.stderr), (0, f"safecopy: preloading {self.library}\n"))
+
     def test_a_missing_program(self):
         self.fails(127, "cannot run no-such-program", "run", "no-such-program")
         self.fails(126, "Permission denied", "run", str(self.report))
@@ -183,7 +187,29 @@ class Report(Command):
         self.assertEqual(len(merged["runs"]), 2)
         self.assertEqual(sorted(h["code"] for h in merged["hazards"]), CODES)
         self.assertEqual({(h["count"], h["runs"]) for h in merged["hazards"]}, {(4, 2)})
-        self.assertIn("at least 4 times in 2 runs", self.start("report", self.report, again).stdout)
+        shown = self.start("report", self.report, again).stdout
+        self.assertIn(" 4 times in 2 runs", shown)
+        self.assertNotIn("at least", shown)
+
+    def counted(self, by_code, *hazards):
+        """What is shown of a run with these lines, whose summary counts `by_code`."""
+        end = [] if by_code is None else [{**json.loads(self.lines[-1]), "by_code": by_code}]
+        shown = self.start("report", self.write("counted.jsonl", [
+            json.dumps(line) + "\n" for line in (many_hazards.run_line(), *hazards, *end)])).stdout
+        return re.findall(r"observed, (.*?): ", shown)
+
+    def test_the_summary_makes_counts_exact(self):
+        """A line comes only when the count has doubled: a third and a seventh time have none."""
+        first, second = (many_hazards.hazard_line(number, 1, 3, False) for number in (1, 2))
+        once = many_hazards.hazard_line(3, 0, 3, False)
+        self.assertEqual(self.counted({"SC101": 3}, first), ["3 times"])
+        self.assertEqual(self.counted({"SC101": 5}, first, second, once),
+                         ["2 times", "2 times", "1 time"])
+        self.assertEqual(self.counted({"SC101": 6}, first, second, once),
+                         ["at least 2 times", "at least 2 times", "1 time"])
+        self.assertEqual(self.counted({"SC105": 6}, first), ["at least 2 times"])
+        self.assertEqual(self.counted({}, first), ["at least 2 times"])
+        self.assertEqual(self.counted(None, first, once), ["at least 2 times", "1 time"])
 
     def test_several_runs_in_one_stream(self):
         result = self.start("report", "--json", "-", stdin="".join(2 * self.lines))
@@ -417,10 +443,33 @@ class Main(Command):
         self.assertEqual((run.returncode, run.stderr), (0, ""))
         for word in ("safecopy run", "safecopy report", "report_path", "max_held"):
             self.assertIn(word, run.stdout)
+        for arguments in (["-h"], ["run", "--help"], ["report", "--help"], ["report", "-h"]):
+            again = self.start(*arguments)
+            self.assertEqual((again.returncode, again.stdout), (0, run.stdout), arguments)
 
     def test_usage(self):
         self.fails(2, "run or report")
         self.fails(2, "there is no command explain", "explain")
+
+    def test_the_readme_shows_what_is_printed(self):
+        """Its example against scripts/sample, but for numbers and the lines of source."""
+        def masked(text):
+            text = re.sub(r" at tests/\S+:\d+$", "", text, flags=re.M)
+            return re.sub(r"0x[0-9a-f]+|(?<=pid )\d+|(?<=thread )\d+", "N", text)
+        page = (ROOT / "README.md").read_text(encoding="utf-8")
+        shown = "".join(re.findall(r"^```console\n(.*?)^```$", page, re.M | re.S))
+        printed = subprocess.run([ROOT / "scripts" / "sample"], stdout=subprocess.PIPE,
+                                 encoding="utf-8", check=False).stdout
+        self.assertEqual(masked(shown).strip(), masked(printed).strip())
+
+    def test_the_readme_has_every_key_and_default(self):
+        page = (ROOT / "README.md").read_text(encoding="utf-8")
+        rows = re.findall(r"^\| ([a-z_]+) \| (\S+?),? .*?\| .*?(not in this version)?\)? \|$", page,
+                          re.M)
+        table = re.findall(r"^  ([a-z_]+) +(\S+?),? .*?(not in this version)?\)?$",
+                           self.start("--help").stdout, re.M)
+        wanted = [row for row in table if row[0] not in ("run", "report")]
+        self.assertEqual([row for row in rows if row[0] in [key for key, *_ in wanted]], wanted)
 
     def test_the_page_of_options_has_every_key_and_default(self):
         """docs/options.md against the table that the parser uses."""

@@ -5,8 +5,9 @@
  *     ./probe_pinned            every section, under a minute
  *     ./probe_pinned layout     these only
  *
- * interpose/memory/pinned.c serves pinned allocations from registered memory and has to answer for them
- * as the driver does for its own; here is what that means. Each section is a question of asking.h.
+ * interpose/memory/pinned.c serves pinned allocations from registered memory and has to answer for
+ * them as the driver does for its own; here is what that means. Each section is a question of
+ * asking.h.
  *
  * A set of answers that several pointers give alike is printed once, under a letter. In it,
  * "+n" is an address n bytes behind the buffer's first, "same" the one asked for, S the size that

@@ -24,7 +24,8 @@ char *map_as(size_t bytes, int more);
 size_t whole_pages(size_t bytes);
 size_t whole_huge(size_t bytes);
 
-/* As interpose/memory/pinned.c does it: shared, as the driver's own memory is, and then made huge. */
+/* As interpose/memory/pinned.c does it: shared, as the driver's own memory is, and then made huge.
+ */
 char *map_shared_huge(size_t bytes);
 
 /* Private memory, 2 MB aligned, huge pages wanted. */

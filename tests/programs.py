@@ -301,7 +301,7 @@ def check_hazards(run, hazards, expectations, ignored=()):
 
 
 class Twin:
-    """tests/hazard/NAME, built racy and fixed. Each check is one run of one of the builds."""
+    """tests/hazard/*/NAME, built racy and fixed. Each check is one run of one of the builds."""
 
     def __init__(self, source, machine):
         self.name = source.stem
@@ -608,9 +608,12 @@ class Stress:
 
 
 def sources(folder, pattern="*"):
-    """The programs' sources in tests/FOLDER, C and C++."""
-    where = ROOT / "tests" / folder
-    return sorted(path for suffix in (".c", ".cpp") for path in where.glob(pattern + suffix))
+    """The programs' sources in tests/FOLDER, C and C++, by their names. Those of twins lie a folder
+    deeper, by what goes wrong in them."""
+    where = "*/" if folder == "hazard" else ""
+    return sorted((path for suffix in (".c", ".cpp")
+                   for path in (ROOT / "tests" / folder).glob(where + pattern + suffix)),
+                  key=lambda path: path.name)
 
 
 def chosen(folder, names):

@@ -2,26 +2,18 @@
 //
 // Two blocking streams use one buffer, with work on the legacy stream between them: it waits for
 // the first and the second waits for it.
-#include "twin.h"
+#include "relay.h"
 
 int main(void)
 {
-    cudaStream_t down = NULL;
-    cudaStream_t up = NULL;
-    CHECK(cudaStreamCreate(&down));
-    CHECK(cudaStreamCreate(&up));
-    void *from = device_block(SMALL, WANTED);
-    void *to = device_block(SMALL, 0);
+    struct relay relay = new_relay();
     void *scratch = device_block(SMALL, 0);
-    void *between = pinned_block(SMALL, FOREIGN);
 
-    busy(down);
-    CHECK(cudaMemcpyAsync(between, from, SMALL, cudaMemcpyDeviceToHost, down));
+    bring_down(&relay);
     CHECK(cudaMemsetAsync(scratch, 0, SMALL, cudaStreamLegacy));
-    CHECK(cudaMemcpyAsync(to, between, SMALL, cudaMemcpyHostToDevice, up));
-    CHECK(cudaStreamSynchronize(up));
+    send_up(&relay);
 
-    bool right = device_holds(to, SMALL, WANTED);
-    CHECK(cudaFreeHost(between));
+    bool right = arrived(&relay);
+    CHECK(cudaFreeHost(relay.between));
     return finish(right);
 }

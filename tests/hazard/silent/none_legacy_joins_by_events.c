@@ -3,12 +3,11 @@
 // Two blocking streams use one buffer, and between them nothing is in the legacy stream but the
 // record of an event, or a wait for one that is complete: they join the first, and the second waits
 // for them.
-#include "twin.h"
+#include "relay.h"
 
 static cudaEvent_t complete_event(cudaStream_t stream)
 {
-    cudaEvent_t event = NULL;
-    CHECK(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
+    cudaEvent_t event = new_event();
     CHECK(cudaEventRecord(event, stream));
     CHECK(cudaEventSynchronize(event));
     return event;
@@ -16,27 +15,19 @@ static cudaEvent_t complete_event(cudaStream_t stream)
 
 int main(void)
 {
-    cudaStream_t down = NULL;
-    cudaStream_t up = NULL;
-    CHECK(cudaStreamCreate(&down));
-    CHECK(cudaStreamCreate(&up));
-    void *from = device_block(SMALL, WANTED);
-    void *to = device_block(SMALL, 0);
-    void *between = pinned_block(SMALL, FOREIGN);
-    cudaEvent_t event = complete_event(up);
-    bool right = true;
+    struct relay relay = new_relay();
+    cudaEvent_t event = complete_event(relay.up);
 
-    for (unsigned i = 0; i < 2; i++) {
-        busy(down);
-        CHECK(cudaMemcpyAsync(between, from, SMALL, cudaMemcpyDeviceToHost, down));
-        if (i == 0)
-            CHECK(cudaStreamWaitEvent(cudaStreamLegacy, event, 0));
-        else
-            CHECK(cudaEventRecord(event, cudaStreamLegacy));
-        CHECK(cudaMemcpyAsync(to, between, SMALL, cudaMemcpyHostToDevice, up));
-        CHECK(cudaStreamSynchronize(up));
-        right = right && device_holds(to, SMALL, WANTED);
-    }
-    CHECK(cudaFreeHost(between));
+    bring_down(&relay);
+    CHECK(cudaStreamWaitEvent(cudaStreamLegacy, event, 0));
+    send_up(&relay);
+    bool right = arrived(&relay);
+
+    bring_down(&relay);
+    CHECK(cudaEventRecord(event, cudaStreamLegacy));
+    send_up(&relay);
+    right = right && arrived(&relay);
+
+    CHECK(cudaFreeHost(relay.between));
     return finish(right);
 }

@@ -277,8 +277,9 @@ $(1): $(2).cpp
 	$$(call build_program,$(3))
 endef
 
-# The sources of twins lie a folder deeper than what is built of them, so that their names are unique.
-# $(call twin_rules,TO,FROM,FLAGS), and $(call twins_into,TO,FLAGS) for all that they come from.
+# Twins lie in folders, and what is built of them does not: a base name occurs once.
+# $(call twin_rules,TO,SOURCE PATTERN,FLAGS), and $(call twins_into,TO,FLAGS) for the twins of all
+# folders. The rules are static: where a twin has lain before is nothing to them.
 TWIN_SRC := $(call sources,tests/hazard/*/*.c tests/hazard/*/*.cpp)
 define twin_rules
 $(patsubst $(2),$(1)/%.racy,$(filter $(2),$(TWIN_SRC))): $(1)/%.racy: $(2)
@@ -289,7 +290,7 @@ endef
 twins_into = $(foreach d,$(sort $(dir $(TWIN_SRC))),$(foreach s,$(sort $(suffix $(TWIN_SRC))),\
     $(if $(filter $(d)%$(s),$(TWIN_SRC)),$(eval $(call twin_rules,$(1),$(d)%$(s),$(2))))))
 $(call twins_into,$(T)/hazard)
-# The dependencies of a program that was built earlier may name the place where its source lay then.
+# An older NAME.d may name the place where the source of NAME lay then.
 tests/hazard/%.c: ;
 tests/hazard/%.cpp: ;
 

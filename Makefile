@@ -119,8 +119,8 @@ programs = $(foreach s,$(call sources,$(addprefix $(1)/$(or $(4),*),.c .cpp)), \
              $(2)/$(basename $(notdir $(s)))$(3))
 T := $(OUT)/tests
 UNIT     := $(call programs,tests/unit,$(T)/unit,,test_*)
-RACY     := $(call programs,tests/hazard,$(T)/hazard,.racy)
-FIXED    := $(call programs,tests/hazard,$(T)/hazard,.fixed)
+RACY     := $(call programs,tests/hazard/*,$(T)/hazard,.racy)
+FIXED    := $(call programs,tests/hazard/*,$(T)/hazard,.fixed)
 SURVIVAL := $(call programs,tests/survival,$(T)/survival)
 CUPTI    := $(call programs,tests/cupti,$(T)/cupti)
 SURVIVAL_SO := $(patsubst tests/survival/lib/%.c,$(T)/survival/lib/lib%.so, \
@@ -277,8 +277,24 @@ $(1): $(2).c
 $(1): $(2).cpp
 	$$(call build_program,$(3))
 endef
-$(eval $(call program_rules,$(T)/hazard/%.racy,tests/hazard/%,-DRACY))
-$(eval $(call program_rules,$(T)/hazard/%.fixed,tests/hazard/%,-DFIXED))
+
+# Twins lie in folders, and what is built of them does not: a base name occurs once.
+# $(call twin_rules,TO,SOURCE PATTERN,FLAGS), and $(call twins_into,TO,FLAGS) for the twins of all
+# folders. The rules are static: where a twin has lain before is nothing to them.
+TWIN_SRC := $(call sources,tests/hazard/*/*.c tests/hazard/*/*.cpp)
+define twin_rules
+$(patsubst $(2),$(1)/%.racy,$(filter $(2),$(TWIN_SRC))): $(1)/%.racy: $(2)
+	$$(call build_program,-Itests/hazard -DRACY $(3))
+$(patsubst $(2),$(1)/%.fixed,$(filter $(2),$(TWIN_SRC))): $(1)/%.fixed: $(2)
+	$$(call build_program,-Itests/hazard -DFIXED $(3))
+endef
+twins_into = $(foreach d,$(sort $(dir $(TWIN_SRC))),$(foreach s,$(sort $(suffix $(TWIN_SRC))),\
+    $(if $(filter $(d)%$(s),$(TWIN_SRC)),$(eval $(call twin_rules,$(1),$(d)%$(s),$(2))))))
+$(call twins_into,$(T)/hazard)
+# An older NAME.d may name the place where the source of NAME lay then.
+tests/hazard/%.c: ;
+tests/hazard/%.cpp: ;
+
 $(eval $(call program_rules,$(T)/survival/%,tests/survival/%))
 $(eval $(call program_rules,$(T)/cupti/%,tests/cupti/%))
 $(eval $(call program_rules,$(T)/unit/%,tests/unit/%))
@@ -339,8 +355,7 @@ $(1)/probe: $(FLAGS) $(wildcard out/setup.mk)
 	    { setarch -R $(1)/probe || $(1)/probe; }; then rm -f $(1)/why; \
 	    else echo 'no run-time of $(2) -fsanitize=$(3) here' | tee $(1)/why; fi 2>/dev/null
 	@touch $(1)/probe
-$(call program_rules,$(1)/%.racy,tests/hazard/%,-DRACY)
-$(call program_rules,$(1)/%.fixed,tests/hazard/%,-DFIXED)
+$(call twins_into,$(1))
 $(call program_rules,$(1)/%,tests/survival/%)
 $(call program_rules,$(1)/%,tests/sanitized/%)
 endef
@@ -362,11 +377,7 @@ other-runtimes: $(OTHER)
 out/cuda%/include/cuda_runtime_api.h: | out/setup.mk
 	$(Q)scripts/fetch-cuda out/cuda$* $(WHEEL_$*)
 
-define other_rules
-$(call program_rules,$(T)/hazard-$(1)/%.racy,tests/hazard/%,-w -DRACY)
-$(call program_rules,$(T)/hazard-$(1)/%.fixed,tests/hazard/%,-w -DFIXED)
-endef
-$(foreach r,$(RUNTIMES),$(eval $(call other_rules,$(r))))
+$(foreach r,$(RUNTIMES),$(call twins_into,$(T)/hazard-$(r),-w))
 $(OTHER): IF_IT_FAILS := 2>/dev/null || echo '  (not with this runtime)'
 $(OTHER): private PROGRAM_LIBS = -pthread -ldl -lrt -Wl,--as-needed -Wl,-rpath,'$$ORIGIN' \
     $(OTHER_CUDART) $(DRIVER)

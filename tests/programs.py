@@ -1,6 +1,7 @@
 """Runs the project's C test programs and says what is wrong with what they did.
 
-A program's source opens with directives, `// KEY: VALUE`:
+A program's source opens with directives, `// KEY: VALUE`, all of which are listed here;
+tests/hazard/README.md has an example of each.
 
     expect: SC101 action=deferred kind=registered certainty=observed
                       one line for each hazard code that the racy build of a twin must report
@@ -17,7 +18,10 @@ A program's source opens with directives, `// KEY: VALUE`:
     timeout: SECONDS  instead of 120
     needs: gpu|multi-gpu|sim
                       skipped on the simulated GPU, or on a machine with one GPU
+    cflags: FLAG ...  further flags of the compiler
+    link: NAME ...    libraries of tests/survival/lib that it is linked with
     expect-exit: N    the exit status of a survival program without the preload
+    strict-says: TEXT on stderr of a survival program under strict=1, `_` for blanks
     run: ...          see Setting
     inject: 1         those runs without a preload: the driver loads the library
 
@@ -40,6 +44,8 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 STRICT_EXIT = 66
+
+DIRECTIVES = frozenset(re.findall(r"^    ([a-z-]+): ", __doc__, re.M))
 
 # The packages of Debian's Python are there even when another Python comes first in PATH.
 sys.path.append("/usr/lib/python3/dist-packages")
@@ -135,6 +141,7 @@ class Directives:
         return empty
 
     def all(self, key):
+        assert key in DIRECTIVES, f"the list above lacks the directive {key}"
         return self.values.get(key, [])
 
     def one(self, key, default=None):
@@ -301,7 +308,7 @@ def check_hazards(run, hazards, expectations, ignored=()):
 
 
 class Twin:
-    """tests/hazard/NAME, built racy and fixed. Each check is one run of one of the builds."""
+    """tests/hazard/*/NAME, built racy and fixed. Each check is one run of one of the builds."""
 
     def __init__(self, source, machine):
         self.name = source.stem
@@ -608,9 +615,12 @@ class Stress:
 
 
 def sources(folder, pattern="*"):
-    """The programs' sources in tests/FOLDER, C and C++."""
-    where = ROOT / "tests" / folder
-    return sorted(path for suffix in (".c", ".cpp") for path in where.glob(pattern + suffix))
+    """The programs' sources in tests/FOLDER, C and C++, by their names. Those of twins lie a folder
+    deeper, by what goes wrong in them."""
+    where = "*/" if folder == "hazard" else ""
+    return sorted((path for suffix in (".c", ".cpp")
+                   for path in (ROOT / "tests" / folder).glob(where + pattern + suffix)),
+                  key=lambda path: path.name)
 
 
 def chosen(folder, names):

@@ -355,7 +355,7 @@ def tools(target, folder):
         memcheck = tool("compute-sanitizer")
         if memcheck is None:
             raise Skip("no compute-sanitizer here")
-        source = ROOT / "tests" / "hazard" / "sc101_free_h2d.c"
+        source = ROOT / "tests" / "hazard" / "free" / "sc101_free_h2d.c"
         command = [memcheck, "--tool", "memcheck", target.twins / f"{source.stem}.fixed"]
         return same_under(command, rb"ERROR SUMMARY: \d+ error", target, source)
 

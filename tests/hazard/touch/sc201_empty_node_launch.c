@@ -1,5 +1,5 @@
 // expect: SC201 action=stalled kind=pinned certainty=observed
 //
-// The same of a graph of one node, which is empty.
-#define ONE_EMPTY_NODE
+// As sc201_empty_legacy_launch, with a graph of one node, which is empty.
+#define WITH_EMPTY_NODE true
 #include "sc201_empty_legacy_launch.c"

@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+"""What tests/hazard/README.md promises of the twins: folders, names, directives."""
+
+import collections
+import pathlib
+import re
+import sys
+import unittest
+
+TESTS = pathlib.Path(__file__).resolve().parent.parent
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(TESTS))
+
+import programs
+
+HAZARD = TESTS / "hazard"
+README = (HAZARD / "README.md").read_text()
+FOLDERS = {
+    "free": {"SC101", "SC102", "SC103", "SC104", "SC105"},
+    "touch": {"SC201", "SC202", "SC203"},
+    "order": {"SC204"},
+    "capture": {"SC301", "SC302", "SC303", "SC304"},
+    "graph": {"SC401", "SC402", "SC403"},
+    "silent": {"none"},
+    "wild": set(),
+}
+
+
+def codes_of(source):
+    return {text.split()[0] for text in programs.Directives(source).all("expect")}
+
+
+class Twins(unittest.TestCase):
+    def setUp(self):
+        self.sources = programs.sources("hazard")
+        self.assertTrue(self.sources)
+
+    def test_all_sources_lie_in_known_folders(self):
+        every = {path for suffix in ("*.c", "*.cpp") for path in HAZARD.rglob(suffix)}
+        self.assertEqual(every, set(self.sources))
+        self.assertEqual({source.parent.name for source in self.sources}, set(FOLDERS))
+
+    def test_base_names_occur_once(self):
+        found = collections.Counter(source.stem for source in self.sources)
+        self.assertEqual([name for name, count in found.items() if count > 1], [])
+
+    def test_folders_are_of_the_codes_that_are_expected(self):
+        for source in self.sources:
+            folder, name, codes = source.parent.name, source.stem, codes_of(source)
+            with self.subTest(source=f"{folder}/{name}"):
+                if folder == "wild":
+                    self.assertRegex(name, r"^row\d\d_")
+                elif folder != "order" or not name.startswith("order_"):
+                    self.assertTrue(codes & FOLDERS[folder], codes)
+                self.assertTrue("none" not in codes or folder in ("silent", "wild"), codes)
+
+    def test_names_have_a_code_that_is_expected(self):
+        for source in self.sources:
+            named = re.match(r"(?:graph_)?sc(\d{3})_", source.stem)
+            with self.subTest(source=source.name):
+                if named:
+                    self.assertIn(f"SC{named[1]}", codes_of(source))
+                    self.assertIn(f"SC{named[1]}", FOLDERS[source.parent.name])
+                if source.stem.startswith("none_"):
+                    self.assertEqual(codes_of(source), {"none"})
+
+    def test_first_lines_are_directives(self):
+        """A mistyped directive would be prose, and change what is tested without a word."""
+        for source in self.sources:
+            with self.subTest(source=source.name):
+                first = source.read_text(encoding="utf-8").partition("\n//\n")[0].splitlines()
+                for line in first:
+                    match = programs.Directives.LINE.match(line)
+                    self.assertTrue(match and match[1] in programs.DIRECTIVES, line)
+
+
+class Readme(unittest.TestCase):
+    def test_has_an_example_of_every_directive(self):
+        self.assertIn("expect", programs.DIRECTIVES)
+        examples = set(re.findall(r"`// ([a-z-]+): [^`]+`", README))
+        self.assertEqual(examples, programs.DIRECTIVES)
+
+    def test_has_every_folder_and_every_header(self):
+        for folder in FOLDERS:
+            self.assertIn(f"| {folder}/ |", README)
+        for header in HAZARD.glob("*.h"):
+            self.assertIn(f"`{header.name}`", README)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -69,36 +69,24 @@ void sc_text_hex(struct sc_text *text, uint64_t value)
     put_in_base(text, value, 16);
 }
 
-/* `value` in the largest unit that leaves at least 1, with one digit after the point below 10. */
-static void put_scaled(struct sc_text *text, uint64_t value, uint64_t step,
-                       const char *const *units, unsigned unit_count)
+/* In the largest unit that leaves at least 1, with one digit after the point below 10. */
+void sc_text_size(struct sc_text *text, uint64_t bytes)
 {
+    static const char *const units[] = {"B", "KB", "MB", "GB", "TB"};
     uint64_t unit = 1;
     unsigned index = 0;
-    while (index + 1 < unit_count && value / unit >= step) {
-        unit *= step;
+    while (index + 1 < sizeof units / sizeof units[0] && bytes / unit >= 1024) {
+        unit *= 1024;
         index++;
     }
-    sc_text_decimal(text, value / unit);
-    uint64_t tenth = value % unit * 10 / unit;
-    if (value / unit < 10 && tenth != 0) {
+    sc_text_decimal(text, bytes / unit);
+    uint64_t tenth = bytes % unit * 10 / unit;
+    if (bytes / unit < 10 && tenth != 0) {
         sc_text_char(text, '.');
         sc_text_decimal(text, tenth);
     }
     sc_text_char(text, ' ');
     sc_text_put(text, units[index]);
-}
-
-void sc_text_size(struct sc_text *text, uint64_t bytes)
-{
-    static const char *const units[] = {"B", "KB", "MB", "GB", "TB"};
-    put_scaled(text, bytes, 1024, units, 5);
-}
-
-void sc_text_time(struct sc_text *text, uint64_t ns)
-{
-    static const char *const units[] = {"ns", "us", "ms", "s"};
-    put_scaled(text, ns, 1000, units, 4);
 }
 
 /* strerror is not used: it reads message catalogues, and those allocate. */

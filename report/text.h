@@ -29,9 +29,8 @@ void sc_text_decimal(struct sc_text *text, uint64_t value);
 void sc_text_signed(struct sc_text *text, int64_t value);
 void sc_text_hex(struct sc_text *text, uint64_t value); /* "0x1f" */
 
-/* For people: "4 KB", "1.5 MB"; "20 us", "1.5 s". */
+/* For people: "4 KB", "1.5 MB". */
 void sc_text_size(struct sc_text *text, uint64_t bytes);
-void sc_text_time(struct sc_text *text, uint64_t ns);
 
 /* "Permission denied"; "error 95" for those that have no words here. */
 void sc_text_error(struct sc_text *text, int error);

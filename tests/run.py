@@ -242,6 +242,10 @@ def run_suite(name, checks):
     return total
 
 
+def nothing_found():
+    raise Failure("the suite has no check: are its sources elsewhere?")
+
+
 def run_suites(suites, names):
     """Runs the named suites, or all; the exit status."""
     unknown = [name for name in names if name not in suites]
@@ -252,7 +256,8 @@ def run_suites(suites, names):
     total = Tally()
     found = False
     for name in names or suites:
-        checks = [(case, check) for case, check in suites[name]() if fnmatch.fnmatchcase(case, only)]
+        checks = suites[name]() or [("nothing", nothing_found)]
+        checks = [(case, check) for case, check in checks if fnmatch.fnmatchcase(case, only)]
         found = found or bool(checks)
         total.add(run_suite(name, checks))
     if not found and only != "*":

@@ -141,9 +141,10 @@ void sc_order_call_waits(struct sc_order *order, struct sc_call *call,
 struct sc_point sc_order_call_point(struct sc_order *order, const struct sc_call *call);
 void sc_order_end(struct sc_order *order, struct sc_call *call, bool issued);
 
-/* The same for the record of an event, and for a wait. On a legacy stream it joins the blocking
- * streams, and they come after it. On others it is no work: of what it comes after the stream
- * itself goes on not to know. Nor does any know of what its context waits for. */
+/* The same for the record of an event, and for a wait. On a legacy stream such a call is work: it
+ * comes after the blocking streams, and they come after it. On other streams it is no work, and the
+ * stream learns nothing of what the call came after. No stream learns what its context waits for.
+ */
 void sc_order_end_record(struct sc_order *order, struct sc_call *call, bool issued);
 
 /* For the tickets of what the call issues on a legacy stream; 0 elsewhere. */

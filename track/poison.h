@@ -6,7 +6,7 @@
 
 #pragma GCC poison malloc calloc realloc free strdup asprintf
 #pragma GCC poison printf fprintf vfprintf puts fputs fopen
-#pragma GCC poison system popen getenv_unsafe
+#pragma GCC poison system popen
 
 /* It would come through a hook of ours; track/kernel.h has what is meant. */
 #pragma GCC poison syscall

@@ -336,8 +336,8 @@ void sc_track_graph_begin_exec(struct sc_track *track, uintptr_t handle, uint32_
 bool sc_track_graphs_context_gone(struct sc_track *track, uint32_t context);
 void sc_track_graph_make_runs(struct sc_track *track, uintptr_t handle);
 
-/* A node of it records an event, or waits for one; or may tell the host how far it has come, or
- * wait for the host. */
+/* A node of the graph records an event, or waits for one. A node may tell the host how far the
+ * graph has come (`signals`), or wait for the host (`awaits`). */
 void sc_track_graph_add_event(struct sc_track *track, uintptr_t handle,
                               const struct sc_graph_event *event);
 void sc_track_graph_meets_host(struct sc_track *track, uintptr_t handle, bool signals, bool awaits);

@@ -9,7 +9,8 @@
 
 struct sc_stream_record;
 
-/* entry/life.c: reads the options, says what is wrong with them; once, at the first sign of CUDA.
+/* entry/life.c: reads the options and says what is wrong with them. Once, at the first sign of
+ * CUDA.
  */
 void sc_life_start(void);
 
@@ -24,7 +25,7 @@ int sc_life_finish(int status);
  * found goes to disk first. */
 void sc_life_may_vanish(void);
 
-/* calls/context_ends.c: contexts that the driver has told the end of are forgotten; one load if
+/* calls/context_calls.c: contexts that the driver has told the end of are forgotten; one load if
  * there is none. */
 void sc_contexts_bury_ended(void);
 

@@ -58,7 +58,7 @@ static void end_work(const struct sc_context *context)
     sc_guard_apply();
 }
 
-void sc_contexts_told_end(CUcontext handle)
+void sc_context_calls_told_end(CUcontext handle)
 {
     struct sc_context *context = sc_contexts_known(handle);
     if (!context || atomic_exchange(&context->gone, true))

@@ -7,6 +7,6 @@
 /* It is told inside of the driver, which is about to end it, and has done its work unless it is a
  * green one. The rest is for sc_contexts_bury_ended, and before another context of this handle is
  * used. */
-void sc_contexts_told_end(CUcontext handle);
+void sc_context_calls_told_end(CUcontext handle);
 
 #endif

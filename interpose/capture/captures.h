@@ -1,7 +1,7 @@
 /* Open stream captures, and calls that would break one.
  *
  * While a stream captures, some calls fail with CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED (900) and
- * invalidate the capture, also one of another thread's (driver-facts.md, section 3). Under the
+ * invalidate the capture, also one of another thread's (docs/driver.md). Under the
  * calling thread's relaxed capture mode they succeed and do no harm: with capture=repair they are
  * made so, and reported (SC302, SC303). interpose/capture/detours.h has the other half, the legacy
  * stream.
@@ -44,14 +44,14 @@ static inline bool sc_captures_open(void)
     return __builtin_expect(atomic_load_explicit(&sc_captures_count, memory_order_relaxed) != 0, 0);
 }
 
-/* Before the call that begins a capture: from here on it counts as open, since other threads' calls
- * can break it before this one learns that it began. What was issued on the stream stays known to
- * those that must come after it. Returns its name, 0 if there is no room; the stream's lock is held
- * on return. */
+/* Called before the driver begins a capture. The capture counts as open from here on, since another
+ * thread's call can break it before this thread learns that it has begun. Marks are left behind
+ * what was issued on the stream. Returns the capture's name, or 0 if there is no room. Locks: the
+ * stream's is held on return. */
 uint64_t sc_captures_beginning(struct sc_stream_record *stream, CUstreamCaptureMode mode,
                                bool to_graph, const char *api, void *site);
 
-/* After it: gives the lock back. One that did not begin is forgotten. */
+/* Called after the driver: gives the lock back. A capture that did not begin is forgotten. */
 void sc_captures_began(struct sc_stream_record *stream, uint64_t name, bool begun);
 
 /* The graph that a capture of the stream adds to; 0 if the driver does not say. */

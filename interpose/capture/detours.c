@@ -260,7 +260,7 @@ static bool order_before(struct sc_context *context)
 }
 
 /* Does the legacy stream depend on a capture? The driver's answer disturbs nothing
- * (driver-facts.md, section 3). */
+ * (docs/driver.md). */
 static bool legacy_is_blocked(void)
 {
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;

@@ -6,8 +6,6 @@
  * that dies by a signal or by exec leaves a report without a summary; before exec and abort what
  * was found is written.
  */
-#include "interpose/entry/life.h"
-
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>

@@ -1,6 +1,8 @@
-/* Nodes that are not judged in flight, since other nodes tell the host what is done in ways that
- * are not seen: what a signal stands behind is done when the host hears of it; what stands behind a
- * node that waits for the host may be written until then.
+/* Nodes that are not judged in flight.
+ *
+ * Some nodes tell the host how far the graph has come, and others wait for the host; we see
+ * neither. A node before one that tells is done when the host hears of it. The source of a node
+ * behind one that waits may be written until the host lets it go. Both are left unjudged.
  */
 #ifndef SC_INTERPOSE_GRAPH_UNJUDGED_H
 #define SC_INTERPOSE_GRAPH_UNJUDGED_H

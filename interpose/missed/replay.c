@@ -10,6 +10,7 @@
 #include "interpose/calls/host_memory.h"
 #include "interpose/calls/issue.h"
 #include "interpose/capture/captures.h"
+#include "interpose/driver/driver.h"
 #include "interpose/driver/relaxed.h"
 #include "interpose/driver/replaying.h"
 #include "interpose/streams/streams.h"
@@ -28,7 +29,7 @@ enum when { NEVER, BEFORE, AFTER, BOTH }; /* the driver carries the call out */
 /* ---- through wrappers ---- */
 
 #define SC_REPLAY(symbol, when, arguments)                                                         \
-    static void follow_##symbol(const void *parameters)                                            \
+    static void replay_##symbol(const void *parameters)                                            \
     {                                                                                              \
         const symbol##_params *a = parameters;                                                     \
         (void)a;                                                                                   \
@@ -60,8 +61,8 @@ static void wait(CUstream handle, CUevent event, bool per_thread)
     sc_track_end_wait(&sc_track, &made, true);
 }
 
-#define FOLLOW(symbol, ...)                                                                        \
-    static void follow_##symbol(const void *parameters)                                            \
+#define REPLAY(symbol, ...)                                                                        \
+    static void replay_##symbol(const void *parameters)                                            \
     {                                                                                              \
         const symbol##_params *a = parameters;                                                     \
         const char *const API = #symbol;                                                           \
@@ -69,42 +70,47 @@ static void wait(CUstream handle, CUevent event, bool per_thread)
         __VA_ARGS__;                                                                               \
     }
 
-FOLLOW(cuLaunchHostFunc, work(a->hStream, false))
-FOLLOW(cuLaunchHostFunc_ptsz, work(a->hStream, true))
-FOLLOW(cuStreamAddCallback, work(a->hStream, false))
-FOLLOW(cuStreamAddCallback_ptsz, work(a->hStream, true))
-FOLLOW(cuStreamWaitEvent, wait(a->hStream, a->hEvent, false))
-FOLLOW(cuStreamWaitEvent_ptsz, wait(a->hStream, a->hEvent, true))
+REPLAY(cuLaunchHostFunc, work(a->hStream, false))
+REPLAY(cuLaunchHostFunc_ptsz, work(a->hStream, true))
+REPLAY(cuStreamAddCallback, work(a->hStream, false))
+REPLAY(cuStreamAddCallback_ptsz, work(a->hStream, true))
+REPLAY(cuStreamWaitEvent, wait(a->hStream, a->hEvent, false))
+REPLAY(cuStreamWaitEvent_ptsz, wait(a->hStream, a->hEvent, true))
 
-FOLLOW(cuMemHostAlloc, sc_host_memory_pinned(*a->pp, a->bytesize, a->Flags))
-FOLLOW(cuMemAllocHost, sc_host_memory_pinned(*a->pp, a->bytesize, 0))
-FOLLOW(cuMemAllocHost_v2, sc_host_memory_pinned(*a->pp, a->bytesize, 0))
-FOLLOW(cuMemHostRegister, sc_host_memory_registered(a->p, a->bytesize, a->Flags))
-FOLLOW(cuMemHostRegister_v2, sc_host_memory_registered(a->p, a->bytesize, a->Flags))
-FOLLOW(cuMemAllocManaged, sc_host_memory_managed(*a->dptr, a->bytesize))
-FOLLOW(cuMemFreeHost, sc_host_memory_leaves(a->p, SC_PINNED, API, SC_SITE()))
-FOLLOW(cuMemHostUnregister, sc_host_memory_leaves(a->p, SC_REGISTERED, API, SC_SITE()))
+REPLAY(cuMemHostAlloc, sc_host_memory_pinned(*a->pp, a->bytesize, a->Flags))
+REPLAY(cuMemAllocHost, sc_host_memory_pinned(*a->pp, a->bytesize, 0))
+REPLAY(cuMemAllocHost_v2, sc_host_memory_pinned(*a->pp, a->bytesize, 0))
+REPLAY(cuMemHostRegister, sc_host_memory_registered(a->p, a->bytesize, a->Flags))
+REPLAY(cuMemHostRegister_v2, sc_host_memory_registered(a->p, a->bytesize, a->Flags))
+REPLAY(cuMemAllocManaged, sc_host_memory_managed(*a->dptr, a->bytesize))
+REPLAY(cuMemFreeHost, sc_host_memory_leaves(a->p, SC_PINNED, API, SC_SITE()))
+REPLAY(cuMemHostUnregister, sc_host_memory_leaves(a->p, SC_REGISTERED, API, SC_SITE()))
 
 /* ---- which, and when ---- */
 
-struct follow {
+struct replay {
     void (*note)(const void *parameters);
     enum when when;
     bool wrapped; /* by running the wrapper, which knows what failed */
 };
 
-#define ROW(symbol, when) [CUPTI_DRIVER_TRACE_CBID_##symbol] = {follow_##symbol, when, false}
-#define ROW2(symbol, when) ROW(symbol, when), ROW(symbol##_ptsz, when)
-
-static const struct follow follows[CUPTI_DRIVER_TRACE_CBID_SIZE] = {
+static const struct replay replays[CUPTI_DRIVER_TRACE_CBID_SIZE] = {
 #define SC_REPLAY(symbol, when, arguments)                                                         \
-    [CUPTI_DRIVER_TRACE_CBID_##symbol] = {follow_##symbol, when, true},
+    [CUPTI_DRIVER_TRACE_CBID_##symbol] = {replay_##symbol, when, true},
+#define SC_REPLAY_ELSEWHERE(symbol, when)                                                          \
+    [CUPTI_DRIVER_TRACE_CBID_##symbol] = {replay_##symbol, when, false},
 #include "interpose/missed/replay.def"
-    ROW2(cuLaunchHostFunc, AFTER), ROW2(cuStreamAddCallback, AFTER), ROW2(cuStreamWaitEvent, AFTER),
-    ROW(cuMemHostAlloc, AFTER),    ROW(cuMemAllocHost, AFTER),       ROW(cuMemAllocHost_v2, AFTER),
-    ROW(cuMemHostRegister, AFTER), ROW(cuMemHostRegister_v2, AFTER), ROW(cuMemAllocManaged, AFTER),
-    ROW(cuMemFreeHost, BEFORE),    ROW(cuMemHostUnregister, BEFORE),
 };
+
+/* Each function that is wrapped has a row. */
+enum {
+#define SC_REPLAY(symbol, when, arguments) symbol##_has_a_row,
+#define SC_REPLAY_ELSEWHERE(symbol, when) symbol##_has_a_row,
+#define SC_NO_REPLAY(symbol) symbol##_has_a_row,
+#include "interpose/missed/replay.def"
+};
+#define SC_WRAP(symbol, name, version, variant) _Static_assert(symbol##_has_a_row >= 0, #symbol);
+#include "interpose/driver/api.def"
 
 /* While a capture begins that no wrapper knows of, and before its wrapper is run, no mark may be
  * recorded on its stream: the driver is asked what captures. */
@@ -114,37 +120,37 @@ static bool begins_capture(const struct sc_missed_call *call)
 }
 
 /* Nothing is known of a call that failed, but what captures make of it, which wrappers note. */
-static bool is_due(const struct follow *follow, const struct sc_missed_call *call, bool entering)
+static bool is_due(const struct replay *replay, const struct sc_missed_call *call, bool entering)
 {
-    if (follow->when == BOTH && entering)
+    if (replay->when == BOTH && entering)
         return sc_options.mode == SC_MODE_FIX;
-    if (follow->when != BOTH && follow->when != (entering ? BEFORE : AFTER))
+    if (replay->when != BOTH && replay->when != (entering ? BEFORE : AFTER))
         return false;
     return entering || call->result == CUDA_SUCCESS ||
-           (follow->wrapped && sc_is_capture_error((CUresult)call->result));
+           (replay->wrapped && sc_is_capture_error((CUresult)call->result));
 }
 
 void sc_replay(const struct sc_missed_call *call, bool entering)
 {
     if (call->id >= CUPTI_DRIVER_TRACE_CBID_SIZE || !sc_active() || sc_replays())
         return;
-    const struct follow *follow = &follows[call->id];
+    const struct replay *replay = &replays[call->id];
     if (!entering)
         sc_contexts_bury_ended();
     if (begins_capture(call)) {
         sc_streams_note_capture();
         sc_streams_captures_changed();
     }
-    if (!is_due(follow, call, entering))
+    if (!is_due(replay, call, entering))
         return;
     sc_replaying = (struct sc_replaying){
         .frame = SC_FRAME(),
         .armed = true,
-        .prepares = entering && follow->when == BOTH,
+        .prepares = entering && replay->when == BOTH,
         .answer = entering ? CUDA_ERROR_NOT_READY : (CUresult)call->result,
         .correlation_id = call->correlation_id,
     };
-    follow->note(call->parameters);
+    replay->note(call->parameters);
     sc_replaying = (struct sc_replaying){.armed = false};
 }
 
@@ -153,7 +159,7 @@ const uint16_t *sc_replay_ids(size_t *count)
     static uint16_t ids[CUPTI_DRIVER_TRACE_CBID_SIZE];
     *count = 0;
     for (unsigned id = 0; id < CUPTI_DRIVER_TRACE_CBID_SIZE; id++)
-        if (follows[id].note)
+        if (replays[id].note)
             ids[(*count)++] = (uint16_t)id;
     return ids;
 }

@@ -58,7 +58,7 @@ static void act(const struct sc_news *news)
         sc_streams_renamed((CUstream)news->handle);
         break;
     case SC_NEWS_CONTEXT_ENDS:
-        sc_contexts_told_end((CUcontext)news->handle);
+        sc_context_calls_told_end((CUcontext)news->handle);
         break;
     case SC_NEWS_GRAPH_ENDS:
         sc_reaper_forget_graph(news->handle);

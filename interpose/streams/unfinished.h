@@ -28,51 +28,53 @@ struct sc_unfinished {
     _Atomic uint64_t queued_ticks; /* the last that surely was in the stream's own queue */
 };
 
-/* Before such work is issued; both return its time. */
+/* Call it before the work is issued, and again when the driver has returned. Both return the time.
+ * Work may write host memory; a signal is a wait for the host that cannot be seen. */
 uint64_t sc_unfinished_work(struct sc_stream_record *stream);
 uint64_t sc_unfinished_signal(struct sc_stream_record *stream);
 
-/* Before such work that is behind work elsewhere, of which is known whether it is seen. */
+/* The same for work that waits for work elsewhere. `seen`: nothing there waits for the host unseen.
+ */
 void sc_unfinished_join(struct sc_stream_record *stream, bool seen);
 
-/* Was there never any wait for the host, on any stream? Nor any such work at all? */
+/* Has no stream ever waited for the host unseen? Has there never been any such work? */
 bool sc_unfinished_none_ever(void);
 bool sc_unfinished_no_work_ever(void);
 
-/* Before any work on the legacy stream; the record of an event is queued there as well. */
+/* Work on the legacy stream is about to be issued. The record of an event counts as work there. */
 void sc_unfinished_legacy(struct sc_stream_record *stream);
 void sc_unfinished_record(struct sc_stream_record *stream);
 
-/* When the context, or the primary one of it, was last told to wait for an event. */
+/* When the context, or its primary context, was last told to wait for an event. */
 uint64_t sc_unfinished_gate_ticks(struct sc_context *context);
 
-/* Up to when what was issued is done if a wait for the stream, or for the context, that begins now
- * succeeds: not what their context, or the primary one, waits for and they have not joined. */
+/* A wait of the host for the stream, or for the context, begins now. What was issued up to the
+ * returned time is done if the wait succeeds. A wait of the whole context for an event may still be
+ * going on; what came after that one is left out. */
 uint64_t sc_unfinished_stream_since(struct sc_stream_record *stream);
 uint64_t sc_unfinished_context_since(struct sc_context *context);
 
-/* The host waited for the stream, or for the context; by what was said when the wait began. */
+/* The host's wait has succeeded. `since_ticks` is what the call above returned. */
 void sc_unfinished_stream_done(struct sc_stream_record *stream, uint64_t since_ticks);
 void sc_unfinished_context_done(struct sc_context *context, uint64_t since_ticks);
 
-/* Has the host waited for what was issued on the stream by then? */
+/* Has the host waited for what was issued on the stream at that time? */
 bool sc_unfinished_is_done(struct sc_stream_record *stream, uint64_t issued_ticks);
 
-/* Is nothing at work that may write what a copy issued now reads? */
+/* True if nothing is at work that may write the source of a copy issued now. */
 bool sc_unfinished_is_clear(struct sc_stream_record *stream);
 
-/* Something is in the stream's own queue since then (the launch of a graph may be nothing); a copy
- * there, or one that it waits for from now on, writes host memory. */
+/* The stream's own queue has had something in it since that time; the launch of a graph does not
+ * count, since the graph may be empty. A copy on the stream writes host memory. */
 void sc_unfinished_queued(struct sc_stream_record *stream, uint64_t ticks);
 void sc_unfinished_written(struct sc_stream_record *stream, uint64_t ticks);
 
-/* Is the next operation on the stream to come after work of others that may be going on and may
- * write host memory, and that nothing in the stream's own queue is behind? `known`: copies that we
- * know are asked for as well. Between threads that issue at the same time the answer may be wrong.
- */
+/* True if the stream's next operation comes after work of other streams that may still write host
+ * memory, and nothing in the stream's own queue comes after that work. With `known`, copies that we
+ * know of count as such work, too. Where threads issue at the same time the answer may be wrong. */
 bool sc_unfinished_is_hidden(struct sc_stream_record *stream, bool known);
 
-/* Does nothing on the stream, or before it, wait for the host in a way that cannot be seen? */
+/* True if nothing on the stream, or before it, waits for the host unseen. */
 bool sc_unfinished_is_seen(struct sc_stream_record *stream);
 
 #endif

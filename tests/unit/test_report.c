@@ -943,12 +943,8 @@ START_TEST(numbers_and_units)
     sc_text_size(&text, 1536);
     sc_text_char(&text, ' ');
     sc_text_size(&text, UINT64_MAX);
-    sc_text_char(&text, ' ');
-    sc_text_time(&text, 999);
-    sc_text_char(&text, ' ');
-    sc_text_time(&text, 2500000000);
     ck_assert_str_eq(bytes, "18446744073709551615 -9223372036854775808 0xffffffffffffffff 1.5 KB "
-                            "16777215 TB 999 ns 2.5 s");
+                            "16777215 TB");
 }
 END_TEST
 

@@ -45,6 +45,13 @@ class Only(unittest.TestCase):
         self.assertEqual(status, 2)
         self.assertIn("no check is called god*", said)
 
+    def test_a_suite_without_a_check_fails(self):
+        said = io.StringIO()
+        with contextlib.redirect_stdout(said):
+            status = run.run_suites({"empty": list}, ())
+        self.assertEqual(status, 1)
+        self.assertIn("the suite has no check", said.getvalue())
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -1,6 +1,6 @@
 // expect: none
 //
-// A pageable source is read in the call that launches (driver-facts.md, section 1): it may be
+// A pageable source is read in the call that launches (docs/driver.md): it may be
 // refilled at once, and freed at once if there is no launch to come.
 #include "graphs.h"
 

@@ -1,8 +1,8 @@
 // expect: SC101 action=deferred kind=pageable certainty=observed
 //
-// wild-bugs.md row 1: column buffers in pageable memory go up in one batch with source access order
-// ANY and are freed as soon as the call returns. From 1 MB on the driver reads them later, in a
-// thread of its own, which dies if they are unmapped.
+// docs/wild-bugs.md, row 1: column buffers in pageable memory go up in one batch with source access
+// order ANY and are freed as soon as the call returns. From 1 MB on the driver reads them later, in
+// a thread of its own, which dies if they are unmapped.
 #include "twin.h"
 
 enum { COLUMNS = 4 };

@@ -1,8 +1,8 @@
 // expect: SC201 kind=pinned
 //
-// wild-bugs.md row 3: staging went from pageable memory, which the call itself had read, to blocks
-// of a pinned pool. They still go back as soon as the call returns, and another thread, with a
-// stream of its own, gets the block for its column pointers.
+// docs/wild-bugs.md, row 3: staging went from pageable memory, which the call itself had read, to
+// blocks of a pinned pool. They still go back as soon as the call returns, and another thread, with
+// a stream of its own, gets the block for its column pointers.
 #include "touch.h"
 
 #include <pthread.h>

@@ -1,8 +1,8 @@
 // expect: SC201 action=snapshotted kind=pinned
 //
-// wild-bugs.md row 4: the offsets of each column, a few hundred bytes, are sent out of a block that
-// goes back to the pinned pool at the end of the scope. The next column gets the same block, and
-// rows come out wrong without an error anywhere.
+// docs/wild-bugs.md, row 4: the offsets of each column, a few hundred bytes, are sent out of a
+// block that goes back to the pinned pool at the end of the scope. The next column gets the same
+// block, and rows come out wrong without an error anywhere.
 #include "touch.h"
 
 enum { COLUMNS = 5, OFFSETS = 64 };

@@ -1,8 +1,8 @@
 // expect: SC105 action=deferred kind=pinned certainty=observed
 //
-// wild-bugs.md row 5: a pinned pool whose deallocate takes a stream. Blocks of the pool go back in
-// stream order; once the pool is full a block comes from cudaMallocHost and goes straight to
-// cudaFreeHost, with its copy in flight.
+// docs/wild-bugs.md, row 5: a pinned pool whose deallocate takes a stream. Blocks of the pool go
+// back in stream order; once the pool is full a block comes from cudaMallocHost and goes straight
+// to cudaFreeHost, with its copy in flight.
 #include "twin.h"
 
 struct pool {

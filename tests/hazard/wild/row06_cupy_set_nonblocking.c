@@ -1,7 +1,7 @@
 // expect: SC101 action=deferred kind=registered certainty=observed
 //
-// wild-bugs.md row 6: `device.set(host, blocking=False)` does not keep its host array alive. The
-// array's last reference goes away in the next statement and its memory with it.
+// docs/wild-bugs.md, row 6: `device.set(host, blocking=False)` does not keep its host array alive.
+// The array's last reference goes away in the next statement and its memory with it.
 #include "twin.h"
 
 struct array {

@@ -1,7 +1,8 @@
 // expect: SC201 action=stalled kind=pinned certainty=observed
 //
-// wild-bugs.md row 7: one pinned staging buffer for all requests, kept and grown but never waited
-// for: a request packs its block table into it while the table of the request before is on its way.
+// docs/wild-bugs.md, row 7: one pinned staging buffer for all requests, kept and grown but never
+// waited for: a request packs its block table into it while the table of the request before is on
+// its way.
 #include "touch.h"
 
 struct staging {

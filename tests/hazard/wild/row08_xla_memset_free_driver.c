@@ -1,6 +1,6 @@
 // expect: SC105 action=deferred kind=pinned certainty=observed
 //
-// wild-bugs.md row 8: cuMemFreeHost of a buffer that a cuMemsetD32Async is still to fill.
+// docs/wild-bugs.md, row 8: cuMemFreeHost of a buffer that a cuMemsetD32Async is still to fill.
 #include "twin_driver.h"
 
 int main(void)

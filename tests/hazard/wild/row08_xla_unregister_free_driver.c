@@ -1,6 +1,7 @@
 // expect: SC103 kind=registered certainty=observed
 //
-// wild-bugs.md row 8, its other path: the buffer is unregistered and freed with a copy in flight.
+// docs/wild-bugs.md, row 8, its other path: the buffer is unregistered and freed with a copy in
+// flight.
 #include "twin_driver.h"
 
 int main(void)

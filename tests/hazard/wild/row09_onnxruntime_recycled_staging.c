@@ -1,7 +1,7 @@
 // expect: SC403 action=stalled certainty=observed
 //
-// wild-bugs.md row 9: the upload of a captured graph reads a pinned staging block that has gone
-// back to the arena. A replay reads it again, while the arena's next customer fills it.
+// docs/wild-bugs.md, row 9: the upload of a captured graph reads a pinned staging block that has
+// gone back to the arena. A replay reads it again, while the arena's next customer fills it.
 #include "graphs.h"
 
 enum { BLOCKS = 4 };

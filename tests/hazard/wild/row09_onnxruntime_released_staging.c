@@ -1,7 +1,7 @@
 // expect: SC401 action=held certainty=observed event=cuGraphLaunch
 //
-// wild-bugs.md row 9: the arena shrinks after the capture, and gives the pinned staging block of a
-// captured upload back to the driver. The session replays the graph for every request.
+// docs/wild-bugs.md, row 9: the arena shrinks after the capture, and gives the pinned staging block
+// of a captured upload back to the driver. The session replays the graph for every request.
 #include "graphs.h"
 
 enum { REQUESTS = 3 };

@@ -1,6 +1,6 @@
 // expect: SC401 action=held certainty=observed event=cuGraphLaunch
 //
-// wild-bugs.md row 12: a model's step is captured, and everything that it made on the way is
+// docs/wild-bugs.md, row 12: a model's step is captured, and everything that it made on the way is
 // dropped when the step returns: here the host memory of its constants.
 #include "graphs.h"
 

@@ -1,7 +1,7 @@
 // expect: SC201 kind=pinned
 //
-// wild-bugs.md row 13: the scheduler runs one step ahead and writes the inputs of the next step
-// (token ids, positions, lengths) into the pinned arrays whose upload for this step is queued.
+// docs/wild-bugs.md, row 13: the scheduler runs one step ahead and writes the inputs of the next
+// step (token ids, positions, lengths) into the pinned arrays whose upload for this step is queued.
 #include "touch.h"
 
 enum { STEPS = 4, TOKENS = 16384 };

@@ -1,7 +1,8 @@
 // expect: SC202 action=stalled kind=pinned certainty=observed
 //
-// wild-bugs.md row 14: `next_token = sampled.to("cpu", non_blocking=True)` and then `.tolist()`:
-// the tensor comes from a cache of pinned memory and still has the tokens of the step before.
+// docs/wild-bugs.md, row 14: `next_token = sampled.to("cpu", non_blocking=True)` and then
+// `.tolist()`: the tensor comes from a cache of pinned memory and still has the tokens of the step
+// before.
 #include "touch.h"
 
 enum { BATCH = 32 };

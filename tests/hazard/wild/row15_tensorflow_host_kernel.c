@@ -1,7 +1,8 @@
 // expect: SC202 action=stalled kind=registered certainty=observed
 //
-// wild-bugs.md row 15: a receive hands its tensor on when the copy has been issued, and not when it
-// is complete. The host kernel that consumes it, on a thread of its own, is late enough for hours.
+// docs/wild-bugs.md, row 15: a receive hands its tensor on when the copy has been issued, and not
+// when it is complete. The host kernel that consumes it, on a thread of its own, is late enough for
+// hours.
 #include "touch.h"
 
 #include <pthread.h>

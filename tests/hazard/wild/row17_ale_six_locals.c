@@ -1,7 +1,7 @@
 // expect: SC402 action=snapshotted certainty=observed event=cuGraphLaunch
 //
-// wild-bugs.md row 17: a function uploads six of its locals, one by one. They are pageable, and so
-// the copies are staged: until somebody captures the function.
+// docs/wild-bugs.md, row 17: a function uploads six of its locals, one by one. They are pageable,
+// and so the copies are staged: until somebody captures the function.
 #include "graphs.h"
 
 struct settings {

@@ -1,7 +1,7 @@
 // expect: SC201 action=stalled kind=pinned certainty=observed
 //
-// wild-bugs.md row 18: a caching allocator of pinned memory records an event for a block when a
-// copy uses it, and looks the block up by its first address. A slice starts elsewhere, is not
+// docs/wild-bugs.md, row 18: a caching allocator of pinned memory records an event for a block when
+// a copy uses it, and looks the block up by its first address. A slice starts elsewhere, is not
 // found, and the block is handed out again under the copy.
 #include "touch.h"
 

@@ -1,8 +1,8 @@
 // expect: none
 //
-// wild-bugs.md row 19: a caching host allocator as PyTorch has it. A block that goes back to the
-// cache is covered by one event per stream that used it, and is handed out, or given back to the
-// driver, only after those events have been seen complete. Nothing here may be reported.
+// docs/wild-bugs.md, row 19: a caching host allocator as PyTorch has it. A block that goes back to
+// the cache is covered by one event per stream that used it, and is handed out, or given back to
+// the driver, only after those events have been seen complete. Nothing here may be reported.
 #include "twin.h"
 
 enum { STREAMS = 2, ROUNDS = 6 };

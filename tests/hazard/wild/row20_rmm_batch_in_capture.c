@@ -1,8 +1,8 @@
 // expect: SC304 action=rerouted certainty=observed
 //
-// wild-bugs.md row 20: one helper brings the small tables of a step to the device, as one batch. It
-// is used eagerly at first and then captured, where the batch fails and only its caller could tell.
-// Fixed, the helper asks whether its stream captures and then copies table by table.
+// docs/wild-bugs.md, row 20: one helper brings the small tables of a step to the device, as one
+// batch. It is used eagerly at first and then captured, where the batch fails and only its caller
+// could tell. Fixed, the helper asks whether its stream captures and then copies table by table.
 #include "capture.h"
 
 enum { TABLES = 4 };

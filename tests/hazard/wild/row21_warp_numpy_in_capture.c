@@ -1,7 +1,8 @@
 // expect: SC301 action=rerouted certainty=observed event=cuMemcpyDtoH_v2
 //
-// wild-bugs.md row 21: a step of a simulation is captured, and in the middle of it somebody looks
-// at an array, to log it: .numpy(), a copy to the host on the legacy stream. Fixed, between steps.
+// docs/wild-bugs.md, row 21: a step of a simulation is captured, and in the middle of it somebody
+// looks at an array, to log it: .numpy(), a copy to the host on the legacy stream. Fixed, between
+// steps.
 #include "capture.h"
 
 enum { STEPS = 3 };

@@ -1,8 +1,8 @@
 // expect: SC303 action=rerouted certainty=observed
 //
-// wild-bugs.md row 22: the garbage collector comes by on whatever thread it likes, and gives the
-// arrays that died back to the driver, also while another thread captures. Fixed, it leaves them
-// alone until no capture is open.
+// docs/wild-bugs.md, row 22: the garbage collector comes by on whatever thread it likes, and gives
+// the arrays that died back to the driver, also while another thread captures. Fixed, it leaves
+// them alone until no capture is open.
 #include "capture.h"
 
 static void *dead_array;

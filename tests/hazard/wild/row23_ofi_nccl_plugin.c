@@ -1,8 +1,8 @@
 // expect: SC301 action=rerouted certainty=observed
 // expect: SC302 action=rerouted certainty=observed
 //
-// wild-bugs.md row 23: a plugin of the communication library connects when it is first used, which
-// is within the program's capture. It allocates a flush buffer, and on the legacy stream it
+// docs/wild-bugs.md, row 23: a plugin of the communication library connects when it is first used,
+// which is within the program's capture. It allocates a flush buffer, and on the legacy stream it
 // copies a word that says where. Fixed, it does so under the Relaxed mode and on a stream of
 // its own.
 #include "capture.h"

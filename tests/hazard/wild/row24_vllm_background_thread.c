@@ -1,7 +1,7 @@
 // expect: SC303 action=rerouted certainty=observed
 //
-// wild-bugs.md row 24: a background thread registers the cache that it will offload to, and asks
-// whether its last transfer is complete, while the engine's thread captures. Fixed, the engine
+// docs/wild-bugs.md, row 24: a background thread registers the cache that it will offload to, and
+// asks whether its last transfer is complete, while the engine's thread captures. Fixed, the engine
 // captures in the ThreadLocal mode.
 #include "capture.h"
 

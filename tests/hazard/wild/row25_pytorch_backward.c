@@ -1,8 +1,8 @@
 // expect: SC301 action=rerouted certainty=observed
 //
-// wild-bugs.md row 25: the forward pass is captured, and the backward pass, on a thread of its own
-// where no stream is current, goes to the legacy stream. Fixed, it is given the stream of the
-// forward pass, and so becomes part of the graph.
+// docs/wild-bugs.md, row 25: the forward pass is captured, and the backward pass, on a thread of
+// its own where no stream is current, goes to the legacy stream. Fixed, it is given the stream of
+// the forward pass, and so becomes part of the graph.
 #include "capture.h"
 
 struct pass {

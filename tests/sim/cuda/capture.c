@@ -1,4 +1,4 @@
-/* Stream capture; driver-facts.md, section 3, is the table that these rules reproduce. */
+/* Stream capture; docs/driver.md has the table that these rules reproduce. */
 #include "capture.h"
 
 #include "announce.h"

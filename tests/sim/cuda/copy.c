@@ -1,7 +1,7 @@
 /*
  * One-dimensional copies, and the rules for all of them.
  *
- * What a call does with pageable memory follows measurements (driver-facts.md, section 1), not the
+ * What a call does with pageable memory follows measurements (docs/driver.md), not the
  * manual: sources up to 1 MB are staged within the call, larger ones make it wait, destinations
  * always do, and batch copies keep rules of their own.
  */

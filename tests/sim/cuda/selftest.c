@@ -1,5 +1,5 @@
 /*
- * What the simulated driver promises, checked through the driver API: the tables of driver-facts.md
+ * What the simulated driver promises, checked through the driver API: the tables of docs/driver.md
  * (when host memory is read, what frees wait for, what captures forbid), ordering, and look-up.
  *
  * Without arguments it runs itself once for each SIM_GPU setting below, since settings are read

@@ -1,0 +1,86 @@
+"""What scripts/check-arrows finds, in a small tree of its own."""
+
+import contextlib
+import importlib.machinery
+import importlib.util
+import io
+import pathlib
+import tempfile
+import unittest
+
+SCRIPT = pathlib.Path(__file__).resolve().parent.parent.parent / "scripts" / "check-arrows"
+
+
+def loaded(root):
+    loader = importlib.machinery.SourceFileLoader("check_arrows", str(SCRIPT))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("check_arrows", loader))
+    loader.exec_module(module)
+    module.ROOT = root
+    return module
+
+
+class Tree(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = pathlib.Path(folder.name).resolve()
+        self.arrows = loaded(self.root)
+        self.write("track/poison.h", "#pragma GCC poison malloc\n")
+        self.write("interpose/base/low.h", "void sc_low(void);\n")
+        self.write("interpose/base/low.c", '#include "interpose/base/low.h"\nvoid sc_low(void) {}\n')
+
+    def write(self, path, text):
+        target = self.root / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text)
+
+    def problems(self):
+        said = io.StringIO()
+        with contextlib.redirect_stdout(said):
+            status = self.arrows.main()
+        self.assertEqual(status, 1 if said.getvalue() else 0)
+        return said.getvalue()
+
+    def test_a_tree_in_order(self):
+        self.write("interpose/driver/high.c",
+                   '#include "interpose/base/low.h"\nvoid high(void) { sc_low(); }\n')
+        self.assertEqual(self.problems(), "")
+
+    def test_an_include_against_the_table(self):
+        self.write("interpose/driver/high.h", "void sc_high(void);\n")
+        self.write("interpose/base/low.c", '#include "interpose/driver/high.h"\n')
+        self.assertIn("interpose/base/low.c:1: interpose/base may not include "
+                      "interpose/driver/high.h", self.problems())
+
+    def test_a_file_in_no_folder(self):
+        self.write("interpose/loose.c", "int loose;\n")
+        self.assertIn("interpose/loose.c:1: lies in no folder", self.problems())
+
+    def test_a_circle_within_a_folder_may_have_four(self):
+        names = "abcd"
+        for own, other in zip(names, names[1:] + names[0]):
+            self.write(f"interpose/base/{own}.h", f'#include "interpose/base/{other}.h"\n')
+        self.assertEqual(self.problems(), "")
+        self.write("interpose/base/d.h", '#include "interpose/base/e.h"\n')
+        self.write("interpose/base/e.h", '#include "interpose/base/a.h"\n')
+        self.assertIn("a circle of 5 modules: base/a, base/b, base/c, base/d, base/e",
+                      self.problems())
+
+    def test_a_name_that_comes_by_way_of_another_header(self):
+        self.write("interpose/driver/high.h", '#include "interpose/base/low.h"\n')
+        self.write("interpose/driver/user.c",
+                   '#include "interpose/driver/high.h"\nvoid use(void) { sc_low(); }\n')
+        self.assertIn("interpose/driver/user.c:1: names sc_low without including "
+                      "interpose/base/low.h", self.problems())
+
+    def test_a_table_with_a_circle(self):
+        self.arrows.ROOMS = {"base": "driver", "driver": "base"}
+        self.assertIn("ROOMS cannot be read from the top", self.problems())
+
+    def test_a_poisoned_call(self):
+        self.write("interpose/base/low.c", "void sc_low(void)\n{\n    malloc(1);\n}\n")
+        self.assertIn("interpose/base/low.c:3: calls malloc", self.problems())
+
+
+if __name__ == "__main__":
+    unittest.main()

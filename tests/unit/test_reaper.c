@@ -1,0 +1,691 @@
+/* links: interpose/reaper/reaper.c interpose/base/process.c
+ *
+ * What the reaper says of hazards, when it says so, and what it gives back. The tracker and the
+ * report's counts are real; the device is a number of operations that are over, host functions are
+ * two flags, and the reaper's thread is a plain one.
+ */
+#include "cupti_hooks/ear.h"
+#include "interpose/base/process.h"
+#include "interpose/base/real_libc.h"
+#include "interpose/base/spare_stack.h"
+#include "interpose/base/upcalls.h"
+#include "interpose/driver/driver.h"
+#include "interpose/driver/relaxed.h"
+#include "interpose/memory/pinned.h"
+#include "interpose/reaper/copy_times.h"
+#include "interpose/reaper/own_threads.h"
+#include "interpose/reaper/reaper.h"
+#include "interpose/streams/host_functions.h"
+#include "interpose/streams/marks.h"
+#include "report/report.h"
+
+#include <check.h>
+#include <pthread.h>
+#include <signal.h>
+#include <time.h>
+
+enum {
+    QUEUE_MAX = 256, /* of the reaper */
+    BLOCK = 0x100000,
+    GRAPH = 0x777,
+    STEP_NS = 100 * 1000,
+    STEPS_MAX = 300 * 1000,
+};
+
+/* No test waits for so long: one that does is ended by its time limit. */
+static const uint64_t for_ever_ns = 600ull * 1000 * 1000 * 1000;
+
+static uint32_t legacy, one;
+
+/* ---- the device ---- */
+
+static _Atomic uint64_t device_done; /* so many operations of the stream are over */
+static _Atomic unsigned asks;        /* how often the device was asked */
+static _Atomic unsigned done_after;  /* everything is over when it was asked so often; 0: never */
+static _Atomic bool blocks, is_blocked; /* what the reaper asks is not answered yet */
+static _Atomic uint64_t last_asked;
+
+static __thread bool is_reaper;
+
+static void step(void)
+{
+    nanosleep(&(struct timespec){.tv_nsec = STEP_NS}, NULL);
+}
+
+bool sc_marks_ask(const struct sc_ticket *ticket)
+{
+    unsigned asked = atomic_fetch_add(&asks, 1) + 1;
+    while (is_reaper && atomic_load(&blocks)) {
+        atomic_store(&is_blocked, true);
+        step();
+    }
+    if (done_after && asked >= done_after)
+        atomic_store(&device_done, UINT32_MAX);
+    uint64_t done = atomic_load(&device_done);
+    if (done >= ticket->number)
+        sc_track_complete(&sc_track, ticket->stream, ticket->number);
+    return done >= ticket->number;
+}
+
+bool sc_marks_show_incomplete(const struct sc_ticket *ticket, uint64_t last)
+{
+    atomic_store(&last_asked, last);
+    return atomic_load(&device_done) < ticket->number;
+}
+
+/* ---- host functions ---- */
+
+static _Atomic bool is_open;           /* one that everything may be behind */
+static _Atomic bool waits_for_program; /* and was found to do so */
+
+bool sc_host_functions_are_open(const struct sc_op_info *op)
+{
+    (void)op;
+    return atomic_load(&is_open);
+}
+
+void sc_host_functions_look(uint64_t waits_since_ns)
+{
+    (void)waits_since_ns;
+}
+
+/* Where it is not known when it was touched, the function may have returned before. */
+bool sc_host_functions_excuse(const struct sc_op_info *op, uint64_t touched_ticks)
+{
+    (void)op;
+    return atomic_load(&waits_for_program) && touched_ticks;
+}
+
+/* ---- what else there is of the library ---- */
+
+struct sc_real sc_real;
+__thread struct sc_ear sc_ear;
+
+static _Atomic unsigned threads_started;
+static bool has_no_threads;
+static _Atomic uintptr_t freed;
+static _Atomic bool freed_early;
+
+static void note_free(void *block)
+{
+    atomic_store(&freed_early, atomic_load(&device_done) == 0);
+    atomic_store(&freed, (uintptr_t)block);
+}
+
+struct sc_allocator sc_allocator = {.free = note_free};
+
+bool sc_own_threads_start(void *(*run)(void *))
+{
+    pthread_t thread;
+    threads_started++;
+    return !has_no_threads && pthread_create(&thread, NULL, run, NULL) == 0 &&
+           pthread_detach(thread) == 0;
+}
+
+void sc_own_threads_enter(const char *name)
+{
+    (void)name;
+    is_reaper = true;
+    sc_track_inside++;
+}
+
+void sc_guard_apply(void)
+{
+}
+
+void sc_really_unmap(void *address, size_t size_bytes)
+{
+    (void)address;
+    (void)size_bytes;
+}
+
+void sc_copy_times_await(const struct sc_hazard *hazard, const struct sc_ticket *ticket)
+{
+    (void)hazard;
+    (void)ticket;
+}
+
+CUresult sc_pinned_free(void *address)
+{
+    (void)address;
+    return CUDA_SUCCESS;
+}
+
+struct sc_relaxed sc_relaxed_begin(void)
+{
+    return (struct sc_relaxed){0};
+}
+
+void sc_relaxed_end(struct sc_relaxed *relaxed)
+{
+    (void)relaxed;
+}
+
+void sc_spare_stack_make_much_room(sc_spare_function *function, void *argument)
+{
+    function(argument);
+}
+
+/* ---- what tests do ---- */
+
+static void set_up(void)
+{
+    sc_options_defaults(&sc_options);
+    sc_options.stall_limit_ns = for_ever_ns;
+    ck_assert_int_eq(sc_track_init(&sc_track), 0);
+    legacy = sc_track_add_stream(&sc_track, SC_STREAM_LEGACY, 0, 1, 0);
+    one = sc_track_add_stream(&sc_track, SC_STREAM_NONBLOCKING, legacy, 2, 0);
+}
+
+static bool await(bool (*is_so)(void))
+{
+    for (unsigned i = 0; i < STEPS_MAX && !is_so(); i++)
+        step();
+    return is_so();
+}
+
+static void tear_down(void)
+{
+    atomic_store(&blocks, false);
+    sc_reaper_stop();
+    ck_assert(await(sc_reaper_has_stopped));
+    sc_track_destroy(&sc_track);
+}
+
+static struct sc_op_info issue(void)
+{
+    SC_ISSUED(issued);
+    struct sc_op_info info = {.api = "copy",
+                              .shape = {BLOCK, 64, 64, 1},
+                              .ticket.stream = one,
+                              .direction = SC_H2D,
+                              .kind = SC_REGISTERED,
+                              .ticks = sc_ticks()};
+    sc_track_issue(&sc_track, &info, &issued);
+    return info;
+}
+
+/* Work that may tell the host of the end of what the stream has. */
+static void signal_host(void)
+{
+    struct sc_call call;
+    sc_track_begin(&sc_track, one, &call);
+    sc_track_signal(&sc_track, one, &call);
+    sc_track_end(&sc_track, &call, true);
+}
+
+static void judge(const struct sc_op_info *op, enum sc_finding finding)
+{
+    const struct sc_hazard hazard = {.code = SC101, .copy.api = "copy", .event.api = "free"};
+    sc_reaper_judge(&hazard, op, finding);
+}
+
+static struct sc_report_counts counts(void)
+{
+    struct sc_report_counts found;
+    sc_report_counts(&found);
+    return found;
+}
+
+static void assert_reported(uint64_t observed, uint64_t latent)
+{
+    struct sc_report_counts found = counts();
+    ck_assert_uint_eq(found.observed, observed);
+    ck_assert_uint_eq(found.latent, latent);
+    ck_assert_uint_eq(found.hazards, observed + latent);
+}
+
+static uint64_t expected;
+
+static bool as_many_as_expected(void)
+{
+    return counts().hazards >= expected;
+}
+
+static void await_reports(uint64_t count)
+{
+    expected = count;
+    ck_assert(await(as_many_as_expected));
+}
+
+static bool reaper_is_blocked(void)
+{
+    return atomic_load(&is_blocked);
+}
+
+static uint32_t first_round;
+
+static bool a_round_has_passed(void)
+{
+    sc_reaper_wake();
+    return sc_reaper_round() - first_round >= 2; /* the first may have been under way */
+}
+
+/* Whatever the reaper can do now, it has done. */
+static void let_a_round_pass(void)
+{
+    first_round = sc_reaper_round();
+    ck_assert(await(a_round_has_passed));
+}
+
+/* A free that is held until the device has done with the block. */
+static struct sc_take_down take_down(void)
+{
+    struct sc_take_down request = {.address = BLOCK,
+                                   .size_bytes = 64,
+                                   .hold = true,
+                                   .kind = SC_HOLD_FREE,
+                                   .max_held_bytes = 1 << 20};
+    sc_track_take_down(&sc_track, &request);
+    ck_assert_uint_ne(request.held, 0);
+    sc_take_down_end(&request);
+    return request;
+}
+
+/* ---- judging ---- */
+
+START_TEST(an_incomplete_operation_is_observed)
+{
+    struct sc_op_info op = issue();
+    judge(&op, SC_BY_CALL);
+    await_reports(1);
+    assert_reported(1, 0);
+}
+END_TEST
+
+START_TEST(a_complete_operation_is_latent)
+{
+    struct sc_op_info op = issue();
+    atomic_store(&device_done, op.ticket.number);
+    judge(&op, SC_BY_CALL);
+    await_reports(1);
+    assert_reported(0, 1);
+}
+END_TEST
+
+START_TEST(each_operation_is_asked_about_by_itself)
+{
+    struct sc_op_info first = issue();
+    struct sc_op_info second = issue();
+    atomic_store(&device_done, first.ticket.number);
+    judge(&first, SC_BY_CALL);
+    judge(&second, SC_BY_CALL);
+    await_reports(2);
+    assert_reported(1, 1);
+}
+END_TEST
+
+START_TEST(the_end_that_the_host_may_have_learnt_of_is_no_hazard)
+{
+    struct sc_op_info op = issue();
+    signal_host();
+    ck_assert(sc_order_signalled(&sc_track.order, &op.ticket));
+    atomic_store(&device_done, op.ticket.number);
+    judge(&op, SC_BY_CALL);
+    let_a_round_pass();
+    assert_reported(0, 0);
+    ck_assert_uint_eq(last_asked, op.ticket.number); /* by a mark before the signal */
+}
+END_TEST
+
+START_TEST(before_that_end_it_is_observed)
+{
+    struct sc_op_info op = issue();
+    signal_host();
+    judge(&op, SC_BY_CALL);
+    await_reports(1);
+    assert_reported(1, 0);
+}
+END_TEST
+
+START_TEST(what_is_asked_is_not_reported)
+{
+    enum sc_certainty certainty = SC_LATENT;
+    struct sc_op_info op = issue();
+    ck_assert(sc_reaper_ask(&op.ticket, &certainty));
+    ck_assert_int_eq(certainty, SC_OBSERVED);
+    atomic_store(&device_done, op.ticket.number);
+    ck_assert(sc_reaper_ask(&op.ticket, &certainty));
+    ck_assert_int_eq(certainty, SC_LATENT);
+    signal_host();
+    ck_assert(!sc_reaper_ask(&op.ticket, &certainty));
+    assert_reported(0, 0);
+    ck_assert_uint_eq(threads_started, 0);
+}
+END_TEST
+
+START_TEST(a_report_halts_where_it_is_to)
+{
+    struct sc_op_info op = issue();
+    sc_options.halt_on_error = true;
+    judge(&op, SC_BY_CALL);
+}
+END_TEST
+
+START_TEST(what_is_no_hazard_does_not_halt)
+{
+    struct sc_op_info op = issue();
+    signal_host();
+    atomic_store(&device_done, op.ticket.number);
+    sc_options.halt_on_error = true;
+    judge(&op, SC_BY_CALL);
+    assert_reported(0, 0);
+}
+END_TEST
+
+/* ---- host functions ---- */
+
+START_TEST(a_touch_behind_a_host_function_waits_for_its_return)
+{
+    struct sc_op_info op = issue();
+    atomic_store(&is_open, true);
+    judge(&op, SC_BY_TOUCH);
+    let_a_round_pass();
+    assert_reported(0, 0);
+    atomic_store(&device_done, op.ticket.number); /* what was observed then stays so */
+    atomic_store(&is_open, false);
+    await_reports(1);
+    assert_reported(1, 0);
+}
+END_TEST
+
+START_TEST(a_touch_for_which_the_host_function_waited_is_excused)
+{
+    struct sc_op_info op = issue();
+    atomic_store(&is_open, true);
+    judge(&op, SC_BY_TOUCH);
+    let_a_round_pass();
+    atomic_store(&waits_for_program, true);
+    let_a_round_pass();
+    atomic_store(&waits_for_program, false);
+    atomic_store(&is_open, false);
+    let_a_round_pass();
+    assert_reported(0, 0);
+}
+END_TEST
+
+START_TEST(a_touch_behind_what_is_known_to_wait_is_excused_at_once)
+{
+    struct sc_op_info op = issue();
+    atomic_store(&waits_for_program, true);
+    judge(&op, SC_BY_TOUCH);
+    let_a_round_pass();
+    assert_reported(0, 0);
+    ck_assert_uint_eq(asks, 0); /* the device is not asked */
+}
+END_TEST
+
+START_TEST(a_touch_of_an_unknown_time_waits_and_is_not_excused)
+{
+    struct sc_op_info op = issue();
+    atomic_store(&is_open, true);
+    atomic_store(&waits_for_program, true);
+    judge(&op, SC_LATER);
+    let_a_round_pass();
+    assert_reported(0, 0);
+    atomic_store(&is_open, false);
+    await_reports(1);
+    assert_reported(1, 0);
+}
+END_TEST
+
+START_TEST(a_call_behind_a_host_function_is_reported_at_once)
+{
+    struct sc_op_info op = issue();
+    atomic_store(&is_open, true);
+    atomic_store(&waits_for_program, true);
+    judge(&op, SC_BY_CALL);
+    await_reports(1);
+    assert_reported(1, 0);
+}
+END_TEST
+
+START_TEST(awaited_verdicts_are_written_although_the_function_is_open)
+{
+    struct sc_op_info op = issue();
+    atomic_store(&is_open, true);
+    judge(&op, SC_BY_TOUCH);
+    judge(&op, SC_BY_TOUCH);
+    let_a_round_pass();
+    assert_reported(0, 0);
+    sc_reaper_await_verdicts();
+    await_reports(2); /* it does not wait for ever, and the machine may be slow */
+    assert_reported(2, 0);
+}
+END_TEST
+
+START_TEST(the_end_writes_what_is_held_back)
+{
+    struct sc_op_info op = issue();
+    atomic_store(&is_open, true);
+    judge(&op, SC_BY_TOUCH);
+    let_a_round_pass();
+    sc_reaper_stop();
+    await_reports(1);
+    assert_reported(1, 0);
+}
+END_TEST
+
+/* ---- more than there is room for ---- */
+
+/* It has taken one verdict and does not come back. */
+static void block_reaper(const struct sc_op_info *op)
+{
+    atomic_store(&blocks, true);
+    judge(op, SC_BY_CALL);
+    ck_assert(await(reaper_is_blocked));
+}
+
+START_TEST(what_is_not_queued_is_reported_at_once)
+{
+    const unsigned rest = 44;
+    struct sc_op_info op = issue();
+    block_reaper(&op);
+    for (unsigned i = 0; i < QUEUE_MAX; i++)
+        judge(&op, SC_BY_CALL);
+    assert_reported(0, 0);
+    for (unsigned i = 0; i < rest; i++)
+        judge(&op, SC_BY_CALL);
+    assert_reported(0, rest); /* nobody has asked the device */
+    atomic_store(&blocks, false);
+    await_reports(1 + QUEUE_MAX + rest);
+    assert_reported(1 + QUEUE_MAX, rest);
+}
+END_TEST
+
+START_TEST(what_is_not_queued_is_excused_all_the_same)
+{
+    struct sc_op_info op = issue();
+    block_reaper(&op);
+    for (unsigned i = 0; i < QUEUE_MAX; i++)
+        judge(&op, SC_BY_CALL);
+    atomic_store(&waits_for_program, true);
+    judge(&op, SC_BY_TOUCH);
+    signal_host();
+    judge(&op, SC_BY_CALL);
+    assert_reported(0, 0);
+}
+END_TEST
+
+START_TEST(others_judge_while_the_reaper_is_busy)
+{
+    struct sc_op_info op = issue();
+    block_reaper(&op);
+    judge(&op, SC_BY_CALL);
+    judge(&op, SC_BY_CALL);
+    sc_reaper_judge_now();
+    assert_reported(2, 0);
+}
+END_TEST
+
+/* ---- holds ---- */
+
+START_TEST(a_hold_ends_with_its_operation)
+{
+    issue();
+    struct sc_take_down taken = take_down();
+    atomic_store(&done_after, 5);
+    ck_assert(sc_reaper_wait(&taken));
+    ck_assert_uint_eq(freed, BLOCK);
+    ck_assert(!freed_early);
+    ck_assert(!sc_track_hold_lives(&sc_track, taken.held, taken.held_age));
+}
+END_TEST
+
+START_TEST(a_wait_for_what_does_not_end_is_given_up)
+{
+    issue();
+    struct sc_take_down taken = take_down();
+    sc_options.stall_limit_ns = 20 * 1000 * 1000;
+    ck_assert(!sc_reaper_wait(&taken));
+    ck_assert(!sc_reaper_settle(BLOCK, 64));
+    ck_assert_uint_eq(freed, 0);
+    ck_assert(sc_track_hold_lives(&sc_track, taken.held, taken.held_age));
+}
+END_TEST
+
+START_TEST(an_interval_settles_with_its_holds)
+{
+    issue();
+    take_down();
+    atomic_store(&done_after, 5);
+    ck_assert(sc_reaper_settle(BLOCK + 32, 1));
+    ck_assert_uint_eq(freed, BLOCK);
+    ck_assert(sc_reaper_settle(BLOCK, 64)); /* nothing is held there any more */
+}
+END_TEST
+
+/* ---- graphs ---- */
+
+/* A free that is held as long as there is the graph. */
+static void take_down_for_graph(void)
+{
+    const struct sc_graph_use use = {
+        .node = 0x10, .shape = {BLOCK, 64, 64, 1}, .direction = SC_H2D, .kind = SC_REGISTERED};
+    sc_track_graph_add(&sc_track, GRAPH, &use, NULL);
+    take_down();
+    ck_assert(sc_track_holds_for_graph(&sc_track, BLOCK));
+}
+
+START_TEST(an_unknown_graph_is_nothing_to_forget)
+{
+    take_down_for_graph();
+    sc_reaper_forget_graph(GRAPH + 1);
+    sc_reaper_forget_graph(0);
+    ck_assert(sc_track_holds_for_graph(&sc_track, BLOCK));
+    ck_assert_uint_eq(threads_started, 0); /* nobody is woken */
+}
+END_TEST
+
+static bool is_freed(void)
+{
+    return atomic_load(&freed) == BLOCK;
+}
+
+START_TEST(what_was_held_for_a_forgotten_graph_is_given_back)
+{
+    take_down_for_graph();
+    sc_reaper_forget_graph(GRAPH);
+    ck_assert(await(is_freed));
+}
+END_TEST
+
+/* ---- the end ---- */
+
+static void stop(void)
+{
+    sc_reaper_stop();
+    ck_assert(await(sc_reaper_has_stopped)); /* it does not wait for ever itself */
+}
+
+/* After that, hazards are reported on the spot, and nobody waits. */
+static void assert_no_reaper(void)
+{
+    struct sc_op_info op = issue();
+    struct sc_report_counts before = counts();
+    judge(&op, SC_BY_CALL);
+    assert_reported(before.observed, before.latent + 1);
+    struct sc_take_down taken = take_down();
+    ck_assert(!sc_reaper_wait(&taken));
+    ck_assert(!sc_reaper_settle(BLOCK, 64));
+    ck_assert(!sc_reaper_start());
+    sc_reaper_await_verdicts();
+}
+
+START_TEST(after_the_end_hazards_are_reported_at_once)
+{
+    struct sc_op_info op = issue();
+    ck_assert(sc_reaper_start());
+    ck_assert(sc_reaper_start());
+    judge(&op, SC_BY_CALL);
+    stop();
+    assert_reported(1, 0); /* what was still to be judged */
+    assert_no_reaper();
+    ck_assert_uint_eq(threads_started, 1);
+}
+END_TEST
+
+START_TEST(it_may_end_before_it_began)
+{
+    stop();
+    assert_no_reaper();
+    ck_assert_uint_eq(threads_started, 0);
+}
+END_TEST
+
+START_TEST(without_a_thread_hazards_are_reported_at_once)
+{
+    has_no_threads = true;
+    ck_assert(!sc_reaper_start());
+    assert_no_reaper();
+}
+END_TEST
+
+START_TEST(a_child_has_no_reaper)
+{
+    sc_reaper_child();
+    assert_no_reaper();
+    ck_assert_uint_eq(threads_started, 0);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("reaper");
+    TCase *tests = tcase_create("reaper");
+    tcase_add_checked_fixture(tests, set_up, tear_down);
+    tcase_set_timeout(tests, 60);
+    tcase_add_test(tests, an_incomplete_operation_is_observed);
+    tcase_add_test(tests, a_complete_operation_is_latent);
+    tcase_add_test(tests, each_operation_is_asked_about_by_itself);
+    tcase_add_test(tests, the_end_that_the_host_may_have_learnt_of_is_no_hazard);
+    tcase_add_test(tests, before_that_end_it_is_observed);
+    tcase_add_test(tests, what_is_asked_is_not_reported);
+    tcase_add_test_raise_signal(tests, a_report_halts_where_it_is_to, SIGABRT);
+    tcase_add_test(tests, what_is_no_hazard_does_not_halt);
+    tcase_add_test(tests, a_touch_behind_a_host_function_waits_for_its_return);
+    tcase_add_test(tests, a_touch_for_which_the_host_function_waited_is_excused);
+    tcase_add_test(tests, a_touch_behind_what_is_known_to_wait_is_excused_at_once);
+    tcase_add_test(tests, a_touch_of_an_unknown_time_waits_and_is_not_excused);
+    tcase_add_test(tests, a_call_behind_a_host_function_is_reported_at_once);
+    tcase_add_test(tests, awaited_verdicts_are_written_although_the_function_is_open);
+    tcase_add_test(tests, the_end_writes_what_is_held_back);
+    tcase_add_test(tests, what_is_not_queued_is_reported_at_once);
+    tcase_add_test(tests, what_is_not_queued_is_excused_all_the_same);
+    tcase_add_test(tests, others_judge_while_the_reaper_is_busy);
+    tcase_add_test(tests, a_hold_ends_with_its_operation);
+    tcase_add_test(tests, a_wait_for_what_does_not_end_is_given_up);
+    tcase_add_test(tests, an_interval_settles_with_its_holds);
+    tcase_add_test(tests, an_unknown_graph_is_nothing_to_forget);
+    tcase_add_test(tests, what_was_held_for_a_forgotten_graph_is_given_back);
+    tcase_add_test(tests, after_the_end_hazards_are_reported_at_once);
+    tcase_add_test(tests, it_may_end_before_it_began);
+    tcase_add_test(tests, without_a_thread_hazards_are_reported_at_once);
+    tcase_add_test(tests, a_child_has_no_reaper);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}

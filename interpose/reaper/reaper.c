@@ -151,7 +151,8 @@ static bool is_excused(const struct verdict *verdict)
     return verdict->issued_ticks != 0 && sc_host_functions_excuse(&op, verdict->touched_ticks);
 }
 
-/* Takes out the first one of which it is known what becomes of it; `all`: there is no more time. */
+/* Takes out the first one of which it is known what becomes of it, to be judged; `all`: there is no
+ * more time. */
 static bool take_settled(struct verdict *settled, bool all)
 {
     bool found = false;
@@ -162,6 +163,7 @@ static bool take_settled(struct verdict *settled, bool all)
         if (found) {
             *settled = reaper.suspended[i];
             reaper.suspended[i] = reaper.suspended[--reaper.suspended_count];
+            reaper.judging++;
         }
     }
     unlock_reaper();
@@ -182,11 +184,11 @@ static void settle_suspended(bool all)
     uint64_t since_ns = suspended_since();
     if (since_ns)
         sc_host_functions_look(since_ns);
-    while (since_ns && take_settled(&settled, all))
+    while (since_ns && take_settled(&settled, all)) {
         if (!is_excused(&settled))
             report_verdict(&settled);
-    if (since_ns && all) {
         lock_reaper();
+        reaper.judging--;
         pthread_cond_broadcast(&reaper.done);
         unlock_reaper();
     }

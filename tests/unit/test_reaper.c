@@ -89,10 +89,26 @@ void sc_host_functions_look(uint64_t waits_since_ns)
     (void)waits_since_ns;
 }
 
+/* From when it is set on, the reaper's second question behind a function that has returned, which
+ * is asked with no lock held, is answered when it is not set any more. */
+static _Atomic bool holds_back, is_held_back;
+static _Atomic unsigned asked_behind;
+
+static void hold_reaper_back(void)
+{
+    if (!is_reaper || !atomic_load(&holds_back) || atomic_load(&is_open) ||
+        atomic_fetch_add(&asked_behind, 1) != 1)
+        return;
+    atomic_store(&is_held_back, true);
+    while (atomic_load(&holds_back))
+        step();
+}
+
 /* Where it is not known when it was touched, the function may have returned before. */
 bool sc_host_functions_excuse(const struct sc_op_info *op, uint64_t touched_ticks)
 {
     (void)op;
+    hold_reaper_back();
     return atomic_load(&waits_for_program) && touched_ticks;
 }
 
@@ -187,6 +203,7 @@ static bool await(bool (*is_so)(void))
 static void tear_down(void)
 {
     atomic_store(&blocks, false);
+    atomic_store(&holds_back, false);
     sc_reaper_stop();
     ck_assert(await(sc_reaper_has_stopped));
     sc_track_destroy(&sc_track);
@@ -454,6 +471,40 @@ START_TEST(awaited_verdicts_are_written_although_the_function_is_open)
 }
 END_TEST
 
+static bool reaper_is_held_back(void)
+{
+    return atomic_load(&is_held_back);
+}
+
+static void *let_reaper_go(void *unused)
+{
+    for (unsigned i = 0; i < 100; i++)
+        step();
+    atomic_store(&holds_back, false);
+    return unused;
+}
+
+/* Half a second is how long who awaits them waits at most. */
+START_TEST(a_verdict_on_its_way_is_awaited_too)
+{
+    const uint64_t most_ns = 500ull * 1000 * 1000;
+    struct sc_op_info op = issue();
+    pthread_t thread;
+    atomic_store(&is_open, true);
+    judge(&op, SC_BY_TOUCH);
+    let_a_round_pass();
+    atomic_store(&holds_back, true);
+    atomic_store(&is_open, false);
+    ck_assert(await(reaper_is_held_back));
+    ck_assert_int_eq(pthread_create(&thread, NULL, let_reaper_go, NULL), 0);
+    uint64_t begun_ns = sc_now_ns();
+    sc_reaper_await_verdicts();
+    ck_assert(counts().hazards == 1 || sc_now_ns() - begun_ns >= most_ns);
+    pthread_join(thread, NULL);
+    await_reports(1);
+}
+END_TEST
+
 START_TEST(the_end_writes_what_is_held_back)
 {
     struct sc_op_info op = issue();
@@ -669,6 +720,7 @@ int main(void)
     tcase_add_test(tests, a_touch_of_an_unknown_time_waits_and_is_not_excused);
     tcase_add_test(tests, a_call_behind_a_host_function_is_reported_at_once);
     tcase_add_test(tests, awaited_verdicts_are_written_although_the_function_is_open);
+    tcase_add_test(tests, a_verdict_on_its_way_is_awaited_too);
     tcase_add_test(tests, the_end_writes_what_is_held_back);
     tcase_add_test(tests, what_is_not_queued_is_reported_at_once);
     tcase_add_test(tests, what_is_not_queued_is_excused_all_the_same);

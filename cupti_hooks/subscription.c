@@ -6,13 +6,13 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "cupti_hooks/callbacks.h"
 #include "cupti_hooks/ear.h"
-#include "cupti_hooks/find.h"
-#include "cupti_hooks/hear.h"
+#include "cupti_hooks/find_libcupti.h"
 #include "cupti_hooks/resources.h"
 #include "cupti_hooks/timeline.h"
+#include "track/deadlines.h"
 #include "track/ticks.h"
-#include "track/waits.h"
 
 #include "track/poison.h"
 
@@ -102,8 +102,8 @@ static enum sc_cupti_state subscribe(void)
         .oldSubscriberSize = CUPTI_OLD_SUBSCRIBER_NAME_MIN_LEN,
     };
     CUptiResult result = cupti.subscribe_v2
-                             ? cupti.subscribe_v2(&subscriber, sc_hear, NULL, &parameters)
-                             : cupti.subscribe(&subscriber, sc_hear, NULL);
+                             ? cupti.subscribe_v2(&subscriber, sc_callbacks_hear, NULL, &parameters)
+                             : cupti.subscribe(&subscriber, sc_callbacks_hear, NULL);
     subscribed = result == CUPTI_SUCCESS;
     if (subscribed)
         return SC_CUPTI_LISTENING;
@@ -139,10 +139,10 @@ static void start_locked(void)
         now.state = subscribe();
     if (now.state != SC_CUPTI_LISTENING)
         return;
-    sc_hear_start(request->missed);
+    sc_callbacks_start(request->missed);
     sc_resources_start(request->told);
-    enable_named(CUPTI_CB_DOMAIN_DRIVER_API, sc_hear_is_audited, sc_hear_audit);
-    enable_named(CUPTI_CB_DOMAIN_RUNTIME_API, sc_hear_is_named, NULL);
+    enable_named(CUPTI_CB_DOMAIN_DRIVER_API, sc_callbacks_is_audited, sc_callbacks_audit);
+    enable_named(CUPTI_CB_DOMAIN_RUNTIME_API, sc_callbacks_is_named, NULL);
     sc_resources_each(enable);
     if (request->starves)
         sc_timeline_start(library, request->symbol, request->starves);
@@ -266,5 +266,5 @@ void sc_cupti_get_status(struct sc_cupti_status *status)
 
 void sc_cupti_counts(uint64_t *wrapped, uint64_t *missed)
 {
-    sc_hear_counts(wrapped, missed);
+    sc_callbacks_counts(wrapped, missed);
 }

@@ -7,9 +7,9 @@
 
 #include <cupti.h>
 
+#include "track/deadlines.h"
 #include "track/pool.h"
 #include "track/ticks.h"
-#include "track/waits.h"
 
 #include "track/poison.h"
 

@@ -1,7 +1,7 @@
 #define _GNU_SOURCE 1
 #include "report/place.h"
 
-#include "report/lines.h"
+#include "report/json_lines.h"
 #include "report/options.h"
 
 #include <errno.h>
@@ -168,7 +168,7 @@ static struct author find_author(int fd, const char *host)
     author.pid = (int32_t)number_after("\"pid\":", said);
     author.started = number_after("\"started\":", said);
     sc_text_init(&text, words, sizeof(words));
-    sc_lines_process(&text, author.pid, author.started, host);
+    sc_json_lines_process(&text, author.pid, author.started, host);
     if (strncmp(said, words, text.used) != 0)
         author.started = 0;
     return author;

@@ -2,13 +2,13 @@
 #include "report/report.h"
 
 #include "report/file.h"
-#include "report/lines.h"
-#include "report/misses.h"
+#include "report/hazard_counts.h"
+#include "report/json_lines.h"
+#include "report/missed_calls.h"
 #include "report/modules.h"
 #include "report/path.h"
 #include "report/place.h"
 #include "report/plain.h"
-#include "report/seen.h"
 #include "report/summary.h"
 
 #include <errno.h>
@@ -166,7 +166,7 @@ int sc_report_open(const struct sc_options *options, const struct sc_report_run 
     sc_modules_name_program(report.names.executable);
     sc_text_init(&line, line_bytes, sizeof(line_bytes));
     if (wanted)
-        sc_lines_run(&line, options, run, &report.names);
+        sc_json_lines_run(&line, options, run, &report.names);
     /* At last, so that a process which comes to the same file soon finds the line that says whose
      * it is. */
     if (wanted)
@@ -196,7 +196,7 @@ static uint64_t count_locked(struct sc_hazard *hazard)
         report.counts.observed++;
     else
         report.counts.latent++;
-    const struct sc_seen *seen = sc_seen_note(hazard, &telling);
+    const struct sc_hazard_counts *seen = sc_hazard_counts_note(hazard, &telling);
     if (seen == NULL || !telling)
         return 0;
     hazard->certainty = seen->first.certainty;
@@ -204,11 +204,11 @@ static uint64_t count_locked(struct sc_hazard *hazard)
 }
 
 static void write_hazard_locked(const struct sc_hazard *hazard, uint64_t count,
-                                const struct sc_lines_stacks *stacks)
+                                const struct sc_json_lines_stacks *stacks)
 {
     struct sc_text line;
     sc_text_init(&line, line_bytes, sizeof(line_bytes));
-    sc_lines_hazard(&line, hazard, count, stacks, &report.names);
+    sc_json_lines_hazard(&line, hazard, count, stacks, &report.names);
     report.counts.lines_written += write_line_locked(&line);
 }
 
@@ -225,10 +225,10 @@ bool sc_report_hazard(const struct sc_hazard *hazard)
     if (count == 0 || !writes)
         return count != 0;
 
-    struct sc_lines_stacks stacks;
-    sc_lines_name_stack(hazard->copy.stack, &stacks.copy);
-    sc_lines_name_stack(hazard->event.stack, &stacks.event);
-    sc_lines_name_stack(hazard->freed.stack, &stacks.freed);
+    struct sc_json_lines_stacks stacks;
+    sc_json_lines_name_stack(hazard->copy.stack, &stacks.copy);
+    sc_json_lines_name_stack(hazard->event.stack, &stacks.event);
+    sc_json_lines_name_stack(hazard->freed.stack, &stacks.freed);
 
     enter(&guard);
     write_hazard_locked(&strongest, count, &stacks);
@@ -241,9 +241,9 @@ void sc_report_timing(const struct sc_hazard *hazard, const struct sc_report_tim
     struct guard guard;
     struct sc_text line;
     enter(&guard);
-    sc_seen_note_time(hazard, (int64_t)(timing->end_ns - hazard->event.time_ns));
+    sc_hazard_counts_note_time(hazard, (int64_t)(timing->end_ns - hazard->event.time_ns));
     sc_text_init(&line, line_bytes, sizeof(line_bytes));
-    sc_lines_timing(&line, hazard, timing);
+    sc_json_lines_timing(&line, hazard, timing);
     write_line_locked(&line);
     leave(&guard);
 }
@@ -252,18 +252,18 @@ bool sc_report_missed(const struct sc_report_miss *miss)
 {
     struct guard guard;
     enter(&guard);
-    uint64_t count = sc_misses_note(miss);
+    uint64_t count = sc_missed_calls_note(miss);
     bool due = report.fd >= 0 && count != 0 && (count & (count - 1)) == 0;
     leave(&guard);
     if (!due)
         return false;
 
-    struct sc_lines_stack stack;
-    sc_lines_name_stack(miss->stack, &stack);
+    struct sc_json_lines_stack stack;
+    sc_json_lines_name_stack(miss->stack, &stack);
     enter(&guard);
     struct sc_text line;
     sc_text_init(&line, line_bytes, sizeof(line_bytes));
-    sc_lines_miss(&line, miss, count, &stack, &report.names);
+    sc_json_lines_miss(&line, miss, count, &stack, &report.names);
     bool written = write_line_locked(&line);
     leave(&guard);
     return written;
@@ -275,7 +275,7 @@ void sc_report_cupti(const struct sc_report_cupti *cupti)
     enter(&guard);
     struct sc_text line;
     sc_text_init(&line, line_bytes, sizeof(line_bytes));
-    sc_lines_cupti(&line, cupti);
+    sc_json_lines_cupti(&line, cupti);
     write_line_locked(&line);
     leave(&guard);
 }
@@ -316,8 +316,8 @@ static void collect_locked(struct sc_summary *summary, const struct sc_report_to
 {
     const struct sc_options *options = report.options;
     summary->counts = report.counts;
-    summary->place_count = sc_seen_top(summary->places, SC_SUMMARY_PLACES);
-    summary->distinct = sc_seen_count();
+    summary->place_count = sc_hazard_counts_top(summary->places, SC_SUMMARY_PLACES);
+    summary->distinct = sc_hazard_counts_count();
     summary->operations = totals->operations;
     summary->taken_early = totals->taken_early;
     summary->unguarded = totals->unguarded;
@@ -337,7 +337,7 @@ static void write_summary_locked(const struct sc_report_totals *totals)
 {
     struct sc_text line;
     sc_text_init(&line, line_bytes, sizeof(line_bytes));
-    sc_lines_summary(&line, report.options, totals, &report.counts, report.by_code);
+    sc_json_lines_summary(&line, report.options, totals, &report.counts, report.by_code);
     write_line_locked(&line);
 }
 
@@ -380,8 +380,8 @@ void sc_report_child(void)
     if (report.fd >= 0 && sc_file_same(report.fd, &report.identity))
         sc_file_close(report.fd);
     if (report.counts.hazards > 0)
-        sc_seen_forget();
-    sc_misses_forget();
+        sc_hazard_counts_forget();
+    sc_missed_calls_forget();
     report.mutex = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     report.fd = -1;
     if (report.path[0] != '\0')

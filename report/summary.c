@@ -1,7 +1,7 @@
 #include "report/summary.h"
 
 #include "report/file.h"
-#include "report/lines.h"
+#include "report/json_lines.h"
 #include "report/path.h"
 #include "report/plain.h"
 #include "report/symtab.h"
@@ -34,7 +34,7 @@ static bool is_library(const char *module)
     return false;
 }
 
-static const struct sc_report_frame *telling_frame(const struct sc_lines_stack *stack)
+static const struct sc_report_frame *telling_frame(const struct sc_json_lines_stack *stack)
 {
     for (unsigned i = 0; i < stack->count; i++) {
         if (stack->frames[i].module == NULL || !is_library(stack->frames[i].module))
@@ -112,8 +112,8 @@ static void put_name(struct sc_text *text, const char *name)
 /* " at load_batch (/opt/app/train+0x1234)", nothing where there is no stack. */
 static void put_place(struct sc_text *text, const char *preposition, uint32_t stack_id)
 {
-    struct sc_lines_stack stack;
-    sc_lines_name_stack(stack_id, &stack);
+    struct sc_json_lines_stack stack;
+    sc_json_lines_name_stack(stack_id, &stack);
     const struct sc_report_frame *frame = telling_frame(&stack);
     if (frame == NULL)
         return;
@@ -265,7 +265,7 @@ static void put_time(struct sc_text *text, uint64_t ns)
     sc_text_put(text, units[i].name);
 }
 
-static void put_remaining(struct sc_text *text, const struct sc_seen *seen)
+static void put_remaining(struct sc_text *text, const struct sc_hazard_counts *seen)
 {
     if (!seen->is_timed)
         return;
@@ -276,7 +276,7 @@ static void put_remaining(struct sc_text *text, const struct sc_seen *seen)
     sc_text_put(text, runs ? " left to run\n" : "\n");
 }
 
-static void put_hazard(struct sc_text *text, const struct sc_seen *seen)
+static void put_hazard(struct sc_text *text, const struct sc_hazard_counts *seen)
 {
     const struct sc_hazard *hazard = &seen->first;
     sc_text_put(text, "  ");

@@ -4,15 +4,15 @@
 #ifndef SC_REPORT_SUMMARY_H
 #define SC_REPORT_SUMMARY_H
 
+#include "report/hazard_counts.h"
 #include "report/report.h"
-#include "report/seen.h"
 #include "report/text.h"
 
 enum { SC_SUMMARY_PLACES = 5 };
 
 struct sc_summary {
     struct sc_report_counts counts;
-    struct sc_seen places[SC_SUMMARY_PLACES]; /* those that matter most */
+    struct sc_hazard_counts places[SC_SUMMARY_PLACES]; /* those that matter most */
     unsigned place_count;
     unsigned distinct; /* of how many */
     uint64_t operations;

@@ -1,5 +1,5 @@
 /* Uses by where their memory is: what is freed, and who named it. */
-#include "track/graph_parts.h"
+#include "track/graphs_internal.h"
 
 #include "track/poison.h"
 

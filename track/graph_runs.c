@@ -1,5 +1,5 @@
 /* Runs: the memory of an exec as a launch uses it, in pieces as large as there are. */
-#include "track/graph_parts.h"
+#include "track/graphs_internal.h"
 
 #include "track/poison.h"
 

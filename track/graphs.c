@@ -1,4 +1,4 @@
-#include "track/graph_parts.h"
+#include "track/graphs_internal.h"
 
 #include <errno.h>
 #include <stddef.h>

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "track/version.h"
+#include "track/seqlock.h"
 
 #include "track/poison.h"
 
@@ -121,25 +121,25 @@ static void unlink_entry(struct sc_grid *grid, uint32_t entry, uint32_t slot)
 void sc_grid_insert(struct sc_grid *grid, uint32_t id)
 {
     struct span span = span_of(node_at(grid, id));
-    sc_version_next(&grid->version);
+    sc_seqlock_next(&grid->version);
     link_entry(grid, id, slot_of(grid, span.level, span.first));
     if (span.last != span.first)
         link_entry(grid, id | SECOND_SIDE, slot_of(grid, span.level, span.last));
     if (grid->population[span.level]++ == 0)
         set_level(grid, span.level, true);
-    sc_version_next(&grid->version);
+    sc_seqlock_next(&grid->version);
 }
 
 void sc_grid_remove(struct sc_grid *grid, uint32_t id)
 {
     struct span span = span_of(node_at(grid, id));
-    sc_version_next(&grid->version);
+    sc_seqlock_next(&grid->version);
     unlink_entry(grid, id, slot_of(grid, span.level, span.first));
     if (span.last != span.first)
         unlink_entry(grid, id | SECOND_SIDE, slot_of(grid, span.level, span.last));
     if (--grid->population[span.level] == 0)
         set_level(grid, span.level, false);
-    sc_version_next(&grid->version);
+    sc_seqlock_next(&grid->version);
 }
 
 /* A chain may change under a reader without the lock, so its length is bounded here and what it

@@ -7,7 +7,7 @@
 
 #include "track/pool.h"
 
-#include "track/version.h"
+#include "track/seqlock.h"
 
 #include "track/poison.h"
 
@@ -109,19 +109,19 @@ int sc_handles_put(struct sc_handles *handles, uintptr_t handle, uint64_t value)
 {
     struct sc_handle_table *table = atomic_load_explicit(&handles->table, memory_order_relaxed);
     int error = 0;
-    sc_version_next(&handles->version);
+    sc_seqlock_next(&handles->version);
     if ((handles->count + 1) * 2 > table->mask + 1)
         error = grow(handles, table);
     table = atomic_load_explicit(&handles->table, memory_order_relaxed);
     struct sc_handle_slot *slot = find(table, handle);
     bool fresh = handle_in(slot) != handle;
     if (fresh && error && handles->count + 2 > table->mask) {
-        sc_version_next(&handles->version);
+        sc_seqlock_next(&handles->version);
         return error;
     }
     set_slot(slot, handle, value);
     handles->count += fresh;
-    sc_version_next(&handles->version);
+    sc_seqlock_next(&handles->version);
     return 0;
 }
 
@@ -151,10 +151,10 @@ uint64_t sc_handles_remove(struct sc_handles *handles, uintptr_t handle)
     if (!handle || handle_in(slot) != handle)
         return 0; /* an empty slot holds the handle 0 */
     uint64_t value = atomic_load_explicit(&slot->value, memory_order_relaxed);
-    sc_version_next(&handles->version);
+    sc_seqlock_next(&handles->version);
     close_gap(table, (uint32_t)(slot - table->slots));
     handles->count--;
-    sc_version_next(&handles->version);
+    sc_seqlock_next(&handles->version);
     return value;
 }
 

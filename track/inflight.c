@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "track/sources.h"
+#include "track/source_copies.h"
 
 #include "track/poison.h"
 
@@ -19,14 +19,14 @@ int sc_inflight_init(struct sc_inflight *inflight, struct sc_order *order)
     inflight->order = order;
     sc_pool_init(&inflight->ranges, sizeof(struct sc_range));
     sc_pool_init(&inflight->ops, sizeof(struct sc_op));
-    sc_sources_init(inflight);
+    sc_source_copies_init(inflight);
     sc_kept_off_init(&inflight->kept_off);
     inflight->keys = sc_pages_map(KEY_SLOTS * sizeof *inflight->keys);
     inflight->stray = sc_pool_take(&inflight->ranges);
     if (sc_grid_init(&inflight->range_grid, &inflight->ranges, RANGE_CELLS) ||
         sc_grid_init(&inflight->op_grid, &inflight->ops, GRID_CELLS) ||
         sc_grid_init(&inflight->heap_grid, &inflight->ops, GRID_CELLS) ||
-        sc_guards_init(&inflight->guards) || !inflight->keys || !inflight->stray)
+        sc_spans_init(&inflight->guards) || !inflight->keys || !inflight->stray)
         return -ENOMEM;
     return 0;
 }
@@ -36,7 +36,7 @@ void sc_inflight_destroy(struct sc_inflight *inflight)
     sc_grid_destroy(&inflight->range_grid);
     sc_grid_destroy(&inflight->op_grid);
     sc_grid_destroy(&inflight->heap_grid);
-    sc_guards_destroy(&inflight->guards);
+    sc_spans_destroy(&inflight->guards);
     sc_pages_unmap(inflight->keys, KEY_SLOTS * sizeof *inflight->keys);
     sc_pool_destroy(&inflight->copies);
     sc_pool_destroy(&inflight->ranges);
@@ -275,13 +275,13 @@ static void set_retained(struct sc_inflight *inflight, struct sc_op *op, bool re
 void sc_inflight_unguard(struct sc_inflight *inflight, uint32_t id)
 {
     struct sc_op *op = sc_inflight_op(inflight, id);
-    sc_guards_end(&inflight->guards, op->first_span);
+    sc_spans_end(&inflight->guards, op->first_span);
     op->first_span = 0;
 }
 
 static void copy_edges(struct sc_inflight *inflight, struct sc_op *op)
 {
-    if (sc_sources_copy_edges(inflight, op))
+    if (sc_source_copies_copy_edges(inflight, op))
         return;
     inflight->uncompared.operations++;
     inflight->uncompared.bytes += sc_shape_hull_bytes(&op->info.shape);
@@ -292,8 +292,8 @@ static void guard(struct sc_inflight *inflight, uint32_t id)
     struct sc_op *op = sc_inflight_op(inflight, id);
     op->cut = false;
     if (op->info.guard_bytes)
-        op->first_span = sc_guards_add(&inflight->guards, id, op->info.guard_address,
-                                       op->info.guard_bytes, op->info.access, 0);
+        op->first_span = sc_spans_add(&inflight->guards, id, op->info.guard_address,
+                                      op->info.guard_bytes, op->info.access, 0);
     if (op->info.shares_pages)
         copy_edges(inflight, op);
 }
@@ -313,7 +313,7 @@ struct forbidding_search {
 static bool note_forbidding(void *context, uint32_t span)
 {
     struct forbidding_search *search = context;
-    uint32_t op = sc_guards_span(&search->inflight->guards, span)->op;
+    uint32_t op = sc_spans_at(&search->inflight->guards, span)->op;
     if (forbids(sc_inflight_op(search->inflight, op), search->touch))
         search->span = span;
     return !search->span;
@@ -352,14 +352,14 @@ void sc_inflight_let_go(struct sc_inflight *inflight, uintptr_t address, size_t 
         if (!search.span)
             return;
         struct sc_op *op =
-            sc_inflight_op(inflight, sc_guards_span(&inflight->guards, search.span)->op);
+            sc_inflight_op(inflight, sc_spans_at(&inflight->guards, search.span)->op);
         bool copied = keep_copies;
         for (uint32_t id = keep_copies ? op->first_span : 0; id;
-             id = sc_guards_span(&inflight->guards, id)->next)
-            copied &= sc_sources_copy_pages(inflight, op, id, address, address + size_bytes);
+             id = sc_spans_at(&inflight->guards, id)->next)
+            copied &= sc_source_copies_copy_pages(inflight, op, id, address, address + size_bytes);
         if (!copied || sc_direction_writes_host(op->info.direction))
             note_unwatched(op, &touched, start, end, unwatched);
-        op->first_span = sc_guards_cut(&inflight->guards, op->first_span, address, size_bytes);
+        op->first_span = sc_spans_cut(&inflight->guards, op->first_span, address, size_bytes);
         op->cut = true;
     }
 }
@@ -400,7 +400,7 @@ static bool seal_op(void *context, uint32_t id)
 {
     struct seal_visit *seal = context;
     struct sc_op *op = sc_inflight_op(seal->inflight, id);
-    bool changed = sc_sources_changed(seal->inflight, op);
+    bool changed = sc_source_copies_changed(seal->inflight, op);
     if (changed)
         sc_ops_add(seal->ops, &op->info);
     if (changed || sc_hulls_touch(&op->info.shape, &seal->sealed))
@@ -464,9 +464,9 @@ static void renew(struct sc_inflight *inflight, uint32_t id, const struct sc_op_
     bool guarded_alike = op->first_span && !op->cut && op->info.access == info->access &&
                          op->info.guard_address == info->guard_address &&
                          op->info.guard_bytes == info->guard_bytes;
-    if (sc_sources_changed(inflight, op))
+    if (sc_source_copies_changed(inflight, op))
         sc_ops_add(overwritten, &op->info);
-    sc_sources_drop_copies(inflight, op);
+    sc_source_copies_drop_copies(inflight, op);
     move_to_end_of_stream(inflight, id);
     op->info = *info;
     op->info.stable = stable;
@@ -524,7 +524,7 @@ void sc_inflight_drop(struct sc_inflight *inflight, uint32_t id)
     struct sc_op *op = sc_inflight_op(inflight, id);
     uint32_t stream = op->info.ticket.stream;
     sc_inflight_unguard(inflight, id);
-    sc_sources_drop_copies(inflight, op);
+    sc_source_copies_drop_copies(inflight, op);
     set_retained(inflight, op, false);
     unlink_key(inflight, id);
     unlink_from_range(inflight, id);
@@ -647,7 +647,7 @@ bool sc_inflight_retire(struct sc_inflight *inflight, unsigned limit, struct sc_
                 break;
             if (limit-- == 0)
                 return true;
-            if (overwritten && sc_sources_changed(inflight, op))
+            if (overwritten && sc_source_copies_changed(inflight, op))
                 sc_ops_add(overwritten, &op->info);
             sc_inflight_drop(inflight, stream->first_op);
         }

@@ -16,11 +16,11 @@
 #define SC_TRACK_INFLIGHT_H
 
 #include "track/grid.h"
-#include "track/guard.h"
 #include "track/hazard.h"
 #include "track/kept_off.h"
 #include "track/order.h"
 #include "track/shape.h"
+#include "track/spans.h"
 #include "track/staging.h"
 
 enum { SC_RETAINED_MAX = 1 << 16 };
@@ -131,9 +131,9 @@ struct sc_inflight {
     struct sc_blocks range_blocks; /* where ranges are or were */
     struct sc_grid op_grid;        /* operations on ranges that only the driver frees */
     struct sc_grid heap_grid; /* operations on memory that free() or munmap() could take away */
-    struct sc_guards guards;
+    struct sc_spans guards;
     struct sc_kept_off kept_off;    /* pages of ranges */
-    struct sc_pool copies;          /* of pages (sources.c) */
+    struct sc_pool copies;          /* of pages (source_copies.c) */
     struct sc_unwatched uncompared; /* sources of which there could be no copy */
     bool guard_until_known;         /* and not only until complete */
     uint32_t *keys;

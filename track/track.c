@@ -2,7 +2,7 @@
 
 #include <errno.h>
 
-#include "track/track_parts.h"
+#include "track/track_internal.h"
 
 #include "track/poison.h"
 

@@ -215,7 +215,7 @@ void sc_track_set_guarding(struct sc_track *track, uintptr_t address, size_t siz
 void sc_track_limit_snapshots(struct sc_track *track, uintptr_t address, size_t size_bytes,
                               enum sc_snapshots snapshots);
 
-/* A step of sc_guards_settle; and what it led to where the kernel refuses it (sc_guards_refuse):
+/* A step of sc_spans_settle; and what it led to where the kernel refuses it (sc_spans_refuse):
  * the operation is not guarded, and counted. */
 bool sc_track_settle_guards(struct sc_track *track, struct sc_guard_change *change);
 void sc_track_refuse_guard(struct sc_track *track, const struct sc_guard_change *change);

@@ -1,7 +1,7 @@
 /* The tracker's part for graphs and their launches. */
 #include <string.h>
 
-#include "track/track_parts.h"
+#include "track/track_internal.h"
 
 #include "track/poison.h"
 

@@ -1,7 +1,7 @@
 /* The tracker's part for guarded pages and snapshots. */
 #include <errno.h>
 
-#include "track/track_parts.h"
+#include "track/track_internal.h"
 
 #include "track/poison.h"
 
@@ -95,7 +95,7 @@ void sc_track_unguard_all(struct sc_track *track)
 static bool note_given_up(void *context, uint32_t span)
 {
     struct sc_track *track = context;
-    uint32_t id = sc_guards_span(&track->inflight.guards, span)->op;
+    uint32_t id = sc_spans_at(&track->inflight.guards, span)->op;
     const struct sc_op *op = sc_inflight_op(&track->inflight, id);
     if (op->first_span == span)
         sc_unguarded_note(&track->unguarded, SC_UNGUARDED_MAPPINGS,
@@ -115,7 +115,7 @@ void sc_track_give_up_guards(struct sc_track *track)
 bool sc_track_settle_guards(struct sc_track *track, struct sc_guard_change *change)
 {
     lock(track);
-    bool more = sc_guards_settle(&track->inflight.guards, change);
+    bool more = sc_spans_settle(&track->inflight.guards, change);
     unlock(track);
     return more;
 }
@@ -123,7 +123,7 @@ bool sc_track_settle_guards(struct sc_track *track, struct sc_guard_change *chan
 void sc_track_refuse_guard(struct sc_track *track, const struct sc_guard_change *change)
 {
     lock(track);
-    uint32_t op = sc_guards_refuse(&track->inflight.guards, change);
+    uint32_t op = sc_spans_refuse(&track->inflight.guards, change);
     if (op) {
         sc_unguarded_note(&track->unguarded, SC_UNGUARDED_MAPPINGS,
                           sc_shape_hull_bytes(&sc_inflight_op(&track->inflight, op)->info.shape));
@@ -135,7 +135,7 @@ void sc_track_refuse_guard(struct sc_track *track, const struct sc_guard_change 
 bool sc_track_retry_guards(struct sc_track *track)
 {
     lock(track);
-    bool any = sc_guards_retry(&track->inflight.guards);
+    bool any = sc_spans_retry(&track->inflight.guards);
     unlock(track);
     return any;
 }
@@ -143,7 +143,7 @@ bool sc_track_retry_guards(struct sc_track *track)
 enum sc_access sc_track_guarded_access(struct sc_track *track, uintptr_t address)
 {
     lock(track);
-    enum sc_access access = sc_guards_access(&track->inflight.guards, address);
+    enum sc_access access = sc_spans_access(&track->inflight.guards, address);
     unlock(track);
     return access;
 }
@@ -151,7 +151,7 @@ enum sc_access sc_track_guarded_access(struct sc_track *track, uintptr_t address
 bool sc_track_guards_cover(struct sc_track *track, uintptr_t address)
 {
     lock(track);
-    bool covered = sc_guards_cover(&track->inflight.guards, address);
+    bool covered = sc_spans_cover(&track->inflight.guards, address);
     unlock(track);
     return covered;
 }

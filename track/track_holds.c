@@ -1,7 +1,7 @@
 /* The tracker's part for memory that goes back: what is in flight on it, and what waits. */
 #include <string.h>
 
-#include "track/track_parts.h"
+#include "track/track_internal.h"
 
 #include "track/poison.h"
 

@@ -22,9 +22,9 @@
 #include "interpose/base/compiler.h"
 #include "interpose/streams/streams.h"
 #include "track/grid.h"
-#include "track/guard.h"
 #include "track/hazard.h"
 #include "track/shape.h"
+#include "track/spans.h"
 #include "track/track.h"
 
 struct sc_point;

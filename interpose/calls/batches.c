@@ -24,10 +24,10 @@
 #include "interpose/graph/node_uses.h"
 #include "interpose/reaper/hazards.h"
 #include "interpose/streams/streams.h"
-#include "track/guard.h"
 #include "track/hazard.h"
 #include "track/order.h"
 #include "track/shape.h"
+#include "track/spans.h"
 #include "track/track.h"
 
 #include "track/poison.h"

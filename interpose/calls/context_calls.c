@@ -20,10 +20,10 @@
 #include "interpose/streams/contexts.h"
 #include "interpose/streams/marks.h"
 #include "interpose/streams/streams.h"
+#include "track/deadlines.h"
 #include "track/hold.h"
 #include "track/order.h"
 #include "track/track.h"
-#include "track/waits.h"
 
 #include "track/poison.h"
 

@@ -6,9 +6,9 @@
 #include "interpose/driver/driver.h"
 #include "interpose/driver/wrap.h"
 #include "interpose/graph/copy_sides.h"
-#include "track/guard.h"
 #include "track/hazard.h"
 #include "track/shape.h"
+#include "track/spans.h"
 #include "track/track.h"
 
 #include "track/poison.h"

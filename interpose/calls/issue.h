@@ -19,10 +19,10 @@
 #include "interpose/driver/driver.h"
 #include "interpose/graph/copy_sides.h"
 #include "interpose/streams/streams.h"
-#include "track/guard.h"
 #include "track/hazard.h"
 #include "track/inflight.h"
 #include "track/order.h"
+#include "track/spans.h"
 #include "track/track.h"
 
 struct sc_shape;

@@ -16,8 +16,8 @@
 #include "interpose/streams/marks.h"
 #include "interpose/streams/streams.h"
 #include "interpose/streams/unfinished.h"
-#include "track/guard.h"
 #include "track/shape.h"
+#include "track/spans.h"
 #include "track/track.h"
 
 #include "track/poison.h"

@@ -37,10 +37,10 @@
 #include "interpose/streams/streams.h"
 #include "report/options.h"
 #include "report/report.h"
+#include "track/deadlines.h"
 #include "track/kernel.h"
 #include "track/pool.h"
 #include "track/track.h"
-#include "track/waits.h"
 
 #include "track/poison.h"
 

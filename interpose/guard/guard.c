@@ -23,7 +23,7 @@
 
 #include "track/poison.h"
 
-static struct sc_guards *guards(void)
+static struct sc_spans *guards(void)
 {
     return &sc_track.inflight.guards;
 }

@@ -22,7 +22,7 @@
 #include <stdint.h>
 
 #include "interpose/reaper/hazards.h"
-#include "track/guard.h"
+#include "track/spans.h"
 #include "track/track.h"
 
 struct sc_op_info;

@@ -9,9 +9,9 @@
 #include "interpose/guard/guard.h"
 #include "interpose/reaper/hazards.h"
 #include "track/blocks.h"
-#include "track/guard.h"
 #include "track/inflight.h"
 #include "track/kept_off.h"
+#include "track/spans.h"
 
 #include "track/poison.h"
 

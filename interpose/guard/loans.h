@@ -20,7 +20,7 @@
 #include <stdint.h>
 
 #include "track/frames.h"
-#include "track/guard.h"
+#include "track/spans.h"
 
 enum { SC_LOANS_PER_CALL = 6 };
 

@@ -23,7 +23,7 @@
 #include "interpose/reaper/hazards.h"
 #include "track/blocks.h"
 #include "track/grid.h"
-#include "track/guard.h"
+#include "track/spans.h"
 #include "track/track.h"
 
 /* What one call touches, as far as it was looked at. */

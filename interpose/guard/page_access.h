@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "track/guard.h"
+#include "track/spans.h"
 
 /* mprotect of whole pages, past our own wrapper. True for none at all. False: the kernel refuses,
  * for want of a mapping (vm.max_map_count), and may have changed some of them. */

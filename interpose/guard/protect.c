@@ -12,7 +12,7 @@
 
 static pthread_mutex_t protect_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static struct sc_guards *guards(void)
+static struct sc_spans *guards(void)
 {
     return &sc_track.inflight.guards;
 }
@@ -116,11 +116,11 @@ bool sc_protect_inherited(uintptr_t address)
     struct sc_guard_change change;
     bool found = false;
     for (unsigned round = 0; round < 2; round++)
-        for (uint32_t span = 0; sc_guards_inherited(guards(), &span, &change);) {
+        for (uint32_t span = 0; sc_spans_inherited(guards(), &span, &change);) {
             found |= address - change.address < change.size_bytes;
             if (sc_page_access_set(change.address, change.size_bytes, change.access))
-                sc_guards_let_go_inherited(guards(), span);
+                sc_spans_let_go_inherited(guards(), span);
         }
-    sc_guards_forget(guards());
+    sc_spans_forget(guards());
     return found;
 }

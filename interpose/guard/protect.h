@@ -1,4 +1,4 @@
-/* Tells the kernel what the guard has decided (track/guard.h), and says whose a fault is.
+/* Tells the kernel what the guard has decided (track/spans.h), and says whose a fault is.
  *
  * The invariant: a page that is protected for the guard's sake is covered by a span, or by one that
  * has ended and of whose end the kernel has not been told. A span covers its pages before the
@@ -18,7 +18,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "track/guard.h"
+#include "track/spans.h"
 
 /* Returns when no page is protected for the sake of an operation that had ended before the call. */
 void sc_protect_settle(void);

@@ -23,11 +23,11 @@
 #include "report/text.h"
 #include "track/blocks.h"
 #include "track/grid.h"
-#include "track/guard.h"
 #include "track/hazard.h"
 #include "track/hold.h"
 #include "track/inflight.h"
 #include "track/shape.h"
+#include "track/spans.h"
 #include "track/ticks.h"
 #include "track/track.h"
 #include "track/unguarded.h"
@@ -36,7 +36,7 @@
 
 enum { SLICE_NS = 1000 * 1000, FAULTS_BEFORE_MENDING = 4 };
 
-static struct sc_guards *guards(void)
+static struct sc_spans *guards(void)
 {
     return &sc_track.inflight.guards;
 }

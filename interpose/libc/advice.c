@@ -32,10 +32,10 @@
 #include "interpose/guard/mappings.h"
 #include "report/text.h"
 #include "track/frames.h"
-#include "track/guard.h"
 #include "track/inflight.h"
 #include "track/kernel.h"
 #include "track/peek.h"
+#include "track/spans.h"
 #include "track/track.h"
 
 #include "track/poison.h"

@@ -65,8 +65,8 @@
 #include "interpose/guard/look.h"
 #include "interpose/signals/signal_mask.h"
 #include "track/frames.h"
-#include "track/guard.h"
 #include "track/kernel.h"
+#include "track/spans.h"
 #include "track/track.h"
 
 #include "track/poison.h"

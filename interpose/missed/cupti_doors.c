@@ -12,7 +12,7 @@
 CUptiResult CUPTIAPI cuptiFinalize(void);
 #pragma GCC visibility pop
 
-#include "cupti_hooks/find.h"
+#include "cupti_hooks/find_libcupti.h"
 #include "interpose/base/loader.h"
 #include "interpose/base/process.h"
 #include "interpose/missed/audit.h"

@@ -11,10 +11,10 @@
 #include "interpose/reaper/own_threads.h"
 #include "interpose/streams/marks.h"
 #include "report/report.h"
+#include "track/deadlines.h"
 #include "track/hazard.h"
 #include "track/order.h"
 #include "track/ticks.h"
-#include "track/waits.h"
 
 #include "track/poison.h"
 

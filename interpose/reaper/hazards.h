@@ -6,9 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "track/guard.h"
 #include "track/hazard.h"
 #include "track/inflight.h"
+#include "track/spans.h"
 #include "track/track.h"
 
 struct sc_graph_use;

@@ -22,13 +22,13 @@
 #include "interpose/streams/host_functions.h"
 #include "interpose/streams/marks.h"
 #include "report/report.h"
+#include "track/deadlines.h"
 #include "track/grid.h"
 #include "track/hold.h"
 #include "track/inflight.h"
 #include "track/kernel.h"
 #include "track/order.h"
 #include "track/ticks.h"
-#include "track/waits.h"
 
 #include "track/poison.h"
 

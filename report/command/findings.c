@@ -2,7 +2,7 @@
 #include "report/command/findings.h"
 
 #include "report/command/fields.h"
-#include "report/seen.h"
+#include "report/hazard_counts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -265,7 +265,7 @@ static void read_summary(struct sc_findings *findings, json_t *by_code)
     for (; finding != NULL; finding = finding->next_in_run)
         finding->run_is_least = finding->run_count > 1;
     /* Of more than these a report has no line, and what the summary says may be theirs. */
-    if (count_in_run(findings) >= SC_SEEN_MAX)
+    if (count_in_run(findings) >= SC_HAZARD_COUNTS_MAX)
         return;
     json_object_foreach(by_code, code, said) make_exact(findings, code, json_integer_value(said));
 }

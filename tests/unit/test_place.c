@@ -1,7 +1,7 @@
 /* Where the report may be: what may stand at its name, and what becomes of it. Each test runs in a
  * process of its own (Check forks), in a directory of its own.
  */
-#include "report/lines.h"
+#include "report/json_lines.h"
 #include "report/options.h"
 #include "report/place.h"
 
@@ -84,7 +84,7 @@ static void write_run_line(int32_t pid, uint64_t started, const char *host)
     struct sc_text line;
     sc_text_init(&line, bytes, sizeof(bytes));
     sc_text_put(&line, "{\"type\":\"run\",\"schema\":1,\"command\":[\"\\\"pid\\\":1\"]");
-    sc_lines_process(&line, pid, started, host);
+    sc_json_lines_process(&line, pid, started, host);
     sc_text_put(&line, ",\"rank\":null}\n");
     write_file("r.jsonl", bytes);
 }
@@ -276,7 +276,7 @@ START_TEST(a_long_command_hides_no_process)
     sc_text_init(&line, bytes, sizeof(bytes));
     while (line.used < (size_t)_i)
         sc_text_char(&line, 'x');
-    sc_lines_process(&line, names.pid, names.started, names.host);
+    sc_json_lines_process(&line, names.pid, names.started, names.host);
     sc_text_char(&line, '\n');
     write_file("r.jsonl", bytes);
     ck_assert_int_ge(open_place(), 0);

@@ -3,7 +3,7 @@
  * lines themselves are held against report/schema.json by test_report_schema.py.
  */
 #include "report/json.h"
-#include "report/lines.h"
+#include "report/json_lines.h"
 #include "report/path.h"
 #include "report/report.h"
 #include "track/stacks.h"
@@ -101,7 +101,7 @@ static void finish(int exit_status, bool final)
 /* Another thread may unmap the module that holds a name while it is being written. */
 START_TEST(a_name_that_is_gone_is_left_out)
 {
-    static struct sc_lines_stacks stacks;
+    static struct sc_json_lines_stacks stacks;
     static char bytes[64 * 1024];
     struct sc_path_names names = {.pid = 1};
     struct sc_hazard hazard = a_hazard();
@@ -119,11 +119,11 @@ START_TEST(a_name_that_is_gone_is_left_out)
     stacks.event.count = 1;
     stacks.event.frames[0].symbol = pages + page - 5;
     sc_text_init(&line, bytes, sizeof(bytes));
-    sc_lines_hazard(&line, &hazard, 1, &stacks, &names);
+    sc_json_lines_hazard(&line, &hazard, 1, &stacks, &names);
     ck_assert_uint_eq(count_of(bytes, "\"symbol\":null"), 4);
     pages[page - 1] = '\0';
     sc_text_init(&line, bytes, sizeof(bytes));
-    sc_lines_hazard(&line, &hazard, 1, &stacks, &names);
+    sc_json_lines_hazard(&line, &hazard, 1, &stacks, &names);
     ck_assert_uint_eq(count_of(bytes, "\"symbol\":\"last\""), 2);
     ck_assert_uint_eq(count_of(bytes, "\"symbol\":null"), 1);
     ck_assert_int_eq(munmap(pages, page), 0);

@@ -1,4 +1,4 @@
-#include "track/waits.h"
+#include "track/deadlines.h"
 
 #include <errno.h>
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /* Waits that end, and by which clock. */
-#include "track/waits.h"
+#include "track/deadlines.h"
 
 #include <check.h>
 #include <errno.h>

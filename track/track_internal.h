@@ -1,7 +1,7 @@
 /* What the files that make up the tracker (track/track*.c) share, and no others: its lock, which
  * all their functions take, and the collecting of operations under it. */
-#ifndef SC_TRACK_TRACK_PARTS_H
-#define SC_TRACK_TRACK_PARTS_H
+#ifndef SC_TRACK_TRACK_INTERNAL_H
+#define SC_TRACK_TRACK_INTERNAL_H
 
 #include "track/track.h"
 

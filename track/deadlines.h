@@ -1,8 +1,8 @@
 /* Waits with an end. It is told as CLOCK_MONOTONIC has it: a clock that somebody sets must neither
  * stretch nor cut them. glibc offers that since 2.30; on an older one they end by CLOCK_REALTIME.
  */
-#ifndef SC_TRACK_WAITS_H
-#define SC_TRACK_WAITS_H
+#ifndef SC_TRACK_DEADLINES_H
+#define SC_TRACK_DEADLINES_H
 
 #include <pthread.h>
 #include <semaphore.h>

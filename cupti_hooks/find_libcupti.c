@@ -1,4 +1,4 @@
-#include "cupti_hooks/find.h"
+#include "cupti_hooks/find_libcupti.h"
 
 #include <dlfcn.h>
 #include <limits.h>

@@ -1,4 +1,4 @@
-#include "track/guard.h"
+#include "track/spans.h"
 
 #include <errno.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 
 enum { CELLS = 1 << 15 };
 
-int sc_guards_init(struct sc_guards *guards)
+int sc_spans_init(struct sc_spans *guards)
 {
     memset(guards, 0, sizeof *guards);
     guards->page_mask = (uintptr_t)sysconf(_SC_PAGESIZE) - 1;
@@ -16,7 +16,7 @@ int sc_guards_init(struct sc_guards *guards)
     return sc_grid_init(&guards->grid, &guards->spans, CELLS);
 }
 
-void sc_guards_destroy(struct sc_guards *guards)
+void sc_spans_destroy(struct sc_spans *guards)
 {
     sc_grid_destroy(&guards->grid);
     sc_pool_destroy(&guards->spans);
@@ -30,9 +30,9 @@ static void add_to(_Atomic uint32_t *count, int change)
 }
 
 /* From its first page on, once more if some of it has been told of already. */
-static void unsettle(struct sc_guards *guards, uint32_t id)
+static void unsettle(struct sc_spans *guards, uint32_t id)
 {
-    struct sc_span *span = sc_guards_span(guards, id);
+    struct sc_span *span = sc_spans_at(guards, id);
     span->settled_to = sc_span_start(span);
     if (span->unsettled)
         return;
@@ -43,13 +43,13 @@ static void unsettle(struct sc_guards *guards, uint32_t id)
 }
 
 /* `address` and `end` lie on page boundaries. */
-static uint32_t new_span(struct sc_guards *guards, uint32_t op, uintptr_t address, uintptr_t end,
+static uint32_t new_span(struct sc_spans *guards, uint32_t op, uintptr_t address, uintptr_t end,
                          enum sc_access access)
 {
     uint32_t id = sc_pool_take(&guards->spans);
     if (!id)
         return 0;
-    struct sc_span *span = sc_guards_span(guards, id);
+    struct sc_span *span = sc_spans_at(guards, id);
     atomic_store_explicit(&span->node.address, address, memory_order_release);
     atomic_store_explicit(&span->node.size_bytes, end - address, memory_order_release);
     span->op = op;
@@ -62,8 +62,8 @@ static uint32_t new_span(struct sc_guards *guards, uint32_t op, uintptr_t addres
     return id;
 }
 
-uint32_t sc_guards_add(struct sc_guards *guards, uint32_t op, uintptr_t address, size_t size_bytes,
-                       enum sc_access access, uint32_t next)
+uint32_t sc_spans_add(struct sc_spans *guards, uint32_t op, uintptr_t address, size_t size_bytes,
+                      enum sc_access access, uint32_t next)
 {
     uintptr_t start = address & ~guards->page_mask;
     uintptr_t end = (address + size_bytes + guards->page_mask) & ~guards->page_mask;
@@ -71,15 +71,15 @@ uint32_t sc_guards_add(struct sc_guards *guards, uint32_t op, uintptr_t address,
     if (!id)
         return next;
     sc_blocks_add(&guards->ever, start, end - start);
-    sc_guards_span(guards, id)->next = next;
+    sc_spans_at(guards, id)->next = next;
     unsettle(guards, id);
     return id;
 }
 
-void sc_guards_end(struct sc_guards *guards, uint32_t id)
+void sc_spans_end(struct sc_spans *guards, uint32_t id)
 {
     while (id) {
-        struct sc_span *span = sc_guards_span(guards, id);
+        struct sc_span *span = sc_spans_at(guards, id);
         sc_grid_remove(&guards->grid, id);
         span->live = false;
         guards->live--;
@@ -89,26 +89,25 @@ void sc_guards_end(struct sc_guards *guards, uint32_t id)
 }
 
 /* What is left of a span is as settled as the whole was. */
-static uint32_t keep_part(struct sc_guards *guards, const struct sc_span *whole, uintptr_t start,
+static uint32_t keep_part(struct sc_spans *guards, const struct sc_span *whole, uintptr_t start,
                           uintptr_t end, uint32_t next)
 {
     uint32_t id = start < end ? new_span(guards, whole->op, start, end, whole->access) : 0;
     if (!id)
         return next;
-    sc_guards_span(guards, id)->next = next;
+    sc_spans_at(guards, id)->next = next;
     if (whole->unsettled)
         unsettle(guards, id);
     return id;
 }
 
-uint32_t sc_guards_cut(struct sc_guards *guards, uint32_t first, uintptr_t address,
-                       size_t size_bytes)
+uint32_t sc_spans_cut(struct sc_spans *guards, uint32_t first, uintptr_t address, size_t size_bytes)
 {
     uintptr_t start = address & ~guards->page_mask;
     uintptr_t end = (address + size_bytes + guards->page_mask) & ~guards->page_mask;
     uint32_t kept = 0;
     for (uint32_t id = first, next; id; id = next) {
-        struct sc_span *span = sc_guards_span(guards, id);
+        struct sc_span *span = sc_spans_at(guards, id);
         next = span->next;
         if (sc_span_start(span) >= end || sc_span_end(span) <= start) {
             span->next = kept;
@@ -118,7 +117,7 @@ uint32_t sc_guards_cut(struct sc_guards *guards, uint32_t first, uintptr_t addre
         kept = keep_part(guards, span, sc_span_start(span), start, kept);
         kept = keep_part(guards, span, end, sc_span_end(span), kept);
         span->next = 0;
-        sc_guards_end(guards, id);
+        sc_spans_end(guards, id);
     }
     return kept;
 }
@@ -127,7 +126,7 @@ uint32_t sc_guards_cut(struct sc_guards *guards, uint32_t first, uintptr_t addre
 
 /* The pages from `at` to `until` have the same live spans on them. */
 struct piece {
-    struct sc_guards *guards;
+    struct sc_spans *guards;
     uintptr_t at;
     uintptr_t until;
     enum sc_access access; /* the least that a live span allows */
@@ -137,7 +136,7 @@ struct piece {
 static bool narrow_piece(void *context, uint32_t id)
 {
     struct piece *piece = context;
-    const struct sc_span *span = sc_guards_span(piece->guards, id);
+    const struct sc_span *span = sc_spans_at(piece->guards, id);
     if (sc_span_start(span) > piece->at) {
         if (sc_span_start(span) < piece->until)
             piece->until = sc_span_start(span);
@@ -154,7 +153,7 @@ static bool narrow_piece(void *context, uint32_t id)
     return true;
 }
 
-static struct piece next_piece(struct sc_guards *guards, const struct sc_span *span)
+static struct piece next_piece(struct sc_spans *guards, const struct sc_span *span)
 {
     struct piece piece = {guards, span->settled_to, sc_span_end(span), SC_ACCESS_ALL, false};
     if (guards->live == (uint32_t)span->live)
@@ -174,17 +173,17 @@ static bool must_tell(const struct sc_span *span, const struct piece *piece)
     return piece->access < span->access;
 }
 
-static void unlink_unsettled(struct sc_guards *guards, uint32_t id)
+static void unlink_unsettled(struct sc_spans *guards, uint32_t id)
 {
     uint32_t *link = &guards->unsettled;
     while (*link != id)
-        link = &sc_guards_span(guards, *link)->unsettled_next;
-    *link = sc_guards_span(guards, id)->unsettled_next;
+        link = &sc_spans_at(guards, *link)->unsettled_next;
+    *link = sc_spans_at(guards, id)->unsettled_next;
 }
 
-static void settled(struct sc_guards *guards, uint32_t id)
+static void settled(struct sc_spans *guards, uint32_t id)
 {
-    struct sc_span *span = sc_guards_span(guards, id);
+    struct sc_span *span = sc_spans_at(guards, id);
     unlink_unsettled(guards, id);
     span->unsettled = false;
     if (!span->live)
@@ -196,12 +195,12 @@ static void settled(struct sc_guards *guards, uint32_t id)
     add_to(&guards->busy, -1);
 }
 
-bool sc_guards_settle(struct sc_guards *guards, struct sc_guard_change *change)
+bool sc_spans_settle(struct sc_spans *guards, struct sc_guard_change *change)
 {
     change->size_bytes = 0;
     if (!guards->unsettled)
         return false;
-    struct sc_span *span = sc_guards_span(guards, guards->unsettled);
+    struct sc_span *span = sc_spans_at(guards, guards->unsettled);
     if (span->settled_to >= sc_span_end(span)) {
         settled(guards, guards->unsettled);
         return true;
@@ -214,9 +213,9 @@ bool sc_guards_settle(struct sc_guards *guards, struct sc_guard_change *change)
     return true;
 }
 
-uint32_t sc_guards_refuse(struct sc_guards *guards, const struct sc_guard_change *change)
+uint32_t sc_spans_refuse(struct sc_spans *guards, const struct sc_guard_change *change)
 {
-    struct sc_span *span = sc_guards_span(guards, change->span);
+    struct sc_span *span = sc_spans_at(guards, change->span);
     if (span->live)
         return span->op;
     unlink_unsettled(guards, change->span);
@@ -226,12 +225,12 @@ uint32_t sc_guards_refuse(struct sc_guards *guards, const struct sc_guard_change
     return 0;
 }
 
-bool sc_guards_retry(struct sc_guards *guards)
+bool sc_spans_retry(struct sc_spans *guards)
 {
     bool any = guards->refused != 0;
     while (guards->refused) {
         uint32_t id = guards->refused;
-        struct sc_span *span = sc_guards_span(guards, id);
+        struct sc_span *span = sc_spans_at(guards, id);
         guards->refused = span->unsettled_next;
         span->unsettled_next = guards->unsettled;
         guards->unsettled = id;
@@ -244,13 +243,13 @@ bool sc_guards_retry(struct sc_guards *guards)
 static bool narrow_access(void *context, uint32_t id)
 {
     struct piece *piece = context;
-    const struct sc_span *span = sc_guards_span(piece->guards, id);
+    const struct sc_span *span = sc_spans_at(piece->guards, id);
     if (span->access > piece->access)
         piece->access = span->access;
     return true;
 }
 
-enum sc_access sc_guards_least(struct sc_guards *guards, uintptr_t address, size_t size_bytes)
+enum sc_access sc_spans_least(struct sc_spans *guards, uintptr_t address, size_t size_bytes)
 {
     struct piece piece = {.guards = guards, .access = SC_ACCESS_ALL};
     uintptr_t start = address & ~guards->page_mask;
@@ -259,22 +258,22 @@ enum sc_access sc_guards_least(struct sc_guards *guards, uintptr_t address, size
     return piece.access;
 }
 
-enum sc_access sc_guards_access(struct sc_guards *guards, uintptr_t address)
+enum sc_access sc_spans_access(struct sc_spans *guards, uintptr_t address)
 {
-    return sc_guards_least(guards, address, 1);
+    return sc_spans_least(guards, address, 1);
 }
 
-static bool is_in_list(struct sc_guards *guards, uint32_t list, uintptr_t page)
+static bool is_in_list(struct sc_spans *guards, uint32_t list, uintptr_t page)
 {
-    for (uint32_t id = list; id; id = sc_guards_span(guards, id)->unsettled_next) {
-        const struct sc_span *span = sc_guards_span(guards, id);
+    for (uint32_t id = list; id; id = sc_spans_at(guards, id)->unsettled_next) {
+        const struct sc_span *span = sc_spans_at(guards, id);
         if (page - sc_span_start(span) < sc_span_end(span) - sc_span_start(span))
             return true;
     }
     return false;
 }
 
-bool sc_guards_cover(struct sc_guards *guards, uintptr_t address)
+bool sc_spans_cover(struct sc_spans *guards, uintptr_t address)
 {
     uintptr_t page = address & ~guards->page_mask;
     return sc_grid_point_locked(&guards->grid, page) != 0 ||
@@ -283,22 +282,22 @@ bool sc_guards_cover(struct sc_guards *guards, uintptr_t address)
 
 /* ---- fork ---- */
 
-void sc_guards_forget(struct sc_guards *guards)
+void sc_spans_forget(struct sc_spans *guards)
 {
     atomic_store(&guards->busy, 0);
     atomic_store(&guards->unsettled_count, 0);
     sc_blocks_clear(&guards->ever);
 }
 
-void sc_guards_let_go_inherited(struct sc_guards *guards, uint32_t span)
+void sc_spans_let_go_inherited(struct sc_spans *guards, uint32_t span)
 {
-    atomic_store(&sc_guards_span(guards, span)->used, false);
+    atomic_store(&sc_spans_at(guards, span)->used, false);
 }
 
-bool sc_guards_inherited(struct sc_guards *guards, uint32_t *id, struct sc_guard_change *change)
+bool sc_spans_inherited(struct sc_spans *guards, uint32_t *id, struct sc_guard_change *change)
 {
     while (++*id < guards->spans.unused) {
-        struct sc_span *span = sc_guards_span(guards, *id);
+        struct sc_span *span = sc_spans_at(guards, *id);
         if (!atomic_load(&span->used))
             continue;
         *change = (struct sc_guard_change){

@@ -7,7 +7,7 @@
 #include "cupti_hooks/ear.h"
 #include "cupti_hooks/subscription.h"
 
-#include "cupti_hooks/hear.c" /* poisons, so it comes last */
+#include "cupti_hooks/callbacks.c" /* poisons, so it comes last */
 #include "cupti_hooks/resources.c"
 
 enum { COPY = 277, QUERY = 200, THREADS = 8, ROUNDS = 20000 };
@@ -47,7 +47,7 @@ static void call_back(CUpti_CallbackDomain domain, uint32_t id, CUpti_ApiCallbac
         .correlationData = &kept,
         .correlationId = correlation_id,
     };
-    sc_hear(NULL, domain, id, &data);
+    sc_callbacks_hear(NULL, domain, id, &data);
 }
 
 static void copy(uint32_t correlation_id)
@@ -60,10 +60,10 @@ static void copy(uint32_t correlation_id)
 
 static void set_up(void)
 {
-    sc_hear_start(note_missed);
+    sc_callbacks_start(note_missed);
     sc_resources_start(note_news);
     news_told = 0;
-    sc_hear_audit(COPY);
+    sc_callbacks_audit(COPY);
     atomic_store(&sc_ears_open, true);
     told = 0;
     sc_ear = (struct sc_ear){0};
@@ -72,7 +72,7 @@ static void set_up(void)
 static void expect_counts(uint64_t wanted_wrapped, uint64_t wanted_missed)
 {
     uint64_t wrapped, missed_calls;
-    sc_hear_counts(&wrapped, &missed_calls);
+    sc_callbacks_counts(&wrapped, &missed_calls);
     ck_assert_uint_eq(wrapped, wanted_wrapped);
     ck_assert_uint_eq(missed_calls, wanted_missed);
 }
@@ -237,7 +237,7 @@ END_TEST
 
 START_TEST(ids_beyond_the_table_are_not_audited)
 {
-    sc_hear_audit(SC_CBID_MAX);
+    sc_callbacks_audit(SC_CBID_MAX);
     call_back(CUPTI_CB_DOMAIN_DRIVER_API, SC_CBID_MAX, CUPTI_API_ENTER, "cuMemcpyNew", 1);
     ck_assert_uint_eq(told, 1);
     ck_assert(!last.audited);
@@ -254,13 +254,13 @@ START_TEST(names_decide_what_is_audited)
     static const char *const out[] = {"cuLaunchKernel", "cuStreamSynchronize", "cuMemGetInfo_v2",
                                       "cuMemHostGetFlags", "cuEventRecord"};
     for (size_t i = 0; i < sizeof in / sizeof *in; i++)
-        ck_assert_msg(sc_hear_is_audited(in[i]), "%s", in[i]);
+        ck_assert_msg(sc_callbacks_is_audited(in[i]), "%s", in[i]);
     for (size_t i = 0; i < sizeof out / sizeof *out; i++)
-        ck_assert_msg(!sc_hear_is_audited(out[i]), "%s", out[i]);
-    ck_assert(sc_hear_is_named("cudaMemcpyAsync_ptsz_v7000"));
-    ck_assert(sc_hear_is_named("cudaFreeHost_v3020"));
-    ck_assert(!sc_hear_is_named("cudaLaunchKernel_v7000"));
-    ck_assert(!sc_hear_is_named("cudaEventQuery_v3020"));
+        ck_assert_msg(!sc_callbacks_is_audited(out[i]), "%s", out[i]);
+    ck_assert(sc_callbacks_is_named("cudaMemcpyAsync_ptsz_v7000"));
+    ck_assert(sc_callbacks_is_named("cudaFreeHost_v3020"));
+    ck_assert(!sc_callbacks_is_named("cudaLaunchKernel_v7000"));
+    ck_assert(!sc_callbacks_is_named("cudaEventQuery_v3020"));
 }
 END_TEST
 
@@ -270,20 +270,20 @@ static void tell_of_stream(uint32_t id, uintptr_t stream)
 {
     CUpti_ResourceData data = {.context = (CUcontext)0x100,
                                .resourceHandle.stream = (CUstream)stream};
-    sc_hear(NULL, CUPTI_CB_DOMAIN_RESOURCE, id, &data);
+    sc_callbacks_hear(NULL, CUPTI_CB_DOMAIN_RESOURCE, id, &data);
 }
 
 static void tell_of_graph(uint32_t id, uintptr_t graph, uintptr_t exec)
 {
     CUpti_GraphData of = {.graph = (CUgraph)graph, .graphExec = (CUgraphExec)exec};
     CUpti_ResourceData data = {.resourceDescriptor = &of};
-    sc_hear(NULL, CUPTI_CB_DOMAIN_RESOURCE, id, &data);
+    sc_callbacks_hear(NULL, CUPTI_CB_DOMAIN_RESOURCE, id, &data);
 }
 
 static void tell_of_wait(uint32_t id, uintptr_t stream)
 {
     CUpti_SynchronizeData data = {(CUcontext)0x100, (CUstream)stream};
-    sc_hear(NULL, CUPTI_CB_DOMAIN_SYNCHRONIZE, id, &data);
+    sc_callbacks_hear(NULL, CUPTI_CB_DOMAIN_SYNCHRONIZE, id, &data);
 }
 
 static void begin_call(void)
@@ -354,8 +354,8 @@ START_TEST(nothing_is_told_of_what_has_no_name)
 {
     tell_of_wait(CUPTI_CBID_SYNCHRONIZE_STREAM_SYNCHRONIZED, 0);
     tell_of_graph(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, 0x30, 0);
-    sc_hear(NULL, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CU_INIT_FINISHED, NULL);
-    sc_hear(NULL, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_STREAM_CREATED, NULL);
+    sc_callbacks_hear(NULL, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CU_INIT_FINISHED, NULL);
+    sc_callbacks_hear(NULL, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_STREAM_CREATED, NULL);
     ck_assert_uint_eq(news_told, 0);
 }
 END_TEST

@@ -1,4 +1,4 @@
-#include "track/sources.h"
+#include "track/source_copies.h"
 
 #include <string.h>
 
@@ -16,7 +16,7 @@ struct page_copy {
     char bytes[COPY_BYTES];
 };
 
-void sc_sources_init(struct sc_inflight *inflight)
+void sc_source_copies_init(struct sc_inflight *inflight)
 {
     sc_pool_init(&inflight->copies, sizeof(struct page_copy));
 }
@@ -26,7 +26,7 @@ static struct page_copy *copy_at(struct sc_inflight *inflight, uint32_t id)
     return sc_pool_at(&inflight->copies, id);
 }
 
-void sc_sources_drop_copies(struct sc_inflight *inflight, struct sc_op *op)
+void sc_source_copies_drop_copies(struct sc_inflight *inflight, struct sc_op *op)
 {
     for (uint32_t id = op->first_copy, next; id; id = next) {
         next = copy_at(inflight, id)->next;
@@ -40,13 +40,13 @@ void sc_sources_drop_copies(struct sc_inflight *inflight, struct sc_op *op)
 
 /* Could a page there be inaccessible for the sake of a destination, or still be, with the kernel
  * not yet told that it was let go? */
-static bool may_be_hidden(struct sc_guards *guards, uintptr_t address, size_t size_bytes)
+static bool may_be_hidden(struct sc_spans *guards, uintptr_t address, size_t size_bytes)
 {
     uintptr_t start = address & ~guards->page_mask;
     if (atomic_load_explicit(&guards->unsettled_count, memory_order_acquire) != 0)
         return true;
     return sc_grid_may_overlap(&guards->grid, start, size_bytes + (address - start)) &&
-           sc_guards_least(guards, address, size_bytes) == SC_ACCESS_NONE;
+           sc_spans_least(guards, address, size_bytes) == SC_ACCESS_NONE;
 }
 
 static enum sc_snapshots snapshots_of(struct sc_inflight *inflight, const struct sc_op_info *info)
@@ -84,7 +84,7 @@ static bool read_source(struct sc_inflight *inflight, const struct sc_op_info *i
     return true;
 }
 
-bool sc_sources_changed(struct sc_inflight *inflight, const struct sc_op *op)
+bool sc_source_copies_changed(struct sc_inflight *inflight, const struct sc_op *op)
 {
     const struct sc_op_info *info = &op->info;
     if (!info->stable || snapshots_of(inflight, info) == SC_SNAPSHOTS_NONE)
@@ -125,7 +125,7 @@ static bool copy_page(struct sc_inflight *inflight, struct sc_op *op, uintptr_t 
 
 /* What nobody guards is compared in the end: the first and the last page, or all of a small source.
  */
-bool sc_sources_copy_edges(struct sc_inflight *inflight, struct sc_op *op)
+bool sc_source_copies_copy_edges(struct sc_inflight *inflight, struct sc_op *op)
 {
     const struct sc_op_info *info = &op->info;
     uintptr_t mask = inflight->guards.page_mask;
@@ -143,11 +143,11 @@ bool sc_sources_copy_edges(struct sc_inflight *inflight, struct sc_op *op)
 }
 
 /* The pages of the span that the interval touches. */
-bool sc_sources_copy_pages(struct sc_inflight *inflight, struct sc_op *op, uint32_t span,
-                           uintptr_t start, uintptr_t end)
+bool sc_source_copies_copy_pages(struct sc_inflight *inflight, struct sc_op *op, uint32_t span,
+                                 uintptr_t start, uintptr_t end)
 {
-    uintptr_t first = sc_span_start(sc_guards_span(&inflight->guards, span));
-    uintptr_t last = sc_span_end(sc_guards_span(&inflight->guards, span));
+    uintptr_t first = sc_span_start(sc_spans_at(&inflight->guards, span));
+    uintptr_t last = sc_span_end(sc_spans_at(&inflight->guards, span));
     bool copied = true;
     start &= ~inflight->guards.page_mask;
     for (uintptr_t page = first > start ? first : start; page < last && page < end;

@@ -1,4 +1,4 @@
-#include "report/misses.h"
+#include "report/missed_calls.h"
 
 #include <string.h>
 
@@ -11,7 +11,7 @@ static struct {
 } seen[SC_MISSES_MAX];
 static unsigned used;
 
-uint64_t sc_misses_note(const struct sc_report_miss *miss)
+uint64_t sc_missed_calls_note(const struct sc_report_miss *miss)
 {
     for (unsigned i = 0; i < used; i++)
         if (seen[i].stack == miss->stack && strcmp(seen[i].api, miss->api) == 0)
@@ -25,7 +25,7 @@ uint64_t sc_misses_note(const struct sc_report_miss *miss)
     return 1;
 }
 
-void sc_misses_forget(void)
+void sc_missed_calls_forget(void)
 {
     used = 0;
 }

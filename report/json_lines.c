@@ -1,5 +1,5 @@
 #define _GNU_SOURCE 1
-#include "report/lines.h"
+#include "report/json_lines.h"
 
 #include "report/file.h"
 #include "report/json.h"
@@ -29,7 +29,7 @@ static void end_line(struct sc_text *line)
     sc_text_char(line, '\n');
 }
 
-void sc_lines_name_stack(uint32_t id, struct sc_lines_stack *stack)
+void sc_json_lines_name_stack(uint32_t id, struct sc_json_lines_stack *stack)
 {
     void *const *frames;
     stack->count = id != 0 ? sc_stacks_get(id, &frames) : 0;
@@ -71,7 +71,7 @@ static void put_frame(struct sc_text *line, const struct sc_report_frame *frame,
     sc_json_close(line, '}');
 }
 
-static void put_stack(struct sc_text *line, const struct sc_lines_stack *stack, size_t reserve,
+static void put_stack(struct sc_text *line, const struct sc_json_lines_stack *stack, size_t reserve,
                       const struct sc_path_names *names)
 {
     int memory = sc_file_open_memory();
@@ -111,7 +111,7 @@ static void put_copy(struct sc_text *line, const struct sc_hazard_copy *copy)
 }
 
 static void put_event(struct sc_text *line, const char *key, const struct sc_hazard_event *event,
-                      const struct sc_lines_stack *stack, size_t reserve,
+                      const struct sc_json_lines_stack *stack, size_t reserve,
                       const struct sc_path_names *names)
 {
     sc_json_open(line, key, '{');
@@ -122,8 +122,9 @@ static void put_event(struct sc_text *line, const char *key, const struct sc_haz
     sc_json_close(line, '}');
 }
 
-void sc_lines_hazard(struct sc_text *line, const struct sc_hazard *hazard, uint64_t count,
-                     const struct sc_lines_stacks *stacks, const struct sc_path_names *names)
+void sc_json_lines_hazard(struct sc_text *line, const struct sc_hazard *hazard, uint64_t count,
+                          const struct sc_json_lines_stacks *stacks,
+                          const struct sc_path_names *names)
 {
     sc_json_open(line, NULL, '{');
     sc_json_string(line, "type", "hazard");
@@ -152,8 +153,8 @@ void sc_lines_hazard(struct sc_text *line, const struct sc_hazard *hazard, uint6
 }
 
 /* `code`, `stream`, `seq` and `event_time_ns` name the hazard line that this belongs to. */
-void sc_lines_timing(struct sc_text *line, const struct sc_hazard *hazard,
-                     const struct sc_report_timing *timing)
+void sc_json_lines_timing(struct sc_text *line, const struct sc_hazard *hazard,
+                          const struct sc_report_timing *timing)
 {
     sc_json_open(line, NULL, '{');
     sc_json_string(line, "type", "timing");
@@ -170,7 +171,7 @@ void sc_lines_timing(struct sc_text *line, const struct sc_hazard *hazard,
 
 static void put_command(struct sc_text *line)
 {
-    static char arguments[16384]; /* sc_lines_run has one caller at a time */
+    static char arguments[16384]; /* sc_json_lines_run has one caller at a time */
     long size = sc_file_read("/proc/self/cmdline", arguments, sizeof(arguments) - 1);
     sc_json_open(line, "command", '[');
     for (long at = 0; at < size;) {
@@ -240,21 +241,21 @@ static int put_loaded_module(const struct sc_module *module, void *context)
     return keep(line, before, RESERVE);
 }
 
-void sc_lines_process(struct sc_text *line, int32_t pid, uint64_t started, const char *host)
+void sc_json_lines_process(struct sc_text *line, int32_t pid, uint64_t started, const char *host)
 {
     sc_json_signed(line, "pid", pid);
     sc_json_number(line, "started", started);
     sc_json_string(line, "host", host);
 }
 
-void sc_lines_run(struct sc_text *line, const struct sc_options *options,
-                  const struct sc_report_run *run, const struct sc_path_names *names)
+void sc_json_lines_run(struct sc_text *line, const struct sc_options *options,
+                       const struct sc_report_run *run, const struct sc_path_names *names)
 {
     sc_json_open(line, NULL, '{');
     sc_json_string(line, "type", "run");
     sc_json_number(line, "schema", SCHEMA);
     put_command(line);
-    sc_lines_process(line, names->pid, names->started, names->host);
+    sc_json_lines_process(line, names->pid, names->started, names->host);
     sc_json_string(line, "rank", names->rank[0] != '\0' ? names->rank : NULL);
     put_version(line, "driver_version", run->driver_version);
     put_version(line, "runtime_version", run->runtime_version);
@@ -289,8 +290,8 @@ static void put_ignored(struct sc_text *line, const char *ignored)
     sc_json_close(line, ']');
 }
 
-void sc_lines_miss(struct sc_text *line, const struct sc_report_miss *miss, uint64_t count,
-                   const struct sc_lines_stack *stack, const struct sc_path_names *names)
+void sc_json_lines_miss(struct sc_text *line, const struct sc_report_miss *miss, uint64_t count,
+                        const struct sc_json_lines_stack *stack, const struct sc_path_names *names)
 {
     sc_json_open(line, NULL, '{');
     sc_json_string(line, "type", "coverage");
@@ -316,7 +317,7 @@ static void put_cupti(struct sc_text *line, const struct sc_report_cupti *cupti)
     put_text_or_null(line, "detail", cupti->detail);
 }
 
-void sc_lines_cupti(struct sc_text *line, const struct sc_report_cupti *cupti)
+void sc_json_lines_cupti(struct sc_text *line, const struct sc_report_cupti *cupti)
 {
     sc_json_open(line, NULL, '{');
     sc_json_string(line, "type", "cupti");
@@ -364,9 +365,9 @@ static void put_unguarded(struct sc_text *line, const struct sc_unguarded *ungua
     sc_json_close(line, '}');
 }
 
-void sc_lines_summary(struct sc_text *line, const struct sc_options *options,
-                      const struct sc_report_totals *totals, const struct sc_report_counts *counts,
-                      const uint64_t *by_code)
+void sc_json_lines_summary(struct sc_text *line, const struct sc_options *options,
+                           const struct sc_report_totals *totals,
+                           const struct sc_report_counts *counts, const uint64_t *by_code)
 {
     sc_json_open(line, NULL, '{');
     sc_json_string(line, "type", "summary");

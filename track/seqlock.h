@@ -4,14 +4,14 @@
  * release, and so no store of the version needs to be a locked one. Its only writer has the table's
  * lock.
  */
-#ifndef SC_TRACK_VERSION_H
-#define SC_TRACK_VERSION_H
+#ifndef SC_TRACK_SEQLOCK_H
+#define SC_TRACK_SEQLOCK_H
 
 #include <stdatomic.h>
 #include <stdint.h>
 
 /* Before a change, and after it. */
-static inline void sc_version_next(_Atomic uint64_t *version)
+static inline void sc_seqlock_next(_Atomic uint64_t *version)
 {
     uint64_t now = atomic_load_explicit(version, memory_order_relaxed);
     atomic_store_explicit(version, now + 1, memory_order_release);

@@ -1,5 +1,5 @@
 /* Spans of pages and what settling them tells the kernel, against a model of pages; and staging. */
-#include "track/guard.h"
+#include "track/spans.h"
 #include "track/staging.h"
 
 #include <check.h>
@@ -12,14 +12,14 @@ enum { PAGES = 64, OPS = 12 };
 
 static const uintptr_t base = (uintptr_t)5 << 32;
 
-static struct sc_guards guards;
+static struct sc_spans guards;
 static uintptr_t page;
 static enum sc_access pages[PAGES]; /* as the kernel has been told */
 static unsigned told;               /* how often */
 
 static void set_up(void)
 {
-    ck_assert_int_eq(sc_guards_init(&guards), 0);
+    ck_assert_int_eq(sc_spans_init(&guards), 0);
     page = guards.page_mask + 1;
     memset(pages, 0, sizeof pages);
     told = 0;
@@ -27,7 +27,7 @@ static void set_up(void)
 
 static void tear_down(void)
 {
-    sc_guards_destroy(&guards);
+    sc_spans_destroy(&guards);
 }
 
 static uintptr_t at(unsigned first)
@@ -38,7 +38,7 @@ static uintptr_t at(unsigned first)
 static uint32_t add(uint32_t op, unsigned first, unsigned count, enum sc_access access,
                     uint32_t next)
 {
-    return sc_guards_add(&guards, op, at(first), count * page, access, next);
+    return sc_spans_add(&guards, op, at(first), count * page, access, next);
 }
 
 static void obey(const struct sc_guard_change *change)
@@ -56,7 +56,7 @@ static void obey(const struct sc_guard_change *change)
 static bool settle_step(void)
 {
     struct sc_guard_change change;
-    bool more = sc_guards_settle(&guards, &change);
+    bool more = sc_spans_settle(&guards, &change);
     if (!more && (change.size_bytes > 0 || guards.unsettled != 0))
         ck_abort_msg("an end that is none");
     obey(&change);
@@ -84,15 +84,15 @@ static void check_pages(const char *expected)
 START_TEST(a_span_covers_every_page_that_its_bytes_touch)
 {
     settle();
-    uint32_t span = sc_guards_add(&guards, 7, at(2) - 1, page + 2, SC_ACCESS_NONE, 0);
+    uint32_t span = sc_spans_add(&guards, 7, at(2) - 1, page + 2, SC_ACCESS_NONE, 0);
     ck_assert_uint_ne(span, 0);
-    ck_assert_uint_eq(sc_guards_span(&guards, span)->op, 7);
-    ck_assert_uint_eq(sc_span_start(sc_guards_span(&guards, span)), at(1));
-    ck_assert_uint_eq(sc_span_end(sc_guards_span(&guards, span)), at(4));
+    ck_assert_uint_eq(sc_spans_at(&guards, span)->op, 7);
+    ck_assert_uint_eq(sc_span_start(sc_spans_at(&guards, span)), at(1));
+    ck_assert_uint_eq(sc_span_end(sc_spans_at(&guards, span)), at(4));
     check_pages("wwwww");
     settle();
     check_pages("w---w");
-    sc_guards_end(&guards, span);
+    sc_spans_end(&guards, span);
     check_pages("w---w");
     settle();
     check_pages("wwwww");
@@ -102,9 +102,9 @@ END_TEST
 
 START_TEST(nothing_is_no_span)
 {
-    ck_assert_uint_eq(sc_guards_add(&guards, 1, at(1), 0, SC_ACCESS_NONE, 0), 0);
+    ck_assert_uint_eq(sc_spans_add(&guards, 1, at(1), 0, SC_ACCESS_NONE, 0), 0);
     uint32_t span = add(1, 3, 1, SC_ACCESS_NONE, 0);
-    ck_assert_uint_eq(sc_guards_add(&guards, 1, at(1), 0, SC_ACCESS_NONE, span), span);
+    ck_assert_uint_eq(sc_spans_add(&guards, 1, at(1), 0, SC_ACCESS_NONE, span), span);
     ck_assert_uint_eq(guards.live, 1);
 }
 END_TEST
@@ -115,16 +115,16 @@ START_TEST(the_least_that_is_allowed_counts)
     uint32_t writer = add(2, 2, 4, SC_ACCESS_NONE, 0);
     settle();
     check_pages("rr----w");
-    sc_guards_end(&guards, writer);
+    sc_spans_end(&guards, writer);
     settle();
     check_pages("rrrrwww");
     writer = add(2, 1, 2, SC_ACCESS_NONE, 0);
     settle();
     check_pages("r--rwww");
-    sc_guards_end(&guards, reader);
+    sc_spans_end(&guards, reader);
     settle();
     check_pages("w--wwww");
-    sc_guards_end(&guards, writer);
+    sc_spans_end(&guards, writer);
     settle();
     check_pages("wwwwwww");
 }
@@ -137,7 +137,7 @@ START_TEST(what_is_in_force_already_is_not_told_again)
     ck_assert_uint_eq(told, 1);
     uint32_t second = add(2, 2, 3, SC_ACCESS_READ, 0);
     settle();
-    sc_guards_end(&guards, second);
+    sc_spans_end(&guards, second);
     settle();
     ck_assert_uint_eq(told, 1);
     check_pages("rrrrrrrr");
@@ -146,7 +146,7 @@ END_TEST
 
 START_TEST(a_span_that_ends_before_it_is_settled_leaves_nothing)
 {
-    sc_guards_end(&guards, add(1, 0, 3, SC_ACCESS_NONE, 0));
+    sc_spans_end(&guards, add(1, 0, 3, SC_ACCESS_NONE, 0));
     ck_assert_uint_eq(guards.live, 0);
     ck_assert_uint_eq(guards.busy, 1);
     settle();
@@ -162,7 +162,7 @@ START_TEST(a_span_that_ends_half_settled_leaves_nothing)
     uint32_t span = add(2, 0, 5, SC_ACCESS_NONE, 0);
     ck_assert(settle_step());
     check_pages("--rww");
-    sc_guards_end(&guards, span);
+    sc_spans_end(&guards, span);
     settle();
     check_pages("wwrww");
 }
@@ -176,10 +176,10 @@ START_TEST(an_operation_ends_with_all_its_spans)
     settle();
     check_pages("-w-w-w");
     ck_assert_uint_eq(guards.live, 3);
-    sc_guards_end(&guards, chain);
+    sc_spans_end(&guards, chain);
     settle();
     check_pages("wwwwww");
-    sc_guards_end(&guards, 0);
+    sc_spans_end(&guards, 0);
 }
 END_TEST
 
@@ -187,18 +187,18 @@ START_TEST(a_cut_lets_go_of_the_pages_that_it_touches)
 {
     uint32_t chain = add(9, 0, 8, SC_ACCESS_NONE, 0);
     settle();
-    chain = sc_guards_cut(&guards, chain, at(3) + 5, page);
+    chain = sc_spans_cut(&guards, chain, at(3) + 5, page);
     settle();
     check_pages("---ww---");
-    chain = sc_guards_cut(&guards, chain, at(3), 1);
+    chain = sc_spans_cut(&guards, chain, at(3), 1);
     settle();
     check_pages("---ww---");
-    chain = sc_guards_cut(&guards, chain, at(2), 4 * page);
+    chain = sc_spans_cut(&guards, chain, at(2), 4 * page);
     settle();
     check_pages("--wwww--");
-    for (uint32_t id = chain; id; id = sc_guards_span(&guards, id)->next)
-        ck_assert_uint_eq(sc_guards_span(&guards, id)->op, 9);
-    chain = sc_guards_cut(&guards, chain, 0, SIZE_MAX - guards.page_mask);
+    for (uint32_t id = chain; id; id = sc_spans_at(&guards, id)->next)
+        ck_assert_uint_eq(sc_spans_at(&guards, id)->op, 9);
+    chain = sc_spans_cut(&guards, chain, 0, SIZE_MAX - guards.page_mask);
     ck_assert_uint_eq(chain, 0);
     settle();
     check_pages("wwwwwwww");
@@ -210,10 +210,10 @@ START_TEST(a_cut_leaves_what_another_operation_wants)
     uint32_t own = add(1, 0, 6, SC_ACCESS_NONE, 0);
     add(2, 2, 2, SC_ACCESS_READ, 0);
     settle();
-    own = sc_guards_cut(&guards, own, at(1), 4 * page);
+    own = sc_spans_cut(&guards, own, at(1), 4 * page);
     settle();
     check_pages("-wrrw-");
-    sc_guards_end(&guards, own);
+    sc_spans_end(&guards, own);
     settle();
     check_pages("wwrrww");
 }
@@ -222,7 +222,7 @@ END_TEST
 START_TEST(a_cut_of_an_unsettled_span_settles_the_rest)
 {
     uint32_t chain = add(1, 0, 6, SC_ACCESS_READ, 0);
-    sc_guards_cut(&guards, chain, at(2), 1);
+    sc_spans_cut(&guards, chain, at(2), 1);
     settle();
     check_pages("rrwrrr");
 }
@@ -242,7 +242,7 @@ START_TEST(settling_goes_piece_by_piece)
     ck_assert_uint_eq(steps, 8); /* seven pieces, and the step after the last */
     ck_assert_uint_eq(told, 4);
     check_pages("r-r-r-r");
-    sc_guards_end(&guards, wide);
+    sc_spans_end(&guards, wide);
     settle();
     check_pages("w-w-w-w");
 }
@@ -252,7 +252,7 @@ END_TEST
 static struct sc_guard_change next_change(void)
 {
     struct sc_guard_change change;
-    while (sc_guards_settle(&guards, &change))
+    while (sc_spans_settle(&guards, &change))
         if (change.size_bytes)
             return change;
     ck_abort_msg("nothing is told");
@@ -265,12 +265,12 @@ START_TEST(thousands_of_spans_live)
     uint32_t chain = 0;
     struct sc_guard_change change;
     for (unsigned i = 0; i < MANY; i++)
-        chain = sc_guards_add(&guards, 1, at(4 * i), 3 * page, SC_ACCESS_NONE, chain);
+        chain = sc_spans_add(&guards, 1, at(4 * i), 3 * page, SC_ACCESS_NONE, chain);
     ck_assert_uint_eq(guards.live, MANY);
-    while (sc_guards_settle(&guards, &change))
+    while (sc_spans_settle(&guards, &change))
         continue;
-    sc_guards_end(&guards, chain);
-    while (sc_guards_settle(&guards, &change))
+    sc_spans_end(&guards, chain);
+    while (sc_spans_settle(&guards, &change))
         continue;
     ck_assert_uint_eq(guards.live, 0);
     ck_assert_uint_eq(guards.busy, 0);
@@ -282,11 +282,11 @@ START_TEST(what_cannot_be_protected_is_the_operations_to_end)
     uint32_t span = add(7, 0, 2, SC_ACCESS_NONE, 0);
     struct sc_guard_change change = next_change();
     ck_assert_uint_eq(change.span, span);
-    ck_assert_uint_eq(sc_guards_refuse(&guards, &change), 7);
-    sc_guards_end(&guards, span);
+    ck_assert_uint_eq(sc_spans_refuse(&guards, &change), 7);
+    sc_spans_end(&guards, span);
     settle();
     check_pages("www");
-    ck_assert(!sc_guards_retry(&guards));
+    ck_assert(!sc_spans_retry(&guards));
 }
 END_TEST
 
@@ -294,38 +294,38 @@ START_TEST(what_cannot_be_let_go_stays_covered_until_it_is)
 {
     uint32_t span = add(7, 0, 2, SC_ACCESS_NONE, 0);
     settle();
-    sc_guards_end(&guards, span);
-    ck_assert(sc_guards_cover(&guards, at(1)));
+    sc_spans_end(&guards, span);
+    ck_assert(sc_spans_cover(&guards, at(1)));
     struct sc_guard_change change = next_change();
-    ck_assert_uint_eq(sc_guards_refuse(&guards, &change), 0);
+    ck_assert_uint_eq(sc_spans_refuse(&guards, &change), 0);
     while (settle_step())
         continue;
-    ck_assert(sc_guards_cover(&guards, at(1) + 5));
-    ck_assert(!sc_guards_cover(&guards, at(2)));
+    ck_assert(sc_spans_cover(&guards, at(1) + 5));
+    ck_assert(!sc_spans_cover(&guards, at(2)));
     ck_assert_uint_eq(guards.unsettled_count, 1);
-    ck_assert(sc_guards_retry(&guards));
+    ck_assert(sc_spans_retry(&guards));
     settle();
     check_pages("www");
-    ck_assert(!sc_guards_cover(&guards, at(1)));
-    ck_assert(!sc_guards_retry(&guards));
+    ck_assert(!sc_spans_cover(&guards, at(1)));
+    ck_assert(!sc_spans_retry(&guards));
 }
 END_TEST
 
 /* Even between the last change and the step that drops its record. */
 START_TEST(a_page_is_covered_from_before_it_is_protected_until_it_is_let_go)
 {
-    ck_assert(!sc_guards_cover(&guards, at(0)));
+    ck_assert(!sc_spans_cover(&guards, at(0)));
     uint32_t span = add(7, 0, 1, SC_ACCESS_NONE, 0);
-    ck_assert(sc_guards_cover(&guards, at(0)));
+    ck_assert(sc_spans_cover(&guards, at(0)));
     settle();
-    ck_assert(sc_guards_cover(&guards, at(0)));
-    sc_guards_end(&guards, span);
+    ck_assert(sc_spans_cover(&guards, at(0)));
+    sc_spans_end(&guards, span);
     struct sc_guard_change change = next_change();
-    ck_assert(sc_guards_cover(&guards, at(0)));
+    ck_assert(sc_spans_cover(&guards, at(0)));
     obey(&change);
     while (settle_step())
         continue;
-    ck_assert(!sc_guards_cover(&guards, at(0)));
+    ck_assert(!sc_spans_cover(&guards, at(0)));
 }
 END_TEST
 
@@ -334,14 +334,14 @@ START_TEST(what_was_never_near_is_known_to_be_far)
     ck_assert(!sc_blocks_may_hold(&guards.ever, base, 1));
     uint32_t span = add(1, 1, 1, SC_ACCESS_READ, 0);
     ck_assert(sc_blocks_may_hold(&guards.ever, at(0), 1));
-    sc_guards_end(&guards, span);
+    sc_spans_end(&guards, span);
     settle();
     ck_assert(sc_blocks_may_hold(&guards.ever, at(2), 1));
     unsigned near = 0;
     for (uintptr_t i = 1; i <= 4096; i++)
         near += sc_blocks_may_hold(&guards.ever, base + (i << 30), 1);
     ck_assert_uint_lt(near, 64); /* one hash in 4096 collides */
-    span = sc_guards_add(&guards, 1, base << 4, (size_t)64 << 20, SC_ACCESS_READ, 0);
+    span = sc_spans_add(&guards, 1, base << 4, (size_t)64 << 20, SC_ACCESS_READ, 0);
     for (uintptr_t offset = 0; offset < (uintptr_t)64 << 20; offset += 1 << 20)
         ck_assert(sc_blocks_may_hold(&guards.ever, (base << 4) + offset, 1));
 }
@@ -359,8 +359,8 @@ static void model_add(unsigned op, unsigned first, unsigned count)
     enum sc_access access = random() % 2 ? SC_ACCESS_READ : SC_ACCESS_NONE;
     uintptr_t skipped = (uintptr_t)random() % page;
     uintptr_t left_out = (uintptr_t)random() % (count > 1 ? page : page - skipped);
-    ops[op].first = sc_guards_add(&guards, op + 1, at(first) + skipped,
-                                  count * page - skipped - left_out, access, ops[op].first);
+    ops[op].first = sc_spans_add(&guards, op + 1, at(first) + skipped,
+                                 count * page - skipped - left_out, access, ops[op].first);
     for (unsigned i = first; i < first + count; i++)
         if (ops[op].want[i] < access)
             ops[op].want[i] = access;
@@ -369,14 +369,14 @@ static void model_add(unsigned op, unsigned first, unsigned count)
 static void model_cut(unsigned op, unsigned first, unsigned count)
 {
     ops[op].first =
-        sc_guards_cut(&guards, ops[op].first, at(first) + page - 1, (count - 1) * page + 1);
+        sc_spans_cut(&guards, ops[op].first, at(first) + page - 1, (count - 1) * page + 1);
     for (unsigned i = first; i < first + count; i++)
         ops[op].want[i] = SC_ACCESS_ALL;
 }
 
 static void model_end(unsigned op)
 {
-    sc_guards_end(&guards, ops[op].first);
+    sc_spans_end(&guards, ops[op].first);
     memset(&ops[op], 0, sizeof ops[op]);
 }
 
@@ -427,9 +427,9 @@ static unsigned inherited(void)
 {
     struct sc_guard_change change;
     unsigned count = 0;
-    for (uint32_t span = 0; sc_guards_inherited(&guards, &span, &change); count++) {
+    for (uint32_t span = 0; sc_spans_inherited(&guards, &span, &change); count++) {
         obey(&change);
-        sc_guards_let_go_inherited(&guards, span);
+        sc_spans_let_go_inherited(&guards, span);
     }
     return count;
 }
@@ -440,14 +440,14 @@ START_TEST(a_child_lets_go_of_what_may_be_protected)
     uint32_t ended = add(2, 6, 2, SC_ACCESS_READ, 0);
     uint32_t gone = add(3, 9, 1, SC_ACCESS_READ, 0);
     settle();
-    sc_guards_end(&guards, gone);
+    sc_spans_end(&guards, gone);
     settle();
-    sc_guards_cut(&guards, cut, at(2), page);
-    sc_guards_end(&guards, ended);
+    sc_spans_cut(&guards, cut, at(2), page);
+    sc_spans_end(&guards, ended);
     check_pages("-----wrrww");
     ck_assert_uint_eq(inherited(), 4); /* the whole, what is left of it, the one that ended */
     check_pages("wwwwwwwwww");
-    sc_guards_forget(&guards);
+    sc_spans_forget(&guards);
     ck_assert_uint_eq(guards.busy, 0);
     ck_assert(!sc_blocks_may_hold(&guards.ever, at(0), 1));
     ck_assert_uint_eq(inherited(), 0);

@@ -1,12 +1,12 @@
-#include "report/seen.h"
+#include "report/hazard_counts.h"
 
 #include <string.h>
 
 #include "track/poison.h"
 
-enum { SLOTS = 2 * SC_SEEN_MAX };
+enum { SLOTS = 2 * SC_HAZARD_COUNTS_MAX };
 
-static struct sc_seen entries[SC_SEEN_MAX];
+static struct sc_hazard_counts entries[SC_HAZARD_COUNTS_MAX];
 static unsigned entry_count;
 static uint16_t slots[SLOTS]; /* index of an entry plus 1; 0 is free */
 
@@ -44,12 +44,12 @@ static uint64_t hash_of(const struct sc_hazard *hazard)
     return mix_string(mix_string(hash, hazard->copy.api), hazard->event.api);
 }
 
-static struct sc_seen *add(const struct sc_hazard *hazard, uint16_t *slot)
+static struct sc_hazard_counts *add(const struct sc_hazard *hazard, uint16_t *slot)
 {
-    if (entry_count == SC_SEEN_MAX)
+    if (entry_count == SC_HAZARD_COUNTS_MAX)
         return NULL;
-    struct sc_seen *entry = &entries[entry_count++];
-    *entry = (struct sc_seen){.first = *hazard, .count = 0};
+    struct sc_hazard_counts *entry = &entries[entry_count++];
+    *entry = (struct sc_hazard_counts){.first = *hazard, .count = 0};
     *slot = (uint16_t)entry_count;
     return entry;
 }
@@ -64,10 +64,10 @@ static uint16_t *slot_of(const struct sc_hazard *hazard)
     }
 }
 
-const struct sc_seen *sc_seen_note(const struct sc_hazard *hazard, bool *telling)
+const struct sc_hazard_counts *sc_hazard_counts_note(const struct sc_hazard *hazard, bool *telling)
 {
     uint16_t *slot = slot_of(hazard);
-    struct sc_seen *entry = *slot ? &entries[*slot - 1] : add(hazard, slot);
+    struct sc_hazard_counts *entry = *slot ? &entries[*slot - 1] : add(hazard, slot);
     *telling = false;
     if (entry == NULL)
         return NULL;
@@ -79,30 +79,30 @@ const struct sc_seen *sc_seen_note(const struct sc_hazard *hazard, bool *telling
     return entry;
 }
 
-void sc_seen_note_time(const struct sc_hazard *hazard, int64_t remaining_ns)
+void sc_hazard_counts_note_time(const struct sc_hazard *hazard, int64_t remaining_ns)
 {
     uint16_t slot = *slot_of(hazard);
     if (slot == 0)
         return;
-    struct sc_seen *entry = &entries[slot - 1];
+    struct sc_hazard_counts *entry = &entries[slot - 1];
     if (!entry->is_timed || remaining_ns > entry->remaining_ns)
         entry->remaining_ns = remaining_ns;
     entry->is_timed = true;
 }
 
-unsigned sc_seen_count(void)
+unsigned sc_hazard_counts_count(void)
 {
     return entry_count;
 }
 
-static bool matters_more(const struct sc_seen *a, const struct sc_seen *b)
+static bool matters_more(const struct sc_hazard_counts *a, const struct sc_hazard_counts *b)
 {
     if (a->first.certainty != b->first.certainty)
         return a->first.certainty > b->first.certainty;
     return a->count > b->count;
 }
 
-unsigned sc_seen_top(struct sc_seen *top, unsigned most)
+unsigned sc_hazard_counts_top(struct sc_hazard_counts *top, unsigned most)
 {
     unsigned count = 0;
     for (unsigned i = 0; i < entry_count; i++) {
@@ -119,7 +119,7 @@ unsigned sc_seen_top(struct sc_seen *top, unsigned most)
     return count;
 }
 
-void sc_seen_forget(void)
+void sc_hazard_counts_forget(void)
 {
     memset(slots, 0, sizeof(slots));
     entry_count = 0;

@@ -1,7 +1,7 @@
 /* What the files that make up the graphs share (graphs.c, graph_runs.c, graph_frees.c), and no
  * others. */
-#ifndef SC_TRACK_GRAPH_PARTS_H
-#define SC_TRACK_GRAPH_PARTS_H
+#ifndef SC_TRACK_GRAPHS_INTERNAL_H
+#define SC_TRACK_GRAPHS_INTERNAL_H
 
 #include "track/graphs.h"
 

@@ -8,8 +8,8 @@
  *
  * Locks: every function needs the owner's lock, except those that say "lock-free".
  */
-#ifndef SC_TRACK_GUARD_H
-#define SC_TRACK_GUARD_H
+#ifndef SC_TRACK_SPANS_H
+#define SC_TRACK_SPANS_H
 
 #include <stdbool.h>
 
@@ -33,7 +33,7 @@ struct sc_span {
     uintptr_t settled_to; /* pages before this one have been told of */
 };
 
-struct sc_guards {
+struct sc_spans {
     struct sc_pool spans;
     struct sc_grid grid; /* live spans */
     uint32_t live;
@@ -45,21 +45,21 @@ struct sc_guards {
     uintptr_t page_mask;   /* page size - 1 */
 };
 
-int sc_guards_init(struct sc_guards *guards); /* 0 or -ENOMEM */
-void sc_guards_destroy(struct sc_guards *guards);
+int sc_spans_init(struct sc_spans *guards); /* 0 or -ENOMEM */
+void sc_spans_destroy(struct sc_spans *guards);
 
 /* Adds a live span of all pages that the interval touches before the span `next` of the same
  * operation; returns it, or `next` if there can be no more. */
-uint32_t sc_guards_add(struct sc_guards *guards, uint32_t op, uintptr_t address, size_t size_bytes,
-                       enum sc_access access, uint32_t next);
+uint32_t sc_spans_add(struct sc_spans *guards, uint32_t op, uintptr_t address, size_t size_bytes,
+                      enum sc_access access, uint32_t next);
 
 /* Ends a span and those after it. */
-void sc_guards_end(struct sc_guards *guards, uint32_t span);
+void sc_spans_end(struct sc_spans *guards, uint32_t span);
 
 /* Lets go of the pages that the interval touches in one live span; the rest stays protected.
  * Returns the operation's spans anew, given the first of them. */
-uint32_t sc_guards_cut(struct sc_guards *guards, uint32_t first, uintptr_t address,
-                       size_t size_bytes);
+uint32_t sc_spans_cut(struct sc_spans *guards, uint32_t first, uintptr_t address,
+                      size_t size_bytes);
 
 struct sc_guard_change {
     uintptr_t address;
@@ -70,33 +70,33 @@ struct sc_guard_change {
 
 /* Takes a step in settling: false if there is nothing unsettled. The span stays counted in
  * unsettled_count until the step after the last. */
-bool sc_guards_settle(struct sc_guards *guards, struct sc_guard_change *change);
+bool sc_spans_settle(struct sc_spans *guards, struct sc_guard_change *change);
 
 /* The kernel has refused the change, before the next step. The operation that the pages were to be
  * protected for is returned, and its spans have to end. 0: they were to be let go, and stay counted
- * as unsettled; sc_guards_retry has them settled once more, and says whether there were any. */
-uint32_t sc_guards_refuse(struct sc_guards *guards, const struct sc_guard_change *change);
-bool sc_guards_retry(struct sc_guards *guards);
+ * as unsettled; sc_spans_retry has them settled once more, and says whether there were any. */
+uint32_t sc_spans_refuse(struct sc_spans *guards, const struct sc_guard_change *change);
+bool sc_spans_retry(struct sc_spans *guards);
 
 /* The least that a live span on the page allows; or on any page that the interval touches. */
-enum sc_access sc_guards_access(struct sc_guards *guards, uintptr_t address);
-enum sc_access sc_guards_least(struct sc_guards *guards, uintptr_t address, size_t size_bytes);
+enum sc_access sc_spans_access(struct sc_spans *guards, uintptr_t address);
+enum sc_access sc_spans_least(struct sc_spans *guards, uintptr_t address, size_t size_bytes);
 
 /* May the page be protected for a span's sake, one that lives or one that has ended and of whose
  * end the kernel has not been told? The invariant that all of this keeps: while nobody settles, a
  * page of which this is false is as the program has made it. */
-bool sc_guards_cover(struct sc_guards *guards, uintptr_t address);
+bool sc_spans_cover(struct sc_spans *guards, uintptr_t address);
 
 /* Lock-free, in the child of a fork: other threads may have been in the midst of a change, but a
  * protected page has its record before mprotect is called, and until mprotect has let it go. Gives
  * the pages of one record after another; `*span` is 0 at first. False: that was all. Those that
  * were let go are not given again. */
-bool sc_guards_inherited(struct sc_guards *guards, uint32_t *span, struct sc_guard_change *change);
-void sc_guards_let_go_inherited(struct sc_guards *guards, uint32_t span);
+bool sc_spans_inherited(struct sc_spans *guards, uint32_t *span, struct sc_guard_change *change);
+void sc_spans_let_go_inherited(struct sc_spans *guards, uint32_t span);
 /* Then nothing counts as guarded. */
-void sc_guards_forget(struct sc_guards *guards);
+void sc_spans_forget(struct sc_spans *guards);
 
-static inline struct sc_span *sc_guards_span(struct sc_guards *guards, uint32_t span)
+static inline struct sc_span *sc_spans_at(struct sc_spans *guards, uint32_t span)
 {
     return sc_pool_at(&guards->spans, span);
 }

@@ -5,8 +5,8 @@
  * loaded (a toolkit's, or the `nvidia` Python wheels'), where the loader looks, and in toolkits
  * (CUDA_HOME, CUDA_PATH, /usr/local/cuda). What is found is never unloaded.
  */
-#ifndef SC_CUPTI_HOOKS_FIND_H
-#define SC_CUPTI_HOOKS_FIND_H
+#ifndef SC_CUPTI_HOOKS_FIND_LIBCUPTI_H
+#define SC_CUPTI_HOOKS_FIND_LIBCUPTI_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-#include "cupti_hooks/hear.h"
+#include "cupti_hooks/callbacks.h"
 
 #include <stdatomic.h>
 #include <stddef.h>
@@ -24,7 +24,7 @@ static struct {
     _Atomic uint64_t missed;
 } counts[SHARDS];
 
-void sc_hear_start(void (*missed)(const struct sc_missed_call *call, bool entering))
+void sc_callbacks_start(void (*missed)(const struct sc_missed_call *call, bool entering))
 {
     tell = missed;
 }
@@ -38,7 +38,7 @@ static bool begins_with_one_of(const char *name, const char *const *prefixes)
 }
 
 /* By prefix, so that the functions of a driver newer than this library are among them. */
-bool sc_hear_is_audited(const char *driver_function)
+bool sc_callbacks_is_audited(const char *driver_function)
 {
     static const char *const prefixes[] = {
         "cuMemcpy",
@@ -58,7 +58,7 @@ bool sc_hear_is_audited(const char *driver_function)
     return begins_with_one_of(driver_function, prefixes);
 }
 
-bool sc_hear_is_named(const char *runtime_function)
+bool sc_callbacks_is_named(const char *runtime_function)
 {
     static const char *const prefixes[] = {
         "cudaMemcpy",
@@ -85,7 +85,7 @@ bool sc_hear_is_named(const char *runtime_function)
     return begins_with_one_of(runtime_function, prefixes);
 }
 
-void sc_hear_audit(uint32_t id)
+void sc_callbacks_audit(uint32_t id)
 {
     if (id < SC_CBID_MAX)
         atomic_store_explicit(&audited[id], 1, memory_order_relaxed);
@@ -145,8 +145,8 @@ static void hear_runtime(const CUpti_CallbackData *data)
     }
 }
 
-void CUPTIAPI sc_hear(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId id,
-                      const void *about)
+void CUPTIAPI sc_callbacks_hear(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId id,
+                                const void *about)
 {
     const CUpti_CallbackData *data = about;
     (void)user;
@@ -160,7 +160,7 @@ void CUPTIAPI sc_hear(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId 
         sc_resources_hear(domain, id, about);
 }
 
-void sc_hear_counts(uint64_t *wrapped, uint64_t *missed_calls)
+void sc_callbacks_counts(uint64_t *wrapped, uint64_t *missed_calls)
 {
     *wrapped = *missed_calls = 0;
     for (unsigned i = 0; i < SHARDS; i++) {

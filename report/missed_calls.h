@@ -1,8 +1,8 @@
 /* The calls that passed the library by, equal ones counted together. A fixed table, plain data; the
  * caller's lock guards it.
  */
-#ifndef SC_REPORT_MISSES_H
-#define SC_REPORT_MISSES_H
+#ifndef SC_REPORT_MISSED_CALLS_H
+#define SC_REPORT_MISSED_CALLS_H
 
 #include "report/report.h"
 
@@ -10,8 +10,8 @@ enum { SC_MISSES_MAX = 256 };
 
 /* Counts the call: how many of the same function and stack there have been, 0 when the table is
  * full and this one is not in it. */
-uint64_t sc_misses_note(const struct sc_report_miss *miss);
+uint64_t sc_missed_calls_note(const struct sc_report_miss *miss);
 
-void sc_misses_forget(void);
+void sc_missed_calls_forget(void);
 
 #endif

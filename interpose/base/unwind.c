@@ -126,7 +126,8 @@ static inline int how_much(void)
     return atomic_load_explicit(&stacks_mode, memory_order_acquire);
 }
 
-bool sc_unwind_walks(void)
+/* Are stacks more than one frame deep? */
+static bool walks(void)
 {
     return how_much() == SC_STACKS_FULL && unwinder.init && unwinder.step &&
            unwinder.get_register && unwinder.flush && unwinder.space;
@@ -176,7 +177,7 @@ static void forget_closed(uint64_t closed)
 /* Before every walk. */
 static bool can_walk(void)
 {
-    if (!sc_unwind_walks())
+    if (!walks())
         return false;
     forget_closed(note_closed());
     return true;

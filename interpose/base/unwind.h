@@ -24,9 +24,6 @@ void sc_unwind_start(const struct sc_options *options);
 /* A module may have been closed. Takes the loader's lock. */
 void sc_unwind_note_closed(void);
 
-/* Are stacks more than one frame deep? */
-bool sc_unwind_walks(void);
-
 /* Id in the stack depot of the caller's stack. `site` is the address that the hook returns to:
  * frames inside of it are ours and are left out. */
 uint32_t sc_unwind_here(void *site);

@@ -17,7 +17,6 @@
 #include "interpose/driver/wrap.h"
 #include "interpose/graph/stack_sources.h"
 #include "interpose/reaper/hazards.h"
-
 #include "interpose/streams/marks.h"
 #include "interpose/streams/streams.h"
 #include "interpose/streams/unfinished.h"
@@ -215,8 +214,7 @@ static void find_exec(struct launch *launch, CUgraphExec exec)
     launch->signals = graph->signals;
     bool behind_seen = is_behind_seen(launch, last);
     launch->seen = !graph->awaits && behind_seen && (!launch->waits || sc_unfinished_none_ever());
-    /* Without stacks its host functions look like any thread. */
-    launch->unguarded = !behind_seen || (launch->signals && !sc_unwind_walks());
+    launch->unguarded = !behind_seen;
     if (graph->is_stale)
         sc_track_graph_make_runs(&sc_track, (uintptr_t)exec);
 }

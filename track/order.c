@@ -330,7 +330,8 @@ bool sc_order_is_behind(struct sc_order *order, uint32_t id)
            read_relaxed(&stream->seen_version) != read_relaxed(&legacy->behind_version);
 }
 
-static void begin_legacy(struct sc_order *order, struct sc_stream *stream, struct sc_call *call)
+static void begin_legacy(struct sc_order *order, struct sc_stream *stream,
+                         struct sc_order_call *call)
 {
     settle_pending(order, stream);
     call->is_legacy = true;
@@ -340,7 +341,8 @@ static void begin_legacy(struct sc_order *order, struct sc_stream *stream, struc
     call->version = stream->joined_version;
 }
 
-static void begin_blocking(struct sc_order *order, struct sc_stream *stream, struct sc_call *call)
+static void begin_blocking(struct sc_order *order, struct sc_stream *stream,
+                           struct sc_order_call *call)
 {
     struct sc_stream *legacy = legacy_of(order, stream);
     call->place = read_relaxed(&legacy->ended);
@@ -349,17 +351,18 @@ static void begin_blocking(struct sc_order *order, struct sc_stream *stream, str
     call->version = read_relaxed(&legacy->behind_version);
 }
 
-void sc_order_begin(struct sc_order *order, uint32_t id, struct sc_call *call)
+void sc_order_begin(struct sc_order *order, uint32_t id, struct sc_order_call *call)
 {
     struct sc_stream *stream = sc_order_stream(order, id);
-    *call = (struct sc_call){.stream = id, .due = retain(due_of(stream))};
+    *call = (struct sc_order_call){.stream = id, .due = retain(due_of(stream))};
     if (stream->kind == SC_STREAM_LEGACY)
         begin_legacy(order, stream, call);
     else if (stream->kind == SC_STREAM_BLOCKING)
         begin_blocking(order, stream, call);
 }
 
-void sc_order_call_waits(struct sc_order *order, struct sc_call *call, const struct sc_point *point)
+void sc_order_call_waits(struct sc_order *order, struct sc_order_call *call,
+                         const struct sc_point *point)
 {
     merge_point(order, &call->waited, point);
 }
@@ -374,7 +377,8 @@ static bool join_and_hand_on(struct sc_order *order, struct sc_stream *stream,
 }
 
 /* As a wait of its own for it would be. */
-static void end_due(struct sc_order *order, struct sc_stream *stream, const struct sc_call *call)
+static void end_due(struct sc_order *order, struct sc_stream *stream,
+                    const struct sc_order_call *call)
 {
     if (call->due && join_and_hand_on(order, stream, call->due) && due_of(stream) == call->due)
         drop_due(order, stream);
@@ -394,7 +398,7 @@ static bool leave_behind(struct sc_order *order, struct sc_stream *legacy,
 
 /* A call may have been overtaken by a later one, which has joined more, and still have waited for
  * what that one has not. */
-static void end_legacy(struct sc_order *order, struct sc_stream *stream, struct sc_call *call)
+static void end_legacy(struct sc_order *order, struct sc_stream *stream, struct sc_order_call *call)
 {
     if (call->version > stream->merged_version && leave_behind(order, stream, call->joined))
         stream->merged_version = call->version;
@@ -404,7 +408,7 @@ static void end_legacy(struct sc_order *order, struct sc_stream *stream, struct 
 }
 
 static void end_blocking(struct sc_order *order, struct sc_stream *stream,
-                         const struct sc_call *call)
+                         const struct sc_order_call *call)
 {
     raise_to(&stream->touched, call->legacy_number);
     raise_to(&stream->touched_calls, call->place);
@@ -419,7 +423,7 @@ static bool is_spare(const struct sc_stream *stream)
     return stream->removed && stream->references == 0;
 }
 
-static void end_call(struct sc_order *order, struct sc_call *call, bool issued, bool is_work)
+static void end_call(struct sc_order *order, struct sc_order_call *call, bool issued, bool is_work)
 {
     struct sc_stream *stream = sc_order_stream(order, call->stream);
     issued = issued && !is_spare(stream);
@@ -437,12 +441,12 @@ static void end_call(struct sc_order *order, struct sc_call *call, bool issued, 
     call->stream = 0;
 }
 
-void sc_order_end(struct sc_order *order, struct sc_call *call, bool issued)
+void sc_order_end(struct sc_order *order, struct sc_order_call *call, bool issued)
 {
     end_call(order, call, issued, true);
 }
 
-void sc_order_end_record(struct sc_order *order, struct sc_call *call, bool issued)
+void sc_order_end_record(struct sc_order *order, struct sc_order_call *call, bool issued)
 {
     drop(order, call->due);
     call->due = NULL;
@@ -451,12 +455,12 @@ void sc_order_end_record(struct sc_order *order, struct sc_call *call, bool issu
 
 void sc_order_work(struct sc_order *order, uint32_t stream)
 {
-    struct sc_call call;
+    struct sc_order_call call;
     sc_order_begin(order, stream, &call);
     sc_order_end(order, &call, true);
 }
 
-struct sc_point sc_order_call_point(struct sc_order *order, const struct sc_call *call)
+struct sc_point sc_order_call_point(struct sc_order *order, const struct sc_order_call *call)
 {
     struct sc_point point = sc_order_point(order, call->stream);
     point.call = larger(point.call, call->place);

@@ -54,7 +54,7 @@ struct sc_point {
 };
 
 /* A call on a stream, from before it is made until the driver has it, or has refused it. */
-struct sc_call {
+struct sc_order_call {
     uint32_t stream; /* 0: there is nothing to be said at its end */
     bool is_legacy;
     uint64_t place;         /* among the legacy stream's calls: its own, or that of the last one
@@ -135,20 +135,20 @@ void sc_order_unreference(struct sc_order *order, uint32_t stream);
 /* Around a call that is work on the stream. What it comes after is a point for events, host
  * functions and waits within the call. Each call that begins is ended once; what was not issued
  * leaves no trace. */
-void sc_order_begin(struct sc_order *order, uint32_t stream, struct sc_call *call);
-void sc_order_call_waits(struct sc_order *order, struct sc_call *call,
+void sc_order_begin(struct sc_order *order, uint32_t stream, struct sc_order_call *call);
+void sc_order_call_waits(struct sc_order *order, struct sc_order_call *call,
                          const struct sc_point *point);
-struct sc_point sc_order_call_point(struct sc_order *order, const struct sc_call *call);
-void sc_order_end(struct sc_order *order, struct sc_call *call, bool issued);
+struct sc_point sc_order_call_point(struct sc_order *order, const struct sc_order_call *call);
+void sc_order_end(struct sc_order *order, struct sc_order_call *call, bool issued);
 
 /* The same for the record of an event, and for a wait. On a legacy stream such a call is work: it
  * comes after the blocking streams, and they come after it. On other streams it is no work, and the
  * stream learns nothing of what the call came after. No stream learns what its context waits for.
  */
-void sc_order_end_record(struct sc_order *order, struct sc_call *call, bool issued);
+void sc_order_end_record(struct sc_order *order, struct sc_order_call *call, bool issued);
 
 /* For the tickets of what the call issues on a legacy stream; 0 elsewhere. */
-static inline uint64_t sc_order_place(const struct sc_call *call)
+static inline uint64_t sc_order_place(const struct sc_order_call *call)
 {
     return call->stream && call->is_legacy ? call->place : 0;
 }

@@ -74,7 +74,7 @@ void sc_track_remove_stream(struct sc_track *track, uint32_t stream)
     unlock(track);
 }
 
-void sc_track_begin(struct sc_track *track, uint32_t stream, struct sc_call *call)
+void sc_track_begin(struct sc_track *track, uint32_t stream, struct sc_order_call *call)
 {
     call->stream = 0;
     if (!sc_order_is_behind(&track->order, stream))
@@ -85,14 +85,14 @@ void sc_track_begin(struct sc_track *track, uint32_t stream, struct sc_call *cal
 }
 
 static struct sc_point call_point(struct sc_track *track, uint32_t stream,
-                                  const struct sc_call *call)
+                                  const struct sc_order_call *call)
 {
     return call->stream ? sc_order_call_point(&track->order, call)
                         : sc_order_point(&track->order, stream);
 }
 
 struct sc_point sc_track_call_point(struct sc_track *track, uint32_t stream,
-                                    const struct sc_call *call)
+                                    const struct sc_order_call *call)
 {
     lock(track);
     struct sc_point point = call_point(track, stream, call);
@@ -101,7 +101,7 @@ struct sc_point sc_track_call_point(struct sc_track *track, uint32_t stream,
 }
 
 struct sc_point sc_track_begin_to_wait(struct sc_track *track, uint32_t stream,
-                                       struct sc_call *call)
+                                       struct sc_order_call *call)
 {
     lock(track);
     sc_order_begin(&track->order, stream, call);
@@ -110,7 +110,7 @@ struct sc_point sc_track_begin_to_wait(struct sc_track *track, uint32_t stream,
     return point;
 }
 
-void sc_track_end(struct sc_track *track, struct sc_call *call, bool issued)
+void sc_track_end(struct sc_track *track, struct sc_order_call *call, bool issued)
 {
     if (!call->stream)
         return;
@@ -121,7 +121,7 @@ void sc_track_end(struct sc_track *track, struct sc_call *call, bool issued)
 
 void sc_track_work(struct sc_track *track, uint32_t stream)
 {
-    struct sc_call call;
+    struct sc_order_call call;
     sc_track_begin(track, stream, &call);
     sc_track_end(track, &call, true);
 }
@@ -183,7 +183,7 @@ void sc_track_known(struct sc_track *track, struct sc_point *point, struct sc_op
     unlock(track);
 }
 
-void sc_track_signal(struct sc_track *track, uint32_t stream, const struct sc_call *call)
+void sc_track_signal(struct sc_track *track, uint32_t stream, const struct sc_order_call *call)
 {
     lock(track);
     struct sc_point point = call_point(track, stream, call);
@@ -207,7 +207,8 @@ void sc_track_forget_point(struct sc_track *track, struct sc_point *point)
     unlock(track);
 }
 
-struct sc_point sc_track_begin_record(struct sc_track *track, uint32_t stream, struct sc_call *call)
+struct sc_point sc_track_begin_record(struct sc_track *track, uint32_t stream,
+                                      struct sc_order_call *call)
 {
     lock(track);
     sc_order_begin(&track->order, stream, call);
@@ -218,7 +219,7 @@ struct sc_point sc_track_begin_record(struct sc_track *track, uint32_t stream, s
     return point;
 }
 
-void sc_track_end_record(struct sc_track *track, struct sc_call *call, bool issued)
+void sc_track_end_record(struct sc_track *track, struct sc_order_call *call, bool issued)
 {
     if (!call->stream)
         return;

@@ -56,13 +56,13 @@ void sc_track_set_primary(struct sc_track *track, uint32_t green, uint32_t prima
 /* Around a call of the driver that is work on the stream (track/order.h), with what it comes after,
  * asked for before the call is made. Each call that begins is ended once. Lock-free on a
  * non-blocking stream, and on a blocking one without a legacy call since its last. */
-void sc_track_begin(struct sc_track *track, uint32_t stream, struct sc_call *call);
+void sc_track_begin(struct sc_track *track, uint32_t stream, struct sc_order_call *call);
 struct sc_point sc_track_call_point(struct sc_track *track, uint32_t stream,
-                                    const struct sc_call *call);
-void sc_track_end(struct sc_track *track, struct sc_call *call, bool issued);
+                                    const struct sc_order_call *call);
+void sc_track_end(struct sc_track *track, struct sc_order_call *call, bool issued);
 /* One that waits for all that it comes after, which is the point. */
 struct sc_point sc_track_begin_to_wait(struct sc_track *track, uint32_t stream,
-                                       struct sc_call *call);
+                                       struct sc_order_call *call);
 /* One that begins and ends at once. */
 void sc_track_work(struct sc_track *track, uint32_t stream);
 
@@ -78,13 +78,13 @@ void sc_track_forget_point(struct sc_track *track, struct sc_point *point);
 
 /* Behind what the call comes after stands work that may tell the host of its end in a way that is
  * not seen. */
-void sc_track_signal(struct sc_track *track, uint32_t stream, const struct sc_call *call);
+void sc_track_signal(struct sc_track *track, uint32_t stream, const struct sc_order_call *call);
 
 /* A record is a call on its stream: the point is what it stands for, and the event is named so
  * after it succeeded (this ends the point). */
 struct sc_point sc_track_begin_record(struct sc_track *track, uint32_t stream,
-                                      struct sc_call *call);
-void sc_track_end_record(struct sc_track *track, struct sc_call *call, bool issued);
+                                      struct sc_order_call *call);
+void sc_track_end_record(struct sc_track *track, struct sc_order_call *call, bool issued);
 struct sc_point sc_track_context_record_point(struct sc_track *track, uint32_t context);
 void sc_track_set_event(struct sc_track *track, uintptr_t event, struct sc_point *point);
 void sc_track_forget_event(struct sc_track *track, uintptr_t event);
@@ -92,7 +92,7 @@ void sc_track_forget_event(struct sc_track *track, uintptr_t event);
 /* Around a call that makes the stream wait for the event. The short form is for what the driver has
  * been told already. */
 struct sc_wait {
-    struct sc_call call;
+    struct sc_order_call call;
     uintptr_t event;
     uint32_t recorded_on;
 };
@@ -372,7 +372,7 @@ bool sc_track_holds_for_graph(struct sc_track *track, uintptr_t address);
 /* As sc_track_begin; the launch comes after the exec's last one, too, and after the events that its
  * nodes wait for. */
 void sc_track_begin_launch(struct sc_track *track, uint32_t exec, uint32_t stream,
-                           struct sc_call *call);
+                           struct sc_order_call *call);
 
 /* An event that the exec's nodes record: the first one at `at` or behind, which is moved behind it.
  * 0: there is no more. */

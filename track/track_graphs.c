@@ -348,7 +348,7 @@ static uintptr_t next_event(struct sc_track *track, uint32_t exec, bool waits, u
 }
 
 void sc_track_begin_launch(struct sc_track *track, uint32_t exec, uint32_t stream,
-                           struct sc_call *call)
+                           struct sc_order_call *call)
 {
     const struct sc_graph *graph = sc_graphs_at(&track->graphs, exec);
     const struct sc_point *last = &graph->last_launch;

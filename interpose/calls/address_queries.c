@@ -20,8 +20,11 @@ static uintptr_t as_the_program_has_it(uintptr_t address)
 
 #define ABOUT(address) ((__typeof__(address))as_the_program_has_it((uintptr_t)(address)))
 
-SC_DEFINE(cuPointerGetAttribute, (void *data, CUpointer_attribute attribute, CUdeviceptr address),
-          return REAL(data, attribute, ABOUT(address));)
+CUresult cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdeviceptr address)
+{
+    SC_WRAPPER(cuPointerGetAttribute);
+    return real(data, attribute, ABOUT(address));
+}
 
 /* Of memory that it does not know, the driver says that its host pointer is the one that was asked
  * about. */
@@ -35,16 +38,29 @@ static CUresult told(CUresult result, unsigned count, const CUpointer_attribute 
     return result;
 }
 
-SC_DEFINE(cuPointerGetAttributes,
-          (unsigned count, CUpointer_attribute *attributes, void **data, CUdeviceptr address),
-          CUdeviceptr about = ABOUT(address);
-          CUresult result = REAL(count, attributes, data, about);
-          return about == address ? result : told(result, count, attributes, data, address);)
+CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute *attributes, void **data,
+                                CUdeviceptr address)
+{
+    SC_WRAPPER(cuPointerGetAttributes);
+    CUdeviceptr about = ABOUT(address);
+    CUresult result = real(count, attributes, data, about);
+    return about == address ? result : told(result, count, attributes, data, address);
+}
 
-SC_DEFINE(cuMemHostGetFlags, (unsigned *flags, void *address), return REAL(flags, ABOUT(address));)
+CUresult cuMemHostGetFlags(unsigned *flags, void *address)
+{
+    SC_WRAPPER(cuMemHostGetFlags);
+    return real(flags, ABOUT(address));
+}
 
-SC_DEFINE(cuMemHostGetDevicePointer_v2, (CUdeviceptr * device, void *address, unsigned flags),
-          return REAL(device, ABOUT(address), flags);)
+CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *device, void *address, unsigned flags)
+{
+    SC_WRAPPER(cuMemHostGetDevicePointer_v2);
+    return real(device, ABOUT(address), flags);
+}
 
-SC_DEFINE(cuMemGetAddressRange_v2, (CUdeviceptr * base, size_t *size_bytes, CUdeviceptr address),
-          return REAL(base, size_bytes, ABOUT(address));)
+CUresult cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *size_bytes, CUdeviceptr address)
+{
+    SC_WRAPPER(cuMemGetAddressRange_v2);
+    return real(base, size_bytes, ABOUT(address));
+}

@@ -1,4 +1,5 @@
 #include "interpose/calls/at_once.h"
+#include "interpose/driver/call.h"
 
 #include <errno.h>
 #include <time.h>
@@ -38,7 +39,7 @@ static void report_each(const struct sc_at_once *touch, const struct sc_ops *ops
         struct sc_buffer buffer = sc_hazards_buffer_of(&one.ops[0]);
         sc_hazards_report(sc_hazards_touch_code(&one.ops[0], touch->touch),
                           action_on(&one.ops[0], heals), &one, &buffer,
-                          &(struct sc_culprit){touch->api, touch->site, NULL});
+                          &(struct sc_culprit){touch->call->api, touch->call->site, NULL});
     }
 }
 
@@ -49,7 +50,7 @@ static void say_goes_on(const struct sc_at_once *touch, const struct sc_op_info 
     if (sc_options.verbosity < 1)
         return;
     sc_text_init(&text, line, sizeof line);
-    sc_text_put(&text, touch->api);
+    sc_text_put(&text, touch->call->api);
     sc_text_put(&text, " goes on after stall_limit, though ");
     sc_text_put(&text, op->api);
     sc_text_put(&text, " is not complete: its data may be wrong");

@@ -30,8 +30,7 @@
 struct sc_point;
 
 struct sc_at_once {
-    const char *api;
-    void *site;
+    const struct sc_call *call;
     struct sc_stream_record *stream; /* of the call, which is about to be made */
     enum sc_touch touch;
     struct sc_shape shape;

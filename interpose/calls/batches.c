@@ -79,25 +79,23 @@ static void pass_on(struct sc_issue *issue, bool issued)
 }
 
 struct batch {
-    const char *api;
-    void *site;
+    const struct sc_call *call;
     CUstream stream;
-    bool per_thread;
-    struct sc_call call;
+    struct sc_order_call ordered;
 };
 
 static void begin_call(struct batch *batch)
 {
     struct sc_stream_record *stream =
-        sc_active() ? sc_streams_find(batch->stream, batch->per_thread) : NULL;
-    batch->call.stream = 0;
+        sc_active() ? sc_streams_find(batch->stream, batch->call->per_thread) : NULL;
+    batch->ordered.stream = 0;
     if (stream)
-        sc_track_begin(&sc_track, stream->id, &batch->call);
+        sc_track_begin(&sc_track, stream->id, &batch->ordered);
 }
 
 static CUresult end_call(struct batch *batch, CUresult result)
 {
-    sc_track_end(&sc_track, &batch->call, result == CUDA_SUCCESS);
+    sc_track_end(&sc_track, &batch->ordered, result == CUDA_SUCCESS);
     return result;
 }
 
@@ -107,7 +105,7 @@ static void each_copy(const struct batch *batch, CUdeviceptr dst, CUdeviceptr sr
                       CUmemcpySrcAccessOrder order, bool issued)
 {
     struct sc_issue issue;
-    sc_issue_begin(&issue, batch->api, batch->stream, batch->per_thread, batch->site);
+    sc_issue_begin(&issue, batch->call, batch->stream);
     if (!issue.stream || bytes == 0)
         return;
     add_source(&issue, &(struct sc_shape){src, bytes, bytes, 1}, order);
@@ -120,7 +118,7 @@ static void each_copy(const struct batch *batch, CUdeviceptr dst, CUdeviceptr sr
 static struct sc_stream_record *capturing_stream(const struct batch *batch)
 {
     struct sc_stream_record *stream = sc_captures_open() && sc_active()
-                                          ? sc_streams_find(batch->stream, batch->per_thread)
+                                          ? sc_streams_find(batch->stream, batch->call->per_thread)
                                           : NULL;
     return stream && stream->kind != SC_STREAM_LEGACY && sc_streams_is_capturing(stream) ? stream
                                                                                          : NULL;
@@ -131,7 +129,7 @@ static void report_missing(const struct batch *batch, const struct sc_stream_rec
 {
     struct sc_capture capture = sc_captures_of(stream);
     sc_hazards_report_capture(SC304, action, &capture.begin,
-                              &(struct sc_culprit){batch->api, batch->site, NULL});
+                              &(struct sc_culprit){batch->call->api, batch->call->site, NULL});
 }
 
 /* The driver's own answer, and what it means for the graph. */
@@ -155,33 +153,34 @@ static void note_failed(size_t *failed, size_t copy, CUresult result)
         *failed = copy;
 }
 
-static CUdeviceptr lasting_source(const struct sc_copy_side *box, CUmemcpySrcAccessOrder order)
+static CUdeviceptr lasting_source(const struct sc_copy_side *side, CUmemcpySrcAccessOrder order)
 {
     void *kept = NULL;
-    if (box->host && order == CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL)
+    if (side->host && order == CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL)
         kept =
-            sc_node_uses_keep((const void *)box->shape.address, sc_shape_hull_bytes(&box->shape));
-    return kept ? (CUdeviceptr)(uintptr_t)kept : box->shape.address;
+            sc_node_uses_keep((const void *)side->shape.address, sc_shape_hull_bytes(&side->shape));
+    return kept ? (CUdeviceptr)(uintptr_t)kept : side->shape.address;
 }
 
 static CUresult capture_copy(const struct batch *batch, CUdeviceptr dst, CUdeviceptr src,
                              size_t bytes, CUmemcpySrcAccessOrder order)
 {
-    struct sc_copy_sides boxes = {.src = sc_copy_side_at(src, bytes),
+    struct sc_copy_sides sides = {.src = sc_copy_side_at(src, bytes),
                                   .dst = sc_copy_side_at(dst, bytes)};
-    boxes.src.shape.address = (uintptr_t)lasting_source(&boxes.src, order);
+    sides.src.shape.address = (uintptr_t)lasting_source(&sides.src, order);
     struct sc_issue issue;
-    sc_issue_begin(&issue, batch->api, batch->stream, batch->per_thread, batch->site);
-    sc_issue_boxes(&issue, &boxes);
-    CUdeviceptr from = boxes.src.shape.address;
-    CUresult result = batch->per_thread
+    sc_issue_begin(&issue, batch->call, batch->stream);
+    sc_issue_sides(&issue, sides);
+    CUdeviceptr from = sides.src.shape.address;
+    CUresult result = batch->call->per_thread
                           ? sc_real.cuMemcpyAsync_ptsz(dst, from, bytes, batch->stream)
                           : sc_real.cuMemcpyAsync(dst, from, bytes, batch->stream);
     return sc_issue_end(&issue, result);
 }
 
 struct flat_batch {
-    struct batch call;
+    struct batch batch;
+    struct sc_stream_record *captured; /* NULL: nothing captures it */
     const CUdeviceptr *dsts;
     const CUdeviceptr *srcs;
     const size_t *sizes;
@@ -210,7 +209,7 @@ static void each_flat(const struct flat_batch *batch, bool issued)
     if (!sc_active() || !batch->dsts || !batch->srcs || !batch->sizes)
         return;
     for (size_t i = 0; i < batch->count; i++)
-        each_copy(&batch->call, batch->dsts[i], batch->srcs[i], batch->sizes[i],
+        each_copy(&batch->batch, batch->dsts[i], batch->srcs[i], batch->sizes[i],
                   order_of(batch, i, &begun), issued);
 }
 
@@ -230,44 +229,85 @@ static CUresult capture_flat(const struct flat_batch *batch, const struct sc_str
     CUresult result = CUDA_SUCCESS;
     size_t begun = 0;
     for (size_t i = 0; i < batch->count && result == CUDA_SUCCESS; i++) {
-        result = capture_copy(&batch->call, batch->dsts[i], batch->srcs[i], batch->sizes[i],
+        result = capture_copy(&batch->batch, batch->dsts[i], batch->srcs[i], batch->sizes[i],
                               order_of(batch, i, &begun));
         note_failed(batch->failed, i, result);
     }
-    report_missing(&batch->call, stream,
+    report_missing(&batch->batch, stream,
                    result == CUDA_SUCCESS ? SC_ACTION_REROUTED : SC_ACTION_REPORTED);
     return result;
 }
 
-#define FLAT_BATCH(symbol, failed, parameters, arguments)                                          \
-    SC_DEFINE2(symbol, _ptsz, parameters,                                                          \
-               struct flat_batch batch = {{API, SC_SITE(), hStream, per_thread, {0}},              \
-                                          dsts,                                                    \
-                                          srcs,                                                    \
-                                          sizes,                                                   \
-                                          count,                                                   \
-                                          attrs,                                                   \
-                                          attrsIdxs,                                               \
-                                          numAttrs,                                                \
-                                          failed};                                                 \
-               struct sc_stream_record *captured = capturing_stream(&batch.call);                  \
-               if (captured && sc_captures_are_repaired() &&                                       \
-                   is_valid(&batch)) return capture_flat(&batch, captured);                        \
-               if (captured) return refused(&batch.call, captured, REAL arguments);                \
-               each_flat(&batch, false); begin_call(&batch.call);                                  \
-               CUresult result = end_call(&batch.call, REAL arguments);                            \
-               if (result == CUDA_SUCCESS) each_flat(&batch, true); return result;)
+/* The driver's call follows, unless the batch was captured node by node. */
+static bool begin_flat(struct flat_batch *batch, CUresult *result)
+{
+    batch->captured = capturing_stream(&batch->batch);
+    if (batch->captured && sc_captures_are_repaired() && is_valid(batch)) {
+        *result = capture_flat(batch, batch->captured);
+        return false;
+    }
+    if (!batch->captured) {
+        each_flat(batch, false);
+        begin_call(&batch->batch);
+    }
+    return true;
+}
 
-FLAT_BATCH(cuMemcpyBatchAsync, failIdx,
-           (CUdeviceptr * dsts, CUdeviceptr *srcs, size_t *sizes, size_t count,
-            CUmemcpyAttributes *attrs, size_t *attrsIdxs, size_t numAttrs, size_t *failIdx,
-            CUstream hStream),
-           (dsts, srcs, sizes, count, attrs, attrsIdxs, numAttrs, failIdx, hStream))
+static CUresult end_flat(struct flat_batch *batch, CUresult result)
+{
+    if (batch->captured)
+        return refused(&batch->batch, batch->captured, result);
+    end_call(&batch->batch, result);
+    if (result == CUDA_SUCCESS)
+        each_flat(batch, true);
+    return result;
+}
 
-FLAT_BATCH(cuMemcpyBatchAsync_v2, NULL,
-           (CUdeviceptr * dsts, CUdeviceptr *srcs, size_t *sizes, size_t count,
-            CUmemcpyAttributes *attrs, size_t *attrsIdxs, size_t numAttrs, CUstream hStream),
-           (dsts, srcs, sizes, count, attrs, attrsIdxs, numAttrs, hStream))
+SC_PAIR(cuMemcpyBatchAsync, _ptsz,
+        (CUdeviceptr * dsts, CUdeviceptr *srcs, size_t *sizes, size_t count,
+         CUmemcpyAttributes *attributes, size_t *first, size_t attribute_count, size_t *failed,
+         CUstream stream),
+        (dsts, srcs, sizes, count, attributes, first, attribute_count, failed, stream))
+{
+    struct flat_batch batch = {
+        .batch = {.call = call, .stream = stream},
+        .dsts = dsts,
+        .srcs = srcs,
+        .sizes = sizes,
+        .count = count,
+        .attributes = attributes,
+        .first = first,
+        .attribute_count = attribute_count,
+        .failed = failed,
+    };
+    CUresult result;
+    if (!begin_flat(&batch, &result))
+        return result;
+    return end_flat(
+        &batch, real(dsts, srcs, sizes, count, attributes, first, attribute_count, failed, stream));
+}
+
+SC_PAIR(cuMemcpyBatchAsync_v2, _ptsz,
+        (CUdeviceptr * dsts, CUdeviceptr *srcs, size_t *sizes, size_t count,
+         CUmemcpyAttributes *attributes, size_t *first, size_t attribute_count, CUstream stream),
+        (dsts, srcs, sizes, count, attributes, first, attribute_count, stream))
+{
+    struct flat_batch batch = {
+        .batch = {.call = call, .stream = stream},
+        .dsts = dsts,
+        .srcs = srcs,
+        .sizes = sizes,
+        .count = count,
+        .attributes = attributes,
+        .first = first,
+        .attribute_count = attribute_count,
+    };
+    CUresult result;
+    if (!begin_flat(&batch, &result))
+        return result;
+    return end_flat(&batch,
+                    real(dsts, srcs, sizes, count, attributes, first, attribute_count, stream));
+}
 
 /* The rows of a side; of several layers the layers, each as long as from its first row to its last.
  */
@@ -306,15 +346,22 @@ static void add_sides(struct sc_issue *issue, const CUDA_MEMCPY3D_BATCH_OP *op)
     }
 }
 
-static void each_3d(const struct batch *batch, const CUDA_MEMCPY3D_BATCH_OP *list, size_t count,
-                    bool issued)
+struct batch_3d {
+    struct batch batch;
+    struct sc_stream_record *captured; /* NULL: nothing captures it */
+    const CUDA_MEMCPY3D_BATCH_OP *list;
+    size_t count;
+    size_t *failed; /* where the index of a refused copy goes, or NULL */
+};
+
+static void each_3d(const struct batch_3d *batch, bool issued)
 {
-    for (size_t i = 0; list && sc_active() && i < count; i++) {
-        const CUDA_MEMCPY3D_BATCH_OP *op = &list[i];
+    for (size_t i = 0; batch->list && sc_active() && i < batch->count; i++) {
+        const CUDA_MEMCPY3D_BATCH_OP *op = &batch->list[i];
         if (!op->extent.width || !op->extent.height || !op->extent.depth)
             continue;
         struct sc_issue issue;
-        sc_issue_begin(&issue, batch->api, batch->stream, batch->per_thread, batch->site);
+        sc_issue_begin(&issue, batch->batch.call, batch->batch.stream);
         if (!issue.stream)
             return;
         add_sides(&issue, op);
@@ -324,7 +371,7 @@ static void each_3d(const struct batch *batch, const CUDA_MEMCPY3D_BATCH_OP *lis
 
 /* An operand as a side of a plain copy. Arrays count in elements here and in bytes there: they are
  * left to the driver. */
-static CUresult capture_box(const struct batch *batch, const CUDA_MEMCPY3D_BATCH_OP *op)
+static CUresult capture_3d_copy(const struct batch *batch, const CUDA_MEMCPY3D_BATCH_OP *op)
 {
     CUDA_MEMCPY3D copy = {
         .srcMemoryType = CU_MEMORYTYPE_UNIFIED,
@@ -339,65 +386,105 @@ static CUresult capture_box(const struct batch *batch, const CUDA_MEMCPY3D_BATCH
         .Height = op->extent.height,
         .Depth = op->extent.depth,
     };
-    struct sc_copy_sides boxes = sc_copy_sides_of_3d(&copy);
-    boxes.src.shape.address = (uintptr_t)lasting_source(&boxes.src, op->srcAccessOrder);
-    copy.srcDevice = boxes.src.shape.address;
+    struct sc_copy_sides sides = sc_copy_sides_of_3d(&copy);
+    sides.src.shape.address = (uintptr_t)lasting_source(&sides.src, op->srcAccessOrder);
+    copy.srcDevice = sides.src.shape.address;
     struct sc_issue issue;
-    sc_issue_begin(&issue, batch->api, batch->stream, batch->per_thread, batch->site);
-    sc_issue_boxes(&issue, &boxes);
-    CUresult result = batch->per_thread ? sc_real.cuMemcpy3DAsync_v2_ptsz(&copy, batch->stream)
-                                        : sc_real.cuMemcpy3DAsync_v2(&copy, batch->stream);
+    sc_issue_begin(&issue, batch->call, batch->stream);
+    sc_issue_sides(&issue, sides);
+    CUresult result = batch->call->per_thread
+                          ? sc_real.cuMemcpy3DAsync_v2_ptsz(&copy, batch->stream)
+                          : sc_real.cuMemcpy3DAsync_v2(&copy, batch->stream);
     return sc_issue_end(&issue, result);
 }
 
 /* Valid, and without arrays. */
-static bool is_plain(const CUDA_MEMCPY3D_BATCH_OP *list, size_t count, unsigned long long flags)
+static bool is_plain(const struct batch_3d *batch, unsigned long long flags)
 {
-    bool plain = list && count && !flags;
-    for (size_t i = 0; plain && i < count; i++)
-        plain = is_order(list[i].srcAccessOrder) &&
-                list[i].src.type == CU_MEMCPY_OPERAND_TYPE_POINTER &&
-                list[i].dst.type == CU_MEMCPY_OPERAND_TYPE_POINTER;
+    bool plain = batch->list && batch->count && !flags;
+    for (size_t i = 0; plain && i < batch->count; i++)
+        plain = is_order(batch->list[i].srcAccessOrder) &&
+                batch->list[i].src.type == CU_MEMCPY_OPERAND_TYPE_POINTER &&
+                batch->list[i].dst.type == CU_MEMCPY_OPERAND_TYPE_POINTER;
     return plain;
 }
 
-static CUresult capture_3d(const struct batch *batch, const CUDA_MEMCPY3D_BATCH_OP *list,
-                           size_t count, size_t *failed, const struct sc_stream_record *stream)
+static CUresult capture_3d(const struct batch_3d *batch, const struct sc_stream_record *stream)
 {
     CUresult result = CUDA_SUCCESS;
-    for (size_t i = 0; i < count && result == CUDA_SUCCESS; i++) {
-        result = capture_box(batch, &list[i]);
-        note_failed(failed, i, result);
+    for (size_t i = 0; i < batch->count && result == CUDA_SUCCESS; i++) {
+        result = capture_3d_copy(&batch->batch, &batch->list[i]);
+        note_failed(batch->failed, i, result);
     }
-    report_missing(batch, stream, result == CUDA_SUCCESS ? SC_ACTION_REROUTED : SC_ACTION_REPORTED);
+    report_missing(&batch->batch, stream,
+                   result == CUDA_SUCCESS ? SC_ACTION_REROUTED : SC_ACTION_REPORTED);
     return result;
 }
 
-#define BATCH_3D(symbol, failed, parameters, arguments)                                            \
-    SC_DEFINE2(symbol, _ptsz, parameters,                                                          \
-               struct batch batch = {API, SC_SITE(), hStream, per_thread, {0}};                    \
-               struct sc_stream_record *captured = capturing_stream(&batch);                       \
-               if (captured && sc_captures_are_repaired() &&                                       \
-                   is_plain(opList, numOps, flags)) return capture_3d(&batch, opList, numOps,      \
-                                                                      failed, captured);           \
-               if (captured) return refused(&batch, captured, REAL arguments);                     \
-               each_3d(&batch, opList, numOps, false); begin_call(&batch);                         \
-               CUresult result = end_call(&batch, REAL arguments);                                 \
-               if (result == CUDA_SUCCESS) each_3d(&batch, opList, numOps, true); return result;)
+/* The driver's call follows, unless the batch was captured node by node. */
+static bool begin_3d(struct batch_3d *batch, unsigned long long flags, CUresult *result)
+{
+    batch->captured = capturing_stream(&batch->batch);
+    if (batch->captured && sc_captures_are_repaired() && is_plain(batch, flags)) {
+        *result = capture_3d(batch, batch->captured);
+        return false;
+    }
+    if (!batch->captured) {
+        each_3d(batch, false);
+        begin_call(&batch->batch);
+    }
+    return true;
+}
 
-BATCH_3D(cuMemcpy3DBatchAsync, failIdx,
-         (size_t numOps, CUDA_MEMCPY3D_BATCH_OP *opList, size_t *failIdx, unsigned long long flags,
-          CUstream hStream),
-         (numOps, opList, failIdx, flags, hStream))
+static CUresult end_3d(struct batch_3d *batch, CUresult result)
+{
+    if (batch->captured)
+        return refused(&batch->batch, batch->captured, result);
+    end_call(&batch->batch, result);
+    if (result == CUDA_SUCCESS)
+        each_3d(batch, true);
+    return result;
+}
 
-BATCH_3D(cuMemcpy3DBatchAsync_v2, NULL,
-         (size_t numOps, CUDA_MEMCPY3D_BATCH_OP *opList, unsigned long long flags,
-          CUstream hStream),
-         (numOps, opList, flags, hStream))
+SC_PAIR(cuMemcpy3DBatchAsync, _ptsz,
+        (size_t count, CUDA_MEMCPY3D_BATCH_OP *list, size_t *failed, unsigned long long flags,
+         CUstream stream),
+        (count, list, failed, flags, stream))
+{
+    struct batch_3d batch = {
+        .batch = {.call = call, .stream = stream},
+        .list = list,
+        .count = count,
+        .failed = failed,
+    };
+    CUresult result;
+    if (!begin_3d(&batch, flags, &result))
+        return result;
+    return end_3d(&batch, real(count, list, failed, flags, stream));
+}
 
-SC_DEFINE2(cuMemPrefetchBatchAsync, _ptsz,
-           (CUdeviceptr * dptrs, size_t *sizes, size_t count, CUmemLocation *locations,
-            size_t *locationIdxs, size_t numLocations, unsigned long long flags, CUstream hStream),
-           struct sc_work work = sc_work_begin(hStream, per_thread, SC_WORK_QUIET);
-           return sc_work_end(&work, REAL(dptrs, sizes, count, locations, locationIdxs,
-                                          numLocations, flags, hStream));)
+SC_PAIR(cuMemcpy3DBatchAsync_v2, _ptsz,
+        (size_t count, CUDA_MEMCPY3D_BATCH_OP *list, unsigned long long flags, CUstream stream),
+        (count, list, flags, stream))
+{
+    struct batch_3d batch = {
+        .batch = {.call = call, .stream = stream},
+        .list = list,
+        .count = count,
+    };
+    CUresult result;
+    if (!begin_3d(&batch, flags, &result))
+        return result;
+    return end_3d(&batch, real(count, list, flags, stream));
+}
+
+SC_PAIR(cuMemPrefetchBatchAsync, _ptsz,
+        (CUdeviceptr * addresses, size_t *sizes, size_t count, CUmemLocation *locations,
+         size_t *location_indices, size_t location_count, unsigned long long flags,
+         CUstream stream),
+        (addresses, sizes, count, locations, location_indices, location_count, flags, stream))
+{
+    struct sc_work work = sc_work_begin(call, stream, SC_WORK_QUIET);
+    return sc_work_end(&work, real(addresses, sizes, count, locations, location_indices,
+                                   location_count, flags, stream));
+}

@@ -17,17 +17,16 @@ struct beginning {
     bool shut; /* the gate */
 };
 
-static struct beginning capture_beginning(CUstream handle, bool per_thread,
-                                          CUstreamCaptureMode mode, bool to_graph, const char *api,
-                                          void *site)
+static struct beginning capture_begins(const struct sc_call *call, CUstream handle,
+                                       CUstreamCaptureMode mode, bool to_graph)
 {
     int saved = errno;
-    struct beginning beginning = {.stream =
-                                      sc_active() ? sc_streams_find(handle, per_thread) : NULL};
+    struct beginning beginning = {.stream = sc_active() ? sc_streams_find(handle, call->per_thread)
+                                                        : NULL};
     sc_streams_note_capture();
     if (beginning.stream) {
         beginning.shut = sc_captures_shut_gate(beginning.stream);
-        beginning.capture = sc_captures_beginning(beginning.stream, mode, to_graph, api, site);
+        beginning.capture = sc_captures_beginning(beginning.stream, mode, to_graph, call);
     }
     errno = saved;
     return beginning;
@@ -41,20 +40,26 @@ static CUresult capture_begun(const struct beginning *beginning, CUresult result
     return result;
 }
 
-#define BEGIN_CAPTURE(symbol, mode, to_graph, parameters, arguments)                               \
-    SC_DEFINE2(symbol, _ptsz, parameters,                                                          \
-               struct beginning beginning =                                                        \
-                   capture_beginning(hStream, per_thread, mode, to_graph, API, SC_SITE());         \
-               return capture_begun(&beginning, REAL arguments);)
+SC_PAIR(cuStreamBeginCapture, _ptsz, (CUstream stream), (stream))
+{
+    struct beginning beginning = capture_begins(call, stream, CU_STREAM_CAPTURE_MODE_GLOBAL, false);
+    return capture_begun(&beginning, real(stream));
+}
 
-BEGIN_CAPTURE(cuStreamBeginCapture, CU_STREAM_CAPTURE_MODE_GLOBAL, false, (CUstream hStream),
-              (hStream))
-BEGIN_CAPTURE(cuStreamBeginCapture_v2, mode, false, (CUstream hStream, CUstreamCaptureMode mode),
-              (hStream, mode))
-BEGIN_CAPTURE(cuStreamBeginCaptureToGraph, mode, true,
-              (CUstream hStream, CUgraph graph, const CUgraphNode *dependencies,
-               const CUgraphEdgeData *edges, size_t count, CUstreamCaptureMode mode),
-              (hStream, graph, dependencies, edges, count, mode))
+SC_PAIR(cuStreamBeginCapture_v2, _ptsz, (CUstream stream, CUstreamCaptureMode mode), (stream, mode))
+{
+    struct beginning beginning = capture_begins(call, stream, mode, false);
+    return capture_begun(&beginning, real(stream, mode));
+}
+
+SC_PAIR(cuStreamBeginCaptureToGraph, _ptsz,
+        (CUstream stream, CUgraph graph, const CUgraphNode *dependencies,
+         const CUgraphEdgeData *edges, size_t count, CUstreamCaptureMode mode),
+        (stream, graph, dependencies, edges, count, mode))
+{
+    struct beginning beginning = capture_begins(call, stream, mode, true);
+    return capture_begun(&beginning, real(stream, graph, dependencies, edges, count, mode));
+}
 
 static CUresult capture_ended(CUresult result, struct sc_stream_record *stream, uintptr_t graph)
 {
@@ -67,9 +72,11 @@ static CUresult capture_ended(CUresult result, struct sc_stream_record *stream, 
     return result;
 }
 
-SC_DEFINE2(cuStreamEndCapture, _ptsz, (CUstream hStream, CUgraph *graph),
-           struct sc_stream_record *stream = sc_active() && sc_captures_open()
-                                                 ? sc_streams_find(hStream, per_thread)
-                                                 : NULL;
-           uintptr_t into = stream ? sc_captures_own_graph(stream) : 0;
-           return capture_ended(REAL(hStream, graph), stream, into);)
+SC_PAIR(cuStreamEndCapture, _ptsz, (CUstream handle, CUgraph *graph), (handle, graph))
+{
+    bool may_capture = sc_active() && sc_captures_open();
+    struct sc_stream_record *stream =
+        may_capture ? sc_streams_find(handle, call->per_thread) : NULL;
+    uintptr_t into = stream ? sc_captures_own_graph(stream) : 0;
+    return capture_ended(real(handle, graph), stream, into);
+}

@@ -176,20 +176,39 @@ static CUresult ended(struct sc_context *context, CUresult result)
     return result;
 }
 
-#define CONTEXT_END(symbol, parameter, argument, handle)                                           \
-    SC_DEFINE(symbol, (parameter), struct sc_context *context = ending(handle);                    \
-              return ended(context, REAL(argument));)
-
 /* NULL unless the device's primary context is one that we have met, and alive. */
 static CUcontext primary_context(CUdevice device)
 {
     return sc_active() ? sc_contexts_primary(device) : NULL;
 }
 
-CONTEXT_END(cuCtxDestroy, CUcontext handle, handle, handle)
-CONTEXT_END(cuCtxDestroy_v2, CUcontext handle, handle, handle)
-CONTEXT_END(cuDevicePrimaryCtxReset, CUdevice device, device, primary_context(device))
-CONTEXT_END(cuDevicePrimaryCtxReset_v2, CUdevice device, device, primary_context(device))
+CUresult cuCtxDestroy(CUcontext handle)
+{
+    SC_WRAPPER(cuCtxDestroy);
+    struct sc_context *context = ending(handle);
+    return ended(context, real(handle));
+}
+
+CUresult cuCtxDestroy_v2(CUcontext handle)
+{
+    SC_WRAPPER(cuCtxDestroy_v2);
+    struct sc_context *context = ending(handle);
+    return ended(context, real(handle));
+}
+
+CUresult cuDevicePrimaryCtxReset(CUdevice device)
+{
+    SC_WRAPPER(cuDevicePrimaryCtxReset);
+    struct sc_context *context = ending(primary_context(device));
+    return ended(context, real(device));
+}
+
+CUresult cuDevicePrimaryCtxReset_v2(CUdevice device)
+{
+    SC_WRAPPER(cuDevicePrimaryCtxReset_v2);
+    struct sc_context *context = ending(primary_context(device));
+    return ended(context, real(device));
+}
 
 /* The last release ends the context as a reset does; whether it was the last is asked afterwards.
  */
@@ -224,12 +243,19 @@ static CUresult released(CUresult result, const struct releasing *releasing)
     return result;
 }
 
-#define PRIMARY_RELEASE(symbol)                                                                    \
-    SC_DEFINE(symbol, (CUdevice device), struct releasing releasing = release_begins(device);      \
-              return released(REAL(device), &releasing);)
+CUresult cuDevicePrimaryCtxRelease(CUdevice device)
+{
+    SC_WRAPPER(cuDevicePrimaryCtxRelease);
+    struct releasing releasing = release_begins(device);
+    return released(real(device), &releasing);
+}
 
-PRIMARY_RELEASE(cuDevicePrimaryCtxRelease)
-PRIMARY_RELEASE(cuDevicePrimaryCtxRelease_v2)
+CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device)
+{
+    SC_WRAPPER(cuDevicePrimaryCtxRelease_v2);
+    struct releasing releasing = release_begins(device);
+    return released(real(device), &releasing);
+}
 
 /* ---- green contexts ---- */
 
@@ -261,5 +287,9 @@ static CUresult green_ended(const struct green_ending *ending, CUresult result)
     return released(result, &ending->releasing);
 }
 
-SC_DEFINE(cuGreenCtxDestroy, (CUgreenCtx green), struct green_ending ending = green_begins(green);
-          return green_ended(&ending, REAL(green));)
+CUresult cuGreenCtxDestroy(CUgreenCtx green)
+{
+    SC_WRAPPER(cuGreenCtxDestroy);
+    struct green_ending ending = green_begins(green);
+    return green_ended(&ending, real(green));
+}

@@ -18,29 +18,74 @@ static const void *host(CUdeviceptr address)
     return (const void *)(uintptr_t)address;
 }
 
-/* The last arguments name the host ranges that the operation may use; `arguments` are the call's,
- * in which SOURCE(address) is what the device is to read for a plain host source. */
-#define SOURCE(address) sc_issue_source(&issue, address)
+struct copy {
+    struct sc_detour detour;
+    struct sc_issue issue;
+};
 
-#define ISSUE(symbol, parameters, arguments, ...)                                                  \
-    SC_DEFINE2(symbol, _ptsz, parameters, struct sc_detour detour; struct sc_issue issue;          \
-               sc_detour_begin(&detour, API, SC_SITE(), &hStream, per_thread);                     \
-               sc_issue_begin(&issue, API, hStream, per_thread, SC_SITE());                        \
-               __VA_ARGS__ sc_issue_ready(&issue); sc_issue_call(&issue);                          \
-               return sc_detour_end(&detour, sc_issue_end(&issue, REAL arguments));)
+/* Behind it, the wrapper names the host ranges that the operation may use. */
+static void begin(struct copy *copy, const struct sc_call *call, CUstream *stream)
+{
+    sc_detour_begin(&copy->detour, call, stream);
+    sc_issue_begin(&copy->issue, call, *stream);
+}
 
-ISSUE(cuMemcpyHtoDAsync_v2, (CUdeviceptr dst, const void *src, size_t bytes, CUstream hStream),
-      (dst, SOURCE(src), bytes, hStream), sc_issue_host(&issue, SC_H2D, src, bytes);)
+/* sc_issue_call, for a plain host source: what the device is to read. */
+static const void *source(struct copy *copy, const void *src)
+{
+    sc_issue_call(&copy->issue);
+    return sc_issue_source(&copy->issue, src);
+}
 
-ISSUE(cuMemcpyDtoHAsync_v2, (void *dst, CUdeviceptr src, size_t bytes, CUstream hStream),
-      (dst, src, bytes, hStream), sc_issue_host(&issue, SC_D2H, dst, bytes);)
+static CUresult end(struct copy *copy, CUresult result)
+{
+    return sc_detour_end(&copy->detour, sc_issue_end(&copy->issue, result));
+}
 
-ISSUE(cuMemcpyHtoAAsync_v2,
-      (CUarray dst, size_t offset, const void *src, size_t bytes, CUstream hStream),
-      (dst, offset, SOURCE(src), bytes, hStream), sc_issue_host(&issue, SC_H2D, src, bytes);)
+SC_PAIR(cuMemcpyHtoDAsync_v2, _ptsz,
+        (CUdeviceptr dst, const void *src, size_t bytes, CUstream stream),
+        (dst, src, bytes, stream))
+{
+    struct copy copy;
+    begin(&copy, call, &stream);
+    sc_issue_host(&copy.issue, SC_H2D, src, bytes);
+    src = source(&copy, src);
+    return end(&copy, real(dst, src, bytes, stream));
+}
 
-ISSUE(cuMemcpyAtoHAsync_v2, (void *dst, CUarray src, size_t offset, size_t bytes, CUstream hStream),
-      (dst, src, offset, bytes, hStream), sc_issue_host(&issue, SC_D2H, dst, bytes);)
+SC_PAIR(cuMemcpyDtoHAsync_v2, _ptsz, (void *dst, CUdeviceptr src, size_t bytes, CUstream stream),
+        (dst, src, bytes, stream))
+{
+    struct copy copy;
+    begin(&copy, call, &stream);
+    sc_issue_host(&copy.issue, SC_D2H, dst, bytes);
+    sc_issue_call(&copy.issue);
+    return end(&copy, real(dst, src, bytes, stream));
+}
+
+SC_PAIR(cuMemcpyHtoAAsync_v2, _ptsz,
+        (CUarray dst, size_t offset, const void *src, size_t bytes, CUstream stream),
+        (dst, offset, src, bytes, stream))
+{
+    struct copy copy;
+    begin(&copy, call, &stream);
+    sc_issue_host(&copy.issue, SC_H2D, src, bytes);
+    src = source(&copy, src);
+    return end(&copy, real(dst, offset, src, bytes, stream));
+}
+
+SC_PAIR(cuMemcpyAtoHAsync_v2, _ptsz,
+        (void *dst, CUarray src, size_t offset, size_t bytes, CUstream stream),
+        (dst, src, offset, bytes, stream))
+{
+    struct copy copy;
+    begin(&copy, call, &stream);
+    sc_issue_host(&copy.issue, SC_D2H, dst, bytes);
+    sc_issue_call(&copy.issue);
+    return end(&copy, real(dst, src, offset, bytes, stream));
+}
+
+/* ---- unified addresses ---- */
 
 /* Is it memory that the device uses after the call? */
 static bool is_host(const struct sc_issue *issue, CUdeviceptr address)
@@ -64,9 +109,9 @@ static void either_side(struct sc_issue *issue, CUdeviceptr dst, CUdeviceptr src
     if (!sc_issue_is_on(issue) || issue->is_empty)
         return;
     if (issue->graph) {
-        struct sc_copy_sides boxes = {.src = sc_copy_side_at(src, bytes),
+        struct sc_copy_sides sides = {.src = sc_copy_side_at(src, bytes),
                                       .dst = sc_copy_side_at(dst, bytes)};
-        sc_issue_boxes(issue, &boxes);
+        sc_issue_sides(issue, sides);
         return;
     }
     bool src_is_host = is_host(issue, src);
@@ -84,34 +129,72 @@ static void either_side(struct sc_issue *issue, CUdeviceptr dst, CUdeviceptr src
     }
 }
 
-ISSUE(cuMemcpyAsync, (CUdeviceptr dst, CUdeviceptr src, size_t bytes, CUstream hStream),
-      (dst, (CUdeviceptr)(uintptr_t)SOURCE(host(src)), bytes, hStream),
-      either_side(&issue, dst, src, bytes);)
+SC_PAIR(cuMemcpyAsync, _ptsz, (CUdeviceptr dst, CUdeviceptr src, size_t bytes, CUstream stream),
+        (dst, src, bytes, stream))
+{
+    struct copy copy;
+    begin(&copy, call, &stream);
+    either_side(&copy.issue, dst, src, bytes);
+    src = (CUdeviceptr)(uintptr_t)source(&copy, host(src));
+    return end(&copy, real(dst, src, bytes, stream));
+}
 
-ISSUE(cuMemcpyDtoDAsync_v2, (CUdeviceptr dst, CUdeviceptr src, size_t bytes, CUstream hStream),
-      (dst, src, bytes, hStream), either_side(&issue, dst, src, bytes);)
+SC_PAIR(cuMemcpyDtoDAsync_v2, _ptsz,
+        (CUdeviceptr dst, CUdeviceptr src, size_t bytes, CUstream stream),
+        (dst, src, bytes, stream))
+{
+    struct copy copy;
+    begin(&copy, call, &stream);
+    either_side(&copy.issue, dst, src, bytes);
+    sc_issue_call(&copy.issue);
+    return end(&copy, real(dst, src, bytes, stream));
+}
 
-ISSUE(cuMemcpyPeerAsync,
-      (CUdeviceptr dst, CUcontext dst_context, CUdeviceptr src, CUcontext src_context, size_t bytes,
-       CUstream hStream),
-      (dst, dst_context, src, src_context, bytes, hStream), either_side(&issue, dst, src, bytes);)
+SC_PAIR(cuMemcpyPeerAsync, _ptsz,
+        (CUdeviceptr dst, CUcontext dst_context, CUdeviceptr src, CUcontext src_context,
+         size_t bytes, CUstream stream),
+        (dst, dst_context, src, src_context, bytes, stream))
+{
+    struct copy copy;
+    begin(&copy, call, &stream);
+    either_side(&copy.issue, dst, src, bytes);
+    sc_issue_call(&copy.issue);
+    return end(&copy, real(dst, dst_context, src, src_context, bytes, stream));
+}
 
 /* ---- 2D and 3D ---- */
 
-#define BOXES(issue, boxes_of, copy)                                                               \
-    if (sc_issue_is_on(issue)) {                                                                   \
-        struct sc_copy_sides boxes = boxes_of(copy);                                               \
-        sc_issue_boxes(issue, &boxes);                                                             \
-    }
+/* The sides are read only where there is something to find out: the program may have named none. */
+SC_PAIR(cuMemcpy2DAsync_v2, _ptsz, (const CUDA_MEMCPY2D *sides, CUstream stream), (sides, stream))
+{
+    struct copy copy;
+    begin(&copy, call, &stream);
+    if (sc_issue_is_on(&copy.issue))
+        sc_issue_sides(&copy.issue, sc_copy_sides_of_2d(sides));
+    sc_issue_call(&copy.issue);
+    return end(&copy, real(sides, stream));
+}
 
-ISSUE(cuMemcpy2DAsync_v2, (const CUDA_MEMCPY2D *copy, CUstream hStream), (copy, hStream),
-      BOXES(&issue, sc_copy_sides_of_2d, copy))
+SC_PAIR(cuMemcpy3DAsync_v2, _ptsz, (const CUDA_MEMCPY3D *sides, CUstream stream), (sides, stream))
+{
+    struct copy copy;
+    begin(&copy, call, &stream);
+    if (sc_issue_is_on(&copy.issue))
+        sc_issue_sides(&copy.issue, sc_copy_sides_of_3d(sides));
+    sc_issue_call(&copy.issue);
+    return end(&copy, real(sides, stream));
+}
 
-ISSUE(cuMemcpy3DAsync_v2, (const CUDA_MEMCPY3D *copy, CUstream hStream), (copy, hStream),
-      BOXES(&issue, sc_copy_sides_of_3d, copy))
-
-ISSUE(cuMemcpy3DPeerAsync, (const CUDA_MEMCPY3D_PEER *copy, CUstream hStream), (copy, hStream),
-      BOXES(&issue, sc_copy_sides_of_3d_peer, copy))
+SC_PAIR(cuMemcpy3DPeerAsync, _ptsz, (const CUDA_MEMCPY3D_PEER *sides, CUstream stream),
+        (sides, stream))
+{
+    struct copy copy;
+    begin(&copy, call, &stream);
+    if (sc_issue_is_on(&copy.issue))
+        sc_issue_sides(&copy.issue, sc_copy_sides_of_3d_peer(sides));
+    sc_issue_call(&copy.issue);
+    return end(&copy, real(sides, stream));
+}
 
 /* ---- memset and prefetch ---- */
 
@@ -124,19 +207,77 @@ static void set_rows(struct sc_issue *issue, CUdeviceptr dst, size_t pitch, size
         sc_issue_host_shape(issue, SC_MEMSET, &shape);
 }
 
-#define MEMSET(bits, type)                                                                         \
-    ISSUE(cuMemsetD##bits##Async, (CUdeviceptr dst, type value, size_t count, CUstream hStream),   \
-          (dst, value, count, hStream),                                                            \
-          set_rows(&issue, dst, count * sizeof(type), count * sizeof(type), 1);)                   \
-    ISSUE(cuMemsetD2D##bits##Async,                                                                \
-          (CUdeviceptr dst, size_t pitch, type value, size_t width, size_t height,                 \
-           CUstream hStream),                                                                      \
-          (dst, pitch, value, width, height, hStream),                                             \
-          set_rows(&issue, dst, pitch, width * sizeof(type), height);)
+SC_PAIR(cuMemsetD8Async, _ptsz,
+        (CUdeviceptr dst, unsigned char value, size_t count, CUstream stream),
+        (dst, value, count, stream))
+{
+    struct copy copy;
+    begin(&copy, call, &stream);
+    size_t width = count * sizeof value;
+    set_rows(&copy.issue, dst, width, width, 1);
+    sc_issue_call(&copy.issue);
+    return end(&copy, real(dst, value, count, stream));
+}
 
-MEMSET(8, unsigned char)
-MEMSET(16, unsigned short)
-MEMSET(32, unsigned int)
+SC_PAIR(cuMemsetD2D8Async, _ptsz,
+        (CUdeviceptr dst, size_t pitch, unsigned char value, size_t width, size_t height,
+         CUstream stream),
+        (dst, pitch, value, width, height, stream))
+{
+    struct copy copy;
+    begin(&copy, call, &stream);
+    set_rows(&copy.issue, dst, pitch, width * sizeof value, height);
+    sc_issue_call(&copy.issue);
+    return end(&copy, real(dst, pitch, value, width, height, stream));
+}
+
+SC_PAIR(cuMemsetD16Async, _ptsz,
+        (CUdeviceptr dst, unsigned short value, size_t count, CUstream stream),
+        (dst, value, count, stream))
+{
+    struct copy copy;
+    begin(&copy, call, &stream);
+    size_t width = count * sizeof value;
+    set_rows(&copy.issue, dst, width, width, 1);
+    sc_issue_call(&copy.issue);
+    return end(&copy, real(dst, value, count, stream));
+}
+
+SC_PAIR(cuMemsetD2D16Async, _ptsz,
+        (CUdeviceptr dst, size_t pitch, unsigned short value, size_t width, size_t height,
+         CUstream stream),
+        (dst, pitch, value, width, height, stream))
+{
+    struct copy copy;
+    begin(&copy, call, &stream);
+    set_rows(&copy.issue, dst, pitch, width * sizeof value, height);
+    sc_issue_call(&copy.issue);
+    return end(&copy, real(dst, pitch, value, width, height, stream));
+}
+
+SC_PAIR(cuMemsetD32Async, _ptsz,
+        (CUdeviceptr dst, unsigned int value, size_t count, CUstream stream),
+        (dst, value, count, stream))
+{
+    struct copy copy;
+    begin(&copy, call, &stream);
+    size_t width = count * sizeof value;
+    set_rows(&copy.issue, dst, width, width, 1);
+    sc_issue_call(&copy.issue);
+    return end(&copy, real(dst, value, count, stream));
+}
+
+SC_PAIR(cuMemsetD2D32Async, _ptsz,
+        (CUdeviceptr dst, size_t pitch, unsigned int value, size_t width, size_t height,
+         CUstream stream),
+        (dst, pitch, value, width, height, stream))
+{
+    struct copy copy;
+    begin(&copy, call, &stream);
+    set_rows(&copy.issue, dst, pitch, width * sizeof value, height);
+    sc_issue_call(&copy.issue);
+    return end(&copy, real(dst, pitch, value, width, height, stream));
+}
 
 /* A prefetch moves pages and changes no byte: it only must not lose its memory. */
 static void prefetch_side(struct sc_issue *issue, CUdeviceptr address, size_t bytes)
@@ -145,10 +286,25 @@ static void prefetch_side(struct sc_issue *issue, CUdeviceptr address, size_t by
         sc_issue_host(issue, SC_PREFETCH, host(address), bytes);
 }
 
-ISSUE(cuMemPrefetchAsync, (CUdeviceptr address, size_t bytes, CUdevice device, CUstream hStream),
-      (address, bytes, device, hStream), prefetch_side(&issue, address, bytes);)
+SC_PAIR(cuMemPrefetchAsync, _ptsz,
+        (CUdeviceptr address, size_t bytes, CUdevice device, CUstream stream),
+        (address, bytes, device, stream))
+{
+    struct copy copy;
+    begin(&copy, call, &stream);
+    prefetch_side(&copy.issue, address, bytes);
+    sc_issue_call(&copy.issue);
+    return end(&copy, real(address, bytes, device, stream));
+}
 
-ISSUE(cuMemPrefetchAsync_v2,
-      (CUdeviceptr address, size_t bytes, CUmemLocation location, unsigned int flags,
-       CUstream hStream),
-      (address, bytes, location, flags, hStream), prefetch_side(&issue, address, bytes);)
+SC_PAIR(cuMemPrefetchAsync_v2, _ptsz,
+        (CUdeviceptr address, size_t bytes, CUmemLocation location, unsigned flags,
+         CUstream stream),
+        (address, bytes, location, flags, stream))
+{
+    struct copy copy;
+    begin(&copy, call, &stream);
+    prefetch_side(&copy.issue, address, bytes);
+    sc_issue_call(&copy.issue);
+    return end(&copy, real(address, bytes, location, flags, stream));
+}

@@ -47,46 +47,81 @@ static CUresult recorded(CUresult result, CUevent event, bool known, struct sc_p
     return result;
 }
 
-static struct sc_point begin_record(struct sc_stream_record *stream, struct sc_call *call)
+static struct sc_point begin_record(struct sc_stream_record *stream, struct sc_order_call *ordered)
 {
-    call->stream = 0;
+    ordered->stream = 0;
     if (!stream)
         return (struct sc_point){0};
     sc_unfinished_record(stream);
-    return sc_track_begin_record(&sc_track, stream->id, call);
+    return sc_track_begin_record(&sc_track, stream->id, ordered);
 }
 
-static CUresult end_record(CUresult result, CUevent event, bool known, struct sc_point *point,
-                           struct sc_call *call)
+struct recording {
+    struct sc_detour detour;
+    struct sc_stream_record *stream; /* NULL: nothing is known of the stream */
+    bool is_captured;
+    struct sc_order_call ordered;
+    struct sc_point point;
+};
+
+static void recording_begins(struct recording *recording, const struct sc_call *call,
+                             CUstream *stream)
 {
-    sc_track_end_record(&sc_track, call, result == CUDA_SUCCESS);
-    return recorded(result, event, known, point);
+    sc_detour_begin(&recording->detour, call, stream);
+    recording->stream = sc_active() ? sc_streams_find(*stream, call->per_thread) : NULL;
+    recording->is_captured = recording->stream && sc_streams_is_capturing(recording->stream);
+    if (!recording->is_captured)
+        recording->point = begin_record(recording->stream, &recording->ordered);
 }
 
-#define RECORD(symbol, parameters, arguments, flags)                                               \
-    SC_DEFINE2(                                                                                    \
-        symbol, _ptsz, parameters, struct sc_detour detour;                                        \
-        sc_detour_begin(&detour, API, SC_SITE(), &hStream, per_thread);                            \
-        struct sc_stream_record *stream =                                                          \
-            sc_active() ? sc_streams_find(hStream, per_thread) : NULL;                             \
-        if (stream && sc_streams_is_capturing(stream)) return sc_detour_end(                       \
-            &detour, captured_record(REAL arguments, event, stream, flags));                       \
-        struct sc_call call; struct sc_point point = begin_record(stream, &call);                  \
-        return sc_detour_end(&detour, end_record(REAL arguments, event, stream, &point, &call));)
+static CUresult recording_ends(struct recording *recording, CUresult result, CUevent event,
+                               unsigned flags)
+{
+    if (recording->is_captured) {
+        captured_record(result, event, recording->stream, flags);
+    } else {
+        sc_track_end_record(&sc_track, &recording->ordered, result == CUDA_SUCCESS);
+        recorded(result, event, recording->stream, &recording->point);
+    }
+    return sc_detour_end(&recording->detour, result);
+}
 
-RECORD(cuEventRecord, (CUevent event, CUstream hStream), (event, hStream), 0)
-RECORD(cuEventRecordWithFlags, (CUevent event, CUstream hStream, unsigned flags),
-       (event, hStream, flags), flags)
+SC_PAIR(cuEventRecord, _ptsz, (CUevent event, CUstream stream), (event, stream))
+{
+    struct recording recording;
+    recording_begins(&recording, call, &stream);
+    return recording_ends(&recording, real(event, stream), event, 0);
+}
 
-#define EVENT_DESTROY(symbol)                                                                      \
-    SC_DEFINE(                                                                                     \
-        symbol, (CUevent event), if (sc_active()) {                                                \
-            sc_track_forget_event(&sc_track, (uintptr_t)event);                                    \
-            sc_captures_note_event(event, NULL);                                                   \
-        } return REAL(event);)
+SC_PAIR(cuEventRecordWithFlags, _ptsz, (CUevent event, CUstream stream, unsigned flags),
+        (event, stream, flags))
+{
+    struct recording recording;
+    recording_begins(&recording, call, &stream);
+    return recording_ends(&recording, real(event, stream, flags), event, flags);
+}
 
-EVENT_DESTROY(cuEventDestroy)
-EVENT_DESTROY(cuEventDestroy_v2)
+static void event_ends(CUevent event)
+{
+    if (!sc_active())
+        return;
+    sc_track_forget_event(&sc_track, (uintptr_t)event);
+    sc_captures_note_event(event, NULL);
+}
+
+CUresult cuEventDestroy(CUevent event)
+{
+    SC_WRAPPER(cuEventDestroy);
+    event_ends(event);
+    return real(event);
+}
+
+CUresult cuEventDestroy_v2(CUevent event)
+{
+    SC_WRAPPER(cuEventDestroy_v2);
+    event_ends(event);
+    return real(event);
+}
 
 struct joining {
     bool held; /* the stream's lock */
@@ -167,19 +202,31 @@ static CUresult waited(CUresult result, struct sc_stream_record *stream, CUevent
     return result;
 }
 
-SC_DEFINE2(cuStreamWaitEvent, _ptsz, (CUstream hStream, CUevent event, unsigned flags),
-           struct sc_detour detour;
-           if (sc_detour_begin_wait(&detour, API, SC_SITE(), &hStream, per_thread,
-                                    event)) return sc_detour_end(&detour, CUDA_SUCCESS);
-           struct sc_stream_record *stream = sc_active() ? sc_streams_find(hStream, per_thread)
-                                                         : NULL;
-           if (!stream) return sc_detour_end(&detour, REAL(hStream, event, flags));
-           sc_marks_before_work(stream); bool brings = sc_events_join(stream, event);
-           struct joining join = joining(stream, event);
-           CUresult result = REAL(hStream, event, flags);
-           return sc_detour_end(&detour, waited(result, stream, event, &join, brings));)
+SC_PAIR(cuStreamWaitEvent, _ptsz, (CUstream handle, CUevent event, unsigned flags),
+        (handle, event, flags))
+{
+    struct sc_detour detour;
+    if (sc_detour_begin_wait(&detour, call, &handle, event))
+        return sc_detour_end(&detour, CUDA_SUCCESS);
+    struct sc_stream_record *stream =
+        sc_active() ? sc_streams_find(handle, call->per_thread) : NULL;
+    if (!stream)
+        return sc_detour_end(&detour, real(handle, event, flags));
+    sc_marks_before_work(stream);
+    bool brings = sc_events_join(stream, event);
+    struct joining join = joining(stream, event);
+    CUresult result = real(handle, event, flags);
+    return sc_detour_end(&detour, waited(result, stream, event, &join, brings));
+}
 
 /* ---- events of contexts: all that is at work there, or will be ---- */
+
+/* All of them are refused where a stream of the context captures. */
+static CUresult context_recorded(const struct sc_call *call, CUevent event, struct sc_point *point,
+                                 CUresult result)
+{
+    return recorded(sc_permit_refused(call, result), event, sc_active(), point);
+}
 
 static struct sc_point context_point(CUcontext handle)
 {
@@ -188,51 +235,71 @@ static struct sc_point context_point(CUcontext handle)
                    : (struct sc_point){0};
 }
 
-static struct sc_point event_point(CUevent event)
+CUresult cuCtxRecordEvent(CUcontext context, CUevent event)
 {
-    return sc_active() ? sc_track_event_point(&sc_track, (uintptr_t)event) : (struct sc_point){0};
+    SC_WRAPPER(cuCtxRecordEvent);
+    struct sc_point point = context_point(context);
+    return context_recorded(call, event, &point, real(context, event));
 }
 
-static struct sc_context *context_waits(CUcontext handle)
+CUresult cuGreenCtxRecordEvent(CUgreenCtx green, CUevent event)
+{
+    SC_WRAPPER(cuGreenCtxRecordEvent);
+    struct sc_point point = context_point(sc_context_of_green(green));
+    return context_recorded(call, event, &point, real(green, event));
+}
+
+struct context_wait {
+    CUcontext handle;
+    struct sc_context *context; /* NULL: not known */
+    struct sc_point point;      /* that it waits for */
+};
+
+static struct context_wait context_waits(CUcontext handle, CUevent event)
 {
     int saved = errno;
-    struct sc_context *context = sc_active() ? sc_contexts_named(handle) : NULL;
-    if (context) {
-        sc_marks_add_family(context);
-        sc_detours_fence_family(context);
-        sc_streams_context_waits(context);
+    struct context_wait wait = {.handle = handle};
+    if (sc_active()) {
+        wait.point = sc_track_event_point(&sc_track, (uintptr_t)event);
+        wait.context = sc_contexts_named(handle);
+    }
+    if (wait.context) {
+        sc_marks_add_family(wait.context);
+        sc_detours_fence_family(wait.context);
+        sc_streams_context_waits(wait.context);
     }
     errno = saved;
-    return context;
+    return wait;
 }
 
-static CUresult context_waited(CUresult result, struct sc_context *context, CUcontext handle,
-                               struct sc_point *point)
+static CUresult context_waited(const struct sc_call *call, struct context_wait *wait,
+                               CUresult result)
 {
     int saved = errno;
-    if (!context && result == CUDA_SUCCESS && sc_active() && handle)
-        context = sc_contexts_of(handle); /* in which what comes later waits */
-    if (context && result == CUDA_SUCCESS) {
-        sc_track_wait_context(&sc_track, context->legacy, point);
+    sc_permit_refused(call, result);
+    if (!wait->context && result == CUDA_SUCCESS && sc_active() && wait->handle)
+        wait->context = sc_contexts_of(wait->handle); /* in which what comes later waits */
+    if (wait->context && result == CUDA_SUCCESS) {
+        sc_track_wait_context(&sc_track, wait->context->legacy, &wait->point);
         /* Another thread may have waited for a stream meanwhile. */
-        sc_streams_context_waits(context);
+        sc_streams_context_waits(wait->context);
     } else {
-        sc_track_forget_point(&sc_track, point);
+        sc_track_forget_point(&sc_track, &wait->point);
     }
     errno = saved;
     return result;
 }
 
-/* Both are refused where a stream of the context captures. */
-#define CONTEXT_EVENTS(record, wait, type, context_handle)                                         \
-    SC_DEFINE(record, (type handle, CUevent event),                                                \
-              struct sc_point point = context_point(context_handle);                               \
-              CUresult result = sc_permit_refused(API, SC_SITE(), REAL(handle, event));            \
-              return recorded(result, event, sc_active(), &point);)                                \
-    SC_DEFINE(wait, (type handle, CUevent event), struct sc_point point = event_point(event);      \
-              struct sc_context *context = context_waits(context_handle);                          \
-              CUresult result = sc_permit_refused(API, SC_SITE(), REAL(handle, event));            \
-              return context_waited(result, context, context_handle, &point);)
+CUresult cuCtxWaitEvent(CUcontext context, CUevent event)
+{
+    SC_WRAPPER(cuCtxWaitEvent);
+    struct context_wait wait = context_waits(context, event);
+    return context_waited(call, &wait, real(context, event));
+}
 
-CONTEXT_EVENTS(cuCtxRecordEvent, cuCtxWaitEvent, CUcontext, handle)
-CONTEXT_EVENTS(cuGreenCtxRecordEvent, cuGreenCtxWaitEvent, CUgreenCtx, sc_context_of_green(handle))
+CUresult cuGreenCtxWaitEvent(CUgreenCtx green, CUevent event)
+{
+    SC_WRAPPER(cuGreenCtxWaitEvent);
+    struct context_wait wait = context_waits(sc_context_of_green(green), event);
+    return context_waited(call, &wait, real(green, event));
+}

@@ -14,90 +14,132 @@
 
 #include "track/poison.h"
 
-/* ---- captures ---- */
-
 /* ---- nodes added by hand ---- */
 
-static void note_added(const struct sc_graph_call *call, CUgraphNode node,
-                       const CUgraphNodeParams *params, CUgraph child)
+static void note_any(const struct sc_graph_call *by, CUgraphNode node,
+                     const CUgraphNodeParams *params, CUgraph child)
 {
     if (params->type == CU_GRAPH_NODE_TYPE_CONDITIONAL)
         sc_conditional_bodies_note(node, &params->conditional);
     else
-        sc_node_uses_note_node(call, (uintptr_t)node, params, child);
+        sc_node_uses_note_node(by, (uintptr_t)node, params, child);
 }
 
-#define ADD(symbol, parameters, arguments, note)                                                   \
-    SC_DEFINE(                                                                                     \
-        symbol, parameters, CUresult result = REAL arguments;                                      \
-        if (result == CUDA_SUCCESS && sc_active()) {                                               \
-            const struct sc_graph_call call = SC_GRAPH_CALL(graph);                                \
-            note;                                                                                  \
-        } return result;)
+CUresult cuGraphAddMemcpyNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
+                              size_t count, const CUDA_MEMCPY3D *copy, CUcontext context)
+{
+    SC_WRAPPER(cuGraphAddMemcpyNode);
+    CUresult result = real(node, graph, dependencies, count, copy, context);
+    if (result == CUDA_SUCCESS && sc_active()) {
+        const struct sc_graph_call by = sc_graph_call((uintptr_t)graph, call);
+        sc_node_uses_note_copy(&by, (uintptr_t)*node, copy);
+    }
+    return result;
+}
 
-ADD(cuGraphAddMemcpyNode,
-    (CUgraphNode * node, CUgraph graph, const CUgraphNode *dependencies, size_t count,
-     const CUDA_MEMCPY3D *copy, CUcontext context),
-    (node, graph, dependencies, count, copy, context),
-    sc_node_uses_note_copy(&call, (uintptr_t)*node, copy))
+CUresult cuGraphAddMemsetNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
+                              size_t count, const CUDA_MEMSET_NODE_PARAMS *fill, CUcontext context)
+{
+    SC_WRAPPER(cuGraphAddMemsetNode);
+    CUresult result = real(node, graph, dependencies, count, fill, context);
+    if (result == CUDA_SUCCESS && sc_active()) {
+        const struct sc_graph_call by = sc_graph_call((uintptr_t)graph, call);
+        sc_node_uses_note_memset(&by, (uintptr_t)*node, fill);
+    }
+    return result;
+}
 
-ADD(cuGraphAddMemsetNode,
-    (CUgraphNode * node, CUgraph graph, const CUgraphNode *dependencies, size_t count,
-     const CUDA_MEMSET_NODE_PARAMS *fill, CUcontext context),
-    (node, graph, dependencies, count, fill, context),
-    sc_node_uses_note_memset(&call, (uintptr_t)*node, fill))
+CUresult cuGraphAddChildGraphNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
+                                  size_t count, CUgraph child)
+{
+    SC_WRAPPER(cuGraphAddChildGraphNode);
+    CUresult result = real(node, graph, dependencies, count, child);
+    if (result == CUDA_SUCCESS && sc_active())
+        sc_node_uses_note_all((uintptr_t)graph, child);
+    return result;
+}
 
-ADD(cuGraphAddChildGraphNode,
-    (CUgraphNode * node, CUgraph graph, const CUgraphNode *dependencies, size_t count,
-     CUgraph child),
-    (node, graph, dependencies, count, child), sc_node_uses_note_all(call.graph, child))
+CUresult cuGraphAddNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
+                        size_t count, CUgraphNodeParams *params)
+{
+    SC_WRAPPER(cuGraphAddNode);
+    CUgraph child = sc_node_uses_child_of(params);
+    CUresult result = real(node, graph, dependencies, count, params);
+    if (result == CUDA_SUCCESS && sc_active()) {
+        const struct sc_graph_call by = sc_graph_call((uintptr_t)graph, call);
+        note_any(&by, *node, params, child);
+    }
+    return result;
+}
 
-#define ADD_ANY(symbol, parameters, arguments)                                                     \
-    SC_DEFINE(                                                                                     \
-        symbol, parameters, CUgraph child = sc_node_uses_child_of(params);                         \
-        CUresult result = REAL arguments; if (result == CUDA_SUCCESS && sc_active()) {             \
-            const struct sc_graph_call call = SC_GRAPH_CALL(graph);                                \
-            note_added(&call, *node, params, child);                                               \
-        } return result;)
+CUresult cuGraphAddNode_v2(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
+                           const CUgraphEdgeData *edges, size_t count, CUgraphNodeParams *params)
+{
+    SC_WRAPPER(cuGraphAddNode_v2);
+    CUgraph child = sc_node_uses_child_of(params);
+    CUresult result = real(node, graph, dependencies, edges, count, params);
+    if (result == CUDA_SUCCESS && sc_active()) {
+        const struct sc_graph_call by = sc_graph_call((uintptr_t)graph, call);
+        note_any(&by, *node, params, child);
+    }
+    return result;
+}
 
-ADD_ANY(cuGraphAddNode,
-        (CUgraphNode * node, CUgraph graph, const CUgraphNode *dependencies, size_t count,
-         CUgraphNodeParams *params),
-        (node, graph, dependencies, count, params))
+/* ---- nodes changed ---- */
 
-ADD_ANY(cuGraphAddNode_v2,
-        (CUgraphNode * node, CUgraph graph, const CUgraphNode *dependencies,
-         const CUgraphEdgeData *edges, size_t count, CUgraphNodeParams *params),
-        (node, graph, dependencies, edges, count, params))
+CUresult cuGraphMemcpyNodeSetParams(CUgraphNode node, const CUDA_MEMCPY3D *copy)
+{
+    SC_WRAPPER(cuGraphMemcpyNodeSetParams);
+    const struct sc_former former = sc_orphan_nodes_former(node);
+    CUresult result = real(node, copy);
+    if (result == CUDA_SUCCESS && sc_active()) {
+        const struct sc_graph_call by = sc_graph_call(sc_orphan_nodes_changed(node, &former), call);
+        sc_node_uses_note_copy(&by, (uintptr_t)node, copy);
+    }
+    return result;
+}
 
-#define CHANGE(symbol, parameters, arguments, note)                                                \
-    SC_DEFINE(                                                                                     \
-        symbol, parameters, const struct sc_former former = sc_orphan_nodes_former(node);          \
-        CUresult result = REAL arguments; if (result == CUDA_SUCCESS && sc_active()) {             \
-            const struct sc_graph_call call =                                                      \
-                SC_GRAPH_CALL(sc_orphan_nodes_changed(node, &former));                             \
-            note;                                                                                  \
-        } return result;)
+CUresult cuGraphMemsetNodeSetParams(CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS *fill)
+{
+    SC_WRAPPER(cuGraphMemsetNodeSetParams);
+    const struct sc_former former = sc_orphan_nodes_former(node);
+    CUresult result = real(node, fill);
+    if (result == CUDA_SUCCESS && sc_active()) {
+        const struct sc_graph_call by = sc_graph_call(sc_orphan_nodes_changed(node, &former), call);
+        sc_node_uses_note_memset(&by, (uintptr_t)node, fill);
+    }
+    return result;
+}
 
-CHANGE(cuGraphMemcpyNodeSetParams, (CUgraphNode node, const CUDA_MEMCPY3D *copy), (node, copy),
-       sc_node_uses_note_copy(&call, (uintptr_t)node, copy))
-CHANGE(cuGraphMemsetNodeSetParams, (CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS *fill),
-       (node, fill), sc_node_uses_note_memset(&call, (uintptr_t)node, fill))
-CHANGE(cuGraphNodeSetParams, (CUgraphNode node, CUgraphNodeParams *params), (node, params),
-       sc_node_uses_note_node(&call, (uintptr_t)node, params, NULL))
+CUresult cuGraphNodeSetParams(CUgraphNode node, CUgraphNodeParams *params)
+{
+    SC_WRAPPER(cuGraphNodeSetParams);
+    const struct sc_former former = sc_orphan_nodes_former(node);
+    CUresult result = real(node, params);
+    if (result == CUDA_SUCCESS && sc_active()) {
+        const struct sc_graph_call by = sc_graph_call(sc_orphan_nodes_changed(node, &former), call);
+        sc_node_uses_note_node(&by, (uintptr_t)node, params, NULL);
+    }
+    return result;
+}
 
-SC_DEFINE(cuGraphChildGraphNodeGetGraph, (CUgraphNode node, CUgraph *child),
-          sc_orphan_nodes_name_children();
-          return REAL(node, child);)
+CUresult cuGraphChildGraphNodeGetGraph(CUgraphNode node, CUgraph *child)
+{
+    SC_WRAPPER(cuGraphChildGraphNodeGetGraph);
+    sc_orphan_nodes_name_children();
+    return real(node, child);
+}
 
 /* ---- user objects: their destructors tell the host that an exec's last launch is done ---- */
 
 static _Atomic bool objects_seen;
 
-SC_DEFINE(cuGraphRetainUserObject,
-          (CUgraph graph, CUuserObject object, unsigned count, unsigned flags),
-          atomic_store_explicit(&objects_seen, true, memory_order_relaxed);
-          return REAL(graph, object, count, flags);)
+CUresult cuGraphRetainUserObject(CUgraph graph, CUuserObject object, unsigned count, unsigned flags)
+{
+    SC_WRAPPER(cuGraphRetainUserObject);
+    atomic_store_explicit(&objects_seen, true, memory_order_relaxed);
+    return real(graph, object, count, flags);
+}
 
 void sc_graph_calls_letting_go(const void *exec)
 {
@@ -115,11 +157,14 @@ void sc_graph_calls_letting_go(const void *exec)
 
 /* ---- graphs ---- */
 
-SC_DEFINE(cuGraphClone, (CUgraph * clone, CUgraph original),
-          CUresult result = REAL(clone, original);
-          if (result == CUDA_SUCCESS && sc_active())
-              sc_node_uses_note_all((uintptr_t)*clone, original);
-          return result;)
+CUresult cuGraphClone(CUgraph *clone, CUgraph original)
+{
+    SC_WRAPPER(cuGraphClone);
+    CUresult result = real(clone, original);
+    if (result == CUDA_SUCCESS && sc_active())
+        sc_node_uses_note_all((uintptr_t)*clone, original);
+    return result;
+}
 
 uint32_t sc_graph_calls_destroying(const void *handle)
 {
@@ -144,14 +189,23 @@ CUresult sc_graph_calls_destroyed(uint32_t known, CUresult result)
     return result;
 }
 
-SC_DEFINE(cuGraphDestroy, (CUgraph graph),
-          struct sc_conditional_bodies *bodies = sc_conditional_bodies_take_of_graph(graph);
-          sc_orphan_nodes_forget(graph); uint32_t known = sc_graph_calls_destroying(graph);
-          return bodies_destroyed(bodies, sc_graph_calls_destroyed(known, REAL(graph)));)
-SC_DEFINE(cuGraphDestroyNode, (CUgraphNode node),
-          struct sc_conditional_bodies *bodies = sc_conditional_bodies_take_of_node(node);
-          const struct sc_former former = sc_orphan_nodes_former(node);
-          uint32_t known = sc_orphan_nodes_destroying(node);
-          CUresult result = bodies_destroyed(bodies, sc_graph_calls_destroyed(known, REAL(node)));
-          if (result == CUDA_SUCCESS && sc_active()) sc_orphan_nodes_destroyed(node, &former);
-          return result;)
+CUresult cuGraphDestroy(CUgraph graph)
+{
+    SC_WRAPPER(cuGraphDestroy);
+    struct sc_conditional_bodies *bodies = sc_conditional_bodies_take_of_graph(graph);
+    sc_orphan_nodes_forget(graph);
+    uint32_t known = sc_graph_calls_destroying(graph);
+    return bodies_destroyed(bodies, sc_graph_calls_destroyed(known, real(graph)));
+}
+
+CUresult cuGraphDestroyNode(CUgraphNode node)
+{
+    SC_WRAPPER(cuGraphDestroyNode);
+    struct sc_conditional_bodies *bodies = sc_conditional_bodies_take_of_node(node);
+    const struct sc_former former = sc_orphan_nodes_former(node);
+    uint32_t known = sc_orphan_nodes_destroying(node);
+    CUresult result = bodies_destroyed(bodies, sc_graph_calls_destroyed(known, real(node)));
+    if (result == CUDA_SUCCESS && sc_active())
+        sc_orphan_nodes_destroyed(node, &former);
+    return result;
+}

@@ -235,14 +235,15 @@ static bool pair_names(uintptr_t exec, CUgraph graph, struct sc_handles *names)
 /* ---- made, updated, changed ---- */
 
 static CUresult made(CUresult result, struct sc_stack_sources *redirects,
-                     const struct sc_graph_call *call, CUgraph graph)
+                     const struct sc_call *call, const CUgraphExec *exec, CUgraph graph)
 {
     int saved = errno;
     sc_stack_sources_undo(redirects);
     if (result == CUDA_SUCCESS && sc_active() && sc_driver_nodes_can_be_asked()) {
-        const struct making making = {.call = *call, .graph = (uintptr_t)graph};
+        const struct making making = {.call = sc_graph_call((uintptr_t)*exec, call),
+                                      .graph = (uintptr_t)graph};
         note_exec(&making, redirects, graph);
-        keep_names(call->graph, graph);
+        keep_names((uintptr_t)*exec, graph);
     }
     sc_stack_sources_end(redirects);
     errno = saved;
@@ -250,15 +251,16 @@ static CUresult made(CUresult result, struct sc_stack_sources *redirects,
 }
 
 static CUresult updated(CUresult result, struct sc_stack_sources *redirects,
-                        const struct sc_graph_call *call, CUgraph graph)
+                        const struct sc_call *call, CUgraphExec exec, CUgraph graph)
 {
     int saved = errno;
     sc_stack_sources_undo(redirects);
     if (result == CUDA_SUCCESS && sc_active() && sc_driver_nodes_can_be_asked()) {
         struct sc_handles names;
-        bool paired = pair_names(call->graph, graph, &names);
-        const struct making making = {
-            .call = *call, .graph = (uintptr_t)graph, .names = paired ? &names : NULL};
+        bool paired = pair_names((uintptr_t)exec, graph, &names);
+        const struct making making = {.call = sc_graph_call((uintptr_t)exec, call),
+                                      .graph = (uintptr_t)graph,
+                                      .names = paired ? &names : NULL};
         note_exec(&making, redirects, graph);
         if (paired)
             sc_handles_destroy(&names);
@@ -268,112 +270,181 @@ static CUresult updated(CUresult result, struct sc_stack_sources *redirects,
     return result;
 }
 
-#define MAKE(symbol, parameters, arguments, exec)                                                  \
-    SC_DEFINE(symbol, parameters,                                                                  \
-              struct sc_stack_sources redirects = sc_stack_sources_begin(graph);                   \
-              CUresult result = SC_PERMITTED(REAL arguments);                                      \
-              const struct sc_graph_call call = SC_GRAPH_CALL(result ? NULL : (exec));             \
-              return made(result, &redirects, &call, graph);)
+CUresult cuGraphInstantiate(CUgraphExec *exec, CUgraph graph, CUgraphNode *error, char *log,
+                            size_t log_bytes)
+{
+    SC_WRAPPER(cuGraphInstantiate);
+    struct sc_stack_sources redirects = sc_stack_sources_begin(graph);
+    CUresult result = SC_PERMITTED(real(exec, graph, error, log, log_bytes));
+    return made(result, &redirects, call, exec, graph);
+}
 
-MAKE(cuGraphInstantiate,
-     (CUgraphExec * exec, CUgraph graph, CUgraphNode *error, char *log, size_t log_bytes),
-     (exec, graph, error, log, log_bytes), *exec)
-MAKE(cuGraphInstantiate_v2,
-     (CUgraphExec * exec, CUgraph graph, CUgraphNode *error, char *log, size_t log_bytes),
-     (exec, graph, error, log, log_bytes), *exec)
-MAKE(cuGraphInstantiateWithFlags, (CUgraphExec * exec, CUgraph graph, unsigned long long flags),
-     (exec, graph, flags), *exec)
-MAKE(cuGraphInstantiateWithParams,
-     (CUgraphExec * exec, CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS *params),
-     (exec, graph, params), *exec)
-MAKE(cuGraphInstantiateWithParams_ptsz,
-     (CUgraphExec * exec, CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS *params),
-     (exec, graph, params), *exec)
-#define UPDATE(symbol, parameters, arguments)                                                      \
-    SC_DEFINE(symbol, parameters, sc_graph_calls_letting_go(exec);                                 \
-              struct sc_stack_sources redirects = sc_stack_sources_begin(graph);                   \
-              CUresult result = sc_permit_refused(API, SC_SITE(), REAL arguments);                 \
-              const struct sc_graph_call call = SC_GRAPH_CALL(exec);                               \
-              return updated(result, &redirects, &call, graph);)
+CUresult cuGraphInstantiate_v2(CUgraphExec *exec, CUgraph graph, CUgraphNode *error, char *log,
+                               size_t log_bytes)
+{
+    SC_WRAPPER(cuGraphInstantiate_v2);
+    struct sc_stack_sources redirects = sc_stack_sources_begin(graph);
+    CUresult result = SC_PERMITTED(real(exec, graph, error, log, log_bytes));
+    return made(result, &redirects, call, exec, graph);
+}
 
-UPDATE(cuGraphExecUpdate,
-       (CUgraphExec exec, CUgraph graph, CUgraphNode *error, CUgraphExecUpdateResult *info),
-       (exec, graph, error, info))
-UPDATE(cuGraphExecUpdate_v2, (CUgraphExec exec, CUgraph graph, CUgraphExecUpdateResultInfo *info),
-       (exec, graph, info))
+CUresult cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph, unsigned long long flags)
+{
+    SC_WRAPPER(cuGraphInstantiateWithFlags);
+    struct sc_stack_sources redirects = sc_stack_sources_begin(graph);
+    CUresult result = SC_PERMITTED(real(exec, graph, flags));
+    return made(result, &redirects, call, exec, graph);
+}
+
+CUresult cuGraphInstantiateWithParams(CUgraphExec *exec, CUgraph graph,
+                                      CUDA_GRAPH_INSTANTIATE_PARAMS *params)
+{
+    SC_WRAPPER(cuGraphInstantiateWithParams);
+    struct sc_stack_sources redirects = sc_stack_sources_begin(graph);
+    CUresult result = SC_PERMITTED(real(exec, graph, params));
+    return made(result, &redirects, call, exec, graph);
+}
+
+CUresult cuGraphInstantiateWithParams_ptsz(CUgraphExec *exec, CUgraph graph,
+                                           CUDA_GRAPH_INSTANTIATE_PARAMS *params)
+{
+    SC_WRAPPER(cuGraphInstantiateWithParams_ptsz);
+    struct sc_stack_sources redirects = sc_stack_sources_begin(graph);
+    CUresult result = SC_PERMITTED(real(exec, graph, params));
+    return made(result, &redirects, call, exec, graph);
+}
+
+CUresult cuGraphExecUpdate(CUgraphExec exec, CUgraph graph, CUgraphNode *error,
+                           CUgraphExecUpdateResult *info)
+{
+    SC_WRAPPER(cuGraphExecUpdate);
+    sc_graph_calls_letting_go(exec);
+    struct sc_stack_sources redirects = sc_stack_sources_begin(graph);
+    CUresult result = sc_permit_refused(call, real(exec, graph, error, info));
+    return updated(result, &redirects, call, exec, graph);
+}
+
+CUresult cuGraphExecUpdate_v2(CUgraphExec exec, CUgraph graph, CUgraphExecUpdateResultInfo *info)
+{
+    SC_WRAPPER(cuGraphExecUpdate_v2);
+    sc_graph_calls_letting_go(exec);
+    struct sc_stack_sources redirects = sc_stack_sources_begin(graph);
+    CUresult result = sc_permit_refused(call, real(exec, graph, info));
+    return updated(result, &redirects, call, exec, graph);
+}
 
 /* Where a node stands, and whether it is enabled, stays as it was. */
-static void changed(const struct sc_graph_call *call, uintptr_t node, struct sc_graph_flags flags)
+struct exec_change {
+    struct sc_graph_call by;
+    uintptr_t node;
+    struct sc_graph_flags flags;
+};
+
+/* The driver has accepted a change: what was known of the node is dropped, but for its flags. */
+static struct exec_change changing(const struct sc_call *call, CUgraphExec exec, CUgraphNode node)
 {
-    if (flags.unjudged)
-        sc_track_graph_unjudge_node(&sc_track, call->graph, node);
-    if (flags.disabled)
-        sc_track_graph_enable_node(&sc_track, call->graph, node, false);
+    struct exec_change change = {.by = sc_graph_call((uintptr_t)exec, call),
+                                 .node = (uintptr_t)node};
+    change.flags = sc_track_graph_flags(&sc_track, change.by.graph, change.node);
+    sc_track_graph_drop_node(&sc_track, change.by.graph, change.node);
+    return change;
 }
 
-static struct sc_graph_flags changing(const struct sc_graph_call *call, uintptr_t node)
+/* Where a node stands, and whether it is enabled, stays as it was. */
+static void changed(const struct exec_change *change)
 {
-    struct sc_graph_flags flags = sc_track_graph_flags(&sc_track, call->graph, node);
-    sc_track_graph_drop_node(&sc_track, call->graph, node);
-    return flags;
+    if (change->flags.unjudged)
+        sc_track_graph_unjudge_node(&sc_track, change->by.graph, change->node);
+    if (change->flags.disabled)
+        sc_track_graph_enable_node(&sc_track, change->by.graph, change->node, false);
 }
-
-#define EXEC_CHANGE(symbol, parameters, arguments, before, note)                                   \
-    SC_DEFINE(                                                                                     \
-        symbol, parameters, before; CUresult result = REAL arguments;                              \
-        if (result == CUDA_SUCCESS && sc_active()) {                                               \
-            const struct sc_graph_call call = SC_GRAPH_CALL(exec);                                 \
-            struct sc_graph_flags flags = changing(&call, (uintptr_t)node);                        \
-            note;                                                                                  \
-            changed(&call, (uintptr_t)node, flags);                                                \
-        } return result;)
 
 /* A source on a stack is replaced by the copy that the use keeps of it. */
-static CUresult set_exec_copy(const struct sc_graph_call *call, CUgraphExec exec, CUgraphNode node,
-                              const CUDA_MEMCPY3D *copy, CUcontext context,
-                              __typeof__(&cuGraphExecMemcpyNodeSetParams) real)
+static void keep_stack_sides(const struct exec_change *change, CUgraphExec exec, CUgraphNode node,
+                             const CUDA_MEMCPY3D *copy, CUcontext context,
+                             __typeof__(&cuGraphExecMemcpyNodeSetParams) real)
 {
-    CUresult result = real(exec, node, copy, context);
-    if (result != CUDA_SUCCESS || !sc_active())
-        return result;
-    struct sc_graph_flags flags = changing(call, (uintptr_t)node);
-    sc_node_uses_note_copy(call, (uintptr_t)node, copy);
     CUDA_MEMCPY3D kept = *copy;
-    void *source = sc_track_graph_saved(&sc_track, call->graph, (uintptr_t)node, SC_H2D);
-    void *destination = sc_track_graph_saved(&sc_track, call->graph, (uintptr_t)node, SC_D2H);
+    void *source = sc_track_graph_saved(&sc_track, change->by.graph, change->node, SC_H2D);
+    void *destination = sc_track_graph_saved(&sc_track, change->by.graph, change->node, SC_D2H);
     if (source)
         sc_stack_sources_point(&kept, SC_H2D, source);
     if (destination)
         sc_stack_sources_point(&kept, SC_D2H, destination);
     if ((source || destination) && real(exec, node, &kept, context) == CUDA_SUCCESS)
-        sc_track_graph_redirect_node(&sc_track, call->graph, (uintptr_t)node);
-    changed(call, (uintptr_t)node, flags);
+        sc_track_graph_redirect_node(&sc_track, change->by.graph, change->node);
+}
+
+CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec exec, CUgraphNode node,
+                                        const CUDA_MEMCPY3D *copy, CUcontext context)
+{
+    SC_WRAPPER(cuGraphExecMemcpyNodeSetParams);
+    CUresult result = real(exec, node, copy, context);
+    if (result != CUDA_SUCCESS || !sc_active())
+        return result;
+    struct exec_change change = changing(call, exec, node);
+    sc_node_uses_note_copy(&change.by, change.node, copy);
+    keep_stack_sides(&change, exec, node, copy, context, real);
+    changed(&change);
     return result;
 }
 
-SC_DEFINE(cuGraphExecMemcpyNodeSetParams,
-          (CUgraphExec exec, CUgraphNode node, const CUDA_MEMCPY3D *copy, CUcontext context),
-          const struct sc_graph_call call = SC_GRAPH_CALL(exec);
-          return set_exec_copy(&call, exec, node, copy, context, REAL);)
-
-EXEC_CHANGE(cuGraphExecMemsetNodeSetParams,
-            (CUgraphExec exec, CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS *fill,
-             CUcontext context),
-            (exec, node, fill, context), , sc_node_uses_note_memset(&call, (uintptr_t)node, fill))
-EXEC_CHANGE(cuGraphExecEventRecordNodeSetEvent, (CUgraphExec exec, CUgraphNode node, CUevent event),
-            (exec, node, event), , note_event(&call, (uintptr_t)node, event, false))
-EXEC_CHANGE(cuGraphExecEventWaitNodeSetEvent, (CUgraphExec exec, CUgraphNode node, CUevent event),
-            (exec, node, event), , note_event(&call, (uintptr_t)node, event, true))
-
-static void note_child(const struct sc_graph_call *call, CUgraphNode node, CUgraph child)
+CUresult cuGraphExecMemsetNodeSetParams(CUgraphExec exec, CUgraphNode node,
+                                        const CUDA_MEMSET_NODE_PARAMS *fill, CUcontext context)
 {
-    if (sc_driver_nodes_can_be_asked())
-        note_graph((struct making){.call = *call, .graph = (uintptr_t)child}, child,
-                   (uintptr_t)node, 1);
+    SC_WRAPPER(cuGraphExecMemsetNodeSetParams);
+    CUresult result = real(exec, node, fill, context);
+    if (result != CUDA_SUCCESS || !sc_active())
+        return result;
+    struct exec_change change = changing(call, exec, node);
+    sc_node_uses_note_memset(&change.by, change.node, fill);
+    changed(&change);
+    return result;
 }
 
-EXEC_CHANGE(cuGraphExecChildGraphNodeSetParams, (CUgraphExec exec, CUgraphNode node, CUgraph child),
-            (exec, node, child), sc_graph_calls_letting_go(exec), note_child(&call, node, child))
+CUresult cuGraphExecEventRecordNodeSetEvent(CUgraphExec exec, CUgraphNode node, CUevent event)
+{
+    SC_WRAPPER(cuGraphExecEventRecordNodeSetEvent);
+    CUresult result = real(exec, node, event);
+    if (result != CUDA_SUCCESS || !sc_active())
+        return result;
+    struct exec_change change = changing(call, exec, node);
+    note_event(&change.by, change.node, event, false);
+    changed(&change);
+    return result;
+}
+
+CUresult cuGraphExecEventWaitNodeSetEvent(CUgraphExec exec, CUgraphNode node, CUevent event)
+{
+    SC_WRAPPER(cuGraphExecEventWaitNodeSetEvent);
+    CUresult result = real(exec, node, event);
+    if (result != CUDA_SUCCESS || !sc_active())
+        return result;
+    struct exec_change change = changing(call, exec, node);
+    note_event(&change.by, change.node, event, true);
+    changed(&change);
+    return result;
+}
+
+static void note_child(const struct sc_graph_call *by, CUgraphNode node, CUgraph child)
+{
+    if (sc_driver_nodes_can_be_asked())
+        note_graph((struct making){.call = *by, .graph = (uintptr_t)child}, child, (uintptr_t)node,
+                   1);
+}
+
+CUresult cuGraphExecChildGraphNodeSetParams(CUgraphExec exec, CUgraphNode node, CUgraph child)
+{
+    SC_WRAPPER(cuGraphExecChildGraphNodeSetParams);
+    sc_graph_calls_letting_go(exec);
+    CUresult result = real(exec, node, child);
+    if (result != CUDA_SUCCESS || !sc_active())
+        return result;
+    struct exec_change change = changing(call, exec, node);
+    note_child(&change.by, node, child);
+    changed(&change);
+    return result;
+}
 
 static CUgraph letting_go_of_child(CUgraphExec exec, const CUgraphNodeParams *params)
 {
@@ -383,30 +454,45 @@ static CUgraph letting_go_of_child(CUgraphExec exec, const CUgraphNodeParams *pa
     return child;
 }
 
-static void note_params(const struct sc_graph_call *call, CUgraphNode node,
+static void note_params(const struct sc_graph_call *by, CUgraphNode node,
                         const CUgraphNodeParams *params, CUgraph child)
 {
     if (child)
-        note_child(call, node, child);
+        note_child(by, node, child);
     else if (params->type == CU_GRAPH_NODE_TYPE_EVENT_RECORD)
-        note_event(call, (uintptr_t)node, params->eventRecord.event, false);
+        note_event(by, (uintptr_t)node, params->eventRecord.event, false);
     else if (params->type == CU_GRAPH_NODE_TYPE_WAIT_EVENT)
-        note_event(call, (uintptr_t)node, params->eventWait.event, true);
+        note_event(by, (uintptr_t)node, params->eventWait.event, true);
     else
-        sc_node_uses_note_node(call, (uintptr_t)node, params, NULL);
+        sc_node_uses_note_node(by, (uintptr_t)node, params, NULL);
 }
 
-EXEC_CHANGE(cuGraphExecNodeSetParams,
-            (CUgraphExec exec, CUgraphNode node, CUgraphNodeParams *params), (exec, node, params),
-            CUgraph child = letting_go_of_child(exec, params),
-            note_params(&call, node, params, child))
+CUresult cuGraphExecNodeSetParams(CUgraphExec exec, CUgraphNode node, CUgraphNodeParams *params)
+{
+    SC_WRAPPER(cuGraphExecNodeSetParams);
+    CUgraph child = letting_go_of_child(exec, params);
+    CUresult result = real(exec, node, params);
+    if (result != CUDA_SUCCESS || !sc_active())
+        return result;
+    struct exec_change change = changing(call, exec, node);
+    note_params(&change.by, node, params, child);
+    changed(&change);
+    return result;
+}
 
-SC_DEFINE(cuGraphNodeSetEnabled, (CUgraphExec exec, CUgraphNode node, unsigned enabled),
-          CUresult result = REAL(exec, node, enabled);
-          if (result == CUDA_SUCCESS && sc_active())
-              sc_track_graph_enable_node(&sc_track, (uintptr_t)exec, (uintptr_t)node, enabled);
-          return result;)
+CUresult cuGraphNodeSetEnabled(CUgraphExec exec, CUgraphNode node, unsigned enabled)
+{
+    SC_WRAPPER(cuGraphNodeSetEnabled);
+    CUresult result = real(exec, node, enabled);
+    if (result == CUDA_SUCCESS && sc_active())
+        sc_track_graph_enable_node(&sc_track, (uintptr_t)exec, (uintptr_t)node, enabled);
+    return result;
+}
 
-SC_DEFINE(cuGraphExecDestroy, (CUgraphExec exec), sc_graph_calls_letting_go(exec);
-          uint32_t known = sc_graph_calls_destroying(exec);
-          return sc_graph_calls_destroyed(known, SC_PERMITTED(REAL(exec)));)
+CUresult cuGraphExecDestroy(CUgraphExec exec)
+{
+    SC_WRAPPER(cuGraphExecDestroy);
+    sc_graph_calls_letting_go(exec);
+    uint32_t known = sc_graph_calls_destroying(exec);
+    return sc_graph_calls_destroyed(known, SC_PERMITTED(real(exec)));
+}

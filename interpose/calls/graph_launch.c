@@ -31,8 +31,7 @@
 #include "track/poison.h"
 
 struct launch {
-    const char *api;
-    void *site;
+    const struct sc_call *call;
     struct sc_stream_record *stream; /* NULL: nothing is to be done */
     uint32_t exec;                   /* the tracker's id, 0: not known yet */
     struct sc_graph *graph;          /* NULL: it names no host memory */
@@ -42,7 +41,7 @@ struct launch {
     bool unguarded;                  /* nothing of it may be guarded, nor what comes behind it */
     bool is_empty;                   /* a launch without work: nothing comes after it */
     const struct sc_point *last;     /* of the exec elsewhere, which this one comes after; NULL */
-    struct sc_call call;
+    struct sc_order_call ordered;
     uint64_t place;         /* of the call, in the legacy stream */
     uint64_t ticks;         /* just before it */
     struct sc_point before; /* what the events that it records stand for */
@@ -54,7 +53,7 @@ static void report_use(const struct launch *launch, enum sc_hazard_code code, en
                        const struct sc_graph_use *use, const struct sc_graph_extra *extra)
 {
     sc_hazards_report_graph(code, action, use, extra,
-                            &(struct sc_culprit){launch->api, launch->site, NULL});
+                            &(struct sc_culprit){launch->call->api, launch->call->site, NULL});
 }
 
 /* Held memory still has what the program left in it; what was not held is reported. */
@@ -111,7 +110,7 @@ static void begin_live_run(struct sc_issue *issue, const struct sc_graph_use *ru
 static void begin_run(struct sc_issue *issue, const struct launch *launch,
                       const struct sc_graph_use *run)
 {
-    sc_issue_on(issue, launch->api, launch->stream, launch->site);
+    sc_issue_on(issue, launch->call, launch->stream);
     if (run->freed)
         sc_issue_pageable(issue, run->direction, (const void *)run->shape.address,
                           sc_shape_hull_bytes(&run->shape));
@@ -168,8 +167,8 @@ static void record_runs(const struct launch *launch)
     struct sc_relaunch again = {
         .exec = launch->exec,
         .stream = launch->stream->id,
-        .api = launch->api,
-        .stack = sc_unwind_here(launch->site),
+        .api = launch->call->api,
+        .stack = sc_unwind_here(launch->call->site),
         .thread = sc_thread_id(),
         .ticks = launch->ticks,
         .guards = sc_options.guard && sc_unfinished_is_seen(launch->stream),
@@ -239,31 +238,31 @@ static void note_work(struct launch *launch)
  * those are not judged. */
 static void note_signals(const struct launch *launch)
 {
-    struct sc_call call;
+    struct sc_order_call ordered;
     if (!launch->signals)
         return;
-    sc_track_begin(&sc_track, launch->stream->id, &call);
-    sc_track_signal(&sc_track, launch->stream->id, &call);
-    sc_track_end(&sc_track, &call, false);
+    sc_track_begin(&sc_track, launch->stream->id, &ordered);
+    sc_track_signal(&sc_track, launch->stream->id, &ordered);
+    sc_track_end(&sc_track, &ordered, false);
 }
 
 /* The call follows. An event that it records may stand for those that it waits for. */
 static void begin_call(struct launch *launch)
 {
-    launch->call.stream = 0;
+    launch->ordered.stream = 0;
     if (launch->exec && !launch->is_empty)
-        sc_track_begin_launch(&sc_track, launch->exec, launch->stream->id, &launch->call);
+        sc_track_begin_launch(&sc_track, launch->exec, launch->stream->id, &launch->ordered);
     else if (!launch->is_empty)
-        sc_track_begin(&sc_track, launch->stream->id, &launch->call);
-    launch->place = sc_order_place(&launch->call);
+        sc_track_begin(&sc_track, launch->stream->id, &launch->ordered);
+    launch->place = sc_order_place(&launch->ordered);
     if (launch->records)
-        launch->before = sc_track_call_point(&sc_track, launch->stream->id, &launch->call);
+        launch->before = sc_track_call_point(&sc_track, launch->stream->id, &launch->ordered);
 }
 
 /* In a capturing stream the driver refuses a launch. */
-static void launch_begins(struct launch *launch, CUgraphExec exec, CUstream stream, bool per_thread)
+static void launch_begins(struct launch *launch, CUgraphExec exec, CUstream stream)
 {
-    launch->stream = sc_active() ? sc_streams_find(stream, per_thread) : NULL;
+    launch->stream = sc_active() ? sc_streams_find(stream, launch->call->per_thread) : NULL;
     if (launch->stream && sc_streams_is_capturing(launch->stream))
         launch->stream = NULL;
     if (!launch->stream)
@@ -290,9 +289,9 @@ static void launch_begins(struct launch *launch, CUgraphExec exec, CUstream stre
 }
 
 /* The launch has waited for its stream. */
-static void know_all(const struct launch *launch, CUstream stream, bool per_thread)
+static void know_all(const struct launch *launch, CUstream stream)
 {
-    struct sc_sync sync = sc_sync_begin_stream(launch->api, launch->site, stream, per_thread);
+    struct sc_sync sync = sc_sync_begin_stream(launch->call, stream);
     sc_sync_end(&sync, CUDA_SUCCESS);
 }
 
@@ -306,10 +305,10 @@ static void end_records(struct launch *launch)
 }
 
 static CUresult launch_ended(struct launch *launch, CUgraphExec exec, CUstream stream,
-                             bool per_thread, CUresult result)
+                             CUresult result)
 {
     int saved = errno;
-    sc_track_end(&sc_track, &launch->call, result == CUDA_SUCCESS);
+    sc_track_end(&sc_track, &launch->ordered, result == CUDA_SUCCESS);
     if (launch->records && result != CUDA_SUCCESS)
         sc_track_forget_point(&sc_track, &launch->before);
     if (!launch->stream || result != CUDA_SUCCESS)
@@ -326,14 +325,19 @@ static CUresult launch_ended(struct launch *launch, CUgraphExec exec, CUstream s
     if (launch->graph && launch->graph->has_stack)
         bring_results(launch);
     if (launch->graph && launch->graph->waits)
-        know_all(launch, stream, per_thread);
+        know_all(launch, stream);
     errno = saved;
     return result;
 }
 
-SC_DEFINE2(cuGraphLaunch, _ptsz, (CUgraphExec exec, CUstream hStream), struct sc_detour detour;
-           sc_detour_begin(&detour, API, SC_SITE(), &hStream, per_thread);
-           struct launch launch = {.api = API, .site = SC_SITE()};
-           launch_begins(&launch, exec, hStream, per_thread); CUresult result = REAL(exec, hStream);
-           if (sc_detour_leaves(&detour)) sc_permit_refused(API, SC_SITE(), result);
-           return sc_detour_end(&detour, launch_ended(&launch, exec, hStream, per_thread, result));)
+SC_PAIR(cuGraphLaunch, _ptsz, (CUgraphExec exec, CUstream stream), (exec, stream))
+{
+    struct sc_detour detour;
+    struct launch launch = {.call = call};
+    sc_detour_begin(&detour, call, &stream);
+    launch_begins(&launch, exec, stream);
+    CUresult result = real(exec, stream);
+    if (sc_detour_leaves(&detour))
+        sc_permit_refused(call, result);
+    return sc_detour_end(&detour, launch_ended(&launch, exec, stream, result));
+}

@@ -54,30 +54,45 @@ static void give_call(struct host_call *call)
     pthread_mutex_unlock(&calls_lock);
 }
 
-static struct host_call *prepare_call(const struct sc_culprit *launch, CUstream handle,
-                                      bool per_thread, uintptr_t function, void *data,
-                                      struct sc_work *work)
+struct launch {
+    struct sc_detour detour;
+    struct sc_work work;
+    struct host_call *made; /* NULL: the program's function is passed on as it is */
+};
+
+static void begin(struct launch *launch, const struct sc_call *call, CUstream *stream)
 {
-    *work = sc_work_begin(handle, per_thread, SC_WORK_MAY_WRITE);
-    struct host_call *call = work->stream ? take_call() : NULL;
-    if (!call)
+    sc_detour_begin(&launch->detour, call, stream);
+    launch->work = (struct sc_work){0};
+    launch->made = NULL;
+}
+
+static struct host_call *prepare(struct launch *launch, CUstream stream, uintptr_t function,
+                                 void *data)
+{
+    const struct sc_call *call = launch->detour.call;
+    struct sc_work *work = &launch->work;
+    *work = sc_work_begin(call, stream, SC_WORK_MAY_WRITE);
+    struct host_call *made = launch->made = work->stream ? take_call() : NULL;
+    if (!made)
         return NULL;
-    *call = (struct host_call){
-        .api = launch->api, .site = launch->site, .ticks = sc_ticks(), .data = data};
-    call->point = sc_track_call_point(&sc_track, work->stream->id, &work->call);
-    call->open = sc_host_functions_launched(call->ticks, work->stream->id, function);
-    return call;
+    *made =
+        (struct host_call){.api = call->api, .site = call->site, .ticks = sc_ticks(), .data = data};
+    made->point = sc_track_call_point(&sc_track, work->stream->id, &work->ordered);
+    made->open = sc_host_functions_launched(made->ticks, work->stream->id, function);
+    return made;
 }
 
 /* The call is the driver's, which may have made it by now; or ours again. */
-static CUresult end_call(struct host_call *call, struct sc_work *work, CUresult result)
+static CUresult end(struct launch *launch, CUresult result)
 {
-    if (call && result != CUDA_SUCCESS) {
-        sc_host_functions_dropped(call->open);
-        sc_track_forget_point(&sc_track, &call->point);
-        give_call(call);
+    struct host_call *made = launch->made;
+    if (made && result != CUDA_SUCCESS) {
+        sc_host_functions_dropped(made->open);
+        sc_track_forget_point(&sc_track, &made->point);
+        give_call(made);
     }
-    return sc_work_end(work, result);
+    return sc_detour_end(&launch->detour, sc_work_end(&launch->work, result));
 }
 
 static void known(struct host_call *call)
@@ -121,32 +136,35 @@ static void run_callback(CUstream stream, CUresult status, void *argument)
     sc_host_functions_ran(open);
 }
 
-SC_DEFINE2(cuLaunchHostFunc, _ptsz, (CUstream hStream, CUhostFn function, void *data),
-           struct sc_culprit launch = {API, SC_SITE(), NULL};
-           struct sc_detour detour;
-           sc_detour_begin(&detour, API, launch.site, &hStream, per_thread);
-           struct sc_work work = {0};
-           struct host_call *call = function ? prepare_call(&launch, hStream, per_thread,
-                                                            (uintptr_t)function, data, &work)
-                                             : NULL;
-           if (call) call->function = function;
-           return sc_detour_end(&detour, end_call(call, &work,
-                                                  call ? REAL(hStream, run_function, call)
-                                                       : REAL(hStream, function, data)));)
+SC_PAIR(cuLaunchHostFunc, _ptsz, (CUstream stream, CUhostFn function, void *data),
+        (stream, function, data))
+{
+    struct launch launch;
+    begin(&launch, call, &stream);
+    if (!function || !prepare(&launch, stream, (uintptr_t)function, data))
+        return end(&launch, real(stream, function, data));
+    launch.made->function = function;
+    return end(&launch, real(stream, run_function, launch.made));
+}
 
-SC_DEFINE2(
-    cuStreamAddCallback, _ptsz,
-    (CUstream hStream, CUstreamCallback callback, void *data, unsigned flags),
-    struct sc_culprit launch = {API, SC_SITE(), NULL};
-    CUstream named = hStream; struct sc_detour detour;
-    sc_detour_begin(&detour, API, launch.site, &hStream, per_thread); struct sc_work work = {0};
-    struct host_call *call = callback ? prepare_call(&launch, hStream, per_thread, 0, data, &work)
-                                      : NULL;
-    if (!call) {
-        CUresult refused = sc_work_end(&work, REAL(hStream, callback, data, flags));
-        if (sc_detour_leaves(&detour))
-            sc_permit_refused(API, launch.site, refused);
-        return sc_detour_end(&detour, refused);
-    } call->callback = callback;
-    call->stream = named; call->detoured = sc_detour_taken(&detour);
-    return sc_detour_end(&detour, end_call(call, &work, REAL(hStream, run_callback, call, flags)));)
+static CUresult end_refused(struct launch *launch, CUresult result)
+{
+    if (sc_detour_leaves(&launch->detour))
+        sc_permit_refused(launch->detour.call, result);
+    return end(launch, result);
+}
+
+SC_PAIR(cuStreamAddCallback, _ptsz,
+        (CUstream stream, CUstreamCallback callback, void *data, unsigned flags),
+        (stream, callback, data, flags))
+{
+    struct launch launch;
+    CUstream named = stream;
+    begin(&launch, call, &stream);
+    if (!callback || !prepare(&launch, stream, 0, data))
+        return end_refused(&launch, real(stream, callback, data, flags));
+    launch.made->callback = callback;
+    launch.made->stream = named;
+    launch.made->detoured = sc_detour_taken(&launch.detour);
+    return end(&launch, real(stream, run_callback, launch.made, flags));
+}

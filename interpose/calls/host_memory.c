@@ -15,6 +15,7 @@
 #include "interpose/calls/host_memory.h"
 #include "interpose/calls/sync.h"
 #include "interpose/capture/captures.h"
+#include "interpose/driver/call.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/relaxed.h"
 #include "interpose/driver/wrap.h"
@@ -81,26 +82,47 @@ static bool serve(void **address, size_t bytes, unsigned flags)
     return true;
 }
 
-SC_DEFINE(cuMemHostAlloc, (void **address, size_t bytes, unsigned flags),
-          if (serve(address, bytes, flags)) return CUDA_SUCCESS;
-          CUresult result = SC_PERMITTED(REAL(address, bytes, flags));
-          if (result == CUDA_SUCCESS) add_pinned(*address, bytes, flags); return result;)
+CUresult cuMemHostAlloc(void **address, size_t bytes, unsigned flags)
+{
+    SC_WRAPPER(cuMemHostAlloc);
+    if (serve(address, bytes, flags))
+        return CUDA_SUCCESS;
+    CUresult result = SC_PERMITTED(real(address, bytes, flags));
+    if (result == CUDA_SUCCESS)
+        add_pinned(*address, bytes, flags);
+    return result;
+}
 
 /* Of the functions before CUDA 3.2 the one that has nothing to do with 32-bit device addresses.
  * What the driver makes of it is left to the driver. */
-SC_DEFINE(cuMemAllocHost, (void **address, unsigned int bytes),
-          CUresult result = SC_PERMITTED(REAL(address, bytes));
-          if (result == CUDA_SUCCESS) add_range(*address, bytes, SC_PINNED); return result;)
+CUresult cuMemAllocHost(void **address, unsigned bytes)
+{
+    SC_WRAPPER(cuMemAllocHost);
+    CUresult result = SC_PERMITTED(real(address, bytes));
+    if (result == CUDA_SUCCESS)
+        add_range(*address, bytes, SC_PINNED);
+    return result;
+}
 
-SC_DEFINE(cuMemAllocHost_v2, (void **address, size_t bytes),
-          if (serve(address, bytes, 0)) return CUDA_SUCCESS;
-          CUresult result = SC_PERMITTED(REAL(address, bytes));
-          if (result == CUDA_SUCCESS) add_range(*address, bytes, SC_PINNED); return result;)
+CUresult cuMemAllocHost_v2(void **address, size_t bytes)
+{
+    SC_WRAPPER(cuMemAllocHost_v2);
+    if (serve(address, bytes, 0))
+        return CUDA_SUCCESS;
+    CUresult result = SC_PERMITTED(real(address, bytes));
+    if (result == CUDA_SUCCESS)
+        add_range(*address, bytes, SC_PINNED);
+    return result;
+}
 
-SC_DEFINE(cuMemAllocManaged, (CUdeviceptr * address, size_t bytes, unsigned flags),
-          CUresult result = SC_PERMITTED(REAL(address, bytes, flags));
-          if (result == CUDA_SUCCESS) add_range((void *)(uintptr_t)*address, bytes, SC_MANAGED);
-          return result;)
+CUresult cuMemAllocManaged(CUdeviceptr *address, size_t bytes, unsigned flags)
+{
+    SC_WRAPPER(cuMemAllocManaged);
+    CUresult result = SC_PERMITTED(real(address, bytes, flags));
+    if (result == CUDA_SUCCESS)
+        add_range((void *)(uintptr_t)*address, bytes, SC_MANAGED);
+    return result;
+}
 
 /* A registration over memory whose free is held settles that first. */
 static void settle(const void *address, size_t bytes)
@@ -115,29 +137,45 @@ static void settle(const void *address, size_t bytes)
     }
 }
 
-#define REGISTER(symbol)                                                                           \
-    SC_DEFINE(symbol, (void *address, size_t bytes, unsigned flags), settle(address, bytes);       \
-              if (sc_pinned_overlaps((uintptr_t)address, bytes)) return CUDA_ERROR_INVALID_VALUE;  \
-              CUresult result = SC_PERMITTED(REAL(address, bytes, flags));                         \
-              if (result == CUDA_SUCCESS) add_registered(address, bytes, flags); return result;)
+CUresult cuMemHostRegister(void *address, size_t bytes, unsigned flags)
+{
+    SC_WRAPPER(cuMemHostRegister);
+    settle(address, bytes);
+    if (sc_pinned_overlaps((uintptr_t)address, bytes))
+        return CUDA_ERROR_INVALID_VALUE;
+    CUresult result = SC_PERMITTED(real(address, bytes, flags));
+    if (result == CUDA_SUCCESS)
+        add_registered(address, bytes, flags);
+    return result;
+}
 
-REGISTER(cuMemHostRegister)
-REGISTER(cuMemHostRegister_v2)
+CUresult cuMemHostRegister_v2(void *address, size_t bytes, unsigned flags)
+{
+    SC_WRAPPER(cuMemHostRegister_v2);
+    settle(address, bytes);
+    if (sc_pinned_overlaps((uintptr_t)address, bytes))
+        return CUDA_ERROR_INVALID_VALUE;
+    CUresult result = SC_PERMITTED(real(address, bytes, flags));
+    if (result == CUDA_SUCCESS)
+        add_registered(address, bytes, flags);
+    return result;
+}
 
 struct giving_back {
     void *address;
     enum sc_buffer_kind kind;
+    const struct sc_call *call;
     struct sc_culprit culprit;
     struct sc_permit permit;
     CUresult result; /* where the memory is kept back */
 };
 
 /* Names the call, and asks leave for it of what captures. */
-static struct giving_back begin(void *address, enum sc_buffer_kind kind, const char *api,
-                                void *site)
+static struct giving_back begin(void *address, enum sc_buffer_kind kind, const struct sc_call *call)
 {
-    struct giving_back giving = {.address = address, .kind = kind, .culprit = {api, site, NULL}};
-    sc_permit_begin(&giving.permit, api, site);
+    struct giving_back giving = {
+        .address = address, .kind = kind, .call = call, .culprit = {call->api, call->site, NULL}};
+    sc_permit_begin(&giving.permit, call);
     return giving;
 }
 
@@ -205,11 +243,11 @@ static CUresult failure_of_work(CUresult result)
 /* Kept for a graph alone: cuMemFreeHost waits for the context, and programs lean on that. A wait
  * for the context as a whole would break a capture in it, and leaves out the primary one where a
  * green one is current. */
-static CUresult wait_as_the_driver_does(const struct sc_culprit *culprit)
+static CUresult wait_as_the_driver_does(const struct sc_call *call)
 {
     if (!sc_captures_open() && sc_contexts_of_memory() == sc_contexts_current())
         return failure_of_work(cuCtxSynchronize());
-    struct sc_sync sync = sc_sync_begin_free(culprit->api, culprit->site);
+    struct sc_sync sync = sc_sync_begin_free(call);
     return failure_of_work(sc_sync_end(&sync, wait_by_unregistering()));
 }
 
@@ -228,7 +266,7 @@ static bool free_is_deferred(struct giving_back *giving, const struct sc_range_i
     if (!taken.held)
         return false;
     if (taken.found.count == 0)
-        giving->result = wait_as_the_driver_does(&giving->culprit);
+        giving->result = wait_as_the_driver_does(giving->call);
     sc_guard_apply();
     sc_reaper_wake();
     return true;
@@ -258,7 +296,7 @@ void sc_host_memory_managed(CUdeviceptr address, size_t size_bytes)
     add_range((const void *)(uintptr_t)address, size_bytes, SC_MANAGED);
 }
 
-static CUresult call(CUresult (*real)(void *address), void *address)
+static CUresult give_back_inside(CUresult (*real)(void *address), void *address)
 {
     SC_INSIDE();
     return real(address);
@@ -268,11 +306,11 @@ static CUresult call(CUresult (*real)(void *address), void *address)
 static CUresult give_back_now(struct giving_back *giving, const struct sc_range_info *range,
                               CUresult (*real)(void *address))
 {
-    struct sc_sync sync = sc_sync_begin_free(giving->culprit.api, giving->culprit.site);
+    struct sc_sync sync = sc_sync_begin_free(giving->call);
     if (range->range)
         sc_track_remove_range(&sc_track, range->address);
     sc_guard_apply();
-    CUresult result = call(real, giving->address);
+    CUresult result = give_back_inside(real, giving->address);
     sc_permit_end(&giving->permit, result);
     if (range->range && result != CUDA_SUCCESS)
         sc_track_add_range(&sc_track, range->address, range->size_bytes, range->kind,
@@ -320,17 +358,24 @@ static bool was_freed(const struct giving_back *giving, const struct sc_range_in
            sc_track_is_freed(&sc_track, (uintptr_t)giving->address);
 }
 
-SC_DEFINE(cuMemFreeHost, (void *address), if (!address) return SC_PERMITTED(REAL(NULL));
-          struct giving_back giving = begin(address, SC_PINNED, API, SC_SITE());
-          struct sc_range_info range = range_of(&giving);
-          if (may_keep(&giving, &range, SC105) &&
-              end_kept(&giving, free_is_deferred(&giving, &range))) return giving.result;
-          if (end_kept(&giving, was_freed(&giving, &range))) return CUDA_ERROR_INVALID_VALUE;
-          return give_back_now(&giving, &range, sc_pinned_free);)
-
-void sc_host_memory_leaves(void *address, enum sc_buffer_kind kind, const char *api, void *site)
+CUresult cuMemFreeHost(void *address)
 {
-    struct giving_back giving = {.address = address, .kind = kind, .culprit = {api, site, NULL}};
+    SC_WRAPPER(cuMemFreeHost);
+    if (!address)
+        return SC_PERMITTED(real(NULL));
+    struct giving_back giving = begin(address, SC_PINNED, call);
+    struct sc_range_info range = range_of(&giving);
+    if (may_keep(&giving, &range, SC105) && end_kept(&giving, free_is_deferred(&giving, &range)))
+        return giving.result;
+    if (end_kept(&giving, was_freed(&giving, &range)))
+        return CUDA_ERROR_INVALID_VALUE;
+    return give_back_now(&giving, &range, sc_pinned_free);
+}
+
+void sc_host_memory_leaves(void *address, enum sc_buffer_kind kind, const struct sc_call *call)
+{
+    struct giving_back giving = {
+        .address = address, .kind = kind, .culprit = {call->api, call->site, NULL}};
     struct sc_range_info range = range_of(&giving);
     if (!range.range)
         return;
@@ -359,29 +404,41 @@ static bool unregister_is_kept(struct giving_back *giving, const struct sc_range
     SC_TAKE_DOWN taken = take_down(giving, range, SC_HOLD_UNREGISTER);
     if (!taken.held)
         return false;
-    giving->result = wait_as_the_driver_does(&giving->culprit);
+    giving->result = wait_as_the_driver_does(giving->call);
     sc_guard_apply();
     return true;
 }
 
-SC_DEFINE(cuMemHostUnregister, (void *address),
-          bool is_gone = sc_active() && sc_track_is_given_back(&sc_track, (uintptr_t)address);
-          if (!is_gone && sc_pinned_end((uintptr_t)address)) return CUDA_ERROR_INVALID_VALUE;
-          struct giving_back giving = begin(address, SC_REGISTERED, API, SC_SITE());
-          struct sc_range_info range = range_of(&giving);
-          if (may_keep(&giving, &range, SC103) &&
-              end_kept(&giving, unregister_is_kept(&giving, &range))) return giving.result;
-          if (end_kept(&giving, is_gone)) return CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
-          return give_back_now(&giving, &range, REAL);)
+CUresult cuMemHostUnregister(void *address)
+{
+    SC_WRAPPER(cuMemHostUnregister);
+    bool is_gone = sc_active() && sc_track_is_given_back(&sc_track, (uintptr_t)address);
+    if (!is_gone && sc_pinned_end((uintptr_t)address))
+        return CUDA_ERROR_INVALID_VALUE;
+    struct giving_back giving = begin(address, SC_REGISTERED, call);
+    struct sc_range_info range = range_of(&giving);
+    if (may_keep(&giving, &range, SC103) && end_kept(&giving, unregister_is_kept(&giving, &range)))
+        return giving.result;
+    if (end_kept(&giving, is_gone))
+        return CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
+    return give_back_now(&giving, &range, real);
+}
 
 /* Managed memory is forgotten before the driver could hand its address out again. */
-SC_DEFINE(cuMemFree_v2, (CUdeviceptr address), if (!address) return SC_PERMITTED(REAL(address));
-          struct giving_back giving = begin((void *)(uintptr_t)address, SC_MANAGED, API, SC_SITE());
-          struct sc_range_info range = range_of(&giving);
-          struct sc_sync sync = sc_sync_begin_free(API, SC_SITE());
-          if (range.range) sc_track_remove_range(&sc_track, range.address);
-          CUresult result = sc_permit_end(&giving.permit, REAL(address));
-          if (range.range && result != CUDA_SUCCESS)
-              sc_track_add_range(&sc_track, range.address, range.size_bytes, range.kind,
-                                 range.context);
-          sc_sync_end(&sync, result); sc_reaper_give_back_pinned(sync.context); return result;)
+CUresult cuMemFree_v2(CUdeviceptr address)
+{
+    SC_WRAPPER(cuMemFree_v2);
+    if (!address)
+        return SC_PERMITTED(real(address));
+    struct giving_back giving = begin((void *)(uintptr_t)address, SC_MANAGED, call);
+    struct sc_range_info range = range_of(&giving);
+    struct sc_sync sync = sc_sync_begin_free(call);
+    if (range.range)
+        sc_track_remove_range(&sc_track, range.address);
+    CUresult result = sc_permit_end(&giving.permit, real(address));
+    if (range.range && result != CUDA_SUCCESS)
+        sc_track_add_range(&sc_track, range.address, range.size_bytes, range.kind, range.context);
+    sc_sync_end(&sync, result);
+    sc_reaper_give_back_pinned(sync.context);
+    return result;
+}

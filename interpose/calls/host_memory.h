@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 
+#include "interpose/driver/call.h"
 #include "interpose/driver/driver.h"
 #include "track/hazard.h"
 
@@ -13,6 +14,6 @@ void sc_host_memory_managed(CUdeviceptr address, size_t size_bytes);
 
 /* Pinned memory is about to be freed, or registered memory to be unregistered: reports what is in
  * flight, and with mode=fix waits for it. */
-void sc_host_memory_leaves(void *address, enum sc_buffer_kind kind, const char *api, void *site);
+void sc_host_memory_leaves(void *address, enum sc_buffer_kind kind, const struct sc_call *call);
 
 #endif

@@ -29,27 +29,25 @@
 
 enum { TAKEN_EARLY_BYTES = 24 * 1024 };
 
-void sc_issue_on(struct sc_issue *issue, const char *api, struct sc_stream_record *stream,
-                 void *site)
+void sc_issue_on(struct sc_issue *issue, const struct sc_call *call,
+                 struct sc_stream_record *stream)
 {
     sc_own_stack_learn();
     issue->stream = stream;
-    issue->api = api;
-    issue->site = site;
+    issue->call = call;
     issue->count = 0;
     issue->touch_count = 0;
     issue->joins_stream = false;
     issue->waits_after = false;
     issue->is_empty = false;
-    issue->call.stream = 0;
+    issue->ordered.stream = 0;
     issue->place = 0;
     issue->graph = 0;
 }
 
-void sc_issue_begin(struct sc_issue *issue, const char *api, CUstream stream, bool per_thread,
-                    void *site)
+void sc_issue_begin(struct sc_issue *issue, const struct sc_call *call, CUstream stream)
 {
-    sc_issue_on(issue, api, sc_active() ? sc_streams_find(stream, per_thread) : NULL, site);
+    sc_issue_on(issue, call, sc_active() ? sc_streams_find(stream, call->per_thread) : NULL);
     if (issue->stream && sc_streams_is_capturing(issue->stream)) {
         issue->captured_stream = (uintptr_t)issue->stream->handle;
         issue->graph = sc_captures_graph_of(issue->stream);
@@ -75,7 +73,7 @@ static void add_op(struct sc_issue *issue, enum sc_direction direction,
     struct sc_op_info *op = &issue->ops[issue->count++];
     if (issue->stream)
         *op = (struct sc_op_info){
-            .api = issue->api,
+            .api = issue->call->api,
             .ticket = {.stream = issue->stream->id},
             .access = SC_ACCESS_ALL,
             .stable = is_inside(shape, range) && range->snapshots != SC_SNAPSHOTS_NONE &&
@@ -101,8 +99,7 @@ void sc_issue_touch(struct sc_issue *issue, enum sc_touch touch, const struct sc
     if (!issue->stream || issue->touch_count == SC_ISSUE_OPS_MAX || sc_shape_hull_bytes(shape) == 0)
         return;
     issue->touches[issue->touch_count++] = (struct sc_at_once){
-        .api = issue->api,
-        .site = issue->site,
+        .call = issue->call,
         .stream = issue->stream,
         .touch = touch,
         .shape = *shape,
@@ -155,24 +152,24 @@ void sc_issue_host(struct sc_issue *issue, enum sc_direction direction, const vo
 }
 
 /* `in_call`: the driver copies it within the call. */
-static void add_box(struct sc_issue *issue, enum sc_direction direction,
-                    const struct sc_copy_side *box, bool in_call)
+static void add_side(struct sc_issue *issue, enum sc_direction direction,
+                     const struct sc_copy_side *side, bool in_call)
 {
     unsigned ops = issue->count;
     unsigned touches = issue->touch_count;
-    if (box->used && in_call)
-        complete_in_call(issue, direction, &box->shape);
-    else if (box->used)
-        sc_issue_host_shape(issue, direction, &box->shape);
-    sc_issue_folded(issue, ops, touches, &box->fold);
+    if (side->used && in_call)
+        complete_in_call(issue, direction, &side->shape);
+    else if (side->used)
+        sc_issue_host_shape(issue, direction, &side->shape);
+    sc_issue_folded(issue, ops, touches, &side->fold);
 }
 
-void sc_issue_boxes(struct sc_issue *issue, const struct sc_copy_sides *boxes)
+void sc_issue_sides(struct sc_issue *issue, struct sc_copy_sides sides)
 {
-    bool in_call = !issue->graph && boxes->src.host && boxes->dst.host;
-    issue->is_empty |= boxes->is_empty;
-    add_box(issue, SC_H2D, &boxes->src, in_call);
-    add_box(issue, SC_D2H, &boxes->dst, in_call);
+    bool in_call = !issue->graph && sides.src.host && sides.dst.host;
+    issue->is_empty |= sides.is_empty;
+    add_side(issue, SC_H2D, &sides.src, in_call);
+    add_side(issue, SC_D2H, &sides.dst, in_call);
 }
 
 void sc_issue_pageable(struct sc_issue *issue, enum sc_direction direction, const void *address,
@@ -190,7 +187,7 @@ static void report_unordered(const struct sc_issue *issue, enum sc_action action
         struct sc_ops one = sc_ops_one(conflicts, i);
         struct sc_buffer buffer = sc_hazards_buffer_of(&one.ops[0]);
         sc_hazards_report(SC204, action, &one, &buffer,
-                          &(struct sc_culprit){issue->api, issue->site, NULL});
+                          &(struct sc_culprit){issue->call->api, issue->call->site, NULL});
     }
 }
 
@@ -219,14 +216,15 @@ static void order_after_held(struct sc_issue *issue, const struct sc_op_info *op
         sc_marks_order_after(issue->stream, &tickets[i]);
 }
 
-void sc_issue_seal(const char *api, void *site, uintptr_t address, size_t size_bytes)
+void sc_issue_seal(const struct sc_call *call, uintptr_t address, size_t size_bytes)
 {
     SC_OPS(overwritten);
     if (!sc_active() || size_bytes == 0 || sc_grid_is_empty(&sc_track.inflight.range_grid))
         return;
     sc_track_seal(&sc_track, address, size_bytes, &overwritten);
     if (!sc_replays()) /* or it may have written them already */
-        sc_hazards_report_overwritten(&overwritten, &(struct sc_culprit){api, site, NULL});
+        sc_hazards_report_overwritten(&overwritten,
+                                      &(struct sc_culprit){call->api, call->site, NULL});
 }
 
 /* The driver takes the bytes of a small plain copy in the call where nothing is queued in its
@@ -257,7 +255,7 @@ static void prepare(struct sc_issue *issue, const struct sc_op_info *op)
         order_op(issue, op);
     }
     if (sc_direction_writes_host(op->direction))
-        sc_issue_seal(issue->api, issue->site, op->shape.address, sc_shape_hull_bytes(&op->shape));
+        sc_issue_seal(issue->call, op->shape.address, sc_shape_hull_bytes(&op->shape));
 }
 
 void sc_issue_of_graph(struct sc_issue *issue, bool unjudged)
@@ -288,7 +286,7 @@ void sc_issue_judge_touches(struct sc_issue *issue)
     for (unsigned i = 0; i < issue->touch_count; i++) {
         const struct sc_shape *shape = &issue->touches[i].shape;
         if (issue->touches[i].touch == SC_TOUCH_WRITE)
-            sc_issue_seal(issue->api, issue->site, shape->address, sc_shape_hull_bytes(shape));
+            sc_issue_seal(issue->call, shape->address, sc_shape_hull_bytes(shape));
     }
 }
 
@@ -311,13 +309,14 @@ void sc_issue_ready(struct sc_issue *issue)
 
 void sc_issue_call(struct sc_issue *issue)
 {
+    sc_issue_ready(issue);
     if (!issue->stream || issue->is_empty || sc_unlikely(sc_replay_prepares()))
         return;
     if (issue->joins_stream)
-        issue->point = sc_track_begin_to_wait(&sc_track, issue->stream->id, &issue->call);
+        issue->point = sc_track_begin_to_wait(&sc_track, issue->stream->id, &issue->ordered);
     else
-        sc_track_begin(&sc_track, issue->stream->id, &issue->call);
-    issue->place = sc_order_place(&issue->call);
+        sc_track_begin(&sc_track, issue->stream->id, &issue->ordered);
+    issue->place = sc_order_place(&issue->ordered);
 }
 
 const void *sc_issue_source(struct sc_issue *issue, const void *source)
@@ -363,8 +362,8 @@ static void record_op(struct sc_issue *issue, struct sc_op_info *op)
     if (sc_unlikely(issued.conflicts.count))
         report_unordered(issue, SC_ACTION_REPORTED, &issued.conflicts);
     if (sc_unlikely(issued.overwritten.count))
-        sc_hazards_report_overwritten(&issued.overwritten,
-                                      &(struct sc_culprit){issue->api, issue->site, NULL});
+        sc_hazards_report_overwritten(
+            &issued.overwritten, &(struct sc_culprit){issue->call->api, issue->call->site, NULL});
 }
 
 size_t sc_issue_record(struct sc_issue *issue, uint32_t stack, uint64_t now_ticks)
@@ -402,7 +401,7 @@ static void note_device_work(const struct sc_issue *issue)
 static void record(struct sc_issue *issue)
 {
     uint64_t now = sc_ticks();
-    size_t bytes = sc_issue_record(issue, sc_unwind_here(issue->site), now);
+    size_t bytes = sc_issue_record(issue, sc_unwind_here(issue->call->site), now);
     sc_guard_apply();
     note_queued(issue, now);
     sc_marks_issued(issue->stream, bytes, now);
@@ -418,8 +417,7 @@ static void forget_snapshots(struct sc_issue *issue)
 /* The operation has become a node of the graph that is being captured. */
 static void note_uses(const struct sc_issue *issue)
 {
-    const struct sc_graph_call call = {issue->graph, issue->api, issue->site,
-                                       issue->captured_stream};
+    const struct sc_graph_call call = {issue->graph, issue->call, issue->captured_stream};
     for (unsigned i = 0; i < issue->count; i++)
         sc_node_uses_note(&call, &issue->ops[i]);
 }
@@ -433,7 +431,7 @@ static void end_joined(struct sc_issue *issue, CUresult result)
     }
     sc_track_known(&sc_track, &issue->point, &overwritten);
     sc_hazards_report_overwritten(&overwritten,
-                                  &(struct sc_culprit){issue->api, issue->site, NULL});
+                                  &(struct sc_culprit){issue->call->api, issue->call->site, NULL});
     sc_guard_apply();
 }
 
@@ -451,7 +449,7 @@ CUresult sc_issue_end(struct sc_issue *issue, CUresult result)
         errno = saved;
         return result;
     }
-    sc_track_end(&sc_track, &issue->call, result == CUDA_SUCCESS);
+    sc_track_end(&sc_track, &issue->ordered, result == CUDA_SUCCESS);
     if (issue->joins_stream)
         end_joined(issue, result);
     else if (result == CUDA_SUCCESS && !issue->count && !issue->is_empty)
@@ -464,15 +462,17 @@ CUresult sc_issue_end(struct sc_issue *issue, CUresult result)
     return result;
 }
 
-bool sc_issue_is_captured(CUstream handle, bool per_thread)
+bool sc_issue_is_captured(const struct sc_call *call, CUstream handle)
 {
-    struct sc_stream_record *stream = sc_active() ? sc_streams_find(handle, per_thread) : NULL;
+    struct sc_stream_record *stream =
+        sc_active() ? sc_streams_find(handle, call->per_thread) : NULL;
     return stream && stream->kind != SC_STREAM_LEGACY && sc_streams_is_capturing(stream);
 }
 
-struct sc_work sc_work_begin(CUstream handle, bool per_thread, unsigned kind)
+struct sc_work sc_work_begin(const struct sc_call *call, CUstream handle, unsigned kind)
 {
-    struct sc_stream_record *stream = sc_active() ? sc_streams_find(handle, per_thread) : NULL;
+    struct sc_stream_record *stream =
+        sc_active() ? sc_streams_find(handle, call->per_thread) : NULL;
     struct sc_work work = {.kind = kind};
     if (!stream || sc_streams_is_capturing(stream))
         return work;
@@ -483,9 +483,9 @@ struct sc_work sc_work_begin(CUstream handle, bool per_thread, unsigned kind)
     else
         sc_unfinished_legacy(stream);
     sc_marks_before_work(stream);
-    sc_track_begin(&sc_track, stream->id, &work.call);
+    sc_track_begin(&sc_track, stream->id, &work.ordered);
     if (kind & SC_WORK_SIGNALS)
-        sc_track_signal(&sc_track, stream->id, &work.call);
+        sc_track_signal(&sc_track, stream->id, &work.ordered);
     work.stream = stream;
     return work;
 }
@@ -495,7 +495,7 @@ CUresult sc_work_end(struct sc_work *work, CUresult result)
 {
     if (!work->stream)
         return result;
-    sc_track_end(&sc_track, &work->call, result == CUDA_SUCCESS);
+    sc_track_end(&sc_track, &work->ordered, result == CUDA_SUCCESS);
     if (work->kind & SC_WORK_AWAITS_HOST) {
         sc_unfinished_signal(work->stream);
     } else if (work->kind & SC_WORK_MAY_WRITE) {

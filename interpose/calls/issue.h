@@ -1,12 +1,12 @@
 /* What every wrapper of an asynchronous operation does around the real call.
  *
  * sc_issue_begin finds the stream, sc_issue_host names each host range that the operation reads or
- * writes, sc_issue_ready orders it after conflicting operations (mode=fix), sc_issue_call tells the
- * tracker that the call begins, sc_issue_source says where the device is to read a plain source,
- * sc_issue_end records the operation if the driver accepted it, and guards its pages. All are cheap
- * no-ops where the library is inactive. Where the stream is capturing, the ranges become uses of
- * its graph. What the driver reads or writes within the call is no operation of its own, and is
- * held against those in flight (interpose/calls/at_once.h).
+ * writes, sc_issue_ready orders it after conflicting operations (mode=fix), sc_issue_call does so
+ * and tells the tracker that the call begins, sc_issue_source says where the device is to read a
+ * plain source, sc_issue_end records the operation if the driver accepted it, and guards its pages.
+ * All are cheap no-ops where the library is inactive. Where the stream is capturing, the ranges
+ * become uses of its graph. What the driver reads or writes within the call is no operation of its
+ * own, and is held against those in flight (interpose/calls/at_once.h).
  */
 #ifndef SC_INTERPOSE_CALLS_ISSUE_H
 #define SC_INTERPOSE_CALLS_ISSUE_H
@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "interpose/calls/at_once.h"
+#include "interpose/driver/call.h"
 #include "interpose/driver/driver.h"
 #include "interpose/graph/copy_sides.h"
 #include "interpose/streams/streams.h"
@@ -34,8 +35,7 @@ struct sc_issue {
     struct sc_stream_record *stream; /* NULL: nothing is issued */
     uintptr_t graph;                 /* that a capture adds to instead, or 0 */
     uintptr_t captured_stream;
-    const char *api;
-    void *site;
+    const struct sc_call *call;
     unsigned count;
     struct sc_op_info ops[SC_ISSUE_OPS_MAX];
     unsigned touch_count;
@@ -44,7 +44,7 @@ struct sc_issue {
                           unregistered it */
     bool joins_stream; /* returns only when the stream's earlier work and itself are done */
     bool is_empty;     /* of no bytes: no work */
-    struct sc_call call;
+    struct sc_order_call ordered;
     uint64_t place; /* of the call, in a legacy stream */
     struct sc_point point;
 };
@@ -55,8 +55,7 @@ static inline bool sc_issue_is_on(const struct sc_issue *issue)
     return issue->stream || issue->graph;
 }
 
-void sc_issue_begin(struct sc_issue *issue, const char *api, CUstream stream, bool per_thread,
-                    void *site);
+void sc_issue_begin(struct sc_issue *issue, const struct sc_call *call, CUstream stream);
 
 /* A host range of the operation, if the device uses it after the call has returned. Device
  * addresses and staged pageable memory are recognised and left out. */
@@ -70,7 +69,7 @@ void sc_issue_touch(struct sc_issue *issue, enum sc_touch touch, const struct sc
 
 /* Both sides of a copy. Between two host addresses the driver completes it before it returns, as it
  * does for plain copies. */
-void sc_issue_boxes(struct sc_issue *issue, const struct sc_copy_sides *boxes);
+void sc_issue_sides(struct sc_issue *issue, struct sc_copy_sides sides);
 
 /* The rows of what was named since there were `ops` operations and `touches` touches are folded so.
  */
@@ -82,15 +81,15 @@ void sc_issue_pageable(struct sc_issue *issue, enum sc_direction direction, cons
                        size_t size_bytes);
 
 /* An issue on a stream that is known not to capture. */
-void sc_issue_on(struct sc_issue *issue, const char *api, struct sc_stream_record *stream,
-                 void *site);
+void sc_issue_on(struct sc_issue *issue, const struct sc_call *call,
+                 struct sc_stream_record *stream);
 
 /* Its operations are those of a graph that is launched. */
 void sc_issue_of_graph(struct sc_issue *issue, bool unjudged);
 
 void sc_issue_ready(struct sc_issue *issue);
 
-/* The call to the driver follows, and behind it sc_issue_end. */
+/* sc_issue_ready; the call to the driver follows, and behind it sc_issue_end. */
 void sc_issue_call(struct sc_issue *issue);
 
 /* Only what is touched within the call. */
@@ -106,10 +105,10 @@ CUresult sc_issue_end(struct sc_issue *issue, CUresult result);
 size_t sc_issue_record(struct sc_issue *issue, uint32_t stack, uint64_t now_ticks);
 
 /* The device, or the call itself, is about to write these bytes in order. */
-void sc_issue_seal(const char *api, void *site, uintptr_t address, size_t size_bytes);
+void sc_issue_seal(const struct sc_call *call, uintptr_t address, size_t size_bytes);
 
 /* Is the stream, as the call names it, part of a capture? */
-bool sc_issue_is_captured(CUstream stream, bool per_thread);
+bool sc_issue_is_captured(const struct sc_call *call, CUstream stream);
 
 /* What a synchronise of the stream waits for. */
 static inline enum sc_scope sc_scope_of(const struct sc_stream_record *stream)
@@ -130,9 +129,9 @@ enum {
 struct sc_work {
     struct sc_stream_record *stream; /* NULL: nothing is to be noted */
     unsigned kind;
-    struct sc_call call;
+    struct sc_order_call ordered;
 };
-struct sc_work sc_work_begin(CUstream stream, bool per_thread, unsigned kind);
+struct sc_work sc_work_begin(const struct sc_call *call, CUstream stream, unsigned kind);
 CUresult sc_work_end(struct sc_work *work, CUresult result);
 
 #endif

@@ -11,124 +11,297 @@
 
 #include "track/poison.h"
 
-#define WORK(symbol, work, parameters, arguments)                                                  \
-    SC_DEFINE2(symbol, _ptsz, parameters, struct sc_detour detour;                                 \
-               sc_detour_begin(&detour, API, SC_SITE(), &hStream, per_thread);                     \
-               struct sc_work at_work = sc_work_begin(hStream, per_thread, work);                  \
-               return sc_detour_end(&detour, sc_work_end(&at_work, REAL arguments));)
+struct work {
+    struct sc_detour detour;
+    struct sc_work work;
+};
 
-WORK(cuLaunchKernel, SC_WORK_MAY_WRITE,
-     (CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
-      unsigned shared, CUstream hStream, void **parameters, void **extra),
-     (f, gx, gy, gz, bx, by, bz, shared, hStream, parameters, extra))
+static void begin(struct work *work, const struct sc_call *call, CUstream *stream, unsigned kind)
+{
+    sc_detour_begin(&work->detour, call, stream);
+    work->work = sc_work_begin(call, *stream, kind);
+}
 
-SC_DEFINE2(
-    cuLaunchKernelEx, _ptsz,
-    (const CUlaunchConfig *config, CUfunction f, void **parameters, void **extra),
-    if (!config) return REAL(config, f, parameters, extra);
-    struct sc_detour detour; CUlaunchConfig moved; CUstream hStream = config->hStream;
-    sc_detour_begin(&detour, API, SC_SITE(), &hStream, per_thread); if (sc_detour_taken(&detour)) {
+static CUresult end(struct work *work, CUresult result)
+{
+    return sc_detour_end(&work->detour, sc_work_end(&work->work, result));
+}
+
+/* ---- kernels ---- */
+
+SC_PAIR(cuLaunchKernel, _ptsz,
+        (CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+         unsigned shared, CUstream stream, void **parameters, void **extra),
+        (f, gx, gy, gz, bx, by, bz, shared, stream, parameters, extra))
+{
+    struct work work;
+    begin(&work, call, &stream, SC_WORK_MAY_WRITE);
+    return end(&work, real(f, gx, gy, gz, bx, by, bz, shared, stream, parameters, extra));
+}
+
+SC_PAIR(cuLaunchKernelEx, _ptsz,
+        (const CUlaunchConfig *config, CUfunction f, void **parameters, void **extra),
+        (config, f, parameters, extra))
+{
+    struct work work;
+    CUlaunchConfig moved;
+    if (!config)
+        return real(config, f, parameters, extra);
+    CUstream stream = config->hStream;
+    begin(&work, call, &stream, SC_WORK_MAY_WRITE);
+    if (sc_detour_taken(&work.detour)) {
         moved = *config;
-        moved.hStream = hStream;
+        moved.hStream = stream;
         config = &moved;
-    } struct sc_work work = sc_work_begin(hStream, per_thread, SC_WORK_MAY_WRITE);
-    return sc_detour_end(&detour, sc_work_end(&work, REAL(config, f, parameters, extra)));)
+    }
+    return end(&work, real(config, f, parameters, extra));
+}
 
-WORK(cuLaunchCooperativeKernel, SC_WORK_MAY_WRITE,
-     (CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
-      unsigned shared, CUstream hStream, void **parameters),
-     (f, gx, gy, gz, bx, by, bz, shared, hStream, parameters))
+SC_PAIR(cuLaunchCooperativeKernel, _ptsz,
+        (CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+         unsigned shared, CUstream stream, void **parameters),
+        (f, gx, gy, gz, bx, by, bz, shared, stream, parameters))
+{
+    struct work work;
+    begin(&work, call, &stream, SC_WORK_MAY_WRITE);
+    return end(&work, real(f, gx, gy, gz, bx, by, bz, shared, stream, parameters));
+}
 
-/* Elsewhere than in a capture, stream-ordered allocation is among the calls that break one. */
-#define ALLOCATION(symbol, is_work, parameters, arguments)                                         \
-    SC_DEFINE2(symbol, _ptsz, parameters, struct sc_detour detour;                                 \
-               sc_detour_begin(&detour, API, SC_SITE(), &hStream, per_thread);                     \
-               struct sc_work work = {0};                                                          \
-               if (is_work) work = sc_work_begin(hStream, per_thread, SC_WORK_QUIET);              \
-               bool endangers = sc_detour_leaves(&detour) && sc_streams_captures_seen() &&         \
-                                !sc_issue_is_captured(hStream, per_thread);                        \
-               CUresult result = endangers ? SC_PERMITTED(REAL arguments) : REAL arguments;        \
-               return sc_detour_end(&detour, sc_work_end(&work, result));)
+/* ---- stream-ordered allocation: elsewhere than in a capture, among the calls that break one ----
+ */
+
+static bool endangers_captures(struct work *work, CUstream stream)
+{
+    return sc_detour_leaves(&work->detour) && sc_streams_captures_seen() &&
+           !sc_issue_is_captured(work->detour.call, stream);
+}
 
 /* To allocate is no work of the stream (docs/driver.md, Green contexts), to free is. */
-ALLOCATION(cuMemAllocAsync, false, (CUdeviceptr * address, size_t bytes, CUstream hStream),
-           (address, bytes, hStream))
+static void begin_allocation(struct work *work, const struct sc_call *call, CUstream *stream)
+{
+    sc_detour_begin(&work->detour, call, stream);
+    work->work = (struct sc_work){0};
+}
 
-ALLOCATION(cuMemAllocFromPoolAsync, false,
-           (CUdeviceptr * address, size_t bytes, CUmemoryPool pool, CUstream hStream),
-           (address, bytes, pool, hStream))
+SC_PAIR(cuMemAllocAsync, _ptsz, (CUdeviceptr * address, size_t bytes, CUstream stream),
+        (address, bytes, stream))
+{
+    struct work work;
+    begin_allocation(&work, call, &stream);
+    if (!endangers_captures(&work, stream))
+        return end(&work, real(address, bytes, stream));
+    return end(&work, SC_PERMITTED(real(address, bytes, stream)));
+}
 
-ALLOCATION(cuMemFreeAsync, true, (CUdeviceptr address, CUstream hStream), (address, hStream))
+SC_PAIR(cuMemAllocFromPoolAsync, _ptsz,
+        (CUdeviceptr * address, size_t bytes, CUmemoryPool pool, CUstream stream),
+        (address, bytes, pool, stream))
+{
+    struct work work;
+    begin_allocation(&work, call, &stream);
+    if (!endangers_captures(&work, stream))
+        return end(&work, real(address, bytes, pool, stream));
+    return end(&work, SC_PERMITTED(real(address, bytes, pool, stream)));
+}
 
-#define VALUE(symbol, work, type)                                                                  \
-    WORK(symbol, work, (CUstream hStream, CUdeviceptr address, type value, unsigned flags),        \
-         (hStream, address, value, flags))
+SC_PAIR(cuMemFreeAsync, _ptsz, (CUdeviceptr address, CUstream stream), (address, stream))
+{
+    struct work work;
+    begin(&work, call, &stream, SC_WORK_QUIET);
+    if (!endangers_captures(&work, stream))
+        return end(&work, real(address, stream));
+    return end(&work, SC_PERMITTED(real(address, stream)));
+}
 
-VALUE(cuStreamWaitValue32, SC_WORK_AWAITS_HOST, cuuint32_t)
-VALUE(cuStreamWaitValue32_v2, SC_WORK_AWAITS_HOST, cuuint32_t)
-VALUE(cuStreamWaitValue64, SC_WORK_AWAITS_HOST, cuuint64_t)
-VALUE(cuStreamWaitValue64_v2, SC_WORK_AWAITS_HOST, cuuint64_t)
-VALUE(cuStreamWriteValue32, SC_WORK_MAY_WRITE | SC_WORK_SIGNALS, cuuint32_t)
-VALUE(cuStreamWriteValue32_v2, SC_WORK_MAY_WRITE | SC_WORK_SIGNALS, cuuint32_t)
-VALUE(cuStreamWriteValue64, SC_WORK_MAY_WRITE | SC_WORK_SIGNALS, cuuint64_t)
-VALUE(cuStreamWriteValue64_v2, SC_WORK_MAY_WRITE | SC_WORK_SIGNALS, cuuint64_t)
+/* ---- values and semaphores, by which the host hears of work and work of the host ---- */
 
-WORK(cuStreamBatchMemOp, SC_WORK_AWAITS_HOST | SC_WORK_SIGNALS,
-     (CUstream hStream, unsigned count, CUstreamBatchMemOpParams *operations, unsigned flags),
-     (hStream, count, operations, flags))
+SC_PAIR(cuStreamWaitValue32, _ptsz,
+        (CUstream stream, CUdeviceptr address, cuuint32_t value, unsigned flags),
+        (stream, address, value, flags))
+{
+    struct work work;
+    begin(&work, call, &stream, SC_WORK_AWAITS_HOST);
+    return end(&work, real(stream, address, value, flags));
+}
 
-WORK(cuStreamBatchMemOp_v2, SC_WORK_AWAITS_HOST | SC_WORK_SIGNALS,
-     (CUstream hStream, unsigned count, CUstreamBatchMemOpParams *operations, unsigned flags),
-     (hStream, count, operations, flags))
+SC_PAIR(cuStreamWaitValue32_v2, _ptsz,
+        (CUstream stream, CUdeviceptr address, cuuint32_t value, unsigned flags),
+        (stream, address, value, flags))
+{
+    struct work work;
+    begin(&work, call, &stream, SC_WORK_AWAITS_HOST);
+    return end(&work, real(stream, address, value, flags));
+}
 
-WORK(cuStreamAttachMemAsync, SC_WORK_QUIET,
-     (CUstream hStream, CUdeviceptr address, size_t bytes, unsigned flags),
-     (hStream, address, bytes, flags))
+SC_PAIR(cuStreamWaitValue64, _ptsz,
+        (CUstream stream, CUdeviceptr address, cuuint64_t value, unsigned flags),
+        (stream, address, value, flags))
+{
+    struct work work;
+    begin(&work, call, &stream, SC_WORK_AWAITS_HOST);
+    return end(&work, real(stream, address, value, flags));
+}
 
-WORK(cuSignalExternalSemaphoresAsync, SC_WORK_SIGNALS,
-     (const CUexternalSemaphore *semaphores, const CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS *params,
-      unsigned count, CUstream hStream),
-     (semaphores, params, count, hStream))
+SC_PAIR(cuStreamWaitValue64_v2, _ptsz,
+        (CUstream stream, CUdeviceptr address, cuuint64_t value, unsigned flags),
+        (stream, address, value, flags))
+{
+    struct work work;
+    begin(&work, call, &stream, SC_WORK_AWAITS_HOST);
+    return end(&work, real(stream, address, value, flags));
+}
 
-WORK(cuWaitExternalSemaphoresAsync, SC_WORK_AWAITS_HOST,
-     (const CUexternalSemaphore *semaphores, const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS *params,
-      unsigned count, CUstream hStream),
-     (semaphores, params, count, hStream))
+SC_PAIR(cuStreamWriteValue32, _ptsz,
+        (CUstream stream, CUdeviceptr address, cuuint32_t value, unsigned flags),
+        (stream, address, value, flags))
+{
+    struct work work;
+    begin(&work, call, &stream, SC_WORK_MAY_WRITE | SC_WORK_SIGNALS);
+    return end(&work, real(stream, address, value, flags));
+}
+
+SC_PAIR(cuStreamWriteValue32_v2, _ptsz,
+        (CUstream stream, CUdeviceptr address, cuuint32_t value, unsigned flags),
+        (stream, address, value, flags))
+{
+    struct work work;
+    begin(&work, call, &stream, SC_WORK_MAY_WRITE | SC_WORK_SIGNALS);
+    return end(&work, real(stream, address, value, flags));
+}
+
+SC_PAIR(cuStreamWriteValue64, _ptsz,
+        (CUstream stream, CUdeviceptr address, cuuint64_t value, unsigned flags),
+        (stream, address, value, flags))
+{
+    struct work work;
+    begin(&work, call, &stream, SC_WORK_MAY_WRITE | SC_WORK_SIGNALS);
+    return end(&work, real(stream, address, value, flags));
+}
+
+SC_PAIR(cuStreamWriteValue64_v2, _ptsz,
+        (CUstream stream, CUdeviceptr address, cuuint64_t value, unsigned flags),
+        (stream, address, value, flags))
+{
+    struct work work;
+    begin(&work, call, &stream, SC_WORK_MAY_WRITE | SC_WORK_SIGNALS);
+    return end(&work, real(stream, address, value, flags));
+}
+
+SC_PAIR(cuStreamBatchMemOp, _ptsz,
+        (CUstream stream, unsigned count, CUstreamBatchMemOpParams *operations, unsigned flags),
+        (stream, count, operations, flags))
+{
+    struct work work;
+    begin(&work, call, &stream, SC_WORK_AWAITS_HOST | SC_WORK_SIGNALS);
+    return end(&work, real(stream, count, operations, flags));
+}
+
+SC_PAIR(cuStreamBatchMemOp_v2, _ptsz,
+        (CUstream stream, unsigned count, CUstreamBatchMemOpParams *operations, unsigned flags),
+        (stream, count, operations, flags))
+{
+    struct work work;
+    begin(&work, call, &stream, SC_WORK_AWAITS_HOST | SC_WORK_SIGNALS);
+    return end(&work, real(stream, count, operations, flags));
+}
+
+SC_PAIR(cuSignalExternalSemaphoresAsync, _ptsz,
+        (const CUexternalSemaphore *semaphores, const CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS *params,
+         unsigned count, CUstream stream),
+        (semaphores, params, count, stream))
+{
+    struct work work;
+    begin(&work, call, &stream, SC_WORK_SIGNALS);
+    return end(&work, real(semaphores, params, count, stream));
+}
+
+SC_PAIR(cuWaitExternalSemaphoresAsync, _ptsz,
+        (const CUexternalSemaphore *semaphores, const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS *params,
+         unsigned count, CUstream stream),
+        (semaphores, params, count, stream))
+{
+    struct work work;
+    begin(&work, call, &stream, SC_WORK_AWAITS_HOST);
+    return end(&work, real(semaphores, params, count, stream));
+}
+
+/* ---- others ---- */
+
+SC_PAIR(cuStreamAttachMemAsync, _ptsz,
+        (CUstream stream, CUdeviceptr address, size_t bytes, unsigned flags),
+        (stream, address, bytes, flags))
+{
+    struct work work;
+    begin(&work, call, &stream, SC_WORK_QUIET);
+    return end(&work, real(stream, address, bytes, flags));
+}
 
 /* A stream that captures takes none. */
-SC_DEFINE2(cuGraphUpload, _ptsz, (CUgraphExec exec, CUstream hStream), struct sc_detour detour;
-           sc_detour_begin(&detour, API, SC_SITE(), &hStream, per_thread);
-           struct sc_work work = sc_work_begin(hStream, per_thread, SC_WORK_QUIET);
-           CUresult result = sc_work_end(&work, REAL(exec, hStream));
-           if (sc_detour_leaves(&detour)) sc_permit_refused(API, SC_SITE(), result);
-           return sc_detour_end(&detour, result);)
+SC_PAIR(cuGraphUpload, _ptsz, (CUgraphExec exec, CUstream stream), (exec, stream))
+{
+    struct work work;
+    begin(&work, call, &stream, SC_WORK_QUIET);
+    CUresult result = sc_work_end(&work.work, real(exec, stream));
+    if (sc_detour_leaves(&work.detour))
+        sc_permit_refused(call, result);
+    return sc_detour_end(&work.detour, result);
+}
 
-WORK(cuMemMapArrayAsync, SC_WORK_QUIET, (CUarrayMapInfo * list, unsigned count, CUstream hStream),
-     (list, count, hStream))
+SC_PAIR(cuMemMapArrayAsync, _ptsz, (CUarrayMapInfo * list, unsigned count, CUstream stream),
+        (list, count, stream))
+{
+    struct work work;
+    begin(&work, call, &stream, SC_WORK_QUIET);
+    return end(&work, real(list, count, stream));
+}
 
-WORK(cuMemBatchDecompressAsync, SC_WORK_MAY_WRITE,
-     (CUmemDecompressParams * list, size_t count, unsigned flags, size_t *failed, CUstream hStream),
-     (list, count, flags, failed, hStream))
+SC_PAIR(cuMemBatchDecompressAsync, _ptsz,
+        (CUmemDecompressParams * list, size_t count, unsigned flags, size_t *failed,
+         CUstream stream),
+        (list, count, flags, failed, stream))
+{
+    struct work work;
+    begin(&work, call, &stream, SC_WORK_MAY_WRITE);
+    return end(&work, real(list, count, flags, failed, stream));
+}
 
 /* Not for the legacy stream (cuda.h). */
-#define DISCARD(symbol, parameters, arguments)                                                     \
-    SC_DEFINE2(symbol, _ptsz, parameters,                                                          \
-               struct sc_work work = sc_work_begin(hStream, per_thread, SC_WORK_QUIET);            \
-               return sc_permit_refused(API, SC_SITE(), sc_work_end(&work, REAL arguments));)
-
-DISCARD(cuMemDiscardBatchAsync,
+SC_PAIR(cuMemDiscardBatchAsync, _ptsz,
         (CUdeviceptr * addresses, size_t *sizes, size_t count, unsigned long long flags,
-         CUstream hStream),
-        (addresses, sizes, count, flags, hStream))
+         CUstream stream),
+        (addresses, sizes, count, flags, stream))
+{
+    struct sc_work work = sc_work_begin(call, stream, SC_WORK_QUIET);
+    return sc_permit_refused(call,
+                             sc_work_end(&work, real(addresses, sizes, count, flags, stream)));
+}
 
-DISCARD(cuMemDiscardAndPrefetchBatchAsync,
+SC_PAIR(cuMemDiscardAndPrefetchBatchAsync, _ptsz,
         (CUdeviceptr * addresses, size_t *sizes, size_t count, CUmemLocation *locations,
          size_t *location_indices, size_t location_count, unsigned long long flags,
-         CUstream hStream),
-        (addresses, sizes, count, locations, location_indices, location_count, flags, hStream))
+         CUstream stream),
+        (addresses, sizes, count, locations, location_indices, location_count, flags, stream))
+{
+    struct sc_work work = sc_work_begin(call, stream, SC_WORK_QUIET);
+    return sc_permit_refused(
+        call, sc_work_end(&work, real(addresses, sizes, count, locations, location_indices,
+                                      location_count, flags, stream)));
+}
 
-WORK(cuGraphicsMapResources, SC_WORK_QUIET,
-     (unsigned count, CUgraphicsResource *resources, CUstream hStream), (count, resources, hStream))
+SC_PAIR(cuGraphicsMapResources, _ptsz,
+        (unsigned count, CUgraphicsResource *resources, CUstream stream),
+        (count, resources, stream))
+{
+    struct work work;
+    begin(&work, call, &stream, SC_WORK_QUIET);
+    return end(&work, real(count, resources, stream));
+}
 
-WORK(cuGraphicsUnmapResources, SC_WORK_QUIET,
-     (unsigned count, CUgraphicsResource *resources, CUstream hStream), (count, resources, hStream))
+SC_PAIR(cuGraphicsUnmapResources, _ptsz,
+        (unsigned count, CUgraphicsResource *resources, CUstream stream),
+        (count, resources, stream))
+{
+    struct work work;
+    begin(&work, call, &stream, SC_WORK_QUIET);
+    return end(&work, real(count, resources, stream));
+}

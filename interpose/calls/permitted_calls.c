@@ -5,25 +5,51 @@
 
 #include "track/poison.h"
 
-SC_DEFINE(cuMemAlloc_v2, (CUdeviceptr * address, size_t bytes),
-          return SC_PERMITTED(REAL(address, bytes));)
+CUresult cuMemAlloc_v2(CUdeviceptr *address, size_t bytes)
+{
+    SC_WRAPPER(cuMemAlloc_v2);
+    return SC_PERMITTED(real(address, bytes));
+}
 
-SC_DEFINE(cuArrayCreate_v2, (CUarray * array, const CUDA_ARRAY_DESCRIPTOR *descriptor),
-          return SC_PERMITTED(REAL(array, descriptor));)
+CUresult cuArrayCreate_v2(CUarray *array, const CUDA_ARRAY_DESCRIPTOR *descriptor)
+{
+    SC_WRAPPER(cuArrayCreate_v2);
+    return SC_PERMITTED(real(array, descriptor));
+}
 
-SC_DEFINE(cuArray3DCreate_v2, (CUarray * array, const CUDA_ARRAY3D_DESCRIPTOR *descriptor),
-          return SC_PERMITTED(REAL(array, descriptor));)
+CUresult cuArray3DCreate_v2(CUarray *array, const CUDA_ARRAY3D_DESCRIPTOR *descriptor)
+{
+    SC_WRAPPER(cuArray3DCreate_v2);
+    return SC_PERMITTED(real(array, descriptor));
+}
 
-SC_DEFINE(cuArrayDestroy, (CUarray array), return SC_PERMITTED(REAL(array));)
+CUresult cuArrayDestroy(CUarray array)
+{
+    SC_WRAPPER(cuArrayDestroy);
+    return SC_PERMITTED(real(array));
+}
 
-SC_DEFINE(cuModuleUnload, (CUmodule module), return SC_PERMITTED(REAL(module));)
+CUresult cuModuleUnload(CUmodule module)
+{
+    SC_WRAPPER(cuModuleUnload);
+    return SC_PERMITTED(real(module));
+}
 
-SC_DEFINE(cuMemPoolCreate, (CUmemoryPool * pool, const CUmemPoolProps *properties),
-          return SC_PERMITTED(REAL(pool, properties));)
+CUresult cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *properties)
+{
+    SC_WRAPPER(cuMemPoolCreate);
+    return SC_PERMITTED(real(pool, properties));
+}
 
-SC_DEFINE(cuMemPoolTrimTo, (CUmemoryPool pool, size_t bytes),
-          return SC_PERMITTED(REAL(pool, bytes));)
+CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t bytes)
+{
+    SC_WRAPPER(cuMemPoolTrimTo);
+    return SC_PERMITTED(real(pool, bytes));
+}
 
-SC_DEFINE(cuMemAllocPitch_v2,
-          (CUdeviceptr * address, size_t *pitch, size_t width, size_t height, unsigned element),
-          return SC_PERMITTED(REAL(address, pitch, width, height, element));)
+CUresult cuMemAllocPitch_v2(CUdeviceptr *address, size_t *pitch, size_t width, size_t height,
+                            unsigned element)
+{
+    SC_WRAPPER(cuMemAllocPitch_v2);
+    return SC_PERMITTED(real(address, pitch, width, height, element));
+}

@@ -15,34 +15,59 @@ static CUresult stream_created(CUresult result, CUstream *handle)
     return result;
 }
 
-SC_DEFINE(cuStreamCreate, (CUstream * stream, unsigned flags),
-          return stream_created(REAL(stream, flags), stream);)
-
-SC_DEFINE(cuStreamCreateWithPriority, (CUstream * stream, unsigned flags, int priority),
-          return stream_created(REAL(stream, flags, priority), stream);)
-
-SC_DEFINE(cuGreenCtxStreamCreate,
-          (CUstream * stream, CUgreenCtx context, unsigned flags, int priority),
-          return stream_created(REAL(stream, context, flags, priority), stream);)
-
-static CUresult stream_destroyed(CUresult result, struct sc_stream_record *stream, uintptr_t graph)
+CUresult cuStreamCreate(CUstream *stream, unsigned flags)
 {
-    if (stream && result == CUDA_SUCCESS) {
-        sc_captures_ended(stream);
-        sc_reaper_forget_graph(graph);
-        sc_streams_destroyed(stream);
-    } else if (stream) {
-        sc_streams_not_destroyed(stream);
+    SC_WRAPPER(cuStreamCreate);
+    return stream_created(real(stream, flags), stream);
+}
+
+CUresult cuStreamCreateWithPriority(CUstream *stream, unsigned flags, int priority)
+{
+    SC_WRAPPER(cuStreamCreateWithPriority);
+    return stream_created(real(stream, flags, priority), stream);
+}
+
+CUresult cuGreenCtxStreamCreate(CUstream *stream, CUgreenCtx context, unsigned flags, int priority)
+{
+    SC_WRAPPER(cuGreenCtxStreamCreate);
+    return stream_created(real(stream, context, flags, priority), stream);
+}
+
+struct stream_ending {
+    struct sc_stream_record *stream; /* NULL: not known */
+    uintptr_t graph;                 /* of the capture that it began, or 0 */
+};
+
+static struct stream_ending stream_ends(CUstream handle)
+{
+    struct stream_ending ending = {sc_active() ? sc_streams_destroying(handle) : NULL, 0};
+    if (ending.stream && sc_captures_open())
+        ending.graph = sc_captures_own_graph(ending.stream);
+    return ending;
+}
+
+static CUresult stream_ended(const struct stream_ending *ending, CUresult result)
+{
+    if (ending->stream && result == CUDA_SUCCESS) {
+        sc_captures_ended(ending->stream);
+        sc_reaper_forget_graph(ending->graph);
+        sc_streams_destroyed(ending->stream);
+    } else if (ending->stream) {
+        sc_streams_not_destroyed(ending->stream);
     }
     return result;
 }
 
-#define STREAM_DESTROY(symbol)                                                                     \
-    SC_DEFINE(symbol, (CUstream hStream),                                                          \
-              struct sc_stream_record *stream =                                                    \
-                  sc_active() ? sc_streams_destroying(hStream) : NULL;                             \
-              uintptr_t graph = stream && sc_captures_open() ? sc_captures_own_graph(stream) : 0;  \
-              return stream_destroyed(REAL(hStream), stream, graph);)
+CUresult cuStreamDestroy(CUstream stream)
+{
+    SC_WRAPPER(cuStreamDestroy);
+    struct stream_ending ending = stream_ends(stream);
+    return stream_ended(&ending, real(stream));
+}
 
-STREAM_DESTROY(cuStreamDestroy)
-STREAM_DESTROY(cuStreamDestroy_v2)
+CUresult cuStreamDestroy_v2(CUstream stream)
+{
+    SC_WRAPPER(cuStreamDestroy_v2);
+    struct stream_ending ending = stream_ends(stream);
+    return stream_ended(&ending, real(stream));
+}

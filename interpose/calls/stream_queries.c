@@ -16,25 +16,57 @@ static CUcontext current_context(void)
     return context;
 }
 
-#define QUESTION(symbol, type, of_legacy)                                                          \
-    SC_DEFINE2(                                                                                    \
-        symbol, _ptsz, (CUstream hStream, type * answer), struct sc_detour detour = {0};           \
-        if (answer && sc_detour_begin_query(&detour, API, SC_SITE(), hStream, per_thread, NULL)) { \
-            *answer = of_legacy;                                                                   \
-            return sc_detour_end(&detour, CUDA_SUCCESS);                                           \
-        } CUresult result = REAL(hStream, answer);                                                 \
-        if (sc_detour_leaves(&detour)) sc_permit_refused(API, SC_SITE(), result);                  \
-        return sc_detour_end(&detour, result);)
+/* Of the legacy stream while a capture stands in its way, the answer is known. */
+static bool is_answered(struct sc_detour *detour, const struct sc_call *call, CUstream stream,
+                        const void *answer)
+{
+    sc_detour_init(detour, call);
+    return answer && sc_detour_begin_query(detour, call, stream, NULL);
+}
 
-QUESTION(cuStreamGetFlags, unsigned, CU_STREAM_DEFAULT)
-QUESTION(cuStreamGetPriority, int, 0)
-QUESTION(cuStreamGetCtx, CUcontext, current_context())
+static CUresult asked(struct sc_detour *detour, CUresult result)
+{
+    if (sc_detour_leaves(detour))
+        sc_permit_refused(detour->call, result);
+    return sc_detour_end(detour, result);
+}
 
-/* Only reported. */
-#define REFUSED(symbol, parameters, arguments)                                                     \
-    SC_DEFINE2(symbol, _ptsz, parameters, (void)per_thread;                                        \
-               return sc_permit_refused(API, SC_SITE(), REAL arguments);)
+SC_PAIR(cuStreamGetFlags, _ptsz, (CUstream stream, unsigned *flags), (stream, flags))
+{
+    struct sc_detour detour;
+    if (!is_answered(&detour, call, stream, flags))
+        return asked(&detour, real(stream, flags));
+    *flags = CU_STREAM_DEFAULT;
+    return sc_detour_end(&detour, CUDA_SUCCESS);
+}
 
-REFUSED(cuStreamGetId, (CUstream hStream, unsigned long long *id), (hStream, id))
-REFUSED(cuStreamGetCtx_v2, (CUstream hStream, CUcontext *context, CUgreenCtx *green),
-        (hStream, context, green))
+SC_PAIR(cuStreamGetPriority, _ptsz, (CUstream stream, int *priority), (stream, priority))
+{
+    struct sc_detour detour;
+    if (!is_answered(&detour, call, stream, priority))
+        return asked(&detour, real(stream, priority));
+    *priority = 0;
+    return sc_detour_end(&detour, CUDA_SUCCESS);
+}
+
+SC_PAIR(cuStreamGetCtx, _ptsz, (CUstream stream, CUcontext *context), (stream, context))
+{
+    struct sc_detour detour;
+    if (!is_answered(&detour, call, stream, context))
+        return asked(&detour, real(stream, context));
+    *context = current_context();
+    return sc_detour_end(&detour, CUDA_SUCCESS);
+}
+
+/* ---- only reported where they are refused ---- */
+
+SC_PAIR(cuStreamGetId, _ptsz, (CUstream stream, unsigned long long *id), (stream, id))
+{
+    return sc_permit_refused(call, real(stream, id));
+}
+
+SC_PAIR(cuStreamGetCtx_v2, _ptsz, (CUstream stream, CUcontext *context, CUgreenCtx *green),
+        (stream, context, green))
+{
+    return sc_permit_refused(call, real(stream, context, green));
+}

@@ -24,10 +24,10 @@
 
 #include "track/poison.h"
 
-static struct sc_sync begin(const char *api, void *site)
+static struct sc_sync begin(const struct sc_call *call)
 {
     sc_reaper_judge_now();
-    return (struct sc_sync){.api = api, .site = site};
+    return (struct sc_sync){.call = call};
 }
 
 static void wait_for_stream(struct sc_sync *sync)
@@ -37,10 +37,10 @@ static void wait_for_stream(struct sc_sync *sync)
     sync->point = sc_track_point(&sc_track, sync->stream->id, sc_scope_of(sync->stream));
 }
 
-struct sc_sync sc_sync_begin_stream(const char *api, void *site, CUstream handle, bool per_thread)
+struct sc_sync sc_sync_begin_stream(const struct sc_call *call, CUstream handle)
 {
-    struct sc_sync sync = begin(api, site);
-    sync.stream = sc_active() ? sc_streams_find(handle, per_thread) : NULL;
+    struct sc_sync sync = begin(call);
+    sync.stream = sc_active() ? sc_streams_find(handle, call->per_thread) : NULL;
     if (sync.stream)
         wait_for_stream(&sync);
     return sync;
@@ -59,10 +59,10 @@ static void take_in_time(struct sc_stream_record *stream)
         sc_marks_wait_for_itself(stream);
 }
 
-struct sc_sync sc_sync_begin_copy(const char *api, void *site, struct sc_stream_record *stream,
+struct sc_sync sc_sync_begin_copy(const struct sc_call *call, struct sc_stream_record *stream,
                                   bool to_device)
 {
-    struct sc_sync sync = begin(api, site);
+    struct sc_sync sync = begin(call);
     if (sc_unlikely(may_take_early(stream)) && to_device)
         take_in_time(stream);
     if (sc_unlikely(sc_replay_prepares()))
@@ -71,13 +71,13 @@ struct sc_sync sc_sync_begin_copy(const char *api, void *site, struct sc_stream_
     sc_unfinished_legacy(stream);
     sync.on = true;
     sync.since_ticks = sc_unfinished_stream_since(stream);
-    sync.point = sc_track_begin_to_wait(&sc_track, stream->id, &sync.call);
+    sync.point = sc_track_begin_to_wait(&sc_track, stream->id, &sync.ordered);
     return sync;
 }
 
-static struct sc_sync begin_whole(const char *api, void *site, struct sc_context *context)
+static struct sc_sync begin_whole(const struct sc_call *call, struct sc_context *context)
 {
-    struct sc_sync sync = begin(api, site);
+    struct sc_sync sync = begin(call);
     sync.context = context;
     if (context) {
         sync.on = true;
@@ -87,19 +87,19 @@ static struct sc_sync begin_whole(const char *api, void *site, struct sc_context
     return sync;
 }
 
-struct sc_sync sc_sync_begin_context(const char *api, void *site, CUcontext handle)
+struct sc_sync sc_sync_begin_context(const struct sc_call *call, CUcontext handle)
 {
-    return begin_whole(api, site, sc_active() ? sc_contexts_named(handle) : NULL);
+    return begin_whole(call, sc_active() ? sc_contexts_named(handle) : NULL);
 }
 
-struct sc_sync sc_sync_begin_free(const char *api, void *site)
+struct sc_sync sc_sync_begin_free(const struct sc_call *call)
 {
-    return begin_whole(api, site, sc_active() ? sc_contexts_of_memory() : NULL);
+    return begin_whole(call, sc_active() ? sc_contexts_of_memory() : NULL);
 }
 
-struct sc_sync sc_sync_begin_event(const char *api, void *site, CUevent event)
+struct sc_sync sc_sync_begin_event(const struct sc_call *call, CUevent event)
 {
-    struct sc_sync sync = begin(api, site);
+    struct sc_sync sync = begin(call);
     if (sc_active()) {
         sync.on = true;
         sync.point = sc_track_event_point(&sc_track, (uintptr_t)event);
@@ -116,15 +116,15 @@ static void done(struct sc_sync *sync)
         sc_unfinished_context_done(sync->context, sync->since_ticks);
     sc_track_known(&sc_track, &sync->point, &overwritten);
     if (sc_unlikely(overwritten.count))
-        sc_hazards_report_overwritten(&overwritten,
-                                      &(struct sc_culprit){sync->api, sync->site, NULL});
+        sc_hazards_report_overwritten(
+            &overwritten, &(struct sc_culprit){sync->call->api, sync->call->site, NULL});
     sc_guard_apply();
 }
 
 CUresult sc_sync_end(struct sc_sync *sync, CUresult result)
 {
     int saved = errno;
-    sc_track_end(&sc_track, &sync->call, result == CUDA_SUCCESS);
+    sc_track_end(&sc_track, &sync->ordered, result == CUDA_SUCCESS);
     if (sync->on && result == CUDA_SUCCESS)
         done(sync);
     else if (sync->on)
@@ -134,43 +134,72 @@ CUresult sc_sync_end(struct sc_sync *sync, CUresult result)
 }
 
 /* Of the legacy stream while a blocking one captures, and of others while anything does. */
-SC_DEFINE2(cuStreamSynchronize, _ptsz, (CUstream hStream), struct sc_detour detour;
-           sc_detour_begin(&detour, API, SC_SITE(), &hStream, per_thread);
-           struct sc_sync sync = sc_sync_begin_stream(API, SC_SITE(), hStream, per_thread);
-           CUresult result = sc_detour_leaves(&detour) ? SC_PERMITTED(REAL(hStream))
-                                                       : REAL(hStream);
-           return sc_detour_end(&detour, sc_sync_end(&sync, result));)
+SC_PAIR(cuStreamSynchronize, _ptsz, (CUstream stream), (stream))
+{
+    struct sc_detour detour;
+    sc_detour_begin(&detour, call, &stream);
+    struct sc_sync sync = sc_sync_begin_stream(call, stream);
+    CUresult result = sc_detour_leaves(&detour) ? SC_PERMITTED(real(stream)) : real(stream);
+    return sc_detour_end(&detour, sc_sync_end(&sync, result));
+}
 
-SC_DEFINE2(cuStreamQuery, _ptsz, (CUstream hStream), struct sc_detour detour; CUresult result;
-           struct sc_sync sync = sc_sync_begin_stream(API, SC_SITE(), hStream, per_thread);
-           if (!sc_detour_begin_query(&detour, API, SC_SITE(), hStream, per_thread, &result))
-               result = sc_detour_leaves(&detour) ? SC_PERMITTED(REAL(hStream)) : REAL(hStream);
-           return sc_detour_end(&detour, sc_sync_end(&sync, result));)
+SC_PAIR(cuStreamQuery, _ptsz, (CUstream stream), (stream))
+{
+    struct sc_detour detour;
+    CUresult result;
+    struct sc_sync sync = sc_sync_begin_stream(call, stream);
+    if (!sc_detour_begin_query(&detour, call, stream, &result))
+        result = sc_detour_leaves(&detour) ? SC_PERMITTED(real(stream)) : real(stream);
+    return sc_detour_end(&detour, sc_sync_end(&sync, result));
+}
 
-SC_DEFINE(cuCtxSynchronize, (void),
-          struct sc_sync sync = sc_sync_begin_context(API, SC_SITE(), NULL);
-          CUresult result = sc_sync_end(&sync, SC_PERMITTED(REAL()));
-          sc_reaper_give_back_pinned(sync.context); return result;)
+CUresult cuCtxSynchronize(void)
+{
+    SC_WRAPPER(cuCtxSynchronize);
+    struct sc_sync sync = sc_sync_begin_context(call, NULL);
+    CUresult result = sc_sync_end(&sync, SC_PERMITTED(real()));
+    sc_reaper_give_back_pinned(sync.context);
+    return result;
+}
 
-SC_DEFINE(cuCtxSynchronize_v2, (CUcontext context),
-          struct sc_sync sync = sc_sync_begin_context(API, SC_SITE(), context);
-          return sc_sync_end(&sync, SC_PERMITTED(REAL(context)));)
+CUresult cuCtxSynchronize_v2(CUcontext context)
+{
+    SC_WRAPPER(cuCtxSynchronize_v2);
+    struct sc_sync sync = sc_sync_begin_context(call, context);
+    return sc_sync_end(&sync, SC_PERMITTED(real(context)));
+}
 
-SC_DEFINE(cuEventSynchronize, (CUevent event),
-          struct sc_sync sync = sc_sync_begin_event(API, SC_SITE(), event);
-          return sc_sync_end(&sync, SC_PERMITTED(REAL(event)));)
+CUresult cuEventSynchronize(CUevent event)
+{
+    SC_WRAPPER(cuEventSynchronize);
+    struct sc_sync sync = sc_sync_begin_event(call, event);
+    return sc_sync_end(&sync, SC_PERMITTED(real(event)));
+}
 
-SC_DEFINE(cuEventQuery, (CUevent event),
-          struct sc_sync sync = sc_sync_begin_event(API, SC_SITE(), event);
-          return sc_sync_end(&sync, SC_PERMITTED(REAL(event)));)
+CUresult cuEventQuery(CUevent event)
+{
+    SC_WRAPPER(cuEventQuery);
+    struct sc_sync sync = sc_sync_begin_event(call, event);
+    return sc_sync_end(&sync, SC_PERMITTED(real(event)));
+}
 
 /* It succeeds only if both events are complete. */
-#define ELAPSED(symbol)                                                                            \
-    SC_DEFINE(symbol, (float *milliseconds, CUevent start, CUevent end),                           \
-              struct sc_sync first = sc_sync_begin_event(API, SC_SITE(), start);                   \
-              struct sc_sync second = sc_sync_begin_event(API, SC_SITE(), end);                    \
-              CUresult result = REAL(milliseconds, start, end); sc_sync_end(&first, result);       \
-              return sc_sync_end(&second, result);)
+CUresult cuEventElapsedTime(float *milliseconds, CUevent start, CUevent end)
+{
+    SC_WRAPPER(cuEventElapsedTime);
+    struct sc_sync first = sc_sync_begin_event(call, start);
+    struct sc_sync second = sc_sync_begin_event(call, end);
+    CUresult result = real(milliseconds, start, end);
+    sc_sync_end(&first, result);
+    return sc_sync_end(&second, result);
+}
 
-ELAPSED(cuEventElapsedTime)
-ELAPSED(cuEventElapsedTime_v2)
+CUresult cuEventElapsedTime_v2(float *milliseconds, CUevent start, CUevent end)
+{
+    SC_WRAPPER(cuEventElapsedTime_v2);
+    struct sc_sync first = sc_sync_begin_event(call, start);
+    struct sc_sync second = sc_sync_begin_event(call, end);
+    CUresult result = real(milliseconds, start, end);
+    sc_sync_end(&first, result);
+    return sc_sync_end(&second, result);
+}

@@ -22,95 +22,119 @@
 
 #include "track/poison.h"
 
-struct call {
-    const char *api;
-    void *site;
-    bool per_thread;
-    struct sc_copy_sides boxes; /* what it reads and writes */
+struct copy {
+    const struct sc_call *call;
+    struct sc_copy_sides sides; /* what it reads and writes; nothing while we are not active */
+    struct sc_detour detour;
+    CUstream stream; /* of the detour, if it has one */
+    struct sc_sync sync;
 };
 
-static struct sc_stream_record *stream_of(const struct call *call)
+static struct sc_stream_record *stream_of(const struct copy *copy)
 {
-    return sc_active() ? sc_streams_find(NULL, call->per_thread) : NULL;
+    return sc_active() ? sc_streams_find(NULL, copy->call->per_thread) : NULL;
 }
 
-static void judge_side(const struct call *call, struct sc_stream_record *stream,
-                       enum sc_touch touch, const struct sc_copy_side *box)
+static void judge_side(const struct copy *copy, struct sc_stream_record *stream,
+                       enum sc_touch touch, const struct sc_copy_side *side)
 {
-    if (sc_shape_hull_bytes(&box->shape))
+    if (sc_shape_hull_bytes(&side->shape))
         sc_at_once(&(struct sc_at_once){
-            .api = call->api,
-            .site = call->site,
+            .call = copy->call,
             .stream = stream,
             .touch = touch,
-            .shape = box->shape,
-            .fold = box->fold,
+            .shape = side->shape,
+            .fold = side->fold,
         });
 }
 
 /* Before the detour, since the host may have to wait: a thread that begins a capture waits until
  * operations of the legacy stream have left the gate, but not for long. */
-static void judge(const struct call *call)
+static void judge(const struct copy *copy)
 {
-    struct sc_stream_record *stream = sc_at_once_is_idle() ? NULL : stream_of(call);
+    struct sc_stream_record *stream = sc_at_once_is_idle() ? NULL : stream_of(copy);
     if (!stream)
         return;
-    judge_side(call, stream, SC_TOUCH_READ, &call->boxes.src);
-    judge_side(call, stream, SC_TOUCH_WRITE, &call->boxes.dst);
+    judge_side(copy, stream, SC_TOUCH_READ, &copy->sides.src);
+    judge_side(copy, stream, SC_TOUCH_WRITE, &copy->sides.dst);
 }
 
 /* What the call itself writes changes in order, behind earlier copies out of it. */
-static void seal(const struct call *call)
+static void seal(const struct copy *copy)
 {
-    const struct sc_copy_side *written = &call->boxes.dst;
+    const struct sc_copy_side *written = &copy->sides.dst;
     if (written->used)
-        sc_issue_seal(call->api, call->site, written->shape.address,
-                      sc_shape_hull_bytes(&written->shape));
+        sc_issue_seal(copy->call, written->shape.address, sc_shape_hull_bytes(&written->shape));
 }
 
 static struct sc_sync begin_device_work(struct sc_stream_record *stream)
 {
     struct sc_sync sync = {0};
     sc_unfinished_legacy(stream);
-    sc_track_begin(&sc_track, stream->id, &sync.call);
+    sc_track_begin(&sc_track, stream->id, &sync.ordered);
     sc_marks_note_tail(stream);
     return sync;
 }
 
-static struct sc_sync begin_call(const struct call *call)
+static struct sc_sync begin_call(const struct copy *copy)
 {
-    struct sc_stream_record *stream = call->boxes.is_empty ? NULL : stream_of(call);
-    if (stream && (call->boxes.src.used || call->boxes.dst.used)) {
-        seal(call);
-        return sc_sync_begin_copy(call->api, call->site, stream, !call->boxes.dst.host);
+    struct sc_stream_record *stream = copy->sides.is_empty ? NULL : stream_of(copy);
+    if (stream && (copy->sides.src.used || copy->sides.dst.used)) {
+        seal(copy);
+        return sc_sync_begin_copy(copy->call, stream, !copy->sides.dst.host);
     }
     return stream ? begin_device_work(stream) : (struct sc_sync){0};
 }
 
 /* In the private stream of a detour, which waits for all that the legacy stream would wait for. The
  * call was judged as one in the legacy stream. */
-static void begin_moved(const struct call *call, CUstream handle)
+static void begin_moved(const struct copy *copy, CUstream handle)
 {
     struct sc_stream_record *stream = sc_streams_find(handle, false);
-    seal(call);
+    seal(copy);
     if (stream)
         sc_track_work(&sc_track, stream->id);
 }
 
-/* While a blocking stream captures, the asynchronous function does the same in a private stream. */
-#define WITH_STREAM(...) (__VA_ARGS__, hStream)
-#define COPY(symbol, async, parameters, arguments, sides)                                          \
-    SC_DEFINE2(                                                                                    \
-        symbol, _ptds, parameters,                                                                 \
-        struct call call = {.api = API, .site = SC_SITE(), .per_thread = per_thread};              \
-        if (sc_active()) call.boxes = sides; judge(&call); CUstream hStream = NULL;                \
-        struct sc_detour detour; sc_detour_begin(&detour, API, SC_SITE(), &hStream, per_thread);   \
-        if (sc_detour_taken(&detour)) {                                                            \
-            begin_moved(&call, hStream);                                                           \
-            CUresult moved = async WITH_STREAM arguments;                                          \
-            return sc_detour_end(&detour, moved ? moved : cuStreamSynchronize(hStream));           \
-        } struct sc_sync sync = begin_call(&call);                                                 \
-        return sc_detour_end(&detour, sc_sync_end(&sync, REAL arguments));)
+/* Whether a blocking stream captures: the asynchronous function does the same in a private stream
+ * then, copy->stream, and behind it comes end_moved. */
+static bool begins_moved(struct copy *copy)
+{
+    judge(copy);
+    copy->stream = NULL;
+    sc_detour_begin(&copy->detour, copy->call, &copy->stream);
+    bool is_moved = sc_detour_taken(&copy->detour);
+    if (is_moved)
+        begin_moved(copy, copy->stream);
+    else
+        copy->sync = begin_call(copy);
+    return is_moved;
+}
+
+static CUresult end_moved(struct copy *copy, CUresult result)
+{
+    CUresult waited = result == CUDA_SUCCESS ? cuStreamSynchronize(copy->stream) : result;
+    return sc_detour_end(&copy->detour, waited);
+}
+
+static CUresult end(struct copy *copy, CUresult result)
+{
+    return sc_detour_end(&copy->detour, sc_sync_end(&copy->sync, result));
+}
+
+/* A row each: the function, the asynchronous one with the same effect, and what it reads and
+ * writes. */
+#define WITH_STREAM(...) (__VA_ARGS__, copy.stream)
+#define COPY(symbol, async, parameters, arguments, sides_of_call)                                  \
+    SC_PAIR(symbol, _ptds, parameters, arguments)                                                  \
+    {                                                                                              \
+        struct copy copy;                                                                          \
+        copy.call = call;                                                                          \
+        copy.sides = sc_active() ? sides_of_call : (struct sc_copy_sides){0};                      \
+        if (begins_moved(&copy))                                                                   \
+            return end_moved(&copy, async WITH_STREAM arguments);                                  \
+        return end(&copy, real arguments);                                                         \
+    }
 
 static struct sc_copy_sides between(struct sc_copy_side dst, struct sc_copy_side src, size_t bytes)
 {
@@ -129,11 +153,11 @@ static struct sc_copy_sides writes(struct sc_copy_side dst, size_t bytes)
 
 static struct sc_copy_sides fills(CUdeviceptr dst, size_t pitch, size_t width_bytes, size_t rows)
 {
-    struct sc_copy_sides boxes = writes(sc_copy_side_pinned(dst, width_bytes), width_bytes * rows);
-    boxes.dst.shape.pitch_bytes = pitch;
-    boxes.dst.shape.rows = rows;
-    boxes.dst.used = boxes.dst.used && rows;
-    return boxes;
+    struct sc_copy_sides sides = writes(sc_copy_side_pinned(dst, width_bytes), width_bytes * rows);
+    sides.dst.shape.pitch_bytes = pitch;
+    sides.dst.shape.rows = rows;
+    sides.dst.used = sides.dst.used && rows;
+    return sides;
 }
 
 /* Between arrays and device addresses there is no asynchronous function but that for boxes. */
@@ -203,18 +227,18 @@ COPY(cuMemcpyPeer, sc_real.cuMemcpyPeerAsync,
      (CUdeviceptr dst, CUcontext dst_context, CUdeviceptr src, CUcontext src_context, size_t bytes),
      (dst, dst_context, src, src_context, bytes),
      between(sc_copy_side_pinned(dst, bytes), sc_copy_side_pinned(src, bytes), bytes))
-COPY(cuMemcpy3DPeer, sc_real.cuMemcpy3DPeerAsync, (const CUDA_MEMCPY3D_PEER *copy), (copy),
-     sc_copy_sides_of_3d_peer(copy))
+COPY(cuMemcpy3DPeer, sc_real.cuMemcpy3DPeerAsync, (const CUDA_MEMCPY3D_PEER *box), (box),
+     sc_copy_sides_of_3d_peer(box))
 
 COPY(cuMemcpy, sc_real.cuMemcpyAsync, (CUdeviceptr dst, CUdeviceptr src, size_t bytes),
      (dst, src, bytes),
      between(sc_copy_side_unified(dst, bytes), sc_copy_side_unified(src, bytes), bytes))
-COPY(cuMemcpy2D_v2, sc_real.cuMemcpy2DAsync_v2, (const CUDA_MEMCPY2D *copy), (copy),
-     sc_copy_sides_of_2d(copy))
-COPY(cuMemcpy2DUnaligned_v2, sc_real.cuMemcpy2DAsync_v2, (const CUDA_MEMCPY2D *copy), (copy),
-     sc_copy_sides_of_2d(copy))
-COPY(cuMemcpy3D_v2, sc_real.cuMemcpy3DAsync_v2, (const CUDA_MEMCPY3D *copy), (copy),
-     sc_copy_sides_of_3d(copy))
+COPY(cuMemcpy2D_v2, sc_real.cuMemcpy2DAsync_v2, (const CUDA_MEMCPY2D *box), (box),
+     sc_copy_sides_of_2d(box))
+COPY(cuMemcpy2DUnaligned_v2, sc_real.cuMemcpy2DAsync_v2, (const CUDA_MEMCPY2D *box), (box),
+     sc_copy_sides_of_2d(box))
+COPY(cuMemcpy3D_v2, sc_real.cuMemcpy3DAsync_v2, (const CUDA_MEMCPY3D *box), (box),
+     sc_copy_sides_of_3d(box))
 
 #define MEMSETS(bits, type)                                                                        \
     COPY(cuMemsetD##bits##_v2, sc_real.cuMemsetD##bits##Async,                                     \

@@ -101,19 +101,19 @@ static uint64_t add_capture(struct sc_capture *capture)
 }
 
 uint64_t sc_captures_beginning(struct sc_stream_record *stream, CUstreamCaptureMode mode,
-                               bool to_graph, const char *api, void *site)
+                               bool to_graph, const struct sc_call *call)
 {
     struct sc_capture capture = {
         .stream = stream,
         .mode = mode,
         .to_graph = to_graph,
-        .begin = {.api = api,
+        .begin = {.api = call->api,
                   .direction = SC_NO_DIRECTION,
                   .stream = (uintptr_t)stream->handle,
                   .device = stream->context->device,
                   .thread = sc_thread_id(),
                   .time_ns = sc_now_ns(),
-                  .stack = sc_unwind_here(site),
+                  .stack = sc_unwind_here(call->site),
                   .runtime_api = sc_ear_runtime_api()},
     };
     pthread_mutex_lock(&stream->lock);
@@ -350,10 +350,9 @@ static bool find_any(struct sc_permit *permit)
     return true;
 }
 
-void sc_permit_prepare(struct sc_permit *permit, const char *api, void *site)
+void sc_permit_prepare(struct sc_permit *permit, const struct sc_call *call)
 {
-    permit->api = api;
-    permit->site = site;
+    permit->call = call;
     permit->relaxed = false;
     permit->endangers = sc_captures_open() && sc_active() && find_endangered(permit);
     if (!sc_active() || thread_mode == CU_STREAM_CAPTURE_MODE_RELAXED ||
@@ -384,9 +383,9 @@ void sc_permit_report(struct sc_permit *permit, CUresult result)
     if (of_legacy)
         permit->code = SC301;
     if (permit->endangers && (refused || (permit->relaxed && !names_nothing(result))))
-        sc_hazards_report_capture(permit->code, refused ? SC_ACTION_REPORTED : SC_ACTION_REROUTED,
-                                  &permit->capture.begin,
-                                  &(struct sc_culprit){permit->api, permit->site, NULL});
+        sc_hazards_report_capture(
+            permit->code, refused ? SC_ACTION_REPORTED : SC_ACTION_REROUTED, &permit->capture.begin,
+            &(struct sc_culprit){permit->call->api, permit->call->site, NULL});
     errno = saved;
 }
 
@@ -410,10 +409,15 @@ void sc_captures_unrelax(CUstreamCaptureMode before)
     exchange_mode(before);
 }
 
-SC_DEFINE(cuThreadExchangeStreamCaptureMode, (CUstreamCaptureMode * mode),
-          CUstreamCaptureMode wanted = mode ? *mode : CU_STREAM_CAPTURE_MODE_GLOBAL;
-          CUresult result = REAL(mode); if (result == CUDA_SUCCESS) thread_mode = wanted;
-          return result;)
+CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
+{
+    SC_WRAPPER(cuThreadExchangeStreamCaptureMode);
+    CUstreamCaptureMode wanted = mode ? *mode : CU_STREAM_CAPTURE_MODE_GLOBAL;
+    CUresult result = real(mode);
+    if (result == CUDA_SUCCESS)
+        thread_mode = wanted;
+    return result;
+}
 
 /* ---- the gate ---- */
 

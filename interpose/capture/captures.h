@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "interpose/base/compiler.h"
+#include "interpose/driver/call.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/relaxed.h"
 #include "interpose/streams/streams.h"
@@ -49,7 +50,7 @@ static inline bool sc_captures_open(void)
  * what was issued on the stream. Returns the capture's name, or 0 if there is no room. Locks: the
  * stream's is held on return. */
 uint64_t sc_captures_beginning(struct sc_stream_record *stream, CUstreamCaptureMode mode,
-                               bool to_graph, const char *api, void *site);
+                               bool to_graph, const struct sc_call *call);
 
 /* Called after the driver: gives the lock back. A capture that did not begin is forgotten. */
 void sc_captures_began(struct sc_stream_record *stream, uint64_t name, bool begun);
@@ -91,27 +92,26 @@ struct sc_capture sc_captures_of(const struct sc_stream_record *stream);
  * result. It is relaxed also while no capture is open, since another thread may begin one before
  * the driver looks. */
 struct sc_permit {
-    const char *api; /* NULL: nothing has ever captured */
-    void *site;
+    const struct sc_call *call; /* NULL: nothing has ever captured */
     bool endangers, relaxed;
     CUstreamCaptureMode before;
     enum sc_hazard_code code;
     struct sc_capture capture;
 };
 
-void sc_permit_prepare(struct sc_permit *permit, const char *api, void *site);
+void sc_permit_prepare(struct sc_permit *permit, const struct sc_call *call);
 void sc_permit_report(struct sc_permit *permit, CUresult result);
 
-static inline void sc_permit_begin(struct sc_permit *permit, const char *api, void *site)
+static inline void sc_permit_begin(struct sc_permit *permit, const struct sc_call *call)
 {
-    permit->api = NULL;
+    permit->call = NULL;
     if (__builtin_expect(sc_streams_captures_seen(), 0))
-        sc_permit_prepare(permit, api, site);
+        sc_permit_prepare(permit, call);
 }
 
 static inline CUresult sc_permit_end(struct sc_permit *permit, CUresult result)
 {
-    if (__builtin_expect(permit->api != NULL, 0))
+    if (__builtin_expect(permit->call != NULL, 0))
         sc_permit_report(permit, result);
     return result;
 }
@@ -119,14 +119,14 @@ static inline CUresult sc_permit_end(struct sc_permit *permit, CUresult result)
 /* Will the driver refuse the call? */
 static inline bool sc_permit_is_refused(const struct sc_permit *permit)
 {
-    return permit->api && permit->endangers && !permit->relaxed;
+    return permit->call && permit->endangers && !permit->relaxed;
 }
 
 /* A call that was refused, and that nothing can be done for, is reported. */
-static inline CUresult sc_permit_refused(const char *api, void *site, CUresult result)
+static inline CUresult sc_permit_refused(const struct sc_call *call, CUresult result)
 {
     if (sc_captures_open() && sc_is_capture_error(result)) {
-        struct sc_permit permit = {.api = api, .site = site};
+        struct sc_permit permit = {.call = call};
         sc_permit_report(&permit, result);
     }
     return result;
@@ -138,11 +138,11 @@ CUstreamCaptureMode sc_captures_relax(void);
 void sc_captures_unrelax(CUstreamCaptureMode before);
 
 /* In a wrapper: the call, made so that it breaks no capture. */
-#define SC_PERMITTED(call)                                                                         \
+#define SC_PERMITTED(result)                                                                       \
     __extension__({                                                                                \
         struct sc_permit permit;                                                                   \
-        sc_permit_begin(&permit, API, SC_SITE());                                                  \
-        sc_permit_end(&permit, call);                                                              \
+        sc_permit_begin(&permit, call);                                                            \
+        sc_permit_end(&permit, result);                                                            \
     })
 
 #endif

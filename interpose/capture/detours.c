@@ -242,7 +242,7 @@ static bool order_before(struct sc_context *context)
     bool made = make_private_stream(context);
     if (made) {
         struct edges edges = edges_of(context, context->detour_before);
-        struct sc_call call; /* which the driver never has */
+        struct sc_order_call call; /* which the driver never has */
         struct sc_point before = sc_track_begin_record(&sc_track, context->legacy, &call);
         sc_track_end_record(&sc_track, &call, false);
         sc_streams_each(context, come_after, &edges);
@@ -286,7 +286,7 @@ static void order_after(struct sc_context *context)
     struct sc_relaxed relaxed = sc_relaxed_begin();
     pthread_mutex_lock(&context->detour_lock);
     struct edges edges = edges_of(context, context->detour_after);
-    struct sc_call call;
+    struct sc_order_call call;
     struct sc_point after = sc_track_begin_record(&sc_track, context->detour_stream->id, &call);
     if (sc_real.cuEventRecord(edges.event, edges.private) == CUDA_SUCCESS) {
         sc_track_set_event(&sc_track, (uintptr_t)edges.event, &after);
@@ -375,17 +375,17 @@ void sc_detour_prepare(struct sc_detour *detour, CUstream *stream)
     errno = saved;
 }
 
-bool sc_detour_begin_wait(struct sc_detour *detour, const char *api, void *site, CUstream *stream,
-                          bool per_thread, CUevent event)
+bool sc_detour_begin_wait(struct sc_detour *detour, const struct sc_call *call, CUstream *stream,
+                          CUevent event)
 {
-    if (!sc_captures_open() || !sc_detour_is_legacy(*stream, per_thread) ||
+    if (!sc_captures_open() || !sc_detour_is_legacy(*stream, call->per_thread) ||
         !sc_captures_own_event(event)) {
-        sc_detour_begin(detour, api, site, stream, per_thread);
+        sc_detour_begin(detour, call, stream);
         return false;
     }
     int saved = errno;
     struct sc_context *context = sc_active() ? sc_contexts_current() : NULL;
-    sc_detour_init(detour, api, site);
+    sc_detour_init(detour, call);
     if (context) {
         set_capture(detour, context);
         detour->settled = sc_captures_are_repaired();
@@ -463,11 +463,11 @@ static bool ask_all(struct sc_context *context, CUresult *answer)
     return !asking.incomplete;
 }
 
-bool sc_detour_begin_query(struct sc_detour *detour, const char *api, void *site, CUstream stream,
-                           bool per_thread, CUresult *answer)
+bool sc_detour_begin_query(struct sc_detour *detour, const struct sc_call *call, CUstream stream,
+                           CUresult *answer)
 {
-    sc_detour_init(detour, api, site);
-    if (!sc_detour_may_meet(stream, per_thread))
+    sc_detour_init(detour, call);
+    if (!sc_detour_may_meet(stream, call->per_thread))
         return false;
     int saved = errno;
     bool met = meets_capture(detour);
@@ -488,7 +488,7 @@ static void report_late(const struct sc_detour *detour, CUresult result)
         return;
     struct sc_capture capture = sc_captures_blocking(context);
     sc_hazards_report_capture(SC301, SC_ACTION_REPORTED, &capture.begin,
-                              &(struct sc_culprit){detour->api, detour->site, NULL});
+                              &(struct sc_culprit){detour->call->api, detour->call->site, NULL});
 }
 
 static void finish_met(struct sc_detour *detour, CUresult result)
@@ -503,7 +503,8 @@ static void finish_met(struct sc_detour *detour, CUresult result)
             SC301,
             (detour->stream || detour->settled) && !refused ? SC_ACTION_REROUTED
                                                             : SC_ACTION_REPORTED,
-            &detour->capture.begin, &(struct sc_culprit){detour->api, detour->site, NULL});
+            &detour->capture.begin,
+            &(struct sc_culprit){detour->call->api, detour->call->site, NULL});
 }
 
 void sc_detour_finish(struct sc_detour *detour, CUresult result)

@@ -17,6 +17,7 @@
 
 #include "interpose/capture/captures.h"
 #include "interpose/capture/legacy_gate.h"
+#include "interpose/driver/call.h"
 #include "interpose/driver/driver.h"
 
 struct sc_stream_record;
@@ -24,8 +25,7 @@ struct sc_context;
 
 struct sc_detour {
     struct sc_context *context; /* NULL: the operation is none of ours */
-    const char *api;
-    void *site;
+    const struct sc_call *call;
     bool inside;                /* of the gate */
     bool plain;                 /* whoever makes the call reports what the driver refuses */
     CUstream stream;            /* the private one, NULL if there is none: the driver will refuse */
@@ -37,11 +37,10 @@ struct sc_detour {
 void sc_detour_prepare(struct sc_detour *detour, CUstream *stream);
 void sc_detour_finish(struct sc_detour *detour, CUresult result);
 
-static inline void sc_detour_init(struct sc_detour *detour, const char *api, void *site)
+static inline void sc_detour_init(struct sc_detour *detour, const struct sc_call *call)
 {
     detour->context = NULL;
-    detour->api = api;
-    detour->site = site;
+    detour->call = call;
     detour->inside = false;
     detour->plain = false;
 }
@@ -60,22 +59,22 @@ static inline bool sc_detour_may_meet(CUstream stream, bool per_thread)
 
 /* Before an operation in `stream`, which is replaced by the private one where that must carry it.
  */
-static inline void sc_detour_begin(struct sc_detour *detour, const char *api, void *site,
-                                   CUstream *stream, bool per_thread)
+static inline void sc_detour_begin(struct sc_detour *detour, const struct sc_call *call,
+                                   CUstream *stream)
 {
-    sc_detour_init(detour, api, site);
-    if (sc_detour_may_meet(*stream, per_thread))
+    sc_detour_init(detour, call);
+    if (sc_detour_may_meet(*stream, call->per_thread))
         sc_detour_prepare(detour, stream);
 }
 
 /* The same for a wait of the stream for the event. What is captured runs some day, or never: the
  * legacy stream cannot wait for it. True: the wait is left out. */
-bool sc_detour_begin_wait(struct sc_detour *detour, const char *api, void *site, CUstream *stream,
-                          bool per_thread, CUevent event);
+bool sc_detour_begin_wait(struct sc_detour *detour, const struct sc_call *call, CUstream *stream,
+                          CUevent event);
 
 /* The same for a query of the stream. True: this is the answer; without one the caller has it. */
-bool sc_detour_begin_query(struct sc_detour *detour, const char *api, void *site, CUstream stream,
-                           bool per_thread, CUresult *answer);
+bool sc_detour_begin_query(struct sc_detour *detour, const struct sc_call *call, CUstream stream,
+                           CUresult *answer);
 
 static inline CUresult sc_detour_end(struct sc_detour *detour, CUresult result)
 {

@@ -1,7 +1,22 @@
-/* How a wrapper is written: once for a function and its per-thread-stream variant.
+/* How a wrapper is written: a function like any other, whose prologue finds the driver's function.
  *
- * Bodies see `per_thread`, `REAL` (the real function) and `API` (its name). Every body reads alike:
- * observe, call the real one, record, return what it returned.
+ *     CUresult cuEventQuery(CUevent event)
+ *     {
+ *         SC_WRAPPER(cuEventQuery);
+ *         ...
+ *         return real(event);
+ *     }
+ *
+ * Behind the prologue a wrapper has `real`, the driver's function, and `call` (call.h). A function
+ * and its per-thread-stream variant are one body, which gets both as arguments:
+ *
+ *     SC_PAIR(cuStreamQuery, _ptsz, (CUstream stream), (stream))
+ *     {
+ *         ...
+ *         return real(stream);
+ *     }
+ *
+ * Every wrapper reads alike: observe, call the real one, record, return what it returned.
  */
 #ifndef SC_INTERPOSE_DRIVER_WRAP_H
 #define SC_INTERPOSE_DRIVER_WRAP_H
@@ -10,21 +25,19 @@
 
 #include "cupti_hooks/ear.h"
 #include "interpose/base/compiler.h"
+#include "interpose/driver/call.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/replaying.h"
 
-/* One function; BODY is an expression list of statements ending in a return. */
-#define SC_DEFINE(symbol, parameters, ...)                                                         \
-    CUresult symbol parameters                                                                     \
-    {                                                                                              \
-        if (!SC_HAVE(symbol))                                                                      \
-            return CUDA_ERROR_NOT_FOUND;                                                           \
-        SC_CARRY();                                                                                \
-        const __typeof__(sc_real.symbol) REAL = SC_REAL(symbol);                                   \
-        const char *const API = #symbol;                                                           \
-        (void)API;                                                                                 \
-        __VA_ARGS__                                                                                \
-    }
+#define SC_WRAPPER(symbol) SC_PROLOGUE(symbol, false)
+
+#define SC_PROLOGUE(symbol, is_per_thread)                                                         \
+    if (!SC_HAVE(symbol))                                                                          \
+        return CUDA_ERROR_NOT_FOUND;                                                               \
+    SC_CARRY();                                                                                    \
+    const struct sc_call *const call = &(const struct sc_call){#symbol, SC_SITE(), is_per_thread}; \
+    const __typeof__(sc_real.symbol) real = SC_REAL(symbol);                                       \
+    (void)call
 
 /* The driver's function; where the driver has carried the call out already, its answer. */
 #define SC_REAL(symbol)                                                                            \
@@ -32,8 +45,23 @@
          ? (__typeof__(sc_real.symbol))(void *)sc_replay_answer                                    \
          : sc_real.symbol)
 
-#define SC_DEFINE2(symbol, variant, parameters, ...)                                               \
-    SC_DEFINE(symbol, parameters, const bool per_thread = false; __VA_ARGS__)                      \
-    SC_DEFINE(symbol##variant, parameters, const bool per_thread = true; __VA_ARGS__)
+/* The body of both follows. `arguments` names the parameters. */
+#define SC_PAIR(symbol, variant, parameters, arguments)                                            \
+    static CUresult symbol##_body(const struct sc_call *call, __typeof__(sc_real.symbol) real,     \
+                                  SC_LIST parameters);                                             \
+    CUresult symbol parameters                                                                     \
+    {                                                                                              \
+        SC_PROLOGUE(symbol, false);                                                                \
+        return symbol##_body(call, real, SC_LIST arguments);                                       \
+    }                                                                                              \
+    CUresult symbol##variant parameters                                                            \
+    {                                                                                              \
+        SC_PROLOGUE(symbol##variant, true);                                                        \
+        return symbol##_body(call, real, SC_LIST arguments);                                       \
+    }                                                                                              \
+    static CUresult symbol##_body(const struct sc_call *call, __typeof__(sc_real.symbol) real,     \
+                                  SC_LIST parameters)
+
+#define SC_LIST(...) __VA_ARGS__
 
 #endif

@@ -17,13 +17,24 @@ static CUresult answered(CUresult result, void **function, int version)
     return result;
 }
 
-SC_DEFINE(cuGetProcAddress, (const char *name, void **function, int version, cuuint64_t flags),
-          return answered(REAL(name, function, version, flags), function, version);)
+CUresult cuGetProcAddress(const char *name, void **function, int version, cuuint64_t flags)
+{
+    SC_WRAPPER(cuGetProcAddress);
+    return answered(real(name, function, version, flags), function, version);
+}
 
-SC_DEFINE(cuGetProcAddress_v2,
-          (const char *name, void **function, int version, cuuint64_t flags,
-           CUdriverProcAddressQueryResult *status),
-          return answered(REAL(name, function, version, flags, status), function, version);)
+CUresult cuGetProcAddress_v2(const char *name, void **function, int version, cuuint64_t flags,
+                             CUdriverProcAddressQueryResult *status)
+{
+    SC_WRAPPER(cuGetProcAddress_v2);
+    return answered(real(name, function, version, flags, status), function, version);
+}
 
-SC_DEFINE(cuInit, (unsigned flags), CUresult result = REAL(flags);
-          if (result == CUDA_SUCCESS) sc_life_cuda_is_up(); return result;)
+CUresult cuInit(unsigned flags)
+{
+    SC_WRAPPER(cuInit);
+    CUresult result = real(flags);
+    if (result == CUDA_SUCCESS)
+        sc_life_cuda_is_up();
+    return result;
+}

@@ -7,6 +7,7 @@
 #include "interpose/base/own_stack.h"
 #include "interpose/base/process.h"
 #include "interpose/base/unwind.h"
+#include "interpose/driver/call.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/replaying.h"
 #include "interpose/graph/orphan_nodes.h"
@@ -24,11 +25,11 @@
 static struct sc_graph_origin origin_of(const struct sc_graph_call *call)
 {
     return (struct sc_graph_origin){
-        .api = call->api,
+        .api = call->by->api,
         .stream = call->stream,
         .time_ns = sc_coarse_now_ns(),
         .thread = sc_thread_id(),
-        .stack = sc_unwind_here(call->site),
+        .stack = sc_unwind_here(call->by->site),
         .runtime_api = sc_ear_runtime_api(),
     };
 }

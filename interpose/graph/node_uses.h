@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "interpose/base/compiler.h"
+#include "interpose/driver/call.h"
 #include "interpose/driver/driver.h"
 #include "interpose/graph/copy_sides.h"
 #include "track/hazard.h"
@@ -21,16 +22,15 @@ struct sc_fold;
 /* A call that makes or changes a node. */
 struct sc_graph_call {
     uintptr_t graph;
-    const char *api;
-    void *site;
+    const struct sc_call *by;
     uintptr_t stream; /* that captures, or 0 */
 };
 
-/* Of a wrapper with API: a node of `of`, which stands in no capture. */
-#define SC_GRAPH_CALL(of)                                                                          \
-    {                                                                                              \
-        (uintptr_t)(of), API, SC_SITE(), 0                                                         \
-    }
+/* The node's graph stands in no capture. */
+static inline struct sc_graph_call sc_graph_call(uintptr_t graph, const struct sc_call *by)
+{
+    return (struct sc_graph_call){graph, by, 0};
+}
 
 /* A captured operation. */
 void sc_node_uses_note(const struct sc_graph_call *call, const struct sc_op_info *op);

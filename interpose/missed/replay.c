@@ -41,16 +41,17 @@ typedef void cuCtxSynchronize_params; /* it has none */
 /* ---- others ---- */
 
 /* The wrapper would have had its function run by the driver, and have seen it start. */
-static void work(CUstream stream, bool per_thread)
+static void work(const struct sc_call *call, CUstream stream)
 {
-    struct sc_work work = sc_work_begin(stream, per_thread, SC_WORK_MAY_WRITE | SC_WORK_SIGNALS);
+    struct sc_work work = sc_work_begin(call, stream, SC_WORK_MAY_WRITE | SC_WORK_SIGNALS);
     sc_work_end(&work, CUDA_SUCCESS);
 }
 
 /* The wait may have drawn the stream into a capture: nothing may be recorded on it then. */
-static void wait(CUstream handle, CUevent event, bool per_thread)
+static void wait(const struct sc_call *call, CUstream handle, CUevent event)
 {
-    struct sc_stream_record *stream = sc_active() ? sc_streams_find(handle, per_thread) : NULL;
+    struct sc_stream_record *stream =
+        sc_active() ? sc_streams_find(handle, call->per_thread) : NULL;
     if (sc_captures_open())
         sc_streams_captures_changed();
     if (!stream || sc_streams_is_capturing(stream))
@@ -61,30 +62,31 @@ static void wait(CUstream handle, CUevent event, bool per_thread)
     sc_track_end_wait(&sc_track, &made, true);
 }
 
-#define REPLAY(symbol, ...)                                                                        \
+#define REPLAY(symbol, is_per_thread, note)                                                        \
     static void replay_##symbol(const void *parameters)                                            \
     {                                                                                              \
         const symbol##_params *a = parameters;                                                     \
-        const char *const API = #symbol;                                                           \
-        (void)API;                                                                                 \
-        __VA_ARGS__;                                                                               \
+        const struct sc_call *const call =                                                         \
+            &(const struct sc_call){#symbol, SC_SITE(), is_per_thread};                            \
+        (void)call;                                                                                \
+        note;                                                                                      \
     }
 
-REPLAY(cuLaunchHostFunc, work(a->hStream, false))
-REPLAY(cuLaunchHostFunc_ptsz, work(a->hStream, true))
-REPLAY(cuStreamAddCallback, work(a->hStream, false))
-REPLAY(cuStreamAddCallback_ptsz, work(a->hStream, true))
-REPLAY(cuStreamWaitEvent, wait(a->hStream, a->hEvent, false))
-REPLAY(cuStreamWaitEvent_ptsz, wait(a->hStream, a->hEvent, true))
+REPLAY(cuLaunchHostFunc, false, work(call, a->hStream))
+REPLAY(cuLaunchHostFunc_ptsz, true, work(call, a->hStream))
+REPLAY(cuStreamAddCallback, false, work(call, a->hStream))
+REPLAY(cuStreamAddCallback_ptsz, true, work(call, a->hStream))
+REPLAY(cuStreamWaitEvent, false, wait(call, a->hStream, a->hEvent))
+REPLAY(cuStreamWaitEvent_ptsz, true, wait(call, a->hStream, a->hEvent))
 
-REPLAY(cuMemHostAlloc, sc_host_memory_pinned(*a->pp, a->bytesize, a->Flags))
-REPLAY(cuMemAllocHost, sc_host_memory_pinned(*a->pp, a->bytesize, 0))
-REPLAY(cuMemAllocHost_v2, sc_host_memory_pinned(*a->pp, a->bytesize, 0))
-REPLAY(cuMemHostRegister, sc_host_memory_registered(a->p, a->bytesize, a->Flags))
-REPLAY(cuMemHostRegister_v2, sc_host_memory_registered(a->p, a->bytesize, a->Flags))
-REPLAY(cuMemAllocManaged, sc_host_memory_managed(*a->dptr, a->bytesize))
-REPLAY(cuMemFreeHost, sc_host_memory_leaves(a->p, SC_PINNED, API, SC_SITE()))
-REPLAY(cuMemHostUnregister, sc_host_memory_leaves(a->p, SC_REGISTERED, API, SC_SITE()))
+REPLAY(cuMemHostAlloc, false, sc_host_memory_pinned(*a->pp, a->bytesize, a->Flags))
+REPLAY(cuMemAllocHost, false, sc_host_memory_pinned(*a->pp, a->bytesize, 0))
+REPLAY(cuMemAllocHost_v2, false, sc_host_memory_pinned(*a->pp, a->bytesize, 0))
+REPLAY(cuMemHostRegister, false, sc_host_memory_registered(a->p, a->bytesize, a->Flags))
+REPLAY(cuMemHostRegister_v2, false, sc_host_memory_registered(a->p, a->bytesize, a->Flags))
+REPLAY(cuMemAllocManaged, false, sc_host_memory_managed(*a->dptr, a->bytesize))
+REPLAY(cuMemFreeHost, false, sc_host_memory_leaves(a->p, SC_PINNED, call))
+REPLAY(cuMemHostUnregister, false, sc_host_memory_leaves(a->p, SC_REGISTERED, call))
 
 /* ---- which, and when ---- */
 

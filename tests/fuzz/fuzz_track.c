@@ -852,7 +852,7 @@ static void do_work(const struct action *action)
 static void do_record(const struct action *action)
 {
     int event = action->b % EVENTS;
-    struct sc_call call;
+    struct sc_order_call call;
     struct sc_point point = sc_track_begin_record(&tracker, id_of(stream_in(action->a)), &call);
     sc_track_end_record(&tracker, &call, true);
     say("record: stream %d, event %d", stream_in(action->a), event);

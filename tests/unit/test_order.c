@@ -219,14 +219,14 @@ START_TEST(legacy_work_comes_after_blocking_work)
 }
 END_TEST
 
-static struct sc_call begin(uint32_t stream)
+static struct sc_order_call begin(uint32_t stream)
 {
-    struct sc_call call;
+    struct sc_order_call call;
     sc_order_begin(&order, stream, &call);
     return call;
 }
 
-static void end(struct sc_call call)
+static void end(struct sc_order_call call)
 {
     sc_order_end(&order, &call, true);
 }
@@ -234,7 +234,7 @@ static void end(struct sc_call call)
 START_TEST(a_legacy_call_under_way_proves_nothing_of_what_comes_meanwhile)
 {
     uint32_t stream = add(SC_STREAM_BLOCKING);
-    struct sc_call call = begin(legacy);
+    struct sc_order_call call = begin(legacy);
     struct sc_ticket meanwhile = issue(stream);
     end(call);
     synchronise(legacy);
@@ -250,9 +250,9 @@ END_TEST
 START_TEST(a_legacy_call_that_is_overtaken_proves_nothing_of_what_came_meanwhile)
 {
     uint32_t stream = add(SC_STREAM_BLOCKING);
-    struct sc_call slow = begin(legacy);
+    struct sc_order_call slow = begin(legacy);
     struct sc_ticket meanwhile = issue(stream);
-    struct sc_call fast = begin(legacy);
+    struct sc_order_call fast = begin(legacy);
     end(slow);
     synchronise(legacy);
     ck_assert(!done(meanwhile));
@@ -267,9 +267,9 @@ START_TEST(blocking_work_comes_after_legacy_calls_that_have_ended_only)
     uint32_t one = add(SC_STREAM_BLOCKING);
     uint32_t two = add(SC_STREAM_BLOCKING);
     struct sc_ticket ticket = issue(one);
-    struct sc_call call = begin(legacy);
+    struct sc_order_call call = begin(legacy);
     ck_assert(!covers(two, ticket));
-    struct sc_call beside = begin(two);
+    struct sc_order_call beside = begin(two);
     end(call);
     end(beside);
     synchronise(two);
@@ -285,7 +285,7 @@ START_TEST(a_legacy_call_that_was_refused_leaves_no_trace)
     uint32_t one = add(SC_STREAM_BLOCKING);
     uint32_t two = add(SC_STREAM_BLOCKING);
     struct sc_ticket ticket = issue(one);
-    struct sc_call call = begin(legacy);
+    struct sc_order_call call = begin(legacy);
     sc_order_end(&order, &call, false);
     ck_assert(!covers(two, ticket));
     synchronise(legacy);
@@ -530,7 +530,7 @@ START_TEST(an_event_waits_for_what_its_context_waits_for_and_its_stream_does_not
     const uint32_t streams[] = {add(SC_STREAM_NONBLOCKING), add(SC_STREAM_BLOCKING), legacy};
     for (int i = 0; i < 3; i++) {
         struct sc_ticket ticket = let_context_wait(legacy);
-        struct sc_call call = begin(streams[i]);
+        struct sc_order_call call = begin(streams[i]);
         struct sc_point event = sc_order_call_point(&order, &call);
         sc_order_end_record(&order, &call, true);
         synchronise(streams[i]);
@@ -556,7 +556,7 @@ END_TEST
 START_TEST(a_wait_on_a_legacy_stream_leaves_due_what_its_context_waits_for)
 {
     struct sc_ticket ticket = let_context_wait(legacy);
-    struct sc_call call = begin(legacy);
+    struct sc_order_call call = begin(legacy);
     sc_order_end_record(&order, &call, true);
     synchronise(legacy);
     ck_assert(!done(ticket));

@@ -30,7 +30,7 @@ struct call {
     enum kind kind;
     unsigned stream, event;
     enum { IDLE, BEGUN, TAKEN } state;
-    struct sc_call call;
+    struct sc_order_call call;
     struct sc_point point;
     set seen; /* what the driver says is done */
     unsigned op;
@@ -347,7 +347,7 @@ static void run(uint64_t seed, unsigned thread_count)
             step(&threads[i], thread_count == 1);
     /* However calls overlapped: behind one more on the legacy stream all of them are found again.
      */
-    struct sc_call last;
+    struct sc_order_call last;
     sc_order_begin(&order, ids[LEGACY], &last);
     sc_order_end(&order, &last, true);
     streams[LEGACY] = before(LEGACY);

@@ -225,7 +225,7 @@ static struct sc_op_info issue(void)
 /* Work that may tell the host of the end of what the stream has. */
 static void signal_host(void)
 {
-    struct sc_call call;
+    struct sc_order_call call;
     sc_track_begin(&sc_track, one, &call);
     sc_track_signal(&sc_track, one, &call);
     sc_track_end(&sc_track, &call, true);

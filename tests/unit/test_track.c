@@ -69,7 +69,7 @@ static void synchronise(uint32_t stream, enum sc_scope scope)
 
 static void record(uint32_t stream, uintptr_t event)
 {
-    struct sc_call call;
+    struct sc_order_call call;
     struct sc_point point = sc_track_begin_record(&track, stream, &call);
     sc_track_end_record(&track, &call, true);
     sc_track_set_event(&track, event, &point);

@@ -1,0 +1,15 @@
+/* A call of a driver function, as its wrapper was called: what hazards, detours and permits tell of
+ * it, handed down by pointer. It lives on the wrapper's stack until the wrapper returns.
+ */
+#ifndef SC_INTERPOSE_DRIVER_CALL_H
+#define SC_INTERPOSE_DRIVER_CALL_H
+
+#include <stdbool.h>
+
+struct sc_call {
+    const char *api; /* the exported symbol; a string that lives for ever */
+    void *site;      /* where the call returns to */
+    bool per_thread; /* the variant whose default stream is the thread's own (_ptsz, _ptds) */
+};
+
+#endif

@@ -1,4 +1,5 @@
 // expect: SC202 action=stalled kind=pinned certainty=observed event=cuMemcpyHtoD_v2
+// options: stall_limit=60s
 //
 // A synchronous copy sends what twenty copies on as many streams are still to bring.
 #include "twin.h"

@@ -1331,9 +1331,16 @@ static void report_failure(uint64_t seed, struct action *actions, size_t count)
     printf("%s\n", world.complaint);
 }
 
+/* A sanitizer makes a program take up to twenty times as long. */
+#if defined __SANITIZE_THREAD__ || defined __SANITIZE_ADDRESS__
+enum { PROGRAMS = 2000 };
+#else
+enum { PROGRAMS = 10000 };
+#endif
+
 int main(int argc, char **argv)
 {
-    unsigned long programs = argc > 1 ? strtoul(argv[1], NULL, 0) : 10000;
+    unsigned long programs = argc > 1 ? strtoul(argv[1], NULL, 0) : PROGRAMS;
     uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 0) : 1;
     struct action actions[ACTIONS_MAX];
     for (unsigned long i = 0; i < programs; i++) {

@@ -102,7 +102,13 @@ struct sc_ops {
 
 /* Lock-free, both; without memory the operation is counted and not kept. */
 void sc_ops_add(struct sc_ops *ops, const struct sc_op_info *info);
-void sc_ops_end(struct sc_ops *ops);
+void sc_ops_give_back(struct sc_ops *ops);
+
+static inline void sc_ops_end(struct sc_ops *ops)
+{
+    if (__builtin_expect(ops->ops != NULL, 0))
+        sc_ops_give_back(ops);
+}
 
 /* How many are kept. */
 static inline unsigned sc_ops_kept(const struct sc_ops *ops)

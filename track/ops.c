@@ -38,9 +38,8 @@ void sc_ops_add(struct sc_ops *ops, const struct sc_op_info *info)
     ops->count++;
 }
 
-void sc_ops_end(struct sc_ops *ops)
+void sc_ops_give_back(struct sc_ops *ops)
 {
-    if (__builtin_expect(ops->ops != NULL, 0))
-        give_block(ops->ops);
+    give_block(ops->ops);
     ops->ops = NULL;
 }

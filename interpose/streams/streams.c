@@ -21,7 +21,7 @@ static struct sc_handles by_handle; /* CUstream -> struct sc_stream_record * */
 static struct sc_handles by_id;     /* the tracker's id -> struct sc_stream_record * */
 static struct sc_arena arena;
 static struct sc_stream_record *spare;
-static _Atomic bool captures_seen;
+_Atomic bool sc_streams_capture_seen;
 static _Atomic uint64_t capture_epoch = 1;
 static pthread_key_t thread_exit_key;
 
@@ -376,14 +376,9 @@ struct sc_stream_record *sc_streams_find(CUstream handle, bool per_thread)
     return stream ? learn_again(stream, handle) : learn_stream(handle);
 }
 
-bool sc_streams_captures_seen(void)
-{
-    return atomic_load_explicit(&captures_seen, memory_order_relaxed);
-}
-
 void sc_streams_note_capture(void)
 {
-    atomic_store_explicit(&captures_seen, true, memory_order_relaxed);
+    atomic_store_explicit(&sc_streams_capture_seen, true, memory_order_relaxed);
 }
 
 void sc_streams_captures_changed(void)
@@ -396,7 +391,7 @@ uint64_t sc_streams_capture_epoch(void)
     return atomic_load_explicit(&capture_epoch, memory_order_acquire);
 }
 
-static bool ask_capturing(struct sc_stream_record *stream)
+bool sc_streams_ask_capturing(struct sc_stream_record *stream)
 {
     uint64_t epoch = sc_streams_capture_epoch();
     uint64_t known = atomic_load_explicit(&stream->capture_state, memory_order_relaxed);
@@ -405,11 +400,6 @@ static bool ask_capturing(struct sc_stream_record *stream)
     bool capturing = sc_streams_handle_captures(stream->handle);
     atomic_store_explicit(&stream->capture_state, epoch << 1 | capturing, memory_order_relaxed);
     return capturing;
-}
-
-bool sc_streams_is_capturing(struct sc_stream_record *stream)
-{
-    return sc_unlikely(sc_streams_captures_seen()) && ask_capturing(stream);
 }
 
 struct sc_stream_record *sc_streams_of_id(uint32_t id)

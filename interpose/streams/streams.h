@@ -20,6 +20,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "interpose/base/compiler.h"
 #include "interpose/driver/driver.h"
 #include "interpose/streams/contexts.h"
 #include "interpose/streams/unfinished.h"
@@ -70,9 +71,22 @@ int sc_streams_init(void);
  * NULL where there is no current context, no memory, or the stream is capturing. */
 struct sc_stream_record *sc_streams_find(CUstream handle, bool per_thread);
 
-/* Is a capture open on it? Cheap, and always false in a process that never captured. */
-bool sc_streams_is_capturing(struct sc_stream_record *stream);
+/* Has anything ever captured? One relaxed load. */
+extern _Atomic bool sc_streams_capture_seen;
 void sc_streams_note_capture(void);
+
+static inline bool sc_streams_captures_seen(void)
+{
+    return sc_unlikely(atomic_load_explicit(&sc_streams_capture_seen, memory_order_relaxed));
+}
+
+/* Is a capture open on it? Cheap, and always false in a process that never captured. */
+bool sc_streams_ask_capturing(struct sc_stream_record *stream);
+
+static inline bool sc_streams_is_capturing(struct sc_stream_record *stream)
+{
+    return sc_streams_captures_seen() && sc_streams_ask_capturing(stream);
+}
 
 /* The same by asking the driver. True also if it does not say. */
 bool sc_streams_handle_captures(CUstream handle);
@@ -81,7 +95,6 @@ bool sc_streams_handle_captures(CUstream handle);
  * Until the next one, the driver is asked about a stream only once. */
 void sc_streams_captures_changed(void);
 uint64_t sc_streams_capture_epoch(void);
-bool sc_streams_captures_seen(void);
 
 struct sc_stream_record *sc_streams_of_id(uint32_t id);
 

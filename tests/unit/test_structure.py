@@ -1,0 +1,45 @@
+"""The house stays as it was drawn: what scripts/structure and scripts/way-of-a-copy measure."""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+
+
+def said(*command):
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True,
+                          timeout=240).stdout
+
+
+class Structure(unittest.TestCase):
+    def test_no_circle_of_folders(self):
+        self.assertIn("circles of folders: 0\n", said("scripts/structure"))
+
+    def test_small_circles_of_modules(self):
+        largest = re.search(r"circles of modules: \d+, the largest of (\d+)",
+                            said("scripts/structure"))
+        self.assertLessEqual(int(largest[1]), 4)
+
+    def test_wrong_revision_is_named(self):
+        run = subprocess.run(["scripts/structure", "no-such-commit"], cwd=ROOT,
+                             capture_output=True, text=True)
+        self.assertEqual(run.returncode, 2)
+        self.assertIn("no-such-commit names no commit", run.stderr)
+
+
+@unittest.skipUnless(shutil.which("valgrind") and not os.environ.get("SAFECOPY_OUT"),
+                     "needs valgrind, and the plain build")
+class WayOfACopy(unittest.TestCase):
+    def test_files_behind_the_call(self):
+        text = said("scripts/way-of-a-copy")
+        behind = text[text.index("Behind the driver's call:"):]
+        self.assertIn("sc_track_issue", behind)
+        self.assertLessEqual(int(re.search(r"(\d+) files", behind)[1]), 12)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -360,8 +360,6 @@ void sc_track_graph_note_freed(struct sc_track *track, uintptr_t address, size_t
 void sc_track_graph_note_registered(struct sc_track *track, uintptr_t address, size_t size_bytes);
 /* Does a graph name memory in the interval? Lock-free where none is near. */
 bool sc_track_graph_names(struct sc_track *track, uintptr_t address, size_t size_bytes);
-/* Is memory there held because a graph names it? */
-bool sc_track_holds_for_graph(struct sc_track *track, uintptr_t address);
 
 /* ---- launches ----
  *
@@ -444,7 +442,6 @@ unsigned sc_track_awaited(struct sc_track *track);
  * order of these. Returns how many: fewer than max where no stream is left. */
 unsigned sc_track_awaited_streams(struct sc_track *track, uint32_t after, struct sc_ticket *tickets,
                                   unsigned max);
-bool sc_track_has_holds(struct sc_track *track);
 /* Is there a hold that the reaper ends, or one that still waits for an operation? */
 bool sc_track_reaper_has_work(struct sc_track *track);
 /* Does a hold that the reaper ends (not one of pinned memory) overlap the interval? */
@@ -455,5 +452,7 @@ bool sc_track_is_unregistered(struct sc_track *track, uintptr_t address, size_t 
 bool sc_track_is_given_back(struct sc_track *track, uintptr_t address);
 /* Is `address` the start of a block whose free is held? */
 bool sc_track_is_freed(struct sc_track *track, uintptr_t address);
+/* Is memory there held because a graph names it? */
+bool sc_track_holds_for_graph(struct sc_track *track, uintptr_t address);
 
 #endif

@@ -246,7 +246,9 @@ struct sc_take_down {
     uint64_t max_held_bytes;
     struct sc_hazard_event by; /* the call, for those who launch a graph that names the memory */
     bool (*hurts)(const struct sc_op_info *op); /* which operations the call hurts; NULL: all */
-    bool stays; /* the memory stays the program's: the operations remain tracked */
+    bool stays;   /* the memory stays the program's: the operations remain tracked */
+    bool settles; /* before a wait, holds for a graph are made ordinary ones: the memory becomes
+                     something else (sc_track_forget_graph_holds) */
     /* results */
     struct sc_ops found; /* in flight; no longer tracked, unless `stays` or must_wait */
     bool by_graph;       /* a graph names the memory */

@@ -134,6 +134,30 @@ static void end_range(struct sc_track *track, const struct sc_take_down *request
         sc_inflight_remove_range(&track->inflight, range);
 }
 
+struct hold_change {
+    struct sc_holds *holds;
+    const struct sc_ticket *ticket; /* to wait for; NULL: graphs are forgotten */
+};
+
+static bool change_hold(void *context, uint32_t id)
+{
+    const struct hold_change *change = context;
+    struct sc_hold *hold = sc_holds_at(change->holds, id);
+    if (!change->ticket)
+        hold->by_graph = false;
+    else if (hold->kind != SC_HOLD_WAIT)
+        sc_holds_require(change->holds, id, change->ticket);
+    return true;
+}
+
+static void change_holds_locked(struct sc_track *track, uintptr_t address, size_t size_bytes,
+                                const struct sc_ticket *ticket)
+{
+    struct hold_change change = {&track->holds, ticket};
+    sc_grid_overlaps_locked(&track->holds.grid, address, size_bytes ? size_bytes : 1, change_hold,
+                            &change);
+}
+
 void sc_track_take_down(struct sc_track *track, struct sc_take_down *request)
 {
     struct sc_ops_collector collector = {track, &request->found, false};
@@ -141,6 +165,8 @@ void sc_track_take_down(struct sc_track *track, struct sc_take_down *request)
     request->held = 0;
     request->must_wait = false;
     lock(track);
+    if (request->settles && request->kind == SC_HOLD_WAIT)
+        change_holds_locked(track, request->address, request->size_bytes, NULL);
     find_ops(track, request, sc_collect_op, &collector);
     request->by_graph = request->kind != SC_HOLD_WAIT &&
                         sc_graphs_name(&track->graphs, request->address, request->size_bytes);
@@ -187,35 +213,11 @@ bool sc_track_meets(struct sc_track *track, uintptr_t address, size_t size_bytes
     return found;
 }
 
-struct hold_change {
-    struct sc_holds *holds;
-    const struct sc_ticket *ticket; /* to wait for; NULL: graphs are forgotten */
-};
-
-static bool change_hold(void *context, uint32_t id)
-{
-    const struct hold_change *change = context;
-    struct sc_hold *hold = sc_holds_at(change->holds, id);
-    if (!change->ticket)
-        hold->by_graph = false;
-    else if (hold->kind != SC_HOLD_WAIT)
-        sc_holds_require(change->holds, id, change->ticket);
-    return true;
-}
-
-static void change_holds(struct sc_track *track, uintptr_t address, size_t size_bytes,
-                         const struct sc_ticket *ticket)
-{
-    struct hold_change change = {&track->holds, ticket};
-    lock(track);
-    sc_grid_overlaps_locked(&track->holds.grid, address, size_bytes ? size_bytes : 1, change_hold,
-                            &change);
-    unlock(track);
-}
-
 void sc_track_forget_graph_holds(struct sc_track *track, uintptr_t address, size_t size_bytes)
 {
-    change_holds(track, address, size_bytes, NULL);
+    lock(track);
+    change_holds_locked(track, address, size_bytes, NULL);
+    unlock(track);
 }
 
 void sc_track_forget_graph_holds_of(struct sc_track *track, uint32_t context)
@@ -230,7 +232,9 @@ void sc_track_forget_graph_holds_of(struct sc_track *track, uint32_t context)
 void sc_track_hold_longer(struct sc_track *track, uintptr_t address, size_t size_bytes,
                           const struct sc_ticket *ticket)
 {
-    change_holds(track, address, size_bytes, ticket);
+    lock(track);
+    change_holds_locked(track, address, size_bytes, ticket);
+    unlock(track);
 }
 
 struct earlier_search {

@@ -56,10 +56,6 @@ void sc_losses_settle_some(const void *address, size_t size_bytes,
                            bool (*hurts)(const struct sc_op_info *op),
                            const struct sc_culprit *culprit);
 
-/* Reports what a take-down found. */
-void sc_losses_report(const struct sc_take_down *request, enum sc_action action,
-                      const struct sc_culprit *culprit);
-
 /* The driver goes on reading registered pages whatever becomes of their mapping: how sources there
  * are to be read from now on. True: some may lie there. */
 bool sc_losses_limit_snapshots(const void *address, size_t size_bytes, enum sc_snapshots snapshots);

@@ -13,14 +13,12 @@
 
 #include "interpose/base/compiler.h"
 #include "interpose/base/loader.h"
-#include "interpose/base/process.h"
 #include "interpose/guard/guard.h"
 #include "interpose/guard/losses.h"
 #include "interpose/guard/mappings.h"
 #include "interpose/libc/mmap.h"
 #include "interpose/reaper/hazards.h"
-#include "interpose/reaper/reaper.h"
-#include "report/options.h"
+#include "interpose/reaper/take_down.h"
 #include "track/hazard.h"
 #include "track/hold.h"
 #include "track/inflight.h"
@@ -44,21 +42,11 @@ static bool unmap_is_deferred(void *address, size_t size_bytes, const struct sc_
     SC_TAKE_DOWN request = {
         .address = (uintptr_t)address,
         .size_bytes = size_bytes,
-        .hold = sc_options.mode == SC_MODE_FIX,
+        .hold = true,
         .kind = SC_HOLD_UNMAP,
-        .max_held_bytes = sc_options.max_held_bytes,
+        .settles = true,
     };
-    if (sc_track_graph_names(&sc_track, request.address, request.size_bytes))
-        request.by = sc_hazards_event(culprit);
-    sc_track_take_down(&sc_track, &request);
-    if (request.must_wait) {
-        sc_losses_settle(address, size_bytes, culprit);
-        return false;
-    }
-    sc_losses_report(&request, request.held ? SC_ACTION_DEFERRED : SC_ACTION_REPORTED, culprit);
-    if (request.held)
-        sc_reaper_wake();
-    return request.held != 0;
+    return sc_take_down_make(&request, SC104, culprit);
 }
 
 bool sc_maps_unmap(void *address, size_t size_bytes, void *site)

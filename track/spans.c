@@ -65,12 +65,12 @@ static uint32_t new_span(struct sc_spans *guards, uint32_t op, uintptr_t address
 uint32_t sc_spans_add(struct sc_spans *guards, uint32_t op, uintptr_t address, size_t size_bytes,
                       enum sc_access access, uint32_t next)
 {
-    uintptr_t start = address & ~guards->page_mask;
-    uintptr_t end = (address + size_bytes + guards->page_mask) & ~guards->page_mask;
-    uint32_t id = end > start ? new_span(guards, op, start, end, access) : 0;
+    struct sc_pages pages = sc_spans_pages(guards, address, size_bytes);
+    uint32_t id =
+        pages.end > pages.start ? new_span(guards, op, pages.start, pages.end, access) : 0;
     if (!id)
         return next;
-    sc_blocks_add(&guards->ever, start, end - start);
+    sc_blocks_add(&guards->ever, pages.start, pages.end - pages.start);
     sc_spans_at(guards, id)->next = next;
     unsettle(guards, id);
     return id;
@@ -103,19 +103,18 @@ static uint32_t keep_part(struct sc_spans *guards, const struct sc_span *whole, 
 
 uint32_t sc_spans_cut(struct sc_spans *guards, uint32_t first, uintptr_t address, size_t size_bytes)
 {
-    uintptr_t start = address & ~guards->page_mask;
-    uintptr_t end = (address + size_bytes + guards->page_mask) & ~guards->page_mask;
+    struct sc_pages pages = sc_spans_pages(guards, address, size_bytes);
     uint32_t kept = 0;
     for (uint32_t id = first, next; id; id = next) {
         struct sc_span *span = sc_spans_at(guards, id);
         next = span->next;
-        if (sc_span_start(span) >= end || sc_span_end(span) <= start) {
+        if (sc_span_start(span) >= pages.end || sc_span_end(span) <= pages.start) {
             span->next = kept;
             kept = id;
             continue;
         }
-        kept = keep_part(guards, span, sc_span_start(span), start, kept);
-        kept = keep_part(guards, span, end, sc_span_end(span), kept);
+        kept = keep_part(guards, span, sc_span_start(span), pages.start, kept);
+        kept = keep_part(guards, span, pages.end, sc_span_end(span), kept);
         span->next = 0;
         sc_spans_end(guards, id);
     }
@@ -252,9 +251,9 @@ static bool narrow_access(void *context, uint32_t id)
 enum sc_access sc_spans_least(struct sc_spans *guards, uintptr_t address, size_t size_bytes)
 {
     struct piece piece = {.guards = guards, .access = SC_ACCESS_ALL};
-    uintptr_t start = address & ~guards->page_mask;
-    uintptr_t end = (address + size_bytes + guards->page_mask) & ~guards->page_mask;
-    sc_grid_overlaps_locked(&guards->grid, start, end - start, narrow_access, &piece);
+    struct sc_pages pages = sc_spans_pages(guards, address, size_bytes);
+    sc_grid_overlaps_locked(&guards->grid, pages.start, pages.end - pages.start, narrow_access,
+                            &piece);
     return piece.access;
 }
 

@@ -45,6 +45,19 @@ struct sc_spans {
     uintptr_t page_mask;   /* page size - 1 */
 };
 
+/* Whole pages, from `start` up to `end`. */
+struct sc_pages {
+    uintptr_t start, end;
+};
+
+/* The pages that the interval touches; of no bytes within a page: that page. Needs no lock. */
+static inline struct sc_pages sc_spans_pages(const struct sc_spans *guards, uintptr_t address,
+                                             size_t size_bytes)
+{
+    uintptr_t mask = guards->page_mask;
+    return (struct sc_pages){address & ~mask, (address + size_bytes + mask) & ~mask};
+}
+
 int sc_spans_init(struct sc_spans *guards); /* 0 or -ENOMEM */
 void sc_spans_destroy(struct sc_spans *guards);
 

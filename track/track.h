@@ -36,10 +36,6 @@ struct sc_track {
 /* The process's own. Tests make others. */
 extern struct sc_track sc_track;
 
-/* Above 0 while the calling thread is inside of a lock of ours that a signal handler which
- * interrupts it may not ask for. */
-extern __thread int sc_track_inside __attribute__((tls_model("initial-exec")));
-
 int sc_track_init(struct sc_track *track); /* 0 or -ENOMEM */
 void sc_track_destroy(struct sc_track *track);
 

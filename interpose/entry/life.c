@@ -39,6 +39,7 @@
 #include "report/report.h"
 #include "track/deadlines.h"
 #include "track/kernel.h"
+#include "track/own_lock.h"
 #include "track/pool.h"
 #include "track/track.h"
 
@@ -220,7 +221,7 @@ static void summarise(int status)
     if (atomic_exchange(&summarised, true))
         return;
     struct sc_hold_totals holds = {0};
-    if (!sc_track_inside)
+    if (!sc_own_lock_depth)
         holds = sc_track_hold_totals(&sc_track);
     struct sc_report_totals totals = {
         .operations = atomic_load(&sc_track.operations),
@@ -244,7 +245,8 @@ static void end_all(void *argument)
 {
     struct ending *ending = argument;
     sc_audit_close();
-    if (!sc_track_inside) { /* or else a signal handler that interrupted us: the locks are taken */
+    if (!sc_own_lock_depth) { /* or else a signal handler that interrupted us: the locks are taken
+                               */
         sc_reaper_stop();
         sc_guard_release_all();
         sc_copy_times_stop();
@@ -359,7 +361,7 @@ void sc_life_may_vanish(void)
 {
     int saved = errno;
     int cancel;
-    if (!sc_active() || sc_track_inside || !is_ours())
+    if (!sc_active() || sc_own_lock_depth || !is_ours())
         return;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
     sc_reaper_await_verdicts();

@@ -6,6 +6,7 @@
 
 #include "interpose/guard/loans.h"
 #include "interpose/guard/page_access.h"
+#include "track/own_lock.h"
 #include "track/track.h"
 
 #include "track/poison.h"
@@ -19,16 +20,12 @@ static struct sc_spans *guards(void)
 
 static void lock(void)
 {
-    sc_track_inside++;
-    atomic_signal_fence(memory_order_seq_cst);
-    pthread_mutex_lock(&protect_lock);
+    sc_own_lock_take(&protect_lock);
 }
 
 static void unlock(void)
 {
-    pthread_mutex_unlock(&protect_lock);
-    atomic_signal_fence(memory_order_seq_cst);
-    sc_track_inside--;
+    sc_own_lock_give(&protect_lock);
 }
 
 /* ---- settling ---- */
@@ -37,15 +34,14 @@ static void unlock(void)
  * nothing any more, as after a touch beside an operation's bytes. */
 static bool tell(struct sc_guard_change change)
 {
-    uintptr_t mask = guards()->page_mask;
     uintptr_t end = change.address + change.size_bytes;
     bool told = true;
     for (struct sc_lent lent; change.address < end && sc_loans_find(&change, &lent);) {
+        struct sc_pages pages = sc_spans_pages(guards(), lent.address, lent.size_bytes);
         sc_track_let_go(&sc_track, lent.address, lent.size_bytes, lent.touch, true,
                         SC_UNGUARDED_KERNEL);
-        told &= sc_page_access_set(change.address, (lent.address & ~mask) - change.address,
-                                   change.access);
-        change.address = (lent.address + lent.size_bytes + mask) & ~mask;
+        told &= sc_page_access_set(change.address, pages.start - change.address, change.access);
+        change.address = pages.end;
         change.size_bytes = end - change.address;
     }
     return sc_page_access_set(change.address, change.size_bytes, change.access) && told;

@@ -10,7 +10,7 @@
  * there is no mapping left (vm.max_map_count) pages are not protected, and what the kernel will not
  * let go of stays covered until it does. Locks: one of its own, before the tracker's, so that the
  * kernel hears of changes in the order in which they were decided. Nothing here calls CUDA; errno
- * is kept. Async-signal-safe where sc_track_inside is 0 and nobody can take the thread away.
+ * is kept. Async-signal-safe where sc_own_lock_depth is 0 and nobody can take the thread away.
  */
 #ifndef SC_INTERPOSE_GUARD_PROTECT_H
 #define SC_INTERPOSE_GUARD_PROTECT_H

@@ -26,6 +26,7 @@
 #include "track/hazard.h"
 #include "track/hold.h"
 #include "track/inflight.h"
+#include "track/own_lock.h"
 #include "track/shape.h"
 #include "track/spans.h"
 #include "track/ticks.h"
@@ -345,7 +346,7 @@ void sc_guard_touch(const void *address, size_t size_bytes, enum sc_touch kind,
     int saved = errno;
     struct touch touch = {
         .address = (uintptr_t)address, .size_bytes = size_bytes, .kind = kind, .culprit = culprit};
-    if (sc_track_inside)
+    if (sc_own_lock_depth)
         let_pages_through(touch.address, size_bytes);
     else if (size_bytes)
         take_steps(&touch, take_step);
@@ -424,7 +425,7 @@ bool sc_guard_fault(const struct sc_fault *fault)
     if (sc_unlikely(sc_process_is_child()))
         ours = sc_guard_busy() && sc_protect_inherited(fault->address);
     else if (fault->denied && sc_blocks_may_hold(&guards()->ever, fault->address, 1))
-        ours = sc_track_inside ? settle_inside(fault) : settle_fault(fault);
+        ours = sc_own_lock_depth ? settle_inside(fault) : settle_fault(fault);
     errno = saved;
     return ours;
 }

@@ -28,6 +28,7 @@
 #include "track/inflight.h"
 #include "track/kernel.h"
 #include "track/order.h"
+#include "track/own_lock.h"
 #include "track/ticks.h"
 
 #include "track/poison.h"
@@ -75,19 +76,14 @@ static struct {
 
 static _Atomic bool runs; /* started, and not stopping: for a look without the lock */
 
-/* A signal handler that touches guarded memory must see that its thread is in here. */
 static void lock_reaper(void)
 {
-    sc_track_inside++;
-    atomic_signal_fence(memory_order_seq_cst);
-    pthread_mutex_lock(&reaper.lock);
+    sc_own_lock_take(&reaper.lock);
 }
 
 static void unlock_reaper(void)
 {
-    pthread_mutex_unlock(&reaper.lock);
-    atomic_signal_fence(memory_order_seq_cst);
-    sc_track_inside--;
+    sc_own_lock_give(&reaper.lock);
 }
 
 /* ---- judging ---- */
@@ -533,8 +529,7 @@ void sc_reaper_await_verdicts(void)
 {
     struct timespec at = sc_deadline_in(STOP_WAIT_NS);
     int result = 0;
-    sc_track_inside++;
-    atomic_signal_fence(memory_order_seq_cst);
+    sc_own_lock_enter();
     if (sc_lock_until(&reaper.lock, &at) == 0) {
         if (reaper.suspended_count) {
             atomic_store(&reaper.settles_all, true);
@@ -545,8 +540,7 @@ void sc_reaper_await_verdicts(void)
             result = sc_cond_wait_until(&reaper.done, &reaper.lock, &at);
         pthread_mutex_unlock(&reaper.lock);
     }
-    atomic_signal_fence(memory_order_seq_cst);
-    sc_track_inside--;
+    sc_own_lock_leave();
 }
 
 void sc_reaper_stop(void)

@@ -25,6 +25,7 @@
 #include "interpose/streams/host_functions.h"
 #include "interpose/streams/streams.h"
 #include "report/report.h"
+#include "track/own_lock.h"
 
 #include <check.h>
 #include <dlfcn.h>
@@ -54,7 +55,7 @@ struct coroutine {
     char *stack;
     void (*body)(void);
     pthread_mutex_t *awaits; /* blocked for it */
-    int inside;              /* its sc_track_inside */
+    int inside;              /* its sc_own_lock_depth */
     bool is_over;
 };
 
@@ -133,9 +134,9 @@ static __attribute__((noinline)) void go_on(struct coroutine *next)
 {
     struct coroutine *before = current;
     if (before)
-        before->inside = sc_track_inside;
+        before->inside = sc_own_lock_depth;
     current = next;
-    sc_track_inside = next ? next->inside : 0;
+    sc_own_lock_depth = next ? next->inside : 0;
     if (before != next && _setjmp(before ? before->place : explorer) == 0)
         enter(next);
 }
@@ -568,7 +569,7 @@ static void run_once(void (*const *bodies)(void))
     current = NULL;
     go_on(choose());
     current = NULL;
-    sc_track_inside = 0;
+    sc_own_lock_depth = 0;
     check_end();
 }
 

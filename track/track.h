@@ -172,7 +172,7 @@ void sc_track_issue(struct sc_track *track, struct sc_op_info *info, struct sc_i
 
 /* ---- guards and snapshots ----
  *
- * The caller brings the pages into line (sc_track_settle_guards) after everything here that issues
+ * The caller brings the pages into line (sc_track_apply_guards) after everything here that issues
  * or ends operations. */
 
 /* Operations that forbid the host to touch the interval so, by what is guarded now. */
@@ -211,9 +211,9 @@ void sc_track_set_guarding(struct sc_track *track, uintptr_t address, size_t siz
 void sc_track_limit_snapshots(struct sc_track *track, uintptr_t address, size_t size_bytes,
                               enum sc_snapshots snapshots);
 
-/* A step of sc_spans_settle; and what it led to where the kernel refuses it (sc_spans_refuse):
+/* A step of sc_spans_apply; and what it led to where the kernel refuses it (sc_spans_refuse):
  * the operation is not guarded, and counted. */
-bool sc_track_settle_guards(struct sc_track *track, struct sc_guard_change *change);
+bool sc_track_apply_guards(struct sc_track *track, struct sc_guard_change *change);
 void sc_track_refuse_guard(struct sc_track *track, const struct sc_guard_change *change);
 bool sc_track_retry_guards(struct sc_track *track);
 enum sc_access sc_track_guarded_access(struct sc_track *track, uintptr_t address);
@@ -422,7 +422,7 @@ struct sc_release {
 
 /* The oldest hold of more than this age that can be given back. Whoever takes it ends it, or puts
  * it back to be taken later. No complete operation on its memory is tracked any more; its pages may
- * be unsettled. */
+ * be unapplied. */
 struct sc_release sc_track_take_ready(struct sc_track *track, uint64_t after_age);
 void sc_track_end_hold(struct sc_track *track, uint32_t hold);
 void sc_track_put_back(struct sc_track *track, uint32_t hold);

@@ -142,7 +142,7 @@ static void end_green_for_good(struct sc_context *context)
     make_loud(context);
 }
 
-void sc_contexts_bury_ended(void)
+void sc_context_calls_bury_ended(void)
 {
     while (sc_unlikely(atomic_load_explicit(&ended_contexts, memory_order_relaxed) != 0)) {
         struct sc_context *context = sc_contexts_take_gone();

@@ -173,7 +173,7 @@ static bool is_seen(CUevent event)
     return behind && sc_unfinished_is_seen(behind);
 }
 
-bool sc_events_join(struct sc_stream_record *stream, CUevent event)
+bool sc_event_calls_join(struct sc_stream_record *stream, CUevent event)
 {
     bool brings = !brings_no_work(stream, event);
     if (brings)
@@ -195,7 +195,7 @@ static CUresult waited(CUresult result, struct sc_stream_record *stream, CUevent
     sc_track_end_wait(&sc_track, &joining->wait, result == CUDA_SUCCESS && !captured);
     if (result == CUDA_SUCCESS && !captured) {
         if (brings)
-            sc_events_join(stream, event);
+            sc_event_calls_join(stream, event);
         else
             sc_unfinished_legacy(stream);
     }
@@ -213,7 +213,7 @@ SC_PAIR(cuStreamWaitEvent, _ptsz, (CUstream handle, CUevent event, unsigned flag
     if (!stream)
         return sc_detour_end(&detour, real(handle, event, flags));
     sc_marks_before_work(stream);
-    bool brings = sc_events_join(stream, event);
+    bool brings = sc_event_calls_join(stream, event);
     struct joining join = joining(stream, event);
     CUresult result = real(handle, event, flags);
     return sc_detour_end(&detour, waited(result, stream, event, &join, brings));

@@ -120,7 +120,7 @@ static void open_report(void)
     static char names[DEVICES_MAX][DEVICE_NAME_BYTES];
     static const char *name_list[DEVICES_MAX];
     struct sc_report_run run = {.runtime_version = sc_driver_runtime_version(),
-                                .alone = sc_is_alone(),
+                                .alone = sc_process_is_alone(),
                                 .device_names = name_list};
     int count = 0;
     sc_real.cuDriverGetVersion(&run.driver_version);
@@ -140,7 +140,7 @@ static void at_cuda_exit(int status, void *argument);
 static void become_active(void)
 {
     open_report();
-    if (!sc_is_alone())
+    if (!sc_process_is_alone())
         sc_audit_start(); /* before on_exit, so that libcupti's own handlers run after ours */
     on_exit(at_cuda_exit, NULL);
     sc_process_uses_cuda();
@@ -296,7 +296,8 @@ static void at_cuda_exit(int status, void *argument)
  * library says nothing of what the first one sees. */
 static void tell_unreached(int status)
 {
-    if (atomic_load(&up) || !(sc_is_alone() || sc_is_preloaded()) || !sc_unreached_was_used())
+    if (atomic_load(&up) || !(sc_process_is_alone() || sc_is_preloaded()) ||
+        !sc_unreached_was_used())
         return;
     sc_life_start();
     if (!sc_process_wants_wrappers())

@@ -33,9 +33,9 @@ static struct sc_spans *guards(void)
 
 void sc_guard_apply(void)
 {
-    if (sc_likely(atomic_load_explicit(&guards()->unsettled_count, memory_order_acquire) == 0))
+    if (sc_likely(atomic_load_explicit(&guards()->unapplied_count, memory_order_acquire) == 0))
         return;
-    sc_protect_settle();
+    sc_protect_apply();
 }
 
 bool sc_guard_overlaps(const void *address, size_t size_bytes)
@@ -45,7 +45,7 @@ bool sc_guard_overlaps(const void *address, size_t size_bytes)
     return sc_grid_may_overlap(&guards()->grid, start, whole) ||
            sc_grid_may_overlap(&sc_track.inflight.op_grid, (uintptr_t)address, size_bytes) ||
            sc_grid_may_overlap(&sc_track.inflight.heap_grid, (uintptr_t)address, size_bytes) ||
-           atomic_load_explicit(&guards()->unsettled_count, memory_order_acquire) != 0;
+           atomic_load_explicit(&guards()->unapplied_count, memory_order_acquire) != 0;
 }
 
 /* ---- fork ---- */
@@ -53,7 +53,7 @@ bool sc_guard_overlaps(const void *address, size_t size_bytes)
 void sc_guard_child(void)
 {
     int saved = errno;
-    sc_protect_inherited(0);
+    sc_protect_let_go_inherited(0);
     errno = saved;
 }
 

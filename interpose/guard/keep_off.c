@@ -127,7 +127,7 @@ static bool may_be_in_range(const void *object, size_t size_bytes)
            sc_grid_may_overlap(&sc_track.inflight.range_grid, pages.start, pages.end - pages.start);
 }
 
-void sc_keep_off(const void *object, size_t size_bytes)
+void sc_keep_off_always(const void *object, size_t size_bytes)
 {
     uintptr_t address = (uintptr_t)object;
     if (size_bytes - 1 < SSIZE_MAX && address + size_bytes + page_mask() >= address &&

@@ -33,7 +33,7 @@ static inline bool sc_keep_off_may_be_needed(void)
 }
 
 /* The kernel may touch the object from now on. */
-void sc_keep_off(const void *object, size_t size_bytes);
+void sc_keep_off_always(const void *object, size_t size_bytes);
 
 /* The pages are let go of for once: the kernel is about to touch them, nobody knows how much. */
 void sc_keep_off_once(const void *object);

@@ -1,6 +1,6 @@
 /* Memory on loan to the kernel: what a call of the program has it read or write, until it is back.
  *
- * A load or store that meets a guarded page is settled by the guard; the kernel gives up there,
+ * A load or store that meets a guarded page is handled by the guard; the kernel gives up there,
  * with a short count, an EFAULT, or a datagram that it has taken from its queue already. So pages
  * on loan are not guarded. Who lends makes the loan known and then looks at what is guarded; the
  * guard records what it is about to protect and then looks at the loans: one of the two sees the

@@ -21,7 +21,7 @@
 #include "track/spans.h"
 
 /* Returns when no page is protected for the sake of an operation that had ended before the call. */
-void sc_protect_settle(void);
+void sc_protect_apply(void);
 
 /* The page has the protection that the tracker knows of, whatever it had before. */
 void sc_protect_mend(uintptr_t address);
@@ -35,6 +35,6 @@ bool sc_protect_let_through(uintptr_t address);
 
 /* Without a lock, in the child of a fork, which has copies of the pages, and of their protection:
  * all of them are let go. True: one at the address was protected. */
-bool sc_protect_inherited(uintptr_t address);
+bool sc_protect_let_go_inherited(uintptr_t address);
 
 #endif

@@ -39,7 +39,7 @@ static void let_go(void)
     errno = saved;
 }
 
-void sc_spawn_before_exec(void)
+void sc_exec_prepare(void)
 {
     sc_life_may_vanish();
     let_go();

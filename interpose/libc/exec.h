@@ -3,6 +3,6 @@
 #define SC_INTERPOSE_LIBC_EXEC_H
 
 /* What was found is written, and every page let go. Async-signal-safe; errno is kept. */
-void sc_spawn_before_exec(void);
+void sc_exec_prepare(void);
 
 #endif

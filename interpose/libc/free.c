@@ -73,7 +73,7 @@ SC_EXPORT void free(void *block)
 }
 
 /* A destination must be complete before its content moves; a source may be left behind. */
-static bool holds_a_destination(const struct sc_ops *ops)
+static bool has_destination(const struct sc_ops *ops)
 {
     for (unsigned i = 0; i < sc_ops_kept(ops); i++)
         if (sc_direction_writes_host(ops->ops[i].direction))
@@ -105,7 +105,7 @@ static bool realloc_by_moving(void *block, size_t new_bytes, const struct sc_cul
     sc_track_in_flight(&sc_track, address, old_bytes, &found);
     if (found.count == 0 && !sc_track_graph_names(&sc_track, address, old_bytes))
         return false;
-    bool move = sc_options.mode == SC_MODE_FIX && !holds_a_destination(&found) &&
+    bool move = sc_options.mode == SC_MODE_FIX && !has_destination(&found) &&
                 atomic_load(&sc_allocator.usable_size) && new_bytes > 0;
     void *fresh = move ? atomic_load(&sc_allocator.malloc)(new_bytes) : NULL;
     if (!fresh) {

@@ -8,14 +8,14 @@
 #include <stddef.h>
 
 /* True: the mapping stays for as long as it is in use, and the caller's answer is success. */
-bool sc_maps_unmap(void *address, size_t size_bytes, void *site);
+bool sc_mmap_unmap(void *address, size_t size_bytes, void *site);
 
 /* `target` where the flags say that there is one. */
-void sc_maps_remap(void *address, size_t old_bytes, size_t new_bytes, int flags, void *target,
+void sc_mmap_remap(void *address, size_t old_bytes, size_t new_bytes, int flags, void *target,
                    void *site);
 
-void sc_maps_map(void *address, size_t size_bytes, int flags, void *site);
+void sc_mmap_map(void *address, size_t size_bytes, int flags, void *site);
 
-void sc_maps_protect(const char *api, void *address, size_t size_bytes, int protection, void *site);
+void sc_mmap_protect(const char *api, void *address, size_t size_bytes, int protection, void *site);
 
 #endif

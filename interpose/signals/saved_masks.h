@@ -11,12 +11,12 @@
 #include <stdbool.h>
 
 /* Into a mask of the C library's full size; not into that of a handler's frame. */
-void sc_saved_mask_note(sigset_t *mask, bool blocked);
+void sc_saved_masks_note(sigset_t *mask, bool blocked);
 
 /* SIGSEGV leaves the mask, and is noted instead where the mask is of full size. */
-void sc_saved_mask_clear(sigset_t *mask);
+void sc_saved_masks_clear(sigset_t *mask);
 
 /* What is noted, or in the mask itself. */
-bool sc_saved_mask_blocks(const sigset_t *mask);
+bool sc_saved_masks_blocks(const sigset_t *mask);
 
 #endif

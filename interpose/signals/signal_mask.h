@@ -22,8 +22,8 @@
 /* What the calling thread believes. */
 struct sc_signal_mask {
     bool blocks_fault;       /* SIGSEGV; sigreturn.c writes it */
-    bool holds_one;          /* one was sent meanwhile (held_signal.h) */
-    bool holds_for_handler;  /* it is held from the first instruction of a handler on */
+    bool keeps_one;          /* one was sent meanwhile (kept_signal.h) */
+    bool keeps_for_handler;  /* it is held from the first instruction of a handler on */
     struct sc_frame handler; /* blocked because this one, a handler of SIGSEGV, is under way */
     struct sc_frame change;  /* a hook that changes the mask, and sees to what is believed */
     /* In sigsuspend, until a handler has come: what the mask that it interrupts is to say. */

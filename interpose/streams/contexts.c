@@ -104,7 +104,7 @@ static struct sc_context *find_context(CUcontext handle)
     struct answers answers = {.primary = NULL};
     if (sc_likely(context && !atomic_load_explicit(&context->gone, memory_order_relaxed)))
         return context;
-    sc_contexts_bury_ended();
+    sc_context_calls_bury_ended();
     if (sc_real.cuCtxGetDevice(&answers.device) != CUDA_SUCCESS)
         return NULL;
     answers.reads_pageable = device_reads_pageable(answers.device);

@@ -432,7 +432,7 @@ static void obey(const struct sc_guard_change *change)
 static void settle(void)
 {
     struct sc_guard_change change;
-    while (sc_track_settle_guards(&tracker, &change))
+    while (sc_track_apply_guards(&tracker, &change))
         if (change.size_bytes)
             obey(&change);
 }

@@ -255,8 +255,8 @@ struct sc_process sc_process = {true};
 
 void sc_guard_apply(void)
 {
-    if (atomic_load(&sc_track.inflight.guards.unsettled_count))
-        sc_protect_settle();
+    if (atomic_load(&sc_track.inflight.guards.unapplied_count))
+        sc_protect_apply();
 }
 
 bool sc_loans_find(const struct sc_guard_change *change, struct sc_lent *lent)
@@ -393,7 +393,7 @@ static uint32_t stream_ids[THREADS];
 static struct sc_range_info range;
 
 /* The look that was there before the invariant: what no living span covers, and the kernel denies
- * once everything is settled, is the program's. */
+ * once everything is applied, is the program's. */
 static bool naive_fault(const struct sc_fault *fault)
 {
     if (sc_grid_point(&sc_track.inflight.guards.grid, fault->address) != 0) {

@@ -267,7 +267,7 @@ struct green_ending {
 /* It is not waited for. What is at work there gets its marks while they can be recorded. */
 static struct green_ending green_begins(CUgreenCtx green)
 {
-    CUcontext handle = sc_context_of_green(green);
+    CUcontext handle = sc_contexts_of_green(green);
     struct green_ending ending = {.context = NULL};
     ending.context = sc_active() && green ? sc_contexts_known(handle) : NULL;
     if (!ending.context)

@@ -245,7 +245,7 @@ CUresult cuCtxRecordEvent(CUcontext context, CUevent event)
 CUresult cuGreenCtxRecordEvent(CUgreenCtx green, CUevent event)
 {
     SC_WRAPPER(cuGreenCtxRecordEvent);
-    struct sc_point point = context_point(sc_context_of_green(green));
+    struct sc_point point = context_point(sc_contexts_of_green(green));
     return context_recorded(call, event, &point, real(green, event));
 }
 
@@ -300,6 +300,6 @@ CUresult cuCtxWaitEvent(CUcontext context, CUevent event)
 CUresult cuGreenCtxWaitEvent(CUgreenCtx green, CUevent event)
 {
     SC_WRAPPER(cuGreenCtxWaitEvent);
-    struct context_wait wait = context_waits(sc_context_of_green(green), event);
+    struct context_wait wait = context_waits(sc_contexts_of_green(green), event);
     return context_waited(call, &wait, real(green, event));
 }

@@ -28,13 +28,13 @@ int sc_contexts_init(void)
     return sc_handles_init(&by_handle) ? -ENOMEM : 0;
 }
 
-bool sc_context_push(struct sc_context *context)
+bool sc_contexts_push(struct sc_context *context)
 {
     return !atomic_load_explicit(&context->gone, memory_order_acquire) &&
            sc_real.cuCtxPushCurrent_v2(context->handle) == CUDA_SUCCESS;
 }
 
-void sc_context_pop(void)
+void sc_contexts_pop(void)
 {
     CUcontext popped;
     sc_real.cuCtxPopCurrent_v2(&popped);
@@ -149,7 +149,7 @@ struct sc_context *sc_contexts_of(CUcontext handle)
     if (sc_real.cuCtxPushCurrent_v2(handle) != CUDA_SUCCESS)
         return NULL;
     context = find_context(handle);
-    sc_context_pop();
+    sc_contexts_pop();
     return context;
 }
 

@@ -1,5 +1,7 @@
 #include "interpose/reaper/take_down.h"
 
+#include <errno.h>
+
 #include "interpose/base/process.h"
 #include "interpose/base/upcalls.h"
 #include "interpose/reaper/reaper.h"
@@ -8,14 +10,21 @@
 
 #include "track/poison.h"
 
+static struct sc_hazard_event event_of(const struct sc_culprit *culprit, bool unregistered)
+{
+    int saved = errno;
+    struct sc_hazard_event event = sc_hazards_event(culprit);
+    event.unregistered = unregistered;
+    errno = saved;
+    return event;
+}
+
 /* What a launch is told of a graph that names the memory. A wait leaves the memory where it is. */
 static void name_call(struct sc_take_down *request, const struct sc_culprit *culprit)
 {
-    if (request->kind == SC_HOLD_WAIT ||
-        !sc_track_graph_names(&sc_track, request->address, request->size_bytes))
-        return;
-    request->by = sc_hazards_event(culprit);
-    request->by.unregistered = request->kind == SC_HOLD_UNREGISTER;
+    if (request->kind != SC_HOLD_WAIT &&
+        sc_track_graph_names(&sc_track, request->address, request->size_bytes))
+        request->by = event_of(culprit, request->kind == SC_HOLD_UNREGISTER);
 }
 
 void sc_take_down_ask(struct sc_take_down *request, const struct sc_culprit *culprit)
@@ -72,7 +81,6 @@ void sc_take_down_tell_graphs(uintptr_t address, size_t size_bytes, bool unregis
 {
     if (!sc_track_graph_names(&sc_track, address, size_bytes))
         return;
-    struct sc_hazard_event event = sc_hazards_event(culprit);
-    event.unregistered = unregistered;
+    struct sc_hazard_event event = event_of(culprit, unregistered);
     sc_track_graph_note_freed(&sc_track, address, size_bytes, &event);
 }

@@ -107,27 +107,39 @@ static bool all_complete(struct sc_holds *holds, const struct sc_hold *hold)
     return true;
 }
 
-struct registration_search {
+struct hold_search {
     struct sc_holds *holds;
-    bool found;
+    uintptr_t address;
+    unsigned mask;
+    uint32_t found;
 };
 
-/* One that is no longer for graphs is about to be settled, and nothing waits for it. */
-static bool note_registration(void *context, uint32_t id)
+static bool note_found(void *context, uint32_t id)
 {
-    struct registration_search *search = context;
+    struct hold_search *search = context;
     const struct sc_hold *hold = sc_holds_at(search->holds, id);
-    search->found = hold->kind == SC_HOLD_UNREGISTER && hold->by_graph;
+    if ((search->mask >> hold->kind & 1) &&
+        (!(search->mask & SC_HOLDS_BY_GRAPH) || hold->by_graph) &&
+        (!(search->mask & SC_HOLDS_STARTING) || address_of(hold) == search->address))
+        search->found = id;
     return !search->found;
 }
 
-static bool is_registered(struct sc_holds *holds, const struct sc_hold *hold)
+uint32_t sc_holds_find(struct sc_holds *holds, uintptr_t address, size_t size_bytes, unsigned mask)
 {
-    struct registration_search search = {holds, false};
-    if (hold->kind == SC_HOLD_FREE || hold->kind == SC_HOLD_UNMAP)
-        sc_grid_overlaps_locked(&holds->grid, address_of(hold), bytes_of(hold), note_registration,
+    struct hold_search search = {holds, address, mask, 0};
+    if (holds->oldest)
+        sc_grid_overlaps_locked(&holds->grid, address, size_bytes ? size_bytes : 1, note_found,
                                 &search);
     return search.found;
+}
+
+/* A registration that is no longer for graphs is about to end, and nothing waits for it. */
+static bool is_registered(struct sc_holds *holds, const struct sc_hold *hold)
+{
+    return (hold->kind == SC_HOLD_FREE || hold->kind == SC_HOLD_UNMAP) &&
+           sc_holds_find(holds, address_of(hold), bytes_of(hold),
+                         SC_HOLDS_UNREGISTERED | SC_HOLDS_BY_GRAPH);
 }
 
 bool sc_holds_wait_for_program(struct sc_holds *holds, const struct sc_hold *hold)
@@ -197,19 +209,4 @@ void sc_holds_remove(struct sc_holds *holds, uint32_t id, uint64_t now_ns)
     sc_grid_remove(&holds->grid, id);
     hold->age = 0;
     sc_pool_give(&holds->pool, id);
-}
-
-static bool note_overlap(void *context, uint32_t id)
-{
-    *(uint32_t *)context = id;
-    return false;
-}
-
-uint32_t sc_holds_overlapping(struct sc_holds *holds, uintptr_t address, size_t size_bytes)
-{
-    uint32_t found = 0;
-    if (holds->oldest)
-        sc_grid_overlaps_locked(&holds->grid, address, size_bytes ? size_bytes : 1, note_overlap,
-                                &found);
-    return found;
 }

@@ -30,6 +30,17 @@ static inline bool sc_hold_is_drivers(enum sc_hold_kind kind)
     return kind == SC_HOLD_FREE_PINNED || kind == SC_HOLD_UNREGISTER;
 }
 
+/* Which holds a search is for: a bit for each kind, and what must be so besides. */
+enum sc_hold_mask {
+    SC_HOLDS_FREED = 1 << SC_HOLD_FREE | 1 << SC_HOLD_FREE_PINNED,
+    SC_HOLDS_UNREGISTERED = 1 << SC_HOLD_UNREGISTER,
+    SC_HOLDS_DRIVERS = 1 << SC_HOLD_FREE_PINNED | 1 << SC_HOLD_UNREGISTER,
+    SC_HOLDS_REAPERS = 1 << SC_HOLD_FREE | 1 << SC_HOLD_UNMAP | 1 << SC_HOLD_WAIT,
+    SC_HOLDS_ALL = SC_HOLDS_DRIVERS | SC_HOLDS_REAPERS,
+    SC_HOLDS_BY_GRAPH = 1 << 16, /* and `by_graph` */
+    SC_HOLDS_STARTING = 1 << 17, /* and the hold starts at the address */
+};
+
 enum { SC_HOLD_TICKETS_MAX = 4096 };
 
 struct sc_hold {
@@ -80,8 +91,8 @@ void sc_holds_remove(struct sc_holds *holds, uint32_t hold, uint64_t now_ns);
  * operations do? */
 bool sc_holds_wait_for_program(struct sc_holds *holds, const struct sc_hold *hold);
 
-/* A hold that overlaps the interval, or 0. */
-uint32_t sc_holds_overlapping(struct sc_holds *holds, uintptr_t address, size_t size_bytes);
+/* A hold that overlaps the interval and is one of the mask (enum sc_hold_mask), or 0. */
+uint32_t sc_holds_find(struct sc_holds *holds, uintptr_t address, size_t size_bytes, unsigned mask);
 
 static inline bool sc_holds_may_overlap(struct sc_holds *holds, uintptr_t address,
                                         size_t size_bytes)

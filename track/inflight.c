@@ -342,9 +342,7 @@ void sc_inflight_let_go(struct sc_inflight *inflight, uintptr_t address, size_t 
                         enum sc_touch touch, bool keep_copies, struct sc_unwatched *unwatched)
 {
     struct sc_shape touched = {address, size_bytes, size_bytes, 1};
-    uintptr_t mask = inflight->guards.page_mask;
-    uintptr_t start = address & ~mask;
-    uintptr_t end = (address + size_bytes + mask) & ~mask;
+    struct sc_pages pages = sc_spans_pages(&inflight->guards, address, size_bytes);
     for (;;) {
         struct forbidding_search search = {inflight, touch, 0};
         sc_grid_overlaps_locked(&inflight->guards.grid, address, size_bytes, note_forbidding,
@@ -358,7 +356,7 @@ void sc_inflight_let_go(struct sc_inflight *inflight, uintptr_t address, size_t 
              id = sc_spans_at(&inflight->guards, id)->next)
             copied &= sc_source_copies_copy_pages(inflight, op, id, address, address + size_bytes);
         if (!copied || sc_direction_writes_host(op->info.direction))
-            note_unwatched(op, &touched, start, end, unwatched);
+            note_unwatched(op, &touched, pages.start, pages.end, unwatched);
         op->first_span = sc_spans_cut(&inflight->guards, op->first_span, address, size_bytes);
         op->cut = true;
     }
@@ -413,11 +411,9 @@ static bool seal_op(void *context, uint32_t id)
 void sc_inflight_seal(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
                       struct sc_ops *overwritten)
 {
-    uintptr_t mask = inflight->guards.page_mask;
-    uintptr_t start = address & ~mask;
-    uintptr_t end = (address + size_bytes + mask) & ~mask;
+    struct sc_pages pages = sc_spans_pages(&inflight->guards, address, size_bytes);
     struct seal_visit seal = {inflight, overwritten, {address, size_bytes, size_bytes, 1}};
-    sc_inflight_overlaps(inflight, start, end - start, seal_op, &seal);
+    sc_inflight_overlaps(inflight, pages.start, pages.end - pages.start, seal_op, &seal);
 }
 
 struct writer_search {

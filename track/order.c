@@ -309,7 +309,7 @@ static bool join(struct sc_order *order, struct sc_stream *stream, const struct 
 }
 
 /* What blocking streams have waited for comes before whatever the legacy stream does next. */
-static void settle_pending(struct sc_order *order, struct sc_stream *legacy)
+static void join_pending(struct sc_order *order, struct sc_stream *legacy)
 {
     if (!legacy->pending || !join(order, legacy, legacy->pending))
         return;
@@ -333,7 +333,7 @@ bool sc_order_is_behind(struct sc_order *order, uint32_t id)
 static void begin_legacy(struct sc_order *order, struct sc_stream *stream,
                          struct sc_order_call *call)
 {
-    settle_pending(order, stream);
+    join_pending(order, stream);
     call->is_legacy = true;
     call->place = read_relaxed(&stream->calls) + 1;
     atomic_store_explicit(&stream->calls, call->place, memory_order_relaxed);

@@ -43,7 +43,7 @@ void sc_source_copies_drop_copies(struct sc_inflight *inflight, struct sc_op *op
 static bool may_be_hidden(struct sc_spans *guards, uintptr_t address, size_t size_bytes)
 {
     uintptr_t start = address & ~guards->page_mask;
-    if (atomic_load_explicit(&guards->unsettled_count, memory_order_acquire) != 0)
+    if (atomic_load_explicit(&guards->unapplied_count, memory_order_acquire) != 0)
         return true;
     return sc_grid_may_overlap(&guards->grid, start, size_bytes + (address - start)) &&
            sc_spans_least(guards, address, size_bytes) == SC_ACCESS_NONE;

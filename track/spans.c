@@ -30,16 +30,16 @@ static void add_to(_Atomic uint32_t *count, int change)
 }
 
 /* From its first page on, once more if some of it has been told of already. */
-static void unsettle(struct sc_spans *guards, uint32_t id)
+static void set_unapplied(struct sc_spans *guards, uint32_t id)
 {
     struct sc_span *span = sc_spans_at(guards, id);
-    span->settled_to = sc_span_start(span);
-    if (span->unsettled)
+    span->applied_to = sc_span_start(span);
+    if (span->unapplied)
         return;
-    span->unsettled = true;
-    span->unsettled_next = guards->unsettled;
-    guards->unsettled = id;
-    add_to(&guards->unsettled_count, 1);
+    span->unapplied = true;
+    span->unapplied_next = guards->unapplied;
+    guards->unapplied = id;
+    add_to(&guards->unapplied_count, 1);
 }
 
 /* `address` and `end` lie on page boundaries. */
@@ -65,14 +65,14 @@ static uint32_t new_span(struct sc_spans *guards, uint32_t op, uintptr_t address
 uint32_t sc_spans_add(struct sc_spans *guards, uint32_t op, uintptr_t address, size_t size_bytes,
                       enum sc_access access, uint32_t next)
 {
-    uintptr_t start = address & ~guards->page_mask;
-    uintptr_t end = (address + size_bytes + guards->page_mask) & ~guards->page_mask;
-    uint32_t id = end > start ? new_span(guards, op, start, end, access) : 0;
+    struct sc_pages pages = sc_spans_pages(guards, address, size_bytes);
+    uint32_t id =
+        pages.end > pages.start ? new_span(guards, op, pages.start, pages.end, access) : 0;
     if (!id)
         return next;
-    sc_blocks_add(&guards->ever, start, end - start);
+    sc_blocks_add(&guards->ever, pages.start, pages.end - pages.start);
     sc_spans_at(guards, id)->next = next;
-    unsettle(guards, id);
+    set_unapplied(guards, id);
     return id;
 }
 
@@ -83,12 +83,12 @@ void sc_spans_end(struct sc_spans *guards, uint32_t id)
         sc_grid_remove(&guards->grid, id);
         span->live = false;
         guards->live--;
-        unsettle(guards, id);
+        set_unapplied(guards, id);
         id = span->next;
     }
 }
 
-/* What is left of a span is as settled as the whole was. */
+/* What is left of a span is as applied as the whole was. */
 static uint32_t keep_part(struct sc_spans *guards, const struct sc_span *whole, uintptr_t start,
                           uintptr_t end, uint32_t next)
 {
@@ -96,33 +96,32 @@ static uint32_t keep_part(struct sc_spans *guards, const struct sc_span *whole, 
     if (!id)
         return next;
     sc_spans_at(guards, id)->next = next;
-    if (whole->unsettled)
-        unsettle(guards, id);
+    if (whole->unapplied)
+        set_unapplied(guards, id);
     return id;
 }
 
 uint32_t sc_spans_cut(struct sc_spans *guards, uint32_t first, uintptr_t address, size_t size_bytes)
 {
-    uintptr_t start = address & ~guards->page_mask;
-    uintptr_t end = (address + size_bytes + guards->page_mask) & ~guards->page_mask;
+    struct sc_pages pages = sc_spans_pages(guards, address, size_bytes);
     uint32_t kept = 0;
     for (uint32_t id = first, next; id; id = next) {
         struct sc_span *span = sc_spans_at(guards, id);
         next = span->next;
-        if (sc_span_start(span) >= end || sc_span_end(span) <= start) {
+        if (sc_span_start(span) >= pages.end || sc_span_end(span) <= pages.start) {
             span->next = kept;
             kept = id;
             continue;
         }
-        kept = keep_part(guards, span, sc_span_start(span), start, kept);
-        kept = keep_part(guards, span, end, sc_span_end(span), kept);
+        kept = keep_part(guards, span, sc_span_start(span), pages.start, kept);
+        kept = keep_part(guards, span, pages.end, sc_span_end(span), kept);
         span->next = 0;
         sc_spans_end(guards, id);
     }
     return kept;
 }
 
-/* ---- settling ---- */
+/* ---- applying ---- */
 
 /* The pages from `at` to `until` have the same live spans on them. */
 struct piece {
@@ -130,7 +129,7 @@ struct piece {
     uintptr_t at;
     uintptr_t until;
     enum sc_access access; /* the least that a live span allows */
-    bool settled;          /* a settled span has brought it there */
+    bool applied;          /* an applied span has brought it there */
 };
 
 static bool narrow_piece(void *context, uint32_t id)
@@ -145,17 +144,17 @@ static bool narrow_piece(void *context, uint32_t id)
     if (sc_span_end(span) < piece->until)
         piece->until = sc_span_end(span);
     if (span->access > piece->access)
-        piece->settled = false;
+        piece->applied = false;
     if (span->access >= piece->access) {
         piece->access = span->access;
-        piece->settled |= !span->unsettled;
+        piece->applied |= !span->unapplied;
     }
     return true;
 }
 
 static struct piece next_piece(struct sc_spans *guards, const struct sc_span *span)
 {
-    struct piece piece = {guards, span->settled_to, sc_span_end(span), SC_ACCESS_ALL, false};
+    struct piece piece = {guards, span->applied_to, sc_span_end(span), SC_ACCESS_ALL, false};
     if (guards->live == (uint32_t)span->live)
         piece.access = span->live ? span->access : SC_ACCESS_ALL;
     else
@@ -169,47 +168,47 @@ static struct piece next_piece(struct sc_spans *guards, const struct sc_span *sp
 static bool must_tell(const struct sc_span *span, const struct piece *piece)
 {
     if (span->live)
-        return piece->access == span->access && !piece->settled;
+        return piece->access == span->access && !piece->applied;
     return piece->access < span->access;
 }
 
-static void unlink_unsettled(struct sc_spans *guards, uint32_t id)
+static void unlink_unapplied(struct sc_spans *guards, uint32_t id)
 {
-    uint32_t *link = &guards->unsettled;
+    uint32_t *link = &guards->unapplied;
     while (*link != id)
-        link = &sc_spans_at(guards, *link)->unsettled_next;
-    *link = sc_spans_at(guards, id)->unsettled_next;
+        link = &sc_spans_at(guards, *link)->unapplied_next;
+    *link = sc_spans_at(guards, id)->unapplied_next;
 }
 
-static void settled(struct sc_spans *guards, uint32_t id)
+static void set_applied(struct sc_spans *guards, uint32_t id)
 {
     struct sc_span *span = sc_spans_at(guards, id);
-    unlink_unsettled(guards, id);
-    span->unsettled = false;
+    unlink_unapplied(guards, id);
+    span->unapplied = false;
     if (!span->live)
         atomic_store_explicit(&span->used, false, memory_order_release);
-    add_to(&guards->unsettled_count, -1);
+    add_to(&guards->unapplied_count, -1);
     if (span->live)
         return;
     sc_pool_give(&guards->spans, id);
     add_to(&guards->busy, -1);
 }
 
-bool sc_spans_settle(struct sc_spans *guards, struct sc_guard_change *change)
+bool sc_spans_apply(struct sc_spans *guards, struct sc_guard_change *change)
 {
     change->size_bytes = 0;
-    if (!guards->unsettled)
+    if (!guards->unapplied)
         return false;
-    struct sc_span *span = sc_spans_at(guards, guards->unsettled);
-    if (span->settled_to >= sc_span_end(span)) {
-        settled(guards, guards->unsettled);
+    struct sc_span *span = sc_spans_at(guards, guards->unapplied);
+    if (span->applied_to >= sc_span_end(span)) {
+        set_applied(guards, guards->unapplied);
         return true;
     }
     struct piece piece = next_piece(guards, span);
-    span->settled_to = piece.until;
+    span->applied_to = piece.until;
     if (must_tell(span, &piece))
         *change = (struct sc_guard_change){piece.at, piece.until - piece.at, piece.access,
-                                           guards->unsettled};
+                                           guards->unapplied};
     return true;
 }
 
@@ -218,9 +217,9 @@ uint32_t sc_spans_refuse(struct sc_spans *guards, const struct sc_guard_change *
     struct sc_span *span = sc_spans_at(guards, change->span);
     if (span->live)
         return span->op;
-    unlink_unsettled(guards, change->span);
-    span->settled_to = sc_span_start(span);
-    span->unsettled_next = guards->refused;
+    unlink_unapplied(guards, change->span);
+    span->applied_to = sc_span_start(span);
+    span->unapplied_next = guards->refused;
     guards->refused = change->span;
     return 0;
 }
@@ -231,14 +230,14 @@ bool sc_spans_retry(struct sc_spans *guards)
     while (guards->refused) {
         uint32_t id = guards->refused;
         struct sc_span *span = sc_spans_at(guards, id);
-        guards->refused = span->unsettled_next;
-        span->unsettled_next = guards->unsettled;
-        guards->unsettled = id;
+        guards->refused = span->unapplied_next;
+        span->unapplied_next = guards->unapplied;
+        guards->unapplied = id;
     }
     return any;
 }
 
-/* ---- what is left to the one who settles ---- */
+/* ---- what is left to who applies ---- */
 
 static bool narrow_access(void *context, uint32_t id)
 {
@@ -252,9 +251,9 @@ static bool narrow_access(void *context, uint32_t id)
 enum sc_access sc_spans_least(struct sc_spans *guards, uintptr_t address, size_t size_bytes)
 {
     struct piece piece = {.guards = guards, .access = SC_ACCESS_ALL};
-    uintptr_t start = address & ~guards->page_mask;
-    uintptr_t end = (address + size_bytes + guards->page_mask) & ~guards->page_mask;
-    sc_grid_overlaps_locked(&guards->grid, start, end - start, narrow_access, &piece);
+    struct sc_pages pages = sc_spans_pages(guards, address, size_bytes);
+    sc_grid_overlaps_locked(&guards->grid, pages.start, pages.end - pages.start, narrow_access,
+                            &piece);
     return piece.access;
 }
 
@@ -265,7 +264,7 @@ enum sc_access sc_spans_access(struct sc_spans *guards, uintptr_t address)
 
 static bool is_in_list(struct sc_spans *guards, uint32_t list, uintptr_t page)
 {
-    for (uint32_t id = list; id; id = sc_spans_at(guards, id)->unsettled_next) {
+    for (uint32_t id = list; id; id = sc_spans_at(guards, id)->unapplied_next) {
         const struct sc_span *span = sc_spans_at(guards, id);
         if (page - sc_span_start(span) < sc_span_end(span) - sc_span_start(span))
             return true;
@@ -277,7 +276,7 @@ bool sc_spans_cover(struct sc_spans *guards, uintptr_t address)
 {
     uintptr_t page = address & ~guards->page_mask;
     return sc_grid_point_locked(&guards->grid, page) != 0 ||
-           is_in_list(guards, guards->unsettled, page) || is_in_list(guards, guards->refused, page);
+           is_in_list(guards, guards->unapplied, page) || is_in_list(guards, guards->refused, page);
 }
 
 /* ---- fork ---- */
@@ -285,7 +284,7 @@ bool sc_spans_cover(struct sc_spans *guards, uintptr_t address)
 void sc_spans_forget(struct sc_spans *guards)
 {
     atomic_store(&guards->busy, 0);
-    atomic_store(&guards->unsettled_count, 0);
+    atomic_store(&guards->unapplied_count, 0);
     sc_blocks_clear(&guards->ever);
 }
 

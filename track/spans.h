@@ -1,10 +1,10 @@
 /* Which pages are protected, for the sake of which operation.
  *
  * A span is a run of pages that one operation wants protected. What the host may do with a page is
- * the least that any live span on it allows. Spans come and go with operations; each change leaves
- * the span unsettled, and whoever settles it learns which pages to give which access. Deciding and
- * telling the kernel are apart, so that mprotect runs without the tracker's lock: the caller
- * settles under a lock of its own and tells the kernel before it settles the next.
+ * the least that any live span on it allows. Spans come and go with operations. Each change leaves
+ * the span unapplied, and whoever applies it learns which pages to give which access. Deciding and
+ * telling the kernel are apart, so that mprotect runs without the tracker's lock. The caller takes
+ * each step under a lock of its own, and tells the kernel before it takes the next.
  *
  * Locks: every function needs the owner's lock, except those that say "lock-free".
  */
@@ -25,25 +25,38 @@ struct sc_span {
     struct sc_grid_node node; /* whole pages */
     uint32_t op;              /* of track/inflight.h */
     uint32_t next;            /* of the same operation */
-    uint32_t unsettled_next;
+    uint32_t unapplied_next;
     enum sc_access access;
     bool live;
-    bool unsettled;
-    _Atomic bool used; /* its pages may be protected: from the first moment until it is settled */
-    uintptr_t settled_to; /* pages before this one have been told of */
+    bool unapplied;
+    _Atomic bool used; /* its pages may be protected: from the first moment until it is applied */
+    uintptr_t applied_to; /* pages before this one have been told of */
 };
 
 struct sc_spans {
     struct sc_pool spans;
     struct sc_grid grid; /* live spans */
     uint32_t live;
-    uint32_t unsettled; /* list of spans */
+    uint32_t unapplied; /* list of spans */
     uint32_t refused;   /* the same, of those that the kernel would not let go of */
-    _Atomic uint32_t unsettled_count;
-    _Atomic uint32_t busy; /* live and unsettled spans */
+    _Atomic uint32_t unapplied_count;
+    _Atomic uint32_t busy; /* live and unapplied spans */
     struct sc_blocks ever; /* those that were ever protected */
     uintptr_t page_mask;   /* page size - 1 */
 };
+
+/* Whole pages, from `start` up to `end`. */
+struct sc_pages {
+    uintptr_t start, end;
+};
+
+/* The pages that the interval touches; of no bytes within a page: that page. Needs no lock. */
+static inline struct sc_pages sc_spans_pages(const struct sc_spans *guards, uintptr_t address,
+                                             size_t size_bytes)
+{
+    uintptr_t mask = guards->page_mask;
+    return (struct sc_pages){address & ~mask, (address + size_bytes + mask) & ~mask};
+}
 
 int sc_spans_init(struct sc_spans *guards); /* 0 or -ENOMEM */
 void sc_spans_destroy(struct sc_spans *guards);
@@ -68,13 +81,13 @@ struct sc_guard_change {
     uint32_t span; /* whose turn it is */
 };
 
-/* Takes a step in settling: false if there is nothing unsettled. The span stays counted in
- * unsettled_count until the step after the last. */
-bool sc_spans_settle(struct sc_spans *guards, struct sc_guard_change *change);
+/* Takes a step in applying. False: nothing is unapplied. The span stays counted in
+ * unapplied_count until the step after the last. */
+bool sc_spans_apply(struct sc_spans *guards, struct sc_guard_change *change);
 
 /* The kernel has refused the change, before the next step. The operation that the pages were to be
  * protected for is returned, and its spans have to end. 0: they were to be let go, and stay counted
- * as unsettled; sc_spans_retry has them settled once more, and says whether there were any. */
+ * as unapplied; sc_spans_retry has them applied once more, and says whether there were any. */
 uint32_t sc_spans_refuse(struct sc_spans *guards, const struct sc_guard_change *change);
 bool sc_spans_retry(struct sc_spans *guards);
 
@@ -83,7 +96,7 @@ enum sc_access sc_spans_access(struct sc_spans *guards, uintptr_t address);
 enum sc_access sc_spans_least(struct sc_spans *guards, uintptr_t address, size_t size_bytes);
 
 /* May the page be protected for a span's sake, one that lives or one that has ended and of whose
- * end the kernel has not been told? The invariant that all of this keeps: while nobody settles, a
+ * end the kernel has not been told? The invariant that all of this keeps: while nobody applies, a
  * page of which this is false is as the program has made it. */
 bool sc_spans_cover(struct sc_spans *guards, uintptr_t address);
 

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 
+#include "track/own_lock.h"
 #include "track/track_internal.h"
 
 #include "track/poison.h"
@@ -9,7 +10,7 @@
 enum { RETIRE_BATCH = 256 };
 
 struct sc_track sc_track = {.lock = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP};
-__thread int sc_track_inside __attribute__((tls_model("initial-exec")));
+__thread int sc_own_lock_depth __attribute__((tls_model("initial-exec")));
 
 /* Held for some tens of nanoseconds: a thread that finds it taken spins before it sleeps. */
 static void init_lock(pthread_mutex_t *lock)

@@ -36,10 +36,6 @@ struct sc_track {
 /* The process's own. Tests make others. */
 extern struct sc_track sc_track;
 
-/* Above 0 while the calling thread is inside of a lock of ours that a signal handler which
- * interrupts it may not ask for. */
-extern __thread int sc_track_inside __attribute__((tls_model("initial-exec")));
-
 int sc_track_init(struct sc_track *track); /* 0 or -ENOMEM */
 void sc_track_destroy(struct sc_track *track);
 
@@ -176,7 +172,7 @@ void sc_track_issue(struct sc_track *track, struct sc_op_info *info, struct sc_i
 
 /* ---- guards and snapshots ----
  *
- * The caller brings the pages into line (sc_track_settle_guards) after everything here that issues
+ * The caller brings the pages into line (sc_track_apply_guards) after everything here that issues
  * or ends operations. */
 
 /* Operations that forbid the host to touch the interval so, by what is guarded now. */
@@ -215,9 +211,9 @@ void sc_track_set_guarding(struct sc_track *track, uintptr_t address, size_t siz
 void sc_track_limit_snapshots(struct sc_track *track, uintptr_t address, size_t size_bytes,
                               enum sc_snapshots snapshots);
 
-/* A step of sc_spans_settle; and what it led to where the kernel refuses it (sc_spans_refuse):
+/* A step of sc_spans_apply; and what it led to where the kernel refuses it (sc_spans_refuse):
  * the operation is not guarded, and counted. */
-bool sc_track_settle_guards(struct sc_track *track, struct sc_guard_change *change);
+bool sc_track_apply_guards(struct sc_track *track, struct sc_guard_change *change);
 void sc_track_refuse_guard(struct sc_track *track, const struct sc_guard_change *change);
 bool sc_track_retry_guards(struct sc_track *track);
 enum sc_access sc_track_guarded_access(struct sc_track *track, uintptr_t address);
@@ -246,7 +242,9 @@ struct sc_take_down {
     uint64_t max_held_bytes;
     struct sc_hazard_event by; /* the call, for those who launch a graph that names the memory */
     bool (*hurts)(const struct sc_op_info *op); /* which operations the call hurts; NULL: all */
-    bool stays; /* the memory stays the program's: the operations remain tracked */
+    bool stays;   /* the memory stays the program's: the operations remain tracked */
+    bool settles; /* before a wait, holds for a graph are made ordinary ones: the memory becomes
+                     something else (sc_track_forget_graph_holds) */
     /* results */
     struct sc_ops found; /* in flight; no longer tracked, unless `stays` or must_wait */
     bool by_graph;       /* a graph names the memory */
@@ -360,8 +358,6 @@ void sc_track_graph_note_freed(struct sc_track *track, uintptr_t address, size_t
 void sc_track_graph_note_registered(struct sc_track *track, uintptr_t address, size_t size_bytes);
 /* Does a graph name memory in the interval? Lock-free where none is near. */
 bool sc_track_graph_names(struct sc_track *track, uintptr_t address, size_t size_bytes);
-/* Is memory there held because a graph names it? */
-bool sc_track_holds_for_graph(struct sc_track *track, uintptr_t address);
 
 /* ---- launches ----
  *
@@ -426,7 +422,7 @@ struct sc_release {
 
 /* The oldest hold of more than this age that can be given back. Whoever takes it ends it, or puts
  * it back to be taken later. No complete operation on its memory is tracked any more; its pages may
- * be unsettled. */
+ * be unapplied. */
 struct sc_release sc_track_take_ready(struct sc_track *track, uint64_t after_age);
 void sc_track_end_hold(struct sc_track *track, uint32_t hold);
 void sc_track_put_back(struct sc_track *track, uint32_t hold);
@@ -444,7 +440,6 @@ unsigned sc_track_awaited(struct sc_track *track);
  * order of these. Returns how many: fewer than max where no stream is left. */
 unsigned sc_track_awaited_streams(struct sc_track *track, uint32_t after, struct sc_ticket *tickets,
                                   unsigned max);
-bool sc_track_has_holds(struct sc_track *track);
 /* Is there a hold that the reaper ends, or one that still waits for an operation? */
 bool sc_track_reaper_has_work(struct sc_track *track);
 /* Does a hold that the reaper ends (not one of pinned memory) overlap the interval? */
@@ -455,5 +450,7 @@ bool sc_track_is_unregistered(struct sc_track *track, uintptr_t address, size_t 
 bool sc_track_is_given_back(struct sc_track *track, uintptr_t address);
 /* Is `address` the start of a block whose free is held? */
 bool sc_track_is_freed(struct sc_track *track, uintptr_t address);
+/* Is memory there held because a graph names it? */
+bool sc_track_holds_for_graph(struct sc_track *track, uintptr_t address);
 
 #endif

@@ -313,27 +313,6 @@ bool sc_track_graph_names(struct sc_track *track, uintptr_t address, size_t size
     return names;
 }
 
-struct hold_search {
-    struct sc_holds *holds;
-    bool found;
-};
-
-static bool look_for_graph_hold(void *context, uint32_t id)
-{
-    struct hold_search *search = context;
-    search->found = sc_holds_at(search->holds, id)->by_graph;
-    return !search->found;
-}
-
-bool sc_track_holds_for_graph(struct sc_track *track, uintptr_t address)
-{
-    struct hold_search search = {&track->holds, false};
-    lock(track);
-    sc_grid_overlaps_locked(&track->holds.grid, address, 1, look_for_graph_hold, &search);
-    unlock(track);
-    return search.found;
-}
-
 /* ---- launches ---- */
 
 static uintptr_t next_event(struct sc_track *track, uint32_t exec, bool waits, uint32_t *at)

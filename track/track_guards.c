@@ -112,10 +112,10 @@ void sc_track_give_up_guards(struct sc_track *track)
     sc_track_unguard_all(track);
 }
 
-bool sc_track_settle_guards(struct sc_track *track, struct sc_guard_change *change)
+bool sc_track_apply_guards(struct sc_track *track, struct sc_guard_change *change)
 {
     lock(track);
-    bool more = sc_spans_settle(&track->inflight.guards, change);
+    bool more = sc_spans_apply(&track->inflight.guards, change);
     unlock(track);
     return more;
 }

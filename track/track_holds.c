@@ -134,6 +134,30 @@ static void end_range(struct sc_track *track, const struct sc_take_down *request
         sc_inflight_remove_range(&track->inflight, range);
 }
 
+struct hold_change {
+    struct sc_holds *holds;
+    const struct sc_ticket *ticket; /* to wait for; NULL: graphs are forgotten */
+};
+
+static bool change_hold(void *context, uint32_t id)
+{
+    const struct hold_change *change = context;
+    struct sc_hold *hold = sc_holds_at(change->holds, id);
+    if (!change->ticket)
+        hold->by_graph = false;
+    else if (hold->kind != SC_HOLD_WAIT)
+        sc_holds_require(change->holds, id, change->ticket);
+    return true;
+}
+
+static void change_holds_locked(struct sc_track *track, uintptr_t address, size_t size_bytes,
+                                const struct sc_ticket *ticket)
+{
+    struct hold_change change = {&track->holds, ticket};
+    sc_grid_overlaps_locked(&track->holds.grid, address, size_bytes ? size_bytes : 1, change_hold,
+                            &change);
+}
+
 void sc_track_take_down(struct sc_track *track, struct sc_take_down *request)
 {
     struct sc_ops_collector collector = {track, &request->found, false};
@@ -141,12 +165,14 @@ void sc_track_take_down(struct sc_track *track, struct sc_take_down *request)
     request->held = 0;
     request->must_wait = false;
     lock(track);
+    if (request->settles && request->kind == SC_HOLD_WAIT)
+        change_holds_locked(track, request->address, request->size_bytes, NULL);
     find_ops(track, request, sc_collect_op, &collector);
     request->by_graph = request->kind != SC_HOLD_WAIT &&
                         sc_graphs_name(&track->graphs, request->address, request->size_bytes);
     if (request->hold &&
         (request->found.count || collector.unjudged || request->by_graph ||
-         sc_holds_overlapping(&track->holds, request->address, request->size_bytes)))
+         sc_holds_find(&track->holds, request->address, request->size_bytes, SC_HOLDS_ALL)))
         request->must_wait = !make_hold(track, request);
     if ((request->found.count || collector.unjudged) && !request->must_wait && !request->stays)
         drop_ops(track, request, false);
@@ -182,40 +208,16 @@ bool sc_track_meets(struct sc_track *track, uintptr_t address, size_t size_bytes
     if (!found)
         sc_grid_overlaps_locked(&track->inflight.range_grid, address, size_bytes, note_any, &found);
     if (!found)
-        found = sc_holds_overlapping(&track->holds, address, size_bytes) != 0;
+        found = sc_holds_find(&track->holds, address, size_bytes, SC_HOLDS_ALL) != 0;
     unlock(track);
     return found;
 }
 
-struct hold_change {
-    struct sc_holds *holds;
-    const struct sc_ticket *ticket; /* to wait for; NULL: graphs are forgotten */
-};
-
-static bool change_hold(void *context, uint32_t id)
-{
-    const struct hold_change *change = context;
-    struct sc_hold *hold = sc_holds_at(change->holds, id);
-    if (!change->ticket)
-        hold->by_graph = false;
-    else if (hold->kind != SC_HOLD_WAIT)
-        sc_holds_require(change->holds, id, change->ticket);
-    return true;
-}
-
-static void change_holds(struct sc_track *track, uintptr_t address, size_t size_bytes,
-                         const struct sc_ticket *ticket)
-{
-    struct hold_change change = {&track->holds, ticket};
-    lock(track);
-    sc_grid_overlaps_locked(&track->holds.grid, address, size_bytes ? size_bytes : 1, change_hold,
-                            &change);
-    unlock(track);
-}
-
 void sc_track_forget_graph_holds(struct sc_track *track, uintptr_t address, size_t size_bytes)
 {
-    change_holds(track, address, size_bytes, NULL);
+    lock(track);
+    change_holds_locked(track, address, size_bytes, NULL);
+    unlock(track);
 }
 
 void sc_track_forget_graph_holds_of(struct sc_track *track, uint32_t context)
@@ -230,7 +232,9 @@ void sc_track_forget_graph_holds_of(struct sc_track *track, uint32_t context)
 void sc_track_hold_longer(struct sc_track *track, uintptr_t address, size_t size_bytes,
                           const struct sc_ticket *ticket)
 {
-    change_holds(track, address, size_bytes, ticket);
+    lock(track);
+    change_holds_locked(track, address, size_bytes, ticket);
+    unlock(track);
 }
 
 struct earlier_search {
@@ -401,14 +405,6 @@ unsigned sc_track_awaited_streams(struct sc_track *track, uint32_t after, struct
     return latest.count;
 }
 
-bool sc_track_has_holds(struct sc_track *track)
-{
-    lock(track);
-    bool holds = track->holds.oldest != 0;
-    unlock(track);
-    return holds;
-}
-
 /* A hold of pinned memory keeps the reaper busy until its operations are complete. */
 bool sc_track_reaper_has_work(struct sc_track *track)
 {
@@ -421,93 +417,37 @@ bool sc_track_reaper_has_work(struct sc_track *track)
     return work;
 }
 
-struct hold_search {
-    struct sc_track *track;
-    uint32_t found;
-};
-
-static bool note_reaped(void *context, uint32_t id)
+static bool is_held_as(struct sc_track *track, uintptr_t address, size_t size_bytes, unsigned mask)
 {
-    struct hold_search *search = context;
-    if (!sc_hold_is_drivers(sc_holds_at(&search->track->holds, id)->kind))
-        search->found = id;
-    return !search->found;
+    if (!sc_holds_may_overlap(&track->holds, address, size_bytes ? size_bytes : 1))
+        return false;
+    lock(track);
+    bool found = sc_holds_find(&track->holds, address, size_bytes, mask) != 0;
+    unlock(track);
+    return found;
 }
 
 bool sc_track_is_held(struct sc_track *track, uintptr_t address, size_t size_bytes)
 {
-    struct hold_search search = {.track = track};
-    lock(track);
-    sc_grid_overlaps_locked(&track->holds.grid, address, size_bytes ? size_bytes : 1, note_reaped,
-                            &search);
-    unlock(track);
-    return search.found != 0;
-}
-
-static bool note_unregistered(void *context, uint32_t id)
-{
-    struct hold_search *search = context;
-    if (sc_holds_at(&search->track->holds, id)->kind == SC_HOLD_UNREGISTER)
-        search->found = id;
-    return !search->found;
-}
-
-struct held_search {
-    struct sc_track *track;
-    uintptr_t address;
-    unsigned kinds; /* bit by enum sc_hold_kind */
-    bool found;
-};
-
-static bool note_held(void *context, uint32_t id)
-{
-    struct held_search *search = context;
-    const struct sc_hold *hold = sc_holds_at(&search->track->holds, id);
-    search->found =
-        (search->kinds >> hold->kind & 1) &&
-        atomic_load_explicit(&hold->node.address, memory_order_relaxed) == search->address;
-    return !search->found;
-}
-
-static bool is_held_as(struct sc_track *track, uintptr_t address, unsigned kinds)
-{
-    struct held_search search = {track, address, kinds, false};
-    lock(track);
-    sc_grid_overlaps_locked(&track->holds.grid, address, 1, note_held, &search);
-    unlock(track);
-    return search.found;
+    return is_held_as(track, address, size_bytes, SC_HOLDS_REAPERS);
 }
 
 bool sc_track_is_unregistered(struct sc_track *track, uintptr_t address, size_t size_bytes)
 {
-    struct hold_search search = {.track = track};
-    lock(track);
-    sc_grid_overlaps_locked(&track->holds.grid, address, size_bytes ? size_bytes : 1,
-                            note_unregistered, &search);
-    unlock(track);
-    return search.found != 0;
-}
-
-static bool note_given_back(void *context, uint32_t id)
-{
-    struct hold_search *search = context;
-    if (sc_hold_is_drivers(sc_holds_at(&search->track->holds, id)->kind))
-        search->found = id;
-    return !search->found;
+    return is_held_as(track, address, size_bytes, SC_HOLDS_UNREGISTERED);
 }
 
 bool sc_track_is_given_back(struct sc_track *track, uintptr_t address)
 {
-    struct hold_search search = {.track = track};
-    if (!sc_holds_may_overlap(&track->holds, address, 1))
-        return false;
-    lock(track);
-    sc_grid_overlaps_locked(&track->holds.grid, address, 1, note_given_back, &search);
-    unlock(track);
-    return search.found != 0;
+    return is_held_as(track, address, 1, SC_HOLDS_DRIVERS);
 }
 
 bool sc_track_is_freed(struct sc_track *track, uintptr_t address)
 {
-    return is_held_as(track, address, 1u << SC_HOLD_FREE | 1u << SC_HOLD_FREE_PINNED);
+    return is_held_as(track, address, 1, SC_HOLDS_FREED | SC_HOLDS_STARTING);
+}
+
+bool sc_track_holds_for_graph(struct sc_track *track, uintptr_t address)
+{
+    return is_held_as(track, address, 1, SC_HOLDS_ALL | SC_HOLDS_BY_GRAPH);
 }

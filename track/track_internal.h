@@ -3,20 +3,17 @@
 #ifndef SC_TRACK_TRACK_INTERNAL_H
 #define SC_TRACK_TRACK_INTERNAL_H
 
+#include "track/own_lock.h"
 #include "track/track.h"
 
 static inline void lock(struct sc_track *track)
 {
-    sc_track_inside++;
-    atomic_signal_fence(memory_order_seq_cst);
-    pthread_mutex_lock(&track->lock);
+    sc_own_lock_take(&track->lock);
 }
 
 static inline void unlock(struct sc_track *track)
 {
-    pthread_mutex_unlock(&track->lock);
-    atomic_signal_fence(memory_order_seq_cst);
-    sc_track_inside--;
+    sc_own_lock_give(&track->lock);
 }
 
 /* After every change of what free() and munmap() must look at. */

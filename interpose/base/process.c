@@ -71,7 +71,7 @@ void sc_process_forked(void)
     thread_id = 0;
 }
 
-bool sc_is_alone(void)
+bool sc_process_is_alone(void)
 {
     return is_alone;
 }

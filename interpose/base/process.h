@@ -40,7 +40,7 @@ bool sc_process_is_owner(void);
 
 /* Is the library alone with CUPTI's callbacks, since it is not preloaded (entry/injected.h)?
  * Constant once the driver has been initialised. */
-bool sc_is_alone(void);
+bool sc_process_is_alone(void);
 void sc_process_note_alone(void);
 
 /* It uses CUDA from now on: wrappers and hooks work. */

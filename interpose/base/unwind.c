@@ -50,9 +50,9 @@ struct unwinder {
     void **space; /* what flush wants */
 };
 
-static pthread_mutex_t settle_lock = PTHREAD_MUTEX_INITIALIZER;
-static _Atomic bool settled;
-static struct unwinder unwinder; /* constant once settled, as is the mode */
+static pthread_mutex_t choice_lock = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic bool is_chosen;
+static struct unwinder unwinder; /* constant once chosen, as is the mode */
 static _Atomic int stacks_mode = SC_STACKS_SITE;
 
 static void *open_beside_us(const char *file)
@@ -89,23 +89,23 @@ static struct unwinder look_up(void)
     return found;
 }
 
-/* The first thread to come decides for all. */
-static bool settle(int mode, const struct unwinder *found)
+/* The first thread to come chooses for all. True: this is the first. */
+static bool choose(int mode, const struct unwinder *found)
 {
-    pthread_mutex_lock(&settle_lock);
-    bool first = !atomic_load_explicit(&settled, memory_order_relaxed);
+    pthread_mutex_lock(&choice_lock);
+    bool first = !atomic_load_explicit(&is_chosen, memory_order_relaxed);
     if (first) {
         unwinder = *found;
         atomic_store_explicit(&stacks_mode, mode, memory_order_release);
-        atomic_store_explicit(&settled, true, memory_order_release);
+        atomic_store_explicit(&is_chosen, true, memory_order_release);
     }
-    pthread_mutex_unlock(&settle_lock);
+    pthread_mutex_unlock(&choice_lock);
     return first;
 }
 
 void sc_unwind_start(const struct sc_options *options)
 {
-    if (atomic_load_explicit(&settled, memory_order_acquire))
+    if (atomic_load_explicit(&is_chosen, memory_order_acquire))
         return;
     bool full = options->stacks == SC_STACKS_FULL;
     bool wanted = full && !sc_sanitizers_see_threads();
@@ -115,7 +115,7 @@ void sc_unwind_start(const struct sc_options *options)
         dlerror();
     }
     bool missing = full && !found.backtrace;
-    if (settle(missing ? SC_STACKS_SITE : options->stacks, &found) && missing && wanted &&
+    if (choose(missing ? SC_STACKS_SITE : options->stacks, &found) && missing && wanted &&
         options->verbosity >= 1)
         sc_report_say(NULL, "libunwind.so.8 not found beside libsafecopy.so nor in the system: "
                             "stacks show the calling frame only");
@@ -161,7 +161,7 @@ static uint64_t note_closed(void)
 
 void sc_unwind_note_closed(void)
 {
-    if (atomic_load_explicit(&settled, memory_order_acquire))
+    if (atomic_load_explicit(&is_chosen, memory_order_acquire))
         note_closed();
 }
 
@@ -265,7 +265,7 @@ __attribute__((noinline)) uint32_t sc_unwind_here(void *site)
         return 0;
     if (mode == SC_STACKS_SITE)
         return sc_stacks_put(&site, 1);
-    if (sc_unlikely(sc_is_alone())) /* nobody calls our dlclose */
+    if (sc_unlikely(sc_process_is_alone())) /* nobody calls our dlclose */
         note_closed();
     struct trace trace = {site, depth, sc_stack_cache_find(site, depth)};
     if (!trace.id)

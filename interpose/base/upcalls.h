@@ -27,7 +27,7 @@ void sc_life_may_vanish(void);
 
 /* calls/context_calls.c: contexts that the driver has told the end of are forgotten; one load if
  * there is none. */
-void sc_contexts_bury_ended(void);
+void sc_context_calls_bury_ended(void);
 
 /* capture/detours.c: the calling thread's per-thread default stream waits for a detour of another
  * thread's, unless it captures. */
@@ -50,7 +50,7 @@ struct sc_fault {
 };
 
 /* guard/touches.c: called by the SIGSEGV handler on the faulting thread, with signals blocked.
- * True: the instruction is to be repeated, because the fault was ours and is settled, or because a
+ * True: the instruction is to be repeated, because the fault was ours and is handled, or because a
  * signal is pending that the program is to get before. False: it belongs to the program.
  * Async-signal-safe. */
 bool sc_guard_fault(const struct sc_fault *fault);

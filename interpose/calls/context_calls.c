@@ -142,7 +142,7 @@ static void end_green_for_good(struct sc_context *context)
     make_loud(context);
 }
 
-void sc_contexts_bury_ended(void)
+void sc_context_calls_bury_ended(void)
 {
     while (sc_unlikely(atomic_load_explicit(&ended_contexts, memory_order_relaxed) != 0)) {
         struct sc_context *context = sc_contexts_take_gone();
@@ -267,7 +267,7 @@ struct green_ending {
 /* It is not waited for. What is at work there gets its marks while they can be recorded. */
 static struct green_ending green_begins(CUgreenCtx green)
 {
-    CUcontext handle = sc_context_of_green(green);
+    CUcontext handle = sc_contexts_of_green(green);
     struct green_ending ending = {.context = NULL};
     ending.context = sc_active() && green ? sc_contexts_known(handle) : NULL;
     if (!ending.context)

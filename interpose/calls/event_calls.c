@@ -173,7 +173,7 @@ static bool is_seen(CUevent event)
     return behind && sc_unfinished_is_seen(behind);
 }
 
-bool sc_events_join(struct sc_stream_record *stream, CUevent event)
+bool sc_event_calls_join(struct sc_stream_record *stream, CUevent event)
 {
     bool brings = !brings_no_work(stream, event);
     if (brings)
@@ -195,7 +195,7 @@ static CUresult waited(CUresult result, struct sc_stream_record *stream, CUevent
     sc_track_end_wait(&sc_track, &joining->wait, result == CUDA_SUCCESS && !captured);
     if (result == CUDA_SUCCESS && !captured) {
         if (brings)
-            sc_events_join(stream, event);
+            sc_event_calls_join(stream, event);
         else
             sc_unfinished_legacy(stream);
     }
@@ -213,7 +213,7 @@ SC_PAIR(cuStreamWaitEvent, _ptsz, (CUstream handle, CUevent event, unsigned flag
     if (!stream)
         return sc_detour_end(&detour, real(handle, event, flags));
     sc_marks_before_work(stream);
-    bool brings = sc_events_join(stream, event);
+    bool brings = sc_event_calls_join(stream, event);
     struct joining join = joining(stream, event);
     CUresult result = real(handle, event, flags);
     return sc_detour_end(&detour, waited(result, stream, event, &join, brings));
@@ -245,7 +245,7 @@ CUresult cuCtxRecordEvent(CUcontext context, CUevent event)
 CUresult cuGreenCtxRecordEvent(CUgreenCtx green, CUevent event)
 {
     SC_WRAPPER(cuGreenCtxRecordEvent);
-    struct sc_point point = context_point(sc_context_of_green(green));
+    struct sc_point point = context_point(sc_contexts_of_green(green));
     return context_recorded(call, event, &point, real(green, event));
 }
 
@@ -300,6 +300,6 @@ CUresult cuCtxWaitEvent(CUcontext context, CUevent event)
 CUresult cuGreenCtxWaitEvent(CUgreenCtx green, CUevent event)
 {
     SC_WRAPPER(cuGreenCtxWaitEvent);
-    struct context_wait wait = context_waits(sc_context_of_green(green), event);
+    struct context_wait wait = context_waits(sc_contexts_of_green(green), event);
     return context_waited(call, &wait, real(green, event));
 }

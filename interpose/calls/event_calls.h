@@ -11,6 +11,6 @@ struct sc_stream_record;
 /* The stream is about to wait for the event, or waits for it since just now: notes what that may
  * bring (interpose/streams/unfinished.h). An event of a context may stand for anything. True: it
  * may bring work. */
-bool sc_events_join(struct sc_stream_record *stream, CUevent event);
+bool sc_event_calls_join(struct sc_stream_record *stream, CUevent event);
 
 #endif

@@ -150,7 +150,7 @@ void sc_graph_calls_letting_go(const void *exec)
     if (!stream)
         return;
     pthread_mutex_lock(&stream->lock);
-    if (stream->id == id && !sc_context_is_quiet(stream->context)) /* or recycled */
+    if (stream->id == id && !sc_contexts_is_quiet(stream->context)) /* or recycled */
         sc_marks_add_locked(stream);
     pthread_mutex_unlock(&stream->lock);
 }

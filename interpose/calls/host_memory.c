@@ -24,8 +24,8 @@
 #include "interpose/memory/pinned.h"
 #include "interpose/reaper/hazards.h"
 #include "interpose/reaper/reaper.h"
+#include "interpose/reaper/take_down.h"
 #include "interpose/streams/contexts.h"
-#include "report/options.h"
 #include "track/hold.h"
 #include "track/inflight.h"
 #include "track/pool.h"
@@ -179,30 +179,15 @@ static struct giving_back begin(void *address, enum sc_buffer_kind kind, const s
     return giving;
 }
 
-static void report(enum sc_hazard_code code, enum sc_action action,
-                   const struct sc_take_down *taken, const struct giving_back *giving)
+static struct sc_take_down take_down(const struct sc_range_info *range, enum sc_hold_kind hold)
 {
-    struct sc_buffer buffer = {taken->address, taken->size_bytes};
-    sc_hazards_report(code, action, &taken->found, &buffer, &giving->culprit);
-}
-
-static struct sc_take_down take_down(const struct giving_back *giving,
-                                     const struct sc_range_info *range, enum sc_hold_kind hold)
-{
-    struct sc_take_down request = {
+    return (struct sc_take_down){
         .address = range->address,
         .size_bytes = range->size_bytes,
-        .hold = sc_options.mode == SC_MODE_FIX,
+        .hold = true,
         .kind = hold,
         .context = range->context,
-        .max_held_bytes = sc_options.max_held_bytes,
     };
-    if (sc_track_graph_names(&sc_track, range->address, range->size_bytes)) {
-        request.by = sc_hazards_event(&giving->culprit);
-        request.by.unregistered = hold == SC_HOLD_UNREGISTER;
-    }
-    sc_track_take_down(&sc_track, &request);
-    return request;
 }
 
 /* The driver waits for the context before it unregisters any page of it, also under relaxed mode:
@@ -255,30 +240,12 @@ static CUresult wait_as_the_driver_does(const struct sc_call *call)
  * back-pressure. */
 static bool free_is_deferred(struct giving_back *giving, const struct sc_range_info *range)
 {
-    SC_TAKE_DOWN taken = take_down(giving, range, SC_HOLD_FREE_PINNED);
-    if (taken.must_wait)
-        sc_track_in_flight(&sc_track, range->address, range->size_bytes, &taken.found);
-    report(SC105,
-           taken.held        ? SC_ACTION_DEFERRED
-           : taken.must_wait ? SC_ACTION_STALLED
-                             : SC_ACTION_REPORTED,
-           &taken, giving);
-    if (!taken.held)
+    SC_TAKE_DOWN taken = take_down(range, SC_HOLD_FREE_PINNED);
+    if (!sc_take_down_make(&taken, SC105, &giving->culprit))
         return false;
     if (taken.found.count == 0)
         giving->result = wait_as_the_driver_does(giving->call);
-    sc_guard_apply();
-    sc_reaper_wake();
     return true;
-}
-
-static void wait_before_unregister(const struct giving_back *giving,
-                                   const struct sc_range_info *range)
-{
-    SC_TAKE_DOWN taken = take_down(giving, range, SC_HOLD_WAIT);
-    report(SC103, taken.held ? SC_ACTION_STALLED : SC_ACTION_REPORTED, &taken, giving);
-    if (taken.held)
-        sc_reaper_wait(&taken);
 }
 
 void sc_host_memory_pinned(const void *address, size_t size_bytes, unsigned flags)
@@ -339,7 +306,7 @@ static bool may_keep(const struct giving_back *giving, const struct sc_range_inf
     if (!range->range || !sc_permit_is_refused(&giving->permit))
         return range->range;
     sc_track_in_flight(&sc_track, range->address, range->size_bytes, &taken.found);
-    report(code, SC_ACTION_REPORTED, &taken, giving);
+    sc_take_down_report(&taken, code, &giving->culprit);
     return false;
 }
 
@@ -379,16 +346,10 @@ void sc_host_memory_leaves(void *address, enum sc_buffer_kind kind, const struct
     struct sc_range_info range = range_of(&giving);
     if (!range.range)
         return;
-    SC_TAKE_DOWN taken = take_down(&giving, &range, SC_HOLD_WAIT);
-    report(kind == SC_PINNED ? SC105 : SC103, taken.held ? SC_ACTION_STALLED : SC_ACTION_REPORTED,
-           &taken, &giving);
-    if (taken.held)
-        sc_reaper_wait(&taken);
-    if (sc_track_graph_names(&sc_track, range.address, range.size_bytes)) {
-        struct sc_hazard_event event = sc_hazards_event(&giving.culprit);
-        event.unregistered = kind == SC_REGISTERED;
-        sc_track_graph_note_freed(&sc_track, range.address, range.size_bytes, &event);
-    }
+    SC_TAKE_DOWN taken = take_down(&range, SC_HOLD_WAIT);
+    sc_take_down_make(&taken, kind == SC_PINNED ? SC105 : SC103, &giving.culprit);
+    sc_take_down_tell_graphs(range.address, range.size_bytes, kind == SC_REGISTERED,
+                             &giving.culprit);
     sc_track_remove_range(&sc_track, range.address);
     sc_guard_apply();
 }
@@ -398,14 +359,15 @@ void sc_host_memory_leaves(void *address, enum sc_buffer_kind kind, const struct
  * waits, as frees of pinned memory do. */
 static bool unregister_is_kept(struct giving_back *giving, const struct sc_range_info *range)
 {
-    wait_before_unregister(giving, range);
+    SC_TAKE_DOWN waited = take_down(range, SC_HOLD_WAIT);
+    SC_TAKE_DOWN kept = take_down(range, SC_HOLD_UNREGISTER);
+    sc_take_down_make(&waited, SC103, &giving->culprit);
     if (!sc_track_graph_names(&sc_track, range->address, range->size_bytes))
         return false;
-    SC_TAKE_DOWN taken = take_down(giving, range, SC_HOLD_UNREGISTER);
-    if (!taken.held)
+    sc_take_down_ask(&kept, &giving->culprit);
+    if (!kept.held)
         return false;
     giving->result = wait_as_the_driver_does(giving->call);
-    sc_guard_apply();
     return true;
 }
 

@@ -50,7 +50,7 @@ static void ask_for_tail(struct sc_stream_record *stream)
 
 void sc_detours_fence_locked(struct sc_stream_record *stream)
 {
-    if (stream->kind != SC_STREAM_BLOCKING || stream->gone || !sc_context_push(stream->context))
+    if (stream->kind != SC_STREAM_BLOCKING || stream->gone || !sc_contexts_push(stream->context))
         return;
     if (!stream->fence)
         stream->fence = make_event();
@@ -58,7 +58,7 @@ void sc_detours_fence_locked(struct sc_stream_record *stream)
         ask_for_tail(stream);
     else if (stream->fence && sc_real.cuEventRecord(stream->fence, stream->handle) == CUDA_SUCCESS)
         forget_tail(stream);
-    sc_context_pop();
+    sc_contexts_pop();
 }
 
 /* ---- the edges ---- */
@@ -315,7 +315,7 @@ void sc_detours_pay(struct sc_stream_record *stream)
 
 static void settle(struct sc_context *context)
 {
-    if (sc_context_is_quiet(context) || !sc_context_push(context))
+    if (sc_contexts_is_quiet(context) || !sc_contexts_push(context))
         return;
     struct sc_relaxed relaxed = sc_relaxed_begin();
     pthread_mutex_lock(&context->detour_lock);
@@ -324,7 +324,7 @@ static void settle(struct sc_context *context)
     pay_wait_of_legacy(context);
     pthread_mutex_unlock(&context->detour_lock);
     sc_relaxed_end(&relaxed);
-    sc_context_pop();
+    sc_contexts_pop();
 }
 
 void sc_detours_settle(void)

@@ -39,6 +39,7 @@
 #include "report/report.h"
 #include "track/deadlines.h"
 #include "track/kernel.h"
+#include "track/own_lock.h"
 #include "track/pool.h"
 #include "track/track.h"
 
@@ -119,7 +120,7 @@ static void open_report(void)
     static char names[DEVICES_MAX][DEVICE_NAME_BYTES];
     static const char *name_list[DEVICES_MAX];
     struct sc_report_run run = {.runtime_version = sc_driver_runtime_version(),
-                                .alone = sc_is_alone(),
+                                .alone = sc_process_is_alone(),
                                 .device_names = name_list};
     int count = 0;
     sc_real.cuDriverGetVersion(&run.driver_version);
@@ -139,7 +140,7 @@ static void at_cuda_exit(int status, void *argument);
 static void become_active(void)
 {
     open_report();
-    if (!sc_is_alone())
+    if (!sc_process_is_alone())
         sc_audit_start(); /* before on_exit, so that libcupti's own handlers run after ours */
     on_exit(at_cuda_exit, NULL);
     sc_process_uses_cuda();
@@ -220,7 +221,7 @@ static void summarise(int status)
     if (atomic_exchange(&summarised, true))
         return;
     struct sc_hold_totals holds = {0};
-    if (!sc_track_inside)
+    if (!sc_own_lock_depth)
         holds = sc_track_hold_totals(&sc_track);
     struct sc_report_totals totals = {
         .operations = atomic_load(&sc_track.operations),
@@ -244,7 +245,8 @@ static void end_all(void *argument)
 {
     struct ending *ending = argument;
     sc_audit_close();
-    if (!sc_track_inside) { /* or else a signal handler that interrupted us: the locks are taken */
+    if (!sc_own_lock_depth) { /* or else a signal handler that interrupted us: the locks are taken
+                               */
         sc_reaper_stop();
         sc_guard_release_all();
         sc_copy_times_stop();
@@ -294,7 +296,8 @@ static void at_cuda_exit(int status, void *argument)
  * library says nothing of what the first one sees. */
 static void tell_unreached(int status)
 {
-    if (atomic_load(&up) || !(sc_is_alone() || sc_is_preloaded()) || !sc_unreached_was_used())
+    if (atomic_load(&up) || !(sc_process_is_alone() || sc_is_preloaded()) ||
+        !sc_unreached_was_used())
         return;
     sc_life_start();
     if (!sc_process_wants_wrappers())
@@ -359,7 +362,7 @@ void sc_life_may_vanish(void)
 {
     int saved = errno;
     int cancel;
-    if (!sc_active() || sc_track_inside || !is_ours())
+    if (!sc_active() || sc_own_lock_depth || !is_ours())
         return;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
     sc_reaper_await_verdicts();

@@ -17,6 +17,7 @@
 #include "track/grid.h"
 #include "track/hazard.h"
 #include "track/inflight.h"
+#include "track/own_lock.h"
 #include "track/peek.h"
 #include "track/shape.h"
 #include "track/unguarded.h"
@@ -32,9 +33,9 @@ static struct sc_spans *guards(void)
 
 void sc_guard_apply(void)
 {
-    if (sc_likely(atomic_load_explicit(&guards()->unsettled_count, memory_order_acquire) == 0))
+    if (sc_likely(atomic_load_explicit(&guards()->unapplied_count, memory_order_acquire) == 0))
         return;
-    sc_protect_settle();
+    sc_protect_apply();
 }
 
 bool sc_guard_overlaps(const void *address, size_t size_bytes)
@@ -44,7 +45,7 @@ bool sc_guard_overlaps(const void *address, size_t size_bytes)
     return sc_grid_may_overlap(&guards()->grid, start, whole) ||
            sc_grid_may_overlap(&sc_track.inflight.op_grid, (uintptr_t)address, size_bytes) ||
            sc_grid_may_overlap(&sc_track.inflight.heap_grid, (uintptr_t)address, size_bytes) ||
-           atomic_load_explicit(&guards()->unsettled_count, memory_order_acquire) != 0;
+           atomic_load_explicit(&guards()->unapplied_count, memory_order_acquire) != 0;
 }
 
 /* ---- fork ---- */
@@ -52,7 +53,7 @@ bool sc_guard_overlaps(const void *address, size_t size_bytes)
 void sc_guard_child(void)
 {
     int saved = errno;
-    sc_protect_inherited(0);
+    sc_protect_let_go_inherited(0);
     errno = saved;
 }
 
@@ -108,7 +109,7 @@ static void give_all_up(void *unused)
 
 bool sc_guard_makes_room(void)
 {
-    if (errno != ENOMEM || !sc_guard_busy() || sc_track_inside || !sc_map_budget_is_spent())
+    if (errno != ENOMEM || !sc_guard_busy() || sc_own_lock_depth || !sc_map_budget_is_spent())
         return false;
     sc_spare_stack_call(give_all_up, NULL);
     return true;
@@ -148,12 +149,13 @@ static bool is_own_mapping(const struct sc_range_info *range)
 
 /* The pages that hold nothing but the allocation or registration. On others lies memory of which
  * nothing is known: the kernel could be asked at any time to read or write it, and would refuse. */
-static void own_pages(const struct sc_range_info *range, uintptr_t *start, uintptr_t *end)
+static struct sc_pages own_pages(const struct sc_range_info *range)
 {
     uintptr_t mask = guards()->page_mask;
-    bool outward = range->kind == SC_PINNED || is_own_mapping(range);
-    *start = (range->address + (outward ? 0 : mask)) & ~mask;
-    *end = (range->address + range->size_bytes + (outward ? mask : 0)) & ~mask;
+    if (range->kind == SC_PINNED || is_own_mapping(range))
+        return sc_spans_pages(guards(), range->address, range->size_bytes);
+    return (struct sc_pages){(range->address + mask) & ~mask,
+                             (range->address + range->size_bytes) & ~mask};
 }
 
 /* Half a huge page costs more than a whole one, which is taken where the rest of it is hardly used:
@@ -194,17 +196,12 @@ static size_t leave_out(struct sc_op_info *op, uintptr_t start, uintptr_t end)
     return edges_are_compared(op) || end <= start ? 0 : end - start;
 }
 
-struct pages {
-    uintptr_t start, end;
-};
-
 /* On other pages lies memory of which nothing is known. */
 static void leave_out_foreign(const struct sc_range_info *range, struct sc_op_info *op,
-                              struct pages *pages)
+                              struct sc_pages *pages)
 {
-    struct pages own;
+    struct sc_pages own = own_pages(range);
     size_t unwatched = 0;
-    own_pages(range, &own.start, &own.end);
     if (pages->start < own.start)
         unwatched += leave_out(op, pages->start, own.start);
     if (pages->end > own.end)
@@ -224,7 +221,7 @@ static bool is_small_source(const struct sc_op_info *op)
 }
 
 /* Pages at the ends, of which the operation has a part only. */
-static void leave_out_disputed(struct sc_op_info *op, struct pages *pages)
+static void leave_out_disputed(struct sc_op_info *op, struct sc_pages *pages)
 {
     uintptr_t page_bytes = guards()->page_mask + 1;
     uintptr_t op_end = op->shape.address + sc_shape_hull_bytes(&op->shape);
@@ -256,7 +253,7 @@ static bool is_guardable(const struct sc_op_info *op)
 }
 
 /* What is needed to guard anything at all. */
-static bool can_guard(const struct pages *pages, enum sc_unguarded_reason *reason)
+static bool can_guard(const struct sc_pages *pages, enum sc_unguarded_reason *reason)
 {
     *reason = SC_UNGUARDED_STACK;
     if (sc_own_stack_touches(pages->start, pages->end - pages->start))
@@ -270,11 +267,9 @@ static bool can_guard(const struct pages *pages, enum sc_unguarded_reason *reaso
 
 void sc_guard_choose(const struct sc_range_info *range, struct sc_op_info *op)
 {
-    uintptr_t mask = guards()->page_mask;
     size_t hull_bytes = sc_shape_hull_bytes(&op->shape);
     enum sc_unguarded_reason reason;
-    struct pages pages = {op->shape.address & ~mask,
-                          (op->shape.address + hull_bytes + mask) & ~mask};
+    struct sc_pages pages = sc_spans_pages(guards(), op->shape.address, hull_bytes);
     if (!is_guardable(op))
         return;
     if (!is_allowed(range)) {

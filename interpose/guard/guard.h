@@ -2,16 +2,18 @@
  *
  * Pages of a source are read-only, pages of a destination inaccessible, from issue until the
  * operation is known done (without strict=1 at most until it is complete). Whoever touches bytes of
- * the operation meanwhile is reported (SC201, SC202, SC203), waits for it in mode=fix, and goes on
- * with right data. A touch beside those bytes is none of our business: its page is let go at once.
+ * the operation meanwhile is reported (SC201, SC202, SC203), waits for the operation in mode=fix,
+ * and goes on with right data. A touch beside those bytes is no mistake: its page is let go.
  *
- * What is protected follows from the operations that the tracker knows; every change there leaves
- * intervals to be looked at again, and sc_guard_apply brings the pages into line. Locks: the
+ * What is protected follows from the operations that the tracker knows. Every change there leaves
+ * unapplied spans, and sc_guard_apply (base/upcalls.h) brings the pages into line.
+ *
+ * Touches are handled on a spare stack with signals blocked. They are waited for without a lock and
+ * with nothing to clean up, so a signal handler may take the thread away at any time.
+ *
+ * Thread safe; signal safe only where said. Nothing here calls CUDA; errno is kept. Locks: the
  * guard's own, held over mprotect, before the tracker's. sc_guard_busy and sc_guard_overlaps are
- * lock-free. Nothing here calls CUDA; errno is kept.
- *
- * Touches are settled on a spare stack with signals blocked, and waited for without a lock and with
- * nothing to clean up, so that a signal handler may take the thread away at any time.
+ * lock-free.
  */
 #ifndef SC_INTERPOSE_GUARD_GUARD_H
 #define SC_INTERPOSE_GUARD_GUARD_H
@@ -39,33 +41,32 @@ static inline bool sc_guard_busy(void)
 bool sc_guard_overlaps(const void *address, size_t size_bytes);
 
 /* The kernel or the driver is about to touch the interval on the program's behalf, and would fail
- * with EFAULT instead of faulting: reports and waits as for a touch by the program itself, then
- * lets go of every page of the interval. Async-signal-safe. */
+ * with EFAULT instead of faulting. Reports and waits as for a touch by the program itself, and then
+ * lets go of every page of the interval. Signal safe. */
 void sc_guard_touch(const void *address, size_t size_bytes, enum sc_touch touch,
                     const struct sc_culprit *culprit);
 
 /* Lets go of every page of the interval, and neither reports nor waits: the driver is about to look
- * at memory there that is none of an operation's. Async-signal-safe. */
+ * at memory there that is none of an operation's. Signal safe. */
 void sc_guard_let_go(const void *address, size_t size_bytes);
 
-/* Everything is let go: the process ends, or is about to become another. Async-signal-safe. */
+/* Lets go of all pages: the process ends, or is about to become another. Signal safe. */
 void sc_guard_release_all(void);
 
-/* The kernel has just refused the program something, by errno. True: for want of mappings, of which
- * there are more now that nothing is guarded any more, and the call is worth repeating. errno is
- * kept. */
+/* The kernel has just refused the program something, by errno. True: mappings were wanting; nothing
+ * is guarded now, so there are more of them, and the call is worth repeating. */
 bool sc_guard_makes_room(void);
 
-/* Chooses the pages of an operation on this range that are to be guarded when it is recorded, and
- * what the host may do with them; leaves it alone where none can be. Makes sure that faults will
- * find us. */
+/* Chooses which pages of an operation on this range are to be guarded when it is recorded, and what
+ * the host may do with them. The operation stays as it is where none can be guarded. Takes SIGSEGV
+ * over and starts the reaper where that has to be. */
 void sc_guard_choose(const struct sc_range_info *range, struct sc_op_info *op);
 
-/* In the child of a fork, which has nothing in flight: no page stays protected. Takes no lock. */
+/* In the child of a fork, which has nothing in flight: lets go of all pages. Takes no lock. */
 void sc_guard_child(void);
 
-/* A child that no handler of ours has run in yet, if any will: _Fork and clone call none. Then its
- * pages are let go, and true is returned. */
+/* In the child of a fork: lets go of all pages, and returns true. Made by _Fork or clone, the child
+ * has run no handler of the library's. */
 bool sc_guard_is_done_by_child(void);
 
 #endif

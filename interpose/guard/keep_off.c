@@ -11,15 +11,12 @@
 #include "track/blocks.h"
 #include "track/inflight.h"
 #include "track/kept_off.h"
+#include "track/own_lock.h"
 #include "track/spans.h"
 
 #include "track/poison.h"
 
 enum { PAGES_MAX = 256 }; /* of one object */
-
-struct pages {
-    uintptr_t start, end;
-};
 
 static uintptr_t page_mask(void)
 {
@@ -31,18 +28,16 @@ static struct sc_kept_off *kept_off(void)
     return &sc_track.inflight.kept_off;
 }
 
-static struct pages pages_of(const void *object, size_t size_bytes)
+static struct sc_pages pages_of(const void *object, size_t size_bytes)
 {
-    uintptr_t address = (uintptr_t)object;
-    uintptr_t mask = page_mask();
-    return (struct pages){address & ~mask, (address + size_bytes + mask) & ~mask};
+    return sc_spans_pages(&sc_track.inflight.guards, (uintptr_t)object, size_bytes);
 }
 
 /* ---- letting go ---- */
 
 /* Lets go of pages as a touch of the program's would; a handler that interrupted our locks cannot
  * wait for them, and an asynchronous cancellation must not take the thread out of one. */
-static void let_go(const struct pages *pages)
+static void let_go(const struct sc_pages *pages)
 {
     static const struct sc_culprit nobody = {.api = ""};
     const void *start = (const void *)pages->start;
@@ -51,7 +46,7 @@ static void let_go(const struct pages *pages)
     if (!sc_guard_busy() || !sc_guard_overlaps(start, size_bytes))
         return;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
-    if (sc_track_inside)
+    if (sc_own_lock_depth)
         sc_guard_touch(start, size_bytes, SC_TOUCH_WRITE, &nobody); /* waits for nothing there */
     else
         sc_guard_let_go(start, size_bytes);
@@ -61,14 +56,14 @@ static void let_go(const struct pages *pages)
 void sc_keep_off_once(const void *object)
 {
     int saved = errno;
-    struct pages pages = pages_of(object, 1);
+    struct sc_pages pages = pages_of(object, 1);
     let_go(&pages);
     errno = saved;
 }
 
 /* ---- keeping off ---- */
 
-static bool add_all(const struct pages *pages)
+static bool add_all(const struct sc_pages *pages)
 {
     if ((pages->end - pages->start) / (page_mask() + 1) > PAGES_MAX)
         return false;
@@ -79,10 +74,10 @@ static bool add_all(const struct pages *pages)
 }
 
 /* Not in a handler that interrupted the tracker's lock: there the pages are let go of for now. */
-static void forbid_guarding(const struct pages *pages)
+static void forbid_guarding(const struct sc_pages *pages)
 {
     int cancel_state;
-    if (sc_track_inside)
+    if (sc_own_lock_depth)
         return;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
     sc_track_set_guarding(&sc_track, pages->start, pages->end - pages->start,
@@ -103,7 +98,7 @@ static bool is_forbidden(const void *object)
 static __attribute__((noinline)) void keep_off(const void *object, size_t size_bytes)
 {
     int saved = errno;
-    struct pages pages = pages_of(object, size_bytes);
+    struct sc_pages pages = pages_of(object, size_bytes);
     if (!sc_options.guard || !sc_active())
         return;
     if (!is_forbidden(object) && !add_all(&pages))
@@ -127,12 +122,12 @@ static bool is_kept_off(uintptr_t address, size_t size_bytes)
 /* The page counts, which may be guarded for the sake of what else lies there. */
 static bool may_be_in_range(const void *object, size_t size_bytes)
 {
-    struct pages pages = pages_of(object, size_bytes);
+    struct sc_pages pages = pages_of(object, size_bytes);
     return sc_blocks_may_hold(&sc_track.inflight.range_blocks, (uintptr_t)object, size_bytes) &&
            sc_grid_may_overlap(&sc_track.inflight.range_grid, pages.start, pages.end - pages.start);
 }
 
-void sc_keep_off(const void *object, size_t size_bytes)
+void sc_keep_off_always(const void *object, size_t size_bytes)
 {
     uintptr_t address = (uintptr_t)object;
     if (size_bytes - 1 < SSIZE_MAX && address + size_bytes + page_mask() >= address &&
@@ -145,7 +140,7 @@ void sc_keep_off(const void *object, size_t size_bytes)
 bool sc_keep_off_overlaps(const void *address, size_t size_bytes)
 {
     struct sc_kept_pages found;
-    struct pages pages = pages_of(address, size_bytes);
+    struct sc_pages pages = pages_of(address, size_bytes);
     return sc_kept_off_find(kept_off(), pages.start, pages.end, page_mask(), &found);
 }
 

@@ -1,16 +1,17 @@
-/* Memory on loan to the kernel: what a call of the program has it read or write, until it is back.
+/* Memory on loan to the kernel: what a call of the program has the kernel read or write, until the
+ * call is back.
  *
- * A load or store that meets a guarded page is settled by the guard; the kernel gives up there,
+ * A load or store that meets a guarded page is handled by the guard. The kernel gives up there,
  * with a short count, an EFAULT, or a datagram that it has taken from its queue already. So pages
- * on loan are not guarded. Who lends makes the loan known and then looks at what is guarded; the
- * guard records what it is about to protect and then looks at the loans: one of the two sees the
- * other.
+ * on loan are not guarded. Who lends makes the loan known, and then looks at what is guarded. The
+ * guard records what it is about to protect, and then looks at the loans. So one of the two sees
+ * the other.
  *
- * A call that is left by siglongjmp, or whose thread is cancelled, gives nothing back. Its
- * thread finds that out when it next lends or guards something; if the thread is gone, whoever
- * meets the loan does. A loan too many is not known, and its pages may be guarded.
+ * A call that is left by siglongjmp, or whose thread is cancelled, gives nothing back. Its thread
+ * finds that out when it next lends or guards something. If the thread is gone, whoever meets the
+ * loan finds out. A loan beyond the table's end is not known, and its pages may be guarded.
  *
- * No lock, no allocation; async-signal-safe; errno is kept.
+ * Thread safe and signal safe; no lock, no allocation; errno is kept.
  */
 #ifndef SC_INTERPOSE_GUARD_LOANS_H
 #define SC_INTERPOSE_GUARD_LOANS_H
@@ -24,7 +25,7 @@
 
 enum { SC_LOANS_PER_CALL = 6 };
 
-/* What one call has lent; lies in the caller's frame, of which it keeps the mark. */
+/* What one call has lent. It lies in the caller's frame, and has the note of that frame. */
 struct sc_loans {
     struct sc_frame frame;
     unsigned count;
@@ -36,11 +37,10 @@ struct sc_loans {
 void sc_loans_add(struct sc_loans *loans, const void *address, size_t size_bytes,
                   enum sc_touch touch);
 
-/* The call is back. */
+/* The call is back: gives back all that it has lent. */
 void sc_loans_end(struct sc_loans *loans);
 
-/* Between what is stored for the guard to see, here or by others, and the look at what is guarded.
- */
+/* The barrier between a store that the guard is to see and the look at what is guarded. */
 void sc_loans_order(void);
 
 struct sc_lent {
@@ -49,8 +49,8 @@ struct sc_lent {
     enum sc_touch touch;
 };
 
-/* Is some of these pages on loan for a touch that the change would forbid, or kept off
- * (interpose/guard/keep_off.h)? Gives the part of the first such interval that lies on them. */
+/* Is one of the change's pages on loan for a touch that the change would forbid, or kept off
+ * (interpose/guard/keep_off.h)? Stores the part of the first such interval that lies on them. */
 bool sc_loans_find(const struct sc_guard_change *change, struct sc_lent *lent);
 
 #endif

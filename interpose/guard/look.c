@@ -44,8 +44,8 @@ static bool is_interval(const void *address, size_t size_bytes)
 
 /* Waiting here is no cancellation point, and an asynchronous cancellation must not take the thread
  * out of a lock of ours. */
-static void settle(struct sc_look *look, const void *address, size_t size_bytes,
-                   enum sc_touch touch)
+static void touch_pages(struct sc_look *look, const void *address, size_t size_bytes,
+                        enum sc_touch touch)
 {
     int cancel_state;
     if (!was_guarded_near(address, size_bytes))
@@ -70,7 +70,7 @@ void sc_look_at(struct sc_look *look, const void *address, size_t size_bytes, en
     if (look->loans && may_be_in_range(address, size_bytes))
         sc_loans_add(look->loans, address, size_bytes, touch);
     if (may_be_guarded(look))
-        settle(look, address, size_bytes, touch);
+        touch_pages(look, address, size_bytes, touch);
 }
 
 /* What lies behind the first byte may be an operation's, and no touch of it is to be reported. */
@@ -241,9 +241,9 @@ void sc_look_at_futex(struct sc_look *look, const void *word, int operation, con
                       const void *second)
 {
     int command = operation & FUTEX_CMD_MASK;
-    sc_keep_off(word, sizeof(uint32_t));
+    sc_keep_off_always(word, sizeof(uint32_t));
     if (has_second(command))
-        sc_keep_off(second, sizeof(uint32_t));
+        sc_keep_off_always(second, sizeof(uint32_t));
     if (has_timeout(command))
         sc_look_at(look, timeout, sizeof(struct timespec), SC_TOUCH_READ);
 }
@@ -260,7 +260,7 @@ void sc_look_at_futexes(struct sc_look *look, const void *waiters, size_t count)
         return;
     sc_look_at(look, waiters, count * sizeof one, SC_TOUCH_READ);
     for (size_t i = 0; i < count && sc_look_peek(&one, each + i, sizeof one); i++)
-        sc_keep_off((const void *)(uintptr_t)one.address, sizeof(uint32_t));
+        sc_keep_off_always((const void *)(uintptr_t)one.address, sizeof(uint32_t));
 }
 
 /* The library that performs it looks at it itself, and so may we. */
@@ -269,8 +269,8 @@ void sc_look_at_request(struct sc_look *look, const struct aiocb *request)
     (void)look;
     if (!request)
         return;
-    sc_keep_off(request, sizeof *request);
-    sc_keep_off((const void *)(uintptr_t)request->aio_buf, request->aio_nbytes);
+    sc_keep_off_always(request, sizeof *request);
+    sc_keep_off_always((const void *)(uintptr_t)request->aio_buf, request->aio_nbytes);
 }
 
 void sc_look_at_requests(struct sc_look *look, struct aiocb *const *requests, int count)

@@ -1,11 +1,11 @@
 /* What a call of the program hands to the kernel: lent to it, and waited for.
  *
- * A hook looks at its arguments before the call (interpose/libc/io.c): what lies where pages could
- * become guarded is lent until the call is back, and what is guarded is touched first, as the
- * program itself would, with the hook's caller as the culprit. Nothing here looks into the
- * program's memory where the kernel would refuse to: a bad pointer is the kernel's to find.
+ * A hook looks at its arguments before the call (interpose/libc/io.c). What lies where pages could
+ * become guarded is lent until the call is back. What is guarded is touched first, as the program
+ * itself would, with the hook's caller as the culprit. Nothing here looks into the program's memory
+ * where the kernel would refuse to: a bad pointer is for the kernel to find.
  *
- * Async-signal-safe; errno is kept; no cancellation point.
+ * Thread safe and signal safe; errno is kept; no cancellation point. Locks: as sc_guard_touch.
  */
 #ifndef SC_INTERPOSE_GUARD_LOOK_H
 #define SC_INTERPOSE_GUARD_LOOK_H
@@ -38,8 +38,8 @@ static inline bool sc_look_is_allowed(void)
     return sc_active() && !sc_is_inside();
 }
 
-/* Can there be anything to see? What may be guarded lies in ranges; a page may still be so for a
- * moment when the last is gone. */
+/* Can there be anything to see? What may be guarded lies in ranges. A page may still be guarded for
+ * a moment when the last range is gone. */
 static inline bool sc_look_is_needed(void)
 {
     return sc_unlikely(!sc_grid_is_empty(&sc_track.inflight.range_grid) || sc_guard_busy()) &&
@@ -49,10 +49,10 @@ static inline bool sc_look_is_needed(void)
 /* The size may reach beyond the buffer, if the program knows that less comes. */
 void sc_look_at(struct sc_look *look, const void *address, size_t size_bytes, enum sc_touch touch);
 
-/* Nobody knows how much: of the page that it begins on. */
+/* Nobody knows how much is touched: looks at the page that it begins on. */
 void sc_look_at_unsized(struct sc_look *look, const void *address);
 
-/* At most so many bytes. */
+/* A string, of which at most so many bytes are touched. */
 void sc_look_at_string(struct sc_look *look, const char *string, size_t most_bytes);
 
 /* Pointers to strings, the last one NULL, as a program's arguments are. NULL: none. */
@@ -64,7 +64,7 @@ void sc_look_at_message(struct sc_look *look, const struct msghdr *message, enum
 void sc_look_at_messages(struct sc_look *look, const struct mmsghdr *messages, unsigned count,
                          enum sc_touch touch);
 
-/* The kernel writes as much as it finds at `size`, and there how much it was. */
+/* The kernel writes as many bytes as `size` says, and how many these were into `size`. */
 void sc_look_at_sized(struct sc_look *look, const void *address, const socklen_t *size);
 
 /* What an ioctl or fcntl takes, as far as its number tells. */

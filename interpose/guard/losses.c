@@ -5,9 +5,9 @@
 #include "interpose/base/compiler.h"
 #include "interpose/base/upcalls.h"
 #include "interpose/guard/mappings.h"
-#include "interpose/reaper/reaper.h"
-#include "report/options.h"
+#include "interpose/reaper/take_down.h"
 #include "track/hold.h"
+#include "track/own_lock.h"
 
 #include "track/poison.h"
 
@@ -39,13 +39,13 @@ bool sc_losses_are_pages(const void *address, size_t size_bytes)
 bool sc_losses_may_matter(const void *address, size_t size_bytes)
 {
     return sc_unlikely(atomic_load_explicit(&sc_track.libc_watch, memory_order_relaxed)) &&
-           sc_active() && !sc_is_inside() && !sc_track_inside &&
+           sc_active() && !sc_is_inside() && !sc_own_lock_depth &&
            sc_track_may_be_busy(&sc_track, (uintptr_t)address, size_bytes);
 }
 
 static bool may_be_of_range(const void *address, size_t size_bytes)
 {
-    return sc_active() && !sc_is_inside() && !sc_track_inside && size_bytes != 0 &&
+    return sc_active() && !sc_is_inside() && !sc_own_lock_depth && size_bytes != 0 &&
            sc_grid_may_overlap(&sc_track.inflight.range_grid, (uintptr_t)address, size_bytes);
 }
 
@@ -54,48 +54,31 @@ bool sc_losses_may_be_of_ours(const void *address, size_t size_bytes)
     return sc_losses_may_matter(address, size_bytes) || may_be_of_range(address, size_bytes);
 }
 
-void sc_losses_report(const struct sc_take_down *request, enum sc_action action,
-                      const struct sc_culprit *culprit)
-{
-    struct sc_buffer buffer = {request->address, request->size_bytes};
-    sc_guard_apply();
-    sc_hazards_report(SC104, action, &request->found, &buffer, culprit);
-}
-
-static struct sc_take_down wait_for(uintptr_t address, size_t size_bytes)
-{
-    return (struct sc_take_down){
-        .address = address,
-        .size_bytes = size_bytes,
-        .hold = sc_options.mode == SC_MODE_FIX,
-        .kind = SC_HOLD_WAIT,
-    };
-}
-
-static void report_and_wait(const struct sc_take_down *request, const struct sc_culprit *culprit)
-{
-    sc_losses_report(request, request->held ? SC_ACTION_STALLED : SC_ACTION_REPORTED, culprit);
-    if (request->held)
-        sc_reaper_wait(request);
-}
-
 void sc_losses_settle(const void *address, size_t size_bytes, const struct sc_culprit *culprit)
 {
-    SC_TAKE_DOWN request = wait_for((uintptr_t)address, size_bytes);
-    sc_track_forget_graph_holds(&sc_track, request.address, size_bytes);
-    sc_track_take_down(&sc_track, &request);
-    report_and_wait(&request, culprit);
+    SC_TAKE_DOWN request = {
+        .address = (uintptr_t)address,
+        .size_bytes = size_bytes,
+        .hold = true,
+        .kind = SC_HOLD_WAIT,
+        .settles = true,
+    };
+    sc_take_down_make(&request, SC104, culprit);
 }
 
 void sc_losses_settle_some(const void *address, size_t size_bytes,
                            bool (*hurts)(const struct sc_op_info *op),
                            const struct sc_culprit *culprit)
 {
-    SC_TAKE_DOWN request = wait_for((uintptr_t)address, size_bytes);
-    request.hurts = hurts;
-    request.stays = true;
-    sc_track_take_down(&sc_track, &request);
-    report_and_wait(&request, culprit);
+    SC_TAKE_DOWN request = {
+        .address = (uintptr_t)address,
+        .size_bytes = size_bytes,
+        .hold = true,
+        .kind = SC_HOLD_WAIT,
+        .hurts = hurts,
+        .stays = true,
+    };
+    sc_take_down_make(&request, SC104, culprit);
 }
 
 bool sc_losses_limit_snapshots(const void *address, size_t size_bytes, enum sc_snapshots snapshots)

@@ -1,7 +1,7 @@
 /* What the kernel lets the host do with pages.
  *
- * Apart from everything else, so that tests can stand in for the kernel. Async-signal-safe; errno
- * is kept.
+ * A module of its own, so that tests can stand in for the kernel. Thread safe and signal safe; no
+ * lock; errno is kept.
  */
 #ifndef SC_INTERPOSE_GUARD_PAGE_ACCESS_H
 #define SC_INTERPOSE_GUARD_PAGE_ACCESS_H
@@ -12,11 +12,11 @@
 
 #include "track/spans.h"
 
-/* mprotect of whole pages, past our own wrapper. True for none at all. False: the kernel refuses,
- * for want of a mapping (vm.max_map_count), and may have changed some of them. */
+/* mprotect of whole pages, past the library's own hook. True for no pages at all. False: the kernel
+ * refuses for want of a mapping (vm.max_map_count), and may have changed some of the pages. */
 bool sc_page_access_set(uintptr_t address, size_t size_bytes, enum sc_access access);
 
-/* Would a touch of the address fault, by what the kernel has now? */
+/* Would a touch of the address fault now? Asks the kernel. */
 bool sc_page_access_denies(uintptr_t address, enum sc_touch touch);
 
 #endif

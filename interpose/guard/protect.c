@@ -6,6 +6,7 @@
 
 #include "interpose/guard/loans.h"
 #include "interpose/guard/page_access.h"
+#include "track/own_lock.h"
 #include "track/track.h"
 
 #include "track/poison.h"
@@ -19,33 +20,28 @@ static struct sc_spans *guards(void)
 
 static void lock(void)
 {
-    sc_track_inside++;
-    atomic_signal_fence(memory_order_seq_cst);
-    pthread_mutex_lock(&protect_lock);
+    sc_own_lock_take(&protect_lock);
 }
 
 static void unlock(void)
 {
-    pthread_mutex_unlock(&protect_lock);
-    atomic_signal_fence(memory_order_seq_cst);
-    sc_track_inside--;
+    sc_own_lock_give(&protect_lock);
 }
 
-/* ---- settling ---- */
+/* ---- applying ---- */
 
 /* Pages on loan, where the kernel would find forbidden what it does for the program, are guarded by
  * nothing any more, as after a touch beside an operation's bytes. */
 static bool tell(struct sc_guard_change change)
 {
-    uintptr_t mask = guards()->page_mask;
     uintptr_t end = change.address + change.size_bytes;
     bool told = true;
     for (struct sc_lent lent; change.address < end && sc_loans_find(&change, &lent);) {
+        struct sc_pages pages = sc_spans_pages(guards(), lent.address, lent.size_bytes);
         sc_track_let_go(&sc_track, lent.address, lent.size_bytes, lent.touch, true,
                         SC_UNGUARDED_KERNEL);
-        told &= sc_page_access_set(change.address, (lent.address & ~mask) - change.address,
-                                   change.access);
-        change.address = (lent.address + lent.size_bytes + mask) & ~mask;
+        told &= sc_page_access_set(change.address, pages.start - change.address, change.access);
+        change.address = pages.end;
         change.size_bytes = end - change.address;
     }
     return sc_page_access_set(change.address, change.size_bytes, change.access) && told;
@@ -54,14 +50,14 @@ static bool tell(struct sc_guard_change change)
 static void tell_all(void)
 {
     struct sc_guard_change change;
-    while (sc_track_settle_guards(&sc_track, &change))
+    while (sc_track_apply_guards(&sc_track, &change))
         if (change.size_bytes && !tell(change))
             sc_track_refuse_guard(&sc_track, &change);
 }
 
 /* To part pages from their neighbours takes mappings, and to let go of all of them together takes
  * none: where the kernel will not let go of some, nothing stays guarded. */
-static void settle_locked(void)
+static void apply_locked(void)
 {
     tell_all();
     if (!sc_track_retry_guards(&sc_track))
@@ -72,11 +68,11 @@ static void settle_locked(void)
         tell_all();
 }
 
-void sc_protect_settle(void)
+void sc_protect_apply(void)
 {
     int saved = errno;
     lock();
-    settle_locked();
+    apply_locked();
     unlock();
     errno = saved;
 }
@@ -86,7 +82,7 @@ void sc_protect_mend(uintptr_t address)
     int saved = errno;
     uintptr_t mask = guards()->page_mask;
     lock();
-    settle_locked();
+    apply_locked();
     sc_page_access_set(address & ~mask, mask + 1, sc_track_guarded_access(&sc_track, address));
     unlock();
     errno = saved;
@@ -96,7 +92,7 @@ bool sc_protect_is_programs(uintptr_t address, enum sc_touch touch)
 {
     int saved = errno;
     lock();
-    settle_locked();
+    apply_locked();
     bool programs =
         !sc_track_guards_cover(&sc_track, address) && sc_page_access_denies(address, touch);
     unlock();
@@ -111,7 +107,7 @@ bool sc_protect_let_through(uintptr_t address)
 }
 
 /* Twice, since what the kernel refuses at first it grants when the rest has been let go. */
-bool sc_protect_inherited(uintptr_t address)
+bool sc_protect_let_go_inherited(uintptr_t address)
 {
     struct sc_guard_change change;
     bool found = false;

@@ -1,16 +1,18 @@
 /* Tells the kernel what the guard has decided (track/spans.h), and says whose a fault is.
  *
- * The invariant: a page that is protected for the guard's sake is covered by a span, or by one that
- * has ended and of whose end the kernel has not been told. A span covers its pages before the
- * kernel is told to protect them, and until it has been told to let them go; and the kernel is told
- * under one lock only. So under that lock a page that no span covers is as the program has made it:
- * only then may a fault on it be the program's own.
+ * The invariant: a page that is protected for the guard's sake is covered by a span. The span may
+ * have ended, as long as the kernel has not been told of its end. A span covers its pages before
+ * the kernel is told to protect them, and until the kernel has been told to let them go. The kernel
+ * is told under one lock only. So under that lock a page that no span covers is as the program has
+ * made it, and only then may a fault on the page be the program's own.
  *
  * Pages that the kernel works on for the program are left alone (interpose/guard/loans.h). Where
- * there is no mapping left (vm.max_map_count) pages are not protected, and what the kernel will not
- * let go of stays covered until it does. Locks: one of its own, before the tracker's, so that the
- * kernel hears of changes in the order in which they were decided. Nothing here calls CUDA; errno
- * is kept. Async-signal-safe where sc_track_inside is 0 and nobody can take the thread away.
+ * there is no mapping left (vm.max_map_count) pages are not protected. What the kernel will not let
+ * go of stays covered until it does.
+ *
+ * Locks: one of the module's own, before the tracker's, so that the kernel hears of changes in the
+ * order in which they were decided. Nothing here calls CUDA; errno is kept. Thread safe; signal
+ * safe where sc_own_lock_depth is 0 and nobody can take the thread away.
  */
 #ifndef SC_INTERPOSE_GUARD_PROTECT_H
 #define SC_INTERPOSE_GUARD_PROTECT_H
@@ -21,20 +23,20 @@
 #include "track/spans.h"
 
 /* Returns when no page is protected for the sake of an operation that had ended before the call. */
-void sc_protect_settle(void);
+void sc_protect_apply(void);
 
-/* The page has the protection that the tracker knows of, whatever it had before. */
+/* Gives the page the protection that the tracker knows of, whatever the page had before. */
 void sc_protect_mend(uintptr_t address);
 
-/* A touch that was denied: is that by what the program has made of the page itself? False: the page
- * is, was or is about to be the guard's, and the touch is to be made again. */
+/* Was a touch denied by what the program itself has made of the page? False: the page is, was or is
+ * about to be the guard's, and the touch is to be made again. */
 bool sc_protect_is_programs(uintptr_t address, enum sc_touch touch);
 
-/* Without a lock: the page is let go behind the tracker's back. False: the kernel refuses. */
+/* Lets go of the page behind the tracker's back, without a lock. False: the kernel refuses. */
 bool sc_protect_let_through(uintptr_t address);
 
-/* Without a lock, in the child of a fork, which has copies of the pages, and of their protection:
- * all of them are let go. True: one at the address was protected. */
-bool sc_protect_inherited(uintptr_t address);
+/* In the child of a fork, which has copies of the pages and of their protection: lets go of all of
+ * them, without a lock. True: the page at the address was protected. */
+bool sc_protect_let_go_inherited(uintptr_t address);
 
 #endif

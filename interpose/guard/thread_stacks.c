@@ -8,12 +8,10 @@
 
 #include "interpose/base/compiler.h"
 #include "interpose/base/own_stack.h"
-#include "interpose/base/process.h"
 #include "interpose/base/spare_stack.h"
 #include "interpose/guard/losses.h"
 #include "interpose/reaper/hazards.h"
-#include "interpose/reaper/reaper.h"
-#include "report/options.h"
+#include "interpose/reaper/take_down.h"
 #include "track/hazard.h"
 #include "track/hold.h"
 #include "track/inflight.h"
@@ -75,19 +73,18 @@ static void settle(void *frame)
     SC_TAKE_DOWN request = {
         .address = own.start,
         .size_bytes = own.end - own.start,
-        .hold = sc_options.mode == SC_MODE_FIX &&
-                !sc_own_stack_holds((uintptr_t)__builtin_frame_address(0)),
+        .hold = !sc_own_stack_holds((uintptr_t)__builtin_frame_address(0)),
         .kind = SC_HOLD_WAIT,
     };
-    sc_track_take_down(&sc_track, &request);
+    sc_take_down_ask(&request, &culprit);
     for (unsigned i = 0; i < sc_ops_kept(&request.found); i++)
         if (request.found.ops[i].kind == SC_PAGEABLE)
             request.found.ops[i].kind = SC_STACK;
-    sc_losses_report(&request, request.held ? SC_ACTION_STALLED : SC_ACTION_REPORTED, &culprit);
+    sc_take_down_report(&request, SC104, &culprit);
     if (!request.held)
         return;
     keep(&frames, (uintptr_t)frame - BELOW_FRAME);
-    sc_reaper_wait(&request);
+    sc_take_down_finish(&request);
     put_back(&frames);
 }
 

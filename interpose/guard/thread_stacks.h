@@ -1,9 +1,11 @@
 /* Stacks of threads: what is in flight on one when its thread ends.
  *
- * The C library unmaps the stack, drops its pages or gives it to the next thread, on ways that no
- * hook sees. So a thread that issues an operation on its own stack is met again at its end, before
- * that: what is in flight there is reported (SC104), and in mode=fix waited for. Known are stacks
- * of the threads that issue by themselves, and not the main thread's, which stays.
+ * The C library unmaps the stack, drops its pages or gives it to the next thread, and no hook sees
+ * that. So a thread that issues an operation on its own stack is met again at its end, before the
+ * stack goes. What is in flight there is reported (SC104), and in mode=fix waited for. Another
+ * thread's stack is not known, and the main thread's stays.
+ *
+ * Thread safe, not signal safe; errno is kept.
  */
 #ifndef SC_INTERPOSE_GUARD_THREAD_STACKS_H
 #define SC_INTERPOSE_GUARD_THREAD_STACKS_H
@@ -12,8 +14,8 @@
 
 struct sc_op_info;
 
-/* The operation has been issued by the calling thread. No lock may be held. Two loads where it is
- * not on the stack, but for the first one of a thread. */
+/* Notes an operation that the calling thread has issued. No lock may be held. Costs two loads where
+ * the operation is not on the thread's stack, but for the first operation of a thread. */
 void sc_thread_stacks_note(const struct sc_op_info *op);
 
 #endif

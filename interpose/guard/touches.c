@@ -26,6 +26,7 @@
 #include "track/hazard.h"
 #include "track/hold.h"
 #include "track/inflight.h"
+#include "track/own_lock.h"
 #include "track/shape.h"
 #include "track/spans.h"
 #include "track/ticks.h"
@@ -46,7 +47,7 @@ static bool is_covered(uintptr_t address)
     return sc_grid_point(&guards()->grid, address) != 0;
 }
 
-/* A touch on its way through the steps that settle it. It lies on the toucher's own stack, and must
+/* A touch on its way through the steps that handle it. It lies on the toucher's own stack, and must
  * stay small. */
 struct touch {
     uintptr_t address;
@@ -59,7 +60,7 @@ struct touch {
     bool may_not_wait;            /* the reaper waits for what the interrupted call has locked */
     bool is_excused;              /* what forbids it is behind a function that waits for us */
     bool is_behind_function;      /* or may be */
-    uint32_t hold;                /* result: it has to end first; 0: settled */
+    uint32_t hold;                /* result: it has to end first; 0: none */
     uint64_t hold_age;
 };
 
@@ -152,7 +153,7 @@ static void leave_unwatched(const struct sc_ops *ops)
                           sc_shape_hull_bytes(&ops->ops[i].shape));
 }
 
-/* ---- settling, a step at a time ---- */
+/* ---- handling, a step at a time ---- */
 
 /* What forbids the touch and is still at work has to end first; the reaper asks the device. False:
  * there is nothing left to wait for. */
@@ -194,7 +195,7 @@ static void let_page_go(const struct touch *touch, bool in_order, bool beside)
 }
 
 /* Until nothing forbids the touch any more, or the toucher has to wait. */
-static void settle(struct touch *touch)
+static void handle(struct touch *touch)
 {
     bool in_order = false;
     bool beside = true;
@@ -230,7 +231,7 @@ static void take_step(void *argument)
 {
     struct touch *touch = argument;
     touch->hold = 0;
-    settle(touch);
+    handle(touch);
 }
 
 static void look_whether_ended(void *argument)
@@ -293,7 +294,7 @@ static uint64_t stalled_since(uintptr_t address)
     return stalled.since_ns;
 }
 
-/* True: settled. */
+/* True: handled. */
 static bool take_steps(struct touch *touch, sc_spare_function *step)
 {
     for (;;) {
@@ -345,7 +346,7 @@ void sc_guard_touch(const void *address, size_t size_bytes, enum sc_touch kind,
     int saved = errno;
     struct touch touch = {
         .address = (uintptr_t)address, .size_bytes = size_bytes, .kind = kind, .culprit = culprit};
-    if (sc_track_inside)
+    if (sc_own_lock_depth)
         let_pages_through(touch.address, size_bytes);
     else if (size_bytes)
         take_steps(&touch, take_step);
@@ -384,13 +385,13 @@ static void take_step_of_fault(void *argument)
     } else if (sc_driver_code_runs(fault->pc, fault->context)) {
         let_page_go(touch, false, false);
     } else {
-        settle(touch);
+        handle(touch);
         if (!touch->hold && keeps_coming(fault))
             sc_protect_mend(touch->address);
     }
 }
 
-static bool settle_fault(const struct sc_fault *fault)
+static bool handle_fault(const struct sc_fault *fault)
 {
     struct sc_culprit culprit = {
         .api = fault->write ? "memory write" : "memory read",
@@ -409,7 +410,7 @@ static bool settle_fault(const struct sc_fault *fault)
 }
 
 /* A page is asked about that no span covers, or that the kernel would not let go of. */
-static bool settle_inside(const struct sc_fault *fault)
+static bool handle_within_lock(const struct sc_fault *fault)
 {
     enum sc_touch kind = fault->write ? SC_TOUCH_WRITE : SC_TOUCH_READ;
     return is_let_through(fault->address & ~guards()->page_mask) ||
@@ -422,9 +423,9 @@ bool sc_guard_fault(const struct sc_fault *fault)
     int saved = errno;
     bool ours = false;
     if (sc_unlikely(sc_process_is_child()))
-        ours = sc_guard_busy() && sc_protect_inherited(fault->address);
+        ours = sc_guard_busy() && sc_protect_let_go_inherited(fault->address);
     else if (fault->denied && sc_blocks_may_hold(&guards()->ever, fault->address, 1))
-        ours = sc_track_inside ? settle_inside(fault) : settle_fault(fault);
+        ours = sc_own_lock_depth ? handle_within_lock(fault) : handle_fault(fault);
     errno = saved;
     return ours;
 }

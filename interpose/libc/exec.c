@@ -19,6 +19,7 @@
 #include "interpose/libc/exec.h"
 #include "interpose/signals/signal_mask.h"
 #include "track/frames.h"
+#include "track/own_lock.h"
 #include "track/track.h"
 
 #include "track/poison.h"
@@ -33,12 +34,12 @@ typedef int spawn_function(pid_t *pid, const char *path, const posix_spawn_file_
 static void let_go(void)
 {
     int saved = errno;
-    if (sc_guard_busy() && !sc_track_inside)
+    if (sc_guard_busy() && !sc_own_lock_depth)
         sc_guard_release_all();
     errno = saved;
 }
 
-void sc_spawn_before_exec(void)
+void sc_exec_prepare(void)
 {
     sc_life_may_vanish();
     let_go();

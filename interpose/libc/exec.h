@@ -2,7 +2,8 @@
 #ifndef SC_INTERPOSE_LIBC_EXEC_H
 #define SC_INTERPOSE_LIBC_EXEC_H
 
-/* What was found is written, and every page let go. Async-signal-safe; errno is kept. */
-void sc_spawn_before_exec(void);
+/* Writes what was found, which may take 0.5 s, and lets go of every page. Signal safe; errno is
+ * kept. */
+void sc_exec_prepare(void);
 
 #endif

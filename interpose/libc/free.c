@@ -14,9 +14,9 @@
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
 #include "interpose/base/real_libc.h"
-#include "interpose/base/upcalls.h"
 #include "interpose/reaper/hazards.h"
 #include "interpose/reaper/reaper.h"
+#include "interpose/reaper/take_down.h"
 #include "report/options.h"
 #include "track/hazard.h"
 #include "track/hold.h"
@@ -40,34 +40,14 @@ static __attribute__((noinline)) bool defer_free(void *block, size_t size_bytes,
     SC_TAKE_DOWN request = {
         .address = (uintptr_t)block,
         .size_bytes = size_bytes,
-        .hold = sc_options.mode == SC_MODE_FIX,
+        .hold = true,
         .kind = SC_HOLD_FREE,
-        .max_held_bytes = sc_options.max_held_bytes,
     };
-    struct sc_buffer buffer = {request.address, request.size_bytes};
     if (sc_track_is_freed(&sc_track, request.address)) {
         sc_reaper_settle(request.address, 1); /* a second free: glibc says so, once it is one */
         return false;
     }
-    if (sc_track_graph_names(&sc_track, request.address, request.size_bytes))
-        request.by = sc_hazards_event(culprit);
-    sc_track_take_down(&sc_track, &request);
-    enum sc_action action = request.held ? SC_ACTION_DEFERRED : SC_ACTION_REPORTED;
-    if (request.must_wait) {
-        request.kind = SC_HOLD_WAIT;
-        sc_track_take_down(&sc_track, &request);
-        action = request.held ? SC_ACTION_STALLED : SC_ACTION_REPORTED;
-    }
-    sc_guard_apply();
-    sc_hazards_report(SC_HAZARD_CODE_COUNT, action, &request.found, &buffer, culprit);
-    if (!request.held)
-        return false;
-    if (request.kind == SC_HOLD_WAIT) {
-        sc_reaper_wait(&request);
-        return false;
-    }
-    sc_reaper_wake();
-    return true;
+    return sc_take_down_make(&request, SC_HAZARD_CODE_COUNT, culprit);
 }
 
 static inline bool is_watching(void)
@@ -93,7 +73,7 @@ SC_EXPORT void free(void *block)
 }
 
 /* A destination must be complete before its content moves; a source may be left behind. */
-static bool holds_a_destination(const struct sc_ops *ops)
+static bool has_destination(const struct sc_ops *ops)
 {
     for (unsigned i = 0; i < sc_ops_kept(ops); i++)
         if (sc_direction_writes_host(ops->ops[i].direction))
@@ -106,16 +86,10 @@ static void stall_for(uintptr_t address, size_t size_bytes, const struct sc_culp
     SC_TAKE_DOWN request = {
         .address = address,
         .size_bytes = size_bytes,
-        .hold = sc_options.mode == SC_MODE_FIX,
+        .hold = true,
         .kind = SC_HOLD_WAIT,
     };
-    struct sc_buffer buffer = {address, size_bytes};
-    sc_track_take_down(&sc_track, &request);
-    sc_guard_apply();
-    sc_hazards_report(SC_HAZARD_CODE_COUNT, request.held ? SC_ACTION_STALLED : SC_ACTION_REPORTED,
-                      &request.found, &buffer, culprit);
-    if (request.held)
-        sc_reaper_wait(&request);
+    sc_take_down_make(&request, SC_HAZARD_CODE_COUNT, culprit);
 }
 
 /* Moves a block whose old place is still being read. False: nothing is in flight, or the caller
@@ -129,10 +103,9 @@ static bool realloc_by_moving(void *block, size_t new_bytes, const struct sc_cul
     if (!sc_track_may_be_busy(&sc_track, address, old_bytes))
         return false;
     sc_track_in_flight(&sc_track, address, old_bytes, &found);
-    bool by_graph = sc_track_graph_names(&sc_track, address, old_bytes);
-    if (found.count == 0 && !by_graph)
+    if (found.count == 0 && !sc_track_graph_names(&sc_track, address, old_bytes))
         return false;
-    bool move = sc_options.mode == SC_MODE_FIX && !holds_a_destination(&found) &&
+    bool move = sc_options.mode == SC_MODE_FIX && !has_destination(&found) &&
                 atomic_load(&sc_allocator.usable_size) && new_bytes > 0;
     void *fresh = move ? atomic_load(&sc_allocator.malloc)(new_bytes) : NULL;
     if (!fresh) {
@@ -146,15 +119,8 @@ static bool realloc_by_moving(void *block, size_t new_bytes, const struct sc_cul
         .hold = true,
         .kind = SC_HOLD_FREE,
         .max_held_bytes = UINT64_MAX, /* its successor exists already */
-        .by = by_graph ? sc_hazards_event(culprit) : (struct sc_hazard_event){0},
     };
-    struct sc_buffer buffer = {address, old_bytes};
-    sc_track_take_down(&sc_track, &request);
-    sc_guard_apply();
-    sc_hazards_report(SC_HAZARD_CODE_COUNT, SC_ACTION_DEFERRED, &request.found, &buffer, culprit);
-    if (request.held)
-        sc_reaper_wake();
-    else
+    if (!sc_take_down_make(&request, SC_HAZARD_CODE_COUNT, culprit))
         sc_really_free(block); /* became complete meanwhile */
     *moved = fresh;
     return true;

@@ -27,11 +27,11 @@ static inline void see(const void *object, size_t size_bytes)
     const struct sc_blocks *blocks = &sc_track.inflight.range_blocks;
     if (sc_blocks_may_hold_one(blocks, (uintptr_t)object) ||
         sc_blocks_may_hold_one(blocks, (uintptr_t)object + size_bytes - 1))
-        sc_keep_off(object, size_bytes);
+        sc_keep_off_always(object, size_bytes);
 }
 
 #define SEEN(object) see(object, sizeof *(object))
-#define SEEN_BYTES(address, size) sc_keep_off(address, size)
+#define SEEN_BYTES(address, size) sc_keep_off_always(address, size)
 
 /* A process without pinned memory has two loads before the jump, and no frame. */
 #define HOOK(version, find, type, name, parameters, arguments, ...)                                \

@@ -1,10 +1,10 @@
 /* The C library's functions that hand memory of the program to the kernel.
  *
- * Where a load or store would fault and be settled by the guard, a system call fails with EFAULT.
+ * Where a load or store would fault and be handled by the guard, a system call fails with EFAULT.
  * So what a call is about to touch is touched first, here, as far as it is guarded, and is not
  * guarded until the call is back (interpose/guard/look.h, loans.h). Where that is not known,
  * because memory was registered meanwhile or the loans are too many, a call that fails with EFAULT
- * has transferred nothing, and is settled and repeated.
+ * has transferred nothing, and is handled and repeated.
  *
  * In a process that has no pinned memory, a wrapper is two loads around the real function. All are
  * async-signal-safe where that is, cancellation points where that is, and change neither result nor
@@ -306,10 +306,10 @@ LOOK(futex, "futex",
 LOOK(futex_waitv, "futex_waitv",
      (const void *waiters, unsigned count, long flags, const struct timespec *deadline),
      sc_look_at_futexes(look, waiters, count), IN(deadline))
-LOOK(futex_wake, "futex_wake", (const void *word), sc_keep_off(word, sizeof(uint32_t)))
+LOOK(futex_wake, "futex_wake", (const void *word), sc_keep_off_always(word, sizeof(uint32_t)))
 LOOK(futex_wait, "futex_wait",
      (const void *word, long value, long mask, long flags, const struct timespec *deadline),
-     sc_keep_off(word, sizeof(uint32_t)), IN(deadline))
+     sc_keep_off_always(word, sizeof(uint32_t)), IN(deadline))
 LOOK(futex_requeue, "futex_requeue", (const void *waiters), sc_look_at_futexes(look, waiters, 2))
 
 LOOK(getcpu, "getcpu", (unsigned *processor, unsigned *node), OUT(processor), OUT(node))
@@ -321,9 +321,10 @@ LOOK(get_mempolicy, "get_mempolicy", (int *mode, unsigned long *nodes, unsigned 
 LOOK(prctl, "prctl", (int option, void *argument), BY_PRCTL(option, argument))
 
 /* What the kernel looks at when the thread ends, or goes on. */
-LOOK(robust_list, "set_robust_list", (const void *head, size_t size), sc_keep_off(head, size))
-LOOK(tid_address, "set_tid_address", (const int *word), sc_keep_off(word, sizeof *word))
-LOOK(rseq, "rseq", (const void *area, uint32_t size), sc_keep_off(area, size))
+LOOK(robust_list, "set_robust_list", (const void *head, size_t size),
+     sc_keep_off_always(head, size))
+LOOK(tid_address, "set_tid_address", (const int *word), sc_keep_off_always(word, sizeof *word))
+LOOK(rseq, "rseq", (const void *area, uint32_t size), sc_keep_off_always(area, size))
 #pragma GCC diagnostic pop
 
 /* Newer than the C library's headers. */

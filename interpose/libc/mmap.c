@@ -13,14 +13,12 @@
 
 #include "interpose/base/compiler.h"
 #include "interpose/base/loader.h"
-#include "interpose/base/process.h"
 #include "interpose/guard/guard.h"
 #include "interpose/guard/losses.h"
 #include "interpose/guard/mappings.h"
 #include "interpose/libc/mmap.h"
 #include "interpose/reaper/hazards.h"
-#include "interpose/reaper/reaper.h"
-#include "report/options.h"
+#include "interpose/reaper/take_down.h"
 #include "track/hazard.h"
 #include "track/hold.h"
 #include "track/inflight.h"
@@ -44,24 +42,14 @@ static bool unmap_is_deferred(void *address, size_t size_bytes, const struct sc_
     SC_TAKE_DOWN request = {
         .address = (uintptr_t)address,
         .size_bytes = size_bytes,
-        .hold = sc_options.mode == SC_MODE_FIX,
+        .hold = true,
         .kind = SC_HOLD_UNMAP,
-        .max_held_bytes = sc_options.max_held_bytes,
+        .settles = true,
     };
-    if (sc_track_graph_names(&sc_track, request.address, request.size_bytes))
-        request.by = sc_hazards_event(culprit);
-    sc_track_take_down(&sc_track, &request);
-    if (request.must_wait) {
-        sc_losses_settle(address, size_bytes, culprit);
-        return false;
-    }
-    sc_losses_report(&request, request.held ? SC_ACTION_DEFERRED : SC_ACTION_REPORTED, culprit);
-    if (request.held)
-        sc_reaper_wake();
-    return request.held != 0;
+    return sc_take_down_make(&request, SC104, culprit);
 }
 
-bool sc_maps_unmap(void *address, size_t size_bytes, void *site)
+bool sc_mmap_unmap(void *address, size_t size_bytes, void *site)
 {
     size_t whole = sc_losses_whole_pages(size_bytes);
     if (whole == 0 || !sc_losses_are_pages(address, whole))
@@ -78,7 +66,7 @@ bool sc_maps_unmap(void *address, size_t size_bytes, void *site)
 
 SC_EXPORT int munmap(void *address, size_t size_bytes)
 {
-    if (sc_maps_unmap(address, size_bytes, SC_SITE()))
+    if (sc_mmap_unmap(address, size_bytes, SC_SITE()))
         return 0;
     int result = NEXT(munmap)(address, size_bytes);
     return result && sc_guard_makes_room() ? NEXT(munmap)(address, size_bytes) : result;
@@ -135,7 +123,7 @@ static void before_mremap(const struct remapping *remapping, const struct sc_cul
         lose(remapping->target, new_bytes, culprit);
 }
 
-void sc_maps_remap(void *address, size_t old_bytes, size_t new_bytes, int flags, void *target,
+void sc_mmap_remap(void *address, size_t old_bytes, size_t new_bytes, int flags, void *target,
                    void *site)
 {
     struct remapping remapping = {address, target, sc_losses_whole_pages(old_bytes),
@@ -150,7 +138,7 @@ SC_EXPORT void *mremap(void *address, size_t old_bytes, size_t new_bytes, int fl
     va_start(arguments, flags);
     void *target = flags & (MREMAP_FIXED | MREMAP_DONTUNMAP) ? va_arg(arguments, void *) : NULL;
     va_end(arguments);
-    sc_maps_remap(address, old_bytes, new_bytes, flags, target, SC_SITE());
+    sc_mmap_remap(address, old_bytes, new_bytes, flags, target, SC_SITE());
     void *result = NEXT(mremap)(address, old_bytes, new_bytes, flags, target);
     return result == MAP_FAILED && sc_guard_makes_room()
                ? NEXT(mremap)(address, old_bytes, new_bytes, flags, target)
@@ -159,7 +147,7 @@ SC_EXPORT void *mremap(void *address, size_t old_bytes, size_t new_bytes, int fl
 
 /* ---- mmap ---- */
 
-void sc_maps_map(void *address, size_t size_bytes, int flags, void *site)
+void sc_mmap_map(void *address, size_t size_bytes, int flags, void *site)
 {
     size_t whole = sc_losses_whole_pages(size_bytes);
     if (!(flags & MAP_FIXED) || (flags & MAP_FIXED_NOREPLACE) == MAP_FIXED_NOREPLACE ||
@@ -171,7 +159,7 @@ void sc_maps_map(void *address, size_t size_bytes, int flags, void *site)
 static void *map(void *address, size_t size_bytes, int protection, int flags, int fd,
                  off64_t offset, void *site)
 {
-    sc_maps_map(address, size_bytes, flags, site);
+    sc_mmap_map(address, size_bytes, flags, site);
     void *result = NEXT(mmap)(address, size_bytes, protection, flags, fd, offset);
     return result == MAP_FAILED && sc_guard_makes_room()
                ? NEXT(mmap)(address, size_bytes, protection, flags, fd, offset)
@@ -203,7 +191,7 @@ static bool is_written_pageable(const struct sc_op_info *op)
 }
 
 /* A page that may be written may be read. */
-void sc_maps_protect(const char *api, void *address, size_t size_bytes, int protection, void *site)
+void sc_mmap_protect(const char *api, void *address, size_t size_bytes, int protection, void *site)
 {
     size_t whole = sc_losses_whole_pages(size_bytes);
     if (whole == 0 || !sc_losses_are_pages(address, whole))
@@ -217,7 +205,7 @@ void sc_maps_protect(const char *api, void *address, size_t size_bytes, int prot
 
 SC_EXPORT int mprotect(void *address, size_t size_bytes, int protection)
 {
-    sc_maps_protect("mprotect", address, size_bytes, protection, SC_SITE());
+    sc_mmap_protect("mprotect", address, size_bytes, protection, SC_SITE());
     int result = NEXT(mprotect)(address, size_bytes, protection);
     return result && sc_guard_makes_room() ? NEXT(mprotect)(address, size_bytes, protection)
                                            : result;
@@ -225,7 +213,7 @@ SC_EXPORT int mprotect(void *address, size_t size_bytes, int protection)
 
 SC_EXPORT int pkey_mprotect(void *address, size_t size_bytes, int protection, int key)
 {
-    sc_maps_protect("pkey_mprotect", address, size_bytes, protection, SC_SITE());
+    sc_mmap_protect("pkey_mprotect", address, size_bytes, protection, SC_SITE());
     int result = NEXT(pkey_mprotect)(address, size_bytes, protection, key);
     return result && sc_guard_makes_room()
                ? NEXT(pkey_mprotect)(address, size_bytes, protection, key)

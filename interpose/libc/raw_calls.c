@@ -137,18 +137,18 @@ static bool prepare(long number, const long *of, void *site)
     void *address = (void *)of[0];
     switch (number) {
     case SYS_mmap:
-        sc_maps_map(address, (size_t)of[1], (int)of[3], site);
+        sc_mmap_map(address, (size_t)of[1], (int)of[3], site);
         return false;
     case SYS_munmap:
-        return sc_maps_unmap(address, (size_t)of[1], site);
+        return sc_mmap_unmap(address, (size_t)of[1], site);
     case SYS_mremap:
-        sc_maps_remap(address, (size_t)of[1], (size_t)of[2], (int)of[3], (void *)of[4], site);
+        sc_mmap_remap(address, (size_t)of[1], (size_t)of[2], (int)of[3], (void *)of[4], site);
         return false;
     case SYS_execve:
-        sc_spawn_before_exec();
+        sc_exec_prepare();
         return false;
     default:
-        sc_maps_protect(number == SYS_mprotect ? "mprotect" : "pkey_mprotect", address,
+        sc_mmap_protect(number == SYS_mprotect ? "mprotect" : "pkey_mprotect", address,
                         (size_t)of[1], (int)of[2], site);
         return false;
     }

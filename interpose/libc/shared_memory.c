@@ -16,6 +16,7 @@
 #include "interpose/guard/losses.h"
 #include "interpose/guard/mappings.h"
 #include "interpose/reaper/hazards.h"
+#include "interpose/reaper/take_down.h"
 #include "track/hazard.h"
 #include "track/inflight.h"
 #include "track/track.h"
@@ -79,17 +80,6 @@ static struct attached find_attached(const void *address)
     return attached;
 }
 
-/* A graph's launches are told of it, unless something is attached there again by then. */
-static void note_detached(const struct attached *attached, const struct sc_culprit *culprit)
-{
-    size_t size_bytes = attached->end - attached->start;
-    if (!sc_track_graph_names(&sc_track, attached->start, size_bytes))
-        return;
-    struct sc_hazard_event event = sc_hazards_event(culprit);
-    event.unregistered = true;
-    sc_track_graph_note_freed(&sc_track, attached->start, size_bytes, &event);
-}
-
 static void before_detaching(const void *address, const struct sc_culprit *culprit)
 {
     if (!sc_losses_are_pages(address, 0))
@@ -101,7 +91,8 @@ static void before_detaching(const void *address, const struct sc_culprit *culpr
         return;
     if (sc_losses_may_matter(start, size_bytes)) {
         sc_losses_settle(start, size_bytes, culprit);
-        note_detached(&attached, culprit);
+        /* Unless something is attached there again by the time of a launch. */
+        sc_take_down_tell_graphs(attached.start, size_bytes, true, culprit);
     }
     sc_losses_leave_alone(start, size_bytes, SC_SNAPSHOTS_NONE);
 }

@@ -20,7 +20,7 @@
 #include "interpose/guard/guard.h"
 #include "interpose/guard/losses.h"
 #include "interpose/reaper/hazards.h"
-#include "interpose/reaper/reaper.h"
+#include "interpose/reaper/take_down.h"
 #include "report/options.h"
 #include "track/hazard.h"
 #include "track/hold.h"
@@ -117,23 +117,13 @@ static __attribute__((noinline)) bool wait_for(const struct module *module,
     SC_TAKE_DOWN request = take_down(module);
     request.hold = true;
     request.stays = true;
-    sc_track_take_down(&sc_track, &request);
+    sc_take_down_ask(&request, NULL);
     sc_ops_end(&judged->ops);
     judged->ops = request.found;
     request.found = (struct sc_ops){0, NULL};
     sc_hazards_judge(judged);
-    if (request.held)
-        sc_reaper_wait(&request);
+    sc_take_down_finish(&request);
     return request.held != 0;
-}
-
-static void note_graphs(const struct module *module, const struct sc_culprit *culprit)
-{
-    size_t size_bytes = module->end - module->start;
-    if (!sc_track_graph_names(&sc_track, module->start, size_bytes))
-        return;
-    struct sc_hazard_event event = sc_hazards_event(culprit);
-    sc_track_graph_note_freed(&sc_track, module->start, size_bytes, &event);
 }
 
 /* `judged` is NULL where nobody has waited for it. */
@@ -142,12 +132,12 @@ static void after_unmapping(const struct module *module, const struct sc_judged 
 {
     SC_TAKE_DOWN request = take_down(module);
     struct sc_buffer buffer = {request.address, request.size_bytes};
-    sc_track_take_down(&sc_track, &request);
+    sc_take_down_ask(&request, culprit);
     if (judged)
         sc_hazards_report_judged(SC104, SC_ACTION_STALLED, judged, &buffer, culprit);
     else
-        sc_losses_report(&request, SC_ACTION_REPORTED, culprit);
-    note_graphs(module, culprit);
+        sc_take_down_report(&request, SC104, culprit);
+    sc_take_down_tell_graphs(request.address, request.size_bytes, false, culprit);
     sc_losses_leave_alone((const void *)module->start, buffer.size_bytes, SC_SNAPSHOTS_NONE);
 }
 

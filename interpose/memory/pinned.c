@@ -271,7 +271,8 @@ static uintptr_t take(size_t size_bytes, unsigned flags)
     struct request request = {.size_bytes = size_bytes, .flags = flags};
     if (!is_for_us(size_bytes, flags))
         return 0;
-    sc_contexts_bury_ended(); /* their spares are no memory of a new context of the same handle */
+    sc_context_calls_bury_ended(); /* their spares are no memory of a new context of the same handle
+                                    */
     const struct sc_context *context = sc_contexts_of_memory();
     if (!context)
         return 0;

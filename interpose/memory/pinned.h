@@ -1,23 +1,26 @@
 /* Pinned allocations from pages of their own.
  *
- * Protecting 64 MB in pages of 4 KB takes 590 us, in pages of 2 MB 9 us, and a page that holds two
- * allocations cannot be guarded for both (docs/driver.md, Q26). So in mode=fix large allocations
- * are served in huge pages and small ones in pages that they share with nobody. The memory is of
- * the kind that the driver takes for its own, shared anonymous pages, which a forked child shares
- * with its parent; it is registered with the driver for exactly the bytes that were asked for, and
- * then every query and every call answers as for memory that the driver allocated. What differs is
- * put right in the wrappers of cuMemHostRegister and cuMemHostUnregister.
+ * To protect 64 MB takes 590 us in pages of 4 KB, and 9 us in pages of 2 MB. A page that has two
+ * allocations on it cannot be guarded for both (docs/driver.md, Q26). So in mode=fix large
+ * allocations are served in huge pages, and small ones in pages that they share with nobody.
  *
- * Whatever cannot be as the driver's, the driver serves: allocations between the two sizes,
- * write-combined ones, all when huge pages are not to be had, when devices or NUMA policy ask for
- * more than was measured, with guard=off or pinned=driver, and every call that would fail.
+ * The memory is of the kind that the driver takes for its own: shared anonymous pages, which a
+ * forked child shares with its parent. It is registered with the driver for exactly the bytes that
+ * were asked for. Every query and every call then answers as for memory that the driver allocated.
+ * What differs is put right in the wrappers of cuMemHostRegister and cuMemHostUnregister.
  *
- * A few of those that the driver would have packed stay registered when they are freed, and are
+ * The driver serves whatever could not be as the driver's own:
+ * - allocations between the two sizes, and write-combined ones;
+ * - all of them when huge pages are not to be had, when devices or NUMA policy ask for more than
+ *   was measured, and with guard=off or pinned=driver;
+ * - every call that would fail.
+ *
+ * A few allocations that the driver would have packed stay registered when they are freed. They are
  * handed out again as they were, for an equal request in the same context. Until then the driver
  * still answers queries about them.
  *
- * Thread-safe; no lock is held over a call of the driver. errno is kept. In a forked child nothing
- * is ours, and no lock is taken.
+ * Thread safe, not signal safe; errno is kept. Locks: one of the module's own, not held over a call
+ * of the driver. In a forked child no memory is of the library's, and no lock is taken.
  */
 #ifndef SC_INTERPOSE_MEMORY_PINNED_H
 #define SC_INTERPOSE_MEMORY_PINNED_H
@@ -30,23 +33,23 @@
 
 struct sc_context;
 
-/* `flags` as of cuMemHostAlloc. NULL: the driver is to serve it. */
+/* Serves an allocation; `flags` as of cuMemHostAlloc. NULL: the driver is to serve it. */
 void *sc_pinned_take(size_t size_bytes, unsigned flags);
 
-/* Does the address start an allocation of ours? The first byte behind its pages, or 0. Lock-free
- * unless it races with a change. */
+/* The first byte behind the pages of the allocation that starts at the address; 0: none of the
+ * library's does. Lock-free unless the look-up races with a change. */
 uintptr_t sc_pinned_end(uintptr_t address);
 
-/* Like cuMemFreeHost, wait included; anything that is not ours goes to the driver. */
+/* Like cuMemFreeHost, wait included. Memory that is not of the library's goes to the driver. */
 CUresult sc_pinned_free(void *address);
 
-/* Is any byte of the interval of ours? */
+/* Does an allocation of the library's have a byte in the interval? */
 bool sc_pinned_overlaps(uintptr_t address, size_t size_bytes);
 
-/* The context has ended, and what was allocated in it with it. */
+/* The context has ended, and with it what was allocated in it. */
 void sc_pinned_context_gone(const struct sc_context *context);
 
-/* Its handle may name another context from now on, or names this one again after all. */
+/* The context's handle may name another context from now on; or names this one again after all. */
 void sc_pinned_context_unnamed(const struct sc_context *context);
 void sc_pinned_context_named(const struct sc_context *context);
 

@@ -23,14 +23,14 @@ static pthread_mutex_t grow_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static bool make_readable(struct sc_context *context, void *memory, size_t size_bytes)
 {
-    if (!sc_context_push(context))
+    if (!sc_contexts_push(context))
         return false;
     struct sc_relaxed relaxed = sc_relaxed_begin();
     SC_INSIDE();
     bool registered = sc_real.cuMemHostRegister_v2 &&
                       sc_real.cuMemHostRegister_v2(memory, size_bytes, 0) == CUDA_SUCCESS;
     sc_relaxed_end(&relaxed);
-    sc_context_pop();
+    sc_contexts_pop();
     return registered;
 }
 

@@ -26,14 +26,14 @@ static bool is_wanted(void)
 {
     if (sc_options.cupti == SC_CUPTI_OFF)
         return false;
-    return sc_options.cupti == SC_CUPTI_REQUIRE || sc_is_alone() || sc_options.strict ||
+    return sc_options.cupti == SC_CUPTI_REQUIRE || sc_process_is_alone() || sc_options.strict ||
            sc_options.mode == SC_MODE_REPORT || sc_options.timeline;
 }
 
 static void missed(const struct sc_missed_call *call, bool entering)
 {
     int saved = errno;
-    if (sc_is_alone()) {
+    if (sc_process_is_alone()) {
         sc_life_cuda_is_up();
     } else if (entering && call->audited) {
         struct sc_report_miss miss = {
@@ -165,7 +165,7 @@ void sc_audit_start(void)
             say_no_timeline("timeline=1 cannot be met: it needs CUPTI, and cupti=off");
         return;
     }
-    if (!sc_is_alone() && has_context()) {
+    if (!sc_process_is_alone() && has_context()) {
         start_too_late();
         return;
     }
@@ -183,7 +183,7 @@ void sc_audit_start(void)
         follow_timeline();
     if (status.state != SC_CUPTI_LISTENING)
         tell_loss();
-    else if (sc_is_alone())
+    else if (sc_process_is_alone())
         sc_cupti_widen();
 }
 
@@ -252,5 +252,5 @@ void sc_audit_totals(struct sc_report_totals *totals)
         return;
     totals->coverage.calls = wrapped + missed_calls;
     totals->coverage.wrapped = wrapped;
-    totals->coverage.missed = sc_is_alone() ? 0 : missed_calls;
+    totals->coverage.missed = sc_process_is_alone() ? 0 : missed_calls;
 }

@@ -57,7 +57,7 @@ static void wait(const struct sc_call *call, CUstream handle, CUevent event)
     if (!stream || sc_streams_is_capturing(stream))
         return;
     struct sc_wait made; /* just now: nobody has told of its beginning */
-    sc_events_join(stream, event);
+    sc_event_calls_join(stream, event);
     sc_track_begin_wait(&sc_track, stream->id, (uintptr_t)event, &made);
     sc_track_end_wait(&sc_track, &made, true);
 }
@@ -138,7 +138,7 @@ void sc_replay(const struct sc_missed_call *call, bool entering)
         return;
     const struct replay *replay = &replays[call->id];
     if (!entering)
-        sc_contexts_bury_ended();
+        sc_context_calls_bury_ended();
     if (begins_capture(call)) {
         sc_streams_note_capture();
         sc_streams_captures_changed();

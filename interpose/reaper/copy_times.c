@@ -68,8 +68,8 @@ static bool ask_awaited(void)
     return any;
 }
 
-/* Whether nothing more is to come for it. */
-static bool settle(const struct awaited *one)
+/* True: nothing more is to come for this one. */
+static bool finish_one(const struct awaited *one)
 {
     struct sc_device_times times;
     if (!one->complete_ns)
@@ -83,11 +83,11 @@ static bool settle(const struct awaited *one)
     return true;
 }
 
-static void settle_awaited(void)
+static void finish_awaited(void)
 {
     unsigned kept = 0;
     for (unsigned i = 0; i < awaited_count; i++)
-        if (!settle(&awaited[i]))
+        if (!finish_one(&awaited[i]))
             awaited[kept++] = awaited[i];
     awaited_count = kept;
 }
@@ -97,7 +97,7 @@ static void look(void)
     take_arrived();
     if (ask_awaited() || sc_timeline_starves())
         sc_timeline_flush(false);
-    settle_awaited();
+    finish_awaited();
 }
 
 static bool wait_for_work(uint64_t poll_ns)
@@ -122,7 +122,7 @@ static void finish(void)
         poll_ns = poll_ns * 2 < POLL_MAX_NS ? poll_ns * 2 : POLL_MAX_NS;
     }
     sc_timeline_flush(true);
-    settle_awaited();
+    finish_awaited();
 }
 
 static void *run(void *unused)

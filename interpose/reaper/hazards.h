@@ -1,4 +1,8 @@
-/* From what the tracker found to what the report says. */
+/* From what the tracker found to what the report says.
+ *
+ * Thread safe, not signal safe. Locks: no lock of the library may be held; the reaper's and the
+ * report's are taken, one after the other. What reports keeps errno.
+ */
 #ifndef SC_INTERPOSE_REAPER_HAZARDS_H
 #define SC_INTERPOSE_REAPER_HAZARDS_H
 
@@ -14,8 +18,8 @@
 struct sc_graph_use;
 struct sc_graph_extra;
 
-/* The call that came too early. `site` is where the hook returns to; with `context` (ucontext_t) it
- * is the instruction that a signal interrupted there; without either, no stack is taken. */
+/* The call that came too early. `site` is where the hook returns to. With a `context` (ucontext_t)
+ * `site` is the instruction that a signal interrupted there. Without either no stack is taken. */
 struct sc_culprit {
     const char *api;
     void *site;
@@ -31,27 +35,27 @@ struct sc_buffer {
 /* The allocation or registration that an operation lies in, or else its own bytes. */
 struct sc_buffer sc_hazards_buffer_of(const struct sc_op_info *op);
 
-/* Sources that were found changed when their operations became known done. `where` is the call that
- * found it, not the one that changed them. */
+/* Reports sources that were found changed when their operations became known done. `where` is the
+ * call that found the change, and not the one that made it. */
 void sc_hazards_report_overwritten(const struct sc_ops *ops, const struct sc_culprit *where);
 
-/* Which code a free has: by the direction of the operation it hurts. */
+/* The code of a free, by the direction of the operation that the free hurts. */
 enum sc_hazard_code sc_hazards_free_code(enum sc_direction direction);
 
-/* Which code a touch has that comes before the operation has ended. */
+/* The code of a touch that comes before the operation has ended. */
 enum sc_hazard_code sc_hazards_touch_code(const struct sc_op_info *op, enum sc_touch touch);
 
-/* Reports one hazard for each operation; SC_HAZARD_CODE_COUNT as code means sc_hazards_free_code.
- * May be called in libc hooks: it makes no CUDA call. errno is kept. */
+/* Reports one hazard for each operation. The code SC_HAZARD_CODE_COUNT means sc_hazards_free_code.
+ * Makes no CUDA call, so libc hooks may call this. */
 void sc_hazards_report(enum sc_hazard_code code, enum sc_action action, const struct sc_ops *ops,
                        const struct sc_buffer *buffer, const struct sc_culprit *culprit);
-/* Of a touch by the program itself, which a host function may excuse. */
+/* The same of a touch by the program itself, which a host function may excuse. */
 void sc_hazards_report_touch(enum sc_hazard_code code, enum sc_action action,
                              const struct sc_ops *ops, const struct sc_buffer *buffer,
                              const struct sc_culprit *culprit);
 
-/* The same of operations that were judged before, since what has come of the call is known only
- * now. Not in a libc hook that the driver may call. */
+/* Operations that are judged before it is known what comes of the call, and the report of them
+ * afterwards. Calls the driver: not for a libc hook that the driver may call. */
 struct sc_judged {
     struct sc_ops ops;
     bool counts[SC_TRACK_OPS_MAX];
@@ -62,12 +66,13 @@ void sc_hazards_report_judged(enum sc_hazard_code code, enum sc_action action,
                               const struct sc_judged *judged, const struct sc_buffer *buffer,
                               const struct sc_culprit *culprit);
 
-/* A call that breaks a capture, or would without us; `begin` is the call that began it. */
+/* Reports a call that breaks a capture, or would without the library. `begin` is the call that
+ * began the capture. */
 void sc_hazards_report_capture(enum sc_hazard_code code, enum sc_action action,
                                const struct sc_hazard_copy *begin,
                                const struct sc_culprit *culprit);
 
-/* A launch whose node uses memory that is gone. */
+/* Reports a launch whose node uses memory that is gone. */
 void sc_hazards_report_graph(enum sc_hazard_code code, enum sc_action action,
                              const struct sc_graph_use *use, const struct sc_graph_extra *extra,
                              const struct sc_culprit *culprit);

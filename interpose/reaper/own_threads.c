@@ -8,6 +8,7 @@
 #include "interpose/base/process.h"
 #include "interpose/driver/driver.h"
 #include "interpose/signals/signal_mask.h"
+#include "track/own_lock.h"
 #include "track/track.h"
 
 #include "track/poison.h"
@@ -49,7 +50,7 @@ void sc_own_threads_enter(const char *name)
     prctl(PR_SET_NAME, name);
     sc_kernel_mask_set(SC_KERNEL_MASK_ALL_BUT_FAULTS & ~SC_KERNEL_MASK_LIBRARYS);
     sc_signal_mask_set_fault(false);
-    sc_track_inside++; /* it gives memory back, and cannot wait for itself */
+    sc_own_lock_enter(); /* for good */
     if (sc_real.cuThreadExchangeStreamCaptureMode) {
         CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
         sc_real.cuThreadExchangeStreamCaptureMode(&mode);

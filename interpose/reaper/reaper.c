@@ -28,6 +28,7 @@
 #include "track/inflight.h"
 #include "track/kernel.h"
 #include "track/order.h"
+#include "track/own_lock.h"
 #include "track/ticks.h"
 
 #include "track/poison.h"
@@ -67,7 +68,7 @@ static struct {
     bool found;                /* one of them was a hazard */
     struct verdict queue[QUEUE_MAX];
     unsigned suspended_count; /* judged, and to be reported if nothing excuses them */
-    _Atomic bool settles_all; /* now: there is no more time */
+    _Atomic bool decides_all; /* now: there is no more time */
     struct verdict suspended[SUSPENDED_MAX];
 } reaper = {.lock = PTHREAD_MUTEX_INITIALIZER,
             .work = PTHREAD_COND_INITIALIZER,
@@ -75,19 +76,14 @@ static struct {
 
 static _Atomic bool runs; /* started, and not stopping: for a look without the lock */
 
-/* A signal handler that touches guarded memory must see that its thread is in here. */
 static void lock_reaper(void)
 {
-    sc_track_inside++;
-    atomic_signal_fence(memory_order_seq_cst);
-    pthread_mutex_lock(&reaper.lock);
+    sc_own_lock_take(&reaper.lock);
 }
 
 static void unlock_reaper(void)
 {
-    pthread_mutex_unlock(&reaper.lock);
-    atomic_signal_fence(memory_order_seq_cst);
-    sc_track_inside--;
+    sc_own_lock_give(&reaper.lock);
 }
 
 /* ---- judging ---- */
@@ -153,7 +149,7 @@ static bool is_excused(const struct verdict *verdict)
 
 /* Takes out the first one of which it is known what becomes of it, to be judged; `all`: there is no
  * more time. */
-static bool take_settled(struct verdict *settled, bool all)
+static bool take_decided(struct verdict *decided, bool all)
 {
     bool found = false;
     lock_reaper();
@@ -161,7 +157,7 @@ static bool take_settled(struct verdict *settled, bool all)
         struct sc_op_info op = op_of(&reaper.suspended[i]);
         found = all || is_excused(&reaper.suspended[i]) || !sc_host_functions_are_open(&op);
         if (found) {
-            *settled = reaper.suspended[i];
+            *decided = reaper.suspended[i];
             reaper.suspended[i] = reaper.suspended[--reaper.suspended_count];
             reaper.judging++;
         }
@@ -178,15 +174,15 @@ static uint64_t suspended_since(void)
     return since_ns;
 }
 
-static void settle_suspended(bool all)
+static void report_suspended(bool all)
 {
-    struct verdict settled;
+    struct verdict decided;
     uint64_t since_ns = suspended_since();
     if (since_ns)
         sc_host_functions_look(since_ns);
-    while (since_ns && take_settled(&settled, all)) {
-        if (!is_excused(&settled))
-            report_verdict(&settled);
+    while (since_ns && take_decided(&decided, all)) {
+        if (!is_excused(&decided))
+            report_verdict(&decided);
         lock_reaper();
         reaper.judging--;
         pthread_cond_broadcast(&reaper.done);
@@ -362,11 +358,11 @@ static void *run(void *argument)
         ask_awaited();
         sc_guard_apply();
         give_back_ready();
-        settle_suspended(atomic_exchange(&reaper.settles_all, false));
-        bool pending = sc_track_reaper_has_work(&sc_track) || suspended_since();
+        report_suspended(atomic_exchange(&reaper.decides_all, false));
+        bool has_work = sc_track_reaper_has_work(&sc_track) || suspended_since();
         end_round();
         lock_reaper();
-        if (!pending)
+        if (!has_work)
             poll_ns = 0;
         else if (fresh || poll_ns == 0)
             poll_ns = POLL_MIN_NS;
@@ -376,7 +372,7 @@ static void *run(void *argument)
     while (judge_next_locked())
         continue;
     unlock_reaper();
-    settle_suspended(true);
+    report_suspended(true);
     lock_reaper();
     reaper.stopped = true;
     pthread_cond_broadcast(&reaper.done);
@@ -475,7 +471,7 @@ struct awaited {
     size_t size_bytes;
 };
 
-static bool ended(const struct awaited *awaited)
+static bool has_ended(const struct awaited *awaited)
 {
     return awaited->taken
                ? !sc_track_hold_lives(&sc_track, awaited->taken->held, awaited->taken->held_age)
@@ -511,11 +507,11 @@ static bool wait_until_ended(const struct awaited *awaited)
     sc_reaper_wake();
     while (!sc_reaper_has_stopped() && sc_now_ns() < until_ns) {
         uint32_t round = sc_reaper_round();
-        if (ended(awaited))
+        if (has_ended(awaited))
             break;
         sc_reaper_sleep(round, until_ns);
     }
-    return ended(awaited);
+    return has_ended(awaited);
 }
 
 bool sc_reaper_wait(const struct sc_take_down *taken)
@@ -533,11 +529,10 @@ void sc_reaper_await_verdicts(void)
 {
     struct timespec at = sc_deadline_in(STOP_WAIT_NS);
     int result = 0;
-    sc_track_inside++;
-    atomic_signal_fence(memory_order_seq_cst);
+    sc_own_lock_enter();
     if (sc_lock_until(&reaper.lock, &at) == 0) {
         if (reaper.suspended_count) {
-            atomic_store(&reaper.settles_all, true);
+            atomic_store(&reaper.decides_all, true);
             wake_locked();
         }
         while ((reaper.count || reaper.judging || reaper.suspended_count) && !reaper.stopped &&
@@ -545,8 +540,7 @@ void sc_reaper_await_verdicts(void)
             result = sc_cond_wait_until(&reaper.done, &reaper.lock, &at);
         pthread_mutex_unlock(&reaper.lock);
     }
-    atomic_signal_fence(memory_order_seq_cst);
-    sc_track_inside--;
+    sc_own_lock_leave();
 }
 
 void sc_reaper_stop(void)

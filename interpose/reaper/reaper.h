@@ -1,15 +1,19 @@
-/* The reaper: one thread of ours that judges hazards and gives held memory back.
+/* The reaper: one thread of the library's that judges hazards and gives held memory back.
  *
- * It starts with the first guarded page or the first hazard and sleeps when there is nothing to do.
- * The libc hooks and the fault handler may not call CUDA, so they hand it what they found: it asks
- * the device whether the operation was still running (observed or latent), writes the report, waits
- * for held memory's operations and then does what the program had asked for. All signals are
- * blocked on it, it never touches a stream that captures, and its own capture mode is relaxed.
+ * The reaper starts with the first guarded page or the first hazard, and sleeps when there is
+ * nothing to do. The libc hooks and the fault handler may not call CUDA, so they hand the reaper
+ * what they found. The reaper asks the device whether the operation is still running (observed or
+ * latent), and writes the report. It waits for held memory's operations, and then makes the call
+ * that the program had asked for. All signals are blocked on this thread, its capture mode is
+ * relaxed, and it never touches a stream that captures.
  *
- * It makes no driver call that waits. Freeing pinned memory does: the driver waits for the whole
- * context and blocks other threads' copies meanwhile (docs/driver.md, Q7), so a thread of ours that
- * did so could wait for work that the program will only let go on after a call that we block.
- * Pinned memory therefore goes back inside the program's own waits for the context.
+ * The reaper makes no driver call that waits. Freeing pinned memory waits for the whole context,
+ * and other threads' copies are blocked meanwhile (docs/driver.md, Q7). So the reaper could wait
+ * for work that the program lets go on only after a call that is blocked. Pinned memory therefore
+ * goes back inside the program's own waits for the context.
+ *
+ * Thread safe; signal safe only where said. Locks: the reaper's own, a leaf like the tracker's. The
+ * caller may hold no lock of the library's, unless a function says otherwise.
  */
 #ifndef SC_INTERPOSE_REAPER_REAPER_H
 #define SC_INTERPOSE_REAPER_REAPER_H
@@ -25,68 +29,72 @@ struct sc_ticket;
 struct sc_op_info;
 struct sc_context;
 
-/* How it was found: by a call, by a touch of the program's just now, by what a touch has left. */
+/* How a hazard was found: by a call, by a touch of the program's just now, or by what a touch has
+ * left. */
 enum sc_finding { SC_BY_CALL, SC_BY_TOUCH, SC_LATER };
 
-/* A hazard with the operation that it depends on; the reaper fills in the certainty. Waits until it
- * is on disk with halt_on_error=1, and then aborts; otherwise returns at once. Where the host may
- * have learnt of the operation's end in a way that is not seen, only one that is observed counts.
- * A touch of what may be behind a host function that has not returned is reported when that has,
- * unless it is found to have waited for the program (interpose/streams/host_functions.h).
- */
+/* Hands the reaper a hazard with the operation that it depends on; the reaper fills in the
+ * certainty. Returns at once. With halt_on_error=1 the call waits until the hazard is on disk, and
+ * then aborts.
+ *
+ * Where the host may have learnt of the operation's end in a way that is not seen, only an observed
+ * hazard counts. A touch behind a host function that has not returned is reported when the function
+ * has, unless the function is found to have waited for the program
+ * (interpose/streams/host_functions.h). */
 void sc_reaper_judge(const struct sc_hazard *hazard, const struct sc_op_info *op,
                      enum sc_finding finding);
 
-/* One that is certain: it is on disk on return, or with halt_on_error=1 the process ends. Not in a
- * libc hook. */
+/* Writes a hazard that is certain. It is on disk on return; with halt_on_error=1 the process ends.
+ * Not in a libc hook. */
 void sc_reaper_report(const struct sc_hazard *hazard);
 
-/* What such a hazard would be called if it were judged now. False: none that counts. Asks the
- * device, on the calling thread, with no lock held; not in a hook that the driver may call. */
+/* The certainty of a hazard over this operation, if it were judged now. False: no hazard that
+ * counts. Asks the device on the calling thread; not in a hook that the driver may call. */
 bool sc_reaper_ask(const struct sc_ticket *ticket, enum sc_certainty *certainty);
 
-/* Gives the verdicts that are still due, on the calling thread: before it waits for the device,
- * after which an operation that was running would look as if it had been complete. One load when
- * there are none. Never in a libc hook: it calls the driver. */
+/* Gives the verdicts that are still due, on the calling thread. A call that waits for the device
+ * does so first: afterwards an operation that was running would look as if it had been complete.
+ * One load when no verdict is due. Calls the driver: never in a libc hook. */
 void sc_reaper_judge_now(void);
 
-/* Gives pinned memory of the context back whose operations are complete. Called where the program
- * itself has just waited for that: a wait here is one that it has already chosen. One load when
- * nothing is held. */
+/* Gives back the context's pinned memory whose operations are complete. Called where the program
+ * itself has just waited for the context: a wait here is one that the program has chosen. One load
+ * when nothing is held. */
 void sc_reaper_give_back_pinned(const struct sc_context *context);
 
-/* Starts the thread if there is none. False: there is none and will be none. One relaxed load when
- * it runs. */
+/* Starts the thread if there is none. False: there will be none. One load when it runs. */
 bool sc_reaper_start(void);
 
 /* There is a new hold. */
 void sc_reaper_wake(void);
 
-/* Waits until the hold that a take-down made has ended, at most stall_limit. False: it has not. */
+/* Waits until the hold that a take-down made has ended, at most stall_limit. False: the hold has
+ * not ended. */
 bool sc_reaper_wait(const struct sc_take_down *taken);
 
-/* The parts of such a wait, for who may hold no lock while it lasts: take the round, look whether
- * what is awaited has ended, and else sleep until the next round or `until_ns` (CLOCK_MONOTONIC).
- * No lock; async-signal-safe; no cancellation point. */
+/* The parts of such a wait, for who may hold no lock meanwhile: take the round, look whether what
+ * is awaited has ended, and otherwise sleep until the next round or `until_ns` (CLOCK_MONOTONIC).
+ * No lock; signal safe; no cancellation point. */
 uint32_t sc_reaper_round(void);
 void sc_reaper_sleep(uint32_t round, uint64_t until_ns);
-/* There will be no other round. */
+/* Has the reaper made its last round? Signal safe. */
 bool sc_reaper_has_stopped(void);
 
-/* Waits, as long, until no hold overlaps the interval any more. */
+/* Waits until no hold that the reaper ends overlaps the interval, at most stall_limit. What is held
+ * for a graph there is held no longer. False: something is still held. */
 bool sc_reaper_settle(uintptr_t address, size_t size_bytes);
 
-/* There is no such graph any more: a capture that failed leaves none; 0 is none. Calls no driver,
- * and takes the tracker's lock and the reaper's only. */
+/* Forgets a graph that is no more, as after a capture that failed; 0 is none. Calls no driver, and
+ * takes the tracker's lock and the reaper's only. */
 void sc_reaper_forget_graph(uintptr_t graph);
 
-/* The program is about to be replaced, or to die: waits until what was found is on disk,
- * as long as at exit. Calls no driver and waits for no lock without end, so that the place where it
- * dies does not matter. */
+/* The program is about to be replaced, or to die: waits until what was found is on disk, at most
+ * 0.5 s as at exit. Calls no driver and waits for no lock without end, so the place where the
+ * program dies does not matter. */
 void sc_reaper_await_verdicts(void);
 
-/* The process ends: reports what is still to be judged, and stops. Later hazards are reported at
- * once as latent. */
+/* The process ends: reports what is still to be judged, and stops the thread, which takes at most
+ * 0.5 s. Later hazards are reported at once, as latent. */
 void sc_reaper_stop(void);
 
 /* In a forked child: there is no reaper here. */

@@ -16,66 +16,66 @@
 enum { WORDS = sizeof(sigset_t) / sizeof(unsigned long) };
 static const unsigned long noted = 0x5ec0b10cUL;
 
-void sc_saved_mask_note(sigset_t *mask, bool blocked)
+void sc_saved_masks_note(sigset_t *mask, bool blocked)
 {
     mask->__val[WORDS - 1] = blocked ? noted : 0;
 }
 
-bool sc_saved_mask_blocks(const sigset_t *mask)
+bool sc_saved_masks_blocks(const sigset_t *mask)
 {
     return mask->__val[WORDS - 1] == noted || sigismember(mask, SIGSEGV) == 1;
 }
 
-void sc_saved_mask_clear(sigset_t *mask)
+void sc_saved_masks_clear(sigset_t *mask)
 {
     if (sigismember(mask, SIGSEGV) != 1)
         return;
     sigdelset(mask, SIGSEGV);
-    sc_saved_mask_note(mask, true);
+    sc_saved_masks_note(mask, true);
 }
 
 /* ---- called by the code below, which goes where they say ---- */
 
 typedef void function(void);
-extern function *sc_saved_mask_sigsetjmp(struct __jmp_buf_tag *environment, int saves_mask)
+extern function *sc_saved_masks_sigsetjmp(struct __jmp_buf_tag *environment, int saves_mask)
     __attribute__((visibility("hidden")));
-extern function *sc_saved_mask_setjmp(struct __jmp_buf_tag *environment)
+extern function *sc_saved_masks_setjmp(struct __jmp_buf_tag *environment)
     __attribute__((visibility("hidden")));
-extern function *sc_saved_mask_getcontext(ucontext_t *context)
+extern function *sc_saved_masks_getcontext(ucontext_t *context)
     __attribute__((visibility("hidden")));
-extern function *sc_saved_mask_makecontext(ucontext_t *context)
+extern function *sc_saved_masks_makecontext(ucontext_t *context)
     __attribute__((visibility("hidden")));
 
 /* Without a mask the buffer may be a smaller one. */
-function *sc_saved_mask_sigsetjmp(struct __jmp_buf_tag *environment, int saves_mask)
+function *sc_saved_masks_sigsetjmp(struct __jmp_buf_tag *environment, int saves_mask)
 {
     if (saves_mask && sc_sharing_is_on())
-        sc_saved_mask_note(&environment->__saved_mask, sc_signal_mask_blocks_fault());
+        sc_saved_masks_note(&environment->__saved_mask, sc_signal_mask_blocks_fault());
     return SC_NEXT(function *, "__sigsetjmp");
 }
 
 /* BSD's, which always saves it. */
-function *sc_saved_mask_setjmp(struct __jmp_buf_tag *environment)
+function *sc_saved_masks_setjmp(struct __jmp_buf_tag *environment)
 {
     if (sc_sharing_is_on())
-        sc_saved_mask_note(&environment->__saved_mask, sc_signal_mask_blocks_fault());
+        sc_saved_masks_note(&environment->__saved_mask, sc_signal_mask_blocks_fault());
     return SC_NEXT(function *, "setjmp");
 }
 
-function *sc_saved_mask_getcontext(ucontext_t *context)
+function *sc_saved_masks_getcontext(ucontext_t *context)
 {
     if (sc_sharing_is_on())
-        sc_saved_mask_note(&context->uc_sigmask, sc_signal_mask_blocks_fault());
+        sc_saved_masks_note(&context->uc_sigmask, sc_signal_mask_blocks_fault());
     return SC_NEXT(function *, "getcontext");
 }
 
 /* The C library itself enters the context that another one leads to at its end. */
-function *sc_saved_mask_makecontext(ucontext_t *context)
+function *sc_saved_masks_makecontext(ucontext_t *context)
 {
     if (sc_sharing_is_on()) {
         bool blocked = sigismember(&context->uc_sigmask, SIGSEGV) == 1;
         sigdelset(&context->uc_sigmask, SIGSEGV);
-        sc_saved_mask_note(&context->uc_sigmask, blocked);
+        sc_saved_masks_note(&context->uc_sigmask, blocked);
     }
     return SC_NEXT(function *, "makecontext");
 }
@@ -141,7 +141,7 @@ function *sc_saved_mask_makecontext(ucontext_t *context)
 #error "how does this machine pass arguments on?"
 #endif
 
-JUMP_BY_WAY_OF(__sigsetjmp, sc_saved_mask_sigsetjmp);
-JUMP_BY_WAY_OF(setjmp, sc_saved_mask_setjmp);
-JUMP_BY_WAY_OF(getcontext, sc_saved_mask_getcontext);
-JUMP_BY_WAY_OF(makecontext, sc_saved_mask_makecontext);
+JUMP_BY_WAY_OF(__sigsetjmp, sc_saved_masks_sigsetjmp);
+JUMP_BY_WAY_OF(setjmp, sc_saved_masks_setjmp);
+JUMP_BY_WAY_OF(getcontext, sc_saved_masks_getcontext);
+JUMP_BY_WAY_OF(makecontext, sc_saved_masks_makecontext);

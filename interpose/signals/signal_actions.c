@@ -92,8 +92,8 @@ static handler_function *prepare(int number, ucontext_t *context, struct sc_fram
             sigaddset(&context->uc_sigmask, SIGSEGV);
         if (!blocked && is_in(&masks_fault, number))
             sc_signal_mask_block_fault(frame);
-        sc_signal_mask.holds_one |= sc_signal_mask.holds_for_handler;
-        sc_signal_mask.holds_for_handler = false;
+        sc_signal_mask.keeps_one |= sc_signal_mask.keeps_for_handler;
+        sc_signal_mask.keeps_for_handler = false;
     } else if (sc_sanitizers_see_threads()) {
         sc_kernel_mask_unblock(SC_SIGNAL_BIT(SIGSEGV));
     }

@@ -12,7 +12,7 @@
 #include "interpose/base/compiler.h"
 #include "interpose/base/kernel_mask.h"
 #include "interpose/base/loader.h"
-#include "interpose/signals/held_signal.h"
+#include "interpose/signals/kept_signal.h"
 #include "interpose/signals/saved_masks.h"
 #include "interpose/signals/sharing.h"
 #include "track/track.h"
@@ -60,8 +60,8 @@ void sc_signal_mask_set_fault(bool blocked)
         return;
     mask->blocks_fault = blocked;
     mask->handler.place = 0;
-    if (!blocked && mask->holds_one)
-        sc_held_signal_deliver();
+    if (!blocked && mask->keeps_one)
+        sc_kept_signal_deliver();
 }
 
 void sc_signal_mask_take_from(ucontext_t *context)
@@ -150,7 +150,7 @@ static int unblock_held(mask_function *real, int how, const sigset_t *set, sigse
     uint64_t before = sc_kernel_mask_block(0);
     uint64_t next = how == SIG_UNBLOCK ? before & ~asked : asked;
     sigset_t mask;
-    sc_held_signal_come_with_mask();
+    sc_kept_signal_come_with_mask();
     sc_signal_mask_set_fault(false);
     memcpy(&mask, &next, sizeof next);
     int result = real(SIG_SETMASK, &mask, NULL);
@@ -168,7 +168,7 @@ static int change_believed(mask_function *real, int how, const sigset_t *set, si
     struct sc_signal_mask before = sc_signal_mask;
     bool was_blocked = sc_signal_mask_blocks_fault();
     bool blocks = how == SIG_SETMASK ? sigismember(set, SIGSEGV) == 1 : how == SIG_BLOCK;
-    if (was_blocked && !blocks && before.holds_one)
+    if (was_blocked && !blocks && before.keeps_one)
         return unblock_held(real, how, set, old);
     sc_signal_mask_set_fault(blocks);
     int result =
@@ -284,11 +284,11 @@ SC_EXPORT int sigsuspend(const sigset_t *mask)
         return real(&given);
     bool before = sc_signal_mask_blocks_fault();
     bool meanwhile = sigismember(&given, SIGSEGV) == 1;
-    bool comes = sc_signal_mask.holds_one && !meanwhile;
+    bool comes = sc_signal_mask.keeps_one && !meanwhile;
     uint64_t blocked = comes ? sc_kernel_mask_block(0) : 0;
     sigdelset(&given, SIGSEGV);
     if (comes)
-        sc_held_signal_come_with_mask();
+        sc_kept_signal_come_with_mask();
     sc_signal_mask_set_fault(meanwhile);
     sc_signal_mask.comes_back = before ? SC_COMES_BACK_BLOCKED : SC_COMES_BACK_UNBLOCKED;
     int result = real(&given);
@@ -331,7 +331,7 @@ SC_EXPORT int __sigpause(int number_or_mask, int is_number)
 static void believe_with_mask(bool blocked)
 {
     if (!blocked)
-        sc_held_signal_come_with_mask();
+        sc_kept_signal_come_with_mask();
     sc_signal_mask_set_fault(blocked);
 }
 
@@ -339,7 +339,7 @@ static void believe_with_mask(bool blocked)
 static bool adopt_mask_of(const ucontext_t *context)
 {
     ucontext_t *entered = (ucontext_t *)(uintptr_t)context;
-    bool blocked = sc_saved_mask_blocks(&entered->uc_sigmask);
+    bool blocked = sc_saved_masks_blocks(&entered->uc_sigmask);
     if (blocked)
         sigdelset(&entered->uc_sigmask, SIGSEGV);
     return blocked;
@@ -364,7 +364,7 @@ SC_EXPORT int swapcontext(ucontext_t *from, const ucontext_t *to)
     if (!sc_sharing_is_on())
         return SC_NEXT(switch_function *, "swapcontext")(from, to);
     bool blocked = sc_signal_mask_blocks_fault();
-    sc_saved_mask_note(&from->uc_sigmask, blocked);
+    sc_saved_masks_note(&from->uc_sigmask, blocked);
     sc_signal_mask_set_fault(adopt_mask_of(to));
     int result = SC_NEXT(switch_function *, "swapcontext")(from, to);
     resume(blocked);
@@ -377,8 +377,8 @@ static void adopt_saved_mask(struct __jmp_buf_tag *environment)
     if (!sc_sharing_is_on())
         return;
     if (environment->__mask_was_saved) {
-        bool blocked = sc_saved_mask_blocks(&environment->__saved_mask);
-        sc_saved_mask_clear(&environment->__saved_mask);
+        bool blocked = sc_saved_masks_blocks(&environment->__saved_mask);
+        sc_saved_masks_clear(&environment->__saved_mask);
         believe_with_mask(blocked);
     } else if (sc_signal_mask_blocks_fault()) {
         sc_signal_mask_set_fault(true);

@@ -1,13 +1,13 @@
 /* Signal masks: SIGSEGV is never really blocked, and the program never learns of it.
  *
  * A thread that has SIGSEGV blocked is killed by the kernel when it touches a guarded page. So
- * every way of the C library to change a mask leaves SIGSEGV out, from the start of the process,
- * and what the program believes is kept for each thread: the mask calls say it, new threads and
- * programs inherit it, and a fault of the program's own kills where it is blocked, as the kernel
- * would.
+ * every function of the C library that changes a mask leaves SIGSEGV out, from the start of the
+ * process. What the program believes is noted for each thread. The mask calls say it, and new
+ * threads and programs inherit it. A fault of the program's own kills where the program believes
+ * SIGSEGV blocked, as the kernel would.
  *
- * Out of sight is who makes the system call himself. Everything here is async-signal-safe, as what
- * it stands for is; errno is kept.
+ * A program that makes the system call by itself is not seen. Everything here is thread safe and
+ * signal safe, as what it stands for is; no lock; errno is kept.
  */
 #ifndef SC_INTERPOSE_SIGNALS_SIGNAL_MASK_H
 #define SC_INTERPOSE_SIGNALS_SIGNAL_MASK_H
@@ -22,8 +22,8 @@
 /* What the calling thread believes. */
 struct sc_signal_mask {
     bool blocks_fault;       /* SIGSEGV; sigreturn.c writes it */
-    bool holds_one;          /* one was sent meanwhile (held_signal.h) */
-    bool holds_for_handler;  /* it is held from the first instruction of a handler on */
+    bool keeps_one;          /* one was sent meanwhile (kept_signal.h) */
+    bool keeps_for_handler;  /* it is held from the first instruction of a handler on */
     struct sc_frame handler; /* blocked because this one, a handler of SIGSEGV, is under way */
     struct sc_frame change;  /* a hook that changes the mask, and sees to what is believed */
     /* In sigsuspend, until a handler has come: what the mask that it interrupts is to say. */
@@ -36,17 +36,18 @@ extern __thread struct sc_signal_mask sc_signal_mask
 /* Does the program believe that SIGSEGV is blocked on this thread? */
 bool sc_signal_mask_blocks_fault(void);
 
-/* The same in a handler of it whose return address lies at `place`: a former one whose frame was
- * there has been left. */
+/* The same in a handler of SIGSEGV whose return address lies at `place`. A former handler whose
+ * frame lay there has been left. */
 bool sc_signal_mask_blocks_fault_above(uintptr_t place);
 
-/* Is a hook of ours at it, which sees to what is believed? */
+/* Is a hook at work on this thread that changes the mask, and sees to what is believed? */
 static inline bool sc_signal_mask_is_changing(void)
 {
     return sc_frame_is_marked(&sc_signal_mask.change);
 }
 
-/* What the frame of a handler is to say, which may come out of sigsuspend. */
+/* Whether the frame of a handler is to say that SIGSEGV is blocked. The handler may come out of
+ * sigsuspend. */
 static inline bool sc_signal_mask_frame_blocks(bool blocked)
 {
     if (sc_signal_mask.comes_back)
@@ -55,15 +56,16 @@ static inline bool sc_signal_mask_frame_blocks(bool blocked)
     return blocked;
 }
 
-/* It does from now on, or does not; by a handler that is under way (its frame), or for good. */
+/* From now on the program believes SIGSEGV blocked, or not: for as long as the handler with this
+ * frame is under way, or for good. */
 void sc_signal_mask_block_fault(struct sc_frame handler);
 void sc_signal_mask_set_fault(bool blocked);
 
-/* A handler returns to a context: its mask says what the thread believes then, and gets rid of
- * SIGSEGV. */
+/* A handler returns to a context. The context's mask says what the thread believes then, and
+ * SIGSEGV is taken out of that mask. */
 void sc_signal_mask_take_from(ucontext_t *context);
 
-/* A mask that the kernel is to get, NULL or not: in `room` without SIGSEGV, if that is in it. */
+/* A mask for the kernel, or NULL. Where SIGSEGV is in the mask, a copy in `room` without it. */
 const sigset_t *sc_signal_mask_without_fault(const sigset_t *set, sigset_t *room);
 
 /* The process starts, perhaps with SIGSEGV blocked. */
@@ -72,7 +74,7 @@ void sc_signal_mask_begin(void);
 /* The calling thread has begun with SIGSEGV really blocked: now it only believes so. */
 void sc_signal_mask_begin_blocked(void);
 
-/* Around a call that starts another program, which inherits what is believed. */
+/* Around a call that starts another program, which inherits what this thread believes. */
 void sc_signal_mask_hand_over(void);
 void sc_signal_mask_take_back(void);
 

@@ -13,7 +13,7 @@
 #include "interpose/base/kernel_mask.h"
 #include "interpose/base/loader.h"
 #include "interpose/base/upcalls.h"
-#include "interpose/signals/held_signal.h"
+#include "interpose/signals/kept_signal.h"
 #include "interpose/signals/sharing.h"
 #include "interpose/signals/signal_mask.h"
 #include "interpose/signals/sigreturn.h"
@@ -61,7 +61,7 @@ void sc_signals_unlock(const struct sc_signals_lock *lock)
  * the parent's. */
 void sc_signals_child(void)
 {
-    sc_signal_mask.holds_one = false;
+    sc_signal_mask.keeps_one = false;
     atomic_store(&locked, false);
     sc_sharing_child();
 }
@@ -181,7 +181,7 @@ static void set_masks(const struct sigaction *action, ucontext_t *context, bool 
     sc_kernel_mask_set(mask & ~SC_SIGNAL_BIT(SIGSEGV));
 }
 
-static bool is_ours_to_settle(const siginfo_t *info, const ucontext_t *context)
+static bool is_ours_to_handle(const siginfo_t *info, const ucontext_t *context)
 {
     struct sc_fault fault = describe(info, context);
     return sc_guard_fault(&fault);
@@ -194,15 +194,15 @@ static handler_function *answer(int number, siginfo_t *info, ucontext_t *context
                                 struct sc_frame frame)
 {
     bool is_fault = info->si_code > 0;
-    if (is_fault && is_ours_to_settle(info, context))
+    if (is_fault && is_ours_to_handle(info, context))
         return NULL;
     bool was_blocked = sc_signal_mask_blocks_fault_above(frame.place);
     struct sigaction action = get_action();
     bool will_block = !is_fault && sc_signals_is_about_to_block(context);
     if (!is_fault && (was_blocked || will_block)) {
-        sc_held_signal_put(info);
-        sc_signal_mask.holds_for_handler = !was_blocked;
-        sc_signal_mask.holds_one = was_blocked;
+        sc_kept_signal_put(info);
+        sc_signal_mask.keeps_for_handler = !was_blocked;
+        sc_signal_mask.keeps_one = was_blocked;
         return NULL;
     }
     if (kills(&action, is_fault, was_blocked)) {
@@ -311,7 +311,7 @@ int sc_signals_change(const struct sigaction *action, struct sigaction *old)
         return 0;
     put_action(action);
     if (action->sa_handler == SIG_IGN)
-        sc_held_signal_forget();
+        sc_kept_signal_forget();
     return install(action);
 }
 

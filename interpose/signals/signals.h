@@ -1,17 +1,18 @@
 /* SIGSEGV, shared with the program.
  *
- * From the first handler that the program installs for it, or the first protected page, the handler
- * that the kernel knows is ours. The program's action is kept here; it is what sigaction and its
- * kin tell of, and it gets every fault that is not ours as the kernel would have delivered it: on
- * the stack that it asked for, with its mask and flags, its frame lying where the kernel would have
- * put it, so that it returns and is left and unwound as ever.
+ * From the first handler that the program installs for SIGSEGV, or the first protected page, the
+ * kernel knows the library's handler. The program's action is noted here, and sigaction and its kin
+ * tell of that action. It gets every fault that is not the guard's, as the kernel would have
+ * delivered it: on the stack that it asked for, with its mask and flags. Its frame lies where the
+ * kernel would have put it, so that the program's handler returns, is left and is unwound as ever.
  *
- * Ours runs with every other signal blocked from its first instruction, because a signal handler
- * may take the thread away for good (siglongjmp, asynchronous cancellation), and it lets go of that
- * only with nothing in its hands. In a setuid program, and with mode=off, everything passes
- * through.
+ * The library's handler runs with every other signal blocked from its first instruction, because a
+ * signal handler may take the thread away for good (siglongjmp, asynchronous cancellation). Signals
+ * are unblocked only where nothing is left to do. In a setuid program, and with mode=off,
+ * everything passes through.
  *
- * Everything here is async-signal-safe, as what it stands for is.
+ * Everything here is thread safe and signal safe, as what it stands for is. Locks: sc_signals_lock,
+ * with all signals blocked.
  */
 #ifndef SC_INTERPOSE_SIGNALS_SIGNALS_H
 #define SC_INTERPOSE_SIGNALS_SIGNALS_H
@@ -21,16 +22,16 @@
 #include <stdint.h>
 #include <ucontext.h>
 
-/* The process starts: decides whether the wrappers do anything (sharing.h), and looks at the mask
- * that it was started with. */
+/* The process starts: decides whether the hooks do anything (sharing.h), and looks at the mask that
+ * the process was started with. */
 void sc_signals_begin(bool on);
 
-/* In a forked child, which is another process with signals of its own. */
+/* In a forked child, which has signals of its own. */
 void sc_signals_child(void);
 
-/* Makes our handler the one that the kernel knows, and the former one the program's. False if the
- * kernel refuses. Cheap when it is in place already (one system call, to see whether somebody has
- * replaced it past us, for whom it is then taken over again). */
+/* Makes the library's handler the one that the kernel knows, and the former handler the program's.
+ * False: the kernel refuses. One system call when the handler is in place already: who has replaced
+ * it past the hooks is taken for the program, and taken over again. */
 bool sc_signals_take_over(void);
 
 /* ---- for signal_actions.c ----
@@ -50,8 +51,8 @@ int sc_signals_change(const struct sigaction *action, struct sigaction *old);
 /* What the kernel has for SIGSEGV, which may be ours, becomes the program's. */
 void sc_signals_tell_as_set(struct sigaction *found);
 
-/* Is the interrupted context the first instruction of a handler, or of one whose mask has SIGSEGV?
- * Several signals that were pending come at once. */
+/* Is the interrupted context at the first instruction of a handler; and of one whose mask has
+ * SIGSEGV? Several signals that were pending come at once. */
 bool sc_signals_is_about_to_enter(const ucontext_t *context);
 bool sc_signals_is_about_to_block(const ucontext_t *context);
 

@@ -22,7 +22,7 @@ _Static_assert(offsetof(ucontext_t, uc_sigmask) == 296, "the mask in the frame")
 _Static_assert(offsetof(ucontext_t, uc_mcontext.gregs) == 40, "the registers in the frame");
 _Static_assert(SC_SIGNAL_BIT(SIGSEGV) == UINT64_C(1) << 10, "the signal in the mask");
 _Static_assert(offsetof(struct sc_signal_mask, blocks_fault) == 0, "written by the code below");
-_Static_assert(offsetof(struct sc_signal_mask, holds_one) == 1, "read by it");
+_Static_assert(offsetof(struct sc_signal_mask, keeps_one) == 1, "read by it");
 _Static_assert(offsetof(struct sc_signal_mask, handler.place) == 8, "and so is this");
 _Static_assert(sizeof(((struct sc_signal_mask *)NULL)->blocks_fault) == 1, "as one byte");
 
@@ -70,7 +70,7 @@ __asm__(".macro sc_saved number, index\n"
         "	jc 1f\n"
         "	cmpb $0, %fs:1(%rax)\n"
         "	je 1f\n"
-        "	call sc_held_signal_come_with_mask\n"
+        "	call sc_kept_signal_come_with_mask\n"
         "1:	movq $15, %rax\n"
         "	syscall\n"
         "	.cfi_endproc\n"

@@ -1,9 +1,11 @@
 /* The way back from the program's signal handlers.
  *
- * When a handler returns, the kernel takes the thread's mask out of the frame, in which the handler
- * may have changed it. So the code that the kernel lets handlers return to is ours: it takes
- * SIGSEGV out of that mask, notes that the program believes it blocked
- * (interpose/signals/signal_mask.h), and makes the same system call. Unwinders see a signal frame.
+ * When a handler returns, the kernel takes the thread's mask out of the frame, where the handler
+ * may have changed it. So handlers return to code of the library's. That code takes SIGSEGV out of
+ * the mask, notes that the program believes it blocked (interpose/signals/signal_mask.h), and makes
+ * the same system call. Unwinders see a signal frame.
+ *
+ * Thread safe and signal safe; no lock; errno is kept.
  */
 #ifndef SC_INTERPOSE_SIGNALS_SIGRETURN_H
 #define SC_INTERPOSE_SIGNALS_SIGRETURN_H
@@ -15,19 +17,19 @@
 #if defined(__x86_64__)
 #define SC_SIGRETURN_IS_OURS 1
 #else
-/* The kernel brings the code, and unwinders know it by its address. So the program's handlers are
- * called and return to us, which does the same. */
+/* The kernel brings the code, and unwinders know it by its address. So the library's handler calls
+ * the program's, and does the same when that returns. */
 #define SC_SIGRETURN_IS_OURS 0
 #endif
 
-/* The handler that the kernel has now for the signal is one of ours: from now on it returns by way
- * of us. Async-signal-safe; errno is kept. */
+/* The kernel has just got a handler of the library's for the signal: from now on that handler
+ * returns to the library's code. */
 void sc_sigreturn_adopt(int number);
 
-/* Does a handler return by way of us that is to return to this address? */
+/* Does a handler with this return address return to the library's code? */
 bool sc_sigreturn_leads_back(uintptr_t caller);
 
-/* An action that the program is to read has the C library's way back in it. */
+/* Puts the C library's way back into an action that the program is to read. */
 void sc_sigreturn_tell_librarys(struct sigaction *action);
 
 #endif

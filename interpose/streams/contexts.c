@@ -28,13 +28,13 @@ int sc_contexts_init(void)
     return sc_handles_init(&by_handle) ? -ENOMEM : 0;
 }
 
-bool sc_context_push(struct sc_context *context)
+bool sc_contexts_push(struct sc_context *context)
 {
     return !atomic_load_explicit(&context->gone, memory_order_acquire) &&
            sc_real.cuCtxPushCurrent_v2(context->handle) == CUDA_SUCCESS;
 }
 
-void sc_context_pop(void)
+void sc_contexts_pop(void)
 {
     CUcontext popped;
     sc_real.cuCtxPopCurrent_v2(&popped);
@@ -104,7 +104,7 @@ static struct sc_context *find_context(CUcontext handle)
     struct answers answers = {.primary = NULL};
     if (sc_likely(context && !atomic_load_explicit(&context->gone, memory_order_relaxed)))
         return context;
-    sc_contexts_bury_ended();
+    sc_context_calls_bury_ended();
     if (sc_real.cuCtxGetDevice(&answers.device) != CUDA_SUCCESS)
         return NULL;
     answers.reads_pageable = device_reads_pageable(answers.device);
@@ -149,7 +149,7 @@ struct sc_context *sc_contexts_of(CUcontext handle)
     if (sc_real.cuCtxPushCurrent_v2(handle) != CUDA_SUCCESS)
         return NULL;
     context = find_context(handle);
-    sc_context_pop();
+    sc_contexts_pop();
     return context;
 }
 

@@ -83,11 +83,11 @@ struct sc_context *sc_contexts_named(CUcontext handle);
 CUcontext sc_contexts_primary(CUdevice device);
 
 /* Makes the context current around our own calls; false if it is gone. */
-bool sc_context_push(struct sc_context *context);
-void sc_context_pop(void);
+bool sc_contexts_push(struct sc_context *context);
+void sc_contexts_pop(void);
 
 /* They have the same handle (docs/driver.md). */
-static inline CUcontext sc_context_of_green(CUgreenCtx green)
+static inline CUcontext sc_contexts_of_green(CUgreenCtx green)
 {
     return (CUcontext)(void *)green;
 }
@@ -95,7 +95,7 @@ static inline CUcontext sc_context_of_green(CUgreenCtx green)
 /* Is a call under way that may end it, and its green ones with it? Other threads make no call of
  * ours in it meanwhile, but for the program's own work there: who does that knows that the call
  * does not end it. */
-static inline bool sc_context_is_quiet(const struct sc_context *context)
+static inline bool sc_contexts_is_quiet(const struct sc_context *context)
 {
     return atomic_load(&context->quiet) != 0 ||
            (context->primary && atomic_load(&context->primary->quiet) != 0);

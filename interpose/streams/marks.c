@@ -143,7 +143,7 @@ void sc_marks_poll_locked(struct sc_stream_record *stream)
 {
     struct sc_relaxed relaxed = sc_relaxed_begin();
     uint64_t complete = 0;
-    while (stream->mark_count && !sc_context_is_quiet(stream->context)) {
+    while (stream->mark_count && !sc_contexts_is_quiet(stream->context)) {
         struct sc_mark *mark = mark_at(stream, 0);
         struct sc_ticket ticket = {.stream = stream->id, .number = mark->number};
         if (!sc_order_known_done(&sc_track.order, &ticket)) {
@@ -255,18 +255,18 @@ CUevent sc_marks_newest_locked(struct sc_stream_record *stream)
 /* The legacy stream is blocked while a blocking stream captures, and the marker stream is not. */
 void sc_marks_add_locked(struct sc_stream_record *stream)
 {
-    if (!is_unmarked(stream) || !can_name(stream) || !sc_context_push(stream->context))
+    if (!is_unmarked(stream) || !can_name(stream) || !sc_contexts_push(stream->context))
         return;
     if (stream->kind == SC_STREAM_LEGACY || !sc_streams_is_capturing(stream))
         record_locked(stream);
-    sc_context_pop();
+    sc_contexts_pop();
 }
 
 /* Of the context itself; of its green ones, unless another thread may be ending them. */
 static void add_mark(void *context, struct sc_stream_record *stream)
 {
     pthread_mutex_lock(&stream->lock);
-    if (stream->context == context || !sc_context_is_quiet(stream->context))
+    if (stream->context == context || !sc_contexts_is_quiet(stream->context))
         sc_marks_add_locked(stream);
     pthread_mutex_unlock(&stream->lock);
 }
@@ -307,7 +307,7 @@ void sc_marks_before_work(struct sc_stream_record *stream)
 void sc_marks_outlive_locked(struct sc_stream_record *stream)
 {
     if (stream->kind != SC_STREAM_BLOCKING || !can_name(stream) ||
-        sc_streams_is_capturing(stream) || !sc_context_push(stream->context))
+        sc_streams_is_capturing(stream) || !sc_contexts_push(stream->context))
         return;
     struct sc_relaxed relaxed = sc_relaxed_begin();
     CUstream marker = sc_marks_marker(stream->context);
@@ -321,7 +321,7 @@ void sc_marks_outlive_locked(struct sc_stream_record *stream)
     if (event)
         give_event(stream->context, event);
     sc_relaxed_end(&relaxed);
-    sc_context_pop();
+    sc_contexts_pop();
 }
 
 static _Atomic uint64_t taken_early;
@@ -340,8 +340,8 @@ static void count_taken_early(struct sc_stream_record *stream)
 void sc_marks_wait_for_itself(struct sc_stream_record *stream)
 {
     pthread_mutex_lock(&stream->lock);
-    if (can_name(stream) && !sc_context_is_quiet(stream->context) &&
-        !sc_streams_is_capturing(stream) && sc_context_push(stream->context)) {
+    if (can_name(stream) && !sc_contexts_is_quiet(stream->context) &&
+        !sc_streams_is_capturing(stream) && sc_contexts_push(stream->context)) {
         struct sc_relaxed relaxed = sc_relaxed_begin();
         CUevent event = take_event(stream->context);
         if (event && sc_real.cuEventRecord(event, stream->handle) == CUDA_SUCCESS &&
@@ -350,7 +350,7 @@ void sc_marks_wait_for_itself(struct sc_stream_record *stream)
         if (event)
             give_event(stream->context, event);
         sc_relaxed_end(&relaxed);
-        sc_context_pop();
+        sc_contexts_pop();
     }
     pthread_mutex_unlock(&stream->lock);
 }
@@ -368,7 +368,7 @@ bool sc_marks_ask(const struct sc_ticket *ticket)
     if (!stream)
         return true;
     pthread_mutex_lock(&stream->lock);
-    if (stream->id == ticket->stream && !sc_context_is_quiet(stream->context)) { /* or recycled */
+    if (stream->id == ticket->stream && !sc_contexts_is_quiet(stream->context)) { /* or recycled */
         if (!covered_by_marks(stream, ticket->number))
             sc_marks_add_locked(stream);
         sc_marks_poll_locked(stream);
@@ -384,7 +384,7 @@ bool sc_marks_show_incomplete(const struct sc_ticket *ticket, uint64_t last)
     if (!stream || stream->kind == SC_STREAM_LEGACY)
         return false;
     pthread_mutex_lock(&stream->lock);
-    if (stream->id == ticket->stream && !sc_context_is_quiet(stream->context)) {
+    if (stream->id == ticket->stream && !sc_contexts_is_quiet(stream->context)) {
         sc_marks_poll_locked(stream);
         for (unsigned i = 0; i < stream->mark_count && !shown; i++) {
             uint64_t number = mark_at(stream, i)->number;
@@ -399,7 +399,7 @@ bool sc_marks_show_incomplete(const struct sc_ticket *ticket, uint64_t last)
 static CUevent event_behind_locked(struct sc_stream_record *stream, const struct sc_ticket *ticket)
 {
     uint64_t number = ticket->number;
-    if (stream->id != ticket->stream || sc_context_is_quiet(stream->context))
+    if (stream->id != ticket->stream || sc_contexts_is_quiet(stream->context))
         return NULL;
     if (!covered_by_marks(stream, number))
         sc_marks_add_locked(stream);

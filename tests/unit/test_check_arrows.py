@@ -73,6 +73,16 @@ class Tree(unittest.TestCase):
         self.assertIn("interpose/driver/user.c:1: names sc_low without including "
                       "interpose/base/low.h", self.problems())
 
+    def test_modules_of_the_same_name(self):
+        self.write("track/low.c", "int low;\n")
+        self.assertIn("modules of the same name: low in interpose/base, track", self.problems())
+
+    def test_a_function_that_does_not_bear_its_modules_name(self):
+        self.write("interpose/guard/high.h", "void sc_high(void);\nint *sc_high_ask(int of);\n"
+                                             "typedef void sc_visit(int);\nvoid sc_other(void);\n")
+        self.assertEqual(self.problems(), "interpose/guard/high.h:4: sc_other does not begin with "
+                                          "sc_high_\n")
+
     def test_a_table_with_a_circle(self):
         self.arrows.ROOMS = {"base": "driver", "driver": "base"}
         self.assertIn("ROOMS cannot be read from the top", self.problems())

@@ -84,9 +84,9 @@ START_TEST(a_hold_remembers_what_it_was_given)
     ck_assert_int_eq(hold->kind, SC_HOLD_UNMAP);
     ck_assert_uint_eq(hold->context, legacy);
     ck_assert_uint_eq(hold->since_ns, 77);
-    ck_assert_uint_eq(sc_holds_overlapping(&holds, BASE + 63, 1), id);
-    ck_assert_uint_eq(sc_holds_overlapping(&holds, BASE - 1, 66), id);
-    ck_assert_uint_eq(sc_holds_overlapping(&holds, BASE + 64, 1), 0);
+    ck_assert_uint_eq(sc_holds_find(&holds, BASE + 63, 1, SC_HOLDS_ALL), id);
+    ck_assert_uint_eq(sc_holds_find(&holds, BASE - 1, 66, SC_HOLDS_ALL), id);
+    ck_assert_uint_eq(sc_holds_find(&holds, BASE + 64, 1, SC_HOLDS_ALL), 0);
     ck_assert(sc_holds_may_overlap(&holds, BASE, 1));
 }
 END_TEST
@@ -94,8 +94,25 @@ END_TEST
 START_TEST(a_hold_of_unknown_size_holds_its_address)
 {
     uint32_t id = add(BASE, 0);
-    ck_assert_uint_eq(sc_holds_overlapping(&holds, BASE, 0), id);
-    ck_assert_uint_eq(sc_holds_overlapping(&holds, BASE + 1, 1), 0);
+    ck_assert_uint_eq(sc_holds_find(&holds, BASE, 0, SC_HOLDS_ALL), id);
+    ck_assert_uint_eq(sc_holds_find(&holds, BASE + 1, 1, SC_HOLDS_ALL), 0);
+}
+END_TEST
+
+START_TEST(a_search_finds_what_its_mask_says)
+{
+    uint32_t freed = sc_holds_add(&holds, SC_HOLD_FREE, BASE, 64, 0, 0);
+    uint32_t ended = sc_holds_add(&holds, SC_HOLD_UNREGISTER, BASE, 128, legacy, 0);
+    ck_assert_uint_eq(sc_holds_find(&holds, BASE, 1, SC_HOLDS_FREED), freed);
+    ck_assert_uint_eq(sc_holds_find(&holds, BASE, 1, SC_HOLDS_REAPERS), freed);
+    ck_assert_uint_eq(sc_holds_find(&holds, BASE, 1, SC_HOLDS_DRIVERS), ended);
+    ck_assert_uint_eq(sc_holds_find(&holds, BASE, 1, SC_HOLDS_UNREGISTERED), ended);
+    ck_assert_uint_eq(sc_holds_find(&holds, BASE + 64, 1, SC_HOLDS_FREED), 0);
+    ck_assert_uint_eq(sc_holds_find(&holds, BASE, 1, SC_HOLDS_FREED | SC_HOLDS_STARTING), freed);
+    ck_assert_uint_eq(sc_holds_find(&holds, BASE + 1, 1, SC_HOLDS_FREED | SC_HOLDS_STARTING), 0);
+    ck_assert_uint_eq(sc_holds_find(&holds, BASE, 1, SC_HOLDS_ALL | SC_HOLDS_BY_GRAPH), 0);
+    sc_holds_at(&holds, ended)->by_graph = true;
+    ck_assert_uint_eq(sc_holds_find(&holds, BASE, 1, SC_HOLDS_ALL | SC_HOLDS_BY_GRAPH), ended);
 }
 END_TEST
 
@@ -111,9 +128,9 @@ START_TEST(a_hold_that_is_being_given_back_is_not_taken_again)
     uint32_t id = add(BASE, 64);
     ck_assert_uint_eq(ready(), id);
     ck_assert_uint_eq(ready(), 0);
-    ck_assert_uint_eq(sc_holds_overlapping(&holds, BASE, 1), id);
+    ck_assert_uint_eq(sc_holds_find(&holds, BASE, 1, SC_HOLDS_ALL), id);
     sc_holds_remove(&holds, id, 2000);
-    ck_assert_uint_eq(sc_holds_overlapping(&holds, BASE, 1), 0);
+    ck_assert_uint_eq(sc_holds_find(&holds, BASE, 1, SC_HOLDS_ALL), 0);
     ck_assert_uint_eq(holds.oldest, 0);
     ck_assert_uint_eq(holds.newest, 0);
 }
@@ -470,6 +487,7 @@ int main(void)
     tcase_add_checked_fixture(group, set_up, tear_down);
     tcase_add_test(group, a_hold_remembers_what_it_was_given);
     tcase_add_test(group, a_hold_of_unknown_size_holds_its_address);
+    tcase_add_test(group, a_search_finds_what_its_mask_says);
     tcase_add_test(group, a_hold_without_tickets_is_ready);
     tcase_add_test(group, a_hold_that_is_being_given_back_is_not_taken_again);
     tcase_add_test(group, a_hold_waits_for_the_last_of_every_stream);

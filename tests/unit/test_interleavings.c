@@ -25,6 +25,7 @@
 #include "interpose/streams/host_functions.h"
 #include "interpose/streams/streams.h"
 #include "report/report.h"
+#include "track/own_lock.h"
 
 #include <check.h>
 #include <dlfcn.h>
@@ -54,7 +55,7 @@ struct coroutine {
     char *stack;
     void (*body)(void);
     pthread_mutex_t *awaits; /* blocked for it */
-    int inside;              /* its sc_track_inside */
+    int inside;              /* its sc_own_lock_depth */
     bool is_over;
 };
 
@@ -133,9 +134,9 @@ static __attribute__((noinline)) void go_on(struct coroutine *next)
 {
     struct coroutine *before = current;
     if (before)
-        before->inside = sc_track_inside;
+        before->inside = sc_own_lock_depth;
     current = next;
-    sc_track_inside = next ? next->inside : 0;
+    sc_own_lock_depth = next ? next->inside : 0;
     if (before != next && _setjmp(before ? before->place : explorer) == 0)
         enter(next);
 }
@@ -254,8 +255,8 @@ struct sc_process sc_process = {true};
 
 void sc_guard_apply(void)
 {
-    if (atomic_load(&sc_track.inflight.guards.unsettled_count))
-        sc_protect_settle();
+    if (atomic_load(&sc_track.inflight.guards.unapplied_count))
+        sc_protect_apply();
 }
 
 bool sc_loans_find(const struct sc_guard_change *change, struct sc_lent *lent)
@@ -392,7 +393,7 @@ static uint32_t stream_ids[THREADS];
 static struct sc_range_info range;
 
 /* The look that was there before the invariant: what no living span covers, and the kernel denies
- * once everything is settled, is the program's. */
+ * once everything is applied, is the program's. */
 static bool naive_fault(const struct sc_fault *fault)
 {
     if (sc_grid_point(&sc_track.inflight.guards.grid, fault->address) != 0) {
@@ -568,7 +569,7 @@ static void run_once(void (*const *bodies)(void))
     current = NULL;
     go_on(choose());
     current = NULL;
-    sc_track_inside = 0;
+    sc_own_lock_depth = 0;
     check_end();
 }
 

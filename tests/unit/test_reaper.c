@@ -18,6 +18,7 @@
 #include "interpose/streams/host_functions.h"
 #include "interpose/streams/marks.h"
 #include "report/report.h"
+#include "track/own_lock.h"
 
 #include <check.h>
 #include <pthread.h>
@@ -142,7 +143,7 @@ void sc_own_threads_enter(const char *name)
 {
     (void)name;
     is_reaper = true;
-    sc_track_inside++;
+    sc_own_lock_enter();
 }
 
 void sc_guard_apply(void)

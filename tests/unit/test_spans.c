@@ -53,22 +53,22 @@ static void obey(const struct sc_guard_change *change)
     told++;
 }
 
-static bool settle_step(void)
+static bool apply_step(void)
 {
     struct sc_guard_change change;
-    bool more = sc_spans_settle(&guards, &change);
-    if (!more && (change.size_bytes > 0 || guards.unsettled != 0))
+    bool more = sc_spans_apply(&guards, &change);
+    if (!more && (change.size_bytes > 0 || guards.unapplied != 0))
         ck_abort_msg("an end that is none");
     obey(&change);
     return more;
 }
 
-static void settle(void)
+static void apply(void)
 {
-    while (settle_step())
+    while (apply_step())
         continue;
-    if (guards.unsettled_count > 0 || guards.busy != guards.live)
-        ck_abort_msg("%u unsettled, %u of %u busy", guards.unsettled_count, guards.busy,
+    if (guards.unapplied_count > 0 || guards.busy != guards.live)
+        ck_abort_msg("%u unapplied, %u of %u busy", guards.unapplied_count, guards.busy,
                      guards.live);
 }
 
@@ -83,18 +83,18 @@ static void check_pages(const char *expected)
 
 START_TEST(a_span_covers_every_page_that_its_bytes_touch)
 {
-    settle();
+    apply();
     uint32_t span = sc_spans_add(&guards, 7, at(2) - 1, page + 2, SC_ACCESS_NONE, 0);
     ck_assert_uint_ne(span, 0);
     ck_assert_uint_eq(sc_spans_at(&guards, span)->op, 7);
     ck_assert_uint_eq(sc_span_start(sc_spans_at(&guards, span)), at(1));
     ck_assert_uint_eq(sc_span_end(sc_spans_at(&guards, span)), at(4));
     check_pages("wwwww");
-    settle();
+    apply();
     check_pages("w---w");
     sc_spans_end(&guards, span);
     check_pages("w---w");
-    settle();
+    apply();
     check_pages("wwwww");
     ck_assert_uint_eq(told, 2);
 }
@@ -113,19 +113,19 @@ START_TEST(the_least_that_is_allowed_counts)
 {
     uint32_t reader = add(1, 0, 4, SC_ACCESS_READ, 0);
     uint32_t writer = add(2, 2, 4, SC_ACCESS_NONE, 0);
-    settle();
+    apply();
     check_pages("rr----w");
     sc_spans_end(&guards, writer);
-    settle();
+    apply();
     check_pages("rrrrwww");
     writer = add(2, 1, 2, SC_ACCESS_NONE, 0);
-    settle();
+    apply();
     check_pages("r--rwww");
     sc_spans_end(&guards, reader);
-    settle();
+    apply();
     check_pages("w--wwww");
     sc_spans_end(&guards, writer);
-    settle();
+    apply();
     check_pages("wwwwwww");
 }
 END_TEST
@@ -133,12 +133,12 @@ END_TEST
 START_TEST(what_is_in_force_already_is_not_told_again)
 {
     add(1, 0, 8, SC_ACCESS_READ, 0);
-    settle();
+    apply();
     ck_assert_uint_eq(told, 1);
     uint32_t second = add(2, 2, 3, SC_ACCESS_READ, 0);
-    settle();
+    apply();
     sc_spans_end(&guards, second);
-    settle();
+    apply();
     ck_assert_uint_eq(told, 1);
     check_pages("rrrrrrrr");
 }
@@ -149,7 +149,7 @@ START_TEST(a_span_that_ends_before_it_is_settled_leaves_nothing)
     sc_spans_end(&guards, add(1, 0, 3, SC_ACCESS_NONE, 0));
     ck_assert_uint_eq(guards.live, 0);
     ck_assert_uint_eq(guards.busy, 1);
-    settle();
+    apply();
     check_pages("www");
     ck_assert_uint_eq(guards.busy, 0);
 }
@@ -158,12 +158,12 @@ END_TEST
 START_TEST(a_span_that_ends_half_settled_leaves_nothing)
 {
     add(1, 2, 1, SC_ACCESS_READ, 0);
-    settle();
+    apply();
     uint32_t span = add(2, 0, 5, SC_ACCESS_NONE, 0);
-    ck_assert(settle_step());
+    ck_assert(apply_step());
     check_pages("--rww");
     sc_spans_end(&guards, span);
-    settle();
+    apply();
     check_pages("wwrww");
 }
 END_TEST
@@ -173,11 +173,11 @@ START_TEST(an_operation_ends_with_all_its_spans)
     uint32_t chain = add(1, 0, 1, SC_ACCESS_NONE, 0);
     chain = add(1, 2, 1, SC_ACCESS_NONE, chain);
     chain = add(1, 4, 1, SC_ACCESS_NONE, chain);
-    settle();
+    apply();
     check_pages("-w-w-w");
     ck_assert_uint_eq(guards.live, 3);
     sc_spans_end(&guards, chain);
-    settle();
+    apply();
     check_pages("wwwwww");
     sc_spans_end(&guards, 0);
 }
@@ -186,21 +186,21 @@ END_TEST
 START_TEST(a_cut_lets_go_of_the_pages_that_it_touches)
 {
     uint32_t chain = add(9, 0, 8, SC_ACCESS_NONE, 0);
-    settle();
+    apply();
     chain = sc_spans_cut(&guards, chain, at(3) + 5, page);
-    settle();
+    apply();
     check_pages("---ww---");
     chain = sc_spans_cut(&guards, chain, at(3), 1);
-    settle();
+    apply();
     check_pages("---ww---");
     chain = sc_spans_cut(&guards, chain, at(2), 4 * page);
-    settle();
+    apply();
     check_pages("--wwww--");
     for (uint32_t id = chain; id; id = sc_spans_at(&guards, id)->next)
         ck_assert_uint_eq(sc_spans_at(&guards, id)->op, 9);
     chain = sc_spans_cut(&guards, chain, 0, SIZE_MAX - guards.page_mask);
     ck_assert_uint_eq(chain, 0);
-    settle();
+    apply();
     check_pages("wwwwwwww");
 }
 END_TEST
@@ -209,21 +209,21 @@ START_TEST(a_cut_leaves_what_another_operation_wants)
 {
     uint32_t own = add(1, 0, 6, SC_ACCESS_NONE, 0);
     add(2, 2, 2, SC_ACCESS_READ, 0);
-    settle();
+    apply();
     own = sc_spans_cut(&guards, own, at(1), 4 * page);
-    settle();
+    apply();
     check_pages("-wrrw-");
     sc_spans_end(&guards, own);
-    settle();
+    apply();
     check_pages("wwrrww");
 }
 END_TEST
 
-START_TEST(a_cut_of_an_unsettled_span_settles_the_rest)
+START_TEST(a_cut_of_an_unapplied_span_applies_the_rest)
 {
     uint32_t chain = add(1, 0, 6, SC_ACCESS_READ, 0);
     sc_spans_cut(&guards, chain, at(2), 1);
-    settle();
+    apply();
     check_pages("rrwrrr");
 }
 END_TEST
@@ -232,18 +232,18 @@ START_TEST(settling_goes_piece_by_piece)
 {
     for (unsigned i = 0; i < 3; i++)
         add(i + 1, 2 * i + 1, 1, SC_ACCESS_NONE, 0);
-    settle();
+    apply();
     told = 0;
     uint32_t wide = add(9, 0, 7, SC_ACCESS_READ, 0);
-    ck_assert_uint_eq(guards.unsettled_count, 1);
+    ck_assert_uint_eq(guards.unapplied_count, 1);
     unsigned steps = 0;
-    for (; settle_step(); steps++)
-        ck_assert_int_eq(guards.unsettled_count == 0, steps == 7);
+    for (; apply_step(); steps++)
+        ck_assert_int_eq(guards.unapplied_count == 0, steps == 7);
     ck_assert_uint_eq(steps, 8); /* seven pieces, and the step after the last */
     ck_assert_uint_eq(told, 4);
     check_pages("r-r-r-r");
     sc_spans_end(&guards, wide);
-    settle();
+    apply();
     check_pages("w-w-w-w");
 }
 END_TEST
@@ -252,7 +252,7 @@ END_TEST
 static struct sc_guard_change next_change(void)
 {
     struct sc_guard_change change;
-    while (sc_spans_settle(&guards, &change))
+    while (sc_spans_apply(&guards, &change))
         if (change.size_bytes)
             return change;
     ck_abort_msg("nothing is told");
@@ -267,10 +267,10 @@ START_TEST(thousands_of_spans_live)
     for (unsigned i = 0; i < MANY; i++)
         chain = sc_spans_add(&guards, 1, at(4 * i), 3 * page, SC_ACCESS_NONE, chain);
     ck_assert_uint_eq(guards.live, MANY);
-    while (sc_spans_settle(&guards, &change))
+    while (sc_spans_apply(&guards, &change))
         continue;
     sc_spans_end(&guards, chain);
-    while (sc_spans_settle(&guards, &change))
+    while (sc_spans_apply(&guards, &change))
         continue;
     ck_assert_uint_eq(guards.live, 0);
     ck_assert_uint_eq(guards.busy, 0);
@@ -284,7 +284,7 @@ START_TEST(what_cannot_be_protected_is_the_operations_to_end)
     ck_assert_uint_eq(change.span, span);
     ck_assert_uint_eq(sc_spans_refuse(&guards, &change), 7);
     sc_spans_end(&guards, span);
-    settle();
+    apply();
     check_pages("www");
     ck_assert(!sc_spans_retry(&guards));
 }
@@ -293,18 +293,18 @@ END_TEST
 START_TEST(what_cannot_be_let_go_stays_covered_until_it_is)
 {
     uint32_t span = add(7, 0, 2, SC_ACCESS_NONE, 0);
-    settle();
+    apply();
     sc_spans_end(&guards, span);
     ck_assert(sc_spans_cover(&guards, at(1)));
     struct sc_guard_change change = next_change();
     ck_assert_uint_eq(sc_spans_refuse(&guards, &change), 0);
-    while (settle_step())
+    while (apply_step())
         continue;
     ck_assert(sc_spans_cover(&guards, at(1) + 5));
     ck_assert(!sc_spans_cover(&guards, at(2)));
-    ck_assert_uint_eq(guards.unsettled_count, 1);
+    ck_assert_uint_eq(guards.unapplied_count, 1);
     ck_assert(sc_spans_retry(&guards));
-    settle();
+    apply();
     check_pages("www");
     ck_assert(!sc_spans_cover(&guards, at(1)));
     ck_assert(!sc_spans_retry(&guards));
@@ -317,13 +317,13 @@ START_TEST(a_page_is_covered_from_before_it_is_protected_until_it_is_let_go)
     ck_assert(!sc_spans_cover(&guards, at(0)));
     uint32_t span = add(7, 0, 1, SC_ACCESS_NONE, 0);
     ck_assert(sc_spans_cover(&guards, at(0)));
-    settle();
+    apply();
     ck_assert(sc_spans_cover(&guards, at(0)));
     sc_spans_end(&guards, span);
     struct sc_guard_change change = next_change();
     ck_assert(sc_spans_cover(&guards, at(0)));
     obey(&change);
-    while (settle_step())
+    while (apply_step())
         continue;
     ck_assert(!sc_spans_cover(&guards, at(0)));
 }
@@ -335,7 +335,7 @@ START_TEST(what_was_never_near_is_known_to_be_far)
     uint32_t span = add(1, 1, 1, SC_ACCESS_READ, 0);
     ck_assert(sc_blocks_may_hold(&guards.ever, at(0), 1));
     sc_spans_end(&guards, span);
-    settle();
+    apply();
     ck_assert(sc_blocks_may_hold(&guards.ever, at(2), 1));
     unsigned near = 0;
     for (uintptr_t i = 1; i <= 4096; i++)
@@ -382,7 +382,7 @@ static void model_end(unsigned op)
 
 static void model_compare(void)
 {
-    settle();
+    apply();
     for (unsigned i = 0; i < PAGES; i++) {
         enum sc_access least = SC_ACCESS_ALL;
         for (unsigned op = 0; op < OPS; op++)
@@ -415,7 +415,7 @@ static void model_act(void)
         break;
     case 6:
         for (unsigned steps = 1 + (unsigned)random() % 6; steps > 0; steps--)
-            settle_step();
+            apply_step();
         break;
     default:
         model_compare();
@@ -439,9 +439,9 @@ START_TEST(a_child_lets_go_of_what_may_be_protected)
     uint32_t cut = add(1, 0, 5, SC_ACCESS_NONE, 0);
     uint32_t ended = add(2, 6, 2, SC_ACCESS_READ, 0);
     uint32_t gone = add(3, 9, 1, SC_ACCESS_READ, 0);
-    settle();
+    apply();
     sc_spans_end(&guards, gone);
-    settle();
+    apply();
     sc_spans_cut(&guards, cut, at(2), page);
     sc_spans_end(&guards, ended);
     check_pages("-----wrrww");
@@ -719,7 +719,7 @@ static TCase *span_tests(void)
     tcase_add_test(group, an_operation_ends_with_all_its_spans);
     tcase_add_test(group, a_cut_lets_go_of_the_pages_that_it_touches);
     tcase_add_test(group, a_cut_leaves_what_another_operation_wants);
-    tcase_add_test(group, a_cut_of_an_unsettled_span_settles_the_rest);
+    tcase_add_test(group, a_cut_of_an_unapplied_span_applies_the_rest);
     tcase_add_test(group, settling_goes_piece_by_piece);
     tcase_add_test(group, thousands_of_spans_live);
     tcase_add_test(group, what_cannot_be_protected_is_the_operations_to_end);

@@ -1,4 +1,4 @@
-#include "interpose/signals/held_signal.h"
+#include "interpose/signals/kept_signal.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -29,26 +29,26 @@ static _Atomic unsigned age; /* how often all were forgotten */
 
 static bool is_there(void)
 {
-    if (sc_signal_mask.holds_one && held.age != atomic_load(&age))
-        sc_signal_mask.holds_one = false;
-    return sc_signal_mask.holds_one;
+    if (sc_signal_mask.keeps_one && held.age != atomic_load(&age))
+        sc_signal_mask.keeps_one = false;
+    return sc_signal_mask.keeps_one;
 }
 
-void sc_held_signal_put(const siginfo_t *info)
+void sc_kept_signal_put(const siginfo_t *info)
 {
     if (is_there())
         return;
     held.info = *info;
     held.age = atomic_load(&age);
-    sc_signal_mask.holds_one = true;
+    sc_signal_mask.keeps_one = true;
 }
 
-bool sc_held_signal_take(siginfo_t *info)
+bool sc_kept_signal_take(siginfo_t *info)
 {
     if (!is_there())
         return false;
     *info = held.info;
-    sc_signal_mask.holds_one = false;
+    sc_signal_mask.keeps_one = false;
     return true;
 }
 
@@ -57,25 +57,25 @@ static void queue(const siginfo_t *info)
     sc_kernel_call(SYS_rt_tgsigqueueinfo, getpid(), sc_kernel_call(SYS_gettid), SIGSEGV, info);
 }
 
-void sc_held_signal_deliver(void)
+void sc_kept_signal_deliver(void)
 {
     siginfo_t info;
     int saved = errno;
-    if (sc_held_signal_take(&info))
+    if (sc_kept_signal_take(&info))
         queue(&info);
     errno = saved;
 }
 
-void sc_held_signal_forget(void)
+void sc_kept_signal_forget(void)
 {
     atomic_fetch_add(&age, 1);
 }
 
 /* Called by sigreturn.c as well. */
-void sc_held_signal_come_with_mask(void)
+void sc_kept_signal_come_with_mask(void)
 {
     siginfo_t info;
-    if (!sc_held_signal_take(&info))
+    if (!sc_kept_signal_take(&info))
         return;
     sc_kernel_mask_set(~SC_KERNEL_MASK_LIBRARYS);
     queue(&info);
@@ -110,10 +110,10 @@ static bool comes_first(const sigset_t *set)
     return (pending & lower & sc_kernel_mask_of(set)) == 0;
 }
 
-static bool takes_held(const sigset_t *set, siginfo_t *info)
+static bool takes_kept(const sigset_t *set, siginfo_t *info)
 {
     return sc_sharing_is_on() && sigismember(set, SIGSEGV) == 1 && is_there() && comes_first(set) &&
-           sc_held_signal_take(info);
+           sc_kept_signal_take(info);
 }
 
 SC_EXPORT int sigwait(const sigset_t *set, int *number)
@@ -122,7 +122,7 @@ SC_EXPORT int sigwait(const sigset_t *set, int *number)
     siginfo_t info;
     int taken = SIGSEGV;
     int result =
-        takes_held(&asked, &info) ? 0 : SC_NEXT(wait_function *, "sigwait")(&asked, &taken);
+        takes_kept(&asked, &info) ? 0 : SC_NEXT(wait_function *, "sigwait")(&asked, &taken);
     if (result == 0)
         *number = taken;
     return result;
@@ -140,7 +140,7 @@ static void tell(siginfo_t *info, const siginfo_t *taken)
     do {                                                                                           \
         sigset_t asked_ = *set;                                                                    \
         siginfo_t taken_;                                                                          \
-        int result_ = takes_held(&asked_, &taken_)                                                 \
+        int result_ = takes_kept(&asked_, &taken_)                                                 \
                           ? SIGSEGV                                                                \
                           : SC_NEXT(type *, name)(&asked_, &taken_ __VA_ARGS__);                   \
         if (result_ > 0 && info)                                                                   \

@@ -1,0 +1,86 @@
+#include "interpose/reaper/take_down.h"
+
+#include <errno.h>
+
+#include "interpose/base/process.h"
+#include "interpose/base/upcalls.h"
+#include "interpose/reaper/reaper.h"
+#include "report/options.h"
+#include "track/hold.h"
+
+#include "track/poison.h"
+
+static struct sc_hazard_event event_of(const struct sc_culprit *culprit, bool unregistered)
+{
+    int saved = errno;
+    struct sc_hazard_event event = sc_hazards_event(culprit);
+    event.unregistered = unregistered;
+    errno = saved;
+    return event;
+}
+
+/* What a launch is told of a graph that names the memory. A wait leaves the memory where it is. */
+static void name_call(struct sc_take_down *request, const struct sc_culprit *culprit)
+{
+    if (request->kind != SC_HOLD_WAIT &&
+        sc_track_graph_names(&sc_track, request->address, request->size_bytes))
+        request->by = event_of(culprit, request->kind == SC_HOLD_UNREGISTER);
+}
+
+void sc_take_down_ask(struct sc_take_down *request, const struct sc_culprit *culprit)
+{
+    request->hold &= sc_options.mode == SC_MODE_FIX;
+    if (request->max_held_bytes == 0)
+        request->max_held_bytes = sc_options.max_held_bytes;
+    name_call(request, culprit);
+    sc_track_take_down(&sc_track, request);
+    if (request->must_wait && !sc_hold_is_drivers(request->kind)) {
+        request->kind = SC_HOLD_WAIT;
+        sc_track_take_down(&sc_track, request);
+    }
+    sc_guard_apply();
+}
+
+static enum sc_action action_of(const struct sc_take_down *request)
+{
+    if (request->held)
+        return request->kind == SC_HOLD_WAIT ? SC_ACTION_STALLED : SC_ACTION_DEFERRED;
+    return request->must_wait && sc_hold_is_drivers(request->kind) ? SC_ACTION_STALLED
+                                                                   : SC_ACTION_REPORTED;
+}
+
+void sc_take_down_report(const struct sc_take_down *request, enum sc_hazard_code code,
+                         const struct sc_culprit *culprit)
+{
+    const struct sc_buffer buffer = {request->address, request->size_bytes};
+    sc_hazards_report(code, action_of(request), &request->found, &buffer, culprit);
+}
+
+bool sc_take_down_finish(const struct sc_take_down *request)
+{
+    if (!request->held)
+        return false;
+    if (request->kind == SC_HOLD_WAIT) {
+        sc_reaper_wait(request);
+        return false;
+    }
+    sc_reaper_wake();
+    return true;
+}
+
+bool sc_take_down_make(struct sc_take_down *request, enum sc_hazard_code code,
+                       const struct sc_culprit *culprit)
+{
+    sc_take_down_ask(request, culprit);
+    sc_take_down_report(request, code, culprit);
+    return sc_take_down_finish(request);
+}
+
+void sc_take_down_tell_graphs(uintptr_t address, size_t size_bytes, bool unregistered,
+                              const struct sc_culprit *culprit)
+{
+    if (!sc_track_graph_names(&sc_track, address, size_bytes))
+        return;
+    struct sc_hazard_event event = event_of(culprit, unregistered);
+    sc_track_graph_note_freed(&sc_track, address, size_bytes, &event);
+}

@@ -1,0 +1,47 @@
+/* What every hook and wrapper does through which the program takes memory away: it asks what is in
+ * flight there, reports what was found, and in mode=fix defers the call or waits.
+ *
+ * The caller fills in a struct sc_take_down: the interval, the kind of the hold, and `hold` where a
+ * hold is wanted. The steps can be had one by one by who does something of his own between them.
+ *
+ * Nothing here calls CUDA or changes errno. Locks: no lock of the library may be held; the
+ * tracker's, the guard's, the report's and the reaper's are taken, one after the other. Thread
+ * safe, not signal safe.
+ */
+#ifndef SC_INTERPOSE_REAPER_TAKE_DOWN_H
+#define SC_INTERPOSE_REAPER_TAKE_DOWN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "interpose/reaper/hazards.h"
+#include "track/hazard.h"
+#include "track/track.h"
+
+/* All of the steps. True: the memory is kept, and the caller must not make the real call. False:
+ * the caller makes the real call now; for a hold of kind SC_HOLD_WAIT the wait is over. */
+bool sc_take_down_make(struct sc_take_down *request, enum sc_hazard_code code,
+                       const struct sc_culprit *culprit);
+
+/* The first step: asks the tracker, and brings the pages into line. A hold is made in mode=fix
+ * only. Where max_held or memory is used up, the reaper's kinds of hold become SC_HOLD_WAIT; the
+ * driver's keep `must_wait`, since the driver's own call waits. max_held_bytes of 0 stands for the
+ * option. */
+void sc_take_down_ask(struct sc_take_down *request, const struct sc_culprit *culprit);
+
+/* The second step: reports each operation found, with what has become of the call. The code
+ * SC_HAZARD_CODE_COUNT means sc_hazards_free_code. */
+void sc_take_down_report(const struct sc_take_down *request, enum sc_hazard_code code,
+                         const struct sc_culprit *culprit);
+
+/* The last step: waits for a hold of kind SC_HOLD_WAIT, at most stall_limit, and wakes the reaper
+ * for any other. Returns as sc_take_down_make. */
+bool sc_take_down_finish(const struct sc_take_down *request);
+
+/* The memory has gone, or goes, without a hold: launches of graphs that name it are told of the
+ * call. `unregistered`: what has gone is the registration. */
+void sc_take_down_tell_graphs(uintptr_t address, size_t size_bytes, bool unregistered,
+                              const struct sc_culprit *culprit);
+
+#endif

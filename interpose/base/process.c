@@ -12,8 +12,8 @@ struct sc_options sc_options;
 struct sc_process sc_process;
 __thread struct sc_frame sc_inside;
 
-static __thread int32_t thread_id;
-static bool is_alone;
+__thread int32_t sc_process_thread_id;
+bool sc_process_alone;
 static _Atomic pid_t owner; /* who used CUDA here; a forked child is somebody else */
 
 /* A child of the process that used CUDA, by fork or by vfork. */
@@ -24,17 +24,12 @@ static bool is_child(void)
 }
 
 /* The child of a vfork shares its parent's memory, and must not leave its own there. */
-static int32_t find_thread_id(void)
+int32_t sc_process_find_thread_id(void)
 {
     int32_t found = (int32_t)sc_kernel_call(SYS_gettid);
     if (!is_child())
-        thread_id = found;
+        sc_process_thread_id = found;
     return found;
-}
-
-int32_t sc_thread_id(void)
-{
-    return sc_likely(thread_id != 0) ? thread_id : find_thread_id();
 }
 
 bool sc_process_wants_wrappers(void)
@@ -68,15 +63,10 @@ void sc_process_uses_cuda(void)
 
 void sc_process_forked(void)
 {
-    thread_id = 0;
-}
-
-bool sc_process_is_alone(void)
-{
-    return is_alone;
+    sc_process_thread_id = 0;
 }
 
 void sc_process_note_alone(void)
 {
-    is_alone = true;
+    sc_process_alone = true;
 }

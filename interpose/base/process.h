@@ -40,8 +40,13 @@ bool sc_process_is_owner(void);
 
 /* Is the library alone with CUPTI's callbacks, since it is not preloaded (entry/injected.h)?
  * Constant once the driver has been initialised. */
-bool sc_process_is_alone(void);
+extern bool sc_process_alone;
 void sc_process_note_alone(void);
+
+static inline bool sc_process_is_alone(void)
+{
+    return __builtin_expect(sc_process_alone, 0);
+}
 
 /* It uses CUDA from now on: wrappers and hooks work. */
 void sc_process_uses_cuda(void);
@@ -71,7 +76,14 @@ static inline bool sc_is_inside(void)
     return sc_frame_is_marked(&sc_inside);
 }
 
-/* gettid, remembered. */
-int32_t sc_thread_id(void);
+/* gettid, remembered; 0: not asked yet. */
+extern __thread int32_t sc_process_thread_id;
+int32_t sc_process_find_thread_id(void);
+
+static inline int32_t sc_thread_id(void)
+{
+    int32_t known = sc_process_thread_id;
+    return __builtin_expect(known != 0, 1) ? known : sc_process_find_thread_id();
+}
 
 #endif

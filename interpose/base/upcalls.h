@@ -4,8 +4,12 @@
 #ifndef SC_INTERPOSE_BASE_UPCALLS_H
 #define SC_INTERPOSE_BASE_UPCALLS_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "interpose/base/compiler.h"
+#include "track/track.h"
 
 struct sc_stream_record;
 
@@ -33,11 +37,19 @@ void sc_context_calls_bury_ended(void);
  * thread's, unless it captures. */
 void sc_detours_pay(struct sc_stream_record *stream);
 
-/* guard/guard.c: brings the pages into line with what the tracker knows; returns when no page is
- * protected for the sake of an operation that had ended before the call. Must be called before a
- * hook or wrapper returns in which operations ended, and before memory goes back to where it came
- * from. One load when there is nothing to do. */
-void sc_guard_apply(void);
+/* guard/guard.c: there is something to apply. */
+void sc_guard_apply_all(void);
+
+/* Brings the pages into line with what the tracker knows; returns when no page is protected for the
+ * sake of an operation that had ended before the call. Must be called before a hook or wrapper
+ * returns in which operations ended, and before memory goes back to where it came from. One load
+ * when there is nothing to do. */
+static inline void sc_guard_apply(void)
+{
+    if (sc_unlikely(atomic_load_explicit(&sc_track.inflight.guards.unapplied_count,
+                                         memory_order_acquire) != 0))
+        sc_guard_apply_all();
+}
 
 /* A page fault that a signal told of. */
 struct sc_fault {

@@ -31,10 +31,8 @@ static struct sc_spans *guards(void)
 
 /* ---- the pages ---- */
 
-void sc_guard_apply(void)
+void sc_guard_apply_all(void)
 {
-    if (sc_likely(atomic_load_explicit(&guards()->unapplied_count, memory_order_acquire) == 0))
-        return;
     sc_protect_apply();
 }
 

@@ -7,6 +7,7 @@
 #include "interpose/base/process.h"
 #include "interpose/base/upcalls.h"
 #include "interpose/guard/guard.h"
+#include "interpose/guard/loans.h"
 #include "interpose/reaper/hazards.h"
 #include "track/blocks.h"
 #include "track/inflight.h"
@@ -142,14 +143,4 @@ bool sc_keep_off_overlaps(const void *address, size_t size_bytes)
     struct sc_kept_pages found;
     struct sc_pages pages = pages_of(address, size_bytes);
     return sc_kept_off_find(kept_off(), pages.start, pages.end, page_mask(), &found);
-}
-
-bool sc_keep_off_find(const struct sc_guard_change *change, struct sc_lent *lent)
-{
-    struct sc_kept_pages found;
-    if (!sc_kept_off_find(kept_off(), change->address, change->address + change->size_bytes,
-                          page_mask(), &found))
-        return false;
-    *lent = (struct sc_lent){found.start, found.end - found.start, SC_TOUCH_WRITE};
-    return true;
 }

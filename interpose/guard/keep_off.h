@@ -20,11 +20,8 @@
 #include <stddef.h>
 
 #include "interpose/base/compiler.h"
-#include "interpose/guard/loans.h"
 #include "track/grid.h"
 #include "track/track.h"
-
-struct sc_guard_change;
 
 /* Is there memory that could be guarded? One load. */
 static inline bool sc_keep_off_may_be_needed(void)
@@ -41,8 +38,5 @@ void sc_keep_off_once(const void *object);
 
 /* Are pages of the interval kept off? Those of ranges that are not guarded at all do not count. */
 bool sc_keep_off_overlaps(const void *address, size_t size_bytes);
-
-/* For sc_loans_find: the first pages kept off that the change would protect. False: none. */
-bool sc_keep_off_find(const struct sc_guard_change *change, struct sc_lent *lent);
 
 #endif

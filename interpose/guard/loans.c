@@ -6,9 +6,10 @@
 
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
-#include "interpose/guard/keep_off.h"
+#include "track/kept_off.h"
 #include "track/kernel.h"
 #include "track/ticks.h"
+#include "track/track.h"
 
 #include "track/poison.h"
 
@@ -194,6 +195,18 @@ static bool meets(struct loan *loan, const struct sc_guard_change *change, struc
     return start < end && (change->access == SC_ACCESS_NONE || lent->touch == SC_TOUCH_WRITE);
 }
 
+/* The first pages kept off (keep_off.h) that the change would protect. */
+static bool meets_kept_off(const struct sc_guard_change *change, struct sc_lent *met)
+{
+    struct sc_kept_pages found;
+    if (!sc_kept_off_find(&sc_track.inflight.kept_off, change->address,
+                          change->address + change->size_bytes, sc_track.inflight.guards.page_mask,
+                          &found))
+        return false;
+    *met = (struct sc_lent){found.start, found.end - found.start, SC_TOUCH_WRITE};
+    return true;
+}
+
 bool sc_loans_find(const struct sc_guard_change *change, struct sc_lent *lent)
 {
     bool found = false;
@@ -211,7 +224,7 @@ bool sc_loans_find(const struct sc_guard_change *change, struct sc_lent *lent)
             *lent = met;
         found = true;
     }
-    if (sc_keep_off_find(change, &met) && (!found || met.address < lent->address)) {
+    if (meets_kept_off(change, &met) && (!found || met.address < lent->address)) {
         *lent = met;
         found = true;
     }

@@ -113,9 +113,9 @@ static __attribute__((noinline)) void meet_at_end(void)
         pthread_setspecific(key, &key);
 }
 
-void sc_thread_stacks_note(const struct sc_op_info *op)
+void sc_thread_stacks_note_heap(const struct sc_op_info *op)
 {
-    if (!sc_is_heap(op->kind) || sc_likely(!sc_own_stack_holds(op->shape.address)))
+    if (sc_likely(!sc_own_stack_holds(op->shape.address)))
         return;
     int saved = errno;
     if (!sc_own_stack().is_main)

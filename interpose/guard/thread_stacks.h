@@ -10,12 +10,18 @@
 #ifndef SC_INTERPOSE_GUARD_THREAD_STACKS_H
 #define SC_INTERPOSE_GUARD_THREAD_STACKS_H
 
+#include "track/inflight.h"
 #include "track/track.h"
 
-struct sc_op_info;
+/* The same for an operation on pageable memory. */
+void sc_thread_stacks_note_heap(const struct sc_op_info *op);
 
 /* Notes an operation that the calling thread has issued. No lock may be held. Costs two loads where
  * the operation is not on the thread's stack, but for the first operation of a thread. */
-void sc_thread_stacks_note(const struct sc_op_info *op);
+static inline void sc_thread_stacks_note(const struct sc_op_info *op)
+{
+    if (sc_is_heap(op->kind))
+        sc_thread_stacks_note_heap(op);
+}
 
 #endif

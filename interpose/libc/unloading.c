@@ -1,13 +1,15 @@
 /* dlclose of a module whose static data is in flight.
  *
  * Whether a module goes is for the loader to say, when it has counted who has it open and who needs
- * it, and what it then unmaps it unmaps by itself. So in mode=fix the call waits first, for what is
- * in flight on the module that is being closed, and it is a hazard only if that is gone afterwards.
- * Modules that go with it, because nothing else needs them, are reported and not waited for. A copy
- * that the module's own code had issued is reported with frames that have no name any more.
+ * it, and what it then unmaps it unmaps by itself. Before that the module's destructors run, and a
+ * correct module waits in them for its copies. The last thing that they do is a call of
+ * __cxa_finalize, made by what the compiler links into each module: behind it, mode=fix waits for
+ * what is still in flight on the module. It is a hazard only if the module is gone afterwards.
  *
- * All of this stands before and behind the loader's own call: a wait within it would keep the
- * loader's lock from the thread that is waited for.
+ * That wait holds the loader's lock, so a copy that waits for a thread which needs it is waited for
+ * until stall_limit. A module without destructors is waited for before the loader's own call. One
+ * whose destructors do not call __cxa_finalize is reported, and not waited for. A copy that the
+ * module's own code had issued is reported with frames that have no name any more.
  */
 #include <dlfcn.h>
 #include <link.h>
@@ -33,10 +35,13 @@
 enum { MODULES_MAX = 16 };
 
 typedef int dlclose_function(void *handle);
+typedef void finalize_function(void *handle);
 
 struct module {
     uintptr_t start, end; /* of its pages */
     uintptr_t dynamic;    /* where its dynamic section lies, as the loader's record of it says */
+    bool waited;          /* for what was in flight there, as was judged before */
+    struct sc_judged judged;
 };
 
 /* Those that something is in flight in, or registered; one that is too many is not looked at. */
@@ -45,9 +50,12 @@ struct modules {
     struct module list[MODULES_MAX];
 };
 
+/* Of the innermost dlclose under way on this thread. */
+static __thread struct modules *closing;
+
 static struct module describe(const struct dl_phdr_info *info)
 {
-    struct module module = {UINTPTR_MAX, 0, 0};
+    struct module module = {.start = UINTPTR_MAX};
     for (unsigned i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *header = &info->dlpi_phdr[i];
         uintptr_t start = info->dlpi_addr + header->p_vaddr;
@@ -87,8 +95,9 @@ static int note_there(struct dl_phdr_info *info, size_t size, void *context)
     return found;
 }
 
-static bool is_gone(struct module sought)
+static bool is_gone(const struct module *module)
 {
+    struct module sought = {.start = module->start, .dynamic = module->dynamic};
     dl_iterate_phdr(note_there, &sought);
     return sought.dynamic != 0;
 }
@@ -109,32 +118,39 @@ static struct sc_take_down take_down(const struct module *module)
     };
 }
 
-/* The verdicts are given before the wait, after which all is complete. True: it has waited. */
-static __attribute__((noinline)) bool wait_for(const struct module *module,
-                                               struct sc_judged *judged)
+/* Does the loader run code of the module before it unmaps it? */
+static bool has_destructors(const struct module *module)
+{
+    const ElfW(Dyn) *entry = (const void *)module->dynamic;
+    while (entry && entry->d_tag != DT_NULL && entry->d_tag != DT_FINI &&
+           entry->d_tag != DT_FINI_ARRAY)
+        entry++;
+    return entry && entry->d_tag != DT_NULL;
+}
+
+/* The verdicts are given before the wait, after which all is complete. */
+static __attribute__((noinline)) void wait_for(struct module *module)
 {
     SC_CARRY();
     SC_TAKE_DOWN request = take_down(module);
     request.hold = true;
     request.stays = true;
     sc_take_down_ask(&request, NULL);
-    sc_ops_end(&judged->ops);
-    judged->ops = request.found;
+    sc_ops_end(&module->judged.ops);
+    module->judged.ops = request.found;
     request.found = (struct sc_ops){0, NULL};
-    sc_hazards_judge(judged);
+    sc_hazards_judge(&module->judged);
     sc_take_down_finish(&request);
-    return request.held != 0;
+    module->waited = request.held != 0;
 }
 
-/* `judged` is NULL where nobody has waited for it. */
-static void after_unmapping(const struct module *module, const struct sc_judged *judged,
-                            const struct sc_culprit *culprit)
+static void after_unmapping(const struct module *module, const struct sc_culprit *culprit)
 {
     SC_TAKE_DOWN request = take_down(module);
     struct sc_buffer buffer = {request.address, request.size_bytes};
     sc_take_down_ask(&request, culprit);
-    if (judged)
-        sc_hazards_report_judged(SC104, SC_ACTION_STALLED, judged, &buffer, culprit);
+    if (module->waited)
+        sc_hazards_report_judged(SC104, SC_ACTION_STALLED, &module->judged, &buffer, culprit);
     else
         sc_take_down_report(&request, SC104, culprit);
     sc_take_down_tell_graphs(request.address, request.size_bytes, false, culprit);
@@ -153,23 +169,46 @@ static void let_go(const struct modules *modules)
     }
 }
 
+static void wait_for_closed(struct modules *modules, const void *handle)
+{
+    for (unsigned i = 0; i < modules->count; i++)
+        if (sc_options.mode == SC_MODE_FIX && is_of_handle(&modules->list[i], handle) &&
+            !has_destructors(&modules->list[i]))
+            wait_for(&modules->list[i]);
+}
+
 static __attribute__((noinline)) int close_watched(void *handle, const struct sc_culprit *culprit)
 {
     struct modules modules = {.count = 0};
-    struct sc_judged judged = {.ops = {0, NULL}};
-    int waited = -1;
+    struct modules *outer = closing;
     dl_iterate_phdr(note_used, &modules);
-    for (unsigned i = 0; i < modules.count; i++)
-        if (sc_options.mode == SC_MODE_FIX && is_of_handle(&modules.list[i], handle) &&
-            wait_for(&modules.list[i], &judged))
-            waited = (int)i;
+    wait_for_closed(&modules, handle);
     let_go(&modules);
+    closing = &modules;
     int result = SC_NEXT(dlclose_function *, "dlclose")(handle);
-    for (unsigned i = 0; i < modules.count; i++)
-        if (is_gone(modules.list[i]))
-            after_unmapping(&modules.list[i], (int)i == waited ? &judged : NULL, culprit);
-    sc_ops_end(&judged.ops);
+    closing = outer;
+    for (unsigned i = 0; i < modules.count; i++) {
+        if (is_gone(&modules.list[i]))
+            after_unmapping(&modules.list[i], culprit);
+        sc_ops_end(&modules.list[i].judged.ops);
+    }
     return result;
+}
+
+static void destructors_ended(struct modules *modules, uintptr_t address)
+{
+    for (unsigned i = 0; sc_options.mode == SC_MODE_FIX && i < modules->count; i++)
+        if (address - modules->list[i].start < modules->list[i].end - modules->list[i].start)
+            wait_for(&modules->list[i]);
+}
+
+/* `handle` lies in the module whose destructors these are; NULL stands for all. */
+SC_EXPORT void __cxa_finalize(void *handle);
+SC_EXPORT void __cxa_finalize(void *handle)
+{
+    SC_NEXT(finalize_function *, "__cxa_finalize")(handle);
+    if (sc_unlikely(closing != NULL) && handle)
+        destructors_ended(closing, (uintptr_t)handle);
 }
 
 SC_EXPORT int dlclose(void *handle)

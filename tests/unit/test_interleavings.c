@@ -253,10 +253,9 @@ bool sc_page_access_denies(uintptr_t address, enum sc_touch touch)
 struct sc_options sc_options = {.mode = SC_MODE_FIX, .stall_limit_ns = 1000000000};
 struct sc_process sc_process = {true};
 
-void sc_guard_apply(void)
+void sc_guard_apply_all(void)
 {
-    if (atomic_load(&sc_track.inflight.guards.unapplied_count))
-        sc_protect_apply();
+    sc_protect_apply();
 }
 
 bool sc_loans_find(const struct sc_guard_change *change, struct sc_lent *lent)
@@ -271,7 +270,9 @@ void sc_spare_stack_call(sc_spare_function *function, void *argument)
     function(argument);
 }
 
-int32_t sc_thread_id(void)
+__thread int32_t sc_process_thread_id; /* never known: it is asked for each time */
+
+int32_t sc_process_find_thread_id(void)
 {
     return (int32_t)(current - coroutines) + 1;
 }

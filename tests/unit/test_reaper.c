@@ -146,7 +146,7 @@ void sc_own_threads_enter(const char *name)
     sc_own_lock_enter();
 }
 
-void sc_guard_apply(void)
+void sc_guard_apply_all(void)
 {
 }
 

@@ -8,6 +8,7 @@ import subprocess
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+OUT = pathlib.Path(os.environ.get("SAFECOPY_OUT") or ROOT / "out")
 
 
 def said(*command):
@@ -31,7 +32,7 @@ class Structure(unittest.TestCase):
         self.assertIn("no-such-commit names no commit", run.stderr)
 
 
-@unittest.skipUnless(shutil.which("valgrind") and not os.environ.get("SAFECOPY_OUT"),
+@unittest.skipUnless(shutil.which("valgrind") and OUT == ROOT / "out",
                      "needs valgrind, and the plain build")
 class WayOfACopy(unittest.TestCase):
     def test_files_behind_the_call(self):

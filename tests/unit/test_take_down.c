@@ -32,7 +32,7 @@ static void note_step(char step)
     steps[count] = step;
 }
 
-void sc_guard_apply(void)
+void sc_guard_apply_all(void)
 {
     note_step('a');
 }
@@ -76,6 +76,7 @@ static void set_up(void)
     sc_options_defaults(&sc_options);
     sc_options.mode = SC_MODE_FIX;
     ck_assert_int_eq(sc_track_init(&sc_track), 0);
+    atomic_store(&sc_track.inflight.guards.unapplied_count, 1);
     legacy = sc_track_add_stream(&sc_track, SC_STREAM_LEGACY, 0, 1, 0);
     one = sc_track_add_stream(&sc_track, SC_STREAM_NONBLOCKING, legacy, 2, 0);
 }

@@ -27,7 +27,7 @@ static bool is_library(const char *module)
                                            "libc-",       "libstdc++", "libpthread", "libgcc_s",
                                            "ld-linux",    "libunwind"};
     const char *name = sc_path_base(module);
-    for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
+    for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++) {
         if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
             return true;
     }
@@ -37,7 +37,7 @@ static bool is_library(const char *module)
 static const struct sc_report_frame *telling_frame(const struct sc_json_lines_stack *stack)
 {
     for (unsigned i = 0; i < stack->count; i++) {
-        if (stack->frames[i].module == NULL || !is_library(stack->frames[i].module))
+        if (!stack->frames[i].module || !is_library(stack->frames[i].module))
             return &stack->frames[i];
     }
     return stack->count > 0 ? &stack->frames[0] : NULL;
@@ -78,7 +78,7 @@ static void put_symbol(struct sc_text *text, const char *symbol)
     size_t before = text->used;
     bool is_nested = strncmp(symbol, "_ZN", 3) == 0;
     const char *at = symbol + (is_nested ? 3 : 2);
-    sc_text_init(&class_name, bytes, sizeof(bytes));
+    sc_text_init(&class_name, bytes, sizeof bytes);
     bool good = strncmp(symbol, "_Z", 2) == 0;
     if (is_nested && *at == 'K')
         at++;
@@ -94,7 +94,7 @@ static void put_symbol(struct sc_text *text, const char *symbol)
 
 static bool find_symbol(const struct sc_report_frame *frame, char *name, size_t size)
 {
-    if (frame->symbol == NULL)
+    if (!frame->symbol)
         return sc_symtab_find(frame, name, size);
     int memory = sc_file_open_memory();
     bool found = sc_file_read_string(memory, frame->symbol, name, size);
@@ -115,20 +115,20 @@ static void put_place(struct sc_text *text, const char *preposition, uint32_t st
     struct sc_json_lines_stack stack;
     sc_json_lines_name_stack(stack_id, &stack);
     const struct sc_report_frame *frame = telling_frame(&stack);
-    if (frame == NULL)
+    if (!frame)
         return;
-    char found[1024], plain[sizeof(found)];
+    char found[1024], plain[sizeof found];
     struct sc_text symbol;
-    sc_text_init(&symbol, plain, sizeof(plain));
-    if (find_symbol(frame, found, sizeof(found)))
+    sc_text_init(&symbol, plain, sizeof plain);
+    if (find_symbol(frame, found, sizeof found))
         put_name(&symbol, found);
     sc_text_put(text, preposition);
     if (symbol.used > 0) {
         put_symbol(text, symbol.bytes);
         sc_text_put(text, " (");
     }
-    put_name(text, frame->module != NULL ? frame->module : "");
-    sc_text_put(text, frame->module != NULL ? "+" : "");
+    put_name(text, frame->module ? frame->module : "");
+    sc_text_put(text, frame->module ? "+" : "");
     sc_text_hex(text, frame->offset);
     if (symbol.used > 0)
         sc_text_char(text, ')');
@@ -137,12 +137,12 @@ static void put_place(struct sc_text *text, const char *preposition, uint32_t st
 /* "cudaMemcpyAsync (cuMemcpyHtoDAsync_v2)", where it is known what the program called. */
 static void put_api(struct sc_text *text, const char *api, const char *runtime_api)
 {
-    if (runtime_api != NULL) {
+    if (runtime_api) {
         sc_text_put(text, runtime_api);
         sc_text_put(text, " (");
     }
     sc_text_put(text, api);
-    if (runtime_api != NULL)
+    if (runtime_api)
         sc_text_char(text, ')');
 }
 
@@ -320,7 +320,7 @@ static void put_head(struct sc_text *text, const struct sc_summary *summary)
 
 static const char *why_unheard(const char *state)
 {
-    if (state == NULL)
+    if (!state)
         return NULL;
     static const char *const words[][2] = {
         {"absent", "no libcupti was found"},
@@ -329,7 +329,7 @@ static const char *why_unheard(const char *state)
         {"yielded", "only until another tool came, which holds CUPTI now"},
         {"failed", "CUPTI does not work here"},
     };
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         if (strcmp(words[i][0], state) == 0)
             return words[i][1];
     }
@@ -346,11 +346,11 @@ static void put_coverage(struct sc_text *text, const struct sc_summary *summary)
         put_count(text, summary->calls, "call");
         sc_text_put(text, " passed the library by and were only followed\n");
     }
-    if (why == NULL)
+    if (!why)
         return;
     sc_text_put(text, "  coverage not checked: ");
     sc_text_put(text, why);
-    if (summary->cupti.detail != NULL && summary->cupti.detail[0] != '\0') {
+    if (summary->cupti.detail && summary->cupti.detail[0] != '\0') {
         sc_text_put(text, " (");
         put_name(text, summary->cupti.detail);
         sc_text_char(text, ')');

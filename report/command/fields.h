@@ -8,7 +8,7 @@ static inline const char *sc_field_string(const json_t *object, const char *key,
                                           const char *otherwise)
 {
     const char *value = json_string_value(json_object_get(object, key));
-    return value != NULL ? value : otherwise;
+    return value ? value : otherwise;
 }
 
 static inline json_int_t sc_field_number(const json_t *object, const char *key)

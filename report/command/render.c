@@ -15,7 +15,7 @@
 static const char *string_or(const json_t *object, const char *key, const char *otherwise)
 {
     const char *value = sc_field_string(object, key, NULL);
-    return value != NULL ? sc_say_plain(value) : otherwise;
+    return value ? sc_say_plain(value) : otherwise;
 }
 
 static const char *string_of(const json_t *object, const char *key)
@@ -32,12 +32,12 @@ char *sc_render_name(const json_t *frame, struct sc_symbols *symbols)
 {
     const char *module = sc_field_string(frame, "module", NULL);
     const char *name = sc_field_string(frame, "symbol", NULL);
-    if (module != NULL) {
+    if (module) {
         uint64_t offset = strtoull(sc_field_string(frame, "offset", "0"), NULL, 16);
         const char *found = sc_symbols_find(symbols, module, offset);
-        name = found != NULL ? found : name;
+        name = found ? found : name;
     }
-    return name != NULL ? sc_symbols_demangle(name) : NULL;
+    return name ? sc_symbols_demangle(name) : NULL;
 }
 
 static void print_source_line(FILE *out, const json_t *frame, struct sc_symbols *symbols)
@@ -45,8 +45,8 @@ static void print_source_line(FILE *out, const json_t *frame, struct sc_symbols 
     const char *module = sc_field_string(frame, "module", NULL);
     uint64_t offset = strtoull(sc_field_string(frame, "offset", "0"), NULL, 16);
     int number = 0;
-    const char *file = module != NULL ? sc_symbols_line(symbols, module, offset, &number) : NULL;
-    if (file != NULL && number > 0)
+    const char *file = module ? sc_symbols_line(symbols, module, offset, &number) : NULL;
+    if (file && number > 0)
         fprintf(out, " at %s:%d\n", sc_say_plain(file), number);
     else
         fputc('\n', out);
@@ -55,15 +55,15 @@ static void print_source_line(FILE *out, const json_t *frame, struct sc_symbols 
 static void print_frame(FILE *out, const json_t *frame, size_t index, struct sc_symbols *symbols)
 {
     const char *file = string_or(frame, "file", NULL);
-    if (file != NULL) {
+    if (file) {
         fprintf(out, "      #%zu %s %s:%" JSON_INTEGER_FORMAT "\n", index,
                 string_of(frame, "function"), file, sc_field_number(frame, "line"));
         return;
     }
     char *name = sc_render_name(frame, symbols);
     const char *module = string_or(frame, "module", NULL);
-    fprintf(out, "      #%zu %s (%s%s%s)", index, name != NULL ? sc_say_plain(name) : "?",
-            module != NULL ? module : "", module != NULL ? "+" : "", string_of(frame, "offset"));
+    fprintf(out, "      #%zu %s (%s%s%s)", index, name ? sc_say_plain(name) : "?",
+            module ? module : "", module ? "+" : "", string_of(frame, "offset"));
     print_source_line(out, frame, symbols);
     free(name);
 }
@@ -108,7 +108,7 @@ static const char *advice(const char *code)
         {"SC402", "let the graph copy from memory that lives as long as the graph does"},
         {"SC403", "write into the buffer again only after a wait that covers the launch"},
     };
-    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
         if (strcmp(table[i].code, code) == 0)
             return table[i].words;
     }
@@ -140,8 +140,7 @@ static const char *relation(const json_t *hazard)
 static void print_api(FILE *out, const json_t *side)
 {
     const char *runtime = string_or(side, "runtime_api", NULL);
-    fprintf(out, runtime != NULL ? "%s (%s)" : "%s%s", runtime != NULL ? runtime : "",
-            string_of(side, "api"));
+    fprintf(out, runtime ? "%s (%s)" : "%s%s", runtime ? runtime : "", string_of(side, "api"));
 }
 
 static void print_event(FILE *out, const json_t *hazard)
@@ -265,7 +264,7 @@ static void print_coverage(FILE *out, const json_t *entry, struct sc_symbols *sy
         print_stack(out, miss, symbols);
     }
     const json_t *cupti = json_object_get(entry, "cupti");
-    if (cupti != NULL)
+    if (cupti)
         fprintf(out, "    coverage not checked%s: CUPTI is %s\n",
                 strcmp(string_of(cupti, "state"), "yielded") == 0 ? " to the end" : "",
                 string_of(cupti, "state"));
@@ -289,7 +288,7 @@ static const char *words_of(const char *reason)
         SC_UNGUARDED_REASONS(X)
 #undef X
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if (strcmp(rows[i][0], reason) == 0)
             return rows[i][1];
     return reason;
@@ -359,7 +358,7 @@ void sc_render_text(FILE *out, const struct sc_reader *reader, struct sc_symbols
     }
     struct sc_finding **sorted = sc_findings_sort(&reader->findings);
     fprintf(out, "%zu place%s with hazards\n\n", count, count == 1 ? "" : "s");
-    for (size_t i = 0; sorted != NULL && i < count; i++) {
+    for (size_t i = 0; sorted && i < count; i++) {
         json_t *hazard = sc_finding_read(sorted[i]);
         print_hazard(out, hazard, symbols);
         json_decref(hazard);

@@ -198,7 +198,7 @@ static void put_node(struct sc_text *text, const struct sc_hazard *hazard)
 
 static void put_copy(struct sc_text *text, const struct sc_hazard *hazard)
 {
-    if (hazard->code == SC401 || hazard->code == SC402) {
+    if (sc_hazard_subject(hazard->code) == SC_OF_NODE) {
         put_node(text, hazard);
         return;
     }
@@ -214,38 +214,20 @@ static void put_copy(struct sc_text *text, const struct sc_hazard *hazard)
     put_place(text, ", issued at ", hazard->copy.stack);
 }
 
-static const char *way_round(enum sc_hazard_code code)
-{
-    if (code == SC301)
-        return "healed: it was done beside the capture, before any of the captured work";
-    if (code == SC304)
-        return "healed: each copy became a node of its own";
-    return "healed: the call was made under relaxed capture mode";
-}
-
 static const char *outcome(const struct sc_hazard *hazard)
 {
-    switch (hazard->action) {
-    case SC_ACTION_DEFERRED:
-        return "healed: the memory was kept until the copy was complete";
-    case SC_ACTION_STALLED:
-        return "healed: the call waited for the copy";
-    case SC_ACTION_SNAPSHOTTED:
-        if (hazard->code == SC402)
-            return hazard->copy.direction == SC_H2D
-                       ? "healed: the graph reads what the frame held last"
-                       : "healed: what the graph wrote there was dropped";
-        return "healed: the copy read a snapshot of the buffer";
-    case SC_ACTION_ORDERED:
-        return "healed: the second operation was made to wait for the first";
-    case SC_ACTION_REROUTED:
-        return way_round(hazard->code);
-    case SC_ACTION_HELD:
-        return "healed: the memory was kept for as long as the graph needs it";
-    case SC_ACTION_REPORTED:
-        break;
-    }
-    return "not healed, only reported";
+    static const char *const outcomes[] = {
+#define SC_ACTION(action, word, outcome) [action] = outcome,
+#include "track/hazard.def"
+    };
+    if (hazard->code == SC402 && hazard->action == SC_ACTION_SNAPSHOTTED &&
+        hazard->copy.direction != SC_H2D)
+        return "healed: what the graph wrote there was dropped";
+#define SC_OUTCOME(its_code, its_action, outcome)                                                  \
+    if (hazard->code == its_code && hazard->action == its_action)                                  \
+        return outcome;
+#include "track/hazard.def"
+    return outcomes[hazard->action];
 }
 
 /* "1.3 ms"; what lies beyond the tenth says nothing to a person. */

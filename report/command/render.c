@@ -3,6 +3,7 @@
 
 #include "report/command/fields.h"
 #include "report/command/say.h"
+#include "track/hazard.h"
 #include "track/unguarded.h"
 
 #include <inttypes.h>
@@ -76,43 +77,23 @@ static void print_stack(FILE *out, const json_t *side, struct sc_symbols *symbol
     json_array_foreach(stack, index, frame) print_frame(out, frame, index, symbols);
 }
 
-static const char *advice(const char *code)
+struct words {
+    const char *code, *advice;
+    enum sc_hazard_subject subject;
+};
+
+static const struct words *words_of_hazard(const json_t *hazard)
 {
-    static const struct {
-        const char *code, *words;
-    } table[] = {
-        {"SC101", "free the source only after a wait that covers the copy: cudaStreamSynchronize, "
-                  "or an event recorded after it"},
-        {"SC102", "free the destination only after a wait that covers the copy; until then the "
-                  "device writes into whatever owns the memory next"},
-        {"SC103", "unregister only after a wait that covers the copy"},
-        {"SC104", "unmap, or end the thread, only after a wait that covers the copy"},
-        {"SC105",
-         "wait for the copy before cudaFreeHost: that it waits by itself is not documented"},
-        {"SC201", "write into the source again only after a wait that covers the copy, or fill "
-                  "another buffer meanwhile"},
-        {"SC202", "read the destination only after a wait that covers the copy"},
-        {"SC203", "write into the destination only after a wait that covers the copy"},
-        {"SC204", "order the two operations: record an event after the first and make the second's "
-                  "stream wait for it (cudaStreamWaitEvent)"},
-        {"SC301", "make the operation in a non-blocking stream, or capture in one "
-                  "(cudaStreamNonBlocking); the legacy stream waits for every blocking stream, and "
-                  "cannot wait for one that captures. It ran before any of the captured work: to "
-                  "see that work's results, make it after the graph was launched"},
-        {"SC302", "make the call before the capture begins or after it has ended, or under "
-                  "cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureModeRelaxed)"},
-        {"SC303", "capture with cudaStreamCaptureModeThreadLocal, so that other threads may make "
-                  "such calls, or keep them from it until the capture has ended"},
-        {"SC304", "capture single copies: a batch copy fails in a capture, and the graph lacks it"},
-        {"SC401", "keep the buffer until every graph and exec that names it is destroyed"},
-        {"SC402", "let the graph copy from memory that lives as long as the graph does"},
-        {"SC403", "write into the buffer again only after a wait that covers the launch"},
+    static const struct words table[] = {
+#define SC_HAZARD(code, name, subject, advice) {#code, advice, subject},
+#include "track/hazard.def"
     };
-    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+    static const struct words unknown = {"", "see docs/hazards.md", SC_OF_COPY};
+    const char *code = string_of(hazard, "code");
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
         if (strcmp(table[i].code, code) == 0)
-            return table[i].words;
-    }
-    return "see docs/hazards.md";
+            return &table[i];
+    return &unknown;
 }
 
 static const char *plural(json_int_t count)
@@ -129,9 +110,8 @@ static bool has_buffer(const json_t *hazard)
 /* A source that was found changed by a later driver call (docs/hazards.md, SC201). */
 static const char *relation(const json_t *hazard)
 {
-    const char *code = string_of(hazard, "code");
     bool found_later = json_is_true(json_object_get(hazard, "found_later"));
-    if (strcmp(code, "SC401") == 0 || strcmp(code, "SC402") == 0)
+    if (words_of_hazard(hazard)->subject == SC_OF_NODE)
         return "launched a graph with a node of";
     return found_later ? "found changed the source of" : "came before the end of";
 }
@@ -231,7 +211,7 @@ static void print_hazard(FILE *out, const json_t *hazard, struct sc_symbols *sym
     print_stack(out, copy, symbols);
     print_timing(out, hazard);
     print_freed(out, hazard, symbols);
-    fprintf(out, "    What to do: %s.\n\n", advice(code));
+    fprintf(out, "    What to do: %s.\n\n", words_of_hazard(hazard)->advice);
 }
 
 static void print_command(FILE *out, const json_t *run)

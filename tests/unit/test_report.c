@@ -961,7 +961,7 @@ __attribute__((noinline)) static int write_report(const char *path)
         hazard.code = (enum sc_hazard_code)i;
         hazard.certainty = (enum sc_certainty)(i % 2);
         hazard.action = (enum sc_action)(i % (SC_ACTION_REPORTED + 1));
-        hazard.buffer_kind = (enum sc_buffer_kind)(i % (SC_DEVICE + 1));
+        hazard.buffer_kind = (enum sc_buffer_kind)(i % SC_NO_BUFFER);
         hazard.copy.direction = (enum sc_direction)(i % (SC_PREFETCH + 1));
         sc_report_hazard(&hazard);
         sc_report_hazard(&hazard);

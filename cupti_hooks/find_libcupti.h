@@ -8,7 +8,6 @@
 #ifndef SC_CUPTI_HOOKS_FIND_LIBCUPTI_H
 #define SC_CUPTI_HOOKS_FIND_LIBCUPTI_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 /* A handle, and the file's path; NULL if there is none. `majors` are the CUDA versions to look for,

@@ -6,7 +6,7 @@
 #ifndef SC_REPORT_JSON_H
 #define SC_REPORT_JSON_H
 
-#include "report/text.h"
+#include "track/text.h"
 
 void sc_json_open(struct sc_text *text, const char *key, char bracket); /* '{' or '[' */
 void sc_json_close(struct sc_text *text, char bracket);                 /* '}' or ']' */

@@ -6,8 +6,8 @@
 
 #include "report/path.h"
 #include "report/report.h"
-#include "report/text.h"
 #include "track/stacks.h"
+#include "track/text.h"
 
 /* Named frames of one stack, innermost first. */
 struct sc_json_lines_stack {

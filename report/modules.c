@@ -2,7 +2,7 @@
 #include "report/modules.h"
 
 #include "report/report.h"
-#include "report/text.h"
+#include "track/text.h"
 
 #include <dlfcn.h>
 #include <elf.h>

@@ -3,8 +3,7 @@
 #include "report/file.h"
 #include "report/nearest.h"
 #include "report/plain.h"
-#include "report/text.h"
-#include "track/hazard.h"
+#include "track/text.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #include "report/path.h"
 
 #include "report/file.h"
-#include "report/text.h"
+#include "track/text.h"
 
 #include <errno.h>
 #include <stdbool.h>

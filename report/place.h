@@ -19,7 +19,7 @@
 
 #include "report/file.h"
 #include "report/path.h"
-#include "report/text.h"
+#include "track/text.h"
 
 /* Before the program opens its first file: what `options` (SAFECOPY_OPTIONS, may be NULL) names as
  * /dev/stdout or the like must be open, or else the number will be a file of the program's. */

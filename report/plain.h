@@ -8,7 +8,7 @@
 #ifndef SC_REPORT_PLAIN_H
 #define SC_REPORT_PLAIN_H
 
-#include "report/text.h"
+#include "track/text.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -6,7 +6,7 @@
 
 #include "report/hazard_counts.h"
 #include "report/report.h"
-#include "report/text.h"
+#include "track/text.h"
 
 enum { SC_SUMMARY_PLACES = 5 };
 

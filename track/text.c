@@ -1,4 +1,4 @@
-#include "report/text.h"
+#include "track/text.h"
 
 #include <errno.h>
 #include <string.h>

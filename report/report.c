@@ -210,7 +210,7 @@ static void write_hazard_locked(const struct sc_hazard *hazard, uint64_t count,
     struct sc_text line;
     sc_text_init(&line, line_bytes, sizeof line_bytes);
     sc_json_lines_hazard(&line, hazard, count, stacks, &report.names);
-    report.counts.lines_written += write_line_locked(&line);
+    write_line_locked(&line);
 }
 
 /* The lock is given up between counting and writing, because naming the frames takes the loader's
@@ -394,9 +394,4 @@ void sc_report_child(void)
     memset(report.by_code, 0, sizeof report.by_code);
     atomic_store_explicit(&report.opened, false, memory_order_release);
     atomic_store_explicit(&opening, false, memory_order_release);
-}
-
-const char *sc_report_path(void)
-{
-    return report.path;
 }

@@ -83,7 +83,6 @@ struct sc_report_counts {
     uint64_t hazards; /* every occurrence, equal ones included */
     uint64_t observed;
     uint64_t latent;
-    uint64_t lines_written; /* hazard lines in the file */
 };
 
 /* A frame as the report names it. `module` and `symbol` are NULL where unknown; without a module,
@@ -133,9 +132,6 @@ void sc_report_summary(const struct sc_report_totals *totals);
 
 /* In a forked child: forgets the parent's report, counts and file, as before the first open. */
 void sc_report_child(void);
-
-/* Path of the open report, "" if there is none. Valid until sc_report_child. */
-const char *sc_report_path(void);
 
 /* Names the frame whose return address is pc, with dladdr. */
 void sc_report_symbolise(const void *pc, struct sc_report_frame *frame);

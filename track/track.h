@@ -17,7 +17,6 @@
 #include "track/handles.h"
 #include "track/hold.h"
 #include "track/inflight.h"
-#include "track/ticks.h"
 #include "track/unguarded.h"
 
 struct sc_track {
@@ -444,7 +443,6 @@ unsigned sc_track_awaited(struct sc_track *track);
  * order of these. Returns how many: fewer than max where no stream is left. */
 unsigned sc_track_awaited_streams(struct sc_track *track, uint32_t after, struct sc_ticket *tickets,
                                   unsigned max);
-bool sc_track_has_holds(struct sc_track *track);
 /* Is there a hold that the reaper ends, or one that still waits for an operation? */
 bool sc_track_reaper_has_work(struct sc_track *track);
 /* Does a hold that the reaper ends (not one of pinned memory) overlap the interval? */

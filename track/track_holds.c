@@ -3,6 +3,8 @@
 
 #include "track/track_internal.h"
 
+#include "track/ticks.h"
+
 #include "track/poison.h"
 
 enum { TAKE_DOWN_BATCH = 64 };
@@ -399,14 +401,6 @@ unsigned sc_track_awaited_streams(struct sc_track *track, uint32_t after, struct
     each_awaited_locked(track, note_latest, &latest);
     unlock(track);
     return latest.count;
-}
-
-bool sc_track_has_holds(struct sc_track *track)
-{
-    lock(track);
-    bool holds = track->holds.oldest != 0;
-    unlock(track);
-    return holds;
 }
 
 /* A hold of pinned memory keeps the reaper busy until its operations are complete. */

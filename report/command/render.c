@@ -6,7 +6,6 @@
 #include "track/hazard.h"
 #include "track/unguarded.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

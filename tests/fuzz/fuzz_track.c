@@ -1229,7 +1229,7 @@ static void end_world(void)
     compare_pages();
     if (tracker.inflight.guards.spans.live || tracker.inflight.copies.live)
         complain("pages are left protected, or copies of them kept");
-    if (sc_track_has_holds(&tracker) || tracker.holds.held_bytes || tracker.inflight.ops.live)
+    if (tracker.holds.oldest || tracker.holds.held_bytes || tracker.inflight.ops.live)
         complain("something is left");
     for (int i = 2; i < world.graph.stream_count; i++)
         if (sc_order_stream(&tracker.order, id_of(i))->references)

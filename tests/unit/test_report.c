@@ -234,8 +234,8 @@ START_TEST(more_places_than_the_table_holds_are_still_counted)
     }
     sc_report_counts(&counts);
     ck_assert_uint_eq(counts.hazards, 5000);
-    ck_assert_uint_lt(counts.lines_written, 5000);
     finish(0, true);
+    ck_assert_int_eq(system("test $(wc -l < r.jsonl) -lt 5000"), 0);
     ck_has("r.jsonl", "\"hazards\":5000,");
 }
 END_TEST
@@ -553,7 +553,6 @@ START_TEST(report_path_none_writes_none)
     ck_assert(sc_report_hazard(&hazard));
     finish(0, true);
     ck_assert_int_ne(access("none", F_OK), 0);
-    ck_assert_str_eq(sc_report_path(), "");
     ck_has("stderr.txt", "safecopy: 1 hazard at 1 place (0 observed, 1 latent)\n");
 }
 END_TEST
@@ -868,7 +867,6 @@ START_TEST(lines_of_many_threads_stay_whole)
         pthread_join(threads[i], NULL);
     sc_report_counts(&counts);
     ck_assert_uint_eq(counts.hazards, 8000);
-    ck_assert_uint_eq(counts.lines_written, 80);
     read_whole("r.jsonl");
     ck_assert_uint_eq(count_of(contents, "\n{\"type\":\"hazard\""), 80);
     ck_assert_uint_eq(count_of(contents, "}\n"), 81);

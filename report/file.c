@@ -211,7 +211,7 @@ int sc_file_remove(const char *path)
     return (int)RAW(SYS_unlinkat, AT_FDCWD, path, 0);
 }
 
-bool sc_file_same(int fd, const struct sc_file_identity *identity)
+bool sc_file_is_same(int fd, const struct sc_file_identity *identity)
 {
     struct sc_file_identity now = sc_file_identify(fd);
     return now.inode != 0 && now.device == identity->device && now.inode == identity->inode;

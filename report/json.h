@@ -1,7 +1,7 @@
-/* JSON into a struct sc_text: commas and escapes are taken care of, nesting is the caller's.
+/* JSON into a struct sc_text. These functions write commas and escapes; nesting is the caller's.
  *
- * `key` is NULL for an element of an array and for the outermost value. Text that is not UTF-8 (a
- * path, an argument) is still valid JSON: each stray byte becomes the four characters \xNN.
+ * `key` is NULL for an element of an array and for the outermost value. A string need not be UTF-8:
+ * each stray byte becomes the four characters \xNN. Pure: safe in a signal handler.
  */
 #ifndef SC_REPORT_JSON_H
 #define SC_REPORT_JSON_H

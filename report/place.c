@@ -72,7 +72,7 @@ static bool is_the_users(int number)
     if (noted.number != number)
         return true;
     return noted.identity.inode != 0 &&
-           (number <= STDERR_FILENO || sc_file_same(number, &noted.identity));
+           (number <= STDERR_FILENO || sc_file_is_same(number, &noted.identity));
 }
 
 /* A file is written where the program's own writes go on, and not over them. The rest is opened
@@ -106,7 +106,7 @@ static int open_same(const char *path, int flags, const struct stat *status)
     int fd = sc_file_open_existing(path, flags | O_NOFOLLOW);
     if (fd < 0)
         return fd == -ENOENT ? FREE : fd == -ELOOP ? IS_LINK : fd;
-    if (sc_file_same(fd, &identity))
+    if (sc_file_is_same(fd, &identity))
         return fd;
     sc_file_close(fd);
     return FREE;

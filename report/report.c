@@ -123,10 +123,10 @@ static void give_up_locked(int error)
  * number: that file must never be written, and the number is then no longer ours to close. */
 static bool still_ours_locked(void)
 {
-    if (sc_file_same(report.fd, &report.identity))
+    if (sc_file_is_same(report.fd, &report.identity))
         return true;
     report.fd = sc_place_open_again(report.path, &report.identity);
-    if (report.fd >= 0 && sc_file_same(report.fd, &report.identity))
+    if (report.fd >= 0 && sc_file_is_same(report.fd, &report.identity))
         return true;
     give_up_locked(report.fd < 0 ? -report.fd : ENOENT);
     return false;
@@ -378,7 +378,7 @@ void sc_report_summary(const struct sc_report_totals *totals)
 
 void sc_report_child(void)
 {
-    if (report.fd >= 0 && sc_file_same(report.fd, &report.identity))
+    if (report.fd >= 0 && sc_file_is_same(report.fd, &report.identity))
         sc_file_close(report.fd);
     if (report.counts.hazards > 0)
         sc_hazard_counts_forget();

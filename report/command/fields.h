@@ -1,4 +1,4 @@
-/* Fields of untrusted JSON: `otherwise` or 0 where there is none of that type. */
+/* Fields of untrusted JSON: `otherwise` or 0 where a field is missing or has another type. */
 #ifndef SC_REPORT_COMMAND_FIELDS_H
 #define SC_REPORT_COMMAND_FIELDS_H
 

@@ -101,7 +101,7 @@ NOP         := $(if $(NOP_OBJ),$(OUT)/libsafecopy-nop.so)
 # lines say what else, as `links: a.c b.c`.
 COMMAND_SRC := $(call sources,report/command/*.c)
 LINKS       := $(shell sed -n 's/.*links: *\([a-z_/. ]*\).*/\1/p' report/command/main.c 2>/dev/null)
-SHARED_SRC  := $(sort $(wildcard report/options.c report/text.c $(LINKS)))
+SHARED_SRC  := $(sort $(wildcard report/options.c track/text.c $(LINKS)))
 COMMAND_OBJ := $(call objects,$(COMMAND_SRC) $(SHARED_SRC))
 COMMAND     := $(if $(COMMAND_SRC),$(OUT)/safecopy)
 

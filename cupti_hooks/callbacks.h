@@ -1,8 +1,8 @@
 /* The callbacks of CUPTI, on the threads of the program, on its hottest paths.
  *
- * They take no lock and allocate nothing. A driver call within a wrapper is counted and leaves its
- * correlation id; one outside of every wrapper is handed to `missed`. A runtime call leaves its
- * name for as long as it takes.
+ * The callbacks take no lock and allocate nothing. A driver call within a wrapper is counted and
+ * leaves its correlation id (ear.h). A driver call outside of every wrapper is handed to `missed`.
+ * A runtime call leaves its name until it returns.
  */
 #ifndef SC_CUPTI_HOOKS_CALLBACKS_H
 #define SC_CUPTI_HOOKS_CALLBACKS_H
@@ -16,19 +16,23 @@ struct sc_missed_call;
 
 enum { SC_CBID_MAX = 2048 }; /* CUDA 13.0 has 807 in one domain and fewer in the other */
 
-/* Before the first callback: who is told of calls that passed by. */
+/* Says who is told of calls that passed by. Pre: no callback has run yet. */
 void sc_callbacks_start(void (*missed)(const struct sc_missed_call *call, bool entering));
 
-/* Is the driver function among those that the audit is about? */
+/* Does the audit count calls of the driver function? */
 bool sc_callbacks_is_audited(const char *driver_function);
+
+/* Makes the audit count callback `id`. */
 void sc_callbacks_audit(uint32_t id);
 
 /* Is the runtime function one whose name hazards should carry? */
 bool sc_callbacks_is_named(const char *runtime_function);
 
+/* The callback that CUPTI is given. */
 void CUPTIAPI sc_callbacks_hear(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId id,
                                 const void *about);
 
+/* Audited calls that wrappers carried, and those that passed by. */
 void sc_callbacks_counts(uint64_t *wrapped, uint64_t *missed);
 
 #endif

@@ -1,8 +1,8 @@
 /* What is heard on the calling thread: who carries the driver call under way, and its names.
  *
- * The wrappers say that they are at work (`carrying`), and the callbacks of CUPTI, which run on the
- * thread that made the call, leave what they were told. Plain thread-local data: no lock, no call,
- * safe everywhere. Without a subscription nobody writes or reads more than `carrying`.
+ * A wrapper says that it is at work (`carrying`). The callbacks of CUPTI run on the thread that
+ * made the call and leave there what they were told. Plain thread-local data: no lock, no call,
+ * safe everywhere. Without a subscription only `carrying` is written or read.
  */
 #ifndef SC_CUPTI_HOOKS_EAR_H
 #define SC_CUPTI_HOOKS_EAR_H
@@ -16,21 +16,20 @@
 
 struct sc_ear {
     struct sc_frame carrying; /* the innermost wrapper, or other call of ours, under way */
-    uint32_t
-        correlation_id; /* CUPTI's, of the audited call that the wrapper has carried; 0: none yet */
-    const char *runtime_api; /* the runtime function under way; a string that lives for ever */
-    bool followed; /* a call that no wrapper carries is under way, and was heard to begin */
+    uint32_t correlation_id;  /* of the audited call that the wrapper carried; 0: none yet */
+    const char *runtime_api;  /* the runtime function under way; lives for ever */
+    bool followed;            /* a call that no wrapper carries has begun */
 };
 
 extern __thread struct sc_ear sc_ear;
-extern _Atomic bool sc_ears_open; /* we are subscribed, and this is the process that is */
+extern _Atomic bool sc_ears_open; /* this process is subscribed (a forked child is not) */
 
 static inline bool sc_is_heard(void)
 {
     return __builtin_expect(atomic_load_explicit(&sc_ears_open, memory_order_relaxed), 0);
 }
 
-/* The runtime function that the program has called, as far as it is heard; NULL: none. */
+/* The runtime function that the program has called, NULL if none is heard. */
 static inline const char *sc_ear_runtime_api(void)
 {
     return sc_is_heard() ? sc_ear.runtime_api : NULL;
@@ -57,7 +56,7 @@ static inline bool sc_is_carried(void)
     return sc_ear.carrying.place != 0 && sc_frame_lives(&sc_ear.carrying);
 }
 
-/* In a wrapper: it carries the driver calls that this thread makes until the end of the block. */
+/* In a wrapper: the wrapper carries this thread's driver calls until the end of the block. */
 #define SC_CARRY()                                                                                 \
     __attribute__((cleanup(sc_carried), unused)) const struct sc_frame carried_ =                  \
         sc_carry(SC_FRAME())

@@ -3,10 +3,11 @@
 #include <dlfcn.h>
 #include <limits.h>
 #include <link.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "track/text.h"
 
 #include "track/poison.h"
 
@@ -80,12 +81,22 @@ struct search {
     size_t size;
 };
 
+static void name_version(struct search *search, const char *stem, int number)
+{
+    struct sc_text name;
+    sc_text_init(&name, search->name, sizeof search->name);
+    sc_text_put(&name, stem);
+    sc_text_decimal(&name, (uint64_t)number);
+}
+
 static void *try_in(const struct search *search, const char *folder, const char *below)
 {
-    int length = snprintf(search->path, search->size, "%s%s%s", folder, below, search->name);
-    if (length < 0 || (size_t)length >= search->size || access(search->path, R_OK) != 0)
-        return NULL;
-    return dlopen(search->path, LOAD_FLAGS);
+    struct sc_text path;
+    sc_text_init(&path, search->path, search->size);
+    sc_text_put(&path, folder);
+    sc_text_put(&path, below);
+    sc_text_put(&path, search->name);
+    return path.cut || access(search->path, R_OK) != 0 ? NULL : dlopen(search->path, LOAD_FLAGS);
 }
 
 /* As NVIDIA's installer, its wheels and conda lay a toolkit out. */
@@ -122,8 +133,10 @@ static void *try_loader(const struct search *search)
 {
     void *found = dlopen(search->name, LOAD_FLAGS);
     struct link_map *map;
+    struct sc_text path;
+    sc_text_init(&path, search->path, search->size);
     if (found && dlinfo(found, RTLD_DI_LINKMAP, &map) == 0)
-        snprintf(search->path, search->size, "%s", map->l_name);
+        sc_text_put(&path, map->l_name);
     return found;
 }
 
@@ -144,11 +157,11 @@ static void *search_major(struct search *search, const struct loaded *loaded, in
 {
     void *found = NULL;
     if (major != 11) {
-        snprintf(search->name, sizeof search->name, "libcupti.so.%d", major);
+        name_version(search, "libcupti.so.", major);
         return search_for(search, loaded);
     }
     for (int minor = CUDA_11_MINOR_MAX; !found && minor >= 0; minor--) {
-        snprintf(search->name, sizeof search->name, "libcupti.so.11.%d", minor);
+        name_version(search, "libcupti.so.11.", minor);
         found = search_for(search, loaded);
     }
     return found;

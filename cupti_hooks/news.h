@@ -1,8 +1,8 @@
 /* What CUPTI tells besides calls: streams, contexts and graphs that come and go, waits that end.
  *
- * It is told on the thread that caused it, by whatever way, within the call that did. Of waits only
- * those for named streams and for contexts are told. The driver may hold locks of its own
- * meanwhile: whoever is told must not call it, nor take a lock that is held over calls of it.
+ * News is told on the thread that caused it, within the call that caused it. Of waits only those
+ * for named streams and for contexts are told. The driver may hold its own locks meanwhile: the
+ * receiver must not call the driver, nor take a lock that is held over driver calls.
  */
 #ifndef SC_CUPTI_HOOKS_NEWS_H
 #define SC_CUPTI_HOOKS_NEWS_H
@@ -12,9 +12,9 @@
 enum sc_news_kind {
     SC_NEWS_STREAM_NAMED,  /* the handle names a stream that is new */
     SC_NEWS_STREAM_ENDS,   /* its work goes on */
-    SC_NEWS_CONTEXT_ENDS,  /* its work is done, but for a green one; told of followed calls, too */
-    SC_NEWS_GRAPH_ENDS,    /* or an exec, or a child graph; told of all calls */
-    SC_NEWS_STREAM_WAITED, /* all its work is done, or was when it was asked for */
+    SC_NEWS_CONTEXT_ENDS,  /* its work is done, unless it is green; told for followed calls, too */
+    SC_NEWS_GRAPH_ENDS,    /* a graph, an exec or a child graph; told for all calls */
+    SC_NEWS_STREAM_WAITED, /* all its work is done, or was when the wait began */
     SC_NEWS_CONTEXT_WAITED,
 };
 

@@ -3,7 +3,6 @@
 #include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <time.h>
 
 #include "cupti_hooks/callbacks.h"
@@ -12,7 +11,7 @@
 #include "cupti_hooks/resources.h"
 #include "cupti_hooks/timeline.h"
 #include "track/deadlines.h"
-#include "track/ticks.h"
+#include "track/text.h"
 
 #include "track/poison.h"
 
@@ -88,7 +87,9 @@ static void note_failure(CUptiResult result, const char *holder)
         text = holder;
     else if (cupti.result_string(result, &text) != CUPTI_SUCCESS)
         text = NULL;
-    snprintf(detail, sizeof detail, "%s", text ? text : "");
+    struct sc_text words;
+    sc_text_init(&words, detail, sizeof detail);
+    sc_text_put(&words, text ? text : "");
     now.detail = detail;
 }
 

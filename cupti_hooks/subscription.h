@@ -1,10 +1,11 @@
 /* The subscription to CUPTI: taken, held, given up.
  *
- * CUPTI has one subscriber in a process. We are one only where somebody asked for it, and leave as
- * soon as a profiler comes: nobody's cuptiSubscribe may fail because of us. Once left, we stay
- * away.
+ * CUPTI has one subscriber in a process. The library subscribes only where somebody asked for
+ * CUPTI, and leaves as soon as a profiler comes: no cuptiSubscribe of the program may fail because
+ * of us. The library does not come back.
  *
- * Thread-safe. One lock, held over calls of CUPTI and never taken inside its callbacks (but tried).
+ * Thread-safe. Locks: one, held over calls of CUPTI. Inside CUPTI's callbacks the lock is only
+ * tried.
  */
 #ifndef SC_CUPTI_HOOKS_SUBSCRIPTION_H
 #define SC_CUPTI_HOOKS_SUBSCRIPTION_H
@@ -57,31 +58,31 @@ struct sc_cupti_request {
 /* Once, when CUDA has come up. `request` must live as long as the process. */
 void sc_cupti_start(const struct sc_cupti_request *request);
 
-/* It cannot be started; `why` lives for ever. */
+/* Notes that CUPTI cannot be used. `why` lives for ever. */
 void sc_cupti_fail(const char *why);
 
-/* From now on `followed` is heard as well. May be called in a callback; does nothing while another
- * thread is at the subscription. */
+/* From now on the callbacks of `followed` are heard as well. May be called in a callback. Does
+ * nothing while another thread holds the lock. */
 void sc_cupti_widen(void);
 
-/* Another tool comes: it can subscribe when this returns (unless another thread takes longer than a
- * second over the subscription), and until sc_cupti_tool_came we do not,
- * since its subscribing may be what brings CUDA up. True if we have left for it just now. */
+/* Another tool comes, and can subscribe when this returns, unless another thread holds the lock for
+ * more than a second. Until sc_cupti_tool_came the library does not subscribe: the tool's
+ * subscription may be what brings CUDA up. Returns whether this call ended our subscription. */
 bool sc_cupti_yield(void);
 void sc_cupti_tool_came(void);
 
-/* The same for a tool that registers for activity records: it gets those, and we keep the
- * subscription. */
+/* A tool registers for activity records: the tool gets the records, and the library keeps the
+ * subscription. Returns whether this call gave the records up. */
 bool sc_cupti_yield_records(void);
 
-/* Is a call of CUPTI's own under way on this thread, which we make? */
+/* Is a call of CUPTI under way on this thread that the library makes? */
 bool sc_cupti_is_asking(void);
 
-/* The process ends: nothing is heard any more. With `unsubscribe`, CUPTI is told so. */
+/* The process ends: nothing is heard any more. `unsubscribe`: CUPTI is told so, too. */
 void sc_cupti_stop(bool unsubscribe);
 
-/* In a forked child, where CUDA does not work: nothing is heard. CUPTI is not asked, since a lock
- * of its may be held for ever; it is told when a tool comes. */
+/* In a forked child, where CUDA does not work: nothing is heard. CUPTI is not called, since its
+ * locks may be held for ever; the subscription is given up when a tool comes. */
 void sc_cupti_child(void);
 
 /* Never waits, so that a process can end out of a signal handler. */

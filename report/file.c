@@ -22,7 +22,7 @@ void sc_file_block_signals(sigset_t *before)
     static const int synchronous[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT};
     sigset_t asynchronous;
     sigfillset(&asynchronous);
-    for (size_t i = 0; i < sizeof(synchronous) / sizeof(synchronous[0]); i++)
+    for (size_t i = 0; i < sizeof synchronous / sizeof synchronous[0]; i++)
         sigdelset(&asynchronous, synchronous[i]);
     pthread_sigmask(SIG_BLOCK, &asynchronous, before);
 }
@@ -125,7 +125,7 @@ static int make_parents(const char *path)
 {
     char parent[4096];
     size_t length = strlen(path);
-    if (length >= sizeof(parent))
+    if (length >= sizeof parent)
         return -ENAMETOOLONG;
     for (size_t i = 1; i < length; i++) {
         if (path[i] != '/')
@@ -211,7 +211,7 @@ int sc_file_remove(const char *path)
     return (int)RAW(SYS_unlinkat, AT_FDCWD, path, 0);
 }
 
-bool sc_file_same(int fd, const struct sc_file_identity *identity)
+bool sc_file_is_same(int fd, const struct sc_file_identity *identity)
 {
     struct sc_file_identity now = sc_file_identify(fd);
     return now.inode != 0 && now.device == identity->device && now.inode == identity->inode;
@@ -280,7 +280,7 @@ bool sc_file_read_string(int memory, const char *at, char *bytes, size_t size)
         part = part < size - used ? part : size - used;
         if (sc_file_read_at(memory, bytes + used, part, (uintptr_t)at + used) != (long)part)
             return false;
-        if (memchr(bytes + used, '\0', part) != NULL)
+        if (memchr(bytes + used, '\0', part))
             return true;
         used += part;
     }

@@ -1,8 +1,9 @@
 /* Files for code that lives in somebody else's process: raw system calls, nothing else.
  *
- * The libc functions are cancellation points, and later versions of libsafecopy wrap them; these
- * are neither. errno is never changed, and no signal is ever raised: SIGPIPE and SIGXFSZ, which the
- * program did not ask for when it only loaded us, become -EPIPE and -EFBIG.
+ * libc's functions are cancellation points, and the library hooks them; the functions here are
+ * neither. No function changes errno or raises a signal: SIGPIPE and SIGXFSZ become -EPIPE and
+ * -EFBIG. No function allocates or locks. Every descriptor is close-on-exec, and one for writing
+ * has a high number.
  */
 #ifndef SC_REPORT_FILE_H
 #define SC_REPORT_FILE_H
@@ -17,41 +18,45 @@
 /* Writes all bytes, over short writes and interruptions. 0 or -errno. */
 int sc_file_write(int fd, const char *bytes, size_t count);
 
-/* The same, but -EAGAIN if no byte was taken for so long, whether the descriptor blocks or not. */
+/* Writes all bytes as sc_file_write does. -EAGAIN if the reader takes no byte for `patience_ms`,
+ * whether the descriptor blocks or not. */
 int sc_file_write_within(int fd, const char *bytes, size_t count, unsigned patience_ms);
 
 /* Async-signal-safe. */
 bool sc_file_is_regular(int fd);
 
-/* Creates a file at `path` that its owner alone may read, for appending, and missing directories of
- * the path, with close-on-exec. A descriptor with a high number, or -errno: -EEXIST if there is
- * anything, be it a symbolic link that leads nowhere. */
+/* Creates a file at `path` for appending, which its owner alone may read, and the directories that
+ * are missing. A descriptor or -errno. -EEXIST if anything is there, even a symbolic link that
+ * leads nowhere. */
 int sc_file_create(const char *path);
 
-/* Opens what is there with open(2)'s `flags`, appending where that means anything, without waiting
- * for anybody. A descriptor as above, or -errno. */
+/* Opens what is at `path` with open(2)'s `flags`, appending where that means anything. Waits for
+ * nobody. A descriptor or -errno. */
 int sc_file_open_existing(const char *path, int flags);
 
-/* A descriptor as above of the same open file, if it may be written to; else -errno. */
+/* Another descriptor of the same open file, if the file may be written to; else -errno. */
 int sc_file_duplicate(int fd);
 
-/* What is at `path`, a symbolic link itself; what is open. 0 or -errno. */
+/* The status of what is at `path` (a symbolic link is not followed), or of what `fd` has open.
+ * 0 or -errno. */
 int sc_file_status(const char *path, struct stat *status);
 int sc_file_status_of(int fd, struct stat *status);
 
-/* Takes a name away that is not a directory's. 0 or -errno. */
+/* Takes the name away, unless it is a directory's. 0 or -errno. */
 int sc_file_remove(const char *path);
 
-/* A program that closes all descriptors closes ours, and opens a file of its own under the number.
- * `inode` is 0 where the descriptor is closed. */
+/* Which file a descriptor has open. A program that closes all descriptors closes ours too, and its
+ * next file gets the number. */
 struct sc_file_identity {
     dev_t device;
-    ino_t inode;
-    uid_t owner; /* these two are not compared */
-    mode_t mode;
+    ino_t inode; /* 0: the descriptor is closed */
+    uid_t owner; /* not compared */
+    mode_t mode; /* not compared */
 };
 struct sc_file_identity sc_file_identify(int fd);
-bool sc_file_same(int fd, const struct sc_file_identity *identity);
+
+/* Has `fd` that file open? */
+bool sc_file_is_same(int fd, const struct sc_file_identity *identity);
 
 /* Opens for reading. A descriptor or -errno. */
 int sc_file_open(const char *path);
@@ -62,19 +67,20 @@ long sc_file_read_at(int fd, void *bytes, size_t size, uint64_t offset);
 /* Reads a small file into `bytes`, cut to size. Number of bytes, or -errno. */
 long sc_file_read(const char *path, char *bytes, size_t size);
 
-/* Our memory as a file, for what another thread may be unmapping: reading there fails with -EIO. A
- * descriptor or -errno. */
+/* Opens the process's own memory as a file. Reading what another thread has unmapped fails with
+ * -EIO there. A descriptor or -errno. */
 int sc_file_open_memory(void);
 
-/* The string at `at`, if it ends within `size` bytes. */
+/* Copies the string at `at` out of `memory` (sc_file_open_memory). False if the string cannot be
+ * read, or does not end within `size` bytes. */
 bool sc_file_read_string(int memory, const char *at, char *bytes, size_t size);
 
-/* The absolute path that the link names; "" if it cannot be read. */
+/* The absolute path that the link at `path` names; "" if the link cannot be read. */
 void sc_file_link(const char *path, char *target, size_t size);
 
 void sc_file_close(int fd);
 
-/* Blocks every signal that is not raised by the running instruction; leave restores the mask. */
+/* Blocks every signal but those that the running instruction raises; restore puts `before` back. */
 void sc_file_block_signals(sigset_t *before);
 void sc_file_restore_signals(const sigset_t *before);
 

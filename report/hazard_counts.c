@@ -69,7 +69,7 @@ const struct sc_hazard_counts *sc_hazard_counts_note(const struct sc_hazard *haz
     uint16_t *slot = slot_of(hazard);
     struct sc_hazard_counts *entry = *slot ? &entries[*slot - 1] : add(hazard, slot);
     *telling = false;
-    if (entry == NULL)
+    if (!entry)
         return NULL;
     bool stronger = hazard->certainty > entry->first.certainty;
     if (stronger)
@@ -113,7 +113,7 @@ unsigned sc_hazard_counts_top(struct sc_hazard_counts *top, unsigned most)
             continue;
         if (count < most)
             count++;
-        memmove(&top[at + 1], &top[at], (count - 1 - at) * sizeof(top[0]));
+        memmove(&top[at + 1], &top[at], (count - 1 - at) * sizeof top[0]);
         top[at] = entries[i];
     }
     return count;
@@ -121,6 +121,6 @@ unsigned sc_hazard_counts_top(struct sc_hazard_counts *top, unsigned most)
 
 void sc_hazard_counts_forget(void)
 {
-    memset(slots, 0, sizeof(slots));
+    memset(slots, 0, sizeof slots);
     entry_count = 0;
 }

@@ -1,5 +1,6 @@
-/* The hazards seen so far, equal ones counted together. A fixed table, plain data; the caller's
- * lock guards it.
+/* The hazards seen so far; equal hazards are counted together (report.h says which are equal).
+ *
+ * A fixed table of plain data. Locks: the caller's lock guards the table.
  */
 #ifndef SC_REPORT_HAZARD_COUNTS_H
 #define SC_REPORT_HAZARD_COUNTS_H
@@ -12,25 +13,24 @@
 enum { SC_HAZARD_COUNTS_MAX = 2048 };
 
 struct sc_hazard_counts {
-    struct sc_hazard first; /* the first of the equal ones, with the strongest certainty of all */
+    struct sc_hazard first; /* the first of its equals, with the strongest certainty of all */
     uint64_t count;
-    bool is_timed; /* it is known when the copy of one of them ran */
-    int64_t
-        remaining_ns; /* then the longest that one had left to run; negative: over so long ago */
+    bool is_timed;        /* remaining_ns is known */
+    int64_t remaining_ns; /* the longest that a copy had left to run; negative: it was over */
 };
 
-/* Counts `hazard`. Returns its entry, or NULL when the table is full; *telling says whether it is
- * the 1st, 2nd, 4th, ... of its equals, or the first of them that was observed. */
+/* Counts `hazard`. Returns its entry, or NULL when the table is full. *telling says whether the
+ * hazard is the 1st, 2nd, 4th, ... of its equals, or the first observed one among them. */
 const struct sc_hazard_counts *sc_hazard_counts_note(const struct sc_hazard *hazard, bool *telling);
 
-/* One of those that were noted: its copy ran until so long after the event. */
+/* `hazard` has been noted; its copy ended `remaining_ns` after the event, or before if negative. */
 void sc_hazard_counts_note_time(const struct sc_hazard *hazard, int64_t remaining_ns);
 
 /* Number of distinct hazards. */
 unsigned sc_hazard_counts_count(void);
 
-/* Copies the `most` that matter most, observed before latent, frequent before rare; returns how
- * many there are. */
+/* Copies the entries that matter most into `top`, at most `most`: observed before latent, frequent
+ * before rare. Returns how many it copied. */
 unsigned sc_hazard_counts_top(struct sc_hazard_counts *top, unsigned most);
 
 void sc_hazard_counts_forget(void);

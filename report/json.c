@@ -36,9 +36,9 @@ static void put_escaped(struct sc_text *text, const char *bytes, size_t count)
  * tells: no complete value ends in '{', '[' or ':'. */
 static void begin(struct sc_text *text, const char *key)
 {
-    if (text->used > 0 && strchr("{[:", text->bytes[text->used - 1]) == NULL)
+    if (text->used > 0 && !strchr("{[:", text->bytes[text->used - 1]))
         sc_text_char(text, ',');
-    if (key == NULL)
+    if (!key)
         return;
     sc_text_char(text, '"');
     sc_text_put(text, key);
@@ -78,7 +78,7 @@ void sc_json_bytes(struct sc_text *text, const char *key, const char *bytes, siz
 
 void sc_json_string(struct sc_text *text, const char *key, const char *value)
 {
-    if (value == NULL)
+    if (!value)
         sc_json_null(text, key);
     else
         sc_json_bytes(text, key, value, strlen(value));

@@ -1,12 +1,12 @@
-/* JSON into a struct sc_text: commas and escapes are taken care of, nesting is the caller's.
+/* JSON into a struct sc_text. These functions write commas and escapes; nesting is the caller's.
  *
- * `key` is NULL for an element of an array and for the outermost value. Text that is not UTF-8 (a
- * path, an argument) is still valid JSON: each stray byte becomes the four characters \xNN.
+ * `key` is NULL for an element of an array and for the outermost value. A string need not be UTF-8:
+ * each stray byte becomes the four characters \xNN. Pure: safe in a signal handler.
  */
 #ifndef SC_REPORT_JSON_H
 #define SC_REPORT_JSON_H
 
-#include "report/text.h"
+#include "track/text.h"
 
 void sc_json_open(struct sc_text *text, const char *key, char bracket); /* '{' or '[' */
 void sc_json_close(struct sc_text *text, char bracket);                 /* '}' or ']' */

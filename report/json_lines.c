@@ -46,11 +46,11 @@ static void put_module(struct sc_text *line, const char *key, const char *name,
 {
     char path[8192];
     struct sc_text text;
-    if (name == NULL || name[0] == '/' || strchr(name, '/') == NULL) {
+    if (!name || name[0] == '/' || !strchr(name, '/')) {
         sc_json_string(line, key, name);
         return;
     }
-    sc_text_init(&text, path, sizeof(path));
+    sc_text_init(&text, path, sizeof path);
     sc_text_put(&text, names->directory);
     sc_text_char(&text, '/');
     sc_text_put(&text, name);
@@ -63,7 +63,7 @@ static void put_frame(struct sc_text *line, const struct sc_report_frame *frame,
     char symbol[SYMBOL_MAX];
     /* A name of which a part is missing cannot be demangled; offline it is found again. */
     bool has_symbol =
-        frame->symbol != NULL && sc_file_read_string(memory, frame->symbol, symbol, sizeof(symbol));
+        frame->symbol && sc_file_read_string(memory, frame->symbol, symbol, sizeof symbol);
     sc_json_open(line, NULL, '{');
     put_module(line, "module", frame->module, names);
     sc_json_hex(line, "offset", frame->offset);
@@ -91,7 +91,7 @@ static void put_stack(struct sc_text *line, const struct sc_json_lines_stack *st
 static void put_api(struct sc_text *line, const char *api, const char *runtime_api)
 {
     sc_json_string(line, "api", api);
-    if (runtime_api != NULL)
+    if (runtime_api)
         sc_json_string(line, "runtime_api", runtime_api);
 }
 
@@ -172,7 +172,7 @@ void sc_json_lines_timing(struct sc_text *line, const struct sc_hazard *hazard,
 static void put_command(struct sc_text *line)
 {
     static char arguments[16384]; /* sc_json_lines_run has one caller at a time */
-    long size = sc_file_read("/proc/self/cmdline", arguments, sizeof(arguments) - 1);
+    long size = sc_file_read("/proc/self/cmdline", arguments, sizeof arguments - 1);
     sc_json_open(line, "command", '[');
     for (long at = 0; at < size;) {
         arguments[size] = '\0';
@@ -198,7 +198,7 @@ static void put_options(struct sc_text *line, const struct sc_options *options)
     static char value[SC_OPTIONS_PATH_SIZE];
     const char *key;
     sc_json_open(line, "options", '{');
-    for (unsigned i = 0; (key = sc_options_get(options, i, value, sizeof(value))) != NULL; i++)
+    for (unsigned i = 0; (key = sc_options_get(options, i, value, sizeof value)) != NULL; i++)
         sc_json_string(line, key, value);
     sc_json_close(line, '}');
 }
@@ -210,7 +210,7 @@ static void put_protections_off(struct sc_text *line)
         "free, realloc, munmap and their like", "page protection of buffers in flight",
         "snapshots of sources", "repair of captures", "memory that graphs name"};
     sc_json_open(line, "protections_off", '[');
-    for (size_t i = 0; i < sizeof(off) / sizeof(off[0]); i++)
+    for (size_t i = 0; i < sizeof off / sizeof off[0]; i++)
         sc_json_string(line, NULL, off[i]);
     sc_json_close(line, ']');
 }
@@ -227,7 +227,7 @@ static int put_loaded_module(const struct sc_module *module, void *context)
     char hex[2 * 64 + 1];
     struct sc_text id;
     size_t before = line->used;
-    sc_text_init(&id, hex, sizeof(hex));
+    sc_text_init(&id, hex, sizeof hex);
     for (size_t i = 0; i < module->build_id_length && i < 64; i++) {
         sc_text_char(&id, "0123456789abcdef"[module->build_id[i] >> 4]);
         sc_text_char(&id, "0123456789abcdef"[module->build_id[i] & 15]);
@@ -306,12 +306,12 @@ void sc_json_lines_miss(struct sc_text *line, const struct sc_report_miss *miss,
 
 static void put_text_or_null(struct sc_text *line, const char *key, const char *text)
 {
-    sc_json_string(line, key, text != NULL && text[0] != '\0' ? text : NULL);
+    sc_json_string(line, key, text && text[0] != '\0' ? text : NULL);
 }
 
 static void put_cupti(struct sc_text *line, const struct sc_report_cupti *cupti)
 {
-    sc_json_string(line, "state", cupti->state != NULL ? cupti->state : "unused");
+    sc_json_string(line, "state", cupti->state ? cupti->state : "unused");
     put_version(line, "version", (int)cupti->version);
     put_text_or_null(line, "library", cupti->library);
     put_text_or_null(line, "detail", cupti->detail);
@@ -327,7 +327,7 @@ void sc_json_lines_cupti(struct sc_text *line, const struct sc_report_cupti *cup
 
 static void put_timeline(struct sc_text *line, const struct sc_report_timeline *timeline)
 {
-    if (timeline->state == NULL)
+    if (!timeline->state)
         return;
     sc_json_open(line, "timeline", '{');
     sc_json_string(line, "state", timeline->state);
@@ -385,7 +385,7 @@ void sc_json_lines_summary(struct sc_text *line, const struct sc_options *option
     sc_json_number(line, "held_peak_bytes", totals->held_peak_bytes);
     sc_json_number(line, "held_peak_ns", totals->held_peak_ns);
     sc_json_number(line, "taken_early", totals->taken_early);
-    if (totals->unguarded != NULL)
+    if (totals->unguarded)
         put_unguarded(line, totals->unguarded);
     sc_json_open(line, "coverage", '{');
     sc_json_number(line, "calls", totals->coverage.calls);

@@ -1,5 +1,6 @@
-/* The calls that passed the library by, equal ones counted together. A fixed table, plain data; the
- * caller's lock guards it.
+/* The calls that passed the library by; calls of the same function and stack are counted together.
+ *
+ * A fixed table of plain data. Locks: the caller's lock guards the table.
  */
 #ifndef SC_REPORT_MISSED_CALLS_H
 #define SC_REPORT_MISSED_CALLS_H
@@ -8,8 +9,8 @@
 
 enum { SC_MISSES_MAX = 256 };
 
-/* Counts the call: how many of the same function and stack there have been, 0 when the table is
- * full and this one is not in it. */
+/* Counts the call. Returns how many calls of its function and stack there have been, or 0 when the
+ * table is full and lacks this call. */
 uint64_t sc_missed_calls_note(const struct sc_report_miss *miss);
 
 void sc_missed_calls_forget(void);

@@ -2,7 +2,7 @@
 #include "report/modules.h"
 
 #include "report/report.h"
-#include "report/text.h"
+#include "track/text.h"
 
 #include <dlfcn.h>
 #include <elf.h>
@@ -19,7 +19,7 @@ static char program_path[4096];
 void sc_modules_name_program(const char *path)
 {
     struct sc_text text;
-    sc_text_init(&text, program_path, sizeof(program_path));
+    sc_text_init(&text, program_path, sizeof program_path);
     sc_text_put(&text, path);
 }
 
@@ -33,9 +33,9 @@ static void find_build_id(struct sc_module *module, const unsigned char *at, siz
                           size_t alignment)
 {
     ElfW(Nhdr) note;
-    while (size >= sizeof(note)) {
-        memcpy(&note, at, sizeof(note));
-        size_t name = sizeof(note);
+    while (size >= sizeof note) {
+        memcpy(&note, at, sizeof note);
+        size_t name = sizeof note;
         size_t description = name + aligned(note.n_namesz, alignment);
         size_t next = description + aligned(note.n_descsz, alignment);
         if (description < name || next < description || next > size)
@@ -58,13 +58,13 @@ static const unsigned char *address_of(uintptr_t address)
 
 static struct sc_module describe(const struct dl_phdr_info *info)
 {
-    struct sc_module module = {.name = info->dlpi_name != NULL ? info->dlpi_name : ""};
+    struct sc_module module = {.name = info->dlpi_name ? info->dlpi_name : ""};
     uintptr_t lowest = UINTPTR_MAX;
     for (size_t i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *header = &info->dlpi_phdr[i];
         if (header->p_type == PT_LOAD && header->p_vaddr < lowest)
             lowest = header->p_vaddr;
-        if (header->p_type == PT_NOTE && module.build_id == NULL)
+        if (header->p_type == PT_NOTE && !module.build_id)
             find_build_id(&module, address_of(info->dlpi_addr + header->p_vaddr), header->p_memsz,
                           header->p_align == 8 ? 8 : 4);
     }
@@ -97,8 +97,7 @@ static bool is_program(const Dl_info *info)
 {
     Dl_info program;
     const void *headers = address_of(getauxval(AT_PHDR));
-    return headers != NULL && dladdr(headers, &program) != 0 &&
-           program.dli_fbase == info->dli_fbase;
+    return headers && dladdr(headers, &program) != 0 && program.dli_fbase == info->dli_fbase;
 }
 
 void sc_report_symbolise(const void *pc, struct sc_report_frame *frame)
@@ -108,7 +107,7 @@ void sc_report_symbolise(const void *pc, struct sc_report_frame *frame)
     *frame = (struct sc_report_frame){.module = NULL, .offset = (uintptr_t)pc, .symbol = NULL};
     /* A call that never returns may be the last instruction of its function: the return address
      * belongs to the next one. */
-    if (pc != NULL && dladdr((const char *)pc - 1, &info) != 0 && info.dli_fname != NULL) {
+    if (pc && dladdr((const char *)pc - 1, &info) != 0 && info.dli_fname) {
         frame->module = info.dli_fname;
         frame->base = (uintptr_t)info.dli_fbase;
         frame->offset = (uintptr_t)pc - (uintptr_t)info.dli_fbase;

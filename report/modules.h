@@ -1,5 +1,6 @@
 /* The loaded modules: names for return addresses, build ids for the `run` line.
- * Both functions take the loader's lock, so neither may be called with a lock of ours held.
+ *
+ * Locks: sc_modules_each takes the loader's lock, so no lock of ours may be held.
  */
 #ifndef SC_REPORT_MODULES_H
 #define SC_REPORT_MODULES_H
@@ -14,12 +15,13 @@ struct sc_module {
     size_t build_id_length;
 };
 
-/* Calls `visit` for every module, in the loader's order, the program first; stops when it returns
- * false. The module is valid during the visit only. */
+/* Calls `visit` for every module in the loader's order, the program first. Stops when `visit`
+ * returns 0. The module is valid during the visit only. */
 typedef int sc_modules_visit(const struct sc_module *module, void *context);
 void sc_modules_each(sc_modules_visit *visit, void *context);
 
-/* Says what the program itself is called in frames (the loader knows only argv[0]). Copied. */
+/* Says what the program itself is called in frames, since the loader knows only argv[0]. `path` is
+ * copied. */
 void sc_modules_name_program(const char *path);
 
 #endif

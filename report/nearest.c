@@ -36,9 +36,9 @@ static size_t edit_distance(const char *given, size_t length, const char *word)
 static size_t distance(const char *given, size_t length, const char *word)
 {
     size_t word_length = strlen(word);
-    if (length >= PART_MIN && memmem(word, word_length, given, length) != NULL)
+    if (length >= PART_MIN && memmem(word, word_length, given, length))
         return 0;
-    if (word_length >= PART_MIN && memmem(given, length, word, word_length) != NULL)
+    if (word_length >= PART_MIN && memmem(given, length, word, word_length))
         return 0;
     return edit_distance(given, length, word);
 }

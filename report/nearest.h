@@ -1,4 +1,4 @@
-/* What somebody meant who misspelt a word. Pure: no allocation, no locale. */
+/* Which word somebody meant who misspelt one. Pure: no allocation, no locale. */
 #ifndef SC_REPORT_NEAREST_H
 #define SC_REPORT_NEAREST_H
 
@@ -7,8 +7,7 @@
 /* The valid words, by index; NULL past the last. */
 typedef const char *sc_nearest_words(unsigned index);
 
-/* The valid word that is nearest to the `length` bytes at `given`; the first of equally near ones.
- */
+/* The valid word nearest to the `length` bytes at `given`; of equally near words the first. */
 const char *sc_nearest_word(const char *given, size_t length, sc_nearest_words *words);
 
 #endif

@@ -3,8 +3,7 @@
 #include "report/file.h"
 #include "report/nearest.h"
 #include "report/plain.h"
-#include "report/text.h"
-#include "track/hazard.h"
+#include "track/text.h"
 
 #include <string.h>
 
@@ -86,7 +85,7 @@ static const struct option table[] = {
     {"help", BOOL, AT(help), "0", zero_one, 0, 0, "1 prints this table", NULL, NULL},
 };
 
-enum { OPTION_COUNT = sizeof(table) / sizeof(table[0]), LINE_MAX_BYTES = 512 };
+enum { OPTION_COUNT = sizeof table / sizeof table[0], LINE_MAX_BYTES = 512 };
 
 _Static_assert(OPTION_COUNT <= 32, "struct sc_options.given has a bit for each row");
 
@@ -102,7 +101,7 @@ static bool is_word(struct slice slice, const char *word)
 
 static int word_index(const char *const *list, struct slice slice)
 {
-    for (int i = 0; list[i] != NULL; i++) {
+    for (int i = 0; list[i]; i++) {
         if (is_word(slice, list[i]))
             return i;
     }
@@ -139,7 +138,7 @@ static bool parse_scaled(struct slice slice, const struct unit *units, uint64_t 
     struct slice rest;
     if (!parse_digits(slice, value, &rest))
         return false;
-    for (; units->name != NULL; units++) {
+    for (; units->name; units++) {
         if (is_word(rest, units->name))
             return !__builtin_mul_overflow(*value, units->factor, value);
     }
@@ -196,7 +195,7 @@ static bool store(struct sc_options *options, const struct option *option, struc
 
 void sc_options_defaults(struct sc_options *options)
 {
-    memset(options, 0, sizeof(*options));
+    memset(options, 0, sizeof *options);
     for (unsigned i = 0; i < OPTION_COUNT; i++)
         store(options, &table[i], (struct slice){table[i].standard, strlen(table[i].standard)});
 }
@@ -218,8 +217,8 @@ static void put_quoted(struct sc_text *text, struct slice slice)
 static void put_scaled(struct sc_text *text, uint64_t value, const struct unit *units)
 {
     const struct unit *best = NULL;
-    for (; units->name != NULL; units++) {
-        if (best == NULL || (value != 0 && value % units->factor == 0))
+    for (; units->name; units++) {
+        if (!best || (value != 0 && value % units->factor == 0))
             best = units;
     }
     sc_text_decimal(text, value / best->factor);
@@ -229,11 +228,11 @@ static void put_scaled(struct sc_text *text, uint64_t value, const struct unit *
 static void put_accepted(struct sc_text *text, const struct option *option)
 {
     const char *const *list = option->words;
-    for (unsigned i = 0; list[i] != NULL; i++) {
-        sc_text_put(text, i == 0 ? "" : list[i + 1] == NULL ? " or " : ", ");
+    for (unsigned i = 0; list[i]; i++) {
+        sc_text_put(text, i == 0 ? "" : !list[i + 1] ? " or " : ", ");
         sc_text_put(text, list[i]);
     }
-    if (list[0] != NULL && option->kind == SIZE)
+    if (list[0] && option->kind == SIZE)
         sc_text_put(text, " or ");
     if (option->kind == SIZE && option->most == 0)
         sc_text_put(text, "a size such as 4096, 32K, 8M or 1G");
@@ -261,21 +260,21 @@ struct listener {
 
 static void say(const struct listener *listener, const struct sc_text *text)
 {
-    if (listener->complain != NULL)
+    if (listener->complain)
         listener->complain(listener->context, text->bytes);
 }
 
 /* No key has such a byte: a path has, which a colon has cut in two. */
 static bool is_part_of_path(struct slice key)
 {
-    return memchr(key.bytes, '/', key.length) != NULL || memchr(key.bytes, '.', key.length) != NULL;
+    return memchr(key.bytes, '/', key.length) || memchr(key.bytes, '.', key.length);
 }
 
 static void complain_of_key(const struct listener *listener, struct slice key)
 {
     char line[LINE_MAX_BYTES];
     struct sc_text text;
-    sc_text_init(&text, line, sizeof(line));
+    sc_text_init(&text, line, sizeof line);
     sc_text_put(&text, "unknown option ");
     put_quoted(&text, key);
     if (is_part_of_path(key)) {
@@ -293,10 +292,10 @@ static void complain_of_value(const struct listener *listener, const struct opti
 {
     char line[LINE_MAX_BYTES];
     struct sc_text text;
-    sc_text_init(&text, line, sizeof(line));
+    sc_text_init(&text, line, sizeof line);
     sc_text_put(&text, "option '");
     sc_text_put(&text, option->key);
-    if (value == NULL) {
+    if (!value) {
         sc_text_put(&text, "' has no value and is ignored");
     } else {
         sc_text_put(&text, "' cannot be ");
@@ -313,7 +312,7 @@ static void remember(struct sc_options *options, struct slice entry)
     size_t used = strlen(options->ignored);
     size_t separator = options->ignored_count > 0;
     options->ignored_count++;
-    if (used + separator + entry.length >= sizeof(options->ignored))
+    if (used + separator + entry.length >= sizeof options->ignored)
         return;
     if (separator)
         options->ignored[used++] = ':';
@@ -336,15 +335,15 @@ static bool parse_entry(struct sc_options *options, struct slice entry,
     const char *equals = memchr(entry.bytes, '=', entry.length);
     struct slice key = {entry.bytes, equals ? (size_t)(equals - entry.bytes) : entry.length};
     struct slice value = {"", 0};
-    if (equals != NULL)
+    if (equals)
         value = (struct slice){equals + 1, entry.length - key.length - 1};
     int row = row_of(key);
     if (row < 0) {
         complain_of_key(listener, key);
         return false;
     }
-    if (equals == NULL || !store(options, &table[row], value)) {
-        complain_of_value(listener, &table[row], equals == NULL ? NULL : &value);
+    if (!equals || !store(options, &table[row], value)) {
+        complain_of_value(listener, &table[row], !equals ? NULL : &value);
         return false;
     }
     options->given |= UINT32_C(1) << row;
@@ -356,7 +355,7 @@ unsigned sc_options_parse(struct sc_options *options, const char *text,
 {
     const struct listener listener = {complain, context};
     unsigned bad = 0;
-    while (text != NULL && *text != '\0') {
+    while (text && *text != '\0') {
         struct slice entry = {text, strcspn(text, ":")};
         text += entry.length;
         if (*text == ':')
@@ -376,13 +375,13 @@ unsigned sc_options_not_yet(const struct sc_options *options, sc_options_complai
     unsigned count = 0;
     for (unsigned i = 0; i < OPTION_COUNT; i++) {
         char value[32], line[LINE_MAX_BYTES]; /* longer than every present_value */
-        if (table[i].feature == NULL || (options->given & UINT32_C(1) << i) == 0)
+        if (!table[i].feature || (options->given & UINT32_C(1) << i) == 0)
             continue;
-        sc_options_get(options, i, value, sizeof(value));
+        sc_options_get(options, i, value, sizeof value);
         if (strcmp(value, table[i].present_value) == 0)
             continue;
         struct sc_text text;
-        sc_text_init(&text, line, sizeof(line));
+        sc_text_init(&text, line, sizeof line);
         sc_text_put(&text, "option '");
         sc_text_put(&text, table[i].key);
         sc_text_put(&text, "' has no effect: ");
@@ -407,7 +406,7 @@ static void put_value(struct sc_text *text, const struct option *option, const v
         sc_text_signed(text, *(const int *)member);
         break;
     case SIZE:
-        if (*(const uint64_t *)member == 0 && option->words[0] != NULL)
+        if (*(const uint64_t *)member == 0 && option->words[0])
             sc_text_put(text, option->words[0]);
         else
             put_scaled(text, *(const uint64_t *)member, size_units);
@@ -442,7 +441,7 @@ static void put_padding(struct sc_text *text, size_t column)
 static void put_values(struct sc_text *text, const struct option *option)
 {
     sc_text_put(text, option->standard[0] != '\0' ? option->standard : "(none)");
-    for (unsigned i = 0; option->words[i] != NULL; i++) {
+    for (unsigned i = 0; option->words[i]; i++) {
         if (strcmp(option->words[i], option->standard) == 0)
             continue;
         sc_text_put(text, ", ");
@@ -455,19 +454,19 @@ void sc_options_print_table(int fd)
     static const char head[] = "SAFECOPY_OPTIONS=\"key=value:key=value\"; values, default first:\n";
     static const char tail[] =
         "Sizes take K, M, G; times take ms, s. A value cannot contain ':'.\n";
-    sc_file_write(fd, head, sizeof(head) - 1);
+    sc_file_write(fd, head, sizeof head - 1);
     for (unsigned i = 0; i < OPTION_COUNT; i++) {
         char line[LINE_MAX_BYTES];
         struct sc_text text;
-        sc_text_init(&text, line, sizeof(line));
+        sc_text_init(&text, line, sizeof line);
         sc_text_put(&text, "  ");
         sc_text_put(&text, table[i].key);
         put_padding(&text, 17);
         put_values(&text, &table[i]);
         put_padding(&text, 39);
         sc_text_put(&text, table[i].meaning);
-        sc_text_put(&text, table[i].feature != NULL ? " (not in this version)\n" : "\n");
+        sc_text_put(&text, table[i].feature ? " (not in this version)\n" : "\n");
         sc_file_write(fd, text.bytes, text.used);
     }
-    sc_file_write(fd, tail, sizeof(tail) - 1);
+    sc_file_write(fd, tail, sizeof tail - 1);
 }

@@ -1,8 +1,8 @@
 /* The options: what SAFECOPY_OPTIONS says, typed, with defaults and complaints.
  *
- * One table in options.c is the source of everything here: defaults, parsing, complaints, the text
- * of help=1 and the `options` of the report. Nothing allocates, locks, or uses stdio or the locale;
- * every function is reentrant.
+ * One table in options.c is the source of the defaults, the parsing, the complaints, the text of
+ * help=1 and the `options` of the report. No function allocates, locks, or uses stdio or the
+ * locale. Every function is reentrant.
  */
 #ifndef SC_REPORT_OPTIONS_H
 #define SC_REPORT_OPTIONS_H
@@ -20,7 +20,7 @@ enum sc_pinned_mode { SC_PINNED_HUGE, SC_PINNED_DRIVER };
 /* A path has this many bytes at most, its terminating NUL included. */
 enum { SC_OPTIONS_PATH_SIZE = 4096, SC_OPTIONS_IGNORED_SIZE = 2048 };
 
-/* An enum member is an int of the enum named beside it; the parser stores into ints. */
+/* The parser stores into ints, so a choice is an int; the comment beside it names its enum. */
 struct sc_options {
     int mode; /* enum sc_mode */
     bool strict;
@@ -55,19 +55,19 @@ typedef void sc_options_complain(void *context, const char *line);
 /* Sets every option to its default. */
 void sc_options_defaults(struct sc_options *options);
 
-/* Applies the entries of `text` ("key=value:key=value", may be NULL or "") on top of what is there,
- * the later of two entries for one key winning. A bad entry changes nothing but is complained about
- * (`complain` may be NULL) and remembered in `ignored`. Returns the number of bad entries. */
+/* Applies the entries of `text` ("key=value:key=value") on top of what is there. Of two entries for
+ * one key the later wins. A bad entry changes no option: `complain` is told, and `ignored` keeps
+ * the entry. `text` and `complain` may be NULL. Returns the number of bad entries. */
 unsigned sc_options_parse(struct sc_options *options, const char *text,
                           sc_options_complain *complain, void *context);
 
-/* Complains once for every option that was given a value which this version cannot honour, because
- * the feature comes later. Returns the number of complaints. */
+/* Complains once for each option whose given value this version cannot honour, because the feature
+ * comes later. Returns the number of complaints. */
 unsigned sc_options_not_yet(const struct sc_options *options, sc_options_complain *complain,
                             void *context);
 
-/* Key and present value of row `index` of the table, the value as an entry would give it, cut to
- * `size` bytes with its NUL; NULL when index is past the last row. */
+/* Returns the key of row `index` of the table, or NULL past the last row. Writes the present value
+ * as an entry would give it, cut to `size` bytes with its NUL. */
 const char *sc_options_get(const struct sc_options *options, unsigned index, char *value,
                            size_t size);
 

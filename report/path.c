@@ -2,7 +2,7 @@
 #include "report/path.h"
 
 #include "report/file.h"
-#include "report/text.h"
+#include "track/text.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -17,7 +17,7 @@
 const char *sc_path_base(const char *path)
 {
     const char *slash = strrchr(path, '/');
-    return slash != NULL ? slash + 1 : path;
+    return slash ? slash + 1 : path;
 }
 
 static void find_host(char *host, size_t size)
@@ -36,9 +36,9 @@ static void find_rank(char *rank, size_t size)
                                             "SLURM_PROCID"};
     struct sc_text text;
     sc_text_init(&text, rank, size);
-    for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]) && text.used == 0; i++) {
+    for (size_t i = 0; i < sizeof variables / sizeof variables[0] && text.used == 0; i++) {
         const char *value = getenv(variables[i]);
-        if (value != NULL)
+        if (value)
             sc_text_put(&text, value);
     }
 }
@@ -48,9 +48,9 @@ static uint64_t field_of(const char *name_end, int number)
 {
     uint64_t value = 0;
     const char *at = name_end;
-    for (int field = 2; at != NULL && field < number; field++)
+    for (int field = 2; at && field < number; field++)
         at = strchr(at + 1, ' ');
-    for (at = at != NULL ? at + 1 : ""; *at >= '0' && *at <= '9'; at++)
+    for (at = at ? at + 1 : ""; *at >= '0' && *at <= '9'; at++)
         value = value * 10 + (uint64_t)(*at - '0');
     return value;
 }
@@ -60,10 +60,10 @@ static uint64_t field_of(const char *name_end, int number)
 static uint64_t start_in(const char *path)
 {
     char fields[1024];
-    long size = sc_file_read(path, fields, sizeof(fields) - 1);
+    long size = sc_file_read(path, fields, sizeof fields - 1);
     fields[size > 0 ? size : 0] = '\0';
     const char *end = strrchr(fields, ')');
-    if (end == NULL)
+    if (!end)
         return 0;
     bool is_over = strncmp(end, ") Z", 3) == 0 || strncmp(end, ") X", 3) == 0;
     return is_over && field_of(end, 20) <= 1 ? 0 : field_of(end, 22);
@@ -73,7 +73,7 @@ uint64_t sc_path_find_start(int32_t pid)
 {
     char path[32];
     struct sc_text text;
-    sc_text_init(&text, path, sizeof(path));
+    sc_text_init(&text, path, sizeof path);
     sc_text_put(&text, "/proc/");
     sc_text_signed(&text, pid);
     sc_text_put(&text, "/stat");
@@ -95,10 +95,10 @@ static void find_directory(char *directory, size_t size)
 
 void sc_path_find_names(struct sc_path_names *names)
 {
-    sc_file_link("/proc/self/exe", names->executable, sizeof(names->executable));
-    find_directory(names->directory, sizeof(names->directory));
-    find_host(names->host, sizeof(names->host));
-    find_rank(names->rank, sizeof(names->rank));
+    sc_file_link("/proc/self/exe", names->executable, sizeof names->executable);
+    find_directory(names->directory, sizeof names->directory);
+    find_host(names->host, sizeof names->host);
+    find_rank(names->rank, sizeof names->rank);
     names->pid = getpid();
     names->started = start_in("/proc/self/stat");
 }

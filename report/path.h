@@ -1,5 +1,6 @@
-/* Who this process is, as file names and the `run` line say it, and where its report goes.
- * Reads /proc and the environment; allocates nothing and takes no lock.
+/* Who this process is, as file names and the `run` line say, and where its report goes.
+ *
+ * These functions read /proc and the environment. None allocates or locks.
  */
 #ifndef SC_REPORT_PATH_H
 #define SC_REPORT_PATH_H
@@ -13,16 +14,16 @@ struct sc_path_names {
     char host[256];
     char rank[32]; /* "" where no launcher set one */
     int32_t pid;
-    uint64_t started; /* the process, exec or not; in ticks since the machine was; 0 if unknown */
+    uint64_t started; /* when, in the kernel's ticks since boot; exec keeps it; 0 if unknown */
 };
 
 void sc_path_find_names(struct sc_path_names *names);
 
-/* `started` of another process; 0 if there is none of that number, or it has ended. */
+/* `started` of process `pid`; 0 if there is no such process, or if it has ended. */
 uint64_t sc_path_find_start(int32_t pid);
 
-/* Expands %p (pid), %e (file name of the executable), %h (host) and %r (rank, "0" without one) in
- * `pattern`, any other % sequence being kept as it is, and makes the result absolute. Returns 0 or
+/* Expands `pattern` and makes the result absolute: %p is the pid, %e the executable's file name, %h
+ * the host, and %r the rank ("0" without a rank). Any other % sequence stays as it is. 0 or
  * -ENAMETOOLONG. */
 int sc_path_expand(const char *pattern, const struct sc_path_names *names, char *path, size_t size);
 

@@ -36,7 +36,7 @@ static int descriptor_of(const char *path)
         return STDOUT_FILENO;
     if (strcmp(path, "/dev/stderr") == 0)
         return STDERR_FILENO;
-    for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
         size_t length = strlen(folders[i]);
         if (strncmp(path, folders[i], length) != 0)
             continue;
@@ -50,12 +50,12 @@ static int descriptor_of(const char *path)
 void sc_place_note_descriptor(const char *options)
 {
     static const char key[] = "report_path=";
-    while (options != NULL && *options != '\0') {
+    while (options && *options != '\0') {
         char path[32] = "";
         size_t length = strcspn(options, ":");
-        size_t prefix = sizeof(key) - 1;
+        size_t prefix = sizeof key - 1;
         if (strncmp(options, key, prefix) == 0) {
-            if (length - prefix < sizeof(path))
+            if (length - prefix < sizeof path)
                 memcpy(path, options + prefix, length - prefix);
             noted.number = descriptor_of(path);
         }
@@ -72,7 +72,7 @@ static bool is_the_users(int number)
     if (noted.number != number)
         return true;
     return noted.identity.inode != 0 &&
-           (number <= STDERR_FILENO || sc_file_same(number, &noted.identity));
+           (number <= STDERR_FILENO || sc_file_is_same(number, &noted.identity));
 }
 
 /* A file is written where the program's own writes go on, and not over them. The rest is opened
@@ -91,7 +91,7 @@ static int open_descriptor(int number)
         return sc_file_duplicate(number);
     if (!S_ISFIFO(status.st_mode) && !S_ISCHR(status.st_mode))
         return -ENOTSUP;
-    sc_text_init(&text, path, sizeof(path));
+    sc_text_init(&text, path, sizeof path);
     sc_text_put(&text, "/proc/self/fd/");
     sc_text_signed(&text, number);
     return sc_file_open_existing(path, O_WRONLY);
@@ -106,7 +106,7 @@ static int open_same(const char *path, int flags, const struct stat *status)
     int fd = sc_file_open_existing(path, flags | O_NOFOLLOW);
     if (fd < 0)
         return fd == -ENOENT ? FREE : fd == -ELOOP ? IS_LINK : fd;
-    if (sc_file_same(fd, &identity))
+    if (sc_file_is_same(fd, &identity))
         return fd;
     sc_file_close(fd);
     return FREE;
@@ -129,12 +129,12 @@ static bool is_open_only_of(int fd, uid_t owner)
 static long find_process(int fd)
 {
     static const char words[] = "\"pid\":";
-    enum { PIECE = 4096, LONGEST = 256 * 1024, OVERLAP = sizeof(words) - 2 };
+    enum { PIECE = 4096, LONGEST = 256 * 1024, OVERLAP = sizeof words - 2 };
     char bytes[PIECE];
     for (long at = 0; at < LONGEST; at += PIECE - OVERLAP) {
         long size = sc_file_read_at(fd, bytes, PIECE, (uint64_t)at);
-        const char *found = size > 0 ? memmem(bytes, (size_t)size, words, sizeof(words) - 1) : NULL;
-        if (found != NULL)
+        const char *found = size > 0 ? memmem(bytes, (size_t)size, words, sizeof words - 1) : NULL;
+        if (found)
             return at + (found - bytes);
         if (size < PIECE)
             break;
@@ -146,7 +146,7 @@ static uint64_t number_after(const char *words, const char *text)
 {
     const char *at = strstr(text, words);
     uint64_t number = 0;
-    for (at = at != NULL ? at + strlen(words) : ""; *at >= '0' && *at <= '9'; at++)
+    for (at = at ? at + strlen(words) : ""; *at >= '0' && *at <= '9'; at++)
         number = number * 10 + (uint64_t)(*at - '0');
     return number;
 }
@@ -163,11 +163,11 @@ static struct author find_author(int fd, const char *host)
     struct sc_text text;
     struct author author = {0, 0};
     long at = find_process(fd);
-    long size = at >= 0 ? sc_file_read_at(fd, said, sizeof(said) - 1, (uint64_t)at) : 0;
+    long size = at >= 0 ? sc_file_read_at(fd, said, sizeof said - 1, (uint64_t)at) : 0;
     said[size > 0 ? size : 0] = '\0';
     author.pid = (int32_t)number_after("\"pid\":", said);
     author.started = number_after("\"started\":", said);
-    sc_text_init(&text, words, sizeof(words));
+    sc_text_init(&text, words, sizeof words);
     sc_json_lines_process(&text, author.pid, author.started, host);
     if (strncmp(said, words, text.used) != 0)
         author.started = 0;
@@ -310,21 +310,21 @@ static const struct {
 void sc_place_put_failure(struct sc_text *text, const char *path, int error)
 {
     const char *words = NULL, *remedy = NULL;
-    for (size_t i = 0; i < sizeof(failures) / sizeof(failures[0]); i++) {
+    for (size_t i = 0; i < sizeof failures / sizeof failures[0]; i++) {
         if (failures[i].error == error) {
             words = failures[i].words;
             remedy = failures[i].remedy;
         }
     }
     sc_text_put(text, "cannot write the report (");
-    if (words != NULL)
+    if (words)
         sc_text_put(text, words);
     else
         sc_text_error(text, error);
     sc_text_put(text, "): ");
     sc_text_put(text, path);
     sc_text_put(text, "; hazards are still counted. ");
-    sc_text_put(text, remedy != NULL ? remedy : "Set");
-    sc_text_put(text, remedy != NULL ? " or set " : " ");
+    sc_text_put(text, remedy ? remedy : "Set");
+    sc_text_put(text, remedy ? " or set " : " ");
     sc_text_put(text, "SAFECOPY_OPTIONS=report_path=FILE");
 }

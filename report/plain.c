@@ -15,7 +15,7 @@ static size_t character_length(const unsigned char *bytes, size_t count)
         {0xe1, 0xec, 0x80, 0xbf, 3}, {0xed, 0xed, 0x80, 0x9f, 3}, {0xee, 0xef, 0x80, 0xbf, 3},
         {0xf0, 0xf0, 0x90, 0xbf, 4}, {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4},
     };
-    for (size_t r = 0; r < sizeof(rows) / sizeof(rows[0]); r++) {
+    for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
         if (bytes[0] < rows[r].first || bytes[0] > rows[r].last || rows[r].length > count)
             continue;
         if (rows[r].length > 1 &&
@@ -54,7 +54,7 @@ bool sc_plain_is_harmless(uint32_t code)
         {0x202a, 0x202e}, /* embeddings and overrides */
         {0x2066, 0x2069}, /* isolates */
     };
-    for (size_t i = 0; i < sizeof(harmful) / sizeof(harmful[0]); i++) {
+    for (size_t i = 0; i < sizeof harmful / sizeof harmful[0]; i++) {
         if (code >= harmful[i].first && code <= harmful[i].last)
             return false;
     }

@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -23,7 +24,7 @@
 /* All below `mutex` is guarded by it, but for what sc_report_open sets before `opened`. */
 static struct {
     pthread_mutex_t mutex;
-    bool opened; /* atomic: the file, the options and the names are set for good */
+    _Atomic bool opened; /* the file, the options and the names are set for good */
     const struct sc_options *options;
     struct sc_path_names names;
     char path[SC_OPTIONS_PATH_SIZE];
@@ -42,7 +43,7 @@ enum { TELL_PATIENCE_MS = 2000 };
 
 static char parent_path[SC_OPTIONS_PATH_SIZE]; /* of the report of the process that forked us */
 
-static bool opening; /* atomic: taken by the one who opens */
+static _Atomic bool opening; /* taken by the thread that opens the report */
 
 /* A line holds two stacks of 64 frames, or the modules of a large Python program. */
 static char line_bytes[256 * 1024]; /* guarded by report.mutex; by `opening` until it is open */
@@ -95,7 +96,7 @@ void sc_report_say(void *context, const char *line)
     (void)context;
     char bytes[SC_OPTIONS_PATH_SIZE + 512];
     struct sc_text text;
-    sc_text_init(&text, bytes, sizeof(bytes) - 1);
+    sc_text_init(&text, bytes, sizeof bytes - 1);
     sc_text_put(&text, "safecopy: ");
     sc_plain_put(&text, line, strlen(line));
     bytes[text.used++] = '\n';
@@ -106,7 +107,7 @@ static void say_failure(const char *path, int error)
 {
     char line[SC_OPTIONS_PATH_SIZE + 256];
     struct sc_text text;
-    sc_text_init(&text, line, sizeof(line));
+    sc_text_init(&text, line, sizeof line);
     sc_place_put_failure(&text, path, error);
     sc_report_say(NULL, line);
 }
@@ -122,10 +123,10 @@ static void give_up_locked(int error)
  * number: that file must never be written, and the number is then no longer ours to close. */
 static bool still_ours_locked(void)
 {
-    if (sc_file_same(report.fd, &report.identity))
+    if (sc_file_is_same(report.fd, &report.identity))
         return true;
     report.fd = sc_place_open_again(report.path, &report.identity);
-    if (report.fd >= 0 && sc_file_same(report.fd, &report.identity))
+    if (report.fd >= 0 && sc_file_is_same(report.fd, &report.identity))
         return true;
     give_up_locked(report.fd < 0 ? -report.fd : ENOENT);
     return false;
@@ -144,7 +145,7 @@ static bool write_line_locked(const struct sc_text *line)
 static int create_file(const struct sc_options *options)
 {
     int result =
-        sc_path_expand(options->report_path, &report.names, report.path, sizeof(report.path));
+        sc_path_expand(options->report_path, &report.names, report.path, sizeof report.path);
     int fd = result != 0 ? result : sc_place_open(report.path, parent_path, &report.names);
     if (fd < 0) {
         say_failure(report.path, -fd);
@@ -156,7 +157,7 @@ static int create_file(const struct sc_options *options)
 
 int sc_report_open(const struct sc_options *options, const struct sc_report_run *run)
 {
-    if (__atomic_exchange_n(&opening, true, __ATOMIC_ACQ_REL))
+    if (atomic_exchange_explicit(&opening, true, memory_order_acq_rel))
         return 0;
     int error = errno;
     int fd = -1;
@@ -164,7 +165,7 @@ int sc_report_open(const struct sc_options *options, const struct sc_report_run 
     struct sc_text line;
     sc_path_find_names(&report.names);
     sc_modules_name_program(report.names.executable);
-    sc_text_init(&line, line_bytes, sizeof(line_bytes));
+    sc_text_init(&line, line_bytes, sizeof line_bytes);
     if (wanted)
         sc_json_lines_run(&line, options, run, &report.names);
     /* At last, so that a process which comes to the same file soon finds the line that says whose
@@ -181,7 +182,7 @@ int sc_report_open(const struct sc_options *options, const struct sc_report_run 
         write_line_locked(&line);
     else
         report.path[0] = '\0';
-    __atomic_store_n(&report.opened, true, __ATOMIC_RELEASE);
+    atomic_store_explicit(&report.opened, true, memory_order_release);
     leave(&guard);
     return wanted && fd < 0 ? fd : 0;
 }
@@ -197,7 +198,7 @@ static uint64_t count_locked(struct sc_hazard *hazard)
     else
         report.counts.latent++;
     const struct sc_hazard_counts *seen = sc_hazard_counts_note(hazard, &telling);
-    if (seen == NULL || !telling)
+    if (!seen || !telling)
         return 0;
     hazard->certainty = seen->first.certainty;
     return seen->count;
@@ -207,9 +208,9 @@ static void write_hazard_locked(const struct sc_hazard *hazard, uint64_t count,
                                 const struct sc_json_lines_stacks *stacks)
 {
     struct sc_text line;
-    sc_text_init(&line, line_bytes, sizeof(line_bytes));
+    sc_text_init(&line, line_bytes, sizeof line_bytes);
     sc_json_lines_hazard(&line, hazard, count, stacks, &report.names);
-    report.counts.lines_written += write_line_locked(&line);
+    write_line_locked(&line);
 }
 
 /* The lock is given up between counting and writing, because naming the frames takes the loader's
@@ -242,7 +243,7 @@ void sc_report_timing(const struct sc_hazard *hazard, const struct sc_report_tim
     struct sc_text line;
     enter(&guard);
     sc_hazard_counts_note_time(hazard, (int64_t)(timing->end_ns - hazard->event.time_ns));
-    sc_text_init(&line, line_bytes, sizeof(line_bytes));
+    sc_text_init(&line, line_bytes, sizeof line_bytes);
     sc_json_lines_timing(&line, hazard, timing);
     write_line_locked(&line);
     leave(&guard);
@@ -262,7 +263,7 @@ bool sc_report_missed(const struct sc_report_miss *miss)
     sc_json_lines_name_stack(miss->stack, &stack);
     enter(&guard);
     struct sc_text line;
-    sc_text_init(&line, line_bytes, sizeof(line_bytes));
+    sc_text_init(&line, line_bytes, sizeof line_bytes);
     sc_json_lines_miss(&line, miss, count, &stack, &report.names);
     bool written = write_line_locked(&line);
     leave(&guard);
@@ -274,7 +275,7 @@ void sc_report_cupti(const struct sc_report_cupti *cupti)
     struct guard guard;
     enter(&guard);
     struct sc_text line;
-    sc_text_init(&line, line_bytes, sizeof(line_bytes));
+    sc_text_init(&line, line_bytes, sizeof line_bytes);
     sc_json_lines_cupti(&line, cupti);
     write_line_locked(&line);
     leave(&guard);
@@ -304,7 +305,7 @@ static bool strict_counts(const struct sc_options *options, const struct sc_repo
 int sc_report_exit_status(int own)
 {
     struct sc_report_counts counts;
-    if (!__atomic_load_n(&report.opened, __ATOMIC_ACQUIRE))
+    if (!atomic_load_explicit(&report.opened, memory_order_acquire))
         return own;
     sc_report_counts(&counts);
     bool fails =
@@ -336,7 +337,7 @@ static void collect_locked(struct sc_summary *summary, const struct sc_report_to
 static void write_summary_locked(const struct sc_report_totals *totals)
 {
     struct sc_text line;
-    sc_text_init(&line, line_bytes, sizeof(line_bytes));
+    sc_text_init(&line, line_bytes, sizeof line_bytes);
     sc_json_lines_summary(&line, report.options, totals, &report.counts, report.by_code);
     write_line_locked(&line);
 }
@@ -352,7 +353,7 @@ static void print_summary(const struct sc_summary *summary)
 {
     char bytes[16 * 1024];
     struct sc_text text;
-    sc_text_init(&text, bytes, sizeof(bytes));
+    sc_text_init(&text, bytes, sizeof bytes);
     sc_summary_write(&text, summary);
     tell(&text);
 }
@@ -361,7 +362,7 @@ void sc_report_summary(const struct sc_report_totals *totals)
 {
     struct guard guard;
     struct sc_summary summary;
-    if (!__atomic_load_n(&report.opened, __ATOMIC_ACQUIRE))
+    if (!atomic_load_explicit(&report.opened, memory_order_acquire))
         return;
     enter(&guard);
     bool due = !report.summarised;
@@ -377,7 +378,7 @@ void sc_report_summary(const struct sc_report_totals *totals)
 
 void sc_report_child(void)
 {
-    if (report.fd >= 0 && sc_file_same(report.fd, &report.identity))
+    if (report.fd >= 0 && sc_file_is_same(report.fd, &report.identity))
         sc_file_close(report.fd);
     if (report.counts.hazards > 0)
         sc_hazard_counts_forget();
@@ -385,17 +386,12 @@ void sc_report_child(void)
     report.mutex = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     report.fd = -1;
     if (report.path[0] != '\0')
-        memcpy(parent_path, report.path, sizeof(parent_path));
+        memcpy(parent_path, report.path, sizeof parent_path);
     report.path[0] = '\0';
     report.summarised = false;
     report.failed = false;
     report.counts = (struct sc_report_counts){0};
-    memset(report.by_code, 0, sizeof(report.by_code));
-    __atomic_store_n(&report.opened, false, __ATOMIC_RELEASE);
-    __atomic_store_n(&opening, false, __ATOMIC_RELEASE);
-}
-
-const char *sc_report_path(void)
-{
-    return report.path;
+    memset(report.by_code, 0, sizeof report.by_code);
+    atomic_store_explicit(&report.opened, false, memory_order_release);
+    atomic_store_explicit(&opening, false, memory_order_release);
 }

@@ -1,16 +1,17 @@
-/* The report: JSON Lines on disk while the program runs, a summary on stderr when it ends.
+/* The report: JSON Lines on disk while the program runs, a summary on stderr when the program ends.
  *
- * The file is described by report/schema.json: one `run` line, `hazard` lines, a `summary` line,
- * each written with one write(2) at the moment it is known, so that a killed process leaves a
- * readable report. Where it may be is in place.h. A report that cannot be written costs one line on
+ * report/schema.json describes the file: one `run` line, `hazard` lines, a `summary` line. One
+ * write(2) writes a line as soon as its facts are known, so a killed process leaves a readable
+ * report. place.h says where the file may be. A report that cannot be written costs one line on
  * stderr and nothing else: hazards are still counted, and strict still fails the run.
  *
- * Locks: one mutex, a leaf. It is held over formatting and write(2) only, which a slow reader of a
- * FIFO may make seconds of; symbols are looked up (dladdr, which takes the loader's lock) before it
- * is taken. Asynchronous signals are blocked meanwhile, so that a handler which frees cannot meet
- * the mutex held by its own thread. No function here allocates, is a cancellation point, changes
- * errno, or prints to stdout, unless report_path names it. None may be called from a signal handler
- * that can interrupt the loader.
+ * Locks: one mutex, a leaf. The mutex is held over formatting and write(2) only; a slow reader of a
+ * FIFO may make seconds of that. Symbols are looked up before the mutex is taken, since dladdr
+ * takes the loader's lock. Asynchronous signals are blocked while the mutex is held: a handler that
+ * frees cannot meet the mutex held by its own thread.
+ *
+ * No function allocates, is a cancellation point, or changes errno. None prints to stdout unless
+ * report_path names stdout. None may be called from a signal handler that can interrupt the loader.
  */
 #ifndef SC_REPORT_REPORT_H
 #define SC_REPORT_REPORT_H
@@ -22,7 +23,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What only the caller knows of the run; versions as CUDA numbers them (13000), 0 for unknown. */
+/* What only the caller knows of the run. Versions are as CUDA numbers them (13000); 0: unknown. */
 struct sc_report_run {
     int driver_version;
     int runtime_version;
@@ -44,7 +45,7 @@ struct sc_report_cupti {
 struct sc_report_timeline {
     const char *state; /* as above */
     uint64_t records;  /* activity records that came back */
-    uint64_t dropped;  /* and that did not */
+    uint64_t dropped;  /* activity records that did not */
     uint64_t matched;  /* timing lines */
 };
 
@@ -83,67 +84,67 @@ struct sc_report_counts {
     uint64_t hazards; /* every occurrence, equal ones included */
     uint64_t observed;
     uint64_t latent;
-    uint64_t lines_written; /* hazard lines in the file */
 };
 
-/* A frame as the report names it. `module` and `symbol` are NULL where unknown; without a module,
- * `offset` is the address itself. What the module holds may be gone at any moment, since another
- * thread may close it: `symbol` and `base` are for sc_file_read_string and its like alone. */
+/* A frame as the report names it. `module` and `symbol` are NULL where unknown. Without a module,
+ * `offset` is the address itself. Another thread may close the module at any moment: only
+ * sc_file_read_string and its like may read at `symbol` and `base`. */
 struct sc_report_frame {
     const char *module;
     uintptr_t base;     /* the start of the module's mapping */
-    uintptr_t offset;   /* from there */
-    const char *symbol; /* there */
+    uintptr_t offset;   /* from `base` */
+    const char *symbol; /* in the module */
 };
 
-/* Opens the report and writes its `run` line. `options` must live as long as the process; the
- * strings of `run` are needed during the call only. Returns 0, also with report_path=none, or
- * -errno after saying so on stderr. A second call does nothing and returns 0. */
+/* Opens the report and writes its `run` line. `options` must live as long as the process, the
+ * strings of `run` only during the call. Returns 0, or -errno after a line on stderr. With
+ * report_path=none, and in a second call, it does nothing and returns 0. */
 int sc_report_open(const struct sc_options *options, const struct sc_report_run *run);
 
-/* Counts the hazard, and writes a line if it is the 1st, 2nd, 4th, 8th, ... of those equal to it
- * (same code and same two stacks, or same two API names where there are no stacks), or the first of
- * them that was observed. May be called before sc_report_open: it then counts, and writes nothing.
- * Returns whether one was due, also where none can be written: the summary has it, too. */
+/* Counts the hazard, and writes its line if the line is due. A line is due for the 1st, 2nd, 4th,
+ * 8th, ... of equal hazards, and for the first observed one among them. Equal hazards have the same
+ * code and the same two stacks, or the same two API names where there are no stacks. Before
+ * sc_report_open the hazard is counted, and no line written. Returns whether a line was due, even
+ * if it could not be written. */
 bool sc_report_hazard(const struct sc_hazard *hazard);
 
-/* Writes a `timing` line for a hazard that was written, and remembers it for the summary. */
+/* Writes a `timing` line for a hazard that has a line, and keeps the time for the summary. */
 void sc_report_timing(const struct sc_hazard *hazard, const struct sc_report_timing *timing);
 
-/* Writes a `coverage` line if this is the 1st, 2nd, 4th, 8th, ... call of its kind (same function,
- * same stack) that passed by. Returns whether a line was written. */
+/* Counts a call that passed by, and writes a `coverage` line for the 1st, 2nd, 4th, 8th, ... call
+ * of the same function and stack. Returns whether a line was written. */
 bool sc_report_missed(const struct sc_report_miss *miss);
 
-/* Writes a `cupti` line: it is wanted, and cannot be had, or not any more. */
+/* Writes a `cupti` line: CUPTI is wanted, and cannot be had, or not any more. */
 void sc_report_cupti(const struct sc_report_cupti *cupti);
 
-/* The run fails as with a hazard that strict counts, whatever strict says. */
+/* Makes the run fail as a hazard that strict counts does, whatever strict says. */
 void sc_report_fail(void);
 
 void sc_report_counts(struct sc_report_counts *counts);
 
-/* The status that a process should end with, given its own, as it is seen from outside (0 to 255,
- * -1 if unknown): `exitcode` if strict counts a hazard, or sc_report_fail was called, and the
- * process is not known to fail already; else `own`. */
+/* The status that the process should end with. `own` is the process's own status as seen from
+ * outside: 0 to 255, -1 if unknown. Returns `exitcode` if strict counts a hazard or sc_report_fail
+ * was called, unless the process is known to fail already; else `own`. */
 int sc_report_exit_status(int own);
 
-/* Writes the `summary` line and, if final, prints the summary that verbosity asks for. After the
- * final one nothing is summarised any more; later hazards are still appended to the file. */
+/* Writes the `summary` line and, if `totals->final`, prints the summary that verbosity asks for.
+ * After the final summary there is no other; later hazards still get lines. */
 void sc_report_summary(const struct sc_report_totals *totals);
 
-/* In a forked child: forgets the parent's report, counts and file, as before the first open. */
+/* In a forked child: forgets the parent's report, counts and file. All is as before the first
+ * open. */
 void sc_report_child(void);
-
-/* Path of the open report, "" if there is none. Valid until sc_report_child. */
-const char *sc_report_path(void);
 
 /* Names the frame whose return address is pc, with dladdr. */
 void sc_report_symbolise(const void *pc, struct sc_report_frame *frame);
 
-/* Before the program opens its first file: was it started with a stderr, and with what report_path
- * may name by number? If not, the file that takes the number is none of ours to write to, and
- * nothing is said there. */
+/* Notes whether the program was started with a stderr, and with the descriptor that report_path
+ * names by number. If not, the number will be a file of the program's, and nothing is written
+ * there. Pre: the program has opened no file yet. */
 void sc_report_note_descriptors(void);
+
+/* Was the program started with a stderr? */
 bool sc_report_has_stderr(void);
 
 /* Writes "safecopy: <line>\n" to stderr with one write; fits sc_options_complain. */

@@ -27,7 +27,7 @@ static bool is_library(const char *module)
                                            "libc-",       "libstdc++", "libpthread", "libgcc_s",
                                            "ld-linux",    "libunwind"};
     const char *name = sc_path_base(module);
-    for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
+    for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++) {
         if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
             return true;
     }
@@ -37,7 +37,7 @@ static bool is_library(const char *module)
 static const struct sc_report_frame *telling_frame(const struct sc_json_lines_stack *stack)
 {
     for (unsigned i = 0; i < stack->count; i++) {
-        if (stack->frames[i].module == NULL || !is_library(stack->frames[i].module))
+        if (!stack->frames[i].module || !is_library(stack->frames[i].module))
             return &stack->frames[i];
     }
     return stack->count > 0 ? &stack->frames[0] : NULL;
@@ -78,7 +78,7 @@ static void put_symbol(struct sc_text *text, const char *symbol)
     size_t before = text->used;
     bool is_nested = strncmp(symbol, "_ZN", 3) == 0;
     const char *at = symbol + (is_nested ? 3 : 2);
-    sc_text_init(&class_name, bytes, sizeof(bytes));
+    sc_text_init(&class_name, bytes, sizeof bytes);
     bool good = strncmp(symbol, "_Z", 2) == 0;
     if (is_nested && *at == 'K')
         at++;
@@ -94,7 +94,7 @@ static void put_symbol(struct sc_text *text, const char *symbol)
 
 static bool find_symbol(const struct sc_report_frame *frame, char *name, size_t size)
 {
-    if (frame->symbol == NULL)
+    if (!frame->symbol)
         return sc_symtab_find(frame, name, size);
     int memory = sc_file_open_memory();
     bool found = sc_file_read_string(memory, frame->symbol, name, size);
@@ -115,20 +115,20 @@ static void put_place(struct sc_text *text, const char *preposition, uint32_t st
     struct sc_json_lines_stack stack;
     sc_json_lines_name_stack(stack_id, &stack);
     const struct sc_report_frame *frame = telling_frame(&stack);
-    if (frame == NULL)
+    if (!frame)
         return;
-    char found[1024], plain[sizeof(found)];
+    char found[1024], plain[sizeof found];
     struct sc_text symbol;
-    sc_text_init(&symbol, plain, sizeof(plain));
-    if (find_symbol(frame, found, sizeof(found)))
+    sc_text_init(&symbol, plain, sizeof plain);
+    if (find_symbol(frame, found, sizeof found))
         put_name(&symbol, found);
     sc_text_put(text, preposition);
     if (symbol.used > 0) {
         put_symbol(text, symbol.bytes);
         sc_text_put(text, " (");
     }
-    put_name(text, frame->module != NULL ? frame->module : "");
-    sc_text_put(text, frame->module != NULL ? "+" : "");
+    put_name(text, frame->module ? frame->module : "");
+    sc_text_put(text, frame->module ? "+" : "");
     sc_text_hex(text, frame->offset);
     if (symbol.used > 0)
         sc_text_char(text, ')');
@@ -137,12 +137,12 @@ static void put_place(struct sc_text *text, const char *preposition, uint32_t st
 /* "cudaMemcpyAsync (cuMemcpyHtoDAsync_v2)", where it is known what the program called. */
 static void put_api(struct sc_text *text, const char *api, const char *runtime_api)
 {
-    if (runtime_api != NULL) {
+    if (runtime_api) {
         sc_text_put(text, runtime_api);
         sc_text_put(text, " (");
     }
     sc_text_put(text, api);
-    if (runtime_api != NULL)
+    if (runtime_api)
         sc_text_char(text, ')');
 }
 
@@ -198,7 +198,7 @@ static void put_node(struct sc_text *text, const struct sc_hazard *hazard)
 
 static void put_copy(struct sc_text *text, const struct sc_hazard *hazard)
 {
-    if (hazard->code == SC401 || hazard->code == SC402) {
+    if (sc_hazard_subject(hazard->code) == SC_OF_NODE) {
         put_node(text, hazard);
         return;
     }
@@ -214,38 +214,20 @@ static void put_copy(struct sc_text *text, const struct sc_hazard *hazard)
     put_place(text, ", issued at ", hazard->copy.stack);
 }
 
-static const char *way_round(enum sc_hazard_code code)
-{
-    if (code == SC301)
-        return "healed: it was done beside the capture, before any of the captured work";
-    if (code == SC304)
-        return "healed: each copy became a node of its own";
-    return "healed: the call was made under relaxed capture mode";
-}
-
 static const char *outcome(const struct sc_hazard *hazard)
 {
-    switch (hazard->action) {
-    case SC_ACTION_DEFERRED:
-        return "healed: the memory was kept until the copy was complete";
-    case SC_ACTION_STALLED:
-        return "healed: the call waited for the copy";
-    case SC_ACTION_SNAPSHOTTED:
-        if (hazard->code == SC402)
-            return hazard->copy.direction == SC_H2D
-                       ? "healed: the graph reads what the frame held last"
-                       : "healed: what the graph wrote there was dropped";
-        return "healed: the copy read a snapshot of the buffer";
-    case SC_ACTION_ORDERED:
-        return "healed: the second operation was made to wait for the first";
-    case SC_ACTION_REROUTED:
-        return way_round(hazard->code);
-    case SC_ACTION_HELD:
-        return "healed: the memory was kept for as long as the graph needs it";
-    case SC_ACTION_REPORTED:
-        break;
-    }
-    return "not healed, only reported";
+    static const char *const outcomes[] = {
+#define SC_ACTION(action, word, outcome) [action] = outcome,
+#include "track/hazard.def"
+    };
+    if (hazard->code == SC402 && hazard->action == SC_ACTION_SNAPSHOTTED &&
+        hazard->copy.direction != SC_H2D)
+        return "healed: what the graph wrote there was dropped";
+#define SC_OUTCOME(its_code, its_action, outcome)                                                  \
+    if (hazard->code == its_code && hazard->action == its_action)                                  \
+        return outcome;
+#include "track/hazard.def"
+    return outcomes[hazard->action];
 }
 
 /* "1.3 ms"; what lies beyond the tenth says nothing to a person. */
@@ -320,7 +302,7 @@ static void put_head(struct sc_text *text, const struct sc_summary *summary)
 
 static const char *why_unheard(const char *state)
 {
-    if (state == NULL)
+    if (!state)
         return NULL;
     static const char *const words[][2] = {
         {"absent", "no libcupti was found"},
@@ -329,7 +311,7 @@ static const char *why_unheard(const char *state)
         {"yielded", "only until another tool came, which holds CUPTI now"},
         {"failed", "CUPTI does not work here"},
     };
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         if (strcmp(words[i][0], state) == 0)
             return words[i][1];
     }
@@ -346,11 +328,11 @@ static void put_coverage(struct sc_text *text, const struct sc_summary *summary)
         put_count(text, summary->calls, "call");
         sc_text_put(text, " passed the library by and were only followed\n");
     }
-    if (why == NULL)
+    if (!why)
         return;
     sc_text_put(text, "  coverage not checked: ");
     sc_text_put(text, why);
-    if (summary->cupti.detail != NULL && summary->cupti.detail[0] != '\0') {
+    if (summary->cupti.detail && summary->cupti.detail[0] != '\0') {
         sc_text_put(text, " (");
         put_name(text, summary->cupti.detail);
         sc_text_char(text, ')');

@@ -35,10 +35,10 @@ static bool read_memory(uintptr_t base, void *bytes, size_t size)
 static bool is_what_is_loaded(int fd, uintptr_t base, file_header *header)
 {
     char head[HEAD_SIZE], loaded[HEAD_SIZE];
-    if (!read_exactly(fd, head, sizeof(head), 0) || !read_memory(base, loaded, sizeof(loaded)))
+    if (!read_exactly(fd, head, sizeof head, 0) || !read_memory(base, loaded, sizeof loaded))
         return false;
-    memcpy(header, head, sizeof(*header));
-    return memcmp(head, loaded, sizeof(head)) == 0 && memcmp(head, ELFMAG, SELFMAG) == 0 &&
+    memcpy(header, head, sizeof *header);
+    return memcmp(head, loaded, sizeof head) == 0 && memcmp(head, ELFMAG, SELFMAG) == 0 &&
            header->e_ident[EI_CLASS] == ELFCLASS64 && header->e_shentsize == sizeof(section_header);
 }
 
@@ -48,7 +48,7 @@ static uintptr_t first_address(int fd, const file_header *header)
     ElfW(Phdr) program;
     uintptr_t lowest = UINTPTR_MAX;
     for (unsigned i = 0; i < header->e_phnum; i++) {
-        if (!read_exactly(fd, &program, sizeof(program), header->e_phoff + i * sizeof(program)))
+        if (!read_exactly(fd, &program, sizeof program, header->e_phoff + i * sizeof program))
             return 0;
         if (program.p_type == PT_LOAD && program.p_vaddr < lowest)
             lowest = program.p_vaddr;
@@ -59,8 +59,8 @@ static uintptr_t first_address(int fd, const file_header *header)
 static bool find_section(int fd, const file_header *header, uint32_t type, section_header *found)
 {
     for (unsigned i = 0; i < header->e_shnum; i++) {
-        uint64_t at = header->e_shoff + i * sizeof(*found);
-        if (!read_exactly(fd, found, sizeof(*found), at))
+        uint64_t at = header->e_shoff + i * sizeof *found;
+        if (!read_exactly(fd, found, sizeof *found, at))
             return false;
         if (found->sh_type == type)
             return true;
@@ -77,11 +77,11 @@ static bool holds(const symbol_entry *symbol, uintptr_t address)
 static bool find_symbol(int fd, const section_header *table, uintptr_t address, symbol_entry *found)
 {
     static symbol_entry symbols[SYMBOLS_AT_ONCE];
-    uint64_t left = table->sh_size / sizeof(symbols[0]);
+    uint64_t left = table->sh_size / sizeof symbols[0];
     uint64_t at = table->sh_offset;
     while (left > 0) {
         size_t count = left < SYMBOLS_AT_ONCE ? (size_t)left : SYMBOLS_AT_ONCE;
-        if (!read_exactly(fd, symbols, count * sizeof(symbols[0]), at))
+        if (!read_exactly(fd, symbols, count * sizeof symbols[0], at))
             return false;
         for (size_t i = 0; i < count; i++) {
             if (holds(&symbols[i], address)) {
@@ -90,7 +90,7 @@ static bool find_symbol(int fd, const section_header *table, uintptr_t address, 
             }
         }
         left -= count;
-        at += count * sizeof(symbols[0]);
+        at += count * sizeof symbols[0];
     }
     return false;
 }
@@ -99,11 +99,11 @@ static bool read_name(int fd, const file_header *header, const section_header *t
                       const symbol_entry *symbol, char *name, size_t size)
 {
     section_header strings;
-    uint64_t at = header->e_shoff + table->sh_link * sizeof(strings);
-    if (!read_exactly(fd, &strings, sizeof(strings), at))
+    uint64_t at = header->e_shoff + table->sh_link * sizeof strings;
+    if (!read_exactly(fd, &strings, sizeof strings, at))
         return false;
     long count = sc_file_read_at(fd, name, size, strings.sh_offset + symbol->st_name);
-    return count > 0 && name[0] != '\0' && memchr(name, '\0', (size_t)count) != NULL;
+    return count > 0 && name[0] != '\0' && memchr(name, '\0', (size_t)count);
 }
 
 static bool find_in(int fd, const struct sc_report_frame *frame, char *name, size_t size)
@@ -121,7 +121,7 @@ static bool find_in(int fd, const struct sc_report_frame *frame, char *name, siz
 
 bool sc_symtab_find(const struct sc_report_frame *frame, char *name, size_t size)
 {
-    int fd = frame->module != NULL ? sc_file_open(frame->module) : -1;
+    int fd = frame->module ? sc_file_open(frame->module) : -1;
     if (fd < 0)
         return false;
     bool found = find_in(fd, frame, name, size);

@@ -29,7 +29,7 @@ static inline char thread_state(long thread)
         close(file);
     line[size > 0 ? size : 0] = '\0';
     const char *name_end = strrchr(line, ')');
-    return name_end != NULL && name_end[1] != '\0' ? name_end[2] : '\0';
+    return name_end && name_end[1] != '\0' ? name_end[2] : '\0';
 }
 
 /* How many threads but the caller want to run, or run. 0 where /proc does not tell. */
@@ -48,7 +48,7 @@ static inline unsigned other_threads_awake(void)
         for (long at = 0; at < size; at += entry->d_reclen) {
             entry = (const struct dirent *)(const void *)(entries.bytes + at);
             long thread = atol(entry->d_name); /* 0: no thread, but . or .. */
-            awake += thread != 0 && thread != self && strchr("SXZ", thread_state(thread)) == NULL;
+            awake += thread != 0 && thread != self && !strchr("SXZ", thread_state(thread));
         }
     }
     if (folder >= 0)

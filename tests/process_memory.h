@@ -19,7 +19,7 @@ static inline struct process_memory measure_memory(void)
     unsigned long resident_pages = 0;
     size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
     FILE *file = fopen("/proc/self/statm", "re");
-    if (file == NULL || fscanf(file, "%lu %lu", &mapped_pages, &resident_pages) != 2)
+    if (!file || fscanf(file, "%lu %lu", &mapped_pages, &resident_pages) != 2)
         exit(3);
     fclose(file);
     struct process_memory memory = {mapped_pages * page_bytes, resident_pages * page_bytes};

@@ -179,7 +179,7 @@ def fixed_addresses():
 
 SUITES = {
     "arrows": lambda: [("arrows", script("check-arrows"))],
-    "format": lambda: [("format", script("check-format"))],
+    "format": lambda: [("format", script("check-format")), ("dialect", script("check-dialect"))],
     "unit": lambda: units(Machine()) + python_units(),
     "sim": simulation,
     "conformance": lambda: self_checks(Machine(), "gpu", "conformance*", built="gpu"),

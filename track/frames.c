@@ -1,6 +1,5 @@
 #include "track/frames.h"
 
-#include <errno.h>
 #include <signal.h>
 
 #include "track/kernel.h"

@@ -4,6 +4,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "track/inflight.h"
+
 #include "track/poison.h"
 
 enum { GRID_CELLS = 1 << 12, CAPACITY_MIN = 4, INTERVALS_LOOKED_AT = 8 };

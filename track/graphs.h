@@ -23,7 +23,9 @@
 #include "track/grid.h"
 #include "track/handles.h"
 #include "track/hazard.h"
-#include "track/inflight.h"
+#include "track/order.h"
+#include "track/pool.h"
+#include "track/shape.h"
 
 /* The call that captured, added or changed a node. */
 struct sc_graph_origin {

@@ -1,18 +1,21 @@
 #include "track/hazard.h"
 
+#define SC_HAZARD(code, name, subject, advice)                                                     \
+    _Static_assert(sizeof name > 1 && sizeof advice > 1, #code " lacks a word");
+#include "track/hazard.def"
+
+#define WORD(words, index) word_of(words, sizeof words / sizeof *words, index)
+
 static const char *word_of(const char *const *words, size_t count, unsigned index)
 {
     return index < count ? words[index] : "unknown";
 }
 
-#define WORD(words, index) word_of(words, sizeof(words) / sizeof((words)[0]), (unsigned)(index))
-
 const char *sc_hazard_code_string(enum sc_hazard_code code)
 {
     static const char *const words[] = {
-#define X(code, name) #code,
-        SC_HAZARD_CODES(X)
-#undef X
+#define SC_HAZARD(code, name, subject, advice) #code,
+#include "track/hazard.def"
     };
     return WORD(words, code);
 }
@@ -20,26 +23,31 @@ const char *sc_hazard_code_string(enum sc_hazard_code code)
 const char *sc_hazard_name(enum sc_hazard_code code)
 {
     static const char *const words[] = {
-#define X(code, name) name,
-        SC_HAZARD_CODES(X)
-#undef X
+#define SC_HAZARD(code, name, subject, advice) name,
+#include "track/hazard.def"
     };
     return WORD(words, code);
 }
 
+enum sc_hazard_subject sc_hazard_subject(enum sc_hazard_code code)
+{
+    static const enum sc_hazard_subject subjects[] = {
+#define SC_HAZARD(code, name, subject, advice) subject,
+#include "track/hazard.def"
+    };
+    return subjects[code];
+}
+
 const char *sc_hazard_certainty_string(enum sc_certainty certainty)
 {
-    static const char *const words[] = {[SC_LATENT] = "latent", [SC_OBSERVED] = "observed"};
-    return WORD(words, certainty);
+    return certainty == SC_OBSERVED ? "observed" : "latent";
 }
 
 const char *sc_hazard_action_string(enum sc_action action)
 {
     static const char *const words[] = {
-        [SC_ACTION_DEFERRED] = "deferred",       [SC_ACTION_STALLED] = "stalled",
-        [SC_ACTION_SNAPSHOTTED] = "snapshotted", [SC_ACTION_ORDERED] = "ordered",
-        [SC_ACTION_REROUTED] = "rerouted",       [SC_ACTION_HELD] = "held",
-        [SC_ACTION_REPORTED] = "reported",
+#define SC_ACTION(action, word, outcome) word,
+#include "track/hazard.def"
     };
     return WORD(words, action);
 }
@@ -47,9 +55,8 @@ const char *sc_hazard_action_string(enum sc_action action)
 const char *sc_hazard_buffer_kind_string(enum sc_buffer_kind kind)
 {
     static const char *const words[] = {
-        [SC_PINNED] = "pinned",   [SC_REGISTERED] = "registered", [SC_PAGEABLE] = "pageable",
-        [SC_MANAGED] = "managed", [SC_STACK] = "stack",           [SC_DEVICE] = "device",
-        [SC_NO_BUFFER] = "none",
+#define SC_BUFFER_KIND(kind, word) word,
+#include "track/hazard.def"
     };
     return WORD(words, kind);
 }
@@ -57,8 +64,8 @@ const char *sc_hazard_buffer_kind_string(enum sc_buffer_kind kind)
 const char *sc_hazard_direction_string(enum sc_direction direction)
 {
     static const char *const words[] = {
-        [SC_H2D] = "H2D",       [SC_D2H] = "D2H",           [SC_H2H] = "H2H",
-        [SC_MEMSET] = "memset", [SC_PREFETCH] = "prefetch", [SC_NO_DIRECTION] = "none",
+#define SC_DIRECTION(direction, word) word,
+#include "track/hazard.def"
     };
     return WORD(words, direction);
 }

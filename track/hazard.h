@@ -1,7 +1,8 @@
 /* What a hazard is: codes, words and the record that travels from the decision to the report.
  *
  * Plain data. Nothing here allocates, locks or fails; every function is pure and safe in a signal
- * handler. The names are a contract with users of the report (docs/hazards.md, report/schema.json).
+ * handler. track/hazard.def has the words, which are a contract with users of the report
+ * (docs/hazards.md, report/schema.json).
  */
 #ifndef SC_TRACK_HAZARD_H
 #define SC_TRACK_HAZARD_H
@@ -10,57 +11,35 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* X(code, name) in the order of docs/hazards.md; the enum is dense, the printed code is stable. */
-#define SC_HAZARD_CODES(X)                                                                         \
-    X(SC101, "source-freed-in-flight")                                                             \
-    X(SC102, "destination-freed-in-flight")                                                        \
-    X(SC103, "unregistered-in-flight")                                                             \
-    X(SC104, "unmapped-in-flight")                                                                 \
-    X(SC105, "pinned-freed-in-flight")                                                             \
-    X(SC201, "source-overwritten-in-flight")                                                       \
-    X(SC202, "destination-read-in-flight")                                                         \
-    X(SC203, "destination-written-in-flight")                                                      \
-    X(SC204, "unordered-operations")                                                               \
-    X(SC301, "legacy-stream-while-capturing")                                                      \
-    X(SC302, "not-permitted-while-capturing")                                                      \
-    X(SC303, "not-permitted-while-another-thread-captures")                                        \
-    X(SC304, "operation-missing-from-graph")                                                       \
-    X(SC401, "graph-refers-to-freed-memory")                                                       \
-    X(SC402, "graph-refers-to-returned-frame")                                                     \
-    X(SC403, "graph-buffer-overwritten-in-flight")
-
+/* In the order of docs/hazards.md; the enum is dense, the printed code is stable. */
 enum sc_hazard_code {
-#define X(code, name) code,
-    SC_HAZARD_CODES(X)
-#undef X
-        SC_HAZARD_CODE_COUNT
+#define SC_HAZARD(code, name, subject, advice) code,
+#include "track/hazard.def"
+    SC_HAZARD_CODE_COUNT
 };
+
+/* What the mistake is about: a copy in flight, a stream that captures, or a node of a graph that is
+ * launched. */
+enum sc_hazard_subject { SC_OF_COPY, SC_OF_CAPTURE, SC_OF_NODE };
 
 /* observed: the operation was incomplete at that moment. latent: it happened to be complete, but
  * nothing the program did ever established that. */
 enum sc_certainty { SC_LATENT, SC_OBSERVED };
 
 enum sc_action {
-    SC_ACTION_DEFERRED,
-    SC_ACTION_STALLED,
-    SC_ACTION_SNAPSHOTTED,
-    SC_ACTION_ORDERED,
-    SC_ACTION_REROUTED,
-    SC_ACTION_HELD,
-    SC_ACTION_REPORTED,
+#define SC_ACTION(action, word, outcome) action,
+#include "track/hazard.def"
 };
 
 enum sc_buffer_kind {
-    SC_PINNED,
-    SC_REGISTERED,
-    SC_PAGEABLE,
-    SC_MANAGED,
-    SC_STACK,
-    SC_DEVICE,
-    SC_NO_BUFFER,
+#define SC_BUFFER_KIND(kind, word) kind,
+#include "track/hazard.def"
 };
 
-enum sc_direction { SC_H2D, SC_D2H, SC_H2H, SC_MEMSET, SC_PREFETCH, SC_NO_DIRECTION };
+enum sc_direction {
+#define SC_DIRECTION(direction, word) direction,
+#include "track/hazard.def"
+};
 
 /* The operation whose host range was touched too early. Times are CLOCK_MONOTONIC nanoseconds;
  * `stream` is the program's own handle value, `seq` the operation's number on that stream; `stack`
@@ -111,5 +90,7 @@ const char *sc_hazard_certainty_string(enum sc_certainty certainty);
 const char *sc_hazard_action_string(enum sc_action action);
 const char *sc_hazard_buffer_kind_string(enum sc_buffer_kind kind);
 const char *sc_hazard_direction_string(enum sc_direction direction);
+
+enum sc_hazard_subject sc_hazard_subject(enum sc_hazard_code code);
 
 #endif

@@ -1,6 +1,5 @@
 #include "track/hold.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "track/poison.h"

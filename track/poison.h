@@ -5,7 +5,8 @@
 #define SC_TRACK_POISON_H
 
 #pragma GCC poison malloc calloc realloc free strdup asprintf
-#pragma GCC poison printf fprintf vfprintf puts fputs fopen
+/* track/text.h has what stands for snprintf. */
+#pragma GCC poison printf fprintf vfprintf sprintf snprintf vsnprintf puts fputs fopen
 #pragma GCC poison system popen
 
 /* It would come through a hook of ours; track/kernel.h has what is meant. */

@@ -1,6 +1,5 @@
 #include "track/spans.h"
 
-#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 

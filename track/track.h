@@ -17,7 +17,6 @@
 #include "track/handles.h"
 #include "track/hold.h"
 #include "track/inflight.h"
-#include "track/ticks.h"
 #include "track/unguarded.h"
 
 struct sc_track {

@@ -3,6 +3,8 @@
 
 #include "track/track_internal.h"
 
+#include "track/ticks.h"
+
 #include "track/poison.h"
 
 enum { TAKE_DOWN_BATCH = 64 };

@@ -5,7 +5,7 @@
 
 #include "interpose/base/compiler.h"
 #include "interpose/base/loader.h"
-#include "report/text.h"
+#include "track/text.h"
 
 #include "track/poison.h"
 

@@ -15,8 +15,8 @@
 #include "interpose/base/spare_stack.h"
 #include "interpose/base/stack_cache.h"
 #include "report/report.h"
-#include "report/text.h"
 #include "track/stacks.h"
+#include "track/text.h"
 
 #include "track/poison.h"
 

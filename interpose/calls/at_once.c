@@ -14,10 +14,10 @@
 #include "interpose/streams/unfinished.h"
 #include "report/options.h"
 #include "report/report.h"
-#include "report/text.h"
 #include "track/inflight.h"
 #include "track/kernel.h"
 #include "track/order.h"
+#include "track/text.h"
 #include "track/ticks.h"
 
 #include "track/poison.h"

@@ -30,12 +30,12 @@
 #include "interpose/guard/loans.h"
 #include "interpose/guard/losses.h"
 #include "interpose/guard/mappings.h"
-#include "report/text.h"
 #include "track/frames.h"
 #include "track/inflight.h"
 #include "track/kernel.h"
 #include "track/peek.h"
 #include "track/spans.h"
+#include "track/text.h"
 #include "track/track.h"
 
 #include "track/poison.h"

@@ -10,7 +10,7 @@
 #include "interpose/streams/unfinished.h"
 #include "report/file.h"
 #include "report/options.h"
-#include "report/text.h"
+#include "track/text.h"
 #include "track/ticks.h"
 
 #include "track/poison.h"

@@ -15,8 +15,8 @@ static bool add_file(struct sc_reader *reader, const char *path)
 {
     bool is_input = strcmp(path, "-") == 0;
     FILE *stream = is_input ? stdin : fopen(path, "rbe");
-    int result = stream != NULL ? sc_reader_add(reader, path, stream) : -errno;
-    if (stream != NULL && !is_input)
+    int result = stream ? sc_reader_add(reader, path, stream) : -errno;
+    if (stream && !is_input)
         fclose(stream);
     if (result < 0)
         sc_say("cannot read %s: %s", path, strerror(-result));
@@ -30,7 +30,7 @@ static int show(char *const *paths, bool as_json)
     struct sc_symbols *symbols = sc_symbols_new();
     struct sc_reader reader = {.symbols = symbols, .brief = !as_json};
     bool readable = symbols != NULL;
-    for (; symbols != NULL && *paths != NULL; paths++)
+    for (; symbols && *paths; paths++)
         readable = add_file(&reader, *paths) && readable;
     if (reader.run_count > 0)
         (as_json ? sc_render_json : sc_render_text)(stdout, &reader, symbols);

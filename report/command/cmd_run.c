@@ -43,7 +43,7 @@ static void add_entry(char **options, const char *key, const char *value)
 
 static bool is_option_value(const char *value)
 {
-    if (strchr(value, ':') == NULL)
+    if (!strchr(value, ':'))
         return true;
     sc_say("'%s' cannot be given: ':' separates options", value);
     return false;
@@ -90,16 +90,16 @@ static char *find_library(void)
 {
     static const char *const places[] = {"", "/../lib", "/../lib64"};
     char directory[PATH_MAX];
-    ssize_t length = readlink("/proc/self/exe", directory, sizeof(directory) - 1);
+    ssize_t length = readlink("/proc/self/exe", directory, sizeof directory - 1);
     directory[length > 0 ? length : 0] = '\0';
     char *slash = strrchr(directory, '/');
-    if (slash != NULL)
+    if (slash)
         *slash = '\0';
-    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
         char *candidate = text_of("%s%s/libsafecopy.so", directory, places[i]);
         char *library = realpath(candidate, NULL);
         free(candidate);
-        if (library != NULL)
+        if (library)
             return library;
     }
     sc_say("libsafecopy.so is neither in %s nor in %s/../lib", directory, directory);
@@ -109,7 +109,7 @@ static char *find_library(void)
 /* LD_PRELOAD cannot quote: a blank or a colon in a path would end it. */
 static bool is_preloadable(const char *library)
 {
-    if (strpbrk(library, " :") == NULL)
+    if (!strpbrk(library, " :"))
         return true;
     sc_say("%s cannot be preloaded from a path with a blank or a colon", library);
     return false;
@@ -118,7 +118,7 @@ static bool is_preloadable(const char *library)
 static void preload(const char *library)
 {
     const char *others = getenv("LD_PRELOAD");
-    bool alone = others == NULL || others[0] == '\0';
+    bool alone = !others || others[0] == '\0';
     char *list = text_of("%s%s%s", library, alone ? "" : ":", alone ? "" : others);
     setenv("LD_PRELOAD", list, 1);
     free(list);
@@ -131,8 +131,8 @@ static void preload(const char *library)
 static void allow_sanitizer(void)
 {
     const char *given = getenv("ASAN_OPTIONS");
-    char *options = text_of("%s", given != NULL ? given : "");
-    if (strstr(options, "verify_asan_link_order") == NULL) {
+    char *options = text_of("%s", given ? given : "");
+    if (!strstr(options, "verify_asan_link_order")) {
         add_entry(&options, "verify_asan_link_order=", "0");
         setenv("ASAN_OPTIONS", options, 1);
     }
@@ -154,7 +154,7 @@ static int run(char **program, const char *options)
 int sc_command_run(int argc, char **argv)
 {
     const char *inherited = getenv("SAFECOPY_OPTIONS");
-    char *options = text_of("%s", inherited != NULL ? inherited : "");
+    char *options = text_of("%s", inherited ? inherited : "");
     char *library = NULL;
     int status = SC_COMMAND_USAGE;
     bool talks = false;

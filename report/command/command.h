@@ -11,7 +11,8 @@ int sc_command_run(int argc, char **argv);
 /* Shows reports: 0 without hazards, 1 with, 2 if one could not be read. */
 int sc_command_report(int argc, char **argv);
 
-/* Says of which flag getopt_long, with opterr 0, has just made '?'. SC_COMMAND_USAGE. */
+/* Complains of the flag that getopt_long, with opterr 0, has just refused with '?'. Returns
+ * SC_COMMAND_USAGE. */
 int sc_command_refuse_flag(char *const *argv);
 
 #endif

@@ -1,4 +1,4 @@
-/* Fields of untrusted JSON: `otherwise` or 0 where there is none of that type. */
+/* Fields of untrusted JSON: `otherwise` or 0 where a field is missing or has another type. */
 #ifndef SC_REPORT_COMMAND_FIELDS_H
 #define SC_REPORT_COMMAND_FIELDS_H
 
@@ -8,7 +8,7 @@ static inline const char *sc_field_string(const json_t *object, const char *key,
                                           const char *otherwise)
 {
     const char *value = json_string_value(json_object_get(object, key));
-    return value != NULL ? value : otherwise;
+    return value ? value : otherwise;
 }
 
 static inline json_int_t sc_field_number(const json_t *object, const char *key)

@@ -69,7 +69,7 @@ struct sc_instants {
 /* Of two that had as long, the first stays. */
 static void keep_longest(struct sc_timing *kept, struct sc_timing *other)
 {
-    if (other->line == NULL || (kept->line != NULL && kept->remaining_ns >= other->remaining_ns))
+    if (!other->line || (kept->line && kept->remaining_ns >= other->remaining_ns))
         return;
     free(kept->line);
     *kept = *other;
@@ -79,7 +79,7 @@ static void keep_longest(struct sc_timing *kept, struct sc_timing *other)
 static void copy_longest(struct sc_timing *kept, const struct sc_timing *other)
 {
     struct sc_timing copy = *other;
-    if (other->line == NULL || (kept->line != NULL && kept->remaining_ns >= other->remaining_ns))
+    if (!other->line || (kept->line && kept->remaining_ns >= other->remaining_ns))
         return;
     copy.line = strdup(other->line);
     keep_longest(kept, &copy);
@@ -89,7 +89,7 @@ static void leave_instants(struct sc_findings *findings, struct sc_finding *find
 {
     struct sc_instants *instants = finding->instants;
     finding->instants = NULL;
-    if (instants == NULL)
+    if (!instants)
         return;
     copy_longest(&finding->run_timing, &instants->timing);
     if (--instants->users > 0)
@@ -103,10 +103,10 @@ static struct sc_instants *find_instants(struct sc_findings *findings,
                                          const struct sc_digest *digest)
 {
     struct sc_node *node = sc_table_find(&findings->instants, digest);
-    if (node != NULL)
+    if (node)
         return (struct sc_instants *)(void *)node;
     struct sc_instants *instants = calloc(1, sizeof *instants);
-    if (instants == NULL)
+    if (!instants)
         return NULL;
     instants->node.digest = *digest;
     if (sc_table_add(&findings->instants, &instants->node))
@@ -126,7 +126,7 @@ static void enter_instants(struct sc_findings *findings, struct sc_finding *find
                          json_object_get(json_object_get(hazard, "event"), "time_ns"), &digest))
         return;
     finding->instants = find_instants(findings, &digest);
-    if (finding->instants != NULL)
+    if (finding->instants)
         finding->instants->users++;
 }
 
@@ -148,7 +148,7 @@ bool sc_findings_take_timing(struct sc_findings *findings, const json_t *timing,
                          &digest))
         return true;
     struct sc_node *node = sc_table_find(&findings->instants, &digest);
-    if (node == NULL)
+    if (!node)
         return true;
     struct sc_timing told = {.remaining_ns = sc_field_number(timing, "remaining_ns")};
     told.line = strndup(line, size);
@@ -162,17 +162,17 @@ bool sc_findings_take_timing(struct sc_findings *findings, const json_t *timing,
 static struct sc_finding *find_or_add(struct sc_findings *findings, const struct sc_digest *digest)
 {
     struct sc_node *node = sc_table_find(&findings->table, digest);
-    if (node != NULL)
+    if (node)
         return (struct sc_finding *)(void *)node;
     struct sc_finding *finding = calloc(1, sizeof *finding);
-    if (finding == NULL)
+    if (!finding)
         return NULL;
     finding->node.digest = *digest;
     if (!sc_table_add(&findings->table, &finding->node)) {
         free(finding);
         return NULL;
     }
-    *(findings->last != NULL ? &findings->last->next : &findings->first) = finding;
+    *(findings->last ? &findings->last->next : &findings->first) = finding;
     findings->last = finding;
     findings->count++;
     return finding;
@@ -198,7 +198,7 @@ bool sc_findings_take_hazard(struct sc_findings *findings, const json_t *hazard,
         return false;
     struct sc_digest digest = digest_hazard(hazard);
     struct sc_finding *finding = find_or_add(findings, &digest);
-    if (finding == NULL)
+    if (!finding)
         return true;
     if (finding->run_count == 0) {
         finding->next_in_run = findings->first_in_run;
@@ -223,7 +223,7 @@ static struct tally tally_of(const struct sc_findings *findings, const char *cod
 {
     struct tally tally = {0};
     const struct sc_finding *finding = findings->first_in_run;
-    for (; finding != NULL; finding = finding->next_in_run) {
+    for (; finding; finding = finding->next_in_run) {
         if (strcmp(finding->code, code) != 0)
             continue;
         tally.findings++;
@@ -237,7 +237,7 @@ static size_t count_in_run(const struct sc_findings *findings)
 {
     size_t count = 0;
     const struct sc_finding *finding = findings->first_in_run;
-    for (; finding != NULL; finding = finding->next_in_run)
+    for (; finding; finding = finding->next_in_run)
         count++;
     return count;
 }
@@ -247,7 +247,7 @@ static void make_exact(struct sc_findings *findings, const char *code, json_int_
 {
     struct tally tally = tally_of(findings, code);
     struct sc_finding *finding = findings->first_in_run;
-    for (; finding != NULL; finding = finding->next_in_run) {
+    for (; finding; finding = finding->next_in_run) {
         if (strcmp(finding->code, code) != 0)
             continue;
         if (tally.findings == 1 && said > finding->run_count)
@@ -262,7 +262,7 @@ static void read_summary(struct sc_findings *findings, json_t *by_code)
     const char *code;
     json_t *said;
     struct sc_finding *finding = findings->first_in_run;
-    for (; finding != NULL; finding = finding->next_in_run)
+    for (; finding; finding = finding->next_in_run)
         finding->run_is_least = finding->run_count > 1;
     /* Of more than these a report has no line, and what the summary says may be theirs. */
     if (count_in_run(findings) >= SC_HAZARD_COUNTS_MAX)
@@ -290,7 +290,7 @@ static void add_run_to_all(struct sc_findings *findings, struct sc_finding *find
 void sc_findings_end_run(struct sc_findings *findings, json_t *by_code)
 {
     read_summary(findings, by_code);
-    while (findings->first_in_run != NULL) {
+    while (findings->first_in_run) {
         struct sc_finding *finding = findings->first_in_run;
         findings->first_in_run = finding->next_in_run;
         add_run_to_all(findings, finding);
@@ -300,7 +300,7 @@ void sc_findings_end_run(struct sc_findings *findings, json_t *by_code)
 void sc_findings_free(struct sc_findings *findings)
 {
     sc_findings_end_run(findings, NULL);
-    while (findings->first != NULL) {
+    while (findings->first) {
         struct sc_finding *finding = findings->first;
         findings->first = finding->next;
         free(finding->timing.line);
@@ -314,10 +314,10 @@ void sc_findings_free(struct sc_findings *findings)
 
 json_t *sc_finding_read(const struct sc_finding *finding)
 {
-    json_t *hazard = finding->line != NULL ? json_loads(finding->line, 0, NULL) : NULL;
+    json_t *hazard = finding->line ? json_loads(finding->line, 0, NULL) : NULL;
     if (strcmp(finding->certainty, "observed") == 0)
         json_object_set_new(hazard, "certainty", json_string("observed"));
-    if (finding->timing.line != NULL)
+    if (finding->timing.line)
         json_object_set_new(hazard, "timing", json_loads(finding->timing.line, 0, NULL));
     json_object_set_new(hazard, "count", json_integer(finding->count));
     if (finding->is_least)
@@ -338,12 +338,12 @@ static int by_weight(const void *a, const void *b)
 
 struct sc_finding **sc_findings_sort(const struct sc_findings *findings)
 {
-    struct sc_finding **sorted = calloc(findings->count + 1, sizeof(*sorted));
+    struct sc_finding **sorted = calloc(findings->count + 1, sizeof *sorted);
     size_t count = 0;
-    if (sorted == NULL)
+    if (!sorted)
         return NULL;
-    for (struct sc_finding *finding = findings->first; finding != NULL; finding = finding->next)
+    for (struct sc_finding *finding = findings->first; finding; finding = finding->next)
         sorted[count++] = finding;
-    qsort(sorted, count, sizeof(*sorted), by_weight);
+    qsort(sorted, count, sizeof *sorted, by_weight);
     return sorted;
 }

@@ -1,8 +1,8 @@
 /* The different hazards of one or more runs.
  *
- * Hazards are equal if they have the same code and the same stacks. Of equal ones the text of the
- * last line is kept, and not the objects that it is read into, which take some seven times as much:
- * memory goes by the hazards that differ, and not by the lines.
+ * Hazards are equal if they have the same code and the same stacks. Of equal hazards the text of
+ * the last line is kept, and not the JSON objects, which take some seven times as much. So memory
+ * grows with the hazards that differ, and not with the lines.
  */
 #ifndef SC_REPORT_COMMAND_FINDINGS_H
 #define SC_REPORT_COMMAND_FINDINGS_H
@@ -51,25 +51,26 @@ struct sc_findings {
 /* All zero is none. */
 void sc_findings_free(struct sc_findings *findings);
 
-/* A hazard or timing line, read and as text. One that is not as it should be is passed over:
- * false. */
+/* Takes a hazard or timing line, as JSON and as text. False: the line is malformed and passed
+ * over. */
 bool sc_findings_take_hazard(struct sc_findings *findings, const json_t *hazard, const char *line,
                              size_t size);
 bool sc_findings_take_timing(struct sc_findings *findings, const json_t *timing, const char *line,
                              size_t size);
 
-/* What was found since the last end was found in one run. `by_code` is what the run's summary says
- * of each code, NULL if there is none. A line comes only when its count has doubled; the summary
- * makes the count exact where a code has one hazard, or no more occurrences than its lines say. */
+/* Ends a run: all that was taken since the last end belongs to it. `by_code` is what the run's
+ * summary counts for each code, NULL without a summary. A line comes only when its count has
+ * doubled. The summary makes the count exact where a code has one hazard, or no more occurrences
+ * than its lines say. */
 void sc_findings_end_run(struct sc_findings *findings, json_t *by_code);
 
-/* All of them in the order of printing: those observed and those frequent first. An array that the
- * caller frees; NULL when out of memory. */
+/* All findings in the order of printing: observed before latent, frequent before rare. The caller
+ * frees the array. NULL when out of memory. */
 struct sc_finding **sc_findings_sort(const struct sc_findings *findings);
 
-/* The hazard line, with "count" over all runs, "count_is_least" where there may have been more,
- * "runs" how many had it, "certainty" the strongest and, where there is one, "timing". The caller
- * decrefs it; NULL when out of memory. */
+/* The hazard line with "count" over all runs, "runs" (how many runs had the hazard), the strongest
+ * "certainty", "count_is_least" where there may have been more, and "timing" where known. The
+ * caller decrefs the object. NULL when out of memory. */
 json_t *sc_finding_read(const struct sc_finding *finding);
 
 #endif

@@ -37,7 +37,7 @@ static bool make_room(struct sc_input *input, size_t count)
         return true;
     size_t capacity = wanted > 2 * input->capacity ? wanted : 2 * input->capacity;
     char *grown = realloc(input->line, capacity);
-    if (grown == NULL)
+    if (!grown)
         return false;
     input->line = grown;
     input->capacity = capacity;
@@ -64,7 +64,7 @@ static int take(struct sc_input *input)
 {
     const char *start = input->block + input->at;
     const char *newline = memchr(start, '\n', input->size - input->at);
-    size_t count = newline != NULL ? (size_t)(newline - start) : input->size - input->at;
+    size_t count = newline ? (size_t)(newline - start) : input->size - input->at;
     input->at += count + (newline != NULL);
     input->is_whole = newline != NULL;
     return append(input, start, count);

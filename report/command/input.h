@@ -11,18 +11,18 @@ enum { SC_INPUT_LINE_MAX = 4 * 1024 * 1024 };
 
 struct sc_input {
     FILE *stream;
-    char *block;     /* what was read last, */
-    size_t at, size; /* and how much of it is used up, of how much */
+    char *block;     /* what was read last */
+    size_t at, size; /* of the block: how much is used up, how much there is */
     size_t capacity; /* of `line` */
 
     /* The line, without its newline. */
     char *line;
     size_t length;
     bool is_whole; /* false: the last one, whose newline is missing */
-    bool is_cut;   /* it was longer, and is not all here */
+    bool is_cut;   /* the line in the file is longer */
 };
 
-/* false when out of memory; sc_input_free is due either way. */
+/* False when out of memory. sc_input_free is due either way. */
 bool sc_input_init(struct sc_input *input, FILE *stream);
 void sc_input_free(struct sc_input *input);
 

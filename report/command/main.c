@@ -48,7 +48,7 @@ int sc_command_refuse_flag(char *const *argv)
 
 static bool asks_for_help(const char *word)
 {
-    return word != NULL && (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0);
+    return word && (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0);
 }
 
 static int print_help(void)

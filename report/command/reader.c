@@ -57,7 +57,7 @@ static void take_miss(struct reading *reading, json_t *miss)
 {
     size_t index;
     json_t *known, *misses = json_object_get(reading->run, "missed");
-    if (misses == NULL) {
+    if (!misses) {
         json_object_set_new(reading->run, "missed", json_array());
         misses = json_object_get(reading->run, "missed");
     }
@@ -81,7 +81,7 @@ static void expect_modules(struct sc_symbols *symbols, const json_t *run)
     {
         const char *path = sc_field_string(module, "path", NULL);
         const char *build_id = sc_field_string(module, "build_id", NULL);
-        if (symbols != NULL && path != NULL && build_id != NULL)
+        if (symbols && path && build_id)
             sc_symbols_expect(symbols, path, build_id);
     }
 }
@@ -92,7 +92,7 @@ static void add_run(struct sc_reader *reader, char *text)
     char **runs = reader->runs;
     if ((count & (count - 1)) == 0) /* there is room for a power of two */
         runs = realloc(runs, (count > 0 ? 2 * count : 1) * sizeof *runs);
-    if (runs == NULL || text == NULL) {
+    if (!runs || !text) {
         free(text);
         return;
     }
@@ -114,7 +114,7 @@ static void begin_run(struct reading *reading)
 {
     reading->good_lines = reading->bad_lines = 0;
     reading->run = json_pack("{s:s,s:n,s:n}", "file", reading->name, "run", "summary");
-    if (reading->run == NULL) /* a name that is not UTF-8 */
+    if (!reading->run) /* a name that is not UTF-8 */
         reading->run =
             json_pack("{s:s,s:n,s:n}", "file", sc_say_plain(reading->name), "run", "summary");
 }

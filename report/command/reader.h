@@ -1,8 +1,8 @@
 /* Reads reports back and merges equal hazards, within a run and over all runs, for the command.
  *
- * A report may be cut anywhere, since the process may have been killed: what cannot be read is
- * told with file and line, counted, and passed over. It is read line by line, and what is kept of
- * it is text: memory goes by the runs and the hazards that differ, and not by the lines.
+ * A report may be cut anywhere, since the process may have been killed. A line that cannot be read
+ * is told with file and number, counted, and passed over. A report is read line by line and kept as
+ * text. So memory grows with the runs and the hazards that differ, and not with the lines.
  */
 #ifndef SC_REPORT_COMMAND_READER_H
 #define SC_REPORT_COMMAND_READER_H
@@ -22,19 +22,18 @@ struct sc_reader {
     struct sc_findings findings;
     struct sc_symbols *symbols; /* told which builds ran; may be NULL */
     bool hazardous;             /* a hazard line or a summary says that there were hazards */
-    bool brief;                 /* of runs only what is shown to people is kept */
-    bool quiet;                 /* says nothing about bad lines */
+    bool brief;                 /* keep of a run only what is shown to people */
+    bool quiet;                 /* say nothing about bad lines */
 };
 
 /* All zero is a reader that has read nothing. */
 void sc_reader_free(struct sc_reader *reader);
 
-/* Adds the report in `stream`, called `name` in messages. Returns 1; 0 if it is no report: there is
- * not one good line in it; or -errno if it could not be read to the end, what came before that
- * counting. */
+/* Adds the report in `stream`, called `name` in messages. Returns 1, or 0 if there is not one good
+ * line, or -errno if the stream could not be read to its end. What was read until then counts. */
 int sc_reader_add(struct sc_reader *reader, const char *name, FILE *stream);
 
-/* Run `index` as JSON; the caller decrefs it. NULL when out of memory. */
+/* Run `index` as JSON. The caller decrefs the object. NULL when out of memory. */
 json_t *sc_reader_run(const struct sc_reader *reader, size_t index);
 
 #endif

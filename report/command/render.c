@@ -3,9 +3,9 @@
 
 #include "report/command/fields.h"
 #include "report/command/say.h"
+#include "track/hazard.h"
 #include "track/unguarded.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 static const char *string_or(const json_t *object, const char *key, const char *otherwise)
 {
     const char *value = sc_field_string(object, key, NULL);
-    return value != NULL ? sc_say_plain(value) : otherwise;
+    return value ? sc_say_plain(value) : otherwise;
 }
 
 static const char *string_of(const json_t *object, const char *key)
@@ -32,12 +32,12 @@ char *sc_render_name(const json_t *frame, struct sc_symbols *symbols)
 {
     const char *module = sc_field_string(frame, "module", NULL);
     const char *name = sc_field_string(frame, "symbol", NULL);
-    if (module != NULL) {
+    if (module) {
         uint64_t offset = strtoull(sc_field_string(frame, "offset", "0"), NULL, 16);
         const char *found = sc_symbols_find(symbols, module, offset);
-        name = found != NULL ? found : name;
+        name = found ? found : name;
     }
-    return name != NULL ? sc_symbols_demangle(name) : NULL;
+    return name ? sc_symbols_demangle(name) : NULL;
 }
 
 static void print_source_line(FILE *out, const json_t *frame, struct sc_symbols *symbols)
@@ -45,8 +45,8 @@ static void print_source_line(FILE *out, const json_t *frame, struct sc_symbols 
     const char *module = sc_field_string(frame, "module", NULL);
     uint64_t offset = strtoull(sc_field_string(frame, "offset", "0"), NULL, 16);
     int number = 0;
-    const char *file = module != NULL ? sc_symbols_line(symbols, module, offset, &number) : NULL;
-    if (file != NULL && number > 0)
+    const char *file = module ? sc_symbols_line(symbols, module, offset, &number) : NULL;
+    if (file && number > 0)
         fprintf(out, " at %s:%d\n", sc_say_plain(file), number);
     else
         fputc('\n', out);
@@ -55,15 +55,15 @@ static void print_source_line(FILE *out, const json_t *frame, struct sc_symbols 
 static void print_frame(FILE *out, const json_t *frame, size_t index, struct sc_symbols *symbols)
 {
     const char *file = string_or(frame, "file", NULL);
-    if (file != NULL) {
+    if (file) {
         fprintf(out, "      #%zu %s %s:%" JSON_INTEGER_FORMAT "\n", index,
                 string_of(frame, "function"), file, sc_field_number(frame, "line"));
         return;
     }
     char *name = sc_render_name(frame, symbols);
     const char *module = string_or(frame, "module", NULL);
-    fprintf(out, "      #%zu %s (%s%s%s)", index, name != NULL ? sc_say_plain(name) : "?",
-            module != NULL ? module : "", module != NULL ? "+" : "", string_of(frame, "offset"));
+    fprintf(out, "      #%zu %s (%s%s%s)", index, name ? sc_say_plain(name) : "?",
+            module ? module : "", module ? "+" : "", string_of(frame, "offset"));
     print_source_line(out, frame, symbols);
     free(name);
 }
@@ -76,43 +76,23 @@ static void print_stack(FILE *out, const json_t *side, struct sc_symbols *symbol
     json_array_foreach(stack, index, frame) print_frame(out, frame, index, symbols);
 }
 
-static const char *advice(const char *code)
+struct words {
+    const char *code, *advice;
+    enum sc_hazard_subject subject;
+};
+
+static const struct words *words_of_hazard(const json_t *hazard)
 {
-    static const struct {
-        const char *code, *words;
-    } table[] = {
-        {"SC101", "free the source only after a wait that covers the copy: cudaStreamSynchronize, "
-                  "or an event recorded after it"},
-        {"SC102", "free the destination only after a wait that covers the copy; until then the "
-                  "device writes into whatever owns the memory next"},
-        {"SC103", "unregister only after a wait that covers the copy"},
-        {"SC104", "unmap, or end the thread, only after a wait that covers the copy"},
-        {"SC105",
-         "wait for the copy before cudaFreeHost: that it waits by itself is not documented"},
-        {"SC201", "write into the source again only after a wait that covers the copy, or fill "
-                  "another buffer meanwhile"},
-        {"SC202", "read the destination only after a wait that covers the copy"},
-        {"SC203", "write into the destination only after a wait that covers the copy"},
-        {"SC204", "order the two operations: record an event after the first and make the second's "
-                  "stream wait for it (cudaStreamWaitEvent)"},
-        {"SC301", "make the operation in a non-blocking stream, or capture in one "
-                  "(cudaStreamNonBlocking); the legacy stream waits for every blocking stream, and "
-                  "cannot wait for one that captures. It ran before any of the captured work: to "
-                  "see that work's results, make it after the graph was launched"},
-        {"SC302", "make the call before the capture begins or after it has ended, or under "
-                  "cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureModeRelaxed)"},
-        {"SC303", "capture with cudaStreamCaptureModeThreadLocal, so that other threads may make "
-                  "such calls, or keep them from it until the capture has ended"},
-        {"SC304", "capture single copies: a batch copy fails in a capture, and the graph lacks it"},
-        {"SC401", "keep the buffer until every graph and exec that names it is destroyed"},
-        {"SC402", "let the graph copy from memory that lives as long as the graph does"},
-        {"SC403", "write into the buffer again only after a wait that covers the launch"},
+    static const struct words table[] = {
+#define SC_HAZARD(code, name, subject, advice) {#code, advice, subject},
+#include "track/hazard.def"
     };
-    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+    static const struct words unknown = {"", "see docs/hazards.md", SC_OF_COPY};
+    const char *code = string_of(hazard, "code");
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
         if (strcmp(table[i].code, code) == 0)
-            return table[i].words;
-    }
-    return "see docs/hazards.md";
+            return &table[i];
+    return &unknown;
 }
 
 static const char *plural(json_int_t count)
@@ -129,9 +109,8 @@ static bool has_buffer(const json_t *hazard)
 /* A source that was found changed by a later driver call (docs/hazards.md, SC201). */
 static const char *relation(const json_t *hazard)
 {
-    const char *code = string_of(hazard, "code");
     bool found_later = json_is_true(json_object_get(hazard, "found_later"));
-    if (strcmp(code, "SC401") == 0 || strcmp(code, "SC402") == 0)
+    if (words_of_hazard(hazard)->subject == SC_OF_NODE)
         return "launched a graph with a node of";
     return found_later ? "found changed the source of" : "came before the end of";
 }
@@ -140,8 +119,7 @@ static const char *relation(const json_t *hazard)
 static void print_api(FILE *out, const json_t *side)
 {
     const char *runtime = string_or(side, "runtime_api", NULL);
-    fprintf(out, runtime != NULL ? "%s (%s)" : "%s%s", runtime != NULL ? runtime : "",
-            string_of(side, "api"));
+    fprintf(out, runtime ? "%s (%s)" : "%s%s", runtime ? runtime : "", string_of(side, "api"));
 }
 
 static void print_event(FILE *out, const json_t *hazard)
@@ -232,7 +210,7 @@ static void print_hazard(FILE *out, const json_t *hazard, struct sc_symbols *sym
     print_stack(out, copy, symbols);
     print_timing(out, hazard);
     print_freed(out, hazard, symbols);
-    fprintf(out, "    What to do: %s.\n\n", advice(code));
+    fprintf(out, "    What to do: %s.\n\n", words_of_hazard(hazard)->advice);
 }
 
 static void print_command(FILE *out, const json_t *run)
@@ -265,7 +243,7 @@ static void print_coverage(FILE *out, const json_t *entry, struct sc_symbols *sy
         print_stack(out, miss, symbols);
     }
     const json_t *cupti = json_object_get(entry, "cupti");
-    if (cupti != NULL)
+    if (cupti)
         fprintf(out, "    coverage not checked%s: CUPTI is %s\n",
                 strcmp(string_of(cupti, "state"), "yielded") == 0 ? " to the end" : "",
                 string_of(cupti, "state"));
@@ -289,7 +267,7 @@ static const char *words_of(const char *reason)
         SC_UNGUARDED_REASONS(X)
 #undef X
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if (strcmp(rows[i][0], reason) == 0)
             return rows[i][1];
     return reason;
@@ -359,7 +337,7 @@ void sc_render_text(FILE *out, const struct sc_reader *reader, struct sc_symbols
     }
     struct sc_finding **sorted = sc_findings_sort(&reader->findings);
     fprintf(out, "%zu place%s with hazards\n\n", count, count == 1 ? "" : "s");
-    for (size_t i = 0; sorted != NULL && i < count; i++) {
+    for (size_t i = 0; sorted && i < count; i++) {
         json_t *hazard = sc_finding_read(sorted[i]);
         print_hazard(out, hazard, symbols);
         json_decref(hazard);

@@ -11,11 +11,11 @@
 /* Text for people: the runs, then the hazards, those observed and those frequent first. */
 void sc_render_text(FILE *out, const struct sc_reader *reader, struct sc_symbols *symbols);
 
-/* {"runs":[...],"hazards":[...]}, the hazards as in a report, counted over all runs. */
+/* {"runs":[...],"hazards":[...]}: hazards as in a report, with counts over all runs. */
 void sc_render_json(FILE *out, const struct sc_reader *reader, struct sc_symbols *symbols);
 
-/* The best name for a frame: of the file that ran, then of the report. As the report has it, not as
- * it may be printed. The caller frees it; NULL if there is none. */
+/* The best name for a frame: from the file that ran, else from the report. The name is not yet fit
+ * for a terminal (say.h). The caller frees the name. NULL if there is none. */
 char *sc_render_name(const json_t *frame, struct sc_symbols *symbols);
 
 #endif

@@ -13,7 +13,7 @@ static void name_frames(json_t *side, struct sc_symbols *symbols)
     json_array_foreach(json_object_get(side, "stack"), index, frame)
     {
         char *name = sc_render_name(frame, symbols);
-        if (name != NULL && json_is_object(frame))
+        if (name && json_is_object(frame))
             json_object_set_new(frame, "symbol", json_string(name));
         free(name);
     }
@@ -23,7 +23,7 @@ static void name_frames(json_t *side, struct sc_symbols *symbols)
  * newlines but those of its layout. */
 static void print_element(FILE *out, json_t *element, bool is_first)
 {
-    char *text = element != NULL ? json_dumps(element, JSON_INDENT(2)) : strdup("null");
+    char *text = element ? json_dumps(element, JSON_INDENT(2)) : strdup("null");
     char *rest = text;
     fputs(is_first ? "" : ",", out);
     for (const char *line; (line = strsep(&rest, "\n")) != NULL;)
@@ -47,7 +47,7 @@ static void print_runs(FILE *out, const struct sc_reader *reader, struct sc_symb
 static void print_hazards(FILE *out, const struct sc_findings *findings, struct sc_symbols *symbols)
 {
     struct sc_finding **sorted = sc_findings_sort(findings);
-    for (size_t i = 0; sorted != NULL && i < findings->count; i++) {
+    for (size_t i = 0; sorted && i < findings->count; i++) {
         json_t *hazard = sc_finding_read(sorted[i]);
         name_frames(json_object_get(hazard, "copy"), symbols);
         name_frames(json_object_get(hazard, "event"), symbols);

@@ -39,7 +39,7 @@ static struct copy *copy_plain(const char *text, size_t count)
     size_t size = count * SC_PLAIN_GROWTH + 1;
     struct copy *copy = malloc(sizeof *copy + size);
     struct sc_text shown;
-    if (copy == NULL)
+    if (!copy)
         return NULL;
     sc_text_init(&shown, copy->text, size);
     sc_plain_put(&shown, text, count);
@@ -54,7 +54,7 @@ const char *sc_say_plain(const char *text)
     if (is_plain(text, count))
         return text;
     struct copy *copy = copy_plain(text, count);
-    if (copy == NULL)
+    if (!copy)
         return "?";
     copy->next = copies;
     copies = copy;
@@ -63,7 +63,7 @@ const char *sc_say_plain(const char *text)
 
 void sc_say_forget(void)
 {
-    while (copies != NULL) {
+    while (copies) {
         struct copy *copy = copies;
         copies = copy->next;
         free(copy);
@@ -78,8 +78,8 @@ void sc_say(const char *format, ...)
     if (vasprintf(&text, format, arguments) < 0)
         text = NULL;
     va_end(arguments);
-    struct copy *shown = text != NULL ? copy_plain(text, strlen(text)) : NULL;
-    fprintf(stderr, "safecopy: %s\n", shown != NULL ? shown->text : "out of memory");
+    struct copy *shown = text ? copy_plain(text, strlen(text)) : NULL;
+    fprintf(stderr, "safecopy: %s\n", shown ? shown->text : "out of memory");
     free(shown);
     free(text);
 }

@@ -1,5 +1,5 @@
-/* What the command says, of which no word from outside (a path, an argument, a text out of a
- * report) may steer the terminal or begin a line.
+/* What the command says. No word from outside (a path, an argument, a text out of a report) may
+ * steer the terminal or begin a line.
  */
 #ifndef SC_REPORT_COMMAND_SAY_H
 #define SC_REPORT_COMMAND_SAY_H
@@ -7,7 +7,8 @@
 /* "safecopy: ...\n" on stderr. */
 __attribute__((format(printf, 1, 2))) void sc_say(const char *format, ...);
 
-/* `text` as it may be shown (report/plain.h): itself, or a copy that lives until sc_say_forget. */
+/* `text` as it may be shown (report/plain.h): `text` itself, or a copy that lives until
+ * sc_say_forget. */
 const char *sc_say_plain(const char *text);
 void sc_say_forget(void);
 

@@ -43,7 +43,7 @@ static void load_library(void)
 {
     void *library = dlopen("libdw.so.1", RTLD_LAZY | RTLD_LOCAL);
     dw.tried = true;
-    dw.ready = library != NULL && find(library, "dwfl_begin", &dw.begin) &&
+    dw.ready = library && find(library, "dwfl_begin", &dw.begin) &&
                find(library, "dwfl_report_offline", &dw.report_offline) &&
                find(library, "dwfl_report_end", &dw.report_end) &&
                find(library, "dwfl_end", &dw.end) &&
@@ -59,14 +59,14 @@ struct sc_source_lines *sc_source_lines_open(const char *path)
     if (!dw.tried)
         load_library();
     struct sc_source_lines *lines = dw.ready ? calloc(1, sizeof *lines) : NULL;
-    if (lines == NULL)
+    if (!lines)
         return NULL;
     lines->session = dw.begin(&dw.callbacks);
-    if (lines->session != NULL) {
+    if (lines->session) {
         lines->module = dw.report_offline(lines->session, "", path, -1);
         dw.report_end(lines->session, NULL, NULL);
     }
-    if (lines->module != NULL && dw.get_elf(lines->module, &lines->bias) != NULL)
+    if (lines->module && dw.get_elf(lines->module, &lines->bias))
         return lines;
     sc_source_lines_close(lines);
     return NULL;
@@ -74,7 +74,7 @@ struct sc_source_lines *sc_source_lines_open(const char *path)
 
 void sc_source_lines_close(struct sc_source_lines *lines)
 {
-    if (lines != NULL && lines->session != NULL)
+    if (lines && lines->session)
         dw.end(lines->session);
     free(lines);
 }
@@ -82,5 +82,5 @@ void sc_source_lines_close(struct sc_source_lines *lines)
 const char *sc_source_lines_find(struct sc_source_lines *lines, uint64_t address, int *number)
 {
     void *source = dw.get_source(lines->module, lines->bias + address);
-    return source != NULL ? dw.line_info(source, NULL, number, NULL, NULL, NULL) : NULL;
+    return source ? dw.line_info(source, NULL, number, NULL, NULL, NULL) : NULL;
 }

@@ -9,12 +9,12 @@
 
 struct sc_source_lines;
 
-/* The lines of the file at `path`; NULL if there are none to be had. */
+/* The lines of the file at `path`; NULL if there are none. */
 struct sc_source_lines *sc_source_lines_open(const char *path);
 void sc_source_lines_close(struct sc_source_lines *lines);
 
-/* The file of the line that `address` (as the module's file numbers addresses) belongs to, and its
- * number; NULL if it has none. Valid until the close. */
+/* The source file that `address` belongs to, and the number of the line; NULL if not known.
+ * `address` is as the module's file numbers addresses. Valid until the close. */
 const char *sc_source_lines_find(struct sc_source_lines *lines, uint64_t address, int *number);
 
 #endif

@@ -57,12 +57,12 @@ static void free_module(struct module *module)
 
 void sc_symbols_free(struct sc_symbols *symbols)
 {
-    while (symbols != NULL && symbols->modules != NULL) {
+    while (symbols && symbols->modules) {
         struct module *module = symbols->modules;
         symbols->modules = module->next;
         free_module(module);
     }
-    if (symbols != NULL)
+    if (symbols)
         sc_table_free(&symbols->table);
     free(symbols);
 }
@@ -74,13 +74,13 @@ static struct module *find_module(struct sc_symbols *symbols, const char *path)
     sc_digest_word(&digester, path);
     struct sc_digest digest = sc_digest_end(&digester);
     struct sc_node *node = sc_table_find(&symbols->table, &digest);
-    if (node != NULL)
+    if (node)
         return (struct module *)(void *)node;
-    struct module *module = calloc(1, sizeof(*module));
+    struct module *module = calloc(1, sizeof *module);
     char *copy = strdup(path);
-    if (module != NULL)
+    if (module)
         module->node.digest = digest;
-    if (module == NULL || copy == NULL || !sc_table_add(&symbols->table, &module->node)) {
+    if (!module || !copy || !sc_table_add(&symbols->table, &module->node)) {
         free(module);
         free(copy);
         return NULL;
@@ -94,9 +94,9 @@ static struct module *find_module(struct sc_symbols *symbols, const char *path)
 void sc_symbols_expect(struct sc_symbols *symbols, const char *path, const char *build_id)
 {
     struct module *module = find_module(symbols, path);
-    if (module == NULL)
+    if (!module)
         return;
-    if (module->build_id == NULL)
+    if (!module->build_id)
         module->build_id = strdup(build_id);
     else if (strcmp(module->build_id, build_id) != 0)
         module->contradicted = true;
@@ -109,7 +109,7 @@ static bool find_note(Elf *elf, const GElf_Phdr *header, char *hex)
                                           header->p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR);
     GElf_Nhdr note;
     size_t name, description, at = 0;
-    while (data != NULL && (at = gelf_getnote(data, at, &note, &name, &description)) > 0) {
+    while (data && (at = gelf_getnote(data, at, &note, &name, &description)) > 0) {
         const unsigned char *bytes = data->d_buf;
         if (note.n_type != NT_GNU_BUILD_ID || note.n_namesz != 4 || note.n_descsz > 64 ||
             memcmp(bytes + name, "GNU", 4) != 0)
@@ -128,7 +128,7 @@ static void read_headers(Elf *elf, uint64_t *first_address, char *build_id)
     uint64_t lowest = UINT64_MAX;
     build_id[0] = '\0';
     elf_getphdrnum(elf, &count);
-    for (size_t i = 0; i < count && gelf_getphdr(elf, (int)i, &header) != NULL; i++) {
+    for (size_t i = 0; i < count && gelf_getphdr(elf, (int)i, &header); i++) {
         if (header.p_type == PT_LOAD && header.p_vaddr < lowest)
             lowest = header.p_vaddr;
         if (header.p_type == PT_NOTE && build_id[0] == '\0')
@@ -141,19 +141,19 @@ static void read_headers(Elf *elf, uint64_t *first_address, char *build_id)
 static void add_symbol(struct module *module, const GElf_Sym *symbol, const char *name)
 {
     int type = GELF_ST_TYPE(symbol->st_info);
-    if ((type != STT_FUNC && type != STT_GNU_IFUNC) || symbol->st_shndx == SHN_UNDEF ||
-        name == NULL || name[0] == '\0')
+    if ((type != STT_FUNC && type != STT_GNU_IFUNC) || symbol->st_shndx == SHN_UNDEF || !name ||
+        name[0] == '\0')
         return;
     if (module->count == module->capacity) {
         size_t capacity = module->capacity == 0 ? 256 : 2 * module->capacity;
         void *grown = realloc(module->symbols, capacity * sizeof(struct symbol));
-        if (grown == NULL)
+        if (!grown)
             return;
         module->symbols = grown;
         module->capacity = capacity;
     }
     char *copy = strdup(name);
-    if (copy == NULL)
+    if (!copy)
         return;
     uint64_t size = symbol->st_size > 0 ? symbol->st_size : 1;
     module->symbols[module->count++] =
@@ -166,11 +166,11 @@ static void read_tables(struct module *module, Elf *elf)
     while ((section = elf_nextscn(elf, section)) != NULL) {
         GElf_Shdr header;
         GElf_Sym symbol;
-        if (gelf_getshdr(section, &header) == NULL ||
+        if (!gelf_getshdr(section, &header) ||
             (header.sh_type != SHT_SYMTAB && header.sh_type != SHT_DYNSYM))
             continue;
         Elf_Data *data = elf_getdata(section, NULL);
-        for (int i = 0; data != NULL && gelf_getsym(data, i, &symbol) != NULL; i++)
+        for (int i = 0; data && gelf_getsym(data, i, &symbol); i++)
             add_symbol(module, &symbol, elf_strptr(elf, header.sh_link, symbol.st_name));
     }
 }
@@ -182,9 +182,9 @@ static void read_file(struct module *module, const char *path, bool is_debug_fil
     uint64_t first_address;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* not on a FIFO */
     Elf *elf = fd >= 0 ? elf_begin(fd, ELF_C_READ_MMAP, NULL) : NULL;
-    if (elf != NULL && elf_kind(elf) == ELF_K_ELF) {
+    if (elf && elf_kind(elf) == ELF_K_ELF) {
         read_headers(elf, &first_address, build_id);
-        bool is_build = module->build_id == NULL || strcmp(module->build_id, build_id) == 0;
+        bool is_build = !module->build_id || strcmp(module->build_id, build_id) == 0;
         if (!is_debug_file) {
             module->first_address = first_address;
             module->is_build = is_build;
@@ -202,10 +202,10 @@ static void read_file(struct module *module, const char *path, bool is_debug_fil
 static void read_debug_file(struct module *module)
 {
     char path[256];
-    if (module->build_id == NULL || strlen(module->build_id) < 4 ||
+    if (!module->build_id || strlen(module->build_id) < 4 ||
         module->build_id[strspn(module->build_id, "0123456789abcdef")] != '\0')
         return;
-    snprintf(path, sizeof(path), "/usr/lib/debug/.build-id/%.2s/%s.debug", module->build_id,
+    snprintf(path, sizeof path, "/usr/lib/debug/.build-id/%.2s/%s.debug", module->build_id,
              module->build_id + 2);
     read_file(module, path, true);
 }
@@ -251,7 +251,7 @@ static const char *name_at(const struct module *module, uint64_t address)
 static struct module *loaded_module(struct sc_symbols *symbols, const char *path)
 {
     struct module *module = find_module(symbols, path);
-    if (module != NULL && !module->loaded)
+    if (module && !module->loaded)
         load(module);
     return module;
 }
@@ -259,14 +259,14 @@ static struct module *loaded_module(struct sc_symbols *symbols, const char *path
 const char *sc_symbols_find(struct sc_symbols *symbols, const char *path, uint64_t offset)
 {
     struct module *module = offset != 0 ? loaded_module(symbols, path) : NULL;
-    return module != NULL ? name_at(module, module->first_address + offset - 1) : NULL;
+    return module ? name_at(module, module->first_address + offset - 1) : NULL;
 }
 
 const char *sc_symbols_line(struct sc_symbols *symbols, const char *path, uint64_t offset,
                             int *number)
 {
     struct module *module = offset != 0 ? loaded_module(symbols, path) : NULL;
-    if (module == NULL || module->lines == NULL)
+    if (!module || !module->lines)
         return NULL;
     return sc_source_lines_find(module->lines, module->first_address + offset - 1, number);
 }
@@ -279,12 +279,12 @@ char *sc_symbols_demangle(const char *name)
     if (!tried) {
         tried = true;
         void *library = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_LOCAL);
-        void *symbol = library != NULL ? dlsym(library, "__cxa_demangle") : NULL;
-        memcpy(&demangle, &symbol, sizeof(symbol));
+        void *symbol = library ? dlsym(library, "__cxa_demangle") : NULL;
+        memcpy(&demangle, &symbol, sizeof symbol);
     }
     int status = -1;
     char *readable = NULL;
-    if (demangle != NULL && strncmp(name, "_Z", 2) == 0)
+    if (demangle && strncmp(name, "_Z", 2) == 0)
         readable = demangle(name, NULL, NULL, &status);
-    return readable != NULL ? readable : strdup(name);
+    return readable ? readable : strdup(name);
 }

@@ -103,7 +103,7 @@ static struct sc_node **bucket_of(const struct sc_table *table, const struct sc_
 struct sc_node *sc_table_find(const struct sc_table *table, const struct sc_digest *digest)
 {
     struct sc_node *node = table->bucket_count > 0 ? *bucket_of(table, digest) : NULL;
-    while (node != NULL && memcmp(&node->digest, digest, sizeof *digest) != 0)
+    while (node && memcmp(&node->digest, digest, sizeof *digest) != 0)
         node = node->next;
     return node;
 }
@@ -114,10 +114,10 @@ static bool grow(struct sc_table *table)
                                   table->bucket_count > 0 ? 2 * table->bucket_count : 64,
                               .count = table->count};
     larger.buckets = calloc(larger.bucket_count, sizeof(struct sc_node *));
-    if (larger.buckets == NULL)
+    if (!larger.buckets)
         return false;
     for (size_t i = 0; i < table->bucket_count; i++) {
-        for (struct sc_node *node = table->buckets[i], *next; node != NULL; node = next) {
+        for (struct sc_node *node = table->buckets[i], *next; node; node = next) {
             struct sc_node **bucket = bucket_of(&larger, &node->digest);
             next = node->next;
             node->next = *bucket;

@@ -1,7 +1,7 @@
-/* Records found by words and numbers, of which only a digest is kept.
+/* Records that are found by words and numbers. Only a digest of these is kept.
  *
- * The digest has 128 bits and a random key, so that nobody can write a report in which others have
- * the same one.
+ * The digest has 128 bits and a random key: nobody can write a report in which two hazards have one
+ * digest.
  */
 #ifndef SC_REPORT_COMMAND_TABLE_H
 #define SC_REPORT_COMMAND_TABLE_H
@@ -14,7 +14,7 @@ struct sc_digest {
     uint64_t words[2];
 };
 
-/* Of words and numbers, one after the other. */
+/* Makes a digest of words and numbers, one after the other. */
 struct sc_digester {
     uint64_t state[4], tail;
     size_t size;
@@ -31,16 +31,17 @@ struct sc_node {
     struct sc_node *next; /* of those in the same bucket */
 };
 
-/* All zero is an empty one. The records are the caller's. */
+/* All zero is an empty table. The records are the caller's. */
 struct sc_table {
     struct sc_node **buckets;
     size_t bucket_count, count;
 };
 
-/* NULL if there is none. */
+/* The record with this digest, or NULL. */
 struct sc_node *sc_table_find(const struct sc_table *table, const struct sc_digest *digest);
 
-/* `node->digest` is set, and not in the table yet. false when out of memory. */
+/* Pre: `node->digest` is set, and no record of the table has that digest. False when out of
+ * memory. */
 bool sc_table_add(struct sc_table *table, struct sc_node *node);
 void sc_table_remove(struct sc_table *table, const struct sc_node *node);
 

@@ -109,7 +109,7 @@ static void copy_streams(void)
         struct copies copies = {arena, COPY_BYTES, COPY_BYTES, 1024, 1, counts[i], 0, 0};
         char name[64];
         make_streams(counts[i]);
-        snprintf(name, sizeof(name), "copy_streams_%zu", counts[i]);
+        snprintf(name, sizeof name, "copy_streams_%zu", counts[i]);
         measure(name, "ns", loops, issue_batch, &copies);
     }
 }
@@ -137,7 +137,7 @@ static void copy_ranges(void)
     for (size_t i = 0; i < COUNT(counts); i++) {
         char name[64];
         registered = register_pages(pages, registered, counts[i], until_ns);
-        snprintf(name, sizeof(name), "copy_ranges_%zu", counts[i]);
+        snprintf(name, sizeof name, "copy_ranges_%zu", counts[i]);
         if (registered < counts[i])
             printf("# %s: with %zu, for want of time or room\n", name, registered);
         /* 7919 is prime: the copies fall on ranges far apart and meet all of them. */
@@ -180,7 +180,7 @@ static double launch_batch(void *unused)
 static void kernel_launch(void)
 {
     empty_kernel = load_empty_kernel();
-    if (empty_kernel == NULL) {
+    if (!empty_kernel) {
         printf("# kernel_launch: this driver does not load PTX\n");
         return;
     }
@@ -263,7 +263,7 @@ static void copy_in_flight(void)
         /* About as many timed copies in each repeat, but no more than a few of the long fills. */
         struct effort effort = {loops.repeats, (unsigned)(1 + BATCH / (depth.timed + BATCH / 64))};
         char name[64];
-        snprintf(name, sizeof(name), "copy_inflight_%zu", counts[i]);
+        snprintf(name, sizeof name, "copy_inflight_%zu", counts[i]);
         say_depth(name, counts[i], depth.in_flight);
         if (depth.in_flight > 1000)
             effort = calls;
@@ -357,7 +357,7 @@ static void copy_threads(void)
     for (unsigned threads = 1; threads <= THREADS_MOST; threads *= 2) {
         struct crew crew = {.threads = threads};
         char name[64];
-        snprintf(name, sizeof(name), "copy_threads_%u", threads);
+        snprintf(name, sizeof name, "copy_threads_%u", threads);
         /* The median and not the best: a run in which the threads miss each other proves little. */
         measure(name, "us", (struct effort){quick ? 5 : REPEATS_MOST, 1}, crew_batch, &crew);
     }
@@ -411,7 +411,7 @@ static void malloc_free_registered(void)
 
     for (size_t i = 0; i < BUFFERS; i++) {
         buffers[i] = aligned_alloc(PAGE_BYTES, PAGE_BYTES);
-        if (buffers[i] == NULL)
+        if (!buffers[i])
             abort();
         MUST(driver.cuMemHostRegister(buffers[i], PAGE_BYTES, 0));
     }
@@ -499,7 +499,7 @@ static double free_heap_batch(void *unused)
 
     (void)unused;
     unsigned char *block = aligned_alloc(PAGE_BYTES, BLOCK_BYTES);
-    if (block == NULL)
+    if (!block)
         abort();
     MUST(driver.cuMemHostRegister(block, BLOCK_BYTES, 0));
     gate_close(&gate, streams, 1);

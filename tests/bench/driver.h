@@ -61,7 +61,7 @@ static inline void *driver_symbol(void *library, const char *name)
 {
     void *symbol = dlsym(library, name);
 
-    if (symbol == NULL) {
+    if (!symbol) {
         fprintf(stderr, "libcuda.so.1 has no %s\n", name);
         exit(2);
     }
@@ -74,7 +74,7 @@ static inline void driver_start(void)
     CUdevice device;
     void *library = dlopen("libcuda.so.1", RTLD_NOW);
 
-    if (library == NULL) {
+    if (!library) {
         fprintf(stderr, "%s\n", dlerror());
         exit(2);
     }

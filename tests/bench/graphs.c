@@ -196,7 +196,7 @@ static void run(const struct benchmark *benchmark, const struct size *size)
     if (benchmark->largest_only && size->nodes != MOST_NODES)
         return;
     struct subject subject = new_subject(size);
-    snprintf(name, sizeof(name), benchmark->largest_only ? "%s" : "%s_%s", benchmark->name,
+    snprintf(name, sizeof name, benchmark->largest_only ? "%s" : "%s_%s", benchmark->name,
              size->name);
     measure(name, benchmark->unit, effort(), benchmark->batch, &subject);
     end_subject(&subject);

@@ -48,7 +48,7 @@ static int iterations_of(const struct size *size)
 static void print_median_us(const char *what, const struct size *size, size_t count)
 {
     char name[64];
-    snprintf(name, sizeof(name), "%s_%s", what, size->name);
+    snprintf(name, sizeof name, "%s_%s", what, size->name);
     print_figure(name, median(times, count), "us");
 }
 

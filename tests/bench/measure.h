@@ -40,9 +40,9 @@ static inline size_t rss_bytes(void)
     unsigned long rss_kb = 0;
     FILE *file = fopen("/proc/self/smaps_rollup", "re");
 
-    if (file == NULL)
+    if (!file)
         return 0;
-    while (fgets(line, sizeof(line), file) != NULL && sscanf(line, "Rss: %lu kB", &rss_kb) != 1)
+    while (fgets(line, sizeof line, file) && sscanf(line, "Rss: %lu kB", &rss_kb) != 1)
         ;
     fclose(file);
     return (size_t)rss_kb << 10;
@@ -58,7 +58,7 @@ static inline int compare_doubles(const void *a, const void *b)
 /* Sorts the values. */
 static inline double median(double *values, size_t count)
 {
-    qsort(values, count, sizeof(*values), compare_doubles);
+    qsort(values, count, sizeof *values, compare_doubles);
     return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
 }
 

@@ -81,7 +81,7 @@ static void obtain(struct buffer *buffer)
     buffer->stream = streams[random_below(STREAMS)];
     if (buffer->registered) {
         buffer->bytes = aligned_alloc(4096, BUFFER_BYTES);
-        if (buffer->bytes == NULL)
+        if (!buffer->bytes)
             abort();
         MUST(driver.cuMemHostRegister(buffer->bytes, BUFFER_BYTES, 0));
     } else {

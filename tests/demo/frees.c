@@ -43,7 +43,7 @@ static unsigned char pixel(int camera, size_t at)
 static void open_camera(struct camera *camera)
 {
     camera->staging = malloc(FRAME_BYTES);
-    if (camera->staging == NULL)
+    if (!camera->staging)
         exit(3);
     CHECK(cudaHostRegister(camera->staging, FRAME_BYTES, cudaHostRegisterDefault));
     CHECK(cudaMalloc((void **)&camera->on_device, FRAME_BYTES));
@@ -75,7 +75,7 @@ static void write_labels(char **labels)
 {
     for (int i = 0; i < CAMERAS; i++) {
         labels[i] = malloc(FRAME_BYTES);
-        if (labels[i] == NULL)
+        if (!labels[i])
             exit(3);
         memset(labels[i], '.', FRAME_BYTES);
         snprintf(labels[i], FRAME_BYTES, "camera %d: a cat", i);

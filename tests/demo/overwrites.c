@@ -46,7 +46,7 @@ static size_t count_wrong_samples(const unsigned char *on_device, int batch)
     unsigned char *arrived = malloc(BATCH_BYTES);
     size_t wrong = 0;
 
-    if (arrived == NULL)
+    if (!arrived)
         exit(3);
     CHECK(cudaMemcpy(arrived, on_device, BATCH_BYTES, cudaMemcpyDeviceToHost));
     for (size_t at = 0; at < BATCH_BYTES; at++)

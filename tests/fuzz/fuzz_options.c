@@ -16,7 +16,7 @@ static void require(bool holds)
 
 static void count_line(void *context, const char *line)
 {
-    require(strchr(line, '\n') == NULL && strlen(line) > 0);
+    require(!strchr(line, '\n') && strlen(line) > 0);
     ++*(unsigned *)context;
 }
 
@@ -27,14 +27,14 @@ static void read_back(const struct sc_options *options)
     static char entry[64 + SC_OPTIONS_PATH_SIZE], value[SC_OPTIONS_PATH_SIZE];
     const char *key;
     sc_options_defaults(&again);
-    for (unsigned i = 0; (key = sc_options_get(options, i, value, sizeof(value))) != NULL; i++) {
+    for (unsigned i = 0; (key = sc_options_get(options, i, value, sizeof value)) != NULL; i++) {
         strcpy(entry, key);
         strcat(strcat(entry, "="), value);
         require(sc_options_parse(&again, entry, NULL, NULL) == 0);
     }
     again.given = options->given;
     again.ignored_count = options->ignored_count;
-    memcpy(again.ignored, options->ignored, sizeof(again.ignored));
+    memcpy(again.ignored, options->ignored, sizeof again.ignored);
     require(again.max_held_bytes == options->max_held_bytes);
     require(again.stall_limit_ns == options->stall_limit_ns);
     require(again.mode == options->mode && again.exitcode == options->exitcode);
@@ -53,7 +53,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     unsigned bad = sc_options_parse(&options, text, count_line, &lines);
     require(bad == lines && bad == options.ignored_count);
     require(sc_options_not_yet(&options, count_line, &later) == later);
-    require(strnlen(options.ignored, sizeof(options.ignored)) < sizeof(options.ignored));
+    require(strnlen(options.ignored, sizeof options.ignored) < sizeof options.ignored);
     read_back(&options);
     free(text);
     return 0;
@@ -75,6 +75,6 @@ int main(int argc, char **argv)
         "stirct=1:=:=1:strict:strict=:exitcode=256:exitcode=-1:max_held=1T:verbosity=9",
         "a_key_that_is_far_longer_than_any_of_the_keys_that_the_table_has_and_then_some=1",
     };
-    return fuzz_main(argc, argv, seeds, sizeof(seeds) / sizeof(seeds[0]));
+    return fuzz_main(argc, argv, seeds, sizeof seeds / sizeof seeds[0]);
 }
 #endif

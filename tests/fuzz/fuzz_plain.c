@@ -58,6 +58,6 @@ int main(int argc, char **argv)
         "\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80 \xf4\x8f\xbf\xbf \xef\xbf\xbf",
         "\xc0\x9b\xe0\x82\x9b\xed\xa0\x80\xf4\x90\x80\x80\xff\xfe\x9b",
     };
-    return fuzz_main(argc, argv, seeds, sizeof(seeds) / sizeof(seeds[0]));
+    return fuzz_main(argc, argv, seeds, sizeof seeds / sizeof seeds[0]);
 }
 #endif

@@ -23,7 +23,7 @@ static void render(rendering *as, const struct sc_reader *reader)
     char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
-    if (out == NULL)
+    if (!out)
         abort();
     as(out, reader, reader->symbols);
     if (fclose(out) != 0)
@@ -37,7 +37,7 @@ static void add(struct sc_reader *reader, const char *name, const uint8_t *data,
     /* A stream of no bytes at all cannot be had. */
     FILE *stream = fmemopen((void *)(uintptr_t)(size > 0 ? data : (const uint8_t *)"\n"),
                             size > 0 ? size : 1, "r");
-    if (stream == NULL || sc_reader_add(reader, name, stream) < 0)
+    if (!stream || sc_reader_add(reader, name, stream) < 0)
         abort();
     fclose(stream);
 }
@@ -106,6 +106,6 @@ int main(int argc, char **argv)
         "{\"type\":\"hazard\",\"code\":\"SC1\",\"copy\":{\"stack\":[1,{},[],{\"line\":\"x\"}]},"
         "\"event\":{\"stack\":{}},\"count\":9223372036854775807}\n",
     };
-    return fuzz_main(argc, argv, seeds, sizeof(seeds) / sizeof(seeds[0]));
+    return fuzz_main(argc, argv, seeds, sizeof seeds / sizeof seeds[0]);
 }
 #endif

@@ -49,10 +49,10 @@ static const char *const kind_names[KINDS] = {"registered", "pinned", "mapped an
 enum { H2D, D2H, MEMSET };
 static const char *const direction_names[] = {"H2D", "D2H", "memset"};
 
-enum { CODES = 16 };
-static const char *const code_names[CODES] = {"SC101", "SC102", "SC103", "SC104", "SC105", "SC201",
-                                              "SC202", "SC203", "SC204", "SC301", "SC302", "SC303",
-                                              "SC304", "SC401", "SC402", "SC403"};
+static const char *const code_names[] = {
+#define SC_HAZARD(code, name, subject, advice) #code,
+#include "track/hazard.def"
+};
 enum {
     FREED_SOURCE,
     FREED_DESTINATION,
@@ -69,8 +69,10 @@ enum {
     MISSING_FROM_GRAPH,
     GRAPH_FREED,
     GRAPH_ON_STACK,
-    GRAPH_OVERWRITTEN
+    GRAPH_OVERWRITTEN,
+    CODES
 };
+_Static_assert(CODES == sizeof code_names / sizeof code_names[0], "one for each code");
 
 enum surely { NO, MAYBE, YES };
 

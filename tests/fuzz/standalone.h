@@ -64,7 +64,7 @@ static size_t fuzz_mutate(uint8_t *bytes, size_t size, const char *other)
 static void fuzz_try(const uint8_t *bytes, size_t size)
 {
     uint8_t *copy = malloc(size > 0 ? size : 1);
-    if (copy == NULL)
+    if (!copy)
         abort();
     memcpy(copy, bytes, size);
     LLVMFuzzerTestOneInput(copy, size);

@@ -17,7 +17,7 @@ static void terminal_take_character(char32_t c, const char *kept)
         if (c == turning[i])
             abort();
     }
-    if ((c < 0x20 && (c == 0 || strchr(kept, (int)c) == NULL)) || (c >= 0x7f && c <= 0x9f))
+    if ((c < 0x20 && (c == 0 || !strchr(kept, (int)c))) || (c >= 0x7f && c <= 0x9f))
         abort();
 }
 
@@ -26,7 +26,7 @@ static void terminal_take(const char *bytes, size_t count, const char *kept)
 {
     mbstate_t state;
     memset(&state, 0, sizeof state);
-    if (setlocale(LC_CTYPE, "C.UTF-8") == NULL)
+    if (!setlocale(LC_CTYPE, "C.UTF-8"))
         abort();
     for (size_t i = 0; i < count;) {
         char32_t c;

@@ -35,9 +35,9 @@ void say(const char *format, ...)
     va_list args;
 
     flockfile(stdout);
-    if (progress->used > sizeof(progress->line) / 2)
+    if (progress->used > sizeof progress->line / 2)
         write_line();
-    size_t room = sizeof(progress->line) - progress->used;
+    size_t room = sizeof progress->line - progress->used;
     va_start(args, format);
     int wrote = vsnprintf(progress->line + progress->used, room, format, args);
     va_end(args);
@@ -72,11 +72,11 @@ const char *size_text(size_t size_bytes)
     char *to = text[turn++ % COUNT(text)];
 
     if (size_bytes >= MB && size_bytes % MB == 0)
-        snprintf(to, sizeof(text[0]), "%zuM", size_bytes / MB);
+        snprintf(to, sizeof text[0], "%zuM", size_bytes / MB);
     else if (size_bytes >= KB && size_bytes % KB == 0)
-        snprintf(to, sizeof(text[0]), "%zuK", size_bytes / KB);
+        snprintf(to, sizeof text[0], "%zuK", size_bytes / KB);
     else
-        snprintf(to, sizeof(text[0]), "%zu", size_bytes);
+        snprintf(to, sizeof text[0], "%zu", size_bytes);
     return to;
 }
 
@@ -166,14 +166,14 @@ static void begin_question(size_t index)
 
     progress->question = index;
     alarm(left > 0 && left < inquiry->question_s ? left : inquiry->question_s);
-    if (current()->text != NULL)
+    if (current()->text)
         say("Q%s %s:", current()->name, current()->text);
 }
 
 static void answer_question(void)
 {
     current()->ask();
-    if (current()->text != NULL)
+    if (current()->text)
         end_line();
 }
 
@@ -181,7 +181,7 @@ static void answer_question(void)
 static void answer(void)
 {
     begin_question(progress->question);
-    if (inquiry->set_up != NULL && inquiry->set_up() != CUDA_SUCCESS) {
+    if (inquiry->set_up && inquiry->set_up() != CUDA_SUCCESS) {
         say(" Q%s NOT ASKED\n", asked());
         _exit(0);
     }
@@ -238,7 +238,7 @@ static void ask_section(size_t index)
 int ask_all(const struct inquiry *asked_for, int argc, char **argv)
 {
     void *shared =
-        mmap(NULL, sizeof(*progress), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        mmap(NULL, sizeof *progress, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
     if (shared == MAP_FAILED) {
         perror("mmap");
@@ -343,7 +343,7 @@ void launch_spin(CUfunction spin_kernel, CUstream stream, unsigned ms)
     uint64_t duration_ns = (uint64_t)ms * 1000000U;
     void *params[] = {&duration_ns};
 
-    if (spin_kernel != NULL)
+    if (spin_kernel)
         TRY(cuLaunchKernel(spin_kernel, 1, 1, 1, 1, 1, 1, 0, stream, params, NULL));
 }
 
@@ -379,7 +379,7 @@ unsigned char *map_pages(size_t size_bytes)
 
 void unmap_pages(void *p, size_t size_bytes)
 {
-    if (p != NULL)
+    if (p)
         munmap(p, size_bytes);
 }
 
@@ -387,7 +387,7 @@ void *run_thread_call(void *thread_call)
 {
     struct thread_call *tc = thread_call;
 
-    if (tc->context != NULL)
+    if (tc->context)
         cuCtxSetCurrent(tc->context);
     tc->result = tc->call(tc->arg);
     return NULL;
@@ -409,7 +409,7 @@ void *open_runtime(void)
                                          "/usr/local/cuda/lib64/libcudart.so.13"};
     void *runtime = NULL;
 
-    for (size_t i = 0; i < COUNT(places) && runtime == NULL; i++)
+    for (size_t i = 0; i < COUNT(places) && !runtime; i++)
         runtime = dlopen(places[i], RTLD_NOW);
     return runtime;
 }

@@ -26,7 +26,7 @@ const char *cupti_path(const char *variable)
     };
     static glob_t found;
 
-    if (getenv(variable) != NULL)
+    if (getenv(variable))
         return getenv(variable);
     for (size_t i = 0; i < COUNT(places); i++)
         if (glob(places[i], 0, NULL, &found) == 0)
@@ -37,7 +37,7 @@ const char *cupti_path(const char *variable)
 bool load_cupti_from(struct cupti *c, const char *path)
 {
     c->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (c->library == NULL) {
+    if (!c->library) {
         say(" {%s}", dlerror());
         return false;
     }
@@ -45,7 +45,7 @@ bool load_cupti_from(struct cupti *c, const char *path)
     CUPTI_CALLBACK_CALLS(FIND)
     CUPTI_ACTIVITY_CALLS(FIND)
 #undef FIND
-    return c->subscribe != NULL && c->unsubscribe != NULL && c->enable_callback != NULL;
+    return c->subscribe && c->unsubscribe && c->enable_callback;
 }
 
 bool load_cupti(void)
@@ -83,7 +83,7 @@ CUresult set_up_with(size_t memory_bytes)
     if (rc != CUDA_SUCCESS)
         return rc;
     empty_kernel = load_kernel("empty", &module);
-    if (empty_kernel == NULL)
+    if (!empty_kernel)
         return CUDA_ERROR_NOT_FOUND;
     TRY(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
     TRY(cuMemAllocHost((void **)&pinned, memory_bytes));

@@ -45,7 +45,7 @@ const char *readiness(CUresult rc)
     if (rc == CUDA_ERROR_NOT_READY)
         return "not ready";
     char *text = other[turn++ % COUNT(other)];
-    snprintf(text, sizeof(other[0]), "error %d", (int)rc);
+    snprintf(text, sizeof other[0], "error %d", (int)rc);
     return text;
 }
 
@@ -107,7 +107,7 @@ static CUresult set_up(void)
         return rc;
     rc = TRY(cuMemAllocHost((void **)&pinned2, BUFFER_BYTES));
     pageable = malloc(BUFFER_BYTES);
-    if (rc != CUDA_SUCCESS || pageable == NULL)
+    if (rc != CUDA_SUCCESS || !pageable)
         return rc;
     memset(pageable, 0, BUFFER_BYTES);
     warm_up();

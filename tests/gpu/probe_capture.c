@@ -24,7 +24,7 @@ static CUresult set_up(void)
     if (rc != CUDA_SUCCESS)
         return rc;
     spin_kernel = load_kernel("spin", &module);
-    if (spin_kernel == NULL)
+    if (!spin_kernel)
         return CUDA_ERROR_NOT_FOUND;
     TRY(cuStreamCreate(&blocking, CU_STREAM_DEFAULT));
     TRY(cuStreamCreate(&blocking2, CU_STREAM_DEFAULT));

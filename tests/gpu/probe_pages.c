@@ -152,7 +152,7 @@ static void copy_and_lose(const struct loss *loss, bool registered, bool up)
 
     say("%s, %s, %s:", loss->name, registered ? "registered" : "pageable",
         up ? "to the device" : "from the device");
-    if (memory == NULL || image == NULL)
+    if (!memory || !image)
         return;
     memset(image, 7, PAGES_BYTES);
     TRY(cuMemcpyHtoD(on_device, image, PAGES_BYTES));

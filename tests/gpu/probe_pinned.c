@@ -25,7 +25,7 @@ static CUresult set_up(void)
     if (rc != CUDA_SUCCESS || (rc = TRY(cuDeviceGet(&device, 0))) != CUDA_SUCCESS)
         return rc;
     context_a = make_context();
-    return context_a != NULL ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
+    return context_a ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
 }
 
 static const struct question sections[] = {

@@ -10,9 +10,10 @@
 #include "twin_driver.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 /* A call was refused, or a graph is not what the program captured. */
-static bool broken TWIN_UNUSED;
+static atomic_bool broken TWIN_UNUSED;
 
 /* Whether the call went through. */
 #define TRY(call) capture_try((int)(call), #call, __FILE__, __LINE__)
@@ -22,7 +23,7 @@ static TWIN_HELPER bool capture_try(int result, const char *call, const char *fi
     if (result == 0)
         return true;
     fprintf(stderr, "%s:%d: %s returned %d\n", file, line, call, result);
-    __atomic_store_n(&broken, true, __ATOMIC_RELAXED);
+    broken = true;
     return false;
 }
 
@@ -58,7 +59,7 @@ static inline cudaGraphExec_t end_capture(cudaStream_t stream, size_t nodes)
 /* Launches the graph, if there is one, and waits for it. */
 static inline void replay(cudaGraphExec_t exec, cudaStream_t stream)
 {
-    if (exec == NULL)
+    if (!exec)
         return;
     CHECK(cudaGraphLaunch(exec, stream));
     CHECK(cudaStreamSynchronize(stream));
@@ -69,7 +70,7 @@ static inline bool ends_with(cudaError_t wanted, cudaStream_t stream)
 {
     cudaGraph_t graph = NULL;
     cudaError_t ended = cudaStreamEndCapture(stream, &graph);
-    if (graph != NULL)
+    if (graph)
         CHECK(cudaGraphDestroy(graph));
     return ended == wanted && (graph != NULL) == (wanted == cudaSuccess);
 }
@@ -118,7 +119,7 @@ static TWIN_HELPER CUgraphExec driver_end_capture(CUstream stream, size_t nodes)
 
 static TWIN_HELPER void driver_replay(CUgraphExec exec, CUstream stream)
 {
-    if (exec == NULL)
+    if (!exec)
         return;
     CHECK(cuGraphLaunch(exec, stream));
     CHECK(cuStreamSynchronize(stream));

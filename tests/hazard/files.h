@@ -29,7 +29,7 @@ static TWIN_HELPER int filled_file(size_t size_bytes, unsigned seed)
 static TWIN_HELPER bool file_holds(int fd, size_t size_bytes, unsigned seed)
 {
     void *image = malloc(size_bytes);
-    if (image == NULL)
+    if (!image)
         exit(3);
     ALL(pread(fd, image, size_bytes, 0), size_bytes);
     bool same = holds(image, size_bytes, seed);

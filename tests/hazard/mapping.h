@@ -13,7 +13,7 @@
 /* Anonymous pages filled with the pattern of `seed`; at `address` if it is not NULL. */
 static TWIN_HELPER void *mapped_pages(void *address, size_t size_bytes, unsigned seed)
 {
-    int flags = MAP_PRIVATE | MAP_ANONYMOUS | (address != NULL ? MAP_FIXED : 0);
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS | (address ? MAP_FIXED : 0);
     void *pages = mmap(address, size_bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
     if (pages == MAP_FAILED)
         exit(3);

@@ -17,7 +17,7 @@ static TWIN_HELPER void *open_plugin(void)
         exit(3);
     memcpy(path + length - 1, name, sizeof name);
     void *plugin = dlopen(path, RTLD_NOW);
-    if (plugin == NULL) {
+    if (!plugin) {
         fprintf(stderr, "%s\n", dlerror());
         exit(3);
     }
@@ -28,7 +28,7 @@ static TWIN_HELPER void *open_plugin(void)
 static TWIN_HELPER void *plugin_data(void *plugin, unsigned seed)
 {
     void *data = dlsym(plugin, "sc_static_data");
-    if (data == NULL)
+    if (!data)
         exit(3);
     fill(data, LARGE, seed);
     return data;

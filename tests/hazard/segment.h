@@ -18,7 +18,7 @@ static TWIN_HELPER int new_segment(size_t size_bytes)
 /* At `address`, unless that is NULL, in place of what may lie there. */
 static TWIN_HELPER void *attached(int segment, void *address)
 {
-    void *place = shmat(segment, address, address != NULL ? SHM_REMAP : 0);
+    void *place = shmat(segment, address, address ? SHM_REMAP : 0);
     if (place == (void *)-1)
         exit(3);
     return place;

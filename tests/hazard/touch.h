@@ -72,6 +72,7 @@ static TWIN_HELPER void *registered_page_block(size_t size_bytes, unsigned seed)
     return block;
 }
 
+/* Twins in C++ include this header and have no _Atomic: hence the builtins. */
 struct gate {
     bool open;
     bool gave_up;

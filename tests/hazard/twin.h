@@ -77,7 +77,7 @@ static TWIN_HELPER bool holds(const void *memory, size_t size_bytes, unsigned se
 static TWIN_HELPER void *filled_block(size_t size_bytes, unsigned seed)
 {
     void *block = malloc(size_bytes);
-    if (block == NULL)
+    if (!block)
         exit(3);
     fill(block, size_bytes, seed);
     return block;
@@ -90,7 +90,7 @@ static TWIN_HELPER void *separate_block(size_t size_bytes, unsigned seed)
     static void *volatile room;
     void *block = filled_block(size_bytes, seed);
     room = malloc(2 * 4096);
-    return room != NULL ? block : NULL;
+    return room ? block : NULL;
 }
 
 /* malloc'ed, filled and registered: the memory that no free() waits for. */

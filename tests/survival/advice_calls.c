@@ -73,7 +73,7 @@ static void process(char *at)
 {
     int self = (int)syscall(SYS_pidfd_open, getpid(), 0);
     struct iovec pieces[] = {{at, PAGE}, {at + 2 * PAGE, PAGE}, {at + SIZE, 0}};
-    if (process_madvise == NULL || self < 0)
+    if (!process_madvise || self < 0)
         return;
     const int advices[] = {MADV_DONTNEED, 20, 21, MADV_FREE, 4711};
     for (size_t i = 0; i < sizeof advices / sizeof *advices; i++) {

@@ -37,7 +37,7 @@ int main(void)
     int status = -1;
     long strange = 0;
     struct stat found;
-    if (mkdtemp(folder) == NULL)
+    if (!mkdtemp(folder))
         return 4;
     pid_t child = fork();
     if (child == 0)

@@ -16,7 +16,7 @@ static void when_closed(void)
 static void *open_plugin(void)
 {
     void *plugin = dlopen("libstatic_data.so", RTLD_NOW);
-    if (plugin == NULL)
+    if (!plugin)
         puts(dlerror());
     void (**told)(void) = (void (**)(void))dlsym(plugin, "sc_when_closed");
     *told = when_closed;
@@ -29,7 +29,7 @@ static void copy_from(void *plugin, int value)
     static cudaStream_t stream;
     unsigned char back[100];
     unsigned char *data = (unsigned char *)dlsym(plugin, "sc_static_data");
-    if (device == NULL) {
+    if (!device) {
         CHECK(cudaMalloc(&device, SIZE));
         CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
     }

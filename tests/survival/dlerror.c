@@ -7,7 +7,7 @@
 static void show_error(const char *after)
 {
     const char *error = dlerror();
-    printf("after %s: %s\n", after, error != NULL ? error : "nothing");
+    printf("after %s: %s\n", after, error ? error : "nothing");
 }
 
 int main(void)

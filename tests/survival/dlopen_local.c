@@ -12,7 +12,7 @@ static void *driver;
 static void *need(const char *name)
 {
     void *function = dlsym(driver, name);
-    if (function == NULL)
+    if (!function)
         printf("%s not found\n", name);
     return function;
 }
@@ -30,7 +30,7 @@ int main(void)
     CUstream stream = NULL;
     CUdeviceptr memory = 0;
     unsigned char *host = (unsigned char *)malloc(SIZE);
-    if (host == NULL)
+    if (!host)
         return 3;
     driver = open_or_exit("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
     memset(host, 0x33, SIZE);

@@ -14,7 +14,7 @@ int main(void)
         void *count = dlsym(driver, "cuDeviceGetCount");
         if (i % 25 == 0)
             show_count("round", init, count);
-        else if (init == NULL || count == NULL || AS(init_function, init)(0) != CUDA_SUCCESS)
+        else if (!init || !count || AS(init_function, init)(0) != CUDA_SUCCESS)
             printf("round %d failed\n", i);
         CHECK(dlclose(other));
         CHECK(dlclose(driver));

@@ -12,7 +12,7 @@ int main(void)
     void *asks[] = {dlsym(library, "asker_next"), dlsym(library, "asker_default"),
                     dlsym(library, "asker_self")};
     for (size_t i = 0; i < 3; i++)
-        printf("%s\n", asks[i] != NULL ? AS(ask_function, asks[i])() : "not found");
+        printf("%s\n", asks[i] ? AS(ask_function, asks[i])() : "not found");
     SHOW(dlsym(RTLD_DEFAULT, "asker_next") == NULL);
     use_cuda("program");
     SHOW(dlclose(library));

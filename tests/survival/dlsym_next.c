@@ -20,7 +20,7 @@ int main(void)
     void *next_free = dlsym(RTLD_NEXT, "free");
     void *next_read = dlsym(RTLD_NEXT, "read");
     void *libc = open_or_exit("libc.so.6", RTLD_NOW | RTLD_NOLOAD);
-    SHOW(next_malloc != NULL && next_free != NULL && next_read != NULL);
+    SHOW(next_malloc && next_free && next_read);
     void *block = AS(malloc_function, next_malloc)(100);
     SHOW(block != NULL);
     AS(free_function, next_free)(block);

@@ -13,7 +13,7 @@ int main(void)
     void *allocations = dlsym(RTLD_DEFAULT, "interposer_allocations");
     void *depth = dlsym(RTLD_DEFAULT, "interposer_max_depth");
     void *driver_found = dlsym(RTLD_DEFAULT, "interposer_found_driver");
-    if (allocations == NULL || depth == NULL || driver_found == NULL) {
+    if (!allocations || !depth || !driver_found) {
         puts("the interposer is not there");
         return 1;
     }

@@ -8,12 +8,12 @@
 int main(void)
 {
     void *driver = dlopen("libcuda.so.1", RTLD_NOW);
-    if (driver == NULL)
+    if (!driver)
         printf("no driver: %s\n", dlerror());
     else
         puts("there is a driver after all"); /* in the loader's cache: a machine with a GPU */
-    SHOW(driver != NULL || dlsym(RTLD_DEFAULT, "cuInit") == NULL);
-    SHOW(driver != NULL || dlsym(RTLD_DEFAULT, "cuMemcpyHtoDAsync_v2") == NULL);
+    SHOW(driver || !dlsym(RTLD_DEFAULT, "cuInit"));
+    SHOW(driver || !dlsym(RTLD_DEFAULT, "cuMemcpyHtoDAsync_v2"));
     churn(1000);
     return 0;
 }

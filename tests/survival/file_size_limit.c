@@ -11,7 +11,7 @@ int main(void)
 {
     struct rlimit nothing = {0, 0};
     use_cuda("before");
-    if (freopen("/dev/null", "w", stderr) == NULL)
+    if (!freopen("/dev/null", "w", stderr))
         return 4;
     SHOW(setrlimit(RLIMIT_FSIZE, &nothing));
     churn(100);

@@ -26,7 +26,7 @@ int main(void)
     void *device = NULL;
     cudaStream_t stream = NULL;
     registered = malloc(SIZE);
-    if (registered == NULL)
+    if (!registered)
         return 3;
     memset(registered, 1, SIZE);
     CHECK(cudaStreamCreate(&stream));

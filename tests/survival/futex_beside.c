@@ -19,7 +19,7 @@ struct edge {
     mtx_t mtx;
     cnd_t cnd;
     struct timespec late;
-    int word;
+    atomic_int word;
 };
 
 static struct edge *edge;
@@ -334,7 +334,7 @@ static void clear_word(void)
 
 static int raw_wait(void)
 {
-    while (__atomic_load_n(&edge->word, __ATOMIC_SEQ_CST) == 0)
+    while (atomic_load(&edge->word) == 0)
         if (syscall(SYS_futex, &edge->word, FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0) == -1 &&
             errno != EAGAIN)
             return errno;
@@ -343,7 +343,7 @@ static int raw_wait(void)
 
 static void raw_wake(void)
 {
-    __atomic_store_n(&edge->word, 1, __ATOMIC_SEQ_CST);
+    atomic_store(&edge->word, 1);
     CHECK(syscall(SYS_futex, &edge->word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0) == -1);
 }
 

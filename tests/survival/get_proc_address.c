@@ -84,7 +84,7 @@ int main(void)
     void *v1 = dlsym(driver, "cuGetProcAddress");
     void *v2 = dlsym(driver, "cuGetProcAddress_v2");
     void *init = dlsym(driver, "cuInit");
-    SHOW(v1 != NULL && v2 != NULL && init != NULL);
+    SHOW(v1 && v2 && init);
     SHOW(AS(init_function, init)(0));
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         for (cuuint64_t flags = 0; flags <= 3; flags++)

@@ -11,12 +11,12 @@ int main(void)
     void *lookup = dlsym(driver, "cuGetProcAddress_v2");
     void *first = NULL;
     CUdriverProcAddressQueryResult status;
-    for (int i = 0; i < 100 && lookup != NULL; i++) {
+    for (int i = 0; i < 100 && lookup; i++) {
         void *next = NULL;
         CHECK(AS(lookup_v2_function, lookup)("cuGetProcAddress", &next, 13000, 0, &status));
         if (i == 0)
             first = next;
-        if (next == NULL || next != first)
+        if (!next || next != first)
             printf("round %d differs\n", i);
         lookup = next;
     }

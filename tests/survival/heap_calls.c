@@ -32,7 +32,7 @@ static SURVIVAL_HELPER bool refused(void *block, size_t count, size_t size)
 {
     errno = 0;
     void *moved = count > 1 ? reallocarray(block, count, size) : realloc(block, size);
-    return moved == NULL && errno == ENOMEM;
+    return !moved && errno == ENOMEM;
 }
 
 static void resized_blocks(void)
@@ -40,7 +40,7 @@ static void resized_blocks(void)
     char *text = strdup("kept through every move");
     for (size_t size = 32; size < (1u << 21); size *= 4) {
         text = (char *)realloc(text, size);
-        if (text == NULL || strcmp(text, "kept through every move") != 0)
+        if (!text || strcmp(text, "kept through every move") != 0)
             puts("lost");
     }
     text = (char *)realloc(text, 32);

@@ -30,7 +30,7 @@ static struct {
 static SURVIVAL_HELPER void *edge_start(void)
 {
     beside.block = (unsigned char *)aligned_alloc(4096, EDGE + IN_FLIGHT + EDGE);
-    if (beside.block == NULL)
+    if (!beside.block)
         _exit(3);
     memset(beside.block, 0, EDGE + IN_FLIGHT + EDGE);
     CHECK(cudaHostRegister(beside.block, EDGE + IN_FLIGHT + EDGE, cudaHostRegisterDefault));

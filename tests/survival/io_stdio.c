@@ -38,7 +38,7 @@ int main(void)
 {
     edge_start();
     FILE *file = fdopen(memfd_create("stdio", 0), "w+");
-    if (file == NULL)
+    if (!file)
         return 3;
     writes(file);
     reads(file);

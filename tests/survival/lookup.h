@@ -18,7 +18,7 @@ typedef CUresult lookup_v2_function(const char *name, void **function, int versi
 static SURVIVAL_HELPER void *open_or_exit(const char *library, int flags)
 {
     void *handle = dlopen(library, flags);
-    if (handle == NULL) {
+    if (!handle) {
         printf("dlopen: %s\n", dlerror());
         fflush(stdout);
         _exit(3);
@@ -34,9 +34,9 @@ static SURVIVAL_HELPER int which(void *address)
 {
     static void *seen[512];
     int i = 0;
-    if (address == NULL)
+    if (!address)
         return 0;
-    while (i < 511 && seen[i] != NULL && seen[i] != address)
+    while (i < 511 && seen[i] && seen[i] != address)
         i++;
     seen[i] = address;
     return i + 1;
@@ -46,7 +46,7 @@ static SURVIVAL_HELPER int which(void *address)
 static SURVIVAL_HELPER void show_count(const char *who, void *init, void *count)
 {
     int devices = -1;
-    if (init == NULL || count == NULL) {
+    if (!init || !count) {
         printf("%s: not found\n", who);
         return;
     }

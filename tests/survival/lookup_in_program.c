@@ -10,8 +10,7 @@ static void show(void *program, const char *name)
 {
     void *found = dlsym(program, name);
     const char *why = dlerror();
-    printf("%s: %s, %s\n", name, found != NULL ? "found" : "not found",
-           why != NULL ? "an error" : "no error");
+    printf("%s: %s, %s\n", name, found ? "found" : "not found", why ? "an error" : "no error");
 }
 
 int main(void)

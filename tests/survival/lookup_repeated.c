@@ -16,7 +16,7 @@ static void *look(void *unused)
     (void)unused;
     for (size_t n = 0; n < sizeof names / sizeof *names; n++) {
         void *first = dlsym(driver, names[n]);
-        bad += first == NULL;
+        bad += !first;
         for (int i = 0; i < 2000; i++)
             bad += dlsym(driver, names[n]) != first;
     }

@@ -23,7 +23,7 @@ static SURVIVAL_HELPER int issue(void *argument)
 static SURVIVAL_HELPER void copy_in(const char *plugin, struct copy *copy)
 {
     void *library = dlopen(plugin, RTLD_NOW);
-    if (library == NULL)
+    if (!library)
         puts(dlerror());
     int (*call)(int (*)(void *), void *) =
         (int (*)(int (*)(void *), void *))dlsym(library, "sc_in_frame");

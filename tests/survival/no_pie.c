@@ -14,7 +14,7 @@ int main(void)
     void *init = dlsym(program, "cuInit");
     void *copy = dlsym(program, "cuMemcpyHtoDAsync_v2");
     int count = 0;
-    SHOW(init != NULL && copy != NULL);
+    SHOW(init && copy);
     SHOW(AS(init_function, init)(0));
     SHOW(linked(0));
     SHOW(linked_count(&count));

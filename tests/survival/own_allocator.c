@@ -31,15 +31,15 @@ void *calloc(size_t count, size_t size)
 void *realloc(void *block, size_t size)
 {
     char *moved = (char *)malloc(size);
-    size_t limit = block != NULL ? (size_t)(arena + sizeof arena - (char *)block) : 0;
-    for (size_t i = 0; moved != NULL && i < size && i < limit; i++)
+    size_t limit = block ? (size_t)(arena + sizeof arena - (char *)block) : 0;
+    for (size_t i = 0; moved && i < size && i < limit; i++)
         moved[i] = ((char *)block)[i];
     return moved;
 }
 
 void free(void *block)
 {
-    if (block != NULL && ((char *)block < arena || (char *)block >= arena + sizeof arena))
+    if (block && ((char *)block < arena || (char *)block >= arena + sizeof arena))
         abort();
     atomic_fetch_add(&freed, block != NULL);
 }
@@ -59,7 +59,7 @@ void *aligned_alloc(size_t alignment, size_t size)
 int posix_memalign(void **block, size_t alignment, size_t size)
 {
     *block = memalign(alignment, size);
-    return *block != NULL ? 0 : ENOMEM;
+    return *block ? 0 : ENOMEM;
 }
 
 int main(void)

@@ -29,6 +29,6 @@ int main(void)
         pthread_join(threads[i], &result);
         SHOW(result == NULL);
     }
-    SHOW(foreign != NULL ? foreign() : -1);
+    SHOW(foreign ? foreign() : -1);
     return 0;
 }

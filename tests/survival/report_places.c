@@ -51,7 +51,7 @@ static size_t place;
 static void write_own(void)
 {
     FILE *own = fopen("own", "w");
-    if (own == NULL || fputs("precious", own) < 0 || fclose(own) != 0)
+    if (!own || fputs("precious", own) < 0 || fclose(own) != 0)
         _exit(4);
 }
 
@@ -59,14 +59,14 @@ static void show_own(void)
 {
     char own[64] = "";
     FILE *file = fopen("own", "r");
-    printf("own: %s\n", file != NULL && fgets(own, sizeof own, file) != NULL ? own : "gone");
+    printf("own: %s\n", file && fgets(own, sizeof own, file) ? own : "gone");
 }
 
 static void body(void)
 {
     char folder[] = "/tmp/survival-XXXXXX";
     char command[64];
-    if (mkdtemp(folder) == NULL || chdir(folder) != 0 || freopen("/dev/null", "w", stderr) == NULL)
+    if (!mkdtemp(folder) || chdir(folder) != 0 || !freopen("/dev/null", "w", stderr))
         _exit(4);
     write_own();
     places[place].make();

@@ -34,7 +34,7 @@ static void show_action(const char *who, const struct sigaction *action)
 {
     printf("  %s: %s, flags %x, mask %lx, %s\n", who, name_of(action->sa_handler),
            (unsigned)action->sa_flags, bits_of(&action->sa_mask),
-           action->sa_restorer == NULL       ? "no restorer"
+           !action->sa_restorer              ? "no restorer"
            : action->sa_restorer == restorer ? "restorer"
                                              : "another restorer");
 }

@@ -33,7 +33,7 @@ static void run(const char *who, size_t stack_bytes, void *(*body)(void *))
     CHECK(pthread_create(&thread, &attributes, body, NULL));
     pthread_join(thread, &result);
     CHECK(pthread_attr_destroy(&attributes));
-    printf("%s: %s\n", who, result == NULL ? "right" : "wrong");
+    printf("%s: %s\n", who, !result ? "right" : "wrong");
 }
 
 int main(void)

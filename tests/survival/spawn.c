@@ -29,7 +29,7 @@ int main(void)
 
     char line[64] = "";
     FILE *pipe = popen("printf 'from a pipe'", "r");
-    printf("read: %s\n", pipe != NULL && fgets(line, sizeof line, pipe) ? line : "nothing");
+    printf("read: %s\n", pipe && fgets(line, sizeof line, pipe) ? line : "nothing");
     SHOW(pclose(pipe));
     free(echo[0]);
     free(echo[1]);

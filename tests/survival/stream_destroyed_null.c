@@ -14,10 +14,10 @@ static long peak_kb(void)
     long kb = 0;
     char line[256];
     FILE *status = fopen("/proc/self/status", "r");
-    while (status != NULL && fgets(line, sizeof line, status) != NULL)
+    while (status && fgets(line, sizeof line, status))
         if (sscanf(line, "VmPeak: %ld", &kb) == 1)
             break;
-    if (status != NULL)
+    if (status)
         fclose(status);
     return kb;
 }

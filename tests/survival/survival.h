@@ -46,7 +46,7 @@ static SURVIVAL_HELPER bool round_trip(size_t size_bytes)
     void *device = NULL;
     cudaStream_t stream = NULL;
     unsigned char *heap = (unsigned char *)malloc(size_bytes);
-    if (heap == NULL)
+    if (!heap)
         return false;
     CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
     CHECK(cudaMallocHost(&pinned, size_bytes));
@@ -79,7 +79,7 @@ static SURVIVAL_HELPER void churn(unsigned rounds)
         void **slot = &kept[i * 2654435761u % 64];
         free(*slot);
         *slot = malloc((size_t)16 << (i % 14));
-        if (*slot == NULL)
+        if (!*slot)
             abort();
         memset(*slot, (int)i, 16);
     }

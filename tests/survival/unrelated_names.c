@@ -21,8 +21,8 @@ int main(void)
     SHOW(thing == thing_by_default);
     SHOW(AS(fake_function, thing)(2));
     SHOW(dlsym(private, "cuFakeThing") == NULL);
-    SHOW(mine != NULL ? AS(fake_function, mine)(3) : -1);
-    SHOW(lookup != NULL ? AS(fake_function, lookup)(4) : -1);
+    SHOW(mine ? AS(fake_function, mine)(3) : -1);
+    SHOW(lookup ? AS(fake_function, lookup)(4) : -1);
     use_cuda("program");
     SHOW(AS(fake_function, mine)(5));
     SHOW(dlclose(private));

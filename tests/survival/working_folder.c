@@ -10,7 +10,7 @@ int main(void)
 {
     char folder[] = "/tmp/survival-XXXXXX";
     char where[64];
-    if (mkdtemp(folder) == NULL)
+    if (!mkdtemp(folder))
         return 4;
     SHOW(chdir(folder));
     SHOW(rmdir(folder));

@@ -83,6 +83,13 @@ class Tree(unittest.TestCase):
         self.assertEqual(self.problems(), "interpose/guard/high.h:4: sc_other does not begin with "
                                           "sc_high_\n")
 
+    def test_a_row_of_a_table_is_declared_by_the_header_that_includes_it(self):
+        self.write("track/words.def", 'SC_WORD(SC_FIRST, "first")\n')
+        self.write("track/words.h", '#include "track/words.def"\n')
+        self.write("interpose/base/low.c", "int low(void) { return SC_FIRST; }\n")
+        self.assertIn("interpose/base/low.c:1: names SC_FIRST without including track/words.h",
+                      self.problems())
+
     def test_a_table_with_a_circle(self):
         self.arrows.ROOMS = {"base": "driver", "driver": "base"}
         self.assertIn("ROOMS cannot be read from the top", self.problems())

@@ -12,12 +12,11 @@ import tempfile
 import unittest
 
 import many_hazards
+from hazard_words import CODES
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 OUT = pathlib.Path(os.environ.get("SAFECOPY_OUT", ROOT / "out"))
 WRITER = OUT / "tests" / "unit" / "test_report"
-CODES = ["SC101", "SC102", "SC103", "SC104", "SC105", "SC201", "SC202", "SC203",
-         "SC204", "SC301", "SC302", "SC303", "SC304", "SC401", "SC402", "SC403"]
 # What a terminal obeys, and a line that nobody has written.
 NASTY = ("\x1b[2J\t\r\x7f\x80\x9b\x9d\u061c\u200e\u200f\u2028\u2029\u202a\u202e\u2066\u2069"
          "\nSC999 forged")

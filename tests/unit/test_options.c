@@ -15,7 +15,7 @@ static void listen(void *context, const char *line)
 {
     ck_assert_ptr_eq(context, said);
     ck_assert_ptr_null(strchr(line, '\n'));
-    strncat(said, line, sizeof(said) - strlen(said) - 2);
+    strncat(said, line, sizeof said - strlen(said) - 2);
     strcat(said, "\n");
     said_count++;
 }
@@ -166,8 +166,8 @@ START_TEST(a_bad_entry_is_named_and_changes_nothing)
     ck_assert_uint_eq(options.ignored_count, 1);
     ck_assert_str_eq(options.ignored, bad[_i].entry);
     options.ignored_count = 0;
-    memset(options.ignored, 0, sizeof(options.ignored));
-    ck_assert_mem_eq(&options, &before, sizeof(options));
+    memset(options.ignored, 0, sizeof options.ignored);
+    ck_assert_mem_eq(&options, &before, sizeof options);
 }
 END_TEST
 
@@ -189,7 +189,7 @@ START_TEST(many_bad_entries_are_all_counted)
         memcpy(text + 8 * i, "bad=val:", 9);
     ck_assert_uint_eq(sc_options_parse(&options, text, NULL, NULL), 1000);
     ck_assert_uint_eq(options.ignored_count, 1000);
-    ck_assert_uint_lt(strlen(options.ignored), sizeof(options.ignored));
+    ck_assert_uint_lt(strlen(options.ignored), sizeof options.ignored);
 }
 END_TEST
 
@@ -235,7 +235,7 @@ START_TEST(values_read_back)
     char text[8192] = "", value[SC_OPTIONS_PATH_SIZE];
     const char *key;
     parse("max_held=1536M:snapshot_max=1000:stall_limit=1500ms:device_heap=0:mode=off:exitcode=7");
-    for (unsigned i = 0; (key = sc_options_get(&options, i, value, sizeof(value))); i++) {
+    for (unsigned i = 0; (key = sc_options_get(&options, i, value, sizeof value)); i++) {
         strcat(strcat(strcat(text, key), "="), value);
         strcat(text, ":");
     }
@@ -246,7 +246,7 @@ START_TEST(values_read_back)
     sc_options_defaults(&again);
     ck_assert_uint_eq(sc_options_parse(&again, text, listen, said), 0);
     again.given = options.given;
-    ck_assert_mem_eq(&again, &options, sizeof(options));
+    ck_assert_mem_eq(&again, &options, sizeof options);
 }
 END_TEST
 
@@ -259,11 +259,11 @@ START_TEST(the_table_names_every_key)
     sc_options_print_table(ends[1]);
     close(ends[1]);
     ssize_t size = 0, count;
-    while ((count = read(ends[0], table + size, sizeof(table) - 1 - (size_t)size)) > 0)
+    while ((count = read(ends[0], table + size, sizeof table - 1 - (size_t)size)) > 0)
         size += count;
     close(ends[0]);
     table[size] = '\0';
-    for (unsigned i = 0; (key = sc_options_get(&options, i, value, sizeof(value))); i++)
+    for (unsigned i = 0; (key = sc_options_get(&options, i, value, sizeof value)); i++)
         ck_assert_msg(strstr(table, key) != NULL, "%s is missing", key);
 }
 END_TEST
@@ -280,7 +280,7 @@ int main(void)
     tcase_add_test(group, the_largest_snapshot_is_accepted);
     tcase_add_test(group, a_value_may_contain_an_equals_sign);
     tcase_add_loop_test(group, a_bad_entry_is_named_and_changes_nothing, 0,
-                        (int)(sizeof(bad) / sizeof(bad[0])));
+                        (int)(sizeof bad / sizeof bad[0]));
     tcase_add_test(group, bad_entries_do_not_hide_good_ones);
     tcase_add_test(group, many_bad_entries_are_all_counted);
     tcase_add_test(group, a_path_that_is_too_long_is_refused);

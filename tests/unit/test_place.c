@@ -28,13 +28,13 @@ static void set_up(void)
     ck_assert_ptr_nonnull(mkdtemp(directory));
     ck_assert_int_eq(chdir(directory), 0);
     sc_path_find_names(&names);
-    snprintf(path, sizeof(path), "%s/r.jsonl", directory);
+    snprintf(path, sizeof path, "%s/r.jsonl", directory);
 }
 
 static void tear_down(void)
 {
     char command[64];
-    snprintf(command, sizeof(command), "rm -rf %s", directory);
+    snprintf(command, sizeof command, "rm -rf %s", directory);
     ck_assert_int_eq(system(command), 0);
 }
 
@@ -50,7 +50,7 @@ static const char *read_whole(const char *name)
 {
     int fd = open(name, O_RDONLY | O_NOFOLLOW);
     ck_assert_msg(fd >= 0, "%s: %s", name, strerror(errno));
-    ssize_t size = read(fd, contents, sizeof(contents) - 1);
+    ssize_t size = read(fd, contents, sizeof contents - 1);
     contents[size > 0 ? size : 0] = '\0';
     close(fd);
     return contents;
@@ -73,7 +73,7 @@ static int open_place(void)
 static const char *path_apart(void)
 {
     static char apart[64];
-    snprintf(apart, sizeof(apart), "r.jsonl.%d", (int)getpid());
+    snprintf(apart, sizeof apart, "r.jsonl.%d", (int)getpid());
     return apart;
 }
 
@@ -82,7 +82,7 @@ static void write_run_line(int32_t pid, uint64_t started, const char *host)
 {
     char bytes[1024];
     struct sc_text line;
-    sc_text_init(&line, bytes, sizeof(bytes));
+    sc_text_init(&line, bytes, sizeof bytes);
     sc_text_put(&line, "{\"type\":\"run\",\"schema\":1,\"command\":[\"\\\"pid\\\":1\"]");
     sc_json_lines_process(&line, pid, started, host);
     sc_text_put(&line, ",\"rank\":null}\n");
@@ -118,7 +118,7 @@ START_TEST(a_link_is_not_followed)
     ck_assert_int_eq(unlink("other"), 0);
     ck_assert_int_eq(open_place(), -EMLINK);
     ck_assert_int_ne(access("other", F_OK), 0);
-    ck_assert_int_gt(readlink("r.jsonl", contents, sizeof(contents)), 0);
+    ck_assert_int_gt(readlink("r.jsonl", contents, sizeof contents), 0);
 }
 END_TEST
 
@@ -126,7 +126,7 @@ START_TEST(a_folder_may_be_a_link)
 {
     ck_assert_int_eq(mkdir("folder", 0700), 0);
     ck_assert_int_eq(symlink("folder", "link"), 0);
-    snprintf(path, sizeof(path), "%s/link/more/r.jsonl", directory);
+    snprintf(path, sizeof path, "%s/link/more/r.jsonl", directory);
     ck_assert_int_ge(open_place(), 0);
     ck_assert_str_eq(read_whole("folder/more/r.jsonl"), "new");
 }
@@ -147,7 +147,7 @@ START_TEST(a_fifo_without_a_reader_is_not_waited_for)
     ck_assert_int_eq(open_place(), -ENXIO);
     int reader = open("r.jsonl", O_RDONLY | O_NONBLOCK);
     ck_assert_int_ge(open_place(), 0);
-    ck_assert_int_eq(read(reader, contents, sizeof(contents)), 3);
+    ck_assert_int_eq(read(reader, contents, sizeof contents), 3);
 }
 END_TEST
 
@@ -165,7 +165,7 @@ START_TEST(sockets_and_devices_are_not_written_to)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = "r.jsonl"};
     int listener = socket(AF_UNIX, SOCK_STREAM, 0);
-    ck_assert_int_eq(bind(listener, (struct sockaddr *)&address, sizeof(address)), 0);
+    ck_assert_int_eq(bind(listener, (struct sockaddr *)&address, sizeof address), 0);
     ck_assert_int_eq(open_place(), -ENOTSUP);
     strcpy(path, "/dev/zero");
     ck_assert_int_eq(open_place(), -ENOTSUP);
@@ -200,7 +200,7 @@ START_TEST(a_pipe_on_stdout_still_blocks_the_program)
     strcpy(path, stdout_names[_i]);
     int fd = open_place();
     ck_assert_int_ge(fd, 0);
-    ck_assert_int_eq(read(ends[0], contents, sizeof(contents)), 3);
+    ck_assert_int_eq(read(ends[0], contents, sizeof contents), 3);
     ck_assert_int_ne(fcntl(fd, F_GETFL) & O_NONBLOCK, 0);
     ck_assert_int_eq(fcntl(STDOUT_FILENO, F_GETFL) & O_NONBLOCK, 0);
 }
@@ -273,7 +273,7 @@ START_TEST(a_long_command_hides_no_process)
 {
     static char bytes[16 * 1024];
     struct sc_text line;
-    sc_text_init(&line, bytes, sizeof(bytes));
+    sc_text_init(&line, bytes, sizeof bytes);
     while (line.used < (size_t)_i)
         sc_text_char(&line, 'x');
     sc_json_lines_process(&line, names.pid, names.started, names.host);
@@ -362,9 +362,9 @@ static void *outlive(void *argument)
 static char state_of(pid_t process)
 {
     char stat[64];
-    snprintf(stat, sizeof(stat), "/proc/%d/stat", (int)process);
+    snprintf(stat, sizeof stat, "/proc/%d/stat", (int)process);
     const char *end = strrchr(read_whole(stat), ')');
-    return end != NULL ? end[2] : '?';
+    return end ? end[2] : '?';
 }
 
 START_TEST(a_process_lives_whose_first_thread_has_ended)
@@ -389,7 +389,7 @@ END_TEST
 
 START_TEST(the_report_of_the_parent_is_left_alone)
 {
-    char taken[sizeof(path)];
+    char taken[sizeof path];
     strcpy(taken, path);
     ck_assert_int_ge(sc_place_open(path, taken, &names), 0);
     ck_assert_int_ne(access("r.jsonl", F_OK), 0);
@@ -491,7 +491,7 @@ START_TEST(a_failure_names_path_and_remedy)
 {
     char bytes[512];
     struct sc_text text;
-    sc_text_init(&text, bytes, sizeof(bytes));
+    sc_text_init(&text, bytes, sizeof bytes);
     sc_place_put_failure(&text, "/r", failures[_i].error);
     ck_assert_str_eq(bytes, failures[_i].words);
 }
@@ -528,7 +528,7 @@ int main(void)
     tcase_add_test(group, the_same_file_is_opened_again_and_no_other);
     tcase_add_test(group, a_slow_reader_gets_everything_and_one_that_stopped_is_given_up);
     tcase_add_loop_test(group, a_failure_names_path_and_remedy, 0,
-                        (int)(sizeof(failures) / sizeof(failures[0])));
+                        (int)(sizeof failures / sizeof failures[0]));
     suite_add_tcase(suite, group);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

@@ -30,7 +30,7 @@ START_TEST(what_steers_a_terminal_is_escaped)
 {
     char bytes[128];
     struct sc_text text;
-    sc_text_init(&text, bytes, sizeof(bytes));
+    sc_text_init(&text, bytes, sizeof bytes);
     sc_plain_put(&text, texts[_i].text, strlen(texts[_i].text));
     ck_assert_str_eq(bytes, texts[_i].shown);
 }
@@ -61,7 +61,7 @@ START_TEST(no_text_grows_more_than_is_said)
     for (unsigned first = 0; first < 256; first++) {
         for (unsigned second = 0; second < 256; second++) {
             const char two[] = {(char)first, (char)second};
-            sc_text_init(&text, bytes, sizeof(bytes));
+            sc_text_init(&text, bytes, sizeof bytes);
             sc_plain_put(&text, two, 2);
             ck_assert(!text.cut);
         }
@@ -74,7 +74,7 @@ int main(void)
     Suite *suite = suite_create("plain");
     TCase *group = tcase_create("plain");
     tcase_add_loop_test(group, what_steers_a_terminal_is_escaped, 0,
-                        (int)(sizeof(texts) / sizeof(texts[0])));
+                        (int)(sizeof texts / sizeof texts[0]));
     tcase_add_test(group, nothing_is_cut_in_two);
     tcase_add_test(group, no_text_grows_more_than_is_said);
     suite_add_tcase(suite, group);

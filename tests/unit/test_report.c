@@ -30,7 +30,7 @@ static char program[4096]; /* this one; what /proc/self/exe is under valgrind is
 
 static void set_up(void)
 {
-    ck_assert_int_gt(readlink("/proc/self/exe", program, sizeof(program) - 1), 0);
+    ck_assert_int_gt(readlink("/proc/self/exe", program, sizeof program - 1), 0);
     ck_assert_ptr_nonnull(mkdtemp(directory));
     ck_assert_int_eq(chdir(directory), 0);
     ck_assert_ptr_nonnull(freopen("stderr.txt", "w+", stderr));
@@ -41,7 +41,7 @@ static void set_up(void)
 static void tear_down(void)
 {
     char command[64];
-    snprintf(command, sizeof(command), "rm -rf %s", directory);
+    snprintf(command, sizeof command, "rm -rf %s", directory);
     ck_assert_int_eq(system(command), 0);
 }
 
@@ -58,7 +58,7 @@ static int open_report(void)
 static const char *read_whole(const char *path)
 {
     int fd = open(path, O_RDONLY);
-    ssize_t size = fd >= 0 ? read(fd, contents, sizeof(contents) - 1) : 0;
+    ssize_t size = fd >= 0 ? read(fd, contents, sizeof contents - 1) : 0;
     contents[size > 0 ? size : 0] = '\0';
     close(fd);
     return contents;
@@ -118,11 +118,11 @@ START_TEST(a_name_that_is_gone_is_left_out)
     pages[page - 1] = 'x';
     stacks.event.count = 1;
     stacks.event.frames[0].symbol = pages + page - 5;
-    sc_text_init(&line, bytes, sizeof(bytes));
+    sc_text_init(&line, bytes, sizeof bytes);
     sc_json_lines_hazard(&line, &hazard, 1, &stacks, &names);
     ck_assert_uint_eq(count_of(bytes, "\"symbol\":null"), 4);
     pages[page - 1] = '\0';
-    sc_text_init(&line, bytes, sizeof(bytes));
+    sc_text_init(&line, bytes, sizeof bytes);
     sc_json_lines_hazard(&line, &hazard, 1, &stacks, &names);
     ck_assert_uint_eq(count_of(bytes, "\"symbol\":\"last\""), 2);
     ck_assert_uint_eq(count_of(bytes, "\"symbol\":null"), 1);
@@ -234,8 +234,8 @@ START_TEST(more_places_than_the_table_holds_are_still_counted)
     }
     sc_report_counts(&counts);
     ck_assert_uint_eq(counts.hazards, 5000);
-    ck_assert_uint_lt(counts.lines_written, 5000);
     finish(0, true);
+    ck_assert_int_eq(system("test $(wc -l < r.jsonl) -lt 5000"), 0);
     ck_has("r.jsonl", "\"hazards\":5000,");
 }
 END_TEST
@@ -253,8 +253,8 @@ START_TEST(frames_name_module_and_offset)
     put_own_stack(&hazard.copy.stack);
     open_report();
     sc_report_hazard(&hazard);
-    own[readlink("/proc/self/exe", own, sizeof(own) - 1)] = '\0';
-    snprintf(words, sizeof(words), "\"stack\":[{\"module\":\"%.500s\",\"offset\":\"0x", own);
+    own[readlink("/proc/self/exe", own, sizeof own - 1)] = '\0';
+    snprintf(words, sizeof words, "\"stack\":[{\"module\":\"%.500s\",\"offset\":\"0x", own);
     ck_has("r.jsonl", words);
     ck_has("r.jsonl", "{\"module\":null,\"offset\":\"0x10\",\"symbol\":null}]");
     ck_has("r.jsonl", "\"event\":{\"api\":\"free\",\"thread\":0,\"time_ns\":0,\"stack\":[]}");
@@ -348,7 +348,7 @@ START_TEST(more_misses_than_the_table_holds_write_nothing)
     static char names[400][8];
     open_report();
     for (unsigned i = 0; i < 400; i++) {
-        snprintf(names[i], sizeof(names[i]), "cu%u", i);
+        snprintf(names[i], sizeof names[i], "cu%u", i);
         struct sc_report_miss miss = a_miss(names[i], 0);
         sc_report_missed(&miss);
     }
@@ -553,7 +553,6 @@ START_TEST(report_path_none_writes_none)
     ck_assert(sc_report_hazard(&hazard));
     finish(0, true);
     ck_assert_int_ne(access("none", F_OK), 0);
-    ck_assert_str_eq(sc_report_path(), "");
     ck_has("stderr.txt", "safecopy: 1 hazard at 1 place (0 observed, 1 latent)\n");
 }
 END_TEST
@@ -576,11 +575,11 @@ START_TEST(patterns_are_expanded)
                                   .rank = "",
                                   .pid = 42};
     char path[64], tiny[8];
-    ck_assert_int_eq(sc_path_expand("%e.%p.%h.%r", &names, path, sizeof(path)), 0);
+    ck_assert_int_eq(sc_path_expand("%e.%p.%h.%r", &names, path, sizeof path), 0);
     ck_assert_str_eq(path, "/work/train.42.node1.0");
-    ck_assert_int_eq(sc_path_expand("/x/%q%%%", &names, path, sizeof(path)), 0);
+    ck_assert_int_eq(sc_path_expand("/x/%q%%%", &names, path, sizeof path), 0);
     ck_assert_str_eq(path, "/x/%q%%%");
-    ck_assert_int_eq(sc_path_expand("/too/long", &names, tiny, sizeof(tiny)), -ENAMETOOLONG);
+    ck_assert_int_eq(sc_path_expand("/too/long", &names, tiny, sizeof tiny), -ENAMETOOLONG);
 }
 END_TEST
 
@@ -631,7 +630,7 @@ START_TEST(stdout_may_be_the_report)
     strcpy(options.report_path, "/dev/stdout");
     ck_assert_int_eq(open_report(), 0);
     finish(0, true);
-    ssize_t size = read(ends[0], contents, sizeof(contents) - 1);
+    ssize_t size = read(ends[0], contents, sizeof contents - 1);
     ck_assert_int_gt(size, 0);
     contents[size] = '\0';
     ck_assert_uint_eq(count_of(contents, "\n"), 2);
@@ -641,12 +640,12 @@ END_TEST
 /* What the program `name`, a copy of this one, says of a report's worth of hazards. */
 static const char *said_by_copy(const char *name)
 {
-    char command[sizeof(program) + 64];
-    snprintf(command, sizeof(command), "cp '%s' '%s'", program, name);
+    char command[sizeof program + 64];
+    snprintf(command, sizeof command, "cp '%s' '%s'", program, name);
     ck_assert_int_eq(system(command), 0);
     pid_t child = fork();
     if (child == 0) {
-        if (freopen("said.txt", "w", stderr) != NULL)
+        if (freopen("said.txt", "w", stderr))
             execl(name, name, "--write", "r.jsonl", NULL);
         _exit(127);
     }
@@ -686,9 +685,9 @@ START_TEST(a_fifo_is_not_opened_for_reading)
     int watch = inotify_init1(IN_NONBLOCK);
     ck_assert_int_ge(inotify_add_watch(watch, "r.jsonl", IN_CLOSE_NOWRITE), 0);
     ck_assert_int_eq(open_report(), 0);
-    ck_assert_int_eq(read(watch, event, sizeof(event)), -1);
+    ck_assert_int_eq(read(watch, event, sizeof event), -1);
     ck_assert_int_eq(errno, EAGAIN);
-    ck_assert_int_gt(read(reader, contents, sizeof(contents)), 0);
+    ck_assert_int_gt(read(reader, contents, sizeof contents), 0);
     close(reader);
     close(watch);
 }
@@ -776,7 +775,7 @@ static void write_two_lives(const char *act, const char *after_exec, unsigned ru
     char path[64];
     ck_assert_int_eq(waitpid(child, &status, 0), child);
     ck_assert_int_eq(status, 0);
-    snprintf(path, sizeof(path), after_exec, child);
+    snprintf(path, sizeof path, after_exec, child);
     ck_assert_uint_eq(count_of(read_whole(path), "{\"type\":\"run\""), runs);
     ck_assert_uint_eq(count_of(contents, "\n"), runs * 2);
 }
@@ -841,7 +840,7 @@ START_TEST(a_forked_child_writes_a_report_of_its_own)
     int status;
     ck_assert_int_eq(waitpid(child, &status, 0), child);
     ck_assert_int_eq(status, 0);
-    snprintf(child_path, sizeof(child_path), "r.jsonl.%d", child);
+    snprintf(child_path, sizeof child_path, "r.jsonl.%d", child);
     ck_assert_uint_eq(count_of(read_whole(child_path), "\n"), 3);
     ck_assert_uint_eq(count_of(read_whole("r.jsonl"), "\n"), 2);
 }
@@ -868,7 +867,6 @@ START_TEST(lines_of_many_threads_stay_whole)
         pthread_join(threads[i], NULL);
     sc_report_counts(&counts);
     ck_assert_uint_eq(counts.hazards, 8000);
-    ck_assert_uint_eq(counts.lines_written, 80);
     read_whole("r.jsonl");
     ck_assert_uint_eq(count_of(contents, "\n{\"type\":\"hazard\""), 80);
     ck_assert_uint_eq(count_of(contents, "}\n"), 81);
@@ -908,7 +906,7 @@ START_TEST(strings_are_escaped)
 {
     char bytes[128];
     struct sc_text text;
-    sc_text_init(&text, bytes, sizeof(bytes));
+    sc_text_init(&text, bytes, sizeof bytes);
     sc_json_string(&text, NULL, strings[_i].text);
     ck_assert_str_eq(bytes, strings[_i].json);
 }
@@ -918,7 +916,7 @@ START_TEST(text_is_cut_and_not_overrun)
 {
     char bytes[8];
     struct sc_text text;
-    memset(bytes, 'x', sizeof(bytes));
+    memset(bytes, 'x', sizeof bytes);
     sc_text_init(&text, bytes, 7);
     sc_text_put(&text, "12345");
     ck_assert(!text.cut);
@@ -933,7 +931,7 @@ START_TEST(numbers_and_units)
 {
     char bytes[256];
     struct sc_text text;
-    sc_text_init(&text, bytes, sizeof(bytes));
+    sc_text_init(&text, bytes, sizeof bytes);
     sc_text_decimal(&text, UINT64_MAX);
     sc_text_char(&text, ' ');
     sc_text_signed(&text, INT64_MIN);
@@ -961,7 +959,7 @@ __attribute__((noinline)) static int write_report(const char *path)
         hazard.code = (enum sc_hazard_code)i;
         hazard.certainty = (enum sc_certainty)(i % 2);
         hazard.action = (enum sc_action)(i % (SC_ACTION_REPORTED + 1));
-        hazard.buffer_kind = (enum sc_buffer_kind)(i % (SC_DEVICE + 1));
+        hazard.buffer_kind = (enum sc_buffer_kind)(i % SC_NO_BUFFER);
         hazard.copy.direction = (enum sc_direction)(i % (SC_PREFETCH + 1));
         sc_report_hazard(&hazard);
         sc_report_hazard(&hazard);
@@ -981,7 +979,7 @@ static int write_lives(const char *name, const char *command)
     if (open_report() != 0)
         return 1;
     finish(0, true);
-    if (command == NULL)
+    if (!command)
         return 0;
     if (system(command) == 0)
         execl(name, name, "--lives", NULL);
@@ -1009,7 +1007,7 @@ int main(int argc, char **argv)
     tcase_add_test(group, frames_name_module_and_offset);
     tcase_add_test(group, the_summary_says_what_where_and_what_was_done);
     tcase_add_loop_test(group, the_summary_makes_plain_cplusplus_names_readable, 0,
-                        (int)(sizeof(cplusplus) / sizeof(cplusplus[0])));
+                        (int)(sizeof cplusplus / sizeof cplusplus[0]));
     tcase_add_test(group, equal_misses_are_a_line_each_time_the_count_doubles);
     tcase_add_test(group, more_misses_than_the_table_holds_write_nothing);
     tcase_add_test(group, the_summary_tells_of_misses_and_of_cupti);
@@ -1045,7 +1043,7 @@ int main(int argc, char **argv)
     tcase_add_test(group, a_forked_child_writes_a_report_of_its_own);
     tcase_add_test(group, lines_of_many_threads_stay_whole);
     tcase_add_test(group, errno_survives);
-    tcase_add_loop_test(group, strings_are_escaped, 0, (int)(sizeof(strings) / sizeof(strings[0])));
+    tcase_add_loop_test(group, strings_are_escaped, 0, (int)(sizeof strings / sizeof strings[0]));
     tcase_add_test(group, text_is_cut_and_not_overrun);
     tcase_add_test(group, numbers_and_units);
     suite_add_tcase(suite, group);

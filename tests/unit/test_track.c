@@ -384,7 +384,7 @@ START_TEST(with_nothing_in_flight_nothing_is_held)
     ck_assert_uint_eq(request.found.count, 0);
     ck_assert_uint_eq(request.held, 0);
     ck_assert(!request.must_wait);
-    ck_assert(!track.holds.oldest);
+    ck_assert_uint_eq(track.holds.oldest, 0);
 }
 END_TEST
 
@@ -410,7 +410,7 @@ START_TEST(a_held_free_is_released_when_its_operations_are_complete)
     ck_assert_uint_ne(request.held, 0);
     ck_assert(!request.must_wait);
     ck_assert_uint_eq(in_flight(BASE), 0);
-    ck_assert(track.holds.oldest);
+    ck_assert_uint_ne(track.holds.oldest, 0);
     ck_assert(sc_track_is_held(&track, BASE + 63, 1));
     ck_assert(!sc_track_is_held(&track, BASE + 64, 1));
     ck_assert(sc_track_is_freed(&track, BASE));
@@ -433,7 +433,7 @@ START_TEST(a_held_free_is_released_when_its_operations_are_complete)
     ck_assert(sc_track_is_held(&track, BASE, 1)); /* until it has really gone back */
     sc_track_end_hold(&track, release.hold);
     ck_assert(!sc_track_is_held(&track, BASE, 1));
-    ck_assert(!track.holds.oldest);
+    ck_assert_uint_eq(track.holds.oldest, 0);
 }
 END_TEST
 
@@ -608,7 +608,7 @@ START_TEST(a_hold_that_cannot_name_all_streams_is_not_made)
     struct sc_take_down request = take_down(BASE, SC_HOLD_FREE, UINT64_MAX);
     ck_assert(request.must_wait);
     ck_assert_uint_eq(request.held, 0);
-    ck_assert(!track.holds.oldest);
+    ck_assert_uint_eq(track.holds.oldest, 0);
     ck_assert_uint_eq(in_flight(BASE), SC_HOLD_TICKETS_MAX + 1);
     synchronise(legacy, SC_SCOPE_CONTEXT);
     ck_assert_uint_eq(track.inflight.ops.live, 0);
@@ -786,7 +786,7 @@ START_TEST(threads_share_the_tracker)
     }
     synchronise(legacy, SC_SCOPE_CONTEXT);
     ck_assert_uint_eq(track.inflight.ops.live, 0);
-    ck_assert(!track.holds.oldest);
+    ck_assert_uint_eq(track.holds.oldest, 0);
 }
 END_TEST
 

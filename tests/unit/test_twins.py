@@ -12,6 +12,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(TESTS))
 
 import programs
+from hazard_words import CODES
 
 HAZARD = TESTS / "hazard"
 README = (HAZARD / "README.md").read_text()
@@ -39,6 +40,9 @@ class Twins(unittest.TestCase):
         every = {path for suffix in ("*.c", "*.cpp") for path in HAZARD.rglob(suffix)}
         self.assertEqual(every, set(self.sources))
         self.assertEqual({source.parent.name for source in self.sources}, set(FOLDERS))
+
+    def test_each_code_has_a_folder(self):
+        self.assertEqual(set().union(*FOLDERS.values()), {*CODES, "none"})
 
     def test_base_names_occur_once(self):
         found = collections.Counter(source.stem for source in self.sources)

@@ -74,7 +74,7 @@ static dlsym_function *find_dlsym(void)
     static const char *const versions[] = {"GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.17"};
     void *found = NULL;
 
-    for (size_t i = 0; found == NULL && i < sizeof(versions) / sizeof(versions[0]); i++)
+    for (size_t i = 0; !found && i < sizeof versions / sizeof versions[0]; i++)
         found = dlvsym(RTLD_NEXT, "dlsym", versions[i]);
     atomic_store_explicit(&next_dlsym, (dlsym_function *)found, memory_order_release);
     return (dlsym_function *)found;
@@ -84,7 +84,7 @@ static inline dlsym_function *real_dlsym(void)
 {
     dlsym_function *next = atomic_load_explicit(&next_dlsym, memory_order_acquire);
 
-    return next != NULL ? next : find_dlsym();
+    return next ? next : find_dlsym();
 }
 
 /* A program linked against libcuda comes to the wrapper without ever calling dlsym. */
@@ -97,7 +97,7 @@ __attribute__((noinline, cold)) static void *find_linked(const char *name)
     EXPORT CUresult symbol params                                                                  \
     {                                                                                              \
         __typeof__(symbol) *next = atomic_load_explicit(&real.symbol, memory_order_relaxed);       \
-        if (next == NULL && (next = (__typeof__(symbol) *)find_linked(#symbol)) == NULL)           \
+        if (!next && !(next = (__typeof__(symbol) *)find_linked(#symbol)))                         \
             return CUDA_ERROR_NOT_INITIALIZED;                                                     \
         return next args;                                                                          \
     }
@@ -109,7 +109,7 @@ __attribute__((noinline)) static void *wrapper_of(void *handle, const char *name
     void *found = real_dlsym()(handle, name);
 
 #define ANSWER(symbol, params, args)                                                               \
-    if (found != NULL && strcmp(name, #symbol) == 0) {                                             \
+    if (found && strcmp(name, #symbol) == 0) {                                                     \
         if (found != (void *)symbol)                                                               \
             atomic_store_explicit(&real.symbol, (__typeof__(symbol) *)found,                       \
                                   memory_order_relaxed);                                           \

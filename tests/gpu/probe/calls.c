@@ -25,7 +25,7 @@
             ns_[round_] = NS_EACH(iterations, statement);                                          \
             cuCtxSynchronize();                                                                    \
         }                                                                                          \
-        qsort(ns_, ROUNDS, sizeof(ns_[0]), by_value);                                              \
+        qsort(ns_, ROUNDS, sizeof ns_[0], by_value);                                               \
         say(" %s %.1f,", name, ns_[ROUNDS / 2]);                                                   \
     } while (0)
 
@@ -198,7 +198,7 @@ static bool is_exported(void *library, const char *name, const void *pointer)
     char symbol[128];
 
     for (size_t i = 0; i < COUNT(api_suffixes); i++) {
-        snprintf(symbol, sizeof(symbol), "%s%s", name, api_suffixes[i]);
+        snprintf(symbol, sizeof symbol, "%s%s", name, api_suffixes[i]);
         if (dlsym(library, symbol) == pointer)
             return true;
     }
@@ -210,7 +210,7 @@ void q9(void)
     unsigned equal = 0, different = 0, absent = 0;
     void *library = dlopen("libcuda.so.1", RTLD_LAZY);
 
-    if (library == NULL) {
+    if (!library) {
         say(" no libcuda.so.1: %s", dlerror());
         return;
     }
@@ -220,7 +220,7 @@ void q9(void)
             CUdriverProcAddressQueryResult found;
             CUresult rc =
                 cuGetProcAddress(api_names[i], &pointer, 13000, (cuuint64_t)flags, &found);
-            if (rc != CUDA_SUCCESS || pointer == NULL) {
+            if (rc != CUDA_SUCCESS || !pointer) {
                 absent++;
                 say(" %s/%d absent(%d),", api_names[i], flags, (int)rc);
             } else if (is_exported(library, api_names[i], pointer)) {
@@ -299,7 +299,7 @@ static CUresult end_capture(CUstream stream)
     CUgraph graph = NULL;
     CUresult rc = cuStreamEndCapture(stream, &graph);
 
-    if (graph != NULL)
+    if (graph)
         cuGraphDestroy(graph);
     return rc;
 }
@@ -311,7 +311,7 @@ static void visit_capture(CUstream stream, const struct call *guest, bool other_
     CUresult rc = other_thread ? on_other_thread(make_call, &guest, primary) : guest->call();
     CUresult end = end_capture(stream);
     say(" %s %d/%d,", guest->name, (int)rc, (int)end);
-    if (scratch_stream != NULL) {
+    if (scratch_stream) {
         cuStreamDestroy(scratch_stream);
         scratch_stream = NULL;
     }

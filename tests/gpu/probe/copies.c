@@ -144,7 +144,7 @@ static void batch_copy(size_t size_bytes, CUmemcpySrcAccessOrder order)
     CUdeviceptr destination = dev_a, source = uva(pageable);
     size_t first = 0;
 
-    memset(&attributes, 0, sizeof(attributes));
+    memset(&attributes, 0, sizeof attributes);
     attributes.srcAccessOrder = order;
     memset(pageable, 1, size_bytes);
     TRY(cuMemsetD8(dev_a, 3, size_bytes));

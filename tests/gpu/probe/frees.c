@@ -37,7 +37,7 @@ static void *run_release(void *p)
     struct release *release = p;
 
     cuCtxSetCurrent(primary);
-    if (release->block != NULL)
+    if (release->block)
         release->call(release->block);
     atomic_store(&release->over, true);
     return NULL;
@@ -146,14 +146,14 @@ static void release_beside(int how, enum work work, struct elsewhere *other)
 
     if (rc != CUDA_SUCCESS)
         return;
-    if (other != NULL)
+    if (other)
         occupy_elsewhere(other, work);
     else
         occupy(work, nonblocking, BUSY_MS);
     say(" %s %.3f", release_names[how],
         how == UNREGISTER ? MS(cuMemHostUnregister(block)) : MS(cuMemFreeHost(block)));
     settle();
-    if (other != NULL)
+    if (other)
         settle_elsewhere(other);
     if (how == UNREGISTER)
         unmap_pages(block, 64 * KB);
@@ -168,14 +168,14 @@ void q12(void)
         for (int how = 0; how < RELEASES; how++)
             release_beside(how, work, NULL);
         say(";");
-        if (other.context == NULL)
+        if (!other.context)
             continue;
         say(" other context busy, %s:", work_names[work]);
         for (int how = 0; how < RELEASES; how++)
             release_beside(how, work, &other);
         say(";");
     }
-    if (other.context != NULL)
+    if (other.context)
         TRY(cuCtxDestroy(other.context));
 }
 
@@ -222,9 +222,9 @@ void q13(void)
     struct elsewhere other = open_elsewhere();
     CUcontext popped;
 
-    if (landing == NULL || landing2 == NULL)
+    if (!landing || !landing2)
         return;
-    if (other.context != NULL && TRY(cuCtxPushCurrent(other.context)) == CUDA_SUCCESS) {
+    if (other.context && TRY(cuCtxPushCurrent(other.context)) == CUDA_SUCCESS) {
         TRY(cuMemHostRegister(landing, 4 * KB, CU_MEMHOSTREGISTER_PORTABLE));
         queue_pending(other.spin, other.stream, landing);
         TRY(cuCtxPopCurrent(&popped));
@@ -283,7 +283,7 @@ void q18(void)
 {
     unsigned char *pages = map_pages(32 * KB);
 
-    if (pages == NULL)
+    if (!pages)
         return;
     register_codes(pages);
     free_codes(pages);
@@ -299,7 +299,7 @@ extern void __libc_free(void *block);
 
 __attribute__((visibility("default"))) void free(void *block)
 {
-    if (atomic_load_explicit(&counting, memory_order_relaxed) && block != NULL)
+    if (atomic_load_explicit(&counting, memory_order_relaxed) && block)
         atomic_fetch_add_explicit(&frees_seen, 1, memory_order_relaxed);
     __libc_free(block);
 }
@@ -354,7 +354,7 @@ void q19(void)
         count_from_here(block);
         CUresult rc = cuMemFreeHost(block);
         say_counts(i == 0 ? "FreeHost 4K" : "FreeHost 4M", rc);
-        if (mapped == NULL)
+        if (!mapped)
             continue;
         count_from_here(mapped);
         rc = cuMemHostRegister(mapped, sizes[i], 0);

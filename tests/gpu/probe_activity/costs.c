@@ -39,7 +39,7 @@ static void measure(const char *name)
         best_of(40, launch_ns), best_of(20, graph_launch_ns) / 1e3,
         best_of(300, round_trip_ns) / 1e3);
     say(" both ways %.3f ms", best_of(5, both_ways_ns) / 1e6);
-    if (cupti.flush != NULL)
+    if (cupti.flush)
         cupti.flush(0);
     end_line();
 }
@@ -59,7 +59,7 @@ static void capture_10(void)
 static void cost(int per_thread)
 {
     uint8_t way = (uint8_t)per_thread;
-    size_t size = sizeof(way);
+    size_t size = sizeof way;
 
     if (set_up() != CUDA_SUCCESS)
         return;
@@ -121,7 +121,7 @@ void q11(void)
         return;
     for (int i = 0; i <= 10; i++) {
         uint64_t value = 0;
-        size_t size = sizeof(value);
+        size_t size = sizeof value;
         CUptiResult rc = cupti.get((CUpti_ActivityAttribute)i, &size, &value);
         if (rc == CUPTI_SUCCESS)
             say(" %d: %lu (%zu B)", i, (unsigned long)value, size);

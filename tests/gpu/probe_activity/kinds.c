@@ -56,7 +56,7 @@ static CUresult runtime_copy(void)
     static cudaError_t (*call)(void *, const void *, size_t, enum cudaMemcpyKind, cudaStream_t);
     void *runtime = open_runtime();
 
-    if (runtime == NULL) {
+    if (!runtime) {
         say(" (no runtime)");
         return CUDA_ERROR_NOT_FOUND;
     }

@@ -106,7 +106,7 @@ static void request(struct client *c, uint8_t **buffer, size_t *size, size_t *ma
     atomic_fetch_add(&c->requested, 1);
     *buffer = aligned_alloc(8, c->buffer_bytes);
     *size = c->buffer_bytes;
-    if (*buffer != NULL)
+    if (*buffer)
         (*buffer)[c->buffer_bytes - 1] =
             (uint8_t)c->name; /* whose it is, where nothing is written */
 }
@@ -118,14 +118,13 @@ static void complete(struct client *c, CUcontext context, uint32_t stream_id, ui
 
     atomic_fetch_add(&c->completed, 1);
     atomic_store(&c->complete_thread, thread_id());
-    if (buffer != NULL && valid + 8 < size && buffer[size - 1] != (uint8_t)c->name &&
-        buffer[size - 1] != 0)
+    if (buffer && valid + 8 < size && buffer[size - 1] != (uint8_t)c->name && buffer[size - 1] != 0)
         atomic_fetch_add(&c->foreign, 1);
     if (c->tell)
         say(" (%c: buffer %zu/%zu, context %s, stream %u:", c->name, valid, size,
-            context == NULL ? "none" : "given", stream_id);
+            !context ? "none" : "given", stream_id);
     while (valid > 0 && cupti.next(buffer, valid, &record) == CUPTI_SUCCESS) {
-        if (c->tell && before != NULL)
+        if (c->tell && before)
             say(" +%td", (char *)record - (char *)before);
         before = record;
         take(c, record);
@@ -229,11 +228,11 @@ bool load(void)
     if (!load_cupti())
         return false;
 #define TELL_MISSING(member, function)                                                             \
-    if (cupti.member == NULL)                                                                      \
+    if (!cupti.member)                                                                             \
         say(" {no " #function "}");
     CUPTI_ACTIVITY_CALLS(TELL_MISSING)
 #undef TELL_MISSING
-    return cupti.reg != NULL && cupti.enable != NULL && cupti.flush != NULL && cupti.next != NULL;
+    return cupti.reg && cupti.enable && cupti.flush && cupti.next;
 }
 
 bool begin(void)
@@ -289,20 +288,20 @@ void list_threads(void)
 {
     DIR *tasks = opendir("/proc/self/task");
 
-    for (struct dirent *entry; tasks != NULL && (entry = readdir(tasks)) != NULL;) {
+    for (struct dirent *entry; tasks && (entry = readdir(tasks)) != NULL;) {
         char path[300], name[32] = "";
         FILE *file;
         if (entry->d_name[0] == '.')
             continue;
-        snprintf(path, sizeof(path), "/proc/self/task/%s/comm", entry->d_name);
+        snprintf(path, sizeof path, "/proc/self/task/%s/comm", entry->d_name);
         file = fopen(path, "r");
-        if (file != NULL) {
-            if (fgets(name, sizeof(name), file) != NULL)
+        if (file) {
+            if (fgets(name, sizeof name, file))
                 name[strcspn(name, "\n")] = '\0';
             fclose(file);
         }
         say(" %s(%ld)", name, atol(entry->d_name) - (long)getpid());
     }
-    if (tasks != NULL)
+    if (tasks)
         closedir(tasks);
 }

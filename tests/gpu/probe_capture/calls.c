@@ -119,18 +119,18 @@ static CUresult per_thread_copy(void)
 {
     static CUresult (*call)(CUdeviceptr, const void *, size_t);
 
-    if (call == NULL)
+    if (!call)
         call = (__typeof__(call))dlsym(RTLD_DEFAULT, "cuMemcpyHtoD_v2_ptds");
-    return call != NULL ? call(dev_a, plain, 4 * KB) : CUDA_ERROR_NOT_FOUND;
+    return call ? call(dev_a, plain, 4 * KB) : CUDA_ERROR_NOT_FOUND;
 }
 
 static CUresult per_thread_async_copy(void)
 {
     static CUresult (*call)(CUdeviceptr, const void *, size_t, CUstream);
 
-    if (call == NULL)
+    if (!call)
         call = (__typeof__(call))dlsym(RTLD_DEFAULT, "cuMemcpyHtoDAsync_v2_ptsz");
-    return call != NULL ? call(dev_a, page_locked, 4 * KB, NULL) : CUDA_ERROR_NOT_FOUND;
+    return call ? call(dev_a, page_locked, 4 * KB, NULL) : CUDA_ERROR_NOT_FOUND;
 }
 
 static CUresult retain_primary(void)
@@ -358,32 +358,32 @@ static void let_go(void)
     cuCtxSynchronize();
     if (s.memory)
         cuMemFree(s.memory);
-    if (s.host != NULL)
+    if (s.host)
         cuMemFreeHost(s.host);
-    if (s.registered != NULL)
+    if (s.registered)
         cuMemHostUnregister(s.registered);
-    if (s.array != NULL)
+    if (s.array)
         cuArrayDestroy(s.array);
-    if (s.event != NULL)
+    if (s.event)
         cuEventDestroy(s.event);
-    if (s.stream != NULL)
+    if (s.stream)
         cuStreamDestroy(s.stream);
-    if (s.exec != NULL)
+    if (s.exec)
         cuGraphExecDestroy(s.exec);
-    if (s.graph != NULL)
+    if (s.graph)
         cuGraphDestroy(s.graph);
-    if (s.module != NULL)
+    if (s.module)
         cuModuleUnload(s.module);
-    if (s.pool != NULL)
+    if (s.pool)
         cuMemPoolDestroy(s.pool);
-    if (s.object != NULL)
+    if (s.object)
         cuUserObjectRelease(s.object, 1);
     if (s.retained)
         cuDevicePrimaryCtxRelease(device);
-    if (s.context != NULL)
+    if (s.context)
         cuCtxDestroy(s.context);
     cuCtxSetCurrent(primary);
-    memset(&s, 0, sizeof(s));
+    memset(&s, 0, sizeof s);
 }
 
 static void visit(const struct call *call, const struct situation *at)
@@ -401,13 +401,13 @@ static void visit(const struct call *call, const struct situation *at)
         rc = at->other_thread ? on_other_thread(make_call, &call, primary) : call->call();
         if (at->exchanged)
             exchange(before);
-        if (s.context != NULL)
+        if (s.context)
             cuCtxSetCurrent(primary);
         CUresult end = drop_capture(capturing, &nodes);
         char text[32];
-        int used = snprintf(text, sizeof(text), "%d/%d", (int)rc, (int)end);
+        int used = snprintf(text, sizeof text, "%d/%d", (int)rc, (int)end);
         if (end == CUDA_SUCCESS && nodes != 1)
-            snprintf(text + used, sizeof(text) - (size_t)used, "%+d", (int)nodes - 1);
+            snprintf(text + used, sizeof text - (size_t)used, "%+d", (int)nodes - 1);
         say(" %-10s", text);
     }
     cuStreamDestroy(capturing);

@@ -36,7 +36,7 @@ static void node_to_device(enum kind kind, bool captured, size_t bytes)
 
     say("Q4 H2D %s %s %s node:", kind_names[kind], size_text(bytes),
         captured ? "captured" : "added");
-    if (source == NULL)
+    if (!source)
         return;
     memset(source, AT_CAPTURE, bytes);
     CUgraph graph = captured ? captured_copy(true, source, dev_a, bytes)
@@ -60,7 +60,7 @@ static void node_to_host(enum kind kind, bool captured, size_t bytes)
 
     say("Q4 D2H %s %s %s node:", kind_names[kind], size_text(bytes),
         captured ? "captured" : "added");
-    if (target == NULL)
+    if (!target)
         return;
     TRY(cuMemsetD8(dev_a, 0x5a, bytes));
     CUgraph graph = captured ? captured_copy(false, target, dev_a, bytes)
@@ -129,7 +129,7 @@ static void memset_node(enum kind kind, size_t bytes)
         TRY(cuGraphExecDestroy(exec));
     }
     end_line();
-    if (graph != NULL)
+    if (graph)
         TRY(cuGraphDestroy(graph));
     give(kind, target, bytes);
 }
@@ -289,11 +289,11 @@ static void cost_of_launches(CUgraphExec exec, size_t nodes)
 
 static void cost_of_looking(CUgraph graph, size_t count)
 {
-    CUgraphNode *nodes = calloc(count, sizeof(*nodes));
+    CUgraphNode *nodes = calloc(count, sizeof *nodes);
     CUgraphNodeType type;
     CUDA_MEMCPY3D c;
 
-    if (nodes == NULL)
+    if (!nodes)
         return;
     uint64_t start = now_ns();
     TRY(cuGraphGetNodes(graph, nodes, &count));
@@ -311,10 +311,10 @@ static void cost_of_looking(CUgraph graph, size_t count)
 
 static void cost_of_setting(CUgraph graph, CUgraphExec exec, size_t count)
 {
-    CUgraphNode *nodes = calloc(count, sizeof(*nodes));
+    CUgraphNode *nodes = calloc(count, sizeof *nodes);
     CUDA_MEMCPY3D c;
 
-    if (nodes == NULL)
+    if (!nodes)
         return;
     TRY(cuGraphGetNodes(graph, nodes, &count));
     uint64_t start = now_ns();

@@ -21,7 +21,7 @@ static void say_side(const char *side, CUmemorytype type, const void *host, CUde
                      const unsigned char *buffer, size_t pitch)
 {
     say(" %s %s", side, memory_type(type));
-    if (host != NULL)
+    if (host)
         say(" Host=%s", host == buffer ? "buffer" : "other");
     if (dev != 0)
         say(" Device=%s", dev == uva(buffer) ? "buffer" : dev == dev_a ? "device" : "other");
@@ -66,7 +66,7 @@ static void captured_params(enum kind kind)
 
 #define SHOW(name, call)                                                                           \
     do {                                                                                           \
-        snprintf(label, sizeof(label), "%s %s", name, kind_names[kind]);                           \
+        snprintf(label, sizeof label, "%s %s", name, kind_names[kind]);                            \
         TRY(cuStreamBeginCapture(nonblocking2, CU_STREAM_CAPTURE_MODE_GLOBAL));                    \
         TRY(call);                                                                                 \
         show_node(label, nonblocking2, p);                                                         \
@@ -376,7 +376,7 @@ static void object_of_capture(void)
     say(" end %d,", (int)cuStreamEndCapture(blocking, &graph));
     say(" same graph: %s;", yes_no(graph == open));
     uint64_t start = now_ns();
-    if (graph != NULL)
+    if (graph)
         TRY(cuGraphDestroy(graph));
     say(" cuGraphDestroy:");
     say_destroyed(start);

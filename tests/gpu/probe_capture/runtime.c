@@ -32,9 +32,9 @@ static void *plain_dlsym(void *handle, const char *name)
 {
     static void *(*real)(void *, const char *);
 
-    if (real == NULL)
+    if (!real)
         real = (__typeof__(real))dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.34");
-    if (real == NULL)
+    if (!real)
         real = (__typeof__(real))dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5");
     return real(handle, name);
 }
@@ -88,7 +88,7 @@ static CUresult get_traced(const char *name, void **pfn, int version, cuuint64_t
 {
     CUresult rc = cuGetProcAddress(name, pfn, version, flags, status);
 
-    if (rc != CUDA_SUCCESS || pfn == NULL || *pfn == NULL || traced_count == TRACED_LIMIT)
+    if (rc != CUDA_SUCCESS || !pfn || !*pfn || traced_count == TRACED_LIMIT)
         return rc;
     if (strcmp(name, "cuGetProcAddress") == 0) {
         *pfn = (void *)(uintptr_t)get_traced;
@@ -97,7 +97,7 @@ static CUresult get_traced(const char *name, void **pfn, int version, cuuint64_t
 #ifdef __x86_64__
     struct traced *t = &traced[traced_count];
     t->real = *pfn;
-    snprintf(t->name, sizeof(t->name), "%s%s", name,
+    snprintf(t->name, sizeof t->name, "%s%s", name,
              flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM ? " (ptsz)" : "");
     *pfn = thunk_of(t, traced_count++);
 #endif
@@ -205,8 +205,8 @@ static bool open_traced_runtime(void)
     thunks = mmap(NULL, (size_t)TRACED_LIMIT * THUNK_BYTES, PROT_READ | PROT_WRITE | PROT_EXEC,
                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     runtime = dlopen("libcudart.so.13", RTLD_NOW);
-    if (runtime == NULL || thunks == MAP_FAILED) {
-        say("Q9 not asked: %s", runtime == NULL ? dlerror() : "no executable memory");
+    if (!runtime || thunks == MAP_FAILED) {
+        say("Q9 not asked: %s", !runtime ? dlerror() : "no executable memory");
         end_line();
         return false;
     }

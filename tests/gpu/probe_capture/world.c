@@ -41,7 +41,7 @@ unsigned char *take(enum kind kind, size_t size_bytes)
         return p;
     }
     p = map_pages(size_bytes);
-    if (p != NULL && kind == REGISTERED)
+    if (p && kind == REGISTERED)
         TRY(cuMemHostRegister(p, size_bytes, 0));
     return p;
 }
@@ -70,7 +70,7 @@ int device_value(CUdeviceptr at, size_t size_bytes)
     unsigned char *seen = malloc(size_bytes);
     int value = -1;
 
-    if (seen != NULL && TRY(cuMemcpyDtoH(seen, at, size_bytes)) == CUDA_SUCCESS)
+    if (seen && TRY(cuMemcpyDtoH(seen, at, size_bytes)) == CUDA_SUCCESS)
         value = value_of(seen, size_bytes);
     free(seen);
     return value;
@@ -94,7 +94,7 @@ CUresult drop_capture(CUstream stream, size_t *nodes)
     CUresult rc = cuStreamEndCapture(stream, &graph);
 
     *nodes = 0;
-    if (graph != NULL) {
+    if (graph) {
         cuGraphGetNodes(graph, NULL, nodes);
         cuGraphDestroy(graph);
     }

@@ -12,7 +12,7 @@
 static void q4_way(const char *name, CUresult (*copy)(CUdeviceptr, const void *, size_t, CUstream))
 {
     heard();
-    if (copy == NULL)
+    if (!copy)
         say(" %s: none;", name);
     else if (copy(dev, pinned, 64, stream) == CUDA_SUCCESS)
         say(" %s: %u;", name, heard());
@@ -41,7 +41,7 @@ void q4(void)
     TRY(cuGetProcAddress("cuMemcpyHtoDAsync", (void **)&after, 12000, 2, &status));
     q4_way("_ptsz", after);
     void *again = dlmopen(LM_ID_NEWLM, "libcuda.so.1", RTLD_NOW);
-    say(" dlmopen of a second libcuda: %s", again != NULL ? "loads" : dlerror());
+    say(" dlmopen of a second libcuda: %s", again ? "loads" : dlerror());
     end_line();
 }
 
@@ -122,7 +122,7 @@ void q7(void)
     TRY(cuMemcpyHtoDAsync(dev, pinned, 64, stream));
     say(", heard %u, unsubscribe CUPTI %d", heard(), (int)cupti.unsubscribe(subscriber));
     say(", end %d", (int)cuStreamEndCapture(stream, &graph));
-    if (graph != NULL)
+    if (graph)
         cuGraphGetNodes(graph, NULL, &nodes);
     say(" with %zu node", nodes);
     end_line();

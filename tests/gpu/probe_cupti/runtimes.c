@@ -34,7 +34,7 @@ struct runtime {
 static bool load_runtime(struct runtime *r, const char *path)
 {
     r->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (r->library == NULL)
+    if (!r->library)
         return false;
 #define FIND(member, name) *(void **)&r->member = dlsym(r->library, name)
     FIND(memcpy_async, "cudaMemcpyAsync");
@@ -89,7 +89,7 @@ static void q5_calls(const char *v, const struct runtime *r)
          r->memcpy_async(pinned, pageable, 64, cudaMemcpyHostToHost, stream));
     CALL(v, "cudaMemcpyAsync H2D pageable",
          r->memcpy_async(device_memory, pageable, 64, cudaMemcpyHostToDevice, stream));
-    if (r->memcpy_async_ptsz != NULL)
+    if (r->memcpy_async_ptsz)
         CALL(v, "cudaMemcpyAsync_ptsz",
              r->memcpy_async_ptsz(device_memory, pinned, 64, cudaMemcpyHostToDevice, 0));
     CALL(v, "cudaMemcpy H2D", r->memcpy(device_memory, pinned, 64, cudaMemcpyHostToDevice));
@@ -102,7 +102,7 @@ static void q5_calls(const char *v, const struct runtime *r)
     CALL(v, "cudaHostUnregister", r->host_unregister(registered));
     CALL(v, "cudaMalloc", r->malloc(&block, KB));
     CALL(v, "cudaFree", r->free(block));
-    if (r->malloc_async != NULL) {
+    if (r->malloc_async) {
         CALL(v, "cudaMallocAsync", r->malloc_async(&block, KB, stream));
         CALL(v, "cudaFreeAsync", r->free_async(block, stream));
     }
@@ -120,14 +120,14 @@ static void q5_runtime(const char *version, const char *const *paths)
     struct runtime runtime = {0};
     char label[32];
 
-    for (; *paths != NULL && !load_runtime(&runtime, *paths); paths++)
+    for (; *paths && !load_runtime(&runtime, *paths); paths++)
         ;
-    if (*paths == NULL) {
+    if (!*paths) {
         say("Q5 no cudart %s here", version);
         end_line();
         return;
     }
-    snprintf(label, sizeof(label), "cudart %s", version);
+    snprintf(label, sizeof label, "cudart %s", version);
     runtime.memcpy((void *)(uintptr_t)dev, pinned, 64, cudaMemcpyHostToDevice); /* it starts up */
     q5_calls(label, &runtime);
 }

@@ -14,9 +14,9 @@ static unsigned thread_count(void)
     unsigned count = 0;
     DIR *tasks = opendir("/proc/self/task");
 
-    for (struct dirent *entry; tasks != NULL && (entry = readdir(tasks)) != NULL;)
+    for (struct dirent *entry; tasks && (entry = readdir(tasks)) != NULL;)
         count += entry->d_name[0] != '.';
-    if (tasks != NULL)
+    if (tasks)
         closedir(tasks);
     return count;
 }
@@ -26,7 +26,7 @@ static unsigned long resident_kb(void)
     unsigned long total = 0, resident = 0;
     FILE *file = fopen("/proc/self/statm", "r");
 
-    if (file != NULL) {
+    if (file) {
         if (fscanf(file, "%lu %lu", &total, &resident) != 2)
             resident = 0;
         fclose(file);
@@ -94,7 +94,7 @@ static double record_ns(void)
 {
     static CUevent event;
 
-    if (event == NULL)
+    if (!event)
         TRY(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
     return NS_EACH(CALLS, cuEventRecord(event, stream));
 }
@@ -103,7 +103,7 @@ static cudaError_t (*runtime_copy)(void *, const void *, size_t, enum cudaMemcpy
 
 static double runtime_copy_ns(void)
 {
-    if (runtime_copy == NULL)
+    if (!runtime_copy)
         return 0;
     return NS_EACH(CALLS, runtime_copy((void *)(uintptr_t)dev, pinned, 4 * KB,
                                        cudaMemcpyHostToDevice, stream));
@@ -205,7 +205,7 @@ void q2(void)
     if (set_up() != CUDA_SUCCESS)
         return;
     void *runtime = open_runtime();
-    if (runtime != NULL)
+    if (runtime)
         *(void **)&runtime_copy = dlsym(runtime, "cudaMemcpyAsync");
     for (size_t i = 0; i < COUNT(steps); i++) {
         say("Q2 ns a call, %s:", steps[i].name);
@@ -231,7 +231,7 @@ void q3(void)
         .structSize = CUpti_SubscriberParams_STRUCT_SIZE,
         .subscriberName = "probe 2",
         .oldSubscriberName = holder,
-        .oldSubscriberSize = sizeof(holder),
+        .oldSubscriberSize = sizeof holder,
     };
 
     say("Q3 ");
@@ -239,11 +239,11 @@ void q3(void)
         return;
     say("first CUPTI %d", (int)subscribe());
     say(", second CUPTI %d", (int)cupti.subscribe(&other, hear, NULL));
-    if (cupti.subscribe_v2 != NULL)
+    if (cupti.subscribe_v2)
         say(", second by _v2 CUPTI %d held by '%s'",
             (int)cupti.subscribe_v2(&other, hear, NULL, &params), holder);
     say(", unsubscribe first CUPTI %d", (int)cupti.unsubscribe(subscriber));
-    if (cupti.subscribe_v2 != NULL)
+    if (cupti.subscribe_v2)
         say(", then second by _v2 CUPTI %d", (int)cupti.subscribe_v2(&other, hear, NULL, &params));
     say(", unsubscribe of the stale first CUPTI %d", (int)cupti.unsubscribe(subscriber));
     say(", third CUPTI %d", (int)subscribe());
@@ -263,7 +263,7 @@ void q9(void)
     uint32_t version = 0;
 
     say("Q9 a second libcupti beside:");
-    if (getenv("PROBE_CUPTI_2") == NULL) {
+    if (!getenv("PROBE_CUPTI_2")) {
         say(" not asked (PROBE_CUPTI_2)");
         end_line();
         return;

@@ -118,7 +118,7 @@ void q11_runtime(void)
     runtime = open_runtime();
     say("Q11 runtime:%s", runtime ? "" : " none");
     end_line();
-    if (runtime == NULL)
+    if (!runtime)
         return;
     cudaError_t (*make)(cudaStream_t *) = dlsym(runtime, "cudaStreamCreate");
     cudaError_t (*reset)(void) = dlsym(runtime, "cudaDeviceReset");

@@ -22,7 +22,7 @@ void name_as(const void *handle, const char *name)
             snprintf(names[i].name, sizeof names[i].name, "%s", name);
             return;
         }
-    if (handle == NULL || name_count == COUNT(names))
+    if (!handle || name_count == COUNT(names))
         return;
     names[name_count].handle = handle;
     snprintf(names[name_count++].name, sizeof names[0].name, "%s", name);
@@ -32,7 +32,7 @@ const char *name_of(const void *handle, const char *kind)
 {
     char name[16];
 
-    if (handle == NULL)
+    if (!handle)
         return "0";
     if ((uintptr_t)handle < 16)
         return (uintptr_t)handle == 1 ? "LEGACY" : (uintptr_t)handle == 2 ? "PERTHREAD" : "small";
@@ -79,7 +79,7 @@ static bool is_of_graphs(CUpti_CallbackId cbid)
 }
 
 #define FIELD(letter, value, kind)                                                                 \
-    if ((value) != NULL)                                                                           \
+    if ((value))                                                                                   \
     say(" " letter "=%s", name_of((value), (kind)))
 
 static void tell_graph(const CUpti_GraphData *graph)
@@ -90,7 +90,7 @@ static void tell_graph(const CUpti_GraphData *graph)
     FIELD("on", graph->originalNode, "N");
     FIELD("dep", graph->dependency, "N");
     FIELD("e", graph->graphExec, "E");
-    if (graph->node != NULL)
+    if (graph->node)
         say(" type=%d", (int)graph->nodeType);
 }
 
@@ -100,13 +100,13 @@ static void ask_about_node(const CUpti_GraphData *graph)
     CUDA_MEMCPY3D copy;
     size_t count = 0;
 
-    if (graph->node == NULL)
+    if (!graph->node)
         return;
     CUresult rc = cuGraphNodeGetType(graph->node, &type);
     say(" [type %d=%d", (int)type, (int)rc);
     if (type == CU_GRAPH_NODE_TYPE_MEMCPY)
         say(" params=%d", (int)cuGraphMemcpyNodeGetParams(graph->node, &copy));
-    if (graph->graph != NULL)
+    if (graph->graph)
         rc = cuGraphGetNodes(graph->graph, NULL, &count);
     say(" nodes %zu=%d]", count, (int)rc);
 }
@@ -130,12 +130,12 @@ static void ask_about_stream(CUstream which)
 
 static void hear_resource(CUpti_CallbackId cbid, const CUpti_ResourceData *data)
 {
-    say(" r%u<%s", cbid, data == NULL ? "nothing>" : "");
+    say(" r%u<%s", cbid, !data ? "nothing>" : "");
     tell_thread();
-    if (data == NULL)
+    if (!data)
         return;
     if (is_of_graphs(cbid)) {
-        if (data->resourceDescriptor != NULL) {
+        if (data->resourceDescriptor) {
             tell_graph(data->resourceDescriptor);
             if (ear.ask_inside && (cbid == CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED ||
                                    cbid == CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED))
@@ -182,7 +182,7 @@ static void CUPTIAPI hear(void *user, CUpti_CallbackDomain domain, CUpti_Callbac
         hear_resource(cbid, about);
     else if (domain == CUPTI_CB_DOMAIN_SYNCHRONIZE)
         hear_synchronise(cbid, about);
-    if (ear.meanwhile != NULL && domain == ear.wait_domain && cbid == ear.wait_cbid)
+    if (ear.meanwhile && domain == ear.wait_domain && cbid == ear.wait_cbid)
         ear.meanwhile();
     asking = false;
 }

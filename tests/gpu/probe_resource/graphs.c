@@ -39,7 +39,7 @@ static void add_conditional(CUgraph graph)
     params.conditional.ctx = primary;
     TRY(cuGraphAddNode(&node, graph, NULL, NULL, 0, &params));
     name_as(node, "condnode");
-    if (params.conditional.phGraph_out != NULL) {
+    if (params.conditional.phGraph_out) {
         name_as(params.conditional.phGraph_out[0], "body");
         add_copy(params.conditional.phGraph_out[0], NULL, "bodycopy");
     }

@@ -4,17 +4,19 @@
 // captures. It is told the stream that the program named.
 #include "capture.h"
 
+#include <stdatomic.h>
+
 static cudaStream_t told = (cudaStream_t)-1;
 
 static void note_stream(cudaStream_t stream, cudaError_t status, void *calls)
 {
     told = stream;
-    __atomic_fetch_add((int *)calls, status == cudaSuccess, __ATOMIC_RELEASE);
+    atomic_fetch_add((atomic_int *)calls, status == cudaSuccess);
 }
 
 int main(void)
 {
-    int calls = 0;
+    atomic_int calls = 0;
     cudaStream_t stream = blocking_stream();
     cudaStream_t callbacks = fixed ? new_stream() : 0;
     void *from = device_block(SMALL, WANTED);
@@ -27,6 +29,6 @@ int main(void)
 
     CHECK(cudaStreamSynchronize(callbacks));
     replay(exec, stream);
-    int once = __atomic_load_n(&calls, __ATOMIC_ACQUIRE) == 1;
+    int once = atomic_load(&calls) == 1;
     return finish(!broken && once && told == callbacks && device_holds(to, SMALL, WANTED));
 }

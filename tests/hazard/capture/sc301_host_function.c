@@ -4,14 +4,16 @@
 // captures. It runs once, and not with the graph.
 #include "capture.h"
 
+#include <stdatomic.h>
+
 static void count(void *calls)
 {
-    __atomic_fetch_add((int *)calls, 1, __ATOMIC_RELAXED);
+    atomic_fetch_add((atomic_int *)calls, 1);
 }
 
 int main(void)
 {
-    int calls = 0;
+    atomic_int calls = 0;
     cudaStream_t stream = blocking_stream();
     cudaStream_t functions = fixed ? new_stream() : 0;
     void *from = device_block(SMALL, WANTED);

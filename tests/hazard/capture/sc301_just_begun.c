@@ -4,17 +4,19 @@
 // call that began it has returned.
 #include "capture.h"
 
+#include <stdatomic.h>
+
 enum { ROUNDS = 300 };
 
 static cudaStream_t uploads;
 static void *from;
 static const void *source;
-static int rounds_uploaded;
-static int rounds_ended;
+static atomic_int rounds_uploaded;
+static atomic_int rounds_ended;
 
-static void wait_for(const int *rounds, int wanted)
+static void wait_for(const atomic_int *rounds, int wanted)
 {
-    while (__atomic_load_n(rounds, __ATOMIC_ACQUIRE) < wanted)
+    while (atomic_load(rounds) < wanted)
         continue;
 }
 
@@ -33,7 +35,7 @@ static void *uploader(void *unused)
         while (!legacy_stream_is_blocked())
             continue;
         TRY(cudaMemcpyAsync(from, source, SMALL, cudaMemcpyHostToDevice, uploads));
-        __atomic_store_n(&rounds_uploaded, i, __ATOMIC_RELEASE);
+        atomic_store(&rounds_uploaded, i);
         wait_for(&rounds_ended, i);
     }
     return NULL;
@@ -47,7 +49,7 @@ static void capture_once(int round, cudaStream_t stream, void *to)
     capture_copy(to, from, stream);
     if (TRY(cudaStreamEndCapture(stream, &graph)))
         CHECK(cudaGraphDestroy(graph));
-    __atomic_store_n(&rounds_ended, round, __ATOMIC_RELEASE);
+    atomic_store(&rounds_ended, round);
 }
 
 int main(void)

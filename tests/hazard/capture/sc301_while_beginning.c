@@ -5,18 +5,20 @@
 // behind it.
 #include "capture.h"
 
+#include <stdatomic.h>
+
 enum { CAPTURES = 200, COPIES = 4, COPIES_BESIDE = 20 };
 
-static bool captured;
-static int copied; /* so often by the other thread, which a loaded machine may hold up */
+static atomic_bool captured;
+static atomic_int copied; /* so often by the other thread, which a loaded machine may hold up */
 
 static void *copy_again(void *device)
 {
     cudaStream_t stream = fixed ? new_stream() : 0;
     void *source = pinned_block(SMALL, WANTED);
-    while (!__atomic_load_n(&captured, __ATOMIC_RELAXED)) {
+    while (!atomic_load(&captured)) {
         TRY(cudaMemcpyAsync(device, source, SMALL, cudaMemcpyHostToDevice, stream));
-        __atomic_fetch_add(&copied, 1, __ATOMIC_RELAXED);
+        atomic_fetch_add(&copied, 1);
         usleep(20);
     }
     CHECK(cudaStreamSynchronize(stream));
@@ -43,9 +45,9 @@ int main(void)
     void *device = device_block(SMALL, 0);
 
     pthread_create(&copies, NULL, copy_again, device);
-    for (int i = 0; i < CAPTURES || __atomic_load_n(&copied, __ATOMIC_RELAXED) < COPIES_BESIDE; i++)
+    for (int i = 0; i < CAPTURES || atomic_load(&copied) < COPIES_BESIDE; i++)
         capture_again(to, from, stream);
-    __atomic_store_n(&captured, true, __ATOMIC_RELAXED);
+    atomic_store(&captured, true);
     pthread_join(copies, NULL);
     return finish(!broken && device_holds(device, SMALL, WANTED));
 }

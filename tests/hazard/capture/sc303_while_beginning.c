@@ -4,13 +4,15 @@
 // another begins and ends captures: no allocation ends one, however closely that begins behind it.
 #include "capture.h"
 
+#include <stdatomic.h>
+
 enum { CAPTURES = 200, ALLOCATIONS = 1000 };
 
-static bool captured;
+static atomic_bool captured;
 
 static void *allocate_again(void *unused)
 {
-    for (int i = 0; i < ALLOCATIONS && !__atomic_load_n(&captured, __ATOMIC_RELAXED); i++) {
+    for (int i = 0; i < ALLOCATIONS && !atomic_load(&captured); i++) {
         void *block = NULL;
         TRY(cudaMallocHost(&block, SMALL));
         usleep(20);
@@ -41,7 +43,7 @@ int main(void)
         pthread_create(&allocations, NULL, allocate_again, NULL);
     for (int i = 0; i < CAPTURES; i++)
         capture_again(to, from, stream);
-    __atomic_store_n(&captured, true, __ATOMIC_RELAXED);
+    atomic_store(&captured, true);
     if (!fixed)
         pthread_join(allocations, NULL);
     return finish(!broken);

@@ -30,7 +30,7 @@ static bool use_graph(void *device, void *source, cudaStream_t stream)
     CHECK(cudaMemset(device, 0, LARGE));
     CHECK(cudaDeviceSynchronize());
     replay(exec, stream);
-    if (exec != NULL)
+    if (exec)
         CHECK(cudaGraphExecDestroy(exec));
     return device_holds(device, LARGE, WANTED);
 }

@@ -6,17 +6,19 @@
 // elsewhere, which says nothing of the copy.
 #include "green.h"
 
+#include <stdatomic.h>
+
 enum { LONG_US = 400000 }; /* against a copy of 64 KB, also on a loaded machine */
 
 static void wait_for_it(void *over)
 {
-    while (!__atomic_load_n((int *)over, __ATOMIC_ACQUIRE))
+    while (!atomic_load((atomic_int *)over))
         usleep(1000);
 }
 
 int main(void)
 {
-    int over = 0;
+    atomic_int over = 0;
     driver_start();
     CUcontext context = NULL;
     CUstream stream = green_stream(green_context());
@@ -32,13 +34,13 @@ int main(void)
         CHECK(cuMemcpyHtoDAsync(device, source, SMALL, stream));
     CHECK(cuCtxWaitEvent(context, late));
     sleep_patiently(LONG_US);
-    __atomic_store_n(&over, fixed, __ATOMIC_RELEASE);
+    atomic_store(&over, fixed);
     if (fixed)
         CHECK(cuStreamSynchronize(stream));
     free(source);
 
     void *owner = filled_block(SMALL, FOREIGN);
-    __atomic_store_n(&over, 1, __ATOMIC_RELEASE);
+    atomic_store(&over, 1);
     CHECK(cuCtxSynchronize());
     return finish(driver_device_holds(device, SMALL, WANTED) && holds(owner, SMALL, FOREIGN));
 }

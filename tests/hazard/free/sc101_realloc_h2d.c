@@ -18,7 +18,7 @@ int main(void)
         CHECK(cudaHostUnregister(source));
     }
     void *moved = realloc(source, SMALL + SMALL / 2);
-    if (moved == NULL)
+    if (!moved)
         return 3;
 
     void *owner = filled_block(SMALL, FOREIGN);

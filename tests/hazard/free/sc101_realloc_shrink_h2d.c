@@ -17,7 +17,7 @@ int main(void)
         CHECK(cudaHostUnregister(source));
     }
     void *shrunk = realloc(source, SMALL / 4);
-    if (shrunk == NULL)
+    if (!shrunk)
         return 3;
 
     void *owner = filled_block(SMALL / 2, FOREIGN);

@@ -17,7 +17,7 @@ int main(void)
         CHECK(cudaHostUnregister(source));
     }
     void *moved = reallocarray(source, 3, SMALL / 2);
-    if (moved == NULL)
+    if (!moved)
         return 3;
 
     void *owner = filled_block(SMALL, FOREIGN);

@@ -18,7 +18,7 @@ int main(void)
         CHECK(cudaHostUnregister(target));
     }
     void *moved = realloc(target, SMALL + SMALL / 2);
-    if (moved == NULL)
+    if (!moved)
         return 3;
 
     void *owner = filled_block(SMALL, FOREIGN);

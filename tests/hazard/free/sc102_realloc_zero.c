@@ -17,7 +17,7 @@ int main(void)
         CHECK(cudaStreamSynchronize(stream));
         CHECK(cudaHostUnregister(target));
     }
-    if (reallocarray(target, 0, 8) != NULL)
+    if (reallocarray(target, 0, 8))
         return 3;
 
     void *owner = filled_block(SMALL, FOREIGN);

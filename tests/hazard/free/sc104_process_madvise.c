@@ -29,7 +29,7 @@ int main(void)
     late_copy(device, source, LARGE, stream);
     if (fixed)
         CHECK(cudaStreamSynchronize(stream));
-    if (process_madvise != NULL)
+    if (process_madvise)
         process_madvise(process, pieces, PIECES, MADV_DONTNEED, 0);
 
     CHECK(cudaDeviceSynchronize());

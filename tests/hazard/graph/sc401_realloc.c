@@ -14,7 +14,7 @@ int main(void)
     if (fixed)
         replay(exec, stream);
     void *moved = realloc(source, SMALL + SMALL / 2);
-    if (moved == NULL)
+    if (!moved)
         return 3;
     void *owner = filled_block(SMALL, FOREIGN);
     if (!fixed)

@@ -15,7 +15,7 @@ int main(void)
 
     if (fixed)
         replay(exec, stream);
-    if (realloc(source, 0) != NULL)
+    if (realloc(source, 0))
         return 3;
     void *owner = filled_block(SMALL, FOREIGN);
     if (!fixed)

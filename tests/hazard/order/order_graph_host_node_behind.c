@@ -4,14 +4,16 @@
 // waits for. The racy build does not wait for it.
 #include "graphs.h"
 
+#include <stdatomic.h>
+
 static void raise_flag(void *flag)
 {
-    __atomic_store_n((int *)flag, 1, __ATOMIC_RELEASE);
+    atomic_store((atomic_int *)flag, 1);
 }
 
 int main(void)
 {
-    int flag = 0;
+    atomic_int flag = 0;
     cudaStream_t stream = new_stream();
     void *device = device_block(SMALL, 0);
     void *input = pinned_block(SMALL, WANTED);
@@ -22,7 +24,7 @@ int main(void)
     busy(stream);
     CHECK(cudaMemcpyAsync(device, input, SMALL, cudaMemcpyHostToDevice, stream));
     CHECK(cudaGraphLaunch(exec, stream));
-    while (fixed && __atomic_load_n(&flag, __ATOMIC_ACQUIRE) == 0)
+    while (fixed && atomic_load(&flag) == 0)
         usleep(500);
     fill(input, SMALL, FOREIGN);
 

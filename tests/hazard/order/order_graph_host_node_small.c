@@ -4,16 +4,18 @@
 // said so. In the racy build it is launched before the copy, on another stream.
 #include "graphs.h"
 
+#include <stdatomic.h>
+
 enum { TINY = 256 };
 
 static void raise_flag(void *flag)
 {
-    __atomic_store_n((int *)flag, 1, __ATOMIC_RELEASE);
+    atomic_store((atomic_int *)flag, 1);
 }
 
 int main(void)
 {
-    int flag = 0;
+    atomic_int flag = 0;
     cudaStream_t stream = new_stream();
     cudaStream_t other = new_stream();
     void *device = device_block(TINY, 0);
@@ -27,7 +29,7 @@ int main(void)
     CHECK(cudaMemcpyAsync(device, input, TINY, cudaMemcpyHostToDevice, stream));
     if (fixed)
         CHECK(cudaGraphLaunch(exec, stream));
-    while (__atomic_load_n(&flag, __ATOMIC_ACQUIRE) == 0)
+    while (atomic_load(&flag) == 0)
         usleep(500);
     fill(input, TINY, FOREIGN);
 

@@ -3,12 +3,14 @@
 // Established by a host function behind the copy that has run.
 #include "twin.h"
 
-static bool arrived;
+#include <stdatomic.h>
+
+static atomic_bool arrived;
 
 static void arrive(void *unused)
 {
     (void)unused;
-    __atomic_store_n(&arrived, true, __ATOMIC_RELEASE);
+    atomic_store(&arrived, true);
 }
 
 int main(void)
@@ -21,7 +23,7 @@ int main(void)
     busy(stream);
     CHECK(cudaMemcpyAsync(between, from, SMALL, cudaMemcpyDeviceToHost, stream));
     CHECK(cudaLaunchHostFunc(stream, arrive, NULL));
-    while (fixed && !__atomic_load_n(&arrived, __ATOMIC_ACQUIRE))
+    while (fixed && !atomic_load(&arrived))
         usleep(100);
     CHECK(cudaMemcpy(to, between, SMALL, cudaMemcpyHostToDevice));
 

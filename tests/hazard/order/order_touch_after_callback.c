@@ -3,14 +3,16 @@
 // A host function behind the copy raises a flag. In the racy build it stands before the copy.
 #include "touch.h"
 
+#include <stdatomic.h>
+
 static void raise_flag(void *flag)
 {
-    __atomic_store_n((int *)flag, 1, __ATOMIC_RELEASE);
+    atomic_store((atomic_int *)flag, 1);
 }
 
 int main(void)
 {
-    int flag = 0;
+    atomic_int flag = 0;
     cudaStream_t stream = new_stream();
     void *from = device_block(SMALL, WANTED);
     void *target = pinned_block(SMALL, 0);
@@ -21,7 +23,7 @@ int main(void)
     CHECK(cudaMemcpyAsync(target, from, SMALL, cudaMemcpyDeviceToHost, stream));
     if (fixed)
         CHECK(cudaLaunchHostFunc(stream, raise_flag, &flag));
-    while (__atomic_load_n(&flag, __ATOMIC_ACQUIRE) == 0)
+    while (atomic_load(&flag) == 0)
         usleep(500);
     bool right = holds(target, SMALL, WANTED);
 

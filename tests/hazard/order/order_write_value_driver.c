@@ -4,6 +4,8 @@
 // racy build does not.
 #include "twin_driver.h"
 
+#include <stdatomic.h>
+
 int main(void)
 {
     driver_start();
@@ -11,15 +13,16 @@ int main(void)
     CUdeviceptr device = driver_device_block(SMALL, 0);
     CUdeviceptr word = 0;
     void *input = driver_pinned_block(SMALL, WANTED);
-    uint32_t *flag = NULL;
-    CHECK(cuMemHostAlloc((void **)&flag, sizeof *flag, CU_MEMHOSTALLOC_DEVICEMAP));
-    CHECK(cuMemHostGetDevicePointer(&word, flag, 0));
+    void *memory = NULL;
+    CHECK(cuMemHostAlloc(&memory, sizeof(uint32_t), CU_MEMHOSTALLOC_DEVICEMAP));
+    CHECK(cuMemHostGetDevicePointer(&word, memory, 0));
+    _Atomic uint32_t *flag = (_Atomic uint32_t *)memory;
     *flag = 0;
 
     driver_busy(stream);
     CHECK(cuMemcpyHtoDAsync(device, input, SMALL, stream));
     CHECK(cuStreamWriteValue32(stream, word, 1, CU_STREAM_WRITE_VALUE_DEFAULT));
-    while (fixed && __atomic_load_n(flag, __ATOMIC_ACQUIRE) == 0)
+    while (fixed && atomic_load(flag) == 0)
         usleep(500);
     fill(input, SMALL, FOREIGN);
 

@@ -12,7 +12,7 @@ int main(void)
     unsigned char *buffer = (unsigned char *)pinned_block(SMALL, FOREIGN);
     unsigned char *expected = (unsigned char *)malloc(SMALL);
     unsigned char *result = (unsigned char *)malloc(SMALL);
-    if (expected == NULL || result == NULL)
+    if (!expected || !result)
         return 3;
     memset(expected, 0x5a, SMALL);
 

@@ -4,14 +4,16 @@
 // that from then on, also while the capture is open, and the legacy stream waits for it.
 #include "capture.h"
 
+#include <stdatomic.h>
+
 static void be_late(void *done)
 {
     usleep(BUSY_US);
-    __atomic_store_n((int *)done, 1, __ATOMIC_RELEASE);
+    atomic_store((atomic_int *)done, 1);
 }
 
 /* Records the event behind a host function that takes its time. */
-static cudaGraphExec_t recording(cudaEvent_t event, int *done)
+static cudaGraphExec_t recording(cudaEvent_t event, atomic_int *done)
 {
     cudaGraph_t graph = NULL;
     cudaGraphNode_t function, record;
@@ -26,7 +28,7 @@ static cudaGraphExec_t recording(cudaEvent_t event, int *done)
 
 int main(void)
 {
-    static int done;
+    static atomic_int done;
     cudaStream_t stream = new_stream();
     cudaStream_t launches = new_stream();
     cudaEvent_t event = new_event();
@@ -41,7 +43,7 @@ int main(void)
     CHECK(cudaGraphLaunch(exec, launches));
     CHECK(cudaStreamWaitEvent(0, event, 0));
     CHECK(cudaStreamSynchronize(0));
-    int behind = __atomic_load_n(&done, __ATOMIC_ACQUIRE);
+    int behind = atomic_load(&done);
     CHECK(cudaStreamEndCapture(stream, &graph));
     return finish(behind);
 }

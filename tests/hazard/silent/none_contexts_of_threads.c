@@ -66,7 +66,7 @@ int main(void)
     for (int i = 0; i < THREADS; i++) {
         void *result = NULL;
         pthread_join(threads[i], &result);
-        right = right && result != NULL;
+        right = right && result;
     }
     return finish(right);
 }

@@ -24,5 +24,5 @@ int main(void)
     CHECK(cudaStreamSynchronize(stream));
     CHECK(cudaHostUnregister(source));
     free(source);
-    return finish(failed && graph == NULL && device_holds(device, SMALL, WANTED));
+    return finish(failed && !graph && device_holds(device, SMALL, WANTED));
 }

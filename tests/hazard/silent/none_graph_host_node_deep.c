@@ -6,16 +6,18 @@
 // flight.
 #include "graphs.h"
 
+#include <stdatomic.h>
+
 enum { DEEP = 200 };
 
 static void count(void *done)
 {
-    __atomic_fetch_add((int *)done, 1, __ATOMIC_RELEASE);
+    atomic_fetch_add((atomic_int *)done, 1);
 }
 
 int main(void)
 {
-    int done = 0;
+    atomic_int done = 0;
     void *sources[DEEP];
     cudaStream_t stream = new_stream();
     void *device = device_block(SMALL, 0);
@@ -31,7 +33,7 @@ int main(void)
         CHECK(cudaGraphLaunch(exec, stream));
     }
     for (int i = 0; i < DEEP; i++) {
-        while (__atomic_load_n(&done, __ATOMIC_ACQUIRE) <= i)
+        while (atomic_load(&done) <= i)
             usleep(20);
         fill(sources[i], SMALL, 0);
     }

@@ -18,7 +18,7 @@ int main(void)
     replay(exec, stream);
     shrunk = realloc(shrunk, SMALL / 4);
     grown = realloc(grown, 4 * SMALL);
-    if (shrunk == NULL || grown == NULL)
+    if (!shrunk || !grown)
         return 3;
     bool right = holds(shrunk, SMALL / 4, WANTED) && holds(grown, SMALL, WANTED);
 

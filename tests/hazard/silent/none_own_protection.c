@@ -10,14 +10,14 @@ static bool protection_is(const void *address, const char *wanted)
     char line[512];
     bool found = false;
     FILE *maps = fopen("/proc/self/maps", "r");
-    while (maps != NULL && fgets(line, sizeof line, maps) != NULL) {
+    while (maps && fgets(line, sizeof line, maps)) {
         char *end;
         uintptr_t start = strtoull(line, &end, 16);
         uintptr_t stop = strtoull(end + 1, &end, 16);
         if (start <= (uintptr_t)address && (uintptr_t)address < stop)
             found = strncmp(end + 1, wanted, strlen(wanted)) == 0;
     }
-    if (maps != NULL)
+    if (maps)
         fclose(maps);
     return found;
 }

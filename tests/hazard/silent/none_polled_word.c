@@ -4,11 +4,13 @@
 // sets it: then the data is there as well.
 #include "touch.h"
 
+#include <stdatomic.h>
+
 enum { DATA = 4000 };
 
 static void set_word(void *word)
 {
-    __atomic_store_n((uint32_t *)word, 1, __ATOMIC_RELEASE);
+    atomic_store((_Atomic uint32_t *)word, 1);
 }
 
 int main(void)
@@ -16,13 +18,13 @@ int main(void)
     cudaStream_t stream = new_stream();
     void *device = device_block(DATA, WANTED);
     char *page = (char *)pinned_block(4096, 0);
-    uint32_t *word = (uint32_t *)(void *)(page + DATA);
+    _Atomic uint32_t *word = (_Atomic uint32_t *)(void *)(page + DATA);
     *word = 0;
 
     busy(stream);
     CHECK(cudaMemcpyAsync(page, device, DATA, cudaMemcpyDeviceToHost, stream));
     CHECK(cudaLaunchHostFunc(stream, set_word, word));
-    while (__atomic_load_n(word, __ATOMIC_ACQUIRE) == 0)
+    while (atomic_load(word) == 0)
         usleep(100);
     bool right = holds(page, DATA, WANTED);
 

@@ -4,10 +4,12 @@
 // first and last page, and the program works with them while the buffer is in flight.
 #include "touch.h"
 
+#include <stdatomic.h>
+
 struct request {
     int state;
     unsigned char payload[40000];
-    int uses;
+    atomic_int uses;
 };
 
 int main(void)
@@ -24,7 +26,7 @@ int main(void)
                           stream));
     request->state = 2;
     for (int i = 0; i < 100; i++)
-        __atomic_fetch_add(&request->uses, 1, __ATOMIC_SEQ_CST);
+        atomic_fetch_add(&request->uses, 1);
     bool right = request->state == 2 && request->uses == 101;
     open_gate(&gate);
 

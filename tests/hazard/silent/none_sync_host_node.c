@@ -5,15 +5,17 @@
 // program has filled the source of the copy behind it, all by synchronous copies.
 #include "graphs.h"
 
+#include <stdatomic.h>
+
 struct meeting {
-    bool arrived, filled;
+    atomic_bool arrived, filled;
 };
 
 static void meet(void *argument)
 {
     struct meeting *meeting = (struct meeting *)argument;
-    __atomic_store_n(&meeting->arrived, true, __ATOMIC_RELEASE);
-    while (!__atomic_load_n(&meeting->filled, __ATOMIC_ACQUIRE))
+    atomic_store(&meeting->arrived, true);
+    while (!atomic_load(&meeting->filled))
         usleep(100);
 }
 
@@ -32,11 +34,11 @@ int main(void)
     cudaGraphExec_t exec = instantiate_only(end_capture(stream));
 
     CHECK(cudaGraphLaunch(exec, stream));
-    while (!__atomic_load_n(&meeting.arrived, __ATOMIC_ACQUIRE))
+    while (!atomic_load(&meeting.arrived))
         usleep(100);
     CHECK(cudaMemcpy(next, result, SMALL, cudaMemcpyHostToHost));
     CHECK(cudaMemcpy(next, from, SMALL, cudaMemcpyDeviceToHost));
-    __atomic_store_n(&meeting.filled, true, __ATOMIC_RELEASE);
+    atomic_store(&meeting.filled, true);
 
     CHECK(cudaStreamSynchronize(stream));
     return finish(device_holds(to, SMALL, WANTED));

@@ -48,7 +48,7 @@ static unsigned char *new_buffer(size_t size, bool registered)
         CHECK(cudaMallocHost(&memory, room));
     } else {
         memory = aligned_alloc(PAGE, room);
-        if (memory == NULL)
+        if (!memory)
             exit(3);
         CHECK(cudaHostRegister(memory, room, cudaHostRegisterDefault));
     }

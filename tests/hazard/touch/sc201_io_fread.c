@@ -9,7 +9,7 @@ int main(void)
     void *device = device_block(SMALL, 0);
     unsigned char *source = pinned_block(SMALL, WANTED);
     FILE *file = fdopen(filled_file(SMALL, FOREIGN), "r");
-    if (file == NULL)
+    if (!file)
         return 3;
 
     busy(stream);

@@ -10,7 +10,7 @@ int main(void)
     unsigned char *target = pinned_block(SMALL, 0);
     int fd = filled_file(SMALL, FOREIGN);
     FILE *file = fdopen(fd, "w");
-    if (file == NULL)
+    if (!file)
         return 3;
 
     busy(stream);

@@ -20,7 +20,7 @@ static void array_release(struct array *array)
 static struct array *array_new(void)
 {
     struct array *array = (struct array *)malloc(sizeof *array);
-    if (array == NULL)
+    if (!array)
         exit(3);
     array->references = 1;
     array->data = registered_block(SMALL, WANTED);

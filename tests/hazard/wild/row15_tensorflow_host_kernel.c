@@ -18,7 +18,7 @@ static void *run_kernels(void *unused)
 {
     (void)unused;
     pthread_mutex_lock(&executor.lock);
-    while (executor.ready == NULL)
+    while (!executor.ready)
         pthread_cond_wait(&executor.changed, &executor.lock);
     const unsigned char *tensor = executor.ready;
     pthread_mutex_unlock(&executor.lock);

@@ -5,17 +5,19 @@
 // them alone until no capture is open.
 #include "capture.h"
 
+#include <stdatomic.h>
+
 static void *dead_array;
 static void *dead_staging;
-static bool capturing;
+static atomic_bool capturing;
 
 static void *collect(void *unused)
 {
-    if (fixed && __atomic_load_n(&capturing, __ATOMIC_ACQUIRE))
+    if (fixed && atomic_load(&capturing))
         return unused;
-    if (dead_array != NULL && TRY(cudaFree(dead_array)))
+    if (dead_array && TRY(cudaFree(dead_array)))
         dead_array = NULL;
-    if (dead_staging != NULL && TRY(cudaFreeHost(dead_staging)))
+    if (dead_staging && TRY(cudaFreeHost(dead_staging)))
         dead_staging = NULL;
     return unused;
 }
@@ -29,13 +31,13 @@ int main(void)
     dead_array = device_block(SMALL, FOREIGN);
     dead_staging = pinned_block(SMALL, FOREIGN);
 
-    __atomic_store_n(&capturing, true, __ATOMIC_RELEASE);
+    atomic_store(&capturing, true);
     CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
     capture_copy(between, from, stream);
     on_other_thread(collect, NULL);
     capture_copy(to, between, stream);
     cudaGraphExec_t exec = end_capture(stream, 2);
-    __atomic_store_n(&capturing, false, __ATOMIC_RELEASE);
+    atomic_store(&capturing, false);
 
     on_other_thread(collect, NULL);
     void *owner = device_block(SMALL, FOREIGN);

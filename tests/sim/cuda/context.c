@@ -329,7 +329,7 @@ SIM_API(cuCtxPopCurrent_v2, (CUcontext * pctx), pctx)
 
 SIM_API(cuCtxSetCurrent, (CUcontext ctx), ctx)
 {
-    if (ctx == NULL) {
+    if (!ctx) {
         sim_thread.depth -= sim_thread.depth > 0;
         return CUDA_SUCCESS;
     }

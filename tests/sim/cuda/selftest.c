@@ -1119,7 +1119,7 @@ static void test_attributes(void)
                              (CUdeviceptr)(uintptr_t)&type),
        CUDA_ERROR_INVALID_VALUE);
     OK(cuPointerGetAttributes(3, names, values, (CUdeviceptr)(uintptr_t)&type));
-    CHECK(type == 0 && owner == NULL);
+    CHECK(type == 0 && !owner);
     OK(cuMemGetAddressRange(&base, &size, device + 5));
     CHECK(base == device && size == 64 * MB);
     host_free(PINNED, pinned);

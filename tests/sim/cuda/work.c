@@ -78,6 +78,7 @@ static void run_fill(const struct sim_fill *fill)
     }
 }
 
+/* The word is the program's and not _Atomic: hence the builtins here and in read_value. */
 static void run_write(const struct sim_value *v)
 {
     if (v->access == ACCESS_SAFE) {

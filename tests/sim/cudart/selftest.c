@@ -4,6 +4,7 @@
  */
 #include <cuda.h>
 #include <cuda_runtime_api.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -191,7 +192,7 @@ static void test_launch(void)
     cudaStream_t stream_out;
     CHECK(__cudaPushCallConfiguration(grid, block, 7, NULL) == 0);
     OK(__cudaPopCallConfiguration(&grid_out, &block_out, &shared_out, &stream_out));
-    CHECK(grid_out.z == 4 && block_out.x == 32 && shared_out == 7 && stream_out == NULL);
+    CHECK(grid_out.z == 4 && block_out.x == 32 && shared_out == 7 && !stream_out);
     OK(cudaLaunchKernel(&host_side, grid, block, NULL, 0, 0));
     OK(cudaDeviceSynchronize());
     CHECK(cudaLaunchKernel(from, grid, block, NULL, 0, 0) == cudaErrorInvalidResourceHandle);
@@ -303,25 +304,25 @@ static void test_event_nodes(void)
 
 static void CUDART_CB set_flag(void *flag)
 {
-    __atomic_store_n((int *)flag, 1, __ATOMIC_SEQ_CST);
+    atomic_store((atomic_int *)flag, 1);
 }
 
 static void test_user_object(void)
 {
     cudaUserObject_t object;
     cudaGraph_t graph;
-    int ended = 0;
+    atomic_int ended = 0;
     OK(cudaUserObjectCreate(&object, &ended, set_flag, 1, cudaUserObjectNoDestructorSync));
     OK(cudaUserObjectRetain(object, 1));
     OK(cudaGraphCreate(&graph, 0));
     OK(cudaGraphRetainUserObject(graph, object, 2, cudaGraphUserObjectMove));
     OK(cudaGraphReleaseUserObject(graph, object, 1));
     usleep(5000);
-    CHECK(!__atomic_load_n(&ended, __ATOMIC_SEQ_CST));
+    CHECK(!atomic_load(&ended));
     OK(cudaGraphDestroy(graph));
-    for (int i = 0; i < 2000 && !__atomic_load_n(&ended, __ATOMIC_SEQ_CST); i++)
+    for (int i = 0; i < 2000 && !atomic_load(&ended); i++)
         usleep(1000);
-    CHECK(__atomic_load_n(&ended, __ATOMIC_SEQ_CST));
+    CHECK(atomic_load(&ended));
 }
 
 static void test_device(void)

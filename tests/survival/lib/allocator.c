@@ -21,7 +21,7 @@ static atomic_int foreign;
 static char *arena_base(void)
 {
     char *base = atomic_load(&arena);
-    if (base != NULL)
+    if (base)
         return base;
     void *fresh = mmap(NULL, ARENA, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -37,7 +37,7 @@ static void *take(size_t size)
 {
     char *base = arena_base();
     size_t run = PAGE + (size + PAGE - 1) / PAGE * PAGE;
-    if (base == NULL || size > ARENA) {
+    if (!base || size > ARENA) {
         errno = ENOMEM;
         return NULL;
     }
@@ -68,7 +68,7 @@ void *calloc(size_t count, size_t size)
 void *memalign(size_t alignment, size_t size)
 {
     char *block = take(size + alignment);
-    if (block == NULL || alignment <= PAGE)
+    if (!block || alignment <= PAGE)
         return block;
     return (void *)(((size_t)block + alignment - 1) / alignment * alignment);
 }
@@ -81,13 +81,13 @@ void *aligned_alloc(size_t alignment, size_t size)
 int posix_memalign(void **block, size_t alignment, size_t size)
 {
     *block = memalign(alignment, size);
-    return *block != NULL ? 0 : ENOMEM;
+    return *block ? 0 : ENOMEM;
 }
 
 void free(void *block)
 {
     char *base = atomic_load(&arena);
-    if (block != NULL && (base == NULL || (char *)block < base || (char *)block >= base + ARENA))
+    if (block && (!base || (char *)block < base || (char *)block >= base + ARENA))
         atomic_fetch_add(&foreign, 1);
 }
 
@@ -95,7 +95,7 @@ void *realloc(void *block, size_t size)
 {
     size_t old = 0;
     char *moved = take(size);
-    if (moved == NULL || block == NULL)
+    if (!moved || !block)
         return moved;
     memcpy(&old, (char *)block - PAGE, sizeof old);
     memcpy(moved, block, old < size ? old : size);

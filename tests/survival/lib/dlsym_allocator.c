@@ -31,7 +31,7 @@ static int in_buffer(const void *block)
 /* False while the look-up that this call belongs to is itself under way. */
 static int ready(void)
 {
-    if (next_free != NULL)
+    if (next_free)
         return 1;
     if (looking)
         return 0;
@@ -57,7 +57,7 @@ void *calloc(size_t count, size_t size)
 
 void free(void *block)
 {
-    if (block != NULL && !in_buffer(block) && ready())
+    if (block && !in_buffer(block) && ready())
         next_free(block);
 }
 
@@ -66,7 +66,7 @@ void *realloc(void *block, size_t size)
     if (!in_buffer(block) && ready())
         return next_realloc(block, size);
     void *moved = malloc(size);
-    if (moved != NULL && block != NULL)
+    if (moved && block)
         memcpy(moved, block, size);
     return moved;
 }

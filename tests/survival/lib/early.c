@@ -10,12 +10,12 @@ static void use_driver(const char *when)
     int (*devices)(int *) = NULL;
     void *driver = dlopen("libcuda.so.1", RTLD_NOW);
     free(malloc(1000));
-    if (driver != NULL) {
+    if (driver) {
         *(void **)&start = dlsym(driver, "cuInit");
         *(void **)&devices = dlsym(driver, "cuDeviceGetCount");
     }
-    int started = start != NULL ? start(0) : -1;
-    int counted = devices != NULL ? devices(&count) : -1;
+    int started = start ? start(0) : -1;
+    int counted = devices ? devices(&count) : -1;
     printf("early library, %s: %d %d %d\n", when, started, counted, count > 0);
     fflush(stdout);
 }

@@ -31,7 +31,7 @@ void *malloc(size_t size)
     static void *(*next)(size_t);
     /* volatile: dlsym is declared a leaf, as if it could not lead back here. */
     static __thread volatile int looking __attribute__((tls_model("initial-exec")));
-    if (next == NULL) {
+    if (!next) {
         if (looking) {
             void *block = early + early_used;
             early_used += (size + 15) & ~(size_t)15;
@@ -54,7 +54,7 @@ void free(void *block)
     static void (*next)(void *);
     if ((char *)block >= early && (char *)block < early + sizeof early)
         return;
-    if (next == NULL)
+    if (!next)
         *(void **)&next = dlsym(RTLD_NEXT, "free");
     enter();
     next(block);
@@ -66,7 +66,7 @@ int cuMemAlloc_v2(unsigned long long *device, size_t size)
     int (*next)(unsigned long long *, size_t) = NULL;
     *(void **)&next = dlsym(RTLD_NEXT, "cuMemAlloc_v2");
     enter();
-    int result = next != NULL && depth == 1 ? next(device, size) : 999;
+    int result = next && depth == 1 ? next(device, size) : 999;
     depth--;
     return result;
 }

@@ -1,4 +1,4 @@
-#include "report/text.h"
+#include "track/text.h"
 
 #include <errno.h>
 #include <string.h>
@@ -43,12 +43,12 @@ void sc_text_put(struct sc_text *text, const char *string)
 static void put_in_base(struct sc_text *text, uint64_t value, unsigned base)
 {
     char digits[20];
-    size_t at = sizeof(digits);
+    size_t at = sizeof digits;
     do {
         digits[--at] = "0123456789abcdef"[value % base];
         value /= base;
     } while (value != 0);
-    sc_text_bytes(text, digits + at, sizeof(digits) - at);
+    sc_text_bytes(text, digits + at, sizeof digits - at);
 }
 
 void sc_text_decimal(struct sc_text *text, uint64_t value)
@@ -115,7 +115,7 @@ void sc_text_error(struct sc_text *text, int error)
         {EBUSY, "Device or resource busy"},
         {ETXTBSY, "Text file busy"},
     };
-    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
         if (table[i].error == error) {
             sc_text_put(text, table[i].words);
             return;

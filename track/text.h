@@ -3,8 +3,8 @@
  * Text that does not fit is cut and `cut` is set; the bytes are NUL-terminated at all times. No
  * locale, no allocation, no errno: safe everywhere, in a signal handler too.
  */
-#ifndef SC_REPORT_TEXT_H
-#define SC_REPORT_TEXT_H
+#ifndef SC_TRACK_TEXT_H
+#define SC_TRACK_TEXT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -326,10 +326,10 @@ bool sc_track_graph_use(struct sc_track *track, uint32_t graph, uint32_t at,
 void *sc_track_graph_saved(struct sc_track *track, uintptr_t handle, uintptr_t node,
                            enum sc_direction direction);
 
-/* An exec, the uses of which are about to be told; and they have been. `is_empty`: its nodes do
- * nothing. */
-void sc_track_graph_begin_exec(struct sc_track *track, uintptr_t handle, uint32_t context,
-                               bool is_empty);
+/* Around the telling of an exec's uses, which are all that are known of it then. `is_empty`: the
+ * nodes of the exec do nothing. */
+void sc_track_graph_begin_exec(struct sc_track *track, uintptr_t handle, uint32_t context);
+void sc_track_graph_end_exec(struct sc_track *track, uintptr_t handle, bool is_empty);
 /* The context's execs are gone with it. True: something is held, and may be held no longer. */
 bool sc_track_graphs_context_gone(struct sc_track *track, uint32_t context);
 void sc_track_graph_make_runs(struct sc_track *track, uintptr_t handle);

@@ -163,17 +163,24 @@ void *sc_track_graph_saved(struct sc_track *track, uintptr_t handle, uintptr_t n
 
 /* ---- execs, and the end of graphs ---- */
 
-void sc_track_graph_begin_exec(struct sc_track *track, uintptr_t handle, uint32_t context,
-                               bool is_empty)
+void sc_track_graph_begin_exec(struct sc_track *track, uintptr_t handle, uint32_t context)
 {
     lock(track);
     sc_graphs_drop_node(&track->graphs, handle, 0);
     uint32_t id = sc_graphs_make_exec(&track->graphs, handle);
-    if (id) {
+    if (id)
         sc_graphs_at(&track->graphs, id)->context = context;
-        sc_graphs_at(&track->graphs, id)->is_empty = is_empty;
-    }
     publish_watch(track);
+    unlock(track);
+}
+
+void sc_track_graph_end_exec(struct sc_track *track, uintptr_t handle, bool is_empty)
+{
+    lock(track);
+    uint32_t id = sc_graphs_find(&track->graphs, handle);
+    if (id)
+        sc_graphs_at(&track->graphs, id)->is_empty = is_empty;
+    sc_graphs_make_runs(&track->graphs, handle);
     unlock(track);
 }
 

@@ -10,6 +10,7 @@
 #include "interpose/driver/call.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/replaying.h"
+#include "interpose/graph/node_walk.h"
 #include "interpose/graph/orphan_nodes.h"
 #include "interpose/reaper/reaper.h"
 #include "interpose/streams/contexts.h"
@@ -69,6 +70,15 @@ struct sc_graph_use sc_node_uses_bare(uintptr_t node, enum sc_direction directio
         .kind = box->kind,
         .range = sc_track_find_range(&sc_track, box->shape.address).range,
     };
+}
+
+void sc_node_uses_recognise(const struct sc_walked_graph *in, CUgraphNode node,
+                            struct sc_graph_use *use, struct sc_graph_extra *extra)
+{
+    if (in->graph != in->base && sc_graphs_find(&sc_track.graphs, (uintptr_t)in->graph))
+        sc_track_graph_recognise(&sc_track, (uintptr_t)in->graph, (uintptr_t)node, use, extra);
+    if (!use->from.api)
+        sc_track_graph_recognise(&sc_track, (uintptr_t)in->base, (uintptr_t)node, use, extra);
 }
 
 static bool is_on_stack(const struct sc_graph_use *use)

@@ -17,6 +17,8 @@
 
 struct sc_op_info;
 struct sc_graph_use;
+struct sc_graph_extra;
+struct sc_walked_graph;
 struct sc_fold;
 
 /* A call that makes or changes a node. */
@@ -58,6 +60,12 @@ struct sc_graph_use sc_node_uses_bare(uintptr_t node, enum sc_direction directio
                                       const struct sc_copy_side *box);
 void sc_node_uses_add(const struct sc_graph_call *call, struct sc_graph_use *use,
                       const struct sc_fold *fold);
+
+/* Fills in who made the use of a node that a walk has met, and what few uses have. A child graph
+ * that the program knows by its handle is asked first, then the base. Neither knows: nothing is
+ * changed. */
+void sc_node_uses_recognise(const struct sc_walked_graph *in, CUgraphNode node,
+                            struct sc_graph_use *use, struct sc_graph_extra *extra);
 
 /* Memory for as long as a graph names it, with a copy of the bytes: what a node reads instead of
  * memory that will be gone. NULL: there is none. */

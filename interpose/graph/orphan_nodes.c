@@ -6,6 +6,7 @@
 #include "interpose/graph/copy_sides.h"
 #include "interpose/graph/driver_nodes.h"
 #include "interpose/graph/node_uses.h"
+#include "interpose/graph/node_walk.h"
 #include "interpose/reaper/reaper.h"
 #include "track/hazard.h"
 #include "track/shape.h"
@@ -90,19 +91,28 @@ static void visit_known(uintptr_t stray, sc_visit_orphan *visit, void *argument)
         visit(argument, stray);
 }
 
-static void each_stray(CUgraph graph, sc_visit_orphan *visit, void *argument, int depth)
+struct stray_search {
+    sc_visit_orphan *visit;
+    void *argument;
+};
+
+static enum sc_step meet_node(void *context, struct sc_walked_graph *in, CUgraphNode node,
+                              CUgraphNodeType type)
 {
-    size_t count = 0;
-    CUgraph child;
-    CUgraphNode *nodes = depth < SC_NODES_DEPTH_MAX ? sc_driver_nodes_of(graph, &count) : NULL;
-    for (size_t i = 0; nodes && i < count; i++) {
-        visit_known(sc_graphs_stray((uintptr_t)nodes[i]), visit, argument);
-        if ((child = child_of(nodes[i]))) {
-            each_stray(child, visit, argument, depth + 1);
-            visit_known((uintptr_t)child, visit, argument);
-        }
-    }
-    sc_driver_nodes_free(nodes, count);
+    const struct stray_search *search = context;
+    (void)in;
+    visit_known(sc_graphs_stray((uintptr_t)node), search->visit, search->argument);
+    return type == CU_GRAPH_NODE_TYPE_GRAPH ? SC_STEP_INTO : SC_STEP_OVER;
+}
+
+static void end_graph(void *context, struct sc_walked_graph *graph, const CUgraphNode *nodes,
+                      size_t count)
+{
+    const struct stray_search *search = context;
+    (void)nodes;
+    (void)count;
+    if (graph->depth > 0)
+        visit_known((uintptr_t)graph->graph, search->visit, search->argument);
 }
 
 /* Has the program had the handle of a child graph, to which it may have added nodes? */
@@ -122,8 +132,10 @@ static bool may_have_strays(void)
 
 void sc_orphan_nodes_each(CUgraph graph, sc_visit_orphan *visit, void *argument)
 {
+    static const struct sc_node_walk walk = {.meet = meet_node, .end = end_graph};
+    struct stray_search search = {visit, argument};
     if (may_have_strays())
-        each_stray(graph, visit, argument, 0);
+        sc_node_walk_graph(&walk, &search, graph, NULL);
 }
 
 static void forget_one(void *unused, uintptr_t stray)

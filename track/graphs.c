@@ -40,9 +40,9 @@ uint32_t sc_graphs_find(struct sc_graphs *graphs, uintptr_t handle)
     return (uint32_t)sc_handles_get(&graphs->by_handle, handle);
 }
 
-static bool is_stray(uintptr_t handle)
+static bool is_orphan(uintptr_t handle)
 {
-    return handle == sc_graphs_stray(handle);
+    return handle == sc_graphs_orphan(handle);
 }
 
 static uint32_t find_or_make(struct sc_graphs *graphs, uintptr_t handle)
@@ -52,7 +52,7 @@ static uint32_t find_or_make(struct sc_graphs *graphs, uintptr_t handle)
         return id;
     sc_graphs_at(graphs, id)->handle = handle;
     if (sc_handles_put(&graphs->by_handle, handle, id) == 0) {
-        graphs->stray_count += is_stray(handle);
+        graphs->orphan_count += is_orphan(handle);
         return id;
     }
     sc_pool_give(&graphs->pool, id);
@@ -586,7 +586,7 @@ void sc_graphs_remove(struct sc_graphs *graphs, uint32_t id)
         sc_handles_destroy(&graph->disabled);
     graph->disables = false;
     sc_graphs_set_last_launch(graphs, graph, 0);
-    graphs->stray_count -= is_stray(graph->handle);
+    graphs->orphan_count -= is_orphan(graph->handle);
     sc_pool_give(&graphs->pool, id);
 }
 

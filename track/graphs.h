@@ -9,9 +9,9 @@
  * The index knows allocations rather than uses: a thousand nodes that read one buffer lie behind
  * one interval.
  *
- * A stray is a node of which only the driver knows whose it is, since it was captured, cloned or
- * came with a child, and that the program has changed. What it names now is kept as a graph of its
- * own, until the node or its graph is destroyed.
+ * An orphan is a node of which only the driver knows the graph, and that the program has changed:
+ * it was captured, cloned or came with a child. What an orphan names is kept as a graph of its own,
+ * until the node or its graph is destroyed.
  *
  * Locks: every function needs the owner's lock, except sc_graphs_may_name, sc_graphs_find,
  * sc_graphs_at and sc_graphs_extra (lock-free; what they return is good for as long as the program
@@ -122,11 +122,11 @@ struct sc_graphs {
     struct sc_handles by_node; /* nodes of graphs that are no execs -> handle */
     struct sc_handles copies;  /* addresses of copies */
     struct sc_order *order;
-    _Atomic uint32_t stray_count;
+    _Atomic uint32_t orphan_count;
 };
 
-/* The handle of a stray. It is no graph's and no exec's, since the driver's are even. */
-static inline uintptr_t sc_graphs_stray(uintptr_t node)
+/* The handle under which an orphan is kept. It is no graph's and no exec's: theirs are even. */
+static inline uintptr_t sc_graphs_orphan(uintptr_t node)
 {
     return node | 1;
 }
@@ -213,7 +213,7 @@ void sc_graphs_make_runs(struct sc_graphs *graphs, uintptr_t handle);
 const struct sc_graph_use *sc_graphs_same_use(struct sc_graphs *graphs, uintptr_t handle,
                                               const struct sc_graph_use *use);
 
-/* The handle of the graph that knows the node, or of the stray, or 0; execs do not count. */
+/* The handle of the graph that knows the node, or of the orphan; 0: none. Execs do not count. */
 uintptr_t sc_graphs_of_node(struct sc_graphs *graphs, uintptr_t node);
 
 /* Does any graph name memory in the interval? The first: false only if not. */

@@ -145,7 +145,7 @@ struct sc_inflight {
     uint32_t *keys;
     uint32_t busy; /* first stream with operations */
     uint32_t retained;
-    uint32_t stray; /* id of a range record that stands for "no range" */
+    uint32_t no_range; /* id of the record that stands for it: operations on no range are there */
 };
 
 /* 0 or -ENOMEM. */

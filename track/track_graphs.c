@@ -114,10 +114,10 @@ void sc_track_graph_recognise(struct sc_track *track, uintptr_t handle, uintptr_
                               struct sc_graph_use *use, struct sc_graph_extra *extra)
 {
     lock(track);
-    uintptr_t stray = sc_graphs_stray(node);
-    bool strayed = sc_graphs_of_node(&track->graphs, node) == stray;
+    uintptr_t orphan = sc_graphs_orphan(node);
+    bool is_orphan = sc_graphs_of_node(&track->graphs, node) == orphan;
     const struct sc_graph_use *known =
-        sc_graphs_same_use(&track->graphs, strayed ? stray : handle, use);
+        sc_graphs_same_use(&track->graphs, is_orphan ? orphan : handle, use);
     if (known) {
         uintptr_t name = use->node;
         struct sc_shape shape = use->shape;

@@ -29,7 +29,7 @@ static struct sc_arena memory;
 static struct sc_handles by_node; /* -> struct sc_conditional_bodies */
 static _Atomic uint32_t node_count;
 
-bool sc_conditional_bodies_are_any(void)
+bool sc_conditional_bodies_exist(void)
 {
     return atomic_load_explicit(&node_count, memory_order_acquire) != 0;
 }
@@ -97,7 +97,7 @@ void sc_conditional_bodies_note(CUgraphNode node, const CUDA_CONDITIONAL_NODE_PA
 
 CUgraph sc_conditional_bodies_at(CUgraphNode node, uint32_t index)
 {
-    if (!sc_conditional_bodies_are_any())
+    if (!sc_conditional_bodies_exist())
         return NULL;
     pthread_mutex_lock(&bodies_lock);
     const struct sc_conditional_bodies *bodies = find_locked(node);
@@ -131,7 +131,7 @@ static const struct sc_node_walk take = {.leave = take_node};
 
 static bool can_take(void)
 {
-    return sc_conditional_bodies_are_any() && sc_active() && sc_driver_nodes_can_be_asked();
+    return sc_conditional_bodies_exist() && sc_active() && sc_driver_nodes_can_be_asked();
 }
 
 struct sc_conditional_bodies *sc_conditional_bodies_take_of_graph(CUgraph graph)

@@ -49,9 +49,9 @@ struct met {
     uintptr_t name; /* what the exec calls it */
 };
 
-static void note_side(const struct met *met, enum sc_direction direction,
-                      const struct sc_copy_side *side)
+static void note_side(void *context, enum sc_direction direction, const struct sc_copy_side *side)
 {
+    const struct met *met = context;
     if (!side->used || sc_shape_hull_bytes(&side->shape) == 0)
         return;
     struct sc_graph_use use = sc_node_uses_bare(met->name, direction, side);
@@ -63,25 +63,6 @@ static void note_side(const struct met *met, enum sc_direction direction,
                            use.extra || side->fold.pitch_bytes ? &extra : NULL);
     else if (direction != SC_MEMSET || side->known) /* or it is device memory */
         sc_node_uses_add(met->call, &use, &side->fold);
-}
-
-static void note_copy(const struct met *met)
-{
-    CUDA_MEMCPY3D copy;
-    if (sc_real.cuGraphMemcpyNodeGetParams(met->node, &copy) != CUDA_SUCCESS)
-        return;
-    struct sc_copy_sides sides = sc_copy_sides_of_3d(&copy);
-    note_side(met, SC_H2D, &sides.src);
-    note_side(met, SC_D2H, &sides.dst);
-}
-
-static void note_memset(const struct met *met)
-{
-    CUDA_MEMSET_NODE_PARAMS fill;
-    if (sc_real.cuGraphMemsetNodeGetParams(met->node, &fill) != CUDA_SUCCESS)
-        return;
-    struct sc_copy_side side = sc_node_uses_box_of_memset(&fill);
-    note_side(met, SC_MEMSET, &side);
 }
 
 void sc_exec_uses_note_event(const struct sc_graph_call *call, uintptr_t node, CUevent event,
@@ -115,13 +96,9 @@ static enum sc_step meet_node(void *context, struct sc_walked_graph *in, CUgraph
                               CUgraphNodeType type)
 {
     struct making *making = context;
-    const struct met met = {making->call, in, node, name_of(making, sc_walked_top(in, node))};
-    if (type == CU_GRAPH_NODE_TYPE_MEMCPY)
-        note_copy(&met);
-    else if (type == CU_GRAPH_NODE_TYPE_MEMSET)
-        note_memset(&met);
-    else
-        note_signal(&met, type);
+    struct met met = {making->call, in, node, name_of(making, sc_walked_top(in, node))};
+    sc_node_uses_ask(node, type, note_side, &met);
+    note_signal(&met, type);
     making->works |= type != CU_GRAPH_NODE_TYPE_EMPTY && type != CU_GRAPH_NODE_TYPE_GRAPH;
     in->flag |= sc_unjudged_may_matter(type);
     return SC_STEP_INTO;

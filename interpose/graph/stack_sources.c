@@ -118,15 +118,15 @@ static size_t refresh_within(CUgraph graph)
 {
     static const struct sc_node_walk walk = {.end = end_graph, .looks_for_bodies_only = true};
     size_t uses = 0;
-    if (!sc_conditional_bodies_are_any())
+    if (!sc_conditional_bodies_exist())
         return refresh_graph((uintptr_t)graph);
     sc_node_walk_graph(&walk, &uses, graph, NULL);
     return uses;
 }
 
-static void refresh_stray(void *uses, uintptr_t stray)
+static void refresh_orphan(void *uses, uintptr_t orphan)
 {
-    *(size_t *)uses += refresh_graph(stray);
+    *(size_t *)uses += refresh_graph(orphan);
 }
 
 struct sc_stack_sources sc_stack_sources_begin(CUgraph graph)
@@ -135,7 +135,7 @@ struct sc_stack_sources sc_stack_sources_begin(CUgraph graph)
     struct sc_stack_sources redirects = {0};
     if (sc_active() && sc_driver_nodes_can_be_asked())
         redirects.capacity = refresh_within(graph);
-    sc_orphan_nodes_each(graph, refresh_stray, &redirects.capacity);
+    sc_orphan_nodes_each(graph, refresh_orphan, &redirects.capacity);
     if (!redirects.capacity)
         return redirects;
     redirects.list = sc_pages_map(redirects.capacity * sizeof *redirects.list);

@@ -890,14 +890,14 @@ START_TEST(of_former_uses_a_freed_one_goes_first)
 }
 END_TEST
 
-START_TEST(a_stray_is_a_graph_of_its_own_and_counted)
+START_TEST(an_orphan_is_a_graph_of_its_own_and_counted)
 {
-    add_plain(sc_graphs_stray(16), 16, BASE, 64);
-    ck_assert_uint_eq(graphs.stray_count, 1);
-    ck_assert_uint_eq(sc_graphs_of_node(&graphs, 16), sc_graphs_stray(16));
+    add_plain(sc_graphs_orphan(16), 16, BASE, 64);
+    ck_assert_uint_eq(graphs.orphan_count, 1);
+    ck_assert_uint_eq(sc_graphs_of_node(&graphs, 16), sc_graphs_orphan(16));
     add_plain(16, 0, BASE + PAGE, 64); /* a graph of the same number is another */
-    remove_graph(sc_graphs_stray(16));
-    ck_assert_uint_eq(graphs.stray_count, 0);
+    remove_graph(sc_graphs_orphan(16));
+    ck_assert_uint_eq(graphs.orphan_count, 0);
     ck_assert_uint_eq(sc_graphs_of_node(&graphs, 16), 0);
     remove_graph(16);
     expect_nothing_left();
@@ -1084,7 +1084,7 @@ int main(void)
     tcase_add_test(group, a_former_use_is_dropped_by_its_bytes);
     tcase_add_test(group, a_former_use_of_one_of_two_graphs_stays);
     tcase_add_test(group, of_former_uses_a_freed_one_goes_first);
-    tcase_add_test(group, a_stray_is_a_graph_of_its_own_and_counted);
+    tcase_add_test(group, an_orphan_is_a_graph_of_its_own_and_counted);
     tcase_add_test(group, a_detached_graph_names_its_memory_until_it_is_removed);
     tcase_add_test(group, a_graph_that_was_not_destroyed_is_as_before);
     tcase_add_test(group, a_handle_that_is_used_again_starts_from_nothing);

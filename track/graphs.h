@@ -82,28 +82,42 @@ struct sc_graph_uses {
     uint32_t count, capacity;
 };
 
+struct sc_graph_names {
+    uintptr_t *list;
+    uint32_t count;
+};
+
+struct sc_graph_events {
+    struct sc_graph_event *list;
+    uint32_t count, capacity;
+    bool records; /* a node records one */
+};
+
+/* What only execs have. */
+struct sc_exec {
+    uint32_t context;            /* the exec goes with it; 0: not known */
+    struct sc_graph_uses runs;   /* neighbouring uses as one, for the launch */
+    bool is_stale;               /* the runs are to be made anew */
+    bool is_empty;               /* the nodes do nothing: a launch is no work */
+    bool signals;                /* the nodes may tell the host how far the launch has come */
+    bool awaits_host;            /* the nodes may wait for the host */
+    struct sc_point last_launch; /* no other stream gets the id of its stream */
+    struct sc_graph_names names; /* of the nodes, in the driver's order */
+    struct sc_graph_events events;
+    bool disables;              /* a node was disabled once */
+    struct sc_handles disabled; /* then: the nodes that are. An update leaves them so */
+};
+
 struct sc_graph {
     uintptr_t handle;
     struct sc_graph_uses uses;
-    struct sc_graph_uses runs; /* of an exec: neighbours as one, for the launch */
-    bool is_exec, is_stale;    /* the runs are to be made anew */
-    bool is_empty;             /* an exec that does nothing, the launches of which are no work */
-    uint32_t context;          /* of an exec: it goes with it; 0: not known */
     uint32_t first_interval;
-    uint32_t last_found; /* where the next look-up begins */
-    uint32_t freed_count;
-    bool has_stack;
-    bool waits; /* it copies into pageable memory, so that a launch returns when it is complete */
-    struct sc_point last_launch; /* no other stream gets the id of its stream */
-    uintptr_t *names;            /* of an exec: its nodes, in the driver's order */
-    uint32_t name_count;
-    struct sc_graph_event *events; /* of an exec */
-    uint32_t event_count, event_capacity;
-    bool records;               /* some */
-    bool signals;               /* its nodes may tell the host how far it has come */
-    bool awaits;                /* they may wait for the host */
-    bool disables;              /* some were disabled once */
-    struct sc_handles disabled; /* then: those that are. An update leaves them so */
+    uint32_t last_found;  /* where the next look-up begins */
+    uint32_t freed_count; /* uses of memory that was freed */
+    bool has_stack;       /* a use is of a stack */
+    bool waits; /* a use is a copy into pageable memory: a launch returns when it is complete */
+    bool is_exec;
+    struct sc_exec exec; /* of a graph that is none: zeros */
 };
 
 struct sc_graph_interval {

@@ -8,7 +8,7 @@
 #pragma GCC poison printf fprintf vfprintf puts fputs fopen
 #pragma GCC poison system popen
 
-/* It would come through a hook of ours; track/kernel.h has what is meant. */
+/* syscall() would come through a hook of ours: sc_kernel_call of track/kernel.h does not. */
 #pragma GCC poison syscall
 
 #endif

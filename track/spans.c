@@ -66,8 +66,7 @@ uint32_t sc_spans_add(struct sc_spans *spans, uint32_t op, uintptr_t address, si
                       enum sc_access access, uint32_t next)
 {
     struct sc_pages pages = sc_spans_pages(spans, address, size_bytes);
-    uint32_t id =
-        pages.end > pages.start ? new_span(spans, op, pages.start, pages.end, access) : 0;
+    uint32_t id = pages.end > pages.start ? new_span(spans, op, pages.start, pages.end, access) : 0;
     if (!id)
         return next;
     sc_blocks_add(&spans->ever, pages.start, pages.end - pages.start);

@@ -7,7 +7,7 @@
  * tell the type is left out.
  *
  * Needs: the driver can be asked (sc_driver_nodes_can_be_asked), and nobody changes the graph.
- * Locks: none is held when a function of the walk is called.
+ * Locks: none is held when a function of the walk is called. Not for a signal handler.
  * Stack: some 200 bytes for each graph within another. The functions of the walk add theirs once.
  */
 #ifndef SC_INTERPOSE_GRAPH_NODE_WALK_H

@@ -1,5 +1,8 @@
-/* A set of blocks of 2 MB that only grows, each hashed to one bit: a few loads say that an address
- * lies in none of them. Lock-free, thread- and signal-safe. */
+/* A set of blocks of 2 MB that only grows, each hashed to one bit. A few loads say that an address
+ * lies in no block of the set.
+ *
+ * Lock-free, thread- and signal-safe. An interval that is given here is not empty.
+ */
 #ifndef SC_TRACK_BLOCKS_H
 #define SC_TRACK_BLOCKS_H
 
@@ -18,14 +21,14 @@ struct sc_blocks {
     _Atomic uint64_t words[SC_BLOCKS_WORDS];
 };
 
-/* Adds those that the interval, which is not empty, touches. */
+/* Adds the blocks that the interval touches. */
 static inline void sc_blocks_add(struct sc_blocks *blocks, uintptr_t address, size_t size_bytes);
 
-/* False only if none was added that the interval, which is not empty, touches. */
+/* False only if no block that the interval touches was ever added. */
 static inline bool sc_blocks_may_hold(const struct sc_blocks *blocks, uintptr_t address,
                                       size_t size_bytes);
 
-/* The same for one address, with no loop. */
+/* The same question about one address, without a loop. */
 static inline bool sc_blocks_may_hold_one(const struct sc_blocks *blocks, uintptr_t address);
 
 static inline void sc_blocks_clear(struct sc_blocks *blocks)

@@ -1,5 +1,8 @@
-/* Waits with an end. It is told as CLOCK_MONOTONIC has it: a clock that somebody sets must neither
- * stretch nor cut them. glibc offers that since 2.30; on an older one they end by CLOCK_REALTIME.
+/* Waits that end at a deadline.
+ *
+ * A deadline is a moment of CLOCK_MONOTONIC: a clock that somebody sets must neither stretch nor
+ * cut a wait. glibc offers such waits since 2.30. With an older glibc, deadlines are moments of
+ * CLOCK_REALTIME. Thread-safe.
  */
 #ifndef SC_TRACK_DEADLINES_H
 #define SC_TRACK_DEADLINES_H
@@ -9,7 +12,7 @@
 #include <stdint.h>
 #include <time.h>
 
-/* The moment after that wait. */
+/* The moment that comes after so much time. */
 struct timespec sc_deadline_in(uint64_t wait_ns);
 
 /* As the functions of pthreads: 0 or an error number. */

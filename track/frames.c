@@ -33,7 +33,7 @@ static bool know(uintptr_t low, uintptr_t high)
 }
 
 /* What lies near above the running frame is most often its own stack, but may be another one that
- * has been unmapped since it left its mark. */
+ * has been unmapped since its function left the note. */
 static bool is_near(uintptr_t here, uintptr_t place)
 {
     uintptr_t low = here & ~(uintptr_t)(PAGE_BYTES - 1);
@@ -44,34 +44,34 @@ static bool is_near(uintptr_t here, uintptr_t place)
 
 /* The words are another function's frame, of which no compiler and no sanitizer knows that we look.
  */
-static __attribute__((no_sanitize("address", "thread"))) bool is_there(const struct sc_frame *mark)
+static __attribute__((no_sanitize("address", "thread"))) bool is_there(const struct sc_frame *note)
 {
-    return *(const volatile uintptr_t *)mark->place == mark->caller;
+    return *(const volatile uintptr_t *)note->place == note->caller;
 }
 
-/* The kernel reads a stack that may be gone; where it does not, the mark is believed. */
-static bool may_be_there(const struct sc_frame *mark)
+/* The kernel reads a stack that may be gone; where it does not, the note is believed. */
+static bool may_be_there(const struct sc_frame *note)
 {
     uintptr_t word;
-    if (sc_peek(&word, mark->place, sizeof word))
-        return word == mark->caller;
-    return !is_gone(mark->place);
+    if (sc_peek(&word, note->place, sizeof word))
+        return word == note->caller;
+    return !is_gone(note->place);
 }
 
 /* Is the frame, which lies below the running one, of a stack that this one interrupted? The kernel
  * itself is asked, since ours is not the only sigaltstack. */
-static bool is_of_other_stack(const struct sc_frame *mark)
+static bool is_of_other_stack(const struct sc_frame *note)
 {
     stack_t alternate = {0};
     bool known = sc_kernel_call(SYS_sigaltstack, NULL, &alternate) == 0;
     return known && (alternate.ss_flags & SS_ONSTACK) &&
-           mark->place - (uintptr_t)alternate.ss_sp >= alternate.ss_size;
+           note->place - (uintptr_t)alternate.ss_sp >= alternate.ss_size;
 }
 
-bool sc_frame_lives(const struct sc_frame *mark)
+bool sc_frame_lives(const struct sc_frame *note)
 {
     uintptr_t here = (uintptr_t)__builtin_frame_address(0);
-    if (__builtin_expect(is_near(here, mark->place), 1))
-        return is_there(mark);
-    return may_be_there(mark) && (mark->place > here || is_of_other_stack(mark));
+    if (__builtin_expect(is_near(here, note->place), 1))
+        return is_there(note);
+    return may_be_there(note) && (note->place > here || is_of_other_stack(note));
 }

@@ -1,11 +1,12 @@
-/* Marks that a function leaves on its thread for as long as it runs.
+/* Notes that a function leaves on its thread for as long as it runs.
  *
- * A signal handler may leave a function of ours by siglongjmp, and then nobody takes its mark away.
- * So a mark is the function's frame: the place of its return address, and that address. It is good
- * while the one still lies in the other. What is called instead from the same depth overwrites it,
- * and a frame on another stack (an alternate one, a fiber's) stays what it is meanwhile.
+ * A signal handler may leave a function of ours by siglongjmp, and then nobody takes the note away.
+ * So a note is the function's frame: the place of its return address, and that address. The note is
+ * good while the address still lies in the place. A function that is called later from the same
+ * depth overwrites the place. A frame on another stack (an alternate one, a fiber's) stays as it is
+ * meanwhile.
  *
- * No lock, no allocation; signal-safe; errno is kept.
+ * A note belongs to one thread. No lock, no allocation; signal-safe; errno is kept.
  */
 #ifndef SC_TRACK_FRAMES_H
 #define SC_TRACK_FRAMES_H
@@ -14,7 +15,7 @@
 #include <stdint.h>
 
 struct sc_frame {
-    uintptr_t place;  /* of the return address; 0: no mark */
+    uintptr_t place;  /* of the return address; 0: no note */
     uintptr_t caller; /* the return address */
 };
 
@@ -25,33 +26,35 @@ static inline struct sc_frame sc_frame_at(const void *frame_address)
     return (struct sc_frame){(uintptr_t)(words + 1), words[1]};
 }
 
-/* That of the function that it is written in. */
+/* The frame of the function in which this is written. */
 #define SC_FRAME() sc_frame_at(__builtin_frame_address(0))
 
-/* Does the frame that left the mark still run on this thread? For a mark that there is. */
-bool sc_frame_lives(const struct sc_frame *mark);
+/* Does the function that left the note still run on this thread? Needs a note: a place. */
+bool sc_frame_lives(const struct sc_frame *note);
 
-static inline bool sc_frame_is_marked(const struct sc_frame *mark)
+/* Is there a note, of a function that still runs? */
+static inline bool sc_frame_is_noted(const struct sc_frame *note)
 {
-    return __builtin_expect(mark->place != 0, 0) && sc_frame_lives(mark);
+    return __builtin_expect(note->place != 0, 0) && sc_frame_lives(note);
 }
 
-/* Leaves the mark of `frame`; what was there is to be given to sc_frame_leave. Every wrapper does
- * this: a mark is seldom there before, and so no more than half of it is moved to and fro. */
-static inline struct sc_frame sc_frame_enter(struct sc_frame *mark, struct sc_frame frame)
+/* Leaves the note of `frame`. The caller gives what is returned, the note that was there, to
+ * sc_frame_leave. Every wrapper does this, and a note is seldom there before: so no more than half
+ * of it is moved to and fro. */
+static inline struct sc_frame sc_frame_enter(struct sc_frame *note, struct sc_frame frame)
 {
     struct sc_frame outer = {0, 0};
-    if (sc_frame_is_marked(mark))
-        outer = *mark;
-    *mark = frame;
+    if (sc_frame_is_noted(note))
+        outer = *note;
+    *note = frame;
     return outer;
 }
 
-static inline void sc_frame_leave(struct sc_frame *mark, const struct sc_frame *outer)
+static inline void sc_frame_leave(struct sc_frame *note, const struct sc_frame *outer)
 {
-    mark->place = outer->place;
+    note->place = outer->place;
     if (__builtin_expect(outer->place != 0, 0))
-        mark->caller = outer->caller;
+        note->caller = outer->caller;
 }
 
 #endif

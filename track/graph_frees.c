@@ -27,7 +27,7 @@ struct former_search {
 static bool look_for_former(void *context, uint32_t id)
 {
     struct former_search *search = context;
-    const struct sc_graph_interval *interval = sc_graph_interval_at(search->graphs, id);
+    const struct sc_graph_interval *interval = sc_graphs_interval_at(search->graphs, id);
     const struct sc_graph *graph = sc_graphs_at(search->graphs, interval->graph);
     const struct sc_graph_use *list = graph->uses.list;
     if (graph->is_exec || sc_graphs_find(search->graphs, graph->handle) != interval->graph)
@@ -76,7 +76,7 @@ struct name_search {
 static bool look_for_name(void *context, uint32_t id)
 {
     struct name_search *search = context;
-    const struct sc_graph_interval *interval = sc_graph_interval_at(search->at.graphs, id);
+    const struct sc_graph_interval *interval = sc_graphs_interval_at(search->at.graphs, id);
     const struct sc_graph_use *list = sc_graphs_at(search->at.graphs, interval->graph)->uses.list;
     for (uint32_t i = interval->first_use; i && !search->found; i = list[i - 1].interval_next)
         search->found = is_touched(&search->at, &list[i - 1]);
@@ -98,7 +98,7 @@ static void mark(const struct freed *freed, struct sc_graph *graph, struct sc_gr
         bool back = use->freed && sc_graphs_extra(freed->graphs, use)->freed_by.unregistered;
         graph->freed_count -= back;
         use->freed &= !back;
-    } else if (!use->freed && (extra = sc_graph_make_extra(freed->graphs, use))) {
+    } else if (!use->freed && (extra = sc_graphs_make_extra(freed->graphs, use))) {
         extra->freed_by = *freed->by;
         use->freed = true;
         graph->freed_count++;
@@ -108,12 +108,12 @@ static void mark(const struct freed *freed, struct sc_graph *graph, struct sc_gr
 static bool mark_uses(void *context, uint32_t id)
 {
     const struct freed *freed = context;
-    const struct sc_graph_interval *interval = sc_graph_interval_at(freed->graphs, id);
+    const struct sc_graph_interval *interval = sc_graphs_interval_at(freed->graphs, id);
     struct sc_graph *graph = sc_graphs_at(freed->graphs, interval->graph);
     for (uint32_t i = interval->first_use; i; i = graph->uses.list[i - 1].interval_next)
         if (is_touched(freed, &graph->uses.list[i - 1]))
             mark(freed, graph, &graph->uses.list[i - 1]);
-    graph->is_stale = graph->is_exec;
+    graph->exec.is_stale = graph->is_exec;
     return true;
 }
 

@@ -85,8 +85,8 @@ void sc_graphs_make_runs(struct sc_graphs *graphs, uintptr_t handle)
             runs.list[kept++] = runs.list[i];
     }
     runs.count = kept;
-    sc_graph_uses_give(graphs, &graph->runs);
-    graph->runs = runs;
+    sc_graph_uses_give(graphs, &graph->exec.runs);
+    graph->exec.runs = runs;
     graph->is_exec = true;
-    graph->is_stale = false;
+    graph->exec.is_stale = false;
 }

@@ -42,9 +42,9 @@ uint32_t sc_graphs_find(struct sc_graphs *graphs, uintptr_t handle)
     return (uint32_t)sc_handles_get(&graphs->by_handle, handle);
 }
 
-static bool is_stray(uintptr_t handle)
+static bool is_orphan(uintptr_t handle)
 {
-    return handle == sc_graphs_stray(handle);
+    return handle == sc_graphs_orphan(handle);
 }
 
 static uint32_t find_or_make(struct sc_graphs *graphs, uintptr_t handle)
@@ -54,7 +54,7 @@ static uint32_t find_or_make(struct sc_graphs *graphs, uintptr_t handle)
         return id;
     sc_graphs_at(graphs, id)->handle = handle;
     if (sc_handles_put(&graphs->by_handle, handle, id) == 0) {
-        graphs->stray_count += is_stray(handle);
+        graphs->orphan_count += is_orphan(handle);
         return id;
     }
     sc_pool_give(&graphs->pool, id);
@@ -113,7 +113,7 @@ const struct sc_graph_extra *sc_graphs_extra(struct sc_graphs *graphs,
 }
 
 /* NULL: no memory. */
-struct sc_graph_extra *sc_graph_make_extra(struct sc_graphs *graphs, struct sc_graph_use *use)
+struct sc_graph_extra *sc_graphs_make_extra(struct sc_graphs *graphs, struct sc_graph_use *use)
 {
     if (!use->extra)
         use->extra = sc_pool_take(&graphs->extras);
@@ -127,7 +127,7 @@ static void note_copy(struct sc_graphs *graphs, struct sc_graph_use *use, void *
     if (!saved && graphs->copies.count && sc_handles_get(&graphs->copies, use->shape.address))
         saved = (void *)use->shape.address;
     if (saved)
-        extra = sc_graph_make_extra(graphs, use);
+        extra = sc_graphs_make_extra(graphs, use);
     if (!extra)
         return;
     extra->saved = saved;
@@ -186,7 +186,7 @@ static bool lies_within(const struct sc_graph_use *use, uintptr_t address, size_
 
 static struct sc_graph_bounds bounds_of(struct sc_graphs *graphs, uint32_t interval)
 {
-    const struct sc_grid_node *node = &sc_graph_interval_at(graphs, interval)->node;
+    const struct sc_grid_node *node = &sc_graphs_interval_at(graphs, interval)->node;
     return (struct sc_graph_bounds){
         atomic_load_explicit(&node->address, memory_order_relaxed),
         atomic_load_explicit(&node->size_bytes, memory_order_relaxed),
@@ -199,9 +199,9 @@ static uint32_t find_interval(struct sc_graphs *graphs, const struct sc_graph *g
 {
     uint32_t id = graph->first_interval;
     for (int i = 0; id && i < INTERVALS_LOOKED_AT;
-         i++, id = sc_graph_interval_at(graphs, id)->next) {
+         i++, id = sc_graphs_interval_at(graphs, id)->next) {
         struct sc_graph_bounds bounds = bounds_of(graphs, id);
-        if (sc_graph_interval_at(graphs, id)->heap == sc_is_heap(use->kind) &&
+        if (sc_graphs_interval_at(graphs, id)->heap == sc_is_heap(use->kind) &&
             lies_within(use, bounds.address, bounds.size_bytes))
             return id;
     }
@@ -217,7 +217,7 @@ static uint32_t make_interval(struct sc_graphs *graphs, uint32_t graph,
         return 0;
     if (known && lies_within(use, known->address, known->size_bytes))
         bounds = *known;
-    struct sc_graph_interval *interval = sc_graph_interval_at(graphs, id);
+    struct sc_graph_interval *interval = sc_graphs_interval_at(graphs, id);
     atomic_store_explicit(&interval->node.address, bounds.address, memory_order_release);
     atomic_store_explicit(&interval->node.size_bytes, bounds.size_bytes, memory_order_release);
     interval->heap = sc_is_heap(use->kind);
@@ -231,7 +231,7 @@ static uint32_t make_interval(struct sc_graphs *graphs, uint32_t graph,
 static void link_use(struct sc_graphs *graphs, const struct sc_graph *graph,
                      struct sc_graph_use *use)
 {
-    struct sc_graph_interval *interval = sc_graph_interval_at(graphs, use->interval);
+    struct sc_graph_interval *interval = sc_graphs_interval_at(graphs, use->interval);
     use->interval_next = interval->first_use;
     interval->first_use = (uint32_t)(use - graph->uses.list) + 1;
 }
@@ -253,7 +253,7 @@ static bool index_use(struct sc_graphs *graphs, uint32_t id, struct sc_graph_use
 
 static void give_interval(struct sc_graphs *graphs, uint32_t id)
 {
-    sc_grid_remove(grid_of(graphs, sc_graph_interval_at(graphs, id)), id);
+    sc_grid_remove(grid_of(graphs, sc_graphs_interval_at(graphs, id)), id);
     sc_pool_give(&graphs->intervals, id);
 }
 
@@ -261,7 +261,7 @@ static void drop_intervals(struct sc_graphs *graphs, struct sc_graph *graph)
 {
     while (graph->first_interval) {
         uint32_t id = graph->first_interval;
-        graph->first_interval = sc_graph_interval_at(graphs, id)->next;
+        graph->first_interval = sc_graphs_interval_at(graphs, id)->next;
         give_interval(graphs, id);
     }
 }
@@ -270,11 +270,11 @@ static void drop_empty_intervals(struct sc_graphs *graphs, struct sc_graph *grap
 {
     for (uint32_t *link = &graph->first_interval; *link;) {
         uint32_t id = *link;
-        if (sc_graph_interval_at(graphs, id)->first_use) {
-            link = &sc_graph_interval_at(graphs, id)->next;
+        if (sc_graphs_interval_at(graphs, id)->first_use) {
+            link = &sc_graphs_interval_at(graphs, id)->next;
             continue;
         }
-        *link = sc_graph_interval_at(graphs, id)->next;
+        *link = sc_graphs_interval_at(graphs, id)->next;
         give_interval(graphs, id);
     }
 }
@@ -282,8 +282,8 @@ static void drop_empty_intervals(struct sc_graphs *graphs, struct sc_graph *grap
 /* After uses have moved up in the list. */
 static void link_again(struct sc_graphs *graphs, struct sc_graph *graph)
 {
-    for (uint32_t id = graph->first_interval; id; id = sc_graph_interval_at(graphs, id)->next)
-        sc_graph_interval_at(graphs, id)->first_use = 0;
+    for (uint32_t id = graph->first_interval; id; id = sc_graphs_interval_at(graphs, id)->next)
+        sc_graphs_interval_at(graphs, id)->first_use = 0;
     for (uint32_t i = 0; i < graph->uses.count; i++)
         if (graph->uses.list[i].interval)
             link_use(graphs, graph, &graph->uses.list[i]);
@@ -298,7 +298,7 @@ static void note_flags(struct sc_graph *graph, const struct sc_graph_use *use)
     graph->has_stack |= use->kind == SC_STACK;
     graph->waits |= use->direction == SC_D2H && !use->disabled &&
                     (use->kind == SC_STACK || use->kind == SC_PAGEABLE);
-    graph->is_stale = graph->is_exec;
+    graph->exec.is_stale = graph->is_exec;
 }
 
 static void name_node(struct sc_graphs *graphs, const struct sc_graph *graph,
@@ -318,17 +318,17 @@ static void unname_node(struct sc_graphs *graphs, const struct sc_graph *graph,
 /* The driver is not asked: the node's own graph, and with it the node, may be gone. */
 static bool is_disabled(struct sc_graph *graph, uintptr_t node)
 {
-    return graph->disables && node && sc_handles_get(&graph->disabled, node);
+    return graph->exec.disables && node && sc_handles_get(&graph->exec.disabled, node);
 }
 
 static void note_enabled(struct sc_graph *graph, uintptr_t node, bool enabled)
 {
-    if (!enabled && !graph->disables)
-        graph->disables = sc_handles_init(&graph->disabled) == 0;
-    if (graph->disables && !enabled)
-        sc_handles_put(&graph->disabled, node, true);
-    else if (graph->disables)
-        sc_handles_remove(&graph->disabled, node);
+    if (!enabled && !graph->exec.disables)
+        graph->exec.disables = sc_handles_init(&graph->exec.disabled) == 0;
+    if (graph->exec.disables && !enabled)
+        sc_handles_put(&graph->exec.disabled, node, true);
+    else if (graph->exec.disables)
+        sc_handles_remove(&graph->exec.disabled, node);
 }
 
 bool sc_graphs_add(struct sc_graphs *graphs, uintptr_t handle, const struct sc_graph_use *use,
@@ -342,8 +342,8 @@ bool sc_graphs_add(struct sc_graphs *graphs, uintptr_t handle, const struct sc_g
     added->extra = 0;
     added->interval = added->interval_next = 0;
     added->disabled |= is_disabled(graph, use->node);
-    if (extra && sc_graph_make_extra(graphs, added))
-        *sc_graph_make_extra(graphs, added) = *extra;
+    if (extra && sc_graphs_make_extra(graphs, added))
+        *sc_graphs_make_extra(graphs, added) = *extra;
     note_copy(graphs, added, extra ? extra->saved : NULL);
     note_flags(graph, added);
     name_node(graphs, graph, added);
@@ -371,7 +371,7 @@ static void note_all_flags(struct sc_graph *graph)
 {
     graph->freed_count = 0;
     graph->has_stack = graph->waits = false;
-    graph->is_stale = graph->is_exec;
+    graph->exec.is_stale = graph->is_exec;
     for (uint32_t i = 0; i < graph->uses.count; i++)
         note_flags(graph, &graph->uses.list[i]);
 }
@@ -379,16 +379,16 @@ static void note_all_flags(struct sc_graph *graph)
 static void drop_events(struct sc_graph *graph, uintptr_t node)
 {
     uint32_t kept = 0;
-    graph->records = false;
-    for (uint32_t i = 0; i < graph->event_count; i++) {
-        if (!node || graph->events[i].node == node)
+    graph->exec.events.records = false;
+    for (uint32_t i = 0; i < graph->exec.events.count; i++) {
+        if (!node || graph->exec.events.list[i].node == node)
             continue;
-        graph->events[kept++] = graph->events[i];
-        graph->records |= !graph->events[i].waits;
+        graph->exec.events.list[kept++] = graph->exec.events.list[i];
+        graph->exec.events.records |= !graph->exec.events.list[i].waits;
     }
-    graph->event_count = kept;
-    graph->signals &= node != 0;
-    graph->awaits &= node != 0;
+    graph->exec.events.count = kept;
+    graph->exec.signals &= node != 0;
+    graph->exec.awaits_host &= node != 0;
 }
 
 void sc_graphs_drop_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node)
@@ -436,7 +436,7 @@ void sc_graphs_enable_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t
 static void note_unjudged(struct sc_graph *graph)
 {
     if (graph->handle)
-        graph->is_stale = graph->is_exec;
+        graph->exec.is_stale = graph->is_exec;
 }
 
 void sc_graphs_unjudge_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node)
@@ -478,28 +478,29 @@ void sc_graphs_redirect_node(struct sc_graphs *graphs, uintptr_t handle, uintptr
 
 static void give_events(struct sc_graphs *graphs, struct sc_graph *graph)
 {
-    if (graph->events)
-        sc_arena_give(&graphs->order->arena, graph->events,
-                      graph->event_capacity * sizeof *graph->events);
-    graph->events = NULL;
-    graph->event_count = graph->event_capacity = 0;
+    if (graph->exec.events.list)
+        sc_arena_give(&graphs->order->arena, graph->exec.events.list,
+                      graph->exec.events.capacity * sizeof *graph->exec.events.list);
+    graph->exec.events.list = NULL;
+    graph->exec.events.count = graph->exec.events.capacity = 0;
 }
 
 static bool make_room_for_event(struct sc_graphs *graphs, struct sc_graph *graph)
 {
-    uint32_t count = graph->event_count;
-    uint32_t capacity = graph->event_capacity ? graph->event_capacity * 4 : CAPACITY_MIN;
-    if (count < graph->event_capacity)
+    uint32_t count = graph->exec.events.count;
+    uint32_t capacity =
+        graph->exec.events.capacity ? graph->exec.events.capacity * 4 : CAPACITY_MIN;
+    if (count < graph->exec.events.capacity)
         return true;
     struct sc_graph_event *larger = sc_arena_take(&graphs->order->arena, capacity * sizeof *larger);
     if (!larger)
         return false;
     if (count)
-        memcpy(larger, graph->events, count * sizeof *larger);
+        memcpy(larger, graph->exec.events.list, count * sizeof *larger);
     give_events(graphs, graph);
-    graph->events = larger;
-    graph->event_count = count;
-    graph->event_capacity = capacity;
+    graph->exec.events.list = larger;
+    graph->exec.events.count = count;
+    graph->exec.events.capacity = capacity;
     return true;
 }
 
@@ -510,19 +511,19 @@ void sc_graphs_add_event(struct sc_graphs *graphs, uintptr_t handle,
     struct sc_graph *graph = id ? sc_graphs_at(graphs, id) : NULL;
     if (!graph || !make_room_for_event(graphs, graph))
         return;
-    graph->events[graph->event_count++] = *event;
-    graph->records |= !event->waits;
+    graph->exec.events.list[graph->exec.events.count++] = *event;
+    graph->exec.events.records |= !event->waits;
 }
 
 /* ---- names ---- */
 
 static void give_names(struct sc_graphs *graphs, struct sc_graph *graph)
 {
-    if (graph->names)
-        sc_arena_give(&graphs->order->arena, graph->names,
-                      graph->name_count * sizeof *graph->names);
-    graph->names = NULL;
-    graph->name_count = 0;
+    if (graph->exec.names.list)
+        sc_arena_give(&graphs->order->arena, graph->exec.names.list,
+                      graph->exec.names.count * sizeof *graph->exec.names.list);
+    graph->exec.names.list = NULL;
+    graph->exec.names.count = 0;
 }
 
 void sc_graphs_set_names(struct sc_graphs *graphs, uintptr_t handle, const uintptr_t *names,
@@ -533,11 +534,11 @@ void sc_graphs_set_names(struct sc_graphs *graphs, uintptr_t handle, const uintp
     if (!graph || !count)
         return;
     give_names(graphs, graph);
-    graph->names = sc_arena_take(&graphs->order->arena, count * sizeof *names);
-    if (!graph->names)
+    graph->exec.names.list = sc_arena_take(&graphs->order->arena, count * sizeof *names);
+    if (!graph->exec.names.list)
         return;
-    memcpy(graph->names, names, count * sizeof *names);
-    graph->name_count = count;
+    memcpy(graph->exec.names.list, names, count * sizeof *names);
+    graph->exec.names.count = count;
 }
 
 /* ---- the end ---- */
@@ -561,12 +562,12 @@ void sc_graphs_attach(struct sc_graphs *graphs, uint32_t id)
 
 void sc_graphs_set_last_launch(struct sc_graphs *graphs, struct sc_graph *graph, uint32_t stream)
 {
-    struct sc_point former = graph->last_launch;
+    struct sc_point former = graph->exec.last_launch;
     if (stream && stream == former.stream) {
-        sc_order_renew_point(graphs->order, &graph->last_launch);
+        sc_order_renew_point(graphs->order, &graph->exec.last_launch);
         return;
     }
-    graph->last_launch = stream ? sc_order_point(graphs->order, stream) : (struct sc_point){0};
+    graph->exec.last_launch = stream ? sc_order_point(graphs->order, stream) : (struct sc_point){0};
     if (stream)
         sc_order_reference(graphs->order, stream);
     if (former.stream)
@@ -581,14 +582,14 @@ void sc_graphs_remove(struct sc_graphs *graphs, uint32_t id)
         give_extra(graphs, &graph->uses.list[i]);
     drop_intervals(graphs, graph);
     sc_graph_uses_give(graphs, &graph->uses);
-    sc_graph_uses_give(graphs, &graph->runs);
+    sc_graph_uses_give(graphs, &graph->exec.runs);
     give_names(graphs, graph);
     give_events(graphs, graph);
-    if (graph->disables)
-        sc_handles_destroy(&graph->disabled);
-    graph->disables = false;
+    if (graph->exec.disables)
+        sc_handles_destroy(&graph->exec.disabled);
+    graph->exec.disables = false;
     sc_graphs_set_last_launch(graphs, graph, 0);
-    graphs->stray_count -= is_stray(graph->handle);
+    graphs->orphan_count -= is_orphan(graph->handle);
     sc_pool_give(&graphs->pool, id);
 }
 
@@ -603,7 +604,7 @@ static void look_at_exec(void *context, uintptr_t handle, uint64_t id)
 {
     const struct exec_walk *walk = context;
     const struct sc_graph *graph = sc_graphs_at(walk->graphs, (uint32_t)id);
-    if (graph->is_exec && graph->context == walk->context)
+    if (graph->is_exec && graph->exec.context == walk->context)
         walk->visit(walk->argument, handle);
 }
 

@@ -1,17 +1,18 @@
 /* Graphs and execs, and the host memory that their nodes name.
  *
- * A graph keeps raw addresses. Memory that one of them names must not go back to where it came from
- * while a graph or an exec could still be launched with it, so frees look here (sc_graphs_name) and
- * are noted here (sc_graphs_note_freed): whoever launches an exec that names freed memory is told.
- * Graphs and execs are alike here: a handle with uses. Of an exec, the uses that a launch has to
- * look at are put together as runs.
+ * A graph keeps raw addresses. Memory that a graph or an exec names must not go back to where it
+ * came from while a launch could still use it. So frees look here (sc_graphs_name), and are noted
+ * here (sc_graphs_note_freed): whoever launches an exec that names freed memory is told.
+ *
+ * Graphs and execs are alike here: a handle with uses. The uses of an exec are put together as
+ * runs, at which its launches look.
  *
  * The index knows allocations rather than uses: a thousand nodes that read one buffer lie behind
  * one interval.
  *
- * A stray is a node of which only the driver knows whose it is, since it was captured, cloned or
- * came with a child, and that the program has changed. What it names now is kept as a graph of its
- * own, until the node or its graph is destroyed.
+ * An orphan is a node of which only the driver knows the graph, and that the program has changed:
+ * it was captured, cloned or came with a child. What an orphan names is kept as a graph of its own,
+ * until the node or its graph is destroyed.
  *
  * Locks: every function needs the owner's lock, except sc_graphs_may_name, sc_graphs_find,
  * sc_graphs_at and sc_graphs_extra (lock-free; what they return is good for as long as the program
@@ -84,28 +85,42 @@ struct sc_graph_uses {
     uint32_t count, capacity;
 };
 
+struct sc_graph_names {
+    uintptr_t *list;
+    uint32_t count;
+};
+
+struct sc_graph_events {
+    struct sc_graph_event *list;
+    uint32_t count, capacity;
+    bool records; /* a node records one */
+};
+
+/* What only execs have. */
+struct sc_exec {
+    uint32_t context;            /* the exec goes with it; 0: not known */
+    struct sc_graph_uses runs;   /* neighbouring uses as one, for the launch */
+    bool is_stale;               /* the runs are to be made anew */
+    bool is_empty;               /* the nodes do nothing: a launch is no work */
+    bool signals;                /* the nodes may tell the host how far the launch has come */
+    bool awaits_host;            /* the nodes may wait for the host */
+    struct sc_point last_launch; /* no other stream gets the id of its stream */
+    struct sc_graph_names names; /* of the nodes, in the driver's order */
+    struct sc_graph_events events;
+    bool disables;              /* a node was disabled once */
+    struct sc_handles disabled; /* then: the nodes that are. An update leaves them so */
+};
+
 struct sc_graph {
     uintptr_t handle;
     struct sc_graph_uses uses;
-    struct sc_graph_uses runs; /* of an exec: neighbours as one, for the launch */
-    bool is_exec, is_stale;    /* the runs are to be made anew */
-    bool is_empty;             /* an exec that does nothing, the launches of which are no work */
-    uint32_t context;          /* of an exec: it goes with it; 0: not known */
     uint32_t first_interval;
-    uint32_t last_found; /* where the next look-up begins */
-    uint32_t freed_count;
-    bool has_stack;
-    bool waits; /* it copies into pageable memory, so that a launch returns when it is complete */
-    struct sc_point last_launch; /* no other stream gets the id of its stream */
-    uintptr_t *names;            /* of an exec: its nodes, in the driver's order */
-    uint32_t name_count;
-    struct sc_graph_event *events; /* of an exec */
-    uint32_t event_count, event_capacity;
-    bool records;               /* some */
-    bool signals;               /* its nodes may tell the host how far it has come */
-    bool awaits;                /* they may wait for the host */
-    bool disables;              /* some were disabled once */
-    struct sc_handles disabled; /* then: those that are. An update leaves them so */
+    uint32_t last_found;  /* where the next look-up begins */
+    uint32_t freed_count; /* uses of memory that was freed */
+    bool has_stack;       /* a use is of a stack */
+    bool waits; /* a use is a copy into pageable memory: a launch returns when it is complete */
+    bool is_exec;
+    struct sc_exec exec; /* of a graph that is none: zeros */
 };
 
 struct sc_graph_interval {
@@ -124,11 +139,11 @@ struct sc_graphs {
     struct sc_handles by_node; /* nodes of graphs that are no execs -> handle */
     struct sc_handles copies;  /* addresses of copies */
     struct sc_order *order;
-    _Atomic uint32_t stray_count;
+    _Atomic uint32_t orphan_count;
 };
 
-/* The handle of a stray. It is no graph's and no exec's, since the driver's are even. */
-static inline uintptr_t sc_graphs_stray(uintptr_t node)
+/* The handle under which an orphan is kept. It is no graph's and no exec's: theirs are even. */
+static inline uintptr_t sc_graphs_orphan(uintptr_t node)
 {
     return node | 1;
 }
@@ -144,48 +159,51 @@ static inline struct sc_graph *sc_graphs_at(struct sc_graphs *graphs, uint32_t g
     return sc_pool_at(&graphs->pool, graph);
 }
 
-/* Of no use: zeros. */
+/* What few uses have. Of a use that has none of it: zeros. */
 const struct sc_graph_extra *sc_graphs_extra(struct sc_graphs *graphs,
                                              const struct sc_graph_use *use);
 
-/* The same, and known to be an exec; made known if it is not. 0: no memory. */
+/* The exec of the handle, made known if it is not. 0: no memory. */
 uint32_t sc_graphs_make_exec(struct sc_graphs *graphs, uintptr_t handle);
 
-/* Memory for a copy of what a node is to read. It goes with the last use that has it as `saved` or
- * that begins at its address, unless it stays for ever. NULL: no memory. */
+/* Memory for a copy of what a node is to read. Unless the copy stays for ever, it goes with the
+ * last use that has the copy as `saved` or begins at its address. NULL: no memory. */
 void *sc_graphs_take_copy(struct sc_graphs *graphs, size_t size_bytes, bool for_ever);
 
-/* One more use, with a copy of `extra` unless that is NULL; the graph is made known if it is not.
+/* Adds a use, with a copy of `extra` unless that is NULL. The graph is made known if it is not.
  * `bounds` is NULL where nothing is known but the use itself. False: no memory. */
 bool sc_graphs_add(struct sc_graphs *graphs, uintptr_t handle, const struct sc_graph_use *use,
                    const struct sc_graph_extra *extra, const struct sc_graph_bounds *bounds);
 
-/* All uses of one more of another: a clone, a child. */
+/* Adds all uses of the graph `of`: the graph of the handle is its clone, or has it as a child. */
 void sc_graphs_add_all(struct sc_graphs *graphs, uintptr_t handle, uintptr_t of);
 
 /* The uses and events of a node are gone; with node 0, all. */
 void sc_graphs_drop_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node);
 
 /* A node of no known name, of some graph that is no exec, does this no more. Nothing is dropped
- * where it could be one of several graphs. */
+ * where several graphs could have the node. */
 void sc_graphs_drop_former(struct sc_graphs *graphs, const struct sc_graph_use *former);
 
+/* The node of the exec is enabled, or disabled: a launch leaves a disabled node out. */
 void sc_graphs_enable_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node,
                            bool enabled);
 
-/* Of a use of the node. */
+/* The flags of a use of the node. */
 struct sc_graph_flags sc_graphs_flags(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node);
 
-/* The node uses the copies instead of a stack. */
+/* The node of the exec uses the copies instead of a stack. */
 void sc_graphs_redirect_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node);
 
+/* Operations of the node are not to be judged. */
 void sc_graphs_unjudge_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node);
 
-/* The same of each handle in `nodes`, in one pass over the uses. */
+/* The same for each node in `nodes`, in one pass over the uses. */
 void sc_graphs_unjudge_nodes(struct sc_graphs *graphs, uintptr_t handle, struct sc_handles *nodes);
 
-/* The graph is destroyed. In two steps, since the driver may give its handle to another graph
- * before the call that destroys it has returned: its memory stays named until the second. */
+/* The graph is destroyed, in two steps. Detach takes the handle away before the driver's call: the
+ * driver may give the handle to another graph before that call has returned. The memory stays named
+ * until remove. */
 uint32_t sc_graphs_detach(struct sc_graphs *graphs, uintptr_t handle); /* 0: not known */
 void sc_graphs_attach(struct sc_graphs *graphs, uint32_t graph);       /* it lives on */
 void sc_graphs_remove(struct sc_graphs *graphs, uint32_t graph);
@@ -197,12 +215,12 @@ void sc_graphs_each_exec(struct sc_graphs *graphs, uint32_t context,
 /* The exec was launched on this stream (0: is launched no more). */
 void sc_graphs_set_last_launch(struct sc_graphs *graphs, struct sc_graph *graph, uint32_t stream);
 
-/* The exec's nodes bear the names of the graph that it was first made from, also after an update by
- * another graph. Which is which tells their order. */
+/* The nodes of an exec bear the names of the graph from which the exec was first made, also after
+ * an update by another graph. The order of the nodes tells which is which. */
 void sc_graphs_set_names(struct sc_graphs *graphs, uintptr_t handle, const uintptr_t *names,
                          uint32_t count);
 
-/* A node of the exec records the event, or waits for it. */
+/* A node of the exec records the event, or waits for the event. */
 void sc_graphs_add_event(struct sc_graphs *graphs, uintptr_t handle,
                          const struct sc_graph_event *event);
 
@@ -215,10 +233,11 @@ void sc_graphs_make_runs(struct sc_graphs *graphs, uintptr_t handle);
 const struct sc_graph_use *sc_graphs_same_use(struct sc_graphs *graphs, uintptr_t handle,
                                               const struct sc_graph_use *use);
 
-/* The handle of the graph that knows the node, or of the stray, or 0; execs do not count. */
+/* The handle of the graph that knows the node, or of the orphan; 0: none. Execs do not count. */
 uintptr_t sc_graphs_of_node(struct sc_graphs *graphs, uintptr_t node);
 
-/* Does any graph name memory in the interval? The first: false only if not. */
+/* Does any graph name memory in the interval? The first, which is lock-free, answers no only if
+ * that is so. */
 static inline bool sc_graphs_may_name(struct sc_graphs *graphs, uintptr_t address,
                                       size_t size_bytes)
 {

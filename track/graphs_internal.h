@@ -5,20 +5,21 @@
 
 #include "track/graphs.h"
 
-/* A list's own memory: extras are others' to give back. NULL: there is no memory. */
+/* Append returns the new use; NULL: there is no memory. Give gives the memory of the list back;
+ * what the uses have as extras stays. */
 struct sc_graph_use *sc_graph_uses_append(struct sc_graphs *graphs, struct sc_graph_uses *uses,
                                           const struct sc_graph_use *use);
 void sc_graph_uses_give(struct sc_graphs *graphs, struct sc_graph_uses *uses);
 
-/* The use's own, made if it has none; NULL: there is no memory. */
-struct sc_graph_extra *sc_graph_make_extra(struct sc_graphs *graphs, struct sc_graph_use *use);
+/* What few uses have, made if the use has none of it. NULL: there is no memory. */
+struct sc_graph_extra *sc_graphs_make_extra(struct sc_graphs *graphs, struct sc_graph_use *use);
 
 static inline uintptr_t sc_graph_use_end(const struct sc_graph_use *use)
 {
     return use->shape.address + sc_shape_hull_bytes(&use->shape);
 }
 
-static inline struct sc_graph_interval *sc_graph_interval_at(struct sc_graphs *graphs, uint32_t id)
+static inline struct sc_graph_interval *sc_graphs_interval_at(struct sc_graphs *graphs, uint32_t id)
 {
     return sc_pool_at(&graphs->intervals, id);
 }

@@ -1,10 +1,10 @@
 /* Frees that wait: what the program has given back while the device was still using it.
  *
- * A hold names memory and the operations that must complete before it really goes back. Holds on
- * overlapping memory are given back in the order in which they were made, but registrations end
- * before the memory under them goes back, in whatever order the program gave up the two: what
- * malloc hands out again must be as pageable as its new owner takes it to be. The memory behind a
- * hold counts as freed for the program.
+ * A hold names memory, and the operations that must complete before the memory really goes back.
+ * For the program the memory counts as freed. Holds on overlapping memory are given back in the
+ * order in which they were made, with one exception. A registration ends before the memory under it
+ * goes back, in whatever order the program gave up the two: what malloc hands out again must be as
+ * pageable as its new owner takes it to be.
  *
  * Locks: every function needs the owner's lock, except sc_holds_may_overlap (lock-free).
  */
@@ -23,8 +23,8 @@ enum sc_hold_kind {
     SC_HOLD_WAIT,       /* holds nothing back: a thread waits for its end; counts no bytes */
 };
 
-/* It is the driver that has it back: inside the program's own waits for the context, and not by the
- * reaper. */
+/* Does the memory go back to the driver? Then that happens inside the program's own waits for the
+ * context, and not in the reaper. Pure. */
 static inline bool sc_hold_is_drivers(enum sc_hold_kind kind)
 {
     return kind == SC_HOLD_FREE_PINNED || kind == SC_HOLD_UNREGISTER;
@@ -87,7 +87,7 @@ uint32_t sc_holds_take_ready(struct sc_holds *holds, uint64_t after_age);
 /* Ends a hold; what it held has been given back (or never will be). */
 void sc_holds_remove(struct sc_holds *holds, uint32_t hold, uint64_t now_ns);
 
-/* Does it wait for what the program alone can end, a graph or a registration, whatever its
+/* Does the hold wait for a graph or a registration, which the program alone can end, whatever the
  * operations do? */
 bool sc_holds_wait_for_program(struct sc_holds *holds, const struct sc_hold *hold);
 

@@ -22,11 +22,11 @@ int sc_inflight_init(struct sc_inflight *inflight, struct sc_order *order)
     sc_source_copies_init(inflight);
     sc_kept_off_init(&inflight->kept_off);
     inflight->keys = sc_pages_map(KEY_SLOTS * sizeof *inflight->keys);
-    inflight->stray = sc_pool_take(&inflight->ranges);
+    inflight->no_range = sc_pool_take(&inflight->ranges);
     if (sc_grid_init(&inflight->range_grid, &inflight->ranges, RANGE_CELLS) ||
         sc_grid_init(&inflight->op_grid, &inflight->ops, GRID_CELLS) ||
         sc_grid_init(&inflight->heap_grid, &inflight->ops, GRID_CELLS) ||
-        sc_spans_init(&inflight->guards) || !inflight->keys || !inflight->stray)
+        sc_spans_init(&inflight->guards) || !inflight->keys || !inflight->no_range)
         return -ENOMEM;
     return 0;
 }
@@ -52,7 +52,7 @@ bool sc_direction_writes_host(enum sc_direction direction)
 
 static struct sc_range *home_of(struct sc_inflight *inflight, uint32_t range)
 {
-    return sc_inflight_range(inflight, range ? range : inflight->stray);
+    return sc_inflight_range(inflight, range ? range : inflight->no_range);
 }
 
 static bool note_range(void *context, uint32_t range)
@@ -614,17 +614,17 @@ void sc_inflight_conflicts(struct sc_inflight *inflight, const struct sc_op_info
     static const struct sc_range nothing;
     struct conflict_visit search = {inflight, info, visit, context, false};
     const struct sc_range *range = home_of(inflight, info->range);
-    const struct sc_range *stray = info->range ? home_of(inflight, 0) : &nothing;
+    const struct sc_range *no_range = info->range ? home_of(inflight, 0) : &nothing;
     size_t hull_bytes = sc_shape_hull_bytes(&info->shape);
-    uint32_t count = op_count(range) + op_count(stray);
+    uint32_t count = op_count(range) + op_count(no_range);
     if (hull_bytes == 0 || count == 0 ||
-        (writer_count(range) + writer_count(stray) == 0 &&
+        (writer_count(range) + writer_count(no_range) == 0 &&
          !sc_direction_writes_host(info->direction)))
         return;
     if (count <= sc_grid_overlap_cost(&inflight->op_grid, info->shape.address, hull_bytes) +
                      sc_grid_overlap_cost(&inflight->heap_grid, info->shape.address, hull_bytes)) {
         visit_range_ops(inflight, range, &search);
-        visit_range_ops(inflight, stray, &search);
+        visit_range_ops(inflight, no_range, &search);
     } else {
         visit_grid_ops(&inflight->op_grid, &search);
         visit_grid_ops(&inflight->heap_grid, &search);

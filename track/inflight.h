@@ -3,9 +3,10 @@
  *
  * A range is an allocation or a registration. An operation lies on a range, or, where the driver
  * uses pageable memory after the call has returned (docs/driver.md), on none.
- * Operations retire when they are known done. One that is merely complete stays, because freeing
- * its buffer is still a race that timing hid; only SC_RETAINED_MAX of those are remembered, the
- * latest ones, so that a program which never synchronises does not grow us without bound.
+ *
+ * Operations retire when they are known done. An operation that is merely complete stays, because
+ * freeing its buffer is still a race that timing hid. Only the latest SC_RETAINED_MAX of those
+ * stay, so that a program which never synchronises does not fill the memory.
  *
  * An operation equal to an earlier one (same rows, stream and direction) replaces it: whoever
  * waits for the later one has waited for the earlier.
@@ -25,12 +26,12 @@
 
 enum { SC_RETAINED_MAX = 1 << 16 };
 
-/* May pages of a range be protected? Not where their access is not plain read and write. */
+/* May pages of a range be protected? No, where their access is other than plain read and write. */
 enum sc_guarding { SC_GUARDING_UNKNOWN, SC_GUARDING_ALLOWED, SC_GUARDING_FORBIDDEN };
 
-/* May sources in a range be read by the host, for snapshots and comparisons? Not where kernels may
- * write them, where reading is slow, and where the mapping is no longer the one that the driver
- * reads. Peeked at: the program may have taken its own access away. */
+/* May the host read sources in a range, for snapshots and comparisons? No, where kernels may write
+ * them, where reading is slow, or where the mapping is no longer the one that the driver reads.
+ * They are peeked at where the program may have taken its own access away. */
 enum sc_snapshots { SC_SNAPSHOTS_PLAIN, SC_SNAPSHOTS_PEEKED, SC_SNAPSHOTS_NONE };
 
 struct sc_range {
@@ -97,10 +98,11 @@ struct sc_ops {
     struct sc_op_info *ops; /* NULL: none is kept */
 };
 
-/* One that ends with the scope that it is declared in. */
+/* A list of operations that ends with the scope in which it is declared. */
 #define SC_OPS(name) __attribute__((cleanup(sc_ops_end))) struct sc_ops name = {0, NULL}
 
-/* Lock-free, both; without memory the operation is counted and not kept. */
+/* Adds an operation, and ends the list. Both are lock-free. Without memory the operation is counted
+ * and not kept. */
 void sc_ops_add(struct sc_ops *ops, const struct sc_op_info *info);
 void sc_ops_give_back(struct sc_ops *ops);
 
@@ -117,7 +119,7 @@ static inline unsigned sc_ops_kept(const struct sc_ops *ops)
     return ops->count < most ? ops->count : most;
 }
 
-/* One of them, by itself; not to be ended. */
+/* The kept operation of this index as a list of its own, which is not to be ended. */
 static inline struct sc_ops sc_ops_one(const struct sc_ops *ops, unsigned i)
 {
     return (struct sc_ops){1, &ops->ops[i]};
@@ -145,7 +147,7 @@ struct sc_inflight {
     uint32_t *keys;
     uint32_t busy; /* first stream with operations */
     uint32_t retained;
-    uint32_t stray; /* id of a range record that stands for "no range" */
+    uint32_t no_range; /* id of the record that stands for it: operations on no range are there */
 };
 
 /* 0 or -ENOMEM. */
@@ -189,8 +191,8 @@ void sc_inflight_drop(struct sc_inflight *inflight, uint32_t op);
  * is looked at. */
 uint32_t sc_inflight_find_equal(struct sc_inflight *inflight, const struct sc_op_info *key);
 
-/* The operation, of an earlier launch, has been issued again on its stream: it gets a new ticket.
- * False, and nothing has changed: its pages are to be looked at anew. */
+/* The operation of an earlier launch has been issued again on its stream, and gets a new ticket.
+ * False: nothing has changed, since the pages of the operation are to be looked at anew. */
 bool sc_inflight_issue_again(struct sc_inflight *inflight, uint32_t op, bool guarded);
 
 /* Calls visit for each operation not known done whose hull overlaps the interval, until it returns
@@ -199,18 +201,19 @@ typedef bool sc_inflight_visit(void *context, uint32_t op);
 void sc_inflight_overlaps(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
                           sc_inflight_visit *visit, void *context);
 
-/* Would the later one, which is not issued yet, come after the earlier one? */
+/* Would the later operation, which is not issued yet, come after the earlier one? */
 bool sc_inflight_covers(struct sc_order *order, const struct sc_op_info *later,
                         const struct sc_ticket *earlier);
 
-/* Operations that conflict with `info` (they touch a common byte and one of the two writes host
- * memory) and that work issued on its stream now would not come after. */
+/* Calls visit for each operation that conflicts with `info`, until visit returns false. Two
+ * operations conflict if they touch a common byte, one of them writes host memory, and work issued
+ * now on the stream of `info` would not come after the other. */
 void sc_inflight_conflicts(struct sc_inflight *inflight, const struct sc_op_info *info,
                            sc_inflight_visit *visit, void *context);
 
-/* Retires what is known done, at most `limit` operations; true if there may be more. With
- * `overwritten` (which may be NULL), sources are compared with the copies that were made of them,
- * and those that differ are added to it. */
+/* Retires what is known done, at most `limit` operations. True: there may be more. Unless
+ * `overwritten` is NULL, sources are compared with the copies that were made of them, and
+ * operations whose source differs are added to it. */
 bool sc_inflight_retire(struct sc_inflight *inflight, unsigned limit, struct sc_ops *overwritten);
 
 /* The device, or the host in order, is about to write the interval: copies made of sources there
@@ -224,20 +227,21 @@ void sc_inflight_touched(struct sc_inflight *inflight, uintptr_t address, size_t
                          enum sc_touch touch, sc_inflight_visit *visit, void *context);
 
 /* Lets go of the pages that the interval touches, as far as operations forbid such a touch. With
- * `keep_copies`, what sources have on them is copied first, to be compared when they are known
- * done. Adds to `unwatched` what is let go for the sake of other bytes; an operation counts when
- * the first of its pages goes. */
+ * `keep_copies`, the bytes of sources on these pages are copied first, and compared when the
+ * operations are known done. What is let go for the sake of other bytes is added to `unwatched`. An
+ * operation counts there when the first of its pages goes. */
 void sc_inflight_let_go(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
                         enum sc_touch touch, bool keep_copies, struct sc_unwatched *unwatched);
 
 /* The operation is no longer guarded at all. */
 void sc_inflight_unguard(struct sc_inflight *inflight, uint32_t op);
 
-/* `stream` has been seen complete up to its field `complete`: keeps or forgets what that covers. */
+/* The stream has been seen complete up to its field `complete`: what that covers becomes retained,
+ * or is forgotten. */
 void sc_inflight_note_complete(struct sc_inflight *inflight, uint32_t stream);
 
-/* Forgets a complete operation, the oldest of its stream; this stream's before another's. False:
- * there is none. */
+/* Forgets one complete operation, the oldest of its stream. Operations of `stream` go before those
+ * of others. False: no operation is complete. */
 bool sc_inflight_forget_complete(struct sc_inflight *inflight, uint32_t stream);
 
 /* An operation with this ticket, or 0. */

@@ -1,12 +1,12 @@
 /* Pages that are never guarded, since the kernel touches them at times that nobody foresees: a
  * mutex of the program's lies there, or what is read for it asynchronously.
  *
- * A set of pages, each by the address it begins at, in one table: a page has eight places, and
- * where they are taken there is no more room for it. Entries are made at any time, by any thread,
- * and go when the range goes that they lie in.
+ * A set of pages, each named by the address at which it begins, in one table. A page has eight
+ * places. Where all eight are taken there is no room for the page. Pages are added at any time, by
+ * any thread, and go with the range in which they lie.
  *
- * Lock-free, async-signal-safe. Who adds a page and who looks for it at the same moment need an
- * order between them that the set does not give.
+ * Lock-free, thread- and signal-safe. The set gives no order between who adds a page and who looks
+ * for the page at the same moment: they need one of their own.
  */
 #ifndef SC_TRACK_KEPT_OFF_H
 #define SC_TRACK_KEPT_OFF_H
@@ -29,10 +29,11 @@ struct sc_kept_off {
 
 void sc_kept_off_init(struct sc_kept_off *kept);
 
-/* Once or, by two threads at a time, twice. False: there is no room. */
+/* Adds the page. Two threads at a time may add it twice, which does no harm. False: there is no
+ * room. */
 bool sc_kept_off_add(struct sc_kept_off *kept, uintptr_t page);
 
-/* The interval is whole pages; page_mask is the size of a page - 1. */
+/* Removes the pages in the interval, which is whole pages; page_mask is the size of a page - 1. */
 void sc_kept_off_forget(struct sc_kept_off *kept, uintptr_t start, uintptr_t end,
                         uintptr_t page_mask);
 
@@ -40,8 +41,7 @@ struct sc_kept_pages {
     uintptr_t start, end;
 };
 
-/* The first such pages that follow on each other in the interval, which is whole pages. False: it
- * has none. */
+/* Finds the first run of such pages in the interval, which is whole pages. False: there is none. */
 bool sc_kept_off_find(const struct sc_kept_off *kept, uintptr_t start, uintptr_t end,
                       uintptr_t page_mask, struct sc_kept_pages *found);
 

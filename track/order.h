@@ -7,16 +7,16 @@
  * frontier covers it. Threads are assumed to synchronise among themselves, so there is one
  * host frontier for the process.
  *
- * A call to the driver lasts, and other threads call meanwhile. What ended before another call
- * began, the driver has had before; of calls that overlap nobody knows. So a call takes note of
- * what has ended when it begins, its stream learns of that when it has ended, and an operation gets
- * its number then.
+ * A call to the driver lasts, and other threads call meanwhile. Of two calls that overlap nobody
+ * knows which the driver had first. What ended before a call began, the driver had before that
+ * call. So a call notes, when it begins, what has ended. When the call has ended, its stream learns
+ * of that, and its operations get their numbers.
  *
- * The legacy stream of a context joins, and is joined by, every blocking stream. Instead of merging
- * a thousand clocks at each call there, its calls are counted as they begin, and an operation on a
- * blocking stream remembers how many had begun when the driver had it (its epoch): it is done once
- * a call after those is done. Work on a blocking stream comes after every legacy call that had
- * ended before.
+ * The legacy stream of a context joins, and is joined by, every blocking stream. To merge a
+ * thousand clocks at each call there would be slow, so the calls of the legacy stream are counted
+ * as they begin. An operation on a blocking stream remembers its epoch: how many of these calls had
+ * begun when the driver had the operation. The operation is done once a call after those is done.
+ * Work on a blocking stream comes after every legacy call that had ended before.
  *
  * Locks: every function needs the owner's lock, except those that say "lock-free".
  * Numbers start at 1; stream id 0 is no stream.
@@ -132,19 +132,19 @@ void sc_order_remove(struct sc_order *order, uint32_t stream);
 void sc_order_reference(struct sc_order *order, uint32_t stream);
 void sc_order_unreference(struct sc_order *order, uint32_t stream);
 
-/* Around a call that is work on the stream. What it comes after is a point for events, host
- * functions and waits within the call. Each call that begins is ended once; what was not issued
- * leaves no trace. */
+/* Around a call that is work on the stream. sc_order_call_point says what the call comes after: for
+ * events, host functions and waits within the call. Each call that begins is ended once. A call
+ * that was not issued leaves no trace. */
 void sc_order_begin(struct sc_order *order, uint32_t stream, struct sc_order_call *call);
 void sc_order_call_waits(struct sc_order *order, struct sc_order_call *call,
                          const struct sc_point *point);
 struct sc_point sc_order_call_point(struct sc_order *order, const struct sc_order_call *call);
 void sc_order_end(struct sc_order *order, struct sc_order_call *call, bool issued);
 
-/* The same for the record of an event, and for a wait. On a legacy stream such a call is work: it
- * comes after the blocking streams, and they come after it. On other streams it is no work, and the
- * stream learns nothing of what the call came after. No stream learns what its context waits for.
- */
+/* Ends a call that records an event, or waits for one. On a legacy stream such a call is work: it
+ * comes after the blocking streams, and they come after it. On other streams such a call is no
+ * work, and the stream learns nothing of what the call came after. No stream learns what its
+ * context waits for. */
 void sc_order_end_record(struct sc_order *order, struct sc_order_call *call, bool issued);
 
 /* For the tickets of what the call issues on a legacy stream; 0 elsewhere. */
@@ -156,7 +156,8 @@ static inline uint64_t sc_order_place(const struct sc_order_call *call)
 /* Lock-free: may there be something to note when a call begins on the stream? */
 bool sc_order_is_behind(struct sc_order *order, uint32_t stream);
 
-/* A call that begins and ends at once, and one that issues an operation. */
+/* A call that begins and ends at once: without an operation, and with one, whose ticket is
+ * returned. */
 void sc_order_work(struct sc_order *order, uint32_t stream);
 struct sc_ticket sc_order_issue(struct sc_order *order, uint32_t stream);
 
@@ -166,31 +167,34 @@ void sc_order_renew(struct sc_order *order, struct sc_ticket *ticket);
 /* A wait for the primary context waits for the green one as well, and not the other way round. */
 void sc_order_set_primary(struct sc_order *order, uint32_t green, uint32_t primary);
 
-/* Points hold references: release each one once. The first form is one stream's work; on a legacy
- * stream that stands for what an operation issued there had joined. The others walk all streams:
- * everything that a wait for the legacy stream, or for the whole context, waits for. */
+/* Points hold references: each is released once. sc_order_point stands for the work of one stream,
+ * and on a legacy stream for what an operation issued there had joined. The two others walk all
+ * streams. They stand for everything that a wait for the legacy stream, or for the whole context,
+ * waits for. */
 struct sc_point sc_order_point(struct sc_order *order, uint32_t stream);
 void sc_order_renew_point(struct sc_order *order, struct sc_point *point); /* of its stream, now */
 struct sc_point sc_order_legacy_point(struct sc_order *order, uint32_t legacy);
 struct sc_point sc_order_context_point(struct sc_order *order, uint32_t context);
-/* What an event of the context stands for: that, and what its streams are to wait for. */
+/* What an event of the context stands for: its point, and what its streams are to wait for. */
 struct sc_point sc_order_context_record(struct sc_order *order, uint32_t context);
 struct sc_point sc_order_copy_point(const struct sc_point *point);
 void sc_order_release(struct sc_order *order, struct sc_point *point);
 
-/* Work issued on `stream` from now on comes after the point, and on blocking streams, if it is a
- * legacy one: the driver has been told so already. That it is a call there as well, which joins the
- * blocking streams, is left out: it may be one of ours. False: out of memory. */
+/* Work issued on `stream` from now on comes after the point: the driver has been told so already.
+ * On a legacy stream that is so of the blocking streams, too. A wait on a legacy stream is also a
+ * call there, which joins the blocking streams. That is left out, since the wait may be one of
+ * ours. False: out of memory. */
 bool sc_order_wait(struct sc_order *order, uint32_t stream, const struct sc_point *point);
-/* The same for all streams of the context, and of its green ones, also those to come. A wait for
- * one of them returns without it until work has been issued there, which the record of an event is
- * not; a wait for the context does not (docs/driver.md, Green contexts). */
+/* The same for all streams of the context and of its green contexts, also for streams to come. A
+ * synchronise of such a stream does not wait for the point until work has been issued there; the
+ * record of an event is no work. A synchronise of the context waits for the point (docs/driver.md,
+ * Green contexts). */
 void sc_order_wait_context(struct sc_order *order, uint32_t context, const struct sc_point *point);
 
 /* The host knows that everything in the point is done. */
 void sc_order_known(struct sc_order *order, const struct sc_point *point);
 
-/* The host may learn that everything in the point is done, in a way that is not seen. */
+/* The host may learn in a way that is not seen that everything in the point is done. */
 void sc_order_signal(struct sc_order *order, const struct sc_point *point);
 
 /* How many operations of its stream the first signal behind the operation covers; 0 where that

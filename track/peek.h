@@ -1,6 +1,8 @@
-/* Looks at the program's memory without trusting it: what is unmapped or protected reads as absent
- * instead of raising a signal. The kernel copies; no lock, no allocation, errno kept,
- * async-signal-safe. */
+/* Reads the program's memory without trusting it: memory that is unmapped or protected counts as
+ * absent, and raises no signal. The kernel copies.
+ *
+ * No lock, no allocation; thread- and signal-safe; errno is kept.
+ */
 #ifndef SC_TRACK_PEEK_H
 #define SC_TRACK_PEEK_H
 

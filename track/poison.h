@@ -9,7 +9,7 @@
 #pragma GCC poison printf fprintf vfprintf sprintf snprintf vsnprintf puts fputs fopen
 #pragma GCC poison system popen
 
-/* It would come through a hook of ours; track/kernel.h has what is meant. */
+/* syscall() would come through a hook of ours: sc_kernel_call of track/kernel.h does not. */
 #pragma GCC poison syscall
 
 #endif

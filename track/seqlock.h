@@ -1,8 +1,8 @@
 /* The version of a table that readers look into without a lock, odd while a change is under way.
  *
- * Readers know of a change by whatever they see of it: all that is stored in between is stored with
- * release, and so no store of the version needs to be a locked one. Its only writer has the table's
- * lock.
+ * All that a change stores is stored with release. So a reader that sees any of it sees the odd
+ * version as well, and no store of the version needs to be a locked one. The only writer of the
+ * version has the table's lock. Signal-safe.
  */
 #ifndef SC_TRACK_SEQLOCK_H
 #define SC_TRACK_SEQLOCK_H

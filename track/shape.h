@@ -15,8 +15,9 @@ struct sc_shape {
     size_t rows;
 };
 
-/* Of a three-dimensional copy the shape has a row for each slice, which is itself a run of rows of
- * this width, so far apart. A pitch of 0: there are no gaps in the shape's rows. */
+/* The gaps in the rows of a shape. The shape of a three-dimensional copy has a row for each slice.
+ * A slice is a run of rows of `width_bytes`, `pitch_bytes` apart. A pitch of 0: there are no gaps.
+ */
 struct sc_fold {
     size_t width_bytes;
     size_t pitch_bytes;
@@ -30,11 +31,11 @@ static inline size_t sc_shape_hull_bytes(const struct sc_shape *shape)
 bool sc_hulls_touch(const struct sc_shape *a, const struct sc_shape *b);
 bool sc_shapes_touch(const struct sc_shape *a, const struct sc_shape *b);
 
-/* The same of two shapes that may have gaps in their rows. */
+/* The same question about two shapes that may have gaps in their rows. */
 bool sc_folded_shapes_touch(const struct sc_shape *a, const struct sc_fold *a_fold,
                             const struct sc_shape *b, const struct sc_fold *b_fold);
 
-/* The same of a single row, and a shape that may have gaps in its rows. */
+/* The same question about a single row, and a shape that may have gaps in its rows. */
 bool sc_row_touches_folded(const struct sc_shape *row, const struct sc_shape *shape,
                            const struct sc_fold *fold);
 

@@ -7,18 +7,18 @@
 
 enum { CELLS = 1 << 15 };
 
-int sc_spans_init(struct sc_spans *guards)
+int sc_spans_init(struct sc_spans *spans)
 {
-    memset(guards, 0, sizeof *guards);
-    guards->page_mask = (uintptr_t)sysconf(_SC_PAGESIZE) - 1;
-    sc_pool_init(&guards->spans, sizeof(struct sc_span));
-    return sc_grid_init(&guards->grid, &guards->spans, CELLS);
+    memset(spans, 0, sizeof *spans);
+    spans->page_mask = (uintptr_t)sysconf(_SC_PAGESIZE) - 1;
+    sc_pool_init(&spans->pool, sizeof(struct sc_span));
+    return sc_grid_init(&spans->grid, &spans->pool, CELLS);
 }
 
-void sc_spans_destroy(struct sc_spans *guards)
+void sc_spans_destroy(struct sc_spans *spans)
 {
-    sc_grid_destroy(&guards->grid);
-    sc_pool_destroy(&guards->spans);
+    sc_grid_destroy(&spans->grid);
+    sc_pool_destroy(&spans->pool);
 }
 
 /* Changed under the lock only; atomic for those who look without it. */
@@ -29,93 +29,92 @@ static void add_to(_Atomic uint32_t *count, int change)
 }
 
 /* From its first page on, once more if some of it has been told of already. */
-static void set_unapplied(struct sc_spans *guards, uint32_t id)
+static void set_unapplied(struct sc_spans *spans, uint32_t id)
 {
-    struct sc_span *span = sc_spans_at(guards, id);
+    struct sc_span *span = sc_spans_at(spans, id);
     span->applied_to = sc_span_start(span);
     if (span->unapplied)
         return;
     span->unapplied = true;
-    span->unapplied_next = guards->unapplied;
-    guards->unapplied = id;
-    add_to(&guards->unapplied_count, 1);
+    span->unapplied_next = spans->unapplied;
+    spans->unapplied = id;
+    add_to(&spans->unapplied_count, 1);
 }
 
 /* `address` and `end` lie on page boundaries. */
-static uint32_t new_span(struct sc_spans *guards, uint32_t op, uintptr_t address, uintptr_t end,
+static uint32_t new_span(struct sc_spans *spans, uint32_t op, uintptr_t address, uintptr_t end,
                          enum sc_access access)
 {
-    uint32_t id = sc_pool_take(&guards->spans);
+    uint32_t id = sc_pool_take(&spans->pool);
     if (!id)
         return 0;
-    struct sc_span *span = sc_spans_at(guards, id);
+    struct sc_span *span = sc_spans_at(spans, id);
     atomic_store_explicit(&span->node.address, address, memory_order_release);
     atomic_store_explicit(&span->node.size_bytes, end - address, memory_order_release);
     span->op = op;
     span->access = access;
     span->live = true;
     atomic_store_explicit(&span->used, true, memory_order_release);
-    sc_grid_insert(&guards->grid, id);
-    guards->live++;
-    add_to(&guards->busy, 1);
+    sc_grid_insert(&spans->grid, id);
+    spans->live++;
+    add_to(&spans->busy, 1);
     return id;
 }
 
-uint32_t sc_spans_add(struct sc_spans *guards, uint32_t op, uintptr_t address, size_t size_bytes,
+uint32_t sc_spans_add(struct sc_spans *spans, uint32_t op, uintptr_t address, size_t size_bytes,
                       enum sc_access access, uint32_t next)
 {
-    struct sc_pages pages = sc_spans_pages(guards, address, size_bytes);
-    uint32_t id =
-        pages.end > pages.start ? new_span(guards, op, pages.start, pages.end, access) : 0;
+    struct sc_pages pages = sc_spans_pages(spans, address, size_bytes);
+    uint32_t id = pages.end > pages.start ? new_span(spans, op, pages.start, pages.end, access) : 0;
     if (!id)
         return next;
-    sc_blocks_add(&guards->ever, pages.start, pages.end - pages.start);
-    sc_spans_at(guards, id)->next = next;
-    set_unapplied(guards, id);
+    sc_blocks_add(&spans->ever, pages.start, pages.end - pages.start);
+    sc_spans_at(spans, id)->next = next;
+    set_unapplied(spans, id);
     return id;
 }
 
-void sc_spans_end(struct sc_spans *guards, uint32_t id)
+void sc_spans_end(struct sc_spans *spans, uint32_t id)
 {
     while (id) {
-        struct sc_span *span = sc_spans_at(guards, id);
-        sc_grid_remove(&guards->grid, id);
+        struct sc_span *span = sc_spans_at(spans, id);
+        sc_grid_remove(&spans->grid, id);
         span->live = false;
-        guards->live--;
-        set_unapplied(guards, id);
+        spans->live--;
+        set_unapplied(spans, id);
         id = span->next;
     }
 }
 
 /* What is left of a span is as applied as the whole was. */
-static uint32_t keep_part(struct sc_spans *guards, const struct sc_span *whole, uintptr_t start,
+static uint32_t keep_part(struct sc_spans *spans, const struct sc_span *whole, uintptr_t start,
                           uintptr_t end, uint32_t next)
 {
-    uint32_t id = start < end ? new_span(guards, whole->op, start, end, whole->access) : 0;
+    uint32_t id = start < end ? new_span(spans, whole->op, start, end, whole->access) : 0;
     if (!id)
         return next;
-    sc_spans_at(guards, id)->next = next;
+    sc_spans_at(spans, id)->next = next;
     if (whole->unapplied)
-        set_unapplied(guards, id);
+        set_unapplied(spans, id);
     return id;
 }
 
-uint32_t sc_spans_cut(struct sc_spans *guards, uint32_t first, uintptr_t address, size_t size_bytes)
+uint32_t sc_spans_cut(struct sc_spans *spans, uint32_t first, uintptr_t address, size_t size_bytes)
 {
-    struct sc_pages pages = sc_spans_pages(guards, address, size_bytes);
+    struct sc_pages pages = sc_spans_pages(spans, address, size_bytes);
     uint32_t kept = 0;
     for (uint32_t id = first, next; id; id = next) {
-        struct sc_span *span = sc_spans_at(guards, id);
+        struct sc_span *span = sc_spans_at(spans, id);
         next = span->next;
         if (sc_span_start(span) >= pages.end || sc_span_end(span) <= pages.start) {
             span->next = kept;
             kept = id;
             continue;
         }
-        kept = keep_part(guards, span, sc_span_start(span), pages.start, kept);
-        kept = keep_part(guards, span, pages.end, sc_span_end(span), kept);
+        kept = keep_part(spans, span, sc_span_start(span), pages.start, kept);
+        kept = keep_part(spans, span, pages.end, sc_span_end(span), kept);
         span->next = 0;
-        sc_spans_end(guards, id);
+        sc_spans_end(spans, id);
     }
     return kept;
 }
@@ -124,7 +123,7 @@ uint32_t sc_spans_cut(struct sc_spans *guards, uint32_t first, uintptr_t address
 
 /* The pages from `at` to `until` have the same live spans on them. */
 struct piece {
-    struct sc_spans *guards;
+    struct sc_spans *spans;
     uintptr_t at;
     uintptr_t until;
     enum sc_access access; /* the least that a live span allows */
@@ -134,7 +133,7 @@ struct piece {
 static bool narrow_piece(void *context, uint32_t id)
 {
     struct piece *piece = context;
-    const struct sc_span *span = sc_spans_at(piece->guards, id);
+    const struct sc_span *span = sc_spans_at(piece->spans, id);
     if (sc_span_start(span) > piece->at) {
         if (sc_span_start(span) < piece->until)
             piece->until = sc_span_start(span);
@@ -151,13 +150,13 @@ static bool narrow_piece(void *context, uint32_t id)
     return true;
 }
 
-static struct piece next_piece(struct sc_spans *guards, const struct sc_span *span)
+static struct piece next_piece(struct sc_spans *spans, const struct sc_span *span)
 {
-    struct piece piece = {guards, span->applied_to, sc_span_end(span), SC_ACCESS_ALL, false};
-    if (guards->live == (uint32_t)span->live)
+    struct piece piece = {spans, span->applied_to, sc_span_end(span), SC_ACCESS_ALL, false};
+    if (spans->live == (uint32_t)span->live)
         piece.access = span->live ? span->access : SC_ACCESS_ALL;
     else
-        sc_grid_overlaps_locked(&guards->grid, piece.at, piece.until - piece.at, narrow_piece,
+        sc_grid_overlaps_locked(&spans->grid, piece.at, piece.until - piece.at, narrow_piece,
                                 &piece);
     return piece;
 }
@@ -171,67 +170,67 @@ static bool must_tell(const struct sc_span *span, const struct piece *piece)
     return piece->access < span->access;
 }
 
-static void unlink_unapplied(struct sc_spans *guards, uint32_t id)
+static void unlink_unapplied(struct sc_spans *spans, uint32_t id)
 {
-    uint32_t *link = &guards->unapplied;
+    uint32_t *link = &spans->unapplied;
     while (*link != id)
-        link = &sc_spans_at(guards, *link)->unapplied_next;
-    *link = sc_spans_at(guards, id)->unapplied_next;
+        link = &sc_spans_at(spans, *link)->unapplied_next;
+    *link = sc_spans_at(spans, id)->unapplied_next;
 }
 
-static void set_applied(struct sc_spans *guards, uint32_t id)
+static void set_applied(struct sc_spans *spans, uint32_t id)
 {
-    struct sc_span *span = sc_spans_at(guards, id);
-    unlink_unapplied(guards, id);
+    struct sc_span *span = sc_spans_at(spans, id);
+    unlink_unapplied(spans, id);
     span->unapplied = false;
     if (!span->live)
         atomic_store_explicit(&span->used, false, memory_order_release);
-    add_to(&guards->unapplied_count, -1);
+    add_to(&spans->unapplied_count, -1);
     if (span->live)
         return;
-    sc_pool_give(&guards->spans, id);
-    add_to(&guards->busy, -1);
+    sc_pool_give(&spans->pool, id);
+    add_to(&spans->busy, -1);
 }
 
-bool sc_spans_apply(struct sc_spans *guards, struct sc_guard_change *change)
+bool sc_spans_apply(struct sc_spans *spans, struct sc_guard_change *change)
 {
     change->size_bytes = 0;
-    if (!guards->unapplied)
+    if (!spans->unapplied)
         return false;
-    struct sc_span *span = sc_spans_at(guards, guards->unapplied);
+    struct sc_span *span = sc_spans_at(spans, spans->unapplied);
     if (span->applied_to >= sc_span_end(span)) {
-        set_applied(guards, guards->unapplied);
+        set_applied(spans, spans->unapplied);
         return true;
     }
-    struct piece piece = next_piece(guards, span);
+    struct piece piece = next_piece(spans, span);
     span->applied_to = piece.until;
     if (must_tell(span, &piece))
         *change = (struct sc_guard_change){piece.at, piece.until - piece.at, piece.access,
-                                           guards->unapplied};
+                                           spans->unapplied};
     return true;
 }
 
-uint32_t sc_spans_refuse(struct sc_spans *guards, const struct sc_guard_change *change)
+uint32_t sc_spans_refuse(struct sc_spans *spans, const struct sc_guard_change *change)
 {
-    struct sc_span *span = sc_spans_at(guards, change->span);
+    struct sc_span *span = sc_spans_at(spans, change->span);
     if (span->live)
         return span->op;
-    unlink_unapplied(guards, change->span);
+    unlink_unapplied(spans, change->span);
     span->applied_to = sc_span_start(span);
-    span->unapplied_next = guards->refused;
-    guards->refused = change->span;
+    span->unapplied_next = spans->refused;
+    spans->refused = change->span;
     return 0;
 }
 
-bool sc_spans_retry(struct sc_spans *guards)
+bool sc_spans_retry(struct sc_spans *spans)
 {
-    bool any = guards->refused != 0;
-    while (guards->refused) {
-        uint32_t id = guards->refused;
-        struct sc_span *span = sc_spans_at(guards, id);
-        guards->refused = span->unapplied_next;
-        span->unapplied_next = guards->unapplied;
-        guards->unapplied = id;
+    bool any = spans->refused != 0;
+    while (spans->refused) {
+        uint32_t id = spans->refused;
+        struct sc_span *span = sc_spans_at(spans, id);
+        spans->refused = span->unapplied_next;
+        span->unapplied_next = spans->unapplied;
+        spans->unapplied = id;
     }
     return any;
 }
@@ -241,61 +240,61 @@ bool sc_spans_retry(struct sc_spans *guards)
 static bool narrow_access(void *context, uint32_t id)
 {
     struct piece *piece = context;
-    const struct sc_span *span = sc_spans_at(piece->guards, id);
+    const struct sc_span *span = sc_spans_at(piece->spans, id);
     if (span->access > piece->access)
         piece->access = span->access;
     return true;
 }
 
-enum sc_access sc_spans_least(struct sc_spans *guards, uintptr_t address, size_t size_bytes)
+enum sc_access sc_spans_least(struct sc_spans *spans, uintptr_t address, size_t size_bytes)
 {
-    struct piece piece = {.guards = guards, .access = SC_ACCESS_ALL};
-    struct sc_pages pages = sc_spans_pages(guards, address, size_bytes);
-    sc_grid_overlaps_locked(&guards->grid, pages.start, pages.end - pages.start, narrow_access,
+    struct piece piece = {.spans = spans, .access = SC_ACCESS_ALL};
+    struct sc_pages pages = sc_spans_pages(spans, address, size_bytes);
+    sc_grid_overlaps_locked(&spans->grid, pages.start, pages.end - pages.start, narrow_access,
                             &piece);
     return piece.access;
 }
 
-enum sc_access sc_spans_access(struct sc_spans *guards, uintptr_t address)
+enum sc_access sc_spans_access(struct sc_spans *spans, uintptr_t address)
 {
-    return sc_spans_least(guards, address, 1);
+    return sc_spans_least(spans, address, 1);
 }
 
-static bool is_in_list(struct sc_spans *guards, uint32_t list, uintptr_t page)
+static bool is_in_list(struct sc_spans *spans, uint32_t list, uintptr_t page)
 {
-    for (uint32_t id = list; id; id = sc_spans_at(guards, id)->unapplied_next) {
-        const struct sc_span *span = sc_spans_at(guards, id);
+    for (uint32_t id = list; id; id = sc_spans_at(spans, id)->unapplied_next) {
+        const struct sc_span *span = sc_spans_at(spans, id);
         if (page - sc_span_start(span) < sc_span_end(span) - sc_span_start(span))
             return true;
     }
     return false;
 }
 
-bool sc_spans_cover(struct sc_spans *guards, uintptr_t address)
+bool sc_spans_cover(struct sc_spans *spans, uintptr_t address)
 {
-    uintptr_t page = address & ~guards->page_mask;
-    return sc_grid_point_locked(&guards->grid, page) != 0 ||
-           is_in_list(guards, guards->unapplied, page) || is_in_list(guards, guards->refused, page);
+    uintptr_t page = address & ~spans->page_mask;
+    return sc_grid_point_locked(&spans->grid, page) != 0 ||
+           is_in_list(spans, spans->unapplied, page) || is_in_list(spans, spans->refused, page);
 }
 
 /* ---- fork ---- */
 
-void sc_spans_forget(struct sc_spans *guards)
+void sc_spans_forget(struct sc_spans *spans)
 {
-    atomic_store(&guards->busy, 0);
-    atomic_store(&guards->unapplied_count, 0);
-    sc_blocks_clear(&guards->ever);
+    atomic_store(&spans->busy, 0);
+    atomic_store(&spans->unapplied_count, 0);
+    sc_blocks_clear(&spans->ever);
 }
 
-void sc_spans_let_go_inherited(struct sc_spans *guards, uint32_t span)
+void sc_spans_let_go_inherited(struct sc_spans *spans, uint32_t span)
 {
-    atomic_store(&sc_spans_at(guards, span)->used, false);
+    atomic_store(&sc_spans_at(spans, span)->used, false);
 }
 
-bool sc_spans_inherited(struct sc_spans *guards, uint32_t *id, struct sc_guard_change *change)
+bool sc_spans_inherited(struct sc_spans *spans, uint32_t *id, struct sc_guard_change *change)
 {
-    while (++*id < guards->spans.unused) {
-        struct sc_span *span = sc_spans_at(guards, *id);
+    while (++*id < spans->pool.unused) {
+        struct sc_span *span = sc_spans_at(spans, *id);
         if (!atomic_load(&span->used))
             continue;
         *change = (struct sc_guard_change){

@@ -1,10 +1,11 @@
 /* Which pages are protected, for the sake of which operation.
  *
  * A span is a run of pages that one operation wants protected. What the host may do with a page is
- * the least that any live span on it allows. Spans come and go with operations. Each change leaves
- * the span unapplied, and whoever applies it learns which pages to give which access. Deciding and
- * telling the kernel are apart, so that mprotect runs without the tracker's lock. The caller takes
- * each step under a lock of its own, and tells the kernel before it takes the next.
+ * the least that any live span on the page allows. Spans come and go with operations. Each change
+ * leaves the span unapplied. Whoever applies the span learns which pages to give which access.
+ *
+ * Deciding and telling the kernel are apart, so that mprotect runs without the tracker's lock. The
+ * caller takes each step under a lock of its own, and tells the kernel before the next step.
  *
  * Locks: every function needs the owner's lock, except those that say "lock-free".
  */
@@ -34,7 +35,7 @@ struct sc_span {
 };
 
 struct sc_spans {
-    struct sc_pool spans;
+    struct sc_pool pool;
     struct sc_grid grid; /* live spans */
     uint32_t live;
     uint32_t unapplied; /* list of spans */
@@ -51,28 +52,27 @@ struct sc_pages {
 };
 
 /* The pages that the interval touches; of no bytes within a page: that page. Needs no lock. */
-static inline struct sc_pages sc_spans_pages(const struct sc_spans *guards, uintptr_t address,
+static inline struct sc_pages sc_spans_pages(const struct sc_spans *spans, uintptr_t address,
                                              size_t size_bytes)
 {
-    uintptr_t mask = guards->page_mask;
+    uintptr_t mask = spans->page_mask;
     return (struct sc_pages){address & ~mask, (address + size_bytes + mask) & ~mask};
 }
 
-int sc_spans_init(struct sc_spans *guards); /* 0 or -ENOMEM */
-void sc_spans_destroy(struct sc_spans *guards);
+int sc_spans_init(struct sc_spans *spans); /* 0 or -ENOMEM */
+void sc_spans_destroy(struct sc_spans *spans);
 
 /* Adds a live span of all pages that the interval touches before the span `next` of the same
  * operation; returns it, or `next` if there can be no more. */
-uint32_t sc_spans_add(struct sc_spans *guards, uint32_t op, uintptr_t address, size_t size_bytes,
+uint32_t sc_spans_add(struct sc_spans *spans, uint32_t op, uintptr_t address, size_t size_bytes,
                       enum sc_access access, uint32_t next);
 
 /* Ends a span and those after it. */
-void sc_spans_end(struct sc_spans *guards, uint32_t span);
+void sc_spans_end(struct sc_spans *spans, uint32_t span);
 
 /* Lets go of the pages that the interval touches in one live span; the rest stays protected.
  * Returns the operation's spans anew, given the first of them. */
-uint32_t sc_spans_cut(struct sc_spans *guards, uint32_t first, uintptr_t address,
-                      size_t size_bytes);
+uint32_t sc_spans_cut(struct sc_spans *spans, uint32_t first, uintptr_t address, size_t size_bytes);
 
 struct sc_guard_change {
     uintptr_t address;
@@ -83,35 +83,36 @@ struct sc_guard_change {
 
 /* Takes a step in applying. False: nothing is unapplied. The span stays counted in
  * unapplied_count until the step after the last. */
-bool sc_spans_apply(struct sc_spans *guards, struct sc_guard_change *change);
+bool sc_spans_apply(struct sc_spans *spans, struct sc_guard_change *change);
 
-/* The kernel has refused the change, before the next step. The operation that the pages were to be
- * protected for is returned, and its spans have to end. 0: they were to be let go, and stay counted
- * as unapplied; sc_spans_retry has them applied once more, and says whether there were any. */
-uint32_t sc_spans_refuse(struct sc_spans *guards, const struct sc_guard_change *change);
-bool sc_spans_retry(struct sc_spans *guards);
+/* The kernel has refused the change; said before the next step. Returns the operation for which the
+ * pages were to be protected: its spans have to end. 0: the pages were to be let go, and the span
+ * stays counted as unapplied. sc_spans_retry has such spans applied once more, and says whether
+ * there were any. */
+uint32_t sc_spans_refuse(struct sc_spans *spans, const struct sc_guard_change *change);
+bool sc_spans_retry(struct sc_spans *spans);
 
 /* The least that a live span on the page allows; or on any page that the interval touches. */
-enum sc_access sc_spans_access(struct sc_spans *guards, uintptr_t address);
-enum sc_access sc_spans_least(struct sc_spans *guards, uintptr_t address, size_t size_bytes);
+enum sc_access sc_spans_access(struct sc_spans *spans, uintptr_t address);
+enum sc_access sc_spans_least(struct sc_spans *spans, uintptr_t address, size_t size_bytes);
 
-/* May the page be protected for a span's sake, one that lives or one that has ended and of whose
- * end the kernel has not been told? The invariant that all of this keeps: while nobody applies, a
- * page of which this is false is as the program has made it. */
-bool sc_spans_cover(struct sc_spans *guards, uintptr_t address);
+/* May the page be protected for the sake of a span? The span lives, or the kernel has not been told
+ * of its end. All of this keeps an invariant: while nobody applies, a page that no span covers is
+ * as the program has made it. */
+bool sc_spans_cover(struct sc_spans *spans, uintptr_t address);
 
-/* Lock-free, in the child of a fork: other threads may have been in the midst of a change, but a
- * protected page has its record before mprotect is called, and until mprotect has let it go. Gives
- * the pages of one record after another; `*span` is 0 at first. False: that was all. Those that
- * were let go are not given again. */
-bool sc_spans_inherited(struct sc_spans *guards, uint32_t *span, struct sc_guard_change *change);
-void sc_spans_let_go_inherited(struct sc_spans *guards, uint32_t span);
-/* Then nothing counts as guarded. */
-void sc_spans_forget(struct sc_spans *guards);
+/* In the child of a fork: gives the pages of one span after another. `*span` is 0 at first. False:
+ * that was all. Pages that were let go are not given again. Lock-free: other threads may have been
+ * in the midst of a change, but a protected page has its span before mprotect is called, and until
+ * mprotect has let the page go. */
+bool sc_spans_inherited(struct sc_spans *spans, uint32_t *span, struct sc_guard_change *change);
+void sc_spans_let_go_inherited(struct sc_spans *spans, uint32_t span);
+/* After that: nothing counts as guarded any more. */
+void sc_spans_forget(struct sc_spans *spans);
 
-static inline struct sc_span *sc_spans_at(struct sc_spans *guards, uint32_t span)
+static inline struct sc_span *sc_spans_at(struct sc_spans *spans, uint32_t span)
 {
-    return sc_pool_at(&guards->spans, span);
+    return sc_pool_at(&spans->pool, span);
 }
 
 static inline uintptr_t sc_span_start(const struct sc_span *span)

@@ -1,9 +1,9 @@
 /* Staging memory for snapshots: small sources are copied here, and the device reads the copy.
  *
- * Blocks of memory that the device can read, each cut into slots of one of a few sizes. A slot
- * belongs to an operation until that is forgotten, and is handed out again only when the operation
- * is complete: the one that came back last first, since it is still in the cache. When there is
- * none left, there is none: nobody waits. The owner may add a block then, up to a limit.
+ * Staging memory is blocks that the device can read, each cut into slots of one of a few sizes. A
+ * slot belongs to an operation until the operation is forgotten, and is handed out again only when
+ * the operation is complete. The slot that came back last is handed out first, since it is still in
+ * the cache. Nobody waits for a slot. Where none is left, the owner may add a block, up to a limit.
  *
  * Locks: every function needs the owner's lock.
  */
@@ -37,11 +37,10 @@ struct sc_staging {
     _Atomic unsigned taken; /* slots that are out */
 };
 
-/* Without a slot. The large class is as wide as the largest snapshot. */
+/* Staging memory without a slot. The large class is as wide as the largest snapshot. */
 void sc_staging_init(struct sc_staging *staging, struct sc_order *order, size_t snapshot_max_bytes);
 
-/* What another block for snapshots of a size takes: of memory that the device can read, and of
- * records. */
+/* What another block takes: memory that the device can read, and records. */
 struct sc_staging_block {
     unsigned size_class;
     size_t bytes, record_bytes;

@@ -23,7 +23,7 @@ static inline uint64_t sc_ticks(void)
 #endif
 }
 
-/* Once, before the others; takes some 50 us to learn the rate. */
+/* Called once, before the other functions. Takes some 50 us to learn the rate. */
 void sc_ticks_start(void);
 
 /* How many ticks pass in so many nanoseconds, to a percent or so. */
@@ -32,8 +32,8 @@ uint64_t sc_ticks_in_ns(uint64_t ns);
 /* The moment of `ticks` as CLOCK_MONOTONIC has it. */
 uint64_t sc_ticks_to_ns(uint64_t ticks);
 
-/* CLOCK_MONOTONIC in nanoseconds; and as the kernel's last tick had it, for a third of the cost.
- */
+/* CLOCK_MONOTONIC in nanoseconds: exactly, and as of the kernel's last tick, for a third of the
+ * cost. Signal-safe. */
 uint64_t sc_now_ns(void);
 uint64_t sc_coarse_now_ns(void);
 

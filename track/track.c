@@ -457,8 +457,8 @@ static bool may_conflict(struct sc_range *range, bool writes)
 bool sc_track_may_conflict(struct sc_track *track, uint32_t range, enum sc_direction direction)
 {
     bool writes = sc_direction_writes_host(direction);
-    uint32_t stray = track->inflight.stray;
-    return may_conflict(sc_inflight_range(&track->inflight, stray), writes) ||
+    uint32_t no_range = track->inflight.no_range;
+    return may_conflict(sc_inflight_range(&track->inflight, no_range), writes) ||
            (range && may_conflict(sc_inflight_range(&track->inflight, range), writes));
 }
 

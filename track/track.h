@@ -1,9 +1,9 @@
 /* The mind: what is in flight, what is ordered, what must be held.
  *
- * One lock over order, inflight and hold. It is a leaf: nothing is called while it is held, no
- * CUDA function, no allocator, no I/O, so the libc hooks may take it even inside the driver. Every
- * function here locks for itself unless it says "lock-free". None touches errno. None is
- * async-signal-safe except the lock-free ones.
+ * Locks: one over order, inflight, hold and graphs. The lock is a leaf: under it no CUDA function
+ * is called, no allocator and no I/O. So the hooks of libc may take it even inside the driver.
+ * Every function takes the lock for itself, unless its comment says "lock-free". errno is kept. For
+ * a signal handler only the lock-free functions are safe.
  *
  * Handles are the driver's own (CUstream, CUevent) as integers; streams are named by the ids that
  * sc_track_add_stream gave them.
@@ -45,38 +45,39 @@ uint32_t sc_track_add_stream(struct sc_track *track, enum sc_stream_kind kind, u
                              uintptr_t handle, int device);
 void sc_track_remove_stream(struct sc_track *track, uint32_t stream);
 
-/* The context is a green one: a wait for the primary context waits for it as well. */
+/* `green` is a green context: a wait for the primary context waits for its work as well. */
 void sc_track_set_primary(struct sc_track *track, uint32_t green, uint32_t primary);
 
-/* Around a call of the driver that is work on the stream (track/order.h), with what it comes after,
- * asked for before the call is made. Each call that begins is ended once. Lock-free on a
- * non-blocking stream, and on a blocking one without a legacy call since its last. */
+/* Around a call of the driver that is work on the stream (track/order.h). What the call comes after
+ * is asked for before the call is made. Each call that begins is ended once. Lock-free on a
+ * non-blocking stream, and on a blocking stream if no legacy call was made since its last call. */
 void sc_track_begin(struct sc_track *track, uint32_t stream, struct sc_order_call *call);
 struct sc_point sc_track_call_point(struct sc_track *track, uint32_t stream,
                                     const struct sc_order_call *call);
 void sc_track_end(struct sc_track *track, struct sc_order_call *call, bool issued);
-/* One that waits for all that it comes after, which is the point. */
+/* Begins a call that waits for all that it comes after. Returns that as a point. */
 struct sc_point sc_track_begin_to_wait(struct sc_track *track, uint32_t stream,
                                        struct sc_order_call *call);
-/* One that begins and ends at once. */
+/* A call that begins and ends at once. */
 void sc_track_work(struct sc_track *track, uint32_t stream);
 
-/* What a synchronise of this kind waits for, as of now: take it before the real call. */
+/* What a synchronise of this kind waits for, as of now. Taken before the real call. */
 enum sc_scope { SC_SCOPE_STREAM, SC_SCOPE_LEGACY, SC_SCOPE_CONTEXT };
 struct sc_point sc_track_point(struct sc_track *track, uint32_t stream, enum sc_scope scope);
 struct sc_point sc_track_event_point(struct sc_track *track, uintptr_t event);
 
-/* Each ends the point. Known: the host has seen it done. Sources found overwritten meanwhile are
- * stored in `overwritten`, unless that is NULL: their memory is gone. */
+/* Each ends the point. Known: the host has seen the point done. Operations whose sources are found
+ * overwritten are stored in `overwritten`. NULL: nothing is compared, since the memory is gone. */
 void sc_track_known(struct sc_track *track, struct sc_point *point, struct sc_ops *overwritten);
 void sc_track_forget_point(struct sc_track *track, struct sc_point *point);
 
-/* Behind what the call comes after stands work that may tell the host of its end in a way that is
- * not seen. */
+/* The call is work that may tell the host, in a way that is not seen, of the end of what the call
+ * comes after. */
 void sc_track_signal(struct sc_track *track, uint32_t stream, const struct sc_order_call *call);
 
-/* A record is a call on its stream: the point is what it stands for, and the event is named so
- * after it succeeded (this ends the point). */
+/* Around the record of an event, which is a call on its stream. Begin returns the point that the
+ * event will stand for. sc_track_set_event says so when the record has succeeded, and ends the
+ * point. */
 struct sc_point sc_track_begin_record(struct sc_track *track, uint32_t stream,
                                       struct sc_order_call *call);
 void sc_track_end_record(struct sc_track *track, struct sc_order_call *call, bool issued);
@@ -84,8 +85,8 @@ struct sc_point sc_track_context_record_point(struct sc_track *track, uint32_t c
 void sc_track_set_event(struct sc_track *track, uintptr_t event, struct sc_point *point);
 void sc_track_forget_event(struct sc_track *track, uintptr_t event);
 
-/* Around a call that makes the stream wait for the event. The short form is for what the driver has
- * been told already. */
+/* Around a call that makes the stream wait for the event. sc_track_wait is for a wait of which the
+ * driver has been told already. */
 struct sc_wait {
     struct sc_order_call call;
     uintptr_t event;
@@ -96,10 +97,11 @@ void sc_track_begin_wait(struct sc_track *track, uint32_t stream, uintptr_t even
 void sc_track_end_wait(struct sc_track *track, struct sc_wait *wait, bool issued);
 void sc_track_wait(struct sc_track *track, uint32_t stream, uintptr_t event);
 
-/* The same for all streams of the context, and of its green ones, also those to come; ends the
- * point, of the event before the call. */
+/* All streams of the context and of its green contexts, also streams to come, wait for the point:
+ * the event's, taken before the call. Ends the point. */
 void sc_track_wait_context(struct sc_track *track, uint32_t context, struct sc_point *point);
 
+/* sc_order_first_signal. */
 uint64_t sc_track_first_signal(struct sc_track *track, const struct sc_ticket *ticket);
 
 /* Work issued on `stream` from now on comes after the operation (an edge that we inserted). */
@@ -120,14 +122,14 @@ struct sc_range_info {
     enum sc_snapshots snapshots;
 };
 
-/* The driver hands out new memory, whose former owner is gone: so is what was in flight there. A
- * context that ends on another thread frees its memory before we hear of it. */
+/* The driver hands out new memory. Its former owner is gone, and so is what was in flight there: a
+ * context that ends on another thread frees its memory before the library hears of that. */
 void sc_track_handed_out(struct sc_track *track, uintptr_t address, size_t size_bytes);
 
 void sc_track_add_range(struct sc_track *track, uintptr_t address, size_t size_bytes,
                         enum sc_buffer_kind kind, uint32_t context);
 void sc_track_remove_range(struct sc_track *track, uintptr_t address);
-/* The contexts' memory is gone with it. */
+/* The context is gone, and its memory with it. */
 void sc_track_remove_ranges_of(struct sc_track *track, uint32_t context);
 
 /* Lock-free unless a change is under way. */
@@ -140,13 +142,14 @@ bool sc_track_may_conflict(struct sc_track *track, uint32_t range, enum sc_direc
 /* ---- operations ---- */
 
 /* Unordered operations in flight that conflict with what is about to be issued on
- * info->ticket.stream (the only field of the ticket that counts here). */
+ * info->ticket.stream. No other field of the ticket counts here. */
 void sc_track_conflicts(struct sc_track *track, const struct sc_op_info *info,
                         struct sc_ops *conflicts);
 
-/* The same for a call that reads or writes the bytes itself, by the direction of `touch`: not those
- * whose bytes the host may touch until it lets them go on. `awaited`: only those that it has to
- * wait for, which are not complete and have no snapshot. */
+/* The same for a call that reads or writes the bytes itself, as the direction of `touch` says.
+ * Unseen operations are left out: the host may touch their bytes until it lets them go on.
+ * `awaited`: only operations for which the host has to wait, which are not complete and have no
+ * snapshot. */
 void sc_track_met(struct sc_track *track, const struct sc_op_info *touch, bool awaited,
                   struct sc_ops *met);
 
@@ -163,10 +166,10 @@ static inline void sc_issued_end(struct sc_issued *issued)
     sc_ops_end(&issued->overwritten);
 }
 
-/* One that ends with the scope that it is declared in. */
+/* A struct sc_issued that ends with the scope in which it is declared. */
 #define SC_ISSUED(name) __attribute__((cleanup(sc_issued_end))) struct sc_issued name = {{0}, {0}}
 
-/* The operation has been issued: gives it its ticket and remembers it. */
+/* The operation has been issued: gives the operation its ticket and remembers it. */
 void sc_track_issue(struct sc_track *track, struct sc_op_info *info, struct sc_issued *issued);
 
 /* ---- guards and snapshots ----
@@ -174,7 +177,7 @@ void sc_track_issue(struct sc_track *track, struct sc_op_info *info, struct sc_i
  * The caller brings the pages into line (sc_track_apply_guards) after everything here that issues
  * or ends operations. */
 
-/* Operations that forbid the host to touch the interval so, by what is guarded now. */
+/* Operations that forbid the host such a touch of the interval, as far as they are guarded now. */
 void sc_track_touched(struct sc_track *track, uintptr_t address, size_t size_bytes,
                       enum sc_touch touch, struct sc_ops *found);
 
@@ -182,46 +185,49 @@ void sc_track_touched(struct sc_track *track, uintptr_t address, size_t size_byt
 void sc_track_seal(struct sc_track *track, uintptr_t address, size_t size_bytes,
                    struct sc_ops *overwritten);
 
-/* Lets go of pages (sc_inflight_let_go), and counts what is not watched then for that reason. */
+/* Lets go of pages (sc_inflight_let_go). What is not watched then is counted for the reason. */
 void sc_track_let_go(struct sc_track *track, uintptr_t address, size_t size_bytes,
                      enum sc_touch touch, bool keep_copies, enum sc_unguarded_reason reason);
 
-/* Those of the operations that this thread has not been accused of touching, which it is now. */
+/* Accuses the thread of touching the operations. `fresh`: those of which the thread had not been
+ * accused. */
 void sc_track_accuse(struct sc_track *track, const struct sc_ops *ops, int32_t thread,
                      struct sc_ops *fresh);
 
 /* These operations are no longer guarded. */
 void sc_track_unguard(struct sc_track *track, const struct sc_ops *ops);
-/* Those among them that are complete; the others stay in `ops`. */
+/* The complete ones among these operations are no longer guarded; the others stay in `ops`. */
 void sc_track_unguard_complete(struct sc_track *track, struct sc_ops *ops);
 void sc_track_unguard_all(struct sc_track *track);
-/* The same for want of mappings, which is counted. */
+/* No operation is guarded any more, for want of mappings, which is counted. */
 void sc_track_give_up_guards(struct sc_track *track);
 
-/* A hold of kind SC_HOLD_WAIT for these operations, which stay: `request` says where, and gets
- * `held`, 0 if there is no memory. */
+/* Makes a hold of kind SC_HOLD_WAIT for these operations, which stay. `request` says where, and
+ * gets `held`; 0: there is no memory. */
 void sc_track_await(struct sc_track *track, const struct sc_ops *ops, struct sc_take_down *request);
 
-/* Whether ranges in the interval may be guarded; forbidding ends the guards that there are. */
+/* Says whether ranges in the interval may be guarded. Forbidding ends the guards that there are. */
 void sc_track_set_guarding(struct sc_track *track, uintptr_t address, size_t size_bytes,
                            enum sc_guarding guarding);
 
-/* How sources of ranges in the interval are to be read from now on; what allows less stays. */
+/* Says how sources of ranges in the interval may be read from now on. What allows less stays. */
 void sc_track_limit_snapshots(struct sc_track *track, uintptr_t address, size_t size_bytes,
                               enum sc_snapshots snapshots);
 
-/* A step of sc_spans_apply; and what it led to where the kernel refuses it (sc_spans_refuse):
- * the operation is not guarded, and counted. */
+/* A step of sc_spans_apply. The kernel may refuse what the step leads to (sc_spans_refuse): then
+ * the operation is not guarded, and is counted. */
 bool sc_track_apply_guards(struct sc_track *track, struct sc_guard_change *change);
 void sc_track_refuse_guard(struct sc_track *track, const struct sc_guard_change *change);
 bool sc_track_retry_guards(struct sc_track *track);
 enum sc_access sc_track_guarded_access(struct sc_track *track, uintptr_t address);
 bool sc_track_guards_cover(struct sc_track *track, uintptr_t address);
 
-/* 0 and a slot for a snapshot of the source that `info` says (its range, its width, and the stream
- * of its ticket count); -ENOSPC if there is none left, with the block that is to be added to have
- * more (of no bytes: there is enough); -EBUSY while an operation that writes the range has not been
- * seen complete. The caller gives back what it does not issue. */
+/* Takes a slot for a snapshot of the source of `info`, of which the range, the width and the
+ * ticket's stream count. The caller gives back a slot that is not issued. Returns
+ * - 0 and a slot;
+ * - -ENOSPC where no slot is left, and the block that would give more (of no bytes: there are
+ * enough blocks);
+ * - -EBUSY while an operation that writes the range has not been seen complete. */
 int sc_track_take_slot(struct sc_track *track, struct sc_staging *staging,
                        const struct sc_op_info *info, struct sc_slot **slot,
                        struct sc_staging_block *missing);
@@ -257,7 +263,7 @@ static inline void sc_take_down_end(struct sc_take_down *request)
     sc_ops_end(&request->found);
 }
 
-/* One that ends with the scope that it is declared in. */
+/* A struct sc_take_down that ends with the scope in which it is declared. */
 #define SC_TAKE_DOWN __attribute__((cleanup(sc_take_down_end))) struct sc_take_down
 
 /* Does an operation in flight, a hold or a range overlap the interval? Exact, under the lock. */
@@ -272,8 +278,8 @@ static inline bool sc_track_may_be_busy(struct sc_track *track, uintptr_t addres
            sc_grid_may_overlap(&track->graphs.heap_grid, address, size_bytes);
 }
 
-/* Lock-free, for what is called more often than it is worth to look: false only if no range is near
- * the object. One that begins before the blocks of ranges does not reach into them. */
+/* False only if no range is near the object. Lock-free, for callers that come too often to look
+ * further. An object that begins before the blocks of ranges does not reach into these. */
 static inline bool sc_track_range_may_be_near(struct sc_track *track, const void *object)
 {
     return sc_blocks_may_hold_one(&track->inflight.range_blocks, (uintptr_t)object);
@@ -281,16 +287,16 @@ static inline bool sc_track_range_may_be_near(struct sc_track *track, const void
 
 void sc_track_take_down(struct sc_track *track, struct sc_take_down *request);
 
-/* Like take_down, but the operations stay: for what must wait in any case. */
+/* The operations in flight there, which stay: for a call that must wait in any case. */
 void sc_track_in_flight(struct sc_track *track, uintptr_t address, size_t size_bytes,
                         struct sc_ops *found);
 
-/* Memory there is about to be something else: what is held for a graph is held no longer. */
+/* The memory there is about to be something else: what a graph alone holds is held no longer. */
 void sc_track_forget_graph_holds(struct sc_track *track, uintptr_t address, size_t size_bytes);
-/* The same for what belongs to a context that is gone. */
+/* The same for memory of a context that is gone. */
 void sc_track_forget_graph_holds_of(struct sc_track *track, uint32_t context);
 
-/* What is held there waits for this operation, too: a launch that uses freed memory. */
+/* Holds there wait for this operation, too: it is of a launch that uses freed memory. */
 void sc_track_hold_longer(struct sc_track *track, uintptr_t address, size_t size_bytes,
                           const struct sc_ticket *ticket);
 
@@ -309,27 +315,29 @@ void sc_track_graph_unjudge_nodes(struct sc_track *track, uintptr_t handle,
 void sc_track_graph_redirect_node(struct sc_track *track, uintptr_t handle, uintptr_t node);
 struct sc_graph_flags sc_track_graph_flags(struct sc_track *track, uintptr_t handle,
                                            uintptr_t node);
-/* The graph that knows the node, or 0. */
+/* The handle of the graph that knows the node, or of the orphan; 0: none. */
 uintptr_t sc_track_graph_of_node(struct sc_track *track, uintptr_t node);
-/* Nodes without a name do this no more. True: memory is held that nothing may name now. */
+/* Nodes without a name do this no more (sc_graphs_drop_former). True: memory is held that perhaps
+ * no graph names any more. */
 bool sc_track_graph_drop_former(struct sc_track *track, const struct sc_graph_use *formers,
                                 uint32_t count);
-/* Fills in where the use came from, and whether its memory was freed since. `node` is the one that
- * is asked about, as the driver calls it. */
+/* Fills in where the use came from, and whether its memory was freed since. `node` is the driver's
+ * handle of the node that has the use. */
 void sc_track_graph_recognise(struct sc_track *track, uintptr_t handle, uintptr_t node,
                               struct sc_graph_use *use, struct sc_graph_extra *extra);
-/* The graph's use of this index; false where it has no more. */
+/* The use of this index. False: the graph has no more. */
 bool sc_track_graph_use(struct sc_track *track, uint32_t graph, uint32_t at,
                         struct sc_graph_use *use, struct sc_graph_extra *extra);
-/* The copy of what is on a stack, or NULL. */
+/* The copy of what the node uses on a stack, or NULL. */
 void *sc_track_graph_saved(struct sc_track *track, uintptr_t handle, uintptr_t node,
                            enum sc_direction direction);
 
-/* An exec, the uses of which are about to be told; and they have been. `is_empty`: its nodes do
- * nothing. */
-void sc_track_graph_begin_exec(struct sc_track *track, uintptr_t handle, uint32_t context,
-                               bool is_empty);
-/* The context's execs are gone with it. True: something is held, and may be held no longer. */
+/* Around the telling of an exec's uses, which are all that are known of it then. `is_empty`: the
+ * nodes of the exec do nothing. */
+void sc_track_graph_begin_exec(struct sc_track *track, uintptr_t handle, uint32_t context);
+void sc_track_graph_end_exec(struct sc_track *track, uintptr_t handle, bool is_empty);
+/* The context is gone, and its execs with it. True: memory is held that perhaps no graph names any
+ * more. */
 bool sc_track_graphs_context_gone(struct sc_track *track, uint32_t context);
 void sc_track_graph_make_runs(struct sc_track *track, uintptr_t handle);
 
@@ -339,19 +347,20 @@ void sc_track_graph_add_event(struct sc_track *track, uintptr_t handle,
                               const struct sc_graph_event *event);
 void sc_track_graph_meets_host(struct sc_track *track, uintptr_t handle, bool signals, bool awaits);
 
-/* Its nodes' names (sc_graphs_set_names); and whether it has as many, which are stored then. */
+/* The names of the exec's nodes (sc_graphs_set_names). The second stores them in `names`; false:
+ * the exec has not `count` names. */
 void sc_track_graph_set_names(struct sc_track *track, uintptr_t handle, const uintptr_t *names,
                               uint32_t count);
 bool sc_track_graph_names_of(struct sc_track *track, uintptr_t handle, uintptr_t *names,
                              uint32_t count);
 
-/* Around the call that destroys it (sc_graphs_detach). Removing, true: something that was held for
- * it may be given back now. */
+/* Around the call that destroys a graph or an exec (sc_graphs_detach). Remove returns true where
+ * what was held for the graph may be given back now. */
 uint32_t sc_track_graph_detach(struct sc_track *track, uintptr_t handle);
 void sc_track_graph_attach(struct sc_track *track, uint32_t graph);
 bool sc_track_graph_remove(struct sc_track *track, uint32_t graph);
 
-/* The program has given the interval back without asking us first (realloc, in mode=report). */
+/* The program has given the interval back, and no hook was asked before (realloc, mode=report). */
 void sc_track_graph_note_freed(struct sc_track *track, uintptr_t address, size_t size_bytes,
                                const struct sc_hazard_event *by);
 void sc_track_graph_note_registered(struct sc_track *track, uintptr_t address, size_t size_bytes);
@@ -364,28 +373,28 @@ bool sc_track_graph_names(struct sc_track *track, uintptr_t address, size_t size
  * was: each launch leaves a point behind it, with the exec. Launches without work wait for none
  * (docs/driver.md, what counts as queued). */
 
-/* As sc_track_begin; the launch comes after the exec's last one, too, and after the events that its
- * nodes wait for. */
+/* As sc_track_begin. The launch also comes after the last launch of the exec, and after the events
+ * for which its nodes wait. */
 void sc_track_begin_launch(struct sc_track *track, uint32_t exec, uint32_t stream,
                            struct sc_order_call *call);
 
-/* An event that the exec's nodes record: the first one at `at` or behind, which is moved behind it.
- * 0: there is no more. */
+/* The next event that a node of the exec records, from index `*at` on. `*at` moves behind it. 0:
+ * there is none. */
 uintptr_t sc_track_launch_record(struct sc_track *track, uint32_t exec, uint32_t *at);
 
-/* The events that they record stand for what is in the point, which this ends. */
+/* The events that the exec's nodes record stand for the point. Ends the point. */
 void sc_track_launch_records(struct sc_track *track, uint32_t exec, struct sc_point *point);
 
-/* The host may learn when the exec's last launch is done, in a way that is not seen. Returns the
- * stream of that, 0: there was none. */
+/* The host may learn in a way that is not seen when the last launch of the exec is done. Returns
+ * the stream of that launch; 0: there was none. */
 uint32_t sc_track_graph_signal_launch(struct sc_track *track, uintptr_t exec);
 
 /* The launch and its operations have been issued. */
 void sc_track_launched(struct sc_track *track, uintptr_t exec, uint32_t stream);
 
-/* The exec has been launched once more on the stream of its last launch. Runs of its memory that
- * are still in flight there are issued again, as far as they are as they were; of the first that
- * is not, and all behind it, the caller issues operations, and says that it is launched. */
+/* The exec has been launched once more on the stream of its last launch. Its runs that are still in
+ * flight there, and that are as they were, are issued again, up to the first run that is not so.
+ * For that run and all behind it the caller issues operations, and calls sc_track_launched. */
 struct sc_relaunch {
     uint32_t exec; /* id of the graph */
     uint32_t stream;
@@ -403,9 +412,9 @@ struct sc_relaunch {
 
 void sc_track_launch_again(struct sc_track *track, struct sc_relaunch *launch);
 
-/* Operations on memory that was freed are forgotten by all but what holds it. These are the ones
- * that a launch which uses it all the same, as `info` says, has to come after and does not; returns
- * how many of them it put into `tickets`. */
+/* Operations on freed memory are known to its holds only. Stores the tickets of those that a launch
+ * has to come after and does not come after. `info` is what the launch does with the freed memory.
+ * Returns how many tickets were stored. */
 unsigned sc_track_held_before(struct sc_track *track, const struct sc_op_info *info,
                               struct sc_ticket *tickets, unsigned max);
 
@@ -419,9 +428,9 @@ struct sc_release {
     uint64_t age;
 };
 
-/* The oldest hold of more than this age that can be given back. Whoever takes it ends it, or puts
- * it back to be taken later. No complete operation on its memory is tracked any more; its pages may
- * be unapplied. */
+/* The oldest hold of more than this age that can be given back. Whoever takes the hold ends it, or
+ * puts it back to be taken later. No complete operation on its memory is tracked any more; its
+ * pages may be unapplied. */
 struct sc_release sc_track_take_ready(struct sc_track *track, uint64_t after_age);
 void sc_track_end_hold(struct sc_track *track, uint32_t hold);
 void sc_track_put_back(struct sc_track *track, uint32_t hold);
@@ -433,10 +442,10 @@ struct sc_hold_totals {
 };
 struct sc_hold_totals sc_track_hold_totals(struct sc_track *track);
 
-/* How many tickets holds still wait for, each hold's by themselves. */
+/* How many tickets holds still wait for. A ticket counts for each hold. */
 unsigned sc_track_awaited(struct sc_track *track);
-/* The latest such ticket of each stream whose id is above `after`: of the `max` lowest ids, in
- * order of these. Returns how many: fewer than max where no stream is left. */
+/* The latest such ticket of each stream, for the `max` lowest ids above `after`, in their order.
+ * Returns how many tickets were stored. Fewer than max: no stream is left. */
 unsigned sc_track_awaited_streams(struct sc_track *track, uint32_t after, struct sc_ticket *tickets,
                                   unsigned max);
 /* Is there a hold that the reaper ends, or one that still waits for an operation? */
@@ -445,7 +454,7 @@ bool sc_track_reaper_has_work(struct sc_track *track);
 bool sc_track_is_held(struct sc_track *track, uintptr_t address, size_t size_bytes);
 /* Is memory there still registered that the program has unregistered? */
 bool sc_track_is_unregistered(struct sc_track *track, uintptr_t address, size_t size_bytes);
-/* The same, or pinned memory whose free is held? */
+/* Is memory there unregistered so, or pinned memory whose free is held? */
 bool sc_track_is_given_back(struct sc_track *track, uintptr_t address);
 /* Is `address` the start of a block whose free is held? */
 bool sc_track_is_freed(struct sc_track *track, uintptr_t address);

@@ -114,10 +114,10 @@ void sc_track_graph_recognise(struct sc_track *track, uintptr_t handle, uintptr_
                               struct sc_graph_use *use, struct sc_graph_extra *extra)
 {
     lock(track);
-    uintptr_t stray = sc_graphs_stray(node);
-    bool strayed = sc_graphs_of_node(&track->graphs, node) == stray;
+    uintptr_t orphan = sc_graphs_orphan(node);
+    bool is_orphan = sc_graphs_of_node(&track->graphs, node) == orphan;
     const struct sc_graph_use *known =
-        sc_graphs_same_use(&track->graphs, strayed ? stray : handle, use);
+        sc_graphs_same_use(&track->graphs, is_orphan ? orphan : handle, use);
     if (known) {
         uintptr_t name = use->node;
         struct sc_shape shape = use->shape;
@@ -163,17 +163,24 @@ void *sc_track_graph_saved(struct sc_track *track, uintptr_t handle, uintptr_t n
 
 /* ---- execs, and the end of graphs ---- */
 
-void sc_track_graph_begin_exec(struct sc_track *track, uintptr_t handle, uint32_t context,
-                               bool is_empty)
+void sc_track_graph_begin_exec(struct sc_track *track, uintptr_t handle, uint32_t context)
 {
     lock(track);
     sc_graphs_drop_node(&track->graphs, handle, 0);
     uint32_t id = sc_graphs_make_exec(&track->graphs, handle);
-    if (id) {
-        sc_graphs_at(&track->graphs, id)->context = context;
-        sc_graphs_at(&track->graphs, id)->is_empty = is_empty;
-    }
+    if (id)
+        sc_graphs_at(&track->graphs, id)->exec.context = context;
     publish_watch(track);
+    unlock(track);
+}
+
+void sc_track_graph_end_exec(struct sc_track *track, uintptr_t handle, bool is_empty)
+{
+    lock(track);
+    uint32_t id = sc_graphs_find(&track->graphs, handle);
+    if (id)
+        sc_graphs_at(&track->graphs, id)->exec.is_empty = is_empty;
+    sc_graphs_make_runs(&track->graphs, handle);
     unlock(track);
 }
 
@@ -197,8 +204,8 @@ void sc_track_graph_meets_host(struct sc_track *track, uintptr_t handle, bool si
     lock(track);
     uint32_t id = sc_graphs_make_exec(&track->graphs, handle);
     if (id) {
-        sc_graphs_at(&track->graphs, id)->signals |= signals;
-        sc_graphs_at(&track->graphs, id)->awaits |= awaits;
+        sc_graphs_at(&track->graphs, id)->exec.signals |= signals;
+        sc_graphs_at(&track->graphs, id)->exec.awaits_host |= awaits;
     }
     unlock(track);
 }
@@ -217,9 +224,9 @@ bool sc_track_graph_names_of(struct sc_track *track, uintptr_t handle, uintptr_t
     lock(track);
     uint32_t id = sc_graphs_find(&track->graphs, handle);
     const struct sc_graph *graph = id ? sc_graphs_at(&track->graphs, id) : NULL;
-    bool known = graph && graph->name_count == count;
+    bool known = graph && graph->exec.names.count == count;
     if (known)
-        memcpy(names, graph->names, count * sizeof *names);
+        memcpy(names, graph->exec.names.list, count * sizeof *names);
     unlock(track);
     return known;
 }
@@ -318,8 +325,8 @@ bool sc_track_graph_names(struct sc_track *track, uintptr_t address, size_t size
 static uintptr_t next_event(struct sc_track *track, uint32_t exec, bool waits, uint32_t *at)
 {
     const struct sc_graph *graph = sc_graphs_at(&track->graphs, exec);
-    while (*at < graph->event_count) {
-        const struct sc_graph_event *event = &graph->events[(*at)++];
+    while (*at < graph->exec.events.count) {
+        const struct sc_graph_event *event = &graph->exec.events.list[(*at)++];
         if (event->waits == waits)
             return event->event;
     }
@@ -330,10 +337,10 @@ void sc_track_begin_launch(struct sc_track *track, uint32_t exec, uint32_t strea
                            struct sc_order_call *call)
 {
     const struct sc_graph *graph = sc_graphs_at(&track->graphs, exec);
-    const struct sc_point *last = &graph->last_launch;
+    const struct sc_point *last = &graph->exec.last_launch;
     bool elsewhere = last->stream && last->stream != stream;
     call->stream = 0;
-    if (!elsewhere && graph->event_count == 0 && !sc_order_is_behind(&track->order, stream))
+    if (!elsewhere && graph->exec.events.count == 0 && !sc_order_is_behind(&track->order, stream))
         return;
     uintptr_t event;
     lock(track);
@@ -369,8 +376,9 @@ void sc_track_launched(struct sc_track *track, uintptr_t exec, uint32_t stream)
 {
     lock(track);
     uint32_t id = sc_graphs_make_exec(&track->graphs, exec);
-    if (id && !sc_graphs_at(&track->graphs, id)->context)
-        sc_graphs_at(&track->graphs, id)->context = sc_order_stream(&track->order, stream)->context;
+    if (id && !sc_graphs_at(&track->graphs, id)->exec.context)
+        sc_graphs_at(&track->graphs, id)->exec.context =
+            sc_order_stream(&track->order, stream)->context;
     if (id)
         sc_graphs_set_last_launch(&track->graphs, sc_graphs_at(&track->graphs, id), stream);
     unlock(track);
@@ -382,8 +390,8 @@ uint32_t sc_track_graph_signal_launch(struct sc_track *track, uintptr_t exec)
     lock(track);
     uint32_t id = sc_graphs_find(&track->graphs, exec);
     if (id) {
-        sc_order_signal(&track->order, &sc_graphs_at(&track->graphs, id)->last_launch);
-        stream = sc_graphs_at(&track->graphs, id)->last_launch.stream;
+        sc_order_signal(&track->order, &sc_graphs_at(&track->graphs, id)->exec.last_launch);
+        stream = sc_graphs_at(&track->graphs, id)->exec.last_launch.stream;
     }
     unlock(track);
     return stream;
@@ -438,7 +446,7 @@ void sc_track_launch_again(struct sc_track *track, struct sc_relaunch *launch)
 {
     lock(track);
     struct sc_graph *graph = sc_graphs_at(&track->graphs, launch->exec);
-    const struct sc_graph_uses *runs = &graph->runs;
+    const struct sc_graph_uses *runs = &graph->exec.runs;
     while (launch->done < runs->count &&
            issue_run_again(track, launch, &runs->list[launch->done])) {
         const struct sc_shape *shape = &runs->list[launch->done++].shape;

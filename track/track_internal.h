@@ -25,7 +25,7 @@ static inline void publish_watch(struct sc_track *track)
         atomic_store_explicit(&track->libc_watch, watch, memory_order_relaxed);
 }
 
-/* Of an event that was recorded, or NULL. */
+/* The point of the event; NULL: it was not recorded. Needs the lock. */
 struct sc_point *sc_track_stored_point(struct sc_track *track, uintptr_t event);
 
 struct sc_ops_collector {
@@ -34,7 +34,7 @@ struct sc_ops_collector {
     bool unjudged; /* some were found that are not to be judged */
 };
 
-/* A sc_inflight_visit, of a struct sc_ops_collector. */
+/* A sc_inflight_visit whose context is a struct sc_ops_collector: adds the operation. */
 bool sc_collect_op(void *collector, uint32_t id);
 
 #endif

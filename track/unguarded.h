@@ -1,5 +1,5 @@
-/* What is not watched, and why: operations on host memory of which a touch that comes too early
- * would be missed, in whole or on some of their pages.
+/* What is not watched, and why: operations on host memory whose early touches would be missed, in
+ * whole or on some of their pages.
  *
  * Counters that only grow. Lock-free; thread- and signal-safe.
  */
@@ -54,7 +54,8 @@ static inline void sc_unguarded_note(struct sc_unguarded *unguarded,
     sc_unguarded_add(unguarded, reason, 1, size_bytes);
 }
 
-/* Sums over the reasons, or of one; 0 for NULL. An operation counts for each reason that it has. */
+/* The operations of one reason, and the sum over all reasons; 0 for NULL. An operation counts for
+ * each reason that it has. */
 static inline uint64_t sc_unguarded_of(const struct sc_unguarded *unguarded, unsigned reason)
 {
     return unguarded ? atomic_load_explicit(&unguarded->by_reason[reason].operations,
@@ -70,7 +71,7 @@ static inline uint64_t sc_unguarded_operations(const struct sc_unguarded *unguar
     return sum;
 }
 
-/* Those that would have been watched if the process had been given what that takes. */
+/* Operations that would have been watched if the process had been given what that takes. */
 static inline uint64_t sc_unguarded_given_up(const struct sc_unguarded *unguarded)
 {
     return sc_unguarded_of(unguarded, SC_UNGUARDED_MAPPINGS) +

@@ -73,7 +73,7 @@ static inline void sc_inside_end(const struct sc_frame *outer)
 
 static inline bool sc_is_inside(void)
 {
-    return sc_frame_is_marked(&sc_inside);
+    return sc_frame_is_noted(&sc_inside);
 }
 
 /* gettid, remembered; 0: not asked yet. */

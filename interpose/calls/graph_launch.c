@@ -133,7 +133,7 @@ static void come_after_last(struct sc_issue *issue, const struct launch *launch)
 /* What the launch has to be ordered after; most have nothing that could conflict with them. */
 static void order_runs(const struct launch *launch)
 {
-    const struct sc_graph_uses *runs = &launch->graph->runs;
+    const struct sc_graph_uses *runs = &launch->graph->exec.runs;
     for (uint32_t i = 0; i < runs->count; i++) {
         const struct sc_graph_use *run = &runs->list[i];
         struct sc_issue issue;
@@ -163,7 +163,7 @@ static size_t record_run(const struct launch *launch, const struct sc_graph_use 
 
 static void record_runs(const struct launch *launch)
 {
-    const struct sc_graph_uses *runs = &launch->graph->runs;
+    const struct sc_graph_uses *runs = &launch->graph->exec.runs;
     struct sc_relaunch again = {
         .exec = launch->exec,
         .stream = launch->stream->id,
@@ -201,20 +201,21 @@ static void find_exec(struct launch *launch, CUgraphExec exec)
     if (!launch->exec)
         return;
     struct sc_graph *graph = sc_graphs_at(&sc_track.graphs, launch->exec);
-    uint32_t last = graph->last_launch.stream;
+    uint32_t last = graph->exec.last_launch.stream;
     launch->again = last == launch->stream->id;
-    launch->is_empty = graph->is_empty;
-    if (last && !launch->again && !graph->is_empty)
-        launch->last = &graph->last_launch;
+    launch->is_empty = graph->exec.is_empty;
+    if (last && !launch->again && !graph->exec.is_empty)
+        launch->last = &graph->exec.last_launch;
     if (graph->uses.count)
         launch->graph = graph;
-    launch->waits = graph->event_count != 0;
-    launch->records = graph->records;
-    launch->signals = graph->signals;
+    launch->waits = graph->exec.events.count != 0;
+    launch->records = graph->exec.events.records;
+    launch->signals = graph->exec.signals;
     bool behind_seen = is_behind_seen(launch, last);
-    launch->seen = !graph->awaits && behind_seen && (!launch->waits || sc_unfinished_none_ever());
+    launch->seen =
+        !graph->exec.awaits_host && behind_seen && (!launch->waits || sc_unfinished_none_ever());
     launch->unguarded = !behind_seen;
-    if (graph->is_stale)
+    if (graph->exec.is_stale)
         sc_track_graph_make_runs(&sc_track, (uintptr_t)exec);
 }
 

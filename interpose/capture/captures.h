@@ -1,12 +1,13 @@
 /* Open stream captures, and calls that would break one.
  *
  * While a stream captures, some calls fail with CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED (900) and
- * invalidate the capture, also one of another thread's (docs/driver.md). Under the
- * calling thread's relaxed capture mode they succeed and do no harm: with capture=repair they are
- * made so, and reported (SC302, SC303). interpose/capture/detours.h has the other half, the legacy
- * stream.
+ * invalidate the capture, also a capture of another thread (docs/driver.md). Where the capture mode
+ * of the calling thread is relaxed, such calls succeed and do no harm. With capture=repair they are
+ * made so, and reported (SC302, SC303). Calls that break a capture by way of the legacy stream are
+ * in interpose/capture/detours.h.
  *
- * Thread-safe. While nothing has ever captured, each function here is one relaxed load.
+ * While nothing has ever captured, each function here is one relaxed load.
+ * Thread-safe. Locks: one of its own, a leaf. Not for a signal handler.
  */
 #ifndef SC_INTERPOSE_CAPTURE_CAPTURES_H
 #define SC_INTERPOSE_CAPTURE_CAPTURES_H
@@ -30,8 +31,8 @@ struct sc_capture {
     struct sc_stream_record *stream; /* its origin */
     uint64_t name;
     CUstreamCaptureMode mode;
-    uintptr_t graph;             /* that it adds to; the driver says so only while it is valid */
-    bool to_graph;               /* which the program has made, and which outlives it */
+    uintptr_t graph; /* the capture adds to it; the driver tells only of valid captures */
+    bool to_graph;   /* the program has made the graph, which outlives the capture */
     struct sc_hazard_copy begin; /* as hazards tell of it */
 };
 
@@ -45,20 +46,22 @@ static inline bool sc_captures_open(void)
     return __builtin_expect(atomic_load_explicit(&sc_captures_count, memory_order_relaxed) != 0, 0);
 }
 
-/* Called before the driver begins a capture. The capture counts as open from here on, since another
- * thread's call can break it before this thread learns that it has begun. Marks are left behind
- * what was issued on the stream. Returns the capture's name, or 0 if there is no room. Locks: the
- * stream's is held on return. */
+/* Called before the driver begins a capture. The capture counts as open from now on, since a call
+ * of another thread can break it before this thread learns that it has begun. Marks are left behind
+ * what was issued on the stream. Returns the capture's name; 0: there is no room. Locks: the
+ * stream's lock is held on return. */
 uint64_t sc_captures_beginning(struct sc_stream_record *stream, CUstreamCaptureMode mode,
                                bool to_graph, const struct sc_call *call);
 
-/* Called after the driver: gives the lock back. A capture that did not begin is forgotten. */
+/* Called when the driver has returned: gives the stream's lock back. A capture that did not begin
+ * is forgotten. */
 void sc_captures_began(struct sc_stream_record *stream, uint64_t name, bool begun);
 
 /* The graph that a capture of the stream adds to; 0 if the driver does not say. */
 uintptr_t sc_captures_graph_of(struct sc_stream_record *stream);
 
-/* The graph of the capture that the stream began, if it goes where that fails; or 0. */
+/* The graph of the capture that the stream began, if the graph goes when the capture fails; or 0.
+ */
 uintptr_t sc_captures_own_graph(const struct sc_stream_record *stream);
 
 /* The stream's capture may have ended, or the stream itself. */
@@ -67,19 +70,20 @@ void sc_captures_ended(struct sc_stream_record *stream);
 /* The context is gone, and its captures with it. */
 void sc_captures_context_gone(const struct sc_context *context);
 
-/* Around a call that makes the stream capture: operations in the legacy stream that it would stand
- * in the way of are kept apart from that (legacy_gate.h). Whether the gate is shut. */
+/* Around a call that makes the stream capture. The gate (legacy_gate.h) keeps operations apart that
+ * the capture would stand in the way of: those in the legacy stream. Returns whether the gate was
+ * shut, for sc_captures_open_gate. */
 bool sc_captures_shut_gate(const struct sc_stream_record *stream);
 void sc_captures_open_gate(bool shut);
 
 /* The stream is about to wait for an event, which may join it into a capture. */
 void sc_captures_joining(struct sc_stream_record *stream);
 
-/* The event was recorded in the stream, which captures; with NULL, where nothing captures, or it is
- * destroyed. */
+/* The event was recorded in the stream, which captures. NULL: the event was recorded where nothing
+ * captures, or is destroyed. */
 void sc_captures_note_event(CUevent event, struct sc_stream_record *stream);
 
-/* Was it last recorded in a capture that is still open? */
+/* Was the event last recorded in a capture that is still open? */
 bool sc_captures_own_event(CUevent event);
 
 /* A capture that an operation in the legacy stream of the context would break: the latest. */
@@ -88,9 +92,9 @@ struct sc_capture sc_captures_blocking(const struct sc_context *context);
 /* The capture that the stream belongs to, as far as it is known: its own, or the latest. */
 struct sc_capture sc_captures_of(const struct sc_stream_record *stream);
 
-/* A call that no capture permits: sc_permit_begin before it, sc_permit_end after it with its
- * result. It is relaxed also while no capture is open, since another thread may begin one before
- * the driver looks. */
+/* A call that no capture permits, between sc_permit_begin and sc_permit_end, which gets the result.
+ * The thread is relaxed also while no capture is open: another thread may begin one before the
+ * driver looks. */
 struct sc_permit {
     const struct sc_call *call; /* NULL: nothing has ever captured */
     bool endangers, relaxed;
@@ -122,7 +126,7 @@ static inline bool sc_permit_is_refused(const struct sc_permit *permit)
     return permit->call && permit->endangers && !permit->relaxed;
 }
 
-/* A call that was refused, and that nothing can be done for, is reported. */
+/* Reports a call that was refused, where nothing can be done for the call. Returns its result. */
 static inline CUresult sc_permit_refused(const struct sc_call *call, CUresult result)
 {
     if (sc_captures_open() && sc_is_capture_error(result)) {
@@ -132,8 +136,8 @@ static inline CUresult sc_permit_refused(const struct sc_call *call, CUresult re
     return result;
 }
 
-/* The thread's capture mode becomes relaxed, also for what the permits of nested wrappers go by;
- * what it was comes back. */
+/* The capture mode of the thread becomes relaxed, and so does the mode by which permits of nested
+ * wrappers go. Unrelax brings back the mode that relax returned. */
 CUstreamCaptureMode sc_captures_relax(void);
 void sc_captures_unrelax(CUstreamCaptureMode before);
 

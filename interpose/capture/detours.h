@@ -3,11 +3,12 @@
  * The driver refuses them with CUDA_ERROR_STREAM_CAPTURE_IMPLICIT (906) and invalidates the
  * capture, since the legacy stream would have to wait for work that is only being written down
  * (SC301). With capture=repair the operation runs in a private non-blocking stream of the context
- * instead: after everything that the legacy stream would have waited for, and before what comes
- * later in any blocking stream or in the legacy one. Captured streams wait for it once their
- * capture has ended.
+ * instead. It runs after everything that the legacy stream would have waited for, and before what
+ * comes later in any blocking stream or in the legacy one. A stream that captures waits for the
+ * detour when its capture has ended.
  *
- * Locks: a context's detours are made one at a time; taken before any stream's lock.
+ * Locks: a context's detours are made one at a time, under a lock of the context that is taken
+ * before any stream's lock. Not for a signal handler. errno is kept.
  */
 #ifndef SC_INTERPOSE_CAPTURE_DETOURS_H
 #define SC_INTERPOSE_CAPTURE_DETOURS_H
@@ -24,14 +25,14 @@ struct sc_stream_record;
 struct sc_context;
 
 struct sc_detour {
-    struct sc_context *context; /* NULL: the operation is none of ours */
+    struct sc_context *context; /* NULL: no capture stands in the way of the operation */
     const struct sc_call *call;
     bool inside;                /* of the gate */
     bool plain;                 /* whoever makes the call reports what the driver refuses */
     CUstream stream;            /* the private one, NULL if there is none: the driver will refuse */
-    bool settled;               /* without the driver: a query that is answered, a wait left out */
-    struct sc_capture capture;  /* that it avoids */
-    CUstreamCaptureMode before; /* of the thread, which is relaxed meanwhile */
+    bool settled;               /* the driver is not called: a query is answered, a wait left out */
+    struct sc_capture capture;  /* that stands in the way */
+    CUstreamCaptureMode before; /* the thread's mode, which is relaxed meanwhile */
 };
 
 void sc_detour_prepare(struct sc_detour *detour, CUstream *stream);
@@ -50,15 +51,16 @@ static inline bool sc_detour_is_legacy(CUstream stream, bool per_thread)
     return stream == CU_STREAM_LEGACY || (!stream && !per_thread);
 }
 
-/* Two relaxed loads while no blocking stream has ever captured. */
+/* May a capture stand in the way of an operation in the stream? Two relaxed loads while no blocking
+ * stream has ever captured. */
 static inline bool sc_detour_may_meet(CUstream stream, bool per_thread)
 {
     return (sc_legacy_gate_is_used() || sc_captures_open()) &&
            sc_detour_is_legacy(stream, per_thread);
 }
 
-/* Before an operation in `stream`, which is replaced by the private one where that must carry it.
- */
+/* Before an operation in `stream`. Where the private stream must carry the operation, it takes the
+ * place of `*stream`. */
 static inline void sc_detour_begin(struct sc_detour *detour, const struct sc_call *call,
                                    CUstream *stream)
 {
@@ -67,12 +69,13 @@ static inline void sc_detour_begin(struct sc_detour *detour, const struct sc_cal
         sc_detour_prepare(detour, stream);
 }
 
-/* The same for a wait of the stream for the event. What is captured runs some day, or never: the
- * legacy stream cannot wait for it. True: the wait is left out. */
+/* Before a wait of the stream for the event. The legacy stream cannot wait for what is captured,
+ * which runs some day, or never. True: the wait is left out. */
 bool sc_detour_begin_wait(struct sc_detour *detour, const struct sc_call *call, CUstream *stream,
                           CUevent event);
 
-/* The same for a query of the stream. True: this is the answer; without one the caller has it. */
+/* Before a query of the stream. True: the driver is not asked, and `*answer` is the answer. With
+ * `answer` NULL the caller knows the answer. */
 bool sc_detour_begin_query(struct sc_detour *detour, const struct sc_call *call, CUstream stream,
                            CUresult *answer);
 
@@ -85,7 +88,8 @@ static inline CUresult sc_detour_end(struct sc_detour *detour, CUresult result)
     return result;
 }
 
-/* Is the operation none of the detour's? Then the caller reports it where it is refused. */
+/* Does no capture stand in the way of the operation? From now on the caller reports what the driver
+ * refuses. */
 static inline bool sc_detour_leaves(struct sc_detour *detour)
 {
     detour->plain = true;
@@ -98,13 +102,15 @@ static inline bool sc_detour_taken(const struct sc_detour *detour)
     return __builtin_expect(detour->context != NULL, 0) && detour->stream;
 }
 
-/* The stream is about to capture: remembers what was issued on it until now. */
+/* The stream is about to capture: remembers what was issued on it until now. Needs the stream's
+ * lock. */
 void sc_detours_fence_locked(struct sc_stream_record *stream);
-/* The same for all streams of the context, and of its green ones, which is to wait for an event. */
+/* The context is about to wait for an event: the same for all streams of the context and of its
+ * green contexts. */
 void sc_detours_fence_family(struct sc_context *context);
 
-/* A capture has ended, which may have spanned several contexts: what still has to wait for detours
- * does so. */
+/* A capture has ended, which may have spanned several contexts: streams that still owe a wait for a
+ * detour wait now. */
 void sc_detours_settle(void);
 
 #endif

@@ -1,14 +1,15 @@
 /* Keeps operations in the legacy stream and the beginnings of captures apart.
  *
  * Whether a capture stands in the way of an operation in the legacy stream is asked before the
- * operation; a blocking stream that begins to capture on another thread between the two would make
- * the answer wrong. So operations pass a gate, which whoever begins such a capture, or joins a
- * blocking stream into one, shuts for as long as that takes. Both wait for each other only so long:
- * an operation may stay within the driver until the device has caught up, and by then the driver
- * has long taken it.
+ * operation. The answer would be wrong if a blocking stream began to capture on another thread
+ * between the two. So operations pass a gate. Whoever begins such a capture, or joins a blocking
+ * stream into one, shuts the gate for as long as that takes.
  *
- * Thread-safe, without locks; nothing is done to errno. A program that never captures on a blocking
- * stream pays one relaxed load.
+ * Both sides wait for each other for a millisecond at most. An operation may stay within the driver
+ * until the device has caught up, and by then the driver has long taken the operation.
+ *
+ * Thread-safe, without locks. Not for a signal handler, since a wait yields the processor. A
+ * program that never captures on a blocking stream pays one relaxed load.
  */
 #ifndef SC_INTERPOSE_CAPTURE_LEGACY_GATE_H
 #define SC_INTERPOSE_CAPTURE_LEGACY_GATE_H

@@ -23,7 +23,7 @@ extern __thread struct sc_replaying sc_replaying;
 /* Has the operation under way on this thread been carried out already? */
 static inline bool sc_replays(void)
 {
-    return sc_frame_is_marked(&sc_replaying.frame);
+    return sc_frame_is_noted(&sc_replaying.frame);
 }
 
 /* Is it about to be, so that it can still be put behind others? Then nothing is noted of it yet. */

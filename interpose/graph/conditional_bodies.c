@@ -5,6 +5,7 @@
 #include "interpose/base/process.h"
 #include "interpose/driver/driver.h"
 #include "interpose/graph/driver_nodes.h"
+#include "interpose/graph/node_walk.h"
 #include "track/handles.h"
 #include "track/pool.h"
 #include "track/track.h"
@@ -28,7 +29,7 @@ static struct sc_arena memory;
 static struct sc_handles by_node; /* -> struct sc_conditional_bodies */
 static _Atomic uint32_t node_count;
 
-bool sc_conditional_bodies_are_any(void)
+bool sc_conditional_bodies_exist(void)
 {
     return atomic_load_explicit(&node_count, memory_order_acquire) != 0;
 }
@@ -96,7 +97,7 @@ void sc_conditional_bodies_note(CUgraphNode node, const CUDA_CONDITIONAL_NODE_PA
 
 CUgraph sc_conditional_bodies_at(CUgraphNode node, uint32_t index)
 {
-    if (!sc_conditional_bodies_are_any())
+    if (!sc_conditional_bodies_exist())
         return NULL;
     pthread_mutex_lock(&bodies_lock);
     const struct sc_conditional_bodies *bodies = find_locked(node);
@@ -107,10 +108,14 @@ CUgraph sc_conditional_bodies_at(CUgraphNode node, uint32_t index)
 
 /* ---- the end ---- */
 
-static void take_within(struct sc_conditional_bodies **taken, CUgraph graph, int depth);
-
-static void take_bodies(struct sc_conditional_bodies **taken, CUgraphNode node, int depth)
+/* Behind the node's bodies, so that what is inside of these is taken before. */
+static void take_node(void *context, struct sc_walked_graph *in, CUgraphNode node,
+                      CUgraphNodeType type)
 {
+    struct sc_conditional_bodies **taken = context;
+    (void)in;
+    if (type != CU_GRAPH_NODE_TYPE_CONDITIONAL)
+        return;
     pthread_mutex_lock(&bodies_lock);
     struct sc_conditional_bodies *bodies = remove_locked(node);
     pthread_mutex_unlock(&bodies_lock);
@@ -118,45 +123,22 @@ static void take_bodies(struct sc_conditional_bodies **taken, CUgraphNode node, 
         return;
     bodies->next = *taken;
     *taken = bodies;
-    for (uint32_t i = 0; i < bodies->count; i++) {
-        struct body *body = &bodies->list[i];
-        take_within(taken, body->graph, depth + 1);
-        body->known = sc_track_graph_detach(&sc_track, (uintptr_t)body->graph);
-    }
+    for (uint32_t i = 0; i < bodies->count; i++)
+        bodies->list[i].known = sc_track_graph_detach(&sc_track, (uintptr_t)bodies->list[i].graph);
 }
 
-static void take_node(struct sc_conditional_bodies **taken, CUgraphNode node, int depth)
-{
-    CUgraphNodeType type;
-    CUgraph child;
-    if (sc_real.cuGraphNodeGetType(node, &type) != CUDA_SUCCESS)
-        return;
-    if (type == CU_GRAPH_NODE_TYPE_CONDITIONAL)
-        take_bodies(taken, node, depth);
-    else if (type == CU_GRAPH_NODE_TYPE_GRAPH &&
-             sc_real.cuGraphChildGraphNodeGetGraph(node, &child) == CUDA_SUCCESS)
-        take_within(taken, child, depth + 1);
-}
-
-static void take_within(struct sc_conditional_bodies **taken, CUgraph graph, int depth)
-{
-    size_t count = 0;
-    CUgraphNode *nodes = depth < SC_NODES_DEPTH_MAX ? sc_driver_nodes_of(graph, &count) : NULL;
-    for (size_t i = 0; nodes && i < count; i++)
-        take_node(taken, nodes[i], depth);
-    sc_driver_nodes_free(nodes, count);
-}
+static const struct sc_node_walk take = {.leave = take_node};
 
 static bool can_take(void)
 {
-    return sc_conditional_bodies_are_any() && sc_active() && sc_driver_nodes_can_be_asked();
+    return sc_conditional_bodies_exist() && sc_active() && sc_driver_nodes_can_be_asked();
 }
 
 struct sc_conditional_bodies *sc_conditional_bodies_take_of_graph(CUgraph graph)
 {
     struct sc_conditional_bodies *taken = NULL;
     if (can_take())
-        take_within(&taken, graph, 0);
+        sc_node_walk_graph(&take, &taken, graph, NULL);
     return taken;
 }
 
@@ -164,7 +146,7 @@ struct sc_conditional_bodies *sc_conditional_bodies_take_of_node(CUgraphNode nod
 {
     struct sc_conditional_bodies *taken = NULL;
     if (can_take())
-        take_node(&taken, node, 0);
+        sc_node_walk_node(&take, &taken, node);
     return taken;
 }
 

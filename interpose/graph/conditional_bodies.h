@@ -1,8 +1,9 @@
-/* Bodies of conditional nodes: graphs that belong to a node, which the driver names only once, to
- * whoever adds the node. They live and end with it.
+/* Bodies of conditional nodes: graphs that belong to a node, and live and end with it.
  *
- * Graphs with such nodes are never cloned, so that what is noted where a node is added is all.
- * Locks: one of its own, a leaf; no driver call is made under it.
+ * The driver names a body only once, to whoever adds the node. The driver clones no graph that has
+ * such nodes, so what is noted where a node is added is all.
+ *
+ * Locks: one of its own, a leaf; no driver call is made under it. Not for a signal handler.
  */
 #ifndef SC_INTERPOSE_GRAPH_CONDITIONAL_BODIES_H
 #define SC_INTERPOSE_GRAPH_CONDITIONAL_BODIES_H
@@ -15,19 +16,22 @@
 /* A node has been added. Without memory its bodies stay unknown. */
 void sc_conditional_bodies_note(CUgraphNode node, const CUDA_CONDITIONAL_NODE_PARAMS *params);
 
-bool sc_conditional_bodies_are_any(void);
+/* Is a node known that has bodies? Lock-free. */
+bool sc_conditional_bodies_exist(void);
 
-/* The node's bodies, one after the other; NULL: it has no more, or they are not known. */
+/* The node's body of this index. NULL: the node has no more, or its bodies are not known. */
 CUgraph sc_conditional_bodies_at(CUgraphNode node, uint32_t index);
 
-/* Around the call that destroys a graph or a node: all bodies within, nested ones too, and what the
- * tracker knows of them. They are taken first, since the driver may give their handles to others
- * before it returns. */
+/* Around the call that destroys a graph or a node. All bodies within are taken before the call,
+ * with what the tracker knows of them: the driver may give their handles to others before it
+ * returns. After the call the bodies end, or are put back if the driver refused. Taking calls the
+ * driver, and needs a graph that nobody changes. NULL: there are no bodies. */
 struct sc_conditional_bodies;
-struct sc_conditional_bodies *sc_conditional_bodies_take_of_graph(CUgraph graph); /* NULL: none */
+struct sc_conditional_bodies *sc_conditional_bodies_take_of_graph(CUgraph graph);
 struct sc_conditional_bodies *sc_conditional_bodies_take_of_node(CUgraphNode node);
 void sc_conditional_bodies_put_back(struct sc_conditional_bodies *taken);
-bool sc_conditional_bodies_end(
-    struct sc_conditional_bodies *taken); /* true: something may be held no longer */
+
+/* True: memory may have been held for the bodies alone, and the reaper is to look. */
+bool sc_conditional_bodies_end(struct sc_conditional_bodies *taken);
 
 #endif

@@ -1,7 +1,8 @@
-/* What two- and three-dimensional copies do with host memory.
+/* The two sides of a copy: what it does with host memory at its source and its destination.
  *
- * A side is host memory if it is named as such, or by a unified address that is no device's. Asks
- * the driver about addresses that are not known; otherwise pure.
+ * A side is host memory if the copy names it so, or names it by a unified address that is no
+ * device's. The driver is asked about addresses of which the tracker knows no range. Nothing is
+ * changed. Locks: none is held; the tracker's may be taken inside. Not for a signal handler.
  */
 #ifndef SC_INTERPOSE_GRAPH_COPY_SIDES_H
 #define SC_INTERPOSE_GRAPH_COPY_SIDES_H
@@ -15,10 +16,10 @@
 #include "track/track.h"
 
 struct sc_copy_side {
-    bool used; /* the side is host memory, or managed */
-    bool host; /* and not managed */
-    bool known;
-    enum sc_buffer_kind kind;
+    bool used;                /* the side is host memory, or managed, and not empty */
+    bool host;                /* the side is host memory, and not managed */
+    bool known;               /* a range of the tracker's lies there */
+    enum sc_buffer_kind kind; /* of that range; SC_PAGEABLE: there is none */
     struct sc_shape shape;
     struct sc_fold fold;
 };
@@ -28,17 +29,16 @@ struct sc_copy_sides {
     bool is_empty; /* a copy of no bytes: both are unused */
 };
 
+/* Of a copy by its parameters; NULL: both sides are unused. */
 struct sc_copy_sides sc_copy_sides_of_2d(const CUDA_MEMCPY2D *copy);
 struct sc_copy_sides sc_copy_sides_of_3d(const CUDA_MEMCPY3D *copy);
 struct sc_copy_sides sc_copy_sides_of_3d_peer(const CUDA_MEMCPY3D_PEER *copy);
 
-/* A plain run of bytes at an address of which nothing is known. */
-struct sc_copy_side sc_copy_side_at(CUdeviceptr address, size_t size_bytes);
-
-/* The same at one that is named as the host's; at a unified one; and where the driver takes any but
- * pageable memory. */
-struct sc_copy_side sc_copy_side_of_host(const void *address, size_t size_bytes);
-struct sc_copy_side sc_copy_side_unified(CUdeviceptr address, size_t size_bytes);
-struct sc_copy_side sc_copy_side_pinned(CUdeviceptr address, size_t size_bytes);
+/* A plain run of bytes. Where no range is known, the bytes are the host's: */
+struct sc_copy_side sc_copy_side_at(CUdeviceptr address, size_t size_bytes);      /* if pageable */
+struct sc_copy_side sc_copy_side_of_host(const void *address, size_t size_bytes); /* always */
+struct sc_copy_side sc_copy_side_unified(CUdeviceptr address,
+                                         size_t size_bytes); /* if no device's */
+struct sc_copy_side sc_copy_side_pinned(CUdeviceptr address, size_t size_bytes); /* never */
 
 #endif

@@ -10,6 +10,7 @@
 #include "interpose/driver/call.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/replaying.h"
+#include "interpose/graph/node_walk.h"
 #include "interpose/graph/orphan_nodes.h"
 #include "interpose/reaper/reaper.h"
 #include "interpose/streams/contexts.h"
@@ -60,15 +61,24 @@ static struct sc_graph_extra note_stack(struct sc_graph_use *use)
 }
 
 struct sc_graph_use sc_node_uses_bare(uintptr_t node, enum sc_direction direction,
-                                      const struct sc_copy_side *box)
+                                      const struct sc_copy_side *side)
 {
     return (struct sc_graph_use){
         .node = node,
-        .shape = box->shape,
+        .shape = side->shape,
         .direction = direction,
-        .kind = box->kind,
-        .range = sc_track_find_range(&sc_track, box->shape.address).range,
+        .kind = side->kind,
+        .range = sc_track_find_range(&sc_track, side->shape.address).range,
     };
+}
+
+void sc_node_uses_recognise(const struct sc_walked_graph *in, CUgraphNode node,
+                            struct sc_graph_use *use, struct sc_graph_extra *extra)
+{
+    if (in->graph != in->base && sc_graphs_find(&sc_track.graphs, (uintptr_t)in->graph))
+        sc_track_graph_recognise(&sc_track, (uintptr_t)in->graph, (uintptr_t)node, use, extra);
+    if (!use->from.api)
+        sc_track_graph_recognise(&sc_track, (uintptr_t)in->base, (uintptr_t)node, use, extra);
 }
 
 static bool is_on_stack(const struct sc_graph_use *use)
@@ -102,43 +112,59 @@ void sc_node_uses_note(const struct sc_graph_call *call, const struct sc_op_info
     sc_node_uses_add(call, &use, &op->fold);
 }
 
-static void note_box(const struct sc_graph_call *call, uintptr_t node, enum sc_direction direction,
-                     const struct sc_copy_side *box)
+static void note_side(const struct sc_graph_call *call, uintptr_t node, enum sc_direction direction,
+                      const struct sc_copy_side *side)
 {
-    if (!box->used || sc_shape_hull_bytes(&box->shape) == 0)
+    if (!side->used || sc_shape_hull_bytes(&side->shape) == 0)
         return;
-    struct sc_graph_use use = sc_node_uses_bare(node, direction, box);
-    sc_node_uses_add(call, &use, &box->fold);
+    struct sc_graph_use use = sc_node_uses_bare(node, direction, side);
+    sc_node_uses_add(call, &use, &side->fold);
 }
 
 void sc_node_uses_note_copy(const struct sc_graph_call *call, uintptr_t node,
                             const CUDA_MEMCPY3D *copy)
 {
-    struct sc_copy_sides boxes = sc_copy_sides_of_3d(copy);
-    note_box(call, node, SC_H2D, &boxes.src);
-    note_box(call, node, SC_D2H, &boxes.dst);
+    struct sc_copy_sides sides = sc_copy_sides_of_3d(copy);
+    note_side(call, node, SC_H2D, &sides.src);
+    note_side(call, node, SC_D2H, &sides.dst);
 }
 
-struct sc_copy_side sc_node_uses_box_of_memset(const CUDA_MEMSET_NODE_PARAMS *fill)
+static struct sc_copy_side side_of_memset(const CUDA_MEMSET_NODE_PARAMS *fill)
 {
     size_t width = fill ? fill->width * fill->elementSize : 0;
-    struct sc_copy_side box = {0};
+    struct sc_copy_side side = {0};
     if (!width || !fill->height)
-        return box;
-    box = sc_copy_side_at(fill->dst, width);
-    box.used = true; /* pinned memory that was freed since is not known any more */
-    box.shape.rows = fill->height;
+        return side;
+    side = sc_copy_side_at(fill->dst, width);
+    side.used = true; /* pinned memory that was freed since is not known any more */
+    side.shape.rows = fill->height;
     if (fill->height > 1)
-        box.shape.pitch_bytes = fill->pitch;
-    return box;
+        side.shape.pitch_bytes = fill->pitch;
+    return side;
 }
 
 void sc_node_uses_note_memset(const struct sc_graph_call *call, uintptr_t node,
                               const CUDA_MEMSET_NODE_PARAMS *fill)
 {
-    struct sc_copy_side box = sc_node_uses_box_of_memset(fill);
-    box.used = box.known;
-    note_box(call, node, SC_MEMSET, &box);
+    struct sc_copy_side side = side_of_memset(fill);
+    side.used = side.known;
+    note_side(call, node, SC_MEMSET, &side);
+}
+
+void sc_node_uses_ask(CUgraphNode node, CUgraphNodeType type, sc_visit_side *visit, void *context)
+{
+    CUDA_MEMCPY3D copy;
+    CUDA_MEMSET_NODE_PARAMS fill;
+    if (type == CU_GRAPH_NODE_TYPE_MEMCPY &&
+        sc_real.cuGraphMemcpyNodeGetParams(node, &copy) == CUDA_SUCCESS) {
+        const struct sc_copy_sides sides = sc_copy_sides_of_3d(&copy);
+        visit(context, SC_H2D, &sides.src);
+        visit(context, SC_D2H, &sides.dst);
+    } else if (type == CU_GRAPH_NODE_TYPE_MEMSET &&
+               sc_real.cuGraphMemsetNodeGetParams(node, &fill) == CUDA_SUCCESS) {
+        const struct sc_copy_side side = side_of_memset(&fill);
+        visit(context, SC_MEMSET, &side);
+    }
 }
 
 void sc_node_uses_note_all(uintptr_t graph, CUgraph of)

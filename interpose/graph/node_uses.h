@@ -1,7 +1,7 @@
 /* What the nodes of a graph do with host memory, noted as calls make or change them
  * (track/graphs.h keeps it).
  *
- * Locks: none of its own; the tracker's inside.
+ * Locks: none is held; the tracker's may be taken inside. Not for a signal handler.
  */
 #ifndef SC_INTERPOSE_GRAPH_NODE_USES_H
 #define SC_INTERPOSE_GRAPH_NODE_USES_H
@@ -17,6 +17,8 @@
 
 struct sc_op_info;
 struct sc_graph_use;
+struct sc_graph_extra;
+struct sc_walked_graph;
 struct sc_fold;
 
 /* A call that makes or changes a node. */
@@ -26,40 +28,53 @@ struct sc_graph_call {
     uintptr_t stream; /* that captures, or 0 */
 };
 
-/* The node's graph stands in no capture. */
+/* A call that captures nothing. */
 static inline struct sc_graph_call sc_graph_call(uintptr_t graph, const struct sc_call *by)
 {
     return (struct sc_graph_call){graph, by, 0};
 }
 
-/* A captured operation. */
+/* Notes a captured operation. */
 void sc_node_uses_note(const struct sc_graph_call *call, const struct sc_op_info *op);
 
-/* A node by its parameters. */
+/* Note a node by its parameters. */
 void sc_node_uses_note_copy(const struct sc_graph_call *call, uintptr_t node,
                             const CUDA_MEMCPY3D *copy);
 void sc_node_uses_note_memset(const struct sc_graph_call *call, uintptr_t node,
                               const CUDA_MEMSET_NODE_PARAMS *fill);
-/* `child` is what sc_node_uses_child_of said before the call (driver 580 stores no other handle
- * there, a later one may: that of the node's own graph). NULL: the node is none of a child graph.
+
+/* The same, of any type. `child` is what sc_node_uses_child_of said before the call: the driver may
+ * store another handle in the parameters (driver 580 does not). NULL: the node has no child graph.
  */
-CUgraph sc_node_uses_child_of(const CUgraphNodeParams *params);
 void sc_node_uses_note_node(const struct sc_graph_call *call, uintptr_t node,
                             const CUgraphNodeParams *params, CUgraph child);
+CUgraph sc_node_uses_child_of(const CUgraphNodeParams *params);
 
-/* What the other graph names, too: a clone, a child. */
+/* The graph names from now on what the other graph names: that is a clone's, or a child's. */
 void sc_node_uses_note_all(uintptr_t graph, CUgraph of);
 
-/* What a memset node does with memory of which nothing may be known. */
-struct sc_copy_side sc_node_uses_box_of_memset(const CUDA_MEMSET_NODE_PARAMS *fill);
+/* Asks the driver what a node of this type copies or sets, and calls visit for each side of that,
+ * whether the side is used or not. Nothing is known of the memory of a memset: it may be the
+ * device's. */
+typedef void sc_visit_side(void *context, enum sc_direction direction,
+                           const struct sc_copy_side *side);
+void sc_node_uses_ask(CUgraphNode node, CUgraphNodeType type, sc_visit_side *visit, void *context);
 
-/* A use of which it is not known yet who made it, and one that the call has made. */
+/* A use of which it is not known yet who made it. */
 struct sc_graph_use sc_node_uses_bare(uintptr_t node, enum sc_direction direction,
-                                      const struct sc_copy_side *box);
+                                      const struct sc_copy_side *side);
+
+/* Adds a use that the call has made to the call's graph. */
 void sc_node_uses_add(const struct sc_graph_call *call, struct sc_graph_use *use,
                       const struct sc_fold *fold);
 
-/* Memory for as long as a graph names it, with a copy of the bytes: what a node reads instead of
+/* Fills in who made the use of a node that a walk has met, and what few uses have. A child graph
+ * that the program knows by its handle is asked first, then the base. Neither knows: nothing is
+ * changed. */
+void sc_node_uses_recognise(const struct sc_walked_graph *in, CUgraphNode node,
+                            struct sc_graph_use *use, struct sc_graph_extra *extra);
+
+/* Memory for as long as a graph names it, with a copy of the bytes. A node reads it instead of
  * memory that will be gone. NULL: there is none. */
 void *sc_node_uses_keep(const void *bytes, size_t size_bytes);
 

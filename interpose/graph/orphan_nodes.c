@@ -6,6 +6,7 @@
 #include "interpose/graph/copy_sides.h"
 #include "interpose/graph/driver_nodes.h"
 #include "interpose/graph/node_uses.h"
+#include "interpose/graph/node_walk.h"
 #include "interpose/reaper/reaper.h"
 #include "track/hazard.h"
 #include "track/shape.h"
@@ -13,48 +14,30 @@
 
 #include "track/poison.h"
 
-static void add_former(struct sc_former *former, enum sc_direction direction,
-                       const struct sc_copy_side *box)
+static void add_former(void *context, enum sc_direction direction, const struct sc_copy_side *side)
 {
-    if (box->used && sc_shape_hull_bytes(&box->shape))
+    struct sc_former *former = context;
+    if (side->used && sc_shape_hull_bytes(&side->shape))
         former->uses[former->count++] =
-            (struct sc_graph_use){.shape = box->shape, .direction = direction};
-}
-
-static void ask_what_it_does(CUgraphNode node, struct sc_former *former)
-{
-    CUgraphNodeType type;
-    CUDA_MEMCPY3D copy;
-    CUDA_MEMSET_NODE_PARAMS fill;
-    if (sc_real.cuGraphNodeGetType(node, &type) != CUDA_SUCCESS)
-        return;
-    if (type == CU_GRAPH_NODE_TYPE_MEMCPY &&
-        sc_real.cuGraphMemcpyNodeGetParams(node, &copy) == CUDA_SUCCESS) {
-        struct sc_copy_sides boxes = sc_copy_sides_of_3d(&copy);
-        add_former(former, SC_H2D, &boxes.src);
-        add_former(former, SC_D2H, &boxes.dst);
-    } else if (type == CU_GRAPH_NODE_TYPE_MEMSET &&
-               sc_real.cuGraphMemsetNodeGetParams(node, &fill) == CUDA_SUCCESS) {
-        struct sc_copy_side box = sc_node_uses_box_of_memset(&fill);
-        add_former(former, SC_MEMSET, &box);
-    }
+            (struct sc_graph_use){.shape = side->shape, .direction = direction};
 }
 
 struct sc_former sc_orphan_nodes_former(CUgraphNode node)
 {
+    CUgraphNodeType type;
     struct sc_former former = {0};
     if (!sc_active())
         return former;
     former.graph = sc_track_graph_of_node(&sc_track, (uintptr_t)node);
-    if (!former.graph && !sc_replays() &&
-        sc_driver_nodes_can_be_asked()) /* or it is changed already */
-        ask_what_it_does(node, &former);
+    if (!former.graph && !sc_replays() && /* or it is changed already */
+        sc_driver_nodes_can_be_asked() && sc_real.cuGraphNodeGetType(node, &type) == CUDA_SUCCESS)
+        sc_node_uses_ask(node, type, add_former, &former);
     return former;
 }
 
 void sc_orphan_nodes_destroyed(CUgraphNode node, const struct sc_former *former)
 {
-    if (former->graph && former->graph != sc_graphs_stray((uintptr_t)node))
+    if (former->graph && former->graph != sc_graphs_orphan((uintptr_t)node))
         sc_track_graph_drop_node(&sc_track, former->graph, (uintptr_t)node);
     else if (former->count && sc_track_graph_drop_former(&sc_track, former->uses, former->count))
         sc_reaper_wake();
@@ -62,15 +45,15 @@ void sc_orphan_nodes_destroyed(CUgraphNode node, const struct sc_former *former)
 
 uintptr_t sc_orphan_nodes_changed(CUgraphNode node, const struct sc_former *former)
 {
-    uintptr_t stray = sc_graphs_stray((uintptr_t)node);
-    bool strayed = !former->graph || former->graph == stray;
-    if (strayed)
-        sc_reaper_forget_graph(stray);
+    uintptr_t orphan = sc_graphs_orphan((uintptr_t)node);
+    bool is_orphan = !former->graph || former->graph == orphan;
+    if (is_orphan)
+        sc_reaper_forget_graph(orphan);
     sc_orphan_nodes_destroyed(node, former);
-    return strayed ? stray : former->graph;
+    return is_orphan ? orphan : former->graph;
 }
 
-/* ---- strays of a graph ---- */
+/* ---- orphans of a graph ---- */
 
 /* NULL: it is no child graph's. */
 static CUgraph child_of(CUgraphNode node)
@@ -84,25 +67,34 @@ static CUgraph child_of(CUgraphNode node)
     return child;
 }
 
-static void visit_known(uintptr_t stray, sc_visit_orphan *visit, void *argument)
+static void visit_known(uintptr_t orphan, sc_visit_orphan *visit, void *argument)
 {
-    if (sc_graphs_find(&sc_track.graphs, stray))
-        visit(argument, stray);
+    if (sc_graphs_find(&sc_track.graphs, orphan))
+        visit(argument, orphan);
 }
 
-static void each_stray(CUgraph graph, sc_visit_orphan *visit, void *argument, int depth)
+struct orphan_search {
+    sc_visit_orphan *visit;
+    void *argument;
+};
+
+static enum sc_step meet_node(void *context, struct sc_walked_graph *in, CUgraphNode node,
+                              CUgraphNodeType type)
 {
-    size_t count = 0;
-    CUgraph child;
-    CUgraphNode *nodes = depth < SC_NODES_DEPTH_MAX ? sc_driver_nodes_of(graph, &count) : NULL;
-    for (size_t i = 0; nodes && i < count; i++) {
-        visit_known(sc_graphs_stray((uintptr_t)nodes[i]), visit, argument);
-        if ((child = child_of(nodes[i]))) {
-            each_stray(child, visit, argument, depth + 1);
-            visit_known((uintptr_t)child, visit, argument);
-        }
-    }
-    sc_driver_nodes_free(nodes, count);
+    const struct orphan_search *search = context;
+    (void)in;
+    visit_known(sc_graphs_orphan((uintptr_t)node), search->visit, search->argument);
+    return type == CU_GRAPH_NODE_TYPE_GRAPH ? SC_STEP_INTO : SC_STEP_OVER;
+}
+
+static void end_graph(void *context, struct sc_walked_graph *graph, const CUgraphNode *nodes,
+                      size_t count)
+{
+    const struct orphan_search *search = context;
+    (void)nodes;
+    (void)count;
+    if (graph->depth > 0)
+        visit_known((uintptr_t)graph->graph, search->visit, search->argument);
 }
 
 /* Has the program had the handle of a child graph, to which it may have added nodes? */
@@ -113,23 +105,25 @@ void sc_orphan_nodes_name_children(void)
     atomic_store_explicit(&children_named, true, memory_order_relaxed);
 }
 
-static bool may_have_strays(void)
+static bool may_have_orphans(void)
 {
     bool may =
-        sc_track.graphs.stray_count || atomic_load_explicit(&children_named, memory_order_relaxed);
+        sc_track.graphs.orphan_count || atomic_load_explicit(&children_named, memory_order_relaxed);
     return sc_active() && may && sc_driver_nodes_can_be_asked();
 }
 
 void sc_orphan_nodes_each(CUgraph graph, sc_visit_orphan *visit, void *argument)
 {
-    if (may_have_strays())
-        each_stray(graph, visit, argument, 0);
+    static const struct sc_node_walk walk = {.meet = meet_node, .end = end_graph};
+    struct orphan_search search = {visit, argument};
+    if (may_have_orphans())
+        sc_node_walk_graph(&walk, &search, graph, NULL);
 }
 
-static void forget_one(void *unused, uintptr_t stray)
+static void forget_one(void *unused, uintptr_t orphan)
 {
     (void)unused;
-    sc_reaper_forget_graph(stray);
+    sc_reaper_forget_graph(orphan);
 }
 
 void sc_orphan_nodes_forget(CUgraph graph)
@@ -139,17 +133,17 @@ void sc_orphan_nodes_forget(CUgraph graph)
 
 uint32_t sc_orphan_nodes_destroying(CUgraphNode node)
 {
-    CUgraph child = may_have_strays() ? child_of(node) : NULL;
+    CUgraph child = may_have_orphans() ? child_of(node) : NULL;
     if (child) {
         sc_orphan_nodes_forget(child);
         sc_reaper_forget_graph((uintptr_t)child);
     }
-    return sc_active() ? sc_track_graph_detach(&sc_track, sc_graphs_stray((uintptr_t)node)) : 0;
+    return sc_active() ? sc_track_graph_detach(&sc_track, sc_graphs_orphan((uintptr_t)node)) : 0;
 }
 
-static void add_all(void *handle, uintptr_t stray)
+static void add_all(void *handle, uintptr_t orphan)
 {
-    sc_track_graph_add_all(&sc_track, *(const uintptr_t *)handle, stray);
+    sc_track_graph_add_all(&sc_track, *(const uintptr_t *)handle, orphan);
 }
 
 void sc_orphan_nodes_add_all(uintptr_t handle, CUgraph of)

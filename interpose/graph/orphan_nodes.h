@@ -1,12 +1,13 @@
-/* Strays: nodes of which only the driver knows whose they are, and that the program has changed, or
- * that it has added to a child graph by that graph's own handle.
+/* Orphan nodes: only the driver knows their graph, and the program has changed them, or has added
+ * them to a child graph by that graph's own handle.
  *
- * No call of the driver leads from a node to its graph, and asking all graphs for their nodes would
- * look into those that other threads are changing. So what such a node names is kept under the
- * node itself (track/graphs.h), and graphs are asked for their nodes where they go, or become part
- * of others: that is a matter of the thread that makes the call.
+ * No call of the driver leads from a node to its graph. To ask all graphs for their nodes would be
+ * to look into graphs that other threads are changing. So what an orphan names is kept under the
+ * node itself (track/graphs.h). A graph is asked for its orphans where it ends, or becomes part of
+ * another: then nobody but the calling thread may change the graph.
  *
- * Locks: the tracker's inside. Calls the driver. Does nothing before the library is active.
+ * Nothing happens before the library is active.
+ * Locks: the tracker's inside. Not for a signal handler: the driver is called.
  */
 #ifndef SC_INTERPOSE_GRAPH_ORPHAN_NODES_H
 #define SC_INTERPOSE_GRAPH_ORPHAN_NODES_H
@@ -16,38 +17,40 @@
 #include "interpose/driver/driver.h"
 #include "track/graphs.h"
 
-/* What a node does before it is changed or destroyed. */
+/* What a node does, asked before the node is changed or destroyed. */
 struct sc_former {
-    uintptr_t graph;             /* that knows the node, or its own; 0: none */
-    struct sc_graph_use uses[2]; /* of no known graph: as the driver has them */
+    uintptr_t graph;             /* that knows the node, or the orphan; 0: none */
+    struct sc_graph_use uses[2]; /* with graph 0: as the driver tells them */
     uint32_t count;
 };
 struct sc_former sc_orphan_nodes_former(CUgraphNode node);
 
-/* The driver has changed the node: it does no more what it did. The handle under which to note what
- * it does now. */
+/* The driver has changed the node: what the node did before is dropped. Returns the handle under
+ * which to note what the node does now. */
 uintptr_t sc_orphan_nodes_changed(CUgraphNode node, const struct sc_former *former);
 
-/* The driver is about to destroy the node, with its children: the stray that is to be removed then,
- * or attached again if the driver refuses; 0: none. */
+/* The driver is about to destroy the node, with its child graph. Returns the tracker's id of the
+ * orphan, 0: none. The caller removes the orphan when the driver has returned, or attaches it again
+ * if the driver has refused. */
 uint32_t sc_orphan_nodes_destroying(CUgraphNode node);
 
-/* It has; the name may be another thread's node's already. */
+/* The driver has destroyed the node: what the node did is dropped. Another thread's node may have
+ * the same name by now. */
 void sc_orphan_nodes_destroyed(CUgraphNode node, const struct sc_former *former);
 
-/* The program is about to know a child graph by its handle: what it adds there is noted under it,
- * and counts as strays of the graphs around it. */
+/* The program is about to know a child graph by its handle. What the program adds there is noted
+ * under that handle, and counts as an orphan of the graphs around. */
 void sc_orphan_nodes_name_children(void);
 
-/* Calls visit for each stray of the graph and of its children, and for each child that is known by
- * its handle. */
-typedef void sc_visit_orphan(void *argument, uintptr_t stray);
+/* Calls visit with the handle of each orphan of the graph and of its child graphs, and of each
+ * child graph that is known by its handle. */
+typedef void sc_visit_orphan(void *argument, uintptr_t orphan);
 void sc_orphan_nodes_each(CUgraph graph, sc_visit_orphan *visit, void *argument);
 
-/* The graph is about to be destroyed, with its nodes and its children's. */
+/* The graph is about to be destroyed: its orphans, and those of its child graphs, are dropped. */
 void sc_orphan_nodes_forget(CUgraph graph);
 
-/* The graph of this handle is about to name what strays among the other's nodes do. */
+/* The graph of this handle names from now on what the orphans of the other graph name. */
 void sc_orphan_nodes_add_all(uintptr_t handle, CUgraph of);
 
 #endif

@@ -6,6 +6,8 @@
 #include "interpose/graph/conditional_bodies.h"
 #include "interpose/graph/copy_sides.h"
 #include "interpose/graph/driver_nodes.h"
+#include "interpose/graph/node_uses.h"
+#include "interpose/graph/node_walk.h"
 #include "interpose/graph/orphan_nodes.h"
 #include "track/graphs.h"
 #include "track/peek.h"
@@ -30,83 +32,43 @@ void sc_stack_sources_point(CUDA_MEMCPY3D *copy, enum sc_direction direction, vo
     }
 }
 
-/* Where nodes are known: in the graph, or in a child graph of which the program has the handle. */
-struct place {
-    uintptr_t graph;
-    uintptr_t child; /* or 0 */
-};
-
-static bool redirect_side(struct place place, CUgraphNode node, enum sc_direction direction,
-                          const struct sc_copy_side *box, CUDA_MEMCPY3D *copy)
+static bool redirect_side(const struct sc_walked_graph *in, CUgraphNode node,
+                          enum sc_direction direction, const struct sc_copy_side *side,
+                          CUDA_MEMCPY3D *copy)
 {
-    struct sc_graph_use use = {.shape = box->shape, .direction = direction};
+    struct sc_graph_use use = {.shape = side->shape, .direction = direction};
     struct sc_graph_extra extra;
-    if (!box->used)
+    if (!side->used)
         return false;
-    if (place.child)
-        sc_track_graph_recognise(&sc_track, place.child, (uintptr_t)node, &use, &extra);
-    if (use.kind != SC_STACK)
-        sc_track_graph_recognise(&sc_track, place.graph, (uintptr_t)node, &use, &extra);
+    sc_node_uses_recognise(in, node, &use, &extra);
     if (use.kind != SC_STACK || !extra.saved)
         return false;
     sc_stack_sources_point(copy, direction, extra.saved);
     return true;
 }
 
-static void redirect_node(struct sc_stack_sources *redirects, struct place place, CUgraphNode node,
-                          CUgraphNode top)
+static void redirect_node(struct sc_stack_sources *redirects, const struct sc_walked_graph *in,
+                          CUgraphNode node)
 {
     CUDA_MEMCPY3D copy;
     if (redirects->count == redirects->capacity ||
         sc_real.cuGraphMemcpyNodeGetParams(node, &copy) != CUDA_SUCCESS)
         return;
-    struct sc_copy_sides boxes = sc_copy_sides_of_3d(&copy);
+    struct sc_copy_sides sides = sc_copy_sides_of_3d(&copy);
     struct sc_redirected *entry = &redirects->list[redirects->count];
-    *entry = (struct sc_redirected){node, top, copy};
-    bool source = redirect_side(place, node, SC_H2D, &boxes.src, &copy);
-    bool destination = redirect_side(place, node, SC_D2H, &boxes.dst, &copy);
+    *entry = (struct sc_redirected){node, sc_walked_top(in, node), copy};
+    bool source = redirect_side(in, node, SC_H2D, &sides.src, &copy);
+    bool destination = redirect_side(in, node, SC_D2H, &sides.dst, &copy);
     if (source || destination)
         redirects->count += sc_real.cuGraphMemcpyNodeSetParams(node, &copy) == CUDA_SUCCESS;
 }
 
-static void redirect_nodes(struct sc_stack_sources *redirects, struct place place, CUgraph nodes_of,
-                           CUgraphNode top, int depth);
-
-static void redirect_bodies(struct sc_stack_sources *redirects, CUgraphNode node, CUgraphNode top,
-                            int depth)
+static enum sc_step redirect(void *redirects, struct sc_walked_graph *in, CUgraphNode node,
+                             CUgraphNodeType type)
 {
-    CUgraph body;
-    for (uint32_t i = 0; (body = sc_conditional_bodies_at(node, i)) != NULL; i++)
-        redirect_nodes(redirects, (struct place){(uintptr_t)body, 0}, body, top, depth + 1);
-}
-
-static void redirect_child(struct sc_stack_sources *redirects, struct place place, CUgraphNode node,
-                           CUgraphNode top, int depth)
-{
-    CUgraph child;
-    if (sc_real.cuGraphChildGraphNodeGetGraph(node, &child) != CUDA_SUCCESS)
-        return;
-    place.child = sc_graphs_find(&sc_track.graphs, (uintptr_t)child) ? (uintptr_t)child : 0;
-    redirect_nodes(redirects, place, child, top, depth + 1);
-}
-
-static void redirect_nodes(struct sc_stack_sources *redirects, struct place place, CUgraph nodes_of,
-                           CUgraphNode top, int depth)
-{
-    size_t count = 0;
-    CUgraphNodeType type;
-    CUgraphNode *nodes = depth < SC_NODES_DEPTH_MAX ? sc_driver_nodes_of(nodes_of, &count) : NULL;
-    for (size_t i = 0; nodes && i < count; i++) {
-        if (sc_real.cuGraphNodeGetType(nodes[i], &type) != CUDA_SUCCESS)
-            continue;
-        if (type == CU_GRAPH_NODE_TYPE_MEMCPY)
-            redirect_node(redirects, place, nodes[i], top ? top : nodes[i]);
-        else if (type == CU_GRAPH_NODE_TYPE_GRAPH)
-            redirect_child(redirects, place, nodes[i], top ? top : nodes[i], depth);
-        else if (type == CU_GRAPH_NODE_TYPE_CONDITIONAL)
-            redirect_bodies(redirects, nodes[i], top ? top : nodes[i], depth);
-    }
-    sc_driver_nodes_free(nodes, count);
+    if (type == CU_GRAPH_NODE_TYPE_MEMCPY)
+        redirect_node(redirects, in, node);
+    return SC_STEP_INTO;
 }
 
 bool sc_stack_sources_frame_lives(const struct sc_graph_use *use,
@@ -143,37 +105,42 @@ static size_t refresh_graph(uintptr_t graph)
     return sc_graphs_at(&sc_track.graphs, id)->uses.count;
 }
 
-/* The same, with its bodies. */
-static size_t refresh_within(CUgraph graph, int depth)
+static void end_graph(void *uses, struct sc_walked_graph *graph, const CUgraphNode *nodes,
+                      size_t count)
 {
-    size_t uses = refresh_graph((uintptr_t)graph);
-    size_t count = 0;
-    CUgraph body;
-    bool looks = sc_conditional_bodies_are_any() && depth < SC_NODES_DEPTH_MAX;
-    CUgraphNode *nodes = looks ? sc_driver_nodes_of(graph, &count) : NULL;
-    for (size_t i = 0; nodes && i < count; i++)
-        for (uint32_t j = 0; (body = sc_conditional_bodies_at(nodes[i], j)) != NULL; j++)
-            uses += refresh_within(body, depth + 1);
-    sc_driver_nodes_free(nodes, count);
+    (void)nodes;
+    (void)count;
+    *(size_t *)uses += refresh_graph((uintptr_t)graph->graph);
+}
+
+/* The same, with its bodies. */
+static size_t refresh_within(CUgraph graph)
+{
+    static const struct sc_node_walk walk = {.end = end_graph, .looks_for_bodies_only = true};
+    size_t uses = 0;
+    if (!sc_conditional_bodies_exist())
+        return refresh_graph((uintptr_t)graph);
+    sc_node_walk_graph(&walk, &uses, graph, NULL);
     return uses;
 }
 
-static void refresh_stray(void *uses, uintptr_t stray)
+static void refresh_orphan(void *uses, uintptr_t orphan)
 {
-    *(size_t *)uses += refresh_graph(stray);
+    *(size_t *)uses += refresh_graph(orphan);
 }
 
 struct sc_stack_sources sc_stack_sources_begin(CUgraph graph)
 {
+    static const struct sc_node_walk walk = {.meet = redirect};
     struct sc_stack_sources redirects = {0};
     if (sc_active() && sc_driver_nodes_can_be_asked())
-        redirects.capacity = refresh_within(graph, 0);
-    sc_orphan_nodes_each(graph, refresh_stray, &redirects.capacity);
+        redirects.capacity = refresh_within(graph);
+    sc_orphan_nodes_each(graph, refresh_orphan, &redirects.capacity);
     if (!redirects.capacity)
         return redirects;
     redirects.list = sc_pages_map(redirects.capacity * sizeof *redirects.list);
     if (redirects.list)
-        redirect_nodes(&redirects, (struct place){(uintptr_t)graph, 0}, graph, NULL, 0);
+        sc_node_walk_graph(&walk, &redirects, graph, NULL);
     return redirects;
 }
 

@@ -1,7 +1,9 @@
-/* Nodes that use a stack. An exec is made from nodes that read a copy instead, which the graph
- * keeps; launches bring the copy up to date for as long as the frame lives.
+/* Nodes that use a stack, and the copies that nodes of execs read instead.
  *
- * Locks: the tracker's inside. Calls the driver.
+ * A graph keeps a copy of a source on a stack. An exec is made from nodes that read the copy. A
+ * launch brings the copy up to date for as long as the frame of the source lives.
+ *
+ * Locks: the tracker's inside. Not for a signal handler: the driver is called.
  */
 #ifndef SC_INTERPOSE_GRAPH_STACK_SOURCES_H
 #define SC_INTERPOSE_GRAPH_STACK_SOURCES_H
@@ -15,10 +17,11 @@
 struct sc_graph_use;
 struct sc_graph_extra;
 
+/* A node that was made to use a copy. */
 struct sc_redirected {
     CUgraphNode node;
-    CUgraphNode top; /* itself, or the child graph's node that it is part of */
-    CUDA_MEMCPY3D before;
+    CUgraphNode top;      /* the node, or the outermost graph's node that it is inside of */
+    CUDA_MEMCPY3D before; /* what the program gave the node */
 };
 
 struct sc_stack_sources {
@@ -26,20 +29,21 @@ struct sc_stack_sources {
     size_t count, capacity;
 };
 
-/* Around the call that makes or updates an exec: points the graph's nodes at the copies, and back
- * again, so that the program's graph stays as it was. The list is there until the end. */
+/* Around the call that makes or updates an exec. Begin points the nodes of the graph at the copies,
+ * and undo points them back, so that the program's graph stays as it was. The list is good until
+ * end. Needs: nobody changes the graph. */
 struct sc_stack_sources sc_stack_sources_begin(CUgraph graph);
 void sc_stack_sources_undo(const struct sc_stack_sources *redirects);
 void sc_stack_sources_end(struct sc_stack_sources *redirects);
 
-/* Makes one side of the copy use `saved`. */
+/* Makes one side of the copy use `saved`: the source for SC_H2D, else the destination. */
 void sc_stack_sources_point(CUDA_MEMCPY3D *copy, enum sc_direction direction, void *saved);
 
-/* Does the frame that a use on a stack lies in still run? Told by its return address. */
+/* Is the frame still there in which a use on a stack lies? Its return address tells. */
 bool sc_stack_sources_frame_lives(const struct sc_graph_use *use,
                                   const struct sc_graph_extra *extra);
 
-/* The same; and if so, the copy of a source is brought up to date. */
+/* The same question. If the frame lives, the copy of a source is brought up to date. */
 bool sc_stack_sources_refresh(const struct sc_graph_use *use, const struct sc_graph_extra *extra);
 
 #endif

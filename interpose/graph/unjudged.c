@@ -1,7 +1,7 @@
 #include "interpose/graph/unjudged.h"
 
 #include "interpose/driver/driver.h"
-#include "interpose/graph/driver_nodes.h"
+#include "interpose/graph/node_walk.h"
 #include "track/handles.h"
 #include "track/pool.h"
 
@@ -21,46 +21,47 @@ bool sc_unjudged_awaits_host(CUgraphNodeType type)
 
 typedef bool is_such(CUgraphNodeType type);
 
+struct type_search {
+    is_such *such;
+    bool found;
+};
+
+static enum sc_step look_at_type(void *context, struct sc_walked_graph *in, CUgraphNode node,
+                                 CUgraphNodeType type)
+{
+    struct type_search *search = context;
+    (void)in;
+    (void)node;
+    search->found = search->such(type);
+    if (search->found)
+        return SC_STEP_STOP;
+    return type == CU_GRAPH_NODE_TYPE_GRAPH ? SC_STEP_INTO : SC_STEP_OVER;
+}
+
 /* A child graph is such a node if one of its nodes is. */
-static bool node_is(CUgraphNode node, is_such *such, int depth)
+static bool node_is(CUgraphNode node, is_such *such)
 {
-    CUgraphNodeType type;
-    CUgraph child;
-    size_t count = 0;
-    bool found = false;
-    if (sc_real.cuGraphNodeGetType(node, &type) != CUDA_SUCCESS)
-        return false;
-    if (type != CU_GRAPH_NODE_TYPE_GRAPH)
-        return such(type);
-    if (depth > SC_NODES_DEPTH_MAX ||
-        sc_real.cuGraphChildGraphNodeGetGraph(node, &child) != CUDA_SUCCESS)
-        return false;
-    CUgraphNode *nodes = sc_driver_nodes_of(child, &count);
-    for (size_t i = 0; nodes && i < count && !found; i++)
-        found = node_is(nodes[i], such, depth + 1);
-    sc_driver_nodes_free(nodes, count);
-    return found;
+    static const struct sc_node_walk walk = {.meet = look_at_type};
+    struct type_search search = {such, false};
+    sc_node_walk_node(&walk, &search, node);
+    return search.found;
 }
 
-typedef size_t neighbours(CUgraphNode node, CUgraphNode *room, size_t count);
+enum way { BEFORE, BEHIND };
 
-static size_t nodes_before(CUgraphNode node, CUgraphNode *room, size_t count)
+/* The nodes that have an edge to the node, or from it; not more than `count` are stored. */
+static size_t neighbours(CUgraphNode node, enum way way, CUgraphNode *room, size_t count)
 {
     CUresult result = CUDA_ERROR_NOT_SUPPORTED;
-    if (sc_real.cuGraphNodeGetDependencies_v2)
-        result = sc_real.cuGraphNodeGetDependencies_v2(node, room, NULL, &count);
-    else if (sc_real.cuGraphNodeGetDependencies)
-        result = sc_real.cuGraphNodeGetDependencies(node, room, &count);
-    return result == CUDA_SUCCESS ? count : 0;
-}
-
-static size_t nodes_behind(CUgraphNode node, CUgraphNode *room, size_t count)
-{
-    CUresult result = CUDA_ERROR_NOT_SUPPORTED;
-    if (sc_real.cuGraphNodeGetDependentNodes_v2)
-        result = sc_real.cuGraphNodeGetDependentNodes_v2(node, room, NULL, &count);
-    else if (sc_real.cuGraphNodeGetDependentNodes)
-        result = sc_real.cuGraphNodeGetDependentNodes(node, room, &count);
+    __typeof__(sc_real.cuGraphNodeGetDependencies_v2) with_edges =
+        way == BEFORE ? sc_real.cuGraphNodeGetDependencies_v2
+                      : sc_real.cuGraphNodeGetDependentNodes_v2;
+    __typeof__(sc_real.cuGraphNodeGetDependencies) plain =
+        way == BEFORE ? sc_real.cuGraphNodeGetDependencies : sc_real.cuGraphNodeGetDependentNodes;
+    if (with_edges)
+        result = with_edges(node, room, NULL, &count);
+    else if (plain)
+        result = plain(node, room, &count);
     return result == CUDA_SUCCESS ? count : 0;
 }
 
@@ -73,12 +74,12 @@ struct unjudging {
 
 /* `waiting` has room for each node once, and `found` for the neighbours of one. */
 static void unjudge_from(const struct unjudging *unjudging, CUgraphNode *waiting,
-                         CUgraphNode *found, neighbours *next, struct sc_handles *visited)
+                         CUgraphNode *found, enum way way, struct sc_handles *visited)
 {
     size_t left = 1;
     while (left) {
         CUgraphNode node = waiting[--left];
-        size_t reached = next(node, found, unjudging->count);
+        size_t reached = neighbours(node, way, found, unjudging->count);
         for (size_t i = 0; i < reached && i < unjudging->count; i++) {
             if (sc_handles_get(visited, (uintptr_t)found[i]) ||
                 sc_handles_put(visited, (uintptr_t)found[i], 1) != 0)
@@ -89,16 +90,16 @@ static void unjudge_from(const struct unjudging *unjudging, CUgraphNode *waiting
     }
 }
 
-static void unjudge_around(const struct unjudging *unjudging, is_such *such, neighbours *next)
+static void unjudge_around(const struct unjudging *unjudging, is_such *such, enum way way)
 {
     struct sc_handles visited;
     size_t count = unjudging->count;
     CUgraphNode *room = sc_pages_map(2 * count * sizeof *room);
     if (room && sc_handles_init(&visited) == 0) {
         for (size_t i = 0; i < count; i++)
-            if (node_is(unjudging->nodes[i], such, 0)) {
+            if (node_is(unjudging->nodes[i], such)) {
                 room[0] = unjudging->nodes[i];
-                unjudge_from(unjudging, room, room + count, next, &visited);
+                unjudge_from(unjudging, room, room + count, way, &visited);
             }
         sc_handles_destroy(&visited);
     }
@@ -115,6 +116,6 @@ bool sc_unjudged_may_matter(CUgraphNodeType type)
 void sc_unjudged_each(const CUgraphNode *nodes, size_t count, sc_unjudge *unjudge, void *context)
 {
     const struct unjudging unjudging = {nodes, count, unjudge, context};
-    unjudge_around(&unjudging, sc_unjudged_is_signal, nodes_before);
-    unjudge_around(&unjudging, sc_unjudged_awaits_host, nodes_behind);
+    unjudge_around(&unjudging, sc_unjudged_is_signal, BEFORE);
+    unjudge_around(&unjudging, sc_unjudged_awaits_host, BEHIND);
 }

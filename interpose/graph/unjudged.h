@@ -1,8 +1,10 @@
-/* Nodes that are not judged in flight.
+/* Nodes that are not judged in flight: what they use keeps its memory, and nobody is accused.
  *
- * Some nodes tell the host how far the graph has come, and others wait for the host; we see
- * neither. A node before one that tells is done when the host hears of it. The source of a node
- * behind one that waits may be written until the host lets it go. Both are left unjudged.
+ * Some nodes signal to the host how far the graph has come, and the library does not see it. A node
+ * before such a one may be known done already. Other nodes wait for the host, and the library does
+ * not see that either. Until then the host may write the source of a node behind such a one.
+ *
+ * Locks: none. Not for a signal handler: the driver is called.
  */
 #ifndef SC_INTERPOSE_GRAPH_UNJUDGED_H
 #define SC_INTERPOSE_GRAPH_UNJUDGED_H
@@ -12,17 +14,17 @@
 
 #include "interpose/driver/driver.h"
 
-/* Does a node of this type tell the host how far the graph has come? */
+/* Does a node of this type tell the host how far the graph has come? Pure. */
 bool sc_unjudged_is_signal(CUgraphNodeType type);
 
-/* May the host still write what nodes behind one of this type are to read? */
+/* May a node of this type wait for the host? Pure. */
 bool sc_unjudged_awaits_host(CUgraphNodeType type);
 
-/* Can a node of this type make others unjudged? */
+/* May a node of this type make others unjudged? Pure. */
 bool sc_unjudged_may_matter(CUgraphNodeType type);
 
-/* Calls `unjudge` for each of the graph's nodes, which are all given, that is not to be judged.
- * Asks the driver for edges. */
+/* Calls `unjudge` for each node of a graph that is not to be judged, at most twice. `nodes` are all
+ * nodes of the graph. The driver is asked for their edges. Without memory nothing is called. */
 typedef void sc_unjudge(void *context, CUgraphNode node);
 void sc_unjudged_each(const CUgraphNode *nodes, size_t count, sc_unjudge *unjudge, void *context);
 

@@ -43,7 +43,7 @@ bool sc_signal_mask_blocks_fault_above(uintptr_t place);
 /* Is a hook at work on this thread that changes the mask, and sees to what is believed? */
 static inline bool sc_signal_mask_is_changing(void)
 {
-    return sc_frame_is_marked(&sc_signal_mask.change);
+    return sc_frame_is_noted(&sc_signal_mask.change);
 }
 
 /* Whether the frame of a handler is to say that SIGSEGV is blocked. The handler may come out of

@@ -1227,7 +1227,7 @@ static void end_world(void)
         do_reap(&none);
     compare_watch();
     compare_pages();
-    if (tracker.inflight.guards.spans.live || tracker.inflight.copies.live)
+    if (tracker.inflight.guards.pool.live || tracker.inflight.copies.live)
         complain("pages are left protected, or copies of them kept");
     if (tracker.holds.oldest || tracker.holds.held_bytes || tracker.inflight.ops.live)
         complain("something is left");

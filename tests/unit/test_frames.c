@@ -1,4 +1,4 @@
-/* Marks of functions that run: what is nested, what was left by a jump, and other stacks. */
+/* Notes of functions that run: what is nested, what was left by a jump, and other stacks. */
 #include <check.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -13,14 +13,14 @@ enum { STACK_BYTES = 4 * 1024 * 1024, SMALL_BYTES = 16 * 1024, DEEP_BYTES = 100 
 
 #define NOINLINE __attribute__((noinline))
 
-static __thread struct sc_frame mark;
+static __thread struct sc_frame note;
 static sigjmp_buf back;
 static bool seen;
 static ucontext_t main_fiber, other_fiber;
 
 static NOINLINE void look(void)
 {
-    seen = sc_frame_is_marked(&mark);
+    seen = sc_frame_is_noted(&note);
 }
 
 static NOINLINE void look_from_depth(void)
@@ -31,15 +31,15 @@ static NOINLINE void look_from_depth(void)
     room[0] = 2;
 }
 
-/* Runs `inside` while the mark is there. */
-static NOINLINE void run_marked(void (*inside)(void))
+/* Runs `inside` while the note is there. */
+static NOINLINE void run_noted(void (*inside)(void))
 {
-    struct sc_frame outer = sc_frame_enter(&mark, SC_FRAME());
+    struct sc_frame outer = sc_frame_enter(&note, SC_FRAME());
     inside();
-    sc_frame_leave(&mark, &outer);
+    sc_frame_leave(&note, &outer);
 }
 
-/* Calls from where run_marked was called, at the same depth. */
+/* Calls from where run_noted was called, at the same depth. */
 static NOINLINE void run_plain(void (*inside)(void))
 {
     inside();
@@ -54,21 +54,21 @@ static NOINLINE void jump(void)
 static void leave_by_jump(void)
 {
     if (sigsetjmp(back, 0) == 0)
-        run_marked(jump);
+        run_noted(jump);
 }
 
 static NOINLINE void leave_by_jump_from_depth(void)
 {
     volatile char room[DEEP_BYTES];
     room[0] = room[DEEP_BYTES - 1] = 1;
-    run_marked(jump);
+    run_noted(jump);
     room[0] = 2;
 }
 
 START_TEST(marks_far_above_are_told_apart)
 {
     for (int i = 0; i < 3; i++) {
-        run_marked(look_from_depth);
+        run_noted(look_from_depth);
         ck_assert(seen);
         leave_by_jump();
         run_plain(look_from_depth);
@@ -81,28 +81,28 @@ START_TEST(a_mark_lives_as_long_as_its_function)
 {
     look();
     ck_assert(!seen);
-    run_marked(look);
+    run_noted(look);
     ck_assert(seen);
-    run_marked(look_from_depth);
+    run_noted(look_from_depth);
     ck_assert(seen);
     look();
     ck_assert(!seen);
-    ck_assert_uint_eq(mark.place, 0);
+    ck_assert_uint_eq(note.place, 0);
 }
 END_TEST
 
 static NOINLINE void nest(void)
 {
-    run_marked(look);
+    run_noted(look);
     ck_assert(seen);
     look();
 }
 
 START_TEST(marks_nest)
 {
-    run_marked(nest);
+    run_noted(nest);
     ck_assert(seen);
-    ck_assert_uint_eq(mark.place, 0);
+    ck_assert_uint_eq(note.place, 0);
 }
 END_TEST
 
@@ -119,9 +119,9 @@ END_TEST
 START_TEST(a_mark_left_by_a_jump_does_not_come_back)
 {
     leave_by_jump();
-    run_marked(look);
+    run_noted(look);
     ck_assert(seen);
-    ck_assert_uint_eq(mark.place, 0);
+    ck_assert_uint_eq(note.place, 0);
 }
 END_TEST
 
@@ -151,7 +151,7 @@ static void *interrupt(void *alternate)
 {
     stack_t stack = {.ss_sp = alternate, .ss_size = STACK_BYTES};
     ck_assert_int_eq(sigaltstack(&stack, NULL), 0);
-    run_marked(be_interrupted);
+    run_noted(be_interrupted);
     return NULL;
 }
 
@@ -195,7 +195,7 @@ static NOINLINE void change_stack(void)
 
 static void be_a_fiber(void)
 {
-    run_marked(change_stack);
+    run_noted(change_stack);
 }
 
 static void run_fiber(char *stack, size_t size, void (*function)(void))
@@ -218,7 +218,7 @@ START_TEST(a_mark_on_a_stack_that_is_gone_harms_nobody)
 {
     char *stack = map_stack(STACK_BYTES);
     run_fiber(stack, STACK_BYTES, be_a_fiber);
-    ck_assert_uint_ne(mark.place, 0);
+    ck_assert_uint_ne(note.place, 0);
     ck_assert_int_eq(munmap(stack, STACK_BYTES), 0);
     look();
     ck_assert(!seen);
@@ -229,7 +229,7 @@ START_TEST(nor_does_one_on_a_stack_near_above_the_running_one)
 {
     char *stacks = map_stack(2 * SMALL_BYTES);
     run_fiber(stacks + SMALL_BYTES, SMALL_BYTES, be_a_fiber);
-    ck_assert_uint_ne(mark.place, 0);
+    ck_assert_uint_ne(note.place, 0);
     ck_assert_int_eq(munmap(stacks + SMALL_BYTES, SMALL_BYTES), 0);
     seen = true;
     run_fiber(stacks, SMALL_BYTES, look);

@@ -66,8 +66,8 @@ static const struct sc_graph_use *use_at(uintptr_t handle, uint32_t at)
 
 static const struct sc_graph_use *merged_at(uintptr_t handle, uint32_t at)
 {
-    ck_assert_uint_lt(at, graph_of(handle)->runs.count);
-    return &graph_of(handle)->runs.list[at];
+    ck_assert_uint_lt(at, graph_of(handle)->exec.runs.count);
+    return &graph_of(handle)->exec.runs.list[at];
 }
 
 static bool names(uintptr_t address, size_t size_bytes)
@@ -194,7 +194,7 @@ START_TEST(nobody_frees_a_stack)
     ck_assert(!graph_of(GRAPH)->freed_count);
     merge(GRAPH);
     ck_assert(!names(BASE, 64));
-    ck_assert_uint_eq(graph_of(GRAPH)->runs.count, 0);
+    ck_assert_uint_eq(graph_of(GRAPH)->exec.runs.count, 0);
     sc_graphs_drop_node(&graphs, GRAPH, 1);
     ck_assert(!graph_of(GRAPH)->has_stack);
 }
@@ -325,9 +325,9 @@ START_TEST(node_0_drops_all_and_the_graph_stays)
     merge(GRAPH);
     sc_graphs_drop_node(&graphs, GRAPH, 0);
     ck_assert_uint_eq(graph_of(GRAPH)->uses.count, 0);
-    ck_assert(graph_of(GRAPH)->is_stale);
+    ck_assert(graph_of(GRAPH)->exec.is_stale);
     merge(GRAPH);
-    ck_assert_uint_eq(graph_of(GRAPH)->runs.count, 0);
+    ck_assert_uint_eq(graph_of(GRAPH)->exec.runs.count, 0);
     ck_assert(!graph_of(GRAPH)->freed_count);
     ck_assert(!names(BASE, 2 * PAGE));
     ck_assert_uint_eq(graphs.intervals.live, 0);
@@ -356,7 +356,7 @@ START_TEST(a_node_that_is_dropped_is_launched_no_more)
     merge(EXEC);
     sc_graphs_drop_node(&graphs, EXEC, 1);
     merge(EXEC);
-    ck_assert_uint_eq(graph_of(EXEC)->runs.count, 1);
+    ck_assert_uint_eq(graph_of(EXEC)->exec.runs.count, 1);
     expect_merged(EXEC, 0, SC_H2D, BASE + PAGE, 64);
 }
 END_TEST
@@ -369,13 +369,13 @@ START_TEST(a_disabled_node_is_not_launched_and_still_named)
     sc_graphs_enable_node(&graphs, EXEC, 1, false);
     merge(EXEC);
     ck_assert(use_at(EXEC, 0)->disabled && !use_at(EXEC, 1)->disabled);
-    ck_assert_uint_eq(graph_of(EXEC)->runs.count, 1);
+    ck_assert_uint_eq(graph_of(EXEC)->exec.runs.count, 1);
     expect_merged(EXEC, 0, SC_H2D, BASE + PAGE, 64);
     expect_names(BASE, BASE + 64); /* it may be enabled again */
     sc_graphs_enable_node(&graphs, EXEC, 1, true);
     merge(EXEC);
     ck_assert(!use_at(EXEC, 0)->disabled);
-    ck_assert_uint_eq(graph_of(EXEC)->runs.count, 2);
+    ck_assert_uint_eq(graph_of(EXEC)->exec.runs.count, 2);
     expect_merged(EXEC, 0, SC_H2D, BASE, 64);
 }
 END_TEST
@@ -386,11 +386,11 @@ START_TEST(the_only_node_can_be_disabled_and_enabled_again)
     merge(EXEC);
     sc_graphs_enable_node(&graphs, EXEC, 1, false);
     merge(EXEC);
-    ck_assert_uint_eq(graph_of(EXEC)->runs.count, 0);
+    ck_assert_uint_eq(graph_of(EXEC)->exec.runs.count, 0);
     expect_names(BASE, BASE + 64);
     sc_graphs_enable_node(&graphs, EXEC, 1, true);
     merge(EXEC);
-    ck_assert_uint_eq(graph_of(EXEC)->runs.count, 1);
+    ck_assert_uint_eq(graph_of(EXEC)->exec.runs.count, 1);
     expect_merged(EXEC, 0, SC_H2D, BASE, 64);
     expect_names(BASE, BASE + 64);
     ck_assert_uint_eq(graphs.intervals.live, 1);
@@ -409,7 +409,7 @@ START_TEST(a_disabled_node_stays_so_when_its_uses_are_noted_anew)
     add_plain(EXEC, 2, BASE + PAGE, 64);
     merge(EXEC);
     ck_assert(use_at(EXEC, 0)->disabled && !use_at(EXEC, 1)->disabled);
-    ck_assert_uint_eq(graph_of(EXEC)->runs.count, 1);
+    ck_assert_uint_eq(graph_of(EXEC)->exec.runs.count, 1);
 }
 END_TEST
 
@@ -450,7 +450,7 @@ START_TEST(what_stands_before_a_signal_is_not_judged)
     ck_assert(use_at(EXEC, 0)->unjudged && use_at(EXEC, 2)->unjudged);
     ck_assert(!use_at(EXEC, 1)->unjudged);
     merge(EXEC); /* neighbours, but not alike */
-    ck_assert_uint_eq(graph_of(EXEC)->runs.count, 3);
+    ck_assert_uint_eq(graph_of(EXEC)->exec.runs.count, 3);
     ck_assert(merged_at(EXEC, 0)->unjudged);
     ck_assert(!merged_at(EXEC, 1)->unjudged);
     expect_names(BASE, BASE + 128);
@@ -482,7 +482,7 @@ START_TEST(neighbours_become_one)
     add_plain(EXEC, 3, BASE + 128, 1);
     add_plain(EXEC, 4, BASE + 130, 10);
     merge(EXEC);
-    ck_assert_uint_eq(graph_of(EXEC)->runs.count, 2);
+    ck_assert_uint_eq(graph_of(EXEC)->exec.runs.count, 2);
     expect_merged(EXEC, 0, SC_H2D, BASE, 129);
     expect_merged(EXEC, 1, SC_H2D, BASE + 130, 10);
     ck_assert_uint_eq(graph_of(EXEC)->uses.count, 4);
@@ -499,7 +499,7 @@ START_TEST(overlaps_and_repetitions_become_one)
     add_plain(EXEC, 4, BASE + 50, 100);
     add_plain(EXEC, 5, BASE + 60, 10);
     merge(EXEC);
-    ck_assert_uint_eq(graph_of(EXEC)->runs.count, 1);
+    ck_assert_uint_eq(graph_of(EXEC)->exec.runs.count, 1);
     expect_merged(EXEC, 0, SC_H2D, BASE, 150);
 }
 END_TEST
@@ -513,7 +513,7 @@ START_TEST(directions_and_kinds_do_not_mix)
     pinned.kind = SC_PINNED;
     add(EXEC, pinned);
     merge(EXEC);
-    ck_assert_uint_eq(graph_of(EXEC)->runs.count, 4);
+    ck_assert_uint_eq(graph_of(EXEC)->exec.runs.count, 4);
     expect_names(BASE, BASE + 192);
 }
 END_TEST
@@ -527,7 +527,7 @@ START_TEST(neighbours_of_two_ranges_do_not_mix)
         add(EXEC, use);
     }
     merge(EXEC);
-    ck_assert_uint_eq(graph_of(EXEC)->runs.count, 2);
+    ck_assert_uint_eq(graph_of(EXEC)->exec.runs.count, 2);
     expect_merged(EXEC, 0, SC_H2D, BASE, 128);
     expect_merged(EXEC, 1, SC_H2D, BASE + 128, 128);
 }
@@ -560,7 +560,7 @@ START_TEST(rows_stay_as_they_are)
     add_plain(EXEC, 3, BASE + 64 + 208, 64);
     add_plain(EXEC, 4, BASE + 64 + 208 + 64, 64);
     merge(EXEC);
-    ck_assert_uint_eq(graph_of(EXEC)->runs.count, 3);
+    ck_assert_uint_eq(graph_of(EXEC)->exec.runs.count, 3);
     expect_merged(EXEC, 0, SC_H2D, BASE, 64);
     ck_assert_uint_eq(merged_at(EXEC, 1)->shape.rows, 4);
     ck_assert_uint_eq(merged_at(EXEC, 1)->shape.pitch_bytes, 64);
@@ -579,7 +579,7 @@ START_TEST(an_unsorted_graph_is_put_in_order)
         add(EXEC, plain(i + 1, direction, BASE + piece / 3 * 1000 + piece % 3 * 100, 100));
     }
     merge(EXEC);
-    ck_assert_uint_eq(graph_of(EXEC)->runs.count, RUNS);
+    ck_assert_uint_eq(graph_of(EXEC)->exec.runs.count, RUNS);
     for (uint32_t i = 0; i < RUNS; i++) {
         bool down = i > RUNS / 2;
         uintptr_t run = down ? 2 * (i - RUNS / 2 - 1) + 1 : 2 * i;
@@ -593,7 +593,7 @@ START_TEST(two_and_three_in_the_wrong_order)
     add_plain(EXEC, 1, BASE + 64, 64);
     add_plain(EXEC, 2, BASE, 64);
     merge(EXEC);
-    ck_assert_uint_eq(graph_of(EXEC)->runs.count, 1);
+    ck_assert_uint_eq(graph_of(EXEC)->exec.runs.count, 1);
     expect_merged(EXEC, 0, SC_H2D, BASE, 128);
     sc_graphs_drop_node(&graphs, EXEC, 0);
     add_plain(EXEC, 1, BASE + 200, 8);
@@ -612,10 +612,10 @@ START_TEST(merging_again_makes_the_list_anew)
     merge(EXEC);
     merge(EXEC);
     add_plain(EXEC, 2, BASE + 64, 64);
-    ck_assert_uint_eq(graph_of(EXEC)->runs.count, 1);
+    ck_assert_uint_eq(graph_of(EXEC)->exec.runs.count, 1);
     expect_names(BASE, BASE + 128); /* named at once, launched from the merge on */
     merge(EXEC);
-    ck_assert_uint_eq(graph_of(EXEC)->runs.count, 1);
+    ck_assert_uint_eq(graph_of(EXEC)->exec.runs.count, 1);
     expect_merged(EXEC, 0, SC_H2D, BASE, 128);
 }
 END_TEST
@@ -626,7 +626,7 @@ START_TEST(a_freed_use_and_a_live_one_do_not_mix)
     add_plain(EXEC, 2, BASE + 64, 64);
     note_freed(BASE + 64, 64, "free");
     merge(EXEC);
-    ck_assert_uint_eq(graph_of(EXEC)->runs.count, 2);
+    ck_assert_uint_eq(graph_of(EXEC)->exec.runs.count, 2);
     ck_assert(!merged_at(EXEC, 0)->freed);
     ck_assert(merged_at(EXEC, 1)->freed);
 }
@@ -746,7 +746,7 @@ START_TEST(what_is_launched_learns_of_a_free)
     merge(EXEC);
     note_freed(BASE + PAGE, 64, "free");
     ck_assert(use_at(EXEC, 1)->freed);
-    ck_assert(graph_of(EXEC)->is_stale);
+    ck_assert(graph_of(EXEC)->exec.is_stale);
     merge(EXEC);
     ck_assert(!merged_at(EXEC, 0)->freed);
     ck_assert(merged_at(EXEC, 1)->freed);
@@ -890,14 +890,14 @@ START_TEST(of_former_uses_a_freed_one_goes_first)
 }
 END_TEST
 
-START_TEST(a_stray_is_a_graph_of_its_own_and_counted)
+START_TEST(an_orphan_is_a_graph_of_its_own_and_counted)
 {
-    add_plain(sc_graphs_stray(16), 16, BASE, 64);
-    ck_assert_uint_eq(graphs.stray_count, 1);
-    ck_assert_uint_eq(sc_graphs_of_node(&graphs, 16), sc_graphs_stray(16));
+    add_plain(sc_graphs_orphan(16), 16, BASE, 64);
+    ck_assert_uint_eq(graphs.orphan_count, 1);
+    ck_assert_uint_eq(sc_graphs_of_node(&graphs, 16), sc_graphs_orphan(16));
     add_plain(16, 0, BASE + PAGE, 64); /* a graph of the same number is another */
-    remove_graph(sc_graphs_stray(16));
-    ck_assert_uint_eq(graphs.stray_count, 0);
+    remove_graph(sc_graphs_orphan(16));
+    ck_assert_uint_eq(graphs.orphan_count, 0);
     ck_assert_uint_eq(sc_graphs_of_node(&graphs, 16), 0);
     remove_graph(16);
     expect_nothing_left();
@@ -942,7 +942,7 @@ START_TEST(a_handle_that_is_used_again_starts_from_nothing)
     ck_assert_uint_eq(sc_graphs_find(&graphs, EXEC), 0);
     add_plain(EXEC, 2, BASE + PAGE, 32);
     ck_assert_uint_eq(graph_of(EXEC)->uses.count, 1);
-    ck_assert_uint_eq(graph_of(EXEC)->runs.count, 0);
+    ck_assert_uint_eq(graph_of(EXEC)->exec.runs.count, 0);
     ck_assert(!graph_of(EXEC)->is_exec);
     ck_assert(!graph_of(EXEC)->freed_count);
     ck_assert(!names(BASE, 64));
@@ -1084,7 +1084,7 @@ int main(void)
     tcase_add_test(group, a_former_use_is_dropped_by_its_bytes);
     tcase_add_test(group, a_former_use_of_one_of_two_graphs_stays);
     tcase_add_test(group, of_former_uses_a_freed_one_goes_first);
-    tcase_add_test(group, a_stray_is_a_graph_of_its_own_and_counted);
+    tcase_add_test(group, an_orphan_is_a_graph_of_its_own_and_counted);
     tcase_add_test(group, a_detached_graph_names_its_memory_until_it_is_removed);
     tcase_add_test(group, a_graph_that_was_not_destroyed_is_as_before);
     tcase_add_test(group, a_handle_that_is_used_again_starts_from_nothing);

@@ -463,7 +463,7 @@ START_TEST(pages_agree_with_a_model)
         model_end(op);
     model_compare();
     ck_assert_uint_eq(guards.live, 0);
-    ck_assert_uint_eq(guards.spans.live, 0);
+    ck_assert_uint_eq(guards.pool.live, 0);
     ck_assert(sc_grid_is_empty(&guards.grid));
 }
 END_TEST

@@ -1,0 +1,221 @@
+#include "interpose/graph/exec_uses.h"
+
+#include "interpose/driver/relaxed.h"
+#include "interpose/graph/copy_sides.h"
+#include "interpose/graph/driver_nodes.h"
+#include "interpose/graph/node_walk.h"
+#include "interpose/graph/unjudged.h"
+#include "interpose/streams/contexts.h"
+#include "track/graphs.h"
+#include "track/handles.h"
+#include "track/hazard.h"
+#include "track/pool.h"
+#include "track/shape.h"
+#include "track/track.h"
+
+#include "track/poison.h"
+
+struct making {
+    const struct sc_graph_call *call; /* with the exec as the graph */
+    struct sc_handles *names;         /* the graph's nodes -> the exec's; NULL: they are the same */
+    struct sc_handles unjudged; /* the exec's nodes that are not to be judged; made when needed */
+    bool works;                 /* a node does something */
+};
+
+/* By which the exec's uses know a node. */
+static uintptr_t name_of(const struct making *making, CUgraphNode node)
+{
+    uint64_t name = making->names ? sc_handles_get(making->names, (uintptr_t)node) : 0;
+    return name ? (uintptr_t)name : (uintptr_t)node;
+}
+
+/* All of them are told of together: there may be as many as the exec has uses. */
+static void unjudge_name(struct making *making, uintptr_t name)
+{
+    struct sc_handles *set = &making->unjudged;
+    bool made =
+        atomic_load_explicit(&set->table, memory_order_relaxed) || sc_handles_init(set) == 0;
+    if (!made || sc_handles_put(set, name, 1) != 0)
+        sc_track_graph_unjudge_node(&sc_track, making->call->graph, name);
+}
+
+/* ---- a node ---- */
+
+/* A node of the exec, as the walk over the graph meets it. */
+struct met {
+    const struct sc_graph_call *call;
+    const struct sc_walked_graph *in;
+    CUgraphNode node;
+    uintptr_t name; /* what the exec calls it */
+};
+
+static void note_side(void *context, enum sc_direction direction, const struct sc_copy_side *side)
+{
+    const struct met *met = context;
+    if (!side->used || sc_shape_hull_bytes(&side->shape) == 0)
+        return;
+    struct sc_graph_use use = sc_node_uses_bare(met->name, direction, side);
+    struct sc_graph_extra extra = {0};
+    sc_node_uses_recognise(met->in, met->node, &use, &extra);
+    extra.fold = side->fold; /* of the same bytes' use, perhaps another */
+    if (use.from.api)
+        sc_track_graph_add(&sc_track, met->call->graph, &use,
+                           use.extra || side->fold.pitch_bytes ? &extra : NULL);
+    else if (direction != SC_MEMSET || side->known) /* or it is device memory */
+        sc_node_uses_add(met->call, &use, &side->fold);
+}
+
+void sc_exec_uses_note_event(const struct sc_graph_call *call, uintptr_t node, CUevent event,
+                             bool waits)
+{
+    const struct sc_graph_event noted = {node, (uintptr_t)event, waits};
+    sc_track_graph_add_event(&sc_track, call->graph, &noted);
+}
+
+/* Events are known by the nodes, and stand for what comes before the launch. What else tells the
+ * host of that is not seen. Of a host function its stack tells what it may touch. */
+static void note_signal(const struct met *met, CUgraphNodeType type)
+{
+    CUevent event = NULL;
+    bool waits = type == CU_GRAPH_NODE_TYPE_WAIT_EVENT;
+    CUresult result = CUDA_ERROR_NOT_SUPPORTED;
+    if (waits && sc_real.cuGraphEventWaitNodeGetEvent)
+        result = sc_real.cuGraphEventWaitNodeGetEvent(met->node, &event);
+    else if (type == CU_GRAPH_NODE_TYPE_EVENT_RECORD && sc_real.cuGraphEventRecordNodeGetEvent)
+        result = sc_real.cuGraphEventRecordNodeGetEvent(met->node, &event);
+    if (result == CUDA_SUCCESS)
+        sc_exec_uses_note_event(met->call, met->name, event, waits);
+    else if (sc_unjudged_is_signal(type) || sc_unjudged_awaits_host(type))
+        sc_track_graph_meets_host(&sc_track, met->call->graph, sc_unjudged_is_signal(type),
+                                  sc_unjudged_awaits_host(type) && type != CU_GRAPH_NODE_TYPE_HOST);
+}
+
+/* ---- the walk over the nodes ---- */
+
+static enum sc_step meet_node(void *context, struct sc_walked_graph *in, CUgraphNode node,
+                              CUgraphNodeType type)
+{
+    struct making *making = context;
+    struct met met = {making->call, in, node, name_of(making, sc_walked_top(in, node))};
+    sc_node_uses_ask(node, type, note_side, &met);
+    note_signal(&met, type);
+    making->works |= type != CU_GRAPH_NODE_TYPE_EMPTY && type != CU_GRAPH_NODE_TYPE_GRAPH;
+    in->flag |= sc_unjudged_may_matter(type);
+    return SC_STEP_INTO;
+}
+
+/* Whether and how often a body runs, only the device knows: its memory is kept, and not judged. */
+static void leave_node(void *context, struct sc_walked_graph *in, CUgraphNode node,
+                       CUgraphNodeType type)
+{
+    struct making *making = context;
+    if (type == CU_GRAPH_NODE_TYPE_CONDITIONAL)
+        unjudge_name(making, name_of(making, sc_walked_top(in, node)));
+}
+
+struct level {
+    struct making *making;
+    const struct sc_walked_graph *graph;
+};
+
+static void unjudge(void *context, CUgraphNode node)
+{
+    const struct level *level = context;
+    unjudge_name(level->making, name_of(level->making, sc_walked_top(level->graph, node)));
+}
+
+static bool names_memory(uintptr_t graph)
+{
+    uint32_t id = sc_graphs_find(&sc_track.graphs, graph);
+    return id && sc_graphs_at(&sc_track.graphs, id)->uses.count;
+}
+
+static void end_graph(void *context, struct sc_walked_graph *graph, const CUgraphNode *nodes,
+                      size_t count)
+{
+    struct making *making = context;
+    if (graph->flag && names_memory(making->call->graph))
+        sc_unjudged_each(nodes, count, unjudge, &(struct level){making, graph});
+}
+
+static void note_nodes(struct making *making, CUgraph graph, CUgraphNode top)
+{
+    static const struct sc_node_walk walk = {
+        .meet = meet_node, .leave = leave_node, .end = end_graph};
+    sc_node_walk_graph(&walk, making, graph, top);
+    if (!atomic_load_explicit(&making->unjudged.table, memory_order_relaxed))
+        return;
+    sc_track_graph_unjudge_nodes(&sc_track, making->call->graph, &making->unjudged);
+    sc_handles_destroy(&making->unjudged);
+}
+
+void sc_exec_uses_note_child(const struct sc_graph_call *call, CUgraphNode node, CUgraph child)
+{
+    note_nodes(&(struct making){.call = call}, child, node);
+}
+
+/* ---- an exec ---- */
+
+/* The exec has been made from the nodes as they were. */
+static void note_redirected(const struct sc_stack_sources *redirects, const struct making *making)
+{
+    for (size_t i = 0; i < redirects->count; i++)
+        sc_track_graph_redirect_node(&sc_track, making->call->graph,
+                                     name_of(making, redirects->list[i].top));
+}
+
+static void note_exec(const struct sc_graph_call *call, CUgraph graph, struct sc_handles *names,
+                      const struct sc_stack_sources *redirects)
+{
+    struct making making = {.call = call, .names = names};
+    struct sc_relaxed relaxed = sc_relaxed_begin();
+    const struct sc_context *context = sc_contexts_current();
+    sc_track_graph_begin_exec(&sc_track, call->graph, context ? context->legacy : 0);
+    note_nodes(&making, graph, NULL);
+    note_redirected(redirects, &making);
+    sc_track_graph_end_exec(&sc_track, call->graph, !making.works);
+    sc_relaxed_end(&relaxed);
+}
+
+static void keep_names(uintptr_t exec, CUgraph graph)
+{
+    size_t count = 0;
+    CUgraphNode *nodes = names_memory(exec) ? sc_driver_nodes_of(graph, &count) : NULL;
+    if (!nodes)
+        return;
+    sc_track_graph_set_names(&sc_track, exec, (const uintptr_t *)nodes, (uint32_t)count);
+    sc_driver_nodes_free(nodes, count);
+}
+
+/* The driver pairs the nodes of two graphs that are built alike by their order. */
+static bool pair_names(uintptr_t exec, CUgraph graph, struct sc_handles *names)
+{
+    size_t count = 0;
+    CUgraphNode *nodes = names_memory(exec) ? sc_driver_nodes_of(graph, &count) : NULL;
+    uintptr_t *known = nodes ? sc_pages_map(count * sizeof *known) : NULL;
+    bool paired = known && sc_track_graph_names_of(&sc_track, exec, known, (uint32_t)count) &&
+                  sc_handles_init(names) == 0;
+    for (size_t i = 0; paired && i < count; i++)
+        sc_handles_put(names, (uintptr_t)nodes[i], known[i]);
+    if (known)
+        sc_pages_unmap(known, count * sizeof *known);
+    sc_driver_nodes_free(nodes, count);
+    return paired;
+}
+
+void sc_exec_uses_note_made(const struct sc_graph_call *call, CUgraph graph,
+                            const struct sc_stack_sources *redirects)
+{
+    note_exec(call, graph, NULL, redirects);
+    keep_names(call->graph, graph);
+}
+
+void sc_exec_uses_note_updated(const struct sc_graph_call *call, CUgraph graph,
+                               const struct sc_stack_sources *redirects)
+{
+    struct sc_handles names;
+    bool paired = pair_names(call->graph, graph, &names);
+    note_exec(call, graph, paired ? &names : NULL, redirects);
+    if (paired)
+        sc_handles_destroy(&names);
+}

@@ -1,0 +1,86 @@
+#include "interpose/graph/node_walk.h"
+
+#include "interpose/graph/conditional_bodies.h"
+#include "interpose/graph/driver_nodes.h"
+
+#include "track/poison.h"
+
+/* A walk under way. */
+struct way {
+    const struct sc_node_walk *walk;
+    void *context;
+};
+
+/* Each of these returns whether the walk goes on. */
+static bool walk_node(const struct way *way, struct sc_walked_graph *in, CUgraphNode node);
+
+static bool walk_graph(const struct way *way, struct sc_walked_graph graph)
+{
+    size_t count = 0;
+    bool goes_on = true;
+    CUgraphNode *nodes =
+        graph.depth < SC_NODE_WALK_DEPTH_MAX ? sc_driver_nodes_of(graph.graph, &count) : NULL;
+    for (size_t i = 0; i < count && goes_on; i++)
+        goes_on = walk_node(way, &graph, nodes[i]);
+    if (goes_on && way->walk->end)
+        way->walk->end(way->context, &graph, nodes, count);
+    sc_driver_nodes_free(nodes, count);
+    return goes_on;
+}
+
+static bool walk_inside(const struct way *way, const struct sc_walked_graph *in, CUgraphNode node,
+                        CUgraph graph, CUgraph base)
+{
+    return walk_graph(way, (struct sc_walked_graph){.graph = graph,
+                                                    .base = base,
+                                                    .top = sc_walked_top(in, node),
+                                                    .depth = in->depth + 1});
+}
+
+static bool walk_child(const struct way *way, const struct sc_walked_graph *in, CUgraphNode node)
+{
+    CUgraph child;
+    return sc_real.cuGraphChildGraphNodeGetGraph(node, &child) != CUDA_SUCCESS ||
+           walk_inside(way, in, node, child, in->base);
+}
+
+static bool walk_bodies(const struct way *way, const struct sc_walked_graph *in, CUgraphNode node)
+{
+    CUgraph body;
+    bool goes_on = true;
+    for (uint32_t i = 0; goes_on && (body = sc_conditional_bodies_at(node, i)) != NULL; i++)
+        goes_on = walk_inside(way, in, node, body, body);
+    return goes_on;
+}
+
+static bool walk_node(const struct way *way, struct sc_walked_graph *in, CUgraphNode node)
+{
+    const struct sc_node_walk *walk = way->walk;
+    CUgraphNodeType type = CU_GRAPH_NODE_TYPE_CONDITIONAL;
+    if (!walk->looks_for_bodies_only && sc_real.cuGraphNodeGetType(node, &type) != CUDA_SUCCESS)
+        return true;
+    enum sc_step step = walk->meet ? walk->meet(way->context, in, node, type) : SC_STEP_INTO;
+    bool goes_on = step != SC_STEP_STOP;
+    if (step == SC_STEP_INTO && type == CU_GRAPH_NODE_TYPE_GRAPH)
+        goes_on = walk_child(way, in, node);
+    else if (step == SC_STEP_INTO && type == CU_GRAPH_NODE_TYPE_CONDITIONAL)
+        goes_on = walk_bodies(way, in, node);
+    if (goes_on && walk->leave)
+        walk->leave(way->context, in, node, type);
+    return goes_on;
+}
+
+void sc_node_walk_graph(const struct sc_node_walk *walk, void *context, CUgraph graph,
+                        CUgraphNode top)
+{
+    const struct way way = {walk, context};
+    walk_graph(&way, (struct sc_walked_graph){
+                         .graph = graph, .base = graph, .top = top, .depth = top != NULL});
+}
+
+void sc_node_walk_node(const struct sc_node_walk *walk, void *context, CUgraphNode node)
+{
+    const struct way way = {walk, context};
+    struct sc_walked_graph unknown = {0};
+    walk_node(&way, &unknown, node);
+}

@@ -31,7 +31,7 @@ int main(void)
     void *plugin = open_plugin();
     source = plugin_data(plugin, WANTED);
     void (**when_closed)(void) = (void (**)(void))dlsym(plugin, "sc_when_closed");
-    if (when_closed == NULL)
+    if (!when_closed)
         exit(3);
     *when_closed = close_down;
 

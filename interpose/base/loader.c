@@ -6,17 +6,29 @@
 #include <string.h>
 
 #include "interpose/base/compiler.h"
+#include "interpose/base/exported.h"
 
 #include "track/poison.h"
 
 static _Atomic(sc_dlsym_function *) real_dlsym;
+static _Atomic(sc_dlvsym_function *) real_dlvsym;
 
-/* Two threads may both find it; they find the same. */
+/* Two threads may both find one; they find the same. */
+sc_dlvsym_function *sc_loader_dlvsym(void)
+{
+    sc_dlvsym_function *found = atomic_load_explicit(&real_dlvsym, memory_order_relaxed);
+    if (sc_unlikely(!found)) {
+        found = (sc_dlvsym_function *)sc_exported_by_another("dlvsym");
+        atomic_store_explicit(&real_dlvsym, found, memory_order_relaxed);
+    }
+    return found;
+}
+
 sc_dlsym_function *sc_loader_dlsym(void)
 {
     sc_dlsym_function *found = atomic_load_explicit(&real_dlsym, memory_order_relaxed);
     if (sc_unlikely(!found)) {
-        found = (sc_dlsym_function *)dlvsym(RTLD_NEXT, "dlsym", SC_GLIBC_FIRST);
+        found = (sc_dlsym_function *)sc_loader_dlvsym()(RTLD_NEXT, "dlsym", SC_GLIBC_FIRST);
         atomic_store_explicit(&real_dlsym, found, memory_order_relaxed);
     }
     return found;
@@ -81,7 +93,7 @@ static const void *object_of(const void *function)
 /* The version of libc, that is, and not of somebody between us. */
 static void *find_version(const struct sc_next *next, void *found)
 {
-    void *wanted = dlvsym(RTLD_NEXT, next->name, next->version);
+    void *wanted = sc_loader_dlvsym()(RTLD_NEXT, next->name, next->version);
     return wanted && object_of(wanted) == object_of(found) ? wanted : found;
 }
 
@@ -122,6 +134,28 @@ void sc_loader_find_all(void)
 static bool makes_threads(const struct sc_next *next)
 {
     return strcmp(next->name, "pthread_create") == 0;
+}
+
+static struct sc_next *named(struct sc_next *next, struct sc_next *end, const char *name)
+{
+    while (next < end && !sc_exported_is(next->name, name))
+        next++;
+    return next < end ? next : NULL;
+}
+
+void *sc_loader_behind(const char *name)
+{
+    struct sc_next *next = named(nexts_begin, nexts_end, name);
+    if (!next)
+        next = named(late_nexts_begin, late_nexts_end, name);
+    if (next && !sc_next_found(next))
+        look_up(next);
+    if (next)
+        return sc_next_found(next);
+    void *found = sc_loader_next(name);
+    if (!found)
+        dlerror();
+    return found;
 }
 
 static __attribute__((constructor)) void find_first(void)

@@ -1,8 +1,9 @@
 /* The loader and the C library as they are without us.
  *
- * dlsym of this object is ours, so the real one is found by version with dlvsym, whose success path
- * neither allocates nor takes a lock that a caller of dlsym could hold. Look-ups with RTLD_NEXT
- * start behind this object. Safe before any constructor has run, from any thread.
+ * dlsym and dlvsym of this object are ours. The real dlvsym is read from the table of the object
+ * that has it, and finds the real dlsym by version; its success path neither allocates nor takes a
+ * lock that a caller of dlsym could hold. Look-ups with RTLD_NEXT start behind this object. Safe
+ * before any constructor has run, from any thread.
  */
 #ifndef SC_INTERPOSE_BASE_LOADER_H
 #define SC_INTERPOSE_BASE_LOADER_H
@@ -11,15 +12,20 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The real dlsym. It looks at its return address to learn who asks. */
+/* The real ones. They look at their return address to learn who asks. */
 typedef void *sc_dlsym_function(void *handle, const char *name);
+typedef void *sc_dlvsym_function(void *handle, const char *name, const char *version);
 sc_dlsym_function *sc_loader_dlsym(void);
+sc_dlvsym_function *sc_loader_dlvsym(void);
 
 /* NULL if there is no such symbol; leaves dlerror() set then, as dlsym does. */
 void *sc_loader_symbol(void *handle, const char *name);
 
 /* The next definition of a libc function behind this object; never NULL for what libc has. */
 void *sc_loader_next(const char *name);
+
+/* What our hook of this name calls; NULL if nothing behind this object has the name. */
+void *sc_loader_behind(const char *name);
 
 /* A program that is not position-independent and takes a function's address has it be that of a
  * jump of its own, and dlsym says so too. Where the jump leads is not known. */

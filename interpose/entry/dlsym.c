@@ -1,6 +1,6 @@
-/* dlsym, the door that ctypes, Numba, JAX and the static CUDA runtime come through.
+/* dlsym and dlvsym, the doors that ctypes, Numba, JAX and the static CUDA runtime come through.
  *
- * The rules of this file: it is always built -O2 without sanitizers or coverage, because dlsym
+ * The rules of this file: it is always built -O2 without sanitizers or coverage, because the doors
  * must be left by a tail call. The real one looks at its return address to learn who asks, and a
  * frame of ours between the two would answer RTLD_NEXT and RTLD_DEFAULT for the wrong object.
  * Nothing here may allocate: allocators call dlsym while they start.
@@ -10,6 +10,7 @@
 #include <stddef.h>
 
 #include "interpose/base/compiler.h"
+#include "interpose/base/exported.h"
 #include "interpose/base/loader.h"
 #include "interpose/driver/driver.h"
 #include "interpose/missed/cupti_doors.h"
@@ -26,14 +27,15 @@ static bool is_only_ours(const char *name)
     return !behind_us;
 }
 
-/* A real handle does not depend on the caller, so its answer may be looked at; and it may be that
- * of a library with functions of the same names, which are none of our business. The handle of the
- * program itself finds our wrappers first. */
-static __attribute__((noinline)) void *driver_symbol(void *handle, const char *name)
+static bool is_of_cuda(const char *name)
 {
-    void *found = sc_loader_dlsym()(handle, name);
-    if (!found)
-        return NULL;
+    return name[0] == 'c' && name[1] == 'u';
+}
+
+/* It may be that of a library with functions of the same names, which are none of our business. The
+ * handle of the program itself finds our wrappers first. */
+static void *driver_symbol(void *handle, const char *name, void *found)
+{
     if (sc_unlikely(sc_cupti_doors_is_cupti(name)))
         return sc_cupti_doors_found(handle, name, found);
     if (sc_driver_wraps(name))
@@ -41,6 +43,28 @@ static __attribute__((noinline)) void *driver_symbol(void *handle, const char *n
     if (sc_driver_is_wrapper(found) && is_only_ours(name))
         return NULL;
     return sc_driver_wrapper_of(found);
+}
+
+/* A handle of libc leads past its hooks. Only what our hook itself calls is replaced: a function of
+ * that name that belongs to another library, to an interposer, or is of another version, is what
+ * was asked for. */
+static void *hook_of(const char *name, void *found)
+{
+    void *hook = sc_exported_by_us(name);
+    return hook && sc_loader_behind(name) == found ? hook : found;
+}
+
+/* What is found through a real handle does not depend on the caller, and may be looked at. */
+static __attribute__((noinline)) void *replaced(void *handle, const char *name, void *found)
+{
+    if (!found)
+        return NULL;
+    return is_of_cuda(name) ? driver_symbol(handle, name, found) : hook_of(name, found);
+}
+
+static bool is_real(const void *handle)
+{
+    return handle != RTLD_DEFAULT && handle != RTLD_NEXT;
 }
 
 static bool is_only_our_cupti(const char *name, const void *caller)
@@ -51,11 +75,31 @@ static bool is_only_our_cupti(const char *name, const void *caller)
 SC_EXPORT void *dlsym(void *restrict handle, const char *restrict name)
 {
     sc_dlsym_function *real = sc_loader_dlsym();
-    if (sc_unlikely(name[0] == 'c' && name[1] == 'u' && handle != RTLD_NEXT)) {
-        if (handle != RTLD_DEFAULT)
-            return driver_symbol(handle, name);
-        if (is_only_ours(name) || is_only_our_cupti(name, __builtin_return_address(0)))
-            return NULL;
-    }
+    if (is_real(handle))
+        return replaced(handle, name, real(handle, name));
+    if (sc_unlikely(is_of_cuda(name) && handle == RTLD_DEFAULT) &&
+        (is_only_ours(name) || is_only_our_cupti(name, __builtin_return_address(0))))
+        return NULL;
     return real(handle, name);
+}
+
+/* A function without a version, as ours are, is none of those that RTLD_DEFAULT means. The first
+ * libc in sight is everybody's, also ours. */
+static __attribute__((noinline)) void *default_hook(const char *name, const char *version)
+{
+    void *hook = sc_exported_by_us(name);
+    if (!hook || is_of_cuda(name))
+        return NULL;
+    void *found = sc_loader_dlvsym()(RTLD_DEFAULT, name, version);
+    return found && sc_loader_behind(name) == found ? hook : NULL;
+}
+
+SC_EXPORT void *dlvsym(void *restrict handle, const char *restrict name,
+                       const char *restrict version)
+{
+    sc_dlvsym_function *real = sc_loader_dlvsym();
+    if (is_real(handle))
+        return replaced(handle, name, real(handle, name, version));
+    void *hook = handle == RTLD_DEFAULT ? default_hook(name, version) : NULL;
+    return hook ? hook : real(handle, name, version);
 }

@@ -3,7 +3,8 @@
 //
 // A second interposer beside this library wraps malloc, free and cuMemAlloc by dlsym(RTLD_NEXT), as
 // GPU-sharing tools do. From its place in the order the next cuMemAlloc is the driver's, or nothing
-// in a program that does not link it; its own dlsym-found functions must not lead back to it.
+// in a program that does not link it; its own dlsym-found functions must not lead back to it. A
+// handle of libc leads past it.
 #include "lookup.h"
 
 typedef int counter_function(void);
@@ -23,5 +24,6 @@ int main(void)
     SHOW(AS(counter_function, allocations)() >= 1000);
     SHOW(AS(counter_function, depth)());
     SHOW(AS(counter_function, driver_found)());
+    SHOW(is_of_libc(dlsym(open_or_exit("libc.so.6", RTLD_NOW), "free")));
     return 0;
 }

@@ -29,6 +29,12 @@ static SURVIVAL_HELPER void *open_or_exit(const char *library, int flags)
 /* A function pointer out of a void pointer; ISO C has no cast for it. */
 #define AS(type, pointer) (*(type **)&(pointer))
 
+static SURVIVAL_HELPER bool is_of_libc(void *function)
+{
+    Dl_info where;
+    return dladdr(function, &where) != 0 && strstr(where.dli_fname, "libc.so") != NULL;
+}
+
 /* 0 for NULL; else a small number, the same for the same address, in order of first appearance. */
 static SURVIVAL_HELPER int which(void *address)
 {

@@ -1,0 +1,107 @@
+#include "interpose/base/exported.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "track/poison.h"
+
+/* As DT_GNU_HASH has it; `words` are a filter, the buckets and the chains. */
+struct hash_table {
+    uint32_t buckets;
+    uint32_t first; /* symbol that has a chain */
+    uint32_t filter_words;
+    uint32_t filter_shift;
+    uint32_t words[];
+};
+
+struct symbols {
+    const struct hash_table *hashes;
+    const ElfW(Sym) * symbols;
+    const char *names;
+};
+
+/* The loader relocates what it finds there, but for the kernel's object. */
+static const void *at(const struct link_map *object, const ElfW(Dyn) * entry)
+{
+    uintptr_t address = entry->d_un.d_ptr;
+    return (const void *)(address < object->l_addr ? object->l_addr + address : address);
+}
+
+static struct symbols symbols_of(const struct link_map *object)
+{
+    struct symbols found = {NULL, NULL, NULL};
+    for (const ElfW(Dyn) *entry = object->l_ld; entry && entry->d_tag != DT_NULL; entry++) {
+        if (entry->d_tag == DT_GNU_HASH)
+            found.hashes = at(object, entry);
+        if (entry->d_tag == DT_SYMTAB)
+            found.symbols = at(object, entry);
+        if (entry->d_tag == DT_STRTAB)
+            found.names = at(object, entry);
+    }
+    return found;
+}
+
+static uint32_t hash_of(const char *name)
+{
+    uint32_t hash = 5381;
+    for (; *name; name++)
+        hash = hash * 33 + (unsigned char)*name;
+    return hash;
+}
+
+static const ElfW(Sym) * find(const struct symbols *in, const char *name)
+{
+    enum { LAST_OF_CHAIN = 1 };
+    const struct hash_table *table = in->hashes;
+    const uint32_t *buckets =
+        table->words + table->filter_words * (sizeof(ElfW(Addr)) / sizeof(uint32_t));
+    const uint32_t *chains = buckets + table->buckets;
+    uint32_t hash = hash_of(name);
+    uint32_t i = table->buckets ? buckets[hash % table->buckets] : 0;
+    if (i < table->first)
+        return NULL;
+    for (;; i++) {
+        uint32_t found = chains[i - table->first];
+        if ((found | LAST_OF_CHAIN) == (hash | LAST_OF_CHAIN) &&
+            sc_exported_is(in->names + in->symbols[i].st_name, name))
+            return &in->symbols[i];
+        if (found & LAST_OF_CHAIN)
+            return NULL;
+    }
+}
+
+static void *exported_by(const struct link_map *object, const char *name)
+{
+    struct symbols in = symbols_of(object);
+    const ElfW(Sym) *found = in.hashes && in.symbols && in.names ? find(&in, name) : NULL;
+    return found ? (void *)(object->l_addr + found->st_value) : NULL;
+}
+
+/* Two threads may both ask; they are told the same. */
+static const struct link_map *us(void)
+{
+    static _Atomic(struct link_map *) known;
+    struct link_map *found = atomic_load_explicit(&known, memory_order_relaxed);
+    Dl_info where;
+    if (!found && dladdr1((void *)us, &where, (void **)&found, RTLD_DL_LINKMAP))
+        atomic_store_explicit(&known, found, memory_order_relaxed);
+    return found;
+}
+
+void *sc_exported_by_us(const char *name)
+{
+    return exported_by(us(), name);
+}
+
+void *sc_exported_by_another(const char *name)
+{
+    void *found = NULL;
+    for (const struct link_map *other = us()->l_next; other && !found; other = other->l_next)
+        found = exported_by(other, name);
+    for (const struct link_map *other = us()->l_prev; other && !found; other = other->l_prev)
+        found = exported_by(other, name);
+    return found;
+}

@@ -27,6 +27,8 @@
 typedef int execve_function(const char *path, char *const arguments[], char *const environment[]);
 typedef int execv_function(const char *path, char *const arguments[]);
 typedef int fexecve_function(int fd, char *const arguments[], char *const environment[]);
+typedef int execveat_function(int folder, const char *path, char *const arguments[],
+                              char *const environment[], int flags);
 typedef int spawn_function(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
                            const posix_spawnattr_t *attributes, char *const arguments[],
                            char *const environment[]);
@@ -103,6 +105,13 @@ SC_EXPORT int execvpe(const char *path, char *const arguments[], char *const env
 SC_EXPORT int fexecve(int fd, char *const arguments[], char *const environment[])
 {
     REPLACE(fexecve_function, fexecve, NULL, arguments, environment, (fd, arguments, environment));
+}
+
+SC_EXPORT int execveat(int folder, const char *path, char *const arguments[],
+                       char *const environment[], int flags)
+{
+    REPLACE(execveat_function, execveat, path, arguments, environment,
+            (folder, path, arguments, environment, flags));
 }
 
 /* Those with a list have what they need in the caller's frame, and libc's own make an array of it

@@ -21,7 +21,9 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <limits.h>
+#include <linux/capability.h>
 #include <mqueue.h>
 #include <poll.h>
 #include <sched.h>
@@ -30,11 +32,13 @@
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/fanotify.h>
 #include <sys/inotify.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/msg.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/select.h>
@@ -50,10 +54,12 @@
 #include <sys/time.h>
 #include <sys/timerfd.h>
 #include <sys/times.h>
+#include <sys/timex.h>
 #include <sys/uio.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
 #include <sys/xattr.h>
+#include <threads.h>
 #include <time.h>
 #include <unistd.h>
 #include <utime.h>
@@ -130,6 +136,7 @@ static enum sc_touch touch_of_pipe(int fd)
 #define LATER_EACH(list, count) sc_look_at_requests(look, (struct aiocb *const *)(list), count)
 
 #define BY_PRCTL(option, name) look_at_prctl(look, option, name)
+#define BY_PTRACE(request, a, b) look_at_ptrace(look, request, a, b)
 
 static void look_at_prctl(struct sc_look *look, int option, const void *name)
 {
@@ -137,6 +144,39 @@ static void look_at_prctl(struct sc_look *look, int option, const void *name)
         WRITES(name, NAME_BYTES);
     if (option == PR_SET_NAME)
         STRING(name, NAME_BYTES);
+}
+
+/* What another process has in registers, or is told of it. Words of its memory are no pointers of
+ * ours. */
+static void look_at_ptrace(struct sc_look *look, int request, const void *a, void *b)
+{
+    switch (request) {
+    case PTRACE_GETREGSET:
+    case PTRACE_SETREGSET:
+        WRITES(b, sizeof(struct iovec));
+        WRITES_EACH(b, 1);
+        break;
+    case PTRACE_PEEKSIGINFO:
+        SOME(a);
+        SOME(b);
+        break;
+#ifdef __x86_64__
+    case PTRACE_GETREGS:
+    case PTRACE_SETREGS:
+    case PTRACE_GETFPREGS:
+    case PTRACE_SETFPREGS:
+#endif
+    case PTRACE_GETEVENTMSG:
+    case PTRACE_GETSIGINFO:
+    case PTRACE_SETSIGINFO:
+    case PTRACE_GETSIGMASK:
+    case PTRACE_SETSIGMASK:
+    case PTRACE_GET_SYSCALL_INFO:
+        SOME(b);
+        break;
+    default:
+        break;
+    }
 }
 
 /* The mask for as long as the call lasts: SIGSEGV is never really blocked. */
@@ -278,15 +318,24 @@ void arc4random_buf(void *into, size_t size)
 
 enum { LOCK_TRIES_MAX = 8 };
 
+typedef int mlock_function(const void *address, size_t size);
+typedef int mlock2_function(const void *address, size_t size, unsigned flags);
+
+static int lock_with_no_flags(const void *address, size_t size, unsigned flags)
+{
+    (void)flags;
+    return SC_NEXT(mlock_function *, "mlock")(address, size);
+}
+
 /* The kernel brings the pages in, which it refuses for those that nobody may touch: no touch by the
  * program, and no hazard. Another thread may guard them again meanwhile. */
-static int lock_pages(int (*lock)(const void *, size_t), const void *address, size_t size)
+static int lock_pages(mlock2_function *lock, const void *address, size_t size, unsigned flags)
 {
     int result = -1;
     for (unsigned tries = 0; tries < LOCK_TRIES_MAX; tries++) {
         if (sc_look_is_needed())
             sc_guard_let_go(address, size);
-        result = lock(address, size);
+        result = lock(address, size, flags);
         if (result == 0 || errno != ENOMEM || !sc_look_is_needed())
             break;
     }
@@ -295,7 +344,12 @@ static int lock_pages(int (*lock)(const void *, size_t), const void *address, si
 
 SC_EXPORT int mlock(const void *address, size_t size)
 {
-    return lock_pages(SC_NEXT(int (*)(const void *, size_t), "mlock"), address, size);
+    return lock_pages(lock_with_no_flags, address, size, 0);
+}
+
+SC_EXPORT int mlock2(const void *address, size_t size, unsigned flags)
+{
+    return lock_pages(SC_NEXT(mlock2_function *, "mlock2"), address, size, flags);
 }
 
 /* ---- system calls by number ---- */

@@ -19,7 +19,7 @@ struct former_search {
     struct sc_graphs *graphs;
     const struct sc_graph_use *former;
     uint32_t graph; /* that has such a use, or 0 */
-    uint32_t at;    /* in its list */
+    uint32_t use;   /* its index + 1 */
     bool several;   /* graphs have */
 };
 
@@ -37,7 +37,7 @@ static bool look_for_former(void *context, uint32_t id)
             continue;
         search->several |= search->graph && search->graph != interval->graph;
         if (search->graph != interval->graph || list[i - 1].freed)
-            search->at = i - 1;
+            search->use = i;
         search->graph = interval->graph;
     }
     return !search->several;
@@ -45,15 +45,12 @@ static bool look_for_former(void *context, uint32_t id)
 
 void sc_graphs_drop_former(struct sc_graphs *graphs, const struct sc_graph_use *former)
 {
-    const uintptr_t nobody = UINTPTR_MAX;
     struct former_search search = {.graphs = graphs, .former = former};
     each_interval(graphs, former->shape.address, sc_shape_hull_bytes(&former->shape),
                   look_for_former, &search);
     if (!search.graph || search.several)
         return;
-    struct sc_graph *graph = sc_graphs_at(graphs, search.graph);
-    graph->uses.list[search.at].node = nobody;
-    sc_graphs_drop_node(graphs, graph->handle, nobody);
+    sc_graphs_drop_use(graphs, sc_graphs_at(graphs, search.graph), search.use);
 }
 
 /* Uses in [address, end) are marked as freed, or as no longer so (`by` is NULL). */

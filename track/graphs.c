@@ -146,6 +146,11 @@ static void give_extra(struct sc_graphs *graphs, struct sc_graph_use *use)
 
 /* ---- uses ---- */
 
+static bool is_hole(const struct sc_graph_use *use)
+{
+    return sc_shape_hull_bytes(&use->shape) == 0;
+}
+
 /* Their extras are others' to give back. */
 void sc_graph_uses_give(struct sc_graphs *graphs, struct sc_graph_uses *uses)
 {
@@ -208,6 +213,11 @@ static uint32_t find_interval(struct sc_graphs *graphs, const struct sc_graph *g
     return 0;
 }
 
+static uint32_t name_of_use(const struct sc_graph *graph, const struct sc_graph_use *use)
+{
+    return (uint32_t)(use - graph->uses.list) + 1;
+}
+
 static uint32_t make_interval(struct sc_graphs *graphs, uint32_t graph,
                               const struct sc_graph_use *use, const struct sc_graph_bounds *known)
 {
@@ -223,17 +233,11 @@ static uint32_t make_interval(struct sc_graphs *graphs, uint32_t graph,
     interval->heap = sc_is_heap(use->kind);
     interval->graph = graph;
     interval->next = sc_graphs_at(graphs, graph)->first_interval;
+    if (interval->next)
+        sc_graphs_interval_at(graphs, interval->next)->previous = id;
     sc_graphs_at(graphs, graph)->first_interval = id;
     sc_grid_insert(grid_of(graphs, interval), id);
     return id;
-}
-
-static void link_use(struct sc_graphs *graphs, const struct sc_graph *graph,
-                     struct sc_graph_use *use)
-{
-    struct sc_graph_interval *interval = sc_graphs_interval_at(graphs, use->interval);
-    use->interval_next = interval->first_use;
-    interval->first_use = (uint32_t)(use - graph->uses.list) + 1;
 }
 
 /* Nobody frees a stack. */
@@ -247,7 +251,7 @@ static bool index_use(struct sc_graphs *graphs, uint32_t id, struct sc_graph_use
     if (!use->interval)
         use->interval = make_interval(graphs, id, use, bounds);
     if (use->interval)
-        link_use(graphs, graph, use);
+        sc_graph_link_interval(graphs, graph, name_of_use(graph, use));
     return use->interval != 0;
 }
 
@@ -266,39 +270,47 @@ static void drop_intervals(struct sc_graphs *graphs, struct sc_graph *graph)
     }
 }
 
-static void drop_empty_intervals(struct sc_graphs *graphs, struct sc_graph *graph)
+static void drop_interval(struct sc_graphs *graphs, struct sc_graph *graph, uint32_t id)
 {
-    for (uint32_t *link = &graph->first_interval; *link;) {
-        uint32_t id = *link;
-        if (sc_graphs_interval_at(graphs, id)->first_use) {
-            link = &sc_graphs_interval_at(graphs, id)->next;
-            continue;
-        }
-        *link = sc_graphs_interval_at(graphs, id)->next;
-        give_interval(graphs, id);
-    }
+    const struct sc_graph_interval *interval = sc_graphs_interval_at(graphs, id);
+    uint32_t next = interval->next, previous = interval->previous;
+    if (previous)
+        sc_graphs_interval_at(graphs, previous)->next = next;
+    else
+        graph->first_interval = next;
+    if (next)
+        sc_graphs_interval_at(graphs, next)->previous = previous;
+    give_interval(graphs, id);
 }
 
-/* After uses have moved up in the list. */
-static void link_again(struct sc_graphs *graphs, struct sc_graph *graph)
+static void unindex_use(struct sc_graphs *graphs, struct sc_graph *graph, uint32_t use)
 {
-    for (uint32_t id = graph->first_interval; id; id = sc_graphs_interval_at(graphs, id)->next)
-        sc_graphs_interval_at(graphs, id)->first_use = 0;
-    for (uint32_t i = 0; i < graph->uses.count; i++)
-        if (graph->uses.list[i].interval)
-            link_use(graphs, graph, &graph->uses.list[i]);
-    drop_empty_intervals(graphs, graph);
+    uint32_t interval = sc_graph_use_at(graph, use)->interval;
+    if (!interval)
+        return;
+    sc_graph_unlink_interval(graphs, graph, use);
+    if (!sc_graphs_interval_at(graphs, interval)->first_use)
+        drop_interval(graphs, graph, interval);
 }
 
 /* ---- adding ---- */
 
-static void note_flags(struct sc_graph *graph, const struct sc_graph_use *use)
+static void note_stale(struct sc_graph *graph)
 {
-    graph->freed_count += use->freed;
-    graph->has_stack |= use->kind == SC_STACK;
-    graph->waits |= use->direction == SC_D2H && !use->disabled &&
-                    (use->kind == SC_STACK || use->kind == SC_PAGEABLE);
     graph->exec.is_stale = graph->is_exec;
+}
+
+/* `one` is 1, or -1 where the use is counted no more. */
+static void count_use(struct sc_graph *graph, const struct sc_graph_use *use, int one)
+{
+    if (use->freed)
+        graph->freed_count += (uint32_t)one;
+    if (use->kind == SC_STACK)
+        graph->stack_count += (uint32_t)one;
+    if (use->direction == SC_D2H && !use->disabled &&
+        (use->kind == SC_STACK || use->kind == SC_PAGEABLE))
+        graph->waiting_count += (uint32_t)one;
+    note_stale(graph);
 }
 
 static void name_node(struct sc_graphs *graphs, const struct sc_graph *graph,
@@ -331,12 +343,28 @@ static void note_enabled(struct sc_graph *graph, uintptr_t node, bool enabled)
         sc_handles_remove(&graph->exec.disabled, node);
 }
 
+/* In a hole, or behind the last use. NULL: no memory. */
+static struct sc_graph_use *place_use(struct sc_graphs *graphs, struct sc_graph *graph,
+                                      const struct sc_graph_use *use)
+{
+    if (!graph->first_hole) {
+        if (graph->uses.count == graph->uses.capacity)
+            sc_graph_links_give(graphs, graph);
+        return sc_graph_uses_append(graphs, &graph->uses, use);
+    }
+    struct sc_graph_use *hole = sc_graph_use_at(graph, graph->first_hole);
+    graph->first_hole = hole->interval_next;
+    graph->hole_count--;
+    *hole = *use;
+    return hole;
+}
+
 bool sc_graphs_add(struct sc_graphs *graphs, uintptr_t handle, const struct sc_graph_use *use,
                    const struct sc_graph_extra *extra, const struct sc_graph_bounds *bounds)
 {
     uint32_t id = find_or_make(graphs, handle);
     struct sc_graph *graph = id ? sc_graphs_at(graphs, id) : NULL;
-    struct sc_graph_use *added = graph ? sc_graph_uses_append(graphs, &graph->uses, use) : NULL;
+    struct sc_graph_use *added = graph ? place_use(graphs, graph, use) : NULL;
     if (!added)
         return false;
     added->extra = 0;
@@ -345,8 +373,10 @@ bool sc_graphs_add(struct sc_graphs *graphs, uintptr_t handle, const struct sc_g
     if (extra && sc_graphs_make_extra(graphs, added))
         *sc_graphs_make_extra(graphs, added) = *extra;
     note_copy(graphs, added, extra ? extra->saved : NULL);
-    note_flags(graph, added);
+    count_use(graph, added, 1);
     name_node(graphs, graph, added);
+    if (graph->links)
+        sc_graph_link_node(graph, name_of_use(graph, added));
     return index_use(graphs, id, added, bounds);
 }
 
@@ -356,6 +386,8 @@ void sc_graphs_add_all(struct sc_graphs *graphs, uintptr_t handle, uintptr_t of)
     uint32_t count = from && handle != of ? sc_graphs_at(graphs, from)->uses.count : 0;
     for (uint32_t i = 0; i < count; i++) {
         struct sc_graph_use use = sc_graphs_at(graphs, from)->uses.list[i];
+        if (is_hole(&use))
+            continue;
         struct sc_graph_extra extra = *sc_graphs_extra(graphs, &use);
         struct sc_graph_bounds bounds = {0};
         if (use.interval)
@@ -366,15 +398,6 @@ void sc_graphs_add_all(struct sc_graphs *graphs, uintptr_t handle, uintptr_t of)
 }
 
 /* ---- changes ---- */
-
-static void note_all_flags(struct sc_graph *graph)
-{
-    graph->freed_count = 0;
-    graph->has_stack = graph->waits = false;
-    graph->exec.is_stale = graph->is_exec;
-    for (uint32_t i = 0; i < graph->uses.count; i++)
-        note_flags(graph, &graph->uses.list[i]);
-}
 
 static void drop_events(struct sc_graph *graph, uintptr_t node)
 {
@@ -391,29 +414,6 @@ static void drop_events(struct sc_graph *graph, uintptr_t node)
     graph->exec.awaits_host &= node != 0;
 }
 
-void sc_graphs_drop_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node)
-{
-    uint32_t id = sc_graphs_find(graphs, handle);
-    struct sc_graph *graph = id ? sc_graphs_at(graphs, id) : NULL;
-    uint32_t kept = 0;
-    if (graph && graph->is_exec)
-        drop_events(graph, node);
-    for (uint32_t i = 0; graph && i < graph->uses.count; i++) {
-        struct sc_graph_use *use = &graph->uses.list[i];
-        if (node && use->node != node) {
-            graph->uses.list[kept++] = *use;
-        } else {
-            unname_node(graphs, graph, use);
-            give_extra(graphs, use);
-        }
-    }
-    if (!graph || kept == graph->uses.count)
-        return;
-    graph->uses.count = kept;
-    note_all_flags(graph);
-    link_again(graphs, graph);
-}
-
 static struct sc_graph *known_graph(struct sc_graphs *graphs, uintptr_t handle)
 {
     static struct sc_graph nothing;
@@ -421,31 +421,71 @@ static struct sc_graph *known_graph(struct sc_graphs *graphs, uintptr_t handle)
     return id ? sc_graphs_at(graphs, id) : &nothing;
 }
 
+static void forget_use(struct sc_graphs *graphs, struct sc_graph *graph, struct sc_graph_use *use)
+{
+    count_use(graph, use, -1);
+    unname_node(graphs, graph, use);
+    give_extra(graphs, use);
+}
+
+static void drop_all(struct sc_graphs *graphs, struct sc_graph *graph)
+{
+    for (uint32_t i = 0; i < graph->uses.count; i++)
+        forget_use(graphs, graph, &graph->uses.list[i]);
+    drop_intervals(graphs, graph);
+    sc_graph_links_give(graphs, graph);
+    graph->uses.count = graph->hole_count = graph->first_hole = graph->scans = 0;
+}
+
+void sc_graphs_drop_use(struct sc_graphs *graphs, struct sc_graph *graph, uint32_t use)
+{
+    struct sc_graph_use *dropped = sc_graph_use_at(graph, use);
+    forget_use(graphs, graph, dropped);
+    if (graph->links)
+        sc_graph_unlink_node(graph, use);
+    unindex_use(graphs, graph, use);
+    *dropped = (struct sc_graph_use){.disabled = true, .interval_next = graph->first_hole};
+    graph->first_hole = use;
+    if (++graph->hole_count == graph->uses.count)
+        drop_all(graphs, graph);
+}
+
+void sc_graphs_drop_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node)
+{
+    struct sc_graph *graph = known_graph(graphs, handle);
+    if (graph->is_exec)
+        drop_events(graph, node);
+    if (!node)
+        drop_all(graphs, graph);
+    for (uint32_t use = sc_graph_first_of(graphs, graph, node); use;) {
+        uint32_t next = sc_graph_next_of(graph, use);
+        sc_graphs_drop_use(graphs, graph, use);
+        use = next;
+    }
+}
+
 void sc_graphs_enable_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node, bool enabled)
 {
     struct sc_graph *graph = known_graph(graphs, handle);
-    for (uint32_t i = 0; i < graph->uses.count; i++)
-        if (graph->uses.list[i].node == node)
-            graph->uses.list[i].disabled = !enabled;
+    uint32_t use = sc_graph_first_of(graphs, graph, node);
+    for (; use; use = sc_graph_next_of(graph, use)) {
+        count_use(graph, sc_graph_use_at(graph, use), -1);
+        sc_graph_use_at(graph, use)->disabled = !enabled;
+        count_use(graph, sc_graph_use_at(graph, use), 1);
+    }
     if (!graph->handle)
         return;
     note_enabled(graph, node, enabled);
-    note_all_flags(graph);
-}
-
-static void note_unjudged(struct sc_graph *graph)
-{
-    if (graph->handle)
-        graph->exec.is_stale = graph->is_exec;
+    note_stale(graph);
 }
 
 void sc_graphs_unjudge_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node)
 {
     struct sc_graph *graph = known_graph(graphs, handle);
-    for (uint32_t i = 0; i < graph->uses.count; i++)
-        if (graph->uses.list[i].node == node)
-            graph->uses.list[i].unjudged = true;
-    note_unjudged(graph);
+    uint32_t use = sc_graph_first_of(graphs, graph, node);
+    for (; use; use = sc_graph_next_of(graph, use))
+        sc_graph_use_at(graph, use)->unjudged = true;
+    note_stale(graph);
 }
 
 void sc_graphs_unjudge_nodes(struct sc_graphs *graphs, uintptr_t handle, struct sc_handles *nodes)
@@ -454,24 +494,38 @@ void sc_graphs_unjudge_nodes(struct sc_graphs *graphs, uintptr_t handle, struct 
     for (uint32_t i = 0; i < graph->uses.count; i++)
         if (sc_handles_get(nodes, graph->uses.list[i].node))
             graph->uses.list[i].unjudged = true;
-    note_unjudged(graph);
+    note_stale(graph);
 }
 
 struct sc_graph_flags sc_graphs_flags(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node)
 {
-    const struct sc_graph_uses *uses = &known_graph(graphs, handle)->uses;
-    for (uint32_t i = 0; i < uses->count; i++)
-        if (uses->list[i].node == node)
-            return (struct sc_graph_flags){uses->list[i].disabled, uses->list[i].unjudged};
-    return (struct sc_graph_flags){0};
+    struct sc_graph *graph = known_graph(graphs, handle);
+    uint32_t first = sc_graph_first_of(graphs, graph, node);
+    if (!first)
+        return (struct sc_graph_flags){0};
+    const struct sc_graph_use *use = sc_graph_use_at(graph, first);
+    return (struct sc_graph_flags){use->disabled, use->unjudged};
+}
+
+void *sc_graphs_saved(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node,
+                      enum sc_direction direction)
+{
+    struct sc_graph *graph = known_graph(graphs, handle);
+    uint32_t use = sc_graph_first_of(graphs, graph, node);
+    void *saved = NULL;
+    for (; use && !saved; use = sc_graph_next_of(graph, use))
+        if (sc_graph_use_at(graph, use)->direction == direction)
+            saved = sc_graphs_extra(graphs, sc_graph_use_at(graph, use))->saved;
+    return saved;
 }
 
 void sc_graphs_redirect_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node)
 {
-    struct sc_graph_uses *uses = &known_graph(graphs, handle)->uses;
-    for (uint32_t i = 0; i < uses->count; i++)
-        if (uses->list[i].node == node && sc_graphs_extra(graphs, &uses->list[i])->saved)
-            uses->list[i].redirected = true;
+    struct sc_graph *graph = known_graph(graphs, handle);
+    uint32_t use = sc_graph_first_of(graphs, graph, node);
+    for (; use; use = sc_graph_next_of(graph, use))
+        if (sc_graphs_extra(graphs, sc_graph_use_at(graph, use))->saved)
+            sc_graph_use_at(graph, use)->redirected = true;
 }
 
 /* ---- events ---- */
@@ -581,6 +635,7 @@ void sc_graphs_remove(struct sc_graphs *graphs, uint32_t id)
     for (uint32_t i = 0; i < graph->uses.count; i++)
         give_extra(graphs, &graph->uses.list[i]);
     drop_intervals(graphs, graph);
+    sc_graph_links_give(graphs, graph);
     sc_graph_uses_give(graphs, &graph->uses);
     sc_graph_uses_give(graphs, &graph->exec.runs);
     give_names(graphs, graph);

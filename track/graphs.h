@@ -111,24 +111,37 @@ struct sc_exec {
     struct sc_handles disabled; /* then: the nodes that are. An update leaves them so */
 };
 
+/* One for each place in a list of uses. Uses are named by their index + 1; 0: none. */
+struct sc_graph_link {
+    uint32_t hashed_first; /* of the uses whose node has the hash of this place */
+    uint32_t hashed_next;  /* the next use whose node has the same hash */
+    uint32_t interval_previous;
+};
+
+/* A use that was dropped leaves a hole in the list: a disabled use of no bytes, whose
+ * interval_next is the next hole. New uses fill the holes first. */
 struct sc_graph {
     uintptr_t handle;
-    struct sc_graph_uses uses;
+    struct sc_graph_uses uses;   /* with the holes; count is 0 where there is nothing else */
+    struct sc_graph_link *links; /* NULL: none yet */
+    uint32_t first_hole;         /* its index + 1 */
+    uint32_t hole_count;
+    uint32_t scans; /* of all uses, for one node, without the links */
     uint32_t first_interval;
-    uint32_t last_found;  /* where the next look-up begins */
-    uint32_t freed_count; /* uses of memory that was freed */
-    bool has_stack;       /* a use is of a stack */
-    bool waits; /* a use is a copy into pageable memory: a launch returns when it is complete */
+    uint32_t last_found;    /* where the next look-up begins */
+    uint32_t freed_count;   /* uses of memory that was freed */
+    uint32_t stack_count;   /* uses of a stack */
+    uint32_t waiting_count; /* copies into pageable memory: a launch returns when they are done */
     bool is_exec;
     struct sc_exec exec; /* of a graph that is none: zeros */
 };
 
 struct sc_graph_interval {
     struct sc_grid_node node;
-    uint32_t graph;
-    uint32_t next;      /* of the same graph */
-    uint32_t first_use; /* its index + 1 */
-    bool heap;          /* the grid that it is in */
+    uint32_t graph : 31;
+    bool heap : 1;           /* the grid that it is in */
+    uint32_t next, previous; /* of the same graph */
+    uint32_t first_use;      /* its index + 1 */
 };
 
 struct sc_graphs {
@@ -191,6 +204,10 @@ void sc_graphs_enable_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t
 
 /* The flags of a use of the node. */
 struct sc_graph_flags sc_graphs_flags(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node);
+
+/* The copy that a use of the node in this direction has; NULL: none. */
+void *sc_graphs_saved(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node,
+                      enum sc_direction direction);
 
 /* The node of the exec uses the copies instead of a stack. */
 void sc_graphs_redirect_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node);

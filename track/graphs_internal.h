@@ -1,5 +1,5 @@
-/* What the files that make up the graphs share (graphs.c, graph_runs.c, graph_frees.c), and no
- * others. */
+/* What the files that make up the graphs share (graphs.c, graph_links.c, graph_runs.c,
+ * graph_frees.c), and no others. */
 #ifndef SC_TRACK_GRAPHS_INTERNAL_H
 #define SC_TRACK_GRAPHS_INTERNAL_H
 
@@ -11,12 +11,37 @@ struct sc_graph_use *sc_graph_uses_append(struct sc_graphs *graphs, struct sc_gr
                                           const struct sc_graph_use *use);
 void sc_graph_uses_give(struct sc_graphs *graphs, struct sc_graph_uses *uses);
 
+/* The first use of the node, and the next one; 0: there is none. Of node 0 there is none. A change
+ * of a node costs what the node has: a graph of many uses gets links when its nodes are looked for
+ * again and again. */
+uint32_t sc_graph_first_of(struct sc_graphs *graphs, struct sc_graph *graph, uintptr_t node);
+uint32_t sc_graph_next_of(const struct sc_graph *graph, uint32_t use);
+
+/* A use is named in the links, or no longer. The graph has links. */
+void sc_graph_link_node(struct sc_graph *graph, uint32_t use);
+void sc_graph_unlink_node(struct sc_graph *graph, uint32_t use);
+
+/* A use lies behind its interval, or no longer. */
+void sc_graph_link_interval(struct sc_graphs *graphs, struct sc_graph *graph, uint32_t use);
+void sc_graph_unlink_interval(struct sc_graphs *graphs, struct sc_graph *graph, uint32_t use);
+
+/* Before the list is given back or made larger. */
+void sc_graph_links_give(struct sc_graphs *graphs, struct sc_graph *graph);
+
+/* Leaves a hole. */
+void sc_graphs_drop_use(struct sc_graphs *graphs, struct sc_graph *graph, uint32_t use);
+
 /* What few uses have, made if the use has none of it. NULL: there is no memory. */
 struct sc_graph_extra *sc_graphs_make_extra(struct sc_graphs *graphs, struct sc_graph_use *use);
 
 static inline uintptr_t sc_graph_use_end(const struct sc_graph_use *use)
 {
     return use->shape.address + sc_shape_hull_bytes(&use->shape);
+}
+
+static inline struct sc_graph_use *sc_graph_use_at(const struct sc_graph *graph, uint32_t use)
+{
+    return &graph->uses.list[use - 1];
 }
 
 static inline struct sc_graph_interval *sc_graphs_interval_at(struct sc_graphs *graphs, uint32_t id)

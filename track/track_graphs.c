@@ -148,15 +148,8 @@ bool sc_track_graph_use(struct sc_track *track, uint32_t graph, uint32_t at,
 void *sc_track_graph_saved(struct sc_track *track, uintptr_t handle, uintptr_t node,
                            enum sc_direction direction)
 {
-    void *saved = NULL;
     lock(track);
-    uint32_t id = sc_graphs_find(&track->graphs, handle);
-    for (uint32_t i = 0; id && i < sc_graphs_at(&track->graphs, id)->uses.count; i++) {
-        const struct sc_graph_use *use = &sc_graphs_at(&track->graphs, id)->uses.list[i];
-        const struct sc_graph_extra *extra = sc_graphs_extra(&track->graphs, use);
-        if (use->node == node && use->direction == direction && extra->saved)
-            saved = extra->saved;
-    }
+    void *saved = sc_graphs_saved(&track->graphs, handle, node, direction);
     unlock(track);
     return saved;
 }

@@ -281,7 +281,7 @@ static void launch_begins(struct launch *launch, CUgraphExec exec, CUstream stre
     note_signals(launch);
     if (launch->graph && launch->graph->freed_count)
         report_freed(launch);
-    if (launch->graph && launch->graph->has_stack)
+    if (launch->graph && launch->graph->stack_count)
         look_at_stacks(launch);
     if (launch->graph)
         order_runs(launch);
@@ -323,9 +323,9 @@ static CUresult launch_ended(struct launch *launch, CUgraphExec exec, CUstream s
         sc_unfinished_signal(launch->stream);
     if (launch->records)
         end_records(launch);
-    if (launch->graph && launch->graph->has_stack)
+    if (launch->graph && launch->graph->stack_count)
         bring_results(launch);
-    if (launch->graph && launch->graph->waits)
+    if (launch->graph && launch->graph->waiting_count)
         know_all(launch, stream);
     errno = saved;
     return result;

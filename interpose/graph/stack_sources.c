@@ -97,7 +97,7 @@ static size_t refresh_graph(uintptr_t graph)
     struct sc_graph_use use;
     struct sc_graph_extra extra;
     uint32_t id = sc_graphs_find(&sc_track.graphs, graph);
-    if (!id || !sc_graphs_at(&sc_track.graphs, id)->has_stack)
+    if (!id || !sc_graphs_at(&sc_track.graphs, id)->stack_count)
         return 0;
     for (uint32_t i = 0; sc_track_graph_use(&sc_track, id, i, &use, &extra); i++)
         if (use.kind == SC_STACK)

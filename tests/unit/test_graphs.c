@@ -58,10 +58,19 @@ static struct sc_graph *graph_of(uintptr_t handle)
     return sc_graphs_at(&graphs, id);
 }
 
+/* Without the holes. */
+static uint32_t use_count(uintptr_t handle)
+{
+    return graph_of(handle)->uses.count - graph_of(handle)->hole_count;
+}
+
 static const struct sc_graph_use *use_at(uintptr_t handle, uint32_t at)
 {
-    ck_assert_uint_lt(at, graph_of(handle)->uses.count);
-    return &graph_of(handle)->uses.list[at];
+    const struct sc_graph_use *use = graph_of(handle)->uses.list;
+    ck_assert_uint_lt(at, use_count(handle));
+    for (;; use++)
+        if (sc_shape_hull_bytes(&use->shape) && at-- == 0)
+            return use;
 }
 
 static const struct sc_graph_use *merged_at(uintptr_t handle, uint32_t at)
@@ -138,8 +147,8 @@ START_TEST(a_graph_is_known_from_its_first_use_on)
     ck_assert_uint_eq(sc_graphs_find(&graphs, GRAPH), 0);
     add_plain(GRAPH, 1, BASE, 64);
     ck_assert_uint_eq(graph_of(GRAPH)->handle, GRAPH);
-    ck_assert_uint_eq(graph_of(GRAPH)->uses.count, 1);
-    ck_assert(!graph_of(GRAPH)->freed_count && !graph_of(GRAPH)->has_stack);
+    ck_assert_uint_eq(use_count(GRAPH), 1);
+    ck_assert(!graph_of(GRAPH)->freed_count && !graph_of(GRAPH)->stack_count);
     ck_assert_uint_eq(sc_graphs_find(&graphs, OTHER), 0);
 }
 END_TEST
@@ -188,7 +197,7 @@ START_TEST(nobody_frees_a_stack)
     use.kind = SC_STACK;
     ck_assert(!sc_graphs_may_name(&graphs, BASE, 64));
     add(GRAPH, use);
-    ck_assert(graph_of(GRAPH)->has_stack);
+    ck_assert(graph_of(GRAPH)->stack_count);
     ck_assert(!names(BASE, 64));
     note_freed(BASE, 64, "free");
     ck_assert(!graph_of(GRAPH)->freed_count);
@@ -196,7 +205,7 @@ START_TEST(nobody_frees_a_stack)
     ck_assert(!names(BASE, 64));
     ck_assert_uint_eq(graph_of(GRAPH)->exec.runs.count, 0);
     sc_graphs_drop_node(&graphs, GRAPH, 1);
-    ck_assert(!graph_of(GRAPH)->has_stack);
+    ck_assert(!graph_of(GRAPH)->stack_count);
 }
 END_TEST
 
@@ -246,7 +255,7 @@ START_TEST(removing_what_is_not_there_changes_nothing)
     sc_graphs_add_all(&graphs, GRAPH, OTHER);
     sc_graphs_make_runs(&graphs, OTHER);
     ck_assert_uint_eq(sc_graphs_find(&graphs, OTHER), 0);
-    ck_assert_uint_eq(graph_of(GRAPH)->uses.count, 1);
+    ck_assert_uint_eq(use_count(GRAPH), 1);
     ck_assert(!use_at(GRAPH, 0)->disabled && !use_at(GRAPH, 0)->unjudged);
     expect_names(BASE, BASE + 64);
 }
@@ -260,7 +269,7 @@ START_TEST(a_clone_names_all_that_its_original_does)
     add(GRAPH, rows(BASE + PAGE, 16, 64, 3));
     add_plain(OTHER, 5, BASE + 2 * PAGE, 64);
     sc_graphs_add_all(&graphs, OTHER, GRAPH);
-    ck_assert_uint_eq(graph_of(OTHER)->uses.count, 3);
+    ck_assert_uint_eq(use_count(OTHER), 3);
     ck_assert_uint_eq(use_at(OTHER, 0)->node, 5);
     ck_assert_uint_eq(use_at(OTHER, 1)->node, 0); /* a node of its own, not yet known */
     ck_assert_uint_eq(use_at(OTHER, 2)->shape.rows, 3);
@@ -286,7 +295,7 @@ START_TEST(a_graph_is_not_its_own_child)
 {
     add_plain(GRAPH, 1, BASE, 64);
     sc_graphs_add_all(&graphs, GRAPH, GRAPH);
-    ck_assert_uint_eq(graph_of(GRAPH)->uses.count, 1);
+    ck_assert_uint_eq(use_count(GRAPH), 1);
     ck_assert_uint_eq(use_at(GRAPH, 0)->node, 1);
 }
 END_TEST
@@ -308,7 +317,7 @@ START_TEST(a_dropped_node_takes_all_of_its_uses_and_no_others)
     add(GRAPH, plain(1, SC_D2H, BASE + 2 * PAGE, 64));
     add_plain(GRAPH, 3, BASE + 32, 64);
     sc_graphs_drop_node(&graphs, GRAPH, 1);
-    ck_assert_uint_eq(graph_of(GRAPH)->uses.count, 2);
+    ck_assert_uint_eq(use_count(GRAPH), 2);
     ck_assert_uint_eq(use_at(GRAPH, 0)->node, 2);
     ck_assert_uint_eq(use_at(GRAPH, 1)->node, 3);
     expect_names(BASE + 32, BASE + 96);
@@ -324,7 +333,7 @@ START_TEST(node_0_drops_all_and_the_graph_stays)
     note_freed(BASE, 64, "free");
     merge(GRAPH);
     sc_graphs_drop_node(&graphs, GRAPH, 0);
-    ck_assert_uint_eq(graph_of(GRAPH)->uses.count, 0);
+    ck_assert_uint_eq(use_count(GRAPH), 0);
     ck_assert(graph_of(GRAPH)->exec.is_stale);
     merge(GRAPH);
     ck_assert_uint_eq(graph_of(GRAPH)->exec.runs.count, 0);
@@ -485,7 +494,7 @@ START_TEST(neighbours_become_one)
     ck_assert_uint_eq(graph_of(EXEC)->exec.runs.count, 2);
     expect_merged(EXEC, 0, SC_H2D, BASE, 129);
     expect_merged(EXEC, 1, SC_H2D, BASE + 130, 10);
-    ck_assert_uint_eq(graph_of(EXEC)->uses.count, 4);
+    ck_assert_uint_eq(use_count(EXEC), 4);
     expect_names(BASE, BASE + 129);
     expect_names(BASE + 130, BASE + 140);
 }
@@ -539,17 +548,17 @@ START_TEST(a_launch_that_writes_pageable_memory_waits)
     use.kind = SC_PAGEABLE;
     add(EXEC, use);
     add(EXEC, plain(2, SC_D2H, BASE + PAGE, 64));
-    ck_assert(!graph_of(EXEC)->waits);
+    ck_assert(!graph_of(EXEC)->waiting_count);
     use.node = 3;
     use.direction = SC_D2H;
     add(EXEC, use);
-    ck_assert(graph_of(EXEC)->waits);
+    ck_assert(graph_of(EXEC)->waiting_count);
     sc_graphs_enable_node(&graphs, EXEC, 3, false);
-    ck_assert(!graph_of(EXEC)->waits);
+    ck_assert(!graph_of(EXEC)->waiting_count);
     sc_graphs_enable_node(&graphs, EXEC, 3, true);
-    ck_assert(graph_of(EXEC)->waits);
+    ck_assert(graph_of(EXEC)->waiting_count);
     sc_graphs_drop_node(&graphs, EXEC, 3);
-    ck_assert(!graph_of(EXEC)->waits);
+    ck_assert(!graph_of(EXEC)->waiting_count);
 }
 END_TEST
 
@@ -855,13 +864,13 @@ START_TEST(a_former_use_is_dropped_by_its_bytes)
     add_plain(EXEC, 0, BASE, 64);
     merge(EXEC);
     drop_former(BASE + 1, 64);
-    ck_assert_uint_eq(graph_of(GRAPH)->uses.count, 4);
+    ck_assert_uint_eq(use_count(GRAPH), 4);
     drop_former(BASE, 64);
-    ck_assert_uint_eq(graph_of(GRAPH)->uses.count, 3);
+    ck_assert_uint_eq(use_count(GRAPH), 3);
     ck_assert_uint_eq(use_at(GRAPH, 0)->shape.width_bytes, 32);
     drop_former(BASE, 64);
-    ck_assert_uint_eq(graph_of(GRAPH)->uses.count, 3);
-    ck_assert_uint_eq(graph_of(EXEC)->uses.count, 1);
+    ck_assert_uint_eq(use_count(GRAPH), 3);
+    ck_assert_uint_eq(use_count(EXEC), 1);
 }
 END_TEST
 
@@ -870,11 +879,11 @@ START_TEST(a_former_use_of_one_of_two_graphs_stays)
     add_plain(GRAPH, 0, BASE, 64);
     add_plain(OTHER, 0, BASE, 64);
     drop_former(BASE, 64);
-    ck_assert_uint_eq(graph_of(GRAPH)->uses.count, 1);
-    ck_assert_uint_eq(graph_of(OTHER)->uses.count, 1);
+    ck_assert_uint_eq(use_count(GRAPH), 1);
+    ck_assert_uint_eq(use_count(OTHER), 1);
     remove_graph(OTHER);
     drop_former(BASE, 64);
-    ck_assert_uint_eq(graph_of(GRAPH)->uses.count, 0);
+    ck_assert_uint_eq(use_count(GRAPH), 0);
     ck_assert(!names(BASE, 64));
 }
 END_TEST
@@ -885,7 +894,7 @@ START_TEST(of_former_uses_a_freed_one_goes_first)
     note_freed(BASE, 64, "free");
     add_plain(GRAPH, 0, BASE, 64);
     drop_former(BASE, 64);
-    ck_assert_uint_eq(graph_of(GRAPH)->uses.count, 1);
+    ck_assert_uint_eq(use_count(GRAPH), 1);
     ck_assert_uint_eq(graph_of(GRAPH)->freed_count, 0);
 }
 END_TEST
@@ -915,7 +924,7 @@ START_TEST(a_detached_graph_names_its_memory_until_it_is_removed)
     sc_graphs_remove(&graphs, id);
     ck_assert(!names(BASE, 64));
     expect_names(BASE + PAGE, BASE + PAGE + 64);
-    ck_assert_uint_eq(graph_of(GRAPH)->uses.count, 1);
+    ck_assert_uint_eq(use_count(GRAPH), 1);
     ck_assert_uint_eq(sc_graphs_of_node(&graphs, 1), GRAPH);
 }
 END_TEST
@@ -927,7 +936,7 @@ START_TEST(a_graph_that_was_not_destroyed_is_as_before)
     ck_assert_uint_eq(sc_graphs_of_node(&graphs, 1), 0);
     sc_graphs_attach(&graphs, id);
     ck_assert_uint_eq(sc_graphs_of_node(&graphs, 1), GRAPH);
-    ck_assert_uint_eq(graph_of(GRAPH)->uses.count, 1);
+    ck_assert_uint_eq(use_count(GRAPH), 1);
     remove_graph(GRAPH);
     expect_nothing_left();
 }
@@ -941,7 +950,7 @@ START_TEST(a_handle_that_is_used_again_starts_from_nothing)
     remove_graph(EXEC);
     ck_assert_uint_eq(sc_graphs_find(&graphs, EXEC), 0);
     add_plain(EXEC, 2, BASE + PAGE, 32);
-    ck_assert_uint_eq(graph_of(EXEC)->uses.count, 1);
+    ck_assert_uint_eq(use_count(EXEC), 1);
     ck_assert_uint_eq(graph_of(EXEC)->exec.runs.count, 0);
     ck_assert(!graph_of(EXEC)->is_exec);
     ck_assert(!graph_of(EXEC)->freed_count);
@@ -1022,11 +1031,202 @@ START_TEST(a_graph_that_changes_for_ever_does_not_grow)
         add_plain(EXEC, 1, BASE + i % 7 * PAGE, 64);
         merge(EXEC);
     }
-    ck_assert_uint_eq(graph_of(EXEC)->uses.count, 1);
+    ck_assert_uint_eq(use_count(EXEC), 1);
     ck_assert_uint_le(graph_of(EXEC)->uses.capacity, 4);
     ck_assert_uint_eq(graphs.intervals.live, 1);
     remove_graph(EXEC);
     expect_nothing_left();
+}
+END_TEST
+
+/* ---- graphs with many nodes that change ---- */
+
+enum { NODES = 300, USES_MAX = 3, CHANGES = 20000 };
+
+/* What a node of EXEC does: uses of the same kind and direction, each of memory of its own. */
+struct known_node {
+    uint32_t uses;
+    enum sc_buffer_kind kind;
+    enum sc_direction direction;
+    bool disabled, unjudged, freed;
+};
+
+static struct known_node known[NODES];
+
+static uintptr_t bytes_of(uint32_t node, uint32_t at)
+{
+    return BASE + (at * NODES + node) * 64;
+}
+
+static uint32_t chance(uint32_t below)
+{
+    static uint32_t state = 1;
+    state = state * 1664525 + 1013904223;
+    return (state >> 8) % below;
+}
+
+static void change(uint32_t node)
+{
+    static const enum sc_buffer_kind kinds[] = {SC_PINNED, SC_REGISTERED, SC_PAGEABLE, SC_STACK};
+    struct known_node *changed = &known[node];
+    sc_graphs_drop_node(&graphs, EXEC, node + 1);
+    *changed = (struct known_node){.uses = chance(USES_MAX + 1),
+                                   .kind = kinds[chance(4)],
+                                   .direction = chance(2) ? SC_D2H : SC_H2D,
+                                   .disabled = changed->disabled};
+    for (uint32_t i = 0; i < changed->uses; i++) {
+        struct sc_graph_use use = plain(node + 1, changed->direction, bytes_of(node, i), 64);
+        struct sc_graph_bounds allocation = {BASE, USES_MAX * NODES * 64};
+        use.kind = changed->kind;
+        ck_assert(sc_graphs_add(&graphs, EXEC, &use, NULL, node % 2 ? &allocation : NULL));
+    }
+}
+
+static void free_all_of(uint32_t node)
+{
+    for (uint32_t i = 0; i < USES_MAX; i++)
+        note_freed(bytes_of(node, i), 64, "free");
+    known[node].freed = known[node].uses && known[node].kind != SC_STACK;
+}
+
+static void change_somehow(uint32_t node)
+{
+    uint32_t way = chance(10);
+    if (way == 0)
+        sc_graphs_unjudge_node(&graphs, EXEC, node + 1);
+    else if (way < 4)
+        sc_graphs_enable_node(&graphs, EXEC, node + 1, way == 1);
+    else if (way == 4)
+        free_all_of(node);
+    else
+        change(node);
+    known[node].unjudged |= way == 0 && known[node].uses;
+    if (way > 0 && way < 4)
+        known[node].disabled = way != 1;
+}
+
+static void expect_known_node(uint32_t node)
+{
+    const struct known_node *expected = &known[node];
+    struct sc_graph_flags flags = sc_graphs_flags(&graphs, EXEC, node + 1);
+    ck_assert_int_eq(flags.disabled, expected->disabled && expected->uses);
+    ck_assert_int_eq(flags.unjudged, expected->unjudged);
+    for (uint32_t i = 0; i < USES_MAX; i++)
+        ck_assert_int_eq(names(bytes_of(node, i), 64),
+                         i < expected->uses && expected->kind != SC_STACK);
+}
+
+static void expect_known_counts(void)
+{
+    uint32_t uses = 0, freed = 0, stacks = 0, waiting = 0;
+    for (const struct known_node *node = known; node < known + NODES; node++) {
+        bool waits = node->direction == SC_D2H && !node->disabled &&
+                     (node->kind == SC_STACK || node->kind == SC_PAGEABLE);
+        uses += node->uses;
+        freed += node->freed ? node->uses : 0;
+        stacks += node->kind == SC_STACK ? node->uses : 0;
+        waiting += waits ? node->uses : 0;
+    }
+    ck_assert_uint_eq(use_count(EXEC), uses);
+    ck_assert_uint_eq(graph_of(EXEC)->freed_count, freed);
+    ck_assert_uint_eq(graph_of(EXEC)->stack_count, stacks);
+    ck_assert_uint_eq(graph_of(EXEC)->waiting_count, waiting);
+}
+
+START_TEST(nodes_of_a_big_exec_are_known_after_any_changes)
+{
+    for (uint32_t node = 0; node < NODES; node++)
+        change(node);
+    merge(EXEC);
+    for (uint32_t i = 0; i < CHANGES; i++) {
+        uint32_t node = chance(NODES);
+        change_somehow(node);
+        expect_known_node(node);
+        if (i % 100 == 0)
+            expect_known_counts();
+    }
+    for (uint32_t node = 0; node < NODES; node++)
+        expect_known_node(node);
+    ck_assert_uint_le(graph_of(EXEC)->uses.capacity, 4 * USES_MAX * NODES);
+    ck_assert_ptr_nonnull(graph_of(EXEC)->links);
+    remove_graph(EXEC);
+    expect_nothing_left();
+}
+END_TEST
+
+static void add_many(uintptr_t handle)
+{
+    for (uint32_t node = 0; node < NODES; node++) {
+        add_plain(handle, node + 1, bytes_of(node, 0), 64);
+        add(handle, plain(node + 1, SC_D2H, bytes_of(node, 1), 64));
+    }
+}
+
+START_TEST(a_changed_node_keeps_its_place_among_many)
+{
+    add_many(EXEC);
+    for (uint32_t node = 0; node < NODES; node++) {
+        sc_graphs_drop_node(&graphs, EXEC, node + 1);
+        add_plain(EXEC, node + 1, bytes_of(node, 2), 64);
+    }
+    ck_assert_uint_eq(use_count(EXEC), NODES);
+    for (uint32_t node = 0; node < NODES; node++)
+        ck_assert_uint_eq(use_at(EXEC, node)->node, node + 1);
+    merge(EXEC);
+    ck_assert_uint_eq(graph_of(EXEC)->exec.runs.count, 1);
+    expect_merged(EXEC, 0, SC_H2D, bytes_of(0, 2), NODES * 64);
+}
+END_TEST
+
+START_TEST(a_big_graph_grows_while_it_changes)
+{
+    for (uint32_t node = 0; node < NODES; node++) {
+        add_plain(GRAPH, node + 1, bytes_of(node, 0), 64);
+        add_plain(GRAPH, 5, bytes_of(node, 1), 64);
+        ck_assert(!sc_graphs_flags(&graphs, GRAPH, node + 1).disabled);
+    }
+    sc_graphs_drop_node(&graphs, GRAPH, 5);
+    ck_assert_uint_eq(use_count(GRAPH), NODES - 1);
+    ck_assert_uint_eq(sc_graphs_of_node(&graphs, 5), 0);
+    ck_assert(!names(bytes_of(0, 1), NODES * 64) && !names(bytes_of(4, 0), 64));
+    expect_names(bytes_of(5, 0), bytes_of(NODES, 0));
+}
+END_TEST
+
+START_TEST(the_clone_of_a_changed_graph_has_what_is_left)
+{
+    add_many(GRAPH);
+    for (uint32_t node = 0; node < NODES; node += 2)
+        sc_graphs_drop_node(&graphs, GRAPH, node + 1);
+    sc_graphs_add_all(&graphs, OTHER, GRAPH);
+    ck_assert_uint_eq(graph_of(OTHER)->uses.count, NODES);
+    for (uint32_t node = 1; node < NODES; node += 2)
+        drop_former(bytes_of(node, 0), 64);
+    ck_assert_uint_eq(use_count(OTHER), NODES / 2);
+    remove_graph(GRAPH);
+    ck_assert(!names(bytes_of(0, 0), NODES * 64));
+    ck_assert(names(bytes_of(1, 1), 64) && !names(bytes_of(2, 1), 64));
+    remove_graph(OTHER);
+    expect_nothing_left();
+}
+END_TEST
+
+START_TEST(a_node_among_many_has_its_copies)
+{
+    for (uintptr_t node = 1; node <= NODES; node++) {
+        struct sc_graph_extra extra = {.saved = sc_graphs_take_copy(&graphs, 64, false)};
+        struct sc_graph_use use = plain(node, SC_D2H, BASE, 64);
+        use.kind = SC_STACK;
+        add_plain(EXEC, node, BASE, 64);
+        ck_assert(sc_graphs_add(&graphs, EXEC, &use, &extra, NULL));
+        ck_assert_ptr_eq(sc_graphs_saved(&graphs, EXEC, node, SC_D2H), extra.saved);
+        ck_assert_ptr_null(sc_graphs_saved(&graphs, EXEC, node, SC_H2D));
+        if (node % 2)
+            sc_graphs_redirect_node(&graphs, EXEC, node);
+    }
+    for (uint32_t i = 0; i < 2 * NODES; i++)
+        ck_assert_int_eq(use_at(EXEC, i)->redirected, i % 4 == 1);
+    ck_assert_ptr_null(sc_graphs_saved(&graphs, EXEC, NODES + 1, SC_D2H));
 }
 END_TEST
 
@@ -1093,6 +1293,11 @@ int main(void)
     tcase_add_test(group, a_copy_for_ever_outlives_its_uses);
     tcase_add_test(group, many_graphs_go_in_any_order);
     tcase_add_test(group, a_graph_that_changes_for_ever_does_not_grow);
+    tcase_add_test(group, nodes_of_a_big_exec_are_known_after_any_changes);
+    tcase_add_test(group, a_changed_node_keeps_its_place_among_many);
+    tcase_add_test(group, a_big_graph_grows_while_it_changes);
+    tcase_add_test(group, the_clone_of_a_changed_graph_has_what_is_left);
+    tcase_add_test(group, a_node_among_many_has_its_copies);
     suite_add_tcase(suite, group);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

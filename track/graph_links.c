@@ -1,0 +1,154 @@
+/* Uses by their node, and what comes before a use behind an interval. */
+#include <string.h>
+
+#include "track/graphs_internal.h"
+
+#include "track/poison.h"
+
+/* Fewer uses are looked at one by one, and so are more of them, these times. */
+enum { LINKED_MIN = 64, SCANS_MAX = 8 };
+
+/* ---- by node ---- */
+
+static struct sc_graph_link *link_at(const struct sc_graph *graph, uint32_t use)
+{
+    return &graph->links[use - 1];
+}
+
+/* The capacity is a power of two. */
+static uint32_t *first_hashed(const struct sc_graph *graph, uintptr_t node)
+{
+    uint32_t hash = (uint32_t)((uint64_t)node * 0x9E3779B97F4A7C15u >> 32);
+    return &graph->links[hash & (graph->uses.capacity - 1)].hashed_first;
+}
+
+static uint32_t find_hashed(const struct sc_graph *graph, uint32_t use, uintptr_t node)
+{
+    while (use && sc_graph_use_at(graph, use)->node != node)
+        use = link_at(graph, use)->hashed_next;
+    return use;
+}
+
+static uint32_t scan(const struct sc_graph *graph, uint32_t use, uintptr_t node)
+{
+    for (; use <= graph->uses.count; use++)
+        if (sc_graph_use_at(graph, use)->node == node)
+            return use;
+    return 0;
+}
+
+void sc_graph_link_node(struct sc_graph *graph, uint32_t use)
+{
+    uintptr_t node = sc_graph_use_at(graph, use)->node;
+    if (!node)
+        return;
+    uint32_t *first = first_hashed(graph, node);
+    link_at(graph, use)->hashed_next = *first;
+    *first = use;
+}
+
+void sc_graph_unlink_node(struct sc_graph *graph, uint32_t use)
+{
+    uintptr_t node = sc_graph_use_at(graph, use)->node;
+    if (!node)
+        return;
+    uint32_t *link = first_hashed(graph, node);
+    while (*link != use)
+        link = &link_at(graph, *link)->hashed_next;
+    *link = link_at(graph, use)->hashed_next;
+}
+
+/* ---- by interval ---- */
+
+static void set_previous(const struct sc_graph *graph, uint32_t use, uint32_t previous)
+{
+    if (graph->links && use)
+        link_at(graph, use)->interval_previous = previous;
+}
+
+void sc_graph_link_interval(struct sc_graphs *graphs, struct sc_graph *graph, uint32_t use)
+{
+    struct sc_graph_use *linked = sc_graph_use_at(graph, use);
+    struct sc_graph_interval *interval = sc_graphs_interval_at(graphs, linked->interval);
+    linked->interval_next = interval->first_use;
+    set_previous(graph, interval->first_use, use);
+    set_previous(graph, use, 0);
+    interval->first_use = use;
+}
+
+static uint32_t find_previous(const struct sc_graph *graph, uint32_t first, uint32_t use)
+{
+    uint32_t previous = 0;
+    if (graph->links)
+        return link_at(graph, use)->interval_previous;
+    for (uint32_t at = first; at != use; at = sc_graph_use_at(graph, at)->interval_next)
+        previous = at;
+    return previous;
+}
+
+void sc_graph_unlink_interval(struct sc_graphs *graphs, struct sc_graph *graph, uint32_t use)
+{
+    const struct sc_graph_use *unlinked = sc_graph_use_at(graph, use);
+    struct sc_graph_interval *interval = sc_graphs_interval_at(graphs, unlinked->interval);
+    uint32_t previous = find_previous(graph, interval->first_use, use);
+    if (previous)
+        sc_graph_use_at(graph, previous)->interval_next = unlinked->interval_next;
+    else
+        interval->first_use = unlinked->interval_next;
+    set_previous(graph, unlinked->interval_next, previous);
+}
+
+/* ---- the links ---- */
+
+static void link_behind(struct sc_graph *graph, const struct sc_graph_interval *interval)
+{
+    uint32_t previous = 0;
+    for (uint32_t use = interval->first_use; use;
+         use = sc_graph_use_at(graph, use)->interval_next) {
+        set_previous(graph, use, previous);
+        previous = use;
+    }
+}
+
+static size_t links_bytes(const struct sc_graph *graph)
+{
+    return graph->uses.capacity * sizeof *graph->links;
+}
+
+static void make_links(struct sc_graphs *graphs, struct sc_graph *graph)
+{
+    graph->links = sc_arena_take(&graphs->order->arena, links_bytes(graph));
+    if (!graph->links)
+        return;
+    memset(graph->links, 0, links_bytes(graph));
+    for (uint32_t use = 1; use <= graph->uses.count; use++)
+        sc_graph_link_node(graph, use);
+    for (uint32_t id = graph->first_interval; id; id = sc_graphs_interval_at(graphs, id)->next)
+        link_behind(graph, sc_graphs_interval_at(graphs, id));
+}
+
+void sc_graph_links_give(struct sc_graphs *graphs, struct sc_graph *graph)
+{
+    if (graph->links)
+        sc_arena_give(&graphs->order->arena, graph->links, links_bytes(graph));
+    graph->links = NULL;
+}
+
+/* ---- look-ups ---- */
+
+uint32_t sc_graph_first_of(struct sc_graphs *graphs, struct sc_graph *graph, uintptr_t node)
+{
+    if (!node)
+        return 0;
+    if (!graph->links && graph->uses.count >= LINKED_MIN && graph->scans++ >= SCANS_MAX)
+        make_links(graphs, graph);
+    return graph->links ? find_hashed(graph, *first_hashed(graph, node), node)
+                        : scan(graph, 1, node);
+}
+
+uint32_t sc_graph_next_of(const struct sc_graph *graph, uint32_t use)
+{
+    uintptr_t node = sc_graph_use_at(graph, use)->node;
+    return graph->links ? find_hashed(graph, link_at(graph, use)->hashed_next, node)
+                        : scan(graph, use + 1, node);
+}

@@ -1,5 +1,7 @@
 #include "interpose/graph/driver_nodes.h"
 
+#include <stdatomic.h>
+
 #include "interpose/driver/driver.h"
 #include "track/pool.h"
 
@@ -12,12 +14,23 @@ bool sc_driver_nodes_can_be_asked(void)
            sc_real.cuGraphChildGraphNodeGetGraph;
 }
 
+enum { SMALL_BYTES = 4096 };
+
+/* A page for the next small list, or NULL: to map one costs more than to ask the driver. */
+static _Atomic(void *) spare;
+
+static CUgraphNode *take_list(size_t size_bytes)
+{
+    void *kept = size_bytes <= SMALL_BYTES ? atomic_exchange(&spare, NULL) : NULL;
+    return kept ? kept : sc_pages_map(size_bytes);
+}
+
 CUgraphNode *sc_driver_nodes_of(CUgraph graph, size_t *count)
 {
     size_t room = 0;
     CUgraphNode *nodes = NULL;
     if (sc_real.cuGraphGetNodes(graph, NULL, &room) == CUDA_SUCCESS && room)
-        nodes = sc_pages_map(room * sizeof *nodes);
+        nodes = take_list(room * sizeof *nodes);
     *count = nodes ? room : 0;
     if (nodes && (sc_real.cuGraphGetNodes(graph, nodes, count) != CUDA_SUCCESS || *count > room)) {
         sc_driver_nodes_free(nodes, room);
@@ -29,6 +42,10 @@ CUgraphNode *sc_driver_nodes_of(CUgraph graph, size_t *count)
 
 void sc_driver_nodes_free(CUgraphNode *nodes, size_t count)
 {
-    if (nodes)
-        sc_pages_unmap(nodes, count * sizeof *nodes);
+    size_t size_bytes = count * sizeof *nodes;
+    void *none = NULL;
+    bool kept = nodes && size_bytes <= SMALL_BYTES &&
+                atomic_compare_exchange_strong(&spare, &none, (void *)nodes);
+    if (nodes && !kept)
+        sc_pages_unmap(nodes, size_bytes);
 }

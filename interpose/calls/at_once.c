@@ -1,12 +1,10 @@
 #include "interpose/calls/at_once.h"
-#include "interpose/driver/call.h"
 
 #include <errno.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "interpose/base/process.h"
 #include "interpose/base/upcalls.h"
+#include "interpose/driver/call.h"
 #include "interpose/driver/replaying.h"
 #include "interpose/reaper/hazards.h"
 #include "interpose/reaper/reaper.h"
@@ -15,14 +13,11 @@
 #include "report/options.h"
 #include "report/report.h"
 #include "track/inflight.h"
-#include "track/kernel.h"
 #include "track/order.h"
 #include "track/text.h"
 #include "track/ticks.h"
 
 #include "track/poison.h"
-
-enum { POLL_MIN_NS = 20 * 1000, POLL_MAX_NS = 1000 * 1000 };
 
 /* What the device has taken from a snapshot is not harmed any more. */
 static enum sc_action action_on(const struct sc_op_info *op, bool heals)
@@ -57,27 +52,6 @@ static void say_goes_on(const struct sc_at_once *touch, const struct sc_op_info 
     sc_report_say(NULL, line);
 }
 
-/* Neither a cancellation point nor a place where a lock is held: a signal handler may leave it. */
-static void sleep_for(uint64_t ns)
-{
-    const struct timespec time = {.tv_nsec = (long)ns};
-    sc_kernel_call(SYS_nanosleep, &time, NULL);
-}
-
-/* False: it is not complete by then. Asked on this thread, which may call the driver, so that it
- * does not matter whether the reaper runs. */
-static bool wait_for(const struct sc_op_info *op, uint64_t deadline_ns)
-{
-    uint64_t poll_ns = POLL_MIN_NS;
-    while (!sc_marks_ask(&op->ticket)) {
-        if (sc_now_ns() >= deadline_ns)
-            return false;
-        sleep_for(poll_ns);
-        poll_ns = poll_ns * 5 / 4 < POLL_MAX_NS ? poll_ns * 5 / 4 : POLL_MAX_NS;
-    }
-    return true;
-}
-
 /* No more are found at a time than SC_TRACK_OPS_MAX. */
 static void wait_for_all(const struct sc_at_once *touch, const struct sc_op_info *bytes)
 {
@@ -86,7 +60,7 @@ static void wait_for_all(const struct sc_at_once *touch, const struct sc_op_info
     do {
         sc_track_met(&sc_track, bytes, true, &ops);
         for (unsigned i = 0; i < sc_ops_kept(&ops); i++)
-            if (!wait_for(&ops.ops[i], deadline_ns)) {
+            if (!sc_marks_await(&ops.ops[i].ticket, deadline_ns)) {
                 say_goes_on(touch, &ops.ops[i]);
                 return;
             }

@@ -45,12 +45,19 @@ static void *driver_symbol(void *handle, const char *name, void *found)
     return sc_driver_wrapper_of(found);
 }
 
+/* What others look for in this library itself, and in every other one that they load. */
+static bool is_no_hook(const char *name)
+{
+    return sc_exported_is(name, "InitializeInjection") ||
+           sc_exported_is(name, "__asan_default_options");
+}
+
 /* A handle of libc leads past its hooks. Only what our hook itself calls is replaced: a function of
  * that name that belongs to another library, to an interposer, or is of another version, is what
  * was asked for. */
 static void *hook_of(const char *name, void *found)
 {
-    void *hook = sc_exported_by_us(name);
+    void *hook = is_no_hook(name) ? NULL : sc_exported_by_us(name);
     return hook && sc_loader_behind(name) == found ? hook : found;
 }
 
@@ -88,7 +95,7 @@ SC_EXPORT void *dlsym(void *restrict handle, const char *restrict name)
 static __attribute__((noinline)) void *default_hook(const char *name, const char *version)
 {
     void *hook = sc_exported_by_us(name);
-    if (!hook || is_of_cuda(name))
+    if (!hook || is_of_cuda(name) || is_no_hook(name))
         return NULL;
     void *found = sc_loader_dlvsym()(RTLD_DEFAULT, name, version);
     return found && sc_loader_behind(name) == found ? hook : NULL;

@@ -2,13 +2,14 @@
  *
  * Whether a module goes is for the loader to say, when it has counted who has it open and who needs
  * it, and what it then unmaps it unmaps by itself. Before that the module's destructors run, and a
- * correct module waits in them for its copies. The last thing that they do is a call of
+ * correct module waits in them for its copies. Behind those without a priority stands a call of
  * __cxa_finalize, made by what the compiler links into each module: behind it, mode=fix waits for
  * what is still in flight on the module. It is a hazard only if the module is gone afterwards.
  *
  * That wait holds the loader's lock, so a copy that waits for a thread which needs it is waited for
  * until stall_limit. A module without destructors is waited for before the loader's own call. One
- * whose destructors do not call __cxa_finalize is reported, and not waited for. A copy that the
+ * whose destructors do not call __cxa_finalize, or another one than ours (RTLD_DEEPBIND), is
+ * reported, and not waited for. A copy that the
  * module's own code had issued is reported with frames that have no name any more.
  */
 #include <dlfcn.h>
@@ -23,11 +24,13 @@
 #include "interpose/guard/losses.h"
 #include "interpose/reaper/hazards.h"
 #include "interpose/reaper/take_down.h"
+#include "interpose/streams/marks.h"
 #include "report/options.h"
 #include "track/hazard.h"
 #include "track/hold.h"
 #include "track/inflight.h"
 #include "track/peek.h"
+#include "track/ticks.h"
 #include "track/track.h"
 
 #include "track/poison.h"
@@ -128,20 +131,48 @@ static bool has_destructors(const struct module *module)
     return entry && entry->d_tag != DT_NULL;
 }
 
+/* What is beyond the first operations that a look finds, the reaper waits for. */
+static void wait_for_rest(const struct module *module)
+{
+    SC_TAKE_DOWN request = take_down(module);
+    request.hold = true;
+    request.stays = true;
+    sc_take_down_ask(&request, NULL);
+    sc_take_down_finish(&request);
+}
+
+/* Was any of them incomplete? This thread asks the device itself: the reaper wants the loader's
+ * lock to report, which is held here. */
+static bool await_all(const struct sc_ops *ops)
+{
+    uint64_t deadline_ns = sc_now_ns() + sc_options.stall_limit_ns;
+    bool waited = false;
+    for (unsigned i = 0; i < sc_ops_kept(ops); i++) {
+        if (sc_marks_ask(&ops->ops[i].ticket))
+            continue;
+        waited = true;
+        if (!sc_marks_await(&ops->ops[i].ticket, deadline_ns))
+            break;
+    }
+    return waited;
+}
+
 /* The verdicts are given before the wait, after which all is complete. */
 static __attribute__((noinline)) void wait_for(struct module *module)
 {
     SC_CARRY();
     SC_TAKE_DOWN request = take_down(module);
-    request.hold = true;
     request.stays = true;
     sc_take_down_ask(&request, NULL);
+    if (module->waited || request.found.count == 0)
+        return;
     sc_ops_end(&module->judged.ops);
     module->judged.ops = request.found;
     request.found = (struct sc_ops){0, NULL};
     sc_hazards_judge(&module->judged);
-    sc_take_down_finish(&request);
-    module->waited = request.held != 0;
+    module->waited = await_all(&module->judged.ops);
+    if (module->waited && module->judged.ops.count > SC_TRACK_OPS_MAX)
+        wait_for_rest(module);
 }
 
 static void after_unmapping(const struct module *module, const struct sc_culprit *culprit)
@@ -207,7 +238,7 @@ SC_EXPORT void __cxa_finalize(void *handle);
 SC_EXPORT void __cxa_finalize(void *handle)
 {
     SC_NEXT(finalize_function *, "__cxa_finalize")(handle);
-    if (sc_unlikely(closing != NULL) && handle)
+    if (sc_unlikely(closing != NULL) && handle && sc_active())
         destructors_ended(closing, (uintptr_t)handle);
 }
 

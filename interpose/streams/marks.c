@@ -1,16 +1,23 @@
 #include "interpose/streams/marks.h"
 
+#include <time.h>
+#include <unistd.h>
+
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/relaxed.h"
 #include "interpose/streams/contexts.h"
 #include "interpose/streams/unfinished.h"
+#include "track/kernel.h"
 #include "track/order.h"
 #include "track/pool.h"
+#include "track/ticks.h"
 #include "track/track.h"
 
 #include "track/poison.h"
+
+enum { POLL_MIN_NS = 20 * 1000, POLL_MAX_NS = 1000 * 1000 };
 
 enum { MARK_BYTES_MIN = 256 * 1024, MARK_INTERVAL_NS = 100 * 1000 };
 
@@ -375,6 +382,24 @@ bool sc_marks_ask(const struct sc_ticket *ticket)
     }
     pthread_mutex_unlock(&stream->lock);
     return sc_order_complete(&sc_track.order, ticket);
+}
+
+static void sleep_for(uint64_t ns)
+{
+    const struct timespec time = {.tv_nsec = (long)ns};
+    sc_kernel_call(SYS_nanosleep, &time, NULL);
+}
+
+bool sc_marks_await(const struct sc_ticket *ticket, uint64_t deadline_ns)
+{
+    uint64_t poll_ns = POLL_MIN_NS;
+    while (!sc_marks_ask(ticket)) {
+        if (sc_now_ns() >= deadline_ns)
+            return false;
+        sleep_for(poll_ns);
+        poll_ns = poll_ns * 5 / 4 < POLL_MAX_NS ? poll_ns * 5 / 4 : POLL_MAX_NS;
+    }
+    return true;
 }
 
 bool sc_marks_show_incomplete(const struct sc_ticket *ticket, uint64_t last)

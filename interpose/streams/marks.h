@@ -68,6 +68,11 @@ void sc_marks_drop(struct sc_stream_record *stream);
  * it is not, or cannot be known now (the stream captures, or belongs to another thread). */
 bool sc_marks_ask(const struct sc_ticket *ticket);
 
+/* Asks until the operation is complete. False: it is not, by the deadline. It is the calling thread
+ * that asks, so it does not matter whether the reaper runs. Not a cancellation point, and no lock
+ * is held while it sleeps: a signal handler may leave it. */
+bool sc_marks_await(const struct sc_ticket *ticket, uint64_t deadline_ns);
+
 /* Does a mark that stands before all the stream did behind its operation `last` say that operation
  * `ticket` is incomplete? Only a stream's own marks can. */
 bool sc_marks_show_incomplete(const struct sc_ticket *ticket, uint64_t last);

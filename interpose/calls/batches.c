@@ -82,6 +82,7 @@ struct batch {
     const struct sc_call *call;
     CUstream stream;
     struct sc_order_call ordered;
+    struct sc_stream_record *captured; /* NULL: nothing captures it */
 };
 
 static void begin_call(struct batch *batch)
@@ -124,19 +125,18 @@ static struct sc_stream_record *capturing_stream(const struct batch *batch)
                                                                                          : NULL;
 }
 
-static void report_missing(const struct batch *batch, const struct sc_stream_record *stream,
-                           enum sc_action action)
+static void report_missing(const struct batch *batch, enum sc_action action)
 {
-    struct sc_capture capture = sc_captures_of(stream);
+    struct sc_capture capture = sc_captures_of(batch->captured);
     sc_hazards_report_capture(SC304, action, &capture.begin,
                               &(struct sc_culprit){batch->call->api, batch->call->site, NULL});
 }
 
 /* The driver's own answer, and what it means for the graph. */
-static CUresult refused(const struct batch *batch, struct sc_stream_record *stream, CUresult result)
+static CUresult refused(const struct batch *batch, CUresult result)
 {
-    if (sc_is_capture_error(result) && sc_streams_is_capturing(stream))
-        report_missing(batch, stream, SC_ACTION_REPORTED);
+    if (sc_is_capture_error(result) && sc_streams_is_capturing(batch->captured))
+        report_missing(batch, SC_ACTION_REPORTED);
     return result;
 }
 
@@ -180,7 +180,6 @@ static CUresult capture_copy(const struct batch *batch, CUdeviceptr dst, CUdevic
 
 struct flat_batch {
     struct batch batch;
-    struct sc_stream_record *captured; /* NULL: nothing captures it */
     const CUdeviceptr *dsts;
     const CUdeviceptr *srcs;
     const size_t *sizes;
@@ -224,7 +223,7 @@ static bool is_valid(const struct flat_batch *batch)
     return valid;
 }
 
-static CUresult capture_flat(const struct flat_batch *batch, const struct sc_stream_record *stream)
+static CUresult capture_flat(const struct flat_batch *batch)
 {
     CUresult result = CUDA_SUCCESS;
     size_t begun = 0;
@@ -233,20 +232,19 @@ static CUresult capture_flat(const struct flat_batch *batch, const struct sc_str
                               order_of(batch, i, &begun));
         note_failed(batch->failed, i, result);
     }
-    report_missing(&batch->batch, stream,
-                   result == CUDA_SUCCESS ? SC_ACTION_REROUTED : SC_ACTION_REPORTED);
+    report_missing(&batch->batch, result == CUDA_SUCCESS ? SC_ACTION_REROUTED : SC_ACTION_REPORTED);
     return result;
 }
 
 /* The driver's call follows, unless the batch was captured node by node. */
 static bool begin_flat(struct flat_batch *batch, CUresult *result)
 {
-    batch->captured = capturing_stream(&batch->batch);
-    if (batch->captured && sc_captures_are_repaired() && is_valid(batch)) {
-        *result = capture_flat(batch, batch->captured);
+    batch->batch.captured = capturing_stream(&batch->batch);
+    if (batch->batch.captured && sc_captures_are_repaired() && is_valid(batch)) {
+        *result = capture_flat(batch);
         return false;
     }
-    if (!batch->captured) {
+    if (!batch->batch.captured) {
         each_flat(batch, false);
         begin_call(&batch->batch);
     }
@@ -255,8 +253,8 @@ static bool begin_flat(struct flat_batch *batch, CUresult *result)
 
 static CUresult end_flat(struct flat_batch *batch, CUresult result)
 {
-    if (batch->captured)
-        return refused(&batch->batch, batch->captured, result);
+    if (batch->batch.captured)
+        return refused(&batch->batch, result);
     end_call(&batch->batch, result);
     if (result == CUDA_SUCCESS)
         each_flat(batch, true);
@@ -348,7 +346,6 @@ static void add_sides(struct sc_issue *issue, const CUDA_MEMCPY3D_BATCH_OP *op)
 
 struct batch_3d {
     struct batch batch;
-    struct sc_stream_record *captured; /* NULL: nothing captures it */
     const CUDA_MEMCPY3D_BATCH_OP *list;
     size_t count;
     size_t *failed; /* where the index of a refused copy goes, or NULL */
@@ -409,27 +406,26 @@ static bool is_plain(const struct batch_3d *batch, unsigned long long flags)
     return plain;
 }
 
-static CUresult capture_3d(const struct batch_3d *batch, const struct sc_stream_record *stream)
+static CUresult capture_3d(const struct batch_3d *batch)
 {
     CUresult result = CUDA_SUCCESS;
     for (size_t i = 0; i < batch->count && result == CUDA_SUCCESS; i++) {
         result = capture_3d_copy(&batch->batch, &batch->list[i]);
         note_failed(batch->failed, i, result);
     }
-    report_missing(&batch->batch, stream,
-                   result == CUDA_SUCCESS ? SC_ACTION_REROUTED : SC_ACTION_REPORTED);
+    report_missing(&batch->batch, result == CUDA_SUCCESS ? SC_ACTION_REROUTED : SC_ACTION_REPORTED);
     return result;
 }
 
 /* The driver's call follows, unless the batch was captured node by node. */
 static bool begin_3d(struct batch_3d *batch, unsigned long long flags, CUresult *result)
 {
-    batch->captured = capturing_stream(&batch->batch);
-    if (batch->captured && sc_captures_are_repaired() && is_plain(batch, flags)) {
-        *result = capture_3d(batch, batch->captured);
+    batch->batch.captured = capturing_stream(&batch->batch);
+    if (batch->batch.captured && sc_captures_are_repaired() && is_plain(batch, flags)) {
+        *result = capture_3d(batch);
         return false;
     }
-    if (!batch->captured) {
+    if (!batch->batch.captured) {
         each_3d(batch, false);
         begin_call(&batch->batch);
     }
@@ -438,8 +434,8 @@ static bool begin_3d(struct batch_3d *batch, unsigned long long flags, CUresult 
 
 static CUresult end_3d(struct batch_3d *batch, CUresult result)
 {
-    if (batch->captured)
-        return refused(&batch->batch, batch->captured, result);
+    if (batch->batch.captured)
+        return refused(&batch->batch, result);
     end_call(&batch->batch, result);
     if (result == CUDA_SUCCESS)
         each_3d(batch, true);

@@ -170,11 +170,17 @@ struct giving_back {
     CUresult result; /* where the memory is kept back */
 };
 
+static struct giving_back giving_of(void *address, enum sc_buffer_kind kind,
+                                    const struct sc_call *call)
+{
+    return (struct giving_back){
+        .address = address, .kind = kind, .call = call, .culprit = {call->api, call->site, NULL}};
+}
+
 /* Names the call, and asks leave for it of what captures. */
 static struct giving_back begin(void *address, enum sc_buffer_kind kind, const struct sc_call *call)
 {
-    struct giving_back giving = {
-        .address = address, .kind = kind, .call = call, .culprit = {call->api, call->site, NULL}};
+    struct giving_back giving = giving_of(address, kind, call);
     sc_permit_begin(&giving.permit, call);
     return giving;
 }
@@ -341,8 +347,7 @@ CUresult cuMemFreeHost(void *address)
 
 void sc_host_memory_leaves(void *address, enum sc_buffer_kind kind, const struct sc_call *call)
 {
-    struct giving_back giving = {
-        .address = address, .kind = kind, .culprit = {call->api, call->site, NULL}};
+    struct giving_back giving = giving_of(address, kind, call);
     struct sc_range_info range = range_of(&giving);
     if (!range.range)
         return;

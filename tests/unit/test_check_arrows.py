@@ -5,6 +5,7 @@ import importlib.machinery
 import importlib.util
 import io
 import pathlib
+import sys
 import tempfile
 import unittest
 
@@ -12,6 +13,7 @@ SCRIPT = pathlib.Path(__file__).resolve().parent.parent.parent / "scripts" / "ch
 
 
 def loaded(root):
+    sys.path.insert(0, str(SCRIPT.parent))  # as when it is run
     loader = importlib.machinery.SourceFileLoader("check_arrows", str(SCRIPT))
     module = importlib.util.module_from_spec(importlib.util.spec_from_loader("check_arrows", loader))
     loader.exec_module(module)

@@ -523,20 +523,29 @@ static void note_uncompared(struct sc_track *track)
     *uncompared = (struct sc_unwatched){0, 0};
 }
 
-void sc_track_issue(struct sc_track *track, struct sc_op_info *info, struct sc_issued *issued)
+static void issue_locked(struct sc_track *track, struct sc_op_info *info, struct sc_issued *issued)
 {
     struct sc_ops_collector collector = {track, &issued->conflicts, false};
-    issued->conflicts.count = 0;
-    issued->overwritten.count = 0;
-    lock(track);
-    atomic_store_explicit(&track->operations,
-                          atomic_load_explicit(&track->operations, memory_order_relaxed) + 1,
-                          memory_order_relaxed);
     sc_order_renew(&track->order, &info->ticket);
     if (!info->unjudged)
         sc_inflight_conflicts(&track->inflight, info, sc_collect_op, &collector);
     if (!sc_inflight_add(&track->inflight, info, &issued->overwritten) && info->slot)
         sc_staging_give(info->slot, &info->ticket);
+}
+
+void sc_track_issue(struct sc_track *track, struct sc_order_call *call, struct sc_op_info *infos,
+                    unsigned count, struct sc_issued *issued)
+{
+    issued->conflicts.count = 0;
+    issued->overwritten.count = 0;
+    lock(track);
+    if (call->stream)
+        sc_order_end(&track->order, call, true);
+    atomic_store_explicit(&track->operations,
+                          atomic_load_explicit(&track->operations, memory_order_relaxed) + count,
+                          memory_order_relaxed);
+    for (unsigned i = 0; i < count; i++)
+        issue_locked(track, &infos[i], issued);
     note_uncompared(track);
     publish_watch(track);
     unlock(track);

@@ -169,8 +169,11 @@ static inline void sc_issued_end(struct sc_issued *issued)
 /* A struct sc_issued that ends with the scope in which it is declared. */
 #define SC_ISSUED(name) __attribute__((cleanup(sc_issued_end))) struct sc_issued name = {{0}, {0}}
 
-/* The operation has been issued: gives the operation its ticket and remembers it. */
-void sc_track_issue(struct sc_track *track, struct sc_op_info *info, struct sc_issued *issued);
+/* The driver has accepted the call, and with it these operations: ends the call as sc_track_end
+ * does (nothing where the call has ended already), gives each operation its ticket and remembers
+ * it. */
+void sc_track_issue(struct sc_track *track, struct sc_order_call *call, struct sc_op_info *infos,
+                    unsigned count, struct sc_issued *issued);
 
 /* ---- guards and snapshots ----
  *

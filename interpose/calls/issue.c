@@ -352,34 +352,35 @@ static void choose_guard(struct sc_op_info *op)
         sc_guard_choose(&range, op);
 }
 
-static void record_op(struct sc_issue *issue, struct sc_op_info *op)
+/* What only this moment knows of the operation. */
+static void complete_op(const struct sc_issue *issue, struct sc_op_info *op)
 {
-    SC_ISSUED(issued);
+    op->thread = sc_thread_id();
+    op->runtime_api = sc_ear_runtime_api();
+    op->correlation_id = sc_ear_correlation_id();
     op->unseen = !sc_unfinished_is_seen(issue->stream);
     op->ticket.epoch = issue->place;
+    sc_thread_stacks_note(op);
     choose_guard(op);
-    sc_track_issue(&sc_track, op, &issued);
+}
+
+size_t sc_issue_record(struct sc_issue *issue, uint32_t stack, uint64_t now_ticks)
+{
+    SC_ISSUED(issued);
+    size_t bytes = 0;
+    for (unsigned i = 0; i < issue->count; i++) {
+        struct sc_op_info *op = &issue->ops[i];
+        op->stack = stack;
+        op->ticks = now_ticks;
+        complete_op(issue, op);
+        bytes += op->shape.width_bytes * op->shape.rows;
+    }
+    sc_track_issue(&sc_track, &issue->ordered, issue->ops, issue->count, &issued);
     if (sc_unlikely(issued.conflicts.count))
         report_unordered(issue, SC_ACTION_REPORTED, &issued.conflicts);
     if (sc_unlikely(issued.overwritten.count))
         sc_hazards_report_overwritten(
             &issued.overwritten, &(struct sc_culprit){issue->call->api, issue->call->site, NULL});
-}
-
-size_t sc_issue_record(struct sc_issue *issue, uint32_t stack, uint64_t now_ticks)
-{
-    size_t bytes = 0;
-    for (unsigned i = 0; i < issue->count; i++) {
-        struct sc_op_info *op = &issue->ops[i];
-        op->stack = stack;
-        op->thread = sc_thread_id();
-        op->runtime_api = sc_ear_runtime_api();
-        op->correlation_id = sc_ear_correlation_id();
-        op->ticks = now_ticks;
-        bytes += op->shape.width_bytes * op->shape.rows;
-        sc_thread_stacks_note(op);
-        record_op(issue, op);
-    }
     return bytes;
 }
 
@@ -407,8 +408,10 @@ static void record(struct sc_issue *issue)
     sc_marks_issued(issue->stream, bytes, now);
 }
 
-static void forget_snapshots(struct sc_issue *issue)
+/* The call was refused, or was of no operation on host memory. */
+static void end_without(struct sc_issue *issue, CUresult result)
 {
+    sc_track_end(&sc_track, &issue->ordered, result == CUDA_SUCCESS);
     for (unsigned i = 0; i < issue->count; i++)
         if (issue->ops[i].slot)
             sc_track_give_slot(&sc_track, issue->ops[i].slot);
@@ -449,15 +452,14 @@ CUresult sc_issue_end(struct sc_issue *issue, CUresult result)
         errno = saved;
         return result;
     }
-    sc_track_end(&sc_track, &issue->ordered, result == CUDA_SUCCESS);
+    if (result == CUDA_SUCCESS && issue->count)
+        record(issue);
+    else
+        end_without(issue, result);
     if (issue->joins_stream)
         end_joined(issue, result);
     else if (result == CUDA_SUCCESS && !issue->count && !issue->is_empty)
         note_device_work(issue);
-    if (result == CUDA_SUCCESS && issue->count)
-        record(issue);
-    else
-        forget_snapshots(issue);
     errno = saved;
     return result;
 }

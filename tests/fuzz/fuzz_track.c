@@ -738,13 +738,14 @@ static void issue_copy(struct copy *copy, const bool *conflicts)
 {
     bool overwritten[ACTIONS_MAX] = {false};
     SC_ISSUED(issued);
+    struct sc_order_call call;
     for (int i = 0; i < world.copy_count; i++)
         overwritten[i] = equal_copies(&world.copies[i], copy) && is_overwritten(&world.copies[i]);
     copy->stable = is_stable(copy);
     if (copy->info.shares_pages)
         see_page(copy, 0);
-    sc_track_work(&tracker, copy->info.ticket.stream);
-    sc_track_issue(&tracker, &copy->info, &issued);
+    sc_track_begin(&tracker, copy->info.ticket.stream, &call);
+    sc_track_issue(&tracker, &call, &copy->info, 1, &issued);
     compare("conflicts at issue", &issued.conflicts, conflicts);
     compare("overwritten at issue", &issued.overwritten, overwritten);
     for (int i = 0; i < world.copy_count; i++)

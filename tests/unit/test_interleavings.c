@@ -448,7 +448,7 @@ static void issue(uintptr_t address)
         .guard_address = address & ~(uintptr_t)(PAGE - 1),
         .guard_bytes = PAGE,
     };
-    sc_track_issue(&sc_track, &op, &issued);
+    sc_track_issue(&sc_track, &(struct sc_order_call){0}, &op, 1, &issued);
     sc_guard_apply();
 }
 

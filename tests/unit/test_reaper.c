@@ -219,7 +219,7 @@ static struct sc_op_info issue(void)
                               .direction = SC_H2D,
                               .kind = SC_REGISTERED,
                               .ticks = sc_ticks()};
-    sc_track_issue(&sc_track, &info, &issued);
+    sc_track_issue(&sc_track, &(struct sc_order_call){0}, &info, 1, &issued);
     return info;
 }
 

@@ -94,7 +94,7 @@ static void issue(void)
                               .ticket.stream = one,
                               .direction = SC_H2D,
                               .kind = SC_PAGEABLE};
-    sc_track_issue(&sc_track, &info, &issued);
+    sc_track_issue(&sc_track, &(struct sc_order_call){0}, &info, 1, &issued);
 }
 
 static bool is_in_flight(void)

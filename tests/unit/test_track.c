@@ -44,7 +44,7 @@ static struct sc_op_info plain(uint32_t stream, enum sc_direction direction, uin
 static void issue(struct sc_op_info *info, struct sc_ops *conflicts)
 {
     SC_ISSUED(issued);
-    sc_track_issue(&track, info, &issued);
+    sc_track_issue(&track, &(struct sc_order_call){0}, info, 1, &issued);
     *conflicts = issued.conflicts;
 }
 

@@ -266,7 +266,7 @@ static struct context_wait context_waits(CUcontext handle, CUevent event)
     if (wait.context) {
         sc_marks_add_family(wait.context);
         sc_detours_fence_family(wait.context);
-        sc_streams_context_waits(wait.context);
+        sc_unfinished_context_waits(wait.context);
     }
     errno = saved;
     return wait;
@@ -282,7 +282,7 @@ static CUresult context_waited(const struct sc_call *call, struct context_wait *
     if (wait->context && result == CUDA_SUCCESS) {
         sc_track_wait_context(&sc_track, wait->context->legacy, &wait->point);
         /* Another thread may have waited for a stream meanwhile. */
-        sc_streams_context_waits(wait->context);
+        sc_unfinished_context_waits(wait->context);
     } else {
         sc_track_forget_point(&sc_track, &wait->point);
     }

@@ -434,9 +434,7 @@ static void ask_stream(void *argument, struct sc_stream_record *stream)
 /* Nothing is added to the legacy stream while it is blocked: one event does for all queries. */
 static void ask_legacy(struct asking *asking, struct sc_context *context)
 {
-    uint64_t legacy = atomic_load_explicit(&context->legacy_ticks, memory_order_relaxed);
-    uint64_t outlived = atomic_load_explicit(&context->outlived_ticks, memory_order_relaxed);
-    uint64_t last = legacy > outlived ? legacy : outlived;
+    uint64_t last = sc_marks_marker_ticks(context);
     CUstream marker = sc_marks_marker(context);
     context->query_event = context->query_event ? context->query_event : make_event();
     if (last != context->query_ticks && marker && context->query_event &&

@@ -90,8 +90,6 @@ static struct sc_context *add_locked(CUcontext handle, const struct answers *ans
     if (!context->legacy_stream)
         return NULL;
     context->legacy = context->legacy_stream->id;
-    context->family.work_ticks = context->legacy_stream->unfinished.work_ticks;
-    context->family.signal_ticks = context->legacy_stream->unfinished.signal_ticks;
     if (context->primary)
         sc_track_set_primary(&sc_track, context->legacy, context->primary->legacy);
     return sc_handles_put(&by_handle, (uintptr_t)handle, (uintptr_t)context) ? NULL : context;

@@ -35,12 +35,8 @@ struct sc_context {
     bool may_be_green;
     struct sc_context *primary; /* NULL: it is no green one, or not known to be */
     _Atomic bool gone;
-    _Atomic unsigned quiet;         /* calls under way that may end it: we make none in it */
-    struct sc_unfinished family;    /* of the legacy and all blocking streams together */
-    _Atomic uint64_t legacy_ticks;  /* the last work on the legacy stream */
-    _Atomic uint64_t written_ticks; /* the last copy to the host that a blocking stream awaits */
-    _Atomic uint64_t done_ticks;    /* what was issued by then is done, on any stream */
-    _Atomic uint64_t waits_ticks;   /* all its streams, and those to come, wait for an event */
+    _Atomic unsigned quiet; /* calls under way that may end it: we make none in it */
+    struct sc_context_unfinished unfinished;
     _Atomic(struct sc_staging_of_context *) staging;
     /* Detours of legacy operations around a capture (interpose/capture/detours.h). */
     pthread_mutex_t detour_lock;

@@ -108,6 +108,13 @@ CUstream sc_marks_marker(struct sc_context *context)
     return make_marker(context, &marker) == CUDA_SUCCESS ? marker : NULL;
 }
 
+uint64_t sc_marks_marker_ticks(struct sc_context *context)
+{
+    uint64_t legacy = sc_unfinished_legacy_ticks(context);
+    uint64_t outlived = atomic_load_explicit(&context->outlived_ticks, memory_order_relaxed);
+    return legacy > outlived ? legacy : outlived;
+}
+
 static CUresult marker_of(struct sc_stream_record *stream, CUstream *marker)
 {
     *marker = stream->handle;

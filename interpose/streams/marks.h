@@ -57,6 +57,9 @@ void sc_marks_poll_locked(struct sc_stream_record *stream);
  * current. */
 CUstream sc_marks_marker(struct sc_context *context);
 
+/* When the last work was issued that an event on the marker stream would follow. */
+uint64_t sc_marks_marker_ticks(struct sc_context *context);
+
 /* A blocking stream is about to be destroyed: events of the marker stream follow its work from now
  * on, as the legacy stream's operations do. */
 void sc_marks_outlive_locked(struct sc_stream_record *stream);

@@ -12,7 +12,6 @@
 #include "interpose/streams/marks.h"
 #include "track/handles.h"
 #include "track/pool.h"
-#include "track/ticks.h"
 
 #include "track/poison.h"
 
@@ -252,9 +251,7 @@ static void fill_record(struct sc_stream_record *stream, uint32_t id, CUstream h
     stream->context = context;
     stream->marked = sc_order_issued(&sc_track.order, id);
     stream->owes_wait = kind == SC_STREAM_BLOCKING && context->legacy_owes_wait;
-    stream->unfinished.work_ticks = sc_unfinished_gate_ticks(context); /* or what it waits for is */
-    if (!sc_unfinished_none_ever())
-        stream->unfinished.signal_ticks = stream->unfinished.work_ticks;
+    sc_unfinished_renew(stream);
     pthread_mutex_unlock(&stream->lock);
 }
 
@@ -507,21 +504,6 @@ void sc_streams_each(struct sc_context *context, sc_visit_stream *visit, void *a
 void sc_streams_each_ever(struct sc_context *context, sc_visit_stream *visit, void *argument)
 {
     visit_streams(context, true, visit, argument);
-}
-
-/* With the lock, under which a record that is used again is filled. */
-static void note_wait(void *unused, struct sc_stream_record *stream)
-{
-    (void)unused;
-    pthread_mutex_lock(&stream->lock);
-    sc_unfinished_join(stream, sc_unfinished_none_ever());
-    pthread_mutex_unlock(&stream->lock);
-}
-
-void sc_streams_context_waits(struct sc_context *context)
-{
-    context->waits_ticks = sc_ticks();
-    sc_streams_each_ever(context, note_wait, NULL);
 }
 
 /* True: nobody finds it by its handle any more, and did until now. */

@@ -127,9 +127,6 @@ typedef void sc_visit_stream(void *argument, struct sc_stream_record *stream);
 void sc_streams_each(struct sc_context *context, sc_visit_stream *visit, void *argument);
 void sc_streams_each_ever(struct sc_context *context, sc_visit_stream *visit, void *argument);
 
-/* All its streams, those of its green ones and those to come are about to wait for an event. */
-void sc_streams_context_waits(struct sc_context *context);
-
 /* The context is gone, and its streams' handles name nothing any more. The events of a green one,
  * and so its marks, are good as long as its primary context is. */
 void sc_streams_bury(struct sc_context *context, bool events_are_dead);

@@ -37,6 +37,15 @@ static bool is_family(const struct sc_stream_record *stream)
     return stream->kind != SC_STREAM_NONBLOCKING;
 }
 
+void sc_unfinished_renew(struct sc_stream_record *stream)
+{
+    uint64_t gate_ticks = sc_unfinished_gate_ticks(stream->context);
+    stream->unfinished = (struct sc_unfinished){
+        .work_ticks = gate_ticks, .signal_ticks = sc_unfinished_none_ever() ? 0 : gate_ticks};
+    if (stream->kind == SC_STREAM_LEGACY)
+        stream->context->unfinished.family = stream->unfinished;
+}
+
 static _Atomic bool worked;
 
 bool sc_unfinished_no_work_ever(void)
@@ -50,9 +59,9 @@ uint64_t sc_unfinished_work(struct sc_stream_record *stream)
     atomic_store_explicit(&worked, true, memory_order_relaxed);
     raise_to(&stream->unfinished.work_ticks, now);
     if (is_family(stream))
-        raise_to(&stream->context->family.work_ticks, now);
+        raise_to(&stream->context->unfinished.family.work_ticks, now);
     if (stream->kind == SC_STREAM_LEGACY)
-        raise_to(&stream->context->legacy_ticks, now);
+        raise_to(&stream->context->unfinished.legacy_ticks, now);
     return now;
 }
 
@@ -69,7 +78,7 @@ uint64_t sc_unfinished_signal(struct sc_stream_record *stream)
     atomic_store_explicit(&ever, true, memory_order_relaxed);
     raise_to(&stream->unfinished.signal_ticks, now);
     if (is_family(stream))
-        raise_to(&stream->context->family.signal_ticks, now);
+        raise_to(&stream->context->unfinished.family.signal_ticks, now);
     return now;
 }
 
@@ -84,7 +93,7 @@ void sc_unfinished_join(struct sc_stream_record *stream, bool seen)
 void sc_unfinished_legacy(struct sc_stream_record *stream)
 {
     if (stream->kind == SC_STREAM_LEGACY)
-        raise_to(&stream->context->legacy_ticks, sc_ticks());
+        raise_to(&stream->context->unfinished.legacy_ticks, sc_ticks());
 }
 
 void sc_unfinished_record(struct sc_stream_record *stream)
@@ -92,13 +101,33 @@ void sc_unfinished_record(struct sc_stream_record *stream)
     if (stream->kind != SC_STREAM_LEGACY)
         return;
     sc_unfinished_legacy(stream);
-    sc_unfinished_queued(stream, get(&stream->context->legacy_ticks));
+    sc_unfinished_queued(stream, sc_unfinished_legacy_ticks(stream->context));
+}
+
+uint64_t sc_unfinished_legacy_ticks(struct sc_context *context)
+{
+    return get(&context->unfinished.legacy_ticks);
+}
+
+/* With the lock, under which a record that is used again is filled. */
+static void note_wait(void *unused, struct sc_stream_record *stream)
+{
+    (void)unused;
+    pthread_mutex_lock(&stream->lock);
+    sc_unfinished_join(stream, sc_unfinished_none_ever());
+    pthread_mutex_unlock(&stream->lock);
+}
+
+void sc_unfinished_context_waits(struct sc_context *context)
+{
+    context->unfinished.waits_ticks = sc_ticks();
+    sc_streams_each_ever(context, note_wait, NULL);
 }
 
 uint64_t sc_unfinished_gate_ticks(struct sc_context *context)
 {
-    uint64_t own = get(&context->waits_ticks);
-    return context->primary ? later(own, get(&context->primary->waits_ticks)) : own;
+    uint64_t own = get(&context->unfinished.waits_ticks);
+    return context->primary ? later(own, get(&context->primary->unfinished.waits_ticks)) : own;
 }
 
 uint64_t sc_unfinished_stream_since(struct sc_stream_record *stream)
@@ -111,8 +140,8 @@ uint64_t sc_unfinished_stream_since(struct sc_stream_record *stream)
 uint64_t sc_unfinished_context_since(struct sc_context *context)
 {
     struct sc_context *primary = context->primary;
-    if (primary && get(&primary->waits_ticks) > get(&primary->done_ticks))
-        return get(&primary->waits_ticks) - 1;
+    if (primary && get(&primary->unfinished.waits_ticks) > get(&primary->unfinished.done_ticks))
+        return get(&primary->unfinished.waits_ticks) - 1;
     return sc_ticks();
 }
 
@@ -120,47 +149,47 @@ void sc_unfinished_stream_done(struct sc_stream_record *stream, uint64_t since_t
 {
     raise_to(&stream->unfinished.done_ticks, since_ticks);
     if (stream->kind == SC_STREAM_LEGACY)
-        raise_to(&stream->context->family.done_ticks, since_ticks);
+        raise_to(&stream->context->unfinished.family.done_ticks, since_ticks);
 }
 
 void sc_unfinished_context_done(struct sc_context *context, uint64_t since_ticks)
 {
-    raise_to(&context->family.done_ticks, since_ticks);
-    raise_to(&context->done_ticks, since_ticks);
+    raise_to(&context->unfinished.family.done_ticks, since_ticks);
+    raise_to(&context->unfinished.done_ticks, since_ticks);
 }
 
 /* A wait for the primary context is one for its green ones as well. */
 static uint64_t done_by(struct sc_stream_record *stream)
 {
     struct sc_context *context = stream->context;
-    uint64_t all = get(&context->done_ticks);
+    uint64_t all = get(&context->unfinished.done_ticks);
     if (context->primary)
-        all = later(all, get(&context->primary->done_ticks));
+        all = later(all, get(&context->primary->unfinished.done_ticks));
     return later(all, get(&stream->unfinished.done_ticks));
 }
 
 bool sc_unfinished_is_done(struct sc_stream_record *stream, uint64_t issued_ticks)
 {
     return issued_ticks <= done_by(stream) ||
-           (is_family(stream) && issued_ticks <= get(&stream->context->family.done_ticks));
+           (is_family(stream) &&
+            issued_ticks <= get(&stream->context->unfinished.family.done_ticks));
 }
 
-static bool family_is_clear(struct sc_context *context)
+static bool family_is_clear(struct sc_context_unfinished *all)
 {
-    return get(&context->family.work_ticks) <= get(&context->family.done_ticks);
+    return get(&all->family.work_ticks) <= get(&all->family.done_ticks);
 }
 
 /* Work on the legacy stream comes after that of all blocking streams, and theirs after its. */
 bool sc_unfinished_is_clear(struct sc_stream_record *stream)
 {
-    struct sc_context *context = stream->context;
+    struct sc_context_unfinished *all = &stream->context->unfinished;
     if (stream->kind == SC_STREAM_LEGACY)
-        return family_is_clear(context);
+        return family_is_clear(all);
     if (get(&stream->unfinished.work_ticks) > done_by(stream))
         return false;
     return stream->kind == SC_STREAM_NONBLOCKING ||
-           get(&context->legacy_ticks) <= get(&context->family.done_ticks) ||
-           family_is_clear(context);
+           get(&all->legacy_ticks) <= get(&all->family.done_ticks) || family_is_clear(all);
 }
 
 void sc_unfinished_queued(struct sc_stream_record *stream, uint64_t ticks)
@@ -171,34 +200,35 @@ void sc_unfinished_queued(struct sc_stream_record *stream, uint64_t ticks)
 void sc_unfinished_written(struct sc_stream_record *stream, uint64_t ticks)
 {
     if (stream->kind == SC_STREAM_BLOCKING)
-        raise_to(&stream->context->written_ticks, ticks);
+        raise_to(&stream->context->unfinished.written_ticks, ticks);
 }
 
 bool sc_unfinished_is_hidden(struct sc_stream_record *stream, bool known)
 {
-    struct sc_context *context = stream->context;
+    struct sc_context_unfinished *all = &stream->context->unfinished;
     uint64_t queued = get(&stream->unfinished.queued_ticks);
-    if (sc_order_is_due(&sc_track.order, stream->id) && sc_unfinished_gate_ticks(context) > queued)
+    if (sc_order_is_due(&sc_track.order, stream->id) &&
+        sc_unfinished_gate_ticks(stream->context) > queued)
         return true;
-    uint64_t behind = later(queued, get(&context->family.done_ticks));
+    uint64_t behind = later(queued, get(&all->family.done_ticks));
     if (stream->kind == SC_STREAM_LEGACY)
-        return get(&context->family.work_ticks) > behind ||
-               (known && get(&context->written_ticks) > behind);
-    return stream->kind == SC_STREAM_BLOCKING && get(&context->legacy_ticks) > behind;
+        return get(&all->family.work_ticks) > behind ||
+               (known && get(&all->written_ticks) > behind);
+    return stream->kind == SC_STREAM_BLOCKING && get(&all->legacy_ticks) > behind;
 }
 
-static bool family_is_seen(struct sc_context *context)
+static bool family_is_seen(struct sc_context_unfinished *all)
 {
-    return get(&context->family.signal_ticks) <= get(&context->family.done_ticks);
+    return get(&all->family.signal_ticks) <= get(&all->family.done_ticks);
 }
 
 bool sc_unfinished_is_seen(struct sc_stream_record *stream)
 {
-    struct sc_context *context = stream->context;
+    struct sc_context_unfinished *all = &stream->context->unfinished;
     if (stream->kind == SC_STREAM_LEGACY)
-        return family_is_seen(context);
+        return family_is_seen(all);
     if (get(&stream->unfinished.signal_ticks) > done_by(stream))
         return false;
-    return stream->kind == SC_STREAM_NONBLOCKING || family_is_seen(context) ||
-           get(&context->legacy_ticks) <= get(&context->family.done_ticks);
+    return stream->kind == SC_STREAM_NONBLOCKING || family_is_seen(all) ||
+           get(&all->legacy_ticks) <= get(&all->family.done_ticks);
 }

@@ -9,7 +9,7 @@
  * Work is noted before the driver is called, and once more when it has returned: a wait of another
  * thread that came in between does not cover it, however much later it began.
  *
- * Lock-free, thread-safe. Times are sc_ticks().
+ * Lock-free but for sc_unfinished_context_waits, thread-safe. Times are sc_ticks().
  */
 #ifndef SC_INTERPOSE_STREAMS_UNFINISHED_H
 #define SC_INTERPOSE_STREAMS_UNFINISHED_H
@@ -21,12 +21,26 @@
 struct sc_stream_record;
 struct sc_context;
 
+/* Of a stream; of the legacy and all blocking streams of a context together. */
 struct sc_unfinished {
     _Atomic uint64_t work_ticks;   /* the last work that may write host memory */
     _Atomic uint64_t signal_ticks; /* the last wait for what the host may do */
     _Atomic uint64_t done_ticks;
     _Atomic uint64_t queued_ticks; /* the last that surely was in the stream's own queue */
 };
+
+/* Of a context. */
+struct sc_context_unfinished {
+    struct sc_unfinished family;
+    _Atomic uint64_t legacy_ticks;  /* the last work on the legacy stream */
+    _Atomic uint64_t written_ticks; /* the last copy to the host that a blocking stream awaits */
+    _Atomic uint64_t done_ticks;    /* what was issued by then is done, on any stream */
+    _Atomic uint64_t waits_ticks;   /* all its streams, and those to come, wait for an event */
+};
+
+/* The record is a new stream's, or a new context's legacy stream's: what the context waits for may
+ * be at work. Needs the stream's lock. */
+void sc_unfinished_renew(struct sc_stream_record *stream);
 
 /* Call it before the work is issued, and again when the driver has returned. Both return the time.
  * Work may write host memory; a signal is a wait for the host that cannot be seen. */
@@ -44,6 +58,11 @@ bool sc_unfinished_no_work_ever(void);
 /* Work on the legacy stream is about to be issued. The record of an event counts as work there. */
 void sc_unfinished_legacy(struct sc_stream_record *stream);
 void sc_unfinished_record(struct sc_stream_record *stream);
+uint64_t sc_unfinished_legacy_ticks(struct sc_context *context); /* the last such work */
+
+/* All streams of the context, those of its green ones and those to come are about to wait for an
+ * event. Takes the lock of each stream in turn. */
+void sc_unfinished_context_waits(struct sc_context *context);
 
 /* When the context, or its primary context, was last told to wait for an event. */
 uint64_t sc_unfinished_gate_ticks(struct sc_context *context);

@@ -84,7 +84,7 @@ static void leave_marks_locked(struct sc_stream_record *stream)
         return;
     sc_marks_add_locked(stream);
     if (sc_captures_are_repaired())
-        sc_detours_fence_locked(stream);
+        sc_marks_fence_locked(stream);
 }
 
 static uint64_t add_capture(struct sc_capture *capture)

@@ -24,43 +24,6 @@ static CUevent make_event(void)
     return sc_real.cuEventCreate(&event, CU_EVENT_DISABLE_TIMING) == CUDA_SUCCESS ? event : NULL;
 }
 
-/* ---- what was issued before a capture ---- */
-
-/* Nothing has been issued since the context was told to wait: the fence that was left before that
- * is behind all of the stream's work. An event recorded now would wait for what the context waits
- * for, and with it whoever waits for the event (docs/driver.md, Green contexts). */
-static bool is_fenced(const struct sc_stream_record *stream)
-{
-    return sc_order_is_due(&sc_track.order, stream->id);
-}
-
-static void forget_tail(struct sc_stream_record *stream)
-{
-    atomic_store_explicit(&stream->tail_ticks, 0, memory_order_relaxed);
-}
-
-/* Another thread could leave no fence in a per-thread default stream. */
-static void ask_for_tail(struct sc_stream_record *stream)
-{
-    struct sc_relaxed relaxed = sc_relaxed_begin();
-    if (stream->owner && sc_real.cuStreamQuery(stream->handle) == CUDA_SUCCESS)
-        forget_tail(stream);
-    sc_relaxed_end(&relaxed);
-}
-
-void sc_detours_fence_locked(struct sc_stream_record *stream)
-{
-    if (stream->kind != SC_STREAM_BLOCKING || stream->gone || !sc_contexts_push(stream->context))
-        return;
-    if (!stream->fence)
-        stream->fence = make_event();
-    if (is_fenced(stream))
-        ask_for_tail(stream);
-    else if (stream->fence && sc_real.cuEventRecord(stream->fence, stream->handle) == CUDA_SUCCESS)
-        forget_tail(stream);
-    sc_contexts_pop();
-}
-
 /* ---- the edges ---- */
 
 /* A per-thread default stream that this thread cannot name. */
@@ -93,7 +56,7 @@ static void leave_fence(void *unused, struct sc_stream_record *stream)
     (void)unused;
     pthread_mutex_lock(&stream->lock);
     if (is_concerned(stream) && !sc_streams_is_capturing(stream))
-        sc_detours_fence_locked(stream);
+        sc_marks_fence_locked(stream);
     pthread_mutex_unlock(&stream->lock);
 }
 
@@ -125,16 +88,16 @@ static bool is_foreign(const struct sc_stream_record *stream)
 /* By the events that its thread has left behind its work. */
 static void come_after_foreign(struct edges *edges, struct sc_stream_record *stream)
 {
-    uint64_t tail = atomic_load_explicit(&stream->tail_ticks, memory_order_relaxed);
-    wait_for(edges, stream->fence);
+    uint64_t tail = sc_marks_tail_ticks(stream);
+    wait_for(edges, sc_marks_fence_of_locked(stream));
     wait_for(edges, sc_marks_newest_locked(stream));
     edges->incomplete |= !sc_unfinished_is_done(stream, tail);
 }
 
 static void come_after_own(struct edges *edges, struct sc_stream_record *stream)
 {
-    if (sc_streams_is_capturing(stream) || is_fenced(stream))
-        wait_for(edges, stream->fence);
+    if (sc_streams_is_capturing(stream) || sc_marks_is_fenced(stream))
+        wait_for(edges, sc_marks_fence_of_locked(stream));
     else if (sc_real.cuEventRecord(edges->event, stream->handle) == CUDA_SUCCESS)
         wait_for(edges, edges->event);
 }
@@ -410,8 +373,8 @@ static void ask_event(struct asking *asking, CUevent event)
 
 static void ask_foreign(struct asking *asking, struct sc_stream_record *stream)
 {
-    uint64_t tail = atomic_load_explicit(&stream->tail_ticks, memory_order_relaxed);
-    ask_event(asking, stream->fence);
+    uint64_t tail = sc_marks_tail_ticks(stream);
+    ask_event(asking, sc_marks_fence_of_locked(stream));
     ask_event(asking, sc_marks_newest_locked(stream));
     asking->incomplete |= !sc_unfinished_is_done(stream, tail);
 }
@@ -425,7 +388,7 @@ static void ask_stream(void *argument, struct sc_stream_record *stream)
     if (foreign)
         ask_foreign(asking, stream);
     else if (sc_streams_is_capturing(stream))
-        ask_event(asking, stream->fence);
+        ask_event(asking, sc_marks_fence_of_locked(stream));
     else if (asking->answer == CUDA_SUCCESS)
         asking->answer = sc_real.cuStreamQuery(stream->handle);
     pthread_mutex_unlock(&stream->lock);

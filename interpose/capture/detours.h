@@ -102,11 +102,8 @@ static inline bool sc_detour_taken(const struct sc_detour *detour)
     return __builtin_expect(detour->context != NULL, 0) && detour->stream;
 }
 
-/* The stream is about to capture: remembers what was issued on it until now. Needs the stream's
- * lock. */
-void sc_detours_fence_locked(struct sc_stream_record *stream);
-/* The context is about to wait for an event: the same for all streams of the context and of its
- * green contexts. */
+/* The context is about to wait for an event: leaves a fence (marks.h) in all streams of the context
+ * and of its green contexts. */
 void sc_detours_fence_family(struct sc_context *context);
 
 /* A capture has ended, which may have spanned several contexts: streams that still owe a wait for a

@@ -84,7 +84,7 @@ static struct sc_context *add_locked(CUcontext handle, const struct answers *ans
     context->reads_pageable = answers->reads_pageable;
     context->may_be_green = answers->may_be_green;
     context->primary = answers->primary;
-    pthread_mutex_init(&context->events_lock, NULL);
+    sc_spare_events_init(&context->spare_events);
     pthread_mutex_init(&context->detour_lock, NULL);
     context->legacy_stream = sc_streams_add_legacy(context);
     if (!context->legacy_stream)

@@ -15,21 +15,25 @@
 #include <stdint.h>
 
 #include "interpose/driver/driver.h"
+#include "interpose/streams/spare_events.h"
 #include "interpose/streams/unfinished.h"
 
 struct sc_stream_record;
 
-enum { SC_MARKS_FEW = 64, SC_MARKS_MAX = 4096 }; /* of a stream: most have few */
-
 struct sc_staging_of_context;
+
+/* What marks.c keeps of a context. */
+struct sc_context_marks {
+    /* A blocking stream of ours: events on it follow the legacy stream's work. */
+    _Atomic(CUstream) marker;
+    _Atomic uint64_t outlived_ticks; /* a blocking stream was last destroyed */
+};
 
 struct sc_context {
     CUcontext handle;
     CUdevice device;
     uint32_t legacy; /* the tracker's id of the context */
     struct sc_stream_record *legacy_stream;
-    /* A blocking stream of ours: events on it follow the legacy stream's work. */
-    _Atomic(CUstream) marker;
     bool reads_pageable; /* the device reads pageable memory in place */
     /* A green context ends while its streams are at work; its primary context lives on. */
     bool may_be_green;
@@ -46,11 +50,9 @@ struct sc_context {
     /* Queries: an event behind the legacy stream's work, and when the last of that was issued. */
     CUevent query_event;
     uint64_t query_ticks;
-    _Atomic uint64_t outlived_ticks; /* a blocking stream was last destroyed */
     struct sc_context *next_detoured;
-    pthread_mutex_t events_lock;
-    unsigned spare_count;
-    CUevent spares[SC_MARKS_FEW * 4];
+    struct sc_context_marks marks;
+    struct sc_spare_events spare_events;
 };
 
 int sc_contexts_init(void); /* 0 or -ENOMEM */

@@ -8,6 +8,7 @@
 #include "interpose/driver/driver.h"
 #include "interpose/driver/relaxed.h"
 #include "interpose/streams/contexts.h"
+#include "interpose/streams/spare_events.h"
 #include "interpose/streams/unfinished.h"
 #include "track/kernel.h"
 #include "track/order.h"
@@ -29,73 +30,52 @@ void sc_marks_start(void)
     mark_interval_ticks = sc_ticks_in_ns(MARK_INTERVAL_NS);
 }
 
-/* ---- events, kept for reuse ---- */
-
-static CUevent take_spare(struct sc_context *context)
-{
-    CUevent event = NULL;
-    pthread_mutex_lock(&context->events_lock);
-    if (context->spare_count)
-        event = context->spares[--context->spare_count];
-    pthread_mutex_unlock(&context->events_lock);
-    return event;
-}
-
-/* What the driver says, with an event if it is success. */
-static CUresult make_event(struct sc_context *context, CUevent *event)
-{
-    *event = take_spare(context);
-    return *event ? CUDA_SUCCESS : sc_real.cuEventCreate(event, CU_EVENT_DISABLE_TIMING);
-}
-
 static CUevent take_event(struct sc_context *context)
 {
     CUevent event = NULL;
-    return make_event(context, &event) == CUDA_SUCCESS ? event : NULL;
+    CUresult result = sc_spare_events_take(&context->spare_events, &event);
+    return result == CUDA_SUCCESS ? event : NULL;
 }
 
 static void give_event(struct sc_context *context, CUevent event)
 {
-    bool kept = false;
-    pthread_mutex_lock(&context->events_lock);
-    if (context->spare_count < sizeof context->spares / sizeof context->spares[0]) {
-        context->spares[context->spare_count++] = event;
-        kept = true;
-    }
-    pthread_mutex_unlock(&context->events_lock);
-    if (!kept)
-        sc_real.cuEventDestroy_v2(event);
+    sc_spare_events_give(&context->spare_events, event);
 }
 
 /* ---- marks of one stream ---- */
 
-static unsigned room_of(const struct sc_stream_record *stream)
+static unsigned room_of(const struct sc_stream_marks *marks)
 {
-    return stream->more_marks ? stream->more_room : SC_MARKS_FEW;
+    return marks->more ? marks->more_room : SC_MARKS_FEW;
 }
 
-static struct sc_mark *mark_at(struct sc_stream_record *stream, unsigned position)
+static struct sc_mark *mark_at(struct sc_stream_marks *marks, unsigned position)
 {
-    struct sc_mark *ring = stream->more_marks ? stream->more_marks : stream->few_marks;
-    return &ring[(stream->first_mark + position) % room_of(stream)];
+    struct sc_mark *ring = marks->more ? marks->more : marks->few;
+    return &ring[(marks->first + position) % room_of(marks)];
+}
+
+static struct sc_mark *newest(struct sc_stream_marks *marks)
+{
+    return mark_at(marks, marks->count - 1);
 }
 
 /* By number: what another thread issues while a mark is recorded is not before that mark. */
 static bool is_unmarked(const struct sc_stream_record *stream)
 {
     return sc_order_issued(&sc_track.order, stream->id) >
-           atomic_load_explicit(&stream->marked, memory_order_relaxed);
+           atomic_load_explicit(&stream->marks.marked, memory_order_relaxed);
 }
 
 /* Two threads may both make a marker: the second one keeps the first's. */
 static CUresult make_marker(struct sc_context *context, CUstream *marker)
 {
     CUstream fresh = NULL;
-    *marker = atomic_load_explicit(&context->marker, memory_order_acquire);
+    *marker = atomic_load_explicit(&context->marks.marker, memory_order_acquire);
     CUresult result = *marker ? CUDA_SUCCESS : sc_real.cuStreamCreate(&fresh, CU_STREAM_DEFAULT);
     if (*marker || result != CUDA_SUCCESS)
         return result;
-    if (atomic_compare_exchange_strong(&context->marker, marker, fresh))
+    if (atomic_compare_exchange_strong(&context->marks.marker, marker, fresh))
         *marker = fresh;
     else
         sc_real.cuStreamDestroy_v2(fresh);
@@ -111,7 +91,7 @@ CUstream sc_marks_marker(struct sc_context *context)
 uint64_t sc_marks_marker_ticks(struct sc_context *context)
 {
     uint64_t legacy = sc_unfinished_legacy_ticks(context);
-    uint64_t outlived = atomic_load_explicit(&context->outlived_ticks, memory_order_relaxed);
+    uint64_t outlived = atomic_load_explicit(&context->marks.outlived_ticks, memory_order_relaxed);
     return legacy > outlived ? legacy : outlived;
 }
 
@@ -129,20 +109,32 @@ static bool can_name(const struct sc_stream_record *stream)
 
 static void pop_mark(struct sc_stream_record *stream)
 {
-    give_event(stream->context, mark_at(stream, 0)->event);
-    stream->first_mark = (stream->first_mark + 1) % room_of(stream);
-    stream->mark_count--;
+    struct sc_stream_marks *marks = &stream->marks;
+    give_event(stream->context, mark_at(marks, 0)->event);
+    marks->first = (marks->first + 1) % room_of(marks);
+    marks->count--;
 }
 
 void sc_marks_drop(struct sc_stream_record *stream)
 {
+    struct sc_stream_marks *marks = &stream->marks;
     bool dead = atomic_load_explicit(&stream->context->gone, memory_order_acquire);
-    while (stream->mark_count && !dead)
+    while (marks->count && !dead)
         pop_mark(stream);
-    if (stream->fence && !dead)
-        sc_real.cuEventDestroy_v2(stream->fence);
-    stream->mark_count = 0;
-    stream->fence = NULL;
+    if (marks->fence && !dead)
+        sc_real.cuEventDestroy_v2(marks->fence);
+    marks->count = 0;
+    marks->fence = NULL;
+}
+
+void sc_marks_renew_locked(struct sc_stream_record *stream)
+{
+    struct sc_stream_marks *marks = &stream->marks;
+    *marks = (struct sc_stream_marks){
+        .more = marks->more,
+        .more_room = marks->more_room,
+        .marked = sc_order_issued(&sc_track.order, stream->id),
+    };
 }
 
 /* An event that errs belongs to a broken context, where nothing runs any more. But an answer may
@@ -157,8 +149,8 @@ void sc_marks_poll_locked(struct sc_stream_record *stream)
 {
     struct sc_relaxed relaxed = sc_relaxed_begin();
     uint64_t complete = 0;
-    while (stream->mark_count && !sc_contexts_is_quiet(stream->context)) {
-        struct sc_mark *mark = mark_at(stream, 0);
+    while (stream->marks.count && !sc_contexts_is_quiet(stream->context)) {
+        struct sc_mark *mark = mark_at(&stream->marks, 0);
         struct sc_ticket ticket = {.stream = stream->id, .number = mark->number};
         if (!sc_order_known_done(&sc_track.order, &ticket)) {
             if (!says_complete(sc_real.cuEventQuery(mark->event)))
@@ -204,37 +196,42 @@ static CUresult record_behind(struct sc_stream_record *stream, CUevent event)
     return result == CUDA_SUCCESS ? sc_real.cuEventRecord(event, marker) : result;
 }
 
-static void set_newest(struct sc_stream_record *stream, CUevent event, uint64_t number)
+static void forget_tail(struct sc_stream_marks *marks)
 {
-    *mark_at(stream, stream->mark_count - 1) = (struct sc_mark){event, number};
-    atomic_store_explicit(&stream->marked, number, memory_order_relaxed);
-    atomic_store_explicit(&stream->tail_ticks, 0, memory_order_relaxed);
+    atomic_store_explicit(&marks->tail_ticks, 0, memory_order_relaxed);
 }
 
-static bool grow(struct sc_stream_record *stream)
+static void set_newest(struct sc_stream_marks *marks, CUevent event, uint64_t number)
 {
-    unsigned room = room_of(stream) * 4;
-    struct sc_mark *ring =
-        room <= SC_MARKS_MAX ? sc_pages_map(room * sizeof *stream->more_marks) : NULL;
+    *newest(marks) = (struct sc_mark){event, number};
+    atomic_store_explicit(&marks->marked, number, memory_order_relaxed);
+    forget_tail(marks);
+}
+
+static bool grow(struct sc_stream_marks *marks)
+{
+    unsigned room = room_of(marks) * 4;
+    struct sc_mark *ring = room <= SC_MARKS_MAX ? sc_pages_map(room * sizeof *ring) : NULL;
     if (!ring)
         return false;
-    for (unsigned i = 0; i < stream->mark_count; i++)
-        ring[i] = *mark_at(stream, i);
-    if (stream->more_marks)
-        sc_pages_unmap(stream->more_marks, stream->more_room * sizeof *stream->more_marks);
-    stream->more_marks = ring;
-    stream->more_room = room;
-    stream->first_mark = 0;
+    for (unsigned i = 0; i < marks->count; i++)
+        ring[i] = *mark_at(marks, i);
+    if (marks->more)
+        sc_pages_unmap(marks->more, marks->more_room * sizeof *marks->more);
+    marks->more = ring;
+    marks->more_room = room;
+    marks->first = 0;
     return true;
 }
 
 /* Is there no room for another mark? */
 static bool is_full(struct sc_stream_record *stream)
 {
-    if (stream->mark_count < room_of(stream))
+    struct sc_stream_marks *marks = &stream->marks;
+    if (marks->count < room_of(marks))
         return false;
     sc_marks_poll_locked(stream);
-    return stream->mark_count == room_of(stream) && !grow(stream);
+    return marks->count == room_of(marks) && !grow(marks);
 }
 
 /* The context of the stream is current. A mark stands before whatever comes behind it, also before
@@ -246,13 +243,14 @@ static void record_locked(struct sc_stream_record *stream)
     CUevent event = NULL;
     bool full = is_full(stream);
     if (full)
-        event = mark_at(stream, stream->mark_count - 1)->event;
-    CUresult result = full ? CUDA_SUCCESS : make_event(stream->context, &event);
+        event = newest(&stream->marks)->event;
+    CUresult result =
+        full ? CUDA_SUCCESS : sc_spare_events_take(&stream->context->spare_events, &event);
     if (result == CUDA_SUCCESS)
         result = record_behind(stream, event);
     if (result == CUDA_SUCCESS) {
-        stream->mark_count += !full;
-        set_newest(stream, event, number);
+        stream->marks.count += !full;
+        set_newest(&stream->marks, event, number);
         return;
     }
     if (event && !full)
@@ -263,7 +261,7 @@ static void record_locked(struct sc_stream_record *stream)
 
 CUevent sc_marks_newest_locked(struct sc_stream_record *stream)
 {
-    return stream->mark_count ? mark_at(stream, stream->mark_count - 1)->event : NULL;
+    return stream->marks.count ? newest(&stream->marks)->event : NULL;
 }
 
 /* The legacy stream is blocked while a blocking stream captures, and the marker stream is not. */
@@ -298,9 +296,9 @@ void sc_marks_add_family(struct sc_context *context)
 void sc_marks_issued(struct sc_stream_record *stream, size_t size_bytes, uint64_t now_ticks)
 {
     if (size_bytes < MARK_BYTES_MIN && !stream->owner &&
-        now_ticks - stream->marked_ticks < mark_interval_ticks)
+        now_ticks - stream->marks.marked_ticks < mark_interval_ticks)
         return;
-    stream->marked_ticks = now_ticks;
+    stream->marks.marked_ticks = now_ticks;
     pthread_mutex_lock(&stream->lock);
     sc_marks_add_locked(stream);
     pthread_mutex_unlock(&stream->lock);
@@ -316,8 +314,31 @@ void sc_marks_before_work(struct sc_stream_record *stream)
     sc_marks_note_tail(stream);
 }
 
-/* Where the context was told to wait, the fence that was left before that is used: an event
- * recorded now would wait for that, and the marker stream with it. */
+/* ---- fences ---- */
+
+/* Another thread could leave no fence in a per-thread default stream. */
+static void ask_for_tail(struct sc_stream_record *stream)
+{
+    struct sc_relaxed relaxed = sc_relaxed_begin();
+    if (stream->owner && sc_real.cuStreamQuery(stream->handle) == CUDA_SUCCESS)
+        forget_tail(&stream->marks);
+    sc_relaxed_end(&relaxed);
+}
+
+void sc_marks_fence_locked(struct sc_stream_record *stream)
+{
+    CUevent *fence = &stream->marks.fence;
+    if (stream->kind != SC_STREAM_BLOCKING || stream->gone || !sc_contexts_push(stream->context))
+        return;
+    if (!*fence && sc_real.cuEventCreate(fence, CU_EVENT_DISABLE_TIMING) != CUDA_SUCCESS)
+        *fence = NULL;
+    if (sc_marks_is_fenced(stream))
+        ask_for_tail(stream);
+    else if (*fence && sc_real.cuEventRecord(*fence, stream->handle) == CUDA_SUCCESS)
+        forget_tail(&stream->marks);
+    sc_contexts_pop();
+}
+
 void sc_marks_outlive_locked(struct sc_stream_record *stream)
 {
     if (stream->kind != SC_STREAM_BLOCKING || !can_name(stream) ||
@@ -325,13 +346,14 @@ void sc_marks_outlive_locked(struct sc_stream_record *stream)
         return;
     struct sc_relaxed relaxed = sc_relaxed_begin();
     CUstream marker = sc_marks_marker(stream->context);
-    bool fenced = sc_order_is_due(&sc_track.order, stream->id);
+    bool fenced = sc_marks_is_fenced(stream);
+    CUevent fence = stream->marks.fence;
     CUevent event = marker && !fenced ? take_event(stream->context) : NULL;
     if (event && sc_real.cuEventRecord(event, stream->handle) == CUDA_SUCCESS)
         sc_real.cuStreamWaitEvent(marker, event, 0);
-    if (marker && fenced && stream->fence)
-        sc_real.cuStreamWaitEvent(marker, stream->fence, 0);
-    atomic_store_explicit(&stream->context->outlived_ticks, sc_ticks(), memory_order_relaxed);
+    if (marker && fenced && fence)
+        sc_real.cuStreamWaitEvent(marker, fence, 0);
+    atomic_store_explicit(&stream->context->marks.outlived_ticks, sc_ticks(), memory_order_relaxed);
     if (event)
         give_event(stream->context, event);
     sc_relaxed_end(&relaxed);
@@ -371,7 +393,7 @@ void sc_marks_wait_for_itself(struct sc_stream_record *stream)
 
 static bool covered_by_marks(struct sc_stream_record *stream, uint64_t number)
 {
-    return stream->mark_count && mark_at(stream, stream->mark_count - 1)->number >= number;
+    return stream->marks.count && newest(&stream->marks)->number >= number;
 }
 
 bool sc_marks_ask(const struct sc_ticket *ticket)
@@ -418,8 +440,8 @@ bool sc_marks_show_incomplete(const struct sc_ticket *ticket, uint64_t last)
     pthread_mutex_lock(&stream->lock);
     if (stream->id == ticket->stream && !sc_contexts_is_quiet(stream->context)) {
         sc_marks_poll_locked(stream);
-        for (unsigned i = 0; i < stream->mark_count && !shown; i++) {
-            uint64_t number = mark_at(stream, i)->number;
+        for (unsigned i = 0; i < stream->marks.count && !shown; i++) {
+            uint64_t number = mark_at(&stream->marks, i)->number;
             shown = number >= ticket->number && number <= last;
         }
     }
@@ -435,9 +457,9 @@ static CUevent event_behind_locked(struct sc_stream_record *stream, const struct
         return NULL;
     if (!covered_by_marks(stream, number))
         sc_marks_add_locked(stream);
-    for (unsigned i = 0; i < stream->mark_count; i++)
-        if (mark_at(stream, i)->number >= number)
-            return mark_at(stream, i)->event;
+    for (unsigned i = 0; i < stream->marks.count; i++)
+        if (mark_at(&stream->marks, i)->number >= number)
+            return mark_at(&stream->marks, i)->event;
     return NULL;
 }
 

@@ -20,7 +20,9 @@
 
 #include "interpose/driver/driver.h"
 #include "interpose/streams/streams.h"
+#include "track/order.h"
 #include "track/ticks.h"
+#include "track/track.h"
 
 struct sc_ticket;
 struct sc_context;
@@ -38,7 +40,19 @@ void sc_marks_before_work(struct sc_stream_record *stream);
 static inline void sc_marks_note_tail(struct sc_stream_record *stream)
 {
     if (stream->owner)
-        atomic_store_explicit(&stream->tail_ticks, sc_ticks(), memory_order_relaxed);
+        atomic_store_explicit(&stream->marks.tail_ticks, sc_ticks(), memory_order_relaxed);
+}
+
+/* The last work on a per-thread default stream that no mark is behind, or 0. */
+static inline uint64_t sc_marks_tail_ticks(const struct sc_stream_record *stream)
+{
+    return atomic_load_explicit(&stream->marks.tail_ticks, memory_order_relaxed);
+}
+
+/* Has the stream marks that are not known to be complete? */
+static inline bool sc_marks_are_left_locked(const struct sc_stream_record *stream)
+{
+    return stream->marks.count != 0;
 }
 
 /* The event behind the latest mark, or NULL where there is none that is not complete. */
@@ -60,12 +74,38 @@ CUstream sc_marks_marker(struct sc_context *context);
 /* When the last work was issued that an event on the marker stream would follow. */
 uint64_t sc_marks_marker_ticks(struct sc_context *context);
 
+/* The stream is about to capture, or its context to wait for an event: leaves an event, the fence,
+ * behind what was issued on the stream until now. Blocking streams only. */
+void sc_marks_fence_locked(struct sc_stream_record *stream);
+
+static inline CUevent sc_marks_fence_of_locked(const struct sc_stream_record *stream)
+{
+    return stream->marks.fence;
+}
+
+/* Nothing has been issued since the context was told to wait: the fence that was left before that
+ * is behind all of the stream's work. An event recorded now would wait for what the context waits
+ * for, and with it whoever waits for the event (docs/driver.md, Green contexts). */
+static inline bool sc_marks_is_fenced(const struct sc_stream_record *stream)
+{
+    return sc_order_is_due(&sc_track.order, stream->id);
+}
+
 /* A blocking stream is about to be destroyed: events of the marker stream follow its work from now
  * on, as the legacy stream's operations do. */
 void sc_marks_outlive_locked(struct sc_stream_record *stream);
 
+/* The record is a new stream's, which has no marks. A longer ring is kept. */
+void sc_marks_renew_locked(struct sc_stream_record *stream);
+
 /* Forgets the marks, and the fence, of a stream that nothing refers to any more. */
 void sc_marks_drop(struct sc_stream_record *stream);
+
+/* The marks' events have gone with their context. */
+static inline void sc_marks_void_locked(struct sc_stream_record *stream)
+{
+    stream->marks.count = 0;
+}
 
 /* Makes sure that operation `ticket` will be seen complete, and looks whether it is. False while
  * it is not, or cannot be known now (the stream captures, or belongs to another thread). */

@@ -1,7 +1,6 @@
 #include "interpose/streams/streams.h"
 
 #include <errno.h>
-#include <stddef.h>
 #include <string.h>
 
 #include "interpose/base/compiler.h"
@@ -168,7 +167,8 @@ static bool events_are_dead(const struct sc_stream_record *stream)
 /* Not where they are void, or the record is another stream's by now. */
 static bool has_marks_locked(const struct sc_stream_record *stream)
 {
-    return stream->id && stream->gone && !events_are_dead(stream) && stream->mark_count != 0;
+    return stream->id && stream->gone && !events_are_dead(stream) &&
+           sc_marks_are_left_locked(stream);
 }
 
 static bool is_spent_locked(struct sc_stream_record *stream)
@@ -176,7 +176,7 @@ static bool is_spent_locked(struct sc_stream_record *stream)
     if (!has_marks_locked(stream))
         return true;
     sc_marks_poll_locked(stream);
-    return stream->mark_count == 0;
+    return !sc_marks_are_left_locked(stream);
 }
 
 /* Does nobody learn anything from the record any more? Of a per-thread stream, detours do. */
@@ -238,20 +238,23 @@ static void poll_gone(void)
 
 /* ---- streams that come ---- */
 
+/* Whose lock and links may be in use. */
 static void fill_record(struct sc_stream_record *stream, uint32_t id, CUstream handle,
                         enum sc_stream_kind kind, struct sc_context *context)
 {
-    size_t behind_lock = offsetof(struct sc_stream_record, id);
     pthread_mutex_lock(&stream->lock);
-    memset((char *)stream + behind_lock, 0, sizeof *stream - behind_lock);
     stream->id = id;
     stream->kind = kind;
     stream->owner = handle == CU_STREAM_PER_THREAD ? sc_thread_id() : 0;
     stream->handle = handle;
     stream->context = context;
-    stream->marked = sc_order_issued(&sc_track.order, id);
+    stream->gone = false;
+    stream->capture_state = 0;
+    stream->graph_epoch = 0;
+    stream->graph = 0;
     stream->owes_wait = kind == SC_STREAM_BLOCKING && context->legacy_owes_wait;
     sc_unfinished_renew(stream);
+    sc_marks_renew_locked(stream);
     pthread_mutex_unlock(&stream->lock);
 }
 
@@ -553,7 +556,7 @@ void sc_streams_created(CUstream handle)
 static void drop_dead_marks(struct sc_stream_record *stream)
 {
     pthread_mutex_lock(&stream->lock);
-    stream->mark_count = 0;
+    sc_marks_void_locked(stream);
     pthread_mutex_unlock(&stream->lock);
 }
 

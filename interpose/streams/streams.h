@@ -33,13 +33,31 @@ struct sc_mark {
     uint64_t number;
 };
 
-struct sc_stream_record {
-    /* First what is made once, and kept when the record is used again. */
-    pthread_mutex_t lock;
-    bool is_listed; /* as gone; this and the next are the registry's */
-    struct sc_stream_record *next_gone;
-    struct sc_mark *more_marks; /* a longer ring, or NULL */
+enum { SC_MARKS_FEW = 64, SC_MARKS_MAX = 4096 }; /* of a stream: most have few */
+
+/* The marks of a stream (marks.h). Under the stream's lock, but that atomic members are read
+ * without it. */
+struct sc_stream_marks {
+    _Atomic uint64_t marked; /* the last operation that a mark was ever behind */
+    uint64_t marked_ticks;   /* roughly, and under no lock */
+    /* Per-thread default streams: the last work that no mark is behind, or 0. Other threads cannot
+     * name the stream, and know of it by its marks only. */
+    _Atomic uint64_t tail_ticks;
+    CUevent fence;        /* behind what was issued before its capture, or NULL */
+    struct sc_mark *more; /* a longer ring, or NULL; kept when the record is used again */
     unsigned more_room;
+    unsigned first, count;
+    struct sc_mark few[SC_MARKS_FEW];
+};
+
+struct sc_stream_record {
+    pthread_mutex_t lock;
+    /* Lists of streams.c, which may have the record when it is used again. */
+    bool is_listed; /* as gone; the registry's, as the next two */
+    struct sc_stream_record *next_gone;
+    struct sc_stream_record *next_spare;
+    struct sc_stream_record *next_owned; /* per-thread streams of the same thread */
+    /* The stream that the record is of. */
     uint32_t id;
     enum sc_stream_kind kind;
     int32_t owner; /* the only thread that can name a per-thread default stream; 0 on others */
@@ -47,21 +65,12 @@ struct sc_stream_record {
     struct sc_context *context;
     _Atomic bool gone; /* its handle names no stream, or another one */
     struct sc_unfinished unfinished;
-    _Atomic uint64_t marked; /* the last operation that a mark was ever behind */
-    uint64_t marked_ticks;
-    /* Per-thread default streams: the last work that no mark is behind, or 0. Other threads cannot
-     * name the stream, and know of it by its marks only. */
-    _Atomic uint64_t tail_ticks;
     /* What the driver said last, each with the epoch of captures in which it said so. */
     _Atomic uint64_t capture_state; /* epoch, and bit 0: it captures */
     _Atomic uint64_t graph_epoch;
     _Atomic uintptr_t graph; /* that its capture adds to */
-    CUevent fence;           /* behind what was issued before its capture, or NULL */
     _Atomic bool owes_wait;  /* for the context's detour_after, when its capture has ended */
-    unsigned first_mark, mark_count;
-    struct sc_mark few_marks[SC_MARKS_FEW];
-    struct sc_stream_record *next_spare;
-    struct sc_stream_record *next_owned; /* per-thread streams of the same thread */
+    struct sc_stream_marks marks;
 };
 
 /* 0 or -ENOMEM. */

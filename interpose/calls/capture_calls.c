@@ -7,6 +7,7 @@
 #include "interpose/driver/driver.h"
 #include "interpose/driver/wrap.h"
 #include "interpose/reaper/reaper.h"
+#include "interpose/streams/capturing.h"
 #include "interpose/streams/streams.h"
 
 #include "track/poison.h"
@@ -23,7 +24,7 @@ static struct beginning capture_begins(const struct sc_call *call, CUstream hand
     int saved = errno;
     struct beginning beginning = {.stream = sc_active() ? sc_streams_find(handle, call->per_thread)
                                                         : NULL};
-    sc_streams_note_capture();
+    sc_capturing_note();
     if (beginning.stream) {
         beginning.shut = sc_captures_shut_gate(beginning.stream);
         beginning.capture = sc_captures_beginning(beginning.stream, mode, to_graph, call);
@@ -63,7 +64,7 @@ SC_PAIR(cuStreamBeginCaptureToGraph, _ptsz,
 
 static CUresult capture_ended(CUresult result, struct sc_stream_record *stream, uintptr_t graph)
 {
-    sc_streams_captures_changed();
+    sc_capturing_changed();
     if (!stream)
         return result;
     sc_captures_ended(stream);

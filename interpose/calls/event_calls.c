@@ -9,6 +9,7 @@
 #include "interpose/capture/detours.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/wrap.h"
+#include "interpose/streams/capturing.h"
 #include "interpose/streams/contexts.h"
 #include "interpose/streams/marks.h"
 #include "interpose/streams/streams.h"
@@ -132,7 +133,7 @@ struct joining {
 /* Waiting for an event of a capture joins the stream into it, so it is held like a begin. */
 static struct joining joining(struct sc_stream_record *stream, CUevent event)
 {
-    struct joining joining = {.held = sc_streams_captures_seen()};
+    struct joining joining = {.held = sc_capturing_seen()};
     sc_track_begin_wait(&sc_track, stream->id, (uintptr_t)event, &joining.wait);
     if (!joining.held)
         return joining;
@@ -187,7 +188,7 @@ static CUresult waited(CUresult result, struct sc_stream_record *stream, CUevent
                        struct joining *joining, bool brings)
 {
     if (sc_captures_open())
-        sc_streams_captures_changed();
+        sc_capturing_changed();
     bool captured = joining->held && sc_streams_is_capturing(stream);
     if (joining->held)
         pthread_mutex_unlock(&stream->lock);

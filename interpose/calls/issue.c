@@ -50,7 +50,7 @@ void sc_issue_begin(struct sc_issue *issue, const struct sc_call *call, CUstream
     sc_issue_on(issue, call, sc_active() ? sc_streams_find(stream, call->per_thread) : NULL);
     if (issue->stream && sc_streams_is_capturing(issue->stream)) {
         issue->captured_stream = (uintptr_t)issue->stream->handle;
-        issue->graph = sc_captures_graph_of(issue->stream);
+        issue->graph = sc_streams_graph(issue->stream);
         issue->stream = NULL;
     }
 }

@@ -7,7 +7,7 @@
 #include "interpose/capture/detours.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/wrap.h"
-#include "interpose/streams/streams.h"
+#include "interpose/streams/capturing.h"
 
 #include "track/poison.h"
 
@@ -72,7 +72,7 @@ SC_PAIR(cuLaunchCooperativeKernel, _ptsz,
 
 static bool endangers_captures(struct work *work, CUstream stream)
 {
-    return sc_detour_leaves(&work->detour) && sc_streams_captures_seen() &&
+    return sc_detour_leaves(&work->detour) && sc_capturing_seen() &&
            !sc_issue_is_captured(work->detour.call, stream);
 }
 

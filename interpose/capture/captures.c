@@ -49,32 +49,6 @@ static unsigned open_count(void)
     return atomic_load_explicit(&sc_captures_count, memory_order_relaxed);
 }
 
-/* ---- the graph that a capture adds to ---- */
-
-/* Both forms answer with the graph; the newer one asks for edges as well. */
-static uintptr_t ask_graph(CUstream handle)
-{
-    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-    CUgraph graph = NULL;
-    CUresult result = CUDA_ERROR_NOT_SUPPORTED;
-    if (sc_real.cuStreamGetCaptureInfo_v3)
-        result = sc_real.cuStreamGetCaptureInfo_v3(handle, &status, NULL, &graph, NULL, NULL, NULL);
-    else if (sc_real.cuStreamGetCaptureInfo_v2)
-        result = sc_real.cuStreamGetCaptureInfo_v2(handle, &status, NULL, &graph, NULL, NULL);
-    return result == CUDA_SUCCESS && status == CU_STREAM_CAPTURE_STATUS_ACTIVE ? (uintptr_t)graph
-                                                                               : 0;
-}
-
-uintptr_t sc_captures_graph_of(struct sc_stream_record *stream)
-{
-    uint64_t epoch = sc_streams_capture_epoch();
-    if (atomic_load_explicit(&stream->graph_epoch, memory_order_acquire) != epoch) {
-        atomic_store_explicit(&stream->graph, ask_graph(stream->handle), memory_order_relaxed);
-        atomic_store_explicit(&stream->graph_epoch, epoch, memory_order_release);
-    }
-    return atomic_load_explicit(&stream->graph, memory_order_relaxed);
-}
-
 /* ---- begin and end ---- */
 
 /* No mark can be made on the stream until the capture ends. */
@@ -138,8 +112,8 @@ static unsigned find_name_locked(uint64_t name)
 
 void sc_captures_began(struct sc_stream_record *stream, uint64_t name, bool begun)
 {
-    sc_streams_captures_changed();
-    uintptr_t graph = begun ? sc_captures_graph_of(stream) : 0;
+    sc_capturing_changed();
+    uintptr_t graph = begun ? sc_streams_graph(stream) : 0;
     pthread_mutex_unlock(&stream->lock);
     pthread_mutex_lock(&captures_lock);
     unsigned i = find_name_locked(name);
@@ -179,7 +153,7 @@ static bool forget(const struct sc_stream_record *stream)
 void sc_captures_ended(struct sc_stream_record *stream)
 {
     int saved = errno;
-    sc_streams_captures_changed();
+    sc_capturing_changed();
     if (sc_captures_open() && (stream->gone || !sc_streams_is_capturing(stream)) && forget(stream))
         sc_detours_settle();
     errno = saved;
@@ -206,7 +180,7 @@ void sc_captures_context_gone(const struct sc_context *context)
     bool ended = false;
     for (; take_capture_in(context, &graph); ended = true)
         sc_reaper_forget_graph(graph);
-    sc_streams_captures_changed();
+    sc_capturing_changed();
     if (ended)
         sc_detours_settle();
 }
@@ -295,7 +269,7 @@ bool sc_captures_own_event(CUevent event)
 
 void sc_captures_note_event(CUevent event, struct sc_stream_record *stream)
 {
-    uint64_t name = stream ? name_of_graph(sc_captures_graph_of(stream)) : 0;
+    uint64_t name = stream ? name_of_graph(sc_streams_graph(stream)) : 0;
     if (sc_likely(name_of(event) == name))
         return;
     pthread_mutex_lock(&events_lock);

@@ -21,6 +21,7 @@
 #include "interpose/driver/call.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/relaxed.h"
+#include "interpose/streams/capturing.h"
 #include "interpose/streams/streams.h"
 #include "track/hazard.h"
 
@@ -56,9 +57,6 @@ uint64_t sc_captures_beginning(struct sc_stream_record *stream, CUstreamCaptureM
 /* Called when the driver has returned: gives the stream's lock back. A capture that did not begin
  * is forgotten. */
 void sc_captures_began(struct sc_stream_record *stream, uint64_t name, bool begun);
-
-/* The graph that a capture of the stream adds to; 0 if the driver does not say. */
-uintptr_t sc_captures_graph_of(struct sc_stream_record *stream);
 
 /* The graph of the capture that the stream began, if the graph goes when the capture fails; or 0.
  */
@@ -109,7 +107,7 @@ void sc_permit_report(struct sc_permit *permit, CUresult result);
 static inline void sc_permit_begin(struct sc_permit *permit, const struct sc_call *call)
 {
     permit->call = NULL;
-    if (__builtin_expect(sc_streams_captures_seen(), 0))
+    if (__builtin_expect(sc_capturing_seen(), 0))
         sc_permit_prepare(permit, call);
 }
 

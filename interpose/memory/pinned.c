@@ -8,8 +8,8 @@
 #include "interpose/base/upcalls.h"
 #include "interpose/driver/driver.h"
 #include "interpose/memory/huge_pages.h"
+#include "interpose/streams/capturing.h"
 #include "interpose/streams/contexts.h"
-#include "interpose/streams/streams.h"
 #include "report/options.h"
 #include "track/grid.h"
 #include "track/pool.h"
@@ -367,7 +367,7 @@ static bool become_spare(uintptr_t start, CUcontext current)
 static bool wait_and_spare(uintptr_t start)
 {
     CUcontext current = NULL;
-    return sc_pinned_end(start) - start <= SC_HUGE_PAGE_BYTES && !sc_streams_captures_seen() &&
+    return sc_pinned_end(start) - start <= SC_HUGE_PAGE_BYTES && !sc_capturing_seen() &&
            sc_real.cuCtxSynchronize && sc_real.cuCtxGetCurrent(&current) == CUDA_SUCCESS &&
            sc_real.cuCtxSynchronize() == CUDA_SUCCESS && become_spare(start, current);
 }

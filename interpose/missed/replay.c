@@ -37,6 +37,7 @@ enum when { NEVER, BEFORE, AFTER, BOTH }; /* the driver carries the call out */
     }
 typedef void cuCtxSynchronize_params; /* it has none */
 #include "interpose/missed/replay.def"
+#include "interpose/streams/capturing.h"
 
 /* ---- others ---- */
 
@@ -53,7 +54,7 @@ static void wait(const struct sc_call *call, CUstream handle, CUevent event)
     struct sc_stream_record *stream =
         sc_active() ? sc_streams_find(handle, call->per_thread) : NULL;
     if (sc_captures_open())
-        sc_streams_captures_changed();
+        sc_capturing_changed();
     if (!stream || sc_streams_is_capturing(stream))
         return;
     struct sc_wait made; /* just now: nobody has told of its beginning */
@@ -140,8 +141,8 @@ void sc_replay(const struct sc_missed_call *call, bool entering)
     if (!entering)
         sc_context_calls_bury_ended();
     if (begins_capture(call)) {
-        sc_streams_note_capture();
-        sc_streams_captures_changed();
+        sc_capturing_note();
+        sc_capturing_changed();
     }
     if (!is_due(replay, call, entering))
         return;

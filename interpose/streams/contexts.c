@@ -7,6 +7,7 @@
 #include "interpose/base/process.h"
 #include "interpose/base/upcalls.h"
 #include "interpose/driver/driver.h"
+#include "interpose/streams/capturing.h"
 #include "interpose/streams/streams.h"
 #include "track/handles.h"
 #include "track/pool.h"
@@ -64,7 +65,7 @@ static void ask_lineage(struct answers *answers)
 {
     CUcontext primary = NULL;
     CUgreenCtx green = NULL;
-    answers->may_be_green = sc_streams_handle_captures(CU_STREAM_LEGACY);
+    answers->may_be_green = sc_capturing_ask_handle(CU_STREAM_LEGACY);
     if (answers->may_be_green || !sc_real.cuStreamGetCtx_v2)
         return;
     answers->may_be_green =

@@ -8,6 +8,7 @@
 #include "interpose/base/upcalls.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/replaying.h"
+#include "interpose/streams/capturing.h"
 #include "interpose/streams/marks.h"
 #include "track/handles.h"
 #include "track/pool.h"
@@ -19,8 +20,6 @@ static struct sc_handles by_handle; /* CUstream -> struct sc_stream_record * */
 static struct sc_handles by_id;     /* the tracker's id -> struct sc_stream_record * */
 static struct sc_arena arena;
 static struct sc_stream_record *spare;
-_Atomic bool sc_streams_capture_seen;
-static _Atomic uint64_t capture_epoch = 1;
 static pthread_key_t thread_exit_key;
 
 /* Streams that are gone and may still have marks, the one that waits longest first. */
@@ -238,7 +237,7 @@ static void poll_gone(void)
 
 /* ---- streams that come ---- */
 
-/* Whose lock and links may be in use. */
+/* All but the lock and the lists, which others may be at. */
 static void fill_record(struct sc_stream_record *stream, uint32_t id, CUstream handle,
                         enum sc_stream_kind kind, struct sc_context *context)
 {
@@ -249,9 +248,7 @@ static void fill_record(struct sc_stream_record *stream, uint32_t id, CUstream h
     stream->handle = handle;
     stream->context = context;
     stream->gone = false;
-    stream->capture_state = 0;
-    stream->graph_epoch = 0;
-    stream->graph = 0;
+    stream->capturing = (struct sc_capturing){0};
     stream->owes_wait = kind == SC_STREAM_BLOCKING && context->legacy_owes_wait;
     sc_unfinished_renew(stream);
     sc_marks_renew_locked(stream);
@@ -276,15 +273,6 @@ static struct sc_stream_record *add_record_locked(CUstream handle, enum sc_strea
     }
     give_record_locked(stream);
     return NULL;
-}
-
-bool sc_streams_handle_captures(CUstream handle)
-{
-    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-    if (!sc_real.cuStreamIsCapturing)
-        return false;
-    return sc_real.cuStreamIsCapturing(handle, &status) != CUDA_SUCCESS ||
-           status != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
 /* The stream is about to be used. */
@@ -331,7 +319,7 @@ static struct sc_stream_record *learn_stream(CUstream handle)
 {
     unsigned flags = 0;
     CUcontext context_handle = NULL;
-    if (sc_streams_handle_captures(handle) ||
+    if (sc_capturing_ask_handle(handle) ||
         sc_real.cuStreamGetFlags(handle, &flags) != CUDA_SUCCESS ||
         sc_real.cuStreamGetCtx(handle, &context_handle) != CUDA_SUCCESS)
         return NULL;
@@ -374,32 +362,6 @@ struct sc_stream_record *sc_streams_find(CUstream handle, bool per_thread)
     if (sc_likely(stream && !atomic_load_explicit(&stream->gone, memory_order_relaxed)))
         return stream;
     return stream ? learn_again(stream, handle) : learn_stream(handle);
-}
-
-void sc_streams_note_capture(void)
-{
-    atomic_store_explicit(&sc_streams_capture_seen, true, memory_order_relaxed);
-}
-
-void sc_streams_captures_changed(void)
-{
-    atomic_fetch_add(&capture_epoch, 1);
-}
-
-uint64_t sc_streams_capture_epoch(void)
-{
-    return atomic_load_explicit(&capture_epoch, memory_order_acquire);
-}
-
-bool sc_streams_ask_capturing(struct sc_stream_record *stream)
-{
-    uint64_t epoch = sc_streams_capture_epoch();
-    uint64_t known = atomic_load_explicit(&stream->capture_state, memory_order_relaxed);
-    if (sc_likely(known >> 1 == epoch))
-        return known & 1;
-    bool capturing = sc_streams_handle_captures(stream->handle);
-    atomic_store_explicit(&stream->capture_state, epoch << 1 | capturing, memory_order_relaxed);
-    return capturing;
 }
 
 struct sc_stream_record *sc_streams_of_id(uint32_t id)

@@ -20,8 +20,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "interpose/base/compiler.h"
 #include "interpose/driver/driver.h"
+#include "interpose/streams/capturing.h"
 #include "interpose/streams/contexts.h"
 #include "interpose/streams/unfinished.h"
 #include "track/order.h"
@@ -65,11 +65,10 @@ struct sc_stream_record {
     struct sc_context *context;
     _Atomic bool gone; /* its handle names no stream, or another one */
     struct sc_unfinished unfinished;
-    /* What the driver said last, each with the epoch of captures in which it said so. */
-    _Atomic uint64_t capture_state; /* epoch, and bit 0: it captures */
-    _Atomic uint64_t graph_epoch;
-    _Atomic uintptr_t graph; /* that its capture adds to */
-    _Atomic bool owes_wait;  /* for the context's detour_after, when its capture has ended */
+    struct sc_capturing capturing;
+    /* For the event behind the context's last detour, when the stream's capture has ended. Where
+     * the legacy stream owes one, so does each blocking stream that is first met then. */
+    _Atomic bool owes_wait;
     struct sc_stream_marks marks;
 };
 
@@ -80,30 +79,17 @@ int sc_streams_init(void);
  * NULL where there is no current context, no memory, or the stream is capturing. */
 struct sc_stream_record *sc_streams_find(CUstream handle, bool per_thread);
 
-/* Has anything ever captured? One relaxed load. */
-extern _Atomic bool sc_streams_capture_seen;
-void sc_streams_note_capture(void);
-
-static inline bool sc_streams_captures_seen(void)
-{
-    return sc_unlikely(atomic_load_explicit(&sc_streams_capture_seen, memory_order_relaxed));
-}
-
 /* Is a capture open on it? Cheap, and always false in a process that never captured. */
-bool sc_streams_ask_capturing(struct sc_stream_record *stream);
-
 static inline bool sc_streams_is_capturing(struct sc_stream_record *stream)
 {
-    return sc_streams_captures_seen() && sc_streams_ask_capturing(stream);
+    return sc_capturing_seen() && sc_capturing_ask(&stream->capturing, stream->handle);
 }
 
-/* The same by asking the driver. True also if it does not say. */
-bool sc_streams_handle_captures(CUstream handle);
-
-/* Streams may capture, or not any more, that did otherwise before: called after each such change.
- * Until the next one, the driver is asked about a stream only once. */
-void sc_streams_captures_changed(void);
-uint64_t sc_streams_capture_epoch(void);
+/* The graph that a capture of the stream adds to; 0 if the driver does not say. */
+static inline uintptr_t sc_streams_graph(struct sc_stream_record *stream)
+{
+    return sc_capturing_graph(&stream->capturing, stream->handle);
+}
 
 struct sc_stream_record *sc_streams_of_id(uint32_t id);
 

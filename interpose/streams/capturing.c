@@ -1,0 +1,67 @@
+#include "interpose/streams/capturing.h"
+
+#include <stddef.h>
+
+#include "track/poison.h"
+
+_Atomic bool sc_capturing_was_seen;
+static _Atomic uint64_t capture_epoch = 1;
+
+void sc_capturing_note(void)
+{
+    atomic_store_explicit(&sc_capturing_was_seen, true, memory_order_relaxed);
+}
+
+void sc_capturing_changed(void)
+{
+    atomic_fetch_add(&capture_epoch, 1);
+}
+
+static uint64_t epoch_now(void)
+{
+    return atomic_load_explicit(&capture_epoch, memory_order_acquire);
+}
+
+bool sc_capturing_ask_handle(CUstream handle)
+{
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    if (!sc_real.cuStreamIsCapturing)
+        return false;
+    return sc_real.cuStreamIsCapturing(handle, &status) != CUDA_SUCCESS ||
+           status != CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
+bool sc_capturing_ask(struct sc_capturing *capturing, CUstream handle)
+{
+    uint64_t epoch = epoch_now();
+    uint64_t known = atomic_load_explicit(&capturing->state, memory_order_relaxed);
+    if (sc_likely(known >> 1 == epoch))
+        return known & 1;
+    bool captures = sc_capturing_ask_handle(handle);
+    atomic_store_explicit(&capturing->state, epoch << 1 | captures, memory_order_relaxed);
+    return captures;
+}
+
+/* Both forms answer with the graph; the newer one asks for edges as well. */
+static uintptr_t ask_graph(CUstream handle)
+{
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    CUgraph graph = NULL;
+    CUresult result = CUDA_ERROR_NOT_SUPPORTED;
+    if (sc_real.cuStreamGetCaptureInfo_v3)
+        result = sc_real.cuStreamGetCaptureInfo_v3(handle, &status, NULL, &graph, NULL, NULL, NULL);
+    else if (sc_real.cuStreamGetCaptureInfo_v2)
+        result = sc_real.cuStreamGetCaptureInfo_v2(handle, &status, NULL, &graph, NULL, NULL);
+    return result == CUDA_SUCCESS && status == CU_STREAM_CAPTURE_STATUS_ACTIVE ? (uintptr_t)graph
+                                                                               : 0;
+}
+
+uintptr_t sc_capturing_graph(struct sc_capturing *capturing, CUstream handle)
+{
+    uint64_t epoch = epoch_now();
+    if (atomic_load_explicit(&capturing->graph_epoch, memory_order_acquire) != epoch) {
+        atomic_store_explicit(&capturing->graph, ask_graph(handle), memory_order_relaxed);
+        atomic_store_explicit(&capturing->graph_epoch, epoch, memory_order_release);
+    }
+    return atomic_load_explicit(&capturing->graph, memory_order_relaxed);
+}

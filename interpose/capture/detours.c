@@ -138,7 +138,7 @@ static void come_before(void *argument, struct sc_stream_record *stream)
         sc_real.cuStreamWaitEvent(stream->handle, edges->event, 0);
     uint32_t id = stream->id;
     pthread_mutex_unlock(&stream->lock);
-    join_work(edges->context->detour_stream, stream);
+    join_work(edges->context->detours.stream, stream);
     sc_track_wait(&sc_track, id, (uintptr_t)edges->event);
 }
 
@@ -161,26 +161,27 @@ static _Atomic(struct sc_context *) detoured;
 
 static void add_detoured(struct sc_context *context)
 {
-    context->next_detoured = atomic_load(&detoured);
-    while (!atomic_compare_exchange_weak(&detoured, &context->next_detoured, context))
+    context->detours.next = atomic_load(&detoured);
+    while (!atomic_compare_exchange_weak(&detoured, &context->detours.next, context))
         continue;
 }
 
 static bool make_private_stream(struct sc_context *context)
 {
+    struct sc_context_detours *own = &context->detours;
     CUstream handle = NULL;
-    if (context->detour_stream)
+    if (own->stream)
         return true;
-    context->detour_before = context->detour_before ? context->detour_before : make_event();
-    context->detour_after = context->detour_after ? context->detour_after : make_event();
-    if (!context->detour_before || !context->detour_after ||
+    own->before = own->before ? own->before : make_event();
+    own->after = own->after ? own->after : make_event();
+    if (!own->before || !own->after ||
         sc_real.cuStreamCreate(&handle, CU_STREAM_NON_BLOCKING) != CUDA_SUCCESS)
         return false;
     sc_streams_created(handle);
-    context->detour_stream = sc_streams_find(handle, false);
-    if (context->detour_stream)
+    own->stream = sc_streams_find(handle, false);
+    if (own->stream)
         add_detoured(context);
-    return context->detour_stream != NULL;
+    return own->stream != NULL;
 }
 
 /* The marker stream's events follow the legacy stream's earlier work. */
@@ -194,17 +195,17 @@ static void come_after_legacy(struct sc_context *context, const struct edges *ed
 static struct edges edges_of(struct sc_context *context, CUevent event)
 {
     return (struct edges){
-        .context = context, .private = context->detour_stream->handle, .event = event};
+        .context = context, .private = context->detours.stream->handle, .event = event};
 }
 
 /* False: it cannot be made to come after all that the legacy stream would have waited for. */
 static bool order_before(struct sc_context *context)
 {
     struct sc_relaxed relaxed = sc_relaxed_begin();
-    pthread_mutex_lock(&context->detour_lock);
+    pthread_mutex_lock(&context->detours.lock);
     bool made = make_private_stream(context);
     if (made) {
-        struct edges edges = edges_of(context, context->detour_before);
+        struct edges edges = edges_of(context, context->detours.before);
         struct sc_order_call call; /* which the driver never has */
         struct sc_point before = sc_track_begin_record(&sc_track, context->legacy, &call);
         sc_track_end_record(&sc_track, &call, false);
@@ -214,10 +215,10 @@ static bool order_before(struct sc_context *context)
         sc_track_set_event(&sc_track, (uintptr_t)edges.event, &before);
     }
     if (made) {
-        sc_track_wait(&sc_track, context->detour_stream->id, (uintptr_t)context->detour_before);
-        join_work(context->legacy_stream, context->detour_stream);
+        sc_track_wait(&sc_track, context->detours.stream->id, (uintptr_t)context->detours.before);
+        join_work(context->legacy_stream, context->detours.stream);
     }
-    pthread_mutex_unlock(&context->detour_lock);
+    pthread_mutex_unlock(&context->detours.lock);
     sc_relaxed_end(&relaxed);
     return made;
 }
@@ -234,32 +235,32 @@ static bool legacy_is_blocked(void)
 /* The context is current, its detours are locked. */
 static void pay_wait_of_legacy(struct sc_context *context)
 {
-    if (!context->legacy_owes_wait || legacy_is_blocked())
+    if (!context->legacy_stream->owes_wait || legacy_is_blocked())
         return;
-    sc_real.cuStreamWaitEvent(CU_STREAM_LEGACY, context->detour_after, 0);
-    sc_track_wait(&sc_track, context->legacy, (uintptr_t)context->detour_after);
+    sc_real.cuStreamWaitEvent(CU_STREAM_LEGACY, context->detours.after, 0);
+    sc_track_wait(&sc_track, context->legacy, (uintptr_t)context->detours.after);
     sc_unfinished_legacy(context->legacy_stream);
-    join_work(context->detour_stream, context->legacy_stream);
-    context->legacy_owes_wait = false;
+    join_work(context->detours.stream, context->legacy_stream);
+    context->legacy_stream->owes_wait = false;
 }
 
 /* The capture may have ended meanwhile, and what was owed then has been settled. */
 static void order_after(struct sc_context *context)
 {
     struct sc_relaxed relaxed = sc_relaxed_begin();
-    pthread_mutex_lock(&context->detour_lock);
-    struct edges edges = edges_of(context, context->detour_after);
+    pthread_mutex_lock(&context->detours.lock);
+    struct edges edges = edges_of(context, context->detours.after);
     struct sc_order_call call;
-    struct sc_point after = sc_track_begin_record(&sc_track, context->detour_stream->id, &call);
+    struct sc_point after = sc_track_begin_record(&sc_track, context->detours.stream->id, &call);
     if (sc_real.cuEventRecord(edges.event, edges.private) == CUDA_SUCCESS) {
         sc_track_set_event(&sc_track, (uintptr_t)edges.event, &after);
         sc_streams_each(context, come_before, &edges);
-        context->legacy_owes_wait = true;
+        context->legacy_stream->owes_wait = true;
         pay_wait_of_legacy(context);
     } else {
         sc_track_forget_point(&sc_track, &after);
     }
-    pthread_mutex_unlock(&context->detour_lock);
+    pthread_mutex_unlock(&context->detours.lock);
     sc_relaxed_end(&relaxed);
 }
 
@@ -267,9 +268,9 @@ void sc_detours_pay(struct sc_stream_record *stream)
 {
     int saved = errno;
     struct sc_relaxed relaxed = sc_relaxed_begin();
-    struct edges edges = edges_of(stream->context, stream->context->detour_after);
+    struct edges edges = edges_of(stream->context, stream->context->detours.after);
     pay_wait(&edges, stream);
-    join_work(stream->context->detour_stream, stream);
+    join_work(stream->context->detours.stream, stream);
     sc_track_wait(&sc_track, stream->id,
                   (uintptr_t)edges.event); /* it may have been met just now */
     sc_relaxed_end(&relaxed);
@@ -281,11 +282,11 @@ static void settle(struct sc_context *context)
     if (sc_contexts_is_quiet(context) || !sc_contexts_push(context))
         return;
     struct sc_relaxed relaxed = sc_relaxed_begin();
-    pthread_mutex_lock(&context->detour_lock);
-    struct edges edges = edges_of(context, context->detour_after);
+    pthread_mutex_lock(&context->detours.lock);
+    struct edges edges = edges_of(context, context->detours.after);
     sc_streams_each(context, pay_wait, &edges);
     pay_wait_of_legacy(context);
-    pthread_mutex_unlock(&context->detour_lock);
+    pthread_mutex_unlock(&context->detours.lock);
     sc_relaxed_end(&relaxed);
     sc_contexts_pop();
 }
@@ -296,7 +297,7 @@ void sc_detours_settle(void)
     bool inside = context && sc_legacy_gate_is_used();
     if (inside)
         sc_legacy_gate_enter();
-    for (; context; context = context->next_detoured)
+    for (; context; context = context->detours.next)
         settle(context);
     if (inside)
         sc_legacy_gate_leave();
@@ -332,7 +333,7 @@ void sc_detour_prepare(struct sc_detour *detour, CUstream *stream)
 {
     int saved = errno;
     if (meets_capture(detour) && sc_captures_are_repaired() && order_before(detour->context)) {
-        *stream = detour->stream = detour->context->detour_stream->handle;
+        *stream = detour->stream = detour->context->detours.stream->handle;
         detour->before = sc_captures_relax();
     }
     errno = saved;
@@ -397,15 +398,16 @@ static void ask_stream(void *argument, struct sc_stream_record *stream)
 /* Nothing is added to the legacy stream while it is blocked: one event does for all queries. */
 static void ask_legacy(struct asking *asking, struct sc_context *context)
 {
+    struct sc_context_detours *own = &context->detours;
     uint64_t last = sc_marks_marker_ticks(context);
     CUstream marker = sc_marks_marker(context);
-    context->query_event = context->query_event ? context->query_event : make_event();
-    if (last != context->query_ticks && marker && context->query_event &&
-        sc_real.cuEventRecord(context->query_event, marker) == CUDA_SUCCESS)
-        context->query_ticks = last;
-    if (last != context->query_ticks)
+    own->query_event = own->query_event ? own->query_event : make_event();
+    if (last != own->query_ticks && marker && own->query_event &&
+        sc_real.cuEventRecord(own->query_event, marker) == CUDA_SUCCESS)
+        own->query_ticks = last;
+    if (last != own->query_ticks)
         asking->incomplete = true;
-    ask_event(asking, context->query_event);
+    ask_event(asking, own->query_event);
 }
 
 /* False: there may be work that nothing of ours is behind. */
@@ -413,12 +415,12 @@ static bool ask_all(struct sc_context *context, CUresult *answer)
 {
     struct sc_relaxed relaxed = sc_relaxed_begin();
     struct asking asking = {.context = context, .answer = CUDA_SUCCESS};
-    pthread_mutex_lock(&context->detour_lock);
+    pthread_mutex_lock(&context->detours.lock);
     ask_legacy(&asking, context);
-    if (context->detour_stream && asking.answer == CUDA_SUCCESS)
-        asking.answer = sc_real.cuStreamQuery(context->detour_stream->handle);
+    if (context->detours.stream && asking.answer == CUDA_SUCCESS)
+        asking.answer = sc_real.cuStreamQuery(context->detours.stream->handle);
     sc_streams_each(context, ask_stream, &asking);
-    pthread_mutex_unlock(&context->detour_lock);
+    pthread_mutex_unlock(&context->detours.lock);
     sc_relaxed_end(&relaxed);
     *answer = asking.answer;
     return !asking.incomplete;

@@ -1,7 +1,6 @@
 #include "interpose/streams/contexts.h"
 
 #include <errno.h>
-#include <string.h>
 
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
@@ -79,14 +78,15 @@ static struct sc_context *add_locked(CUcontext handle, const struct answers *ans
     struct sc_context *context = sc_arena_take(&arena, sizeof *context);
     if (!context)
         return NULL;
-    memset(context, 0, sizeof *context);
-    context->handle = handle;
-    context->device = answers->device;
-    context->reads_pageable = answers->reads_pageable;
-    context->may_be_green = answers->may_be_green;
-    context->primary = answers->primary;
-    sc_spare_events_init(&context->spare_events);
-    pthread_mutex_init(&context->detour_lock, NULL);
+    *context = (struct sc_context){
+        .handle = handle,
+        .device = answers->device,
+        .reads_pageable = answers->reads_pageable,
+        .may_be_green = answers->may_be_green,
+        .primary = answers->primary,
+        .detours.lock = PTHREAD_MUTEX_INITIALIZER,
+        .spare_events.lock = PTHREAD_MUTEX_INITIALIZER,
+    };
     context->legacy_stream = sc_streams_add_legacy(context);
     if (!context->legacy_stream)
         return NULL;

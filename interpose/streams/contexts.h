@@ -29,6 +29,17 @@ struct sc_context_marks {
     _Atomic uint64_t outlived_ticks; /* a blocking stream was last destroyed */
 };
 
+/* Detours of legacy operations around a capture (interpose/capture/detours.h), under their lock. */
+struct sc_context_detours {
+    pthread_mutex_t lock;
+    struct sc_stream_record *stream;
+    CUevent before, after;
+    /* Queries: an event behind the legacy stream's work, and when the last of that was issued. */
+    CUevent query_event;
+    uint64_t query_ticks;
+    struct sc_context *next; /* that has the private stream; never changes */
+};
+
 struct sc_context {
     CUcontext handle;
     CUdevice device;
@@ -42,15 +53,7 @@ struct sc_context {
     _Atomic unsigned quiet; /* calls under way that may end it: we make none in it */
     struct sc_context_unfinished unfinished;
     _Atomic(struct sc_staging_of_context *) staging;
-    /* Detours of legacy operations around a capture (interpose/capture/detours.h). */
-    pthread_mutex_t detour_lock;
-    struct sc_stream_record *detour_stream;
-    CUevent detour_before, detour_after;
-    _Atomic bool legacy_owes_wait; /* for detour_after, and so do streams that are first met then */
-    /* Queries: an event behind the legacy stream's work, and when the last of that was issued. */
-    CUevent query_event;
-    uint64_t query_ticks;
-    struct sc_context *next_detoured;
+    struct sc_context_detours detours;
     struct sc_context_marks marks;
     struct sc_spare_events spare_events;
 };

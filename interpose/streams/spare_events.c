@@ -6,12 +6,6 @@
 
 #include "track/poison.h"
 
-void sc_spare_events_init(struct sc_spare_events *spare)
-{
-    pthread_mutex_init(&spare->lock, NULL);
-    spare->count = 0;
-}
-
 CUresult sc_spare_events_take(struct sc_spare_events *spare, CUevent *event)
 {
     *event = NULL;

@@ -17,8 +17,6 @@ struct sc_spare_events {
     CUevent events[SC_SPARE_EVENTS_MAX];
 };
 
-void sc_spare_events_init(struct sc_spare_events *spare);
-
 /* A spare event, or a new one of the current context. Returns what the driver says; there is an
  * event if that is success. */
 CUresult sc_spare_events_take(struct sc_spare_events *spare, CUevent *event);

@@ -1,7 +1,6 @@
 #include "interpose/streams/streams.h"
 
 #include <errno.h>
-#include <string.h>
 
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
@@ -124,10 +123,8 @@ static struct sc_stream_record *take_record_locked(void)
         return stream;
     }
     stream = sc_arena_take(&arena, sizeof *stream);
-    if (stream) {
-        memset(stream, 0, sizeof *stream);
-        pthread_mutex_init(&stream->lock, NULL);
-    }
+    if (stream)
+        *stream = (struct sc_stream_record){.lock = PTHREAD_MUTEX_INITIALIZER};
     return stream;
 }
 
@@ -249,7 +246,7 @@ static void fill_record(struct sc_stream_record *stream, uint32_t id, CUstream h
     stream->context = context;
     stream->gone = false;
     stream->capturing = (struct sc_capturing){0};
-    stream->owes_wait = kind == SC_STREAM_BLOCKING && context->legacy_owes_wait;
+    stream->owes_wait = kind == SC_STREAM_BLOCKING && context->legacy_stream->owes_wait;
     sc_unfinished_renew(stream);
     sc_marks_renew_locked(stream);
     pthread_mutex_unlock(&stream->lock);

@@ -85,6 +85,13 @@ class Tree(unittest.TestCase):
         self.assertEqual(self.problems(), "interpose/guard/high.h:4: sc_other does not begin with "
                                           "sc_high_\n")
 
+    def test_a_member_that_another_module_owns(self):
+        text = "int f(struct r *r) { return r->marks.count; }\n"
+        self.write("interpose/streams/marks.h", text)
+        self.write("interpose/streams/other.c", text + "int marks; /* r->marks */\n")
+        self.assertEqual(self.problems(), "interpose/streams/other.c:1: the member marks belongs to "
+                                          "interpose/streams/marks\n")
+
     def test_a_row_of_a_table_is_declared_by_the_header_that_includes_it(self):
         self.write("track/words.def", 'SC_WORD(SC_FIRST, "first")\n')
         self.write("track/words.h", '#include "track/words.def"\n')

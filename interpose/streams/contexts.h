@@ -19,7 +19,6 @@
 #include "interpose/streams/unfinished.h"
 
 struct sc_stream_record;
-
 struct sc_staging_of_context;
 
 /* What marks.c keeps of a context. */

@@ -22,6 +22,7 @@ tests/hazard/README.md has an example of each.
     link: NAME ...    libraries of tests/survival/lib that it is linked with
     expect-exit: N    the exit status of a survival program without the preload
     strict-says: TEXT on stderr of a survival program under strict=1, `_` for blanks
+    says: TEXT        the line that the library adds at the end of a survival program's stderr
     run: ...          see Setting
     inject: 1         those runs without a preload: the driver loads the library
 
@@ -415,7 +416,7 @@ class Survivor:
     """tests/survival/NAME must behave with the library exactly as it does without.
 
     With strict=1 it may have to say what could not be watched: `strict-says`, `_` for blanks. On a
-    real GPU, where there may be more room, it only may."""
+    real GPU, where there may be more room, it only may. The library adds the line `says`."""
 
     def __init__(self, source, machine):
         self.name = source.stem
@@ -440,12 +441,13 @@ class Survivor:
         with Report() as report:
             run = self.launch(True, ":".join(filter(None, (report.option, options))))
         run.expect_status(bare.status)
+        bare.stderr += "".join(f"safecopy: {line}\n" for line in self.directives.all("says")).encode()
         says = options and self.directives.one("strict-says")
         if says and not self.machine.gpus and says.replace("_", " ") not in run.stderr.decode(errors="replace"):
             raise run.failure(f"stderr does not say: {says}")
         for stream in ("stdout",) if says else ("stdout", "stderr"):
             if getattr(run, stream) != getattr(bare, stream):
-                raise run.failure(f"{stream} differs; without the library it is:\n" +
+                raise run.failure(f"{stream} differs; it should be:\n" +
                                   getattr(bare, stream).decode(errors="replace"))
 
 

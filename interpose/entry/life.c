@@ -54,6 +54,7 @@ static pthread_mutex_t up_lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic bool up;
 static _Atomic bool summarised;
 static int quick_status = UNKNOWN; /* where our quick_exit is not the one that was called */
+static bool tells_no_use;          /* verbosity=2, and this process is no forked child */
 
 /* ---- start ---- */
 
@@ -191,6 +192,7 @@ void sc_life_cuda_is_up(void)
  * those may be waiting for ours. */
 static void in_child(void)
 {
+    tells_no_use = false;
     sc_process_forked();
     sc_signals_child();
     if (!atomic_load(&up))
@@ -292,13 +294,9 @@ static void at_cuda_exit(int status, void *argument)
         exit(final_status);
 }
 
-/* A run of which nothing was seen must not pass for one in which all was well. A second copy of the
- * library says nothing of what the first one sees. */
+/* A run of which nothing was seen must not pass for one in which all was well. */
 static void tell_unreached(int status)
 {
-    if (atomic_load(&up) || !(sc_process_is_alone() || sc_is_preloaded()) ||
-        !sc_unreached_was_used())
-        return;
     sc_life_start();
     if (!sc_process_wants_wrappers())
         return;
@@ -310,12 +308,23 @@ static void tell_unreached(int status)
                       "was protected or looked for (README, Limits)");
 }
 
+/* A second copy of the library says nothing of what the first one sees. */
+static void tell_nothing_seen(int status)
+{
+    if (atomic_load(&up) || !(sc_process_is_alone() || sc_is_preloaded()))
+        return;
+    if (sc_unreached_was_used())
+        tell_unreached(status);
+    else if (tells_no_use)
+        sc_report_say(NULL, "loaded, and saw no use of CUDA in this process");
+}
+
 /* Registered first, so it runs last; late hazards can still change the status. */
 static void at_exit(int status, void *argument)
 {
     (void)argument;
     int own = seen_outside(status);
-    tell_unreached(own);
+    tell_nothing_seen(own);
     int final_status = finish(own);
     if (final_status != own)
         exit(final_status);
@@ -380,20 +389,20 @@ SC_EXPORT void abort(void)
 }
 
 /* What the options will say when they are read: until CUDA is used, nobody is told of mistakes. */
-static bool wants_to_be_off(void)
+static void begin_by_options(void)
 {
     struct sc_options options;
     sc_options_defaults(&options);
-    if (getauxval(AT_SECURE))
-        return true;
     sc_options_parse(&options, getenv("SAFECOPY_OPTIONS"), NULL, NULL);
-    return options.mode == SC_MODE_OFF;
+    bool works = options.mode != SC_MODE_OFF && !getauxval(AT_SECURE);
+    tells_no_use = works && options.verbosity == 2;
+    sc_signals_begin(works);
 }
 
 static __attribute__((constructor)) void construct(void)
 {
     keep_options();
-    sc_signals_begin(!wants_to_be_off());
+    begin_by_options();
     sc_report_note_descriptors();
     pthread_atfork(NULL, NULL, in_child);
     on_exit(at_exit, NULL);

@@ -160,10 +160,10 @@ static struct sc_copy_sides fills(CUdeviceptr dst, size_t pitch, size_t width_by
     return sides;
 }
 
-/* Between arrays and device addresses there is no asynchronous function but that for boxes. */
-static CUresult box_async(CUmemorytype dst_type, CUdeviceptr dst, CUarray dst_array, size_t dst_x,
-                          CUmemorytype src_type, CUdeviceptr src, CUarray src_array, size_t src_x,
-                          size_t bytes, CUstream stream)
+/* Between arrays and device addresses there is no asynchronous function but that for 2D copies. */
+static CUresult copy_2d_async(CUmemorytype dst_type, CUdeviceptr dst, CUarray dst_array,
+                              size_t dst_x, CUmemorytype src_type, CUdeviceptr src,
+                              CUarray src_array, size_t src_x, size_t bytes, CUstream stream)
 {
     CUDA_MEMCPY2D copy = {
         .srcXInBytes = src_x,
@@ -183,22 +183,22 @@ static CUresult box_async(CUmemorytype dst_type, CUdeviceptr dst, CUarray dst_ar
 static CUresult dtoa_async(CUarray dst, size_t offset, CUdeviceptr src, size_t bytes,
                            CUstream stream)
 {
-    return box_async(CU_MEMORYTYPE_ARRAY, 0, dst, offset, CU_MEMORYTYPE_DEVICE, src, NULL, 0, bytes,
-                     stream);
+    return copy_2d_async(CU_MEMORYTYPE_ARRAY, 0, dst, offset, CU_MEMORYTYPE_DEVICE, src, NULL, 0,
+                         bytes, stream);
 }
 
 static CUresult atod_async(CUdeviceptr dst, CUarray src, size_t offset, size_t bytes,
                            CUstream stream)
 {
-    return box_async(CU_MEMORYTYPE_DEVICE, dst, NULL, 0, CU_MEMORYTYPE_ARRAY, 0, src, offset, bytes,
-                     stream);
+    return copy_2d_async(CU_MEMORYTYPE_DEVICE, dst, NULL, 0, CU_MEMORYTYPE_ARRAY, 0, src, offset,
+                         bytes, stream);
 }
 
 static CUresult atoa_async(CUarray dst, size_t dst_offset, CUarray src, size_t src_offset,
                            size_t bytes, CUstream stream)
 {
-    return box_async(CU_MEMORYTYPE_ARRAY, 0, dst, dst_offset, CU_MEMORYTYPE_ARRAY, 0, src,
-                     src_offset, bytes, stream);
+    return copy_2d_async(CU_MEMORYTYPE_ARRAY, 0, dst, dst_offset, CU_MEMORYTYPE_ARRAY, 0, src,
+                         src_offset, bytes, stream);
 }
 
 COPY(cuMemcpyHtoD_v2, sc_real.cuMemcpyHtoDAsync_v2,
@@ -227,18 +227,18 @@ COPY(cuMemcpyPeer, sc_real.cuMemcpyPeerAsync,
      (CUdeviceptr dst, CUcontext dst_context, CUdeviceptr src, CUcontext src_context, size_t bytes),
      (dst, dst_context, src, src_context, bytes),
      between(sc_copy_side_pinned(dst, bytes), sc_copy_side_pinned(src, bytes), bytes))
-COPY(cuMemcpy3DPeer, sc_real.cuMemcpy3DPeerAsync, (const CUDA_MEMCPY3D_PEER *box), (box),
-     sc_copy_sides_of_3d_peer(box))
+COPY(cuMemcpy3DPeer, sc_real.cuMemcpy3DPeerAsync, (const CUDA_MEMCPY3D_PEER *params), (params),
+     sc_copy_sides_of_3d_peer(params))
 
 COPY(cuMemcpy, sc_real.cuMemcpyAsync, (CUdeviceptr dst, CUdeviceptr src, size_t bytes),
      (dst, src, bytes),
      between(sc_copy_side_unified(dst, bytes), sc_copy_side_unified(src, bytes), bytes))
-COPY(cuMemcpy2D_v2, sc_real.cuMemcpy2DAsync_v2, (const CUDA_MEMCPY2D *box), (box),
-     sc_copy_sides_of_2d(box))
-COPY(cuMemcpy2DUnaligned_v2, sc_real.cuMemcpy2DAsync_v2, (const CUDA_MEMCPY2D *box), (box),
-     sc_copy_sides_of_2d(box))
-COPY(cuMemcpy3D_v2, sc_real.cuMemcpy3DAsync_v2, (const CUDA_MEMCPY3D *box), (box),
-     sc_copy_sides_of_3d(box))
+COPY(cuMemcpy2D_v2, sc_real.cuMemcpy2DAsync_v2, (const CUDA_MEMCPY2D *params), (params),
+     sc_copy_sides_of_2d(params))
+COPY(cuMemcpy2DUnaligned_v2, sc_real.cuMemcpy2DAsync_v2, (const CUDA_MEMCPY2D *params), (params),
+     sc_copy_sides_of_2d(params))
+COPY(cuMemcpy3D_v2, sc_real.cuMemcpy3DAsync_v2, (const CUDA_MEMCPY3D *params), (params),
+     sc_copy_sides_of_3d(params))
 
 #define MEMSETS(bits, type)                                                                        \
     COPY(cuMemsetD##bits##_v2, sc_real.cuMemsetD##bits##Async,                                     \

@@ -13,7 +13,7 @@
 enum { SHARDS = 64, PAGE_BITS = 12 };
 
 __thread struct sc_ear sc_ear;
-_Atomic bool sc_ears_open;
+_Atomic bool sc_ear_open;
 
 static void (*tell)(const struct sc_missed_call *call, bool entering);
 static _Atomic unsigned char audited[SC_CBID_MAX];
@@ -125,7 +125,7 @@ static void hear_driver(uint32_t id, const CUpti_CallbackData *data)
     bool counts_here = entering && is_audited(id);
     if (counts_here)
         sc_ear.correlation_id = data->correlationId;
-    if (__builtin_expect(!sc_is_carried(), 0))
+    if (__builtin_expect(!sc_ear_is_carried(), 0))
         missed(id, data, entering);
     else if (counts_here)
         atomic_fetch_add_explicit(&counts[shard()].wrapped, 1, memory_order_relaxed);
@@ -150,7 +150,7 @@ void CUPTIAPI sc_callbacks_hear(void *user, CUpti_CallbackDomain domain, CUpti_C
 {
     const CUpti_CallbackData *data = about;
     (void)user;
-    if (!sc_is_heard())
+    if (!sc_ear_is_open())
         return;
     if (domain == CUPTI_CB_DOMAIN_DRIVER_API)
         hear_driver(id, data);

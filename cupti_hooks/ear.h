@@ -22,43 +22,43 @@ struct sc_ear {
 };
 
 extern __thread struct sc_ear sc_ear;
-extern _Atomic bool sc_ears_open; /* this process is subscribed (a forked child is not) */
+extern _Atomic bool sc_ear_open; /* this process is subscribed (a forked child is not) */
 
-static inline bool sc_is_heard(void)
+static inline bool sc_ear_is_open(void)
 {
-    return __builtin_expect(atomic_load_explicit(&sc_ears_open, memory_order_relaxed), 0);
+    return __builtin_expect(atomic_load_explicit(&sc_ear_open, memory_order_relaxed), 0);
 }
 
 /* The runtime function that the program has called, NULL if none is heard. */
 static inline const char *sc_ear_runtime_api(void)
 {
-    return sc_is_heard() ? sc_ear.runtime_api : NULL;
+    return sc_ear_is_open() ? sc_ear.runtime_api : NULL;
 }
 
 static inline uint32_t sc_ear_correlation_id(void)
 {
-    return sc_is_heard() ? sc_ear.correlation_id : 0;
+    return sc_ear_is_open() ? sc_ear.correlation_id : 0;
 }
 
-static inline struct sc_frame sc_carry(struct sc_frame frame)
+static inline struct sc_frame sc_ear_carry(struct sc_frame frame)
 {
     sc_ear.correlation_id = 0;
     return sc_frame_enter(&sc_ear.carrying, frame);
 }
 
-static inline void sc_carried(const struct sc_frame *outer)
+static inline void sc_ear_carried(const struct sc_frame *outer)
 {
     sc_frame_leave(&sc_ear.carrying, outer);
 }
 
-static inline bool sc_is_carried(void)
+static inline bool sc_ear_is_carried(void)
 {
     return sc_ear.carrying.place != 0 && sc_frame_lives(&sc_ear.carrying);
 }
 
 /* In a wrapper: the wrapper carries this thread's driver calls until the end of the block. */
 #define SC_CARRY()                                                                                 \
-    __attribute__((cleanup(sc_carried), unused)) const struct sc_frame carried_ =                  \
-        sc_carry(SC_FRAME())
+    __attribute__((cleanup(sc_ear_carried), unused)) const struct sc_frame carried_ =              \
+        sc_ear_carry(SC_FRAME())
 
 #endif

@@ -69,13 +69,13 @@ static bool is_due(enum sc_news_kind kind)
 {
     if (kind == SC_NEWS_GRAPH_ENDS)
         return true;
-    return !sc_is_carried() && (!sc_ear.followed || kind == SC_NEWS_CONTEXT_ENDS);
+    return !sc_ear_is_carried() && (!sc_ear.followed || kind == SC_NEWS_CONTEXT_ENDS);
 }
 
 /* Whatever is called while it is dealt with is ours; a wrapper keeps its mark and its id. */
 static void pass_on(const struct sc_news *news)
 {
-    if (sc_is_carried()) {
+    if (sc_ear_is_carried()) {
         tell_news(news);
     } else {
         SC_CARRY();

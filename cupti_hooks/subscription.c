@@ -7,7 +7,7 @@
 
 #include "cupti_hooks/callbacks.h"
 #include "cupti_hooks/ear.h"
-#include "cupti_hooks/find_libcupti.h"
+#include "cupti_hooks/libcupti.h"
 #include "cupti_hooks/resources.h"
 #include "cupti_hooks/timeline.h"
 #include "track/deadlines.h"
@@ -70,7 +70,7 @@ static bool find_functions(void)
 
 static enum sc_cupti_state load(void)
 {
-    library = sc_cupti_find(request->majors, library_path, sizeof library_path);
+    library = sc_libcupti_find(request->majors, library_path, sizeof library_path);
     now.library = library_path;
     if (!library)
         return SC_CUPTI_ABSENT;
@@ -147,7 +147,7 @@ static void start_locked(void)
     sc_resources_each(enable);
     if (request->starves)
         sc_timeline_start(library, request->symbol, request->starves);
-    atomic_store(&sc_ears_open, true);
+    atomic_store(&sc_ear_open, true);
 }
 
 void sc_cupti_start(const struct sc_cupti_request *what)
@@ -175,7 +175,7 @@ void sc_cupti_fail(const char *why)
 
 static void unsubscribe_locked(void)
 {
-    atomic_store(&sc_ears_open, false);
+    atomic_store(&sc_ear_open, false);
     if (!subscribed)
         return;
     subscribed = false;
@@ -198,7 +198,7 @@ bool sc_cupti_yield(void)
     atomic_fetch_add(&tools_coming, 1);
     if (!lock_in_time())
         return false;
-    bool leaves = now.state == SC_CUPTI_LISTENING && sc_is_heard();
+    bool leaves = now.state == SC_CUPTI_LISTENING && sc_ear_is_open();
     unsubscribe_locked();
     sc_cupti_yield_records();
     if (leaves)
@@ -226,7 +226,7 @@ void sc_cupti_tool_came(void)
 
 void sc_cupti_stop(bool unsubscribe)
 {
-    atomic_store(&sc_ears_open, false);
+    atomic_store(&sc_ear_open, false);
     if (!unsubscribe || pthread_mutex_trylock(&lock) != 0)
         return;
     unsubscribe_locked();
@@ -235,7 +235,7 @@ void sc_cupti_stop(bool unsubscribe)
 
 void sc_cupti_child(void)
 {
-    atomic_store(&sc_ears_open, false);
+    atomic_store(&sc_ear_open, false);
     lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     asking = false;
     atomic_store(&tools_coming, 0);

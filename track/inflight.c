@@ -167,7 +167,7 @@ uint32_t sc_inflight_range_of(struct sc_inflight *inflight, uintptr_t address)
 
 static struct sc_grid *grid_of(struct sc_inflight *inflight, enum sc_buffer_kind kind)
 {
-    return sc_is_heap(kind) ? &inflight->heap_grid : &inflight->op_grid;
+    return sc_inflight_is_heap(kind) ? &inflight->heap_grid : &inflight->op_grid;
 }
 
 static uint32_t *key_slot(struct sc_inflight *inflight, const struct sc_op_info *info)
@@ -332,7 +332,7 @@ static void note_unwatched(const struct sc_op *op, const struct sc_shape *touche
                            uintptr_t end, struct sc_unwatched *unwatched)
 {
     size_t bytes = common_bytes(start, end, &op->info.shape);
-    if (bytes == 0 || sc_hulls_touch(&op->info.shape, touched))
+    if (bytes == 0 || sc_shape_hulls_touch(&op->info.shape, touched))
         return;
     unwatched->operations += !op->cut;
     unwatched->bytes += bytes;
@@ -375,7 +375,7 @@ static bool visit_touched(void *context, uint32_t id)
     struct touch_visit *search = context;
     const struct sc_op *op = sc_inflight_op(search->inflight, id);
     if (!forbids(op, search->touch) ||
-        !sc_row_touches_folded(&search->touched, &op->info.shape, &op->info.fold))
+        !sc_shape_row_touches_folded(&search->touched, &op->info.shape, &op->info.fold))
         return true;
     return search->visit(search->context, id);
 }
@@ -401,7 +401,7 @@ static bool seal_op(void *context, uint32_t id)
     bool changed = sc_source_copies_changed(seal->inflight, op);
     if (changed)
         sc_ops_add(seal->ops, &op->info);
-    if (changed || sc_hulls_touch(&op->info.shape, &seal->sealed))
+    if (changed || sc_shape_hulls_touch(&op->info.shape, &seal->sealed))
         op->info.stable = false;
     return true;
 }
@@ -584,7 +584,7 @@ static bool visit_conflict(void *context, uint32_t id)
     const struct sc_op_info *later = search->info;
     bool conflict =
         earlier->ticket.stream != later->ticket.stream && either_writes(earlier, later) &&
-        sc_folded_shapes_touch(&earlier->shape, &earlier->fold, &later->shape, &later->fold) &&
+        sc_shapes_folded_touch(&earlier->shape, &earlier->fold, &later->shape, &later->fold) &&
         !sc_inflight_covers(search->inflight->order, later, &earlier->ticket);
     search->stopped = conflict && !search->visit(search->context, id);
     return !search->stopped;

@@ -176,7 +176,7 @@ static inline struct sc_op *sc_inflight_op(struct sc_inflight *inflight, uint32_
 bool sc_direction_writes_host(enum sc_direction direction);
 
 /* Could free() or munmap() take memory of this kind away? */
-static inline bool sc_is_heap(enum sc_buffer_kind kind)
+static inline bool sc_inflight_is_heap(enum sc_buffer_kind kind)
 {
     return kind == SC_REGISTERED || kind == SC_PAGEABLE || kind == SC_STACK;
 }

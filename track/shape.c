@@ -2,7 +2,7 @@
 
 #include "track/poison.h"
 
-bool sc_hulls_touch(const struct sc_shape *a, const struct sc_shape *b)
+bool sc_shape_hulls_touch(const struct sc_shape *a, const struct sc_shape *b)
 {
     return a->address < b->address + sc_shape_hull_bytes(b) &&
            b->address < a->address + sc_shape_hull_bytes(a);
@@ -44,7 +44,7 @@ static bool rows_touch(const struct sc_shape *a, const struct sc_shape *b)
 
 bool sc_shapes_touch(const struct sc_shape *a, const struct sc_shape *b)
 {
-    if (!sc_hulls_touch(a, b))
+    if (!sc_shape_hulls_touch(a, b))
         return false;
     return (a->rows <= 1 && b->rows <= 1) || rows_touch(a, b);
 }
@@ -76,7 +76,7 @@ static bool slice_touches(const struct sc_shape *slice, const struct sc_shape *s
     return false;
 }
 
-bool sc_folded_shapes_touch(const struct sc_shape *a, const struct sc_fold *a_fold,
+bool sc_shapes_folded_touch(const struct sc_shape *a, const struct sc_fold *a_fold,
                             const struct sc_shape *b, const struct sc_fold *b_fold)
 {
     if (!sc_shapes_touch(a, b))
@@ -84,7 +84,7 @@ bool sc_folded_shapes_touch(const struct sc_shape *a, const struct sc_fold *a_fo
     if (!a_fold->pitch_bytes && !b_fold->pitch_bytes)
         return true;
     if (a->rows > b->rows)
-        return sc_folded_shapes_touch(b, b_fold, a, a_fold);
+        return sc_shapes_folded_touch(b, b_fold, a, a_fold);
     for (size_t row = 0; row < a->rows; row++) {
         struct sc_shape slice = slice_of(a, a_fold, row);
         if (slice_touches(&slice, b, b_fold))
@@ -100,8 +100,8 @@ static bool meets_inner_row(const struct sc_fold *fold, size_t from, size_t to)
     return from < to && (from - row < fold->width_bytes || row + fold->pitch_bytes < to);
 }
 
-bool sc_row_touches_folded(const struct sc_shape *row, const struct sc_shape *shape,
-                           const struct sc_fold *fold)
+bool sc_shape_row_touches_folded(const struct sc_shape *row, const struct sc_shape *shape,
+                                 const struct sc_fold *fold)
 {
     bool touches = sc_shapes_touch(shape, row);
     if (!touches || !fold->pitch_bytes)

@@ -28,15 +28,15 @@ static inline size_t sc_shape_hull_bytes(const struct sc_shape *shape)
     return shape->rows ? (shape->rows - 1) * shape->pitch_bytes + shape->width_bytes : 0;
 }
 
-bool sc_hulls_touch(const struct sc_shape *a, const struct sc_shape *b);
+bool sc_shape_hulls_touch(const struct sc_shape *a, const struct sc_shape *b);
 bool sc_shapes_touch(const struct sc_shape *a, const struct sc_shape *b);
 
 /* The same question about two shapes that may have gaps in their rows. */
-bool sc_folded_shapes_touch(const struct sc_shape *a, const struct sc_fold *a_fold,
+bool sc_shapes_folded_touch(const struct sc_shape *a, const struct sc_fold *a_fold,
                             const struct sc_shape *b, const struct sc_fold *b_fold);
 
 /* The same question about a single row, and a shape that may have gaps in its rows. */
-bool sc_row_touches_folded(const struct sc_shape *row, const struct sc_shape *shape,
-                           const struct sc_fold *fold);
+bool sc_shape_row_touches_folded(const struct sc_shape *row, const struct sc_shape *shape,
+                                 const struct sc_fold *fold);
 
 #endif

@@ -192,7 +192,7 @@ static void set_applied(struct sc_spans *spans, uint32_t id)
     add_to(&spans->busy, -1);
 }
 
-bool sc_spans_apply(struct sc_spans *spans, struct sc_guard_change *change)
+bool sc_spans_apply(struct sc_spans *spans, struct sc_access_change *change)
 {
     change->size_bytes = 0;
     if (!spans->unapplied)
@@ -205,12 +205,12 @@ bool sc_spans_apply(struct sc_spans *spans, struct sc_guard_change *change)
     struct piece piece = next_piece(spans, span);
     span->applied_to = piece.until;
     if (must_tell(span, &piece))
-        *change = (struct sc_guard_change){piece.at, piece.until - piece.at, piece.access,
-                                           spans->unapplied};
+        *change = (struct sc_access_change){piece.at, piece.until - piece.at, piece.access,
+                                            spans->unapplied};
     return true;
 }
 
-uint32_t sc_spans_refuse(struct sc_spans *spans, const struct sc_guard_change *change)
+uint32_t sc_spans_refuse(struct sc_spans *spans, const struct sc_access_change *change)
 {
     struct sc_span *span = sc_spans_at(spans, change->span);
     if (span->live)
@@ -291,13 +291,13 @@ void sc_spans_let_go_inherited(struct sc_spans *spans, uint32_t span)
     atomic_store(&sc_spans_at(spans, span)->used, false);
 }
 
-bool sc_spans_inherited(struct sc_spans *spans, uint32_t *id, struct sc_guard_change *change)
+bool sc_spans_inherited(struct sc_spans *spans, uint32_t *id, struct sc_access_change *change)
 {
     while (++*id < spans->pool.unused) {
         struct sc_span *span = sc_spans_at(spans, *id);
         if (!atomic_load(&span->used))
             continue;
-        *change = (struct sc_guard_change){
+        *change = (struct sc_access_change){
             sc_span_start(span), sc_span_end(span) - sc_span_start(span), SC_ACCESS_ALL, *id};
         return true;
     }

@@ -74,7 +74,7 @@ void sc_spans_end(struct sc_spans *spans, uint32_t span);
  * Returns the operation's spans anew, given the first of them. */
 uint32_t sc_spans_cut(struct sc_spans *spans, uint32_t first, uintptr_t address, size_t size_bytes);
 
-struct sc_guard_change {
+struct sc_access_change {
     uintptr_t address;
     size_t size_bytes; /* 0: nothing to tell the kernel */
     enum sc_access access;
@@ -83,13 +83,13 @@ struct sc_guard_change {
 
 /* Takes a step in applying. False: nothing is unapplied. The span stays counted in
  * unapplied_count until the step after the last. */
-bool sc_spans_apply(struct sc_spans *spans, struct sc_guard_change *change);
+bool sc_spans_apply(struct sc_spans *spans, struct sc_access_change *change);
 
 /* The kernel has refused the change; said before the next step. Returns the operation for which the
  * pages were to be protected: its spans have to end. 0: the pages were to be let go, and the span
  * stays counted as unapplied. sc_spans_retry has such spans applied once more, and says whether
  * there were any. */
-uint32_t sc_spans_refuse(struct sc_spans *spans, const struct sc_guard_change *change);
+uint32_t sc_spans_refuse(struct sc_spans *spans, const struct sc_access_change *change);
 bool sc_spans_retry(struct sc_spans *spans);
 
 /* The least that a live span on the page allows; or on any page that the interval touches. */
@@ -105,7 +105,7 @@ bool sc_spans_cover(struct sc_spans *spans, uintptr_t address);
  * that was all. Pages that were let go are not given again. Lock-free: other threads may have been
  * in the midst of a change, but a protected page has its span before mprotect is called, and until
  * mprotect has let the page go. */
-bool sc_spans_inherited(struct sc_spans *spans, uint32_t *span, struct sc_guard_change *change);
+bool sc_spans_inherited(struct sc_spans *spans, uint32_t *span, struct sc_access_change *change);
 void sc_spans_let_go_inherited(struct sc_spans *spans, uint32_t span);
 /* After that: nothing counts as guarded any more. */
 void sc_spans_forget(struct sc_spans *spans);

@@ -464,7 +464,7 @@ bool sc_track_may_conflict(struct sc_track *track, uint32_t range, enum sc_direc
 
 /* ---- operations ---- */
 
-bool sc_collect_op(void *context, uint32_t id)
+bool sc_track_collect_op(void *context, uint32_t id)
 {
     struct sc_ops_collector *collector = context;
     const struct sc_op_info *info = &sc_inflight_op(&collector->track->inflight, id)->info;
@@ -483,7 +483,7 @@ void sc_track_conflicts(struct sc_track *track, const struct sc_op_info *info,
     if (info->unjudged)
         return;
     lock(track);
-    sc_inflight_conflicts(&track->inflight, info, sc_collect_op, &collector);
+    sc_inflight_conflicts(&track->inflight, info, sc_track_collect_op, &collector);
     unlock(track);
 }
 
@@ -500,7 +500,7 @@ static bool note_met(void *context, uint32_t id)
     bool done = info->slot || sc_order_complete(&track->order, &info->ticket);
     if (info->unseen || (search->awaited && done))
         return true;
-    return sc_collect_op(&search->collector, id);
+    return sc_track_collect_op(&search->collector, id);
 }
 
 void sc_track_met(struct sc_track *track, const struct sc_op_info *touch, bool awaited,
@@ -528,7 +528,7 @@ static void issue_locked(struct sc_track *track, struct sc_op_info *info, struct
     struct sc_ops_collector collector = {track, &issued->conflicts, false};
     sc_order_renew(&track->order, &info->ticket);
     if (!info->unjudged)
-        sc_inflight_conflicts(&track->inflight, info, sc_collect_op, &collector);
+        sc_inflight_conflicts(&track->inflight, info, sc_track_collect_op, &collector);
     if (!sc_inflight_add(&track->inflight, info, &issued->overwritten) && info->slot)
         sc_staging_give(info->slot, &info->ticket);
 }

@@ -13,7 +13,8 @@ void sc_track_touched(struct sc_track *track, uintptr_t address, size_t size_byt
     struct sc_ops_collector collector = {track, found, false};
     found->count = 0;
     lock(track);
-    sc_inflight_touched(&track->inflight, address, size_bytes, touch, sc_collect_op, &collector);
+    sc_inflight_touched(&track->inflight, address, size_bytes, touch, sc_track_collect_op,
+                        &collector);
     unlock(track);
 }
 
@@ -112,7 +113,7 @@ void sc_track_give_up_guards(struct sc_track *track)
     sc_track_unguard_all(track);
 }
 
-bool sc_track_apply_guards(struct sc_track *track, struct sc_guard_change *change)
+bool sc_track_apply_guards(struct sc_track *track, struct sc_access_change *change)
 {
     lock(track);
     bool more = sc_spans_apply(&track->inflight.guards, change);
@@ -120,7 +121,7 @@ bool sc_track_apply_guards(struct sc_track *track, struct sc_guard_change *chang
     return more;
 }
 
-void sc_track_refuse_guard(struct sc_track *track, const struct sc_guard_change *change)
+void sc_track_refuse_guard(struct sc_track *track, const struct sc_access_change *change)
 {
     lock(track);
     uint32_t op = sc_spans_refuse(&track->inflight.guards, change);

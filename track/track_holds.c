@@ -169,7 +169,7 @@ void sc_track_take_down(struct sc_track *track, struct sc_take_down *request)
     lock(track);
     if (request->settles && request->kind == SC_HOLD_WAIT)
         change_holds_locked(track, request->address, request->size_bytes, NULL);
-    find_ops(track, request, sc_collect_op, &collector);
+    find_ops(track, request, sc_track_collect_op, &collector);
     request->by_graph = request->kind != SC_HOLD_WAIT &&
                         sc_graphs_name(&track->graphs, request->address, request->size_bytes);
     if (request->hold &&
@@ -191,7 +191,7 @@ void sc_track_in_flight(struct sc_track *track, uintptr_t address, size_t size_b
     struct sc_ops_collector collector = {track, found, false};
     found->count = 0;
     lock(track);
-    sc_inflight_overlaps(&track->inflight, address, size_bytes, sc_collect_op, &collector);
+    sc_inflight_overlaps(&track->inflight, address, size_bytes, sc_track_collect_op, &collector);
     unlock(track);
 }
 

@@ -35,6 +35,6 @@ struct sc_ops_collector {
 };
 
 /* A sc_inflight_visit whose context is a struct sc_ops_collector: adds the operation. */
-bool sc_collect_op(void *collector, uint32_t id);
+bool sc_track_collect_op(void *collector, uint32_t id);
 
 #endif

@@ -120,7 +120,7 @@ static void look_up(struct sc_next *next)
 static void look_up_each(struct sc_next *first, struct sc_next *end)
 {
     for (struct sc_next *next = first; next < end; next++)
-        if (!sc_next_found(next))
+        if (!sc_loader_found(next))
             look_up(next);
 }
 
@@ -148,10 +148,10 @@ void *sc_loader_behind(const char *name)
     struct sc_next *next = named(nexts_begin, nexts_end, name);
     if (!next)
         next = named(late_nexts_begin, late_nexts_end, name);
-    if (next && !sc_next_found(next))
+    if (next && !sc_loader_found(next))
         look_up(next);
     if (next)
-        return sc_next_found(next);
+        return sc_loader_found(next);
     void *found = sc_loader_next(name);
     if (!found)
         dlerror();
@@ -171,6 +171,6 @@ void *sc_loader_find(struct sc_next *next)
         sc_loader_find_all();
     else
         look_up(next);
-    void *found = sc_next_found(next);
+    void *found = sc_loader_found(next);
     return found ? found : (void *)absent;
 }

@@ -76,14 +76,14 @@ bool sc_loader_is_looking(void);
         __attribute__((section("sc_late_nexts"))) = {symbol_name, symbol_version, NULL}
 
 /* NULL: it was not looked up yet. */
-static inline void *sc_next_found(const struct sc_next *next)
+static inline void *sc_loader_found(const struct sc_next *next)
 {
     return atomic_load_explicit(&next->found, memory_order_relaxed);
 }
 
-static inline void *sc_next_get(struct sc_next *next)
+static inline void *sc_loader_get(struct sc_next *next)
 {
-    void *found = sc_next_found(next);
+    void *found = sc_loader_found(next);
     return __builtin_expect(!found, 0) ? sc_loader_find(next) : found;
 }
 
@@ -91,7 +91,7 @@ static inline void *sc_next_get(struct sc_next *next)
 #define SC_NEXT(pointer, symbol_name)                                                              \
     __extension__({                                                                                \
         SC_NEXT_RECORD(next_, symbol_name, NULL);                                                  \
-        (pointer) sc_next_get(&next_);                                                             \
+        (pointer) sc_loader_get(&next_);                                                           \
     })
 
 #endif

@@ -46,7 +46,7 @@ static void find_free(void *block)
     if (looking_up)
         return;
     look_up();
-    sc_really_free(block);
+    sc_real_libc_free(block);
 }
 
 static void *find_realloc(void *block, size_t size_bytes)
@@ -54,7 +54,7 @@ static void *find_realloc(void *block, size_t size_bytes)
     if (looking_up)
         return NULL;
     look_up();
-    return sc_really_realloc(block, size_bytes);
+    return sc_real_libc_realloc(block, size_bytes);
 }
 
 /* Nearly always too late to be the first, for the loader frees as well. */
@@ -65,7 +65,7 @@ static __attribute__((constructor)) void find_all(void)
 }
 
 /* Whoever is behind us may do it by a system call by number, which comes back to us. */
-void sc_really_unmap(void *address, size_t size_bytes)
+void sc_real_libc_unmap(void *address, size_t size_bytes)
 {
     SC_INSIDE();
     SC_NEXT(munmap_function *, "munmap")(address, size_bytes);

@@ -22,16 +22,16 @@ struct sc_allocator {
 
 extern struct sc_allocator sc_allocator __attribute__((visibility("hidden")));
 
-static inline void sc_really_free(void *block)
+static inline void sc_real_libc_free(void *block)
 {
     atomic_load_explicit(&sc_allocator.free, memory_order_relaxed)(block);
 }
 
-static inline void *sc_really_realloc(void *block, size_t size_bytes)
+static inline void *sc_real_libc_realloc(void *block, size_t size_bytes)
 {
     return atomic_load_explicit(&sc_allocator.realloc, memory_order_relaxed)(block, size_bytes);
 }
 
-void sc_really_unmap(void *address, size_t size_bytes);
+void sc_real_libc_unmap(void *address, size_t size_bytes);
 
 #endif

@@ -71,7 +71,7 @@ static void wait_for_all(const struct sc_at_once *touch, const struct sc_op_info
 /* The verdicts come first: what the call waits for may look complete after it. */
 static void judge(const struct sc_at_once *touch, const struct sc_op_info *bytes)
 {
-    bool heals = sc_options.mode == SC_MODE_FIX && !sc_replays();
+    bool heals = sc_options.mode == SC_MODE_FIX && !sc_replaying_is_on();
     SC_OPS(ops);
     sc_track_met(&sc_track, bytes, false, &ops);
     if (ops.count == 0)
@@ -99,7 +99,8 @@ void sc_at_once_judge(const struct sc_at_once *touch, uint32_t range)
         .direction = touch->touch == SC_TOUCH_READ ? SC_H2D : SC_D2H,
         .range = range,
     };
-    if (!sc_replay_prepares() && !is_refused(touch->stream) && sc_unfinished_is_seen(touch->stream))
+    if (!sc_replaying_prepares() && !is_refused(touch->stream) &&
+        sc_unfinished_is_seen(touch->stream))
         judge(touch, &bytes);
     errno = saved;
 }

@@ -42,7 +42,7 @@ static bool is_known(const struct sc_shape *shape)
 static void add_pageable(struct sc_issue *issue, enum sc_direction direction,
                          const struct sc_shape *shape)
 {
-    if (sc_is_pageable_address(shape->address))
+    if (sc_address_is_pageable(shape->address))
         sc_issue_pageable(issue, direction, (const void *)shape->address,
                           sc_shape_hull_bytes(shape));
 }
@@ -118,7 +118,7 @@ static void each_copy(const struct batch *batch, CUdeviceptr dst, CUdeviceptr sr
 
 static struct sc_stream_record *capturing_stream(const struct batch *batch)
 {
-    struct sc_stream_record *stream = sc_captures_open() && sc_active()
+    struct sc_stream_record *stream = sc_captures_any_open() && sc_active()
                                           ? sc_streams_find(batch->stream, batch->call->per_thread)
                                           : NULL;
     return stream && stream->kind != SC_STREAM_LEGACY && sc_streams_is_capturing(stream) ? stream
@@ -135,7 +135,7 @@ static void report_missing(const struct batch *batch, enum sc_action action)
 /* The driver's own answer, and what it means for the graph. */
 static CUresult refused(const struct batch *batch, CUresult result)
 {
-    if (sc_is_capture_error(result) && sc_streams_is_capturing(batch->captured))
+    if (sc_driver_is_capture_error(result) && sc_streams_is_capturing(batch->captured))
         report_missing(batch, SC_ACTION_REPORTED);
     return result;
 }

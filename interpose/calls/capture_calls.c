@@ -75,7 +75,7 @@ static CUresult capture_ended(CUresult result, struct sc_stream_record *stream, 
 
 SC_PAIR(cuStreamEndCapture, _ptsz, (CUstream handle, CUgraph *graph), (handle, graph))
 {
-    bool may_capture = sc_active() && sc_captures_open();
+    bool may_capture = sc_active() && sc_captures_any_open();
     struct sc_stream_record *stream =
         may_capture ? sc_streams_find(handle, call->per_thread) : NULL;
     uintptr_t into = stream ? sc_captures_own_graph(stream) : 0;

@@ -162,7 +162,7 @@ void sc_context_calls_bury_ended(void)
 static struct sc_context *ending(CUcontext handle)
 {
     const struct sc_context *known = sc_active() && handle ? sc_contexts_known(handle) : NULL;
-    if (!known || (sc_replays() && !known->gone && !known->may_be_green))
+    if (!known || (sc_replaying_is_on() && !known->gone && !known->may_be_green))
         return NULL;
     return take_out(handle);
 }

@@ -92,7 +92,7 @@ static bool is_host(const struct sc_issue *issue, CUdeviceptr address)
 {
     return sc_track_find_range(&sc_track, (uintptr_t)address).range != 0 ||
            (issue->stream && issue->stream->context->reads_pageable &&
-            sc_is_pageable_address(address));
+            sc_address_is_pageable(address));
 }
 
 static void touch(struct sc_issue *issue, enum sc_touch touch, CUdeviceptr address, size_t bytes)
@@ -116,7 +116,7 @@ static void either_side(struct sc_issue *issue, CUdeviceptr dst, CUdeviceptr src
     }
     bool src_is_host = is_host(issue, src);
     bool dst_is_host = is_host(issue, dst);
-    if (!sc_is_device_address(dst_is_host ? src : dst)) {
+    if (!sc_address_is_device(dst_is_host ? src : dst)) {
         issue->joins_stream = true;
         touch(issue, SC_TOUCH_READ, src, bytes);
         touch(issue, SC_TOUCH_WRITE, dst, bytes);

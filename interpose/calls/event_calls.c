@@ -138,7 +138,7 @@ static struct joining joining(struct sc_stream_record *stream, CUevent event)
     if (!joining.held)
         return joining;
     int saved = errno;
-    joining.shut = sc_captures_own_event(event) && sc_captures_shut_gate(stream);
+    joining.shut = sc_captures_is_captured_event(event) && sc_captures_shut_gate(stream);
     pthread_mutex_lock(&stream->lock);
     sc_captures_joining(stream);
     errno = saved;
@@ -187,7 +187,7 @@ bool sc_event_calls_join(struct sc_stream_record *stream, CUevent event)
 static CUresult waited(CUresult result, struct sc_stream_record *stream, CUevent event,
                        struct joining *joining, bool brings)
 {
-    if (sc_captures_open())
+    if (sc_captures_any_open())
         sc_capturing_changed();
     bool captured = joining->held && sc_streams_is_capturing(stream);
     if (joining->held)

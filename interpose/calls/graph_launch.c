@@ -97,7 +97,7 @@ static void bring_results(const struct launch *launch)
 /* Memory that was freed and is not held may have a new owner, who is free to free it. */
 static bool is_somebody_elses(const struct sc_graph_use *run)
 {
-    return run->freed && (sc_options.mode != SC_MODE_FIX || sc_replays());
+    return run->freed && (sc_options.mode != SC_MODE_FIX || sc_replaying_is_on());
 }
 
 static void begin_live_run(struct sc_issue *issue, const struct sc_graph_use *run)
@@ -270,7 +270,7 @@ static void launch_begins(struct launch *launch, CUgraphExec exec, CUstream stre
         return;
     find_exec(launch, exec);
     int saved = errno;
-    if (sc_unlikely(sc_replay_prepares())) {
+    if (sc_unlikely(sc_replaying_prepares())) {
         if (launch->graph)
             order_runs(launch);
         launch->stream = NULL;
@@ -338,7 +338,7 @@ SC_PAIR(cuGraphLaunch, _ptsz, (CUgraphExec exec, CUstream stream), (exec, stream
     sc_detour_begin(&detour, call, &stream);
     launch_begins(&launch, exec, stream);
     CUresult result = real(exec, stream);
-    if (sc_detour_leaves(&detour))
+    if (sc_detour_leaves_to_caller(&detour))
         sc_permit_refused(call, result);
     return sc_detour_end(&detour, launch_ended(&launch, exec, stream, result));
 }

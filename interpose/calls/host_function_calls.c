@@ -149,7 +149,7 @@ SC_PAIR(cuLaunchHostFunc, _ptsz, (CUstream stream, CUhostFn function, void *data
 
 static CUresult end_refused(struct launch *launch, CUresult result)
 {
-    if (sc_detour_leaves(&launch->detour))
+    if (sc_detour_leaves_to_caller(&launch->detour))
         sc_permit_refused(launch->detour.call, result);
     return end(launch, result);
 }
@@ -165,6 +165,6 @@ SC_PAIR(cuStreamAddCallback, _ptsz,
         return end_refused(&launch, real(stream, callback, data, flags));
     launch.made->callback = callback;
     launch.made->stream = named;
-    launch.made->detoured = sc_detour_taken(&launch.detour);
+    launch.made->detoured = sc_detour_is_taken(&launch.detour);
     return end(&launch, real(stream, run_callback, launch.made, flags));
 }

@@ -70,7 +70,7 @@ static void add_registered(const void *address, size_t bytes, unsigned flags)
 /* From huge pages, where that is as good as the driver's. Not where the driver would refuse. */
 static bool serve(void **address, size_t bytes, unsigned flags)
 {
-    if (!address || sc_captures_open())
+    if (!address || sc_captures_any_open())
         return false;
     struct sc_relaxed relaxed = sc_relaxed_begin(); /* a capture may begin meanwhile */
     void *ours = sc_pinned_take(bytes, flags);
@@ -227,7 +227,7 @@ static CUresult failure_of_work(CUresult result)
     case CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED:
         return CUDA_SUCCESS;
     default:
-        return sc_is_capture_error(result) ? CUDA_SUCCESS : result;
+        return sc_driver_is_capture_error(result) ? CUDA_SUCCESS : result;
     }
 }
 
@@ -236,7 +236,7 @@ static CUresult failure_of_work(CUresult result)
  * green one is current. */
 static CUresult wait_as_the_driver_does(const struct sc_call *call)
 {
-    if (!sc_captures_open() && sc_contexts_of_memory() == sc_contexts_current())
+    if (!sc_captures_any_open() && sc_contexts_of_memory() == sc_contexts_current())
         return failure_of_work(cuCtxSynchronize());
     struct sc_sync sync = sc_sync_begin_free(call);
     return failure_of_work(sc_sync_end(&sync, wait_by_unregistering()));

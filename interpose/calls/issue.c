@@ -222,7 +222,7 @@ void sc_issue_seal(const struct sc_call *call, uintptr_t address, size_t size_by
     if (!sc_active() || size_bytes == 0 || sc_grid_is_empty(&sc_track.inflight.range_grid))
         return;
     sc_track_seal(&sc_track, address, size_bytes, &overwritten);
-    if (!sc_replays()) /* or it may have written them already */
+    if (!sc_replaying_is_on()) /* or it may have written them already */
         sc_hazards_report_overwritten(&overwritten,
                                       &(struct sc_culprit){call->api, call->site, NULL});
 }
@@ -250,7 +250,7 @@ static void order_op(struct sc_issue *issue, const struct sc_op_info *op)
 /* Before the driver can begin: earlier sources on the same bytes change in order from now on. */
 static void prepare(struct sc_issue *issue, const struct sc_op_info *op)
 {
-    if (sc_options.mode == SC_MODE_FIX && !sc_replays()) {
+    if (sc_options.mode == SC_MODE_FIX && !sc_replaying_is_on()) {
         order_after_held(issue, op);
         order_op(issue, op);
     }
@@ -294,7 +294,7 @@ void sc_issue_ready(struct sc_issue *issue)
 {
     if (!issue->stream || issue->is_empty)
         return;
-    if (sc_unlikely(sc_replay_prepares())) {
+    if (sc_unlikely(sc_replaying_prepares())) {
         order_before_call(issue);
         return;
     }
@@ -310,7 +310,7 @@ void sc_issue_ready(struct sc_issue *issue)
 void sc_issue_call(struct sc_issue *issue)
 {
     sc_issue_ready(issue);
-    if (!issue->stream || issue->is_empty || sc_unlikely(sc_replay_prepares()))
+    if (!issue->stream || issue->is_empty || sc_unlikely(sc_replaying_prepares()))
         return;
     if (issue->joins_stream)
         issue->point = sc_track_begin_to_wait(&sc_track, issue->stream->id, &issue->ordered);

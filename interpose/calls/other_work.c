@@ -49,7 +49,7 @@ SC_PAIR(cuLaunchKernelEx, _ptsz,
         return real(config, f, parameters, extra);
     CUstream stream = config->hStream;
     begin(&work, call, &stream, SC_WORK_MAY_WRITE);
-    if (sc_detour_taken(&work.detour)) {
+    if (sc_detour_is_taken(&work.detour)) {
         moved = *config;
         moved.hStream = stream;
         config = &moved;
@@ -72,7 +72,7 @@ SC_PAIR(cuLaunchCooperativeKernel, _ptsz,
 
 static bool endangers_captures(struct work *work, CUstream stream)
 {
-    return sc_detour_leaves(&work->detour) && sc_capturing_seen() &&
+    return sc_detour_leaves_to_caller(&work->detour) && sc_capturing_seen() &&
            !sc_issue_is_captured(work->detour.call, stream);
 }
 
@@ -242,7 +242,7 @@ SC_PAIR(cuGraphUpload, _ptsz, (CUgraphExec exec, CUstream stream), (exec, stream
     struct work work;
     begin(&work, call, &stream, SC_WORK_QUIET);
     CUresult result = sc_work_end(&work.work, real(exec, stream));
-    if (sc_detour_leaves(&work.detour))
+    if (sc_detour_leaves_to_caller(&work.detour))
         sc_permit_refused(call, result);
     return sc_detour_end(&work.detour, result);
 }

@@ -41,7 +41,7 @@ struct stream_ending {
 static struct stream_ending stream_ends(CUstream handle)
 {
     struct stream_ending ending = {sc_active() ? sc_streams_destroying(handle) : NULL, 0};
-    if (ending.stream && sc_captures_open())
+    if (ending.stream && sc_captures_any_open())
         ending.graph = sc_captures_own_graph(ending.stream);
     return ending;
 }

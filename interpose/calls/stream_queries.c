@@ -26,7 +26,7 @@ static bool is_answered(struct sc_detour *detour, const struct sc_call *call, CU
 
 static CUresult asked(struct sc_detour *detour, CUresult result)
 {
-    if (sc_detour_leaves(detour))
+    if (sc_detour_leaves_to_caller(detour))
         sc_permit_refused(detour->call, result);
     return sc_detour_end(detour, result);
 }

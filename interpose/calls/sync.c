@@ -55,7 +55,7 @@ static bool may_take_early(struct sc_stream_record *stream)
 
 static void take_in_time(struct sc_stream_record *stream)
 {
-    if (sc_options.mode == SC_MODE_FIX && (!sc_replays() || sc_replay_prepares()))
+    if (sc_options.mode == SC_MODE_FIX && (!sc_replaying_is_on() || sc_replaying_prepares()))
         sc_marks_wait_for_itself(stream);
 }
 
@@ -65,7 +65,7 @@ struct sc_sync sc_sync_begin_copy(const struct sc_call *call, struct sc_stream_r
     struct sc_sync sync = begin(call);
     if (sc_unlikely(may_take_early(stream)) && to_device)
         take_in_time(stream);
-    if (sc_unlikely(sc_replay_prepares()))
+    if (sc_unlikely(sc_replaying_prepares()))
         return (struct sc_sync){0};
     sync.stream = stream;
     sc_unfinished_legacy(stream);
@@ -139,7 +139,8 @@ SC_PAIR(cuStreamSynchronize, _ptsz, (CUstream stream), (stream))
     struct sc_detour detour;
     sc_detour_begin(&detour, call, &stream);
     struct sc_sync sync = sc_sync_begin_stream(call, stream);
-    CUresult result = sc_detour_leaves(&detour) ? SC_PERMITTED(real(stream)) : real(stream);
+    CUresult result =
+        sc_detour_leaves_to_caller(&detour) ? SC_PERMITTED(real(stream)) : real(stream);
     return sc_detour_end(&detour, sc_sync_end(&sync, result));
 }
 
@@ -149,7 +150,7 @@ SC_PAIR(cuStreamQuery, _ptsz, (CUstream stream), (stream))
     CUresult result;
     struct sc_sync sync = sc_sync_begin_stream(call, stream);
     if (!sc_detour_begin_query(&detour, call, stream, &result))
-        result = sc_detour_leaves(&detour) ? SC_PERMITTED(real(stream)) : real(stream);
+        result = sc_detour_leaves_to_caller(&detour) ? SC_PERMITTED(real(stream)) : real(stream);
     return sc_detour_end(&detour, sc_sync_end(&sync, result));
 }
 

@@ -103,7 +103,7 @@ static bool begins_moved(struct copy *copy)
     judge(copy);
     copy->stream = NULL;
     sc_detour_begin(&copy->detour, copy->call, &copy->stream);
-    bool is_moved = sc_detour_taken(&copy->detour);
+    bool is_moved = sc_detour_is_taken(&copy->detour);
     if (is_moved)
         begin_moved(copy, copy->stream);
     else

@@ -154,7 +154,8 @@ void sc_captures_ended(struct sc_stream_record *stream)
 {
     int saved = errno;
     sc_capturing_changed();
-    if (sc_captures_open() && (stream->gone || !sc_streams_is_capturing(stream)) && forget(stream))
+    if (sc_captures_any_open() && (stream->gone || !sc_streams_is_capturing(stream)) &&
+        forget(stream))
         sc_detours_settle();
     errno = saved;
 }
@@ -187,7 +188,7 @@ void sc_captures_context_gone(const struct sc_context *context)
 
 void sc_captures_joining(struct sc_stream_record *stream)
 {
-    if (sc_captures_open())
+    if (sc_captures_any_open())
         leave_marks_locked(stream);
 }
 
@@ -254,7 +255,7 @@ static uint64_t name_of_graph(uintptr_t graph)
     return name;
 }
 
-bool sc_captures_own_event(CUevent event)
+bool sc_captures_is_captured_event(CUevent event)
 {
     uint64_t name = name_of(event);
     bool open = false;
@@ -328,7 +329,7 @@ void sc_permit_prepare(struct sc_permit *permit, const struct sc_call *call)
 {
     permit->call = call;
     permit->relaxed = false;
-    permit->endangers = sc_captures_open() && sc_active() && find_endangered(permit);
+    permit->endangers = sc_captures_any_open() && sc_active() && find_endangered(permit);
     if (!sc_active() || thread_mode == CU_STREAM_CAPTURE_MODE_RELAXED ||
         !sc_captures_are_repaired() || !sc_real.cuThreadExchangeStreamCaptureMode)
         return;
@@ -350,7 +351,7 @@ void sc_permit_report(struct sc_permit *permit, CUresult result)
     int saved = errno;
     if (permit->relaxed)
         sc_real.cuThreadExchangeStreamCaptureMode(&permit->before);
-    bool refused = sc_is_capture_error(result);
+    bool refused = sc_driver_is_capture_error(result);
     bool of_legacy = result == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
     if (refused && (of_legacy || !permit->endangers))
         permit->endangers = find_any(permit);

@@ -42,7 +42,7 @@ int sc_captures_init(void);
 
 extern _Atomic unsigned sc_captures_count;
 
-static inline bool sc_captures_open(void)
+static inline bool sc_captures_any_open(void)
 {
     return __builtin_expect(atomic_load_explicit(&sc_captures_count, memory_order_relaxed) != 0, 0);
 }
@@ -82,7 +82,7 @@ void sc_captures_joining(struct sc_stream_record *stream);
 void sc_captures_note_event(CUevent event, struct sc_stream_record *stream);
 
 /* Was the event last recorded in a capture that is still open? */
-bool sc_captures_own_event(CUevent event);
+bool sc_captures_is_captured_event(CUevent event);
 
 /* A capture that an operation in the legacy stream of the context would break: the latest. */
 struct sc_capture sc_captures_blocking(const struct sc_context *context);
@@ -127,7 +127,7 @@ static inline bool sc_permit_is_refused(const struct sc_permit *permit)
 /* Reports a call that was refused, where nothing can be done for the call. Returns its result. */
 static inline CUresult sc_permit_refused(const struct sc_call *call, CUresult result)
 {
-    if (sc_captures_open() && sc_is_capture_error(result)) {
+    if (sc_captures_any_open() && sc_driver_is_capture_error(result)) {
         struct sc_permit permit = {.call = call};
         sc_permit_report(&permit, result);
     }

@@ -323,7 +323,7 @@ static bool meets_capture(struct sc_detour *detour)
     detour->inside = sc_legacy_gate_is_used();
     if (detour->inside)
         sc_legacy_gate_enter();
-    if (!sc_captures_open() || !legacy_is_blocked())
+    if (!sc_captures_any_open() || !legacy_is_blocked())
         return false;
     set_capture(detour, context);
     return true;
@@ -342,8 +342,8 @@ void sc_detour_prepare(struct sc_detour *detour, CUstream *stream)
 bool sc_detour_begin_wait(struct sc_detour *detour, const struct sc_call *call, CUstream *stream,
                           CUevent event)
 {
-    if (!sc_captures_open() || !sc_detour_is_legacy(*stream, call->per_thread) ||
-        !sc_captures_own_event(event)) {
+    if (!sc_captures_any_open() || !sc_detour_is_legacy(*stream, call->per_thread) ||
+        !sc_captures_is_captured_event(event)) {
         sc_detour_begin(detour, call, stream);
         return false;
     }
@@ -447,7 +447,7 @@ static void report_late(const struct sc_detour *detour, CUresult result)
 {
     struct sc_context *context = sc_active() ? sc_contexts_current() : NULL;
     if (!context || detour->plain || result != CUDA_ERROR_STREAM_CAPTURE_IMPLICIT ||
-        sc_replay_prepares())
+        sc_replaying_prepares())
         return;
     struct sc_capture capture = sc_captures_blocking(context);
     sc_hazards_report_capture(SC301, SC_ACTION_REPORTED, &capture.begin,
@@ -460,8 +460,8 @@ static void finish_met(struct sc_detour *detour, CUresult result)
         sc_captures_unrelax(detour->before);
         order_after(detour->context);
     }
-    bool refused = sc_is_capture_error(result);
-    if (!sc_replay_prepares())
+    bool refused = sc_driver_is_capture_error(result);
+    if (!sc_replaying_prepares())
         sc_hazards_report_capture(
             SC301,
             (detour->stream || detour->settled) && !refused ? SC_ACTION_REROUTED

@@ -55,7 +55,7 @@ static inline bool sc_detour_is_legacy(CUstream stream, bool per_thread)
  * stream has ever captured. */
 static inline bool sc_detour_may_meet(CUstream stream, bool per_thread)
 {
-    return (sc_legacy_gate_is_used() || sc_captures_open()) &&
+    return (sc_legacy_gate_is_used() || sc_captures_any_open()) &&
            sc_detour_is_legacy(stream, per_thread);
 }
 
@@ -90,14 +90,14 @@ static inline CUresult sc_detour_end(struct sc_detour *detour, CUresult result)
 
 /* Does no capture stand in the way of the operation? From now on the caller reports what the driver
  * refuses. */
-static inline bool sc_detour_leaves(struct sc_detour *detour)
+static inline bool sc_detour_leaves_to_caller(struct sc_detour *detour)
 {
     detour->plain = true;
     return !detour->context;
 }
 
 /* Is the operation under way in the private stream? */
-static inline bool sc_detour_taken(const struct sc_detour *detour)
+static inline bool sc_detour_is_taken(const struct sc_detour *detour)
 {
     return __builtin_expect(detour->context != NULL, 0) && detour->stream;
 }

@@ -4,7 +4,7 @@
 
 #include "track/poison.h"
 
-bool sc_is_device_address(CUdeviceptr address)
+bool sc_address_is_device(CUdeviceptr address)
 {
     unsigned type = 0;
     return sc_real.cuPointerGetAttribute &&
@@ -13,7 +13,7 @@ bool sc_is_device_address(CUdeviceptr address)
            type == CU_MEMORYTYPE_DEVICE;
 }
 
-bool sc_is_pageable_address(CUdeviceptr address)
+bool sc_address_is_pageable(CUdeviceptr address)
 {
     unsigned type = 0;
     return sc_real.cuPointerGetAttribute &&

@@ -7,7 +7,7 @@
 #include "interpose/driver/driver.h"
 
 /* What the driver says of an address; it knows nothing of pageable ones. */
-bool sc_is_device_address(CUdeviceptr address);
-bool sc_is_pageable_address(CUdeviceptr address);
+bool sc_address_is_device(CUdeviceptr address);
+bool sc_address_is_pageable(CUdeviceptr address);
 
 #endif

@@ -9,7 +9,7 @@
 
 __thread struct sc_replaying sc_replaying;
 
-CUresult sc_replay_answer(void)
+CUresult sc_replaying_answer(void)
 {
     sc_ear.correlation_id = sc_replaying.correlation_id;
     return sc_replaying.answer;
@@ -18,5 +18,5 @@ CUresult sc_replay_answer(void)
 bool sc_captures_are_repaired(void)
 {
     return sc_options.mode == SC_MODE_FIX && sc_options.capture == SC_CAPTURE_REPAIR &&
-           !sc_replays();
+           !sc_replaying_is_on();
 }

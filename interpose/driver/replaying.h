@@ -21,21 +21,21 @@ struct sc_replaying {
 extern __thread struct sc_replaying sc_replaying;
 
 /* Has the operation under way on this thread been carried out already? */
-static inline bool sc_replays(void)
+static inline bool sc_replaying_is_on(void)
 {
     return sc_frame_is_noted(&sc_replaying.frame);
 }
 
 /* Is it about to be, so that it can still be put behind others? Then nothing is noted of it yet. */
-static inline bool sc_replay_prepares(void)
+static inline bool sc_replaying_prepares(void)
 {
-    return sc_replays() && sc_replaying.prepares;
+    return sc_replaying_is_on() && sc_replaying.prepares;
 }
 
 /* In a wrapper within a call of ours: is it this one that is to take the answer? Only once. */
-static inline bool sc_replay_takes(void)
+static inline bool sc_replaying_takes_answer(void)
 {
-    bool takes = sc_replaying.armed && sc_replays();
+    bool takes = sc_replaying.armed && sc_replaying_is_on();
     sc_replaying.armed = false;
     return takes;
 }
@@ -44,6 +44,6 @@ static inline bool sc_replay_takes(void)
 bool sc_captures_are_repaired(void);
 
 /* Stands for the real function. */
-CUresult sc_replay_answer(void);
+CUresult sc_replaying_answer(void);
 
 #endif

@@ -41,8 +41,8 @@
 
 /* The driver's function; where the driver has carried the call out already, its answer. */
 #define SC_REAL(symbol)                                                                            \
-    (sc_unlikely(carried_.place != 0) && sc_replay_takes()                                         \
-         ? (__typeof__(sc_real.symbol))(void *)sc_replay_answer                                    \
+    (sc_unlikely(carried_.place != 0) && sc_replaying_takes_answer()                               \
+         ? (__typeof__(sc_real.symbol))(void *)sc_replaying_answer                                 \
          : sc_real.symbol)
 
 /* The body of both follows. `arguments` names the parameters. */

@@ -36,7 +36,7 @@ static struct sc_copy_side side_of(const struct operand *operand, const struct e
     if (names_host)
         side.host = true;
     else if (operand->type == CU_MEMORYTYPE_UNIFIED)
-        side.host = side.known ? side.kind != SC_MANAGED : !sc_is_device_address(operand->device);
+        side.host = side.known ? side.kind != SC_MANAGED : !sc_address_is_device(operand->device);
     side.used = side.known || side.host;
     side.shape = (struct sc_shape){
         .address = base + operand->z * slice + operand->y * pitch + operand->x,
@@ -122,12 +122,12 @@ static bool never(CUdeviceptr address)
 
 static bool is_no_device_address(CUdeviceptr address)
 {
-    return !sc_is_device_address(address);
+    return !sc_address_is_device(address);
 }
 
 struct sc_copy_side sc_copy_side_at(CUdeviceptr address, size_t size_bytes)
 {
-    return side_at(address, size_bytes, sc_is_pageable_address);
+    return side_at(address, size_bytes, sc_address_is_pageable);
 }
 
 struct sc_copy_side sc_copy_side_of_host(const void *address, size_t size_bytes)

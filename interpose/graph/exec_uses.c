@@ -96,7 +96,7 @@ static enum sc_step meet_node(void *context, struct sc_walked_graph *in, CUgraph
                               CUgraphNodeType type)
 {
     struct making *making = context;
-    struct met met = {making->call, in, node, name_of(making, sc_walked_top(in, node))};
+    struct met met = {making->call, in, node, name_of(making, sc_node_walk_top(in, node))};
     sc_node_uses_ask(node, type, note_side, &met);
     note_signal(&met, type);
     making->works |= type != CU_GRAPH_NODE_TYPE_EMPTY && type != CU_GRAPH_NODE_TYPE_GRAPH;
@@ -110,7 +110,7 @@ static void leave_node(void *context, struct sc_walked_graph *in, CUgraphNode no
 {
     struct making *making = context;
     if (type == CU_GRAPH_NODE_TYPE_CONDITIONAL)
-        unjudge_name(making, name_of(making, sc_walked_top(in, node)));
+        unjudge_name(making, name_of(making, sc_node_walk_top(in, node)));
 }
 
 struct level {
@@ -121,7 +121,7 @@ struct level {
 static void unjudge(void *context, CUgraphNode node)
 {
     const struct level *level = context;
-    unjudge_name(level->making, name_of(level->making, sc_walked_top(level->graph, node)));
+    unjudge_name(level->making, name_of(level->making, sc_node_walk_top(level->graph, node)));
 }
 
 static bool names_memory(uintptr_t graph)

@@ -33,7 +33,7 @@ static bool walk_inside(const struct way *way, const struct sc_walked_graph *in,
 {
     return walk_graph(way, (struct sc_walked_graph){.graph = graph,
                                                     .base = base,
-                                                    .top = sc_walked_top(in, node),
+                                                    .top = sc_node_walk_top(in, node),
                                                     .depth = in->depth + 1});
 }
 

@@ -60,7 +60,7 @@ void sc_node_walk_graph(const struct sc_node_walk *walk, void *context, CUgraph 
 void sc_node_walk_node(const struct sc_node_walk *walk, void *context, CUgraphNode node);
 
 /* The node of the outermost graph that `node` stands for. */
-static inline CUgraphNode sc_walked_top(const struct sc_walked_graph *in, CUgraphNode node)
+static inline CUgraphNode sc_node_walk_top(const struct sc_walked_graph *in, CUgraphNode node)
 {
     return in->top ? in->top : node;
 }

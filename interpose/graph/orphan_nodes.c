@@ -29,7 +29,7 @@ struct sc_former sc_orphan_nodes_former(CUgraphNode node)
     if (!sc_active())
         return former;
     former.graph = sc_track_graph_of_node(&sc_track, (uintptr_t)node);
-    if (!former.graph && !sc_replays() && /* or it is changed already */
+    if (!former.graph && !sc_replaying_is_on() && /* or it is changed already */
         sc_driver_nodes_can_be_asked() && sc_real.cuGraphNodeGetType(node, &type) == CUDA_SUCCESS)
         sc_node_uses_ask(node, type, add_former, &former);
     return former;

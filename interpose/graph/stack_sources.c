@@ -56,7 +56,7 @@ static void redirect_node(struct sc_stack_sources *redirects, const struct sc_wa
         return;
     struct sc_copy_sides sides = sc_copy_sides_of_3d(&copy);
     struct sc_redirected *entry = &redirects->list[redirects->count];
-    *entry = (struct sc_redirected){node, sc_walked_top(in, node), copy};
+    *entry = (struct sc_redirected){node, sc_node_walk_top(in, node), copy};
     bool source = redirect_side(in, node, SC_H2D, &sides.src, &copy);
     bool destination = redirect_side(in, node, SC_D2H, &sides.dst, &copy);
     if (source || destination)

@@ -181,7 +181,7 @@ void sc_loans_end(struct sc_loans *loans)
 
 /* ---- the guard's look ---- */
 
-static bool meets(struct loan *loan, const struct sc_guard_change *change, struct sc_lent *lent)
+static bool meets(struct loan *loan, const struct sc_access_change *change, struct sc_lent *lent)
 {
     uintptr_t start = atomic_load_explicit(&loan->address, memory_order_relaxed);
     uintptr_t end = atomic_load_explicit(&loan->end, memory_order_relaxed);
@@ -196,7 +196,7 @@ static bool meets(struct loan *loan, const struct sc_guard_change *change, struc
 }
 
 /* The first pages kept off (keep_off.h) that the change would protect. */
-static bool meets_kept_off(const struct sc_guard_change *change, struct sc_lent *met)
+static bool meets_kept_off(const struct sc_access_change *change, struct sc_lent *met)
 {
     struct sc_kept_pages found;
     if (!sc_kept_off_find(&sc_track.inflight.kept_off, change->address,
@@ -207,7 +207,7 @@ static bool meets_kept_off(const struct sc_guard_change *change, struct sc_lent 
     return true;
 }
 
-bool sc_loans_find(const struct sc_guard_change *change, struct sc_lent *lent)
+bool sc_loans_find(const struct sc_access_change *change, struct sc_lent *lent)
 {
     bool found = false;
     struct sc_lent met;

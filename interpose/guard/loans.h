@@ -51,6 +51,6 @@ struct sc_lent {
 
 /* Is one of the change's pages on loan for a touch that the change would forbid, or kept off
  * (interpose/guard/keep_off.h)? Stores the part of the first such interval that lies on them. */
-bool sc_loans_find(const struct sc_guard_change *change, struct sc_lent *lent);
+bool sc_loans_find(const struct sc_access_change *change, struct sc_lent *lent);
 
 #endif

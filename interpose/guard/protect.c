@@ -32,7 +32,7 @@ static void unlock(void)
 
 /* Pages on loan, where the kernel would find forbidden what it does for the program, are guarded by
  * nothing any more, as after a touch beside an operation's bytes. */
-static bool tell(struct sc_guard_change change)
+static bool tell(struct sc_access_change change)
 {
     uintptr_t end = change.address + change.size_bytes;
     bool told = true;
@@ -49,7 +49,7 @@ static bool tell(struct sc_guard_change change)
 
 static void tell_all(void)
 {
-    struct sc_guard_change change;
+    struct sc_access_change change;
     while (sc_track_apply_guards(&sc_track, &change))
         if (change.size_bytes && !tell(change))
             sc_track_refuse_guard(&sc_track, &change);
@@ -109,7 +109,7 @@ bool sc_protect_let_through(uintptr_t address)
 /* Twice, since what the kernel refuses at first it grants when the rest has been let go. */
 bool sc_protect_let_go_inherited(uintptr_t address)
 {
-    struct sc_guard_change change;
+    struct sc_access_change change;
     bool found = false;
     for (unsigned round = 0; round < 2; round++)
         for (uint32_t span = 0; sc_spans_inherited(guards(), &span, &change);) {

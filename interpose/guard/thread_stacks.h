@@ -20,7 +20,7 @@ void sc_thread_stacks_note_heap(const struct sc_op_info *op);
  * the operation is not on the thread's stack, but for the first operation of a thread. */
 static inline void sc_thread_stacks_note(const struct sc_op_info *op)
 {
-    if (sc_is_heap(op->kind))
+    if (sc_inflight_is_heap(op->kind))
         sc_thread_stacks_note_heap(op);
 }
 

@@ -69,7 +69,7 @@ SC_EXPORT void free(void *block)
 {
     if (is_watching() && block && free_is_deferred(block, SC_SITE()))
         return;
-    sc_really_free(block);
+    sc_real_libc_free(block);
 }
 
 /* A destination must be complete before its content moves; a source may be left behind. */
@@ -121,7 +121,7 @@ static bool realloc_by_moving(void *block, size_t new_bytes, const struct sc_cul
         .max_held_bytes = UINT64_MAX, /* its successor exists already */
     };
     if (!sc_take_down_make(&request, SC_HAZARD_CODE_COUNT, culprit))
-        sc_really_free(block); /* became complete meanwhile */
+        sc_real_libc_free(block); /* became complete meanwhile */
     *moved = fresh;
     return true;
 }
@@ -138,7 +138,7 @@ static void *free_by_realloc(void *block, const struct sc_culprit *culprit)
     size_t size_bytes = block_bytes(block);
     if (!sc_track_may_be_busy(&sc_track, (uintptr_t)block, size_bytes) ||
         !defer_free(block, size_bytes, culprit))
-        return sc_really_realloc(block, 0);
+        return sc_real_libc_realloc(block, 0);
     errno = saved;
     return NULL;
 }
@@ -157,7 +157,7 @@ static void *realloc_watched(void *block, size_t size_bytes, const char *api, vo
     struct sc_hazard_event by = {0};
     if (by_graph)
         by = sc_hazards_event(&culprit);
-    moved = sc_really_realloc(block, size_bytes);
+    moved = sc_real_libc_realloc(block, size_bytes);
     if (by_graph && moved && moved != block)
         sc_track_graph_note_freed(&sc_track, (uintptr_t)block, old_bytes, &by);
     return moved;
@@ -167,7 +167,7 @@ SC_EXPORT void *realloc(void *block, size_t size_bytes)
 {
     if (must_look() && block)
         return realloc_watched(block, size_bytes, "realloc", SC_SITE());
-    return sc_really_realloc(block, size_bytes);
+    return sc_real_libc_realloc(block, size_bytes);
 }
 
 SC_EXPORT void *reallocarray(void *block, size_t count, size_t size_bytes)
@@ -179,5 +179,5 @@ SC_EXPORT void *reallocarray(void *block, size_t count, size_t size_bytes)
     }
     if (must_look() && block)
         return realloc_watched(block, bytes, "reallocarray", SC_SITE());
-    return sc_really_realloc(block, bytes);
+    return sc_real_libc_realloc(block, bytes);
 }

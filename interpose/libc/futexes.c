@@ -39,13 +39,13 @@ static inline void see(const void *object, size_t size_bytes)
     NEXT_RECORD(next_##name, #name, version);                                                      \
     static __attribute__((noinline)) type see_##name parameters                                    \
     {                                                                                              \
-        __typeof__(&name) next = sc_next_found(&next_##name);                                      \
+        __typeof__(&name) next = sc_loader_found(&next_##name);                                    \
         __VA_ARGS__;                                                                               \
         return (sc_likely(next != NULL) ? next : (__typeof__(&name))find(&next_##name)) arguments; \
     }                                                                                              \
     type name parameters                                                                           \
     {                                                                                              \
-        __typeof__(&name) next = sc_next_found(&next_##name);                                      \
+        __typeof__(&name) next = sc_loader_found(&next_##name);                                    \
         if (sc_unlikely(!next) || sc_keep_off_may_be_needed())                                     \
             return see_##name arguments;                                                           \
         return next arguments;                                                                     \
@@ -89,7 +89,7 @@ OR_LIBC(sc_libc_trylock)
     {                                                                                              \
         if (sc_unlikely(sc_past_mutex.name != NULL))                                               \
             return sc_past_mutex.name(mutex);                                                      \
-        return ((__typeof__(&name))sc_next_get(next))(mutex);                                      \
+        return ((__typeof__(&name))sc_loader_get(next))(mutex);                                    \
     }
 
 SC_NEXT_RECORD(next_pthread_mutex_unlock, "pthread_mutex_unlock", NULL);

@@ -196,7 +196,7 @@ static void look_at_ptrace(struct sc_look *look, int request, const void *a, voi
         return looked.may_be_ours;                                                                 \
     }
 
-#define NEXT(hook) ((__typeof__(&hook))sc_next_get(&next_##hook))
+#define NEXT(hook) ((__typeof__(&hook))sc_loader_get(&next_##hook))
 
 /* While it fails for what may be a guarded page. */
 #define REPEAT(type, hook, parameters, arguments)                                                  \

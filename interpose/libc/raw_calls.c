@@ -54,7 +54,7 @@ static long call_kernel(long number, long a, long b, long c, long d, long e, lon
 
 static call_function *next(void)
 {
-    call_function *found = sc_next_found(&next_call);
+    call_function *found = sc_loader_found(&next_call);
     return sc_likely(found != NULL) ? found : call_kernel;
 }
 
@@ -196,7 +196,7 @@ SC_EXPORT call_function raw_call __asm__("syscall");
 
 long raw_call(long number, long a, long b, long c, long d, long e, long f)
 {
-    void *found = sc_next_found(&next_call);
+    void *found = sc_loader_found(&next_call);
     if (sc_unlikely(!found) || has_hook(number) || sc_keep_off_may_be_needed())
         return call_seen(number, a, b, c, d, e, f, SC_SITE());
     return JUMP(found, number, a, b, c, d, e, f);

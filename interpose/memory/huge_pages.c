@@ -96,7 +96,7 @@ static uintptr_t map(uintptr_t at, size_t size_bytes, int protection, int flags)
 void sc_huge_pages_unmap(uintptr_t start, size_t size_bytes)
 {
     if (size_bytes)
-        sc_really_unmap((void *)start, size_bytes);
+        sc_real_libc_unmap((void *)start, size_bytes);
 }
 
 /* One small page in each huge one, then the rest: the kernel collapses no empty range, and to fill

@@ -125,7 +125,7 @@ static bool fill(struct sc_slot *slot, const struct sc_op_info *op)
 
 const void *sc_snapshots_take(struct sc_context *context, struct sc_op_info *op)
 {
-    if (sc_options.mode != SC_MODE_FIX || sc_replays() || !op->stable || !is_small(op))
+    if (sc_options.mode != SC_MODE_FIX || sc_replaying_is_on() || !op->stable || !is_small(op))
         return NULL;
     struct sc_context *home = context->primary ? context->primary : context; /* it outlives these */
     struct sc_staging_of_context *own = staging_of(home);

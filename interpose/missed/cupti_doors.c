@@ -12,7 +12,7 @@
 CUptiResult CUPTIAPI cuptiFinalize(void);
 #pragma GCC visibility pop
 
-#include "cupti_hooks/find_libcupti.h"
+#include "cupti_hooks/libcupti.h"
 #include "interpose/base/loader.h"
 #include "interpose/base/process.h"
 #include "interpose/missed/audit.h"
@@ -92,7 +92,7 @@ bool sc_cupti_doors_only_ours(const char *name, const void *caller)
 static void *in_the_process(int door)
 {
     char path[PATH_MAX];
-    void *handle = sc_cupti_loaded(path, sizeof path);
+    void *handle = sc_libcupti_find_loaded(path, sizeof path);
     return handle ? not_ours(door, sc_loader_symbol(handle, doors[door].name)) : NULL;
 }
 

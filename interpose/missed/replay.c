@@ -53,7 +53,7 @@ static void wait(const struct sc_call *call, CUstream handle, CUevent event)
 {
     struct sc_stream_record *stream =
         sc_active() ? sc_streams_find(handle, call->per_thread) : NULL;
-    if (sc_captures_open())
+    if (sc_captures_any_open())
         sc_capturing_changed();
     if (!stream || sc_streams_is_capturing(stream))
         return;
@@ -130,12 +130,12 @@ static bool is_due(const struct replay *replay, const struct sc_missed_call *cal
     if (replay->when != BOTH && replay->when != (entering ? BEFORE : AFTER))
         return false;
     return entering || call->result == CUDA_SUCCESS ||
-           (replay->wrapped && sc_is_capture_error((CUresult)call->result));
+           (replay->wrapped && sc_driver_is_capture_error((CUresult)call->result));
 }
 
 void sc_replay(const struct sc_missed_call *call, bool entering)
 {
-    if (call->id >= CUPTI_DRIVER_TRACE_CBID_SIZE || !sc_active() || sc_replays())
+    if (call->id >= CUPTI_DRIVER_TRACE_CBID_SIZE || !sc_active() || sc_replaying_is_on())
         return;
     const struct replay *replay = &replays[call->id];
     if (!entering)

@@ -243,10 +243,10 @@ static bool give_back(const struct sc_release *release)
 {
     switch (release->kind) {
     case SC_HOLD_FREE:
-        sc_really_free((void *)release->address);
+        sc_real_libc_free((void *)release->address);
         return true;
     case SC_HOLD_UNMAP:
-        sc_really_unmap((void *)release->address, release->size_bytes);
+        sc_real_libc_unmap((void *)release->address, release->size_bytes);
         return true;
     case SC_HOLD_WAIT:
         return true;

@@ -142,7 +142,7 @@ void sc_marks_renew_locked(struct sc_stream_record *stream)
 static bool says_complete(CUresult answer)
 {
     return answer != CUDA_ERROR_NOT_READY && answer != CUDA_ERROR_NOT_PERMITTED &&
-           !sc_is_capture_error(answer);
+           !sc_driver_is_capture_error(answer);
 }
 
 void sc_marks_poll_locked(struct sc_stream_record *stream)

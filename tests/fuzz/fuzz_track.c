@@ -417,7 +417,7 @@ static bool is_guarded(const struct copy *copy)
     return guarded;
 }
 
-static void obey(const struct sc_guard_change *change)
+static void obey(const struct sc_access_change *change)
 {
     uintptr_t first = (change->address - buffer_address(0)) / PAGE_BYTES;
     uintptr_t count = change->size_bytes / PAGE_BYTES;
@@ -431,7 +431,7 @@ static void obey(const struct sc_guard_change *change)
 
 static void settle(void)
 {
-    struct sc_guard_change change;
+    struct sc_access_change change;
     while (sc_track_apply_guards(&tracker, &change))
         if (change.size_bytes)
             obey(&change);

@@ -23,14 +23,14 @@ static void note_missed(const struct sc_missed_call *call, bool entering)
     told++;
     last = *call;
     last.result = entering ? -1 : call->result;
-    carried_then = sc_is_carried();
+    carried_then = sc_ear_is_carried();
 }
 
 static void note_news(const struct sc_news *news)
 {
     news_told++;
     last_news = *news;
-    carried_then = sc_is_carried();
+    carried_then = sc_ear_is_carried();
 }
 
 static uint64_t kept; /* by CUPTI, from a call's entry to its exit */
@@ -64,7 +64,7 @@ static void set_up(void)
     sc_resources_start(note_news);
     news_told = 0;
     sc_callbacks_audit(COPY);
-    atomic_store(&sc_ears_open, true);
+    atomic_store(&sc_ear_open, true);
     told = 0;
     sc_ear = (struct sc_ear){0};
 }
@@ -107,7 +107,7 @@ START_TEST(what_dealing_with_a_miss_calls_is_ours)
 {
     copy(1);
     ck_assert(carried_then);
-    ck_assert(!sc_is_carried());
+    ck_assert(!sc_ear_is_carried());
 }
 END_TEST
 
@@ -130,7 +130,7 @@ START_TEST(wrappers_nest)
 {
     SC_CARRY();
     carry_copy(1);
-    ck_assert(sc_is_carried());
+    ck_assert(sc_ear_is_carried());
     copy(2);
     ck_assert_uint_eq(told, 0);
     expect_counts(2, 0);
@@ -227,7 +227,7 @@ END_TEST
 START_TEST(closed_ears_hear_nothing_and_know_no_names)
 {
     call_back(CUPTI_CB_DOMAIN_RUNTIME_API, 41, CUPTI_API_ENTER, "cudaMemcpyAsync", 1);
-    atomic_store(&sc_ears_open, false);
+    atomic_store(&sc_ear_open, false);
     copy(1);
     ck_assert_uint_eq(told, 0);
     ck_assert_ptr_null(sc_ear_runtime_api());
@@ -316,7 +316,7 @@ START_TEST(what_passes_by_is_news)
     expect_news(4, SC_NEWS_STREAM_WAITED, 0x20);
     tell_of_wait(CUPTI_CBID_SYNCHRONIZE_CONTEXT_SYNCHRONIZED, 0);
     expect_news(5, SC_NEWS_CONTEXT_WAITED, 0x100);
-    ck_assert(!sc_is_carried());
+    ck_assert(!sc_ear_is_carried());
 }
 END_TEST
 

@@ -188,8 +188,8 @@ START_TEST(shapes_with_gaps_in_their_rows_touch_where_they_share_a_byte)
         for (size_t at = 0; at < sizeof of_a; at++)
             expected |= of_a[at] && of_b[at];
         touching += expected;
-        if (sc_folded_shapes_touch(&a.shape, &a.fold, &b.shape, &b.fold) != expected ||
-            sc_folded_shapes_touch(&b.shape, &b.fold, &a.shape, &a.fold) != expected)
+        if (sc_shapes_folded_touch(&a.shape, &a.fold, &b.shape, &b.fold) != expected ||
+            sc_shapes_folded_touch(&b.shape, &b.fold, &a.shape, &a.fold) != expected)
             ck_abort_msg("pair %d touches: %d", i, expected);
     }
     ck_assert_uint_gt(touching, 20000);

@@ -258,7 +258,7 @@ void sc_guard_apply_all(void)
     sc_protect_apply();
 }
 
-bool sc_loans_find(const struct sc_guard_change *change, struct sc_lent *lent)
+bool sc_loans_find(const struct sc_access_change *change, struct sc_lent *lent)
 {
     (void)change;
     (void)lent;

@@ -150,7 +150,7 @@ void sc_guard_apply_all(void)
 {
 }
 
-void sc_really_unmap(void *address, size_t size_bytes)
+void sc_real_libc_unmap(void *address, size_t size_bytes)
 {
     (void)address;
     (void)size_bytes;

@@ -41,7 +41,7 @@ static uint32_t add(uint32_t op, unsigned first, unsigned count, enum sc_access 
     return sc_spans_add(&guards, op, at(first), count * page, access, next);
 }
 
-static void obey(const struct sc_guard_change *change)
+static void obey(const struct sc_access_change *change)
 {
     if (change->size_bytes == 0)
         return;
@@ -55,7 +55,7 @@ static void obey(const struct sc_guard_change *change)
 
 static bool apply_step(void)
 {
-    struct sc_guard_change change;
+    struct sc_access_change change;
     bool more = sc_spans_apply(&guards, &change);
     if (!more && (change.size_bytes > 0 || guards.unapplied != 0))
         ck_abort_msg("an end that is none");
@@ -249,9 +249,9 @@ START_TEST(settling_goes_piece_by_piece)
 END_TEST
 
 /* The first step that tells anything. */
-static struct sc_guard_change next_change(void)
+static struct sc_access_change next_change(void)
 {
-    struct sc_guard_change change;
+    struct sc_access_change change;
     while (sc_spans_apply(&guards, &change))
         if (change.size_bytes)
             return change;
@@ -263,7 +263,7 @@ START_TEST(thousands_of_spans_live)
 {
     enum { MANY = 20000 };
     uint32_t chain = 0;
-    struct sc_guard_change change;
+    struct sc_access_change change;
     for (unsigned i = 0; i < MANY; i++)
         chain = sc_spans_add(&guards, 1, at(4 * i), 3 * page, SC_ACCESS_NONE, chain);
     ck_assert_uint_eq(guards.live, MANY);
@@ -280,7 +280,7 @@ END_TEST
 START_TEST(what_cannot_be_protected_is_the_operations_to_end)
 {
     uint32_t span = add(7, 0, 2, SC_ACCESS_NONE, 0);
-    struct sc_guard_change change = next_change();
+    struct sc_access_change change = next_change();
     ck_assert_uint_eq(change.span, span);
     ck_assert_uint_eq(sc_spans_refuse(&guards, &change), 7);
     sc_spans_end(&guards, span);
@@ -296,7 +296,7 @@ START_TEST(what_cannot_be_let_go_stays_covered_until_it_is)
     apply();
     sc_spans_end(&guards, span);
     ck_assert(sc_spans_cover(&guards, at(1)));
-    struct sc_guard_change change = next_change();
+    struct sc_access_change change = next_change();
     ck_assert_uint_eq(sc_spans_refuse(&guards, &change), 0);
     while (apply_step())
         continue;
@@ -320,7 +320,7 @@ START_TEST(a_page_is_covered_from_before_it_is_protected_until_it_is_let_go)
     apply();
     ck_assert(sc_spans_cover(&guards, at(0)));
     sc_spans_end(&guards, span);
-    struct sc_guard_change change = next_change();
+    struct sc_access_change change = next_change();
     ck_assert(sc_spans_cover(&guards, at(0)));
     obey(&change);
     while (apply_step())
@@ -425,7 +425,7 @@ static void model_act(void)
 /* Settling goes on while spans come and go: one step at a time, or all of it. */
 static unsigned inherited(void)
 {
-    struct sc_guard_change change;
+    struct sc_access_change change;
     unsigned count = 0;
     for (uint32_t span = 0; sc_spans_inherited(&guards, &span, &change); count++) {
         obey(&change);

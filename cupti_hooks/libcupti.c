@@ -1,4 +1,4 @@
-#include "cupti_hooks/find_libcupti.h"
+#include "cupti_hooks/libcupti.h"
 
 #include <dlfcn.h>
 #include <limits.h>
@@ -68,7 +68,7 @@ static void look_around(struct loaded *loaded, char *path, size_t size, struct p
     dl_iterate_phdr(note_object, loaded);
 }
 
-void *sc_cupti_loaded(char *path, size_t size)
+void *sc_libcupti_find_loaded(char *path, size_t size)
 {
     struct loaded loaded;
     look_around(&loaded, path, size, NULL);
@@ -167,7 +167,7 @@ static void *search_major(struct search *search, const struct loaded *loaded, in
     return found;
 }
 
-void *sc_cupti_find(const int *majors, char *path, size_t size)
+void *sc_libcupti_find(const int *majors, char *path, size_t size)
 {
     static struct place folders[FOLDERS_MAX];
     struct search search = {.path = path, .size = size};

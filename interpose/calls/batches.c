@@ -17,7 +17,6 @@
 #include "interpose/capture/captures.h"
 #include "interpose/driver/addresses.h"
 #include "interpose/driver/driver.h"
-#include "interpose/driver/relaxed.h"
 #include "interpose/driver/replaying.h"
 #include "interpose/driver/wrap.h"
 #include "interpose/graph/copy_sides.h"

@@ -7,6 +7,7 @@
 #include "interpose/base/process.h"
 #include "interpose/capture/captures.h"
 #include "interpose/capture/detours.h"
+#include "interpose/capture/permits.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/wrap.h"
 #include "interpose/streams/capturing.h"

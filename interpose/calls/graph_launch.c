@@ -12,6 +12,7 @@
 #include "interpose/calls/sync.h"
 #include "interpose/capture/captures.h"
 #include "interpose/capture/detours.h"
+#include "interpose/capture/permits.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/replaying.h"
 #include "interpose/driver/wrap.h"

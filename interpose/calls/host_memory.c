@@ -15,6 +15,7 @@
 #include "interpose/calls/host_memory.h"
 #include "interpose/calls/sync.h"
 #include "interpose/capture/captures.h"
+#include "interpose/capture/permits.h"
 #include "interpose/driver/call.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/relaxed.h"

@@ -3,8 +3,8 @@
  * that were just issued, and a note that something other than copies is at work. */
 #include "interpose/base/compiler.h"
 #include "interpose/calls/issue.h"
-#include "interpose/capture/captures.h"
 #include "interpose/capture/detours.h"
+#include "interpose/capture/permits.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/wrap.h"
 #include "interpose/streams/capturing.h"

@@ -1,5 +1,5 @@
 /* Calls that no capture permits, and that have nothing to do with copies. */
-#include "interpose/capture/captures.h"
+#include "interpose/capture/permits.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/wrap.h"
 

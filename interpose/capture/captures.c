@@ -11,7 +11,6 @@
 #include "interpose/driver/driver.h"
 #include "interpose/driver/replaying.h"
 #include "interpose/driver/wrap.h"
-#include "interpose/reaper/hazards.h"
 #include "interpose/reaper/reaper.h"
 #include "interpose/streams/contexts.h"
 #include "interpose/streams/marks.h"
@@ -282,86 +281,42 @@ void sc_captures_note_event(CUevent event, struct sc_stream_record *stream)
     pthread_mutex_unlock(&events_lock);
 }
 
-/* ---- calls that are not permitted ---- */
+/* ---- calls that no capture permits, and the modes by which they go ---- */
 
-static bool endangers(const struct sc_capture *capture, bool *own)
+bool sc_captures_mode_is_relaxed(void)
 {
-    *own = capture->begin.thread == sc_thread_id();
-    if (thread_mode == CU_STREAM_CAPTURE_MODE_RELAXED)
+    return thread_mode == CU_STREAM_CAPTURE_MODE_RELAXED;
+}
+
+bool sc_captures_is_own(const struct sc_capture *capture)
+{
+    return capture->begin.thread == sc_thread_id();
+}
+
+static bool endangers(const struct sc_capture *capture)
+{
+    if (sc_captures_mode_is_relaxed())
         return false;
-    if (*own)
+    if (sc_captures_is_own(capture))
         return capture->mode != CU_STREAM_CAPTURE_MODE_RELAXED;
     return capture->mode == CU_STREAM_CAPTURE_MODE_GLOBAL &&
            thread_mode == CU_STREAM_CAPTURE_MODE_GLOBAL;
 }
 
-/* The capture that the call would break; the thread's own before another's. */
-static bool find_endangered(struct sc_permit *permit)
+bool sc_captures_endangered(struct sc_capture *endangered)
 {
     bool found = false;
     bool own = false;
     pthread_mutex_lock(&captures_lock);
     for (unsigned i = 0; i < open_count() && !own; i++) {
-        if (!endangers(&captures[i], &own)) {
-            own = false;
+        if (!endangers(&captures[i]))
             continue;
-        }
-        permit->capture = captures[i];
-        permit->code = own ? SC302 : SC303;
+        *endangered = captures[i];
+        own = sc_captures_is_own(endangered);
         found = true;
     }
     pthread_mutex_unlock(&captures_lock);
     return found;
-}
-
-/* A wait for the whole context breaks every capture in it, whatever the modes. */
-static bool find_any(struct sc_permit *permit)
-{
-    struct sc_context *context = sc_active() ? sc_contexts_current() : NULL;
-    if (!context)
-        return false;
-    permit->capture = sc_captures_blocking(context);
-    permit->code = permit->capture.begin.thread == sc_thread_id() ? SC302 : SC303;
-    return true;
-}
-
-void sc_permit_prepare(struct sc_permit *permit, const struct sc_call *call)
-{
-    permit->call = call;
-    permit->relaxed = false;
-    permit->endangers = sc_captures_any_open() && sc_active() && find_endangered(permit);
-    if (!sc_active() || thread_mode == CU_STREAM_CAPTURE_MODE_RELAXED ||
-        !sc_captures_are_repaired() || !sc_real.cuThreadExchangeStreamCaptureMode)
-        return;
-    permit->before = CU_STREAM_CAPTURE_MODE_RELAXED;
-    permit->relaxed = sc_real.cuThreadExchangeStreamCaptureMode(&permit->before) == CUDA_SUCCESS;
-}
-
-/* The driver sees that, and that there is no context, before it looks at what captures; other
- * mistakes behind that. */
-static bool names_nothing(CUresult result)
-{
-    return result == CUDA_ERROR_INVALID_HANDLE || result == CUDA_ERROR_INVALID_CONTEXT;
-}
-
-/* What the driver refuses also under relaxed mode (a synchronise of the capturing stream itself)
- * cannot be healed. What it never refused was none of the calls that break a capture. */
-void sc_permit_report(struct sc_permit *permit, CUresult result)
-{
-    int saved = errno;
-    if (permit->relaxed)
-        sc_real.cuThreadExchangeStreamCaptureMode(&permit->before);
-    bool refused = sc_driver_is_capture_error(result);
-    bool of_legacy = result == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
-    if (refused && (of_legacy || !permit->endangers))
-        permit->endangers = find_any(permit);
-    if (of_legacy)
-        permit->code = SC301;
-    if (permit->endangers && (refused || (permit->relaxed && !names_nothing(result))))
-        sc_hazards_report_capture(
-            permit->code, refused ? SC_ACTION_REPORTED : SC_ACTION_REROUTED, &permit->capture.begin,
-            &(struct sc_culprit){permit->call->api, permit->call->site, NULL});
-    errno = saved;
 }
 
 static CUstreamCaptureMode exchange_mode(CUstreamCaptureMode mode)

@@ -1,10 +1,4 @@
-/* Open stream captures, and calls that would break one.
- *
- * While a stream captures, some calls fail with CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED (900) and
- * invalidate the capture, also a capture of another thread (docs/driver.md). Where the capture mode
- * of the calling thread is relaxed, such calls succeed and do no harm. With capture=repair they are
- * made so, and reported (SC302, SC303). Calls that break a capture by way of the legacy stream are
- * in interpose/capture/detours.h.
+/* Open stream captures.
  *
  * While nothing has ever captured, each function here is one relaxed load.
  * Thread-safe. Locks: one of its own, a leaf. Not for a signal handler.
@@ -20,8 +14,6 @@
 #include "interpose/base/compiler.h"
 #include "interpose/driver/call.h"
 #include "interpose/driver/driver.h"
-#include "interpose/driver/relaxed.h"
-#include "interpose/streams/capturing.h"
 #include "interpose/streams/streams.h"
 #include "track/hazard.h"
 
@@ -90,61 +82,19 @@ struct sc_capture sc_captures_blocking(const struct sc_context *context);
 /* The capture that the stream belongs to, as far as it is known: its own, or the latest. */
 struct sc_capture sc_captures_of(const struct sc_stream_record *stream);
 
-/* A call that no capture permits, between sc_permit_begin and sc_permit_end, which gets the result.
- * The thread is relaxed also while no capture is open: another thread may begin one before the
- * driver looks. */
-struct sc_permit {
-    const struct sc_call *call; /* NULL: nothing has ever captured */
-    bool endangers, relaxed;
-    CUstreamCaptureMode before;
-    enum sc_hazard_code code;
-    struct sc_capture capture;
-};
+/* Did the calling thread begin the capture? */
+bool sc_captures_is_own(const struct sc_capture *capture);
 
-void sc_permit_prepare(struct sc_permit *permit, const struct sc_call *call);
-void sc_permit_report(struct sc_permit *permit, CUresult result);
-
-static inline void sc_permit_begin(struct sc_permit *permit, const struct sc_call *call)
-{
-    permit->call = NULL;
-    if (__builtin_expect(sc_capturing_seen(), 0))
-        sc_permit_prepare(permit, call);
-}
-
-static inline CUresult sc_permit_end(struct sc_permit *permit, CUresult result)
-{
-    if (__builtin_expect(permit->call != NULL, 0))
-        sc_permit_report(permit, result);
-    return result;
-}
-
-/* Will the driver refuse the call? */
-static inline bool sc_permit_is_refused(const struct sc_permit *permit)
-{
-    return permit->call && permit->endangers && !permit->relaxed;
-}
-
-/* Reports a call that was refused, where nothing can be done for the call. Returns its result. */
-static inline CUresult sc_permit_refused(const struct sc_call *call, CUresult result)
-{
-    if (sc_captures_any_open() && sc_driver_is_capture_error(result)) {
-        struct sc_permit permit = {.call = call};
-        sc_permit_report(&permit, result);
-    }
-    return result;
-}
+/* The capture that a call of this thread would break which no capture permits: one that the thread
+ * began, or else another's. False: there is none. */
+bool sc_captures_endangered(struct sc_capture *endangered);
 
 /* The capture mode of the thread becomes relaxed, and so does the mode by which permits of nested
  * wrappers go. Unrelax brings back the mode that relax returned. */
 CUstreamCaptureMode sc_captures_relax(void);
 void sc_captures_unrelax(CUstreamCaptureMode before);
 
-/* In a wrapper: the call, made so that it breaks no capture. */
-#define SC_PERMITTED(result)                                                                       \
-    __extension__({                                                                                \
-        struct sc_permit permit;                                                                   \
-        sc_permit_begin(&permit, call);                                                            \
-        sc_permit_end(&permit, result);                                                            \
-    })
+/* Is the mode of the thread relaxed, by the program or by sc_captures_relax? */
+bool sc_captures_mode_is_relaxed(void);
 
 #endif

@@ -5,7 +5,7 @@
  * nothing here costs anything. The driver stays loaded from then on, since the pointers must
  * stay good.
  *
- * Thread-safe. sc_active is one relaxed load.
+ * Thread-safe.
  */
 #ifndef SC_INTERPOSE_DRIVER_DRIVER_H
 #define SC_INTERPOSE_DRIVER_DRIVER_H
@@ -57,5 +57,12 @@ void sc_driver_note_version(int version);
 bool sc_driver_has(const void *real_slot);
 
 #define SC_HAVE(symbol) (sc_likely(sc_real.symbol != NULL) || sc_driver_has(&sc_real.symbol))
+
+/* Did the driver refuse because something captures? */
+static inline bool sc_driver_is_capture_error(CUresult result)
+{
+    return result >= CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED &&
+           result <= CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD;
+}
 
 #endif

@@ -15,11 +15,4 @@ struct sc_relaxed {
 struct sc_relaxed sc_relaxed_begin(void);
 void sc_relaxed_end(struct sc_relaxed *relaxed);
 
-/* Did the driver refuse because something captures? */
-static inline bool sc_driver_is_capture_error(CUresult result)
-{
-    return result >= CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED &&
-           result <= CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD;
-}
-
 #endif

@@ -11,7 +11,6 @@
 #include "interpose/calls/issue.h"
 #include "interpose/capture/captures.h"
 #include "interpose/driver/driver.h"
-#include "interpose/driver/relaxed.h"
 #include "interpose/driver/replaying.h"
 #include "interpose/streams/streams.h"
 #include "report/options.h"

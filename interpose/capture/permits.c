@@ -1,0 +1,65 @@
+#include "interpose/capture/permits.h"
+
+#include <errno.h>
+
+#include "interpose/base/process.h"
+#include "interpose/driver/replaying.h"
+#include "interpose/reaper/hazards.h"
+#include "interpose/streams/contexts.h"
+#include "track/hazard.h"
+
+#include "track/poison.h"
+
+/* A wait for the whole context breaks every capture in it, whatever the modes. */
+static bool find_any(struct sc_capture *capture)
+{
+    struct sc_context *context = sc_active() ? sc_contexts_current() : NULL;
+    if (context)
+        *capture = sc_captures_blocking(context);
+    return context != NULL;
+}
+
+void sc_permit_prepare(struct sc_permit *permit, const struct sc_call *call)
+{
+    permit->call = call;
+    permit->relaxed = false;
+    permit->endangers =
+        sc_captures_any_open() && sc_active() && sc_captures_endangered(&permit->capture);
+    if (!sc_active() || sc_captures_mode_is_relaxed() || !sc_captures_are_repaired() ||
+        !sc_real.cuThreadExchangeStreamCaptureMode)
+        return;
+    permit->before = CU_STREAM_CAPTURE_MODE_RELAXED;
+    permit->relaxed = sc_real.cuThreadExchangeStreamCaptureMode(&permit->before) == CUDA_SUCCESS;
+}
+
+/* The driver sees that, and that there is no context, before it looks at what captures; other
+ * mistakes behind that. */
+static bool names_nothing(CUresult result)
+{
+    return result == CUDA_ERROR_INVALID_HANDLE || result == CUDA_ERROR_INVALID_CONTEXT;
+}
+
+static enum sc_hazard_code code_of(const struct sc_permit *permit, CUresult result)
+{
+    if (result == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT)
+        return SC301;
+    return sc_captures_is_own(&permit->capture) ? SC302 : SC303;
+}
+
+/* What the driver refuses also under relaxed mode (a synchronise of the capturing stream itself)
+ * cannot be healed. What it never refused was none of the calls that break a capture. */
+void sc_permit_report(struct sc_permit *permit, CUresult result)
+{
+    int saved = errno;
+    if (permit->relaxed)
+        sc_real.cuThreadExchangeStreamCaptureMode(&permit->before);
+    bool refused = sc_driver_is_capture_error(result);
+    if (refused && (result == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT || !permit->endangers))
+        permit->endangers = find_any(&permit->capture);
+    if (permit->endangers && (refused || (permit->relaxed && !names_nothing(result))))
+        sc_hazards_report_capture(
+            code_of(permit, result), refused ? SC_ACTION_REPORTED : SC_ACTION_REROUTED,
+            &permit->capture.begin,
+            &(struct sc_culprit){permit->call->api, permit->call->site, NULL});
+    errno = saved;
+}

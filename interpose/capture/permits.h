@@ -1,0 +1,74 @@
+/* Permits: calls that no capture permits, made so that they break none.
+ *
+ * While a stream captures, some calls fail with CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED (900) and
+ * invalidate the capture, also a capture of another thread (docs/driver.md). Where the capture mode
+ * of the calling thread is relaxed, such calls succeed and do no harm. With capture=repair they are
+ * made so, and reported (SC302, SC303). Calls that break a capture by way of the legacy stream are
+ * in interpose/capture/detours.h.
+ *
+ * While nothing has ever captured, a permit is one relaxed load.
+ * Locks: those of captures.h inside. Not for a signal handler. errno is kept.
+ */
+#ifndef SC_INTERPOSE_CAPTURE_PERMITS_H
+#define SC_INTERPOSE_CAPTURE_PERMITS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "interpose/capture/captures.h"
+#include "interpose/driver/call.h"
+#include "interpose/driver/driver.h"
+#include "interpose/streams/streams.h"
+
+/* A call that no capture permits, between sc_permit_begin and sc_permit_end, which gets the result.
+ * The thread is relaxed also while no capture is open: another thread may begin one before the
+ * driver looks. */
+struct sc_permit {
+    const struct sc_call *call; /* NULL: nothing has ever captured */
+    bool endangers, relaxed;
+    CUstreamCaptureMode before;
+    struct sc_capture capture;
+};
+
+void sc_permit_prepare(struct sc_permit *permit, const struct sc_call *call);
+void sc_permit_report(struct sc_permit *permit, CUresult result);
+
+static inline void sc_permit_begin(struct sc_permit *permit, const struct sc_call *call)
+{
+    permit->call = NULL;
+    if (__builtin_expect(sc_streams_captures_seen(), 0))
+        sc_permit_prepare(permit, call);
+}
+
+static inline CUresult sc_permit_end(struct sc_permit *permit, CUresult result)
+{
+    if (__builtin_expect(permit->call != NULL, 0))
+        sc_permit_report(permit, result);
+    return result;
+}
+
+/* Will the driver refuse the call? */
+static inline bool sc_permit_is_refused(const struct sc_permit *permit)
+{
+    return permit->call && permit->endangers && !permit->relaxed;
+}
+
+/* Reports a call that was refused, where nothing can be done for the call. Returns its result. */
+static inline CUresult sc_permit_refused(const struct sc_call *call, CUresult result)
+{
+    if (sc_captures_any_open() && sc_driver_is_capture_error(result)) {
+        struct sc_permit permit = {.call = call};
+        sc_permit_report(&permit, result);
+    }
+    return result;
+}
+
+/* In a wrapper: the call, made so that it breaks no capture. */
+#define SC_PERMITTED(result)                                                                       \
+    __extension__({                                                                                \
+        struct sc_permit permit;                                                                   \
+        sc_permit_begin(&permit, call);                                                            \
+        sc_permit_end(&permit, result);                                                            \
+    })
+
+#endif

@@ -1,8 +1,9 @@
-/* What loaded objects export, by name, without the loader: its own look-ups that fail allocate and
- * are told to the program by dlerror(), and dlvsym is ours (interpose/entry/dlsym.c).
+/* What loaded objects export, found by name without the loader. A look-up of the loader's that
+ * fails allocates, and dlerror() tells the program of it; and dlvsym is ours
+ * (interpose/entry/dlsym.c).
  *
- * Versions are not looked at. No allocation; async-signal-safe but for the first call, which asks
- * the loader where this object is.
+ * Versions are not looked at. Nothing is allocated. Async-signal-safe but for the first call, which
+ * asks the loader where this object is.
  */
 #ifndef SC_INTERPOSE_BASE_EXPORTED_H
 #define SC_INTERPOSE_BASE_EXPORTED_H
@@ -12,11 +13,12 @@
 /* NULL: this object has none of that name. */
 void *sc_exported_by_us(const char *name);
 
-/* Of the first object behind this one in load order; where none has it, as for a library that was
- * opened late, of the last one before. */
+/* What the first object behind this one in load order has of that name. Where none has it, as for a
+ * library that was opened late, what the last object before this one has. */
 void *sc_exported_by_another(const char *name);
 
-/* A sanitizer asks dlsym for the functions that its strcmp needs. */
+/* Are the names equal? Not by strcmp: a sanitizer asks dlsym for the functions that its own strcmp
+ * needs. */
 static inline bool sc_exported_is(const char *name, const char *other)
 {
     while (*name && *name == *other) {

@@ -1,5 +1,5 @@
-/* The thread's signal mask as the kernel has it, past the C library and our own wrappers: signals
- * 32 and 33, which glibc keeps to itself, included.
+/* The thread's signal mask as the kernel has it, past the C library and our own hooks. Signals 32
+ * and 33 are in it, which glibc keeps to itself.
  *
  * Async-signal-safe; errno is kept.
  */
@@ -21,7 +21,7 @@
     (~(SC_SIGNAL_BIT(SIGSEGV) | SC_SIGNAL_BIT(SIGBUS) | SC_SIGNAL_BIT(SIGFPE) |                    \
        SC_SIGNAL_BIT(SIGILL) | SC_SIGNAL_BIT(SIGTRAP) | SC_SIGNAL_BIT(SIGSYS)))
 
-/* Those that the C library keeps to itself. */
+/* The signals that the C library keeps to itself. */
 #define SC_KERNEL_MASK_LIBRARYS (SC_SIGNAL_BIT(32) | SC_SIGNAL_BIT(33))
 
 /* The kernel's 64 bits lie in the first bytes of the C library's larger set. */
@@ -32,7 +32,7 @@ static inline uint64_t sc_kernel_mask_of(const sigset_t *set)
     return mask;
 }
 
-/* Returns the one before. */
+/* Returns the mask before. */
 static inline uint64_t sc_kernel_mask_set(uint64_t mask)
 {
     uint64_t before = 0;
@@ -40,7 +40,7 @@ static inline uint64_t sc_kernel_mask_set(uint64_t mask)
     return before;
 }
 
-/* Blocks those, too; returns the mask before. */
+/* Blocks more signals. Returns the mask before. */
 static inline uint64_t sc_kernel_mask_block(uint64_t more)
 {
     uint64_t before = 0;
@@ -53,7 +53,7 @@ static inline void sc_kernel_mask_unblock(uint64_t fewer)
     sc_kernel_call(SYS_rt_sigprocmask, SIG_UNBLOCK, &fewer, NULL, sizeof fewer);
 }
 
-/* Is one pending that the thread blocks now, and would not with this mask? */
+/* Is a signal pending that the mask `without` would not block? */
 static inline bool sc_kernel_mask_holds_back(uint64_t without)
 {
     uint64_t pending = 0;

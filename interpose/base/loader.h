@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The real ones. They look at their return address to learn who asks. */
+/* The real dlsym and dlvsym. They look at their return address to learn who asks. */
 typedef void *sc_dlsym_function(void *handle, const char *name);
 typedef void *sc_dlvsym_function(void *handle, const char *name, const char *version);
 sc_dlsym_function *sc_loader_dlsym(void);
@@ -27,25 +27,28 @@ void *sc_loader_next(const char *name);
 /* What our hook of this name calls; NULL if nothing behind this object has the name. */
 void *sc_loader_behind(const char *name);
 
-/* A program that is not position-independent and takes a function's address has it be that of a
- * jump of its own, and dlsym says so too. Where the jump leads is not known. */
+/* Is the function a jump of the program's own? A program that is not position-independent has such
+ * a jump for each function whose address it takes, and dlsym gives the jump too. Where the jump
+ * leads is not known. */
 bool sc_loader_is_stub(const void *function);
 
-/* A libc function that we stand before. A look-up takes the loader's lock, and nobody expects
- * munmap or _exit to wait for a constructor in another thread: so all are looked up before the
- * first thread is made, and at the first sign of CUDA. Those that programs often call in signal
- * handlers are looked up by our constructor; of the others (late) each costs a process that does
- * not call it as much as one that does. One that is called before is looked up by that call. */
+/* A libc function that a hook of ours stands before.
+ *
+ * A look-up takes the loader's lock, and nobody expects munmap or _exit to wait for a constructor
+ * in another thread. So all functions are looked up before the first thread is made, and at the
+ * first sign of CUDA. Our constructor looks up only those that programs often call in signal
+ * handlers: each of the others (late) costs a process that does not call it as much as one that
+ * does. A function that is called before is looked up by that call. */
 struct sc_next {
     const char *name;
     const char *version; /* NULL: whatever the loader takes */
     _Atomic(void *) found;
 } __attribute__((aligned(4 * sizeof(void *)))); /* they lie one behind the other */
 
-/* Where this C library lacks the function: one that fails with -1 and ENOSYS. */
+/* Looks the function up. Where this C library lacks it: one that fails with -1 and ENOSYS. */
 void *sc_loader_find(struct sc_next *next);
 
-/* Looks all of them up that were not yet. */
+/* Looks up all functions that were not looked up yet. */
 void sc_loader_find_all(void);
 
 /* Is this thread within a look-up? The loader may allocate memory there, and allocators call us. */
@@ -75,7 +78,7 @@ bool sc_loader_is_looking(void);
     static struct sc_next record                                                                   \
         __attribute__((section("sc_late_nexts"))) = {symbol_name, symbol_version, NULL}
 
-/* NULL: it was not looked up yet. */
+/* NULL: the function was not looked up yet. */
 static inline void *sc_loader_found(const struct sc_next *next)
 {
     return atomic_load_explicit(&next->found, memory_order_relaxed);

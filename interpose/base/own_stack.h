@@ -19,20 +19,23 @@ bool sc_own_stack_touches(uintptr_t address, size_t size_bytes);
 /* The calling thread handles signals there from now on, or nowhere (SS_DISABLE). */
 void sc_own_stack_note_alternate(const stack_t *stack);
 
-/* Where the calling thread's own stack is, as far as that is known; empty if not. Does the address
- * lie there? */
+/* Where the calling thread's own stack is; empty: that is not known. */
 struct sc_own_stack {
     uintptr_t start, end;
     bool is_main; /* which ends with the process, and grows with its limit */
 };
 struct sc_own_stack sc_own_stack(void);
+
+/* Does the address lie there? False where it is not known. */
 bool sc_own_stack_holds(uintptr_t address);
 
-/* Does the calling thread run on its own stack, with so many bytes left? False as well until it has
- * learnt where that is. */
+/* Does the calling thread run on its own stack, with so many bytes left? False where it is not
+ * known.
+ */
 bool sc_own_stack_has(size_t size_bytes);
 
-/* Once for each thread, in wrappers of the driver: a libc hook may not ask. A load if it knows. */
+/* Learns where the calling thread's own stack is, once for each thread. Called in wrappers of the
+ * driver, since a libc hook may not ask the C library. One load when it is known. */
 void sc_own_stack_learn(void);
 
 #endif

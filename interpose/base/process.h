@@ -16,7 +16,7 @@
 
 extern struct sc_options sc_options; /* constant once sc_life_start returned */
 
-/* False with mode=off and where starting failed. */
+/* Are wrappers to do anything? False with mode=off and where starting failed. */
 bool sc_process_wants_wrappers(void);
 
 /* Alone on its page, which the kernel wipes in the child of a fork: hooks that run there before our
@@ -48,13 +48,15 @@ static inline bool sc_process_is_alone(void)
     return __builtin_expect(sc_process_alone, 0);
 }
 
-/* It uses CUDA from now on: wrappers and hooks work. */
+/* The process uses CUDA from now on: wrappers and hooks work. */
 void sc_process_uses_cuda(void);
 
 /* In a forked child, on its one thread. */
 void sc_process_forked(void);
 
-/* While a call of ours is under way on this thread, hooks stand aside: to the end of the block. */
+/* In a function that makes a call of ours: hooks stand aside on this thread to the end of the
+ * block.
+ */
 #define SC_INSIDE()                                                                                \
     __attribute__((cleanup(sc_inside_end), unused)) const struct sc_frame inside_ =                \
         sc_inside_begin(SC_FRAME())

@@ -10,8 +10,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Of the allocator that free is of. `usable_size` is NULL where a block's size cannot be asked of
- * it; malloc is NULL until the first call of another one. */
+/* The functions of the allocator behind our free. `usable_size` is NULL where the allocator cannot
+ * be asked for a block's size. malloc is NULL until free or realloc is called. */
 struct sc_allocator {
     _Atomic(void (*)(void *block)) free;
     _Atomic(void *(*)(void *block, size_t size_bytes)) realloc;

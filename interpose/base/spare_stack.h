@@ -1,8 +1,10 @@
-/* Stacks of ours, for what may find no room on the thread's own.
+/* Stacks of ours, for what may find no room on the current stack.
  *
  * A fault is handled on the thread's own stack, which may be nearly used up, or on the alternate
- * stack that the program gave, often of 8 KB, most of which the kernel's frame takes. Coroutines
- * run on stacks of any size. All functions are thread-safe and async-signal-safe; errno is kept.
+ * stack that the program gave. That one often has 8 KB, and the kernel's frame takes most of them.
+ * Coroutines run on stacks of any size.
+ *
+ * All functions are thread-safe and async-signal-safe; errno is kept.
  */
 #ifndef SC_INTERPOSE_BASE_SPARE_STACK_H
 #define SC_INTERPOSE_BASE_SPARE_STACK_H
@@ -10,27 +12,29 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What is done on them. Must not wait: the stacks are few, and all threads share them. */
+/* What runs on a spare stack. It must not wait: the stacks are few, and all threads share them. */
 typedef void sc_spare_function(void *argument);
 
-/* Calls function(argument) on a spare stack, with all signals blocked but those that tell of a
- * fault: the kernel does not know that an alternate stack is still in use below a spare one, and a
- * handler may not come back. Waits until a stack is free; without memory for any, the current stack
- * has to do. Unwinding leads through. */
+/* Calls function(argument) on a spare stack, with all signals blocked but those of faults: the
+ * kernel does not know that an alternate stack is still in use below a spare one, and a handler may
+ * not come back. Waits until a stack is free. Without memory for any, the current stack has to do.
+ * Unwinding leads through. */
 void sc_spare_stack_call(sc_spare_function *function, void *argument);
 
-/* The same on a stack that is made for the call, which may wait; where there is no memory for one,
- * on the current stack. */
+/* The same on a stack that is made for the call, so the function may wait. Without memory for one,
+ * the current stack has to do. */
 void sc_spare_stack_call_alone(sc_spare_function *function, void *argument);
 
-/* Does the calling thread run on one? */
+/* Does the calling thread run on a spare stack? */
 bool sc_spare_stack_is_current(void);
 
-/* The same where less than SC_ROOM_BYTES may be left on the current stack
- * (interpose/base/own_stack.h); a plain call elsewhere. */
+/* sc_spare_stack_call where less than SC_ROOM_BYTES may be left on the current stack
+ * (interpose/base/own_stack.h), and a plain call elsewhere. */
 enum { SC_ROOM_BYTES = 32 << 10 };
 void sc_spare_stack_make_room(sc_spare_function *function, void *argument);
-/* For what may wait, or needs more. */
+
+/* For what may wait, or needs more: sc_spare_stack_call_alone where less than SC_MUCH_ROOM_BYTES
+ * may be left, and a plain call elsewhere. */
 enum { SC_MUCH_ROOM_BYTES = 96 << 10 };
 void sc_spare_stack_make_much_room(sc_spare_function *function, void *argument);
 

@@ -1,13 +1,13 @@
 /* Stacks that this thread has been seen with, recognised without unwinding.
  *
  * An entry remembers, for a call site at a stack depth, where on the stack each return address lies
- * and what it was. If all of them are still there, the chain of callers is the same one. The
- * places are learnt by searching the stack for the addresses that the unwinder reported, and
- * only where each occurs exactly as often as reported, so that a stale copy in a dead local is
- * never taken for the real one. What cannot be learnt is unwound every time.
+ * and what it was. If all of them are still there, the chain of callers is the same one. The places
+ * are learnt by searching the stack for the addresses that the unwinder reported. A stack is learnt
+ * only if each address occurs exactly as often as reported, so that a stale copy in a dead local is
+ * never taken for the real one. Any other stack is unwound every time.
  *
- * Where a module was closed another one may be mapped, and its frames look like those of the first
- * but for where they end: all is forgotten then.
+ * When a module is closed, all is forgotten: another one may be mapped in its place, whose frames
+ * look the same but for where they end.
  *
  * Per thread. A thread that learns its first stack takes a table, under a leaf lock.
  */
@@ -17,9 +17,9 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-extern _Atomic uint64_t sc_stack_cache_closed; /* modules, so far; for unwind.c to count */
+extern _Atomic uint64_t sc_stack_cache_closed; /* modules closed so far, which unwind.c counts */
 
-/* Id of the stack (track/stacks.h) if it is one seen before, else 0. `depth` is an address in the
+/* The id (track/stacks.h) of a stack that was seen before, else 0. `depth` is an address in the
  * caller's own frame, the same for every call along the same path. */
 uint32_t sc_stack_cache_find(const void *site, uintptr_t depth);
 

@@ -24,12 +24,12 @@ void sc_unwind_start(const struct sc_options *options);
 /* A module may have been closed. Takes the loader's lock. */
 void sc_unwind_note_closed(void);
 
-/* Id in the stack depot of the caller's stack. `site` is the address that the hook returns to:
+/* The id of the caller's stack (track/stacks.h). `site` is the address that the hook returns to:
  * frames inside of it are ours and are left out. */
 uint32_t sc_unwind_here(void *site);
 
 /* The same of an interrupted context (ucontext_t), as a signal handler has it, from its program
- * counter on. Needs no frame of the caller's, so it may run on another stack; wants 12 KB of it. */
+ * counter on. The call may run on another stack, of which it wants 12 KB. */
 uint32_t sc_unwind_from(const void *context, uintptr_t pc);
 
 /* The frames themselves, at most `max` and at least the first; returns how many. */

@@ -13,36 +13,35 @@
 
 struct sc_stream_record;
 
-/* entry/life.c: reads the options and says what is wrong with them. Once, at the first sign of
- * CUDA.
- */
+/* entry/life.c: reads the options and says what is wrong with them. The first call does so, at the
+ * first sign of CUDA. */
 void sc_life_start(void);
 
 /* entry/life.c: cuInit succeeded. The report is opened, and from now on hooks and wrappers work. */
 void sc_life_cuda_is_up(void);
 
-/* entry/life.c: the process ends now, with this status or, as strict wants it, the one that is
- * returned: what there is to say is said. May be called again. */
+/* entry/life.c: the process ends now. What there is to say is said. Returns the status to end with:
+ * this one, or the one that strict wants. May be called again. */
 int sc_life_finish(int status);
 
 /* entry/life.c: the program may be replaced now, or die, with none of our handlers run: what was
  * found goes to disk first. */
 void sc_life_may_vanish(void);
 
-/* calls/context_calls.c: contexts that the driver has told the end of are forgotten; one load if
- * there is none. */
+/* calls/context_calls.c: forgets the contexts of whose end the driver has told. One load if there
+ * is none. */
 void sc_context_calls_bury_ended(void);
 
 /* capture/detours.c: the calling thread's per-thread default stream waits for a detour of another
  * thread's, unless it captures. */
 void sc_detours_pay(struct sc_stream_record *stream);
 
-/* guard/guard.c: there is something to apply. */
+/* guard/guard.c: does the work of sc_guard_apply. */
 void sc_guard_apply_all(void);
 
-/* Brings the pages into line with what the tracker knows; returns when no page is protected for the
- * sake of an operation that had ended before the call. Must be called before a hook or wrapper
- * returns in which operations ended, and before memory goes back to where it came from. One load
+/* Brings the pages into line with what the tracker knows. On return no page is protected for the
+ * sake of an operation that had ended before the call. A hook or wrapper in which operations end
+ * must call this before it returns, and before memory goes back to where it came from. One load
  * when there is nothing to do. */
 static inline void sc_guard_apply(void)
 {
@@ -62,9 +61,9 @@ struct sc_fault {
 };
 
 /* guard/touches.c: called by the SIGSEGV handler on the faulting thread, with signals blocked.
- * True: the instruction is to be repeated, because the fault was ours and is handled, or because a
- * signal is pending that the program is to get before. False: it belongs to the program.
- * Async-signal-safe. */
+ * True: the instruction is to be repeated. The fault was ours and is handled, or a signal is
+ * pending that the program is to get before. False: the fault is the program's. Async-signal-safe.
+ */
 bool sc_guard_fault(const struct sc_fault *fault);
 
 #endif

@@ -1,15 +1,14 @@
-/* Host memory that a call of the driver reads or writes by itself, before it returns: synchronous
- * copies and memsets, and asynchronous copies as far as the driver stages or completes them in the
- * call.
+/* Host memory that a call of the driver reads or writes before it returns: synchronous copies and
+ * memsets, and asynchronous copies as far as the driver stages or completes them in the call.
  *
  * Such a touch is held against the operations in flight on the same bytes, as a touch of the
- * program's own is (SC201, SC202, SC203, SC403), but by order: what the call's stream comes after
- * is done by then. In mode=fix the host waits for the others before the call is made, at most
- * stall_limit. An edge in the stream instead would not do: the driver takes the bytes of pageable
- * memory in the call.
+ * program's own is (SC201, SC202, SC203, SC403). But it is held against them by order: an operation
+ * that the call's stream comes after is done by then. In mode=fix the host waits for the others
+ * before the call is made, at most stall_limit. An edge in the stream would not do, since the
+ * driver takes the bytes of pageable memory in the call.
  *
- * Nothing is judged where the order may exist and not be seen: behind what waits for the host
- * (interpose/streams/unfinished.h), on either side.
+ * Nothing is judged where the order may exist and not be seen: where the call or the operation is
+ * behind what waits for the host (interpose/streams/unfinished.h).
  *
  * Locks: none may be held. errno is kept. Calls the driver where something is found.
  */
@@ -38,18 +37,19 @@ struct sc_at_once {
     const struct sc_point *after; /* what the call comes after besides its stream's work, or NULL */
 };
 
-/* At least one operation may conflict. `range`: of the first byte, or 0. */
+/* Judges a touch with which at least one operation may conflict. `range`: of the first byte, or 0.
+ */
 void sc_at_once_judge(const struct sc_at_once *touch, uint32_t range);
 
-/* Lock-free: is nothing in flight anywhere? */
+/* Is nothing in flight anywhere? Lock-free. */
 static inline bool sc_at_once_is_idle(void)
 {
     return sc_grid_is_empty(&sc_track.inflight.op_grid) &&
            sc_grid_is_empty(&sc_track.inflight.heap_grid);
 }
 
-/* Lock-free where nothing is in flight that could conflict. The memory need not be the host's: no
- * operation lies on other memory. */
+/* Judges a touch. The memory need not be the host's: no operation lies on other memory. Lock-free
+ * where nothing is in flight that could conflict. */
 static inline void sc_at_once(const struct sc_at_once *touch)
 {
     enum sc_direction direction = touch->touch == SC_TOUCH_READ ? SC_H2D : SC_D2H;

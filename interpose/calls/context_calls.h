@@ -4,9 +4,9 @@
 
 #include "interpose/driver/driver.h"
 
-/* It is told inside of the driver, which is about to end it, and has done its work unless it is a
- * green one. The rest is for sc_context_calls_bury_ended, and before another context of this handle
- * is used. */
+/* The driver is about to end the context. The context's work is done, unless it is a green one.
+ * What needs the driver is left to sc_context_calls_bury_ended (base/upcalls.h), which comes before
+ * another context of this handle is used. Called inside of the driver. */
 void sc_context_calls_told_end(CUcontext handle);
 
 #endif

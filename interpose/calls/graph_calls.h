@@ -1,5 +1,5 @@
-/* Graphs: captured, built by hand, cloned, destroyed. What their nodes name is noted as they come
- * (node_uses.h); execs are made from them (graph_execs.c) and launched (graph_launch.c).
+/* Graphs: captured, built by hand, cloned, destroyed. What their nodes name is noted as the nodes
+ * come (node_uses.h). graph_execs.c makes execs from graphs, and graph_launch.c launches execs.
  *
  * Locks: none of its own; the tracker's inside.
  */
@@ -10,12 +10,13 @@
 
 #include "interpose/driver/driver.h"
 
-/* Before the driver's call that destroys or changes the exec: the user objects that it refers to
- * may end when its last launch is done. */
+/* Before the driver's call that destroys or changes the exec: the exec's user objects may end when
+ * its last launch is done. */
 void sc_graph_calls_letting_go(const void *exec);
 
-/* Around the driver's call that destroys a graph or an exec: what is known of it, 0: nothing, which
- * is attached again if the driver refuses. */
+/* Around the driver's call that destroys a graph or an exec. The first takes away what is known of
+ * it and returns the tracker's id of that, 0: nothing is known. The second attaches that again if
+ * the driver has refused. */
 uint32_t sc_graph_calls_destroying(const void *handle);
 CUresult sc_graph_calls_destroyed(uint32_t known, CUresult result);
 

@@ -8,6 +8,7 @@
 #include "interpose/driver/driver.h"
 #include "track/hazard.h"
 
+/* The memory is there from now on, as a range. */
 void sc_host_memory_pinned(const void *address, size_t size_bytes, unsigned flags);
 void sc_host_memory_registered(const void *address, size_t size_bytes, unsigned flags);
 void sc_host_memory_managed(CUdeviceptr address, size_t size_bytes);

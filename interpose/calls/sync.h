@@ -1,6 +1,9 @@
-/* What calls that wait tell the host frontier: sc_sync_begin notes what is issued by now,
- * sc_sync_end that all of it is done if the call succeeded: sources that were overwritten meanwhile
- * are reported, and pages let go. */
+/* What calls that wait tell the host frontier.
+ *
+ * Before the call, sc_sync_begin_* notes what is issued by now. After a call that succeeded,
+ * sc_sync_end notes that all of it is done. Sources that were overwritten meanwhile are reported,
+ * and pages are let go.
+ */
 #ifndef SC_INTERPOSE_CALLS_SYNC_H
 #define SC_INTERPOSE_CALLS_SYNC_H
 
@@ -24,15 +27,17 @@ struct sc_sync {
     struct sc_point point;
 };
 
-/* Everything in the stream (for the legacy stream, in every blocking stream of its context). */
+/* Waits for everything in the stream; for the legacy stream, in every blocking stream of its
+ * context.
+ */
 struct sc_sync sc_sync_begin_stream(const struct sc_call *call, CUstream stream);
 
-/* The same for a synchronous copy on the stream, which is work there and not merely a wait for it.
- * It writes there, or to the device. */
+/* The same for a synchronous copy, which is work on the stream and not merely a wait for it. The
+ * copy writes host memory, or with `to_device` the device's. */
 struct sc_sync sc_sync_begin_copy(const struct sc_call *call, struct sc_stream_record *stream,
                                   bool to_device);
 
-/* Everything in the calling thread's context, or in the given one. */
+/* Waits for everything in the given context; NULL: in the calling thread's. */
 struct sc_sync sc_sync_begin_context(const struct sc_call *call, CUcontext context);
 
 /* What a free of driver memory waits for. */

@@ -88,8 +88,8 @@ static inline CUresult sc_detour_end(struct sc_detour *detour, CUresult result)
     return result;
 }
 
-/* Does no capture stand in the way of the operation? From now on the caller reports what the driver
- * refuses. */
+/* The caller reports what the driver refuses from now on. True: no capture stands in the way of the
+ * operation. */
 static inline bool sc_detour_leaves_to_caller(struct sc_detour *detour)
 {
     detour->plain = true;

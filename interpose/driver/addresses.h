@@ -1,4 +1,5 @@
-/* What the driver says of an address. */
+/* What the driver says of an address. Locks: none. Not for a signal handler: the driver is called.
+ */
 #ifndef SC_INTERPOSE_DRIVER_ADDRESSES_H
 #define SC_INTERPOSE_DRIVER_ADDRESSES_H
 
@@ -6,8 +7,10 @@
 
 #include "interpose/driver/driver.h"
 
-/* What the driver says of an address; it knows nothing of pageable ones. */
+/* Is the address device memory? */
 bool sc_address_is_device(CUdeviceptr address);
+
+/* Is the address memory that the driver knows nothing of? */
 bool sc_address_is_pageable(CUdeviceptr address);
 
 #endif

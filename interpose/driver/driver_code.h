@@ -6,11 +6,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Notes where the driver's and the C library's code lie; once, when the driver is attached, before
- * it can have started a thread. */
+/* Notes where the driver's and the C library's code lie. Called once, when the driver is attached,
+ * before the driver can have started a thread. */
 void sc_driver_code_note(void);
 
-/* Does the address lie in the driver? A load and a comparison; false until that is noted. */
+/* Does the address lie in the driver? False until that is noted. A load and a comparison. */
 bool sc_driver_code_holds(uintptr_t address);
 
 /* The calling thread was started by the driver, which runs host functions there. */
@@ -21,9 +21,9 @@ void sc_driver_code_owns_thread(void);
  * Async-signal-safe; wants 12 KB of stack. */
 bool sc_driver_code_runs(uintptr_t pc, const void *context);
 
-/* Has the driver called what runs there, as it does with host functions? It has on a thread of its
- * own; on another one the stack tells, if stacks are walked. `context` may be NULL, for the
- * caller's own. */
+/* Has the driver called what runs at `pc`, as it calls host functions? On a thread of the driver's
+ * it has. On another thread the stack tells, if stacks are walked. A `context` of NULL stands for
+ * the caller's own. */
 bool sc_driver_code_called(uintptr_t pc, const void *context);
 
 #endif

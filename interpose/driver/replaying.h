@@ -1,5 +1,7 @@
-/* A wrapper that is run for what it notes, of a call that the driver has carried out already, or is
- * about to: missed/replay.h does so for calls that passed every wrapper by.
+/* Is a wrapper run for what it notes, and not for its call? The driver has carried the call out
+ * already, or is about to. missed/replay.h runs wrappers so for calls that passed every wrapper by.
+ *
+ * Plain thread-local data: no lock, no call, safe everywhere.
  */
 #ifndef SC_INTERPOSE_DRIVER_REPLAYING_H
 #define SC_INTERPOSE_DRIVER_REPLAYING_H
@@ -20,19 +22,20 @@ struct sc_replaying {
 
 extern __thread struct sc_replaying sc_replaying;
 
-/* Has the operation under way on this thread been carried out already? */
+/* Does the thread run a wrapper for what it notes? */
 static inline bool sc_replaying_is_on(void)
 {
     return sc_frame_is_noted(&sc_replaying.frame);
 }
 
-/* Is it about to be, so that it can still be put behind others? Then nothing is noted of it yet. */
+/* Does it, and the driver is only about to carry the call out? Then the operation can still be put
+ * behind others, and nothing is noted of it yet. */
 static inline bool sc_replaying_prepares(void)
 {
     return sc_replaying_is_on() && sc_replaying.prepares;
 }
 
-/* In a wrapper within a call of ours: is it this one that is to take the answer? Only once. */
+/* In a wrapper: is this the one that answers as the driver has? True once for each call. */
 static inline bool sc_replaying_takes_answer(void)
 {
     bool takes = sc_replaying.armed && sc_replaying_is_on();
@@ -43,7 +46,7 @@ static inline bool sc_replaying_takes_answer(void)
 /* Are captures to be healed (mode=fix, capture=repair), and is there still time to? */
 bool sc_captures_are_repaired(void);
 
-/* Stands for the real function. */
+/* Stands for the real function: what the driver has answered. */
 CUresult sc_replaying_answer(void);
 
 #endif

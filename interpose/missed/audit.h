@@ -32,7 +32,7 @@ void sc_audit_stop(bool unsubscribe);
 /* In a forked child. */
 void sc_audit_child(void);
 
-/* Fills in what the summary says of missed calls. Needs `operations`: how many were tracked. */
+/* Fills in what the summary says of missed calls. Needs totals->operations. */
 void sc_audit_totals(struct sc_report_totals *totals);
 
 #endif

@@ -21,7 +21,7 @@
 
 struct sc_missed_call;
 
-/* Replays the call: `entering`, before the driver carries it out, or after that. */
+/* Replays the call. `entering`: the driver has not carried it out yet. */
 void sc_replay(const struct sc_missed_call *call, bool entering);
 
 /* The callback ids of all calls that can be replayed. */

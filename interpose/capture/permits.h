@@ -18,7 +18,7 @@
 #include "interpose/capture/captures.h"
 #include "interpose/driver/call.h"
 #include "interpose/driver/driver.h"
-#include "interpose/streams/streams.h"
+#include "interpose/streams/capturing.h"
 
 /* A call that no capture permits, between sc_permit_begin and sc_permit_end, which gets the result.
  * The thread is relaxed also while no capture is open: another thread may begin one before the
@@ -36,7 +36,7 @@ void sc_permit_report(struct sc_permit *permit, CUresult result);
 static inline void sc_permit_begin(struct sc_permit *permit, const struct sc_call *call)
 {
     permit->call = NULL;
-    if (__builtin_expect(sc_streams_captures_seen(), 0))
+    if (__builtin_expect(sc_capturing_seen(), 0))
         sc_permit_prepare(permit, call);
 }
 

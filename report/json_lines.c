@@ -57,10 +57,26 @@ static void put_module(struct sc_text *line, const char *key, const char *name,
     sc_json_string(line, key, path);
 }
 
+static void put_python_frame(struct sc_text *line, const struct sc_python_frame *frame)
+{
+    sc_json_open(line, NULL, '{');
+    sc_json_bytes(line, "file", frame->file, frame->file_bytes);
+    if (frame->line > 0)
+        sc_json_signed(line, "line", frame->line);
+    else
+        sc_json_null(line, "line");
+    sc_json_bytes(line, "function", frame->function, frame->function_bytes);
+    sc_json_close(line, '}');
+}
+
 static void put_frame(struct sc_text *line, const struct sc_report_frame *frame, int memory,
                       const struct sc_path_names *names)
 {
     char symbol[SYMBOL_MAX];
+    if (frame->is_python) {
+        put_python_frame(line, &frame->python);
+        return;
+    }
     /* A name of which a part is missing cannot be demangled; offline it is found again. */
     bool has_symbol =
         frame->symbol && sc_file_read_string(memory, frame->symbol, symbol, sizeof symbol);

@@ -2,6 +2,7 @@
 #include "report/modules.h"
 
 #include "report/report.h"
+#include "track/python_codes.h"
 #include "track/text.h"
 
 #include <dlfcn.h>
@@ -105,6 +106,9 @@ void sc_report_symbolise(const void *pc, struct sc_report_frame *frame)
     int errno_before = errno;
     Dl_info info;
     *frame = (struct sc_report_frame){.module = NULL, .offset = (uintptr_t)pc, .symbol = NULL};
+    frame->is_python = sc_python_codes_frame(pc, &frame->python);
+    if (frame->is_python)
+        return;
     /* A call that never returns may be the last instruction of its function: the return address
      * belongs to the next one. */
     if (pc && dladdr((const char *)pc - 1, &info) != 0 && info.dli_fname) {

@@ -18,6 +18,7 @@
 
 #include "report/options.h"
 #include "track/hazard.h"
+#include "track/python_codes.h"
 #include "track/unguarded.h"
 
 #include <stdbool.h>
@@ -88,8 +89,11 @@ struct sc_report_counts {
 
 /* A frame as the report names it. `module` and `symbol` are NULL where unknown. Without a module,
  * `offset` is the address itself. Another thread may close the module at any moment: only
- * sc_file_read_string and its like may read at `symbol` and `base`. */
+ * sc_file_read_string and its like may read at `symbol` and `base`. Of a Python frame, `python` is
+ * all there is. */
 struct sc_report_frame {
+    bool is_python;
+    struct sc_python_frame python;
     const char *module;
     uintptr_t base;     /* the start of the module's mapping */
     uintptr_t offset;   /* from `base` */
@@ -136,7 +140,8 @@ void sc_report_summary(const struct sc_report_totals *totals);
  * open. */
 void sc_report_child(void);
 
-/* Names the frame whose return address is pc, with dladdr. */
+/* Names the frame whose return address is pc, with dladdr; or a Python frame, of which pc is the
+ * word. */
 void sc_report_symbolise(const void *pc, struct sc_report_frame *frame);
 
 /* Notes whether the program was started with a stderr, and with the descriptor that report_path

@@ -34,8 +34,13 @@ static bool is_library(const char *module)
     return false;
 }
 
+/* A Python program's own line tells more than a frame of what it calls. */
 static const struct sc_report_frame *telling_frame(const struct sc_json_lines_stack *stack)
 {
+    for (unsigned i = 0; i < stack->count; i++) {
+        if (stack->frames[i].is_python)
+            return &stack->frames[i];
+    }
     for (unsigned i = 0; i < stack->count; i++) {
         if (!stack->frames[i].module || !is_library(stack->frames[i].module))
             return &stack->frames[i];
@@ -109,20 +114,27 @@ static void put_name(struct sc_text *text, const char *name)
     sc_plain_put(text, name, strlen(name));
 }
 
-/* " at load_batch (/opt/app/train+0x1234)", nothing where there is no stack. */
-static void put_place(struct sc_text *text, const char *preposition, uint32_t stack_id)
+/* "load_batch (train.py:12)" */
+static void put_python_frame(struct sc_text *text, const struct sc_python_frame *frame)
 {
-    struct sc_json_lines_stack stack;
-    sc_json_lines_name_stack(stack_id, &stack);
-    const struct sc_report_frame *frame = telling_frame(&stack);
-    if (!frame)
-        return;
+    sc_plain_put(text, frame->function, frame->function_bytes);
+    sc_text_put(text, " (");
+    sc_plain_put(text, frame->file, frame->file_bytes);
+    if (frame->line > 0) {
+        sc_text_char(text, ':');
+        sc_text_decimal(text, (uint64_t)frame->line);
+    }
+    sc_text_char(text, ')');
+}
+
+/* "load_batch (/opt/app/train+0x1234)" */
+static void put_native_frame(struct sc_text *text, const struct sc_report_frame *frame)
+{
     char found[1024], plain[sizeof found];
     struct sc_text symbol;
     sc_text_init(&symbol, plain, sizeof plain);
     if (find_symbol(frame, found, sizeof found))
         put_name(&symbol, found);
-    sc_text_put(text, preposition);
     if (symbol.used > 0) {
         put_symbol(text, symbol.bytes);
         sc_text_put(text, " (");
@@ -132,6 +144,21 @@ static void put_place(struct sc_text *text, const char *preposition, uint32_t st
     sc_text_hex(text, frame->offset);
     if (symbol.used > 0)
         sc_text_char(text, ')');
+}
+
+/* The preposition and the frame that tells most, nothing where there is no stack. */
+static void put_place(struct sc_text *text, const char *preposition, uint32_t stack_id)
+{
+    struct sc_json_lines_stack stack;
+    sc_json_lines_name_stack(stack_id, &stack);
+    const struct sc_report_frame *frame = telling_frame(&stack);
+    if (!frame)
+        return;
+    sc_text_put(text, preposition);
+    if (frame->is_python)
+        put_python_frame(text, &frame->python);
+    else
+        put_native_frame(text, frame);
 }
 
 /* "cudaMemcpyAsync (cuMemcpyHtoDAsync_v2)", where it is known what the program called. */

@@ -26,6 +26,7 @@ static void digest_stack(struct sc_digester *digester, const json_t *side)
         sc_digest_number(digester, has_file);
         sc_digest_word(digester, sc_field_string(frame, "file", ""));
         sc_digest_number(digester, has_file ? sc_field_number(frame, "line") : 0);
+        sc_digest_word(digester, sc_field_string(frame, "function", ""));
     }
 }
 

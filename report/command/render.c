@@ -56,8 +56,10 @@ static void print_frame(FILE *out, const json_t *frame, size_t index, struct sc_
 {
     const char *file = string_or(frame, "file", NULL);
     if (file) {
-        fprintf(out, "      #%zu %s %s:%" JSON_INTEGER_FORMAT "\n", index,
-                string_of(frame, "function"), file, sc_field_number(frame, "line"));
+        fprintf(out, "      #%zu %s %s", index, string_of(frame, "function"), file);
+        if (json_is_integer(json_object_get(frame, "line")))
+            fprintf(out, ":%" JSON_INTEGER_FORMAT, sc_field_number(frame, "line"));
+        fputc('\n', out);
         return;
     }
     char *name = sc_render_name(frame, symbols);

@@ -168,11 +168,13 @@ class Report(Command):
         hazard = json.loads(self.lines[1])
         hazard["event"]["stack"] = [
             {"module": None, "offset": "0x10", "symbol": "_ZN5BatchD1Ev"},
-            {"file": "train.py", "line": 7, "function": "step"}]
+            {"file": "train.py", "line": 7, "function": "step"},
+            {"file": "<made>", "line": None, "function": "<lambda>"}]
         path = self.write("cpp.jsonl", [self.lines[0], json.dumps(hazard) + "\n"])
         text = self.start("report", path).stdout
         self.assertIn("#0 Batch::~Batch() (0x10)", text)
-        self.assertIn("#1 step train.py:7", text)
+        self.assertIn("#1 step train.py:7\n", text)
+        self.assertIn("#2 <lambda> <made>\n", text)
 
     def test_observed_comes_first(self):
         text = self.start("report", self.report).stdout

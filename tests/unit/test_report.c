@@ -6,6 +6,8 @@
 #include "report/json_lines.h"
 #include "report/path.h"
 #include "report/report.h"
+#include "track/python_codes.h"
+#include "track/python_lines.h"
 #include "track/stacks.h"
 
 #include <check.h>
@@ -258,6 +260,42 @@ START_TEST(frames_name_module_and_offset)
     ck_has("r.jsonl", words);
     ck_has("r.jsonl", "{\"module\":null,\"offset\":\"0x10\",\"symbol\":null}]");
     ck_has("r.jsonl", "\"event\":{\"api\":\"free\",\"thread\":0,\"time_ns\":0,\"stack\":[]}");
+}
+END_TEST
+
+/* The word of a frame in the line after the code's first, or in none. */
+static void *put_python_frame(const char *file, const char *function, bool has_line)
+{
+    static const uint8_t table[] = {0x80 | 13 << 3, 2};
+    uint32_t id;
+    struct sc_python_code *code =
+        sc_python_codes_reserve(strlen(file) + strlen(function) + sizeof table, &id);
+    ck_assert_ptr_nonnull(code);
+    code->identity = (struct sc_python_identity){.code = id, .first_line = 7};
+    code->file_bytes = (uint32_t)strlen(file);
+    code->function_bytes = (uint32_t)strlen(function);
+    code->table_bytes = has_line ? sizeof table : 0;
+    code->format = SC_PYTHON_LOCATIONS;
+    memcpy(code->bytes, file, strlen(file));
+    memcpy(code->bytes + strlen(file), function, strlen(function));
+    memcpy(code->bytes + strlen(file) + strlen(function), table, sizeof table);
+    return sc_python_codes_word(sc_python_codes_publish(id), 0);
+}
+
+START_TEST(python_frames_have_file_line_and_function)
+{
+    struct sc_hazard hazard = a_hazard();
+    void *frames[] = {(void *)(uintptr_t)0x10, put_python_frame("a \"b\".py", "Batch.load", true),
+                      put_python_frame("<made>", "<lambda>", false)};
+    hazard.copy.stack = sc_stacks_put(frames, 3);
+    hazard.event.stack = sc_stacks_put(frames + 2, 1);
+    open_report();
+    sc_report_hazard(&hazard);
+    finish(0, true);
+    ck_has("r.jsonl", "{\"file\":\"a \\\"b\\\".py\",\"line\":8,\"function\":\"Batch.load\"},"
+                      "{\"file\":\"<made>\",\"line\":null,\"function\":\"<lambda>\"}]");
+    ck_has("stderr.txt", "issued at Batch.load (a \"b\".py:8)\n");
+    ck_has("stderr.txt", "free at <lambda> (<made>)\n");
 }
 END_TEST
 
@@ -1005,6 +1043,7 @@ int main(int argc, char **argv)
     tcase_add_test(group, code_stacks_and_without_stacks_names_tell_hazards_apart);
     tcase_add_test(group, more_places_than_the_table_holds_are_still_counted);
     tcase_add_test(group, frames_name_module_and_offset);
+    tcase_add_test(group, python_frames_have_file_line_and_function);
     tcase_add_test(group, the_summary_says_what_where_and_what_was_done);
     tcase_add_loop_test(group, the_summary_makes_plain_cplusplus_names_readable, 0,
                         (int)(sizeof cplusplus / sizeof cplusplus[0]));

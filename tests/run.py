@@ -23,6 +23,7 @@ import time
 
 import memcheck
 import programs
+import python_frames
 import sanitized_programs
 import stalls
 from programs import Failure, Machine, ROOT, Run, Skip
@@ -187,6 +188,7 @@ SUITES = {
     "cupti": lambda: programs.settled("cupti", Machine()),
     "alone": lambda: programs.alone(Machine()),
     "survival": lambda: programs.survivors(Machine()),
+    "python": lambda: python_frames.checks(Machine()) or [("python", skipped("no CPython"))],
     "demo": lambda: [("demo", script("demo"))],
     "nvcc": lambda: [("build", script("check-gpu", "nvcc", CHECK_GPU_SIM="1"))],
     "fuzz": fuzz,

@@ -73,11 +73,27 @@ static const ElfW(Sym) * find(const struct symbols *in, const char *name)
     }
 }
 
-static void *exported_by(const struct link_map *object, const char *name)
+static const ElfW(Sym) * find_in(const struct link_map *object, const char *name)
 {
     struct symbols in = symbols_of(object);
-    const ElfW(Sym) *found = in.hashes && in.symbols && in.names ? find(&in, name) : NULL;
+    return in.hashes && in.symbols && in.names ? find(&in, name) : NULL;
+}
+
+static void *exported_by(const struct link_map *object, const char *name)
+{
+    const ElfW(Sym) *found = find_in(object, name);
     return found ? (void *)(object->l_addr + found->st_value) : NULL;
+}
+
+void *sc_exported_in(const struct dl_phdr_info *object, const char *name, size_t *size_bytes)
+{
+    struct link_map map = {.l_addr = object->dlpi_addr};
+    for (size_t i = 0; i < object->dlpi_phnum; i++)
+        if (object->dlpi_phdr[i].p_type == PT_DYNAMIC)
+            map.l_ld = (ElfW(Dyn) *)(object->dlpi_addr + object->dlpi_phdr[i].p_vaddr);
+    const ElfW(Sym) *found = find_in(&map, name);
+    *size_bytes = found ? found->st_size : 0;
+    return found ? (void *)(object->dlpi_addr + found->st_value) : NULL;
 }
 
 /* Two threads may both ask; they are told the same. */

@@ -9,6 +9,9 @@
 #define SC_INTERPOSE_BASE_EXPORTED_H
 
 #include <stdbool.h>
+#include <stddef.h>
+
+struct dl_phdr_info;
 
 /* NULL: this object has none of that name. */
 void *sc_exported_by_us(const char *name);
@@ -16,6 +19,10 @@ void *sc_exported_by_us(const char *name);
 /* What the first object behind this one in load order has of that name. Where none has it, as for a
  * library that was opened late, what the last object before this one has. */
 void *sc_exported_by_another(const char *name);
+
+/* What one object has of that name, as dl_iterate_phdr tells of the object. Leaves the size of what
+ * is found in *size_bytes, 0 where it is not known. */
+void *sc_exported_in(const struct dl_phdr_info *object, const char *name, size_t *size_bytes);
 
 /* Are the names equal? Not by strcmp: a sanitizer asks dlsym for the functions that its own strcmp
  * needs. */

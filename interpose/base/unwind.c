@@ -11,6 +11,7 @@
 #include "interpose/base/compiler.h"
 #include "interpose/base/loader.h"
 #include "interpose/base/process.h"
+#include "interpose/base/python_stacks.h"
 #include "interpose/base/sanitizers.h"
 #include "interpose/base/spare_stack.h"
 #include "interpose/base/stack_cache.h"
@@ -119,6 +120,8 @@ void sc_unwind_start(const struct sc_options *options)
         options->verbosity >= 1)
         sc_report_say(NULL, "libunwind.so.8 not found beside libsafecopy.so nor in the system: "
                             "stacks show the calling frame only");
+    if (options->python && options->stacks != SC_STACKS_NONE)
+        sc_python_stacks_start(options->stacks == SC_STACKS_FULL ? SC_STACK_DEPTH_MAX : 1);
 }
 
 static inline int how_much(void)
@@ -140,10 +143,14 @@ static bool walks(void)
  * nothing. What it remembers for walks can be flushed; what unw_backtrace does, each thread for
  * itself, cannot: a thread that has used that before a module was closed walks from then on. */
 
-static int count_closed(struct dl_phdr_info *info, size_t size, void *count)
+struct object_counts {
+    uint64_t loaded, closed;
+};
+
+static int count_objects(struct dl_phdr_info *info, size_t size, void *counts)
 {
     (void)size;
-    *(uint64_t *)count = info->dlpi_subs;
+    *(struct object_counts *)counts = (struct object_counts){info->dlpi_adds, info->dlpi_subs};
     return 1;
 }
 
@@ -152,11 +159,12 @@ static int count_closed(struct dl_phdr_info *info, size_t size, void *count)
  */
 static uint64_t note_closed(void)
 {
-    uint64_t closed = 0;
-    dl_iterate_phdr(count_closed, &closed);
-    if (atomic_load_explicit(&sc_stack_cache_closed, memory_order_relaxed) != closed)
-        atomic_store_explicit(&sc_stack_cache_closed, closed, memory_order_relaxed);
-    return closed;
+    struct object_counts counts = {0, 0};
+    dl_iterate_phdr(count_objects, &counts);
+    if (atomic_load_explicit(&sc_stack_cache_closed, memory_order_relaxed) != counts.closed)
+        atomic_store_explicit(&sc_stack_cache_closed, counts.closed, memory_order_relaxed);
+    sc_python_stacks_note_objects(counts.loaded, counts.closed);
+    return counts.closed;
 }
 
 void sc_unwind_note_closed(void)
@@ -264,13 +272,13 @@ __attribute__((noinline)) uint32_t sc_unwind_here(void *site)
     if (mode == SC_STACKS_NONE)
         return 0;
     if (mode == SC_STACKS_SITE)
-        return sc_stacks_put(&site, 1);
+        return sc_python_stacks_complete(sc_stacks_put(&site, 1));
     if (sc_unlikely(sc_process_is_alone())) /* nobody calls our dlclose */
         note_closed();
     struct trace trace = {site, depth, sc_stack_cache_find(site, depth)};
     if (!trace.id)
         sc_spare_stack_make_room(unwind, &trace);
-    return trace.id;
+    return sc_python_stacks_complete(trace.id);
 }
 
 unsigned sc_unwind_frames(const void *context, uintptr_t pc, void **frames, unsigned max)
@@ -303,7 +311,7 @@ uint32_t sc_unwind_from(const void *context, uintptr_t pc)
     unsigned max = mode == SC_STACKS_FULL ? SC_STACK_DEPTH_MAX : 1;
     unsigned count = sc_unwind_frames(context, pc, frames, max);
     frames[0] = (void *)(pc + 1); /* readers look before a frame's address, where its call is */
-    return sc_stacks_put(frames, count);
+    return sc_python_stacks_insert_carefully(sc_stacks_put(frames, count));
 }
 
 /* On x86-64 the return address lies right below the caller's stack pointer. Elsewhere it is in a

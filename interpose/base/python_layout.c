@@ -1,0 +1,166 @@
+#include "interpose/base/python_layout.h"
+
+#include <string.h>
+
+#include "track/peek.h"
+
+#include "track/poison.h"
+
+#define OBJECTS_OF_64_BITS                                                                         \
+    .object_type = 8, .type_name = 24, .bytes_size = 16, .bytes_data = 32, .string_length = 16,    \
+    .string_state = 32, .state_shift = 2
+
+static const struct sc_python_layout tables[] = {
+    {.ends = SC_PYTHON_ENDS_AT_EACH, /* 3.9 */
+     .instruction = SC_PYTHON_INSTRUCTION_BYTES,
+     .format = SC_PYTHON_LNOTAB,
+     .thread_frame = 24,
+     .frame_previous = 24,
+     .frame_code = 32,
+     .frame_instruction = 104,
+     .code_file = 104,
+     .code_function = 112,
+     .code_table = 120,
+     .code_first_line = 40,
+     .string_ascii = 48,
+     .string_compact = 72,
+     OBJECTS_OF_64_BITS},
+    {.ends = SC_PYTHON_ENDS_AT_EACH, /* 3.10 */
+     .instruction = SC_PYTHON_INSTRUCTION_UNITS,
+     .format = SC_PYTHON_LINETABLE,
+     .thread_frame = 24,
+     .frame_previous = 24,
+     .frame_code = 32,
+     .frame_instruction = 96,
+     .code_file = 104,
+     .code_function = 112,
+     .code_table = 120,
+     .code_first_line = 40,
+     .string_ascii = 48,
+     .string_compact = 72,
+     OBJECTS_OF_64_BITS},
+    {.ends = SC_PYTHON_ENDS_AT_ENTRY, /* 3.11 */
+     .instruction = SC_PYTHON_INSTRUCTION_POINTER,
+     .format = SC_PYTHON_LOCATIONS,
+     .thread_cframe = 56,
+     .cframe_frame = 8,
+     .frame_previous = 48,
+     .frame_code = 32,
+     .frame_instruction = 56,
+     .frame_mark = 68,
+     .code_file = 112,
+     .code_function = 128,
+     .code_table = 136,
+     .code_first_line = 72,
+     .code_instructions = 184,
+     .string_ascii = 48,
+     .string_compact = 72,
+     OBJECTS_OF_64_BITS},
+    {.ends = SC_PYTHON_ENDS_AT_SHIM, /* 3.12 */
+     .instruction = SC_PYTHON_INSTRUCTION_POINTER,
+     .format = SC_PYTHON_LOCATIONS,
+     .thread_cframe = 56,
+     .cframe_frame = 0,
+     .frame_previous = 8,
+     .frame_code = 0,
+     .frame_instruction = 56,
+     .frame_mark = 70,
+     .code_file = 112,
+     .code_function = 128,
+     .code_table = 136,
+     .code_first_line = 68,
+     .code_instructions = 192,
+     .string_ascii = 40,
+     .string_compact = 56,
+     OBJECTS_OF_64_BITS},
+};
+
+/* ---- what the interpreter says of itself ---- */
+
+enum { WORDS = 128, COOKIE = 0, VERSION = 1, FREE_THREADED = 2, FINALIZING = 4 };
+
+/* Which word of _Py_DebugOffsets has an offset; the first groups are alike. */
+struct positions {
+    uint8_t thread_state, frame, code, object, type, bytes, string; /* groups */
+    bool has_copies;
+};
+
+static const struct positions positions_3_13 = {19, 28, 34, 44, 46, 64, 67, false};
+static const struct positions positions_3_14 = {22, 31, 39, 50, 52, 74, 77, true};
+
+static bool is_far(uint64_t offset, uint64_t bytes)
+{
+    return offset > bytes - sizeof(uint64_t);
+}
+
+/* What is read at once lies within what is read. */
+static bool is_plausible(const struct sc_python_layout *layout)
+{
+    return !is_far(layout->frame_previous, SC_PYTHON_FRAME_BYTES) &&
+           !is_far(layout->frame_code, SC_PYTHON_FRAME_BYTES) &&
+           !is_far(layout->frame_instruction, SC_PYTHON_FRAME_BYTES) &&
+           !is_far(layout->frame_mark, SC_PYTHON_FRAME_BYTES) &&
+           !is_far(layout->frame_copy, SC_PYTHON_FRAME_BYTES) &&
+           !is_far(layout->object_type, SC_PYTHON_CODE_BYTES) &&
+           !is_far(layout->code_file, SC_PYTHON_CODE_BYTES) &&
+           !is_far(layout->code_function, SC_PYTHON_CODE_BYTES) &&
+           !is_far(layout->code_table, SC_PYTHON_CODE_BYTES) &&
+           !is_far(layout->code_first_line, SC_PYTHON_CODE_BYTES) &&
+           !is_far(layout->code_copies, SC_PYTHON_CODE_BYTES);
+}
+
+static void take(struct sc_python_layout *layout, const uint64_t *words, const struct positions *at)
+{
+    const uint64_t *frame = words + at->frame, *code = words + at->code;
+    const uint64_t *string = words + at->string;
+    *layout = (struct sc_python_layout){
+        .ends = SC_PYTHON_ENDS_AT_SHIM,
+        .instruction = SC_PYTHON_INSTRUCTION_POINTER,
+        .format = SC_PYTHON_LOCATIONS,
+        /* Without a GIL, 3.14 has a byte where there were two bits. */
+        .state_shift = at->has_copies && words[FREE_THREADED] ? 8 : 2,
+        .thread_frame = (uint32_t)words[at->thread_state + 4],
+        .frame_previous = (uint32_t)frame[1],
+        .frame_code = (uint32_t)frame[2],
+        .frame_instruction = (uint32_t)frame[3],
+        .frame_mark = (uint32_t)frame[5],
+        .frame_copy = at->has_copies ? (uint32_t)frame[7] : 0,
+        .code_file = (uint32_t)code[1],
+        .code_function = (uint32_t)code[3],
+        .code_table = (uint32_t)code[4],
+        .code_first_line = (uint32_t)code[5],
+        .code_instructions = (uint32_t)code[9],
+        .code_copies = at->has_copies ? (uint32_t)code[10] : 0,
+        .object_type = (uint32_t)words[at->object + 1],
+        .type_name = (uint32_t)words[at->type + 1],
+        .bytes_size = (uint32_t)words[at->bytes + 1],
+        .bytes_data = (uint32_t)words[at->bytes + 2],
+        .string_state = (uint32_t)string[1],
+        .string_length = (uint32_t)string[2],
+        .string_ascii = (uint32_t)string[3],
+        .string_compact = (uint32_t)string[3] + 2 * sizeof(uint64_t),
+    };
+}
+
+static bool ask(struct sc_python_layout *layout, uint32_t version, uintptr_t runtime)
+{
+    uint64_t words[WORDS];
+    if (!runtime || !sc_peek(words, runtime, sizeof words) ||
+        memcmp(&words[COOKIE], "xdebugpy", sizeof words[COOKIE]) != 0 || words[VERSION] != version)
+        return false;
+    take(layout, words, version >> 16 == 0x30D ? &positions_3_13 : &positions_3_14);
+    layout->finalizing = runtime + words[FINALIZING];
+    return is_plausible(layout);
+}
+
+bool sc_python_layout_make(struct sc_python_layout *layout, uint32_t version, uintptr_t runtime)
+{
+    enum { FIRST = 0x309, FIRST_THAT_SAYS = 0x30D, LAST = 0x30E };
+    uint32_t minor = version >> 16;
+    if (minor < FIRST || minor > LAST)
+        return false;
+    if (minor >= FIRST_THAT_SAYS)
+        return ask(layout, version, runtime);
+    memcpy(layout, &tables[minor - FIRST], sizeof *layout);
+    return true;
+}

@@ -1,0 +1,295 @@
+#include "interpose/base/python_stacks.h"
+
+#include <link.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "interpose/base/exported.h"
+#include "interpose/base/python_layout.h"
+#include "interpose/base/python_walk.h"
+#include "interpose/base/spare_stack.h"
+#include "track/peek.h"
+#include "track/python_codes.h"
+#include "track/stacks.h"
+
+#include "track/poison.h"
+
+struct range {
+    uintptr_t start, end;
+};
+
+struct sc_python_interpreter {
+    struct sc_python_layout layout;
+    void *(*thread_state)(void); /* NULL where the thread has none */
+    struct range loop, object;   /* code of the evaluation loop; the object that it is in */
+};
+
+enum {
+    INTERPRETERS_MAX = 8, /* that are found one after the other */
+    FAILURES_MAX = 16,    /* until the layout counts as wrong */
+    NATIVES_BEFORE_MAX = 48,
+    MEMOS = 1 << 12,
+};
+
+_Atomic(struct sc_python_interpreter *) sc_python_stacks_interpreter;
+
+static pthread_mutex_t look_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct sc_python_interpreter interpreters[INTERPRETERS_MAX]; /* written once each */
+static unsigned interpreter_count;
+static unsigned frames_wanted;
+static _Atomic uint64_t loaded_then, closed_then;
+
+/* ---- the interpreter ---- */
+
+/* The first version that has a name for its version is 3.11. */
+static uint32_t version_of(const struct dl_phdr_info *object)
+{
+    size_t size;
+    const unsigned long *version = sc_exported_in(object, "Py_Version", &size);
+    if (version)
+        return (uint32_t)*version;
+    return sc_exported_in(object, "PyIter_Send", &size) ? 0x30A0000 : 0x3090000;
+}
+
+static struct range range_of(const struct dl_phdr_info *object)
+{
+    struct range range = {UINTPTR_MAX, 0};
+    for (size_t i = 0; i < object->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &object->dlpi_phdr[i];
+        uintptr_t start = object->dlpi_addr + part->p_vaddr;
+        if (part->p_type != PT_LOAD)
+            continue;
+        range.start = start < range.start ? start : range.start;
+        range.end = start + part->p_memsz > range.end ? start + part->p_memsz : range.end;
+    }
+    return range;
+}
+
+static bool describe(struct sc_python_interpreter *found, const struct dl_phdr_info *object)
+{
+    size_t size;
+    uintptr_t runtime = (uintptr_t)sc_exported_in(object, "_PyRuntime", &size);
+    uintptr_t loop = (uintptr_t)sc_exported_in(object, "_PyEval_EvalFrameDefault", &size);
+    found->loop = (struct range){loop, loop + size};
+    found->object = range_of(object);
+    return sc_exported_in(object, "PyFrame_GetBack", &size) && /* since 3.9 */
+           sc_python_layout_make(&found->layout, version_of(object), runtime);
+}
+
+struct search {
+    struct sc_python_interpreter *slot;
+    struct sc_python_interpreter *found; /* result; NULL: there is none that is known */
+};
+
+/* The object that has one ends the search. */
+static int look_into(struct dl_phdr_info *object, size_t size, void *argument)
+{
+    struct search *search = argument;
+    struct sc_python_interpreter *known = atomic_load(&sc_python_stacks_interpreter);
+    void *getter = sc_exported_in(object, "PyGILState_GetThisThreadState", &size);
+    if (!getter)
+        return 0;
+    if (known && (void *)known->thread_state == getter) {
+        search->found = known;
+    } else if (search->slot && describe(search->slot, object)) {
+        search->slot->thread_state = (void *(*)(void))getter;
+        search->found = search->slot;
+    }
+    return 1;
+}
+
+static void look(void)
+{
+    struct search search = {NULL, NULL};
+    if (pthread_mutex_trylock(&look_lock) != 0)
+        return;
+    if (interpreter_count < INTERPRETERS_MAX)
+        search.slot = &interpreters[interpreter_count];
+    dl_iterate_phdr(look_into, &search);
+    if (search.found && search.found == search.slot)
+        interpreter_count++;
+    atomic_store_explicit(&sc_python_stacks_interpreter, search.found, memory_order_release);
+    pthread_mutex_unlock(&look_lock);
+}
+
+void sc_python_stacks_start(unsigned frames_max)
+{
+    frames_wanted = frames_max;
+    look();
+}
+
+/* Where there is one, objects that are loaded later do not matter. */
+void sc_python_stacks_note_objects(uint64_t loaded, uint64_t closed)
+{
+    if (!frames_wanted)
+        return;
+    bool news = atomic_exchange_explicit(&closed_then, closed, memory_order_relaxed) != closed;
+    if (atomic_exchange_explicit(&loaded_then, loaded, memory_order_relaxed) != loaded)
+        news |= !atomic_load_explicit(&sc_python_stacks_interpreter, memory_order_relaxed);
+    if (news)
+        look();
+}
+
+/* ---- native and Python frames in one stack ---- */
+
+struct stack {
+    unsigned count;
+    void *frames[SC_STACK_DEPTH_MAX];
+};
+
+/* What the walk found, and how much of it has found its place. */
+struct python {
+    unsigned count, placed;
+    void *words[2 * SC_STACK_DEPTH_MAX];
+};
+
+static bool holds(const struct range *range, const void *return_address)
+{
+    return (uintptr_t)return_address > range->start && (uintptr_t)return_address <= range->end;
+}
+
+/* The first frame of the range, not the innermost of all; `count` if there is none. */
+static unsigned first_within(const struct range *range, void *const *frames, unsigned count)
+{
+    unsigned i = 1;
+    while (i < count && !holds(range, frames[i]))
+        i++;
+    return i < count ? i : count;
+}
+
+static void put(struct stack *stack, void *frame)
+{
+    if (stack->count < SC_STACK_DEPTH_MAX)
+        stack->frames[stack->count++] = frame;
+}
+
+/* Those that one frame of the loop runs, or all. Returns whether there were any. */
+static bool place(struct stack *stack, struct python *python, bool all)
+{
+    unsigned before = stack->count;
+    while (python->placed < python->count) {
+        void *word = python->words[python->placed++];
+        if (word)
+            put(stack, word);
+        else if (!all)
+            break;
+    }
+    return stack->count > before;
+}
+
+static void put_native(struct stack *stack, const struct python *python, void *frame)
+{
+    bool is_cut = python->placed == 0 && stack->count >= NATIVES_BEFORE_MAX;
+    if (!is_cut)
+        put(stack, frame);
+}
+
+static void merge(struct stack *stack, struct python *python, void *const *natives, unsigned count,
+                  const struct sc_python_interpreter *interpreter)
+{
+    bool sees_loop = count > 0 && (holds(&interpreter->loop, natives[0]) ||
+                                   first_within(&interpreter->loop, natives, count) < count);
+    unsigned at = sees_loop ? count : first_within(&interpreter->object, natives, count);
+    for (unsigned i = 0; i < count; i++) {
+        if (i == at)
+            place(stack, python, true);
+        if (!sees_loop || !holds(&interpreter->loop, natives[i]) || !place(stack, python, false))
+            put_native(stack, python, natives[i]);
+    }
+    place(stack, python, true);
+}
+
+struct insertion {
+    struct sc_python_interpreter *interpreter;
+    uintptr_t state;
+    uint32_t id; /* result as well */
+};
+
+static __attribute__((noinline)) void insert(void *argument)
+{
+    struct insertion *insertion = argument;
+    struct python python = {.placed = 0};
+    struct stack stack = {.count = 0};
+    void *const *natives = NULL;
+    python.count = sc_python_walk_words(&insertion->interpreter->layout, insertion->state,
+                                        python.words, frames_wanted);
+    if (python.count == 0)
+        return;
+    unsigned count = sc_stacks_get(insertion->id, &natives);
+    merge(&stack, &python, natives, count, insertion->interpreter);
+    uint32_t id = sc_stacks_put(stack.frames, stack.count);
+    insertion->id = id ? id : insertion->id;
+}
+
+/* ---- stacks that were completed before ---- */
+
+/* `tag` is mixed with the id, so that of two halves by two threads no whole is made. */
+static struct memo {
+    _Atomic uint64_t tag_and_id;
+    _Atomic uint32_t id;
+} memos[MEMOS];
+
+static uint32_t recall(const struct memo *memo, uint64_t tag)
+{
+    uint32_t id = atomic_load_explicit(&memo->id, memory_order_relaxed);
+    return (atomic_load_explicit(&memo->tag_and_id, memory_order_relaxed) ^ id) == tag ? id : 0;
+}
+
+static void memorize(struct memo *memo, uint64_t tag, uint32_t id)
+{
+    atomic_store_explicit(&memo->id, id, memory_order_relaxed);
+    atomic_store_explicit(&memo->tag_and_id, tag ^ id, memory_order_relaxed);
+}
+
+/* Its frames may be looked at as they lie: the layout has proved right, and the thread's state is
+ * not about to be freed. */
+static bool is_sound(const struct sc_python_layout *layout)
+{
+    return atomic_load_explicit(&layout->code_type, memory_order_acquire) != 0 &&
+           (!layout->finalizing || *(const volatile uintptr_t *)layout->finalizing == 0);
+}
+
+static bool begin(struct insertion *insertion)
+{
+    struct sc_python_interpreter *interpreter =
+        atomic_load_explicit(&sc_python_stacks_interpreter, memory_order_acquire);
+    if (!interpreter || !insertion->id)
+        return false;
+    const struct sc_python_layout *layout = &interpreter->layout;
+    if (atomic_load_explicit(&layout->code_type, memory_order_relaxed) == 0 &&
+        atomic_load_explicit(&layout->failures, memory_order_relaxed) > FAILURES_MAX)
+        return false;
+    insertion->interpreter = interpreter;
+    insertion->state = (uintptr_t)interpreter->thread_state();
+    return insertion->state != 0;
+}
+
+__attribute__((noinline)) uint32_t sc_python_stacks_insert(uint32_t id)
+{
+    struct insertion insertion = {.id = id};
+    if (!begin(&insertion))
+        return id;
+    if (!is_sound(&insertion.interpreter->layout)) {
+        sc_spare_stack_make_room(insert, &insertion);
+        return insertion.id;
+    }
+    uint64_t key =
+        sc_python_walk_key(&insertion.interpreter->layout, insertion.state, frames_wanted);
+    uint64_t tag = (key ^ id) * 0x9E3779B97F4A7C15u;
+    struct memo *memo = &memos[tag >> 52];
+    uint32_t known = recall(memo, tag);
+    if (known)
+        return known;
+    sc_spare_stack_make_room(insert, &insertion);
+    memorize(memo, tag, insertion.id);
+    return insertion.id;
+}
+
+uint32_t sc_python_stacks_insert_carefully(uint32_t id)
+{
+    struct insertion insertion = {.id = id};
+    if (begin(&insertion))
+        insert(&insertion);
+    return insertion.id;
+}

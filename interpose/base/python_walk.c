@@ -1,0 +1,308 @@
+#include "interpose/base/python_walk.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "track/peek.h"
+#include "track/python_codes.h"
+#include "track/python_lines.h"
+
+#include "track/poison.h"
+
+enum {
+    FILE_CHARACTERS_MAX = 4096,
+    FUNCTION_CHARACTERS_MAX = 1024,
+    TABLE_BYTES_MAX = 512 << 10,
+    CHARACTER_BYTES_MAX = 4, /* in UTF-8 */
+    TAGS = 7,                /* low bits of a reference that are not the address's */
+    FIRST_SHIM = 3,          /* owners from here on: the loop's own frames */
+    STEPS_MAX = 4096,
+};
+
+static uint64_t word_at(const char *bytes, size_t offset)
+{
+    uint64_t word;
+    memcpy(&word, bytes + offset, sizeof word);
+    return word;
+}
+
+static int32_t int_at(const char *bytes, size_t offset)
+{
+    int32_t number;
+    memcpy(&number, bytes + offset, sizeof number);
+    return number;
+}
+
+static uint64_t peek_word(uintptr_t address)
+{
+    uint64_t word;
+    return sc_peek(&word, address, sizeof word) ? word : 0;
+}
+
+/* ---- strings ---- */
+
+/* One whose characters lie in one piece, as those of names do. */
+struct string {
+    uintptr_t data;
+    uint64_t length;
+    uint32_t character_bytes; /* 0: it cannot be read */
+};
+
+static struct string look_at_string(const struct sc_python_layout *layout, uintptr_t address,
+                                    uint64_t length_max)
+{
+    enum { COMPACT = 8, ASCII = 16 };
+    struct string string = {.length = peek_word(address + layout->string_length)};
+    uint32_t state;
+    if (!sc_peek(&state, address + layout->string_state, sizeof state))
+        return string;
+    state >>= layout->state_shift;
+    if (!(state & COMPACT))
+        return string;
+    if (string.length > length_max)
+        string.length = length_max;
+    string.character_bytes = state & 7;
+    string.data = address + (state & ASCII ? layout->string_ascii : layout->string_compact);
+    return string;
+}
+
+static uint32_t character_at(const char *bytes, uint32_t character_bytes)
+{
+    uint32_t code = 0;
+    memcpy(&code, bytes, character_bytes); /* the lowest byte is the first */
+    return code;
+}
+
+/* Bytes that are no UTF-8 are characters from U+DC80 on (PEP 383). */
+static char *put_character(char *at, uint32_t code)
+{
+    if (code < 0x80 || (code >= 0xDC80 && code <= 0xDCFF)) {
+        *at++ = (char)code;
+        return at;
+    }
+    if (code >= 0x10000) {
+        *at++ = (char)(0xF0 | (code >> 18 & 7));
+        *at++ = (char)(0x80 | (code >> 12 & 63));
+    } else if (code >= 0x800) {
+        *at++ = (char)(0xE0 | code >> 12);
+    }
+    *at++ = (char)(code >= 0x800 ? 0x80 | (code >> 6 & 63) : 0xC0 | code >> 6);
+    *at++ = (char)(0x80 | (code & 63));
+    return at;
+}
+
+/* Returns the end of what was put. */
+static char *copy_string(char *at, const struct string *string)
+{
+    char piece[256];
+    uint32_t width = string->character_bytes;
+    if (width != 1 && width != 2 && width != 4)
+        return at;
+    for (uint64_t done = 0; done < string->length;) {
+        uint64_t count = sizeof piece / width;
+        if (count > string->length - done)
+            count = string->length - done;
+        if (!sc_peek(piece, string->data + done * width, count * width))
+            return at;
+        for (uint64_t i = 0; i < count; i++)
+            at = put_character(at, character_at(piece + i * width, width));
+        done += count;
+    }
+    return at;
+}
+
+/* ---- codes ---- */
+
+static struct sc_python_identity identify(const struct sc_python_layout *layout, uintptr_t code,
+                                          const char *bytes)
+{
+    uint64_t table = word_at(bytes, layout->code_table);
+    return (struct sc_python_identity){
+        .code = code,
+        .file = word_at(bytes, layout->code_file),
+        .function = word_at(bytes, layout->code_function),
+        .table = table,
+        .first_line = (uint32_t)int_at(bytes, layout->code_first_line),
+        .table_bytes = peek_word(table + layout->bytes_size),
+        .table_head = peek_word(table + layout->bytes_data),
+    };
+}
+
+static void fill(const struct sc_python_layout *layout, struct sc_python_code *code,
+                 const struct string *file, const struct string *function, uint32_t table_bytes)
+{
+    char *function_at = copy_string(code->bytes, file);
+    char *table_at = copy_string(function_at, function);
+    code->file_bytes = (uint32_t)(function_at - code->bytes);
+    code->function_bytes = (uint32_t)(table_at - function_at);
+    bool has_table = sc_peek(table_at, code->identity.table + layout->bytes_data, table_bytes);
+    code->table_bytes = has_table ? table_bytes : 0;
+    code->format = layout->format;
+}
+
+static uint32_t copy_code(const struct sc_python_layout *layout,
+                          const struct sc_python_identity *identity)
+{
+    struct string file = look_at_string(layout, identity->file, FILE_CHARACTERS_MAX);
+    struct string function = look_at_string(layout, identity->function, FUNCTION_CHARACTERS_MAX);
+    uint64_t table_bytes = identity->table_bytes;
+    uint32_t id;
+    if (table_bytes > TABLE_BYTES_MAX)
+        table_bytes = TABLE_BYTES_MAX;
+    struct sc_python_code *code = sc_python_codes_reserve(
+        CHARACTER_BYTES_MAX * (file.length + function.length) + table_bytes, &id);
+    if (!code)
+        return 0;
+    code->identity = *identity;
+    fill(layout, code, &file, &function, (uint32_t)table_bytes);
+    return sc_python_codes_publish(id);
+}
+
+/* The first code object of all shows its type by the type's name. */
+static bool is_code(struct sc_python_layout *layout, const char *bytes)
+{
+    char name[sizeof "code"];
+    uintptr_t known = atomic_load_explicit(&layout->code_type, memory_order_relaxed);
+    uintptr_t type = word_at(bytes, layout->object_type);
+    if (known)
+        return type == known;
+    uintptr_t name_at = peek_word(type + layout->type_name);
+    if (!sc_peek(name, name_at, sizeof name) || memcmp(name, "code", sizeof name) != 0)
+        return false;
+    atomic_store_explicit(&layout->code_type, type, memory_order_release);
+    return true;
+}
+
+/* ---- frames ---- */
+
+/* Threads without a GIL may run copies of a code, of which the first is the code's own. */
+static uintptr_t first_instruction(const struct sc_python_layout *layout, uintptr_t code,
+                                   const char *code_bytes, const char *frame)
+{
+    enum { COPIES_HEAD_BYTES = 8 };
+    int32_t copy = layout->frame_copy ? int_at(frame, layout->frame_copy) : 0;
+    if (copy <= 0 || !layout->code_copies)
+        return code + layout->code_instructions;
+    return peek_word(word_at(code_bytes, layout->code_copies) + COPIES_HEAD_BYTES +
+                     (uint64_t)copy * sizeof(uint64_t));
+}
+
+/* In bytes from the first one. A frame that has not begun may be just before that. */
+static uint32_t offset_of_instruction(const struct sc_python_layout *layout, uintptr_t code,
+                                      const char *code_bytes, const char *frame)
+{
+    if (layout->instruction == SC_PYTHON_INSTRUCTION_POINTER) {
+        uintptr_t at = word_at(frame, layout->frame_instruction);
+        uintptr_t first = first_instruction(layout, code, code_bytes, frame);
+        return at < first || at - first > UINT32_MAX ? 0 : (uint32_t)(at - first);
+    }
+    int32_t last = int_at(frame, layout->frame_instruction);
+    if (last < 0)
+        return 0;
+    return layout->instruction == SC_PYTHON_INSTRUCTION_UNITS ? 2 * (uint32_t)last : (uint32_t)last;
+}
+
+/* NULL: this is no frame, or there is no room for its code. */
+static void *word_of(struct sc_python_layout *layout, const char *frame)
+{
+    char bytes[SC_PYTHON_CODE_BYTES];
+    uintptr_t code = word_at(frame, layout->frame_code) & ~(uintptr_t)TAGS;
+    if (!sc_peek(bytes, code, sizeof bytes) || !is_code(layout, bytes)) {
+        atomic_fetch_add_explicit(&layout->failures, 1, memory_order_relaxed);
+        return NULL;
+    }
+    struct sc_python_identity identity = identify(layout, code, bytes);
+    uint32_t id = sc_python_codes_find(&identity);
+    if (!id)
+        id = copy_code(layout, &identity);
+    return id ? sc_python_codes_word(id, offset_of_instruction(layout, code, bytes, frame)) : NULL;
+}
+
+static bool is_shim(const struct sc_python_layout *layout, const char *frame)
+{
+    return layout->ends == SC_PYTHON_ENDS_AT_SHIM && frame[layout->frame_mark] >= FIRST_SHIM;
+}
+
+static bool is_entry(const struct sc_python_layout *layout, const char *frame)
+{
+    return layout->ends == SC_PYTHON_ENDS_AT_EACH ||
+           (layout->ends == SC_PYTHON_ENDS_AT_ENTRY && frame[layout->frame_mark]);
+}
+
+static uintptr_t innermost(const struct sc_python_layout *layout, uintptr_t state)
+{
+    if (!layout->thread_cframe)
+        return peek_word(state + layout->thread_frame);
+    uintptr_t cframe = peek_word(state + layout->thread_cframe);
+    return cframe ? peek_word(cframe + layout->cframe_frame) : 0;
+}
+
+unsigned sc_python_walk_words(struct sc_python_layout *layout, uintptr_t state, void **words,
+                              unsigned frames_max)
+{
+    char frame[SC_PYTHON_FRAME_BYTES];
+    uintptr_t at = innermost(layout, state);
+    unsigned count = 0, max = 2 * frames_max;
+    while (at && frames_max > 0 && count < max && sc_peek(frame, at, sizeof frame)) {
+        at = word_at(frame, layout->frame_previous);
+        void *word = is_shim(layout, frame) ? NULL : word_of(layout, frame);
+        if (!word && !is_shim(layout, frame))
+            break;
+        words[count++] = word;
+        frames_max -= word != NULL;
+        if (word && is_entry(layout, frame) && count < max)
+            words[count++] = NULL;
+    }
+    return count;
+}
+
+/* ---- the key ---- */
+
+/* The interpreter's memory, of which no sanitizer knows that we look. */
+#define UNWATCHED static inline __attribute__((always_inline, no_sanitize("address", "thread")))
+
+/* The aligned word that begins at the address, or holds what does. */
+UNWATCHED uint64_t load(uintptr_t address)
+{
+    return *(const volatile uint64_t *)(address & ~(uintptr_t)7);
+}
+
+UNWATCHED uint64_t mix(uint64_t hash, uint64_t first, uint64_t second)
+{
+    hash = (hash ^ (first * 0xD6E8FEB86659FD93u + second)) * 0x9E3779B97F4A7C15u;
+    return hash ^ hash >> 32;
+}
+
+UNWATCHED uint64_t mix_frame(const struct sc_python_layout *layout, uintptr_t frame, uint64_t hash)
+{
+    uintptr_t code = load(frame + layout->frame_code) & ~(uintptr_t)TAGS;
+    uintptr_t table = load(code + layout->code_table);
+    hash = mix(hash, code, load(frame + layout->frame_instruction));
+    hash = mix(hash, load(code + layout->code_file), load(code + layout->code_first_line));
+    hash = mix(hash, load(code + layout->code_function), table);
+    return mix(hash, load(table + layout->bytes_size), load(table + layout->bytes_data));
+}
+
+UNWATCHED uint8_t load_mark(const struct sc_python_layout *layout, uintptr_t frame)
+{
+    return *(const volatile uint8_t *)(frame + layout->frame_mark);
+}
+
+__attribute__((no_sanitize("address", "thread"))) uint64_t
+sc_python_walk_key(const struct sc_python_layout *layout, uintptr_t state, unsigned frames_max)
+{
+    uintptr_t at = layout->thread_cframe
+                       ? load(load(state + layout->thread_cframe) + layout->cframe_frame)
+                       : load(state + layout->thread_frame);
+    bool has_shims = layout->ends == SC_PYTHON_ENDS_AT_SHIM;
+    uint64_t hash = 1;
+    for (unsigned steps = 0; at && frames_max > 0 && steps < STEPS_MAX; steps++) {
+        bool is_own = has_shims && load_mark(layout, at) >= FIRST_SHIM;
+        hash = is_own ? mix(hash, 1, 0) : mix_frame(layout, at, hash);
+        frames_max -= !is_own;
+        at = load(at + layout->frame_previous);
+    }
+    return hash;
+}

@@ -1,0 +1,137 @@
+"""Python frames in the stacks of hazards: tests/python/frames.py, under each interpreter that is
+found, has to be told of by the lines that it names itself.
+
+The interpreters are python3 of the path and of /usr/bin, python3.9 to python3.14 and those of pyenv;
+SAFECOPY_PYTHONS, a list with `:` between, stands in their stead. One that is older than 3.9 or is
+not CPython is left out.
+"""
+
+import functools
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+
+import programs
+from programs import Directives, Report
+
+HERE = programs.ROOT / "tests" / "python"
+ASK = ("import sys; print(sys.implementation.name, *sys.version_info[:2], "
+       "getattr(sys, 'abiflags', ''), sys.executable)")
+CASES = ("nested", "freed", "generator", "coroutine", "thread", "executed", "callback", "sorting",
+         "attribute", "deep", "jump_\u00fcber")
+OLDEST, NEWEST = (3, 9), (3, 14)
+
+
+def candidates():
+    named = os.environ.get("SAFECOPY_PYTHONS")
+    if named:
+        return named.split(":")
+    numbered = [f"python3.{minor}{flags}" for minor in range(OLDEST[1], NEWEST[1] + 1)
+                for flags in ("", "t")]
+    versions = pathlib.Path(os.environ.get("PYENV_ROOT") or pathlib.Path.home() / ".pyenv")
+    return ["/usr/bin/python3", "python3", *numbered,
+            *map(str, sorted(versions.glob("versions/*/bin/python3")))]
+
+
+def ask(candidate):
+    """(version, the interpreter itself: a shim of pyenv's is a script), or None."""
+    path = shutil.which(candidate)
+    try:
+        run = subprocess.run([path, "-c", ASK], capture_output=True, timeout=60) if path else None
+        name, major, minor, *rest = run.stdout.decode().split() if run else [""] * 3
+        version = int(major), int(minor)
+    except (OSError, ValueError, subprocess.TimeoutExpired):
+        return None
+    if name != "cpython" or not OLDEST <= version <= NEWEST:
+        return None
+    return version, os.path.realpath(rest[-1])
+
+
+@functools.cache
+def interpreters():
+    """Name and path of each; the same one is found by several names."""
+    found = {}
+    for candidate in candidates():
+        answer = ask(candidate)
+        if answer and answer[1] not in found.values():
+            name = "python{}.{}".format(*answer[0])
+            while name in found:
+                name += "'"
+            found[name] = answer[1]
+    return found
+
+
+class Case:
+    def __init__(self, machine, interpreter, case, options=""):
+        self.machine, self.interpreter, self.case, self.options = machine, interpreter, case, options
+
+    def run(self):
+        """(the run, its hazards)"""
+        with Report() as report:
+            options = ":".join(filter(None, (report.option, self.options)))
+            environment = self.machine.environment(Directives.none(), True, options)
+            environment = {**environment, "PYTHONIOENCODING": "utf-8"}
+            run = self.machine.run([self.interpreter, HERE / "frames.py", self.case], environment,
+                                   120)
+            run.expect_status(0)
+            return run, report.hazards(run)
+
+    def check(self):
+        run, hazards = self.run()
+        expected = told(run)
+        codes = {hazard["code"] for hazard in hazards}
+        if codes != {expected["code"]}:
+            raise run.failure(f"expected {expected['code']}, found {codes}")
+        for side in ("copy", "event"):
+            compare(run, side, hazards[0][side]["stack"], expected[side])
+
+    def check_without(self):
+        """With python=0 there are none."""
+        run, hazards = self.run()
+        if any("file" in frame for hazard in hazards for frame in hazard["copy"]["stack"]):
+            raise run.failure("there are Python frames with python=0")
+
+
+def told(run):
+    code, *lines = run.stdout.decode().splitlines()
+    expected = {"code": code, "copy": [], "event": []}
+    for line in lines:
+        side, file, function, number = line.split("\t")
+        expected[side].append((file, function, int(number)))
+    return expected
+
+
+def compare(run, side, stack, expected):
+    """All frames, but for outer ones that a long stack lacks."""
+    found = [(frame["file"], frame["function"], frame["line"]) for frame in stack
+             if "file" in frame]
+    complete = len(stack) < 64
+    if not found or found != expected[:len(found)] or (complete and len(found) != len(expected)):
+        raise run.failure(f"frames of {side}: expected {expected[:70]}, found {found}")
+    if "file" in stack[0]:
+        raise run.failure(f"{side}: the innermost native frame is missing")
+
+
+def checks(machine):
+    found = []
+    for name, path in interpreters().items():
+        found += [(f"{name}/{case}", Case(machine, path, case).check) for case in CASES]
+        found += [(f"{name}/python=0",
+                   Case(machine, path, "nested", "python=0").check_without),
+                  (f"{name}/stacks=site", SiteCase(machine, path, "nested", "stacks=site").check)]
+    return found
+
+
+class SiteCase(Case):
+    """The innermost Python frame alone."""
+
+    def check(self):
+        run, hazards = self.run()
+        expected = told(run)
+        for side in ("copy", "event"):
+            stack = hazards[0][side]["stack"]
+            if len(stack) != 2 or (stack[1].get("file"), stack[1].get("function"),
+                                   stack[1].get("line")) != expected[side][0]:
+                raise run.failure(f"{side}: expected {expected[side][0]} alone, found {stack}")

@@ -86,6 +86,8 @@ class Case:
             raise run.failure(f"expected {expected['code']}, found {codes}")
         for side in ("copy", "event"):
             compare(run, side, hazards[0][side]["stack"], expected[side])
+        if self.case == "callback":
+            expect_native_between(run, hazards[0]["copy"]["stack"], "compare", "callback")
 
     def check_without(self):
         """With python=0 there are none."""
@@ -112,6 +114,15 @@ def compare(run, side, stack, expected):
         raise run.failure(f"frames of {side}: expected {expected[:70]}, found {found}")
     if "file" in stack[0]:
         raise run.failure(f"{side}: the innermost native frame is missing")
+
+
+def expect_native_between(run, stack, inner, outer):
+    """A C function called Python code: its frames stand between the two."""
+    functions = [frame.get("function") for frame in stack]
+    first, last = (next((at for at, name in enumerate(functions) if name and name.endswith(part)),
+                        None) for part in (inner, outer))
+    if None in (first, last) or None not in functions[first:last]:
+        raise run.failure(f"no native frame between {inner} and {outer}: {functions}")
 
 
 def checks(machine):

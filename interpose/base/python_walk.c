@@ -269,20 +269,24 @@ UNWATCHED uint64_t load(uintptr_t address)
     return *(const volatile uint64_t *)(address & ~(uintptr_t)7);
 }
 
-UNWATCHED uint64_t mix(uint64_t hash, uint64_t first, uint64_t second)
+UNWATCHED uint64_t mix(uint64_t hash, uint64_t value)
 {
-    hash = (hash ^ (first * 0xD6E8FEB86659FD93u + second)) * 0x9E3779B97F4A7C15u;
+    hash = (hash ^ value) * 0x9E3779B97F4A7C15u;
     return hash ^ hash >> 32;
 }
 
-UNWATCHED uint64_t mix_frame(const struct sc_python_layout *layout, uintptr_t frame, uint64_t hash)
+/* A sum of odd multiples, so that no load waits for another's multiplication. */
+UNWATCHED uint64_t digest(const struct sc_python_layout *layout, uintptr_t frame)
 {
     uintptr_t code = load(frame + layout->frame_code) & ~(uintptr_t)TAGS;
     uintptr_t table = load(code + layout->code_table);
-    hash = mix(hash, code, load(frame + layout->frame_instruction));
-    hash = mix(hash, load(code + layout->code_file), load(code + layout->code_first_line));
-    hash = mix(hash, load(code + layout->code_function), table);
-    return mix(hash, load(table + layout->bytes_size), load(table + layout->bytes_data));
+    return code * 0xD6E8FEB86659FD93u +
+           load(frame + layout->frame_instruction) * 0xA0761D6478BD642Fu +
+           load(code + layout->code_file) * 0xE7037ED1A0B428DBu +
+           load(code + layout->code_first_line) * 0x8EBC6AF09C88C6E3u +
+           load(code + layout->code_function) * 0x589965CC75374CC3u + table * 0x1D8E4E27C47D124Fu +
+           load(table + layout->bytes_size) * 0xEB44ACCAB455D165u +
+           load(table + layout->bytes_data) * 0x9C6E6877736C46E3u;
 }
 
 UNWATCHED uint8_t load_mark(const struct sc_python_layout *layout, uintptr_t frame)
@@ -300,7 +304,7 @@ sc_python_walk_key(const struct sc_python_layout *layout, uintptr_t state, unsig
     uint64_t hash = 1;
     for (unsigned steps = 0; at && frames_max > 0 && steps < STEPS_MAX; steps++) {
         bool is_own = has_shims && load_mark(layout, at) >= FIRST_SHIM;
-        hash = is_own ? mix(hash, 1, 0) : mix_frame(layout, at, hash);
+        hash = mix(hash, is_own ? 1 : digest(layout, at));
         frames_max -= !is_own;
         at = load(at + layout->frame_previous);
     }

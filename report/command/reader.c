@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { MISSES_MAX = 256 }; /* as many as a report tells apart */
 
@@ -72,7 +73,15 @@ static void take_miss(struct reading *reading, json_t *miss)
         json_array_append(misses, miss);
 }
 
-/* Tells the symbols which builds ran. */
+/* Tells the symbols what ran. */
+static void expect_process(struct sc_symbols *symbols, const json_t *run)
+{
+    char host[256] = "";
+    gethostname(host, sizeof host - 1);
+    if (symbols && strcmp(sc_field_string(run, "host", ""), host) == 0)
+        sc_symbols_expect_process(symbols, sc_field_number(run, "pid"));
+}
+
 static void expect_modules(struct sc_symbols *symbols, const json_t *run)
 {
     size_t index;
@@ -104,6 +113,7 @@ static void keep_run(struct sc_reader *reader, json_t *run)
 {
     static const char *const not_shown[] = {"modules", "options", "devices", "protections_off"};
     json_t *line = json_object_get(run, "run");
+    expect_process(reader->symbols, line);
     expect_modules(reader->symbols, line);
     for (size_t i = 0; reader->brief && i < sizeof not_shown / sizeof not_shown[0]; i++)
         json_object_del(line, not_shown[i]);

@@ -32,8 +32,8 @@ char *sc_render_name(const json_t *frame, struct sc_symbols *symbols)
 {
     const char *module = sc_field_string(frame, "module", NULL);
     const char *name = sc_field_string(frame, "symbol", NULL);
-    if (module) {
-        uint64_t offset = strtoull(sc_field_string(frame, "offset", "0"), NULL, 16);
+    uint64_t offset = strtoull(sc_field_string(frame, "offset", "0"), NULL, 16);
+    if (offset > 0) {
         const char *found = sc_symbols_find(symbols, module, offset);
         name = found ? found : name;
     }

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "report/command/perf_map.h"
 #include "report/command/say.h"
 #include "report/command/source_lines.h"
 #include "report/command/table.h"
@@ -36,6 +37,9 @@ struct module {
 struct sc_symbols {
     struct module *modules;
     struct sc_table table;
+    int64_t pid; /* 0: no process was named, or several */
+    bool several;
+    struct sc_perf_map *made_at_run_time; /* by that process; NULL until somebody asks */
 };
 
 struct sc_symbols *sc_symbols_new(void)
@@ -62,8 +66,10 @@ void sc_symbols_free(struct sc_symbols *symbols)
         symbols->modules = module->next;
         free_module(module);
     }
-    if (symbols)
+    if (symbols) {
         sc_table_free(&symbols->table);
+        sc_perf_map_close(symbols->made_at_run_time);
+    }
     free(symbols);
 }
 
@@ -100,6 +106,12 @@ void sc_symbols_expect(struct sc_symbols *symbols, const char *path, const char 
         module->build_id = strdup(build_id);
     else if (strcmp(module->build_id, build_id) != 0)
         module->contradicted = true;
+}
+
+void sc_symbols_expect_process(struct sc_symbols *symbols, int64_t pid)
+{
+    symbols->several = symbols->several || (symbols->pid != 0 && symbols->pid != pid);
+    symbols->pid = symbols->several ? 0 : pid;
 }
 
 /* The build id among the notes of one segment, as hex, in `hex` of 2 * 64 + 1 bytes. */
@@ -256,8 +268,19 @@ static struct module *loaded_module(struct sc_symbols *symbols, const char *path
     return module;
 }
 
+static const char *name_made_at_run_time(struct sc_symbols *symbols, uint64_t address)
+{
+    if (symbols->pid != 0 && !symbols->made_at_run_time)
+        symbols->made_at_run_time = sc_perf_map_open(symbols->pid);
+    if (!symbols->made_at_run_time)
+        symbols->pid = 0;
+    return symbols->pid != 0 ? sc_perf_map_find(symbols->made_at_run_time, address) : NULL;
+}
+
 const char *sc_symbols_find(struct sc_symbols *symbols, const char *path, uint64_t offset)
 {
+    if (!path)
+        return name_made_at_run_time(symbols, offset);
     struct module *module = offset != 0 ? loaded_module(symbols, path) : NULL;
     return module ? name_at(module, module->first_address + offset - 1) : NULL;
 }

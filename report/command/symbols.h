@@ -18,8 +18,12 @@ void sc_symbols_free(struct sc_symbols *symbols);
  * different ids is not used. */
 void sc_symbols_expect(struct sc_symbols *symbols, const char *path, const char *build_id);
 
+/* Says which process of this machine ran. Of two, neither is asked what its code was called. */
+void sc_symbols_expect_process(struct sc_symbols *symbols, int64_t pid);
+
 /* The mangled name of the function that contains a return address, NULL if not known. `offset` is
- * the address, in bytes from the start of the module's mapping. Valid until sc_symbols_free. */
+ * the address, in bytes from the start of the module's mapping; without a module (NULL), the
+ * address itself. Valid until sc_symbols_free. */
 const char *sc_symbols_find(struct sc_symbols *symbols, const char *path, uint64_t offset);
 
 /* The source file of such an address, and the number of the line; NULL if not known. Valid until

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Runs a suite of benchmarks without a preload and with libsafecopy in its ways, and prints a table
 of medians last: `calls` (out/bench/bench: what each call costs), `guard` (out/bench/guard and
-training.py: what guarding the buffers of correct programs costs) or `graphs` (out/bench/graphs:
-launches of graphs with host memory, and their capture).
+training.py: what guarding the buffers of correct programs costs), `graphs` (out/bench/graphs:
+launches of graphs with host memory, and their capture) or `python` (python_copies.py: copies of
+Python programs).
 
-    tests/bench/run.py [--suite calls|guard|graphs] [--rounds N | --quick] [--only BENCHMARK]...
+    tests/bench/run.py [--suite calls|guard|graphs|python] [--rounds N | --quick] [--only BENCHMARK]...
                        [--out FILE] [--sim]
 
 The ways take turns in every round, so that drift of the machine hits all alike. Targets are
@@ -52,6 +53,13 @@ GUARD_WAYS = {
 }
 
 GRAPH_WAYS = {way: CALL_WAYS[way] for way in ("none", "nop", "fix", "report")}
+PYTHON_WAYS = {
+    "none": (None, "", ()),
+    "nop": ("libsafecopy-nop.so", "", ()),
+    "native": ("libsafecopy.so", "python=0", ()),
+    "site": ("libsafecopy.so", "stacks=site", ()),
+    "fix": ("libsafecopy.so", "mode=fix", ()),
+}
 
 # Registering 100,000 ranges takes seconds, so two rounds of it must do.
 SLOW, SLOW_ROUNDS = {"copy_ranges"}, 2
@@ -125,10 +133,17 @@ def status_in_words(status):
     return f"exit status {status}" if status >= 0 else signal.Signals(-status).name
 
 
+def program():
+    """The command of the suite's program."""
+    if PROGRAM.endswith(".py"):
+        return [sys.executable, ROOT / "tests" / "bench" / PROGRAM]
+    return [ROOT / "out" / "bench" / PROGRAM]
+
+
 def command_of(way, names, quick):
     if names == [TRAINING]:
         return [sys.executable, ROOT / "tests" / "bench" / "training.py"]
-    return [ROOT / "out" / "bench" / PROGRAM, *(["--quick"] if quick else []), *WAYS[way][2],
+    return [*program(), *(["--quick"] if quick else []), *WAYS[way][2],
             *names]
 
 
@@ -176,7 +191,7 @@ class Results:
 
 
 def benchmark_names(simulated):
-    listing = subprocess.run([ROOT / "out" / "bench" / PROGRAM, "--list"], text=True, check=True,
+    listing = subprocess.run([*program(), "--list"], text=True, check=True,
                              capture_output=True, env=environment("none", simulated, ""))
     more = [TRAINING] if PROGRAM == "guard" and not simulated else []
     return listing.stdout.split() + more
@@ -326,7 +341,8 @@ def has_gpu():
 
 def parse():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--suite", choices=("calls", "guard", "graphs"), default="calls")
+    parser.add_argument("--suite", choices=("calls", "guard", "graphs", "python"),
+                        default="calls")
     parser.add_argument("--rounds", type=int, help="5, or 2 with --quick")
     parser.add_argument("--quick", action="store_true", help="shorter loops, fewer rounds")
     parser.add_argument("--only", action="append", default=[], metavar="BENCHMARK",
@@ -344,6 +360,8 @@ def choose_suite(suite):
         PROGRAM, WAYS, TARGETS = "guard", GUARD_WAYS, GUARD_TARGETS
     elif suite == "graphs":
         PROGRAM, WAYS, TARGETS = "graphs", GRAPH_WAYS, GRAPH_TARGETS
+    elif suite == "python":
+        PROGRAM, WAYS, TARGETS = "python_copies.py", PYTHON_WAYS, []
 
 
 def main():

@@ -72,7 +72,7 @@ def give_back(source):
 
 call_copy = driver.cuMemcpyHtoDAsync_v2
 call_copy.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p]
-free_host = driver.cuMemFreeHost
+free_host = ctypes.PyDLL("libcuda.so.1").cuMemFreeHost  # keeps the GIL, unlike the others
 free_host.argtypes = [ctypes.c_void_p]
 
 

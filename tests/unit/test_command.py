@@ -6,6 +6,7 @@ import os
 import pathlib
 import re
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -175,6 +176,28 @@ class Report(Command):
         self.assertIn("#0 Batch::~Batch() (0x10)", text)
         self.assertIn("#1 step train.py:7\n", text)
         self.assertIn("#2 <lambda> <made>\n", text)
+
+    def report_of_made_code(self, pid):
+        run, hazard = json.loads(self.lines[0]), json.loads(self.lines[1])
+        run["pid"], run["host"] = pid, socket.gethostname()
+        hazard["event"]["stack"] = [{"module": None, "offset": "0x7f0000001010", "symbol": None}]
+        return self.write(f"made.{pid}.jsonl", [json.dumps(run) + "\n", json.dumps(hazard) + "\n"])
+
+    def test_code_made_at_run_time_has_the_name_that_the_process_gave_it(self):
+        pid = 4194304 + os.getpid()  # no process has such a number
+        perf_map = pathlib.Path(f"/tmp/perf-{pid}.map")
+        self.addCleanup(perf_map.unlink)
+        perf_map.write_text("7f0000001000 20 py::old:/a.py\nnonsense\n7f0000001020 8 next\n"
+                            "7f0000001000 20 py::step:/a.py\n")
+        report = self.report_of_made_code(pid)
+        self.assertIn("#0 py::step:/a.py (0x7f0000001010)", self.start("report", report).stdout)
+        other = self.report_of_made_code(pid + 1)
+        self.assertNotIn("py::step", self.start("report", report, other).stdout)
+        perf_map.chmod(0o600)
+        target = perf_map.rename(f"{perf_map}.moved")
+        self.addCleanup(target.unlink)
+        perf_map.symlink_to(target)
+        self.assertNotIn("py::step", self.start("report", report).stdout)
 
     def test_observed_comes_first(self):
         text = self.start("report", self.report).stdout

@@ -64,8 +64,9 @@ def interpreters():
 
 
 class Case:
-    def __init__(self, machine, interpreter, case, options=""):
-        self.machine, self.interpreter, self.case, self.options = machine, interpreter, case, options
+    def __init__(self, machine, interpreter, case, options="", arguments=()):
+        self.machine, self.case, self.options = machine, case, options
+        self.command = [interpreter, *arguments, HERE / "frames.py", case]
 
     def run(self):
         """(the run, its hazards)"""
@@ -73,9 +74,9 @@ class Case:
             options = ":".join(filter(None, (report.option, self.options)))
             environment = self.machine.environment(Directives.none(), True, options)
             environment = {**environment, "PYTHONIOENCODING": "utf-8"}
-            run = self.machine.run([self.interpreter, HERE / "frames.py", self.case], environment,
-                                   120)
+            run = self.machine.run(self.command, environment, 120)
             run.expect_status(0)
+            self.pid = report.lines(run)[0]["pid"]
             return run, report.hazards(run)
 
     def check(self):
@@ -88,6 +89,14 @@ class Case:
             compare(run, side, hazards[0][side]["stack"], expected[side])
         if self.case == "callback":
             expect_native_between(run, hazards[0]["copy"]["stack"], "compare", "callback")
+
+    def check_with_perf(self):
+        """The interpreter runs its loop from code that it makes, and says what it has made."""
+        self.pid = None
+        try:
+            self.check()
+        finally:
+            pathlib.Path(f"/tmp/perf-{self.pid}.map").unlink(missing_ok=True)
 
     def check_without(self):
         """With python=0 there are none."""
@@ -131,6 +140,8 @@ def checks(machine):
         found += [(f"{name}/{case}", Case(machine, path, case).check) for case in CASES]
         found += [(f"{name}/python=0",
                    Case(machine, path, "nested", "python=0").check_without),
+                  (f"{name}/-X perf", Case(machine, path, "nested", "",
+                                           ("-X", "perf")).check_with_perf),
                   (f"{name}/stacks=site", SiteCase(machine, path, "nested", "stacks=site").check)]
     return found
 

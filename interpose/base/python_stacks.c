@@ -7,28 +7,22 @@
 
 #include "interpose/base/exported.h"
 #include "interpose/base/python_layout.h"
+#include "interpose/base/python_merge.h"
 #include "interpose/base/python_walk.h"
 #include "interpose/base/spare_stack.h"
-#include "track/peek.h"
-#include "track/python_codes.h"
 #include "track/stacks.h"
 
 #include "track/poison.h"
 
-struct range {
-    uintptr_t start, end;
-};
-
 struct sc_python_interpreter {
     struct sc_python_layout layout;
-    void *(*thread_state)(void); /* NULL where the thread has none */
-    struct range loop, object;   /* code of the evaluation loop; the object that it is in */
+    void *(*thread_state)(void);         /* NULL where the thread has none */
+    struct sc_python_range loop, object; /* code of the evaluation loop; the object that it is in */
 };
 
 enum {
     INTERPRETERS_MAX = 8, /* that are found one after the other */
     FAILURES_MAX = 16,    /* until the layout counts as wrong */
-    NATIVES_BEFORE_MAX = 48,
     MEMOS = 1 << 12,
 };
 
@@ -52,9 +46,9 @@ static uint32_t version_of(const struct dl_phdr_info *object)
     return sc_exported_in(object, "PyIter_Send", &size) ? 0x30A0000 : 0x3090000;
 }
 
-static struct range range_of(const struct dl_phdr_info *object)
+static struct sc_python_range range_of(const struct dl_phdr_info *object)
 {
-    struct range range = {UINTPTR_MAX, 0};
+    struct sc_python_range range = {UINTPTR_MAX, 0};
     for (size_t i = 0; i < object->dlpi_phnum; i++) {
         const ElfW(Phdr) *part = &object->dlpi_phdr[i];
         uintptr_t start = object->dlpi_addr + part->p_vaddr;
@@ -71,7 +65,7 @@ static bool describe(struct sc_python_interpreter *found, const struct dl_phdr_i
     size_t size;
     uintptr_t runtime = (uintptr_t)sc_exported_in(object, "_PyRuntime", &size);
     uintptr_t loop = (uintptr_t)sc_exported_in(object, "_PyEval_EvalFrameDefault", &size);
-    found->loop = (struct range){loop, loop + size};
+    found->loop = (struct sc_python_range){loop, loop + size};
     found->object = range_of(object);
     return sc_exported_in(object, "PyFrame_GetBack", &size) && /* since 3.9 */
            sc_python_layout_make(&found->layout, version_of(object), runtime);
@@ -131,74 +125,7 @@ void sc_python_stacks_note_objects(uint64_t loaded, uint64_t closed)
         look();
 }
 
-/* ---- native and Python frames in one stack ---- */
-
-struct stack {
-    unsigned count;
-    void *frames[SC_STACK_DEPTH_MAX];
-};
-
-/* What the walk found, and how much of it has found its place. */
-struct python {
-    unsigned count, placed;
-    void *words[2 * SC_STACK_DEPTH_MAX];
-};
-
-static bool holds(const struct range *range, const void *return_address)
-{
-    return (uintptr_t)return_address > range->start && (uintptr_t)return_address <= range->end;
-}
-
-/* The first frame of the range, not the innermost of all; `count` if there is none. */
-static unsigned first_within(const struct range *range, void *const *frames, unsigned count)
-{
-    unsigned i = 1;
-    while (i < count && !holds(range, frames[i]))
-        i++;
-    return i < count ? i : count;
-}
-
-static void put(struct stack *stack, void *frame)
-{
-    if (stack->count < SC_STACK_DEPTH_MAX)
-        stack->frames[stack->count++] = frame;
-}
-
-/* Those that one frame of the loop runs, or all. Returns whether there were any. */
-static bool place(struct stack *stack, struct python *python, bool all)
-{
-    unsigned before = stack->count;
-    while (python->placed < python->count) {
-        void *word = python->words[python->placed++];
-        if (word)
-            put(stack, word);
-        else if (!all)
-            break;
-    }
-    return stack->count > before;
-}
-
-static void put_native(struct stack *stack, const struct python *python, void *frame)
-{
-    bool is_cut = python->placed == 0 && stack->count >= NATIVES_BEFORE_MAX;
-    if (!is_cut)
-        put(stack, frame);
-}
-
-static void merge(struct stack *stack, struct python *python, void *const *natives, unsigned count,
-                  const struct sc_python_interpreter *interpreter)
-{
-    bool sees_loop = count > 0 && (holds(&interpreter->loop, natives[0]) ||
-                                   first_within(&interpreter->loop, natives, count) < count);
-    unsigned at = sees_loop ? count : first_within(&interpreter->object, natives, count);
-    for (unsigned i = 0; i < count; i++) {
-        if (i == at)
-            place(stack, python, true);
-        if (!sees_loop || !holds(&interpreter->loop, natives[i]) || !place(stack, python, false))
-            put_native(stack, python, natives[i]);
-    }
-    place(stack, python, true);
-}
+/* ---- stacks ---- */
 
 struct insertion {
     struct sc_python_interpreter *interpreter;
@@ -209,16 +136,16 @@ struct insertion {
 static __attribute__((noinline)) void insert(void *argument)
 {
     struct insertion *insertion = argument;
-    struct python python = {.placed = 0};
-    struct stack stack = {.count = 0};
-    void *const *natives = NULL;
-    python.count = sc_python_walk_words(&insertion->interpreter->layout, insertion->state,
-                                        python.words, frames_wanted);
-    if (python.count == 0)
+    struct sc_python_interpreter *interpreter = insertion->interpreter;
+    void *words[2 * SC_STACK_DEPTH_MAX], *frames[SC_STACK_DEPTH_MAX];
+    struct sc_python_merge merge = {.loop = interpreter->loop, .object = interpreter->object};
+    merge.words = words;
+    merge.word_count =
+        sc_python_walk_words(&interpreter->layout, insertion->state, words, frames_wanted);
+    if (merge.word_count == 0)
         return;
-    unsigned count = sc_stacks_get(insertion->id, &natives);
-    merge(&stack, &python, natives, count, insertion->interpreter);
-    uint32_t id = sc_stacks_put(stack.frames, stack.count);
+    merge.native_count = sc_stacks_get(insertion->id, &merge.natives);
+    uint32_t id = sc_stacks_put(frames, sc_python_merge_stacks(&merge, frames));
     insertion->id = id ? id : insertion->id;
 }
 

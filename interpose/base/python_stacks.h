@@ -1,9 +1,5 @@
-/* Python frames in stacks.
- *
- * A native frame of the interpreter's evaluation loop is replaced by the Python frames that it runs
- * (track/python_codes.h). Where no frame is seen to be the loop's, all Python frames stand before
- * the interpreter's first one, or at the end. A stack that is cut keeps its innermost frames of
- * both kinds.
+/* Python frames (track/python_codes.h) in the stacks of the threads that run them, at their places
+ * (python_merge.h).
  *
  * In a process without an interpreter of CPython, and with python=0, a stack costs one load more.
  * The interpreter is looked for when CUDA is first used, and when objects were loaded or closed

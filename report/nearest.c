@@ -47,10 +47,13 @@ const char *sc_nearest_word(const char *given, size_t length, sc_nearest_words *
 {
     const char *nearest = NULL, *word;
     size_t least = SIZE_MAX;
+    char lower[GIVEN_MAX];
     if (length > GIVEN_MAX)
         length = GIVEN_MAX;
+    for (size_t i = 0; i < length; i++)
+        lower[i] = (char)(given[i] >= 'A' && given[i] <= 'Z' ? given[i] + ('a' - 'A') : given[i]);
     for (unsigned i = 0; (word = words(i)) != NULL; i++) {
-        size_t here = distance(given, length, word);
+        size_t here = distance(lower, length, word);
         if (here < least) {
             least = here;
             nearest = word;

@@ -56,7 +56,7 @@ static const struct option table[] = {
     {"report_path", PATH, AT(report_path), "safecopy.%e.%p.jsonl", no_words, 0, 0,
      "the report; %p pid, %e executable, %h host, %r rank; none writes none", NULL, NULL},
     {"suppressions", PATH, AT(suppressions), "", no_words, 0, 0, "a file of hazards to leave out",
-     "", "suppressing hazards"},
+     NULL, NULL},
     {"guard", BOOL, AT(guard), "on", off_on, 0, 0, "page protection of buffers in flight", NULL,
      NULL},
     {"snapshot_max", SIZE, AT(snapshot_max_bytes), "32K", no_words, 0, 1 << 20,
@@ -269,25 +269,32 @@ static bool is_part_of_path(struct slice key)
     return memchr(key.bytes, '/', key.length) || memchr(key.bytes, '.', key.length);
 }
 
-static void complain_of_key(const struct listener *listener, struct slice key)
+/* The key that was meant; NULL: none was. */
+static const char *meant_by(struct slice key)
+{
+    return is_part_of_path(key) ? NULL : sc_nearest_word(key.bytes, key.length, key_at);
+}
+
+static const char gate[] = " (the run fails when it ends, since strict may be meant)";
+
+static void complain_of_key(const struct listener *listener, struct slice key, bool asks_for_strict)
 {
     char line[LINE_MAX_BYTES];
     struct sc_text text;
+    const char *meant = meant_by(key);
     sc_text_init(&text, line, sizeof line);
     sc_text_put(&text, "unknown option ");
     put_quoted(&text, key);
-    if (is_part_of_path(key)) {
-        sc_text_put(&text, " is ignored; a path cannot contain ':'");
-    } else {
-        sc_text_put(&text, " is ignored; did you mean '");
-        sc_text_put(&text, sc_nearest_word(key.bytes, key.length, key_at));
-        sc_text_put(&text, "'?");
-    }
+    sc_text_put(&text,
+                meant ? " is ignored; did you mean '" : " is ignored; a path cannot contain ':'");
+    sc_text_put(&text, meant ? meant : "");
+    sc_text_put(&text, meant ? "'?" : "");
+    sc_text_put(&text, asks_for_strict ? gate : "");
     say(listener, &text);
 }
 
 static void complain_of_value(const struct listener *listener, const struct option *option,
-                              const struct slice *value)
+                              const struct slice *value, bool asks_for_strict)
 {
     char line[LINE_MAX_BYTES];
     struct sc_text text;
@@ -303,6 +310,7 @@ static void complain_of_value(const struct listener *listener, const struct opti
     }
     sc_text_put(&text, "; it takes ");
     put_accepted(&text, option);
+    sc_text_put(&text, asks_for_strict ? gate : "");
     say(listener, &text);
 }
 
@@ -328,6 +336,13 @@ static int row_of(struct slice key)
     return -1;
 }
 
+/* A gate that is shut by a misspelt word would be open. */
+static bool may_ask_for_strict(struct slice key, struct slice value)
+{
+    const char *meant = meant_by(key);
+    return meant && strcmp(meant, "strict") == 0 && !is_word(value, "0");
+}
+
 static bool parse_entry(struct sc_options *options, struct slice entry,
                         const struct listener *listener)
 {
@@ -337,16 +352,17 @@ static bool parse_entry(struct sc_options *options, struct slice entry,
     if (equals)
         value = (struct slice){equals + 1, entry.length - key.length - 1};
     int row = row_of(key);
-    if (row < 0) {
-        complain_of_key(listener, key);
-        return false;
+    if (row >= 0 && equals && store(options, &table[row], value)) {
+        options->given |= UINT32_C(1) << row;
+        return true;
     }
-    if (!equals || !store(options, &table[row], value)) {
-        complain_of_value(listener, &table[row], !equals ? NULL : &value);
-        return false;
-    }
-    options->given |= UINT32_C(1) << row;
-    return true;
+    bool asks_for_strict = may_ask_for_strict(key, value);
+    options->misspells_strict |= asks_for_strict;
+    if (row < 0)
+        complain_of_key(listener, key, asks_for_strict);
+    else
+        complain_of_value(listener, &table[row], equals ? &value : NULL, asks_for_strict);
+    return false;
 }
 
 unsigned sc_options_parse(struct sc_options *options, const char *text,

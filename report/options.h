@@ -45,6 +45,7 @@ struct sc_options {
 
     /* What parsing left behind. */
     uint32_t given;                        /* bit i: row i of the table was set by an entry */
+    bool misspells_strict;                 /* a bad entry may have asked for strict */
     unsigned ignored_count;                /* entries that were bad */
     char ignored[SC_OPTIONS_IGNORED_SIZE]; /* those entries, ':' between them; cut when too many */
 };

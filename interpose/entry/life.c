@@ -92,6 +92,8 @@ static void read_options(void)
     }
     sc_options_parse(&sc_options, options_text(), complain, &sc_options);
     sc_options_not_yet(&sc_options, complain, &sc_options);
+    if (sc_options.misspells_strict)
+        sc_report_fail();
     if (sc_options.help && sc_report_has_stderr())
         sc_options_print_table(STDERR_FILENO);
     if (sc_options.mode == SC_MODE_OFF)

@@ -1,0 +1,415 @@
+#include "report/suppressions.h"
+
+#include "report/nearest.h"
+#include "report/plain.h"
+#include "track/hazard.h"
+#include "track/text.h"
+
+#include <string.h>
+
+#include "track/poison.h"
+
+enum { WHAT_MAX_BYTES = 256, SHOWN_MAX_BYTES = 60 };
+
+static const struct {
+    const char *prefix;
+    enum sc_frame_word word;
+} kinds[] = {{"fun:", SC_FRAME_FUNCTION},
+             {"obj:", SC_FRAME_OBJECT},
+             {"src:", SC_FRAME_SOURCE},
+             {"py:", SC_FRAME_PYTHON}};
+
+enum { KINDS = sizeof kinds / sizeof kinds[0] };
+
+/* ---- text ---- */
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+static bool is(struct sc_part part, const char *word)
+{
+    return part.length == strlen(word) && memcmp(part.bytes, word, part.length) == 0;
+}
+
+static struct sc_part from(struct sc_part part, size_t at)
+{
+    return (struct sc_part){part.bytes + at, part.length - at};
+}
+
+static struct sc_part trim(struct sc_part part)
+{
+    while (part.length > 0 && is_blank(part.bytes[0]))
+        part = from(part, 1);
+    while (part.length > 0 && is_blank(part.bytes[part.length - 1]))
+        part.length--;
+    return part;
+}
+
+/* Takes the next word off the front of *rest; its length is 0 at the end. */
+static struct sc_part take(struct sc_part *rest, const char *separators)
+{
+    size_t at = 0, end;
+    while (at < rest->length && strchr(separators, rest->bytes[at]))
+        at++;
+    for (end = at; end < rest->length && !strchr(separators, rest->bytes[end]);)
+        end++;
+    struct sc_part word = {rest->bytes + at, end - at};
+    *rest = from(*rest, end);
+    return word;
+}
+
+static struct sc_part take_word(struct sc_part *rest)
+{
+    return take(rest, " \t\r\n");
+}
+
+static struct sc_part take_code(struct sc_part *rest)
+{
+    return take(rest, " \t\r\n,");
+}
+
+bool sc_suppressions_glob(struct sc_part pattern, const char *text)
+{
+    size_t at = 0, star = SIZE_MAX;
+    const char *retry = text;
+    while (*text != '\0' || at < pattern.length) {
+        if (at < pattern.length && pattern.bytes[at] == '*') {
+            star = at++;
+            retry = text;
+        } else if (at < pattern.length && *text != '\0' &&
+                   (pattern.bytes[at] == '?' || pattern.bytes[at] == *text)) {
+            at++;
+            text++;
+        } else if (star != SIZE_MAX && *retry != '\0') {
+            at = star + 1;
+            text = ++retry;
+        } else {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- matching ---- */
+
+/* The index of its kind, or KINDS. */
+static unsigned kind_of(struct sc_part pattern)
+{
+    for (unsigned i = 0; i < KINDS; i++) {
+        size_t length = strlen(kinds[i].prefix);
+        if (pattern.length > length && memcmp(pattern.bytes, kinds[i].prefix, length) == 0)
+            return i;
+    }
+    return KINDS;
+}
+
+static bool matches_frame(struct sc_part pattern, const struct sc_suppression_stack *stack,
+                          unsigned frame)
+{
+    unsigned kind = kind_of(pattern);
+    if (kind == KINDS || frame >= stack->count)
+        return false;
+    const char *word = stack->word(stack->context, frame, kinds[kind].word);
+    return word && sc_suppressions_glob(from(pattern, strlen(kinds[kind].prefix)), word);
+}
+
+/* What lies behind the last pattern does not matter, so the last "..." alone has to be taken back:
+ * an earlier one that took more would leave less to match. */
+static bool matches_stack(struct sc_part patterns, const struct sc_suppression_stack *stack)
+{
+    struct sc_part behind_dots = {NULL, 0};
+    unsigned frame = 0, retry = 0;
+    for (;;) {
+        struct sc_part pattern = take_word(&patterns);
+        if (pattern.length == 0)
+            return true;
+        if (is(pattern, "...")) {
+            behind_dots = patterns;
+            retry = frame;
+        } else if (matches_frame(pattern, stack, frame)) {
+            frame++;
+        } else if (behind_dots.bytes && retry < stack->count) {
+            patterns = behind_dots;
+            frame = ++retry;
+        } else {
+            return false;
+        }
+    }
+}
+
+static bool has_code(struct sc_part codes, const char *code)
+{
+    for (struct sc_part each = take_code(&codes); each.length > 0; each = take_code(&codes)) {
+        if (sc_suppressions_glob(each, code))
+            return true;
+    }
+    return false;
+}
+
+bool sc_suppression_covers(const struct sc_suppression *entry, const char *code,
+                           const struct sc_suppression_stack *copy,
+                           const struct sc_suppression_stack *event)
+{
+    return has_code(entry->code, code) && matches_stack(entry->copy, copy) &&
+           matches_stack(entry->event, event);
+}
+
+/* ---- parsing ---- */
+
+enum key { NAME, CODE, REASON, EXPIRES, COPY, EVENT, KEYS };
+
+static const char *key_at(unsigned key)
+{
+    static const char *const keys[] = {"name", "code", "reason", "expires", "copy", "event"};
+    return key < KEYS ? keys[key] : NULL;
+}
+
+enum place { OUTSIDE, INSIDE, SKIPPING };
+
+struct parser {
+    sc_suppressions_complain *complain;
+    void *context;
+    struct sc_suppression *entries;
+    unsigned count, most;
+    unsigned line;
+    const char *line_bytes; /* where the line begins */
+    enum place place;
+    struct sc_suppression entry; /* the one that is being read */
+    unsigned keys;               /* bit i: it has key i */
+    struct sc_part *continued;   /* the patterns that the next line may go on with */
+};
+
+/* The entry is left out. */
+static void reject(struct parser *parser, const char *at, const char *before, struct sc_part shown,
+                   const char *after)
+{
+    char what[WHAT_MAX_BYTES];
+    struct sc_text text;
+    sc_text_init(&text, what, sizeof what);
+    sc_text_put(&text, before);
+    sc_plain_put(&text, shown.bytes ? shown.bytes : "",
+                 shown.length < SHOWN_MAX_BYTES ? shown.length : SHOWN_MAX_BYTES);
+    sc_text_put(&text, after);
+    if (parser->complain)
+        parser->complain(parser->context, parser->line, (unsigned)(at - parser->line_bytes) + 1,
+                         what);
+    parser->place = SKIPPING;
+}
+
+static void reject_plainly(struct parser *parser, const char *at, const char *what)
+{
+    reject(parser, at, what, (struct sc_part){NULL, 0}, "");
+}
+
+static bool is_code_of_any(struct sc_part pattern)
+{
+    for (unsigned code = 0; code < SC_HAZARD_CODE_COUNT; code++) {
+        if (sc_suppressions_glob(pattern, sc_hazard_code_string(code)))
+            return true;
+    }
+    return false;
+}
+
+static void check_codes(struct parser *parser, struct sc_part codes)
+{
+    for (struct sc_part each = take_code(&codes); each.length > 0; each = take_code(&codes)) {
+        if (is_code_of_any(each))
+            continue;
+        reject(parser, each.bytes, "there is no hazard '", each, "'; a code is as SC201 or SC2*");
+        return;
+    }
+}
+
+static void check_patterns(struct parser *parser, struct sc_part patterns)
+{
+    for (struct sc_part each = take_word(&patterns); each.length > 0; each = take_word(&patterns)) {
+        if (is(each, "...") || kind_of(each) < KINDS)
+            continue;
+        reject(parser, each.bytes, "'", each,
+               "' is no frame: one is ..., or fun:, obj:, src: or py: with a pattern");
+        return;
+    }
+}
+
+/* Days from 1970 to the first of a month, by the rules of the Gregorian calendar. */
+static int64_t days_before(int64_t year, unsigned month)
+{
+    static const int before[] = {0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334};
+    int64_t full = month > 2 ? year : year - 1; /* the last year whose February has ended */
+    int64_t leaps = full / 4 - full / 100 + full / 400;
+    return (year - 1970) * 365 + leaps - 477 + before[month - 1];
+}
+
+static bool read_date(struct sc_part date, int64_t *day)
+{
+    unsigned digits[8], count = 0;
+    for (size_t i = 0; i < date.length; i++) {
+        if (i == 4 || i == 7 ? date.bytes[i] != '-' : date.bytes[i] < '0' || date.bytes[i] > '9')
+            return false;
+        if (i != 4 && i != 7 && count < 8)
+            digits[count++] = (unsigned)(date.bytes[i] - '0');
+    }
+    if (date.length != 10)
+        return false;
+    int64_t year = digits[0] * 1000 + digits[1] * 100 + digits[2] * 10 + digits[3];
+    unsigned month = digits[4] * 10 + digits[5], of_month = digits[6] * 10 + digits[7];
+    if (year < 1970 || month < 1 || month > 12 || of_month < 1)
+        return false;
+    int64_t next = month < 12 ? days_before(year, month + 1) : days_before(year + 1, 1);
+    *day = days_before(year, month) + of_month - 1;
+    return *day < next;
+}
+
+static void take_date(struct parser *parser, struct sc_part date)
+{
+    if (!read_date(date, &parser->entry.last_day))
+        reject(parser, date.bytes, "'", date, "' is no date; one is as 2027-01-31");
+}
+
+static void take_patterns(struct parser *parser, struct sc_part *into, struct sc_part patterns)
+{
+    *into = patterns;
+    parser->continued = into;
+    check_patterns(parser, patterns);
+}
+
+static void take_value(struct parser *parser, enum key key, struct sc_part value)
+{
+    struct sc_suppression *entry = &parser->entry;
+    switch (key) {
+    case NAME:
+        entry->name = value;
+        break;
+    case CODE:
+        entry->code = value;
+        check_codes(parser, value);
+        break;
+    case REASON:
+        entry->reason = value;
+        break;
+    case EXPIRES:
+        take_date(parser, value);
+        break;
+    case COPY:
+        take_patterns(parser, &entry->copy, value);
+        break;
+    case EVENT:
+        take_patterns(parser, &entry->event, value);
+        break;
+    case KEYS:
+        break;
+    }
+}
+
+static enum key find_key(struct sc_part word)
+{
+    unsigned key = 0;
+    while (key < KEYS && !is(word, key_at(key)))
+        key++;
+    return key;
+}
+
+static void take_key(struct parser *parser, struct sc_part line)
+{
+    const char *colon = memchr(line.bytes, ':', line.length);
+    struct sc_part word =
+        trim((struct sc_part){line.bytes, colon ? (size_t)(colon - line.bytes) : line.length});
+    enum key key = find_key(word);
+    if (key == KEYS) {
+        char after[64];
+        struct sc_text text;
+        sc_text_init(&text, after, sizeof after);
+        sc_text_put(&text, "'; did you mean '");
+        sc_text_put(&text, sc_nearest_word(word.bytes, word.length, key_at));
+        sc_text_put(&text, ":'?");
+        reject(parser, word.bytes, "an entry has no '", word, after);
+        return;
+    }
+    struct sc_part value =
+        colon ? trim(from(line, (size_t)(colon + 1 - line.bytes))) : (struct sc_part){NULL, 0};
+    if (value.length == 0)
+        reject(parser, word.bytes, "'", word, ":' wants a value behind it, on the same line");
+    else if (parser->keys & 1u << key)
+        reject(parser, word.bytes, "the entry has '", word, ":' already");
+    else
+        take_value(parser, key, value);
+    parser->keys |= 1u << key;
+}
+
+static void end_entry(struct parser *parser, const char *at)
+{
+    static const enum key mandatory[] = {NAME, CODE, REASON};
+    for (unsigned i = 0; i < sizeof mandatory / sizeof mandatory[0]; i++) {
+        const char *key = key_at(mandatory[i]);
+        if (parser->keys & 1u << mandatory[i])
+            continue;
+        reject(parser, at, "the entry lacks '", (struct sc_part){key, strlen(key)}, ":'");
+        return;
+    }
+    if (parser->count == parser->most) {
+        reject_plainly(parser, at, "there are too many entries; this one is left out");
+        return;
+    }
+    parser->entries[parser->count++] = parser->entry;
+}
+
+static void begin_entry(struct parser *parser, const char *at)
+{
+    if (parser->place == INSIDE)
+        reject_plainly(parser, at, "the entry before has no '}'");
+    parser->place = INSIDE;
+    parser->keys = 0;
+    parser->continued = NULL;
+    parser->entry = (struct sc_suppression){.last_day = INT64_MAX};
+}
+
+/* Patterns that follow on lines of their own. */
+static bool continues(struct parser *parser, struct sc_part line)
+{
+    struct sc_part rest = line, word = take_word(&rest);
+    if (!parser->continued || (!is(word, "...") && kind_of(word) == KINDS))
+        return false;
+    parser->continued->length = (size_t)(line.bytes + line.length - parser->continued->bytes);
+    check_patterns(parser, line);
+    return true;
+}
+
+static void take_line(struct parser *parser, struct sc_part line)
+{
+    if (is(line, "{")) {
+        begin_entry(parser, line.bytes);
+    } else if (is(line, "}") && parser->place != OUTSIDE) {
+        if (parser->place == INSIDE)
+            end_entry(parser, line.bytes);
+        parser->place = OUTSIDE;
+    } else if (line.length == 0 || line.bytes[0] == '#') {
+        parser->continued = NULL;
+    } else if (parser->place == OUTSIDE) {
+        reject(parser, line.bytes, "'", line,
+               "' stands outside of an entry, which begins with '{'");
+    } else if (parser->place == INSIDE && !continues(parser, line)) {
+        parser->continued = NULL;
+        take_key(parser, line);
+    }
+}
+
+unsigned sc_suppressions_parse(const char *text, size_t size, struct sc_suppression *entries,
+                               unsigned most, sc_suppressions_complain *complain, void *context)
+{
+    struct parser parser = {
+        .complain = complain, .context = context, .entries = entries, .most = most};
+    struct sc_part rest = {text, size};
+    while (rest.length > 0) {
+        const char *end = memchr(rest.bytes, '\n', rest.length);
+        size_t length = end ? (size_t)(end - rest.bytes) : rest.length;
+        parser.line++;
+        parser.line_bytes = rest.bytes;
+        take_line(&parser, trim((struct sc_part){rest.bytes, length}));
+        rest = from(rest, end ? length + 1 : length);
+    }
+    if (parser.place == INSIDE)
+        reject_plainly(&parser, rest.bytes, "the last entry has no '}'");
+    return parser.count;
+}

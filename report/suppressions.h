@@ -1,0 +1,64 @@
+/* Suppressions: a file of named entries, each of which leaves out some hazards.
+ *
+ * docs/suppressions.md has the grammar. The library and the command share the parser and the
+ * matcher. Both are pure: no allocation, no I/O, no lock, no locale. What an entry says is parts of
+ * the file's text, which the caller keeps for as long as the entries.
+ */
+#ifndef SC_REPORT_SUPPRESSIONS_H
+#define SC_REPORT_SUPPRESSIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { SC_SUPPRESSIONS_MAX = 1024, SC_SUPPRESSIONS_FILE_MAX_BYTES = 1 << 20 };
+
+/* A part of the text; not terminated. */
+struct sc_part {
+    const char *bytes;
+    size_t length; /* 0: the entry does not say */
+};
+
+struct sc_suppression {
+    struct sc_part name, code, reason;
+    struct sc_part copy, event; /* patterns of frames, innermost first */
+    int64_t last_day;           /* in days since 1970, UTC; INT64_MAX: for ever */
+    uint64_t used;              /* the caller's; 0 at first */
+};
+
+/* One complaint, without the name of the file; `what` is valid during the call. The number of the
+ * first line, and that of the first byte of a line, is 1. */
+typedef void sc_suppressions_complain(void *context, unsigned line, unsigned column,
+                                      const char *what);
+
+/* Reads the entries of `text` into `entries`, at most `most`. A malformed entry is left out, and
+ * `complain` is told of its first mistake. Returns how many entries there are. */
+unsigned sc_suppressions_parse(const char *text, size_t size, struct sc_suppression *entries,
+                               unsigned most, sc_suppressions_complain *complain, void *context);
+
+/* What a pattern may ask of a frame. */
+enum sc_frame_word {
+    SC_FRAME_FUNCTION, /* fun: the mangled name of the function */
+    SC_FRAME_OBJECT,   /* obj: the path of the module */
+    SC_FRAME_SOURCE,   /* src: FILE:LINE */
+    SC_FRAME_PYTHON,   /* py: FILE:FUNCTION of a Python frame */
+};
+
+/* A stack, innermost frame first. `word` answers NULL where that is not known; the answer is valid
+ * until the next question. */
+struct sc_suppression_stack {
+    unsigned count;
+    const char *(*word)(void *context, unsigned frame, enum sc_frame_word word);
+    void *context;
+};
+
+/* Does the entry leave out a hazard of this code ("SC201") with these stacks? Its last day is not
+ * looked at. */
+bool sc_suppression_covers(const struct sc_suppression *entry, const char *code,
+                           const struct sc_suppression_stack *copy,
+                           const struct sc_suppression_stack *event);
+
+/* Does `text` match `pattern`, in which * is any text and ? any one byte? */
+bool sc_suppressions_glob(struct sc_part pattern, const char *text);
+
+#endif

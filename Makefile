@@ -440,12 +440,14 @@ $(CROSS_OBJ): $(OUT)/aarch64/%.o: %.c $(FLAGS)
 	$(Q)$(CROSS)gcc $(CSTD) $(COMMON) $(WARNINGSC) $(CFLAGS) $(PICFLAGS) $(DEPS) -c $< -o $@
 
 install: all
-	install -d $(DESTDIR)$(PREFIX)/lib $(DESTDIR)$(PREFIX)/bin
+	install -d $(addprefix $(DESTDIR)$(PREFIX)/,lib bin include)
+	install -m 644 include/safecopy.h $(DESTDIR)$(PREFIX)/include/
 	install -m 644 $(LIB) $(DESTDIR)$(PREFIX)/lib/
 	install -m 755 $(COMMAND) $(DESTDIR)$(PREFIX)/bin/
 
 uninstall:
-	rm -f $(DESTDIR)$(PREFIX)/lib/$(notdir $(LIB)) $(DESTDIR)$(PREFIX)/bin/$(notdir $(COMMAND))
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,lib/$(notdir $(LIB)) bin/$(notdir $(COMMAND)) \
+	    include/safecopy.h)
 
 clean:
 	rm -rf out

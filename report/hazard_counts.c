@@ -64,6 +64,17 @@ static uint16_t *slot_of(const struct sc_hazard *hazard)
     }
 }
 
+/* A test or a step that has a hazard wants a line of its own, whoever had the hazard before. */
+static bool is_relabelled(struct sc_hazard_counts *entry, const struct sc_hazard *hazard)
+{
+    uint64_t label = mix_string(1, hazard->label);
+    bool changes = entry->count > 1 && label != entry->label &&
+                   entry->relabelled < SC_HAZARD_COUNTS_RELABELLED_MAX;
+    entry->label = label;
+    entry->relabelled += changes;
+    return changes;
+}
+
 const struct sc_hazard_counts *sc_hazard_counts_note(const struct sc_hazard *hazard, bool *telling)
 {
     uint16_t *slot = slot_of(hazard);
@@ -75,7 +86,8 @@ const struct sc_hazard_counts *sc_hazard_counts_note(const struct sc_hazard *haz
     if (stronger)
         entry->first.certainty = hazard->certainty;
     entry->count++;
-    *telling = stronger || (entry->count & (entry->count - 1)) == 0;
+    bool relabelled = is_relabelled(entry, hazard);
+    *telling = stronger || relabelled || (entry->count & (entry->count - 1)) == 0;
     return entry;
 }
 

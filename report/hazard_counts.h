@@ -10,17 +10,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { SC_HAZARD_COUNTS_MAX = 2048 };
+enum { SC_HAZARD_COUNTS_MAX = 2048, SC_HAZARD_COUNTS_RELABELLED_MAX = 1000 };
 
 struct sc_hazard_counts {
     struct sc_hazard first; /* the first of its equals, with the strongest certainty of all */
     uint64_t count;
+    uint64_t label;       /* a hash of the latest one's */
+    unsigned relabelled;  /* how often a change of the label was telling */
     bool is_timed;        /* remaining_ns is known */
     int64_t remaining_ns; /* the longest that a copy had left to run; negative: it was over */
 };
 
 /* Counts `hazard`. Returns its entry, or NULL when the table is full. *telling says whether the
- * hazard is the 1st, 2nd, 4th, ... of its equals, or the first observed one among them. */
+ * hazard is the 1st, 2nd, 4th, ... of its equals, the first observed one among them, or has another
+ * label than the one before; that a thousand times at most. */
 const struct sc_hazard_counts *sc_hazard_counts_note(const struct sc_hazard *hazard, bool *telling);
 
 /* `hazard` has been noted; its copy ended `remaining_ns` after the event, or before if negative. */

@@ -1,9 +1,11 @@
 #define _GNU_SOURCE 1
 #include "report/json_lines.h"
 
+#include "report/annotations.h"
 #include "report/file.h"
 #include "report/json.h"
 #include "report/modules.h"
+#include "report/suppressing.h"
 
 #include <string.h>
 
@@ -164,6 +166,8 @@ void sc_json_lines_hazard(struct sc_text *line, const struct sc_hazard *hazard, 
         put_event(line, "freed", &hazard->freed, &stacks->freed, RESERVE, names);
     if (hazard->found_later)
         sc_json_true(line, "found_later");
+    if (hazard->label[0] != '\0')
+        sc_json_string(line, "label", hazard->label);
     sc_json_number(line, "count", count);
     end_line(line);
 }
@@ -381,16 +385,66 @@ static void put_unguarded(struct sc_text *line, const struct sc_unguarded *ungua
     sc_json_close(line, '}');
 }
 
+static void put_suppressed_by(struct sc_text *line, struct sc_part name, struct sc_part reason,
+                              uint64_t count)
+{
+    size_t before = line->used;
+    if (count == 0)
+        return;
+    sc_json_open(line, NULL, '{');
+    if (name.length > 0)
+        sc_json_bytes(line, "name", name.bytes, name.length);
+    else
+        sc_json_null(line, "name");
+    sc_json_bytes(line, "reason", reason.bytes, reason.length);
+    sc_json_number(line, "count", count);
+    sc_json_close(line, '}');
+    keep(line, before, line->size / 2);
+}
+
+/* The names of the suppressions that have expired, or of the others that were not used. */
+static void put_names(struct sc_text *line, const char *key, bool expired)
+{
+    const struct sc_suppression *entry;
+    sc_json_open(line, key, '[');
+    for (unsigned i = 0; (entry = sc_suppressing_entry(i)) != NULL; i++) {
+        size_t before = line->used;
+        if (sc_suppressing_is_expired(entry) == expired && entry->used == 0)
+            sc_json_bytes(line, NULL, entry->name.bytes, entry->name.length);
+        if (!keep(line, before, line->size / 4))
+            break;
+    }
+    sc_json_close(line, ']');
+}
+
+/* What was left out, and why: by a suppression, or by the program itself (its name is null). */
+static void put_suppressed(struct sc_text *line, const uint64_t *by_reason)
+{
+    const struct sc_suppression *entry;
+    const char *reason;
+    sc_json_open(line, "suppressed_by", '[');
+    for (unsigned i = 0; (entry = sc_suppressing_entry(i)) != NULL; i++)
+        put_suppressed_by(line, entry->name, entry->reason, entry->used);
+    for (unsigned i = 1; (reason = sc_annotations_reason(i)) != NULL; i++)
+        put_suppressed_by(line, (struct sc_part){NULL, 0}, (struct sc_part){reason, strlen(reason)},
+                          by_reason[i]);
+    sc_json_close(line, ']');
+    put_names(line, "suppressions_unused", false);
+    put_names(line, "suppressions_expired", true);
+}
+
 void sc_json_lines_summary(struct sc_text *line, const struct sc_options *options,
                            const struct sc_report_totals *totals,
-                           const struct sc_report_counts *counts, const uint64_t *by_code)
+                           const struct sc_report_counts *counts, const uint64_t *by_code,
+                           const uint64_t *by_reason)
 {
     sc_json_open(line, NULL, '{');
     sc_json_string(line, "type", "summary");
     sc_json_number(line, "hazards", counts->hazards);
     sc_json_number(line, "observed", counts->observed);
     sc_json_number(line, "latent", counts->latent);
-    sc_json_number(line, "suppressed", 0);
+    sc_json_number(line, "suppressed", counts->suppressed);
+    put_suppressed(line, by_reason);
     sc_json_open(line, "by_code", '{');
     for (unsigned code = 0; code < SC_HAZARD_CODE_COUNT; code++) {
         if (by_code[code] > 0)

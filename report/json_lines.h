@@ -43,9 +43,11 @@ void sc_json_lines_miss(struct sc_text *line, const struct sc_report_miss *miss,
                         const struct sc_json_lines_stack *stack, const struct sc_path_names *names);
 void sc_json_lines_cupti(struct sc_text *line, const struct sc_report_cupti *cupti);
 
-/* `by_code` has a count of hazards for each enum sc_hazard_code. */
+/* `by_code` has a count of hazards for each enum sc_hazard_code, and `by_reason` one for each
+ * reason for which hazards were ignored (annotations.h). */
 void sc_json_lines_summary(struct sc_text *line, const struct sc_options *options,
                            const struct sc_report_totals *totals,
-                           const struct sc_report_counts *counts, const uint64_t *by_code);
+                           const struct sc_report_counts *counts, const uint64_t *by_code,
+                           const uint64_t *by_reason);
 
 #endif

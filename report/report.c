@@ -1,6 +1,7 @@
 #define _GNU_SOURCE 1
 #include "report/report.h"
 
+#include "report/annotations.h"
 #include "report/file.h"
 #include "report/hazard_counts.h"
 #include "report/json_lines.h"
@@ -10,6 +11,7 @@
 #include "report/place.h"
 #include "report/plain.h"
 #include "report/summary.h"
+#include "report/suppressing.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -34,6 +36,7 @@ static struct {
     bool failed; /* the run fails, hazards or not */
     struct sc_report_counts counts;
     uint64_t by_code[SC_HAZARD_CODE_COUNT];
+    uint64_t by_reason[SC_REASONS_MAX]; /* ignored ones (annotations.h) */
 } report = {.mutex = PTHREAD_MUTEX_INITIALIZER, .fd = -1};
 
 /* A reader of the report (report_path may name a FIFO) may be slow for so long. */
@@ -187,6 +190,47 @@ int sc_report_open(const struct sc_options *options, const struct sc_report_run 
     return wanted && fd < 0 ? fd : 0;
 }
 
+static void name_stacks(const struct sc_hazard *hazard, struct sc_json_lines_stacks *stacks)
+{
+    sc_json_lines_name_stack(hazard->copy.stack, &stacks->copy);
+    sc_json_lines_name_stack(hazard->event.stack, &stacks->event);
+    sc_json_lines_name_stack(hazard->freed.stack, &stacks->freed);
+}
+
+/* By a suppression. The lock is given up to name the stacks, as below. */
+static bool is_left_out(const struct sc_hazard *hazard)
+{
+    struct guard guard;
+    struct sc_suppression *entry = NULL;
+    if (!sc_suppressing_is_on())
+        return false;
+    enter(&guard);
+    bool known = sc_suppressing_recall(hazard, &entry);
+    leave(&guard);
+    struct sc_json_lines_stacks stacks;
+    if (!known)
+        name_stacks(hazard, &stacks);
+    enter(&guard);
+    if (!known)
+        entry = sc_suppressing_find(hazard, &stacks);
+    if (entry)
+        entry->used++;
+    leave(&guard);
+    return entry != NULL;
+}
+
+bool sc_report_suppresses(const struct sc_hazard *hazard)
+{
+    if (!hazard->ignored && !is_left_out(hazard))
+        return false;
+    struct guard guard;
+    enter(&guard);
+    report.counts.suppressed++;
+    report.by_reason[hazard->ignored]++;
+    leave(&guard);
+    return true;
+}
+
 /* Counts the hazard; returns the count of its equals if a line is due, else 0. */
 static uint64_t count_locked(struct sc_hazard *hazard)
 {
@@ -204,6 +248,12 @@ static uint64_t count_locked(struct sc_hazard *hazard)
     return seen->count;
 }
 
+static bool halts(void)
+{
+    return atomic_load_explicit(&report.opened, memory_order_acquire) &&
+           report.options->halt_on_error;
+}
+
 static void write_hazard_locked(const struct sc_hazard *hazard, uint64_t count,
                                 const struct sc_json_lines_stacks *stacks)
 {
@@ -211,6 +261,19 @@ static void write_hazard_locked(const struct sc_hazard *hazard, uint64_t count,
     sc_text_init(&line, line_bytes, sizeof line_bytes);
     sc_json_lines_hazard(&line, hazard, count, stacks, &report.names);
     write_line_locked(&line);
+}
+
+/* Whoever halts at a hazard wants to know at which. */
+static void tell_hazard(const struct sc_hazard *hazard)
+{
+    char bytes[8 * 1024];
+    struct sc_text text;
+    if (report.options->verbosity == 0)
+        return;
+    sc_text_init(&text, bytes, sizeof bytes);
+    sc_text_put(&text, "safecopy: halt_on_error=1:\n");
+    sc_summary_write_hazard(&text, &(struct sc_hazard_counts){.first = *hazard, .count = 1});
+    tell(&text);
 }
 
 /* The lock is given up between counting and writing, because naming the frames takes the loader's
@@ -223,13 +286,13 @@ bool sc_report_hazard(const struct sc_hazard *hazard)
     uint64_t count = count_locked(&strongest);
     bool writes = report.fd >= 0;
     leave(&guard);
+    if (halts())
+        tell_hazard(hazard);
     if (count == 0 || !writes)
         return count != 0;
 
     struct sc_json_lines_stacks stacks;
-    sc_json_lines_name_stack(hazard->copy.stack, &stacks.copy);
-    sc_json_lines_name_stack(hazard->event.stack, &stacks.event);
-    sc_json_lines_name_stack(hazard->freed.stack, &stacks.freed);
+    name_stacks(hazard, &stacks);
 
     enter(&guard);
     write_hazard_locked(&strongest, count, &stacks);
@@ -297,6 +360,16 @@ void sc_report_counts(struct sc_report_counts *counts)
     leave(&guard);
 }
 
+void sc_report_path(char *path, size_t size)
+{
+    struct guard guard;
+    struct sc_text text;
+    sc_text_init(&text, path, size);
+    enter(&guard);
+    sc_text_put(&text, report.fd >= 0 ? report.path : "");
+    leave(&guard);
+}
+
 static bool strict_counts(const struct sc_options *options, const struct sc_report_counts *counts)
 {
     return (options->certainty == SC_OBSERVED ? counts->observed : counts->hazards) > 0;
@@ -328,6 +401,7 @@ static void collect_locked(struct sc_summary *summary, const struct sc_report_to
     summary->wants_cupti = options->cupti == SC_CUPTI_REQUIRE || options->verbosity >= 2;
     summary->timeline = totals->timeline;
     summary->path = report.fd >= 0 ? report.path : "";
+    summary->lists_suppressions = options->strict || options->verbosity >= 2;
     summary->strict = options->strict;
     summary->exitcode = options->exitcode;
     summary->strict_counts = strict_counts(options, &report.counts);
@@ -338,14 +412,16 @@ static void write_summary_locked(const struct sc_report_totals *totals)
 {
     struct sc_text line;
     sc_text_init(&line, line_bytes, sizeof line_bytes);
-    sc_json_lines_summary(&line, report.options, totals, &report.counts, report.by_code);
+    sc_json_lines_summary(&line, report.options, totals, &report.counts, report.by_code,
+                          report.by_reason);
     write_line_locked(&line);
 }
 
 static bool is_worth_printing(const struct sc_summary *summary)
 {
     bool gave_up = summary->strict && sc_unguarded_given_up(summary->unguarded) > 0;
-    int least = summary->counts.hazards > 0 || summary->missed > 0 || gave_up ? 1 : 2;
+    bool expired = summary->strict && sc_summary_has_expired();
+    int least = summary->counts.hazards > 0 || summary->missed > 0 || gave_up || expired ? 1 : 2;
     return report.options->verbosity >= least;
 }
 
@@ -392,6 +468,8 @@ void sc_report_child(void)
     report.failed = false;
     report.counts = (struct sc_report_counts){0};
     memset(report.by_code, 0, sizeof report.by_code);
+    memset(report.by_reason, 0, sizeof report.by_reason);
+    sc_suppressing_forget();
     atomic_store_explicit(&report.opened, false, memory_order_release);
     atomic_store_explicit(&opening, false, memory_order_release);
 }

@@ -6,9 +6,9 @@
  * stderr and nothing else: hazards are still counted, and strict still fails the run.
  *
  * Locks: one mutex, a leaf. The mutex is held over formatting and write(2) only; a slow reader of a
- * FIFO may make seconds of that. Symbols are looked up before the mutex is taken, since dladdr
- * takes the loader's lock. Asynchronous signals are blocked while the mutex is held: a handler that
- * frees cannot meet the mutex held by its own thread.
+ * FIFO may make seconds of that. Suppressions are matched under it as well. Symbols are looked up
+ * before the mutex is taken, since dladdr takes the loader's lock. Asynchronous signals are blocked
+ * while the mutex is held: a handler that frees cannot meet the mutex held by its own thread.
  *
  * No function allocates, is a cancellation point, or changes errno. None prints to stdout unless
  * report_path names stdout. None may be called from a signal handler that can interrupt the loader.
@@ -85,6 +85,7 @@ struct sc_report_counts {
     uint64_t hazards; /* every occurrence, equal ones included */
     uint64_t observed;
     uint64_t latent;
+    uint64_t suppressed; /* not among the others: left out by a suppression, or ignored */
 };
 
 /* A frame as the report names it. `module` and `symbol` are NULL where unknown. Without a module,
@@ -105,11 +106,16 @@ struct sc_report_frame {
  * report_path=none, and in a second call, it does nothing and returns 0. */
 int sc_report_open(const struct sc_options *options, const struct sc_report_run *run);
 
+/* Is the hazard left out, by a suppression or since its event is ignored? If so, it is counted as
+ * suppressed, and is not to be reported. */
+bool sc_report_suppresses(const struct sc_hazard *hazard);
+
 /* Counts the hazard, and writes its line if the line is due. A line is due for the 1st, 2nd, 4th,
- * 8th, ... of equal hazards, and for the first observed one among them. Equal hazards have the same
+ * 8th, ... of equal hazards, for the first observed one among them, and when their label changes.
+ * Equal hazards have the same
  * code and the same two stacks, or the same two API names where there are no stacks. Before
- * sc_report_open the hazard is counted, and no line written. Returns whether a line was due, even
- * if it could not be written. */
+ * sc_report_open the hazard is counted, and no line written. With halt_on_error=1 stderr is told of
+ * the hazard. Returns whether a line was due, even if it could not be written. */
 bool sc_report_hazard(const struct sc_hazard *hazard);
 
 /* Writes a `timing` line for a hazard that has a line, and keeps the time for the summary. */
@@ -121,6 +127,9 @@ bool sc_report_missed(const struct sc_report_miss *miss);
 
 /* Writes a `cupti` line: CUPTI is wanted, and cannot be had, or not any more. */
 void sc_report_cupti(const struct sc_report_cupti *cupti);
+
+/* Writes the path of the report into `path`, "" if there is none. */
+void sc_report_path(char *path, size_t size);
 
 /* Makes the run fail as a hazard that strict counts does, whatever strict says. */
 void sc_report_fail(void);

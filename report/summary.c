@@ -4,6 +4,7 @@
 #include "report/json_lines.h"
 #include "report/path.h"
 #include "report/plain.h"
+#include "report/suppressing.h"
 #include "report/symtab.h"
 
 #include <string.h>
@@ -285,7 +286,16 @@ static void put_remaining(struct sc_text *text, const struct sc_hazard_counts *s
     sc_text_put(text, runs ? " left to run\n" : "\n");
 }
 
-static void put_hazard(struct sc_text *text, const struct sc_hazard_counts *seen)
+static void put_label(struct sc_text *text, const struct sc_hazard_counts *seen)
+{
+    if (seen->first.label[0] == '\0')
+        return;
+    sc_text_put(text, seen->count > 1 ? "    first in " : "    in ");
+    put_name(text, seen->first.label);
+    sc_text_char(text, '\n');
+}
+
+void sc_summary_write_hazard(struct sc_text *text, const struct sc_hazard_counts *seen)
 {
     const struct sc_hazard *hazard = &seen->first;
     sc_text_put(text, "  ");
@@ -303,6 +313,7 @@ static void put_hazard(struct sc_text *text, const struct sc_hazard_counts *seen
     put_copy(text, hazard);
     sc_text_char(text, '\n');
     put_remaining(text, seen);
+    put_label(text, seen);
     sc_text_put(text, "    ");
     sc_text_put(text, outcome(hazard));
     sc_text_char(text, '\n');
@@ -323,6 +334,11 @@ static void put_head(struct sc_text *text, const struct sc_summary *summary)
         sc_text_put(text, " observed, ");
         sc_text_decimal(text, summary->counts.latent);
         sc_text_put(text, " latent)");
+    }
+    if (summary->counts.suppressed > 0) {
+        sc_text_put(text, ", ");
+        sc_text_decimal(text, summary->counts.suppressed);
+        sc_text_put(text, " suppressed");
     }
     sc_text_char(text, '\n');
 }
@@ -410,6 +426,32 @@ static void put_unguarded(struct sc_text *text, const struct sc_unguarded *ungua
     sc_text_char(text, '\n');
 }
 
+bool sc_summary_has_expired(void)
+{
+    const struct sc_suppression *entry;
+    for (unsigned i = 0; (entry = sc_suppressing_entry(i)) != NULL; i++) {
+        if (sc_suppressing_is_expired(entry))
+            return true;
+    }
+    return false;
+}
+
+/* A line with the names of suppressions, if there are any: of those that have expired, or of the
+ * others that were not used. */
+static void put_suppressions(struct sc_text *text, const char *title, bool expired)
+{
+    const struct sc_suppression *entry;
+    const char *before = title;
+    for (unsigned i = 0; (entry = sc_suppressing_entry(i)) != NULL; i++) {
+        if (sc_suppressing_is_expired(entry) != expired || entry->used > 0)
+            continue;
+        sc_text_put(text, before);
+        sc_plain_put(text, entry->name.bytes, entry->name.length);
+        before = ", ";
+    }
+    sc_text_put(text, before == title ? "" : "\n");
+}
+
 static void put_passed(struct sc_text *text, uint64_t unwatched)
 {
     sc_text_put(text, "passed");
@@ -441,7 +483,7 @@ void sc_summary_write(struct sc_text *text, const struct sc_summary *summary)
 {
     put_head(text, summary);
     for (unsigned i = 0; i < summary->place_count; i++)
-        put_hazard(text, &summary->places[i]);
+        sc_summary_write_hazard(text, &summary->places[i]);
     if (summary->distinct > summary->place_count) {
         sc_text_put(text, "  and ");
         put_count(text, summary->distinct - summary->place_count, "more place");
@@ -451,6 +493,10 @@ void sc_summary_write(struct sc_text *text, const struct sc_summary *summary)
     put_taken_early(text, summary);
     put_unguarded(text, summary->unguarded);
     put_timeline(text, summary);
+    if (summary->lists_suppressions) {
+        put_suppressions(text, "  suppressions that have expired: ", true);
+        put_suppressions(text, "  suppressions not used: ", false);
+    }
     if (summary->path[0] != '\0') {
         sc_text_put(text, "  report: ");
         put_name(text, summary->path);

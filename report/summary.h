@@ -21,13 +21,20 @@ struct sc_summary {
     uint64_t calls, missed;               /* that CUPTI told of, and that passed the library by */
     struct sc_report_cupti cupti;
     struct sc_report_timeline timeline;
-    bool wants_cupti; /* the user asked for CUPTI; else its absence is not worth a line */
-    const char *path; /* of the report, "" if there is none */
+    bool wants_cupti;        /* the user asked for CUPTI; else its absence is not worth a line */
+    const char *path;        /* of the report, "" if there is none */
+    bool lists_suppressions; /* that have expired or were not used */
     bool strict;
     int exitcode;       /* that strict would use */
     bool strict_counts; /* there are hazards of the certainty that strict counts */
     int exit_status;    /* that the process ends with, -1 if unknown */
 };
+
+/* Appends what the summary says of one hazard. Locks: takes the loader's lock. */
+void sc_summary_write_hazard(struct sc_text *text, const struct sc_hazard_counts *seen);
+
+/* Has any suppression had its last day? */
+bool sc_summary_has_expired(void);
 
 /* Appends the summary. Locks: takes the loader's lock. */
 void sc_summary_write(struct sc_text *text, const struct sc_summary *summary);

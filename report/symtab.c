@@ -13,7 +13,7 @@ typedef ElfW(Ehdr) file_header;
 typedef ElfW(Shdr) section_header;
 typedef ElfW(Sym) symbol_entry;
 
-enum { SYMBOLS_AT_ONCE = 512, HEAD_SIZE = 1024 };
+enum { SYMBOLS_AT_ONCE = 128, HEAD_SIZE = 1024 };
 
 static bool read_exactly(int fd, void *bytes, size_t size, uint64_t offset)
 {
@@ -76,7 +76,7 @@ static bool holds(const symbol_entry *symbol, uintptr_t address)
 
 static bool find_symbol(int fd, const section_header *table, uintptr_t address, symbol_entry *found)
 {
-    static symbol_entry symbols[SYMBOLS_AT_ONCE];
+    symbol_entry symbols[SYMBOLS_AT_ONCE];
     uint64_t left = table->sh_size / sizeof symbols[0];
     uint64_t at = table->sh_offset;
     while (left > 0) {

@@ -1,8 +1,7 @@
 /* Names of functions that the loader does not know, from the .symtab of the module's file: static
  * functions, and all of a program linked without -rdynamic.
  *
- * Each call reads the whole table, so it is for the few places of the summary. One caller at a
- * time. No lock, no allocation.
+ * Each call reads the whole table, so it is for few places. Thread safe. No lock, no allocation.
  */
 #ifndef SC_REPORT_SYMTAB_H
 #define SC_REPORT_SYMTAB_H

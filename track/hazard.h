@@ -41,6 +41,9 @@ enum sc_direction {
 #include "track/hazard.def"
 };
 
+/* What the program calls what it does: a test, a request, a step. The NUL is counted. */
+enum { SC_LABEL_SIZE = 256 };
+
 /* The operation whose host range was touched too early. Times are CLOCK_MONOTONIC nanoseconds;
  * `stream` is the program's own handle value, `seq` the operation's number on that stream; `stack`
  * is an id of track/stacks.h, 0 for none. `api` points to a string that lives for ever. */
@@ -80,6 +83,9 @@ struct sc_hazard {
     struct sc_hazard_copy copy;
     struct sc_hazard_event event;
     struct sc_hazard_event freed; /* SC401: the call that gave the memory back; api NULL: none */
+    char label[SC_LABEL_SIZE];    /* what the event belongs to; "" where the program does not say */
+    unsigned
+        ignored; /* by safecopy_ignore_begin: its reason (report/annotations.h); 0: it is not */
     bool found_later; /* the event is the call that found a source changed, not what changed it */
 };
 

@@ -26,6 +26,7 @@
 #include "interpose/capture/captures.h"
 #include "interpose/driver/driver.h"
 #include "interpose/entry/injected.h"
+#include "interpose/entry/life.h"
 #include "interpose/entry/unreached.h"
 #include "interpose/guard/guard.h"
 #include "interpose/missed/audit.h"
@@ -35,8 +36,10 @@
 #include "interpose/streams/contexts.h"
 #include "interpose/streams/marks.h"
 #include "interpose/streams/streams.h"
+#include "report/annotations.h"
 #include "report/options.h"
 #include "report/report.h"
+#include "report/suppressing.h"
 #include "track/deadlines.h"
 #include "track/kernel.h"
 #include "track/own_lock.h"
@@ -98,6 +101,10 @@ static void read_options(void)
         sc_options_print_table(STDERR_FILENO);
     if (sc_options.mode == SC_MODE_OFF)
         return;
+    if (!sc_suppressing_load(&sc_options, complain, &sc_options) && sc_options.strict) {
+        complain(&sc_options, "the run fails when it ends: strict=1 wants the suppressions right");
+        sc_report_fail();
+    }
     sc_marks_start();
     if (sc_track_init(&sc_track) || sc_contexts_init() || sc_streams_init() || sc_captures_init()) {
         sc_report_say(NULL, "not enough memory to start; the program runs unprotected");
@@ -196,6 +203,7 @@ static void in_child(void)
 {
     tells_no_use = false;
     sc_process_forked();
+    sc_annotations_child();
     sc_signals_child();
     if (!atomic_load(&up))
         return;
@@ -215,15 +223,13 @@ static int seen_outside(int status)
     return status & 0xff;
 }
 
-static bool is_ours(void)
+bool sc_life_is_ours(void)
 {
     return atomic_load(&up) && sc_process_is_owner();
 }
 
-static void summarise(int status)
+static void write_summary(int status, bool final)
 {
-    if (atomic_exchange(&summarised, true))
-        return;
     struct sc_hold_totals holds = {0};
     if (!sc_own_lock_depth)
         holds = sc_track_hold_totals(&sc_track);
@@ -234,10 +240,21 @@ static void summarise(int status)
         .taken_early = sc_marks_taken_early(),
         .unguarded = &sc_track.unguarded,
         .exit_status = status,
-        .final = true,
+        .final = final,
     };
     sc_audit_totals(&totals);
     sc_report_summary(&totals);
+}
+
+static void summarise(int status)
+{
+    if (!atomic_exchange(&summarised, true))
+        write_summary(status, true);
+}
+
+void sc_life_dump(void)
+{
+    write_summary(UNKNOWN, false);
 }
 
 struct ending {
@@ -266,7 +283,7 @@ static void end_all(void *argument)
 static int conclude(int status, bool unsubscribe)
 {
     int cancel;
-    if (!is_ours())
+    if (!sc_life_is_ours())
         return status;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
     struct ending ending = {status, unsubscribe};
@@ -278,7 +295,7 @@ static int conclude(int status, bool unsubscribe)
 static int finish(int status)
 {
     int final_status = conclude(status, false);
-    if (is_ours())
+    if (sc_life_is_ours())
         atomic_store(&sc_process.is_active, false);
     return final_status;
 }
@@ -373,7 +390,7 @@ void sc_life_may_vanish(void)
 {
     int saved = errno;
     int cancel;
-    if (!sc_active() || sc_own_lock_depth || !is_ours())
+    if (!sc_active() || sc_own_lock_depth || !sc_life_is_ours())
         return;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
     sc_reaper_await_verdicts();
@@ -399,6 +416,11 @@ static void begin_by_options(void)
     bool works = options.mode != SC_MODE_OFF && !getauxval(AT_SECURE);
     tells_no_use = works && options.verbosity == 2;
     sc_signals_begin(works);
+}
+
+bool sc_life_is_off(void)
+{
+    return !atomic_load(&up) && wants_to_be_off();
 }
 
 static __attribute__((constructor)) void construct(void)

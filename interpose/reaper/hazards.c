@@ -6,6 +6,7 @@
 #include "interpose/base/process.h"
 #include "interpose/base/unwind.h"
 #include "interpose/reaper/reaper.h"
+#include "report/annotations.h"
 #include "track/order.h"
 #include "track/shape.h"
 #include "track/ticks.h"
@@ -58,7 +59,7 @@ static struct sc_hazard describe(enum sc_hazard_code code, enum sc_action action
                                  const struct sc_op_info *op, const struct sc_buffer *buffer,
                                  const struct sc_hazard_event *event, bool found_later)
 {
-    return (struct sc_hazard){
+    struct sc_hazard hazard = {
         .code = code == SC_HAZARD_CODE_COUNT ? sc_hazards_free_code(op->direction) : code,
         .certainty = SC_LATENT,
         .action = action,
@@ -69,6 +70,8 @@ static struct sc_hazard describe(enum sc_hazard_code code, enum sc_action action
         .event = *event,
         .found_later = found_later,
     };
+    sc_annotations_note(&hazard);
+    return hazard;
 }
 
 enum sc_hazard_code sc_hazards_touch_code(const struct sc_op_info *op, enum sc_touch touch)
@@ -162,6 +165,7 @@ void sc_hazards_report_capture(enum sc_hazard_code code, enum sc_action action,
         .copy = *begin,
         .event = sc_hazards_event(culprit),
     };
+    sc_annotations_note(&hazard);
     sc_reaper_report(&hazard);
     errno = saved;
 }
@@ -197,6 +201,7 @@ void sc_hazards_report_graph(enum sc_hazard_code code, enum sc_action action,
         .event = sc_hazards_event(culprit),
         .freed = use->freed ? extra->freed_by : (struct sc_hazard_event){0},
     };
+    sc_annotations_note(&hazard);
     sc_reaper_report(&hazard);
     errno = saved;
 }

@@ -114,10 +114,14 @@ bool sc_reaper_ask(const struct sc_ticket *ticket, enum sc_certainty *certainty)
     return counts;
 }
 
-static void report_verdict(const struct verdict *verdict)
+/* False: the hazard is suppressed. */
+static bool report_verdict(const struct verdict *verdict)
 {
+    if (sc_report_suppresses(&verdict->hazard))
+        return false;
     if (sc_report_hazard(&verdict->hazard))
         sc_copy_times_await(&verdict->hazard, &verdict->ticket);
+    return true;
 }
 
 /* ---- touches behind host functions ---- */
@@ -195,9 +199,7 @@ static bool judge(const struct verdict *verdict)
     struct verdict given = *verdict;
     if (is_excused(verdict) || !is_hazard(verdict, &given.hazard.certainty))
         return false;
-    if (!suspend(&given))
-        report_verdict(&given);
-    return true;
+    return suspend(&given) || report_verdict(&given);
 }
 
 static bool judge_next_locked(void)
@@ -450,16 +452,15 @@ void sc_reaper_judge(const struct sc_hazard *hazard, const struct sc_op_info *op
     if (queued && sc_options.halt_on_error)
         halt_when_on_disk_locked();
     unlock_reaper();
-    if (!queued && !verdict.signalled && !is_excused(&verdict)) {
-        sc_report_hazard(hazard);
-        if (sc_options.halt_on_error)
-            abort();
-    }
+    if (!queued && !verdict.signalled && !is_excused(&verdict))
+        sc_reaper_report(hazard);
     errno = saved;
 }
 
 void sc_reaper_report(const struct sc_hazard *hazard)
 {
+    if (sc_report_suppresses(hazard))
+        return;
     sc_report_hazard(hazard);
     if (sc_options.halt_on_error)
         abort();
@@ -523,6 +524,32 @@ bool sc_reaper_settle(uintptr_t address, size_t size_bytes)
 {
     sc_track_forget_graph_holds(&sc_track, address, size_bytes);
     return wait_until_ended(&(struct awaited){.address = address, .size_bytes = size_bytes});
+}
+
+void sc_reaper_collect(void)
+{
+    int saved = errno;
+    uint64_t until_ns = sc_now_ns() + STOP_WAIT_NS;
+    uint32_t first = sc_reaper_round();
+    /* The round that is under way may have looked before. */
+    while (atomic_load_explicit(&runs, memory_order_acquire) && sc_now_ns() < until_ns) {
+        uint32_t round = sc_reaper_round();
+        if (round - first >= 2)
+            break;
+        sc_reaper_wake();
+        sc_reaper_sleep(round, until_ns);
+    }
+    errno = saved;
+}
+
+void sc_reaper_await_judged(void)
+{
+    struct timespec at = sc_deadline_in(STOP_WAIT_NS);
+    int result = 0;
+    lock_reaper();
+    while ((reaper.count || reaper.judging) && !reaper.stopped && result != ETIMEDOUT)
+        result = sc_cond_wait_until(&reaper.done, &reaper.lock, &at);
+    unlock_reaper();
 }
 
 void sc_reaper_await_verdicts(void)

@@ -34,8 +34,8 @@ struct sc_context;
 enum sc_finding { SC_BY_CALL, SC_BY_TOUCH, SC_LATER };
 
 /* Hands the reaper a hazard with the operation that it depends on; the reaper fills in the
- * certainty. Returns at once. With halt_on_error=1 the call waits until the hazard is on disk, and
- * then aborts.
+ * certainty, and leaves it out where it is suppressed. Returns at once. With halt_on_error=1 the
+ * call waits until the hazard is on disk, and then aborts.
  *
  * Where the host may have learnt of the operation's end in a way that is not seen, only an observed
  * hazard counts. A touch behind a host function that has not returned is reported when the function
@@ -44,8 +44,8 @@ enum sc_finding { SC_BY_CALL, SC_BY_TOUCH, SC_LATER };
 void sc_reaper_judge(const struct sc_hazard *hazard, const struct sc_op_info *op,
                      enum sc_finding finding);
 
-/* Writes a hazard that is certain. It is on disk on return; with halt_on_error=1 the process ends.
- * Not in a libc hook. */
+/* Writes a hazard that is certain, unless it is suppressed. It is on disk on return; with
+ * halt_on_error=1 the process ends. Not in a libc hook. */
 void sc_reaper_report(const struct sc_hazard *hazard);
 
 /* The certainty of a hazard over this operation, if it were judged now. False: no hazard that
@@ -92,6 +92,14 @@ void sc_reaper_forget_graph(uintptr_t graph);
  * 0.5 s as at exit. Calls no driver and waits for no lock without end, so the place where the
  * program dies does not matter. */
 void sc_reaper_await_verdicts(void);
+
+/* Gives back what is complete, as far as the reaper may: waits until it has looked at all that is
+ * held, at most 0.5 s. */
+void sc_reaper_collect(void);
+
+/* Waits until what was found before is on disk, at most 0.5 s; not for touches that a host function
+ * may excuse. Calls no driver. */
+void sc_reaper_await_judged(void);
 
 /* The process ends: reports what is still to be judged, and stops the thread, which takes at most
  * 0.5 s. Later hazards are reported at once, as latent. */

@@ -2,6 +2,7 @@
  * written. Each test runs in a process of its own (Check forks), in a directory of its own. The
  * lines themselves are held against report/schema.json by test_report_schema.py.
  */
+#include "report/annotations.h"
 #include "report/json.h"
 #include "report/json_lines.h"
 #include "report/path.h"
@@ -201,6 +202,69 @@ START_TEST(the_first_observed_of_latent_ones_is_told)
     ck_assert(!sc_report_hazard(&hazard));
     ck_has("r.jsonl", "\"certainty\":\"observed\"");
     ck_has("r.jsonl", "\"count\":5}\n");
+}
+END_TEST
+
+START_TEST(equal_hazards_under_another_label_are_a_line)
+{
+    struct sc_hazard hazard = a_hazard();
+    unsigned written = 0;
+    open_report();
+    for (unsigned test = 0; test < 3; test++) {
+        strcpy(hazard.label, test == 0 ? "first" : test == 1 ? "second" : "");
+        for (unsigned i = 0; i < 100; i++)
+            written += sc_report_hazard(&hazard);
+    }
+    ck_assert_uint_eq(written, 9 + 2);
+    ck_has("r.jsonl", "\"label\":\"second\",\"count\":101}\n");
+    ck_has("r.jsonl", "\"count\":201}\n");
+    for (unsigned i = 0; i < 4000; i++) {
+        strcpy(hazard.label, i % 2 ? "a" : "b");
+        written += sc_report_hazard(&hazard);
+    }
+    ck_assert_uint_lt(written, 9 + 2 + 1000 + 8);
+    finish(0, true);
+    ck_has("stderr.txt", "    first in first\n");
+}
+END_TEST
+
+START_TEST(an_ignored_hazard_is_counted_with_its_reason)
+{
+    struct sc_hazard hazard = a_hazard();
+    open_report();
+    sc_annotations_label("the test");
+    sc_annotations_ignore_begin("known \"bug\"");
+    sc_annotations_ignore_begin("within");
+    sc_annotations_ignore_end();
+    sc_annotations_note(&hazard);
+    sc_annotations_ignore_end();
+    ck_assert_str_eq(hazard.label, "the test");
+    ck_assert(sc_report_suppresses(&hazard));
+    sc_annotations_label_thread("the step");
+    sc_annotations_note(&hazard);
+    ck_assert_str_eq(hazard.label, "the step");
+    ck_assert(!sc_report_suppresses(&hazard));
+    finish(0, true);
+    ck_has("r.jsonl", "\"suppressed\":1,\"suppressed_by\":[{\"name\":null,"
+                      "\"reason\":\"known \\\"bug\\\"\",\"count\":1}]");
+}
+END_TEST
+
+START_TEST(more_reasons_than_are_told_apart_are_counted_together)
+{
+    struct sc_hazard hazard = a_hazard();
+    for (unsigned i = 0; i < 2 * SC_REASONS_MAX; i++) {
+        char reason[] = {'r', (char)('0' + i / 100), (char)('0' + i / 10 % 10),
+                         (char)('0' + i % 10), '\0'};
+        sc_annotations_ignore_begin(reason);
+        sc_annotations_note(&hazard);
+        sc_annotations_ignore_end();
+        ck_assert(sc_report_suppresses(&hazard));
+    }
+    open_report();
+    finish(0, true);
+    ck_has("r.jsonl", "\"reason\":\"r061\",\"count\":1},"
+                      "{\"name\":null,\"reason\":\"further reasons\",\"count\":66}]");
 }
 END_TEST
 
@@ -1040,6 +1104,9 @@ int main(int argc, char **argv)
     tcase_add_test(group, verbosity_zero_is_silent);
     tcase_add_test(group, equal_hazards_are_a_line_each_time_the_count_doubles);
     tcase_add_test(group, the_first_observed_of_latent_ones_is_told);
+    tcase_add_test(group, equal_hazards_under_another_label_are_a_line);
+    tcase_add_test(group, an_ignored_hazard_is_counted_with_its_reason);
+    tcase_add_test(group, more_reasons_than_are_told_apart_are_counted_together);
     tcase_add_test(group, code_stacks_and_without_stacks_names_tell_hazards_apart);
     tcase_add_test(group, more_places_than_the_table_holds_are_still_counted);
     tcase_add_test(group, frames_name_module_and_offset);

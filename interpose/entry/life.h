@@ -1,0 +1,17 @@
+/* What the entry asks of start and exit; lower folders ask by base/upcalls.h. */
+#ifndef SC_INTERPOSE_ENTRY_LIFE_H
+#define SC_INTERPOSE_ENTRY_LIFE_H
+
+#include <stdbool.h>
+
+/* Does, or would, the library do nothing in this process, by mode=off? Reads the environment until
+ * CUDA is used. */
+bool sc_life_is_off(void);
+
+/* Has this very process used CUDA, under our eyes? */
+bool sc_life_is_ours(void);
+
+/* Writes a summary line; the process goes on. */
+void sc_life_dump(void);
+
+#endif

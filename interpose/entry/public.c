@@ -1,0 +1,95 @@
+/* The functions of include/safecopy.h, which says what they promise. */
+#define SAFECOPY_DECLARATIONS
+#include "include/safecopy.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "interpose/base/compiler.h"
+#include "interpose/entry/life.h"
+#include "interpose/reaper/reaper.h"
+#include "report/annotations.h"
+#include "report/report.h"
+#include "track/hazard.h"
+#include "track/track.h"
+
+#include "track/poison.h"
+
+_Static_assert(SAFECOPY_LABEL_SIZE == SC_LABEL_SIZE, "as the header says");
+
+SC_EXPORT int safecopy_version(void)
+{
+    return sc_life_is_off() ? 0 : SAFECOPY_VERSION;
+}
+
+SC_EXPORT int safecopy_is_watching(void)
+{
+    return sc_life_is_ours();
+}
+
+SC_EXPORT uint64_t safecopy_get_counts(struct safecopy_counts *counts, size_t size)
+{
+    struct safecopy_counts all = {0};
+    struct sc_report_counts known = {0};
+    int saved = errno;
+    if (sc_life_is_ours()) {
+        sc_reaper_await_judged();
+        sc_report_counts(&known);
+        all = (struct safecopy_counts){known.hazards, known.observed, known.latent,
+                                       known.suppressed, atomic_load(&sc_track.operations)};
+    }
+    memset(counts, 0, size);
+    memcpy(counts, &all, size < sizeof all ? size : sizeof all);
+    errno = saved;
+    return all.hazards;
+}
+
+SC_EXPORT size_t safecopy_get_report_path(char *path, size_t size)
+{
+    if (size == 0)
+        return 0;
+    path[0] = '\0';
+    if (sc_life_is_ours())
+        sc_report_path(path, size);
+    return strlen(path);
+}
+
+SC_EXPORT void safecopy_set_label(const char *label)
+{
+    sc_annotations_label(label);
+}
+
+SC_EXPORT void safecopy_set_thread_label(const char *label)
+{
+    int saved = errno;
+    sc_annotations_label_thread(label);
+    errno = saved;
+}
+
+SC_EXPORT void safecopy_ignore_begin(const char *reason)
+{
+    int saved = errno;
+    sc_annotations_ignore_begin(reason);
+    errno = saved;
+}
+
+SC_EXPORT void safecopy_ignore_end(void)
+{
+    sc_annotations_ignore_end();
+}
+
+SC_EXPORT void safecopy_dump(void)
+{
+    if (!sc_life_is_ours())
+        return;
+    int saved = errno;
+    sc_reaper_await_judged();
+    sc_life_dump();
+    errno = saved;
+}
+
+SC_EXPORT void safecopy_release(void)
+{
+    if (sc_life_is_ours())
+        sc_reaper_collect();
+}

@@ -1,0 +1,169 @@
+#include "report/annotations.h"
+
+#include "report/file.h"
+#include "track/pool.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "track/poison.h"
+
+struct record {
+    char label[SC_LABEL_SIZE];
+    unsigned ignore_depth;
+    unsigned reason; /* while ignore_depth > 0 */
+};
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct sc_pool records;                      /* guarded by the mutex */
+static char process_label[SC_LABEL_SIZE];           /* as well */
+static char reasons[SC_REASONS_MAX][SC_LABEL_SIZE]; /* written once each, by who has the mutex */
+static _Atomic unsigned reason_count = 1;           /* 0 means none */
+static _Atomic bool is_used;                        /* anything was ever said */
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_key_t at_thread_end;
+static __thread uint32_t own_record; /* of the calling thread; 0: none yet */
+
+/* A handler that frees in flight asks for the lock as well. */
+static void enter(sigset_t *signals)
+{
+    sc_file_block_signals(signals);
+    pthread_mutex_lock(&mutex);
+}
+
+static void leave(const sigset_t *signals)
+{
+    pthread_mutex_unlock(&mutex);
+    sc_file_restore_signals(signals);
+}
+
+static void cut(char *into, const char *text)
+{
+    size_t length = text ? strnlen(text, SC_LABEL_SIZE - 1) : 0;
+    memset(into, 0, SC_LABEL_SIZE);
+    memcpy(into, text ? text : "", length);
+}
+
+/* ---- records of threads ---- */
+
+static void give_record(void *unused)
+{
+    (void)unused;
+    sigset_t signals;
+    enter(&signals);
+    if (own_record)
+        sc_pool_give(&records, own_record);
+    own_record = 0;
+    leave(&signals);
+}
+
+static void start(void)
+{
+    sc_pool_init(&records, sizeof(struct record));
+    pthread_key_create(&at_thread_end, give_record);
+}
+
+/* NULL: no memory. */
+static struct record *own(void)
+{
+    sigset_t signals;
+    pthread_once(&once, start);
+    enter(&signals);
+    if (!own_record)
+        own_record = sc_pool_take(&records);
+    leave(&signals);
+    pthread_setspecific(at_thread_end, &records);
+    atomic_store(&is_used, true);
+    return own_record ? sc_pool_at(&records, own_record) : NULL;
+}
+
+/* ---- labels ---- */
+
+void sc_annotations_label(const char *label)
+{
+    char copy[SC_LABEL_SIZE];
+    sigset_t signals;
+    cut(copy, label); /* memory of the program's, which may be guarded */
+    enter(&signals);
+    memcpy(process_label, copy, sizeof copy);
+    atomic_store(&is_used, true);
+    leave(&signals);
+}
+
+void sc_annotations_label_thread(const char *label)
+{
+    char copy[SC_LABEL_SIZE];
+    sigset_t signals;
+    struct record *record = own();
+    cut(copy, label);
+    if (!record)
+        return;
+    enter(&signals);
+    memcpy(record->label, copy, sizeof copy);
+    leave(&signals);
+}
+
+/* ---- ignoring ---- */
+
+static unsigned intern_locked(const char *reason)
+{
+    unsigned count = atomic_load_explicit(&reason_count, memory_order_relaxed);
+    for (unsigned i = 1; i < count; i++) {
+        if (strcmp(reasons[i], reason) == 0)
+            return i;
+    }
+    if (count == SC_REASONS_MAX)
+        return SC_REASONS_MAX - 1;
+    memcpy(reasons[count], count < SC_REASONS_MAX - 1 ? reason : "further reasons", SC_LABEL_SIZE);
+    atomic_store_explicit(&reason_count, count + 1, memory_order_release);
+    return count;
+}
+
+void sc_annotations_ignore_begin(const char *reason)
+{
+    char copy[SC_LABEL_SIZE];
+    sigset_t signals;
+    struct record *record = own();
+    cut(copy, reason);
+    if (!record)
+        return;
+    enter(&signals);
+    if (record->ignore_depth++ == 0)
+        record->reason = intern_locked(copy);
+    leave(&signals);
+}
+
+void sc_annotations_ignore_end(void)
+{
+    struct record *record = own_record ? sc_pool_at(&records, own_record) : NULL;
+    if (record && record->ignore_depth > 0)
+        record->ignore_depth--;
+}
+
+const char *sc_annotations_reason(unsigned index)
+{
+    return index < atomic_load_explicit(&reason_count, memory_order_acquire) ? reasons[index]
+                                                                             : NULL;
+}
+
+/* ---- hazards ---- */
+
+void sc_annotations_note(struct sc_hazard *hazard)
+{
+    sigset_t signals;
+    if (!atomic_load(&is_used))
+        return;
+    enter(&signals);
+    const struct record *record = own_record ? sc_pool_at(&records, own_record) : NULL;
+    bool own_label = record && record->label[0] != '\0';
+    memcpy(hazard->label, own_label ? record->label : process_label, SC_LABEL_SIZE);
+    hazard->ignored = record && record->ignore_depth > 0 ? record->reason : 0;
+    leave(&signals);
+}
+
+void sc_annotations_child(void)
+{
+    mutex = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+}

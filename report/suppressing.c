@@ -1,0 +1,235 @@
+#include "report/suppressing.h"
+
+#include "report/file.h"
+#include "report/symtab.h"
+#include "track/pool.h"
+#include "track/text.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include "track/poison.h"
+
+enum { COMPLAINTS_MAX = 8, CACHE_SIZE = 4096, SYMBOL_MAX_BYTES = 1024, S_PER_DAY = 86400 };
+
+static struct sc_suppression *entries;
+static unsigned entry_count;
+static int64_t today;
+
+/* ---- the file ---- */
+
+struct complaints {
+    sc_options_complain *complain;
+    void *context;
+    const char *path;
+    unsigned count;
+};
+
+static void say(struct complaints *complaints, const struct sc_text *text)
+{
+    complaints->complain(complaints->context, text->bytes);
+}
+
+static void say_malformed(void *context, unsigned line, unsigned column, const char *what)
+{
+    struct complaints *complaints = context;
+    char bytes[SC_OPTIONS_PATH_SIZE + 512];
+    struct sc_text text;
+    if (++complaints->count > COMPLAINTS_MAX)
+        return;
+    sc_text_init(&text, bytes, sizeof bytes);
+    sc_text_put(&text, complaints->path);
+    sc_text_char(&text, ':');
+    sc_text_decimal(&text, line);
+    sc_text_char(&text, ':');
+    sc_text_decimal(&text, column);
+    sc_text_put(&text, ": ");
+    sc_text_put(&text, what);
+    sc_text_put(&text, complaints->count == COMPLAINTS_MAX
+                           ? "; the entry is left out (there may be more)"
+                           : "; the entry is left out");
+    say(complaints, &text);
+}
+
+static void say_unread(struct complaints *complaints, int error)
+{
+    char bytes[SC_OPTIONS_PATH_SIZE + 256];
+    struct sc_text text;
+    complaints->count++;
+    sc_text_init(&text, bytes, sizeof bytes);
+    sc_text_put(&text, "no hazard is suppressed: ");
+    sc_text_put(&text, complaints->path);
+    sc_text_put(&text, ": ");
+    if (error == EFBIG)
+        sc_text_put(&text, "larger than 1 MB");
+    else if (error == EINVAL)
+        sc_text_put(&text, "not a file");
+    else
+        sc_text_error(&text, error);
+    say(complaints, &text);
+}
+
+/* The file's bytes in *text, which are never unmapped; their number, or -errno. */
+static long read_file(const char *path, char **text)
+{
+    struct stat status;
+    int fd = sc_file_open_existing(path, 0);
+    long result = fd < 0 ? fd : sc_file_status_of(fd, &status);
+    if (result == 0 && !S_ISREG(status.st_mode))
+        result = -EINVAL;
+    if (result == 0 && status.st_size > SC_SUPPRESSIONS_FILE_MAX_BYTES)
+        result = -EFBIG;
+    if (result == 0)
+        *text = sc_pages_map((size_t)status.st_size + 1);
+    if (result == 0)
+        result = *text ? sc_file_read_at(fd, *text, (size_t)status.st_size, 0) : -ENOMEM;
+    if (fd >= 0)
+        sc_file_close(fd);
+    return result;
+}
+
+static unsigned count_openings(const char *text, size_t size)
+{
+    unsigned count = 0;
+    for (size_t i = 0; i < size && count < SC_SUPPRESSIONS_MAX; i++)
+        count += text[i] == '{';
+    return count;
+}
+
+bool sc_suppressing_load(const struct sc_options *options, sc_options_complain *complain,
+                         void *context)
+{
+    struct complaints complaints = {complain, context, options->suppressions, 0};
+    char *text = NULL;
+    if (options->suppressions[0] == '\0')
+        return true;
+    long size = read_file(options->suppressions, &text);
+    unsigned most = size > 0 ? count_openings(text, (size_t)size) : 0;
+    if (size >= 0)
+        entries = sc_pages_map((most + 1) * sizeof *entries);
+    if (size < 0 || !entries) {
+        say_unread(&complaints, size < 0 ? (int)-size : ENOMEM);
+        return false;
+    }
+    today = time(NULL) / S_PER_DAY;
+    entry_count =
+        sc_suppressions_parse(text, (size_t)size, entries, most, say_malformed, &complaints);
+    return complaints.count == 0;
+}
+
+bool sc_suppressing_is_on(void)
+{
+    return entry_count > 0;
+}
+
+const struct sc_suppression *sc_suppressing_entry(unsigned index)
+{
+    return index < entry_count ? &entries[index] : NULL;
+}
+
+bool sc_suppressing_is_expired(const struct sc_suppression *entry)
+{
+    return entry->last_day < today;
+}
+
+void sc_suppressing_forget(void)
+{
+    for (unsigned i = 0; i < entry_count; i++)
+        entries[i].used = 0;
+}
+
+/* ---- the hazard at hand ---- */
+
+static struct answer {
+    uint32_t copy, event; /* ids of stacks */
+    uint16_t code;        /* and 1; 0: no answer */
+    uint16_t entry;       /* its index and 1; 0: none */
+} cache[CACHE_SIZE];
+
+static struct answer *answer_for(const struct sc_hazard *hazard)
+{
+    uint64_t hash = hazard->code;
+    hash = (hash ^ hazard->copy.stack) * UINT64_C(0x9e3779b97f4a7c15);
+    hash = (hash ^ hazard->event.stack) * UINT64_C(0x9e3779b97f4a7c15);
+    return &cache[(hash >> 32) % CACHE_SIZE];
+}
+
+bool sc_suppressing_recall(const struct sc_hazard *hazard, struct sc_suppression **entry)
+{
+    const struct answer *answer = answer_for(hazard);
+    if (answer->code != hazard->code + 1 || answer->copy != hazard->copy.stack ||
+        answer->event != hazard->event.stack)
+        return false;
+    *entry = answer->entry ? &entries[answer->entry - 1] : NULL;
+    return true;
+}
+
+/* The names of a stack's functions, as they are asked for. */
+struct named {
+    const struct sc_json_lines_stack *stack;
+    int memory; /* sc_file_open_memory */
+    bool asked[SC_STACK_DEPTH_MAX];
+    char functions[SC_STACK_DEPTH_MAX][SYMBOL_MAX_BYTES]; /* "": unknown */
+};
+
+static const char *function_of(struct named *named, unsigned index)
+{
+    const struct sc_report_frame *frame = &named->stack->frames[index];
+    char *function = named->functions[index];
+    if (!named->asked[index]) {
+        bool found = frame->symbol ? sc_file_read_string(named->memory, frame->symbol, function,
+                                                         SYMBOL_MAX_BYTES)
+                                   : sc_symtab_find(frame, function, SYMBOL_MAX_BYTES);
+        if (!found)
+            function[0] = '\0';
+        named->asked[index] = true;
+    }
+    return function[0] != '\0' ? function : NULL;
+}
+
+static const char *word_of(void *context, unsigned index, enum sc_frame_word word)
+{
+    struct named *named = context;
+    switch (word) {
+    case SC_FRAME_FUNCTION:
+        return function_of(named, index);
+    case SC_FRAME_OBJECT:
+        return named->stack->frames[index].module;
+    case SC_FRAME_SOURCE: /* the command knows lines */
+    case SC_FRAME_PYTHON:
+        return NULL;
+    }
+    return NULL;
+}
+
+static struct sc_suppression_stack begin_naming(struct named *named,
+                                                const struct sc_json_lines_stack *stack, int memory)
+{
+    named->stack = stack;
+    named->memory = memory;
+    memset(named->asked, 0, sizeof named->asked);
+    return (struct sc_suppression_stack){stack->count, word_of, named};
+}
+
+struct sc_suppression *sc_suppressing_find(const struct sc_hazard *hazard,
+                                           const struct sc_json_lines_stacks *stacks)
+{
+    static struct named copy_names, event_names;
+    const char *code = sc_hazard_code_string(hazard->code);
+    int memory = sc_file_open_memory();
+    struct sc_suppression_stack copy = begin_naming(&copy_names, &stacks->copy, memory);
+    struct sc_suppression_stack event = begin_naming(&event_names, &stacks->event, memory);
+    unsigned i = 0;
+    while (i < entry_count && (sc_suppressing_is_expired(&entries[i]) ||
+                               !sc_suppression_covers(&entries[i], code, &copy, &event)))
+        i++;
+    if (memory >= 0)
+        sc_file_close(memory);
+    bool found = i < entry_count;
+    *answer_for(hazard) = (struct answer){.copy = hazard->copy.stack,
+                                          .event = hazard->event.stack,
+                                          .code = (uint16_t)(hazard->code + 1),
+                                          .entry = (uint16_t)(found ? i + 1 : 0)};
+    return found ? &entries[i] : NULL;
+}

@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+"""What a run with a hazard ends with, and what it says: suppressions, a misspelt strict,
+halt_on_error. The program is a twin on the simulated GPU."""
+
+import json
+import os
+import pathlib
+import signal
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(ROOT / "tests"))
+
+import programs
+
+OUT = pathlib.Path(os.environ.get("SAFECOPY_OUT", ROOT / "out"))
+MACHINE = programs.Machine(OUT.relative_to(ROOT) if OUT.is_relative_to(ROOT) else OUT)
+RACY = MACHINE.twins / "sc101_free_h2d.racy"
+
+ENTRY = "{{\n  name: {0}\n  code: {1}\n  reason: {0}, because\n  {2}\n}}\n"
+FITS = ENTRY.format("fits", "SC101", "copy: ... fun:main\n  event: obj:*sc101_free_h2d.racy")
+UNFIT = (ENTRY.format("code", "SC102", "") + ENTRY.format("stack", "*", "event: fun:elsewhere") +
+         ENTRY.format("source", "*", "copy: ... src:*"))
+EXPIRED = ENTRY.format("expired", "*", "expires: 2020-02-29")
+
+
+class Gate(unittest.TestCase):
+    def run_twin(self, options, suppressions=None):
+        with tempfile.TemporaryDirectory() as folder, programs.Report() as report:
+            if suppressions is not None:
+                path = pathlib.Path(folder) / "s.supp"
+                path.write_text(suppressions)
+                options += f":suppressions={path}"
+            run = programs.launch(MACHINE, RACY, programs.Directives.none(), preload=True,
+                                  options=f"{report.option}:{options}")
+            self.said = run.stderr.decode()
+            self.lines = [json.loads(line) for line in report.path.read_text().splitlines()]
+            self.assertIsNone(programs.schema_problem(self.lines))
+            return run.status
+
+    def hazards(self):
+        return [line for line in self.lines if line["type"] == "hazard"]
+
+    def test_a_suppressed_hazard_passes_the_gate(self):
+        self.assertEqual(self.run_twin("strict=1:halt_on_error=1", EXPIRED + FITS + UNFIT), 0)
+        self.assertEqual(self.hazards(), [])
+        summary = self.lines[-1]
+        self.assertEqual((summary["hazards"], summary["suppressed"]), (0, 1))
+        self.assertEqual(summary["suppressed_by"],
+                         [{"name": "fits", "reason": "fits, because", "count": 1}])
+        self.assertEqual(summary["suppressions_unused"], ["code", "stack", "source"])
+        self.assertEqual(summary["suppressions_expired"], ["expired"])
+        self.assertIn("no hazards in 1 operation, 1 suppressed\n", self.said)
+        self.assertIn("suppressions that have expired: expired\n", self.said)
+        self.assertIn("suppressions not used: code, stack, source\n", self.said)
+
+    def test_it_is_silent_without_strict(self):
+        self.assertEqual(self.run_twin("", EXPIRED + FITS), 0)
+        self.assertEqual(self.said, "")
+
+    def test_what_does_not_fit_suppresses_nothing(self):
+        self.assertEqual(self.run_twin("strict=1", EXPIRED + UNFIT), 66)
+        self.assertEqual(len(self.hazards()), 1)
+        self.assertEqual(self.lines[-1]["suppressed"], 0)
+
+    def test_a_malformed_file_fails_a_strict_run(self):
+        text = "{\n  name: bad\n  code: SC9\n}\n" + FITS
+        self.assertEqual(self.run_twin("strict=1", text), 66)
+        self.assertRegex(self.said, r"s\.supp:3:9: there is no hazard 'SC9'.*the entry is left out")
+        self.assertIn("the run fails when it ends", self.said)
+        self.assertEqual(self.lines[-1]["suppressed"], 1)
+        self.assertEqual(self.run_twin("", text), 0)
+
+    def test_a_file_that_cannot_be_read_fails_a_strict_run(self):
+        for path, why in (("/nowhere.supp", "No such file"), ("/", "not a file"),
+                          ("/dev/zero", "not a file")):
+            self.assertEqual(self.run_twin(f"strict=1:suppressions={path}"), 66)
+            self.assertRegex(self.said, f"no hazard is suppressed: {path}: {why}")
+
+    def test_a_misspelt_strict_fails_the_run(self):
+        for entry in ("stric=1", "strict=yes"):
+            self.assertEqual(self.run_twin(entry), 66)
+            self.assertEqual(self.said.count("(the run fails when it ends"), 1)
+            self.assertEqual(self.lines[-1]["options_ignored"], [entry])
+        self.assertEqual(self.run_twin("stric=0"), 0)
+
+    def test_a_halt_says_where(self):
+        self.assertEqual(self.run_twin("halt_on_error=1"), -signal.SIGABRT)
+        self.assertEqual(len(self.hazards()), 1)
+        self.assertRegex(self.said, r"(?s)halt_on_error=1:\n  SC101 .*free at main .*issued at main")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "track/poison.h"
@@ -90,6 +91,13 @@ void sc_annotations_label(const char *label)
     memcpy(process_label, copy, sizeof copy);
     atomic_store(&is_used, true);
     leave(&signals);
+}
+
+void sc_annotations_start(void)
+{
+    const char *label = getenv("SAFECOPY_LABEL");
+    if (label)
+        sc_annotations_label(label);
 }
 
 void sc_annotations_label_thread(const char *label)

@@ -12,6 +12,9 @@
 /* So many reasons are told apart; further ones are counted together. */
 enum { SC_REASONS_MAX = 64 };
 
+/* Labels the process as SAFECOPY_LABEL says, by which a test labels its children. */
+void sc_annotations_start(void);
+
 /* Labels the process, or the calling thread, which comes before the process. NULL or "" takes the
  * label away; a long one is cut. */
 void sc_annotations_label(const char *label);

@@ -426,6 +426,7 @@ bool sc_life_is_off(void)
 static __attribute__((constructor)) void construct(void)
 {
     keep_options();
+    sc_annotations_start();
     begin_by_options();
     sc_report_note_descriptors();
     pthread_atfork(NULL, NULL, in_child);

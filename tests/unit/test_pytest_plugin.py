@@ -1,0 +1,226 @@
+#!/usr/bin/env python3
+"""The pytest plugin: which test fails for a hazard, and what the session ends with. The tests that
+it judges run on the simulated GPU, by ctypes."""
+
+import importlib.util
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+OUT = pathlib.Path(os.environ.get("SAFECOPY_OUT", ROOT / "out"))
+
+CUDA = '''
+import ctypes
+import libsafecopy
+
+_cudart = ctypes.CDLL("libcudart.so.13")
+SIZE = ctypes.c_size_t(65536)
+
+
+def check(result):
+    assert result == 0, result
+
+
+class Block:
+    """Pinned memory that is in flight to the device."""
+
+    def __init__(self):
+        self.address, device, self.stream = (ctypes.c_void_p() for _ in range(3))
+        check(_cudart.cudaStreamCreate(ctypes.byref(self.stream)))
+        check(_cudart.cudaMalloc(ctypes.byref(device), SIZE))
+        check(_cudart.cudaMallocHost(ctypes.byref(self.address), SIZE))
+        check(_cudart.cudaMemcpyAsync(device, self.address, SIZE, 1, self.stream))
+
+    def wait(self):
+        check(_cudart.cudaStreamSynchronize(self.stream))
+
+    def free(self):
+        check(_cudart.cudaFreeHost(self.address))
+
+
+def right():
+    block = Block()
+    block.wait()
+    block.free()
+
+
+def wrong():
+    Block().free()
+'''
+
+TESTS = '''
+import subprocess
+import sys
+import unittest
+
+import pytest
+
+import cuda
+
+
+def test_right():
+    cuda.right()
+
+
+def test_wrong():
+    cuda.wrong()
+
+
+def test_wrong_again():
+    cuda.wrong()
+
+
+@pytest.mark.parametrize("name", [1, 2], ids=["with blanks and [brackets]", "x" * 300])
+def test_wrong_parameter(name):
+    cuda.wrong()
+
+
+@pytest.mark.xfail
+def test_wrong_and_expected_to_fail():
+    cuda.wrong()
+    assert False
+
+
+def test_ignored():
+    with cuda.libsafecopy.ignore("known"):
+        cuda.wrong()
+
+
+@pytest.fixture
+def block():
+    block = cuda.Block()
+    yield block
+    block.free()
+
+
+def test_wrong_teardown(block):
+    pass
+
+
+def test_right_teardown(block):
+    block.wait()
+
+
+def test_wrong_child():
+    subprocess.run([sys.executable, "-c", "import cuda; cuda.wrong()"], check=True)
+
+
+def test_right_child():
+    subprocess.run([sys.executable, "-c", "import cuda; cuda.right()"], check=True)
+
+
+class TestUnit(unittest.TestCase):
+    def test_wrong_method(self):
+        cuda.wrong()
+
+    def test_right_method(self):
+        cuda.right()
+'''
+WRONG = {"test_wrong", "test_wrong_again", "test_wrong_parameter[with blanks and [brackets]]",
+         f"test_wrong_parameter[{'x' * 300}]", "test_wrong_and_expected_to_fail",
+         "test_wrong_teardown", "test_wrong_child", "TestUnit::test_wrong_method"}
+
+
+@unittest.skipUnless(importlib.util.find_spec("pytest"), "no pytest here")
+class Plugin(unittest.TestCase):
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.folder = pathlib.Path(temporary.name).resolve()
+        (self.folder / "cuda.py").write_text(CUDA)
+
+    def run_pytest(self, tests, *arguments, preload=True, options="", plugins=()):
+        (self.folder / "test_it.py").write_text(tests)
+        environment = {name: value for name, value in os.environ.items()
+                       if name not in ("LD_PRELOAD", "PYTEST_ADDOPTS")}
+        environment.update(LD_LIBRARY_PATH=str(OUT / "sim"), SIM_GPU="late=1", TMPDIR=str(self.folder),
+                           PYTHONPATH=f"{ROOT / 'python'}:{self.folder}", PYTHONDONTWRITEBYTECODE="1",
+                           SAFECOPY_OPTIONS=options, COLUMNS="1000")
+        if preload:
+            environment["LD_PRELOAD"] = str(OUT / "libsafecopy.so")
+        run = subprocess.run(
+            [sys.executable, "-m", "pytest", "-rA", "-p", "libsafecopy.pytest_plugin",
+             "-p", "no:cacheprovider", *plugins, *arguments, "test_it.py"],
+            cwd=self.folder, env=environment, capture_output=True, text=True, timeout=100)
+        self.said = run.stdout + run.stderr
+        return run.returncode
+
+    def named(self, word):
+        """The tests that the short summary names so."""
+        lines = self.said.split("short test summary info")[-1].splitlines()
+        return {line.split("::", 1)[1].split(" - ")[0] for line in lines
+                if line.startswith(word + " ") and "::" in line}
+
+    def test_the_tests_with_a_hazard_fail_and_no_others(self):
+        self.assertEqual(self.run_pytest(TESTS), 1, self.said)
+        self.assertEqual(self.named("FAILED") | self.named("ERROR"), WRONG, self.said)
+        self.assertEqual(self.named("ERROR"), {"test_wrong_teardown"})
+        self.assertIn("hazards in 8 tests", self.said)
+        self.assertRegex(self.said, r"SC105 pinned-freed-in-flight, observed, deferred\n"
+                                    r"  cuMemFreeHost at .*\n  (cudaM|cuM)emcpy\w+ at ")
+        self.assertNotIn("found too late", self.said)
+        kept = list(self.folder.glob("safecopy-*/main/*.jsonl"))
+        self.assertEqual(len(kept), 3, self.said)
+
+    @unittest.skipUnless(importlib.util.find_spec("xdist"), "no xdist here")
+    def test_workers_judge_their_own(self):
+        self.assertEqual(self.run_pytest(TESTS, "-n2"), 1, self.said)
+        self.assertEqual(self.named("FAILED") | self.named("ERROR"), WRONG, self.said)
+        self.assertIn("hazards in 8 tests", self.said)
+
+    @unittest.skipUnless(importlib.util.find_spec("xdist"), "no xdist here")
+    def test_what_workers_find_too_late_fails_the_session(self):
+        tests = "import cuda\ncuda.wrong()\ndef test_right():\n    cuda.right()\n"
+        self.assertEqual(self.run_pytest(tests, "-n1"), 1, self.said)
+        self.assertIn("found too late, outside of tests: SC105", self.said)
+
+    def test_warn_fails_nothing(self):
+        tests = "import cuda\ndef test_wrong():\n    cuda.wrong()\n"
+        self.assertEqual(self.run_pytest(tests, "--safecopy=warn"), 0, self.said)
+        self.assertIn("test_it.py::test_wrong: SC105", self.said)
+
+    def test_off_looks_for_nothing(self):
+        tests = "import cuda\ndef test_nothing():\n    pass\n"
+        self.assertEqual(self.run_pytest(tests, "--safecopy=off", preload=False), 0, self.said)
+        self.assertNotIn(" safecopy ==", self.said)
+
+    def test_no_preload_is_an_error(self):
+        tests = "def test_nothing():\n    pass\n"
+        self.assertEqual(self.run_pytest(tests, preload=False), 4, self.said)
+        self.assertIn("libsafecopy is not preloaded", self.said)
+        self.assertEqual(self.run_pytest(tests, options="mode=off"), 4, self.said)
+        self.assertEqual(self.run_pytest(tests, "--safecopy=warn", preload=False), 0, self.said)
+        self.assertIn("libsafecopy is not preloaded", self.said)
+
+    def test_a_run_without_cuda_says_so_and_leaves_nothing(self):
+        self.assertEqual(self.run_pytest("def test_nothing():\n    pass\n"), 0, self.said)
+        self.assertIn("no process used CUDA", self.said)
+        self.assertEqual(list(self.folder.glob("safecopy-*")), [])
+
+    def test_a_hazard_outside_of_tests_fails_the_session(self):
+        tests = "import cuda\ncuda.wrong()\ndef test_right():\n    cuda.right()\n"
+        self.assertEqual(self.run_pytest(tests), 1, self.said)
+        self.assertEqual(self.named("FAILED"), set())
+        self.assertIn("found too late, outside of tests: SC105", self.said)
+
+    def test_what_is_suppressed_fails_nothing(self):
+        tests = "import cuda\ndef test_wrong():\n    cuda.wrong()\n"
+        (self.folder / "s.supp").write_text("{\nname: a\ncode: SC105\nreason: r\n}\n")
+        self.assertEqual(self.run_pytest(tests, options="suppressions=s.supp"), 0, self.said)
+
+    def test_the_reports_can_be_kept(self):
+        reports = self.folder / "reports"
+        tests = "import cuda\ndef test_right():\n    cuda.right()\n"
+        (reports / "main").mkdir(parents=True)
+        (reports / "main" / "of_an_earlier_run.jsonl").touch()
+        self.assertEqual(self.run_pytest(tests, f"--safecopy-reports={reports}"), 0, self.said)
+        self.assertEqual(len(list(reports.glob("main/*.jsonl"))), 1)
+        self.assertEqual(self.run_pytest(tests, "--safecopy-reports=a:b"), 4, self.said)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -222,7 +222,7 @@ struct sc_suppression *sc_suppressing_find(const struct sc_hazard *hazard,
     struct sc_suppression_stack event = begin_naming(&event_names, &stacks->event, memory);
     unsigned i = 0;
     while (i < entry_count && (sc_suppressing_is_expired(&entries[i]) ||
-                               !sc_suppression_covers(&entries[i], code, &copy, &event)))
+                               !sc_suppressions_covers(&entries[i], code, &copy, &event)))
         i++;
     if (memory >= 0)
         sc_file_close(memory);

@@ -148,7 +148,7 @@ static bool has_code(struct sc_part codes, const char *code)
     return false;
 }
 
-bool sc_suppression_covers(const struct sc_suppression *entry, const char *code,
+bool sc_suppressions_covers(const struct sc_suppression *entry, const char *code,
                            const struct sc_suppression_stack *copy,
                            const struct sc_suppression_stack *event)
 {

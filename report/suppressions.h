@@ -54,7 +54,7 @@ struct sc_suppression_stack {
 
 /* Does the entry leave out a hazard of this code ("SC201") with these stacks? Its last day is not
  * looked at. */
-bool sc_suppression_covers(const struct sc_suppression *entry, const char *code,
+bool sc_suppressions_covers(const struct sc_suppression *entry, const char *code,
                            const struct sc_suppression_stack *copy,
                            const struct sc_suppression_stack *event);
 

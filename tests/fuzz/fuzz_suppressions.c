@@ -54,7 +54,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         require_within(entries[i].reason, text, size);
         require_within(entries[i].copy, text, size);
         require_within(entries[i].event, text, size);
-        sc_suppression_covers(&entries[i], "SC101", &stack, &stack);
+        sc_suppressions_covers(&entries[i], "SC101", &stack, &stack);
     }
     free(text);
     return 0;

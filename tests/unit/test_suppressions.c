@@ -169,11 +169,11 @@ START_TEST(patterns_match_from_the_innermost_frame_on)
         .code = {"SC101", 5},
         .event = {stacks[_i].patterns, strlen(stacks[_i].patterns)},
     };
-    ck_assert_int_eq(sc_suppression_covers(&entry, "SC101", &stack, &stack), stacks[_i].matches);
+    ck_assert_int_eq(sc_suppressions_covers(&entry, "SC101", &stack, &stack), stacks[_i].matches);
     entry.copy = entry.event;
     entry.event.length = 0;
-    ck_assert_int_eq(sc_suppression_covers(&entry, "SC101", &stack, &stack), stacks[_i].matches);
-    ck_assert(!sc_suppression_covers(&entry, "SC102", &stack, &stack));
+    ck_assert_int_eq(sc_suppressions_covers(&entry, "SC101", &stack, &stack), stacks[_i].matches);
+    ck_assert(!sc_suppressions_covers(&entry, "SC102", &stack, &stack));
 }
 END_TEST
 
@@ -183,8 +183,8 @@ START_TEST(codes_are_a_list_of_globs)
     struct sc_suppression entry = {.code = {" , SC101,,SC2*  SC30?", 21}};
     static const char *const covered[] = {"SC101", "SC201", "SC301"};
     for (unsigned i = 0; i < 3; i++)
-        ck_assert(sc_suppression_covers(&entry, covered[i], &none, &none));
-    ck_assert(!sc_suppression_covers(&entry, "SC102", &none, &none));
+        ck_assert(sc_suppressions_covers(&entry, covered[i], &none, &none));
+    ck_assert(!sc_suppressions_covers(&entry, "SC102", &none, &none));
 }
 END_TEST
 

@@ -149,8 +149,8 @@ static bool has_code(struct sc_part codes, const char *code)
 }
 
 bool sc_suppressions_covers(const struct sc_suppression *entry, const char *code,
-                           const struct sc_suppression_stack *copy,
-                           const struct sc_suppression_stack *event)
+                            const struct sc_suppression_stack *copy,
+                            const struct sc_suppression_stack *event)
 {
     return has_code(entry->code, code) && matches_stack(entry->copy, copy) &&
            matches_stack(entry->event, event);

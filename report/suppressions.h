@@ -55,8 +55,8 @@ struct sc_suppression_stack {
 /* Does the entry leave out a hazard of this code ("SC201") with these stacks? Its last day is not
  * looked at. */
 bool sc_suppressions_covers(const struct sc_suppression *entry, const char *code,
-                           const struct sc_suppression_stack *copy,
-                           const struct sc_suppression_stack *event);
+                            const struct sc_suppression_stack *copy,
+                            const struct sc_suppression_stack *event);
 
 /* Does `text` match `pattern`, in which * is any text and ? any one byte? */
 bool sc_suppressions_glob(struct sc_part pattern, const char *text);

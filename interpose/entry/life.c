@@ -408,19 +408,25 @@ SC_EXPORT void abort(void)
 }
 
 /* What the options will say when they are read: until CUDA is used, nobody is told of mistakes. */
+static bool wants_to_work(struct sc_options *options)
+{
+    sc_options_defaults(options);
+    sc_options_parse(options, getenv("SAFECOPY_OPTIONS"), NULL, NULL);
+    return options->mode != SC_MODE_OFF && !getauxval(AT_SECURE);
+}
+
 static void begin_by_options(void)
 {
     struct sc_options options;
-    sc_options_defaults(&options);
-    sc_options_parse(&options, getenv("SAFECOPY_OPTIONS"), NULL, NULL);
-    bool works = options.mode != SC_MODE_OFF && !getauxval(AT_SECURE);
+    bool works = wants_to_work(&options);
     tells_no_use = works && options.verbosity == 2;
     sc_signals_begin(works);
 }
 
 bool sc_life_is_off(void)
 {
-    return !atomic_load(&up) && wants_to_be_off();
+    struct sc_options options;
+    return !atomic_load(&up) && !wants_to_work(&options);
 }
 
 static __attribute__((constructor)) void construct(void)

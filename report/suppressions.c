@@ -51,6 +51,8 @@ static struct sc_part trim(struct sc_part part)
 static struct sc_part take(struct sc_part *rest, const char *separators)
 {
     size_t at = 0, end;
+    if (rest->length == 0)
+        return *rest;
     while (at < rest->length && strchr(separators, rest->bytes[at]))
         at++;
     for (end = at; end < rest->length && !strchr(separators, rest->bytes[end]);)

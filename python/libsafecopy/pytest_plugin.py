@@ -68,7 +68,8 @@ def place(stack):
         return "an unknown place"
     frame = (python or telling or stack)[0]
     if "file" in frame:
-        return f"{frame['file']}:{frame['line']} ({frame['function']})"
+        line = "" if frame["line"] is None else f":{frame['line']}"
+        return f"{frame['file']}{line} ({frame['function']})"
     where = f"{frame['module'] or ''}+{frame['offset']}"
     return f"{frame['symbol']} ({where})" if frame["symbol"] else where
 

@@ -3,6 +3,7 @@
 #include "report/command/reader.h"
 #include "report/command/render.h"
 #include "report/command/say.h"
+#include "report/command/suggest.h"
 #include "report/command/symbols.h"
 
 #include <errno.h>
@@ -25,15 +26,17 @@ static bool add_file(struct sc_reader *reader, const char *path)
     return result > 0;
 }
 
-static int show(char *const *paths, bool as_json)
+typedef void render_function(FILE *out, const struct sc_reader *reader, struct sc_symbols *symbols);
+
+static int show(char *const *paths, render_function *render)
 {
     struct sc_symbols *symbols = sc_symbols_new();
-    struct sc_reader reader = {.symbols = symbols, .brief = !as_json};
+    struct sc_reader reader = {.symbols = symbols, .brief = render != sc_render_json};
     bool readable = symbols != NULL;
     for (; symbols && *paths; paths++)
         readable = add_file(&reader, *paths) && readable;
     if (reader.run_count > 0)
-        (as_json ? sc_render_json : sc_render_text)(stdout, &reader, symbols);
+        render(stdout, &reader, symbols);
     int status = !readable ? SC_COMMAND_USAGE : reader.hazardous ? SC_COMMAND_FOUND : 0;
     sc_reader_free(&reader);
     sc_symbols_free(symbols);
@@ -42,18 +45,20 @@ static int show(char *const *paths, bool as_json)
 
 int sc_command_report(int argc, char **argv)
 {
-    static const struct option flags[] = {{"json", no_argument, NULL, 'j'}, {NULL, 0, NULL, 0}};
-    bool as_json = false;
+    static const struct option flags[] = {{"json", no_argument, NULL, 'j'},
+                                          {"suggest-suppressions", no_argument, NULL, 's'},
+                                          {NULL, 0, NULL, 0}};
+    render_function *render = sc_render_text;
     int flag;
     opterr = 0;
     while ((flag = getopt_long(argc, argv, "", flags, NULL)) != -1) {
         if (flag == '?')
             return sc_command_refuse_flag(argv);
-        as_json = true;
+        render = flag == 'j' ? sc_render_json : sc_suggest_suppressions;
     }
     if (optind == argc) {
         sc_say("which report? name a file; see safecopy --help");
         return SC_COMMAND_USAGE;
     }
-    return show(argv + optind, as_json);
+    return show(argv + optind, render);
 }

@@ -18,7 +18,7 @@
 
 static const char help[] =
     "usage: safecopy run [--strict] [--option KEY=VALUE]... [--report PATH] [--] PROGRAM [ARG]...\n"
-    "       safecopy report [--json] FILE...\n"
+    "       safecopy report [--json | --suggest-suppressions] FILE...\n"
     "       safecopy --help | --version\n"
     "\n"
     "run     starts PROGRAM with libsafecopy.so preloaded\n"
@@ -28,6 +28,7 @@ static const char help[] =
     "rank)\n"
     "report  shows the hazards of one or more reports, equal ones merged ('-' is standard input)\n"
     "          --json               the same as JSON\n"
+    "          --suggest-suppressions  entries for a file of suppressions, to be given reasons\n"
     "        exit status: 0 no hazards, 1 hazards, 2 a report could not be read\n"
     "\n";
 

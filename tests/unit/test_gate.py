@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import signal
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -86,6 +87,17 @@ class Gate(unittest.TestCase):
             self.assertEqual(self.said.count("(the run fails when it ends"), 1)
             self.assertEqual(self.lines[-1]["options_ignored"], [entry])
         self.assertEqual(self.run_twin("stric=0"), 0)
+
+    def test_a_suggestion_suppresses_what_it_is_for(self):
+        with programs.Report() as report:
+            programs.launch(MACHINE, RACY, programs.Directives.none(), True, report.option)
+            said = subprocess.run([OUT / "safecopy", "report", "--suggest-suppressions", report.path],
+                                  capture_output=True, text=True)
+        self.assertEqual((said.returncode, said.stderr), (1, ""))
+        self.assertRegex(said.stdout, r"\{\n  name:    SC101-1\n  code:    SC101\n  reason:  say .*\n"
+                                      r"  copy:    \.\.\.\n           fun:main\n(.*\n)+\}\n")
+        self.assertEqual(self.run_twin("strict=1", said.stdout), 0)
+        self.assertEqual(self.lines[-1]["suppressed"], 1)
 
     def test_a_halt_says_where(self):
         self.assertEqual(self.run_twin("halt_on_error=1"), -signal.SIGABRT)

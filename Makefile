@@ -441,13 +441,13 @@ $(CROSS_OBJ): $(OUT)/aarch64/%.o: %.c $(FLAGS)
 
 install: all
 	install -d $(addprefix $(DESTDIR)$(PREFIX)/,lib bin include)
-	install -m 644 include/safecopy.h $(DESTDIR)$(PREFIX)/include/
 	install -m 644 $(LIB) $(DESTDIR)$(PREFIX)/lib/
 	install -m 755 $(COMMAND) $(DESTDIR)$(PREFIX)/bin/
+	install -m 644 include/safecopy.h $(DESTDIR)$(PREFIX)/include/
 
+INSTALLED = lib/$(notdir $(LIB)) bin/$(notdir $(COMMAND)) include/safecopy.h
 uninstall:
-	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,lib/$(notdir $(LIB)) bin/$(notdir $(COMMAND)) \
-	    include/safecopy.h)
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,$(INSTALLED))
 
 clean:
 	rm -rf out

@@ -165,7 +165,7 @@ bool sc_suppressing_recall(const struct sc_hazard *hazard, struct sc_suppression
     return true;
 }
 
-/* The names of a stack's functions, as they are asked for. */
+/* The names of a stack's functions, as they are asked for, and of Python frames the last answer. */
 struct named {
     const struct sc_json_lines_stack *stack;
     int memory; /* sc_file_open_memory */
@@ -188,9 +188,28 @@ static const char *function_of(struct named *named, unsigned index)
     return function[0] != '\0' ? function : NULL;
 }
 
+/* "FILE:FUNCTION" or "FILE:LINE"; NULL where that is cut, or does not say which line. */
+static const char *python_word(struct named *named, unsigned index, enum sc_frame_word word)
+{
+    const struct sc_python_frame *frame = &named->stack->frames[index].python;
+    struct sc_text text;
+    bool is_line = word == SC_FRAME_SOURCE;
+    sc_text_init(&text, named->functions[index], SYMBOL_MAX_BYTES);
+    sc_text_bytes(&text, frame->file, frame->file_bytes);
+    sc_text_char(&text, ':');
+    if (is_line)
+        sc_text_signed(&text, frame->line);
+    else
+        sc_text_bytes(&text, frame->function, frame->function_bytes);
+    return text.cut || (is_line && frame->line == 0) ? NULL : text.bytes;
+}
+
 static const char *word_of(void *context, unsigned index, enum sc_frame_word word)
 {
     struct named *named = context;
+    if (named->stack->frames[index].is_python)
+        return word == SC_FRAME_SOURCE || word == SC_FRAME_PYTHON ? python_word(named, index, word)
+                                                                  : NULL;
     switch (word) {
     case SC_FRAME_FUNCTION:
         return function_of(named, index);

@@ -28,7 +28,36 @@ UNFIT = (ENTRY.format("code", "SC102", "") + ENTRY.format("stack", "*", "event: 
 EXPIRED = ENTRY.format("expired", "*", "expires: 2020-02-29")
 
 
+SCRIPT = """
+import ctypes
+cudart = ctypes.CDLL("libcudart.so.13")
+host, device = ctypes.c_void_p(), ctypes.c_void_p()
+size = ctypes.c_size_t(65536)
+
+class Loader:
+    def step(self):
+        cudart.cudaMemcpyAsync(device, host, size, 1, None)
+
+assert cudart.cudaMallocHost(ctypes.byref(host), size) == 0
+assert cudart.cudaMalloc(ctypes.byref(device), size) == 0
+Loader().step()
+cudart.cudaFreeHost(host)
+"""
+
+
 class Gate(unittest.TestCase):
+    def run_script(self, suppressions):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder)
+            (path / "script.py").write_text(SCRIPT)
+            (path / "s.supp").write_text(suppressions)
+            environment = MACHINE.environment(
+                programs.Directives.none(), True,
+                f"strict=1:verbosity=2:report_path=none:suppressions={path / 's.supp'}")
+            run = MACHINE.run([sys.executable, path / "script.py"], environment, 60)
+            self.said = run.stderr.decode()
+            return run.status
+
     def run_twin(self, options, suppressions=None):
         with tempfile.TemporaryDirectory() as folder, programs.Report() as report:
             if suppressions is not None:
@@ -87,6 +116,16 @@ class Gate(unittest.TestCase):
             self.assertEqual(self.said.count("(the run fails when it ends"), 1)
             self.assertEqual(self.lines[-1]["options_ignored"], [entry])
         self.assertEqual(self.run_twin("stric=0"), 0)
+
+    def test_frames_of_python_match_by_function_and_line(self):
+        for copy in ("... py:*/script.py:*step py:*:<module>", "... src:*/script.py:9 ...",
+                     "... py:*/script.py:*step src:*/script.py:13"):
+            self.assertEqual(self.run_script(ENTRY.format("p", "SC105", f"copy: {copy}")), 0,
+                             self.said)
+            self.assertIn("1 suppressed", self.said)
+        unfit = ENTRY.format("p", "SC105", "copy: ... fun:*step*") + ENTRY.format(
+            "q", "SC105", "copy: ... py:*/script.py:*step src:*/script.py:9")
+        self.assertEqual(self.run_script(unfit), 66, self.said)
 
     def test_a_suggestion_suppresses_what_it_is_for(self):
         with programs.Report() as report:

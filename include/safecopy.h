@@ -1,9 +1,9 @@
 /* libsafecopy's C interface: what a program, a test or a tool may ask of the library, and tell it.
  *
  * Nothing is linked: each function looks the library's own up by dlsym (link -ldl before glibc
- * 2.34), once in each source that calls it. Where the library is not loaded, every function does
- * nothing and returns 0. The library's functions bear the same names, so that ctypes, dlsym and
- * other languages' look-ups find them without this header.
+ * 2.34), once in each source that calls it. Where the library is not preloaded, every function
+ * does nothing and returns 0. The library's functions bear the same names, so that ctypes, dlsym
+ * and other languages' look-ups find them without this header.
  *
  * Any thread may call any function at any time, but no signal handler may. No function changes
  * errno, or fails. None calls CUDA. In the child of a fork of a process that has used CUDA, where
@@ -82,7 +82,7 @@ static inline void *safecopy_look_up_(const char *name, void **known)
     }
 #endif
 
-/* SAFECOPY_VERSION of the library. 0: it is not loaded, or mode=off. */
+/* SAFECOPY_VERSION of the library. 0: it is not preloaded, or mode=off. */
 SAFECOPY_FUNCTION(int, safecopy_version, (void), (), (void)0)
 
 /* Has this process used CUDA, so that it is watched? Before, all counts are 0. */

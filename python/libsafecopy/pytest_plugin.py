@@ -217,16 +217,18 @@ class Plugin:
             return
         report = outcome.get_result()
         text = "\n".join(found)
-        report.sections.append((TITLE, text))
+        report.user_properties.append((TITLE, text))
         if self.mode == "fail" and not report.failed:
             report.outcome = "failed"
             report.longrepr = f"hazards in this test:\n{text}"
             vars(report).pop("wasxfail", None)
+        else:
+            report.sections.append((TITLE, text))
 
     # The end
 
     def pytest_runtest_logreport(self, report):
-        for title, text in report.sections:
+        for title, text in report.user_properties:
             if title == TITLE:
                 self.hazardous.setdefault(report.nodeid, []).append(text)
 

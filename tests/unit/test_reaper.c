@@ -17,6 +17,7 @@
 #include "interpose/reaper/reaper.h"
 #include "interpose/streams/host_functions.h"
 #include "interpose/streams/marks.h"
+#include "report/annotations.h"
 #include "report/report.h"
 #include "track/own_lock.h"
 
@@ -391,7 +392,37 @@ START_TEST(what_is_no_hazard_does_not_halt)
 }
 END_TEST
 
+START_TEST(what_is_suppressed_is_counted_apart_and_does_not_halt)
+{
+    struct sc_op_info op = issue();
+    struct sc_hazard hazard = {.code = SC101, .copy = {.api = "copy"}, .event = {.api = "free"}};
+    sc_annotations_ignore_begin("known");
+    sc_annotations_note(&hazard);
+    sc_annotations_ignore_end();
+    sc_options.halt_on_error = true;
+    sc_reaper_judge(&hazard, &op, SC_BY_CALL);
+    sc_reaper_report(&hazard);
+    sc_reaper_await_judged();
+    assert_reported(0, 0);
+    ck_assert_uint_eq(counts().suppressed, 2);
+}
+END_TEST
+
 /* ---- host functions ---- */
+
+START_TEST(what_may_be_excused_is_not_decided_for_who_asks_for_counts)
+{
+    struct sc_op_info op = issue();
+    atomic_store(&is_open, true);
+    judge(&op, SC_BY_TOUCH);
+    sc_reaper_await_judged();
+    assert_reported(0, 0);
+    op = issue();
+    judge(&op, SC_BY_CALL);
+    sc_reaper_await_judged();
+    assert_reported(1, 0);
+}
+END_TEST
 
 START_TEST(a_touch_behind_a_host_function_waits_for_its_return)
 {
@@ -584,6 +615,21 @@ START_TEST(a_hold_ends_with_its_operation)
 }
 END_TEST
 
+START_TEST(a_collection_gives_back_what_is_complete)
+{
+    struct sc_op_info op = issue();
+    sc_reaper_collect(); /* there is no thread yet */
+    take_down();
+    ck_assert(sc_reaper_start());
+    sc_reaper_collect();
+    ck_assert_uint_eq(freed, 0);
+    atomic_store(&device_done, op.ticket.number);
+    sc_reaper_collect();
+    ck_assert_uint_eq(freed, BLOCK);
+    ck_assert(!freed_early);
+}
+END_TEST
+
 START_TEST(a_wait_for_what_does_not_end_is_given_up)
 {
     issue();
@@ -715,6 +761,8 @@ int main(void)
     tcase_add_test(tests, what_is_asked_is_not_reported);
     tcase_add_test_raise_signal(tests, a_report_halts_where_it_is_to, SIGABRT);
     tcase_add_test(tests, what_is_no_hazard_does_not_halt);
+    tcase_add_test(tests, what_is_suppressed_is_counted_apart_and_does_not_halt);
+    tcase_add_test(tests, what_may_be_excused_is_not_decided_for_who_asks_for_counts);
     tcase_add_test(tests, a_touch_behind_a_host_function_waits_for_its_return);
     tcase_add_test(tests, a_touch_for_which_the_host_function_waited_is_excused);
     tcase_add_test(tests, a_touch_behind_what_is_known_to_wait_is_excused_at_once);
@@ -727,6 +775,7 @@ int main(void)
     tcase_add_test(tests, what_is_not_queued_is_excused_all_the_same);
     tcase_add_test(tests, others_judge_while_the_reaper_is_busy);
     tcase_add_test(tests, a_hold_ends_with_its_operation);
+    tcase_add_test(tests, a_collection_gives_back_what_is_complete);
     tcase_add_test(tests, a_wait_for_what_does_not_end_is_given_up);
     tcase_add_test(tests, an_interval_settles_with_its_holds);
     tcase_add_test(tests, an_unknown_graph_is_nothing_to_forget);

@@ -142,7 +142,8 @@ def checks(machine):
                    Case(machine, path, "nested", "python=0").check_without),
                   (f"{name}/-X perf", Case(machine, path, "nested", "",
                                            ("-X", "perf")).check_with_perf),
-                  (f"{name}/stacks=site", SiteCase(machine, path, "nested", "stacks=site").check)]
+                  (f"{name}/stacks=site", SiteCase(machine, path, "nested", "stacks=site").check),
+                  (f"{name}/suppressed", SuppressedCase(machine, path, "nested").check)]
     return found
 
 
@@ -157,3 +158,29 @@ class SiteCase(Case):
             if len(stack) != 2 or (stack[1].get("file"), stack[1].get("function"),
                                    stack[1].get("line")) != expected[side][0]:
                 raise run.failure(f"{side}: expected {expected[side][0]} alone, found {stack}")
+
+
+class SuppressedCase(Case):
+    """An entry may name lines and functions of Python code."""
+
+    ENTRY = ("{\n  name: known\n  code: SC201\n  reason: the test's own\n"
+             "  copy: ... py:*/frames.py:upload ... py:*frames.py:%s\n"
+             "  event: ... src:*/frames.py:%d\n}\n")
+
+    def suppressed(self, function, line):
+        with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
+            file.write(self.ENTRY % (function, line))
+            file.flush()
+            self.options = f"suppressions={file.name}"
+            run, hazards = self.run()
+            return run, len(hazards)
+
+    def check(self):
+        self.options = ""
+        expected = told(self.run()[0])
+        caller, line = expected["copy"][1][1], expected["event"][0][2]
+        for function, number, left in ((caller, line, 0), (caller, line + 1, 1),
+                                       ("elsewhere", line, 1)):
+            run, found = self.suppressed(function, number)
+            if found != left:
+                raise run.failure(f"py:{function}, src:{number}: {found} hazards left")

@@ -99,11 +99,12 @@ NOP         := $(if $(NOP_OBJ),$(OUT)/libsafecopy-nop.so)
 
 # The command shares the parsing of options and the rendering of text with the library; its first
 # lines say what else, as `links: a.c b.c`.
-COMMAND_SRC := $(call sources,report/command/*.c)
+COMMAND_SRC := $(call sources,report/command/*.c report/command/formats/*.c)
 LINKS       := $(shell sed -n 's/.*links: *\([a-z_/. ]*\).*/\1/p' report/command/main.c 2>/dev/null)
 SHARED_SRC  := $(sort $(wildcard report/options.c track/text.c $(LINKS)))
 COMMAND_OBJ := $(call objects,$(COMMAND_SRC) $(SHARED_SRC))
 COMMAND     := $(if $(COMMAND_SRC),$(OUT)/safecopy)
+EMBEDDED    := report/command/frames.rules
 
 sim_objects  = $(call objects,$(filter-out %/selftest.c,$(call sources,tests/sim/$(1)/*.c)))
 SIM_CUDA_OBJ   := $(call sim_objects,cuda)
@@ -234,10 +235,12 @@ $(SIM)/libcudart.so.13: $(SIM_CUDART_OBJ) $(wildcard tests/sim/cudart/exports.ma
 $(SIM)/libcupti.so.13: $(SIM_CUPTI_OBJ) $(wildcard tests/sim/cupti/exports.map)
 	$(call link_shared,tests/sim/cupti)
 
+# Files that are strings of the command (report/command/embed.h).
+$(call objects,$(COMMAND_SRC)): $(EMBEDDED)
 $(OUT)/safecopy: $(COMMAND_OBJ)
 	$(call say,LD)
 	$(Q)$(LINK) -Wl,-z,relro,-z,now -Wl,--enable-new-dtags,-rpath,'$$ORIGIN' $^ -o $@ \
-	    -ljansson -lelf
+	    -ljansson -lelf -liberty
 
 $(BESIDE): $(OUT)/%:
 	$(call say,COPY)
@@ -341,6 +344,7 @@ $(foreach s,$(shell grep -l '^/\* links:' tests/unit/*.c),\
 $(T)/unit/test_callbacks $(T)/unit/test_reaper $(T)/unit/test_timeline: private CUDA = $(CUDA_CPPFLAGS)
 $(FUZZ): private PROGRAM_LIBS = -pthread -ldl
 $(FUZZ): $(CORE_OBJ) $(FLAGS)
+$(T)/fuzz/fuzz_report_reader: $(filter-out %/main.o $(OBJ)/report/command/cmd_%,$(COMMAND_OBJ))
 
 # Nothing is built where the probe does not run, for want of the compiler or of the run-time; the file
 # `why` says so.

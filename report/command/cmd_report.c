@@ -1,15 +1,37 @@
 #define _GNU_SOURCE 1
+#include "report/command/baseline.h"
 #include "report/command/command.h"
+#include "report/command/filter.h"
+#include "report/command/formats/formats.h"
+#include "report/command/model.h"
+#include "report/command/outfile.h"
+#include "report/command/progress.h"
 #include "report/command/reader.h"
-#include "report/command/render.h"
 #include "report/command/say.h"
 #include "report/command/suggest.h"
-#include "report/command/symbols.h"
+#include "report/nearest.h"
 
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* What the flags ask for, and what the work is done with. */
+struct work {
+    const struct sc_format *format;
+    const char *out_path;
+    struct sc_filter *filter;
+    struct sc_baseline *baseline; /* NULL: none is asked for */
+    const char **baseline_paths;  /* up to a NULL */
+    size_t baseline_count;
+    struct sc_frame_makers makers;
+    struct sc_excerpts *excerpts;
+    struct sc_reader reader;
+    struct sc_model model;
+};
+
+/* ---- reading ---- */
 
 /* "-" is standard input. */
 static bool add_file(struct sc_reader *reader, const char *path)
@@ -26,39 +48,194 @@ static bool add_file(struct sc_reader *reader, const char *path)
     return result > 0;
 }
 
-typedef void render_function(FILE *out, const struct sc_reader *reader, struct sc_symbols *symbols);
-
-static int show(char *const *paths, render_function *render)
+static bool read_all(struct work *work, char *const *paths)
 {
-    struct sc_symbols *symbols = sc_symbols_new();
-    struct sc_reader reader = {.symbols = symbols, .brief = render != sc_render_json};
-    bool readable = symbols != NULL;
-    for (; symbols && *paths; paths++)
-        readable = add_file(&reader, *paths) && readable;
-    if (reader.run_count > 0)
-        render(stdout, &reader, symbols);
-    int status = !readable ? SC_COMMAND_USAGE : reader.hazardous ? SC_COMMAND_FOUND : 0;
-    sc_reader_free(&reader);
-    sc_symbols_free(symbols);
-    return fflush(stdout) == 0 && !ferror(stdout) ? status : SC_COMMAND_USAGE;
+    bool readable = true;
+    work->reader.symbols = work->makers.symbols;
+    work->reader.brief = work->format->is_brief;
+    for (; *paths; paths++)
+        readable = add_file(&work->reader, *paths) && readable;
+    return readable;
+}
+
+static bool read_baseline(struct work *work)
+{
+    bool readable = true;
+    for (size_t i = 0; i < work->baseline_count; i++)
+        readable =
+            sc_baseline_add(work->baseline, work->baseline_paths[i], &work->makers) && readable;
+    return readable;
+}
+
+/* ---- writing ---- */
+
+static bool append_summary(struct work *work)
+{
+    const char *path =
+        work->format->summary_variable ? getenv(work->format->summary_variable) : NULL;
+    FILE *out = path && path[0] != '\0' ? sc_outfile_append(path) : NULL;
+    if (!path || path[0] == '\0')
+        return true;
+    if (!out) {
+        sc_say("cannot write %s: %s", path, strerror(errno));
+        return false;
+    }
+    work->format->write_summary(out, &work->model);
+    return fclose(out) == 0;
+}
+
+static bool write_all(struct work *work)
+{
+    struct sc_outfile file;
+    if (work->reader.run_count == 0)
+        return true;
+    if (!sc_outfile_open(&file, work->out_path))
+        return false;
+    work->format->write(file.stream, &work->model);
+    sc_progress_hide();
+    return sc_outfile_close(&file) && append_summary(work);
+}
+
+static int status_of(const struct work *work)
+{
+    if (work->baseline)
+        return work->model.new_count > 0 ? SC_COMMAND_NEW : 0;
+    bool found = work->filter ? work->model.count > 0 : work->reader.hazardous;
+    return found ? SC_COMMAND_FOUND : 0;
+}
+
+static int show(struct work *work, char *const *paths)
+{
+    bool readable = read_baseline(work);
+    readable = read_all(work, paths) && readable;
+    bool made = sc_model_init(&work->model, &work->reader, work->makers, work->excerpts);
+    if (made)
+        sc_model_select(&work->model, work->filter, work->baseline);
+    bool written = made && write_all(work);
+    return readable && written ? status_of(work) : SC_COMMAND_USAGE;
+}
+
+/* ---- flags ---- */
+
+static int refuse_format(const char *name)
+{
+    char names[256] = "";
+    for (unsigned i = 0; sc_formats_name(i); i++)
+        snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", i > 0 ? ", " : "",
+                 sc_formats_name(i));
+    sc_say("there is no format '%s'; did you mean '%s'? It takes %s", name,
+           sc_nearest_word(name, strlen(name), sc_formats_name), names);
+    return SC_COMMAND_USAGE;
+}
+
+static int take_format(struct work *work, const char *name)
+{
+    work->format = sc_formats_find(name);
+    return work->format ? 0 : refuse_format(name);
+}
+
+/* No format: what is written is not the report. */
+static int take_suggestions(struct work *work)
+{
+    static const struct sc_format suggestions = {
+        .name = "suppressions", .write = sc_suggest_suppressions, .is_brief = true};
+    work->format = &suggestions;
+    return 0;
+}
+
+static int take_filter(struct work *work, const char *text)
+{
+    sc_filter_free(work->filter);
+    work->filter = sc_filter_parse(text);
+    return work->filter ? 0 : SC_COMMAND_USAGE;
+}
+
+static int take_baseline(struct work *work, const char *path)
+{
+    if (!work->baseline)
+        work->baseline = sc_baseline_new();
+    work->baseline_paths[work->baseline_count++] = path;
+    return work->baseline ? 0 : SC_COMMAND_USAGE;
+}
+
+static int take_flag(struct work *work, int flag, char *const *argv)
+{
+    switch (flag) {
+    case 'j':
+        return take_format(work, "json");
+    case 'f':
+        return take_format(work, optarg);
+    case 'o':
+        work->out_path = optarg;
+        return 0;
+    case 'e':
+        return take_filter(work, optarg);
+    case 'b':
+        return take_baseline(work, optarg);
+    case 's':
+        return take_suggestions(work);
+    case 'r':
+        return sc_frame_rules_read(work->makers.rules, optarg) < 0 ? SC_COMMAND_USAGE : 0;
+    default:
+        return sc_command_refuse_flag(argv);
+    }
+}
+
+static int take_flags(struct work *work, int argc, char **argv)
+{
+    static const struct option flags[] = {
+        {"json", no_argument, NULL, 'j'},
+        {"format", required_argument, NULL, 'f'},
+        {"output", required_argument, NULL, 'o'},
+        {"filter", required_argument, NULL, 'e'},
+        {"baseline", required_argument, NULL, 'b'},
+        {"frames", required_argument, NULL, 'r'},
+        {"suggest-suppressions", no_argument, NULL, 's'},
+        {NULL, 0, NULL, 0},
+    };
+    int flag, status = 0;
+    opterr = 0;
+    while (status == 0 && (flag = getopt_long(argc, argv, "o:", flags, NULL)) != -1)
+        status = take_flag(work, flag, argv);
+    if (status == 0 && optind == argc) {
+        sc_say("which report? name a file; see safecopy --help");
+        return SC_COMMAND_USAGE;
+    }
+    return status;
+}
+
+/* ---- the whole ---- */
+
+static bool prepare(struct work *work, int argc)
+{
+    work->format = sc_formats_find("text");
+    work->makers.with_lines = true;
+    work->makers.symbols = sc_symbols_new();
+    work->makers.rules = sc_frame_rules_new();
+    work->excerpts = sc_excerpts_new();
+    work->baseline_paths = calloc((size_t)argc, sizeof *work->baseline_paths);
+    return work->makers.symbols && work->makers.rules && work->excerpts && work->baseline_paths &&
+           sc_frame_rules_read_own(work->makers.rules) == 0;
+}
+
+static void clean_up(struct work *work)
+{
+    sc_model_free(&work->model);
+    sc_reader_free(&work->reader);
+    sc_filter_free(work->filter);
+    sc_baseline_free(work->baseline);
+    free(work->baseline_paths);
+    sc_excerpts_free(work->excerpts);
+    sc_frame_rules_free(work->makers.rules);
+    sc_symbols_free(work->makers.symbols);
 }
 
 int sc_command_report(int argc, char **argv)
 {
-    static const struct option flags[] = {{"json", no_argument, NULL, 'j'},
-                                          {"suggest-suppressions", no_argument, NULL, 's'},
-                                          {NULL, 0, NULL, 0}};
-    render_function *render = sc_render_text;
-    int flag;
-    opterr = 0;
-    while ((flag = getopt_long(argc, argv, "", flags, NULL)) != -1) {
-        if (flag == '?')
-            return sc_command_refuse_flag(argv);
-        render = flag == 'j' ? sc_render_json : sc_suggest_suppressions;
-    }
-    if (optind == argc) {
-        sc_say("which report? name a file; see safecopy --help");
-        return SC_COMMAND_USAGE;
-    }
-    return show(argv + optind, render);
+    struct work work = {0};
+    int status = prepare(&work, argc) ? take_flags(&work, argc, argv) : SC_COMMAND_USAGE;
+    if (status == 0)
+        status = show(&work, argv + optind);
+    clean_up(&work);
+    return status;
 }

@@ -2,13 +2,14 @@
 #ifndef SC_REPORT_COMMAND_COMMAND_H
 #define SC_REPORT_COMMAND_COMMAND_H
 
-enum { SC_COMMAND_FOUND = 1, SC_COMMAND_USAGE = 2 };
+enum { SC_COMMAND_FOUND = 1, SC_COMMAND_USAGE = 2, SC_COMMAND_NEW = 66 };
 
 /* Starts a program under the library. Returns only if it could not: 2 for bad options or a missing
  * library, 126 or 127 as a shell for a program that cannot be run or found. */
 int sc_command_run(int argc, char **argv);
 
-/* Shows reports: 0 without hazards, 1 with, 2 if one could not be read. */
+/* Shows reports: 0 without hazards, 1 with, 2 if one could not be read or nothing be written. With
+ * a baseline 66 where there are new ones, and else 0. */
 int sc_command_report(int argc, char **argv);
 
 /* Complains of the flag that getopt_long, with opterr 0, has just refused with '?'. Returns

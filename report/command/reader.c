@@ -3,6 +3,7 @@
 
 #include "report/command/fields.h"
 #include "report/command/input.h"
+#include "report/command/progress.h"
 #include "report/command/say.h"
 
 #include <errno.h>
@@ -183,6 +184,7 @@ static void read_line(struct reading *reading, const struct sc_input *input)
 {
     json_error_t error;
     reading->line_number++;
+    sc_progress_show("lines read", reading->line_number);
     if (input->length == 0 && input->is_whole)
         return;
     if (input->is_cut) {

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE 1
 #include "report/command/say.h"
 
+#include "report/command/progress.h"
 #include "report/plain.h"
 
 #include <stdarg.h>
@@ -79,6 +80,7 @@ void sc_say(const char *format, ...)
         text = NULL;
     va_end(arguments);
     struct copy *shown = text ? copy_plain(text, strlen(text)) : NULL;
+    sc_progress_hide();
     fprintf(stderr, "safecopy: %s\n", shown ? shown->text : "out of memory");
     free(shown);
     free(text);

@@ -98,13 +98,8 @@ static void put_entry(FILE *out, size_t number, const json_t *hazard, struct sc_
     fputs("}\n", out);
 }
 
-void sc_suggest_suppressions(FILE *out, const struct sc_reader *reader, struct sc_symbols *symbols)
+void sc_suggest_suppressions(FILE *out, struct sc_model *model)
 {
-    struct sc_finding **sorted = sc_findings_sort(&reader->findings);
-    for (size_t i = 0; sorted && i < reader->findings.count; i++) {
-        json_t *hazard = sc_finding_read(sorted[i]);
-        put_entry(out, i + 1, hazard, symbols);
-        json_decref(hazard);
-    }
-    free(sorted);
+    for (size_t i = 0; i < model->count; i++)
+        put_entry(out, i + 1, sc_model_hazard(model, i)->record, model->makers.symbols);
 }

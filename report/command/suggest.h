@@ -2,12 +2,11 @@
 #ifndef SC_REPORT_COMMAND_SUGGEST_H
 #define SC_REPORT_COMMAND_SUGGEST_H
 
-#include "report/command/reader.h"
-#include "report/command/symbols.h"
+#include "report/command/model.h"
 
 #include <stdio.h>
 
-/* Writes an entry for each hazard, those observed and those frequent first. */
-void sc_suggest_suppressions(FILE *out, const struct sc_reader *reader, struct sc_symbols *symbols);
+/* Writes an entry for each hazard that is shown. */
+void sc_suggest_suppressions(FILE *out, struct sc_model *model);
 
 #endif

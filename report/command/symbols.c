@@ -1,7 +1,6 @@
 #define _GNU_SOURCE 1
 #include "report/command/symbols.h"
 
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <gelf.h>
 #include <libelf.h>
@@ -285,29 +284,11 @@ const char *sc_symbols_find(struct sc_symbols *symbols, const char *path, uint64
     return module ? name_at(module, module->first_address + offset - 1) : NULL;
 }
 
-const char *sc_symbols_line(struct sc_symbols *symbols, const char *path, uint64_t offset,
-                            int *number)
+size_t sc_symbols_places(struct sc_symbols *symbols, const char *path, uint64_t offset,
+                         struct sc_source_place *places)
 {
     struct module *module = offset != 0 ? loaded_module(symbols, path) : NULL;
     if (!module || !module->lines)
-        return NULL;
-    return sc_source_lines_find(module->lines, module->first_address + offset - 1, number);
-}
-
-char *sc_symbols_demangle(const char *name)
-{
-    typedef char *demangler(const char *, char *, size_t *, int *);
-    static demangler *demangle;
-    static bool tried;
-    if (!tried) {
-        tried = true;
-        void *library = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_LOCAL);
-        void *symbol = library ? dlsym(library, "__cxa_demangle") : NULL;
-        memcpy(&demangle, &symbol, sizeof symbol);
-    }
-    int status = -1;
-    char *readable = NULL;
-    if (demangle && strncmp(name, "_Z", 2) == 0)
-        readable = demangle(name, NULL, NULL, &status);
-    return readable ? readable : strdup(name);
+        return 0;
+    return sc_source_lines_find(module->lines, module->first_address + offset - 1, places);
 }

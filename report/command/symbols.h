@@ -6,6 +6,8 @@
 #ifndef SC_REPORT_COMMAND_SYMBOLS_H
 #define SC_REPORT_COMMAND_SYMBOLS_H
 
+#include "report/command/source_lines.h"
+
 #include <stdint.h>
 
 struct sc_symbols;
@@ -26,13 +28,9 @@ void sc_symbols_expect_process(struct sc_symbols *symbols, int64_t pid);
  * address itself. Valid until sc_symbols_free. */
 const char *sc_symbols_find(struct sc_symbols *symbols, const char *path, uint64_t offset);
 
-/* The source file of such an address, and the number of the line; NULL if not known. Valid until
+/* Where such an address is in the source, as sc_source_lines_find gives it. Valid until
  * sc_symbols_free. */
-const char *sc_symbols_line(struct sc_symbols *symbols, const char *path, uint64_t offset,
-                            int *number);
-
-/* `name` as C++ writes it, or a copy of `name`. The caller frees the text. NULL when out of
- * memory. */
-char *sc_symbols_demangle(const char *name);
+size_t sc_symbols_places(struct sc_symbols *symbols, const char *path, uint64_t offset,
+                         struct sc_source_place *places);
 
 #endif

@@ -1,34 +1,26 @@
-/* Any bytes as a report: the reader and both renderings stay in bounds and end, and show nothing
- * that a terminal would obey.
+/* Any bytes as a report: the reader and all formats stay in bounds and end, and show nothing that a
+ * terminal would obey.
  */
-// cflags: -Wl,--no-as-needed -ljansson -lelf
+// cflags: -Wl,--no-as-needed -ljansson -lelf -liberty
 
-#include "report/command/findings.c"
-#include "report/command/input.c"
-#include "report/command/reader.c"
-#include "report/command/render.c"
-#include "report/command/render_json.c"
-#include "report/command/say.c"
-#include "report/command/source_lines.c"
-#include "report/command/symbols.c"
-#include "report/command/table.c"
+#include "report/command/formats/formats.h"
+#include "report/command/model.h"
 #include "tests/fuzz/terminal.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-typedef void rendering(FILE *out, const struct sc_reader *reader, struct sc_symbols *symbols);
-
-static void render(rendering *as, const struct sc_reader *reader)
+static void render(const struct sc_format *format, struct sc_model *model)
 {
     char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
     if (!out)
         abort();
-    as(out, reader, reader->symbols);
+    format->write(out, model);
     if (fclose(out) != 0)
         abort();
-    terminal_take(text, size, "\n");
+    if (!format->is_binary)
+        terminal_take(text, size, "\n");
     free(text);
 }
 
@@ -44,14 +36,22 @@ static void add(struct sc_reader *reader, const char *name, const uint8_t *data,
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct sc_reader reader = {.symbols = sc_symbols_new(), .quiet = true};
+    struct sc_frame_makers makers = {sc_symbols_new(), sc_frame_rules_new(), true};
+    struct sc_excerpts *excerpts = sc_excerpts_new();
+    struct sc_reader reader = {.symbols = makers.symbols, .quiet = true};
+    struct sc_model model;
     /* Hazards are merged over runs too. */
     add(&reader, "one", data, size);
     add(&reader, "\033two\n\xff", data, size);
-    render(sc_render_json, &reader);
-    render(sc_render_text, &reader);
-    sc_symbols_free(reader.symbols);
+    if (!sc_model_init(&model, &reader, makers, excerpts))
+        abort();
+    for (unsigned i = 0; sc_formats_name(i); i++)
+        render(sc_formats_find(sc_formats_name(i)), &model);
+    sc_model_free(&model);
     sc_reader_free(&reader);
+    sc_excerpts_free(excerpts);
+    sc_frame_rules_free(makers.rules);
+    sc_symbols_free(makers.symbols);
     return 0;
 }
 

@@ -479,6 +479,7 @@ class Main(Command):
         """Its example against scripts/sample, but for numbers and the lines of source."""
         def masked(text):
             text = re.sub(r" at tests/\S+:\d+$", "", text, flags=re.M)
+            text = re.sub(r"(?<=frees\.c:)\d+|(?<=^ {6}[ >] {4})\d+(?= \|)", "N", text, flags=re.M)
             return re.sub(r"0x[0-9a-f]+|(?<=pid )\d+|(?<=thread )\d+", "N", text)
         page = (ROOT / "README.md").read_text(encoding="utf-8")
         shown = "".join(re.findall(r"^```console\n(.*?)^```$", page, re.M | re.S))

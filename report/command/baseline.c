@@ -1,0 +1,149 @@
+#define _GNU_SOURCE 1
+#include "report/command/baseline.h"
+
+#include "report/command/fields.h"
+#include "report/command/reader.h"
+#include "report/command/say.h"
+#include "report/command/table.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct known {
+    struct sc_node node;
+    struct known *next;
+    bool is_there_still;
+    char title[];
+};
+
+struct sc_baseline {
+    struct sc_table table;
+    struct known *first, **last; /* in the order of the files */
+};
+
+struct sc_baseline *sc_baseline_new(void)
+{
+    struct sc_baseline *baseline = calloc(1, sizeof *baseline);
+    if (baseline)
+        baseline->last = &baseline->first;
+    return baseline;
+}
+
+void sc_baseline_free(struct sc_baseline *baseline)
+{
+    while (baseline && baseline->first) {
+        struct known *known = baseline->first;
+        baseline->first = known->next;
+        free(known);
+    }
+    if (baseline)
+        sc_table_free(&baseline->table);
+    free(baseline);
+}
+
+static struct sc_digest digest_of(const char *fingerprint)
+{
+    struct sc_digester digester;
+    sc_digest_begin(&digester);
+    sc_digest_word(&digester, fingerprint);
+    return sc_digest_end(&digester);
+}
+
+static void keep(struct sc_baseline *baseline, const char *fingerprint, const char *title)
+{
+    struct sc_digest digest = digest_of(fingerprint);
+    if (sc_table_find(&baseline->table, &digest))
+        return;
+    struct known *known = calloc(1, sizeof *known + strlen(title) + 1);
+    if (!known)
+        return;
+    known->node.digest = digest;
+    strcpy(known->title, title);
+    if (!sc_table_add(&baseline->table, &known->node)) {
+        free(known);
+        return;
+    }
+    *baseline->last = known;
+    baseline->last = &known->next;
+}
+
+/* ---- what json wrote ---- */
+
+static bool keep_json(struct sc_baseline *baseline, const json_t *root)
+{
+    size_t index;
+    json_t *hazard;
+    const json_t *hazards = json_object_get(root, "hazards");
+    json_array_foreach(hazards, index, hazard)
+    {
+        const char *fingerprint = sc_field_string(hazard, "fingerprint", NULL);
+        if (!fingerprint)
+            return false;
+        keep(baseline, fingerprint, sc_field_string(hazard, "title", fingerprint));
+    }
+    return json_is_array(hazards);
+}
+
+/* ---- reports ---- */
+
+static bool keep_report(struct sc_baseline *baseline, const char *path, FILE *stream,
+                        const struct sc_frame_makers *makers)
+{
+    struct sc_reader reader = {.symbols = makers->symbols, .brief = true};
+    struct sc_model model;
+    bool is_report = sc_reader_add(&reader, path, stream) > 0;
+    is_report = sc_model_init(&model, &reader, *makers, NULL) && is_report;
+    for (size_t i = 0; is_report && i < model.count; i++) {
+        const struct sc_shown *hazard = sc_model_hazard(&model, i);
+        keep(baseline, hazard->fingerprint, hazard->title);
+    }
+    sc_model_free(&model);
+    sc_reader_free(&reader);
+    return is_report;
+}
+
+static bool add_stream(struct sc_baseline *baseline, const char *path, FILE *stream,
+                       const struct sc_frame_makers *makers)
+{
+    json_t *root = json_loadf(stream, 0, NULL);
+    bool is_json = keep_json(baseline, root);
+    json_decref(root);
+    rewind(stream);
+    return is_json || keep_report(baseline, path, stream, makers);
+}
+
+bool sc_baseline_add(struct sc_baseline *baseline, const char *path,
+                     const struct sc_frame_makers *makers)
+{
+    FILE *stream = fopen(path, "rbe");
+    if (!stream) {
+        sc_say("cannot read %s: %s", path, strerror(errno));
+        return false;
+    }
+    bool is_taken = add_stream(baseline, path, stream, makers);
+    if (!is_taken)
+        sc_say("%s is neither a report nor what --format json wrote of one", path);
+    fclose(stream);
+    return is_taken;
+}
+
+/* ---- asking ---- */
+
+bool sc_baseline_knows(struct sc_baseline *baseline, const char *fingerprint)
+{
+    struct sc_digest digest = digest_of(fingerprint);
+    struct sc_node *node = sc_table_find(&baseline->table, &digest);
+    if (node)
+        ((struct known *)(void *)node)->is_there_still = true;
+    return node;
+}
+
+void sc_baseline_each_fixed(const struct sc_baseline *baseline,
+                            void take(void *whom, const char *title), void *whom)
+{
+    for (const struct known *known = baseline->first; known; known = known->next)
+        if (!known->is_there_still)
+            take(whom, known->title);
+}

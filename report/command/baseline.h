@@ -1,0 +1,27 @@
+/* The hazards of earlier runs, by their fingerprints: what is new, unchanged and fixed since. */
+#ifndef SC_REPORT_COMMAND_BASELINE_H
+#define SC_REPORT_COMMAND_BASELINE_H
+
+#include "report/command/model.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct sc_baseline;
+
+struct sc_baseline *sc_baseline_new(void);
+void sc_baseline_free(struct sc_baseline *baseline);
+
+/* Adds the file at `path`: a report, or what `--format json` wrote of some. False after it has said
+ * what is wrong. */
+bool sc_baseline_add(struct sc_baseline *baseline, const char *path,
+                     const struct sc_frame_makers *makers);
+
+/* Whether a hazard was there before; it is not fixed then. */
+bool sc_baseline_knows(struct sc_baseline *baseline, const char *fingerprint);
+
+/* Hands `take` the title of each hazard that was never asked for. */
+void sc_baseline_each_fixed(const struct sc_baseline *baseline,
+                            void take(void *whom, const char *title), void *whom);
+
+#endif

@@ -1,0 +1,20 @@
+/* Which hazards are asked for: `code=SC2*,!function=upload*`. A term is KEY=PATTERN, with '!'
+ * before it for the contrary; commas mean `and`.
+ */
+#ifndef SC_REPORT_COMMAND_FILTER_H
+#define SC_REPORT_COMMAND_FILTER_H
+
+#include "report/command/model.h"
+
+#include <stdbool.h>
+
+struct sc_filter;
+
+/* NULL after it has said which term is wrong and at which column. */
+struct sc_filter *sc_filter_parse(const char *text);
+void sc_filter_free(struct sc_filter *filter);
+
+/* NULL takes every hazard. */
+bool sc_filter_takes(const struct sc_filter *filter, const struct sc_shown *hazard);
+
+#endif

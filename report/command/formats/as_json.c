@@ -1,0 +1,64 @@
+/* {"runs":[...],"hazards":[...]}: hazards as in a report, with counts over all runs, the names of
+ * functions and the fingerprint.
+ */
+#define _GNU_SOURCE 1
+#include "report/command/formats/formats.h"
+#include "report/command/say.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void name_frames(const struct sc_frames *stack)
+{
+    for (size_t i = 0; i < stack->count; i++) {
+        const struct sc_frame *frame = &stack->frames[i];
+        if (!frame->is_python && !frame->is_inlined && frame->function)
+            json_object_set_new(frame->record, "symbol", json_string(frame->function));
+    }
+}
+
+/* An element of an array that is a member of the outermost object: two levels down. The text has no
+ * newlines but those of its layout. */
+static void print_element(FILE *out, json_t *element, bool is_first)
+{
+    char *text = element ? json_dumps(element, JSON_INDENT(2)) : strdup("null");
+    char *rest = text;
+    fputs(is_first ? "" : ",", out);
+    for (const char *line; (line = strsep(&rest, "\n")) != NULL;)
+        fprintf(out, "\n    %s", sc_say_plain(line));
+    free(text);
+}
+
+static void print_runs(FILE *out, struct sc_model *model)
+{
+    for (size_t i = 0; i < model->reader->run_count; i++) {
+        const struct sc_run *run = sc_model_run(model, i);
+        for (size_t at = 0; at < run->note_count; at++)
+            name_frames(&run->notes[at].stack);
+        print_element(out, run->record, i == 0);
+    }
+}
+
+static void print_hazards(FILE *out, struct sc_model *model)
+{
+    for (size_t i = 0; i < model->count; i++) {
+        const struct sc_shown *hazard = sc_model_hazard(model, i);
+        name_frames(&hazard->copy.stack);
+        name_frames(&hazard->event.stack);
+        name_frames(&hazard->freed.stack);
+        json_object_set_new(hazard->record, "title", json_string(hazard->title));
+        json_object_set_new(hazard->record, "fingerprint", json_string(hazard->fingerprint));
+        if (hazard->news)
+            json_object_set_new(hazard->record, "baseline", json_string(hazard->news));
+        print_element(out, hazard->record, i == 0);
+    }
+}
+
+void sc_as_json(FILE *out, struct sc_model *model)
+{
+    fputs("{\n  \"runs\": [", out);
+    print_runs(out, model);
+    fputs(model->reader->run_count > 0 ? "\n  ],\n  \"hazards\": [" : "],\n  \"hazards\": [", out);
+    print_hazards(out, model);
+    fputs(model->count > 0 ? "\n  ]\n}\n" : "]\n}\n", out);
+}

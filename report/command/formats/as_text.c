@@ -1,0 +1,104 @@
+/* Text for people: the runs, then the hazards. Nothing that a report contains steers the terminal
+ * or begins a line of its own.
+ */
+#include "report/command/baseline.h"
+#include "report/command/formats/formats.h"
+#include "report/command/say.h"
+
+#define PLAIN(text) sc_say_plain(text)
+
+static void print_frame(FILE *out, size_t index, const struct sc_frame *frame)
+{
+    const char *function = frame->function ? PLAIN(frame->function) : "?";
+    if (frame->is_python) {
+        fprintf(out, "      #%zu %s %s:%" JSON_INTEGER_FORMAT "\n", index, function,
+                PLAIN(frame->file), frame->line);
+        return;
+    }
+    fprintf(out, "      #%zu %s ", index, function);
+    if (frame->is_inlined)
+        fputs("(inlined)", out);
+    else
+        fprintf(out, "(%s%s%s)", frame->module ? PLAIN(frame->module) : "",
+                frame->module ? "+" : "", PLAIN(frame->offset));
+    if (frame->file)
+        fprintf(out, " at %s:%" JSON_INTEGER_FORMAT, PLAIN(frame->file), frame->line);
+    fputc('\n', out);
+}
+
+static void print_frames(FILE *out, const struct sc_frames *stack)
+{
+    for (size_t i = 0; i < stack->count; i++)
+        print_frame(out, i, &stack->frames[i]);
+}
+
+static void print_run(FILE *out, const struct sc_run *run)
+{
+    fprintf(out, "%s: %s\n", PLAIN(run->file), PLAIN(run->title));
+    for (size_t i = 0; i < run->note_count; i++) {
+        fprintf(out, "    %s\n", PLAIN(run->notes[i].words));
+        print_frames(out, &run->notes[i].stack);
+    }
+}
+
+/* The line of the user's, before all that the call did below it. */
+static void print_lead(FILE *out, struct sc_model *model, const struct sc_call *call)
+{
+    const struct sc_frame *user = call->stack.user, *library = call->stack.library;
+    if (!user)
+        return;
+    fprintf(out, "    %s", PLAIN(sc_frames_shown_place(&model->scratch, user)));
+    if (library)
+        fprintf(out, ", in %s", PLAIN(sc_frames_shown_place(&model->scratch, library)));
+    fprintf(out, ": %s\n", PLAIN(call->api));
+    struct sc_excerpt excerpt = sc_model_excerpt(model, user);
+    for (size_t i = 0; i < excerpt.count; i++) {
+        size_t number = excerpt.first + i;
+        bool is_it = (json_int_t)number == user->line;
+        fprintf(out, "      %c %5zu |%s%s\n", is_it ? '>' : ' ', number,
+                excerpt.lines[i][0] ? " " : "", PLAIN(excerpt.lines[i]));
+    }
+}
+
+static void print_call(FILE *out, const struct sc_call *call)
+{
+    fprintf(out, "    %s\n", PLAIN(call->words));
+    print_frames(out, &call->stack);
+}
+
+static void print_hazard(FILE *out, struct sc_model *model, const struct sc_shown *hazard)
+{
+    fprintf(out, "%s %s, %s, %s: %s\n", PLAIN(hazard->code), PLAIN(hazard->name),
+            PLAIN(hazard->certainty), PLAIN(hazard->count), PLAIN(hazard->action));
+    if (hazard->news)
+        fprintf(out, "    %s since the baseline\n", hazard->news);
+    if (hazard->label)
+        fprintf(out, "    during %s\n", PLAIN(hazard->label));
+    if (hazard->suppression)
+        fprintf(out, "    suppressed: %s\n", PLAIN(hazard->suppression));
+    print_lead(out, model, &hazard->event);
+    print_lead(out, model, &hazard->copy);
+    print_call(out, &hazard->event);
+    print_call(out, &hazard->copy);
+    if (hazard->timing)
+        fprintf(out, "    %s\n", hazard->timing);
+    if (hazard->freed.api)
+        print_call(out, &hazard->freed);
+    fprintf(out, "    What to do: %s.\n\n", hazard->advice);
+}
+
+static void print_fixed(void *out, const char *title)
+{
+    fprintf(out, "fixed since the baseline: %s\n", PLAIN(title));
+}
+
+void sc_as_text(FILE *out, struct sc_model *model)
+{
+    for (size_t i = 0; i < model->reader->run_count; i++)
+        print_run(out, sc_model_run(model, i));
+    fprintf(out, "%zu place%s with hazards\n\n", model->count, model->count == 1 ? "" : "s");
+    for (size_t i = 0; i < model->count; i++)
+        print_hazard(out, model, sc_model_hazard(model, i));
+    if (model->baseline)
+        sc_baseline_each_fixed(model->baseline, print_fixed, out);
+}

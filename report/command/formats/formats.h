@@ -1,0 +1,30 @@
+/* The formats that `safecopy report` writes: one file each, of which none knows another. */
+#ifndef SC_REPORT_COMMAND_FORMATS_FORMATS_H
+#define SC_REPORT_COMMAND_FORMATS_FORMATS_H
+
+#include "report/command/model.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+typedef void sc_format_writer(FILE *out, struct sc_model *model);
+
+sc_format_writer sc_as_text;
+sc_format_writer sc_as_json;
+
+struct sc_format {
+    const char *name;
+    sc_format_writer *write;
+    bool is_binary;
+    bool is_brief;                   /* of a run only what is shown to people is wanted */
+    sc_format_writer *write_summary; /* appended to the file that the variable names; NULL: none */
+    const char *summary_variable;
+};
+
+/* NULL if there is none of this name; sc_formats_name says which there are. */
+const struct sc_format *sc_formats_find(const char *name);
+
+/* The names by index, NULL past the last. */
+const char *sc_formats_name(unsigned index);
+
+#endif

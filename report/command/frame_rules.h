@@ -1,0 +1,31 @@
+/* Whose a frame is: the user's, a library's, or of what every program runs on (CUDA, libc, Python).
+ * The rules are lines of text; report/command/frames.rules has the syntax and those that are built
+ * in.
+ */
+#ifndef SC_REPORT_COMMAND_FRAME_RULES_H
+#define SC_REPORT_COMMAND_FRAME_RULES_H
+
+enum sc_frame_kind { SC_FRAME_RUNTIME, SC_FRAME_LIBRARY, SC_FRAME_USER };
+
+struct sc_frame_rules;
+
+/* Those that are built in. NULL when out of memory. */
+struct sc_frame_rules *sc_frame_rules_new(void);
+void sc_frame_rules_free(struct sc_frame_rules *rules);
+
+/* Puts the rules of the file at `path` before all others. Returns 0, or -errno after it has said
+ * what is wrong: a bad rule (-EINVAL) is named with line and column. */
+int sc_frame_rules_read(struct sc_frame_rules *rules, const char *path);
+
+/* The same with the user's own file. It is no error if there is none. */
+int sc_frame_rules_read_own(struct sc_frame_rules *rules);
+
+/* Of a module or a source file; answers are remembered. */
+enum sc_frame_kind sc_frame_rules_of_path(struct sc_frame_rules *rules, const char *path);
+
+/* Of a frame. Each of the three may be NULL: of a frame with neither module nor file nobody knows
+ * anything, and it is the run-time's. */
+enum sc_frame_kind sc_frame_rules_of_frame(struct sc_frame_rules *rules, const char *module,
+                                           const char *file, const char *function);
+
+#endif

@@ -1,0 +1,57 @@
+/* Frames as they are shown: with names and source lines, and whose each is.
+ *
+ * Words come from the report or from files on this machine: none is fit for a terminal or a page
+ * before the format has escaped it. They live as long as the scratch, the symbols and the JSON that
+ * they are made of.
+ */
+#ifndef SC_REPORT_COMMAND_FRAMES_SHOWN_H
+#define SC_REPORT_COMMAND_FRAMES_SHOWN_H
+
+#include "report/command/frame_rules.h"
+#include "report/command/scratch.h"
+#include "report/command/symbols.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+struct sc_frame {
+    json_t *record;       /* the frame in the report */
+    const char *function; /* as its language writes it; NULL: not known */
+    const char *module;   /* NULL: of a Python frame, and of code made at run time */
+    const char *offset;   /* hexadecimal; NULL: of a Python frame */
+    const char *file;     /* NULL: not known */
+    const char *folder;   /* what a relative `file` is below; NULL: not known */
+    json_int_t line;      /* 0: not known */
+    enum sc_frame_kind kind;
+    bool is_python;
+    bool is_inlined; /* into the next one */
+    bool is_own;     /* the module, or the Python file, is the user's: the same on every machine */
+};
+
+/* Innermost first. */
+struct sc_frames {
+    struct sc_frame *frames;
+    size_t count;
+    const struct sc_frame *user;    /* the innermost that is the user's; NULL: none */
+    const struct sc_frame *library; /* the innermost of a library inside of it; NULL: none */
+};
+
+/* What frames are made with. */
+struct sc_frame_makers {
+    struct sc_symbols *symbols;
+    struct sc_frame_rules *rules;
+    bool with_lines; /* source lines and inlined functions are looked for */
+};
+
+/* Makes the frames of `stack`, an array of a report or anything else. */
+void sc_frames_shown(struct sc_frames *frames, struct sc_scratch *scratch,
+                     const struct sc_frame_makers *makers, const json_t *stack);
+
+/* Where a frame is, in a few words: "upload.c:31 in upload", or "upload (/bin/train+0x12)". */
+const char *sc_frames_shown_place(struct sc_scratch *scratch, const struct sc_frame *frame);
+
+/* The file of a frame, as a path that can be opened: `file` itself, or behind its folder. */
+const char *sc_frames_shown_path(struct sc_scratch *scratch, const struct sc_frame *frame);
+
+#endif

@@ -1,0 +1,97 @@
+/* What is shown of reports, the same for every format: runs and hazards, in words and with frames.
+ *
+ * A run or a hazard is made when a format asks for it and is gone with the next one, so memory does
+ * not grow with what is shown. No word is fit for a terminal or a page before the format has
+ * escaped it; all are UTF-8 without NUL.
+ */
+#ifndef SC_REPORT_COMMAND_MODEL_H
+#define SC_REPORT_COMMAND_MODEL_H
+
+#include "report/command/excerpts.h"
+#include "report/command/frames_shown.h"
+#include "report/command/reader.h"
+#include "track/hazard.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* A line about a run, with the stack of the call that it is about. */
+struct sc_note {
+    const char *words;
+    struct sc_frames stack;
+};
+
+struct sc_run {
+    json_t *record;    /* as in sc_reader.runs */
+    const char *file;  /* of the report */
+    const char *title; /* "./train -n 4 (pid 7 on node)" */
+    json_int_t pid;
+    struct sc_note *notes; /* "2 hazards in 7 operations", and what was not looked for */
+    size_t note_count;
+    bool ended;   /* normally */
+    bool reached; /* false: CUDA was used, and nothing of it came through the library */
+};
+
+/* The copy, the event, or the free before it. */
+struct sc_call {
+    const char *api;   /* "cudaMemcpyAsync (cuMemcpyHtoDAsync_v2)" */
+    const char *words; /* the call, its thread, its memory or stream */
+    json_int_t thread, time_ns;
+    struct sc_frames stack;
+};
+
+struct sc_shown {
+    json_t *record;
+    const char *code, *name, *certainty, *action;
+    const char *title;   /* "SC101 source-freed-in-flight: free at a.c:3 in f, ..." */
+    const char *count;   /* "at least 2 times in 3 runs" */
+    const char *outcome; /* "healed: the call waited for the copy" */
+    const char *advice;
+    const char *timing;      /* what the copy did on the device; NULL: not known */
+    const char *label;       /* NULL: none */
+    const char *suppression; /* why the hazard is suppressed; NULL: it is not */
+    const char *news;        /* "new" or "unchanged" since the baseline; NULL without one */
+    enum sc_hazard_subject subject;
+    json_int_t occurrences;
+    bool is_timed;
+    json_int_t start_ns, end_ns; /* of the copy on the device, if timed */
+    const char *stream, *direction;
+    struct sc_call copy, event, freed; /* freed.api NULL: none */
+    char fingerprint[33];              /* the same in every run (docs/report.md) */
+};
+
+struct sc_filter;
+struct sc_baseline;
+
+struct sc_model {
+    const struct sc_reader *reader;
+    struct sc_frame_makers makers;
+    struct sc_excerpts *excerpts;
+    struct sc_finding **findings;       /* those that are shown, in the order of showing */
+    size_t count, new_count;            /* with a baseline the new ones are the first */
+    const struct sc_baseline *baseline; /* NULL: none */
+    struct sc_scratch scratch;          /* of the run or hazard that was asked for last */
+    json_t *record;
+};
+
+/* Makes the list of findings. The reader, symbols, rules and excerpts stay the caller's. False when
+ * out of memory. */
+bool sc_model_init(struct sc_model *model, const struct sc_reader *reader,
+                   struct sc_frame_makers makers, struct sc_excerpts *excerpts);
+void sc_model_free(struct sc_model *model);
+
+/* Leaves only those hazards that the filter takes (NULL takes all), and puts those first that the
+ * baseline (NULL: none) does not know. The baseline stays the caller's. */
+void sc_model_select(struct sc_model *model, const struct sc_filter *filter,
+                     struct sc_baseline *baseline);
+
+/* Run `index` of reader->run_count, or hazard `index` of model->count. Valid until the next one is
+ * asked for. */
+const struct sc_run *sc_model_run(struct sc_model *model, size_t index);
+const struct sc_shown *sc_model_hazard(struct sc_model *model, size_t index);
+
+/* The source around a frame, valid as a hazard is; no lines where there is none. */
+struct sc_excerpt sc_model_excerpt(struct sc_model *model, const struct sc_frame *frame);
+
+#endif

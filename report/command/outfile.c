@@ -1,0 +1,93 @@
+#define _GNU_SOURCE 1
+#include "report/command/outfile.h"
+
+#include "report/command/say.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool refuse(const char *path, const char *why)
+{
+    sc_say("cannot write %s: %s", path, why);
+    return false;
+}
+
+/* What is not yet there may be written. */
+static bool may_replace(const char *path)
+{
+    struct stat status;
+    if (lstat(path, &status) != 0)
+        return errno == ENOENT || refuse(path, strerror(errno));
+    if (S_ISLNK(status.st_mode))
+        return refuse(path, "a symbolic link is there. Remove it");
+    if (S_ISDIR(status.st_mode))
+        return refuse(path, "a folder is there. Name a file in it");
+    return S_ISREG(status.st_mode) || refuse(path, "what is there is no file");
+}
+
+/* As open(2) would have made it. */
+static FILE *open_with_mode(int fd)
+{
+    mode_t mask = umask(0);
+    umask(mask);
+    fchmod(fd, 0666 & ~mask);
+    return fdopen(fd, "wb");
+}
+
+bool sc_outfile_open(struct sc_outfile *file, const char *path)
+{
+    *file = (struct sc_outfile){.stream = stdout, .path = path ? path : "standard output"};
+    if (!path || strcmp(path, "-") == 0)
+        return true;
+    if (!may_replace(path))
+        return false;
+    if (asprintf(&file->beside, "%s.XXXXXX", path) < 0)
+        return refuse(path, "out of memory");
+    int fd = mkostemp(file->beside, O_CLOEXEC);
+    file->stream = fd >= 0 ? open_with_mode(fd) : NULL;
+    if (file->stream)
+        return true;
+    refuse(path, strerror(errno));
+    free(file->beside);
+    return false;
+}
+
+static bool complete(struct sc_outfile *file)
+{
+    bool is_written = !ferror(file->stream) && fflush(file->stream) == 0;
+    if (!file->beside)
+        return is_written;
+    is_written = fclose(file->stream) == 0 && is_written;
+    return is_written && may_replace(file->path) && rename(file->beside, file->path) == 0;
+}
+
+bool sc_outfile_close(struct sc_outfile *file)
+{
+    errno = 0;
+    bool is_complete = complete(file);
+    if (!is_complete) {
+        refuse(file->path, errno != 0 ? strerror(errno) : "a write failed");
+        if (file->beside)
+            unlink(file->beside);
+    }
+    free(file->beside);
+    return is_complete;
+}
+
+FILE *sc_outfile_append(const char *path)
+{
+    int flags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
+    int fd = open(path, flags, 0666);
+    struct stat status;
+    if (fd < 0)
+        return NULL;
+    if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode))
+        return fdopen(fd, "ab");
+    close(fd);
+    errno = ENOTSUP;
+    return NULL;
+}

@@ -1,0 +1,82 @@
+#define _GNU_SOURCE 1
+#include "report/command/scratch.h"
+
+#include "report/command/command.h"
+#include "report/command/say.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BLOCK = 16 * 1024 };
+
+struct sc_scratch_block {
+    struct sc_scratch_block *next;
+    size_t used, size;
+    _Alignas(max_align_t) unsigned char bytes[];
+};
+
+static _Noreturn void end_without_memory(void)
+{
+    sc_say("out of memory");
+    exit(SC_COMMAND_USAGE);
+}
+
+static void add_block(struct sc_scratch *scratch, size_t least)
+{
+    size_t size = least > BLOCK ? least : BLOCK;
+    struct sc_scratch_block *block = malloc(sizeof *block + size);
+    if (!block)
+        end_without_memory();
+    *block = (struct sc_scratch_block){.next = scratch->blocks, .size = size};
+    scratch->blocks = block;
+}
+
+void *sc_scratch_take(struct sc_scratch *scratch, size_t size)
+{
+    size_t rounded = (size + sizeof(max_align_t) - 1) & ~(sizeof(max_align_t) - 1);
+    struct sc_scratch_block *block = scratch->blocks;
+    if (!block || block->size - block->used < rounded)
+        add_block(scratch, rounded);
+    block = scratch->blocks;
+    void *taken = block->bytes + block->used;
+    block->used += rounded;
+    return memset(taken, 0, size);
+}
+
+char *sc_scratch_print(struct sc_scratch *scratch, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(NULL, 0, format, arguments);
+    va_end(arguments);
+    if (length < 0)
+        end_without_memory();
+    char *text = sc_scratch_take(scratch, (size_t)length + 1);
+    va_start(arguments, format);
+    vsnprintf(text, (size_t)length + 1, format, arguments);
+    va_end(arguments);
+    return text;
+}
+
+/* The first block is the oldest, and has the usual size unless it was asked for a large piece. */
+void sc_scratch_reset(struct sc_scratch *scratch)
+{
+    while (scratch->blocks && (scratch->blocks->next || scratch->blocks->size > BLOCK)) {
+        struct sc_scratch_block *block = scratch->blocks;
+        scratch->blocks = block->next;
+        free(block);
+    }
+    if (scratch->blocks)
+        scratch->blocks->used = 0;
+}
+
+void sc_scratch_free(struct sc_scratch *scratch)
+{
+    while (scratch->blocks) {
+        struct sc_scratch_block *block = scratch->blocks;
+        scratch->blocks = block->next;
+        free(block);
+    }
+}

@@ -1,0 +1,25 @@
+/* Memory that is given back all at once: the parts of one run or hazard while it is shown.
+ *
+ * Where there is no memory left the process ends: nothing that is shown could be whole.
+ */
+#ifndef SC_REPORT_COMMAND_SCRATCH_H
+#define SC_REPORT_COMMAND_SCRATCH_H
+
+#include <stddef.h>
+
+/* All zero is empty. */
+struct sc_scratch {
+    struct sc_scratch_block *blocks;
+};
+
+/* `size` bytes of zeros, aligned for any object. */
+void *sc_scratch_take(struct sc_scratch *scratch, size_t size);
+
+__attribute__((format(printf, 2, 3))) char *sc_scratch_print(struct sc_scratch *scratch,
+                                                             const char *format, ...);
+
+/* Gives all of it back but for one block, which the next use gets. */
+void sc_scratch_reset(struct sc_scratch *scratch);
+void sc_scratch_free(struct sc_scratch *scratch);
+
+#endif

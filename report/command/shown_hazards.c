@@ -1,0 +1,238 @@
+#include "report/command/shown_hazards.h"
+
+#include "report/command/fields.h"
+#include "report/command/fingerprint.h"
+
+#include <string.h>
+
+#define NUMBER "%" JSON_INTEGER_FORMAT
+
+static const char *plural(json_int_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+/* ---- the table of words ---- */
+
+struct words {
+    const char *code, *advice;
+    enum sc_hazard_subject subject;
+};
+
+static const struct words *words_of_code(const char *code)
+{
+    static const struct words table[] = {
+#define SC_HAZARD(code, name, subject, advice) {#code, advice, subject},
+#include "track/hazard.def"
+    };
+    static const struct words unknown = {"", "see docs/hazards.md", SC_OF_COPY};
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
+        if (strcmp(table[i].code, code) == 0)
+            return &table[i];
+    return &unknown;
+}
+
+/* The row of the code comes before that of all codes. */
+static const char *outcome_of(const char *code, const char *action)
+{
+    static const struct {
+        enum sc_action action;
+        const char *code, *outcome;
+    } rows[] = {
+#define SC_OUTCOME(code, action, outcome) {action, #code, outcome},
+#include "track/hazard.def"
+#define SC_ACTION(action, word, outcome) {action, NULL, outcome},
+#include "track/hazard.def"
+    };
+    static const char *const names[] = {
+#define SC_ACTION(action, word, outcome) [action] = word,
+#include "track/hazard.def"
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (strcmp(names[rows[i].action], action) == 0 &&
+            (!rows[i].code || strcmp(rows[i].code, code) == 0))
+            return rows[i].outcome;
+    return action;
+}
+
+/* ---- calls ---- */
+
+struct making {
+    struct sc_scratch *scratch;
+    const struct sc_frame_makers *makers;
+    const json_t *record;
+    struct sc_shown *hazard;
+};
+
+/* "cudaMemcpyAsync (cuMemcpyHtoDAsync_v2)", where it is known what the program called. */
+static const char *api_of(struct sc_scratch *scratch, const json_t *side)
+{
+    const char *api = sc_field_string(side, "api", "?");
+    const char *runtime = sc_field_string(side, "runtime_api", NULL);
+    return runtime ? sc_scratch_print(scratch, "%s (%s)", runtime, api) : api;
+}
+
+static struct sc_call make_call(const struct making *making, const json_t *side)
+{
+    struct sc_call call = {
+        .api = api_of(making->scratch, side),
+        .thread = sc_field_number(side, "thread"),
+        .time_ns = sc_field_number(side, "time_ns"),
+    };
+    sc_frames_shown(&call.stack, making->scratch, making->makers, json_object_get(side, "stack"));
+    return call;
+}
+
+/* Those of captures have none. */
+static bool has_buffer(const json_t *record)
+{
+    const json_t *buffer = json_object_get(record, "buffer");
+    return strcmp(sc_field_string(buffer, "kind", "?"), "none") != 0;
+}
+
+/* A source that was found changed by a later driver call (docs/hazards.md, SC201). */
+static const char *relation(const struct making *making)
+{
+    bool found_later = json_is_true(json_object_get(making->record, "found_later"));
+    if (!has_buffer(making->record))
+        return "came in the capture begun by";
+    if (making->hazard->subject == SC_OF_NODE)
+        return "launched a graph with a node of";
+    return found_later ? "found changed the source of" : "came before the end of";
+}
+
+static void describe_event(struct making *making)
+{
+    struct sc_call *event = &making->hazard->event;
+    const json_t *buffer = json_object_get(making->record, "buffer");
+    event->words =
+        sc_scratch_print(making->scratch, "%s (thread " NUMBER ")", event->api, event->thread);
+    if (has_buffer(making->record))
+        event->words = sc_scratch_print(making->scratch, "%s, on %s memory at %s, " NUMBER " bytes",
+                                        event->words, sc_field_string(buffer, "kind", "?"),
+                                        sc_field_string(buffer, "address", "?"),
+                                        sc_field_number(buffer, "size"));
+}
+
+static void describe_copy(struct making *making)
+{
+    struct sc_call *call = &making->hazard->copy;
+    const json_t *copy = json_object_get(making->record, "copy");
+    const char *words = sc_scratch_print(making->scratch, "%s %s", relation(making), call->api);
+    if (has_buffer(making->record))
+        words = sc_scratch_print(making->scratch, "%s %s, " NUMBER " bytes at %s", words,
+                                 making->hazard->direction, sc_field_number(copy, "size"),
+                                 sc_field_string(copy, "address", "?"));
+    call->words = sc_scratch_print(
+        making->scratch, "%s (stream %s, device " NUMBER ", thread " NUMBER ")", words,
+        making->hazard->stream, sc_field_number(copy, "device"), call->thread);
+}
+
+static void describe_freed(struct making *making)
+{
+    const json_t *record = json_object_get(making->record, "freed");
+    struct sc_call *freed = &making->hazard->freed;
+    if (!json_is_object(record))
+        return;
+    *freed = make_call(making, record);
+    freed->words = sc_scratch_print(making->scratch, "freed before by %s (thread " NUMBER ")",
+                                    freed->api, freed->thread);
+}
+
+/* ---- times and counts ---- */
+
+/* "1.3 ms" */
+static const char *time_of(struct sc_scratch *scratch, double ns)
+{
+    if (ns >= 1e9)
+        return sc_scratch_print(scratch, "%.1f s", ns / 1e9);
+    if (ns >= 1e6)
+        return sc_scratch_print(scratch, "%.1f ms", ns / 1e6);
+    return sc_scratch_print(scratch, "%.1f us", ns / 1e3);
+}
+
+/* What the copy did on the device, seen from the event. */
+static void describe_timing(struct making *making)
+{
+    const json_t *timing = json_object_get(making->record, "timing");
+    struct sc_shown *hazard = making->hazard;
+    struct sc_scratch *scratch = making->scratch;
+    hazard->is_timed = json_is_object(timing);
+    if (!hazard->is_timed)
+        return;
+    hazard->start_ns = sc_field_number(timing, "device_start_ns");
+    hazard->end_ns = sc_field_number(timing, "device_end_ns");
+    double taken = (double)hazard->end_ns - (double)hazard->start_ns;
+    double remaining = (double)sc_field_number(timing, "remaining_ns");
+    const char *words = remaining > 0 ? sc_scratch_print(scratch, "the copy had %s left to run",
+                                                         time_of(scratch, remaining))
+                                      : sc_scratch_print(scratch, "the copy had been over for %s",
+                                                         time_of(scratch, -remaining));
+    if (remaining > taken)
+        words = sc_scratch_print(scratch, "%s, and was to begin in %s", words,
+                                 time_of(scratch, remaining - taken));
+    hazard->timing = sc_scratch_print(scratch, "%s; it took %s", words, time_of(scratch, taken));
+}
+
+static const char *count_of(struct sc_scratch *scratch, const json_t *record)
+{
+    json_int_t count = sc_field_number(record, "count"), runs = sc_field_number(record, "runs");
+    bool is_least = json_is_true(json_object_get(record, "count_is_least"));
+    const char *words = sc_scratch_print(scratch, "%s" NUMBER " time%s",
+                                         is_least ? "at least " : "", count, plural(count));
+    return runs > 1 ? sc_scratch_print(scratch, "%s in " NUMBER " runs", words, runs) : words;
+}
+
+/* ---- the whole ---- */
+
+static const char *title_of_call(struct sc_scratch *scratch, const struct sc_call *call)
+{
+    if (!call->stack.user)
+        return call->api;
+    return sc_scratch_print(scratch, "%s at %s", call->api,
+                            sc_frames_shown_place(scratch, call->stack.user));
+}
+
+static const char *suppression_of(const json_t *record)
+{
+    const json_t *entry = json_object_get(record, "suppressed");
+    if (json_is_object(entry))
+        return sc_field_string(entry, "reason", sc_field_string(entry, "name", ""));
+    return json_is_string(entry) ? json_string_value(entry) : json_is_true(entry) ? "" : NULL;
+}
+
+struct sc_shown sc_shown_hazards_make(struct sc_scratch *scratch,
+                                      const struct sc_frame_makers *makers, json_t *record)
+{
+    const json_t *copy = json_object_get(record, "copy");
+    const char *code = sc_field_string(record, "code", "?");
+    const char *action = sc_field_string(record, "action", "?");
+    struct sc_shown hazard = {
+        .record = record,
+        .code = code,
+        .name = sc_field_string(record, "name", "?"),
+        .certainty = sc_field_string(record, "certainty", "?"),
+        .action = action,
+        .count = count_of(scratch, record),
+        .outcome = outcome_of(code, action),
+        .advice = words_of_code(code)->advice,
+        .label = sc_field_string(record, "label", NULL),
+        .suppression = suppression_of(record),
+        .subject = words_of_code(code)->subject,
+        .occurrences = sc_field_number(record, "count"),
+        .stream = sc_field_string(copy, "stream", "?"),
+        .direction = sc_field_string(copy, "direction", "?"),
+    };
+    struct making making = {scratch, makers, record, &hazard};
+    hazard.copy = make_call(&making, copy);
+    hazard.event = make_call(&making, json_object_get(record, "event"));
+    describe_event(&making);
+    describe_copy(&making);
+    describe_freed(&making);
+    describe_timing(&making);
+    hazard.title = sc_scratch_print(scratch, "%s %s: %s; %s", code, hazard.name,
+                                    title_of_call(scratch, &hazard.event),
+                                    title_of_call(scratch, &hazard.copy));
+    sc_fingerprint_make(hazard.fingerprint, &hazard);
+    return hazard;
+}

@@ -1,0 +1,205 @@
+#include "report/command/shown_runs.h"
+
+#include "report/command/fields.h"
+#include "track/unguarded.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define NUMBER "%" JSON_INTEGER_FORMAT
+
+struct making {
+    struct sc_scratch *scratch;
+    const struct sc_frame_makers *makers;
+    struct sc_run run;
+    size_t capacity; /* of run.notes */
+};
+
+static const char *plural(json_int_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+static const char *text_of(const json_t *string)
+{
+    return json_is_string(string) ? json_string_value(string) : "?";
+}
+
+static struct sc_note *add(struct making *making, const char *words)
+{
+    struct sc_run *run = &making->run;
+    if (run->note_count == making->capacity) {
+        size_t capacity = making->capacity > 0 ? 2 * making->capacity : 8;
+        struct sc_note *larger = sc_scratch_take(making->scratch, capacity * sizeof *larger);
+        if (run->note_count > 0)
+            memcpy(larger, run->notes, run->note_count * sizeof *larger);
+        run->notes = larger;
+        making->capacity = capacity;
+    }
+    struct sc_note *note = &run->notes[run->note_count++];
+    note->words = words;
+    return note;
+}
+
+/* ---- what ran ---- */
+
+static const char *command_of(struct sc_scratch *scratch, const json_t *run)
+{
+    size_t index, size = 1, used = 0;
+    json_t *argument;
+    const json_t *command = json_object_get(run, "command");
+    json_array_foreach(command, index, argument) size += strlen(text_of(argument)) + 1;
+    char *words = sc_scratch_take(scratch, size);
+    json_array_foreach(command, index, argument) used +=
+        (size_t)sprintf(words + used, "%s%s", index > 0 ? " " : "", text_of(argument));
+    return words;
+}
+
+static const char *title_of(struct sc_scratch *scratch, const json_t *run)
+{
+    if (!json_is_object(run))
+        return "the line that says what ran is missing";
+    return sc_scratch_print(scratch, "%s (pid " NUMBER " on %s)", command_of(scratch, run),
+                            sc_field_number(run, "pid"), sc_field_string(run, "host", "?"));
+}
+
+/* ---- what came of it ---- */
+
+static void add_counts(struct making *making, const json_t *summary)
+{
+    json_int_t hazards = sc_field_number(summary, "hazards");
+    json_int_t suppressed = sc_field_number(summary, "suppressed");
+    const char *words =
+        sc_scratch_print(making->scratch, NUMBER " hazard%s in " NUMBER " operations", hazards,
+                         plural(hazards), sc_field_number(summary, "operations"));
+    if (suppressed > 0)
+        words = sc_scratch_print(making->scratch, "%s, " NUMBER " suppressed", words, suppressed);
+    if (json_is_integer(json_object_get(summary, "exit_status")))
+        words = sc_scratch_print(making->scratch, "%s, exit status " NUMBER, words,
+                                 sc_field_number(summary, "exit_status"));
+    add(making, words);
+}
+
+static void add_taken_early(struct making *making, const json_t *summary)
+{
+    json_int_t count = sc_field_number(summary, "taken_early");
+    if (count > 0)
+        add(making,
+            sc_scratch_print(making->scratch,
+                             "small copies that waited for work that may write their source, "
+                             "as the driver would not: " NUMBER,
+                             count));
+}
+
+/* Reasons that this version does not know are shown by their names. */
+static const char *words_of(const char *reason)
+{
+    static const char *const rows[][2] = {
+#define X(reason, name, words) {name, words},
+        SC_UNGUARDED_REASONS(X)
+#undef X
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (strcmp(rows[i][0], reason) == 0)
+            return rows[i][1];
+    return reason;
+}
+
+static void add_unguarded(struct making *making, const json_t *summary)
+{
+    json_t *reasons = json_object_get(json_object_get(summary, "unguarded"), "by_reason");
+    const char *reason;
+    json_t *counts;
+    json_object_foreach(reasons, reason, counts)
+    {
+        json_int_t operations = sc_field_number(counts, "operations");
+        json_int_t bytes = sc_field_number(counts, "bytes");
+        add(making, sc_scratch_print(making->scratch,
+                                     "not watched: " NUMBER " operation%s, " NUMBER " byte%s: %s",
+                                     operations, plural(operations), bytes, plural(bytes),
+                                     words_of(reason)));
+    }
+}
+
+static void add_ignored(struct making *making, const json_t *summary)
+{
+    size_t index;
+    json_t *entry;
+    json_array_foreach(json_object_get(summary, "options_ignored"), index, entry) add(
+        making, sc_scratch_print(making->scratch, "an option was not understood and ignored: %s",
+                                 text_of(entry)));
+}
+
+static void add_summary(struct making *making, const json_t *summary)
+{
+    making->run.ended = json_is_object(summary);
+    if (!making->run.ended) {
+        add(making, "no summary: the run did not end normally");
+        return;
+    }
+    add_counts(making, summary);
+    add_taken_early(making, summary);
+    add_unguarded(making, summary);
+    add_ignored(making, summary);
+}
+
+/* ---- what was not looked for ---- */
+
+static void add_misses(struct making *making, const json_t *entry)
+{
+    size_t index;
+    json_t *miss;
+    json_array_foreach(json_object_get(entry, "missed"), index, miss)
+    {
+        json_int_t count = sc_field_number(miss, "count");
+        const char *api = sc_field_string(miss, "api", "?");
+        const char *runtime = sc_field_string(miss, "runtime_api", NULL);
+        const char *call =
+            runtime ? sc_scratch_print(making->scratch, "%s (%s)", runtime, api) : api;
+        struct sc_note *note =
+            add(making,
+                sc_scratch_print(making->scratch, "%s passed the library by, %s" NUMBER " time%s",
+                                 call, count > 1 ? "at least " : "", count, plural(count)));
+        sc_frames_shown(&note->stack, making->scratch, making->makers,
+                        json_object_get(miss, "stack"));
+    }
+}
+
+static void add_cupti(struct making *making, const json_t *entry)
+{
+    const json_t *cupti = json_object_get(entry, "cupti");
+    const char *state = sc_field_string(cupti, "state", "?");
+    if (cupti)
+        add(making, sc_scratch_print(making->scratch, "coverage not checked%s: CUPTI is %s",
+                                     strcmp(state, "yielded") == 0 ? " to the end" : "", state));
+}
+
+static void add_bad_lines(struct making *making, const json_t *entry)
+{
+    json_int_t bad = sc_field_number(entry, "bad_lines");
+    if (bad > 0)
+        add(making, sc_scratch_print(making->scratch, NUMBER " line%s could not be read", bad,
+                                     plural(bad)));
+}
+
+struct sc_run sc_shown_runs_make(struct sc_scratch *scratch, const struct sc_frame_makers *makers,
+                                 json_t *entry)
+{
+    const json_t *line = json_object_get(entry, "run");
+    struct making making = {.scratch = scratch, .makers = makers};
+    making.run = (struct sc_run){
+        .record = entry,
+        .file = sc_field_string(entry, "file", "?"),
+        .title = title_of(scratch, line),
+        .pid = sc_field_number(line, "pid"),
+        .reached = !json_is_true(json_object_get(line, "unreached")),
+    };
+    add_summary(&making, json_object_get(entry, "summary"));
+    if (!making.run.reached)
+        add(&making,
+            "CUDA was used, but no call of it came through the library: nothing was looked for");
+    add_misses(&making, entry);
+    add_cupti(&making, entry);
+    add_bad_lines(&making, entry);
+    return making.run;
+}

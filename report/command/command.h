@@ -2,6 +2,8 @@
 #ifndef SC_REPORT_COMMAND_COMMAND_H
 #define SC_REPORT_COMMAND_COMMAND_H
 
+#define SC_COMMAND_VERSION "0.1.0"
+
 enum { SC_COMMAND_FOUND = 1, SC_COMMAND_USAGE = 2, SC_COMMAND_NEW = 66 };
 
 /* Starts a program under the library. Returns only if it could not: 2 for bad options or a missing

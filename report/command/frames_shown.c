@@ -134,17 +134,46 @@ void sc_frames_shown(struct sc_frames *frames, struct sc_scratch *scratch,
     point_out(frames);
 }
 
+/* "upload (train+0x12)": the whole path of the module stands with the stack. */
+static const char *place_in_module(struct sc_scratch *scratch, const struct sc_frame *frame)
+{
+    const char *module = frame->module ? basename(frame->module) : "";
+    const char *plus = module[0] != '\0' ? "+" : "";
+    if (!frame->function)
+        return sc_scratch_print(scratch, "%s%s%s", module, plus, frame->offset);
+    return sc_scratch_print(scratch, "%s (%s%s%s)", frame->function, module, plus, frame->offset);
+}
+
 const char *sc_frames_shown_place(struct sc_scratch *scratch, const struct sc_frame *frame)
 {
     const char *function = frame->function ? frame->function : "?";
-    const char *module = frame->module ? frame->module : "";
-    if (frame->file && frame->line > 0)
-        return sc_scratch_print(scratch, "%s:%" JSON_INTEGER_FORMAT " in %s", frame->file,
-                                frame->line, function);
-    if (frame->file)
+    if (!frame->file)
+        return place_in_module(scratch, frame);
+    if (frame->line <= 0)
         return sc_scratch_print(scratch, "%s in %s", frame->file, function);
-    return sc_scratch_print(scratch, "%s (%s%s%s)", function, module, module[0] ? "+" : "",
-                            frame->offset);
+    return sc_scratch_print(scratch, "%s:%" JSON_INTEGER_FORMAT " in %s", frame->file, frame->line,
+                            function);
+}
+
+static const char *origin_of(struct sc_scratch *scratch, const struct sc_frame *frame)
+{
+    if (frame->is_inlined)
+        return "(inlined)";
+    return sc_scratch_print(scratch, "(%s%s%s)", frame->module ? frame->module : "",
+                            frame->module ? "+" : "", frame->offset);
+}
+
+const char *sc_frames_shown_line(struct sc_scratch *scratch, const struct sc_frame *frame)
+{
+    const char *function = frame->function ? frame->function : "?";
+    if (frame->is_python)
+        return sc_scratch_print(scratch, "%s %s:%" JSON_INTEGER_FORMAT, function, frame->file,
+                                frame->line);
+    const char *origin = origin_of(scratch, frame);
+    if (!frame->file)
+        return sc_scratch_print(scratch, "%s %s", function, origin);
+    return sc_scratch_print(scratch, "%s %s at %s:%" JSON_INTEGER_FORMAT, function, origin,
+                            frame->file, frame->line);
 }
 
 const char *sc_frames_shown_path(struct sc_scratch *scratch, const struct sc_frame *frame)

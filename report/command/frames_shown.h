@@ -48,8 +48,11 @@ struct sc_frame_makers {
 void sc_frames_shown(struct sc_frames *frames, struct sc_scratch *scratch,
                      const struct sc_frame_makers *makers, const json_t *stack);
 
-/* Where a frame is, in a few words: "upload.c:31 in upload", or "upload (/bin/train+0x12)". */
+/* Where a frame is, in a few words: "upload.c:31 in upload", or "upload (train+0x12)". */
 const char *sc_frames_shown_place(struct sc_scratch *scratch, const struct sc_frame *frame);
+
+/* All that is known of a frame: "upload (/bin/train+0x12) at upload.c:31", "step train.py:41". */
+const char *sc_frames_shown_line(struct sc_scratch *scratch, const struct sc_frame *frame);
 
 /* The file of a frame, as a path that can be opened: `file` itself, or behind its folder. */
 const char *sc_frames_shown_path(struct sc_scratch *scratch, const struct sc_frame *frame);

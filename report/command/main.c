@@ -14,8 +14,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define VERSION "0.1.0"
-
 static const char help[] =
     "usage: safecopy run [--strict] [--option KEY=VALUE]... [--report PATH] [--] PROGRAM [ARG]...\n"
     "       safecopy report [--json | --suggest-suppressions] FILE...\n"
@@ -72,7 +70,7 @@ int main(int argc, char **argv)
     if (strcmp(argv[1], "report") == 0)
         return sc_command_report(argc - 1, argv + 1);
     if (strcmp(argv[1], "--version") == 0) {
-        puts("safecopy " VERSION);
+        puts("safecopy " SC_COMMAND_VERSION);
         return 0;
     }
     return usage("there is no command ", argv[1]);

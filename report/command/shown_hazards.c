@@ -52,7 +52,7 @@ static const char *outcome_of(const char *code, const char *action)
         if (strcmp(names[rows[i].action], action) == 0 &&
             (!rows[i].code || strcmp(rows[i].code, code) == 0))
             return rows[i].outcome;
-    return action;
+    return "what was done is not known to this version";
 }
 
 /* ---- calls ---- */

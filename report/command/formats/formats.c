@@ -3,8 +3,20 @@
 #include <string.h>
 
 static const struct sc_format formats[] = {
-    {"text", sc_as_text, .is_brief = true},
-    {"json", sc_as_json, .is_brief = false},
+    {.name = "text", .write = sc_as_text, .is_brief = true},
+    {.name = "json", .write = sc_as_json},
+    {.name = "html", .write = sc_as_html, .is_brief = true},
+    {.name = "sarif", .write = sc_as_sarif, .is_brief = true},
+    {.name = "junit", .write = sc_as_junit, .is_brief = true},
+    {
+        .name = "github",
+        .write = sc_as_github,
+        .is_brief = true,
+        .write_summary = sc_as_markdown,
+        .summary_variable = "GITHUB_STEP_SUMMARY",
+    },
+    {.name = "markdown", .write = sc_as_markdown, .is_brief = true},
+    {.name = "perfetto", .write = sc_as_perfetto, .is_brief = true, .is_binary = true},
 };
 
 enum { COUNT = sizeof formats / sizeof formats[0] };

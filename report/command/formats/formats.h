@@ -11,6 +11,12 @@ typedef void sc_format_writer(FILE *out, struct sc_model *model);
 
 sc_format_writer sc_as_text;
 sc_format_writer sc_as_json;
+sc_format_writer sc_as_html;
+sc_format_writer sc_as_sarif;
+sc_format_writer sc_as_junit;
+sc_format_writer sc_as_github;
+sc_format_writer sc_as_markdown;
+sc_format_writer sc_as_perfetto;
 
 struct sc_format {
     const char *name;

@@ -1,0 +1,89 @@
+/* Commands of the GitHub runner: one annotation a place. The runner shows ten errors of a step; the
+ * gravest come first.
+ */
+#include "report/command/formats/escape.h"
+#include "report/command/formats/formats.h"
+#include "report/command/formats/source_place.h"
+#include "report/command/table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define IN_MESSAGE "\r\n"
+#define IN_PROPERTY "\r\n:,"
+
+/* A place that has its annotation. */
+struct seen {
+    struct sc_node node;
+    struct seen *next;
+};
+
+struct places {
+    struct sc_table table;
+    struct seen *first;
+};
+
+static bool is_first_at(struct places *places, const char *code, const char *path, json_int_t line)
+{
+    struct sc_digester digester;
+    sc_digest_begin(&digester);
+    sc_digest_word(&digester, code);
+    sc_digest_word(&digester, path);
+    sc_digest_number(&digester, line);
+    struct sc_digest digest = sc_digest_end(&digester);
+    struct seen *seen = sc_table_find(&places->table, &digest) ? NULL : calloc(1, sizeof *seen);
+    if (!seen)
+        return false;
+    seen->node.digest = digest;
+    seen->next = places->first;
+    places->first = seen;
+    sc_table_add(&places->table, &seen->node);
+    return true;
+}
+
+static void forget(struct places *places)
+{
+    sc_table_free(&places->table);
+    while (places->first) {
+        struct seen *seen = places->first;
+        places->first = seen->next;
+        free(seen);
+    }
+}
+
+static const char *level_of(const struct sc_shown *hazard)
+{
+    if (hazard->suppression)
+        return "notice";
+    return hazard->news && strcmp(hazard->news, "unchanged") == 0 ? "warning" : "error";
+}
+
+static void print_hazard(FILE *out, struct sc_model *model, const struct sc_shown *hazard,
+                         struct places *places)
+{
+    const struct sc_frame *frame = sc_source_place_of(hazard);
+    const char *path = frame ? sc_source_place_path(&model->scratch, frame) : hazard->title;
+    if (!is_first_at(places, hazard->code, path, frame ? frame->line : 0))
+        return;
+    fprintf(out, "::%s ", level_of(hazard));
+    if (frame) {
+        fputs("file=", out);
+        sc_escape_percent(out, path, IN_PROPERTY);
+        fprintf(out, ",line=%" JSON_INTEGER_FORMAT ",", frame->line);
+    }
+    fputs("title=", out);
+    sc_escape_percent(out, hazard->code, IN_PROPERTY);
+    fputs(" ", out);
+    sc_escape_percent(out, hazard->name, IN_PROPERTY);
+    fputs("::", out);
+    sc_escape_percent(out, hazard->title, IN_MESSAGE);
+    fprintf(out, "%%0AWhat to do: %s.\n", hazard->advice);
+}
+
+void sc_as_github(FILE *out, struct sc_model *model)
+{
+    struct places places = {0};
+    for (size_t i = 0; i < model->count; i++)
+        print_hazard(out, model, sc_model_hazard(model, i), &places);
+    forget(&places);
+}

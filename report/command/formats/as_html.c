@@ -1,0 +1,212 @@
+/* One page without any reference to the network: a card a hazard, with a search that needs no
+ * server. All text from outside is escaped, and the page allows no script but its own.
+ */
+#define _GNU_SOURCE 1
+#include "report/command/baseline.h"
+#include "report/command/embed.h"
+#include "report/command/formats/escape.h"
+#include "report/command/formats/formats.h"
+#include "report/command/formats/moment.h"
+
+#include <string.h>
+
+SC_EMBED(sc_as_html_style, "report/command/formats/page.css");
+SC_EMBED(sc_as_html_script, "report/command/formats/page.js");
+
+/* Of page.js, in base 64 (tests/unit/test_formats.py). */
+#define SCRIPT_SHA256 "An+VVDjgZFAMMOzgHHvq9uAzcAGH2zlun1lu2cNA3cE="
+
+enum { CARDS_MAX = 1000, RUNS_MAX = 200 };
+
+static void put_tag(FILE *out, const char *open, const char *text, const char *close)
+{
+    fputs(open, out);
+    sc_escape_markup(out, text);
+    fputs(close, out);
+}
+
+/* ---- the head ---- */
+
+static void print_head(FILE *out, const char *title)
+{
+    fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+          "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+          "style-src 'unsafe-inline'; script-src 'sha256-" SCRIPT_SHA256
+          "'; base-uri 'none'; form-action 'none'\">\n"
+          "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n",
+          out);
+    put_tag(out, "<title>", title, " - safecopy</title>\n");
+    fprintf(out, "<style>\n%s</style>\n</head>\n<body>\n", sc_as_html_style);
+    put_tag(out, "<h1>", title, "</h1>\n");
+}
+
+static void print_run(FILE *out, const struct sc_run *run)
+{
+    put_tag(out, "<li>", run->file, ": ");
+    put_tag(out, "", run->title, "<ul>");
+    for (size_t i = 0; i < run->note_count; i++)
+        put_tag(out, "<li>", run->notes[i].words, "</li>");
+    fputs("</ul></li>\n", out);
+}
+
+static void print_runs(FILE *out, struct sc_model *model)
+{
+    size_t count = model->reader->run_count;
+    fputs("<ul class=\"runs\">\n", out);
+    for (size_t i = 0; i < count && i < RUNS_MAX; i++)
+        print_run(out, sc_model_run(model, i));
+    if (count > RUNS_MAX)
+        fprintf(out, "<li>and %zu more runs</li>\n", count - RUNS_MAX);
+    fputs("</ul>\n", out);
+}
+
+/* ---- filters ---- */
+
+static bool is_first_of_code(const struct sc_model *model, size_t index)
+{
+    for (size_t i = 0; i < index; i++)
+        if (strcmp(model->findings[i]->code, model->findings[index]->code) == 0)
+            return false;
+    return true;
+}
+
+static void print_codes(FILE *out, const struct sc_model *model, size_t shown)
+{
+    fputs("<select name=\"code\" aria-label=\"code\"><option value=\"\">all codes</option>", out);
+    for (size_t i = 0; i < shown; i++)
+        if (is_first_of_code(model, i))
+            put_tag(out, "<option>", model->findings[i]->code, "</option>");
+    fputs("</select>\n", out);
+}
+
+static void print_filters(FILE *out, const struct sc_model *model, size_t shown)
+{
+    fputs("<form id=\"filters\" hidden>\n<input name=\"search\" type=\"search\" "
+          "placeholder=\"search: function, file, call\" aria-label=\"search\">\n",
+          out);
+    print_codes(out, model, shown);
+    fputs("<select name=\"certainty\" aria-label=\"certainty\"><option value=\"\">observed and "
+          "latent</option><option>observed</option><option>latent</option></select>\n"
+          "<span id=\"shown\"></span>\n</form>\n",
+          out);
+}
+
+/* ---- cards ---- */
+
+static void print_excerpt(FILE *out, struct sc_model *model, const struct sc_frame *frame)
+{
+    struct sc_excerpt excerpt = sc_model_excerpt(model, frame);
+    if (excerpt.count == 0)
+        return;
+    fputs("<pre>", out);
+    for (size_t i = 0; i < excerpt.count; i++) {
+        size_t number = excerpt.first + i;
+        bool is_it = (json_int_t)number == frame->line;
+        fprintf(out, "<span%s><b>%5zu </b>", is_it ? " class=\"it\"" : "", number);
+        put_tag(out, "", excerpt.lines[i], "</span>");
+    }
+    fputs("</pre>\n", out);
+}
+
+static void print_stack(FILE *out, struct sc_model *model, const struct sc_frames *stack)
+{
+    static const char *const kinds[] = {
+        [SC_FRAME_RUNTIME] = "runtime",
+        [SC_FRAME_LIBRARY] = "library",
+        [SC_FRAME_USER] = "user",
+    };
+    if (stack->count == 0)
+        return;
+    fprintf(out, "<details><summary>%zu frame%s</summary><ol class=\"stack\" start=\"0\">\n",
+            stack->count, stack->count == 1 ? "" : "s");
+    for (size_t i = 0; i < stack->count; i++) {
+        fprintf(out, "<li class=\"%s\">", kinds[stack->frames[i].kind]);
+        put_tag(out, "", sc_frames_shown_line(&model->scratch, &stack->frames[i]), "</li>\n");
+    }
+    fputs("</ol></details>\n", out);
+}
+
+static void print_side(FILE *out, struct sc_model *model, const struct sc_call *call)
+{
+    const struct sc_frame *user = call->stack.user, *library = call->stack.library;
+    put_tag(out, "<section>\n<h3>", call->api, "</h3>\n");
+    if (user)
+        put_tag(out, "<p class=\"place\">", sc_frames_shown_place(&model->scratch, user), "</p>\n");
+    print_excerpt(out, model, user);
+    if (library)
+        put_tag(out, "<p class=\"place library\">in ",
+                sc_frames_shown_place(&model->scratch, library), "</p>\n");
+    put_tag(out, "<p>", call->words, "</p>\n");
+    print_stack(out, model, &call->stack);
+    fputs("</section>\n", out);
+}
+
+static void print_facts(FILE *out, const struct sc_shown *hazard)
+{
+    put_tag(out, "<p class=\"facts\"><span class=\"badge\">", hazard->certainty, "</span> ");
+    if (hazard->news)
+        fprintf(out, "<span class=\"badge %s\">%s</span> ", hazard->news, hazard->news);
+    if (hazard->suppression)
+        put_tag(out, "<span class=\"badge\">suppressed: ", hazard->suppression, "</span> ");
+    put_tag(out, "", hazard->count, "; ");
+    bool is_healed = strncmp(hazard->outcome, "healed", strlen("healed")) == 0;
+    put_tag(out, is_healed ? "<span class=\"healed\">" : "<span>", hazard->outcome, "</span>");
+    if (hazard->label)
+        put_tag(out, "; during <code>", hazard->label, "</code>");
+    if (hazard->timing)
+        put_tag(out, "; ", hazard->timing, "");
+    fputs("</p>\n", out);
+}
+
+static void open_card(FILE *out, const struct sc_shown *hazard, size_t index)
+{
+    bool is_observed = strcmp(hazard->certainty, "observed") == 0;
+    fprintf(out, "<article class=\"card%s\" id=\"h%zu\"", is_observed ? " observed" : "", index);
+    put_tag(out, " data-code=\"", hazard->code, "\"");
+    put_tag(out, " data-certainty=\"", hazard->certainty, "\">\n");
+    fprintf(out, "<h2><a href=\"#h%zu\">", index);
+    put_tag(out, "", hazard->code, "</a> ");
+    put_tag(out, "", hazard->name, "</h2>\n");
+}
+
+static void print_card(FILE *out, struct sc_model *model, size_t index)
+{
+    const struct sc_shown *hazard = sc_model_hazard(model, index);
+    open_card(out, hazard, index);
+    print_facts(out, hazard);
+    fputs("<div class=\"sides\">\n", out);
+    print_side(out, model, &hazard->event);
+    print_side(out, model, &hazard->copy);
+    if (hazard->freed.api)
+        print_side(out, model, &hazard->freed);
+    fputs("</div>\n<figure>", out);
+    sc_moment_draw(out, &model->scratch, hazard);
+    put_tag(out, "</figure>\n<p class=\"advice\"><strong>What to do:</strong> ", hazard->advice,
+            ".</p>\n</article>\n");
+}
+
+static void print_fixed(void *out, const char *title)
+{
+    put_tag(out, "<li>fixed since the baseline: ", title, "</li>\n");
+}
+
+void sc_as_html(FILE *out, struct sc_model *model)
+{
+    char title[64];
+    size_t shown = model->count < CARDS_MAX ? model->count : CARDS_MAX;
+    snprintf(title, sizeof title, "%zu place%s with hazards", model->count,
+             model->count == 1 ? "" : "s");
+    print_head(out, title);
+    print_runs(out, model);
+    print_filters(out, model, shown);
+    fputs("<main>\n", out);
+    for (size_t i = 0; i < shown; i++)
+        print_card(out, model, i);
+    fputs("</main>\n<ul>\n", out);
+    if (model->baseline)
+        sc_baseline_each_fixed(model->baseline, print_fixed, out);
+    fputs("</ul>\n", out);
+    if (shown < model->count)
+        fprintf(out, "<footer>%zu more places are left out here.</footer>\n", model->count - shown);
+    fprintf(out, "<script>\n%s</script>\n</body>\n</html>\n", sc_as_html_script);
+}

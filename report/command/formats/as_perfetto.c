@@ -1,0 +1,277 @@
+/* A trace for Perfetto (ui.perfetto.dev): a track a thread and a stream, a slice a copy, and a flow
+ * from the call that made the copy over the copy to the call that came too early. Slices of one
+ * stream that overlap lie on tracks of the same name. Field numbers are those of
+ * perfetto/trace/trace_packet.proto and track_event/.
+ */
+#include "report/command/formats/formats.h"
+#include "report/command/formats/protobuf.h"
+#include "report/command/say.h"
+#include "report/command/table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    TRACE_PACKET = 1,
+    PACKET_TIMESTAMP = 8,
+    PACKET_SEQUENCE = 10,
+    PACKET_EVENT = 11,
+    PACKET_DESCRIPTOR = 60,
+    TRACK_UUID = 1,
+    TRACK_NAME = 2,
+    TRACK_PARENT = 5,
+    EVENT_ANNOTATION = 4,
+    EVENT_TYPE = 9,
+    EVENT_TRACK = 11,
+    EVENT_CATEGORY = 22,
+    EVENT_NAME = 23,
+    EVENT_FLOW = 47,
+    EVENT_LAST_FLOW = 48,
+    ANNOTATION_STRING = 6,
+    ANNOTATION_NAME = 10,
+};
+
+enum type { SLICE_BEGIN = 1, SLICE_END = 2, INSTANT = 3 };
+
+/* When the copy of a hazard ran, as far as is known. */
+struct slice {
+    size_t hazard;
+    uint64_t begin, end;
+    struct sc_digest stream;
+    size_t lane; /* of those tracks of the stream on which slices do not overlap */
+};
+
+struct trace {
+    FILE *out;
+    struct sc_model *model;
+    struct slice *slices; /* by hazard */
+    struct sc_table tracks;
+    struct track *first;
+};
+
+/* A track that has its descriptor. */
+struct track {
+    struct sc_node node;
+    struct track *next;
+};
+
+/* ---- slices ---- */
+
+static struct slice slice_of(const struct sc_shown *hazard, size_t index)
+{
+    struct sc_digester digester;
+    struct slice slice = {.hazard = index};
+    slice.begin = (uint64_t)(hazard->is_timed ? hazard->start_ns : hazard->copy.time_ns);
+    slice.end = (uint64_t)(hazard->is_timed ? hazard->end_ns : hazard->event.time_ns);
+    if (slice.end <= slice.begin)
+        slice.end = slice.begin + 1;
+    sc_digest_begin_fixed(&digester);
+    sc_digest_word(&digester, hazard->stream);
+    slice.stream = sc_digest_end(&digester);
+    return slice;
+}
+
+static int by_stream_and_begin(const void *a, const void *b)
+{
+    const struct slice *left = a, *right = b;
+    int order = memcmp(&left->stream, &right->stream, sizeof left->stream);
+    if (order != 0)
+        return order;
+    return left->begin < right->begin ? -1 : left->begin > right->begin;
+}
+
+static int by_hazard(const void *a, const void *b)
+{
+    const struct slice *left = a, *right = b;
+    return left->hazard < right->hazard ? -1 : left->hazard > right->hazard;
+}
+
+enum { LANES_MAX = 256 };
+
+/* The first lane that is free; the last one where there is none. */
+static size_t find_lane(const uint64_t *ends, uint64_t begin)
+{
+    size_t lane = 0;
+    while (lane < LANES_MAX - 1 && ends[lane] > begin)
+        lane++;
+    return lane;
+}
+
+static void assign_lanes(struct slice *slices, size_t count)
+{
+    uint64_t ends[LANES_MAX] = {0};
+    qsort(slices, count, sizeof *slices, by_stream_and_begin);
+    for (size_t i = 0; i < count; i++) {
+        if (i > 0 && memcmp(&slices[i].stream, &slices[i - 1].stream, sizeof slices[i].stream) != 0)
+            memset(ends, 0, sizeof ends);
+        slices[i].lane = find_lane(ends, slices[i].begin);
+        ends[slices[i].lane] = slices[i].end;
+    }
+    qsort(slices, count, sizeof *slices, by_hazard);
+}
+
+static struct slice *make_slices(struct sc_model *model)
+{
+    struct slice *slices = calloc(model->count + 1, sizeof *slices);
+    for (size_t i = 0; slices && i < model->count; i++)
+        slices[i] = slice_of(sc_model_hazard(model, i), i);
+    if (slices)
+        assign_lanes(slices, model->count);
+    return slices;
+}
+
+/* ---- packets ---- */
+
+static struct sc_protobuf message_in(const struct trace *trace)
+{
+    return (struct sc_protobuf){.scratch = &trace->model->scratch};
+}
+
+static void write_packet(struct trace *trace, const struct sc_protobuf *packet)
+{
+    struct sc_protobuf framed = message_in(trace);
+    sc_protobuf_message(&framed, TRACE_PACKET, packet);
+    fwrite(framed.bytes, 1, framed.size, trace->out);
+}
+
+static void describe_track(struct trace *trace, uint64_t uuid, const char *name)
+{
+    struct sc_protobuf track = message_in(trace), packet = message_in(trace);
+    sc_protobuf_number(&track, TRACK_UUID, uuid);
+    sc_protobuf_string(&track, TRACK_NAME, sc_say_plain(name));
+    sc_protobuf_number(&packet, PACKET_SEQUENCE, 1);
+    sc_protobuf_message(&packet, PACKET_DESCRIPTOR, &track);
+    write_packet(trace, &packet);
+}
+
+static bool is_new_track(struct trace *trace, const struct sc_digest *digest)
+{
+    struct track *track = sc_table_find(&trace->tracks, digest) ? NULL : calloc(1, sizeof *track);
+    if (!track)
+        return false;
+    track->node.digest = *digest;
+    track->next = trace->first;
+    trace->first = track;
+    sc_table_add(&trace->tracks, &track->node);
+    return true;
+}
+
+/* The track of this name, made when it is first asked for. */
+static uint64_t track_of(struct trace *trace, const char *name, size_t lane)
+{
+    struct sc_digester digester;
+    sc_digest_begin_fixed(&digester);
+    sc_digest_word(&digester, name);
+    sc_digest_number(&digester, (int64_t)lane);
+    struct sc_digest digest = sc_digest_end(&digester);
+    uint64_t uuid = digest.words[0] | 1;
+    if (is_new_track(trace, &digest))
+        describe_track(trace, uuid, name);
+    return uuid;
+}
+
+/* ---- events ---- */
+
+static struct sc_protobuf event_on(const struct trace *trace, uint64_t track, enum type type)
+{
+    struct sc_protobuf event = message_in(trace);
+    sc_protobuf_number(&event, EVENT_TYPE, type);
+    sc_protobuf_number(&event, EVENT_TRACK, track);
+    return event;
+}
+
+static void write_event(struct trace *trace, const struct sc_protobuf *event, uint64_t time_ns)
+{
+    struct sc_protobuf packet = message_in(trace);
+    sc_protobuf_number(&packet, PACKET_TIMESTAMP, time_ns);
+    sc_protobuf_number(&packet, PACKET_SEQUENCE, 1);
+    sc_protobuf_message(&packet, PACKET_EVENT, event);
+    write_packet(trace, &packet);
+}
+
+static void name_event(struct sc_protobuf *event, const char *name)
+{
+    sc_protobuf_string(event, EVENT_CATEGORY, "safecopy");
+    sc_protobuf_string(event, EVENT_NAME, sc_say_plain(name));
+}
+
+static void annotate(const struct trace *trace, struct sc_protobuf *event, const char *key,
+                     const char *value)
+{
+    struct sc_protobuf annotation = message_in(trace);
+    if (!value)
+        return;
+    sc_protobuf_string(&annotation, ANNOTATION_NAME, key);
+    sc_protobuf_string(&annotation, ANNOTATION_STRING, sc_say_plain(value));
+    sc_protobuf_message(event, EVENT_ANNOTATION, &annotation);
+}
+
+static void annotate_stack(const struct trace *trace, struct sc_protobuf *event,
+                           const struct sc_frames *stack)
+{
+    for (size_t i = 0; i < stack->count; i++)
+        annotate(trace, event, sc_scratch_print(&trace->model->scratch, "stack.%02zu", i),
+                 sc_frames_shown_line(&trace->model->scratch, &stack->frames[i]));
+}
+
+/* ---- hazards ---- */
+
+static void write_call(struct trace *trace, const struct sc_shown *hazard,
+                       const struct sc_call *call, unsigned flow_field, uint64_t flow)
+{
+    struct sc_scratch *scratch = &trace->model->scratch;
+    const char *thread = sc_scratch_print(scratch, "thread %" JSON_INTEGER_FORMAT, call->thread);
+    struct sc_protobuf event = event_on(trace, track_of(trace, thread, 0), INSTANT);
+    bool is_early = flow_field == EVENT_LAST_FLOW;
+    name_event(&event,
+               is_early ? sc_scratch_print(scratch, "%s %s", hazard->code, call->api) : call->api);
+    sc_protobuf_fixed(&event, flow_field, flow);
+    annotate(trace, &event, "call", call->words);
+    annotate(trace, &event, "hazard", is_early ? hazard->title : NULL);
+    annotate(trace, &event, "what to do", is_early ? hazard->advice : NULL);
+    annotate_stack(trace, &event, &call->stack);
+    write_event(trace, &event, (uint64_t)call->time_ns);
+}
+
+static void write_slice(struct trace *trace, const struct sc_shown *hazard,
+                        const struct slice *slice, uint64_t flow)
+{
+    const char *name = sc_scratch_print(&trace->model->scratch, "stream %s", hazard->stream);
+    uint64_t track = track_of(trace, name, slice->lane);
+    struct sc_protobuf begin = event_on(trace, track, SLICE_BEGIN);
+    struct sc_protobuf end = event_on(trace, track, SLICE_END);
+    name_event(&begin, sc_scratch_print(&trace->model->scratch, "%s %s", hazard->copy.api,
+                                        hazard->direction));
+    sc_protobuf_fixed(&begin, EVENT_FLOW, flow);
+    annotate(trace, &begin, "copy", hazard->copy.words);
+    annotate(trace, &begin, "on the device",
+             hazard->timing ? hazard->timing : "not timed: drawn from the call to the event");
+    write_event(trace, &begin, slice->begin);
+    write_event(trace, &end, slice->end);
+}
+
+static void write_hazard(struct trace *trace, size_t index)
+{
+    const struct sc_shown *hazard = sc_model_hazard(trace->model, index);
+    uint64_t flow = index + 1;
+    write_call(trace, hazard, &hazard->copy, EVENT_FLOW, flow);
+    if (hazard->subject == SC_OF_COPY)
+        write_slice(trace, hazard, &trace->slices[index], flow);
+    if (hazard->freed.api)
+        write_call(trace, hazard, &hazard->freed, EVENT_FLOW, flow);
+    write_call(trace, hazard, &hazard->event, EVENT_LAST_FLOW, flow);
+}
+
+void sc_as_perfetto(FILE *out, struct sc_model *model)
+{
+    struct trace trace = {.out = out, .model = model, .slices = make_slices(model)};
+    for (size_t i = 0; trace.slices && i < model->count; i++)
+        write_hazard(&trace, i);
+    sc_table_free(&trace.tracks);
+    while (trace.first) {
+        struct track *track = trace.first;
+        trace.first = track->next;
+        free(track);
+    }
+    free(trace.slices);
+}

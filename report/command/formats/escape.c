@@ -1,0 +1,84 @@
+#include "report/command/formats/escape.h"
+
+#include "report/command/say.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+/* What stands for a byte, or NULL. */
+static const char *entity_of(char byte)
+{
+    switch (byte) {
+    case '&':
+        return "&amp;";
+    case '<':
+        return "&lt;";
+    case '>':
+        return "&gt;";
+    case '"':
+        return "&quot;";
+    case '\'':
+        return "&#39;";
+    default:
+        return NULL;
+    }
+}
+
+/* U+FFFE and U+FFFF, which XML does not have. */
+static bool is_no_character(const char *text)
+{
+    return strncmp(text, "\xef\xbf\xbe", 3) == 0 || strncmp(text, "\xef\xbf\xbf", 3) == 0;
+}
+
+void sc_escape_markup(FILE *out, const char *text)
+{
+    for (text = sc_say_plain(text); *text != '\0'; text++) {
+        const char *entity = entity_of(*text);
+        if (entity)
+            fputs(entity, out);
+        else if (is_no_character(text))
+            text += fprintf(out, "???") - 1;
+        else
+            fputc(*text, out);
+    }
+}
+
+/* A span ends at as many backticks as it began with. */
+static size_t longest_run(const char *text, char byte)
+{
+    size_t longest = 0, run = 0;
+    for (; *text != '\0'; text++) {
+        run = *text == byte ? run + 1 : 0;
+        longest = run > longest ? run : longest;
+    }
+    return longest;
+}
+
+static void put_run(FILE *out, char byte, size_t count)
+{
+    while (count-- > 0)
+        fputc(byte, out);
+}
+
+/* A blank inside of each end is taken away again, if there is something between. */
+void sc_escape_markdown(FILE *out, const char *text)
+{
+    text = sc_say_plain(text[0] != '\0' ? text : "?");
+    size_t fence = longest_run(text, '`') + 1;
+    bool is_padded = fence > 1;
+    put_run(out, '`', fence);
+    fputs(is_padded ? " " : "", out);
+    fputs(text, out);
+    fputs(is_padded ? " " : "", out);
+    put_run(out, '`', fence);
+}
+
+void sc_escape_percent(FILE *out, const char *text, const char *harmful)
+{
+    for (text = sc_say_plain(text); *text != '\0'; text++) {
+        if (*text == '%' || strchr(harmful, *text))
+            fprintf(out, "%%%02X", (unsigned char)*text);
+        else
+            fputc(*text, out);
+    }
+}

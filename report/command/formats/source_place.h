@@ -1,0 +1,15 @@
+/* Where a hazard is in the source, as services that show a repository want it. */
+#ifndef SC_REPORT_COMMAND_FORMATS_SOURCE_PLACE_H
+#define SC_REPORT_COMMAND_FORMATS_SOURCE_PLACE_H
+
+#include "report/command/model.h"
+
+/* The frame to point at: the user's that came too early, else the user's that made the copy. NULL:
+ * neither has a line. */
+const struct sc_frame *sc_source_place_of(const struct sc_shown *hazard);
+
+/* The path of a frame's file: relative where it is below the workspace ($GITHUB_WORKSPACE, else the
+ * folder that the command runs in), else absolute. */
+const char *sc_source_place_path(struct sc_scratch *scratch, const struct sc_frame *frame);
+
+#endif

@@ -1,0 +1,550 @@
+#!/usr/bin/env python3
+"""The formats of `safecopy report`, each against its golden output and what may be said of it, and
+the flags that choose what is shown. `test_formats.py --write` writes the golden outputs anew."""
+
+import base64
+import hashlib
+import html.parser
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+import xml.etree.ElementTree
+
+import jsonschema
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+OUT = pathlib.Path(os.environ.get("SAFECOPY_OUT", ROOT / "out"))
+COMMAND = OUT / "safecopy"
+DATA = pathlib.Path("tests/unit/formats")
+SAMPLE = DATA / "sample.jsonl"
+ENDINGS = {"text": "txt", "json": "json", "html": "html", "sarif": "sarif", "junit": "xml",
+           "github": "github", "markdown": "md", "perfetto": "pftrace"}
+HARMFUL = re.compile("[\0-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+NASTY = ("\x1b[2J\t\r\x7f\x80\x9b\u061c\u202e\u2066\u2028\nSC999 forged\n::error::forged\n"
+         "</script></style></pre></title>\"'><img src=x onerror=alert(1)><script>alert(2)</script>"
+         "]]>-->`` ```\n```<!--[click](http://evil)|@somebody #1 %0A::error:: &amp; \ufffe\uffff")
+
+
+def report(*arguments, stdin=None, **environment):
+    base = {key: value for key, value in os.environ.items()
+            if key not in ("GITHUB_WORKSPACE", "GITHUB_STEP_SUMMARY", "XDG_CONFIG_HOME")}
+    return subprocess.run([COMMAND, "report", *arguments], cwd=ROOT, input=stdin, check=False,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          env={**base, "HOME": "/nonexistent", **environment})
+
+
+def shown(*arguments, **more):
+    return report(*arguments, **more).stdout.decode()
+
+
+def written(name):
+    """What the format makes of the sample; of the page what is not always the same."""
+    bytes_ = report("--format", name, SAMPLE).stdout
+    if name == "html":
+        bytes_ = re.sub(rb"(<(style|script)>).*?(</\2>)", rb"\1\3", bytes_, flags=re.S)
+    return bytes_
+
+
+def spoilt(value, word):
+    """Every string of it but those that decide how it is read ends in `word`."""
+    if isinstance(value, dict):
+        return {key: inner if key in ("type", "kind", "state") else spoilt(inner, word)
+                for key, inner in value.items()}
+    if isinstance(value, list):
+        return [spoilt(inner, word) for inner in value]
+    return value + word if isinstance(value, str) else value
+
+
+def sample_lines():
+    return [json.loads(line) for line in (ROOT / SAMPLE).read_text().splitlines()]
+
+
+def as_report(lines):
+    return "".join(json.dumps(line) + "\n" for line in lines).encode()
+
+
+class Tags(html.parser.HTMLParser):
+    """The elements of a page, in order, with the names of their attributes; all are closed."""
+
+    EMPTY = {"meta", "input", "line", "circle", "rect"}
+
+    def __init__(self, text):
+        super().__init__()
+        self.seen, self.open, self.links = [], [], []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.seen.append((tag, tuple(name for name, _ in attrs)))
+        self.links += [value for name, value in attrs if name in ("href", "src", "action")]
+        if tag not in self.EMPTY:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag, tag
+
+    def handle_startendtag(self, tag, attrs):
+        self.seen.append((tag, tuple(name for name, _ in attrs)))
+
+
+def fields(bytes_):
+    """(field, value) of a protobuf message: numbers, and bytes for what is framed."""
+    at = 0
+
+    def varint():
+        nonlocal at
+        value = shift = 0
+        while True:
+            byte = bytes_[at]
+            at += 1
+            value |= (byte & 0x7f) << shift
+            shift += 7
+            if byte < 0x80:
+                return value
+    while at < len(bytes_):
+        key = varint()
+        if key & 7 == 0:
+            yield key >> 3, varint()
+        elif key & 7 == 1:
+            at += 8
+            yield key >> 3, int.from_bytes(bytes_[at - 8:at], "little")
+        else:
+            assert key & 7 == 2, key
+            size = varint()
+            at += size
+            assert at <= len(bytes_)
+            yield key >> 3, bytes_[at - size:at]
+
+
+class Golden(unittest.TestCase):
+    def test_each_format_writes_what_it_did(self):
+        for name, ending in ENDINGS.items():
+            with self.subTest(name):
+                wanted = (ROOT / DATA / f"golden.{ending}").read_bytes()
+                self.assertEqual(written(name), wanted, "compare, then test_formats.py --write")
+
+    def test_json_has_a_short_name(self):
+        self.assertEqual(report("--json", SAMPLE).stdout, written("json"))
+
+
+class Valid(unittest.TestCase):
+    def test_sarif_is_what_the_standard_says(self):
+        schema = json.loads((ROOT / DATA / "sarif-schema-2.1.0.json").read_text(encoding="utf-8"))
+        for lines in (sample_lines(), spoilt(sample_lines(), NASTY), sample_lines()[-1:]):
+            sarif = json.loads(shown("--format", "sarif", "-", stdin=as_report(lines)))
+            jsonschema.validate(sarif, schema, cls=jsonschema.Draft4Validator)
+
+    def test_sarif_has_both_sides_a_fingerprint_and_suppressions(self):
+        results = json.loads(written("sarif"))["runs"][0]["results"]
+        self.assertEqual(len(results), 4)
+        for result in results:
+            flows = result["codeFlows"][0]["threadFlows"]
+            self.assertEqual({flow["id"] for flow in flows} - {"free"}, {"copy", "event"})
+            self.assertRegex(result["partialFingerprints"]["safecopyHazard/v1"], "^[0-9a-f]{32}$")
+        self.assertEqual([r["ruleId"] for r in results if "suppressions" in r], ["SC301"])
+        place = results[0]["locations"][0]["physicalLocation"]
+        self.assertEqual(place["artifactLocation"],
+                         {"uri": "tests/unit/formats/train.py", "uriBaseId": "%SRCROOT%"})
+        self.assertEqual(place["region"]["startLine"], 8)
+
+    def test_junit_counts_its_cases(self):
+        root = xml.etree.ElementTree.fromstring(written("junit"))
+        suite = root.find("testsuite")
+        cases = suite.findall("testcase")
+        self.assertEqual([len(cases), len(suite.findall(".//failure")),
+                          len(suite.findall(".//skipped"))], [5, 3, 1])
+        for element in (root, suite):
+            self.assertEqual((element.get("tests"), element.get("failures")), ("5", "3"))
+        self.assertEqual(len({(case.get("classname"), case.get("name")) for case in cases}), 5)
+
+    def test_a_run_without_hazards_is_a_test_that_passes(self):
+        lines = [line for line in sample_lines() if line["type"] in ("run", "summary")]
+        lines[-1].update(hazards=0, by_code={})
+        run = report("--format", "junit", "-", stdin=as_report(lines))
+        suite = xml.etree.ElementTree.fromstring(run.stdout).find("testsuite")
+        self.assertEqual((run.returncode, suite.get("tests"), suite.get("failures")), (0, "1", "0"))
+
+    def test_the_page_needs_nothing_from_elsewhere(self):
+        page = shown("--format", "html", SAMPLE)
+        tags = Tags(page)
+        self.assertEqual(tags.open, [])
+        self.assertEqual({link[:2] for link in tags.links}, {"#h"})
+        self.assertNotRegex(page, r"(?:https?:|//)[a-z]+\.|@import|url\(")
+
+    def test_the_page_allows_its_own_script_and_no_other(self):
+        page = shown("--format", "html", SAMPLE)
+        script = re.search("<script>(.*?)</script>", page, re.S)[1]
+        digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+        self.assertIn(f"script-src 'sha256-{digest}'", page)
+
+    def test_the_trace_can_be_taken_apart(self):
+        tracks, flows, begun = {}, {}, 0
+        for field, packet in fields(written("perfetto")):
+            self.assertEqual(field, 1)
+            packet = dict(fields(packet))
+            if 60 in packet:
+                track = dict(fields(packet[60]))
+                tracks[track[1]] = track[2].decode()
+                continue
+            event = list(fields(packet[11]))
+            self.assertIn(dict(event)[11], tracks)
+            begun += {1: 1, 2: -1, 3: 0}[dict(event)[9]]
+            for key, flow in event:
+                if key in (47, 48):
+                    flows.setdefault(flow, []).append(key)
+        self.assertEqual(sorted(set(tracks.values())),
+                         ["stream 0x55d0c0", "thread 4711", "thread 4712"])
+        self.assertEqual(begun, 0)
+        self.assertEqual(set(map(tuple, flows.values())), {(47, 47, 48), (47, 48)})
+
+    def test_slices_that_overlap_are_kept_apart(self):
+        lines = sample_lines()
+        first = lines[1]
+        second = {**first, "copy": {**first["copy"], "stack": [], "seq": 9, "time_ns": 2000000},
+                  "event": {**first["event"], "time_ns": 9000000}}
+        trace = report("--format", "perfetto", "-", stdin=as_report([lines[0], first, second])).stdout
+        names = [dict(fields(dict(fields(packet))[60]))[2] for _, packet in fields(trace)
+                 if 60 in dict(fields(packet))]
+        self.assertEqual(names.count(b"stream 0x55d0c0"), 2)
+
+    def test_perfetto_reads_the_trace(self):
+        try:
+            from perfetto.protos.perfetto.trace import perfetto_trace_pb2
+        except ImportError:
+            self.skipTest("no Python package perfetto here")
+        trace = perfetto_trace_pb2.Trace()
+        trace.ParseFromString(written("perfetto"))
+        events = [packet.track_event for packet in trace.packet if packet.HasField("track_event")]
+        self.assertIn("SC201 touch", [event.name for event in events])
+        self.assertEqual(trace.SerializeToString(), written("perfetto"))
+
+
+class Malice(unittest.TestCase):
+    """Names that would steer a terminal, a page, a runner or a reader of XML."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.texts = {name: [shown("--format", name, "-", stdin=as_report(spoilt(sample_lines(), word)))
+                            for word in ("x", NASTY)] for name in ENDINGS if name != "perfetto"}
+
+    def test_no_format_shows_what_a_terminal_obeys(self):
+        for name, (plain, nasty) in self.texts.items():
+            with self.subTest(name):
+                self.assertIn("forged", nasty)
+                self.assertIsNone(HARMFUL.search(nasty))
+                self.assertEqual(nasty.count("\n"), plain.count("\n"))
+
+    def test_the_page_has_the_same_elements(self):
+        plain, nasty = (Tags(text) for text in self.texts["html"])
+        self.assertEqual(nasty.seen, plain.seen)
+        self.assertEqual({link[:2] for link in nasty.links}, {"#h"})
+
+    def test_junit_has_the_same_elements(self):
+        plain, nasty = ([element.tag for element in xml.etree.ElementTree.fromstring(text).iter()]
+                        for text in self.texts["junit"])
+        self.assertEqual(nasty, plain)
+
+    def test_github_gets_one_command_a_line(self):
+        for line in self.texts["github"][1].splitlines():
+            match = re.fullmatch(r"::(?:error|notice) (.*?)::(?:.*)", line)
+            self.assertIsNotNone(match, line)
+            for pair in match[1].split(","):
+                self.assertRegex(pair, r"^(file|line|title)=[^:,]*$")
+
+    def test_markdown_has_no_word_of_theirs_outside_of_code(self):
+        """Spans are taken away as CommonMark reads them, then lines of code."""
+        for text in self.texts["markdown"]:
+            text = re.sub(r"^ {4}.*$", "", text, flags=re.M)
+            text = re.sub(r"(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)", "", text)
+            for word in ("forged", "evil", "somebody", "<img", "<script", "`"):
+                self.assertNotIn(word, text)
+
+    def test_sarif_makes_no_link_of_theirs(self):
+        text = self.texts["sarif"][1]
+        results = json.loads(text)["runs"][0]["results"]
+        for result in results:
+            self.assertNotRegex(result["message"]["text"], r"(?<!\\)\[click")
+
+
+class Files(unittest.TestCase):
+    def setUp(self):
+        self.temporary = tempfile.TemporaryDirectory()
+        self.folder = pathlib.Path(self.temporary.name)
+
+    def tearDown(self):
+        self.temporary.cleanup()
+
+    def fails(self, words, *arguments, **more):
+        run = report(*arguments, **more)
+        self.assertEqual(run.returncode, 2)
+        self.assertIn(words, run.stderr.decode())
+        self.assertEqual(len(run.stderr.splitlines()), 1, run.stderr)
+        return run
+
+    def write(self, name, lines):
+        path = self.folder / name
+        path.write_bytes(as_report(lines))
+        return path
+
+
+class Output(Files):
+    def test_a_file_is_written_whole(self):
+        path = self.folder / "o.xml"
+        path.write_text("old")
+        run = report("--format", "junit", "-o", path, SAMPLE)
+        self.assertEqual((run.returncode, run.stdout, run.stderr), (1, b"", b""))
+        self.assertEqual(path.read_bytes(), written("junit"))
+        self.assertEqual(list(self.folder.iterdir()), [path])
+
+    def test_nothing_but_a_file_is_replaced(self):
+        link, fifo = self.folder / "link", self.folder / "fifo"
+        link.symlink_to(self.folder / "target")
+        os.mkfifo(fifo)
+        for path, words in [(link, "a symbolic link is there"), (fifo, "is no file"),
+                            (self.folder, "a folder is there"),
+                            (self.folder / "none" / "o", "No such file")]:
+            self.assertEqual(self.fails(words, "-o", path, SAMPLE).stdout, b"")
+        self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["fifo", "link"])
+
+    def test_a_format_that_is_none_names_the_nearest_and_all(self):
+        run = self.fails("did you mean 'sarif'?", "--format", "sarfi", SAMPLE)
+        for name in ENDINGS:
+            self.assertIn(name, run.stderr.decode())
+
+    def test_github_gets_a_summary_of_the_step(self):
+        summary = self.folder / "summary.md"
+        summary.write_text("before\n")
+        report("--format", "github", SAMPLE, GITHUB_STEP_SUMMARY=str(summary))
+        self.assertEqual(summary.read_bytes(), b"before\n" + written("markdown"))
+
+    def test_paths_are_those_of_the_workspace(self):
+        self.assertIn("file=train.py,line=8,", shown(
+            "--format", "github", "-", GITHUB_WORKSPACE=str(ROOT / DATA),
+            stdin=(ROOT / SAMPLE).read_bytes().replace(str(DATA).encode(),
+                                                       str(ROOT / DATA).encode())))
+
+
+class Filter(Files):
+    def codes(self, expression):
+        run = report("--filter", expression, "--json", SAMPLE)
+        self.assertEqual(run.stderr, b"")
+        codes = [hazard["code"] for hazard in json.loads(run.stdout)["hazards"]]
+        self.assertEqual(run.returncode, 1 if codes else 0)
+        return codes
+
+    def test_terms(self):
+        for expression, codes in [
+                ("code=SC201", ["SC201"]), ("code=SC?01,!code=SC2*", ["SC401", "SC301", "SC101"]),
+                ("certainty=latent", ["SC101"]), ("action=held", ["SC401"]),
+                ("file=train.py", ["SC201"]), ("file=*/formats/*", ["SC201"]),
+                ("function=train::release", ["SC101"]), ("function=drop_*", ["SC401"]),
+                ("module=train", ["SC401", "SC301", "SC101"]), ("label=*test_step", ["SC201"]),
+                ("!label=*", []), ("name=*captur*", ["SC301"]), ("code=SC999", [])]:
+            with self.subTest(expression):
+                self.assertEqual(self.codes(expression), codes)
+
+    def test_a_bad_term_is_named_with_its_column(self):
+        for expression, words in [
+                ("code=SC1,funktion=a", "column 10: 'funktion=a' names no key; the nearest is function"),
+                ("code", "column 1: 'code' is not KEY=PATTERN"),
+                ("code=SC1,,a=b", "column 10: '' is not KEY=PATTERN"),
+                ("!=x", "column 1: '!=x' is not KEY=PATTERN"),
+                ("code=", "column 1: 'code=' is not KEY=PATTERN")]:
+            self.fails(words, "--filter", expression, SAMPLE)
+
+
+class Baseline(Files):
+    def setUp(self):
+        super().setUp()
+        self.lines = sample_lines()
+        self.old = self.write("old.jsonl", [self.lines[0], *self.lines[3:]])
+
+    def compared(self, *arguments):
+        run = report("--json", *arguments)
+        return run.returncode, {hazard["code"]: hazard["baseline"]
+                                for hazard in json.loads(run.stdout)["hazards"]}
+
+    def test_new_ones_fail(self):
+        old = {"SC401": "unchanged", "SC301": "unchanged", "SC101": "unchanged"}
+        self.assertEqual(self.compared("--baseline", self.old, SAMPLE),
+                         (66, {"SC201": "new", **old}))
+        self.assertEqual(self.compared("--baseline", self.old, self.old), (0, old))
+        text = shown("--baseline", SAMPLE, self.old)
+        self.assertIn("fixed since the baseline: SC201 source-overwritten-in-flight: touch", text)
+        self.assertNotIn("new since", text)
+
+    def test_several_and_what_json_wrote(self):
+        kept = self.folder / "old.json"
+        report("--json", "-o", kept, self.old)
+        first = self.write("first.jsonl", self.lines[:2])
+        self.assertEqual(self.compared("--baseline", kept, SAMPLE)[0], 66)
+        self.assertEqual(self.compared("--baseline", kept, "--baseline", first, SAMPLE)[0], 0)
+
+    def test_lines_addresses_and_the_frames_of_libraries_do_not_count(self):
+        moved = json.loads(json.dumps(self.lines[1]))
+        moved["buffer"]["address"] = moved["copy"]["address"] = "0x123000"
+        moved["copy"].update(stream="0x77", thread=9, seq=77)
+        for side in ("copy", "event"):
+            for frame in moved[side]["stack"]:
+                if "line" in frame:
+                    frame["line"] += 5
+            moved[side]["stack"][0]["offset"] = "0x99"
+        other = self.write("moved.jsonl", [self.lines[0], moved])
+        self.assertEqual(self.compared("--baseline", SAMPLE, other), (0, {"SC201": "unchanged"}))
+        moved["event"]["stack"][2]["function"] = "another_step"
+        other = self.write("moved.jsonl", [self.lines[0], moved])
+        self.assertEqual(self.compared("--baseline", SAMPLE, other), (66, {"SC201": "new"}))
+
+    def test_what_is_no_baseline_is_said(self):
+        nothing = self.folder / "n"
+        nothing.write_text("{\"hazards\":[{}]}")
+        run = report("--baseline", nothing, SAMPLE)
+        self.assertEqual(run.returncode, 2)
+        self.assertIn("is neither a report nor", run.stderr.decode())
+
+
+class Frames(Files):
+    def lead(self, *frames, **more):
+        """The first line below the title of a hazard with this stack."""
+        lines = sample_lines()
+        lines[1]["event"]["stack"] = [
+            {"module": f, "offset": "0x1", "symbol": s} if s else
+            {"file": f, "line": 3, "function": "f"} for f, s in frames]
+        lines[1]["copy"]["stack"] = []
+        del lines[1]["label"]
+        text = shown(*more.pop("arguments", ()), "-", stdin=as_report(lines[:2]), **more)
+        return text.split(": stalled\n")[1].splitlines()[0].strip()
+
+    def test_the_user_s_frame_leads(self):
+        site = "/x/lib/python3.12/site-packages/numpy/core.py"
+        for skipped in [(site, None), ("/usr/lib/libfoo.so", "foo"), ("/usr/bin/python3.12", "eval"),
+                        ("/opt/conda/bin/python3.13t", "eval"), ("<frozen runpy>", None),
+                        ("/usr/lib/python3/dist-packages/numpy/x.py", None),
+                        ("/home/a/.pyenv/versions/3.9.1/lib/python3.9/threading.py", None),
+                        ("/home/a/b/libtorch_cpu.so", "copy_"), ("/home/a/x", "_ZSt4copyv"),
+                        ("/lib64/ld-linux-x86-64.so.2", "r"), ("/x/y/libcudart-2c4a.so.13", "r"),
+                        (None, "jit")]:
+            with self.subTest(skipped):
+                self.assertRegex(self.lead(skipped, ("/home/a/train.py", None)),
+                                 r"^/home/a/train\.py:3 in f")
+
+    def test_what_is_the_user_s(self):
+        for frame in [("/usr/local/bin/train", "run"), ("/home/a/bin/train", "run"),
+                      ("/usr/src/app/train", "run"), ("/home/a/python3-project/train", "run")]:
+            with self.subTest(frame):
+                self.assertEqual(self.lead(frame, ("/home/a/train.py", None)),
+                                 "run (train+0x1): touch")
+
+    def test_the_library_s_frame_that_issued_the_call_follows(self):
+        self.assertEqual(self.lead(("/x/libcudart.so.13", "r"), ("/usr/lib/libfoo.so", "foo"),
+                                   ("/usr/lib/libbar.so", "bar"), ("/home/a/train.py", None)),
+                         "/home/a/train.py:3 in f, in foo (libfoo.so+0x1): touch")
+
+    def test_rules_of_the_user_s_own_come_first(self):
+        rules = self.folder / "safecopy" / "frames"
+        rules.parent.mkdir()
+        rules.write_text("# ours\nlibrary path */vendor/*\r\n\nuser   path /usr/lib/libours*\n"
+                         "library function helper*\n")
+        stack = [("/home/a/vendor/x", "v"), ("/home/a/x", "helper_f"), ("/usr/lib/libours.so", "ours"),
+                 ("/home/a/train.py", None)]
+        for more in ({"arguments": ["--frames", rules]}, {"XDG_CONFIG_HOME": str(self.folder)}):
+            self.assertEqual(self.lead(*stack, **more), "ours (libours.so+0x1), in v (x+0x1): touch")
+
+    def test_a_bad_rule_is_named_with_line_and_column(self):
+        rules = self.folder / "rules"
+        for text, where in [("user path /a\nusr path /b\n", ":2:1: "), ("user  pth /b", ":1:7: "),
+                            ("user path", ":1:10: ")]:
+            rules.write_text(text)
+            self.fails(where + "a rule is", "--frames", rules, SAMPLE)
+        self.fails("No such file", "--frames", self.folder / "none", SAMPLE)
+
+
+class Source(Files):
+    def excerpt(self, name, content=None, line=3):
+        path = self.folder / name
+        if content is not None:
+            path.write_text(content)
+        lines = sample_lines()
+        lines[1]["event"]["stack"] = [{"file": str(path), "line": line, "function": "f"}]
+        run = report("-", stdin=as_report(lines[:2]))
+        return re.findall(r"^ +(>?) +(\d+) \| ?(.*)$",
+                          run.stdout.decode().partition("tests/unit/formats/train.py:7")[0], re.M)
+
+    def test_two_lines_before_and_two_behind(self):
+        text = "".join(f"line {n}\n" for n in range(1, 9))
+        self.assertEqual([n for _, n, _ in self.excerpt("a.py", text)], ["1", "2", "3", "4", "5"])
+        self.assertEqual([n for mark, n, _ in self.excerpt("a.py", text, 8) if mark], ["8"])
+        self.assertEqual(self.excerpt("a.py", text, 1)[0], (">", "1", "line 1"))
+        self.assertEqual(self.excerpt("a.py", text, 9), [])
+
+    def test_what_is_no_source_is_not_shown(self):
+        """A report names the file, and may be a stranger's."""
+        self.assertEqual(self.excerpt("id_rsa", "a\nb\nsecret\n"), [])
+        self.assertEqual(self.excerpt("none.py"), [])
+        self.assertEqual(self.excerpt("big.py", "x\n" * (3 << 20)), [])
+        os.mkfifo(self.folder / "fifo.py")
+        self.assertEqual(self.excerpt("fifo.py"), [])
+        (self.folder / "zero.py").symlink_to("/dev/zero")
+        self.assertEqual(self.excerpt("zero.py"), [])
+
+    def test_control_characters_are_shown(self):
+        self.assertEqual(self.excerpt("a.py", "\n\n\tx\x1b[2J\u202e\r\n")[2][2],
+                         "    x\\u001b[2J\\u202e")
+
+
+class Names(Files):
+    def test_rust_and_cplusplus_are_readable(self):
+        text = shown(SAMPLE)
+        for name in ("train::release (", "core::ptr::drop_in_place (", "train::Upload::Upload() ("):
+            self.assertIn(name, text)
+        self.assertNotRegex(text, "_RNv|_ZN|17h0123")
+
+    def test_functions_that_were_inlined_are_unfolded(self):
+        source, program = self.folder / "p.c", self.folder / "p"
+        source.write_text(
+            "#include <stdio.h>\n"
+            "static inline __attribute__((always_inline)) void *inner(void)\n{\n"
+            "    return __builtin_return_address(0);\n}\n"
+            "int target(int);\n"
+            "static inline __attribute__((always_inline)) int caller(int x)\n{\n"
+            "    return target(x) + 1;\n}\n"
+            "void *here;\n"
+            "__attribute__((noinline)) int target(int x)\n{\n    here = inner();\n    return x;\n}\n"
+            "int main(int argc, char **argv)\n{\n    (void)argv;\n"
+            "    int x = caller(argc);\n    extern char __executable_start;\n"
+            "    printf(\"%#lx\", (unsigned long)((char *)here - &__executable_start));\n"
+            "    return x == 99;\n}\n")
+        subprocess.run(["cc", "-g", "-O1", "-o", program, source], check=True)
+        offset = subprocess.run([program], stdout=subprocess.PIPE, check=True).stdout.decode()
+        lines = sample_lines()
+        lines[1]["event"]["stack"] = [{"module": str(program), "offset": offset, "symbol": None}]
+        run = report("-", stdin=as_report(lines[:2]))
+        if b"libdw1" in run.stderr:
+            self.skipTest("no libdw here")
+        self.assertIn(f"#0 caller (inlined) at {source}:9\n", run.stdout.decode())
+        self.assertIn(f"#1 main ({program}+{offset}) at {source}:20\n", run.stdout.decode())
+
+    def test_a_missing_libdw_is_told_once(self):
+        subprocess.run(["cc", "-shared", "-x", "c", "/dev/null", "-o", self.folder / "libdw.so.1"],
+                       check=True)
+        lines = sample_lines()
+        lines[1]["event"]["stack"] = 3 * [{"module": str(COMMAND), "offset": "0x9", "symbol": "f"}]
+        run = report("-", stdin=as_report(lines[:2]), LD_LIBRARY_PATH=str(self.folder))
+        self.assertEqual(run.stderr.count(b"Debian's package is libdw1"), 1, run.stderr)
+
+
+def write():
+    for name, ending in ENDINGS.items():
+        (ROOT / DATA / f"golden.{ending}").write_bytes(written(name))
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["--write"]:
+        write()
+    else:
+        unittest.main()

@@ -104,7 +104,7 @@ LINKS       := $(shell sed -n 's/.*links: *\([a-z_/. ]*\).*/\1/p' report/command
 SHARED_SRC  := $(sort $(wildcard report/options.c track/text.c $(LINKS)))
 COMMAND_OBJ := $(call objects,$(COMMAND_SRC) $(SHARED_SRC))
 COMMAND     := $(if $(COMMAND_SRC),$(OUT)/safecopy)
-EMBEDDED    := report/command/frames.rules $(wildcard report/command/formats/page.*)
+EMBEDDED    := docs/hazards.md report/command/frames.rules $(wildcard report/command/formats/page.*)
 
 sim_objects  = $(call objects,$(filter-out %/selftest.c,$(call sources,tests/sim/$(1)/*.c)))
 SIM_CUDA_OBJ   := $(call sim_objects,cuda)

@@ -14,6 +14,9 @@ int sc_command_run(int argc, char **argv);
  * a baseline 66 where there are new ones, and else 0. */
 int sc_command_report(int argc, char **argv);
 
+/* Prints what the page of hazards says of some: 0, or 2 for one that there is not. */
+int sc_command_explain(int argc, char **argv);
+
 /* Complains of the flag that getopt_long, with opterr 0, has just refused with '?'. Returns
  * SC_COMMAND_USAGE. */
 int sc_command_refuse_flag(char *const *argv);

@@ -16,7 +16,9 @@
 
 static const char help[] =
     "usage: safecopy run [--strict] [--option KEY=VALUE]... [--report PATH] [--] PROGRAM [ARG]...\n"
-    "       safecopy report [--json | --suggest-suppressions] FILE...\n"
+    "       safecopy report [--format FORMAT] [-o FILE] [--filter TERMS] [--baseline OLD]... "
+    "FILE...\n"
+    "       safecopy explain [CODE]...\n"
     "       safecopy --help | --version\n"
     "\n"
     "run     starts PROGRAM with libsafecopy.so preloaded\n"
@@ -25,9 +27,19 @@ static const char help[] =
     "          --report PATH        where the report goes (%p pid, %e executable, %h host, %r "
     "rank)\n"
     "report  shows the hazards of one or more reports, equal ones merged ('-' is standard input)\n"
-    "          --json               the same as JSON\n"
+    "          --format FORMAT      text, json (or --json), html, sarif, junit, github, markdown, "
+    "perfetto\n"
+    "          -o FILE              into FILE, which is there whole or not at all\n"
+    "          --filter TERMS       KEY=PATTERN, or !KEY=PATTERN; commas mean `and`. Keys: code, "
+    "name,\n"
+    "                               certainty, action, file, function, module, label\n"
+    "          --baseline OLD       what is new, unchanged and fixed since OLD, a report or its "
+    "JSON\n"
+    "          --frames FILE        rules that say which frames are the user's own\n"
     "          --suggest-suppressions  entries for a file of suppressions, to be given reasons\n"
-    "        exit status: 0 no hazards, 1 hazards, 2 a report could not be read\n"
+    "        exit status: 0 no hazards, 1 hazards, 2 a report could not be read; with --baseline\n"
+    "        66 new hazards, else 0\n"
+    "explain prints what docs/hazards.md says of a hazard\n"
     "\n";
 
 static int usage(const char *problem, const char *word)
@@ -58,17 +70,33 @@ static int print_help(void)
     return 0;
 }
 
+typedef int command(int argc, char **argv);
+
+static command *find_command(const char *name)
+{
+    static const struct {
+        const char *name;
+        command *run;
+    } commands[] = {
+        {"run", sc_command_run},
+        {"report", sc_command_report},
+        {"explain", sc_command_explain},
+    };
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
+        if (strcmp(commands[i].name, name) == 0)
+            return commands[i].run;
+    return NULL;
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 2)
-        return usage("what to do? run or report", "");
-    bool is_command = strcmp(argv[1], "run") == 0 || strcmp(argv[1], "report") == 0;
-    if (asks_for_help(argv[1]) || (is_command && asks_for_help(argv[2])))
+        return usage("what to do? run, report or explain", "");
+    command *run = find_command(argv[1]);
+    if (asks_for_help(argv[1]) || (run && asks_for_help(argv[2])))
         return print_help();
-    if (strcmp(argv[1], "run") == 0)
-        return sc_command_run(argc - 1, argv + 1);
-    if (strcmp(argv[1], "report") == 0)
-        return sc_command_report(argc - 1, argv + 1);
+    if (run)
+        return run(argc - 1, argv + 1);
     if (strcmp(argv[1], "--version") == 0) {
         puts("safecopy " SC_COMMAND_VERSION);
         return 0;

@@ -465,15 +465,25 @@ class Main(Command):
     def test_help_names_commands_and_options(self):
         run = self.start("--help")
         self.assertEqual((run.returncode, run.stderr), (0, ""))
-        for word in ("safecopy run", "safecopy report", "report_path", "max_held"):
+        for word in ("safecopy run", "safecopy report", "safecopy explain", "report_path", "max_held"):
             self.assertIn(word, run.stdout)
         for arguments in (["-h"], ["run", "--help"], ["report", "--help"], ["report", "-h"]):
             again = self.start(*arguments)
             self.assertEqual((again.returncode, again.stdout), (0, run.stdout), arguments)
 
     def test_usage(self):
-        self.fails(2, "run or report")
-        self.fails(2, "there is no command explain", "explain")
+        self.fails(2, "run, report or explain")
+        self.fails(2, "there is no command exlpain", "exlpain")
+
+    def test_explains_each_hazard(self):
+        page = (ROOT / "docs" / "hazards.md").read_text(encoding="utf-8")
+        for code in CODES:
+            section = re.search(rf"^## {code}\n.*?(?=\n## |\Z)", page, re.M | re.S)[0]
+            self.assertEqual(self.start("explain", code.lower()).stdout.rstrip("\n"),
+                             section.rstrip("\n"))
+        self.assertEqual(re.findall(r"^SC\d+", self.start("explain").stdout, re.M), CODES)
+        self.assertIn("## SC201", self.start("explain", "source-overwritten-in-flight").stdout)
+        self.fails(2, "did you mean 'SC201'?", "explain", "SC209")
 
     def test_the_readme_shows_what_is_printed(self):
         """Its example against scripts/sample, but for numbers and the lines of source."""
@@ -493,7 +503,7 @@ class Main(Command):
                           re.M)
         table = re.findall(r"^  ([a-z_]+) +(\S+?),? .*?(not in this version)?\)?$",
                            self.start("--help").stdout, re.M)
-        wanted = [row for row in table if row[0] not in ("run", "report")]
+        wanted = [row for row in table if row[0] not in ("run", "report", "explain")]
         self.assertEqual([row for row in rows if row[0] in [key for key, *_ in wanted]], wanted)
 
     def test_the_page_of_options_has_every_key_and_default(self):
@@ -501,7 +511,7 @@ class Main(Command):
         page = (ROOT / "docs" / "options.md").read_text(encoding="utf-8")
         rows = re.findall(r"^  ([a-z_]+) +(\S+?),? .*?(not in this version)?\)?$",
                           self.start("--help").stdout, re.M)
-        options = [row for row in rows if row[0] not in ("run", "report")]
+        options = [row for row in rows if row[0] not in ("run", "report", "explain")]
         self.assertGreaterEqual(len(options), 20)
         for key, default, later in options:
             section = re.search(rf"^### {key}\n(.*?)(?=^##|\Z)", page, re.M | re.S)

@@ -2,6 +2,7 @@
 #include "report/command/findings.h"
 
 #include "report/command/fields.h"
+#include "report/command/parse.h"
 #include "report/hazard_counts.h"
 
 #include <stdio.h>
@@ -315,11 +316,12 @@ void sc_findings_free(struct sc_findings *findings)
 
 json_t *sc_finding_read(const struct sc_finding *finding)
 {
-    json_t *hazard = finding->line ? json_loads(finding->line, 0, NULL) : NULL;
+    json_t *hazard = finding->line ? sc_parse(finding->line, strlen(finding->line)) : NULL;
     if (strcmp(finding->certainty, "observed") == 0)
         json_object_set_new(hazard, "certainty", json_string("observed"));
     if (finding->timing.line)
-        json_object_set_new(hazard, "timing", json_loads(finding->timing.line, 0, NULL));
+        json_object_set_new(hazard, "timing",
+                            sc_parse(finding->timing.line, strlen(finding->timing.line)));
     json_object_set_new(hazard, "count", json_integer(finding->count));
     if (finding->is_least)
         json_object_set_new(hazard, "count_is_least", json_true());

@@ -3,6 +3,7 @@
 
 #include "report/command/fields.h"
 #include "report/command/input.h"
+#include "report/command/parse.h"
 #include "report/command/progress.h"
 #include "report/command/say.h"
 
@@ -23,7 +24,7 @@ void sc_reader_free(struct sc_reader *reader)
 
 json_t *sc_reader_run(const struct sc_reader *reader, size_t index)
 {
-    return json_loads(reader->runs[index], 0, NULL);
+    return sc_parse(reader->runs[index], strlen(reader->runs[index]));
 }
 
 /* The state of reading one file, which may hold several runs: the first three are of one run. */
@@ -182,7 +183,6 @@ static bool take_line(struct reading *reading, json_t *line, const char *text, s
 
 static void read_line(struct reading *reading, const struct sc_input *input)
 {
-    json_error_t error;
     reading->line_number++;
     sc_progress_show("lines read", reading->line_number);
     if (input->length == 0 && input->is_whole)
@@ -191,7 +191,7 @@ static void read_line(struct reading *reading, const struct sc_input *input)
         complain(reading, "longer than a line of a report");
         return;
     }
-    json_t *line = json_loadb(input->line, input->length, JSON_REJECT_DUPLICATES, &error);
+    json_t *line = sc_parse(input->line, input->length);
     if (!json_is_object(line))
         complain(reading, input->is_whole ? "not JSON" : "the last line is cut");
     else if (take_line(reading, line, input->line, input->length))

@@ -1,0 +1,324 @@
+#define _GNU_SOURCE 1
+#include "report/command/parse.h"
+
+#include "report/plain.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DEPTH_MAX = 2048, BLOCK = 256 };
+
+struct parsing {
+    const char *at, *end;
+    unsigned depth;
+    char *word; /* the last string or number, with a NUL behind it */
+    size_t length, capacity;
+};
+
+static json_t *parse_value(struct parsing *parsing);
+
+static int peek(struct parsing *parsing)
+{
+    while (parsing->at < parsing->end && (*parsing->at == ' ' || *parsing->at == '\t' ||
+                                          *parsing->at == '\n' || *parsing->at == '\r'))
+        parsing->at++;
+    return parsing->at < parsing->end ? (unsigned char)*parsing->at : -1;
+}
+
+static bool skip(struct parsing *parsing, char wanted)
+{
+    bool is_there = peek(parsing) == wanted;
+    parsing->at += is_there;
+    return is_there;
+}
+
+/* ---- words ---- */
+
+static bool append(struct parsing *parsing, const char *bytes, size_t count)
+{
+    size_t wanted = parsing->length + count + 1;
+    if (wanted > parsing->capacity) {
+        char *larger = realloc(parsing->word, 2 * wanted + BLOCK);
+        if (!larger)
+            return false;
+        parsing->word = larger;
+        parsing->capacity = 2 * wanted + BLOCK;
+    }
+    memcpy(parsing->word + parsing->length, bytes, count);
+    parsing->length += count;
+    parsing->word[parsing->length] = '\0';
+    return true;
+}
+
+static int value_of_digit(char digit)
+{
+    if (digit >= '0' && digit <= '9')
+        return digit - '0';
+    digit |= 0x20;
+    return digit >= 'a' && digit <= 'f' ? digit - 'a' + 10 : -1;
+}
+
+/* The four digits of \uXXXX, or -1. */
+static int take_unit(struct parsing *parsing)
+{
+    int unit = 0;
+    if (parsing->end - parsing->at < 4)
+        return -1;
+    for (int i = 0; i < 4; i++) {
+        int digit = value_of_digit(*parsing->at++);
+        if (digit < 0)
+            return -1;
+        unit = unit * 16 + digit;
+    }
+    return unit;
+}
+
+static bool append_code(struct parsing *parsing, uint32_t code)
+{
+    static const unsigned char heads[] = {0, 0, 0xc0, 0xe0, 0xf0};
+    char bytes[4];
+    size_t size = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+    for (size_t i = size - 1; i > 0; i--) {
+        bytes[i] = (char)(0x80 | (code & 0x3f));
+        code >>= 6;
+    }
+    bytes[0] = (char)(heads[size] | code);
+    return append(parsing, bytes, size);
+}
+
+static bool is_high(int unit)
+{
+    return unit >= 0xd800 && unit < 0xdc00;
+}
+
+static bool is_low(int unit)
+{
+    return unit >= 0xdc00 && unit < 0xe000;
+}
+
+/* Behind "\u". A NUL is not taken, nor half of a pair. */
+static bool take_unicode(struct parsing *parsing)
+{
+    int unit = take_unit(parsing);
+    if (unit <= 0 || is_low(unit))
+        return false;
+    if (!is_high(unit))
+        return append_code(parsing, (uint32_t)unit);
+    if (parsing->end - parsing->at < 2 || memcmp(parsing->at, "\\u", 2) != 0)
+        return false;
+    parsing->at += 2;
+    int low = take_unit(parsing);
+    return is_low(low) && append_code(parsing, 0x10000 + (((uint32_t)unit - 0xd800) << 10) +
+                                                   (uint32_t)low - 0xdc00);
+}
+
+/* Behind a backslash. */
+static bool take_escape(struct parsing *parsing)
+{
+    static const char letters[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
+    char letter = parsing->at < parsing->end ? *parsing->at++ : '\0';
+    const char *found = letter != '\0' ? strchr(letters, letter) : NULL;
+    if (letter == 'u')
+        return take_unicode(parsing);
+    return found && append(parsing, &meant[found - letters], 1);
+}
+
+/* The bytes up to a quote, a backslash, or what may not stand in a string. */
+static const char *end_of_plain(const char *at, const char *end)
+{
+    uint32_t code;
+    while (at < end && *at != '"' && *at != '\\') {
+        unsigned char byte = (unsigned char)*at;
+        size_t length =
+            byte < 0x80 ? byte >= ' ' : sc_plain_character(at, (size_t)(end - at), &code);
+        if (length == 0)
+            break;
+        at += length;
+    }
+    return at;
+}
+
+/* Takes a string into parsing->word. */
+static bool take_string(struct parsing *parsing)
+{
+    parsing->length = 0;
+    if (!skip(parsing, '"'))
+        return false;
+    for (;;) {
+        const char *stop = end_of_plain(parsing->at, parsing->end);
+        if (!append(parsing, parsing->at, (size_t)(stop - parsing->at)) || stop == parsing->end)
+            return false;
+        parsing->at = stop + 1;
+        if (*stop == '"')
+            return true;
+        if (*stop != '\\' || !take_escape(parsing))
+            return false;
+    }
+}
+
+/* ---- values ---- */
+
+static json_t *parse_string(struct parsing *parsing)
+{
+    if (!take_string(parsing))
+        return NULL;
+    return json_stringn_nocheck(parsing->word, parsing->length);
+}
+
+static size_t count_digits(const char *text)
+{
+    return strspn(text, "0123456789");
+}
+
+/* Whether parsing->word is a number as JSON has them, and whether it is a whole one. */
+static bool is_number(const char *word, bool *is_whole)
+{
+    word += *word == '-';
+    size_t digits = count_digits(word);
+    if (digits == 0 || (digits > 1 && *word == '0'))
+        return false;
+    word += digits;
+    *is_whole = *word == '\0';
+    if (*word == '.') {
+        digits = count_digits(++word);
+        if (digits == 0)
+            return false;
+        word += digits;
+    }
+    if (*word != 'e' && *word != 'E')
+        return *word == '\0';
+    word++;
+    word += *word == '+' || *word == '-';
+    digits = count_digits(word);
+    return digits > 0 && word[digits] == '\0';
+}
+
+static json_t *number_of(const char *word, bool is_whole)
+{
+    errno = 0;
+    if (is_whole) {
+        long long whole = strtoll(word, NULL, 10);
+        return errno == 0 ? json_integer(whole) : NULL;
+    }
+    double real = strtod(word, NULL);
+    return isinf(real) ? NULL : json_real(real);
+}
+
+static json_t *parse_number(struct parsing *parsing)
+{
+    const char *start = parsing->at;
+    bool is_whole = false;
+    parsing->length = 0;
+    while (parsing->at < parsing->end && *parsing->at != '\0' &&
+           strchr("+-.0123456789eE", *parsing->at))
+        parsing->at++;
+    if (!append(parsing, start, (size_t)(parsing->at - start)) ||
+        !is_number(parsing->word, &is_whole))
+        return NULL;
+    return number_of(parsing->word, is_whole);
+}
+
+static json_t *parse_word(struct parsing *parsing, const char *word, json_t *value)
+{
+    size_t length = strlen(word);
+    if ((size_t)(parsing->end - parsing->at) < length || memcmp(parsing->at, word, length) != 0)
+        return NULL;
+    parsing->at += length;
+    return value;
+}
+
+static bool parse_member(struct parsing *parsing, json_t *object)
+{
+    char key[64];
+    if (!take_string(parsing))
+        return false;
+    char *kept = parsing->length < sizeof key ? memcpy(key, parsing->word, parsing->length + 1)
+                                              : strdup(parsing->word);
+    bool is_taken = kept && !json_object_get(object, kept) && skip(parsing, ':') &&
+                    json_object_set_new_nocheck(object, kept, parse_value(parsing)) == 0;
+    if (kept != key)
+        free(kept);
+    return is_taken;
+}
+
+static bool parse_members(struct parsing *parsing, json_t *object)
+{
+    if (skip(parsing, '}'))
+        return true;
+    while (parse_member(parsing, object)) {
+        if (skip(parsing, '}'))
+            return true;
+        if (!skip(parsing, ','))
+            return false;
+    }
+    return false;
+}
+
+static bool parse_elements(struct parsing *parsing, json_t *array)
+{
+    if (skip(parsing, ']'))
+        return true;
+    while (json_array_append_new(array, parse_value(parsing)) == 0) {
+        if (skip(parsing, ']'))
+            return true;
+        if (!skip(parsing, ','))
+            return false;
+    }
+    return false;
+}
+
+static json_t *parse_nested(struct parsing *parsing, bool is_object)
+{
+    json_t *value = is_object ? json_object() : json_array();
+    parsing->at++;
+    if (value && (is_object ? parse_members : parse_elements)(parsing, value))
+        return value;
+    json_decref(value);
+    return NULL;
+}
+
+static json_t *parse_any(struct parsing *parsing)
+{
+    int first = peek(parsing);
+    switch (first) {
+    case '"':
+        return parse_string(parsing);
+    case '{':
+    case '[':
+        return parse_nested(parsing, first == '{');
+    case 't':
+        return parse_word(parsing, "true", json_true());
+    case 'f':
+        return parse_word(parsing, "false", json_false());
+    case 'n':
+        return parse_word(parsing, "null", json_null());
+    default:
+        return parse_number(parsing);
+    }
+}
+
+/* However deep it is nested, the stack suffices. */
+static json_t *parse_value(struct parsing *parsing)
+{
+    parsing->depth++;
+    json_t *value = parsing->depth <= DEPTH_MAX ? parse_any(parsing) : NULL;
+    parsing->depth--;
+    return value;
+}
+
+json_t *sc_parse(const char *text, size_t size)
+{
+    struct parsing parsing = {.at = text, .end = text + size};
+    int first = peek(&parsing);
+    json_t *value = first == '{' || first == '[' ? parse_value(&parsing) : NULL;
+    if (value && peek(&parsing) >= 0) {
+        json_decref(value);
+        value = NULL;
+    }
+    free(parsing.word);
+    return value;
+}

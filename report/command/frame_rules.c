@@ -27,12 +27,14 @@ struct decision {
     struct sc_node node;
     struct decision *next;
     enum sc_frame_kind kind;
+    char path[];
 };
 
 struct sc_frame_rules {
     struct rule *paths, *functions;
     struct sc_table table; /* of struct decision */
     struct decision *decisions;
+    const struct decision *last; /* that was asked for */
 };
 
 /* ---- reading ---- */
@@ -193,35 +195,37 @@ static const struct rule *find_rule(const struct rule *rule, const char *text)
     return rule;
 }
 
-static void remember(struct sc_frame_rules *rules, const struct sc_digest *digest,
-                     enum sc_frame_kind kind)
+static const struct decision *decide(struct sc_frame_rules *rules, const struct sc_digest *digest,
+                                     const char *path)
 {
-    struct decision *decision = calloc(1, sizeof *decision);
+    struct decision *decision = calloc(1, sizeof *decision + strlen(path) + 1);
+    const struct rule *rule = find_rule(rules->paths, path);
     if (!decision)
-        return;
+        return NULL;
     decision->node.digest = *digest;
-    decision->kind = kind;
-    if (!sc_table_add(&rules->table, &decision->node)) {
-        free(decision);
-        return;
-    }
+    decision->kind = rule ? rule->kind : SC_FRAME_USER;
+    strcpy(decision->path, path);
     decision->next = rules->decisions;
     rules->decisions = decision;
+    sc_table_add(&rules->table, &decision->node);
+    return decision;
 }
 
-enum sc_frame_kind sc_frame_rules_of_path(struct sc_frame_rules *rules, const char *path)
+static const struct decision *look_up(struct sc_frame_rules *rules, const char *path)
 {
     struct sc_digester digester;
     sc_digest_begin(&digester);
     sc_digest_word(&digester, path);
     struct sc_digest digest = sc_digest_end(&digester);
     const struct sc_node *known = sc_table_find(&rules->table, &digest);
-    if (known)
-        return ((const struct decision *)(const void *)known)->kind;
-    const struct rule *rule = find_rule(rules->paths, path);
-    enum sc_frame_kind kind = rule ? rule->kind : SC_FRAME_USER;
-    remember(rules, &digest, kind);
-    return kind;
+    return known ? (const struct decision *)(const void *)known : decide(rules, &digest, path);
+}
+
+enum sc_frame_kind sc_frame_rules_of_path(struct sc_frame_rules *rules, const char *path)
+{
+    if (!rules->last || strcmp(rules->last->path, path) != 0)
+        rules->last = look_up(rules, path);
+    return rules->last ? rules->last->kind : SC_FRAME_USER;
 }
 
 enum sc_frame_kind sc_frame_rules_of_frame(struct sc_frame_rules *rules, const char *module,

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { FRAMES_MAX = 4096 }; /* the library's own stacks have 64 */
+
 /* What one frame of the report becomes: itself, or what is inlined there and itself. */
 struct making {
     struct sc_scratch *scratch;
@@ -36,6 +38,8 @@ static void judge(const struct making *making, struct sc_frame *frame)
 static void add(struct making *making, struct sc_frame frame)
 {
     struct sc_frames *frames = making->frames;
+    if (frames->count == FRAMES_MAX)
+        return;
     judge(making, &frame);
     if (frames->count == making->capacity) {
         struct sc_frame *larger =
@@ -121,7 +125,7 @@ void sc_frames_shown(struct sc_frames *frames, struct sc_scratch *scratch,
 {
     size_t index, size = json_array_size(stack);
     json_t *record;
-    struct making making = {scratch, makers, frames, size > 0 ? size : 1};
+    struct making making = {scratch, makers, frames, size > 0 && size < FRAMES_MAX ? size : 1};
     *frames = (struct sc_frames){
         .frames = sc_scratch_take(scratch, making.capacity * sizeof *frames->frames)};
     json_array_foreach(stack, index, record)
@@ -166,6 +170,8 @@ static const char *origin_of(struct sc_scratch *scratch, const struct sc_frame *
 const char *sc_frames_shown_line(struct sc_scratch *scratch, const struct sc_frame *frame)
 {
     const char *function = frame->function ? frame->function : "?";
+    if (frame->is_python && frame->line <= 0)
+        return sc_scratch_print(scratch, "%s %s", function, frame->file);
     if (frame->is_python)
         return sc_scratch_print(scratch, "%s %s:%" JSON_INTEGER_FORMAT, function, frame->file,
                                 frame->line);

@@ -35,6 +35,7 @@ struct module {
 
 struct sc_symbols {
     struct module *modules;
+    struct module *last; /* that was asked for */
     struct sc_table table;
     int64_t pid; /* 0: no process was named, or several */
     bool several;
@@ -72,7 +73,7 @@ void sc_symbols_free(struct sc_symbols *symbols)
     free(symbols);
 }
 
-static struct module *find_module(struct sc_symbols *symbols, const char *path)
+static struct module *look_up(struct sc_symbols *symbols, const char *path)
 {
     struct sc_digester digester;
     sc_digest_begin(&digester);
@@ -94,6 +95,13 @@ static struct module *find_module(struct sc_symbols *symbols, const char *path)
     module->next = symbols->modules;
     symbols->modules = module;
     return module;
+}
+
+static struct module *find_module(struct sc_symbols *symbols, const char *path)
+{
+    if (!symbols->last || strcmp(symbols->last->path, path) != 0)
+        symbols->last = look_up(symbols, path);
+    return symbols->last;
 }
 
 void sc_symbols_expect(struct sc_symbols *symbols, const char *path, const char *build_id)

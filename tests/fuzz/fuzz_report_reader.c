@@ -78,6 +78,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 #define SPOILT                                                                                     \
     "{\"type\":\"hazard\",\"code\":\"\\u001b\",\"copy\":{\"api\":\"\\u2028\",\"stack\":[" NASTIER  \
     "{}]},\"event\":{\"api\":\"\\u2066\",\"stack\":[" NASTIER NASTIER "{}]},\"count\":1}\n"
+#define RICH                                                                                       \
+    "{\"type\":\"hazard\",\"code\":\"SC401\",\"name\":\"n\",\"certainty\":\"latent\","             \
+    "\"action\":\"held\",\"label\":\"t::`|<\",\"suppressed\":{\"reason\":\"]]>\"},"                \
+    "\"buffer\":{\"address\":\"0x10\",\"size\":1,\"kind\":\"stack\"},\"copy\":{\"api\":\"a\","     \
+    "\"runtime_api\":\"::error::\",\"stream\":\"0x5\",\"seq\":3,\"time_ns\":9,\"stack\":["         \
+    "{\"file\":\"tests/fuzz/standalone.h\",\"line\":3,\"function\":\"<script>\"},"                 \
+    "{\"module\":\"/usr/lib/x.so\",\"offset\":\"0x9\",\"symbol\":\"_RNvCs1_1a1b\"}]},"             \
+    "\"event\":{\"api\":\"b\",\"time_ns\":13,\"stack\":[{\"file\":\"/dev/zero\",\"line\":null,"    \
+    "\"function\":\"f\"}]},\"freed\":{\"api\":\"free\",\"stack\":[]},\"found_later\":true,"        \
+    "\"count\":2}\n"
 #define TIMING                                                                                     \
     "{\"type\":\"timing\",\"code\":\"SC101\",\"stream\":\"0x5\",\"seq\":3,"                        \
     "\"correlation_id\":4,\"event_time_ns\":13,\"device_start_ns\":11,\"device_end_ns\":20,"       \
@@ -98,6 +108,7 @@ int main(int argc, char **argv)
         RUN HAZARD "{\"type\":\"hazard\",\"count\":9223372036854775807}\n" SUMMARY,
         HAZARD SUMMARY SUMMARY,
         SPOILT,
+        RUN RICH TIMING SUMMARY,
         "{\"type\":\"run\",\"command\":[\"\\u001b[2J\\n0 places\",\"\\u009b\"],"
         "\"host\":\"\\u202e\\u2066\",\"pid\":1}\n"
         "{\"type\":\"coverage\",\"api\":\"\\u2028\",\"count\":1,\"stack\":[{\"module\":\"\\u200f\","

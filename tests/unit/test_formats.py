@@ -8,10 +8,12 @@ import html.parser
 import json
 import os
 import pathlib
+import pty
 import re
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 import xml.etree.ElementTree
 
@@ -161,6 +163,15 @@ class Valid(unittest.TestCase):
         for element in (root, suite):
             self.assertEqual((element.get("tests"), element.get("failures")), ("5", "3"))
         self.assertEqual(len({(case.get("classname"), case.get("name")) for case in cases}), 5)
+
+    def test_junit_has_nothing_that_readers_do_not_know(self):
+        """Elements and attributes that Ant, Surefire, Jenkins and GitLab all have."""
+        known = {"testsuites": {"name", "tests", "failures", "errors"},
+                 "testsuite": {"name", "tests", "failures", "errors", "skipped", "time"},
+                 "testcase": {"classname", "name", "time"}, "failure": {"type", "message"},
+                 "skipped": {"message"}, "system-out": set()}
+        for element in xml.etree.ElementTree.fromstring(written("junit")).iter():
+            self.assertLessEqual(set(element.keys()), known[element.tag])
 
     def test_a_run_without_hazards_is_a_test_that_passes(self):
         lines = [line for line in sample_lines() if line["type"] in ("run", "summary")]
@@ -329,6 +340,23 @@ class Output(Files):
                                                        str(ROOT / DATA).encode())))
 
 
+class Progress(Files):
+    def test_it_is_shown_on_a_terminal_after_two_seconds(self):
+        lead, follow = pty.openpty()
+        with subprocess.Popen([COMMAND, "report", "-"], stdin=subprocess.PIPE, stderr=follow,
+                              stdout=subprocess.DEVNULL) as child:
+            line = as_report(sample_lines()[1:2])
+            for _ in range(2):
+                child.stdin.write(300 * line)
+                child.stdin.flush()
+                time.sleep(2.1)
+            child.communicate(600 * line)
+        os.close(follow)
+        said = os.read(lead, 4096).decode()
+        os.close(lead)
+        self.assertRegex(said, r"^\r\x1b\[Ksafecopy: lines read \d+.*\r\x1b\[K$")
+
+
 class Filter(Files):
     def codes(self, expression):
         run = report("--filter", expression, "--json", SAMPLE)
@@ -377,6 +405,8 @@ class Baseline(Files):
         text = shown("--baseline", SAMPLE, self.old)
         self.assertIn("fixed since the baseline: SC201 source-overwritten-in-flight: touch", text)
         self.assertNotIn("new since", text)
+        fixed = json.loads(shown("--json", "--baseline", SAMPLE, self.old))["fixed"]
+        self.assertEqual([title[:5] for title in fixed], ["SC201"])
 
     def test_several_and_what_json_wrote(self):
         kept = self.folder / "old.json"
@@ -495,6 +525,15 @@ class Source(Files):
     def test_control_characters_are_shown(self):
         self.assertEqual(self.excerpt("a.py", "\n\n\tx\x1b[2J\u202e\r\n")[2][2],
                          "    x\\u001b[2J\\u202e")
+
+
+class Pythons(Files):
+    def test_a_frame_without_a_line(self):
+        lines = sample_lines()
+        lines[1]["event"]["stack"] = [{"file": "/home/a/t.py", "line": None, "function": "A.step"}]
+        text = shown("-", stdin=as_report(lines[:2]))
+        self.assertIn("    /home/a/t.py in A.step: touch\n", text)
+        self.assertIn("      #0 A.step /home/a/t.py\n", text)
 
 
 class Names(Files):

@@ -2,6 +2,7 @@
  * functions and the fingerprint.
  */
 #define _GNU_SOURCE 1
+#include "report/command/baseline.h"
 #include "report/command/formats/formats.h"
 #include "report/command/say.h"
 
@@ -21,11 +22,13 @@ static void name_frames(const struct sc_frames *stack)
  * newlines but those of its layout. */
 static void print_element(FILE *out, json_t *element, bool is_first)
 {
-    char *text = element ? json_dumps(element, JSON_INDENT(2)) : strdup("null");
+    char *text = element ? json_dumps(element, JSON_INDENT(2) | JSON_ENCODE_ANY) : strdup("null");
     char *rest = text;
     fputs(is_first ? "" : ",", out);
-    for (const char *line; (line = strsep(&rest, "\n")) != NULL;)
-        fprintf(out, "\n    %s", sc_say_plain(line));
+    for (const char *line; (line = strsep(&rest, "\n")) != NULL;) {
+        fputs("\n    ", out);
+        fputs(sc_say_plain(line), out);
+    }
     free(text);
 }
 
@@ -54,11 +57,36 @@ static void print_hazards(FILE *out, struct sc_model *model)
     }
 }
 
+struct list {
+    FILE *out;
+    size_t count;
+};
+
+static void print_fixed(void *whom, const char *title)
+{
+    struct list *list = whom;
+    json_t *string = json_string(title);
+    print_element(list->out, string, list->count++ == 0);
+    json_decref(string);
+}
+
+/* Titles of what is fixed since the baseline. */
+static void print_all_fixed(FILE *out, const struct sc_model *model)
+{
+    struct list list = {.out = out};
+    fputs(",\n  \"fixed\": [", out);
+    sc_baseline_each_fixed(model->baseline, print_fixed, &list);
+    fputs(list.count > 0 ? "\n  ]" : "]", out);
+}
+
 void sc_as_json(FILE *out, struct sc_model *model)
 {
     fputs("{\n  \"runs\": [", out);
     print_runs(out, model);
     fputs(model->reader->run_count > 0 ? "\n  ],\n  \"hazards\": [" : "],\n  \"hazards\": [", out);
     print_hazards(out, model);
-    fputs(model->count > 0 ? "\n  ]\n}\n" : "]\n}\n", out);
+    fputs(model->count > 0 ? "\n  ]" : "]", out);
+    if (model->baseline)
+        print_all_fixed(out, model);
+    fputs("\n}\n", out);
 }

@@ -54,7 +54,7 @@ static bool read_function(char *line, struct function *function)
     return function->name != NULL;
 }
 
-static bool add(struct sc_perf_map *map, const struct function *function)
+static bool add_function(struct sc_perf_map *map, const struct function *function)
 {
     if ((map->count & (map->count - 1)) == 0) { /* there is room for a power of two */
         void *grown = realloc(map->functions, (map->count ? 2 * map->count : 1) * sizeof *function);
@@ -74,14 +74,14 @@ static void read_functions(struct sc_perf_map *map, FILE *stream)
     size_t size = 0;
     struct function function;
     while (map->count < FUNCTIONS_MAX && getline(&line, &size, stream) > 0)
-        if (read_function(line, &function) && !add(map, &function)) {
+        if (read_function(line, &function) && !add_function(map, &function)) {
             free(function.name);
             break;
         }
     free(line);
 }
 
-static int by_start(const void *a, const void *b)
+static int by_start_and_line(const void *a, const void *b)
 {
     const struct function *left = a, *right = b;
     if (left->start != right->start)
@@ -98,7 +98,7 @@ struct sc_perf_map *sc_perf_map_open(int64_t pid)
     if (map)
         read_functions(map, stream);
     if (map && map->count > 0)
-        qsort(map->functions, map->count, sizeof *map->functions, by_start);
+        qsort(map->functions, map->count, sizeof *map->functions, by_start_and_line);
     if (stream)
         fclose(stream);
     return map;

@@ -204,20 +204,22 @@ static uint32_t offset_of_instruction(const struct sc_python_layout *layout, uin
     return layout->instruction == SC_PYTHON_INSTRUCTION_UNITS ? 2 * (uint32_t)last : (uint32_t)last;
 }
 
-/* NULL: this is no frame, or there is no room for its code. */
-static void *word_of(struct sc_python_layout *layout, const char *frame)
+/* False: this is no frame. The word is NULL if there is no room for its code. */
+static bool read_frame(struct sc_python_layout *layout, const char *frame, void **word)
 {
     char bytes[SC_PYTHON_CODE_BYTES];
     uintptr_t code = word_at(frame, layout->frame_code) & ~(uintptr_t)TAGS;
     if (!sc_peek(bytes, code, sizeof bytes) || !is_code(layout, bytes)) {
         atomic_fetch_add_explicit(&layout->failures, 1, memory_order_relaxed);
-        return NULL;
+        return false;
     }
     struct sc_python_identity identity = identify(layout, code, bytes);
     uint32_t id = sc_python_codes_find(&identity);
     if (!id)
         id = copy_code(layout, &identity);
-    return id ? sc_python_codes_word(id, offset_of_instruction(layout, code, bytes, frame)) : NULL;
+    uint32_t offset = offset_of_instruction(layout, code, bytes, frame);
+    *word = id ? sc_python_codes_word(id, offset) : NULL;
+    return true;
 }
 
 static bool is_shim(const struct sc_python_layout *layout, const char *frame)
@@ -246,14 +248,16 @@ unsigned sc_python_walk_words(struct sc_python_layout *layout, uintptr_t state, 
     uintptr_t at = innermost(layout, state);
     unsigned count = 0, max = 2 * frames_max;
     while (at && frames_max > 0 && count < max && sc_peek(frame, at, sizeof frame)) {
-        at = word_at(frame, layout->frame_previous);
-        void *word = is_shim(layout, frame) ? NULL : word_of(layout, frame);
-        if (!word && !is_shim(layout, frame))
+        void *word = NULL;
+        bool is_own = is_shim(layout, frame);
+        if (!is_own && !read_frame(layout, frame, &word))
             break;
-        words[count++] = word;
-        frames_max -= word != NULL;
-        if (word && is_entry(layout, frame) && count < max)
+        if (word)
+            words[count++] = word;
+        if ((is_own || is_entry(layout, frame)) && count < max)
             words[count++] = NULL;
+        frames_max -= !is_own;
+        at = word_at(frame, layout->frame_previous);
     }
     return count;
 }

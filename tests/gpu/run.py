@@ -287,6 +287,15 @@ class PythonProgram:
         return (f"{framework(run)}: same output, {told}; "
                 f"{bare.took_s:.1f} s without, {run.took_s:.1f} s with the library")
 
+    def expect_own_lines(self, run, hazards):
+        """Both sides of each hazard name a line of the program."""
+        for hazard in hazards:
+            for side in ("copy", "event"):
+                frames = hazard[side]["stack"]
+                if not any(frame.get("file") == str(self.source) and frame["line"] for frame in frames):
+                    raise run.failure(f"{hazard['code']}: no line of the program in the stack of the "
+                                      f"{side}: {frames}")
+
     def check_racy(self):
         """Without the library it may do anything, so that run only finds out what is installed."""
         bare = self.launch(False)
@@ -294,7 +303,9 @@ class PythonProgram:
             healed = self.launch(True, report.option)
             healed.expect_status(0)
             healed.expect_right()
-            check_hazards(healed, report.hazards(healed), self.expectations)
+            hazards = report.hazards(healed)
+            check_hazards(healed, hazards, self.expectations)
+            self.expect_own_lines(healed, hazards)
         with Reports() as report:
             self.launch(True, f"strict=1:{report.option}").expect_status(STRICT_EXIT)
         codes = " ".join(sorted({wanted.code for wanted in self.expectations}))

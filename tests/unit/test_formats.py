@@ -3,6 +3,7 @@
 the flags that choose what is shown. `test_formats.py --write` writes the golden outputs anew."""
 
 import base64
+import contextlib
 import hashlib
 import html.parser
 import json
@@ -352,7 +353,10 @@ class Progress(Files):
                 time.sleep(2.1)
             child.communicate(600 * line)
         os.close(follow)
-        said = os.read(lead, 4096).decode()
+        said = ""
+        with contextlib.suppress(OSError):  # the terminal's other end is closed
+            while True:
+                said += os.read(lead, 4096).decode()
         os.close(lead)
         self.assertRegex(said, r"^\r\x1b\[Ksafecopy: lines read \d+.*\r\x1b\[K$")
 

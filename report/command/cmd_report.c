@@ -9,6 +9,7 @@
 #include "report/command/reader.h"
 #include "report/command/say.h"
 #include "report/command/suggest.h"
+#include "report/command/suppressed.h"
 #include "report/nearest.h"
 
 #include <errno.h>
@@ -27,6 +28,7 @@ struct work {
     size_t baseline_count;
     struct sc_frame_makers makers;
     struct sc_excerpts *excerpts;
+    struct sc_suppressed *suppressed; /* NULL: none are asked for */
     struct sc_reader reader;
     struct sc_model model;
 };
@@ -100,6 +102,8 @@ static int status_of(const struct work *work)
 {
     if (work->baseline)
         return work->model.new_count > 0 ? SC_COMMAND_NEW : 0;
+    if (work->suppressed)
+        return work->model.open_count > 0 ? SC_COMMAND_FOUND : 0;
     bool found = work->filter ? work->model.count > 0 : work->reader.hazardous;
     return found ? SC_COMMAND_FOUND : 0;
 }
@@ -109,6 +113,7 @@ static int show(struct work *work, char *const *paths)
     bool readable = read_baseline(work);
     readable = read_all(work, paths) && readable;
     bool made = sc_model_init(&work->model, &work->reader, work->makers, work->excerpts);
+    work->model.suppressed = work->suppressed;
     if (made)
         sc_model_select(&work->model, work->filter, work->baseline);
     bool written = made && write_all(work);
@@ -150,6 +155,13 @@ static int take_filter(struct work *work, const char *text)
     return work->filter ? 0 : SC_COMMAND_USAGE;
 }
 
+static int take_suppressions(struct work *work, const char *path)
+{
+    sc_suppressed_free(work->suppressed);
+    work->suppressed = sc_suppressed_read(path);
+    return work->suppressed ? 0 : SC_COMMAND_USAGE;
+}
+
 static int take_baseline(struct work *work, const char *path)
 {
     if (!work->baseline)
@@ -172,6 +184,8 @@ static int take_flag(struct work *work, int flag, char *const *argv)
         return take_filter(work, optarg);
     case 'b':
         return take_baseline(work, optarg);
+    case 'u':
+        return take_suppressions(work, optarg);
     case 's':
         return take_suggestions(work);
     case 'r':
@@ -190,6 +204,7 @@ static int take_flags(struct work *work, int argc, char **argv)
         {"filter", required_argument, NULL, 'e'},
         {"baseline", required_argument, NULL, 'b'},
         {"frames", required_argument, NULL, 'r'},
+        {"suppressions", required_argument, NULL, 'u'},
         {"suggest-suppressions", no_argument, NULL, 's'},
         {NULL, 0, NULL, 0},
     };
@@ -224,6 +239,7 @@ static void clean_up(struct work *work)
     sc_reader_free(&work->reader);
     sc_filter_free(work->filter);
     sc_baseline_free(work->baseline);
+    sc_suppressed_free(work->suppressed);
     free(work->baseline_paths);
     sc_excerpts_free(work->excerpts);
     sc_frame_rules_free(work->makers.rules);

@@ -2,7 +2,7 @@
  *
  * Never preloaded, so it may use stdio, malloc, jansson and libelf. From the library it shares the
  * parsing of options.
- * links: report/file.c report/nearest.c report/plain.c
+ * links: report/file.c report/nearest.c report/plain.c report/suppressions.c track/hazard.c
  */
 #include "report/command/command.h"
 #include "report/command/say.h"
@@ -36,6 +36,7 @@ static const char help[] =
     "          --baseline OLD       what is new, unchanged and fixed since OLD, a report or its "
     "JSON\n"
     "          --frames FILE        rules that say which frames are the user's own\n"
+    "          --suppressions FILE  marks what the file leaves out, which then is no hazard\n"
     "          --suggest-suppressions  entries for a file of suppressions, to be given reasons\n"
     "        exit status: 0 no hazards, 1 hazards, 2 a report could not be read; with --baseline\n"
     "        66 new hazards, else 0\n"

@@ -7,6 +7,7 @@
 #include "report/command/say.h"
 #include "report/command/shown_hazards.h"
 #include "report/command/shown_runs.h"
+#include "report/command/suppressed.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +56,10 @@ const struct sc_shown *sc_model_hazard(struct sc_model *model, size_t index)
     model->record = sc_finding_read(model->findings[index]);
     struct sc_shown *hazard = sc_scratch_take(&model->scratch, sizeof *hazard);
     *hazard = sc_shown_hazards_make(&model->scratch, &model->makers, model->record);
-    if (model->baseline)
+    if (model->suppressed && !hazard->suppression)
+        hazard->suppression =
+            sc_suppressed_reason(model->suppressed, &model->scratch, model->makers.symbols, hazard);
+    if (model->baseline && !hazard->suppression)
         hazard->news = index < model->new_count ? "new" : "unchanged";
     sc_progress_show("hazards shown", index);
     return hazard;
@@ -66,7 +70,7 @@ void sc_model_select(struct sc_model *model, const struct sc_filter *filter,
 {
     struct sc_finding **known = calloc(model->count + 1, sizeof *known);
     size_t known_count = 0, count = model->count;
-    if (!known || (!filter && !baseline)) {
+    if (!known || (!filter && !baseline && !model->suppressed)) {
         free(known);
         return;
     }
@@ -75,7 +79,8 @@ void sc_model_select(struct sc_model *model, const struct sc_filter *filter,
         bool is_known = !baseline || sc_baseline_knows(baseline, hazard->fingerprint);
         if (!sc_filter_takes(filter, hazard))
             continue;
-        if (is_known)
+        model->open_count += !hazard->suppression;
+        if (is_known || hazard->suppression)
             known[known_count++] = model->findings[i];
         else
             model->findings[model->new_count++] = model->findings[i];

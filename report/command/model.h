@@ -51,7 +51,8 @@ struct sc_shown {
     const char *timing;      /* what the copy did on the device; NULL: not known */
     const char *label;       /* NULL: none */
     const char *suppression; /* why the hazard is suppressed; NULL: it is not */
-    const char *news;        /* "new" or "unchanged" since the baseline; NULL without one */
+    const char *news;        /* "new" or "unchanged" since the baseline; NULL without one, and
+                              * of what is suppressed */
     enum sc_hazard_subject subject;
     json_int_t occurrences;
     bool is_timed;
@@ -63,15 +64,18 @@ struct sc_shown {
 
 struct sc_filter;
 struct sc_baseline;
+struct sc_suppressed;
 
 struct sc_model {
     const struct sc_reader *reader;
     struct sc_frame_makers makers;
     struct sc_excerpts *excerpts;
-    struct sc_finding **findings;       /* those that are shown, in the order of showing */
-    size_t count, new_count;            /* with a baseline the new ones are the first */
-    const struct sc_baseline *baseline; /* NULL: none */
-    struct sc_scratch scratch;          /* of the run or hazard that was asked for last */
+    struct sc_finding **findings;           /* those that are shown, in the order of showing */
+    size_t count, new_count;                /* with a baseline the new ones are the first */
+    size_t open_count;                      /* those that are not suppressed */
+    const struct sc_baseline *baseline;     /* NULL: none */
+    const struct sc_suppressed *suppressed; /* the caller's; NULL: none */
+    struct sc_scratch scratch;              /* of the run or hazard that was asked for last */
     json_t *record;
 };
 

@@ -51,6 +51,8 @@ static void print_hazards(FILE *out, struct sc_model *model)
         name_frames(&hazard->freed.stack);
         json_object_set_new(hazard->record, "title", json_string(hazard->title));
         json_object_set_new(hazard->record, "fingerprint", json_string(hazard->fingerprint));
+        if (hazard->suppression && !json_object_get(hazard->record, "suppressed"))
+            json_object_set_new(hazard->record, "suppressed", json_string(hazard->suppression));
         if (hazard->news)
             json_object_set_new(hazard->record, "baseline", json_string(hazard->news));
         print_element(out, hazard->record, i == 0);

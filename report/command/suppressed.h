@@ -1,0 +1,18 @@
+/* Hazards that a file of suppressions leaves out (docs/suppressions.md): they are shown as such. */
+#ifndef SC_REPORT_COMMAND_SUPPRESSED_H
+#define SC_REPORT_COMMAND_SUPPRESSED_H
+
+#include "report/command/model.h"
+
+struct sc_suppressed;
+
+/* NULL after it has said what is wrong with the file or with an entry: none is in force then. */
+struct sc_suppressed *sc_suppressed_read(const char *path);
+void sc_suppressed_free(struct sc_suppressed *suppressed);
+
+/* The reason of the first entry in force that covers the hazard, in the scratch; NULL: none does.
+ */
+const char *sc_suppressed_reason(const struct sc_suppressed *suppressed, struct sc_scratch *scratch,
+                                 struct sc_symbols *symbols, const struct sc_shown *hazard);
+
+#endif

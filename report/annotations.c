@@ -25,6 +25,7 @@ static _Atomic bool is_used;                        /* anything was ever said */
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t at_thread_end;
+static bool has_key; /* else no thread has a record: there would be no end to them */
 static __thread uint32_t own_record; /* of the calling thread; 0: none yet */
 
 /* A handler that frees in flight asks for the lock as well. */
@@ -63,14 +64,16 @@ static void give_record(void *unused)
 static void start(void)
 {
     sc_pool_init(&records, sizeof(struct record));
-    pthread_key_create(&at_thread_end, give_record);
+    has_key = pthread_key_create(&at_thread_end, give_record) == 0;
 }
 
-/* NULL: no memory. */
+/* NULL: no memory, or no key. */
 static struct record *own(void)
 {
     sigset_t signals;
     pthread_once(&once, start);
+    if (!has_key)
+        return NULL;
     enter(&signals);
     if (!own_record)
         own_record = sc_pool_take(&records);

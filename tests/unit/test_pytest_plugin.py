@@ -125,9 +125,10 @@ WRONG = {"test_wrong", "test_wrong_again", "test_wrong_parameter[with blanks and
          "test_wrong_teardown", "test_wrong_child", "TestUnit::test_wrong_method"}
 
 
-@unittest.skipUnless(importlib.util.find_spec("pytest"), "no pytest here")
 class Plugin(unittest.TestCase):
     def setUp(self):
+        if not importlib.util.find_spec("pytest"):
+            self.skipTest("no pytest here")
         temporary = tempfile.TemporaryDirectory()
         self.addCleanup(temporary.cleanup)
         self.folder = pathlib.Path(temporary.name).resolve()

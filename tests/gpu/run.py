@@ -287,14 +287,17 @@ class PythonProgram:
         return (f"{framework(run)}: same output, {told}; "
                 f"{bare.took_s:.1f} s without, {run.took_s:.1f} s with the library")
 
+    def names_program(self, stack):
+        return any(frame.get("file") == str(self.source) and frame["line"] for frame in stack)
+
     def expect_own_lines(self, run, hazards):
-        """Both sides of each hazard name a line of the program."""
+        """Each copy and one event name a line of the program: threads of a library's own, which touch
+        memory for it, run no Python code."""
         for hazard in hazards:
-            for side in ("copy", "event"):
-                frames = hazard[side]["stack"]
-                if not any(frame.get("file") == str(self.source) and frame["line"] for frame in frames):
-                    raise run.failure(f"{hazard['code']}: no line of the program in the stack of the "
-                                      f"{side}: {frames}")
+            if not self.names_program(hazard["copy"]["stack"]):
+                raise run.failure(f"no line of the program in {hazard['copy']['stack']}")
+        if not any(self.names_program(hazard["event"]["stack"]) for hazard in hazards):
+            raise run.failure("no event names a line of the program")
 
     def check_racy(self):
         """Without the library it may do anything, so that run only finds out what is installed."""

@@ -2,6 +2,7 @@
 #include "report/command/command.h"
 
 #include "report/command/say.h"
+#include "report/command/suppressed.h"
 #include "report/options.h"
 
 #include <errno.h>
@@ -12,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static void complain(void *context, const char *line)
@@ -49,6 +51,75 @@ static bool is_option_value(const char *value)
     return false;
 }
 
+/* The absolute path, since the program may change its folder. */
+static bool add_path(char **options, const char *key, const char *path, const char *rest)
+{
+    char *absolute = realpath(path, NULL);
+    char *value = absolute ? text_of("%s%s", absolute, rest) : NULL;
+    bool good = value && is_option_value(value);
+    if (!value)
+        sc_say("cannot use %s: %s", path, strerror(errno));
+    if (good)
+        add_entry(options, key, value);
+    free(value);
+    free(absolute);
+    return good;
+}
+
+/* A report for each process in a folder, which is made if it is not there. */
+static bool add_report_folder(char **options, const char *path)
+{
+    struct stat status;
+    if (mkdir(path, 0777) != 0 && errno != EEXIST) {
+        sc_say("cannot make the folder %s: %s", path, strerror(errno));
+        return false;
+    }
+    if (stat(path, &status) == 0 && !S_ISDIR(status.st_mode)) {
+        sc_say("%s is no folder", path);
+        return false;
+    }
+    char *absolute = realpath(path, NULL);
+    bool has_meaning = absolute && strchr(absolute, '%');
+    free(absolute);
+    if (has_meaning) {
+        sc_say("%s cannot take reports: '%%' has a meaning in report_path", path);
+        return false;
+    }
+    return add_path(options, "report_path=", path, "/safecopy.%e.%p.jsonl");
+}
+
+/* The library would leave a malformed entry out, and go on. */
+static bool add_suppressions(char **options, const char *path)
+{
+    struct sc_suppressed *suppressed = sc_suppressed_read(path);
+    sc_suppressed_free(suppressed);
+    return suppressed && add_path(options, "suppressions=", path, "");
+}
+
+static bool take_flag(int flag, char **argv, char **options)
+{
+    switch (flag) {
+    case 's':
+        add_entry(options, "strict=", "1");
+        return true;
+    case 'o':
+        add_entry(options, "", optarg);
+        return true;
+    case 'r':
+        if (!is_option_value(optarg))
+            return false;
+        add_entry(options, "report_path=", optarg);
+        return true;
+    case 'd':
+        return add_report_folder(options, optarg);
+    case 'u':
+        return add_suppressions(options, optarg);
+    default:
+        sc_command_refuse_flag(argv);
+        return false;
+    }
+}
+
 /* Adds the flags to *options; leaves optind at the program. */
 static bool read_flags(int argc, char **argv, char **options)
 {
@@ -56,20 +127,15 @@ static bool read_flags(int argc, char **argv, char **options)
         {"strict", no_argument, NULL, 's'},
         {"option", required_argument, NULL, 'o'},
         {"report", required_argument, NULL, 'r'},
+        {"report-dir", required_argument, NULL, 'd'},
+        {"suppressions", required_argument, NULL, 'u'},
         {NULL, 0, NULL, 0},
     };
     int flag;
     opterr = 0;
-    while ((flag = getopt_long(argc, argv, "+o:", flags, NULL)) != -1) {
-        if (flag == '?')
-            sc_command_refuse_flag(argv);
-        if (flag == '?' || (flag == 'r' && !is_option_value(optarg)))
+    while ((flag = getopt_long(argc, argv, "+o:", flags, NULL)) != -1)
+        if (!take_flag(flag, argv, options))
             return false;
-        if (flag == 's')
-            add_entry(options, "strict=", "1");
-        else
-            add_entry(options, flag == 'r' ? "report_path=" : "", optarg);
-    }
     if (optind < argc)
         return true;
     sc_say("run what? name a program; see safecopy --help");

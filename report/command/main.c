@@ -15,7 +15,8 @@
 #include <unistd.h>
 
 static const char help[] =
-    "usage: safecopy run [--strict] [--option KEY=VALUE]... [--report PATH] [--] PROGRAM [ARG]...\n"
+    "usage: safecopy run [--strict] [--option KEY=VALUE]... [--report PATH | --report-dir DIR]\n"
+    "                    [--suppressions FILE] [--] PROGRAM [ARG]...\n"
     "       safecopy report [--format FORMAT] [-o FILE] [--filter TERMS] [--baseline OLD]... "
     "FILE...\n"
     "       safecopy explain [CODE]...\n"
@@ -26,6 +27,9 @@ static const char help[] =
     "          --option KEY=VALUE   sets an option, on top of SAFECOPY_OPTIONS\n"
     "          --report PATH        where the report goes (%p pid, %e executable, %h host, %r "
     "rank)\n"
+    "          --report-dir DIR     a report for each process in DIR, which is made if need be\n"
+    "          --suppressions FILE  what the file leaves out is no hazard; a mistake in it starts "
+    "nothing\n"
     "report  shows the hazards of one or more reports, equal ones merged ('-' is standard input)\n"
     "          --format FORMAT      text, json (or --json), html, sarif, junit, github, markdown, "
     "perfetto\n"

@@ -91,6 +91,26 @@ class Run(Command):
             [str(self.library),
              "strict=0:strict=1:mode=report:report_path=/tmp/%p.jsonl"])
 
+    def test_a_folder_takes_the_report_of_each_process(self):
+        folder = self.folder / "new"
+        for _ in range(2):
+            self.assertEqual(self.shown("--report-dir", str(folder))[1],
+                             f"report_path={folder}/safecopy.%e.%p.jsonl")
+        self.assertTrue(folder.is_dir())
+        self.fails(2, "is no folder", "run", "--report-dir", str(self.report), "true")
+        self.fails(2, "cannot make the folder", "run", "--report-dir", str(folder / "a" / "b"), "true")
+        self.fails(2, "has a meaning", "run", "--report-dir", str(self.folder / "50%"), "true")
+
+    def test_a_mistake_in_the_suppressions_starts_nothing(self):
+        file = self.folder / "known.txt"
+        entry = "{\n  name: known\n  code: SC201\n  reason: %s\n}\n"
+        file.write_text(entry % "a bug of theirs", encoding="utf-8")
+        relative = os.path.relpath(file)
+        self.assertEqual(self.shown("--suppressions", relative)[1], f"suppressions={file}")
+        file.write_text(entry % "", encoding="utf-8")
+        self.fails(2, f"{file}:", "run", "--suppressions", str(file), "true")
+        self.fails(2, "cannot read", "run", "--suppressions", f"{file}.not", "true")
+
     def test_finds_an_installed_library(self):
         moved = self.folder / "prefix"
         (moved / "bin").mkdir(parents=True)

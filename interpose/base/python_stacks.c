@@ -31,8 +31,11 @@ _Atomic(struct sc_python_interpreter *) sc_python_stacks_interpreter;
 static pthread_mutex_t look_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct sc_python_interpreter interpreters[INTERPRETERS_MAX]; /* written once each */
 static unsigned interpreter_count;
+static struct sc_python_interpreter *found_last; /* all three guarded by look_lock */
 static unsigned frames_wanted;
 static _Atomic uint64_t loaded_then, closed_then;
+static _Atomic bool is_look_due;
+static _Atomic unsigned closings; /* under way */
 
 /* ---- the interpreter ---- */
 
@@ -80,12 +83,11 @@ struct search {
 static int look_into(struct dl_phdr_info *object, size_t size, void *argument)
 {
     struct search *search = argument;
-    struct sc_python_interpreter *known = atomic_load(&sc_python_stacks_interpreter);
     void *getter = sc_exported_in(object, "PyGILState_GetThisThreadState", &size);
     if (!getter)
         return 0;
-    if (known && (void *)known->thread_state == getter) {
-        search->found = known;
+    if (found_last && (void *)found_last->thread_state == getter) {
+        search->found = found_last;
     } else if (search->slot && describe(search->slot, object)) {
         search->slot->thread_state = (void *(*)(void))getter;
         search->found = search->slot;
@@ -93,18 +95,31 @@ static int look_into(struct dl_phdr_info *object, size_t size, void *argument)
     return 1;
 }
 
-static void look(void)
+/* Whoever begins to close an object withdraws what this sets, and counts before: so one of the two
+ * sees the other. */
+static void look_locked(void)
 {
     struct search search = {NULL, NULL};
-    if (pthread_mutex_trylock(&look_lock) != 0)
-        return;
     if (interpreter_count < INTERPRETERS_MAX)
         search.slot = &interpreters[interpreter_count];
     dl_iterate_phdr(look_into, &search);
     if (search.found && search.found == search.slot)
         interpreter_count++;
-    atomic_store_explicit(&sc_python_stacks_interpreter, search.found, memory_order_release);
-    pthread_mutex_unlock(&look_lock);
+    found_last = search.found;
+    atomic_store(&sc_python_stacks_interpreter, search.found);
+    if (atomic_load(&closings) > 0)
+        atomic_store(&sc_python_stacks_interpreter, NULL);
+}
+
+/* A thread that has the lock may wait for the loader's, which this one may hold. It looks again. */
+static void look(void)
+{
+    atomic_store(&is_look_due, true);
+    while (atomic_load(&is_look_due) && pthread_mutex_trylock(&look_lock) == 0) {
+        atomic_store(&is_look_due, false);
+        look_locked();
+        pthread_mutex_unlock(&look_lock);
+    }
 }
 
 void sc_python_stacks_start(unsigned frames_max)
@@ -122,6 +137,19 @@ void sc_python_stacks_note_objects(uint64_t loaded, uint64_t closed)
     if (atomic_exchange_explicit(&loaded_then, loaded, memory_order_relaxed) != loaded)
         news |= !atomic_load_explicit(&sc_python_stacks_interpreter, memory_order_relaxed);
     if (news)
+        look();
+}
+
+void sc_python_stacks_note_closing(void)
+{
+    atomic_fetch_add(&closings, 1);
+    atomic_store(&sc_python_stacks_interpreter, NULL);
+}
+
+void sc_python_stacks_note_closed(void)
+{
+    atomic_fetch_sub(&closings, 1);
+    if (frames_wanted)
         look();
 }
 

@@ -23,6 +23,11 @@ void sc_python_stacks_start(unsigned frames_max);
  * numbers is new. */
 void sc_python_stacks_note_objects(uint64_t loaded, uint64_t closed);
 
+/* Around what may close the interpreter, whose code a thread in sc_python_stacks_insert would call
+ * when it is gone: meanwhile stacks have no Python frames. The second takes the loader's lock. */
+void sc_python_stacks_note_closing(void);
+void sc_python_stacks_note_closed(void);
+
 /* Id of the stack `id` (track/stacks.h) of the calling thread, with its Python frames. */
 uint32_t sc_python_stacks_insert(uint32_t id);
 

@@ -167,8 +167,14 @@ static uint64_t note_closed(void)
     return counts.closed;
 }
 
+void sc_unwind_note_closing(void)
+{
+    sc_python_stacks_note_closing();
+}
+
 void sc_unwind_note_closed(void)
 {
+    sc_python_stacks_note_closed();
     if (atomic_load_explicit(&is_chosen, memory_order_acquire))
         note_closed();
 }
@@ -271,10 +277,10 @@ __attribute__((noinline)) uint32_t sc_unwind_here(void *site)
     int mode = how_much();
     if (mode == SC_STACKS_NONE)
         return 0;
-    if (mode == SC_STACKS_SITE)
-        return sc_python_stacks_complete(sc_stacks_put(&site, 1));
     if (sc_unlikely(sc_process_is_alone())) /* nobody calls our dlclose */
         note_closed();
+    if (mode == SC_STACKS_SITE)
+        return sc_python_stacks_complete(sc_stacks_put(&site, 1));
     struct trace trace = {site, depth, sc_stack_cache_find(site, depth)};
     if (!trace.id)
         sc_spare_stack_make_room(unwind, &trace);

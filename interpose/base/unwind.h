@@ -21,7 +21,8 @@
  * meanwhile. */
 void sc_unwind_start(const struct sc_options *options);
 
-/* A module may have been closed. Takes the loader's lock. */
+/* Around what may close a module. The second takes the loader's lock. */
+void sc_unwind_note_closing(void);
 void sc_unwind_note_closed(void);
 
 /* The id of the caller's stack (track/stacks.h). `site` is the address that the hook returns to:

@@ -245,6 +245,7 @@ SC_EXPORT void __cxa_finalize(void *handle)
 SC_EXPORT int dlclose(void *handle)
 {
     int result;
+    sc_unwind_note_closing();
     if (sc_unlikely(sc_losses_are_watched()))
         result = close_watched(handle, &(struct sc_culprit){"dlclose", SC_SITE(), NULL});
     else

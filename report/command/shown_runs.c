@@ -59,9 +59,8 @@ static const char *title_of(struct sc_scratch *scratch, const json_t *run)
 {
     if (!json_is_object(run))
         return "the line that says what ran is missing";
-    const char *host = sc_field_string(run, "host", "?");
-    return sc_scratch_print(scratch, "%s (pid " NUMBER "%s%s)", command_of(scratch, run),
-                            sc_field_number(run, "pid"), host[0] != '\0' ? " on " : "", host);
+    return sc_scratch_print(scratch, "%s (pid " NUMBER " on %s)", command_of(scratch, run),
+                            sc_field_number(run, "pid"), sc_field_string(run, "host", "?"));
 }
 
 /* ---- what came of it ---- */

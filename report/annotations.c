@@ -127,7 +127,7 @@ static unsigned intern_locked(const char *reason)
     }
     if (count == SC_REASONS_MAX)
         return SC_REASONS_MAX - 1;
-    memcpy(reasons[count], count < SC_REASONS_MAX - 1 ? reason : "further reasons", SC_LABEL_SIZE);
+    cut(reasons[count], count < SC_REASONS_MAX - 1 ? reason : "further reasons");
     atomic_store_explicit(&reason_count, count + 1, memory_order_release);
     return count;
 }

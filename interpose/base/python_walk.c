@@ -54,15 +54,14 @@ static struct string look_at_string(const struct sc_python_layout *layout, uintp
                                     uint64_t length_max)
 {
     enum { COMPACT = 8, ASCII = 16 };
-    struct string string = {.length = peek_word(address + layout->string_length)};
+    uint64_t length = peek_word(address + layout->string_length);
+    struct string string = {.length = length < length_max ? length : length_max};
     uint32_t state;
     if (!sc_peek(&state, address + layout->string_state, sizeof state))
         return string;
     state >>= layout->state_shift;
     if (!(state & COMPACT))
         return string;
-    if (string.length > length_max)
-        string.length = length_max;
     string.character_bytes = state & 7;
     string.data = address + (state & ASCII ? layout->string_ascii : layout->string_compact);
     return string;
@@ -301,9 +300,10 @@ UNWATCHED uint8_t load_mark(const struct sc_python_layout *layout, uintptr_t fra
 __attribute__((no_sanitize("address", "thread"))) uint64_t
 sc_python_walk_key(const struct sc_python_layout *layout, uintptr_t state, unsigned frames_max)
 {
-    uintptr_t at = layout->thread_cframe
-                       ? load(load(state + layout->thread_cframe) + layout->cframe_frame)
-                       : load(state + layout->thread_frame);
+    uintptr_t cframe = layout->thread_cframe ? load(state + layout->thread_cframe) : 0;
+    uintptr_t at = cframe                  ? load(cframe + layout->cframe_frame)
+                   : layout->thread_cframe ? 0
+                                           : load(state + layout->thread_frame);
     bool has_shims = layout->ends == SC_PYTHON_ENDS_AT_SHIM;
     uint64_t hash = 1;
     for (unsigned steps = 0; at && frames_max > 0 && steps < STEPS_MAX; steps++) {

@@ -12,6 +12,11 @@
 #include <string.h>
 
 enum { FUZZ_SIZE_MAX = 16 * 1024 };
+#if defined __SANITIZE_THREAD__ || defined __SANITIZE_ADDRESS__
+enum { FUZZ_COUNT = 4000 };
+#else
+enum { FUZZ_COUNT = 20000 };
+#endif
 
 static uint64_t fuzz_state;
 
@@ -74,7 +79,7 @@ static void fuzz_try(const uint8_t *bytes, size_t size)
 static int fuzz_main(int argc, char **argv, const char *const *seeds, size_t seed_count)
 {
     static uint8_t bytes[FUZZ_SIZE_MAX];
-    unsigned long count = argc > 1 ? strtoul(argv[1], NULL, 10) : 20000;
+    unsigned long count = argc > 1 ? strtoul(argv[1], NULL, 10) : FUZZ_COUNT;
     fuzz_state = argc > 2 ? strtoull(argv[2], NULL, 10) | 1 : 1;
     for (size_t i = 0; i < seed_count; i++)
         fuzz_try((const uint8_t *)seeds[i], strlen(seeds[i]));

@@ -181,6 +181,13 @@ class Valid(unittest.TestCase):
         suite = xml.etree.ElementTree.fromstring(run.stdout).find("testsuite")
         self.assertEqual((run.returncode, suite.get("tests"), suite.get("failures")), (0, "1", "0"))
 
+    def test_junit_fails_a_run_whose_hazards_have_no_line(self):
+        lines = [line for line in sample_lines() if line["type"] in ("run", "summary")]
+        run = report("--format", "junit", "-", stdin=as_report(lines))
+        suite = xml.etree.ElementTree.fromstring(run.stdout).find("testsuite")
+        self.assertEqual((run.returncode, suite.get("failures"), len(suite.findall(".//failure"))),
+                         (1, "1", 1))
+
     def test_the_page_needs_nothing_from_elsewhere(self):
         page = shown("--format", "html", SAMPLE)
         tags = Tags(page)

@@ -1,4 +1,5 @@
 /* JUnit's XML: a test case that passes for each run, and one that fails for each hazard. */
+#include "report/command/fields.h"
 #include "report/command/formats/escape.h"
 #include "report/command/formats/formats.h"
 
@@ -33,12 +34,30 @@ static void put_line(FILE *out, const char *indent, const char *words)
     fputc('\n', out);
 }
 
+/* The summary counts hazards, and no line of any report tells of one, so that no test case of a
+ * hazard can fail. */
+static bool has_lost_hazards(const struct sc_model *model, const struct sc_run *run)
+{
+    const json_t *summary = json_object_get(run->record, "summary");
+    return model->reader->findings.count == 0 && sc_field_number(summary, "hazards") > 0;
+}
+
+static void put_lost(FILE *out)
+{
+    fputs("      <failure", out);
+    put_attribute(out, "type", "hazards");
+    put_attribute(out, "message", "hazards were counted, and their lines are missing");
+    fputs("/>\n", out);
+}
+
 static void print_run(FILE *out, struct sc_model *model, const struct sc_run *run)
 {
     open_case(out, "safecopy.runs",
               sc_scratch_print(&model->scratch, "%s: %s", run->file, run->title));
     if (!run->reached)
         put_skipped(out, "nothing was looked for: no call came through the library");
+    else if (has_lost_hazards(model, run))
+        put_lost(out);
     fputs("      <system-out>\n", out);
     for (size_t i = 0; i < run->note_count; i++)
         put_line(out, "", run->notes[i].words);
@@ -98,8 +117,11 @@ struct counts {
 static struct counts count(struct sc_model *model)
 {
     struct counts counts = {.tests = model->reader->run_count + model->count};
-    for (size_t i = 0; i < model->reader->run_count; i++)
-        counts.skipped += !sc_model_run(model, i)->reached;
+    for (size_t i = 0; i < model->reader->run_count; i++) {
+        const struct sc_run *run = sc_model_run(model, i);
+        counts.skipped += !run->reached;
+        counts.failures += run->reached && has_lost_hazards(model, run);
+    }
     for (size_t i = 0; i < model->count; i++) {
         bool is_excused = excuse_of(sc_model_hazard(model, i));
         counts.skipped += is_excused;

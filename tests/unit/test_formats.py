@@ -188,6 +188,14 @@ class Valid(unittest.TestCase):
         self.assertEqual((run.returncode, suite.get("failures"), len(suite.findall(".//failure"))),
                          (1, "1", 1))
 
+    def test_nothing_is_chosen_from_hazards_that_have_no_line(self):
+        """To say that all are fixed, or that none matches, would leave a gate open."""
+        lines = [line for line in sample_lines() if line["type"] in ("run", "summary")]
+        for choice in (["--baseline", SAMPLE], ["--filter", "code=SC101"]):
+            run = report(*choice, "-", stdin=as_report(lines))
+            self.assertEqual(run.returncode, 2)
+            self.assertIn(b"no line tells", run.stderr)
+
     def test_the_page_needs_nothing_from_elsewhere(self):
         page = shown("--format", "html", SAMPLE)
         tags = Tags(page)

@@ -457,13 +457,18 @@ void sc_reaper_judge(const struct sc_hazard *hazard, const struct sc_op_info *op
     errno = saved;
 }
 
-void sc_reaper_report(const struct sc_hazard *hazard)
+static void report(void *hazard)
 {
     if (sc_report_suppresses(hazard))
         return;
     sc_report_hazard(hazard);
     if (sc_options.halt_on_error)
         abort();
+}
+
+void sc_reaper_report(const struct sc_hazard *hazard)
+{
+    sc_spare_stack_make_much_room(report, (void *)(uintptr_t)hazard);
 }
 
 struct awaited {

@@ -15,7 +15,6 @@
 #include <stdint.h>
 
 #include "interpose/driver/driver.h"
-#include "interpose/streams/spare_events.h"
 #include "interpose/streams/unfinished.h"
 
 struct sc_stream_record;
@@ -26,6 +25,14 @@ struct sc_context_marks {
     /* A blocking stream of ours: events on it follow the legacy stream's work. */
     _Atomic(CUstream) marker;
     _Atomic uint64_t outlived_ticks; /* a blocking stream was last destroyed */
+};
+
+/* Events that no mark needs any more, kept by marks.c to be used again; the lock is a leaf. */
+enum { SC_SPARE_EVENTS_MAX = 256 };
+struct sc_spare_events {
+    pthread_mutex_t lock;
+    unsigned count;
+    CUevent events[SC_SPARE_EVENTS_MAX];
 };
 
 /* Detours of legacy operations around a capture (interpose/capture/detours.h), under their lock. */

@@ -8,7 +8,6 @@
 #include "interpose/driver/driver.h"
 #include "interpose/driver/relaxed.h"
 #include "interpose/streams/contexts.h"
-#include "interpose/streams/spare_events.h"
 #include "interpose/streams/unfinished.h"
 #include "track/kernel.h"
 #include "track/order.h"
@@ -30,16 +29,34 @@ void sc_marks_start(void)
     mark_interval_ticks = sc_ticks_in_ns(MARK_INTERVAL_NS);
 }
 
+/* What the driver says, with an event if it is success. The context is current. */
+static CUresult make_event(struct sc_context *context, CUevent *event)
+{
+    struct sc_spare_events *spare = &context->spare_events;
+    *event = NULL;
+    pthread_mutex_lock(&spare->lock);
+    if (spare->count)
+        *event = spare->events[--spare->count];
+    pthread_mutex_unlock(&spare->lock);
+    return *event ? CUDA_SUCCESS : sc_real.cuEventCreate(event, CU_EVENT_DISABLE_TIMING);
+}
+
 static CUevent take_event(struct sc_context *context)
 {
     CUevent event = NULL;
-    CUresult result = sc_spare_events_take(&context->spare_events, &event);
-    return result == CUDA_SUCCESS ? event : NULL;
+    return make_event(context, &event) == CUDA_SUCCESS ? event : NULL;
 }
 
 static void give_event(struct sc_context *context, CUevent event)
 {
-    sc_spare_events_give(&context->spare_events, event);
+    struct sc_spare_events *spare = &context->spare_events;
+    pthread_mutex_lock(&spare->lock);
+    bool kept = spare->count < SC_SPARE_EVENTS_MAX;
+    if (kept)
+        spare->events[spare->count++] = event;
+    pthread_mutex_unlock(&spare->lock);
+    if (!kept)
+        sc_real.cuEventDestroy_v2(event);
 }
 
 /* ---- marks of one stream ---- */
@@ -244,8 +261,7 @@ static void record_locked(struct sc_stream_record *stream)
     bool full = is_full(stream);
     if (full)
         event = newest(&stream->marks)->event;
-    CUresult result =
-        full ? CUDA_SUCCESS : sc_spare_events_take(&stream->context->spare_events, &event);
+    CUresult result = full ? CUDA_SUCCESS : make_event(stream->context, &event);
     if (result == CUDA_SUCCESS)
         result = record_behind(stream, event);
     if (result == CUDA_SUCCESS) {

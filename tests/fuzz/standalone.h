@@ -12,10 +12,8 @@
 #include <string.h>
 
 enum { FUZZ_SIZE_MAX = 16 * 1024 };
-#if defined __SANITIZE_THREAD__ || defined __SANITIZE_ADDRESS__
-enum { FUZZ_COUNT = 4000 };
-#else
-enum { FUZZ_COUNT = 20000 };
+#ifndef FUZZ_COUNT
+#define FUZZ_COUNT 20000
 #endif
 
 static uint64_t fuzz_state;

@@ -197,6 +197,13 @@ static void name_stacks(const struct sc_hazard *hazard, struct sc_json_lines_sta
     sc_json_lines_name_stack(hazard->freed.stack, &stacks->freed);
 }
 
+static bool use_locked(struct sc_suppression *entry)
+{
+    if (entry)
+        entry->used++;
+    return entry;
+}
+
 /* By a suppression. The lock is given up to name the stacks, as below. */
 static bool is_left_out(const struct sc_hazard *hazard)
 {
@@ -206,17 +213,17 @@ static bool is_left_out(const struct sc_hazard *hazard)
         return false;
     enter(&guard);
     bool known = sc_suppressing_recall(hazard, &entry);
+    bool left_out = use_locked(entry);
     leave(&guard);
+    if (known)
+        return left_out;
+
     struct sc_json_lines_stacks stacks;
-    if (!known)
-        name_stacks(hazard, &stacks);
+    name_stacks(hazard, &stacks);
     enter(&guard);
-    if (!known)
-        entry = sc_suppressing_find(hazard, &stacks);
-    if (entry)
-        entry->used++;
+    left_out = use_locked(sc_suppressing_find(hazard, &stacks));
     leave(&guard);
-    return entry != NULL;
+    return left_out;
 }
 
 bool sc_report_suppresses(const struct sc_hazard *hazard)

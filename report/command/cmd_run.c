@@ -51,23 +51,20 @@ static bool is_option_value(const char *value)
     return false;
 }
 
-/* The absolute path, since the program may change its folder. */
-static bool add_path(char **options, const char *key, const char *path, const char *rest)
+/* The absolute path, since the program may change its folder. NULL after it has said why the path
+ * cannot be used. The caller frees it. */
+static char *absolute_path(const char *path)
 {
     char *absolute = realpath(path, NULL);
-    char *value = absolute ? text_of("%s%s", absolute, rest) : NULL;
-    bool good = value && is_option_value(value);
-    if (!value)
+    if (!absolute)
         sc_say("cannot use %s: %s", path, strerror(errno));
-    if (good)
-        add_entry(options, key, value);
-    free(value);
+    if (absolute && is_option_value(absolute))
+        return absolute;
     free(absolute);
-    return good;
+    return NULL;
 }
 
-/* A report for each process in a folder, which is made if it is not there. */
-static bool add_report_folder(char **options, const char *path)
+static bool make_folder(const char *path)
 {
     struct stat status;
     if (mkdir(path, 0777) != 0 && errno != EEXIST) {
@@ -78,22 +75,36 @@ static bool add_report_folder(char **options, const char *path)
         sc_say("%s is no folder", path);
         return false;
     }
-    char *absolute = realpath(path, NULL);
-    bool has_meaning = absolute && strchr(absolute, '%');
-    free(absolute);
-    if (has_meaning) {
+    return true;
+}
+
+/* A report for each process in a folder, which is made if it is not there. */
+static bool add_report_folder(char **options, const char *path)
+{
+    char *folder = make_folder(path) ? absolute_path(path) : NULL;
+    bool is_plain = folder && !strchr(folder, '%');
+    if (is_plain) {
+        char *value = text_of("%s/safecopy.%%e.%%p.jsonl", folder);
+        add_entry(options, "report_path=", value);
+        free(value);
+    } else if (folder) {
         sc_say("%s cannot take reports: '%%' has a meaning in report_path", path);
-        return false;
     }
-    return add_path(options, "report_path=", path, "/safecopy.%e.%p.jsonl");
+    free(folder);
+    return is_plain;
 }
 
 /* The library would leave a malformed entry out, and go on. */
 static bool add_suppressions(char **options, const char *path)
 {
     struct sc_suppressed *suppressed = sc_suppressed_read(path);
+    char *absolute = suppressed ? absolute_path(path) : NULL;
+    bool is_good = absolute;
+    if (is_good)
+        add_entry(options, "suppressions=", absolute);
     sc_suppressed_free(suppressed);
-    return suppressed && add_path(options, "suppressions=", path, "");
+    free(absolute);
+    return is_good;
 }
 
 static bool take_flag(int flag, char **argv, char **options)

@@ -10,13 +10,18 @@ enum { FRAMES_MAX = 3 };
 
 #define INDENT "\n           "
 
+static const char *base_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
 /* Frames of these differ from run to run, or are those of every copy. */
 static bool is_passed_over(const char *module)
 {
     static const char *const prefixes[] = {"libsafecopy", "libcuda", "libcupti", "libc.so",
                                            "libc-"};
-    const char *slash = strrchr(module, '/');
-    const char *name = slash ? slash + 1 : module;
+    const char *name = base_of(module);
     for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++) {
         if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
             return true;
@@ -29,12 +34,6 @@ static void put_text(FILE *out, const char *text)
 {
     for (; *text != '\0'; text++)
         fputc(isgraph((unsigned char)*text) && *text != '*' ? *text : '?', out);
-}
-
-static const char *base_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
 }
 
 static void put_native(FILE *out, const json_t *frame, struct sc_symbols *symbols)

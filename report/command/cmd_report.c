@@ -98,16 +98,10 @@ static bool write_all(struct work *work)
     return sc_outfile_close(&file) && append_summary(work);
 }
 
-/* A summary counts hazards, and every line of them is lost: there is nothing to choose from. */
-static bool is_without_lines(const struct work *work)
-{
-    return work->reader.hazardous && work->reader.findings.count == 0;
-}
-
 static int status_of(const struct work *work)
 {
     bool chooses = work->baseline || work->suppressed || work->filter;
-    if (chooses && is_without_lines(work)) {
+    if (chooses && sc_reader_has_lost_hazards(&work->reader)) {
         sc_say("a summary counts hazards of which no line tells, so none can be chosen");
         return SC_COMMAND_USAGE;
     }

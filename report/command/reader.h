@@ -33,6 +33,12 @@ void sc_reader_free(struct sc_reader *reader);
  * line, or -errno if the stream could not be read to its end. What was read until then counts. */
 int sc_reader_add(struct sc_reader *reader, const char *name, FILE *stream);
 
+/* A summary counts hazards, and no line of any report tells of one. */
+static inline bool sc_reader_has_lost_hazards(const struct sc_reader *reader)
+{
+    return reader->hazardous && reader->findings.count == 0;
+}
+
 /* Run `index` as JSON. The caller decrefs the object. NULL when out of memory. */
 json_t *sc_reader_run(const struct sc_reader *reader, size_t index);
 

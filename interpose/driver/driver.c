@@ -29,7 +29,7 @@ struct row {
 };
 
 static const struct row rows[] = {
-#define SC_WRAP(symbol, name, version, variant)                                                    \
+#define SC_WRAP(symbol, name, version, variant, replay)                                            \
     {#symbol, offsetof(struct sc_real, symbol), (void *)symbol},
 #define SC_USE(symbol, name, version) {#symbol, offsetof(struct sc_real, symbol), NULL},
 #include "interpose/driver/api.def"

@@ -22,7 +22,7 @@
 #include "interpose/base/compiler.h"
 
 struct sc_real {
-#define SC_WRAP(symbol, name, version, variant) PFN_##name##_v##version##variant symbol;
+#define SC_WRAP(symbol, name, version, variant, replay) PFN_##name##_v##version##variant symbol;
 #define SC_USE(symbol, name, version) PFN_##name##_v##version symbol;
 #include "interpose/driver/api.def"
 };
@@ -30,7 +30,7 @@ struct sc_real {
 extern struct sc_real sc_real;
 
 /* Our wrappers have the types of the table: a wrong signature does not compile. */
-#define SC_WRAP(symbol, name, version, variant)                                                    \
+#define SC_WRAP(symbol, name, version, variant, replay)                                            \
     SC_EXPORT __typeof__(*(PFN_##name##_v##version##variant)0) symbol;
 #include "interpose/driver/api.def"
 

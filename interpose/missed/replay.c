@@ -12,6 +12,7 @@
 #include "interpose/capture/captures.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/replaying.h"
+#include "interpose/streams/capturing.h"
 #include "interpose/streams/streams.h"
 #include "report/options.h"
 #include "track/frames.h"
@@ -23,22 +24,7 @@
 
 #include "track/poison.h"
 
-enum when { NEVER, BEFORE, AFTER, BOTH }; /* the driver carries the call out */
-
-/* ---- through wrappers ---- */
-
-#define SC_REPLAY(symbol, when, arguments)                                                         \
-    static void replay_##symbol(const void *parameters)                                            \
-    {                                                                                              \
-        const symbol##_params *a = parameters;                                                     \
-        (void)a;                                                                                   \
-        symbol arguments;                                                                          \
-    }
-typedef void cuCtxSynchronize_params; /* it has none */
-#include "interpose/missed/replay.def"
-#include "interpose/streams/capturing.h"
-
-/* ---- others ---- */
+/* ---- notes in place of a wrapper ---- */
 
 /* The wrapper would have had its function run by the driver, and have seen it start. */
 static void work(const struct sc_call *call, CUstream stream)
@@ -62,33 +48,29 @@ static void wait(const struct sc_call *call, CUstream handle, CUevent event)
     sc_track_end_wait(&sc_track, &made, true);
 }
 
-#define REPLAY(symbol, is_per_thread, note)                                                        \
+/* ---- what to do, from the rows of api.def ---- */
+
+#define DO_BEFORE(...) wrapper(__VA_ARGS__)
+#define DO_AFTER(...) wrapper(__VA_ARGS__)
+#define DO_BOTH(...) wrapper(__VA_ARGS__)
+#define DO_NOTED(when, note) note
+#define DO_NEVER (void)0
+
+typedef void cuCtxSynchronize_params; /* it has none */
+
+#define SC_WRAP(symbol, name, version, variant, replay)                                            \
     static void replay_##symbol(const void *parameters)                                            \
     {                                                                                              \
-        const symbol##_params *a = parameters;                                                     \
+        const symbol##_params *const a = parameters;                                               \
         const struct sc_call *const call =                                                         \
-            &(const struct sc_call){#symbol, SC_SITE(), is_per_thread};                            \
-        (void)call;                                                                                \
-        note;                                                                                      \
+            &(const struct sc_call){#symbol, SC_SITE(), sizeof #variant > 1};                      \
+        __typeof__(symbol) *const wrapper = symbol;                                                \
+        (void)a, (void)call, (void)wrapper;                                                        \
+        DO_##replay;                                                                               \
     }
+#include "interpose/driver/api.def"
 
-REPLAY(cuLaunchHostFunc, false, work(call, a->hStream))
-REPLAY(cuLaunchHostFunc_ptsz, true, work(call, a->hStream))
-REPLAY(cuStreamAddCallback, false, work(call, a->hStream))
-REPLAY(cuStreamAddCallback_ptsz, true, work(call, a->hStream))
-REPLAY(cuStreamWaitEvent, false, wait(call, a->hStream, a->hEvent))
-REPLAY(cuStreamWaitEvent_ptsz, true, wait(call, a->hStream, a->hEvent))
-
-REPLAY(cuMemHostAlloc, false, sc_host_memory_pinned(*a->pp, a->bytesize, a->Flags))
-REPLAY(cuMemAllocHost, false, sc_host_memory_pinned(*a->pp, a->bytesize, 0))
-REPLAY(cuMemAllocHost_v2, false, sc_host_memory_pinned(*a->pp, a->bytesize, 0))
-REPLAY(cuMemHostRegister, false, sc_host_memory_registered(a->p, a->bytesize, a->Flags))
-REPLAY(cuMemHostRegister_v2, false, sc_host_memory_registered(a->p, a->bytesize, a->Flags))
-REPLAY(cuMemAllocManaged, false, sc_host_memory_managed(*a->dptr, a->bytesize))
-REPLAY(cuMemFreeHost, false, sc_host_memory_leaves(a->p, SC_PINNED, call))
-REPLAY(cuMemHostUnregister, false, sc_host_memory_leaves(a->p, SC_REGISTERED, call))
-
-/* ---- which, and when ---- */
+enum when { NEVER, BEFORE, AFTER, BOTH }; /* the driver carries the call out */
 
 struct replay {
     void (*note)(const void *parameters);
@@ -96,23 +78,17 @@ struct replay {
     bool wrapped; /* by running the wrapper, which knows what failed */
 };
 
-static const struct replay replays[CUPTI_DRIVER_TRACE_CBID_SIZE] = {
-#define SC_REPLAY(symbol, when, arguments)                                                         \
-    [CUPTI_DRIVER_TRACE_CBID_##symbol] = {replay_##symbol, when, true},
-#define SC_REPLAY_ELSEWHERE(symbol, when)                                                          \
-    [CUPTI_DRIVER_TRACE_CBID_##symbol] = {replay_##symbol, when, false},
-#include "interpose/missed/replay.def"
-};
+#define ROW_BEFORE(...) BEFORE, true
+#define ROW_AFTER(...) AFTER, true
+#define ROW_BOTH(...) BOTH, true
+#define ROW_NOTED(when, note) when, false
+#define ROW_NEVER NEVER, false
 
-/* Each function that is wrapped has a row. */
-enum {
-#define SC_REPLAY(symbol, when, arguments) symbol##_has_a_row,
-#define SC_REPLAY_ELSEWHERE(symbol, when) symbol##_has_a_row,
-#define SC_NO_REPLAY(symbol) symbol##_has_a_row,
-#include "interpose/missed/replay.def"
-};
-#define SC_WRAP(symbol, name, version, variant) _Static_assert(symbol##_has_a_row >= 0, #symbol);
+static const struct replay replays[CUPTI_DRIVER_TRACE_CBID_SIZE] = {
+#define SC_WRAP(symbol, name, version, variant, replay)                                            \
+    [CUPTI_DRIVER_TRACE_CBID_##symbol] = {replay_##symbol, ROW_##replay},
 #include "interpose/driver/api.def"
+};
 
 /* While a capture begins that no wrapper knows of, and before its wrapper is run, no mark may be
  * recorded on its stream: the driver is asked what captures. */
@@ -124,6 +100,8 @@ static bool begins_capture(const struct sc_missed_call *call)
 /* Nothing is known of a call that failed, but what captures make of it, which wrappers note. */
 static bool is_due(const struct replay *replay, const struct sc_missed_call *call, bool entering)
 {
+    if (replay->when == NEVER)
+        return false;
     if (replay->when == BOTH && entering)
         return sc_options.mode == SC_MODE_FIX;
     if (replay->when != BOTH && replay->when != (entering ? BEFORE : AFTER))
@@ -161,7 +139,7 @@ const uint16_t *sc_replay_ids(size_t *count)
     static uint16_t ids[CUPTI_DRIVER_TRACE_CBID_SIZE];
     *count = 0;
     for (unsigned id = 0; id < CUPTI_DRIVER_TRACE_CBID_SIZE; id++)
-        if (replays[id].note)
+        if (replays[id].when != NEVER)
             ids[(*count)++] = (uint16_t)id;
     return ids;
 }

@@ -5,7 +5,8 @@ tests/hazard/README.md has an example of each.
 
     expect: SC101 action=deferred kind=registered certainty=observed
                       one line for each hazard code that the racy build of a twin must report
-                      (`event` is the api of the event, with - for blanks);
+                      (`event` is the api of the event, with - for blanks;
+                      `direction` that of the copy);
                       `none`: a program that looks like a mistake, and of which none may be reported
     summary: FIELD=VALUE ...
                       of the mended run of a twin, as in Setting
@@ -290,6 +291,7 @@ class Expectation:
 
     def matches(self, hazard, ignored):
         said = {**hazard, "kind": hazard["buffer"]["kind"],
+                "direction": hazard["copy"]["direction"],
                 "direction": hazard["copy"]["direction"],
                 "event": hazard["event"]["api"].replace(" ", "-")}
         return hazard["code"] == self.code and all(

@@ -27,17 +27,22 @@ int sc_track_init(struct sc_track *track)
     init_lock(&track->lock);
     atomic_store(&track->operations, 0);
     atomic_store(&track->libc_watch, 0);
+    atomic_store(&track->watches_device, false);
+    track->blocking_streams = 0;
     sc_order_init(&track->order);
     sc_pool_init(&track->points, sizeof(struct sc_point));
     if (sc_inflight_init(&track->inflight, &track->order) ||
         sc_holds_init(&track->holds, &track->order, &track->graphs) ||
-        sc_graphs_init(&track->graphs, &track->order) || sc_handles_init(&track->events))
+        sc_graphs_init(&track->graphs, &track->order) || sc_handles_init(&track->events) ||
+        sc_device_init(&track->device, &track->order) || sc_handles_init(&track->allocations))
         return -ENOMEM;
     return 0;
 }
 
 void sc_track_destroy(struct sc_track *track)
 {
+    sc_handles_destroy(&track->allocations);
+    sc_device_destroy(&track->device);
     sc_handles_destroy(&track->events);
     sc_graphs_destroy(&track->graphs);
     sc_holds_destroy(&track->holds);
@@ -48,6 +53,14 @@ void sc_track_destroy(struct sc_track *track)
 
 /* ---- streams and order ---- */
 
+/* The legacy stream and one blocking stream of a context join each other. */
+static void note_kind(struct sc_track *track, enum sc_stream_kind kind)
+{
+    track->blocking_streams += kind == SC_STREAM_BLOCKING;
+    if (kind == SC_STREAM_NONBLOCKING || track->blocking_streams > 1)
+        atomic_store_explicit(&track->watches_device, true, memory_order_relaxed);
+}
+
 uint32_t sc_track_add_stream(struct sc_track *track, enum sc_stream_kind kind, uint32_t context,
                              uintptr_t handle, int device)
 {
@@ -56,6 +69,7 @@ uint32_t sc_track_add_stream(struct sc_track *track, enum sc_stream_kind kind, u
     if (id) {
         sc_order_stream(&track->order, id)->handle = handle;
         sc_order_stream(&track->order, id)->device = device;
+        note_kind(track, kind);
     }
     unlock(track);
     return id;

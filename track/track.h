@@ -13,6 +13,7 @@
 
 #include <pthread.h>
 
+#include "track/device.h"
 #include "track/graphs.h"
 #include "track/handles.h"
 #include "track/hold.h"
@@ -27,6 +28,10 @@ struct sc_track {
     struct sc_graphs graphs;
     struct sc_handles events; /* handle -> id of a point */
     struct sc_pool points;
+    struct sc_device device;
+    struct sc_handles allocations; /* in a stream's order: address -> bytes */
+    uint32_t blocking_streams;     /* that were ever added */
+    _Atomic bool watches_device;   /* there are streams that do not join each other */
     struct sc_unguarded unguarded;
     _Atomic uint64_t operations;
     _Atomic uint32_t libc_watch; /* not 0: free and munmap must look closer */
@@ -174,6 +179,33 @@ static inline void sc_issued_end(struct sc_issued *issued)
  * it. */
 void sc_track_issue(struct sc_track *track, struct sc_order_call *call, struct sc_op_info *infos,
                     unsigned count, struct sc_issued *issued);
+
+/* ---- device memory (track/device.h) ---- */
+
+/* Is what happens to device memory to be told? Not while all streams of the process join each
+ * other: nothing can be unordered then. What was issued before is not known later. Lock-free. */
+static inline bool sc_track_watches_device(struct sc_track *track)
+{
+    return atomic_load_explicit(&track->watches_device, memory_order_relaxed);
+}
+
+/* Operations that conflict with one that is about to be issued on info->ticket.stream. */
+void sc_track_device_conflicts(struct sc_track *track, const struct sc_op_info *info,
+                               struct sc_ops *conflicts);
+
+/* The driver has accepted one call's uses of device memory, on one stream. They get its number: the
+ * first one's ticket names it, or a number of 0 and the place of the call. */
+void sc_track_device_issue(struct sc_track *track, struct sc_op_info *infos, unsigned count);
+
+/* The driver has handed out device memory in a stream's order: nothing is in flight there. */
+void sc_track_device_allocated(struct sc_track *track, uintptr_t address, size_t size_bytes);
+
+/* The size of memory that was so handed out, and is about to be given back; 0: it is no such
+ * memory. Lock-free. */
+size_t sc_track_device_size(struct sc_track *track, uintptr_t address);
+
+/* The driver has it back: what was in flight there is done. */
+void sc_track_device_freed(struct sc_track *track, uintptr_t address, size_t size_bytes);
 
 /* ---- guards and snapshots ----
  *

@@ -49,6 +49,7 @@ SC_PAIR(cuMemcpyHtoDAsync_v2, _ptsz,
     struct copy copy;
     begin(&copy, call, &stream);
     sc_issue_host(&copy.issue, SC_H2D, src, bytes);
+    sc_issue_device(&copy.issue, SC_H2D, false, dst, bytes);
     src = source(&copy, src);
     return end(&copy, real(dst, src, bytes, stream));
 }
@@ -59,6 +60,7 @@ SC_PAIR(cuMemcpyDtoHAsync_v2, _ptsz, (void *dst, CUdeviceptr src, size_t bytes, 
     struct copy copy;
     begin(&copy, call, &stream);
     sc_issue_host(&copy.issue, SC_D2H, dst, bytes);
+    sc_issue_device(&copy.issue, SC_D2H, true, src, bytes);
     sc_issue_call(&copy.issue);
     return end(&copy, real(dst, src, bytes, stream));
 }
@@ -122,10 +124,14 @@ static void either_side(struct sc_issue *issue, CUdeviceptr dst, CUdeviceptr src
         touch(issue, SC_TOUCH_WRITE, dst, bytes);
     } else if (src_is_host) {
         sc_issue_host(issue, SC_H2D, host(src), bytes);
+        sc_issue_device(issue, SC_H2D, false, dst, bytes);
     } else if (dst_is_host) {
         sc_issue_host(issue, SC_D2H, host(dst), bytes);
+        sc_issue_device(issue, SC_D2H, true, src, bytes);
     } else {
         touch(issue, SC_TOUCH_READ, src, bytes);
+        sc_issue_device(issue, SC_D2D, true, src, bytes);
+        sc_issue_device(issue, SC_D2D, false, dst, bytes);
     }
 }
 
@@ -203,8 +209,12 @@ static void set_rows(struct sc_issue *issue, CUdeviceptr dst, size_t pitch, size
 {
     struct sc_shape shape = {(uintptr_t)dst, width, pitch, height};
     issue->is_empty = sc_shape_hull_bytes(&shape) == 0;
-    if (!issue->is_empty && sc_issue_is_on(issue) && is_host(issue, dst))
+    if (issue->is_empty || !sc_issue_is_on(issue))
+        return;
+    if (is_host(issue, dst))
         sc_issue_host_shape(issue, SC_MEMSET, &shape);
+    else if (issue->stream)
+        sc_device_uses_add(&issue->uses, SC_MEMSET, false, &shape, NULL);
 }
 
 SC_PAIR(cuMemsetD8Async, _ptsz,

@@ -37,6 +37,7 @@ void sc_issue_on(struct sc_issue *issue, const struct sc_call *call,
     issue->call = call;
     issue->count = 0;
     issue->touch_count = 0;
+    issue->uses.count = 0;
     issue->joins_stream = false;
     issue->waits_after = false;
     issue->is_empty = false;
@@ -170,6 +171,8 @@ void sc_issue_sides(struct sc_issue *issue, struct sc_copy_sides sides)
     issue->is_empty |= sides.is_empty;
     add_side(issue, SC_H2D, &sides.src, in_call);
     add_side(issue, SC_D2H, &sides.dst, in_call);
+    if (issue->stream)
+        sc_device_uses_of_sides(&issue->uses, &sides);
 }
 
 void sc_issue_pageable(struct sc_issue *issue, enum sc_direction direction, const void *address,
@@ -274,6 +277,8 @@ static void order_before_call(struct sc_issue *issue)
 {
     for (unsigned i = 0; i < issue->count; i++)
         order_op(issue, &issue->ops[i]);
+    sc_device_uses_order(&issue->uses, issue->call, issue->stream);
+    issue->uses.count = 0;
     issue->count = 0;
     issue->joins_stream = false;
 }
@@ -305,6 +310,7 @@ void sc_issue_ready(struct sc_issue *issue)
     for (unsigned i = 0; i < issue->count; i++)
         if (!issue->ops[i].unjudged)
             prepare(issue, &issue->ops[i]);
+    sc_device_uses_order(&issue->uses, issue->call, issue->stream);
 }
 
 void sc_issue_call(struct sc_issue *issue)
@@ -384,6 +390,15 @@ size_t sc_issue_record(struct sc_issue *issue, uint32_t stack, uint64_t now_tick
     return bytes;
 }
 
+/* What joins the stream is done when the call returns. */
+static void note_uses_of_device(struct sc_issue *issue)
+{
+    struct sc_ticket ticket = {.stream = issue->stream->id, .epoch = issue->place};
+    if (issue->count)
+        ticket = issue->ops[0].ticket;
+    sc_device_uses_note(&issue->uses, issue->call, issue->stream, &ticket, issue->joins_stream);
+}
+
 static void note_queued(const struct sc_issue *issue, uint64_t now_ticks)
 {
     sc_unfinished_queued(issue->stream, now_ticks);
@@ -456,6 +471,8 @@ CUresult sc_issue_end(struct sc_issue *issue, CUresult result)
         record(issue);
     else
         end_without(issue, result);
+    if (result == CUDA_SUCCESS && sc_unlikely(issue->uses.count))
+        note_uses_of_device(issue);
     if (issue->joins_stream)
         end_joined(issue, result);
     else if (result == CUDA_SUCCESS && !issue->count && !issue->is_empty)

@@ -15,7 +15,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "interpose/base/compiler.h"
 #include "interpose/calls/at_once.h"
+#include "interpose/calls/device_uses.h"
 #include "interpose/driver/call.h"
 #include "interpose/driver/driver.h"
 #include "interpose/graph/copy_sides.h"
@@ -40,6 +42,7 @@ struct sc_issue {
     struct sc_op_info ops[SC_ISSUE_OPS_MAX];
     unsigned touch_count;
     struct sc_at_once touches[SC_ISSUE_OPS_MAX];
+    struct sc_device_uses uses;
     bool waits_after;  /* for itself: the memory is still registered, and the program has
                           unregistered it */
     bool joins_stream; /* returns only when the stream's earlier work and itself are done */
@@ -66,6 +69,15 @@ void sc_issue_host_shape(struct sc_issue *issue, enum sc_direction direction,
 
 /* Memory that the driver itself reads or writes within the call. It may also be the device's. */
 void sc_issue_touch(struct sc_issue *issue, enum sc_touch touch, const struct sc_shape *shape);
+
+/* Device memory that the operation writes, or (`reads`) merely reads. */
+static inline void sc_issue_device(struct sc_issue *issue, enum sc_direction direction, bool reads,
+                                   uintptr_t address, size_t size_bytes)
+{
+    struct sc_shape shape = {address, size_bytes, size_bytes, 1};
+    if (sc_unlikely(sc_track_watches_device(&sc_track)) && issue->stream)
+        sc_device_uses_add(&issue->uses, direction, reads, &shape, NULL);
+}
 
 /* Both sides of a copy. Between two host addresses the driver completes it before it returns, as it
  * does for plain copies. */

@@ -2,6 +2,8 @@
  * stream joins every blocking stream. On other streams there is little to do: a mark behind copies
  * that were just issued, and a note that something other than copies is at work. */
 #include "interpose/base/compiler.h"
+#include "interpose/base/process.h"
+#include "interpose/calls/device_uses.h"
 #include "interpose/calls/issue.h"
 #include "interpose/capture/detours.h"
 #include "interpose/capture/permits.h"
@@ -83,14 +85,33 @@ static void begin_allocation(struct work *work, const struct sc_call *call, CUst
     work->work = (struct sc_work){0};
 }
 
+/* The stream, where what it does to device memory is told of; or NULL. */
+static struct sc_stream_record *watched_stream(const struct sc_call *call, CUstream handle)
+{
+    struct sc_stream_record *stream = sc_track_watches_device(&sc_track) && sc_active()
+                                          ? sc_streams_find(handle, call->per_thread)
+                                          : NULL;
+    return stream && !sc_streams_is_capturing(stream) ? stream : NULL;
+}
+
+static CUresult end_allocation(struct work *work, CUstream handle, const CUdeviceptr *address,
+                               size_t bytes, CUresult result)
+{
+    struct sc_stream_record *stream =
+        result == CUDA_SUCCESS ? watched_stream(work->detour.call, handle) : NULL;
+    if (stream)
+        sc_device_uses_allocated(work->detour.call, stream, *address, bytes);
+    return end(work, result);
+}
+
 SC_PAIR(cuMemAllocAsync, _ptsz, (CUdeviceptr * address, size_t bytes, CUstream stream),
         (address, bytes, stream))
 {
     struct work work;
     begin_allocation(&work, call, &stream);
-    if (!endangers_captures(&work, stream))
-        return end(&work, real(address, bytes, stream));
-    return end(&work, SC_PERMITTED(real(address, bytes, stream)));
+    CUresult result = endangers_captures(&work, stream) ? SC_PERMITTED(real(address, bytes, stream))
+                                                        : real(address, bytes, stream);
+    return end_allocation(&work, stream, address, bytes, result);
 }
 
 SC_PAIR(cuMemAllocFromPoolAsync, _ptsz,
@@ -99,18 +120,39 @@ SC_PAIR(cuMemAllocFromPoolAsync, _ptsz,
 {
     struct work work;
     begin_allocation(&work, call, &stream);
-    if (!endangers_captures(&work, stream))
-        return end(&work, real(address, bytes, pool, stream));
-    return end(&work, SC_PERMITTED(real(address, bytes, pool, stream)));
+    CUresult result = endangers_captures(&work, stream)
+                          ? SC_PERMITTED(real(address, bytes, pool, stream))
+                          : real(address, bytes, pool, stream);
+    return end_allocation(&work, stream, address, bytes, result);
+}
+
+/* Of the whole allocation: nobody may use it behind its free. */
+static struct sc_stream_record *begin_free(struct work *work, struct sc_device_uses *uses,
+                                           CUdeviceptr address, CUstream handle)
+{
+    size_t bytes = sc_track_device_size(&sc_track, address);
+    struct sc_stream_record *stream = bytes ? watched_stream(work->detour.call, handle) : NULL;
+    uses->count = 0;
+    if (!stream)
+        return NULL;
+    sc_device_uses_add(uses, SC_FREE, false, &(struct sc_shape){address, bytes, bytes, 1}, NULL);
+    sc_device_uses_order(uses, work->detour.call, stream);
+    return stream;
 }
 
 SC_PAIR(cuMemFreeAsync, _ptsz, (CUdeviceptr address, CUstream stream), (address, stream))
 {
     struct work work;
-    begin(&work, call, &stream, SC_WORK_QUIET);
-    if (!endangers_captures(&work, stream))
-        return end(&work, real(address, stream));
-    return end(&work, SC_PERMITTED(real(address, stream)));
+    struct sc_device_uses uses;
+    sc_detour_begin(&work.detour, call, &stream);
+    struct sc_stream_record *freed_on = begin_free(&work, &uses, address, stream);
+    work.work = sc_work_begin(call, stream, SC_WORK_QUIET);
+    CUresult result = endangers_captures(&work, stream) ? SC_PERMITTED(real(address, stream))
+                                                        : real(address, stream);
+    if (freed_on && result == CUDA_SUCCESS)
+        sc_device_uses_note(&uses, call, freed_on, &(struct sc_ticket){.stream = freed_on->id},
+                            false);
+    return end(&work, result);
 }
 
 /* ---- values and semaphores, by which the host hears of work and work of the host ---- */

@@ -7,6 +7,7 @@
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
 #include "interpose/calls/at_once.h"
+#include "interpose/calls/device_uses.h"
 #include "interpose/calls/issue.h"
 #include "interpose/calls/sync.h"
 #include "interpose/capture/detours.h"
@@ -28,6 +29,8 @@ struct copy {
     struct sc_detour detour;
     CUstream stream; /* of the detour, if it has one */
     struct sc_sync sync;
+    struct sc_device_uses uses;
+    struct sc_stream_record *used_on; /* the stream of the uses, if there are any */
 };
 
 static struct sc_stream_record *stream_of(const struct copy *copy)
@@ -67,6 +70,24 @@ static void seal(const struct copy *copy)
         sc_issue_seal(copy->call, written->shape.address, sc_shape_hull_bytes(&written->shape));
 }
 
+/* Of the legacy stream, or of the thread's own. */
+static void begin_uses(struct copy *copy, struct sc_stream_record *stream)
+{
+    if (!sc_track_watches_device(&sc_track))
+        return;
+    sc_device_uses_of_sides(&copy->uses, &copy->sides);
+    copy->used_on = copy->uses.count ? stream : NULL;
+    if (copy->used_on)
+        sc_device_uses_order(&copy->uses, copy->call, stream);
+}
+
+/* What came to the host, or out of memory that the device reads itself, is done; what came out of
+ * pageable memory may not have landed. */
+static bool has_landed(const struct copy *copy)
+{
+    return copy->sides.dst.used || (copy->sides.src.used && copy->sides.src.known);
+}
+
 static struct sc_sync begin_device_work(struct sc_stream_record *stream)
 {
     struct sc_sync sync = {0};
@@ -76,9 +97,11 @@ static struct sc_sync begin_device_work(struct sc_stream_record *stream)
     return sync;
 }
 
-static struct sc_sync begin_call(const struct copy *copy)
+static struct sc_sync begin_call(struct copy *copy)
 {
     struct sc_stream_record *stream = copy->sides.is_empty ? NULL : stream_of(copy);
+    if (stream)
+        begin_uses(copy, stream);
     if (stream && (copy->sides.src.used || copy->sides.dst.used)) {
         seal(copy);
         return sc_sync_begin_copy(copy->call, stream, !copy->sides.dst.host);
@@ -102,6 +125,8 @@ static bool begins_moved(struct copy *copy)
 {
     judge(copy);
     copy->stream = NULL;
+    copy->uses.count = 0;
+    copy->used_on = NULL;
     sc_detour_begin(&copy->detour, copy->call, &copy->stream);
     bool is_moved = sc_detour_is_taken(&copy->detour);
     if (is_moved)
@@ -119,7 +144,13 @@ static CUresult end_moved(struct copy *copy, CUresult result)
 
 static CUresult end(struct copy *copy, CUresult result)
 {
-    return sc_detour_end(&copy->detour, sc_sync_end(&copy->sync, result));
+    uint64_t place = sc_order_place(&copy->sync.ordered);
+    sc_sync_end(&copy->sync, result);
+    if (copy->used_on && result == CUDA_SUCCESS)
+        sc_device_uses_note(&copy->uses, copy->call, copy->used_on,
+                            &(struct sc_ticket){.stream = copy->used_on->id, .epoch = place},
+                            has_landed(copy));
+    return sc_detour_end(&copy->detour, result);
 }
 
 /* A row each: the function, the asynchronous one with the same effect, and what it reads and
@@ -146,6 +177,16 @@ static struct sc_copy_sides reads(struct sc_copy_side src, size_t bytes)
     return (struct sc_copy_sides){.src = src, .is_empty = bytes == 0};
 }
 
+static struct sc_copy_sides to_device(CUdeviceptr dst, struct sc_copy_side src, size_t bytes)
+{
+    return between(sc_copy_side_of_device(dst, bytes), src, bytes);
+}
+
+static struct sc_copy_sides to_host(struct sc_copy_side dst, CUdeviceptr src, size_t bytes)
+{
+    return between(dst, sc_copy_side_of_device(src, bytes), bytes);
+}
+
 static struct sc_copy_sides writes(struct sc_copy_side dst, size_t bytes)
 {
     return (struct sc_copy_sides){.dst = dst, .is_empty = bytes == 0};
@@ -154,6 +195,7 @@ static struct sc_copy_sides writes(struct sc_copy_side dst, size_t bytes)
 static struct sc_copy_sides fills(CUdeviceptr dst, size_t pitch, size_t width_bytes, size_t rows)
 {
     struct sc_copy_sides sides = writes(sc_copy_side_pinned(dst, width_bytes), width_bytes * rows);
+    sides.is_fill = true;
     sides.dst.shape.pitch_bytes = pitch;
     sides.dst.shape.rows = rows;
     sides.dst.used = sides.dst.used && rows;
@@ -203,9 +245,9 @@ static CUresult atoa_async(CUarray dst, size_t dst_offset, CUarray src, size_t s
 
 COPY(cuMemcpyHtoD_v2, sc_real.cuMemcpyHtoDAsync_v2,
      (CUdeviceptr dst, const void *src, size_t bytes), (dst, src, bytes),
-     reads(sc_copy_side_of_host(src, bytes), bytes))
+     to_device(dst, sc_copy_side_of_host(src, bytes), bytes))
 COPY(cuMemcpyDtoH_v2, sc_real.cuMemcpyDtoHAsync_v2, (void *dst, CUdeviceptr src, size_t bytes),
-     (dst, src, bytes), writes(sc_copy_side_of_host(dst, bytes), bytes))
+     (dst, src, bytes), to_host(sc_copy_side_of_host(dst, bytes), src, bytes))
 COPY(cuMemcpyHtoA_v2, sc_real.cuMemcpyHtoAAsync_v2,
      (CUarray dst, size_t offset, const void *src, size_t bytes), (dst, offset, src, bytes),
      reads(sc_copy_side_of_host(src, bytes), bytes))

@@ -144,3 +144,8 @@ struct sc_copy_side sc_copy_side_pinned(CUdeviceptr address, size_t size_bytes)
 {
     return side_at(address, size_bytes, never);
 }
+
+struct sc_copy_side sc_copy_side_of_device(CUdeviceptr address, size_t size_bytes)
+{
+    return (struct sc_copy_side){.shape = {address, size_bytes, size_bytes, 1}};
+}

@@ -27,6 +27,7 @@ struct sc_copy_side {
 struct sc_copy_sides {
     struct sc_copy_side src, dst;
     bool is_empty; /* a copy of no bytes: both are unused */
+    bool is_fill;  /* a memset: there is no source */
 };
 
 /* Of a copy by its parameters; NULL: both sides are unused. */
@@ -40,5 +41,8 @@ struct sc_copy_side sc_copy_side_of_host(const void *address, size_t size_bytes)
 struct sc_copy_side sc_copy_side_unified(CUdeviceptr address,
                                          size_t size_bytes); /* if no device's */
 struct sc_copy_side sc_copy_side_pinned(CUdeviceptr address, size_t size_bytes); /* never */
+
+/* The bytes are the device's, also where a range is known. */
+struct sc_copy_side sc_copy_side_of_device(CUdeviceptr address, size_t size_bytes);
 
 #endif

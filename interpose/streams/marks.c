@@ -311,6 +311,8 @@ void sc_marks_add_family(struct sc_context *context)
 
 void sc_marks_issued(struct sc_stream_record *stream, size_t size_bytes, uint64_t now_ticks)
 {
+    atomic_store_explicit(&stream->marks.owed, sc_order_issued(&sc_track.order, stream->id),
+                          memory_order_relaxed);
     if (size_bytes < MARK_BYTES_MIN && !stream->owner &&
         now_ticks - stream->marks.marked_ticks < mark_interval_ticks)
         return;
@@ -320,9 +322,16 @@ void sc_marks_issued(struct sc_stream_record *stream, size_t size_bytes, uint64_
     pthread_mutex_unlock(&stream->lock);
 }
 
+/* Operations on device memory are asked about when something conflicts with them, and seldom. */
+static bool owes_mark(const struct sc_stream_marks *marks)
+{
+    return atomic_load_explicit(&marks->owed, memory_order_relaxed) >
+           atomic_load_explicit(&marks->marked, memory_order_relaxed);
+}
+
 void sc_marks_before_work(struct sc_stream_record *stream)
 {
-    if (sc_unlikely(is_unmarked(stream))) {
+    if (sc_unlikely(owes_mark(&stream->marks))) {
         pthread_mutex_lock(&stream->lock);
         sc_marks_add_locked(stream);
         pthread_mutex_unlock(&stream->lock);

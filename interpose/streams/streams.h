@@ -40,6 +40,7 @@ enum { SC_MARKS_FEW = 64, SC_MARKS_MAX = 4096 }; /* of a stream: most have few *
 struct sc_stream_marks {
     _Atomic uint64_t marked; /* the last operation that a mark was ever behind */
     uint64_t marked_ticks;   /* roughly, and under no lock */
+    _Atomic uint64_t owed;   /* the last operation on host memory */
     /* Per-thread default streams: the last work that no mark is behind, or 0. Other threads cannot
      * name the stream, and know of it by its marks only. */
     _Atomic uint64_t tail_ticks;

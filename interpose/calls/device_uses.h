@@ -1,0 +1,60 @@
+/* What a call does with device memory: held against what other streams do there (SC501, SC502).
+ *
+ * A wrapper collects the uses of its call, has them ordered before the call is made (mode=fix: its
+ * stream waits for what they conflict with, which is reported), and notes them when the driver has
+ * accepted it. All is a no-op as long as all streams of the process join each other.
+ *
+ * Locks: none may be held. errno may change. Calls the driver where something is found.
+ */
+#ifndef SC_INTERPOSE_CALLS_DEVICE_USES_H
+#define SC_INTERPOSE_CALLS_DEVICE_USES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "interpose/driver/call.h"
+#include "interpose/graph/copy_sides.h"
+#include "interpose/streams/streams.h"
+#include "track/hazard.h"
+#include "track/order.h"
+#include "track/shape.h"
+#include "track/track.h"
+
+struct sc_device_use {
+    struct sc_shape shape;
+    struct sc_fold fold;
+    enum sc_direction direction;
+    bool reads; /* merely */
+};
+
+enum { SC_DEVICE_USES_MAX = 2 }; /* of a call */
+
+struct sc_device_uses {
+    unsigned count;
+    struct sc_device_use of[SC_DEVICE_USES_MAX];
+};
+
+/* `fold`: NULL: there are no gaps in the rows. A use of no bytes is none. */
+void sc_device_uses_add(struct sc_device_uses *uses, enum sc_direction direction, bool reads,
+                        const struct sc_shape *shape, const struct sc_fold *fold);
+
+/* The sides of a copy that are device memory. */
+void sc_device_uses_of_sides(struct sc_device_uses *uses, const struct sc_copy_sides *sides);
+
+/* Before the call, which is about to be made on the stream. */
+void sc_device_uses_order(const struct sc_device_uses *uses, const struct sc_call *call,
+                          struct sc_stream_record *stream);
+
+/* The driver has accepted the call. `done`: it was done when the call returned, so that nothing can
+ * conflict with it later. `ticket` is that of the call's operation on host memory;
+ * without one, of number 0, with the stream and the place of the call. */
+void sc_device_uses_note(const struct sc_device_uses *uses, const struct sc_call *call,
+                         struct sc_stream_record *stream, const struct sc_ticket *ticket,
+                         bool done);
+
+/* The call has handed out memory in the stream's order. */
+void sc_device_uses_allocated(const struct sc_call *call, struct sc_stream_record *stream,
+                              uintptr_t address, size_t size_bytes);
+
+#endif

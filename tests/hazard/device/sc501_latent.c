@@ -1,0 +1,22 @@
+// expect: SC501 kind=device direction=H2D certainty=latent
+//
+// The upload is long done when another stream uses the memory, but nothing says so.
+#include "twin.h"
+
+int main(void)
+{
+    cudaStream_t up = new_stream();
+    cudaStream_t down = new_stream();
+    void *source = pinned_block(SMALL, WANTED);
+    void *target = pinned_block(SMALL, 0);
+    void *device = device_block(SMALL, FOREIGN);
+
+    CHECK(cudaMemcpyAsync(device, source, SMALL, cudaMemcpyHostToDevice, up));
+    usleep(DONE_US);
+    if (fixed)
+        CHECK(cudaStreamSynchronize(up));
+    CHECK(cudaMemcpyAsync(target, device, SMALL, cudaMemcpyDeviceToHost, down));
+
+    CHECK(cudaDeviceSynchronize());
+    return finish(holds(target, SMALL, WANTED));
+}

@@ -1,0 +1,206 @@
+#include "track/device.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "track/shape.h"
+
+#include "track/poison.h"
+
+enum { GRID_CELLS = 1 << 14, DROPPED_AT_ONCE = 32, RETIRED_AT_ONCE = 4 };
+
+struct op {
+    struct sc_grid_node node; /* the hull */
+    struct sc_op_info info;
+    uint32_t previous, next;
+};
+
+int sc_device_init(struct sc_device *device, struct sc_order *order)
+{
+    memset(device, 0, sizeof *device);
+    device->order = order;
+    sc_pool_init(&device->ops, sizeof(struct op));
+    return sc_grid_init(&device->grid, &device->ops, GRID_CELLS);
+}
+
+void sc_device_destroy(struct sc_device *device)
+{
+    sc_grid_destroy(&device->grid);
+    sc_pool_destroy(&device->ops);
+}
+
+static struct op *at(struct sc_device *device, uint32_t id)
+{
+    return sc_pool_at(&device->ops, id);
+}
+
+static void append(struct sc_device *device, uint32_t id)
+{
+    struct op *op = at(device, id);
+    op->previous = device->last;
+    op->next = 0;
+    if (device->last)
+        at(device, device->last)->next = id;
+    else
+        device->first = id;
+    device->last = id;
+}
+
+static void drop(struct sc_device *device, uint32_t id)
+{
+    struct op *op = at(device, id);
+    uint32_t stream = op->info.ticket.stream;
+    if (op->previous)
+        at(device, op->previous)->next = op->next;
+    else
+        device->first = op->next;
+    if (op->next)
+        at(device, op->next)->previous = op->previous;
+    else
+        device->last = op->previous;
+    sc_grid_remove(&device->grid, id);
+    sc_pool_give(&device->ops, id);
+    sc_order_unreference(device->order, stream);
+}
+
+static bool merely_reads(const struct sc_op_info *info)
+{
+    return info->direction == SC_D2H || (info->direction == SC_D2D && info->reads_device);
+}
+
+/* ---- conflicts ---- */
+
+static bool is_done(struct sc_device *device, const struct sc_op_info *info)
+{
+    return sc_order_known_done(device->order, &info->ticket);
+}
+
+struct conflict_search {
+    struct sc_device *device;
+    const struct sc_op_info *later;
+    struct sc_ops *conflicts;
+};
+
+static bool note_conflict(void *context, uint32_t id)
+{
+    struct conflict_search *search = context;
+    const struct sc_op_info *later = search->later;
+    const struct sc_op_info *earlier = &at(search->device, id)->info;
+    bool ordered =
+        earlier->unseen || later->unseen || earlier->ticket.stream == later->ticket.stream ||
+        (merely_reads(earlier) && merely_reads(later)) || is_done(search->device, earlier) ||
+        sc_inflight_covers(search->device->order, later, &earlier->ticket);
+    if (!ordered &&
+        sc_shapes_folded_touch(&earlier->shape, &earlier->fold, &later->shape, &later->fold))
+        sc_ops_add(search->conflicts, earlier);
+    return true;
+}
+
+void sc_device_conflicts(struct sc_device *device, const struct sc_op_info *info,
+                         struct sc_ops *conflicts)
+{
+    struct conflict_search search = {device, info, conflicts};
+    sc_grid_overlaps_locked(&device->grid, info->shape.address, sc_shape_hull_bytes(&info->shape),
+                            note_conflict, &search);
+}
+
+/* ---- what a later one stands for ---- */
+
+struct drop_search {
+    struct sc_device *device;
+    const struct sc_op_info *later;
+    uint32_t found[DROPPED_AT_ONCE];
+    unsigned count;
+};
+
+static bool has_no_gaps(const struct sc_op_info *info)
+{
+    return info->shape.rows == 1 && info->fold.pitch_bytes == 0;
+}
+
+static bool contains(const struct sc_op_info *outer, const struct sc_op_info *inner)
+{
+    size_t offset = inner->shape.address - outer->shape.address;
+    size_t outer_bytes = sc_shape_hull_bytes(&outer->shape);
+    size_t inner_bytes = sc_shape_hull_bytes(&inner->shape);
+    bool equal = memcmp(&outer->shape, &inner->shape, sizeof outer->shape) == 0 &&
+                 memcmp(&outer->fold, &inner->fold, sizeof outer->fold) == 0;
+    return equal ||
+           (has_no_gaps(outer) && offset <= outer_bytes && inner_bytes <= outer_bytes - offset);
+}
+
+static bool stands_for(struct sc_device *device, const struct sc_op_info *later,
+                       const struct sc_op_info *earlier)
+{
+    return (!merely_reads(later) || merely_reads(earlier)) && contains(later, earlier) &&
+           (earlier->ticket.stream == later->ticket.stream ||
+            sc_inflight_covers(device->order, later, &earlier->ticket));
+}
+
+static bool note_needless(void *context, uint32_t id)
+{
+    struct drop_search *search = context;
+    const struct sc_op_info *earlier = &at(search->device, id)->info;
+    if (is_done(search->device, earlier) || stands_for(search->device, search->later, earlier))
+        search->found[search->count++] = id;
+    return search->count < DROPPED_AT_ONCE;
+}
+
+/* What is left over goes with the next operation there. */
+static void drop_needless(struct sc_device *device, const struct sc_op_info *later)
+{
+    struct drop_search search = {.device = device, .later = later};
+    sc_grid_overlaps_locked(&device->grid, later->shape.address, sc_shape_hull_bytes(&later->shape),
+                            note_needless, &search);
+    for (unsigned i = 0; i < search.count; i++)
+        drop(device, search.found[i]);
+}
+
+static void retire_oldest(struct sc_device *device)
+{
+    for (unsigned i = 0; i < RETIRED_AT_ONCE && device->first; i++) {
+        if (device->ops.live < SC_DEVICE_OPS_MAX &&
+            !is_done(device, &at(device, device->first)->info))
+            return;
+        drop(device, device->first);
+    }
+}
+
+void sc_device_add(struct sc_device *device, const struct sc_op_info *info)
+{
+    size_t hull_bytes = sc_shape_hull_bytes(&info->shape);
+    if (hull_bytes == 0)
+        return;
+    retire_oldest(device);
+    drop_needless(device, info);
+    uint32_t id = sc_pool_take(&device->ops);
+    if (!id)
+        return;
+    struct op *op = at(device, id);
+    op->info = *info;
+    atomic_store_explicit(&op->node.address, info->shape.address, memory_order_release);
+    atomic_store_explicit(&op->node.size_bytes, hull_bytes, memory_order_release);
+    sc_grid_insert(&device->grid, id);
+    append(device, id);
+    sc_order_reference(device->order, info->ticket.stream);
+}
+
+/* ---- memory that comes or goes ---- */
+
+static bool note_any(void *context, uint32_t id)
+{
+    struct drop_search *search = context;
+    search->found[search->count++] = id;
+    return search->count < DROPPED_AT_ONCE;
+}
+
+void sc_device_forget(struct sc_device *device, uintptr_t address, size_t size_bytes)
+{
+    struct drop_search search;
+    do {
+        search = (struct drop_search){.device = device};
+        sc_grid_overlaps_locked(&device->grid, address, size_bytes, note_any, &search);
+        for (unsigned i = 0; i < search.count; i++)
+            drop(device, search.found[i]);
+    } while (search.count == DROPPED_AT_ONCE);
+}

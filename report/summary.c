@@ -174,6 +174,24 @@ static void put_api(struct sc_text *text, const char *api, const char *runtime_a
         sc_text_char(text, ')');
 }
 
+/* What the operation does with the buffer, which for a copy may be the host's or the device's. */
+static const char *verb_of(const struct sc_hazard *hazard)
+{
+    bool of_device = hazard->buffer_kind == SC_DEVICE;
+    switch (hazard->copy.direction) {
+    case SC_H2D:
+        return of_device ? "write " : "read ";
+    case SC_D2H:
+        return of_device ? "read " : "write ";
+    case SC_ALLOCATION:
+        return "allocate ";
+    case SC_FREE:
+        return "free ";
+    default:
+        return "use ";
+    }
+}
+
 static void put_relation(struct sc_text *text, const struct sc_hazard *hazard)
 {
     bool observed = hazard->certainty == SC_OBSERVED;
@@ -186,9 +204,7 @@ static void put_relation(struct sc_text *text, const struct sc_hazard *hazard)
     sc_text_put(text, observed ? "while " : "with nothing that waits for ");
     put_api(text, hazard->copy.api, hazard->copy.runtime_api);
     sc_text_put(text, observed ? " was still to " : " to ");
-    sc_text_put(text, hazard->copy.direction == SC_H2D   ? "read "
-                      : hazard->copy.direction == SC_D2H ? "write "
-                                                         : "use ");
+    sc_text_put(text, verb_of(hazard));
 }
 
 /* A call that has to do with a capture and no buffer. */

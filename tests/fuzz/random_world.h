@@ -70,6 +70,8 @@ enum {
     GRAPH_FREED,
     GRAPH_ON_STACK,
     GRAPH_OVERWRITTEN,
+    DEVICE_IN_FLIGHT,
+    DEVICE_ALLOCATION,
     CODES
 };
 _Static_assert(CODES == sizeof code_names / sizeof code_names[0], "one for each code");

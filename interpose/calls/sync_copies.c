@@ -17,6 +17,7 @@
 #include "interpose/streams/marks.h"
 #include "interpose/streams/streams.h"
 #include "interpose/streams/unfinished.h"
+#include "track/order.h"
 #include "track/shape.h"
 #include "track/spans.h"
 #include "track/track.h"

@@ -1,0 +1,263 @@
+/* Operations on device memory: what conflicts with what, and that forgetting those for which later
+ * ones stand changes no answer. */
+#include "track/device.h"
+
+#include <check.h>
+#include <stdlib.h>
+
+#include "tests/unit/rounds.h"
+#include "track/shape.h"
+
+enum { BASE = 0x700000000000, STREAMS = 4, OPS_MAX = 400, PLACES = 24 };
+
+static struct sc_order order;
+static struct sc_device device;
+static uint32_t legacy, streams[STREAMS];
+
+static void set_up(void)
+{
+    sc_order_init(&order);
+    ck_assert_int_eq(sc_device_init(&device, &order), 0);
+    legacy = sc_order_add(&order, SC_STREAM_LEGACY, 0);
+    streams[0] = legacy;
+    streams[1] = sc_order_add(&order, SC_STREAM_BLOCKING, legacy);
+    streams[2] = sc_order_add(&order, SC_STREAM_NONBLOCKING, legacy);
+    streams[3] = sc_order_add(&order, SC_STREAM_NONBLOCKING, legacy);
+}
+
+static void tear_down(void)
+{
+    sc_device_destroy(&device);
+    sc_order_destroy(&order);
+}
+
+static struct sc_op_info plain(unsigned stream, enum sc_direction direction, uintptr_t offset,
+                               size_t size_bytes)
+{
+    return (struct sc_op_info){.api = "copy",
+                               .shape = {BASE + offset, size_bytes, size_bytes, 1},
+                               .ticket.stream = streams[stream],
+                               .direction = direction,
+                               .kind = SC_DEVICE};
+}
+
+static unsigned conflicts(struct sc_op_info info)
+{
+    SC_OPS(found);
+    sc_device_conflicts(&device, &info, &found);
+    return found.count;
+}
+
+static struct sc_op_info add(struct sc_op_info info)
+{
+    info.ticket = sc_order_issue(&order, info.ticket.stream);
+    sc_device_add(&device, &info);
+    return info;
+}
+
+static void synchronise(unsigned stream)
+{
+    struct sc_point point = sc_order_point(&order, streams[stream]);
+    sc_order_known(&order, &point);
+    sc_order_release(&order, &point);
+}
+
+static void wait_for(unsigned waiting, unsigned recorded)
+{
+    struct sc_point point = sc_order_point(&order, streams[recorded]);
+    sc_order_wait(&order, streams[waiting], &point);
+    sc_order_release(&order, &point);
+}
+
+START_TEST(a_reader_conflicts_with_an_unordered_writer)
+{
+    add(plain(2, SC_H2D, 0, 100));
+    ck_assert_uint_eq(conflicts(plain(3, SC_D2H, 50, 100)), 1);
+    ck_assert_uint_eq(conflicts(plain(3, SC_D2H, 100, 100)), 0);
+    ck_assert_uint_eq(conflicts(plain(2, SC_D2H, 50, 100)), 0);
+}
+END_TEST
+
+START_TEST(readers_conflict_with_writers_only)
+{
+    struct sc_op_info within = plain(3, SC_D2D, 0, 100);
+    add(plain(2, SC_D2H, 0, 100));
+    ck_assert_uint_eq(conflicts(plain(3, SC_D2H, 0, 100)), 0);
+    ck_assert_uint_eq(conflicts(within), 1);
+    within.reads_device = true;
+    ck_assert_uint_eq(conflicts(within), 0);
+    ck_assert_uint_eq(conflicts(plain(3, SC_MEMSET, 0, 1)), 1);
+    ck_assert_uint_eq(conflicts(plain(3, SC_FREE, 99, 10)), 1);
+}
+END_TEST
+
+START_TEST(what_a_stream_waited_for_is_ordered)
+{
+    add(plain(2, SC_H2D, 0, 100));
+    wait_for(3, 2);
+    ck_assert_uint_eq(conflicts(plain(3, SC_D2H, 0, 100)), 0);
+    ck_assert_uint_eq(conflicts(plain(0, SC_D2H, 0, 100)), 1);
+    synchronise(3);
+    ck_assert_uint_eq(conflicts(plain(0, SC_D2H, 0, 100)), 0);
+}
+END_TEST
+
+START_TEST(rows_that_lie_between_each_other_have_no_byte_in_common)
+{
+    struct sc_op_info left = plain(2, SC_H2D, 0, 16);
+    struct sc_op_info right = plain(3, SC_H2D, 16, 16);
+    left.shape.pitch_bytes = right.shape.pitch_bytes = 32;
+    left.shape.rows = right.shape.rows = 8;
+    add(left);
+    ck_assert_uint_eq(conflicts(right), 0);
+    right.shape.width_bytes = 17;
+    ck_assert_uint_eq(conflicts(right), 1);
+}
+END_TEST
+
+START_TEST(unseen_operations_conflict_with_nothing)
+{
+    struct sc_op_info unseen = plain(2, SC_H2D, 0, 100);
+    unseen.unseen = true;
+    add(unseen);
+    ck_assert_uint_eq(conflicts(plain(3, SC_D2H, 0, 100)), 0);
+    add(plain(2, SC_H2D, 200, 100));
+    unseen = plain(3, SC_D2H, 200, 100);
+    unseen.unseen = true;
+    ck_assert_uint_eq(conflicts(unseen), 0);
+}
+END_TEST
+
+START_TEST(memory_that_is_handed_out_has_no_past)
+{
+    for (unsigned i = 0; i < 100; i++)
+        add(plain(2, SC_H2D, i * 16, 16));
+    ck_assert_uint_eq(device.ops.live, 100);
+    sc_device_forget(&device, BASE, 80 * 16);
+    ck_assert_uint_eq(device.ops.live, 20);
+    ck_assert_uint_eq(conflicts(plain(3, SC_D2H, 0, 80 * 16)), 0);
+    ck_assert_uint_eq(conflicts(plain(3, SC_D2H, 0, 81 * 16)), 1);
+}
+END_TEST
+
+START_TEST(a_loop_that_nobody_waits_for_is_remembered_once)
+{
+    for (unsigned i = 0; i < 10000; i++) {
+        add(plain(2, SC_H2D, 0, 4096));
+        wait_for(3, 2);
+        add(plain(3, SC_D2H, 0, 4096));
+        wait_for(2, 3);
+    }
+    ck_assert_uint_le(device.ops.live, 2);
+}
+END_TEST
+
+START_TEST(what_is_known_done_is_forgotten)
+{
+    for (unsigned i = 0; i < 1000; i++) {
+        add(plain(2, SC_H2D, i * 4096, 4096));
+        if (i % 10 == 9)
+            synchronise(2);
+    }
+    add(plain(2, SC_H2D, 0, 1));
+    ck_assert_uint_lt(device.ops.live, 20);
+}
+END_TEST
+
+START_TEST(no_more_are_kept_than_there_is_room_for)
+{
+    for (unsigned i = 0; i < SC_DEVICE_OPS_MAX + 1000; i++)
+        add(plain(2, SC_H2D, (uintptr_t)i * 64, 64));
+    ck_assert_uint_le(device.ops.live, SC_DEVICE_OPS_MAX);
+    ck_assert_uint_eq(conflicts(plain(3, SC_D2H, (uintptr_t)SC_DEVICE_OPS_MAX * 64, 64)), 1);
+}
+END_TEST
+
+/* All operations that there ever were, held against each other one by one. */
+static struct sc_op_info every[OPS_MAX];
+
+static bool reads(const struct sc_op_info *info)
+{
+    return info->direction == SC_D2H || info->reads_device;
+}
+
+static bool any_conflict(const struct sc_op_info *later, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        const struct sc_op_info *earlier = &every[i];
+        if (earlier->ticket.stream != later->ticket.stream && (!reads(earlier) || !reads(later)) &&
+            sc_shapes_touch(&earlier->shape, &later->shape) &&
+            !sc_order_known_done(&order, &earlier->ticket) &&
+            !sc_order_covers(&order, later->ticket.stream, &earlier->ticket))
+            return true;
+    }
+    return false;
+}
+
+static struct sc_op_info draw_op(void)
+{
+    static const enum sc_direction directions[] = {SC_H2D, SC_D2H, SC_MEMSET, SC_D2D};
+    uintptr_t start = (uintptr_t)(rand() % PLACES);
+    struct sc_op_info info = plain((unsigned)rand() % STREAMS, directions[rand() % 4], start * 16,
+                                   (1 + (size_t)(rand() % 4)) * 16);
+    info.reads_device = info.direction == SC_D2D && rand() % 2;
+    if (rand() % 4 == 0) {
+        info.shape.width_bytes = 8;
+        info.shape.pitch_bytes = 16;
+        info.shape.rows = 1 + (size_t)(rand() % 4);
+    }
+    return info;
+}
+
+static void do_something_else(void)
+{
+    unsigned stream = (unsigned)rand() % STREAMS;
+    switch (rand() % 8) {
+    case 0:
+    case 1:
+    case 2:
+        wait_for(stream, (unsigned)rand() % STREAMS);
+        break;
+    case 3:
+        synchronise(stream);
+        break;
+    default:
+        break;
+    }
+}
+
+START_TEST(forgetting_changes_no_answer)
+{
+    srand((unsigned)_i);
+    for (unsigned count = 0; count < OPS_MAX; count++) {
+        struct sc_op_info info = draw_op();
+        ck_assert_int_eq(conflicts(info) != 0, any_conflict(&info, count));
+        every[count] = add(info);
+        do_something_else();
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("device");
+    TCase *tests = tcase_create("device");
+    tcase_add_checked_fixture(tests, set_up, tear_down);
+    tcase_add_test(tests, a_reader_conflicts_with_an_unordered_writer);
+    tcase_add_test(tests, readers_conflict_with_writers_only);
+    tcase_add_test(tests, what_a_stream_waited_for_is_ordered);
+    tcase_add_test(tests, rows_that_lie_between_each_other_have_no_byte_in_common);
+    tcase_add_test(tests, unseen_operations_conflict_with_nothing);
+    tcase_add_test(tests, memory_that_is_handed_out_has_no_past);
+    tcase_add_test(tests, a_loop_that_nobody_waits_for_is_remembered_once);
+    tcase_add_test(tests, what_is_known_done_is_forgotten);
+    tcase_add_test(tests, no_more_are_kept_than_there_is_room_for);
+    tcase_add_loop_test(tests, forgetting_changes_no_answer, 0, (int)rounds(200));
+    tcase_set_timeout(tests, 60);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -66,55 +66,44 @@ static bool is_of_allocation(enum sc_direction direction)
     return direction == SC_ALLOCATION || direction == SC_FREE;
 }
 
-static void report(const struct sc_ops *conflicts, enum sc_direction later, enum sc_action action,
+static void report(const struct sc_op_info *earlier, enum sc_direction later, enum sc_action action,
                    const struct sc_call *call)
 {
-    for (unsigned i = 0; i < sc_ops_kept(conflicts); i++) {
-        struct sc_ops one = sc_ops_one(conflicts, i);
-        struct sc_buffer buffer = sc_hazards_buffer_of(&one.ops[0]);
-        bool allocation = is_of_allocation(later) || is_of_allocation(one.ops[0].direction);
-        sc_hazards_report(allocation ? SC502 : SC501, action, &one, &buffer,
-                          &(struct sc_culprit){call->api, call->site, NULL});
-    }
+    struct sc_ops one = {1, (struct sc_op_info *)(uintptr_t)earlier};
+    struct sc_buffer buffer = sc_hazards_buffer_of(earlier);
+    bool allocation = is_of_allocation(later) || is_of_allocation(earlier->direction);
+    sc_hazards_report(allocation ? SC502 : SC501, action, &one, &buffer,
+                      &(struct sc_culprit){call->api, call->site, NULL});
 }
 
-/* The missing edges: the call waits for what it would have raced with. */
-static void order(const struct sc_device_use *use, const struct sc_call *call,
-                  struct sc_stream_record *stream)
+/* The missing edges, where they can be made: the call waits for what it would have raced with. */
+static void judge(const struct sc_device_use *use, const struct sc_call *call,
+                  struct sc_stream_record *stream, bool heals)
 {
     SC_OPS(conflicts);
     struct sc_op_info info = describe(use, call, stream);
     sc_track_device_conflicts(&sc_track, &info, &conflicts);
     for (unsigned i = 0; i < sc_ops_kept(&conflicts); i++) {
         struct sc_ops one = sc_ops_one(&conflicts, i);
-        if (sc_marks_order_after(stream, &one.ops[0].ticket))
-            report(&one, use->direction, SC_ACTION_ORDERED, call);
+        bool ordered = heals && sc_marks_order_after(stream, &one.ops[0].ticket);
+        report(&one.ops[0], use->direction, ordered ? SC_ACTION_ORDERED : SC_ACTION_REPORTED, call);
     }
 }
 
-void sc_device_uses_order(const struct sc_device_uses *uses, const struct sc_call *call,
+void sc_device_uses_judge(const struct sc_device_uses *uses, const struct sc_call *call,
                           struct sc_stream_record *stream)
 {
-    if (sc_options.mode != SC_MODE_FIX || (sc_replaying_is_on() && !sc_replaying_prepares()))
-        return;
+    bool carried_out = sc_replaying_is_on() && !sc_replaying_prepares();
     for (unsigned i = 0; i < uses->count; i++)
-        order(&uses->of[i], call, stream);
+        judge(&uses->of[i], call, stream, sc_options.mode == SC_MODE_FIX && !carried_out);
 }
 
-/* What is left unordered: mode=report, or the driver could not be told to wait. */
-static void report_unordered(const struct sc_device_use *use, const struct sc_call *call,
-                             struct sc_stream_record *stream)
-{
-    SC_OPS(conflicts);
-    struct sc_op_info info = describe(use, call, stream);
-    sc_track_device_conflicts(&sc_track, &info, &conflicts);
-    report(&conflicts, use->direction, SC_ACTION_REPORTED, call);
-}
-
-static void remember(const struct sc_device_uses *uses, const struct sc_call *call,
-                     struct sc_stream_record *stream, const struct sc_ticket *ticket)
+void sc_device_uses_note(const struct sc_device_uses *uses, const struct sc_call *call,
+                         struct sc_stream_record *stream, const struct sc_ticket *ticket)
 {
     struct sc_op_info infos[SC_DEVICE_USES_MAX];
+    if (uses->count == 0)
+        return;
     uint32_t stack = sc_unwind_here(call->site);
     uint64_t now = sc_ticks();
     for (unsigned i = 0; i < uses->count; i++) {
@@ -131,15 +120,6 @@ static void remember(const struct sc_device_uses *uses, const struct sc_call *ca
         sc_marks_issued(stream, 0, now);
 }
 
-void sc_device_uses_note(const struct sc_device_uses *uses, const struct sc_call *call,
-                         struct sc_stream_record *stream, const struct sc_ticket *ticket, bool done)
-{
-    for (unsigned i = 0; i < uses->count; i++)
-        report_unordered(&uses->of[i], call, stream);
-    if (uses->count && !done)
-        remember(uses, call, stream, ticket);
-}
-
 void sc_device_uses_allocated(const struct sc_call *call, struct sc_stream_record *stream,
                               uintptr_t address, size_t size_bytes)
 {
@@ -147,5 +127,5 @@ void sc_device_uses_allocated(const struct sc_call *call, struct sc_stream_recor
     sc_track_device_allocated(&sc_track, address, size_bytes);
     sc_device_uses_add(&uses, SC_ALLOCATION, false,
                        &(struct sc_shape){address, size_bytes, size_bytes, 1}, NULL);
-    sc_device_uses_note(&uses, call, stream, &(struct sc_ticket){.stream = stream->id}, false);
+    sc_device_uses_note(&uses, call, stream, &(struct sc_ticket){.stream = stream->id});
 }

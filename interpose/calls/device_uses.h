@@ -1,8 +1,9 @@
 /* What a call does with device memory: held against what other streams do there (SC501, SC502).
  *
- * A wrapper collects the uses of its call, has them ordered before the call is made (mode=fix: its
- * stream waits for what they conflict with, which is reported), and notes them when the driver has
- * accepted it. All is a no-op as long as all streams of the process join each other.
+ * A wrapper collects the uses of its call, has them judged before the call is made (what they
+ * conflict with is reported, and in mode=fix the call's stream waits for it), and notes them when
+ * the driver has accepted the call, unless they were done when it returned. All is a no-op as long
+ * as all streams of the process join each other.
  *
  * Locks: none may be held. errno may change. Calls the driver where something is found.
  */
@@ -43,15 +44,13 @@ void sc_device_uses_add(struct sc_device_uses *uses, enum sc_direction direction
 void sc_device_uses_of_sides(struct sc_device_uses *uses, const struct sc_copy_sides *sides);
 
 /* Before the call, which is about to be made on the stream. */
-void sc_device_uses_order(const struct sc_device_uses *uses, const struct sc_call *call,
+void sc_device_uses_judge(const struct sc_device_uses *uses, const struct sc_call *call,
                           struct sc_stream_record *stream);
 
-/* The driver has accepted the call. `done`: it was done when the call returned, so that nothing can
- * conflict with it later. `ticket` is that of the call's operation on host memory;
+/* The driver has accepted the call. `ticket` is that of the call's operation on host memory;
  * without one, of number 0, with the stream and the place of the call. */
 void sc_device_uses_note(const struct sc_device_uses *uses, const struct sc_call *call,
-                         struct sc_stream_record *stream, const struct sc_ticket *ticket,
-                         bool done);
+                         struct sc_stream_record *stream, const struct sc_ticket *ticket);
 
 /* The call has handed out memory in the stream's order. */
 void sc_device_uses_allocated(const struct sc_call *call, struct sc_stream_record *stream,

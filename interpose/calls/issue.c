@@ -277,7 +277,7 @@ static void order_before_call(struct sc_issue *issue)
 {
     for (unsigned i = 0; i < issue->count; i++)
         order_op(issue, &issue->ops[i]);
-    sc_device_uses_order(&issue->uses, issue->call, issue->stream);
+    sc_device_uses_judge(&issue->uses, issue->call, issue->stream);
     issue->uses.count = 0;
     issue->count = 0;
     issue->joins_stream = false;
@@ -310,7 +310,7 @@ void sc_issue_ready(struct sc_issue *issue)
     for (unsigned i = 0; i < issue->count; i++)
         if (!issue->ops[i].unjudged)
             prepare(issue, &issue->ops[i]);
-    sc_device_uses_order(&issue->uses, issue->call, issue->stream);
+    sc_device_uses_judge(&issue->uses, issue->call, issue->stream);
 }
 
 void sc_issue_call(struct sc_issue *issue)
@@ -396,7 +396,8 @@ static void note_uses_of_device(struct sc_issue *issue)
     struct sc_ticket ticket = {.stream = issue->stream->id, .epoch = issue->place};
     if (issue->count)
         ticket = issue->ops[0].ticket;
-    sc_device_uses_note(&issue->uses, issue->call, issue->stream, &ticket, issue->joins_stream);
+    if (!issue->joins_stream)
+        sc_device_uses_note(&issue->uses, issue->call, issue->stream, &ticket);
 }
 
 static void note_queued(const struct sc_issue *issue, uint64_t now_ticks)

@@ -10,6 +10,11 @@
 #include "interpose/driver/driver.h"
 #include "interpose/driver/wrap.h"
 #include "interpose/streams/capturing.h"
+#include "interpose/streams/streams.h"
+#include "track/hazard.h"
+#include "track/order.h"
+#include "track/shape.h"
+#include "track/track.h"
 
 #include "track/poison.h"
 
@@ -136,7 +141,7 @@ static struct sc_stream_record *begin_free(struct work *work, struct sc_device_u
     if (!stream)
         return NULL;
     sc_device_uses_add(uses, SC_FREE, false, &(struct sc_shape){address, bytes, bytes, 1}, NULL);
-    sc_device_uses_order(uses, work->detour.call, stream);
+    sc_device_uses_judge(uses, work->detour.call, stream);
     return stream;
 }
 
@@ -150,8 +155,7 @@ SC_PAIR(cuMemFreeAsync, _ptsz, (CUdeviceptr address, CUstream stream), (address,
     CUresult result = endangers_captures(&work, stream) ? SC_PERMITTED(real(address, stream))
                                                         : real(address, stream);
     if (freed_on && result == CUDA_SUCCESS)
-        sc_device_uses_note(&uses, call, freed_on, &(struct sc_ticket){.stream = freed_on->id},
-                            false);
+        sc_device_uses_note(&uses, call, freed_on, &(struct sc_ticket){.stream = freed_on->id});
     return end(&work, result);
 }
 

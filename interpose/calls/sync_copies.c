@@ -79,7 +79,7 @@ static void begin_uses(struct copy *copy, struct sc_stream_record *stream)
     sc_device_uses_of_sides(&copy->uses, &copy->sides);
     copy->used_on = copy->uses.count ? stream : NULL;
     if (copy->used_on)
-        sc_device_uses_order(&copy->uses, copy->call, stream);
+        sc_device_uses_judge(&copy->uses, copy->call, stream);
 }
 
 /* What came to the host, or out of memory that the device reads itself, is done; what came out of
@@ -147,10 +147,9 @@ static CUresult end(struct copy *copy, CUresult result)
 {
     uint64_t place = sc_order_place(&copy->sync.ordered);
     sc_sync_end(&copy->sync, result);
-    if (copy->used_on && result == CUDA_SUCCESS)
+    if (copy->used_on && result == CUDA_SUCCESS && !has_landed(copy))
         sc_device_uses_note(&copy->uses, copy->call, copy->used_on,
-                            &(struct sc_ticket){.stream = copy->used_on->id, .epoch = place},
-                            has_landed(copy));
+                            &(struct sc_ticket){.stream = copy->used_on->id, .epoch = place});
     return sc_detour_end(&copy->detour, result);
 }
 

@@ -22,6 +22,7 @@ FOLDERS = {
     "order": {"SC204"},
     "capture": {"SC301", "SC302", "SC303", "SC304"},
     "graph": {"SC401", "SC402", "SC403"},
+    "device": {"SC501", "SC502"},
     "silent": {"none"},
     "wild": set(),
 }

@@ -1,6 +1,7 @@
 // expect: SC501 action=ordered kind=device direction=D2H certainty=observed
 //
-// A download waits for its turn when another stream's upload is told to overwrite the device memory.
+// A download waits for its turn when another stream's upload is told to overwrite the device
+// memory.
 #include "twin.h"
 
 int main(void)

@@ -16,8 +16,8 @@ int main(void)
         cudaStream_t up = new_stream();
         cudaEvent_t uploaded = new_event();
         busy(up);
-        CHECK(cudaMemcpyAsync(device + i * SMALL, source + i * SMALL, SMALL,
-                              cudaMemcpyHostToDevice, up));
+        CHECK(cudaMemcpyAsync(device + i * SMALL, source + i * SMALL, SMALL, cudaMemcpyHostToDevice,
+                              up));
         CHECK(cudaEventRecord(uploaded, up));
         if (fixed)
             CHECK(cudaStreamWaitEvent(down, uploaded, 0));

@@ -1,6 +1,7 @@
 // expect: SC501 action=ordered kind=device direction=memset certainty=observed
 //
-// cudaMemset of device memory returns before it is done, and a non-blocking stream fills the memory.
+// cudaMemset of device memory returns before it is done, and a non-blocking stream fills the
+// memory.
 #include "twin.h"
 
 int main(void)

@@ -1,7 +1,7 @@
 // expect: SC501 action=ordered kind=device direction=H2D
 //
-// A synchronous upload out of pageable memory may return before it has landed. A non-blocking stream
-// uses the device memory at once.
+// A synchronous upload out of pageable memory may return before it has landed. A non-blocking
+// stream uses the device memory at once.
 #include "twin.h"
 
 int main(void)

@@ -14,8 +14,8 @@ int main(void)
     for (size_t i = 0; i < STREAMS; i++) {
         cudaStream_t stream = new_stream();
         busy(stream);
-        CHECK(cudaMemcpyAsync(device + i * SMALL, source + i * SMALL, SMALL,
-                              cudaMemcpyHostToDevice, stream));
+        CHECK(cudaMemcpyAsync(device + i * SMALL, source + i * SMALL, SMALL, cudaMemcpyHostToDevice,
+                              stream));
         CHECK(cudaMemset2DAsync(image + i * WIDTH, STREAMS * WIDTH, (int)i, WIDTH, ROWS, stream));
     }
     CHECK(cudaDeviceSynchronize());

@@ -23,6 +23,7 @@ LABEL_MAX_BYTES = 255
 TITLE = "safecopy"
 NOT_PRELOADED = ("libsafecopy is not preloaded (or mode=off), so no hazard can be found: start "
                  "pytest by `safecopy run -- python -m pytest ...`, or with --safecopy=off")
+UNTOLD = "equal to hazards that the reports have, or not written to them"
 # Frames of these say how the program got into the driver or the allocator, not where it went wrong.
 LIBRARIES = ("libsafecopy", "libcuda", "libcupti", "libc.so", "libc-", "libstdc++", "libpthread",
              "libgcc_s", "ld-linux", "libunwind", "libffi", "_ctypes", "libpython", "python")
@@ -116,6 +117,7 @@ class Reports:
     def __init__(self, folder):
         self.folder = folder
         self.known = {}
+        self.counted = 0  # hazards of this process
 
     def paths(self):
         own = libsafecopy.report_path()  # elsewhere, if CUDA was used before pytest began
@@ -123,12 +125,20 @@ class Reports:
                       ({own} if own else set()))
 
     def new_hazards(self):
-        libsafecopy.counts()  # waits until what was found is in the report
+        """The new lines, and how many hazards of this process there are if no line tells of them:
+        not every one of equal hazards has a line."""
+        counts = libsafecopy.counts()  # waits until what was found is in the report
+        hazards = []
         for path in self.paths():
             try:
-                yield from self.known.setdefault(path, Report(path)).new_hazards()
+                hazards += self.known.setdefault(path, Report(path)).new_hazards()
             except OSError:
                 continue
+        own = self.known.get(libsafecopy.report_path())
+        counted = counts["hazards" if not own or own.counts_latent else "observed"]
+        untold = 0 if hazards else max(0, counted - self.counted)
+        self.counted = counted
+        return hazards, untold
 
 
 # --- verdicts -------------------------------------------------------------------------------------
@@ -200,14 +210,19 @@ class Plugin:
 
     def take(self, nodeid):
         """What is new and belongs to the test; the rest is late."""
-        found = []
-        for hazard in self.reports.new_hazards():
-            owner = self.labels.get(hazard.get("label"), nodeid)
-            if owner == nodeid and nodeid is not None:
-                found.append(describe(hazard))
-            else:
-                self.late.append(f"{owner or 'outside of tests'}: {describe(hazard)}")
+        hazards, untold = self.reports.new_hazards()
+        new = [(self.labels.get(hazard.get("label"), nodeid), describe(hazard))
+               for hazard in hazards]
+        if untold:
+            new.append((nodeid, f"{untold} more: {UNTOLD}"))
+        found = [text for owner, text in new if owner == nodeid] if nodeid else []
+        self.late += [f"{owner or 'outside of tests'}: {text}" for owner, text in new
+                      if (owner is None or owner != nodeid) and not self.has_told(owner, text)]
         return found
+
+    def has_told(self, nodeid, text):
+        """Has a forked process judged the test by it?"""
+        return any(text in told for told in self.hazardous.get(nodeid, ()))
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_runtest_makereport(self, item):

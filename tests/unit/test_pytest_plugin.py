@@ -120,6 +120,48 @@ class TestUnit(unittest.TestCase):
     def test_right_method(self):
         cuda.right()
 '''
+# As pytest-rerunfailures does it: what the last run says counts.
+RERUNS = '''
+from _pytest import runner
+
+
+def pytest_runtest_protocol(item, nextitem):
+    item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+    for _ in range(3):
+        item._initrequest()
+        reports = runner.runtestprotocol(item, nextitem=nextitem, log=False)
+    for report in reports:
+        item.ihook.pytest_runtest_logreport(report=report)
+    return True
+'''
+
+# As pytest-forked does it.
+FORKS = '''
+import json
+import os
+
+from _pytest import runner
+
+
+def judge(item):
+    reports = runner.runtestprotocol(item, log=False)
+    return [item.ihook.pytest_report_to_serializable(config=item.config, report=report)
+            for report in reports]
+
+
+def pytest_runtest_protocol(item, nextitem):
+    item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+    ours, childs = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.write(childs, json.dumps(judge(item)).encode())
+        os._exit(0)
+    os.waitpid(child, 0)
+    for data in json.loads(os.read(ours, 1 << 16)):
+        report = item.ihook.pytest_report_from_serializable(config=item.config, data=data)
+        item.ihook.pytest_runtest_logreport(report=report)
+    return True
+'''
 WRONG = {"test_wrong", "test_wrong_again", "test_wrong_parameter[with blanks and [brackets]]",
          f"test_wrong_parameter[{'x' * 300}]", "test_wrong_and_expected_to_fail",
          "test_wrong_teardown", "test_wrong_child", "TestUnit::test_wrong_method"}
@@ -178,6 +220,21 @@ class Plugin(unittest.TestCase):
         tests = "import cuda\ncuda.wrong()\ndef test_right():\n    cuda.right()\n"
         self.assertEqual(self.run_pytest(tests, "-n1"), 1, self.said)
         self.assertIn("found too late, outside of tests: SC105", self.said)
+
+    def test_each_rerun_is_judged(self):
+        """The third of equal hazards has no line in the report."""
+        (self.folder / "conftest.py").write_text(RERUNS)
+        tests = "import cuda\ndef test_wrong():\n    cuda.wrong()\n"
+        self.assertEqual(self.run_pytest(tests), 1, self.said)
+        self.assertEqual(self.named("FAILED"), {"test_wrong"}, self.said)
+        self.assertIn("1 more: equal to hazards", self.said)
+
+    def test_what_a_forked_process_has_judged_is_told_once(self):
+        (self.folder / "conftest.py").write_text(FORKS)
+        tests = "import cuda\ndef test_wrong():\n    cuda.wrong()\ndef test_right():\n    cuda.right()\n"
+        self.assertEqual(self.run_pytest(tests), 1, self.said)
+        self.assertEqual(self.named("FAILED"), {"test_wrong"}, self.said)
+        self.assertNotIn("found too late", self.said)
 
     def test_warn_fails_nothing(self):
         tests = "import cuda\ndef test_wrong():\n    cuda.wrong()\n"

@@ -75,11 +75,16 @@ def place(stack):
     return f"{frame['symbol']} ({where})" if frame["symbol"] else where
 
 
+def shown(text):
+    """Names of files steer no terminal, and forge no line."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
 def describe(hazard):
     copy, event = hazard["copy"], hazard["event"]
     return (f"{hazard['code']} {hazard['name']}, {hazard['certainty']}, {hazard['action']}\n"
-            f"  {event['api']} at {place(event['stack'])}\n"
-            f"  {copy.get('runtime_api') or copy['api']} at {place(copy['stack'])}")
+            f"  {event['api']} at {shown(place(event['stack']))}\n"
+            f"  {copy.get('runtime_api') or copy['api']} at {shown(place(copy['stack']))}")
 
 
 # --- reports --------------------------------------------------------------------------------------
@@ -145,9 +150,10 @@ class Reports:
 
 
 def label_of(nodeid):
-    text = os.fsencode(nodeid)
+    """A string that environment variables can have and the report gives back as it is."""
+    text = nodeid.encode(errors="backslashreplace").replace(b"\0", b"\\0")
     if len(text) <= LABEL_MAX_BYTES:
-        return nodeid
+        return text.decode()
     head = text[:LABEL_MAX_BYTES - 20].decode(errors="ignore")
     return f"{head}...{hashlib.sha256(text).hexdigest()[:16]}"
 

@@ -231,9 +231,27 @@ class Plugin(unittest.TestCase):
 
     def test_what_a_forked_process_has_judged_is_told_once(self):
         (self.folder / "conftest.py").write_text(FORKS)
-        tests = "import cuda\ndef test_wrong():\n    cuda.wrong()\ndef test_right():\n    cuda.right()\n"
+        tests = ("import cuda\ndef test_wrong():\n    cuda.wrong()\n"
+                 "def test_right():\n    cuda.right()\n")
         self.assertEqual(self.run_pytest(tests), 1, self.said)
         self.assertEqual(self.named("FAILED"), {"test_wrong"}, self.said)
+        self.assertNotIn("found too late", self.said)
+
+    def test_names_steer_no_terminal(self):
+        tests = ("import cuda\ndef test_wrong():\n    block = cuda.Block()\n"
+                 "    source = 'cuda._cudart.cudaFreeHost(block.address)'\n"
+                 "    exec(compile(source, 'a\\x1b[31m\\nb\\u202e', 'exec'))\n")
+        self.assertEqual(self.run_pytest(tests, "--tb=short"), 1, self.said)
+        self.assertIn(r" at a\x1b[31m\nb\u202e:1 (<module>)", self.said)
+        self.assertNotIn("\x1b[31m\n", self.said)
+
+    def test_names_of_tests_may_have_any_character(self):
+        tests = ("import cuda\nimport pytest\n"
+                 "@pytest.mark.parametrize('name', [1], ids=['\\0\\n\\xe9'])\n"
+                 "def test_wrong(name):\n    cuda.wrong()\ndef test_right():\n    cuda.right()\n")
+        unescaped = "disable_test_id_escaping_and_forfeit_all_rights_to_community_support=1"
+        self.assertEqual(self.run_pytest(tests, "-o", unescaped), 1, self.said)
+        self.assertIn("1 failed, 1 passed", self.said)
         self.assertNotIn("found too late", self.said)
 
     def test_warn_fails_nothing(self):

@@ -1,7 +1,7 @@
 """Python frames in the stacks of hazards: tests/python/frames.py, under each interpreter that is
 found, has to be told of by the lines that it names itself.
 
-The interpreters are python3 of the path and of /usr/bin, python3.9 to python3.14 and those of pyenv;
+The interpreters are python3 of the path and of /usr/bin, python3.9 to python3.15 and those of pyenv;
 SAFECOPY_PYTHONS, a list with `:` between, stands in their stead. One that is older than 3.9 or is
 not CPython is left out.
 """
@@ -9,6 +9,7 @@ not CPython is left out.
 import functools
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import tempfile
@@ -21,7 +22,7 @@ ASK = ("import sys; print(sys.implementation.name, *sys.version_info[:2], "
        "getattr(sys, 'abiflags', ''), sys.executable)")
 CASES = ("nested", "freed", "generator", "coroutine", "thread", "executed", "callback", "sorting",
          "attribute", "deep", "jump_\u00fcber")
-OLDEST, NEWEST = (3, 9), (3, 14)
+OLDEST, NEWEST = (3, 9), (3, 15)
 
 
 def candidates():
@@ -87,7 +88,7 @@ class Case:
             raise run.failure(f"expected {expected['code']}, found {codes}")
         for side in ("copy", "event"):
             compare(run, side, hazards[0][side]["stack"], expected[side])
-        if self.case == "callback":
+        if self.case == "callback" and not has_split_loop(self.command[0]):
             expect_native_between(run, hazards[0]["copy"]["stack"], "compare", "callback")
 
     def check_with_perf(self):
@@ -123,6 +124,15 @@ def compare(run, side, stack, expected):
         raise run.failure(f"frames of {side}: expected {expected[:70]}, found {found}")
     if "file" in stack[0]:
         raise run.failure(f"{side}: the innermost native frame is missing")
+
+
+def has_split_loop(interpreter):
+    """Whether a compiler has moved most of the evaluation loop elsewhere, where its frames are not
+    known (docs/limits.md): the loop is as long as dozens of kilobytes."""
+    symbols = subprocess.run(["readelf", "--dyn-syms", "-W", interpreter], capture_output=True,
+                             text=True).stdout
+    sizes = re.findall(r"(\d+) FUNC .* _PyEval_EvalFrameDefault$", symbols, re.MULTILINE)
+    return any(0 < int(size) < 8192 for size in sizes)
 
 
 def expect_native_between(run, stack, inner, outer):

@@ -77,6 +77,7 @@ static const struct sc_python_layout tables[] = {
 
 /* ---- what the interpreter says of itself ---- */
 
+enum { FIRST_THAT_SAYS = 0x30D, LAST = 0x30F };
 enum { WORDS = 128, COOKIE = 0, VERSION = 1, FREE_THREADED = 2, FINALIZING = 4 };
 
 /* Which word of _Py_DebugOffsets has an offset; the first groups are alike. */
@@ -85,8 +86,11 @@ struct positions {
     bool has_copies;
 };
 
-static const struct positions positions_3_13 = {19, 28, 34, 44, 46, 64, 67, false};
-static const struct positions positions_3_14 = {22, 31, 39, 50, 52, 74, 77, true};
+static const struct positions positions[LAST - FIRST_THAT_SAYS + 1] = {
+    {19, 28, 34, 44, 46, 64, 67, false}, /* 3.13 */
+    {22, 31, 39, 50, 52, 74, 77, true},  /* 3.14 */
+    {22, 39, 47, 58, 60, 86, 89, true},  /* 3.15 */
+};
 
 static bool is_far(uint64_t offset, uint64_t bytes)
 {
@@ -117,7 +121,7 @@ static void take(struct sc_python_layout *layout, const uint64_t *words, const s
         .ends = SC_PYTHON_ENDS_AT_SHIM,
         .instruction = SC_PYTHON_INSTRUCTION_POINTER,
         .format = SC_PYTHON_LOCATIONS,
-        /* Without a GIL, 3.14 has a byte where there were two bits. */
+        /* Without a GIL, 3.14 and later have a byte where there were two bits. */
         .state_shift = at->has_copies && words[FREE_THREADED] ? 8 : 2,
         .thread_frame = (uint32_t)words[at->thread_state + 4],
         .frame_previous = (uint32_t)frame[1],
@@ -148,14 +152,14 @@ static bool ask(struct sc_python_layout *layout, uint32_t version, uintptr_t run
     if (!runtime || !sc_peek(words, runtime, sizeof words) ||
         memcmp(&words[COOKIE], "xdebugpy", sizeof words[COOKIE]) != 0 || words[VERSION] != version)
         return false;
-    take(layout, words, version >> 16 == 0x30D ? &positions_3_13 : &positions_3_14);
+    take(layout, words, &positions[(version >> 16) - FIRST_THAT_SAYS]);
     layout->finalizing = runtime + words[FINALIZING];
     return is_plausible(layout);
 }
 
 bool sc_python_layout_make(struct sc_python_layout *layout, uint32_t version, uintptr_t runtime)
 {
-    enum { FIRST = 0x309, FIRST_THAT_SAYS = 0x30D, LAST = 0x30E };
+    enum { FIRST = 0x309 };
     uint32_t minor = version >> 16;
     if (minor < FIRST || minor > LAST)
         return false;

@@ -1,4 +1,4 @@
-/* Where CPython has what its frames consist of, version by version: 3.9 to 3.14.
+/* Where CPython has what its frames consist of, version by version: 3.9 to 3.15.
  *
  * From 3.13 on the interpreter says so itself (_Py_DebugOffsets, the first thing in _PyRuntime);
  * before that, we have tables. An offset counts bytes from the start of its object. Pure but for

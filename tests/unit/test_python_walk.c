@@ -266,7 +266,7 @@ START_TEST(layouts_that_are_not_known)
     struct sc_python_layout layout;
     make_runtime(VERSION_3_14, false);
     ck_assert(!sc_python_layout_make(&layout, 0x30800F0, 0));
-    ck_assert(!sc_python_layout_make(&layout, 0x30F00A0, (uintptr_t)&runtime));
+    ck_assert(!sc_python_layout_make(&layout, 0x31000A0, (uintptr_t)&runtime));
     ck_assert(!sc_python_layout_make(&layout, VERSION_3_14, 0));
     ck_assert(!sc_python_layout_make(&layout, VERSION_3_14, (uintptr_t)&image));
     ck_assert(!sc_python_layout_make(&layout, VERSION_3_13, (uintptr_t)&runtime));

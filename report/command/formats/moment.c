@@ -9,7 +9,7 @@
 enum {
     WIDTH = 640,
     HEIGHT = 116,
-    LEFT = 155,  /* of the time axis */
+    LEFT = 168,  /* of the time axis, right of the longest name of a stream */
     START = 180, /* of the first call */
     RIGHT = 620,
     HOST_Y = 44,

@@ -20,13 +20,14 @@ const char *sc_path_base(const char *path)
     return slash ? slash + 1 : path;
 }
 
+/* One without a name must not make a report a hidden file. */
 static void find_host(char *host, size_t size)
 {
     struct utsname name;
     struct sc_text text;
     sc_text_init(&text, host, size);
-    if (uname(&name) == 0)
-        sc_text_put(&text, name.nodename);
+    bool has_name = uname(&name) == 0 && name.nodename[0];
+    sc_text_put(&text, has_name ? name.nodename : "localhost");
 }
 
 /* The launchers' variables, the most general first. */

@@ -21,7 +21,7 @@ HERE = programs.ROOT / "tests" / "python"
 ASK = ("import sys; print(sys.implementation.name, *sys.version_info[:2], "
        "getattr(sys, 'abiflags', ''), sys.executable)")
 CASES = ("nested", "freed", "generator", "coroutine", "thread", "executed", "callback", "sorting",
-         "attribute", "deep", "jump_\u00fcber")
+         "attribute", "deep", "jump_\u00fcber", "together")
 OLDEST, NEWEST = (3, 9), (3, 15)
 
 

@@ -212,8 +212,25 @@ def jump_über(memory):
     memory.write()
 
 
+def together(memory):
+    """SC201"""
+    ends = threading.Event()
+
+    def work():
+        while not ends.is_set():
+            exec(compile("def made(n):\n    return made(n - 1) if n else 0\nmade(50)", "<own>", "exec"),
+                 {})
+    workers = [threading.Thread(target=work) for _ in range(3)]
+    for worker in workers:
+        worker.start()
+    nested(memory)
+    ends.set()
+    for worker in workers:
+        worker.join()
+
+
 CASES = [nested, freed, generator, coroutine, thread, executed, callback, sorting, attribute, deep,
-         jump_über]
+         jump_über, together]
 
 
 def main():

@@ -1,7 +1,7 @@
 /* links: interpose/base/python_walk.c interpose/base/python_layout.c
  *
  * Python frames out of memory that looks like an interpreter's, or like nothing at all. Real
- * interpreters are walked by tests/python_frames.py; of 3.14 there may be none.
+ * interpreters are walked by tests/python_frames.py; of some versions there may be none.
  */
 #include "interpose/base/python_layout.h"
 #include "interpose/base/python_walk.h"
@@ -17,6 +17,7 @@
 enum {
     VERSION_3_13 = 0x30D00F0,
     VERSION_3_14 = 0x30E00F0,
+    VERSION_3_15 = 0x30F00F0,
     WORDS_MAX = 2 * 8,
     HEAD = 32, /* of an object without a GIL */
     NAMES = 3,
@@ -68,39 +69,46 @@ enum {
     STRING_ASCII = HEAD + 24,
 };
 
+/* Which word of _Py_DebugOffsets has what, from 3.13 on. */
+static const struct words {
+    unsigned thread_frame, frame, code, object_type, type_name, bytes, string;
+} all_words[] = {
+    {23, 28, 34, 45, 47, 64, 67}, /* 3.13 */
+    {26, 31, 39, 51, 53, 74, 77}, /* 3.14 */
+    {26, 39, 47, 59, 61, 86, 89}, /* 3.15 */
+};
+
 static void make_runtime(uint32_t version, bool free_threaded)
 {
     uint64_t *words = runtime.words;
+    const struct words *at = &all_words[(version >> 16) - (VERSION_3_13 >> 16)];
+    uint64_t *frame = words + at->frame, *code = words + at->code;
+    bool has_copies = version != VERSION_3_13 && free_threaded;
     memset(&runtime, 0, sizeof runtime);
     memcpy(words, "xdebugpy", 8);
     words[1] = version;
     words[2] = free_threaded;
-    uint64_t *at = words + (version == VERSION_3_14 ? 26 : 23);
-    at[0] = THREAD_FRAME;
-    at = words + (version == VERSION_3_14 ? 31 : 28);
-    at[1] = FRAME_PREVIOUS;
-    at[2] = FRAME_CODE;
-    at[3] = FRAME_INSTRUCTION;
-    at[5] = FRAME_OWNER;
-    if (version == VERSION_3_14)
-        at[7] = free_threaded ? FRAME_COPY : 0;
-    at = words + (version == VERSION_3_14 ? 39 : 34);
-    at[1] = CODE_FILE;
-    at[3] = CODE_FUNCTION;
-    at[4] = CODE_TABLE;
-    at[5] = CODE_FIRST_LINE;
-    at[9] = CODE_INSTRUCTIONS;
-    if (version == VERSION_3_14)
-        at[10] = free_threaded ? CODE_COPIES : 0;
-    words[version == VERSION_3_14 ? 51 : 45] = 24;
-    words[version == VERSION_3_14 ? 53 : 47] = TYPE_NAME;
-    at = words + (version == VERSION_3_14 ? 74 : 64);
-    at[1] = HEAD;
-    at[2] = BYTES_DATA;
-    at = words + (version == VERSION_3_14 ? 77 : 67);
-    at[1] = STRING_STATE;
-    at[2] = HEAD;
-    at[3] = STRING_ASCII;
+    words[at->thread_frame] = THREAD_FRAME;
+    frame[1] = FRAME_PREVIOUS;
+    frame[2] = FRAME_CODE;
+    frame[3] = FRAME_INSTRUCTION;
+    frame[5] = FRAME_OWNER;
+    if (has_copies)
+        frame[7] = FRAME_COPY;
+    code[1] = CODE_FILE;
+    code[3] = CODE_FUNCTION;
+    code[4] = CODE_TABLE;
+    code[5] = CODE_FIRST_LINE;
+    code[9] = CODE_INSTRUCTIONS;
+    if (has_copies)
+        code[10] = CODE_COPIES;
+    words[at->object_type] = 24;
+    words[at->type_name] = TYPE_NAME;
+    words[at->bytes + 1] = HEAD;
+    words[at->bytes + 2] = BYTES_DATA;
+    words[at->string + 1] = STRING_STATE;
+    words[at->string + 2] = HEAD;
+    words[at->string + 3] = STRING_ASCII;
 }
 
 /* Characters of one byte are ASCII; of two they are not. */
@@ -219,6 +227,16 @@ START_TEST(frames_of_3_14_without_a_gil)
 }
 END_TEST
 
+START_TEST(frames_of_3_15)
+{
+    struct sc_python_layout layout;
+    make_runtime(VERSION_3_15, false);
+    make_image(2);
+    ck_assert(sc_python_layout_make(&layout, VERSION_3_15, (uintptr_t)&runtime));
+    check_walk(&layout);
+}
+END_TEST
+
 START_TEST(frames_of_3_13_without_a_gil)
 {
     struct sc_python_layout layout;
@@ -332,6 +350,7 @@ int main(void)
     Suite *suite = suite_create("python_walk");
     TCase *group = tcase_create("python_walk");
     tcase_add_test(group, frames_of_3_14);
+    tcase_add_test(group, frames_of_3_15);
     tcase_add_test(group, frames_of_3_14_without_a_gil);
     tcase_add_test(group, frames_of_3_13_without_a_gil);
     tcase_add_test(group, no_more_frames_than_are_wanted);

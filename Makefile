@@ -102,8 +102,15 @@ NOP         := $(if $(NOP_OBJ),$(OUT)/libsafecopy-nop.so)
 COMMAND_SRC := $(call sources,report/command/*.c report/command/formats/*.c)
 LINKS       := $(shell sed -n 's/.*links: *\([a-z_/. ]*\).*/\1/p' report/command/main.c 2>/dev/null)
 SHARED_SRC  := $(sort $(wildcard report/options.c track/text.c $(LINKS)))
-COMMAND_OBJ := $(call objects,$(COMMAND_SRC) $(SHARED_SRC))
 COMMAND     := $(if $(COMMAND_SRC),$(OUT)/safecopy)
+
+# The command reads debug information by libdw (elfutils); without it there are no lines of source.
+LIBDW       := $(shell pkg-config --exists libdw 2>/dev/null && echo libdw)
+COMMAND_SRC := $(filter-out %/$(if $(LIBDW),no_)source_lines.c,$(COMMAND_SRC))
+# Static where all archives are there, so that the command needs nothing but libc where it runs.
+command_libs = $(shell pkg-config $(1) --libs jansson $(LIBDW) libelf) -liberty
+STATIC_LIBS  = -Wl,-Bstatic $(call command_libs,--static) -Wl,-Bdynamic
+COMMAND_OBJ := $(call objects,$(COMMAND_SRC) $(SHARED_SRC))
 EMBEDDED    := docs/hazards.md report/command/frames.rules $(wildcard report/command/formats/page.*)
 
 sim_objects  = $(call objects,$(filter-out %/selftest.c,$(call sources,tests/sim/$(1)/*.c)))
@@ -164,7 +171,7 @@ tests: all $(PROGRAMS)
 
 # Changed flags rebuild; the file is rewritten only when they differ.
 FLAGS_NOW := $(strip $(CC) $(CXX) $(NEEDED) $(CPPFLAGS) $(OPT) $(CFLAGS) $(CXXFLAGS) $(LDFLAGS) \
-               $(INSTRUMENT) $(TOOLKIT))
+               $(INSTRUMENT) $(TOOLKIT) $(LIBDW))
 FLAGS     := $(OBJ)/flags
 ifneq ($(FLAGS_NOW),$(file <$(FLAGS)))
 .PHONY: $(FLAGS)
@@ -237,10 +244,11 @@ $(SIM)/libcupti.so.13: $(SIM_CUPTI_OBJ) $(wildcard tests/sim/cupti/exports.map)
 
 # Files that are strings of the command (report/command/embed.h).
 $(call objects,$(COMMAND_SRC)): $(EMBEDDED)
+LINK_COMMAND = $(LINK) -Wl,-z,relro,-z,now -Wl,--enable-new-dtags,-rpath,'$$ORIGIN' $^ -o $@
 $(OUT)/safecopy: $(COMMAND_OBJ)
 	$(call say,LD)
-	$(Q)$(LINK) -Wl,-z,relro,-z,now -Wl,--enable-new-dtags,-rpath,'$$ORIGIN' $^ -o $@ \
-	    -ljansson -lelf -liberty
+	@$(if $(LIBDW),:,echo 'no libdw here: the command names no lines of source')
+	$(Q)$(LINK_COMMAND) $(STATIC_LIBS) -ldl 2>/dev/null || $(LINK_COMMAND) $(call command_libs) -ldl
 
 $(BESIDE): $(OUT)/%:
 	$(call say,COPY)
@@ -345,6 +353,7 @@ $(T)/unit/test_callbacks $(T)/unit/test_reaper $(T)/unit/test_timeline: private 
 $(FUZZ): private PROGRAM_LIBS = -pthread -ldl
 $(FUZZ): $(CORE_OBJ) $(FLAGS)
 $(T)/fuzz/fuzz_parse: $(OBJ)/report/command/parse.o
+$(T)/fuzz/fuzz_report_reader: private PROGRAM_LIBS = -pthread $(call command_libs) -ldl
 $(T)/fuzz/fuzz_report_reader: $(filter-out %/main.o $(OBJ)/report/command/cmd_%,$(COMMAND_OBJ))
 
 # Nothing is built where the probe does not run, for want of the compiler or of the run-time; the file

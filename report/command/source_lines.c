@@ -1,124 +1,31 @@
 #define _GNU_SOURCE 1
 #include "report/command/source_lines.h"
 
-#include "report/command/say.h"
-
-#include <dlfcn.h>
-#include <stdbool.h>
+#include <dwarf.h>
+#include <elfutils/libdwfl.h>
 #include <stdlib.h>
-#include <string.h>
-
-/* As elfutils/libdwfl.h, libdw.h and dwarf.h have it; the headers are not needed to build. */
-struct callbacks {
-    void *find_elf;
-    void *find_debuginfo;
-    void *section_address;
-    char **debuginfo_path;
-};
-
-struct die {
-    void *address, *unit, *abbreviation;
-    long padding;
-};
-
-struct attribute {
-    unsigned code, form;
-    void *value, *unit;
-};
-
-enum {
-    TAG_INLINED = 0x1d,
-    ATTRIBUTE_FOLDER = 0x1b,
-    ATTRIBUTE_CALL_FILE = 0x58,
-    ATTRIBUTE_CALL_LINE = 0x59,
-    ATTRIBUTE_LINKAGE_NAME = 0x6e,
-};
-
-static struct {
-    bool tried, ready;
-    void *(*begin)(const struct callbacks *);
-    void *(*report_offline)(void *, const char *, const char *, int);
-    int (*report_end)(void *, void *, void *);
-    void (*end)(void *);
-    void *(*get_elf)(void *, uint64_t *);
-    void *(*get_source)(void *, uint64_t);
-    const char *(*line_info)(void *, uint64_t *, int *, int *, uint64_t *, uint64_t *);
-    struct die *(*unit_of)(void *, uint64_t, uint64_t *);
-    int (*scopes_at)(struct die *, uint64_t, struct die **);
-    int (*scopes_of)(struct die *, struct die **);
-    int (*tag)(struct die *);
-    const char *(*name)(struct die *);
-    struct attribute *(*find_attribute)(struct die *, unsigned, struct attribute *);
-    int (*number)(struct attribute *, uint64_t *);
-    const char *(*string)(struct attribute *);
-    int (*files)(struct die *, void **, size_t *);
-    const char *(*file_name)(void *, size_t, uint64_t *, uint64_t *);
-    struct callbacks callbacks;
-} dw;
 
 struct sc_source_lines {
-    void *session;
-    void *module;
-    uint64_t bias;
+    Dwfl *session;
+    Dwfl_Module *module;
+    GElf_Addr bias;
 };
-
-static bool find_all(void *library)
-{
-    const struct {
-        const char *name;
-        void *slot;
-    } wanted[] = {
-        {"dwfl_begin", &dw.begin},
-        {"dwfl_report_offline", &dw.report_offline},
-        {"dwfl_report_end", &dw.report_end},
-        {"dwfl_end", &dw.end},
-        {"dwfl_module_getelf", &dw.get_elf},
-        {"dwfl_module_getsrc", &dw.get_source},
-        {"dwfl_lineinfo", &dw.line_info},
-        {"dwfl_module_addrdie", &dw.unit_of},
-        {"dwarf_getscopes", &dw.scopes_at},
-        {"dwarf_getscopes_die", &dw.scopes_of},
-        {"dwarf_tag", &dw.tag},
-        {"dwarf_diename", &dw.name},
-        {"dwarf_attr_integrate", &dw.find_attribute},
-        {"dwarf_formudata", &dw.number},
-        {"dwarf_formstring", &dw.string},
-        {"dwarf_getsrcfiles", &dw.files},
-        {"dwarf_filesrc", &dw.file_name},
-        {"dwfl_standard_find_debuginfo", &dw.callbacks.find_debuginfo},
-        {"dwfl_offline_section_address", &dw.callbacks.section_address},
-    };
-    bool found = true;
-    for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
-        void *symbol = dlsym(library, wanted[i].name);
-        memcpy(wanted[i].slot, &symbol, sizeof symbol);
-        found = found && symbol;
-    }
-    return found;
-}
-
-static void load_library(void)
-{
-    void *library = dlopen("libdw.so.1", RTLD_LAZY | RTLD_LOCAL);
-    dw.tried = true;
-    dw.ready = library && find_all(library);
-    if (!dw.ready)
-        sc_say("source lines are not shown: libdw.so.1 is missing (Debian's package is libdw1)");
-}
 
 struct sc_source_lines *sc_source_lines_open(const char *path)
 {
-    if (!dw.tried)
-        load_library();
-    struct sc_source_lines *lines = dw.ready ? calloc(1, sizeof *lines) : NULL;
+    static const Dwfl_Callbacks callbacks = {
+        .find_debuginfo = dwfl_standard_find_debuginfo,
+        .section_address = dwfl_offline_section_address,
+    };
+    struct sc_source_lines *lines = calloc(1, sizeof *lines);
     if (!lines)
         return NULL;
-    lines->session = dw.begin(&dw.callbacks);
+    lines->session = dwfl_begin(&callbacks);
     if (lines->session) {
-        lines->module = dw.report_offline(lines->session, "", path, -1);
-        dw.report_end(lines->session, NULL, NULL);
+        lines->module = dwfl_report_offline(lines->session, "", path, -1);
+        dwfl_report_end(lines->session, NULL, NULL);
     }
-    if (lines->module && dw.get_elf(lines->module, &lines->bias))
+    if (lines->module && dwfl_module_getelf(lines->module, &lines->bias))
         return lines;
     sc_source_lines_close(lines);
     return NULL;
@@ -127,49 +34,49 @@ struct sc_source_lines *sc_source_lines_open(const char *path)
 void sc_source_lines_close(struct sc_source_lines *lines)
 {
     if (lines && lines->session)
-        dw.end(lines->session);
+        dwfl_end(lines->session);
     free(lines);
 }
 
-static const char *string_of(struct die *die, unsigned code)
+static const char *string_of(Dwarf_Die *die, unsigned code)
 {
-    struct attribute attribute;
-    return die && dw.find_attribute(die, code, &attribute) ? dw.string(&attribute) : NULL;
+    Dwarf_Attribute attribute;
+    return die && dwarf_attr_integrate(die, code, &attribute) ? dwarf_formstring(&attribute) : NULL;
 }
 
-static uint64_t number_of(struct die *die, unsigned code)
+static Dwarf_Word number_of(Dwarf_Die *die, unsigned code)
 {
-    struct attribute attribute;
-    uint64_t number = 0;
-    if (!dw.find_attribute(die, code, &attribute) || dw.number(&attribute, &number) != 0)
+    Dwarf_Attribute attribute;
+    Dwarf_Word number = 0;
+    if (!dwarf_attr_integrate(die, code, &attribute) || dwarf_formudata(&attribute, &number) != 0)
         return 0;
     return number;
 }
 
-static const char *call_file(struct die *unit, struct die *inlined)
+static const char *call_file(Dwarf_Die *unit, Dwarf_Die *inlined)
 {
-    void *files = NULL;
-    size_t count = 0, index = number_of(inlined, ATTRIBUTE_CALL_FILE);
-    if (dw.files(unit, &files, &count) != 0 || index >= count)
+    Dwarf_Files *files = NULL;
+    size_t count = 0, index = number_of(inlined, DW_AT_call_file);
+    if (dwarf_getsrcfiles(unit, &files, &count) != 0 || index >= count)
         return NULL;
-    return dw.file_name(files, index, NULL, NULL);
+    return dwarf_filesrc(files, index, NULL, NULL);
 }
 
 /* Names the functions that are inlined, and adds where each was called. */
-static size_t add_inlined(struct die *unit, struct die *scopes, int scope_count,
+static size_t add_inlined(Dwarf_Die *unit, Dwarf_Die *scopes, int scope_count,
                           struct sc_source_place *places)
 {
     size_t count = 1;
     for (int i = 0; i < scope_count && count < SC_SOURCE_PLACES_MAX; i++) {
-        if (dw.tag(&scopes[i]) != TAG_INLINED)
+        if (dwarf_tag(&scopes[i]) != DW_TAG_inlined_subroutine)
             continue;
-        const char *name = string_of(&scopes[i], ATTRIBUTE_LINKAGE_NAME);
-        name = name ? name : dw.name(&scopes[i]);
+        const char *name = string_of(&scopes[i], DW_AT_linkage_name);
+        name = name ? name : dwarf_diename(&scopes[i]);
         places[count - 1].function = name ? name : "?";
         places[count++] = (struct sc_source_place){
             .file = call_file(unit, &scopes[i]),
             .folder = places[0].folder,
-            .line = (int)number_of(&scopes[i], ATTRIBUTE_CALL_LINE),
+            .line = (int)number_of(&scopes[i], DW_AT_call_line),
         };
     }
     return count;
@@ -177,12 +84,12 @@ static size_t add_inlined(struct die *unit, struct die *scopes, int scope_count,
 
 /* The scopes at an address go from an inlined function to where its source stands; those of its
  * own entry go to where it was called. */
-static size_t find_inlined(struct die *unit, uint64_t address, struct sc_source_place *places)
+static size_t find_inlined(Dwarf_Die *unit, uint64_t address, struct sc_source_place *places)
 {
-    struct die *at = NULL, *of = NULL;
+    Dwarf_Die *at = NULL, *of = NULL;
     size_t count = 1;
-    if (dw.scopes_at(unit, address, &at) > 0) {
-        int scope_count = dw.scopes_of(&at[0], &of);
+    if (dwarf_getscopes(unit, address, &at) > 0) {
+        int scope_count = dwarf_getscopes_die(&at[0], &of);
         count = add_inlined(unit, of, scope_count, places);
     }
     free(at);
@@ -193,12 +100,12 @@ static size_t find_inlined(struct die *unit, uint64_t address, struct sc_source_
 size_t sc_source_lines_find(struct sc_source_lines *lines, uint64_t address,
                             struct sc_source_place *places)
 {
-    uint64_t bias = 0;
-    void *source = dw.get_source(lines->module, lines->bias + address);
-    struct die *unit = dw.unit_of(lines->module, lines->bias + address, &bias);
+    Dwarf_Addr bias = 0;
+    Dwfl_Line *source = dwfl_module_getsrc(lines->module, lines->bias + address);
+    Dwarf_Die *unit = dwfl_module_addrdie(lines->module, lines->bias + address, &bias);
     if (!source)
         return 0;
-    places[0] = (struct sc_source_place){.folder = string_of(unit, ATTRIBUTE_FOLDER)};
-    places[0].file = dw.line_info(source, NULL, &places[0].line, NULL, NULL, NULL);
+    places[0] = (struct sc_source_place){.folder = string_of(unit, DW_AT_comp_dir)};
+    places[0].file = dwfl_lineinfo(source, NULL, &places[0].line, NULL, NULL, NULL);
     return unit ? find_inlined(unit, lines->bias + address - bias, places) : 1;
 }

@@ -1,6 +1,6 @@
 /* Source lines for addresses in modules, from their DWARF, read by libdw (elfutils).
  *
- * libdw is loaded at run time: without it, and for modules built without -g, there are no lines.
+ * A build without libdw has no lines, nor has a module that was built without -g.
  */
 #ifndef SC_REPORT_COMMAND_SOURCE_LINES_H
 #define SC_REPORT_COMMAND_SOURCE_LINES_H

@@ -1,8 +1,6 @@
 /* Any bytes as a report: the reader and all formats stay in bounds and end, and show nothing that a
  * terminal would obey.
  */
-// cflags: -Wl,--no-as-needed -ljansson -lelf -liberty
-
 #include "report/command/formats/formats.h"
 #include "report/command/model.h"
 #include "tests/fuzz/terminal.h"

@@ -175,6 +175,18 @@ static int take_baseline(struct work *work, const char *path)
     return work->baseline ? 0 : SC_COMMAND_USAGE;
 }
 
+/* Absolute, as libdw takes a relative one to be below the folder of the module. */
+static int take_folder(struct work *work, const char *path)
+{
+    char *folder = realpath(path, NULL);
+    bool added = folder && sc_symbols_add_folder(work->makers.symbols, folder);
+    if (!added)
+        sc_say("--debug-dir cannot take %s: %s", path,
+               folder ? "there is a colon in the path" : strerror(errno));
+    free(folder);
+    return added ? 0 : SC_COMMAND_USAGE;
+}
+
 static int take_flag(struct work *work, int flag, char *const *argv)
 {
     switch (flag) {
@@ -195,6 +207,8 @@ static int take_flag(struct work *work, int flag, char *const *argv)
         return take_suggestions(work);
     case 'r':
         return sc_frame_rules_read(work->makers.rules, optarg) < 0 ? SC_COMMAND_USAGE : 0;
+    case 'd':
+        return take_folder(work, optarg);
     default:
         return sc_command_refuse_flag(argv);
     }
@@ -208,6 +222,7 @@ static int take_flags(struct work *work, int argc, char **argv)
         {"output", required_argument, NULL, 'o'},
         {"filter", required_argument, NULL, 'e'},
         {"baseline", required_argument, NULL, 'b'},
+        {"debug-dir", required_argument, NULL, 'd'},
         {"frames", required_argument, NULL, 'r'},
         {"suppressions", required_argument, NULL, 'u'},
         {"suggest-suppressions", no_argument, NULL, 's'},

@@ -91,9 +91,8 @@ static void expect_modules(struct sc_symbols *symbols, const json_t *run)
     json_array_foreach(json_object_get(run, "modules"), index, module)
     {
         const char *path = sc_field_string(module, "path", NULL);
-        const char *build_id = sc_field_string(module, "build_id", NULL);
-        if (symbols && path && build_id)
-            sc_symbols_expect(symbols, path, build_id);
+        if (symbols && path)
+            sc_symbols_expect(symbols, path, sc_field_string(module, "build_id", ""));
     }
 }
 

@@ -5,6 +5,7 @@
 #ifndef SC_REPORT_COMMAND_SOURCE_LINES_H
 #define SC_REPORT_COMMAND_SOURCE_LINES_H
 
+#include <libelf.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,9 +22,14 @@ struct sc_source_place {
 
 enum { SC_SOURCE_PLACES_MAX = 32 };
 
-/* The lines of the file at `path`; NULL if there are none. Says once if libdw is missing. */
-struct sc_source_lines *sc_source_lines_open(const char *path);
+/* The lines of the file at `path`; NULL if there are none. Says once if libdw is missing. Separate
+ * debug files are looked for in `folders`, divided by colons, which must live until the close. */
+struct sc_source_lines *sc_source_lines_open(const char *path, char *folders);
 void sc_source_lines_close(struct sc_source_lines *lines);
+
+/* The separate file that has the debug information; NULL if there is none. Valid until the close.
+ */
+Elf *sc_source_lines_debug_file(struct sc_source_lines *lines);
 
 /* The places of `address`, which is as the module's file numbers addresses: functions that are
  * inlined there first, the innermost foremost. Returns how many, at most SC_SOURCE_PLACES_MAX; 0

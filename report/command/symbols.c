@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <gelf.h>
 #include <libelf.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +16,9 @@
 #include "report/command/source_lines.h"
 #include "report/command/table.h"
 
+/* As libdw looks for debug files: in the folder of the module, in one below it, and by build id. */
+#define USUAL_FOLDERS ":.debug:/usr/lib/debug"
+
 struct symbol {
     uint64_t start, end;
     char *name;
@@ -24,9 +28,9 @@ struct module {
     struct sc_node node; /* by path */
     struct module *next;
     char *path;
-    char *build_id; /* expected; NULL if not known */
+    char *build_id; /* expected; "" if it has none, NULL if not known */
     bool loaded, contradicted;
-    bool is_build; /* the file is the one that ran */
+    char *file; /* the one that ran, or its debug file; NULL if neither is found */
     struct sc_source_lines *lines;
     uint64_t first_address; /* of the mapping, as the file numbers addresses */
     struct symbol *symbols; /* sorted by start */
@@ -37,7 +41,8 @@ struct sc_symbols {
     struct module *modules;
     struct module *last; /* that was asked for */
     struct sc_table table;
-    int64_t pid; /* 0: no process was named, or several */
+    char *folders; /* where files are looked for that are not at their paths; divided by colons */
+    int64_t pid;   /* 0: no process was named, or several */
     bool several;
     struct sc_perf_map *made_at_run_time; /* by that process; NULL until somebody asks */
 };
@@ -45,7 +50,13 @@ struct sc_symbols {
 struct sc_symbols *sc_symbols_new(void)
 {
     elf_version(EV_CURRENT);
-    return calloc(1, sizeof(struct sc_symbols));
+    struct sc_symbols *symbols = calloc(1, sizeof *symbols);
+    if (symbols)
+        symbols->folders = strdup(USUAL_FOLDERS);
+    if (symbols && symbols->folders)
+        return symbols;
+    free(symbols);
+    return NULL;
 }
 
 static void free_module(struct module *module)
@@ -54,6 +65,7 @@ static void free_module(struct module *module)
         free(module->symbols[i].name);
     free(module->symbols);
     sc_source_lines_close(module->lines);
+    free(module->file);
     free(module->build_id);
     free(module->path);
     free(module);
@@ -69,6 +81,7 @@ void sc_symbols_free(struct sc_symbols *symbols)
     if (symbols) {
         sc_table_free(&symbols->table);
         sc_perf_map_close(symbols->made_at_run_time);
+        free(symbols->folders);
     }
     free(symbols);
 }
@@ -102,6 +115,16 @@ static struct module *find_module(struct sc_symbols *symbols, const char *path)
     if (!symbols->last || strcmp(symbols->last->path, path) != 0)
         symbols->last = look_up(symbols, path);
     return symbols->last;
+}
+
+bool sc_symbols_add_folder(struct sc_symbols *symbols, const char *folder)
+{
+    char *folders = NULL;
+    if (strchr(folder, ':') || asprintf(&folders, "%s:%s", folder, symbols->folders) < 0)
+        return false;
+    free(symbols->folders);
+    symbols->folders = folders;
+    return true;
 }
 
 void sc_symbols_expect(struct sc_symbols *symbols, const char *path, const char *build_id)
@@ -194,39 +217,93 @@ static void read_tables(struct module *module, Elf *elf)
     }
 }
 
-/* Reads the tables of `path`, unless it is another build. */
-static void read_file(struct module *module, const char *path, bool is_debug_file)
+enum found { ABSENT, OTHER_BUILD, FOUND };
+
+static enum found read_elf(struct module *module, Elf *elf, const char *path)
 {
     char build_id[2 * 64 + 1];
     uint64_t first_address;
+    read_headers(elf, &first_address, build_id);
+    if (module->build_id && strcmp(module->build_id, build_id) != 0)
+        return OTHER_BUILD;
+    if (!module->file) {
+        module->file = strdup(path);
+        module->first_address = first_address;
+    }
+    read_tables(module, elf);
+    return FOUND;
+}
+
+/* Reads the tables of `path`, unless it is another build. */
+static enum found read_file(struct module *module, const char *path)
+{
+    enum found found = ABSENT;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* not on a FIFO */
     Elf *elf = fd >= 0 ? elf_begin(fd, ELF_C_READ_MMAP, NULL) : NULL;
-    if (elf && elf_kind(elf) == ELF_K_ELF) {
-        read_headers(elf, &first_address, build_id);
-        bool is_build = !module->build_id || strcmp(module->build_id, build_id) == 0;
-        if (!is_debug_file) {
-            module->first_address = first_address;
-            module->is_build = is_build;
-        }
-        if (is_build)
-            read_tables(module, elf);
-        else
-            sc_say("%s is not the build that ran; its names are not used", path);
-    }
+    if (elf && elf_kind(elf) == ELF_K_ELF)
+        found = read_elf(module, elf, path);
     elf_end(elf);
     if (fd >= 0)
         close(fd);
+    return found;
 }
 
-static void read_debug_file(struct module *module)
+static bool has_build_id(const struct module *module)
 {
-    char path[256];
-    if (!module->build_id || strlen(module->build_id) < 4 ||
-        module->build_id[strspn(module->build_id, "0123456789abcdef")] != '\0')
-        return;
-    snprintf(path, sizeof path, "/usr/lib/debug/.build-id/%.2s/%s.debug", module->build_id,
-             module->build_id + 2);
-    read_file(module, path, true);
+    return module->build_id && strlen(module->build_id) >= 4 &&
+           module->build_id[strspn(module->build_id, "0123456789abcdef")] == '\0';
+}
+
+__attribute__((format(printf, 2, 3))) static bool find_at(struct module *module, const char *format,
+                                                          ...)
+{
+    char *path = NULL;
+    va_list words;
+    va_start(words, format);
+    int length = vasprintf(&path, format, words);
+    va_end(words);
+    bool found = length >= 0 && read_file(module, path) == FOUND;
+    if (length >= 0)
+        free(path);
+    return found;
+}
+
+static bool find_in(struct module *module, const char *folder)
+{
+    const char *id = module->build_id;
+    return find_at(module, "%s/.build-id/%.2s/%s.debug", folder, id, id + 2) ||
+           find_at(module, "%s/.build-id/%.2s/%s", folder, id, id + 2) ||
+           find_at(module, "%s/%s", folder, module->path) ||
+           find_at(module, "%s/%s", folder, basename(module->path));
+}
+
+/* Only what has the build id is found: a file of that name may be of anything. */
+static bool find_in_folders(const struct sc_symbols *symbols, struct module *module)
+{
+    char *folders = has_build_id(module) ? strdup(symbols->folders) : NULL;
+    char *rest = folders;
+    bool found = false;
+    for (const char *folder; !found && (folder = strsep(&rest, ":")) != NULL;)
+        found = folder[0] == '/' && find_in(module, folder);
+    free(folders);
+    return found;
+}
+
+static void find_file(const struct sc_symbols *symbols, struct module *module)
+{
+    enum found found = read_file(module, module->path);
+    if (found != FOUND && !find_in_folders(symbols, module) && found == OTHER_BUILD)
+        sc_say("%s is not the build that ran; its names are not used", module->path);
+}
+
+/* libdw finds them by more ways than by the build id. */
+static void read_debug_file(const struct sc_symbols *symbols, struct module *module)
+{
+    Elf *file = module->lines ? sc_source_lines_debug_file(module->lines) : NULL;
+    if (file)
+        read_tables(module, file);
+    else
+        find_in_folders(symbols, module);
 }
 
 static int by_start(const void *a, const void *b)
@@ -235,15 +312,15 @@ static int by_start(const void *a, const void *b)
     return left->start < right->start ? -1 : left->start > right->start;
 }
 
-static void load(struct module *module)
+static void load(const struct sc_symbols *symbols, struct module *module)
 {
     module->loaded = true;
-    if (module->contradicted)
+    if (!module->contradicted)
+        find_file(symbols, module);
+    if (!module->file)
         return;
-    read_file(module, module->path, false);
-    read_debug_file(module);
-    if (module->is_build)
-        module->lines = sc_source_lines_open(module->path);
+    module->lines = sc_source_lines_open(module->file, symbols->folders);
+    read_debug_file(symbols, module);
     if (module->count > 0)
         qsort(module->symbols, module->count, sizeof(struct symbol), by_start);
 }
@@ -271,7 +348,7 @@ static struct module *loaded_module(struct sc_symbols *symbols, const char *path
 {
     struct module *module = find_module(symbols, path);
     if (module && !module->loaded)
-        load(module);
+        load(symbols, module);
     return module;
 }
 

@@ -8,6 +8,7 @@
 
 #include "report/command/source_lines.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct sc_symbols;
@@ -16,8 +17,13 @@ struct sc_symbols;
 struct sc_symbols *sc_symbols_new(void);
 void sc_symbols_free(struct sc_symbols *symbols);
 
-/* Says which build id (hex) the module at `path` had in the run. A file for which two runs had
- * different ids is not used. */
+/* Has modules and debug files looked for in `folder` too, before the usual places: by build id, and
+ * under their paths and names. False if its path has a colon, or memory is out. For use before the
+ * first name is asked for. */
+bool sc_symbols_add_folder(struct sc_symbols *symbols, const char *folder);
+
+/* Says which build id (hex, "" for none) the module at `path` had in the run. A file for which two
+ * runs had different ids is not used. */
 void sc_symbols_expect(struct sc_symbols *symbols, const char *path, const char *build_id);
 
 /* Says which process of this machine ran. Of two, neither is asked what its code was called. */

@@ -1,0 +1,207 @@
+#!/usr/bin/env python3
+"""Names and lines that `safecopy report` finds, for each way in which a compiler and a distribution
+lay debug information down, and what it takes for another build's."""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+OUT = pathlib.Path(os.environ.get("SAFECOPY_OUT", ROOT / "out"))
+COMMAND = OUT / "safecopy"
+SAMPLE = ROOT / "tests/unit/formats/sample.jsonl"
+# Says where in its file a call is that stands in a function which is inlined into main.
+SOURCE = """\
+#include <stdio.h>
+static void *here;
+static __attribute__((noinline)) int target(int x)
+{
+    here = __builtin_return_address(0);
+    return x;
+}
+static inline __attribute__((always_inline)) int caller(int x)
+{
+    return target(x) + 1;
+}
+int main(int argc, char **argv)
+{
+    (void)argv;
+    int x = caller(argc);
+    extern char __executable_start;
+    printf("%#lx", (unsigned long)((char *)here - &__executable_start));
+    return x == 99;
+}
+"""
+
+
+def run(*words, **more):
+    return subprocess.run(words, check=True, stdout=subprocess.PIPE, encoding="utf-8", **more).stdout
+
+
+def build_id_of(path):
+    notes = run("readelf", "-n", path)
+    return notes.partition("Build ID: ")[2].split("\n")[0] or None
+
+
+class Symbols(unittest.TestCase):
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.folder = pathlib.Path(temporary.name).resolve()
+        self.program = self.folder / "bin" / "train"
+        self.source = self.folder / "src" / "train.c"
+        for file in (self.program, self.source):
+            file.parent.mkdir()
+        self.source.write_text(SOURCE, encoding="utf-8")
+
+    def build(self, *flags, compiler="gcc"):
+        run(compiler, "-g", "-O1", "-Wl,--build-id", *flags, "-o", self.program, self.source,
+            cwd=self.program.parent)
+        self.offset = run(self.program)
+        self.build_id = build_id_of(self.program)
+
+    def strip(self, debug):
+        """Into the file `debug`, with the names."""
+        debug.parent.mkdir(parents=True, exist_ok=True)
+        run("objcopy", "--only-keep-debug", self.program, debug)
+        run("strip", self.program)
+
+    def report(self, *flags, **environment):
+        """What is said of one frame of the program, and stderr."""
+        begin, hazard = map(json.loads, SAMPLE.read_text(encoding="utf-8").splitlines()[:2])
+        module = {"path": str(self.program), "base": "0x1000", "build_id": self.build_id}
+        begin["modules"] = [module]
+        hazard["copy"]["stack"] = []
+        hazard["event"]["stack"] = [
+            {"module": str(self.program), "offset": self.offset, "symbol": None}]
+        lines = "".join(json.dumps(line) + "\n" for line in (begin, hazard))
+        base = {k: v for k, v in os.environ.items() if not k.startswith("DEBUGINFOD")}
+        self.shown = subprocess.run(
+            [COMMAND, "report", *flags, "-"], input=lines, encoding="utf-8", check=False,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            env={**base, "HOME": str(self.folder), **environment})
+        if "without libdw" in self.shown.stderr:
+            self.skipTest("a command without libdw")
+        return [line.split(" ", 1)[1] for line in map(str.strip, self.shown.stdout.splitlines())
+                if line.startswith("#")]
+
+    def assert_lines(self, frames):
+        where = f"({self.program}+{self.offset})"
+        self.assertEqual(frames, [f"caller (inlined) at {self.source}:10",
+                                  f"main {where} at {self.source}:15"], self.shown.stderr)
+
+    def assert_nothing(self, frames):
+        self.assertEqual(frames, [f"? ({self.program}+{self.offset})"])
+
+
+class Layouts(Symbols):
+    def test_each_way_to_lay_debug_information_down(self):
+        for compiler in filter(shutil.which, ("gcc", "clang")):
+            for flags in ("-gdwarf-4", "-gdwarf-5", "-gz", "-no-pie", "-gsplit-dwarf",
+                          "-gdwarf-4 -gsplit-dwarf", "-ffunction-sections"):
+                with self.subTest(compiler, flags=flags):
+                    self.build(*flags.split(), compiler=compiler)
+                    self.assert_lines(self.report())
+
+    def test_link_time_optimisation(self):
+        """gcc calls the file of such a unit <artificial>."""
+        self.build("-flto")
+        self.assertEqual([frame.split(" ")[0] for frame in self.report()], ["caller", "main"])
+
+    def test_without_debug_information_the_symbol_table_has_the_name(self):
+        self.build("-g0")
+        self.assertEqual(self.report(), [f"main ({self.program}+{self.offset})"])
+
+    def test_split_information_that_is_gone_names_the_function_around(self):
+        self.build("-gsplit-dwarf")
+        for file in self.folder.glob("**/*.dwo"):
+            file.unlink()
+        self.assertEqual(self.report()[-1].split(" ")[0], "main")
+
+
+class Separate(Symbols):
+    def test_the_link_in_the_program(self):
+        for place in ("train.debug", ".debug/train.debug"):
+            with self.subTest(place):
+                self.build()
+                debug = self.program.parent / place
+                self.strip(debug)
+                run("objcopy", f"--add-gnu-debuglink={debug}", self.program)
+                self.assert_lines(self.report())
+                debug.unlink()
+
+    def test_a_folder_by_build_id(self):
+        self.build()
+        debug = self.folder / "debug"
+        self.strip(debug / ".build-id" / self.build_id[:2] / f"{self.build_id[2:]}.debug")
+        self.assert_lines(self.report("--debug-dir", str(debug)))
+        self.assert_lines(self.report("--debug-dir", os.path.relpath(debug)))
+
+    def test_names_alone(self):
+        self.build("-g0")
+        debug = self.folder / "debug"
+        self.strip(debug / ".build-id" / self.build_id[:2] / f"{self.build_id[2:]}.debug")
+        self.assertEqual(self.report("--debug-dir", str(debug)),
+                         [f"main ({self.program}+{self.offset})"])
+
+    def test_a_program_that_is_gone_is_known_by_its_debug_file(self):
+        for flags in ([], ["-no-pie"]):
+            with self.subTest(flags=flags):
+                self.build(*flags)
+                debug = self.folder / "debug"
+                self.strip(debug / ".build-id" / self.build_id[:2] / f"{self.build_id[2:]}.debug")
+                self.program.unlink()
+                self.assert_lines(self.report("--debug-dir", str(debug)))
+
+
+class Moved(Symbols):
+    def test_below_another_root_or_by_its_name(self):
+        for place in (f"root{self.program}", "root/train"):
+            with self.subTest(place):
+                self.build()
+                to = self.folder / place
+                to.parent.mkdir(parents=True, exist_ok=True)
+                self.program.rename(to)
+                self.assert_nothing(self.report())
+                self.assertEqual(self.shown.stderr, "")
+                self.assert_lines(self.report("--debug-dir", str(self.folder / "root")))
+                to.unlink()
+
+    def test_another_build_is_told_and_the_right_one_found(self):
+        self.build()
+        (self.folder / "old").mkdir()
+        old, old_id, old_offset = self.folder / "old" / "train", self.build_id, self.offset
+        self.program.rename(old)
+        self.build("-O0", "-DOTHER")
+        self.assertNotEqual(self.build_id, old_id)
+        self.build_id, self.offset = old_id, old_offset
+        self.assert_nothing(self.report())
+        self.assertIn("is not the build that ran", self.shown.stderr)
+        self.assert_lines(self.report("--debug-dir", str(old.parent)))
+        self.assertEqual(self.shown.stderr, "")
+
+    def test_a_file_of_the_name_without_the_build_id_is_nobody_s(self):
+        self.build("-Wl,--build-id=none")
+        (self.folder / "root").mkdir()
+        self.program.rename(self.folder / "root" / "train")
+        self.assert_nothing(self.report("--debug-dir", str(self.folder / "root")))
+
+    def test_a_build_id_where_there_was_none_is_another_build_s(self):
+        self.build()
+        self.build_id = None
+        self.assert_nothing(self.report())
+        self.assertIn("is not the build that ran", self.shown.stderr)
+
+    def test_a_folder_that_is_not_there(self):
+        self.build()
+        self.report("--debug-dir", str(self.folder / "none"))
+        self.assertEqual(self.shown.returncode, 2)
+        self.assertIn("cannot take", self.shown.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

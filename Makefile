@@ -106,7 +106,8 @@ COMMAND     := $(if $(COMMAND_SRC),$(OUT)/safecopy)
 
 # The command reads debug information by libdw (elfutils); without it there are no lines of source.
 LIBDW       := $(shell pkg-config --exists libdw 2>/dev/null && echo libdw)
-COMMAND_SRC := $(filter-out %/$(if $(LIBDW),no_)source_lines.c,$(COMMAND_SRC))
+COMMAND_SRC := $(filter-out $(addprefix %/,$(if $(LIBDW),no_source_lines.c, \
+                   source_lines.c debuginfod.c)),$(COMMAND_SRC))
 # Static where all archives are there, so that the command needs nothing but libc where it runs.
 command_libs = $(shell pkg-config $(1) --libs jansson $(LIBDW) libelf) -liberty
 STATIC_LIBS  = -Wl,-Bstatic $(call command_libs,--static) -Wl,-Bdynamic

@@ -1,10 +1,15 @@
 #define _GNU_SOURCE 1
 #include "report/command/source_lines.h"
 
+#include "report/command/debuginfod.h"
+
 #include <dwarf.h>
+#include <elfutils/libdwelf.h>
 #include <elfutils/libdwfl.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 /* Addresses of a unit, as its DWARF numbers them. */
 struct range {
@@ -22,11 +27,36 @@ struct sc_source_lines {
     bool has_ranges;
 };
 
+static bool is_of(Dwfl_Module *module, int fd)
+{
+    const unsigned char *wanted;
+    const void *found;
+    GElf_Addr address;
+    int length = dwfl_module_build_id(module, &wanted, &address);
+    Elf *elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+    bool is_same = length <= 0 || (dwelf_elf_gnu_build_id(elf, &found) == length &&
+                                   memcmp(found, wanted, (size_t)length) == 0);
+    elf_end(elf);
+    return is_same;
+}
+
+/* libdw believes what a server of debuginfod gives it. */
+static int find_debug_file(Dwfl_Module *module, void **user_data, const char *name, Dwarf_Addr base,
+                           const char *path, const char *link, GElf_Word crc, char **found_path)
+{
+    int fd =
+        dwfl_standard_find_debuginfo(module, user_data, name, base, path, link, crc, found_path);
+    if (fd < 0 || is_of(module, fd))
+        return fd;
+    close(fd);
+    return -1;
+}
+
 struct sc_source_lines *sc_source_lines_open(const char *path, char *folders)
 {
     static char *searched;
     static const Dwfl_Callbacks callbacks = {
-        .find_debuginfo = dwfl_standard_find_debuginfo,
+        .find_debuginfo = find_debug_file,
         .section_address = dwfl_offline_section_address,
         .debuginfo_path = &searched,
     };
@@ -36,6 +66,7 @@ struct sc_source_lines *sc_source_lines_open(const char *path, char *folders)
     searched = folders;
     lines->session = dwfl_begin(&callbacks);
     if (lines->session) {
+        sc_debuginfod_watch(lines->session);
         lines->module = dwfl_report_offline(lines->session, "", path, -1);
         dwfl_report_end(lines->session, NULL, NULL);
     }

@@ -2,12 +2,17 @@
 """Names and lines that `safecopy report` finds, for each way in which a compiler and a distribution
 lay debug information down, and what it takes for another build's."""
 
+import contextlib
+import ctypes
+import http.server
 import json
 import os
 import pathlib
 import shutil
 import subprocess
 import tempfile
+import threading
+import time
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -201,6 +206,79 @@ class Moved(Symbols):
         self.report("--debug-dir", str(self.folder / "none"))
         self.assertEqual(self.shown.returncode, 2)
         self.assertIn("cannot take", self.shown.stderr)
+
+
+class Served(http.server.BaseHTTPRequestHandler):
+    """A debuginfod whose server has `files` by path, and keeps `asked`."""
+
+    def do_GET(self):
+        self.server.asked.append(self.path)
+        if self.server.slow:
+            self.server.done.wait(20)
+        content = self.server.files.get(self.path)
+        self.send_response(404 if content is None else 200)
+        self.send_header("Content-Length", str(len(content or b"")))
+        self.end_headers()
+        with contextlib.suppress(OSError):
+            self.wfile.write(content or b"")
+
+    def log_message(self, *_):
+        pass
+
+
+class Debuginfod(Symbols):
+    def setUp(self):
+        super().setUp()
+        try:
+            ctypes.CDLL("libdebuginfod.so.1")
+        except OSError:
+            self.skipTest("no libdebuginfod here")
+        self.build()
+        debug = self.folder / "debug"
+        self.strip(debug)
+        self.asked_for = f"/buildid/{self.build_id}/debuginfo"
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Served)
+        self.addCleanup(self.server.server_close)
+        self.server.slow, self.server.done, self.server.asked = False, threading.Event(), []
+        self.server.files = {self.asked_for: debug.read_bytes()}
+        debug.unlink()
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        self.addCleanup(self.server.shutdown)
+        self.addCleanup(self.server.done.set)
+
+    def fetched(self, **environment):
+        return self.report(DEBUGINFOD_URLS=f"http://127.0.0.1:{self.server.server_port}",
+                           DEBUGINFOD_CACHE_PATH=str(self.folder / "cache"), **environment)
+
+    def test_the_debug_file_comes_from_the_server(self):
+        self.assert_lines(self.fetched())
+        self.assertEqual(self.server.asked, [self.asked_for])
+        self.assertEqual(self.shown.stderr,
+                         "safecopy: asking the servers of DEBUGINFOD_URLS for debug information\n")
+
+    def test_nobody_is_asked_without_the_variable(self):
+        self.report(DEBUGINFOD_CACHE_PATH=str(self.folder / "cache"))
+        self.assertEqual((self.server.asked, self.shown.stderr), ([], ""))
+
+    def test_a_file_that_the_server_lacks(self):
+        self.server.files = {}
+        self.assert_nothing(self.fetched())
+
+    def test_another_build_from_the_server_is_not_used(self):
+        self.build("-O0")
+        debug = self.folder / "debug"
+        self.strip(debug)
+        self.server.files[self.asked_for] = debug.read_bytes()
+        self.build()
+        run("strip", self.program)
+        self.assert_nothing(self.fetched())
+
+    def test_a_slow_server_is_given_up(self):
+        self.server.slow = True
+        begun = time.monotonic()
+        self.assert_nothing(self.fetched(DEBUGINFOD_MAXTIME="1"))
+        self.assertLess(time.monotonic() - begun, 15)
+        self.assertIn("too slow", self.shown.stderr)
 
 
 if __name__ == "__main__":

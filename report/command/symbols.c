@@ -194,7 +194,7 @@ static void add_symbol(struct module *module, const GElf_Sym *symbol, const char
         module->symbols = grown;
         module->capacity = capacity;
     }
-    char *copy = strdup(name);
+    char *copy = strndup(name, strcspn(name, "@")); /* the linker writes "name@@VERSION" */
     if (!copy)
         return;
     uint64_t size = symbol->st_size > 0 ? symbol->st_size : 1;

@@ -87,7 +87,7 @@ class Symbols(unittest.TestCase):
         base = {k: v for k, v in os.environ.items() if not k.startswith("DEBUGINFOD")}
         self.shown = subprocess.run(
             [COMMAND, "report", *flags, "-"], input=lines, encoding="utf-8", check=False,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            errors="replace",            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
             env={**base, "HOME": str(self.folder), **environment})
         if "without libdw" in self.shown.stderr:
             self.skipTest("a command without libdw")
@@ -224,6 +224,27 @@ class Served(http.server.BaseHTTPRequestHandler):
 
     def log_message(self, *_):
         pass
+
+
+class Readable(Symbols):
+    def test_a_name_with_a_version_in_each_format(self):
+        self.source.write_text("struct Batch { void send(int); };\n"
+                               "void Batch::send(int) { __builtin_trap(); }\n\n\n\n"
+                               "__asm__(\".symver _ZN5Batch4sendEi,_ZN5Batch4sendEi@@@V1\");\n",
+                               encoding="utf-8")
+        versions = self.folder / "versions"
+        versions.write_text("V1 { global: *; };\n", encoding="utf-8")
+        self.program = self.folder / "bin" / "libbatch.so"
+        run("g++", "-g", "-shared", "-fPIC", "-x", "c++", self.source, "-x", "none", "-o",
+            self.program, f"-Wl,--build-id,--version-script={versions}")
+        symbol = next(line for line in run("nm", self.program).splitlines() if "send" in line)
+        self.assertIn("@@V1", symbol)
+        self.offset, self.build_id = hex(int(symbol.split()[0], 16) + 2), build_id_of(self.program)
+        for name in ("text", "json", "html", "sarif", "junit", "github", "markdown", "perfetto"):
+            with self.subTest(name):
+                self.report("--format", name)
+                self.assertIn("Batch::send(int)", self.shown.stdout)
+                self.assertNotRegex(self.shown.stdout, "_ZN5Batch|@@V1")
 
 
 class Debuginfod(Symbols):

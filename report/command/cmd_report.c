@@ -187,6 +187,14 @@ static int take_folder(struct work *work, const char *path)
     return added ? 0 : SC_COMMAND_USAGE;
 }
 
+static int take_path_change(struct work *work, const char *change)
+{
+    if (sc_path_map_add(&work->makers.paths, change))
+        return 0;
+    sc_say("--path-map takes OLD=NEW, and not %s", change);
+    return SC_COMMAND_USAGE;
+}
+
 static int take_flag(struct work *work, int flag, char *const *argv)
 {
     switch (flag) {
@@ -209,6 +217,8 @@ static int take_flag(struct work *work, int flag, char *const *argv)
         return sc_frame_rules_read(work->makers.rules, optarg) < 0 ? SC_COMMAND_USAGE : 0;
     case 'd':
         return take_folder(work, optarg);
+    case 'p':
+        return take_path_change(work, optarg);
     default:
         return sc_command_refuse_flag(argv);
     }
@@ -223,6 +233,7 @@ static int take_flags(struct work *work, int argc, char **argv)
         {"filter", required_argument, NULL, 'e'},
         {"baseline", required_argument, NULL, 'b'},
         {"debug-dir", required_argument, NULL, 'd'},
+        {"path-map", required_argument, NULL, 'p'},
         {"frames", required_argument, NULL, 'r'},
         {"suppressions", required_argument, NULL, 'u'},
         {"suggest-suppressions", no_argument, NULL, 's'},
@@ -260,6 +271,7 @@ static void clean_up(struct work *work)
     sc_filter_free(work->filter);
     sc_baseline_free(work->baseline);
     sc_suppressed_free(work->suppressed);
+    sc_path_map_free(&work->makers.paths);
     free(work->baseline_paths);
     sc_excerpts_free(work->excerpts);
     sc_frame_rules_free(work->makers.rules);

@@ -51,12 +51,17 @@ static void add(struct making *making, struct sc_frame frame)
     frames->frames[frames->count++] = frame;
 }
 
+static const char *on_this_machine(const struct making *making, const char *path)
+{
+    return sc_path_map_change(&making->makers->paths, making->scratch, path);
+}
+
 static void add_python(struct making *making, json_t *record)
 {
     add(making, (struct sc_frame){
                     .record = record,
                     .function = sc_field_string(record, "function", NULL),
-                    .file = sc_field_string(record, "file", NULL),
+                    .file = on_this_machine(making, sc_field_string(record, "file", NULL)),
                     .line = sc_field_number(record, "line"),
                     .is_python = true,
                 });
@@ -84,8 +89,8 @@ static const char *find_name(const struct making *making, const struct sc_frame 
 static void add_place(struct making *making, struct sc_frame frame,
                       const struct sc_source_place *place)
 {
-    frame.file = place->line > 0 ? place->file : NULL;
-    frame.folder = place->folder;
+    frame.file = place->line > 0 ? on_this_machine(making, place->file) : NULL;
+    frame.folder = on_this_machine(making, place->folder);
     frame.line = frame.file ? place->line : 0;
     frame.is_inlined = place->function != NULL;
     if (place->function)

@@ -8,6 +8,7 @@
 #define SC_REPORT_COMMAND_FRAMES_SHOWN_H
 
 #include "report/command/frame_rules.h"
+#include "report/command/path_map.h"
 #include "report/command/scratch.h"
 #include "report/command/symbols.h"
 
@@ -41,6 +42,7 @@ struct sc_frames {
 struct sc_frame_makers {
     struct sc_symbols *symbols;
     struct sc_frame_rules *rules;
+    struct sc_path_map paths;
     bool with_lines; /* source lines and inlined functions are looked for */
 };
 

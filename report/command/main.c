@@ -40,6 +40,7 @@ static const char help[] =
     "          --baseline OLD       what is new, unchanged and fixed since OLD, a report or its "
     "JSON\n"
     "          --debug-dir DIR      where modules and debug files are that are not at their paths\n"
+    "          --path-map OLD=NEW   where sources are that were built or run below OLD\n"
     "          --frames FILE        rules that say which frames are the user's own\n"
     "          --suppressions FILE  marks what the file leaves out, which then is no hazard\n"
     "          --suggest-suppressions  entries for a file of suppressions, to be given reasons\n"

@@ -201,6 +201,24 @@ class Moved(Symbols):
         self.assert_nothing(self.report())
         self.assertIn("is not the build that ran", self.shown.stderr)
 
+    def test_sources_are_found_elsewhere(self):
+        self.build()
+        there = self.folder / "there"
+        self.source.parent.rename(there)
+        frames = self.report()
+        self.assert_lines(frames)
+        self.assertNotIn("return target(x)", self.shown.stdout)
+        mapped = [frame.replace(str(self.source.parent), str(there)) for frame in frames]
+        for change in (f"{self.source.parent}={there}", f"{self.source.parent}/={there}/",
+                       f"{self.source}={there}/train.c"):
+            self.assertEqual(self.report("--path-map", change), mapped)
+            self.assertRegex(self.shown.stdout, r"> +10 \| +return target\(x\)")
+        self.assertEqual(self.report("--path-map", f"{self.source.parent}x={there}",
+                                     "--path-map", f"{self.folder}/sr={there}"), frames)
+        for wrong in ("=x", "x"):
+            self.report("--path-map", wrong)
+            self.assertEqual(self.shown.returncode, 2)
+
     def test_a_folder_that_is_not_there(self):
         self.build()
         self.report("--debug-dir", str(self.folder / "none"))

@@ -8,6 +8,7 @@ import http.server
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import tempfile
@@ -101,6 +102,15 @@ class Symbols(unittest.TestCase):
 
     def assert_nothing(self, frames):
         self.assertEqual(frames, [f"? ({self.program}+{self.offset})"])
+
+
+class Bare(unittest.TestCase):
+    def test_the_command_needs_nothing_but_libc(self):
+        if not run("gcc", "-print-file-name=libdw.a").startswith("/"):
+            self.skipTest("no archive of libdw here")
+        needed = re.findall(r"\(NEEDED\).*\[(.*)\]", run("readelf", "-d", COMMAND))
+        self.assertIn("libc.so.6", needed)
+        self.assertLessEqual(set(needed), {"libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0"})
 
 
 class Layouts(Symbols):

@@ -127,21 +127,23 @@ static int show(struct work *work, char *const *paths)
 
 /* ---- flags ---- */
 
-static int refuse_format(const char *name)
+bool sc_command_has_format(const char *name)
 {
     char names[256] = "";
+    if (sc_formats_find(name))
+        return true;
     for (unsigned i = 0; sc_formats_name(i); i++)
         snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", i > 0 ? ", " : "",
                  sc_formats_name(i));
     sc_say("there is no format '%s'; did you mean '%s'? It takes %s", name,
            sc_nearest_word(name, strlen(name), sc_formats_name), names);
-    return SC_COMMAND_USAGE;
+    return false;
 }
 
 static int take_format(struct work *work, const char *name)
 {
     work->format = sc_formats_find(name);
-    return work->format ? 0 : refuse_format(name);
+    return sc_command_has_format(name) ? 0 : SC_COMMAND_USAGE;
 }
 
 /* No format: what is written is not the report. */

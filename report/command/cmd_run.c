@@ -1,20 +1,35 @@
 #define _GNU_SOURCE 1
 #include "report/command/command.h"
 
+#include "report/command/new_reports.h"
+#include "report/command/preload.h"
+#include "report/command/program.h"
 #include "report/command/say.h"
+#include "report/command/scratch.h"
 #include "report/command/suppressed.h"
 #include "report/options.h"
 
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>
-#include <stdarg.h>
+#include <signal.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* What the flags ask for. */
+struct work {
+    const char *options; /* what SAFECOPY_OPTIONS becomes; a later entry overrules */
+    char *format;        /* NULL: nothing is shown at the end */
+    char *out_path;      /* NULL: stderr */
+    bool is_injected;
+    struct sc_options parsed; /* of `options` */
+    struct sc_scratch scratch;
+};
+
+/* ---- options of the library ---- */
 
 static void complain(void *context, const char *line)
 {
@@ -22,25 +37,11 @@ static void complain(void *context, const char *line)
     sc_say("%s", line);
 }
 
-__attribute__((format(printf, 1, 2))) static char *text_of(const char *format, ...)
+static void add_entry(struct work *work, const char *key, const char *value)
 {
-    char *text = NULL;
-    va_list arguments;
-    va_start(arguments, format);
-    if (vasprintf(&text, format, arguments) < 0) {
-        sc_say("out of memory");
-        exit(SC_COMMAND_USAGE);
-    }
-    va_end(arguments);
-    return text;
-}
-
-/* Puts `entry` behind the entries of *options, which the later entry overrules. */
-static void add_entry(char **options, const char *key, const char *value)
-{
-    char *longer = text_of("%s%s%s%s", *options, **options != '\0' ? ":" : "", key, value);
-    free(*options);
-    *options = longer;
+    const char *separator = work->options[0] != '\0' ? ":" : "";
+    work->options =
+        sc_scratch_print(&work->scratch, "%s%s%s%s", work->options, separator, key, value);
 }
 
 static bool is_option_value(const char *value)
@@ -51,16 +52,23 @@ static bool is_option_value(const char *value)
     return false;
 }
 
-/* The absolute path, since the program may change its folder. NULL after it has said why the path
- * cannot be used. The caller frees it. */
-static char *absolute_path(const char *path)
+/* '%' has a meaning in report_path. */
+static bool is_folder_of_reports(const char *folder)
 {
-    char *absolute = realpath(path, NULL);
-    if (!absolute)
-        sc_say("cannot use %s: %s", path, strerror(errno));
-    if (absolute && is_option_value(absolute))
-        return absolute;
-    free(absolute);
+    if (!strchr(folder, '%'))
+        return true;
+    sc_say("%s cannot take reports: '%%' has a meaning in report_path", folder);
+    return false;
+}
+
+/* The absolute path, since the program may change its folder. NULL after it has said why the path
+ * cannot be used. */
+static const char *absolute_path(struct work *work, const char *path)
+{
+    char *absolute = sc_scratch_take(&work->scratch, PATH_MAX);
+    if (realpath(path, absolute))
+        return is_option_value(absolute) ? absolute : NULL;
+    sc_say("cannot use %s: %s", path, strerror(errno));
     return NULL;
 }
 
@@ -79,170 +87,188 @@ static bool make_folder(const char *path)
 }
 
 /* A report for each process in a folder, which is made if it is not there. */
-static bool add_report_folder(char **options, const char *path)
+static bool add_report_folder(struct work *work, const char *path)
 {
-    char *folder = make_folder(path) ? absolute_path(path) : NULL;
-    bool is_plain = folder && !strchr(folder, '%');
-    if (is_plain) {
-        char *value = text_of("%s/safecopy.%%e.%%p.jsonl", folder);
-        add_entry(options, "report_path=", value);
-        free(value);
-    } else if (folder) {
-        sc_say("%s cannot take reports: '%%' has a meaning in report_path", path);
-    }
-    free(folder);
-    return is_plain;
+    const char *folder = make_folder(path) ? absolute_path(work, path) : NULL;
+    if (!folder || !is_folder_of_reports(folder))
+        return false;
+    add_entry(work, "report_path=",
+              sc_scratch_print(&work->scratch, "%s/safecopy.%%e.%%p.jsonl", folder));
+    return true;
 }
 
 /* The library would leave a malformed entry out, and go on. */
-static bool add_suppressions(char **options, const char *path)
+static bool add_suppressions(struct work *work, const char *path)
 {
     struct sc_suppressed *suppressed = sc_suppressed_read(path);
-    char *absolute = suppressed ? absolute_path(path) : NULL;
-    bool is_good = absolute;
-    if (is_good)
-        add_entry(options, "suppressions=", absolute);
+    const char *absolute = suppressed ? absolute_path(work, path) : NULL;
+    if (absolute)
+        add_entry(work, "suppressions=", absolute);
     sc_suppressed_free(suppressed);
-    free(absolute);
-    return is_good;
+    return absolute;
 }
 
-static bool take_flag(int flag, char **argv, char **options)
+static bool parse_options(struct work *work)
+{
+    sc_options_defaults(&work->parsed);
+    return sc_options_parse(&work->parsed, work->options, complain, NULL) == 0;
+}
+
+/* ---- flags ---- */
+
+static bool take_flag(struct work *work, int flag, char **argv)
 {
     switch (flag) {
     case 's':
-        add_entry(options, "strict=", "1");
+        add_entry(work, "strict=", "1");
         return true;
-    case 'o':
-        add_entry(options, "", optarg);
+    case 'k':
+        add_entry(work, "", optarg);
         return true;
     case 'r':
         if (!is_option_value(optarg))
             return false;
-        add_entry(options, "report_path=", optarg);
+        add_entry(work, "report_path=", optarg);
         return true;
     case 'd':
-        return add_report_folder(options, optarg);
+        return add_report_folder(work, optarg);
     case 'u':
-        return add_suppressions(options, optarg);
+        return add_suppressions(work, optarg);
+    case 'f':
+        work->format = optarg;
+        return sc_command_has_format(optarg);
+    case 'o':
+        work->out_path = optarg;
+        return true;
+    case 'i':
+        work->is_injected = true;
+        return true;
     default:
         sc_command_refuse_flag(argv);
         return false;
     }
 }
 
-/* Adds the flags to *options; leaves optind at the program. */
-static bool read_flags(int argc, char **argv, char **options)
+/* Leaves optind at the program. */
+static bool take_flags(struct work *work, int argc, char **argv)
 {
     static const struct option flags[] = {
         {"strict", no_argument, NULL, 's'},
-        {"option", required_argument, NULL, 'o'},
+        {"option", required_argument, NULL, 'k'},
         {"report", required_argument, NULL, 'r'},
         {"report-dir", required_argument, NULL, 'd'},
         {"suppressions", required_argument, NULL, 'u'},
+        {"format", required_argument, NULL, 'f'},
+        {"output", required_argument, NULL, 'o'},
+        {"injection", no_argument, NULL, 'i'},
         {NULL, 0, NULL, 0},
     };
     int flag;
     opterr = 0;
     while ((flag = getopt_long(argc, argv, "+o:", flags, NULL)) != -1)
-        if (!take_flag(flag, argv, options))
+        if (!take_flag(work, flag, argv))
             return false;
-    if (optind < argc)
+    if (work->out_path && !work->format)
+        sc_say("-o %s has nothing to take: --format says what is shown", work->out_path);
+    else if (optind == argc)
+        sc_say("run what? name a program; see safecopy --help");
+    else
         return true;
-    sc_say("run what? name a program; see safecopy --help");
     return false;
 }
 
-static bool are_valid(const char *text, bool *talks)
+/* ---- the run ---- */
+
+static bool set_environment(struct work *work)
 {
-    static struct sc_options options;
-    sc_options_defaults(&options);
-    bool valid = sc_options_parse(&options, text, complain, NULL) == 0;
-    *talks = options.verbosity == 2;
-    return valid;
+    const char *library = sc_preload_find(&work->scratch);
+    if (!library ||
+        !(work->is_injected ? sc_preload_inject(library) : sc_preload_set(&work->scratch, library)))
+        return false;
+    if (work->options[0] != '\0')
+        setenv("SAFECOPY_OPTIONS", work->options, 1);
+    if (work->parsed.verbosity == 2)
+        sc_say("%s %s", work->is_injected ? "injecting" : "preloading", library);
+    return true;
 }
 
-/* The library beside the command, or where an installation has it. The caller frees it. */
-static char *find_library(void)
+static int refuse_program(const char *program, int error)
 {
-    static const char *const places[] = {"", "/../lib", "/../lib64"};
-    char directory[PATH_MAX];
-    ssize_t length = readlink("/proc/self/exe", directory, sizeof directory - 1);
-    directory[length > 0 ? length : 0] = '\0';
-    char *slash = strrchr(directory, '/');
-    if (slash)
-        *slash = '\0';
-    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
-        char *candidate = text_of("%s%s/libsafecopy.so", directory, places[i]);
-        char *library = realpath(candidate, NULL);
-        free(candidate);
-        if (library)
-            return library;
-    }
-    sc_say("libsafecopy.so is neither in %s nor in %s/../lib", directory, directory);
-    return NULL;
-}
-
-/* LD_PRELOAD cannot quote: a blank or a colon in a path would end it. */
-static bool is_preloadable(const char *library)
-{
-    if (!strpbrk(library, " :"))
-        return true;
-    sc_say("%s cannot be preloaded from a path with a blank or a colon", library);
-    return false;
-}
-
-static void preload(const char *library)
-{
-    const char *others = getenv("LD_PRELOAD");
-    bool alone = !others || others[0] == '\0';
-    char *list = text_of("%s%s%s", library, alone ? "" : ":", alone ? "" : others);
-    setenv("LD_PRELOAD", list, 1);
-    free(list);
-}
-
-/* AddressSanitizer's library ends a process in which it was not loaded first. Most programs get
- * this from the library itself (interpose/base/sanitizers.h), and not those with defaults of their
- * own.
- */
-static void allow_sanitizer(void)
-{
-    const char *given = getenv("ASAN_OPTIONS");
-    char *options = text_of("%s", given ? given : "");
-    if (!strstr(options, "verify_asan_link_order")) {
-        add_entry(&options, "verify_asan_link_order=", "0");
-        setenv("ASAN_OPTIONS", options, 1);
-    }
-    free(options);
-}
-
-static int run(char **program, const char *options)
-{
-    allow_sanitizer();
-    if (options[0] != '\0')
-        setenv("SAFECOPY_OPTIONS", options, 1);
-    execvp(program[0], program);
-    int error = errno;
-    unsetenv("LD_PRELOAD");
-    sc_say("cannot run %s: %s", program[0], strerror(error));
+    sc_say("cannot run %s: %s", program, strerror(error));
     return error == ENOENT ? 127 : 126;
+}
+
+static int run(struct work *work, char **program)
+{
+    if (!set_environment(work))
+        return SC_COMMAND_USAGE;
+    execvp(program[0], program);
+    return refuse_program(program[0], errno);
+}
+
+/* ---- the run, and then what it has reported ---- */
+
+/* A relative path would begin where each process first touches CUDA. */
+static bool anchor_reports(struct work *work)
+{
+    const char *path = work->parsed.report_path;
+    if (strcmp(path, "none") == 0) {
+        sc_say("report_path=none leaves nothing to show");
+        return false;
+    }
+    if (path[0] == '/')
+        return true;
+    const char *folder = absolute_path(work, ".");
+    if (!folder || !is_folder_of_reports(folder))
+        return false;
+    add_entry(work, "report_path=", sc_scratch_print(&work->scratch, "%s/%s", folder, path));
+    return parse_options(work);
+}
+
+static void show(struct work *work, char **paths)
+{
+    char name[] = "report", format[] = "--format", out[] = "-o", standard[] = "-", end[] = "--";
+    char *fixed[] = {name, format, work->format, out, work->out_path ? work->out_path : standard,
+                     end};
+    int count = sizeof fixed / sizeof fixed[0], path_count = 0;
+    while (paths[path_count])
+        path_count++;
+    size_t size = (size_t)(count + path_count + 1) * sizeof(char *);
+    char **arguments = sc_scratch_take(&work->scratch, size);
+    memcpy(arguments, fixed, sizeof fixed);
+    memcpy(arguments + count, paths, (size_t)path_count * sizeof *paths);
+    signal(SIGPIPE, SIG_IGN);
+    optind = 0;
+    sc_command_report(count + path_count, arguments);
+}
+
+static int run_and_show(struct work *work, char **program)
+{
+    struct sc_new_reports reports = {0};
+    if (!anchor_reports(work) || !set_environment(work))
+        return SC_COMMAND_USAGE;
+    sc_new_reports_begin(&reports, &work->scratch, work->parsed.report_path);
+    bool is_to_stdout = work->out_path && strcmp(work->out_path, "-") == 0;
+    int status = sc_program_run(program, is_to_stdout);
+    if (status < 0)
+        return refuse_program(program[0], -status);
+    char **paths = sc_new_reports_find(&reports, &work->scratch);
+    if (paths[0])
+        show(work, paths);
+    else
+        sc_say("no process has written a report: nothing used CUDA, or what did was not reached");
+    sc_new_reports_free(&reports);
+    return sc_program_end_alike(status);
 }
 
 int sc_command_run(int argc, char **argv)
 {
+    static struct work work; /* two paths of its options are long */
     const char *inherited = getenv("SAFECOPY_OPTIONS");
-    char *options = text_of("%s", inherited ? inherited : "");
-    char *library = NULL;
+    work.options = inherited ? inherited : "";
     int status = SC_COMMAND_USAGE;
-    bool talks = false;
-    if (read_flags(argc, argv, &options) && are_valid(options, &talks) &&
-        (library = find_library()) != NULL && is_preloadable(library)) {
-        preload(library);
-        if (talks)
-            sc_say("preloading %s", library);
-        status = run(argv + optind, options);
-    }
-    free(library);
-    free(options);
+    if (take_flags(&work, argc, argv) && parse_options(&work))
+        status = (work.format ? run_and_show : run)(&work, argv + optind);
+    sc_scratch_free(&work.scratch);
     return status;
 }

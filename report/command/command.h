@@ -2,12 +2,16 @@
 #ifndef SC_REPORT_COMMAND_COMMAND_H
 #define SC_REPORT_COMMAND_COMMAND_H
 
+#include <stdbool.h>
+
 #define SC_COMMAND_VERSION "0.1.0"
 
 enum { SC_COMMAND_FOUND = 1, SC_COMMAND_USAGE = 2, SC_COMMAND_NEW = 66 };
 
-/* Starts a program under the library. Returns only if it could not: 2 for bad options or a missing
- * library, 126 or 127 as a shell for a program that cannot be run or found. */
+/* Becomes a program under the library or, where a format is asked for, runs the program, shows what
+ * it reported and ends as it did. Returns the program's status, or where it could not be started 2
+ * for bad options or a missing library, 126 or 127 as a shell for a program that cannot be run or
+ * found. */
 int sc_command_run(int argc, char **argv);
 
 /* Shows reports: 0 without hazards, 1 with, 2 if one could not be read or nothing be written. With
@@ -20,5 +24,8 @@ int sc_command_explain(int argc, char **argv);
 /* Complains of the flag that getopt_long, with opterr 0, has just refused with '?'. Returns
  * SC_COMMAND_USAGE. */
 int sc_command_refuse_flag(char *const *argv);
+
+/* False after it has said which formats there are. */
+bool sc_command_has_format(const char *name);
 
 #endif

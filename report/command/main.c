@@ -16,7 +16,8 @@
 
 static const char help[] =
     "usage: safecopy run [--strict] [--option KEY=VALUE]... [--report PATH | --report-dir DIR]\n"
-    "                    [--suppressions FILE] [--] PROGRAM [ARG]...\n"
+    "                    [--suppressions FILE] [--injection] [--format FORMAT [-o FILE]] [--]\n"
+    "                    PROGRAM [ARG]...\n"
     "       safecopy report [--format FORMAT] [-o FILE] [--filter TERMS] [--baseline OLD]... "
     "FILE...\n"
     "       safecopy explain [CODE]...\n"
@@ -30,6 +31,10 @@ static const char help[] =
     "          --report-dir DIR     a report for each process in DIR, which is made if need be\n"
     "          --suppressions FILE  what the file leaves out is no hazard; a mistake in it starts "
     "nothing\n"
+    "          --injection          has the driver load the library, which finds less\n"
+    "          --format FORMAT      shows on stderr what was reported, when PROGRAM has ended\n"
+    "          -o FILE              shows it in FILE ('-' is standard output)\n"
+    "        exit status: PROGRAM's; 2 nothing was started, 126 or 127 PROGRAM cannot be run\n"
     "report  shows the hazards of one or more reports, equal ones merged ('-' is standard input)\n"
     "          --format FORMAT      text, json (or --json), html, sarif, junit, github, markdown, "
     "perfetto\n"

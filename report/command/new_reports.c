@@ -1,0 +1,76 @@
+#define _GNU_SOURCE 1
+#include "report/command/new_reports.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+/* What each process puts in differs (report/path.h), and may be anything. */
+static const char *pattern_of(struct sc_scratch *scratch, const char *report_path)
+{
+    char *pattern = sc_scratch_take(scratch, 2 * strlen(report_path) + 1), *at = pattern;
+    for (; *report_path; report_path++) {
+        bool is_put_in = *report_path == '%' && report_path[1] && strchr("pehr", report_path[1]);
+        if (strchr("*?[\\", *report_path))
+            *at++ = '\\';
+        *at++ = is_put_in ? '*' : *report_path;
+        report_path += is_put_in;
+    }
+    return pattern;
+}
+
+static void look(struct sc_new_reports *reports)
+{
+    memset(&reports->found, 0, sizeof reports->found);
+    glob(reports->pattern, GLOB_PERIOD, NULL, &reports->found);
+    if (reports->pattern_if_taken)
+        glob(reports->pattern_if_taken, GLOB_PERIOD | GLOB_APPEND, NULL, &reports->found);
+}
+
+/* A process that finds its path taken writes into PATH.PID, which a '*' at the end covers. */
+void sc_new_reports_begin(struct sc_new_reports *reports, struct sc_scratch *scratch,
+                          const char *report_path)
+{
+    reports->pattern = pattern_of(scratch, report_path);
+    if (reports->pattern[strlen(reports->pattern) - 1] != '*')
+        reports->pattern_if_taken = sc_scratch_print(scratch, "%s.[0-9]*", reports->pattern);
+    look(reports);
+    reports->before = sc_scratch_take(scratch, reports->found.gl_pathc * sizeof *reports->before);
+    for (size_t i = 0; i < reports->found.gl_pathc; i++)
+        if (stat(reports->found.gl_pathv[i], &reports->before[reports->before_count]) == 0)
+            reports->before_count++;
+    globfree(&reports->found);
+}
+
+static bool is_same(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
+           a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
+static bool is_new(const struct sc_new_reports *reports, const char *path)
+{
+    struct stat now;
+    if (stat(path, &now) != 0 || !S_ISREG(now.st_mode))
+        return false;
+    for (size_t i = 0; i < reports->before_count; i++)
+        if (is_same(&reports->before[i], &now))
+            return false;
+    return true;
+}
+
+char **sc_new_reports_find(struct sc_new_reports *reports, struct sc_scratch *scratch)
+{
+    look(reports);
+    char **all = reports->found.gl_pathv;
+    size_t count = 0;
+    char **paths = sc_scratch_take(scratch, (reports->found.gl_pathc + 1) * sizeof *paths);
+    for (size_t i = 0; i < reports->found.gl_pathc; i++)
+        if (is_new(reports, all[i]))
+            paths[count++] = all[i];
+    return paths;
+}
+
+void sc_new_reports_free(struct sc_new_reports *reports)
+{
+    globfree(&reports->found);
+}

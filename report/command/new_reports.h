@@ -1,0 +1,32 @@
+/* The reports that a run has written: the files that report_path describes and that were not there,
+ * or not as they are, before the run.
+ */
+#ifndef SC_REPORT_COMMAND_NEW_REPORTS_H
+#define SC_REPORT_COMMAND_NEW_REPORTS_H
+
+#include "report/command/scratch.h"
+
+#include <glob.h>
+#include <stddef.h>
+#include <sys/stat.h>
+
+struct sc_new_reports {
+    const char *pattern;          /* as glob(3) has it */
+    const char *pattern_if_taken; /* NULL: `pattern` covers it */
+    struct stat *before;
+    size_t before_count;
+    glob_t found;
+};
+
+/* Notes what is there. `reports` is all zero, and `report_path` absolute. What `scratch` gives has
+ * to live for as long as `reports`. */
+void sc_new_reports_begin(struct sc_new_reports *reports, struct sc_scratch *scratch,
+                          const char *report_path);
+
+/* The paths of what is new, up to a NULL. They live until sc_new_reports_free. To be called once.
+ */
+char **sc_new_reports_find(struct sc_new_reports *reports, struct sc_scratch *scratch);
+
+void sc_new_reports_free(struct sc_new_reports *reports);
+
+#endif

@@ -1,0 +1,80 @@
+#define _GNU_SOURCE 1
+#include "report/command/preload.h"
+
+#include "report/command/say.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char name[] = "libsafecopy.so";
+
+const char *sc_preload_find(struct sc_scratch *scratch)
+{
+    static const char *const places[] = {"", "/../lib", "/../lib64"};
+    char directory[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", directory, sizeof directory - 1);
+    directory[length > 0 ? length : 0] = '\0';
+    char *slash = strrchr(directory, '/');
+    if (slash)
+        *slash = '\0';
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        char *candidate = sc_scratch_print(scratch, "%s%s/%s", directory, places[i], name);
+        char *library = sc_scratch_take(scratch, PATH_MAX);
+        if (realpath(candidate, library))
+            return library;
+    }
+    sc_say("%s is neither in %s nor in %s/../lib", name, directory, directory);
+    return NULL;
+}
+
+/* LD_PRELOAD cannot quote: a blank or a colon in a path would end it. */
+static bool is_preloadable(const char *library)
+{
+    if (!strpbrk(library, " :"))
+        return true;
+    sc_say("%s cannot be preloaded from a path with a blank or a colon", library);
+    return false;
+}
+
+/* AddressSanitizer's library ends a process in which it was not loaded first. Most programs get
+ * this from the library itself (interpose/base/sanitizers.h), and not those with defaults of their
+ * own.
+ */
+static void allow_sanitizer(struct sc_scratch *scratch)
+{
+    const char *given = getenv("ASAN_OPTIONS");
+    if (given && strstr(given, "verify_asan_link_order"))
+        return;
+    setenv("ASAN_OPTIONS",
+           sc_scratch_print(scratch, "%s%sverify_asan_link_order=0", given ? given : "",
+                            given && given[0] != '\0' ? ":" : ""),
+           1);
+}
+
+bool sc_preload_set(struct sc_scratch *scratch, const char *library)
+{
+    const char *given = getenv("LD_PRELOAD");
+    char *others = sc_scratch_print(scratch, "%s", given ? given : "");
+    char *list = sc_scratch_print(scratch, "%s", library);
+    char *rest = NULL;
+    if (!is_preloadable(library))
+        return false;
+    for (char *other = strtok_r(others, " :", &rest); other; other = strtok_r(NULL, " :", &rest))
+        if (strcmp(basename(other), name) != 0)
+            list = sc_scratch_print(scratch, "%s:%s", list, other);
+    setenv("LD_PRELOAD", list, 1);
+    allow_sanitizer(scratch);
+    return true;
+}
+
+bool sc_preload_inject(const char *library)
+{
+    static const char variable[] = "CUDA_INJECTION64_PATH";
+    const char *other = getenv(variable);
+    if (!other || other[0] == '\0' || strcmp(basename(other), name) == 0)
+        return setenv(variable, library, 1) == 0;
+    sc_say("the driver loads one library alone, and %s names %s", variable, other);
+    return false;
+}

@@ -1,0 +1,21 @@
+/* How a program that is started comes to load the library: by what its environment says. */
+#ifndef SC_REPORT_COMMAND_PRELOAD_H
+#define SC_REPORT_COMMAND_PRELOAD_H
+
+#include "report/command/scratch.h"
+
+#include <stdbool.h>
+
+/* The library beside the command, or where an installation has it. NULL after it has said that
+ * there is none. */
+const char *sc_preload_find(struct sc_scratch *scratch);
+
+/* Has the loader load the library, before what LD_PRELOAD names by now; a library of ours that it
+ * names already is not loaded twice. False after it has said why that cannot be. */
+bool sc_preload_set(struct sc_scratch *scratch, const char *library);
+
+/* Has the driver load the library (CUDA_INJECTION64_PATH), and leaves LD_PRELOAD as it is. False
+ * after it has said which tool the driver is to load instead. */
+bool sc_preload_inject(const char *library);
+
+#endif

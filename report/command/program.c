@@ -1,0 +1,184 @@
+#define _GNU_SOURCE 1
+#include "report/command/program.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* What this process was started with, and the program gets. */
+struct inherited {
+    sigset_t mask;
+    struct sigaction on_child;
+    pid_t parent;
+};
+
+/* Every signal waits for sigwaitinfo; an ignored SIGCHLD would take the program's status away. */
+static void hold_signals(struct inherited *inherited)
+{
+    sigset_t all;
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, &inherited->mask);
+    sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_DFL}, &inherited->on_child);
+    inherited->parent = getpid();
+}
+
+/* What has come for the program is void when the program has ended. */
+static void release_signals(const struct inherited *inherited)
+{
+    sigset_t all;
+    sigfillset(&all);
+    while (sigtimedwait(&all, NULL, &(struct timespec){0}) > 0)
+        ;
+    sigprocmask(SIG_SETMASK, &inherited->mask, NULL);
+}
+
+/* In the child. Where exec fails, `failure` gets its errno; else exec closes `failure`. */
+__attribute__((noreturn)) static void become(char **argv, const struct inherited *inherited,
+                                             int failure)
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != inherited->parent)
+        _exit(127);
+    sigaction(SIGCHLD, &inherited->on_child, NULL);
+    sigprocmask(SIG_SETMASK, &inherited->mask, NULL);
+    execvp(argv[0], argv);
+    int error = errno;
+    _exit(write(failure, &error, sizeof error) < 0 ? 127 : 0);
+}
+
+/* What the terminal sends to the whole process group has reached the program already. The terminal
+ * that is gone tells its session's leader alone. */
+static bool is_for_group(int number)
+{
+    switch (number) {
+    case SIGHUP:
+        return getsid(0) != getpid();
+    case SIGINT:
+    case SIGQUIT:
+    case SIGTSTP:
+    case SIGTTIN:
+    case SIGTTOU:
+    case SIGCONT:
+    case SIGWINCH:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* What the program sends to its parent, or its group, is not for itself. */
+static void pass_on(pid_t program, const siginfo_t *signal)
+{
+    bool is_sent = signal->si_code <= 0;
+    if (is_sent ? signal->si_pid == program : is_for_group(signal->si_signo))
+        return;
+    if (signal->si_code == SI_QUEUE)
+        sigqueue(program, signal->si_signo, signal->si_value);
+    else
+        kill(program, signal->si_signo);
+}
+
+/* So that the shell sees its job stopped. Returns when the shell continues the job. */
+static void stop_alike(int number)
+{
+    sigset_t pending, own;
+    sigpending(&pending);
+    if (sigismember(&pending, SIGCONT))
+        return;
+    sigemptyset(&own);
+    sigaddset(&own, number);
+    signal(number, SIG_DFL);
+    raise(number);
+    sigprocmask(SIG_UNBLOCK, &own, NULL);
+    sigprocmask(SIG_BLOCK, &own, NULL);
+}
+
+/* Reaps whatever has ended: process 1 gets the orphans too. */
+static bool has_ended(pid_t program, int *status)
+{
+    pid_t child;
+    while ((child = waitpid(-1, status, WNOHANG | WUNTRACED)) > 0) {
+        if (child == program && !WIFSTOPPED(*status))
+            return true;
+        if (child == program)
+            stop_alike(WSTOPSIG(*status));
+    }
+    return false;
+}
+
+static int attend(pid_t program)
+{
+    siginfo_t signal;
+    sigset_t all;
+    int status = 0;
+    sigfillset(&all);
+    while (!has_ended(program, &status))
+        if (sigwaitinfo(&all, &signal) > 0 && signal.si_signo != SIGCHLD)
+            pass_on(program, &signal);
+    return status;
+}
+
+static void let_files_go(bool keeps_stdout)
+{
+    int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+    dup2(nothing, STDIN_FILENO);
+    if (!keeps_stdout && dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
+        dup2(nothing, STDOUT_FILENO);
+#ifdef SYS_close_range
+    syscall(SYS_close_range, STDERR_FILENO + 1, ~0U, 0);
+#endif
+}
+
+static int start(char **argv, const struct inherited *inherited, pid_t *program)
+{
+    int failure[2], error = 0;
+    if (pipe2(failure, O_CLOEXEC) != 0)
+        return -errno;
+    *program = fork();
+    if (*program == 0)
+        become(argv, inherited, failure[1]);
+    if (*program < 0)
+        error = errno;
+    close(failure[1]);
+    if (*program > 0 && read(failure[0], &error, sizeof error) > 0)
+        waitpid(*program, NULL, 0);
+    close(failure[0]);
+    return -error;
+}
+
+int sc_program_run(char **argv, bool keeps_stdout)
+{
+    struct inherited inherited;
+    pid_t program = -1;
+    hold_signals(&inherited);
+    int result = start(argv, &inherited, &program);
+    if (result == 0) {
+        let_files_go(keeps_stdout);
+        result = attend(program);
+    }
+    release_signals(&inherited);
+    return result;
+}
+
+int sc_program_end_alike(int status)
+{
+    if (!WIFSIGNALED(status))
+        return WEXITSTATUS(status);
+    int number = WTERMSIG(status);
+    sigset_t own;
+    sigemptyset(&own);
+    sigaddset(&own, number);
+    fflush(NULL);
+    prctl(PR_SET_DUMPABLE, 0);
+    setrlimit(RLIMIT_CORE, &(struct rlimit){0});
+    signal(number, SIG_DFL);
+    raise(number);
+    sigprocmask(SIG_UNBLOCK, &own, NULL);
+    return 128 + number;
+}

@@ -1,0 +1,23 @@
+/* Runs a program as exec would, and comes back when it has ended.
+ *
+ * The program is a child in the process group of the command, so the terminal's signals reach both.
+ * The command passes on every signal that a process sends it, stops when the program stops and,
+ * when it is killed, has the kernel kill the program. The program has the files, the signal mask
+ * and the dispositions that the command was started with. The command keeps none of these files but
+ * stderr (and stdout, if asked), since a reader at the other end waits for the last of them.
+ */
+#ifndef SC_REPORT_COMMAND_PROGRAM_H
+#define SC_REPORT_COMMAND_PROGRAM_H
+
+#include <stdbool.h>
+
+/* Runs argv[0], which is looked for as a shell does. `keeps_stdout` false: stdout becomes stderr.
+ * Returns the program's status as wait(2) has it, or -errno if the program could not be started. To
+ * be called by the only thread, once. */
+int sc_program_run(char **argv, bool keeps_stdout);
+
+/* Ends by the signal that has ended the program, without a core dump. Returns the status to exit
+ * with where no signal has, or where this process survives it (process 1). */
+int sc_program_end_alike(int status);
+
+#endif

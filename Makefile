@@ -454,13 +454,21 @@ $(CROSS_OBJ): $(OUT)/aarch64/%.o: %.c $(FLAGS)
 	@mkdir -p $(@D)
 	$(Q)$(CROSS)gcc $(CSTD) $(COMMON) $(WARNINGSC) $(CFLAGS) $(PICFLAGS) $(DEPS) -c $< -o $@
 
+# The man page and the completions lie in share/ as they are installed.
+SHARE := $(sort $(wildcard share/*/*/*))
+define install_shared
+	install -m 644 $(1) $(DESTDIR)$(PREFIX)/$(dir $(1))
+
+endef
+
 install: all
-	install -d $(addprefix $(DESTDIR)$(PREFIX)/,lib bin include)
+	install -d $(addprefix $(DESTDIR)$(PREFIX)/,lib bin include $(dir $(SHARE)))
 	install -m 644 $(LIB) $(DESTDIR)$(PREFIX)/lib/
 	install -m 755 $(COMMAND) $(DESTDIR)$(PREFIX)/bin/
 	install -m 644 include/safecopy.h $(DESTDIR)$(PREFIX)/include/
+	$(foreach file,$(SHARE),$(call install_shared,$(file)))
 
-INSTALLED = lib/$(notdir $(LIB)) bin/$(notdir $(COMMAND)) include/safecopy.h
+INSTALLED = lib/$(notdir $(LIB)) bin/$(notdir $(COMMAND)) include/safecopy.h $(SHARE)
 uninstall:
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,$(INSTALLED))
 

@@ -20,7 +20,7 @@ def would_do(*arguments):
 class Makefile(unittest.TestCase):
     def test_uninstall_removes_what_install_has_put_there(self):
         where = ("DESTDIR=/dest", "PREFIX=/usr")
-        installed = re.findall(r"^install -m \d+ (?:out/|include/)?(\S+) (/dest/\S+/)$",
+        installed = re.findall(r"^install -m \d+ (?:out/|include/|share/\S+/)?(\S+) (/dest/\S+/)$",
                                would_do("install", *where), re.M)
         self.assertGreaterEqual(len(installed), 2)
         removed = re.findall(r"^rm -f (.*)$", would_do("uninstall", *where), re.M)

@@ -1,0 +1,33 @@
+# fish completion for safecopy
+
+set -l run '__fish_seen_subcommand_from run'
+set -l report '__fish_seen_subcommand_from report'
+set -l explain '__fish_seen_subcommand_from explain'
+set -l formats 'text json html sarif junit github markdown perfetto'
+set -l keys "(safecopy --help | string replace -rf '^  ([a-z_]+) .*' '\$1=')"
+set -l codes "(safecopy explain | string match -r '^SC[0-9]+')"
+
+complete -c safecopy -n __fish_use_subcommand -f -a 'run report explain'
+complete -c safecopy -l help -d 'Print the options'
+complete -c safecopy -n __fish_use_subcommand -l version -d 'Print the version'
+
+complete -c safecopy -n $run -a '(__fish_complete_subcommand --fcs-skip=2)'
+complete -c safecopy -n $run -l strict -d 'Exit status 66 if a hazard is found'
+complete -c safecopy -n $run -l option -x -a $keys -d 'Set an option'
+complete -c safecopy -n $run -l report -r -d 'Where the report goes'
+complete -c safecopy -n $run -l report-dir -x -a '(__fish_complete_directories)' -d 'A folder of reports'
+complete -c safecopy -n $run -l suppressions -r -d 'Hazards to leave out'
+complete -c safecopy -n $run -l injection -d 'Have the driver load the library'
+complete -c safecopy -n $run -l format -x -a $formats -d 'Show at the end what was reported'
+complete -c safecopy -n $run -s o -r -d 'Show it in a file'
+
+complete -c safecopy -n $report -l format -x -a $formats -d 'How to show it'
+complete -c safecopy -n $report -l json -d 'The same as --format json'
+complete -c safecopy -n $report -s o -r -d 'Write into a file'
+complete -c safecopy -n $report -l filter -x -d 'Hazards to take'
+complete -c safecopy -n $report -l baseline -r -d 'Earlier reports to compare with'
+complete -c safecopy -n $report -l frames -r -d 'Whose a frame is'
+complete -c safecopy -n $report -l suppressions -r -d 'Hazards to mark'
+complete -c safecopy -n $report -l suggest-suppressions -d 'Write entries for a file of suppressions'
+
+complete -c safecopy -n $explain -f -a $codes

@@ -21,6 +21,7 @@ static words certainties = {"latent", "observed"};
 static words captures = {"repair", "report"};
 static words stack_modes = {"full", "site", "none"};
 static words cupti_modes = {"auto", "off", "require"};
+static words nvtx_modes = {"auto", "off"};
 static words pinned_modes = {"huge", "driver"};
 static words verbosities = {"0", "1", "2"};
 static words driver_heap = {"driver"};
@@ -74,6 +75,8 @@ static const struct option table[] = {
      "the audit and the API names; auto: where its cost is justified", NULL, NULL},
     {"timeline", BOOL, AT(timeline), "0", zero_one, 0, 0,
      "exact device times of the copies of hazards, from CUPTI activity", NULL, NULL},
+    {"nvtx", CHOICE, AT(nvtx), "auto", nvtx_modes, 0, 0,
+     "hazards and stalls as marks and ranges in Nsight Systems", NULL, NULL},
     {"pinned", CHOICE, AT(pinned), "huge", pinned_modes, 0, 0, "who serves pinned allocations",
      NULL, NULL},
     {"device_heap", SIZE, AT(device_heap_bytes), "driver", driver_heap, 0, 0,

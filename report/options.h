@@ -16,6 +16,7 @@ enum sc_capture_mode { SC_CAPTURE_REPAIR, SC_CAPTURE_REPORT };
 enum sc_stacks_mode { SC_STACKS_FULL, SC_STACKS_SITE, SC_STACKS_NONE };
 enum sc_cupti_mode { SC_CUPTI_AUTO, SC_CUPTI_OFF, SC_CUPTI_REQUIRE };
 enum sc_pinned_mode { SC_PINNED_HUGE, SC_PINNED_DRIVER };
+enum sc_nvtx_mode { SC_NVTX_AUTO, SC_NVTX_OFF };
 
 /* A path has this many bytes at most, its terminating NUL included. */
 enum { SC_OPTIONS_PATH_SIZE = 4096, SC_OPTIONS_IGNORED_SIZE = 2048 };
@@ -38,6 +39,7 @@ struct sc_options {
     bool python;
     int cupti; /* enum sc_cupti_mode */
     bool timeline;
+    int nvtx;                   /* enum sc_nvtx_mode */
     int pinned;                 /* enum sc_pinned_mode */
     uint64_t device_heap_bytes; /* 0: the driver's own limit stays */
     int verbosity;              /* 0, 1, 2 */

@@ -22,6 +22,7 @@ import sys
 import time
 
 import memcheck
+import nvtx_tool
 import programs
 import python_frames
 import sanitized_programs
@@ -187,6 +188,7 @@ SUITES = {
     "twins": lambda: programs.twins(Machine()),
     "cupti": lambda: programs.settled("cupti", Machine()),
     "alone": lambda: programs.alone(Machine()),
+    "nvtx": lambda: nvtx_tool.checks(Machine()),
     "survival": lambda: programs.survivors(Machine()),
     "python": lambda: python_frames.checks(Machine()) or [("python", skipped("no CPython"))],
     "demo": lambda: [("demo", script("demo"))],

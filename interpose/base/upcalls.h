@@ -36,6 +36,10 @@ void sc_context_calls_bury_ended(void);
  * thread's, unless it captures. */
 void sc_detours_pay(struct sc_stream_record *stream);
 
+/* reaper/nvtx.c: gives a stream of ours a name for tools; both live for as long as the context. One
+ * load without a tool. May be called with locks of the library's held. */
+void sc_nvtx_name_stream(const void *stream, const char *name);
+
 /* guard/guard.c: does the work of sc_guard_apply. */
 void sc_guard_apply_all(void);
 

@@ -7,6 +7,7 @@
 #include "interpose/driver/call.h"
 #include "interpose/driver/replaying.h"
 #include "interpose/reaper/hazards.h"
+#include "interpose/reaper/nvtx.h"
 #include "interpose/reaper/reaper.h"
 #include "interpose/streams/marks.h"
 #include "interpose/streams/unfinished.h"
@@ -78,8 +79,11 @@ static void judge(const struct sc_at_once *touch, const struct sc_op_info *bytes
         return;
     report_each(touch, &ops, heals);
     sc_reaper_judge_now();
-    if (heals)
-        wait_for_all(touch, bytes);
+    if (!heals)
+        return;
+    sc_nvtx_stall_begin(touch->call->api);
+    wait_for_all(touch, bytes);
+    sc_nvtx_stall_end();
 }
 
 /* A per-thread default stream that captures refuses the call. */

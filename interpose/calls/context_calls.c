@@ -16,6 +16,7 @@
 #include "interpose/driver/wrap.h"
 #include "interpose/memory/pinned.h"
 #include "interpose/memory/snapshots.h"
+#include "interpose/reaper/nvtx.h"
 #include "interpose/reaper/reaper.h"
 #include "interpose/streams/contexts.h"
 #include "interpose/streams/marks.h"
@@ -101,6 +102,7 @@ static void let_go(void *deadline, struct sc_stream_record *stream)
 static void make_quiet(struct sc_context *context)
 {
     struct timespec deadline = sc_deadline_in(LET_GO_NS);
+    sc_nvtx_await(); /* the tool is told of the context's streams while there are any */
     atomic_fetch_add(&context->quiet, 1);
     sc_streams_each_ever(context, let_go, &deadline);
 }

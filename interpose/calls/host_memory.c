@@ -131,7 +131,7 @@ static void settle(const void *address, size_t bytes)
     if (sc_guard_busy() && sc_guard_overlaps(address, bytes))
         sc_guard_let_go(address, bytes); /* the driver could not pin protected pages */
     if (sc_active() && sc_track_is_held(&sc_track, (uintptr_t)address, bytes))
-        sc_reaper_settle((uintptr_t)address, bytes);
+        sc_reaper_settle((uintptr_t)address, bytes, "cuMemHostRegister");
     if (sc_active() && sc_track_is_unregistered(&sc_track, (uintptr_t)address, bytes)) {
         sc_track_forget_graph_holds(&sc_track, (uintptr_t)address, bytes);
         sc_reaper_give_back_pinned(sc_contexts_of_memory());

@@ -181,6 +181,7 @@ static bool make_private_stream(struct sc_context *context)
     own->stream = sc_streams_find(handle, false);
     if (own->stream)
         add_detoured(context);
+    sc_nvtx_name_stream(handle, "safecopy: detours of the legacy stream");
     return own->stream != NULL;
 }
 

@@ -31,6 +31,7 @@
 #include "interpose/guard/guard.h"
 #include "interpose/missed/audit.h"
 #include "interpose/reaper/copy_times.h"
+#include "interpose/reaper/nvtx.h"
 #include "interpose/reaper/reaper.h"
 #include "interpose/signals/signals.h"
 #include "interpose/streams/contexts.h"
@@ -153,6 +154,7 @@ static void become_active(void)
     if (!sc_process_is_alone())
         sc_audit_start(); /* before on_exit, so that libcupti's own handlers run after ours */
     on_exit(at_cuda_exit, NULL);
+    sc_nvtx_start();
     sc_process_uses_cuda();
 }
 
@@ -212,6 +214,7 @@ static void in_child(void)
     sc_guard_child();
     sc_audit_child();
     sc_reaper_child();
+    sc_nvtx_child();
     sc_report_child();
 }
 
@@ -271,6 +274,7 @@ static void end_all(void *argument)
         sc_reaper_stop();
         sc_guard_release_all();
         sc_copy_times_stop();
+        sc_nvtx_stop();
     }
     sc_audit_stop(ending->unsubscribe);
     ending->status = sc_report_exit_status(ending->status);
@@ -394,6 +398,7 @@ void sc_life_may_vanish(void)
         return;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
     sc_reaper_await_verdicts();
+    sc_nvtx_await();
     pthread_setcancelstate(cancel, NULL);
     errno = saved;
 }

@@ -84,7 +84,7 @@ static void settle(void *frame)
     if (!request.held)
         return;
     keep(&frames, (uintptr_t)frame - BELOW_FRAME);
-    sc_take_down_finish(&request);
+    sc_take_down_finish(&request, culprit.api);
     put_back(&frames);
 }
 

@@ -14,6 +14,7 @@
 #include "interpose/guard/page_access.h"
 #include "interpose/guard/protect.h"
 #include "interpose/reaper/hazards.h"
+#include "interpose/reaper/nvtx.h"
 #include "interpose/reaper/reaper.h"
 #include "interpose/streams/contexts.h"
 #include "interpose/streams/host_functions.h"
@@ -301,7 +302,11 @@ static bool take_steps(struct touch *touch, sc_spare_function *step)
         sc_spare_stack_call(step, touch);
         if (!touch->hold)
             break;
-        if (!wait_for_hold(touch, stalled_since(touch->address) + sc_options.stall_limit_ns))
+        sc_nvtx_stall_begin(touch->culprit->api);
+        bool waited =
+            wait_for_hold(touch, stalled_since(touch->address) + sc_options.stall_limit_ns);
+        sc_nvtx_stall_end();
+        if (!waited)
             return false;
     }
     stalled.since_ns = 0;

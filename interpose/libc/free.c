@@ -44,7 +44,8 @@ static __attribute__((noinline)) bool defer_free(void *block, size_t size_bytes,
         .kind = SC_HOLD_FREE,
     };
     if (sc_track_is_freed(&sc_track, request.address)) {
-        sc_reaper_settle(request.address, 1); /* a second free: glibc says so, once it is one */
+        /* A second free: glibc says so, once it is one. */
+        sc_reaper_settle(request.address, 1, culprit->api);
         return false;
     }
     return sc_take_down_make(&request, SC_HAZARD_CODE_COUNT, culprit);

@@ -23,6 +23,7 @@
 #include "interpose/guard/guard.h"
 #include "interpose/guard/losses.h"
 #include "interpose/reaper/hazards.h"
+#include "interpose/reaper/nvtx.h"
 #include "interpose/reaper/take_down.h"
 #include "interpose/streams/marks.h"
 #include "report/options.h"
@@ -138,7 +139,7 @@ static void wait_for_rest(const struct module *module)
     request.hold = true;
     request.stays = true;
     sc_take_down_ask(&request, NULL);
-    sc_take_down_finish(&request);
+    sc_take_down_finish(&request, "dlclose");
 }
 
 /* Was any of them incomplete? This thread asks the device itself: the reaper wants the loader's
@@ -147,6 +148,7 @@ static bool await_all(const struct sc_ops *ops)
 {
     uint64_t deadline_ns = sc_now_ns() + sc_options.stall_limit_ns;
     bool waited = false;
+    sc_nvtx_stall_begin("dlclose");
     for (unsigned i = 0; i < sc_ops_kept(ops); i++) {
         if (sc_marks_ask(&ops->ops[i].ticket))
             continue;
@@ -154,6 +156,7 @@ static bool await_all(const struct sc_ops *ops)
         if (!sc_marks_await(&ops->ops[i].ticket, deadline_ns))
             break;
     }
+    sc_nvtx_stall_end();
     return waited;
 }
 

@@ -150,7 +150,7 @@ bool sc_copy_times_start(void)
 {
     sem_init(&work, 0, 0);
     sem_init(&stopped, 0, 0);
-    atomic_store(&runs, sc_own_threads_start(run));
+    atomic_store(&runs, sc_own_threads_start(run, SC_OWN_THREADS_SMALL));
     return atomic_load(&runs);
 }
 

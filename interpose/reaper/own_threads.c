@@ -13,8 +13,6 @@
 
 #include "track/poison.h"
 
-enum { STACK_BYTES = 256 * 1024 };
-
 typedef int create_function(pthread_t *thread, const pthread_attr_t *attributes,
                             void *(*run)(void *), void *argument);
 
@@ -32,13 +30,14 @@ static bool start(const pthread_attr_t *attributes, void *(*run)(void *))
 }
 
 /* Signals of faults that the caller blocks stay so: one may be pending. */
-bool sc_own_threads_start(void *(*run)(void *))
+bool sc_own_threads_start(void *(*run)(void *), size_t stack_bytes)
 {
     pthread_attr_t attributes;
     uint64_t before = sc_kernel_mask_block(SC_KERNEL_MASK_ALL_BUT_FAULTS);
     pthread_attr_init(&attributes);
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    pthread_attr_setstacksize(&attributes, STACK_BYTES);
+    if (stack_bytes)
+        pthread_attr_setstacksize(&attributes, stack_bytes);
     bool started = start(&attributes, run);
     pthread_attr_destroy(&attributes);
     sc_kernel_mask_set(before);

@@ -18,6 +18,7 @@
 #include "interpose/driver/relaxed.h"
 #include "interpose/memory/pinned.h"
 #include "interpose/reaper/copy_times.h"
+#include "interpose/reaper/nvtx.h"
 #include "interpose/reaper/own_threads.h"
 #include "interpose/streams/host_functions.h"
 #include "interpose/streams/marks.h"
@@ -119,6 +120,7 @@ static bool report_verdict(const struct verdict *verdict)
 {
     if (sc_report_suppresses(&verdict->hazard))
         return false;
+    sc_nvtx_mark(&verdict->hazard);
     if (sc_report_hazard(&verdict->hazard))
         sc_copy_times_await(&verdict->hazard, &verdict->ticket);
     return true;
@@ -386,7 +388,7 @@ static void *run(void *argument)
 static void start_locked(void)
 {
     reaper.started = true;
-    if (!sc_own_threads_start(run))
+    if (!sc_own_threads_start(run, SC_OWN_THREADS_SMALL))
         reaper.stopped = true;
     atomic_store_explicit(&runs, !reaper.stopped, memory_order_release);
 }
@@ -461,6 +463,7 @@ static void report(void *hazard)
 {
     if (sc_report_suppresses(hazard))
         return;
+    sc_nvtx_mark(hazard);
     sc_report_hazard(hazard);
     if (sc_options.halt_on_error)
         abort();
@@ -472,6 +475,7 @@ void sc_reaper_report(const struct sc_hazard *hazard)
 }
 
 struct awaited {
+    const char *api;                  /* the call that waits */
     const struct sc_take_down *taken; /* this hold, or else every hold on the interval */
     uintptr_t address;
     size_t size_bytes;
@@ -511,24 +515,28 @@ static bool wait_until_ended(const struct awaited *awaited)
 {
     uint64_t until_ns = sc_now_ns() + sc_options.stall_limit_ns;
     sc_reaper_wake();
-    while (!sc_reaper_has_stopped() && sc_now_ns() < until_ns) {
+    for (bool shown = false; !sc_reaper_has_stopped() && sc_now_ns() < until_ns; shown = true) {
         uint32_t round = sc_reaper_round();
         if (has_ended(awaited))
             break;
+        if (!shown)
+            sc_nvtx_stall_begin(awaited->api);
         sc_reaper_sleep(round, until_ns);
     }
+    sc_nvtx_stall_end();
     return has_ended(awaited);
 }
 
-bool sc_reaper_wait(const struct sc_take_down *taken)
+bool sc_reaper_wait(const struct sc_take_down *taken, const char *api)
 {
-    return wait_until_ended(&(struct awaited){.taken = taken});
+    return wait_until_ended(&(struct awaited){.api = api, .taken = taken});
 }
 
-bool sc_reaper_settle(uintptr_t address, size_t size_bytes)
+bool sc_reaper_settle(uintptr_t address, size_t size_bytes, const char *api)
 {
     sc_track_forget_graph_holds(&sc_track, address, size_bytes);
-    return wait_until_ended(&(struct awaited){.address = address, .size_bytes = size_bytes});
+    return wait_until_ended(
+        &(struct awaited){.api = api, .address = address, .size_bytes = size_bytes});
 }
 
 void sc_reaper_collect(void)

@@ -68,9 +68,9 @@ bool sc_reaper_start(void);
 /* There is a new hold. */
 void sc_reaper_wake(void);
 
-/* Waits until the hold that a take-down made has ended, at most stall_limit. False: the hold has
- * not ended. */
-bool sc_reaper_wait(const struct sc_take_down *taken);
+/* Waits until the hold that a take-down made has ended, at most stall_limit, on behalf of the call
+ * `api`. False: the hold has not ended. */
+bool sc_reaper_wait(const struct sc_take_down *taken, const char *api);
 
 /* The parts of such a wait, for who may hold no lock meanwhile: take the round, look whether what
  * is awaited has ended, and otherwise sleep until the next round or `until_ns` (CLOCK_MONOTONIC).
@@ -82,7 +82,7 @@ bool sc_reaper_has_stopped(void);
 
 /* Waits until no hold that the reaper ends overlaps the interval, at most stall_limit. What is held
  * for a graph there is held no longer. False: something is still held. */
-bool sc_reaper_settle(uintptr_t address, size_t size_bytes);
+bool sc_reaper_settle(uintptr_t address, size_t size_bytes, const char *api);
 
 /* Forgets a graph that is no more, as after a capture that failed; 0 is none. Calls no driver, and
  * takes the tracker's lock and the reaper's only. */

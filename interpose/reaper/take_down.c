@@ -56,12 +56,12 @@ void sc_take_down_report(const struct sc_take_down *request, enum sc_hazard_code
     sc_hazards_report(code, action_of(request), &request->found, &buffer, culprit);
 }
 
-bool sc_take_down_finish(const struct sc_take_down *request)
+bool sc_take_down_finish(const struct sc_take_down *request, const char *api)
 {
     if (!request->held)
         return false;
     if (request->kind == SC_HOLD_WAIT) {
-        sc_reaper_wait(request);
+        sc_reaper_wait(request, api);
         return false;
     }
     sc_reaper_wake();
@@ -73,7 +73,7 @@ bool sc_take_down_make(struct sc_take_down *request, enum sc_hazard_code code,
 {
     sc_take_down_ask(request, culprit);
     sc_take_down_report(request, code, culprit);
-    return sc_take_down_finish(request);
+    return sc_take_down_finish(request, culprit->api);
 }
 
 void sc_take_down_tell_graphs(uintptr_t address, size_t size_bytes, bool unregistered,

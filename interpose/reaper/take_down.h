@@ -35,9 +35,9 @@ void sc_take_down_ask(struct sc_take_down *request, const struct sc_culprit *cul
 void sc_take_down_report(const struct sc_take_down *request, enum sc_hazard_code code,
                          const struct sc_culprit *culprit);
 
-/* The last step: waits for a hold of kind SC_HOLD_WAIT, at most stall_limit, and wakes the reaper
- * for any other. Returns as sc_take_down_make. */
-bool sc_take_down_finish(const struct sc_take_down *request);
+/* The last step: waits for a hold of kind SC_HOLD_WAIT, at most stall_limit, on behalf of the call
+ * `api`, and wakes the reaper for any other. Returns as sc_take_down_make. */
+bool sc_take_down_finish(const struct sc_take_down *request, const char *api);
 
 /* The memory has gone, or goes, without a hold: launches of graphs that name it are told of the
  * call. `unregistered`: what has gone is the registration. */

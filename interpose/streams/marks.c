@@ -5,6 +5,7 @@
 
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
+#include "interpose/base/upcalls.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/relaxed.h"
 #include "interpose/streams/contexts.h"
@@ -92,10 +93,12 @@ static CUresult make_marker(struct sc_context *context, CUstream *marker)
     CUresult result = *marker ? CUDA_SUCCESS : sc_real.cuStreamCreate(&fresh, CU_STREAM_DEFAULT);
     if (*marker || result != CUDA_SUCCESS)
         return result;
-    if (atomic_compare_exchange_strong(&context->marks.marker, marker, fresh))
+    if (atomic_compare_exchange_strong(&context->marks.marker, marker, fresh)) {
         *marker = fresh;
-    else
+        sc_nvtx_name_stream(fresh, "safecopy: marks behind the legacy stream");
+    } else {
         sc_real.cuStreamDestroy_v2(fresh);
+    }
     return CUDA_SUCCESS;
 }
 

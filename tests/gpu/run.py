@@ -34,6 +34,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
 import judge
+import nvtx_tool
 import programs
 from judge import Suite
 from programs import (Directives, Failure, Machine, Report, ROOT, Run, Skip, STRICT_EXIT, Twin,
@@ -472,6 +473,7 @@ def suites(gpus, scratch):
         "alone": Suite("twins, not preloaded", lambda: alone(target)),
         "cupti12": Suite("CUPTI 12.9", lambda: other_cupti(gpus)),
         "tools": Suite("other tools", lambda: tools(target, scratch), width=1, rows=True),
+        "nvtx": Suite("NVTX", lambda: nvtx_tool.checks(target)),
         "demo": Suite("demo", demo),
         "survival": Suite("survival", lambda: programs.survivors(target)),
         "stress": Suite("stress", lambda: stress(target), width=STRESS_WIDTH, rows=True),

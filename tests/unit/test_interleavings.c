@@ -20,6 +20,7 @@
 #include "interpose/guard/page_access.h"
 #include "interpose/guard/protect.h"
 #include "interpose/reaper/hazards.h"
+#include "interpose/reaper/nvtx.h"
 #include "interpose/reaper/reaper.h"
 #include "interpose/streams/contexts.h"
 #include "interpose/streams/host_functions.h"
@@ -355,6 +356,15 @@ void sc_neighbours_note(uintptr_t address)
 void sc_neighbours_watch(uintptr_t address)
 {
     (void)address;
+}
+
+void sc_nvtx_stall_begin(const char *api)
+{
+    (void)api;
+}
+
+void sc_nvtx_stall_end(void)
+{
 }
 
 uint32_t sc_reaper_round(void)

@@ -13,6 +13,7 @@
 #include "interpose/driver/relaxed.h"
 #include "interpose/memory/pinned.h"
 #include "interpose/reaper/copy_times.h"
+#include "interpose/reaper/nvtx.h"
 #include "interpose/reaper/own_threads.h"
 #include "interpose/reaper/reaper.h"
 #include "interpose/streams/host_functions.h"
@@ -132,8 +133,9 @@ static void note_free(void *block)
 
 struct sc_allocator sc_allocator = {.free = note_free};
 
-bool sc_own_threads_start(void *(*run)(void *))
+bool sc_own_threads_start(void *(*run)(void *), size_t stack_bytes)
 {
+    ck_assert_uint_eq(stack_bytes, SC_OWN_THREADS_SMALL);
     pthread_t thread;
     threads_started++;
     return !has_no_threads && pthread_create(&thread, NULL, run, NULL) == 0 &&
@@ -155,6 +157,26 @@ void sc_real_libc_unmap(void *address, size_t size_bytes)
 {
     (void)address;
     (void)size_bytes;
+}
+
+/* So many hazards and stalls, begun and ended, were shown. */
+static _Atomic unsigned marked, stalls_begun, stalls_ended;
+
+void sc_nvtx_mark(const struct sc_hazard *hazard)
+{
+    (void)hazard;
+    marked++;
+}
+
+void sc_nvtx_stall_begin(const char *api)
+{
+    ck_assert_str_eq(api, "free");
+    stalls_begun++;
+}
+
+void sc_nvtx_stall_end(void)
+{
+    stalls_ended++;
 }
 
 void sc_copy_times_await(const struct sc_hazard *hazard, const struct sc_ticket *ticket)
@@ -608,7 +630,7 @@ START_TEST(a_hold_ends_with_its_operation)
     issue();
     struct sc_take_down taken = take_down();
     atomic_store(&done_after, 5);
-    ck_assert(sc_reaper_wait(&taken));
+    ck_assert(sc_reaper_wait(&taken, "free"));
     ck_assert_uint_eq(freed, BLOCK);
     ck_assert(!freed_early);
     ck_assert(!sc_track_hold_lives(&sc_track, taken.held, taken.held_age));
@@ -635,8 +657,8 @@ START_TEST(a_wait_for_what_does_not_end_is_given_up)
     issue();
     struct sc_take_down taken = take_down();
     sc_options.stall_limit_ns = 20 * 1000 * 1000;
-    ck_assert(!sc_reaper_wait(&taken));
-    ck_assert(!sc_reaper_settle(BLOCK, 64));
+    ck_assert(!sc_reaper_wait(&taken, "free"));
+    ck_assert(!sc_reaper_settle(BLOCK, 64, "free"));
     ck_assert_uint_eq(freed, 0);
     ck_assert(sc_track_hold_lives(&sc_track, taken.held, taken.held_age));
 }
@@ -647,9 +669,12 @@ START_TEST(an_interval_settles_with_its_holds)
     issue();
     take_down();
     atomic_store(&done_after, 5);
-    ck_assert(sc_reaper_settle(BLOCK + 32, 1));
+    ck_assert(sc_reaper_settle(BLOCK + 32, 1, "free"));
     ck_assert_uint_eq(freed, BLOCK);
-    ck_assert(sc_reaper_settle(BLOCK, 64)); /* nothing is held there any more */
+    ck_assert_uint_eq(stalls_begun, 1);
+    ck_assert_uint_ge(stalls_ended, 1);
+    ck_assert(sc_reaper_settle(BLOCK, 64, "free")); /* nothing is held there any more */
+    ck_assert_uint_eq(stalls_begun, 1);
 }
 END_TEST
 
@@ -704,8 +729,8 @@ static void assert_no_reaper(void)
     judge(&op, SC_BY_CALL);
     assert_reported(before.observed, before.latent + 1);
     struct sc_take_down taken = take_down();
-    ck_assert(!sc_reaper_wait(&taken));
-    ck_assert(!sc_reaper_settle(BLOCK, 64));
+    ck_assert(!sc_reaper_wait(&taken, "free"));
+    ck_assert(!sc_reaper_settle(BLOCK, 64, "free"));
     ck_assert(!sc_reaper_start());
     sc_reaper_await_verdicts();
 }

@@ -56,8 +56,9 @@ struct sc_hazard_event sc_hazards_event(const struct sc_culprit *by)
     return (struct sc_hazard_event){.api = by->api};
 }
 
-bool sc_reaper_wait(const struct sc_take_down *taken)
+bool sc_reaper_wait(const struct sc_take_down *taken, const char *api)
 {
+    ck_assert_ptr_nonnull(api);
     ck_assert(sc_track_hold_lives(&sc_track, taken->held, taken->held_age));
     note_step('w');
     return true;

@@ -1,0 +1,382 @@
+#include "interpose/reaper/nvtx.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <nvtx3/nvToolsExt.h>
+#include <nvtx3/nvToolsExtCuda.h>
+
+#include "cupti_hooks/ear.h"
+#include "interpose/base/process.h"
+#include "interpose/base/upcalls.h"
+#include "interpose/reaper/own_threads.h"
+#include "report/options.h"
+#include "report/plain.h"
+#include "track/deadlines.h"
+#include "track/hazard.h"
+#include "track/own_lock.h"
+#include "track/text.h"
+
+#include "track/poison.h"
+
+enum {
+    QUEUE_MAX = 256,
+    RANGES_MAX = 64, /* of threads that are stalled at a time */
+    TEXT_BYTES = 512,
+    AWAIT_MAX_NS = 500 * 1000 * 1000,
+    CATEGORY_OF_STALLS = SC_HAZARD_CODE_COUNT + 1, /* that of a code is the code + 1 */
+};
+
+enum colour { RED = 0xffd62728, ORANGE = 0xffff9f1c, BLUE = 0xff1f77b4 };
+
+enum kind { MARK, STALL_BEGIN, STALL_END, STREAM_NAME };
+
+struct entry {
+    enum kind kind;
+    int32_t thread;
+    const char *words; /* the call that waits, or the stream's name; they live for ever */
+    const void *stream;
+    struct sc_hazard hazard;
+};
+
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t work; /* there is something to show, or no more to come */
+    pthread_cond_t done; /* all has been shown, or the thread has ended */
+    bool showing, stopping, stopped;
+    unsigned first, count;
+    unsigned lost; /* marks that found no room */
+    struct entry queue[QUEUE_MAX];
+} shown = {.lock = PTHREAD_MUTEX_INITIALIZER,
+           .work = PTHREAD_COND_INITIALIZER,
+           .done = PTHREAD_COND_INITIALIZER};
+
+static _Atomic bool is_on;
+
+/* The thread's own. */
+static nvtxDomainHandle_t domain;
+static struct {
+    int32_t thread; /* 0: none */
+    nvtxRangeId_t id;
+} ranges[RANGES_MAX];
+
+/* ---- showing ---- */
+
+static void name_categories(void)
+{
+    for (unsigned code = 0; code < SC_HAZARD_CODE_COUNT; code++) {
+        char words[TEXT_BYTES];
+        struct sc_text text;
+        sc_text_init(&text, words, sizeof words);
+        sc_text_put(&text, sc_hazard_code_string(code));
+        sc_text_char(&text, ' ');
+        sc_text_put(&text, sc_hazard_name(code));
+        nvtxDomainNameCategoryA(domain, code + 1, words);
+    }
+    nvtxDomainNameCategoryA(domain, CATEGORY_OF_STALLS, "stalled");
+}
+
+static nvtxEventAttributes_t attributes_of(uint32_t category, enum colour colour, const char *words)
+{
+    return (nvtxEventAttributes_t){
+        .version = NVTX_VERSION,
+        .size = NVTX_EVENT_ATTRIB_STRUCT_SIZE,
+        .category = category,
+        .colorType = NVTX_COLOR_ARGB,
+        .color = colour,
+        .messageType = NVTX_MESSAGE_TYPE_ASCII,
+        .message.ascii = words,
+    };
+}
+
+static void put_thread(struct sc_text *text, int32_t thread)
+{
+    sc_text_put(text, ", thread ");
+    sc_text_signed(text, thread);
+}
+
+static const char *called(const char *runtime_api, const char *api)
+{
+    return runtime_api ? runtime_api : api;
+}
+
+static void put_hazard(struct sc_text *text, const struct sc_hazard *hazard)
+{
+    sc_text_put(text, sc_hazard_code_string(hazard->code));
+    sc_text_char(text, ' ');
+    sc_text_put(text, sc_hazard_name(hazard->code));
+    sc_text_put(text, ": ");
+    sc_text_put(text, called(hazard->event.runtime_api, hazard->event.api));
+    sc_text_put(text, " against ");
+    sc_text_put(text, called(hazard->copy.runtime_api, hazard->copy.api));
+    sc_text_put(text, ", ");
+    sc_text_put(text, sc_hazard_certainty_string(hazard->certainty));
+    sc_text_put(text, ", ");
+    sc_text_put(text, sc_hazard_action_string(hazard->action));
+    put_thread(text, hazard->event.thread);
+    sc_text_put(text, hazard->label[0] ? ", in " : "");
+    sc_plain_put(text, hazard->label, strlen(hazard->label));
+}
+
+/* The payload is the event's time, by which the report has the hazard. */
+static void show_mark(const struct sc_hazard *hazard)
+{
+    char words[TEXT_BYTES];
+    struct sc_text text;
+    sc_text_init(&text, words, sizeof words);
+    put_hazard(&text, hazard);
+    nvtxEventAttributes_t mark =
+        attributes_of(hazard->code + 1, hazard->certainty == SC_OBSERVED ? RED : ORANGE, words);
+    mark.payloadType = NVTX_PAYLOAD_TYPE_UNSIGNED_INT64;
+    mark.payload.ullValue = hazard->event.time_ns;
+    nvtxDomainMarkEx(domain, &mark);
+}
+
+static void end_range(int32_t thread)
+{
+    for (unsigned i = 0; i < RANGES_MAX; i++)
+        if (ranges[i].thread == thread) {
+            nvtxDomainRangeEnd(domain, ranges[i].id);
+            ranges[i].thread = 0;
+            return;
+        }
+}
+
+static void begin_range(int32_t thread, const char *api)
+{
+    char words[TEXT_BYTES];
+    struct sc_text text;
+    unsigned place = 0;
+    while (place < RANGES_MAX && ranges[place].thread)
+        place++;
+    if (place == RANGES_MAX)
+        return;
+    sc_text_init(&text, words, sizeof words);
+    sc_text_put(&text, "stalled: ");
+    sc_text_put(&text, api);
+    put_thread(&text, thread);
+    nvtxEventAttributes_t range = attributes_of(CATEGORY_OF_STALLS, BLUE, words);
+    ranges[place].id = nvtxDomainRangeStartEx(domain, &range);
+    ranges[place].thread = thread;
+}
+
+static void show(const struct entry *entry)
+{
+    switch (entry->kind) {
+    case MARK:
+        show_mark(&entry->hazard);
+        break;
+    case STALL_BEGIN:
+        end_range(entry->thread);
+        begin_range(entry->thread, entry->words);
+        break;
+    case STALL_END:
+        end_range(entry->thread);
+        break;
+    case STREAM_NAME:
+        nvtxNameCuStreamA((CUstream)(uintptr_t)entry->stream, entry->words);
+        break;
+    }
+}
+
+static void show_lost(unsigned lost)
+{
+    char words[TEXT_BYTES];
+    struct sc_text text;
+    if (lost == 0)
+        return;
+    sc_text_init(&text, words, sizeof words);
+    sc_text_put(&text, "marks left out, see the report: ");
+    sc_text_decimal(&text, lost);
+    nvtxEventAttributes_t mark = attributes_of(0, RED, words);
+    nvtxDomainMarkEx(domain, &mark);
+}
+
+/* ---- the thread ---- */
+
+/* False: there is nothing, nor will there be. */
+static bool await_work_locked(void)
+{
+    shown.showing = false;
+    if (shown.count == 0)
+        pthread_cond_broadcast(&shown.done);
+    while (shown.count == 0 && !shown.stopping)
+        pthread_cond_wait(&shown.work, &shown.lock);
+    shown.showing = shown.count != 0;
+    return shown.showing;
+}
+
+static bool await_work(void)
+{
+    sc_own_lock_take(&shown.lock);
+    bool any = await_work_locked();
+    sc_own_lock_give(&shown.lock);
+    return any;
+}
+
+static bool take(struct entry *entry, unsigned *lost)
+{
+    sc_own_lock_take(&shown.lock);
+    bool any = await_work_locked();
+    if (any) {
+        *entry = shown.queue[shown.first];
+        shown.first = (shown.first + 1) % QUEUE_MAX;
+        shown.count--;
+    }
+    *lost = shown.lost;
+    shown.lost = 0;
+    sc_own_lock_give(&shown.lock);
+    return any;
+}
+
+static void show_all(void)
+{
+    struct entry entry;
+    unsigned lost;
+    while (take(&entry, &lost)) {
+        show(&entry);
+        show_lost(lost);
+    }
+    for (unsigned i = 0; i < RANGES_MAX; i++)
+        if (ranges[i].thread)
+            end_range(ranges[i].thread);
+}
+
+/* The first call of NVTX loads the tool. */
+static void load_and_show(void)
+{
+    SC_CARRY();
+    SC_INSIDE();
+    domain = nvtxDomainCreateA("safecopy");
+    if (!domain)
+        return;
+    name_categories();
+    show_all();
+}
+
+static void *run(void *unused)
+{
+    (void)unused;
+    if (await_work()) { /* not alone within cuInit any more */
+        sc_own_threads_enter("safecopy-nvtx");
+        load_and_show();
+    }
+    atomic_store(&is_on, false);
+    sc_own_lock_take(&shown.lock);
+    shown.stopped = true;
+    pthread_cond_broadcast(&shown.done);
+    sc_own_lock_give(&shown.lock);
+    return NULL;
+}
+
+void sc_nvtx_start(void)
+{
+    const char *tool = getenv("NVTX_INJECTION64_PATH");
+    if (tool && tool[0] && sc_options.nvtx == SC_NVTX_AUTO)
+        atomic_store(&is_on, sc_own_threads_start(run, 0));
+}
+
+/* ---- handing over ---- */
+
+/* NULL: there is no tool, or no room. Otherwise the lock is held until `hand_over`. */
+static struct entry *claim(enum kind kind)
+{
+    if (!atomic_load_explicit(&is_on, memory_order_relaxed))
+        return NULL;
+    sc_own_lock_take(&shown.lock);
+    if (shown.count < QUEUE_MAX && !shown.stopping) {
+        struct entry *entry = &shown.queue[(shown.first + shown.count) % QUEUE_MAX];
+        entry->kind = kind;
+        entry->thread = sc_thread_id();
+        return entry;
+    }
+    shown.lost += kind == MARK;
+    sc_own_lock_give(&shown.lock);
+    return NULL;
+}
+
+static void hand_over(void)
+{
+    shown.count++;
+    pthread_cond_signal(&shown.work);
+    sc_own_lock_give(&shown.lock);
+}
+
+void sc_nvtx_mark(const struct sc_hazard *hazard)
+{
+    struct entry *entry = claim(MARK);
+    if (!entry)
+        return;
+    entry->hazard = *hazard;
+    hand_over();
+}
+
+void sc_nvtx_stall_begin(const char *api)
+{
+    struct entry *entry = claim(STALL_BEGIN);
+    if (!entry)
+        return;
+    entry->words = api;
+    hand_over();
+}
+
+void sc_nvtx_stall_end(void)
+{
+    if (claim(STALL_END))
+        hand_over();
+}
+
+void sc_nvtx_name_stream(const void *stream, const char *name)
+{
+    struct entry *entry = claim(STREAM_NAME);
+    if (!entry)
+        return;
+    entry->stream = stream;
+    entry->words = name;
+    hand_over();
+}
+
+/* ---- the end ---- */
+
+static void await(bool stops)
+{
+    struct timespec at = sc_deadline_in(AWAIT_MAX_NS);
+    int result = 0;
+    sc_own_lock_enter();
+    if (sc_lock_until(&shown.lock, &at) == 0) {
+        shown.stopping |= stops;
+        pthread_cond_signal(&shown.work);
+        while ((stops || shown.count || shown.showing) && !shown.stopped && result != ETIMEDOUT)
+            result = sc_cond_wait_until(&shown.done, &shown.lock, &at);
+        pthread_mutex_unlock(&shown.lock);
+    }
+    sc_own_lock_leave();
+}
+
+void sc_nvtx_await(void)
+{
+    int saved = errno;
+    if (atomic_load_explicit(&is_on, memory_order_relaxed))
+        await(false);
+    errno = saved;
+}
+
+void sc_nvtx_stop(void)
+{
+    int saved = errno;
+    if (atomic_load_explicit(&is_on, memory_order_relaxed))
+        await(true);
+    errno = saved;
+}
+
+void sc_nvtx_child(void)
+{
+    shown.lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    atomic_store(&is_on, false);
+}

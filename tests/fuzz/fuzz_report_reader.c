@@ -34,7 +34,8 @@ static void add(struct sc_reader *reader, const char *name, const uint8_t *data,
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct sc_frame_makers makers = {sc_symbols_new(), sc_frame_rules_new(), true};
+    struct sc_frame_makers makers = {
+        .symbols = sc_symbols_new(), .rules = sc_frame_rules_new(), .with_lines = true};
     struct sc_excerpts *excerpts = sc_excerpts_new();
     struct sc_reader reader = {.symbols = makers.symbols, .quiet = true};
     struct sc_model model;

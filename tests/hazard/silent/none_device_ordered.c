@@ -4,14 +4,16 @@
 // host, by a query, and by a host function that the host waits for.
 #include "twin.h"
 
+#include <stdatomic.h>
+
 static void CUDART_CB post(void *flag)
 {
-    __atomic_store_n((int *)flag, 1, __ATOMIC_RELEASE);
+    atomic_store((_Atomic bool *)flag, true);
 }
 
-static void await(const int *flag)
+static void await(_Atomic bool *flag)
 {
-    while (!__atomic_load_n(flag, __ATOMIC_ACQUIRE))
+    while (!atomic_load(flag))
         usleep(100);
 }
 
@@ -22,7 +24,7 @@ int main(void)
     void *source = pinned_block(SMALL, WANTED);
     void *target = pinned_block(SMALL, 0);
     void *device = device_block(SMALL, FOREIGN);
-    int posted = 0;
+    static _Atomic bool posted;
 
     busy(streams[0]);
     CHECK(cudaMemcpyAsync(device, source, SMALL, cudaMemcpyHostToDevice, streams[0]));

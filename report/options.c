@@ -71,6 +71,8 @@ static const struct option table[] = {
     {"stacks", CHOICE, AT(stacks), "full", stack_modes, 0, 0,
      "whole stacks, the calling frame only, none", NULL, NULL},
     {"python", BOOL, AT(python), "1", zero_one, 0, 0, "Python frames in stacks", NULL, NULL},
+    {"device", BOOL, AT(device), "0", zero_one, 0, 0,
+     "device memory that two streams use in no order (SC501, SC502)", NULL, NULL},
     {"cupti", CHOICE, AT(cupti), "auto", cupti_modes, 0, 0,
      "the audit and the API names; auto: where its cost is justified", NULL, NULL},
     {"timeline", BOOL, AT(timeline), "0", zero_one, 0, 0,

@@ -37,6 +37,7 @@ struct sc_options {
     int capture; /* enum sc_capture_mode */
     int stacks;  /* enum sc_stacks_mode */
     bool python;
+    bool device;
     int cupti; /* enum sc_cupti_mode */
     bool timeline;
     int nvtx;                   /* enum sc_nvtx_mode */

@@ -57,7 +57,8 @@ void sc_track_destroy(struct sc_track *track)
 static void note_kind(struct sc_track *track, enum sc_stream_kind kind)
 {
     track->blocking_streams += kind == SC_STREAM_BLOCKING;
-    if (kind == SC_STREAM_NONBLOCKING || track->blocking_streams > 1)
+    bool unjoined = kind == SC_STREAM_NONBLOCKING || track->blocking_streams > 1;
+    if (unjoined && track->may_watch_device)
         atomic_store_explicit(&track->watches_device, true, memory_order_relaxed);
 }
 

@@ -30,6 +30,7 @@ struct sc_track {
     struct sc_pool points;
     struct sc_device device;
     struct sc_handles allocations; /* in a stream's order: address -> bytes */
+    bool may_watch_device;         /* set before the first stream is added */
     uint32_t blocking_streams;     /* that were ever added */
     _Atomic bool watches_device;   /* there are streams that do not join each other */
     struct sc_unguarded unguarded;

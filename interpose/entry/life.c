@@ -111,6 +111,7 @@ static void read_options(void)
         sc_report_say(NULL, "not enough memory to start; the program runs unprotected");
         sc_options.mode = SC_MODE_OFF;
     }
+    sc_track.may_watch_device = sc_options.device;
     sc_track.inflight.guard_until_known = sc_options.strict || sc_options.mode == SC_MODE_REPORT;
 }
 

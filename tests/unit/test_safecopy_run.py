@@ -335,6 +335,7 @@ class Signals(Runs):
         self.assertEqual((run.returncode, run.stdout), (6, "told\n"))
 
 
+@unittest.skipUnless(sys.stdin and sys.stdin.isatty(), "job control is tried from a terminal")
 class Terminal(Runs):
     """An interactive shell with job control, at the other end of a terminal."""
 

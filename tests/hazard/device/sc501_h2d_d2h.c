@@ -1,4 +1,5 @@
 // expect: SC501 action=ordered kind=device direction=H2D certainty=observed
+// options: device=1
 //
 // One stream uploads, another downloads the same device memory, and no event joins the two.
 #include "twin.h"

@@ -1,4 +1,5 @@
 // expect: SC501 kind=device direction=H2D certainty=latent
+// options: device=1
 //
 // The upload is long done when another stream uses the memory, but nothing says so.
 #include "twin.h"

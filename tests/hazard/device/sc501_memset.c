@@ -1,4 +1,5 @@
 // expect: SC501 action=ordered kind=device direction=memset certainty=observed
+// options: device=1
 //
 // Device memory is cleared in one stream and filled in another, which nothing orders behind it.
 #include "twin.h"

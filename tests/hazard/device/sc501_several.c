@@ -1,4 +1,5 @@
 // expect: SC501 action=ordered kind=device direction=H2D certainty=observed
+// options: device=1
 //
 // Three streams upload a part each, and a fourth downloads all of it.
 #include "twin.h"

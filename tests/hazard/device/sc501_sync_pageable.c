@@ -1,4 +1,5 @@
 // expect: SC501 action=ordered kind=device direction=H2D
+// options: device=1
 //
 // A synchronous upload out of pageable memory may return before it has landed. A non-blocking
 // stream uses the device memory at once.

@@ -1,4 +1,5 @@
 // expect: SC502 action=ordered kind=device direction=allocation
+// options: device=1
 //
 // Memory is used in another stream than the one that allocates it, before that stream gets there.
 #include "twin.h"

@@ -1,4 +1,5 @@
 // expect: none
+// options: device=1
 //
 // Streams that nothing orders use neighbouring bytes of one allocation, and columns of one image.
 #include "twin.h"

@@ -1,4 +1,5 @@
 // expect: none
+// options: device=1
 //
 // Memory that is freed and allocated again is other memory: whatever was done there is over.
 #include "twin.h"

@@ -1,4 +1,5 @@
 // expect: none
+// options: device=1
 //
 // Device memory is handed from stream to stream by events, by the legacy stream, by a wait of the
 // host, by a query, and by a host function that the host waits for.

@@ -1,4 +1,5 @@
 // expect: none
+// options: device=1
 //
 // A pool hands memory that one stream has freed to another, which the driver orders by itself.
 #include "twin.h"

@@ -1,4 +1,5 @@
 // expect: none
+// options: device=1
 //
 // Two streams read the same device memory at once, into different memory.
 #include "twin.h"

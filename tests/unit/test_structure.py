@@ -39,7 +39,7 @@ class WayOfACopy(unittest.TestCase):
         text = said("scripts/way-of-a-copy")
         behind = text[text.index("Behind the driver's call:"):]
         self.assertIn("sc_track_issue", behind)
-        self.assertLessEqual(int(re.search(r"(\d+) files", behind)[1]), 15)
+        self.assertLessEqual(int(re.search(r"(\d+) files", behind)[1]), 12)
 
 
 if __name__ == "__main__":

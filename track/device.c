@@ -65,7 +65,7 @@ static void drop(struct sc_device *device, uint32_t id)
 
 static bool merely_reads(const struct sc_op_info *info)
 {
-    return info->direction == SC_D2H || (info->direction == SC_D2D && info->reads_device);
+    return info->direction == SC_D2H || info->reads_device;
 }
 
 /* ---- conflicts ---- */

@@ -201,12 +201,9 @@ void sc_track_device_issue(struct sc_track *track, struct sc_op_info *infos, uns
 /* The driver has handed out device memory in a stream's order: nothing is in flight there. */
 void sc_track_device_allocated(struct sc_track *track, uintptr_t address, size_t size_bytes);
 
-/* The size of memory that was so handed out, and is about to be given back; 0: it is no such
- * memory. Lock-free. */
-size_t sc_track_device_size(struct sc_track *track, uintptr_t address);
-
-/* The driver has it back: what was in flight there is done. */
-void sc_track_device_freed(struct sc_track *track, uintptr_t address, size_t size_bytes);
+/* Memory that was so handed out is about to be given back: its size, which is forgotten; 0: it is
+ * no such memory. */
+size_t sc_track_device_take(struct sc_track *track, uintptr_t address);
 
 /* ---- guards and snapshots ----
  *

@@ -34,15 +34,10 @@ void sc_track_device_allocated(struct sc_track *track, uintptr_t address, size_t
     unlock(track);
 }
 
-size_t sc_track_device_size(struct sc_track *track, uintptr_t address)
-{
-    return sc_handles_get(&track->allocations, address);
-}
-
-void sc_track_device_freed(struct sc_track *track, uintptr_t address, size_t size_bytes)
+size_t sc_track_device_take(struct sc_track *track, uintptr_t address)
 {
     lock(track);
-    sc_device_forget(&track->device, address, size_bytes);
-    sc_handles_remove(&track->allocations, address);
+    size_t size_bytes = sc_handles_remove(&track->allocations, address);
     unlock(track);
+    return size_bytes;
 }

@@ -30,13 +30,10 @@ static enum sc_action action_on(const struct sc_op_info *op, bool heals)
 
 static void report_each(const struct sc_at_once *touch, const struct sc_ops *ops, bool heals)
 {
-    for (unsigned i = 0; i < sc_ops_kept(ops); i++) {
-        struct sc_ops one = sc_ops_one(ops, i);
-        struct sc_buffer buffer = sc_hazards_buffer_of(&one.ops[0]);
-        sc_hazards_report(sc_hazards_touch_code(&one.ops[0], touch->touch),
-                          action_on(&one.ops[0], heals), &one, &buffer,
-                          &(struct sc_culprit){touch->call->api, touch->call->site, NULL});
-    }
+    for (unsigned i = 0; i < sc_ops_kept(ops); i++)
+        sc_hazards_report_one(sc_hazards_touch_code(&ops->ops[i], touch->touch),
+                              action_on(&ops->ops[i], heals), ops, i,
+                              &(struct sc_culprit){touch->call->api, touch->call->site, NULL});
 }
 
 static void say_goes_on(const struct sc_at_once *touch, const struct sc_op_info *op)

@@ -1,6 +1,5 @@
 /* Asynchronous copies, memsets and prefetches. */
 #include "interpose/base/compiler.h"
-#include "interpose/calls/device_uses.h"
 #include "interpose/calls/issue.h"
 #include "interpose/capture/detours.h"
 #include "interpose/driver/addresses.h"
@@ -17,6 +16,25 @@
 static const void *host(CUdeviceptr address)
 {
     return (const void *)(uintptr_t)address;
+}
+
+static struct sc_shape run_of(CUdeviceptr address, size_t bytes)
+{
+    return (struct sc_shape){(uintptr_t)address, bytes, bytes, 1};
+}
+
+static void device_writes(struct sc_issue *issue, enum sc_direction direction, CUdeviceptr address,
+                          size_t bytes)
+{
+    struct sc_shape shape = run_of(address, bytes);
+    sc_issue_device(issue, direction, false, &shape);
+}
+
+static void device_reads(struct sc_issue *issue, enum sc_direction direction, CUdeviceptr address,
+                         size_t bytes)
+{
+    struct sc_shape shape = run_of(address, bytes);
+    sc_issue_device(issue, direction, true, &shape);
 }
 
 struct copy {
@@ -50,7 +68,7 @@ SC_PAIR(cuMemcpyHtoDAsync_v2, _ptsz,
     struct copy copy;
     begin(&copy, call, &stream);
     sc_issue_host(&copy.issue, SC_H2D, src, bytes);
-    sc_issue_device(&copy.issue, SC_H2D, false, dst, bytes);
+    device_writes(&copy.issue, SC_H2D, dst, bytes);
     src = source(&copy, src);
     return end(&copy, real(dst, src, bytes, stream));
 }
@@ -61,7 +79,7 @@ SC_PAIR(cuMemcpyDtoHAsync_v2, _ptsz, (void *dst, CUdeviceptr src, size_t bytes, 
     struct copy copy;
     begin(&copy, call, &stream);
     sc_issue_host(&copy.issue, SC_D2H, dst, bytes);
-    sc_issue_device(&copy.issue, SC_D2H, true, src, bytes);
+    device_reads(&copy.issue, SC_D2H, src, bytes);
     sc_issue_call(&copy.issue);
     return end(&copy, real(dst, src, bytes, stream));
 }
@@ -100,7 +118,8 @@ static bool is_host(const struct sc_issue *issue, CUdeviceptr address)
 
 static void touch(struct sc_issue *issue, enum sc_touch touch, CUdeviceptr address, size_t bytes)
 {
-    sc_issue_touch(issue, touch, &(struct sc_shape){(uintptr_t)address, bytes, bytes, 1});
+    struct sc_shape shape = run_of(address, bytes);
+    sc_issue_touch(issue, touch, &shape);
 }
 
 /* Unified addresses: either side may be host memory. Between two host addresses, and to a pageable
@@ -125,14 +144,14 @@ static void either_side(struct sc_issue *issue, CUdeviceptr dst, CUdeviceptr src
         touch(issue, SC_TOUCH_WRITE, dst, bytes);
     } else if (src_is_host) {
         sc_issue_host(issue, SC_H2D, host(src), bytes);
-        sc_issue_device(issue, SC_H2D, false, dst, bytes);
+        device_writes(issue, SC_H2D, dst, bytes);
     } else if (dst_is_host) {
         sc_issue_host(issue, SC_D2H, host(dst), bytes);
-        sc_issue_device(issue, SC_D2H, true, src, bytes);
+        device_reads(issue, SC_D2H, src, bytes);
     } else {
         touch(issue, SC_TOUCH_READ, src, bytes);
-        sc_issue_device(issue, SC_D2D, true, src, bytes);
-        sc_issue_device(issue, SC_D2D, false, dst, bytes);
+        device_reads(issue, SC_D2D, src, bytes);
+        device_writes(issue, SC_D2D, dst, bytes);
     }
 }
 
@@ -214,8 +233,8 @@ static void set_rows(struct sc_issue *issue, CUdeviceptr dst, size_t pitch, size
         return;
     if (is_host(issue, dst))
         sc_issue_host_shape(issue, SC_MEMSET, &shape);
-    else if (issue->stream)
-        sc_device_uses_add(&issue->uses, SC_MEMSET, false, &shape, NULL);
+    else
+        sc_issue_device(issue, SC_MEMSET, false, &shape);
 }
 
 SC_PAIR(cuMemsetD8Async, _ptsz,

@@ -17,8 +17,7 @@
 void sc_device_uses_add(struct sc_device_uses *uses, enum sc_direction direction, bool reads,
                         const struct sc_shape *shape, const struct sc_fold *fold)
 {
-    if (!sc_track_watches_device(&sc_track) || uses->count == SC_DEVICE_USES_MAX ||
-        sc_shape_hull_bytes(shape) == 0)
+    if (uses->count == SC_DEVICE_USES_MAX || sc_shape_hull_bytes(shape) == 0)
         return;
     uses->of[uses->count++] = (struct sc_device_use){
         .shape = *shape,
@@ -66,14 +65,9 @@ static bool is_of_allocation(enum sc_direction direction)
     return direction == SC_ALLOCATION || direction == SC_FREE;
 }
 
-static void report(const struct sc_op_info *earlier, enum sc_direction later, enum sc_action action,
-                   const struct sc_call *call)
+static enum sc_hazard_code code_of(enum sc_direction earlier, enum sc_direction later)
 {
-    struct sc_ops one = {1, (struct sc_op_info *)(uintptr_t)earlier};
-    struct sc_buffer buffer = sc_hazards_buffer_of(earlier);
-    bool allocation = is_of_allocation(later) || is_of_allocation(earlier->direction);
-    sc_hazards_report(allocation ? SC502 : SC501, action, &one, &buffer,
-                      &(struct sc_culprit){call->api, call->site, NULL});
+    return is_of_allocation(earlier) || is_of_allocation(later) ? SC502 : SC501;
 }
 
 /* The missing edges, where they can be made: the call waits for what it would have raced with. */
@@ -84,9 +78,11 @@ static void judge(const struct sc_device_use *use, const struct sc_call *call,
     struct sc_op_info info = describe(use, call, stream);
     sc_track_device_conflicts(&sc_track, &info, &conflicts);
     for (unsigned i = 0; i < sc_ops_kept(&conflicts); i++) {
-        struct sc_ops one = sc_ops_one(&conflicts, i);
-        bool ordered = heals && sc_marks_order_after(stream, &one.ops[0].ticket);
-        report(&one.ops[0], use->direction, ordered ? SC_ACTION_ORDERED : SC_ACTION_REPORTED, call);
+        const struct sc_op_info *earlier = &conflicts.ops[i];
+        bool ordered = heals && sc_marks_order_after(stream, &earlier->ticket);
+        sc_hazards_report_one(code_of(earlier->direction, use->direction),
+                              ordered ? SC_ACTION_ORDERED : SC_ACTION_REPORTED, &conflicts, i,
+                              &(struct sc_culprit){call->api, call->site, NULL});
     }
 }
 
@@ -98,26 +94,42 @@ void sc_device_uses_judge(const struct sc_device_uses *uses, const struct sc_cal
         judge(&uses->of[i], call, stream, sc_options.mode == SC_MODE_FIX && !carried_out);
 }
 
-void sc_device_uses_note(const struct sc_device_uses *uses, const struct sc_call *call,
-                         struct sc_stream_record *stream, const struct sc_ticket *ticket)
+static struct sc_op_info of_this_moment(const struct sc_call *call,
+                                        const struct sc_stream_record *stream, uint64_t place)
+{
+    return (struct sc_op_info){
+        .ticket = {.stream = stream->id, .epoch = place},
+        .stack = sc_unwind_here(call->site),
+        .ticks = sc_ticks(),
+        .thread = sc_thread_id(),
+        .runtime_api = sc_ear_runtime_api(),
+        .correlation_id = sc_ear_correlation_id(),
+    };
+}
+
+void sc_device_uses_note_beside(const struct sc_device_uses *uses, const struct sc_call *call,
+                                struct sc_stream_record *stream, const struct sc_op_info *op)
 {
     struct sc_op_info infos[SC_DEVICE_USES_MAX];
-    if (uses->count == 0)
-        return;
-    uint32_t stack = sc_unwind_here(call->site);
-    uint64_t now = sc_ticks();
     for (unsigned i = 0; i < uses->count; i++) {
         infos[i] = describe(&uses->of[i], call, stream);
-        infos[i].stack = stack;
-        infos[i].ticks = now;
-        infos[i].thread = sc_thread_id();
-        infos[i].runtime_api = sc_ear_runtime_api();
-        infos[i].correlation_id = sc_ear_correlation_id();
+        infos[i].ticket = op->ticket;
+        infos[i].stack = op->stack;
+        infos[i].ticks = op->ticks;
+        infos[i].thread = op->thread;
+        infos[i].runtime_api = op->runtime_api;
+        infos[i].correlation_id = op->correlation_id;
     }
-    infos[0].ticket = *ticket;
     sc_track_device_issue(&sc_track, infos, uses->count);
     if (stream->owner) /* nobody else could record a mark behind it */
-        sc_marks_issued(stream, 0, now);
+        sc_marks_issued(stream, 0, op->ticks);
+}
+
+void sc_device_uses_note(const struct sc_device_uses *uses, const struct sc_call *call,
+                         struct sc_stream_record *stream, uint64_t place)
+{
+    struct sc_op_info moment = of_this_moment(call, stream, place);
+    sc_device_uses_note_beside(uses, call, stream, &moment);
 }
 
 void sc_device_uses_allocated(const struct sc_call *call, struct sc_stream_record *stream,
@@ -127,5 +139,6 @@ void sc_device_uses_allocated(const struct sc_call *call, struct sc_stream_recor
     sc_track_device_allocated(&sc_track, address, size_bytes);
     sc_device_uses_add(&uses, SC_ALLOCATION, false,
                        &(struct sc_shape){address, size_bytes, size_bytes, 1}, NULL);
-    sc_device_uses_note(&uses, call, stream, &(struct sc_ticket){.stream = stream->id});
+    if (uses.count)
+        sc_device_uses_note(&uses, call, stream, 0);
 }

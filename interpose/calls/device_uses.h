@@ -2,8 +2,8 @@
  *
  * A wrapper collects the uses of its call, has them judged before the call is made (what they
  * conflict with is reported, and in mode=fix the call's stream waits for it), and notes them when
- * the driver has accepted the call, unless they were done when it returned. All is a no-op as long
- * as all streams of the process join each other.
+ * the driver has accepted the call, unless they were done when it returned. It does so only while
+ * sc_track_watches_device.
  *
  * Locks: none may be held. errno may change. Calls the driver where something is found.
  */
@@ -47,10 +47,15 @@ void sc_device_uses_of_sides(struct sc_device_uses *uses, const struct sc_copy_s
 void sc_device_uses_judge(const struct sc_device_uses *uses, const struct sc_call *call,
                           struct sc_stream_record *stream);
 
-/* The driver has accepted the call. `ticket` is that of the call's operation on host memory;
- * without one, of number 0, with the stream and the place of the call. */
+/* The driver has accepted the call, which has at least one use. `place`: of the call, in a legacy
+ * stream, or 0. */
 void sc_device_uses_note(const struct sc_device_uses *uses, const struct sc_call *call,
-                         struct sc_stream_record *stream, const struct sc_ticket *ticket);
+                         struct sc_stream_record *stream, uint64_t place);
+
+/* The same beside the call's operation on host memory, which was recorded: ticket, stack, time and
+ * thread are that operation's. */
+void sc_device_uses_note_beside(const struct sc_device_uses *uses, const struct sc_call *call,
+                                struct sc_stream_record *stream, const struct sc_op_info *op);
 
 /* The call has handed out memory in the stream's order. */
 void sc_device_uses_allocated(const struct sc_call *call, struct sc_stream_record *stream,

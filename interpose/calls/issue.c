@@ -171,7 +171,7 @@ void sc_issue_sides(struct sc_issue *issue, struct sc_copy_sides sides)
     issue->is_empty |= sides.is_empty;
     add_side(issue, SC_H2D, &sides.src, in_call);
     add_side(issue, SC_D2H, &sides.dst, in_call);
-    if (issue->stream)
+    if (sc_issue_tells_device(issue))
         sc_device_uses_of_sides(&issue->uses, &sides);
 }
 
@@ -186,12 +186,9 @@ void sc_issue_pageable(struct sc_issue *issue, enum sc_direction direction, cons
 static void report_unordered(const struct sc_issue *issue, enum sc_action action,
                              const struct sc_ops *conflicts)
 {
-    for (unsigned i = 0; i < sc_ops_kept(conflicts); i++) {
-        struct sc_ops one = sc_ops_one(conflicts, i);
-        struct sc_buffer buffer = sc_hazards_buffer_of(&one.ops[0]);
-        sc_hazards_report(SC204, action, &one, &buffer,
-                          &(struct sc_culprit){issue->call->api, issue->call->site, NULL});
-    }
+    for (unsigned i = 0; i < sc_ops_kept(conflicts); i++)
+        sc_hazards_report_one(SC204, action, conflicts, i,
+                              &(struct sc_culprit){issue->call->api, issue->call->site, NULL});
 }
 
 /* The missing edge: this operation waits for the one it would have raced with. */
@@ -310,7 +307,8 @@ void sc_issue_ready(struct sc_issue *issue)
     for (unsigned i = 0; i < issue->count; i++)
         if (!issue->ops[i].unjudged)
             prepare(issue, &issue->ops[i]);
-    sc_device_uses_judge(&issue->uses, issue->call, issue->stream);
+    if (sc_unlikely(issue->uses.count))
+        sc_device_uses_judge(&issue->uses, issue->call, issue->stream);
 }
 
 void sc_issue_call(struct sc_issue *issue)
@@ -393,11 +391,12 @@ size_t sc_issue_record(struct sc_issue *issue, uint32_t stack, uint64_t now_tick
 /* What joins the stream is done when the call returns. */
 static void note_uses_of_device(struct sc_issue *issue)
 {
-    struct sc_ticket ticket = {.stream = issue->stream->id, .epoch = issue->place};
+    if (issue->joins_stream)
+        return;
     if (issue->count)
-        ticket = issue->ops[0].ticket;
-    if (!issue->joins_stream)
-        sc_device_uses_note(&issue->uses, issue->call, issue->stream, &ticket);
+        sc_device_uses_note_beside(&issue->uses, issue->call, issue->stream, &issue->ops[0]);
+    else
+        sc_device_uses_note(&issue->uses, issue->call, issue->stream, issue->place);
 }
 
 static void note_queued(const struct sc_issue *issue, uint64_t now_ticks)

@@ -70,13 +70,18 @@ void sc_issue_host_shape(struct sc_issue *issue, enum sc_direction direction,
 /* Memory that the driver itself reads or writes within the call. It may also be the device's. */
 void sc_issue_touch(struct sc_issue *issue, enum sc_touch touch, const struct sc_shape *shape);
 
+/* Is what the operation does with device memory to be told? */
+static inline bool sc_issue_tells_device(const struct sc_issue *issue)
+{
+    return sc_unlikely(sc_track_watches_device(&sc_track)) && issue->stream;
+}
+
 /* Device memory that the operation writes, or (`reads`) merely reads. */
 static inline void sc_issue_device(struct sc_issue *issue, enum sc_direction direction, bool reads,
-                                   uintptr_t address, size_t size_bytes)
+                                   const struct sc_shape *shape)
 {
-    struct sc_shape shape = {address, size_bytes, size_bytes, 1};
-    if (sc_unlikely(sc_track_watches_device(&sc_track)) && issue->stream)
-        sc_device_uses_add(&issue->uses, direction, reads, &shape, NULL);
+    if (sc_issue_tells_device(issue))
+        sc_device_uses_add(&issue->uses, direction, reads, shape, NULL);
 }
 
 /* Both sides of a copy. Between two host addresses the driver completes it before it returns, as it

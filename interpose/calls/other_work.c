@@ -135,10 +135,10 @@ SC_PAIR(cuMemAllocFromPoolAsync, _ptsz,
 static struct sc_stream_record *begin_free(struct work *work, struct sc_device_uses *uses,
                                            CUdeviceptr address, CUstream handle)
 {
-    size_t bytes = sc_track_device_size(&sc_track, address);
-    struct sc_stream_record *stream = bytes ? watched_stream(work->detour.call, handle) : NULL;
+    struct sc_stream_record *stream = watched_stream(work->detour.call, handle);
+    size_t bytes = stream ? sc_track_device_take(&sc_track, address) : 0;
     uses->count = 0;
-    if (!stream)
+    if (!bytes)
         return NULL;
     sc_device_uses_add(uses, SC_FREE, false, &(struct sc_shape){address, bytes, bytes, 1}, NULL);
     sc_device_uses_judge(uses, work->detour.call, stream);
@@ -155,7 +155,7 @@ SC_PAIR(cuMemFreeAsync, _ptsz, (CUdeviceptr address, CUstream stream), (address,
     CUresult result = endangers_captures(&work, stream) ? SC_PERMITTED(real(address, stream))
                                                         : real(address, stream);
     if (freed_on && result == CUDA_SUCCESS)
-        sc_device_uses_note(&uses, call, freed_on, &(struct sc_ticket){.stream = freed_on->id});
+        sc_device_uses_note(&uses, call, freed_on, 0);
     return end(&work, result);
 }
 

@@ -42,7 +42,7 @@ static struct sc_stream_record *stream_of(const struct copy *copy)
 static void judge_side(const struct copy *copy, struct sc_stream_record *stream,
                        enum sc_touch touch, const struct sc_copy_side *side)
 {
-    if (sc_shape_hull_bytes(&side->shape))
+    if (!side->device && sc_shape_hull_bytes(&side->shape))
         sc_at_once(&(struct sc_at_once){
             .call = copy->call,
             .stream = stream,
@@ -148,8 +148,7 @@ static CUresult end(struct copy *copy, CUresult result)
     uint64_t place = sc_order_place(&copy->sync.ordered);
     sc_sync_end(&copy->sync, result);
     if (copy->used_on && result == CUDA_SUCCESS && !has_landed(copy))
-        sc_device_uses_note(&copy->uses, copy->call, copy->used_on,
-                            &(struct sc_ticket){.stream = copy->used_on->id, .epoch = place});
+        sc_device_uses_note(&copy->uses, copy->call, copy->used_on, place);
     return sc_detour_end(&copy->detour, result);
 }
 

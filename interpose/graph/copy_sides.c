@@ -147,5 +147,5 @@ struct sc_copy_side sc_copy_side_pinned(CUdeviceptr address, size_t size_bytes)
 
 struct sc_copy_side sc_copy_side_of_device(CUdeviceptr address, size_t size_bytes)
 {
-    return (struct sc_copy_side){.shape = {address, size_bytes, size_bytes, 1}};
+    return (struct sc_copy_side){.device = true, .shape = {address, size_bytes, size_bytes, 1}};
 }

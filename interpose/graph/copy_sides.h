@@ -18,6 +18,7 @@
 struct sc_copy_side {
     bool used;                /* the side is host memory, or managed, and not empty */
     bool host;                /* the side is host memory, and not managed */
+    bool device;              /* the call names the side as device memory */
     bool known;               /* a range of the tracker's lies there */
     enum sc_buffer_kind kind; /* of that range; SC_PAGEABLE: there is none */
     struct sc_shape shape;

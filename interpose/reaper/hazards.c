@@ -142,6 +142,14 @@ struct sc_buffer sc_hazards_buffer_of(const struct sc_op_info *op)
     return (struct sc_buffer){op->shape.address, sc_shape_hull_bytes(&op->shape)};
 }
 
+void sc_hazards_report_one(enum sc_hazard_code code, enum sc_action action,
+                           const struct sc_ops *ops, unsigned i, const struct sc_culprit *culprit)
+{
+    struct sc_ops one = sc_ops_one(ops, i);
+    struct sc_buffer buffer = sc_hazards_buffer_of(&one.ops[0]);
+    sc_hazards_report(code, action, &one, &buffer, culprit);
+}
+
 void sc_hazards_report_overwritten(const struct sc_ops *ops, const struct sc_culprit *where)
 {
     for (unsigned i = 0; i < sc_ops_kept(ops); i++) {

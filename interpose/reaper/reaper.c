@@ -514,16 +514,19 @@ void sc_reaper_sleep(uint32_t round, uint64_t until_ns)
 static bool wait_until_ended(const struct awaited *awaited)
 {
     uint64_t until_ns = sc_now_ns() + sc_options.stall_limit_ns;
+    bool shown = false;
     sc_reaper_wake();
-    for (bool shown = false; !sc_reaper_has_stopped() && sc_now_ns() < until_ns; shown = true) {
+    while (!sc_reaper_has_stopped() && sc_now_ns() < until_ns) {
         uint32_t round = sc_reaper_round();
         if (has_ended(awaited))
             break;
         if (!shown)
             sc_nvtx_stall_begin(awaited->api);
+        shown = true;
         sc_reaper_sleep(round, until_ns);
     }
-    sc_nvtx_stall_end();
+    if (shown)
+        sc_nvtx_stall_end();
     return has_ended(awaited);
 }
 

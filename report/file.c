@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -119,6 +120,16 @@ int sc_file_write_within(int fd, const char *bytes, size_t count, unsigned patie
 int sc_file_write(int fd, const char *bytes, size_t count)
 {
     return sc_file_write_within(fd, bytes, count, 0);
+}
+
+bool sc_file_lock(int fd)
+{
+    return RAW(SYS_flock, fd, LOCK_EX | LOCK_NB) != -EWOULDBLOCK;
+}
+
+void sc_file_unlock(int fd)
+{
+    (void)RAW(SYS_flock, fd, LOCK_UN);
 }
 
 static int make_parents(const char *path)

@@ -205,10 +205,12 @@ static int take_file(const char *path, const struct stat *status, const struct s
     int fd = open_same(path, O_RDWR, status);
     if (fd <= FREE)
         return fd;
-    int result = take_open_file(fd, names);
+    int result = sc_file_lock(fd) ? take_open_file(fd, names) : IS_TAKEN;
+    if (result == FREE)
+        result = remove_same(path, status);
     if (result != fd)
         sc_file_close(fd);
-    return result == FREE ? remove_same(path, status) : result;
+    return result;
 }
 
 /* What swallows all, or refuses all, and has no other effect. */
@@ -251,6 +253,21 @@ static void add_pid(char *path, int32_t pid)
     sc_text_signed(&text, pid);
 }
 
+/* Before it is locked, another process may take the name away again: then there is nothing. */
+static int create(const char *path)
+{
+    struct stat status;
+    int fd = sc_file_create(path);
+    if (fd < 0)
+        return fd;
+    const struct sc_file_identity own = sc_file_identify(fd);
+    if (sc_file_lock(fd) && sc_file_status(path, &status) == 0 && status.st_dev == own.device &&
+        status.st_ino == own.inode)
+        return fd;
+    sc_file_close(fd);
+    return FREE;
+}
+
 static int open_name(char *path, const char *taken, const struct sc_path_names *names)
 {
     bool is_apart = strcmp(path, taken) == 0;
@@ -258,7 +275,7 @@ static int open_name(char *path, const char *taken, const struct sc_path_names *
     if (is_apart)
         add_pid(path, names->pid);
     for (int tries = 0; tries < TRIES && fd == FREE; tries++) {
-        fd = sc_file_create(path);
+        fd = create(path);
         if (fd == -EEXIST)
             fd = take(path, names);
         if (fd == IS_TAKEN && !is_apart) {

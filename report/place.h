@@ -29,7 +29,8 @@ void sc_place_note_descriptor(const char *options);
 
 /* Opens the report at *path, of SC_OPTIONS_PATH_SIZE bytes. *path becomes PATH.PID where PATH is
  * another process's, or is `taken` ("" for none). A descriptor with a high number and
- * close-on-exec, or -errno. */
+ * close-on-exec, or -errno. The file is locked, so that nobody else takes its name before the line
+ * that says whose it is has been written: then the caller unlocks it. */
 int sc_place_open(char *path, const char *taken, const struct sc_path_names *names);
 
 /* Opens the report once more, if what is at `path` still is the file of `identity`. A descriptor as

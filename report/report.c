@@ -181,10 +181,10 @@ int sc_report_open(const struct sc_options *options, const struct sc_report_run 
     enter(&guard);
     report.options = options;
     report.fd = fd;
-    if (fd >= 0)
-        write_line_locked(&line);
-    else
+    if (fd < 0)
         report.path[0] = '\0';
+    else if (write_line_locked(&line))
+        sc_file_unlock(fd);
     atomic_store_explicit(&report.opened, true, memory_order_release);
     leave(&guard);
     return wanted && fd < 0 ? fd : 0;

@@ -66,6 +66,7 @@ static int open_place(void)
         ck_assert_int_ge(fd, 3);
         ck_assert_int_ne(fcntl(fd, F_GETFD) & FD_CLOEXEC, 0);
         ck_assert_int_eq(sc_file_write(fd, "new", 3), 0);
+        sc_file_unlock(fd);
     }
     return fd;
 }
@@ -78,15 +79,20 @@ static const char *path_apart(void)
 }
 
 /* A run line up to where it says of which process it is. */
-static void write_run_line(int32_t pid, uint64_t started, const char *host)
+static const char *run_line(int32_t pid, uint64_t started, const char *host)
 {
-    char bytes[1024];
+    static char bytes[1024];
     struct sc_text line;
     sc_text_init(&line, bytes, sizeof bytes);
     sc_text_put(&line, "{\"type\":\"run\",\"schema\":1,\"command\":[\"\\\"pid\\\":1\"]");
     sc_json_lines_process(&line, pid, started, host);
     sc_text_put(&line, ",\"rank\":null}\n");
-    write_file("r.jsonl", bytes);
+    return bytes;
+}
+
+static void write_run_line(int32_t pid, uint64_t started, const char *host)
+{
+    write_file("r.jsonl", run_line(pid, started, host));
 }
 
 START_TEST(a_new_file_is_its_owners_alone)
@@ -421,6 +427,58 @@ START_TEST(processes_that_come_at_once_all_get_a_file)
 }
 END_TEST
 
+/* Begins a report when `start` ends, as sc_report_open does, and lives until `stop` ends. */
+static void be_one_of_many(int start, int opened, int stop)
+{
+    sc_path_find_names(&names);
+    if (read(start, contents, 1) != 0)
+        _exit(1);
+    int fd = sc_place_open(path, "", &names);
+    const char *line = run_line(names.pid, names.started, names.host);
+    if (fd < 0 || sc_file_write(fd, line, strlen(line)) != 0)
+        _exit(2);
+    sc_file_unlock(fd);
+    if (write(opened, "x", 1) != 1 || read(stop, contents, 1) != 0)
+        _exit(3);
+    struct stat status;
+    _exit(sc_file_status(path, &status) == 0 && sc_file_is_same(fd,
+                                                                &(struct sc_file_identity){
+                                                                    .device = status.st_dev,
+                                                                    .inode = status.st_ino,
+                                                                })
+              ? 0
+              : 4);
+}
+
+START_TEST(who_has_a_name_keeps_it_while_others_come)
+{
+    enum { CHILDREN = 8 };
+    int start[2], opened[2], stop[2];
+    if (_i % 2)
+        write_file("r.jsonl", "old");
+    else
+        unlink("r.jsonl");
+    ck_assert(pipe(start) == 0 && pipe(opened) == 0 && pipe(stop) == 0);
+    for (int i = 0; i < CHILDREN; i++) {
+        if (fork() == 0) {
+            close(start[1]);
+            close(stop[1]);
+            be_one_of_many(start[0], opened[1], stop[0]);
+        }
+    }
+    close(start[1]);
+    close(opened[1]);
+    for (int i = 0; i < CHILDREN; i++)
+        ck_assert_int_eq(read(opened[0], contents, 1), 1);
+    close(stop[1]);
+    for (int i = 0; i < CHILDREN; i++) {
+        int status;
+        ck_assert_int_gt(wait(&status), 0);
+        ck_assert_int_eq(status, 0);
+    }
+}
+END_TEST
+
 /* ---- once more ---- */
 
 START_TEST(the_same_file_is_opened_again_and_no_other)
@@ -525,6 +583,7 @@ int main(void)
     tcase_add_test(group, a_process_lives_whose_first_thread_has_ended);
     tcase_add_test(group, the_report_of_the_parent_is_left_alone);
     tcase_add_test(group, processes_that_come_at_once_all_get_a_file);
+    tcase_add_loop_test(group, who_has_a_name_keeps_it_while_others_come, 0, 20);
     tcase_add_test(group, the_same_file_is_opened_again_and_no_other);
     tcase_add_test(group, a_slow_reader_gets_everything_and_one_that_stopped_is_given_up);
     tcase_add_loop_test(group, a_failure_names_path_and_remedy, 0,

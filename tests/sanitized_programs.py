@@ -117,7 +117,7 @@ class Mistakes:
                 environment["ASAN_OPTIONS"] = given
             if given == "":
                 del environment["ASAN_OPTIONS"]
-            words = [*command, *(["-o", report.option, "--"] if command else []),
+            words = [*command, *(["--option", report.option, "--"] if command else []),
                      self.machine.folder / program, argument]
             run = self.machine.run(words, environment, 120)
             if not run.stdout.startswith(b"data right\n"):

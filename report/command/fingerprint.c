@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { NAME_MAX_BYTES = 1023 };
+
 /* Compilers number the copies that they make of a function: "step.constprop.0", "f() [clone ...]".
  */
 static size_t length_of_name(const struct sc_frame *frame)
@@ -22,12 +24,10 @@ static size_t length_of_name(const struct sc_frame *frame)
 static void digest_frame(struct sc_digester *digester, const struct sc_frame *frame)
 {
     const char *path = frame->is_python ? frame->file : frame->module;
-    char name[1024];
-    if (frame->function)
-        snprintf(name, sizeof name, "%.*s", (int)length_of_name(frame), frame->function);
-    else
-        snprintf(name, sizeof name, "%s", frame->offset ? frame->offset : "?");
-    sc_digest_word(digester, name);
+    const char *offset = frame->offset ? frame->offset : "?";
+    size_t length = frame->function ? length_of_name(frame) : strlen(offset);
+    sc_digest_bytes(digester, frame->function ? frame->function : offset,
+                    length < NAME_MAX_BYTES ? length : NAME_MAX_BYTES);
     sc_digest_word(digester, basename(path));
 }
 

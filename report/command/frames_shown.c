@@ -7,141 +7,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FRAMES_MAX = 4096 }; /* the library's own stacks have 64 */
-
-/* What one frame of the report becomes: itself, or what is inlined there and itself. */
-struct making {
-    struct sc_scratch *scratch;
-    const struct sc_frame_makers *makers;
-    struct sc_frames *frames;
-    size_t capacity;
+enum {
+    FRAMES_MAX = 4096, /* the library's own stacks have 64 */
+    CACHED_MAX = 64 * 1024,
 };
 
-static const char *readable(struct sc_scratch *scratch, const char *symbol)
-{
-    if (!symbol || symbol[0] != '_')
-        return symbol;
-    char *name = sc_demangle(symbol);
-    const char *kept = name ? sc_scratch_print(scratch, "%s", name) : symbol;
-    free(name);
-    return kept;
-}
+/* What one frame of the report becomes: what is inlined there, and itself. */
+struct made {
+    struct sc_node node; /* by what the report says */
+    size_t count;
+    struct sc_frame frames[SC_SOURCE_PLACES_MAX];
+};
 
-static void judge(const struct making *making, struct sc_frame *frame)
-{
-    struct sc_frame_rules *rules = making->makers->rules;
-    const char *own = frame->is_python ? frame->file : frame->module;
-    frame->kind = sc_frame_rules_of_frame(rules, frame->module, frame->file, frame->function);
-    frame->is_own = own && sc_frame_rules_of_path(rules, own) == SC_FRAME_USER;
-}
-
-static void add(struct making *making, struct sc_frame frame)
-{
-    struct sc_frames *frames = making->frames;
-    if (frames->count == FRAMES_MAX)
-        return;
-    judge(making, &frame);
-    if (frames->count == making->capacity) {
-        struct sc_frame *larger =
-            sc_scratch_take(making->scratch, 2 * making->capacity * sizeof *larger);
-        memcpy(larger, frames->frames, frames->count * sizeof *larger);
-        frames->frames = larger;
-        making->capacity *= 2;
-    }
-    frames->frames[frames->count++] = frame;
-}
-
-static const char *on_this_machine(const struct making *making, const char *path)
-{
-    return sc_path_map_change(&making->makers->paths, making->scratch, path);
-}
-
-static void add_python(struct making *making, json_t *record)
-{
-    add(making, (struct sc_frame){
-                    .record = record,
-                    .function = sc_field_string(record, "function", NULL),
-                    .file = on_this_machine(making, sc_field_string(record, "file", NULL)),
-                    .line = sc_field_number(record, "line"),
-                    .is_python = true,
-                });
-}
-
-static size_t find_places(const struct making *making, const struct sc_frame *frame,
-                          struct sc_source_place *places)
-{
-    uint64_t offset = strtoull(frame->offset, NULL, 16);
-    if (!frame->module || !making->makers->with_lines)
-        return 0;
-    return sc_symbols_places(making->makers->symbols, frame->module, offset, places);
-}
-
-/* The best name for the function: from the file that ran, else from the report. */
-static const char *find_name(const struct making *making, const struct sc_frame *frame)
-{
-    const char *told = sc_field_string(frame->record, "symbol", NULL);
-    uint64_t offset = strtoull(frame->offset, NULL, 16);
-    const char *found =
-        offset > 0 ? sc_symbols_find(making->makers->symbols, frame->module, offset) : NULL;
-    return readable(making->scratch, found ? found : told);
-}
-
-static void add_place(struct making *making, struct sc_frame frame,
-                      const struct sc_source_place *place)
-{
-    frame.file = place->line > 0 ? on_this_machine(making, place->file) : NULL;
-    frame.folder = on_this_machine(making, place->folder);
-    frame.line = frame.file ? place->line : 0;
-    frame.is_inlined = place->function != NULL;
-    if (place->function)
-        frame.function = readable(making->scratch, place->function);
-    add(making, frame);
-}
-
-static void add_native(struct making *making, json_t *record)
-{
-    struct sc_source_place places[SC_SOURCE_PLACES_MAX];
-    struct sc_frame frame = {
-        .record = record,
-        .module = sc_field_string(record, "module", NULL),
-        .offset = sc_field_string(record, "offset", "?"),
-    };
-    frame.function = find_name(making, &frame);
-    size_t count = find_places(making, &frame, places);
-    for (size_t i = 0; i < count; i++)
-        add_place(making, frame, &places[i]);
-    if (count == 0)
-        add(making, frame);
-}
-
-static void point_out(struct sc_frames *frames)
-{
-    for (size_t i = 0; i < frames->count && !frames->user; i++) {
-        const struct sc_frame *frame = &frames->frames[i];
-        if (frame->kind == SC_FRAME_USER)
-            frames->user = frame;
-        else if (frame->kind == SC_FRAME_LIBRARY && !frames->library)
-            frames->library = frame;
-    }
-}
-
-void sc_frames_shown(struct sc_frames *frames, struct sc_scratch *scratch,
-                     const struct sc_frame_makers *makers, const json_t *stack)
-{
-    size_t index, size = json_array_size(stack);
-    json_t *record;
-    struct making making = {scratch, makers, frames, size > 0 && size < FRAMES_MAX ? size : 1};
-    *frames = (struct sc_frames){
-        .frames = sc_scratch_take(scratch, making.capacity * sizeof *frames->frames)};
-    json_array_foreach(stack, index, record)
-    {
-        if (sc_field_string(record, "file", NULL))
-            add_python(&making, record);
-        else
-            add_native(&making, record);
-    }
-    point_out(frames);
-}
+/* ---- words ---- */
 
 /* "upload (train+0x12)": the whole path of the module stands with the stack. */
 static const char *place_in_module(struct sc_scratch *scratch, const struct sc_frame *frame)
@@ -172,7 +50,7 @@ static const char *origin_of(struct sc_scratch *scratch, const struct sc_frame *
                             frame->module ? "+" : "", frame->offset);
 }
 
-const char *sc_frames_shown_line(struct sc_scratch *scratch, const struct sc_frame *frame)
+static const char *words_of(struct sc_scratch *scratch, const struct sc_frame *frame)
 {
     const char *function = frame->function ? frame->function : "?";
     if (frame->is_python && frame->line <= 0)
@@ -192,4 +70,175 @@ const char *sc_frames_shown_path(struct sc_scratch *scratch, const struct sc_fra
     if (!frame->file || frame->file[0] == '/' || !frame->folder)
         return frame->file;
     return sc_scratch_print(scratch, "%s/%s", frame->folder, frame->file);
+}
+
+/* ---- one frame ---- */
+
+struct making {
+    struct sc_scratch *scratch; /* of the cache */
+    const struct sc_frame_makers *makers;
+    struct made *made;
+};
+
+static const char *copy_of(const struct making *making, const char *text)
+{
+    return text ? sc_scratch_print(making->scratch, "%s", text) : NULL;
+}
+
+static const char *on_this_machine(const struct making *making, const char *path)
+{
+    return copy_of(making, sc_path_map_change(&making->makers->paths, making->scratch, path));
+}
+
+static const char *readable(const struct making *making, const char *symbol)
+{
+    if (!symbol || symbol[0] != '_')
+        return copy_of(making, symbol);
+    char *name = sc_demangle(symbol);
+    const char *kept = copy_of(making, name ? name : symbol);
+    free(name);
+    return kept;
+}
+
+static void add(struct making *making, struct sc_frame frame)
+{
+    struct sc_frame_rules *rules = making->makers->rules;
+    const char *own = frame.is_python ? frame.file : frame.module;
+    frame.kind = sc_frame_rules_of_frame(rules, frame.module, frame.file, frame.function);
+    frame.is_own = own && sc_frame_rules_of_path(rules, own) == SC_FRAME_USER;
+    frame.words = words_of(making->scratch, &frame);
+    making->made->frames[making->made->count++] = frame;
+}
+
+static void add_python(struct making *making, const json_t *record)
+{
+    add(making, (struct sc_frame){
+                    .function = copy_of(making, sc_field_string(record, "function", NULL)),
+                    .file = on_this_machine(making, sc_field_string(record, "file", NULL)),
+                    .line = sc_field_number(record, "line"),
+                    .is_python = true,
+                });
+}
+
+static void add_place(struct making *making, struct sc_frame frame,
+                      const struct sc_source_place *place)
+{
+    frame.file = place->line > 0 ? on_this_machine(making, place->file) : NULL;
+    frame.folder = on_this_machine(making, place->folder);
+    frame.line = frame.file ? place->line : 0;
+    frame.is_inlined = place->function != NULL;
+    if (place->function)
+        frame.function = readable(making, place->function);
+    add(making, frame);
+}
+
+/* The best name for the function: from the file that ran, else from the report. */
+static void add_native(struct making *making, const json_t *record)
+{
+    struct sc_source_place places[SC_SOURCE_PLACES_MAX];
+    struct sc_symbols *symbols = making->makers->symbols;
+    struct sc_frame frame = {
+        .module = copy_of(making, sc_field_string(record, "module", NULL)),
+        .offset = copy_of(making, sc_field_string(record, "offset", "?")),
+    };
+    uint64_t offset = strtoull(frame.offset, NULL, 16);
+    const char *found = offset > 0 ? sc_symbols_find(symbols, frame.module, offset) : NULL;
+    frame.function = readable(making, found ? found : sc_field_string(record, "symbol", NULL));
+    size_t count = frame.module && making->makers->with_lines
+                       ? sc_symbols_places(symbols, frame.module, offset, places)
+                       : 0;
+    for (size_t i = 0; i < count; i++)
+        add_place(making, frame, &places[i]);
+    if (count == 0)
+        add(making, frame);
+}
+
+/* ---- frames made before ---- */
+
+void sc_frames_shown_free(struct sc_frame_cache *cache)
+{
+    sc_table_free(&cache->table);
+    sc_scratch_free(&cache->scratch);
+}
+
+void sc_frames_shown_trim(struct sc_frame_cache *cache)
+{
+    if (cache->table.count > CACHED_MAX)
+        sc_frames_shown_free(cache);
+}
+
+static struct sc_digest digest_record(const json_t *record)
+{
+    static const char *const words[] = {"file", "function", "module", "offset", "symbol"};
+    struct sc_digester digester;
+    sc_digest_begin(&digester);
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        const char *word = sc_field_string(record, words[i], NULL);
+        sc_digest_number(&digester, word != NULL);
+        sc_digest_word(&digester, word ? word : "");
+    }
+    sc_digest_number(&digester, sc_field_number(record, "line"));
+    return sc_digest_end(&digester);
+}
+
+static const struct made *make(const struct sc_frame_makers *makers, const json_t *record)
+{
+    struct sc_scratch *scratch = &makers->cache->scratch;
+    struct sc_digest digest = digest_record(record);
+    struct sc_node *known = sc_table_find(&makers->cache->table, &digest);
+    if (known)
+        return (const struct made *)(const void *)known;
+    struct made made = {.node.digest = digest};
+    struct making making = {scratch, makers, &made};
+    if (sc_field_string(record, "file", NULL))
+        add_python(&making, record);
+    else
+        add_native(&making, record);
+    size_t size = offsetof(struct made, frames) + made.count * sizeof made.frames[0];
+    struct made *kept = memcpy(sc_scratch_take(scratch, size), &made, size);
+    sc_table_add(&makers->cache->table, &kept->node);
+    return kept;
+}
+
+/* ---- stacks ---- */
+
+static void point_out(struct sc_frames *frames)
+{
+    for (size_t i = 0; i < frames->count && !frames->user; i++) {
+        const struct sc_frame *frame = &frames->frames[i];
+        if (frame->kind == SC_FRAME_USER)
+            frames->user = frame;
+        else if (frame->kind == SC_FRAME_LIBRARY && !frames->library)
+            frames->library = frame;
+    }
+}
+
+/* What each of the `size` innermost becomes, and how many frames these are. */
+static size_t make_all(const struct sc_frame_makers *makers, const json_t *stack,
+                       const struct made **made, size_t size)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < size; i++) {
+        made[i] = make(makers, json_array_get(stack, i));
+        count += made[i]->count;
+    }
+    return count;
+}
+
+void sc_frames_shown(struct sc_frames *frames, struct sc_scratch *scratch,
+                     const struct sc_frame_makers *makers, const json_t *stack)
+{
+    size_t size = json_array_size(stack) < FRAMES_MAX ? json_array_size(stack) : FRAMES_MAX;
+    const struct made **made = sc_scratch_take(scratch, size * sizeof *made);
+    size_t count = make_all(makers, stack, made, size);
+    *frames =
+        (struct sc_frames){.frames = sc_scratch_take(scratch, count * sizeof *frames->frames)};
+    for (size_t i = 0; i < size; i++) {
+        for (size_t at = 0; at < made[i]->count && frames->count < FRAMES_MAX; at++) {
+            struct sc_frame *frame = &frames->frames[frames->count++];
+            *frame = made[i]->frames[at];
+            frame->record = json_array_get(stack, i);
+        }
+    }
+    point_out(frames);
 }

@@ -1,8 +1,7 @@
 /* Frames as they are shown: with names and source lines, and whose each is.
  *
  * Words come from the report or from files on this machine: none is fit for a terminal or a page
- * before the format has escaped it. They live as long as the scratch, the symbols and the JSON that
- * they are made of.
+ * before the format has escaped it. They live as long as the scratch and the cache do.
  */
 #ifndef SC_REPORT_COMMAND_FRAMES_SHOWN_H
 #define SC_REPORT_COMMAND_FRAMES_SHOWN_H
@@ -11,6 +10,7 @@
 #include "report/command/path_map.h"
 #include "report/command/scratch.h"
 #include "report/command/symbols.h"
+#include "report/command/table.h"
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -24,6 +24,7 @@ struct sc_frame {
     const char *file;     /* NULL: not known */
     const char *folder;   /* what a relative `file` is below; NULL: not known */
     json_int_t line;      /* 0: not known */
+    const char *words;    /* all that is known: "upload (/bin/train+0x12) at upload.c:31" */
     enum sc_frame_kind kind;
     bool is_python;
     bool is_inlined; /* into the next one */
@@ -38,13 +39,24 @@ struct sc_frames {
     const struct sc_frame *library; /* the innermost of a library inside of it; NULL: none */
 };
 
+/* Frames that were made before, since hazards share most of theirs. All zero is empty. */
+struct sc_frame_cache {
+    struct sc_table table; /* by what the report says of the frame */
+    struct sc_scratch scratch;
+};
+
 /* What frames are made with. */
 struct sc_frame_makers {
     struct sc_symbols *symbols;
     struct sc_frame_rules *rules;
     struct sc_path_map paths;
     bool with_lines; /* source lines and inlined functions are looked for */
+    struct sc_frame_cache *cache;
 };
+
+/* Gives everything back once the cache is large. What was made with it is void then. */
+void sc_frames_shown_trim(struct sc_frame_cache *cache);
+void sc_frames_shown_free(struct sc_frame_cache *cache);
 
 /* Makes the frames of `stack`, an array of a report or anything else. */
 void sc_frames_shown(struct sc_frames *frames, struct sc_scratch *scratch,
@@ -52,9 +64,6 @@ void sc_frames_shown(struct sc_frames *frames, struct sc_scratch *scratch,
 
 /* Where a frame is, in a few words: "upload.c:31 in upload", or "upload (train+0x12)". */
 const char *sc_frames_shown_place(struct sc_scratch *scratch, const struct sc_frame *frame);
-
-/* All that is known of a frame: "upload (/bin/train+0x12) at upload.c:31", "step train.py:41". */
-const char *sc_frames_shown_line(struct sc_scratch *scratch, const struct sc_frame *frame);
 
 /* The file of a frame, as a path that can be opened: `file` itself, or behind its folder. */
 const char *sc_frames_shown_path(struct sc_scratch *scratch, const struct sc_frame *frame);

@@ -22,6 +22,7 @@ bool sc_model_init(struct sc_model *model, const struct sc_reader *reader,
         .findings = sc_findings_sort(&reader->findings),
         .count = reader->findings.count,
     };
+    model->makers.cache = &model->cache;
     return model->findings != NULL;
 }
 
@@ -31,6 +32,7 @@ static void forget(struct sc_model *model)
     json_decref(model->record);
     model->record = NULL;
     sc_scratch_reset(&model->scratch);
+    sc_frames_shown_trim(&model->cache);
     sc_say_forget();
 }
 
@@ -38,6 +40,7 @@ void sc_model_free(struct sc_model *model)
 {
     forget(model);
     sc_scratch_free(&model->scratch);
+    sc_frames_shown_free(&model->cache);
     free(model->findings);
 }
 

@@ -68,7 +68,8 @@ struct sc_suppressed;
 
 struct sc_model {
     const struct sc_reader *reader;
-    struct sc_frame_makers makers;
+    struct sc_frame_makers makers; /* with the cache below */
+    struct sc_frame_cache cache;
     struct sc_excerpts *excerpts;
     struct sc_finding **findings;           /* those that are shown, in the order of showing */
     size_t count, new_count;                /* with a baseline the new ones are the first */
@@ -79,8 +80,8 @@ struct sc_model {
     json_t *record;
 };
 
-/* Makes the list of findings. The reader, symbols, rules and excerpts stay the caller's. False when
- * out of memory. */
+/* Makes the list of findings. The reader, symbols, rules and excerpts stay the caller's. The model
+ * may not be moved then. False when out of memory. */
 bool sc_model_init(struct sc_model *model, const struct sc_reader *reader,
                    struct sc_frame_makers makers, struct sc_excerpts *excerpts);
 void sc_model_free(struct sc_model *model);

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE 1
 #include "report/command/table.h"
 
+#include <endian.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -38,10 +39,16 @@ static void absorb(uint64_t v[4], uint64_t word)
 static void absorb_bytes(struct sc_digester *digester, const void *bytes, size_t count)
 {
     const unsigned char *at = bytes;
-    for (; count > 0; count--) {
-        digester->tail |= (uint64_t)*at++ << 8 * (digester->size++ % 8);
+    while (count > 0) {
+        size_t held = digester->size % 8, taken = count < 8 - held ? count : 8 - held;
+        uint64_t word = 0;
+        memcpy(&word, at, taken);
+        digester->tail |= le64toh(word) << 8 * held;
+        digester->size += taken;
+        at += taken;
+        count -= taken;
         if (digester->size % 8 != 0)
-            continue;
+            return;
         absorb(digester->state, digester->tail);
         digester->tail = 0;
     }
@@ -86,6 +93,12 @@ void sc_digest_begin_fixed(struct sc_digester *digester)
 void sc_digest_word(struct sc_digester *digester, const char *word)
 {
     absorb_bytes(digester, word, strlen(word) + 1);
+}
+
+void sc_digest_bytes(struct sc_digester *digester, const char *bytes, size_t count)
+{
+    absorb_bytes(digester, bytes, count);
+    absorb_bytes(digester, "", 1);
 }
 
 void sc_digest_number(struct sc_digester *digester, int64_t number)

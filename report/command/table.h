@@ -27,6 +27,8 @@ void sc_digest_begin(struct sc_digester *digester);
 void sc_digest_begin_fixed(struct sc_digester *digester);
 
 void sc_digest_word(struct sc_digester *digester, const char *word);
+/* As a word of these bytes, which have no NUL among them. */
+void sc_digest_bytes(struct sc_digester *digester, const char *bytes, size_t count);
 void sc_digest_number(struct sc_digester *digester, int64_t number);
 struct sc_digest sc_digest_end(struct sc_digester *digester);
 

@@ -108,7 +108,7 @@ static void print_excerpt(FILE *out, struct sc_model *model, const struct sc_fra
     fputs("</pre>\n", out);
 }
 
-static void print_stack(FILE *out, struct sc_model *model, const struct sc_frames *stack)
+static void print_stack(FILE *out, const struct sc_frames *stack)
 {
     static const char *const kinds[] = {
         [SC_FRAME_RUNTIME] = "runtime",
@@ -121,7 +121,7 @@ static void print_stack(FILE *out, struct sc_model *model, const struct sc_frame
             stack->count, stack->count == 1 ? "" : "s");
     for (size_t i = 0; i < stack->count; i++) {
         fprintf(out, "<li class=\"%s\">", kinds[stack->frames[i].kind]);
-        put_tag(out, "", sc_frames_shown_line(&model->scratch, &stack->frames[i]), "</li>\n");
+        put_tag(out, "", stack->frames[i].words, "</li>\n");
     }
     fputs("</ol></details>\n", out);
 }
@@ -137,7 +137,7 @@ static void print_side(FILE *out, struct sc_model *model, const struct sc_call *
         put_tag(out, "<p class=\"place library\">in ",
                 sc_frames_shown_place(&model->scratch, library), "</p>\n");
     put_tag(out, "<p>", call->words, "</p>\n");
-    print_stack(out, model, &call->stack);
+    print_stack(out, &call->stack);
     fputs("</section>\n", out);
 }
 

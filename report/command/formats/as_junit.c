@@ -63,23 +63,23 @@ static void print_run(FILE *out, struct sc_model *model, const struct sc_run *ru
     fputs("      </system-out>\n    </testcase>\n", out);
 }
 
-static void print_call(FILE *out, struct sc_model *model, const struct sc_call *call)
+static void print_call(FILE *out, const struct sc_call *call)
 {
     put_line(out, "", call->words);
     for (size_t i = 0; i < call->stack.count; i++)
-        put_line(out, "  ", sc_frames_shown_line(&model->scratch, &call->stack.frames[i]));
+        put_line(out, "  ", call->stack.frames[i].words);
 }
 
-static void print_failure(FILE *out, struct sc_model *model, const struct sc_shown *hazard)
+static void print_failure(FILE *out, const struct sc_shown *hazard)
 {
     fputs("      <failure", out);
     put_attribute(out, "type", hazard->code);
     put_attribute(out, "message", hazard->title);
     fprintf(out, ">\n");
-    print_call(out, model, &hazard->event);
-    print_call(out, model, &hazard->copy);
+    print_call(out, &hazard->event);
+    print_call(out, &hazard->copy);
     if (hazard->freed.api)
-        print_call(out, model, &hazard->freed);
+        print_call(out, &hazard->freed);
     if (hazard->timing)
         put_line(out, "", hazard->timing);
     put_line(out, "", hazard->outcome);
@@ -105,7 +105,7 @@ static void print_hazard(FILE *out, struct sc_model *model, const struct sc_show
     if (excuse)
         put_skipped(out, excuse);
     else
-        print_failure(out, model, hazard);
+        print_failure(out, hazard);
     fputs("    </testcase>\n", out);
 }
 

@@ -49,12 +49,11 @@ static void print_side(FILE *out, struct sc_model *model, const struct sc_call *
     print_excerpt(out, model, user);
 }
 
-static void print_stack(FILE *out, struct sc_model *model, const struct sc_call *call)
+static void print_stack(FILE *out, const struct sc_call *call)
 {
     fprintf(out, "    %s\n", PLAIN(call->words));
     for (size_t i = 0; i < call->stack.count; i++)
-        fprintf(out, "      #%zu %s\n", i,
-                PLAIN(sc_frames_shown_line(&model->scratch, &call->stack.frames[i])));
+        fprintf(out, "      #%zu %s\n", i, PLAIN(call->stack.frames[i].words));
 }
 
 static void print_facts(FILE *out, const struct sc_shown *hazard)
@@ -86,12 +85,12 @@ static void print_hazard(FILE *out, struct sc_model *model, const struct sc_show
     print_side(out, model, &hazard->copy, " was issued,");
     fprintf(out, "**What to do:** %s.\n\n<details><summary>Both stacks</summary>\n\n",
             hazard->advice);
-    print_stack(out, model, &hazard->event);
-    print_stack(out, model, &hazard->copy);
+    print_stack(out, &hazard->event);
+    print_stack(out, &hazard->copy);
     if (hazard->timing)
         fprintf(out, "    %s\n", hazard->timing);
     if (hazard->freed.api)
-        print_stack(out, model, &hazard->freed);
+        print_stack(out, &hazard->freed);
     fputs("\n</details>\n\n", out);
 }
 

@@ -211,7 +211,7 @@ static void annotate_stack(const struct trace *trace, struct sc_protobuf *event,
 {
     for (size_t i = 0; i < stack->count; i++)
         annotate(trace, event, sc_scratch_print(&trace->model->scratch, "stack.%02zu", i),
-                 sc_frames_shown_line(&trace->model->scratch, &stack->frames[i]));
+                 stack->frames[i].words);
 }
 
 /* ---- hazards ---- */

@@ -51,8 +51,7 @@ static json_t *uri_of(struct sc_scratch *scratch, const char *path)
 static json_t *physical_location(struct sc_scratch *scratch, const struct sc_frame *frame)
 {
     if (!frame->file)
-        return json_pack("{s:{s:o}}", "address", "fullyQualifiedName",
-                         string_of(sc_frames_shown_line(scratch, frame)));
+        return json_pack("{s:{s:o}}", "address", "fullyQualifiedName", string_of(frame->words));
     const char *path = sc_source_place_path(scratch, frame);
     json_t *artifact = json_pack("{s:o}", "uri", uri_of(scratch, path));
     if (path[0] != '/')

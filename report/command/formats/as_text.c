@@ -7,19 +7,18 @@
 
 #define PLAIN(text) sc_say_plain(text)
 
-static void print_frames(FILE *out, struct sc_model *model, const struct sc_frames *stack)
+static void print_frames(FILE *out, const struct sc_frames *stack)
 {
     for (size_t i = 0; i < stack->count; i++)
-        fprintf(out, "      #%zu %s\n", i,
-                PLAIN(sc_frames_shown_line(&model->scratch, &stack->frames[i])));
+        fprintf(out, "      #%zu %s\n", i, PLAIN(stack->frames[i].words));
 }
 
-static void print_run(FILE *out, struct sc_model *model, const struct sc_run *run)
+static void print_run(FILE *out, const struct sc_run *run)
 {
     fprintf(out, "%s: %s\n", PLAIN(run->file), PLAIN(run->title));
     for (size_t i = 0; i < run->note_count; i++) {
         fprintf(out, "    %s\n", PLAIN(run->notes[i].words));
-        print_frames(out, model, &run->notes[i].stack);
+        print_frames(out, &run->notes[i].stack);
     }
 }
 
@@ -42,10 +41,10 @@ static void print_lead(FILE *out, struct sc_model *model, const struct sc_call *
     }
 }
 
-static void print_call(FILE *out, struct sc_model *model, const struct sc_call *call)
+static void print_call(FILE *out, const struct sc_call *call)
 {
     fprintf(out, "    %s\n", PLAIN(call->words));
-    print_frames(out, model, &call->stack);
+    print_frames(out, &call->stack);
 }
 
 static void print_hazard(FILE *out, struct sc_model *model, const struct sc_shown *hazard)
@@ -60,12 +59,12 @@ static void print_hazard(FILE *out, struct sc_model *model, const struct sc_show
         fprintf(out, "    suppressed: %s\n", PLAIN(hazard->suppression));
     print_lead(out, model, &hazard->event);
     print_lead(out, model, &hazard->copy);
-    print_call(out, model, &hazard->event);
-    print_call(out, model, &hazard->copy);
+    print_call(out, &hazard->event);
+    print_call(out, &hazard->copy);
     if (hazard->timing)
         fprintf(out, "    %s\n", hazard->timing);
     if (hazard->freed.api)
-        print_call(out, model, &hazard->freed);
+        print_call(out, &hazard->freed);
     fprintf(out, "    What to do: %s.\n\n", hazard->advice);
 }
 
@@ -77,7 +76,7 @@ static void print_fixed(void *out, const char *title)
 void sc_as_text(FILE *out, struct sc_model *model)
 {
     for (size_t i = 0; i < model->reader->run_count; i++)
-        print_run(out, model, sc_model_run(model, i));
+        print_run(out, sc_model_run(model, i));
     fprintf(out, "%zu place%s with hazards\n\n", model->count, model->count == 1 ? "" : "s");
     for (size_t i = 0; i < model->count; i++)
         print_hazard(out, model, sc_model_hazard(model, i));

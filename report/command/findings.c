@@ -209,7 +209,7 @@ bool sc_findings_take_hazard(struct sc_findings *findings, const json_t *hazard,
     finding->run_count = sc_field_number(hazard, "count");
     snprintf(finding->code, sizeof finding->code, "%s", sc_field_string(hazard, "code", ""));
     free(finding->line);
-    finding->line = strndup(line, size);
+    finding->line = sc_pieces_pack(&findings->pieces, line, size, &finding->size);
     keep_strongest(finding, sc_field_string(hazard, "certainty", "?"));
     enter_instants(findings, finding, hazard);
     return true;
@@ -311,12 +311,13 @@ void sc_findings_free(struct sc_findings *findings)
     }
     sc_table_free(&findings->table);
     sc_table_free(&findings->instants);
+    sc_pieces_free(&findings->pieces);
     *findings = (struct sc_findings){0};
 }
 
 json_t *sc_finding_read(const struct sc_finding *finding)
 {
-    json_t *hazard = finding->line ? sc_parse(finding->line, strlen(finding->line)) : NULL;
+    json_t *hazard = finding->line ? sc_parse_packed(finding->line, finding->size) : NULL;
     if (strcmp(finding->certainty, "observed") == 0)
         json_object_set_new(hazard, "certainty", json_string("observed"));
     if (finding->timing.line)

@@ -1,12 +1,14 @@
 /* The different hazards of one or more runs.
  *
  * Hazards are equal if they have the same code and the same stacks. Of equal hazards the text of
- * the last line is kept, and not the JSON objects, which take some seven times as much. So memory
- * grows with the hazards that differ, and not with the lines.
+ * the last line is kept, with references to the frames that other lines have as well, and not the
+ * JSON objects, which take many times as much. So memory grows with the hazards that differ, and
+ * not with the lines.
  */
 #ifndef SC_REPORT_COMMAND_FINDINGS_H
 #define SC_REPORT_COMMAND_FINDINGS_H
 
+#include "report/command/pieces.h"
 #include "report/command/table.h"
 
 #include <jansson.h>
@@ -24,7 +26,8 @@ struct sc_instants;
 struct sc_finding {
     struct sc_node node;     /* by code and stacks */
     struct sc_finding *next; /* in the order of their first lines */
-    char *line;              /* the last one */
+    char *line;              /* the last one, packed */
+    size_t size;             /* of the line */
     char code[8];
     char certainty[16];      /* of the last line, or "observed" if a line before had it */
     json_int_t count;        /* over the runs that have ended */
@@ -46,13 +49,14 @@ struct sc_findings {
     struct sc_finding *first_in_run;
     struct sc_table table;    /* of struct sc_finding */
     struct sc_table instants; /* of struct sc_instants, in this run */
+    struct sc_pieces pieces;  /* with which the lines are parsed */
 };
 
 /* All zero is none. */
 void sc_findings_free(struct sc_findings *findings);
 
-/* Takes a hazard or timing line, as JSON and as text. False: the line is malformed and passed
- * over. */
+/* Takes a hazard or timing line, as JSON and as text, parsed last with `pieces`. False: the line is
+ * malformed and passed over. */
 bool sc_findings_take_hazard(struct sc_findings *findings, const json_t *hazard, const char *line,
                              size_t size);
 bool sc_findings_take_timing(struct sc_findings *findings, const json_t *timing, const char *line,
@@ -70,7 +74,7 @@ struct sc_finding **sc_findings_sort(const struct sc_findings *findings);
 
 /* The hazard line with "count" over all runs, "runs" (how many runs had the hazard), the strongest
  * "certainty", "count_is_least" where there may have been more, and "timing" where known. The
- * caller decrefs the object. NULL when out of memory. */
+ * caller decrefs the object, and changes no frame of its stacks. NULL when out of memory. */
 json_t *sc_finding_read(const struct sc_finding *finding);
 
 #endif

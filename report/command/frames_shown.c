@@ -143,7 +143,8 @@ static void add_native(struct making *making, const json_t *record)
     };
     uint64_t offset = strtoull(frame.offset, NULL, 16);
     const char *found = offset > 0 ? sc_symbols_find(symbols, frame.module, offset) : NULL;
-    frame.function = readable(making, found ? found : sc_field_string(record, "symbol", NULL));
+    frame.symbol = copy_of(making, found ? found : sc_field_string(record, "symbol", NULL));
+    frame.function = readable(making, frame.symbol);
     size_t count = frame.module && making->makers->with_lines
                        ? sc_symbols_places(symbols, frame.module, offset, places)
                        : 0;
@@ -226,18 +227,18 @@ static size_t make_all(const struct sc_frame_makers *makers, const json_t *stack
 }
 
 void sc_frames_shown(struct sc_frames *frames, struct sc_scratch *scratch,
-                     const struct sc_frame_makers *makers, const json_t *stack)
+                     const struct sc_frame_makers *makers, json_t *stack)
 {
     size_t size = json_array_size(stack) < FRAMES_MAX ? json_array_size(stack) : FRAMES_MAX;
     const struct made **made = sc_scratch_take(scratch, size * sizeof *made);
     size_t count = make_all(makers, stack, made, size);
-    *frames =
-        (struct sc_frames){.frames = sc_scratch_take(scratch, count * sizeof *frames->frames)};
+    *frames = (struct sc_frames){
+        .records = stack, .frames = sc_scratch_take(scratch, count * sizeof *frames->frames)};
     for (size_t i = 0; i < size; i++) {
         for (size_t at = 0; at < made[i]->count && frames->count < FRAMES_MAX; at++) {
             struct sc_frame *frame = &frames->frames[frames->count++];
             *frame = made[i]->frames[at];
-            frame->record = json_array_get(stack, i);
+            frame->index = i;
         }
     }
     point_out(frames);

@@ -17,8 +17,9 @@
 #include <stddef.h>
 
 struct sc_frame {
-    json_t *record;       /* the frame in the report */
+    size_t index;         /* of the frame in the report, in which others may be inlined */
     const char *function; /* as its language writes it; NULL: not known */
+    const char *symbol;   /* as the linker has it; NULL: of a Python frame, and not known */
     const char *module;   /* NULL: of a Python frame, and of code made at run time */
     const char *offset;   /* hexadecimal; NULL: of a Python frame */
     const char *file;     /* NULL: not known */
@@ -33,6 +34,7 @@ struct sc_frame {
 
 /* Innermost first. */
 struct sc_frames {
+    json_t *records; /* the array of the report */
     struct sc_frame *frames;
     size_t count;
     const struct sc_frame *user;    /* the innermost that is the user's; NULL: none */
@@ -60,7 +62,7 @@ void sc_frames_shown_free(struct sc_frame_cache *cache);
 
 /* Makes the frames of `stack`, an array of a report or anything else. */
 void sc_frames_shown(struct sc_frames *frames, struct sc_scratch *scratch,
-                     const struct sc_frame_makers *makers, const json_t *stack);
+                     const struct sc_frame_makers *makers, json_t *stack);
 
 /* Where a frame is, in a few words: "upload.c:31 in upload", or "upload (train+0x12)". */
 const char *sc_frames_shown_place(struct sc_scratch *scratch, const struct sc_frame *frame);

@@ -60,8 +60,7 @@ const struct sc_shown *sc_model_hazard(struct sc_model *model, size_t index)
     struct sc_shown *hazard = sc_scratch_take(&model->scratch, sizeof *hazard);
     *hazard = sc_shown_hazards_make(&model->scratch, &model->makers, model->record);
     if (model->suppressed && !hazard->suppression)
-        hazard->suppression =
-            sc_suppressed_reason(model->suppressed, &model->scratch, model->makers.symbols, hazard);
+        hazard->suppression = sc_suppressed_reason(model->suppressed, &model->scratch, hazard);
     if (model->baseline && !hazard->suppression)
         hazard->news = index < model->new_count ? "new" : "unchanged";
     sc_progress_show("hazards shown", index);

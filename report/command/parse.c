@@ -12,11 +12,16 @@
 
 enum { DEPTH_MAX = 2048, BLOCK = 256 };
 
+/* Of objects that are kept as pieces. */
+enum { PIECE_DEPTH_MAX = 8, PIECE_MIN = 32, PIECE_MAX = 1024 };
+
 struct parsing {
     const char *at, *end;
     unsigned depth;
     char *word; /* the last string or number, with a NUL behind it */
     size_t length, capacity;
+    struct sc_pieces *pieces; /* NULL: none */
+    bool is_packed;
 };
 
 static json_t *parse_value(struct parsing *parsing);
@@ -127,10 +132,25 @@ static bool take_escape(struct parsing *parsing)
     return found && append(parsing, &meant[found - letters], 1);
 }
 
+/* Whether the first eight bytes are plain ASCII and neither quotes nor backslashes. Now and then it
+ * says no of bytes that are. */
+static bool are_eight_plain(const char *at)
+{
+    const uint64_t ones = 0x0101010101010101, tops = 0x80 * ones;
+    uint64_t bytes, quote, backslash;
+    memcpy(&bytes, at, sizeof bytes);
+    quote = bytes ^ '"' * ones;
+    backslash = bytes ^ '\\' * ones;
+    uint64_t found = bytes | (bytes - ' ' * ones) | (quote - ones) | (backslash - ones);
+    return !(found & tops);
+}
+
 /* The bytes up to a quote, a backslash, or what may not stand in a string. */
 static const char *end_of_plain(const char *at, const char *end)
 {
     uint32_t code;
+    while (end - at >= 8 && are_eight_plain(at))
+        at += 8;
     while (at < end && *at != '"' && *at != '\\') {
         unsigned char byte = (unsigned char)*at;
         size_t length =
@@ -258,11 +278,60 @@ static bool parse_members(struct parsing *parsing, json_t *object)
     return false;
 }
 
+/* The length of the object at the start, if nothing is nested in it; 0 if it is no piece. */
+static size_t length_of_piece(const struct parsing *parsing)
+{
+    const char *at = parsing->at, *end = parsing->end;
+    bool is_in_string = false;
+    end = end - at > PIECE_MAX ? at + PIECE_MAX : end;
+    for (at++; at < end && (is_in_string || *at != '}'); at++) {
+        if (*at == '\\')
+            at++;
+        else if (*at == '"')
+            is_in_string = !is_in_string;
+        else if (!is_in_string && (*at == '{' || *at == '['))
+            return 0;
+    }
+    return at < end && at - parsing->at >= PIECE_MIN ? (size_t)(at + 1 - parsing->at) : 0;
+}
+
+static json_t *parse_piece(struct parsing *parsing, size_t length)
+{
+    const char *start = parsing->at;
+    struct sc_digest digest = sc_pieces_digest(start, length);
+    struct sc_piece *piece = sc_pieces_find(parsing->pieces, &digest);
+    json_t *value = piece ? json_incref(piece->value) : parse_value(parsing);
+    if (!piece && value)
+        piece = sc_pieces_add(parsing->pieces, &digest, start, length, value);
+    if (piece)
+        sc_pieces_note(parsing->pieces, start, piece);
+    parsing->at = value ? start + length : parsing->at;
+    return value;
+}
+
+static json_t *parse_reference(struct parsing *parsing)
+{
+    struct sc_piece *piece;
+    memcpy(&piece, parsing->at + 1, sizeof piece);
+    parsing->at += SC_PIECES_REFERENCE_SIZE;
+    return json_incref(piece->value);
+}
+
+static json_t *parse_element(struct parsing *parsing)
+{
+    int first = peek(parsing);
+    if (parsing->is_packed && first == SC_PIECES_MARK)
+        return parse_reference(parsing);
+    bool may_be_piece = parsing->pieces && first == '{' && parsing->depth < PIECE_DEPTH_MAX;
+    size_t length = may_be_piece ? length_of_piece(parsing) : 0;
+    return length > 0 ? parse_piece(parsing, length) : parse_value(parsing);
+}
+
 static bool parse_elements(struct parsing *parsing, json_t *array)
 {
     if (skip(parsing, ']'))
         return true;
-    while (json_array_append_new(array, parse_value(parsing)) == 0) {
+    while (json_array_append_new(array, parse_element(parsing)) == 0) {
         if (skip(parsing, ']'))
             return true;
         if (!skip(parsing, ','))
@@ -310,15 +379,30 @@ static json_t *parse_value(struct parsing *parsing)
     return value;
 }
 
-json_t *sc_parse(const char *text, size_t size)
+static json_t *parse_all(struct parsing *parsing)
 {
-    struct parsing parsing = {.at = text, .end = text + size};
-    int first = peek(&parsing);
-    json_t *value = first == '{' || first == '[' ? parse_value(&parsing) : NULL;
-    if (value && peek(&parsing) >= 0) {
+    int first = peek(parsing);
+    json_t *value = first == '{' || first == '[' ? parse_value(parsing) : NULL;
+    if (value && peek(parsing) >= 0) {
         json_decref(value);
         value = NULL;
     }
-    free(parsing.word);
+    free(parsing->word);
     return value;
+}
+
+json_t *sc_parse(const char *text, size_t size)
+{
+    return parse_all(&(struct parsing){.at = text, .end = text + size});
+}
+
+json_t *sc_parse_line(const char *text, size_t size, struct sc_pieces *pieces)
+{
+    pieces->place_count = 0;
+    return parse_all(&(struct parsing){.at = text, .end = text + size, .pieces = pieces});
+}
+
+json_t *sc_parse_packed(const char *text, size_t size)
+{
+    return parse_all(&(struct parsing){.at = text, .end = text + size, .is_packed = true});
 }

@@ -2,6 +2,8 @@
 #ifndef SC_REPORT_COMMAND_PARSE_H
 #define SC_REPORT_COMMAND_PARSE_H
 
+#include "report/command/pieces.h"
+
 #include <jansson.h>
 #include <stddef.h>
 
@@ -9,5 +11,11 @@
  * array and nothing behind it. NULL for anything else, and when out of memory. The text needs no
  * NUL. */
 json_t *sc_parse(const char *text, size_t size);
+
+/* The same. Objects in arrays that lines have alike are parsed once: nobody may change these. */
+json_t *sc_parse_line(const char *text, size_t size, struct sc_pieces *pieces);
+
+/* What sc_pieces_pack has made of a text that was parsed, as it was then. */
+json_t *sc_parse_packed(const char *text, size_t size);
 
 #endif

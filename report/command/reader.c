@@ -190,7 +190,7 @@ static void read_line(struct reading *reading, const struct sc_input *input)
         complain(reading, "longer than a line of a report");
         return;
     }
-    json_t *line = sc_parse(input->line, input->length);
+    json_t *line = sc_parse_line(input->line, input->length, &reading->reader->findings.pieces);
     if (!json_is_object(line))
         complain(reading, input->is_whole ? "not JSON" : "the last line is cut");
     else if (take_line(reading, line, input->line, input->length))

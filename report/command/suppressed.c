@@ -1,6 +1,5 @@
 #include "report/command/suppressed.h"
 
-#include "report/command/fields.h"
 #include "report/command/regular_file.h"
 #include "report/command/say.h"
 #include "report/suppressions.h"
@@ -61,19 +60,8 @@ void sc_suppressed_free(struct sc_suppressed *suppressed)
 /* A stack without what was inlined, which the library does not see either. */
 struct matched {
     struct sc_scratch *scratch;
-    struct sc_symbols *symbols;
     const struct sc_frame **frames;
 };
-
-static const char *mangled(const struct matched *matched, const struct sc_frame *frame)
-{
-    if (frame->is_python)
-        return NULL;
-    uint64_t offset = strtoull(frame->offset, NULL, 16);
-    const char *found =
-        offset > 0 ? sc_symbols_find(matched->symbols, frame->module, offset) : NULL;
-    return found ? found : sc_field_string(frame->record, "symbol", NULL);
-}
 
 static const char *word_of(void *context, unsigned index, enum sc_frame_word word)
 {
@@ -81,7 +69,7 @@ static const char *word_of(void *context, unsigned index, enum sc_frame_word wor
     const struct sc_frame *frame = matched->frames[index];
     switch (word) {
     case SC_FRAME_FUNCTION:
-        return mangled(matched, frame);
+        return frame->symbol;
     case SC_FRAME_OBJECT:
         return frame->module;
     case SC_FRAME_SOURCE:
@@ -108,9 +96,9 @@ static struct sc_suppression_stack stack_of(struct matched *matched, const struc
 }
 
 const char *sc_suppressed_reason(const struct sc_suppressed *suppressed, struct sc_scratch *scratch,
-                                 struct sc_symbols *symbols, const struct sc_shown *hazard)
+                                 const struct sc_shown *hazard)
 {
-    struct matched copy_frames = {scratch, symbols, NULL}, event_frames = copy_frames;
+    struct matched copy_frames = {scratch, NULL}, event_frames = copy_frames;
     struct sc_suppression_stack copy = stack_of(&copy_frames, &hazard->copy.stack);
     struct sc_suppression_stack event = stack_of(&event_frames, &hazard->event.stack);
     int64_t today = time(NULL) / SECONDS_OF_DAY;

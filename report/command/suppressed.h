@@ -13,6 +13,6 @@ void sc_suppressed_free(struct sc_suppressed *suppressed);
 /* The reason of the first entry in force that covers the hazard, in the scratch; NULL: none does.
  */
 const char *sc_suppressed_reason(const struct sc_suppressed *suppressed, struct sc_scratch *scratch,
-                                 struct sc_symbols *symbols, const struct sc_shown *hazard);
+                                 const struct sc_shown *hazard);
 
 #endif

@@ -4,32 +4,26 @@
 #define _GNU_SOURCE 1
 #include "report/command/baseline.h"
 #include "report/command/formats/formats.h"
-#include "report/command/say.h"
+#include "report/command/formats/json_writer.h"
 
-#include <stdlib.h>
-#include <string.h>
-
+/* Other hazards have the same frames: those that get a name are copied. */
 static void name_frames(const struct sc_frames *stack)
 {
     for (size_t i = 0; i < stack->count; i++) {
         const struct sc_frame *frame = &stack->frames[i];
-        if (!frame->is_python && !frame->is_inlined && frame->function)
-            json_object_set_new(frame->record, "symbol", json_string(frame->function));
+        if (frame->is_python || frame->is_inlined || !frame->function)
+            continue;
+        json_t *copy = json_copy(json_array_get(stack->records, frame->index));
+        json_object_set_new(copy, "symbol", json_string(frame->function));
+        json_array_set_new(stack->records, frame->index, copy);
     }
 }
 
-/* An element of an array that is a member of the outermost object: two levels down. The text has no
- * newlines but those of its layout. */
-static void print_element(FILE *out, json_t *element, bool is_first)
+/* An element of an array that is a member of the outermost object. */
+static void print_element(FILE *out, const json_t *element, bool is_first)
 {
-    char *text = element ? json_dumps(element, JSON_INDENT(2) | JSON_ENCODE_ANY) : strdup("null");
-    char *rest = text;
-    fputs(is_first ? "" : ",", out);
-    for (const char *line; (line = strsep(&rest, "\n")) != NULL;) {
-        fputs("\n    ", out);
-        fputs(sc_say_plain(line), out);
-    }
-    free(text);
+    fputs(is_first ? "\n    " : ",\n    ", out);
+    sc_json_put(out, element, 2);
 }
 
 static void print_runs(FILE *out, struct sc_model *model)

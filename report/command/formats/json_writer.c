@@ -1,0 +1,117 @@
+#define _GNU_SOURCE 1
+#include "report/command/formats/json_writer.h"
+
+#include "report/plain.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+/* ---- strings ---- */
+
+/* Bytes that are neither plain ASCII nor to be escaped are left to the caller. */
+static size_t count_plain(const char *text)
+{
+    size_t count = 0;
+    while (text[count] >= ' ' && text[count] < 0x7f && text[count] != '"' && text[count] != '\\')
+        count++;
+    return count;
+}
+
+static void put_ascii(FILE *out, char byte)
+{
+    static const char letters[] = "\"\\\b\f\n\r\t", escapes[] = "\"\\bfnrt";
+    const char *found = strchr(letters, byte);
+    if (found)
+        fprintf(out, "\\%c", escapes[found - letters]);
+    else
+        fprintf(out, "\\u%04x", (unsigned char)byte);
+}
+
+/* What is not plain ASCII. Returns its length. */
+static size_t put_character(FILE *out, const char *text, size_t count)
+{
+    uint32_t code;
+    size_t length = sc_plain_character(text, count, &code);
+    if (length == 1)
+        put_ascii(out, *text);
+    else if (length == 0)
+        fprintf(out, "\\\\x%02x", (unsigned char)*text);
+    else if (sc_plain_is_harmless(code))
+        fwrite_unlocked(text, 1, length, out);
+    else
+        fprintf(out, "\\u%04x", code);
+    return length > 0 ? length : 1;
+}
+
+void sc_json_put_string(FILE *out, const char *text)
+{
+    putc_unlocked('"', out);
+    for (;;) {
+        size_t count = count_plain(text);
+        fwrite_unlocked(text, 1, count, out);
+        text += count;
+        if (*text == '\0')
+            break;
+        text += put_character(out, text, strlen(text));
+    }
+    putc_unlocked('"', out);
+}
+
+/* ---- values ---- */
+
+static void begin_line(FILE *out, unsigned depth)
+{
+    putc_unlocked('\n', out);
+    for (unsigned i = 0; i < depth; i++)
+        fwrite_unlocked("  ", 1, 2, out);
+}
+
+static void put_object(FILE *out, const json_t *object, unsigned depth)
+{
+    const char *key, *before = "{";
+    json_t *value, *members = (json_t *)(uintptr_t)object; /* nothing of it is changed */
+    json_object_foreach(members, key, value)
+    {
+        fputs_unlocked(before, out);
+        begin_line(out, depth + 1);
+        sc_json_put_string(out, key);
+        fputs_unlocked(": ", out);
+        sc_json_put(out, value, depth + 1);
+        before = ",";
+    }
+    if (*before == ',')
+        begin_line(out, depth);
+    fputs_unlocked(*before == ',' ? "}" : "{}", out);
+}
+
+static void put_array(FILE *out, const json_t *array, unsigned depth)
+{
+    size_t index, count = json_array_size(array);
+    json_t *value;
+    putc_unlocked('[', out);
+    json_array_foreach(array, index, value)
+    {
+        fputs_unlocked(index > 0 ? "," : "", out);
+        begin_line(out, depth + 1);
+        sc_json_put(out, value, depth + 1);
+    }
+    if (count > 0)
+        begin_line(out, depth);
+    putc_unlocked(']', out);
+}
+
+void sc_json_put(FILE *out, const json_t *value, unsigned depth)
+{
+    if (json_is_object(value))
+        put_object(out, value, depth);
+    else if (json_is_array(value))
+        put_array(out, value, depth);
+    else if (json_is_string(value))
+        sc_json_put_string(out, json_string_value(value));
+    else if (json_is_integer(value))
+        fprintf(out, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+    else if (value)
+        json_dumpf(value, out, JSON_ENCODE_ANY);
+    else
+        fputs_unlocked("null", out);
+}

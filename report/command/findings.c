@@ -11,7 +11,33 @@
 
 /* ---- what is equal ---- */
 
-static void digest_stack(struct sc_digester *digester, const json_t *side)
+static struct sc_digest digest_frame(const json_t *frame)
+{
+    struct sc_digester digester;
+    bool has_file = json_object_get(frame, "file") != NULL;
+    sc_digest_begin(&digester);
+    sc_digest_word(&digester, sc_field_string(frame, "module", ""));
+    sc_digest_word(&digester, sc_field_string(frame, "offset", ""));
+    sc_digest_number(&digester, has_file);
+    sc_digest_word(&digester, sc_field_string(frame, "file", ""));
+    sc_digest_number(&digester, has_file ? sc_field_number(frame, "line") : 0);
+    sc_digest_word(&digester, sc_field_string(frame, "function", ""));
+    return sc_digest_end(&digester);
+}
+
+/* Of a frame that many lines have it is made once. */
+static struct sc_digest meaning_of(struct sc_pieces *pieces, const json_t *frame)
+{
+    struct sc_piece *piece = sc_pieces_of_value(pieces, frame);
+    if (!piece)
+        return digest_frame(frame);
+    if (!piece->is_digested)
+        piece->meaning = digest_frame(frame);
+    piece->is_digested = true;
+    return piece->meaning;
+}
+
+static void digest_stack(struct sc_digester *digester, struct sc_pieces *pieces, const json_t *side)
 {
     size_t index;
     json_t *frame;
@@ -21,24 +47,20 @@ static void digest_stack(struct sc_digester *digester, const json_t *side)
         sc_digest_word(digester, sc_field_string(side, "api", ""));
     json_array_foreach(stack, index, frame)
     {
-        sc_digest_word(digester, sc_field_string(frame, "module", ""));
-        sc_digest_word(digester, sc_field_string(frame, "offset", ""));
-        bool has_file = json_object_get(frame, "file") != NULL;
-        sc_digest_number(digester, has_file);
-        sc_digest_word(digester, sc_field_string(frame, "file", ""));
-        sc_digest_number(digester, has_file ? sc_field_number(frame, "line") : 0);
-        sc_digest_word(digester, sc_field_string(frame, "function", ""));
+        struct sc_digest meaning = meaning_of(pieces, frame);
+        sc_digest_number(digester, (int64_t)meaning.words[0]);
+        sc_digest_number(digester, (int64_t)meaning.words[1]);
     }
 }
 
 /* Addresses differ between runs, offsets in modules do not. */
-static struct sc_digest digest_hazard(const json_t *hazard)
+static struct sc_digest digest_hazard(struct sc_pieces *pieces, const json_t *hazard)
 {
     struct sc_digester digester;
     sc_digest_begin(&digester);
     sc_digest_word(&digester, sc_field_string(hazard, "code", ""));
-    digest_stack(&digester, json_object_get(hazard, "copy"));
-    digest_stack(&digester, json_object_get(hazard, "event"));
+    digest_stack(&digester, pieces, json_object_get(hazard, "copy"));
+    digest_stack(&digester, pieces, json_object_get(hazard, "event"));
     return sc_digest_end(&digester);
 }
 
@@ -198,7 +220,7 @@ bool sc_findings_take_hazard(struct sc_findings *findings, const json_t *hazard,
 {
     if (!is_hazard(hazard))
         return false;
-    struct sc_digest digest = digest_hazard(hazard);
+    struct sc_digest digest = digest_hazard(&findings->pieces, hazard);
     struct sc_finding *finding = find_or_add(findings, &digest);
     if (!finding)
         return true;

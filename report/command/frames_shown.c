@@ -3,18 +3,22 @@
 
 #include "report/command/demangle.h"
 #include "report/command/fields.h"
+#include "report/command/pieces.h"
 
+#include <stdalign.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
     FRAMES_MAX = 4096, /* the library's own stacks have 64 */
-    CACHED_MAX = 64 * 1024,
+    CACHED_MAX = SC_PIECES_MAX,
 };
 
 /* What one frame of the report becomes: what is inlined there, and itself. */
-struct made {
-    struct sc_node node; /* by what the report says */
+struct sc_frames_made {
+    struct sc_node node; /* by the address of the record */
+    json_t *record;      /* as long as it is kept, no other has this address */
+    struct sc_frames_made *next;
     size_t count;
     struct sc_frame frames[SC_SOURCE_PLACES_MAX];
 };
@@ -77,7 +81,7 @@ const char *sc_frames_shown_path(struct sc_scratch *scratch, const struct sc_fra
 struct making {
     struct sc_scratch *scratch; /* of the cache */
     const struct sc_frame_makers *makers;
-    struct made *made;
+    struct sc_frames_made *made;
 };
 
 static const char *copy_of(const struct making *making, const char *text)
@@ -158,6 +162,9 @@ static void add_native(struct making *making, const json_t *record)
 
 void sc_frames_shown_free(struct sc_frame_cache *cache)
 {
+    for (const struct sc_frames_made *made = cache->first; made; made = made->next)
+        json_decref(made->record);
+    cache->first = NULL;
     sc_table_free(&cache->table);
     sc_scratch_free(&cache->scratch);
 }
@@ -168,36 +175,24 @@ void sc_frames_shown_trim(struct sc_frame_cache *cache)
         sc_frames_shown_free(cache);
 }
 
-static struct sc_digest digest_record(const json_t *record)
-{
-    static const char *const words[] = {"file", "function", "module", "offset", "symbol"};
-    struct sc_digester digester;
-    sc_digest_begin(&digester);
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-        const char *word = sc_field_string(record, words[i], NULL);
-        sc_digest_number(&digester, word != NULL);
-        sc_digest_word(&digester, word ? word : "");
-    }
-    sc_digest_number(&digester, sc_field_number(record, "line"));
-    return sc_digest_end(&digester);
-}
-
-static const struct made *make(const struct sc_frame_makers *makers, const json_t *record)
+static const struct sc_frames_made *make(const struct sc_frame_makers *makers, json_t *record)
 {
     struct sc_scratch *scratch = &makers->cache->scratch;
-    struct sc_digest digest = digest_record(record);
+    struct sc_digest digest = {{(uintptr_t)record / alignof(max_align_t)}};
     struct sc_node *known = sc_table_find(&makers->cache->table, &digest);
     if (known)
-        return (const struct made *)(const void *)known;
-    struct made made = {.node.digest = digest};
+        return (const struct sc_frames_made *)(const void *)known;
+    struct sc_frames_made made = {
+        .node.digest = digest, .record = json_incref(record), .next = makers->cache->first};
     struct making making = {scratch, makers, &made};
     if (sc_field_string(record, "file", NULL))
         add_python(&making, record);
     else
         add_native(&making, record);
-    size_t size = offsetof(struct made, frames) + made.count * sizeof made.frames[0];
-    struct made *kept = memcpy(sc_scratch_take(scratch, size), &made, size);
+    size_t size = offsetof(struct sc_frames_made, frames) + made.count * sizeof made.frames[0];
+    struct sc_frames_made *kept = memcpy(sc_scratch_take(scratch, size), &made, size);
     sc_table_add(&makers->cache->table, &kept->node);
+    makers->cache->first = kept;
     return kept;
 }
 
@@ -216,7 +211,7 @@ static void point_out(struct sc_frames *frames)
 
 /* What each of the `size` innermost becomes, and how many frames these are. */
 static size_t make_all(const struct sc_frame_makers *makers, const json_t *stack,
-                       const struct made **made, size_t size)
+                       const struct sc_frames_made **made, size_t size)
 {
     size_t count = 0;
     for (size_t i = 0; i < size; i++) {
@@ -230,7 +225,7 @@ void sc_frames_shown(struct sc_frames *frames, struct sc_scratch *scratch,
                      const struct sc_frame_makers *makers, json_t *stack)
 {
     size_t size = json_array_size(stack) < FRAMES_MAX ? json_array_size(stack) : FRAMES_MAX;
-    const struct made **made = sc_scratch_take(scratch, size * sizeof *made);
+    const struct sc_frames_made **made = sc_scratch_take(scratch, size * sizeof *made);
     size_t count = make_all(makers, stack, made, size);
     *frames = (struct sc_frames){
         .records = stack, .frames = sc_scratch_take(scratch, count * sizeof *frames->frames)};

@@ -43,7 +43,8 @@ struct sc_frames {
 
 /* Frames that were made before, since hazards share most of theirs. All zero is empty. */
 struct sc_frame_cache {
-    struct sc_table table; /* by what the report says of the frame */
+    struct sc_table table; /* by the record in the report, of which readers share equal ones */
+    struct sc_frames_made *first;
     struct sc_scratch scratch;
 };
 

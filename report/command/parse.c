@@ -398,7 +398,7 @@ json_t *sc_parse(const char *text, size_t size)
 
 json_t *sc_parse_line(const char *text, size_t size, struct sc_pieces *pieces)
 {
-    pieces->place_count = 0;
+    pieces->place_count = pieces->place_asked = 0;
     return parse_all(&(struct parsing){.at = text, .end = text + size, .pieces = pieces});
 }
 

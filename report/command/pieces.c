@@ -38,6 +38,7 @@ struct sc_piece *sc_pieces_add(struct sc_pieces *pieces, const struct sc_digest 
         return NULL;
     piece->node.digest = *digest;
     piece->length = length;
+    piece->is_digested = false;
     memcpy(piece->text, text, length);
     if (!sc_table_add(&pieces->table, &piece->node)) {
         free(piece);
@@ -49,12 +50,24 @@ struct sc_piece *sc_pieces_add(struct sc_pieces *pieces, const struct sc_digest 
     return piece;
 }
 
-void sc_pieces_note(struct sc_pieces *pieces, const char *at, const struct sc_piece *piece)
+void sc_pieces_note(struct sc_pieces *pieces, const char *at, struct sc_piece *piece)
 {
     if (pieces->place_count == SC_PIECES_OF_LINE_MAX)
         return;
     pieces->places[pieces->place_count].at = at;
     pieces->places[pieces->place_count++].piece = piece;
+}
+
+struct sc_piece *sc_pieces_of_value(struct sc_pieces *pieces, const json_t *value)
+{
+    for (size_t tries = 0; tries < pieces->place_count; tries++) {
+        if (pieces->place_asked >= pieces->place_count)
+            pieces->place_asked = 0;
+        struct sc_piece *piece = pieces->places[pieces->place_asked++].piece;
+        if (piece->value == value)
+            return piece;
+    }
+    return NULL;
 }
 
 char *sc_pieces_pack(const struct sc_pieces *pieces, const char *line, size_t size,

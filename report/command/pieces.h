@@ -10,6 +10,7 @@
 #include "report/command/table.h"
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Of one line, and of all that is read. */
@@ -19,6 +20,8 @@ struct sc_piece {
     struct sc_node node; /* by the text */
     struct sc_piece *next;
     json_t *value; /* nobody may change it */
+    bool is_digested;
+    struct sc_digest meaning; /* of the value, once a reader has set it */
     size_t length;
     char text[];
 };
@@ -31,9 +34,9 @@ struct sc_pieces {
     /* Of the text that was parsed last. */
     struct {
         const char *at;
-        const struct sc_piece *piece;
+        struct sc_piece *piece;
     } places[SC_PIECES_OF_LINE_MAX];
-    size_t place_count;
+    size_t place_count, place_asked; /* the next that is likely to be asked for */
 };
 
 void sc_pieces_free(struct sc_pieces *pieces);
@@ -47,7 +50,11 @@ struct sc_piece *sc_pieces_add(struct sc_pieces *pieces, const struct sc_digest 
                                const char *text, size_t length, json_t *value);
 
 /* Notes that the piece stands at `at` of the text that is parsed. */
-void sc_pieces_note(struct sc_pieces *pieces, const char *at, const struct sc_piece *piece);
+void sc_pieces_note(struct sc_pieces *pieces, const char *at, struct sc_piece *piece);
+
+/* The piece of the text parsed last that has this value, or NULL. It is found at once where they
+ * are asked for in their order. */
+struct sc_piece *sc_pieces_of_value(struct sc_pieces *pieces, const json_t *value);
 
 /* The line that was parsed last, with references to its pieces, and its new size. The caller frees
  * it. NULL when out of memory. */

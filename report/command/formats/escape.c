@@ -1,3 +1,4 @@
+#define _GNU_SOURCE 1
 #include "report/command/formats/escape.h"
 
 #include "report/command/say.h"
@@ -32,15 +33,19 @@ static bool is_no_character(const char *text)
 
 void sc_escape_markup(FILE *out, const char *text)
 {
-    for (text = sc_say_plain(text); *text != '\0'; text++) {
-        const char *entity = entity_of(*text);
+    text = sc_say_plain(text);
+    for (size_t plain; text[plain = strcspn(text, "&<>\"'\xef")] != '\0'; text++) {
+        const char *entity = entity_of(text[plain]);
+        fwrite_unlocked(text, 1, plain, out);
+        text += plain;
         if (entity)
-            fputs(entity, out);
+            fputs_unlocked(entity, out);
         else if (is_no_character(text))
             text += fprintf(out, "???") - 1;
         else
-            fputc(*text, out);
+            putc_unlocked(*text, out);
     }
+    fputs_unlocked(text, out);
 }
 
 /* A span ends at as many backticks as it began with. */

@@ -2,11 +2,11 @@
 #define _GNU_SOURCE 1
 #include "report/command/command.h"
 #include "report/command/formats/formats.h"
+#include "report/command/formats/json_writer.h"
 #include "report/command/formats/source_place.h"
 #include "report/command/say.h"
 
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define SCHEMA                                                                                     \
@@ -14,14 +14,20 @@
 
 /* ---- strings ---- */
 
-static json_t *string_of(const char *text)
+static void put_string(FILE *out, const char *text)
 {
-    json_t *string = json_string(sc_say_plain(text));
-    return string ? string : json_string("?");
+    sc_json_put_string(out, sc_say_plain(text));
+}
+
+/* `before` is all that stands between the member before and this one's value. */
+static void put_member(FILE *out, const char *before, const char *text)
+{
+    fputs_unlocked(before, out);
+    put_string(out, text);
 }
 
 /* Brackets would be links of a message. */
-static json_t *message_of(struct sc_scratch *scratch, const char *text)
+static void put_message(FILE *out, struct sc_scratch *scratch, const char *before, const char *text)
 {
     char *escaped = sc_scratch_take(scratch, 2 * strlen(text) + 1), *at = escaped;
     for (; *text != '\0'; text++) {
@@ -29,71 +35,84 @@ static json_t *message_of(struct sc_scratch *scratch, const char *text)
             *at++ = '\\';
         *at++ = *text;
     }
-    return json_pack("{s:o}", "text", string_of(escaped));
+    fputs_unlocked(before, out);
+    put_member(out, "{\"text\":", escaped);
+    putc_unlocked('}', out);
 }
 
-static json_t *uri_of(struct sc_scratch *scratch, const char *path)
+static void put_uri(FILE *out, const char *path)
 {
-    char *uri = sc_scratch_take(scratch, 3 * strlen(path) + sizeof "file://");
-    char *at = stpcpy(uri, path[0] == '/' ? "file://" : "");
+    fputs_unlocked(path[0] == '/' ? "\"file://" : "\"", out);
     for (; *path != '\0'; path++) {
         unsigned char byte = (unsigned char)*path;
         if (byte < 0x80 && (isalnum(byte) || strchr("/-._~", byte)))
-            *at++ = (char)byte;
+            putc_unlocked(byte, out);
         else
-            at += sprintf(at, "%%%02X", byte);
+            fprintf(out, "%%%02X", byte);
     }
-    return json_string(uri);
+    putc_unlocked('"', out);
 }
 
 /* ---- places ---- */
 
-static json_t *physical_location(struct sc_scratch *scratch, const struct sc_frame *frame)
+static void put_physical_location(FILE *out, struct sc_scratch *scratch,
+                                  const struct sc_frame *frame)
 {
-    if (!frame->file)
-        return json_pack("{s:{s:o}}", "address", "fullyQualifiedName", string_of(frame->words));
+    if (!frame->file) {
+        put_member(out, "{\"address\":{\"fullyQualifiedName\":", frame->words);
+        fputs_unlocked("}}", out);
+        return;
+    }
     const char *path = sc_source_place_path(scratch, frame);
-    json_t *artifact = json_pack("{s:o}", "uri", uri_of(scratch, path));
-    if (path[0] != '/')
-        json_object_set_new(artifact, "uriBaseId", json_string("%SRCROOT%"));
-    json_t *place = json_pack("{s:o}", "artifactLocation", artifact);
+    fputs_unlocked("{\"artifactLocation\":{\"uri\":", out);
+    put_uri(out, path);
+    fputs_unlocked(path[0] != '/' ? ",\"uriBaseId\":\"%SRCROOT%\"}" : "}", out);
     if (frame->line > 0)
-        json_object_set_new(place, "region", json_pack("{s:I}", "startLine", frame->line));
-    return place;
+        fprintf(out, ",\"region\":{\"startLine\":%" JSON_INTEGER_FORMAT "}", frame->line);
+    putc_unlocked('}', out);
 }
 
-static json_t *location_of(struct sc_scratch *scratch, const struct sc_frame *frame,
-                           const char *words)
+static void put_function(FILE *out, const char *before, const char *function)
 {
-    json_t *location = json_pack("{s:o}", "physicalLocation", physical_location(scratch, frame));
+    put_member(out, before, function);
+    fputs_unlocked(",\"kind\":\"function\"}]", out);
+}
+
+/* Without the brace that ends it. */
+static void put_location(FILE *out, struct sc_scratch *scratch, const struct sc_frame *frame,
+                         const char *words)
+{
+    fputs_unlocked("{\"physicalLocation\":", out);
+    put_physical_location(out, scratch, frame);
     if (frame->function)
-        json_object_set_new(location, "logicalLocations",
-                            json_pack("[{s:o,s:s}]", "fullyQualifiedName",
-                                      string_of(frame->function), "kind", "function"));
+        put_function(out, ",\"logicalLocations\":[{\"fullyQualifiedName\":", frame->function);
     if (words)
-        json_object_set_new(location, "message", message_of(scratch, words));
-    return location;
+        put_message(out, scratch, ",\"message\":", words);
 }
 
 /* Services want a place for each result. */
-static json_t *locations_of(struct sc_scratch *scratch, const struct sc_shown *hazard)
+static void put_locations(FILE *out, struct sc_scratch *scratch, const struct sc_shown *hazard)
 {
     const struct sc_frames *stack = &hazard->event.stack;
     const struct sc_frame *frame = sc_source_place_of(hazard);
     if (!frame)
         frame = stack->user ? stack->user : stack->count > 0 ? &stack->frames[0] : NULL;
     if (frame)
-        return json_pack("[o]", location_of(scratch, frame, NULL));
-    return json_pack("[{s:[{s:o,s:s}]}]", "logicalLocations", "fullyQualifiedName",
-                     string_of(hazard->event.api), "kind", "function");
+        put_location(out, scratch, frame, NULL);
+    else
+        put_function(out, "{\"logicalLocations\":[{\"fullyQualifiedName\":", hazard->event.api);
+    fputs_unlocked("}]", out);
 }
 
-static json_t *related_locations(struct sc_scratch *scratch, const struct sc_shown *hazard)
+static void put_related_locations(FILE *out, struct sc_scratch *scratch,
+                                  const struct sc_shown *hazard)
 {
     const struct sc_frame *frame = hazard->copy.stack.user;
-    json_t *location = frame ? location_of(scratch, frame, hazard->copy.api) : NULL;
-    json_object_set_new(location, "id", json_integer(1));
-    return location ? json_pack("[o]", location) : json_array();
+    if (frame) {
+        put_location(out, scratch, frame, hazard->copy.api);
+        fputs_unlocked(",\"id\":1}", out);
+    }
+    putc_unlocked(']', out);
 }
 
 /* ---- flows ---- */
@@ -101,127 +120,129 @@ static json_t *related_locations(struct sc_scratch *scratch, const struct sc_sho
 static const char *importance_of(const struct sc_frame *frame)
 {
     static const char *const words[] = {
-        [SC_FRAME_RUNTIME] = "unimportant",
-        [SC_FRAME_LIBRARY] = "important",
-        [SC_FRAME_USER] = "essential",
+        [SC_FRAME_RUNTIME] = "},\"importance\":\"unimportant\"}",
+        [SC_FRAME_LIBRARY] = "},\"importance\":\"important\"}",
+        [SC_FRAME_USER] = "},\"importance\":\"essential\"}",
     };
     return words[frame->kind];
 }
 
 /* From the outermost frame to the call. */
-static json_t *thread_flow(struct sc_scratch *scratch, const struct sc_call *call, const char *name)
+static void put_thread_flow(FILE *out, struct sc_scratch *scratch, const struct sc_call *call,
+                            const char *before)
 {
-    json_t *steps = json_array();
+    put_message(out, scratch, before, call->words);
+    fputs_unlocked(",\"locations\":[", out);
     for (size_t i = call->stack.count; i > 0; i--) {
         const struct sc_frame *frame = &call->stack.frames[i - 1];
-        json_t *location = location_of(scratch, frame, i == 1 ? call->words : NULL);
-        json_array_append_new(steps, json_pack("{s:o,s:s}", "location", location, "importance",
-                                               importance_of(frame)));
+        fputs_unlocked(i < call->stack.count ? ",{\"location\":" : "{\"location\":", out);
+        put_location(out, scratch, frame, i == 1 ? call->words : NULL);
+        fputs_unlocked(importance_of(frame), out);
     }
-    if (call->stack.count == 0)
-        json_array_append_new(
-            steps, json_pack("{s:{s:o}}", "location", "message", message_of(scratch, call->words)));
-    return json_pack("{s:s,s:o,s:o}", "id", name, "message", message_of(scratch, call->words),
-                     "locations", steps);
+    if (call->stack.count == 0) {
+        put_message(out, scratch, "{\"location\":{\"message\":", call->words);
+        fputs_unlocked("}}", out);
+    }
+    fputs_unlocked("]}", out);
 }
 
-static json_t *code_flows(struct sc_scratch *scratch, const struct sc_shown *hazard)
+static void put_code_flows(FILE *out, struct sc_scratch *scratch, const struct sc_shown *hazard)
 {
-    json_t *flows = json_array();
-    json_array_append_new(flows, thread_flow(scratch, &hazard->copy, "copy"));
+    put_thread_flow(out, scratch, &hazard->copy, "{\"id\":\"copy\",\"message\":");
     if (hazard->freed.api)
-        json_array_append_new(flows, thread_flow(scratch, &hazard->freed, "free"));
-    json_array_append_new(flows, thread_flow(scratch, &hazard->event, "event"));
-    return json_pack("[{s:o}]", "threadFlows", flows);
+        put_thread_flow(out, scratch, &hazard->freed, ",{\"id\":\"free\",\"message\":");
+    put_thread_flow(out, scratch, &hazard->event, ",{\"id\":\"event\",\"message\":");
 }
 
 /* ---- results ---- */
 
-static json_t *properties_of(const struct sc_shown *hazard)
+static void put_properties(FILE *out, const struct sc_shown *hazard)
 {
-    json_t *properties = json_pack("{s:o,s:o,s:s}", "certainty", string_of(hazard->certainty),
-                                   "action", string_of(hazard->action), "outcome", hazard->outcome);
+    put_member(out, ",\"properties\":{\"certainty\":", hazard->certainty);
+    put_member(out, ",\"action\":", hazard->action);
+    put_member(out, ",\"outcome\":", hazard->outcome);
     if (hazard->label)
-        json_object_set_new(properties, "label", string_of(hazard->label));
+        put_member(out, ",\"label\":", hazard->label);
     if (hazard->timing)
-        json_object_set_new(properties, "timing", json_string(hazard->timing));
-    return properties;
+        put_member(out, ",\"timing\":", hazard->timing);
+    putc_unlocked('}', out);
 }
 
-static json_t *result_of(struct sc_scratch *scratch, const struct sc_shown *hazard)
+static void put_result(FILE *out, struct sc_scratch *scratch, const struct sc_shown *hazard)
 {
     const char *words =
         sc_scratch_print(scratch, "%s. What to do: %s.", hazard->title, hazard->advice);
-    json_t *result =
-        json_pack("{s:o,s:s,s:o,s:o,s:o,s:o,s:{s:s},s:I,s:o}", "ruleId", string_of(hazard->code),
-                  "level", "error", "message", message_of(scratch, words), "locations",
-                  locations_of(scratch, hazard), "relatedLocations",
-                  related_locations(scratch, hazard), "codeFlows", code_flows(scratch, hazard),
-                  "partialFingerprints", "safecopyHazard/v1", hazard->fingerprint,
-                  "occurrenceCount", hazard->occurrences, "properties", properties_of(hazard));
+    put_member(out, "{\"ruleId\":", hazard->code);
+    put_message(out, scratch, ",\"level\":\"error\",\"message\":", words);
+    fputs_unlocked(",\"locations\":[", out);
+    put_locations(out, scratch, hazard);
+    fputs_unlocked(",\"relatedLocations\":[", out);
+    put_related_locations(out, scratch, hazard);
+    fputs_unlocked(",\"codeFlows\":[{\"threadFlows\":[", out);
+    put_code_flows(out, scratch, hazard);
+    put_member(out, "]}],\"partialFingerprints\":{\"safecopyHazard/v1\":", hazard->fingerprint);
+    fprintf(out, "},\"occurrenceCount\":%" JSON_INTEGER_FORMAT, hazard->occurrences);
+    put_properties(out, hazard);
     if (hazard->news)
-        json_object_set_new(result, "baselineState", json_string(hazard->news));
-    if (hazard->suppression)
-        json_object_set_new(result, "suppressions",
-                            json_pack("[{s:s,s:o}]", "kind", "external", "justification",
-                                      string_of(hazard->suppression)));
-    return result;
+        put_member(out, ",\"baselineState\":", hazard->news);
+    if (hazard->suppression) {
+        put_member(out, ",\"suppressions\":[{\"kind\":\"external\",\"justification\":",
+                   hazard->suppression);
+        fputs_unlocked("}]", out);
+    }
+    putc_unlocked('}', out);
 }
 
 /* ---- the tool and its runs ---- */
 
-static json_t *rules(void)
+static void put_tool(FILE *out)
 {
     static const char *const rows[][3] = {
 #define SC_HAZARD(code, name, subject, advice) {#code, name, advice},
 #include "track/hazard.def"
     };
-    json_t *array = json_array();
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        json_array_append_new(array, json_pack("{s:s,s:s,s:{s:s},s:{s:s}}", "id", rows[i][0],
-                                               "name", rows[i][1], "shortDescription", "text",
-                                               rows[i][1], "help", "text", rows[i][2]));
-    return array;
+    fputs("{\"driver\":{\"name\":\"libsafecopy\",\"semanticVersion\":\"" SC_COMMAND_VERSION
+          "\",\"rules\":[",
+          out);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        put_member(out, i > 0 ? ",{\"id\":" : "{\"id\":", rows[i][0]);
+        put_member(out, ",\"name\":", rows[i][1]);
+        put_member(out, ",\"shortDescription\":{\"text\":", rows[i][1]);
+        put_member(out, "},\"help\":{\"text\":", rows[i][2]);
+        fputs("}}", out);
+    }
+    fputs("]}}", out);
 }
 
-static json_t *tool(void)
+static void put_invocation(FILE *out, struct sc_scratch *scratch, const struct sc_run *run)
 {
-    return json_pack("{s:{s:s,s:s,s:o}}", "driver", "name", "libsafecopy", "semanticVersion",
-                     SC_COMMAND_VERSION, "rules", rules());
-}
-
-static json_t *invocation_of(struct sc_scratch *scratch, const struct sc_run *run)
-{
-    json_t *notes = json_array();
-    for (size_t i = 0; i < run->note_count; i++)
-        json_array_append_new(notes, json_pack("{s:s,s:o}", "level", "note", "message",
-                                               message_of(scratch, run->notes[i].words)));
-    return json_pack("{s:b,s:o,s:o}", "executionSuccessful", run->ended, "commandLine",
-                     string_of(run->title), "toolExecutionNotifications", notes);
+    fprintf(out, "{\"executionSuccessful\":%s", run->ended ? "true" : "false");
+    put_member(out, ",\"commandLine\":", run->title);
+    fputs(",\"toolExecutionNotifications\":[", out);
+    for (size_t i = 0; i < run->note_count; i++) {
+        fputs(i > 0 ? "," : "", out);
+        put_message(out, scratch, "{\"level\":\"note\",\"message\":", run->notes[i].words);
+        fputs("}", out);
+    }
+    fputs("]}", out);
 }
 
 /* ---- the whole ---- */
-
-/* Writes an element of an array and gives it back. */
-static void print_element(FILE *out, json_t *element, bool is_first)
-{
-    fputs(is_first ? "\n" : ",\n", out);
-    json_dumpf(element, out, JSON_COMPACT);
-    json_decref(element);
-}
 
 void sc_as_sarif(FILE *out, struct sc_model *model)
 {
     struct sc_scratch *scratch = &model->scratch;
     fputs("{\"$schema\":\"" SCHEMA "\",\"version\":\"2.1.0\",\"runs\":[{\"tool\":", out);
-    json_t *description = tool();
-    json_dumpf(description, out, JSON_COMPACT);
-    json_decref(description);
+    put_tool(out);
     fputs(",\n\"columnKind\":\"utf16CodeUnits\",\n\"invocations\":[", out);
-    for (size_t i = 0; i < model->reader->run_count; i++)
-        print_element(out, invocation_of(scratch, sc_model_run(model, i)), i == 0);
+    for (size_t i = 0; i < model->reader->run_count; i++) {
+        fputs(i > 0 ? ",\n" : "\n", out);
+        put_invocation(out, scratch, sc_model_run(model, i));
+    }
     fputs("],\n\"results\":[", out);
-    for (size_t i = 0; i < model->count; i++)
-        print_element(out, result_of(scratch, sc_model_hazard(model, i)), i == 0);
+    for (size_t i = 0; i < model->count; i++) {
+        fputs(i > 0 ? ",\n" : "\n", out);
+        put_result(out, scratch, sc_model_hazard(model, i));
+    }
     fputs("]}]}\n", out);
 }

@@ -229,6 +229,7 @@ bool sc_findings_take_hazard(struct sc_findings *findings, const json_t *hazard,
         findings->first_in_run = finding;
     }
     finding->run_count = sc_field_number(hazard, "count");
+    finding->last_run = findings->ended_runs;
     snprintf(finding->code, sizeof finding->code, "%s", sc_field_string(hazard, "code", ""));
     free(finding->line);
     finding->line = sc_pieces_pack(&findings->pieces, line, size, &finding->size);
@@ -314,6 +315,7 @@ static void add_run_to_all(struct sc_findings *findings, struct sc_finding *find
 void sc_findings_end_run(struct sc_findings *findings, json_t *by_code)
 {
     read_summary(findings, by_code);
+    findings->ended_runs++;
     while (findings->first_in_run) {
         struct sc_finding *finding = findings->first_in_run;
         findings->first_in_run = finding->next_in_run;

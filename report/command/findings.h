@@ -33,6 +33,7 @@ struct sc_finding {
     json_int_t count;        /* over the runs that have ended */
     bool is_least;           /* there may have been more */
     json_int_t runs;         /* how many of these had it */
+    size_t last_run;         /* number of the one that the last line is of, from 0 */
     struct sc_timing timing; /* of these */
 
     /* Of the run that is being read. */
@@ -45,7 +46,7 @@ struct sc_finding {
 
 struct sc_findings {
     struct sc_finding *first, *last;
-    size_t count;
+    size_t count, ended_runs;
     struct sc_finding *first_in_run;
     struct sc_table table;    /* of struct sc_finding */
     struct sc_table instants; /* of struct sc_instants, in this run */

@@ -18,6 +18,7 @@ enum {
 struct sc_frames_made {
     struct sc_node node; /* by the address of the record */
     json_t *record;      /* as long as it is kept, no other has this address */
+    json_t *named;       /* as in sc_frame */
     struct sc_frames_made *next;
     size_t count;
     struct sc_frame frames[SC_SOURCE_PLACES_MAX];
@@ -110,6 +111,7 @@ static void add(struct making *making, struct sc_frame frame)
     const char *own = frame.is_python ? frame.file : frame.module;
     frame.kind = sc_frame_rules_of_frame(rules, frame.module, frame.file, frame.function);
     frame.is_own = own && sc_frame_rules_of_path(rules, own) == SC_FRAME_USER;
+    frame.named = frame.is_inlined ? NULL : making->made->named;
     frame.words = words_of(making->scratch, &frame);
     making->made->frames[making->made->count++] = frame;
 }
@@ -137,7 +139,7 @@ static void add_place(struct making *making, struct sc_frame frame,
 }
 
 /* The best name for the function: from the file that ran, else from the report. */
-static void add_native(struct making *making, const json_t *record)
+static void add_native(struct making *making, json_t *record)
 {
     struct sc_source_place places[SC_SOURCE_PLACES_MAX];
     struct sc_symbols *symbols = making->makers->symbols;
@@ -149,6 +151,9 @@ static void add_native(struct making *making, const json_t *record)
     const char *found = offset > 0 ? sc_symbols_find(symbols, frame.module, offset) : NULL;
     frame.symbol = copy_of(making, found ? found : sc_field_string(record, "symbol", NULL));
     frame.function = readable(making, frame.symbol);
+    making->made->named = frame.function ? json_copy(record) : NULL;
+    json_object_set_new(making->made->named, "symbol",
+                        frame.function ? json_string(frame.function) : NULL);
     size_t count = frame.module && making->makers->with_lines
                        ? sc_symbols_places(symbols, frame.module, offset, places)
                        : 0;
@@ -162,8 +167,10 @@ static void add_native(struct making *making, const json_t *record)
 
 void sc_frames_shown_free(struct sc_frame_cache *cache)
 {
-    for (const struct sc_frames_made *made = cache->first; made; made = made->next)
+    for (const struct sc_frames_made *made = cache->first; made; made = made->next) {
         json_decref(made->record);
+        json_decref(made->named);
+    }
     cache->first = NULL;
     sc_table_free(&cache->table);
     sc_scratch_free(&cache->scratch);

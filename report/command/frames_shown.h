@@ -18,6 +18,8 @@
 
 struct sc_frame {
     size_t index;         /* of the frame in the report, in which others may be inlined */
+    json_t *named;        /* that frame with the function's name as its symbol, which others share;
+                           * NULL: of a Python or an inlined frame, and without a name */
     const char *function; /* as its language writes it; NULL: not known */
     const char *symbol;   /* as the linker has it; NULL: of a Python frame, and not known */
     const char *module;   /* NULL: of a Python frame, and of code made at run time */

@@ -6,17 +6,11 @@
 #include "report/command/formats/formats.h"
 #include "report/command/formats/json_writer.h"
 
-/* Other hazards have the same frames: those that get a name are copied. */
 static void name_frames(const struct sc_frames *stack)
 {
-    for (size_t i = 0; i < stack->count; i++) {
-        const struct sc_frame *frame = &stack->frames[i];
-        if (frame->is_python || frame->is_inlined || !frame->function)
-            continue;
-        json_t *copy = json_copy(json_array_get(stack->records, frame->index));
-        json_object_set_new(copy, "symbol", json_string(frame->function));
-        json_array_set_new(stack->records, frame->index, copy);
-    }
+    for (size_t i = 0; i < stack->count; i++)
+        if (stack->frames[i].named)
+            json_array_set(stack->records, stack->frames[i].index, stack->frames[i].named);
 }
 
 /* An element of an array that is a member of the outermost object. */

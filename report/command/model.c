@@ -59,6 +59,7 @@ const struct sc_shown *sc_model_hazard(struct sc_model *model, size_t index)
     model->record = sc_finding_read(model->findings[index]);
     struct sc_shown *hazard = sc_scratch_take(&model->scratch, sizeof *hazard);
     *hazard = sc_shown_hazards_make(&model->scratch, &model->makers, model->record);
+    hazard->run = model->findings[index]->last_run;
     if (model->suppressed && !hazard->suppression)
         hazard->suppression = sc_suppressed_reason(model->suppressed, &model->scratch, hazard);
     if (model->baseline && !hazard->suppression)

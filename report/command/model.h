@@ -55,6 +55,7 @@ struct sc_shown {
                               * of what is suppressed */
     enum sc_hazard_subject subject;
     json_int_t occurrences;
+    size_t run; /* the index of the one that is shown of those that had it */
     bool is_timed;
     json_int_t start_ns, end_ns; /* of the copy on the device, if timed */
     const char *stream, *direction;

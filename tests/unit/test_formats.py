@@ -225,7 +225,8 @@ class Valid(unittest.TestCase):
                 if key in (47, 48):
                     flows.setdefault(flow, []).append(key)
         self.assertEqual(sorted(set(tracks.values())),
-                         ["stream 0x55d0c0", "thread 4711", "thread 4712"])
+                         ["python train.py --epochs 2 (pid 4711 on node1)", "stream 0x55d0c0",
+                          "thread 4711", "thread 4712"])
         self.assertEqual(begun, 0)
         self.assertEqual(set(map(tuple, flows.values())), {(47, 47, 48), (47, 48)})
 
@@ -238,6 +239,22 @@ class Valid(unittest.TestCase):
         names = [dict(fields(dict(fields(packet))[60]))[2] for _, packet in fields(trace)
                  if 60 in dict(fields(packet))]
         self.assertEqual(names.count(b"stream 0x55d0c0"), 2)
+
+    def test_each_process_has_its_own_tracks(self):
+        """Two hosts may have one pid, and two ranks the same streams and threads."""
+        run, hazard = sample_lines()[:2]
+        other = {**hazard, "copy": {**hazard["copy"], "stack": []}}
+        trace = report("--format", "perfetto", "-", stdin=as_report(
+            [{**run, "rank": "0"}, hazard, {**run, "rank": "1", "host": "node2"}, other])).stdout
+        tracks = [dict(fields(dict(fields(packet))[60])) for _, packet in fields(trace)
+                  if 60 in dict(fields(packet))]
+        parents = {track[1]: track[2] for track in tracks if 5 not in track}
+        self.assertEqual(sorted(name.decode() for name in parents.values()),
+                         [f"rank {rank}: python train.py --epochs 2 (pid 4711 on node{rank + 1})"
+                          for rank in (0, 1)])
+        streams = [track[5] for track in tracks if track[2] == b"stream 0x55d0c0"]
+        self.assertEqual(sorted(streams), sorted(parents))
+        self.assertEqual(len({track[1] for track in tracks}), len(tracks))
 
     def test_perfetto_reads_the_trace(self):
         try:

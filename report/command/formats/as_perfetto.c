@@ -1,8 +1,10 @@
-/* A trace for Perfetto (ui.perfetto.dev): a track a thread and a stream, a slice a copy, and a flow
- * from the call that made the copy over the copy to the call that came too early. Slices of one
- * stream that overlap lie on tracks of the same name. Field numbers are those of
- * perfetto/trace/trace_packet.proto and track_event/.
+/* A trace for Perfetto (ui.perfetto.dev): a track a process, with one a thread and one a stream
+ * below it, a slice a copy, and a flow from the call that made the copy over the copy to the call
+ * that came too early. Slices of one stream that overlap lie on tracks of the same name. Processes
+ * are no process descriptors of Perfetto's, which tells them apart by pid alone and knows one host.
+ * Field numbers are those of perfetto/trace/trace_packet.proto and track_event/.
  */
+#include "report/command/fields.h"
 #include "report/command/formats/formats.h"
 #include "report/command/formats/protobuf.h"
 #include "report/command/say.h"
@@ -45,6 +47,7 @@ struct trace {
     FILE *out;
     struct sc_model *model;
     struct slice *slices; /* by hazard */
+    uint64_t *processes;  /* by run: the uuid of its track */
     struct sc_table tracks;
     struct track *first;
 };
@@ -57,7 +60,7 @@ struct track {
 
 /* ---- slices ---- */
 
-static struct slice slice_of(const struct sc_shown *hazard, size_t index)
+static struct slice slice_of(const struct trace *trace, const struct sc_shown *hazard, size_t index)
 {
     struct sc_digester digester;
     struct slice slice = {.hazard = index};
@@ -66,6 +69,7 @@ static struct slice slice_of(const struct sc_shown *hazard, size_t index)
     if (slice.end <= slice.begin)
         slice.end = slice.begin + 1;
     sc_digest_begin_fixed(&digester);
+    sc_digest_number(&digester, (int64_t)trace->processes[hazard->run]);
     sc_digest_word(&digester, hazard->stream);
     slice.stream = sc_digest_end(&digester);
     return slice;
@@ -110,11 +114,12 @@ static void assign_lanes(struct slice *slices, size_t count)
     qsort(slices, count, sizeof *slices, by_hazard);
 }
 
-static struct slice *make_slices(struct sc_model *model)
+static struct slice *make_slices(const struct trace *trace)
 {
+    struct sc_model *model = trace->model;
     struct slice *slices = calloc(model->count + 1, sizeof *slices);
     for (size_t i = 0; slices && i < model->count; i++)
-        slices[i] = slice_of(sc_model_hazard(model, i), i);
+        slices[i] = slice_of(trace, sc_model_hazard(model, i), i);
     if (slices)
         assign_lanes(slices, model->count);
     return slices;
@@ -134,11 +139,14 @@ static void write_packet(struct trace *trace, const struct sc_protobuf *packet)
     fwrite(framed.bytes, 1, framed.size, trace->out);
 }
 
-static void describe_track(struct trace *trace, uint64_t uuid, const char *name)
+/* `parent` 0: none. */
+static void describe_track(struct trace *trace, uint64_t uuid, uint64_t parent, const char *name)
 {
     struct sc_protobuf track = message_in(trace), packet = message_in(trace);
     sc_protobuf_number(&track, TRACK_UUID, uuid);
     sc_protobuf_string(&track, TRACK_NAME, sc_say_plain(name));
+    if (parent != 0)
+        sc_protobuf_number(&track, TRACK_PARENT, parent);
     sc_protobuf_number(&packet, PACKET_SEQUENCE, 1);
     sc_protobuf_message(&packet, PACKET_DESCRIPTOR, &track);
     write_packet(trace, &packet);
@@ -156,17 +164,48 @@ static bool is_new_track(struct trace *trace, const struct sc_digest *digest)
     return true;
 }
 
-/* The track of this name, made when it is first asked for. */
-static uint64_t track_of(struct trace *trace, const char *name, size_t lane)
+/* A process is told by pid, host and rank: it may have several runs, and another host the same pid.
+ */
+static uint64_t process_of(struct trace *trace, const struct sc_run *run)
+{
+    const json_t *line = json_object_get(run->record, "run");
+    const char *rank = sc_field_string(line, "rank", NULL);
+    struct sc_digester digester;
+    sc_digest_begin_fixed(&digester);
+    sc_digest_number(&digester, run->pid);
+    sc_digest_word(&digester, sc_field_string(line, "host", ""));
+    sc_digest_word(&digester, rank ? rank : "");
+    struct sc_digest digest = sc_digest_end(&digester);
+    uint64_t uuid = digest.words[0] | 1;
+    const char *name =
+        rank ? sc_scratch_print(&trace->model->scratch, "rank %s: %s", rank, run->title)
+             : run->title;
+    if (is_new_track(trace, &digest))
+        describe_track(trace, uuid, 0, name);
+    return uuid;
+}
+
+static uint64_t *describe_processes(struct trace *trace)
+{
+    size_t count = trace->model->reader->run_count;
+    uint64_t *processes = calloc(count + 1, sizeof *processes);
+    for (size_t i = 0; processes && i < count; i++)
+        processes[i] = process_of(trace, sc_model_run(trace->model, i));
+    return processes;
+}
+
+/* The track of this name in the process, made when it is first asked for. */
+static uint64_t track_of(struct trace *trace, uint64_t process, const char *name, size_t lane)
 {
     struct sc_digester digester;
     sc_digest_begin_fixed(&digester);
+    sc_digest_number(&digester, (int64_t)process);
     sc_digest_word(&digester, name);
     sc_digest_number(&digester, (int64_t)lane);
     struct sc_digest digest = sc_digest_end(&digester);
     uint64_t uuid = digest.words[0] | 1;
     if (is_new_track(trace, &digest))
-        describe_track(trace, uuid, name);
+        describe_track(trace, uuid, process, name);
     return uuid;
 }
 
@@ -221,7 +260,8 @@ static void write_call(struct trace *trace, const struct sc_shown *hazard,
 {
     struct sc_scratch *scratch = &trace->model->scratch;
     const char *thread = sc_scratch_print(scratch, "thread %" JSON_INTEGER_FORMAT, call->thread);
-    struct sc_protobuf event = event_on(trace, track_of(trace, thread, 0), INSTANT);
+    struct sc_protobuf event =
+        event_on(trace, track_of(trace, trace->processes[hazard->run], thread, 0), INSTANT);
     bool is_early = flow_field == EVENT_LAST_FLOW;
     name_event(&event,
                is_early ? sc_scratch_print(scratch, "%s %s", hazard->code, call->api) : call->api);
@@ -237,7 +277,7 @@ static void write_slice(struct trace *trace, const struct sc_shown *hazard,
                         const struct slice *slice, uint64_t flow)
 {
     const char *name = sc_scratch_print(&trace->model->scratch, "stream %s", hazard->stream);
-    uint64_t track = track_of(trace, name, slice->lane);
+    uint64_t track = track_of(trace, trace->processes[hazard->run], name, slice->lane);
     struct sc_protobuf begin = event_on(trace, track, SLICE_BEGIN);
     struct sc_protobuf end = event_on(trace, track, SLICE_END);
     name_event(&begin, sc_scratch_print(&trace->model->scratch, "%s %s", hazard->copy.api,
@@ -264,7 +304,9 @@ static void write_hazard(struct trace *trace, size_t index)
 
 void sc_as_perfetto(FILE *out, struct sc_model *model)
 {
-    struct trace trace = {.out = out, .model = model, .slices = make_slices(model)};
+    struct trace trace = {.out = out, .model = model};
+    trace.processes = describe_processes(&trace);
+    trace.slices = trace.processes ? make_slices(&trace) : NULL;
     for (size_t i = 0; trace.slices && i < model->count; i++)
         write_hazard(&trace, i);
     sc_table_free(&trace.tracks);
@@ -274,4 +316,5 @@ void sc_as_perfetto(FILE *out, struct sc_model *model)
         free(track);
     }
     free(trace.slices);
+    free(trace.processes);
 }

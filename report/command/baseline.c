@@ -1,6 +1,7 @@
 #define _GNU_SOURCE 1
 #include "report/command/baseline.h"
 
+#include "report/command/elements.h"
 #include "report/command/fields.h"
 #include "report/command/reader.h"
 #include "report/command/say.h"
@@ -71,19 +72,12 @@ static void keep(struct sc_baseline *baseline, const char *fingerprint, const ch
 
 /* ---- what json wrote ---- */
 
-static bool keep_json(struct sc_baseline *baseline, const json_t *root)
+static bool keep_element(void *baseline, const json_t *hazard)
 {
-    size_t index;
-    json_t *hazard;
-    const json_t *hazards = json_object_get(root, "hazards");
-    json_array_foreach(hazards, index, hazard)
-    {
-        const char *fingerprint = sc_field_string(hazard, "fingerprint", NULL);
-        if (!fingerprint)
-            return false;
+    const char *fingerprint = sc_field_string(hazard, "fingerprint", NULL);
+    if (fingerprint)
         keep(baseline, fingerprint, sc_field_string(hazard, "title", fingerprint));
-    }
-    return json_is_array(hazards);
+    return fingerprint != NULL;
 }
 
 /* ---- reports ---- */
@@ -107,11 +101,10 @@ static bool keep_report(struct sc_baseline *baseline, const char *path, FILE *st
 static bool add_stream(struct sc_baseline *baseline, const char *path, FILE *stream,
                        const struct sc_frame_makers *makers)
 {
-    json_t *root = json_loadf(stream, 0, NULL);
-    bool is_json = keep_json(baseline, root);
-    json_decref(root);
+    if (sc_elements_each(stream, "hazards", keep_element, baseline))
+        return true;
     rewind(stream);
-    return is_json || keep_report(baseline, path, stream, makers);
+    return keep_report(baseline, path, stream, makers);
 }
 
 bool sc_baseline_add(struct sc_baseline *baseline, const char *path,

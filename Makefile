@@ -353,7 +353,7 @@ $(foreach s,$(shell grep -l '^/\* links:' tests/unit/*.c),\
 $(T)/unit/test_callbacks $(T)/unit/test_nvtx $(T)/unit/test_reaper $(T)/unit/test_timeline: private CUDA = $(CUDA_CPPFLAGS)
 $(FUZZ): private PROGRAM_LIBS = -pthread -ldl
 $(FUZZ): $(CORE_OBJ) $(FLAGS)
-$(T)/fuzz/fuzz_parse: $(OBJ)/report/command/parse.o
+$(T)/fuzz/fuzz_parse: $(patsubst %,$(OBJ)/report/command/%.o,parse pieces table)
 $(T)/fuzz/fuzz_report_reader: private PROGRAM_LIBS = -pthread $(call command_libs) -ldl
 $(T)/fuzz/fuzz_report_reader: $(filter-out %/main.o $(OBJ)/report/command/cmd_%,$(COMMAND_OBJ))
 

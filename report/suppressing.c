@@ -11,11 +11,11 @@
 
 #include "track/poison.h"
 
-enum { COMPLAINTS_MAX = 8, CACHE_SIZE = 4096, SYMBOL_MAX_BYTES = 1024, S_PER_DAY = 86400 };
+enum { COMPLAINTS_MAX = 8, CACHE_SIZE = 4096, SYMBOL_MAX_BYTES = 1024 };
 
 static struct sc_suppression *entries;
 static unsigned entry_count;
-static int64_t today;
+static int64_t read_at_s;
 
 /* ---- the file ---- */
 
@@ -112,7 +112,7 @@ bool sc_suppressing_load(const struct sc_options *options, sc_options_complain *
         say_unread(&complaints, size < 0 ? (int)-size : ENOMEM);
         return false;
     }
-    today = time(NULL) / S_PER_DAY;
+    read_at_s = time(NULL);
     entry_count =
         sc_suppressions_parse(text, (size_t)size, entries, most, say_malformed, &complaints);
     return complaints.count == 0;
@@ -130,7 +130,7 @@ const struct sc_suppression *sc_suppressing_entry(unsigned index)
 
 bool sc_suppressing_is_expired(const struct sc_suppression *entry)
 {
-    return entry->last_day < today;
+    return sc_suppressions_is_expired(entry, read_at_s);
 }
 
 void sc_suppressing_forget(void)

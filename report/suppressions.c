@@ -9,7 +9,7 @@
 
 #include "track/poison.h"
 
-enum { WHAT_MAX_BYTES = 256, SHOWN_MAX_BYTES = 60 };
+enum { WHAT_MAX_BYTES = 256, SHOWN_MAX_BYTES = 60, S_PER_DAY = 86400 };
 
 static const struct {
     const char *prefix;
@@ -148,6 +148,11 @@ static bool has_code(struct sc_part codes, const char *code)
             return true;
     }
     return false;
+}
+
+bool sc_suppressions_is_expired(const struct sc_suppression *entry, int64_t time_s)
+{
+    return entry->last_day < time_s / S_PER_DAY;
 }
 
 bool sc_suppressions_covers(const struct sc_suppression *entry, const char *code,

@@ -52,6 +52,9 @@ struct sc_suppression_stack {
     void *context;
 };
 
+/* Is the entry's last day over at this time, in seconds since 1970? */
+bool sc_suppressions_is_expired(const struct sc_suppression *entry, int64_t time_s);
+
 /* Does the entry leave out a hazard of this code ("SC201") with these stacks? Its last day is not
  * looked at. */
 bool sc_suppressions_covers(const struct sc_suppression *entry, const char *code,

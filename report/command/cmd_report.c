@@ -98,19 +98,30 @@ static bool write_all(struct work *work)
     return sc_outfile_close(&file) && append_summary(work);
 }
 
-static int status_of(const struct work *work)
+static int found_status(const struct work *work)
 {
-    bool chooses = work->baseline || work->suppressed || work->filter;
-    if (chooses && sc_reader_has_lost_hazards(&work->reader)) {
-        sc_say("a summary counts hazards of which no line tells, so none can be chosen");
-        return SC_COMMAND_USAGE;
-    }
     if (work->baseline)
         return work->model.new_count > 0 ? SC_COMMAND_NEW : 0;
     if (work->suppressed)
         return work->model.open_count > 0 ? SC_COMMAND_FOUND : 0;
     bool found = work->filter ? work->model.count > 0 : work->reader.hazardous;
     return found ? SC_COMMAND_FOUND : 0;
+}
+
+static int status_of(const struct work *work)
+{
+    bool chooses = work->baseline || work->suppressed || work->filter;
+    if (chooses && sc_reader_has_lost_hazards(&work->reader)) {
+        sc_say("a summary counts hazards of which no line tells, so none can be chosen or be known "
+               "to be fixed");
+        return SC_COMMAND_USAGE;
+    }
+    int found = found_status(work);
+    if (found == 0 && work->reader.incomplete) {
+        sc_say("a run did not end normally; what else there was is not known");
+        return SC_COMMAND_USAGE;
+    }
+    return found;
 }
 
 static int show(struct work *work, char *const *paths)

@@ -29,8 +29,9 @@ struct sc_run {
     json_int_t pid;
     struct sc_note *notes; /* "2 hazards in 7 operations", and what was not looked for */
     size_t note_count;
-    bool ended;   /* normally */
-    bool reached; /* false: CUDA was used, and nothing of it came through the library */
+    bool ended;    /* normally */
+    bool replaced; /* by another program in the same process (exec), which has the next run */
+    bool reached;  /* false: CUDA was used, and nothing of it came through the library */
 };
 
 /* The copy, the event, or the free before it. */

@@ -130,9 +130,30 @@ static void begin_run(struct reading *reading)
             json_pack("{s:s,s:n,s:n}", "file", sc_say_plain(reading->name), "run", "summary");
 }
 
-static void end_run(struct reading *reading)
+static bool is_same_process(const json_t *run, const json_t *next)
+{
+    static const char *const names[] = {"pid", "started", "host"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (!json_equal(json_object_get(run, names[i]), json_object_get(next, names[i])))
+            return false;
+    return sc_field_number(run, "started") != 0;
+}
+
+/* `next`: the line of the next run in the file, or NULL. */
+static void judge_end(struct reading *reading, const json_t *next)
+{
+    bool is_replaced = is_same_process(json_object_get(reading->run, "run"), next);
+    if (json_is_object(json_object_get(reading->run, "summary")))
+        return;
+    if (is_replaced)
+        json_object_set_new(reading->run, "replaced", json_true());
+    reading->reader->incomplete = reading->reader->incomplete || !is_replaced;
+}
+
+static void end_run(struct reading *reading, const json_t *next)
 {
     if (reading->good_lines > 0) {
+        judge_end(reading, next);
         const json_t *summary = json_object_get(reading->run, "summary");
         sc_findings_end_run(&reading->reader->findings, json_object_get(summary, "by_code"));
         json_object_set_new(reading->run, "bad_lines",
@@ -147,7 +168,7 @@ static void end_run(struct reading *reading)
 static void take_run(struct reading *reading, json_t *run)
 {
     if (reading->good_lines > 0) {
-        end_run(reading);
+        end_run(reading, run);
         begin_run(reading);
     }
     json_object_set(reading->run, "run", run);
@@ -208,7 +229,7 @@ int sc_reader_add(struct sc_reader *reader, const char *name, FILE *stream)
     begin_run(&reading);
     while (result > 0 && (result = sc_input_next(&input)) > 0)
         read_line(&reading, &input);
-    end_run(&reading);
+    end_run(&reading, NULL);
     sc_input_free(&input);
     return result < 0 ? result : reading.is_report;
 }

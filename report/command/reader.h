@@ -17,11 +17,13 @@
 
 struct sc_reader {
     char **runs; /* the text of {"file","run","summary","bad_lines"}; run, summary may be null; with
-                  * "missed", an array of `coverage` lines, and "cupti", where there are */
+                  * "missed", an array of `coverage` lines, "cupti", and "replaced", true of a
+                  * run whose process has the next one, where there are */
     size_t run_count;
     struct sc_findings findings;
     struct sc_symbols *symbols; /* told which builds ran; may be NULL */
     bool hazardous;             /* a hazard line or a summary says that there were hazards */
+    bool incomplete;            /* a run did not end, and its process did not go on in the next */
     bool brief;                 /* keep of a run only what is shown to people */
     bool quiet;                 /* say nothing about bad lines */
 };

@@ -59,8 +59,9 @@ static const char *title_of(struct sc_scratch *scratch, const json_t *run)
 {
     if (!json_is_object(run))
         return "the line that says what ran is missing";
-    return sc_scratch_print(scratch, "%s (pid " NUMBER " on %s)", command_of(scratch, run),
-                            sc_field_number(run, "pid"), sc_field_string(run, "host", "?"));
+    const char *host = sc_field_string(run, "host", "?");
+    return sc_scratch_print(scratch, "%s (pid " NUMBER "%s%s)", command_of(scratch, run),
+                            sc_field_number(run, "pid"), host[0] != '\0' ? " on " : "", host);
 }
 
 /* ---- what came of it ---- */
@@ -134,7 +135,8 @@ static void add_summary(struct making *making, const json_t *summary)
 {
     making->run.ended = json_is_object(summary);
     if (!making->run.ended) {
-        add(making, "no summary: the run did not end normally");
+        add(making, making->run.replaced ? "no summary: the process went on as another program"
+                                         : "no summary: the run did not end normally");
         return;
     }
     add_counts(making, summary);
@@ -192,6 +194,7 @@ struct sc_run sc_shown_runs_make(struct sc_scratch *scratch, const struct sc_fra
         .file = sc_field_string(entry, "file", "?"),
         .title = title_of(scratch, line),
         .pid = sc_field_number(line, "pid"),
+        .replaced = json_is_true(json_object_get(entry, "replaced")),
         .reached = !json_is_true(json_object_get(line, "unreached")),
     };
     add_summary(&making, json_object_get(entry, "summary"));

@@ -8,8 +8,6 @@
 #include <string.h>
 #include <time.h>
 
-enum { SECONDS_OF_DAY = 24 * 60 * 60 };
-
 struct sc_suppressed {
     char *text;
     unsigned count, mistakes;
@@ -101,10 +99,11 @@ const char *sc_suppressed_reason(const struct sc_suppressed *suppressed, struct 
     struct matched copy_frames = {scratch, NULL}, event_frames = copy_frames;
     struct sc_suppression_stack copy = stack_of(&copy_frames, &hazard->copy.stack);
     struct sc_suppression_stack event = stack_of(&event_frames, &hazard->event.stack);
-    int64_t today = time(NULL) / SECONDS_OF_DAY;
+    int64_t now_s = time(NULL);
     for (unsigned i = 0; i < suppressed->count; i++) {
         const struct sc_suppression *entry = &suppressed->entries[i];
-        if (entry->last_day >= today && sc_suppressions_covers(entry, hazard->code, &copy, &event))
+        if (!sc_suppressions_is_expired(entry, now_s) &&
+            sc_suppressions_covers(entry, hazard->code, &copy, &event))
             return sc_scratch_print(scratch, "%.*s", (int)entry->reason.length,
                                     entry->reason.bytes);
     }

@@ -1,4 +1,6 @@
-/* Any bytes as JSON: what the command's own parser takes and gives is what jansson does. */
+/* Any bytes as JSON: what the command's own parser takes and gives is what jansson does, with
+ * pieces and packed as well.
+ */
 // cflags: -Wl,--no-as-needed -ljansson
 
 #include "report/command/parse.h"
@@ -10,6 +12,25 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+/* The first time pieces are added, the second time found. */
+static void require_alike(const char *text, size_t size, json_t *plain)
+{
+    struct sc_pieces pieces = {0};
+    for (int i = 0; i < 2; i++) {
+        json_t *shared = sc_parse_line(text, size, &pieces);
+        size_t packed_size = 0;
+        char *packed = shared ? sc_pieces_pack(&pieces, text, size, &packed_size) : NULL;
+        json_t *again = packed ? sc_parse_packed(packed, packed_size) : NULL;
+        if (!shared != !plain || !again != !plain ||
+            (plain && (!json_equal(plain, shared) || !json_equal(plain, again))))
+            abort();
+        json_decref(shared);
+        json_decref(again);
+        free(packed);
+    }
+    sc_pieces_free(&pieces);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const char *text = (const char *)data;
@@ -20,6 +41,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     bool is_alike = has_nul ? !own : !own == !other && (!own || json_equal(own, other));
     if (!is_alike)
         abort();
+    require_alike(text, size, own);
     json_decref(own);
     json_decref(other);
     return 0;
@@ -47,6 +69,9 @@ int main(int argc, char **argv)
         "{\"a\":1,\"a\":2}",
         "[\"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\xed\xa0\x80\xc0\x80\xff\x7f\"]",
         "[1] 2",
+        "{\"stack\":[{\"module\":\"/lib/libtrain.so\",\"offset\":\"0x12\"},"
+        "{\"module\":\"/lib/libtrain.so\",\"offset\":\"0x12\"},"
+        "{\"file\":\"a}\\\"{].py\",\"line\":7,\"function\":\"f\"}]}",
         "{\"long key long key long key long key long key long key long key long key\":[]}",
         deep,
         deeper,

@@ -263,6 +263,7 @@ class Report(Command):
 
     def test_the_killed_one_of_several_runs_is_told(self):
         killed = [line for line in self.lines if json.loads(line)["type"] != "summary"]
+        killed[0] = json.dumps({**json.loads(killed[0]), "started": 1}) + "\n"
         result = self.start("report", "-", stdin="".join(killed + self.lines))
         self.assertEqual(result.stdout.count("the run did not end normally"), 1)
 
@@ -282,6 +283,25 @@ class Report(Command):
         summary.update(hazards=0, observed=0, latent=0, by_code={}, operations=0)
         path = self.write("unreached.jsonl", [json.dumps(run) + "\n", json.dumps(summary) + "\n"])
         self.assertIn("no call of it came through the library", self.start("report", path).stdout)
+
+    def test_a_killed_run_without_hazards_is_no_success(self):
+        """What it would have found is not known."""
+        path = self.write("killed.jsonl", self.lines[:1])
+        self.fails(2, "did not end normally", "report", path)
+
+    def test_a_run_that_replaced_itself_has_ended(self):
+        summary = json.loads(self.lines[-1])
+        summary.update(hazards=0, observed=0, latent=0, by_code={})
+        run = json.dumps({**json.loads(self.lines[0]), "started": 99}) + "\n"
+        path = self.write("replaced.jsonl", [run, run, json.dumps(summary) + "\n"])
+        result = self.start("report", path)
+        self.assertEqual(result.returncode, 0)
+        self.assertIn("went on as another program", result.stdout)
+
+    def test_a_run_without_a_host_is_on_none(self):
+        run = json.dumps({**json.loads(self.lines[0]), "host": ""}) + "\n"
+        shown = self.start("report", "-", stdin="".join([run, *self.lines[1:]])).stdout
+        self.assertRegex(shown, r"\(pid \d+\)")
 
     def test_a_killed_run_is_told(self):
         cut = "".join(self.lines[:3])[:-20]
@@ -321,7 +341,6 @@ class Report(Command):
         path = self.write("missed.jsonl", [self.lines[0]] + [json.dumps(line) + "\n" for line in
                                            (miss, {**miss, "count": 2}, other, cupti)])
         run = self.start("report", path)
-        self.assertEqual((run.returncode, run.stderr), (0, ""))
         self.assertIn("    cudaMemcpyAsync (cuMemcpyHtoDAsync_v2) passed the library by, at least 2 "
                       "times\n", run.stdout)
         self.assertIn("    cuMemFree_v2 passed the library by, 1 time\n", run.stdout)

@@ -497,10 +497,10 @@ class Baseline(Files):
                 if "line" in frame:
                     frame["line"] += 5
             moved[side]["stack"][0]["offset"] = "0x99"
-        other = self.write("moved.jsonl", [self.lines[0], moved])
+        other = self.write("moved.jsonl", [self.lines[0], moved, self.lines[-1]])
         self.assertEqual(self.compared("--baseline", SAMPLE, other), (0, {"SC201": "unchanged"}))
         moved["event"]["stack"][2]["function"] = "another_step"
-        other = self.write("moved.jsonl", [self.lines[0], moved])
+        other = self.write("moved.jsonl", [self.lines[0], moved, self.lines[-1]])
         self.assertEqual(self.compared("--baseline", SAMPLE, other), (66, {"SC201": "new"}))
 
     def test_what_is_no_baseline_is_said(self):

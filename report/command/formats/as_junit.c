@@ -41,11 +41,19 @@ static bool has_lost_hazards(const struct sc_model *model, const struct sc_run *
     return sc_reader_has_lost_hazards(model->reader) && sc_field_number(summary, "hazards") > 0;
 }
 
-static void put_lost(FILE *out)
+/* What fails the test case of the run; NULL: nothing. */
+static const char *failure_of(const struct sc_model *model, const struct sc_run *run)
+{
+    if (has_lost_hazards(model, run))
+        return "hazards were counted, and their lines are missing";
+    return run->ended || run->replaced ? NULL : "the run did not end normally";
+}
+
+static void put_run_failure(FILE *out, const char *why)
 {
     fputs("      <failure", out);
-    put_attribute(out, "type", "hazards");
-    put_attribute(out, "message", "hazards were counted, and their lines are missing");
+    put_attribute(out, "type", "run");
+    put_attribute(out, "message", why);
     fputs("/>\n", out);
 }
 
@@ -55,8 +63,8 @@ static void print_run(FILE *out, struct sc_model *model, const struct sc_run *ru
               sc_scratch_print(&model->scratch, "%s: %s", run->file, run->title));
     if (!run->reached)
         put_skipped(out, "nothing was looked for: no call came through the library");
-    else if (has_lost_hazards(model, run))
-        put_lost(out);
+    else if (failure_of(model, run))
+        put_run_failure(out, failure_of(model, run));
     fputs("      <system-out>\n", out);
     for (size_t i = 0; i < run->note_count; i++)
         put_line(out, "", run->notes[i].words);
@@ -119,7 +127,7 @@ static struct counts count(struct sc_model *model)
     for (size_t i = 0; i < model->reader->run_count; i++) {
         const struct sc_run *run = sc_model_run(model, i);
         counts.skipped += !run->reached;
-        counts.failures += run->reached && has_lost_hazards(model, run);
+        counts.failures += run->reached && failure_of(model, run);
     }
     for (size_t i = 0; i < model->count; i++) {
         bool is_excused = excuse_of(sc_model_hazard(model, i));

@@ -17,7 +17,7 @@ static void name_frames(const struct sc_frames *stack)
 static void print_element(FILE *out, const json_t *element, bool is_first)
 {
     fputs(is_first ? "\n    " : ",\n    ", out);
-    sc_json_put(out, element, 2);
+    sc_json_writer_put(out, element, 2);
 }
 
 static void print_runs(FILE *out, struct sc_model *model)

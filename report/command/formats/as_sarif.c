@@ -16,7 +16,7 @@
 
 static void put_string(FILE *out, const char *text)
 {
-    sc_json_put_string(out, sc_say_plain(text));
+    sc_json_writer_put_string(out, sc_say_plain(text));
 }
 
 /* `before` is all that stands between the member before and this one's value. */

@@ -43,7 +43,7 @@ static size_t put_character(FILE *out, const char *text, size_t count)
     return length > 0 ? length : 1;
 }
 
-void sc_json_put_string(FILE *out, const char *text)
+void sc_json_writer_put_string(FILE *out, const char *text)
 {
     putc_unlocked('"', out);
     for (;;) {
@@ -74,9 +74,9 @@ static void put_object(FILE *out, const json_t *object, unsigned depth)
     {
         fputs_unlocked(before, out);
         begin_line(out, depth + 1);
-        sc_json_put_string(out, key);
+        sc_json_writer_put_string(out, key);
         fputs_unlocked(": ", out);
-        sc_json_put(out, value, depth + 1);
+        sc_json_writer_put(out, value, depth + 1);
         before = ",";
     }
     if (*before == ',')
@@ -93,21 +93,21 @@ static void put_array(FILE *out, const json_t *array, unsigned depth)
     {
         fputs_unlocked(index > 0 ? "," : "", out);
         begin_line(out, depth + 1);
-        sc_json_put(out, value, depth + 1);
+        sc_json_writer_put(out, value, depth + 1);
     }
     if (count > 0)
         begin_line(out, depth);
     putc_unlocked(']', out);
 }
 
-void sc_json_put(FILE *out, const json_t *value, unsigned depth)
+void sc_json_writer_put(FILE *out, const json_t *value, unsigned depth)
 {
     if (json_is_object(value))
         put_object(out, value, depth);
     else if (json_is_array(value))
         put_array(out, value, depth);
     else if (json_is_string(value))
-        sc_json_put_string(out, json_string_value(value));
+        sc_json_writer_put_string(out, json_string_value(value));
     else if (json_is_integer(value))
         fprintf(out, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
     else if (value)

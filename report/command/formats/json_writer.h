@@ -6,10 +6,10 @@
 #include <stdio.h>
 
 /* A string with its quotes. Bytes that are not UTF-8 are shown as `\xff`. */
-void sc_json_put_string(FILE *out, const char *text);
+void sc_json_writer_put_string(FILE *out, const char *text);
 
 /* A value over several lines, of which all but the first begin with `depth` indents of two blanks.
  * NULL is written as null. */
-void sc_json_put(FILE *out, const json_t *value, unsigned depth);
+void sc_json_writer_put(FILE *out, const json_t *value, unsigned depth);
 
 #endif

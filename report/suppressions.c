@@ -107,8 +107,8 @@ static unsigned kind_of(struct sc_part pattern)
     return KINDS;
 }
 
-static bool matches_frame(struct sc_part pattern, const struct sc_suppression_stack *stack,
-                          unsigned frame)
+bool sc_suppressions_matches(struct sc_part pattern, const struct sc_suppression_stack *stack,
+                             unsigned frame)
 {
     unsigned kind = kind_of(pattern);
     if (kind == KINDS || frame >= stack->count)
@@ -130,7 +130,7 @@ static bool matches_stack(struct sc_part patterns, const struct sc_suppression_s
         if (is(pattern, "...")) {
             behind_dots = patterns;
             retry = frame;
-        } else if (matches_frame(pattern, stack, frame)) {
+        } else if (sc_suppressions_matches(pattern, stack, frame)) {
             frame++;
         } else if (behind_dots.bytes && retry < stack->count) {
             patterns = behind_dots;
@@ -148,6 +148,17 @@ static bool has_code(struct sc_part codes, const char *code)
             return true;
     }
     return false;
+}
+
+struct sc_part sc_suppressions_first_pattern(const struct sc_suppression *entry)
+{
+    struct sc_part parts[] = {entry->copy, entry->event}, pattern = {NULL, 0};
+    for (unsigned i = 0; i < 2 && pattern.length == 0; i++) {
+        pattern = take_word(&parts[i]);
+        while (is(pattern, "..."))
+            pattern = take_word(&parts[i]);
+    }
+    return pattern;
 }
 
 bool sc_suppressions_is_expired(const struct sc_suppression *entry, int64_t time_s)

@@ -61,6 +61,12 @@ bool sc_suppressions_covers(const struct sc_suppression *entry, const char *code
                             const struct sc_suppression_stack *copy,
                             const struct sc_suppression_stack *event);
 
+/* The entry's first pattern of a frame, empty if there is none. The entry leaves out no hazard
+ * without a frame that it matches. */
+struct sc_part sc_suppressions_first_pattern(const struct sc_suppression *entry);
+bool sc_suppressions_matches(struct sc_part pattern, const struct sc_suppression_stack *stack,
+                             unsigned frame);
+
 /* Does `text` match `pattern`, in which * is any text and ? any one byte? */
 bool sc_suppressions_glob(struct sc_part pattern, const char *text);
 

@@ -73,12 +73,12 @@ struct sc_model {
     struct sc_frame_makers makers; /* with the cache below */
     struct sc_frame_cache cache;
     struct sc_excerpts *excerpts;
-    struct sc_finding **findings;           /* those that are shown, in the order of showing */
-    size_t count, new_count;                /* with a baseline the new ones are the first */
-    size_t open_count;                      /* those that are not suppressed */
-    const struct sc_baseline *baseline;     /* NULL: none */
-    const struct sc_suppressed *suppressed; /* the caller's; NULL: none */
-    struct sc_scratch scratch;              /* of the run or hazard that was asked for last */
+    struct sc_finding **findings;       /* those that are shown, in the order of showing */
+    size_t count, new_count;            /* with a baseline the new ones are the first */
+    size_t open_count;                  /* those that are not suppressed */
+    const struct sc_baseline *baseline; /* NULL: none */
+    struct sc_suppressed *suppressed;   /* the caller's; NULL: none */
+    struct sc_scratch scratch;          /* of the run or hazard that was asked for last */
     json_t *record;
 };
 

@@ -278,21 +278,25 @@ static bool parse_members(struct parsing *parsing, json_t *object)
     return false;
 }
 
+/* Behind the string that begins before `at`, or NULL. */
+static const char *skip_string(const char *at, const char *end)
+{
+    while ((at = end_of_plain(at, end)) < end && *at == '\\' && end - at > 1)
+        at += 2;
+    return at < end && *at == '"' ? at + 1 : NULL;
+}
+
 /* The length of the object at the start, if nothing is nested in it; 0 if it is no piece. */
 static size_t length_of_piece(const struct parsing *parsing)
 {
-    const char *at = parsing->at, *end = parsing->end;
-    bool is_in_string = false;
+    const char *at = parsing->at + 1, *end = parsing->end;
     end = end - at > PIECE_MAX ? at + PIECE_MAX : end;
-    for (at++; at < end && (is_in_string || *at != '}'); at++) {
-        if (*at == '\\')
-            at++;
-        else if (*at == '"')
-            is_in_string = !is_in_string;
-        else if (!is_in_string && (*at == '{' || *at == '['))
+    while (at && at < end && *at != '}') {
+        if (*at == '{' || *at == '[')
             return 0;
+        at = *at == '"' ? skip_string(at + 1, end) : at + 1;
     }
-    return at < end && at - parsing->at >= PIECE_MIN ? (size_t)(at + 1 - parsing->at) : 0;
+    return at && at < end && at - parsing->at >= PIECE_MIN ? (size_t)(at + 1 - parsing->at) : 0;
 }
 
 static json_t *parse_piece(struct parsing *parsing, size_t length)

@@ -2,13 +2,32 @@
 
 #include "report/command/regular_file.h"
 #include "report/command/say.h"
+#include "report/command/table.h"
 #include "report/suppressions.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+enum { WORDS = SC_SUPPRESSIONS_MAX / 64, SEEN_MAX = 32 * 1024 };
+
+/* Some of the entries. */
+struct entries {
+    uint64_t bits[WORDS];
+};
+
+/* A frame that was seen, and the entries that begin with it. */
+struct seen {
+    struct sc_node node; /* by all that a pattern may ask for */
+    struct entries entries;
+};
+
 struct sc_suppressed {
+    struct sc_table table; /* of struct seen */
+    struct sc_scratch seen;
+    struct entries of_all; /* that are in force and name no frame */
+    struct entries in_force;
+    struct sc_part first_patterns[SC_SUPPRESSIONS_MAX];
     char *text;
     unsigned count, mistakes;
     const char *path;
@@ -36,22 +55,55 @@ static bool read_entries(struct sc_suppressed *suppressed)
     return suppressed->mistakes == 0;
 }
 
+static void mark(struct entries *entries, unsigned index)
+{
+    entries->bits[index / 64] |= (uint64_t)1 << index % 64;
+}
+
+static bool has(const struct entries *entries, unsigned index)
+{
+    return entries->bits[index / 64] >> index % 64 & 1;
+}
+
+static void sort_entries(struct sc_suppressed *suppressed)
+{
+    int64_t now_s = time(NULL);
+    for (unsigned i = 0; i < suppressed->count; i++) {
+        if (sc_suppressions_is_expired(&suppressed->entries[i], now_s))
+            continue;
+        mark(&suppressed->in_force, i);
+        suppressed->first_patterns[i] = sc_suppressions_first_pattern(&suppressed->entries[i]);
+        if (suppressed->first_patterns[i].length == 0)
+            mark(&suppressed->of_all, i);
+    }
+}
+
 struct sc_suppressed *sc_suppressed_read(const char *path)
 {
     struct sc_suppressed *suppressed = calloc(1, sizeof *suppressed);
     if (!suppressed)
         return NULL;
     suppressed->path = path;
-    if (read_entries(suppressed))
+    if (read_entries(suppressed)) {
+        sort_entries(suppressed);
         return suppressed;
+    }
     sc_suppressed_free(suppressed);
     return NULL;
 }
 
+static void forget_seen(struct sc_suppressed *suppressed)
+{
+    sc_table_free(&suppressed->table);
+    sc_scratch_free(&suppressed->seen);
+}
+
 void sc_suppressed_free(struct sc_suppressed *suppressed)
 {
-    if (suppressed)
-        free(suppressed->text);
+    if (!suppressed)
+        return;
+    forget_seen(suppressed);
+    free(suppressed->text);
     free(suppressed);
 }
 
@@ -93,17 +145,64 @@ static struct sc_suppression_stack stack_of(struct matched *matched, const struc
     return (struct sc_suppression_stack){count, word_of, matched};
 }
 
-const char *sc_suppressed_reason(const struct sc_suppressed *suppressed, struct sc_scratch *scratch,
+/* ---- the entries that a frame is for ---- */
+
+static struct sc_digest digest_frame(const struct sc_frame *frame)
+{
+    const char *const words[] = {frame->symbol, frame->function, frame->module, frame->file};
+    struct sc_digester digester;
+    sc_digest_begin(&digester);
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        sc_digest_number(&digester, words[i] != NULL);
+        sc_digest_word(&digester, words[i] ? words[i] : "");
+    }
+    sc_digest_number(&digester, frame->line);
+    sc_digest_number(&digester, frame->is_python);
+    return sc_digest_end(&digester);
+}
+
+static const struct entries *entries_of(struct sc_suppressed *suppressed,
+                                        const struct sc_suppression_stack *stack, unsigned index)
+{
+    struct matched *matched = stack->context;
+    struct sc_digest digest = digest_frame(matched->frames[index]);
+    struct sc_node *known = sc_table_find(&suppressed->table, &digest);
+    if (known)
+        return &((struct seen *)(void *)known)->entries;
+    if (suppressed->table.count == SEEN_MAX)
+        forget_seen(suppressed);
+    struct seen *seen = sc_scratch_take(&suppressed->seen, sizeof *seen);
+    seen->node.digest = digest;
+    for (unsigned i = 0; i < suppressed->count; i++)
+        if (has(&suppressed->in_force, i) &&
+            sc_suppressions_matches(suppressed->first_patterns[i], stack, index))
+            mark(&seen->entries, i);
+    sc_table_add(&suppressed->table, &seen->node);
+    return &seen->entries;
+}
+
+static void add_entries(struct sc_suppressed *suppressed, const struct sc_suppression_stack *stack,
+                        struct entries *candidates)
+{
+    for (unsigned i = 0; i < stack->count; i++) {
+        const struct entries *entries = entries_of(suppressed, stack, i);
+        for (unsigned word = 0; word < WORDS; word++)
+            candidates->bits[word] |= entries->bits[word];
+    }
+}
+
+const char *sc_suppressed_reason(struct sc_suppressed *suppressed, struct sc_scratch *scratch,
                                  const struct sc_shown *hazard)
 {
     struct matched copy_frames = {scratch, NULL}, event_frames = copy_frames;
     struct sc_suppression_stack copy = stack_of(&copy_frames, &hazard->copy.stack);
     struct sc_suppression_stack event = stack_of(&event_frames, &hazard->event.stack);
-    int64_t now_s = time(NULL);
+    struct entries candidates = suppressed->of_all;
+    add_entries(suppressed, &copy, &candidates);
+    add_entries(suppressed, &event, &candidates);
     for (unsigned i = 0; i < suppressed->count; i++) {
         const struct sc_suppression *entry = &suppressed->entries[i];
-        if (!sc_suppressions_is_expired(entry, now_s) &&
-            sc_suppressions_covers(entry, hazard->code, &copy, &event))
+        if (has(&candidates, i) && sc_suppressions_covers(entry, hazard->code, &copy, &event))
             return sc_scratch_print(scratch, "%.*s", (int)entry->reason.length,
                                     entry->reason.bytes);
     }

@@ -12,7 +12,7 @@ void sc_suppressed_free(struct sc_suppressed *suppressed);
 
 /* The reason of the first entry in force that covers the hazard, in the scratch; NULL: none does.
  */
-const char *sc_suppressed_reason(const struct sc_suppressed *suppressed, struct sc_scratch *scratch,
+const char *sc_suppressed_reason(struct sc_suppressed *suppressed, struct sc_scratch *scratch,
                                  const struct sc_shown *hazard);
 
 #endif

@@ -354,8 +354,9 @@ $(T)/unit/test_callbacks $(T)/unit/test_nvtx $(T)/unit/test_reaper $(T)/unit/tes
 $(FUZZ): private PROGRAM_LIBS = -pthread -ldl
 $(FUZZ): $(CORE_OBJ) $(FLAGS)
 $(T)/fuzz/fuzz_parse: $(patsubst %,$(OBJ)/report/command/%.o,parse pieces table)
-$(T)/fuzz/fuzz_report_reader: private PROGRAM_LIBS = -pthread $(call command_libs) -ldl
-$(T)/fuzz/fuzz_report_reader: $(filter-out %/main.o $(OBJ)/report/command/cmd_%,$(COMMAND_OBJ))
+FUZZ_COMMAND := $(T)/fuzz/fuzz_report_reader $(T)/fuzz/fuzz_read_files
+$(FUZZ_COMMAND): private PROGRAM_LIBS = -pthread $(call command_libs) -ldl
+$(FUZZ_COMMAND): $(filter-out %/main.o $(OBJ)/report/command/cmd_%,$(COMMAND_OBJ))
 
 # Nothing is built where the probe does not run, for want of the compiler or of the run-time; the file
 # `why` says so.

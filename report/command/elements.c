@@ -13,6 +13,7 @@ struct reading {
     bool keeps; /* the value that is read */
     char *text; /* of it */
     size_t length, capacity;
+    struct sc_pieces pieces; /* frames that elements share */
 };
 
 static int peek(const struct reading *reading)
@@ -84,7 +85,9 @@ static bool read_value(struct reading *reading, bool keeps)
 
 static bool take_element(struct reading *reading, bool take(void *, const json_t *), void *whom)
 {
-    json_t *element = read_value(reading, true) ? sc_parse(reading->text, reading->length) : NULL;
+    json_t *element = read_value(reading, true)
+                          ? sc_parse_line(reading->text, reading->length, &reading->pieces)
+                          : NULL;
     bool is_taken = element && take(whom, element);
     json_decref(element);
     return is_taken;
@@ -135,6 +138,7 @@ bool sc_elements_each(FILE *stream, const char *key, bool take(void *whom, const
 {
     struct reading reading = {.stream = stream};
     bool is_whole = skip(&reading, '{') && read_members(&reading, key, take, whom);
+    sc_pieces_free(&reading.pieces);
     free(reading.text);
     return is_whole;
 }

@@ -9,7 +9,7 @@
 /* Gives `take` each element of the array that is the member `key` of the outermost object. False if
  * the file is no such object and nothing more, if an element is not JSON or has more than 16 MB, or
  * as soon as `take` says so: what was taken before is taken all the same. Of other members it is
- * seen only where they end. */
+ * seen only where they end. `take` changes nothing of an element. */
 bool sc_elements_each(FILE *stream, const char *key, bool take(void *whom, const json_t *element),
                       void *whom);
 

@@ -60,18 +60,31 @@ struct track {
 
 /* ---- slices ---- */
 
-static struct slice slice_of(const struct trace *trace, const struct sc_shown *hazard, size_t index)
+static uint64_t number_of(const json_t *side, const char *key)
 {
+    return (uint64_t)sc_field_number(side, key);
+}
+
+/* From the line alone: all slices are needed before the first is written, and their frames not. */
+static struct slice slice_of(const struct trace *trace, size_t index)
+{
+    const struct sc_finding *finding = trace->model->findings[index];
+    json_t *record = sc_finding_read(finding);
+    const json_t *copy = json_object_get(record, "copy");
+    const json_t *timing = json_object_get(record, "timing");
     struct sc_digester digester;
     struct slice slice = {.hazard = index};
-    slice.begin = (uint64_t)(hazard->is_timed ? hazard->start_ns : hazard->copy.time_ns);
-    slice.end = (uint64_t)(hazard->is_timed ? hazard->end_ns : hazard->event.time_ns);
+    slice.begin =
+        json_is_object(timing) ? number_of(timing, "device_start_ns") : number_of(copy, "time_ns");
+    slice.end = json_is_object(timing) ? number_of(timing, "device_end_ns")
+                                       : number_of(json_object_get(record, "event"), "time_ns");
     if (slice.end <= slice.begin)
         slice.end = slice.begin + 1;
     sc_digest_begin_fixed(&digester);
-    sc_digest_number(&digester, (int64_t)trace->processes[hazard->run]);
-    sc_digest_word(&digester, hazard->stream);
+    sc_digest_number(&digester, (int64_t)trace->processes[finding->last_run]);
+    sc_digest_word(&digester, sc_field_string(copy, "stream", "?"));
     slice.stream = sc_digest_end(&digester);
+    json_decref(record);
     return slice;
 }
 
@@ -119,7 +132,7 @@ static struct slice *make_slices(const struct trace *trace)
     struct sc_model *model = trace->model;
     struct slice *slices = calloc(model->count + 1, sizeof *slices);
     for (size_t i = 0; slices && i < model->count; i++)
-        slices[i] = slice_of(trace, sc_model_hazard(model, i), i);
+        slices[i] = slice_of(trace, i);
     if (slices)
         assign_lanes(slices, model->count);
     return slices;

@@ -61,9 +61,11 @@ void sc_json_writer_put_string(FILE *out, const char *text)
 
 static void begin_line(FILE *out, unsigned depth)
 {
-    putc_unlocked('\n', out);
-    for (unsigned i = 0; i < depth; i++)
-        fwrite_unlocked("  ", 1, 2, out);
+    static const char blanks[] = "\n                              ";
+    unsigned at_once = (sizeof blanks - 2) / 2;
+    fwrite_unlocked(blanks, 1, 1 + 2 * (depth < at_once ? depth : at_once), out);
+    for (; depth > at_once; depth--)
+        fputs_unlocked("  ", out);
 }
 
 static void put_object(FILE *out, const json_t *object, unsigned depth)

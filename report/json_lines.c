@@ -89,8 +89,8 @@ static void put_frame(struct sc_text *line, const struct sc_report_frame *frame,
     sc_json_close(line, '}');
 }
 
-static void put_stack(struct sc_text *line, const struct sc_json_lines_stack *stack, size_t reserve,
-                      const struct sc_path_names *names)
+void sc_json_lines_put_stack(struct sc_text *line, const struct sc_json_lines_stack *stack,
+                             size_t reserve, const struct sc_path_names *names)
 {
     int memory = sc_file_open_memory();
     sc_json_open(line, "stack", '[');
@@ -136,7 +136,7 @@ static void put_event(struct sc_text *line, const char *key, const struct sc_haz
     put_api(line, event->api, event->runtime_api);
     sc_json_signed(line, "thread", event->thread);
     sc_json_number(line, "time_ns", event->time_ns);
-    put_stack(line, stack, reserve, names);
+    sc_json_lines_put_stack(line, stack, reserve, names);
     sc_json_close(line, '}');
 }
 
@@ -158,7 +158,7 @@ void sc_json_lines_hazard(struct sc_text *line, const struct sc_hazard *hazard, 
     sc_json_open(line, "copy", '{');
     put_copy(line, &hazard->copy);
     /* A stack may take half of what is left, so that the next one has room too. */
-    put_stack(line, &stacks->copy, RESERVE + (line->size - line->used) / 2, names);
+    sc_json_lines_put_stack(line, &stacks->copy, RESERVE + (line->size - line->used) / 2, names);
     sc_json_close(line, '}');
     put_event(line, "event", &hazard->event, &stacks->event,
               hazard->freed.api ? RESERVE + (line->size - line->used) / 2 : RESERVE, names);
@@ -319,7 +319,7 @@ void sc_json_lines_miss(struct sc_text *line, const struct sc_report_miss *miss,
     sc_json_string(line, "runtime_api", miss->runtime_api);
     sc_json_signed(line, "thread", miss->thread);
     sc_json_number(line, "time_ns", miss->time_ns);
-    put_stack(line, stack, RESERVE, names);
+    sc_json_lines_put_stack(line, stack, RESERVE, names);
     sc_json_number(line, "count", count);
     end_line(line);
 }

@@ -27,6 +27,10 @@ struct sc_json_lines_stacks {
 /* Looks up the frames of stack `id` (track/stacks.h). Locks: takes the loader's lock. */
 void sc_json_lines_name_stack(uint32_t id, struct sc_json_lines_stack *stack);
 
+/* The member "stack". What leaves less than `reserve` bytes is left out: outer frames. */
+void sc_json_lines_put_stack(struct sc_text *line, const struct sc_json_lines_stack *stack,
+                             size_t reserve, const struct sc_path_names *names);
+
 /* Locks: takes the loader's lock. */
 void sc_json_lines_run(struct sc_text *line, const struct sc_options *options,
                        const struct sc_report_run *run, const struct sc_path_names *names);

@@ -79,6 +79,8 @@ static const struct option table[] = {
      "exact device times of the copies of hazards, from CUPTI activity", NULL, NULL},
     {"nvtx", CHOICE, AT(nvtx), "auto", nvtx_modes, 0, 0,
      "hazards and stalls as marks and ranges in Nsight Systems", NULL, NULL},
+    {"postmortem", BOOL, AT(postmortem), "1", zero_one, 0, 0,
+     "what was in flight and given back when a call first fails for good", NULL, NULL},
     {"pinned", CHOICE, AT(pinned), "huge", pinned_modes, 0, 0, "who serves pinned allocations",
      NULL, NULL},
     {"device_heap", SIZE, AT(device_heap_bytes), "driver", driver_heap, 0, 0,

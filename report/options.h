@@ -40,7 +40,8 @@ struct sc_options {
     bool device;
     int cupti; /* enum sc_cupti_mode */
     bool timeline;
-    int nvtx;                   /* enum sc_nvtx_mode */
+    int nvtx; /* enum sc_nvtx_mode */
+    bool postmortem;
     int pinned;                 /* enum sc_pinned_mode */
     uint64_t device_heap_bytes; /* 0: the driver's own limit stays */
     int verbosity;              /* 0, 1, 2 */

@@ -10,6 +10,7 @@
 #include "report/path.h"
 #include "report/place.h"
 #include "report/plain.h"
+#include "report/postmortem.h"
 #include "report/summary.h"
 #include "report/suppressing.h"
 
@@ -37,6 +38,7 @@ static struct {
     struct sc_report_counts counts;
     uint64_t by_code[SC_HAZARD_CODE_COUNT];
     uint64_t by_reason[SC_REASONS_MAX]; /* ignored ones (annotations.h) */
+    struct sc_postmortem_brief postmortem;
 } report = {.mutex = PTHREAD_MUTEX_INITIALIZER, .fd = -1};
 
 /* A reader of the report (report_path may name a FIFO) may be slow for so long. */
@@ -351,6 +353,28 @@ void sc_report_cupti(const struct sc_report_cupti *cupti)
     leave(&guard);
 }
 
+/* Its line is long and has many stacks, so it is made before the lock is taken. */
+void sc_report_postmortem(const struct sc_postmortem *postmortem)
+{
+    static char bytes[1024 * 1024]; /* guarded by the caller, which comes once */
+    uint64_t by_code[SC_HAZARD_CODE_COUNT];
+    struct guard guard;
+    struct sc_text line;
+    enter(&guard);
+    uint64_t hazards = report.counts.hazards;
+    memcpy(by_code, report.by_code, sizeof by_code);
+    report.postmortem = sc_postmortem_in_brief(postmortem);
+    bool writes = report.fd >= 0;
+    leave(&guard);
+    if (!writes)
+        return;
+    sc_text_init(&line, bytes, sizeof bytes);
+    sc_postmortem_write_line(&line, postmortem, hazards, by_code, &report.names);
+    enter(&guard);
+    write_line_locked(&line);
+    leave(&guard);
+}
+
 void sc_report_fail(void)
 {
     struct guard guard;
@@ -413,6 +437,7 @@ static void collect_locked(struct sc_summary *summary, const struct sc_report_to
     summary->exitcode = options->exitcode;
     summary->strict_counts = strict_counts(options, &report.counts);
     summary->exit_status = totals->exit_status;
+    summary->postmortem = report.postmortem;
 }
 
 static void write_summary_locked(const struct sc_report_totals *totals)
@@ -428,8 +453,9 @@ static bool is_worth_printing(const struct sc_summary *summary)
 {
     bool gave_up = summary->strict && sc_unguarded_given_up(summary->unguarded) > 0;
     bool expired = summary->strict && sc_summary_has_expired();
-    int least = summary->counts.hazards > 0 || summary->missed > 0 || gave_up || expired ? 1 : 2;
-    return report.options->verbosity >= least;
+    bool telling = summary->counts.hazards > 0 || summary->missed > 0 || summary->postmortem.name ||
+                   gave_up || expired;
+    return report.options->verbosity >= (telling ? 1 : 2);
 }
 
 static void print_summary(const struct sc_summary *summary)
@@ -474,6 +500,7 @@ void sc_report_child(void)
     report.summarised = false;
     report.failed = false;
     report.counts = (struct sc_report_counts){0};
+    report.postmortem = (struct sc_postmortem_brief){0};
     memset(report.by_code, 0, sizeof report.by_code);
     memset(report.by_reason, 0, sizeof report.by_reason);
     sc_suppressing_forget();

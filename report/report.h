@@ -131,6 +131,12 @@ void sc_report_cupti(const struct sc_report_cupti *cupti);
 /* Writes the path of the report into `path`, "" if there is none. */
 void sc_report_path(char *path, size_t size);
 
+struct sc_postmortem;
+
+/* Writes the `postmortem` line, and keeps for the summary what it says in brief. Once in a process.
+ */
+void sc_report_postmortem(const struct sc_postmortem *postmortem);
+
 /* Makes the run fail as a hazard that strict counts does, whatever strict says. */
 void sc_report_fail(void);
 

@@ -359,6 +359,58 @@ static void put_head(struct sc_text *text, const struct sc_summary *summary)
     sc_text_char(text, '\n');
 }
 
+/* "2 operations on 1 stream in flight, the last ..." */
+static void put_in_flight(struct sc_text *text, const struct sc_postmortem_brief *brief)
+{
+    sc_text_put(text, "    in flight: ");
+    put_count(text, brief->in_flight, "operation");
+    if (brief->in_flight > 0) {
+        sc_text_put(text, " on ");
+        put_count(text, brief->streams, "stream");
+        sc_text_put(text, "; the latest ");
+        sc_text_put(text, brief->operation.api);
+        put_place(text, " at ", brief->operation.stack);
+    }
+    sc_text_char(text, '\n');
+}
+
+static void put_frees(struct sc_text *text, const struct sc_postmortem_brief *brief)
+{
+    const struct sc_postmortem_operation *freed = &brief->freed;
+    uint64_t now_ns = brief->call.time_ns;
+    if (brief->frees == 0)
+        return;
+    sc_text_put(text, "    memory given back before: ");
+    put_count(text, brief->frees, "block");
+    sc_text_put(text, "; the latest ");
+    sc_text_hex(text, freed->address);
+    sc_text_put(text, " by ");
+    sc_text_put(text, freed->api);
+    put_place(text, " at ", freed->stack);
+    sc_text_put(text, ", ");
+    put_time(text, now_ns > freed->time_ns ? now_ns - freed->time_ns : 0);
+    sc_text_put(text, " before\n");
+}
+
+/* Three lines: the call, what was in flight, what had gone. */
+static void put_postmortem(struct sc_text *text, const struct sc_postmortem_brief *brief)
+{
+    if (!brief->name)
+        return;
+    sc_text_put(text, brief->error ? "  the context was lost: " : "  the program aborted: ");
+    sc_text_put(text, brief->name);
+    if (brief->error) {
+        sc_text_put(text, " (");
+        sc_text_signed(text, brief->error);
+        sc_text_put(text, "), first returned by ");
+        put_api(text, brief->call.api, brief->call.runtime_api);
+    }
+    put_place(text, brief->error ? " at " : ", at ", brief->call.stack);
+    sc_text_char(text, '\n');
+    put_in_flight(text, brief);
+    put_frees(text, brief);
+}
+
 static const char *why_unheard(const char *state)
 {
     if (!state)
@@ -505,6 +557,7 @@ void sc_summary_write(struct sc_text *text, const struct sc_summary *summary)
         put_count(text, summary->distinct - summary->place_count, "more place");
         sc_text_char(text, '\n');
     }
+    put_postmortem(text, &summary->postmortem);
     put_coverage(text, summary);
     put_taken_early(text, summary);
     put_unguarded(text, summary->unguarded);

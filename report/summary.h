@@ -5,6 +5,7 @@
 #define SC_REPORT_SUMMARY_H
 
 #include "report/hazard_counts.h"
+#include "report/postmortem.h"
 #include "report/report.h"
 #include "track/text.h"
 
@@ -28,6 +29,7 @@ struct sc_summary {
     int exitcode;       /* that strict would use */
     bool strict_counts; /* there are hazards of the certainty that strict counts */
     int exit_status;    /* that the process ends with, -1 if unknown */
+    struct sc_postmortem_brief postmortem;
 };
 
 /* Appends what the summary says of one hazard. Locks: takes the loader's lock. */

@@ -11,6 +11,7 @@
 #include "interpose/base/compiler.h"
 #include "track/track.h"
 
+struct sc_call;
 struct sc_stream_record;
 
 /* entry/life.c: reads the options and says what is wrong with them. The first call does so, at the
@@ -39,6 +40,11 @@ void sc_detours_pay(struct sc_stream_record *stream);
 /* reaper/nvtx.c: gives a stream of ours a name for tools; both live for as long as the context. One
  * load without a tool. May be called with locks of the library's held. */
 void sc_nvtx_name_stream(const void *stream, const char *name);
+
+/* postmortem/postmortem.c: the driver has answered the program's call with an error (CUresult). Of
+ * those that leave the context unusable, the first has a line in the report when this returns. No
+ * lock of the library should be held. errno is kept. */
+void sc_postmortem_failed(const struct sc_call *call, int result);
 
 /* guard/guard.c: does the work of sc_guard_apply. */
 void sc_guard_apply_all(void);

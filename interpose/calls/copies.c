@@ -69,6 +69,7 @@ SC_PAIR(cuMemcpyHtoDAsync_v2, _ptsz,
     begin(&copy, call, &stream);
     sc_issue_host(&copy.issue, SC_H2D, src, bytes);
     device_writes(&copy.issue, SC_H2D, dst, bytes);
+    sc_issue_names(&copy.issue, SC_H2D, dst, (uintptr_t)src, bytes);
     src = source(&copy, src);
     return end(&copy, real(dst, src, bytes, stream));
 }
@@ -80,6 +81,7 @@ SC_PAIR(cuMemcpyDtoHAsync_v2, _ptsz, (void *dst, CUdeviceptr src, size_t bytes, 
     begin(&copy, call, &stream);
     sc_issue_host(&copy.issue, SC_D2H, dst, bytes);
     device_reads(&copy.issue, SC_D2H, src, bytes);
+    sc_issue_names(&copy.issue, SC_D2H, (uintptr_t)dst, src, bytes);
     sc_issue_call(&copy.issue);
     return end(&copy, real(dst, src, bytes, stream));
 }
@@ -138,6 +140,7 @@ static void either_side(struct sc_issue *issue, CUdeviceptr dst, CUdeviceptr src
     }
     bool src_is_host = is_host(issue, src);
     bool dst_is_host = is_host(issue, dst);
+    sc_issue_names(issue, src_is_host ? SC_H2D : dst_is_host ? SC_D2H : SC_D2D, dst, src, bytes);
     if (!sc_address_is_device(dst_is_host ? src : dst)) {
         issue->joins_stream = true;
         touch(issue, SC_TOUCH_READ, src, bytes);
@@ -231,6 +234,7 @@ static void set_rows(struct sc_issue *issue, CUdeviceptr dst, size_t pitch, size
     issue->is_empty = sc_shape_hull_bytes(&shape) == 0;
     if (issue->is_empty || !sc_issue_is_on(issue))
         return;
+    sc_issue_names(issue, SC_MEMSET, dst, 0, sc_shape_hull_bytes(&shape));
     if (is_host(issue, dst))
         sc_issue_host_shape(issue, SC_MEMSET, &shape);
     else

@@ -143,7 +143,7 @@ static void changed(const struct exec_change *change)
 /* A source on a stack is replaced by the copy that the use keeps of it. */
 static void keep_stack_sides(const struct exec_change *change, CUgraphExec exec, CUgraphNode node,
                              const CUDA_MEMCPY3D *copy, CUcontext context,
-                             __typeof__(&cuGraphExecMemcpyNodeSetParams) real)
+                             __typeof__(&cuGraphExecMemcpyNodeSetParams) set)
 {
     CUDA_MEMCPY3D kept = *copy;
     void *source = sc_track_graph_saved(&sc_track, change->by.graph, change->node, SC_H2D);
@@ -152,7 +152,7 @@ static void keep_stack_sides(const struct exec_change *change, CUgraphExec exec,
         sc_stack_sources_point(&kept, SC_H2D, source);
     if (destination)
         sc_stack_sources_point(&kept, SC_D2H, destination);
-    if ((source || destination) && real(exec, node, &kept, context) == CUDA_SUCCESS)
+    if ((source || destination) && set(exec, node, &kept, context) == CUDA_SUCCESS)
         sc_track_graph_redirect_node(&sc_track, change->by.graph, change->node);
 }
 

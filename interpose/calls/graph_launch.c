@@ -320,6 +320,8 @@ static CUresult launch_ended(struct launch *launch, CUgraphExec exec, CUstream s
         record_runs(launch);
     else
         sc_track_launched(&sc_track, (uintptr_t)exec, launch->stream->id);
+    sc_work_note(launch->call, launch->stream,
+                 sc_order_issued(&sc_track.order, launch->stream->id) + !launch->graph);
     if (launch->exec && !launch->seen)
         sc_unfinished_signal(launch->stream);
     if (launch->records)

@@ -11,6 +11,7 @@
 
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
+#include "interpose/base/recently.h"
 #include "interpose/base/upcalls.h"
 #include "interpose/calls/host_memory.h"
 #include "interpose/calls/sync.h"
@@ -270,22 +271,28 @@ void sc_host_memory_managed(CUdeviceptr address, size_t size_bytes)
     add_range((const void *)(uintptr_t)address, size_bytes, SC_MANAGED);
 }
 
-static CUresult give_back_inside(CUresult (*real)(void *address), void *address)
+typedef CUresult give_back_function(void *address);
+
+static CUresult give_back_inside(give_back_function *give_back, void *address)
 {
     SC_INSIDE();
-    return real(address);
+    return give_back(address);
 }
 
 /* Waits for the context as the driver does, and forgets the range unless the driver refuses. */
 static CUresult give_back_now(struct giving_back *giving, const struct sc_range_info *range,
-                              CUresult (*real)(void *address))
+                              give_back_function *give_back)
 {
     struct sc_sync sync = sc_sync_begin_free(giving->call);
     if (range->range)
         sc_track_remove_range(&sc_track, range->address);
     sc_guard_apply();
-    CUresult result = give_back_inside(real, giving->address);
+    CUresult result =
+        sc_wrap_answered(giving->call, give_back_inside(give_back, giving->address));
     sc_permit_end(&giving->permit, result);
+    if (result == CUDA_SUCCESS)
+        sc_recently_freed(giving->call->api, giving->call->site, (uintptr_t)giving->address,
+                          range->range ? range->size_bytes : 0);
     if (range->range && result != CUDA_SUCCESS)
         sc_track_add_range(&sc_track, range->address, range->size_bytes, range->kind,
                            range->context);
@@ -404,6 +411,8 @@ CUresult cuMemFree_v2(CUdeviceptr address)
     if (range.range)
         sc_track_remove_range(&sc_track, range.address);
     CUresult result = sc_permit_end(&giving.permit, real(address));
+    if (result == CUDA_SUCCESS)
+        sc_recently_freed(call->api, call->site, address, range.range ? range.size_bytes : 0);
     if (range.range && result != CUDA_SUCCESS)
         sc_track_add_range(&sc_track, range.address, range.size_bytes, range.kind, range.context);
     sc_sync_end(&sync, result);

@@ -6,6 +6,7 @@
 #include "interpose/base/compiler.h"
 #include "interpose/base/own_stack.h"
 #include "interpose/base/process.h"
+#include "interpose/base/recently.h"
 #include "interpose/base/unwind.h"
 #include "interpose/base/upcalls.h"
 #include "interpose/capture/captures.h"
@@ -20,6 +21,7 @@
 #include "interpose/streams/unfinished.h"
 #include "report/options.h"
 #include "track/grid.h"
+#include "track/history.h"
 #include "track/hold.h"
 #include "track/shape.h"
 #include "track/ticks.h"
@@ -41,6 +43,7 @@ void sc_issue_on(struct sc_issue *issue, const struct sc_call *call,
     issue->joins_stream = false;
     issue->waits_after = false;
     issue->is_empty = false;
+    issue->named.size_bytes = 0;
     issue->ordered.stream = 0;
     issue->place = 0;
     issue->graph = 0;
@@ -407,17 +410,61 @@ static void note_queued(const struct sc_issue *issue, uint64_t now_ticks)
             sc_unfinished_written(issue->stream, now_ticks);
 }
 
+/* The host range, where the call has named nothing. */
+static struct sc_recent_use use_of(const struct sc_issue *issue)
+{
+    const struct sc_op_info *op = &issue->ops[0];
+    struct sc_recent_use use = {.direction = SC_NO_DIRECTION};
+    if (issue->named.size_bytes || !issue->count)
+        return issue->named.size_bytes ? issue->named : use;
+    use.direction = op->direction;
+    use.size_bytes = sc_shape_hull_bytes(&op->shape);
+    *(sc_direction_writes_host(op->direction) ? &use.address : &use.source) = op->shape.address;
+    return use;
+}
+
+/* `number`: 0: it is done. */
+static void note_in_history(const struct sc_issue *issue, uint32_t stack, uint64_t ticks,
+                            uint64_t number)
+{
+    if (!sc_options.postmortem)
+        return;
+    struct sc_recent_use use = use_of(issue);
+    sc_recently_issued((struct sc_history_entry){
+        .api = issue->call->api,
+        .site = (uintptr_t)issue->call->site,
+        .stack = stack,
+        .stream = issue->stream->id,
+        .direction = use.direction,
+        .ticks = ticks,
+        .number = number,
+        .address = use.address,
+        .source = use.source,
+        .size_bytes = use.size_bytes,
+    });
+}
+
+/* The next operation of the stream is behind it. */
+static uint64_t next_number(const struct sc_stream_record *stream)
+{
+    return sc_order_issued(&sc_track.order, stream->id) + 1;
+}
+
 /* A copy within the device, a memset there. */
 static void note_device_work(const struct sc_issue *issue)
 {
+    uint64_t now = sc_ticks();
     if (issue->stream->kind != SC_STREAM_NONBLOCKING)
-        sc_unfinished_queued(issue->stream, sc_ticks());
+        sc_unfinished_queued(issue->stream, now);
+    note_in_history(issue, 0, now, next_number(issue->stream));
 }
 
 static void record(struct sc_issue *issue)
 {
     uint64_t now = sc_ticks();
-    size_t bytes = sc_issue_record(issue, sc_unwind_here(issue->call->site), now);
+    uint32_t stack = sc_unwind_here(issue->call->site);
+    size_t bytes = sc_issue_record(issue, stack, now);
+    note_in_history(issue, stack, now, issue->ops[0].ticket.number);
     sc_guard_apply();
     note_queued(issue, now);
     sc_marks_issued(issue->stream, bytes, now);
@@ -473,6 +520,8 @@ CUresult sc_issue_end(struct sc_issue *issue, CUresult result)
         end_without(issue, result);
     if (result == CUDA_SUCCESS && sc_unlikely(issue->uses.count))
         note_uses_of_device(issue);
+    if (issue->joins_stream && result == CUDA_SUCCESS && !issue->is_empty)
+        note_in_history(issue, 0, sc_ticks(), 0);
     if (issue->joins_stream)
         end_joined(issue, result);
     else if (result == CUDA_SUCCESS && !issue->count && !issue->is_empty)
@@ -488,11 +537,26 @@ bool sc_issue_is_captured(const struct sc_call *call, CUstream handle)
     return stream && stream->kind != SC_STREAM_LEGACY && sc_streams_is_capturing(stream);
 }
 
+void sc_work_note(const struct sc_call *call, const struct sc_stream_record *stream,
+                  uint64_t number)
+{
+    if (!sc_options.postmortem)
+        return;
+    sc_recently_issued((struct sc_history_entry){
+        .api = call->api,
+        .site = (uintptr_t)call->site,
+        .stream = stream->id,
+        .direction = SC_NO_DIRECTION,
+        .ticks = sc_ticks(),
+        .number = number,
+    });
+}
+
 struct sc_work sc_work_begin(const struct sc_call *call, CUstream handle, unsigned kind)
 {
     struct sc_stream_record *stream =
         sc_active() ? sc_streams_find(handle, call->per_thread) : NULL;
-    struct sc_work work = {.kind = kind};
+    struct sc_work work = {.call = call, .kind = kind};
     if (!stream || sc_streams_is_capturing(stream))
         return work;
     if (kind & SC_WORK_AWAITS_HOST)
@@ -524,5 +588,7 @@ CUresult sc_work_end(struct sc_work *work, CUresult result)
     } else {
         sc_unfinished_legacy(work->stream);
     }
+    if (result == CUDA_SUCCESS)
+        sc_work_note(work->call, work->stream, next_number(work->stream));
     return result;
 }

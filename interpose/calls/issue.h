@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "interpose/base/compiler.h"
+#include "interpose/base/recently.h"
 #include "interpose/calls/at_once.h"
 #include "interpose/calls/device_uses.h"
 #include "interpose/driver/call.h"
@@ -47,6 +48,7 @@ struct sc_issue {
                           unregistered it */
     bool joins_stream; /* returns only when the stream's earlier work and itself are done */
     bool is_empty;     /* of no bytes: no work */
+    struct sc_recent_use named;
     struct sc_order_call ordered;
     uint64_t place; /* of the call, in a legacy stream */
     struct sc_point point;
@@ -59,6 +61,13 @@ static inline bool sc_issue_is_on(const struct sc_issue *issue)
 }
 
 void sc_issue_begin(struct sc_issue *issue, const struct sc_call *call, CUstream stream);
+
+/* What the call names, for the history of its stream. Without it, its host range is noted there. */
+static inline void sc_issue_names(struct sc_issue *issue, enum sc_direction direction,
+                                  uintptr_t address, uintptr_t source, size_t size_bytes)
+{
+    issue->named = (struct sc_recent_use){address, source, size_bytes, direction};
+}
 
 /* A host range of the operation, if the device uses it after the call has returned. Device
  * addresses and staged pageable memory are recognised and left out. */
@@ -144,11 +153,16 @@ enum {
 
 /* Around the call; the end hands the result on. */
 struct sc_work {
+    const struct sc_call *call;
     struct sc_stream_record *stream; /* NULL: nothing is to be noted */
     unsigned kind;
     struct sc_order_call ordered;
 };
 struct sc_work sc_work_begin(const struct sc_call *call, CUstream stream, unsigned kind);
 CUresult sc_work_end(struct sc_work *work, CUresult result);
+
+/* For the history of the stream. It is done once the host knows that so many operations are. */
+void sc_work_note(const struct sc_call *call, const struct sc_stream_record *stream,
+                  uint64_t number);
 
 #endif

@@ -3,6 +3,7 @@
  * that were just issued, and a note that something other than copies is at work. */
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
+#include "interpose/base/recently.h"
 #include "interpose/calls/device_uses.h"
 #include "interpose/calls/issue.h"
 #include "interpose/capture/detours.h"
@@ -154,6 +155,9 @@ SC_PAIR(cuMemFreeAsync, _ptsz, (CUdeviceptr address, CUstream stream), (address,
     work.work = sc_work_begin(call, stream, SC_WORK_QUIET);
     CUresult result = endangers_captures(&work, stream) ? SC_PERMITTED(real(address, stream))
                                                         : real(address, stream);
+    if (work.work.stream && result == CUDA_SUCCESS)
+        sc_recently_freed(call->api, call->site, address,
+                          uses.count ? uses.of[0].shape.width_bytes : 0);
     if (freed_on && result == CUDA_SUCCESS)
         sc_device_uses_note(&uses, call, freed_on, 0);
     return end(&work, result);

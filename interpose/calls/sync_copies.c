@@ -6,6 +6,7 @@
  * (docs/driver.md, Q5, Q6, Synchronous copies) */
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
+#include "interpose/base/recently.h"
 #include "interpose/calls/at_once.h"
 #include "interpose/calls/device_uses.h"
 #include "interpose/calls/issue.h"
@@ -17,9 +18,12 @@
 #include "interpose/streams/marks.h"
 #include "interpose/streams/streams.h"
 #include "interpose/streams/unfinished.h"
+#include "track/hazard.h"
+#include "track/history.h"
 #include "track/order.h"
 #include "track/shape.h"
 #include "track/spans.h"
+#include "track/ticks.h"
 #include "track/track.h"
 
 #include "track/poison.h"
@@ -30,6 +34,7 @@ struct copy {
     struct sc_detour detour;
     CUstream stream; /* of the detour, if it has one */
     struct sc_sync sync;
+    struct sc_stream_record *on; /* NULL: not known */
     struct sc_device_uses uses;
     struct sc_stream_record *used_on; /* the stream of the uses, if there are any */
 };
@@ -101,6 +106,7 @@ static struct sc_sync begin_device_work(struct sc_stream_record *stream)
 static struct sc_sync begin_call(struct copy *copy)
 {
     struct sc_stream_record *stream = copy->sides.is_empty ? NULL : stream_of(copy);
+    copy->on = stream;
     if (stream)
         begin_uses(copy, stream);
     if (stream && (copy->sides.src.used || copy->sides.dst.used)) {
@@ -128,6 +134,7 @@ static bool begins_moved(struct copy *copy)
     copy->stream = NULL;
     copy->uses.count = 0;
     copy->used_on = NULL;
+    copy->on = NULL;
     sc_detour_begin(&copy->detour, copy->call, &copy->stream);
     bool is_moved = sc_detour_is_taken(&copy->detour);
     if (is_moved)
@@ -143,10 +150,36 @@ static CUresult end_moved(struct copy *copy, CUresult result)
     return sc_detour_end(&copy->detour, waited);
 }
 
+static enum sc_direction direction_of(const struct sc_copy_sides *sides)
+{
+    if (sides->is_fill)
+        return SC_MEMSET;
+    return sides->dst.used ? SC_D2H : sides->src.used ? SC_H2D : SC_D2D;
+}
+
+/* What the host has not waited for is done when a later operation is. */
+static void note_in_history(const struct copy *copy)
+{
+    const struct sc_copy_sides *sides = &copy->sides;
+    sc_recently_issued((struct sc_history_entry){
+        .api = copy->call->api,
+        .site = (uintptr_t)copy->call->site,
+        .stream = copy->on->id,
+        .direction = direction_of(sides),
+        .ticks = sc_ticks(),
+        .number = copy->sync.on ? 0 : sc_order_issued(&sc_track.order, copy->on->id) + 1,
+        .address = sides->dst.shape.address,
+        .source = sides->src.shape.address,
+        .size_bytes = sc_shape_hull_bytes(&sides->dst.shape),
+    });
+}
+
 static CUresult end(struct copy *copy, CUresult result)
 {
     uint64_t place = sc_order_place(&copy->sync.ordered);
     sc_sync_end(&copy->sync, result);
+    if (copy->on && result == CUDA_SUCCESS)
+        note_in_history(copy);
     if (copy->used_on && result == CUDA_SUCCESS && !has_landed(copy))
         sc_device_uses_note(&copy->uses, copy->call, copy->used_on, place);
     return sc_detour_end(&copy->detour, result);

@@ -16,7 +16,9 @@
  *         return real(stream);
  *     }
  *
- * Every wrapper reads alike: observe, call the real one, record, return what it returned.
+ * Every wrapper reads alike: observe, call the real one, record, return what it returned. To call
+ * `real` looks at the answer as well: an error that leaves the context unusable is told at once, as
+ * long as what was in flight is still known (sc_postmortem_failed).
  */
 #ifndef SC_INTERPOSE_DRIVER_WRAP_H
 #define SC_INTERPOSE_DRIVER_WRAP_H
@@ -25,6 +27,7 @@
 
 #include "cupti_hooks/ear.h"
 #include "interpose/base/compiler.h"
+#include "interpose/base/upcalls.h"
 #include "interpose/driver/call.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/replaying.h"
@@ -44,6 +47,16 @@
     (sc_unlikely(carried_.place != 0) && sc_replaying_takes_answer()                               \
          ? (__typeof__(sc_real.symbol))(void *)sc_replaying_answer                                 \
          : sc_real.symbol)
+
+/* The program's call has been answered so. */
+static inline CUresult sc_wrap_answered(const struct sc_call *call, CUresult result)
+{
+    if (sc_unlikely(result != CUDA_SUCCESS))
+        sc_postmortem_failed(call, result);
+    return result;
+}
+
+#define real(...) sc_wrap_answered(call, real(__VA_ARGS__))
 
 /* The body of both follows. `arguments` names the parameters. */
 #define SC_PAIR(symbol, variant, parameters, arguments)                                            \

@@ -30,6 +30,7 @@
 #include "interpose/entry/unreached.h"
 #include "interpose/guard/guard.h"
 #include "interpose/missed/audit.h"
+#include "interpose/postmortem/postmortem.h"
 #include "interpose/reaper/copy_times.h"
 #include "interpose/reaper/nvtx.h"
 #include "interpose/reaper/reaper.h"
@@ -291,6 +292,7 @@ static int conclude(int status, bool unsubscribe)
     if (!sc_life_is_ours())
         return status;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+    sc_postmortem_await();
     struct ending ending = {status, unsubscribe};
     sc_spare_stack_make_much_room(end_all, &ending);
     pthread_setcancelstate(cancel, NULL);
@@ -398,6 +400,7 @@ void sc_life_may_vanish(void)
     if (!sc_active() || sc_own_lock_depth || !sc_life_is_ours())
         return;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+    sc_postmortem_await();
     sc_reaper_await_verdicts();
     sc_nvtx_await();
     pthread_setcancelstate(cancel, NULL);
@@ -408,6 +411,7 @@ typedef void abort_function(void);
 
 SC_EXPORT void abort(void)
 {
+    sc_postmortem_aborts(SC_SITE());
     sc_life_may_vanish();
     SC_NEXT(abort_function *, "abort")();
     __builtin_unreachable();

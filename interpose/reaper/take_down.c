@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "interpose/base/process.h"
+#include "interpose/base/recently.h"
 #include "interpose/base/upcalls.h"
 #include "interpose/reaper/reaper.h"
 #include "report/options.h"
@@ -39,6 +40,8 @@ void sc_take_down_ask(struct sc_take_down *request, const struct sc_culprit *cul
         sc_track_take_down(&sc_track, request);
     }
     sc_guard_apply();
+    if (request->found.count > 0 && !request->stays)
+        sc_recently_freed(culprit->api, culprit->site, request->address, request->size_bytes);
 }
 
 static enum sc_action action_of(const struct sc_take_down *request)

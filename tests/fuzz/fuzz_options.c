@@ -70,6 +70,7 @@ int main(int argc, char **argv)
         "mode=off:exitcode=3:certainty=observed:halt_on_error=1:stacks=site:verbosity=2:help=1",
         "report_path=/tmp/%e.%p.%h.%r.jsonl:max_held=1536M:stall_limit=250ms",
         "guard=off:snapshot_max=0:capture=report:python=0:cupti=require:timeline=1:pinned=driver",
+        "postmortem=0:postmortem=1:postmortem=2",
         "device_heap=64M:device_heap=driver:suppressions=/etc/safecopy.supp:suppressions=",
         "max_held=18446744073709551615:max_held=17179869183G:stall_limit=18446744073s",
         "stirct=1:=:=1:strict:strict=:exitcode=256:exitcode=-1:max_held=1T:verbosity=9",

@@ -1,0 +1,31 @@
+#include "interpose/base/recently.h"
+
+#include <errno.h>
+
+#include "interpose/base/unwind.h"
+#include "track/ticks.h"
+
+#include "track/poison.h"
+
+void sc_recently_note_issued(struct sc_history_entry *entry)
+{
+    entry->thread = sc_thread_id();
+    sc_history_note_issued(&sc_history, entry);
+}
+
+void sc_recently_note_freed(const char *api, void *site, uintptr_t address, size_t size_bytes)
+{
+    int saved = errno;
+    struct sc_history_entry entry = {
+        .api = api,
+        .site = (uintptr_t)site,
+        .stack = site ? sc_unwind_here(site) : 0,
+        .thread = sc_thread_id(),
+        .direction = SC_FREE,
+        .ticks = sc_ticks(),
+        .address = address,
+        .size_bytes = size_bytes,
+    };
+    sc_history_note(&sc_history.frees, &entry);
+    errno = saved;
+}

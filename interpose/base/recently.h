@@ -1,0 +1,44 @@
+/* What the process did last (track/history.h), as hooks and wrappers note it: for the line that
+ * says so when the context is lost (interpose/postmortem/postmortem.h).
+ *
+ * Thread safe, not signal safe. No lock; errno is kept. With postmortem=0 each is one load.
+ */
+#ifndef SC_INTERPOSE_BASE_RECENTLY_H
+#define SC_INTERPOSE_BASE_RECENTLY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "interpose/base/compiler.h"
+#include "interpose/base/process.h"
+#include "track/hazard.h"
+#include "track/history.h"
+
+/* The bytes that an operation uses, as its call names them; 0: not known. */
+struct sc_recent_use {
+    uintptr_t address, source; /* written, and read */
+    size_t size_bytes;
+    enum sc_direction direction;
+};
+
+/* The driver has accepted the operation. Of the entry the thread is left out. */
+void sc_recently_note_issued(struct sc_history_entry *entry);
+
+static inline void sc_recently_issued(struct sc_history_entry entry)
+{
+    if (sc_likely(sc_options.postmortem))
+        sc_recently_note_issued(&entry);
+}
+
+/* The program gives the memory back by a call that returns to `site`. The caller's stack is taken
+ * (interpose/base/unwind.h). */
+void sc_recently_note_freed(const char *api, void *site, uintptr_t address, size_t size_bytes);
+
+static inline void sc_recently_freed(const char *api, void *site, uintptr_t address,
+                                     size_t size_bytes)
+{
+    if (sc_likely(sc_options.postmortem) && sc_active())
+        sc_recently_note_freed(api, site, address, size_bytes);
+}
+
+#endif

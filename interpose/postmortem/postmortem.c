@@ -1,0 +1,249 @@
+#include "interpose/postmortem/postmortem.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+#include "cupti_hooks/ear.h"
+#include "interpose/base/compiler.h"
+#include "interpose/base/process.h"
+#include "interpose/base/spare_stack.h"
+#include "interpose/base/unwind.h"
+#include "interpose/base/upcalls.h"
+#include "interpose/driver/call.h"
+#include "interpose/driver/driver.h"
+#include "interpose/streams/streams.h"
+#include "interpose/streams/unfinished.h"
+#include "report/postmortem.h"
+#include "report/report.h"
+#include "track/hazard.h"
+#include "track/history.h"
+#include "track/kernel.h"
+#include "track/order.h"
+#include "track/own_lock.h"
+#include "track/stacks.h"
+#include "track/ticks.h"
+#include "track/track.h"
+
+#include "track/poison.h"
+
+/* Of these cuda.h says that the process, or the context, has to be given up; of the context that is
+ * destroyed it goes without saying, and the unknown error is seen to stay. */
+static const struct lost {
+    CUresult error;
+    const char *name;
+} all_lost[] = {
+#define LOST(error) {error, #error}
+    LOST(CUDA_ERROR_CONTAINED),
+    LOST(CUDA_ERROR_ILLEGAL_ADDRESS),
+    LOST(CUDA_ERROR_LAUNCH_TIMEOUT),
+    LOST(CUDA_ERROR_CONTEXT_IS_DESTROYED),
+    LOST(CUDA_ERROR_ASSERT),
+    LOST(CUDA_ERROR_HARDWARE_STACK_ERROR),
+    LOST(CUDA_ERROR_ILLEGAL_INSTRUCTION),
+    LOST(CUDA_ERROR_MISALIGNED_ADDRESS),
+    LOST(CUDA_ERROR_INVALID_ADDRESS_SPACE),
+    LOST(CUDA_ERROR_INVALID_PC),
+    LOST(CUDA_ERROR_LAUNCH_FAILED),
+    LOST(CUDA_ERROR_TENSOR_MEMORY_LEAK),
+    LOST(CUDA_ERROR_MPS_CLIENT_TERMINATED),
+    LOST(CUDA_ERROR_EXTERNAL_DEVICE),
+    LOST(CUDA_ERROR_UNKNOWN),
+#undef LOST
+};
+
+static const struct lost abortion = {CUDA_SUCCESS, "SIGABRT"};
+
+static const struct lost *find(CUresult error)
+{
+    for (size_t i = 0; i < sizeof all_lost / sizeof all_lost[0]; i++)
+        if (all_lost[i].error == error)
+            return &all_lost[i];
+    return NULL;
+}
+
+/* Of all streams whose last operations are shown, whether in flight or not. */
+enum { SHOWN_WHOLE = 8, OPERATIONS_MAX = SC_HISTORY_RINGS * SC_HISTORY_LENGTH };
+
+enum stage { NOT_BEGUN, BEGUN, WRITTEN };
+
+static _Atomic int stage;
+
+/* The entries of all streams: of the thread that has brought `stage` to BEGUN, as is all below. */
+static struct sc_history_entry entries[OPERATIONS_MAX];
+static unsigned entry_count;
+static struct sc_postmortem_operation operations[OPERATIONS_MAX];
+static struct sc_postmortem_operation freed[SC_HISTORY_LENGTH];
+static struct sc_postmortem_stream streams[OPERATIONS_MAX];
+
+/* ---- one operation ---- */
+
+/* Has the host learnt of its end? By a wait for an event a kernel is known to be done when a later
+ * copy on its stream is. */
+static bool is_done(const struct sc_history_entry *entry)
+{
+    const struct sc_stream *stream = sc_order_stream(&sc_track.order, entry->stream);
+    struct sc_stream_record *record = sc_streams_of_id(entry->stream);
+    if (atomic_load_explicit(&stream->done, memory_order_acquire) >= entry->number)
+        return true;
+    return record && sc_unfinished_is_done(record, entry->ticks);
+}
+
+static struct sc_postmortem_operation describe(const struct sc_history_entry *entry, bool in_flight)
+{
+    void *site = (void *)entry->site;
+    return (struct sc_postmortem_operation){
+        .api = entry->api,
+        .direction = entry->direction,
+        .address = entry->address,
+        .source = entry->source,
+        .size_bytes = entry->size_bytes,
+        .thread = entry->thread,
+        .time_ns = sc_ticks_to_ns(entry->ticks),
+        .stack = entry->stack || !site ? entry->stack : sc_stacks_put(&site, 1),
+        .in_flight = in_flight,
+    };
+}
+
+/* ---- streams ---- */
+
+static void read_entries(void)
+{
+    entry_count = 0;
+    for (unsigned i = 0; i < SC_HISTORY_RINGS; i++)
+        entry_count += sc_history_read(&sc_history.streams[i], &entries[entry_count]);
+}
+
+/* The stream with the latest operation of those that are not taken yet: the index of the operation,
+ * or entry_count. What is taken has stream 0. */
+static unsigned find_latest(void)
+{
+    unsigned latest = entry_count;
+    for (unsigned i = 0; i < entry_count; i++) {
+        bool later = latest == entry_count || entries[i].ticks > entries[latest].ticks;
+        if (entries[i].stream && later)
+            latest = i;
+    }
+    return latest;
+}
+
+/* Takes the operations of the stream, which are in order. Returns how many are shown. */
+static unsigned take_stream(uint32_t id, bool whole, struct sc_postmortem_operation *shown)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < entry_count; i++) {
+        if (entries[i].stream != id)
+            continue;
+        bool in_flight = !is_done(&entries[i]);
+        if (in_flight || whole)
+            shown[count++] = describe(&entries[i], in_flight);
+        entries[i].stream = 0;
+    }
+    return count;
+}
+
+/* Those that were used last, and all others with something in flight. */
+static unsigned collect_streams(void)
+{
+    unsigned count = 0, taken = 0, used = 0;
+    read_entries();
+    for (unsigned first; (first = find_latest()) < entry_count; taken++) {
+        uint32_t id = entries[first].stream;
+        const struct sc_stream *stream = sc_order_stream(&sc_track.order, id);
+        struct sc_postmortem_stream *shown = &streams[count];
+        *shown = (struct sc_postmortem_stream){
+            .handle = stream->handle,
+            .device = stream->device,
+            .operations = &operations[used],
+            .count = take_stream(id, taken < SHOWN_WHOLE, &operations[used]),
+        };
+        used += shown->count;
+        count += shown->count > 0;
+    }
+    return count;
+}
+
+/* ---- memory that was given back ---- */
+
+/* Of one call two hooks may tell. */
+static bool is_told_twice(const struct sc_history_entry *one, const struct sc_history_entry *next)
+{
+    return one->api == next->api && one->address == next->address && one->site == next->site &&
+           one->thread == next->thread;
+}
+
+static unsigned collect_frees(void)
+{
+    static struct sc_history_entry latest[SC_HISTORY_LENGTH];
+    unsigned count = 0;
+    unsigned all = sc_history_read(&sc_history.frees, latest);
+    for (unsigned i = 0; i < all; i++)
+        if (i == 0 || !is_told_twice(&latest[i - 1], &latest[i]))
+            freed[count++] = describe(&latest[i], false);
+    return count;
+}
+
+/* ---- the line ---- */
+
+static void write_line(void *argument)
+{
+    struct sc_postmortem *postmortem = argument;
+    postmortem->streams = streams;
+    postmortem->stream_count = collect_streams();
+    postmortem->frees = freed;
+    postmortem->free_count = collect_frees();
+    sc_report_postmortem(postmortem);
+}
+
+static void tell(const struct lost *lost, const char *api, void *site)
+{
+    int saved = errno;
+    int before = NOT_BEGUN;
+    if (!atomic_compare_exchange_strong(&stage, &before, BEGUN))
+        return;
+    struct sc_postmortem postmortem = {
+        .error = (int)lost->error,
+        .name = lost->name,
+        .call = {.api = api,
+                 .thread = sc_thread_id(),
+                 .time_ns = sc_now_ns(),
+                 .runtime_api = sc_ear_runtime_api(),
+                 .stack = sc_unwind_here(site)},
+    };
+    sc_spare_stack_make_much_room(write_line, &postmortem);
+    atomic_store(&stage, WRITTEN);
+    errno = saved;
+}
+
+/* Where a wrapper has the lock of a stream meanwhile, the next call tells: it gets the same error.
+ */
+static bool may_tell(void)
+{
+    return atomic_load_explicit(&stage, memory_order_relaxed) == NOT_BEGUN &&
+           sc_options.postmortem && sc_active() && !sc_own_lock_depth &&
+           !sc_streams_are_locked_here();
+}
+
+void sc_postmortem_failed(const struct sc_call *call, int result)
+{
+    const struct lost *lost = find((CUresult)result);
+    if (lost && may_tell())
+        tell(lost, call->api, call->site);
+}
+
+void sc_postmortem_aborts(void *site)
+{
+    if (may_tell())
+        tell(&abortion, "abort", site);
+}
+
+void sc_postmortem_await(void)
+{
+    enum { TRIES = 2000, PAUSE_NS = 1000 * 1000 };
+    const struct timespec pause = {0, PAUSE_NS};
+    for (int i = 0; i < TRIES && atomic_load(&stage) == BEGUN && sc_active(); i++)
+        sc_kernel_call(SYS_nanosleep, &pause, NULL);
+}

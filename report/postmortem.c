@@ -1,0 +1,226 @@
+#include "report/postmortem.h"
+
+#include "report/json.h"
+#include "report/json_lines.h"
+
+#include "track/poison.h"
+
+enum { STACKS_MAX = 512 };
+
+/* Room for what follows: the frees take little, and stacks as much as is left. */
+enum { FOR_STACKS = 128 << 10, FOR_THE_END = 1024 };
+
+struct writing {
+    struct sc_text *line;
+    const struct sc_path_names *names;
+    uint64_t now_ns; /* of the call */
+    unsigned stack_count;
+};
+
+/* The stacks that were named so far; a place in the line is an index here. One caller at a time. */
+static uint32_t stacks[STACKS_MAX];
+
+static void put_stack(struct writing *writing, uint32_t stack)
+{
+    unsigned i = 0;
+    while (i < writing->stack_count && stacks[i] != stack)
+        i++;
+    if (stack == 0 || i == STACKS_MAX) {
+        sc_json_null(writing->line, "stack");
+        return;
+    }
+    if (i == writing->stack_count)
+        stacks[writing->stack_count++] = stack;
+    sc_json_number(writing->line, "stack", i);
+}
+
+static void put_address(struct sc_text *line, const char *key, uintptr_t address)
+{
+    if (address)
+        sc_json_hex(line, key, address);
+}
+
+static void put_bytes(struct sc_text *line, size_t size_bytes)
+{
+    if (size_bytes)
+        sc_json_number(line, "size", size_bytes);
+}
+
+static void put_moment(struct writing *writing, const struct sc_postmortem_operation *operation)
+{
+    uint64_t then_ns = operation->time_ns;
+    sc_json_signed(writing->line, "thread", operation->thread);
+    sc_json_number(writing->line, "time_ns", then_ns);
+    sc_json_number(writing->line, "age_ns", writing->now_ns > then_ns ? writing->now_ns - then_ns : 0);
+    put_stack(writing, operation->stack);
+}
+
+static void put_operation(struct writing *writing, const struct sc_postmortem_operation *operation)
+{
+    sc_json_open(writing->line, NULL, '{');
+    sc_json_string(writing->line, "api", operation->api);
+    sc_json_string(writing->line, "direction", sc_hazard_direction_string(operation->direction));
+    put_address(writing->line, "address", operation->address);
+    put_address(writing->line, "source", operation->source);
+    put_bytes(writing->line, operation->size_bytes);
+    if (operation->in_flight)
+        sc_json_true(writing->line, "in_flight");
+    put_moment(writing, operation);
+    sc_json_close(writing->line, '}');
+}
+
+static void put_free(struct writing *writing, const struct sc_postmortem_operation *freed)
+{
+    sc_json_open(writing->line, NULL, '{');
+    sc_json_string(writing->line, "api", freed->api);
+    sc_json_hex(writing->line, "address", freed->address);
+    put_bytes(writing->line, freed->size_bytes);
+    put_moment(writing, freed);
+    sc_json_close(writing->line, '}');
+}
+
+/* Takes back what began at `before` if it leaves no room. */
+static bool keep(struct writing *writing, size_t before, unsigned stack_count, size_t reserve)
+{
+    if (!writing->line->cut && writing->line->used + reserve < writing->line->size)
+        return true;
+    sc_text_rewind(writing->line, before);
+    writing->stack_count = stack_count;
+    return false;
+}
+
+static void put_list(struct writing *writing, const char *key,
+                     const struct sc_postmortem_operation *list, unsigned count,
+                     void (*put)(struct writing *, const struct sc_postmortem_operation *))
+{
+    sc_json_open(writing->line, key, '[');
+    for (unsigned i = 0; i < count; i++) {
+        size_t before = writing->line->used;
+        unsigned known = writing->stack_count;
+        put(writing, &list[i]);
+        if (!keep(writing, before, known, FOR_STACKS))
+            break;
+    }
+    sc_json_close(writing->line, ']');
+}
+
+static void put_stream(struct writing *writing, const struct sc_postmortem_stream *stream)
+{
+    sc_json_open(writing->line, NULL, '{');
+    sc_json_hex(writing->line, "stream", stream->handle);
+    sc_json_signed(writing->line, "device", stream->device);
+    put_list(writing, "operations", stream->operations, stream->count, put_operation);
+    sc_json_close(writing->line, '}');
+}
+
+static void put_call(struct writing *writing, const struct sc_hazard_event *call)
+{
+    sc_json_open(writing->line, "call", '{');
+    sc_json_string(writing->line, "api", call->api);
+    if (call->runtime_api)
+        sc_json_string(writing->line, "runtime_api", call->runtime_api);
+    sc_json_signed(writing->line, "thread", call->thread);
+    sc_json_number(writing->line, "time_ns", call->time_ns);
+    put_stack(writing, call->stack);
+    sc_json_close(writing->line, '}');
+}
+
+static void put_error(struct sc_text *line, const struct sc_postmortem *postmortem)
+{
+    sc_json_open(line, "error", '{');
+    sc_json_signed(line, "code", postmortem->error);
+    sc_json_string(line, "name", postmortem->name);
+    sc_json_close(line, '}');
+}
+
+static void put_found(struct sc_text *line, uint64_t hazards, const uint64_t *by_code)
+{
+    sc_json_number(line, "hazards", hazards);
+    sc_json_open(line, "by_code", '{');
+    for (unsigned code = 0; code < SC_HAZARD_CODE_COUNT; code++) {
+        if (by_code[code] > 0)
+            sc_json_number(line, sc_hazard_code_string(code), by_code[code]);
+    }
+    sc_json_close(line, '}');
+}
+
+static void put_stacks(struct writing *writing)
+{
+    sc_json_open(writing->line, "stacks", '[');
+    for (unsigned i = 0; i < writing->stack_count; i++) {
+        struct sc_json_lines_stack stack;
+        size_t before = writing->line->used;
+        sc_json_lines_name_stack(stacks[i], &stack);
+        sc_json_open(writing->line, NULL, '{');
+        sc_json_lines_put_stack(writing->line, &stack, FOR_THE_END, writing->names);
+        sc_json_close(writing->line, '}');
+        if (!keep(writing, before, writing->stack_count, FOR_THE_END / 2))
+            break;
+    }
+    sc_json_close(writing->line, ']');
+}
+
+static unsigned count_in_flight(const struct sc_postmortem_stream *stream)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < stream->count; i++)
+        count += stream->operations[i].in_flight;
+    return count;
+}
+
+/* The call's stack is the first, and those of the frees come next: they tell most. */
+void sc_postmortem_write_line(struct sc_text *line, const struct sc_postmortem *postmortem,
+                              uint64_t hazards, const uint64_t *by_code,
+                              const struct sc_path_names *names)
+{
+    struct writing writing = {line, names, postmortem->call.time_ns, 0};
+    unsigned in_flight = 0;
+    for (unsigned i = 0; i < postmortem->stream_count; i++)
+        in_flight += count_in_flight(&postmortem->streams[i]);
+    sc_json_open(line, NULL, '{');
+    sc_json_string(line, "type", "postmortem");
+    put_error(line, postmortem);
+    put_call(&writing, &postmortem->call);
+    put_found(line, hazards, by_code);
+    put_list(&writing, "frees", postmortem->frees, postmortem->free_count, put_free);
+    sc_json_number(line, "in_flight", in_flight);
+    sc_json_open(line, "streams", '[');
+    for (unsigned i = 0; i < postmortem->stream_count; i++) {
+        size_t before = line->used;
+        unsigned known = writing.stack_count;
+        put_stream(&writing, &postmortem->streams[i]);
+        if (!keep(&writing, before, known, FOR_STACKS / 2))
+            break;
+    }
+    sc_json_close(line, ']');
+    put_stacks(&writing);
+    sc_json_close(line, '}');
+    sc_text_char(line, '\n');
+}
+
+static void note_stream(struct sc_postmortem_brief *brief, const struct sc_postmortem_stream *stream)
+{
+    unsigned in_flight = count_in_flight(stream);
+    brief->in_flight += in_flight;
+    brief->streams += in_flight > 0;
+    for (unsigned i = 0; i < stream->count; i++) {
+        const struct sc_postmortem_operation *operation = &stream->operations[i];
+        if (operation->in_flight && operation->time_ns > brief->operation.time_ns)
+            brief->operation = *operation;
+    }
+}
+
+struct sc_postmortem_brief sc_postmortem_in_brief(const struct sc_postmortem *postmortem)
+{
+    struct sc_postmortem_brief brief = {
+        .error = postmortem->error,
+        .name = postmortem->name,
+        .call = postmortem->call,
+        .frees = postmortem->free_count,
+    };
+    for (unsigned i = 0; i < postmortem->stream_count; i++)
+        note_stream(&brief, &postmortem->streams[i]);
+    if (brief.frees > 0)
+        brief.freed = postmortem->frees[0];
+    return brief;
+}

@@ -1,0 +1,64 @@
+/* What a process did last: the latest operations of its streams, and the latest memory that it gave
+ * back. It is kept for the moment in which the program learns that its context is lost.
+ *
+ * A ring holds SC_HISTORY_LENGTH entries of a fixed size, and the next one takes the place of the
+ * oldest. A stream has the ring that its id leads to; more streams than rings share these. Nothing
+ * allocates, locks or calls: an entry costs one atomic addition and plain stores.
+ *
+ * Lock-free, thread-safe, and safe in a signal handler. A reader leaves out what is being written.
+ */
+#ifndef SC_TRACK_HISTORY_H
+#define SC_TRACK_HISTORY_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "track/hazard.h"
+
+enum { SC_HISTORY_LENGTH = 64, SC_HISTORY_RINGS = 64, SC_HISTORY_WORDS = 9 };
+
+struct sc_history_entry {
+    const char *api;             /* lives for ever */
+    uintptr_t site;              /* where the call returns to, if `stack` is 0 */
+    uint32_t stack;              /* track/stacks.h */
+    uint32_t stream;             /* the tracker's id; of memory that is given back 0 */
+    int32_t thread;              /* that made the call */
+    enum sc_direction direction; /* SC_NO_DIRECTION: no copy and no memset */
+    uint64_t ticks;              /* sc_ticks() */
+    uint64_t number;    /* done once the host knows that so many of the stream's operations are */
+    uintptr_t address;  /* of the memory that is written, or given back; 0: not known */
+    uintptr_t source;   /* of a copy; 0: none, or not known */
+    size_t size_bytes;  /* 0: not known */
+};
+
+struct sc_history_ring {
+    _Atomic uint64_t next; /* how many entries were ever begun */
+    struct {
+        _Atomic uint64_t number; /* of the entry, from 1; 0: there is none, or half of one */
+        _Atomic uint64_t words[SC_HISTORY_WORDS];
+    } entries[SC_HISTORY_LENGTH];
+};
+
+struct sc_history {
+    struct sc_history_ring streams[SC_HISTORY_RINGS];
+    struct sc_history_ring frees;
+};
+
+/* The process's own. Tests make others. All zero is empty. */
+extern struct sc_history sc_history;
+
+void sc_history_note(struct sc_history_ring *ring, const struct sc_history_entry *entry);
+
+/* Into the ring of the entry's stream. */
+static inline void sc_history_note_issued(struct sc_history *history,
+                                          const struct sc_history_entry *entry)
+{
+    sc_history_note(&history->streams[entry->stream % SC_HISTORY_RINGS], entry);
+}
+
+/* Copies the entries, the latest first; returns how many there are. */
+unsigned sc_history_read(struct sc_history_ring *ring,
+                         struct sc_history_entry entries[SC_HISTORY_LENGTH]);
+
+#endif

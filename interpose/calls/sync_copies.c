@@ -147,7 +147,7 @@ static bool begins_moved(struct copy *copy)
 static CUresult end_moved(struct copy *copy, CUresult result)
 {
     CUresult waited = result == CUDA_SUCCESS ? cuStreamSynchronize(copy->stream) : result;
-    return sc_detour_end(&copy->detour, waited);
+    return sc_detour_end(&copy->detour, sc_wrap_answered(copy->call, waited));
 }
 
 static enum sc_direction direction_of(const struct sc_copy_sides *sides)

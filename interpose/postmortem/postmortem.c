@@ -227,10 +227,20 @@ static bool may_tell(void)
            !sc_streams_are_locked_here();
 }
 
+/* Where this library lies, and the library's own calls return to. */
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+extern const char _end[] __attribute__((visibility("hidden")));
+
+static bool is_own(const void *site)
+{
+    return (uintptr_t)site >= (uintptr_t)__ehdr_start && (uintptr_t)site < (uintptr_t)_end;
+}
+
+/* Of a call that a wrapper makes of another one, the outer wrapper tells. */
 void sc_postmortem_failed(const struct sc_call *call, int result)
 {
     const struct lost *lost = find((CUresult)result);
-    if (lost && may_tell())
+    if (lost && !is_own(call->site) && may_tell())
         tell(lost, call->api, call->site);
 }
 

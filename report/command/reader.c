@@ -49,6 +49,12 @@ static bool is_miss(const json_t *line)
     return json_is_string(json_object_get(line, "api")) && sc_field_number(line, "count") > 0;
 }
 
+static bool is_postmortem(const json_t *line)
+{
+    return json_is_object(json_object_get(line, "error")) &&
+           json_is_object(json_object_get(line, "call"));
+}
+
 static bool are_equal_misses(const json_t *a, const json_t *b)
 {
     return json_equal(json_object_get(a, "api"), json_object_get(b, "api")) &&
@@ -193,7 +199,8 @@ static bool take_line(struct reading *reading, json_t *line, const char *text, s
             reader->hazardous = true;
     } else if (strcmp(type, "coverage") == 0 && is_miss(line)) {
         take_miss(reading, line);
-    } else if (strcmp(type, "cupti") == 0) {
+    } else if (strcmp(type, "cupti") == 0 ||
+               (strcmp(type, "postmortem") == 0 && is_postmortem(line))) {
         json_object_set(reading->run, type, line);
     } else {
         return false;

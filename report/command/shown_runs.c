@@ -1,6 +1,7 @@
 #include "report/command/shown_runs.h"
 
 #include "report/command/fields.h"
+#include "report/command/shown_postmortems.h"
 #include "track/unguarded.h"
 
 #include <stdio.h>
@@ -176,6 +177,24 @@ static void add_cupti(struct making *making, const json_t *entry)
                                      strcmp(state, "yielded") == 0 ? " to the end" : "", state));
 }
 
+static void add_of_postmortem(void *context, const char *words, json_t *stack)
+{
+    struct making *making = context;
+    struct sc_note *note = add(making, words);
+    sc_frames_shown(&note->stack, making->scratch, making->makers, stack);
+}
+
+static void add_postmortem(struct making *making, const json_t *entry)
+{
+    const json_t *postmortem = json_object_get(entry, "postmortem");
+    size_t first = making->run.note_count;
+    if (!postmortem)
+        return;
+    sc_shown_postmortems_make(making->scratch, postmortem, add_of_postmortem, making);
+    making->run.lost = &making->run.notes[first];
+    making->run.lost_ns = sc_field_number(json_object_get(postmortem, "call"), "time_ns");
+}
+
 static void add_bad_lines(struct making *making, const json_t *entry)
 {
     json_int_t bad = sc_field_number(entry, "bad_lines");
@@ -204,5 +223,6 @@ struct sc_run sc_shown_runs_make(struct sc_scratch *scratch, const struct sc_fra
     add_misses(&making, entry);
     add_cupti(&making, entry);
     add_bad_lines(&making, entry);
+    add_postmortem(&making, entry);
     return making.run;
 }

@@ -80,9 +80,31 @@ static void print_hazard(FILE *out, struct sc_model *model, const struct sc_show
     fprintf(out, "%%0AWhat to do: %s.\n", hazard->advice);
 }
 
+/* The first run that lost its context. */
+static void print_lost(FILE *out, struct sc_model *model)
+{
+    for (size_t i = 0; i < model->reader->run_count; i++) {
+        const struct sc_run *run = sc_model_run(model, i);
+        if (!run->lost)
+            continue;
+        const struct sc_frame *frame = run->lost->stack.user;
+        fputs("::error ", out);
+        if (frame && frame->file && frame->line > 0) {
+            fputs("file=", out);
+            sc_escape_percent(out, sc_source_place_path(&model->scratch, frame), IN_PROPERTY);
+            fprintf(out, ",line=%" JSON_INTEGER_FORMAT ",", frame->line);
+        }
+        fputs("title=post-mortem::", out);
+        sc_escape_percent(out, run->lost->words, IN_MESSAGE);
+        fputs("\n", out);
+        return;
+    }
+}
+
 void sc_as_github(FILE *out, struct sc_model *model)
 {
     struct places places = {0};
+    print_lost(out, model);
     for (size_t i = 0; i < model->count; i++)
         print_hazard(out, model, sc_model_hazard(model, i), &places);
     forget(&places);

@@ -315,6 +315,20 @@ static void write_hazard(struct trace *trace, size_t index)
     write_call(trace, hazard, &hazard->event, EVENT_LAST_FLOW, flow);
 }
 
+/* ---- post-mortems ---- */
+
+/* On the track of the process. */
+static void write_lost(struct trace *trace, size_t index)
+{
+    const struct sc_run *run = sc_model_run(trace->model, index);
+    if (!run->lost)
+        return;
+    struct sc_protobuf event = event_on(trace, trace->processes[index], INSTANT);
+    name_event(&event, run->lost->words);
+    annotate_stack(trace, &event, &run->lost->stack);
+    write_event(trace, &event, (uint64_t)run->lost_ns);
+}
+
 void sc_as_perfetto(FILE *out, struct sc_model *model)
 {
     struct trace trace = {.out = out, .model = model};
@@ -322,6 +336,8 @@ void sc_as_perfetto(FILE *out, struct sc_model *model)
     trace.slices = trace.processes ? make_slices(&trace) : NULL;
     for (size_t i = 0; trace.slices && i < model->count; i++)
         write_hazard(&trace, i);
+    for (size_t i = 0; trace.processes && i < model->reader->run_count; i++)
+        write_lost(&trace, i);
     sc_table_free(&trace.tracks);
     while (trace.first) {
         struct track *track = trace.first;

@@ -1,0 +1,16 @@
+/* The `postmortem` line of a run, in words: notes with their stacks. */
+#ifndef SC_REPORT_COMMAND_SHOWN_POSTMORTEMS_H
+#define SC_REPORT_COMMAND_SHOWN_POSTMORTEMS_H
+
+#include "report/command/scratch.h"
+
+#include <jansson.h>
+
+/* Takes a note's words, and its stack: an array of a report or anything else. */
+typedef void sc_shown_postmortems_add(void *context, const char *words, json_t *stack);
+
+/* Gives the notes in their order. The first says what was lost and how that was learnt. */
+void sc_shown_postmortems_make(struct sc_scratch *scratch, const json_t *postmortem,
+                               sc_shown_postmortems_add *add, void *context);
+
+#endif

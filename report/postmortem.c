@@ -51,7 +51,8 @@ static void put_moment(struct writing *writing, const struct sc_postmortem_opera
     uint64_t then_ns = operation->time_ns;
     sc_json_signed(writing->line, "thread", operation->thread);
     sc_json_number(writing->line, "time_ns", then_ns);
-    sc_json_number(writing->line, "age_ns", writing->now_ns > then_ns ? writing->now_ns - then_ns : 0);
+    sc_json_number(writing->line, "age_ns",
+                   writing->now_ns > then_ns ? writing->now_ns - then_ns : 0);
     put_stack(writing, operation->stack);
 }
 
@@ -198,7 +199,8 @@ void sc_postmortem_write_line(struct sc_text *line, const struct sc_postmortem *
     sc_text_char(line, '\n');
 }
 
-static void note_stream(struct sc_postmortem_brief *brief, const struct sc_postmortem_stream *stream)
+static void note_stream(struct sc_postmortem_brief *brief,
+                        const struct sc_postmortem_stream *stream)
 {
     unsigned in_flight = count_in_flight(stream);
     brief->in_flight += in_flight;

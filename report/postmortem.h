@@ -38,7 +38,7 @@ struct sc_postmortem_stream {
 struct sc_postmortem {
     int error; /* the driver's number; 0: the program aborts */
     const char *name;
-    struct sc_hazard_event call; /* that first returned it */
+    struct sc_hazard_event call;                /* that first returned it */
     const struct sc_postmortem_stream *streams; /* the one with the latest operation first */
     unsigned stream_count;
     const struct sc_postmortem_operation *frees; /* the latest first */

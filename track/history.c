@@ -6,7 +6,17 @@
 
 struct sc_history sc_history;
 
-enum word { API, SITE, STACK_AND_STREAM, THREAD_AND_DIRECTION, TICKS, NUMBER, ADDRESS, SOURCE, SIZE };
+enum word {
+    API,
+    SITE,
+    STACK_AND_STREAM,
+    THREAD_AND_DIRECTION,
+    TICKS,
+    NUMBER,
+    ADDRESS,
+    SOURCE,
+    SIZE
+};
 
 _Static_assert(SIZE + 1 == SC_HISTORY_WORDS, "an entry has a word for each");
 

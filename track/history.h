@@ -26,10 +26,10 @@ struct sc_history_entry {
     int32_t thread;              /* that made the call */
     enum sc_direction direction; /* SC_NO_DIRECTION: no copy and no memset */
     uint64_t ticks;              /* sc_ticks() */
-    uint64_t number;    /* done once the host knows that so many of the stream's operations are */
-    uintptr_t address;  /* of the memory that is written, or given back; 0: not known */
-    uintptr_t source;   /* of a copy; 0: none, or not known */
-    size_t size_bytes;  /* 0: not known */
+    uint64_t number;   /* done once the host knows that so many of the stream's operations are */
+    uintptr_t address; /* of the memory that is written, or given back; 0: not known */
+    uintptr_t source;  /* of a copy; 0: none, or not known */
+    size_t size_bytes; /* 0: not known */
 };
 
 struct sc_history_ring {

@@ -287,8 +287,7 @@ static CUresult give_back_now(struct giving_back *giving, const struct sc_range_
     if (range->range)
         sc_track_remove_range(&sc_track, range->address);
     sc_guard_apply();
-    CUresult result =
-        sc_wrap_answered(giving->call, give_back_inside(give_back, giving->address));
+    CUresult result = sc_wrap_answered(giving->call, give_back_inside(give_back, giving->address));
     sc_permit_end(&giving->permit, result);
     if (result == CUDA_SUCCESS)
         sc_recently_freed(giving->call->api, giving->call->site, (uintptr_t)giving->address,

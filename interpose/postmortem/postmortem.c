@@ -36,7 +36,10 @@ static const struct lost {
     CUresult error;
     const char *name;
 } all_lost[] = {
-#define LOST(error) {error, #error}
+#define LOST(error)                                                                                \
+    {                                                                                              \
+        error, #error                                                                              \
+    }
     LOST(CUDA_ERROR_CONTAINED),
     LOST(CUDA_ERROR_ILLEGAL_ADDRESS),
     LOST(CUDA_ERROR_LAUNCH_TIMEOUT),

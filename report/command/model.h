@@ -31,7 +31,7 @@ struct sc_run {
     size_t note_count;
     const struct sc_note *lost; /* of these, which says that the context was lost; NULL: none */
     json_int_t lost_ns;         /* when */
-    bool ended;    /* normally */
+    bool ended;                 /* normally */
     bool replaced; /* by another program in the same process (exec), which has the next run */
     bool reached;  /* false: CUDA was used, and nothing of it came through the library */
 };

@@ -17,8 +17,8 @@
 
 struct sc_reader {
     char **runs; /* the text of {"file","run","summary","bad_lines"}; run, summary may be null; with
-                  * "missed", an array of `coverage` lines, "cupti", "postmortem", and "replaced", true of a
-                  * run whose process has the next one, where there are */
+                  * "missed", an array of `coverage` lines, "cupti", "postmortem", and "replaced",
+                  * true of a run whose process has the next one, where there are */
     size_t run_count;
     struct sc_findings findings;
     struct sc_symbols *symbols; /* told which builds ran; may be NULL */

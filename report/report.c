@@ -10,7 +10,7 @@
 #include "report/path.h"
 #include "report/place.h"
 #include "report/plain.h"
-#include "report/postmortem.h"
+#include "report/postmortem_line.h"
 #include "report/summary.h"
 #include "report/suppressing.h"
 
@@ -363,13 +363,13 @@ void sc_report_postmortem(const struct sc_postmortem *postmortem)
     enter(&guard);
     uint64_t hazards = report.counts.hazards;
     memcpy(by_code, report.by_code, sizeof by_code);
-    report.postmortem = sc_postmortem_in_brief(postmortem);
+    report.postmortem = sc_postmortem_line_in_brief(postmortem);
     bool writes = report.fd >= 0;
     leave(&guard);
     if (!writes)
         return;
     sc_text_init(&line, bytes, sizeof bytes);
-    sc_postmortem_write_line(&line, postmortem, hazards, by_code, &report.names);
+    sc_postmortem_line_write(&line, postmortem, hazards, by_code, &report.names);
     enter(&guard);
     write_line_locked(&line);
     leave(&guard);

@@ -5,7 +5,7 @@
 #define SC_REPORT_SUMMARY_H
 
 #include "report/hazard_counts.h"
-#include "report/postmortem.h"
+#include "report/postmortem_line.h"
 #include "report/report.h"
 #include "track/text.h"
 

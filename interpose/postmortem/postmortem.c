@@ -17,7 +17,7 @@
 #include "interpose/driver/driver.h"
 #include "interpose/streams/streams.h"
 #include "interpose/streams/unfinished.h"
-#include "report/postmortem.h"
+#include "report/postmortem_line.h"
 #include "report/report.h"
 #include "track/hazard.h"
 #include "track/history.h"

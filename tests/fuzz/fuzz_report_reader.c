@@ -94,6 +94,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     "{\"type\":\"timing\",\"code\":\"SC101\",\"stream\":\"0x5\",\"seq\":3,"                        \
     "\"correlation_id\":4,\"event_time_ns\":13,\"device_start_ns\":11,\"device_end_ns\":20,"       \
     "\"remaining_ns\":7}\n"
+#define POSTMORTEM                                                                                 \
+    "{\"type\":\"postmortem\",\"error\":{\"code\":719,\"name\":\"E\"},\"call\":{\"api\":\"a\","    \
+    "\"time_ns\":9,\"stack\":0},\"hazards\":1,\"frees\":[{\"api\":\"f\",\"address\":\"0x1\","      \
+    "\"size\":2,\"age_ns\":3,\"stack\":1}],\"streams\":[{\"stream\":\"0x5\",\"operations\":["      \
+    "{\"api\":\"b\",\"direction\":\"H2D\",\"address\":\"0x1\",\"source\":\"0x2\",\"size\":4,"      \
+    "\"in_flight\":true,\"age_ns\":5,\"stack\":9223372036854775807},7,{\"stack\":-1}]},[]],"       \
+    "\"stacks\":[{\"stack\":[{\"file\":\"/dev/zero\",\"line\":3,\"function\":\"f\"}]},4]}\n"
 #define SUMMARY                                                                                    \
     "{\"type\":\"summary\",\"hazards\":1,\"observed\":1,\"latent\":0,\"suppressed\":0,"            \
     "\"by_code\":{\"SC101\":1},\"operations\":7,\"held_peak_bytes\":64,\"held_peak_ns\":9,"        \
@@ -111,6 +118,7 @@ int main(int argc, char **argv)
         HAZARD SUMMARY SUMMARY,
         SPOILT,
         RUN RICH TIMING SUMMARY,
+        RUN HAZARD POSTMORTEM POSTMORTEM SUMMARY,
         "{\"type\":\"run\",\"command\":[\"\\u001b[2J\\n0 places\",\"\\u009b\"],"
         "\"host\":\"\\u202e\\u2066\",\"pid\":1}\n"
         "{\"type\":\"coverage\",\"api\":\"\\u2028\",\"count\":1,\"stack\":[{\"module\":\"\\u200f\","

@@ -6,6 +6,7 @@
 #include "report/json.h"
 #include "report/json_lines.h"
 #include "report/path.h"
+#include "report/postmortem_line.h"
 #include "report/report.h"
 #include "track/python_codes.h"
 #include "track/python_lines.h"
@@ -28,7 +29,7 @@
 
 static struct sc_options options;
 static char directory[] = "/tmp/safecopy-test-XXXXXX";
-static char contents[1 << 20];
+static char contents[2 << 20];
 static char program[4096]; /* this one; what /proc/self/exe is under valgrind is valgrind */
 
 static void set_up(void)
@@ -550,6 +551,110 @@ START_TEST(who_requires_cupti_is_told_why_it_is_not_to_be_had)
     ck_has("stderr.txt", "  coverage not checked: another tool holds CUPTI (a tool)\n");
     ck_has("r.jsonl", "\n{\"type\":\"cupti\",\"state\":\"held\",\"version\":null,\"library\":null,"
                       "\"detail\":\"a tool\"}\n");
+}
+END_TEST
+
+enum { LOST_NS = 9000000, OPERATIONS = 64, MANY = 300 };
+
+static uint32_t stack_number(uintptr_t number)
+{
+    void *frames[] = {(void *)(0x100000 + number), (void *)number};
+    return sc_stacks_put(frames, 2);
+}
+
+static struct sc_postmortem_operation an_operation(uint32_t stack)
+{
+    return (struct sc_postmortem_operation){
+        .api = "cuMemcpyHtoDAsync_v2",
+        .direction = SC_H2D,
+        .address = 0x1000,
+        .source = 0x2000,
+        .size_bytes = 16,
+        .thread = 5,
+        .time_ns = LOST_NS - 1500000,
+        .stack = stack,
+        .in_flight = true,
+    };
+}
+
+static struct sc_postmortem a_loss(void)
+{
+    return (struct sc_postmortem){
+        .error = 700,
+        .name = "CUDA_ERROR_ILLEGAL_ADDRESS",
+        .call = {.api = "cuStreamQuery", .thread = 4, .time_ns = LOST_NS, .stack = stack_number(1)},
+    };
+}
+
+START_TEST(a_lost_context_has_its_line_at_once)
+{
+    struct sc_hazard hazard = a_hazard();
+    struct sc_postmortem_operation operation = an_operation(stack_number(1));
+    struct sc_postmortem_operation freed = {
+        .api = "cuMemFree_v2", .address = 0x3000, .thread = 6, .time_ns = LOST_NS + 1};
+    struct sc_postmortem_stream stream = {0x40, 1, &operation, 1};
+    struct sc_postmortem loss = a_loss();
+    loss.streams = &stream;
+    loss.stream_count = 1;
+    loss.frees = &freed;
+    loss.free_count = 1;
+    open_report();
+    sc_report_hazard(&hazard);
+    sc_report_postmortem(&loss);
+    ck_has("r.jsonl",
+           "\n{\"type\":\"postmortem\",\"error\":{\"code\":700,\"name\":"
+           "\"CUDA_ERROR_ILLEGAL_ADDRESS\"},\"call\":{\"api\":\"cuStreamQuery\",\"thread\":4,"
+           "\"time_ns\":9000000,\"stack\":0},\"hazards\":1,\"by_code\":{\"SC101\":1},\"frees\":[{"
+           "\"api\":\"cuMemFree_v2\",\"address\":\"0x3000\",\"thread\":6,\"time_ns\":9000001,"
+           "\"age_ns\":0,\"stack\":null}],\"in_flight\":1,\"streams\":[{\"stream\":\"0x40\","
+           "\"device\":1,\"operations\":[{\"api\":\"cuMemcpyHtoDAsync_v2\",\"direction\":\"H2D\","
+           "\"address\":\"0x1000\",\"source\":\"0x2000\",\"size\":16,\"in_flight\":true,"
+           "\"thread\":5,\"time_ns\":7500000,\"age_ns\":1500000,\"stack\":0}]}],\"stacks\":[{"
+           "\"stack\":[");
+    finish(0, true);
+    ck_has("stderr.txt",
+           "  the context was lost: CUDA_ERROR_ILLEGAL_ADDRESS (700), first returned "
+           "by cuStreamQuery at 0x100001\n    in flight: 1 operation on 1 stream; the "
+           "latest cuMemcpyHtoDAsync_v2 at 0x100001\n    memory given back before: 1 "
+           "block; the latest 0x3000 by cuMemFree_v2, 0.0 us before\n");
+}
+END_TEST
+
+START_TEST(a_loss_with_nothing_known_is_told_as_well)
+{
+    struct sc_postmortem loss = a_loss();
+    loss.error = 0;
+    loss.name = "SIGABRT";
+    open_report();
+    sc_report_postmortem(&loss);
+    ck_has("r.jsonl", "\"frees\":[],\"in_flight\":0,\"streams\":[],\"stacks\":[{");
+    finish(0, true);
+    ck_has("stderr.txt",
+           "  the program aborted: SIGABRT, at 0x100001\n    in flight: 0 operations\n");
+}
+END_TEST
+
+/* Stacks go before operations, and a line is whole. */
+START_TEST(a_line_that_would_be_too_long_is_cut_where_it_tells_least)
+{
+    static struct sc_postmortem_operation operations[MANY][OPERATIONS];
+    static struct sc_postmortem_stream streams[MANY];
+    struct sc_postmortem loss = a_loss();
+    for (uintptr_t i = 0; i < MANY; i++) {
+        for (uintptr_t at = 0; at < OPERATIONS; at++)
+            operations[i][at] = an_operation(stack_number(2 + i * OPERATIONS + at));
+        streams[i] = (struct sc_postmortem_stream){i, 0, operations[i], OPERATIONS};
+    }
+    loss.streams = streams;
+    loss.stream_count = MANY;
+    open_report();
+    sc_report_postmortem(&loss);
+    finish(0, true);
+    int size = (int)strlen(read_whole("r.jsonl"));
+    ck_assert_int_gt(size, 512 << 10);
+    ck_has("r.jsonl", "\"stacks\":[{\"stack\":[{");
+    ck_has("r.jsonl", "}]}]}\n{\"type\":\"summary\"");
+    ck_has("stderr.txt", "    in flight: 19200 operations on 300 streams;");
 }
 END_TEST
 
@@ -1149,6 +1254,9 @@ int main(int argc, char **argv)
     tcase_add_test(group, a_forked_child_writes_a_report_of_its_own);
     tcase_add_test(group, lines_of_many_threads_stay_whole);
     tcase_add_test(group, errno_survives);
+    tcase_add_test(group, a_lost_context_has_its_line_at_once);
+    tcase_add_test(group, a_loss_with_nothing_known_is_told_as_well);
+    tcase_add_test(group, a_line_that_would_be_too_long_is_cut_where_it_tells_least);
     tcase_add_loop_test(group, strings_are_escaped, 0, (int)(sizeof strings / sizeof strings[0]));
     tcase_add_test(group, text_is_cut_and_not_overrun);
     tcase_add_test(group, numbers_and_units);

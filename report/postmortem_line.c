@@ -1,4 +1,4 @@
-#include "report/postmortem.h"
+#include "report/postmortem_line.h"
 
 #include "report/json.h"
 #include "report/json_lines.h"
@@ -170,7 +170,7 @@ static unsigned count_in_flight(const struct sc_postmortem_stream *stream)
 }
 
 /* The call's stack is the first, and those of the frees come next: they tell most. */
-void sc_postmortem_write_line(struct sc_text *line, const struct sc_postmortem *postmortem,
+void sc_postmortem_line_write(struct sc_text *line, const struct sc_postmortem *postmortem,
                               uint64_t hazards, const uint64_t *by_code,
                               const struct sc_path_names *names)
 {
@@ -212,7 +212,7 @@ static void note_stream(struct sc_postmortem_brief *brief,
     }
 }
 
-struct sc_postmortem_brief sc_postmortem_in_brief(const struct sc_postmortem *postmortem)
+struct sc_postmortem_brief sc_postmortem_line_in_brief(const struct sc_postmortem *postmortem)
 {
     struct sc_postmortem_brief brief = {
         .error = postmortem->error,

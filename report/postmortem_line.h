@@ -4,8 +4,8 @@
  * Plain data; the lists are the caller's. Times are CLOCK_MONOTONIC nanoseconds, and stacks are ids
  * of track/stacks.h.
  */
-#ifndef SC_REPORT_POSTMORTEM_H
-#define SC_REPORT_POSTMORTEM_H
+#ifndef SC_REPORT_POSTMORTEM_LINE_H
+#define SC_REPORT_POSTMORTEM_LINE_H
 
 #include "report/report.h"
 #include "track/hazard.h"
@@ -54,12 +54,12 @@ struct sc_postmortem_brief {
     struct sc_postmortem_operation operation, freed; /* the latest in flight; of the frees */
 };
 
-struct sc_postmortem_brief sc_postmortem_in_brief(const struct sc_postmortem *postmortem);
+struct sc_postmortem_brief sc_postmortem_line_in_brief(const struct sc_postmortem *postmortem);
 
 /* Writes the line, with its newline. What leaves no room is left out, from the end: stacks, then
  * operations. `hazards` and `by_code`: what was found before. Locks: takes the loader's lock. One
  * caller at a time. */
-void sc_postmortem_write_line(struct sc_text *line, const struct sc_postmortem *postmortem,
+void sc_postmortem_line_write(struct sc_text *line, const struct sc_postmortem *postmortem,
                               uint64_t hazards, const uint64_t *by_code,
                               const struct sc_path_names *names);
 

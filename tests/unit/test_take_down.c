@@ -4,6 +4,7 @@
  * tracker is real; the report, the pages and the reaper write down that they were called.
  */
 #include "interpose/base/process.h"
+#include "interpose/base/recently.h"
 #include "interpose/base/upcalls.h"
 #include "interpose/reaper/reaper.h"
 #include "interpose/reaper/take_down.h"
@@ -67,6 +68,17 @@ bool sc_reaper_wait(const struct sc_take_down *taken, const char *api)
 void sc_reaper_wake(void)
 {
     note_step('k');
+}
+
+static unsigned freed; /* entries of the history */
+
+void sc_recently_note_freed(const char *api, void *site, uintptr_t address, size_t size_bytes)
+{
+    ck_assert_ptr_eq(api, culprit.api);
+    ck_assert_ptr_eq(site, culprit.site);
+    ck_assert_uint_eq(address, BLOCK);
+    ck_assert_uint_eq(size_bytes, BLOCK_BYTES);
+    freed++;
 }
 
 /* ---- what tests do ---- */
@@ -144,6 +156,31 @@ START_TEST(what_is_not_in_flight_goes)
     ck_assert(!make(of_kind(SC_HOLD_FREE)));
     ck_assert_uint_eq(reported, 0);
     ck_assert_str_eq(steps, "ar");
+}
+END_TEST
+
+START_TEST(the_history_has_what_goes_in_flight)
+{
+    struct sc_take_down stays = of_kind(SC_HOLD_WAIT);
+    stays.stays = true;
+    atomic_store(&sc_process.is_active, true);
+    make(of_kind(SC_HOLD_FREE));
+    ck_assert_uint_eq(freed, 0);
+    issue();
+    make(stays);
+    ck_assert_uint_eq(freed, 0);
+    make(of_kind(SC_HOLD_FREE));
+    ck_assert_uint_eq(freed, 1);
+}
+END_TEST
+
+START_TEST(with_postmortem_0_there_is_no_history)
+{
+    sc_options.postmortem = false;
+    atomic_store(&sc_process.is_active, true);
+    issue();
+    make(of_kind(SC_HOLD_FREE));
+    ck_assert_uint_eq(freed, 0);
 }
 END_TEST
 
@@ -284,6 +321,8 @@ int main(void)
     TCase *group = tcase_create("take_down");
     tcase_add_checked_fixture(group, set_up, tear_down);
     tcase_add_test(group, what_is_not_in_flight_goes);
+    tcase_add_test(group, the_history_has_what_goes_in_flight);
+    tcase_add_test(group, with_postmortem_0_there_is_no_history);
     tcase_add_test(group, a_free_in_flight_is_deferred);
     tcase_add_test(group, a_wait_is_over_when_the_memory_goes);
     tcase_add_test(group, in_mode_report_nothing_is_held);

@@ -16,7 +16,7 @@
 
 #include "track/hazard.h"
 
-enum { SC_HISTORY_LENGTH = 64, SC_HISTORY_RINGS = 64, SC_HISTORY_WORDS = 9 };
+enum { SC_HISTORY_LENGTH = 64, SC_HISTORY_RINGS = 64 };
 
 struct sc_history_entry {
     const char *api;             /* lives for ever */
@@ -30,6 +30,20 @@ struct sc_history_entry {
     uintptr_t address; /* of the memory that is written, or given back; 0: not known */
     uintptr_t source;  /* of a copy; 0: none, or not known */
     size_t size_bytes; /* 0: not known */
+};
+
+/* Which word of an entry says what. */
+enum sc_history_word {
+    SC_HISTORY_API,
+    SC_HISTORY_SITE,
+    SC_HISTORY_STACK_AND_STREAM,
+    SC_HISTORY_THREAD_AND_DIRECTION,
+    SC_HISTORY_TICKS,
+    SC_HISTORY_NUMBER,
+    SC_HISTORY_ADDRESS,
+    SC_HISTORY_SOURCE,
+    SC_HISTORY_SIZE,
+    SC_HISTORY_WORDS
 };
 
 struct sc_history_ring {
@@ -48,7 +62,39 @@ struct sc_history {
 /* The process's own. Tests make others. All zero is empty. */
 extern struct sc_history sc_history;
 
-void sc_history_note(struct sc_history_ring *ring, const struct sc_history_entry *entry);
+static inline void sc_history_put(_Atomic uint64_t *words, enum sc_history_word word,
+                                  uint64_t value)
+{
+    atomic_store_explicit(&words[word], value, memory_order_relaxed);
+}
+
+static inline uint64_t sc_history_pair(uint32_t high, uint32_t low)
+{
+    return (uint64_t)high << 32 | low;
+}
+
+/* Inline: it is on the path of every copy. The number is 0 for as long as the words are half of one
+ * entry and half of another. */
+static inline void sc_history_note(struct sc_history_ring *ring,
+                                   const struct sc_history_entry *entry)
+{
+    uint64_t before = atomic_fetch_add_explicit(&ring->next, 1, memory_order_relaxed);
+    __typeof__(&ring->entries[0]) place = &ring->entries[before % SC_HISTORY_LENGTH];
+    atomic_store_explicit(&place->number, 0, memory_order_relaxed);
+    atomic_thread_fence(memory_order_release);
+    sc_history_put(place->words, SC_HISTORY_API, (uintptr_t)entry->api);
+    sc_history_put(place->words, SC_HISTORY_SITE, entry->site);
+    sc_history_put(place->words, SC_HISTORY_STACK_AND_STREAM,
+                   sc_history_pair(entry->stack, entry->stream));
+    sc_history_put(place->words, SC_HISTORY_THREAD_AND_DIRECTION,
+                   sc_history_pair((uint32_t)entry->thread, (uint32_t)entry->direction));
+    sc_history_put(place->words, SC_HISTORY_TICKS, entry->ticks);
+    sc_history_put(place->words, SC_HISTORY_NUMBER, entry->number);
+    sc_history_put(place->words, SC_HISTORY_ADDRESS, entry->address);
+    sc_history_put(place->words, SC_HISTORY_SOURCE, entry->source);
+    sc_history_put(place->words, SC_HISTORY_SIZE, entry->size_bytes);
+    atomic_store_explicit(&place->number, before + 1, memory_order_release);
+}
 
 /* Into the ring of the entry's stream. */
 static inline void sc_history_note_issued(struct sc_history *history,

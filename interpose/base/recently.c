@@ -7,12 +7,6 @@
 
 #include "track/poison.h"
 
-void sc_recently_note_issued(struct sc_history_entry *entry)
-{
-    entry->thread = sc_thread_id();
-    sc_history_note_issued(&sc_history, entry);
-}
-
 void sc_recently_note_freed(const char *api, void *site, uintptr_t address, size_t size_bytes)
 {
     int saved = errno;

@@ -22,12 +22,12 @@ struct sc_recent_use {
 };
 
 /* The driver has accepted the operation. Of the entry the thread is left out. */
-void sc_recently_note_issued(struct sc_history_entry *entry);
-
 static inline void sc_recently_issued(struct sc_history_entry entry)
 {
-    if (sc_likely(sc_options.postmortem))
-        sc_recently_note_issued(&entry);
+    if (!sc_options.postmortem)
+        return;
+    entry.thread = sc_thread_id();
+    sc_history_note_issued(&sc_history, &entry);
 }
 
 /* The program gives the memory back by a call that returns to `site`. The caller's stack is taken

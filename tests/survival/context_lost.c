@@ -1,5 +1,6 @@
 // expect-exit: 0
 // link: cuda
+// options: verbosity=0
 //
 // A kernel fails, and the context is lost. The next calls say so (719), which wait: among them the
 // free and the unregister of memory that a graph names.

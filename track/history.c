@@ -8,7 +8,7 @@ struct sc_history sc_history;
 
 static uint64_t get(_Atomic uint64_t *words, enum sc_history_word word)
 {
-    return atomic_load_explicit(&words[word], memory_order_relaxed);
+    return atomic_load_explicit(&words[word], memory_order_acquire);
 }
 
 static struct sc_history_entry unpack(_Atomic uint64_t *words)
@@ -37,7 +37,6 @@ static bool read_one(struct sc_history_ring *ring, uint64_t number, struct sc_hi
     if (atomic_load_explicit(&place->number, memory_order_acquire) != number)
         return false;
     *entry = unpack(place->words);
-    atomic_thread_fence(memory_order_acquire);
     return atomic_load_explicit(&place->number, memory_order_relaxed) == number;
 }
 

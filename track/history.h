@@ -65,7 +65,7 @@ extern struct sc_history sc_history;
 static inline void sc_history_put(_Atomic uint64_t *words, enum sc_history_word word,
                                   uint64_t value)
 {
-    atomic_store_explicit(&words[word], value, memory_order_relaxed);
+    atomic_store_explicit(&words[word], value, memory_order_release);
 }
 
 static inline uint64_t sc_history_pair(uint32_t high, uint32_t low)
@@ -81,7 +81,6 @@ static inline void sc_history_note(struct sc_history_ring *ring,
     uint64_t before = atomic_fetch_add_explicit(&ring->next, 1, memory_order_relaxed);
     __typeof__(&ring->entries[0]) place = &ring->entries[before % SC_HISTORY_LENGTH];
     atomic_store_explicit(&place->number, 0, memory_order_relaxed);
-    atomic_thread_fence(memory_order_release);
     sc_history_put(place->words, SC_HISTORY_API, (uintptr_t)entry->api);
     sc_history_put(place->words, SC_HISTORY_SITE, entry->site);
     sc_history_put(place->words, SC_HISTORY_STACK_AND_STREAM,

@@ -247,9 +247,10 @@ void sc_postmortem_failed(const struct sc_call *call, int result)
         tell(lost, call->api, call->site);
 }
 
+/* Who halts at a hazard (halt_on_error=1) is told of that. */
 void sc_postmortem_aborts(void *site)
 {
-    if (may_tell())
+    if (!is_own(site) && may_tell())
         tell(&abortion, "abort", site);
 }
 

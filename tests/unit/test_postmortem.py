@@ -132,6 +132,11 @@ class Postmortem(unittest.TestCase):
         self.stack_is_of(line, line["call"], "abort")
         self.assertEqual(line["in_flight"], 0)
 
+    def test_to_halt_at_a_hazard_is_no_abort_of_the_programs(self):
+        program = pathlib.Path("..") / "hazard" / "sc101_free_h2d.racy"
+        kinds = [line["type"] for line in self.start(program, ":halt_on_error=1")]
+        self.assertEqual(kinds, ["run", "hazard"])
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -298,25 +298,65 @@ static void guard(struct sc_inflight *inflight, uint32_t id)
         copy_edges(inflight, op);
 }
 
-static bool forbids(const struct sc_op *op, enum sc_touch touch)
+static bool is_protected_from(const struct sc_op *op, enum sc_touch touch)
 {
     return op->first_span &&
            (touch == SC_TOUCH_WRITE || sc_direction_writes_host(op->info.direction));
 }
 
-struct forbidding_search {
+static bool is_released(const struct sc_inflight *inflight, const struct sc_op *op)
+{
+    return op->retained && !inflight->guard_until_known;
+}
+
+static bool forbids(const struct sc_inflight *inflight, const struct sc_op *op, enum sc_touch touch)
+{
+    return is_protected_from(op, touch) && !is_released(inflight, op);
+}
+
+/* The latest released ones stay protected. */
+static void release(struct sc_inflight *inflight, uint32_t id)
+{
+    struct sc_released *place = &inflight->released[inflight->released_count % SC_RELEASED_MAX];
+    const struct sc_op *former = place->op ? sc_inflight_op(inflight, place->op) : NULL;
+    if (former && is_released(inflight, former) && former->info.ticket.number == place->number)
+        sc_inflight_unguard(inflight, place->op);
+    *place = (struct sc_released){id, sc_inflight_op(inflight, id)->info.ticket.number};
+    inflight->released_count++;
+}
+
+struct span_search {
     struct sc_inflight *inflight;
     enum sc_touch touch;
     uint32_t span;
 };
 
-static bool note_forbidding(void *context, uint32_t span)
+static struct sc_op *op_of_span(struct sc_inflight *inflight, uint32_t span)
 {
-    struct forbidding_search *search = context;
-    uint32_t op = sc_spans_at(&search->inflight->guards, span)->op;
-    if (forbids(sc_inflight_op(search->inflight, op), search->touch))
+    return sc_inflight_op(inflight, sc_spans_at(&inflight->guards, span)->op);
+}
+
+static bool note_protecting(void *context, uint32_t span)
+{
+    struct span_search *search = context;
+    if (is_protected_from(op_of_span(search->inflight, span), search->touch))
         search->span = span;
     return !search->span;
+}
+
+static bool note_watching(void *context, uint32_t span)
+{
+    struct span_search *search = context;
+    if (!is_released(search->inflight, op_of_span(search->inflight, span)))
+        search->span = span;
+    return !search->span;
+}
+
+bool sc_inflight_watches(struct sc_inflight *inflight, uintptr_t address)
+{
+    struct span_search search = {.inflight = inflight};
+    sc_grid_overlaps_locked(&inflight->guards.grid, address, 1, note_watching, &search);
+    return search.span != 0;
 }
 
 static size_t common_bytes(uintptr_t start, uintptr_t end, const struct sc_shape *shape)
@@ -344,18 +384,18 @@ void sc_inflight_let_go(struct sc_inflight *inflight, uintptr_t address, size_t 
     struct sc_shape touched = {address, size_bytes, size_bytes, 1};
     struct sc_pages pages = sc_spans_pages(&inflight->guards, address, size_bytes);
     for (;;) {
-        struct forbidding_search search = {inflight, touch, 0};
-        sc_grid_overlaps_locked(&inflight->guards.grid, address, size_bytes, note_forbidding,
+        struct span_search search = {inflight, touch, 0};
+        sc_grid_overlaps_locked(&inflight->guards.grid, address, size_bytes, note_protecting,
                                 &search);
         if (!search.span)
             return;
-        struct sc_op *op =
-            sc_inflight_op(inflight, sc_spans_at(&inflight->guards, search.span)->op);
+        struct sc_op *op = op_of_span(inflight, search.span);
+        bool watched = !is_released(inflight, op);
         bool copied = keep_copies;
-        for (uint32_t id = keep_copies ? op->first_span : 0; id;
+        for (uint32_t id = keep_copies && watched ? op->first_span : 0; id;
              id = sc_spans_at(&inflight->guards, id)->next)
             copied &= sc_source_copies_copy_pages(inflight, op, id, address, address + size_bytes);
-        if (!copied || sc_direction_writes_host(op->info.direction))
+        if (watched && (!copied || sc_direction_writes_host(op->info.direction)))
             note_unwatched(op, &touched, pages.start, pages.end, unwatched);
         op->first_span = sc_spans_cut(&inflight->guards, op->first_span, address, size_bytes);
         op->cut = true;
@@ -374,7 +414,7 @@ static bool visit_touched(void *context, uint32_t id)
 {
     struct touch_visit *search = context;
     const struct sc_op *op = sc_inflight_op(search->inflight, id);
-    if (!forbids(op, search->touch) ||
+    if (!forbids(search->inflight, op, search->touch) ||
         !sc_shape_row_touches_folded(&search->touched, &op->info.shape, &op->info.fold))
         return true;
     return search->visit(search->context, id);
@@ -661,8 +701,8 @@ void sc_inflight_note_complete(struct sc_inflight *inflight, uint32_t id)
         if (op->info.ticket.number > complete)
             return;
         set_retained(inflight, op, true);
-        if (!inflight->guard_until_known)
-            sc_inflight_unguard(inflight, stream->first_open);
+        if (!inflight->guard_until_known && op->first_span)
+            release(inflight, stream->first_open);
         stream->first_open = op->stream_next;
         if (inflight->retained > SC_RETAINED_MAX)
             sc_inflight_drop(inflight, stream->first_op);

@@ -126,6 +126,15 @@ static inline struct sc_ops sc_ops_one(const struct sc_ops *ops, unsigned i)
     return (struct sc_ops){1, &ops->ops[i]};
 }
 
+/* Operations that were seen complete, and whose pages may be touched: they stay protected until
+ * they are, since the next operation often wants them so. */
+enum { SC_RELEASED_MAX = 1024 };
+
+struct sc_released {
+    uint32_t op;     /* 0: none */
+    uint64_t number; /* of its ticket: the operation has not been issued again since */
+};
+
 /* Operations, and their bytes, of which a touch would be missed from now on. */
 struct sc_unwatched {
     uint64_t operations;
@@ -141,10 +150,12 @@ struct sc_inflight {
     struct sc_grid op_grid;        /* operations on ranges that only the driver frees */
     struct sc_grid heap_grid; /* operations on memory that free() or munmap() could take away */
     struct sc_spans guards;
-    struct sc_kept_off kept_off;    /* pages of ranges */
-    struct sc_pool copies;          /* of pages (source_copies.c) */
-    struct sc_unwatched uncompared; /* sources of which there could be no copy */
-    bool guard_until_known;         /* and not only until complete */
+    struct sc_kept_off kept_off;                  /* pages of ranges */
+    struct sc_pool copies;                        /* of pages (source_copies.c) */
+    struct sc_unwatched uncompared;               /* sources of which there could be no copy */
+    bool guard_until_known;                       /* and not only until complete */
+    struct sc_released released[SC_RELEASED_MAX]; /* the latest ones; others are unguarded */
+    uint32_t released_count;                      /* that there ever were */
     uint32_t *keys;
     uint32_t busy; /* first stream with operations */
     uint32_t retained;
@@ -233,6 +244,10 @@ void sc_inflight_touched(struct sc_inflight *inflight, uintptr_t address, size_t
  * operation counts there when the first of its pages goes. */
 void sc_inflight_let_go(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
                         enum sc_touch touch, bool keep_copies, struct sc_unwatched *unwatched);
+
+/* Does the page lie under an operation that is still guarded? False: it is protected for the sake
+ * of released ones at most. */
+bool sc_inflight_watches(struct sc_inflight *inflight, uintptr_t address);
 
 /* The operation is no longer guarded at all. */
 void sc_inflight_unguard(struct sc_inflight *inflight, uint32_t op);

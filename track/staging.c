@@ -78,13 +78,22 @@ static bool is_complete(const struct sc_slot *slot)
     return !slot->ticket.stream || sc_order_complete(slot->staging->order, &slot->ticket);
 }
 
+static void drop_stream(struct sc_slot *slot)
+{
+    if (slot->has_stream)
+        sc_order_unreference(slot->staging->order, slot->ticket.stream);
+    slot->has_stream = false;
+}
+
 /* One whose operation is still running goes to the end of the queue. */
 static struct sc_slot *take_from(struct sc_slot_list *list)
 {
     for (unsigned tries = 0; list->first && tries < TRIES_MAX; tries++) {
         struct sc_slot *slot = pop(list);
-        if (is_complete(slot))
+        if (is_complete(slot)) {
+            drop_stream(slot);
             return slot;
+        }
         append(list, slot);
     }
     return NULL;
@@ -112,9 +121,19 @@ void sc_staging_give(struct sc_slot *slot, const struct sc_ticket *ticket)
 {
     struct sc_slot_list *list = &slot->staging->classes[slot->size_class];
     slot->ticket = *ticket;
-    if (is_complete(slot))
+    if (is_complete(slot)) {
         prepend(list, slot);
-    else
+    } else {
         append(list, slot);
+        sc_order_reference(slot->staging->order, ticket->stream);
+        slot->has_stream = true;
+    }
     change_taken(slot->staging, -1); /* last: the record may go then */
+}
+
+void sc_staging_end(struct sc_staging *staging)
+{
+    for (unsigned c = 0; c < SC_STAGING_CLASSES; c++)
+        for (struct sc_slot *slot = staging->classes[c].first; slot; slot = slot->next)
+            drop_stream(slot);
 }

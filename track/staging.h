@@ -22,6 +22,7 @@ struct sc_slot {
     struct sc_staging *staging;
     struct sc_slot *next;
     struct sc_ticket ticket; /* of its last operation; stream 0: none yet */
+    bool has_stream;         /* a reference to the ticket's stream: it came back too early */
     unsigned size_class;
 };
 
@@ -57,8 +58,11 @@ void sc_staging_add(struct sc_staging *staging, const struct sc_staging_block *b
 /* A slot of at least this size whose last operation is complete, or NULL. */
 struct sc_slot *sc_staging_take(struct sc_staging *staging, size_t size_bytes);
 
-/* `ticket` names the operation that reads the slot. */
+/* `ticket` names the operation that reads the slot, and its stream is not recycled until then. */
 void sc_staging_give(struct sc_slot *slot, const struct sc_ticket *ticket);
+
+/* No slot will be taken any more. */
+void sc_staging_end(struct sc_staging *staging);
 
 /* Lock-free: is every slot back, so that the records may go? */
 static inline bool sc_staging_is_whole(const struct sc_staging *staging)

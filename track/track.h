@@ -254,6 +254,7 @@ void sc_track_refuse_guard(struct sc_track *track, const struct sc_access_change
 bool sc_track_retry_guards(struct sc_track *track);
 enum sc_access sc_track_guarded_access(struct sc_track *track, uintptr_t address);
 bool sc_track_guards_cover(struct sc_track *track, uintptr_t address);
+bool sc_track_watches(struct sc_track *track, uintptr_t address); /* sc_inflight_watches */
 
 /* Takes a slot for a snapshot of the source of `info`, of which the range, the width and the
  * ticket's stream count. The caller gives back a slot that is not issued. Returns
@@ -265,6 +266,7 @@ int sc_track_take_slot(struct sc_track *track, struct sc_staging *staging,
                        const struct sc_op_info *info, struct sc_slot **slot,
                        struct sc_staging_block *missing);
 void sc_track_give_slot(struct sc_track *track, struct sc_slot *slot);
+void sc_track_end_slots(struct sc_track *track, struct sc_staging *staging); /* sc_staging_end */
 void sc_track_add_slots(struct sc_track *track, struct sc_staging *staging,
                         const struct sc_staging_block *block, void *memory,
                         struct sc_slot *records);

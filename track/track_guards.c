@@ -149,6 +149,14 @@ enum sc_access sc_track_guarded_access(struct sc_track *track, uintptr_t address
     return access;
 }
 
+bool sc_track_watches(struct sc_track *track, uintptr_t address)
+{
+    lock(track);
+    bool watches = sc_inflight_watches(&track->inflight, address);
+    unlock(track);
+    return watches;
+}
+
 bool sc_track_guards_cover(struct sc_track *track, uintptr_t address)
 {
     lock(track);
@@ -249,6 +257,13 @@ void sc_track_add_slots(struct sc_track *track, struct sc_staging *staging,
 {
     lock(track);
     sc_staging_add(staging, block, memory, records);
+    unlock(track);
+}
+
+void sc_track_end_slots(struct sc_track *track, struct sc_staging *staging)
+{
+    lock(track);
+    sc_staging_end(staging);
     unlock(track);
 }
 

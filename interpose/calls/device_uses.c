@@ -122,7 +122,7 @@ void sc_device_uses_note_beside(const struct sc_device_uses *uses, const struct 
     }
     sc_track_device_issue(&sc_track, infos, uses->count);
     if (stream->owner) /* nobody else could record a mark behind it */
-        sc_marks_issued(stream, 0, op->ticks);
+        sc_marks_issued(stream, 0, false, op->ticks);
 }
 
 void sc_device_uses_note(const struct sc_device_uses *uses, const struct sc_call *call,

@@ -214,7 +214,7 @@ SC_PAIR(cuStreamWaitEvent, _ptsz, (CUstream handle, CUevent event, unsigned flag
         sc_active() ? sc_streams_find(handle, call->per_thread) : NULL;
     if (!stream)
         return sc_detour_end(&detour, real(handle, event, flags));
-    sc_marks_before_work(stream);
+    sc_marks_before_work(stream, false);
     bool brings = sc_event_calls_join(stream, event);
     struct joining join = joining(stream, event);
     CUresult result = real(handle, event, flags);

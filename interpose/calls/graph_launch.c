@@ -182,7 +182,7 @@ static void record_runs(const struct launch *launch)
     for (uint32_t i = again.done; i < runs->count; i++)
         again.size_bytes += record_run(launch, &runs->list[i], again.stack, again.ticks);
     sc_guard_apply();
-    sc_marks_issued(launch->stream, again.size_bytes, again.ticks);
+    sc_marks_issued(launch->stream, again.size_bytes, false, again.ticks);
     if (!whole)
         sc_track_launched(&sc_track, launch->graph->handle, launch->stream->id);
 }
@@ -232,7 +232,7 @@ static uint64_t note_pending(const struct launch *launch)
 static void note_work(struct launch *launch)
 {
     if (!launch->graph || launch->records || launch->signals)
-        sc_marks_before_work(launch->stream);
+        sc_marks_before_work(launch->stream, false);
     launch->ticks = note_pending(launch);
 }
 

@@ -306,7 +306,7 @@ void sc_issue_ready(struct sc_issue *issue)
     sc_issue_judge_touches(issue);
     sc_unfinished_legacy(issue->stream);
     if (!issue->joins_stream && issue->count == 0)
-        sc_marks_before_work(issue->stream);
+        sc_marks_before_work(issue->stream, true);
     for (unsigned i = 0; i < issue->count; i++)
         if (!issue->ops[i].unjudged)
             prepare(issue, &issue->ops[i]);
@@ -459,6 +459,14 @@ static void note_device_work(const struct sc_issue *issue)
     note_in_history(issue, 0, now, next_number(issue->stream));
 }
 
+static bool is_snapshotted(const struct sc_issue *issue)
+{
+    for (unsigned i = 0; i < issue->count; i++)
+        if (!issue->ops[i].slot)
+            return false;
+    return true;
+}
+
 static void record(struct sc_issue *issue)
 {
     uint64_t now = sc_ticks();
@@ -467,7 +475,7 @@ static void record(struct sc_issue *issue)
     note_in_history(issue, stack, now, issue->ops[0].ticket.number);
     sc_guard_apply();
     note_queued(issue, now);
-    sc_marks_issued(issue->stream, bytes, now);
+    sc_marks_issued(issue->stream, bytes, is_snapshotted(issue), now);
 }
 
 /* The call was refused, or was of no operation on host memory. */
@@ -565,7 +573,7 @@ struct sc_work sc_work_begin(const struct sc_call *call, CUstream handle, unsign
         sc_unfinished_queued(stream, sc_unfinished_work(stream));
     else
         sc_unfinished_legacy(stream);
-    sc_marks_before_work(stream);
+    sc_marks_before_work(stream, kind & SC_WORK_OF_DEVICE);
     sc_track_begin(&sc_track, stream->id, &work.ordered);
     if (kind & SC_WORK_SIGNALS)
         sc_track_signal(&sc_track, stream->id, &work.ordered);

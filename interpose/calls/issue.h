@@ -143,12 +143,15 @@ static inline enum sc_scope sc_scope_of(const struct sc_stream_record *stream)
 }
 
 /* Work that is no copy of host memory, by what it may do besides: write host memory, wait for the
- * host (interpose/streams/unfinished.h), tell the host that what came before it is done. */
+ * host (interpose/streams/unfinished.h), tell the host that what came before it is done. A kernel
+ * may do each of these, and hardly ever waits. */
 enum {
     SC_WORK_QUIET = 0,
     SC_WORK_MAY_WRITE = 1,
     SC_WORK_AWAITS_HOST = 2,
     SC_WORK_SIGNALS = 4,
+    SC_WORK_OF_DEVICE = 8, /* the host has no part in it */
+    SC_WORK_KERNEL = SC_WORK_MAY_WRITE | SC_WORK_OF_DEVICE,
 };
 
 /* Around the call; the end hands the result on. */

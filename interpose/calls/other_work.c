@@ -43,7 +43,7 @@ SC_PAIR(cuLaunchKernel, _ptsz,
         (f, gx, gy, gz, bx, by, bz, shared, stream, parameters, extra))
 {
     struct work work;
-    begin(&work, call, &stream, SC_WORK_MAY_WRITE);
+    begin(&work, call, &stream, SC_WORK_KERNEL);
     return end(&work, real(f, gx, gy, gz, bx, by, bz, shared, stream, parameters, extra));
 }
 
@@ -56,7 +56,7 @@ SC_PAIR(cuLaunchKernelEx, _ptsz,
     if (!config)
         return real(config, f, parameters, extra);
     CUstream stream = config->hStream;
-    begin(&work, call, &stream, SC_WORK_MAY_WRITE);
+    begin(&work, call, &stream, SC_WORK_KERNEL);
     if (sc_detour_is_taken(&work.detour)) {
         moved = *config;
         moved.hStream = stream;
@@ -71,7 +71,7 @@ SC_PAIR(cuLaunchCooperativeKernel, _ptsz,
         (f, gx, gy, gz, bx, by, bz, shared, stream, parameters))
 {
     struct work work;
-    begin(&work, call, &stream, SC_WORK_MAY_WRITE);
+    begin(&work, call, &stream, SC_WORK_KERNEL);
     return end(&work, real(f, gx, gy, gz, bx, by, bz, shared, stream, parameters));
 }
 

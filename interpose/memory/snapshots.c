@@ -145,6 +145,8 @@ void sc_snapshots_context_gone(struct sc_context *context)
 {
     struct sc_staging_of_context *own = atomic_exchange(&context->staging, NULL);
     bool whole = own && sc_staging_is_whole(&own->staging);
+    if (own)
+        sc_track_end_slots(&sc_track, &own->staging);
     for (struct block *block = own ? own->first : NULL, *next; block; block = next) {
         next = block->next;
         sc_pages_unmap(block->memory, block->bytes);

@@ -97,12 +97,15 @@ static struct verdict verdict_on(const struct sc_hazard *hazard, const struct sc
         .hazard = *hazard, .ticket = *ticket, .signalled = signalled, .last = last};
 }
 
-/* Where the host may have learnt that the operation is done, that it is complete is no hazard. */
+/* Where the host may have learnt that the operation is done, that it is complete is no hazard. Of
+ * an operation whose mark has other work before it, it is not known that it was incomplete. */
 static bool is_hazard(const struct verdict *verdict, enum sc_certainty *certainty)
 {
-    bool complete = verdict->signalled ? !sc_marks_show_incomplete(&verdict->ticket, verdict->last)
-                                       : sc_marks_ask(&verdict->ticket);
-    *certainty = complete ? SC_LATENT : SC_OBSERVED;
+    const struct sc_ticket *ticket = &verdict->ticket;
+    bool complete = verdict->signalled ? !sc_marks_show_incomplete(ticket, verdict->last)
+                                       : sc_marks_ask(ticket);
+    bool seen = !complete && (verdict->signalled || sc_marks_stand_close(ticket));
+    *certainty = seen ? SC_OBSERVED : SC_LATENT;
     return !complete || !verdict->signalled;
 }
 

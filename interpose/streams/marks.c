@@ -223,7 +223,11 @@ static void forget_tail(struct sc_stream_marks *marks)
 
 static void set_newest(struct sc_stream_marks *marks, CUevent event, uint64_t number)
 {
-    *newest(marks) = (struct sc_mark){event, number};
+    *newest(marks) = (struct sc_mark){
+        .event = event,
+        .number = number,
+        .loose = atomic_load_explicit(&marks->loose, memory_order_relaxed),
+    };
     atomic_store_explicit(&marks->marked, number, memory_order_relaxed);
     forget_tail(marks);
 }
@@ -312,11 +316,14 @@ void sc_marks_add_family(struct sc_context *context)
     sc_streams_each_ever(context, add_mark, context);
 }
 
-void sc_marks_issued(struct sc_stream_record *stream, size_t size_bytes, uint64_t now_ticks)
+void sc_marks_issued(struct sc_stream_record *stream, size_t size_bytes, bool snapshotted,
+                     uint64_t now_ticks)
 {
-    atomic_store_explicit(&stream->marks.owed, sc_order_issued(&sc_track.order, stream->id),
-                          memory_order_relaxed);
-    if (size_bytes < MARK_BYTES_MIN && !stream->owner &&
+    uint64_t number = sc_order_issued(&sc_track.order, stream->id);
+    atomic_store_explicit(&stream->marks.owed, number, memory_order_relaxed);
+    if (!snapshotted)
+        atomic_store_explicit(&stream->marks.needed, number, memory_order_relaxed);
+    if (size_bytes < MARK_BYTES_MIN && (snapshotted || !stream->owner) &&
         now_ticks - stream->marks.marked_ticks < mark_interval_ticks)
         return;
     stream->marks.marked_ticks = now_ticks;
@@ -326,18 +333,22 @@ void sc_marks_issued(struct sc_stream_record *stream, size_t size_bytes, uint64_
 }
 
 /* Operations on device memory are asked about when something conflicts with them, and seldom. */
-static bool owes_mark(const struct sc_stream_marks *marks)
+static bool is_behind_marks(const struct sc_stream_marks *marks, const _Atomic uint64_t *number)
 {
-    return atomic_load_explicit(&marks->owed, memory_order_relaxed) >
+    return atomic_load_explicit(number, memory_order_relaxed) >
            atomic_load_explicit(&marks->marked, memory_order_relaxed);
 }
 
-void sc_marks_before_work(struct sc_stream_record *stream)
+void sc_marks_before_work(struct sc_stream_record *stream, bool awaits_no_host)
 {
-    if (sc_unlikely(owes_mark(&stream->marks))) {
+    struct sc_stream_marks *marks = &stream->marks;
+    if (sc_unlikely(is_behind_marks(marks, awaits_no_host ? &marks->needed : &marks->owed))) {
         pthread_mutex_lock(&stream->lock);
         sc_marks_add_locked(stream);
         pthread_mutex_unlock(&stream->lock);
+    } else if (is_behind_marks(marks, &marks->owed)) {
+        uint64_t owed = atomic_load_explicit(&marks->owed, memory_order_relaxed);
+        atomic_store_explicit(&marks->loose, owed, memory_order_relaxed);
     }
     sc_marks_note_tail(stream);
 }
@@ -457,6 +468,28 @@ bool sc_marks_await(const struct sc_ticket *ticket, uint64_t deadline_ns)
         poll_ns = poll_ns * 5 / 4 < POLL_MAX_NS ? poll_ns * 5 / 4 : POLL_MAX_NS;
     }
     return true;
+}
+
+/* No mark: it is complete, or its stream is gone. */
+static bool stands_close_locked(struct sc_stream_record *stream, const struct sc_ticket *ticket)
+{
+    for (unsigned i = 0; i < stream->marks.count; i++) {
+        const struct sc_mark *mark = mark_at(&stream->marks, i);
+        if (mark->number >= ticket->number)
+            return mark->loose < ticket->number;
+    }
+    return true;
+}
+
+bool sc_marks_stand_close(const struct sc_ticket *ticket)
+{
+    struct sc_stream_record *stream = sc_streams_of_id(ticket->stream);
+    if (!stream)
+        return true;
+    pthread_mutex_lock(&stream->lock);
+    bool close = stream->id != ticket->stream || stands_close_locked(stream, ticket);
+    pthread_mutex_unlock(&stream->lock);
+    return close;
 }
 
 bool sc_marks_show_incomplete(const struct sc_ticket *ticket, uint64_t last)

@@ -30,11 +30,14 @@ struct sc_context;
 /* Once, before any other. */
 void sc_marks_start(void);
 
-/* An operation of this size was just issued. */
-void sc_marks_issued(struct sc_stream_record *stream, size_t size_bytes, uint64_t now_ticks);
+/* An operation of this size was just issued. Nobody waits for one whose sources are `snapshotted`,
+ * so those do with a mark less often. */
+void sc_marks_issued(struct sc_stream_record *stream, size_t size_bytes, bool snapshotted,
+                     uint64_t now_ticks);
 
-/* Other work is about to follow on the stream. */
-void sc_marks_before_work(struct sc_stream_record *stream);
+/* Other work is about to follow on the stream. `awaits_no_host`: it hardly waits for the host, so
+ * snapshotted operations need no mark before it. */
+void sc_marks_before_work(struct sc_stream_record *stream, bool awaits_no_host);
 
 /* Work on the stream that no mark will be behind. */
 static inline void sc_marks_note_tail(struct sc_stream_record *stream)
@@ -110,6 +113,10 @@ static inline void sc_marks_void_locked(struct sc_stream_record *stream)
 /* Makes sure that operation `ticket` will be seen complete, and looks whether it is. False while
  * it is not, or cannot be known now (the stream captures, or belongs to another thread). */
 bool sc_marks_ask(const struct sc_ticket *ticket);
+
+/* Does the mark behind the operation stand before whatever other work followed it? Else it says of
+ * a complete operation that it is not. */
+bool sc_marks_stand_close(const struct sc_ticket *ticket);
 
 /* Asks until the operation is complete. False: it is not, by the deadline. It is the calling thread
  * that asks, so it does not matter whether the reaper runs. Not a cancellation point, and no lock

@@ -30,7 +30,8 @@
 /* An event of ours behind the stream's operation `number`. */
 struct sc_mark {
     CUevent event;
-    uint64_t number;
+    uint64_t number; /* of the last operation before it */
+    uint64_t loose;  /* of the last one, of those behind the former mark, with other work between */
 };
 
 enum { SC_MARKS_FEW = 64, SC_MARKS_MAX = 4096 }; /* of a stream: most have few */
@@ -41,6 +42,8 @@ struct sc_stream_marks {
     _Atomic uint64_t marked; /* the last operation that a mark was ever behind */
     uint64_t marked_ticks;   /* roughly, and under no lock */
     _Atomic uint64_t owed;   /* the last operation on host memory */
+    _Atomic uint64_t needed; /* the last one of which no snapshot was taken */
+    _Atomic uint64_t loose;  /* up to here other work stands between operations and their mark */
     /* Per-thread default streams: the last work that no mark is behind, or 0. Other threads cannot
      * name the stream, and know of it by its marks only. */
     _Atomic uint64_t tail_ticks;

@@ -49,7 +49,8 @@ struct copy {
     int range; /* which life of the buffer's range, 0: none */
     bool tracked;
     bool complete;
-    bool landed; /* what the device writes */
+    bool released; /* its pages may be touched, and stay protected until they are */
+    bool landed;   /* what the device writes */
     struct sc_op_info info;
     struct sc_slot *slot;
     bool stable;
@@ -459,23 +460,28 @@ static void compare_pages(void)
 
 /* ---- touches ---- */
 
-static bool forbids(const struct copy *copy, enum sc_touch touch)
+static bool is_protected_from(const struct copy *copy, enum sc_touch touch)
 {
     return in_flight(copy) && is_guarded(copy) &&
            (touch == SC_TOUCH_WRITE || writes_host(&copy->info));
+}
+
+static bool forbids(const struct copy *copy, enum sc_touch touch)
+{
+    return is_protected_from(copy, touch) && !copy->released;
 }
 
 static void let_go(uintptr_t address, size_t size_bytes, enum sc_touch touch, bool keep_copies)
 {
     for (int i = 0; i < world.copy_count; i++) {
         struct copy *copy = &world.copies[i];
-        bool forbidden = forbids(copy, touch);
-        for (int page = 0; page < PAGES && forbidden; page++) {
+        bool is_protected = is_protected_from(copy, touch);
+        for (int page = 0; page < PAGES && is_protected; page++) {
             uintptr_t start = buffer_address(copy->buffer) + (uintptr_t)page * PAGE_BYTES;
             if (!copy->guarded[page] || start >= address + size_bytes ||
                 address >= start + PAGE_BYTES)
                 continue;
-            if (keep_copies)
+            if (keep_copies && !copy->released)
                 see_page(copy, page);
             copy->guarded[page] = false;
         }
@@ -1008,7 +1014,9 @@ static void remember_hold(const struct sc_take_down *request, const bool *expect
                           .kind = request->kind,
                           .address = request->address,
                           .size_bytes = request->size_bytes};
-    memcpy(hold->waits_for, expected, sizeof hold->waits_for);
+    for (int i = 0; i < world.copy_count; i++) /* the device reads the slot, not the memory */
+        hold->waits_for[i] =
+            expected[i] && (!world.copies[i].slot || sc_hold_is_drivers(request->kind));
 }
 
 static void take_down(struct sc_take_down *request)
@@ -1086,8 +1094,7 @@ static void do_complete(const struct action *action)
         if (world.copies[i].stream == copy->stream) {
             land(&world.copies[i]);
             world.copies[i].complete = true;
-            if (!world.guard_until_known)
-                unguard(&world.copies[i]);
+            world.copies[i].released = !world.guard_until_known;
         }
     sc_track_complete(&tracker, id_of(copy->stream), copy->info.ticket.number);
 }
@@ -1232,6 +1239,7 @@ static void end_world(void)
         complain("pages are left protected, or copies of them kept");
     if (tracker.holds.oldest || tracker.holds.held_bytes || tracker.inflight.ops.live)
         complain("something is left");
+    sc_track_end_slots(&tracker, &staging);
     for (int i = 2; i < world.graph.stream_count; i++)
         if (sc_order_stream(&tracker.order, id_of(i))->references)
             complain("stream %d is still referred to", i);

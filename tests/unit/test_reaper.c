@@ -76,6 +76,14 @@ bool sc_marks_show_incomplete(const struct sc_ticket *ticket, uint64_t last)
     return atomic_load(&device_done) < ticket->number;
 }
 
+static bool other_work_is_before_marks;
+
+bool sc_marks_stand_close(const struct sc_ticket *ticket)
+{
+    (void)ticket;
+    return !other_work_is_before_marks;
+}
+
 /* ---- host functions ---- */
 
 static _Atomic bool is_open;           /* one that everything may be behind */
@@ -338,6 +346,16 @@ START_TEST(a_complete_operation_is_latent)
 {
     struct sc_op_info op = issue();
     atomic_store(&device_done, op.ticket.number);
+    judge(&op, SC_BY_CALL);
+    await_reports(1);
+    assert_reported(0, 1);
+}
+END_TEST
+
+START_TEST(an_incomplete_mark_behind_other_work_shows_nothing)
+{
+    struct sc_op_info op = issue();
+    other_work_is_before_marks = true;
     judge(&op, SC_BY_CALL);
     await_reports(1);
     assert_reported(0, 1);
@@ -780,6 +798,7 @@ int main(void)
     tcase_set_timeout(tests, 60);
     tcase_add_test(tests, an_incomplete_operation_is_observed);
     tcase_add_test(tests, a_complete_operation_is_latent);
+    tcase_add_test(tests, an_incomplete_mark_behind_other_work_shows_nothing);
     tcase_add_test(tests, each_operation_is_asked_about_by_itself);
     tcase_add_test(tests, the_end_that_the_host_may_have_learnt_of_is_no_hazard);
     tcase_add_test(tests, before_that_end_it_is_observed);

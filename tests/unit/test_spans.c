@@ -681,6 +681,29 @@ START_TEST(the_last_complete_one_is_handed_out_first)
 }
 END_TEST
 
+START_TEST(a_running_one_keeps_its_stream_from_being_recycled)
+{
+    struct sc_ticket ticket = sc_order_issue(&order, stream);
+    struct sc_slot *slot = sc_staging_take(&staging, LARGE_BYTES);
+    sc_staging_give(slot, &ticket);
+    sc_order_remove(&order, stream);
+    ck_assert_uint_ne(sc_order_add(&order, SC_STREAM_NONBLOCKING, 1), stream);
+    complete(&ticket);
+    ck_assert_uint_eq(take_all(LARGE_BYTES), SC_STAGING_BLOCK_BYTES / LARGE_BYTES);
+    ck_assert_uint_eq(sc_order_stream(&order, stream)->references, 0);
+}
+END_TEST
+
+START_TEST(staging_that_ends_keeps_no_stream)
+{
+    struct sc_ticket ticket = sc_order_issue(&order, stream);
+    sc_staging_give(sc_staging_take(&staging, LARGE_BYTES), &ticket);
+    ck_assert_uint_eq(sc_order_stream(&order, stream)->references, 1);
+    sc_staging_end(&staging);
+    ck_assert_uint_eq(sc_order_stream(&order, stream)->references, 0);
+}
+END_TEST
+
 START_TEST(running_ones_do_not_hide_complete_ones)
 {
     struct sc_ticket running = sc_order_issue(&order, stream);
@@ -746,6 +769,8 @@ static TCase *staging_tests(void)
     tcase_add_test(group, known_done_is_complete_too);
     tcase_add_test(group, a_slot_that_was_not_used_comes_back_at_once);
     tcase_add_test(group, the_last_complete_one_is_handed_out_first);
+    tcase_add_test(group, a_running_one_keeps_its_stream_from_being_recycled);
+    tcase_add_test(group, staging_that_ends_keeps_no_stream);
     tcase_add_test(group, running_ones_do_not_hide_complete_ones);
     return group;
 }

@@ -848,6 +848,44 @@ START_TEST(guards_that_are_given_up_are_counted_and_gone)
 }
 END_TEST
 
+START_TEST(what_is_complete_stays_protected_and_may_be_touched)
+{
+    issue_guarded(SC_D2H, BASE);
+    ck_assert(sc_track_watches(&track, BASE));
+    sc_track_complete(&track, one, 1);
+    ck_assert_int_eq(sc_track_guarded_access(&track, BASE), SC_ACCESS_NONE);
+    ck_assert(!sc_track_watches(&track, BASE));
+    sc_track_touched(&track, BASE, 8, SC_TOUCH_READ, &ops);
+    ck_assert_uint_eq(ops.count, 0);
+    sc_track_let_go(&track, BASE, 8, SC_TOUCH_READ, true, SC_UNGUARDED_NEIGHBOURS);
+    ck_assert_int_eq(sc_track_guarded_access(&track, BASE), SC_ACCESS_ALL);
+    ck_assert_unwatched(SC_UNGUARDED_NEIGHBOURS, 0, 0);
+}
+END_TEST
+
+START_TEST(what_is_issued_again_is_watched_again)
+{
+    issue_guarded(SC_D2H, BASE);
+    sc_track_complete(&track, one, 1);
+    issue_guarded(SC_D2H, BASE);
+    ck_assert(sc_track_watches(&track, BASE));
+    sc_track_touched(&track, BASE, 8, SC_TOUCH_READ, &ops);
+    ck_assert_uint_eq(ops.count, 1);
+}
+END_TEST
+
+START_TEST(of_the_complete_only_the_latest_stay_protected)
+{
+    for (uintptr_t i = 0; i <= SC_RELEASED_MAX; i++) {
+        issue_guarded(SC_D2H, BASE + i * PAGE);
+        sc_track_complete(&track, one, i + 1);
+        ck_assert_int_eq(sc_track_guarded_access(&track, BASE + i * PAGE), SC_ACCESS_NONE);
+    }
+    ck_assert_int_eq(sc_track_guarded_access(&track, BASE), SC_ACCESS_ALL);
+    ck_assert_int_eq(sc_track_guarded_access(&track, BASE + PAGE), SC_ACCESS_NONE);
+}
+END_TEST
+
 START_TEST(memory_that_is_forbidden_stays_so)
 {
     sc_track_add_range(&track, BASE, PAGE, SC_PINNED, legacy);
@@ -900,6 +938,9 @@ int main(void)
     tcase_add_test(group, what_is_let_go_for_other_bytes_is_not_watched);
     tcase_add_test(group, a_source_that_is_compared_instead_is_watched);
     tcase_add_test(group, guards_that_are_given_up_are_counted_and_gone);
+    tcase_add_test(group, what_is_complete_stays_protected_and_may_be_touched);
+    tcase_add_test(group, what_is_issued_again_is_watched_again);
+    tcase_add_test(group, of_the_complete_only_the_latest_stay_protected);
     tcase_add_test(group, memory_that_is_forbidden_stays_so);
     tcase_add_test(group, a_hundred_thousand_operations_retire);
     tcase_add_test(group, threads_share_the_tracker);

@@ -1,0 +1,160 @@
+"""The tables of a suite's figures, in Markdown."""
+
+import statistics
+
+TARGETS_LEGEND = """Medians over interleaved runs; `ratio` is fix/none. Targets hold for fix: a plain
+number bounds the ratio; `flat` bounds the growth since the family's first row, divided by the
+growth without preload where that is above 1; `added` bounds fix - none; a unit bounds the value."""
+RATIOS_LEGEND = """Medians over interleaved runs, in ns of a processor of constant clock. Then the
+ratio to `none`, the median over the rounds (and the least and the largest of them), against the
+target."""
+PARTS_LEGEND = """Medians over interleaved runs, in ns of a processor of constant clock: `none` in
+all, then what each part adds to those before it."""
+
+
+def number(value):
+    if value is None:
+        return ""
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
+def ratio(above, below):
+    return above / below if above is not None and below else None
+
+
+def in_columns(rows):
+    """The first row is the head."""
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    rows = [rows[0], ["-" * width for width in widths], *rows[1:]]
+    return ["| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths)) + " |"
+            for row in rows]
+
+
+# --- mode=fix against its targets -----------------------------------------------------------------
+
+
+def growth(results, figure, way):
+    """How the figure compares with the first of its family, `copy_streams_` for example."""
+    family = figure.rsplit("_", 1)[0]
+    first = next(other for other in results.values if other.rsplit("_", 1)[0] == family)
+    return ratio(results.median(figure, way), results.median(first, way))
+
+
+def measured(results, figure, kind):
+    """What is held against the target's limit, or None where a way is missing."""
+    none, fix = (results.median(figure, way) for way in ("none", "fix"))
+    if fix is None or (none is None and kind != "value"):
+        return None
+    if kind == "ratio":
+        return ratio(fix, none)
+    if kind == "flat":
+        own, driver = (growth(results, figure, way) for way in ("fix", "none"))
+        return own / max(1, driver) if own and driver else None
+    return fix - none if kind == "added" else fix
+
+
+def target_of(suite, figure):
+    return next((target for target in suite.targets if figure == target[0] or
+                 (target[0].endswith("_") and figure.startswith(target[0]))), None)
+
+
+def verdict(suite, results, figure, simulated):
+    """(target, met or missed) as words."""
+    target = target_of(suite, figure)
+    if target is None:
+        return "", ""
+    _, kind, limit = target
+    unit = results.units[figure]
+    said = {"ratio": f"{limit:.2f}", "flat": f"flat {limit}", "added": f"added {limit} {unit}",
+            "value": f"{limit} {unit}"}[kind]
+    found = measured(results, figure, kind)
+    if found is None:
+        return said, ""
+    if simulated and kind == "ratio" and not figure.startswith("malloc"):
+        return said, "not judged"  # the simulated driver's calls take a tenth of the real one's
+    shown = f" ({found:.3g})" if kind in ("flat", "added") else ""
+    return said, ("met" if found <= limit else "missed") + shown
+
+
+def target_rows(suite, results, simulated):
+    yield ["benchmark", "unit", *suite.ways, "ratio", "target", ""]
+    for figure in results.values:
+        medians = [results.median(figure, way) for way in suite.ways]
+        by_none = ratio(results.median(figure, "fix"), medians[0])
+        yield [figure, results.units[figure], *map(number, medians),
+               f"{by_none:.2f}" if by_none else "", *verdict(suite, results, figure, simulated)]
+
+
+def where_it_goes(suite, results, simulated):
+    """For each missed ratio: what standing in the way costs, and what the library adds."""
+    for figure in results.values:
+        _, result = verdict(suite, results, figure, simulated)
+        none, nop, fix = (results.median(figure, way) for way in ("none", "nop", "fix"))
+        if result.startswith("missed") and nop is not None:
+            unit = results.units[figure]
+            yield (f"- {figure}: {number(fix - none)} {unit} more than none, of which "
+                   f"interposition {number(nop - none)}, the library itself {number(fix - nop)}.")
+
+
+# --- each way's ratio to none ---------------------------------------------------------------------
+
+
+def ratios_by_round(results, figure, way):
+    pairs = zip(results.values[figure].get(way, []), results.values[figure].get("none", []))
+    return [above / below for above, below in pairs if below]
+
+
+def limit_of(suite, figure, way):
+    limits = suite.limits.get(figure.removesuffix("_threads"))
+    return dict(zip(list(suite.ways)[1:], limits)).get(way) if limits else None
+
+
+def ratio_cell(suite, results, figure, way, simulated):
+    """`1.52 (1.50-1.55), 1.20 missed`"""
+    ratios = ratios_by_round(results, figure, way)
+    if not ratios:
+        return ""
+    found, limit = statistics.median(ratios), limit_of(suite, figure, way)
+    said = f"{found:.2f} ({min(ratios):.2f}-{max(ratios):.2f})"
+    if limit is None or simulated:
+        return said
+    return f"{said}, {limit:.2f} {'met' if found <= limit else 'missed'}"
+
+
+def ratio_rows(suite, results, simulated):
+    none, *others = suite.ways
+    yield ["pattern", none, *others]
+    for figure in results.values:
+        yield [figure, number(results.median(figure, none)),
+               *(ratio_cell(suite, results, figure, way, simulated) for way in others)]
+
+
+# --- what each part adds --------------------------------------------------------------------------
+
+
+def part_rows(suite, results, _simulated):
+    ways = list(suite.ways)
+    yield ["pattern", ways[0], *(f"+ {way}" for way in ways[1:])]
+    for figure in results.values:
+        medians = [results.median(figure, way) for way in ways]
+        added = [after - before if before is not None and after is not None else None
+                 for before, after in zip(medians, medians[1:])]
+        yield [figure, number(medians[0]), *map(number, added)]
+
+
+# --- all --------------------------------------------------------------------------------------------
+
+
+KINDS = {
+    "targets": (target_rows, TARGETS_LEGEND),
+    "ratios": (ratio_rows, RATIOS_LEGEND),
+    "parts": (part_rows, PARTS_LEGEND),
+}
+
+
+def legend(suite):
+    return KINDS[suite.table][1]
+
+
+def table(suite, results, simulated):
+    return in_columns(list(KINDS[suite.table][0](suite, results, simulated)))

@@ -20,8 +20,19 @@
 extern "C" {
 #endif
 
-/* Of this interface: 10000 * major + 100 * minor + patch. */
-#define SAFECOPY_VERSION 100
+/* Of the project, and nowhere else (scripts/version). What a new one may change:
+ * docs/compatibility.md. */
+#define SAFECOPY_VERSION_MAJOR 0
+#define SAFECOPY_VERSION_MINOR 1
+#define SAFECOPY_VERSION_PATCH 0
+
+/* To compare, and to show: "1.2.3". */
+#define SAFECOPY_VERSION                                                                           \
+    (10000 * SAFECOPY_VERSION_MAJOR + 100 * SAFECOPY_VERSION_MINOR + SAFECOPY_VERSION_PATCH)
+#define SAFECOPY_VERSION_STRING                                                                    \
+    SAFECOPY_TEXT_(SAFECOPY_VERSION_MAJOR, SAFECOPY_VERSION_MINOR, SAFECOPY_VERSION_PATCH)
+#define SAFECOPY_TEXT_(major, minor, patch) SAFECOPY_TEXT_OF_(major, minor, patch)
+#define SAFECOPY_TEXT_OF_(major, minor, patch) #major "." #minor "." #patch
 
 /* A label with its NUL; a longer one, or a longer reason, is cut. */
 #define SAFECOPY_LABEL_SIZE 256

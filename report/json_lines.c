@@ -6,12 +6,11 @@
 #include "report/json.h"
 #include "report/modules.h"
 #include "report/suppressing.h"
+#include "report/version.h"
 
 #include <string.h>
 
 #include "track/poison.h"
-
-enum { SCHEMA = 1 };
 
 /* Room for everything that follows a list that was filled to the brim. */
 enum { RESERVE = 1024, SYMBOL_MAX = 2048 };
@@ -273,7 +272,8 @@ void sc_json_lines_run(struct sc_text *line, const struct sc_options *options,
 {
     sc_json_open(line, NULL, '{');
     sc_json_string(line, "type", "run");
-    sc_json_number(line, "schema", SCHEMA);
+    sc_json_number(line, "schema", SC_REPORT_SCHEMA);
+    sc_json_string(line, "version", SC_VERSION);
     put_command(line);
     sc_json_lines_process(line, names->pid, names->started, names->host);
     sc_json_string(line, "rank", names->rank[0] != '\0' ? names->rank : NULL);

@@ -4,8 +4,6 @@
 
 #include <stdbool.h>
 
-#define SC_COMMAND_VERSION "0.1.0"
-
 enum { SC_COMMAND_FOUND = 1, SC_COMMAND_USAGE = 2, SC_COMMAND_NEW = 66 };
 
 /* Becomes a program under the library or, where a format is asked for, runs the program, shows what

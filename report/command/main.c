@@ -7,6 +7,7 @@
 #include "report/command/command.h"
 #include "report/command/say.h"
 #include "report/options.h"
+#include "report/version.h"
 
 #include <getopt.h>
 #include <stdbool.h>
@@ -110,7 +111,7 @@ int main(int argc, char **argv)
     if (run)
         return run(argc - 1, argv + 1);
     if (strcmp(argv[1], "--version") == 0) {
-        puts("safecopy " SC_COMMAND_VERSION);
+        puts("safecopy " SC_VERSION);
         return 0;
     }
     return usage("there is no command ", argv[1]);

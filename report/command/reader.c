@@ -6,6 +6,7 @@
 #include "report/command/parse.h"
 #include "report/command/progress.h"
 #include "report/command/say.h"
+#include "report/version.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -35,6 +36,7 @@ struct reading {
     const char *name;
     size_t line_number;
     bool is_report;
+    bool is_foreign, had_foreign; /* lines are, or some were, of a run of a later schema */
 };
 
 static void complain(struct reading *reading, const char *what)
@@ -180,6 +182,32 @@ static void take_run(struct reading *reading, json_t *run)
     json_object_set(reading->run, "run", run);
 }
 
+/* What its lines mean is not known here. */
+static void refuse_run(struct reading *reading, const json_t *run)
+{
+    if (reading->good_lines > 0) {
+        end_run(reading, run);
+        begin_run(reading);
+    }
+    sc_say(
+        "%s:%zu: schema %lld, of libsafecopy %s; safecopy %s reads up to %d: take the safecopy of "
+        "that version",
+        reading->name, reading->line_number, (long long)sc_field_number(run, "schema"),
+        sc_say_plain(sc_field_string(run, "version", "?")), SC_VERSION, SC_REPORT_SCHEMA);
+    reading->had_foreign = true;
+}
+
+/* Does the line begin a run, or belong to one, that is not read? */
+static bool is_foreign(struct reading *reading, const json_t *line)
+{
+    if (strcmp(sc_field_string(line, "type", ""), "run") != 0)
+        return reading->is_foreign;
+    reading->is_foreign = sc_field_number(line, "schema") > SC_REPORT_SCHEMA;
+    if (reading->is_foreign)
+        refuse_run(reading, line);
+    return reading->is_foreign;
+}
+
 static bool take_line(struct reading *reading, json_t *line, const char *text, size_t size)
 {
     const char *type = sc_field_string(line, "type", "");
@@ -208,6 +236,14 @@ static bool take_line(struct reading *reading, json_t *line, const char *text, s
     return true;
 }
 
+static void count_line(struct reading *reading, bool is_good)
+{
+    if (is_good)
+        reading->good_lines++;
+    else
+        complain(reading, "not a line of a report");
+}
+
 static void read_line(struct reading *reading, const struct sc_input *input)
 {
     reading->line_number++;
@@ -221,10 +257,8 @@ static void read_line(struct reading *reading, const struct sc_input *input)
     json_t *line = sc_parse_line(input->line, input->length, &reading->reader->findings.pieces);
     if (!json_is_object(line))
         complain(reading, input->is_whole ? "not JSON" : "the last line is cut");
-    else if (take_line(reading, line, input->line, input->length))
-        reading->good_lines++;
-    else
-        complain(reading, "not a line of a report");
+    else if (!is_foreign(reading, line))
+        count_line(reading, take_line(reading, line, input->line, input->length));
     json_decref(line);
 }
 
@@ -238,5 +272,7 @@ int sc_reader_add(struct sc_reader *reader, const char *name, FILE *stream)
         read_line(&reading, &input);
     end_run(&reading, NULL);
     sc_input_free(&input);
+    if (result >= 0 && reading.had_foreign)
+        return -ENOTSUP;
     return result < 0 ? result : reading.is_report;
 }

@@ -32,7 +32,8 @@ struct sc_reader {
 void sc_reader_free(struct sc_reader *reader);
 
 /* Adds the report in `stream`, called `name` in messages. Returns 1, or 0 if there is not one good
- * line, or -errno if the stream could not be read to its end. What was read until then counts. */
+ * line, or -errno if the stream could not be read to its end, -ENOTSUP if a run has a later schema.
+ * What was read counts. */
 int sc_reader_add(struct sc_reader *reader, const char *name, FILE *stream);
 
 /* A summary counts hazards, and no line of any report tells of one. */

@@ -185,6 +185,20 @@ class Report(Command):
         self.assertIn("is not the build that ran", result.stderr)
         self.assertNotIn("write_report", result.stdout)
 
+    def test_a_report_of_a_later_schema_is_refused_and_the_remedy_named(self):
+        later = json.dumps({"type": "run", "schema": 2, "version": "7.0.0", "command": ["x"]}) + "\n"
+        strange = '{"type":"hazard","code":{"new":"form"}}\n'
+        path = self.write("later.jsonl", [later, strange])
+        result = self.start("report", path)
+        self.assertEqual((result.returncode, result.stdout), (2, ""))
+        self.assertIn("schema 2, of libsafecopy 7.0.0", result.stderr)
+        self.assertIn("take the safecopy of that version", result.stderr)
+        self.assertNotIn("passed over", result.stderr)
+        behind = self.write("behind.jsonl", [*self.lines, later, strange])
+        result = self.start("report", "--json", behind)
+        self.assertEqual(result.returncode, 2)
+        self.assertEqual(len(json.loads(result.stdout)["runs"]), 1)
+
     def test_cplusplus_names_are_readable(self):
         hazard = json.loads(self.lines[1])
         hazard["event"]["stack"] = [

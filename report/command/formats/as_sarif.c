@@ -5,6 +5,7 @@
 #include "report/command/formats/json_writer.h"
 #include "report/command/formats/source_place.h"
 #include "report/command/say.h"
+#include "report/version.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -201,7 +202,7 @@ static void put_tool(FILE *out)
 #define SC_HAZARD(code, name, subject, advice) {#code, name, advice},
 #include "track/hazard.def"
     };
-    fputs("{\"driver\":{\"name\":\"libsafecopy\",\"semanticVersion\":\"" SC_COMMAND_VERSION
+    fputs("{\"driver\":{\"name\":\"libsafecopy\",\"semanticVersion\":\"" SC_VERSION
           "\",\"rules\":[",
           out);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {

@@ -1,0 +1,13 @@
+/* What the library and the command are, and what they write and read. */
+#ifndef SC_REPORT_VERSION_H
+#define SC_REPORT_VERSION_H
+
+#define SAFECOPY_DECLARATIONS
+#include "include/safecopy.h"
+
+#define SC_VERSION SAFECOPY_VERSION_STRING
+
+/* Of a report's lines; what makes it another number: docs/compatibility.md. */
+enum { SC_REPORT_SCHEMA = 1 };
+
+#endif

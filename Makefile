@@ -228,8 +228,8 @@ $(OUT)/libsafecopy.so: private LDFLAGS += -Wl,-Bsymbolic-functions
 # But for the mutexes: it locks its own past its own hooks (interpose/libc/futexes.c), and past those of a
 # sanitizer, where it waits and moves memory as well (interpose/base/sanitizers.h).
 PAST_HOOKS := pthread_mutex_lock pthread_mutex_trylock pthread_mutex_unlock \
-    pthread_cond_wait pthread_cond_timedwait pthread_cond_clockwait pthread_cond_signal \
-    pthread_cond_broadcast memcpy memmove memset memcmp memchr memmem strlen strnlen strcmp \
+    pthread_cond_wait pthread_cond_timedwait pthread_cond_signal pthread_cond_broadcast \
+    memcpy memmove memset memcmp memchr memmem strlen strnlen strcmp \
     strncmp strchr strrchr strstr strspn strcspn
 $(OUT)/libsafecopy.so: private LDFLAGS += $(PAST_HOOKS:%=-Wl,--wrap=%)
 $(OUT)/libsafecopy.so: $(LIB_OBJ) $(wildcard interpose/entry/exports.map)

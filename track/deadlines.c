@@ -1,6 +1,7 @@
 #include "track/deadlines.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 
 #include "track/kernel.h"
@@ -8,6 +9,15 @@
 #include "track/poison.h"
 
 enum { NS_PER_S = 1000000000, LOCK_POLL_NS = 100 * 1000 };
+
+static _Atomic(sc_cond_clockwait_function *) wait_for_cond;
+static _Atomic(sc_sem_clockwait_function *) wait_for_sem;
+
+void sc_deadlines_use(sc_cond_clockwait_function *cond, sc_sem_clockwait_function *sem)
+{
+    atomic_store_explicit(&wait_for_cond, cond, memory_order_relaxed);
+    atomic_store_explicit(&wait_for_sem, sem, memory_order_relaxed);
+}
 
 static struct timespec later(struct timespec at, uint64_t wait_ns)
 {
@@ -43,20 +53,6 @@ int sc_lock_until(pthread_mutex_t *lock, const struct timespec *deadline)
     return result == EBUSY ? ETIMEDOUT : result;
 }
 
-#if __GLIBC_PREREQ(2, 30)
-
-int sc_cond_wait_until(pthread_cond_t *cond, pthread_mutex_t *lock, const struct timespec *deadline)
-{
-    return pthread_cond_clockwait(cond, lock, CLOCK_MONOTONIC, deadline);
-}
-
-int sc_sem_wait_until(sem_t *semaphore, const struct timespec *deadline)
-{
-    return sem_clockwait(semaphore, CLOCK_MONOTONIC, deadline);
-}
-
-#else
-
 static struct timespec as_realtime(const struct timespec *deadline)
 {
     struct timespec now, real;
@@ -69,14 +65,18 @@ static struct timespec as_realtime(const struct timespec *deadline)
 
 int sc_cond_wait_until(pthread_cond_t *cond, pthread_mutex_t *lock, const struct timespec *deadline)
 {
+    sc_cond_clockwait_function *wait = atomic_load_explicit(&wait_for_cond, memory_order_relaxed);
+    if (wait)
+        return wait(cond, lock, CLOCK_MONOTONIC, deadline);
     struct timespec at = as_realtime(deadline);
     return pthread_cond_timedwait(cond, lock, &at);
 }
 
 int sc_sem_wait_until(sem_t *semaphore, const struct timespec *deadline)
 {
+    sc_sem_clockwait_function *wait = atomic_load_explicit(&wait_for_sem, memory_order_relaxed);
+    if (wait)
+        return wait(semaphore, CLOCK_MONOTONIC, deadline);
     struct timespec at = as_realtime(deadline);
     return sem_timedwait(semaphore, &at);
 }
-
-#endif

@@ -143,13 +143,25 @@ static struct sc_next *named(struct sc_next *next, struct sc_next *end, const ch
     return next < end ? next : NULL;
 }
 
-void *sc_loader_behind(const char *name)
+static struct sc_next *look_up_named(const char *name)
 {
     struct sc_next *next = named(nexts_begin, nexts_end, name);
     if (!next)
         next = named(late_nexts_begin, late_nexts_end, name);
     if (next && !sc_loader_found(next))
         look_up(next);
+    return next;
+}
+
+bool sc_loader_is_absent(const char *name)
+{
+    const struct sc_next *next = look_up_named(name);
+    return next && !sc_loader_found(next);
+}
+
+void *sc_loader_behind(const char *name)
+{
+    struct sc_next *next = look_up_named(name);
     if (next)
         return sc_loader_found(next);
     void *found = sc_loader_next(name);

@@ -27,6 +27,9 @@ void *sc_loader_next(const char *name);
 /* What our hook of this name calls; NULL if nothing behind this object has the name. */
 void *sc_loader_behind(const char *name);
 
+/* Has a hook of ours this name, and libc no function of it? */
+bool sc_loader_is_absent(const char *name);
+
 /* Is the function a jump of the program's own? A program that is not position-independent has such
  * a jump for each function whose address it takes, and dlsym gives the jump too. Where the jump
  * leads is not known. */

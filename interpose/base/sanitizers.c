@@ -48,11 +48,6 @@ PAST(pthread_cond_wait, (pthread_cond_t * cond, pthread_mutex_t *lock), (cond, l
 PAST(pthread_cond_timedwait,
      (pthread_cond_t * cond, pthread_mutex_t *lock, const struct timespec *until),
      (cond, lock, until), int)
-#if __GLIBC_PREREQ(2, 30)
-PAST(pthread_cond_clockwait,
-     (pthread_cond_t * cond, pthread_mutex_t *lock, clockid_t clock, const struct timespec *until),
-     (cond, lock, clock, until), int)
-#endif
 PAST(pthread_cond_signal, (pthread_cond_t * cond), (cond), int)
 PAST(pthread_cond_broadcast, (pthread_cond_t * cond), (cond), int)
 
@@ -60,9 +55,23 @@ struct sc_past_mutex sc_past_mutex;
 
 #define FIND(libc, where, name) *(void **)(where) = sc_loader_symbol(libc, name)
 
+static void *libc_past_runtime(void)
+{
+    return asan_init || tsan_init ? dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD) : NULL;
+}
+
+void *sc_sanitizers_past(const char *name)
+{
+    void *libc = libc_past_runtime();
+    void *found = libc ? sc_loader_symbol(libc, name) : NULL;
+    if (libc && !found)
+        dlerror();
+    return found;
+}
+
 static __attribute__((constructor)) void look_past(void)
 {
-    void *libc = asan_init || tsan_init ? dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD) : NULL;
+    void *libc = libc_past_runtime();
     if (!libc)
         return;
     FIND(libc, &past_memcpy, "memcpy");
@@ -82,9 +91,6 @@ static __attribute__((constructor)) void look_past(void)
     FIND(libc, &past_strcspn, "strcspn");
     FIND(libc, &past_pthread_cond_wait, "pthread_cond_wait");
     FIND(libc, &past_pthread_cond_timedwait, "pthread_cond_timedwait");
-#if __GLIBC_PREREQ(2, 30)
-    FIND(libc, &past_pthread_cond_clockwait, "pthread_cond_clockwait");
-#endif
     FIND(libc, &past_pthread_cond_signal, "pthread_cond_signal");
     FIND(libc, &past_pthread_cond_broadcast, "pthread_cond_broadcast");
     FIND(libc, &sc_past_mutex.pthread_mutex_lock, "pthread_mutex_lock");

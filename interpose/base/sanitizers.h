@@ -26,6 +26,10 @@ extern struct sc_past_mutex {
     sc_past_function *pthread_mutex_lock, *pthread_mutex_trylock, *pthread_mutex_unlock;
 } sc_past_mutex;
 
+/* Libc's function, past the run-time: for what glibc 2.28 lacks, which PAST_HOOKS cannot name. NULL
+ * where libc lacks it, or there is no run-time. */
+void *sc_sanitizers_past(const char *name);
+
 /* Is there ThreadSanitizer's run-time? It sees libunwind's locks: it reports races there, and has
  * forgotten the thread when the thread's last destructors take them. So stacks show the calling
  * frame only. */

@@ -52,12 +52,28 @@ static bool is_no_hook(const char *name)
            sc_exported_is(name, "__asan_default_options");
 }
 
+/* A hook of what this libc lacks stands before nothing, and a program that asks whether there is
+ * such a function goes another way without. The failed look-up leaves its word in dlerror(). Who
+ * asks from within a look-up, an allocator say, is let through. */
+static bool hides_nothing(const char *name, const void *hook)
+{
+    return hook && !sc_loader_is_looking() && sc_loader_is_absent(name) &&
+           !sc_loader_dlsym()(RTLD_NEXT, name);
+}
+
+static bool is_absent(const char *name)
+{
+    return hides_nothing(name, sc_exported_by_us(name));
+}
+
 /* A handle of libc leads past its hooks. Only what our hook itself calls is replaced: a function of
  * that name that belongs to another library, to an interposer, or is of another version, is what
  * was asked for. */
 static void *hook_of(const char *name, void *found)
 {
     void *hook = is_no_hook(name) ? NULL : sc_exported_by_us(name);
+    if (sc_unlikely(hook == found && hides_nothing(name, hook)))
+        return NULL;
     return hook && sc_loader_behind(name) == found ? hook : found;
 }
 
@@ -86,6 +102,8 @@ SC_EXPORT void *dlsym(void *restrict handle, const char *restrict name)
         return replaced(handle, name, real(handle, name));
     if (sc_unlikely(is_of_cuda(name) && handle == RTLD_DEFAULT) &&
         (is_only_ours(name) || is_only_our_cupti(name, __builtin_return_address(0))))
+        return NULL;
+    if (sc_unlikely(handle == RTLD_DEFAULT && is_absent(name)))
         return NULL;
     return real(handle, name);
 }

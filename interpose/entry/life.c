@@ -8,6 +8,7 @@
  */
 #include <errno.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -20,6 +21,7 @@
 #include "interpose/base/loader.h"
 #include "interpose/base/own_stack.h"
 #include "interpose/base/process.h"
+#include "interpose/base/sanitizers.h"
 #include "interpose/base/spare_stack.h"
 #include "interpose/base/unwind.h"
 #include "interpose/base/upcalls.h"
@@ -116,6 +118,16 @@ static void read_options(void)
     sc_track.inflight.guard_until_known = sc_options.strict || sc_options.mode == SC_MODE_REPORT;
 }
 
+/* By way of our own hooks, as other waits of ours. */
+static void find_clock_waits(void)
+{
+    sc_cond_clockwait_function *cond =
+        (sc_cond_clockwait_function *)sc_sanitizers_past("pthread_cond_clockwait");
+    if (!cond && sc_loader_behind("pthread_cond_clockwait"))
+        cond = pthread_cond_clockwait;
+    sc_deadlines_use(cond, sc_loader_behind("sem_clockwait") ? sem_clockwait : NULL);
+}
+
 /* A thread in a constructor, which has the loader's lock, may wait for `started`: what takes that
  * lock comes after it. */
 void sc_life_start(void)
@@ -123,6 +135,7 @@ void sc_life_start(void)
     int saved = errno;
     pthread_once(&started, read_options);
     sc_loader_find_all();
+    find_clock_waits();
     if (sc_process_wants_wrappers())
         sc_unwind_start(&sc_options);
     errno = saved;

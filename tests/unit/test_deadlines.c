@@ -2,6 +2,7 @@
 #include "track/deadlines.h"
 
 #include <check.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -59,9 +60,14 @@ START_TEST(a_lock_is_waited_for)
 }
 END_TEST
 
+/* glibc's since 2.30, and without them. */
+static sc_cond_clockwait_function *cond_waits[] = {NULL, NULL};
+static sc_sem_clockwait_function *sem_waits[] = {NULL, NULL};
+
 START_TEST(a_condition_is_waited_for)
 {
     int result = 0;
+    sc_deadlines_use(cond_waits[_i], NULL);
     pthread_mutex_lock(&lock);
     begin();
     while (result == 0)
@@ -75,6 +81,7 @@ END_TEST
 START_TEST(a_semaphore_is_waited_for)
 {
     sem_t semaphore;
+    sc_deadlines_use(NULL, sem_waits[_i]);
     sem_init(&semaphore, 0, 1);
     begin();
     ck_assert_int_eq(sc_sem_wait_until(&semaphore, &deadline), 0);
@@ -85,14 +92,50 @@ START_TEST(a_semaphore_is_waited_for)
 }
 END_TEST
 
+static clockid_t clock_of_cond, clock_of_sem;
+
+static int note_cond(pthread_cond_t *cond_, pthread_mutex_t *lock_, clockid_t clock,
+                     const struct timespec *until)
+{
+    (void)cond_;
+    (void)lock_;
+    clock_of_cond = clock;
+    return until->tv_sec == deadline.tv_sec && until->tv_nsec == deadline.tv_nsec ? ETIMEDOUT
+                                                                                  : EINVAL;
+}
+
+static int note_sem(sem_t *semaphore, clockid_t clock, const struct timespec *until)
+{
+    (void)semaphore;
+    clock_of_sem = clock;
+    errno = until->tv_sec == deadline.tv_sec ? ETIMEDOUT : EINVAL;
+    return -1;
+}
+
+START_TEST(what_was_found_waits_by_a_clock_that_nobody_sets)
+{
+    begin();
+    clock_of_cond = clock_of_sem = CLOCK_REALTIME;
+    sc_deadlines_use(note_cond, note_sem);
+    ck_assert_int_eq(sc_cond_wait_until(&cond, &lock, &deadline), ETIMEDOUT);
+    ck_assert_int_eq(sc_sem_wait_until(NULL, &deadline), -1);
+    ck_assert_int_eq(errno, ETIMEDOUT);
+    ck_assert_int_eq(clock_of_cond, CLOCK_MONOTONIC);
+    ck_assert_int_eq(clock_of_sem, CLOCK_MONOTONIC);
+}
+END_TEST
+
 int main(void)
 {
+    cond_waits[1] = (sc_cond_clockwait_function *)dlsym(RTLD_DEFAULT, "pthread_cond_clockwait");
+    sem_waits[1] = (sc_sem_clockwait_function *)dlsym(RTLD_DEFAULT, "sem_clockwait");
     Suite *suite = suite_create("waits");
     TCase *group = tcase_create("waits");
     tcase_add_test(group, a_deadline_is_carried_into_the_seconds);
     tcase_add_test(group, a_lock_is_waited_for);
-    tcase_add_test(group, a_condition_is_waited_for);
-    tcase_add_test(group, a_semaphore_is_waited_for);
+    tcase_add_loop_test(group, a_condition_is_waited_for, 0, 2);
+    tcase_add_loop_test(group, a_semaphore_is_waited_for, 0, 2);
+    tcase_add_test(group, what_was_found_waits_by_a_clock_that_nobody_sets);
     suite_add_tcase(suite, group);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

@@ -108,9 +108,11 @@ COMMAND     := $(if $(COMMAND_SRC),$(OUT)/safecopy)
 LIBDW       := $(shell pkg-config --exists libdw 2>/dev/null && echo libdw)
 COMMAND_SRC := $(filter-out $(addprefix %/,$(if $(LIBDW),no_source_lines.c, \
                    source_lines.c debuginfod.c)),$(COMMAND_SRC))
-# Static where all archives are there, so that the command needs nothing but libc where it runs.
+# Static where all archives are there, so that the command needs nothing but libc where it runs, of
+# which libpthread is a part.
 command_libs = $(shell pkg-config $(1) --libs jansson $(LIBDW) libelf) -liberty
-STATIC_LIBS  = -Wl,-Bstatic $(call command_libs,--static) -Wl,-Bdynamic
+STATIC_LIBS  = -Wl,-Bstatic $(filter-out -pthread -lpthread,$(call command_libs,--static)) \
+    -Wl,-Bdynamic -static-libgcc -lpthread
 COMMAND_OBJ := $(call objects,$(COMMAND_SRC) $(SHARED_SRC))
 EMBEDDED    := docs/hazards.md report/command/frames.rules $(wildcard report/command/formats/page.*)
 

@@ -71,10 +71,14 @@ static void *open_beside_us(const char *file)
     return dlopen(path, RTLD_NOW | RTLD_LOCAL);
 }
 
+/* What is distributed has a libunwind with a name of its own: by its usual one it would stand for
+ * the system's in what the program loads later. */
 static struct unwinder look_up(void)
 {
     struct unwinder found = {.backtrace = NULL};
-    void *library = open_beside_us("libunwind.so.8");
+    void *library = open_beside_us("libsafecopy-unwind.so.8");
+    if (!library)
+        library = open_beside_us("libunwind.so.8");
     if (!library)
         library = dlopen("libunwind.so.8", RTLD_NOW | RTLD_LOCAL);
     if (!library)

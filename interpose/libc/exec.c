@@ -107,6 +107,11 @@ SC_EXPORT int fexecve(int fd, char *const arguments[], char *const environment[]
     REPLACE(fexecve_function, fexecve, NULL, arguments, environment, (fd, arguments, environment));
 }
 
+#if !__GLIBC_PREREQ(2, 34)
+int execveat(int folder, const char *path, char *const arguments[], char *const environment[],
+             int flags);
+#endif
+
 SC_EXPORT int execveat(int folder, const char *path, char *const arguments[],
                        char *const environment[], int flags)
 {

@@ -382,6 +382,9 @@ LOOK(rseq, "rseq", (const void *area, uint32_t size), sc_keep_off_always(area, s
 #pragma GCC diagnostic pop
 
 /* Newer than the C library's headers. */
+#ifndef SYS_epoll_pwait2
+#define SYS_epoll_pwait2 441
+#endif
 #ifndef SYS_futex_waitv
 #define SYS_futex_waitv 449
 #endif

@@ -26,6 +26,11 @@
 
 #include "track/poison.h"
 
+/* Newer than glibc 2.31's headers. */
+#ifndef MREMAP_DONTUNMAP
+#define MREMAP_DONTUNMAP 4
+#endif
+
 typedef int munmap_function(void *address, size_t size_bytes);
 typedef int mprotect_function(void *address, size_t size_bytes, int protection);
 typedef int pkey_mprotect_function(void *address, size_t size_bytes, int protection, int key);

@@ -207,8 +207,9 @@ void sc_hazards_report_graph(enum sc_hazard_code code, enum sc_action action,
         .buffer_kind = use->kind,
         .copy = describe_use(use),
         .event = sc_hazards_event(culprit),
-        .freed = use->freed ? extra->freed_by : (struct sc_hazard_event){0},
     };
+    if (use->freed)
+        hazard.freed = extra->freed_by;
     sc_annotations_note(&hazard);
     sc_reaper_report(&hazard);
     errno = saved;

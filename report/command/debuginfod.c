@@ -5,9 +5,12 @@
 #include "report/command/say.h"
 
 #include <dlfcn.h>
+#include <elfutils/version.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <time.h>
+
+#if _ELFUTILS_PREREQ(0, 188)
 
 /* As elfutils/debuginfod.h has it; the library is loaded by libdw. */
 typedef int progress(debuginfod_client *, long, long);
@@ -71,3 +74,13 @@ void sc_debuginfod_watch(Dwfl *session)
     if (set)
         set(client, show_progress);
 }
+
+#else
+
+/* Older ones do not say whom they ask with, and wait as long as they do. */
+void sc_debuginfod_watch(Dwfl *session)
+{
+    (void)session;
+}
+
+#endif

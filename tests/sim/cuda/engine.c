@@ -242,6 +242,15 @@ static void run_locked(CUstream stream, uint64_t now)
     }
 }
 
+static void pause_briefly(void)
+{
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
 static void sleep_locked(uint64_t until_ns)
 {
     engine.asleep = true;
@@ -251,9 +260,8 @@ static void sleep_locked(uint64_t until_ns)
     bool spin = sim_options.delay_ns == 0 && !sim_options.late && until_ns == UINT64_MAX;
     atomic_store(&engine.spinning, spin);
     sim_unlock();
-    for (unsigned i = 0; spin && i < IDLE_SPINS && atomic_load(&engine.kicks) == seen; i++) {
-        __builtin_ia32_pause();
-    }
+    for (unsigned i = 0; spin && i < IDLE_SPINS && atomic_load(&engine.kicks) == seen; i++)
+        pause_briefly();
     atomic_store(&engine.spinning, false);
     sim_futex_wait(&engine.kicks, seen, until_ns);
     sim_lock();

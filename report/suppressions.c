@@ -72,24 +72,40 @@ static struct sc_part take_code(struct sc_part *rest)
     return take(rest, " \t\r\n,");
 }
 
+/* Where at or behind `text` what follows a star may begin; NULL: nowhere. */
+static const char *find_start(struct sc_part pattern, size_t at, const char *text)
+{
+    if (at == pattern.length)
+        return text + strlen(text);
+    char first = pattern.bytes[at];
+    return first == '?' || first == '*' ? text : strchr(text, first);
+}
+
+/* A mismatch goes back to the last star alone: an earlier one could give nothing that it does not.
+ */
 bool sc_suppressions_glob(struct sc_part pattern, const char *text)
 {
     size_t at = 0, star = SIZE_MAX;
     const char *retry = text;
     while (*text != '\0' || at < pattern.length) {
-        if (at < pattern.length && pattern.bytes[at] == '*') {
-            star = at++;
+        bool is_over = at == pattern.length;
+        if (!is_over && pattern.bytes[at] == '*') {
+            star = ++at;
             retry = text;
-        } else if (at < pattern.length && *text != '\0' &&
+        } else if (!is_over && *text != '\0' &&
                    (pattern.bytes[at] == '?' || pattern.bytes[at] == *text)) {
             at++;
             text++;
+            continue;
         } else if (star != SIZE_MAX && *retry != '\0') {
-            at = star + 1;
-            text = ++retry;
+            at = star;
+            retry++;
         } else {
             return false;
         }
+        text = retry = find_start(pattern, at, retry);
+        if (!text)
+            return false;
     }
     return true;
 }

@@ -3,8 +3,10 @@
 
 #include "report/command/elements.h"
 #include "report/command/fields.h"
+#include "report/command/progress.h"
 #include "report/command/reader.h"
 #include "report/command/say.h"
+#include "report/command/shown_hazards.h"
 #include "report/command/table.h"
 
 #include <errno.h>
@@ -72,9 +74,11 @@ static void keep(struct sc_baseline *baseline, const char *fingerprint, const ch
 
 /* ---- what json wrote ---- */
 
-static bool keep_element(void *baseline, const json_t *hazard)
+static bool keep_element(void *whom, const json_t *hazard)
 {
+    struct sc_baseline *baseline = whom;
     const char *fingerprint = sc_field_string(hazard, "fingerprint", NULL);
+    sc_progress_show("hazards of the baseline read", baseline->table.count);
     if (fingerprint)
         keep(baseline, fingerprint, sc_field_string(hazard, "title", fingerprint));
     return fingerprint != NULL;
@@ -90,8 +94,8 @@ static bool keep_report(struct sc_baseline *baseline, const char *path, FILE *st
     bool is_report = sc_reader_add(&reader, path, stream) > 0;
     is_report = sc_model_init(&model, &reader, *makers, NULL) && is_report;
     for (size_t i = 0; is_report && i < model.count; i++) {
-        const struct sc_shown *hazard = sc_model_hazard(&model, i);
-        keep(baseline, hazard->fingerprint, hazard->title);
+        const struct sc_shown *hazard = sc_model_bare_hazard(&model, i);
+        keep(baseline, hazard->fingerprint, sc_shown_hazards_title(&model.scratch, hazard));
     }
     sc_model_free(&model);
     sc_reader_free(&reader);

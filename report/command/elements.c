@@ -6,57 +6,99 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { VALUE_MAX = 16 * 1024 * 1024 };
+enum { VALUE_MAX = 16 * 1024 * 1024, BLOCK = 64 * 1024 };
 
 struct reading {
     FILE *stream;
-    bool keeps; /* the value that is read */
-    char *text; /* of it */
+    const unsigned char *at, *end; /* of the block, what is not read yet */
+    bool keeps;                    /* the value that is read */
+    char *text;                    /* of it */
     size_t length, capacity;
-    struct sc_pieces pieces; /* frames that elements share */
+    unsigned char block[BLOCK];
 };
 
-static int peek(const struct reading *reading)
+static bool fill(struct reading *reading)
 {
-    int byte;
-    do
-        byte = getc_unlocked(reading->stream);
-    while (byte == ' ' || byte == '\t' || byte == '\n' || byte == '\r');
-    return ungetc(byte, reading->stream);
+    reading->at = reading->block;
+    reading->end = reading->block + fread(reading->block, 1, BLOCK, reading->stream);
+    return reading->at < reading->end;
 }
 
-static bool skip(const struct reading *reading, int wanted)
+/* The next byte, which stays the next one, or EOF. */
+static inline int look(struct reading *reading)
+{
+    return reading->at < reading->end || fill(reading) ? *reading->at : EOF;
+}
+
+/* The next byte that is no blank. */
+static int peek(struct reading *reading)
+{
+    int byte;
+    while ((byte = look(reading)) == ' ' || byte == '\t' || byte == '\n' || byte == '\r')
+        reading->at++;
+    return byte;
+}
+
+static bool skip(struct reading *reading, int wanted)
 {
     bool is_there = peek(reading) == wanted;
-    if (is_there)
-        getc_unlocked(reading->stream);
+    reading->at += is_there;
     return is_there;
 }
 
-static bool keep(struct reading *reading, int byte)
+static bool make_room(struct reading *reading, size_t count)
 {
-    if (!reading->keeps)
+    size_t capacity = reading->capacity > 0 ? reading->capacity : 4096;
+    while (capacity - reading->length < count)
+        capacity *= 2;
+    if (capacity == reading->capacity)
         return true;
-    if (reading->length == reading->capacity) {
-        size_t capacity = reading->capacity > 0 ? 2 * reading->capacity : 4096;
-        char *larger = capacity <= VALUE_MAX ? realloc(reading->text, capacity) : NULL;
-        if (!larger)
-            return false;
-        reading->text = larger;
-        reading->capacity = capacity;
-    }
-    reading->text[reading->length++] = (char)byte;
+    char *larger = capacity <= VALUE_MAX ? realloc(reading->text, capacity) : NULL;
+    if (!larger)
+        return false;
+    reading->text = larger;
+    reading->capacity = capacity;
     return true;
+}
+
+/* Reads what the block has before `end`. */
+static bool read_to(struct reading *reading, const unsigned char *end)
+{
+    size_t count = (size_t)(end - reading->at);
+    if (reading->keeps) {
+        if (!make_room(reading, count))
+            return false;
+        memcpy(reading->text + reading->length, reading->at, count);
+        reading->length += count;
+    }
+    reading->at = end;
+    return true;
+}
+
+static bool read_byte(struct reading *reading)
+{
+    return look(reading) != EOF && read_to(reading, reading->at + 1);
+}
+
+/* The first quote or backslash of the block, or its end. */
+static const unsigned char *end_of_plain(const struct reading *reading)
+{
+    const unsigned char *at = reading->at;
+    while (at < reading->end && *at != '"' && *at != '\\')
+        at++;
+    return at;
 }
 
 /* Behind the quote. */
 static bool read_string(struct reading *reading)
 {
-    int byte;
-    while ((byte = getc_unlocked(reading->stream)) != EOF && keep(reading, byte)) {
-        if (byte == '"')
+    while (look(reading) != EOF && read_to(reading, end_of_plain(reading))) {
+        int stop = look(reading);
+        if (stop == EOF || !read_byte(reading))
+            return false;
+        if (stop == '"')
             return true;
-        if (byte == '\\' && !keep(reading, byte = getc_unlocked(reading->stream)))
+        if (stop == '\\' && !read_byte(reading))
             return false;
     }
     return false;
@@ -67,27 +109,26 @@ static bool ends_value(int byte)
     return byte == EOF || byte == ',' || byte == '}' || byte == ']';
 }
 
-/* Up to what ends it, which is not read. */
-static bool read_value(struct reading *reading, bool keeps)
+/* Up to what ends it, which is not read. What is kept has nothing between the brackets of a depth
+ * that is not kept. */
+static bool read_value(struct reading *reading, size_t kept_depth)
 {
     size_t depth = 0;
-    reading->keeps = keeps;
     reading->length = 0;
     for (int byte = peek(reading); depth > 0 || !ends_value(byte); byte = peek(reading)) {
-        getc_unlocked(reading->stream);
-        if (byte == EOF || !keep(reading, byte) || (byte == '"' && !read_string(reading)))
+        depth -= byte == '}' || byte == ']';
+        reading->keeps = depth < kept_depth;
+        if (!read_byte(reading) || (byte == '"' && !read_string(reading)))
             return false;
         depth += byte == '{' || byte == '[';
-        depth -= byte == '}' || byte == ']';
     }
     return true;
 }
 
+/* An object in an object keeps its brackets alone. */
 static bool take_element(struct reading *reading, bool take(void *, const json_t *), void *whom)
 {
-    json_t *element = read_value(reading, true)
-                          ? sc_parse_line(reading->text, reading->length, &reading->pieces)
-                          : NULL;
+    json_t *element = read_value(reading, 2) ? sc_parse(reading->text, reading->length) : NULL;
     bool is_taken = element && take(whom, element);
     json_decref(element);
     return is_taken;
@@ -126,7 +167,7 @@ static bool read_members(struct reading *reading, const char *key,
     bool is_it, has_array = false;
     do {
         if (!read_key(reading, key, &is_it) ||
-            !(is_it ? take_elements(reading, take, whom) : read_value(reading, false)))
+            !(is_it ? take_elements(reading, take, whom) : read_value(reading, 0)))
             return false;
         has_array = has_array || is_it;
     } while (skip(reading, ','));
@@ -138,7 +179,6 @@ bool sc_elements_each(FILE *stream, const char *key, bool take(void *whom, const
 {
     struct reading reading = {.stream = stream};
     bool is_whole = skip(&reading, '{') && read_members(&reading, key, take, whom);
-    sc_pieces_free(&reading.pieces);
     free(reading.text);
     return is_whole;
 }

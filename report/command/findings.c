@@ -215,6 +215,12 @@ static bool is_hazard(const json_t *line)
            json_is_object(json_object_get(line, "event")) && sc_field_number(line, "count") > 0;
 }
 
+bool sc_finding_says_suppressed(const json_t *hazard)
+{
+    const json_t *entry = json_object_get(hazard, "suppressed");
+    return json_is_object(entry) || json_is_string(entry) || json_is_true(entry);
+}
+
 bool sc_findings_take_hazard(struct sc_findings *findings, const json_t *hazard, const char *line,
                              size_t size)
 {
@@ -233,6 +239,7 @@ bool sc_findings_take_hazard(struct sc_findings *findings, const json_t *hazard,
     snprintf(finding->code, sizeof finding->code, "%s", sc_field_string(hazard, "code", ""));
     free(finding->line);
     finding->line = sc_pieces_pack(&findings->pieces, line, size, &finding->size);
+    finding->is_suppressed = sc_finding_says_suppressed(hazard);
     keep_strongest(finding, sc_field_string(hazard, "certainty", "?"));
     enter_instants(findings, finding, hazard);
     return true;

@@ -29,6 +29,7 @@ struct sc_finding {
     char *line;              /* the last one, packed */
     size_t size;             /* of the line */
     char code[8];
+    bool is_suppressed;      /* the last line says so */
     char certainty[16];      /* of the last line, or "observed" if a line before had it */
     json_int_t count;        /* over the runs that have ended */
     bool is_least;           /* there may have been more */
@@ -68,6 +69,9 @@ bool sc_findings_take_timing(struct sc_findings *findings, const json_t *timing,
  * doubled. The summary makes the count exact where a code has one hazard, or no more occurrences
  * than its lines say. */
 void sc_findings_end_run(struct sc_findings *findings, json_t *by_code);
+
+/* Whether a hazard's line says that it is suppressed. */
+bool sc_finding_says_suppressed(const json_t *hazard);
 
 /* All findings in the order of printing: observed before latent, frequent before rare. The caller
  * frees the array. NULL when out of memory. */

@@ -5,7 +5,6 @@
 #include "report/command/fields.h"
 #include "report/command/pieces.h"
 
-#include <stdalign.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -113,6 +112,7 @@ static void add(struct making *making, struct sc_frame frame)
     frame.is_own = own && sc_frame_rules_of_path(rules, own) == SC_FRAME_USER;
     frame.named = frame.is_inlined ? NULL : making->made->named;
     frame.words = words_of(making->scratch, &frame);
+    frame.id = making->makers->cache->ids++;
     making->made->frames[making->made->count++] = frame;
 }
 
@@ -182,10 +182,17 @@ void sc_frames_shown_trim(struct sc_frame_cache *cache)
         sc_frames_shown_free(cache);
 }
 
+/* Buckets go by low bits, in which addresses are alike. */
+static struct sc_digest digest_address(const json_t *record)
+{
+    uint64_t product = (uintptr_t)record * UINT64_C(0x9e3779b97f4a7c15);
+    return (struct sc_digest){{product >> 32 | product << 32}};
+}
+
 static const struct sc_frames_made *make(const struct sc_frame_makers *makers, json_t *record)
 {
     struct sc_scratch *scratch = &makers->cache->scratch;
-    struct sc_digest digest = {{(uintptr_t)record / alignof(max_align_t)}};
+    struct sc_digest digest = digest_address(record);
     struct sc_node *known = sc_table_find(&makers->cache->table, &digest);
     if (known)
         return (const struct sc_frames_made *)(const void *)known;

@@ -17,9 +17,10 @@
 #include <stddef.h>
 
 struct sc_frame {
-    size_t index;         /* of the frame in the report, in which others may be inlined */
-    json_t *named;        /* that frame with the function's name as its symbol, which others share;
-                           * NULL: of a Python or an inlined frame, and without a name */
+    uint64_t id;   /* the same in every stack that has the frame, and never another frame's */
+    size_t index;  /* of the frame in the report, in which others may be inlined */
+    json_t *named; /* that frame with the function's name as its symbol, which others share;
+                    * NULL: of a Python or an inlined frame, and without a name */
     const char *function; /* as its language writes it; NULL: not known */
     const char *symbol;   /* as the linker has it; NULL: of a Python frame, and not known */
     const char *module;   /* NULL: of a Python frame, and of code made at run time */
@@ -48,6 +49,7 @@ struct sc_frame_cache {
     struct sc_table table; /* by the record in the report, of which readers share equal ones */
     struct sc_frames_made *first;
     struct sc_scratch scratch;
+    uint64_t ids; /* given so far */
 };
 
 /* What frames are made with. */

@@ -1,10 +1,14 @@
-/* Patterns as the shell has them: '*' is any bytes, '/' too, and '?' is one byte. */
+/* Patterns as suppressions have them, of a whole string. */
 #ifndef SC_REPORT_COMMAND_GLOB_H
 #define SC_REPORT_COMMAND_GLOB_H
 
-#include <stdbool.h>
+#include "report/suppressions.h"
 
-/* Whether the pattern describes all of `text`. Takes no longer than the product of the lengths. */
-bool sc_glob_matches(const char *pattern, const char *text);
+#include <string.h>
+
+static inline bool sc_glob_matches(const char *pattern, const char *text)
+{
+    return sc_suppressions_glob((struct sc_part){pattern, strlen(pattern)}, text);
+}
 
 #endif

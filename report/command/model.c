@@ -12,6 +12,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+static struct sc_choice *choose_all(const struct sc_findings *findings)
+{
+    struct sc_finding **sorted = sc_findings_sort(findings);
+    struct sc_choice *chosen = sorted ? calloc(findings->count + 1, sizeof *chosen) : NULL;
+    for (size_t i = 0; chosen && i < findings->count; i++)
+        chosen[i].finding = sorted[i];
+    free(sorted);
+    return chosen;
+}
+
 bool sc_model_init(struct sc_model *model, const struct sc_reader *reader,
                    struct sc_frame_makers makers, struct sc_excerpts *excerpts)
 {
@@ -19,11 +29,11 @@ bool sc_model_init(struct sc_model *model, const struct sc_reader *reader,
         .reader = reader,
         .makers = makers,
         .excerpts = excerpts,
-        .findings = sc_findings_sort(&reader->findings),
+        .chosen = choose_all(&reader->findings),
         .count = reader->findings.count,
     };
     model->makers.cache = &model->cache;
-    return model->findings != NULL;
+    return model->chosen != NULL;
 }
 
 /* Gives back what was asked for last. */
@@ -41,7 +51,7 @@ void sc_model_free(struct sc_model *model)
     forget(model);
     sc_scratch_free(&model->scratch);
     sc_frames_shown_free(&model->cache);
-    free(model->findings);
+    free(model->chosen);
 }
 
 const struct sc_run *sc_model_run(struct sc_model *model, size_t index)
@@ -53,42 +63,84 @@ const struct sc_run *sc_model_run(struct sc_model *model, size_t index)
     return run;
 }
 
-const struct sc_shown *sc_model_hazard(struct sc_model *model, size_t index)
+/* Without its words. */
+static struct sc_shown *make_hazard(struct sc_model *model, const struct sc_choice *choice)
 {
     forget(model);
-    model->record = sc_finding_read(model->findings[index]);
+    model->record = sc_finding_read(choice->finding);
     struct sc_shown *hazard = sc_scratch_take(&model->scratch, sizeof *hazard);
     *hazard = sc_shown_hazards_make(&model->scratch, &model->makers, model->record);
-    hazard->run = model->findings[index]->last_run;
-    if (model->suppressed && !hazard->suppression)
-        hazard->suppression = sc_suppressed_reason(model->suppressed, &model->scratch, hazard);
+    hazard->run = choice->finding->last_run;
+    if (!hazard->suppression)
+        hazard->suppression = choice->suppression;
+    return hazard;
+}
+
+const struct sc_shown *sc_model_hazard(struct sc_model *model, size_t index)
+{
+    struct sc_shown *hazard = make_hazard(model, &model->chosen[index]);
+    sc_shown_hazards_describe(&model->scratch, hazard);
     if (model->baseline && !hazard->suppression)
         hazard->news = index < model->new_count ? "new" : "unchanged";
     sc_progress_show("hazards shown", index);
     return hazard;
 }
 
+const struct sc_shown *sc_model_bare_hazard(struct sc_model *model, size_t index)
+{
+    return make_hazard(model, &model->chosen[index]);
+}
+
+bool sc_model_is_excused(const struct sc_model *model, size_t index)
+{
+    const struct sc_choice *choice = &model->chosen[index];
+    return choice->suppression || choice->finding->is_suppressed ||
+           (model->baseline && index >= model->new_count);
+}
+
+struct selecting {
+    struct sc_model *model;
+    const struct sc_filter *filter;
+    struct sc_baseline *baseline;
+};
+
+/* Whether the hazard is shown, and then whether it counts as new: without a baseline none does. The
+ * baseline is told of all. */
+static bool takes(const struct selecting *selecting, struct sc_choice *choice, bool *is_new)
+{
+    struct sc_model *model = selecting->model;
+    const struct sc_shown *hazard = make_hazard(model, choice);
+    bool is_known =
+        !selecting->baseline || sc_baseline_knows(selecting->baseline, hazard->fingerprint);
+    if (!sc_filter_takes(selecting->filter, hazard))
+        return false;
+    if (model->suppressed && !hazard->suppression)
+        choice->suppression = sc_suppressed_reason(model->suppressed, &model->scratch, hazard);
+    bool is_suppressed = hazard->suppression || choice->suppression;
+    model->open_count += !is_suppressed;
+    *is_new = !is_known && !is_suppressed;
+    return true;
+}
+
 void sc_model_select(struct sc_model *model, const struct sc_filter *filter,
                      struct sc_baseline *baseline)
 {
-    struct sc_finding **known = calloc(model->count + 1, sizeof *known);
+    const struct selecting selecting = {model, filter, baseline};
+    struct sc_choice *known = calloc(model->count + 1, sizeof *known);
     size_t known_count = 0, count = model->count;
+    bool is_new;
     if (!known || (!filter && !baseline && !model->suppressed)) {
         free(known);
         return;
     }
     for (size_t i = 0; i < count; i++) {
-        const struct sc_shown *hazard = sc_model_hazard(model, i);
-        bool is_known = !baseline || sc_baseline_knows(baseline, hazard->fingerprint);
-        if (!sc_filter_takes(filter, hazard))
+        struct sc_choice choice = model->chosen[i];
+        sc_progress_show("hazards looked at", i);
+        if (!takes(&selecting, &choice, &is_new))
             continue;
-        model->open_count += !hazard->suppression;
-        if (is_known || hazard->suppression)
-            known[known_count++] = model->findings[i];
-        else
-            model->findings[model->new_count++] = model->findings[i];
+        *(is_new ? &model->chosen[model->new_count++] : &known[known_count++]) = choice;
     }
-    memcpy(model->findings + model->new_count, known, known_count * sizeof *known);
+    memcpy(model->chosen + model->new_count, known, known_count * sizeof *known);
     model->count = model->new_count + known_count;
     /* Nothing is known to be fixed where lines of hazards are lost. */
     model->baseline = sc_reader_has_lost_hazards(model->reader) ? NULL : baseline;

@@ -66,6 +66,12 @@ struct sc_shown {
     char fingerprint[33];              /* the same in every run (docs/report.md) */
 };
 
+/* One of the hazards that are shown. */
+struct sc_choice {
+    const struct sc_finding *finding;
+    const char *suppression; /* by the file of suppressions; NULL: by none of its entries */
+};
+
 struct sc_filter;
 struct sc_baseline;
 struct sc_suppressed;
@@ -75,7 +81,7 @@ struct sc_model {
     struct sc_frame_makers makers; /* with the cache below */
     struct sc_frame_cache cache;
     struct sc_excerpts *excerpts;
-    struct sc_finding **findings;       /* those that are shown, in the order of showing */
+    struct sc_choice *chosen;           /* those that are shown, in the order of showing */
     size_t count, new_count;            /* with a baseline the new ones are the first */
     size_t open_count;                  /* those that are not suppressed */
     const struct sc_baseline *baseline; /* NULL: none */
@@ -95,10 +101,16 @@ void sc_model_free(struct sc_model *model);
 void sc_model_select(struct sc_model *model, const struct sc_filter *filter,
                      struct sc_baseline *baseline);
 
+/* Hazard `index` is suppressed, or was there before: nobody has to act. */
+bool sc_model_is_excused(const struct sc_model *model, size_t index);
+
 /* Run `index` of reader->run_count, or hazard `index` of model->count. Valid until the next one is
  * asked for. */
 const struct sc_run *sc_model_run(struct sc_model *model, size_t index);
 const struct sc_shown *sc_model_hazard(struct sc_model *model, size_t index);
+
+/* The same without words and news, which takes half the time. */
+const struct sc_shown *sc_model_bare_hazard(struct sc_model *model, size_t index);
 
 /* The source around a frame, valid as a hazard is; no lines where there is none. */
 struct sc_excerpt sc_model_excerpt(struct sc_model *model, const struct sc_frame *frame);

@@ -38,11 +38,15 @@ static FILE *open_with_mode(int fd)
     return fdopen(fd, "wb");
 }
 
-bool sc_outfile_open(struct sc_outfile *file, const char *path)
+/* Fewer calls of the kernel; a terminal has its lines at once. */
+static void buffer_much(FILE *stream)
 {
-    *file = (struct sc_outfile){.stream = stdout, .path = path ? path : "standard output"};
-    if (!path || strcmp(path, "-") == 0)
-        return true;
+    if (!isatty(fileno(stream)))
+        setvbuf(stream, NULL, _IOFBF, 64 * 1024);
+}
+
+static bool open_beside(struct sc_outfile *file, const char *path)
+{
     if (!may_replace(path))
         return false;
     if (asprintf(&file->beside, "%s.XXXXXX", path) < 0)
@@ -54,6 +58,16 @@ bool sc_outfile_open(struct sc_outfile *file, const char *path)
     refuse(path, strerror(errno));
     free(file->beside);
     return false;
+}
+
+bool sc_outfile_open(struct sc_outfile *file, const char *path)
+{
+    bool is_beside = path && strcmp(path, "-") != 0;
+    *file = (struct sc_outfile){.stream = stdout, .path = path ? path : "standard output"};
+    if (is_beside && !open_beside(file, path))
+        return false;
+    buffer_much(file->stream);
+    return true;
 }
 
 static bool complete(struct sc_outfile *file)

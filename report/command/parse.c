@@ -1,6 +1,7 @@
 #define _GNU_SOURCE 1
 #include "report/command/parse.h"
 
+#include "report/command/eight_bytes.h"
 #include "report/plain.h"
 
 #include <errno.h>
@@ -132,17 +133,12 @@ static bool take_escape(struct parsing *parsing)
     return found && append(parsing, &meant[found - letters], 1);
 }
 
-/* Whether the first eight bytes are plain ASCII and neither quotes nor backslashes. Now and then it
- * says no of bytes that are. */
+/* Neither quotes nor backslashes, nor what may not stand in a string. */
 static bool are_eight_plain(const char *at)
 {
-    const uint64_t ones = 0x0101010101010101, tops = 0x80 * ones;
-    uint64_t bytes, quote, backslash;
-    memcpy(&bytes, at, sizeof bytes);
-    quote = bytes ^ '"' * ones;
-    backslash = bytes ^ '\\' * ones;
-    uint64_t found = bytes | (bytes - ' ' * ones) | (quote - ones) | (backslash - ones);
-    return !(found & tops);
+    uint64_t bytes = sc_eight_at(at);
+    return sc_eight_are_ascii(bytes) && !sc_eight_may_have(bytes, '"') &&
+           !sc_eight_may_have(bytes, '\\');
 }
 
 /* The bytes up to a quote, a backslash, or what may not stand in a string. */

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE 1
 #include "report/command/say.h"
 
+#include "report/command/eight_bytes.h"
 #include "report/command/progress.h"
 #include "report/plain.h"
 
@@ -13,6 +14,9 @@
 static size_t skip_ascii(const char *text, size_t count)
 {
     size_t i = 0;
+    while (count - i >= 8 && sc_eight_are_ascii(sc_eight_at(text + i)) &&
+           !sc_eight_may_have(sc_eight_at(text + i), 0x7f))
+        i += 8;
     while (i < count && text[i] >= ' ' && text[i] < 0x7f)
         i++;
     return i;

@@ -33,7 +33,7 @@ static void add_block(struct sc_scratch *scratch, size_t least)
     scratch->blocks = block;
 }
 
-void *sc_scratch_take(struct sc_scratch *scratch, size_t size)
+static void *reserve(struct sc_scratch *scratch, size_t size)
 {
     size_t rounded = (size + sizeof(max_align_t) - 1) & ~(sizeof(max_align_t) - 1);
     struct sc_scratch_block *block = scratch->blocks;
@@ -42,18 +42,29 @@ void *sc_scratch_take(struct sc_scratch *scratch, size_t size)
     block = scratch->blocks;
     void *taken = block->bytes + block->used;
     block->used += rounded;
-    return memset(taken, 0, size);
+    return taken;
 }
 
+void *sc_scratch_take(struct sc_scratch *scratch, size_t size)
+{
+    return memset(reserve(scratch, size), 0, size);
+}
+
+/* What is left of the block suffices for most texts, so that they are printed once. */
 char *sc_scratch_print(struct sc_scratch *scratch, const char *format, ...)
 {
     va_list arguments;
+    struct sc_scratch_block *block = scratch->blocks;
+    size_t room = block ? block->size - block->used : 0;
+    char *text = block ? (char *)block->bytes + block->used : NULL;
     va_start(arguments, format);
-    int length = vsnprintf(NULL, 0, format, arguments);
+    int length = vsnprintf(text, room, format, arguments);
     va_end(arguments);
     if (length < 0)
         end_without_memory();
-    char *text = sc_scratch_take(scratch, (size_t)length + 1);
+    if ((size_t)length < room)
+        return reserve(scratch, (size_t)length + 1);
+    text = reserve(scratch, (size_t)length + 1);
     va_start(arguments, format);
     vsnprintf(text, (size_t)length + 1, format, arguments);
     va_end(arguments);

@@ -57,13 +57,6 @@ static const char *outcome_of(const char *code, const char *action)
 
 /* ---- calls ---- */
 
-struct making {
-    struct sc_scratch *scratch;
-    const struct sc_frame_makers *makers;
-    const json_t *record;
-    struct sc_shown *hazard;
-};
-
 /* "cudaMemcpyAsync (cuMemcpyHtoDAsync_v2)", where it is known what the program called. */
 static const char *api_of(struct sc_scratch *scratch, const json_t *side)
 {
@@ -72,15 +65,22 @@ static const char *api_of(struct sc_scratch *scratch, const json_t *side)
     return runtime ? sc_scratch_print(scratch, "%s (%s)", runtime, api) : api;
 }
 
-static struct sc_call make_call(const struct making *making, const json_t *side)
+static struct sc_call make_call(struct sc_scratch *scratch, const struct sc_frame_makers *makers,
+                                const json_t *side)
 {
     struct sc_call call = {
-        .api = api_of(making->scratch, side),
+        .api = api_of(scratch, side),
         .thread = sc_field_number(side, "thread"),
         .time_ns = sc_field_number(side, "time_ns"),
     };
-    sc_frames_shown(&call.stack, making->scratch, making->makers, json_object_get(side, "stack"));
+    sc_frames_shown(&call.stack, scratch, makers, json_object_get(side, "stack"));
     return call;
+}
+
+static struct sc_call make_freed(struct sc_scratch *scratch, const struct sc_frame_makers *makers,
+                                 const json_t *side)
+{
+    return json_is_object(side) ? make_call(scratch, makers, side) : (struct sc_call){0};
 }
 
 /* Those of captures have none. */
@@ -91,52 +91,48 @@ static bool has_buffer(const json_t *record)
 }
 
 /* A source that was found changed by a later driver call (docs/hazards.md, SC201). */
-static const char *relation(const struct making *making)
+static const char *relation(const struct sc_shown *hazard)
 {
-    bool found_later = json_is_true(json_object_get(making->record, "found_later"));
-    if (!has_buffer(making->record))
+    bool found_later = json_is_true(json_object_get(hazard->record, "found_later"));
+    if (!has_buffer(hazard->record))
         return "came in the capture begun by";
-    if (making->hazard->subject == SC_OF_NODE)
+    if (hazard->subject == SC_OF_NODE)
         return "launched a graph with a node of";
     return found_later ? "found changed the source of" : "came before the end of";
 }
 
-static void describe_event(struct making *making)
+static void describe_event(struct sc_scratch *scratch, struct sc_shown *hazard)
 {
-    struct sc_call *event = &making->hazard->event;
-    const json_t *buffer = json_object_get(making->record, "buffer");
-    event->words =
-        sc_scratch_print(making->scratch, "%s (thread " NUMBER ")", event->api, event->thread);
-    if (has_buffer(making->record))
-        event->words = sc_scratch_print(making->scratch, "%s, on %s memory at %s, " NUMBER " bytes",
+    struct sc_call *event = &hazard->event;
+    const json_t *buffer = json_object_get(hazard->record, "buffer");
+    event->words = sc_scratch_print(scratch, "%s (thread " NUMBER ")", event->api, event->thread);
+    if (has_buffer(hazard->record))
+        event->words = sc_scratch_print(scratch, "%s, on %s memory at %s, " NUMBER " bytes",
                                         event->words, sc_field_string(buffer, "kind", "?"),
                                         sc_field_string(buffer, "address", "?"),
                                         sc_field_number(buffer, "size"));
 }
 
-static void describe_copy(struct making *making)
+static void describe_copy(struct sc_scratch *scratch, struct sc_shown *hazard)
 {
-    struct sc_call *call = &making->hazard->copy;
-    const json_t *copy = json_object_get(making->record, "copy");
-    const char *words = sc_scratch_print(making->scratch, "%s %s", relation(making), call->api);
-    if (has_buffer(making->record))
-        words = sc_scratch_print(making->scratch, "%s %s, " NUMBER " bytes at %s", words,
-                                 making->hazard->direction, sc_field_number(copy, "size"),
-                                 sc_field_string(copy, "address", "?"));
-    call->words = sc_scratch_print(
-        making->scratch, "%s (stream %s, device " NUMBER ", thread " NUMBER ")", words,
-        making->hazard->stream, sc_field_number(copy, "device"), call->thread);
+    struct sc_call *call = &hazard->copy;
+    const json_t *copy = json_object_get(hazard->record, "copy");
+    const char *words = sc_scratch_print(scratch, "%s %s", relation(hazard), call->api);
+    if (has_buffer(hazard->record))
+        words =
+            sc_scratch_print(scratch, "%s %s, " NUMBER " bytes at %s", words, hazard->direction,
+                             sc_field_number(copy, "size"), sc_field_string(copy, "address", "?"));
+    call->words =
+        sc_scratch_print(scratch, "%s (stream %s, device " NUMBER ", thread " NUMBER ")", words,
+                         hazard->stream, sc_field_number(copy, "device"), call->thread);
 }
 
-static void describe_freed(struct making *making)
+static void describe_freed(struct sc_scratch *scratch, struct sc_shown *hazard)
 {
-    const json_t *record = json_object_get(making->record, "freed");
-    struct sc_call *freed = &making->hazard->freed;
-    if (!json_is_object(record))
-        return;
-    *freed = make_call(making, record);
-    freed->words = sc_scratch_print(making->scratch, "freed before by %s (thread " NUMBER ")",
-                                    freed->api, freed->thread);
+    struct sc_call *freed = &hazard->freed;
+    if (freed->api)
+        freed->words = sc_scratch_print(scratch, "freed before by %s (thread " NUMBER ")",
+                                        freed->api, freed->thread);
 }
 
 /* ---- times and counts ---- */
@@ -151,19 +147,22 @@ static const char *time_of(struct sc_scratch *scratch, double ns)
     return sc_scratch_print(scratch, "%.1f us", ns / 1e3);
 }
 
-/* What the copy did on the device, seen from the event. */
-static void describe_timing(struct making *making)
+static void take_timing(struct sc_shown *hazard)
 {
-    const json_t *timing = json_object_get(making->record, "timing");
-    struct sc_shown *hazard = making->hazard;
-    struct sc_scratch *scratch = making->scratch;
+    const json_t *timing = json_object_get(hazard->record, "timing");
     hazard->is_timed = json_is_object(timing);
-    if (!hazard->is_timed)
-        return;
     hazard->start_ns = sc_field_number(timing, "device_start_ns");
     hazard->end_ns = sc_field_number(timing, "device_end_ns");
+}
+
+/* What the copy did on the device, seen from the event. */
+static void describe_timing(struct sc_scratch *scratch, struct sc_shown *hazard)
+{
+    const json_t *timing = json_object_get(hazard->record, "timing");
     double taken = (double)hazard->end_ns - (double)hazard->start_ns;
     double remaining = (double)sc_field_number(timing, "remaining_ns");
+    if (!hazard->is_timed)
+        return;
     const char *words = remaining > 0 ? sc_scratch_print(scratch, "the copy had %s left to run",
                                                          time_of(scratch, remaining))
                                       : sc_scratch_print(scratch, "the copy had been over for %s",
@@ -196,43 +195,53 @@ static const char *title_of_call(struct sc_scratch *scratch, const struct sc_cal
 static const char *suppression_of(const json_t *record)
 {
     const json_t *entry = json_object_get(record, "suppressed");
+    if (!sc_finding_says_suppressed(record))
+        return NULL;
     if (json_is_object(entry))
         return sc_field_string(entry, "reason", sc_field_string(entry, "name", ""));
-    return json_is_string(entry) ? json_string_value(entry) : json_is_true(entry) ? "" : NULL;
+    return json_is_string(entry) ? json_string_value(entry) : "";
 }
 
 struct sc_shown sc_shown_hazards_make(struct sc_scratch *scratch,
                                       const struct sc_frame_makers *makers, json_t *record)
 {
     const json_t *copy = json_object_get(record, "copy");
-    const char *code = sc_field_string(record, "code", "?");
-    const char *action = sc_field_string(record, "action", "?");
     struct sc_shown hazard = {
         .record = record,
-        .code = code,
+        .code = sc_field_string(record, "code", "?"),
         .name = sc_field_string(record, "name", "?"),
         .certainty = sc_field_string(record, "certainty", "?"),
-        .action = action,
-        .count = count_of(scratch, record),
-        .outcome = outcome_of(code, action),
-        .advice = words_of_code(code)->advice,
+        .action = sc_field_string(record, "action", "?"),
         .label = sc_field_string(record, "label", NULL),
         .suppression = suppression_of(record),
-        .subject = words_of_code(code)->subject,
         .occurrences = sc_field_number(record, "count"),
         .stream = sc_field_string(copy, "stream", "?"),
         .direction = sc_field_string(copy, "direction", "?"),
+        .copy = make_call(scratch, makers, copy),
+        .event = make_call(scratch, makers, json_object_get(record, "event")),
+        .freed = make_freed(scratch, makers, json_object_get(record, "freed")),
     };
-    struct making making = {scratch, makers, record, &hazard};
-    hazard.copy = make_call(&making, copy);
-    hazard.event = make_call(&making, json_object_get(record, "event"));
-    describe_event(&making);
-    describe_copy(&making);
-    describe_freed(&making);
-    describe_timing(&making);
-    hazard.title = sc_scratch_print(scratch, "%s %s: %s; %s", code, hazard.name,
-                                    title_of_call(scratch, &hazard.event),
-                                    title_of_call(scratch, &hazard.copy));
+    hazard.subject = words_of_code(hazard.code)->subject;
+    take_timing(&hazard);
     sc_fingerprint_make(hazard.fingerprint, &hazard);
     return hazard;
+}
+
+const char *sc_shown_hazards_title(struct sc_scratch *scratch, const struct sc_shown *hazard)
+{
+    return sc_scratch_print(scratch, "%s %s: %s; %s", hazard->code, hazard->name,
+                            title_of_call(scratch, &hazard->event),
+                            title_of_call(scratch, &hazard->copy));
+}
+
+void sc_shown_hazards_describe(struct sc_scratch *scratch, struct sc_shown *hazard)
+{
+    hazard->count = count_of(scratch, hazard->record);
+    hazard->outcome = outcome_of(hazard->code, hazard->action);
+    hazard->advice = words_of_code(hazard->code)->advice;
+    describe_event(scratch, hazard);
+    describe_copy(scratch, hazard);
+    describe_freed(scratch, hazard);
+    describe_timing(scratch, hazard);
+    hazard->title = sc_shown_hazards_title(scratch, hazard);
 }

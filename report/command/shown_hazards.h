@@ -4,10 +4,16 @@
 
 #include "report/command/model.h"
 
-/* Makes the hazard of `record`, as sc_finding_read gives it. All is in the scratch or in the
- * record.
+/* The hazard of `record`, as sc_finding_read gives it, with its stacks and the fingerprint. All is
+ * in the scratch or in the record.
  */
 struct sc_shown sc_shown_hazards_make(struct sc_scratch *scratch,
                                       const struct sc_frame_makers *makers, json_t *record);
+
+/* "SC101 source-freed-in-flight: free at a.c:3 in f, ..." */
+const char *sc_shown_hazards_title(struct sc_scratch *scratch, const struct sc_shown *hazard);
+
+/* Adds what only a reader needs: title, count, outcome, advice, timing, and the words of calls. */
+void sc_shown_hazards_describe(struct sc_scratch *scratch, struct sc_shown *hazard);
 
 #endif

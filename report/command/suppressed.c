@@ -22,9 +22,17 @@ struct seen {
     struct entries entries;
 };
 
+/* The same by the frame's id, which is found without a look at its words. */
+struct known {
+    struct sc_node node;
+    const struct entries *entries;
+};
+
 struct sc_suppressed {
-    struct sc_table table; /* of struct seen */
-    struct sc_scratch seen;
+    struct sc_table seen;  /* of struct seen */
+    struct sc_table known; /* of struct known */
+    struct sc_scratch kept;
+    struct sc_scratch reasons;
     struct entries of_all; /* that are in force and name no frame */
     struct entries in_force;
     struct sc_part first_patterns[SC_SUPPRESSIONS_MAX];
@@ -32,6 +40,7 @@ struct sc_suppressed {
     unsigned count, mistakes;
     const char *path;
     struct sc_suppression entries[SC_SUPPRESSIONS_MAX];
+    const char *reason_texts[SC_SUPPRESSIONS_MAX]; /* NULL: not asked for yet */
 };
 
 static void complain(void *context, unsigned line, unsigned column, const char *what)
@@ -94,8 +103,9 @@ struct sc_suppressed *sc_suppressed_read(const char *path)
 
 static void forget_seen(struct sc_suppressed *suppressed)
 {
-    sc_table_free(&suppressed->table);
-    sc_scratch_free(&suppressed->seen);
+    sc_table_free(&suppressed->seen);
+    sc_table_free(&suppressed->known);
+    sc_scratch_free(&suppressed->kept);
 }
 
 void sc_suppressed_free(struct sc_suppressed *suppressed)
@@ -103,6 +113,7 @@ void sc_suppressed_free(struct sc_suppressed *suppressed)
     if (!suppressed)
         return;
     forget_seen(suppressed);
+    sc_scratch_free(&suppressed->reasons);
     free(suppressed->text);
     free(suppressed);
 }
@@ -161,24 +172,40 @@ static struct sc_digest digest_frame(const struct sc_frame *frame)
     return sc_digest_end(&digester);
 }
 
-static const struct entries *entries_of(struct sc_suppressed *suppressed,
-                                        const struct sc_suppression_stack *stack, unsigned index)
+/* By its words, which frames with other ids may have as well. */
+static const struct entries *find_entries(struct sc_suppressed *suppressed,
+                                          const struct sc_suppression_stack *stack, unsigned index)
 {
-    struct matched *matched = stack->context;
+    const struct matched *matched = stack->context;
     struct sc_digest digest = digest_frame(matched->frames[index]);
-    struct sc_node *known = sc_table_find(&suppressed->table, &digest);
-    if (known)
-        return &((struct seen *)(void *)known)->entries;
-    if (suppressed->table.count == SEEN_MAX)
-        forget_seen(suppressed);
-    struct seen *seen = sc_scratch_take(&suppressed->seen, sizeof *seen);
+    struct sc_node *node = sc_table_find(&suppressed->seen, &digest);
+    if (node)
+        return &((struct seen *)(void *)node)->entries;
+    struct seen *seen = sc_scratch_take(&suppressed->kept, sizeof *seen);
     seen->node.digest = digest;
     for (unsigned i = 0; i < suppressed->count; i++)
         if (has(&suppressed->in_force, i) &&
             sc_suppressions_matches(suppressed->first_patterns[i], stack, index))
             mark(&seen->entries, i);
-    sc_table_add(&suppressed->table, &seen->node);
+    sc_table_add(&suppressed->seen, &seen->node);
     return &seen->entries;
+}
+
+static const struct entries *entries_of(struct sc_suppressed *suppressed,
+                                        const struct sc_suppression_stack *stack, unsigned index)
+{
+    const struct matched *matched = stack->context;
+    struct sc_digest digest = {{matched->frames[index]->id}};
+    struct sc_node *node = sc_table_find(&suppressed->known, &digest);
+    if (node)
+        return ((struct known *)(void *)node)->entries;
+    if (suppressed->known.count == SEEN_MAX)
+        forget_seen(suppressed);
+    struct known *known = sc_scratch_take(&suppressed->kept, sizeof *known);
+    known->node.digest = digest;
+    known->entries = find_entries(suppressed, stack, index);
+    sc_table_add(&suppressed->known, &known->node);
+    return known->entries;
 }
 
 static void add_entries(struct sc_suppressed *suppressed, const struct sc_suppression_stack *stack,
@@ -189,6 +216,15 @@ static void add_entries(struct sc_suppressed *suppressed, const struct sc_suppre
         for (unsigned word = 0; word < WORDS; word++)
             candidates->bits[word] |= entries->bits[word];
     }
+}
+
+static const char *reason_of(struct sc_suppressed *suppressed, unsigned index)
+{
+    const struct sc_part *reason = &suppressed->entries[index].reason;
+    if (!suppressed->reason_texts[index])
+        suppressed->reason_texts[index] =
+            sc_scratch_print(&suppressed->reasons, "%.*s", (int)reason->length, reason->bytes);
+    return suppressed->reason_texts[index];
 }
 
 const char *sc_suppressed_reason(struct sc_suppressed *suppressed, struct sc_scratch *scratch,
@@ -203,8 +239,7 @@ const char *sc_suppressed_reason(struct sc_suppressed *suppressed, struct sc_scr
     for (unsigned i = 0; i < suppressed->count; i++) {
         const struct sc_suppression *entry = &suppressed->entries[i];
         if (has(&candidates, i) && sc_suppressions_covers(entry, hazard->code, &copy, &event))
-            return sc_scratch_print(scratch, "%.*s", (int)entry->reason.length,
-                                    entry->reason.bytes);
+            return reason_of(suppressed, i);
     }
     return NULL;
 }

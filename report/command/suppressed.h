@@ -10,8 +10,8 @@ struct sc_suppressed;
 struct sc_suppressed *sc_suppressed_read(const char *path);
 void sc_suppressed_free(struct sc_suppressed *suppressed);
 
-/* The reason of the first entry in force that covers the hazard, in the scratch; NULL: none does.
- */
+/* The reason of the first entry in force that covers the hazard; NULL: none does. The hazards are
+ * of one model, with its scratch. */
 const char *sc_suppressed_reason(struct sc_suppressed *suppressed, struct sc_scratch *scratch,
                                  const struct sc_shown *hazard);
 

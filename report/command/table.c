@@ -8,12 +8,12 @@
 
 /* SipHash-2-4 with 128 bits (Aumasson and Bernstein). */
 
-static uint64_t rotate(uint64_t word, unsigned bits)
+static inline uint64_t rotate(uint64_t word, unsigned bits)
 {
     return word << bits | word >> (64 - bits);
 }
 
-static void mix(uint64_t v[4], unsigned rounds)
+static inline void mix(uint64_t v[4], unsigned rounds)
 {
     while (rounds-- > 0) {
         v[0] += v[1];
@@ -29,29 +29,45 @@ static void mix(uint64_t v[4], unsigned rounds)
     }
 }
 
-static void absorb(uint64_t v[4], uint64_t word)
+static inline void absorb(uint64_t v[4], uint64_t word)
 {
     v[3] ^= word;
     mix(v, 2);
     v[0] ^= word;
 }
 
+static uint64_t word_at(const unsigned char *at)
+{
+    uint64_t word;
+    memcpy(&word, at, sizeof word);
+    return le64toh(word);
+}
+
+static void absorb_byte(struct sc_digester *digester, unsigned char byte)
+{
+    digester->tail |= (uint64_t)byte << 8 * (digester->size % 8);
+    if (++digester->size % 8 != 0)
+        return;
+    absorb(digester->state, digester->tail);
+    digester->tail = 0;
+}
+
 static void absorb_bytes(struct sc_digester *digester, const void *bytes, size_t count)
 {
-    const unsigned char *at = bytes;
-    while (count > 0) {
-        size_t held = digester->size % 8, taken = count < 8 - held ? count : 8 - held;
-        uint64_t word = 0;
-        memcpy(&word, at, taken);
-        digester->tail |= le64toh(word) << 8 * held;
-        digester->size += taken;
-        at += taken;
-        count -= taken;
-        if (digester->size % 8 != 0)
-            return;
-        absorb(digester->state, digester->tail);
-        digester->tail = 0;
+    const unsigned char *at = bytes, *end = at + count;
+    size_t held = 8 * (digester->size % 8);
+    uint64_t tail = digester->tail, v[4]; /* in registers */
+    memcpy(v, digester->state, sizeof v);
+    for (; end - at >= 8; at += 8) {
+        uint64_t word = word_at(at);
+        absorb(v, tail | word << held);
+        tail = held > 0 ? word >> (64 - held) : 0;
     }
+    memcpy(digester->state, v, sizeof v);
+    digester->tail = tail;
+    digester->size += count - (size_t)(end - at);
+    while (at < end)
+        absorb_byte(digester, *at++);
 }
 
 static uint64_t squeeze(uint64_t v[4])

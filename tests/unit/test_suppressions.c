@@ -102,13 +102,25 @@ static const struct {
     const char *pattern, *text;
     bool matches;
 } globs[] = {
-    {"", "", true},           {"", "a", false},
-    {"*", "", true},          {"*", "abc", true},
-    {"a*c", "abbc", true},    {"a*c", "abcd", false},
-    {"?b?", "abc", true},     {"?b?", "ab", false},
-    {"*a*b*", "xaxbx", true}, {"*.so*", "/lib/x.so.1", true},
-    {"a**b", "ab", true},     {"*aab", "aaab", true},
+    {"", "", true},
+    {"", "a", false},
+    {"*", "", true},
+    {"*", "abc", true},
+    {"a*c", "abbc", true},
+    {"a*c", "abcd", false},
+    {"?b?", "abc", true},
+    {"?b?", "ab", false},
+    {"*a*b*", "xaxbx", true},
+    {"*.so*", "/lib/x.so.1", true},
+    {"a**b", "ab", true},
+    {"*aab", "aaab", true},
     {"abc", "abd", false},
+    {"*a?c", "abababc", true},
+    {"*b", "aaa", false},
+    {"a*?", "a", false},
+    {"a*?", "ab", true},
+    {"*?*a", "a", false},
+    {"*ab*cd*", "abcabcd", true},
 };
 
 START_TEST(a_glob_matches_the_whole)

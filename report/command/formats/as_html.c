@@ -65,7 +65,7 @@ static void print_runs(FILE *out, struct sc_model *model)
 static bool is_first_of_code(const struct sc_model *model, size_t index)
 {
     for (size_t i = 0; i < index; i++)
-        if (strcmp(model->findings[i]->code, model->findings[index]->code) == 0)
+        if (strcmp(model->chosen[i].finding->code, model->chosen[index].finding->code) == 0)
             return false;
     return true;
 }
@@ -75,7 +75,7 @@ static void print_codes(FILE *out, const struct sc_model *model, size_t shown)
     fputs("<select name=\"code\" aria-label=\"code\"><option value=\"\">all codes</option>", out);
     for (size_t i = 0; i < shown; i++)
         if (is_first_of_code(model, i))
-            put_tag(out, "<option>", model->findings[i]->code, "</option>");
+            put_tag(out, "<option>", model->chosen[i].finding->code, "</option>");
     fputs("</select>\n", out);
 }
 

@@ -130,7 +130,7 @@ static struct counts count(struct sc_model *model)
         counts.failures += run->reached && failure_of(model, run);
     }
     for (size_t i = 0; i < model->count; i++) {
-        bool is_excused = excuse_of(sc_model_hazard(model, i));
+        bool is_excused = sc_model_is_excused(model, i);
         counts.skipped += is_excused;
         counts.failures += !is_excused;
     }

@@ -68,7 +68,7 @@ static uint64_t number_of(const json_t *side, const char *key)
 /* From the line alone: all slices are needed before the first is written, and their frames not. */
 static struct slice slice_of(const struct trace *trace, size_t index)
 {
-    const struct sc_finding *finding = trace->model->findings[index];
+    const struct sc_finding *finding = trace->model->chosen[index].finding;
     json_t *record = sc_finding_read(finding);
     const json_t *copy = json_object_get(record, "copy");
     const json_t *timing = json_object_get(record, "timing");

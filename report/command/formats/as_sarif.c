@@ -32,7 +32,7 @@ static void put_message(FILE *out, struct sc_scratch *scratch, const char *befor
 {
     char *escaped = sc_scratch_take(scratch, 2 * strlen(text) + 1), *at = escaped;
     for (; *text != '\0'; text++) {
-        if (strchr("[]\\", *text))
+        if (*text == '[' || *text == ']' || *text == '\\')
             *at++ = '\\';
         *at++ = *text;
     }

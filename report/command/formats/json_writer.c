@@ -1,6 +1,7 @@
 #define _GNU_SOURCE 1
 #include "report/command/formats/json_writer.h"
 
+#include "report/command/eight_bytes.h"
 #include "report/plain.h"
 
 #include <stdbool.h>
@@ -8,13 +9,26 @@
 
 /* ---- strings ---- */
 
-/* Bytes that are neither plain ASCII nor to be escaped are left to the caller. */
-static size_t count_plain(const char *text)
+static bool are_eight_plain(const char *at)
 {
-    size_t count = 0;
-    while (text[count] >= ' ' && text[count] < 0x7f && text[count] != '"' && text[count] != '\\')
-        count++;
-    return count;
+    uint64_t bytes = sc_eight_at(at);
+    return sc_eight_are_ascii(bytes) && !sc_eight_may_have(bytes, 0x7f) &&
+           !sc_eight_may_have(bytes, '"') && !sc_eight_may_have(bytes, '\\');
+}
+
+static bool is_plain(char byte)
+{
+    return byte >= ' ' && byte < 0x7f && byte != '"' && byte != '\\';
+}
+
+/* Where the first byte is that is not plain ASCII or is to be escaped. */
+static const char *end_of_plain(const char *at, const char *end)
+{
+    while (end - at >= 8 && are_eight_plain(at))
+        at += 8;
+    while (at < end && is_plain(*at))
+        at++;
+    return at;
 }
 
 static void put_ascii(FILE *out, char byte)
@@ -45,14 +59,14 @@ static size_t put_character(FILE *out, const char *text, size_t count)
 
 void sc_json_writer_put_string(FILE *out, const char *text)
 {
+    const char *end = text + strlen(text);
     putc_unlocked('"', out);
     for (;;) {
-        size_t count = count_plain(text);
-        fwrite_unlocked(text, 1, count, out);
-        text += count;
-        if (*text == '\0')
+        const char *stop = end_of_plain(text, end);
+        fwrite_unlocked(text, 1, (size_t)(stop - text), out);
+        if (stop == end)
             break;
-        text += put_character(out, text, strlen(text));
+        text = stop + put_character(out, stop, (size_t)(end - stop));
     }
     putc_unlocked('"', out);
 }

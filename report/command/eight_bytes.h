@@ -1,0 +1,33 @@
+/* Eight bytes of text looked at together. Each answer may be the cautious one for bytes that would
+ * allow the other.
+ */
+#ifndef SC_REPORT_COMMAND_EIGHT_BYTES_H
+#define SC_REPORT_COMMAND_EIGHT_BYTES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#define SC_EIGHT_ONES UINT64_C(0x0101010101010101)
+
+static inline uint64_t sc_eight_at(const char *at)
+{
+    uint64_t bytes;
+    memcpy(&bytes, at, sizeof bytes);
+    return bytes;
+}
+
+/* False only if none of them is `byte`, and all are ASCII. */
+static inline bool sc_eight_may_have(uint64_t bytes, char byte)
+{
+    uint64_t zero = bytes ^ (unsigned char)byte * SC_EIGHT_ONES;
+    return (bytes | (zero - SC_EIGHT_ONES)) & 0x80 * SC_EIGHT_ONES;
+}
+
+/* True only if all are ASCII and no control characters, of which DEL is none here. */
+static inline bool sc_eight_are_ascii(uint64_t bytes)
+{
+    return !((bytes | (bytes - ' ' * SC_EIGHT_ONES)) & 0x80 * SC_EIGHT_ONES);
+}
+
+#endif

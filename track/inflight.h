@@ -72,6 +72,8 @@ struct sc_op_info {
                               * host may touch its bytes */
     uint32_t correlation_id; /* CUPTI's; 0: unknown */
     const char *runtime_api; /* the runtime function that made the call; NULL: unknown */
+    bool taken;              /* the driver has had its bytes when the call returned: a hazard with
+                              * it is latent */
     bool reads_device;       /* SC_D2D: this is the side that is read */
     bool stable;             /* nothing but the host can have changed its bytes since the issue */
     const struct sc_point *after; /* before the issue: what else it will come after, or NULL */

@@ -187,10 +187,12 @@ static void note_first_use(struct sc_recent_use *use, const struct sc_issue *iss
     }
 }
 
-static void record(struct sc_batch *batch, size_t index, struct sc_issued_call *issued)
+static void record(struct sc_batch *batch, size_t index, struct sc_issued_call *issued,
+                   struct sc_unwind_owner *owner)
 {
     struct sc_issue issue;
     describe(&issue, batch, index);
+    issue.owner = owner;
     hand_over(batch, index, &issue);
     if (issue.is_empty)
         return;
@@ -217,8 +219,9 @@ static void record_all(struct sc_batch *batch)
         .snapshotted = true,
         .use = {.direction = SC_NO_DIRECTION},
     };
+    struct sc_unwind_owner owner = {0};
     for (size_t i = 0; i < batch->count; i++)
-        record(batch, i, &issued);
+        record(batch, i, &issued, &owner);
     sc_issue_recorded(&issued);
 }
 

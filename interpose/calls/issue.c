@@ -14,6 +14,7 @@
 #include "interpose/driver/replaying.h"
 #include "interpose/graph/node_uses.h"
 #include "interpose/guard/guard.h"
+#include "interpose/guard/returned_frames.h"
 #include "interpose/guard/thread_stacks.h"
 #include "interpose/memory/snapshots.h"
 #include "interpose/reaper/hazards.h"
@@ -47,6 +48,7 @@ void sc_issue_on(struct sc_issue *issue, const struct sc_call *call,
     issue->ordered.stream = 0;
     issue->place = 0;
     issue->graph = 0;
+    issue->owner = NULL;
 }
 
 void sc_issue_begin(struct sc_issue *issue, const struct sc_call *call, CUstream stream)
@@ -383,6 +385,12 @@ static void choose_guard(struct sc_op_info *op)
         sc_guard_choose(&range, op);
 }
 
+static void note_frame(const struct sc_issue *issue, struct sc_op_info *op)
+{
+    struct sc_unwind_owner unknown = {0};
+    sc_returned_frames_note(op, issue->owner ? issue->owner : &unknown);
+}
+
 /* What only this moment knows of the operation. */
 static void complete_op(const struct sc_issue *issue, struct sc_op_info *op)
 {
@@ -392,6 +400,8 @@ static void complete_op(const struct sc_issue *issue, struct sc_op_info *op)
     op->unseen = !sc_unfinished_is_seen(issue->stream);
     op->ticket.epoch = issue->place;
     sc_thread_stacks_note(op);
+    if (sc_unlikely(op->kind == SC_STACK) && !op->by_graph)
+        note_frame(issue, op);
     choose_guard(op);
 }
 

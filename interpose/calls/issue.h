@@ -31,6 +31,7 @@
 
 struct sc_shape;
 struct sc_fold;
+struct sc_unwind_owner;
 
 enum { SC_ISSUE_OPS_MAX = 2 };
 
@@ -52,6 +53,7 @@ struct sc_issue {
     struct sc_order_call ordered;
     uint64_t place; /* of the call, in a legacy stream */
     struct sc_point point;
+    struct sc_unwind_owner *owner; /* of the call's last local, among many; NULL: it has few */
 };
 
 /* Is anything to be found out about the operation? */

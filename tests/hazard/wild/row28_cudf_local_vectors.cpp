@@ -1,8 +1,9 @@
 // expect: SC101 action=deferred kind=pageable
 // sim: late_batch=1
 //
-// A function packs a thousand vectors into one batch in stream order and returns: their memory is
-// freed, and handed out again, before a late driver has read it.
+// docs/wild-bugs.md, row 28: a function packs local vectors into one batch in stream order, with
+// the flag PreferOverlapWithCompute, and returns. Their memory is freed, and handed out again,
+// before a late driver has read it.
 #include "batch.h"
 
 #include <vector>

@@ -21,6 +21,7 @@
 #ifndef SC_TRACK_GRAPHS_H
 #define SC_TRACK_GRAPHS_H
 
+#include "track/frames.h"
 #include "track/grid.h"
 #include "track/handles.h"
 #include "track/hazard.h"
@@ -57,8 +58,7 @@ struct sc_graph_use {
 
 struct sc_graph_extra {
     struct sc_hazard_event freed_by;
-    /* On a stack: where the frame's return address is, and what it was; 0 where not known. */
-    uintptr_t return_slot, return_address;
+    struct sc_frame frame; /* on a stack: whose local it is; place 0: not known */
     void *saved; /* a copy of what is on a stack, or the copy that the node names; NULL: none */
     struct sc_fold fold;
 };

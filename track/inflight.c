@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "track/peek.h"
 #include "track/source_copies.h"
 
 #include "track/poison.h"
@@ -671,6 +672,22 @@ void sc_inflight_conflicts(struct sc_inflight *inflight, const struct sc_op_info
     }
 }
 
+/* Has the function returned whose local the operation uses? The stack may be another thread's, and
+ * may be gone: then nothing is said. */
+static bool has_returned(const struct sc_op_info *info)
+{
+    uintptr_t caller = 0;
+    return info->kind == SC_STACK && info->frame.place && !info->by_graph &&
+           sc_peek(&caller, info->frame.place, sizeof caller) && caller != info->frame.caller;
+}
+
+static void judge_source(struct sc_inflight *inflight, struct sc_op *op, struct sc_ops *overwritten)
+{
+    op->info.returned = has_returned(&op->info);
+    if (op->info.returned || sc_source_copies_changed(inflight, op))
+        sc_ops_add(overwritten, &op->info);
+}
+
 bool sc_inflight_retire(struct sc_inflight *inflight, unsigned limit, struct sc_ops *overwritten)
 {
     uint32_t next = 0;
@@ -678,13 +695,13 @@ bool sc_inflight_retire(struct sc_inflight *inflight, unsigned limit, struct sc_
         struct sc_stream *stream = sc_order_stream(inflight->order, id);
         next = stream->busy_next;
         while (stream->first_op) {
-            const struct sc_op *op = sc_inflight_op(inflight, stream->first_op);
+            struct sc_op *op = sc_inflight_op(inflight, stream->first_op);
             if (!sc_order_known_done(inflight->order, &op->info.ticket))
                 break;
             if (limit-- == 0)
                 return true;
-            if (overwritten && sc_source_copies_changed(inflight, op))
-                sc_ops_add(overwritten, &op->info);
+            if (overwritten)
+                judge_source(inflight, op, overwritten);
             sc_inflight_drop(inflight, stream->first_op);
         }
     }

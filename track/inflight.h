@@ -16,6 +16,7 @@
 #ifndef SC_TRACK_INFLIGHT_H
 #define SC_TRACK_INFLIGHT_H
 
+#include "track/frames.h"
 #include "track/grid.h"
 #include "track/hazard.h"
 #include "track/kept_off.h"
@@ -72,9 +73,14 @@ struct sc_op_info {
                               * host may touch its bytes */
     uint32_t correlation_id; /* CUPTI's; 0: unknown */
     const char *runtime_api; /* the runtime function that made the call; NULL: unknown */
+    bool taken;              /* the driver has had its bytes when the call returned: a hazard with
+                              * it is latent */
     bool reads_device;       /* SC_D2D: this is the side that is read */
     bool stable;             /* nothing but the host can have changed its bytes since the issue */
     const struct sc_point *after; /* before the issue: what else it will come after, or NULL */
+    struct sc_frame frame; /* SC_STACK: of the function whose local it is; place 0: unknown */
+    uint32_t frame_stack;  /* where that function was then, or 0 */
+    bool returned;         /* the function had, when the operation was found known done */
 };
 
 struct sc_op {
@@ -225,7 +231,8 @@ void sc_inflight_conflicts(struct sc_inflight *inflight, const struct sc_op_info
 
 /* Retires what is known done, at most `limit` operations. True: there may be more. Unless
  * `overwritten` is NULL, sources are compared with the copies that were made of them, and
- * operations whose source differs are added to it. */
+ * operations whose source differs, or is a local of a function that has returned, are added to it.
+ */
 bool sc_inflight_retire(struct sc_inflight *inflight, unsigned limit, struct sc_ops *overwritten);
 
 /* The device, or the host in order, is about to write the interval: copies made of sources there

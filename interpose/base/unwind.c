@@ -324,29 +324,54 @@ uint32_t sc_unwind_from(const void *context, uintptr_t pc)
     return sc_python_stacks_insert_carefully(sc_stacks_put(frames, count));
 }
 
+struct owner_search {
+    uintptr_t address;
+    uintptr_t from; /* a frame of ours on the caller's stack, and not on a spare one */
+    struct sc_unwind_owner *owner;
+    bool found;
+};
+
+#if defined(__x86_64__)
 /* On x86-64 the return address lies right below the caller's stack pointer. Elsewhere it is in a
  * register at first, and where it is saved is for the compiler to say. */
-void sc_unwind_frame_of(uintptr_t address, uintptr_t *slot, uintptr_t *return_address)
+static void walk_to_owner(void *cursor, struct owner_search *search)
 {
-    *slot = *return_address = 0;
-#if defined(__x86_64__)
-    _Alignas(16) char cursor[CURSOR_BYTES];
-    ucontext_t context;
-    uintptr_t stack_pointer = 0;
-    if (!can_walk() || getcontext(&context) != 0 || unwinder.init(cursor, &context, 0) != 0)
-        return;
+    struct sc_unwind_owner frame = {0};
+    bool on_callers = false;
     for (unsigned depth = 0; depth < SC_STACK_DEPTH_MAX && unwinder.step(cursor) > 0; depth++) {
-        uintptr_t ip = 0;
-        if (unwinder.get_register(cursor, REGISTER_SP, &stack_pointer) != 0 ||
-            unwinder.get_register(cursor, REGISTER_IP, &ip) != 0)
+        if (unwinder.get_register(cursor, REGISTER_SP, &frame.high) != 0 ||
+            unwinder.get_register(cursor, REGISTER_IP, &frame.frame.caller) != 0)
             return;
-        if (address < stack_pointer) {
-            *slot = stack_pointer - sizeof(uintptr_t);
-            *return_address = ip;
+        on_callers |= frame.low <= search->from && search->from < frame.high;
+        if (on_callers && frame.low <= search->address && search->address < frame.high) {
+            frame.frame.place = frame.high - sizeof(uintptr_t);
+            *search->owner = frame;
+            search->found = true;
             return;
         }
+        frame.low = frame.high;
+        frame.pc = frame.frame.caller;
     }
+}
+
+static __attribute__((noinline)) void find_owner(void *search)
+{
+    _Alignas(16) char cursor[CURSOR_BYTES];
+    ucontext_t context;
+    if (can_walk() && getcontext(&context) == 0 && unwinder.init(cursor, &context, 0) == 0)
+        walk_to_owner(cursor, search);
+}
 #else
-    (void)address;
+static void find_owner(void *search)
+{
+    (void)search;
+}
 #endif
+
+__attribute__((noinline)) bool sc_unwind_owner_of(uintptr_t address, struct sc_unwind_owner *owner)
+{
+    struct owner_search search = {address, (uintptr_t)__builtin_frame_address(0), owner, false};
+    SC_INSIDE();
+    sc_spare_stack_make_room(find_owner, &search);
+    return search.found;
 }

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "report/options.h"
+#include "track/frames.h"
 
 /* Before the first stack. Says on stderr (verbosity permitting) what it could not load. Threads may
  * come at once: each looks for itself and finds the same. Takes the loader's lock, and none of ours
@@ -39,8 +40,14 @@ unsigned sc_unwind_frames(const void *context, uintptr_t pc, void **frames, unsi
 /* Is one of the callers, however deep the stack is, such an address? */
 bool sc_unwind_meets(const void *context, bool (*is_sought)(uintptr_t address));
 
-/* Where on the calling thread's stack the return address of the frame lies that `address` belongs
- * to, and what it is; both 0 where that cannot be told. */
-void sc_unwind_frame_of(uintptr_t address, uintptr_t *slot, uintptr_t *return_address);
+/* The frame on the calling thread's stack in which an address lies. */
+struct sc_unwind_owner {
+    uintptr_t low, high;   /* what belongs to it: from low up to high; 0: unknown */
+    struct sc_frame frame; /* the place of its return address, and that address */
+    uintptr_t pc;          /* where its function goes on */
+};
+
+/* False where that cannot be told. */
+bool sc_unwind_owner_of(uintptr_t address, struct sc_unwind_owner *owner);
 
 #endif

@@ -1,10 +1,4 @@
-/* Batch copies: the one call after which the driver still reads pageable memory.
- *
- * A batch is recorded operation by operation. What its access order promises and what the driver
- * does (docs/driver.md, Q14): STREAM blocks on a pageable source and stages nothing; ANY, and
- * against its contract DURING_API_CALL, read a pageable source of more than 64 KB after the call
- * returned; a pageable destination is written late in every order; DURING_API_CALL blocks on a
- * pinned source.
+/* Batch copies, outside of captures (batch_copies.h) and in them.
  *
  * In a capture the driver refuses a batch with CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, the capture
  * goes on, and the graph lacks the copies (SC304). With capture=repair each becomes a node, in
@@ -13,9 +7,9 @@
  */
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
+#include "interpose/calls/batch_copies.h"
 #include "interpose/calls/issue.h"
 #include "interpose/capture/captures.h"
-#include "interpose/driver/addresses.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/replaying.h"
 #include "interpose/driver/wrap.h"
@@ -26,109 +20,35 @@
 #include "track/hazard.h"
 #include "track/order.h"
 #include "track/shape.h"
-#include "track/spans.h"
 #include "track/track.h"
 
 #include "track/poison.h"
 
-enum { STAGED_BYTES_MAX = 64 * 1024 };
-
-static bool is_known(const struct sc_shape *shape)
-{
-    return sc_track_find_range(&sc_track, shape->address).range != 0;
-}
-
-static void add_pageable(struct sc_issue *issue, enum sc_direction direction,
-                         const struct sc_shape *shape)
-{
-    if (sc_address_is_pageable(shape->address))
-        sc_issue_pageable(issue, direction, (const void *)shape->address,
-                          sc_shape_hull_bytes(shape));
-}
-
-static void add_source(struct sc_issue *issue, const struct sc_shape *shape,
-                       CUmemcpySrcAccessOrder order)
-{
-    bool late =
-        order != CU_MEMCPY_SRC_ACCESS_ORDER_STREAM && sc_shape_hull_bytes(shape) > STAGED_BYTES_MAX;
-    if (!is_known(shape) && late)
-        add_pageable(issue, SC_H2D, shape);
-    else if (is_known(shape) && order != CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL)
-        sc_issue_host_shape(issue, SC_H2D, shape);
-    else
-        sc_issue_touch(issue, SC_TOUCH_READ, shape);
-}
-
-static void add_destination(struct sc_issue *issue, const struct sc_shape *shape)
-{
-    if (is_known(shape))
-        sc_issue_host_shape(issue, SC_D2H, shape);
-    else
-        add_pageable(issue, SC_D2H, shape);
-}
-
-/* A batch is no wait for its stream, also where a range went away while we looked at it. */
-static void pass_on(struct sc_issue *issue, bool issued)
-{
-    issue->joins_stream = false;
-    if (!issued)
-        sc_issue_ready(issue);
-    else
-        sc_issue_end(issue, CUDA_SUCCESS);
-}
-
+/* What the wrappers have in common. */
 struct batch {
-    const struct sc_call *call;
-    CUstream stream;
-    struct sc_order_call ordered;
+    struct sc_batch copies;
     struct sc_stream_record *captured; /* NULL: nothing captures it */
+    size_t *failed;                    /* where the index of a refused copy goes, or NULL */
 };
-
-static void begin_call(struct batch *batch)
-{
-    struct sc_stream_record *stream =
-        sc_active() ? sc_streams_find(batch->stream, batch->call->per_thread) : NULL;
-    batch->ordered.stream = 0;
-    if (stream)
-        sc_track_begin(&sc_track, stream->id, &batch->ordered);
-}
-
-static CUresult end_call(struct batch *batch, CUresult result)
-{
-    sc_track_end(&sc_track, &batch->ordered, result == CUDA_SUCCESS);
-    return result;
-}
-
-/* The operations of a batch are unordered among each other; each is held against what was in flight
- * before the batch, as it would be had it been issued alone. */
-static void each_copy(const struct batch *batch, CUdeviceptr dst, CUdeviceptr src, size_t bytes,
-                      CUmemcpySrcAccessOrder order, bool issued)
-{
-    struct sc_issue issue;
-    sc_issue_begin(&issue, batch->call, batch->stream);
-    if (!issue.stream || bytes == 0)
-        return;
-    add_source(&issue, &(struct sc_shape){src, bytes, bytes, 1}, order);
-    add_destination(&issue, &(struct sc_shape){dst, bytes, bytes, 1});
-    pass_on(&issue, issued);
-}
 
 /* ---- in a capture ---- */
 
 static struct sc_stream_record *capturing_stream(const struct batch *batch)
 {
-    struct sc_stream_record *stream = sc_captures_any_open() && sc_active()
-                                          ? sc_streams_find(batch->stream, batch->call->per_thread)
-                                          : NULL;
+    struct sc_stream_record *stream =
+        sc_captures_any_open() && sc_active()
+            ? sc_streams_find(batch->copies.handle, batch->copies.call->per_thread)
+            : NULL;
     return stream && stream->kind != SC_STREAM_LEGACY && sc_streams_is_capturing(stream) ? stream
                                                                                          : NULL;
 }
 
 static void report_missing(const struct batch *batch, enum sc_action action)
 {
+    const struct sc_call *call = batch->copies.call;
     struct sc_capture capture = sc_captures_of(batch->captured);
     sc_hazards_report_capture(SC304, action, &capture.begin,
-                              &(struct sc_culprit){batch->call->api, batch->call->site, NULL});
+                              &(struct sc_culprit){call->api, call->site, NULL});
 }
 
 /* The driver's own answer, and what it means for the graph. */
@@ -146,10 +66,10 @@ static bool is_order(CUmemcpySrcAccessOrder order)
 }
 
 /* As a batch says which of its copies was refused. */
-static void note_failed(size_t *failed, size_t copy, CUresult result)
+static void note_failed(const struct batch *batch, size_t copy, CUresult result)
 {
-    if (failed && result != CUDA_SUCCESS)
-        *failed = copy;
+    if (batch->failed && result != CUDA_SUCCESS)
+        *batch->failed = copy;
 }
 
 static CUdeviceptr lasting_source(const struct sc_copy_side *side, CUmemcpySrcAccessOrder order)
@@ -168,96 +88,107 @@ static CUresult capture_copy(const struct batch *batch, CUdeviceptr dst, CUdevic
                                   .dst = sc_copy_side_at(dst, bytes)};
     sides.src.shape.address = (uintptr_t)lasting_source(&sides.src, order);
     struct sc_issue issue;
-    sc_issue_begin(&issue, batch->call, batch->stream);
+    sc_issue_begin(&issue, batch->copies.call, batch->copies.handle);
     sc_issue_sides(&issue, sides);
     CUdeviceptr from = sides.src.shape.address;
-    CUresult result = batch->call->per_thread
-                          ? sc_real.cuMemcpyAsync_ptsz(dst, from, bytes, batch->stream)
-                          : sc_real.cuMemcpyAsync(dst, from, bytes, batch->stream);
+    CUstream stream = batch->copies.handle;
+    CUresult result = batch->copies.call->per_thread
+                          ? sc_real.cuMemcpyAsync_ptsz(dst, from, bytes, stream)
+                          : sc_real.cuMemcpyAsync(dst, from, bytes, stream);
     return sc_issue_end(&issue, result);
 }
 
+/* ---- runs of bytes ---- */
+
 struct flat_batch {
-    struct batch batch;
-    const CUdeviceptr *dsts;
-    const CUdeviceptr *srcs;
-    const size_t *sizes;
-    size_t count;
-    const CUmemcpyAttributes *attributes;
-    const size_t *first;
+    struct batch batch; /* first */
+    CUdeviceptr *dsts, *srcs;
+    size_t *sizes;
+    CUmemcpyAttributes *attributes;
+    size_t *first;
     size_t attribute_count;
-    size_t *failed; /* where the index of a refused copy goes, or NULL */
+    size_t begun; /* attributes that hold for the copy that is looked at, or for earlier ones */
 };
 
-/* Attribute i holds for the copies from attrsIdxs[i] to attrsIdxs[i + 1]; `begun` counts those that
- * hold for this copy or for earlier ones. */
-static CUmemcpySrcAccessOrder order_of(const struct flat_batch *batch, size_t copy, size_t *begun)
+/* Attribute i holds for the copies from attrsIdxs[i] to attrsIdxs[i + 1]. Copies are asked for in
+ * order. */
+static CUmemcpySrcAccessOrder order_of(struct flat_batch *batch, size_t copy)
 {
-    if (!batch->attributes || !batch->first)
-        return CU_MEMCPY_SRC_ACCESS_ORDER_STREAM;
-    while (*begun < batch->attribute_count && batch->first[*begun] <= copy)
-        (*begun)++;
-    return *begun ? batch->attributes[*begun - 1].srcAccessOrder
-                  : CU_MEMCPY_SRC_ACCESS_ORDER_STREAM;
+    if (copy == 0)
+        batch->begun = 0;
+    while (batch->begun < batch->attribute_count && batch->first[batch->begun] <= copy)
+        batch->begun++;
+    return batch->begun ? batch->attributes[batch->begun - 1].srcAccessOrder
+                        : CU_MEMCPY_SRC_ACCESS_ORDER_STREAM;
 }
 
-static void each_flat(const struct flat_batch *batch, bool issued)
+static void describe_flat(struct sc_batch *copies, size_t i, struct sc_batch_copy *copy)
 {
-    size_t begun = 0;
-    if (!sc_active() || !batch->dsts || !batch->srcs || !batch->sizes)
+    struct flat_batch *batch = (struct flat_batch *)(void *)copies;
+    copy->order = order_of(batch, i);
+    copy->sides.is_empty = batch->sizes[i] == 0;
+    if (copy->sides.is_empty)
         return;
-    for (size_t i = 0; i < batch->count; i++)
-        each_copy(&batch->batch, batch->dsts[i], batch->srcs[i], batch->sizes[i],
-                  order_of(batch, i, &begun), issued);
+    copy->sides.src = sc_batch_copies_side_at(batch->srcs[i], batch->sizes[i]);
+    copy->sides.dst = sc_batch_copies_side_at(batch->dsts[i], batch->sizes[i]);
 }
 
+/* What the driver would refuse is not looked at: no more than it names may be read. */
 static bool is_valid(const struct flat_batch *batch)
 {
+    size_t count = batch->batch.copies.count;
     bool valid = batch->dsts && batch->srcs && batch->sizes && batch->attributes && batch->first &&
-                 batch->attribute_count && batch->attribute_count <= batch->count &&
-                 batch->first[0] == 0;
+                 batch->attribute_count && batch->attribute_count <= count && batch->first[0] == 0;
     for (size_t i = 0; valid && i < batch->attribute_count; i++)
-        valid = is_order(batch->attributes[i].srcAccessOrder) && batch->first[i] < batch->count &&
+        valid = is_order(batch->attributes[i].srcAccessOrder) && batch->first[i] < count &&
                 (i == 0 || batch->first[i] > batch->first[i - 1]);
     return valid;
 }
 
-static CUresult capture_flat(const struct flat_batch *batch)
+static CUresult capture_flat(struct flat_batch *batch)
 {
     CUresult result = CUDA_SUCCESS;
-    size_t begun = 0;
-    for (size_t i = 0; i < batch->count && result == CUDA_SUCCESS; i++) {
+    for (size_t i = 0; i < batch->batch.copies.count && result == CUDA_SUCCESS; i++) {
         result = capture_copy(&batch->batch, batch->dsts[i], batch->srcs[i], batch->sizes[i],
-                              order_of(batch, i, &begun));
-        note_failed(batch->failed, i, result);
+                              order_of(batch, i));
+        note_failed(&batch->batch, i, result);
     }
     report_missing(&batch->batch, result == CUDA_SUCCESS ? SC_ACTION_REROUTED : SC_ACTION_REPORTED);
     return result;
 }
 
-/* The driver's call follows, unless the batch was captured node by node. */
+/* The driver's call follows, with the sources that are left in the batch, unless the batch was
+ * captured node by node. */
 static bool begin_flat(struct flat_batch *batch, CUresult *result)
 {
+    struct sc_batch *copies = &batch->batch.copies;
+    bool valid = is_valid(batch);
     batch->batch.captured = capturing_stream(&batch->batch);
-    if (batch->batch.captured && sc_captures_are_repaired() && is_valid(batch)) {
+    if (batch->batch.captured && sc_captures_are_repaired() && valid) {
         *result = capture_flat(batch);
         return false;
     }
-    if (!batch->batch.captured) {
-        each_flat(batch, false);
-        begin_call(&batch->batch);
+    if (batch->batch.captured || !valid)
+        return true;
+    sc_batch_copies_begin(copies);
+    CUdeviceptr *sources = copies->scratch;
+    for (size_t i = 0; sources && i < copies->count; i++) {
+        const void *replaced = sc_batch_copies_source(copies, i);
+        sources[i] = replaced ? (CUdeviceptr)(uintptr_t)replaced : batch->srcs[i];
     }
     return true;
+}
+
+static CUdeviceptr *sources_of(const struct flat_batch *batch)
+{
+    return batch->batch.copies.scratch ? batch->batch.copies.scratch : batch->srcs;
 }
 
 static CUresult end_flat(struct flat_batch *batch, CUresult result)
 {
     if (batch->batch.captured)
         return refused(&batch->batch, result);
-    end_call(&batch->batch, result);
-    if (result == CUDA_SUCCESS)
-        each_flat(batch, true);
-    return result;
+    return sc_batch_copies_end(&batch->batch.copies, result);
 }
 
 SC_PAIR(cuMemcpyBatchAsync, _ptsz,
@@ -267,21 +198,24 @@ SC_PAIR(cuMemcpyBatchAsync, _ptsz,
         (dsts, srcs, sizes, count, attributes, first, attribute_count, failed, stream))
 {
     struct flat_batch batch = {
-        .batch = {.call = call, .stream = stream},
+        .batch = {.copies = {.call = call,
+                             .handle = stream,
+                             .count = count,
+                             .describe = describe_flat,
+                             .scratch_bytes = sizeof *srcs},
+                  .failed = failed},
         .dsts = dsts,
         .srcs = srcs,
         .sizes = sizes,
-        .count = count,
         .attributes = attributes,
         .first = first,
         .attribute_count = attribute_count,
-        .failed = failed,
     };
     CUresult result;
     if (!begin_flat(&batch, &result))
         return result;
-    return end_flat(
-        &batch, real(dsts, srcs, sizes, count, attributes, first, attribute_count, failed, stream));
+    return end_flat(&batch, real(dsts, sources_of(&batch), sizes, count, attributes, first,
+                                 attribute_count, failed, stream));
 }
 
 SC_PAIR(cuMemcpyBatchAsync_v2, _ptsz,
@@ -290,11 +224,14 @@ SC_PAIR(cuMemcpyBatchAsync_v2, _ptsz,
         (dsts, srcs, sizes, count, attributes, first, attribute_count, stream))
 {
     struct flat_batch batch = {
-        .batch = {.call = call, .stream = stream},
+        .batch = {.copies = {.call = call,
+                             .handle = stream,
+                             .count = count,
+                             .describe = describe_flat,
+                             .scratch_bytes = sizeof *srcs}},
         .dsts = dsts,
         .srcs = srcs,
         .sizes = sizes,
-        .count = count,
         .attributes = attributes,
         .first = first,
         .attribute_count = attribute_count,
@@ -302,9 +239,11 @@ SC_PAIR(cuMemcpyBatchAsync_v2, _ptsz,
     CUresult result;
     if (!begin_flat(&batch, &result))
         return result;
-    return end_flat(&batch,
-                    real(dsts, srcs, sizes, count, attributes, first, attribute_count, stream));
+    return end_flat(&batch, real(dsts, sources_of(&batch), sizes, count, attributes, first,
+                                 attribute_count, stream));
 }
+
+/* ---- in three dimensions ---- */
 
 /* The rows of a side; of several layers the layers, each as long as from its first row to its last.
  */
@@ -325,44 +264,31 @@ static struct sc_fold fold_of(const CUmemcpy3DOperand *operand, const CUextent3D
     return (struct sc_fold){0, 0};
 }
 
-static void add_sides(struct sc_issue *issue, const CUDA_MEMCPY3D_BATCH_OP *op)
+static struct sc_copy_side side_of(const CUmemcpy3DOperand *operand, const CUextent3D *extent)
 {
-    if (op->src.type == CU_MEMCPY_OPERAND_TYPE_POINTER) {
-        struct sc_shape src = shape_of(&op->src, &op->extent);
-        struct sc_fold fold = fold_of(&op->src, &op->extent);
-        add_source(issue, &src, op->srcAccessOrder);
-        sc_issue_folded(issue, 0, 0, &fold);
-    }
-    if (op->dst.type == CU_MEMCPY_OPERAND_TYPE_POINTER) {
-        struct sc_shape dst = shape_of(&op->dst, &op->extent);
-        struct sc_fold fold = fold_of(&op->dst, &op->extent);
-        unsigned ops = issue->count;
-        unsigned touches = issue->touch_count;
-        add_destination(issue, &dst);
-        sc_issue_folded(issue, ops, touches, &fold);
-    }
+    if (operand->type != CU_MEMCPY_OPERAND_TYPE_POINTER)
+        return (struct sc_copy_side){0};
+    struct sc_shape shape = shape_of(operand, extent);
+    struct sc_copy_side side = sc_batch_copies_side_at(shape.address, sc_shape_hull_bytes(&shape));
+    side.shape = shape;
+    side.fold = fold_of(operand, extent);
+    return side;
 }
 
 struct batch_3d {
-    struct batch batch;
-    const CUDA_MEMCPY3D_BATCH_OP *list;
-    size_t count;
-    size_t *failed; /* where the index of a refused copy goes, or NULL */
+    struct batch batch; /* first */
+    CUDA_MEMCPY3D_BATCH_OP *list;
 };
 
-static void each_3d(const struct batch_3d *batch, bool issued)
+static void describe_3d(struct sc_batch *copies, size_t i, struct sc_batch_copy *copy)
 {
-    for (size_t i = 0; batch->list && sc_active() && i < batch->count; i++) {
-        const CUDA_MEMCPY3D_BATCH_OP *op = &batch->list[i];
-        if (!op->extent.width || !op->extent.height || !op->extent.depth)
-            continue;
-        struct sc_issue issue;
-        sc_issue_begin(&issue, batch->batch.call, batch->batch.stream);
-        if (!issue.stream)
-            return;
-        add_sides(&issue, op);
-        pass_on(&issue, issued);
-    }
+    const CUDA_MEMCPY3D_BATCH_OP *op = &((struct batch_3d *)(void *)copies)->list[i];
+    copy->order = op->srcAccessOrder;
+    copy->sides.is_empty = !op->extent.width || !op->extent.height || !op->extent.depth;
+    if (copy->sides.is_empty)
+        return;
+    copy->sides.src = side_of(&op->src, &op->extent);
+    copy->sides.dst = side_of(&op->dst, &op->extent);
 }
 
 /* An operand as a side of a plain copy. Arrays count in elements here and in bytes there: they are
@@ -386,31 +312,37 @@ static CUresult capture_3d_copy(const struct batch *batch, const CUDA_MEMCPY3D_B
     sides.src.shape.address = (uintptr_t)lasting_source(&sides.src, op->srcAccessOrder);
     copy.srcDevice = sides.src.shape.address;
     struct sc_issue issue;
-    sc_issue_begin(&issue, batch->call, batch->stream);
+    sc_issue_begin(&issue, batch->copies.call, batch->copies.handle);
     sc_issue_sides(&issue, sides);
-    CUresult result = batch->call->per_thread
-                          ? sc_real.cuMemcpy3DAsync_v2_ptsz(&copy, batch->stream)
-                          : sc_real.cuMemcpy3DAsync_v2(&copy, batch->stream);
+    CUresult result = batch->copies.call->per_thread
+                          ? sc_real.cuMemcpy3DAsync_v2_ptsz(&copy, batch->copies.handle)
+                          : sc_real.cuMemcpy3DAsync_v2(&copy, batch->copies.handle);
     return sc_issue_end(&issue, result);
 }
 
-/* Valid, and without arrays. */
-static bool is_plain(const struct batch_3d *batch, unsigned long long flags)
+static bool is_valid_3d(const struct batch_3d *batch, unsigned long long flags)
 {
-    bool plain = batch->list && batch->count && !flags;
-    for (size_t i = 0; plain && i < batch->count; i++)
-        plain = is_order(batch->list[i].srcAccessOrder) &&
-                batch->list[i].src.type == CU_MEMCPY_OPERAND_TYPE_POINTER &&
-                batch->list[i].dst.type == CU_MEMCPY_OPERAND_TYPE_POINTER;
-    return plain;
+    bool valid = batch->list && batch->batch.copies.count && !flags;
+    for (size_t i = 0; valid && i < batch->batch.copies.count; i++)
+        valid = is_order(batch->list[i].srcAccessOrder);
+    return valid;
+}
+
+static bool has_arrays(const struct batch_3d *batch)
+{
+    for (size_t i = 0; i < batch->batch.copies.count; i++)
+        if (batch->list[i].src.type != CU_MEMCPY_OPERAND_TYPE_POINTER ||
+            batch->list[i].dst.type != CU_MEMCPY_OPERAND_TYPE_POINTER)
+            return true;
+    return false;
 }
 
 static CUresult capture_3d(const struct batch_3d *batch)
 {
     CUresult result = CUDA_SUCCESS;
-    for (size_t i = 0; i < batch->count && result == CUDA_SUCCESS; i++) {
+    for (size_t i = 0; i < batch->batch.copies.count && result == CUDA_SUCCESS; i++) {
         result = capture_3d_copy(&batch->batch, &batch->list[i]);
-        note_failed(batch->failed, i, result);
+        note_failed(&batch->batch, i, result);
     }
     report_missing(&batch->batch, result == CUDA_SUCCESS ? SC_ACTION_REROUTED : SC_ACTION_REPORTED);
     return result;
@@ -419,15 +351,14 @@ static CUresult capture_3d(const struct batch_3d *batch)
 /* The driver's call follows, unless the batch was captured node by node. */
 static bool begin_3d(struct batch_3d *batch, unsigned long long flags, CUresult *result)
 {
+    bool valid = is_valid_3d(batch, flags);
     batch->batch.captured = capturing_stream(&batch->batch);
-    if (batch->batch.captured && sc_captures_are_repaired() && is_plain(batch, flags)) {
+    if (batch->batch.captured && sc_captures_are_repaired() && valid && !has_arrays(batch)) {
         *result = capture_3d(batch);
         return false;
     }
-    if (!batch->batch.captured) {
-        each_3d(batch, false);
-        begin_call(&batch->batch);
-    }
+    if (!batch->batch.captured && valid)
+        sc_batch_copies_begin(&batch->batch.copies);
     return true;
 }
 
@@ -435,10 +366,7 @@ static CUresult end_3d(struct batch_3d *batch, CUresult result)
 {
     if (batch->batch.captured)
         return refused(&batch->batch, result);
-    end_call(&batch->batch, result);
-    if (result == CUDA_SUCCESS)
-        each_3d(batch, true);
-    return result;
+    return sc_batch_copies_end(&batch->batch.copies, result);
 }
 
 SC_PAIR(cuMemcpy3DBatchAsync, _ptsz,
@@ -447,10 +375,10 @@ SC_PAIR(cuMemcpy3DBatchAsync, _ptsz,
         (count, list, failed, flags, stream))
 {
     struct batch_3d batch = {
-        .batch = {.call = call, .stream = stream},
+        .batch =
+            {.copies = {.call = call, .handle = stream, .count = count, .describe = describe_3d},
+             .failed = failed},
         .list = list,
-        .count = count,
-        .failed = failed,
     };
     CUresult result;
     if (!begin_3d(&batch, flags, &result))
@@ -463,9 +391,9 @@ SC_PAIR(cuMemcpy3DBatchAsync_v2, _ptsz,
         (count, list, flags, stream))
 {
     struct batch_3d batch = {
-        .batch = {.call = call, .stream = stream},
+        .batch =
+            {.copies = {.call = call, .handle = stream, .count = count, .describe = describe_3d}},
         .list = list,
-        .count = count,
     };
     CUresult result;
     if (!begin_3d(&batch, flags, &result))

@@ -111,10 +111,11 @@ static void begin_live_run(struct sc_issue *issue, const struct sc_graph_use *ru
 static void begin_run(struct sc_issue *issue, const struct launch *launch,
                       const struct sc_graph_use *run)
 {
+    size_t hull_bytes = sc_shape_hull_bytes(&run->shape);
+    const struct sc_shape hull = {run->shape.address, hull_bytes, hull_bytes, 1};
     sc_issue_on(issue, launch->call, launch->stream);
     if (run->freed)
-        sc_issue_pageable(issue, run->direction, (const void *)run->shape.address,
-                          sc_shape_hull_bytes(&run->shape));
+        sc_issue_pageable(issue, run->direction, &hull, false);
     else
         begin_live_run(issue, run);
     issue->joins_stream = false;
@@ -224,7 +225,7 @@ static void find_exec(struct launch *launch, CUgraphExec exec)
 static uint64_t note_pending(const struct launch *launch)
 {
     return launch->unguarded ? sc_unfinished_signal(launch->stream)
-                             : sc_unfinished_work(launch->stream);
+                             : sc_unfinished_host_work(launch->stream);
 }
 
 /* A launch with host memory is an operation itself: no mark is wanted before it, unless the host

@@ -14,6 +14,7 @@
 #include "interpose/driver/replaying.h"
 #include "interpose/graph/node_uses.h"
 #include "interpose/guard/guard.h"
+#include "interpose/guard/returned_frames.h"
 #include "interpose/guard/thread_stacks.h"
 #include "interpose/memory/snapshots.h"
 #include "interpose/reaper/hazards.h"
@@ -47,6 +48,7 @@ void sc_issue_on(struct sc_issue *issue, const struct sc_call *call,
     issue->ordered.stream = 0;
     issue->place = 0;
     issue->graph = 0;
+    issue->owner = NULL;
 }
 
 void sc_issue_begin(struct sc_issue *issue, const struct sc_call *call, CUstream stream)
@@ -69,8 +71,8 @@ static bool is_inside(const struct sc_shape *shape, const struct sc_range_info *
 
 /* Of a captured one, only what it names. */
 static void add_op(struct sc_issue *issue, enum sc_direction direction,
-                   const struct sc_shape *shape, enum sc_buffer_kind kind,
-                   const struct sc_range_info *range)
+                   const struct sc_shape *shape, enum sc_buffer_kind kind, uint32_t range,
+                   bool stable)
 {
     if (issue->count == SC_ISSUE_OPS_MAX)
         return;
@@ -80,18 +82,42 @@ static void add_op(struct sc_issue *issue, enum sc_direction direction,
             .api = issue->call->api,
             .ticket = {.stream = issue->stream->id},
             .access = SC_ACCESS_ALL,
-            .stable = is_inside(shape, range) && range->snapshots != SC_SNAPSHOTS_NONE &&
-                      sc_unfinished_is_clear(issue->stream),
+            .stable = stable,
         };
     op->shape = *shape;
     op->fold = (struct sc_fold){0, 0};
     op->direction = direction;
     op->kind = kind;
-    op->range = range->range;
+    op->range = range;
 }
 
-/* The driver takes it for registered memory, and the program for pageable. */
-static bool is_kept_registered(const struct sc_shape *shape)
+static void add_op_on_range(struct sc_issue *issue, enum sc_direction direction,
+                            const struct sc_shape *shape, const struct sc_range_info *range)
+{
+    bool stable = issue->stream && is_inside(shape, range) &&
+                  range->snapshots != SC_SNAPSHOTS_NONE && sc_unfinished_is_clear(issue->stream);
+    add_op(issue, direction, shape, range->kind, range->range, stable);
+}
+
+static enum sc_buffer_kind kind_of_pageable(const struct sc_shape *shape)
+{
+    uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+    bool is_local =
+        sc_own_stack_holds(here) && sc_own_stack_holds(shape->address) && shape->address >= here;
+    return is_local ? SC_STACK : SC_PAGEABLE;
+}
+
+void sc_issue_pageable(struct sc_issue *issue, enum sc_direction direction,
+                       const struct sc_shape *shape, bool settled)
+{
+    if (!sc_issue_is_on(issue))
+        return;
+    enum sc_buffer_kind kind = issue->stream ? kind_of_pageable(shape) : SC_PAGEABLE;
+    bool stable = issue->stream && (settled || sc_unfinished_spares_pageable(issue->stream));
+    add_op(issue, direction, shape, kind, 0, stable);
+}
+
+bool sc_issue_is_kept_registered(const struct sc_shape *shape)
 {
     size_t hull_bytes = sc_shape_hull_bytes(shape);
     return sc_holds_may_overlap(&sc_track.holds, shape->address, hull_bytes) &&
@@ -129,12 +155,12 @@ void sc_issue_host_shape(struct sc_issue *issue, enum sc_direction direction,
     if (issue->is_empty)
         return;
     struct sc_range_info range = sc_track_find_range(&sc_track, shape->address);
-    if (!range.range && issue->stream && is_kept_registered(shape))
+    if (!range.range && issue->stream && sc_issue_is_kept_registered(shape))
         issue->waits_after = true;
     if (range.range)
-        add_op(issue, direction, shape, range.kind, &range);
+        add_op_on_range(issue, direction, shape, &range);
     else if (issue->graph || issue->stream->context->reads_pageable)
-        add_op(issue, direction, shape, SC_PAGEABLE, &(struct sc_range_info){0});
+        sc_issue_pageable(issue, direction, shape, false);
     else if (direction == SC_H2D || direction == SC_D2H)
         complete_in_call(issue, direction, shape);
 }
@@ -178,14 +204,6 @@ void sc_issue_sides(struct sc_issue *issue, struct sc_copy_sides sides)
         sc_device_uses_of_sides(&issue->uses, &sides);
 }
 
-void sc_issue_pageable(struct sc_issue *issue, enum sc_direction direction, const void *address,
-                       size_t size_bytes)
-{
-    struct sc_shape shape = {(uintptr_t)address, size_bytes, size_bytes, 1};
-    if (issue->stream)
-        add_op(issue, direction, &shape, SC_PAGEABLE, &(struct sc_range_info){0});
-}
-
 static void report_unordered(const struct sc_issue *issue, enum sc_action action,
                              const struct sc_ops *conflicts)
 {
@@ -222,7 +240,7 @@ static void order_after_held(struct sc_issue *issue, const struct sc_op_info *op
 void sc_issue_seal(const struct sc_call *call, uintptr_t address, size_t size_bytes)
 {
     SC_OPS(overwritten);
-    if (!sc_active() || size_bytes == 0 || sc_grid_is_empty(&sc_track.inflight.range_grid))
+    if (!sc_active() || size_bytes == 0 || sc_at_once_is_idle())
         return;
     sc_track_seal(&sc_track, address, size_bytes, &overwritten);
     if (!sc_replaying_is_on()) /* or it may have written them already */
@@ -344,11 +362,19 @@ static enum sc_unguarded_reason why_not(const struct sc_op_info *op)
     return op->unjudged || op->unseen ? SC_UNGUARDED_UNSEEN : SC_UNGUARDED_COUNT;
 }
 
+/* Nothing of it is guarded, and what can be is compared. */
+static bool is_compared_pageable(struct sc_op_info *op)
+{
+    bool edges = !op->range && op->direction == SC_H2D && op->stable && op->shape.rows == 1;
+    op->shares_pages |= edges;
+    return edges && op->shape.width_bytes <= SC_COMPARED_WHOLE_BYTES;
+}
+
 /* What a snapshot protects needs no guard. */
 static void choose_guard(struct sc_op_info *op)
 {
     enum sc_unguarded_reason reason = why_not(op);
-    if (op->slot || op->direction == SC_PREFETCH)
+    if (op->slot || op->direction == SC_PREFETCH || is_compared_pageable(op))
         return;
     if (reason != SC_UNGUARDED_COUNT) {
         sc_unguarded_note(&sc_track.unguarded, reason, sc_shape_hull_bytes(&op->shape));
@@ -357,6 +383,12 @@ static void choose_guard(struct sc_op_info *op)
     struct sc_range_info range = sc_track_find_range(&sc_track, op->shape.address);
     if (range.range == op->range && is_inside(&op->shape, &range))
         sc_guard_choose(&range, op);
+}
+
+static void note_frame(const struct sc_issue *issue, struct sc_op_info *op)
+{
+    struct sc_unwind_owner unknown = {0};
+    sc_returned_frames_note(op, issue->owner ? issue->owner : &unknown);
 }
 
 /* What only this moment knows of the operation. */
@@ -368,6 +400,8 @@ static void complete_op(const struct sc_issue *issue, struct sc_op_info *op)
     op->unseen = !sc_unfinished_is_seen(issue->stream);
     op->ticket.epoch = issue->place;
     sc_thread_stacks_note(op);
+    if (sc_unlikely(op->kind == SC_STACK) && !op->by_graph)
+        note_frame(issue, op);
     choose_guard(op);
 }
 
@@ -424,24 +458,31 @@ static struct sc_recent_use use_of(const struct sc_issue *issue)
 }
 
 /* `number`: 0: it is done. */
-static void note_in_history(const struct sc_issue *issue, uint32_t stack, uint64_t ticks,
+static void note_in_history(const struct sc_call *call, const struct sc_stream_record *stream,
+                            const struct sc_recent_use *use, uint32_t stack, uint64_t ticks,
                             uint64_t number)
+{
+    sc_recently_issued((struct sc_history_entry){
+        .api = call->api,
+        .site = (uintptr_t)call->site,
+        .stack = stack,
+        .stream = stream->id,
+        .direction = use->direction,
+        .ticks = ticks,
+        .number = number,
+        .address = use->address,
+        .source = use->source,
+        .size_bytes = use->size_bytes,
+    });
+}
+
+static void note_issue_in_history(const struct sc_issue *issue, uint32_t stack, uint64_t ticks,
+                                  uint64_t number)
 {
     if (!sc_options.postmortem)
         return;
     struct sc_recent_use use = use_of(issue);
-    sc_recently_issued((struct sc_history_entry){
-        .api = issue->call->api,
-        .site = (uintptr_t)issue->call->site,
-        .stack = stack,
-        .stream = issue->stream->id,
-        .direction = use.direction,
-        .ticks = ticks,
-        .number = number,
-        .address = use.address,
-        .source = use.source,
-        .size_bytes = use.size_bytes,
-    });
+    note_in_history(issue->call, issue->stream, &use, stack, ticks, number);
 }
 
 /* The next operation of the stream is behind it. */
@@ -456,7 +497,7 @@ static void note_device_work(const struct sc_issue *issue)
     uint64_t now = sc_ticks();
     if (issue->stream->kind != SC_STREAM_NONBLOCKING)
         sc_unfinished_queued(issue->stream, now);
-    note_in_history(issue, 0, now, next_number(issue->stream));
+    note_issue_in_history(issue, 0, now, next_number(issue->stream));
 }
 
 static bool is_snapshotted(const struct sc_issue *issue)
@@ -472,10 +513,24 @@ static void record(struct sc_issue *issue)
     uint64_t now = sc_ticks();
     uint32_t stack = sc_unwind_here(issue->call->site);
     size_t bytes = sc_issue_record(issue, stack, now);
-    note_in_history(issue, stack, now, issue->ops[0].ticket.number);
+    note_issue_in_history(issue, stack, now, issue->ops[0].ticket.number);
     sc_guard_apply();
     note_queued(issue, now);
     sc_marks_issued(issue->stream, bytes, is_snapshotted(issue), now);
+}
+
+/* Work that no operation on host memory is part of comes before the stream's next one. */
+void sc_issue_recorded(const struct sc_issued_call *issued)
+{
+    struct sc_stream_record *stream = issued->stream;
+    note_in_history(issued->call, stream, &issued->use, issued->stack, issued->ticks,
+                    issued->number ? issued->number : next_number(stream));
+    sc_guard_apply();
+    sc_unfinished_queued(stream, issued->ticks);
+    if (issued->writes_host)
+        sc_unfinished_written(stream, issued->ticks);
+    if (issued->number)
+        sc_marks_issued(stream, issued->size_bytes, issued->snapshotted, issued->ticks);
 }
 
 /* The call was refused, or was of no operation on host memory. */
@@ -529,7 +584,7 @@ CUresult sc_issue_end(struct sc_issue *issue, CUresult result)
     if (result == CUDA_SUCCESS && sc_unlikely(issue->uses.count))
         note_uses_of_device(issue);
     if (issue->joins_stream && result == CUDA_SUCCESS && !issue->is_empty)
-        note_in_history(issue, 0, sc_ticks(), 0);
+        note_issue_in_history(issue, 0, sc_ticks(), 0);
     if (issue->joins_stream)
         end_joined(issue, result);
     else if (result == CUDA_SUCCESS && !issue->count && !issue->is_empty)
@@ -560,6 +615,13 @@ void sc_work_note(const struct sc_call *call, const struct sc_stream_record *str
     });
 }
 
+/* What may write host memory, a kernel or a function of the host's. */
+static uint64_t may_write(const struct sc_work *work, struct sc_stream_record *stream)
+{
+    return work->kind & SC_WORK_OF_DEVICE ? sc_unfinished_work(stream)
+                                          : sc_unfinished_host_work(stream);
+}
+
 struct sc_work sc_work_begin(const struct sc_call *call, CUstream handle, unsigned kind)
 {
     struct sc_stream_record *stream =
@@ -570,7 +632,7 @@ struct sc_work sc_work_begin(const struct sc_call *call, CUstream handle, unsign
     if (kind & SC_WORK_AWAITS_HOST)
         sc_unfinished_signal(stream);
     else if (kind & SC_WORK_MAY_WRITE)
-        sc_unfinished_queued(stream, sc_unfinished_work(stream));
+        sc_unfinished_queued(stream, may_write(&work, stream));
     else
         sc_unfinished_legacy(stream);
     sc_marks_before_work(stream, kind & SC_WORK_OF_DEVICE);
@@ -590,7 +652,7 @@ CUresult sc_work_end(struct sc_work *work, CUresult result)
     if (work->kind & SC_WORK_AWAITS_HOST) {
         sc_unfinished_signal(work->stream);
     } else if (work->kind & SC_WORK_MAY_WRITE) {
-        uint64_t ticks = sc_unfinished_work(work->stream);
+        uint64_t ticks = may_write(work, work->stream);
         if (result == CUDA_SUCCESS)
             sc_unfinished_queued(work->stream, ticks);
     } else {

@@ -31,6 +31,7 @@
 
 struct sc_shape;
 struct sc_fold;
+struct sc_unwind_owner;
 
 enum { SC_ISSUE_OPS_MAX = 2 };
 
@@ -52,6 +53,7 @@ struct sc_issue {
     struct sc_order_call ordered;
     uint64_t place; /* of the call, in a legacy stream */
     struct sc_point point;
+    struct sc_unwind_owner *owner; /* of the call's last local, among many; NULL: it has few */
 };
 
 /* Is anything to be found out about the operation? */
@@ -102,9 +104,10 @@ void sc_issue_sides(struct sc_issue *issue, struct sc_copy_sides sides);
 void sc_issue_folded(struct sc_issue *issue, unsigned ops, unsigned touches,
                      const struct sc_fold *fold);
 
-/* The same for pageable memory that the driver uses late (batch copies). */
-void sc_issue_pageable(struct sc_issue *issue, enum sc_direction direction, const void *address,
-                       size_t size_bytes);
+/* The same for pageable memory that the driver may use after the call has returned (batch copies).
+ * `settled`: the bytes of a source have to be there when the call is made. */
+void sc_issue_pageable(struct sc_issue *issue, enum sc_direction direction,
+                       const struct sc_shape *shape, bool settled);
 
 /* An issue on a stream that is known not to capture. */
 void sc_issue_on(struct sc_issue *issue, const struct sc_call *call,
@@ -129,6 +132,26 @@ CUresult sc_issue_end(struct sc_issue *issue, CUresult result);
 /* What it does where the driver has accepted, without the mark: the operations are recorded, with
  * this stack and time. Returns their bytes. */
 size_t sc_issue_record(struct sc_issue *issue, uint32_t stack, uint64_t now_ticks);
+
+/* Does the driver take pageable memory for registered, since its unregistering is held? */
+bool sc_issue_is_kept_registered(const struct sc_shape *shape);
+
+/* What a call has issued, all of its operations together. */
+struct sc_issued_call {
+    const struct sc_call *call;
+    struct sc_stream_record *stream;
+    uint32_t stack;
+    uint64_t ticks;
+    uint64_t number; /* of the last operation; 0: none was recorded */
+    size_t size_bytes;
+    bool snapshotted; /* every source is */
+    bool writes_host;
+    struct sc_recent_use use; /* for the history */
+};
+
+/* Behind the records: the pages are brought into line, the queue is noted, a mark follows if one is
+ * due, and the history has an entry. */
+void sc_issue_recorded(const struct sc_issued_call *issued);
 
 /* The device, or the call itself, is about to write these bytes in order. */
 void sc_issue_seal(const struct sc_call *call, uintptr_t address, size_t size_bytes);

@@ -12,6 +12,7 @@
 #include "interpose/driver/driver.h"
 #include "interpose/driver/replaying.h"
 #include "interpose/driver/wrap.h"
+#include "interpose/guard/returned_frames.h"
 #include "interpose/reaper/hazards.h"
 #include "interpose/reaper/reaper.h"
 #include "interpose/streams/contexts.h"
@@ -26,6 +27,7 @@
 
 static struct sc_sync begin(const struct sc_call *call)
 {
+    sc_returned_frames_look();
     sc_reaper_judge_now();
     return (struct sc_sync){.call = call};
 }

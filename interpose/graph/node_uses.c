@@ -52,8 +52,10 @@ void *sc_node_uses_keep(const void *bytes, size_t size_bytes)
 static struct sc_graph_extra note_stack(struct sc_graph_use *use)
 {
     struct sc_graph_extra extra = {0};
+    struct sc_unwind_owner owner;
     use->kind = SC_STACK;
-    sc_unwind_frame_of(use->shape.address, &extra.return_slot, &extra.return_address);
+    if (sc_unwind_owner_of(use->shape.address, &owner))
+        extra.frame = owner.frame;
     if (sc_options.mode == SC_MODE_FIX && !sc_replaying_is_on() && use->direction == SC_H2D &&
         use->shape.rows == 1)
         extra.saved = sc_node_uses_keep((const void *)use->shape.address, use->shape.width_bytes);

@@ -79,8 +79,8 @@ bool sc_stack_sources_frame_lives(const struct sc_graph_use *use,
     bool own = sc_own_stack_holds(here) && use->from.thread == sc_thread_id();
     if (own && use->shape.address < here)
         return false;
-    return !extra->return_slot ||
-           (sc_peek(&found, extra->return_slot, sizeof found) && found == extra->return_address);
+    return !extra->frame.place ||
+           (sc_peek(&found, extra->frame.place, sizeof found) && found == extra->frame.caller);
 }
 
 bool sc_stack_sources_refresh(const struct sc_graph_use *use, const struct sc_graph_extra *extra)

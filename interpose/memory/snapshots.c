@@ -109,12 +109,15 @@ static struct sc_slot *take_slot(struct sc_context *context, struct sc_staging_o
 static bool is_small(const struct sc_op_info *op)
 {
     return op->direction == SC_H2D && op->shape.rows == 1 && op->shape.width_bytes > 0 &&
-           op->shape.width_bytes <= sc_options.snapshot_max_bytes && op->range != 0;
+           op->shape.width_bytes <= sc_options.snapshot_max_bytes;
 }
 
-/* False if the program has made it unreadable, which the driver does not mind. */
+/* False if the program has made it unreadable, which the driver does not mind, or what is said to
+ * be pageable memory is none. */
 static bool fill(struct sc_slot *slot, const struct sc_op_info *op)
 {
+    if (!op->range)
+        return sc_peek(slot->bytes, op->shape.address, op->shape.width_bytes);
     struct sc_range *range = sc_inflight_range(&sc_track.inflight, op->range);
     if (sc_unlikely(atomic_load_explicit(&range->snapshots, memory_order_acquire) !=
                     SC_SNAPSHOTS_PLAIN))
@@ -123,9 +126,14 @@ static bool fill(struct sc_slot *slot, const struct sc_op_info *op)
     return true;
 }
 
+bool sc_snapshots_are_for(const struct sc_op_info *op)
+{
+    return sc_options.mode == SC_MODE_FIX && !sc_replaying_is_on() && op->stable && is_small(op);
+}
+
 const void *sc_snapshots_take(struct sc_context *context, struct sc_op_info *op)
 {
-    if (sc_options.mode != SC_MODE_FIX || sc_replaying_is_on() || !op->stable || !is_small(op))
+    if (!sc_snapshots_are_for(op))
         return NULL;
     struct sc_context *home = context->primary ? context->primary : context; /* it outlives these */
     struct sc_staging_of_context *own = staging_of(home);

@@ -10,8 +10,13 @@
 #ifndef SC_INTERPOSE_MEMORY_SNAPSHOTS_H
 #define SC_INTERPOSE_MEMORY_SNAPSHOTS_H
 
+#include <stdbool.h>
+
 struct sc_op_info;
 struct sc_context;
+
+/* Is the source of such an operation one of which snapshots are taken? */
+bool sc_snapshots_are_for(const struct sc_op_info *op);
 
 /* Takes a snapshot for an operation that is about to be issued. Returns what the device is to read,
  * and notes the slot in op->slot; NULL: there is no snapshot. op->stable says that the bytes of the

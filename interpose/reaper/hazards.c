@@ -150,10 +150,37 @@ void sc_hazards_report_one(enum sc_hazard_code code, enum sc_action action,
     sc_hazards_report(code, action, &one, &buffer, culprit);
 }
 
+static void report_returned(const struct sc_op_info *op)
+{
+    struct sc_hazard_event event = {
+        .api = "return",
+        .thread = op->thread,
+        .time_ns = sc_now_ns(),
+        .stack = op->frame_stack,
+    };
+    struct sc_buffer buffer = {op->shape.address, sc_shape_hull_bytes(&op->shape)};
+    struct sc_hazard hazard =
+        describe(sc_direction_writes_host(op->direction) ? SC203 : SC201,
+                 op->slot ? SC_ACTION_SNAPSHOTTED : SC_ACTION_REPORTED, op, &buffer, &event, false);
+    sc_reaper_judge(&hazard, op, SC_BY_CALL);
+}
+
+void sc_hazards_report_returned(const struct sc_ops *ops)
+{
+    int saved = errno;
+    for (unsigned i = 0; i < sc_ops_kept(ops); i++)
+        report_returned(&ops->ops[i]);
+    errno = saved;
+}
+
 void sc_hazards_report_overwritten(const struct sc_ops *ops, const struct sc_culprit *where)
 {
     for (unsigned i = 0; i < sc_ops_kept(ops); i++) {
         struct sc_ops one = sc_ops_one(ops, i);
+        if (one.ops[0].returned) {
+            sc_hazards_report_returned(&one);
+            continue;
+        }
         struct sc_buffer buffer = sc_hazards_buffer_of(&one.ops[0]);
         enum sc_hazard_code code = one.ops[0].by_graph ? SC403 : SC201;
         report(code, one.ops[0].slot ? SC_ACTION_SNAPSHOTTED : SC_ACTION_REPORTED, &one, &buffer,

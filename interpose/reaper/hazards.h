@@ -39,6 +39,10 @@ struct sc_buffer sc_hazards_buffer_of(const struct sc_op_info *op);
  * call that found the change, and not the one that made it. */
 void sc_hazards_report_overwritten(const struct sc_ops *ops, const struct sc_culprit *where);
 
+/* Reports operations on locals of functions that have returned. The event is the return, and its
+ * stack the function. */
+void sc_hazards_report_returned(const struct sc_ops *ops);
+
 /* The code of a free, by the direction of the operation that the free hurts. */
 enum sc_hazard_code sc_hazards_free_code(enum sc_direction direction);
 

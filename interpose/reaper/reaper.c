@@ -50,6 +50,7 @@ struct verdict {
     uint64_t issued_ticks; /* of what was touched; 0: it was no touch */
     uint64_t touched_ticks;
     uint64_t since_ns;
+    bool taken;     /* of struct sc_op_info */
     bool signalled; /* first behind the stream's operation `last`; 0: that is not known */
     uint64_t last;
 };
@@ -105,7 +106,7 @@ static bool is_hazard(const struct verdict *verdict, enum sc_certainty *certaint
     bool complete = verdict->signalled ? !sc_marks_show_incomplete(ticket, verdict->last)
                                        : sc_marks_ask(ticket);
     bool seen = !complete && (verdict->signalled || sc_marks_stand_close(ticket));
-    *certainty = seen ? SC_OBSERVED : SC_LATENT;
+    *certainty = seen && !verdict->taken ? SC_OBSERVED : SC_LATENT;
     return !complete || !verdict->signalled;
 }
 
@@ -446,6 +447,7 @@ void sc_reaper_judge(const struct sc_hazard *hazard, const struct sc_op_info *op
     verdict.issued_ticks = finding == SC_BY_CALL ? 0 : op->ticks;
     verdict.touched_ticks = finding == SC_BY_TOUCH ? sc_ticks() : 0;
     verdict.since_ns = sc_now_ns();
+    verdict.taken = op->taken;
     lock_reaper();
     bool queued = !reaper.stopped && !reaper.stopping && reaper.count < QUEUE_MAX;
     if (queued) {

@@ -37,11 +37,21 @@ static bool is_family(const struct sc_stream_record *stream)
     return stream->kind != SC_STREAM_NONBLOCKING;
 }
 
+static _Atomic bool host_worked;
+
+static bool no_host_work_ever(void)
+{
+    return !atomic_load_explicit(&host_worked, memory_order_relaxed);
+}
+
 void sc_unfinished_renew(struct sc_stream_record *stream)
 {
     uint64_t gate_ticks = sc_unfinished_gate_ticks(stream->context);
     stream->unfinished = (struct sc_unfinished){
-        .work_ticks = gate_ticks, .signal_ticks = sc_unfinished_none_ever() ? 0 : gate_ticks};
+        .work_ticks = gate_ticks,
+        .host_ticks = no_host_work_ever() ? 0 : gate_ticks,
+        .signal_ticks = sc_unfinished_none_ever() ? 0 : gate_ticks,
+    };
     if (stream->kind == SC_STREAM_LEGACY)
         stream->context->unfinished.family = stream->unfinished;
 }
@@ -65,6 +75,16 @@ uint64_t sc_unfinished_work(struct sc_stream_record *stream)
     return now;
 }
 
+uint64_t sc_unfinished_host_work(struct sc_stream_record *stream)
+{
+    uint64_t now = sc_unfinished_work(stream);
+    atomic_store_explicit(&host_worked, true, memory_order_relaxed);
+    raise_to(&stream->unfinished.host_ticks, now);
+    if (is_family(stream))
+        raise_to(&stream->context->unfinished.family.host_ticks, now);
+    return now;
+}
+
 static _Atomic bool ever;
 
 bool sc_unfinished_none_ever(void)
@@ -74,7 +94,7 @@ bool sc_unfinished_none_ever(void)
 
 uint64_t sc_unfinished_signal(struct sc_stream_record *stream)
 {
-    uint64_t now = sc_unfinished_work(stream);
+    uint64_t now = sc_unfinished_host_work(stream);
     atomic_store_explicit(&ever, true, memory_order_relaxed);
     raise_to(&stream->unfinished.signal_ticks, now);
     if (is_family(stream))
@@ -84,10 +104,12 @@ uint64_t sc_unfinished_signal(struct sc_stream_record *stream)
 
 void sc_unfinished_join(struct sc_stream_record *stream, bool seen)
 {
-    if (seen)
+    if (!seen)
+        sc_unfinished_signal(stream);
+    else if (no_host_work_ever())
         sc_unfinished_work(stream);
     else
-        sc_unfinished_signal(stream);
+        sc_unfinished_host_work(stream);
 }
 
 void sc_unfinished_legacy(struct sc_stream_record *stream)
@@ -190,6 +212,23 @@ bool sc_unfinished_is_clear(struct sc_stream_record *stream)
         return false;
     return stream->kind == SC_STREAM_NONBLOCKING ||
            get(&all->legacy_ticks) <= get(&all->family.done_ticks) || family_is_clear(all);
+}
+
+/* A stream that joins another one is given what that may have at work (sc_unfinished_join). */
+bool sc_unfinished_spares_pageable(struct sc_stream_record *stream)
+{
+    struct sc_context_unfinished *all = &stream->context->unfinished;
+    bool family_spares = get(&all->family.host_ticks) <= get(&all->family.done_ticks);
+    if (stream->context->reads_pageable)
+        return sc_unfinished_is_clear(stream);
+    if (no_host_work_ever())
+        return true;
+    if (stream->kind == SC_STREAM_LEGACY)
+        return family_spares;
+    if (get(&stream->unfinished.host_ticks) > done_by(stream))
+        return false;
+    return stream->kind == SC_STREAM_NONBLOCKING || family_spares ||
+           get(&all->legacy_ticks) <= get(&all->family.done_ticks);
 }
 
 void sc_unfinished_queued(struct sc_stream_record *stream, uint64_t ticks)

@@ -24,6 +24,7 @@ struct sc_context;
 /* Of a stream; of the legacy and all blocking streams of a context together. */
 struct sc_unfinished {
     _Atomic uint64_t work_ticks;   /* the last work that may write host memory */
+    _Atomic uint64_t host_ticks;   /* the last of it that may be a function of the host's */
     _Atomic uint64_t signal_ticks; /* the last wait for what the host may do */
     _Atomic uint64_t done_ticks;
     _Atomic uint64_t queued_ticks; /* the last that surely was in the stream's own queue */
@@ -46,6 +47,10 @@ void sc_unfinished_renew(struct sc_stream_record *stream);
  * Work may write host memory; a signal is a wait for the host that cannot be seen. */
 uint64_t sc_unfinished_work(struct sc_stream_record *stream);
 uint64_t sc_unfinished_signal(struct sc_stream_record *stream);
+
+/* The same of work that may run functions of the host's: these write pageable memory, and kernels
+ * do only where the device reads it in place. A signal is such work, too. */
+uint64_t sc_unfinished_host_work(struct sc_stream_record *stream);
 
 /* The same for work that waits for work elsewhere. `seen`: nothing there waits for the host unseen.
  */
@@ -82,6 +87,9 @@ bool sc_unfinished_is_done(struct sc_stream_record *stream, uint64_t issued_tick
 
 /* True if nothing is at work that may write the source of a copy issued now. */
 bool sc_unfinished_is_clear(struct sc_stream_record *stream);
+
+/* The same for a source in pageable memory. */
+bool sc_unfinished_spares_pageable(struct sc_stream_record *stream);
 
 /* The stream's own queue has had something in it since that time; the launch of a graph does not
  * count, since the graph may be empty. A copy on the stream writes host memory. */

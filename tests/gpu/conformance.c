@@ -190,6 +190,7 @@ struct way {
     const char *name;
     enum cudaMemcpyKind direction;
     int batch_order; /* cudaMemcpySrcAccessOrder, or 0 for a plain copy */
+    unsigned flags;
 };
 
 static cudaError_t issue(const struct way *way, void *dst, const void *src, size_t size,
@@ -200,6 +201,7 @@ static cudaError_t issue(const struct way *way, void *dst, const void *src, size
     struct cudaMemcpyAttributes attributes;
     memset(&attributes, 0, sizeof attributes);
     attributes.srcAccessOrder = (enum cudaMemcpySrcAccessOrder)way->batch_order;
+    attributes.flags = way->flags;
     size_t first = 0;
     return cudaMemcpyBatchAsync(&dst, &src, &size, 1, &attributes, &first, 1, stream);
 }
@@ -250,8 +252,8 @@ static void download_row(const struct way *way, enum kind kind, size_t size)
 
 static void copy_rows(void)
 {
-    static const struct way up = {"cudaMemcpyAsync H2D", cudaMemcpyHostToDevice, 0};
-    static const struct way down = {"cudaMemcpyAsync D2H", cudaMemcpyDeviceToHost, 0};
+    static const struct way up = {"cudaMemcpyAsync H2D", cudaMemcpyHostToDevice, 0, 0};
+    static const struct way down = {"cudaMemcpyAsync D2H", cudaMemcpyDeviceToHost, 0, 0};
     static const size_t sizes[] = {16, 4 * KB, 64 * KB, MB, 64 * MB};
     for (int kind = PINNED; kind <= PAGEABLE; kind++)
         for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
@@ -364,9 +366,9 @@ static void early_row(const struct way *way, enum kind kind, size_t size, bool o
 
 static void early_rows(void)
 {
-    static const struct way plain = {"cudaMemcpyAsync H2D", cudaMemcpyHostToDevice, 0};
+    static const struct way plain = {"cudaMemcpyAsync H2D", cudaMemcpyHostToDevice, 0, 0};
     static const struct way batch = {"cudaMemcpyBatchAsync H2D, order STREAM",
-                                     cudaMemcpyHostToDevice, cudaMemcpySrcAccessOrderStream};
+                                     cudaMemcpyHostToDevice, cudaMemcpySrcAccessOrderStream, 0};
     static const size_t sizes[] = {16, 24 * KB, 24 * KB + 4};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         early_row(&plain, PINNED, sizes[i], false, 0);
@@ -400,19 +402,84 @@ static void host_to_host_row(void)
 
 static const struct way batch_ways[] = {
     {"cudaMemcpyBatchAsync H2D, order STREAM", cudaMemcpyHostToDevice,
-     cudaMemcpySrcAccessOrderStream},
+     cudaMemcpySrcAccessOrderStream, 0},
     {"cudaMemcpyBatchAsync H2D, order DURING_API_CALL", cudaMemcpyHostToDevice,
-     cudaMemcpySrcAccessOrderDuringApiCall},
-    {"cudaMemcpyBatchAsync H2D, order ANY", cudaMemcpyHostToDevice, cudaMemcpySrcAccessOrderAny},
+     cudaMemcpySrcAccessOrderDuringApiCall, 0},
+    {"cudaMemcpyBatchAsync H2D, order ANY", cudaMemcpyHostToDevice, cudaMemcpySrcAccessOrderAny, 0},
 };
+static const struct way overlap_way = {"cudaMemcpyBatchAsync H2D, order STREAM, PreferOverlap",
+                                       cudaMemcpyHostToDevice, cudaMemcpySrcAccessOrderStream,
+                                       cudaMemcpyFlagPreferOverlapWithCompute};
+
+/* What is on the stack when the call is made is overwritten by the next function called. */
+static __attribute__((noinline)) void issue_local(const struct way *way, cudaStream_t stream)
+{
+    unsigned char local[4 * KB];
+    memset(local, OLD, sizeof local);
+    NEED(issue(way, device_a, local, sizeof local, stream));
+}
+
+static __attribute__((noinline)) void overwrite_locals(void)
+{
+    volatile unsigned char locals[16 * KB];
+    for (size_t i = 0; i < sizeof locals; i++)
+        locals[i] = NEW;
+}
+
+static void local_row(const struct way *way)
+{
+    cudaStream_t stream = new_stream(cudaStreamNonBlocking);
+    device_fill(device_a, BLANK, 4 * KB);
+    keep_busy(stream);
+    double start = now_ms();
+    issue_local(way, stream);
+    const char *returned = took(start);
+    overwrite_locals();
+    NEED(cudaStreamSynchronize(stream));
+    NEED(cudaStreamDestroy(stream));
+    say(way->name, "a local, 4 KB, its function returned", "%s, %s", returned,
+        device_content(device_a, 4 * KB));
+}
+
+/* One set of attributes for all of them. */
+static void many_row(const struct way *way)
+{
+    enum { COPIES = 300, BYTES = 1000 };
+    static void *targets[COPIES];
+    static const void *sources[COPIES];
+    static size_t sizes[COPIES];
+    struct cudaMemcpyAttributes attributes = {.srcAccessOrder =
+                                                  (enum cudaMemcpySrcAccessOrder)way->batch_order};
+    size_t first = 0;
+    cudaStream_t stream = new_stream(cudaStreamNonBlocking);
+    unsigned char *block = host_new(PAGEABLE, COPIES * BYTES, OLD);
+    for (size_t i = 0; i < COPIES; i++) {
+        targets[i] = (char *)device_a + i * BYTES;
+        sources[i] = block + i * BYTES;
+        sizes[i] = BYTES;
+    }
+    device_fill(device_a, BLANK, COPIES * BYTES);
+    keep_busy(stream);
+    double start = now_ms();
+    NEED(cudaMemcpyBatchAsync(targets, sources, sizes, COPIES, &attributes, &first, 1, stream));
+    const char *returned = took(start);
+    memset(block, NEW, COPIES * BYTES);
+    NEED(cudaStreamSynchronize(stream));
+    const char *arrived = device_content(device_a, COPIES * BYTES);
+    host_delete(PAGEABLE, block);
+    NEED(cudaStreamDestroy(stream));
+    say(way->name, "pageable, 300 of 1000 B", "%s, %s", returned, arrived);
+}
 
 static void batch_rows(void)
 {
     static const struct way down_stream = {"cudaMemcpyBatchAsync D2H, order STREAM",
-                                           cudaMemcpyDeviceToHost, cudaMemcpySrcAccessOrderStream};
+                                           cudaMemcpyDeviceToHost, cudaMemcpySrcAccessOrderStream,
+                                           0};
     static const struct way down_any = {"cudaMemcpyBatchAsync D2H, order ANY",
-                                        cudaMemcpyDeviceToHost, cudaMemcpySrcAccessOrderAny};
+                                        cudaMemcpyDeviceToHost, cudaMemcpySrcAccessOrderAny, 0};
     static const size_t sizes[] = {4 * KB, 64 * KB, MB, 4 * MB};
+    static const size_t others[] = {4, 32 * KB, 128 * KB, 8 * MB};
     for (size_t way = 0; way < sizeof batch_ways / sizeof *batch_ways; way++)
         for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
             upload_row(&batch_ways[way], PINNED, sizes[i]);
@@ -421,6 +488,16 @@ static void batch_rows(void)
     for (size_t i = 1; i < sizeof sizes / sizeof *sizes; i++) {
         download_row(&down_stream, PAGEABLE, sizes[i]);
         download_row(&down_any, PAGEABLE, sizes[i]);
+    }
+    for (size_t way = 0; way < sizeof batch_ways / sizeof *batch_ways; way++) {
+        for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+            upload_row(&batch_ways[way], PAGEABLE, others[i]);
+        local_row(&batch_ways[way]);
+        many_row(&batch_ways[way]);
+    }
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        upload_row(&overlap_way, PINNED, sizes[i]);
+        upload_row(&overlap_way, PAGEABLE, sizes[i]);
     }
 }
 

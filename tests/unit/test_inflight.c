@@ -520,6 +520,46 @@ START_TEST(of_the_complete_only_the_latest_are_remembered)
 }
 END_TEST
 
+/* How many were found changed, or gone, when the stream was known done. */
+static unsigned found_when_done(void)
+{
+    SC_OPS(found);
+    synchronise(one);
+    sc_inflight_retire(&inflight, 100, &found);
+    ck_assert_uint_eq(live(), 0);
+    for (unsigned i = 0; i < sc_ops_kept(&found); i++)
+        ck_assert(found.ops[i].returned);
+    return found.count;
+}
+
+static struct sc_op_info local_of(const uintptr_t *place, uintptr_t caller)
+{
+    struct sc_op_info info = plain(one, SC_H2D, BASE, 64);
+    info.kind = SC_STACK;
+    info.frame = (struct sc_frame){(uintptr_t)place, caller};
+    return info;
+}
+
+START_TEST(a_local_is_gone_when_its_return_address_is)
+{
+    uintptr_t place = 0x1234;
+    add(local_of(&place, 0x1234));
+    ck_assert_uint_eq(found_when_done(), 0);
+    add(local_of(&place, 0x1234));
+    place = 0x5678;
+    ck_assert_uint_eq(found_when_done(), 1);
+}
+END_TEST
+
+START_TEST(of_a_local_whose_frame_is_unknown_or_unmapped_nothing_is_said)
+{
+    add(local_of(NULL, 0));
+    ck_assert_uint_eq(found_when_done(), 0);
+    add(local_of((const uintptr_t *)16, 0x1234));
+    ck_assert_uint_eq(found_when_done(), 0);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("inflight");
@@ -551,6 +591,8 @@ int main(void)
     tcase_add_test(group, operations_with_gaps_in_their_rows_conflict_byte_by_byte);
     tcase_add_test(group, what_is_complete_is_still_in_flight_for_the_host);
     tcase_add_test(group, of_the_complete_only_the_latest_are_remembered);
+    tcase_add_test(group, a_local_is_gone_when_its_return_address_is);
+    tcase_add_test(group, of_a_local_whose_frame_is_unknown_or_unmapped_nothing_is_said);
     suite_add_tcase(suite, group);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

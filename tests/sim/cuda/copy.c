@@ -28,7 +28,7 @@ enum plan {
 static enum plan plan_batch(enum sim_manner manner, bool pageable_source, size_t bytes)
 {
     if (manner == MANNER_BATCH_STREAM) {
-        return pageable_source ? PLAN_WAIT : PLAN_LATE;
+        return !pageable_source ? PLAN_LATE : sim_options.late_batch ? PLAN_FAULT : PLAN_WAIT;
     }
     if (pageable_source) {
         return bytes <= STAGED_BATCH ? PLAN_STAGE : PLAN_FAULT;
@@ -67,6 +67,11 @@ static enum plan plan_copy(enum sim_manner manner, const struct sim_range *src,
     }
 }
 
+static bool is_batch(enum sim_manner manner)
+{
+    return manner >= MANNER_BATCH_STREAM;
+}
+
 static bool fits(const struct sim_range *range, uintptr_t address, size_t extent)
 {
     if (range->kind == MEMORY_PAGEABLE) {
@@ -93,6 +98,9 @@ static CUresult bind_locked(struct sim_copy *c, enum sim_manner manner, enum pla
     c->dst = sim_device_view(&dst, c->dst, &c->dst_access);
     if (*plan == PLAN_FAULT) {
         c->src_access = ACCESS_RAW;
+    }
+    if (is_batch(manner) && dst.kind == MEMORY_PAGEABLE && !sim_options.pageable_access) {
+        c->dst_access = ACCESS_RAW;
     }
     return CUDA_SUCCESS;
 }

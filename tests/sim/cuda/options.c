@@ -56,6 +56,7 @@ static bool set(const char *key, const char *value)
         {"pageable_access", plain, 0, 1},
         {"bandwidth", size_units, 0, UINT64_MAX},
         {"launch", time_units, 0, day_ns},
+        {"late_batch", plain, 0, 1},
     };
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         uint64_t number;
@@ -92,6 +93,9 @@ static bool set(const char *key, const char *value)
             break;
         case 8:
             sim_options.launch_ns = number;
+            break;
+        case 9:
+            sim_options.late_batch = number;
             break;
         }
         return true;

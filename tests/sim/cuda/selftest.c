@@ -141,7 +141,7 @@ static void upload(int order, enum kind kind, size_t size, int blocks, int sees_
     OK(cuStreamDestroy(stream));
 }
 
-static void test_uploads(void)
+static void test_uploads(int late_batch)
 {
     const int stream_order = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM;
     const int during = CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL;
@@ -154,7 +154,9 @@ static void test_uploads(void)
     upload(PLAIN, PAGEABLE, MB, 0, 0);
     upload(PLAIN, PAGEABLE, 64 * MB, 1, 0);
     upload(stream_order, PINNED, 64 * KB, 0, 1);
-    upload(stream_order, PAGEABLE, 64 * KB, 1, 0);
+    upload(stream_order, PAGEABLE, 4, !late_batch, late_batch);
+    upload(stream_order, PAGEABLE, 64 * KB, !late_batch, late_batch);
+    upload(stream_order, PAGEABLE, MB, !late_batch, late_batch);
     upload(during, PINNED, 64 * KB, 1, 0);
     upload(during, PAGEABLE, 64 * KB, 0, 0);
     upload(during, PAGEABLE, MB, 0, 1);
@@ -1188,7 +1190,7 @@ static int run_all(void)
 {
     int late = strstr(getenv("SIM_GPU"), "late=1") != NULL;
     start();
-    test_uploads();
+    test_uploads(strstr(getenv("SIM_GPU"), "late_batch=1") != NULL);
     test_downloads();
     test_sync_upload(late);
     test_sync_turn();
@@ -1226,7 +1228,7 @@ static int run_all(void)
 int main(int argc, char **argv)
 {
     const char *settings[] = {"delay=50us", "delay=0", "late=1:late_limit=200ms",
-                              "delay=300us:seed=7"};
+                              "delay=300us:seed=7", "late_batch=1"};
     if (argc > 1 && strcmp(argv[1], "run") == 0) {
         return run_all();
     }

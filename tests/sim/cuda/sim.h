@@ -40,6 +40,7 @@ struct sim_options {
     bool pageable_access;
     uint64_t bandwidth; /* bytes a second; 0 is infinite */
     uint64_t launch_ns;
+    bool late_batch;
 };
 extern struct sim_options sim_options;
 void sim_options_read(void);

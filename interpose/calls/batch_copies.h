@@ -1,0 +1,64 @@
+/* The copies of a batch that nothing captures: what each does with memory is judged before the
+ * call, and recorded behind it.
+ *
+ * The copies are unordered among each other. Each is held against what was in flight before the
+ * batch, as it would be had it been issued alone. What follows a call is done once for all of them:
+ * a stack, a mark, a change of protected pages, an entry of the history.
+ *
+ * A source is in flight as the contract of its access order has it, whenever this driver reads it
+ * (docs/driver.md, Batch copies of pageable memory). In mode=fix a source may be replaced: the
+ * device then reads a copy of the library's.
+ *
+ * Locks: none may be held. Not for a signal handler: the driver is called. errno is kept.
+ */
+#ifndef SC_INTERPOSE_CALLS_BATCH_COPIES_H
+#define SC_INTERPOSE_CALLS_BATCH_COPIES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "interpose/driver/call.h"
+#include "interpose/driver/driver.h"
+#include "interpose/graph/copy_sides.h"
+#include "interpose/streams/streams.h"
+#include "track/order.h"
+
+struct sc_slot;
+
+/* One copy of a batch. */
+struct sc_batch_copy {
+    struct sc_copy_sides sides;
+    CUmemcpySrcAccessOrder order;
+};
+
+struct sc_batch;
+
+/* Describes a copy. They are asked for in the order of their indices. */
+typedef void sc_batch_describe(struct sc_batch *batch, size_t index, struct sc_batch_copy *copy);
+
+struct sc_batch {
+    const struct sc_call *call;
+    CUstream handle;
+    size_t count;
+    sc_batch_describe *describe;
+    size_t scratch_bytes; /* that the caller wants for each copy where sources are replaced */
+    /* results */
+    struct sc_stream_record *stream; /* NULL: nothing is noted */
+    struct sc_order_call ordered;
+    struct sc_slot **slots; /* of each copy, or NULL; NULL: no source is replaced */
+    void *scratch;          /* behind the slots */
+};
+
+/* Side of a plain copy: host memory if it is known, or pageable to the program. */
+struct sc_copy_side sc_batch_copies_side_at(CUdeviceptr address, size_t size_bytes);
+
+/* Around the call. Sources are replaced only where there is scratch memory for the caller. Without
+ * sc_batch_copies_begin, sc_batch_copies_end notes nothing. */
+void sc_batch_copies_begin(struct sc_batch *batch);
+CUresult sc_batch_copies_end(struct sc_batch *batch, CUresult result);
+
+/* What the device is to read instead of the source of the copy, or NULL. */
+const void *sc_batch_copies_source(const struct sc_batch *batch, size_t index);
+
+#endif

@@ -1,0 +1,82 @@
+#include "interpose/guard/returned_frames.h"
+
+#include <errno.h>
+#include <stdint.h>
+
+#include "cupti_hooks/ear.h"
+#include "interpose/base/own_stack.h"
+#include "interpose/base/process.h"
+#include "interpose/base/unwind.h"
+#include "interpose/reaper/hazards.h"
+#include "interpose/reaper/take_down.h"
+#include "track/frames.h"
+#include "track/grid.h"
+#include "track/hazard.h"
+#include "track/inflight.h"
+#include "track/shape.h"
+#include "track/stacks.h"
+#include "track/track.h"
+
+#include "track/poison.h"
+
+__thread struct sc_returned_frames sc_returned_frames;
+
+static void widen(uintptr_t low, uintptr_t high)
+{
+    struct sc_returned_frames *known = &sc_returned_frames;
+    if (known->high == 0 || low < known->low)
+        known->low = low;
+    if (high > known->high)
+        known->high = high;
+}
+
+void sc_returned_frames_note(struct sc_op_info *op, struct sc_unwind_owner *known)
+{
+    uintptr_t address = op->shape.address;
+    widen(address, address + sc_shape_hull_bytes(&op->shape));
+    if ((address < known->low || address >= known->high) && !sc_unwind_owner_of(address, known))
+        return;
+    void *pc = (void *)known->pc;
+    op->frame = known->frame;
+    op->frame_stack = pc ? sc_stacks_put(&pc, 1) : 0;
+}
+
+/* ---- the look ---- */
+
+/* Below this the thread's stack is that of the library and what called it, not of the program. */
+static uintptr_t lowest_of_program(void)
+{
+    uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+    uintptr_t wrapper = sc_ear.carrying.place;
+    return sc_own_stack_holds(wrapper) && wrapper > here ? wrapper : here;
+}
+
+/* The word is a frame's of the program, of which no sanitizer knows that we look. */
+static __attribute__((no_sanitize("address", "thread"))) bool is_there(const struct sc_frame *frame)
+{
+    return *(const volatile uintptr_t *)frame->place == frame->caller;
+}
+
+static bool is_gone(const struct sc_op_info *op)
+{
+    if (op->kind != SC_STACK || op->thread != sc_thread_id())
+        return false;
+    return op->shape.address < lowest_of_program() || (op->frame.place && !is_there(&op->frame));
+}
+
+void sc_returned_frames_report(void)
+{
+    static const struct sc_culprit nobody = {"return", NULL, NULL};
+    struct sc_returned_frames *known = &sc_returned_frames;
+    const uintptr_t low = known->low;
+    const size_t size_bytes = known->high - low;
+    int saved = errno;
+    if (!sc_grid_may_overlap(&sc_track.inflight.heap_grid, low, size_bytes)) {
+        known->high = 0;
+    } else if (sc_own_stack_holds((uintptr_t)__builtin_frame_address(0))) {
+        SC_TAKE_DOWN request = {.address = low, .size_bytes = size_bytes, .hurts = is_gone};
+        sc_take_down_ask(&request, &nobody);
+        sc_hazards_report_returned(&request.found);
+    }
+    errno = saved;
+}

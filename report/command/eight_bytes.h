@@ -10,7 +10,7 @@
 
 #define SC_EIGHT_ONES UINT64_C(0x0101010101010101)
 
-static inline uint64_t sc_eight_at(const char *at)
+static inline uint64_t sc_eight_bytes_at(const char *at)
 {
     uint64_t bytes;
     memcpy(&bytes, at, sizeof bytes);
@@ -18,14 +18,14 @@ static inline uint64_t sc_eight_at(const char *at)
 }
 
 /* False only if none of them is `byte`, and all are ASCII. */
-static inline bool sc_eight_may_have(uint64_t bytes, char byte)
+static inline bool sc_eight_bytes_may_have(uint64_t bytes, char byte)
 {
     uint64_t zero = bytes ^ (unsigned char)byte * SC_EIGHT_ONES;
     return (bytes | (zero - SC_EIGHT_ONES)) & 0x80 * SC_EIGHT_ONES;
 }
 
 /* True only if all are ASCII and no control characters, of which DEL is none here. */
-static inline bool sc_eight_are_ascii(uint64_t bytes)
+static inline bool sc_eight_bytes_are_ascii(uint64_t bytes)
 {
     return !((bytes | (bytes - ' ' * SC_EIGHT_ONES)) & 0x80 * SC_EIGHT_ONES);
 }

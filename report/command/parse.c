@@ -136,9 +136,9 @@ static bool take_escape(struct parsing *parsing)
 /* Neither quotes nor backslashes, nor what may not stand in a string. */
 static bool are_eight_plain(const char *at)
 {
-    uint64_t bytes = sc_eight_at(at);
-    return sc_eight_are_ascii(bytes) && !sc_eight_may_have(bytes, '"') &&
-           !sc_eight_may_have(bytes, '\\');
+    uint64_t bytes = sc_eight_bytes_at(at);
+    return sc_eight_bytes_are_ascii(bytes) && !sc_eight_bytes_may_have(bytes, '"') &&
+           !sc_eight_bytes_may_have(bytes, '\\');
 }
 
 /* The bytes up to a quote, a backslash, or what may not stand in a string. */

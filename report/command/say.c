@@ -14,8 +14,8 @@
 static size_t skip_ascii(const char *text, size_t count)
 {
     size_t i = 0;
-    while (count - i >= 8 && sc_eight_are_ascii(sc_eight_at(text + i)) &&
-           !sc_eight_may_have(sc_eight_at(text + i), 0x7f))
+    while (count - i >= 8 && sc_eight_bytes_are_ascii(sc_eight_bytes_at(text + i)) &&
+           !sc_eight_bytes_may_have(sc_eight_bytes_at(text + i), 0x7f))
         i += 8;
     while (i < count && text[i] >= ' ' && text[i] < 0x7f)
         i++;

@@ -11,9 +11,9 @@
 
 static bool are_eight_plain(const char *at)
 {
-    uint64_t bytes = sc_eight_at(at);
-    return sc_eight_are_ascii(bytes) && !sc_eight_may_have(bytes, 0x7f) &&
-           !sc_eight_may_have(bytes, '"') && !sc_eight_may_have(bytes, '\\');
+    uint64_t bytes = sc_eight_bytes_at(at);
+    return sc_eight_bytes_are_ascii(bytes) && !sc_eight_bytes_may_have(bytes, 0x7f) &&
+           !sc_eight_bytes_may_have(bytes, '"') && !sc_eight_bytes_may_have(bytes, '\\');
 }
 
 static bool is_plain(char byte)

@@ -140,7 +140,7 @@ static size_t read_words(uintptr_t from, uintptr_t *words)
 
 /* True if every return address was met in order and no other copy of one in between. The outermost
  * frame ends the search. */
-static bool find_places(struct entry *entry, void *const *frames, unsigned count)
+static bool search_places(struct entry *entry, void *const *frames, unsigned count)
 {
     uintptr_t words[CHUNK_WORDS];
     unsigned met = 0;
@@ -164,11 +164,35 @@ static bool find_places(struct entry *entry, void *const *frames, unsigned count
     return false;
 }
 
+static bool take_places(struct entry *entry, void *const *frames, unsigned count,
+                        const uintptr_t *places)
+{
+    for (unsigned i = 0; i < count; i++) {
+        uintptr_t at = (places[i] - entry->depth) / sizeof(uintptr_t);
+        if (places[i] % sizeof(uintptr_t) || at >= WINDOW_WORDS)
+            return false;
+        entry->places[i] = (uint16_t)at;
+        entry->returns[i] = (uintptr_t)frames[i];
+    }
+    entry->count = (uint8_t)count;
+    return still_there(entry);
+}
+
+static bool find_places(struct entry *entry, void *const *frames, unsigned count,
+                        sc_stack_cache_place *place)
+{
+    uintptr_t places[FRAMES_MAX];
+    if (place && place(frames, count, places))
+        return take_places(entry, frames + 1, count - 1, places);
+    entry->count = (uint8_t)(count - 1);
+    return search_places(entry, frames + 1, count - 1);
+}
+
 /* A search costs some microseconds, and a stale copy may be gone next time: tried at the 2nd, 4th,
  * 8th ... miss. The innermost return address is the site itself, which our own frames hold copies
  * of. */
 void sc_stack_cache_learn(const void *site, uintptr_t depth, uint32_t id, void *const *frames,
-                          unsigned count)
+                          unsigned count, sc_stack_cache_place *place)
 {
     if (count == 0 || count - 1 > FRAMES_MAX || !take_table())
         return;
@@ -181,6 +205,5 @@ void sc_stack_cache_learn(const void *site, uintptr_t depth, uint32_t id, void *
     entry->misses++;
     if (entry->misses & (entry->misses - 1))
         return;
-    entry->count = (uint8_t)(count - 1);
-    entry->learnt = find_places(entry, frames + 1, count - 1);
+    entry->learnt = find_places(entry, frames, count, place);
 }

@@ -248,6 +248,48 @@ static unsigned own_frames(void *const *frames, unsigned count, const void *site
     return 0;
 }
 
+/* On x86-64 a return address lies right below the stack pointer that its frame goes on with. */
+#if defined(__x86_64__)
+static bool place_frame(void *cursor, const void *frame, uintptr_t *place)
+{
+    uintptr_t stack_pointer = 0;
+    if (next_caller(cursor) != (uintptr_t)frame ||
+        unwinder.get_register(cursor, REGISTER_SP, &stack_pointer) != 0)
+        return false;
+    *place = stack_pointer - sizeof(uintptr_t);
+    return true;
+}
+
+/* The innermost frames are ours. */
+static bool walk_to(void *cursor, const void *frame)
+{
+    for (unsigned own = 0; own < OWN_FRAMES_MAX; own++)
+        if (next_caller(cursor) == (uintptr_t)frame)
+            return true;
+    return false;
+}
+
+static bool place_all(void *cursor, void *const *frames, unsigned count, uintptr_t *places)
+{
+    if (!walk_to(cursor, frames[0]))
+        return false;
+    for (unsigned i = 1; i < count; i++)
+        if (!place_frame(cursor, frames[i], &places[i - 1]))
+            return false;
+    return true;
+}
+
+static bool place_frames(void *const *frames, unsigned count, uintptr_t *places)
+{
+    _Alignas(16) char cursor[CURSOR_BYTES];
+    ucontext_t context;
+    return getcontext(&context) == 0 && unwinder.init(cursor, &context, 0) == 0 &&
+           place_all(cursor, frames, count, places);
+}
+#else
+static sc_stack_cache_place *const place_frames = NULL;
+#endif
+
 struct trace {
     void *site;
     uintptr_t depth;
@@ -272,7 +314,8 @@ static __attribute__((noinline)) void unwind(void *argument)
     unsigned own = own_frames(frames, count, trace->site);
     trace->id = sc_stacks_put(frames + own, count - own);
     if (!is_spare)
-        sc_stack_cache_learn(trace->site, trace->depth, trace->id, frames + own, count - own);
+        sc_stack_cache_learn(trace->site, trace->depth, trace->id, frames + own, count - own,
+                             place_frames);
 }
 
 __attribute__((noinline)) uint32_t sc_unwind_here(void *site)

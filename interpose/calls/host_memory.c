@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "interpose/base/compiler.h"
+#include "interpose/base/own_stack.h"
 #include "interpose/base/process.h"
 #include "interpose/base/recently.h"
 #include "interpose/base/upcalls.h"
@@ -183,6 +184,7 @@ static struct giving_back giving_of(void *address, enum sc_buffer_kind kind,
 static struct giving_back begin(void *address, enum sc_buffer_kind kind, const struct sc_call *call)
 {
     struct giving_back giving = giving_of(address, kind, call);
+    sc_own_stack_learn();
     sc_permit_begin(&giving.permit, call);
     return giving;
 }

@@ -624,6 +624,7 @@ static uint64_t may_write(const struct sc_work *work, struct sc_stream_record *s
 
 struct sc_work sc_work_begin(const struct sc_call *call, CUstream handle, unsigned kind)
 {
+    sc_own_stack_learn();
     struct sc_stream_record *stream =
         sc_active() ? sc_streams_find(handle, call->per_thread) : NULL;
     struct sc_work work = {.call = call, .kind = kind};

@@ -189,12 +189,14 @@ static void refuse_run(struct reading *reading, const json_t *run)
         end_run(reading, run);
         begin_run(reading);
     }
+    reading->had_foreign = true;
+    if (reading->reader->quiet)
+        return;
     sc_say(
         "%s:%zu: schema %lld, of libsafecopy %s; safecopy %s reads up to %d: take the safecopy of "
         "that version",
         reading->name, reading->line_number, (long long)sc_field_number(run, "schema"),
         sc_say_plain(sc_field_string(run, "version", "?")), SC_VERSION, SC_REPORT_SCHEMA);
-    reading->had_foreign = true;
 }
 
 /* Does the line begin a run, or belong to one, that is not read? */

@@ -25,7 +25,7 @@ struct sc_reader {
     bool hazardous;             /* a hazard line or a summary says that there were hazards */
     bool incomplete;            /* a run did not end, and its process did not go on in the next */
     bool brief;                 /* keep of a run only what is shown to people */
-    bool quiet;                 /* say nothing about bad lines */
+    bool quiet;                 /* say nothing about bad lines, nor about runs of a later schema */
 };
 
 /* All zero is a reader that has read nothing. */

@@ -1,6 +1,8 @@
 /* Any bytes as a report: the reader and all formats stay in bounds and end, and show nothing that a
  * terminal would obey.
  */
+#include <errno.h>
+
 #include "report/command/formats/formats.h"
 #include "report/command/model.h"
 #include "tests/fuzz/terminal.h"
@@ -27,7 +29,10 @@ static void add(struct sc_reader *reader, const char *name, const uint8_t *data,
     /* A stream of no bytes at all cannot be had. */
     FILE *stream = fmemopen((void *)(uintptr_t)(size > 0 ? data : (const uint8_t *)"\n"),
                             size > 0 ? size : 1, "r");
-    if (!stream || sc_reader_add(reader, name, stream) < 0)
+    if (!stream)
+        abort();
+    int result = sc_reader_add(reader, name, stream);
+    if (result < 0 && result != -ENOTSUP) /* a later schema */
         abort();
     fclose(stream);
 }

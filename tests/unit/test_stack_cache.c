@@ -32,7 +32,7 @@ static __attribute__((noinline)) void ask(void)
         recognised++;
         return;
     }
-    sc_stack_cache_learn(site, depth, truth, frames + own, (unsigned)(count - own));
+    sc_stack_cache_learn(site, depth, truth, frames + own, (unsigned)(count - own), NULL);
 }
 
 /* Both call sites need frames of one size, so stacks of equal depth differ in their addresses only;
@@ -85,6 +85,58 @@ START_TEST(nothing_is_known_at_first)
 }
 END_TEST
 
+/* A stack of two callers, with a stale copy of the inner one's address below the real one. */
+enum { STALE = 2, INNER = 5, OUTER = 9 };
+static uintptr_t stack[WINDOW_WORDS];
+static void *const callers[] = {&choices, &recognised, &asked};
+
+static bool place_callers(void *const *frames, unsigned count, uintptr_t *places)
+{
+    ck_assert_ptr_eq(frames, callers);
+    ck_assert_uint_eq(count, 3);
+    places[0] = (uintptr_t)&stack[INNER];
+    places[1] = (uintptr_t)&stack[OUTER];
+    return true;
+}
+
+static bool place_outside(void *const *frames, unsigned count, uintptr_t *places)
+{
+    place_callers(frames, count, places);
+    places[1] = (uintptr_t)stack - 8;
+    return true;
+}
+
+static uint32_t recognise_after_learning(sc_stack_cache_place *place)
+{
+    stack[STALE] = stack[INNER] = (uintptr_t)callers[1];
+    stack[OUTER] = (uintptr_t)callers[2];
+    for (unsigned i = 0; i < 8; i++)
+        sc_stack_cache_learn(callers[0], (uintptr_t)stack, 77, callers, 3, place);
+    return sc_stack_cache_find(callers[0], (uintptr_t)stack);
+}
+
+START_TEST(beside_a_stale_copy_the_search_learns_nothing)
+{
+    ck_assert_uint_eq(recognise_after_learning(NULL), 0);
+}
+END_TEST
+
+START_TEST(beside_a_stale_copy_places_are_learnt)
+{
+    ck_assert_uint_eq(recognise_after_learning(place_callers), 77);
+    stack[STALE] = 0;
+    ck_assert_uint_eq(sc_stack_cache_find(callers[0], (uintptr_t)stack), 77);
+    stack[INNER] = 0;
+    ck_assert_uint_eq(sc_stack_cache_find(callers[0], (uintptr_t)stack), 0);
+}
+END_TEST
+
+START_TEST(places_outside_the_window_are_not_learnt)
+{
+    ck_assert_uint_eq(recognise_after_learning(place_outside), 0);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("seen_stacks");
@@ -93,6 +145,9 @@ int main(void)
     tcase_add_test(tests, nothing_is_known_at_first);
     tcase_add_test(tests, another_caller_is_not_recognised);
     tcase_add_test(tests, recognised_stacks_are_true);
+    tcase_add_test(tests, beside_a_stale_copy_the_search_learns_nothing);
+    tcase_add_test(tests, beside_a_stale_copy_places_are_learnt);
+    tcase_add_test(tests, places_outside_the_window_are_not_learnt);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

@@ -3,6 +3,7 @@
 
 #include "report/command/elements.h"
 #include "report/command/fields.h"
+#include "report/command/fingerprint.h"
 #include "report/command/progress.h"
 #include "report/command/reader.h"
 #include "report/command/say.h"
@@ -95,7 +96,8 @@ static bool keep_report(struct sc_baseline *baseline, const char *path, FILE *st
     is_report = sc_model_init(&model, &reader, *makers, NULL) && is_report;
     for (size_t i = 0; is_report && i < model.count; i++) {
         const struct sc_shown *hazard = sc_model_bare_hazard(&model, i);
-        keep(baseline, hazard->fingerprint, sc_shown_hazards_title(&model.scratch, hazard));
+        keep(baseline, sc_fingerprint_make(&model.scratch, hazard),
+             sc_shown_hazards_title(&model.scratch, hazard));
     }
     sc_model_free(&model);
     sc_reader_free(&reader);

@@ -1,10 +1,11 @@
-/* Eight bytes of text looked at together. Each answer may be the cautious one for bytes that would
+/* Eight bytes of text looked at together. An answer may be the cautious one for bytes that would
  * allow the other.
  */
 #ifndef SC_REPORT_COMMAND_EIGHT_BYTES_H
 #define SC_REPORT_COMMAND_EIGHT_BYTES_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -15,6 +16,22 @@ static inline uint64_t sc_eight_bytes_at(const char *at)
     uint64_t bytes;
     memcpy(&bytes, at, sizeof bytes);
     return bytes;
+}
+
+/* Less than eight, and zeros behind. */
+static inline uint64_t sc_eight_of(const char *at, size_t count)
+{
+    uint64_t bytes = 0;
+    memcpy(&bytes, at, count);
+    return bytes;
+}
+
+/* The highest bit of each that is `byte`: this answer is exact. */
+static inline uint64_t sc_eight_are(uint64_t bytes, char byte)
+{
+    const uint64_t tops = 0x80 * SC_EIGHT_ONES;
+    uint64_t zero = bytes ^ (unsigned char)byte * SC_EIGHT_ONES;
+    return ~(((zero & ~tops) + ~tops) | zero) & tops;
 }
 
 /* False only if none of them is `byte`, and all are ASCII. */

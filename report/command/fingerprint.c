@@ -4,7 +4,6 @@
 #include "report/command/table.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 enum { NAME_MAX_BYTES = 1023 };
@@ -46,7 +45,7 @@ static void digest_call(struct sc_digester *digester, const struct sc_call *call
     sc_digest_number(digester, count);
 }
 
-void sc_fingerprint_make(char *text, const struct sc_shown *hazard)
+const char *sc_fingerprint_make(struct sc_scratch *scratch, const struct sc_shown *hazard)
 {
     struct sc_digester digester;
     sc_digest_begin_fixed(&digester);
@@ -54,6 +53,5 @@ void sc_fingerprint_make(char *text, const struct sc_shown *hazard)
     digest_call(&digester, &hazard->copy);
     digest_call(&digester, &hazard->event);
     struct sc_digest digest = sc_digest_end(&digester);
-    snprintf(text, SC_FINGERPRINT_SIZE, "%016" PRIx64 "%016" PRIx64, digest.words[0],
-             digest.words[1]);
+    return sc_scratch_print(scratch, "%016" PRIx64 "%016" PRIx64, digest.words[0], digest.words[1]);
 }

@@ -6,9 +6,7 @@
 
 #include "report/command/model.h"
 
-enum { SC_FINGERPRINT_SIZE = 33 }; /* of hexadecimal digits with their NUL */
-
-/* Makes the fingerprint of a hazard that is made but for it. */
-void sc_fingerprint_make(char *text, const struct sc_shown *hazard);
+/* In hexadecimal digits, in the scratch. */
+const char *sc_fingerprint_make(struct sc_scratch *scratch, const struct sc_shown *hazard);
 
 #endif

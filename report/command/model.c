@@ -3,6 +3,7 @@
 
 #include "report/command/baseline.h"
 #include "report/command/filter.h"
+#include "report/command/fingerprint.h"
 #include "report/command/progress.h"
 #include "report/command/say.h"
 #include "report/command/shown_hazards.h"
@@ -111,7 +112,8 @@ static bool takes(const struct selecting *selecting, struct sc_choice *choice, b
     struct sc_model *model = selecting->model;
     const struct sc_shown *hazard = make_hazard(model, choice);
     bool is_known =
-        !selecting->baseline || sc_baseline_knows(selecting->baseline, hazard->fingerprint);
+        !selecting->baseline ||
+        sc_baseline_knows(selecting->baseline, sc_fingerprint_make(&model->scratch, hazard));
     if (!sc_filter_takes(selecting->filter, hazard))
         return false;
     if (model->suppressed && !hazard->suppression)

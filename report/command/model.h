@@ -63,7 +63,6 @@ struct sc_shown {
     json_int_t start_ns, end_ns; /* of the copy on the device, if timed */
     const char *stream, *direction;
     struct sc_call copy, event, freed; /* freed.api NULL: none */
-    char fingerprint[33];              /* the same in every run (docs/report.md) */
 };
 
 /* One of the hazards that are shown. */

@@ -254,8 +254,10 @@ static bool parse_member(struct parsing *parsing, json_t *object)
         return false;
     char *kept = parsing->length < sizeof key ? memcpy(key, parsing->word, parsing->length + 1)
                                               : strdup(parsing->word);
-    bool is_taken = kept && !json_object_get(object, kept) && skip(parsing, ':') &&
-                    json_object_set_new_nocheck(object, kept, parse_value(parsing)) == 0;
+    size_t count = json_object_size(object);
+    bool is_taken = kept && skip(parsing, ':') &&
+                    json_object_set_new_nocheck(object, kept, parse_value(parsing)) == 0 &&
+                    json_object_size(object) > count; /* no member has the key already */
     if (kept != key)
         free(kept);
     return is_taken;
@@ -282,24 +284,49 @@ static const char *skip_string(const char *at, const char *end)
     return at < end && *at == '"' ? at + 1 : NULL;
 }
 
+/* The end of the object that begins before `at`, if nothing is nested in it. */
+static const char *find_end(const char *at, const char *end)
+{
+    while (at && at < end && *at != '}') {
+        if (*at == '{' || *at == '[')
+            return NULL;
+        at = *at == '"' ? skip_string(at + 1, end) : at + 1;
+    }
+    return at && at < end ? at : NULL;
+}
+
+/* Whether the bytes are whole strings and what stands between them, with nothing nested in it. Says
+ * no of what would need a closer look: braces, brackets, bars and backslashes anywhere. */
+static bool are_flat(const char *at, const char *end)
+{
+    uint64_t quotes = 0, bytes;
+    for (; at < end; at += sizeof bytes) {
+        bytes = end - at >= 8 ? sc_eight_at(at) : sc_eight_of(at, (size_t)(end - at));
+        quotes ^= sc_eight_are(bytes, '"');
+        bytes |= ('{' ^ '[') * SC_EIGHT_ONES;
+        if (sc_eight_may_have(bytes, '{') || sc_eight_may_have(bytes, '|'))
+            return false;
+    }
+    return !__builtin_parityll(quotes);
+}
+
 /* The length of the object at the start, if nothing is nested in it; 0 if it is no piece. */
 static size_t length_of_piece(const struct parsing *parsing)
 {
     const char *at = parsing->at + 1, *end = parsing->end;
-    end = end - at > PIECE_MAX ? at + PIECE_MAX : end;
-    while (at && at < end && *at != '}') {
-        if (*at == '{' || *at == '[')
-            return 0;
-        at = *at == '"' ? skip_string(at + 1, end) : at + 1;
-    }
-    return at && at < end && at - parsing->at >= PIECE_MIN ? (size_t)(at + 1 - parsing->at) : 0;
+    size_t room = end - at > PIECE_MAX ? PIECE_MAX : (size_t)(end - at);
+    const char *close = memchr(at, '}', room);
+    if (close && !are_flat(at, close))
+        close = find_end(at, at + room);
+    size_t length = close ? (size_t)(close + 1 - parsing->at) : 0;
+    return length > PIECE_MIN ? length : 0;
 }
 
 static json_t *parse_piece(struct parsing *parsing, size_t length)
 {
     const char *start = parsing->at;
-    struct sc_digest digest = sc_pieces_digest(start, length);
-    struct sc_piece *piece = sc_pieces_find(parsing->pieces, &digest);
+    struct sc_digest digest;
+    struct sc_piece *piece = sc_pieces_find(parsing->pieces, start, length, &digest);
     json_t *value = piece ? json_incref(piece->value) : parse_value(parsing);
     if (!piece && value)
         piece = sc_pieces_add(parsing->pieces, &digest, start, length, value);

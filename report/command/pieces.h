@@ -17,7 +17,7 @@
 enum { SC_PIECES_OF_LINE_MAX = 192, SC_PIECES_MAX = 32 * 1024 };
 
 struct sc_piece {
-    struct sc_node node; /* by the text */
+    struct sc_node node; /* by what sc_pieces_find makes of the text */
     struct sc_piece *next;
     json_t *value; /* nobody may change it */
     bool is_digested;
@@ -41,11 +41,12 @@ struct sc_pieces {
 
 void sc_pieces_free(struct sc_pieces *pieces);
 
-/* The piece of this text, or NULL. */
-struct sc_piece *sc_pieces_find(const struct sc_pieces *pieces, const struct sc_digest *digest);
-struct sc_digest sc_pieces_digest(const char *text, size_t length);
+/* The piece of this text, or NULL. `digest` is for sc_pieces_add then. */
+struct sc_piece *sc_pieces_find(const struct sc_pieces *pieces, const char *text, size_t length,
+                                struct sc_digest *digest);
 
-/* Keeps what `text` was parsed into. NULL where there are too many or no memory is left. */
+/* Keeps what `text`, which was not found, was parsed into. NULL where there are too many, no memory
+ * is left, or another text has the digest. */
 struct sc_piece *sc_pieces_add(struct sc_pieces *pieces, const struct sc_digest *digest,
                                const char *text, size_t length, json_t *value);
 

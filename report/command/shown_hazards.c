@@ -1,7 +1,6 @@
 #include "report/command/shown_hazards.h"
 
 #include "report/command/fields.h"
-#include "report/command/fingerprint.h"
 
 #include <string.h>
 
@@ -223,7 +222,6 @@ struct sc_shown sc_shown_hazards_make(struct sc_scratch *scratch,
     };
     hazard.subject = words_of_code(hazard.code)->subject;
     take_timing(&hazard);
-    sc_fingerprint_make(hazard.fingerprint, &hazard);
     return hazard;
 }
 

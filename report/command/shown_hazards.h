@@ -4,9 +4,8 @@
 
 #include "report/command/model.h"
 
-/* The hazard of `record`, as sc_finding_read gives it, with its stacks and the fingerprint. All is
- * in the scratch or in the record.
- */
+/* The hazard of `record`, as sc_finding_read gives it, with its stacks. All is in the scratch
+ * or in the record. */
 struct sc_shown sc_shown_hazards_make(struct sc_scratch *scratch,
                                       const struct sc_frame_makers *makers, json_t *record);
 

@@ -76,7 +76,7 @@ static uint64_t squeeze(uint64_t v[4])
     return v[0] ^ v[1] ^ v[2] ^ v[3];
 }
 
-static const uint64_t *key(void)
+const uint64_t *sc_digest_key(void)
 {
     static uint64_t words[2];
     static bool drawn;
@@ -96,7 +96,7 @@ static void begin(struct sc_digester *digester, const uint64_t k[2])
 
 void sc_digest_begin(struct sc_digester *digester)
 {
-    begin(digester, key());
+    begin(digester, sc_digest_key());
 }
 
 void sc_digest_begin_fixed(struct sc_digester *digester)

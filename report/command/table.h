@@ -22,6 +22,9 @@ struct sc_digester {
 
 void sc_digest_begin(struct sc_digester *digester);
 
+/* Two random words, the same in all of this process. */
+const uint64_t *sc_digest_key(void);
+
 /* Without a random key: equal words have one digest everywhere, and whoever wants to can find words
  * that have the digest of others. */
 void sc_digest_begin_fixed(struct sc_digester *digester);

@@ -3,6 +3,7 @@
  */
 #define _GNU_SOURCE 1
 #include "report/command/baseline.h"
+#include "report/command/fingerprint.h"
 #include "report/command/formats/formats.h"
 #include "report/command/formats/json_writer.h"
 
@@ -38,7 +39,8 @@ static void print_hazards(FILE *out, struct sc_model *model)
         name_frames(&hazard->event.stack);
         name_frames(&hazard->freed.stack);
         json_object_set_new(hazard->record, "title", json_string(hazard->title));
-        json_object_set_new(hazard->record, "fingerprint", json_string(hazard->fingerprint));
+        const char *fingerprint = sc_fingerprint_make(&model->scratch, hazard);
+        json_object_set_new(hazard->record, "fingerprint", json_string(fingerprint));
         if (hazard->suppression && !json_object_get(hazard->record, "suppressed"))
             json_object_set_new(hazard->record, "suppressed", json_string(hazard->suppression));
         if (hazard->news)

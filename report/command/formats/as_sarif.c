@@ -1,6 +1,7 @@
 /* SARIF 2.1.0 (OASIS): one run of the tool, a result a hazard. */
 #define _GNU_SOURCE 1
 #include "report/command/command.h"
+#include "report/command/fingerprint.h"
 #include "report/command/formats/formats.h"
 #include "report/command/formats/json_writer.h"
 #include "report/command/formats/source_place.h"
@@ -181,7 +182,8 @@ static void put_result(FILE *out, struct sc_scratch *scratch, const struct sc_sh
     put_related_locations(out, scratch, hazard);
     fputs_unlocked(",\"codeFlows\":[{\"threadFlows\":[", out);
     put_code_flows(out, scratch, hazard);
-    put_member(out, "]}],\"partialFingerprints\":{\"safecopyHazard/v1\":", hazard->fingerprint);
+    put_member(out, "]}],\"partialFingerprints\":{\"safecopyHazard/v1\":",
+               sc_fingerprint_make(scratch, hazard));
     fprintf(out, "},\"occurrenceCount\":%" JSON_INTEGER_FORMAT, hazard->occurrences);
     put_properties(out, hazard);
     if (hazard->news)

@@ -19,7 +19,7 @@ static inline uint64_t sc_eight_bytes_at(const char *at)
 }
 
 /* Less than eight, and zeros behind. */
-static inline uint64_t sc_eight_of(const char *at, size_t count)
+static inline uint64_t sc_eight_bytes_of(const char *at, size_t count)
 {
     uint64_t bytes = 0;
     memcpy(&bytes, at, count);
@@ -27,7 +27,7 @@ static inline uint64_t sc_eight_of(const char *at, size_t count)
 }
 
 /* The highest bit of each that is `byte`: this answer is exact. */
-static inline uint64_t sc_eight_are(uint64_t bytes, char byte)
+static inline uint64_t sc_eight_bytes_are(uint64_t bytes, char byte)
 {
     const uint64_t tops = 0x80 * SC_EIGHT_ONES;
     uint64_t zero = bytes ^ (unsigned char)byte * SC_EIGHT_ONES;

@@ -301,10 +301,10 @@ static bool are_flat(const char *at, const char *end)
 {
     uint64_t quotes = 0, bytes;
     for (; at < end; at += sizeof bytes) {
-        bytes = end - at >= 8 ? sc_eight_at(at) : sc_eight_of(at, (size_t)(end - at));
-        quotes ^= sc_eight_are(bytes, '"');
+        bytes = end - at >= 8 ? sc_eight_bytes_at(at) : sc_eight_bytes_of(at, (size_t)(end - at));
+        quotes ^= sc_eight_bytes_are(bytes, '"');
         bytes |= ('{' ^ '[') * SC_EIGHT_ONES;
-        if (sc_eight_may_have(bytes, '{') || sc_eight_may_have(bytes, '|'))
+        if (sc_eight_bytes_may_have(bytes, '{') || sc_eight_bytes_may_have(bytes, '|'))
             return false;
     }
     return !__builtin_parityll(quotes);

@@ -24,10 +24,10 @@ static struct sc_digest digest_of(const char *text, size_t length)
     const uint64_t *key = sc_digest_key();
     uint64_t hash = key[0] ^ length;
     for (; length >= 8; text += 8, length -= 8) {
-        hash = (hash ^ sc_eight_at(text)) * (key[1] | 1);
+        hash = (hash ^ sc_eight_bytes_at(text)) * (key[1] | 1);
         hash ^= hash >> 32;
     }
-    hash = (hash ^ sc_eight_of(text, length)) * (key[1] | 1);
+    hash = (hash ^ sc_eight_bytes_of(text, length)) * (key[1] | 1);
     return (struct sc_digest){{hash ^ hash >> 32}};
 }
 

@@ -6,6 +6,8 @@
 
 #include <check.h>
 
+#include "tests/unit/rounds.h"
+
 static struct sc_history_entry numbered(uint32_t stream, uint64_t number)
 {
     return (struct sc_history_entry){
@@ -110,7 +112,8 @@ START_TEST(readers_see_whole_entries)
     struct sc_history *history = fresh();
     pthread_t writers[WRITERS];
     ck_assert_int_eq(pthread_create(&writers[0], NULL, write_many, &history->streams[7]), 0);
-    for (int round = 0; round < 2000; round++) {
+    unsigned reads = rounds(2000);
+    for (unsigned round = 0; round < reads; round++) {
         unsigned count = sc_history_read(&history->streams[7], entries);
         for (unsigned i = 0; i < count; i++)
             check_numbered(&entries[i], 7, entries[i].number);

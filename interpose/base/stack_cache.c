@@ -174,7 +174,6 @@ static bool take_places(struct entry *entry, void *const *frames, unsigned count
         entry->places[i] = (uint16_t)at;
         entry->returns[i] = (uintptr_t)frames[i];
     }
-    entry->count = (uint8_t)count;
     return still_there(entry);
 }
 
@@ -184,7 +183,6 @@ static bool find_places(struct entry *entry, void *const *frames, unsigned count
     uintptr_t places[FRAMES_MAX];
     if (place && place(frames, count, places))
         return take_places(entry, frames + 1, count - 1, places);
-    entry->count = (uint8_t)(count - 1);
     return search_places(entry, frames + 1, count - 1);
 }
 
@@ -205,5 +203,6 @@ void sc_stack_cache_learn(const void *site, uintptr_t depth, uint32_t id, void *
     entry->misses++;
     if (entry->misses & (entry->misses - 1))
         return;
+    entry->count = (uint8_t)(count - 1);
     entry->learnt = find_places(entry, frames, count, place);
 }

@@ -248,15 +248,17 @@ static unsigned own_frames(void *const *frames, unsigned count, const void *site
     return 0;
 }
 
-/* On x86-64 a return address lies right below the stack pointer that its frame goes on with. */
+/* On x86-64 the return address lies right below the caller's stack pointer. Elsewhere it is in a
+ * register at first, and where it is saved is for the compiler to say. */
 #if defined(__x86_64__)
-static bool place_frame(void *cursor, const void *frame, uintptr_t *place)
+static bool step_out(void *cursor, struct sc_frame *frame)
 {
     uintptr_t stack_pointer = 0;
-    if (next_caller(cursor) != (uintptr_t)frame ||
-        unwinder.get_register(cursor, REGISTER_SP, &stack_pointer) != 0)
+    if (unwinder.step(cursor) <= 0 ||
+        unwinder.get_register(cursor, REGISTER_SP, &stack_pointer) != 0 ||
+        unwinder.get_register(cursor, REGISTER_IP, &frame->caller) != 0)
         return false;
-    *place = stack_pointer - sizeof(uintptr_t);
+    frame->place = stack_pointer - sizeof(uintptr_t);
     return true;
 }
 
@@ -271,11 +273,14 @@ static bool walk_to(void *cursor, const void *frame)
 
 static bool place_all(void *cursor, void *const *frames, unsigned count, uintptr_t *places)
 {
+    struct sc_frame frame;
     if (!walk_to(cursor, frames[0]))
         return false;
-    for (unsigned i = 1; i < count; i++)
-        if (!place_frame(cursor, frames[i], &places[i - 1]))
+    for (unsigned i = 1; i < count; i++) {
+        if (!step_out(cursor, &frame) || frame.caller != (uintptr_t)frames[i])
             return false;
+        places[i - 1] = frame.place;
+    }
     return true;
 }
 
@@ -283,7 +288,7 @@ static bool place_frames(void *const *frames, unsigned count, uintptr_t *places)
 {
     _Alignas(16) char cursor[CURSOR_BYTES];
     ucontext_t context;
-    return getcontext(&context) == 0 && unwinder.init(cursor, &context, 0) == 0 &&
+    return can_walk() && getcontext(&context) == 0 && unwinder.init(cursor, &context, 0) == 0 &&
            place_all(cursor, frames, count, places);
 }
 #else
@@ -375,25 +380,21 @@ struct owner_search {
 };
 
 #if defined(__x86_64__)
-/* On x86-64 the return address lies right below the caller's stack pointer. Elsewhere it is in a
- * register at first, and where it is saved is for the compiler to say. */
 static void walk_to_owner(void *cursor, struct owner_search *search)
 {
-    struct sc_unwind_owner frame = {0};
+    struct sc_unwind_owner owner = {0};
     bool on_callers = false;
-    for (unsigned depth = 0; depth < SC_STACK_DEPTH_MAX && unwinder.step(cursor) > 0; depth++) {
-        if (unwinder.get_register(cursor, REGISTER_SP, &frame.high) != 0 ||
-            unwinder.get_register(cursor, REGISTER_IP, &frame.frame.caller) != 0)
-            return;
-        on_callers |= frame.low <= search->from && search->from < frame.high;
-        if (on_callers && frame.low <= search->address && search->address < frame.high) {
-            frame.frame.place = frame.high - sizeof(uintptr_t);
-            *search->owner = frame;
+    for (unsigned depth = 0; depth < SC_STACK_DEPTH_MAX && step_out(cursor, &owner.frame);
+         depth++) {
+        owner.high = owner.frame.place + sizeof(uintptr_t);
+        on_callers |= owner.low <= search->from && search->from < owner.high;
+        if (on_callers && owner.low <= search->address && search->address < owner.high) {
+            *search->owner = owner;
             search->found = true;
             return;
         }
-        frame.low = frame.high;
-        frame.pc = frame.frame.caller;
+        owner.low = owner.high;
+        owner.pc = owner.frame.caller;
     }
 }
 

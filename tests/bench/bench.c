@@ -150,19 +150,6 @@ static void copy_ranges(void)
 
 static CUfunction empty_kernel;
 
-static CUfunction load_empty_kernel(void)
-{
-    static const char ptx[] = ".version 7.0\n.target sm_52\n.address_size 64\n"
-                              ".visible .entry empty()\n{\n    ret;\n}\n";
-    CUmodule module;
-    CUfunction function = NULL;
-
-    if (driver.cuModuleLoadData(&module, ptx) != CUDA_SUCCESS ||
-        driver.cuModuleGetFunction(&function, module, "empty") != CUDA_SUCCESS)
-        return NULL;
-    return function;
-}
-
 static double launch_batch(void *unused)
 {
     CUresult failed = CUDA_SUCCESS;
@@ -179,7 +166,7 @@ static double launch_batch(void *unused)
 
 static void kernel_launch(void)
 {
-    empty_kernel = load_empty_kernel();
+    empty_kernel = driver_empty_kernel();
     if (!empty_kernel) {
         printf("# kernel_launch: this driver does not load PTX\n");
         return;

@@ -57,12 +57,13 @@ static inline void must_succeed(CUresult result, const char *call)
 /* For calls outside the timed part; the benchmark cannot go on without them. */
 #define MUST(call) must_succeed((call), #call)
 
+/* Of the driver, or of the runtime: what the library lacks is named with it. */
 static inline void *driver_symbol(void *library, const char *name)
 {
     void *symbol = dlsym(library, name);
 
     if (!symbol) {
-        fprintf(stderr, "libcuda.so.1 has no %s\n", name);
+        fprintf(stderr, "%s\n", dlerror());
         exit(2);
     }
     return symbol;
@@ -86,6 +87,20 @@ static inline void driver_start(void)
     MUST(driver.cuDeviceGet(&device, 0));
     MUST(driver.cuDevicePrimaryCtxRetain(&driver.primary, device));
     MUST(driver.cuCtxSetCurrent(driver.primary));
+}
+
+/* NULL: this driver does not load PTX. */
+static inline CUfunction driver_empty_kernel(void)
+{
+    static const char ptx[] = ".version 7.0\n.target sm_52\n.address_size 64\n"
+                              ".visible .entry empty()\n{\n    ret;\n}\n";
+    CUmodule module;
+    CUfunction function = NULL;
+
+    if (driver.cuModuleLoadData(&module, ptx) != CUDA_SUCCESS ||
+        driver.cuModuleGetFunction(&function, module, "empty") != CUDA_SUCCESS)
+        return NULL;
+    return function;
 }
 
 static inline CUstream driver_stream(void)

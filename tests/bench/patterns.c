@@ -96,35 +96,15 @@ static void *open_runtime(void)
     exit(2);
 }
 
-static void *runtime_symbol(void *library, const char *name)
-{
-    void *symbol = dlsym(library, name);
-    if (!symbol) {
-        fprintf(stderr, "patterns: libcudart has no %s\n", name);
-        exit(2);
-    }
-    return symbol;
-}
-
-static void load_empty_kernel(void)
-{
-    static const char ptx[] = ".version 7.0\n.target sm_52\n.address_size 64\n"
-                              ".visible .entry empty()\n{\n    ret;\n}\n";
-    CUmodule module;
-    if (driver.cuModuleLoadData(&module, ptx) != CUDA_SUCCESS ||
-        driver.cuModuleGetFunction(&empty_kernel, module, "empty") != CUDA_SUCCESS)
-        empty_kernel = NULL;
-}
-
 static void start(void)
 {
     void *library = open_runtime();
 #define RUNTIME_LOOK_UP(name)                                                                      \
-    runtime.name = (__typeof__(name) *)runtime_symbol(library, DRIVER_QUOTE(name));
+    runtime.name = (__typeof__(name) *)driver_symbol(library, DRIVER_QUOTE(name));
     RUNTIME_FUNCTIONS(RUNTIME_LOOK_UP)
     RUN(cudaSetDevice(0));
     driver_start();
-    load_empty_kernel();
+    empty_kernel = driver_empty_kernel();
 }
 
 static void make_lane(struct lane *lane)

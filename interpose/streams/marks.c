@@ -323,7 +323,7 @@ void sc_marks_issued(struct sc_stream_record *stream, size_t size_bytes, bool sn
     atomic_store_explicit(&stream->marks.owed, number, memory_order_relaxed);
     if (!snapshotted)
         atomic_store_explicit(&stream->marks.needed, number, memory_order_relaxed);
-    if (size_bytes < MARK_BYTES_MIN && (snapshotted || !stream->owner) &&
+    if (size_bytes < MARK_BYTES_MIN && !stream->owner &&
         now_ticks - stream->marks.marked_ticks < mark_interval_ticks)
         return;
     stream->marks.marked_ticks = now_ticks;

@@ -30,8 +30,8 @@ struct sc_context;
 /* Once, before any other. */
 void sc_marks_start(void);
 
-/* An operation of this size was just issued. Nobody waits for one whose sources are `snapshotted`,
- * so those do with a mark less often. */
+/* An operation of this size was just issued. Nobody on the host waits for one whose sources are
+ * `snapshotted`, so those need no mark before a kernel. */
 void sc_marks_issued(struct sc_stream_record *stream, size_t size_bytes, bool snapshotted,
                      uint64_t now_ticks);
 

@@ -229,7 +229,7 @@ static void seal(const struct copy *writer)
 
 /* ---- touches ---- */
 
-/* The copy is waited for, and guarded no more. */
+/* The copy is waited for if it is guarded, and guarded no more. */
 static void hit(struct copy *copy, bool write)
 {
     if (copy->snapshot == MAYBE)
@@ -239,7 +239,7 @@ static void hit(struct copy *copy, bool write)
                : copy->graph          ? GRAPH_OVERWRITTEN
                                       : OVERWRITTEN,
                world.exact && !copy->unsure, copy);
-    copy->waited = true;
+    copy->waited |= !copy->unsure;
     unguard(copy);
 }
 

@@ -26,6 +26,20 @@ static struct page_copy *copy_at(struct sc_inflight *inflight, uint32_t id)
     return sc_pool_at(&inflight->copies, id);
 }
 
+static void give_slot(struct sc_slot **slot, const struct sc_ticket *ticket)
+{
+    if (*slot)
+        sc_staging_give(*slot, ticket);
+    *slot = NULL;
+}
+
+void sc_source_copies_give_slots(struct sc_op_info *info)
+{
+    give_slot(&info->slot, &info->ticket);
+    give_slot(&info->edges[0], &info->ticket);
+    give_slot(&info->edges[1], &info->ticket);
+}
+
 void sc_source_copies_drop_copies(struct sc_inflight *inflight, struct sc_op *op)
 {
     for (uint32_t id = op->first_copy, next; id; id = next) {
@@ -33,9 +47,7 @@ void sc_source_copies_drop_copies(struct sc_inflight *inflight, struct sc_op *op
         sc_pool_give(&inflight->copies, id);
     }
     op->first_copy = 0;
-    if (op->info.slot)
-        sc_staging_give(op->info.slot, &op->info.ticket);
-    op->info.slot = NULL;
+    sc_source_copies_give_slots(&op->info);
 }
 
 /* Could a page there be inaccessible for the sake of a destination, or still be, with the kernel
@@ -84,13 +96,47 @@ static bool read_source(struct sc_inflight *inflight, const struct sc_op_info *i
     return true;
 }
 
+/* The rows of a run, which are one where the run has no gaps. */
+static bool run_holds(struct sc_inflight *inflight, const struct sc_op_info *info,
+                      uintptr_t address, const char *copy)
+{
+    const struct sc_fold *fold = &info->fold;
+    size_t run_bytes = info->shape.width_bytes;
+    size_t width = fold->pitch_bytes ? fold->width_bytes : run_bytes;
+    size_t pitch = fold->pitch_bytes ? fold->pitch_bytes : run_bytes;
+    for (size_t at = 0; at < run_bytes; at += pitch)
+        if (!still_holds(inflight, info, address + at, copy + at, width))
+            return false;
+    return true;
+}
+
+/* What lies between the rows is not the copy's. */
+static bool snapshot_holds(struct sc_inflight *inflight, const struct sc_op_info *info)
+{
+    const struct sc_shape *shape = &info->shape;
+    for (size_t row = 0; info->slot && row < shape->rows; row++)
+        if (!run_holds(inflight, info, shape->address + row * shape->pitch_bytes,
+                       (const char *)info->slot->bytes + row * shape->pitch_bytes))
+            return false;
+    return true;
+}
+
+static bool edge_holds(struct sc_inflight *inflight, const struct sc_op_info *info, unsigned edge)
+{
+    uintptr_t end = info->shape.address + info->shape.width_bytes;
+    uintptr_t address = edge == 0 ? info->shape.address : end - info->edge_bytes[1];
+    return !info->edges[edge] ||
+           still_holds(inflight, info, address, info->edges[edge]->bytes, info->edge_bytes[edge]);
+}
+
 bool sc_source_copies_changed(struct sc_inflight *inflight, const struct sc_op *op)
 {
     const struct sc_op_info *info = &op->info;
-    if (!info->stable || snapshots_of(inflight, info) == SC_SNAPSHOTS_NONE)
+    if ((op->accused && !info->range) || !info->stable ||
+        snapshots_of(inflight, info) == SC_SNAPSHOTS_NONE)
         return false;
-    bool same = !info->slot || still_holds(inflight, info, info->shape.address, info->slot->bytes,
-                                           info->shape.width_bytes);
+    bool same = snapshot_holds(inflight, info) && edge_holds(inflight, info, 0) &&
+                edge_holds(inflight, info, 1);
     for (uint32_t id = op->first_copy; id && same; id = copy_at(inflight, id)->next) {
         const struct page_copy *copy = copy_at(inflight, id);
         same = still_holds(inflight, info, copy->address, copy->bytes, copy->size_bytes);
@@ -135,9 +181,10 @@ bool sc_source_copies_copy_edges(struct sc_inflight *inflight, struct sc_op *op)
     bool copied = true;
     for (uintptr_t page = first + COPY_BYTES; whole && page < last; page += COPY_BYTES)
         copied &= copy_page(inflight, op, page);
-    if (!info->guard_bytes || first < info->guard_address)
+    if (!info->edges[0] && (!info->guard_bytes || first < info->guard_address))
         copied &= copy_page(inflight, op, first);
-    if (last != first && (!info->guard_bytes || last >= info->guard_address + info->guard_bytes))
+    if (!info->edges[1] && last != first &&
+        (!info->guard_bytes || last >= info->guard_address + info->guard_bytes))
         copied &= copy_page(inflight, op, last);
     return copied;
 }

@@ -8,8 +8,12 @@
 #include "interpose/calls/device_uses.h"
 #include "interpose/calls/issue.h"
 #include "interpose/driver/addresses.h"
+#include "interpose/driver/driver.h"
+#include "interpose/driver/relaxed.h"
 #include "interpose/driver/replaying.h"
+#include "interpose/guard/guard.h"
 #include "interpose/memory/snapshots.h"
+#include "interpose/reaper/large_copies.h"
 #include "interpose/streams/contexts.h"
 #include "report/options.h"
 #include "track/hazard.h"
@@ -86,35 +90,52 @@ static void add_side(struct sc_issue *issue, const struct sc_batch_copy *copy, b
 }
 
 /* A batch is no wait for its stream, also where a range went away while we looked at it. */
-static void describe(struct sc_issue *issue, struct sc_batch *batch, size_t index)
+static void describe(struct sc_issue *issue, struct sc_batch *batch, size_t index,
+                     struct sc_batch_copy *copy)
 {
-    struct sc_batch_copy copy = {.order = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM};
+    *copy = (struct sc_batch_copy){.order = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM};
     sc_issue_on(issue, batch->call, batch->stream);
-    batch->describe(batch, index, &copy);
-    issue->is_empty = copy.sides.is_empty;
-    if (copy.sides.is_empty)
+    batch->describe(batch, index, copy);
+    issue->is_empty = copy->sides.is_empty;
+    if (copy->sides.is_empty)
         return;
-    add_side(issue, &copy, true);
-    add_side(issue, &copy, false);
+    add_side(issue, copy, true);
+    add_side(issue, copy, false);
     if (sc_issue_tells_device(issue))
-        sc_device_uses_of_sides(&issue->uses, &copy.sides);
+        sc_device_uses_of_sides(&issue->uses, &copy->sides);
     issue->joins_stream = false;
 }
 
-/* ---- before the call ---- */
+/* ---- sources that are replaced ----
+ *
+ * In mode=fix a small source is read from a snapshot. Of a large pageable one the whole pages are
+ * guarded, and what lies before and behind them, on pages that hold other memory too, is read from
+ * snapshots: the copy is made in pieces. What cannot be guarded since it may be on a stack, and
+ * what the driver would read late against its contract, is read from a copy of the library's. */
+
+struct sc_batch_source {
+    struct sc_slot *slot;     /* of all of it */
+    struct sc_slot *edges[2]; /* of the bytes before and behind the guarded pages */
+    uint32_t edge_bytes[2];
+    bool is_guard_chosen;
+    uintptr_t guard_address;
+    size_t guard_bytes;
+    void *copy; /* of copy_bytes */
+    size_t copy_bytes;
+};
 
 static size_t scratch_bytes(const struct sc_batch *batch)
 {
-    return batch->count * (sizeof *batch->slots + batch->scratch_bytes);
+    return batch->count * (sizeof *batch->sources + batch->scratch_bytes);
 }
 
-static bool can_replace(struct sc_batch *batch)
+static struct sc_batch_source *source_at(struct sc_batch *batch, size_t index)
 {
-    if (batch->slots)
-        return true;
-    batch->slots = sc_pages_map(scratch_bytes(batch));
-    batch->scratch = batch->slots ? batch->slots + batch->count : NULL;
-    return batch->slots != NULL;
+    if (!batch->sources) {
+        batch->sources = sc_pages_map(scratch_bytes(batch));
+        batch->scratch = batch->sources ? batch->sources + batch->count : NULL;
+    }
+    return batch->sources ? &batch->sources[index] : NULL;
 }
 
 static struct sc_op_info *source_op(struct sc_issue *issue)
@@ -122,46 +143,175 @@ static struct sc_op_info *source_op(struct sc_issue *issue)
     return issue->count && issue->ops[0].direction == SC_H2D ? &issue->ops[0] : NULL;
 }
 
-static void replace_source(struct sc_batch *batch, size_t index, struct sc_issue *issue)
+static void copy_source(struct sc_batch *batch, size_t index, const struct sc_shape *shape)
+{
+    struct sc_batch_source *source = source_at(batch, index);
+    if (!source)
+        return;
+    source->copy_bytes = sc_shape_hull_bytes(shape);
+    source->copy = sc_large_copies_make(shape->address, source->copy_bytes);
+}
+
+static struct sc_slot *take_edge(const struct sc_batch *batch, const struct sc_op_info *op,
+                                 uintptr_t address, size_t size_bytes)
+{
+    struct sc_op_info edge = *op;
+    edge.shape = (struct sc_shape){address, size_bytes, size_bytes, 1};
+    sc_snapshots_take(batch->stream->context, &edge);
+    return edge.slot;
+}
+
+static void guard_source(struct sc_batch *batch, size_t index, const struct sc_issue *issue,
+                         struct sc_op_info *op)
+{
+    struct sc_batch_source *source = source_at(batch, index);
+    uintptr_t address = op->shape.address;
+    if (!source)
+        return;
+    sc_issue_guard(issue, op);
+    source->is_guard_chosen = true;
+    source->guard_address = op->guard_address;
+    source->guard_bytes = op->guard_bytes;
+    uintptr_t guard_end = op->guard_address + op->guard_bytes;
+    uintptr_t end = address + op->shape.width_bytes;
+    if (!op->guard_bytes || !batch->splits)
+        return;
+    if (op->guard_address > address)
+        source->edge_bytes[0] = (uint32_t)(op->guard_address - address);
+    if (guard_end < end)
+        source->edge_bytes[1] = (uint32_t)(end - guard_end);
+    if (source->edge_bytes[0])
+        source->edges[0] = take_edge(batch, op, address, source->edge_bytes[0]);
+    if (source->edge_bytes[1])
+        source->edges[1] = take_edge(batch, op, guard_end, source->edge_bytes[1]);
+    batch->extra += (source->edges[0] != NULL) + (source->edges[1] != NULL);
+}
+
+/* Its bytes are there already, and the program may be about to change them. */
+static void keep_source(struct sc_batch *batch, size_t index, const struct sc_issue *issue,
+                        struct sc_op_info *op)
+{
+    size_t hull_bytes = sc_shape_hull_bytes(&op->shape);
+    if (op->kind == SC_STACK || sc_guard_may_be_stack(op->shape.address, hull_bytes))
+        copy_source(batch, index, &op->shape);
+    else if (op->shape.rows == 1)
+        guard_source(batch, index, issue, op);
+}
+
+/* The driver reads a large pageable source after the call, which the program may change by then. */
+static bool is_late(const struct sc_batch_copy *copy)
+{
+    const struct sc_copy_side *src = &copy->sides.src;
+    return copy->order == CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL && src->used && !src->known &&
+           sc_shape_hull_bytes(&src->shape) > STAGED_BYTES_MAX;
+}
+
+static void replace_source(struct sc_batch *batch, size_t index, struct sc_issue *issue,
+                           const struct sc_batch_copy *copy)
 {
     struct sc_op_info *op = source_op(issue);
-    if (op && sc_snapshots_are_for(op) && can_replace(batch) &&
-        sc_snapshots_take(batch->stream->context, op))
-        batch->slots[index] = op->slot;
+    struct sc_batch_source *source;
+    if (!op && is_late(copy)) {
+        copy_source(batch, index, &copy->sides.src.shape);
+    } else if (op && sc_snapshots_are_for(op) && (source = source_at(batch, index)) != NULL) {
+        sc_snapshots_take(batch->stream->context, op);
+        source->slot = op->slot;
+    }
+    if (op && !op->slot && !op->range && op->stable)
+        keep_source(batch, index, issue, op);
 }
+
+static void replace_sources(struct sc_batch *batch, size_t index, struct sc_issue *issue,
+                            const struct sc_batch_copy *copy)
+{
+    if (sc_options.mode == SC_MODE_FIX && !sc_replaying_is_on() && batch->scratch_bytes)
+        replace_source(batch, index, issue, copy);
+}
+
+unsigned sc_batch_copies_pieces(const struct sc_batch *batch, size_t index, size_t size_bytes,
+                                struct sc_batch_piece pieces[SC_BATCH_PIECES_MAX])
+{
+    static const struct sc_batch_source nothing;
+    const struct sc_batch_source *source = batch->sources ? &batch->sources[index] : &nothing;
+    unsigned count = 0;
+    size_t at = 0;
+    size_t end = size_bytes - (source->edges[1] ? source->edge_bytes[1] : 0);
+    if (source->edges[0]) {
+        pieces[count++] =
+            (struct sc_batch_piece){0, source->edge_bytes[0], source->edges[0]->bytes};
+        at = source->edge_bytes[0];
+    }
+    pieces[count++] =
+        (struct sc_batch_piece){at, end - at, source->slot ? source->slot->bytes : source->copy};
+    if (source->edges[1])
+        pieces[count++] =
+            (struct sc_batch_piece){end, source->edge_bytes[1], source->edges[1]->bytes};
+    return count;
+}
+
+/* ---- before the call ---- */
 
 void sc_batch_copies_begin(struct sc_batch *batch)
 {
     int saved = errno;
     struct sc_issue issue;
+    struct sc_batch_copy copy;
     batch->stream = sc_active() ? sc_streams_find(batch->handle, batch->call->per_thread) : NULL;
     for (size_t i = 0; batch->stream && i < batch->count; i++) {
-        describe(&issue, batch, i);
+        describe(&issue, batch, i, &copy);
         sc_issue_ready(&issue);
-        if (batch->scratch_bytes)
-            replace_source(batch, i, &issue);
+        replace_sources(batch, i, &issue, &copy);
     }
     if (batch->stream)
         sc_track_begin(&sc_track, batch->stream->id, &batch->ordered);
     errno = saved;
 }
 
-const void *sc_batch_copies_source(const struct sc_batch *batch, size_t index)
-{
-    return batch->slots && batch->slots[index] ? batch->slots[index]->bytes : NULL;
-}
-
 /* ---- behind the call ---- */
 
-/* A range that has come or gone meanwhile may leave a slot without an operation. */
-static void hand_over(struct sc_batch *batch, size_t index, struct sc_issue *issue)
+/* Has the driver done all of it in the call? Asked where a source would be guarded until then. */
+static bool is_complete(const struct sc_batch *batch)
 {
-    struct sc_slot *slot = batch->slots ? batch->slots[index] : NULL;
-    struct sc_op_info *op = source_op(issue);
-    if (slot && op && op->shape.rows == 1)
-        op->slot = slot;
-    else if (slot)
+    bool per_thread = batch->call->per_thread;
+    struct sc_relaxed relaxed = sc_relaxed_begin();
+    CUresult result = per_thread ? sc_real.cuStreamQuery_ptsz(batch->handle)
+                                 : sc_real.cuStreamQuery(batch->handle);
+    sc_relaxed_end(&relaxed);
+    return result == CUDA_SUCCESS;
+}
+
+static void give_back(struct sc_slot *slot)
+{
+    if (slot)
         sc_track_give_slot(&sc_track, slot);
+}
+
+static void give_back_slots(struct sc_batch_source *source)
+{
+    give_back(source->slot);
+    give_back(source->edges[0]);
+    give_back(source->edges[1]);
+}
+
+/* A range that has come or gone meanwhile may leave slots without an operation. */
+static void hand_over(struct sc_batch_source *source, struct sc_issue *issue)
+{
+    struct sc_op_info *op = source_op(issue);
+    if (!op) {
+        give_back_slots(source);
+        return;
+    }
+    op->slot = source->slot;
+    op->copied = source->copy != NULL;
+    op->is_guard_chosen = source->is_guard_chosen;
+    op->guard_address = source->guard_address;
+    op->guard_bytes = source->guard_bytes;
+    op->access = source->guard_bytes ? SC_ACCESS_READ : SC_ACCESS_ALL;
+    op->shares_pages = source->is_guard_chosen || op->copied;
+    for (unsigned edge = 0; edge < 2; edge++) {
+        op->edges[edge] = source->edges[edge];
+        op->edge_bytes[edge] = source->edge_bytes[edge];
+    }
 }
 
 static void note_uses_of_device(const struct sc_issue *issue, const struct sc_issued_call *issued)
@@ -187,49 +337,112 @@ static void note_first_use(struct sc_recent_use *use, const struct sc_issue *iss
     }
 }
 
-static void record(struct sc_batch *batch, size_t index, struct sc_issued_call *issued,
-                   struct sc_unwind_owner *owner)
+struct recording {
+    struct sc_issued_call issued;
+    struct sc_unwind_owner owner; /* of the last local */
+    bool asked, complete;         /* whether the stream is idle */
+};
+
+/* A source that waits for nothing else would be guarded until it is done, which it may be. */
+static void ask_if_over(const struct sc_batch *batch, struct recording *recording,
+                        struct sc_issue *issue)
+{
+    struct sc_op_info *op = source_op(issue);
+    if (!op || op->range || sc_ops_is_copied(op) ||
+        op->shape.width_bytes <= SC_COMPARED_WHOLE_BYTES || sc_track.inflight.guard_until_known)
+        return;
+    if (!recording->asked)
+        recording->complete = is_complete(batch);
+    recording->asked = true;
+    issue->is_complete = recording->complete;
+    if (recording->complete)
+        op->guard_bytes = 0;
+}
+
+static void count(struct sc_issued_call *issued, const struct sc_op_info *op)
+{
+    issued->number = op->ticket.number;
+    issued->snapshotted &= sc_ops_is_copied(op);
+    issued->writes_host |= sc_direction_writes_host(op->direction);
+}
+
+/* The call was made without us, with the program's own source. */
+static bool must_wait(const struct sc_batch_source *source, const struct sc_batch_copy *copy)
+{
+    return !source && is_late(copy) && sc_options.mode == SC_MODE_FIX && sc_replaying_is_on();
+}
+
+static void keep_source_as_it_was(struct sc_batch_source *source, const struct sc_batch_copy *copy,
+                                  struct sc_issued_call *issued)
+{
+    struct sc_op_info read = {
+        .api = issued->call->api,
+        .shape = copy->sides.src.shape,
+        .fold = copy->sides.src.fold,
+        .ticket = {.stream = issued->stream->id},
+        .access = SC_ACCESS_ALL,
+        .stack = issued->stack,
+        .ticks = issued->ticks,
+        .thread = sc_thread_id(),
+    };
+    if (source)
+        sc_large_copies_keep(source->copy, source->copy_bytes, &read);
+    else
+        sc_large_copies_await(&read);
+    count(issued, &read);
+    issued->snapshotted = false; /* a copy has to be given back */
+    issued->size_bytes += sc_shape_hull_bytes(&read.shape);
+    if (is_late(copy))
+        sc_large_copies_count_late();
+}
+
+static void record(struct sc_batch *batch, size_t index, struct recording *recording)
 {
     struct sc_issue issue;
-    describe(&issue, batch, index);
-    issue.owner = owner;
-    hand_over(batch, index, &issue);
+    struct sc_batch_copy copy;
+    struct sc_issued_call *issued = &recording->issued;
+    struct sc_batch_source *source = batch->sources ? &batch->sources[index] : NULL;
+    describe(&issue, batch, index, &copy);
+    issue.owner = &recording->owner;
+    if (source)
+        hand_over(source, &issue);
     if (issue.is_empty)
         return;
     if ((issue.count || issue.uses.count) && !issued->stack)
         issued->stack = sc_unwind_here(batch->call->site);
     note_first_use(&issued->use, &issue);
+    ask_if_over(batch, recording, &issue);
     if (issue.count)
         issued->size_bytes += sc_issue_record(&issue, issued->stack, issued->ticks);
-    for (unsigned i = 0; i < issue.count; i++) {
-        issued->number = issue.ops[i].ticket.number;
-        issued->snapshotted &= issue.ops[i].slot != NULL;
-        issued->writes_host |= sc_direction_writes_host(issue.ops[i].direction);
-    }
+    for (unsigned i = 0; i < issue.count; i++)
+        count(issued, &issue.ops[i]);
+    if ((source && source->copy) || must_wait(source, &copy))
+        keep_source_as_it_was(source, &copy, issued);
     if (issue.uses.count)
         note_uses_of_device(&issue, issued);
 }
 
 static void record_all(struct sc_batch *batch)
 {
-    struct sc_issued_call issued = {
-        .call = batch->call,
-        .stream = batch->stream,
-        .ticks = sc_ticks(),
-        .snapshotted = true,
-        .use = {.direction = SC_NO_DIRECTION},
+    struct recording recording = {
+        .issued = {.call = batch->call,
+                   .stream = batch->stream,
+                   .ticks = sc_ticks(),
+                   .snapshotted = true,
+                   .use = {.direction = SC_NO_DIRECTION}},
     };
-    struct sc_unwind_owner owner = {0};
     for (size_t i = 0; i < batch->count; i++)
-        record(batch, i, &issued, &owner);
-    sc_issue_recorded(&issued);
+        record(batch, i, &recording);
+    sc_issue_recorded(&recording.issued);
 }
 
 static void give_back_all(struct sc_batch *batch)
 {
-    for (size_t i = 0; batch->slots && i < batch->count; i++)
-        if (batch->slots[i])
-            sc_track_give_slot(&sc_track, batch->slots[i]);
+    for (size_t i = 0; batch->sources && i < batch->count; i++) {
+        give_back_slots(&batch->sources[i]);
+        if (batch->sources[i].copy)
+            sc_large_copies_drop(batch->sources[i].copy, batch->sources[i].copy_bytes);
+    }
 }
 
 CUresult sc_batch_copies_end(struct sc_batch *batch, CUresult result)
@@ -242,8 +455,8 @@ CUresult sc_batch_copies_end(struct sc_batch *batch, CUresult result)
         record_all(batch);
     else
         give_back_all(batch);
-    if (batch->slots)
-        sc_pages_unmap(batch->slots, scratch_bytes(batch));
+    if (batch->sources)
+        sc_pages_unmap(batch->sources, scratch_bytes(batch));
     errno = saved;
     return result;
 }

@@ -24,7 +24,7 @@
 #include "interpose/streams/streams.h"
 #include "track/order.h"
 
-struct sc_slot;
+struct sc_batch_source;
 
 /* One copy of a batch. */
 struct sc_batch_copy {
@@ -42,23 +42,33 @@ struct sc_batch {
     CUstream handle;
     size_t count;
     sc_batch_describe *describe;
+    bool splits;          /* the caller can have a copy made in pieces */
     size_t scratch_bytes; /* that the caller wants for each copy where sources are replaced */
     /* results */
     struct sc_stream_record *stream; /* NULL: nothing is noted */
     struct sc_order_call ordered;
-    struct sc_slot **slots; /* of each copy, or NULL; NULL: no source is replaced */
-    void *scratch;          /* behind the slots */
+    struct sc_batch_source *sources; /* of each copy; NULL: none is replaced */
+    size_t extra;                    /* pieces beyond one for each copy */
+    void *scratch;                   /* behind the sources */
 };
 
 /* Side of a plain copy: host memory if it is known, or pageable to the program. */
 struct sc_copy_side sc_batch_copies_side_at(CUdeviceptr address, size_t size_bytes);
 
-/* Around the call. Sources are replaced only where there is scratch memory for the caller. Without
- * sc_batch_copies_begin, sc_batch_copies_end notes nothing. */
+/* Around the call. Without sc_batch_copies_begin, sc_batch_copies_end notes nothing. */
 void sc_batch_copies_begin(struct sc_batch *batch);
 CUresult sc_batch_copies_end(struct sc_batch *batch, CUresult result);
 
-/* What the device is to read instead of the source of the copy, or NULL. */
-const void *sc_batch_copies_source(const struct sc_batch *batch, size_t index);
+/* A part of a copy's bytes, and where the device is to read it. NULL: where the program says. */
+struct sc_batch_piece {
+    size_t offset, size_bytes;
+    const void *source;
+};
+
+enum { SC_BATCH_PIECES_MAX = 3 };
+
+/* The pieces of a copy of so many bytes, in order. Returns how many there are. */
+unsigned sc_batch_copies_pieces(const struct sc_batch *batch, size_t index, size_t size_bytes,
+                                struct sc_batch_piece pieces[SC_BATCH_PIECES_MAX]);
 
 #endif

@@ -15,7 +15,8 @@
 struct sc_op_info;
 struct sc_context;
 
-/* Is the source of such an operation one of which snapshots are taken? */
+/* Is the source of such an operation one of which snapshots are taken? Of rows the snapshot has the
+ * hull, with what lies between them. */
 bool sc_snapshots_are_for(const struct sc_op_info *op);
 
 /* Takes a snapshot for an operation that is about to be issued. Returns what the device is to read,

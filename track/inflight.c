@@ -699,6 +699,21 @@ static void judge_source(struct sc_inflight *inflight, struct sc_op *op, struct 
         add_if_changed(inflight, op, overwritten);
 }
 
+/* The operation and those behind it on the stream, as far as these are known done, too. */
+static void look_ahead(struct sc_inflight *inflight, uint32_t id, unsigned limit)
+{
+    struct sc_op *ops[SC_PEEK_ITEMS_MAX];
+    unsigned count = 0;
+    while (id && count < limit && count < SC_PEEK_ITEMS_MAX) {
+        struct sc_op *op = sc_inflight_op(inflight, id);
+        if (!sc_order_known_done(inflight->order, &op->info.ticket))
+            break;
+        ops[count++] = op;
+        id = op->stream_next;
+    }
+    sc_source_copies_look(ops, count);
+}
+
 bool sc_inflight_retire(struct sc_inflight *inflight, unsigned limit, struct sc_ops *overwritten)
 {
     uint32_t next = 0;
@@ -709,8 +724,11 @@ bool sc_inflight_retire(struct sc_inflight *inflight, unsigned limit, struct sc_
             struct sc_op *op = sc_inflight_op(inflight, stream->first_op);
             if (!sc_order_known_done(inflight->order, &op->info.ticket))
                 break;
-            if (limit-- == 0)
+            if (limit == 0)
                 return true;
+            if (overwritten && op->info.slot && !op->info.range && !op->looked)
+                look_ahead(inflight, stream->first_op, limit);
+            limit--;
             if (overwritten)
                 judge_source(inflight, op, overwritten);
             sc_inflight_drop(inflight, stream->first_op);

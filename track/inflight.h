@@ -64,6 +64,7 @@ struct sc_op_info {
     uintptr_t guard_address;
     size_t guard_bytes;       /* 0: unguarded */
     bool is_guard_chosen;     /* these two are */
+    bool is_compared_whole;   /* a small source: row by row */
     bool shares_pages;        /* the first and last page, or all of a small source, are compared if
                                * they are not guarded */
     struct sc_slot *slot;     /* the snapshot that the device reads instead, or NULL */
@@ -104,6 +105,8 @@ struct sc_op {
     int32_t accused;     /* the thread that was last reported to touch it too early; 0: none */
     bool retained;       /* complete, kept for latent hazards */
     bool cut;            /* some of its pages were let go */
+    bool looked;         /* at its source, just now: `differs` from the snapshot */
+    bool differs;
 };
 
 enum { SC_TRACK_OPS_MAX = 8 };

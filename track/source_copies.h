@@ -21,6 +21,10 @@ bool sc_source_copies_copy_pages(struct sc_inflight *inflight, struct sc_op *op,
 void sc_source_copies_give_slots(struct sc_op_info *info);
 void sc_source_copies_drop_copies(struct sc_inflight *inflight, struct sc_op *op);
 
+/* Looks at the sources of many operations at once, at most SC_PEEK_ITEMS_MAX, as far as that saves
+ * system calls: what was found is good until the lock is given back. */
+void sc_source_copies_look(struct sc_op *const *ops, unsigned count);
+
 /* Does the source differ from its copies, or from its snapshots? Not once more, where a touch of
  * pageable memory was reported: its edges are hardly ever spared. */
 bool sc_source_copies_changed(struct sc_inflight *inflight, const struct sc_op *op);

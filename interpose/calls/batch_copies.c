@@ -1,6 +1,7 @@
 #include "interpose/calls/batch_copies.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
@@ -18,6 +19,7 @@
 #include "report/options.h"
 #include "track/hazard.h"
 #include "track/inflight.h"
+#include "track/peek.h"
 #include "track/pool.h"
 #include "track/shape.h"
 #include "track/spans.h"
@@ -29,9 +31,57 @@
 
 enum { STAGED_BYTES_MAX = 64 * 1024 };
 
-struct sc_copy_side sc_batch_copies_side_at(CUdeviceptr address, size_t size_bytes)
+/* ---- what is kept of each copy until the call is over ---- */
+
+struct sc_batch_source {
+    uint8_t src_is, dst_is;   /* enum sc_batch_side */
+    struct sc_slot *slot;     /* of all of it */
+    struct sc_slot *edges[2]; /* of the bytes before and behind the guarded pages */
+    uint32_t edge_bytes[2];
+    bool is_guard_chosen;
+    uintptr_t guard_address;
+    size_t guard_bytes;
+    void *copy; /* of copy_bytes */
+    size_t copy_bytes;
+};
+
+static size_t scratch_bytes(const struct sc_batch *batch)
 {
-    struct sc_copy_side side = sc_copy_side_at(address, size_bytes);
+    return batch->count * (sizeof *batch->sources + batch->scratch_bytes);
+}
+
+static struct sc_batch_source *source_at(struct sc_batch *batch, size_t index)
+{
+    size_t size_bytes = scratch_bytes(batch);
+    bool few = size_bytes <= sizeof batch->few;
+    if (!batch->sources) {
+        if (few)
+            memset(batch->few, 0, size_bytes);
+        batch->sources = few ? (void *)batch->few : sc_pages_map(size_bytes);
+        batch->scratch = batch->sources ? batch->sources + batch->count : NULL;
+    }
+    return batch->sources ? &batch->sources[index] : NULL;
+}
+
+/* ---- the sides of a copy ---- */
+
+static struct sc_copy_side look_up(CUdeviceptr address, size_t size_bytes, enum sc_batch_side is)
+{
+    switch (is) {
+    case SC_BATCH_HOST:
+        return sc_copy_side_of_host((const void *)(uintptr_t)address, size_bytes);
+    case SC_BATCH_OTHER:
+        return sc_copy_side_pinned(address, size_bytes);
+    case SC_BATCH_UNKNOWN:
+        break;
+    }
+    return sc_copy_side_at(address, size_bytes);
+}
+
+struct sc_copy_side sc_batch_copies_side_at(CUdeviceptr address, size_t size_bytes,
+                                            enum sc_batch_side is)
+{
+    struct sc_copy_side side = look_up(address, size_bytes, is);
     if (!side.used && size_bytes && sc_issue_is_kept_registered(&side.shape))
         side.used = side.host = true;
     return side;
@@ -93,7 +143,12 @@ static void add_side(struct sc_issue *issue, const struct sc_batch_copy *copy, b
 static void describe(struct sc_issue *issue, struct sc_batch *batch, size_t index,
                      struct sc_batch_copy *copy)
 {
-    *copy = (struct sc_batch_copy){.order = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM};
+    const struct sc_batch_source *known = batch->sources ? &batch->sources[index] : NULL;
+    *copy = (struct sc_batch_copy){
+        .src_is = known ? (enum sc_batch_side)known->src_is : SC_BATCH_UNKNOWN,
+        .dst_is = known ? (enum sc_batch_side)known->dst_is : SC_BATCH_UNKNOWN,
+        .order = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM,
+    };
     sc_issue_on(issue, batch->call, batch->stream);
     batch->describe(batch, index, copy);
     issue->is_empty = copy->sides.is_empty;
@@ -113,31 +168,6 @@ static void describe(struct sc_issue *issue, struct sc_batch *batch, size_t inde
  * snapshots: the copy is made in pieces. What cannot be guarded since it may be on a stack, and
  * what the driver would read late against its contract, is read from a copy of the library's. */
 
-struct sc_batch_source {
-    struct sc_slot *slot;     /* of all of it */
-    struct sc_slot *edges[2]; /* of the bytes before and behind the guarded pages */
-    uint32_t edge_bytes[2];
-    bool is_guard_chosen;
-    uintptr_t guard_address;
-    size_t guard_bytes;
-    void *copy; /* of copy_bytes */
-    size_t copy_bytes;
-};
-
-static size_t scratch_bytes(const struct sc_batch *batch)
-{
-    return batch->count * (sizeof *batch->sources + batch->scratch_bytes);
-}
-
-static struct sc_batch_source *source_at(struct sc_batch *batch, size_t index)
-{
-    if (!batch->sources) {
-        batch->sources = sc_pages_map(scratch_bytes(batch));
-        batch->scratch = batch->sources ? batch->sources + batch->count : NULL;
-    }
-    return batch->sources ? &batch->sources[index] : NULL;
-}
-
 static struct sc_op_info *source_op(struct sc_issue *issue)
 {
     return issue->count && issue->ops[0].direction == SC_H2D ? &issue->ops[0] : NULL;
@@ -150,6 +180,7 @@ static void copy_source(struct sc_batch *batch, size_t index, const struct sc_sh
         return;
     source->copy_bytes = sc_shape_hull_bytes(shape);
     source->copy = sc_large_copies_make(shape->address, source->copy_bytes);
+    batch->replaced |= source->copy != NULL;
 }
 
 static struct sc_slot *take_edge(const struct sc_batch *batch, const struct sc_op_info *op,
@@ -185,6 +216,7 @@ static void guard_source(struct sc_batch *batch, size_t index, const struct sc_i
     if (source->edge_bytes[1])
         source->edges[1] = take_edge(batch, op, guard_end, source->edge_bytes[1]);
     batch->extra += (source->edges[0] != NULL) + (source->edges[1] != NULL);
+    batch->replaced |= batch->extra != 0;
 }
 
 /* Its bytes are there already, and the program may be about to change them. */
@@ -206,26 +238,72 @@ static bool is_late(const struct sc_batch_copy *copy)
            sc_shape_hull_bytes(&src->shape) > STAGED_BYTES_MAX;
 }
 
+/* Small pageable sources that are still to be read, many by one system call. */
+struct gathered {
+    unsigned count;
+    struct sc_batch_source *sources[SC_PEEK_ITEMS_MAX];
+    struct sc_peek_item items[SC_PEEK_ITEMS_MAX];
+};
+
+static void read_gathered(struct gathered *gathered)
+{
+    sc_peek_all(gathered->items, gathered->count);
+    for (unsigned i = 0; i < gathered->count; i++) {
+        struct sc_batch_source *source = gathered->sources[i];
+        if (gathered->items[i].read)
+            continue;
+        sc_track_give_slot(&sc_track, source->slot);
+        source->slot = NULL;
+    }
+    gathered->count = 0;
+}
+
+/* False: there is no slot. */
+static bool gather(struct gathered *gathered, struct sc_batch *batch, size_t index,
+                   const struct sc_op_info *op)
+{
+    struct sc_batch_source *source = source_at(batch, index);
+    struct sc_slot *slot = source ? sc_snapshots_reserve(batch->stream->context, op) : NULL;
+    if (!slot)
+        return false;
+    if (gathered->count == SC_PEEK_ITEMS_MAX)
+        read_gathered(gathered);
+    source->slot = slot;
+    batch->replaced = true;
+    gathered->sources[gathered->count] = source;
+    gathered->items[gathered->count++] = (struct sc_peek_item){
+        slot->bytes, op->shape.address, sc_shape_hull_bytes(&op->shape), false};
+    return true;
+}
+
+static bool snapshot(struct sc_batch *batch, size_t index, struct sc_op_info *op)
+{
+    struct sc_batch_source *source = source_at(batch, index);
+    if (source && sc_snapshots_take(batch->stream->context, op))
+        source->slot = op->slot;
+    batch->replaced |= op->slot != NULL;
+    return op->slot != NULL;
+}
+
 static void replace_source(struct sc_batch *batch, size_t index, struct sc_issue *issue,
-                           const struct sc_batch_copy *copy)
+                           const struct sc_batch_copy *copy, struct gathered *gathered)
 {
     struct sc_op_info *op = source_op(issue);
-    struct sc_batch_source *source;
-    if (!op && is_late(copy)) {
+    bool replaced = false;
+    if (!op && is_late(copy))
         copy_source(batch, index, &copy->sides.src.shape);
-    } else if (op && sc_snapshots_are_for(op) && (source = source_at(batch, index)) != NULL) {
-        sc_snapshots_take(batch->stream->context, op);
-        source->slot = op->slot;
-    }
-    if (op && !op->slot && !op->range && op->stable)
+    if (!op)
+        return;
+    if (sc_snapshots_are_for(op))
+        replaced = op->kind == SC_PAGEABLE ? gather(gathered, batch, index, op)
+                                           : snapshot(batch, index, op);
+    if (!replaced && !op->range && op->stable)
         keep_source(batch, index, issue, op);
 }
 
-static void replace_sources(struct sc_batch *batch, size_t index, struct sc_issue *issue,
-                            const struct sc_batch_copy *copy)
+static bool is_for_us(const struct sc_batch *batch)
 {
-    if (sc_options.mode == SC_MODE_FIX && !sc_replaying_is_on() && batch->scratch_bytes)
-        replace_source(batch, index, issue, copy);
+    return sc_options.mode == SC_MODE_FIX && !sc_replaying_is_on() && batch->scratch_bytes;
 }
 
 unsigned sc_batch_copies_pieces(const struct sc_batch *batch, size_t index, size_t size_bytes,
@@ -251,19 +329,46 @@ unsigned sc_batch_copies_pieces(const struct sc_batch *batch, size_t index, size
 
 /* ---- before the call ---- */
 
+static uint8_t kind_of(const struct sc_copy_side *side)
+{
+    return side->host && !side->known ? SC_BATCH_HOST : SC_BATCH_OTHER;
+}
+
+/* What the driver has said of the addresses. */
+static void remember(struct sc_batch *batch, size_t index, const struct sc_batch_copy *copy)
+{
+    struct sc_batch_source *source = source_at(batch, index);
+    if (!source || copy->sides.is_empty)
+        return;
+    source->src_is = kind_of(&copy->sides.src);
+    source->dst_is = kind_of(&copy->sides.dst);
+}
+
+static void prepare_all(struct sc_batch *batch)
+{
+    struct gathered gathered;
+    struct sc_issue issue;
+    struct sc_batch_copy copy;
+    bool replaces = is_for_us(batch);
+    gathered.count = 0;
+    for (size_t i = 0; i < batch->count; i++) {
+        describe(&issue, batch, i, &copy);
+        remember(batch, i, &copy);
+        sc_issue_ready(&issue);
+        if (replaces)
+            replace_source(batch, i, &issue, &copy, &gathered);
+    }
+    read_gathered(&gathered);
+}
+
 void sc_batch_copies_begin(struct sc_batch *batch)
 {
     int saved = errno;
-    struct sc_issue issue;
-    struct sc_batch_copy copy;
     batch->stream = sc_active() ? sc_streams_find(batch->handle, batch->call->per_thread) : NULL;
-    for (size_t i = 0; batch->stream && i < batch->count; i++) {
-        describe(&issue, batch, i, &copy);
-        sc_issue_ready(&issue);
-        replace_sources(batch, i, &issue, &copy);
-    }
-    if (batch->stream)
+    if (batch->stream) {
+        prepare_all(batch);
         sc_track_begin(&sc_track, batch->stream->id, &batch->ordered);
+    }
     errno = saved;
 }
 
@@ -369,7 +474,8 @@ static void count(struct sc_issued_call *issued, const struct sc_op_info *op)
 /* The call was made without us, with the program's own source. */
 static bool must_wait(const struct sc_batch_source *source, const struct sc_batch_copy *copy)
 {
-    return !source && is_late(copy) && sc_options.mode == SC_MODE_FIX && sc_replaying_is_on();
+    return !(source && source->copy) && is_late(copy) && sc_options.mode == SC_MODE_FIX &&
+           sc_replaying_is_on();
 }
 
 static void keep_source_as_it_was(struct sc_batch_source *source, const struct sc_batch_copy *copy,
@@ -385,7 +491,7 @@ static void keep_source_as_it_was(struct sc_batch_source *source, const struct s
         .ticks = issued->ticks,
         .thread = sc_thread_id(),
     };
-    if (source)
+    if (source && source->copy)
         sc_large_copies_keep(source->copy, source->copy_bytes, &read);
     else
         sc_large_copies_await(&read);
@@ -436,13 +542,38 @@ static void record_all(struct sc_batch *batch)
     sc_issue_recorded(&recording.issued);
 }
 
-static void give_back_all(struct sc_batch *batch)
+/* The driver may have begun with copies before the one that it refused: what they read is kept as
+ * if all were under way. */
+static void keep_slot(const struct sc_batch *batch, struct sc_slot *slot)
 {
-    for (size_t i = 0; batch->sources && i < batch->count; i++) {
-        give_back_slots(&batch->sources[i]);
-        if (batch->sources[i].copy)
-            sc_large_copies_drop(batch->sources[i].copy, batch->sources[i].copy_bytes);
-    }
+    struct sc_order_call none = {0};
+    SC_ISSUED(issued);
+    struct sc_op_info read = {
+        .api = batch->call->api,
+        .shape = {(uintptr_t)slot->bytes, 1, 1, 1},
+        .ticket = {.stream = batch->stream->id},
+        .direction = SC_H2D,
+        .kind = SC_PINNED,
+        .access = SC_ACCESS_ALL,
+        .slot = slot,
+        .unjudged = true,
+    };
+    sc_track_issue(&sc_track, &none, &read, 1, &issued);
+}
+
+static void keep_refused(const struct sc_batch *batch, struct sc_batch_source *source)
+{
+    struct sc_slot *const slots[] = {source->slot, source->edges[0], source->edges[1]};
+    struct sc_op_info read = {
+        .api = batch->call->api,
+        .ticket = {.stream = batch->stream->id},
+        .access = SC_ACCESS_ALL,
+    };
+    for (unsigned i = 0; i < sizeof slots / sizeof slots[0]; i++)
+        if (slots[i])
+            keep_slot(batch, slots[i]);
+    if (source->copy)
+        sc_large_copies_keep(source->copy, source->copy_bytes, &read);
 }
 
 CUresult sc_batch_copies_end(struct sc_batch *batch, CUresult result)
@@ -453,9 +584,9 @@ CUresult sc_batch_copies_end(struct sc_batch *batch, CUresult result)
     sc_track_end(&sc_track, &batch->ordered, result == CUDA_SUCCESS);
     if (result == CUDA_SUCCESS)
         record_all(batch);
-    else
-        give_back_all(batch);
-    if (batch->sources)
+    for (size_t i = 0; result != CUDA_SUCCESS && batch->sources && i < batch->count; i++)
+        keep_refused(batch, &batch->sources[i]);
+    if (batch->sources && (void *)batch->sources != (void *)batch->few)
         sc_pages_unmap(batch->sources, scratch_bytes(batch));
     errno = saved;
     return result;

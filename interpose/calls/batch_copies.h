@@ -26,13 +26,19 @@
 
 struct sc_batch_source;
 
+/* What is known of an address: behind the call the driver is not asked once more. */
+enum sc_batch_side { SC_BATCH_UNKNOWN, SC_BATCH_HOST, SC_BATCH_OTHER };
+
 /* One copy of a batch. */
 struct sc_batch_copy {
+    enum sc_batch_side src_is, dst_is; /* given */
     struct sc_copy_sides sides;
     CUmemcpySrcAccessOrder order;
 };
 
 struct sc_batch;
+
+enum { SC_BATCH_FEW_WORDS = 64 };
 
 /* Describes a copy. They are asked for in the order of their indices. */
 typedef void sc_batch_describe(struct sc_batch *batch, size_t index, struct sc_batch_copy *copy);
@@ -43,17 +49,20 @@ struct sc_batch {
     size_t count;
     sc_batch_describe *describe;
     bool splits;          /* the caller can have a copy made in pieces */
-    size_t scratch_bytes; /* that the caller wants for each copy where sources are replaced */
+    size_t scratch_bytes; /* that the caller wants for each copy; 0: no source may be replaced */
     /* results */
     struct sc_stream_record *stream; /* NULL: nothing is noted */
     struct sc_order_call ordered;
-    struct sc_batch_source *sources; /* of each copy; NULL: none is replaced */
-    size_t extra;                    /* pieces beyond one for each copy */
-    void *scratch;                   /* behind the sources */
+    struct sc_batch_source *sources;  /* of each copy; NULL: there is no memory */
+    bool replaced;                    /* some sources are */
+    size_t extra;                     /* pieces beyond one for each copy */
+    void *scratch;                    /* behind the sources */
+    uint64_t few[SC_BATCH_FEW_WORDS]; /* for both, where they have room there */
 };
 
 /* Side of a plain copy: host memory if it is known, or pageable to the program. */
-struct sc_copy_side sc_batch_copies_side_at(CUdeviceptr address, size_t size_bytes);
+struct sc_copy_side sc_batch_copies_side_at(CUdeviceptr address, size_t size_bytes,
+                                            enum sc_batch_side is);
 
 /* Around the call. Without sc_batch_copies_begin, sc_batch_copies_end notes nothing. */
 void sc_batch_copies_begin(struct sc_batch *batch);

@@ -141,8 +141,8 @@ static void describe_flat(struct sc_batch *copies, size_t i, struct sc_batch_cop
     copy->sides.is_empty = batch->sizes[i] == 0;
     if (copy->sides.is_empty)
         return;
-    copy->sides.src = sc_batch_copies_side_at(batch->srcs[i], batch->sizes[i]);
-    copy->sides.dst = sc_batch_copies_side_at(batch->dsts[i], batch->sizes[i]);
+    copy->sides.src = sc_batch_copies_side_at(batch->srcs[i], batch->sizes[i], copy->src_is);
+    copy->sides.dst = sc_batch_copies_side_at(batch->dsts[i], batch->sizes[i], copy->dst_is);
 }
 
 /* What the driver would refuse is not looked at: no more than it names may be read. */
@@ -204,7 +204,7 @@ static struct flat_batch as_made(struct flat_batch *batch)
     struct flat_batch made = *batch;
     size_t *scratch = batch->batch.copies.scratch;
     size_t room = batch->batch.copies.count * SC_BATCH_PIECES_MAX;
-    if (!scratch)
+    if (!batch->batch.copies.replaced)
         return made;
     made.dsts = (CUdeviceptr *)scratch;
     made.srcs = (CUdeviceptr *)scratch + room;
@@ -319,12 +319,14 @@ static struct sc_fold fold_of(const CUmemcpy3DOperand *operand, const CUextent3D
     return (struct sc_fold){0, 0};
 }
 
-static struct sc_copy_side side_of(const CUmemcpy3DOperand *operand, const CUextent3D *extent)
+static struct sc_copy_side side_of(const CUmemcpy3DOperand *operand, const CUextent3D *extent,
+                                   enum sc_batch_side is)
 {
     if (operand->type != CU_MEMCPY_OPERAND_TYPE_POINTER)
         return (struct sc_copy_side){0};
     struct sc_shape shape = shape_of(operand, extent);
-    struct sc_copy_side side = sc_batch_copies_side_at(shape.address, sc_shape_hull_bytes(&shape));
+    struct sc_copy_side side =
+        sc_batch_copies_side_at(shape.address, sc_shape_hull_bytes(&shape), is);
     side.shape = shape;
     side.fold = fold_of(operand, extent);
     return side;
@@ -342,8 +344,8 @@ static void describe_3d(struct sc_batch *copies, size_t i, struct sc_batch_copy 
     copy->sides.is_empty = !op->extent.width || !op->extent.height || !op->extent.depth;
     if (copy->sides.is_empty)
         return;
-    copy->sides.src = side_of(&op->src, &op->extent);
-    copy->sides.dst = side_of(&op->dst, &op->extent);
+    copy->sides.src = side_of(&op->src, &op->extent, copy->src_is);
+    copy->sides.dst = side_of(&op->dst, &op->extent, copy->dst_is);
 }
 
 /* An operand as a side of a plain copy. Arrays count in elements here and in bytes there: they are
@@ -422,7 +424,7 @@ static CUDA_MEMCPY3D_BATCH_OP *made_list(const struct batch_3d *batch)
 {
     const struct sc_batch *copies = &batch->batch.copies;
     struct sc_batch_piece pieces[SC_BATCH_PIECES_MAX];
-    CUDA_MEMCPY3D_BATCH_OP *list = copies->scratch;
+    CUDA_MEMCPY3D_BATCH_OP *list = copies->replaced ? copies->scratch : NULL;
     for (size_t i = 0; list && i < copies->count; i++) {
         list[i] = batch->list[i];
         sc_batch_copies_pieces(copies, i, SIZE_MAX, pieces);

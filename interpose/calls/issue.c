@@ -103,8 +103,9 @@ static void add_op_on_range(struct sc_issue *issue, enum sc_direction direction,
 static enum sc_buffer_kind kind_of_pageable(const struct sc_shape *shape)
 {
     uintptr_t here = (uintptr_t)__builtin_frame_address(0);
-    bool is_local =
-        sc_own_stack_holds(here) && sc_own_stack_holds(shape->address) && shape->address >= here;
+    uintptr_t last = shape->address + sc_shape_hull_bytes(shape) - 1;
+    bool is_local = sc_own_stack_holds(here) && sc_own_stack_holds(last) &&
+                    shape->address >= here && shape->address <= last;
     return is_local ? SC_STACK : SC_PAGEABLE;
 }
 
@@ -368,9 +369,10 @@ static enum sc_unguarded_reason why_not(const struct sc_op_info *op)
 /* Of a pageable source what is not guarded is compared: all of a small one. */
 static bool is_compared_whole(struct sc_op_info *op)
 {
-    bool compared = !op->range && op->direction == SC_H2D && op->stable && op->shape.rows == 1;
-    op->shares_pages |= compared;
-    return compared && op->shape.width_bytes <= SC_COMPARED_WHOLE_BYTES;
+    bool compared = !op->range && op->direction == SC_H2D && op->stable;
+    op->is_compared_whole = compared && sc_shape_hull_bytes(&op->shape) <= SC_COMPARED_WHOLE_BYTES;
+    op->shares_pages |= compared && (op->is_compared_whole || op->shape.rows == 1);
+    return op->is_compared_whole;
 }
 
 /* The driver has done a pageable source in the call, and the guard watches no longer than that. */

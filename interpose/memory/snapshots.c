@@ -118,6 +118,10 @@ static bool is_small(const struct sc_op_info *op)
 static bool fill(struct sc_slot *slot, const struct sc_op_info *op)
 {
     size_t hull_bytes = sc_shape_hull_bytes(&op->shape);
+    if (op->kind == SC_STACK) {
+        memcpy(slot->bytes, (const void *)op->shape.address, hull_bytes);
+        return true;
+    }
     if (!op->range)
         return sc_peek(slot->bytes, op->shape.address, hull_bytes);
     struct sc_range *range = sc_inflight_range(&sc_track.inflight, op->range);
@@ -133,13 +137,18 @@ bool sc_snapshots_are_for(const struct sc_op_info *op)
     return sc_options.mode == SC_MODE_FIX && !sc_replaying_is_on() && op->stable && is_small(op);
 }
 
-const void *sc_snapshots_take(struct sc_context *context, struct sc_op_info *op)
+struct sc_slot *sc_snapshots_reserve(struct sc_context *context, const struct sc_op_info *op)
 {
     if (!sc_snapshots_are_for(op))
         return NULL;
     struct sc_context *home = context->primary ? context->primary : context; /* it outlives these */
     struct sc_staging_of_context *own = staging_of(home);
-    struct sc_slot *slot = own ? take_slot(home, own, op) : NULL;
+    return own ? take_slot(home, own, op) : NULL;
+}
+
+const void *sc_snapshots_take(struct sc_context *context, struct sc_op_info *op)
+{
+    struct sc_slot *slot = sc_snapshots_reserve(context, op);
     if (!slot)
         return NULL;
     if (!fill(slot, op)) {

@@ -43,13 +43,6 @@ void *sc_large_copies_make(uintptr_t address, size_t size_bytes)
     return copy;
 }
 
-void sc_large_copies_drop(void *copy, size_t size_bytes)
-{
-    int saved = errno;
-    sc_pages_unmap(copy, size_bytes);
-    errno = saved;
-}
-
 /* It is nobody's hazard. */
 static void record(struct sc_op_info *read)
 {
@@ -73,13 +66,14 @@ void sc_large_copies_await(struct sc_op_info *read)
 static void give_back(void *copy, size_t size_bytes, const struct sc_ticket *ticket)
 {
     if (sc_marks_await(ticket, sc_now_ns() + sc_options.stall_limit_ns))
-        sc_large_copies_drop(copy, size_bytes);
+        sc_pages_unmap(copy, size_bytes);
 }
 
 /* The hold finds the operation, and waits for it. */
 void sc_large_copies_keep(void *copy, size_t size_bytes, struct sc_op_info *read)
 {
     const struct sc_culprit reader = {read->api, NULL, NULL};
+    int saved = errno;
     read->shape = (struct sc_shape){(uintptr_t)copy, size_bytes, size_bytes, 1};
     record(read);
     SC_TAKE_DOWN request = {
@@ -91,4 +85,5 @@ void sc_large_copies_keep(void *copy, size_t size_bytes, struct sc_op_info *read
     sc_take_down_ask(&request, &reader);
     if (!sc_take_down_finish(&request, read->api))
         give_back(copy, size_bytes, &read->ticket);
+    errno = saved;
 }

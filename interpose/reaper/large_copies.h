@@ -16,12 +16,9 @@ struct sc_op_info;
 /* A copy of the bytes; NULL: they cannot be read, or there is no memory. */
 void *sc_large_copies_make(uintptr_t address, size_t size_bytes);
 
-/* The driver has not taken the copy. */
-void sc_large_copies_drop(void *copy, size_t size_bytes);
-
-/* The driver has accepted an operation that reads the copy: on the stream of `read`, with its
- * stack, time and thread. It is recorded, and gets its number. The copy is given back when that is
- * done; beyond max_held the call waits until then. */
+/* The driver has accepted, or begun, an operation that reads the copy: on the stream of `read`,
+ * with its stack, time and thread. It is recorded, and gets its number. The copy is given back when
+ * that is done; beyond max_held the call waits until then. */
 void sc_large_copies_keep(void *copy, size_t size_bytes, struct sc_op_info *read);
 
 /* The same where the device reads the source itself, since the call was made without us: waits

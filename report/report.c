@@ -425,6 +425,7 @@ static void collect_locked(struct sc_summary *summary, const struct sc_report_to
     summary->distinct = sc_hazard_counts_count();
     summary->operations = totals->operations;
     summary->taken_early = totals->taken_early;
+    summary->driver_late = totals->driver_late;
     summary->unguarded = totals->unguarded;
     summary->calls = totals->coverage.calls;
     summary->missed = totals->coverage.missed;

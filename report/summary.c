@@ -461,6 +461,17 @@ static void put_taken_early(struct sc_text *text, const struct sc_summary *summa
     sc_text_char(text, '\n');
 }
 
+static void put_driver_late(struct sc_text *text, const struct sc_summary *summary)
+{
+    if (summary->driver_late == 0)
+        return;
+    sc_text_put(text,
+                "  sources of batches that were copied in the call, as the driver promises and "
+                "does not do: ");
+    sc_text_decimal(text, summary->driver_late);
+    sc_text_char(text, '\n');
+}
+
 static void put_timeline(struct sc_text *text, const struct sc_summary *summary)
 {
     if (summary->timeline.dropped == 0)
@@ -560,6 +571,7 @@ void sc_summary_write(struct sc_text *text, const struct sc_summary *summary)
     put_postmortem(text, &summary->postmortem);
     put_coverage(text, summary);
     put_taken_early(text, summary);
+    put_driver_late(text, summary);
     put_unguarded(text, summary->unguarded);
     put_timeline(text, summary);
     if (summary->lists_suppressions) {

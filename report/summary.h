@@ -18,6 +18,7 @@ struct sc_summary {
     unsigned distinct; /* how many places there are in all */
     uint64_t operations;
     uint64_t taken_early;
+    uint64_t driver_late;
     const struct sc_unguarded *unguarded; /* NULL: not known */
     uint64_t calls, missed;               /* that CUPTI told of, and that passed the library by */
     struct sc_report_cupti cupti;

@@ -429,6 +429,18 @@ void sc_inflight_touched(struct sc_inflight *inflight, uintptr_t address, size_t
     sc_inflight_overlaps(inflight, address, size_bytes, visit_touched, &search);
 }
 
+/* What differs is only what the device has read from snapshots, unless pages were copied later. */
+static bool add_if_changed(struct sc_inflight *inflight, const struct sc_op *op,
+                           struct sc_ops *changed)
+{
+    struct sc_op_info info = op->info;
+    if (!sc_source_copies_changed(inflight, op))
+        return false;
+    info.copied |= !op->first_copy && (info.edges[0] || info.edges[1]);
+    sc_ops_add(changed, &info);
+    return true;
+}
+
 struct seal_visit {
     struct sc_inflight *inflight;
     struct sc_ops *ops;
@@ -439,9 +451,7 @@ static bool seal_op(void *context, uint32_t id)
 {
     struct seal_visit *seal = context;
     struct sc_op *op = sc_inflight_op(seal->inflight, id);
-    bool changed = sc_source_copies_changed(seal->inflight, op);
-    if (changed)
-        sc_ops_add(seal->ops, &op->info);
+    bool changed = add_if_changed(seal->inflight, op, seal->ops);
     if (changed || sc_shape_hulls_touch(&op->info.shape, &seal->sealed))
         op->info.stable = false;
     return true;
@@ -501,8 +511,7 @@ static void renew(struct sc_inflight *inflight, uint32_t id, const struct sc_op_
     bool guarded_alike = op->first_span && !op->cut && op->info.access == info->access &&
                          op->info.guard_address == info->guard_address &&
                          op->info.guard_bytes == info->guard_bytes;
-    if (sc_source_copies_changed(inflight, op))
-        sc_ops_add(overwritten, &op->info);
+    add_if_changed(inflight, op, overwritten);
     sc_source_copies_drop_copies(inflight, op);
     move_to_end_of_stream(inflight, id);
     op->info = *info;
@@ -520,7 +529,7 @@ bool sc_inflight_issue_again(struct sc_inflight *inflight, uint32_t id, bool gua
 {
     struct sc_op *op = sc_inflight_op(inflight, id);
     bool is_guarded = op->first_span && !op->cut;
-    if (is_guarded != guarded || op->first_copy || op->info.slot || op->info.stable)
+    if (is_guarded != guarded || op->first_copy || sc_ops_is_copied(&op->info) || op->info.stable)
         return false;
     move_to_end_of_stream(inflight, id);
     sc_order_renew(inflight->order, &op->info.ticket);
@@ -684,8 +693,25 @@ static bool has_returned(const struct sc_op_info *info)
 static void judge_source(struct sc_inflight *inflight, struct sc_op *op, struct sc_ops *overwritten)
 {
     op->info.returned = has_returned(&op->info);
-    if (op->info.returned || sc_source_copies_changed(inflight, op))
+    if (op->info.returned)
         sc_ops_add(overwritten, &op->info);
+    else
+        add_if_changed(inflight, op, overwritten);
+}
+
+/* The operation and those behind it on the stream, as far as these are known done, too. */
+static void look_ahead(struct sc_inflight *inflight, uint32_t id, unsigned limit)
+{
+    struct sc_op *ops[SC_PEEK_ITEMS_MAX];
+    unsigned count = 0;
+    while (id && count < limit && count < SC_PEEK_ITEMS_MAX) {
+        struct sc_op *op = sc_inflight_op(inflight, id);
+        if (!sc_order_known_done(inflight->order, &op->info.ticket))
+            break;
+        ops[count++] = op;
+        id = op->stream_next;
+    }
+    sc_source_copies_look(ops, count);
 }
 
 bool sc_inflight_retire(struct sc_inflight *inflight, unsigned limit, struct sc_ops *overwritten)
@@ -698,8 +724,11 @@ bool sc_inflight_retire(struct sc_inflight *inflight, unsigned limit, struct sc_
             struct sc_op *op = sc_inflight_op(inflight, stream->first_op);
             if (!sc_order_known_done(inflight->order, &op->info.ticket))
                 break;
-            if (limit-- == 0)
+            if (limit == 0)
                 return true;
+            if (overwritten && op->info.slot && !op->info.range && !op->looked)
+                look_ahead(inflight, stream->first_op, limit);
+            limit--;
             if (overwritten)
                 judge_source(inflight, op, overwritten);
             sc_inflight_drop(inflight, stream->first_op);

@@ -62,10 +62,15 @@ struct sc_op_info {
     uint32_t range;        /* 0: none */
     enum sc_access access; /* what the host may do with the guarded pages */
     uintptr_t guard_address;
-    size_t guard_bytes;      /* 0: unguarded */
-    bool shares_pages;       /* the first and last page, or all of a small source, are compared if
-                              * they are not guarded */
-    struct sc_slot *slot;    /* the snapshot that the device reads instead, or NULL */
+    size_t guard_bytes;       /* 0: unguarded */
+    bool is_guard_chosen;     /* these two are */
+    bool is_compared_whole;   /* a small source: row by row */
+    bool shares_pages;        /* the first and last page, or all of a small source, are compared if
+                               * they are not guarded */
+    struct sc_slot *slot;     /* the snapshot that the device reads instead, or NULL */
+    struct sc_slot *edges[2]; /* the same of the bytes before and behind the guarded pages */
+    uint32_t edge_bytes[2];
+    bool copied;             /* the device reads a copy of all of it that is not compared */
     bool by_graph;           /* a graph was launched that has it */
     bool unjudged;           /* the host may learn of its end in ways that are not seen: it keeps
                               * its memory, and is no hazard's */
@@ -83,6 +88,12 @@ struct sc_op_info {
     bool returned;         /* the function had, when the operation was found known done */
 };
 
+/* Does the device read a copy, whatever becomes of the source? */
+static inline bool sc_ops_is_copied(const struct sc_op_info *info)
+{
+    return info->slot || info->copied;
+}
+
 struct sc_op {
     struct sc_grid_node node; /* the hull */
     struct sc_op_info info;
@@ -94,6 +105,8 @@ struct sc_op {
     int32_t accused;     /* the thread that was last reported to touch it too early; 0: none */
     bool retained;       /* complete, kept for latent hazards */
     bool cut;            /* some of its pages were let go */
+    bool looked;         /* at its source, just now: `differs` from the snapshot */
+    bool differs;
 };
 
 enum { SC_TRACK_OPS_MAX = 8 };

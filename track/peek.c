@@ -22,6 +22,33 @@ bool sc_peek(void *into, uintptr_t address, size_t size_bytes)
     return got > 0;
 }
 
+/* How many of the first items were read. The kernel moves an item as a whole, but for one that is
+ * only partly there, and stops behind that. */
+static unsigned read_some(const struct sc_peek_item *items, unsigned count)
+{
+    struct iovec local[SC_PEEK_ITEMS_MAX], remote[SC_PEEK_ITEMS_MAX];
+    for (unsigned i = 0; i < count; i++) {
+        local[i] = (struct iovec){items[i].into, items[i].size_bytes};
+        remote[i] = (struct iovec){(void *)items[i].address, items[i].size_bytes};
+    }
+    long got = sc_kernel_call(SYS_process_vm_readv, getpid(), local, count, remote, count);
+    unsigned whole = 0;
+    while (whole < count && got >= (long)items[whole].size_bytes)
+        got -= (long)items[whole++].size_bytes;
+    return whole;
+}
+
+void sc_peek_all(struct sc_peek_item *items, unsigned count)
+{
+    for (unsigned at = 0; at < count;) {
+        unsigned end = at + read_some(items + at, count - at);
+        while (at < end)
+            items[at++].read = true;
+        if (at < count) /* where the kernel has stopped */
+            items[at++].read = false;
+    }
+}
+
 bool sc_peek_equals(uintptr_t address, const void *expected, size_t size_bytes)
 {
     const char *wanted = expected;

@@ -13,6 +13,17 @@
 /* False if not all of it could be read. */
 bool sc_peek(void *into, uintptr_t address, size_t size_bytes);
 
+/* Several places at once, at most SC_PEEK_ITEMS_MAX, by one system call where all can be read. What
+ * is left in `into` by an item that cannot be is of no use. */
+enum { SC_PEEK_ITEMS_MAX = 64 };
+struct sc_peek_item {
+    void *into;
+    uintptr_t address;
+    size_t size_bytes;
+    bool read; /* result */
+};
+void sc_peek_all(struct sc_peek_item *items, unsigned count);
+
 /* False only if the memory at `address` was read and differs from `expected`. */
 bool sc_peek_equals(uintptr_t address, const void *expected, size_t size_bytes);
 

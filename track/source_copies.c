@@ -26,16 +26,29 @@ static struct page_copy *copy_at(struct sc_inflight *inflight, uint32_t id)
     return sc_pool_at(&inflight->copies, id);
 }
 
+static void give_slot(struct sc_slot **slot, const struct sc_ticket *ticket)
+{
+    if (*slot)
+        sc_staging_give(*slot, ticket);
+    *slot = NULL;
+}
+
+void sc_source_copies_give_slots(struct sc_op_info *info)
+{
+    give_slot(&info->slot, &info->ticket);
+    give_slot(&info->edges[0], &info->ticket);
+    give_slot(&info->edges[1], &info->ticket);
+}
+
 void sc_source_copies_drop_copies(struct sc_inflight *inflight, struct sc_op *op)
 {
+    op->looked = false;
     for (uint32_t id = op->first_copy, next; id; id = next) {
         next = copy_at(inflight, id)->next;
         sc_pool_give(&inflight->copies, id);
     }
     op->first_copy = 0;
-    if (op->info.slot)
-        sc_staging_give(op->info.slot, &op->info.ticket);
-    op->info.slot = NULL;
+    sc_source_copies_give_slots(&op->info);
 }
 
 /* Could a page there be inaccessible for the sake of a destination, or still be, with the kernel
@@ -84,13 +97,50 @@ static bool read_source(struct sc_inflight *inflight, const struct sc_op_info *i
     return true;
 }
 
+/* The rows of a run, which are one where the run has no gaps. */
+static bool run_holds(struct sc_inflight *inflight, const struct sc_op_info *info,
+                      uintptr_t address, const char *copy)
+{
+    const struct sc_fold *fold = &info->fold;
+    size_t run_bytes = info->shape.width_bytes;
+    size_t width = fold->pitch_bytes ? fold->width_bytes : run_bytes;
+    size_t pitch = fold->pitch_bytes ? fold->pitch_bytes : run_bytes;
+    for (size_t at = 0; at < run_bytes; at += pitch)
+        if (!still_holds(inflight, info, address + at, copy + at, width))
+            return false;
+    return true;
+}
+
+/* What lies between the rows is not the copy's. */
+static bool snapshot_holds(struct sc_inflight *inflight, const struct sc_op *op)
+{
+    const struct sc_op_info *info = &op->info;
+    const struct sc_shape *shape = &info->shape;
+    if (op->looked)
+        return !op->differs;
+    for (size_t row = 0; info->slot && row < shape->rows; row++)
+        if (!run_holds(inflight, info, shape->address + row * shape->pitch_bytes,
+                       (const char *)info->slot->bytes + row * shape->pitch_bytes))
+            return false;
+    return true;
+}
+
+static bool edge_holds(struct sc_inflight *inflight, const struct sc_op_info *info, unsigned edge)
+{
+    uintptr_t end = info->shape.address + info->shape.width_bytes;
+    uintptr_t address = edge == 0 ? info->shape.address : end - info->edge_bytes[1];
+    return !info->edges[edge] ||
+           still_holds(inflight, info, address, info->edges[edge]->bytes, info->edge_bytes[edge]);
+}
+
 bool sc_source_copies_changed(struct sc_inflight *inflight, const struct sc_op *op)
 {
     const struct sc_op_info *info = &op->info;
-    if (!info->stable || snapshots_of(inflight, info) == SC_SNAPSHOTS_NONE)
+    if ((op->accused && !info->range) || !info->stable ||
+        snapshots_of(inflight, info) == SC_SNAPSHOTS_NONE)
         return false;
-    bool same = !info->slot || still_holds(inflight, info, info->shape.address, info->slot->bytes,
-                                           info->shape.width_bytes);
+    bool same = snapshot_holds(inflight, op) && edge_holds(inflight, info, 0) &&
+                edge_holds(inflight, info, 1);
     for (uint32_t id = op->first_copy; id && same; id = copy_at(inflight, id)->next) {
         const struct page_copy *copy = copy_at(inflight, id);
         same = still_holds(inflight, info, copy->address, copy->bytes, copy->size_bytes);
@@ -98,16 +148,9 @@ bool sc_source_copies_changed(struct sc_inflight *inflight, const struct sc_op *
     return !same;
 }
 
-/* Only of plain copies: the rows of a shape may be many on one page. */
-static bool copy_page(struct sc_inflight *inflight, struct sc_op *op, uintptr_t page)
+static bool copy_bytes(struct sc_inflight *inflight, struct sc_op *op, uintptr_t start,
+                       uintptr_t end)
 {
-    const struct sc_shape *shape = &op->info.shape;
-    uintptr_t start = shape->address > page ? shape->address : page;
-    uintptr_t shape_end = shape->address + shape->width_bytes;
-    uintptr_t end = shape_end < page + COPY_BYTES ? shape_end : page + COPY_BYTES;
-    if (op->info.direction != SC_H2D || !op->info.stable || op->info.slot || shape->rows != 1 ||
-        start >= end)
-        return true;
     uint32_t id = inflight->copies.live < COPIES_MAX ? sc_pool_take(&inflight->copies) : 0;
     if (!id)
         return false;
@@ -123,11 +166,53 @@ static bool copy_page(struct sc_inflight *inflight, struct sc_op *op, uintptr_t 
     return read;
 }
 
+/* Only of plain copies: the rows of a shape may be many on one page. */
+static bool copy_page(struct sc_inflight *inflight, struct sc_op *op, uintptr_t page)
+{
+    const struct sc_shape *shape = &op->info.shape;
+    uintptr_t start = shape->address > page ? shape->address : page;
+    uintptr_t shape_end = shape->address + shape->width_bytes;
+    uintptr_t end = shape_end < page + COPY_BYTES ? shape_end : page + COPY_BYTES;
+    if (op->info.direction != SC_H2D || !op->info.stable || op->info.slot || shape->rows != 1 ||
+        start >= end)
+        return true;
+    return copy_bytes(inflight, op, start, end);
+}
+
+/* Of a run, which lies on several pages. */
+static bool copy_run(struct sc_inflight *inflight, struct sc_op *op, uintptr_t start, uintptr_t end)
+{
+    bool copied = true;
+    for (uintptr_t next; start < end && copied; start = next) {
+        next = (start & ~(uintptr_t)(COPY_BYTES - 1)) + COPY_BYTES;
+        copied = copy_bytes(inflight, op, start, next < end ? next : end);
+    }
+    return copied;
+}
+
+/* What lies between the rows is not the copy's, nor what lies between those of a fold. */
+static bool copy_rows(struct sc_inflight *inflight, struct sc_op *op)
+{
+    const struct sc_shape *shape = &op->info.shape;
+    const struct sc_fold *fold = &op->info.fold;
+    size_t width = fold->pitch_bytes ? fold->width_bytes : shape->width_bytes;
+    size_t pitch = fold->pitch_bytes ? fold->pitch_bytes : shape->width_bytes;
+    bool copied = true;
+    for (size_t row = 0; row < shape->rows && copied; row++)
+        for (size_t at = 0; at < shape->width_bytes && copied; at += pitch) {
+            uintptr_t start = shape->address + row * shape->pitch_bytes + at;
+            copied = copy_run(inflight, op, start, start + width);
+        }
+    return copied;
+}
+
 /* What nobody guards is compared in the end: the first and the last page, or all of a small source.
  */
 bool sc_source_copies_copy_edges(struct sc_inflight *inflight, struct sc_op *op)
 {
     const struct sc_op_info *info = &op->info;
+    if (info->shape.rows > 1 && info->is_compared_whole)
+        return copy_rows(inflight, op);
     uintptr_t mask = inflight->guards.page_mask;
     uintptr_t first = info->shape.address & ~mask;
     uintptr_t last = (info->shape.address + info->shape.width_bytes - 1) & ~mask;
@@ -135,9 +220,10 @@ bool sc_source_copies_copy_edges(struct sc_inflight *inflight, struct sc_op *op)
     bool copied = true;
     for (uintptr_t page = first + COPY_BYTES; whole && page < last; page += COPY_BYTES)
         copied &= copy_page(inflight, op, page);
-    if (!info->guard_bytes || first < info->guard_address)
+    if (!info->edges[0] && (!info->guard_bytes || first < info->guard_address))
         copied &= copy_page(inflight, op, first);
-    if (last != first && (!info->guard_bytes || last >= info->guard_address + info->guard_bytes))
+    if (!info->edges[1] && last != first &&
+        (!info->guard_bytes || last >= info->guard_address + info->guard_bytes))
         copied &= copy_page(inflight, op, last);
     return copied;
 }
@@ -154,4 +240,35 @@ bool sc_source_copies_copy_pages(struct sc_inflight *inflight, struct sc_op *op,
          page += COPY_BYTES)
         copied &= copy_page(inflight, op, page);
     return copied;
+}
+
+/* ---- many at a time ---- */
+
+/* A small one in pageable memory, which only the kernel can be asked for. */
+static bool is_looked_at(const struct sc_op *op)
+{
+    const struct sc_op_info *info = &op->info;
+    return info->slot && !info->range && info->stable && !op->looked && info->shape.rows == 1 &&
+           info->shape.width_bytes <= COPY_BYTES;
+}
+
+void sc_source_copies_look(struct sc_op *const *ops, unsigned count)
+{
+    static char found[SC_PEEK_ITEMS_MAX][COPY_BYTES]; /* under the owner's lock */
+    struct sc_peek_item items[SC_PEEK_ITEMS_MAX];
+    struct sc_op *looked[SC_PEEK_ITEMS_MAX];
+    unsigned used = 0;
+    for (unsigned i = 0; i < count && used < SC_PEEK_ITEMS_MAX; i++) {
+        if (!is_looked_at(ops[i]))
+            continue;
+        const struct sc_shape *shape = &ops[i]->info.shape;
+        items[used] = (struct sc_peek_item){found[used], shape->address, shape->width_bytes, false};
+        looked[used++] = ops[i];
+    }
+    sc_peek_all(items, used);
+    for (unsigned i = 0; i < used; i++) {
+        looked[i]->looked = true;
+        looked[i]->differs =
+            items[i].read && memcmp(found[i], looked[i]->info.slot->bytes, items[i].size_bytes);
+    }
 }

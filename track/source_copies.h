@@ -1,7 +1,8 @@
 /* Do the sources of operations in flight still hold what they held at the issue? Snapshots tell,
  * and copies of the pages that nobody guards, or that were let go.
  *
- * A part of inflight.c, which alone calls these functions.
+ * A part of inflight.c, which alone calls these functions, but for giving back the slots of what it
+ * has not taken.
  * Locks: every function needs the owner's lock.
  */
 #ifndef SC_TRACK_SOURCE_COPIES_H
@@ -17,9 +18,15 @@ void sc_source_copies_init(struct sc_inflight *inflight);
 bool sc_source_copies_copy_edges(struct sc_inflight *inflight, struct sc_op *op);
 bool sc_source_copies_copy_pages(struct sc_inflight *inflight, struct sc_op *op, uint32_t span,
                                  uintptr_t start, uintptr_t end);
+void sc_source_copies_give_slots(struct sc_op_info *info);
 void sc_source_copies_drop_copies(struct sc_inflight *inflight, struct sc_op *op);
 
-/* Does the source differ from its copies, or from its snapshot? */
+/* Looks at the sources of many operations at once, at most SC_PEEK_ITEMS_MAX, as far as that saves
+ * system calls: what was found is good until the lock is given back. */
+void sc_source_copies_look(struct sc_op *const *ops, unsigned count);
+
+/* Does the source differ from its copies, or from its snapshots? Not once more, where a touch of
+ * pageable memory was reported: its edges are hardly ever spared. */
 bool sc_source_copies_changed(struct sc_inflight *inflight, const struct sc_op *op);
 
 #endif

@@ -291,6 +291,16 @@ void sc_spans_let_go_inherited(struct sc_spans *spans, uint32_t span)
     atomic_store(&sc_spans_at(spans, span)->used, false);
 }
 
+bool sc_spans_may_protect(struct sc_spans *spans, uintptr_t address)
+{
+    struct sc_access_change pages;
+    uint32_t span = 0;
+    while (sc_spans_inherited(spans, &span, &pages))
+        if (address - pages.address < pages.size_bytes)
+            return true;
+    return false;
+}
+
 bool sc_spans_inherited(struct sc_spans *spans, uint32_t *id, struct sc_access_change *change)
 {
     while (++*id < spans->pool.unused) {

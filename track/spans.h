@@ -101,6 +101,10 @@ enum sc_access sc_spans_least(struct sc_spans *spans, uintptr_t address, size_t 
  * as the program has made it. */
 bool sc_spans_cover(struct sc_spans *spans, uintptr_t address);
 
+/* Is there a record of a span, live or not, for whose sake the page may still be protected? Looks
+ * at every record. Lock-free: for a signal handler that interrupted the owner of the lock. */
+bool sc_spans_may_protect(struct sc_spans *spans, uintptr_t address);
+
 /* In the child of a fork: gives the pages of one span after another. `*span` is 0 at first. False:
  * that was all. Pages that were let go are not given again. Lock-free: other threads may have been
  * in the midst of a change, but a protected page has its span before mprotect is called, and until

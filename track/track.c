@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "track/own_lock.h"
+#include "track/source_copies.h"
 #include "track/track_internal.h"
 
 #include "track/poison.h"
@@ -512,7 +513,7 @@ static bool note_met(void *context, uint32_t id)
     struct met_search *search = context;
     struct sc_track *track = search->collector.track;
     const struct sc_op_info *info = &sc_inflight_op(&track->inflight, id)->info;
-    bool done = info->slot || sc_order_complete(&track->order, &info->ticket);
+    bool done = sc_ops_is_copied(info) || sc_order_complete(&track->order, &info->ticket);
     if (info->unseen || (search->awaited && done))
         return true;
     return sc_track_collect_op(&search->collector, id);
@@ -544,8 +545,8 @@ static void issue_locked(struct sc_track *track, struct sc_op_info *info, struct
     sc_order_renew(&track->order, &info->ticket);
     if (!info->unjudged)
         sc_inflight_conflicts(&track->inflight, info, sc_track_collect_op, &collector);
-    if (!sc_inflight_add(&track->inflight, info, &issued->overwritten) && info->slot)
-        sc_staging_give(info->slot, &info->ticket);
+    if (!sc_inflight_add(&track->inflight, info, &issued->overwritten))
+        sc_source_copies_give_slots(info);
 }
 
 void sc_track_issue(struct sc_track *track, struct sc_order_call *call, struct sc_op_info *infos,

@@ -256,7 +256,7 @@ enum sc_access sc_track_guarded_access(struct sc_track *track, uintptr_t address
 bool sc_track_guards_cover(struct sc_track *track, uintptr_t address);
 bool sc_track_watches(struct sc_track *track, uintptr_t address); /* sc_inflight_watches */
 
-/* Takes a slot for a snapshot of the source of `info`, of which the range, the width and the
+/* Takes a slot for a snapshot of the source of `info`, of which the range, the hull and the
  * ticket's stream count. The caller gives back a slot that is not issued. Returns
  * - 0 and a slot;
  * - -ENOSPC where no slot is left, and the block that would give more (of no bytes: there are

@@ -224,7 +224,7 @@ void sc_track_limit_snapshots(struct sc_track *track, uintptr_t address, size_t 
 static struct sc_slot *take_slot(struct sc_track *track, struct sc_staging *staging,
                                  const struct sc_op_info *info, struct sc_staging_block *missing)
 {
-    size_t size_bytes = info->shape.width_bytes;
+    size_t size_bytes = sc_shape_hull_bytes(&info->shape);
     struct sc_slot *slot = sc_staging_take(staging, size_bytes);
     if (slot || sc_staging_next_block(staging, size_bytes, missing))
         return slot;

@@ -57,7 +57,7 @@ struct hold_filler {
  * it back would make the driver wait. */
 static bool does_without(const struct sc_hold *hold, const struct sc_op_info *info)
 {
-    return info->slot && !sc_hold_is_drivers(hold->kind);
+    return sc_ops_is_copied(info) && !sc_hold_is_drivers(hold->kind);
 }
 
 static bool require_op(void *context, uint32_t op)

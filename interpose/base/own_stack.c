@@ -65,16 +65,24 @@ struct sc_own_stack sc_own_stack(void)
 
 /* It grows with its limit, down from what the kernel has put there for the program. The C library
  * would read /proc/self/maps. */
-static void find_main(void)
+static struct sc_own_stack find_mains(void)
 {
+    struct sc_own_stack mains = {0};
     struct rlimit limit;
     uintptr_t top = getauxval(AT_EXECFN);
     if (top == 0 || getrlimit(RLIMIT_STACK, &limit) != 0)
-        return;
+        return mains;
     size_t size = limit.rlim_cur < MAIN_BYTES_MAX ? limit.rlim_cur : MAIN_BYTES_MAX;
-    own.end = (top | (PAGE_BYTES - 1)) + 1;
-    own.start = own.end - size;
-    own.is_main = true;
+    mains.end = (top | (PAGE_BYTES - 1)) + 1;
+    mains.start = mains.end - size;
+    mains.is_main = true;
+    return mains;
+}
+
+bool sc_own_stack_is_mains(uintptr_t address, size_t size_bytes)
+{
+    struct sc_own_stack mains = own.is_main ? own : find_mains();
+    return mains.start < address + size_bytes && address < mains.end;
 }
 
 static void find_other(void)
@@ -94,7 +102,7 @@ static __attribute__((noinline)) void find_own(void)
 {
     int saved = errno;
     if (sc_thread_id() == getpid())
-        find_main();
+        own = find_mains();
     else
         find_other();
     errno = saved;

@@ -16,6 +16,9 @@
  * could not deliver a signal there. */
 bool sc_own_stack_touches(uintptr_t address, size_t size_bytes);
 
+/* Does the interval touch the main thread's stack, as far as it may grow? */
+bool sc_own_stack_is_mains(uintptr_t address, size_t size_bytes);
+
 /* The calling thread handles signals there from now on, or nowhere (SS_DISABLE). */
 void sc_own_stack_note_alternate(const stack_t *stack);
 

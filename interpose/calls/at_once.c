@@ -25,7 +25,7 @@ static enum sc_action action_on(const struct sc_op_info *op, bool heals)
 {
     if (!heals)
         return SC_ACTION_REPORTED;
-    return op->slot ? SC_ACTION_SNAPSHOTTED : SC_ACTION_STALLED;
+    return sc_ops_is_copied(op) ? SC_ACTION_SNAPSHOTTED : SC_ACTION_STALLED;
 }
 
 static void report_each(const struct sc_at_once *touch, const struct sc_ops *ops, bool heals)

@@ -110,6 +110,18 @@ struct flat_batch {
     size_t begun; /* attributes that hold for the copy that is looked at, or for earlier ones */
 };
 
+static void name_arrays(struct flat_batch *batch, CUdeviceptr *dsts, CUdeviceptr *srcs,
+                        size_t *sizes, CUmemcpyAttributes *attributes, size_t *first,
+                        size_t attribute_count)
+{
+    batch->dsts = dsts;
+    batch->srcs = srcs;
+    batch->sizes = sizes;
+    batch->attributes = attributes;
+    batch->first = first;
+    batch->attribute_count = attribute_count;
+}
+
 /* Attribute i holds for the copies from attrsIdxs[i] to attrsIdxs[i + 1]. Copies are asked for in
  * order. */
 static CUmemcpySrcAccessOrder order_of(struct flat_batch *batch, size_t copy)
@@ -129,8 +141,8 @@ static void describe_flat(struct sc_batch *copies, size_t i, struct sc_batch_cop
     copy->sides.is_empty = batch->sizes[i] == 0;
     if (copy->sides.is_empty)
         return;
-    copy->sides.src = sc_batch_copies_side_at(batch->srcs[i], batch->sizes[i]);
-    copy->sides.dst = sc_batch_copies_side_at(batch->dsts[i], batch->sizes[i]);
+    copy->sides.src = sc_batch_copies_side_at(batch->srcs[i], batch->sizes[i], copy->src_is);
+    copy->sides.dst = sc_batch_copies_side_at(batch->dsts[i], batch->sizes[i], copy->dst_is);
 }
 
 /* What the driver would refuse is not looked at: no more than it names may be read. */
@@ -157,38 +169,102 @@ static CUresult capture_flat(struct flat_batch *batch)
     return result;
 }
 
-/* The driver's call follows, with the sources that are left in the batch, unless the batch was
- * captured node by node. */
-static bool begin_flat(struct flat_batch *batch, CUresult *result)
+/* ---- the batch as the driver gets it ----
+ *
+ * The program's arrays, or arrays in the scratch memory where sources are replaced. There each copy
+ * has room for its pieces in three of them, and for one index of attributes. */
+
+enum { SCRATCH_BYTES = (3 * SC_BATCH_PIECES_MAX + 1) * sizeof(size_t) };
+
+_Static_assert(sizeof(CUdeviceptr) == sizeof(size_t), "one size for every element");
+
+static void make_pieces(struct flat_batch *batch, struct flat_batch *made)
 {
     struct sc_batch *copies = &batch->batch.copies;
+    struct sc_batch_piece pieces[SC_BATCH_PIECES_MAX];
+    size_t at = 0;
+    size_t attributes = 0;
+    for (size_t i = 0; i < copies->count; i++) {
+        unsigned count = sc_batch_copies_pieces(copies, i, batch->sizes[i], pieces);
+        if (attributes < batch->attribute_count && batch->first[attributes] == i)
+            made->first[attributes++] = at;
+        for (unsigned piece = 0; piece < count; piece++, at++) {
+            const void *source = pieces[piece].source;
+            made->dsts[at] = batch->dsts[i] + pieces[piece].offset;
+            made->srcs[at] =
+                source ? (CUdeviceptr)(uintptr_t)source : batch->srcs[i] + pieces[piece].offset;
+            made->sizes[at] = pieces[piece].size_bytes;
+        }
+    }
+    made->batch.copies.count = at;
+}
+
+static struct flat_batch as_made(struct flat_batch *batch)
+{
+    struct flat_batch made = *batch;
+    size_t *scratch = batch->batch.copies.scratch;
+    size_t room = batch->batch.copies.count * SC_BATCH_PIECES_MAX;
+    if (!batch->batch.copies.replaced)
+        return made;
+    made.dsts = (CUdeviceptr *)scratch;
+    made.srcs = (CUdeviceptr *)scratch + room;
+    made.sizes = scratch + 2 * room;
+    made.first = scratch + 3 * room;
+    make_pieces(batch, &made);
+    return made;
+}
+
+/* The driver names a piece that it refuses, and the program knows copies. */
+static void rename_failed(const struct flat_batch *batch)
+{
+    const struct sc_batch *copies = &batch->batch.copies;
+    struct sc_batch_piece pieces[SC_BATCH_PIECES_MAX];
+    size_t *failed = batch->batch.failed;
+    size_t end = 0;
+    for (size_t i = 0; failed && copies->extra && i < copies->count; i++) {
+        end += sc_batch_copies_pieces(copies, i, batch->sizes[i], pieces);
+        if (*failed < end) {
+            *failed = i;
+            return;
+        }
+    }
+}
+
+/* The driver's call follows, unless the batch was captured node by node. */
+static bool begin_flat(struct flat_batch *batch, CUresult *result)
+{
     bool valid = is_valid(batch);
     batch->batch.captured = capturing_stream(&batch->batch);
     if (batch->batch.captured && sc_captures_are_repaired() && valid) {
         *result = capture_flat(batch);
         return false;
     }
-    if (batch->batch.captured || !valid)
-        return true;
-    sc_batch_copies_begin(copies);
-    CUdeviceptr *sources = copies->scratch;
-    for (size_t i = 0; sources && i < copies->count; i++) {
-        const void *replaced = sc_batch_copies_source(copies, i);
-        sources[i] = replaced ? (CUdeviceptr)(uintptr_t)replaced : batch->srcs[i];
-    }
+    if (!batch->batch.captured && valid)
+        sc_batch_copies_begin(&batch->batch.copies);
     return true;
-}
-
-static CUdeviceptr *sources_of(const struct flat_batch *batch)
-{
-    return batch->batch.copies.scratch ? batch->batch.copies.scratch : batch->srcs;
 }
 
 static CUresult end_flat(struct flat_batch *batch, CUresult result)
 {
     if (batch->batch.captured)
         return refused(&batch->batch, result);
+    if (result != CUDA_SUCCESS)
+        rename_failed(batch);
     return sc_batch_copies_end(&batch->batch.copies, result);
+}
+
+static struct flat_batch flat_batch(const struct sc_call *call, CUstream stream, size_t count,
+                                    size_t *failed)
+{
+    return (struct flat_batch){
+        .batch = {.copies = {.call = call,
+                             .handle = stream,
+                             .count = count,
+                             .describe = describe_flat,
+                             .splits = true,
+                             .scratch_bytes = SCRATCH_BYTES},
+                  .failed = failed},
+    };
 }
 
 SC_PAIR(cuMemcpyBatchAsync, _ptsz,
@@ -197,25 +273,14 @@ SC_PAIR(cuMemcpyBatchAsync, _ptsz,
          CUstream stream),
         (dsts, srcs, sizes, count, attributes, first, attribute_count, failed, stream))
 {
-    struct flat_batch batch = {
-        .batch = {.copies = {.call = call,
-                             .handle = stream,
-                             .count = count,
-                             .describe = describe_flat,
-                             .scratch_bytes = sizeof *srcs},
-                  .failed = failed},
-        .dsts = dsts,
-        .srcs = srcs,
-        .sizes = sizes,
-        .attributes = attributes,
-        .first = first,
-        .attribute_count = attribute_count,
-    };
+    struct flat_batch batch = flat_batch(call, stream, count, failed);
     CUresult result;
+    name_arrays(&batch, dsts, srcs, sizes, attributes, first, attribute_count);
     if (!begin_flat(&batch, &result))
         return result;
-    return end_flat(&batch, real(dsts, sources_of(&batch), sizes, count, attributes, first,
-                                 attribute_count, failed, stream));
+    struct flat_batch made = as_made(&batch);
+    return end_flat(&batch, real(made.dsts, made.srcs, made.sizes, made.batch.copies.count,
+                                 attributes, made.first, attribute_count, failed, stream));
 }
 
 SC_PAIR(cuMemcpyBatchAsync_v2, _ptsz,
@@ -223,24 +288,14 @@ SC_PAIR(cuMemcpyBatchAsync_v2, _ptsz,
          CUmemcpyAttributes *attributes, size_t *first, size_t attribute_count, CUstream stream),
         (dsts, srcs, sizes, count, attributes, first, attribute_count, stream))
 {
-    struct flat_batch batch = {
-        .batch = {.copies = {.call = call,
-                             .handle = stream,
-                             .count = count,
-                             .describe = describe_flat,
-                             .scratch_bytes = sizeof *srcs}},
-        .dsts = dsts,
-        .srcs = srcs,
-        .sizes = sizes,
-        .attributes = attributes,
-        .first = first,
-        .attribute_count = attribute_count,
-    };
+    struct flat_batch batch = flat_batch(call, stream, count, NULL);
     CUresult result;
+    name_arrays(&batch, dsts, srcs, sizes, attributes, first, attribute_count);
     if (!begin_flat(&batch, &result))
         return result;
-    return end_flat(&batch, real(dsts, sources_of(&batch), sizes, count, attributes, first,
-                                 attribute_count, stream));
+    struct flat_batch made = as_made(&batch);
+    return end_flat(&batch, real(made.dsts, made.srcs, made.sizes, made.batch.copies.count,
+                                 attributes, made.first, attribute_count, stream));
 }
 
 /* ---- in three dimensions ---- */
@@ -264,12 +319,14 @@ static struct sc_fold fold_of(const CUmemcpy3DOperand *operand, const CUextent3D
     return (struct sc_fold){0, 0};
 }
 
-static struct sc_copy_side side_of(const CUmemcpy3DOperand *operand, const CUextent3D *extent)
+static struct sc_copy_side side_of(const CUmemcpy3DOperand *operand, const CUextent3D *extent,
+                                   enum sc_batch_side is)
 {
     if (operand->type != CU_MEMCPY_OPERAND_TYPE_POINTER)
         return (struct sc_copy_side){0};
     struct sc_shape shape = shape_of(operand, extent);
-    struct sc_copy_side side = sc_batch_copies_side_at(shape.address, sc_shape_hull_bytes(&shape));
+    struct sc_copy_side side =
+        sc_batch_copies_side_at(shape.address, sc_shape_hull_bytes(&shape), is);
     side.shape = shape;
     side.fold = fold_of(operand, extent);
     return side;
@@ -287,8 +344,8 @@ static void describe_3d(struct sc_batch *copies, size_t i, struct sc_batch_copy 
     copy->sides.is_empty = !op->extent.width || !op->extent.height || !op->extent.depth;
     if (copy->sides.is_empty)
         return;
-    copy->sides.src = side_of(&op->src, &op->extent);
-    copy->sides.dst = side_of(&op->dst, &op->extent);
+    copy->sides.src = side_of(&op->src, &op->extent, copy->src_is);
+    copy->sides.dst = side_of(&op->dst, &op->extent, copy->dst_is);
 }
 
 /* An operand as a side of a plain copy. Arrays count in elements here and in bytes there: they are
@@ -362,6 +419,35 @@ static bool begin_3d(struct batch_3d *batch, unsigned long long flags, CUresult 
     return true;
 }
 
+/* The list as the driver gets it: a copy where sources are replaced. */
+static CUDA_MEMCPY3D_BATCH_OP *made_list(const struct batch_3d *batch)
+{
+    const struct sc_batch *copies = &batch->batch.copies;
+    struct sc_batch_piece pieces[SC_BATCH_PIECES_MAX];
+    CUDA_MEMCPY3D_BATCH_OP *list = copies->replaced ? copies->scratch : NULL;
+    for (size_t i = 0; list && i < copies->count; i++) {
+        list[i] = batch->list[i];
+        sc_batch_copies_pieces(copies, i, SIZE_MAX, pieces);
+        if (pieces[0].source)
+            list[i].src.op.ptr.ptr = (CUdeviceptr)(uintptr_t)pieces[0].source;
+    }
+    return list ? list : batch->list;
+}
+
+static struct batch_3d batch_3d(const struct sc_call *call, CUstream stream, size_t count,
+                                CUDA_MEMCPY3D_BATCH_OP *list, size_t *failed)
+{
+    return (struct batch_3d){
+        .batch = {.copies = {.call = call,
+                             .handle = stream,
+                             .count = count,
+                             .describe = describe_3d,
+                             .scratch_bytes = sizeof *list},
+                  .failed = failed},
+        .list = list,
+    };
+}
+
 static CUresult end_3d(struct batch_3d *batch, CUresult result)
 {
     if (batch->batch.captured)
@@ -374,31 +460,22 @@ SC_PAIR(cuMemcpy3DBatchAsync, _ptsz,
          CUstream stream),
         (count, list, failed, flags, stream))
 {
-    struct batch_3d batch = {
-        .batch =
-            {.copies = {.call = call, .handle = stream, .count = count, .describe = describe_3d},
-             .failed = failed},
-        .list = list,
-    };
+    struct batch_3d batch = batch_3d(call, stream, count, list, failed);
     CUresult result;
     if (!begin_3d(&batch, flags, &result))
         return result;
-    return end_3d(&batch, real(count, list, failed, flags, stream));
+    return end_3d(&batch, real(count, made_list(&batch), failed, flags, stream));
 }
 
 SC_PAIR(cuMemcpy3DBatchAsync_v2, _ptsz,
         (size_t count, CUDA_MEMCPY3D_BATCH_OP *list, unsigned long long flags, CUstream stream),
         (count, list, flags, stream))
 {
-    struct batch_3d batch = {
-        .batch =
-            {.copies = {.call = call, .handle = stream, .count = count, .describe = describe_3d}},
-        .list = list,
-    };
+    struct batch_3d batch = batch_3d(call, stream, count, list, NULL);
     CUresult result;
     if (!begin_3d(&batch, flags, &result))
         return result;
-    return end_3d(&batch, real(count, list, flags, stream));
+    return end_3d(&batch, real(count, made_list(&batch), flags, stream));
 }
 
 SC_PAIR(cuMemPrefetchBatchAsync, _ptsz,

@@ -44,6 +44,7 @@ void sc_issue_on(struct sc_issue *issue, const struct sc_call *call,
     issue->joins_stream = false;
     issue->waits_after = false;
     issue->is_empty = false;
+    issue->is_complete = false;
     issue->named.size_bytes = 0;
     issue->ordered.stream = 0;
     issue->place = 0;
@@ -102,8 +103,9 @@ static void add_op_on_range(struct sc_issue *issue, enum sc_direction direction,
 static enum sc_buffer_kind kind_of_pageable(const struct sc_shape *shape)
 {
     uintptr_t here = (uintptr_t)__builtin_frame_address(0);
-    bool is_local =
-        sc_own_stack_holds(here) && sc_own_stack_holds(shape->address) && shape->address >= here;
+    uintptr_t last = shape->address + sc_shape_hull_bytes(shape) - 1;
+    bool is_local = sc_own_stack_holds(here) && sc_own_stack_holds(last) &&
+                    shape->address >= here && shape->address <= last;
     return is_local ? SC_STACK : SC_PAGEABLE;
 }
 
@@ -357,32 +359,51 @@ static enum sc_unguarded_reason why_not(const struct sc_op_info *op)
 {
     if (!sc_options.guard)
         return SC_UNGUARDED_OFF;
-    if (!op->range)
+    if (op->kind == SC_STACK)
+        return SC_UNGUARDED_STACK;
+    if (!op->range && op->by_graph)
         return SC_UNGUARDED_PAGEABLE;
     return op->unjudged || op->unseen ? SC_UNGUARDED_UNSEEN : SC_UNGUARDED_COUNT;
 }
 
-/* Nothing of it is guarded, and what can be is compared. */
-static bool is_compared_pageable(struct sc_op_info *op)
+/* Of a pageable source what is not guarded is compared: all of a small one. */
+static bool is_compared_whole(struct sc_op_info *op)
 {
-    bool edges = !op->range && op->direction == SC_H2D && op->stable && op->shape.rows == 1;
-    op->shares_pages |= edges;
-    return edges && op->shape.width_bytes <= SC_COMPARED_WHOLE_BYTES;
+    bool compared = !op->range && op->direction == SC_H2D && op->stable;
+    op->is_compared_whole = compared && sc_shape_hull_bytes(&op->shape) <= SC_COMPARED_WHOLE_BYTES;
+    op->shares_pages |= compared && (op->is_compared_whole || op->shape.rows == 1);
+    return op->is_compared_whole;
+}
+
+/* The driver has done a pageable source in the call, and the guard watches no longer than that. */
+static bool is_over(const struct sc_issue *issue, const struct sc_op_info *op)
+{
+    return issue->is_complete && !op->range && op->direction == SC_H2D &&
+           !sc_track.inflight.guard_until_known;
 }
 
 /* What a snapshot protects needs no guard. */
-static void choose_guard(struct sc_op_info *op)
+static void choose_guard(const struct sc_issue *issue, struct sc_op_info *op)
 {
     enum sc_unguarded_reason reason = why_not(op);
-    if (op->slot || op->direction == SC_PREFETCH || is_compared_pageable(op))
+    if (sc_ops_is_copied(op) || op->direction == SC_PREFETCH || op->is_guard_chosen ||
+        is_compared_whole(op) || is_over(issue, op))
         return;
     if (reason != SC_UNGUARDED_COUNT) {
         sc_unguarded_note(&sc_track.unguarded, reason, sc_shape_hull_bytes(&op->shape));
         return;
     }
     struct sc_range_info range = sc_track_find_range(&sc_track, op->shape.address);
-    if (range.range == op->range && is_inside(&op->shape, &range))
+    if (!op->range)
+        sc_guard_choose_pageable(op, issue->stream->context->reads_pageable);
+    else if (range.range == op->range && is_inside(&op->shape, &range))
         sc_guard_choose(&range, op);
+}
+
+void sc_issue_guard(const struct sc_issue *issue, struct sc_op_info *op)
+{
+    choose_guard(issue, op);
+    op->is_guard_chosen = true;
 }
 
 static void note_frame(const struct sc_issue *issue, struct sc_op_info *op)
@@ -402,7 +423,7 @@ static void complete_op(const struct sc_issue *issue, struct sc_op_info *op)
     sc_thread_stacks_note(op);
     if (sc_unlikely(op->kind == SC_STACK) && !op->by_graph)
         note_frame(issue, op);
-    choose_guard(op);
+    choose_guard(issue, op);
 }
 
 size_t sc_issue_record(struct sc_issue *issue, uint32_t stack, uint64_t now_ticks)
@@ -503,7 +524,7 @@ static void note_device_work(const struct sc_issue *issue)
 static bool is_snapshotted(const struct sc_issue *issue)
 {
     for (unsigned i = 0; i < issue->count; i++)
-        if (!issue->ops[i].slot)
+        if (!sc_ops_is_copied(&issue->ops[i]))
             return false;
     return true;
 }

@@ -49,6 +49,7 @@ struct sc_issue {
                           unregistered it */
     bool joins_stream; /* returns only when the stream's earlier work and itself are done */
     bool is_empty;     /* of no bytes: no work */
+    bool is_complete;  /* the stream was seen idle after the call */
     struct sc_recent_use named;
     struct sc_order_call ordered;
     uint64_t place; /* of the call, in a legacy stream */
@@ -135,6 +136,9 @@ size_t sc_issue_record(struct sc_issue *issue, uint32_t stack, uint64_t now_tick
 
 /* Does the driver take pageable memory for registered, since its unregistering is held? */
 bool sc_issue_is_kept_registered(const struct sc_shape *shape);
+
+/* Chooses what of the operation is to be guarded, before it is recorded. */
+void sc_issue_guard(const struct sc_issue *issue, struct sc_op_info *op);
 
 /* What a call has issued, all of its operations together. */
 struct sc_issued_call {

@@ -34,6 +34,7 @@
 #include "interpose/missed/audit.h"
 #include "interpose/postmortem/postmortem.h"
 #include "interpose/reaper/copy_times.h"
+#include "interpose/reaper/large_copies.h"
 #include "interpose/reaper/nvtx.h"
 #include "interpose/reaper/reaper.h"
 #include "interpose/signals/signals.h"
@@ -256,6 +257,7 @@ static void write_summary(int status, bool final)
         .held_peak_bytes = holds.peak_bytes,
         .held_peak_ns = holds.peak_ns,
         .taken_early = sc_marks_taken_early(),
+        .driver_late = sc_large_copies_driver_late(),
         .unguarded = &sc_track.unguarded,
         .exit_status = status,
         .final = final,

@@ -115,9 +115,30 @@ bool sc_guard_makes_room(void)
 
 /* ---- what is guarded ---- */
 
+/* A stack whose pages are protected when its thread comes back to them kills the process: there is
+ * no room for a signal. */
+bool sc_guard_may_be_stack(uintptr_t address, size_t size_bytes)
+{
+    return sc_own_stack_touches(address, size_bytes) ||
+           sc_own_stack_is_mains(address, size_bytes) ||
+           (sc_mappings_are_plain(address, size_bytes) &&
+            !sc_mappings_are_plain_heap(address, size_bytes));
+}
+
+/* Nobody has said what pageable memory is, and of whom. */
+static bool is_pageable_allowed(const struct sc_range_info *range)
+{
+    uintptr_t start = range->address & ~guards()->page_mask;
+    size_t size_bytes = range->address - start + range->size_bytes;
+    return !sc_own_stack_is_mains(start, size_bytes) &&
+           sc_mappings_are_plain_heap(start, size_bytes);
+}
+
 /* Memory of the driver's own allocations is plain; a registration may be of anything. */
 static bool is_allowed(const struct sc_range_info *range)
 {
+    if (!range->range)
+        return is_pageable_allowed(range);
     if (range->guarding != SC_GUARDING_UNKNOWN)
         return range->guarding == SC_GUARDING_ALLOWED;
     uintptr_t start = range->address & ~guards()->page_mask;
@@ -286,4 +307,19 @@ void sc_guard_choose(const struct sc_range_info *range, struct sc_op_info *op)
     op->access = op->direction == SC_H2D ? SC_ACCESS_READ : SC_ACCESS_NONE;
     op->guard_address = pages.start;
     op->guard_bytes = pages.end - pages.start;
+}
+
+/* The driver touches pageable memory through the program's own mapping, by a thread that is let
+ * through; a device that has access to the mapping would fail. */
+void sc_guard_choose_pageable(struct sc_op_info *op, bool in_place)
+{
+    const struct sc_range_info range = {
+        .address = op->shape.address,
+        .size_bytes = sc_shape_hull_bytes(&op->shape),
+        .kind = SC_PAGEABLE,
+    };
+    if (in_place && sc_direction_writes_host(op->direction))
+        note_unguarded(SC_UNGUARDED_PAGEABLE, range.size_bytes);
+    else
+        sc_guard_choose(&range, op);
 }

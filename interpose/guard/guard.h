@@ -62,6 +62,13 @@ bool sc_guard_makes_room(void);
  * over and starts the reaper where that has to be. */
 void sc_guard_choose(const struct sc_range_info *range, struct sc_op_info *op);
 
+/* The same for an operation on pageable memory. `in_place`: the device itself touches it there, and
+ * would be kept from writing it. */
+void sc_guard_choose_pageable(struct sc_op_info *op, bool in_place);
+
+/* May the memory be a thread's stack? */
+bool sc_guard_may_be_stack(uintptr_t address, size_t size_bytes);
+
 /* In the child of a fork, which has nothing in flight: lets go of all pages. Takes no lock. */
 void sc_guard_child(void);
 

@@ -4,6 +4,7 @@
 
 #include "interpose/base/compiler.h"
 #include "interpose/base/upcalls.h"
+#include "interpose/guard/guard.h"
 #include "interpose/guard/mappings.h"
 #include "interpose/reaper/take_down.h"
 #include "track/hold.h"
@@ -97,7 +98,8 @@ void sc_losses_forbid_guarding(const void *address, size_t size_bytes)
 
 void sc_losses_leave_alone(const void *address, size_t size_bytes, enum sc_snapshots snapshots)
 {
+    bool may_be_of_range = sc_losses_limit_snapshots(address, size_bytes, snapshots);
     sc_mappings_forget((uintptr_t)address, size_bytes);
-    if (sc_losses_limit_snapshots(address, size_bytes, snapshots))
+    if (may_be_of_range || (sc_guard_busy() && sc_guard_overlaps(address, size_bytes)))
         sc_losses_forbid_guarding(address, size_bytes);
 }

@@ -66,7 +66,7 @@ bool sc_losses_limit_snapshots(const void *address, size_t size_bytes, enum sc_s
  * later would undo what the program does with them. */
 void sc_losses_forbid_guarding(const void *address, size_t size_bytes);
 
-/* Limits snapshots, and forbids guarding, where ranges may lie there. */
+/* Limits snapshots, and forbids guarding, where ranges or guarded pages may lie there. */
 void sc_losses_leave_alone(const void *address, size_t size_bytes, enum sc_snapshots snapshots);
 
 #endif

@@ -120,30 +120,47 @@ static bool next_mapping(struct reader *reader, struct mapping *mapping)
     return true;
 }
 
-/* ---- plain memory ---- */
+/* ---- plain memory ----
+ *
+ * Below a thread's stack lie pages without access. Arenas of glibc's have such pages, too, but
+ * begin at a multiple of their size. */
+
+enum kind { NOT_PLAIN, PLAIN, PLAIN_STACK };
+
+static const uintptr_t ARENA_BYTES = (uintptr_t)64 << 20;
+
+/* `below`: the mapping that ends where the stretch starts has no access. */
+static enum kind kind_of(uintptr_t start, bool below)
+{
+    return below && start % ARENA_BYTES != 0 ? PLAIN_STACK : PLAIN;
+}
 
 /* The last stretch of plain mappings that reading all of them has found, for kernels that have to
  * be asked so; written by whoever takes the version from even to odd. */
 static struct {
     _Atomic uint32_t version;
+    _Atomic uint32_t kind; /* enum kind */
     _Atomic uintptr_t start, end;
 } known;
 
-static void know(uintptr_t start, uintptr_t end)
+static void know(uintptr_t start, uintptr_t end, enum kind kind)
 {
     uint32_t version = atomic_load(&known.version);
     if ((version & 1) || !atomic_compare_exchange_strong(&known.version, &version, version + 1))
         return;
     atomic_store(&known.start, start);
     atomic_store(&known.end, end);
+    atomic_store(&known.kind, kind);
     atomic_store(&known.version, version + 2);
 }
 
-static bool is_known(uintptr_t address, uintptr_t end)
+static enum kind known_kind(uintptr_t address, uintptr_t end)
 {
     uint32_t version = atomic_load(&known.version);
-    return !(version & 1) && atomic_load(&known.start) <= address &&
-           end <= atomic_load(&known.end) && atomic_load(&known.version) == version;
+    enum kind kind = (enum kind)atomic_load(&known.kind);
+    bool is_known = !(version & 1) && atomic_load(&known.start) <= address &&
+                    end <= atomic_load(&known.end) && atomic_load(&known.version) == version;
+    return is_known ? kind : NOT_PLAIN;
 }
 
 void sc_mappings_forget(uintptr_t address, size_t size_bytes)
@@ -151,55 +168,82 @@ void sc_mappings_forget(uintptr_t address, size_t size_bytes)
     uintptr_t end = atomic_load_explicit(&known.end, memory_order_relaxed);
     if (sc_unlikely(end != 0) && address < end &&
         atomic_load_explicit(&known.start, memory_order_relaxed) < address + size_bytes)
-        know(0, 0);
+        know(0, 0, NOT_PLAIN);
 }
 
 /* Plain mappings that adjoin are one stretch. */
-static bool are_plain_by_reading(int fd, uintptr_t address, uintptr_t end)
+static enum kind kind_by_reading(int fd, uintptr_t address, uintptr_t end)
 {
     struct reader reader = {.fd = fd};
     struct mapping mapping;
     uintptr_t start = 0;
     uintptr_t reached = 0;
+    uintptr_t closed_end = 0; /* of the last mapping without access */
+    bool below = false;
     while (next_mapping(&reader, &mapping)) {
         bool plain = memcmp(mapping.access, "rw-", 3) == 0;
         if (!plain || mapping.start != reached) {
             if (reached >= end || mapping.start >= end)
                 break;
             start = mapping.start;
+            below = closed_end == start;
         }
         reached = plain ? mapping.end : 0;
+        if (memcmp(mapping.access, "---", 3) == 0)
+            closed_end = mapping.end;
     }
-    bool all = reached >= end && start <= address;
-    if (all)
-        know(start, reached);
-    return all;
+    if (reached < end || start > address)
+        return NOT_PLAIN;
+    know(start, reached, kind_of(start, below));
+    return kind_of(start, below);
 }
 
-static bool are_plain(int fd, uintptr_t address, uintptr_t end)
+static bool is_closed(int fd, uintptr_t address)
 {
     struct query mapping;
+    return ask(fd, address, &mapping) == 0 &&
+           !(mapping.flags & (IS_READABLE | IS_WRITABLE | IS_EXECUTABLE));
+}
+
+static enum kind kind_between(int fd, uintptr_t address, uintptr_t end)
+{
+    struct query mapping;
+    enum kind kind = PLAIN;
     while (address < end) {
         int error = ask(fd, address, &mapping);
         if (error && error != ENOENT)
-            return are_plain_by_reading(fd, address, end);
+            return kind_by_reading(fd, address, end);
         if (error || !is_plain(&mapping))
-            return false;
+            return NOT_PLAIN;
+        if (kind_of(mapping.start, is_closed(fd, mapping.start - 1)) == PLAIN_STACK)
+            kind = PLAIN_STACK;
         address = mapping.end;
     }
-    return true;
+    return kind;
+}
+
+static enum kind ask_for_kind(uintptr_t address, size_t size_bytes)
+{
+    int saved = errno;
+    enum kind kind = known_kind(address, address + size_bytes);
+    if (kind != NOT_PLAIN)
+        return kind;
+    int fd = open_mappings();
+    if (fd >= 0)
+        kind = kind_between(fd, address, address + size_bytes);
+    close_mappings(fd);
+    errno = saved;
+    return kind;
 }
 
 bool sc_mappings_are_plain(uintptr_t address, size_t size_bytes)
 {
-    int saved = errno;
-    if (is_known(address, address + size_bytes))
-        return true;
-    int fd = open_mappings();
-    bool plain = fd >= 0 && are_plain(fd, address, address + size_bytes);
-    close_mappings(fd);
-    errno = saved;
-    return plain;
+    return ask_for_kind(address, size_bytes) != NOT_PLAIN;
+}
+
+bool sc_mappings_are_plain_heap(uintptr_t address, size_t size_bytes)
+{
+    return ask_for_kind(address, size_bytes) == PLAIN;
 }
 
 /* ---- other questions ---- */

@@ -16,6 +16,9 @@
  * does not say. */
 bool sc_mappings_are_plain(uintptr_t address, size_t size_bytes);
 
+/* The same, and no thread's stack may lie there: below one is memory without any access. */
+bool sc_mappings_are_plain_heap(uintptr_t address, size_t size_bytes);
+
 /* The program changes mappings there: the answer that was kept is forgotten. A few loads. */
 void sc_mappings_forget(uintptr_t address, size_t size_bytes);
 

@@ -315,22 +315,11 @@ static bool take_steps(struct touch *touch, sc_spare_function *step)
 
 /* ---- what our own locks are held over ---- */
 
-/* No span may be left of a page that is about to be let go by the thread that we interrupted: what
- * counts is whether its range is one that gets guarded. Lock-free. */
-static bool lies_in_guarded_range(uintptr_t address)
-{
-    uint32_t id = sc_grid_point(&sc_track.inflight.range_grid, address);
-    if (id == 0 || id == SC_GRID_RETRY)
-        return id != 0;
-    return atomic_load_explicit(&sc_inflight_range(&sc_track.inflight, id)->guarding,
-                                memory_order_acquire) == SC_GUARDING_ALLOWED;
-}
-
+/* The span of a page may have ended that is about to be let go by the thread that we interrupted.
+ */
 static bool is_let_through(uintptr_t page)
 {
-    uintptr_t mask = guards()->page_mask;
-    return (is_covered(page) || lies_in_guarded_range(page) ||
-            lies_in_guarded_range(page | mask)) &&
+    return (is_covered(page) || sc_spans_may_protect(guards(), page)) &&
            sc_protect_let_through(page);
 }
 
@@ -378,6 +367,22 @@ static bool keeps_coming(const struct sc_fault *fault)
     return true;
 }
 
+/* The driver has come to pageable memory, and touches one page after the other: it is let in where
+ * the operation goes on, so that it faults once for a block. */
+static void let_driver_in(struct touch *touch)
+{
+    const size_t block_bytes = (size_t)2 << 20;
+    SC_OPS(found);
+    sc_track_touched(&sc_track, touch->address, 1, touch->kind, &found);
+    for (unsigned i = 0; i < sc_ops_kept(&found); i++) {
+        const struct sc_op_info *op = &found.ops[i];
+        size_t left = op->shape.address + sc_shape_hull_bytes(&op->shape) - touch->address;
+        if (!op->range && left > touch->size_bytes)
+            touch->size_bytes = left < block_bytes ? left : block_bytes;
+    }
+    let_page_go(touch, false, false);
+}
+
 /* Under a span the page is the guard's; else it was let go between the fault and our look, or is
  * the program's. */
 static void take_step_of_fault(void *argument)
@@ -388,7 +393,7 @@ static void take_step_of_fault(void *argument)
     if (!is_covered(touch->address)) {
         touch->is_programs = sc_protect_is_programs(touch->address, touch->kind);
     } else if (sc_driver_code_runs(fault->pc, fault->context)) {
-        let_page_go(touch, false, false);
+        let_driver_in(touch);
     } else {
         handle(touch);
         if (!touch->hold && keeps_coming(fault))

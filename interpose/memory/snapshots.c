@@ -14,6 +14,7 @@
 #include "track/inflight.h"
 #include "track/peek.h"
 #include "track/pool.h"
+#include "track/shape.h"
 #include "track/staging.h"
 #include "track/track.h"
 
@@ -108,21 +109,26 @@ static struct sc_slot *take_slot(struct sc_context *context, struct sc_staging_o
 
 static bool is_small(const struct sc_op_info *op)
 {
-    return op->direction == SC_H2D && op->shape.rows == 1 && op->shape.width_bytes > 0 &&
-           op->shape.width_bytes <= sc_options.snapshot_max_bytes;
+    size_t hull_bytes = sc_shape_hull_bytes(&op->shape);
+    return op->direction == SC_H2D && hull_bytes > 0 && hull_bytes <= sc_options.snapshot_max_bytes;
 }
 
 /* False if the program has made it unreadable, which the driver does not mind, or what is said to
  * be pageable memory is none. */
 static bool fill(struct sc_slot *slot, const struct sc_op_info *op)
 {
+    size_t hull_bytes = sc_shape_hull_bytes(&op->shape);
+    if (op->kind == SC_STACK) {
+        memcpy(slot->bytes, (const void *)op->shape.address, hull_bytes);
+        return true;
+    }
     if (!op->range)
-        return sc_peek(slot->bytes, op->shape.address, op->shape.width_bytes);
+        return sc_peek(slot->bytes, op->shape.address, hull_bytes);
     struct sc_range *range = sc_inflight_range(&sc_track.inflight, op->range);
     if (sc_unlikely(atomic_load_explicit(&range->snapshots, memory_order_acquire) !=
                     SC_SNAPSHOTS_PLAIN))
-        return sc_peek(slot->bytes, op->shape.address, op->shape.width_bytes);
-    memcpy(slot->bytes, (const void *)op->shape.address, op->shape.width_bytes);
+        return sc_peek(slot->bytes, op->shape.address, hull_bytes);
+    memcpy(slot->bytes, (const void *)op->shape.address, hull_bytes);
     return true;
 }
 
@@ -131,13 +137,18 @@ bool sc_snapshots_are_for(const struct sc_op_info *op)
     return sc_options.mode == SC_MODE_FIX && !sc_replaying_is_on() && op->stable && is_small(op);
 }
 
-const void *sc_snapshots_take(struct sc_context *context, struct sc_op_info *op)
+struct sc_slot *sc_snapshots_reserve(struct sc_context *context, const struct sc_op_info *op)
 {
     if (!sc_snapshots_are_for(op))
         return NULL;
     struct sc_context *home = context->primary ? context->primary : context; /* it outlives these */
     struct sc_staging_of_context *own = staging_of(home);
-    struct sc_slot *slot = own ? take_slot(home, own, op) : NULL;
+    return own ? take_slot(home, own, op) : NULL;
+}
+
+const void *sc_snapshots_take(struct sc_context *context, struct sc_op_info *op)
+{
+    struct sc_slot *slot = sc_snapshots_reserve(context, op);
     if (!slot)
         return NULL;
     if (!fill(slot, op)) {

@@ -13,10 +13,15 @@
 #include <stdbool.h>
 
 struct sc_op_info;
+struct sc_slot;
 struct sc_context;
 
-/* Is the source of such an operation one of which snapshots are taken? */
+/* Is the source of such an operation one of which snapshots are taken? Of rows the snapshot has the
+ * hull, with what lies between them. */
 bool sc_snapshots_are_for(const struct sc_op_info *op);
+
+/* Takes a slot for a snapshot, or NULL. The caller fills it, or gives it back. */
+struct sc_slot *sc_snapshots_reserve(struct sc_context *context, const struct sc_op_info *op);
 
 /* Takes a snapshot for an operation that is about to be issued. Returns what the device is to read,
  * and notes the slot in op->slot; NULL: there is no snapshot. op->stable says that the bytes of the

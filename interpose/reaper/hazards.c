@@ -161,7 +161,8 @@ static void report_returned(const struct sc_op_info *op)
     struct sc_buffer buffer = {op->shape.address, sc_shape_hull_bytes(&op->shape)};
     struct sc_hazard hazard =
         describe(sc_direction_writes_host(op->direction) ? SC203 : SC201,
-                 op->slot ? SC_ACTION_SNAPSHOTTED : SC_ACTION_REPORTED, op, &buffer, &event, false);
+                 sc_ops_is_copied(op) ? SC_ACTION_SNAPSHOTTED : SC_ACTION_REPORTED, op, &buffer,
+                 &event, false);
     sc_reaper_judge(&hazard, op, SC_BY_CALL);
 }
 
@@ -183,8 +184,8 @@ void sc_hazards_report_overwritten(const struct sc_ops *ops, const struct sc_cul
         }
         struct sc_buffer buffer = sc_hazards_buffer_of(&one.ops[0]);
         enum sc_hazard_code code = one.ops[0].by_graph ? SC403 : SC201;
-        report(code, one.ops[0].slot ? SC_ACTION_SNAPSHOTTED : SC_ACTION_REPORTED, &one, &buffer,
-               where, SC_LATER);
+        report(code, sc_ops_is_copied(&one.ops[0]) ? SC_ACTION_SNAPSHOTTED : SC_ACTION_REPORTED,
+               &one, &buffer, where, SC_LATER);
     }
 }
 

@@ -93,6 +93,16 @@ static void add_taken_early(struct making *making, const json_t *summary)
                              count));
 }
 
+static void add_driver_late(struct making *making, const json_t *summary)
+{
+    json_int_t count = sc_field_number(summary, "driver_late");
+    if (count > 0)
+        add(making, sc_scratch_print(making->scratch,
+                                     "sources of batches that were copied in the call, as the "
+                                     "driver promises and does not do: " NUMBER,
+                                     count));
+}
+
 /* Reasons that this version does not know are shown by their names. */
 static const char *words_of(const char *reason)
 {
@@ -142,6 +152,7 @@ static void add_summary(struct making *making, const json_t *summary)
     }
     add_counts(making, summary);
     add_taken_early(making, summary);
+    add_driver_late(making, summary);
     add_unguarded(making, summary);
     add_ignored(making, summary);
 }

@@ -46,6 +46,7 @@ enum {
     LARGE = 64 * KB,
     FILLED = 1024 * KB,
     LANE_BYTES = BUFFERS * LARGE + FILLED,
+    VECTORS = 500,
     REPEATS = 40,
     QUICK_REPEATS = 10,
     SPIN_STEPS = 4000,
@@ -60,7 +61,8 @@ static struct runtime {
     RUNTIME_FUNCTIONS(DRIVER_MEMBER)
 } runtime;
 
-static CUfunction empty_kernel; /* NULL: this driver does not load PTX */
+static CUfunction empty_kernel;                    /* NULL: this driver does not load PTX */
+static __typeof__(cuMemcpyBatchAsync) *copy_batch; /* NULL: the driver has none */
 static unsigned repeats = REPEATS;
 
 /* What a thread works on. */
@@ -69,6 +71,7 @@ struct lane {
     cudaEvent_t event;
     unsigned char *host, *device; /* LANE_BYTES each */
     unsigned char *pageable;      /* LARGE bytes */
+    unsigned char *vectors[VECTORS];
 };
 
 /* ---- the runtime ---- */
@@ -96,6 +99,13 @@ static void *open_runtime(void)
     exit(2);
 }
 
+/* Of CUDA 13 on; before, the call had one parameter more. */
+static void find_copy_batch(void)
+{
+    void *library = dlopen("libcuda.so.1", RTLD_NOW);
+    copy_batch = (__typeof__(copy_batch))dlsym(library, "cuMemcpyBatchAsync_v2");
+}
+
 static void start(void)
 {
     void *library = open_runtime();
@@ -105,6 +115,7 @@ static void start(void)
     RUN(cudaSetDevice(0));
     driver_start();
     empty_kernel = driver_empty_kernel();
+    find_copy_batch();
 }
 
 static void make_lane(struct lane *lane)
@@ -119,6 +130,12 @@ static void make_lane(struct lane *lane)
         abort();
     memset(lane->host, 1, LANE_BYTES);
     memset(lane->pageable, 1, LARGE);
+    for (unsigned i = 0; i < VECTORS; i++) {
+        lane->vectors[i] = malloc(4 * KB);
+        if (!lane->vectors[i])
+            abort();
+        memset(lane->vectors[i], 1, 4 * KB);
+    }
 }
 
 /* ---- patterns ---- */
@@ -220,6 +237,33 @@ static void fill_h2d_sync(const struct lane *lane, unsigned i)
     RUN(cudaStreamSynchronize(lane->stream));
 }
 
+static void batch_sync(const struct lane *lane, size_t size_bytes)
+{
+    CUdeviceptr targets[VECTORS], sources[VECTORS];
+    size_t sizes[VECTORS];
+    size_t first = 0;
+    CUmemcpyAttributes order = {.srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM};
+    for (unsigned i = 0; i < VECTORS; i++) {
+        targets[i] = (CUdeviceptr)(uintptr_t)(lane->device + i * size_bytes);
+        sources[i] = (CUdeviceptr)(uintptr_t)lane->vectors[i];
+        sizes[i] = size_bytes;
+    }
+    MUST(copy_batch(targets, sources, sizes, VECTORS, &order, &first, 1, (CUstream)lane->stream));
+    RUN(cudaStreamSynchronize(lane->stream));
+}
+
+static void batch_64b_sync(const struct lane *lane, unsigned i)
+{
+    (void)i;
+    batch_sync(lane, 64);
+}
+
+static void batch_4k_sync(const struct lane *lane, unsigned i)
+{
+    (void)i;
+    batch_sync(lane, 4 * KB);
+}
+
 static void record_wait(const struct lane *lane, unsigned i)
 {
     (void)i;
@@ -265,29 +309,31 @@ static void malloc_free(const struct lane *lane, unsigned i)
 static const struct pattern {
     const char *name;
     unsigned steps; /* of a batch: what a queue of the driver takes, and no more than some ms */
-    bool launches;
+    bool launches, batches;
     void (*step)(const struct lane *lane, unsigned i);
 } patterns[] = {
-    {"h2d_4k", 200, false, h2d_4k},
-    {"h2d_64b", 200, false, h2d_64b},
-    {"h2d_64k", 100, false, h2d_64k},
-    {"h2d_per_thread", 200, false, h2d_per_thread},
-    {"h2d_legacy", 200, false, h2d_legacy},
-    {"h2d_pageable", 200, false, h2d_pageable},
-    {"h2d_synchronous", 50, false, h2d_synchronous},
-    {"d2h_4k", 200, false, d2h_4k},
-    {"d2d_4k", 200, false, d2d_4k},
-    {"memset_4k", 200, false, memset_4k},
-    {"launch", 200, true, launch},
-    {"h2d_launch", 200, true, h2d_launch},
-    {"h2d_launch_d2h_sync", 50, true, h2d_launch_d2h_sync},
-    {"fill_h2d_sync", 20, false, fill_h2d_sync},
-    {"record_wait", 200, false, record_wait},
-    {"record_query", 200, false, record_query},
-    {"stream_query", 200, false, stream_query},
-    {"sync_idle", 200, false, sync_idle},
-    {"alloc_async", 100, false, alloc_async},
-    {"malloc_free", 1000, false, malloc_free},
+    {"h2d_4k", 200, false, false, h2d_4k},
+    {"h2d_64b", 200, false, false, h2d_64b},
+    {"h2d_64k", 100, false, false, h2d_64k},
+    {"h2d_per_thread", 200, false, false, h2d_per_thread},
+    {"h2d_legacy", 200, false, false, h2d_legacy},
+    {"h2d_pageable", 200, false, false, h2d_pageable},
+    {"h2d_synchronous", 50, false, false, h2d_synchronous},
+    {"d2h_4k", 200, false, false, d2h_4k},
+    {"d2d_4k", 200, false, false, d2d_4k},
+    {"memset_4k", 200, false, false, memset_4k},
+    {"launch", 200, true, false, launch},
+    {"h2d_launch", 200, true, false, h2d_launch},
+    {"h2d_launch_d2h_sync", 50, true, false, h2d_launch_d2h_sync},
+    {"fill_h2d_sync", 20, false, false, fill_h2d_sync},
+    {"batch_64b_sync", 5, false, true, batch_64b_sync},
+    {"batch_4k_sync", 5, false, true, batch_4k_sync},
+    {"record_wait", 200, false, false, record_wait},
+    {"record_query", 200, false, false, record_query},
+    {"stream_query", 200, false, false, stream_query},
+    {"sync_idle", 200, false, false, sync_idle},
+    {"alloc_async", 100, false, false, alloc_async},
+    {"malloc_free", 1000, false, false, malloc_free},
 };
 
 /* ---- measuring ---- */
@@ -432,6 +478,8 @@ static void measure_one(size_t i)
     const struct pattern *pattern = &patterns[i % COUNT(patterns)];
     if (pattern->launches && !empty_kernel)
         printf("# %s: this driver does not load PTX\n", name_of(i));
+    else if (pattern->batches && !copy_batch)
+        printf("# %s: this driver has no batch copies\n", name_of(i));
     else if (i < COUNT(patterns))
         measure_alone(pattern);
     else

@@ -53,6 +53,7 @@ struct copy {
     bool landed;   /* what the device writes */
     struct sc_op_info info;
     struct sc_slot *slot;
+    struct sc_slot *edge; /* of what lies before the guarded pages */
     bool stable;
     bool guarded[PAGES];              /* of its buffer */
     bool was_seen[PAGES];             /* when the page was let go */
@@ -349,8 +350,13 @@ static bool is_overwritten(const struct copy *copy)
     bool same = true;
     if (!in_flight(copy) || !copy->stable)
         return false;
-    if (copy->slot)
-        return memcmp((const void *)source, copy->seen, copy->info.shape.width_bytes) != 0;
+    for (size_t row = 0; copy->slot && row < copy->info.shape.rows; row++) {
+        size_t at = row * copy->info.shape.pitch_bytes;
+        same &=
+            memcmp((const void *)(source + at), copy->seen + at, copy->info.shape.width_bytes) == 0;
+    }
+    if (copy->edge)
+        same &= memcmp((const void *)source, copy->seen, copy->info.edge_bytes[0]) == 0;
     for (int page = 0; page < PAGES; page++) {
         uintptr_t end;
         uintptr_t start = part_on_page(copy, page, &end);
@@ -680,14 +686,14 @@ static void choose_guard(struct copy *copy)
 static bool is_free(const struct sc_slot *slot)
 {
     for (int i = 0; i < world.copy_count; i++)
-        if (world.copies[i].slot == slot &&
+        if ((world.copies[i].slot == slot || world.copies[i].edge == slot) &&
             (in_flight(&world.copies[i]) || !is_complete(&world.copies[i])))
             return false;
     return true;
 }
 
 /* What the device is still to write cannot be snapshotted. */
-static bool may_take_slot(const struct copy *copy)
+static bool may_take_slot(const struct copy *copy, size_t size_bytes)
 {
     for (int i = 0; i < world.copy_count; i++)
         if (in_flight(&world.copies[i]) && writes_host(&world.copies[i].info) &&
@@ -695,17 +701,19 @@ static bool may_take_slot(const struct copy *copy)
             return false;
     for (int i = 0; i < 2 * STAGING_SLOTS; i++)
         if (is_free(world.staged[i]) &&
-            copy->info.shape.width_bytes <= staging.classes[world.staged[i]->size_class].slot_bytes)
+            size_bytes <= staging.classes[world.staged[i]->size_class].slot_bytes)
             return true;
     return false;
 }
 
-static struct sc_slot *take_slot(const struct copy *copy)
+static struct sc_slot *take_slot(const struct copy *copy, const struct sc_shape *shape)
 {
-    bool expected = may_take_slot(copy);
+    struct sc_op_info info = copy->info;
+    bool expected = may_take_slot(copy, hull_bytes(shape));
     struct sc_slot *slot = NULL;
     struct sc_staging_block missing;
-    int result = sc_track_take_slot(&tracker, &staging, &copy->info, &slot, &missing);
+    info.shape = *shape;
+    int result = sc_track_take_slot(&tracker, &staging, &info, &slot, &missing);
     if ((slot != NULL) != expected || (slot != NULL) != (result == 0))
         complain("a slot was %s", slot ? "handed out" : "not to be had");
     else if (slot && !is_free(slot))
@@ -713,19 +721,36 @@ static struct sc_slot *take_slot(const struct copy *copy)
     return slot;
 }
 
+/* The first page is not guarded: what the copy reads there may be sent from a snapshot. */
+static void take_edge(struct copy *copy)
+{
+    struct sc_op_info *info = &copy->info;
+    struct sc_shape edge = {info->shape.address, info->guard_address - info->shape.address, 0, 1};
+    if (!world.heals || !info->stable || !info->shares_pages || !info->guard_bytes ||
+        info->direction != SC_H2D || info->shape.rows != 1 ||
+        info->guard_address <= info->shape.address)
+        return;
+    copy->edge = info->edges[0] = take_slot(copy, &edge);
+    info->edge_bytes[0] = (uint32_t)edge.width_bytes;
+    if (copy->edge) {
+        memcpy(copy->edge->bytes, (const void *)edge.address, edge.width_bytes);
+        memcpy(copy->seen, (const void *)edge.address, edge.width_bytes);
+    }
+}
+
 /* In the order of the library: the snapshot, or else the guard. `choice` has four bits. */
 static void protect_copy(struct copy *copy, unsigned choice)
 {
     struct sc_op_info *info = &copy->info;
     info->stable = copy->range != 0 && choice % 4 != 3;
-    if (world.heals && info->stable && info->direction == SC_H2D && info->shape.rows == 1 &&
-        choice & 8)
-        copy->slot = info->slot = take_slot(copy);
+    if (world.heals && info->stable && info->direction == SC_H2D && choice & 8)
+        copy->slot = info->slot = take_slot(copy, &info->shape);
     if (copy->slot) {
-        memcpy(copy->slot->bytes, (const void *)info->shape.address, info->shape.width_bytes);
-        memcpy(copy->seen, (const void *)info->shape.address, info->shape.width_bytes);
+        memcpy(copy->slot->bytes, (const void *)info->shape.address, hull_bytes(&info->shape));
+        memcpy(copy->seen, (const void *)info->shape.address, hull_bytes(&info->shape));
     } else if (copy->range && !world.buffers[copy->buffer].unguardable && choice / 2 != 2) {
         choose_guard(copy);
+        take_edge(copy);
     }
 }
 
@@ -748,7 +773,7 @@ static void issue_copy(struct copy *copy, const bool *conflicts)
     for (int i = 0; i < world.copy_count; i++)
         overwritten[i] = equal_copies(&world.copies[i], copy) && is_overwritten(&world.copies[i]);
     copy->stable = is_stable(copy);
-    if (copy->info.shares_pages)
+    if (copy->info.shares_pages && !copy->edge)
         see_page(copy, 0);
     sc_track_begin(&tracker, copy->info.ticket.stream, &call);
     sc_track_issue(&tracker, &call, &copy->info, 1, &issued);
@@ -830,7 +855,7 @@ static void do_copy(const struct action *action)
     say("copy %d: stream %d, buffer %d, %s, shape %d%s%s%s", world.copy_count, copy->stream,
         copy->buffer, sc_hazard_direction_string(copy->info.direction), action->c % 16,
         copy->info.stable ? "" : ", behind a kernel", copy->slot ? ", from a snapshot" : "",
-        copy->info.guard_bytes ? ", guarded" : "");
+        copy->info.guard_bytes ? copy->edge ? ", guarded, with an edge" : ", guarded" : "");
     issue_copy(copy, expected);
     world.copy_count++;
     if (action->a & 0x80)
@@ -843,7 +868,7 @@ static void do_refused_copy(const struct action *action)
     struct copy *copy = draw_copy(action);
     if (!copy->range)
         return;
-    struct sc_slot *slot = take_slot(copy);
+    struct sc_slot *slot = take_slot(copy, &copy->info.shape);
     say("a copy that is refused%s", slot ? ", a slot goes back" : "");
     if (slot)
         sc_track_give_slot(&tracker, slot);

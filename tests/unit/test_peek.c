@@ -54,6 +54,31 @@ START_TEST(what_is_absent_is_not_read)
 }
 END_TEST
 
+START_TEST(what_is_absent_among_many_is_left_out)
+{
+    static char into[SC_PEEK_ITEMS_MAX][16];
+    struct sc_peek_item items[SC_PEEK_ITEMS_MAX];
+    char *pages = map(3 * PAGE);
+    munmap(pages + PAGE, PAGE);
+    memset(pages, 7, PAGE);
+    memset(pages + 2 * PAGE, 8, PAGE);
+    for (unsigned i = 0; i < SC_PEEK_ITEMS_MAX; i++)
+        items[i] = (struct sc_peek_item){into[i], (uintptr_t)pages + (i % 3) * PAGE + i, 16, false};
+    items[5].address = (uintptr_t)pages + PAGE - 8; /* only half of it is there */
+    errno = ENOTTY;
+    sc_peek_all(items, SC_PEEK_ITEMS_MAX);
+    for (unsigned i = 0; i < SC_PEEK_ITEMS_MAX; i++) {
+        ck_assert_int_eq(items[i].read, i % 3 != 1 && i != 5);
+        if (items[i].read)
+            ck_assert_int_eq(memcmp(into[i], (void *)items[i].address, 16), 0);
+    }
+    ck_assert_int_eq(errno, ENOTTY);
+    sc_peek_all(items, 0);
+    munmap(pages, PAGE);
+    munmap(pages + 2 * PAGE, PAGE);
+}
+END_TEST
+
 START_TEST(what_is_absent_does_not_differ)
 {
     char expected[2 * PAGE];
@@ -89,6 +114,7 @@ int main(void)
     TCase *group = tcase_create("peek");
     tcase_set_timeout(group, 60);
     tcase_add_test(group, what_is_absent_is_not_read);
+    tcase_add_test(group, what_is_absent_among_many_is_left_out);
     tcase_add_test(group, what_is_absent_does_not_differ);
     tcase_add_test(group, more_than_two_gigabytes_are_read);
     suite_add_tcase(suite, group);

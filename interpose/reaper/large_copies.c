@@ -1,0 +1,89 @@
+#include "interpose/reaper/large_copies.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+
+#include "interpose/base/process.h"
+#include "interpose/reaper/hazards.h"
+#include "interpose/reaper/take_down.h"
+#include "interpose/streams/marks.h"
+#include "report/options.h"
+#include "track/hazard.h"
+#include "track/hold.h"
+#include "track/inflight.h"
+#include "track/order.h"
+#include "track/peek.h"
+#include "track/pool.h"
+#include "track/ticks.h"
+#include "track/track.h"
+
+#include "track/poison.h"
+
+static _Atomic uint64_t late;
+
+void sc_large_copies_count_late(void)
+{
+    atomic_fetch_add_explicit(&late, 1, memory_order_relaxed);
+}
+
+uint64_t sc_large_copies_driver_late(void)
+{
+    return atomic_load_explicit(&late, memory_order_relaxed);
+}
+
+void *sc_large_copies_make(uintptr_t address, size_t size_bytes)
+{
+    int saved = errno;
+    void *copy = sc_pages_map(size_bytes);
+    if (copy && !sc_peek(copy, address, size_bytes)) {
+        sc_pages_unmap(copy, size_bytes);
+        copy = NULL;
+    }
+    errno = saved;
+    return copy;
+}
+
+/* It is nobody's hazard. */
+static void record(struct sc_op_info *read)
+{
+    struct sc_order_call none = {0};
+    SC_ISSUED(issued);
+    read->direction = SC_H2D;
+    read->kind = SC_PAGEABLE;
+    read->unjudged = true;
+    sc_track_issue(&sc_track, &none, read, 1, &issued);
+}
+
+void sc_large_copies_await(struct sc_op_info *read)
+{
+    int saved = errno;
+    record(read);
+    sc_marks_await(&read->ticket, sc_now_ns() + sc_options.stall_limit_ns);
+    errno = saved;
+}
+
+/* No hold was made, or the call has waited for it. What does not end is not given back at all. */
+static void give_back(void *copy, size_t size_bytes, const struct sc_ticket *ticket)
+{
+    if (sc_marks_await(ticket, sc_now_ns() + sc_options.stall_limit_ns))
+        sc_pages_unmap(copy, size_bytes);
+}
+
+/* The hold finds the operation, and waits for it. */
+void sc_large_copies_keep(void *copy, size_t size_bytes, struct sc_op_info *read)
+{
+    const struct sc_culprit reader = {read->api, NULL, NULL};
+    int saved = errno;
+    read->shape = (struct sc_shape){(uintptr_t)copy, size_bytes, size_bytes, 1};
+    record(read);
+    SC_TAKE_DOWN request = {
+        .address = (uintptr_t)copy,
+        .size_bytes = size_bytes,
+        .hold = true,
+        .kind = SC_HOLD_UNMAP,
+    };
+    sc_take_down_ask(&request, &reader);
+    if (!sc_take_down_finish(&request, read->api))
+        give_back(copy, size_bytes, &read->ticket);
+    errno = saved;
+}

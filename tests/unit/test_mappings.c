@@ -1,0 +1,117 @@
+/* What kind of memory a mapping is, by either way of asking the kernel. */
+#include <check.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+static void *take(size_t size_bytes)
+{
+    return calloc(1, size_bytes);
+}
+
+static void give(void *memory)
+{
+    free(memory);
+}
+
+#include "interpose/guard/mappings.c" /* poisons, so it comes last */
+
+enum { PAGE = 4096, LARGE = 300 << 10 };
+
+static enum kind kind_now(uintptr_t address, size_t size_bytes, bool by_reading)
+{
+    int fd = open_mappings();
+    know(0, 0, NOT_PLAIN);
+    enum kind kind = by_reading ? kind_by_reading(fd, address, address + size_bytes)
+                                : kind_between(fd, address, address + size_bytes);
+    close_mappings(fd);
+    return kind;
+}
+
+static void expect(const void *memory, size_t size_bytes, enum kind expected)
+{
+    uintptr_t address = (uintptr_t)memory & -(uintptr_t)PAGE;
+    size_t whole = ((uintptr_t)memory + size_bytes - address + PAGE - 1) & -(size_t)PAGE;
+    ck_assert_int_eq(kind_now(address, whole, true), expected);
+    ck_assert_int_eq(kind_now(address, whole, false), expected);
+    ck_assert_int_eq(sc_mappings_are_plain((uintptr_t)memory, size_bytes), expected != NOT_PLAIN);
+    ck_assert_int_eq(sc_mappings_are_plain_heap((uintptr_t)memory, size_bytes), expected == PLAIN);
+}
+
+START_TEST(the_heap_is_plain)
+{
+    void *small = take(LARGE / 4);
+    void *large = take(LARGE * 10);
+    expect(small, LARGE / 4, PLAIN);
+    expect(large, LARGE * 10, PLAIN);
+    give(small);
+    give(large);
+}
+END_TEST
+
+START_TEST(what_may_not_be_written_is_not_plain)
+{
+    char *pages = mmap(NULL, 4 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    expect(pages, 4 * PAGE, PLAIN);
+    mprotect(pages + 2 * PAGE, PAGE, PROT_READ);
+    expect(pages, 4 * PAGE, NOT_PLAIN);
+    expect(pages, 2 * PAGE, PLAIN);
+    mprotect(pages + 2 * PAGE, PAGE, PROT_READ | PROT_WRITE | PROT_EXEC);
+    expect(pages + 2 * PAGE, PAGE, NOT_PLAIN);
+    munmap(pages + 2 * PAGE, PAGE);
+    expect(pages, 4 * PAGE, NOT_PLAIN);
+    munmap(pages, 4 * PAGE);
+}
+END_TEST
+
+static void *look_at_locals(void *heap)
+{
+    char local[LARGE];
+    void *own = take(LARGE / 4);
+    memset(local, 1, sizeof local);
+    expect(local, sizeof local, PLAIN_STACK);
+    expect(own, LARGE / 4, PLAIN); /* of an arena of the thread's */
+    expect(heap, LARGE / 4, PLAIN);
+    give(own);
+    return NULL;
+}
+
+START_TEST(a_threads_stack_is_told_from_its_heap)
+{
+    pthread_t threads[3];
+    void *heap = take(LARGE / 4);
+    for (unsigned i = 0; i < 3; i++)
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, look_at_locals, heap), 0);
+    for (unsigned i = 0; i < 3; i++)
+        pthread_join(threads[i], NULL);
+    give(heap);
+}
+END_TEST
+
+START_TEST(an_answer_is_kept_until_the_mapping_changes)
+{
+    char *pages = mmap(NULL, 4 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ck_assert_int_eq(kind_now((uintptr_t)pages, 4 * PAGE, true), PLAIN);
+    mprotect(pages, PAGE, PROT_READ);
+    ck_assert(sc_mappings_are_plain((uintptr_t)pages, 4 * PAGE));
+    sc_mappings_forget((uintptr_t)pages, PAGE);
+    ck_assert(!sc_mappings_are_plain((uintptr_t)pages, 4 * PAGE));
+    munmap(pages, 4 * PAGE);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("mappings");
+    TCase *group = tcase_create("mappings");
+    tcase_add_test(group, the_heap_is_plain);
+    tcase_add_test(group, what_may_not_be_written_is_not_plain);
+    tcase_add_test(group, a_threads_stack_is_told_from_its_heap);
+    tcase_add_test(group, an_answer_is_kept_until_the_mapping_changes);
+    suite_add_tcase(suite, group);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -210,6 +210,17 @@ static bool is_foreign(struct reading *reading, const json_t *line)
     return reading->is_foreign;
 }
 
+/* Later modules of the run are as good as those that its line lists. */
+static void take_modules(struct reading *reading, json_t *line)
+{
+    json_t *run = json_object_get(reading->run, "run");
+    json_t *known = json_object_get(run, "modules");
+    if (json_is_array(known))
+        json_array_extend(known, json_object_get(line, "modules"));
+    else
+        expect_modules(reading->reader->symbols, line);
+}
+
 static bool take_line(struct reading *reading, json_t *line, const char *text, size_t size)
 {
     const char *type = sc_field_string(line, "type", "");
@@ -227,6 +238,8 @@ static bool take_line(struct reading *reading, json_t *line, const char *text, s
         json_object_set(reading->run, type, line);
         if (sc_field_number(line, "hazards") > 0)
             reader->hazardous = true;
+    } else if (strcmp(type, "modules") == 0) {
+        take_modules(reading, line);
     } else if (strcmp(type, "coverage") == 0 && is_miss(line)) {
         take_miss(reading, line);
     } else if (strcmp(type, "cupti") == 0 ||

@@ -76,15 +76,17 @@ class Symbols(unittest.TestCase):
         run("objcopy", "--only-keep-debug", self.program, debug)
         run("strip", self.program)
 
-    def report(self, *flags, **environment):
-        """What is said of one frame of the program, and stderr."""
+    def report(self, *flags, later=False, **environment):
+        """What is said of one frame of the program, and stderr. `later`: it is listed in a line of
+        its own, as a library that the program loads."""
         begin, hazard = map(json.loads, SAMPLE.read_text(encoding="utf-8").splitlines()[:2])
         module = {"path": str(self.program), "base": "0x1000", "build_id": self.build_id}
-        begin["modules"] = [module]
+        begin["modules"] = [] if later else [module]
+        rest = [{"type": "modules", "modules": [module]}] if later else []
         hazard["copy"]["stack"] = []
         hazard["event"]["stack"] = [
             {"module": str(self.program), "offset": self.offset, "symbol": None}]
-        lines = "".join(json.dumps(line) + "\n" for line in (begin, hazard))
+        lines = "".join(json.dumps(line) + "\n" for line in (begin, hazard, *rest))
         base = {k: v for k, v in os.environ.items() if not k.startswith("DEBUGINFOD")}
         self.shown = subprocess.run(
             [COMMAND, "report", *flags, "-"], input=lines, encoding="utf-8", check=False,
@@ -185,6 +187,17 @@ class Moved(Symbols):
                 self.assertEqual(self.shown.stderr, "")
                 self.assert_lines(self.report("--debug-dir", str(self.folder / "root")))
                 to.unlink()
+
+    def test_a_library_that_was_loaded_later_is_found_like_the_others(self):
+        self.build()
+        where = self.folder / "root" / self.program.name
+        where.parent.mkdir()
+        self.program.rename(where)
+        self.assert_lines(self.report("--debug-dir", str(where.parent), later=True))
+        self.program.write_bytes(where.read_bytes()[:-8])
+        self.build_id = "00" * 20
+        self.assert_nothing(self.report(later=True))
+        self.assertIn("not the build that ran", self.shown.stderr)
 
     def test_another_build_is_told_and_the_right_one_found(self):
         self.build()

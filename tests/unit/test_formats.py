@@ -410,6 +410,59 @@ class Suppressions(Files):
         self.fails("No such file", "--suppressions", self.folder / "none", SAMPLE)
 
 
+LIBRARIES = "share/safecopy/suppressions/libraries.supp"
+ENVIRONMENT = "/opt/venv/lib/python3.12/site-packages"
+
+
+def native(module):
+    return {"module": module, "offset": "0x1040", "symbol": None}
+
+
+def python(file, function):
+    return {"file": file, "line": 7, "function": function}
+
+
+CUSPARSE = [native("/usr/lib/x86_64-linux-gnu/libcuda.so.1"),
+            native(f"{ENVIRONMENT}/nvidia/cusparse/lib/libcusparse.so.12"), native("/home/u/solve")]
+PLANNING = [native("/lib/x86_64-linux-gnu/libc.so.6"),
+            native("/root/.cache/flashinfer/0.6.3/90a/cached_ops/batch_prefill/batch_prefill.so"),
+            native(f"{ENVIRONMENT}/torch/lib/libtorch_python.so"),
+            python(f"{ENVIRONMENT}/flashinfer/prefill.py", "BatchPrefillWrapper.plan"),
+            python("/home/u/serve.py", "step")]
+OWN = [native("/home/u/solve")]
+
+
+class Libraries(Files):
+    """The entries that ship."""
+
+    def leaves_out(self, code, copy, event):
+        begin, hazard, *_, end = sample_lines()
+        hazard.update(code=code)
+        hazard["copy"]["stack"], hazard["event"]["stack"] = copy, event
+        path = self.write("r.jsonl", [begin, hazard, end])
+        run = report("--suppressions", LIBRARIES, path, "--json")
+        self.assertEqual(run.stderr, b"")
+        return json.loads(run.stdout)["hazards"][0].get("suppressed", "")
+
+    def test_what_they_are_for(self):
+        self.assertIn("lupine/pull/631", self.leaves_out("SC202", CUSPARSE, CUSPARSE[1:]))
+        self.assertIn("mini-sglang/pull/103", self.leaves_out("SC201", PLANNING, PLANNING))
+        before_3_11 = [*PLANNING[:3], python(f"{ENVIRONMENT}/flashinfer/decode.py", "plan")]
+        self.assertIn("mini-sglang/pull/103", self.leaves_out("SC201", before_3_11, PLANNING))
+
+    def test_what_the_user_can_mend_is_left(self):
+        for code, copy, event in [("SC202", CUSPARSE, OWN), ("SC202", OWN, CUSPARSE),
+                                  ("SC201", CUSPARSE, CUSPARSE), ("SC201", PLANNING, PLANNING[-1:]),
+                                  ("SC201", PLANNING[-1:], PLANNING), ("SC101", PLANNING, PLANNING)]:
+            with self.subTest(code, copy=copy, event=event):
+                self.assertEqual(self.leaves_out(code, copy, event), "")
+
+    def test_each_has_a_thread(self):
+        text = (ROOT / LIBRARIES).read_text()
+        self.assertEqual(text.count("\n{\n"), len(re.findall(
+            r"^  reason: .+, https://github\.com/[\w/-]+/\d+$", text, re.M)))
+
+
 class Progress(Files):
     def test_it_is_shown_on_a_terminal_after_two_seconds(self):
         lead, follow = pty.openpty()

@@ -428,7 +428,7 @@ static void put_names(struct sc_text *line, const char *key, bool expired)
     sc_json_open(line, key, '[');
     for (unsigned i = 0; (entry = sc_suppressing_entry(i)) != NULL; i++) {
         size_t before = line->used;
-        if (sc_suppressing_is_expired(entry) == expired && entry->used == 0)
+        if (entry->is_expired == expired && entry->used == 0)
             sc_json_bytes(line, NULL, entry->name.bytes, entry->name.length);
         if (!keep(line, before, line->size / 4))
             break;

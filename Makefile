@@ -332,6 +332,8 @@ $(CUPTI): | $(SIM_LIBS) $(T)/survival/lib/libconstructor.so
 # Some twins open a library of theirs as well.
 $(filter %dlclose.racy %dlclose.fixed %dlclose_registered.racy %dlclose_registered.fixed, \
   $(RACY) $(FIXED)): | $(T)/survival/lib/libstatic_data.so
+$(filter %_below_plugin.racy %_below_plugin.fixed,$(RACY) $(FIXED)): | \
+  $(T)/survival/lib/libframe_small.so
 
 # Libraries that the survival programs link, open or have preloaded, found beside them.
 $(SURVIVAL): | $(SURVIVAL_SO)

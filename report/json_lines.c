@@ -237,11 +237,12 @@ static void put_protections_off(struct sc_text *line)
 struct module_writer {
     struct sc_text *line;
     const struct sc_path_names *names;
+    bool has_any;
 };
 
 static int put_loaded_module(const struct sc_module *module, void *context)
 {
-    const struct module_writer *writer = context;
+    struct module_writer *writer = context;
     struct sc_text *line = writer->line;
     char hex[2 * 64 + 1];
     struct sc_text id;
@@ -257,7 +258,19 @@ static int put_loaded_module(const struct sc_module *module, void *context)
     sc_json_hex(line, "base", module->base);
     sc_json_string(line, "build_id", id.used > 0 ? hex : NULL);
     sc_json_close(line, '}');
-    return keep(line, before, RESERVE);
+    bool is_kept = keep(line, before, RESERVE);
+    writer->has_any = writer->has_any || is_kept;
+    return is_kept;
+}
+
+/* Those that no line has yet, as far as there is room. */
+static bool put_modules(struct sc_text *line, const struct sc_path_names *names)
+{
+    struct module_writer writer = {line, names, false};
+    sc_json_open(line, "modules", '[');
+    sc_modules_each_new(put_loaded_module, &writer);
+    sc_json_close(line, ']');
+    return writer.has_any;
 }
 
 void sc_json_lines_process(struct sc_text *line, int32_t pid, uint64_t started, const char *host)
@@ -288,11 +301,17 @@ void sc_json_lines_run(struct sc_text *line, const struct sc_options *options,
     if (run->unreached)
         sc_json_true(line, "unreached");
     put_options(line, options);
-    struct module_writer writer = {line, names};
-    sc_json_open(line, "modules", '[');
-    sc_modules_each(put_loaded_module, &writer);
-    sc_json_close(line, ']');
+    put_modules(line, names);
     end_line(line);
+}
+
+bool sc_json_lines_modules(struct sc_text *line, const struct sc_path_names *names)
+{
+    sc_json_open(line, NULL, '{');
+    sc_json_string(line, "type", "modules");
+    bool has_any = put_modules(line, names);
+    end_line(line);
+    return has_any;
 }
 
 static void put_ignored(struct sc_text *line, const char *ignored)
@@ -409,7 +428,7 @@ static void put_names(struct sc_text *line, const char *key, bool expired)
     sc_json_open(line, key, '[');
     for (unsigned i = 0; (entry = sc_suppressing_entry(i)) != NULL; i++) {
         size_t before = line->used;
-        if (sc_suppressing_is_expired(entry) == expired && entry->used == 0)
+        if (entry->is_expired == expired && entry->used == 0)
             sc_json_bytes(line, NULL, entry->name.bytes, entry->name.length);
         if (!keep(line, before, line->size / 4))
             break;

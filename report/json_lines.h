@@ -34,6 +34,9 @@ void sc_json_lines_put_stack(struct sc_text *line, const struct sc_json_lines_st
 /* Locks: takes the loader's lock. */
 void sc_json_lines_run(struct sc_text *line, const struct sc_options *options,
                        const struct sc_report_run *run, const struct sc_path_names *names);
+/* What was loaded that no line has yet, or as much of it as there is room for. False if there is
+ * none. Locks: takes the loader's lock. Pre: one caller at a time, sc_json_lines_run included. */
+bool sc_json_lines_modules(struct sc_text *line, const struct sc_path_names *names);
 /* The part of a run line that names the process, which exec does not change. */
 void sc_json_lines_process(struct sc_text *line, int32_t pid, uint64_t started, const char *host);
 void sc_json_lines_hazard(struct sc_text *line, const struct sc_hazard *hazard, uint64_t count,

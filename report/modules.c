@@ -9,6 +9,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <link.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <unistd.h>
@@ -74,23 +75,88 @@ static struct sc_module describe(const struct dl_phdr_info *info)
     return module;
 }
 
+/* ---- those that were visited ---- */
+
+enum { KNOWN_MAX = 2048, SLOTS = 2 * KNOWN_MAX };
+
+static struct {
+    uint64_t slots[SLOTS]; /* digests; 0: free */
+    unsigned count;
+    _Atomic uint64_t loaded; /* by the loader when all were visited */
+} known;
+
+/* FNV-1a. */
+static uint64_t digest(uint64_t digest, const void *bytes, size_t count)
+{
+    const unsigned char *at = bytes;
+    for (size_t i = 0; i < count; i++)
+        digest = (digest ^ at[i]) * UINT64_C(0x100000001b3);
+    return digest;
+}
+
+static uint64_t digest_module(const struct sc_module *module)
+{
+    uint64_t value = digest(UINT64_C(0xcbf29ce484222325), module->name, strlen(module->name) + 1);
+    value = digest(value, module->build_id, module->build_id_length);
+    return value != 0 ? value : 1;
+}
+
+/* Where the module is, or would be. */
+static uint64_t *slot_of(uint64_t value)
+{
+    size_t at = value % SLOTS;
+    while (known.slots[at] != 0 && known.slots[at] != value)
+        at = (at + 1) % SLOTS;
+    return &known.slots[at];
+}
+
 struct visitor {
     sc_modules_visit *visit;
     void *context;
+    uint64_t loaded;
 };
 
 static int visit_module(struct dl_phdr_info *info, size_t size, void *context)
 {
     (void)size;
-    const struct visitor *visitor = context;
+    struct visitor *visitor = context;
     struct sc_module module = describe(info);
-    return visitor->visit(&module, visitor->context) ? 0 : 1;
+    uint64_t value = digest_module(&module), *slot = slot_of(value);
+    visitor->loaded = info->dlpi_adds;
+    if (*slot == value || known.count == KNOWN_MAX)
+        return 0;
+    if (!visitor->visit(&module, visitor->context))
+        return 1;
+    *slot = value;
+    known.count++;
+    return 0;
 }
 
-void sc_modules_each(sc_modules_visit *visit, void *context)
+void sc_modules_each_new(sc_modules_visit *visit, void *context)
 {
-    struct visitor visitor = {visit, context};
-    dl_iterate_phdr(visit_module, &visitor);
+    struct visitor visitor = {visit, context, 0};
+    if (dl_iterate_phdr(visit_module, &visitor) == 0)
+        atomic_store_explicit(&known.loaded, visitor.loaded, memory_order_relaxed);
+}
+
+static int count_loaded(struct dl_phdr_info *info, size_t size, void *loaded)
+{
+    (void)size;
+    *(uint64_t *)loaded = info->dlpi_adds;
+    return 1;
+}
+
+bool sc_modules_have_come(void)
+{
+    uint64_t loaded = 0;
+    dl_iterate_phdr(count_loaded, &loaded);
+    return loaded != atomic_load_explicit(&known.loaded, memory_order_relaxed);
+}
+
+void sc_modules_forget(void)
+{
+    if (known.count > 0)
+        memset(&known, 0, sizeof known);
 }
 
 /* The program's own program headers are in its mapping, and the kernel told where. */

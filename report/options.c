@@ -350,14 +350,31 @@ static bool may_ask_for_strict(struct slice key, struct slice value)
     return meant && strcmp(meant, "strict") == 0 && !is_word(value, "0");
 }
 
+/* The next entry, which may be empty; *text goes on behind it. */
+static struct slice take_entry(const char **text)
+{
+    struct slice entry = {*text, strcspn(*text, ":")};
+    *text += entry.length;
+    *text += **text == ':';
+    return entry;
+}
+
+/* False if there is no '='. */
+static bool split(struct slice entry, struct slice *key, struct slice *value)
+{
+    const char *equals = memchr(entry.bytes, '=', entry.length);
+    *key = (struct slice){entry.bytes, equals ? (size_t)(equals - entry.bytes) : entry.length};
+    *value = (struct slice){"", 0};
+    if (equals)
+        *value = (struct slice){equals + 1, entry.length - key->length - 1};
+    return equals;
+}
+
 static bool parse_entry(struct sc_options *options, struct slice entry,
                         const struct listener *listener)
 {
-    const char *equals = memchr(entry.bytes, '=', entry.length);
-    struct slice key = {entry.bytes, equals ? (size_t)(equals - entry.bytes) : entry.length};
-    struct slice value = {"", 0};
-    if (equals)
-        value = (struct slice){equals + 1, entry.length - key.length - 1};
+    struct slice key, value;
+    bool equals = split(entry, &key, &value);
     int row = row_of(key);
     if (row >= 0 && equals && store(options, &table[row], value)) {
         options->given |= UINT32_C(1) << row;
@@ -378,16 +395,27 @@ unsigned sc_options_parse(struct sc_options *options, const char *text,
     const struct listener listener = {complain, context};
     unsigned bad = 0;
     while (text && *text != '\0') {
-        struct slice entry = {text, strcspn(text, ":")};
-        text += entry.length;
-        if (*text == ':')
-            text++;
+        struct slice entry = take_entry(&text);
         if (entry.length == 0 || parse_entry(options, entry, &listener))
             continue;
         remember(options, entry);
         bad++;
     }
     return bad;
+}
+
+int sc_options_find_choice(const char *text, const char *key)
+{
+    const struct option *option = &table[row_of((struct slice){key, strlen(key)})];
+    int chosen =
+        word_index(option->words, (struct slice){option->standard, strlen(option->standard)});
+    while (text && *text != '\0') {
+        struct slice name, value;
+        bool is_it = split(take_entry(&text), &name, &value) && is_word(name, key);
+        int index = is_it ? word_index(option->words, value) : -1;
+        chosen = index >= 0 ? index : chosen;
+    }
+    return chosen;
 }
 
 unsigned sc_options_not_yet(const struct sc_options *options, sc_options_complain *complain,

@@ -66,6 +66,10 @@ void sc_options_defaults(struct sc_options *options);
 unsigned sc_options_parse(struct sc_options *options, const char *text,
                           sc_options_complain *complain, void *context);
 
+/* What sc_options_parse would make of the option `key`, which takes one of some words: the index of
+ * the word. Takes some hundred bytes of stack, where struct sc_options has 10 KB. */
+int sc_options_find_choice(const char *text, const char *key);
+
 /* Complains once for each option whose given value this version cannot honour, because the feature
  * comes later. Returns the number of complaints. */
 unsigned sc_options_not_yet(const struct sc_options *options, sc_options_complain *complain,

@@ -49,6 +49,7 @@ enum { TELL_PATIENCE_MS = 2000 };
 static char parent_path[SC_OPTIONS_PATH_SIZE]; /* of the report of the process that forked us */
 
 static _Atomic bool opening; /* taken by the thread that opens the report */
+static _Atomic bool listing; /* taken by the thread that lists modules */
 
 /* A line holds two stacks of 64 frames, or the modules of a large Python program. */
 static char line_bytes[256 * 1024]; /* guarded by report.mutex; by `opening` until it is open */
@@ -192,6 +193,27 @@ int sc_report_open(const struct sc_options *options, const struct sc_report_run 
     return wanted && fd < 0 ? fd : 0;
 }
 
+/* What was loaded since the last line that lists modules: the hazard's line that was just written
+ * may name it. A thread that finds another one at it leaves that its own. */
+static void list_new_modules(void)
+{
+    enum { LINES_MAX = 64 };
+    static char bytes[32 * 1024]; /* guarded by `listing` */
+    struct guard guard;
+    struct sc_text line;
+    for (unsigned i = 0; i < LINES_MAX && sc_modules_have_come() &&
+                         !atomic_exchange_explicit(&listing, true, memory_order_acquire);
+         i++) {
+        sc_text_init(&line, bytes, sizeof bytes);
+        if (sc_json_lines_modules(&line, &report.names)) {
+            enter(&guard);
+            write_line_locked(&line);
+            leave(&guard);
+        }
+        atomic_store_explicit(&listing, false, memory_order_release);
+    }
+}
+
 static void name_stacks(const struct sc_hazard *hazard, struct sc_json_lines_stacks *stacks)
 {
     sc_json_lines_name_stack(hazard->copy.stack, &stacks->copy);
@@ -306,6 +328,7 @@ bool sc_report_hazard(const struct sc_hazard *hazard)
     enter(&guard);
     write_hazard_locked(&strongest, count, &stacks);
     leave(&guard);
+    list_new_modules();
     return true;
 }
 
@@ -339,6 +362,7 @@ bool sc_report_missed(const struct sc_report_miss *miss)
     sc_json_lines_miss(&line, miss, count, &stack, &report.names);
     bool written = write_line_locked(&line);
     leave(&guard);
+    list_new_modules();
     return written;
 }
 
@@ -373,6 +397,7 @@ void sc_report_postmortem(const struct sc_postmortem *postmortem)
     enter(&guard);
     write_line_locked(&line);
     leave(&guard);
+    list_new_modules();
 }
 
 void sc_report_fail(void)
@@ -505,6 +530,8 @@ void sc_report_child(void)
     memset(report.by_code, 0, sizeof report.by_code);
     memset(report.by_reason, 0, sizeof report.by_reason);
     sc_suppressing_forget();
+    sc_modules_forget();
+    atomic_store_explicit(&listing, false, memory_order_release);
     atomic_store_explicit(&report.opened, false, memory_order_release);
     atomic_store_explicit(&opening, false, memory_order_release);
 }

@@ -509,7 +509,7 @@ bool sc_summary_has_expired(void)
 {
     const struct sc_suppression *entry;
     for (unsigned i = 0; (entry = sc_suppressing_entry(i)) != NULL; i++) {
-        if (sc_suppressing_is_expired(entry))
+        if (entry->is_expired)
             return true;
     }
     return false;
@@ -522,7 +522,7 @@ static void put_suppressions(struct sc_text *text, const char *title, bool expir
     const struct sc_suppression *entry;
     const char *before = title;
     for (unsigned i = 0; (entry = sc_suppressing_entry(i)) != NULL; i++) {
-        if (sc_suppressing_is_expired(entry) != expired || entry->used > 0)
+        if (entry->is_expired != expired || entry->used > 0)
             continue;
         sc_text_put(text, before);
         sc_plain_put(text, entry->name.bytes, entry->name.length);

@@ -15,7 +15,6 @@ enum { COMPLAINTS_MAX = 8, CACHE_SIZE = 4096, SYMBOL_MAX_BYTES = 1024 };
 
 static struct sc_suppression *entries;
 static unsigned entry_count;
-static int64_t read_at_s;
 
 /* ---- the file ---- */
 
@@ -112,9 +111,8 @@ bool sc_suppressing_load(const struct sc_options *options, sc_options_complain *
         say_unread(&complaints, size < 0 ? (int)-size : ENOMEM);
         return false;
     }
-    read_at_s = time(NULL);
-    entry_count =
-        sc_suppressions_parse(text, (size_t)size, entries, most, say_malformed, &complaints);
+    entry_count = sc_suppressions_parse(text, (size_t)size, time(NULL), entries, most,
+                                        say_malformed, &complaints);
     return complaints.count == 0;
 }
 
@@ -126,11 +124,6 @@ bool sc_suppressing_is_on(void)
 const struct sc_suppression *sc_suppressing_entry(unsigned index)
 {
     return index < entry_count ? &entries[index] : NULL;
-}
-
-bool sc_suppressing_is_expired(const struct sc_suppression *entry)
-{
-    return sc_suppressions_is_expired(entry, read_at_s);
 }
 
 void sc_suppressing_forget(void)
@@ -240,8 +233,7 @@ struct sc_suppression *sc_suppressing_find(const struct sc_hazard *hazard,
     struct sc_suppression_stack copy = begin_naming(&copy_names, &stacks->copy, memory);
     struct sc_suppression_stack event = begin_naming(&event_names, &stacks->event, memory);
     unsigned i = 0;
-    while (i < entry_count && (sc_suppressing_is_expired(&entries[i]) ||
-                               !sc_suppressions_covers(&entries[i], code, &copy, &event)))
+    while (i < entry_count && !sc_suppressions_covers(&entries[i], code, &copy, &event))
         i++;
     if (memory >= 0)
         sc_file_close(memory);

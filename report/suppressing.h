@@ -32,9 +32,6 @@ struct sc_suppression *sc_suppressing_find(const struct sc_hazard *hazard,
 /* The entries, by index; NULL past the last. */
 const struct sc_suppression *sc_suppressing_entry(unsigned index);
 
-/* Has the entry had its last day? */
-bool sc_suppressing_is_expired(const struct sc_suppression *entry);
-
 /* In a forked child: nothing has been left out. */
 void sc_suppressing_forget(void);
 

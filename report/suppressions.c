@@ -177,16 +177,11 @@ struct sc_part sc_suppressions_first_pattern(const struct sc_suppression *entry)
     return pattern;
 }
 
-bool sc_suppressions_is_expired(const struct sc_suppression *entry, int64_t time_s)
-{
-    return entry->last_day < time_s / S_PER_DAY;
-}
-
 bool sc_suppressions_covers(const struct sc_suppression *entry, const char *code,
                             const struct sc_suppression_stack *copy,
                             const struct sc_suppression_stack *event)
 {
-    return has_code(entry->code, code) && matches_stack(entry->copy, copy) &&
+    return !entry->is_expired && has_code(entry->code, code) && matches_stack(entry->copy, copy) &&
            matches_stack(entry->event, event);
 }
 
@@ -205,6 +200,7 @@ enum place { OUTSIDE, INSIDE, SKIPPING };
 struct parser {
     sc_suppressions_complain *complain;
     void *context;
+    int64_t now_s;
     struct sc_suppression *entries;
     unsigned count, most;
     unsigned line;
@@ -298,8 +294,10 @@ static bool read_date(struct sc_part date, int64_t *day)
 
 static void take_date(struct parser *parser, struct sc_part date)
 {
-    if (!read_date(date, &parser->entry.last_day))
+    int64_t last_day = 0;
+    if (!read_date(date, &last_day))
         reject(parser, date.bytes, "'", date, "' is no date; one is as 2027-01-31");
+    parser->entry.is_expired = last_day < parser->now_s / S_PER_DAY;
 }
 
 static void take_patterns(struct parser *parser, struct sc_part *into, struct sc_part patterns)
@@ -396,7 +394,7 @@ static void begin_entry(struct parser *parser, const char *at)
     parser->place = INSIDE;
     parser->keys = 0;
     parser->continued = NULL;
-    parser->entry = (struct sc_suppression){.last_day = INT64_MAX};
+    parser->entry = (struct sc_suppression){0};
 }
 
 /* Patterns that follow on lines of their own. */
@@ -429,11 +427,12 @@ static void take_line(struct parser *parser, struct sc_part line)
     }
 }
 
-unsigned sc_suppressions_parse(const char *text, size_t size, struct sc_suppression *entries,
-                               unsigned most, sc_suppressions_complain *complain, void *context)
+unsigned sc_suppressions_parse(const char *text, size_t size, int64_t now_s,
+                               struct sc_suppression *entries, unsigned most,
+                               sc_suppressions_complain *complain, void *context)
 {
     struct parser parser = {
-        .complain = complain, .context = context, .entries = entries, .most = most};
+        .complain = complain, .context = context, .now_s = now_s, .entries = entries, .most = most};
     struct sc_part rest = {text, size};
     while (rest.length > 0) {
         const char *end = memchr(rest.bytes, '\n', rest.length);

@@ -22,7 +22,7 @@ struct sc_part {
 struct sc_suppression {
     struct sc_part name, code, reason;
     struct sc_part copy, event; /* patterns of frames, innermost first */
-    int64_t last_day;           /* in days since 1970, UTC; INT64_MAX: for ever */
+    bool is_expired;            /* its last day was over when it was read: it covers nothing */
     uint64_t used;              /* the caller's; 0 at first */
 };
 
@@ -31,10 +31,12 @@ struct sc_suppression {
 typedef void sc_suppressions_complain(void *context, unsigned line, unsigned column,
                                       const char *what);
 
-/* Reads the entries of `text` into `entries`, at most `most`. A malformed entry is left out, and
- * `complain` is told of its first mistake. Returns how many entries there are. */
-unsigned sc_suppressions_parse(const char *text, size_t size, struct sc_suppression *entries,
-                               unsigned most, sc_suppressions_complain *complain, void *context);
+/* Reads the entries of `text` into `entries`, at most `most`, as they are at `now_s` in seconds
+ * since 1970. A malformed entry is left out, and `complain` is told of its first mistake. Returns
+ * how many entries there are. */
+unsigned sc_suppressions_parse(const char *text, size_t size, int64_t now_s,
+                               struct sc_suppression *entries, unsigned most,
+                               sc_suppressions_complain *complain, void *context);
 
 /* What a pattern may ask of a frame. */
 enum sc_frame_word {
@@ -52,11 +54,7 @@ struct sc_suppression_stack {
     void *context;
 };
 
-/* Is the entry's last day over at this time, in seconds since 1970? */
-bool sc_suppressions_is_expired(const struct sc_suppression *entry, int64_t time_s);
-
-/* Does the entry leave out a hazard of this code ("SC201") with these stacks? Its last day is not
- * looked at. */
+/* Does the entry leave out a hazard of this code ("SC201") with these stacks? */
 bool sc_suppressions_covers(const struct sc_suppression *entry, const char *code,
                             const struct sc_suppression_stack *copy,
                             const struct sc_suppression_stack *event);

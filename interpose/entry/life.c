@@ -433,25 +433,21 @@ SC_EXPORT void abort(void)
 }
 
 /* What the options will say when they are read: until CUDA is used, nobody is told of mistakes. */
-static bool wants_to_work(struct sc_options *options)
+static bool wants_to_work(void)
 {
-    sc_options_defaults(options);
-    sc_options_parse(options, getenv("SAFECOPY_OPTIONS"), NULL, NULL);
-    return options->mode != SC_MODE_OFF && !getauxval(AT_SECURE);
+    return sc_options_find_choice(options_text(), "mode") != SC_MODE_OFF && !getauxval(AT_SECURE);
 }
 
 static void begin_by_options(void)
 {
-    struct sc_options options;
-    bool works = wants_to_work(&options);
-    tells_no_use = works && options.verbosity == 2;
+    bool works = wants_to_work();
+    tells_no_use = works && sc_options_find_choice(options_text(), "verbosity") == 2;
     sc_signals_begin(works);
 }
 
 bool sc_life_is_off(void)
 {
-    struct sc_options options;
-    return !atomic_load(&up) && !wants_to_work(&options);
+    return !atomic_load(&up) && !wants_to_work();
 }
 
 static __attribute__((constructor)) void construct(void)

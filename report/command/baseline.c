@@ -25,6 +25,7 @@ struct known {
 struct sc_baseline {
     struct sc_table table;
     struct known *first, **last; /* in the order of the files */
+    bool is_partial;
 };
 
 struct sc_baseline *sc_baseline_new(void)
@@ -75,14 +76,29 @@ static void keep(struct sc_baseline *baseline, const char *fingerprint, const ch
 
 /* ---- what json wrote ---- */
 
-static bool keep_element(void *whom, const json_t *hazard)
+static bool take_run(struct sc_baseline *baseline, const json_t *run)
 {
-    struct sc_baseline *baseline = whom;
+    bool is_over = json_is_object(json_object_get(run, "summary")) ||
+                   json_is_true(json_object_get(run, "replaced"));
+    baseline->is_partial =
+        baseline->is_partial || !is_over || sc_field_number(run, "bad_lines") > 0;
+    return true;
+}
+
+static bool take_hazard(struct sc_baseline *baseline, const json_t *hazard)
+{
     const char *fingerprint = sc_field_string(hazard, "fingerprint", NULL);
     sc_progress_show("hazards of the baseline read", baseline->table.count);
     if (fingerprint)
         keep(baseline, fingerprint, sc_field_string(hazard, "title", fingerprint));
     return fingerprint != NULL;
+}
+
+static const char hazards_key[] = "hazards", runs_key[] = "runs";
+
+static bool take_element(void *baseline, const char *key, const json_t *element)
+{
+    return (key == hazards_key ? take_hazard : take_run)(baseline, element);
 }
 
 /* ---- reports ---- */
@@ -99,6 +115,7 @@ static bool keep_report(struct sc_baseline *baseline, const char *path, FILE *st
         keep(baseline, sc_fingerprint_make(&model.scratch, hazard),
              sc_shown_hazards_title(&model.scratch, hazard));
     }
+    baseline->is_partial = baseline->is_partial || reader.partial;
     sc_model_free(&model);
     sc_reader_free(&reader);
     return is_report;
@@ -107,8 +124,11 @@ static bool keep_report(struct sc_baseline *baseline, const char *path, FILE *st
 static bool add_stream(struct sc_baseline *baseline, const char *path, FILE *stream,
                        const struct sc_frame_makers *makers)
 {
-    if (sc_elements_each(stream, "hazards", keep_element, baseline))
+    static const char *const keys[] = {hazards_key, runs_key, NULL};
+    bool was_partial = baseline->is_partial;
+    if (sc_elements_each(stream, keys, take_element, baseline))
         return true;
+    baseline->is_partial = was_partial;
     rewind(stream);
     return keep_report(baseline, path, stream, makers);
 }
@@ -137,6 +157,11 @@ bool sc_baseline_knows(struct sc_baseline *baseline, const char *fingerprint)
     if (node)
         ((struct known *)(void *)node)->is_there_still = true;
     return node;
+}
+
+bool sc_baseline_is_partial(const struct sc_baseline *baseline)
+{
+    return baseline->is_partial;
 }
 
 void sc_baseline_each_fixed(const struct sc_baseline *baseline,

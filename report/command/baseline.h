@@ -20,6 +20,10 @@ bool sc_baseline_add(struct sc_baseline *baseline, const char *path,
 /* Whether a hazard was there before; it is not fixed then. */
 bool sc_baseline_knows(struct sc_baseline *baseline, const char *fingerprint);
 
+/* Whether hazards of these runs may be missing: a run did not end, or lines of it are lost. Then
+ * none is known to be fixed. */
+bool sc_baseline_is_partial(const struct sc_baseline *baseline);
+
 /* Hands `take` the title of each hazard that was never asked for. */
 void sc_baseline_each_fixed(const struct sc_baseline *baseline,
                             void take(void *whom, const char *title), void *whom);

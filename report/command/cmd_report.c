@@ -108,6 +108,17 @@ static int found_status(const struct work *work)
     return found ? SC_COMMAND_FOUND : 0;
 }
 
+/* What a comparison leaves open. */
+static void tell_partial(const struct work *work)
+{
+    if (sc_baseline_is_partial(work->baseline))
+        sc_say("a run of the baseline did not end normally, or lines of it are missing: what it "
+               "lacks is called new, and nothing fixed");
+    else if (work->reader.partial)
+        sc_say("a run did not end normally, or lines of it are missing: nothing is called fixed, "
+               "and there may be more that is new");
+}
+
 static int status_of(const struct work *work)
 {
     bool chooses = work->baseline || work->suppressed || work->filter;
@@ -121,7 +132,8 @@ static int status_of(const struct work *work)
         sc_say("a run did not end normally; what else there was is not known");
         return SC_COMMAND_USAGE;
     }
-    return found;
+    bool may_lack_new = work->baseline && work->reader.partial;
+    return found == 0 && may_lack_new ? SC_COMMAND_USAGE : found;
 }
 
 static int show(struct work *work, char *const *paths)
@@ -133,6 +145,8 @@ static int show(struct work *work, char *const *paths)
     if (made)
         sc_model_select(&work->model, work->filter, work->baseline);
     bool written = made && write_all(work);
+    if (work->baseline)
+        tell_partial(work);
     return readable && written ? status_of(work) : SC_COMMAND_USAGE;
 }
 

@@ -125,22 +125,29 @@ static bool read_value(struct reading *reading, size_t kept_depth)
     return true;
 }
 
+/* Whom each element of an array is given to. */
+struct taking {
+    sc_elements_take *take;
+    void *whom;
+    const char *key; /* of the array */
+};
+
 /* An object in an object keeps its brackets alone. */
-static bool take_element(struct reading *reading, bool take(void *, const json_t *), void *whom)
+static bool take_element(struct reading *reading, const struct taking *taking)
 {
     json_t *element = read_value(reading, 2) ? sc_parse(reading->text, reading->length) : NULL;
-    bool is_taken = element && take(whom, element);
+    bool is_taken = element && taking->take(taking->whom, taking->key, element);
     json_decref(element);
     return is_taken;
 }
 
-static bool take_elements(struct reading *reading, bool take(void *, const json_t *), void *whom)
+static bool take_elements(struct reading *reading, const struct taking *taking)
 {
     if (!skip(reading, '['))
         return false;
     if (skip(reading, ']'))
         return true;
-    while (take_element(reading, take, whom)) {
+    while (take_element(reading, taking)) {
         if (skip(reading, ']'))
             return true;
         if (!skip(reading, ','))
@@ -149,36 +156,37 @@ static bool take_elements(struct reading *reading, bool take(void *, const json_
     return false;
 }
 
-/* With the colon. */
-static bool read_key(struct reading *reading, const char *key, bool *is_it)
+/* With the colon. *key is that of `keys` which it is, or NULL. */
+static bool read_key(struct reading *reading, const char *const *keys, const char **key)
 {
     reading->keeps = true;
     reading->length = 0;
     if (!skip(reading, '"') || !read_string(reading) || !skip(reading, ':'))
         return false;
     size_t length = reading->length - 1; /* without the quote that ends it */
-    *is_it = length == strlen(key) && memcmp(reading->text, key, length) == 0;
+    while (*keys && (strlen(*keys) != length || memcmp(reading->text, *keys, length) != 0))
+        keys++;
+    *key = *keys;
     return true;
 }
 
-static bool read_members(struct reading *reading, const char *key,
-                         bool take(void *, const json_t *), void *whom)
+static bool read_members(struct reading *reading, const char *const *keys, struct taking *taking)
 {
-    bool is_it, has_array = false;
+    bool has_first = false;
     do {
-        if (!read_key(reading, key, &is_it) ||
-            !(is_it ? take_elements(reading, take, whom) : read_value(reading, 0)))
+        if (!read_key(reading, keys, &taking->key) ||
+            !(taking->key ? take_elements(reading, taking) : read_value(reading, 0)))
             return false;
-        has_array = has_array || is_it;
+        has_first = has_first || taking->key == keys[0];
     } while (skip(reading, ','));
-    return has_array && skip(reading, '}') && peek(reading) == EOF;
+    return has_first && skip(reading, '}') && peek(reading) == EOF;
 }
 
-bool sc_elements_each(FILE *stream, const char *key, bool take(void *whom, const json_t *element),
-                      void *whom)
+bool sc_elements_each(FILE *stream, const char *const *keys, sc_elements_take *take, void *whom)
 {
     struct reading reading = {.stream = stream};
-    bool is_whole = skip(&reading, '{') && read_members(&reading, key, take, whom);
+    struct taking taking = {take, whom, NULL};
+    bool is_whole = skip(&reading, '{') && read_members(&reading, keys, &taking);
     free(reading.text);
     return is_whole;
 }

@@ -274,8 +274,8 @@ static size_t count_in_run(const struct sc_findings *findings)
     return count;
 }
 
-/* The hazards of one code, told what the summary says. */
-static void make_exact(struct sc_findings *findings, const char *code, json_int_t said)
+/* The hazards of one code, told what the summary says. False if there are none. */
+static bool make_exact(struct sc_findings *findings, const char *code, json_int_t said)
 {
     struct tally tally = tally_of(findings, code);
     struct sc_finding *finding = findings->first_in_run;
@@ -287,9 +287,10 @@ static void make_exact(struct sc_findings *findings, const char *code, json_int_
         finding->run_is_least =
             tally.findings > 1 && said > tally.occurrences && finding->run_count > 1;
     }
+    return tally.findings > 0;
 }
 
-static void read_summary(struct sc_findings *findings, json_t *by_code)
+static bool read_summary(struct sc_findings *findings, json_t *by_code)
 {
     const char *code;
     json_t *said;
@@ -298,8 +299,14 @@ static void read_summary(struct sc_findings *findings, json_t *by_code)
         finding->run_is_least = finding->run_count > 1;
     /* Of more than these a report has no line, and what the summary says may be theirs. */
     if (count_in_run(findings) >= SC_HAZARD_COUNTS_MAX)
-        return;
-    json_object_foreach(by_code, code, said) make_exact(findings, code, json_integer_value(said));
+        return false;
+    bool are_told = true;
+    json_object_foreach(by_code, code, said)
+    {
+        json_int_t count = json_integer_value(said);
+        are_told = (make_exact(findings, code, count) || count <= 0) && are_told;
+    }
+    return are_told;
 }
 
 static void add_run_to_all(struct sc_findings *findings, struct sc_finding *finding)
@@ -319,15 +326,16 @@ static void add_run_to_all(struct sc_findings *findings, struct sc_finding *find
     finding->runs++;
 }
 
-void sc_findings_end_run(struct sc_findings *findings, json_t *by_code)
+bool sc_findings_end_run(struct sc_findings *findings, json_t *by_code)
 {
-    read_summary(findings, by_code);
+    bool are_told = read_summary(findings, by_code);
     findings->ended_runs++;
     while (findings->first_in_run) {
         struct sc_finding *finding = findings->first_in_run;
         findings->first_in_run = finding->next_in_run;
         add_run_to_all(findings, finding);
     }
+    return are_told;
 }
 
 void sc_findings_free(struct sc_findings *findings)

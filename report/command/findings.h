@@ -67,8 +67,8 @@ bool sc_findings_take_timing(struct sc_findings *findings, const json_t *timing,
 /* Ends a run: all that was taken since the last end belongs to it. `by_code` is what the run's
  * summary counts for each code, NULL without a summary. A line comes only when its count has
  * doubled. The summary makes the count exact where a code has one hazard, or no more occurrences
- * than its lines say. */
-void sc_findings_end_run(struct sc_findings *findings, json_t *by_code);
+ * than its lines say. False: there may have been hazards of which no line tells. */
+bool sc_findings_end_run(struct sc_findings *findings, json_t *by_code);
 
 /* Whether a hazard's line says that it is suppressed. */
 bool sc_finding_says_suppressed(const json_t *hazard);

@@ -144,8 +144,8 @@ void sc_model_select(struct sc_model *model, const struct sc_filter *filter,
     }
     memcpy(model->chosen + model->new_count, known, known_count * sizeof *known);
     model->count = model->new_count + known_count;
-    /* Nothing is known to be fixed where lines of hazards are lost. */
-    model->baseline = sc_reader_has_lost_hazards(model->reader) ? NULL : baseline;
+    model->baseline = baseline;
+    model->knows_fixed = baseline && !model->reader->partial && !sc_baseline_is_partial(baseline);
     free(known);
 }
 

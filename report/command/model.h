@@ -84,8 +84,9 @@ struct sc_model {
     size_t count, new_count;            /* with a baseline the new ones are the first */
     size_t open_count;                  /* those that are not suppressed */
     const struct sc_baseline *baseline; /* NULL: none */
-    struct sc_suppressed *suppressed;   /* the caller's; NULL: none */
-    struct sc_scratch scratch;          /* of the run or hazard that was asked for last */
+    bool knows_fixed; /* since the baseline: neither it nor what is shown may lack hazards */
+    struct sc_suppressed *suppressed; /* the caller's; NULL: none */
+    struct sc_scratch scratch;        /* of the run or hazard that was asked for last */
     json_t *record;
 };
 

@@ -336,12 +336,24 @@ static json_t *parse_piece(struct parsing *parsing, size_t length)
     return value;
 }
 
+static json_t *value_of_reference(const char *at)
+{
+    json_t *value;
+    memcpy(&value, at + 1, sizeof value);
+    return value;
+}
+
+/* The frames of a stack lie far apart: one that comes soon is fetched meanwhile. Where no reference
+ * begins there, any address may be fetched. */
 static json_t *parse_reference(struct parsing *parsing)
 {
-    struct sc_piece *piece;
-    memcpy(&piece, parsing->at + 1, sizeof piece);
+    enum { AHEAD = 4 * (SC_PIECES_REFERENCE_SIZE + 1) };
+    json_t *value = value_of_reference(parsing->at);
+    const char *ahead = parsing->at + AHEAD;
+    if (parsing->end - ahead > SC_PIECES_REFERENCE_SIZE && *ahead == SC_PIECES_MARK)
+        __builtin_prefetch(value_of_reference(ahead), 1);
     parsing->at += SC_PIECES_REFERENCE_SIZE;
-    return json_incref(piece->value);
+    return json_incref(value);
 }
 
 static json_t *parse_element(struct parsing *parsing)

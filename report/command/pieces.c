@@ -95,7 +95,7 @@ char *sc_pieces_pack(const struct sc_pieces *pieces, const char *line, size_t si
         const char *at = pieces->places[i].at;
         to = mempcpy(to, from, (size_t)(at - from));
         *to++ = SC_PIECES_MARK;
-        to = mempcpy(to, &pieces->places[i].piece, sizeof pieces->places[i].piece);
+        to = mempcpy(to, &pieces->places[i].piece->value, sizeof(json_t *));
         from = at + pieces->places[i].piece->length;
     }
     if (!packed)

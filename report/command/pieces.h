@@ -62,7 +62,7 @@ struct sc_piece *sc_pieces_of_value(struct sc_pieces *pieces, const json_t *valu
 char *sc_pieces_pack(const struct sc_pieces *pieces, const char *line, size_t size,
                      size_t *packed_size);
 
-/* What begins a reference: no JSON has this byte. The address of the piece is behind it. */
-enum { SC_PIECES_MARK = '\x01', SC_PIECES_REFERENCE_SIZE = 1 + sizeof(struct sc_piece *) };
+/* What begins a reference: no JSON has this byte. The address of the piece's value is behind it. */
+enum { SC_PIECES_MARK = '\x01', SC_PIECES_REFERENCE_SIZE = 1 + sizeof(json_t *) };
 
 #endif

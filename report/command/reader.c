@@ -42,6 +42,7 @@ struct reading {
 static void complain(struct reading *reading, const char *what)
 {
     reading->bad_lines++;
+    reading->reader->partial = true;
     if (!reading->reader->quiet)
         sc_say("%s:%zu: %s; passed over", reading->name, reading->line_number, what);
 }
@@ -158,12 +159,22 @@ static void judge_end(struct reading *reading, const json_t *next)
     reading->reader->incomplete = reading->reader->incomplete || !is_replaced;
 }
 
+/* Whether all is known that the run has found. */
+static bool has_all(struct reading *reading, bool are_told)
+{
+    const json_t *run = json_object_get(reading->run, "run");
+    return are_told && json_is_object(run) && !json_is_true(json_object_get(run, "unreached"));
+}
+
 static void end_run(struct reading *reading, const json_t *next)
 {
     if (reading->good_lines > 0) {
-        judge_end(reading, next);
+        struct sc_reader *reader = reading->reader;
         const json_t *summary = json_object_get(reading->run, "summary");
-        sc_findings_end_run(&reading->reader->findings, json_object_get(summary, "by_code"));
+        json_t *by_code = json_object_get(summary, "by_code");
+        judge_end(reading, next);
+        bool has_found_all = has_all(reading, sc_findings_end_run(&reader->findings, by_code));
+        reader->partial = reader->partial || reader->incomplete || !has_found_all;
         json_object_set_new(reading->run, "bad_lines",
                             json_integer((json_int_t)reading->bad_lines));
         keep_run(reading->reader, reading->run);
@@ -210,6 +221,17 @@ static bool is_foreign(struct reading *reading, const json_t *line)
     return reading->is_foreign;
 }
 
+/* Later modules of the run are as good as those that its line lists. */
+static void take_modules(struct reading *reading, json_t *line)
+{
+    json_t *run = json_object_get(reading->run, "run");
+    json_t *known = json_object_get(run, "modules");
+    if (json_is_array(known))
+        json_array_extend(known, json_object_get(line, "modules"));
+    else
+        expect_modules(reading->reader->symbols, line);
+}
+
 static bool take_line(struct reading *reading, json_t *line, const char *text, size_t size)
 {
     const char *type = sc_field_string(line, "type", "");
@@ -227,6 +249,8 @@ static bool take_line(struct reading *reading, json_t *line, const char *text, s
         json_object_set(reading->run, type, line);
         if (sc_field_number(line, "hazards") > 0)
             reader->hazardous = true;
+    } else if (strcmp(type, "modules") == 0) {
+        take_modules(reading, line);
     } else if (strcmp(type, "coverage") == 0 && is_miss(line)) {
         take_miss(reading, line);
     } else if (strcmp(type, "cupti") == 0 ||

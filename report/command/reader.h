@@ -24,6 +24,8 @@ struct sc_reader {
     struct sc_symbols *symbols; /* told which builds ran; may be NULL */
     bool hazardous;             /* a hazard line or a summary says that there were hazards */
     bool incomplete;            /* a run did not end, and its process did not go on in the next */
+    bool partial;               /* or lines of hazards are or may be missing for another reason,
+                                 * or in a run nothing was looked for */
     bool brief;                 /* keep of a run only what is shown to people */
     bool quiet;                 /* say nothing about bad lines, nor about runs of a later schema */
 };

@@ -33,8 +33,7 @@ struct sc_suppressed {
     struct sc_table known; /* of struct known */
     struct sc_scratch kept;
     struct sc_scratch reasons;
-    struct entries of_all; /* that are in force and name no frame */
-    struct entries in_force;
+    struct entries of_all; /* that name no frame */
     struct sc_part first_patterns[SC_SUPPRESSIONS_MAX];
     char *text;
     unsigned count, mistakes;
@@ -59,8 +58,9 @@ static bool read_entries(struct sc_suppressed *suppressed)
         sc_say("cannot read %s: %s", suppressed->path, strerror(-result));
         return false;
     }
-    suppressed->count = sc_suppressions_parse(suppressed->text, size, suppressed->entries,
-                                              SC_SUPPRESSIONS_MAX, complain, suppressed);
+    suppressed->count =
+        sc_suppressions_parse(suppressed->text, size, time(NULL), suppressed->entries,
+                              SC_SUPPRESSIONS_MAX, complain, suppressed);
     return suppressed->mistakes == 0;
 }
 
@@ -76,11 +76,7 @@ static bool has(const struct entries *entries, unsigned index)
 
 static void sort_entries(struct sc_suppressed *suppressed)
 {
-    int64_t now_s = time(NULL);
     for (unsigned i = 0; i < suppressed->count; i++) {
-        if (sc_suppressions_is_expired(&suppressed->entries[i], now_s))
-            continue;
-        mark(&suppressed->in_force, i);
         suppressed->first_patterns[i] = sc_suppressions_first_pattern(&suppressed->entries[i]);
         if (suppressed->first_patterns[i].length == 0)
             mark(&suppressed->of_all, i);
@@ -184,8 +180,7 @@ static const struct entries *find_entries(struct sc_suppressed *suppressed,
     struct seen *seen = sc_scratch_take(&suppressed->kept, sizeof *seen);
     seen->node.digest = digest;
     for (unsigned i = 0; i < suppressed->count; i++)
-        if (has(&suppressed->in_force, i) &&
-            sc_suppressions_matches(suppressed->first_patterns[i], stack, index))
+        if (sc_suppressions_matches(suppressed->first_patterns[i], stack, index))
             mark(&seen->entries, i);
     sc_table_add(&suppressed->seen, &seen->node);
     return &seen->entries;

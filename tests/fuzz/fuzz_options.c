@@ -52,6 +52,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     sc_options_defaults(&options);
     unsigned bad = sc_options_parse(&options, text, count_line, &lines);
     require(bad == lines && bad == options.ignored_count);
+    require(sc_options_find_choice(text, "mode") == options.mode);
+    require(sc_options_find_choice(text, "verbosity") == options.verbosity);
     require(sc_options_not_yet(&options, count_line, &later) == later);
     require(strnlen(options.ignored, sizeof options.ignored) < sizeof options.ignored);
     read_back(&options);

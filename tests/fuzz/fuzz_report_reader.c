@@ -70,6 +70,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     "\"rank\":null,\"driver_version\":13000,\"runtime_version\":null,\"devices\":[\"GPU\"],"       \
     "\"options\":{\"mode\":\"fix\"},\"modules\":[{\"path\":\"/nowhere/train\",\"base\":\"0x1\","   \
     "\"build_id\":\"00ff\"}]}\n"
+#define MODULES                                                                                    \
+    "{\"type\":\"modules\",\"modules\":[{\"path\":\"/nowhere/late.so\",\"base\":\"0x2\","          \
+    "\"build_id\":null},{\"path\":\"/nowhere/train\",\"build_id\":\"01\"}]}\n"
 #define HAZARD                                                                                     \
     "{\"type\":\"hazard\",\"code\":\"SC101\",\"name\":\"source-freed-in-flight\","                 \
     "\"certainty\":\"observed\",\"action\":\"deferred\",\"buffer\":{\"address\":\"0x10\","         \
@@ -124,6 +127,7 @@ int main(int argc, char **argv)
         SPOILT,
         RUN RICH TIMING SUMMARY,
         RUN HAZARD POSTMORTEM POSTMORTEM SUMMARY,
+        MODULES RUN HAZARD MODULES SUMMARY,
         "{\"type\":\"run\",\"command\":[\"\\u001b[2J\\n0 places\",\"\\u009b\"],"
         "\"host\":\"\\u202e\\u2066\",\"pid\":1}\n"
         "{\"type\":\"coverage\",\"api\":\"\\u2028\",\"count\":1,\"stack\":[{\"module\":\"\\u200f\","

@@ -45,7 +45,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     char *text = malloc(size > 0 ? size : 1);
     require(text != NULL);
     memcpy(text, data, size);
-    unsigned count = sc_suppressions_parse(text, size, entries, ENTRIES, check_complaint, &size);
+    unsigned count = sc_suppressions_parse(text, size, 0, entries, ENTRIES, check_complaint, &size);
     require(count <= ENTRIES);
     for (unsigned i = 0; i < count; i++) {
         require(entries[i].name.length > 0 && entries[i].reason.length > 0);

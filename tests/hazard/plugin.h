@@ -1,4 +1,4 @@
-/* A module with static data, for the twins of dlclose. It lies beside the survival programs. */
+/* Modules that twins open. They lie beside the survival programs. */
 #ifndef SC_TESTS_HAZARD_PLUGIN_H
 #define SC_TESTS_HAZARD_PLUGIN_H
 
@@ -6,22 +6,28 @@
 
 #include <dlfcn.h>
 
-static TWIN_HELPER void *open_plugin(void)
+static TWIN_HELPER void *open_beside(const char *name)
 {
-    static const char name[] = "/../survival/lib/libstatic_data.so";
+    static const char folder[] = "../survival/lib";
     char path[4096];
-    ssize_t length = readlink("/proc/self/exe", path, sizeof path - sizeof name);
+    ssize_t length = readlink("/proc/self/exe", path, sizeof path - 100);
     while (length > 0 && path[length - 1] != '/')
         length--;
     if (length <= 0)
         exit(3);
-    memcpy(path + length - 1, name, sizeof name);
-    void *plugin = dlopen(path, RTLD_NOW);
-    if (!plugin) {
+    snprintf(path + length, 100, "%s/%s", folder, name);
+    void *module = dlopen(path, RTLD_NOW);
+    if (!module) {
         fprintf(stderr, "%s\n", dlerror());
         exit(3);
     }
-    return plugin;
+    return module;
+}
+
+/* One with static data, for the twins of dlclose. */
+static TWIN_HELPER void *open_plugin(void)
+{
+    return open_beside("libstatic_data.so");
 }
 
 /* 1 MB of it, filled. */

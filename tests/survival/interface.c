@@ -8,7 +8,9 @@
 #include "include/safecopy.h"
 
 #include <pthread.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
+#include <ucontext.h>
 
 static void show_counts(const char *when)
 {
@@ -70,6 +72,29 @@ static void run_child(void)
     printf("child ended with %d\n", status);
 }
 
+static ucontext_t program, coroutine;
+static int version;
+
+static void ask(void)
+{
+    version = safecopy_version();
+}
+
+/* Who asks may have little stack, as a coroutine has. Below it lies a page that faults. */
+static void ask_with_little_stack(void)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), stack = 2 * 4096;
+    char *pages = mmap(NULL, page + stack, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    CHECK(pages == MAP_FAILED || mprotect(pages + page, stack, PROT_READ | PROT_WRITE));
+    getcontext(&coroutine);
+    coroutine.uc_stack.ss_sp = pages + page;
+    coroutine.uc_stack.ss_size = stack;
+    coroutine.uc_link = &program;
+    makecontext(&coroutine, ask, 0);
+    swapcontext(&program, &coroutine);
+    printf("with little stack: %s\n", version == safecopy_version() ? "the same" : "another");
+}
+
 int main(void)
 {
     char path[4096] = "?";
@@ -77,6 +102,8 @@ int main(void)
     printf("report before: %zu '%s'\n", safecopy_get_report_path(path, sizeof path), path);
     show_counts("before");
     say_all();
+    safecopy_version(); /* looks the function up */
+    ask_with_little_stack();
     use_cuda("main");
     show_counts("after");
     say_all();

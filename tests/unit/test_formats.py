@@ -68,6 +68,12 @@ def sample_lines():
     return [json.loads(line) for line in (ROOT / SAMPLE).read_text().splitlines()]
 
 
+def as_counted(lines):
+    """With a summary that counts what the lines tell of, and no more."""
+    by_code = {line["code"]: line["count"] for line in lines if line["type"] == "hazard"}
+    return [{**line, "by_code": by_code} if line["type"] == "summary" else line for line in lines]
+
+
 def as_report(lines):
     return "".join(json.dumps(line) + "\n" for line in lines).encode()
 
@@ -399,7 +405,8 @@ class Suppressions(Files):
         self.assertEqual(self.marked("code: SC201", more=["--filter", "code=SC201"])[0], 0)
 
     def test_what_is_suppressed_is_not_new(self):
-        old = self.write("old.jsonl", sample_lines()[3:])
+        begin, _, *rest = sample_lines()
+        old = self.write("old.jsonl", as_counted([begin, *rest]))
         self.assertEqual(self.marked("code: SC1*", more=["--baseline", old])[0], 66)
         self.assertEqual(self.marked("code: SC201", more=["--baseline", old])[0], 0)
 
@@ -408,6 +415,59 @@ class Suppressions(Files):
         path.write_text("{\nname: a\ncode: SC101\n}\n")
         self.fails(f"{path}:", "--suppressions", path, SAMPLE)
         self.fails("No such file", "--suppressions", self.folder / "none", SAMPLE)
+
+
+LIBRARIES = "share/safecopy/suppressions/libraries.supp"
+ENVIRONMENT = "/opt/venv/lib/python3.12/site-packages"
+
+
+def native(module):
+    return {"module": module, "offset": "0x1040", "symbol": None}
+
+
+def python(file, function):
+    return {"file": file, "line": 7, "function": function}
+
+
+CUSPARSE = [native("/usr/lib/x86_64-linux-gnu/libcuda.so.1"),
+            native(f"{ENVIRONMENT}/nvidia/cusparse/lib/libcusparse.so.12"), native("/home/u/solve")]
+PLANNING = [native("/lib/x86_64-linux-gnu/libc.so.6"),
+            native("/root/.cache/flashinfer/0.6.3/90a/cached_ops/batch_prefill/batch_prefill.so"),
+            native(f"{ENVIRONMENT}/torch/lib/libtorch_python.so"),
+            python(f"{ENVIRONMENT}/flashinfer/prefill.py", "BatchPrefillWrapper.plan"),
+            python("/home/u/serve.py", "step")]
+OWN = [native("/home/u/solve")]
+
+
+class Libraries(Files):
+    """The entries that ship."""
+
+    def leaves_out(self, code, copy, event):
+        begin, hazard, *_, end = sample_lines()
+        hazard.update(code=code)
+        hazard["copy"]["stack"], hazard["event"]["stack"] = copy, event
+        path = self.write("r.jsonl", [begin, hazard, end])
+        run = report("--suppressions", LIBRARIES, path, "--json")
+        self.assertEqual(run.stderr, b"")
+        return json.loads(run.stdout)["hazards"][0].get("suppressed", "")
+
+    def test_what_they_are_for(self):
+        self.assertIn("lupine/pull/631", self.leaves_out("SC202", CUSPARSE, CUSPARSE[1:]))
+        self.assertIn("mini-sglang/pull/103", self.leaves_out("SC201", PLANNING, PLANNING))
+        before_3_11 = [*PLANNING[:3], python(f"{ENVIRONMENT}/flashinfer/decode.py", "plan")]
+        self.assertIn("mini-sglang/pull/103", self.leaves_out("SC201", before_3_11, PLANNING))
+
+    def test_what_the_user_can_mend_is_left(self):
+        for code, copy, event in [("SC202", CUSPARSE, OWN), ("SC202", OWN, CUSPARSE),
+                                  ("SC201", CUSPARSE, CUSPARSE), ("SC201", PLANNING, PLANNING[-1:]),
+                                  ("SC201", PLANNING[-1:], PLANNING), ("SC101", PLANNING, PLANNING)]:
+            with self.subTest(code, copy=copy, event=event):
+                self.assertEqual(self.leaves_out(code, copy, event), "")
+
+    def test_each_has_a_thread(self):
+        text = (ROOT / LIBRARIES).read_text()
+        self.assertEqual(text.count("\n{\n"), len(re.findall(
+            r"^  reason: .+, https://github\.com/[\w/-]+/\d+$", text, re.M)))
 
 
 class Progress(Files):
@@ -463,7 +523,7 @@ class Baseline(Files):
     def setUp(self):
         super().setUp()
         self.lines = sample_lines()
-        self.old = self.write("old.jsonl", [self.lines[0], *self.lines[3:]])
+        self.old = self.write("old.jsonl", as_counted([self.lines[0], *self.lines[3:]]))
 
     def compared(self, *arguments):
         run = report("--json", *arguments)
@@ -485,7 +545,7 @@ class Baseline(Files):
     def test_several_and_what_json_wrote(self):
         kept = self.folder / "old.json"
         report("--json", "-o", kept, self.old)
-        first = self.write("first.jsonl", self.lines[:2])
+        first = self.write("first.jsonl", as_counted([*self.lines[:2], self.lines[-1]]))
         self.assertEqual(self.compared("--baseline", kept, SAMPLE)[0], 66)
         self.assertEqual(self.compared("--baseline", kept, "--baseline", first, SAMPLE)[0], 0)
 
@@ -498,11 +558,52 @@ class Baseline(Files):
                 if "line" in frame:
                     frame["line"] += 5
             moved[side]["stack"][0]["offset"] = "0x99"
-        other = self.write("moved.jsonl", [self.lines[0], moved, self.lines[-1]])
+        other = self.write("moved.jsonl", as_counted([self.lines[0], moved, self.lines[-1]]))
         self.assertEqual(self.compared("--baseline", SAMPLE, other), (0, {"SC201": "unchanged"}))
         moved["event"]["stack"][2]["function"] = "another_step"
-        other = self.write("moved.jsonl", [self.lines[0], moved, self.lines[-1]])
+        other = self.write("moved.jsonl", as_counted([self.lines[0], moved, self.lines[-1]]))
         self.assertEqual(self.compared("--baseline", SAMPLE, other), (66, {"SC201": "new"}))
+
+    def fixed(self, old, new, status):
+        """The codes of what is called fixed, in each format that says so; stderr is kept."""
+        run = report("--json", "--baseline", old, new)
+        self.assertEqual(run.returncode, status, run.stderr)
+        self.said = run.stderr.decode()
+        titles = json.loads(run.stdout).get("fixed", [])
+        for title in titles:
+            for name in ("text", "html"):
+                self.assertIn(html.escape(title), html.escape(shown(
+                    "--format", name, "--baseline", old, new), quote=False))
+        if not titles:
+            self.assertNotIn("fixed since", shown("--baseline", old, new))
+        return [title[:5] for title in titles]
+
+    def test_nothing_is_fixed_where_lines_are_missing(self):
+        *lines, end = self.lines
+        self.assertEqual(self.fixed(SAMPLE, self.old, 0), ["SC201"])
+        self.assertEqual(self.said, "")
+        without = [line for line in lines if line.get("code") != "SC201"]
+        for name, missing in [
+                ("did not end", without), ("a line is lost", [*without, end]),
+                ("the run's line is lost", as_counted([*without[1:], end])),
+                ("nothing was looked for", as_counted([{**without[0], "unreached": True},
+                                                       *without[1:], end]))]:
+            with self.subTest(name):
+                new = self.write("new.jsonl", missing)
+                self.assertEqual(self.fixed(SAMPLE, new, 2), [])
+                self.assertIn("nothing is called fixed, and there may be more", self.said)
+        cut = self.folder / "cut.jsonl"
+        cut.write_bytes(as_report(as_counted([*without, end])) + b"{\"type\":\"haz")
+        self.assertEqual(self.fixed(SAMPLE, cut, 2), [])
+
+        new = self.write("new.jsonl", as_counted([*lines[:2], end]))
+        kept = self.folder / "kept.json"
+        for old, status in ((self.write("unended.jsonl", lines), 0), (cut, 66)):
+            report("--json", "-o", kept, old)
+            for baseline in (old, kept):
+                with self.subTest(baseline=baseline):
+                    self.assertEqual(self.fixed(baseline, new, status), [])
+                    self.assertIn("what it lacks is called new", self.said)
 
     def test_what_is_no_baseline_is_said(self):
         nothing = self.folder / "n"

@@ -5,6 +5,7 @@ halt_on_error. The program is a twin on the simulated GPU."""
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -95,6 +96,13 @@ class Gate(unittest.TestCase):
         self.assertEqual(self.run_twin("strict=1", EXPIRED + UNFIT), 66)
         self.assertEqual(len(self.hazards()), 1)
         self.assertEqual(self.lines[-1]["suppressed"], 0)
+
+    def test_the_entries_that_ship_are_good_and_suppress_nothing_else(self):
+        ship = ROOT / "share" / "safecopy" / "suppressions" / "libraries.supp"
+        self.assertEqual(self.run_twin(f"strict=1:suppressions={ship}"), 66)
+        self.assertNotIn("libraries.supp:", self.said)
+        self.assertEqual(self.lines[-1]["suppressions_unused"], re.findall(
+            r"^  name:\s+(\S+)$", ship.read_text(), re.M))
 
     def test_a_malformed_file_fails_a_strict_run(self):
         text = "{\n  name: bad\n  code: SC9\n}\n" + FITS

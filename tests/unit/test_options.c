@@ -108,6 +108,28 @@ START_TEST(the_later_entry_wins)
 }
 END_TEST
 
+START_TEST(a_choice_is_found_as_it_is_parsed)
+{
+    static const char *const texts[] = {"",
+                                        "mode=off",
+                                        "mode=off:mode=report",
+                                        "strict=1:mode=off:mode=",
+                                        "mode",
+                                        "verbosity=2:",
+                                        ":::mode=off:verbosity=0:",
+                                        "mode=off:mode=of",
+                                        "xmode=off",
+                                        "verbosity=3:verbosity=0"};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        sc_options_defaults(&options);
+        sc_options_parse(&options, texts[i], NULL, NULL);
+        ck_assert_int_eq(sc_options_find_choice(texts[i], "mode"), options.mode);
+        ck_assert_int_eq(sc_options_find_choice(texts[i], "verbosity"), options.verbosity);
+    }
+    ck_assert_int_eq(sc_options_find_choice(NULL, "verbosity"), 1);
+}
+END_TEST
+
 START_TEST(the_largest_snapshot_is_accepted)
 {
     ck_assert_uint_eq(parse("snapshot_max=1M"), 0);
@@ -301,6 +323,7 @@ int main(void)
     tcase_add_test(group, nothing_to_parse_is_no_error);
     tcase_add_test(group, every_key_takes_another_value);
     tcase_add_test(group, the_later_entry_wins);
+    tcase_add_test(group, a_choice_is_found_as_it_is_parsed);
     tcase_add_test(group, the_largest_snapshot_is_accepted);
     tcase_add_test(group, a_value_may_contain_an_equals_sign);
     tcase_add_loop_test(group, a_bad_entry_is_named_and_changes_nothing, 0,

@@ -5,6 +5,7 @@
 #include "report/annotations.h"
 #include "report/json.h"
 #include "report/json_lines.h"
+#include "report/modules.h"
 #include "report/path.h"
 #include "report/postmortem_line.h"
 #include "report/report.h"
@@ -13,6 +14,7 @@
 #include "track/stacks.h"
 
 #include <check.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -346,6 +348,61 @@ static void *put_python_frame(const char *file, const char *function, bool has_l
     memcpy(code->bytes + strlen(file) + strlen(function), table, sizeof table);
     return sc_python_codes_word(sc_python_codes_publish(id), 0);
 }
+
+/* With their build ids, which a report that is read elsewhere needs. */
+START_TEST(what_is_loaded_later_is_listed_with_the_next_hazard)
+{
+    struct sc_hazard hazard = a_hazard();
+    ck_assert_int_eq(open_report(), 0);
+    sc_report_hazard(&hazard);
+    ck_assert_uint_eq(count_of(read_whole("r.jsonl"), "\"type\":\"modules\""), 0);
+    void *library = dlopen("libnss_compat.so.2", RTLD_NOW);
+    ck_assert_ptr_nonnull(library);
+    sc_report_hazard(&hazard);
+    const char *line = strstr(read_whole("r.jsonl"), "{\"type\":\"modules\",");
+    ck_assert_ptr_nonnull(line);
+    ck_assert_uint_eq(count_of(line, "libnss_compat.so.2\""), 1);
+    ck_assert_ptr_nonnull(strstr(line, "\"build_id\":\""));
+    ck_assert_uint_eq(count_of(line, "libc.so.6\""), 0);
+    ck_assert_int_eq(dlclose(library), 0);
+    ck_assert_ptr_nonnull(dlopen("libnss_compat.so.2", RTLD_NOW));
+    hazard.code = SC102;
+    sc_report_hazard(&hazard);
+    ck_assert_uint_eq(count_of(read_whole("r.jsonl"), "libnss_compat.so.2\""), 1);
+    ck_assert_uint_eq(count_of(contents, "\"type\":\"hazard\""), 3);
+}
+END_TEST
+
+static int take_none(const struct sc_module *module, void *visits)
+{
+    (void)module;
+    ++*(unsigned *)visits;
+    return 0;
+}
+
+static int take(const struct sc_module *module, void *visits)
+{
+    (void)module;
+    ++*(unsigned *)visits;
+    return 1;
+}
+
+START_TEST(modules_that_were_not_taken_come_again)
+{
+    unsigned refused = 0, taken = 0, again = 0;
+    sc_modules_each_new(take_none, &refused);
+    ck_assert_uint_eq(refused, 1);
+    ck_assert(sc_modules_have_come());
+    sc_modules_each_new(take, &taken);
+    ck_assert_uint_gt(taken, 2);
+    ck_assert(!sc_modules_have_come());
+    sc_modules_each_new(take, &again);
+    ck_assert_uint_eq(again, 0);
+    sc_modules_forget();
+    sc_modules_each_new(take, &again);
+    ck_assert_uint_eq(again, taken);
+}
+END_TEST
 
 START_TEST(python_frames_have_file_line_and_function)
 {
@@ -1215,6 +1272,8 @@ int main(int argc, char **argv)
     tcase_add_test(group, code_stacks_and_without_stacks_names_tell_hazards_apart);
     tcase_add_test(group, more_places_than_the_table_holds_are_still_counted);
     tcase_add_test(group, frames_name_module_and_offset);
+    tcase_add_test(group, what_is_loaded_later_is_listed_with_the_next_hazard);
+    tcase_add_test(group, modules_that_were_not_taken_come_again);
     tcase_add_test(group, python_frames_have_file_line_and_function);
     tcase_add_test(group, the_summary_says_what_where_and_what_was_done);
     tcase_add_loop_test(group, the_summary_makes_plain_cplusplus_names_readable, 0,

@@ -20,10 +20,15 @@ static void listen(void *context, unsigned line, unsigned column, const char *wh
     snprintf(said + used, sizeof said - used, "%u:%u %s\n", line, column, what);
 }
 
-static void parse(const char *text)
+static void parse_at(const char *text, int64_t now_s)
 {
     said[0] = '\0';
-    count = sc_suppressions_parse(text, strlen(text), entries, ENTRIES, listen, said);
+    count = sc_suppressions_parse(text, strlen(text), now_s, entries, ENTRIES, listen, said);
+}
+
+static void parse(const char *text)
+{
+    parse_at(text, 0);
 }
 
 static void ck_part(struct sc_part part, const char *text)
@@ -44,8 +49,8 @@ START_TEST(an_entry_says_what_it_says)
     ck_part(entries[0].reason, "known: #12, a b");
     ck_part(entries[0].copy, "... fun:f*\n  obj:*x.so\n ...\n fun:main");
     ck_part(entries[0].event, "py:*:g");
-    ck_assert_int_eq(entries[0].last_day, 20849);
-    ck_assert_int_eq(entries[1].last_day, INT64_MAX);
+    ck_assert(!entries[0].is_expired);
+    ck_assert(!entries[1].is_expired);
     ck_assert_uint_eq(entries[1].copy.length, 0);
 }
 END_TEST
@@ -152,6 +157,20 @@ static struct sc_suppression_stack stack_of(const char *text)
     return (struct sc_suppression_stack){frames, word_of, NULL};
 }
 
+START_TEST(an_entry_is_in_force_up_to_its_last_day)
+{
+    static const char text[] = "{\nname: a\nreason: r\ncode: *\nexpires: 2027-01-31\n}";
+    const int64_t last_s = INT64_C(20849) * 24 * 60 * 60;
+    struct sc_suppression_stack none = stack_of("");
+    parse_at(text, last_s + 24 * 60 * 60 - 1);
+    ck_assert(!entries[0].is_expired);
+    ck_assert(sc_suppressions_covers(&entries[0], "SC101", &none, &none));
+    parse_at(text, last_s + 24 * 60 * 60);
+    ck_assert(entries[0].is_expired);
+    ck_assert(!sc_suppressions_covers(&entries[0], "SC101", &none, &none));
+}
+END_TEST
+
 static const struct {
     const char *patterns, *stack;
     bool matches;
@@ -212,6 +231,7 @@ int main(void)
     tcase_add_loop_test(group, a_glob_matches_the_whole, 0, LENGTH(globs));
     tcase_add_loop_test(group, patterns_match_from_the_innermost_frame_on, 0, LENGTH(stacks));
     tcase_add_test(group, codes_are_a_list_of_globs);
+    tcase_add_test(group, an_entry_is_in_force_up_to_its_last_day);
     suite_add_tcase(suite, group);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

@@ -76,15 +76,17 @@ class Symbols(unittest.TestCase):
         run("objcopy", "--only-keep-debug", self.program, debug)
         run("strip", self.program)
 
-    def report(self, *flags, **environment):
-        """What is said of one frame of the program, and stderr."""
+    def report(self, *flags, later=False, **environment):
+        """What is said of one frame of the program, and stderr. `later`: it is listed in a line of
+        its own, as a library that the program loads."""
         begin, hazard = map(json.loads, SAMPLE.read_text(encoding="utf-8").splitlines()[:2])
         module = {"path": str(self.program), "base": "0x1000", "build_id": self.build_id}
-        begin["modules"] = [module]
+        begin["modules"] = [] if later else [module]
+        rest = [{"type": "modules", "modules": [module]}] if later else []
         hazard["copy"]["stack"] = []
         hazard["event"]["stack"] = [
             {"module": str(self.program), "offset": self.offset, "symbol": None}]
-        lines = "".join(json.dumps(line) + "\n" for line in (begin, hazard))
+        lines = "".join(json.dumps(line) + "\n" for line in (begin, hazard, *rest))
         base = {k: v for k, v in os.environ.items() if not k.startswith("DEBUGINFOD")}
         self.shown = subprocess.run(
             [COMMAND, "report", *flags, "-"], input=lines, encoding="utf-8", check=False,
@@ -186,6 +188,17 @@ class Moved(Symbols):
                 self.assert_lines(self.report("--debug-dir", str(self.folder / "root")))
                 to.unlink()
 
+    def test_a_library_that_was_loaded_later_is_found_like_the_others(self):
+        self.build()
+        where = self.folder / "root" / self.program.name
+        where.parent.mkdir()
+        self.program.rename(where)
+        self.assert_lines(self.report("--debug-dir", str(where.parent), later=True))
+        self.program.write_bytes(where.read_bytes()[:-8])
+        self.build_id = "00" * 20
+        self.assert_nothing(self.report(later=True))
+        self.assertIn("not the build that ran", self.shown.stderr)
+
     def test_another_build_is_told_and_the_right_one_found(self):
         self.build()
         (self.folder / "old").mkdir()
@@ -234,6 +247,58 @@ class Moved(Symbols):
         self.report("--debug-dir", str(self.folder / "none"))
         self.assertEqual(self.shown.returncode, 2)
         self.assertIn("cannot take", self.shown.stderr)
+
+
+class Loaded(unittest.TestCase):
+    """A library that a program opens when its report has begun, and which lies elsewhere when the
+    report is read."""
+
+    TWIN, LIBRARY = "sc101_free_below_plugin.racy", "libframe_small.so"
+
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.folder = pathlib.Path(temporary.name).resolve()
+        self.twin = self.folder / "bin" / self.TWIN
+        self.library = self.folder / "survival" / "lib" / self.LIBRARY
+        programs = ROOT / "out" / "tests"
+        for source, to in ((programs / "hazard" / self.TWIN, self.twin),
+                           (programs / "survival" / "lib" / self.LIBRARY, self.library)):
+            to.parent.mkdir(parents=True)
+            shutil.copy(source, to)
+        self.path = self.folder / "r.jsonl"
+        kept = {name: value for name, value in os.environ.items()
+                if not name.startswith(("SAFECOPY_", "LD_", "CUDA_"))}
+        run(self.twin, stderr=subprocess.DEVNULL, timeout=120, env={
+            **kept, "LD_LIBRARY_PATH": str(OUT / "sim"), "SIM_GPU": "late=1",
+            "LD_PRELOAD": str(OUT / "libsafecopy.so"),
+            "SAFECOPY_OPTIONS": f"report_path={self.path}"})
+
+    def frames(self, *flags):
+        """What is said of the library's frames, one on each side, and stderr."""
+        shown = subprocess.run([COMMAND, "report", *flags, self.path], encoding="utf-8",
+                               check=False, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        if "without libdw" in shown.stderr:
+            self.skipTest("a command without libdw")
+        return re.findall(rf"^ +#1 (.*) \(.*{re.escape(self.LIBRARY)}\+0x\w+\)(?: at .*/(.*))?$",
+                          shown.stdout, re.M), shown.stderr
+
+    def test_its_build_id_finds_it(self):
+        lines = [json.loads(line) for line in self.path.read_text(encoding="utf-8").splitlines()]
+        names = [[os.path.basename(module["path"]) for module in line["modules"]]
+                 for line in lines if "modules" in line]
+        self.assertEqual((self.LIBRARY in names[0], names[1:]), (False, [[self.LIBRARY]]))
+        kept = self.folder / "kept" / self.LIBRARY
+        kept.parent.mkdir()
+        self.library.rename(kept)
+        named = [("sc_in_frame", "frame_large.c:14")] * 2
+        self.assertEqual(self.frames("--debug-dir", kept.parent), (named, ""))
+        run("gcc", "-g", "-O1", "-I", ROOT, "-shared", "-fPIC", "-Wl,--build-id", "-o", self.library,
+            ROOT / "tests" / "survival" / "lib" / "frame_large.c")
+        self.assertEqual(self.frames("--debug-dir", kept.parent), (named, ""))
+        frames, said = self.frames()
+        self.assertEqual(frames, [("sc_in_frame", "")] * 2)
+        self.assertIn("is not the build that ran", said)
 
 
 class Served(http.server.BaseHTTPRequestHandler):

@@ -203,7 +203,7 @@ void sc_as_html(FILE *out, struct sc_model *model)
     for (size_t i = 0; i < shown; i++)
         print_card(out, model, i);
     fputs("</main>\n<ul>\n", out);
-    if (model->baseline)
+    if (model->knows_fixed)
         sc_baseline_each_fixed(model->baseline, print_fixed, out);
     fputs("</ul>\n", out);
     if (shown < model->count)

@@ -78,7 +78,7 @@ void sc_as_json(FILE *out, struct sc_model *model)
     fputs(model->reader->run_count > 0 ? "\n  ],\n  \"hazards\": [" : "],\n  \"hazards\": [", out);
     print_hazards(out, model);
     fputs(model->count > 0 ? "\n  ]" : "]", out);
-    if (model->baseline)
+    if (model->knows_fixed)
         print_all_fixed(out, model);
     fputs("\n}\n", out);
 }

@@ -80,6 +80,6 @@ void sc_as_text(FILE *out, struct sc_model *model)
     fprintf(out, "%zu place%s with hazards\n\n", model->count, model->count == 1 ? "" : "s");
     for (size_t i = 0; i < model->count; i++)
         print_hazard(out, model, sc_model_hazard(model, i));
-    if (model->baseline)
+    if (model->knows_fixed)
         sc_baseline_each_fixed(model->baseline, print_fixed, out);
 }

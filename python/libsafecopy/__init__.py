@@ -23,9 +23,11 @@ _HERE = pathlib.Path(__file__).resolve().parent
 _PROCESS = ctypes.CDLL(None)
 
 
+_KINDS = ("hazards", "observed", "latent", "suppressed", "operations")
+
+
 class _Counts(ctypes.Structure):
-    _fields_ = [(name, ctypes.c_uint64)
-                for name in ("hazards", "observed", "latent", "suppressed", "operations")]
+    _fields_ = [(name, ctypes.c_uint64) for name in _KINDS]
 
 
 def _find(name: str, result: Any, *arguments: Any) -> Callable[..., Any]:
@@ -65,7 +67,7 @@ def counts() -> Dict[str, int]:
     """Hazards of this process so far, by their kind. What was found before is in the report."""
     counted = _Counts()
     _get_counts(ctypes.byref(counted), ctypes.sizeof(counted))
-    return {name: int(getattr(counted, name)) for name, _ in _Counts._fields_}
+    return {name: int(getattr(counted, name)) for name in _KINDS}
 
 
 def hazards() -> int:

@@ -11,7 +11,8 @@
 MAKEFLAGS += --no-builtin-rules
 .SUFFIXES:
 .DELETE_ON_ERROR:
-.PHONY: all setup sim tests check check-gpu demo bench aarch64 carry install uninstall clean help
+.PHONY: all setup sim tests check check-gpu demo bench aarch64 carry dist check-dist install uninstall \
+    clean help
 
 VARIANT := $(or $(SAN),$(if $(COVERAGE),coverage))
 OUT     := out$(addprefix /,$(VARIANT))
@@ -477,6 +478,13 @@ INSTALLED = lib/$(notdir $(LIB)) bin/$(notdir $(COMMAND)) include/safecopy.h $(S
 uninstall:
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,$(INSTALLED))
 
+# What is distributed, and whether it is what it should be: packaging/README.md.
+DIST ?= out/dist
+dist:
+	$(Q)packaging/dist '$(DIST)'
+check-dist:
+	$(Q)packaging/check '$(DIST)'
+
 clean:
 	rm -rf out
 
@@ -494,6 +502,7 @@ help:
 	@echo '  make aarch64     compile the library for aarch64 (compile only)'
 	@echo '  make carry       pack out/carry.tar.xz for a GPU machine'
 	@echo '  make setup       install what is missing'
+	@echo '  make dist        wheels, tarballs and the source archive in DIST=out/dist; make check-dist tries them'
 	@echo '  make install     PREFIX=/usr/local DESTDIR='
 	@echo '  make uninstall   removes what install has put there'
 	@echo '  make clean       remove out/'

@@ -83,10 +83,10 @@ static void judge(const struct sc_at_once *touch, const struct sc_op_info *bytes
     sc_nvtx_stall_end();
 }
 
-/* A per-thread default stream that captures refuses the call. */
+/* A default stream that captures refuses the call. */
 static bool is_refused(struct sc_stream_record *stream)
 {
-    return stream->kind != SC_STREAM_LEGACY && sc_streams_is_capturing(stream);
+    return sc_streams_is_captured(stream);
 }
 
 void sc_at_once_judge(const struct sc_at_once *touch, uint32_t range)

@@ -39,8 +39,7 @@ static struct sc_stream_record *capturing_stream(const struct batch *batch)
         sc_captures_any_open() && sc_active()
             ? sc_streams_find(batch->copies.handle, batch->copies.call->per_thread)
             : NULL;
-    return stream && stream->kind != SC_STREAM_LEGACY && sc_streams_is_capturing(stream) ? stream
-                                                                                         : NULL;
+    return stream && sc_streams_is_captured(stream) ? stream : NULL;
 }
 
 static void report_missing(const struct batch *batch, enum sc_action action)

@@ -618,7 +618,7 @@ bool sc_issue_is_captured(const struct sc_call *call, CUstream handle)
 {
     struct sc_stream_record *stream =
         sc_active() ? sc_streams_find(handle, call->per_thread) : NULL;
-    return stream && stream->kind != SC_STREAM_LEGACY && sc_streams_is_capturing(stream);
+    return stream && sc_streams_is_captured(stream);
 }
 
 void sc_work_note(const struct sc_call *call, const struct sc_stream_record *stream,

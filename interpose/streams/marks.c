@@ -287,12 +287,13 @@ CUevent sc_marks_newest_locked(struct sc_stream_record *stream)
     return stream->marks.count ? newest(&stream->marks)->event : NULL;
 }
 
-/* The legacy stream is blocked while a blocking stream captures, and the marker stream is not. */
+/* The legacy stream is blocked while a blocking stream captures, and the marker stream is not.
+ * Where the legacy stream captures itself, marks were left behind what it had before. */
 void sc_marks_add_locked(struct sc_stream_record *stream)
 {
     if (!is_unmarked(stream) || !can_name(stream) || !sc_contexts_push(stream->context))
         return;
-    if (stream->kind == SC_STREAM_LEGACY || !sc_streams_is_capturing(stream))
+    if (!sc_streams_is_captured(stream))
         record_locked(stream);
     sc_contexts_pop();
 }

@@ -361,6 +361,11 @@ struct sc_stream_record *sc_streams_find(CUstream handle, bool per_thread)
     return stream ? learn_again(stream, handle) : learn_stream(handle);
 }
 
+bool sc_streams_is_captured_legacy(struct sc_stream_record *stream)
+{
+    return stream->context->may_be_green && sc_streams_graph(stream) != 0;
+}
+
 struct sc_stream_record *sc_streams_of_id(uint32_t id)
 {
     return sc_handle_pointer(sc_handles_get(&by_id, id));

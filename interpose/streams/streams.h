@@ -95,6 +95,17 @@ static inline uintptr_t sc_streams_graph(struct sc_stream_record *stream)
     return sc_capturing_graph(&stream->capturing, stream->handle);
 }
 
+/* The legacy stream, whose context is current, counts as capturing: is it part of the capture? Only
+ * one of a green context can be. For another one a capture is in the way of it. */
+bool sc_streams_is_captured_legacy(struct sc_stream_record *stream);
+
+/* Does work there become a node? */
+static inline bool sc_streams_is_captured(struct sc_stream_record *stream)
+{
+    return sc_streams_is_capturing(stream) &&
+           (stream->kind != SC_STREAM_LEGACY || sc_streams_is_captured_legacy(stream));
+}
+
 struct sc_stream_record *sc_streams_of_id(uint32_t id);
 
 /* Does the calling thread have the lock of a stream or of the registry? It is a signal handler that

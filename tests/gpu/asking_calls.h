@@ -88,6 +88,13 @@ static inline CUresult memory_info(void)
     return cuMemGetInfo(&available, &total);
 }
 
+static inline CUresult memory_type(CUdeviceptr of)
+{
+    unsigned type;
+
+    return cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, of);
+}
+
 static inline CUresult push_and_pop(CUcontext context)
 {
     CUcontext popped;

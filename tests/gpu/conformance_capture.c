@@ -10,6 +10,7 @@
  */
 #include "asking_calls.h"
 #include "rows.h"
+#include "tests/copying_kernel.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -59,11 +60,51 @@ static struct {
     CUgraphExec exec;
     CUmodule module;
     CUfunction function;
+    CUlibrary library;
+    CUkernel kernel;
     CUmemoryPool pool;
 } s;
 
 static const char image[] = ".version 7.5\n.target sm_75\n.address_size 64\n"
                             ".visible .entry noop() { ret; }\n";
+
+/* ---- kernels ---- */
+
+static CUresult parameter_of_function(CUfunction function, size_t index, size_t *size)
+{
+    size_t offset;
+    return cuFuncGetParamInfo(function, index, &offset, size);
+}
+
+static CUresult parameter_of_kernel(CUkernel kernel, size_t index, size_t *size)
+{
+    size_t offset;
+    return cuKernelGetParamInfo(kernel, index, &offset, size);
+}
+
+static void load_function(void)
+{
+    size_t size;
+    NEED(cuModuleLoadData(&s.module, copying_kernel_text));
+    NEED(cuModuleGetFunction(&s.function, s.module, "copy_bytes"));
+    NEED(parameter_of_function(s.function, 0, &size));
+}
+
+static void load_kernel(void)
+{
+    size_t size;
+    NEED(cuLibraryLoadData(&s.library, copying_kernel_text, NULL, NULL, 0, NULL, NULL, 0));
+    NEED(cuLibraryGetKernel(&s.kernel, s.library, "copy_bytes"));
+    NEED(parameter_of_kernel(s.kernel, 0, &size));
+}
+
+/* A launch names either. */
+static CUresult copy_by_kernel(void *kernel, CUdeviceptr to, CUdeviceptr from, CUstream stream)
+{
+    uint32_t count = 16;
+    void *parameters[] = {&to, &from, &count};
+    return cuLaunchKernel((CUfunction)kernel, 1, 1, 1, 256, 1, 1, 0, stream, parameters, NULL);
+}
 
 static void make_graph(void)
 {
@@ -133,7 +174,12 @@ static void make_registered(void)
     X(function, "cuModuleGetFunction", NEED(cuModuleLoadData(&s.module, image)),                   \
       cuModuleGetFunction(&s.function, s.module, "noop"))                                          \
     X(graph_end, "cuGraphDestroy", make_graph(), cuGraphDestroy(s.graph))                          \
-    X(push, "cuCtxPushCurrent and Pop", NONE, push_and_pop(context))
+    X(push, "cuCtxPushCurrent and Pop", NONE, push_and_pop(context))                               \
+    X(parameter_f, "cuFuncGetParamInfo", load_function(),                                          \
+      parameter_of_function(s.function, 1, &s.pitch))                                              \
+    X(parameter_k, "cuKernelGetParamInfo", load_kernel(),                                          \
+      parameter_of_kernel(s.kernel, 1, &s.pitch))                                                  \
+    X(kind, "cuPointerGetAttribute, memory type", NONE, memory_type(device_a))
 
 CALLS(DEFINE_CALL)
 static const struct call calls[] = {CALLS(LIST_CALL)};
@@ -272,6 +318,128 @@ static void capture_section(void)
     other_thread_ends_row("Relaxed", CU_STREAM_CAPTURE_MODE_RELAXED);
     captured_event_row();
     stream_gone_row();
+}
+
+/* ---- 8: what is issued beside a capture, and what is known of kernels ---- */
+
+enum { OLD = 1, FRESH = 3 };
+static CUdeviceptr fresh; /* holds FRESH */
+static unsigned char *fresh_host;
+
+/* X(id, name, whether it takes a stream, the call) */
+#define BESIDE(X)                                                                                  \
+    X(fill, "cuMemsetD8Async", true, cuMemsetD8Async(device_a, FRESH, 16, on))                     \
+    X(fill_sync, "cuMemsetD8", false, cuMemsetD8(device_a, FRESH, 16))                             \
+    X(up, "cuMemcpyHtoDAsync, pinned", true, cuMemcpyHtoDAsync(device_a, fresh_host, 16, on))      \
+    X(up_sync, "cuMemcpyHtoD", false, cuMemcpyHtoD(device_a, fresh_host, 16))                      \
+    X(across, "cuMemcpyDtoDAsync", true, cuMemcpyDtoDAsync(device_a, fresh, 16, on))               \
+    X(function, "cuLaunchKernel of a CUfunction", true,                                            \
+      copy_by_kernel(s.function, device_a, fresh, on))                                             \
+    X(kernel, "cuLaunchKernel of a CUkernel", true, copy_by_kernel(s.kernel, device_a, fresh, on))
+
+#define DEFINE_BESIDE(id, name, takes_stream, call)                                                \
+    static CUresult beside_##id(CUstream on)                                                       \
+    {                                                                                              \
+        (void)on;                                                                                  \
+        return call;                                                                               \
+    }
+BESIDE(DEFINE_BESIDE)
+
+static const struct {
+    const char *name;
+    bool takes_stream;
+    CUresult (*call)(CUstream on);
+} beside[] = {
+#define LIST_BESIDE(id, name, takes_stream, call) {name, takes_stream, beside_##id},
+    BESIDE(LIST_BESIDE)};
+
+static int first_byte(void)
+{
+    unsigned char byte = 0;
+    NEED(cuCtxSynchronize());
+    NEED(cuMemcpyDtoH(&byte, device_a, 1));
+    return byte;
+}
+
+/* The capture of a non-blocking stream has one node of its own. */
+static void beside_row(const char *name, CUresult (*call)(CUstream on), const char *variant,
+                       CUstream on)
+{
+    char answer[96];
+    size_t nodes = 0;
+    CUgraph graph = NULL;
+    CUgraphExec exec = NULL;
+    s.capturing = new_stream(CU_STREAM_NON_BLOCKING);
+    NEED(cuMemsetD8(device_a, OLD, 16));
+    NEED(cuCtxSynchronize());
+    NEED(cuStreamBeginCapture(s.capturing, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    NEED(cuMemsetD8Async(device_a + 4 * KB, 0, 16, s.capturing));
+    CUresult called = call(on);
+    CUresult ended = cuStreamEndCapture(s.capturing, &graph);
+    bool at_once = first_byte() == FRESH;
+    NEED(cuMemsetD8(device_a, OLD, 16));
+    NEED(cuGraphGetNodes(graph, NULL, &nodes));
+    NEED(cuGraphInstantiate(&exec, graph, 0));
+    NEED(cuGraphLaunch(exec, s.capturing));
+    bool again = first_byte() == FRESH;
+    snprintf(answer, sizeof answer, "%d/%d, %s, %zu node%s, a launch %s it", (int)called,
+             (int)ended, at_once ? "runs at once" : "does not run", nodes, nodes == 1 ? "" : "s",
+             again ? "repeats" : "lacks");
+    NEED(cuGraphExecDestroy(exec));
+    NEED(cuGraphDestroy(graph));
+    NEED(cuStreamDestroy(s.capturing));
+    say(name, variant, answer);
+}
+
+/* What the driver says of the parameters of one that the launch may name. */
+static void parameters_row(const char *name, const char *variant,
+                           CUresult (*ask)(void *handle, size_t index, size_t *offset,
+                                           size_t *size),
+                           void *handle)
+{
+    char answer[96] = "";
+    CUresult result = CUDA_SUCCESS;
+    for (size_t i = 0, offset, size; i < 8 && result == CUDA_SUCCESS; i++) {
+        result = ask(handle, i, &offset, &size);
+        size_t length = strlen(answer);
+        if (result == CUDA_SUCCESS)
+            snprintf(answer + length, sizeof answer - length, "%zu at %zu, ", size, offset);
+        else
+            snprintf(answer + length, sizeof answer - length, "then %d", (int)result);
+    }
+    say(name, variant, answer);
+}
+
+static CUresult ask_function(void *handle, size_t index, size_t *offset, size_t *size)
+{
+    return cuFuncGetParamInfo(handle, index, offset, size);
+}
+
+static CUresult ask_kernel(void *handle, size_t index, size_t *offset, size_t *size)
+{
+    return cuKernelGetParamInfo(handle, index, offset, size);
+}
+
+static void beside_section(void)
+{
+    CUstream other = new_stream(CU_STREAM_NON_BLOCKING);
+    section = "8 beside a capture";
+    load_function();
+    load_kernel();
+    NEED(cuMemAlloc(&fresh, 4 * KB));
+    NEED(cuMemsetD8(fresh, FRESH, 16));
+    NEED(cuMemAllocHost((void **)&fresh_host, 4 * KB));
+    memset(fresh_host, FRESH, 16);
+    NEED(copy_by_kernel(s.function, device_a, fresh, NULL)); /* code is loaded lazily */
+    NEED(copy_by_kernel(s.kernel, device_a, fresh, NULL));
+    for (size_t i = 0; i < COUNT(beside); i++) {
+        beside_row(beside[i].name, beside[i].call, "legacy stream", NULL);
+        if (beside[i].takes_stream)
+            beside_row(beside[i].name, beside[i].call, "another non-blocking stream", other);
+    }
+    parameters_row("cuFuncGetParamInfo", "a CUfunction", ask_function, s.function);
+    parameters_row("cuFuncGetParamInfo", "a CUkernel", ask_function, s.kernel);
+    parameters_row("cuKernelGetParamInfo", "a CUkernel", ask_kernel, s.kernel);
 }
 
 /* ---- 7: graphs ---- */
@@ -490,5 +658,6 @@ int main(void)
         return 77;
     capture_section();
     graph_section();
+    beside_section();
     return 0;
 }

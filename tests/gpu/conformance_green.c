@@ -302,6 +302,36 @@ static void context_event_rows(void)
                  "a stream of the primary context captures");
 }
 
+/* ---- their legacy stream in a capture ---- */
+
+static const char *counted(CUgraph graph)
+{
+    size_t nodes = 0;
+    NEED(cuGraphGetNodes(graph, NULL, &nodes));
+    return number((CUresult)nodes);
+}
+
+static void legacy_capture_rows(void)
+{
+    CUgraph graph = NULL;
+    push_green();
+    say("cuStreamBeginCapture", "legacy stream, green context current",
+        number(cuStreamBeginCapture(CU_STREAM_LEGACY, CU_STREAM_CAPTURE_MODE_GLOBAL)));
+    say("cuMemcpyHtoDAsync", "the same, which captures",
+        number(cuMemcpyHtoDAsync(device, pinned, BYTES, CU_STREAM_LEGACY)));
+    pop();
+    say("cuMemcpyHtoD", "primary context current, the green one's legacy stream captures",
+        number(cuMemcpyHtoD(device, pinned, BYTES)));
+    push_green();
+    say("cuStreamEndCapture", "legacy stream, green context current",
+        number(cuStreamEndCapture(CU_STREAM_LEGACY, &graph)));
+    if (graph) {
+        say("cuGraphGetNodes", "of that capture", counted(graph));
+        NEED(cuGraphDestroy(graph));
+    }
+    pop();
+}
+
 /* ---- their end ---- */
 
 static void end_rows(void)
@@ -353,6 +383,7 @@ int main(void)
     use_rows();
     wait_rows();
     context_event_rows();
+    legacy_capture_rows();
     end_rows();
     return 0;
 }

@@ -257,7 +257,7 @@ static CUresult begin(CUstream dflt, CUstream handle, CUgraph graph, const CUgra
     sim_thread_register();
     sim_lock();
     CUresult result = sim_stream_resolve_locked(handle, dflt, &stream);
-    if (result == CUDA_SUCCESS && stream->legacy) {
+    if (result == CUDA_SUCCESS && stream->legacy && !stream->context->green) {
         result = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
     } else if (result == CUDA_SUCCESS && stream->capture) {
         result = CUDA_ERROR_ILLEGAL_STATE;

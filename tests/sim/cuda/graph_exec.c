@@ -169,7 +169,7 @@ static CUresult launch_work_locked(CUgraphNode node, CUstream stream, bool *wait
 {
     struct sim_work work = node->work;
     CUresult result = CUDA_SUCCESS;
-    if (work.kind == WORK_COPY) {
+    if (work.kind == WORK_COPY || work.kind == WORK_KERNEL_COPY) {
         result = sim_copy_empty(&work.copy) ? CUDA_SUCCESS
                                             : sim_copy_bind_node_locked(&work.copy, waits);
     } else if (work.kind == WORK_FILL) {

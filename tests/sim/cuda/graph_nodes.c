@@ -41,8 +41,7 @@ CUresult sim_node_prepare_locked(CUgraphNode node)
     case CU_GRAPH_NODE_TYPE_KERNEL: {
         CUDA_KERNEL_NODE_PARAMS *p = &node->params.kernel;
         CUfunction function = p->func ? p->func : (CUfunction)(void *)p->kern;
-        work->kind = WORK_KERNEL;
-        return sim_kernel_time(function, p->kernelParams, p->extra, &work->kernel_ns);
+        return sim_kernel_work(function, p->kernelParams, p->extra, work);
     }
     default:
         return CUDA_SUCCESS;

@@ -2,13 +2,13 @@
 #ifndef SIM_KERNEL_H
 #define SIM_KERNEL_H
 
-#include "sim.h"
+#include "work.h"
 
-/* How long the kernel occupies its stream: one named "spin" takes its first parameter in
- * nanoseconds, any other one the time of the option `kernel`. */
-CUresult sim_kernel_time(CUfunction function, void **params, void **extra, uint64_t *ns);
-
-/* One named "fault" fails when it runs, and every context is lost with it. */
-bool sim_kernel_faults(CUfunction function);
+/* What a launch of the kernel does. The function may be a CUkernel. One named "spin" occupies its
+ * stream for its first parameter, in nanoseconds, any other one for the time of the option
+ * `kernel`. One named "fault" fails when it runs, and every context is lost with it. One named
+ * "copy_bytes" has three parameters: it copies from the second to the first, as many bytes as the
+ * third says (of 32 bits). */
+CUresult sim_kernel_work(CUfunction function, void **params, void **extra, struct sim_work *work);
 
 #endif

@@ -1,25 +1,33 @@
 /* Kernel launches. */
 #include "api.h"
 #include "capture.h"
+#include "copy.h"
 #include "kernel.h"
 #include "streams.h"
 
+/* A kernel works on the device's memory, by the device's addresses. */
+static CUresult issue_locked(CUstream stream, struct sim_work *work)
+{
+    bool waits;
+    CUresult result = CUDA_SUCCESS;
+    if (work->kind == WORK_KERNEL_COPY && !sim_copy_empty(&work->copy)) {
+        result = sim_copy_bind_node_locked(&work->copy, &waits);
+    }
+    return result ? result : sim_stream_work_locked(stream, work, NULL);
+}
+
 static CUresult launch(CUstream dflt, CUstream handle, const CUDA_KERNEL_NODE_PARAMS *params)
 {
-    struct sim_work work = {.kind = WORK_KERNEL};
+    struct sim_work work = {0};
     CUstream stream;
     CUgraphNode node;
     if (params->gridDimX == 0 || params->gridDimY == 0 || params->gridDimZ == 0 ||
         params->blockDimX == 0 || params->blockDimY == 0 || params->blockDimZ == 0) {
         return CUDA_ERROR_INVALID_VALUE;
     }
-    CUresult result =
-        sim_kernel_time(params->func, params->kernelParams, params->extra, &work.kernel_ns);
+    CUresult result = sim_kernel_work(params->func, params->kernelParams, params->extra, &work);
     if (result != CUDA_SUCCESS) {
         return result;
-    }
-    if (sim_kernel_faults(params->func)) {
-        work.kind = WORK_FAULT;
     }
     sim_lock();
     result = sim_stream_enter_locked(handle, dflt, &stream);
@@ -29,7 +37,7 @@ static CUresult launch(CUstream dflt, CUstream handle, const CUDA_KERNEL_NODE_PA
             node->params.kernel = *params;
         }
     } else if (result == CUDA_SUCCESS) {
-        result = sim_stream_work_locked(stream, &work, NULL);
+        result = issue_locked(stream, &work);
     }
     sim_unlock();
     return result;

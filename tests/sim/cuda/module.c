@@ -1,16 +1,20 @@
 /* Modules, libraries and kernels. Any image loads, any name is found, and no code runs. */
 #include "api.h"
 #include "capture.h"
+#include "copy.h"
 #include "kernel.h"
+#include "ptx.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* A library, a module and a kernel, a function are each one object here. */
+/* A library and a module are one object here. So are a function and a kernel, of which the second
+ * is named by an odd handle: the driver knows the two apart. */
 struct CUfunc_st {
     CUfunction next;
     CUmodule module;
-    bool spin;
+    int parameter_count; /* -1: not known */
+    struct sim_parameter parameters[SIM_PARAMETERS_MAX];
     char name[];
 };
 
@@ -18,6 +22,7 @@ struct CUmod_st {
     uint32_t magic;
     CUfunction functions;
     unsigned count;
+    char *text; /* NULL: no PTX */
 };
 
 static CUmodule of_library(CUlibrary library)
@@ -27,7 +32,17 @@ static CUmodule of_library(CUlibrary library)
 
 static CUfunction of_kernel(CUkernel kernel)
 {
-    return (CUfunction)(void *)kernel;
+    return (CUfunction)((uintptr_t)kernel & ~(uintptr_t)1);
+}
+
+static CUkernel kernel_of(CUfunction function)
+{
+    return (CUkernel)((uintptr_t)function | 1);
+}
+
+static bool is_kernel(const void *handle)
+{
+    return (uintptr_t)handle & 1;
 }
 
 static CUresult load(CUmodule *module, const void *image)
@@ -40,6 +55,7 @@ static CUresult load(CUmodule *module, const void *image)
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
     (*module)->magic = MAGIC_MODULE;
+    (*module)->text = sim_ptx_copy(image);
     return CUDA_SUCCESS;
 }
 
@@ -55,6 +71,7 @@ static CUresult unload(CUmodule module)
     }
     module->magic = 0;
     sim_unlock();
+    free(module->text);
     free(module);
     return CUDA_SUCCESS;
 }
@@ -71,7 +88,8 @@ static CUresult find(CUmodule module, const char *name, CUfunction *function)
     }
     if (!f && (f = calloc(1, sizeof *f + strlen(name) + 1)) != NULL) {
         strcpy(f->name, name);
-        f->spin = strcmp(name, "spin") == 0;
+        f->parameter_count =
+            module->text ? sim_ptx_parameters(module->text, name, f->parameters) : -1;
         f->module = module;
         f->next = module->functions;
         module->functions = f;
@@ -82,28 +100,57 @@ static CUresult find(CUmodule module, const char *name, CUfunction *function)
     return f ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-CUresult sim_kernel_time(CUfunction function, void **params, void **extra, uint64_t *ns)
+/* All parameters in one buffer, or NULL. */
+static const char *buffer_of(void **extra)
 {
-    *ns = sim_options.kernel_ns;
-    if (!function) {
-        return CUDA_ERROR_INVALID_HANDLE;
+    const char *buffer = NULL;
+    for (size_t i = 0; extra && extra[i] != CU_LAUNCH_PARAM_END; i += 2) {
+        buffer = extra[i] == CU_LAUNCH_PARAM_BUFFER_POINTER ? extra[i + 1] : buffer;
     }
-    if (function->spin) {
-        const void *first = params ? params[0] : NULL;
-        for (size_t i = 0; !params && extra && extra[i] != CU_LAUNCH_PARAM_END; i += 2) {
-            first = extra[i] == CU_LAUNCH_PARAM_BUFFER_POINTER ? extra[i + 1] : first;
-        }
-        if (!first) {
-            return CUDA_ERROR_INVALID_VALUE;
-        }
-        memcpy(ns, first, sizeof *ns);
+    return buffer;
+}
+
+/* A parameter of eight bytes lies at each multiple of eight in a buffer. */
+static bool read_parameter(void **params, void **extra, size_t index, void *to, size_t bytes)
+{
+    const char *buffer = params ? NULL : buffer_of(extra);
+    const char *from = params ? params[index] : buffer ? buffer + 8 * index : NULL;
+    if (from) {
+        memcpy(to, from, bytes);
     }
+    return from != NULL;
+}
+
+static CUresult copy_work(void **params, void **extra, struct sim_work *work)
+{
+    uintptr_t to, from;
+    uint32_t bytes;
+    if (!read_parameter(params, extra, 0, &to, sizeof to) ||
+        !read_parameter(params, extra, 1, &from, sizeof from) ||
+        !read_parameter(params, extra, 2, &bytes, sizeof bytes)) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    work->kind = WORK_KERNEL_COPY;
+    work->copy = sim_copy_flat(to, from, bytes);
     return CUDA_SUCCESS;
 }
 
-bool sim_kernel_faults(CUfunction function)
+CUresult sim_kernel_work(CUfunction handle, void **params, void **extra, struct sim_work *work)
 {
-    return strcmp(function->name, "fault") == 0;
+    CUfunction function = of_kernel((CUkernel)(void *)handle);
+    if (!function) {
+        return CUDA_ERROR_INVALID_HANDLE;
+    }
+    if (strcmp(function->name, "copy_bytes") == 0) {
+        return copy_work(params, extra, work);
+    }
+    work->kind = strcmp(function->name, "fault") == 0 ? WORK_FAULT : WORK_KERNEL;
+    work->kernel_ns = sim_options.kernel_ns;
+    if (strcmp(function->name, "spin") == 0 &&
+        !read_parameter(params, extra, 0, &work->kernel_ns, sizeof work->kernel_ns)) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    return CUDA_SUCCESS;
 }
 
 SIM_API(cuModuleLoad, (CUmodule * module, const char *fname), module, fname)
@@ -185,7 +232,7 @@ SIM_API(cuLibraryGetKernel, (CUkernel * pKernel, CUlibrary library, const char *
     CUresult result =
         pKernel ? find(of_library(library), name, &function) : CUDA_ERROR_INVALID_VALUE;
     if (result == CUDA_SUCCESS) {
-        *pKernel = (CUkernel)(void *)function;
+        *pKernel = kernel_of(function);
     }
     return result;
 }
@@ -225,6 +272,45 @@ SIM_API(cuFuncGetName, (const char **name, CUfunction hfunc), name, hfunc)
 SIM_API(cuKernelGetName, (const char **name, CUkernel hfunc), name, hfunc)
 {
     return name_of(name, of_kernel(hfunc));
+}
+
+/* Of a kernel whose module is no PTX the driver knows the parameters, and this one does not. */
+static CUresult parameter(CUfunction function, size_t index, size_t *offset, size_t *size)
+{
+    if (!offset) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    if (function->parameter_count < 0) {
+        return CUDA_ERROR_NOT_SUPPORTED;
+    }
+    if (index >= (size_t)function->parameter_count) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    *offset = function->parameters[index].offset;
+    if (size) {
+        *size = function->parameters[index].size;
+    }
+    return CUDA_SUCCESS;
+}
+
+SIM_API(cuFuncGetParamInfo,
+        (CUfunction func, size_t paramIndex, size_t *paramOffset, size_t *paramSize), func,
+        paramIndex, paramOffset, paramSize)
+{
+    if (!func || is_kernel(func)) {
+        return CUDA_ERROR_INVALID_HANDLE;
+    }
+    return parameter(func, paramIndex, paramOffset, paramSize);
+}
+
+SIM_API(cuKernelGetParamInfo,
+        (CUkernel kernel, size_t paramIndex, size_t *paramOffset, size_t *paramSize), kernel,
+        paramIndex, paramOffset, paramSize)
+{
+    if (!is_kernel(kernel)) {
+        return CUDA_ERROR_INVALID_HANDLE;
+    }
+    return parameter(of_kernel(kernel), paramIndex, paramOffset, paramSize);
 }
 
 SIM_API(cuFuncGetModule, (CUmodule * hmod, CUfunction hfunc), hmod, hfunc)

@@ -99,6 +99,7 @@ void sim_work_run(struct sim_work *work)
         }
         break;
     case WORK_COPY:
+    case WORK_KERNEL_COPY:
         run_copy(&work->copy);
         break;
     case WORK_FILL:
@@ -159,6 +160,8 @@ uint64_t sim_work_busy_ns(const struct sim_work *work)
         return transfer_ns(work->fill.width * work->fill.element * work->fill.height);
     case WORK_KERNEL:
         return work->kernel_ns;
+    case WORK_KERNEL_COPY:
+        return sim_options.kernel_ns;
     default:
         return 0;
     }

@@ -15,7 +15,8 @@ enum sim_work_kind {
     WORK_WRITE_VALUE,
     WORK_WAIT_VALUE,
     WORK_KERNEL,
-    WORK_FAULT, /* a kernel that fails */
+    WORK_KERNEL_COPY, /* a kernel that copies bytes of the device */
+    WORK_FAULT,       /* a kernel that fails */
     WORK_HOST,
 };
 

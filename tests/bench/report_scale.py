@@ -29,6 +29,8 @@ COMMAND = pathlib.Path(os.environ.get("SAFECOPY_OUT", ROOT / "out")) / "safecopy
 FORMATS = ("text", "json", "html", "sarif", "junit", "github", "markdown", "perfetto")
 LIMIT_S, LIMIT_MB = 10, 300
 FEW_HAZARDS, LINES_BYTES = 50, 1 << 30
+# A report with more hazards than a process tells apart may lack some: a comparison says so.
+MAY_LACK = 2
 DRIVER = "/usr/lib/x86_64-linux-gnu/libcuda.so.575.57.08"
 RUNTIME = "/usr/local/cuda/lib64/libcudart.so.13.0.48"
 LIBRARIES = [f"/opt/venv/lib/python3.12/site-packages/torch/lib/lib{name}.so"
@@ -140,7 +142,8 @@ def print_table(rows):
     keeps = True
     for name, arguments in rows.items():
         used, passed, megabytes, status = measure(arguments)
-        keeps = keeps and used < LIMIT_S and megabytes < LIMIT_MB and status in (0, 1)
+        right = (MAY_LACK,) if "--baseline" in arguments else (0, 1)
+        keeps = keeps and used < LIMIT_S and megabytes < LIMIT_MB and status in right
         print(f"| {name} | {used:.1f} | {passed:.1f} | {megabytes:.0f} | {status} |", flush=True)
     return keeps
 

@@ -5,7 +5,7 @@
 
 #include "track/poison.h"
 
-enum { CELLS = 1 << 15 };
+enum { CELLS = 1 << 15, LOOKS_MAX = 1000 };
 
 int sc_spans_init(struct sc_spans *spans)
 {
@@ -54,7 +54,8 @@ static uint32_t new_span(struct sc_spans *spans, uint32_t op, uintptr_t address,
     span->op = op;
     span->access = access;
     span->live = true;
-    atomic_store_explicit(&span->used, true, memory_order_release);
+    atomic_store(&span->used, true);
+    atomic_fetch_add(&spans->begun, 1);
     sc_grid_insert(&spans->grid, id);
     spans->live++;
     add_to(&spans->busy, 1);
@@ -291,7 +292,7 @@ void sc_spans_let_go_inherited(struct sc_spans *spans, uint32_t span)
     atomic_store(&sc_spans_at(spans, span)->used, false);
 }
 
-bool sc_spans_may_protect(struct sc_spans *spans, uintptr_t address)
+static bool any_record_has(struct sc_spans *spans, uintptr_t address)
 {
     struct sc_access_change pages;
     uint32_t span = 0;
@@ -299,6 +300,20 @@ bool sc_spans_may_protect(struct sc_spans *spans, uintptr_t address)
         if (address - pages.address < pages.size_bytes)
             return true;
     return false;
+}
+
+/* A page goes from one span to a new one before the former ends, perhaps into a record that has
+ * been looked at. Where that goes on for ever, it is better let through than not. */
+bool sc_spans_may_protect(struct sc_spans *spans, uintptr_t address)
+{
+    for (unsigned attempt = 0; attempt < LOOKS_MAX; attempt++) {
+        uint32_t begun = sc_spans_begun(spans);
+        if (any_record_has(spans, address))
+            return true;
+        if (sc_spans_begun(spans) == begun)
+            return false;
+    }
+    return true;
 }
 
 bool sc_spans_inherited(struct sc_spans *spans, uint32_t *id, struct sc_access_change *change)

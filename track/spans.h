@@ -41,9 +41,10 @@ struct sc_spans {
     uint32_t unapplied; /* list of spans */
     uint32_t refused;   /* the same, of those that the kernel would not let go of */
     _Atomic uint32_t unapplied_count;
-    _Atomic uint32_t busy; /* live and unapplied spans */
-    struct sc_blocks ever; /* those that were ever protected */
-    uintptr_t page_mask;   /* page size - 1 */
+    _Atomic uint32_t busy;  /* live and unapplied spans */
+    _Atomic uint32_t begun; /* spans that ever were; goes round */
+    struct sc_blocks ever;  /* those that were ever protected */
+    uintptr_t page_mask;    /* page size - 1 */
 };
 
 /* Whole pages, from `start` up to `end`. */
@@ -104,6 +105,12 @@ bool sc_spans_cover(struct sc_spans *spans, uintptr_t address);
 /* Is there a record of a span, live or not, for whose sake the page may still be protected? Looks
  * at every record. Lock-free: for a signal handler that interrupted the owner of the lock. */
 bool sc_spans_may_protect(struct sc_spans *spans, uintptr_t address);
+
+/* Changes when a span begins: until then no more pages are protected. Lock-free. */
+static inline uint32_t sc_spans_begun(const struct sc_spans *spans)
+{
+    return atomic_load(&spans->begun);
+}
 
 /* In the child of a fork: gives the pages of one span after another. `*span` is 0 at first. False:
  * that was all. Pages that were let go are not given again. Lock-free: other threads may have been

@@ -36,7 +36,7 @@
 
 #include "track/poison.h"
 
-enum { SLICE_NS = 1000 * 1000, FAULTS_BEFORE_MENDING = 4 };
+enum { SLICE_NS = 1000 * 1000, FAULTS_BEFORE_MENDING = 4, LOOKS_MAX = 1000 };
 
 static struct sc_spans *guards(void)
 {
@@ -419,12 +419,20 @@ static bool handle_fault(const struct sc_fault *fault)
     return !touch.is_programs;
 }
 
-/* A page is asked about that no span covers, or that the kernel would not let go of. */
+/* Other threads go on: between the look for a span and the question to the kernel the page may be
+ * protected anew, and that is no fault of the program's. */
 static bool handle_within_lock(const struct sc_fault *fault)
 {
     enum sc_touch kind = fault->write ? SC_TOUCH_WRITE : SC_TOUCH_READ;
-    return is_let_through(fault->address & ~guards()->page_mask) ||
-           !sc_page_access_denies(fault->address, kind);
+    for (unsigned attempt = 0; attempt < LOOKS_MAX; attempt++) {
+        uint32_t begun = sc_spans_begun(guards());
+        if (is_let_through(fault->address & ~guards()->page_mask) ||
+            !sc_page_access_denies(fault->address, kind))
+            return true;
+        if (sc_spans_begun(guards()) == begun)
+            break;
+    }
+    return false;
 }
 
 /* Where pages were never protected, or none is there, nobody looks further. */

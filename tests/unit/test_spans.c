@@ -3,6 +3,8 @@
 #include "track/staging.h"
 
 #include <check.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -326,6 +328,42 @@ START_TEST(a_page_is_covered_from_before_it_is_protected_until_it_is_let_go)
     while (apply_step())
         continue;
     ck_assert(!sc_spans_cover(&guards, at(0)));
+}
+END_TEST
+
+static atomic_bool moving;
+
+/* There is always a span of the page, in a low record or behind many that are in use. */
+static void *move_on(void *argument)
+{
+    uint32_t low = *(uint32_t *)argument, high = 0;
+    for (int round = rounds(20000); round > 0; round--) {
+        high = add(1, 0, 1, SC_ACCESS_NONE, 0);
+        sc_spans_end(&guards, low);
+        apply();
+        low = add(1, 0, 1, SC_ACCESS_NONE, 0);
+        sc_spans_end(&guards, high);
+        apply();
+    }
+    atomic_store(&moving, false);
+    return NULL;
+}
+
+START_TEST(a_page_that_goes_from_span_to_span_is_seen_without_the_lock)
+{
+    pthread_t mover;
+    uint32_t low = add(1, 0, 1, SC_ACCESS_NONE, 0);
+    for (unsigned i = 0; i < 200; i++)
+        add(2 + i, 1 + i % (PAGES - 1), 1, SC_ACCESS_READ, 0);
+    apply();
+    ck_assert(!sc_spans_may_protect(&guards, at(PAGES)));
+    atomic_store(&moving, true);
+    ck_assert_int_eq(pthread_create(&mover, NULL, move_on, &low), 0);
+    unsigned missed = 0;
+    while (atomic_load(&moving))
+        missed += !sc_spans_may_protect(&guards, at(0));
+    pthread_join(mover, NULL);
+    ck_assert_uint_eq(missed, 0);
 }
 END_TEST
 
@@ -748,6 +786,7 @@ static TCase *span_tests(void)
     tcase_add_test(group, what_cannot_be_protected_is_the_operations_to_end);
     tcase_add_test(group, what_cannot_be_let_go_stays_covered_until_it_is);
     tcase_add_test(group, a_page_is_covered_from_before_it_is_protected_until_it_is_let_go);
+    tcase_add_test(group, a_page_that_goes_from_span_to_span_is_seen_without_the_lock);
     tcase_add_test(group, what_was_never_near_is_known_to_be_far);
     tcase_add_test(group, a_child_lets_go_of_what_may_be_protected);
     tcase_add_test(group, pages_agree_with_a_model);

@@ -193,14 +193,15 @@ int sc_report_open(const struct sc_options *options, const struct sc_report_run 
     return wanted && fd < 0 ? fd : 0;
 }
 
-/* What was loaded since the last line that lists modules: the hazard's line that was just written
- * may name it. A thread that finds another one at it leaves that its own. */
-static void list_new_modules(void)
+/* A thread that finds another one at it leaves that its own. */
+void sc_report_modules(void)
 {
     enum { LINES_MAX = 64 };
     static char bytes[32 * 1024]; /* guarded by `listing` */
     struct guard guard;
     struct sc_text line;
+    if (!atomic_load_explicit(&report.opened, memory_order_acquire))
+        return;
     for (unsigned i = 0; i < LINES_MAX && sc_modules_have_come() &&
                          !atomic_exchange_explicit(&listing, true, memory_order_acquire);
          i++) {
@@ -328,7 +329,6 @@ bool sc_report_hazard(const struct sc_hazard *hazard)
     enter(&guard);
     write_hazard_locked(&strongest, count, &stacks);
     leave(&guard);
-    list_new_modules();
     return true;
 }
 
@@ -362,7 +362,6 @@ bool sc_report_missed(const struct sc_report_miss *miss)
     sc_json_lines_miss(&line, miss, count, &stack, &report.names);
     bool written = write_line_locked(&line);
     leave(&guard);
-    list_new_modules();
     return written;
 }
 
@@ -397,7 +396,6 @@ void sc_report_postmortem(const struct sc_postmortem *postmortem)
     enter(&guard);
     write_line_locked(&line);
     leave(&guard);
-    list_new_modules();
 }
 
 void sc_report_fail(void)

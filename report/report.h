@@ -138,6 +138,11 @@ struct sc_postmortem;
  */
 void sc_report_postmortem(const struct sc_postmortem *postmortem);
 
+/* Writes a `modules` line of what was loaded since the last line that lists modules, which lines
+ * that were just written may name. Takes the loader's lock, which a thread of the program's may
+ * hold while it waits for us: not for threads of the library's, nor within its locks. */
+void sc_report_modules(void);
+
 /* Makes the run fail as a hazard that strict counts does, whatever strict says. */
 void sc_report_fail(void);
 

@@ -263,6 +263,8 @@ static void write_summary(int status, bool final)
         .final = final,
     };
     sc_audit_totals(&totals);
+    if (!sc_own_lock_depth) /* what the reaper has written lines of */
+        sc_report_modules();
     sc_report_summary(&totals);
 }
 

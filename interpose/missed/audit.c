@@ -16,6 +16,7 @@
 #include "interpose/missed/resource_news.h"
 #include "interpose/reaper/copy_times.h"
 #include "report/options.h"
+#include "track/own_lock.h"
 #include "track/ticks.h"
 
 #include "track/poison.h"
@@ -43,7 +44,8 @@ static void missed(const struct sc_missed_call *call, bool entering)
             .time_ns = sc_now_ns(),
             .stack = sc_unwind_here(SC_SITE()),
         };
-        sc_report_missed(&miss);
+        if (sc_report_missed(&miss) && !sc_own_lock_depth)
+            sc_report_modules();
         sc_cupti_widen();
     }
     sc_replay(call, entering);

@@ -199,6 +199,7 @@ static void write_line(void *argument)
     postmortem->frees = freed;
     postmortem->free_count = collect_frees();
     sc_report_postmortem(postmortem);
+    sc_report_modules();
 }
 
 static void tell(const struct lost *lost, const char *api, void *site)

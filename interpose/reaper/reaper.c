@@ -469,7 +469,8 @@ static void report(void *hazard)
     if (sc_report_suppresses(hazard))
         return;
     sc_nvtx_mark(hazard);
-    sc_report_hazard(hazard);
+    if (sc_report_hazard(hazard) && !sc_own_lock_depth)
+        sc_report_modules();
     if (sc_options.halt_on_error)
         abort();
 }

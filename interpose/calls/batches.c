@@ -35,11 +35,9 @@ struct batch {
 
 static struct sc_stream_record *capturing_stream(const struct batch *batch)
 {
-    struct sc_stream_record *stream =
-        sc_captures_any_open() && sc_active()
-            ? sc_streams_find(batch->copies.handle, batch->copies.call->per_thread)
-            : NULL;
-    return stream && sc_streams_is_captured(stream) ? stream : NULL;
+    return sc_captures_any_open()
+               ? sc_streams_find_captured(batch->copies.handle, batch->copies.call->per_thread)
+               : NULL;
 }
 
 static void report_missing(const struct batch *batch, enum sc_action action)

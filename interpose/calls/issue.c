@@ -616,9 +616,7 @@ CUresult sc_issue_end(struct sc_issue *issue, CUresult result)
 
 bool sc_issue_is_captured(const struct sc_call *call, CUstream handle)
 {
-    struct sc_stream_record *stream =
-        sc_active() ? sc_streams_find(handle, call->per_thread) : NULL;
-    return stream && sc_streams_is_captured(stream);
+    return sc_streams_find_captured(handle, call->per_thread) != NULL;
 }
 
 void sc_work_note(const struct sc_call *call, const struct sc_stream_record *stream,

@@ -341,17 +341,12 @@ void sc_detour_prepare(struct sc_detour *detour, CUstream *stream)
 }
 
 /* The legacy stream of a green context may be part of the capture. */
-static bool is_captured(CUstream handle, bool per_thread)
-{
-    struct sc_stream_record *stream = sc_active() ? sc_streams_find(handle, per_thread) : NULL;
-    return stream && sc_streams_is_captured(stream);
-}
-
 bool sc_detour_begin_wait(struct sc_detour *detour, const struct sc_call *call, CUstream *stream,
                           CUevent event)
 {
     if (!sc_captures_any_open() || !sc_detour_is_legacy(*stream, call->per_thread) ||
-        !sc_captures_is_captured_event(event) || is_captured(*stream, call->per_thread)) {
+        !sc_captures_is_captured_event(event) ||
+        sc_streams_find_captured(*stream, call->per_thread)) {
         sc_detour_begin(detour, call, stream);
         return false;
     }

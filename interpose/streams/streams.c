@@ -366,6 +366,12 @@ bool sc_streams_is_captured_legacy(struct sc_stream_record *stream)
     return stream->context->may_be_green && sc_streams_graph(stream) != 0;
 }
 
+struct sc_stream_record *sc_streams_find_captured(CUstream handle, bool per_thread)
+{
+    struct sc_stream_record *stream = sc_active() ? sc_streams_find(handle, per_thread) : NULL;
+    return stream && sc_streams_is_captured(stream) ? stream : NULL;
+}
+
 struct sc_stream_record *sc_streams_of_id(uint32_t id)
 {
     return sc_handle_pointer(sc_handles_get(&by_id, id));

@@ -106,6 +106,9 @@ static inline bool sc_streams_is_captured(struct sc_stream_record *stream)
            (stream->kind != SC_STREAM_LEGACY || sc_streams_is_captured_legacy(stream));
 }
 
+/* As sc_streams_find, and only if it is. NULL also where wrappers do nothing. */
+struct sc_stream_record *sc_streams_find_captured(CUstream handle, bool per_thread);
+
 struct sc_stream_record *sc_streams_of_id(uint32_t id);
 
 /* Does the calling thread have the lock of a stream or of the registry? It is a signal handler that

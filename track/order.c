@@ -558,10 +558,10 @@ static struct sc_point walk_context(const struct walk *walk)
 {
     struct sc_order *order = walk->order;
     struct sc_point point = {0};
-    struct sc_clock *clock = new_clock(order, order->streams.unused);
+    struct sc_clock *clock = new_clock(order, sc_pool_unused(&order->streams));
     if (!clock)
         return point;
-    for (uint32_t id = 1; id < order->streams.unused; id++) {
+    for (uint32_t id = 1; id < sc_pool_unused(&order->streams); id++) {
         struct sc_stream *stream = sc_order_stream(order, id);
         if (!is_walked(walk, stream))
             continue;
@@ -622,7 +622,7 @@ void sc_order_wait_context(struct sc_order *order, uint32_t context, const struc
     const struct walk walk = {order, context, .whole = true};
     struct sc_clock *waited = new_clock(order, 0);
     merge_point(order, &waited, point);
-    for (uint32_t id = 1; id < order->streams.unused; id++) {
+    for (uint32_t id = 1; id < sc_pool_unused(&order->streams); id++) {
         struct sc_stream *stream = sc_order_stream(order, id);
         if (!stream->removed && is_walked(&walk, stream))
             make_due(order, stream, waited);

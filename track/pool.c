@@ -32,12 +32,12 @@ void sc_pool_init(struct sc_pool *pool, size_t record_bytes)
 {
     memset(pool, 0, sizeof *pool);
     pool->record_bytes = (record_bytes + 7) & ~(size_t)7;
-    pool->unused = 1;
+    atomic_store_explicit(&pool->unused, 1, memory_order_relaxed);
 }
 
 static uint32_t take_unused(struct sc_pool *pool)
 {
-    uint32_t id = pool->unused;
+    uint32_t id = sc_pool_unused(pool);
     uint32_t chunk = id >> SC_POOL_CHUNK_SHIFT;
     if (chunk >= SC_POOL_CHUNKS_MAX)
         return 0;
@@ -47,7 +47,7 @@ static uint32_t take_unused(struct sc_pool *pool)
             return 0;
         atomic_store_explicit(&pool->chunks[chunk], pages, memory_order_release);
     }
-    pool->unused = id + 1;
+    atomic_store_explicit(&pool->unused, id + 1, memory_order_release);
     return id;
 }
 
@@ -75,12 +75,13 @@ uint32_t sc_pool_take(struct sc_pool *pool)
 
 static void release_pages(struct sc_pool *pool)
 {
-    for (uint32_t i = 1; i <= pool->unused >> SC_POOL_CHUNK_SHIFT && i < SC_POOL_CHUNKS_MAX; i++) {
+    for (uint32_t i = 1; i <= sc_pool_unused(pool) >> SC_POOL_CHUNK_SHIFT && i < SC_POOL_CHUNKS_MAX;
+         i++) {
         char *chunk = atomic_load_explicit(&pool->chunks[i], memory_order_relaxed);
         if (chunk)
             sc_kernel_call(SYS_madvise, chunk, chunk_bytes(pool), MADV_DONTNEED);
     }
-    pool->unused = 1;
+    atomic_store_explicit(&pool->unused, 1, memory_order_relaxed);
     pool->free_list = 0;
 }
 
@@ -88,7 +89,7 @@ void sc_pool_give(struct sc_pool *pool, uint32_t id)
 {
     atomic_store_explicit(words_of(pool, id), pool->free_list, memory_order_release);
     pool->free_list = id;
-    if (--pool->live == 0 && pool->unused >> SC_POOL_CHUNK_SHIFT > 4)
+    if (--pool->live == 0 && sc_pool_unused(pool) >> SC_POOL_CHUNK_SHIFT > 4)
         release_pages(pool);
 }
 

@@ -21,7 +21,8 @@ enum { SC_POOL_CHUNK_SHIFT = 12, SC_POOL_CHUNKS_MAX = 4096 };
 struct sc_pool {
     _Atomic(char *) chunks[SC_POOL_CHUNKS_MAX];
     size_t record_bytes; /* a multiple of 8; set once by sc_pool_init */
-    uint32_t unused;     /* ids from here on were never handed out */
+    _Atomic uint32_t
+        unused; /* ids from here on were never handed out; written with the lock held */
     uint32_t free_list;
     uint32_t live;
 };
@@ -35,6 +36,12 @@ uint32_t sc_pool_take(struct sc_pool *pool);
 void sc_pool_give(struct sc_pool *pool, uint32_t id);
 
 void sc_pool_destroy(struct sc_pool *pool);
+
+/* Without the lock, too: every id below it was once handed out. */
+static inline uint32_t sc_pool_unused(const struct sc_pool *pool)
+{
+    return atomic_load_explicit(&pool->unused, memory_order_acquire);
+}
 
 static inline void *sc_pool_at(struct sc_pool *pool, uint32_t id)
 {

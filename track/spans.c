@@ -318,7 +318,7 @@ bool sc_spans_may_protect(struct sc_spans *spans, uintptr_t address)
 
 bool sc_spans_inherited(struct sc_spans *spans, uint32_t *id, struct sc_access_change *change)
 {
-    while (++*id < spans->pool.unused) {
+    while (++*id < sc_pool_unused(&spans->pool)) {
         struct sc_span *span = sc_spans_at(spans, *id);
         if (!atomic_load(&span->used))
             continue;

@@ -2,6 +2,7 @@
 #
 #   SAN=address|thread|undefined   an instrumented build, apart in out/SAN/
 #   COVERAGE=1                     the same for gcov, in out/coverage/
+#   ARCH=aarch64                   the same for another processor, in out/aarch64/
 #   WERROR=1 (implied by CI=...)   warnings are errors
 #   V=1                            commands are shown
 #
@@ -14,7 +15,7 @@ MAKEFLAGS += --no-builtin-rules
 .PHONY: all setup sim tests check check-gpu demo bench aarch64 carry dist check-dist install uninstall \
     clean help
 
-VARIANT := $(or $(SAN),$(if $(COVERAGE),coverage))
+VARIANT := $(or $(SAN),$(ARCH),$(if $(COVERAGE),coverage))
 OUT     := out$(addprefix /,$(VARIANT))
 OBJ     := $(OUT)/obj
 SIM     := $(OUT)/sim
@@ -40,6 +41,18 @@ setup:
 	$(Q)scripts/setup out/setup.mk
 
 # --- tools and flags ------------------------------------------------------------------------------
+
+# Another processor's programs are linked with what `scripts/fetch-root` has fetched.
+ifneq ($(filter-out aarch64,$(ARCH)),)
+$(error ARCH must be aarch64, not '$(ARCH)')
+endif
+CROSS   := aarch64-linux-gnu-
+ROOT    := out/aarch64/root
+ROOT_SO := $(ROOT)/usr/lib/aarch64-linux-gnu
+ifneq ($(ARCH),)
+CC      := $(CROSS)gcc
+CXX     := $(CROSS)g++
+endif
 
 # make's own defaults (cc, g++) are not what the project is tested with.
 ifeq ($(origin CC),default)
@@ -73,15 +86,18 @@ ifneq ($(COVERAGE),)
 OPT        := -O0
 INSTRUMENT += --coverage -fprofile-update=atomic
 endif
+ifneq ($(ARCH),)
+INSTRUMENT += -L$(ROOT_SO) -Wl,-rpath-link,$(ROOT_SO)
+endif
 
 # A toolkit: CUDA_HOME (as NVIDIA's installer, its wheels or conda lay it out), the usual place, or
 # the wheels that scripts/setup unpacked.
 TOOLKIT  := $(firstword $(patsubst %/include/cuda.h,%,$(wildcard $(addsuffix /include/cuda.h, \
               $(CUDA_HOME) $(CUDA_HOME)/nvidia/cu13 $(CUDA_HOME)/targets/x86_64-linux \
               /usr/local/cuda out/cuda))))
-CUDART   := $(firstword $(wildcard $(addprefix $(TOOLKIT)/,lib64/libcudart.so.13 \
-              lib/libcudart.so.13)) $(SIM)/libcudart.so.13)
-DRIVER   := $(or $(wildcard $(TOOLKIT)/lib64/stubs/libcuda.so),$(SIM)/libcuda.so.1)
+CUDART   := $(firstword $(if $(ARCH),,$(wildcard $(addprefix $(TOOLKIT)/,lib64/libcudart.so.13 \
+              lib/libcudart.so.13))) $(SIM)/libcudart.so.13)
+DRIVER   := $(or $(if $(ARCH),,$(wildcard $(TOOLKIT)/lib64/stubs/libcuda.so)),$(SIM)/libcuda.so.1)
 CUDA_CPPFLAGS = $(if $(TOOLKIT),-isystem $(TOOLKIT)/include,$(error no CUDA headers: set \
                   CUDA_HOME, or let `make setup` fetch them))
 
@@ -164,8 +180,9 @@ PROGRAMS   := $(STANDALONE) $(UNIT) $(FUZZ)
 
 # libunwind is loaded at run time from beside the library; the copies let out/ be carried to a
 # machine that lacks it.
-BESIDE := $(foreach so,libunwind.so.8 liblzma.so.5,$(if $(filter /%,\
-            $(shell $(CC) -print-file-name=$(so) 2>/dev/null)),$(OUT)/$(so)))
+where   = $(if $(ARCH),$(firstword $(wildcard $(ROOT_SO)/$(1) $(ROOT)/lib/aarch64-linux-gnu/$(1))),\
+            $(filter /%,$(shell $(CC) -print-file-name=$(1) 2>/dev/null)))
+BESIDE := $(foreach so,libunwind.so.8 liblzma.so.5,$(if $(call where,$(so)),$(OUT)/$(so)))
 
 all: $(LIB) $(COMMAND) $(NOP) $(BESIDE) sim
 sim: $(SIM_LIBS)
@@ -207,7 +224,7 @@ $(call objects,$(HANDS_SRC)) $(NOP_OBJ) $(SIM_OBJ): private CUDA = $(CUDA_CPPFLA
 
 # dlsym must be a tail call, or RTLD_NEXT would mean the library instead of its caller: gcc makes
 # one at -O2, and neither at -O1 nor between a sanitizer's or gcov's entry and exit code.
-DOORS := $(OBJ)/interpose/entry/dlsym.o $(OUT)/aarch64/interpose/entry/dlsym.o
+DOORS := $(OBJ)/interpose/entry/dlsym.o
 $(DOORS): private override OPT := -O2
 $(DOORS): private override CFLAGS := -g
 $(DOORS): private override INSTRUMENT :=
@@ -257,7 +274,7 @@ $(OUT)/safecopy: $(COMMAND_OBJ)
 $(BESIDE): $(OUT)/%:
 	$(call say,COPY)
 	@mkdir -p $(@D)
-	$(Q)cp -L $$($(CC) -print-file-name=$*) $@
+	$(Q)cp -L $(call where,$*) $@
 
 # --- programs -------------------------------------------------------------------------------------
 
@@ -447,18 +464,27 @@ check-gpu: tests other-runtimes
 carry: tests other-runtimes
 	$(Q)scripts/carry
 
-# Compile only: there is no aarch64 machine to run it on.
-CROSS     ?= aarch64-linux-gnu-
-CROSS_OBJ := $(patsubst $(OBJ)/%,$(OUT)/aarch64/%,$(LIB_OBJ))
-aarch64: $(if $(call have,$(CROSS)gcc),$(CROSS_OBJ))
-	@$(if $(call have,$(CROSS)gcc),:,echo 'no $(CROSS)gcc here: not compiled for aarch64')
-$(CROSS_OBJ): private CUDA = $(CUDA_CPPFLAGS)
-$(CROSS_OBJ): private PICFLAGS := -fPIC -ftls-model=initial-exec -fvisibility=hidden
-$(CROSS_OBJ): private INSTRUMENT :=
-$(CROSS_OBJ): $(OUT)/aarch64/%.o: %.c $(FLAGS)
-	$(call say,CROSS)
-	@mkdir -p $(@D)
-	$(Q)$(CROSS)gcc $(CSTD) $(COMMON) $(WARNINGSC) $(CFLAGS) $(PICFLAGS) $(DEPS) -c $< -o $@
+# A processor that is not here, by an emulator: all programs where the suite is asked for, and else as
+# many as CI has time for. Without the emulator, or what the programs are linked with, the library is
+# compiled all the same.
+EMULATED_TWINS     := sc101_free_h2d sc102_free_d2h sc103_unregister_h2d sc105_freehost_d2h \
+    sc201_other_thread sc201_signal_handler sc204_per_thread_small sc302_small_stack \
+    sc304_batch_h2d sc401_child_graph
+EMULATED_SURVIVORS := exit_return fork_in_flight segv_coroutines signal_contexts
+EMULATED_UNITS     := test_grid test_order test_origins test_spans test_stacks
+EMULATED_ALL       := $(UNIT) $(filter-out %_report_reader %_read_files,$(FUZZ)) $(RACY) $(FIXED) \
+    $(SURVIVAL) $(filter-out %.py,$(DEMO))
+EMULATED_FEW       := $(EMULATED_UNITS:%=$(T)/unit/%) $(EMULATED_SURVIVORS:%=$(T)/survival/%) \
+    $(EMULATED_TWINS:%=$(T)/hazard/%.racy) $(EMULATED_TWINS:%=$(T)/hazard/%.fixed) $(OUT)/demo/frees
+.PHONY: emulated
+emulated: $(LIB) $(if $(wildcard $(ROOT)/lib),$(BESIDE) sim \
+    $(if $(filter aarch64,$(SUITES)),$(EMULATED_ALL),$(EMULATED_FEW)))
+aarch64:
+	$(Q)if ! command -v $(CROSS)gcc >/dev/null; then \
+	    echo 'no $(CROSS)gcc here: not compiled for aarch64'; exit; fi; \
+	if command -v qemu-aarch64-static >/dev/null && [ ! -e $(ROOT)/lib ]; then \
+	    scripts/fetch-root $(ROOT) arm64 || echo 'nothing is run for aarch64'; fi; \
+	$(MAKE) --no-print-directory ARCH=aarch64 emulated
 
 # The man page and the completions lie in share/ as they are installed.
 SHARE := $(sort $(wildcard share/*/*/*))
@@ -499,7 +525,7 @@ help:
 	@echo '  make sim         the simulated GPU alone'
 	@echo '  make tests       every test program, without running any'
 	@echo '  make libfuzzer   the fuzzers for clang, to be run by hand'
-	@echo '  make aarch64     compile the library for aarch64 (compile only)'
+	@echo '  make aarch64     the library for aarch64, and programs for an emulator'
 	@echo '  make carry       pack out/carry.tar.xz for a GPU machine'
 	@echo '  make setup       install what is missing'
 	@echo '  make dist        wheels, tarballs and the source archive in DIST=out/dist; make check-dist tries them'

@@ -311,6 +311,22 @@ def check_hazards(run, hazards, expectations, ignored=()):
     for hazard in hazards:
         if not any(wanted.matches(hazard, ignored) for wanted in expectations):
             raise run.failure(f"an unexpected hazard: {json.dumps(hazard)}")
+        if "LD_PRELOAD" in run.environment and any(map(is_ours, innermost_frames(hazard))):
+            raise run.failure(f"a stack begins in the library: {json.dumps(hazard)}")
+
+
+def innermost_frames(value, key=""):
+    """Of all stacks in an object of a report."""
+    if key == "stack":
+        return value[:1]
+    if not isinstance(value, dict):
+        return []
+    return [frame for inner_key, inner in value.items()
+            for frame in innermost_frames(inner, inner_key)]
+
+
+def is_ours(frame):
+    return (frame.get("module") or "").endswith("/libsafecopy.so")
 
 
 class Twin:

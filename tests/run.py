@@ -21,6 +21,7 @@ import subprocess
 import sys
 import time
 
+import emulated
 import memcheck
 import nvtx_tool
 import programs
@@ -100,7 +101,7 @@ def python_check(source):
 
 def can_run_under(source, tool):
     """A unit test may say in its first lines, `not-under: TOOL ...`, what cannot follow it."""
-    found = re.search(r"^ \* not-under: (.*)$", source.read_text(), re.M)
+    found = re.search(r"^ \* not-under: ([^(\n]*)", source.read_text(), re.M)
     return not found or tool not in found[1].split()
 
 
@@ -163,6 +164,14 @@ def valgrind():
     return units(machine, "memcheck") + memcheck.checks(machine)
 
 
+def emulation():
+    """Another processor's programs, by an emulator."""
+    missing = emulated.unusable()
+    if missing:
+        return [("qemu", skipped(missing))]
+    return emulated.checks(emulated.EmulatedMachine(), units)
+
+
 def skipped(why):
     def check():
         raise Skip(why)
@@ -197,6 +206,7 @@ SUITES = {
     "sanitizers": sanitizers,
     "sanitized-programs": lambda: sanitized_programs.checks(fixed_addresses()),
     "valgrind": valgrind,
+    "aarch64": emulation,
     "stress": stress,
     "soak": lambda: self_checks(Machine(), "bench", "soak", preload=True, built="bench"),
 }

@@ -166,20 +166,7 @@ static bool copy_bytes(struct sc_inflight *inflight, struct sc_op *op, uintptr_t
     return read;
 }
 
-/* Only of plain copies: the rows of a shape may be many on one page. */
-static bool copy_page(struct sc_inflight *inflight, struct sc_op *op, uintptr_t page)
-{
-    const struct sc_shape *shape = &op->info.shape;
-    uintptr_t start = shape->address > page ? shape->address : page;
-    uintptr_t shape_end = shape->address + shape->width_bytes;
-    uintptr_t end = shape_end < page + COPY_BYTES ? shape_end : page + COPY_BYTES;
-    if (op->info.direction != SC_H2D || !op->info.stable || op->info.slot || shape->rows != 1 ||
-        start >= end)
-        return true;
-    return copy_bytes(inflight, op, start, end);
-}
-
-/* Of a run, which lies on several pages. */
+/* Copies are smaller than some pages, and what is copied may lie on several. */
 static bool copy_run(struct sc_inflight *inflight, struct sc_op *op, uintptr_t start, uintptr_t end)
 {
     bool copied = true;
@@ -188,6 +175,18 @@ static bool copy_run(struct sc_inflight *inflight, struct sc_op *op, uintptr_t s
         copied = copy_bytes(inflight, op, start, next < end ? next : end);
     }
     return copied;
+}
+
+/* Only of plain copies: the rows of a shape may be many on one page. */
+static bool copy_page(struct sc_inflight *inflight, struct sc_op *op, uintptr_t page)
+{
+    const struct sc_shape *shape = &op->info.shape;
+    uintptr_t page_end = page + inflight->guards.page_mask + 1;
+    uintptr_t start = shape->address > page ? shape->address : page;
+    uintptr_t shape_end = shape->address + shape->width_bytes;
+    if (op->info.direction != SC_H2D || !op->info.stable || op->info.slot || shape->rows != 1)
+        return true;
+    return copy_run(inflight, op, start, shape_end < page_end ? shape_end : page_end);
 }
 
 /* What lies between the rows is not the copy's, nor what lies between those of a fold. */
@@ -218,7 +217,7 @@ bool sc_source_copies_copy_edges(struct sc_inflight *inflight, struct sc_op *op)
     uintptr_t last = (info->shape.address + info->shape.width_bytes - 1) & ~mask;
     bool whole = !info->guard_bytes && info->shape.width_bytes <= SC_COMPARED_WHOLE_BYTES;
     bool copied = true;
-    for (uintptr_t page = first + COPY_BYTES; whole && page < last; page += COPY_BYTES)
+    for (uintptr_t page = first + mask + 1; whole && page < last; page += mask + 1)
         copied &= copy_page(inflight, op, page);
     if (!info->edges[0] && (!info->guard_bytes || first < info->guard_address))
         copied &= copy_page(inflight, op, first);
@@ -235,9 +234,10 @@ bool sc_source_copies_copy_pages(struct sc_inflight *inflight, struct sc_op *op,
     uintptr_t first = sc_span_start(sc_spans_at(&inflight->guards, span));
     uintptr_t last = sc_span_end(sc_spans_at(&inflight->guards, span));
     bool copied = true;
-    start &= ~inflight->guards.page_mask;
+    uintptr_t mask = inflight->guards.page_mask;
+    start &= ~mask;
     for (uintptr_t page = first > start ? first : start; page < last && page < end;
-         page += COPY_BYTES)
+         page += mask + 1)
         copied &= copy_page(inflight, op, page);
     return copied;
 }

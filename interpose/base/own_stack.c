@@ -13,7 +13,7 @@
 
 #include "track/poison.h"
 
-enum { ALTERNATES = 256, PAGE_BYTES = 4096, MAIN_BYTES_MAX = 64 << 20 };
+enum { ALTERNATES = 256, MAIN_BYTES_MAX = 64 << 20 };
 
 /* ---- stacks of signal handlers ----
  *
@@ -73,7 +73,7 @@ static struct sc_own_stack find_mains(void)
     if (top == 0 || getrlimit(RLIMIT_STACK, &limit) != 0)
         return mains;
     size_t size = limit.rlim_cur < MAIN_BYTES_MAX ? limit.rlim_cur : MAIN_BYTES_MAX;
-    mains.end = (top | (PAGE_BYTES - 1)) + 1;
+    mains.end = (top | (getauxval(AT_PAGESZ) - 1)) + 1;
     mains.start = mains.end - size;
     mains.is_main = true;
     return mains;

@@ -35,7 +35,7 @@ enum { REGISTER_IP = 16, REGISTER_SP = 7 };
 #elif defined(__aarch64__)
 #define LIBUNWIND_NAME(name) "_ULaarch64_" name
 #define LIBUNWIND_COMMON_NAME(name) "_Uaarch64_" name
-enum { REGISTER_IP = 32, REGISTER_SP = 31 };
+enum { REGISTER_IP = 30, REGISTER_SP = 31 }; /* its libunwind takes the link register for the IP */
 #else
 #error "how does libunwind name its functions and the program counter on this machine?"
 #endif
@@ -210,13 +210,32 @@ static bool can_trace(void)
     return traced_since == closed + 1;
 }
 
+/* libunwind for aarch64 tells of a caller by the byte before its return address, where
+ * instructions begin at multiples of 4. */
+static uintptr_t return_address(uintptr_t ip)
+{
+#if defined(__aarch64__)
+    return (ip + 3) & ~(uintptr_t)3;
+#else
+    return ip;
+#endif
+}
+
+static int trace_here(void **frames, unsigned max)
+{
+    int count = unwinder.backtrace(frames, (int)max);
+    for (int i = 0; i < count; i++)
+        frames[i] = (void *)return_address((uintptr_t)frames[i]);
+    return count;
+}
+
 /* The next caller's address, 0 where there is none. */
 static uintptr_t next_caller(void *cursor)
 {
     uintptr_t ip = 0;
     bool stepped =
         unwinder.step(cursor) > 0 && unwinder.get_register(cursor, REGISTER_IP, &ip) == 0;
-    return stepped ? ip : 0;
+    return stepped ? return_address(ip) : 0;
 }
 
 /* Behind the `count` that are there; returns how many there are then. */
@@ -309,7 +328,7 @@ static __attribute__((noinline)) void unwind(void *argument)
     bool is_spare = sc_spare_stack_is_current();
     SC_INSIDE();
     int traced = can_trace() && !is_spare
-                     ? unwinder.backtrace(frames, SC_STACK_DEPTH_MAX + OWN_FRAMES_MAX)
+                     ? trace_here(frames, SC_STACK_DEPTH_MAX + OWN_FRAMES_MAX)
                      : (int)walk_here(frames, SC_STACK_DEPTH_MAX + OWN_FRAMES_MAX);
     if (traced <= 0) {
         trace->id = sc_stacks_put(&trace->site, 1);

@@ -1,4 +1,6 @@
-/* Notes of functions that run: what is nested, what was left by a jump, and other stacks. */
+/* Notes of functions that run: what is nested, what was left by a jump, and other stacks.
+ * not-under: qemu (which has no process_vm_readv)
+ */
 #include <check.h>
 #include <pthread.h>
 #include <setjmp.h>

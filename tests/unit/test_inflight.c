@@ -1,5 +1,6 @@
 /* Operations on host memory: shapes, ranges, conflicts, and what is retired when. */
 #include "track/inflight.h"
+#include "track/source_copies.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -560,6 +561,42 @@ START_TEST(of_a_local_whose_frame_is_unknown_or_unmapped_nothing_is_said)
 }
 END_TEST
 
+/* A source on one page, which is let go for a byte beside it, and is overwritten at the offset.
+ * False: that is not seen. */
+static bool overwrite_is_seen(uintptr_t page_bytes, char *page, size_t offset)
+{
+    struct sc_unwatched unwatched = {0};
+    inflight.guards.page_mask = page_bytes - 1;
+    struct sc_op_info info = plain(one, SC_H2D, (uintptr_t)page + 64, page_bytes - 64);
+    info.access = SC_ACCESS_READ;
+    info.stable = true;
+    info.guard_address = (uintptr_t)page;
+    info.guard_bytes = page_bytes;
+    add(info);
+    uint32_t op = sc_inflight_find_equal(&inflight, &info);
+    sc_inflight_let_go(&inflight, (uintptr_t)page, 8, SC_TOUCH_WRITE, true, &unwatched);
+    ck_assert_uint_eq(unwatched.operations, 0);
+    ck_assert(!sc_source_copies_changed(&inflight, sc_inflight_op(&inflight, op)));
+    page[offset]++;
+    bool noticed = sc_source_copies_changed(&inflight, sc_inflight_op(&inflight, op));
+    sc_inflight_drop(&inflight, op);
+    return noticed;
+}
+
+START_TEST(of_pages_of_any_size_all_is_compared_once_they_are_let_go)
+{
+    static _Alignas(64 << 10) char page[64 << 10];
+    for (uintptr_t bytes = 4 << 10; bytes <= sizeof page; bytes *= 4) {
+        sc_inflight_add_range(&inflight, (uintptr_t)page, bytes, SC_PINNED, legacy);
+        for (size_t offset = 64; offset < bytes; offset += 1111)
+            if (!overwrite_is_seen(bytes, page, offset))
+                ck_abort_msg("byte %zu of a page of %zu", offset, (size_t)bytes);
+        ck_assert(overwrite_is_seen(bytes, page, bytes - 1));
+        ck_assert(!overwrite_is_seen(bytes, page, 8));
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("inflight");
@@ -593,6 +630,7 @@ int main(void)
     tcase_add_test(group, of_the_complete_only_the_latest_are_remembered);
     tcase_add_test(group, a_local_is_gone_when_its_return_address_is);
     tcase_add_test(group, of_a_local_whose_frame_is_unknown_or_unmapped_nothing_is_said);
+    tcase_add_test(group, of_pages_of_any_size_all_is_compared_once_they_are_let_go);
     suite_add_tcase(suite, group);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

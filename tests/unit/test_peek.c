@@ -1,4 +1,6 @@
-/* Looking at memory that may not be there. */
+/* Looking at memory that may not be there.
+ * not-under: qemu (which has no process_vm_readv)
+ */
 #include "track/peek.h"
 
 #include <check.h>

@@ -1,4 +1,6 @@
-/* A recognised stack must be the true one, whatever lies about on the stack. */
+/* A recognised stack must be the true one, whatever lies about on the stack.
+ * not-under: qemu (which has no process_vm_readv)
+ */
 #include <check.h>
 #include <execinfo.h>
 #include <stdlib.h>

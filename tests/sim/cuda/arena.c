@@ -10,7 +10,6 @@
 #define MOST_SHIFT 34
 #define CLASSES (MOST_SHIFT - LEAST_SHIFT + 1)
 #define LAST_REGIONS 4 /* for the largest class */
-#define REGION_MIN ((size_t)64 << 20)
 #define COMMIT_BYTES ((size_t)1 << 20)
 #define RETURN_SHIFT 26 /* blocks from here on give their pages back when freed */
 #define TOTAL_BYTES ((size_t)8 << 30)
@@ -64,10 +63,14 @@ static size_t arena_bytes(void)
     return (CLASSES - 1) * region + LAST_REGIONS * region;
 }
 
-/* Valgrind, or ulimit -v, leaves less room for addresses: then there are fewer for each class. */
+/* Valgrind, or ulimit -v, leaves less room for addresses: then there are fewer for each class. An
+ * emulator may have room, and takes seconds over each mapping of so much. */
 static void fit_regions(void)
 {
-    for (; region > REGION_MIN; region /= 2) {
+    while (region > sim_options.region && sim_options.region > 0) {
+        region /= 2;
+    }
+    for (; region > SIM_REGION_MIN && sim_options.region == 0; region /= 2) {
         size_t all = (2 + 2 + 1) * arena_bytes();
         void *room = reserve(2 * all, PROT_NONE, -1);
         if (room) {

@@ -57,6 +57,7 @@ static bool set(const char *key, const char *value)
         {"bandwidth", size_units, 0, UINT64_MAX},
         {"launch", time_units, 0, day_ns},
         {"late_batch", plain, 0, 1},
+        {"region", size_units, SIM_REGION_MIN, UINT64_C(1) << 40},
     };
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         uint64_t number;
@@ -96,6 +97,9 @@ static bool set(const char *key, const char *value)
             break;
         case 9:
             sim_options.late_batch = number;
+            break;
+        case 10:
+            sim_options.region = number;
             break;
         }
         return true;

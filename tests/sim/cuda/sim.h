@@ -41,7 +41,9 @@ struct sim_options {
     uint64_t bandwidth; /* bytes a second; 0 is infinite */
     uint64_t launch_ns;
     bool late_batch;
+    uint64_t region; /* a power of two; 0: as much as there is room for */
 };
+#define SIM_REGION_MIN ((size_t)64 << 20)
 extern struct sim_options sim_options;
 void sim_options_read(void);
 

@@ -1,0 +1,82 @@
+"""Programs of a processor that is not here, run by qemu: the build of ARCH=aarch64.
+
+All that is built there is run; `make check SUITES=aarch64` builds everything, and CI a part (the
+Makefile: EMULATED). qemu 7.2 of Debian 12 has no process_vm_readv, does not say whether a touch was
+a write (it counts as one: SC203 for SC202), and starts no program of the other processor.
+"""
+
+import shutil
+
+import programs
+from programs import ROOT, Machine, Run, Twin, Survivor
+
+OUT = "out/aarch64"
+GUEST = ROOT / OUT / "root"
+QEMU = shutil.which("qemu-aarch64-static")
+
+
+class EmulatedMachine(Machine):
+    """The simulated GPU under qemu. A copy may be complete there before anybody looks."""
+
+    ignored = ("action", "certainty")
+
+    def __init__(self):
+        super().__init__(OUT, wrapper=(QEMU, "-L", GUEST))
+        self.programs = self.out / "tests"
+        self.twins = self.programs / "hazard"
+        self.survivors = self.programs / "survival"
+
+    def environment(self, directives, preload, options):
+        kept = super().environment(directives, preload, options)
+        # qemu notes each page of a mapping, used or not.
+        kept["SIM_GPU"] += ":region=64M:late_limit=1s"
+        return kept
+
+    def run_plainly(self, command, environment, timeout_s):
+        return self.run(command, environment, timeout_s)
+
+    def run(self, command, environment, timeout_s):
+        slow = {"SAFECOPY_FEW_ROUNDS": "1", "CK_TIMEOUT_MULTIPLIER": "10"}
+        return Run([*self.wrapper, *command], {**environment, **slow}, 4 * timeout_s)
+
+
+def unusable():
+    """Why nothing runs here, or None."""
+    if not QEMU:
+        return "no qemu-aarch64-static here"
+    if not (GUEST / "lib").exists():
+        return "no libraries for aarch64 here"
+    return None
+
+
+def demo(machine):
+    """The first program of the demo: it is wrong, and healed."""
+    def check():
+        program = machine.out / "demo" / "frees"
+        environment = machine.environment(programs.Directives.none(), True, "strict=1:report_path=none")
+        environment["SIM_GPU"] = "region=512M"
+        run = machine.run([program], environment, 120)
+        run.expect_status(programs.STRICT_EXIT)
+        if b"8 of 8 frames arrived as they were sent" not in run.stdout:
+            raise run.failure("not healed")
+    return check
+
+
+def checks(machine, units):
+    """(name, check) of what is built. `units` makes those of the unit tests."""
+    found = [(name, check) for name, check in units(machine, "qemu")
+             if (machine.programs / "unit" / name).exists()]
+    for source in programs.sources("hazard"):
+        if (machine.twins / f"{source.stem}.racy").exists():
+            found += Twin(source, machine).checks()
+    for source in programs.sources("survival"):
+        if (machine.survivors / source.stem).exists():
+            found += Survivor(source, machine).checks()
+    for source in programs.sources("fuzz", "fuzz_*"):
+        program = machine.programs / "fuzz" / source.stem
+        if program.exists():
+            found.append((source.stem, lambda source=source, program=program:
+                          programs.self_check(machine, source, program, False)))
+    if (machine.out / "demo" / "frees").exists():
+        found.append(("demo", demo(machine)))
+    return found

@@ -1,8 +1,8 @@
 // expect: none
 // sim: pageable_access=1
 //
-// A device that works with pageable memory in place writes a buffer that it has just read, and reads
-// one that it has just written: page protection would keep it from that. The buffer is shared
+// A device that works with pageable memory in place writes a buffer that it has just read, and
+// reads one that it has just written: page protection would keep it from that. The buffer is shared
 // memory, of which the simulated device heeds the protection.
 #include "batch.h"
 

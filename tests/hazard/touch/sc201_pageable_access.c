@@ -4,8 +4,8 @@
 // needs: sim
 //
 // A device that reads pageable memory in place does so when the stream comes to the copy: of plain
-// copies and of batches, of small sources, and of a local whose function has returned by then. Large
-// sources are not guarded there.
+// copies and of batches, of small sources, and of a local whose function has returned by then.
+// Large sources are not guarded there.
 #include "batch.h"
 #include "touch.h"
 

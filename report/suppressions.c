@@ -348,7 +348,12 @@ static void take_key(struct parser *parser, struct sc_part line)
     const char *colon = memchr(line.bytes, ':', line.length);
     struct sc_part word =
         trim((struct sc_part){line.bytes, colon ? (size_t)(colon - line.bytes) : line.length});
+    const char *zero = memchr(line.bytes, '\0', line.length);
     enum key key = find_key(word);
+    if (zero) {
+        reject_plainly(parser, zero, "a byte 0 is no text");
+        return;
+    }
     if (key == KEYS) {
         char after[64];
         struct sc_text text;

@@ -479,8 +479,7 @@ static bool note_writer(void *context, uint32_t id)
     return !search->found;
 }
 
-/* Behind an operation that is still to write them, bytes of a source are not there yet. */
-static bool is_stable(struct sc_inflight *inflight, const struct sc_op_info *info)
+bool sc_inflight_is_stable(struct sc_inflight *inflight, const struct sc_op_info *info)
 {
     struct writer_search search = {inflight, false};
     if (!info->stable || info->direction != SC_H2D)
@@ -507,7 +506,7 @@ static void renew(struct sc_inflight *inflight, uint32_t id, const struct sc_op_
                   struct sc_ops *overwritten)
 {
     struct sc_op *op = sc_inflight_op(inflight, id);
-    bool stable = is_stable(inflight, info);
+    bool stable = sc_inflight_is_stable(inflight, info);
     bool guarded_alike = op->first_span && !op->cut && op->info.access == info->access &&
                          op->info.guard_address == info->guard_address &&
                          op->info.guard_bytes == info->guard_bytes;
@@ -553,7 +552,7 @@ bool sc_inflight_add(struct sc_inflight *inflight, const struct sc_op_info *info
     struct sc_op *op = sc_inflight_op(inflight, id);
     uint32_t *key = key_slot(inflight, info);
     op->info = *info;
-    op->info.stable = is_stable(inflight, info);
+    op->info.stable = sc_inflight_is_stable(inflight, info);
     op->key_next = *key;
     *key = id;
     set_node(&op->node, info->shape.address, hull_bytes);

@@ -214,6 +214,10 @@ static inline bool sc_inflight_is_heap(enum sc_buffer_kind kind)
     return kind == SC_REGISTERED || kind == SC_PAGEABLE || kind == SC_STACK;
 }
 
+/* Are the bytes of a source there already? Behind an operation that is still to write them, on
+ * whatever stream, they are not. */
+bool sc_inflight_is_stable(struct sc_inflight *inflight, const struct sc_op_info *info);
+
 /* False: out of memory, the operation is not tracked. An equal operation that it replaces is
  * returned in `overwritten` if its source was changed since. */
 bool sc_inflight_add(struct sc_inflight *inflight, const struct sc_op_info *info,

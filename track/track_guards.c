@@ -220,6 +220,14 @@ void sc_track_limit_snapshots(struct sc_track *track, uintptr_t address, size_t 
     unlock(track);
 }
 
+bool sc_track_is_stable(struct sc_track *track, const struct sc_op_info *info)
+{
+    lock(track);
+    bool stable = sc_inflight_is_stable(&track->inflight, info);
+    unlock(track);
+    return stable;
+}
+
 /* Snapshots of operations that are complete make room for those of new ones. */
 static struct sc_slot *take_slot(struct sc_track *track, struct sc_staging *staging,
                                  const struct sc_op_info *info, struct sc_staging_block *missing)

@@ -169,23 +169,44 @@ static void change_holds_locked(struct sc_track *track, uintptr_t address, size_
                             &change);
 }
 
+struct judged_visit {
+    struct sc_ops_collector collector; /* first */
+    struct sc_shape taken;
+};
+
+/* What lies between the rows of an operation is not used. It is held all the same: the pages are
+ * guarded along with the rows. */
+static bool judge_op(void *context, uint32_t id)
+{
+    struct judged_visit *judged = context;
+    const struct sc_op_info *info = &sc_inflight_op(&judged->collector.track->inflight, id)->info;
+    if (sc_shapes_folded_touch(&info->shape, &info->fold, &judged->taken, &(struct sc_fold){0, 0}))
+        return sc_track_collect_op(&judged->collector, id);
+    judged->collector.unjudged = true;
+    return true;
+}
+
 void sc_track_take_down(struct sc_track *track, struct sc_take_down *request)
 {
-    struct sc_ops_collector collector = {track, &request->found, false};
+    struct judged_visit judged = {
+        {track, &request->found, false},
+        {request->address, request->size_bytes, request->size_bytes, 1},
+    };
     request->found.count = 0;
     request->held = 0;
     request->must_wait = false;
     lock(track);
     if (request->settles && request->kind == SC_HOLD_WAIT)
         change_holds_locked(track, request->address, request->size_bytes, NULL);
-    find_ops(track, request, sc_track_collect_op, &collector);
+    find_ops(track, request, judge_op, &judged);
     request->by_graph = request->kind != SC_HOLD_WAIT &&
                         sc_graphs_name(&track->graphs, request->address, request->size_bytes);
     if (request->hold &&
-        (request->found.count || collector.unjudged || request->by_graph ||
+        (request->found.count || judged.collector.unjudged || request->by_graph ||
          sc_holds_find(&track->holds, request->address, request->size_bytes, SC_HOLDS_ALL)))
         request->must_wait = !make_hold(track, request);
-    if ((request->found.count || collector.unjudged) && !request->must_wait && !request->stays)
+    if ((request->found.count || judged.collector.unjudged) && !request->must_wait &&
+        !request->stays)
         drop_ops(track, request, false);
     if (request->by_graph)
         sc_graphs_note_freed(&track->graphs, request->address, request->size_bytes, &request->by);

@@ -219,14 +219,16 @@ static void guard_source(struct sc_batch *batch, size_t index, const struct sc_i
     batch->replaced |= batch->extra != 0;
 }
 
-/* Its bytes are there already, and the program may be about to change them. */
+/* The program may be about to change it. No function of the host's and no graph is to write it
+ * before; a copy may be. */
 static void keep_source(struct sc_batch *batch, size_t index, const struct sc_issue *issue,
                         struct sc_op_info *op)
 {
     size_t hull_bytes = sc_shape_hull_bytes(&op->shape);
-    if (op->kind == SC_STACK || sc_guard_may_be_stack(op->shape.address, hull_bytes))
+    bool copied = op->kind == SC_STACK || sc_guard_may_be_stack(op->shape.address, hull_bytes);
+    if (copied && sc_track_is_stable(&sc_track, op))
         copy_source(batch, index, &op->shape);
-    else if (op->shape.rows == 1)
+    else if (!copied && op->shape.rows == 1)
         guard_source(batch, index, issue, op);
 }
 

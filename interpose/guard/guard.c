@@ -310,7 +310,8 @@ void sc_guard_choose(const struct sc_range_info *range, struct sc_op_info *op)
 }
 
 /* The driver touches pageable memory through the program's own mapping, by a thread that is let
- * through; a device that has access to the mapping would fail. */
+ * through. A device that has access to the mapping would fail: by a copy into it, and by a kernel
+ * that comes behind the copy of a source and writes there. */
 void sc_guard_choose_pageable(struct sc_op_info *op, bool in_place)
 {
     const struct sc_range_info range = {
@@ -318,7 +319,7 @@ void sc_guard_choose_pageable(struct sc_op_info *op, bool in_place)
         .size_bytes = sc_shape_hull_bytes(&op->shape),
         .kind = SC_PAGEABLE,
     };
-    if (in_place && sc_direction_writes_host(op->direction))
+    if (in_place)
         note_unguarded(SC_UNGUARDED_PAGEABLE, range.size_bytes);
     else
         sc_guard_choose(&range, op);

@@ -63,7 +63,7 @@ bool sc_guard_makes_room(void);
 void sc_guard_choose(const struct sc_range_info *range, struct sc_op_info *op);
 
 /* The same for an operation on pageable memory. `in_place`: the device itself touches it there, and
- * would be kept from writing it. */
+ * would be kept from writing it: it is not guarded. */
 void sc_guard_choose_pageable(struct sc_op_info *op, bool in_place);
 
 /* May the memory be a thread's stack? */

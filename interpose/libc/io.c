@@ -137,6 +137,7 @@ static enum sc_touch touch_of_pipe(int fd)
 
 #define BY_PRCTL(option, name) look_at_prctl(look, option, name)
 #define BY_PTRACE(request, a, b) look_at_ptrace(look, request, a, b)
+#define BY_PROCESS(pid, pieces, count, touch) look_at_process(look, pid, pieces, count, touch)
 
 static void look_at_prctl(struct sc_look *look, int option, const void *name)
 {
@@ -144,6 +145,16 @@ static void look_at_prctl(struct sc_look *look, int option, const void *name)
         WRITES(name, NAME_BYTES);
     if (option == PR_SET_NAME)
         STRING(name, NAME_BYTES);
+}
+
+/* The kernel knows a process by each of its threads. */
+static void look_at_process(struct sc_look *look, pid_t pid, const struct iovec *pieces,
+                            size_t count, enum sc_touch touch)
+{
+    if (pid == sc_kernel_call(SYS_getpid) || pid == sc_kernel_call(SYS_gettid))
+        sc_look_at_each(look, pieces, count, touch);
+    else
+        READS_ITEMS(pieces, sizeof *pieces, count);
 }
 
 /* What another process has in registers, or is told of it. Words of its memory are no pointers of

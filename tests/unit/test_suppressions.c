@@ -92,6 +92,16 @@ START_TEST(a_malformed_entry_is_named_and_the_others_stay)
 }
 END_TEST
 
+START_TEST(a_name_has_no_byte_0)
+{
+    static const char text[] = "{\nname: a\0b\ncode: SC101\nreason: r\n}" GOOD;
+    said[0] = '\0';
+    count = sc_suppressions_parse(text, sizeof text - 1, 0, entries, ENTRIES, listen, said);
+    ck_assert_str_eq(said, "2:8 a byte 0 is no text\n");
+    ck_assert_uint_eq(count, 1);
+}
+END_TEST
+
 START_TEST(there_is_an_end_of_entries)
 {
     char text[1024] = "";
@@ -227,6 +237,7 @@ int main(void)
     TCase *group = tcase_create("suppressions");
     tcase_add_test(group, an_entry_says_what_it_says);
     tcase_add_loop_test(group, a_malformed_entry_is_named_and_the_others_stay, 0, LENGTH(bad));
+    tcase_add_test(group, a_name_has_no_byte_0);
     tcase_add_test(group, there_is_an_end_of_entries);
     tcase_add_loop_test(group, a_glob_matches_the_whole, 0, LENGTH(globs));
     tcase_add_loop_test(group, patterns_match_from_the_innermost_frame_on, 0, LENGTH(stacks));

@@ -1,12 +1,11 @@
 // expect: SC201 action=snapshotted kind=pageable
 // expect: SC201 action=snapshotted kind=stack event=return
-// expect: SC201 action=stalled kind=pageable
 // sim: pageable_access=1
 // needs: sim
 //
 // A device that reads pageable memory in place does so when the stream comes to the copy: of plain
-// copies and of batches, of small sources and of large ones, and of a local whose function has
-// returned by then.
+// copies and of batches, of small sources, and of a local whose function has returned by then.
+// Large sources are not guarded there.
 #include "batch.h"
 #include "touch.h"
 
@@ -64,7 +63,6 @@ int main(void)
     bool right = true;
     for (int batch = 0; batch < 2; batch++) {
         right = is_overwritten_in_time(SMALLER, batch, stream) && right;
-        right = is_overwritten_in_time(LARGE, batch, stream) && right;
         right = is_local_sent(batch, stream) && right;
     }
     return finish(right);

@@ -100,7 +100,7 @@ NOP         := $(if $(NOP_OBJ),$(OUT)/libsafecopy-nop.so)
 
 # The command shares the parsing of options and the rendering of text with the library; its first
 # lines say what else, as `links: a.c b.c`.
-COMMAND_SRC := $(call sources,report/command/*.c report/command/formats/*.c)
+COMMAND_SRC := $(call sources,report/command/*.c report/command/formats/*.c report/command/doctor/*.c)
 LINKS       := $(shell sed -n 's/.*links: *\([a-z_/. ]*\).*/\1/p' report/command/main.c 2>/dev/null)
 SHARED_SRC  := $(sort $(wildcard report/options.c track/text.c $(LINKS)))
 COMMAND     := $(if $(COMMAND_SRC),$(OUT)/safecopy)

@@ -1,10 +1,10 @@
 #define _GNU_SOURCE 1
 #include "report/command/doctor/diagnosis.h"
 
+#include "report/command/doctor/architecture.h"
 #include "report/command/doctor/driver_errors.h"
 #include "report/version.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -175,7 +175,7 @@ static void of_library(struct sc_diagnosis *diagnosis, const struct sc_machine_f
     else if (!facts->is_preloadable)
         PROBLEM("library-path", "Move it, or link to it from a path without",
                 "%s cannot be preloaded from a path with a blank or a colon", facts->library);
-    else if (!elf->is_elf || elf->machine != sc_elf_facts_own_machine() || !elf->is_64_bit)
+    else if (!elf->is_elf || elf->machine != sc_architecture_own() || !elf->is_64_bit)
         PROBLEM("library-architecture", "Install libsafecopy for this machine",
                 "%s is not for this machine", facts->library);
     else if (!facts->preloaded.has_library)
@@ -276,17 +276,22 @@ static void of_runtime(struct sc_diagnosis *diagnosis, const struct sc_machine_f
         OK("no-cudart", "no libcudart where the loader looks: most programs bring their own");
 }
 
+/* States of CUPTI (docs/report.md, summary), what they mean, and what helps. The last row is for
+ * others. */
+static const char *const cupti_states[][3] = {
+    {"absent", "there is no libcupti", "Set CUPTI_PATH to the folder of one, or CUDA_HOME"},
+    {"too-old", "it is older than what the library asks for",
+     "Set CUPTI_PATH to a newer one; it comes with each toolkit"},
+    {"held", "another tool has it", "End the profiler that runs, or that is preloaded"},
+    {"failed", "it refuses", "Set CUPTI_PATH to one of the driver's version"},
+    {NULL, "it does not listen", NULL},
+};
+
 static void of_cupti(struct sc_diagnosis *diagnosis, const struct sc_machine_facts *facts)
 {
     static const char section[] = "cupti";
-    static const char *const rows[][3] = {
-        {"absent", "there is no libcupti", "Set CUPTI_PATH to the folder of one, or CUDA_HOME"},
-        {"too-old", "it is older than what the library asks for",
-         "Set CUPTI_PATH to a newer one; it comes with each toolkit"},
-        {"held", "another tool has it", "End the profiler that runs, or that is preloaded"},
-        {"failed", "it refuses", "Set CUPTI_PATH to one of the driver's version"},
-    };
-    const char *state = facts->came_up.cupti_state;
+    const char *state = facts->came_up.cupti_state, *detail = facts->came_up.cupti_detail;
+    size_t row = 0;
     if (!state) {
         NOTE("cupti-unknown", NULL, "not asked, since the library did not come up");
         return;
@@ -296,13 +301,11 @@ static void of_cupti(struct sc_diagnosis *diagnosis, const struct sc_machine_fac
            known(facts->came_up.cupti_library));
         return;
     }
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        if (strcmp(state, rows[i][0]) == 0)
-            NOTE("cupti-unusable", rows[i][2],
-                 "%s%s%s%s: no audit, no names of runtime functions, no timeline", rows[i][1],
-                 facts->came_up.cupti_detail ? " (" : "",
-                 facts->came_up.cupti_detail ? facts->came_up.cupti_detail : "",
-                 facts->came_up.cupti_detail ? ")" : "");
+    while (cupti_states[row][0] && strcmp(state, cupti_states[row][0]) != 0)
+        row++;
+    NOTE("cupti-unusable", cupti_states[row][2],
+         "%s (%s): no audit, no names of runtime functions, no timeline", cupti_states[row][1],
+         detail ? detail : state);
 }
 
 /* ---- what the environment says ---- */

@@ -1,6 +1,8 @@
 #define _GNU_SOURCE 1
 #include "report/command/doctor/diagnosis.h"
 
+#include "report/command/doctor/architecture.h"
+
 #include <errno.h>
 #include <string.h>
 
@@ -65,13 +67,13 @@ static bool is_glibc(const char *loader)
 
 static bool is_ours_to_run(const struct sc_elf_facts *elf)
 {
-    return elf->is_64_bit && elf->machine == sc_elf_facts_own_machine();
+    return elf->is_64_bit && elf->machine == sc_architecture_own();
 }
 
 static void say_machine(struct sc_diagnosis *diagnosis, const struct sc_elf_facts *elf)
 {
-    const char *program = sc_elf_facts_machine(diagnosis->scratch, elf->machine, elf->is_64_bit);
-    const char *own = sc_elf_facts_machine(diagnosis->scratch, sc_elf_facts_own_machine(), true);
+    const char *program = sc_architecture_name(diagnosis->scratch, elf->machine, elf->is_64_bit);
+    const char *own = sc_architecture_name(diagnosis->scratch, sc_architecture_own(), true);
     PROBLEM("other-architecture",
             "Take the tarball or the wheel of libsafecopy for the program's architecture: there "
             "are x86-64 and aarch64",
@@ -217,7 +219,7 @@ void sc_diagnosis_of_program(struct sc_diagnosis *diagnosis, const struct sc_pro
                facts->files[i + 1].path);
         else if (file->kind == SC_FILE_ELF)
             OK("elf", "%s is an ELF file for %s", file->path,
-               sc_elf_facts_machine(diagnosis->scratch, file->elf.machine, file->elf.is_64_bit));
+               sc_architecture_name(diagnosis->scratch, file->elf.machine, file->elf.is_64_bit));
     }
     say_file(diagnosis, last);
 }

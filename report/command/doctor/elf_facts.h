@@ -37,10 +37,4 @@ struct sc_elf_facts {
  */
 void sc_elf_facts_read(struct sc_elf_facts *facts, struct sc_scratch *scratch, int fd);
 
-/* "x86-64" for EM_X86_64; "machine 42" in the scratch for what has no name here. */
-const char *sc_elf_facts_machine(struct sc_scratch *scratch, int machine, bool is_64_bit);
-
-/* The architecture of the command itself. */
-int sc_elf_facts_own_machine(void);
-
 #endif

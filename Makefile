@@ -361,7 +361,7 @@ $(T)/unit/test_doctor: $(filter $(patsubst %,$(OBJ)/report/command/%.o,doctor/di
 $(FUZZ): private PROGRAM_LIBS = -pthread -ldl
 $(FUZZ): $(CORE_OBJ) $(FLAGS)
 $(T)/fuzz/fuzz_parse: $(patsubst %,$(OBJ)/report/command/%.o,parse pieces table)
-FUZZ_COMMAND := $(T)/fuzz/fuzz_report_reader $(T)/fuzz/fuzz_read_files
+FUZZ_COMMAND := $(addprefix $(T)/fuzz/fuzz_,report_reader read_files program_files)
 $(FUZZ_COMMAND): private PROGRAM_LIBS = -pthread $(call command_libs) -ldl
 $(FUZZ_COMMAND): $(filter-out %/main.o $(OBJ)/report/command/cmd_%,$(COMMAND_OBJ))
 

@@ -139,19 +139,31 @@ static const char *read_contents(struct sc_file_facts *file, struct sc_scratch *
     return NULL;
 }
 
+/* To open a device, which a script's first line may name, may do something to it. */
+static int open_regular(struct sc_file_facts *file, struct stat *status)
+{
+    int fd = -1;
+    if (stat(file->path, status) != 0) {
+        file->error = errno;
+    } else if (!S_ISREG(status->st_mode)) {
+        file->is_folder = S_ISDIR(status->st_mode);
+        file->error = file->is_folder ? EISDIR : ENOTSUP;
+    } else {
+        fd = open(file->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+        if (fd < 0 || fstat(fd, status) != 0)
+            file->error = errno;
+    }
+    return fd;
+}
+
 /* Of a file that may be run and not be read nothing is known but its rights. */
 static const char *look_at_file(struct sc_file_facts *file, struct sc_scratch *scratch)
 {
     struct stat status;
-    int fd = open(file->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     const char *interpreter = NULL;
     file->is_executable = access(file->path, X_OK) == 0;
-    if (fd < 0 || fstat(fd, &status) != 0) {
-        file->error = errno;
-    } else if (!S_ISREG(status.st_mode)) {
-        file->is_folder = S_ISDIR(status.st_mode);
-        file->error = file->is_folder ? EISDIR : EACCES;
-    } else {
+    int fd = open_regular(file, &status);
+    if (file->error == 0) {
         note_rights(file, fd, &status);
         interpreter = read_contents(file, scratch, fd);
     }

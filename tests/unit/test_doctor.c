@@ -169,6 +169,7 @@ static void crashed(struct sc_machine_facts *facts)
     X(PROBLEM, "library-not-loaded", unloaded(f, "libc.so.6: version `GLIBC_2.38' not found\nx"))  \
     X(PROBLEM, "library-version", f->came_up.version = "0.0.9")                                    \
     X(PROBLEM, "start-fails", f->preloaded.has_ended = false; f->came_up.has_summary = false)      \
+    X(PROBLEM, "end-fails", f->preloaded.is_late = true)                                           \
     X(PROBLEM, "start-unseen", f->came_up.has_run = false)                                         \
     X(PROBLEM, "start-unseen", f->came_up.is_unreached = true)                                     \
     X(OK, "comes-up", (void)f)                                                                     \

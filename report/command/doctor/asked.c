@@ -20,7 +20,8 @@ enum { LIMIT_MS = 60000 };
 static bool is_left_out(const char *entry)
 {
     static const char *const names[] = {
-        "LD_PRELOAD=", "SAFECOPY_OPTIONS=", "CUDA_INJECTION64_PATH=", "LD_AUDIT=", "LD_DEBUG="};
+        "LD_PRELOAD=", "SAFECOPY_OPTIONS=", "CUDA_INJECTION64_PATH=",
+        "LD_AUDIT=",   "LD_DEBUG=",         "ASAN_OPTIONS="};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (strncmp(entry, names[i], strlen(names[i])) == 0)
             return true;

@@ -46,7 +46,7 @@ static bool take(struct stream *stream)
     char more[4096];
     ssize_t got = read(stream->fds[0], more, sizeof more);
     if (got <= 0)
-        return got < 0 && errno == EINTR;
+        return got < 0 && (errno == EINTR || errno == EAGAIN);
     size_t room = TEXT_MAX - stream->length;
     size_t taken = (size_t)got < room ? (size_t)got : room;
     memcpy(stream->text + stream->length, more, taken);
@@ -54,23 +54,39 @@ static bool take(struct stream *stream)
     return true;
 }
 
-/* Until both streams have ended. False when the time is over. */
-static bool take_all(struct stream *streams, int limit_ms)
+static void take_what_is_there(struct stream *streams, struct pollfd *waited, int wait_ms)
 {
+    if (poll(waited, 2, wait_ms) <= 0)
+        return;
+    for (int i = 0; i < 2; i++)
+        if (waited[i].revents != 0 && !take(&streams[i]))
+            waited[i].fd = -1;
+}
+
+static bool has_ended(pid_t child, int *status)
+{
+    pid_t ended = waitpid(child, status, WNOHANG);
+    return ended == child || (ended < 0 && errno != EINTR);
+}
+
+/* Until the child has ended: who else has its streams may go on. It is killed when its time is
+ * over. */
+static void attend(struct sc_captured *captured, struct stream *streams, pid_t child, int limit_ms)
+{
+    enum { LOOK_MS = 20 };
     struct pollfd waited[2] = {{.fd = streams[0].fds[0], .events = POLLIN},
                                {.fd = streams[1].fds[0], .events = POLLIN}};
     int64_t end_ms = now_ms() + limit_ms;
-    while (waited[0].fd >= 0 || waited[1].fd >= 0) {
-        int64_t left_ms = end_ms - now_ms();
-        if (left_ms <= 0)
-            return false;
-        if (poll(waited, 2, (int)left_ms) <= 0)
-            continue;
-        for (int i = 0; i < 2; i++)
-            if (waited[i].revents != 0 && !take(&streams[i]))
-                waited[i].fd = -1;
+    while (!has_ended(child, &captured->wait_status)) {
+        bool is_open = waited[0].fd >= 0 || waited[1].fd >= 0;
+        if (!captured->is_late && now_ms() >= end_ms)
+            captured->is_late = kill(child, SIGKILL) == 0;
+        take_what_is_there(streams, waited, is_open ? LOOK_MS : 1);
     }
-    return true;
+    for (size_t before = SIZE_MAX; before != streams[0].length + streams[1].length;) {
+        before = streams[0].length + streams[1].length;
+        take_what_is_there(streams, waited, 0);
+    }
 }
 
 static void close_both(const int *fds)
@@ -78,17 +94,6 @@ static void close_both(const int *fds)
     for (int i = 0; i < 2; i++)
         if (fds[i] >= 0)
             close(fds[i]);
-}
-
-/* It has closed its streams, or its time is over: it ends now, or is made to. */
-static int reap(pid_t child, bool is_late)
-{
-    int status = -1;
-    if (is_late)
-        kill(child, SIGKILL);
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
-        ;
-    return status;
 }
 
 static void run(struct sc_captured *captured, struct stream *streams, const char *path,
@@ -103,8 +108,7 @@ static void run(struct sc_captured *captured, struct stream *streams, const char
     }
     if (child < 0)
         return;
-    captured->is_late = !take_all(streams, limit_ms);
-    captured->wait_status = reap(child, captured->is_late);
+    attend(captured, streams, child, limit_ms);
 }
 
 /* An ignored SIGCHLD would take the child's status away. */

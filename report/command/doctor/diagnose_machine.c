@@ -143,6 +143,8 @@ static void of_start(struct sc_diagnosis *diagnosis, const struct sc_machine_fac
     else if (!facts->preloaded.has_ended)
         PROBLEM("start-fails", remedy, "with the preload a process %s at %s",
                 facts->preloaded.is_late ? "is stuck" : "ends", known(facts->preloaded.begun));
+    else if (facts->preloaded.is_late && !facts->plain.is_late)
+        PROBLEM("end-fails", remedy, "with the preload a process does not end");
     else if (!facts->came_up.has_run || facts->came_up.is_unreached)
         PROBLEM("start-unseen", remedy,
                 "a process started CUDA with the preload, and the library did not notice");

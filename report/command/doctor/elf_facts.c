@@ -9,6 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#ifndef DF_1_PIE
+#define DF_1_PIE 0x08000000 /* newer than some elf.h */
+#endif
+
 /* Of a file that claims to have more, the rest is not looked at. */
 enum {
     DYNAMIC_MAX = 1 << 20,

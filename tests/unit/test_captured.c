@@ -38,6 +38,18 @@ START_TEST(both_streams_and_the_status_are_taken)
 }
 END_TEST
 
+START_TEST(own_files_need_not_be_open)
+{
+    int kept = dup(STDERR_FILENO);
+    for (int fd = 0; fd <= STDERR_FILENO; fd++)
+        close(fd);
+    run("echo out; echo wrong >&2", LONG_MS);
+    dup2(kept, STDERR_FILENO);
+    ck_assert_str_eq(captured.output, "out\n");
+    ck_assert_str_eq(captured.errors, "wrong\n");
+}
+END_TEST
+
 START_TEST(a_signal_is_told)
 {
     run("kill -TERM $$", LONG_MS);
@@ -104,6 +116,7 @@ int main(void)
     tcase_set_timeout(group, 60);
     tcase_add_checked_fixture(group, NULL, tear_down);
     tcase_add_test(group, both_streams_and_the_status_are_taken);
+    tcase_add_test(group, own_files_need_not_be_open);
     tcase_add_test(group, a_signal_is_told);
     tcase_add_loop_test(group, who_does_not_end_is_killed, 0, 3);
     tcase_add_test(group, who_keeps_the_streams_is_not_waited_for);

@@ -89,6 +89,21 @@ static void attend(struct sc_captured *captured, struct stream *streams, pid_t c
     }
 }
 
+/* Both ends above the three files that the child gets, of which this process may have none. */
+static bool make_pipe(int *fds)
+{
+    if (pipe2(fds, O_CLOEXEC) != 0)
+        return false;
+    for (int i = 0; i < 2; i++) {
+        int low = fds[i];
+        if (low > STDERR_FILENO)
+            continue;
+        fds[i] = fcntl(low, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+        close(low);
+    }
+    return fds[0] >= 0 && fds[1] >= 0;
+}
+
 static void close_both(const int *fds)
 {
     for (int i = 0; i < 2; i++)
@@ -121,7 +136,7 @@ void sc_captured_run(struct sc_captured *captured, struct sc_scratch *scratch, c
     for (int i = 0; i < 2; i++)
         streams[i] = (struct stream){{-1, -1}, sc_scratch_take(scratch, TEXT_MAX + 1), 0};
     sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_DFL}, &on_child);
-    if (pipe2(streams[0].fds, O_CLOEXEC) == 0 && pipe2(streams[1].fds, O_CLOEXEC) == 0)
+    if (make_pipe(streams[0].fds) && make_pipe(streams[1].fds))
         run(captured, streams, path, argv, environment, limit_ms);
     sigaction(SIGCHLD, &on_child, NULL);
     close_both(streams[0].fds);

@@ -88,7 +88,7 @@ static struct sc_machine_facts good_machine(void)
         .architecture = "x86_64",
         .libc_version = "2.39",
         .page_bytes = 4096,
-        .can_read_maps = true,
+        .has_proc = true,
         .no_new_privileges = 0,
         .ptrace_scope = 1,
         .max_map_count = 65530,
@@ -150,8 +150,9 @@ static void crashed(struct sc_machine_facts *facts)
     X(OK, "system", f->release = NULL)                                                             \
     X(PROBLEM, "old-glibc", f->libc_version = "2.27")                                              \
     X(NOTE, "wsl", f->is_wsl = true)                                                               \
-    X(PROBLEM, "no-proc", f->can_read_maps = false)                                                \
-    X(PROBLEM, "peek-refused", f->seccomp = 2; f->plain.peek_error = EPERM)                        \
+    X(PROBLEM, "no-proc", f->has_proc = false)                                                     \
+    X(PROBLEM, "call-refused", f->seccomp = 2; f->plain.refused_call = "mincore")                  \
+    X(PROBLEM, "call-kills", crashed(f); f->plain.signal = SIGSYS)                                 \
     X(NOTE, "seccomp", f->seccomp = 2)                                                             \
     X(NOTE, "traced", f->tracer = 77)                                                              \
     X(OK, "ptrace-scope", f->ptrace_scope = 2)                                                     \

@@ -75,7 +75,8 @@ static void take_answer(struct sc_asked_facts *facts, struct sc_scratch *scratch
     take_number(line, "version", &facts->driver_version);
     take_number(line, "init", &facts->init_error);
     take_number(line, "devices", &facts->device_count);
-    take_number(line, "peek", &facts->peek_error);
+    take_text(line, "refused-call", scratch, &facts->refused_call);
+    take_number(line, "error", &facts->call_error);
     if (json_is_true(json_object_get(line, "loaded")))
         facts->has_library = true;
     if (json_is_true(json_object_get(line, "stub")))

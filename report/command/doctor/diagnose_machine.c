@@ -6,6 +6,7 @@
 #include "report/version.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -46,23 +47,36 @@ static void of_system(struct sc_diagnosis *diagnosis, const struct sc_machine_fa
 
 /* ---- what the kernel may refuse ---- */
 
+static void of_filter(struct sc_diagnosis *diagnosis, const struct sc_machine_facts *facts)
+{
+    static const char section[] = "limits";
+    static const char remedy[] = "Have the seccomp profile let it pass (docker run --security-opt "
+                                 "seccomp=FILE, or --cap-add "
+                                 "SYS_PTRACE with an old Docker); docs/limits.md lists all calls";
+    const struct sc_asked_facts *plain = &facts->plain;
+    if (plain->signal == SIGSYS)
+        PROBLEM("call-kills", remedy, "a seccomp filter kills at a call that the library makes: %s",
+                known(plain->begun));
+    else if (plain->refused_call)
+        PROBLEM("call-refused", remedy,
+                "a call that the library makes is refused, so less is "
+                "found: %s (%s)",
+                plain->refused_call, strerror(plain->call_error));
+    else if (facts->seccomp > 0)
+        NOTE("seccomp", NULL,
+             "a seccomp filter is on, as in containers: it lets pass what was "
+             "tried of the library's calls");
+    else if (facts->seccomp == 0)
+        OK("no-seccomp", "no seccomp filter");
+}
+
 static void of_limits(struct sc_diagnosis *diagnosis, const struct sc_machine_facts *facts)
 {
     static const char section[] = "limits";
-    static const char filtered[] =
-        "Let the seccomp profile pass process_vm_readv (docker run --security-opt seccomp=FILE, or "
-        "--cap-add SYS_PTRACE with an old Docker); docs/limits.md lists all calls";
-    if (!facts->can_read_maps)
-        PROBLEM("no-proc", "Mount /proc", "/proc/self/maps cannot be read");
-    if (facts->plain.has_started && facts->plain.peek_error != 0)
-        PROBLEM("peek-refused", filtered,
-                "process_vm_readv on the own process is refused (%s): less is found",
-                strerror(facts->plain.peek_error));
-    if (facts->seccomp > 0)
-        NOTE("seccomp", NULL, "a seccomp filter is on, as in containers%s",
-             facts->plain.peek_error == 0 ? ": what the library asks for was let pass" : "");
-    else if (facts->seccomp == 0)
-        OK("no-seccomp", "no seccomp filter");
+    if (!facts->has_proc)
+        PROBLEM("no-proc", "Mount /proc", "there is no /proc, or it cannot be read");
+    else
+        of_filter(diagnosis, facts);
     if (facts->tracer > 0)
         NOTE("traced", NULL, "this process is traced by process %d (a debugger, strace)",
              facts->tracer);
@@ -139,7 +153,7 @@ static void of_start(struct sc_diagnosis *diagnosis, const struct sc_machine_fac
                                  "switches the library off until then";
     bool works_without = facts->plain.has_ended && facts->plain.init_error == 0;
     if (!works_without)
-        NOTE("not-tried", NULL, "it was not tried with the driver, which does not work here");
+        NOTE("not-tried", NULL, "it was not tried with the driver, which could not be started");
     else if (!facts->preloaded.has_ended)
         PROBLEM("start-fails", remedy, "with the preload a process %s at %s",
                 facts->preloaded.is_late ? "is stuck" : "ends", known(facts->preloaded.begun));
@@ -234,7 +248,7 @@ static void say_devices(struct sc_diagnosis *diagnosis, const struct sc_machine_
         PROBLEM("no-devices", sc_driver_errors_find(100)->remedy,
                 "the driver starts, and sees no "
                 "GPU");
-    else if (!facts->plain.has_ended && facts->plain.begun)
+    else if (!facts->plain.has_ended && facts->plain.begun && facts->plain.signal != SIGSYS)
         PROBLEM("driver-crashes", "Reinstall NVIDIA's driver; see dmesg",
                 "a process that asks the driver %s at %s",
                 facts->plain.is_late ? "is stuck" : "ends", facts->plain.begun);

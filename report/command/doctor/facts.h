@@ -37,7 +37,8 @@ struct sc_asked_facts {
     const char *device;  /* the name of the first */
     const char *runtimes[SC_ASKED_RUNTIMES]; /* paths of libcudart that the loader finds */
     const char *unwind;                      /* the path of libunwind */
-    int peek_error;                          /* of process_vm_readv on itself: errno, or 0 */
+    const char *refused_call;                /* of the kernel, that the library makes */
+    int call_error;                          /* its errno */
 };
 
 /* What the library wrote of a process. */
@@ -60,7 +61,7 @@ struct sc_machine_facts {
     long page_bytes;
     bool is_wsl;
 
-    bool can_read_maps;                          /* /proc/self/maps */
+    bool has_proc;
     int seccomp;                                 /* 0 none, 1 strict, 2 a filter; SC_NOT_KNOWN */
     int no_new_privileges, tracer, ptrace_scope; /* SC_NOT_KNOWN */
 

@@ -71,7 +71,7 @@ static void look_at_system(struct sc_machine_facts *facts, struct sc_scratch *sc
 static void look_at_limits(struct sc_machine_facts *facts, struct sc_scratch *scratch)
 {
     const char *status = read_file(scratch, "/proc/self/status");
-    facts->can_read_maps = access("/proc/self/maps", R_OK) == 0;
+    facts->has_proc = access("/proc/self/maps", R_OK) == 0;
     facts->seccomp = number_after(status, "\nSeccomp:");
     facts->no_new_privileges = number_after(status, "\nNoNewPrivs:");
     facts->tracer = number_after(status, "\nTracerPid:");

@@ -168,6 +168,7 @@ static void crashed(struct sc_machine_facts *facts)
     X(PROBLEM, "library-architecture", f->library_elf.machine++; unloaded(f, ""))                  \
     X(PROBLEM, "library-architecture", f->library_elf.is_64_bit = false; unloaded(f, ""))          \
     X(PROBLEM, "library-not-loaded", unloaded(f, "libc.so.6: version `GLIBC_2.38' not found\nx"))  \
+    X(PROBLEM, "library-crashes", unloaded(f, ""); f->preloaded.signal = SIGSEGV)                  \
     X(PROBLEM, "library-version", f->came_up.version = "0.0.9")                                    \
     X(PROBLEM, "start-fails", f->preloaded.has_ended = false; f->came_up.has_summary = false)      \
     X(PROBLEM, "end-fails", f->preloaded.is_late = true)                                           \

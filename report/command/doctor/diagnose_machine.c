@@ -194,6 +194,10 @@ static void of_library(struct sc_diagnosis *diagnosis, const struct sc_machine_f
     else if (!elf->is_elf || elf->machine != sc_architecture_own() || !elf->is_64_bit)
         PROBLEM("library-architecture", "Install libsafecopy for this machine",
                 "%s is not for this machine", facts->library);
+    else if (!facts->preloaded.has_library && facts->preloaded.signal != 0)
+        PROBLEM("library-crashes", "Install libsafecopy anew, as a whole; else tell the project",
+                "%s ends a process into which it is preloaded (signal %d)", facts->library,
+                facts->preloaded.signal);
     else if (!facts->preloaded.has_library)
         PROBLEM("library-not-loaded", remedy_of_loading(facts->preloaded.said),
                 "%s is not loaded by a preload: %s", facts->library,

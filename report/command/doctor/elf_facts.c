@@ -16,7 +16,7 @@
 /* Of a file that claims to have more, the rest is not looked at. */
 enum {
     DYNAMIC_MAX = 1 << 20,
-    NAMES_MAX = 64 << 20,
+    NAMES_MAX = 256 << 20,
     SYMBOLS_MAX = 256 << 20,
     DATA_MAX = 64 << 20,
     HEADERS_MAX = 4096,
@@ -158,6 +158,8 @@ static const char *name_at(const Elf_Data *names, uint64_t at)
 
 static void read_dynamic(const struct file *file, const GElf_Phdr *segment)
 {
+    if (file->facts->has_dynamic)
+        return;
     uint64_t count = within(file, segment->p_offset, segment->p_filesz, DYNAMIC_MAX);
     Elf_Data *dynamic = chunk(file, segment->p_offset, count, ELF_T_DYN);
     Elf_Data *names = dynamic ? find_names(file, dynamic) : NULL;
@@ -211,9 +213,17 @@ static void note_defined(struct sc_elf_facts *facts, const char *name)
         facts->has_cudart_inside = true;
 }
 
+static bool has_names(const struct file *file, size_t section)
+{
+    GElf_Shdr header;
+    Elf_Scn *names = elf_getscn(file->elf, section);
+    return names && gelf_getshdr(names, &header) && header.sh_size <= NAMES_MAX;
+}
+
 static void read_symbols(const struct file *file, Elf_Scn *section, const GElf_Shdr *header)
 {
-    Elf_Data *data = header->sh_size <= SYMBOLS_MAX ? elf_getdata(section, NULL) : NULL;
+    bool fits = header->sh_size <= SYMBOLS_MAX && has_names(file, header->sh_link);
+    Elf_Data *data = fits ? elf_getdata(section, NULL) : NULL;
     GElf_Sym symbol;
     for (int i = 0; data && gelf_getsym(data, i, &symbol); i++) {
         const char *name = elf_strptr(file->elf, header->sh_link, symbol.st_name);
@@ -226,33 +236,49 @@ static void read_symbols(const struct file *file, Elf_Scn *section, const GElf_S
     }
 }
 
-/* True where the section has the program's constants, which then need not be sought. */
-static bool read_section(const struct file *file, Elf_Scn *section, size_t names)
+/* What has been found among the sections. A file that has more of a kind than a linker makes is not
+ * read for all of them. */
+struct found {
+    bool symbols, dynamic_symbols, constants;
+};
+
+static void read_section(const struct file *file, Elf_Scn *section, const char *name,
+                         struct found *found)
 {
     GElf_Shdr header;
     if (!gelf_getshdr(section, &header))
-        return false;
-    if (header.sh_type == SHT_DYNSYM || header.sh_type == SHT_SYMTAB)
+        return;
+    bool *is_found = header.sh_type == SHT_SYMTAB ? &found->symbols : &found->dynamic_symbols;
+    if ((header.sh_type == SHT_SYMTAB || header.sh_type == SHT_DYNSYM) && !*is_found) {
+        *is_found = true;
         read_symbols(file, section, &header);
-    const char *name = elf_strptr(file->elf, names, header.sh_name);
-    if (name && starts_with(name, ".nv_fatbin"))
+    }
+    if (starts_with(name, ".nv_fatbin"))
         file->facts->has_device_code = true;
-    if (!name || strcmp(name, ".rodata") != 0 || header.sh_type != SHT_PROGBITS)
-        return false;
-    if (has_bytes(file, header.sh_offset, header.sh_size, driver_name))
-        file->facts->names_driver = true;
-    return true;
+    if (strcmp(name, ".rodata") != 0 || header.sh_type != SHT_PROGBITS || found->constants)
+        return;
+    found->constants = true;
+    file->facts->names_driver = has_bytes(file, header.sh_offset, header.sh_size, driver_name);
 }
 
+static const char *section_name(const struct file *file, Elf_Scn *section, size_t names)
+{
+    GElf_Shdr header;
+    const char *name =
+        gelf_getshdr(section, &header) ? elf_strptr(file->elf, names, header.sh_name) : NULL;
+    return name ? name : "";
+}
+
+/* Where no section has the program's constants, they are sought in all of it. */
 static void read_sections(const struct file *file)
 {
     size_t names = 0, count = 0;
-    bool has_constants = false;
+    struct found found = {0};
     Elf_Scn *section = NULL;
-    if (elf_getshdrstrndx(file->elf, &names) == 0)
+    if (elf_getshdrstrndx(file->elf, &names) == 0 && has_names(file, names))
         while ((section = elf_nextscn(file->elf, section)) && count++ < HEADERS_MAX)
-            has_constants |= read_section(file, section, names);
-    if (!has_constants)
+            read_section(file, section, section_name(file, section, names), &found);
+    if (!found.constants)
         file->facts->names_driver = any_segment(file, names_driver, NULL);
 }
 

@@ -151,16 +151,19 @@ static void crashed(struct sc_machine_facts *facts)
     X(PROBLEM, "old-glibc", f->libc_version = "2.27")                                              \
     X(NOTE, "wsl", f->is_wsl = true)                                                               \
     X(PROBLEM, "no-proc", f->has_proc = false)                                                     \
+    X(OK, "no-seccomp", f->seccomp = 0)                                                            \
     X(PROBLEM, "call-refused", f->seccomp = 2; f->plain.refused_call = "mincore")                  \
     X(PROBLEM, "call-kills", crashed(f); f->plain.signal = SIGSYS)                                 \
     X(NOTE, "seccomp", f->seccomp = 2)                                                             \
     X(NOTE, "traced", f->tracer = 77)                                                              \
     X(OK, "ptrace-scope", f->ptrace_scope = 2)                                                     \
     X(OK, "ptrace", f->ptrace_scope = SC_NOT_KNOWN)                                                \
+    X(OK, "map-count", f->max_map_count = 262144)                                                  \
+    X(OK, "huge-pages", f->huge_pages = "always")                                                  \
     X(PROBLEM, "low-map-count", f->max_map_count = 65529)                                          \
     X(NOTE, "map-count-unknown", f->max_map_count = SC_NOT_KNOWN)                                  \
     X(NOTE, "no-huge-pages", f->huge_pages = "never")                                              \
-    X(NOTE, "no-huge-pages", f->huge_pages = NULL)                                                 \
+    X(NOTE, "huge-pages-unknown", f->huge_pages = NULL)                                            \
     X(NOTE, "other-huge-pages", f->page_bytes = 65536)                                             \
     X(NOTE, "old-huge-pages", f->release = "6.0.9")                                                \
     X(PROBLEM, "library-not-found", f->library = NULL; unloaded(f, NULL))                          \
@@ -174,6 +177,8 @@ static void crashed(struct sc_machine_facts *facts)
     X(PROBLEM, "end-fails", f->preloaded.is_late = true)                                           \
     X(PROBLEM, "start-unseen", f->came_up.has_run = false)                                         \
     X(PROBLEM, "start-unseen", f->came_up.is_unreached = true)                                     \
+    X(OK, "library-loads", f->came_up.version = NULL)                                              \
+    X(OK, "unwind", (void)f)                                                                       \
     X(OK, "comes-up", (void)f)                                                                     \
     X(PROBLEM, "no-unwind", f->plain.unwind = NULL)                                                \
     X(PROBLEM, "driver-not-found", without_driver(f))                                              \
@@ -187,6 +192,9 @@ static void crashed(struct sc_machine_facts *facts)
     X(NOTE, "driver-version", f->plain.driver_version = SC_NOT_KNOWN)                              \
     X(PROBLEM, "device-refused", f->device_error = EACCES)                                         \
     X(OK, "devices", f->device_error = ENOENT; f->module_version = NULL)                           \
+    X(OK, "kernel-module", (void)f)                                                                \
+    X(PROBLEM, "not-asked", refused(f, SC_NOT_KNOWN); f->plain.has_started = false)                \
+    X(OK, "cudart", (void)f)                                                                       \
     X(OK, "no-cudart", f->plain.runtimes[0] = NULL)                                                \
     X(NOTE, "cupti-unusable", f->came_up.cupti_state = "absent")                                   \
     X(NOTE, "cupti-unusable", f->came_up.cupti_state = "held"; f->came_up.cupti_detail = "nsys")   \
@@ -252,6 +260,7 @@ START_TEST(each_complaint_is_a_problem)
     sc_diagnosis_of_machine(&diagnosis, &facts);
     check_findings();
     ck_assert_uint_eq(diagnosis.problem_count, 2);
+    ck_assert_str_eq(find("bad-option")->text, two_complaints[0]);
 }
 END_TEST
 
@@ -323,6 +332,7 @@ static void as_static(struct sc_program_facts *facts)
 #define YES true
 #define NO false
 #define PROGRAMS(X)                                                                                \
+    X(OK, YES, "elf", (void)f)                                                                     \
     X(OK, YES, "reached-by-preload", (void)f)                                                      \
     X(OK, YES, "cudart-linked", (void)f)                                                           \
     X(OK, YES, "driver-linked", f->elf.cudart = NULL; f->elf.driver = "libcuda.so.1")              \

@@ -187,6 +187,18 @@ class Machine(Doctor):
         self.assertIn("/nowhere", run.stderr)
 
 
+class Findings(unittest.TestCase):
+    def test_each_is_tried_with_made_up_facts(self):
+        """An id is kept from version to version, so it is written in a test as well."""
+        named = (ROOT / "tests" / "unit" / "test_doctor.c").read_text(encoding="utf-8")
+        sources = sorted((ROOT / "report" / "command" / "doctor").glob("diagnose_*.c"))
+        ids = [name for source in sources
+               for name in re.findall(r"\b(?:OK|NOTE|PROBLEM)\(\s*\"([a-z-]+)\"",
+                                      source.read_text(encoding="utf-8"))]
+        self.assertGreater(len(ids), 100)
+        self.assertEqual([name for name in ids if f'"{name}"' not in named], [])
+
+
 class Program(Doctor):
     def test_missing_or_not_to_be_run(self):
         for program, name in (("./nothing", "program-not-found"), ("no-such-word", "program-not-found"),

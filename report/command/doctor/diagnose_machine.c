@@ -96,7 +96,10 @@ enum { USUAL_MAP_COUNT = 65530, FIT_PAGE_BYTES = 4096, FIT_HUGE_PAGE_BYTES = 2 <
 static void of_huge_pages(struct sc_diagnosis *diagnosis, const struct sc_machine_facts *facts)
 {
     static const char section[] = "memory";
-    if (!facts->huge_pages || strcmp(facts->huge_pages, "never") == 0)
+    if (!facts->huge_pages)
+        NOTE("huge-pages-unknown", "Mount /sys",
+             "/sys does not tell of transparent huge pages: pinned memory is the driver's own");
+    else if (strcmp(facts->huge_pages, "never") == 0)
         NOTE(
             "no-huge-pages", "echo madvise >/sys/kernel/mm/transparent_hugepage/enabled (as root)",
             "transparent huge pages are off: pinned memory is the driver's own, and slower to pin");

@@ -201,6 +201,8 @@ static void crashed(struct sc_machine_facts *facts)
     X(NOTE, "cupti-unusable", f->came_up.cupti_state = "a new word")                               \
     X(NOTE, "cupti-unknown", f->came_up.cupti_state = NULL)                                        \
     X(PROBLEM, "mode-off", f->is_off = true; f->came_up.has_run = true)                            \
+    X(PROBLEM, "reports-refused", f->report_folder = "."; f->report_error = EROFS)                 \
+    X(OK, "settings", f->report_folder = ".")                                                      \
     X(NOTE, "preloaded", f->preload = "/opt/lib/libsafecopy.so")                                   \
     X(NOTE, "other-preload", f->preload = "/opt/lib/libjemalloc.so")                               \
     X(OK, "settings", f->preload = ""; f->injection = "")                                          \

@@ -165,9 +165,26 @@ class Machine(Doctor):
     def test_settings(self):
         self.expect(self.ask(env={"SAFECOPY_OPTIONS": "strikt=1:mode=fix"}), "problem", "bad-option")
         self.expect(self.ask(env={"SAFECOPY_OPTIONS": "mode=off"}), "problem", "mode-off")
+        for path in ("none", "not/yet/there/%p", f"{self.folder}/not/yet/%p", "/nowhere/%h/%p", "/dev/stderr"):
+            found = self.ask(env={"SAFECOPY_OPTIONS": f"report_path={path}"})
+            self.expect(found, "ok", "settings")
+        found = self.ask(env={"SAFECOPY_OPTIONS": f"report_path={SAFECOPY}/%p"})
+        self.expect(found, "problem", "reports-refused")
         other = str(self.compile("other.so", "-shared"))
         self.expect(self.ask(env={"LD_PRELOAD": other}), "note", "other-preload")
         self.expect(self.ask(env={"CUDA_INJECTION64_PATH": "/opt/x.so"}), "note", "other-injection")
+
+    def test_a_folder_that_cannot_be_written(self):
+        folder = self.folder / "kept"
+        folder.mkdir(mode=0o555)
+        self.folder.chmod(0o777)
+        nobody = {"user": 65534} if os.geteuid() == 0 else {}
+        found = self.ask(cwd=folder, **nobody)
+        if "library-not-found" in found:
+            self.skipTest("nobody cannot read the library here")
+        self.expect(found, "problem", "reports-refused")
+        found = self.ask(cwd=folder, env={"SAFECOPY_OPTIONS": f"report_path={self.folder}/%p"}, **nobody)
+        self.expect(found, "ok", "settings")
 
     def test_cupti(self):
         for state, words in (("held", "another tool"), ("old", "older")):

@@ -343,6 +343,12 @@ static void of_settings(struct sc_diagnosis *diagnosis, const struct sc_machine_
     if (facts->is_off)
         PROBLEM("mode-off", "Take mode=off out of SAFECOPY_OPTIONS",
                 "SAFECOPY_OPTIONS has mode=off: the library does nothing");
+    if (facts->report_folder && facts->report_error != 0)
+        PROBLEM("reports-refused",
+                "Name a folder that can be written: safecopy run --report-dir DIR, or report_path "
+                "in SAFECOPY_OPTIONS",
+                "reports cannot be written to the folder %s: %s", facts->report_folder,
+                strerror(facts->report_error));
     if (is_preloaded && strstr(facts->preload, "libsafecopy.so"))
         NOTE("preloaded", NULL, "LD_PRELOAD names the library already: %s", facts->preload);
     else if (is_preloaded)
@@ -351,7 +357,7 @@ static void of_settings(struct sc_diagnosis *diagnosis, const struct sc_machine_
     if (is_injected && !strstr(facts->injection, "libsafecopy.so"))
         NOTE("other-injection", NULL, "the driver loads a tool (CUDA_INJECTION64_PATH): %s",
              facts->injection);
-    if (!is_preloaded && !is_injected && !facts->is_off &&
+    if (!is_preloaded && !is_injected && !facts->is_off && facts->report_error == 0 &&
         (!facts->complaints || !facts->complaints[0]))
         OK("settings", "no setting is in the way");
 }

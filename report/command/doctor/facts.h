@@ -81,6 +81,8 @@ struct sc_machine_facts {
     const char *visible_devices;   /* CUDA_VISIBLE_DEVICES */
     const char *const *complaints; /* of SAFECOPY_OPTIONS, up to a NULL */
     bool is_off;                   /* mode=off */
+    const char *report_folder;     /* where reports go; NULL: not known, or nowhere */
+    int report_error;              /* of writing there: errno, or 0 */
 
     struct sc_asked_facts plain, preloaded;
     struct sc_came_up_facts came_up;

@@ -152,6 +152,30 @@ static void note_complaint(void *context, const char *line)
         complaints->lines[complaints->count++] = sc_scratch_print(complaints->scratch, "%s", line);
 }
 
+/* Up to its last '/': "" for a file of this folder. */
+static char *folder_of(struct sc_scratch *scratch, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return sc_scratch_print(scratch, "%.*s", slash ? (int)(slash - path) + 1 : 0, path);
+}
+
+/* The library makes folders that are missing: in the first one that is there. What differs from
+ * process to process is not known. */
+static void look_at_report_folder(struct sc_machine_facts *facts, struct sc_scratch *scratch,
+                                  const char *report_path)
+{
+    char *folder = folder_of(scratch, report_path);
+    if (strcmp(report_path, "none") == 0 || strchr(folder, '%') ||
+        strncmp(report_path, "/dev/", 5) == 0 || strncmp(report_path, "/proc/", 6) == 0)
+        return;
+    while (strlen(folder) > 1 && access(folder, F_OK) != 0 && errno == ENOENT) {
+        folder[strlen(folder) - 1] = '\0';
+        folder = folder_of(scratch, folder);
+    }
+    facts->report_folder = folder[0] != '\0' ? folder : ".";
+    facts->report_error = access(facts->report_folder, W_OK | X_OK) == 0 ? 0 : errno;
+}
+
 static void look_at_settings(struct sc_machine_facts *facts, struct sc_scratch *scratch)
 {
     static struct sc_options options; /* two paths of it are long */
@@ -164,6 +188,7 @@ static void look_at_settings(struct sc_machine_facts *facts, struct sc_scratch *
     sc_options_defaults(&options);
     sc_options_parse(&options, getenv("SAFECOPY_OPTIONS"), note_complaint, &complaints);
     facts->is_off = options.mode == SC_MODE_OFF;
+    look_at_report_folder(facts, scratch, options.report_path);
     facts->complaints = complaints.lines;
 }
 

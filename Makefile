@@ -116,7 +116,7 @@ NOP         := $(if $(NOP_OBJ),$(OUT)/libsafecopy-nop.so)
 
 # The command shares the parsing of options and the rendering of text with the library; its first
 # lines say what else, as `links: a.c b.c`.
-COMMAND_SRC := $(call sources,report/command/*.c report/command/formats/*.c)
+COMMAND_SRC := $(call sources,report/command/*.c report/command/formats/*.c report/command/doctor/*.c)
 LINKS       := $(shell sed -n 's/.*links: *\([a-z_/. ]*\).*/\1/p' report/command/main.c 2>/dev/null)
 SHARED_SRC  := $(sort $(wildcard report/options.c track/text.c $(LINKS)))
 COMMAND     := $(if $(COMMAND_SRC),$(OUT)/safecopy)
@@ -373,10 +373,13 @@ linked = $(call objects,$(shell sed -n '1s,.*links: *,,p' $(1)))
 $(foreach s,$(shell grep -l '^/\* links:' tests/unit/*.c),\
     $(eval $(T)/unit/$(basename $(notdir $(s))): $(call linked,$(s))))
 $(T)/unit/test_callbacks $(T)/unit/test_nvtx $(T)/unit/test_reaper $(T)/unit/test_timeline: private CUDA = $(CUDA_CPPFLAGS)
+$(T)/unit/test_doctor $(T)/unit/test_captured: $(filter $(patsubst %,$(OBJ)/report/command/%.o, \
+    doctor/diagnos% doctor/driver_errors doctor/architecture doctor/captured scratch say progress), \
+    $(COMMAND_OBJ))
 $(FUZZ): private PROGRAM_LIBS = -pthread -ldl
 $(FUZZ): $(CORE_OBJ) $(FLAGS)
 $(T)/fuzz/fuzz_parse: $(patsubst %,$(OBJ)/report/command/%.o,parse pieces table)
-FUZZ_COMMAND := $(T)/fuzz/fuzz_report_reader $(T)/fuzz/fuzz_read_files
+FUZZ_COMMAND := $(addprefix $(T)/fuzz/fuzz_,report_reader read_files program_files)
 $(FUZZ_COMMAND): private PROGRAM_LIBS = -pthread $(call command_libs) -ldl
 $(FUZZ_COMMAND): $(filter-out %/main.o $(OBJ)/report/command/cmd_%,$(COMMAND_OBJ))
 

@@ -249,7 +249,8 @@ static int run_and_show(struct work *work, char **program)
         return SC_COMMAND_USAGE;
     sc_new_reports_begin(&reports, &work->scratch, work->parsed.report_path);
     bool is_to_stdout = work->out_path && strcmp(work->out_path, "-") == 0;
-    int status = sc_program_run(program, is_to_stdout);
+    int status =
+        sc_program_run(program, is_to_stdout ? SC_PROGRAM_STDOUT_KEPT : SC_PROGRAM_STDOUT_LET_GO);
     if (status < 0)
         return refuse_program(program[0], -status);
     char **paths = sc_new_reports_find(&reports, &work->scratch);

@@ -19,6 +19,10 @@ int sc_command_report(int argc, char **argv);
 /* Prints what the page of hazards says of some: 0, or 2 for one that there is not. */
 int sc_command_explain(int argc, char **argv);
 
+/* Says what on this machine, and in a program, is in the library's way: 0 nothing, 1 something, 2
+ * it could not be found out. Tries the program unless told not to. */
+int sc_command_doctor(int argc, char **argv);
+
 /* Complains of the flag that getopt_long, with opterr 0, has just refused with '?'. Returns
  * SC_COMMAND_USAGE. */
 int sc_command_refuse_flag(char *const *argv);

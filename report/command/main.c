@@ -22,6 +22,7 @@ static const char help[] =
     "       safecopy report [--format FORMAT] [-o FILE] [--filter TERMS] [--baseline OLD]... "
     "FILE...\n"
     "       safecopy explain [CODE]...\n"
+    "       safecopy doctor [--format FORMAT] [--no-run] [[--] PROGRAM [ARG]...]\n"
     "       safecopy --help | --version\n"
     "\n"
     "run     starts PROGRAM with libsafecopy.so preloaded\n"
@@ -53,6 +54,11 @@ static const char help[] =
     "        exit status: 0 no hazards, 1 hazards, 2 a report could not be read; with --baseline\n"
     "        66 new hazards, else 0\n"
     "explain prints what docs/hazards.md says of a hazard\n"
+    "doctor  says what on this machine, and in PROGRAM, is in the library's way, and what helps\n"
+    "          --format FORMAT      text or json\n"
+    "          --no-run             looks at PROGRAM's file alone; else PROGRAM is run with the\n"
+    "                               library, and what it prints goes to stderr\n"
+    "        exit status: 0 no problem, 1 a problem, 2 nothing could be found out\n"
     "\n";
 
 static int usage(const char *problem, const char *word)
@@ -94,6 +100,7 @@ static command *find_command(const char *name)
         {"run", sc_command_run},
         {"report", sc_command_report},
         {"explain", sc_command_explain},
+        {"doctor", sc_command_doctor},
     };
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
         if (strcmp(commands[i].name, name) == 0)
@@ -104,7 +111,7 @@ static command *find_command(const char *name)
 int main(int argc, char **argv)
 {
     if (argc < 2)
-        return usage("what to do? run, report or explain", "");
+        return usage("what to do? run, report, explain or doctor", "");
     command *run = find_command(argv[1]);
     if (asks_for_help(argv[1]) || (run && asks_for_help(argv[2])))
         return print_help();

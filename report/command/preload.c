@@ -10,7 +10,7 @@
 
 static const char name[] = "libsafecopy.so";
 
-const char *sc_preload_find(struct sc_scratch *scratch)
+const char *sc_preload_look(struct sc_scratch *scratch, const char **sought)
 {
     static const char *const places[] = {"", "/../lib", "/../lib64"};
     char directory[PATH_MAX];
@@ -19,20 +19,32 @@ const char *sc_preload_find(struct sc_scratch *scratch)
     char *slash = strrchr(directory, '/');
     if (slash)
         *slash = '\0';
+    *sought = sc_scratch_print(scratch, "%s", directory);
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
         char *candidate = sc_scratch_print(scratch, "%s%s/%s", directory, places[i], name);
         char *library = sc_scratch_take(scratch, PATH_MAX);
         if (realpath(candidate, library))
             return library;
     }
-    sc_say("%s is neither in %s nor in %s/../lib", name, directory, directory);
     return NULL;
 }
 
-/* LD_PRELOAD cannot quote: a blank or a colon in a path would end it. */
+const char *sc_preload_find(struct sc_scratch *scratch)
+{
+    const char *sought, *library = sc_preload_look(scratch, &sought);
+    if (!library)
+        sc_say("%s is neither in %s nor in %s/../lib", name, sought, sought);
+    return library;
+}
+
+bool sc_preload_can_name(const char *library)
+{
+    return !strpbrk(library, " :");
+}
+
 static bool is_preloadable(const char *library)
 {
-    if (!strpbrk(library, " :"))
+    if (sc_preload_can_name(library))
         return true;
     sc_say("%s cannot be preloaded from a path with a blank or a colon", library);
     return false;

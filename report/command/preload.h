@@ -10,6 +10,12 @@
  * there is none. */
 const char *sc_preload_find(struct sc_scratch *scratch);
 
+/* The same without a word. `sought` gets the folder of the command. */
+const char *sc_preload_look(struct sc_scratch *scratch, const char **sought);
+
+/* LD_PRELOAD cannot quote: a blank or a colon in a path would end it. */
+bool sc_preload_can_name(const char *library);
+
 /* Has the loader load the library, before what LD_PRELOAD names by now; a library of ours that it
  * names already is not loaded twice. False after it has said why that cannot be. */
 bool sc_preload_set(struct sc_scratch *scratch, const char *library);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -40,13 +41,15 @@ static void release_signals(const struct inherited *inherited)
 
 /* In the child. Where exec fails, `failure` gets its errno; else exec closes `failure`. */
 __attribute__((noreturn)) static void become(char **argv, const struct inherited *inherited,
-                                             int failure)
+                                             enum sc_program_stdout out, int failure)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != inherited->parent)
         _exit(127);
     sigaction(SIGCHLD, &inherited->on_child, NULL);
     sigprocmask(SIG_SETMASK, &inherited->mask, NULL);
+    if (out == SC_PROGRAM_STDOUT_IS_STDERR)
+        dup2(STDERR_FILENO, STDOUT_FILENO);
     execvp(argv[0], argv);
     int error = errno;
     _exit(write(failure, &error, sizeof error) < 0 ? 127 : 0);
@@ -124,25 +127,26 @@ static int attend(pid_t program)
     return status;
 }
 
-static void let_files_go(bool keeps_stdout)
+static void let_files_go(enum sc_program_stdout out)
 {
     int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
     dup2(nothing, STDIN_FILENO);
-    if (!keeps_stdout && dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
+    if (out == SC_PROGRAM_STDOUT_LET_GO && dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
         dup2(nothing, STDOUT_FILENO);
 #ifdef SYS_close_range
     syscall(SYS_close_range, STDERR_FILENO + 1, ~0U, 0);
 #endif
 }
 
-static int start(char **argv, const struct inherited *inherited, pid_t *program)
+static int start(char **argv, const struct inherited *inherited, enum sc_program_stdout out,
+                 pid_t *program)
 {
     int failure[2], error = 0;
     if (pipe2(failure, O_CLOEXEC) != 0)
         return -errno;
     *program = fork();
     if (*program == 0)
-        become(argv, inherited, failure[1]);
+        become(argv, inherited, out, failure[1]);
     if (*program < 0)
         error = errno;
     close(failure[1]);
@@ -152,14 +156,14 @@ static int start(char **argv, const struct inherited *inherited, pid_t *program)
     return -error;
 }
 
-int sc_program_run(char **argv, bool keeps_stdout)
+int sc_program_run(char **argv, enum sc_program_stdout out)
 {
     struct inherited inherited;
     pid_t program = -1;
     hold_signals(&inherited);
-    int result = start(argv, &inherited, &program);
+    int result = start(argv, &inherited, out, &program);
     if (result == 0) {
-        let_files_go(keeps_stdout);
+        let_files_go(out);
         result = attend(program);
     }
     release_signals(&inherited);

@@ -9,12 +9,15 @@
 #ifndef SC_REPORT_COMMAND_PROGRAM_H
 #define SC_REPORT_COMMAND_PROGRAM_H
 
-#include <stdbool.h>
+enum sc_program_stdout {
+    SC_PROGRAM_STDOUT_LET_GO,   /* the program's; this process's becomes stderr */
+    SC_PROGRAM_STDOUT_KEPT,     /* both write to it */
+    SC_PROGRAM_STDOUT_IS_STDERR /* this process's; the program's is stderr */
+};
 
-/* Runs argv[0], which is looked for as a shell does. `keeps_stdout` false: stdout becomes stderr.
- * Returns the program's status as wait(2) has it, or -errno if the program could not be started. To
- * be called by the only thread, once. */
-int sc_program_run(char **argv, bool keeps_stdout);
+/* Runs argv[0], which is looked for as a shell does. Returns the program's status as wait(2) has
+ * it, or -errno if the program could not be started. To be called by the only thread, once. */
+int sc_program_run(char **argv, enum sc_program_stdout out);
 
 /* Ends by the signal that has ended the program, without a core dump. Returns the status to exit
  * with where no signal has, or where this process survives it (process 1). */

@@ -525,7 +525,7 @@ class Main(Command):
             self.assertEqual((again.returncode, again.stdout), (0, run.stdout), arguments)
 
     def test_usage(self):
-        self.fails(2, "run, report or explain")
+        self.fails(2, "run, report, explain or doctor")
         self.fails(2, "there is no command exlpain", "exlpain")
 
     def test_explains_each_hazard(self):

@@ -27,12 +27,16 @@ def section(text, begin, end):
 
 
 def wanted(command):
-    following = {"run": "report ", "report": "explain "}[command]
+    following = {"run": "report ", "report": "explain ", "doctor": "\n"}[command]
     return sorted({*FLAG.findall(section(HELP, f"{command} ", following)), HELP_FLAG})
 
 
 def formats():
     return re.search(r"--format FORMAT +(text.*)", HELP)[1].replace(" (or --json)", "").split(", ")
+
+
+def doctor_formats():
+    return re.search(r"--format FORMAT +(text or json)\n", HELP)[1].split(" or ")
 
 
 def keys():
@@ -51,7 +55,8 @@ class Man(unittest.TestCase):
     page = MAN.read_text(encoding="utf-8").replace("\\-", "-")
 
     def test_flags(self):
-        for command, following in (("run", "OPTIONS OF REPORT"), ("report", "OPTIONS OF BOTH")):
+        for command, following in (("run", "OPTIONS OF REPORT"), ("report", "OPTIONS OF DOCTOR"),
+                                   ("doctor", "OPTIONS OF ALL")):
             text = section(self.page, f".SH OPTIONS OF {command.upper()}\n", f".SH {following}\n")
             named = set(re.findall(r"^\.BI? \"?(-[-a-z]+)", text, re.M))
             named |= {"--json"} if "--json" in text else set()
@@ -79,13 +84,14 @@ class Bash(unittest.TestCase):
                             ' printf "%s\\n" "${COMPREPLY[@]}"', BASH, *line))
 
     def test_flags(self):
-        for command in ("run", "report"):
+        for command in ("run", "report", "doctor"):
             self.assertEqual(self.completes("safecopy", command, "-"), wanted(command))
         self.assertEqual(self.completes("safecopy", ""),
-                         ["--help", "--version", "explain", "report", "run"])
+                         ["--help", "--version", "doctor", "explain", "report", "run"])
 
     def test_values(self):
         self.assertEqual(self.completes("safecopy", "report", "--format", ""), sorted(formats()))
+        self.assertEqual(self.completes("safecopy", "doctor", "--format", ""), sorted(doctor_formats()))
         self.assertEqual(self.completes("safecopy", "run", "--option", ""),
                          [f"{key}=" for key in keys()])
         self.assertIn("SC201", self.completes("safecopy", "explain", "SC2"))
@@ -93,6 +99,7 @@ class Bash(unittest.TestCase):
     def test_the_program_and_what_is_its_own(self):
         self.assertIn("bash", self.completes("safecopy", "run", "--strict", "bas"))
         self.assertIn("bash", self.completes("safecopy", "run", "--format", "text", "--", "bas"))
+        self.assertIn("bash", self.completes("safecopy", "doctor", "--no-run", "--", "bas"))
         self.assertEqual(self.completes("safecopy", "run", "bash", "--str"), [""])
 
 
@@ -100,11 +107,13 @@ class Zsh(unittest.TestCase):
     page = ZSH.read_text(encoding="utf-8")
 
     def test_flags_and_formats(self):
-        for command in ("run", "report"):
+        for command in ("run", "report", "doctor"):
             text = section(self.page, rf" *{command}\)\n", r"[^\n]*;;")
             self.assertEqual(sorted(re.findall(r"^ +['\"][^'\"[]*?(--?[a-z][-a-z]*)\[", text, re.M)),
                              wanted(command))
         self.assertEqual(re.search(r"formats='\((.*)\)'", self.page)[1].split(), formats())
+        text = section(self.page, r" *doctor\)\n", r"[^\n]*;;")
+        self.assertEqual(re.search(r":format:\((.*)\)'", text)[1].split(), doctor_formats())
 
     @unittest.skipUnless(shutil.which("zsh"), "no zsh here")
     def test_loads(self):
@@ -117,19 +126,21 @@ class Fish(unittest.TestCase):
     page = FISH.read_text(encoding="utf-8")
 
     def test_flags_and_formats(self):
-        for command in ("run", "report"):
+        for command in ("run", "report", "doctor"):
             found = re.findall(rf"-n \${command} -(?:l|s) ([a-z-]+)", self.page)
             flags = [f"--{name}" if len(name) > 1 else f"-{name}" for name in found]
             self.assertEqual(sorted([*flags, HELP_FLAG]), wanted(command))
         self.assertEqual(re.search(r"set -l formats '(.*)'", self.page)[1].split(), formats())
+        self.assertEqual(re.search(r"-n \$doctor -l format -x -a '(.*?)'", self.page)[1].split(),
+                         doctor_formats())
 
     @unittest.skipUnless(shutil.which("fish"), "no fish here")
     def test_completes(self):
         def completes(line):
             return words("fish", "--no-config", "-c", f"source {FISH}; complete -C '{line}'")
-        for command in ("run", "report"):
+        for command in ("run", "report", "doctor"):
             flags = [flag for flag in completes(f"safecopy {command} --") if flag.startswith("--")]
-            self.assertEqual(sorted([*flags, "-o"]), wanted(command))
+            self.assertEqual(sorted(flags), [flag for flag in wanted(command) if flag != "-o"])
         self.assertEqual(sorted(completes("safecopy report --format ")), sorted(formats()))
         self.assertEqual(sorted(completes("safecopy run --option ")), [f"{key}=" for key in keys()])
         self.assertIn("SC201", completes("safecopy explain SC2"))

@@ -3,11 +3,12 @@
 set -l run '__fish_seen_subcommand_from run'
 set -l report '__fish_seen_subcommand_from report'
 set -l explain '__fish_seen_subcommand_from explain'
+set -l doctor '__fish_seen_subcommand_from doctor'
 set -l formats 'text json html sarif junit github markdown perfetto'
 set -l keys "(safecopy --help | string replace -rf '^  ([a-z_]+) .*' '\$1=')"
 set -l codes "(safecopy explain | string match -r '^SC[0-9]+')"
 
-complete -c safecopy -n __fish_use_subcommand -f -a 'run report explain'
+complete -c safecopy -n __fish_use_subcommand -f -a 'run report explain doctor'
 complete -c safecopy -l help -d 'Print the options'
 complete -c safecopy -n __fish_use_subcommand -l version -d 'Print the version'
 
@@ -33,3 +34,7 @@ complete -c safecopy -n $report -l suppressions -r -d 'Hazards to mark'
 complete -c safecopy -n $report -l suggest-suppressions -d 'Write entries for a file of suppressions'
 
 complete -c safecopy -n $explain -f -a $codes
+
+complete -c safecopy -n $doctor -a '(__fish_complete_subcommand --fcs-skip=2)'
+complete -c safecopy -n $doctor -l format -x -a 'text json' -d 'How to show it'
+complete -c safecopy -n $doctor -l no-run -d 'Look at the files of the program alone'

@@ -1,0 +1,145 @@
+#define _GNU_SOURCE 1
+#include "report/command/command.h"
+
+#include "report/command/doctor/ask.h"
+#include "report/command/doctor/diagnosis.h"
+#include "report/command/doctor/machine.h"
+#include "report/command/doctor/program_file.h"
+#include "report/command/doctor/show.h"
+#include "report/command/doctor/trial.h"
+#include "report/command/say.h"
+#include "report/command/scratch.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct visit {
+    struct sc_scratch scratch;
+    bool shows_json;
+    bool only_looks;
+    char *folder;   /* for reports; empty, and ours */
+    char **program; /* NULL: the machine alone is asked for */
+    struct sc_machine_facts machine;
+    struct sc_program_facts files;
+    struct sc_trial_facts trial;
+    bool was_tried;
+    struct sc_diagnosis diagnosis;
+};
+
+/* ---- flags ---- */
+
+static bool take_format(struct visit *visit, const char *format)
+{
+    visit->shows_json = strcmp(format, "json") == 0;
+    if (visit->shows_json || strcmp(format, "text") == 0)
+        return true;
+    sc_say("there is no format '%s' here: text or json", format);
+    return false;
+}
+
+static bool take_flags(struct visit *visit, int argc, char **argv)
+{
+    static const struct option flags[] = {
+        {"format", required_argument, NULL, 'f'},
+        {"no-run", no_argument, NULL, 'n'},
+        {NULL, 0, NULL, 0},
+    };
+    int flag;
+    opterr = 0;
+    while ((flag = getopt_long(argc, argv, "+", flags, NULL)) != -1) {
+        if (flag == 'n')
+            visit->only_looks = true;
+        else if (flag != 'f')
+            return sc_command_refuse_flag(argv), false;
+        else if (!take_format(visit, optarg))
+            return false;
+    }
+    visit->program = optind < argc ? argv + optind : NULL;
+    return true;
+}
+
+/* ---- the folder ---- */
+
+/* In SAFECOPY_OPTIONS ':' ends a path, and in report_path '%' has a meaning. */
+static bool make_folder(struct visit *visit)
+{
+    const char *parent = getenv("TMPDIR");
+    if (!parent || parent[0] != '/' || strpbrk(parent, ":%"))
+        parent = "/tmp";
+    visit->folder = sc_scratch_print(&visit->scratch, "%s/safecopy-doctor-XXXXXX", parent);
+    if (mkdtemp(visit->folder))
+        return true;
+    sc_say("cannot make a folder in %s: %s", parent, strerror(errno));
+    return false;
+}
+
+/* ---- the visit ---- */
+
+static void look_at_machine(struct visit *visit)
+{
+    sc_machine_look(&visit->machine, &visit->scratch, visit->folder);
+    sc_diagnosis_of_machine(&visit->diagnosis, &visit->machine);
+}
+
+static void look_at_program(struct visit *visit)
+{
+    sc_program_file_look(&visit->files, &visit->scratch, visit->program[0]);
+    sc_diagnosis_of_program(&visit->diagnosis, &visit->files);
+}
+
+static void try_program(struct visit *visit)
+{
+    sc_trial_run(&visit->trial, &visit->scratch, visit->program, visit->machine.library,
+                 visit->folder);
+    visit->trial.is_off = visit->machine.is_off;
+    visit->was_tried = true;
+    sc_diagnosis_of_trial(&visit->diagnosis, &visit->trial);
+}
+
+static bool can_try(const struct visit *visit)
+{
+    return visit->machine.library && visit->machine.is_preloadable &&
+           sc_diagnosis_is_startable(&visit->files);
+}
+
+static void show(const struct visit *visit)
+{
+    if (visit->shows_json)
+        sc_show_json(stdout, &visit->diagnosis, visit->program ? &visit->files : NULL,
+                     visit->was_tried ? &visit->trial : NULL);
+    else
+        sc_show_text(stdout, &visit->diagnosis);
+}
+
+static int pay_visit(struct visit *visit)
+{
+    if (!make_folder(visit))
+        return SC_COMMAND_USAGE;
+    look_at_machine(visit);
+    if (visit->program)
+        look_at_program(visit);
+    if (visit->program && !visit->only_looks && can_try(visit))
+        try_program(visit);
+    rmdir(visit->folder);
+    show(visit);
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        sc_say("cannot write: %s", strerror(errno));
+        return SC_COMMAND_USAGE;
+    }
+    return visit->diagnosis.problem_count > 0 ? SC_COMMAND_FOUND : 0;
+}
+
+int sc_command_doctor(int argc, char **argv)
+{
+    struct visit visit = {.program = NULL};
+    if (argc == 3 && strcmp(argv[1], SC_ASK_FLAG) == 0)
+        return sc_ask(argv[2]);
+    visit.diagnosis.scratch = &visit.scratch;
+    int status = take_flags(&visit, argc, argv) ? pay_visit(&visit) : SC_COMMAND_USAGE;
+    sc_scratch_free(&visit.scratch);
+    return status;
+}

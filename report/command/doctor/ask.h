@@ -1,0 +1,15 @@
+/* What a process of the command's own finds out that may end it: it loads the driver and asks it.
+ *
+ * `safecopy doctor` starts itself for this, with and without the preload. The answers go to stdout
+ * as soon as each is known, one JSON object a line, so that what a crash leaves is known as well.
+ */
+#ifndef SC_REPORT_COMMAND_DOCTOR_ASK_H
+#define SC_REPORT_COMMAND_DOCTOR_ASK_H
+
+/* The flag of `safecopy doctor` that asks; not for users. */
+#define SC_ASK_FLAG "--ask"
+
+/* `library` is the path of libsafecopy.so, or "". Returns an exit status. */
+int sc_ask(const char *library);
+
+#endif

@@ -1,0 +1,13 @@
+/* What the driver's refusals to start mean, and what helps. */
+#ifndef SC_REPORT_COMMAND_DOCTOR_DRIVER_ERRORS_H
+#define SC_REPORT_COMMAND_DOCTOR_DRIVER_ERRORS_H
+
+struct sc_driver_error {
+    int number; /* as cuInit returns it */
+    const char *name, *meaning, *remedy;
+};
+
+/* Never NULL: of an error that has no row, `name` is NULL. */
+const struct sc_driver_error *sc_driver_errors_find(int number);
+
+#endif

@@ -1,0 +1,139 @@
+/* What `safecopy doctor` has found out, as plain data.
+ *
+ * Who collects (machine.c, asked.c, program_file.c, trial.c) judges nothing, and who judges
+ * (diagnose_*.c) asks nothing of the machine. Text is as it was found: not fit for a terminal. It
+ * lives as long as the scratch that the collectors were given. NULL is what is not known, or not
+ * there.
+ */
+#ifndef SC_REPORT_COMMAND_DOCTOR_FACTS_H
+#define SC_REPORT_COMMAND_DOCTOR_FACTS_H
+
+#include "report/command/doctor/elf_facts.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+enum { SC_NOT_KNOWN = -1 };
+
+/* ---- what a process of the command's own, with or without the preload, has found ---- */
+
+enum { SC_ASKED_RUNTIMES = 3 };
+
+struct sc_asked_facts {
+    bool has_started;    /* it answered at all */
+    bool has_library;    /* libsafecopy.so is in it */
+    bool has_ended;      /* with all its answers */
+    bool is_late;        /* it was killed when its time was over */
+    int signal;          /* that ended it; 0: none */
+    const char *begun;   /* the question that it was at; NULL: at none */
+    const char *said;    /* on stderr, by the loader for example; "" for nothing */
+    const char *driver;  /* the path of libcuda */
+    const char *refused; /* why the loader did not load libcuda */
+    bool is_stub;        /* a libcuda for linking alone */
+    int driver_version;  /* as CUDA has it: 13000 is 13.0; SC_NOT_KNOWN */
+    int init_error;      /* what cuInit returned; SC_NOT_KNOWN */
+    int device_count;    /* SC_NOT_KNOWN */
+    const char *device;  /* the name of the first */
+    const char *runtimes[SC_ASKED_RUNTIMES]; /* paths of libcudart that the loader finds */
+    const char *unwind;                      /* the path of libunwind */
+    const char *refused_call;                /* of the kernel, that the library makes */
+    int call_error;                          /* its errno */
+};
+
+/* What the library wrote of a process. */
+struct sc_came_up_facts {
+    bool has_run; /* a run line */
+    bool has_summary;
+    bool is_unreached;   /* the process used CUDA, and no call of it came through the library */
+    const char *program; /* the process's argv[0] */
+    const char *version; /* of the library */
+    const char *cupti_state, *cupti_library, *cupti_detail; /* docs/report.md, summary */
+    size_t hazard_count;
+};
+
+/* ---- the machine ---- */
+
+struct sc_machine_facts {
+    const char *release; /* of the kernel */
+    const char *architecture;
+    const char *libc_version; /* of the glibc that runs the command */
+    long page_bytes;
+    bool is_wsl;
+
+    bool has_proc;
+    int seccomp;                                 /* 0 none, 1 strict, 2 a filter; SC_NOT_KNOWN */
+    int no_new_privileges, tracer, ptrace_scope; /* SC_NOT_KNOWN */
+
+    long max_map_count;         /* SC_NOT_KNOWN */
+    const char *huge_pages;     /* always, madvise or never */
+    long huge_page_bytes;       /* SC_NOT_KNOWN */
+    const char *module_version; /* of the kernel's part of the driver */
+    int device_error;           /* of opening the device file: errno, or 0; ENOENT: there is none */
+
+    const char *library;        /* the path of libsafecopy.so */
+    const char *library_sought; /* the folder of the command */
+    bool is_preloadable;        /* its path has neither blank nor colon */
+    struct sc_elf_facts library_elf;
+
+    const char *preload;           /* LD_PRELOAD */
+    const char *injection;         /* CUDA_INJECTION64_PATH */
+    const char *visible_devices;   /* CUDA_VISIBLE_DEVICES */
+    const char *const *complaints; /* of SAFECOPY_OPTIONS, up to a NULL */
+    bool is_off;                   /* mode=off */
+    const char *report_folder;     /* where reports go; NULL: not known, or nowhere */
+    int report_error;              /* of writing there: errno, or 0 */
+
+    struct sc_asked_facts plain, preloaded;
+    struct sc_came_up_facts came_up;
+};
+
+/* ---- a program's files ---- */
+
+enum sc_file_kind { SC_FILE_NONE, SC_FILE_ELF, SC_FILE_SCRIPT, SC_FILE_OTHER };
+
+struct sc_file_facts {
+    const char *path; /* where it was found, or what was looked for */
+    int error;        /* of finding or reading it: errno, or 0 */
+    bool is_executable;
+    bool is_folder;
+    enum sc_file_kind kind;
+    const char *interpreter; /* of a script, with its argument as one text */
+    bool changes_user, changes_group, has_capabilities; /* and the kernel honours it */
+    bool is_elf_loader_here;                            /* the loader that it names is there */
+    const char *elf_loader;                             /* what that is a link to */
+    struct sc_elf_facts elf;
+};
+
+/* The kernel follows as many scripts. */
+enum { SC_FILES_MAX = 6 };
+
+/* The program, and the interpreters of scripts after it: the last one is what runs. */
+struct sc_program_facts {
+    struct sc_file_facts files[SC_FILES_MAX];
+    size_t count; /* at least 1 */
+};
+
+/* ---- a trial ---- */
+
+struct sc_trial_facts {
+    int error;       /* of starting it: errno, or 0 */
+    int wait_status; /* as wait(2) has it */
+
+    /* What the loaders of its processes wrote. */
+    size_t process_count;  /* programs that were started and wrote anything */
+    size_t reached_count;  /* in which the library was loaded */
+    const char *missed;    /* the name of the first in which it was not */
+    bool loaded_driver;    /* one of them at least loaded libcuda */
+    const char *passed_by; /* the name of the first that did so without the library */
+    bool is_off;           /* the options have mode=off */
+
+    /* What the library wrote. */
+    size_t report_count;    /* processes that reported, */
+    size_t unreached_count; /* and of these, whose CUDA calls passed the library by */
+    size_t unended_count;   /* whose reports have no summary */
+    size_t hazard_count;
+    const char *unreached; /* the name of the first */
+};
+
+#endif

@@ -1,0 +1,211 @@
+#define _GNU_SOURCE 1
+#include "report/command/doctor/machine.h"
+
+#include "report/command/doctor/asked.h"
+#include "report/command/doctor/came_up.h"
+#include "report/command/preload.h"
+#include "report/command/regular_file.h"
+#include "report/options.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <gnu/libc-version.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+/* ---- files of the kernel ---- */
+
+enum { FILE_MAX_BYTES = 64 * 1024 };
+
+/* NULL if there is no such file, or it cannot be read. */
+static const char *read_file(struct sc_scratch *scratch, const char *path)
+{
+    char *text = NULL;
+    if (sc_regular_file_read(path, FILE_MAX_BYTES, &text, NULL) < 0)
+        return NULL;
+    const char *kept = sc_scratch_print(scratch, "%s", text);
+    free(text);
+    return kept;
+}
+
+static long number_at(const char *text)
+{
+    char *end;
+    long number = text ? strtol(text, &end, 10) : SC_NOT_KNOWN;
+    return text && end != text ? number : SC_NOT_KNOWN;
+}
+
+/* The number behind a word that begins a line. */
+static int number_after(const char *text, const char *word)
+{
+    const char *found = text ? strstr(text, word) : NULL;
+    long number = found ? number_at(found + strlen(word)) : SC_NOT_KNOWN;
+    return number >= 0 && number <= INT_MAX ? (int)number : SC_NOT_KNOWN;
+}
+
+/* "always [madvise] never" has the choice in brackets. */
+static const char *choice_in(struct sc_scratch *scratch, const char *text)
+{
+    const char *start = text ? strchr(text, '[') : NULL;
+    size_t length = start ? strcspn(start + 1, "]") : 0;
+    return start ? sc_scratch_print(scratch, "%.*s", (int)length, start + 1) : NULL;
+}
+
+/* ---- the parts ---- */
+
+static void look_at_system(struct sc_machine_facts *facts, struct sc_scratch *scratch)
+{
+    struct utsname name;
+    if (uname(&name) == 0) {
+        facts->release = sc_scratch_print(scratch, "%s", name.release);
+        facts->architecture = sc_scratch_print(scratch, "%s", name.machine);
+        facts->is_wsl = strcasestr(name.release, "microsoft");
+    }
+    facts->libc_version = gnu_get_libc_version();
+    facts->page_bytes = sysconf(_SC_PAGESIZE);
+}
+
+static void look_at_limits(struct sc_machine_facts *facts, struct sc_scratch *scratch)
+{
+    const char *status = read_file(scratch, "/proc/self/status");
+    facts->has_proc = access("/proc/self/maps", R_OK) == 0;
+    facts->seccomp = number_after(status, "\nSeccomp:");
+    facts->no_new_privileges = number_after(status, "\nNoNewPrivs:");
+    facts->tracer = number_after(status, "\nTracerPid:");
+    facts->ptrace_scope = (int)number_at(read_file(scratch, "/proc/sys/kernel/yama/ptrace_scope"));
+}
+
+static void look_at_memory(struct sc_machine_facts *facts, struct sc_scratch *scratch)
+{
+    static const char folder[] = "/sys/kernel/mm/transparent_hugepage";
+    facts->max_map_count = number_at(read_file(scratch, "/proc/sys/vm/max_map_count"));
+    facts->huge_pages =
+        choice_in(scratch, read_file(scratch, sc_scratch_print(scratch, "%s/enabled", folder)));
+    facts->huge_page_bytes =
+        number_at(read_file(scratch, sc_scratch_print(scratch, "%s/hpage_pmd_size", folder)));
+}
+
+/* "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.15  Tue ...", or in the open one "...
+ * Open Kernel Module for x86_64  550.54.15  Release Build ...". */
+static const char *find_version(struct sc_scratch *scratch, const char *text)
+{
+    const char *at = text ? strstr(text, "Kernel Module") : NULL;
+    while (at && *at != '\0' && *at != '\n') {
+        size_t length = strcspn(at, " \n");
+        size_t digits = strspn(at, "0123456789.");
+        if (length > 0 && digits == length)
+            return sc_scratch_print(scratch, "%.*s", (int)length, at);
+        at += length + (at[length] == ' ');
+    }
+    return NULL;
+}
+
+/* The file by which every process reaches the driver, in WSL another one. */
+static int try_device(void)
+{
+    int fd = open("/dev/nvidiactl", O_RDWR | O_CLOEXEC);
+    if (fd < 0 && errno == ENOENT)
+        fd = open("/dev/dxg", O_RDWR | O_CLOEXEC);
+    if (fd < 0)
+        return errno;
+    close(fd);
+    return 0;
+}
+
+static void look_at_driver(struct sc_machine_facts *facts, struct sc_scratch *scratch)
+{
+    facts->module_version =
+        find_version(scratch, read_file(scratch, "/proc/driver/nvidia/version"));
+    facts->device_error = try_device();
+}
+
+static void look_at_library(struct sc_machine_facts *facts, struct sc_scratch *scratch)
+{
+    facts->library = sc_preload_look(scratch, &facts->library_sought);
+    if (!facts->library)
+        return;
+    facts->is_preloadable = sc_preload_can_name(facts->library);
+    int fd = open(facts->library, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    sc_elf_facts_read(&facts->library_elf, scratch, fd);
+    close(fd);
+}
+
+/* ---- settings ---- */
+
+enum { COMPLAINTS_MAX = 16 };
+
+struct complaints {
+    struct sc_scratch *scratch;
+    const char **lines; /* room for one more, which is NULL */
+    size_t count;
+};
+
+static void note_complaint(void *context, const char *line)
+{
+    struct complaints *complaints = context;
+    if (complaints->count < COMPLAINTS_MAX)
+        complaints->lines[complaints->count++] = sc_scratch_print(complaints->scratch, "%s", line);
+}
+
+/* Up to its last '/': "" for a file of this folder. */
+static char *folder_of(struct sc_scratch *scratch, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return sc_scratch_print(scratch, "%.*s", slash ? (int)(slash - path) + 1 : 0, path);
+}
+
+/* The library makes folders that are missing: in the first one that is there. What differs from
+ * process to process is not known. */
+static void look_at_report_folder(struct sc_machine_facts *facts, struct sc_scratch *scratch,
+                                  const char *report_path)
+{
+    char *folder = folder_of(scratch, report_path);
+    if (strcmp(report_path, "none") == 0 || strchr(folder, '%') ||
+        strncmp(report_path, "/dev/", 5) == 0 || strncmp(report_path, "/proc/", 6) == 0)
+        return;
+    while (strlen(folder) > 1 && access(folder, F_OK) != 0 && errno == ENOENT) {
+        folder[strlen(folder) - 1] = '\0';
+        folder = folder_of(scratch, folder);
+    }
+    facts->report_folder = folder[0] != '\0' ? folder : ".";
+    facts->report_error = access(facts->report_folder, W_OK | X_OK) == 0 ? 0 : errno;
+}
+
+static void look_at_settings(struct sc_machine_facts *facts, struct sc_scratch *scratch)
+{
+    static struct sc_options options; /* two paths of it are long */
+    struct complaints complaints = {
+        .scratch = scratch,
+        .lines = sc_scratch_take(scratch, (COMPLAINTS_MAX + 1) * sizeof *complaints.lines)};
+    facts->preload = getenv("LD_PRELOAD");
+    facts->injection = getenv("CUDA_INJECTION64_PATH");
+    facts->visible_devices = getenv("CUDA_VISIBLE_DEVICES");
+    sc_options_defaults(&options);
+    sc_options_parse(&options, getenv("SAFECOPY_OPTIONS"), note_complaint, &complaints);
+    facts->is_off = options.mode == SC_MODE_OFF;
+    look_at_report_folder(facts, scratch, options.report_path);
+    facts->complaints = complaints.lines;
+}
+
+void sc_machine_look(struct sc_machine_facts *facts, struct sc_scratch *scratch, const char *folder)
+{
+    *facts = (struct sc_machine_facts){0};
+    look_at_system(facts, scratch);
+    look_at_limits(facts, scratch);
+    look_at_memory(facts, scratch);
+    look_at_driver(facts, scratch);
+    look_at_library(facts, scratch);
+    look_at_settings(facts, scratch);
+    sc_asked_plainly(&facts->plain, scratch, facts->library);
+    if (!facts->library || !facts->is_preloadable)
+        return;
+    const char *report = sc_scratch_print(scratch, "%s/doctor.jsonl", folder);
+    sc_asked_preloaded(&facts->preloaded, scratch, facts->library, report);
+    sc_came_up_read(&facts->came_up, scratch, report);
+    unlink(report);
+}

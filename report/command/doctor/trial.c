@@ -1,0 +1,186 @@
+#define _GNU_SOURCE 1
+#include "report/command/doctor/trial.h"
+
+#include "report/command/doctor/came_up.h"
+#include "report/command/preload.h"
+#include "report/command/program.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- what the loader is asked to write, and the library ---- */
+
+/* glibc's loader writes what it initialises into loader.PID, whoever the process becomes. What the
+ * library would say at the end would name a report that is gone then. */
+static bool set_environment(struct sc_scratch *scratch, const char *library, const char *folder)
+{
+    const char *options = getenv("SAFECOPY_OPTIONS");
+    if (!sc_preload_set(scratch, library))
+        return false;
+    setenv("SAFECOPY_OPTIONS",
+           sc_scratch_print(scratch, "%s%sreport_path=%s/report.%%p:verbosity=0",
+                            options ? options : "", options && options[0] != '\0' ? ":" : "",
+                            folder),
+           1);
+    setenv("LD_DEBUG", "libs", 1);
+    setenv("LD_DEBUG_OUTPUT", sc_scratch_print(scratch, "%s/loader", folder), 1);
+    return true;
+}
+
+/* ---- what the loader wrote ---- */
+
+static bool names_file(const char *path, const char *file, bool is_start)
+{
+    const char *slash = strrchr(path, '/');
+    const char *base = slash ? slash + 1 : path;
+    return is_start ? strncmp(base, file, strlen(file)) == 0 : strcmp(base, file) == 0;
+}
+
+/* The rest of a line "    PID:\tWORDSrest\n" whose end has been cut off. */
+static const char *behind(const char *line, const char *words)
+{
+    const char *found = strstr(line, ":\t");
+    return found && strncmp(found + 2, words, strlen(words)) == 0 ? found + 2 + strlen(words)
+                                                                  : NULL;
+}
+
+/* What has been read of one process. Libraries are initialised before the program is, and a process
+ * may become another program. */
+struct process {
+    struct sc_trial_facts *facts;
+    struct sc_scratch *scratch;
+    const char *program; /* that it is; NULL: none yet */
+    bool is_reached;     /* the library is in that */
+    bool has_library;    /* was initialised since */
+    bool has_driver;
+};
+
+/* Whether that was by this program or, as it started, by the next one is not known: both would have
+ * to be without the library. */
+static void take_driver(struct process *process)
+{
+    struct sc_trial_facts *facts = process->facts;
+    if (process->has_driver && !process->has_library && !process->is_reached && !facts->passed_by)
+        facts->passed_by = process->program;
+    process->has_driver = false;
+}
+
+static void take_program(struct process *process, const char *program)
+{
+    struct sc_trial_facts *facts = process->facts;
+    if (!process->program)
+        process->is_reached = process->has_library;
+    process->program = sc_scratch_print(process->scratch, "%s", program);
+    take_driver(process);
+    process->is_reached = process->has_library;
+    process->has_library = false;
+    facts->process_count++;
+    if (process->is_reached)
+        facts->reached_count++;
+    else if (!facts->missed)
+        facts->missed = process->program;
+}
+
+static void take_line(struct process *process, const char *line)
+{
+    const char *library = behind(line, "calling init: ");
+    const char *program = behind(line, "initialize program: ");
+    if (library && names_file(library, "libsafecopy.so", false))
+        process->has_library = true;
+    else if (library && names_file(library, "libcuda.so", true))
+        process->has_driver = process->facts->loaded_driver = true;
+    else if (program)
+        take_program(process, program);
+}
+
+static void read_loader(struct sc_trial_facts *facts, struct sc_scratch *scratch, FILE *stream)
+{
+    struct process process = {.facts = facts, .scratch = scratch};
+    char *line = NULL;
+    size_t room = 0;
+    while (getline(&line, &room, stream) > 0) {
+        line[strcspn(line, "\n")] = '\0';
+        take_line(&process, line);
+    }
+    take_driver(&process);
+    free(line);
+}
+
+/* ---- what the library wrote ---- */
+
+static void take_report(struct sc_trial_facts *facts, struct sc_scratch *scratch, const char *path)
+{
+    struct sc_came_up_facts report;
+    sc_came_up_read(&report, scratch, path);
+    if (!report.has_run)
+        return;
+    facts->report_count++;
+    facts->unreached_count += report.is_unreached;
+    facts->unended_count += !report.has_summary;
+    facts->hazard_count += report.hazard_count;
+    if (report.is_unreached && !facts->unreached)
+        facts->unreached = report.program;
+}
+
+/* ---- the folder ---- */
+
+/* The program may have put anything there. */
+static FILE *open_file(const char *path)
+{
+    struct stat status;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY);
+    FILE *stream =
+        fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) ? fdopen(fd, "r") : NULL;
+    if (fd >= 0 && !stream)
+        close(fd);
+    return stream;
+}
+
+static void take_file(struct sc_trial_facts *facts, struct sc_scratch *scratch, const char *path)
+{
+    FILE *stream = names_file(path, "loader.", true) ? open_file(path) : NULL;
+    if (names_file(path, "report.", true))
+        take_report(facts, scratch, path);
+    if (!stream)
+        return;
+    read_loader(facts, scratch, stream);
+    fclose(stream);
+}
+
+static void take_folder(struct sc_trial_facts *facts, struct sc_scratch *scratch,
+                        const char *folder)
+{
+    DIR *files = opendir(folder);
+    struct dirent *entry;
+    while (files && (entry = readdir(files))) {
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+            continue;
+        const char *path = sc_scratch_print(scratch, "%s/%s", folder, entry->d_name);
+        take_file(facts, scratch, path);
+        unlink(path);
+    }
+    if (files)
+        closedir(files);
+}
+
+void sc_trial_run(struct sc_trial_facts *facts, struct sc_scratch *scratch, char **argv,
+                  const char *library, const char *folder)
+{
+    *facts = (struct sc_trial_facts){0};
+    if (!set_environment(scratch, library, folder)) {
+        facts->error = ENOENT;
+        return;
+    }
+    int status = sc_program_run(argv, SC_PROGRAM_STDOUT_IS_STDERR);
+    if (status < 0)
+        facts->error = -status;
+    else
+        facts->wait_status = status;
+    take_folder(facts, scratch, folder);
+}

@@ -1,0 +1,385 @@
+#!/usr/bin/env python3
+"""`safecopy doctor`: what it says of this machine on the simulated GPU, of programs of every kind, and
+of their trial."""
+
+import ctypes
+import json
+import os
+import pathlib
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.append("/usr/lib/python3/dist-packages")
+import jsonschema  # noqa: E402
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+OUT = pathlib.Path(os.environ.get("SAFECOPY_OUT", ROOT / "out"))
+SAFECOPY = str(OUT / "safecopy")
+RACY = str(OUT / "tests" / "hazard" / "sc101_free_h2d.racy")
+FIXED = str(OUT / "tests" / "hazard" / "sc101_free_h2d.fixed")
+SCHEMA = json.loads((ROOT / "report/command/doctor/schema.json").read_text(encoding="utf-8"))
+ENVIRONMENT = {**{name: value for name, value in os.environ.items()
+                  if not name.startswith(("SAFECOPY_", "LD_", "CUDA_"))},
+               "LD_LIBRARY_PATH": str((OUT / "sim").resolve()), "SIM_GPU": "late=1"}
+PATIENCE_S = 120
+OPENS_CUDA = "import ctypes; print(ctypes.CDLL('libcuda.so.1').cuInit(0))"
+
+
+def filters(number, action):
+    """Puts a seccomp filter on this process that answers the call so, and lets pass all others."""
+    words = [(0x20, 0, 0, 0), (0x15, 0, 1, number), (0x06, 0, 0, action), (0x06, 0, 0, 0x7fff0000)]
+    program = b"".join(struct.pack("HBBI", *word) for word in words)
+    libc = ctypes.CDLL(None)
+
+    def put_on():
+        code = ctypes.create_string_buffer(program)
+        header = ctypes.create_string_buffer(struct.pack("HxxxxxxP", len(words), ctypes.addressof(code)))
+        set_no_new_privileges, set_seccomp, by_filter = 38, 22, 2
+        libc.prctl(set_no_new_privileges, 1, 0, 0, 0)
+        libc.prctl(set_seccomp, by_filter, header, 0, 0)
+    return put_on
+
+
+def has(tool):
+    return unittest.skipUnless(shutil.which(tool), f"no {tool} here")
+
+
+class Doctor(unittest.TestCase):
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.folder = pathlib.Path(temporary.name).resolve()
+
+    def start(self, *arguments, command=SAFECOPY, **more):
+        self.ran = subprocess.run([command, "doctor", *map(str, arguments)], **{
+            "cwd": self.folder, "stdin": subprocess.DEVNULL, "timeout": PATIENCE_S,
+            "capture_output": True, "text": True, "check": False, **more,
+            "env": {**ENVIRONMENT, "TMPDIR": str(self.folder), **more.get("env", {})}})
+        self.assertEqual(list(self.folder.glob("safecopy-doctor-*")), [])
+        return self.ran
+
+    def ask(self, *arguments, **more):
+        """The findings by id."""
+        run = self.start("--format", "json", *arguments, **more)
+        self.answer = json.loads(run.stdout)
+        jsonschema.validate(self.answer, SCHEMA)
+        problems = [found for found in self.answer["findings"] if found["level"] == "problem"]
+        self.assertEqual(self.answer["problems"], len(problems))
+        self.assertEqual(run.returncode, 1 if problems else 0, run.stderr)
+        return {found["id"]: found for found in self.answer["findings"]}
+
+    def expect(self, found, level, *ids):
+        """These, and no other problem than they."""
+        for name in ids:
+            self.assertEqual(found.get(name, {}).get("level"), level, (name, found))
+        if level == "problem":
+            self.assertEqual(sorted(ids), sorted(
+                name for name, one in found.items() if one["level"] == "problem"))
+
+    def compile(self, name, *flags, source="int main(void) { return 0; }\n", compiler="cc"):
+        path = self.folder / name
+        subprocess.run([compiler, "-xc", "-", "-o", path, *flags], input=source, text=True, check=True,
+                       stderr=subprocess.DEVNULL)
+        return path
+
+    def write(self, name, text, mode=0o755):
+        path = self.folder / name
+        path.write_bytes(text.encode("latin-1"))
+        path.chmod(mode)
+        return path
+
+
+class Machine(Doctor):
+    def test_all_is_well_on_the_simulated_gpu(self):
+        found = self.ask()
+        self.expect(found, "ok", "system", "map-count", "driver", "devices", "library-loads", "comes-up",
+                    "unwind", "cupti", "settings")
+        self.assertEqual((self.answer["problems"], self.ran.stderr), (0, ""))
+        self.assertIn("Simulated GPU", found["devices"]["text"])
+        self.assertIn(str(OUT.resolve() / "libsafecopy.so"), found["library-loads"]["text"])
+
+    def test_text(self):
+        run = self.start()
+        self.assertEqual((run.returncode, run.stderr), (0, ""))
+        for line in run.stdout.splitlines()[:-1]:
+            self.assertRegex(line, r"^[a-z]+$|^  (ok     |note   |problem)  \S| {11}remedy: \S")
+        self.assertEqual(run.stdout.splitlines()[-1], "no problem was found")
+        self.assertEqual(re.findall(r"^[a-z]+$", run.stdout, re.M),
+                         ["system", "limits", "memory", "driver", "runtime", "library", "cupti",
+                          "settings"])
+
+    def test_without_a_driver(self):
+        found = self.ask(env={"LD_LIBRARY_PATH": str(self.folder)})
+        if "driver" in found:
+            self.skipTest("there is a driver here")
+        self.expect(found, "problem", "driver-not-found")
+        self.expect(found, "note", "not-tried", "cupti-unknown")
+
+    def test_a_broken_driver(self):
+        for source, name in (("int cuInit(unsigned f) { return 803; }", "init-failed"),
+                             ("int cuInit(unsigned f) { __builtin_trap(); }", "driver-crashes")):
+            self.compile("libcuda.so.1", "-shared", "-fPIC", source=source)
+            found = self.ask(env={"LD_LIBRARY_PATH": str(self.folder)})
+            self.expect(found, "problem", name)
+        self.assertIn("cuInit", found["driver-crashes"]["text"])
+
+    def test_the_library_elsewhere(self):
+        place = self.folder / "a b"
+        place.mkdir()
+        command = shutil.copy(SAFECOPY, place)
+        self.expect(self.ask(command=command), "problem", "library-not-found")
+        shutil.copy(OUT / "libsafecopy.so", place)
+        self.expect(self.ask(command=command), "problem", "library-path")
+        place.rename(self.folder / "ab")
+        found = self.ask(command=str(self.folder / "ab" / "safecopy"))
+        self.expect(found, "ok", "library-loads", "comes-up")
+
+    def test_a_library_that_the_loader_refuses(self):
+        command = shutil.copy(SAFECOPY, self.folder)
+        (self.folder / "libsafecopy.so").write_bytes(
+            (OUT / "libsafecopy.so").read_bytes().replace(b"GLIBC_2.2.5\0", b"GLIBC_2.9.9\0"))
+        found = self.ask(command=command)
+        self.expect(found, "problem", "library-not-loaded")
+        self.assertIn("GLIBC_2.9.9", found["library-not-loaded"]["text"])
+        self.assertIn("wheel", found["library-not-loaded"]["remedy"])
+
+    @unittest.skipUnless(os.uname().machine == "x86_64", "numbers of system calls are x86-64's")
+    def test_a_seccomp_filter(self):
+        reads_memory, kills, refuses = 310, 0x80000000, 0x00050001
+        found = self.ask(preexec_fn=filters(9999, refuses))
+        if "no-seccomp" in found:
+            self.skipTest("no seccomp filters here")
+        self.expect(found, "note", "seccomp")
+        found = self.ask(preexec_fn=filters(reads_memory, refuses))
+        self.expect(found, "problem", "call-refused")
+        self.assertIn("process_vm_readv (Operation not permitted)", found["call-refused"]["text"])
+        found = self.ask(preexec_fn=filters(reads_memory, kills))
+        self.expect(found, "problem", "call-kills")
+        self.assertIn("process_vm_readv", found["call-kills"]["text"])
+
+    def test_settings(self):
+        self.expect(self.ask(env={"SAFECOPY_OPTIONS": "strikt=1:mode=fix"}), "problem", "bad-option")
+        self.expect(self.ask(env={"SAFECOPY_OPTIONS": "mode=off"}), "problem", "mode-off")
+        for path in ("none", "not/yet/there/%p", f"{self.folder}/not/yet/%p", "/nowhere/%h/%p", "/dev/stderr"):
+            found = self.ask(env={"SAFECOPY_OPTIONS": f"report_path={path}"})
+            self.expect(found, "ok", "settings")
+        found = self.ask(env={"SAFECOPY_OPTIONS": f"report_path={SAFECOPY}/%p"})
+        self.expect(found, "problem", "reports-refused")
+        other = str(self.compile("other.so", "-shared"))
+        self.expect(self.ask(env={"LD_PRELOAD": other}), "note", "other-preload")
+        self.expect(self.ask(env={"CUDA_INJECTION64_PATH": "/opt/x.so"}), "note", "other-injection")
+
+    def test_a_folder_that_cannot_be_written(self):
+        folder = self.folder / "kept"
+        folder.mkdir(mode=0o555)
+        self.folder.chmod(0o777)
+        nobody = {"user": 65534} if os.geteuid() == 0 else {}
+        found = self.ask(cwd=folder, **nobody)
+        if "library-not-found" in found:
+            self.skipTest("nobody cannot read the library here")
+        self.expect(found, "problem", "reports-refused")
+        found = self.ask(cwd=folder, env={"SAFECOPY_OPTIONS": f"report_path={self.folder}/%p"}, **nobody)
+        self.expect(found, "ok", "settings")
+
+    def test_cupti(self):
+        for state, words in (("held", "another tool"), ("old", "older")):
+            found = self.ask(env={"SIM_CUPTI": state})
+            self.expect(found, "note", "cupti-unusable")
+            self.assertIn(words, found["cupti-unusable"]["text"])
+
+    def test_usage(self):
+        for arguments, words in ((["--format", "xml"], "text or json"), (["--fix"], "not understood"),
+                                 (["--format"], "not understood")):
+            run = self.start(*arguments)
+            self.assertEqual((run.returncode, run.stdout), (2, ""))
+            self.assertIn(words, run.stderr)
+        run = self.start(stdout=subprocess.DEVNULL, capture_output=False, stderr=subprocess.PIPE,
+                         env={"TMPDIR": "/nowhere"})
+        self.assertEqual(run.returncode, 2)
+        self.assertIn("/nowhere", run.stderr)
+
+
+class Findings(unittest.TestCase):
+    def test_each_is_tried_with_made_up_facts(self):
+        """An id is kept from version to version, so it is written in a test as well."""
+        named = (ROOT / "tests" / "unit" / "test_doctor.c").read_text(encoding="utf-8")
+        sources = sorted((ROOT / "report" / "command" / "doctor").glob("diagnose_*.c"))
+        ids = [name for source in sources
+               for name in re.findall(r"\b(?:OK|NOTE|PROBLEM)\(\s*\"([a-z-]+)\"",
+                                      source.read_text(encoding="utf-8"))]
+        self.assertGreater(len(ids), 100)
+        self.assertEqual([name for name in ids if f'"{name}"' not in named], [])
+
+
+class Program(Doctor):
+    def test_missing_or_not_to_be_run(self):
+        for program, name in (("./nothing", "program-not-found"), ("no-such-word", "program-not-found"),
+                              (self.folder, "program-is-folder"),
+                              (self.write("text", "x", 0o644), "program-not-executable"),
+                              (self.write("garbage", "\x7fELF\x02\x01"), "unknown-format"),
+                              (self.write("words", "exit 0\n"), "unknown-format")):
+            self.expect(self.ask(program), "problem", name)
+            self.assertIsNone(self.answer["trial"], name)
+
+    def test_static(self):
+        for name in ("-static", "-static-pie"):
+            try:
+                program = self.compile(f"program{name}", name)
+            except subprocess.CalledProcessError:
+                self.skipTest("no static libc here")
+            found = self.ask(program)
+            self.expect(found, "problem", "static", "not-loaded")
+            self.assertEqual(self.answer["trial"], {"exit_status": 0, "signal": None, "programs": 0,
+                                                    "reached": 0, "reports": 0})
+
+    @unittest.skipUnless(os.geteuid() == 0, "setuid takes root")
+    def test_other_rights(self):
+        program = self.folder / "true"
+        for mode, owner, name in ((0o4755, (1, 0), "setuid"), (0o2755, (0, 1), "setgid")):
+            shutil.copy("/bin/true", program)
+            os.chown(program, *owner)
+            program.chmod(mode)
+            if os.statvfs(program).f_flag & os.ST_NOSUID:
+                self.skipTest("setuid means nothing on this file system")
+            found = self.ask(program)
+            self.expect(found, "problem", name, "not-loaded")
+            self.assertNotIn("reached-by-preload", found)
+        program.chmod(0o4755)
+        os.chown(program, 0, 0)
+        self.expect(self.ask(program), "ok", "reached-by-preload")
+
+    @unittest.skipUnless(os.geteuid() == 0 and shutil.which("setcap"), "takes root and setcap")
+    def test_capabilities(self):
+        self.folder.chmod(0o777)
+        program = shutil.copy("/bin/true", self.folder)
+        if subprocess.run(["setcap", "cap_net_raw+ep", program], check=False).returncode:
+            self.skipTest("no capabilities on this file system")
+        found = self.ask("--no-run", program, user=65534)
+        self.expect(found, "problem", "capabilities")
+
+    def test_scripts(self):
+        inner = self.write("inner", "#!/usr/bin/env sh\nexit 5\n")
+        script = self.write("script", f"#!{inner} -x\n")
+        found = self.ask(script)
+        self.expect(found, "ok", "script", "reached-by-preload")
+        self.assertEqual(self.answer["program"], [str(script), str(inner), shutil.which("sh")])
+        self.assertEqual(self.answer["trial"]["exit_status"], 5)
+        self.assertGreaterEqual(self.answer["trial"]["reached"], 2)
+        for line, name in (("#!/nowhere/sh", "interpreter-not-found"),
+                           (f"#!{self.folder}/script", "interpreter-not-known"),
+                           ("#!  ", "interpreter-not-known")):
+            self.expect(self.ask(self.write("script", line + "\n")), "problem", name)
+        self.expect(self.ask(self.write("script", f"#!{self.folder}\n")), "problem", "program-is-folder")
+
+    def test_a_script_of_a_static_program(self):
+        try:
+            static = self.compile("static", "-static")
+        except subprocess.CalledProcessError:
+            self.skipTest("no static libc here")
+        self.expect(self.ask(self.write("script", f"#!{static}\n")), "problem", "static", "not-loaded")
+
+    def test_another_libc(self):
+        musl = self.compile("musl", "-Wl,--dynamic-linker=/lib/ld-musl-x86_64.so.1")
+        self.expect(self.ask("--no-run", musl), "problem", "musl")
+        loader = self.folder / "ld-musl-here.so.1"
+        loader.symlink_to(re.search(r"(/\S*ld-linux\S*)\]", subprocess.run(
+            ["readelf", "-l", "/bin/true"], capture_output=True, text=True, check=True).stdout)[1])
+        started = self.compile("started", f"-Wl,--dynamic-linker={loader}")
+        self.expect(self.ask(started), "problem", "musl")
+        self.assertEqual(self.answer["trial"]["reached"], 1)
+        gone = self.compile("gone", f"-Wl,--dynamic-linker={self.folder}/ld-linux-gone.so")
+        self.expect(self.ask(gone), "problem", "loader-not-found")
+
+    @has("aarch64-linux-gnu-gcc")
+    def test_another_architecture(self):
+        program = self.compile("arm", compiler="aarch64-linux-gnu-gcc")
+        found = self.ask(program)
+        if found["elf"]["text"].endswith("aarch64") and os.uname().machine == "aarch64":
+            self.skipTest("it is no other here")
+        self.expect(found, "problem", "other-architecture")
+        self.assertIsNone(self.answer["trial"])
+
+    def test_what_it_calls(self):
+        sim = str(OUT / "sim")
+        for name, flags, source in (
+                ("cudart-linked", ["-Wl,--no-as-needed", "-xnone", f"{sim}/libcudart.so.13"], ""),
+                ("driver-linked", ["-Wl,--no-as-needed", "-xnone", f"{sim}/libcuda.so.1"], ""),
+                ("driver-opened", ["-s"], "const char name[] = \"libcuda.so.1\";"),
+                ("cudart-inside", [], "int cudaMemcpyAsync(void) { return 0; }"),
+                ("device-code-only", [],
+                 "__attribute__((section(\".nv_fatbin\"), used)) int code = 1;"),
+                ("own-allocator", ["-rdynamic"], "void free(void *p) { (void)p; }"),
+                ("symbolic", ["-shared", "-fPIC", "-Wl,-Bsymbolic"], ""),
+                ("dlopen", ["-ldl"], "void *dlopen(const char *, int); void *f(void)"
+                                     "{ return dlopen(0, 0); }"),
+                ("is-library", ["-shared", "-fPIC"], "")):
+            program = self.compile("program", *flags, source=f"{source}\nint main(void) {{ return 0; }}")
+            self.assertIn(name, self.ask("--no-run", program))
+            self.assertEqual((self.ran.returncode, self.answer["trial"]), (0, None))
+
+    def test_nothing_of_a_file_steers_the_terminal(self):
+        program = self.write("script", "#!/x\x1b[2J\xc2\x9b\n")
+        run = self.start(program, errors="surrogateescape")
+        self.assertEqual(run.returncode, 1)
+        self.assertNotRegex(run.stdout, r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
+        self.assertIn("\\u001b[2J", run.stdout)
+
+
+class Trial(Doctor):
+    def test_a_program_that_uses_cuda(self):
+        for program, hazards in ((RACY, True), (FIXED, False)):
+            found = self.ask("--", program)
+            self.expect(found, "ok", "reached-by-preload", "came-up", "exit-status")
+            self.assertEqual("hazards" in found, hazards)
+            self.assertEqual(self.answer["trial"], {"exit_status": 0, "signal": None, "programs": 1,
+                                                    "reached": 1, "reports": 1})
+            self.assertEqual(self.ran.stderr, "data right\n")
+
+    def test_arguments_status_and_stdin_are_the_programs(self):
+        found = self.ask("sh", "-c", "cat; echo \"$1\"; exit 7", "sh", "--format", stdin=None,
+                         input="line\n")
+        self.expect(found, "note", "exit-status", "no-cuda")
+        self.assertEqual(self.ran.stderr, "line\n--format\n")
+        found = self.ask("sh", "-c", "kill -SEGV $$")
+        self.expect(found, "note", "ended-by-signal")
+        self.assertEqual(self.answer["trial"]["signal"], 11)
+
+    def test_no_run(self):
+        self.ask("--no-run", "--", "sh", "-c", "echo ran")
+        self.assertEqual((self.ran.stderr, self.answer["trial"]), ("", None))
+
+    def test_python_and_a_shell(self):
+        found = self.ask("sh", "-c", f'{sys.executable} -c "$0"; true', OPENS_CUDA)
+        self.expect(found, "ok", "came-up")
+        self.assertEqual(self.answer["trial"]["reports"], 1)
+
+    def test_a_process_that_lost_the_preload(self):
+        found = self.ask("sh", "-c", f'LD_PRELOAD= {sys.executable} -c "$0"', OPENS_CUDA)
+        self.expect(found, "problem", "driver-without-library")
+        self.expect(self.ask("sh", "-c", "LD_PRELOAD= ls >/dev/null; true"), "note", "lost-on-the-way")
+
+    def test_a_driver_that_is_passed_by(self):
+        program = OUT / "tests" / "cupti" / "unreached"
+        self.expect(self.ask(program), "problem", "unreached")
+        self.assertNotIn("came-up", {found["id"] for found in self.answer["findings"]})
+        self.expect(self.ask(program, env={"HOW": "loaded"}), "note", "driver-unused")
+        self.expect(self.ask(program, env={"HOW": "links"}), "ok", "came-up")
+
+    def test_options_that_switch_it_off(self):
+        found = self.ask(FIXED, env={"SAFECOPY_OPTIONS": "mode=off"})
+        self.expect(found, "problem", "mode-off")
+        self.expect(found, "note", "off")
+
+    def test_what_is_preloaded_already_stays(self):
+        other = self.compile("other.so", "-shared", "-fPIC", source="int x;\n")
+        self.ask("sh", "-c", "echo $LD_PRELOAD", env={"LD_PRELOAD": str(other)})
+        self.assertRegex(self.ran.stderr, rf"/libsafecopy\.so:{other}\n")
+
+
+if __name__ == "__main__":
+    unittest.main()

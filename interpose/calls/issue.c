@@ -9,6 +9,7 @@
 #include "interpose/base/recently.h"
 #include "interpose/base/unwind.h"
 #include "interpose/base/upcalls.h"
+#include "interpose/calls/beside_uses.h"
 #include "interpose/capture/captures.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/replaying.h"
@@ -45,6 +46,7 @@ void sc_issue_on(struct sc_issue *issue, const struct sc_call *call,
     issue->waits_after = false;
     issue->is_empty = false;
     issue->is_complete = false;
+    issue->is_detour = false;
     issue->named.size_bytes = 0;
     issue->ordered.stream = 0;
     issue->place = 0;
@@ -202,7 +204,7 @@ void sc_issue_sides(struct sc_issue *issue, struct sc_copy_sides sides)
     issue->is_empty |= sides.is_empty;
     add_side(issue, SC_H2D, &sides.src, in_call);
     add_side(issue, SC_D2H, &sides.dst, in_call);
-    if (sc_issue_tells_device(issue))
+    if (sc_issue_wants_device(issue))
         sc_device_uses_of_sides(&issue->uses, &sides);
 }
 
@@ -297,7 +299,8 @@ static void order_before_call(struct sc_issue *issue)
 {
     for (unsigned i = 0; i < issue->count; i++)
         order_op(issue, &issue->ops[i]);
-    sc_device_uses_judge(&issue->uses, issue->call, issue->stream);
+    if (sc_issue_tells_device(issue))
+        sc_device_uses_judge(&issue->uses, issue->call, issue->stream);
     issue->uses.count = 0;
     issue->count = 0;
     issue->joins_stream = false;
@@ -330,7 +333,7 @@ void sc_issue_ready(struct sc_issue *issue)
     for (unsigned i = 0; i < issue->count; i++)
         if (!issue->ops[i].unjudged)
             prepare(issue, &issue->ops[i]);
-    if (sc_unlikely(issue->uses.count))
+    if (sc_unlikely(issue->uses.count) && sc_issue_tells_device(issue))
         sc_device_uses_judge(&issue->uses, issue->call, issue->stream);
 }
 
@@ -584,8 +587,19 @@ static void end_joined(struct sc_issue *issue, CUresult result)
     sc_guard_apply();
 }
 
+/* For the capture that the thread has open: one of its nodes, or work beside it. */
+static void note_beside(const struct sc_issue *issue)
+{
+    if (issue->graph)
+        sc_beside_uses_captured(issue->call, issue->captured_stream, issue->graph, &issue->uses);
+    else if (issue->stream && !issue->is_detour)
+        sc_beside_uses_issued(issue->call, issue->stream, &issue->uses);
+}
+
 CUresult sc_issue_end(struct sc_issue *issue, CUresult result)
 {
+    if (sc_beside_is_open() && result == CUDA_SUCCESS)
+        note_beside(issue);
     if (sc_unlikely(issue->waits_after) && result == CUDA_SUCCESS)
         cuStreamSynchronize(issue->stream->handle);
     if (!issue->stream && (!issue->graph || !issue->count || result != CUDA_SUCCESS))
@@ -602,7 +616,7 @@ CUresult sc_issue_end(struct sc_issue *issue, CUresult result)
         record(issue);
     else
         end_without(issue, result);
-    if (result == CUDA_SUCCESS && sc_unlikely(issue->uses.count))
+    if (result == CUDA_SUCCESS && sc_unlikely(issue->uses.count) && sc_issue_tells_device(issue))
         note_uses_of_device(issue);
     if (issue->joins_stream && result == CUDA_SUCCESS && !issue->is_empty)
         note_issue_in_history(issue, 0, sc_ticks(), 0);

@@ -4,8 +4,10 @@
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
 #include "interpose/base/recently.h"
+#include "interpose/calls/beside_uses.h"
 #include "interpose/calls/device_uses.h"
 #include "interpose/calls/issue.h"
+#include "interpose/capture/beside.h"
 #include "interpose/capture/detours.h"
 #include "interpose/capture/permits.h"
 #include "interpose/driver/driver.h"
@@ -37,6 +39,14 @@ static CUresult end(struct work *work, CUresult result)
 
 /* ---- kernels ---- */
 
+static CUresult launched(const struct work *work, const struct sc_beside_launch *launch,
+                         CUresult result)
+{
+    if (sc_beside_is_open() && result == CUDA_SUCCESS && !sc_detour_is_taken(&work->detour))
+        sc_beside_uses_launched(work->detour.call, launch);
+    return result;
+}
+
 SC_PAIR(cuLaunchKernel, _ptsz,
         (CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
          unsigned shared, CUstream stream, void **parameters, void **extra),
@@ -44,7 +54,9 @@ SC_PAIR(cuLaunchKernel, _ptsz,
 {
     struct work work;
     begin(&work, call, &stream, SC_WORK_KERNEL);
-    return end(&work, real(f, gx, gy, gz, bx, by, bz, shared, stream, parameters, extra));
+    CUresult result =
+        end(&work, real(f, gx, gy, gz, bx, by, bz, shared, stream, parameters, extra));
+    return launched(&work, &(struct sc_beside_launch){stream, f, parameters, extra}, result);
 }
 
 SC_PAIR(cuLaunchKernelEx, _ptsz,
@@ -62,7 +74,8 @@ SC_PAIR(cuLaunchKernelEx, _ptsz,
         moved.hStream = stream;
         config = &moved;
     }
-    return end(&work, real(config, f, parameters, extra));
+    CUresult result = end(&work, real(config, f, parameters, extra));
+    return launched(&work, &(struct sc_beside_launch){stream, f, parameters, extra}, result);
 }
 
 SC_PAIR(cuLaunchCooperativeKernel, _ptsz,
@@ -72,7 +85,8 @@ SC_PAIR(cuLaunchCooperativeKernel, _ptsz,
 {
     struct work work;
     begin(&work, call, &stream, SC_WORK_KERNEL);
-    return end(&work, real(f, gx, gy, gz, bx, by, bz, shared, stream, parameters));
+    CUresult result = end(&work, real(f, gx, gy, gz, bx, by, bz, shared, stream, parameters));
+    return launched(&work, &(struct sc_beside_launch){stream, f, parameters, NULL}, result);
 }
 
 /* ---- stream-ordered allocation: elsewhere than in a capture, among the calls that break one ----
@@ -107,6 +121,8 @@ static CUresult end_allocation(struct work *work, CUstream handle, const CUdevic
         result == CUDA_SUCCESS ? watched_stream(work->detour.call, handle) : NULL;
     if (stream)
         sc_device_uses_allocated(work->detour.call, stream, *address, bytes);
+    if (result == CUDA_SUCCESS)
+        sc_beside_allocated(*address, bytes);
     return end(work, result);
 }
 

@@ -8,9 +8,11 @@
 #include "interpose/base/process.h"
 #include "interpose/base/recently.h"
 #include "interpose/calls/at_once.h"
+#include "interpose/calls/beside_uses.h"
 #include "interpose/calls/device_uses.h"
 #include "interpose/calls/issue.h"
 #include "interpose/calls/sync.h"
+#include "interpose/capture/beside.h"
 #include "interpose/capture/detours.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/wrap.h"
@@ -79,10 +81,11 @@ static void seal(const struct copy *copy)
 /* Of the legacy stream, or of the thread's own. */
 static void begin_uses(struct copy *copy, struct sc_stream_record *stream)
 {
-    if (!sc_track_watches_device(&sc_track))
+    bool is_watched = sc_track_watches_device(&sc_track);
+    if (!is_watched && !sc_beside_is_open())
         return;
     sc_device_uses_of_sides(&copy->uses, &copy->sides);
-    copy->used_on = copy->uses.count ? stream : NULL;
+    copy->used_on = is_watched && copy->uses.count ? stream : NULL;
     if (copy->used_on)
         sc_device_uses_judge(&copy->uses, copy->call, stream);
 }
@@ -177,6 +180,8 @@ static void note_in_history(const struct copy *copy)
 static CUresult end(struct copy *copy, CUresult result)
 {
     uint64_t place = sc_order_place(&copy->sync.ordered);
+    if (sc_beside_is_open() && copy->on && result == CUDA_SUCCESS)
+        sc_beside_uses_issued(copy->call, copy->on, &copy->uses);
     sc_sync_end(&copy->sync, result);
     if (copy->on && result == CUDA_SUCCESS)
         note_in_history(copy);

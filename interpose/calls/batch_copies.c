@@ -528,8 +528,8 @@ static void record(struct sc_batch *batch, size_t index, struct recording *recor
         keep_source_as_it_was(source, &copy, issued);
     if (issue.uses.count && sc_issue_tells_device(&issue))
         note_uses_of_device(&issue, issued);
-    if (sc_beside_is_open())
-        sc_beside_uses_issued(batch->call, batch->stream, &issue.uses);
+    if (sc_beside_is_asked())
+        sc_beside_uses_issued(batch->call, batch->stream, &issue.uses, false);
 }
 
 static void record_all(struct sc_batch *batch)

@@ -28,7 +28,6 @@ static unsigned take_uses(struct sc_left_out_use taken[SC_DEVICE_USES_MAX],
 void sc_beside_uses_captured(const struct sc_call *call, uintptr_t stream, uintptr_t graph,
                              const struct sc_device_uses *uses)
 {
-    int saved = errno;
     struct sc_left_out_use taken[SC_DEVICE_USES_MAX];
     struct sc_beside_op op = {
         .call = call,
@@ -37,28 +36,27 @@ void sc_beside_uses_captured(const struct sc_call *call, uintptr_t stream, uintp
     };
     if (uses->count)
         sc_beside_captured(&op, graph);
-    errno = saved;
 }
 
 void sc_beside_uses_issued(const struct sc_call *call, const struct sc_stream_record *stream,
-                           const struct sc_device_uses *uses)
+                           const struct sc_device_uses *uses, bool is_detour)
 {
-    int saved = errno;
     struct sc_left_out_use taken[SC_DEVICE_USES_MAX];
     struct sc_beside_op op = {
         .call = call,
         .stream = (uintptr_t)stream->handle,
         .device = stream->context->device,
+        .is_detour = is_detour,
         .does = {.use_count = take_uses(taken, uses), .uses = taken},
     };
     if (uses->count)
         sc_beside_issued(&op);
-    errno = saved;
 }
 
 /* ---- kernels ---- */
 
-static void launched(const struct sc_call *call, const struct sc_beside_launch *launch)
+static void launched(const struct sc_call *call, const struct sc_beside_launch *launch,
+                     bool is_detour)
 {
     struct sc_kernel_parameters read;
     struct sc_stream_record *stream = sc_streams_find(launch->stream, call->per_thread);
@@ -69,19 +67,22 @@ static void launched(const struct sc_call *call, const struct sc_beside_launch *
         .call = call,
         .stream = (uintptr_t)stream->handle,
         .device = stream->context->device,
+        .is_detour = is_detour,
         .does = {.name_count = read.count,
                  .names = read.addresses,
                  .is_partly_known = !read.is_known},
     };
     if (sc_streams_is_captured(stream))
         sc_beside_captured(&op, sc_streams_graph(stream));
-    else if (read.count)
+    else if (read.count || op.does.is_partly_known)
         sc_beside_issued(&op);
 }
 
-void sc_beside_uses_launched(const struct sc_call *call, const struct sc_beside_launch *launch)
+void sc_beside_uses_launched(const struct sc_call *call, const struct sc_beside_launch *launch,
+                             bool is_detour)
 {
     int saved = errno;
-    launched(call, launch);
+    if (sc_beside_is_own() || sc_beside_is_watching())
+        launched(call, launch, is_detour);
     errno = saved;
 }

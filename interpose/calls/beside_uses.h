@@ -1,12 +1,15 @@
 /* What calls tell of themselves to the captures of the calling thread (capture/beside.h): copies,
  * memsets and kernels, those that a capture takes and those that run beside it.
  *
- * Pre: sc_beside_is_open(), and the driver has accepted the call. Locks: none may be held. errno is
- * kept. Calls the driver about a kernel's parameters.
+ * `is_detour`: a capture stood in the way of the call, which is reported already.
+ *
+ * Pre: sc_beside_is_asked(), and the driver has accepted the call. Locks: none may be held. errno
+ * is kept. Calls the driver about a kernel's parameters.
  */
 #ifndef SC_INTERPOSE_CALLS_BESIDE_USES_H
 #define SC_INTERPOSE_CALLS_BESIDE_USES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "interpose/calls/device_uses.h"
@@ -20,7 +23,7 @@ void sc_beside_uses_captured(const struct sc_call *call, uintptr_t stream, uintp
 
 /* A copy or memset was issued on a stream that does not capture. */
 void sc_beside_uses_issued(const struct sc_call *call, const struct sc_stream_record *stream,
-                           const struct sc_device_uses *uses);
+                           const struct sc_device_uses *uses, bool is_detour);
 
 /* A launch of a kernel, of either sort. */
 struct sc_beside_launch {
@@ -29,6 +32,7 @@ struct sc_beside_launch {
     void *const *parameters;
     void *const *extra;
 };
-void sc_beside_uses_launched(const struct sc_call *call, const struct sc_beside_launch *launch);
+void sc_beside_uses_launched(const struct sc_call *call, const struct sc_beside_launch *launch,
+                             bool is_detour);
 
 #endif

@@ -125,7 +125,8 @@ CUresult cuMemAllocManaged(CUdeviceptr *address, size_t bytes, unsigned flags)
     CUresult result = SC_PERMITTED(real(address, bytes, flags));
     if (result == CUDA_SUCCESS) {
         add_range((void *)(uintptr_t)*address, bytes, SC_MANAGED);
-        sc_beside_allocated(*address, bytes);
+        if (sc_beside_is_asked())
+            sc_beside_allocated(*address, bytes);
     }
     return result;
 }

@@ -587,18 +587,18 @@ static void end_joined(struct sc_issue *issue, CUresult result)
     sc_guard_apply();
 }
 
-/* For the capture that the thread has open: one of its nodes, or work beside it. */
+/* For captures: a node of one, or work beside it. */
 static void note_beside(const struct sc_issue *issue)
 {
     if (issue->graph)
         sc_beside_uses_captured(issue->call, issue->captured_stream, issue->graph, &issue->uses);
-    else if (issue->stream && !issue->is_detour)
-        sc_beside_uses_issued(issue->call, issue->stream, &issue->uses);
+    else if (issue->stream)
+        sc_beside_uses_issued(issue->call, issue->stream, &issue->uses, issue->is_detour);
 }
 
 CUresult sc_issue_end(struct sc_issue *issue, CUresult result)
 {
-    if (sc_beside_is_open() && result == CUDA_SUCCESS)
+    if (sc_beside_is_asked() && result == CUDA_SUCCESS)
         note_beside(issue);
     if (sc_unlikely(issue->waits_after) && result == CUDA_SUCCESS)
         cuStreamSynchronize(issue->stream->handle);

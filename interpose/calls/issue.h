@@ -93,7 +93,7 @@ static inline bool sc_issue_tells_device(const struct sc_issue *issue)
 /* The same, also for what a capture of the thread's may lack. */
 static inline bool sc_issue_wants_device(const struct sc_issue *issue)
 {
-    return sc_issue_tells_device(issue) || (sc_beside_is_open() && sc_issue_is_on(issue));
+    return sc_issue_tells_device(issue) || (sc_beside_is_asked() && sc_issue_is_on(issue));
 }
 
 /* Device memory that the operation writes, or (`reads`) merely reads. */

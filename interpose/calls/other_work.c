@@ -32,8 +32,17 @@ static void begin(struct work *work, const struct sc_call *call, CUstream *strea
     work->work = sc_work_begin(call, *stream, kind);
 }
 
+/* May it write device memory, and nobody says where? */
+static bool writes_anywhere(const struct work *work)
+{
+    unsigned kind = work->work.kind;
+    return kind & (SC_WORK_MAY_WRITE | SC_WORK_SIGNALS) && !(kind & SC_WORK_OF_DEVICE);
+}
+
 static CUresult end(struct work *work, CUresult result)
 {
+    if (sc_beside_is_asked() && writes_anywhere(work))
+        sc_beside_unknown();
     return sc_detour_end(&work->detour, sc_work_end(&work->work, result));
 }
 
@@ -42,8 +51,8 @@ static CUresult end(struct work *work, CUresult result)
 static CUresult launched(const struct work *work, const struct sc_beside_launch *launch,
                          CUresult result)
 {
-    if (sc_beside_is_open() && result == CUDA_SUCCESS && !sc_detour_is_taken(&work->detour))
-        sc_beside_uses_launched(work->detour.call, launch);
+    if (sc_beside_is_asked() && result == CUDA_SUCCESS)
+        sc_beside_uses_launched(work->detour.call, launch, sc_detour_is_taken(&work->detour));
     return result;
 }
 
@@ -121,7 +130,7 @@ static CUresult end_allocation(struct work *work, CUstream handle, const CUdevic
         result == CUDA_SUCCESS ? watched_stream(work->detour.call, handle) : NULL;
     if (stream)
         sc_device_uses_allocated(work->detour.call, stream, *address, bytes);
-    if (result == CUDA_SUCCESS)
+    if (sc_beside_is_asked() && result == CUDA_SUCCESS)
         sc_beside_allocated(*address, bytes);
     return end(work, result);
 }

@@ -10,7 +10,7 @@ CUresult cuMemAlloc_v2(CUdeviceptr *address, size_t bytes)
 {
     SC_WRAPPER(cuMemAlloc_v2);
     CUresult result = SC_PERMITTED(real(address, bytes));
-    if (result == CUDA_SUCCESS)
+    if (sc_beside_is_asked() && result == CUDA_SUCCESS)
         sc_beside_allocated(*address, bytes);
     return result;
 }
@@ -56,7 +56,7 @@ CUresult cuMemAllocPitch_v2(CUdeviceptr *address, size_t *pitch, size_t width, s
 {
     SC_WRAPPER(cuMemAllocPitch_v2);
     CUresult result = SC_PERMITTED(real(address, pitch, width, height, element));
-    if (result == CUDA_SUCCESS)
+    if (sc_beside_is_asked() && result == CUDA_SUCCESS)
         sc_beside_allocated(*address, *pitch * height);
     return result;
 }

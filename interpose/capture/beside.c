@@ -6,10 +6,12 @@
 #include "cupti_hooks/ear.h"
 #include "interpose/base/process.h"
 #include "interpose/base/unwind.h"
+#include "interpose/driver/replaying.h"
 #include "interpose/reaper/hazards.h"
 #include "interpose/reaper/reaper.h"
 #include "report/annotations.h"
 #include "report/frame_kinds.h"
+#include "track/frozen.h"
 #include "track/hazard.h"
 #include "track/left_out.h"
 #include "track/shape.h"
@@ -17,26 +19,39 @@
 
 #include "track/poison.h"
 
-enum { WATCHED_MAX = 64 };
+/* LAUNCHES_MAX: so many launches of kernels are looked at on behalf of the memory that is watched.
+ */
+enum { OPEN_MAX = 64, LAUNCHES_MAX = 4096 };
 
-__thread unsigned sc_beside_own __attribute__((tls_model("initial-exec")));
-_Atomic unsigned sc_beside_count;
+_Atomic unsigned sc_beside_concerns;
+
+/* Captures that the thread began and that are open, unless another thread has ended one. */
+static __thread unsigned own_count __attribute__((tls_model("initial-exec")));
 
 /* A capture that is open. */
-struct watched {
+struct open_capture {
     const struct sc_stream_record *stream; /* its origin */
     uintptr_t graph;
     int32_t thread;
     struct sc_left_out *left_out;
 };
 
-static pthread_mutex_t watched_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct watched watched[WATCHED_MAX];
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct open_capture captures[OPEN_MAX];
+static unsigned capture_count;
+static struct sc_frozen frozen;
+static _Atomic unsigned frozen_count; /* of its memories, for those without the lock */
+static unsigned launches_looked_at;   /* since memory was last watched anew */
 static _Atomic uint64_t unjudged;
 
-static unsigned watched_count(void)
+bool sc_beside_is_own(void)
 {
-    return atomic_load_explicit(&sc_beside_count, memory_order_relaxed);
+    return own_count != 0;
+}
+
+bool sc_beside_is_watching(void)
+{
+    return atomic_load_explicit(&frozen_count, memory_order_relaxed) != 0;
 }
 
 uint64_t sc_beside_unjudged(void)
@@ -49,36 +64,40 @@ static void count_unjudged(uint64_t count)
     atomic_fetch_add_explicit(&unjudged, count, memory_order_relaxed);
 }
 
-/* ---- captures ---- */
-
-/* Another thread may have ended a capture of this one. */
-static void recount_locked(void)
+static void begin(void)
 {
-    unsigned own = 0;
-    for (unsigned i = 0; i < watched_count(); i++)
-        own += watched[i].thread == sc_thread_id();
-    sc_beside_own = own;
+    pthread_mutex_lock(&lock);
 }
 
-static bool add(const struct watched *capture)
+static void end(void)
 {
-    pthread_mutex_lock(&watched_lock);
-    bool fits = watched_count() < WATCHED_MAX;
-    if (fits) {
-        watched[watched_count()] = *capture;
-        atomic_fetch_add(&sc_beside_count, 1);
-    }
-    recount_locked();
-    pthread_mutex_unlock(&watched_lock);
+    unsigned own = 0;
+    for (unsigned i = 0; i < capture_count; i++)
+        own += captures[i].thread == sc_thread_id();
+    own_count = own;
+    atomic_store_explicit(&frozen_count, frozen.count, memory_order_relaxed);
+    atomic_store_explicit(&sc_beside_concerns, capture_count + frozen.count, memory_order_relaxed);
+    pthread_mutex_unlock(&lock);
+}
+
+/* ---- captures ---- */
+
+static bool add(const struct open_capture *capture)
+{
+    begin();
+    bool fits = capture_count < OPEN_MAX;
+    if (fits)
+        captures[capture_count++] = *capture;
+    end();
     return fits;
 }
 
 void sc_beside_began(const struct sc_stream_record *stream, uintptr_t graph)
 {
+    int saved = errno;
     if (!graph)
         return;
-    int saved = errno;
-    struct watched capture = {stream, graph, sc_thread_id(), sc_left_out_new()};
+    struct open_capture capture = {stream, graph, sc_thread_id(), sc_left_out_new()};
     if (!capture.left_out || !add(&capture)) {
         sc_left_out_free(capture.left_out);
         count_unjudged(1);
@@ -86,28 +105,28 @@ void sc_beside_began(const struct sc_stream_record *stream, uintptr_t graph)
     errno = saved;
 }
 
-/* NULL: there is none. */
-static struct sc_left_out *take(const struct sc_stream_record *stream)
+/* Its left_out is NULL if there is none. */
+static struct open_capture take(const struct sc_stream_record *stream)
 {
-    struct sc_left_out *left_out = NULL;
+    struct open_capture taken = {0};
     unsigned i = 0;
-    pthread_mutex_lock(&watched_lock);
-    while (i < watched_count() && watched[i].stream != stream)
+    begin();
+    while (i < capture_count && captures[i].stream != stream)
         i++;
-    if (i < watched_count()) {
-        left_out = watched[i].left_out;
-        watched[i] = watched[watched_count() - 1];
-        atomic_fetch_sub(&sc_beside_count, 1);
+    if (i < capture_count) {
+        taken = captures[i];
+        captures[i] = captures[--capture_count];
     }
-    recount_locked();
-    pthread_mutex_unlock(&watched_lock);
-    return left_out;
+    end();
+    return taken;
 }
 
 void sc_beside_forget(const struct sc_stream_record *stream)
 {
-    if (watched_count())
-        sc_left_out_free(take(stream));
+    int saved = errno;
+    if (sc_beside_is_asked())
+        sc_left_out_free(take(stream).left_out);
+    errno = saved;
 }
 
 /* ---- operations ---- */
@@ -128,13 +147,16 @@ static struct sc_hazard_copy describe_captured(const struct sc_beside_op *op)
 
 void sc_beside_captured(const struct sc_beside_op *op, uintptr_t graph)
 {
+    int saved = errno;
+    if (!own_count || sc_replaying_prepares())
+        return;
     struct sc_hazard_copy what = describe_captured(op);
-    pthread_mutex_lock(&watched_lock);
-    for (unsigned i = 0; i < watched_count(); i++)
-        if (watched[i].graph == graph && watched[i].thread == sc_thread_id())
-            sc_left_out_captured(watched[i].left_out, &what, &op->does);
-    recount_locked();
-    pthread_mutex_unlock(&watched_lock);
+    begin();
+    for (unsigned i = 0; i < capture_count; i++)
+        if (captures[i].graph == graph && captures[i].thread == sc_thread_id())
+            sc_left_out_captured(captures[i].left_out, &what, &op->does);
+    end();
+    errno = saved;
 }
 
 static struct sc_hazard describe_beside(const struct sc_beside_op *op)
@@ -150,52 +172,163 @@ static struct sc_hazard describe_beside(const struct sc_beside_op *op)
     return hazard;
 }
 
-void sc_beside_issued(const struct sc_beside_op *op)
+static void issued_beside_capture(const struct sc_beside_op *op)
 {
     struct sc_hazard what = describe_beside(op);
-    pthread_mutex_lock(&watched_lock);
-    for (unsigned i = 0; i < watched_count(); i++)
-        if (watched[i].thread == sc_thread_id())
-            sc_left_out_beside(watched[i].left_out, &what, &op->does);
-    recount_locked();
-    pthread_mutex_unlock(&watched_lock);
+    begin();
+    for (unsigned i = 0; i < capture_count; i++)
+        if (captures[i].thread == sc_thread_id())
+            sc_left_out_beside(captures[i].left_out, &what, &op->does);
+    end();
 }
 
-void sc_beside_note_allocation(uintptr_t address, size_t size_bytes)
+static void forget_frozen_locked(void)
 {
-    pthread_mutex_lock(&watched_lock);
-    for (unsigned i = 0; i < watched_count(); i++)
-        sc_left_out_allocated(watched[i].left_out, address, size_bytes);
-    pthread_mutex_unlock(&watched_lock);
+    count_unjudged(sc_frozen_forget(&frozen));
 }
 
-/* ---- the verdict ---- */
+/* A kernel may write wherever it has an address. */
+static void note_writes(const struct sc_beside_op *op)
+{
+    const struct sc_left_out_op *does = &op->does;
+    bool is_kernel = does->name_count || does->is_partly_known;
+    begin();
+    for (unsigned i = 0; i < does->use_count; i++)
+        if (does->uses[i].access == SC_LEFT_OUT_WRITES)
+            sc_frozen_written(&frozen, &does->uses[i].shape, &does->uses[i].fold);
+    for (unsigned i = 0; i < does->name_count; i++)
+        sc_frozen_written(&frozen, &(struct sc_shape){does->names[i], 1, 1, 1},
+                          &(struct sc_fold){0, 0});
+    if (does->is_partly_known)
+        sc_frozen_forget(&frozen);
+    else if (is_kernel && ++launches_looked_at == LAUNCHES_MAX)
+        forget_frozen_locked();
+    end();
+}
 
-/* A library that sets itself up beside the capture does what it would have done before. */
-static void report(void *unused, const struct sc_left_out_finding *finding)
+void sc_beside_issued(const struct sc_beside_op *op)
+{
+    int saved = errno;
+    if (sc_replaying_prepares())
+        return;
+    if (sc_beside_is_watching())
+        note_writes(op);
+    if (own_count && !op->is_detour)
+        issued_beside_capture(op);
+    errno = saved;
+}
+
+void sc_beside_allocated(uintptr_t address, size_t size_bytes)
+{
+    begin();
+    for (unsigned i = 0; i < capture_count; i++)
+        sc_left_out_allocated(captures[i].left_out, address, size_bytes);
+    sc_frozen_written(&frozen, &(struct sc_shape){address, size_bytes, size_bytes, 1},
+                      &(struct sc_fold){0, 0});
+    end();
+}
+
+void sc_beside_unknown(void)
+{
+    begin();
+    sc_frozen_forget(&frozen);
+    end();
+}
+
+/* ---- verdicts ---- */
+
+static struct sc_hazard describe(const struct sc_left_out_finding *finding)
 {
     const struct sc_shape *bytes = &finding->captured_use->shape;
     struct sc_hazard hazard = *finding->beside;
-    (void)unused;
-    if (sc_frame_kind_of_stack(hazard.event.stack) != SC_FRAME_USER)
-        return;
-    hazard.buffer_address = finding->use->shape.address;
-    hazard.buffer_size_bytes = sc_shape_hull_bytes(&finding->use->shape);
     hazard.copy = *finding->captured;
     hazard.copy.direction = finding->captured_use->direction;
     hazard.copy.address = bytes->address;
     hazard.copy.size_bytes = sc_shape_hull_bytes(bytes);
-    sc_reaper_report(&hazard);
+    return hazard;
+}
+
+/* Of a kernel only one byte is known, that its parameter names. */
+static const struct sc_left_out_use *memory_of(const struct sc_left_out_finding *finding)
+{
+    bool is_named = finding->captured_use->access == SC_LEFT_OUT_NAMES;
+    return is_named ? finding->use : finding->captured_use;
+}
+
+static void watch(const struct sc_left_out_finding *finding, const struct sc_hazard *hazard,
+                  uintptr_t graph)
+{
+    const struct sc_left_out_use *memory = memory_of(finding);
+    begin();
+    if (!sc_frozen_add(&frozen, hazard, &memory->shape, &memory->fold, graph))
+        count_unjudged(1);
+    launches_looked_at = 0;
+    end();
+}
+
+/* A library that sets itself up beside the capture does what it would have done before. */
+static void judge(void *graph, const struct sc_left_out_finding *finding)
+{
+    struct sc_hazard hazard = describe(finding);
+    const struct sc_shape *bytes = &memory_of(finding)->shape;
+    if (sc_frame_kind_of_stack(hazard.event.stack) != SC_FRAME_USER)
+        return;
+    hazard.buffer_address = bytes->address;
+    hazard.buffer_size_bytes = sc_shape_hull_bytes(bytes);
+    if (finding->captured_use->access == SC_LEFT_OUT_WRITES)
+        sc_reaper_report(&hazard);
+    else
+        watch(finding, &hazard, *(const uintptr_t *)graph);
 }
 
 void sc_beside_ended(const struct sc_stream_record *stream)
 {
-    struct sc_left_out *left_out = watched_count() ? take(stream) : NULL;
     int saved = errno;
-    if (!left_out)
+    if (!sc_beside_is_asked())
         return;
-    sc_left_out_each(left_out, report, NULL);
-    count_unjudged(sc_left_out_unknown(left_out));
-    sc_left_out_free(left_out);
+    struct open_capture capture = take(stream);
+    if (!capture.left_out)
+        return;
+    sc_left_out_each(capture.left_out, judge, &capture.graph);
+    count_unjudged(sc_left_out_unknown(capture.left_out));
+    sc_left_out_free(capture.left_out);
+    errno = saved;
+}
+
+/* ---- graphs ---- */
+
+void sc_beside_instantiated(uintptr_t graph, uintptr_t exec)
+{
+    begin();
+    sc_frozen_instantiated(&frozen, graph, exec);
+    end();
+}
+
+void sc_beside_handle_gone(uintptr_t handle)
+{
+    begin();
+    sc_frozen_gone(&frozen, handle);
+    end();
+}
+
+static bool take_frozen(struct sc_hazard *hazard)
+{
+    begin();
+    bool found = sc_frozen_take(&frozen, hazard);
+    end();
+    return found;
+}
+
+void sc_beside_graph_launched(uintptr_t exec)
+{
+    int saved = errno;
+    struct sc_hazard hazard;
+    if (!sc_beside_is_watching() || sc_replaying_prepares())
+        return;
+    begin();
+    sc_frozen_launched(&frozen, exec);
+    end();
+    while (take_frozen(&hazard))
+        sc_reaper_report(&hazard);
     errno = saved;
 }

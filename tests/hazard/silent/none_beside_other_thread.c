@@ -1,0 +1,33 @@
+// expect: none
+//
+// Another thread uploads what the graph reads while this one captures: it is not this thread's
+// program that runs there, and the upload belongs to no step.
+#include "left_out.h"
+
+static void *source, *input;
+
+static void *upload(void *unused)
+{
+    cudaStream_t stream = new_stream();
+    CHECK(cudaMemcpyAsync(input, source, SMALL, cudaMemcpyHostToDevice, stream));
+    CHECK(cudaMemcpyAsync(input, source, SMALL, cudaMemcpyHostToDevice, 0));
+    return unused;
+}
+
+int main(void)
+{
+    cudaStream_t stream = new_stream();
+    void *result = device_block(SMALL, 0);
+    source = pinned_block(SMALL, WANTED);
+    input = device_block(SMALL, 0);
+
+    CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+    on_other_thread(upload, NULL);
+    capture_copy(result, input, stream);
+    cudaGraphExec_t exec = end_capture(stream, 1);
+
+    CHECK(cudaDeviceSynchronize());
+    replay(exec, stream);
+    replay(exec, stream);
+    return finish(!broken && device_holds(result, SMALL, WANTED));
+}

@@ -1,5 +1,4 @@
-// expect: SC305 action=reported kind=device certainty=latent event=cuMemcpyHtoDAsync_v2
-// direction=none
+// expect: SC305 action=reported certainty=latent event=cuMemcpyHtoDAsync_v2 direction=none
 //
 // A captured kernel reads what an upload on the legacy stream wrote once. Of the kernel its
 // parameters tell.

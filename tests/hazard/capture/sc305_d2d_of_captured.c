@@ -1,5 +1,4 @@
-// expect: SC305 action=reported kind=device certainty=latent event=cuMemcpyDtoDAsync_v2
-// direction=memset
+// expect: SC305 action=reported certainty=latent event=cuMemcpyDtoDAsync_v2 direction=memset
 //
 // What a captured memset has still to clear is handed on by a copy on a stream that was never
 // joined to the capture.

@@ -7,12 +7,14 @@
 /* `order`: of the call, among all of the thread since the capture began. */
 struct node_use {
     struct sc_left_out_use is;
+    uintptr_t function;
     uint32_t order;
     uint32_t node;
 };
 
 struct beside_use {
     struct sc_left_out_use is;
+    uintptr_t function;
     uint32_t order;
     uint32_t site;
 };
@@ -93,7 +95,7 @@ void sc_left_out_captured(struct sc_left_out *left_out, const struct sc_hazard_c
     left_out->nodes[node] = *what;
     for (unsigned i = 0; i < count; i++)
         left_out->node_uses[left_out->node_use_count++] =
-            (struct node_use){use_of(op, i), order, node};
+            (struct node_use){use_of(op, i), op->function, order, node};
 }
 
 static bool is_set_up(const struct sc_left_out *left_out, const struct sc_left_out_use *use)
@@ -136,7 +138,7 @@ void sc_left_out_beside(struct sc_left_out *left_out, const struct sc_hazard *wh
         struct sc_left_out_use use = use_of(op, i);
         if (!is_set_up(left_out, &use))
             left_out->beside_uses[left_out->beside_use_count++] =
-                (struct beside_use){use, order, site};
+                (struct beside_use){use, op->function, order, site};
     }
 }
 
@@ -152,6 +154,24 @@ void sc_left_out_allocated(struct sc_left_out *left_out, uintptr_t address, size
 static bool touch(const struct sc_left_out_use *a, const struct sc_left_out_use *b)
 {
     return sc_shapes_folded_touch(&a->shape, &a->fold, &b->shape, &b->fold);
+}
+
+static bool is_same_shape(const struct sc_shape *a, const struct sc_shape *b)
+{
+    return a->address == b->address && a->width_bytes == b->width_bytes && a->rows == b->rows &&
+           (a->rows == 1 || a->pitch_bytes == b->pitch_bytes);
+}
+
+/* Does the graph do the same? */
+static bool is_in_graph(const struct sc_left_out *left_out, const struct beside_use *use)
+{
+    for (unsigned i = 0; i < left_out->node_use_count; i++) {
+        const struct node_use *node = &left_out->node_uses[i];
+        if (node->is.access == use->is.access && node->is.direction == use->is.direction &&
+            node->function == use->function && is_same_shape(&node->is.shape, &use->is.shape))
+            return true;
+    }
+    return false;
 }
 
 /* Does captured work make, before that, what the use reads? A kernel of which nothing is known may,
@@ -213,7 +233,7 @@ static const struct node_use *find_node(const struct sc_left_out *left_out,
     for (unsigned i = 0; i < left_out->node_use_count; i++) {
         const struct node_use *node = &left_out->node_uses[i];
         if (touch(&use->is, &node->is) && belong_together(left_out, use, node))
-            return node;
+            return is_in_graph(left_out, use) ? NULL : node;
     }
     return NULL;
 }

@@ -10,6 +10,10 @@
  *     a kernel has an address in memory    that a copy or memset captured earlier writes, or that a
  *                                          copy to the host captured later reads
  *
+ * What the graph does as well is not left out: an operation of the same direction on the same
+ * bytes, or the same kernel with the same address. So it is with a first upload for a graph that
+ * uploads for its next launch, and with work that is run once to warm up.
+ *
  * Captured work that reads what other captured work has written before sees that work's bytes in
  * each launch, and nothing that ran beside. Work beside the capture that reads what other work
  * beside it has written sees those bytes. Memory that was allocated since the capture began is
@@ -56,6 +60,7 @@ struct sc_left_out_op {
     unsigned use_count, name_count;
     const struct sc_left_out_use *uses;
     const uintptr_t *names;
+    uintptr_t function;   /* the kernel's; 0: it is none */
     bool is_partly_known; /* it may do more with memory than this */
 };
 

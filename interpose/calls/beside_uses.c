@@ -70,6 +70,7 @@ static void launched(const struct sc_call *call, const struct sc_beside_launch *
         .is_detour = is_detour,
         .does = {.name_count = read.count,
                  .names = read.addresses,
+                 .function = (uintptr_t)launch->function,
                  .is_partly_known = !read.is_known},
     };
     if (sc_streams_is_captured(stream))

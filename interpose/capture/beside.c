@@ -95,7 +95,7 @@ static bool add(const struct open_capture *capture)
 void sc_beside_began(const struct sc_stream_record *stream, uintptr_t graph)
 {
     int saved = errno;
-    if (!graph)
+    if (!graph || sc_replaying_is_on())
         return;
     struct open_capture capture = {stream, graph, sc_thread_id(), sc_left_out_new()};
     if (!capture.left_out || !add(&capture)) {
@@ -148,8 +148,12 @@ static struct sc_hazard_copy describe_captured(const struct sc_beside_op *op)
 void sc_beside_captured(const struct sc_beside_op *op, uintptr_t graph)
 {
     int saved = errno;
-    if (!own_count || sc_replaying_prepares())
+    if (!own_count)
         return;
+    if (sc_replaying_is_on()) {
+        sc_beside_unknown();
+        return;
+    }
     struct sc_hazard_copy what = describe_captured(op);
     begin();
     for (unsigned i = 0; i < capture_count; i++)
@@ -209,8 +213,10 @@ static void note_writes(const struct sc_beside_op *op)
 void sc_beside_issued(const struct sc_beside_op *op)
 {
     int saved = errno;
-    if (sc_replaying_prepares())
+    if (sc_replaying_is_on()) {
+        sc_beside_unknown();
         return;
+    }
     if (sc_beside_is_watching())
         note_writes(op);
     if (own_count && !op->is_detour)
@@ -228,9 +234,14 @@ void sc_beside_allocated(uintptr_t address, size_t size_bytes)
     end();
 }
 
+/* For the graph that captures add to as well: what comes behind may read what was written. */
 void sc_beside_unknown(void)
 {
     begin();
+    for (unsigned i = 0; i < capture_count; i++)
+        if (captures[i].thread == sc_thread_id())
+            sc_left_out_captured(captures[i].left_out, &(struct sc_hazard_copy){0},
+                                 &(struct sc_left_out_op){.is_partly_known = true});
     sc_frozen_forget(&frozen);
     end();
 }

@@ -288,6 +288,46 @@ START_TEST(kernels_are_not_held_against_kernels)
 }
 END_TEST
 
+START_TEST(what_the_graph_does_as_well_is_not_left_out)
+{
+    beside_upload(7, A); /* for the first launch */
+    captured_copy(1, B, A);
+    captured_upload(2, A);
+    check_none();
+    beside_download(8, A); /* run once to warm up */
+    captured_download(3, A);
+    check_none();
+}
+END_TEST
+
+START_TEST(what_the_graph_does_with_other_bytes_is_left_out)
+{
+    beside_upload(7, A);
+    captured_copy(1, B, A);
+    captured_upload(2, A + 1);
+    check_one(7, 1);
+}
+END_TEST
+
+START_TEST(only_the_same_kernel_with_the_same_address_is_alike)
+{
+    const uintptr_t address = A, other = A + 8;
+    struct sc_left_out_op kernel = {.name_count = 1, .names = &address, .function = 5};
+    captured_upload(1, A);
+    beside_at(7, &kernel);
+    check_one(7, 1);
+    kernel.function = 6;
+    captured(2, &kernel);
+    check_one(7, 1);
+    kernel = (struct sc_left_out_op){.name_count = 1, .names = &other, .function = 5};
+    captured(3, &kernel);
+    check_one(7, 1);
+    kernel.names = &address;
+    captured(4, &kernel);
+    check_none();
+}
+END_TEST
+
 START_TEST(memory_that_was_allocated_meanwhile_is_set_up)
 {
     sc_left_out_allocated(tested, A, SIZE);
@@ -399,6 +439,9 @@ int main(void)
     tcase_add_test(cases, a_kernel_belongs_to_a_captured_download_behind_it);
     tcase_add_test(cases, a_product_of_the_graph_is_none_of_the_kernel_beside);
     tcase_add_test(cases, kernels_are_not_held_against_kernels);
+    tcase_add_test(cases, what_the_graph_does_as_well_is_not_left_out);
+    tcase_add_test(cases, what_the_graph_does_with_other_bytes_is_left_out);
+    tcase_add_test(cases, only_the_same_kernel_with_the_same_address_is_alike);
     tcase_add_test(cases, memory_that_was_allocated_meanwhile_is_set_up);
     tcase_add_test(cases, memory_that_was_allocated_afterwards_is_another);
     tcase_add_test(cases, columns_do_not_touch);

@@ -8,6 +8,9 @@
  * until somebody writes it, or the graph is launched for the second time (track/frozen.h). Nothing
  * is rerouted: neither the program nor the graph is other than without the library.
  *
+ * Only calls that come through wrappers are judged: allocations would be missing among others. What
+ * passes by may have done anything.
+ *
  * Unless sc_beside_is_asked, which is one load, nothing of this has to be told.
  *
  * Thread-safe. Locks: one of its own, a leaf; none may be held where something is reported. errno
@@ -71,7 +74,7 @@ void sc_beside_issued(const struct sc_beside_op *op);
 void sc_beside_allocated(uintptr_t address, size_t size_bytes);
 
 /* Device memory was written, and nobody knows where; or contexts are gone, and handles with them.
- */
+ * What follows in the thread's captures is judged as if it might read that. */
 void sc_beside_unknown(void);
 
 /* ---- graphs ---- */

@@ -45,7 +45,6 @@ void sc_beside_uses_issued(const struct sc_call *call, const struct sc_stream_re
     struct sc_beside_op op = {
         .call = call,
         .stream = (uintptr_t)stream->handle,
-        .device = stream->context->device,
         .is_detour = is_detour,
         .does = {.use_count = take_uses(taken, uses), .uses = taken},
     };
@@ -60,13 +59,14 @@ static void launched(const struct sc_call *call, const struct sc_beside_launch *
 {
     struct sc_kernel_parameters read;
     struct sc_stream_record *stream = sc_streams_find(launch->stream, call->per_thread);
-    if (!stream)
+    if (!stream) {
+        sc_beside_unknown();
         return;
+    }
     sc_kernel_parameters_read(&read, launch->function, launch->parameters, launch->extra);
     struct sc_beside_op op = {
         .call = call,
         .stream = (uintptr_t)stream->handle,
-        .device = stream->context->device,
         .is_detour = is_detour,
         .does = {.name_count = read.count,
                  .names = read.addresses,

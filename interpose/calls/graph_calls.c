@@ -169,7 +169,7 @@ CUresult cuGraphClone(CUgraph *clone, CUgraph original)
 
 uint32_t sc_graph_calls_destroying(const void *handle)
 {
-    if (sc_beside_is_asked())
+    if (sc_beside_is_asked() && sc_active())
         sc_beside_handle_gone((uintptr_t)handle);
     return sc_active() ? sc_track_graph_detach(&sc_track, (uintptr_t)handle) : 0;
 }

@@ -598,7 +598,7 @@ static void note_beside(const struct sc_issue *issue)
 
 CUresult sc_issue_end(struct sc_issue *issue, CUresult result)
 {
-    if (sc_beside_is_asked() && result == CUDA_SUCCESS)
+    if (sc_unlikely(issue->uses.count) && sc_beside_is_asked() && result == CUDA_SUCCESS)
         note_beside(issue);
     if (sc_unlikely(issue->waits_after) && result == CUDA_SUCCESS)
         cuStreamSynchronize(issue->stream->handle);

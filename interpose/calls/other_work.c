@@ -35,7 +35,7 @@ static void begin(struct work *work, const struct sc_call *call, CUstream *strea
 /* May it write device memory, and nobody says where? */
 static bool writes_anywhere(const struct work *work)
 {
-    unsigned kind = work->work.kind;
+    unsigned kind = work->work.stream ? work->work.kind : SC_WORK_QUIET;
     return kind & (SC_WORK_MAY_WRITE | SC_WORK_SIGNALS) && !(kind & SC_WORK_OF_DEVICE);
 }
 

@@ -19,9 +19,8 @@
 
 #include "track/poison.h"
 
-/* LAUNCHES_MAX: so many launches of kernels are looked at on behalf of the memory that is watched.
- */
-enum { OPEN_MAX = 64, LAUNCHES_MAX = 4096 };
+/* LOOKS_MAX: so many operations are looked at on behalf of the memory that is watched. */
+enum { OPEN_MAX = 64, LOOKS_MAX = 16384 };
 
 _Atomic unsigned sc_beside_concerns;
 
@@ -33,6 +32,7 @@ struct open_capture {
     const struct sc_stream_record *stream; /* its origin */
     uintptr_t graph;
     int32_t thread;
+    int device;
     struct sc_left_out *left_out;
 };
 
@@ -41,7 +41,7 @@ static struct open_capture captures[OPEN_MAX];
 static unsigned capture_count;
 static struct sc_frozen frozen;
 static _Atomic unsigned frozen_count; /* of its memories, for those without the lock */
-static unsigned launches_looked_at;   /* since memory was last watched anew */
+static unsigned looks;                /* since memory was last watched anew */
 static _Atomic uint64_t unjudged;
 
 bool sc_beside_is_own(void)
@@ -97,7 +97,11 @@ void sc_beside_began(const struct sc_stream_record *stream, uintptr_t graph)
     int saved = errno;
     if (!graph || sc_replaying_is_on())
         return;
-    struct open_capture capture = {stream, graph, sc_thread_id(), sc_left_out_new()};
+    struct open_capture capture = {.stream = stream,
+                                   .graph = graph,
+                                   .thread = sc_thread_id(),
+                                   .device = stream->context->device,
+                                   .left_out = sc_left_out_new()};
     if (!capture.left_out || !add(&capture)) {
         sc_left_out_free(capture.left_out);
         count_unjudged(1);
@@ -136,9 +140,8 @@ static struct sc_hazard_copy describe_captured(const struct sc_beside_op *op)
     return (struct sc_hazard_copy){
         .api = op->call->api,
         .stream = op->stream,
-        .device = op->device,
         .thread = sc_thread_id(),
-        .time_ns = sc_now_ns(),
+        .time_ns = sc_coarse_now_ns(),
         .stack = sc_unwind_here(op->call->site),
         .runtime_api = sc_ear_runtime_api(),
         .correlation_id = sc_ear_correlation_id(),
@@ -156,9 +159,11 @@ void sc_beside_captured(const struct sc_beside_op *op, uintptr_t graph)
     }
     struct sc_hazard_copy what = describe_captured(op);
     begin();
-    for (unsigned i = 0; i < capture_count; i++)
+    for (unsigned i = 0; i < capture_count; i++) {
+        what.device = captures[i].device;
         if (captures[i].graph == graph && captures[i].thread == sc_thread_id())
             sc_left_out_captured(captures[i].left_out, &what, &op->does);
+    }
     end();
     errno = saved;
 }
@@ -186,16 +191,10 @@ static void issued_beside_capture(const struct sc_beside_op *op)
     end();
 }
 
-static void forget_frozen_locked(void)
-{
-    count_unjudged(sc_frozen_forget(&frozen));
-}
-
 /* A kernel may write wherever it has an address. */
 static void note_writes(const struct sc_beside_op *op)
 {
     const struct sc_left_out_op *does = &op->does;
-    bool is_kernel = does->name_count || does->is_partly_known;
     begin();
     for (unsigned i = 0; i < does->use_count; i++)
         if (does->uses[i].access == SC_LEFT_OUT_WRITES)
@@ -205,8 +204,8 @@ static void note_writes(const struct sc_beside_op *op)
                           &(struct sc_fold){0, 0});
     if (does->is_partly_known)
         sc_frozen_forget(&frozen);
-    else if (is_kernel && ++launches_looked_at == LAUNCHES_MAX)
-        forget_frozen_locked();
+    else if (++looks == LOOKS_MAX)
+        count_unjudged(sc_frozen_forget(&frozen));
     end();
 }
 
@@ -273,7 +272,7 @@ static void watch(const struct sc_left_out_finding *finding, const struct sc_haz
     begin();
     if (!sc_frozen_add(&frozen, hazard, &memory->shape, &memory->fold, graph))
         count_unjudged(1);
-    launches_looked_at = 0;
+    looks = 0;
     end();
 }
 

@@ -61,8 +61,7 @@ void sc_beside_forget(const struct sc_stream_record *stream);
 struct sc_beside_op {
     const struct sc_call *call;
     uintptr_t stream; /* its handle */
-    int device;
-    bool is_detour; /* a capture stood in the way, which is reported already */
+    bool is_detour;   /* a capture stood in the way, which is reported already */
     struct sc_left_out_op does;
 };
 

@@ -181,7 +181,7 @@ void sc_captures_context_gone(const struct sc_context *context)
 {
     uintptr_t graph;
     bool ended = false;
-    if (sc_beside_is_asked())
+    if (sc_beside_is_asked() && sc_active())
         sc_beside_unknown();
     for (; take_capture_in(context, &graph); ended = true)
         sc_reaper_forget_graph(graph);

@@ -1,5 +1,8 @@
 #include "track/left_out.h"
 
+#include <stddef.h>
+#include <string.h>
+
 #include "track/pool.h"
 
 #include "track/poison.h"
@@ -46,6 +49,12 @@ void sc_left_out_free(struct sc_left_out *left_out)
 {
     if (left_out)
         sc_pages_unmap(left_out, sizeof *left_out);
+}
+
+/* What lies behind the counts is not read. */
+void sc_left_out_clear(struct sc_left_out *left_out)
+{
+    memset(left_out, 0, offsetof(struct sc_left_out, sites));
 }
 
 uint64_t sc_left_out_unknown(const struct sc_left_out *left_out)

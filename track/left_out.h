@@ -68,6 +68,8 @@ struct sc_left_out;
 
 /* NULL: there is no memory. */
 struct sc_left_out *sc_left_out_new(void);
+/* As new. */
+void sc_left_out_clear(struct sc_left_out *left_out);
 void sc_left_out_free(struct sc_left_out *left_out); /* NULL: nothing happens */
 
 /* An operation was captured. `what`: as hazards tell of it, without address and size. */

@@ -25,17 +25,16 @@ static unsigned take_uses(struct sc_left_out_use taken[SC_DEVICE_USES_MAX],
     return uses->count;
 }
 
-void sc_beside_uses_captured(const struct sc_call *call, uintptr_t stream, uintptr_t graph,
-                             const struct sc_device_uses *uses)
+void sc_beside_uses_captured(const struct sc_graph_call *call, const struct sc_device_uses *uses)
 {
     struct sc_left_out_use taken[SC_DEVICE_USES_MAX];
     struct sc_beside_op op = {
-        .call = call,
-        .stream = stream,
+        .call = call->by,
+        .stream = call->stream,
+        .stack = call->stack,
         .does = {.use_count = take_uses(taken, uses), .uses = taken},
     };
-    if (uses->count)
-        sc_beside_captured(&op, graph);
+    sc_beside_captured(&op, call->graph);
 }
 
 void sc_beside_uses_issued(const struct sc_call *call, const struct sc_stream_record *stream,

@@ -15,11 +15,11 @@
 #include "interpose/calls/device_uses.h"
 #include "interpose/driver/call.h"
 #include "interpose/driver/driver.h"
+#include "interpose/graph/node_uses.h"
 #include "interpose/streams/streams.h"
 
-/* A copy or memset became a node of the graph; `stream`: the handle. */
-void sc_beside_uses_captured(const struct sc_call *call, uintptr_t stream, uintptr_t graph,
-                             const struct sc_device_uses *uses);
+/* A copy or memset became a node of a graph, on the thread that captures. */
+void sc_beside_uses_captured(const struct sc_graph_call *call, const struct sc_device_uses *uses);
 
 /* A copy or memset was issued on a stream that does not capture. */
 void sc_beside_uses_issued(const struct sc_call *call, const struct sc_stream_record *stream,

@@ -567,11 +567,17 @@ static void end_without(struct sc_issue *issue, CUresult result)
 }
 
 /* The operation has become a node of the graph that is being captured. */
-static void note_uses(const struct sc_issue *issue)
+static void end_captured(const struct sc_issue *issue)
 {
-    const struct sc_graph_call call = {issue->graph, issue->call, issue->captured_stream};
+    bool is_told = sc_unlikely(issue->uses.count) && sc_beside_is_own();
+    if (!issue->count && !is_told)
+        return;
+    const struct sc_graph_call call = {issue->graph, issue->call, issue->captured_stream,
+                                       sc_unwind_here(issue->call->site)};
     for (unsigned i = 0; i < issue->count; i++)
         sc_node_uses_note(&call, &issue->ops[i]);
+    if (is_told)
+        sc_beside_uses_captured(&call, &issue->uses);
 }
 
 static void end_joined(struct sc_issue *issue, CUresult result)
@@ -587,31 +593,22 @@ static void end_joined(struct sc_issue *issue, CUresult result)
     sc_guard_apply();
 }
 
-/* For captures: a node of one, or work beside it. */
-static void note_beside(const struct sc_issue *issue)
-{
-    if (issue->graph)
-        sc_beside_uses_captured(issue->call, issue->captured_stream, issue->graph, &issue->uses);
-    else if (issue->stream)
-        sc_beside_uses_issued(issue->call, issue->stream, &issue->uses, issue->is_detour);
-}
-
 CUresult sc_issue_end(struct sc_issue *issue, CUresult result)
 {
-    if (sc_unlikely(issue->uses.count) && sc_beside_is_asked() && result == CUDA_SUCCESS)
-        note_beside(issue);
     if (sc_unlikely(issue->waits_after) && result == CUDA_SUCCESS)
         cuStreamSynchronize(issue->stream->handle);
-    if (!issue->stream && (!issue->graph || !issue->count || result != CUDA_SUCCESS))
+    if (!issue->stream && (!issue->graph || result != CUDA_SUCCESS))
         return result;
     int saved = errno;
     if (issue->stream)
         sc_unfinished_legacy(issue->stream);
     if (issue->graph) {
-        note_uses(issue);
+        end_captured(issue);
         errno = saved;
         return result;
     }
+    if (sc_unlikely(issue->uses.count) && sc_beside_is_asked() && result == CUDA_SUCCESS)
+        sc_beside_uses_issued(issue->call, issue->stream, &issue->uses, issue->is_detour);
     if (result == CUDA_SUCCESS && issue->count)
         record(issue);
     else

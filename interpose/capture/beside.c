@@ -42,6 +42,7 @@ static unsigned capture_count;
 static struct sc_frozen frozen;
 static _Atomic unsigned frozen_count; /* of its memories, for those without the lock */
 static unsigned looks;                /* since memory was last watched anew */
+static struct sc_left_out *spare;     /* of the capture before, whose pages are there; or NULL */
 static _Atomic uint64_t unjudged;
 
 bool sc_beside_is_own(void)
@@ -69,6 +70,12 @@ static void begin(void)
     pthread_mutex_lock(&lock);
 }
 
+/* What is counted has not changed. */
+static void end_unchanged(void)
+{
+    pthread_mutex_unlock(&lock);
+}
+
 static void end(void)
 {
     unsigned own = 0;
@@ -81,6 +88,30 @@ static void end(void)
 }
 
 /* ---- captures ---- */
+
+static struct sc_left_out *new_left_out(void)
+{
+    begin();
+    struct sc_left_out *left_out = spare;
+    spare = NULL;
+    end_unchanged();
+    if (!left_out)
+        return sc_left_out_new();
+    sc_left_out_clear(left_out);
+    return left_out;
+}
+
+/* NULL: nothing happens. */
+static void give_back(struct sc_left_out *left_out)
+{
+    begin();
+    bool is_kept = !spare;
+    if (is_kept)
+        spare = left_out;
+    end_unchanged();
+    if (!is_kept)
+        sc_left_out_free(left_out);
+}
 
 static bool add(const struct open_capture *capture)
 {
@@ -101,9 +132,9 @@ void sc_beside_began(const struct sc_stream_record *stream, uintptr_t graph)
                                    .graph = graph,
                                    .thread = sc_thread_id(),
                                    .device = stream->context->device,
-                                   .left_out = sc_left_out_new()};
+                                   .left_out = new_left_out()};
     if (!capture.left_out || !add(&capture)) {
-        sc_left_out_free(capture.left_out);
+        give_back(capture.left_out);
         count_unjudged(1);
     }
     errno = saved;
@@ -129,7 +160,7 @@ void sc_beside_forget(const struct sc_stream_record *stream)
 {
     int saved = errno;
     if (sc_beside_is_asked())
-        sc_left_out_free(take(stream).left_out);
+        give_back(take(stream).left_out);
     errno = saved;
 }
 
@@ -142,7 +173,7 @@ static struct sc_hazard_copy describe_captured(const struct sc_beside_op *op)
         .stream = op->stream,
         .thread = sc_thread_id(),
         .time_ns = sc_coarse_now_ns(),
-        .stack = sc_unwind_here(op->call->site),
+        .stack = op->stack ? op->stack : sc_unwind_here(op->call->site),
         .runtime_api = sc_ear_runtime_api(),
         .correlation_id = sc_ear_correlation_id(),
     };
@@ -164,7 +195,7 @@ void sc_beside_captured(const struct sc_beside_op *op, uintptr_t graph)
         if (captures[i].graph == graph && captures[i].thread == sc_thread_id())
             sc_left_out_captured(captures[i].left_out, &what, &op->does);
     }
-    end();
+    end_unchanged();
     errno = saved;
 }
 
@@ -301,7 +332,7 @@ void sc_beside_ended(const struct sc_stream_record *stream)
         return;
     sc_left_out_each(capture.left_out, judge, &capture.graph);
     count_unjudged(sc_left_out_unknown(capture.left_out));
-    sc_left_out_free(capture.left_out);
+    give_back(capture.left_out);
     errno = saved;
 }
 

@@ -61,6 +61,7 @@ void sc_beside_forget(const struct sc_stream_record *stream);
 struct sc_beside_op {
     const struct sc_call *call;
     uintptr_t stream; /* its handle */
+    uint32_t stack;   /* 0: it is taken where it is wanted */
     bool is_detour;   /* a capture stood in the way, which is reported already */
     struct sc_left_out_op does;
 };

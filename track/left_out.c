@@ -160,9 +160,16 @@ void sc_left_out_allocated(struct sc_left_out *left_out, uintptr_t address, size
 
 /* ---- judging ---- */
 
+static uintptr_t end_of(const struct sc_left_out_use *use)
+{
+    return use->shape.address + sc_shape_hull_bytes(&use->shape);
+}
+
+/* Most do not, which is to be seen at once. */
 static bool touch(const struct sc_left_out_use *a, const struct sc_left_out_use *b)
 {
-    return sc_shapes_folded_touch(&a->shape, &a->fold, &b->shape, &b->fold);
+    return a->shape.address < end_of(b) && b->shape.address < end_of(a) &&
+           sc_shapes_folded_touch(&a->shape, &a->fold, &b->shape, &b->fold);
 }
 
 static bool is_same_shape(const struct sc_shape *a, const struct sc_shape *b)

@@ -4,13 +4,14 @@
 // beside them is in no graph's place; the program then works without one.
 #include "left_out.h"
 
-static void *source, *input, *result;
+static void *source, *input, *result, *seen;
 
 static void capture_in(cudaStream_t stream, enum cudaStreamCaptureMode mode)
 {
     CHECK(cudaStreamBeginCapture(stream, mode));
     CHECK(cudaMemcpyAsync(input, source, SMALL, cudaMemcpyHostToDevice, 0));
     capture_copy(result, input, stream);
+    CHECK(cudaMemcpy(seen, result, SMALL, cudaMemcpyDeviceToHost));
 }
 
 int main(void)
@@ -20,6 +21,7 @@ int main(void)
     source = pinned_block(SMALL, WANTED);
     input = device_block(SMALL, 0);
     result = device_block(SMALL, 0);
+    seen = pinned_block(SMALL, 0);
 
     capture_in(stream, cudaStreamCaptureModeGlobal);
     cudaEvent_t event = new_event();

@@ -1,7 +1,7 @@
 // expect: none
 //
-// Another thread uploads what the graph reads while this one captures: it is not this thread's
-// program that runs there, and the upload belongs to no step.
+// Another thread uploads what the graph reads while this one captures, and so does that one: what
+// it uploads belongs to no step of this one.
 #include "left_out.h"
 
 static void *source, *input;
@@ -9,8 +9,14 @@ static void *source, *input;
 static void *upload(void *unused)
 {
     cudaStream_t stream = new_stream();
+    cudaStream_t own = new_stream();
+    void *from = device_block(SMALL, 0);
+    void *to = device_block(SMALL, 0);
     CHECK(cudaMemcpyAsync(input, source, SMALL, cudaMemcpyHostToDevice, stream));
+    CHECK(cudaStreamBeginCapture(own, cudaStreamCaptureModeThreadLocal));
+    capture_copy(to, from, own);
     CHECK(cudaMemcpyAsync(input, source, SMALL, cudaMemcpyHostToDevice, 0));
+    CHECK(cudaGraphExecDestroy(end_capture(own, 1)));
     return unused;
 }
 

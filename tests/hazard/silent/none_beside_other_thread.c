@@ -4,14 +4,12 @@
 // it uploads belongs to no step of this one.
 #include "left_out.h"
 
-static void *source, *input;
+static void *source, *input, *from, *to;
 
 static void *upload(void *unused)
 {
     cudaStream_t stream = new_stream();
     cudaStream_t own = new_stream();
-    void *from = device_block(SMALL, 0);
-    void *to = device_block(SMALL, 0);
     CHECK(cudaMemcpyAsync(input, source, SMALL, cudaMemcpyHostToDevice, stream));
     CHECK(cudaStreamBeginCapture(own, cudaStreamCaptureModeThreadLocal));
     capture_copy(to, from, own);
@@ -26,6 +24,8 @@ int main(void)
     void *result = device_block(SMALL, 0);
     source = pinned_block(SMALL, WANTED);
     input = device_block(SMALL, 0);
+    from = device_block(SMALL, 0);
+    to = device_block(SMALL, 0);
 
     CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
     on_other_thread(upload, NULL);

@@ -4,13 +4,11 @@
 
 enum { LAUNCHES = 2 };
 
-bool sc_frozen_add(struct sc_frozen *frozen, const struct sc_hazard *hazard,
-                   const struct sc_shape *shape, const struct sc_fold *fold, uintptr_t graph)
+bool sc_frozen_add(struct sc_frozen *frozen, const struct sc_frozen_memory *memory)
 {
     if (frozen->count == SC_FROZEN_MAX)
         return false;
-    frozen->memories[frozen->count++] = (struct sc_frozen_memory){
-        .hazard = *hazard, .shape = *shape, .fold = *fold, .graph = graph};
+    frozen->memories[frozen->count++] = *memory;
     return true;
 }
 
@@ -25,6 +23,16 @@ void sc_frozen_written(struct sc_frozen *frozen, const struct sc_shape *shape,
     for (unsigned i = frozen->count; i-- > 0;) {
         const struct sc_frozen_memory *memory = &frozen->memories[i];
         if (sc_shapes_folded_touch(&memory->shape, &memory->fold, shape, fold))
+            drop(frozen, i);
+    }
+}
+
+void sc_frozen_named(struct sc_frozen *frozen, uintptr_t address)
+{
+    for (unsigned i = frozen->count; i-- > 0;) {
+        const struct sc_frozen_memory *memory = &frozen->memories[i];
+        uintptr_t end = memory->shape.address + sc_shape_hull_bytes(&memory->shape);
+        if (address >= memory->base && address < end)
             drop(frozen, i);
     }
 }

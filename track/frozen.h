@@ -27,6 +27,7 @@ struct sc_frozen_memory {
     struct sc_hazard hazard; /* what is to be reported */
     struct sc_shape shape;
     struct sc_fold fold;
+    uintptr_t base;  /* where the allocation begins */
     uintptr_t graph; /* 0: it is destroyed */
     unsigned exec_count;
     uintptr_t execs[SC_FROZEN_EXECS_MAX]; /* further ones are not known */
@@ -38,13 +39,15 @@ struct sc_frozen {
     struct sc_frozen_memory memories[SC_FROZEN_MAX];
 };
 
-/* False: there is no room. */
-bool sc_frozen_add(struct sc_frozen *frozen, const struct sc_hazard *hazard,
-                   const struct sc_shape *shape, const struct sc_fold *fold, uintptr_t graph);
+/* Hazard, bytes, base and graph are given. False: there is no room. */
+bool sc_frozen_add(struct sc_frozen *frozen, const struct sc_frozen_memory *memory);
 
 /* The bytes were written, or may have been, or are another allocation's now. */
 void sc_frozen_written(struct sc_frozen *frozen, const struct sc_shape *shape,
                        const struct sc_fold *fold);
+
+/* A kernel was given the address, and may have written from there on. */
+void sc_frozen_named(struct sc_frozen *frozen, uintptr_t address);
 
 /* Anything may have been written. Returns how many memories are forgotten. */
 unsigned sc_frozen_forget(struct sc_frozen *frozen);

@@ -28,6 +28,7 @@ struct allocation {
 };
 
 struct sc_left_out {
+    sc_left_out_base *base_of; /* while it is judged */
     uint32_t order;
     uint32_t first_unknown; /* order of the first captured kernel that may do anything; 0: none */
     bool is_full;
@@ -190,20 +191,28 @@ static bool is_in_graph(const struct sc_left_out *left_out, const struct beside_
     return false;
 }
 
-/* Does captured work make, before that, what the use reads? A kernel of which nothing is known may,
- * and so may one (`by_kernels`) that has an address there. */
-static bool is_made_in_graph(const struct sc_left_out *left_out, const struct node_use *use,
-                             bool by_kernels)
+/* A kernel may write from an address on, to the end of the allocation, which begins at `base`. */
+static bool may_write(const struct sc_left_out_use *writer, const struct sc_left_out_use *memory,
+                      uintptr_t base)
 {
+    uintptr_t address = writer->shape.address;
+    if (writer->access == SC_LEFT_OUT_NAMES)
+        return address >= base && address < end_of(memory);
+    return writer->access == SC_LEFT_OUT_WRITES && touch(writer, memory);
+}
+
+/* Does captured work make, before that, what the use reads? A kernel of which nothing is known may.
+ */
+static bool is_made_in_graph(const struct sc_left_out *left_out, const struct node_use *use)
+{
+    uintptr_t base = left_out->base_of(use->is.shape.address);
     if (left_out->first_unknown && left_out->first_unknown < use->order)
         return true;
     for (unsigned i = 0; i < left_out->node_use_count; i++) {
         const struct node_use *earlier = &left_out->node_uses[i];
         if (earlier->order >= use->order)
             return false;
-        if ((earlier->is.access == SC_LEFT_OUT_WRITES ||
-             (by_kernels && earlier->is.access == SC_LEFT_OUT_NAMES)) &&
-            touch(&earlier->is, &use->is))
+        if (may_write(&earlier->is, &use->is, base))
             return true;
     }
     return false;
@@ -213,21 +222,15 @@ static bool is_made_in_graph(const struct sc_left_out *left_out, const struct no
 static bool is_made_beside(const struct sc_left_out *left_out, const struct beside_use *use,
                            const struct node_use *written)
 {
+    uintptr_t base = left_out->base_of(use->is.shape.address);
     for (unsigned i = 0; i < left_out->beside_use_count; i++) {
         const struct beside_use *earlier = &left_out->beside_uses[i];
         if (earlier->order >= use->order)
             return false;
-        if (earlier->order > written->order && earlier->is.access != SC_LEFT_OUT_READS &&
-            touch(&earlier->is, &use->is))
+        if (earlier->order > written->order && may_write(&earlier->is, &use->is, base))
             return true;
     }
     return false;
-}
-
-/* Does each launch read there what work beside the capture has left? */
-static bool is_frozen(const struct sc_left_out *left_out, const struct node_use *node)
-{
-    return node->is.access != SC_LEFT_OUT_WRITES && !is_made_in_graph(left_out, node, false);
 }
 
 static bool belong_together(const struct sc_left_out *left_out, const struct beside_use *use,
@@ -236,11 +239,11 @@ static bool belong_together(const struct sc_left_out *left_out, const struct bes
     bool writes = node->is.access == SC_LEFT_OUT_WRITES;
     bool is_result = node->is.access == SC_LEFT_OUT_READS && node->is.direction == SC_D2H;
     if (use->is.access == SC_LEFT_OUT_WRITES)
-        return is_frozen(left_out, node);
+        return !writes && !is_made_in_graph(left_out, node);
     if (writes)
         return node->order < use->order && !is_made_beside(left_out, use, node);
     return use->is.access == SC_LEFT_OUT_NAMES && is_result && node->order > use->order &&
-           !is_made_in_graph(left_out, node, true);
+           !is_made_in_graph(left_out, node);
 }
 
 static const struct node_use *find_node(const struct sc_left_out *left_out,
@@ -268,8 +271,10 @@ static void judge_site(const struct sc_left_out *left_out, uint32_t site, sc_lef
     }
 }
 
-void sc_left_out_each(const struct sc_left_out *left_out, sc_left_out_visit *visit, void *context)
+void sc_left_out_each(struct sc_left_out *left_out, sc_left_out_base *base_of,
+                      sc_left_out_visit *visit, void *context)
 {
+    left_out->base_of = base_of;
     for (uint32_t site = 0; site < left_out->site_count; site++)
         judge_site(left_out, site, visit, context);
 }

@@ -17,8 +17,9 @@
  * Captured work that reads what other captured work has written before sees that work's bytes in
  * each launch, and nothing that ran beside. Work beside the capture that reads what other work
  * beside it has written sees those bytes. Memory that was allocated since the capture began is
- * being set up, and does not count. What a kernel whose parameters are not known may write is not
- * held against anything.
+ * being set up, and does not count. A kernel may write from each of its addresses on, up to the end
+ * of the allocation, and so speaks for what lies there. What a kernel whose parameters are not
+ * known may write is not held against anything.
  *
  * The order is that of the calls. Of a thread's calls alone: what other threads capture into the
  * same graph, or write beside it, is not known.
@@ -93,9 +94,13 @@ struct sc_left_out_finding {
     const struct sc_left_out_use *captured_use;
 };
 
+/* Where the allocation begins that the address lies in; the address itself where nobody knows. */
+typedef uintptr_t sc_left_out_base(uintptr_t address);
+
 /* Calls visit for each stack of which an operation was left out: of its first such operation. */
 typedef void sc_left_out_visit(void *context, const struct sc_left_out_finding *finding);
-void sc_left_out_each(const struct sc_left_out *left_out, sc_left_out_visit *visit, void *context);
+void sc_left_out_each(struct sc_left_out *left_out, sc_left_out_base *base_of,
+                      sc_left_out_visit *visit, void *context);
 
 /* Operations that did not fit. */
 uint64_t sc_left_out_unknown(const struct sc_left_out *left_out);

@@ -190,6 +190,28 @@ CUresult cuGraphExecMemsetNodeSetParams(CUgraphExec exec, CUgraphNode node,
     return result;
 }
 
+/* The kernel may have other memory now. */
+static CUresult kernel_changed(CUresult result, CUgraphExec exec)
+{
+    if (sc_beside_is_asked() && result == CUDA_SUCCESS)
+        sc_beside_handle_gone((uintptr_t)exec);
+    return result;
+}
+
+CUresult cuGraphExecKernelNodeSetParams(CUgraphExec exec, CUgraphNode node,
+                                        const CUDA_KERNEL_NODE_PARAMS_v1 *params)
+{
+    SC_WRAPPER(cuGraphExecKernelNodeSetParams);
+    return kernel_changed(real(exec, node, params), exec);
+}
+
+CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec exec, CUgraphNode node,
+                                           const CUDA_KERNEL_NODE_PARAMS_v2 *params)
+{
+    SC_WRAPPER(cuGraphExecKernelNodeSetParams_v2);
+    return kernel_changed(real(exec, node, params), exec);
+}
+
 CUresult cuGraphExecEventRecordNodeSetEvent(CUgraphExec exec, CUgraphNode node, CUevent event)
 {
     SC_WRAPPER(cuGraphExecEventRecordNodeSetEvent);

@@ -6,6 +6,7 @@
 #include "cupti_hooks/ear.h"
 #include "interpose/base/process.h"
 #include "interpose/base/unwind.h"
+#include "interpose/driver/addresses.h"
 #include "interpose/driver/replaying.h"
 #include "interpose/reaper/hazards.h"
 #include "interpose/reaper/reaper.h"
@@ -231,8 +232,7 @@ static void note_writes(const struct sc_beside_op *op)
         if (does->uses[i].access == SC_LEFT_OUT_WRITES)
             sc_frozen_written(&frozen, &does->uses[i].shape, &does->uses[i].fold);
     for (unsigned i = 0; i < does->name_count; i++)
-        sc_frozen_written(&frozen, &(struct sc_shape){does->names[i], 1, 1, 1},
-                          &(struct sc_fold){0, 0});
+        sc_frozen_named(&frozen, does->names[i]);
     if (does->is_partly_known)
         sc_frozen_forget(&frozen);
     else if (++looks == LOOKS_MAX)
@@ -300,8 +300,15 @@ static void watch(const struct sc_left_out_finding *finding, const struct sc_haz
                   uintptr_t graph)
 {
     const struct sc_left_out_use *memory = memory_of(finding);
+    const struct sc_frozen_memory watched = {
+        .hazard = *hazard,
+        .shape = memory->shape,
+        .fold = memory->fold,
+        .base = sc_address_base(memory->shape.address),
+        .graph = graph,
+    };
     begin();
-    if (!sc_frozen_add(&frozen, hazard, &memory->shape, &memory->fold, graph))
+    if (!sc_frozen_add(&frozen, &watched))
         count_unjudged(1);
     looks = 0;
     end();
@@ -330,7 +337,7 @@ void sc_beside_ended(const struct sc_stream_record *stream)
     struct open_capture capture = take(stream);
     if (!capture.left_out)
         return;
-    sc_left_out_each(capture.left_out, judge, &capture.graph);
+    sc_left_out_each(capture.left_out, sc_address_base, judge, &capture.graph);
     count_unjudged(sc_left_out_unknown(capture.left_out));
     give_back(capture.left_out);
     errno = saved;

@@ -17,9 +17,13 @@ static struct sc_shape bytes_at(uintptr_t address)
 
 static void add(uint32_t name, uintptr_t address, uintptr_t graph)
 {
-    struct sc_hazard hazard = {.code = SC305, .event = {.stack = name}};
-    struct sc_shape shape = bytes_at(address);
-    ck_assert(sc_frozen_add(&frozen, &hazard, &shape, &no_fold, graph));
+    const struct sc_frozen_memory memory = {
+        .hazard = {.code = SC305, .event = {.stack = name}},
+        .shape = bytes_at(address),
+        .base = address - SIZE,
+        .graph = graph,
+    };
+    ck_assert(sc_frozen_add(&frozen, &memory));
 }
 
 static void set_up(void)
@@ -85,6 +89,19 @@ START_TEST(what_is_written_is_not_frozen)
 }
 END_TEST
 
+START_TEST(a_kernel_may_write_from_an_address_of_the_allocation_on)
+{
+    sc_frozen_named(&frozen, A + SIZE);
+    sc_frozen_named(&frozen, A - SIZE - 1);
+    ck_assert_uint_eq(frozen.count, 1);
+    sc_frozen_named(&frozen, A - SIZE);
+    ck_assert_uint_eq(frozen.count, 0);
+    add(8, A, GRAPH);
+    sc_frozen_named(&frozen, A + SIZE - 1);
+    ck_assert_uint_eq(frozen.count, 0);
+}
+END_TEST
+
 START_TEST(all_is_forgotten_where_anything_may_be_written)
 {
     add(8, B, GRAPH);
@@ -146,11 +163,10 @@ END_TEST
 
 START_TEST(there_is_an_end_to_memories_and_execs)
 {
-    struct sc_hazard hazard = {.code = SC305};
-    struct sc_shape shape = bytes_at(B);
+    const struct sc_frozen_memory memory = {.shape = bytes_at(B), .graph = OTHER_GRAPH};
     for (unsigned i = 1; i < SC_FROZEN_MAX; i++)
         add(8, B, OTHER_GRAPH);
-    ck_assert(!sc_frozen_add(&frozen, &hazard, &shape, &no_fold, OTHER_GRAPH));
+    ck_assert(!sc_frozen_add(&frozen, &memory));
     for (uintptr_t exec = THIRD; exec < THIRD + 2 * SC_FROZEN_EXECS_MAX; exec++)
         sc_frozen_instantiated(&frozen, GRAPH, exec);
     ck_assert_uint_eq(frozen.memories[0].exec_count, SC_FROZEN_EXECS_MAX);
@@ -168,6 +184,7 @@ int main(void)
     tcase_add_test(cases, launches_of_all_execs_of_the_graph_count);
     tcase_add_test(cases, another_exec_may_have_written_it);
     tcase_add_test(cases, what_is_written_is_not_frozen);
+    tcase_add_test(cases, a_kernel_may_write_from_an_address_of_the_allocation_on);
     tcase_add_test(cases, all_is_forgotten_where_anything_may_be_written);
     tcase_add_test(cases, memory_goes_with_the_graph_and_its_execs);
     tcase_add_test(cases, a_graph_that_is_gone_makes_no_execs);

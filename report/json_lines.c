@@ -7,6 +7,7 @@
 #include "report/modules.h"
 #include "report/suppressing.h"
 #include "report/version.h"
+#include "track/origins.h"
 
 #include <string.h>
 
@@ -112,7 +113,51 @@ static void put_api(struct sc_text *line, const char *api, const char *runtime_a
         sc_json_string(line, "runtime_api", runtime_api);
 }
 
-static void put_copy(struct sc_text *line, const struct sc_hazard_copy *copy)
+/* What made a buffer or a stream. Its stack tells less than the others, which are to have room. */
+static void put_origin(struct sc_text *line, const char *key, uint32_t id,
+                       const struct sc_json_lines_stack *stack, const struct sc_path_names *names)
+{
+    struct sc_origin origin = sc_origins_get(id);
+    if (!origin.api)
+        return;
+    sc_json_open(line, key, '{');
+    sc_json_string(line, "api", origin.api);
+    sc_json_lines_put_stack(line, stack, RESERVE + (line->size - line->used) / 4 * 3, names);
+    sc_json_close(line, '}');
+}
+
+static void find_thread_name(int32_t thread, char name[SC_THREAD_NAME_SIZE])
+{
+    char path[64], read[SC_THREAD_NAME_SIZE];
+    struct sc_text text;
+    sc_text_init(&text, path, sizeof path);
+    sc_text_put(&text, "/proc/self/task/");
+    sc_text_signed(&text, thread);
+    sc_text_put(&text, "/comm");
+    long size = sc_file_read(path, read, sizeof read); /* with a newline */
+    memset(name, 0, SC_THREAD_NAME_SIZE);
+    if (size > 0)
+        memcpy(name, read, (size_t)size - 1);
+}
+
+/* With a name that it was given: most threads have that of the process. `name` "": it is not known,
+ * and the thread may have ended. */
+static void put_thread(struct sc_text *line, int32_t thread, const char *name,
+                       const struct sc_path_names *names)
+{
+    char found[SC_THREAD_NAME_SIZE], process[SC_THREAD_NAME_SIZE];
+    sc_json_signed(line, "thread", thread);
+    if (name[0] == '\0') {
+        find_thread_name(thread, found);
+        name = found;
+    }
+    find_thread_name(names->pid, process);
+    if (name[0] != '\0' && strcmp(name, process) != 0)
+        sc_json_string(line, "thread_name", name);
+}
+
+static void put_copy(struct sc_text *line, const struct sc_hazard_copy *copy,
+                     const struct sc_path_names *names)
 {
     put_api(line, copy->api, copy->runtime_api);
     if (copy->correlation_id != 0)
@@ -123,7 +168,7 @@ static void put_copy(struct sc_text *line, const struct sc_hazard_copy *copy)
     sc_json_hex(line, "stream", copy->stream);
     sc_json_signed(line, "device", copy->device);
     sc_json_number(line, "seq", copy->seq);
-    sc_json_signed(line, "thread", copy->thread);
+    put_thread(line, copy->thread, "", names);
     sc_json_number(line, "time_ns", copy->time_ns);
 }
 
@@ -133,7 +178,7 @@ static void put_event(struct sc_text *line, const char *key, const struct sc_haz
 {
     sc_json_open(line, key, '{');
     put_api(line, event->api, event->runtime_api);
-    sc_json_signed(line, "thread", event->thread);
+    put_thread(line, event->thread, event->thread_name, names);
     sc_json_number(line, "time_ns", event->time_ns);
     sc_json_lines_put_stack(line, stack, reserve, names);
     sc_json_close(line, '}');
@@ -153,11 +198,13 @@ void sc_json_lines_hazard(struct sc_text *line, const struct sc_hazard *hazard, 
     sc_json_hex(line, "address", hazard->buffer_address);
     sc_json_number(line, "size", hazard->buffer_size_bytes);
     sc_json_string(line, "kind", sc_hazard_buffer_kind_string(hazard->buffer_kind));
+    put_origin(line, "origin", hazard->buffer_origin, &stacks->buffer, names);
     sc_json_close(line, '}');
     sc_json_open(line, "copy", '{');
-    put_copy(line, &hazard->copy);
+    put_copy(line, &hazard->copy, names);
     /* A stack may take half of what is left, so that the next one has room too. */
     sc_json_lines_put_stack(line, &stacks->copy, RESERVE + (line->size - line->used) / 2, names);
+    put_origin(line, "stream_origin", hazard->copy.stream_origin, &stacks->stream, names);
     sc_json_close(line, '}');
     put_event(line, "event", &hazard->event, &stacks->event,
               hazard->freed.api ? RESERVE + (line->size - line->used) / 2 : RESERVE, names);

@@ -19,9 +19,9 @@ struct sc_json_lines_stack {
 };
 
 /* The stacks of a hazard: of the operation, of the call that came too early, and of the free before
- * that call (SC401). */
+ * that call (SC401); of what made the buffer and the operation's stream. */
 struct sc_json_lines_stacks {
-    struct sc_json_lines_stack copy, event, freed;
+    struct sc_json_lines_stack copy, event, freed, buffer, stream;
 };
 
 /* Looks up the frames of stack `id` (track/stacks.h). Locks: takes the loader's lock. */

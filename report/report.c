@@ -13,6 +13,7 @@
 #include "report/postmortem_line.h"
 #include "report/summary.h"
 #include "report/suppressing.h"
+#include "track/origins.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -220,6 +221,8 @@ static void name_stacks(const struct sc_hazard *hazard, struct sc_json_lines_sta
     sc_json_lines_name_stack(hazard->copy.stack, &stacks->copy);
     sc_json_lines_name_stack(hazard->event.stack, &stacks->event);
     sc_json_lines_name_stack(hazard->freed.stack, &stacks->freed);
+    sc_json_lines_name_stack(sc_origins_get(hazard->buffer_origin).stack, &stacks->buffer);
+    sc_json_lines_name_stack(sc_origins_get(hazard->copy.stream_origin).stack, &stacks->stream);
 }
 
 static bool use_locked(struct sc_suppression *entry)

@@ -5,8 +5,9 @@ tests/hazard/README.md has an example of each.
 
     expect: SC101 action=deferred kind=registered certainty=observed
                       one line for each hazard code that the racy build of a twin must report
-                      (`event` is the api of the event, with - for blanks;
-                      `direction` that of the copy);
+                      (`event` is the api of the event, with - for blanks, `thread` the name of
+                      its thread; `direction` that of the copy; `origin` and `stream-origin` are
+                      the apis that made the buffer and the copy's stream). Values are patterns;
                       `none`: a program that looks like a mistake, and of which none may be reported
     summary: FIELD=VALUE ...
                       of the mended run of a twin, as in Setting
@@ -33,6 +34,7 @@ jsonschema is installed.
 """
 
 import difflib
+import fnmatch
 import functools
 import json
 import os
@@ -290,13 +292,14 @@ class Expectation:
         self.fields = dict(pair.split("=", 1) for pair in pairs)
 
     def matches(self, hazard, ignored):
-        said = {**hazard, "kind": hazard["buffer"]["kind"],
-                "direction": hazard["copy"]["direction"],
-                "direction": hazard["copy"]["direction"],
-                "event": hazard["event"]["api"].replace(" ", "-")}
+        buffer, copy, event = hazard["buffer"], hazard["copy"], hazard["event"]
+        said = {**hazard, "kind": buffer["kind"], "direction": copy["direction"],
+                "event": event["api"].replace(" ", "-"), "thread": event.get("thread_name"),
+                "origin": buffer.get("origin", {}).get("api"),
+                "stream-origin": copy.get("stream_origin", {}).get("api")}
         return hazard["code"] == self.code and all(
-            str(said.get(key)) == value for key, value in self.fields.items()
-            if key not in ignored)
+            fnmatch.fnmatchcase(str(said.get(key)), pattern)
+            for key, pattern in self.fields.items() if key not in ignored)
 
 
 def check_hazards(run, hazards, expectations, ignored=()):

@@ -45,6 +45,7 @@ struct sc_graph_use {
     struct sc_shape shape;
     struct sc_graph_origin from;
     uint32_t range;                  /* the tracker's, 0: none */
+    uint32_t origin;                 /* of the range (track/origins.h) */
     uint32_t extra;                  /* id of what few uses have, or 0 */
     uint32_t interval;               /* that it lies behind, or 0 */
     uint32_t interval_next;          /* the next use behind the same one, as its index + 1 */

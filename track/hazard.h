@@ -60,12 +60,16 @@ struct sc_hazard_copy {
     uint32_t stack;
     const char *runtime_api; /* the runtime function that made the call; NULL: none, or unknown */
     uint32_t correlation_id; /* CUPTI's; 0: unknown */
+    uint32_t stream_origin;  /* track/origins.h */
 };
+
+enum { SC_THREAD_NAME_SIZE = 16 }; /* the kernel's TASK_COMM_LEN; the NUL is counted */
 
 /* The call that came too early: a free, an unregister, a second operation. */
 struct sc_hazard_event {
     const char *api;
     int32_t thread;
+    char thread_name[SC_THREAD_NAME_SIZE]; /* "": not known */
     uint64_t time_ns;
     uint32_t stack;
     const char *runtime_api; /* as in the copy */
@@ -80,6 +84,7 @@ struct sc_hazard {
     uintptr_t buffer_address;
     size_t buffer_size_bytes;
     enum sc_buffer_kind buffer_kind;
+    uint32_t buffer_origin; /* track/origins.h */
     struct sc_hazard_copy copy;
     struct sc_hazard_event event;
     struct sc_hazard_event freed; /* SC401: the call that gave the memory back; api NULL: none */

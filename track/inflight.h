@@ -43,6 +43,7 @@ struct sc_range {
     _Atomic uint32_t writer_count; /* operations among them that write host memory */
     _Atomic uint32_t guarding;     /* enum sc_guarding */
     _Atomic uint32_t snapshots;    /* enum sc_snapshots */
+    _Atomic uint32_t origin;       /* track/origins.h */
     uint32_t first_op;
 };
 
@@ -56,6 +57,7 @@ struct sc_op_info {
     struct sc_ticket ticket;
     enum sc_direction direction;
     enum sc_buffer_kind kind;
+    uint32_t origin; /* of the range (track/origins.h) */
     uint32_t stack;
     int32_t thread;
     uint64_t ticks;        /* sc_ticks() at issue */

@@ -208,6 +208,7 @@ static uint32_t take_spare(struct sc_order *order)
     stream->removed = false;
     atomic_store_explicit(&stream->seen_version, 0, memory_order_relaxed);
     stream->handle = 0;
+    atomic_store_explicit(&stream->origin, 0, memory_order_relaxed);
     stream->primary = 0;
     stream->device = 0;
     raise_to(&stream->done, issued);

@@ -94,7 +94,8 @@ struct sc_stream {
     uint32_t primary; /* legacy stream of a green context: that of the primary one, or 0 */
     int device;
     enum sc_stream_kind kind;
-    uintptr_t handle; /* the program's */
+    uintptr_t handle;        /* the program's */
+    _Atomic uint32_t origin; /* track/origins.h */
     bool removed;
     /* Operations in flight and held frees that name this stream, and on a legacy stream all other
      * streams of its context, whose tickets name it. */

@@ -366,10 +366,13 @@ void sc_track_complete(struct sc_track *track, uint32_t stream, uint64_t number)
 /* ---- ranges ---- */
 
 void sc_track_add_range(struct sc_track *track, uintptr_t address, size_t size_bytes,
-                        enum sc_buffer_kind kind, uint32_t context)
+                        enum sc_buffer_kind kind, uint32_t context, uint32_t origin)
 {
     lock(track);
-    sc_inflight_add_range(&track->inflight, address, size_bytes, kind, context);
+    uint32_t id = sc_inflight_add_range(&track->inflight, address, size_bytes, kind, context);
+    if (id)
+        atomic_store_explicit(&sc_inflight_range(&track->inflight, id)->origin, origin,
+                              memory_order_release);
     unlock(track);
 }
 
@@ -425,6 +428,7 @@ static struct sc_range_info describe_range(struct sc_track *track, uint32_t id)
     info.guarding = (enum sc_guarding)atomic_load_explicit(&range->guarding, memory_order_acquire);
     info.snapshots =
         (enum sc_snapshots)atomic_load_explicit(&range->snapshots, memory_order_acquire);
+    info.origin = atomic_load_explicit(&range->origin, memory_order_acquire);
     return info;
 }
 

@@ -126,6 +126,7 @@ struct sc_range_info {
     uint32_t context;
     enum sc_guarding guarding;
     enum sc_snapshots snapshots;
+    uint32_t origin; /* track/origins.h */
 };
 
 /* The driver hands out new memory. Its former owner is gone, and so is what was in flight there: a
@@ -133,7 +134,7 @@ struct sc_range_info {
 void sc_track_handed_out(struct sc_track *track, uintptr_t address, size_t size_bytes);
 
 void sc_track_add_range(struct sc_track *track, uintptr_t address, size_t size_bytes,
-                        enum sc_buffer_kind kind, uint32_t context);
+                        enum sc_buffer_kind kind, uint32_t context, uint32_t origin);
 void sc_track_remove_range(struct sc_track *track, uintptr_t address);
 /* The context is gone, and its memory with it. */
 void sc_track_remove_ranges_of(struct sc_track *track, uint32_t context);

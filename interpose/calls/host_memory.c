@@ -21,6 +21,7 @@
 #include "interpose/capture/permits.h"
 #include "interpose/driver/call.h"
 #include "interpose/driver/driver.h"
+#include "interpose/driver/made_here.h"
 #include "interpose/driver/relaxed.h"
 #include "interpose/driver/wrap.h"
 #include "interpose/guard/guard.h"
@@ -37,7 +38,9 @@
 
 #include "track/poison.h"
 
-static void add_range(const void *address, size_t size_bytes, enum sc_buffer_kind kind)
+/* `call` made the memory. */
+static void add_range(const void *address, size_t size_bytes, enum sc_buffer_kind kind,
+                      const struct sc_call *call)
 {
     int saved = errno;
     struct sc_context *context = sc_active() ? sc_contexts_of_memory() : NULL;
@@ -47,24 +50,27 @@ static void add_range(const void *address, size_t size_bytes, enum sc_buffer_kin
     }
     if (context && address) {
         sc_neighbours_forget((uintptr_t)address, size_bytes);
-        sc_track_add_range(&sc_track, (uintptr_t)address, size_bytes, kind, context->legacy);
+        sc_track_add_range(&sc_track, (uintptr_t)address, size_bytes, kind, context->legacy,
+                           sc_made_here(call));
     }
     errno = saved;
 }
 
 /* Memory that the program maps for kernels may be written by them at any time; write-combined
  * memory is not made to be read. */
-static void add_pinned(const void *address, size_t bytes, unsigned flags)
+static void add_pinned(const void *address, size_t bytes, unsigned flags,
+                       const struct sc_call *call)
 {
-    add_range(address, bytes, SC_PINNED);
+    add_range(address, bytes, SC_PINNED, call);
     if (flags & (CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_WRITECOMBINED))
         sc_track_limit_snapshots(&sc_track, (uintptr_t)address, bytes, SC_SNAPSHOTS_NONE);
 }
 
-static void add_registered(const void *address, size_t bytes, unsigned flags)
+static void add_registered(const void *address, size_t bytes, unsigned flags,
+                           const struct sc_call *call)
 {
     sc_track_graph_note_registered(&sc_track, (uintptr_t)address, bytes);
-    add_range(address, bytes, SC_REGISTERED);
+    add_range(address, bytes, SC_REGISTERED, call);
     if (flags & CU_MEMHOSTREGISTER_DEVICEMAP)
         sc_track_limit_snapshots(&sc_track, (uintptr_t)address, bytes, SC_SNAPSHOTS_NONE);
     if (flags & (CU_MEMHOSTREGISTER_IOMEMORY | CU_MEMHOSTREGISTER_READ_ONLY))
@@ -72,7 +78,7 @@ static void add_registered(const void *address, size_t bytes, unsigned flags)
 }
 
 /* From huge pages, where that is as good as the driver's. Not where the driver would refuse. */
-static bool serve(void **address, size_t bytes, unsigned flags)
+static bool serve(void **address, size_t bytes, unsigned flags, const struct sc_call *call)
 {
     if (!address || sc_captures_any_open())
         return false;
@@ -82,18 +88,18 @@ static bool serve(void **address, size_t bytes, unsigned flags)
     if (!ours)
         return false;
     *address = ours;
-    add_pinned(ours, bytes, flags);
+    add_pinned(ours, bytes, flags, call);
     return true;
 }
 
 CUresult cuMemHostAlloc(void **address, size_t bytes, unsigned flags)
 {
     SC_WRAPPER(cuMemHostAlloc);
-    if (serve(address, bytes, flags))
+    if (serve(address, bytes, flags, call))
         return CUDA_SUCCESS;
     CUresult result = SC_PERMITTED(real(address, bytes, flags));
     if (result == CUDA_SUCCESS)
-        add_pinned(*address, bytes, flags);
+        add_pinned(*address, bytes, flags, call);
     return result;
 }
 
@@ -104,18 +110,18 @@ CUresult cuMemAllocHost(void **address, unsigned bytes)
     SC_WRAPPER(cuMemAllocHost);
     CUresult result = SC_PERMITTED(real(address, bytes));
     if (result == CUDA_SUCCESS)
-        add_range(*address, bytes, SC_PINNED);
+        add_range(*address, bytes, SC_PINNED, call);
     return result;
 }
 
 CUresult cuMemAllocHost_v2(void **address, size_t bytes)
 {
     SC_WRAPPER(cuMemAllocHost_v2);
-    if (serve(address, bytes, 0))
+    if (serve(address, bytes, 0, call))
         return CUDA_SUCCESS;
     CUresult result = SC_PERMITTED(real(address, bytes));
     if (result == CUDA_SUCCESS)
-        add_range(*address, bytes, SC_PINNED);
+        add_range(*address, bytes, SC_PINNED, call);
     return result;
 }
 
@@ -124,7 +130,7 @@ CUresult cuMemAllocManaged(CUdeviceptr *address, size_t bytes, unsigned flags)
     SC_WRAPPER(cuMemAllocManaged);
     CUresult result = SC_PERMITTED(real(address, bytes, flags));
     if (result == CUDA_SUCCESS) {
-        add_range((void *)(uintptr_t)*address, bytes, SC_MANAGED);
+        add_range((void *)(uintptr_t)*address, bytes, SC_MANAGED, call);
         if (sc_beside_is_asked())
             sc_beside_allocated(*address, bytes);
     }
@@ -152,7 +158,7 @@ CUresult cuMemHostRegister(void *address, size_t bytes, unsigned flags)
         return CUDA_ERROR_INVALID_VALUE;
     CUresult result = SC_PERMITTED(real(address, bytes, flags));
     if (result == CUDA_SUCCESS)
-        add_registered(address, bytes, flags);
+        add_registered(address, bytes, flags, call);
     return result;
 }
 
@@ -164,7 +170,7 @@ CUresult cuMemHostRegister_v2(void *address, size_t bytes, unsigned flags)
         return CUDA_ERROR_INVALID_VALUE;
     CUresult result = SC_PERMITTED(real(address, bytes, flags));
     if (result == CUDA_SUCCESS)
-        add_registered(address, bytes, flags);
+        add_registered(address, bytes, flags, call);
     return result;
 }
 
@@ -262,19 +268,21 @@ static bool free_is_deferred(struct giving_back *giving, const struct sc_range_i
     return true;
 }
 
-void sc_host_memory_pinned(const void *address, size_t size_bytes, unsigned flags)
+void sc_host_memory_pinned(const void *address, size_t size_bytes, unsigned flags,
+                           const struct sc_call *call)
 {
-    add_pinned(address, size_bytes, flags);
+    add_pinned(address, size_bytes, flags, call);
 }
 
-void sc_host_memory_registered(const void *address, size_t size_bytes, unsigned flags)
+void sc_host_memory_registered(const void *address, size_t size_bytes, unsigned flags,
+                               const struct sc_call *call)
 {
-    add_registered(address, size_bytes, flags);
+    add_registered(address, size_bytes, flags, call);
 }
 
-void sc_host_memory_managed(CUdeviceptr address, size_t size_bytes)
+void sc_host_memory_managed(CUdeviceptr address, size_t size_bytes, const struct sc_call *call)
 {
-    add_range((const void *)(uintptr_t)address, size_bytes, SC_MANAGED);
+    add_range((const void *)(uintptr_t)address, size_bytes, SC_MANAGED, call);
 }
 
 typedef CUresult give_back_function(void *address);
@@ -300,7 +308,7 @@ static CUresult give_back_now(struct giving_back *giving, const struct sc_range_
                           range->range ? range->size_bytes : 0);
     if (range->range && result != CUDA_SUCCESS)
         sc_track_add_range(&sc_track, range->address, range->size_bytes, range->kind,
-                           range->context);
+                           range->context, range->origin);
     sc_sync_end(&sync, result);
     sc_reaper_give_back_pinned(sync.context);
     return result;
@@ -419,7 +427,8 @@ CUresult cuMemFree_v2(CUdeviceptr address)
     if (result == CUDA_SUCCESS)
         sc_recently_freed(call->api, call->site, address, range.range ? range.size_bytes : 0);
     if (range.range && result != CUDA_SUCCESS)
-        sc_track_add_range(&sc_track, range.address, range.size_bytes, range.kind, range.context);
+        sc_track_add_range(&sc_track, range.address, range.size_bytes, range.kind, range.context,
+                           range.origin);
     sc_sync_end(&sync, result);
     sc_reaper_give_back_pinned(sync.context);
     return result;

@@ -9,9 +9,11 @@
 #include "track/hazard.h"
 
 /* The memory is there from now on, as a range. */
-void sc_host_memory_pinned(const void *address, size_t size_bytes, unsigned flags);
-void sc_host_memory_registered(const void *address, size_t size_bytes, unsigned flags);
-void sc_host_memory_managed(CUdeviceptr address, size_t size_bytes);
+void sc_host_memory_pinned(const void *address, size_t size_bytes, unsigned flags,
+                           const struct sc_call *call);
+void sc_host_memory_registered(const void *address, size_t size_bytes, unsigned flags,
+                               const struct sc_call *call);
+void sc_host_memory_managed(CUdeviceptr address, size_t size_bytes, const struct sc_call *call);
 
 /* Pinned memory is about to be freed, or registered memory to be unregistered: reports what is in
  * flight, and with mode=fix waits for it. */

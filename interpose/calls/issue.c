@@ -72,10 +72,10 @@ static bool is_inside(const struct sc_shape *shape, const struct sc_range_info *
            sc_shape_hull_bytes(shape) <= range->size_bytes - offset;
 }
 
-/* Of a captured one, only what it names. */
+/* Of a captured one, only what it names. Of the range, where it is and how it may be used does not
+ * count. */
 static void add_op(struct sc_issue *issue, enum sc_direction direction,
-                   const struct sc_shape *shape, enum sc_buffer_kind kind, uint32_t range,
-                   bool stable)
+                   const struct sc_shape *shape, const struct sc_range_info *range, bool stable)
 {
     if (issue->count == SC_ISSUE_OPS_MAX)
         return;
@@ -90,8 +90,9 @@ static void add_op(struct sc_issue *issue, enum sc_direction direction,
     op->shape = *shape;
     op->fold = (struct sc_fold){0, 0};
     op->direction = direction;
-    op->kind = kind;
-    op->range = range;
+    op->kind = range->kind;
+    op->range = range->range;
+    op->origin = range->origin;
 }
 
 static void add_op_on_range(struct sc_issue *issue, enum sc_direction direction,
@@ -99,7 +100,7 @@ static void add_op_on_range(struct sc_issue *issue, enum sc_direction direction,
 {
     bool stable = issue->stream && is_inside(shape, range) &&
                   range->snapshots != SC_SNAPSHOTS_NONE && sc_unfinished_is_clear(issue->stream);
-    add_op(issue, direction, shape, range->kind, range->range, stable);
+    add_op(issue, direction, shape, range, stable);
 }
 
 static enum sc_buffer_kind kind_of_pageable(const struct sc_shape *shape)
@@ -118,7 +119,7 @@ void sc_issue_pageable(struct sc_issue *issue, enum sc_direction direction,
         return;
     enum sc_buffer_kind kind = issue->stream ? kind_of_pageable(shape) : SC_PAGEABLE;
     bool stable = issue->stream && (settled || sc_unfinished_spares_pageable(issue->stream));
-    add_op(issue, direction, shape, kind, 0, stable);
+    add_op(issue, direction, shape, &(struct sc_range_info){.kind = kind}, stable);
 }
 
 bool sc_issue_is_kept_registered(const struct sc_shape *shape)

@@ -2,35 +2,36 @@
 #include "interpose/base/process.h"
 #include "interpose/capture/captures.h"
 #include "interpose/driver/driver.h"
+#include "interpose/driver/made_here.h"
 #include "interpose/driver/wrap.h"
 #include "interpose/reaper/reaper.h"
 #include "interpose/streams/streams.h"
 
 #include "track/poison.h"
 
-static CUresult stream_created(CUresult result, CUstream *handle)
+static CUresult stream_created(CUresult result, const CUstream *handle, const struct sc_call *call)
 {
     if (result == CUDA_SUCCESS && sc_active() && handle)
-        sc_streams_created(*handle);
+        sc_streams_created(*handle, sc_made_here(call));
     return result;
 }
 
 CUresult cuStreamCreate(CUstream *stream, unsigned flags)
 {
     SC_WRAPPER(cuStreamCreate);
-    return stream_created(real(stream, flags), stream);
+    return stream_created(real(stream, flags), stream, call);
 }
 
 CUresult cuStreamCreateWithPriority(CUstream *stream, unsigned flags, int priority)
 {
     SC_WRAPPER(cuStreamCreateWithPriority);
-    return stream_created(real(stream, flags, priority), stream);
+    return stream_created(real(stream, flags, priority), stream, call);
 }
 
 CUresult cuGreenCtxStreamCreate(CUstream *stream, CUgreenCtx context, unsigned flags, int priority)
 {
     SC_WRAPPER(cuGreenCtxStreamCreate);
-    return stream_created(real(stream, context, flags, priority), stream);
+    return stream_created(real(stream, context, flags, priority), stream, call);
 }
 
 struct stream_ending {

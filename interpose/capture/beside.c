@@ -15,8 +15,10 @@
 #include "track/frozen.h"
 #include "track/hazard.h"
 #include "track/left_out.h"
+#include "track/order.h"
 #include "track/shape.h"
 #include "track/ticks.h"
+#include "track/track.h"
 
 #include "track/poison.h"
 
@@ -34,6 +36,7 @@ struct open_capture {
     uintptr_t graph;
     int32_t thread;
     int device;
+    uint32_t stream_origin; /* track/origins.h */
     struct sc_left_out *left_out;
 };
 
@@ -124,6 +127,12 @@ static bool add(const struct open_capture *capture)
     return fits;
 }
 
+static uint32_t origin_of(const struct sc_stream_record *stream)
+{
+    return atomic_load_explicit(&sc_order_stream(&sc_track.order, stream->id)->origin,
+                                memory_order_relaxed);
+}
+
 void sc_beside_began(const struct sc_stream_record *stream, uintptr_t graph)
 {
     int saved = errno;
@@ -133,6 +142,7 @@ void sc_beside_began(const struct sc_stream_record *stream, uintptr_t graph)
                                    .graph = graph,
                                    .thread = sc_thread_id(),
                                    .device = stream->context->device,
+                                   .stream_origin = origin_of(stream),
                                    .left_out = new_left_out()};
     if (!capture.left_out || !add(&capture)) {
         give_back(capture.left_out);
@@ -192,7 +202,9 @@ void sc_beside_captured(const struct sc_beside_op *op, uintptr_t graph)
     struct sc_hazard_copy what = describe_captured(op);
     begin();
     for (unsigned i = 0; i < capture_count; i++) {
+        bool is_origin = op->stream == (uintptr_t)captures[i].stream->handle;
         what.device = captures[i].device;
+        what.stream_origin = is_origin ? captures[i].stream_origin : 0;
         if (captures[i].graph == graph && captures[i].thread == sc_thread_id())
             sc_left_out_captured(captures[i].left_out, &what, &op->does);
     }

@@ -19,6 +19,7 @@
 #include "track/handles.h"
 #include "track/order.h"
 #include "track/ticks.h"
+#include "track/track.h"
 
 #include "track/poison.h"
 
@@ -89,7 +90,9 @@ uint64_t sc_captures_beginning(struct sc_stream_record *stream, CUstreamCaptureM
                   .thread = sc_thread_id(),
                   .time_ns = sc_now_ns(),
                   .stack = sc_unwind_here(call->site),
-                  .runtime_api = sc_ear_runtime_api()},
+                  .runtime_api = sc_ear_runtime_api(),
+                  .stream_origin =
+                      atomic_load(&sc_order_stream(&sc_track.order, stream->id)->origin)},
     };
     pthread_mutex_lock(&stream->lock);
     leave_marks_locked(stream);

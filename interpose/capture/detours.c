@@ -177,7 +177,7 @@ static bool make_private_stream(struct sc_context *context)
     if (!own->before || !own->after ||
         sc_real.cuStreamCreate(&handle, CU_STREAM_NON_BLOCKING) != CUDA_SUCCESS)
         return false;
-    sc_streams_created(handle);
+    sc_streams_created(handle, 0);
     own->stream = sc_streams_find(handle, false);
     if (own->stream)
         add_detoured(context);

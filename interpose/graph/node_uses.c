@@ -65,12 +65,14 @@ static struct sc_graph_extra note_stack(struct sc_graph_use *use)
 struct sc_graph_use sc_node_uses_bare(uintptr_t node, enum sc_direction direction,
                                       const struct sc_copy_side *side)
 {
+    struct sc_range_info range = sc_track_find_range(&sc_track, side->shape.address);
     return (struct sc_graph_use){
         .node = node,
         .shape = side->shape,
         .direction = direction,
         .kind = side->kind,
-        .range = sc_track_find_range(&sc_track, side->shape.address).range,
+        .range = range.range,
+        .origin = range.origin,
     };
 }
 
@@ -109,8 +111,11 @@ void sc_node_uses_note(const struct sc_graph_call *call, const struct sc_op_info
 {
     if (op->direction == SC_PREFETCH)
         return;
-    struct sc_graph_use use = {
-        .shape = op->shape, .direction = op->direction, .kind = op->kind, .range = op->range};
+    struct sc_graph_use use = {.shape = op->shape,
+                               .direction = op->direction,
+                               .kind = op->kind,
+                               .range = op->range,
+                               .origin = op->origin};
     sc_node_uses_add(call, &use, &op->fold);
 }
 

@@ -49,19 +49,21 @@ static void wait(const struct sc_call *call, CUstream handle, CUevent event)
 }
 
 /* What the wrapper would have served, or kept. */
-static void pinned(const void *address, size_t size_bytes, unsigned flags)
+static void pinned(const void *address, size_t size_bytes, unsigned flags,
+                   const struct sc_call *call)
 {
-    sc_host_memory_pinned(address, size_bytes, flags);
+    sc_host_memory_pinned(address, size_bytes, flags, call);
 }
 
-static void registered(const void *address, size_t size_bytes, unsigned flags)
+static void registered(const void *address, size_t size_bytes, unsigned flags,
+                       const struct sc_call *call)
 {
-    sc_host_memory_registered(address, size_bytes, flags);
+    sc_host_memory_registered(address, size_bytes, flags, call);
 }
 
-static void managed(CUdeviceptr address, size_t size_bytes)
+static void managed(CUdeviceptr address, size_t size_bytes, const struct sc_call *call)
 {
-    sc_host_memory_managed(address, size_bytes);
+    sc_host_memory_managed(address, size_bytes, call);
 }
 
 static void leaves(void *address, enum sc_buffer_kind kind, const struct sc_call *call)

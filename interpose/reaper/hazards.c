@@ -1,12 +1,15 @@
 #include "interpose/reaper/hazards.h"
 
 #include <errno.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 
 #include "cupti_hooks/ear.h"
 #include "interpose/base/process.h"
 #include "interpose/base/unwind.h"
 #include "interpose/reaper/reaper.h"
 #include "report/annotations.h"
+#include "track/kernel.h"
 #include "track/order.h"
 #include "track/shape.h"
 #include "track/ticks.h"
@@ -34,6 +37,7 @@ static struct sc_hazard_copy describe_copy(const struct sc_op_info *op)
         .stack = op->stack,
         .runtime_api = op->runtime_api,
         .correlation_id = op->correlation_id,
+        .stream_origin = atomic_load_explicit(&stream->origin, memory_order_relaxed),
     };
 }
 
@@ -46,13 +50,15 @@ static uint32_t stack_of(const struct sc_culprit *culprit)
 
 struct sc_hazard_event sc_hazards_event(const struct sc_culprit *culprit)
 {
-    return (struct sc_hazard_event){
+    struct sc_hazard_event event = {
         .api = culprit->api,
         .thread = sc_thread_id(),
         .time_ns = sc_now_ns(),
         .runtime_api = sc_ear_runtime_api(),
         .stack = stack_of(culprit),
     };
+    sc_kernel_call(SYS_prctl, PR_GET_NAME, event.thread_name);
+    return event;
 }
 
 static struct sc_hazard describe(enum sc_hazard_code code, enum sc_action action,
@@ -66,6 +72,7 @@ static struct sc_hazard describe(enum sc_hazard_code code, enum sc_action action
         .buffer_address = buffer->address,
         .buffer_size_bytes = buffer->size_bytes,
         .buffer_kind = op->kind,
+        .buffer_origin = op->origin,
         .copy = describe_copy(op),
         .event = *event,
         .found_later = found_later,
@@ -233,6 +240,7 @@ void sc_hazards_report_graph(enum sc_hazard_code code, enum sc_action action,
         .buffer_address = use->shape.address,
         .buffer_size_bytes = sc_shape_hull_bytes(&use->shape),
         .buffer_kind = use->kind,
+        .buffer_origin = use->origin,
         .copy = describe_use(use),
         .event = sc_hazards_event(culprit),
     };

@@ -514,13 +514,15 @@ void sc_streams_renamed(CUstream handle)
 }
 
 /* A handle that we know names a new stream now: the former one went without our seeing it. */
-void sc_streams_created(CUstream handle)
+void sc_streams_created(CUstream handle, uint32_t origin)
 {
     struct sc_stream_record *former =
         sc_handle_pointer(sc_handles_get(&by_handle, (uintptr_t)handle));
     if (former)
         bury_stream(former);
-    learn_stream(handle);
+    const struct sc_stream_record *stream = learn_stream(handle);
+    if (stream)
+        atomic_store(&sc_order_stream(&sc_track.order, stream->id)->origin, origin);
 }
 
 static void drop_dead_marks(struct sc_stream_record *stream)

@@ -119,7 +119,8 @@ bool sc_streams_are_locked_here(void);
  */
 struct sc_stream_record *sc_streams_known(CUstream handle);
 
-void sc_streams_created(CUstream handle);
+/* `origin`: track/origins.h. */
+void sc_streams_created(CUstream handle, uint32_t origin);
 
 /* Told inside of the driver: the handle names that stream no more. Whoever uses it next learns what
  * it names then. */

@@ -110,7 +110,6 @@ static void add(struct making *making, struct sc_frame frame)
     const char *own = frame.is_python ? frame.file : frame.module;
     frame.kind = sc_frame_rules_of_frame(rules, frame.module, frame.file, frame.function);
     frame.is_own = own && sc_frame_rules_of_path(rules, own) == SC_FRAME_USER;
-    frame.named = frame.is_inlined ? NULL : making->made->named;
     frame.words = words_of(making->scratch, &frame);
     frame.id = making->makers->cache->ids++;
     making->made->frames[making->made->count++] = frame;
@@ -138,6 +137,37 @@ static void add_place(struct making *making, struct sc_frame frame,
     add(making, frame);
 }
 
+static json_t *place_of(const struct making *making, const struct sc_frame *frame)
+{
+    json_t *place = json_object();
+    const char *path = sc_frames_shown_path(making->scratch, frame), *function = frame->function;
+    json_object_set_new(place, "function", function ? json_string_nocheck(function) : json_null());
+    json_object_set_new(place, "file", json_string_nocheck(path));
+    json_object_set_new(place, "line", json_integer(frame->line));
+    return place;
+}
+
+/* The record with all that has been found, for formats that show records. Python's frames, and no
+ * others, have a `file` of their own. */
+static void name_record(const struct making *making, json_t *record)
+{
+    struct sc_frames_made *made = making->made;
+    struct sc_frame *frame = &made->frames[made->count - 1];
+    json_t *places = json_array();
+    for (size_t i = 0; i < made->count; i++)
+        if (made->frames[i].file)
+            json_array_append_new(places, place_of(making, &made->frames[i]));
+    bool has_places = json_array_size(places) > 0;
+    if (frame->function || has_places)
+        made->named = json_copy(record);
+    if (frame->function)
+        json_object_set_new(made->named, "symbol", json_string_nocheck(frame->function));
+    if (has_places)
+        json_object_set(made->named, "places", places);
+    json_decref(places);
+    frame->named = made->named;
+}
+
 /* The best name for the function: from the file that ran, else from the report. */
 static void add_native(struct making *making, json_t *record)
 {
@@ -151,9 +181,6 @@ static void add_native(struct making *making, json_t *record)
     const char *found = offset > 0 ? sc_symbols_find(symbols, frame.module, offset) : NULL;
     frame.symbol = copy_of(making, found ? found : sc_field_string(record, "symbol", NULL));
     frame.function = readable(making, frame.symbol);
-    making->made->named = frame.function ? json_copy(record) : NULL;
-    json_object_set_new(making->made->named, "symbol",
-                        frame.function ? json_string(frame.function) : NULL);
     size_t count = frame.module && making->makers->with_lines
                        ? sc_symbols_places(symbols, frame.module, offset, places)
                        : 0;
@@ -161,6 +188,7 @@ static void add_native(struct making *making, json_t *record)
         add_place(making, frame, &places[i]);
     if (count == 0)
         add(making, frame);
+    name_record(making, record);
 }
 
 /* ---- frames made before ---- */

@@ -36,11 +36,12 @@ struct sc_run {
     bool reached;  /* false: CUDA was used, and nothing of it came through the library */
 };
 
-/* The copy, the event, or the free before it. */
+/* The copy, the event, the free before it, or what made the buffer or the stream. */
 struct sc_call {
     const char *api;   /* "cudaMemcpyAsync (cuMemcpyHtoDAsync_v2)" */
     const char *words; /* the call, its thread, its memory or stream */
     json_int_t thread, time_ns;
+    const char *thread_words; /* "7417", or "7417 loader" where the thread has a name */
     struct sc_frames stack;
 };
 
@@ -63,6 +64,9 @@ struct sc_shown {
     json_int_t start_ns, end_ns; /* of the copy on the device, if timed */
     const char *stream, *direction;
     struct sc_call copy, event, freed; /* freed.api NULL: none */
+    struct sc_call origins[2]; /* what made the buffer, and the copy's stream, as far as it is
+                                * known. They have neither thread nor time */
+    size_t origin_count;
 };
 
 /* One of the hazards that are shown. */

@@ -64,12 +64,21 @@ static const char *api_of(struct sc_scratch *scratch, const json_t *side)
     return runtime ? sc_scratch_print(scratch, "%s (%s)", runtime, api) : api;
 }
 
+/* "7417", or "7417 loader" where the thread has a name of its own. */
+static const char *thread_of(struct sc_scratch *scratch, const json_t *side)
+{
+    const char *name = sc_field_string(side, "thread_name", NULL);
+    return sc_scratch_print(scratch, NUMBER "%s%s", sc_field_number(side, "thread"),
+                            name ? " " : "", name ? name : "");
+}
+
 static struct sc_call make_call(struct sc_scratch *scratch, const struct sc_frame_makers *makers,
                                 const json_t *side)
 {
     struct sc_call call = {
         .api = api_of(scratch, side),
         .thread = sc_field_number(side, "thread"),
+        .thread_words = thread_of(scratch, side),
         .time_ns = sc_field_number(side, "time_ns"),
     };
     sc_frames_shown(&call.stack, scratch, makers, json_object_get(side, "stack"));
@@ -106,7 +115,7 @@ static void describe_event(struct sc_scratch *scratch, struct sc_shown *hazard)
 {
     struct sc_call *event = &hazard->event;
     const json_t *buffer = json_object_get(hazard->record, "buffer");
-    event->words = sc_scratch_print(scratch, "%s (thread " NUMBER ")", event->api, event->thread);
+    event->words = sc_scratch_print(scratch, "%s (thread %s)", event->api, event->thread_words);
     if (has_buffer(hazard->record))
         event->words = sc_scratch_print(scratch, "%s, on %s memory at %s, " NUMBER " bytes",
                                         event->words, sc_field_string(buffer, "kind", "?"),
@@ -127,16 +136,16 @@ static void describe_copy(struct sc_scratch *scratch, struct sc_shown *hazard)
             sc_scratch_print(scratch, "%s %s, " NUMBER " bytes at %s", words, hazard->direction,
                              sc_field_number(copy, "size"), sc_field_string(copy, "address", "?"));
     call->words =
-        sc_scratch_print(scratch, "%s (stream %s, device " NUMBER ", thread " NUMBER ")", words,
-                         hazard->stream, sc_field_number(copy, "device"), call->thread);
+        sc_scratch_print(scratch, "%s (stream %s, device " NUMBER ", thread %s)", words,
+                         hazard->stream, sc_field_number(copy, "device"), call->thread_words);
 }
 
 static void describe_freed(struct sc_scratch *scratch, struct sc_shown *hazard)
 {
     struct sc_call *freed = &hazard->freed;
     if (freed->api)
-        freed->words = sc_scratch_print(scratch, "freed before by %s (thread " NUMBER ")",
-                                        freed->api, freed->thread);
+        freed->words = sc_scratch_print(scratch, "freed before by %s (thread %s)", freed->api,
+                                        freed->thread_words);
 }
 
 /* ---- times and counts ---- */
@@ -196,6 +205,15 @@ static const char *title_of_call(struct sc_scratch *scratch, const struct sc_cal
                             sc_frames_shown_place(scratch, call->stack.user));
 }
 
+static void describe_origins(struct sc_scratch *scratch, struct sc_shown *hazard)
+{
+    for (size_t i = 0; i < hazard->origin_count; i++) {
+        struct sc_call *origin = &hazard->origins[i];
+        origin->words =
+            sc_scratch_print(scratch, "%s %s", origin->words, title_of_call(scratch, origin));
+    }
+}
+
 static const char *suppression_of(const json_t *record)
 {
     const json_t *entry = json_object_get(record, "suppressed");
@@ -204,6 +222,18 @@ static const char *suppression_of(const json_t *record)
     if (json_is_object(entry))
         return sc_field_string(entry, "reason", sc_field_string(entry, "name", ""));
     return json_is_string(entry) ? json_string_value(entry) : "";
+}
+
+/* `relation`: what it is the origin of. */
+static void add_origin(struct sc_shown *hazard, struct sc_scratch *scratch,
+                       const struct sc_frame_makers *makers, const json_t *origin,
+                       const char *relation)
+{
+    if (!json_is_object(origin))
+        return;
+    struct sc_call *call = &hazard->origins[hazard->origin_count++];
+    *call = make_call(scratch, makers, origin);
+    call->words = relation;
 }
 
 struct sc_shown sc_shown_hazards_make(struct sc_scratch *scratch,
@@ -226,6 +256,11 @@ struct sc_shown sc_shown_hazards_make(struct sc_scratch *scratch,
         .freed = make_freed(scratch, makers, json_object_get(record, "freed")),
     };
     hazard.subject = words_of_code(hazard.code)->subject;
+    add_origin(&hazard, scratch, makers,
+               json_object_get(json_object_get(record, "buffer"), "origin"),
+               "the memory comes from");
+    add_origin(&hazard, scratch, makers, json_object_get(copy, "stream_origin"),
+               "the stream comes from");
     take_timing(&hazard);
     return hazard;
 }
@@ -245,6 +280,7 @@ void sc_shown_hazards_describe(struct sc_scratch *scratch, struct sc_shown *haza
     describe_event(scratch, hazard);
     describe_copy(scratch, hazard);
     describe_freed(scratch, hazard);
+    describe_origins(scratch, hazard);
     describe_timing(scratch, hazard);
     hazard->title = sc_shown_hazards_title(scratch, hazard);
 }

@@ -1016,7 +1016,7 @@ static void renew_buffer(int buffer, uint8_t choice)
     world.buffers[buffer] =
         (struct buffer){kind == SC_PAGEABLE ? 0 : ++world.ranges_made, kind, false};
     if (kind != SC_PAGEABLE)
-        sc_track_add_range(&tracker, buffer_address(buffer), BUFFER_BYTES, kind, 0);
+        sc_track_add_range(&tracker, buffer_address(buffer), BUFFER_BYTES, kind, 0, 0);
 }
 
 /* The driver takes the range back behind our back: what is on it stays in flight, on no range. */

@@ -742,6 +742,11 @@ class Names(Files):
             self.skipTest("no libdw here")
         self.assertIn(f"#0 caller (inlined) at {source}:9\n", run.stdout.decode())
         self.assertIn(f"#1 main ({program}+{offset}) at {source}:20\n", run.stdout.decode())
+        as_json = json.loads(shown("--json", "-", stdin=as_report(lines[:2])))
+        self.assertEqual(as_json["hazards"][0]["event"]["stack"], [
+            {"module": str(program), "offset": offset, "symbol": "main",
+             "places": [{"function": "caller", "file": str(source), "line": 9},
+                        {"function": "main", "file": str(source), "line": 20}]}])
 
 
 def write():

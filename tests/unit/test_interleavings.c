@@ -547,7 +547,7 @@ static void clean_world(void)
     memset(kernel, 0, sizeof kernel);
     memset(programs_own, 0, sizeof programs_own);
     memset(owned, 0, sizeof owned);
-    sc_track_add_range(&sc_track, base, PAGES * PAGE, SC_PINNED, 0);
+    sc_track_add_range(&sc_track, base, PAGES * PAGE, SC_PINNED, 0, 0);
     range = sc_track_find_range(&sc_track, base);
 }
 

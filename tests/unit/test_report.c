@@ -9,6 +9,7 @@
 #include "report/path.h"
 #include "report/postmortem_line.h"
 #include "report/report.h"
+#include "track/origins.h"
 #include "track/python_codes.h"
 #include "track/python_lines.h"
 #include "track/stacks.h"
@@ -24,6 +25,7 @@
 #include <string.h>
 #include <sys/inotify.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -148,6 +150,26 @@ START_TEST(a_run_without_hazards_is_a_run_and_a_summary)
     ck_has("r.jsonl", "\n{\"type\":\"summary\",\"hazards\":0,");
     ck_has("r.jsonl", "\"operations\":7,");
     ck_assert_str_eq(read_whole("stderr.txt"), "");
+}
+END_TEST
+
+/* Threads that nobody named have the name of the process. */
+START_TEST(names_of_threads_and_origins_are_told)
+{
+    struct sc_hazard hazard = a_hazard();
+    open_report();
+    ck_assert_int_eq(prctl(PR_GET_NAME, hazard.event.thread_name), 0);
+    hazard.copy.thread = getpid();
+    sc_report_hazard(&hazard);
+    ck_assert_uint_eq(count_of(read_whole("r.jsonl"), "thread_name"), 0);
+    ck_assert_uint_eq(count_of(read_whole("r.jsonl"), "origin"), 0);
+    memcpy(hazard.event.thread_name, "loader", sizeof "loader");
+    hazard.buffer_origin = sc_origins_put("cuMemHostRegister_v2", 0);
+    hazard.copy.stream_origin = sc_origins_put("cuStreamCreate", 0);
+    sc_report_hazard(&hazard);
+    ck_has("r.jsonl", "\"thread_name\":\"loader\"");
+    ck_has("r.jsonl", "\"origin\":{\"api\":\"cuMemHostRegister_v2\",\"stack\":[]}");
+    ck_has("r.jsonl", "\"stream_origin\":{\"api\":\"cuStreamCreate\",\"stack\":[]}");
 }
 END_TEST
 
@@ -1264,6 +1286,7 @@ int main(int argc, char **argv)
     tcase_add_checked_fixture(group, set_up, tear_down);
     tcase_add_test(group, a_run_without_hazards_is_a_run_and_a_summary);
     tcase_add_test(group, a_name_that_is_gone_is_left_out);
+    tcase_add_test(group, names_of_threads_and_origins_are_told);
     tcase_add_test(group, opening_twice_is_opening_once);
     tcase_add_test(group, verbosity_two_always_summarises);
     tcase_add_test(group, verbosity_zero_is_silent);

@@ -348,13 +348,14 @@ END_TEST
 
 START_TEST(ranges_come_and_go)
 {
-    sc_track_add_range(&track, BASE, 4096, SC_PINNED, legacy);
+    sc_track_add_range(&track, BASE, 4096, SC_PINNED, legacy, 77);
     struct sc_range_info info = sc_track_find_range(&track, BASE + 4095);
     ck_assert_uint_ne(info.range, 0);
     ck_assert_uint_eq(info.address, BASE);
     ck_assert_uint_eq(info.size_bytes, 4096);
     ck_assert_int_eq(info.kind, SC_PINNED);
     ck_assert_uint_eq(info.context, legacy);
+    ck_assert_uint_eq(info.origin, 77);
     ck_assert(!sc_track_may_conflict(&track, info.range, SC_D2H));
     copy(one, BASE);
     ck_assert(sc_track_may_conflict(&track, info.range, SC_D2H));
@@ -371,7 +372,7 @@ START_TEST(the_ranges_of_a_context_go_with_it)
 {
     uint32_t other = sc_track_add_stream(&track, SC_STREAM_LEGACY, 0, 9, 1);
     for (uintptr_t i = 0; i < 300; i++)
-        sc_track_add_range(&track, BASE + i * 4096, 4096, SC_PINNED, i % 3 ? other : legacy);
+        sc_track_add_range(&track, BASE + i * 4096, 4096, SC_PINNED, i % 3 ? other : legacy, 0);
     sc_track_remove_ranges_of(&track, other);
     for (uintptr_t i = 0; i < 300; i++)
         ck_assert_int_eq(sc_track_find_range(&track, BASE + i * 4096).range != 0, i % 3 == 0);
@@ -595,7 +596,7 @@ START_TEST(operations_ranges_and_holds_are_met)
     ck_assert(sc_track_meets(&track, BASE, 64));
     sc_track_end_hold(&track, request.held);
     ck_assert(!sc_track_meets(&track, BASE, 64));
-    sc_track_add_range(&track, BASE, 4096, SC_PINNED, legacy);
+    sc_track_add_range(&track, BASE, 4096, SC_PINNED, legacy, 0);
     ck_assert(sc_track_meets(&track, BASE + 4095, 1 << 20));
     ck_assert(!sc_track_meets(&track, BASE + 4096, 1 << 20));
 }
@@ -649,7 +650,7 @@ END_TEST
 
 START_TEST(any_number_of_operations_is_taken_down)
 {
-    sc_track_add_range(&track, BASE, 64, SC_PINNED, legacy);
+    sc_track_add_range(&track, BASE, 64, SC_PINNED, legacy, 0);
     for (int round = 0; round < 2; round++) {
         for (uintptr_t i = 0; i < 150; i++) { /* 0 to 74 on the range, 75 to 149 in both grids */
             struct sc_op_info info = plain(i % 2 ? one : two, SC_H2D, BASE, 64 + i);
@@ -672,7 +673,7 @@ START_TEST(what_the_driver_has_back_is_no_range_any_more)
     const enum sc_hold_kind kinds[] = {SC_HOLD_FREE_PINNED, SC_HOLD_UNREGISTER, SC_HOLD_FREE,
                                        SC_HOLD_WAIT};
     for (unsigned i = 0; i < 4; i++) {
-        sc_track_add_range(&track, BASE, 64, SC_REGISTERED, legacy);
+        sc_track_add_range(&track, BASE, 64, SC_REGISTERED, legacy, 0);
         copy(one, BASE);
         ck_assert_uint_ne(take_down(BASE, kinds[i], UINT64_MAX).held, 0);
         ck_assert_int_eq(sc_track_find_range(&track, BASE).range != 0, i >= 2);
@@ -684,7 +685,7 @@ END_TEST
 
 START_TEST(libc_is_watched_while_heap_memory_is_in_flight_or_held)
 {
-    sc_track_add_range(&track, BASE, 4096, SC_PINNED, legacy);
+    sc_track_add_range(&track, BASE, 4096, SC_PINNED, legacy, 0);
     copy(one, BASE);
     ck_assert(!watched());
     ck_assert(!sc_track_may_be_busy(&track, BASE, 64));
@@ -739,7 +740,7 @@ static void *run_program(void *argument)
     bool wrong = false;
     for (int round = 0; round < ROUNDS; round++) {
         SC_OPS(found);
-        sc_track_add_range(&track, own, 4096, round % 2 ? SC_PINNED : SC_REGISTERED, legacy);
+        sc_track_add_range(&track, own, 4096, round % 2 ? SC_PINNED : SC_REGISTERED, legacy, 0);
         struct sc_op_info mine = plain(stream, SC_D2H, own, 256);
         struct sc_op_info shared = plain(stream, SC_H2D, BASE, 64);
         issue(&mine, &found);
@@ -776,7 +777,7 @@ static void *run_program(void *argument)
 START_TEST(threads_share_the_tracker)
 {
     pthread_t threads[THREADS];
-    sc_track_add_range(&track, BASE, 64, SC_PINNED, legacy);
+    sc_track_add_range(&track, BASE, 64, SC_PINNED, legacy, 0);
     for (uintptr_t i = 0; i < THREADS; i++)
         ck_assert_int_eq(pthread_create(&threads[i], NULL, run_program, (void *)i), 0);
     for (int i = 0; i < THREADS; i++) {
@@ -888,7 +889,7 @@ END_TEST
 
 START_TEST(memory_that_is_forbidden_stays_so)
 {
-    sc_track_add_range(&track, BASE, PAGE, SC_PINNED, legacy);
+    sc_track_add_range(&track, BASE, PAGE, SC_PINNED, legacy, 0);
     sc_track_set_guarding(&track, BASE, PAGE, SC_GUARDING_FORBIDDEN);
     sc_track_set_guarding(&track, BASE, PAGE, SC_GUARDING_ALLOWED);
     ck_assert_int_eq(sc_track_find_range(&track, BASE).guarding, SC_GUARDING_FORBIDDEN);

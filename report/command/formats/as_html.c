@@ -179,7 +179,12 @@ static void print_card(FILE *out, struct sc_model *model, size_t index)
     print_side(out, model, &hazard->copy);
     if (hazard->freed.api)
         print_side(out, model, &hazard->freed);
-    fputs("</div>\n<figure>", out);
+    fputs("</div>\n", out);
+    for (size_t i = 0; i < hazard->origin_count; i++) {
+        put_tag(out, "<p>", hazard->origins[i].words, "</p>\n");
+        print_stack(out, &hazard->origins[i].stack);
+    }
+    fputs("<figure>", out);
     sc_moment_draw(out, &model->scratch, hazard);
     put_tag(out, "</figure>\n<p class=\"advice\"><strong>What to do:</strong> ", hazard->advice,
             ".</p>\n</article>\n");

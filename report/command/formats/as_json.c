@@ -38,6 +38,8 @@ static void print_hazards(FILE *out, struct sc_model *model)
         name_frames(&hazard->copy.stack);
         name_frames(&hazard->event.stack);
         name_frames(&hazard->freed.stack);
+        for (size_t at = 0; at < hazard->origin_count; at++)
+            name_frames(&hazard->origins[at].stack);
         json_object_set_new(hazard->record, "title", json_string(hazard->title));
         const char *fingerprint = sc_fingerprint_make(&model->scratch, hazard);
         json_object_set_new(hazard->record, "fingerprint", json_string(fingerprint));

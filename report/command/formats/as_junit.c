@@ -88,6 +88,8 @@ static void print_failure(FILE *out, const struct sc_shown *hazard)
     print_call(out, &hazard->copy);
     if (hazard->freed.api)
         print_call(out, &hazard->freed);
+    for (size_t i = 0; i < hazard->origin_count; i++)
+        put_line(out, "", hazard->origins[i].words);
     if (hazard->timing)
         put_line(out, "", hazard->timing);
     put_line(out, "", hazard->outcome);

@@ -91,6 +91,8 @@ static void print_hazard(FILE *out, struct sc_model *model, const struct sc_show
         fprintf(out, "    %s\n", hazard->timing);
     if (hazard->freed.api)
         print_stack(out, &hazard->freed);
+    for (size_t i = 0; i < hazard->origin_count; i++)
+        fprintf(out, "    %s\n", PLAIN(hazard->origins[i].words));
     fputs("\n</details>\n\n", out);
 }
 

@@ -106,14 +106,24 @@ static void put_locations(FILE *out, struct sc_scratch *scratch, const struct sc
     fputs_unlocked("}]", out);
 }
 
+static void put_related(FILE *out, struct sc_scratch *scratch, const struct sc_call *call,
+                        const char *words, unsigned *id)
+{
+    if (!call->stack.user)
+        return;
+    if (++*id > 1)
+        putc_unlocked(',', out);
+    put_location(out, scratch, call->stack.user, words);
+    fprintf(out, ",\"id\":%u}", *id);
+}
+
 static void put_related_locations(FILE *out, struct sc_scratch *scratch,
                                   const struct sc_shown *hazard)
 {
-    const struct sc_frame *frame = hazard->copy.stack.user;
-    if (frame) {
-        put_location(out, scratch, frame, hazard->copy.api);
-        fputs_unlocked(",\"id\":1}", out);
-    }
+    unsigned id = 0;
+    put_related(out, scratch, &hazard->copy, hazard->copy.api, &id);
+    for (size_t i = 0; i < hazard->origin_count; i++)
+        put_related(out, scratch, &hazard->origins[i], hazard->origins[i].words, &id);
     putc_unlocked(']', out);
 }
 

@@ -1,4 +1,4 @@
-// expect: SC105 action=deferred certainty=observed
+// expect: SC105 action=deferred certainty=observed origin=cuMem*Host*
 //
 // cudaFreeHost while a launch waits to read the buffer.
 #include "graphs.h"

@@ -1,4 +1,4 @@
-// expect: SC101 action=deferred kind=pageable
+// expect: SC101 action=deferred kind=pageable origin=None
 // sim: late_batch=1
 //
 // A pageable source in stream order is the driver's until the stream has come to the copy: newer

@@ -1,4 +1,4 @@
-// expect: SC101 action=deferred kind=registered certainty=observed
+// expect: SC101 action=deferred kind=registered certainty=observed origin=cuMemHostRegister*
 //
 // Registered heap memory is freed while a copy to the device waits to read it; the block's next
 // owner fills it before the copy runs.

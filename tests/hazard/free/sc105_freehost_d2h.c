@@ -1,4 +1,4 @@
-// expect: SC105 action=deferred kind=pinned certainty=observed
+// expect: SC105 action=deferred certainty=observed origin=cuMem* stream-origin=cuStreamCreate*
 //
 // cudaFreeHost of the target of an unfinished copy; the next pinned buffer must keep its bytes.
 #include "twin.h"

@@ -1,4 +1,4 @@
-// expect: SC401 action=held certainty=observed event=cuGraphLaunch
+// expect: SC401 action=held certainty=observed event=cuGraphLaunch origin=cuMem*Host*
 //
 // The copy belongs to a graph that is a node of the one that is launched.
 #include "graphs.h"

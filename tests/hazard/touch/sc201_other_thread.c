@@ -1,4 +1,4 @@
-// expect: SC201 action=stalled kind=pinned certainty=observed
+// expect: SC201 action=stalled kind=pinned thread=refills origin=cuMem*
 //
 // One thread sends, another fills the buffer for the next turn. A thread that has never made a
 // CUDA call, on a stack of 64 KB.
@@ -8,6 +8,7 @@
 
 static void *refill(void *source)
 {
+    pthread_setname_np(pthread_self(), "refills");
     poke(source, SMALL / 3);
     return NULL;
 }

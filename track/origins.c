@@ -1,0 +1,33 @@
+#include "track/origins.h"
+
+#include <string.h>
+
+#include "track/depot.h"
+
+#include "track/poison.h"
+
+enum { KEY_WORDS = 2, CHUNKS_MAX = 16 };
+
+static struct sc_depot origins;
+
+uint32_t sc_origins_put(const char *api, uint32_t stack)
+{
+    const uint64_t key[KEY_WORDS] = {(uintptr_t)api, stack};
+    uint32_t id = sc_depot_find(&origins, key, KEY_WORDS);
+    if (id)
+        return id;
+    uint32_t fresh = sc_depot_reserve(&origins, KEY_WORDS, CHUNKS_MAX);
+    if (!fresh)
+        return 0;
+    memcpy(sc_depot_at(&origins, fresh)->words, key, sizeof key);
+    return sc_depot_publish(&origins, fresh, KEY_WORDS);
+}
+
+struct sc_origin sc_origins_get(uint32_t id)
+{
+    if (!id)
+        return (struct sc_origin){0};
+    const struct sc_depot_record *record = sc_depot_at(&origins, id);
+    return (struct sc_origin){(const char *)(uintptr_t)record->words[0],
+                              (uint32_t)record->words[1]};
+}

@@ -1,0 +1,23 @@
+/* Where buffers and streams come from: the call that made them, and its stack.
+ *
+ * An origin is a small id that lives for ever, as stacks do: programs make memory and streams in
+ * few places. 0: not known. Lock-free; safe from any thread, inside libc hooks and in a signal
+ * handler. Nothing fails: where there is no memory for another origin, its id is 0.
+ */
+#ifndef SC_TRACK_ORIGINS_H
+#define SC_TRACK_ORIGINS_H
+
+#include <stdint.h>
+
+struct sc_origin {
+    const char *api; /* lives for ever; NULL: not known */
+    uint32_t stack;  /* an id of track/stacks.h, 0: none */
+};
+
+/* The id of the origin, the same for equal ones. `api` is a string that lives for ever. */
+uint32_t sc_origins_put(const char *api, uint32_t stack);
+
+/* Of an id that put gave, or 0. */
+struct sc_origin sc_origins_get(uint32_t id);
+
+#endif

@@ -352,6 +352,8 @@ $(filter %dlclose.racy %dlclose.fixed %dlclose_registered.racy %dlclose_register
   $(RACY) $(FIXED)): | $(T)/survival/lib/libstatic_data.so
 $(filter %_below_plugin.racy %_below_plugin.fixed,$(RACY) $(FIXED)): | \
   $(T)/survival/lib/libframe_small.so
+$(filter %_of_library.racy %_of_library.fixed,$(RACY) $(FIXED)): | \
+  $(T)/survival/lib/libcublas_like.so
 
 # Libraries that the survival programs link, open or have preloaded, found beside them.
 $(SURVIVAL): | $(SURVIVAL_SO)

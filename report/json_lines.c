@@ -522,6 +522,7 @@ void sc_json_lines_summary(struct sc_text *line, const struct sc_options *option
     sc_json_number(line, "held_peak_ns", totals->held_peak_ns);
     sc_json_number(line, "taken_early", totals->taken_early);
     sc_json_number(line, "driver_late", totals->driver_late);
+    sc_json_number(line, "beside_unjudged", totals->beside_unjudged);
     if (totals->unguarded)
         put_unguarded(line, totals->unguarded);
     sc_json_open(line, "coverage", '{');

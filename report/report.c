@@ -452,6 +452,7 @@ static void collect_locked(struct sc_summary *summary, const struct sc_report_to
     summary->operations = totals->operations;
     summary->taken_early = totals->taken_early;
     summary->driver_late = totals->driver_late;
+    summary->beside_unjudged = totals->beside_unjudged;
     summary->unguarded = totals->unguarded;
     summary->calls = totals->coverage.calls;
     summary->missed = totals->coverage.missed;

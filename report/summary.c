@@ -1,6 +1,7 @@
 #include "report/summary.h"
 
 #include "report/file.h"
+#include "report/frame_kinds.h"
 #include "report/json_lines.h"
 #include "report/path.h"
 #include "report/plain.h"
@@ -20,21 +21,6 @@ static void put_count(struct sc_text *text, uint64_t count, const char *noun)
         sc_text_char(text, 's');
 }
 
-/* Frames of these say how the program got into the driver or the allocator, not where it went
- * wrong. "libcuda" covers libcudart. */
-static bool is_library(const char *module)
-{
-    static const char *const prefixes[] = {"libsafecopy", "libcuda",   "libcupti",   "libc.so",
-                                           "libc-",       "libstdc++", "libpthread", "libgcc_s",
-                                           "ld-linux",    "libunwind"};
-    const char *name = sc_path_base(module);
-    for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++) {
-        if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
-            return true;
-    }
-    return false;
-}
-
 /* A Python program's own line tells more than a frame of what it calls. */
 static const struct sc_report_frame *telling_frame(const struct sc_json_lines_stack *stack)
 {
@@ -43,7 +29,8 @@ static const struct sc_report_frame *telling_frame(const struct sc_json_lines_st
             return &stack->frames[i];
     }
     for (unsigned i = 0; i < stack->count; i++) {
-        if (!stack->frames[i].module || !is_library(stack->frames[i].module))
+        if (!stack->frames[i].module ||
+            sc_frame_kind_of_module(stack->frames[i].module) == SC_FRAME_USER)
             return &stack->frames[i];
     }
     return stack->count > 0 ? &stack->frames[0] : NULL;
@@ -240,8 +227,25 @@ static void put_node(struct sc_text *text, const struct sc_hazard *hazard)
     put_place(text, " at ", hazard->freed.stack);
 }
 
+/* "ran once, beside the capture of a kernel's launch with an address in 4 KB of device memory" */
+static void put_neighbour(struct sc_text *text, const struct sc_hazard *hazard)
+{
+    sc_text_put(text, "ran once, beside a capture whose graph has ");
+    put_api(text, hazard->copy.api, hazard->copy.runtime_api);
+    sc_text_put(text, " on the same ");
+    sc_text_size(text, hazard->buffer_size_bytes);
+    sc_text_put(text, " of ");
+    sc_text_put(text, sc_hazard_buffer_kind_string(hazard->buffer_kind));
+    sc_text_put(text, " memory");
+    put_place(text, ", captured at ", hazard->copy.stack);
+}
+
 static void put_copy(struct sc_text *text, const struct sc_hazard *hazard)
 {
+    if (sc_hazard_subject(hazard->code) == SC_OF_NEIGHBOUR) {
+        put_neighbour(text, hazard);
+        return;
+    }
     if (sc_hazard_subject(hazard->code) == SC_OF_NODE) {
         put_node(text, hazard);
         return;
@@ -472,6 +476,16 @@ static void put_driver_late(struct sc_text *text, const struct sc_summary *summa
     sc_text_char(text, '\n');
 }
 
+static void put_beside_unjudged(struct sc_text *text, const struct sc_summary *summary)
+{
+    if (summary->beside_unjudged == 0)
+        return;
+    sc_text_put(text, "  not looked at, for want of room: whether graphs lack work that ran beside "
+                      "their captures (SC305): ");
+    sc_text_decimal(text, summary->beside_unjudged);
+    sc_text_char(text, '\n');
+}
+
 static void put_timeline(struct sc_text *text, const struct sc_summary *summary)
 {
     if (summary->timeline.dropped == 0)
@@ -572,6 +586,7 @@ void sc_summary_write(struct sc_text *text, const struct sc_summary *summary)
     put_coverage(text, summary);
     put_taken_early(text, summary);
     put_driver_late(text, summary);
+    put_beside_unjudged(text, summary);
     put_unguarded(text, summary->unguarded);
     put_timeline(text, summary);
     if (summary->lists_suppressions) {

@@ -19,6 +19,7 @@ struct sc_summary {
     uint64_t operations;
     uint64_t taken_early;
     uint64_t driver_late;
+    uint64_t beside_unjudged;
     const struct sc_unguarded *unguarded; /* NULL: not known */
     uint64_t calls, missed;               /* that CUPTI told of, and that passed the library by */
     struct sc_report_cupti cupti;

@@ -18,9 +18,9 @@ enum sc_hazard_code {
     SC_HAZARD_CODE_COUNT
 };
 
-/* What the mistake is about: a copy in flight, a stream that captures, or a node of a graph that is
- * launched. */
-enum sc_hazard_subject { SC_OF_COPY, SC_OF_CAPTURE, SC_OF_NODE };
+/* What the mistake is about: a copy in flight, a stream that captures, a node of a graph that is
+ * launched, or a captured operation that other work belongs to. */
+enum sc_hazard_subject { SC_OF_COPY, SC_OF_CAPTURE, SC_OF_NODE, SC_OF_NEIGHBOUR };
 
 /* observed: the operation was incomplete at that moment. latent: it happened to be complete, but
  * nothing the program did ever established that. */

@@ -6,8 +6,10 @@
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
 #include "interpose/base/unwind.h"
+#include "interpose/calls/beside_uses.h"
 #include "interpose/calls/device_uses.h"
 #include "interpose/calls/issue.h"
+#include "interpose/capture/beside.h"
 #include "interpose/driver/addresses.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/relaxed.h"
@@ -156,7 +158,7 @@ static void describe(struct sc_issue *issue, struct sc_batch *batch, size_t inde
         return;
     add_side(issue, copy, true);
     add_side(issue, copy, false);
-    if (sc_issue_tells_device(issue))
+    if (sc_issue_wants_device(issue))
         sc_device_uses_of_sides(&issue->uses, &copy->sides);
     issue->joins_stream = false;
 }
@@ -526,8 +528,10 @@ static void record(struct sc_batch *batch, size_t index, struct recording *recor
         count(issued, &issue.ops[i]);
     if ((source && source->copy) || must_wait(source, &copy))
         keep_source_as_it_was(source, &copy, issued);
-    if (issue.uses.count)
+    if (issue.uses.count && sc_issue_tells_device(&issue))
         note_uses_of_device(&issue, issued);
+    if (sc_beside_is_asked())
+        sc_beside_uses_issued(batch->call, batch->stream, &issue.uses, false);
 }
 
 static void record_all(struct sc_batch *batch)

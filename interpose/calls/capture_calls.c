@@ -3,6 +3,7 @@
 
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
+#include "interpose/capture/beside.h"
 #include "interpose/capture/captures.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/wrap.h"
@@ -37,6 +38,8 @@ static CUresult capture_begun(const struct beginning *beginning, CUresult result
 {
     if (beginning->stream)
         sc_captures_began(beginning->stream, beginning->capture, result == CUDA_SUCCESS);
+    if (beginning->capture && result == CUDA_SUCCESS)
+        sc_beside_began(beginning->stream, sc_streams_graph(beginning->stream));
     sc_captures_open_gate(beginning->shut);
     return result;
 }
@@ -67,6 +70,8 @@ static CUresult capture_ended(CUresult result, struct sc_stream_record *stream, 
     sc_capturing_changed();
     if (!stream)
         return result;
+    if (result == CUDA_SUCCESS)
+        sc_beside_ended(stream);
     sc_captures_ended(stream);
     if (result != CUDA_SUCCESS && !sc_streams_is_capturing(stream))
         sc_reaper_forget_graph(graph);

@@ -47,6 +47,7 @@ static void begin(struct copy *copy, const struct sc_call *call, CUstream *strea
 {
     sc_detour_begin(&copy->detour, call, stream);
     sc_issue_begin(&copy->issue, call, *stream);
+    copy->issue.is_detour = sc_detour_is_taken(&copy->detour);
 }
 
 /* sc_issue_call, for a plain host source: what the device is to read. */

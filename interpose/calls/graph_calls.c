@@ -1,6 +1,7 @@
 #include "interpose/calls/graph_calls.h"
 
 #include "interpose/base/process.h"
+#include "interpose/capture/beside.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/wrap.h"
 #include "interpose/graph/conditional_bodies.h"
@@ -168,6 +169,8 @@ CUresult cuGraphClone(CUgraph *clone, CUgraph original)
 
 uint32_t sc_graph_calls_destroying(const void *handle)
 {
+    if (sc_beside_is_asked() && sc_active())
+        sc_beside_handle_gone((uintptr_t)handle);
     return sc_active() ? sc_track_graph_detach(&sc_track, (uintptr_t)handle) : 0;
 }
 

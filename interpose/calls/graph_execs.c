@@ -4,6 +4,7 @@
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
 #include "interpose/calls/graph_calls.h"
+#include "interpose/capture/beside.h"
 #include "interpose/capture/permits.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/wrap.h"
@@ -32,6 +33,8 @@ static CUresult made(CUresult result, struct sc_stack_sources *redirects,
         const struct sc_graph_call by = sc_graph_call((uintptr_t)*exec, call);
         sc_exec_uses_note_made(&by, graph, redirects);
     }
+    if (sc_beside_is_asked() && result == CUDA_SUCCESS)
+        sc_beside_instantiated((uintptr_t)graph, (uintptr_t)*exec);
     sc_stack_sources_end(redirects);
     errno = saved;
     return result;
@@ -46,6 +49,8 @@ static CUresult updated(CUresult result, struct sc_stack_sources *redirects,
         const struct sc_graph_call by = sc_graph_call((uintptr_t)exec, call);
         sc_exec_uses_note_updated(&by, graph, redirects);
     }
+    if (sc_beside_is_asked() && result == CUDA_SUCCESS)
+        sc_beside_instantiated((uintptr_t)graph, (uintptr_t)exec);
     sc_stack_sources_end(redirects);
     errno = saved;
     return result;
@@ -126,6 +131,8 @@ static struct exec_change changing(const struct sc_call *call, CUgraphExec exec,
 {
     struct exec_change change = {.by = sc_graph_call((uintptr_t)exec, call),
                                  .node = (uintptr_t)node};
+    if (sc_beside_is_asked())
+        sc_beside_handle_gone((uintptr_t)exec); /* it may read other memory now */
     change.flags = sc_track_graph_flags(&sc_track, change.by.graph, change.node);
     sc_track_graph_drop_node(&sc_track, change.by.graph, change.node);
     return change;
@@ -181,6 +188,28 @@ CUresult cuGraphExecMemsetNodeSetParams(CUgraphExec exec, CUgraphNode node,
     sc_node_uses_note_memset(&change.by, change.node, fill);
     changed(&change);
     return result;
+}
+
+/* The kernel may have other memory now. */
+static CUresult kernel_changed(CUresult result, CUgraphExec exec)
+{
+    if (sc_beside_is_asked() && result == CUDA_SUCCESS)
+        sc_beside_handle_gone((uintptr_t)exec);
+    return result;
+}
+
+CUresult cuGraphExecKernelNodeSetParams(CUgraphExec exec, CUgraphNode node,
+                                        const CUDA_KERNEL_NODE_PARAMS_v1 *params)
+{
+    SC_WRAPPER(cuGraphExecKernelNodeSetParams);
+    return kernel_changed(real(exec, node, params), exec);
+}
+
+CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec exec, CUgraphNode node,
+                                           const CUDA_KERNEL_NODE_PARAMS_v2 *params)
+{
+    SC_WRAPPER(cuGraphExecKernelNodeSetParams_v2);
+    return kernel_changed(real(exec, node, params), exec);
 }
 
 CUresult cuGraphExecEventRecordNodeSetEvent(CUgraphExec exec, CUgraphNode node, CUevent event)

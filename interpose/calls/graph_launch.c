@@ -10,6 +10,7 @@
 #include "interpose/base/upcalls.h"
 #include "interpose/calls/issue.h"
 #include "interpose/calls/sync.h"
+#include "interpose/capture/beside.h"
 #include "interpose/capture/captures.h"
 #include "interpose/capture/detours.h"
 #include "interpose/capture/permits.h"
@@ -344,5 +345,7 @@ SC_PAIR(cuGraphLaunch, _ptsz, (CUgraphExec exec, CUstream stream), (exec, stream
     CUresult result = real(exec, stream);
     if (sc_detour_leaves_to_caller(&detour))
         sc_permit_refused(call, result);
+    if (sc_beside_is_asked() && result == CUDA_SUCCESS)
+        sc_beside_graph_launched((uintptr_t)exec);
     return sc_detour_end(&detour, launch_ended(&launch, exec, stream, result));
 }

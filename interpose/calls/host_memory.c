@@ -16,6 +16,7 @@
 #include "interpose/base/upcalls.h"
 #include "interpose/calls/host_memory.h"
 #include "interpose/calls/sync.h"
+#include "interpose/capture/beside.h"
 #include "interpose/capture/captures.h"
 #include "interpose/capture/permits.h"
 #include "interpose/driver/call.h"
@@ -128,8 +129,11 @@ CUresult cuMemAllocManaged(CUdeviceptr *address, size_t bytes, unsigned flags)
 {
     SC_WRAPPER(cuMemAllocManaged);
     CUresult result = SC_PERMITTED(real(address, bytes, flags));
-    if (result == CUDA_SUCCESS)
+    if (result == CUDA_SUCCESS) {
         add_range((void *)(uintptr_t)*address, bytes, SC_MANAGED, call);
+        if (sc_beside_is_asked())
+            sc_beside_allocated(*address, bytes);
+    }
     return result;
 }
 

@@ -9,6 +9,7 @@
 #include "interpose/base/recently.h"
 #include "interpose/base/unwind.h"
 #include "interpose/base/upcalls.h"
+#include "interpose/calls/beside_uses.h"
 #include "interpose/capture/captures.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/replaying.h"
@@ -45,6 +46,7 @@ void sc_issue_on(struct sc_issue *issue, const struct sc_call *call,
     issue->waits_after = false;
     issue->is_empty = false;
     issue->is_complete = false;
+    issue->is_detour = false;
     issue->named.size_bytes = 0;
     issue->ordered.stream = 0;
     issue->place = 0;
@@ -203,7 +205,7 @@ void sc_issue_sides(struct sc_issue *issue, struct sc_copy_sides sides)
     issue->is_empty |= sides.is_empty;
     add_side(issue, SC_H2D, &sides.src, in_call);
     add_side(issue, SC_D2H, &sides.dst, in_call);
-    if (sc_issue_tells_device(issue))
+    if (sc_issue_wants_device(issue))
         sc_device_uses_of_sides(&issue->uses, &sides);
 }
 
@@ -298,7 +300,8 @@ static void order_before_call(struct sc_issue *issue)
 {
     for (unsigned i = 0; i < issue->count; i++)
         order_op(issue, &issue->ops[i]);
-    sc_device_uses_judge(&issue->uses, issue->call, issue->stream);
+    if (sc_issue_tells_device(issue))
+        sc_device_uses_judge(&issue->uses, issue->call, issue->stream);
     issue->uses.count = 0;
     issue->count = 0;
     issue->joins_stream = false;
@@ -331,7 +334,7 @@ void sc_issue_ready(struct sc_issue *issue)
     for (unsigned i = 0; i < issue->count; i++)
         if (!issue->ops[i].unjudged)
             prepare(issue, &issue->ops[i]);
-    if (sc_unlikely(issue->uses.count))
+    if (sc_unlikely(issue->uses.count) && sc_issue_tells_device(issue))
         sc_device_uses_judge(&issue->uses, issue->call, issue->stream);
 }
 
@@ -565,11 +568,17 @@ static void end_without(struct sc_issue *issue, CUresult result)
 }
 
 /* The operation has become a node of the graph that is being captured. */
-static void note_uses(const struct sc_issue *issue)
+static void end_captured(const struct sc_issue *issue)
 {
-    const struct sc_graph_call call = {issue->graph, issue->call, issue->captured_stream};
+    bool is_told = sc_unlikely(issue->uses.count) && sc_beside_is_own();
+    if (!issue->count && !is_told)
+        return;
+    const struct sc_graph_call call = {issue->graph, issue->call, issue->captured_stream,
+                                       sc_unwind_here(issue->call->site)};
     for (unsigned i = 0; i < issue->count; i++)
         sc_node_uses_note(&call, &issue->ops[i]);
+    if (is_told)
+        sc_beside_uses_captured(&call, &issue->uses);
 }
 
 static void end_joined(struct sc_issue *issue, CUresult result)
@@ -589,21 +598,23 @@ CUresult sc_issue_end(struct sc_issue *issue, CUresult result)
 {
     if (sc_unlikely(issue->waits_after) && result == CUDA_SUCCESS)
         cuStreamSynchronize(issue->stream->handle);
-    if (!issue->stream && (!issue->graph || !issue->count || result != CUDA_SUCCESS))
+    if (!issue->stream && (!issue->graph || result != CUDA_SUCCESS))
         return result;
     int saved = errno;
     if (issue->stream)
         sc_unfinished_legacy(issue->stream);
     if (issue->graph) {
-        note_uses(issue);
+        end_captured(issue);
         errno = saved;
         return result;
     }
+    if (sc_unlikely(issue->uses.count) && sc_beside_is_asked() && result == CUDA_SUCCESS)
+        sc_beside_uses_issued(issue->call, issue->stream, &issue->uses, issue->is_detour);
     if (result == CUDA_SUCCESS && issue->count)
         record(issue);
     else
         end_without(issue, result);
-    if (result == CUDA_SUCCESS && sc_unlikely(issue->uses.count))
+    if (result == CUDA_SUCCESS && sc_unlikely(issue->uses.count) && sc_issue_tells_device(issue))
         note_uses_of_device(issue);
     if (issue->joins_stream && result == CUDA_SUCCESS && !issue->is_empty)
         note_issue_in_history(issue, 0, sc_ticks(), 0);

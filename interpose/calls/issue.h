@@ -19,6 +19,7 @@
 #include "interpose/base/recently.h"
 #include "interpose/calls/at_once.h"
 #include "interpose/calls/device_uses.h"
+#include "interpose/capture/beside.h"
 #include "interpose/driver/call.h"
 #include "interpose/driver/driver.h"
 #include "interpose/graph/copy_sides.h"
@@ -50,6 +51,7 @@ struct sc_issue {
     bool joins_stream; /* returns only when the stream's earlier work and itself are done */
     bool is_empty;     /* of no bytes: no work */
     bool is_complete;  /* the stream was seen idle after the call */
+    bool is_detour;    /* a capture stood in the way of the operation, which is reported */
     struct sc_recent_use named;
     struct sc_order_call ordered;
     uint64_t place; /* of the call, in a legacy stream */
@@ -88,11 +90,17 @@ static inline bool sc_issue_tells_device(const struct sc_issue *issue)
     return sc_unlikely(sc_track_watches_device(&sc_track)) && issue->stream;
 }
 
+/* The same, also for what a capture of the thread's may lack. */
+static inline bool sc_issue_wants_device(const struct sc_issue *issue)
+{
+    return sc_issue_tells_device(issue) || (sc_beside_is_asked() && sc_issue_is_on(issue));
+}
+
 /* Device memory that the operation writes, or (`reads`) merely reads. */
 static inline void sc_issue_device(struct sc_issue *issue, enum sc_direction direction, bool reads,
                                    const struct sc_shape *shape)
 {
-    if (sc_issue_tells_device(issue))
+    if (sc_issue_wants_device(issue))
         sc_device_uses_add(&issue->uses, direction, reads, shape, NULL);
 }
 

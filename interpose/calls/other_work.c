@@ -4,8 +4,10 @@
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
 #include "interpose/base/recently.h"
+#include "interpose/calls/beside_uses.h"
 #include "interpose/calls/device_uses.h"
 #include "interpose/calls/issue.h"
+#include "interpose/capture/beside.h"
 #include "interpose/capture/detours.h"
 #include "interpose/capture/permits.h"
 #include "interpose/driver/driver.h"
@@ -30,12 +32,29 @@ static void begin(struct work *work, const struct sc_call *call, CUstream *strea
     work->work = sc_work_begin(call, *stream, kind);
 }
 
+/* May it write device memory, and nobody says where? */
+static bool writes_anywhere(const struct work *work)
+{
+    unsigned kind = work->work.stream ? work->work.kind : SC_WORK_QUIET;
+    return kind & (SC_WORK_MAY_WRITE | SC_WORK_SIGNALS) && !(kind & SC_WORK_OF_DEVICE);
+}
+
 static CUresult end(struct work *work, CUresult result)
 {
+    if (sc_beside_is_asked() && writes_anywhere(work))
+        sc_beside_unknown();
     return sc_detour_end(&work->detour, sc_work_end(&work->work, result));
 }
 
 /* ---- kernels ---- */
+
+static CUresult launched(const struct work *work, const struct sc_beside_launch *launch,
+                         CUresult result)
+{
+    if (sc_beside_is_asked() && result == CUDA_SUCCESS)
+        sc_beside_uses_launched(work->detour.call, launch, sc_detour_is_taken(&work->detour));
+    return result;
+}
 
 SC_PAIR(cuLaunchKernel, _ptsz,
         (CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
@@ -44,7 +63,9 @@ SC_PAIR(cuLaunchKernel, _ptsz,
 {
     struct work work;
     begin(&work, call, &stream, SC_WORK_KERNEL);
-    return end(&work, real(f, gx, gy, gz, bx, by, bz, shared, stream, parameters, extra));
+    CUresult result =
+        end(&work, real(f, gx, gy, gz, bx, by, bz, shared, stream, parameters, extra));
+    return launched(&work, &(struct sc_beside_launch){stream, f, parameters, extra}, result);
 }
 
 SC_PAIR(cuLaunchKernelEx, _ptsz,
@@ -62,7 +83,8 @@ SC_PAIR(cuLaunchKernelEx, _ptsz,
         moved.hStream = stream;
         config = &moved;
     }
-    return end(&work, real(config, f, parameters, extra));
+    CUresult result = end(&work, real(config, f, parameters, extra));
+    return launched(&work, &(struct sc_beside_launch){stream, f, parameters, extra}, result);
 }
 
 SC_PAIR(cuLaunchCooperativeKernel, _ptsz,
@@ -72,7 +94,8 @@ SC_PAIR(cuLaunchCooperativeKernel, _ptsz,
 {
     struct work work;
     begin(&work, call, &stream, SC_WORK_KERNEL);
-    return end(&work, real(f, gx, gy, gz, bx, by, bz, shared, stream, parameters));
+    CUresult result = end(&work, real(f, gx, gy, gz, bx, by, bz, shared, stream, parameters));
+    return launched(&work, &(struct sc_beside_launch){stream, f, parameters, NULL}, result);
 }
 
 /* ---- stream-ordered allocation: elsewhere than in a capture, among the calls that break one ----
@@ -107,6 +130,8 @@ static CUresult end_allocation(struct work *work, CUstream handle, const CUdevic
         result == CUDA_SUCCESS ? watched_stream(work->detour.call, handle) : NULL;
     if (stream)
         sc_device_uses_allocated(work->detour.call, stream, *address, bytes);
+    if (sc_beside_is_asked() && result == CUDA_SUCCESS)
+        sc_beside_allocated(*address, bytes);
     return end(work, result);
 }
 

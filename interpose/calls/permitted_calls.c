@@ -1,4 +1,5 @@
 /* Calls that no capture permits, and that have nothing to do with copies. */
+#include "interpose/capture/beside.h"
 #include "interpose/capture/permits.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/wrap.h"
@@ -8,7 +9,10 @@
 CUresult cuMemAlloc_v2(CUdeviceptr *address, size_t bytes)
 {
     SC_WRAPPER(cuMemAlloc_v2);
-    return SC_PERMITTED(real(address, bytes));
+    CUresult result = SC_PERMITTED(real(address, bytes));
+    if (sc_beside_is_asked() && result == CUDA_SUCCESS)
+        sc_beside_allocated(*address, bytes);
+    return result;
 }
 
 CUresult cuArrayCreate_v2(CUarray *array, const CUDA_ARRAY_DESCRIPTOR *descriptor)
@@ -51,5 +55,8 @@ CUresult cuMemAllocPitch_v2(CUdeviceptr *address, size_t *pitch, size_t width, s
                             unsigned element)
 {
     SC_WRAPPER(cuMemAllocPitch_v2);
-    return SC_PERMITTED(real(address, pitch, width, height, element));
+    CUresult result = SC_PERMITTED(real(address, pitch, width, height, element));
+    if (sc_beside_is_asked() && result == CUDA_SUCCESS)
+        sc_beside_allocated(*address, *pitch * height);
+    return result;
 }

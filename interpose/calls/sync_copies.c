@@ -8,9 +8,11 @@
 #include "interpose/base/process.h"
 #include "interpose/base/recently.h"
 #include "interpose/calls/at_once.h"
+#include "interpose/calls/beside_uses.h"
 #include "interpose/calls/device_uses.h"
 #include "interpose/calls/issue.h"
 #include "interpose/calls/sync.h"
+#include "interpose/capture/beside.h"
 #include "interpose/capture/detours.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/wrap.h"
@@ -79,10 +81,11 @@ static void seal(const struct copy *copy)
 /* Of the legacy stream, or of the thread's own. */
 static void begin_uses(struct copy *copy, struct sc_stream_record *stream)
 {
-    if (!sc_track_watches_device(&sc_track))
+    bool is_watched = sc_track_watches_device(&sc_track);
+    if (!is_watched && !sc_beside_is_asked())
         return;
     sc_device_uses_of_sides(&copy->uses, &copy->sides);
-    copy->used_on = copy->uses.count ? stream : NULL;
+    copy->used_on = is_watched && copy->uses.count ? stream : NULL;
     if (copy->used_on)
         sc_device_uses_judge(&copy->uses, copy->call, stream);
 }
@@ -118,12 +121,16 @@ static struct sc_sync begin_call(struct copy *copy)
 
 /* In the private stream of a detour, which waits for all that the legacy stream would wait for. The
  * call was judged as one in the legacy stream. */
-static void begin_moved(const struct copy *copy, CUstream handle)
+static void begin_moved(struct copy *copy, CUstream handle)
 {
     struct sc_stream_record *stream = sc_streams_find(handle, false);
     seal(copy);
-    if (stream)
-        sc_track_work(&sc_track, stream->id);
+    if (!stream)
+        return;
+    sc_track_work(&sc_track, stream->id);
+    copy->on = stream;
+    if (sc_beside_is_asked())
+        sc_device_uses_of_sides(&copy->uses, &copy->sides);
 }
 
 /* Whether a blocking stream captures: the asynchronous function does the same in a private stream
@@ -147,6 +154,8 @@ static bool begins_moved(struct copy *copy)
 static CUresult end_moved(struct copy *copy, CUresult result)
 {
     CUresult waited = result == CUDA_SUCCESS ? cuStreamSynchronize(copy->stream) : result;
+    if (sc_beside_is_asked() && copy->on && result == CUDA_SUCCESS)
+        sc_beside_uses_issued(copy->call, copy->on, &copy->uses, true);
     return sc_detour_end(&copy->detour, sc_wrap_answered(copy->call, waited));
 }
 
@@ -177,6 +186,8 @@ static void note_in_history(const struct copy *copy)
 static CUresult end(struct copy *copy, CUresult result)
 {
     uint64_t place = sc_order_place(&copy->sync.ordered);
+    if (sc_beside_is_asked() && copy->on && result == CUDA_SUCCESS)
+        sc_beside_uses_issued(copy->call, copy->on, &copy->uses, false);
     sc_sync_end(&copy->sync, result);
     if (copy->on && result == CUDA_SUCCESS)
         note_in_history(copy);

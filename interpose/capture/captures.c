@@ -6,6 +6,7 @@
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
 #include "interpose/base/unwind.h"
+#include "interpose/capture/beside.h"
 #include "interpose/capture/detours.h"
 #include "interpose/capture/legacy_gate.h"
 #include "interpose/driver/driver.h"
@@ -100,6 +101,7 @@ uint64_t sc_captures_beginning(struct sc_stream_record *stream, CUstreamCaptureM
 
 static void remove_locked(unsigned i)
 {
+    sc_beside_forget(captures[i].stream);
     for (; i + 1 < open_count(); i++)
         captures[i] = captures[i + 1];
     atomic_fetch_sub(&sc_captures_count, 1);
@@ -182,6 +184,8 @@ void sc_captures_context_gone(const struct sc_context *context)
 {
     uintptr_t graph;
     bool ended = false;
+    if (sc_beside_is_asked() && sc_active())
+        sc_beside_unknown();
     for (; take_capture_in(context, &graph); ended = true)
         sc_reaper_forget_graph(graph);
     sc_capturing_changed();

@@ -1,7 +1,8 @@
 /* Open stream captures.
  *
  * While nothing has ever captured, each function here is one relaxed load.
- * Thread-safe. Locks: one of its own, a leaf. Not for a signal handler.
+ * Thread-safe. Locks: one of its own, within which only beside.h's is taken. Not for a signal
+ * handler.
  */
 #ifndef SC_INTERPOSE_CAPTURE_CAPTURES_H
 #define SC_INTERPOSE_CAPTURE_CAPTURES_H

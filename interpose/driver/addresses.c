@@ -1,6 +1,7 @@
 #include "interpose/driver/addresses.h"
 
 #include "interpose/driver/driver.h"
+#include "interpose/driver/relaxed.h"
 
 #include "track/poison.h"
 
@@ -19,4 +20,15 @@ bool sc_address_is_pageable(CUdeviceptr address)
     return sc_real.cuPointerGetAttribute &&
            sc_real.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address) !=
                CUDA_SUCCESS;
+}
+
+uintptr_t sc_address_base(uintptr_t address)
+{
+    CUdeviceptr base = 0;
+    size_t size_bytes = 0;
+    struct sc_relaxed relaxed = sc_relaxed_begin();
+    bool is_known = sc_real.cuMemGetAddressRange_v2 &&
+                    sc_real.cuMemGetAddressRange_v2(&base, &size_bytes, address) == CUDA_SUCCESS;
+    sc_relaxed_end(&relaxed);
+    return is_known ? (uintptr_t)base : address;
 }

@@ -4,6 +4,7 @@
 #define SC_INTERPOSE_DRIVER_ADDRESSES_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "interpose/driver/driver.h"
 
@@ -12,5 +13,9 @@ bool sc_address_is_device(CUdeviceptr address);
 
 /* Is the address memory that the driver knows nothing of? */
 bool sc_address_is_pageable(CUdeviceptr address);
+
+/* Where the device's allocation begins that the address lies in; the address itself if the driver
+ * does not say. */
+uintptr_t sc_address_base(uintptr_t address);
 
 #endif

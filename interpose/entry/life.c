@@ -25,6 +25,7 @@
 #include "interpose/base/spare_stack.h"
 #include "interpose/base/unwind.h"
 #include "interpose/base/upcalls.h"
+#include "interpose/capture/beside.h"
 #include "interpose/capture/captures.h"
 #include "interpose/driver/driver.h"
 #include "interpose/entry/injected.h"
@@ -258,6 +259,7 @@ static void write_summary(int status, bool final)
         .held_peak_ns = holds.peak_ns,
         .taken_early = sc_marks_taken_early(),
         .driver_late = sc_large_copies_driver_late(),
+        .beside_unjudged = sc_beside_unjudged(),
         .unguarded = &sc_track.unguarded,
         .exit_status = status,
         .final = final,

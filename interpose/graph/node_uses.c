@@ -30,7 +30,7 @@ static struct sc_graph_origin origin_of(const struct sc_graph_call *call)
         .stream = call->stream,
         .time_ns = sc_coarse_now_ns(),
         .thread = sc_thread_id(),
-        .stack = sc_unwind_here(call->by->site),
+        .stack = call->stack ? call->stack : sc_unwind_here(call->by->site),
         .runtime_api = sc_ear_runtime_api(),
     };
 }

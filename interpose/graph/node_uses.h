@@ -26,12 +26,13 @@ struct sc_graph_call {
     uintptr_t graph;
     const struct sc_call *by;
     uintptr_t stream; /* that captures, or 0 */
+    uint32_t stack;   /* of the call; 0: it is taken where it is wanted */
 };
 
 /* A call that captures nothing. */
 static inline struct sc_graph_call sc_graph_call(uintptr_t graph, const struct sc_call *by)
 {
-    return (struct sc_graph_call){graph, by, 0};
+    return (struct sc_graph_call){graph, by, 0, 0};
 }
 
 /* Notes a captured operation. */

@@ -119,10 +119,16 @@ static int take_text(struct sc_frame_rules *rules, const char *name, const char 
     return 0;
 }
 
+static const char modules_of_others[] =
+#define SC_FRAME_MODULE(kind, pattern) #kind " path */" pattern "\n"
+#include "report/frame_kinds.def"
+    ;
+
 struct sc_frame_rules *sc_frame_rules_new(void)
 {
     struct sc_frame_rules *rules = calloc(1, sizeof *rules);
-    if (rules && take_text(rules, "frames.rules", sc_frame_rules_built_in) == 0)
+    if (rules && take_text(rules, "frames.rules", sc_frame_rules_built_in) == 0 &&
+        take_text(rules, "frame_kinds.def", modules_of_others) == 0)
         return rules;
     sc_frame_rules_free(rules);
     return NULL;

@@ -1,11 +1,11 @@
 /* Whose a frame is: the user's, a library's, or of what every program runs on (CUDA, libc, Python).
  * The rules are lines of text; report/command/frames.rules has the syntax and those that are built
- * in.
+ * in, but for the names of modules by which the process itself goes (report/frame_kinds.def).
  */
 #ifndef SC_REPORT_COMMAND_FRAME_RULES_H
 #define SC_REPORT_COMMAND_FRAME_RULES_H
 
-enum sc_frame_kind { SC_FRAME_RUNTIME, SC_FRAME_LIBRARY, SC_FRAME_USER };
+#include "report/frame_kinds.h"
 
 struct sc_frame_rules;
 

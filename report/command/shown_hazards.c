@@ -106,6 +106,8 @@ static const char *relation(const struct sc_shown *hazard)
         return "came in the capture begun by";
     if (hazard->subject == SC_OF_NODE)
         return "launched a graph with a node of";
+    if (hazard->subject == SC_OF_NEIGHBOUR)
+        return "ran once, beside a capture whose graph has";
     return found_later ? "found changed the source of" : "came before the end of";
 }
 
@@ -126,7 +128,10 @@ static void describe_copy(struct sc_scratch *scratch, struct sc_shown *hazard)
     struct sc_call *call = &hazard->copy;
     const json_t *copy = json_object_get(hazard->record, "copy");
     const char *words = sc_scratch_print(scratch, "%s %s", relation(hazard), call->api);
-    if (has_buffer(hazard->record))
+    if (strcmp(hazard->direction, "none") == 0 && hazard->subject == SC_OF_NEIGHBOUR)
+        words = sc_scratch_print(scratch, "%s with a parameter %s", words,
+                                 sc_field_string(copy, "address", "?"));
+    else if (has_buffer(hazard->record))
         words =
             sc_scratch_print(scratch, "%s %s, " NUMBER " bytes at %s", words, hazard->direction,
                              sc_field_number(copy, "size"), sc_field_string(copy, "address", "?"));

@@ -103,6 +103,16 @@ static void add_driver_late(struct making *making, const json_t *summary)
                                      count));
 }
 
+static void add_beside_unjudged(struct making *making, const json_t *summary)
+{
+    json_int_t count = sc_field_number(summary, "beside_unjudged");
+    if (count > 0)
+        add(making, sc_scratch_print(making->scratch,
+                                     "not looked at, for want of room: whether graphs lack work "
+                                     "that ran beside their captures (SC305): " NUMBER,
+                                     count));
+}
+
 /* Reasons that this version does not know are shown by their names. */
 static const char *words_of(const char *reason)
 {
@@ -153,6 +163,7 @@ static void add_summary(struct making *making, const json_t *summary)
     add_counts(making, summary);
     add_taken_early(making, summary);
     add_driver_late(making, summary);
+    add_beside_unjudged(making, summary);
     add_unguarded(making, summary);
     add_ignored(making, summary);
 }

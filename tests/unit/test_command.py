@@ -396,6 +396,22 @@ class Report(Command):
         self.assertIn("came before the end of", self.shown_with(hazard))
         self.assertIn("found changed the source of", self.shown_with({**hazard, "found_later": True}))
 
+    def test_tells_what_work_beside_a_capture_belongs_to(self):
+        hazard = next(line for line in map(json.loads, self.lines) if line["type"] == "hazard")
+        buffer = {"address": "0x7f0000", "size": 64, "kind": "device"}
+        copy = {**hazard["copy"], "api": "cuMemcpyDtoHAsync_v2", "direction": "D2H", "size": 64,
+                "address": "0x7f0000"}
+        hazard.update(code="SC305", name="work-left-out-of-graph", action="reported",
+                      certainty="latent", buffer=buffer, copy=copy)
+        shown = self.shown_with(hazard)
+        self.assertIn("on device memory at 0x7f0000, 64 bytes", shown)
+        self.assertRegex(shown, r"ran once, beside a capture whose graph has \S*cuMemcpyDtoHAsync_v2"
+                                r"\)? D2H, 64 bytes at 0x7f0000 \(stream")
+        self.assertIn("SC305 work-left-out-of-graph, latent, 1 time: reported", shown)
+        copy.update(api="cuLaunchKernel", direction="none", size=1)
+        self.assertRegex(self.shown_with(hazard),
+                         r"has \S*cuLaunchKernel\)? with a parameter 0x7f0000 \(stream")
+
     def test_the_time_of_another_hazard_is_nobody_s(self):
         hazard = next(line for line in map(json.loads, self.lines) if line["type"] == "hazard")
         timed = self.timed(hazard, 1, 2)

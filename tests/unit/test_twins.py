@@ -20,7 +20,7 @@ FOLDERS = {
     "free": {"SC101", "SC102", "SC103", "SC104", "SC105"},
     "touch": {"SC201", "SC202", "SC203"},
     "order": {"SC204"},
-    "capture": {"SC301", "SC302", "SC303", "SC304"},
+    "capture": {"SC301", "SC302", "SC303", "SC304", "SC305"},
     "graph": {"SC401", "SC402", "SC403"},
     "device": {"SC501", "SC502"},
     "silent": {"none"},

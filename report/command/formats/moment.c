@@ -22,12 +22,17 @@ struct places {
     int issue, begin, end, freed, event;
 };
 
+static bool is_in_capture(const struct sc_shown *hazard)
+{
+    return hazard->subject == SC_OF_CAPTURE || hazard->subject == SC_OF_NEIGHBOUR;
+}
+
 static struct places usual_places(const struct sc_shown *hazard)
 {
     bool is_observed = strcmp(hazard->certainty, "observed") == 0;
     if (hazard->freed.api)
         return (struct places){.issue = START, .freed = 320, .event = 460};
-    if (hazard->subject == SC_OF_CAPTURE)
+    if (is_in_capture(hazard))
         return (struct places){.issue = START, .begin = START, .end = 590, .event = 400};
     return (struct places){
         .issue = START, .begin = 215, .end = is_observed ? 560 : 360, .event = 400};
@@ -98,7 +103,7 @@ static void put_mark(FILE *out, struct sc_scratch *scratch, int x, int y, const 
 static void put_bar(FILE *out, struct sc_scratch *scratch, const struct sc_shown *hazard,
                     const struct places *places)
 {
-    bool is_capture = hazard->subject == SC_OF_CAPTURE;
+    bool is_capture = is_in_capture(hazard);
     if (places->end == 0)
         return;
     fprintf(out, "<rect class=\"bar\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"18\" rx=\"3\"/>",

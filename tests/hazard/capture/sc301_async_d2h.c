@@ -10,11 +10,12 @@ int main(void)
     cudaStream_t downloads = fixed ? new_stream() : 0;
     void *from = device_block(SMALL, WANTED);
     void *to = device_block(SMALL, FOREIGN);
+    void *read = device_block(SMALL, FOREIGN);
     void *target = pinned_block(SMALL, 0);
 
     CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
     capture_copy(to, from, stream);
-    TRY(cudaMemcpyAsync(target, to, SMALL, cudaMemcpyDeviceToHost, downloads));
+    TRY(cudaMemcpyAsync(target, read, SMALL, cudaMemcpyDeviceToHost, downloads));
     cudaGraphExec_t exec = end_capture(stream, 1);
     CHECK(cudaStreamSynchronize(downloads));
     bool right = holds(target, SMALL, FOREIGN);

@@ -13,13 +13,14 @@ int main(void)
     void *from = device_block(SMALL, WANTED);
     void *between = device_block(SMALL, FOREIGN);
     void *to = device_block(SMALL, 0);
+    void *read = fixed ? device_block(SMALL, FOREIGN) : between;
     void *result = filled_block(SMALL, 0);
 
     CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
     TRY(cudaEventRecord(fork, stream));
     TRY(cudaStreamWaitEvent(side, fork, 0));
     capture_copy(between, from, side);
-    TRY(cudaMemcpy(result, between, SMALL, cudaMemcpyDeviceToHost));
+    TRY(cudaMemcpy(result, read, SMALL, cudaMemcpyDeviceToHost));
     bool right = holds(result, SMALL, FOREIGN);
     TRY(cudaEventRecord(join, side));
     TRY(cudaStreamWaitEvent(stream, join, 0));

@@ -10,12 +10,13 @@ int main(void)
     cudaStream_t stream = fixed ? new_stream() : blocking_stream();
     void *from = device_block(SMALL, WANTED);
     void *to = device_block(SMALL, FOREIGN);
+    void *read = fixed ? device_block(SMALL, FOREIGN) : to;
     void *result = filled_block(SMALL, 0);
 
     CHECK(cudaGraphCreate(&graph, 0));
     CHECK(cudaStreamBeginCaptureToGraph(stream, graph, NULL, NULL, 0, cudaStreamCaptureModeGlobal));
     capture_copy(to, from, stream);
-    TRY(cudaMemcpy(result, to, SMALL, cudaMemcpyDeviceToHost));
+    TRY(cudaMemcpy(result, read, SMALL, cudaMemcpyDeviceToHost));
     bool right = holds(result, SMALL, FOREIGN);
 
     replay(end_capture(stream, 1), stream);

@@ -10,6 +10,7 @@ int main(void)
     cudaEvent_t event = new_event();
     void *from = device_block(SMALL, WANTED);
     void *to = device_block(SMALL, FOREIGN);
+    void *read = device_block(SMALL, FOREIGN);
     void *result = filled_block(SMALL, 0);
 
     CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed));
@@ -17,7 +18,7 @@ int main(void)
     CHECK(cudaEventRecord(event, stream));
     if (!fixed)
         TRY(cudaStreamWaitEvent(0, event, 0));
-    TRY(cudaMemcpy(result, to, SMALL, cudaMemcpyDeviceToHost));
+    TRY(cudaMemcpy(result, read, SMALL, cudaMemcpyDeviceToHost));
     bool right = holds(result, SMALL, FOREIGN);
     replay(end_capture(stream, 1), stream);
     return finish(!broken && right && device_holds(to, SMALL, WANTED));

@@ -1,0 +1,88 @@
+#include "interpose/calls/beside_uses.h"
+
+#include <errno.h>
+
+#include "interpose/capture/beside.h"
+#include "interpose/driver/kernel_parameters.h"
+#include "track/hazard.h"
+#include "track/left_out.h"
+#include "track/shape.h"
+
+#include "track/poison.h"
+
+/* ---- copies and memsets ---- */
+
+static unsigned take_uses(struct sc_left_out_use taken[SC_DEVICE_USES_MAX],
+                          const struct sc_device_uses *uses)
+{
+    for (unsigned i = 0; i < uses->count; i++)
+        taken[i] = (struct sc_left_out_use){
+            .shape = uses->of[i].shape,
+            .fold = uses->of[i].fold,
+            .access = uses->of[i].reads ? SC_LEFT_OUT_READS : SC_LEFT_OUT_WRITES,
+            .direction = uses->of[i].direction,
+        };
+    return uses->count;
+}
+
+void sc_beside_uses_captured(const struct sc_graph_call *call, const struct sc_device_uses *uses)
+{
+    struct sc_left_out_use taken[SC_DEVICE_USES_MAX];
+    struct sc_beside_op op = {
+        .call = call->by,
+        .stream = call->stream,
+        .stack = call->stack,
+        .does = {.use_count = take_uses(taken, uses), .uses = taken},
+    };
+    sc_beside_captured(&op, call->graph);
+}
+
+void sc_beside_uses_issued(const struct sc_call *call, const struct sc_stream_record *stream,
+                           const struct sc_device_uses *uses, bool is_detour)
+{
+    struct sc_left_out_use taken[SC_DEVICE_USES_MAX];
+    struct sc_beside_op op = {
+        .call = call,
+        .stream = (uintptr_t)stream->handle,
+        .is_detour = is_detour,
+        .does = {.use_count = take_uses(taken, uses), .uses = taken},
+    };
+    if (uses->count)
+        sc_beside_issued(&op);
+}
+
+/* ---- kernels ---- */
+
+static void launched(const struct sc_call *call, const struct sc_beside_launch *launch,
+                     bool is_detour)
+{
+    struct sc_kernel_parameters read;
+    struct sc_stream_record *stream = sc_streams_find(launch->stream, call->per_thread);
+    if (!stream) {
+        sc_beside_unknown();
+        return;
+    }
+    sc_kernel_parameters_read(&read, launch->function, launch->parameters, launch->extra);
+    struct sc_beside_op op = {
+        .call = call,
+        .stream = (uintptr_t)stream->handle,
+        .is_detour = is_detour,
+        .does = {.name_count = read.count,
+                 .names = read.addresses,
+                 .function = (uintptr_t)launch->function,
+                 .is_partly_known = !read.is_known},
+    };
+    if (sc_streams_is_captured(stream))
+        sc_beside_captured(&op, sc_streams_graph(stream));
+    else if (read.count || op.does.is_partly_known)
+        sc_beside_issued(&op);
+}
+
+void sc_beside_uses_launched(const struct sc_call *call, const struct sc_beside_launch *launch,
+                             bool is_detour)
+{
+    int saved = errno;
+    if (sc_beside_is_own() || sc_beside_is_watching())
+        launched(call, launch, is_detour);
+    errno = saved;
+}

@@ -1,0 +1,38 @@
+/* What calls tell of themselves to the captures of the calling thread (capture/beside.h): copies,
+ * memsets and kernels, those that a capture takes and those that run beside it.
+ *
+ * `is_detour`: a capture stood in the way of the call, which is reported already.
+ *
+ * Pre: sc_beside_is_asked(), and the driver has accepted the call. Locks: none may be held. errno
+ * is kept. Calls the driver about a kernel's parameters.
+ */
+#ifndef SC_INTERPOSE_CALLS_BESIDE_USES_H
+#define SC_INTERPOSE_CALLS_BESIDE_USES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "interpose/calls/device_uses.h"
+#include "interpose/driver/call.h"
+#include "interpose/driver/driver.h"
+#include "interpose/graph/node_uses.h"
+#include "interpose/streams/streams.h"
+
+/* A copy or memset became a node of a graph, on the thread that captures. */
+void sc_beside_uses_captured(const struct sc_graph_call *call, const struct sc_device_uses *uses);
+
+/* A copy or memset was issued on a stream that does not capture. */
+void sc_beside_uses_issued(const struct sc_call *call, const struct sc_stream_record *stream,
+                           const struct sc_device_uses *uses, bool is_detour);
+
+/* A launch of a kernel, of either sort. */
+struct sc_beside_launch {
+    CUstream stream;
+    CUfunction function;
+    void *const *parameters;
+    void *const *extra;
+};
+void sc_beside_uses_launched(const struct sc_call *call, const struct sc_beside_launch *launch,
+                             bool is_detour);
+
+#endif

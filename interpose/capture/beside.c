@@ -1,0 +1,394 @@
+#include "interpose/capture/beside.h"
+
+#include <errno.h>
+#include <pthread.h>
+
+#include "cupti_hooks/ear.h"
+#include "interpose/base/process.h"
+#include "interpose/base/unwind.h"
+#include "interpose/driver/addresses.h"
+#include "interpose/driver/replaying.h"
+#include "interpose/reaper/hazards.h"
+#include "interpose/reaper/reaper.h"
+#include "report/annotations.h"
+#include "report/frame_kinds.h"
+#include "track/frozen.h"
+#include "track/hazard.h"
+#include "track/left_out.h"
+#include "track/order.h"
+#include "track/shape.h"
+#include "track/ticks.h"
+#include "track/track.h"
+
+#include "track/poison.h"
+
+/* LOOKS_MAX: so many operations are looked at on behalf of the memory that is watched. */
+enum { OPEN_MAX = 64, LOOKS_MAX = 16384 };
+
+_Atomic unsigned sc_beside_concerns;
+
+/* Captures that the thread began and that are open, unless another thread has ended one. */
+static __thread unsigned own_count __attribute__((tls_model("initial-exec")));
+
+/* A capture that is open. */
+struct open_capture {
+    const struct sc_stream_record *stream; /* its origin */
+    uintptr_t graph;
+    int32_t thread;
+    int device;
+    uint32_t stream_origin; /* track/origins.h */
+    struct sc_left_out *left_out;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct open_capture captures[OPEN_MAX];
+static unsigned capture_count;
+static struct sc_frozen frozen;
+static _Atomic unsigned frozen_count; /* of its memories, for those without the lock */
+static unsigned looks;                /* since memory was last watched anew */
+static struct sc_left_out *spare;     /* of the capture before, whose pages are there; or NULL */
+static _Atomic uint64_t unjudged;
+
+bool sc_beside_is_own(void)
+{
+    return own_count != 0;
+}
+
+bool sc_beside_is_watching(void)
+{
+    return atomic_load_explicit(&frozen_count, memory_order_relaxed) != 0;
+}
+
+uint64_t sc_beside_unjudged(void)
+{
+    return atomic_load_explicit(&unjudged, memory_order_relaxed);
+}
+
+static void count_unjudged(uint64_t count)
+{
+    atomic_fetch_add_explicit(&unjudged, count, memory_order_relaxed);
+}
+
+static void begin(void)
+{
+    pthread_mutex_lock(&lock);
+}
+
+/* What is counted has not changed. */
+static void end_unchanged(void)
+{
+    pthread_mutex_unlock(&lock);
+}
+
+static void end(void)
+{
+    unsigned own = 0;
+    for (unsigned i = 0; i < capture_count; i++)
+        own += captures[i].thread == sc_thread_id();
+    own_count = own;
+    atomic_store_explicit(&frozen_count, frozen.count, memory_order_relaxed);
+    atomic_store_explicit(&sc_beside_concerns, capture_count + frozen.count, memory_order_relaxed);
+    pthread_mutex_unlock(&lock);
+}
+
+/* ---- captures ---- */
+
+static struct sc_left_out *new_left_out(void)
+{
+    begin();
+    struct sc_left_out *left_out = spare;
+    spare = NULL;
+    end_unchanged();
+    if (!left_out)
+        return sc_left_out_new();
+    sc_left_out_clear(left_out);
+    return left_out;
+}
+
+/* NULL: nothing happens. */
+static void give_back(struct sc_left_out *left_out)
+{
+    begin();
+    bool is_kept = !spare;
+    if (is_kept)
+        spare = left_out;
+    end_unchanged();
+    if (!is_kept)
+        sc_left_out_free(left_out);
+}
+
+static bool add(const struct open_capture *capture)
+{
+    begin();
+    bool fits = capture_count < OPEN_MAX;
+    if (fits)
+        captures[capture_count++] = *capture;
+    end();
+    return fits;
+}
+
+static uint32_t origin_of(const struct sc_stream_record *stream)
+{
+    return atomic_load_explicit(&sc_order_stream(&sc_track.order, stream->id)->origin,
+                                memory_order_relaxed);
+}
+
+void sc_beside_began(const struct sc_stream_record *stream, uintptr_t graph)
+{
+    int saved = errno;
+    if (!graph || sc_replaying_is_on())
+        return;
+    struct open_capture capture = {.stream = stream,
+                                   .graph = graph,
+                                   .thread = sc_thread_id(),
+                                   .device = stream->context->device,
+                                   .stream_origin = origin_of(stream),
+                                   .left_out = new_left_out()};
+    if (!capture.left_out || !add(&capture)) {
+        give_back(capture.left_out);
+        count_unjudged(1);
+    }
+    errno = saved;
+}
+
+/* Its left_out is NULL if there is none. */
+static struct open_capture take(const struct sc_stream_record *stream)
+{
+    struct open_capture taken = {0};
+    unsigned i = 0;
+    begin();
+    while (i < capture_count && captures[i].stream != stream)
+        i++;
+    if (i < capture_count) {
+        taken = captures[i];
+        captures[i] = captures[--capture_count];
+    }
+    end();
+    return taken;
+}
+
+void sc_beside_forget(const struct sc_stream_record *stream)
+{
+    int saved = errno;
+    if (sc_beside_is_asked())
+        give_back(take(stream).left_out);
+    errno = saved;
+}
+
+/* ---- operations ---- */
+
+static struct sc_hazard_copy describe_captured(const struct sc_beside_op *op)
+{
+    return (struct sc_hazard_copy){
+        .api = op->call->api,
+        .stream = op->stream,
+        .thread = sc_thread_id(),
+        .time_ns = sc_coarse_now_ns(),
+        .stack = op->stack ? op->stack : sc_unwind_here(op->call->site),
+        .runtime_api = sc_ear_runtime_api(),
+        .correlation_id = sc_ear_correlation_id(),
+    };
+}
+
+void sc_beside_captured(const struct sc_beside_op *op, uintptr_t graph)
+{
+    int saved = errno;
+    if (!own_count)
+        return;
+    if (sc_replaying_is_on()) {
+        sc_beside_unknown();
+        return;
+    }
+    struct sc_hazard_copy what = describe_captured(op);
+    begin();
+    for (unsigned i = 0; i < capture_count; i++) {
+        bool is_origin = op->stream == (uintptr_t)captures[i].stream->handle;
+        what.device = captures[i].device;
+        what.stream_origin = is_origin ? captures[i].stream_origin : 0;
+        if (captures[i].graph == graph && captures[i].thread == sc_thread_id())
+            sc_left_out_captured(captures[i].left_out, &what, &op->does);
+    }
+    end_unchanged();
+    errno = saved;
+}
+
+static struct sc_hazard describe_beside(const struct sc_beside_op *op)
+{
+    struct sc_hazard hazard = {
+        .code = SC305,
+        .certainty = SC_LATENT,
+        .action = SC_ACTION_REPORTED,
+        .buffer_kind = SC_DEVICE,
+        .event = sc_hazards_event(&(struct sc_culprit){op->call->api, op->call->site, NULL}),
+    };
+    sc_annotations_note(&hazard);
+    return hazard;
+}
+
+static void issued_beside_capture(const struct sc_beside_op *op)
+{
+    struct sc_hazard what = describe_beside(op);
+    begin();
+    for (unsigned i = 0; i < capture_count; i++)
+        if (captures[i].thread == sc_thread_id())
+            sc_left_out_beside(captures[i].left_out, &what, &op->does);
+    end();
+}
+
+/* A kernel may write wherever it has an address. */
+static void note_writes(const struct sc_beside_op *op)
+{
+    const struct sc_left_out_op *does = &op->does;
+    begin();
+    for (unsigned i = 0; i < does->use_count; i++)
+        if (does->uses[i].access == SC_LEFT_OUT_WRITES)
+            sc_frozen_written(&frozen, &does->uses[i].shape, &does->uses[i].fold);
+    for (unsigned i = 0; i < does->name_count; i++)
+        sc_frozen_named(&frozen, does->names[i]);
+    if (does->is_partly_known)
+        sc_frozen_forget(&frozen);
+    else if (++looks == LOOKS_MAX)
+        count_unjudged(sc_frozen_forget(&frozen));
+    end();
+}
+
+void sc_beside_issued(const struct sc_beside_op *op)
+{
+    int saved = errno;
+    if (sc_replaying_is_on()) {
+        sc_beside_unknown();
+        return;
+    }
+    if (sc_beside_is_watching())
+        note_writes(op);
+    if (own_count && !op->is_detour)
+        issued_beside_capture(op);
+    errno = saved;
+}
+
+void sc_beside_allocated(uintptr_t address, size_t size_bytes)
+{
+    begin();
+    for (unsigned i = 0; i < capture_count; i++)
+        sc_left_out_allocated(captures[i].left_out, address, size_bytes);
+    sc_frozen_written(&frozen, &(struct sc_shape){address, size_bytes, size_bytes, 1},
+                      &(struct sc_fold){0, 0});
+    end();
+}
+
+/* For the graph that captures add to as well: what comes behind may read what was written. */
+void sc_beside_unknown(void)
+{
+    begin();
+    for (unsigned i = 0; i < capture_count; i++)
+        if (captures[i].thread == sc_thread_id())
+            sc_left_out_captured(captures[i].left_out, &(struct sc_hazard_copy){0},
+                                 &(struct sc_left_out_op){.is_partly_known = true});
+    sc_frozen_forget(&frozen);
+    end();
+}
+
+/* ---- verdicts ---- */
+
+static struct sc_hazard describe(const struct sc_left_out_finding *finding)
+{
+    const struct sc_shape *bytes = &finding->captured_use->shape;
+    struct sc_hazard hazard = *finding->beside;
+    hazard.copy = *finding->captured;
+    hazard.copy.direction = finding->captured_use->direction;
+    hazard.copy.address = bytes->address;
+    hazard.copy.size_bytes = sc_shape_hull_bytes(bytes);
+    return hazard;
+}
+
+/* Of a kernel only one byte is known, that its parameter names. */
+static const struct sc_left_out_use *memory_of(const struct sc_left_out_finding *finding)
+{
+    bool is_named = finding->captured_use->access == SC_LEFT_OUT_NAMES;
+    return is_named ? finding->use : finding->captured_use;
+}
+
+static void watch(const struct sc_left_out_finding *finding, const struct sc_hazard *hazard,
+                  uintptr_t graph)
+{
+    const struct sc_left_out_use *memory = memory_of(finding);
+    const struct sc_frozen_memory watched = {
+        .hazard = *hazard,
+        .shape = memory->shape,
+        .fold = memory->fold,
+        .base = sc_address_base(memory->shape.address),
+        .graph = graph,
+    };
+    begin();
+    if (!sc_frozen_add(&frozen, &watched))
+        count_unjudged(1);
+    looks = 0;
+    end();
+}
+
+/* A library that sets itself up beside the capture does what it would have done before. */
+static void judge(void *graph, const struct sc_left_out_finding *finding)
+{
+    struct sc_hazard hazard = describe(finding);
+    const struct sc_shape *bytes = &memory_of(finding)->shape;
+    if (sc_frame_kind_of_stack(hazard.event.stack) != SC_FRAME_USER)
+        return;
+    hazard.buffer_address = bytes->address;
+    hazard.buffer_size_bytes = sc_shape_hull_bytes(bytes);
+    if (finding->captured_use->access == SC_LEFT_OUT_WRITES)
+        sc_reaper_report(&hazard);
+    else
+        watch(finding, &hazard, *(const uintptr_t *)graph);
+}
+
+void sc_beside_ended(const struct sc_stream_record *stream)
+{
+    int saved = errno;
+    if (!sc_beside_is_asked())
+        return;
+    struct open_capture capture = take(stream);
+    if (!capture.left_out)
+        return;
+    sc_left_out_each(capture.left_out, sc_address_base, judge, &capture.graph);
+    count_unjudged(sc_left_out_unknown(capture.left_out));
+    give_back(capture.left_out);
+    errno = saved;
+}
+
+/* ---- graphs ---- */
+
+void sc_beside_instantiated(uintptr_t graph, uintptr_t exec)
+{
+    begin();
+    sc_frozen_instantiated(&frozen, graph, exec);
+    end();
+}
+
+void sc_beside_handle_gone(uintptr_t handle)
+{
+    begin();
+    sc_frozen_gone(&frozen, handle);
+    end();
+}
+
+static bool take_frozen(struct sc_hazard *hazard)
+{
+    begin();
+    bool found = sc_frozen_take(&frozen, hazard);
+    end();
+    return found;
+}
+
+void sc_beside_graph_launched(uintptr_t exec)
+{
+    int saved = errno;
+    struct sc_hazard hazard;
+    if (!sc_beside_is_watching() || sc_replaying_prepares())
+        return;
+    begin();
+    sc_frozen_launched(&frozen, exec);
+    end();
+    while (take_frozen(&hazard))
+        sc_reaper_report(&hazard);
+    errno = saved;
+}

@@ -1,0 +1,94 @@
+/* What a thread issues beside its own capture, which the graph lacks (SC305; track/left_out.h has
+ * the rule).
+ *
+ * While a capture is open, the thread that began it tells of each operation on device memory: of
+ * those that the capture takes, and of those that ran at once. What the graph lacks is known when
+ * the capture has ended well; of one that failed nothing is said. Work that has read what the graph
+ * has still to make is reported then. Memory that launches read as that work has left it is watched
+ * until somebody writes it, or the graph is launched for the second time (track/frozen.h). Nothing
+ * is rerouted: neither the program nor the graph is other than without the library.
+ *
+ * Only calls that come through wrappers are judged: allocations would be missing among others. What
+ * passes by may have done anything.
+ *
+ * Unless sc_beside_is_asked, which is one load, nothing of this has to be told.
+ *
+ * Thread-safe. Locks: one of its own, a leaf; none may be held where something is reported. errno
+ * is kept. Not for a signal handler.
+ */
+#ifndef SC_INTERPOSE_CAPTURE_BESIDE_H
+#define SC_INTERPOSE_CAPTURE_BESIDE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "interpose/base/compiler.h"
+#include "interpose/driver/call.h"
+#include "interpose/streams/streams.h"
+#include "track/left_out.h"
+
+/* Captures that are open, and memory that is watched. */
+extern _Atomic unsigned sc_beside_concerns;
+
+static inline bool sc_beside_is_asked(void)
+{
+    return sc_unlikely(atomic_load_explicit(&sc_beside_concerns, memory_order_relaxed) != 0);
+}
+
+/* Is a capture open that the calling thread began, as far as it knows? */
+bool sc_beside_is_own(void);
+
+/* Is memory watched? */
+bool sc_beside_is_watching(void);
+
+/* ---- captures ---- */
+
+/* The calling thread has begun a capture on the stream, which adds to the graph; 0: the driver does
+ * not say to which, and nothing is watched. */
+void sc_beside_began(const struct sc_stream_record *stream, uintptr_t graph);
+
+/* The driver has ended the capture that began on the stream, well: what the graph lacks is
+ * reported. */
+void sc_beside_ended(const struct sc_stream_record *stream);
+
+/* The capture that began on the stream is over, if there is one. Nothing is reported. */
+void sc_beside_forget(const struct sc_stream_record *stream);
+
+/* ---- what the driver has accepted ---- */
+
+struct sc_beside_op {
+    const struct sc_call *call;
+    uintptr_t stream; /* its handle */
+    uint32_t stack;   /* 0: it is taken where it is wanted */
+    bool is_detour;   /* a capture stood in the way, which is reported already */
+    struct sc_left_out_op does;
+};
+
+/* A capture has taken the operation, for the graph; or it ran at once, on whatever thread. */
+void sc_beside_captured(const struct sc_beside_op *op, uintptr_t graph);
+void sc_beside_issued(const struct sc_beside_op *op);
+
+/* Device memory, managed memory included, was allocated. */
+void sc_beside_allocated(uintptr_t address, size_t size_bytes);
+
+/* Device memory was written, and nobody knows where; or contexts are gone, and handles with them.
+ * What follows in the thread's captures is judged as if it might read that. */
+void sc_beside_unknown(void);
+
+/* ---- graphs ---- */
+
+/* The exec is the graph's from now on: it was made, or updated. */
+void sc_beside_instantiated(uintptr_t graph, uintptr_t exec);
+
+/* The handle of a graph or exec is about to name nothing. */
+void sc_beside_handle_gone(uintptr_t handle);
+
+/* The exec was launched. What that shows is reported. */
+void sc_beside_graph_launched(uintptr_t exec);
+
+/* Captures and operations, so far, that were not judged for want of room. */
+uint64_t sc_beside_unjudged(void);
+
+#endif

@@ -1,0 +1,29 @@
+/* The parameters of a kernel, as far as they may be addresses.
+ *
+ * Of each parameter the driver says where it lies and how large it is, but not what it is. So each
+ * aligned word of eight bytes is one that may be an address, also within a structure.
+ *
+ * Locks: none. Not for a signal handler: the driver is called, under the thread's relaxed mode. No
+ * capture is disturbed.
+ */
+#ifndef SC_INTERPOSE_DRIVER_KERNEL_PARAMETERS_H
+#define SC_INTERPOSE_DRIVER_KERNEL_PARAMETERS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "interpose/driver/driver.h"
+
+enum { SC_KERNEL_ADDRESSES_MAX = 128 };
+
+struct sc_kernel_parameters {
+    unsigned count;
+    bool is_known; /* these are all: the driver tells of parameters, and there was room */
+    uintptr_t addresses[SC_KERNEL_ADDRESSES_MAX];
+};
+
+/* Of a launch that the driver has accepted, by its arguments. */
+void sc_kernel_parameters_read(struct sc_kernel_parameters *read, CUfunction function,
+                               void *const *parameters, void *const *extra);
+
+#endif

@@ -1,0 +1,21 @@
+/* Whose a frame is: of what every program runs on (CUDA, libc), a library's, or the user's. In the
+ * process a module's name tells, by the rows of frame_kinds.def; the command has further rules
+ * (report/command/frame_rules.h).
+ *
+ * Thread-safe. Nothing allocates.
+ */
+#ifndef SC_REPORT_FRAME_KINDS_H
+#define SC_REPORT_FRAME_KINDS_H
+
+#include <stdint.h>
+
+enum sc_frame_kind { SC_FRAME_RUNTIME, SC_FRAME_LIBRARY, SC_FRAME_USER };
+
+/* Of a module, by its path. */
+enum sc_frame_kind sc_frame_kind_of_module(const char *path);
+
+/* Of the innermost frame of a stack (track/stacks.h) that is not the run-time's: whoever issued the
+ * call. A Python frame is the user's. SC_FRAME_RUNTIME: no frame tells. Locks: the loader's. */
+enum sc_frame_kind sc_frame_kind_of_stack(uint32_t stack);
+
+#endif

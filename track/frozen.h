@@ -1,0 +1,65 @@
+/* Memory that launches of a graph read as work beside its capture has left it, and whether they
+ * read it twice.
+ *
+ * A capture during which other work wrote what the graph reads (left_out.h) is no mistake yet: the
+ * program may write the memory again before each launch, or launch the graph once and capture the
+ * next. What nobody has written again when the graph is launched for the second time is frozen.
+ * Until then a memory waits here, as long as the graph or one of its execs is known.
+ *
+ * Whoever writes such memory must be known: a launch of another exec may, so that the launches
+ * before it do not count any more.
+ *
+ * Plain data. Locks: none; the caller's lock guards every call.
+ */
+#ifndef SC_TRACK_FROZEN_H
+#define SC_TRACK_FROZEN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "track/hazard.h"
+#include "track/shape.h"
+
+enum { SC_FROZEN_MAX = 32, SC_FROZEN_EXECS_MAX = 4 };
+
+struct sc_frozen_memory {
+    struct sc_hazard hazard; /* what is to be reported */
+    struct sc_shape shape;
+    struct sc_fold fold;
+    uintptr_t base;  /* where the allocation begins */
+    uintptr_t graph; /* 0: it is destroyed */
+    unsigned exec_count;
+    uintptr_t execs[SC_FROZEN_EXECS_MAX]; /* further ones are not known */
+    unsigned launches;
+};
+
+struct sc_frozen {
+    unsigned count;
+    struct sc_frozen_memory memories[SC_FROZEN_MAX];
+};
+
+/* Hazard, bytes, base and graph are given. False: there is no room. */
+bool sc_frozen_add(struct sc_frozen *frozen, const struct sc_frozen_memory *memory);
+
+/* The bytes were written, or may have been, or are another allocation's now. */
+void sc_frozen_written(struct sc_frozen *frozen, const struct sc_shape *shape,
+                       const struct sc_fold *fold);
+
+/* A kernel was given the address, and may have written from there on. */
+void sc_frozen_named(struct sc_frozen *frozen, uintptr_t address);
+
+/* Anything may have been written. Returns how many memories are forgotten. */
+unsigned sc_frozen_forget(struct sc_frozen *frozen);
+
+/* The exec is the graph's from now on, and no other's: it was made, or updated. */
+void sc_frozen_instantiated(struct sc_frozen *frozen, uintptr_t graph, uintptr_t exec);
+
+/* The handle of a graph or an exec names nothing any more. */
+void sc_frozen_gone(struct sc_frozen *frozen, uintptr_t handle);
+
+/* The exec was launched. Behind it, sc_frozen_take gives what is frozen, until it returns false. */
+void sc_frozen_launched(struct sc_frozen *frozen, uintptr_t exec);
+bool sc_frozen_take(struct sc_frozen *frozen, struct sc_hazard *hazard);
+
+#endif

@@ -1,0 +1,108 @@
+/* What ran beside a capture, and what the graph that was captured lacks by it (SC305).
+ *
+ * While a thread captures, it may also issue work that no capture takes. That work runs at once,
+ * and no launch of the graph repeats it. It is called left out where it has to do with captured
+ * work of the same capture:
+ *
+ *     a copy or memset writes memory       that a captured copy reads, or that a captured kernel
+ *                                          has the address of
+ *     a copy reads memory                  that a copy or memset captured earlier writes
+ *     a kernel has an address in memory    that a copy or memset captured earlier writes, or that a
+ *                                          copy to the host captured later reads
+ *
+ * What the graph does as well is not left out: an operation of the same direction on the same
+ * bytes, or the same kernel with the same address. So it is with a first upload for a graph that
+ * uploads for its next launch, and with work that is run once to warm up.
+ *
+ * Captured work that reads what other captured work has written before sees that work's bytes in
+ * each launch, and nothing that ran beside. Work beside the capture that reads what other work
+ * beside it has written sees those bytes. Memory that was allocated since the capture began is
+ * being set up, and does not count. A kernel may write from each of its addresses on, up to the end
+ * of the allocation, and so speaks for what lies there. What a kernel whose parameters are not
+ * known may write is not held against anything.
+ *
+ * The order is that of the calls. Of a thread's calls alone: what other threads capture into the
+ * same graph, or write beside it, is not known.
+ *
+ * Plain data in pages of its own, which are bounded: what does not fit is counted, and so is all
+ * that comes after it. Locks: none; the caller's lock guards every call.
+ */
+#ifndef SC_TRACK_LEFT_OUT_H
+#define SC_TRACK_LEFT_OUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "track/hazard.h"
+#include "track/shape.h"
+
+enum {
+    SC_LEFT_OUT_CAPTURED_MAX = 8192, /* captured operations */
+    SC_LEFT_OUT_NODE_USES_MAX = 32768,
+    SC_LEFT_OUT_SITES_MAX = 64, /* stacks of work beside the capture */
+    SC_LEFT_OUT_USES_MAX = 4096,
+    SC_LEFT_OUT_ALLOCATIONS_MAX = 1024,
+};
+
+/* NAMES: the address of its first byte is among a kernel's parameters. */
+enum sc_left_out_access { SC_LEFT_OUT_READS, SC_LEFT_OUT_WRITES, SC_LEFT_OUT_NAMES };
+
+/* What an operation does with device memory. */
+struct sc_left_out_use {
+    struct sc_shape shape;
+    struct sc_fold fold;
+    enum sc_left_out_access access;
+    enum sc_direction direction; /* of the operation */
+};
+
+/* An operation. `names`: of a kernel, what may be addresses among its parameters. */
+struct sc_left_out_op {
+    unsigned use_count, name_count;
+    const struct sc_left_out_use *uses;
+    const uintptr_t *names;
+    uintptr_t function;   /* the kernel's; 0: it is none */
+    bool is_partly_known; /* it may do more with memory than this */
+};
+
+struct sc_left_out;
+
+/* NULL: there is no memory. */
+struct sc_left_out *sc_left_out_new(void);
+/* As new. */
+void sc_left_out_clear(struct sc_left_out *left_out);
+void sc_left_out_free(struct sc_left_out *left_out); /* NULL: nothing happens */
+
+/* An operation was captured. `what`: as hazards tell of it, without address and size. */
+void sc_left_out_captured(struct sc_left_out *left_out, const struct sc_hazard_copy *what,
+                          const struct sc_left_out_op *op);
+
+/* An operation ran beside the capture. `what`: a hazard of which the event and what belongs to it
+ * are known. Of operations with the same stack and the same reason to be ignored the first is told.
+ */
+void sc_left_out_beside(struct sc_left_out *left_out, const struct sc_hazard *what,
+                        const struct sc_left_out_op *op);
+
+/* Memory was allocated. */
+void sc_left_out_allocated(struct sc_left_out *left_out, uintptr_t address, size_t size_bytes);
+
+/* Work that was left out, and the first captured operation that it has to do with. */
+struct sc_left_out_finding {
+    const struct sc_hazard *beside;
+    const struct sc_left_out_use *use; /* of the work beside the capture */
+    const struct sc_hazard_copy *captured;
+    const struct sc_left_out_use *captured_use;
+};
+
+/* Where the allocation begins that the address lies in; the address itself where nobody knows. */
+typedef uintptr_t sc_left_out_base(uintptr_t address);
+
+/* Calls visit for each stack of which an operation was left out: of its first such operation. */
+typedef void sc_left_out_visit(void *context, const struct sc_left_out_finding *finding);
+void sc_left_out_each(struct sc_left_out *left_out, sc_left_out_base *base_of,
+                      sc_left_out_visit *visit, void *context);
+
+/* Operations that did not fit. */
+uint64_t sc_left_out_unknown(const struct sc_left_out *left_out);
+
+#endif

@@ -180,8 +180,9 @@ PROGRAMS   := $(STANDALONE) $(UNIT) $(FUZZ)
 
 # libunwind is loaded at run time from beside the library; the copies let out/ be carried to a
 # machine that lacks it.
-where   = $(if $(ARCH),$(firstword $(wildcard $(ROOT_SO)/$(1) $(ROOT)/lib/aarch64-linux-gnu/$(1))),\
-            $(filter /%,$(shell $(CC) -print-file-name=$(1) 2>/dev/null)))
+at_root = $(firstword $(wildcard $(ROOT_SO)/$(1) $(ROOT)/lib/aarch64-linux-gnu/$(1)))
+at_cc   = $(filter /%,$(shell $(CC) -print-file-name=$(1) 2>/dev/null))
+where   = $(if $(ARCH),$(at_root),$(at_cc))
 BESIDE := $(foreach so,libunwind.so.8 liblzma.so.5,$(if $(call where,$(so)),$(OUT)/$(so)))
 
 all: $(LIB) $(COMMAND) $(NOP) $(BESIDE) sim

@@ -40,6 +40,10 @@ class Only(unittest.TestCase):
     def test_a_pattern_goes_with_names_of_suites(self):
         self.assertIn("\n1 passed, 0 failed\n", self.run_suites("good/*", "first")[1])
 
+    def test_what_any_of_several_patterns_names_runs(self):
+        self.assertIn("\n2 passed, 0 failed\n", self.run_suites("good/* *again")[1])
+        self.assertIn("no check is called god* or gone", self.run_suites("god* gone")[1])
+
     def test_a_pattern_that_names_nothing_is_a_mistake(self):
         status, said = self.run_suites("god*")
         self.assertEqual(status, 2)

@@ -348,14 +348,14 @@ static bool note_protecting(void *context, uint32_t span)
 static bool note_watching(void *context, uint32_t span)
 {
     struct span_search *search = context;
-    if (!is_released(search->inflight, op_of_span(search->inflight, span)))
+    if (forbids(search->inflight, op_of_span(search->inflight, span), search->touch))
         search->span = span;
     return !search->span;
 }
 
-bool sc_inflight_watches(struct sc_inflight *inflight, uintptr_t address)
+bool sc_inflight_watches(struct sc_inflight *inflight, uintptr_t address, enum sc_touch touch)
 {
-    struct span_search search = {.inflight = inflight};
+    struct span_search search = {.inflight = inflight, .touch = touch};
     sc_grid_overlaps_locked(&inflight->guards.grid, address, 1, note_watching, &search);
     return search.span != 0;
 }

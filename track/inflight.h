@@ -271,9 +271,9 @@ void sc_inflight_touched(struct sc_inflight *inflight, uintptr_t address, size_t
 void sc_inflight_let_go(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
                         enum sc_touch touch, bool keep_copies, struct sc_unwatched *unwatched);
 
-/* Does the page lie under an operation that is still guarded? False: it is protected for the sake
- * of released ones at most. */
-bool sc_inflight_watches(struct sc_inflight *inflight, uintptr_t address);
+/* Does the page lie under an operation that is still guarded against such a touch? False: it is
+ * protected for the sake of released ones at most. */
+bool sc_inflight_watches(struct sc_inflight *inflight, uintptr_t address, enum sc_touch touch);
 
 /* The operation is no longer guarded at all. */
 void sc_inflight_unguard(struct sc_inflight *inflight, uint32_t op);

@@ -255,7 +255,8 @@ void sc_track_refuse_guard(struct sc_track *track, const struct sc_access_change
 bool sc_track_retry_guards(struct sc_track *track);
 enum sc_access sc_track_guarded_access(struct sc_track *track, uintptr_t address);
 bool sc_track_guards_cover(struct sc_track *track, uintptr_t address);
-bool sc_track_watches(struct sc_track *track, uintptr_t address); /* sc_inflight_watches */
+bool sc_track_watches(struct sc_track *track, uintptr_t address,
+                      enum sc_touch touch); /* sc_inflight_watches */
 bool sc_track_is_stable(struct sc_track *track,
                         const struct sc_op_info *info); /* sc_inflight_is_stable */
 

@@ -149,10 +149,10 @@ enum sc_access sc_track_guarded_access(struct sc_track *track, uintptr_t address
     return access;
 }
 
-bool sc_track_watches(struct sc_track *track, uintptr_t address)
+bool sc_track_watches(struct sc_track *track, uintptr_t address, enum sc_touch touch)
 {
     lock(track);
-    bool watches = sc_inflight_watches(&track->inflight, address);
+    bool watches = sc_inflight_watches(&track->inflight, address, touch);
     unlock(track);
     return watches;
 }

@@ -188,7 +188,7 @@ static bool must_wait_for(struct sc_ops *ops, struct touch *touch)
 
 static void let_page_go(const struct touch *touch, bool in_order, bool beside)
 {
-    if (beside && sc_track_watches(&sc_track, touch->address))
+    if (beside && sc_track_watches(&sc_track, touch->address, touch->kind))
         sc_neighbours_note(touch->address);
     sc_track_let_go(&sc_track, touch->address, touch->size_bytes, touch->kind, !in_order,
                     touch->fault ? SC_UNGUARDED_NEIGHBOURS : SC_UNGUARDED_KERNEL);

@@ -585,8 +585,11 @@ static bool overwrite_is_seen(uintptr_t page_bytes, char *page, size_t offset)
 
 START_TEST(of_pages_of_any_size_all_is_compared_once_they_are_let_go)
 {
-    static _Alignas(64 << 10) char page[64 << 10];
-    for (uintptr_t bytes = 4 << 10; bytes <= sizeof page; bytes *= 4) {
+    enum { LARGEST = 64 << 10 };
+    char *page = aligned_alloc(LARGEST, LARGEST); /* not every loader heeds such an alignment */
+    ck_assert_ptr_nonnull(page);
+    memset(page, 0, LARGEST);
+    for (uintptr_t bytes = 4 << 10; bytes <= LARGEST; bytes *= 4) {
         sc_inflight_add_range(&inflight, (uintptr_t)page, bytes, SC_PINNED, legacy);
         for (size_t offset = 64; offset < bytes; offset += 1111)
             if (!overwrite_is_seen(bytes, page, offset))
@@ -594,6 +597,7 @@ START_TEST(of_pages_of_any_size_all_is_compared_once_they_are_let_go)
         ck_assert(overwrite_is_seen(bytes, page, bytes - 1));
         ck_assert(!overwrite_is_seen(bytes, page, 8));
     }
+    free(page);
 }
 END_TEST
 

@@ -852,10 +852,10 @@ END_TEST
 START_TEST(what_is_complete_stays_protected_and_may_be_touched)
 {
     issue_guarded(SC_D2H, BASE);
-    ck_assert(sc_track_watches(&track, BASE));
+    ck_assert(sc_track_watches(&track, BASE, SC_TOUCH_READ));
     sc_track_complete(&track, one, 1);
     ck_assert_int_eq(sc_track_guarded_access(&track, BASE), SC_ACCESS_NONE);
-    ck_assert(!sc_track_watches(&track, BASE));
+    ck_assert(!sc_track_watches(&track, BASE, SC_TOUCH_READ));
     sc_track_touched(&track, BASE, 8, SC_TOUCH_READ, &ops);
     ck_assert_uint_eq(ops.count, 0);
     sc_track_let_go(&track, BASE, 8, SC_TOUCH_READ, true, SC_UNGUARDED_NEIGHBOURS);
@@ -864,12 +864,24 @@ START_TEST(what_is_complete_stays_protected_and_may_be_touched)
 }
 END_TEST
 
+/* The page is still protected for a destination that is complete: a read of it is none beside a
+ * source. */
+START_TEST(a_source_is_watched_for_writes_alone)
+{
+    issue_guarded(SC_D2H, BASE);
+    sc_track_complete(&track, one, 1);
+    issue_guarded(SC_H2D, BASE);
+    ck_assert(!sc_track_watches(&track, BASE, SC_TOUCH_READ));
+    ck_assert(sc_track_watches(&track, BASE, SC_TOUCH_WRITE));
+}
+END_TEST
+
 START_TEST(what_is_issued_again_is_watched_again)
 {
     issue_guarded(SC_D2H, BASE);
     sc_track_complete(&track, one, 1);
     issue_guarded(SC_D2H, BASE);
-    ck_assert(sc_track_watches(&track, BASE));
+    ck_assert(sc_track_watches(&track, BASE, SC_TOUCH_READ));
     sc_track_touched(&track, BASE, 8, SC_TOUCH_READ, &ops);
     ck_assert_uint_eq(ops.count, 1);
 }
@@ -940,6 +952,7 @@ int main(void)
     tcase_add_test(group, a_source_that_is_compared_instead_is_watched);
     tcase_add_test(group, guards_that_are_given_up_are_counted_and_gone);
     tcase_add_test(group, what_is_complete_stays_protected_and_may_be_touched);
+    tcase_add_test(group, a_source_is_watched_for_writes_alone);
     tcase_add_test(group, what_is_issued_again_is_watched_again);
     tcase_add_test(group, of_the_complete_only_the_latest_stay_protected);
     tcase_add_test(group, memory_that_is_forbidden_stays_so);

@@ -6,7 +6,8 @@
 
 int main(void)
 {
-    const struct box box = {1000, 20, 10, 1024};
+    /* So small that the heap keeps it when it is freed. */
+    const struct box box = {1000, 10, 10, 1024};
     cudaStream_t stream = new_stream();
     void *device = device_block(box.width * box.height * box.depth, 0);
     void *source = filled_block(box_bytes(&box), 0);

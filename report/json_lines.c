@@ -151,8 +151,10 @@ static void put_thread(struct sc_text *line, int32_t thread, const char *name,
         find_thread_name(thread, found);
         name = found;
     }
+    if (name[0] == '\0')
+        return;
     find_thread_name(names->pid, process);
-    if (name[0] != '\0' && strcmp(name, process) != 0)
+    if (strcmp(name, process) != 0)
         sc_json_string(line, "thread_name", name);
 }
 

@@ -455,35 +455,29 @@ static void put_coverage(struct sc_text *text, const struct sc_summary *summary)
     sc_text_char(text, '\n');
 }
 
-static void put_taken_early(struct sc_text *text, const struct sc_summary *summary)
+static void put_noted(struct sc_text *text, const char *words, uint64_t count)
 {
-    if (summary->taken_early == 0)
+    if (count == 0)
         return;
-    sc_text_put(text, "  small copies that waited for work that may write their source, as the "
-                      "driver would not: ");
-    sc_text_decimal(text, summary->taken_early);
+    sc_text_put(text, words);
+    sc_text_decimal(text, count);
     sc_text_char(text, '\n');
 }
 
-static void put_driver_late(struct sc_text *text, const struct sc_summary *summary)
+static void put_what_was_noted(struct sc_text *text, const struct sc_summary *summary)
 {
-    if (summary->driver_late == 0)
-        return;
-    sc_text_put(text,
-                "  sources of batches that were copied in the call, as the driver promises and "
-                "does not do: ");
-    sc_text_decimal(text, summary->driver_late);
-    sc_text_char(text, '\n');
-}
-
-static void put_beside_unjudged(struct sc_text *text, const struct sc_summary *summary)
-{
-    if (summary->beside_unjudged == 0)
-        return;
-    sc_text_put(text, "  not looked at, for want of room: whether graphs lack work that ran beside "
-                      "their captures (SC305): ");
-    sc_text_decimal(text, summary->beside_unjudged);
-    sc_text_char(text, '\n');
+    put_noted(text,
+              "  small copies that waited for work that may write their source, as the driver "
+              "would not: ",
+              summary->taken_early);
+    put_noted(text,
+              "  sources of batches that were copied in the call, as the driver promises and does "
+              "not do: ",
+              summary->driver_late);
+    put_noted(text,
+              "  not looked at, for want of room: whether graphs lack work that ran beside their "
+              "captures (SC305): ",
+              summary->beside_unjudged);
 }
 
 static void put_timeline(struct sc_text *text, const struct sc_summary *summary)
@@ -584,9 +578,7 @@ void sc_summary_write(struct sc_text *text, const struct sc_summary *summary)
     }
     put_postmortem(text, &summary->postmortem);
     put_coverage(text, summary);
-    put_taken_early(text, summary);
-    put_driver_late(text, summary);
-    put_beside_unjudged(text, summary);
+    put_what_was_noted(text, summary);
     put_unguarded(text, summary->unguarded);
     put_timeline(text, summary);
     if (summary->lists_suppressions) {

@@ -180,7 +180,7 @@ static bool judge_op(void *context, uint32_t id)
 {
     struct judged_visit *judged = context;
     const struct sc_op_info *info = &sc_inflight_op(&judged->collector.track->inflight, id)->info;
-    if (sc_shapes_folded_touch(&info->shape, &info->fold, &judged->taken, &(struct sc_fold){0, 0}))
+    if (sc_shape_row_touches_folded(&judged->taken, &info->shape, &info->fold))
         return sc_track_collect_op(&judged->collector, id);
     judged->collector.unjudged = true;
     return true;

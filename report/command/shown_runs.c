@@ -82,35 +82,25 @@ static void add_counts(struct making *making, const json_t *summary)
     add(making, words);
 }
 
-static void add_taken_early(struct making *making, const json_t *summary)
+static void add_noted(struct making *making, const json_t *summary, const char *field,
+                      const char *words)
 {
-    json_int_t count = sc_field_number(summary, "taken_early");
+    json_int_t count = sc_field_number(summary, field);
     if (count > 0)
-        add(making,
-            sc_scratch_print(making->scratch,
-                             "small copies that waited for work that may write their source, "
-                             "as the driver would not: " NUMBER,
-                             count));
+        add(making, sc_scratch_print(making->scratch, "%s: " NUMBER, words, count));
 }
 
-static void add_driver_late(struct making *making, const json_t *summary)
+static void add_what_was_noted(struct making *making, const json_t *summary)
 {
-    json_int_t count = sc_field_number(summary, "driver_late");
-    if (count > 0)
-        add(making, sc_scratch_print(making->scratch,
-                                     "sources of batches that were copied in the call, as the "
-                                     "driver promises and does not do: " NUMBER,
-                                     count));
-}
-
-static void add_beside_unjudged(struct making *making, const json_t *summary)
-{
-    json_int_t count = sc_field_number(summary, "beside_unjudged");
-    if (count > 0)
-        add(making, sc_scratch_print(making->scratch,
-                                     "not looked at, for want of room: whether graphs lack work "
-                                     "that ran beside their captures (SC305): " NUMBER,
-                                     count));
+    add_noted(making, summary, "taken_early",
+              "small copies that waited for work that may write their source, as the driver would "
+              "not");
+    add_noted(making, summary, "driver_late",
+              "sources of batches that were copied in the call, as the driver promises and does "
+              "not do");
+    add_noted(making, summary, "beside_unjudged",
+              "not looked at, for want of room: whether graphs lack work that ran beside their "
+              "captures (SC305)");
 }
 
 /* Reasons that this version does not know are shown by their names. */
@@ -161,9 +151,7 @@ static void add_summary(struct making *making, const json_t *summary)
         return;
     }
     add_counts(making, summary);
-    add_taken_early(making, summary);
-    add_driver_late(making, summary);
-    add_beside_unjudged(making, summary);
+    add_what_was_noted(making, summary);
     add_unguarded(making, summary);
     add_ignored(making, summary);
 }

@@ -13,6 +13,15 @@ enum { NEAR_BYTES = 32 * 1024, PAGE_BYTES = 4096 }; /* near: a wrapper, and what
  * calls from much the same depth again and again. */
 static __thread uintptr_t known_low, known_high;
 
+static __thread struct sc_frame_detour current_detour;
+
+struct sc_frame_detour sc_frame_set_detour(struct sc_frame_detour detour)
+{
+    struct sc_frame_detour former = current_detour;
+    current_detour = detour;
+    return former;
+}
+
 /* Where the kernel reads for us at all, it says so; where it does not, nothing is gone. */
 static bool is_gone(uintptr_t address)
 {
@@ -68,9 +77,16 @@ static bool is_of_other_stack(const struct sc_frame *note)
            note->place - (uintptr_t)alternate.ss_sp >= alternate.ss_size;
 }
 
+/* Where on the note's stack the thread is. A stack of ours may lie above its own or below. */
+static uintptr_t here_for(const struct sc_frame *note, uintptr_t here)
+{
+    bool is_on_detour = note->place - here < current_detour.top - here;
+    return current_detour.left && !is_on_detour ? current_detour.left : here;
+}
+
 bool sc_frame_lives(const struct sc_frame *note)
 {
-    uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+    uintptr_t here = here_for(note, (uintptr_t)__builtin_frame_address(0));
     if (__builtin_expect(is_near(here, note->place), 1))
         return is_there(note);
     return may_be_there(note) && (note->place > here || is_of_other_stack(note));

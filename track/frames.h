@@ -4,7 +4,7 @@
  * So a note is the function's frame: the place of its return address, and that address. The note is
  * good while the address still lies in the place. A function that is called later from the same
  * depth overwrites the place. A frame on another stack (an alternate one, a fiber's) stays as it is
- * meanwhile.
+ * meanwhile. While the thread is on a stack of ours, frames are looked at from where it left its own.
  *
  * A note belongs to one thread. No lock, no allocation; signal-safe; errno is kept.
  */
@@ -28,6 +28,15 @@ static inline struct sc_frame sc_frame_at(const void *frame_address)
 
 /* The frame of the function in which this is written. */
 #define SC_FRAME() sc_frame_at(__builtin_frame_address(0))
+
+/* A stack of ours that the thread is on. */
+struct sc_frame_detour {
+    uintptr_t top;  /* of that stack */
+    uintptr_t left; /* the frame from which the thread went there; 0: it is on its own stack */
+};
+
+/* Called by the frame that goes there, before and after. Returns what was set before. */
+struct sc_frame_detour sc_frame_set_detour(struct sc_frame_detour detour);
 
 /* Does the function that left the note still run on this thread? Needs a note: a place. */
 bool sc_frame_lives(const struct sc_frame *note);

@@ -75,14 +75,15 @@ uint32_t sc_spans_add(struct sc_spans *spans, uint32_t op, uintptr_t address, si
     return id;
 }
 
+/* Who looks without the lock finds the span in the grid, or that something is unapplied. */
 void sc_spans_end(struct sc_spans *spans, uint32_t id)
 {
     while (id) {
         struct sc_span *span = sc_spans_at(spans, id);
-        sc_grid_remove(&spans->grid, id);
         span->live = false;
         spans->live--;
         set_unapplied(spans, id);
+        sc_grid_remove(&spans->grid, id);
         id = span->next;
     }
 }

@@ -8,6 +8,7 @@
 #include "interpose/base/compiler.h"
 #include "interpose/base/kernel_mask.h"
 #include "interpose/base/own_stack.h"
+#include "track/frames.h"
 #include "track/pool.h"
 
 #include "track/poison.h"
@@ -114,6 +115,14 @@ __asm__(".text\n"
 #error "how does this machine change stacks?"
 #endif
 
+static void run_on(char *top, sc_spare_function *function, void *argument)
+{
+    struct sc_frame_detour there = {(uintptr_t)top, (uintptr_t)__builtin_frame_address(0)};
+    struct sc_frame_detour former = sc_frame_set_detour(there);
+    sc_spare_stack_switch(top, function, argument);
+    sc_frame_set_detour(former);
+}
+
 void sc_spare_stack_call(sc_spare_function *function, void *argument)
 {
     int saved = errno;
@@ -121,8 +130,7 @@ void sc_spare_stack_call(sc_spare_function *function, void *argument)
     uint64_t before = sc_kernel_mask_block(SC_KERNEL_MASK_ALL_BUT_FAULTS);
     if (all && !sc_spare_stack_is_current()) {
         unsigned stack = take_stack();
-        sc_spare_stack_switch(all + MARGIN_BYTES + (stack + (size_t)1) * STACK_BYTES, function,
-                              argument);
+        run_on(all + MARGIN_BYTES + (stack + (size_t)1) * STACK_BYTES, function, argument);
         give_stack(stack);
     } else {
         function(argument);
@@ -137,7 +145,7 @@ void sc_spare_stack_call_alone(sc_spare_function *function, void *argument)
     char *stack = sc_pages_map(STACK_BYTES);
     uint64_t before = sc_kernel_mask_block(SC_KERNEL_MASK_ALL_BUT_FAULTS);
     if (stack)
-        sc_spare_stack_switch(stack + STACK_BYTES, function, argument);
+        run_on(stack + STACK_BYTES, function, argument);
     else
         function(argument);
     sc_kernel_mask_set(before);

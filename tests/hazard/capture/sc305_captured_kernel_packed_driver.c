@@ -26,7 +26,7 @@ int main(void)
     CUdeviceptr sum = driver_device_block(SMALL, 0);
     CUdeviceptr before = driver_device_block(SMALL, 0);
     struct packed packed = {before, sum, (unsigned)SMALL};
-    size_t size = sizeof packed;
+    size_t size = offsetof(struct packed, count) + sizeof packed.count; /* without padding */
     void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &packed, CU_LAUNCH_PARAM_BUFFER_SIZE, &size,
                      CU_LAUNCH_PARAM_END};
 

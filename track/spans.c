@@ -194,6 +194,34 @@ static void set_applied(struct sc_spans *spans, uint32_t id)
     add_to(&spans->busy, -1);
 }
 
+/* Is the whole span to be let go, and nothing of it told of yet? */
+static bool is_to_be_let_go(struct sc_spans *spans, const struct sc_span *span)
+{
+    if (span->live || span->applied_to != sc_span_start(span))
+        return false;
+    struct piece piece = next_piece(spans, span);
+    return piece.until == sc_span_end(span) && piece.access == SC_ACCESS_ALL &&
+           must_tell(span, &piece);
+}
+
+/* Operations on neighbouring pages often end together, and are then next to each other in the list.
+ * What is let go at once stays unapplied until its turn comes. */
+static void let_go_with_neighbours(struct sc_spans *spans, struct sc_access_change *change)
+{
+    uint32_t id = sc_spans_at(spans, change->span)->unapplied_next;
+    for (; id; id = sc_spans_at(spans, id)->unapplied_next) {
+        struct sc_span *span = sc_spans_at(spans, id);
+        uintptr_t change_end = change->address + change->size_bytes;
+        bool adjoins = sc_span_end(span) == change->address || sc_span_start(span) == change_end;
+        if (!adjoins || !is_to_be_let_go(spans, span))
+            return;
+        if (sc_span_end(span) == change->address)
+            change->address = sc_span_start(span);
+        change->size_bytes += sc_span_end(span) - sc_span_start(span);
+        span->applied_to = sc_span_end(span);
+    }
+}
+
 bool sc_spans_apply(struct sc_spans *spans, struct sc_access_change *change)
 {
     change->size_bytes = 0;
@@ -209,7 +237,21 @@ bool sc_spans_apply(struct sc_spans *spans, struct sc_access_change *change)
     if (must_tell(span, &piece))
         *change = (struct sc_access_change){piece.at, piece.until - piece.at, piece.access,
                                             spans->unapplied};
+    if (change->size_bytes && !span->live && piece.access == SC_ACCESS_ALL)
+        let_go_with_neighbours(spans, change);
     return true;
+}
+
+/* Neighbours that were to be let go with the refused span are told of by themselves. */
+static void tell_neighbours_again(struct sc_spans *spans, const struct sc_access_change *change)
+{
+    uintptr_t end = change->address + change->size_bytes;
+    for (uint32_t id = spans->unapplied; id; id = sc_spans_at(spans, id)->unapplied_next) {
+        struct sc_span *span = sc_spans_at(spans, id);
+        bool is_within = sc_span_start(span) >= change->address && sc_span_end(span) <= end;
+        if (!span->live && is_within && span->applied_to == sc_span_end(span))
+            span->applied_to = sc_span_start(span);
+    }
 }
 
 uint32_t sc_spans_refuse(struct sc_spans *spans, const struct sc_access_change *change)
@@ -218,6 +260,7 @@ uint32_t sc_spans_refuse(struct sc_spans *spans, const struct sc_access_change *
     if (span->live)
         return span->op;
     unlink_unapplied(spans, change->span);
+    tell_neighbours_again(spans, change);
     span->applied_to = sc_span_start(span);
     span->unapplied_next = spans->refused;
     spans->refused = change->span;

@@ -10,6 +10,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "interpose/base/compiler.h"
 #include "interpose/base/kernel_mask.h"
 #include "interpose/base/loader.h"
 #include "interpose/base/upcalls.h"
@@ -19,10 +20,11 @@
 #include "interpose/signals/sigreturn.h"
 #include "track/frames.h"
 #include "track/kernel.h"
+#include "track/ticks.h"
 
 #include "track/poison.h"
 
-enum { ACTIONS = 64 };
+enum { ACTIONS = 64, LOOK_INTERVAL_NS = 50 * 1000 };
 
 typedef int sigaction_function(int number, const struct sigaction *action, struct sigaction *old);
 typedef void handler_function(int number, siginfo_t *info, void *context);
@@ -279,7 +281,7 @@ static bool take_over_locked(const struct sigaction *found)
     return install(found) == 0;
 }
 
-bool sc_signals_take_over(void)
+static bool is_or_becomes_ours(void)
 {
     struct sigaction found;
     if (!sc_sharing_is_on() || real_sigaction(SIGSEGV, NULL, &found) != 0)
@@ -290,6 +292,20 @@ bool sc_signals_take_over(void)
     bool ours =
         real_sigaction(SIGSEGV, NULL, &found) == 0 && (is_ours(&found) || take_over_locked(&found));
     sc_signals_unlock(&lock);
+    return ours;
+}
+
+/* Only a system call that no hook sees can have changed the action since the last look, and to look
+ * is a system call as well: in a row of copies not each one looks. */
+bool sc_signals_take_over(void)
+{
+    static _Atomic uint64_t good_until; /* ticks */
+    uint64_t now = sc_ticks();
+    if (sc_likely(now < atomic_load_explicit(&good_until, memory_order_relaxed)))
+        return true;
+    bool ours = is_or_becomes_ours();
+    uint64_t until = ours ? now + sc_ticks_in_ns(LOOK_INTERVAL_NS) : 0;
+    atomic_store_explicit(&good_until, until, memory_order_relaxed);
     return ours;
 }
 

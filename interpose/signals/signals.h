@@ -30,8 +30,8 @@ void sc_signals_begin(bool on);
 void sc_signals_child(void);
 
 /* Makes the library's handler the one that the kernel knows, and the former handler the program's.
- * False: the kernel refuses. One system call when the handler is in place already: who has replaced
- * it past the hooks is taken for the program, and taken over again. */
+ * False: the kernel refuses. When the handler is in place already, one system call in 50 us: who
+ * has replaced it past the hooks is taken for the program, and taken over again. */
 bool sc_signals_take_over(void);
 
 /* ---- for signal_actions.c ----

@@ -10,6 +10,7 @@
 #include "interpose/driver/relaxed.h"
 #include "interpose/streams/contexts.h"
 #include "interpose/streams/unfinished.h"
+#include "track/frontier.h"
 #include "track/kernel.h"
 #include "track/order.h"
 #include "track/pool.h"
@@ -165,23 +166,35 @@ static bool says_complete(CUresult answer)
            !sc_driver_is_capture_error(answer);
 }
 
+static bool is_mark_complete(void *argument, unsigned position)
+{
+    struct sc_stream_record *stream = argument;
+    return !sc_contexts_is_quiet(stream->context) &&
+           says_complete(sc_real.cuEventQuery(mark_at(&stream->marks, position)->event));
+}
+
+static void pop_known(struct sc_stream_record *stream)
+{
+    while (stream->marks.count && !sc_contexts_is_quiet(stream->context)) {
+        struct sc_ticket ticket = {.stream = stream->id,
+                                   .number = mark_at(&stream->marks, 0)->number};
+        if (!sc_order_known_done(&sc_track.order, &ticket))
+            break;
+        pop_mark(stream);
+    }
+}
+
 void sc_marks_poll_locked(struct sc_stream_record *stream)
 {
     struct sc_relaxed relaxed = sc_relaxed_begin();
-    uint64_t complete = 0;
-    while (stream->marks.count && !sc_contexts_is_quiet(stream->context)) {
-        struct sc_mark *mark = mark_at(&stream->marks, 0);
-        struct sc_ticket ticket = {.stream = stream->id, .number = mark->number};
-        if (!sc_order_known_done(&sc_track.order, &ticket)) {
-            if (!says_complete(sc_real.cuEventQuery(mark->event)))
-                break;
-            complete = mark->number;
-        }
+    pop_known(stream);
+    unsigned complete = sc_frontier(stream->marks.count, is_mark_complete, stream);
+    uint64_t number = complete ? mark_at(&stream->marks, complete - 1)->number : 0;
+    for (; complete && !sc_contexts_is_quiet(stream->context); complete--)
         pop_mark(stream);
-    }
     sc_relaxed_end(&relaxed);
-    if (complete)
-        sc_track_complete(&sc_track, stream->id, complete);
+    if (number)
+        sc_track_complete(&sc_track, stream->id, number);
 }
 
 /* Errors that a context does not survive: any further work in it returns the same one, and nothing

@@ -313,6 +313,64 @@ START_TEST(what_cannot_be_let_go_stays_covered_until_it_is)
 }
 END_TEST
 
+/* Four operations on the pages 1 to 4, a page each. */
+static void add_row(uint32_t spans[4])
+{
+    for (unsigned i = 0; i < 4; i++)
+        spans[i] = add(7 + i, 1 + i, 1, SC_ACCESS_NONE, 0);
+    apply();
+    check_pages("w----w");
+    told = 0;
+}
+
+START_TEST(neighbours_that_end_together_are_let_go_together)
+{
+    uint32_t spans[4];
+    add_row(spans);
+    for (unsigned i = 0; i < 4; i++)
+        sc_spans_end(&guards, spans[_i ? i : 3 - i]);
+    apply();
+    check_pages("wwwwww");
+    ck_assert_uint_eq(told, 1);
+}
+END_TEST
+
+START_TEST(what_another_operation_wants_is_not_let_go_with_neighbours)
+{
+    uint32_t spans[4];
+    add_row(spans);
+    uint32_t other = add(20, 2, 1, SC_ACCESS_READ, 0);
+    apply();
+    for (unsigned i = 0; i < 4; i++)
+        sc_spans_end(&guards, spans[i]);
+    apply();
+    check_pages("wwrwww");
+    sc_spans_end(&guards, other);
+    apply();
+    check_pages("wwwwww");
+}
+END_TEST
+
+START_TEST(neighbours_of_what_cannot_be_let_go_are_let_go)
+{
+    uint32_t spans[4];
+    add_row(spans);
+    for (unsigned i = 0; i < 4; i++)
+        sc_spans_end(&guards, spans[i]);
+    struct sc_access_change change = next_change();
+    ck_assert_uint_eq(change.size_bytes, 4 * page);
+    ck_assert_uint_eq(sc_spans_refuse(&guards, &change), 0);
+    while (apply_step())
+        continue;
+    check_pages("wwww-w");
+    ck_assert(sc_spans_cover(&guards, at(4)));
+    ck_assert_uint_eq(guards.unapplied_count, 1);
+    ck_assert(sc_spans_retry(&guards));
+    apply();
+    check_pages("wwwwww");
+}
+END_TEST
+
 /* Even between the last change and the step that drops its record. */
 START_TEST(a_page_is_covered_from_before_it_is_protected_until_it_is_let_go)
 {
@@ -785,6 +843,9 @@ static TCase *span_tests(void)
     tcase_add_test(group, thousands_of_spans_live);
     tcase_add_test(group, what_cannot_be_protected_is_the_operations_to_end);
     tcase_add_test(group, what_cannot_be_let_go_stays_covered_until_it_is);
+    tcase_add_loop_test(group, neighbours_that_end_together_are_let_go_together, 0, 2);
+    tcase_add_test(group, what_another_operation_wants_is_not_let_go_with_neighbours);
+    tcase_add_test(group, neighbours_of_what_cannot_be_let_go_are_let_go);
     tcase_add_test(group, a_page_is_covered_from_before_it_is_protected_until_it_is_let_go);
     tcase_add_test(group, a_page_that_goes_from_span_to_span_is_seen_without_the_lock);
     tcase_add_test(group, what_was_never_near_is_known_to_be_far);

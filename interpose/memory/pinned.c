@@ -17,12 +17,9 @@
 #include "track/poison.h"
 
 enum {
-    SMALL_MAX = 64 << 10, /* above, an edge shared with a neighbour is a small part of it */
-    LARGE_MIN = 1 << 20,  /* below, the time to guard it is small beside that of its copy */
-
-    /* A small one takes 60 us to make and give back, one of many that the driver packs 2 us. */
-    SMALL_LIVE_MAX = 1024,
-    PADDING_MAX = 256 << 20,
+    SMALL_MAX = 64 << 10,   /* above, an edge shared with a neighbour is a small part of it */
+    MEDIUM_MIN = 128 << 10, /* below, the time to guard it is small beside that of its copy */
+    LARGE_MIN = 1 << 20,    /* below, most of the huge page is padding */
     SPARES_MAX = 16,
     CELLS = 1024,
 };
@@ -47,8 +44,17 @@ static struct sc_pool blocks;
 static struct sc_grid grid;
 static uint32_t spares[SPARES_MAX]; /* 0: none */
 static _Atomic pid_t owner;         /* of the blocks; 0: there never were any */
-static _Atomic size_t small_live;
-static _Atomic size_t padding_bytes_live;
+
+/* What may be in use at a time. */
+struct budget {
+    _Atomic size_t used;
+    size_t limit;
+};
+
+/* A small one takes 60 us to make and give back, one of many that the driver packs 2 us. */
+static struct budget small_ones = {0, 1024};
+static struct budget medium_padding_bytes = {0, (size_t)64 << 20};
+static struct budget large_padding_bytes = {0, (size_t)256 << 20};
 
 static struct block *block_at(uint32_t id)
 {
@@ -115,7 +121,7 @@ static bool is_for_us(size_t size_bytes, unsigned flags)
 {
     const unsigned honoured = CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP;
     bool small = size_bytes > 0 && size_bytes <= SMALL_MAX;
-    bool large = size_bytes >= LARGE_MIN && size_bytes <= SIZE_MAX / 2;
+    bool large = size_bytes >= MEDIUM_MIN && size_bytes <= SIZE_MAX / 2;
     return sc_active() && sc_options.mode == SC_MODE_FIX && sc_options.guard &&
            sc_options.pinned == SC_PINNED_HUGE && (small || large) && !(flags & ~honoured) &&
            machine_is_fit() && (small || sc_huge_pages_are_plenty(size_bytes));
@@ -123,27 +129,31 @@ static bool is_for_us(size_t size_bytes, unsigned flags)
 
 /* ---- budgets ---- */
 
-static bool charge(_Atomic size_t *used, size_t amount, size_t limit)
+static struct budget *budget_of(const struct request *request)
 {
-    if (atomic_fetch_add(used, amount) + amount <= limit)
+    if (request->size_bytes <= SMALL_MAX)
+        return &small_ones;
+    return request->size_bytes < LARGE_MIN ? &medium_padding_bytes : &large_padding_bytes;
+}
+
+static size_t share_of(const struct request *request)
+{
+    return request->size_bytes <= SMALL_MAX ? 1 : request->padding_bytes;
+}
+
+static void uncharge(const struct request *request)
+{
+    atomic_fetch_sub(&budget_of(request)->used, share_of(request));
+}
+
+static bool charge(const struct request *request)
+{
+    struct budget *budget = budget_of(request);
+    size_t share = share_of(request);
+    if (atomic_fetch_add(&budget->used, share) + share <= budget->limit)
         return true;
-    atomic_fetch_sub(used, amount);
+    uncharge(request);
     return false;
-}
-
-static bool charge_request(const struct request *request)
-{
-    return request->pages_bytes < SC_HUGE_PAGE_BYTES
-               ? charge(&small_live, 1, SMALL_LIVE_MAX)
-               : charge(&padding_bytes_live, request->padding_bytes, PADDING_MAX);
-}
-
-static void uncharge_request(const struct request *request)
-{
-    if (request->pages_bytes < SC_HUGE_PAGE_BYTES)
-        atomic_fetch_sub(&small_live, 1);
-    else
-        atomic_fetch_sub(&padding_bytes_live, request->padding_bytes);
 }
 
 /* ---- blocks ---- */
@@ -197,7 +207,7 @@ static void drop(uintptr_t start)
         pages_bytes = pages_of(block_at(id));
         if (block_at(id)->spare)
             *spare_slot_locked(id) = 0;
-        uncharge_request(&block_at(id)->request);
+        uncharge(&block_at(id)->request);
         sc_grid_remove(&grid, id);
         sc_pool_give(&blocks, id);
     }
@@ -237,11 +247,11 @@ static uintptr_t make(const struct request *request)
 
 static uintptr_t make_within_budget(const struct request *request)
 {
-    if (!charge_request(request))
+    if (!charge(request))
         return 0;
     uintptr_t start = make(request);
     if (!start)
-        uncharge_request(request);
+        uncharge(request);
     return start;
 }
 

@@ -1,10 +1,15 @@
 #!/usr/bin/env python3
 """Runs a suite of benchmarks without a preload and with libsafecopy in its ways, and prints a table
-of medians last: `calls` (out/bench/bench: what each call costs), `guard` (out/bench/guard and
-training.py: what guarding the buffers of correct programs costs), `graphs` (out/bench/graphs:
-launches of graphs with host memory, and their capture), `python` (python_copies.py: copies of
-Python programs), `patterns` (out/bench/patterns: copies, launches and waits that alternate, by one
-thread and by many) or `parts` (the same, the library's parts added one by one).
+of medians last:
+
+- `calls` (out/bench/bench): what each call costs;
+- `guard` (out/bench/guard and training.py): what guarding the buffers of correct programs costs;
+- `graphs` (out/bench/graphs): launches of graphs with host memory, and their capture;
+- `python` (python_copies.py): copies of Python programs;
+- `programs` (programs.py): whole programs of PyTorch, CuPy and JAX;
+- `patterns` (out/bench/patterns): copies, launches and waits that alternate, by one thread and by
+  many;
+- `parts` (the same): the library's parts added one by one.
 
     tests/bench/run.py [--suite SUITE] [--rounds N | --quick] [--only BENCHMARK]...
                        [--library NAME=FILE]... [--out FILE] [--sim]

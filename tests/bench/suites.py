@@ -32,6 +32,7 @@ PYTHON_WAYS = {
     "fix": ("libsafecopy.so", "mode=fix", ()),
 }
 
+PROGRAM_WAYS = {way: CALL_WAYS[way] for way in ("none", "fix", "strict")}
 PATTERN_WAYS = {way: CALL_WAYS[way] for way in ("none", "fix", "strict", "report")}
 
 # Each has one part more than the one before. The first is the interception alone; `look-up` is the
@@ -91,6 +92,8 @@ PATTERN_LIMITS = {
     "memset_4k": (1.05, 1.15, 1.15),
     "alloc_async": (1.05, 1.15, 1.15),
 }
+PROGRAM_LIMITS = {name: (1.01, 1.05) for name in (
+    "torch_train", "torch_generate", "torch_graph", "cupy_pipeline", "jax_pipeline")}
 
 
 @dataclasses.dataclass
@@ -109,6 +112,8 @@ SUITES = {
     "guard": Suite("guard", GUARD_WAYS, GUARD_TARGETS),
     "graphs": Suite("graphs", GRAPH_WAYS, GRAPH_TARGETS),
     "python": Suite("python_copies.py", PYTHON_WAYS),
+    "programs": Suite("programs.py", PROGRAM_WAYS, limits=PROGRAM_LIMITS,
+                      table="programs"),
     "patterns": Suite("patterns", PATTERN_WAYS, limits=PATTERN_LIMITS, table="ratios"),
     "parts": Suite("patterns", PARTS_WAYS, table="parts"),
 }

@@ -8,6 +8,9 @@ growth without preload where that is above 1; `added` bounds fix - none; a unit 
 RATIOS_LEGEND = """Medians over interleaved runs, in ns of a processor of constant clock. Then the
 ratio to `none`, the median over the rounds (and the least and the largest of them), against the
 target."""
+PROGRAMS_LEGEND = """Medians over interleaved runs of what a step takes when nothing disturbs it (the
+lower decile of a run), in us. Then the ratio to `none`, the median over the rounds (and the least
+and the largest of them), against the target."""
 PARTS_LEGEND = """Medians over interleaved runs, in ns of a processor of constant clock: `none` in
 all, then what each part adds to those before it."""
 
@@ -148,6 +151,7 @@ def part_rows(suite, results, _simulated):
 KINDS = {
     "targets": (target_rows, TARGETS_LEGEND),
     "ratios": (ratio_rows, RATIOS_LEGEND),
+    "programs": (ratio_rows, PROGRAMS_LEGEND),
     "parts": (part_rows, PARTS_LEGEND),
 }
 

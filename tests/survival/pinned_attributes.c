@@ -9,8 +9,8 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-static const size_t sizes[] = {1,     8,       4096,    5000,    60000,   65536,
-                               65537, 1 << 20, 1 << 21, 3000000, 5 << 20, 16 << 20};
+static const size_t sizes[] = {1,      8,       4096,    5000,    60000,   65536,   65537,
+                               200000, 1 << 20, 1 << 21, 3000000, 5 << 20, 16 << 20};
 
 static void show_number(const char *name, CUpointer_attribute which, CUdeviceptr at)
 {

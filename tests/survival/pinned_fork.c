@@ -4,7 +4,7 @@
 // the parent's copies work on.
 #include "process.h"
 
-static const size_t sizes[] = {8, 5000, 65536, 1 << 20, 3000000, 32 << 20};
+static const size_t sizes[] = {8, 5000, 65536, 200000, 1 << 20, 3000000, 32 << 20};
 enum { SIZES = sizeof sizes / sizeof sizes[0] };
 
 static unsigned char *pinned[SIZES];

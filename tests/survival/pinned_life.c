@@ -8,8 +8,9 @@
 
 enum { THREADS = 4, ROUNDS = 12 };
 
-static const size_t sizes[] = {(size_t)1 << 20, ((size_t)1 << 20) + 1, (size_t)2 << 20,
-                               ((size_t)5 << 20) + 4096, (size_t)9000000};
+static const size_t sizes[] = {(size_t)128 << 10,     300000,          (size_t)1 << 20,
+                               ((size_t)1 << 20) + 1, (size_t)2 << 20, ((size_t)5 << 20) + 4096,
+                               (size_t)9000000};
 
 static bool all_are(const unsigned char *bytes, size_t size, unsigned char value)
 {

@@ -41,6 +41,8 @@ int main(void)
     for (int round = 0; round < 2; round++) {
         hold(SMALL, 100);
         give_back(SMALL);
+        hold(LARGE, 200000);
+        give_back(LARGE);
         hold(LARGE, 1100000);
         give_back(LARGE);
     }

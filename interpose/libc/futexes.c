@@ -22,19 +22,27 @@
 #include "track/poison.h"
 
 /* Few objects lie near a range. One may lie on two pages. */
-static inline void see(const void *object, size_t size_bytes)
+static inline bool may_be_near_range(const void *object, size_t size_bytes)
 {
     const struct sc_blocks *blocks = &sc_track.inflight.range_blocks;
-    if (sc_blocks_may_hold_one(blocks, (uintptr_t)object) ||
-        sc_blocks_may_hold_one(blocks, (uintptr_t)object + size_bytes - 1))
+    uintptr_t first = (uintptr_t)object;
+    uintptr_t last = first + size_bytes - 1;
+    return sc_blocks_may_hold_one(blocks, first) ||
+           (sc_unlikely((first ^ last) >> SC_BLOCKS_SHIFT) && sc_blocks_may_hold_one(blocks, last));
+}
+
+static inline void see(const void *object, size_t size_bytes)
+{
+    if (may_be_near_range(object, size_bytes))
         sc_keep_off_always(object, size_bytes);
 }
 
 #define SEEN(object) see(object, sizeof *(object))
 #define SEEN_BYTES(address, size) sc_keep_off_always(address, size)
 
-/* A process without pinned memory has two loads before the jump, and no frame. */
-#define HOOK(version, find, type, name, parameters, arguments, ...)                                \
+/* A process without pinned memory has two loads before the jump, and no frame. `may_matter` is
+ * asked where there is such memory: the driver itself locks a dozen mutexes for each copy. */
+#define HOOK(version, find, may_matter, type, name, parameters, arguments, ...)                    \
     SC_EXPORT type name parameters;                                                                \
     NEXT_RECORD(next_##name, #name, version);                                                      \
     static __attribute__((noinline)) type see_##name parameters                                    \
@@ -46,16 +54,20 @@ static inline void see(const void *object, size_t size_bytes)
     type name parameters                                                                           \
     {                                                                                              \
         __typeof__(&name) next = sc_loader_found(&next_##name);                                    \
-        if (sc_unlikely(!next) || sc_keep_off_may_be_needed())                                     \
+        if (sc_unlikely(!next) || (sc_keep_off_may_be_needed() && (may_matter)))                   \
             return see_##name arguments;                                                           \
         return next arguments;                                                                     \
     }
 
 #define WAITS sc_host_functions_waits()
-#define SC_FUTEX(type, name, ...) HOOK(NULL, sc_loader_find, type, name, __VA_ARGS__)
+#define NEAR(object) may_be_near_range(object, sizeof *(object))
+#define SC_FUTEX(type, name, ...) HOOK(NULL, sc_loader_find, true, type, name, __VA_ARGS__)
 #define SC_FUTEX_SINCE(version, type, name, ...)                                                   \
-    HOOK(SC_GLIBC_SINCE(version), sc_loader_find, type, name, __VA_ARGS__)
-#define SC_FUTEX_OR(libc_name, name, ...) HOOK(NULL, find_or_##libc_name, int, name, __VA_ARGS__)
+    HOOK(SC_GLIBC_SINCE(version), sc_loader_find, true, type, name, __VA_ARGS__)
+#define SC_FUTEX_ONE(name, parameters, arguments, object)                                          \
+    HOOK(NULL, sc_loader_find, NEAR(object), int, name, parameters, arguments, SEEN(object))
+#define SC_FUTEX_OR(libc_name, name, parameters, arguments, object)                                \
+    HOOK(NULL, find_or_##libc_name, NEAR(object), int, name, parameters, arguments, SEEN(object))
 
 /* ---- mutexes, which allocators lock ---- */
 

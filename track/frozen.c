@@ -73,6 +73,15 @@ void sc_frozen_gone(struct sc_frozen *frozen, uintptr_t handle)
     }
 }
 
+void sc_frozen_changed(struct sc_frozen *frozen)
+{
+    for (unsigned i = frozen->count; i-- > 0;) {
+        frozen->memories[i].graph = 0;
+        if (!frozen->memories[i].exec_count)
+            drop(frozen, i);
+    }
+}
+
 void sc_frozen_instantiated(struct sc_frozen *frozen, uintptr_t graph, uintptr_t exec)
 {
     sc_frozen_gone(frozen, exec);

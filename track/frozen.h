@@ -58,6 +58,10 @@ void sc_frozen_instantiated(struct sc_frozen *frozen, uintptr_t graph, uintptr_t
 /* The handle of a graph or an exec names nothing any more. */
 void sc_frozen_gone(struct sc_frozen *frozen, uintptr_t handle);
 
+/* Some graph has other nodes than were captured, or they have other parameters: of no graph is it
+ * known what its execs to come read. */
+void sc_frozen_changed(struct sc_frozen *frozen);
+
 /* The exec was launched. Behind it, sc_frozen_take gives what is frozen, until it returns false. */
 void sc_frozen_launched(struct sc_frozen *frozen, uintptr_t exec);
 bool sc_frozen_take(struct sc_frozen *frozen, struct sc_hazard *hazard);

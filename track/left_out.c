@@ -159,6 +159,13 @@ void sc_left_out_allocated(struct sc_left_out *left_out, uintptr_t address, size
             (struct allocation){address, size_bytes};
 }
 
+void sc_left_out_share(struct sc_left_out *left_out, const struct sc_left_out *outer)
+{
+    for (unsigned i = 0; i < outer->allocation_count; i++)
+        sc_left_out_allocated(left_out, outer->allocations[i].address,
+                              outer->allocations[i].size_bytes);
+}
+
 /* ---- judging ---- */
 
 static uintptr_t end_of(const struct sc_left_out_use *use)
@@ -179,6 +186,47 @@ static bool is_same_shape(const struct sc_shape *a, const struct sc_shape *b)
            (a->rows == 1 || a->pitch_bytes == b->pitch_bytes);
 }
 
+static bool names(const struct node_use *node, uint32_t order, uintptr_t address)
+{
+    return node->order == order && node->is.access == SC_LEFT_OUT_NAMES &&
+           node->is.shape.address == address;
+}
+
+/* Has the captured kernel all the addresses that the kernel beside the capture has, and are these
+ * two or more? */
+static bool has_all_names(const struct sc_left_out *left_out, uint32_t captured, uint32_t beside)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < left_out->beside_use_count; i++) {
+        const struct beside_use *use = &left_out->beside_uses[i];
+        unsigned n = 0;
+        if (use->order != beside)
+            continue;
+        while (n < left_out->node_use_count &&
+               !names(&left_out->node_uses[n], captured, use->is.shape.address))
+            n++;
+        if (n == left_out->node_use_count)
+            return false;
+        count++;
+    }
+    return count >= 2;
+}
+
+/* Is it a kernel that was tried in the place of another one? The graph has that one, with the same
+ * memory. */
+static bool is_variant(const struct sc_left_out *left_out, const struct beside_use *use)
+{
+    if (use->is.access != SC_LEFT_OUT_NAMES)
+        return false;
+    for (unsigned i = 0; i < left_out->node_use_count; i++) {
+        const struct node_use *node = &left_out->node_uses[i];
+        if (names(node, node->order, use->is.shape.address) &&
+            has_all_names(left_out, node->order, use->order))
+            return true;
+    }
+    return false;
+}
+
 /* Does the graph do the same? */
 static bool is_in_graph(const struct sc_left_out *left_out, const struct beside_use *use)
 {
@@ -188,7 +236,7 @@ static bool is_in_graph(const struct sc_left_out *left_out, const struct beside_
             node->function == use->function && is_same_shape(&node->is.shape, &use->is.shape))
             return true;
     }
-    return false;
+    return is_variant(left_out, use);
 }
 
 /* A kernel may write from an address on, to the end of the allocation, which begins at `base`. */
@@ -218,6 +266,30 @@ static bool is_made_in_graph(const struct sc_left_out *left_out, const struct no
     return false;
 }
 
+/* Does a captured copy or memset write there later, for the next launch? `memory`: what the node
+ * reads, as far as it is known. */
+static bool is_made_for_next(const struct sc_left_out *left_out, const struct beside_use *use,
+                             const struct node_use *node)
+{
+    const struct sc_left_out_use *memory =
+        node->is.access == SC_LEFT_OUT_NAMES ? &use->is : &node->is;
+    for (unsigned i = left_out->node_use_count; i-- > 0;) {
+        const struct node_use *later = &left_out->node_uses[i];
+        if (later->order <= node->order)
+            return false;
+        if (later->is.access == SC_LEFT_OUT_WRITES && touch(&later->is, memory))
+            return true;
+    }
+    return false;
+}
+
+/* Is what the node reads in each launch what work beside the capture has left? */
+static bool is_left_to_it(const struct sc_left_out *left_out, const struct beside_use *use,
+                          const struct node_use *node)
+{
+    return !is_made_in_graph(left_out, node) && !is_made_for_next(left_out, use, node);
+}
+
 /* Has work beside the capture written there, between the two? */
 static bool is_made_beside(const struct sc_left_out *left_out, const struct beside_use *use,
                            const struct node_use *written)
@@ -239,11 +311,11 @@ static bool belong_together(const struct sc_left_out *left_out, const struct bes
     bool writes = node->is.access == SC_LEFT_OUT_WRITES;
     bool is_result = node->is.access == SC_LEFT_OUT_READS && node->is.direction == SC_D2H;
     if (use->is.access == SC_LEFT_OUT_WRITES)
-        return !writes && !is_made_in_graph(left_out, node);
+        return !writes && is_left_to_it(left_out, use, node);
     if (writes)
         return node->order < use->order && !is_made_beside(left_out, use, node);
     return use->is.access == SC_LEFT_OUT_NAMES && is_result && node->order > use->order &&
-           !is_made_in_graph(left_out, node);
+           is_left_to_it(left_out, use, node);
 }
 
 static const struct node_use *find_node(const struct sc_left_out *left_out,

@@ -11,15 +11,17 @@
  *                                          copy to the host captured later reads
  *
  * What the graph does as well is not left out: an operation of the same direction on the same
- * bytes, or the same kernel with the same address. So it is with a first upload for a graph that
- * uploads for its next launch, and with work that is run once to warm up.
+ * bytes, the same kernel with the same address, or another kernel with the same addresses, two at
+ * least. So it is with a first upload for a graph that uploads for its next launch, with work that
+ * is run once to warm up, and with kernels that are tried one after the other.
  *
  * Captured work that reads what other captured work has written before sees that work's bytes in
- * each launch, and nothing that ran beside. Work beside the capture that reads what other work
- * beside it has written sees those bytes. Memory that was allocated since the capture began is
- * being set up, and does not count. A kernel may write from each of its addresses on, up to the end
- * of the allocation, and so speaks for what lies there. What a kernel whose parameters are not
- * known may write is not held against anything.
+ * each launch, and nothing that ran beside. So it is, from the second launch on, where a captured
+ * copy or memset writes there behind it: the graph hands a state on to its next launch. Work beside
+ * the capture that reads what other work beside it has written sees those bytes. Memory that was
+ * allocated since the capture began is being set up, and does not count. A kernel may write from
+ * each of its addresses on, up to the end of the allocation, and so speaks for what lies there.
+ * What a kernel whose parameters are not known may write is not held against anything.
  *
  * The order is that of the calls. Of a thread's calls alone: what other threads capture into the
  * same graph, or write beside it, is not known.
@@ -85,6 +87,10 @@ void sc_left_out_beside(struct sc_left_out *left_out, const struct sc_hazard *wh
 
 /* Memory was allocated. */
 void sc_left_out_allocated(struct sc_left_out *left_out, uintptr_t address, size_t size_bytes);
+
+/* A capture of the same thread's was open already when this one began: what was allocated since
+ * that began counts here, too. */
+void sc_left_out_share(struct sc_left_out *left_out, const struct sc_left_out *outer);
 
 /* Work that was left out, and the first captured operation that it has to do with. */
 struct sc_left_out_finding {

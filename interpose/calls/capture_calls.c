@@ -7,6 +7,7 @@
 #include "interpose/capture/captures.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/wrap.h"
+#include "interpose/graph/driver_nodes.h"
 #include "interpose/reaper/reaper.h"
 #include "interpose/streams/capturing.h"
 #include "interpose/streams/streams.h"
@@ -16,7 +17,8 @@
 struct beginning {
     struct sc_stream_record *stream;
     uint64_t capture;
-    bool shut; /* the gate */
+    bool shut;  /* the gate */
+    CUgraph to; /* the program's; NULL: a new one */
 };
 
 static struct beginning capture_begins(const struct sc_call *call, CUstream handle,
@@ -39,7 +41,8 @@ static CUresult capture_begun(const struct beginning *beginning, CUresult result
     if (beginning->stream)
         sc_captures_began(beginning->stream, beginning->capture, result == CUDA_SUCCESS);
     if (beginning->capture && result == CUDA_SUCCESS)
-        sc_beside_began(beginning->stream, sc_streams_graph(beginning->stream));
+        sc_beside_began(beginning->stream, sc_streams_graph(beginning->stream),
+                        sc_driver_nodes_any(beginning->to));
     sc_captures_open_gate(beginning->shut);
     return result;
 }
@@ -62,6 +65,7 @@ SC_PAIR(cuStreamBeginCaptureToGraph, _ptsz,
         (stream, graph, dependencies, edges, count, mode))
 {
     struct beginning beginning = capture_begins(call, stream, mode, true);
+    beginning.to = graph;
     return capture_begun(&beginning, real(stream, graph, dependencies, edges, count, mode));
 }
 

@@ -17,6 +17,14 @@
 
 /* ---- nodes added by hand ---- */
 
+/* Work beside a capture into the graph is judged by what was captured, and this was not. */
+static CUresult added(CUresult result, CUgraph graph)
+{
+    if (sc_beside_is_asked() && result == CUDA_SUCCESS)
+        sc_beside_node_added((uintptr_t)graph);
+    return result;
+}
+
 static void note_any(const struct sc_graph_call *by, CUgraphNode node,
                      const CUgraphNodeParams *params, CUgraph child)
 {
@@ -35,7 +43,7 @@ CUresult cuGraphAddMemcpyNode(CUgraphNode *node, CUgraph graph, const CUgraphNod
         const struct sc_graph_call by = sc_graph_call((uintptr_t)graph, call);
         sc_node_uses_note_copy(&by, (uintptr_t)*node, copy);
     }
-    return result;
+    return added(result, graph);
 }
 
 CUresult cuGraphAddMemsetNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
@@ -47,7 +55,21 @@ CUresult cuGraphAddMemsetNode(CUgraphNode *node, CUgraph graph, const CUgraphNod
         const struct sc_graph_call by = sc_graph_call((uintptr_t)graph, call);
         sc_node_uses_note_memset(&by, (uintptr_t)*node, fill);
     }
-    return result;
+    return added(result, graph);
+}
+
+CUresult cuGraphAddKernelNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
+                              size_t count, const CUDA_KERNEL_NODE_PARAMS_v1 *params)
+{
+    SC_WRAPPER(cuGraphAddKernelNode);
+    return added(real(node, graph, dependencies, count, params), graph);
+}
+
+CUresult cuGraphAddKernelNode_v2(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
+                                 size_t count, const CUDA_KERNEL_NODE_PARAMS_v2 *params)
+{
+    SC_WRAPPER(cuGraphAddKernelNode_v2);
+    return added(real(node, graph, dependencies, count, params), graph);
 }
 
 CUresult cuGraphAddChildGraphNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
@@ -57,7 +79,7 @@ CUresult cuGraphAddChildGraphNode(CUgraphNode *node, CUgraph graph, const CUgrap
     CUresult result = real(node, graph, dependencies, count, child);
     if (result == CUDA_SUCCESS && sc_active())
         sc_node_uses_note_all((uintptr_t)graph, child);
-    return result;
+    return added(result, graph);
 }
 
 CUresult cuGraphAddNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
@@ -70,7 +92,7 @@ CUresult cuGraphAddNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dep
         const struct sc_graph_call by = sc_graph_call((uintptr_t)graph, call);
         note_any(&by, *node, params, child);
     }
-    return result;
+    return added(result, graph);
 }
 
 CUresult cuGraphAddNode_v2(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
@@ -83,10 +105,17 @@ CUresult cuGraphAddNode_v2(CUgraphNode *node, CUgraph graph, const CUgraphNode *
         const struct sc_graph_call by = sc_graph_call((uintptr_t)graph, call);
         note_any(&by, *node, params, child);
     }
-    return result;
+    return added(result, graph);
 }
 
 /* ---- nodes changed ---- */
+
+static CUresult node_changed(CUresult result)
+{
+    if (sc_beside_is_asked() && result == CUDA_SUCCESS)
+        sc_beside_node_changed();
+    return result;
+}
 
 CUresult cuGraphMemcpyNodeSetParams(CUgraphNode node, const CUDA_MEMCPY3D *copy)
 {
@@ -97,7 +126,7 @@ CUresult cuGraphMemcpyNodeSetParams(CUgraphNode node, const CUDA_MEMCPY3D *copy)
         const struct sc_graph_call by = sc_graph_call(sc_orphan_nodes_changed(node, &former), call);
         sc_node_uses_note_copy(&by, (uintptr_t)node, copy);
     }
-    return result;
+    return node_changed(result);
 }
 
 CUresult cuGraphMemsetNodeSetParams(CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS *fill)
@@ -109,7 +138,19 @@ CUresult cuGraphMemsetNodeSetParams(CUgraphNode node, const CUDA_MEMSET_NODE_PAR
         const struct sc_graph_call by = sc_graph_call(sc_orphan_nodes_changed(node, &former), call);
         sc_node_uses_note_memset(&by, (uintptr_t)node, fill);
     }
-    return result;
+    return node_changed(result);
+}
+
+CUresult cuGraphKernelNodeSetParams(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS_v1 *params)
+{
+    SC_WRAPPER(cuGraphKernelNodeSetParams);
+    return node_changed(real(node, params));
+}
+
+CUresult cuGraphKernelNodeSetParams_v2(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS_v2 *params)
+{
+    SC_WRAPPER(cuGraphKernelNodeSetParams_v2);
+    return node_changed(real(node, params));
 }
 
 CUresult cuGraphNodeSetParams(CUgraphNode node, CUgraphNodeParams *params)
@@ -121,7 +162,7 @@ CUresult cuGraphNodeSetParams(CUgraphNode node, CUgraphNodeParams *params)
         const struct sc_graph_call by = sc_graph_call(sc_orphan_nodes_changed(node, &former), call);
         sc_node_uses_note_node(&by, (uintptr_t)node, params, NULL);
     }
-    return result;
+    return node_changed(result);
 }
 
 CUresult cuGraphChildGraphNodeGetGraph(CUgraphNode node, CUgraph *child)
@@ -210,5 +251,5 @@ CUresult cuGraphDestroyNode(CUgraphNode node)
     CUresult result = bodies_destroyed(bodies, sc_graph_calls_destroyed(known, real(node)));
     if (result == CUDA_SUCCESS && sc_active())
         sc_orphan_nodes_destroyed(node, &former);
-    return result;
+    return node_changed(result);
 }

@@ -190,8 +190,8 @@ CUresult cuGraphExecMemsetNodeSetParams(CUgraphExec exec, CUgraphNode node,
     return result;
 }
 
-/* The kernel may have other memory now. */
-static CUresult kernel_changed(CUresult result, CUgraphExec exec)
+/* The exec may read other memory now. */
+static CUresult reads_changed(CUresult result, CUgraphExec exec)
 {
     if (sc_beside_is_asked() && result == CUDA_SUCCESS)
         sc_beside_handle_gone((uintptr_t)exec);
@@ -202,14 +202,14 @@ CUresult cuGraphExecKernelNodeSetParams(CUgraphExec exec, CUgraphNode node,
                                         const CUDA_KERNEL_NODE_PARAMS_v1 *params)
 {
     SC_WRAPPER(cuGraphExecKernelNodeSetParams);
-    return kernel_changed(real(exec, node, params), exec);
+    return reads_changed(real(exec, node, params), exec);
 }
 
 CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec exec, CUgraphNode node,
                                            const CUDA_KERNEL_NODE_PARAMS_v2 *params)
 {
     SC_WRAPPER(cuGraphExecKernelNodeSetParams_v2);
-    return kernel_changed(real(exec, node, params), exec);
+    return reads_changed(real(exec, node, params), exec);
 }
 
 CUresult cuGraphExecEventRecordNodeSetEvent(CUgraphExec exec, CUgraphNode node, CUevent event)
@@ -295,7 +295,7 @@ CUresult cuGraphNodeSetEnabled(CUgraphExec exec, CUgraphNode node, unsigned enab
     CUresult result = real(exec, node, enabled);
     if (result == CUDA_SUCCESS && sc_active())
         sc_track_graph_enable_node(&sc_track, (uintptr_t)exec, (uintptr_t)node, enabled);
-    return result;
+    return reads_changed(result, exec);
 }
 
 CUresult cuGraphExecDestroy(CUgraphExec exec)

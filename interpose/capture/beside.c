@@ -117,12 +117,23 @@ static void give_back(struct sc_left_out *left_out)
         sc_left_out_free(left_out);
 }
 
+/* What the thread has allocated since another capture of its own began, which goes on, is being set
+ * up for both. */
+static void share_allocations(const struct open_capture *capture)
+{
+    for (unsigned i = 0; i < capture_count; i++)
+        if (captures[i].thread == capture->thread)
+            sc_left_out_share(capture->left_out, captures[i].left_out);
+}
+
 static bool add(const struct open_capture *capture)
 {
     begin();
     bool fits = capture_count < OPEN_MAX;
-    if (fits)
+    if (fits) {
+        share_allocations(capture);
         captures[capture_count++] = *capture;
+    }
     end();
     return fits;
 }
@@ -133,7 +144,14 @@ static uint32_t origin_of(const struct sc_stream_record *stream)
                                 memory_order_relaxed);
 }
 
-void sc_beside_began(const struct sc_stream_record *stream, uintptr_t graph)
+/* The graph does something that was not captured. */
+static void note_unknown(struct sc_left_out *left_out)
+{
+    sc_left_out_captured(left_out, &(struct sc_hazard_copy){0},
+                         &(struct sc_left_out_op){.is_partly_known = true});
+}
+
+void sc_beside_began(const struct sc_stream_record *stream, uintptr_t graph, bool has_nodes)
 {
     int saved = errno;
     if (!graph || sc_replaying_is_on())
@@ -144,6 +162,8 @@ void sc_beside_began(const struct sc_stream_record *stream, uintptr_t graph)
                                    .device = stream->context->device,
                                    .stream_origin = origin_of(stream),
                                    .left_out = new_left_out()};
+    if (capture.left_out && has_nodes)
+        note_unknown(capture.left_out);
     if (!capture.left_out || !add(&capture)) {
         give_back(capture.left_out);
         count_unjudged(1);
@@ -282,8 +302,7 @@ void sc_beside_unknown(void)
     begin();
     for (unsigned i = 0; i < capture_count; i++)
         if (captures[i].thread == sc_thread_id())
-            sc_left_out_captured(captures[i].left_out, &(struct sc_hazard_copy){0},
-                                 &(struct sc_left_out_op){.is_partly_known = true});
+            note_unknown(captures[i].left_out);
     sc_frozen_forget(&frozen);
     end();
 }
@@ -368,6 +387,23 @@ void sc_beside_handle_gone(uintptr_t handle)
 {
     begin();
     sc_frozen_gone(&frozen, handle);
+    end();
+}
+
+void sc_beside_node_added(uintptr_t graph)
+{
+    begin();
+    for (unsigned i = 0; i < capture_count; i++)
+        if (captures[i].graph == graph)
+            note_unknown(captures[i].left_out);
+    sc_frozen_gone(&frozen, graph); /* execs that were made before go on as they are */
+    end();
+}
+
+void sc_beside_node_changed(void)
+{
+    begin();
+    sc_frozen_changed(&frozen);
     end();
 }
 

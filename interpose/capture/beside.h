@@ -46,8 +46,8 @@ bool sc_beside_is_watching(void);
 /* ---- captures ---- */
 
 /* The calling thread has begun a capture on the stream, which adds to the graph; 0: the driver does
- * not say to which, and nothing is watched. */
-void sc_beside_began(const struct sc_stream_record *stream, uintptr_t graph);
+ * not say to which, and nothing is watched. `has_nodes`: the graph may do something already. */
+void sc_beside_began(const struct sc_stream_record *stream, uintptr_t graph, bool has_nodes);
 
 /* The driver has ended the capture that began on the stream, well: what the graph lacks is
  * reported. */
@@ -84,6 +84,12 @@ void sc_beside_instantiated(uintptr_t graph, uintptr_t exec);
 
 /* The handle of a graph or exec is about to name nothing. */
 void sc_beside_handle_gone(uintptr_t handle);
+
+/* A node was added to the graph by hand, which captures may add to. */
+void sc_beside_node_added(uintptr_t graph);
+
+/* A node of some graph was changed or destroyed. */
+void sc_beside_node_changed(void);
 
 /* The exec was launched. What that shows is reported. */
 void sc_beside_graph_launched(uintptr_t exec);

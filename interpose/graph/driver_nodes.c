@@ -25,6 +25,13 @@ static CUgraphNode *take_list(size_t size_bytes)
     return kept ? kept : sc_pages_map(size_bytes);
 }
 
+bool sc_driver_nodes_any(CUgraph graph)
+{
+    size_t count = 0;
+    return graph && sc_real.cuGraphGetNodes &&
+           sc_real.cuGraphGetNodes(graph, NULL, &count) == CUDA_SUCCESS && count;
+}
+
 CUgraphNode *sc_driver_nodes_of(CUgraph graph, size_t *count)
 {
     size_t room = 0;

@@ -14,6 +14,9 @@
 /* Does the driver have the functions that tell nodes and what they do? */
 bool sc_driver_nodes_can_be_asked(void);
 
+/* Has the graph nodes, as far as the driver says? NULL has none. */
+bool sc_driver_nodes_any(CUgraph graph);
+
 /* All nodes of the graph, in pages that sc_driver_nodes_free gives back. NULL, and a count of 0:
  * the graph has none, the driver refuses, or there is no memory. */
 CUgraphNode *sc_driver_nodes_of(CUgraph graph, size_t *count);

@@ -136,6 +136,19 @@ START_TEST(a_graph_that_is_gone_makes_no_execs)
 }
 END_TEST
 
+START_TEST(a_graph_that_was_changed_makes_no_execs_of_what_was_captured)
+{
+    add(8, B, OTHER_GRAPH);
+    sc_frozen_changed(&frozen);
+    ck_assert_uint_eq(frozen.count, 1); /* the other has no exec */
+    sc_frozen_instantiated(&frozen, GRAPH, OTHER);
+    ck_assert_uint_eq(launch(OTHER), 0);
+    ck_assert_uint_eq(launch(OTHER), 0);
+    ck_assert_uint_eq(launch(EXEC), 0); /* was made before */
+    ck_assert_uint_eq(launch(EXEC), 7);
+}
+END_TEST
+
 START_TEST(an_exec_that_is_updated_is_the_other_graphs)
 {
     add(8, B, OTHER_GRAPH);
@@ -188,6 +201,7 @@ int main(void)
     tcase_add_test(cases, all_is_forgotten_where_anything_may_be_written);
     tcase_add_test(cases, memory_goes_with_the_graph_and_its_execs);
     tcase_add_test(cases, a_graph_that_is_gone_makes_no_execs);
+    tcase_add_test(cases, a_graph_that_was_changed_makes_no_execs_of_what_was_captured);
     tcase_add_test(cases, an_exec_that_is_updated_is_the_other_graphs);
     tcase_add_test(cases, several_memories_are_told_one_by_one);
     tcase_add_test(cases, there_is_an_end_to_memories_and_execs);

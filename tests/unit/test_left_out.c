@@ -333,7 +333,7 @@ START_TEST(what_the_graph_does_with_other_bytes_is_left_out)
 {
     beside_upload(7, A);
     captured_copy(1, B, A);
-    captured_upload(2, A + 1);
+    captured_upload(2, A + SIZE);
     check_one(7, 1);
 }
 END_TEST
@@ -354,6 +354,72 @@ START_TEST(only_the_same_kernel_with_the_same_address_is_alike)
     kernel.names = &address;
     captured(4, &kernel);
     check_none();
+}
+END_TEST
+
+START_TEST(a_kernel_that_is_tried_in_anothers_place_is_none)
+{
+    const uintptr_t addresses[] = {B, A, C};
+    struct sc_left_out_op kernel = {.name_count = 2, .names = addresses, .function = 5};
+    captured_upload(1, A);
+    beside_at(7, &kernel);
+    kernel.function = 6;
+    kernel.name_count = 1;
+    kernel.names = &addresses[1];
+    captured(2, &kernel); /* has one of the two */
+    kernel.names = addresses;
+    captured(3, &(struct sc_left_out_op){.name_count = 1, .names = addresses, .function = 6});
+    check_one(7, 1);
+    kernel.name_count = 3;
+    captured(4, &kernel);
+    check_none();
+}
+END_TEST
+
+START_TEST(a_kernel_with_one_address_is_no_trial_of_another)
+{
+    const uintptr_t address = A;
+    captured_upload(1, A);
+    beside_at(7, &(struct sc_left_out_op){.name_count = 1, .names = &address, .function = 5});
+    captured(2, &(struct sc_left_out_op){.name_count = 1, .names = &address, .function = 6});
+    check_one(7, 1);
+}
+END_TEST
+
+START_TEST(a_state_that_the_graph_hands_on_is_not_frozen)
+{
+    beside_upload(7, A);
+    captured_copy(1, B, A);
+    captured_kernel(2, A + 1);
+    check_one(7, 1); /* a kernel that has an address may only read there */
+    captured_copy(3, A + SIZE - 1, C);
+    check_none();
+}
+END_TEST
+
+START_TEST(a_product_that_the_graph_writes_later_is_none_of_the_kernel_beside)
+{
+    beside_kernel(7, A);
+    captured_download(1, A);
+    check_one(7, 1);
+    captured_copy(2, A, B);
+    check_none();
+}
+END_TEST
+
+START_TEST(what_an_outer_capture_sets_up_counts_in_an_inner_one)
+{
+    struct sc_left_out *outer = sc_left_out_new();
+    ck_assert_ptr_nonnull(outer);
+    sc_left_out_allocated(outer, A, SIZE);
+    sc_left_out_share(tested, outer);
+    sc_left_out_free(outer);
+    beside_upload(7, A);
+    captured_copy(1, B, A);
+    check_none();
+    beside_upload(8, C);
+    captured_copy(2, B, C);
+    check_one(8, 2);
 }
 END_TEST
 
@@ -473,6 +539,11 @@ int main(void)
     tcase_add_test(cases, what_the_graph_does_as_well_is_not_left_out);
     tcase_add_test(cases, what_the_graph_does_with_other_bytes_is_left_out);
     tcase_add_test(cases, only_the_same_kernel_with_the_same_address_is_alike);
+    tcase_add_test(cases, a_kernel_that_is_tried_in_anothers_place_is_none);
+    tcase_add_test(cases, a_kernel_with_one_address_is_no_trial_of_another);
+    tcase_add_test(cases, a_state_that_the_graph_hands_on_is_not_frozen);
+    tcase_add_test(cases, a_product_that_the_graph_writes_later_is_none_of_the_kernel_beside);
+    tcase_add_test(cases, what_an_outer_capture_sets_up_counts_in_an_inner_one);
     tcase_add_test(cases, memory_that_was_allocated_meanwhile_is_set_up);
     tcase_add_test(cases, memory_that_was_allocated_afterwards_is_another);
     tcase_add_test(cases, columns_do_not_touch);

@@ -33,7 +33,7 @@ int main(void)
     CHECK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
     CHECK(cuMemsetD32Async(sum, 0, SMALL / 4, fixed ? stream : NULL));
     CHECK(cuLaunchKernel(kernel, packed.count / 256, 1, 1, 256, 1, 1, 0, stream, NULL, extra));
-    CHECK(cuMemcpyDtoDAsync(sum, terms, SMALL, stream));
+    launch_copy(kernel, sum, terms, stream);
     CUgraphExec exec = driver_end_capture(stream, fixed ? 3 : 2);
 
     CHECK(cuCtxSynchronize());

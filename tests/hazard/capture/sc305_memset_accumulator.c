@@ -7,6 +7,7 @@
 int main(void)
 {
     cudaStream_t stream = new_stream();
+    CUfunction kernel = copying_kernel();
     void *terms = device_block(SMALL, WANTED);
     void *sum = device_block(SMALL, FOREIGN);
     void *before = device_block(SMALL, FOREIGN);
@@ -17,7 +18,7 @@ int main(void)
     else
         CHECK(cudaMemset(sum, 0, SMALL));
     capture_copy(before, sum, stream); /* what a step adds to */
-    capture_copy(sum, terms, stream);
+    launch_copy(kernel, (CUdeviceptr)sum, (CUdeviceptr)terms, stream);
     cudaGraphExec_t exec = end_capture(stream, fixed ? 3 : 2);
 
     CHECK(cudaDeviceSynchronize());

@@ -65,15 +65,23 @@ static bool take_flags(struct visit *visit, int argc, char **argv)
 /* ---- the folder ---- */
 
 /* In SAFECOPY_OPTIONS ':' ends a path, and in report_path '%' has a meaning. */
+static bool can_hold_it(const char *parent)
+{
+    return parent && parent[0] == '/' && !strpbrk(parent, ":%");
+}
+
+/* A container's /tmp is often read-only, and TMPDIR may name what is not there. */
 static bool make_folder(struct visit *visit)
 {
-    const char *parent = getenv("TMPDIR");
-    if (!parent || parent[0] != '/' || strpbrk(parent, ":%"))
-        parent = "/tmp";
-    visit->folder = sc_scratch_print(&visit->scratch, "%s/safecopy-doctor-XXXXXX", parent);
-    if (mkdtemp(visit->folder))
-        return true;
-    sc_say("cannot make a folder in %s: %s", parent, strerror(errno));
+    const char *const parents[] = {getenv("TMPDIR"), "/tmp", "/var/tmp", "/dev/shm"};
+    for (size_t i = 0; i < sizeof parents / sizeof parents[0]; i++) {
+        if (!can_hold_it(parents[i]))
+            continue;
+        visit->folder = sc_scratch_print(&visit->scratch, "%s/safecopy-doctor-XXXXXX", parents[i]);
+        if (mkdtemp(visit->folder))
+            return true;
+    }
+    sc_say("cannot make a folder in TMPDIR, /tmp, /var/tmp or /dev/shm: %s", strerror(errno));
     return false;
 }
 

@@ -6,20 +6,32 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 static const char name[] = "libsafecopy.so";
 
+/* What it was started as, where there is no /proc. */
+const char *sc_preload_command(struct sc_scratch *scratch)
+{
+    char *path = sc_scratch_take(scratch, PATH_MAX);
+    ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 1);
+    if (length > 0) {
+        path[length] = '\0';
+        return path;
+    }
+    const char *started = (const char *)getauxval(AT_EXECFN);
+    return started && realpath(started, path) ? path : "";
+}
+
 const char *sc_preload_look(struct sc_scratch *scratch, const char **sought)
 {
     static const char *const places[] = {"", "/../lib", "/../lib64"};
-    char directory[PATH_MAX];
-    ssize_t length = readlink("/proc/self/exe", directory, sizeof directory - 1);
-    directory[length > 0 ? length : 0] = '\0';
+    char *directory = sc_scratch_print(scratch, "%s", sc_preload_command(scratch));
     char *slash = strrchr(directory, '/');
     if (slash)
         *slash = '\0';
-    *sought = sc_scratch_print(scratch, "%s", directory);
+    *sought = directory;
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
         char *candidate = sc_scratch_print(scratch, "%s%s/%s", directory, places[i], name);
         char *library = sc_scratch_take(scratch, PATH_MAX);

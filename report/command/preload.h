@@ -6,6 +6,9 @@
 
 #include <stdbool.h>
 
+/* The path of the command; "" where the system does not tell. */
+const char *sc_preload_command(struct sc_scratch *scratch);
+
 /* The library beside the command, or where an installation has it. NULL after it has said that
  * there is none. */
 const char *sc_preload_find(struct sc_scratch *scratch);

@@ -299,6 +299,7 @@ static struct sc_program_facts good_program(void)
                                                         .is_program = true,
                                                         .is_position_independent = true,
                                                         .has_entry = true,
+                                                        .has_code = true,
                                                         .has_loader = true,
                                                         .loader = "/lib64/ld-linux-x86-64.so.2",
                                                         .has_dynamic = true,
@@ -351,6 +352,9 @@ static void as_static(struct sc_program_facts *facts)
     X(PROBLEM, NO, "program-is-folder", f->error = EISDIR; f->is_folder = true)                    \
     X(PROBLEM, NO, "program-not-executable", f->is_executable = false)                             \
     X(PROBLEM, NO, "program-not-readable", f->error = EIO)                                         \
+    X(PROBLEM, NO, "program-not-readable", f->error = ELOOP; f->is_executable = false)             \
+    X(PROBLEM, NO, "program-not-readable", f->error = ENOTSUP; f->is_executable = false)           \
+    X(PROBLEM, NO, "program-not-found", f->error = ENOENT; f->path = "")                           \
     X(NOTE, YES, "program-not-read", f->error = EACCES; f->kind = SC_FILE_NONE)                    \
     X(PROBLEM, NO, "unknown-format", f->kind = SC_FILE_OTHER)                                      \
     X(PROBLEM, NO, "other-architecture", f->elf.machine++)                                         \
@@ -359,6 +363,7 @@ static void as_static(struct sc_program_facts *facts)
     X(PROBLEM, YES, "setgid", f->changes_group = true)                                             \
     X(PROBLEM, YES, "capabilities", f->has_capabilities = true)                                    \
     X(PROBLEM, NO, "not-a-program", f->elf.is_program = false; f->elf.has_loader = false)          \
+    X(PROBLEM, NO, "damaged", f->elf.has_code = false)                                             \
     X(PROBLEM, YES, "static", as_static(all))                                                      \
     X(PROBLEM, YES, "static", f->elf.has_loader = false)                                           \
     X(NOTE, YES, "is-loader", as_library(all))                                                     \

@@ -63,6 +63,20 @@ class Doctor(unittest.TestCase):
         self.assertEqual(list(self.folder.glob("safecopy-doctor-*")), [])
         return self.ran
 
+    def alone(self, *commands, **more):
+        """Whether it was run with mounts of its own, which the commands have made."""
+        script = " && ".join([*commands, f"exec {SAFECOPY} doctor"])
+        run = subprocess.run(["unshare", "-m", "sh", "-c", " && ".join([*commands, "exit 77"])],
+                             capture_output=True, check=False) if shutil.which("unshare") else None
+        if not run or run.returncode != 77:
+            return False
+        self.ran = subprocess.run(["unshare", "-m", "sh", "-c", script], cwd="/", check=False,
+                                  stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                                  timeout=PATIENCE_S,
+                                  env={**ENVIRONMENT, "SAFECOPY_OPTIONS": "report_path=none",
+                                       **more.get("env", {})})
+        return True
+
     def ask(self, *arguments, **more):
         """The findings by id."""
         run = self.start("--format", "json", *arguments, **more)
@@ -198,10 +212,24 @@ class Machine(Doctor):
             run = self.start(*arguments)
             self.assertEqual((run.returncode, run.stdout), (2, ""))
             self.assertIn(words, run.stderr)
-        run = self.start(stdout=subprocess.DEVNULL, capture_output=False, stderr=subprocess.PIPE,
-                         env={"TMPDIR": "/nowhere"})
-        self.assertEqual(run.returncode, 2)
-        self.assertIn("/nowhere", run.stderr)
+
+    def test_no_place_for_a_folder(self):
+        self.assertIn("comes-up", self.ask(env={"TMPDIR": "/nowhere"}))
+        if not self.alone("true"):
+            self.skipTest("no mounts of one's own here")
+        mounts = [f"mount -t tmpfs -o ro none {path}" for path in ("/tmp", "/var/tmp", "/dev/shm")]
+        self.assertTrue(self.alone(*mounts[:2], env={"TMPDIR": "/nowhere"}))
+        self.assertEqual((self.ran.returncode, self.ran.stderr), (0, ""))
+        self.assertTrue(self.alone(*mounts, env={"TMPDIR": "/nowhere"}))
+        self.assertEqual((self.ran.returncode, self.ran.stdout), (2, ""))
+        self.assertEqual(self.ran.stderr.count("\n"), 1)
+
+    def test_no_proc(self):
+        if not self.alone("mount -t tmpfs none /proc"):
+            self.skipTest("no mounts of one's own here")
+        problems = [line for line in self.ran.stdout.splitlines() if line.startswith("  problem")]
+        self.assertEqual(len(problems), 1, self.ran.stdout)
+        self.assertIn("/proc", problems[0])
 
 
 class Findings(unittest.TestCase):
@@ -217,12 +245,23 @@ class Findings(unittest.TestCase):
 
 
 class Program(Doctor):
+    def cut(self):
+        return self.write("cut", pathlib.Path("/bin/true").read_bytes()[:64].decode("latin-1"))
+
+    def circle(self):
+        path = self.folder / "circle"
+        path.symlink_to(path)
+        return path
+
     def test_missing_or_not_to_be_run(self):
         for program, name in (("./nothing", "program-not-found"), ("no-such-word", "program-not-found"),
                               (self.folder, "program-is-folder"),
                               (self.write("text", "x", 0o644), "program-not-executable"),
                               (self.write("garbage", "\x7fELF\x02\x01"), "unknown-format"),
-                              (self.write("words", "exit 0\n"), "unknown-format")):
+                              (self.write("words", "exit 0\n"), "unknown-format"),
+                              (self.cut(), "damaged"),
+                              ("", "program-not-found"), ("/dev/null", "program-not-readable"),
+                              (self.circle(), "program-not-readable")):
             self.expect(self.ask(program), "problem", name)
             self.assertIsNone(self.answer["trial"], name)
 

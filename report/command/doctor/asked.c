@@ -3,6 +3,7 @@
 
 #include "report/command/doctor/ask.h"
 #include "report/command/doctor/captured.h"
+#include "report/command/preload.h"
 
 #include <jansson.h>
 #include <stdint.h>
@@ -107,7 +108,7 @@ static void ask(struct sc_asked_facts *facts, struct sc_scratch *scratch, const 
     char *const argv[] = {name, command, flag, path, NULL};
     *facts = (struct sc_asked_facts){
         .driver_version = SC_NOT_KNOWN, .init_error = SC_NOT_KNOWN, .device_count = SC_NOT_KNOWN};
-    sc_captured_run(&captured, scratch, "/proc/self/exe", argv, environment, LIMIT_MS);
+    sc_captured_run(&captured, scratch, sc_preload_command(scratch), argv, environment, LIMIT_MS);
     take_answers(facts, scratch, captured.output);
     facts->said = captured.errors;
     facts->is_late = captured.is_late;

@@ -204,7 +204,8 @@ static void of_library(struct sc_diagnosis *diagnosis, const struct sc_machine_f
     else if (!facts->preloaded.has_library)
         PROBLEM("library-not-loaded", remedy_of_loading(facts->preloaded.said),
                 "%s is not loaded by a preload: %s", facts->library,
-                first_line(diagnosis, facts->preloaded.said));
+                facts->preloaded.said[0] != '\0' ? first_line(diagnosis, facts->preloaded.said)
+                                                 : "nothing was said of it");
     else if (facts->came_up.version && strcmp(facts->came_up.version, SC_VERSION) != 0)
         PROBLEM("library-version", "Install the command and the library together",
                 "%s is of version %s, and this command of %s", facts->library,

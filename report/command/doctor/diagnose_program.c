@@ -28,15 +28,22 @@ static bool is_there(const struct sc_file_facts *file)
 static void say_absent(struct sc_diagnosis *diagnosis, const struct sc_file_facts *file,
                        bool is_interpreter)
 {
+    bool is_seen = file->error == 0 || file->error == EACCES;
     if (file->error == ENOENT && is_interpreter)
         PROBLEM("interpreter-not-found", "Install it, or name another in the script's first line",
                 "%s is not there, which is to run the script", file->path);
+    else if (file->path[0] == '\0')
+        PROBLEM("program-not-found", "Name its path, or a program of PATH",
+                "the name of the program is empty");
     else if (file->error == ENOENT)
         PROBLEM("program-not-found", "Name its path, or a program of PATH", "there is no %s",
                 file->path);
     else if (file->is_folder)
         PROBLEM("program-is-folder", "Name a file in it", "%s is a folder", file->path);
-    else if (!file->is_executable)
+    else if (file->error == ENOTSUP)
+        PROBLEM("program-not-readable", "Name a file", "%s is a device, a pipe or a socket",
+                file->path);
+    else if (is_seen && !file->is_executable)
         PROBLEM("program-not-executable",
                 "chmod +x it, or name the program that is to read it before it",
                 "%s may not be executed", file->path);
@@ -107,7 +114,8 @@ static bool is_library(const struct sc_elf_facts *elf)
 static bool is_reached(const struct sc_file_facts *file)
 {
     const struct sc_elf_facts *elf = &file->elf;
-    return elf->is_program && (elf->has_loader || is_library(elf)) && !is_musl(file);
+    return elf->is_program && elf->has_code && (elf->has_loader || is_library(elf)) &&
+           !is_musl(file);
 }
 
 static void say_loader(struct sc_diagnosis *diagnosis, const struct sc_file_facts *file)
@@ -115,6 +123,8 @@ static void say_loader(struct sc_diagnosis *diagnosis, const struct sc_file_fact
     const struct sc_elf_facts *elf = &file->elf;
     if (!elf->is_program)
         PROBLEM("not-a-program", "Link it", "it is no program, but what a linker makes one of");
+    else if (!elf->has_code)
+        PROBLEM("damaged", "Build or copy it again", "it has nothing to be loaded: it is cut off");
     else if (is_library(elf) && elf->has_entry)
         NOTE("is-loader", "it has no loader of its own: it is one, or a library");
     else if (is_library(elf))
@@ -235,6 +245,6 @@ bool sc_diagnosis_is_startable(const struct sc_program_facts *facts)
             return false;
     if (last->kind == SC_FILE_NONE)
         return true;
-    return last->kind == SC_FILE_ELF && is_ours_to_run(elf) && elf->is_program &&
+    return last->kind == SC_FILE_ELF && is_ours_to_run(elf) && elf->is_program && elf->has_code &&
            (!elf->has_loader || last->is_elf_loader_here) && (!is_library(elf) || elf->has_entry);
 }

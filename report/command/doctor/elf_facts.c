@@ -181,6 +181,8 @@ static bool read_segment(const struct file *file, const GElf_Phdr *segment, void
         file->facts->loader = take_text(file, segment->p_offset, segment->p_filesz);
     } else if (segment->p_type == PT_DYNAMIC) {
         read_dynamic(file, segment);
+    } else if (segment->p_type == PT_LOAD) {
+        file->facts->has_code = true;
     }
     return false;
 }

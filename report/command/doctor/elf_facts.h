@@ -17,6 +17,7 @@ struct sc_elf_facts {
     bool is_program; /* ET_EXEC or ET_DYN, and nothing to be linked first */
     bool is_position_independent;
     bool has_entry;
+    bool has_code;          /* a segment to be loaded, as every program has */
     bool has_loader;        /* PT_INTERP: the program is linked dynamically */
     const char *loader;     /* its path */
     bool has_dynamic;       /* a dynamic section */

@@ -152,8 +152,22 @@ void sc_left_out_beside(struct sc_left_out *left_out, const struct sc_hazard *wh
     }
 }
 
+/* What was used at these addresses before is gone. */
+static void forget_former(struct sc_left_out *left_out, uintptr_t address, size_t size_bytes)
+{
+    unsigned kept = 0;
+    for (unsigned i = 0; i < left_out->beside_use_count; i++) {
+        const struct sc_shape *shape = &left_out->beside_uses[i].is.shape;
+        if (shape->address >= address + size_bytes ||
+            shape->address + sc_shape_hull_bytes(shape) <= address)
+            left_out->beside_uses[kept++] = left_out->beside_uses[i];
+    }
+    left_out->beside_use_count = kept;
+}
+
 void sc_left_out_allocated(struct sc_left_out *left_out, uintptr_t address, size_t size_bytes)
 {
+    forget_former(left_out, address, size_bytes);
     if (has_room(left_out, left_out->allocation_count < SC_LEFT_OUT_ALLOCATIONS_MAX))
         left_out->allocations[left_out->allocation_count++] =
             (struct allocation){address, size_bytes};

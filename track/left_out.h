@@ -85,7 +85,7 @@ void sc_left_out_captured(struct sc_left_out *left_out, const struct sc_hazard_c
 void sc_left_out_beside(struct sc_left_out *left_out, const struct sc_hazard *what,
                         const struct sc_left_out_op *op);
 
-/* Memory was allocated. */
+/* Memory was allocated: what was used there before was other memory. */
 void sc_left_out_allocated(struct sc_left_out *left_out, uintptr_t address, size_t size_bytes);
 
 /* A capture of the same thread's was open already when this one began: what was allocated since

@@ -438,9 +438,12 @@ END_TEST
 START_TEST(memory_that_was_allocated_afterwards_is_another)
 {
     beside_upload(7, A);
+    beside_upload(8, A + SIZE);
     sc_left_out_allocated(tested, A, SIZE);
     captured_copy(1, B, A);
-    check_one(7, 1);
+    check_none();
+    captured_copy(2, B, A + SIZE);
+    check_one(8, 2);
 }
 END_TEST
 

@@ -19,7 +19,8 @@ static void capture_iteration(struct solver *solver)
     CHECK(cudaMemsetAsync(solver->residual, 0, SMALL, solver->helpers));
     CHECK(cudaMemcpyAsync(solver->seen_residual, solver->residual, SMALL, cudaMemcpyDeviceToHost,
                           solver->stream));
-    capture_copy(solver->residual, solver->step, solver->stream);
+    launch_copy(solver->kernel, (CUdeviceptr)solver->residual, (CUdeviceptr)solver->step,
+                solver->stream);
     launch_copy(solver->kernel, (CUdeviceptr)solver->norm, (CUdeviceptr)solver->step,
                 solver->helpers);
     CHECK(cudaMemcpyAsync(solver->seen_norm, solver->norm, SMALL, cudaMemcpyDeviceToHost,

@@ -58,8 +58,8 @@ static enum plan plan_copy(enum sim_manner manner, const struct sim_range *src,
         }
         return from_pageable ? PLAN_STAGE : PLAN_LATE;
     case MANNER_BATCH_DURING:
-        if (sim_is_host(src) && !from_pageable) {
-            return PLAN_WAIT;
+        if (sim_is_waited_for(src) && !from_pageable) {
+            return PLAN_WAIT; /* of managed memory as its contract has it: that was not asked */
         }
         return plan_batch(manner, from_pageable, bytes);
     default:

@@ -257,6 +257,34 @@ static void test_batch_from_freed(void)
     CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
 }
 
+/* A thread of the driver's writes the pageable destination of a batch, and so faults where that is
+ * protected: whoever handles the fault lets it go on. */
+static char *protected_pages;
+
+static void let_go(int number)
+{
+    (void)number;
+    mprotect(protected_pages, MB, PROT_READ | PROT_WRITE);
+}
+
+static void test_batch_to_protected(enum kind from)
+{
+    struct sigaction before, letting = {.sa_handler = let_go};
+    CUstream stream = stream_new(CU_STREAM_NON_BLOCKING);
+    unsigned char *host = host_new(from, MB);
+    memset(host, 7, MB);
+    protected_pages = mmap(NULL, MB, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    sigaction(SIGSEGV, &letting, &before);
+    OK(batch((CUdeviceptr)(uintptr_t)protected_pages, (CUdeviceptr)(uintptr_t)host, MB,
+             CU_MEMCPY_SRC_ACCESS_ORDER_STREAM, stream));
+    OK(cuStreamSynchronize(stream));
+    sigaction(SIGSEGV, &before, NULL);
+    CHECK(protected_pages[0] == 7 && protected_pages[MB - 1] == 7);
+    munmap(protected_pages, MB);
+    host_free(from, host);
+    OK(cuStreamDestroy(stream));
+}
+
 static void die_by_batch(void)
 {
     CUstream stream = stream_new(CU_STREAM_NON_BLOCKING);
@@ -1195,6 +1223,8 @@ static int run_all(void)
     test_sync_upload(late);
     test_sync_turn();
     test_batch_from_freed();
+    test_batch_to_protected(PINNED);
+    test_batch_to_protected(REGISTERED);
     test_frees();
     test_unmap_in_flight();
     test_protection(PINNED);

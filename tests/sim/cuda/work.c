@@ -10,7 +10,7 @@ static void move(uintptr_t dst, enum sim_access dst_access, uintptr_t src,
     char bounce[16384];
     if (dst_access != ACCESS_SAFE && src_access != ACCESS_SAFE) {
         memmove((void *)dst, (const void *)src, bytes);
-    } else if (dst_access != ACCESS_SAFE) {
+    } else if (dst_access == ACCESS_DIRECT) {
         sim_dma_read((void *)dst, src, bytes);
     } else if (src_access != ACCESS_SAFE) {
         sim_dma_write(dst, (const void *)src, bytes);
@@ -18,7 +18,11 @@ static void move(uintptr_t dst, enum sim_access dst_access, uintptr_t src,
         for (size_t at = 0; at < bytes; at += sizeof bounce) {
             size_t part = bytes - at < sizeof bounce ? bytes - at : sizeof bounce;
             sim_dma_read(bounce, src + at, part);
-            sim_dma_write(dst + at, bounce, part);
+            if (dst_access == ACCESS_SAFE) {
+                sim_dma_write(dst + at, bounce, part);
+            } else {
+                memcpy((void *)(dst + at), bounce, part); /* a thread's, which faults */
+            }
         }
     }
 }

@@ -265,7 +265,8 @@ bool sc_track_is_stable(struct sc_track *track,
  * - 0 and a slot;
  * - -ENOSPC where no slot is left, and the block that would give more (of no bytes: there are
  * enough blocks);
- * - -EBUSY while an operation that writes the range has not been seen complete. */
+ * - -EBUSY while an operation that writes the range, or in no range what is read, has not been seen
+ * complete. */
 int sc_track_take_slot(struct sc_track *track, struct sc_staging *staging,
                        const struct sc_op_info *info, struct sc_slot **slot,
                        struct sc_staging_block *missing);

@@ -246,13 +246,29 @@ static struct sc_slot *take_slot(struct sc_track *track, struct sc_staging *stag
     return slot;
 }
 
+static bool has_writer(struct sc_track *track, uint32_t range)
+{
+    return atomic_load_explicit(&sc_inflight_range(&track->inflight, range)->writer_count,
+                                memory_order_relaxed) != 0;
+}
+
+/* May something that is in flight write what the operation reads? Of its range any bytes count,
+ * which is quickly seen. What is in flight in no range is other memory mostly. */
+static bool may_be_written(struct sc_track *track, const struct sc_op_info *info)
+{
+    if (info->range && has_writer(track, info->range))
+        return true;
+    return has_writer(track, track->inflight.no_range) &&
+           sc_inflight_is_written(&track->inflight, info);
+}
+
 int sc_track_take_slot(struct sc_track *track, struct sc_staging *staging,
                        const struct sc_op_info *info, struct sc_slot **slot,
                        struct sc_staging_block *missing)
 {
     int result = -EBUSY;
     lock(track);
-    if (!sc_track_may_conflict(track, info->range, SC_H2D)) {
+    if (!may_be_written(track, info)) {
         *slot = take_slot(track, staging, info, missing);
         result = *slot ? 0 : -ENOSPC;
     }

@@ -692,12 +692,22 @@ static bool is_free(const struct sc_slot *slot)
     return true;
 }
 
-/* What the device is still to write cannot be snapshotted. */
-static bool may_take_slot(const struct copy *copy, size_t size_bytes)
+/* What the device is still to write cannot be snapshotted, nor anything of its range. */
+static bool is_in_the_way(const struct copy *writer, const struct copy *copy,
+                          const struct sc_shape *shape)
 {
+    const struct sc_shape *written = &writer->info.shape;
+    bool meet = written->address < shape->address + hull_bytes(shape) &&
+                shape->address < written->address + hull_bytes(written);
+    return in_flight(writer) && writes_host(&writer->info) &&
+           ((copy->range && writer->range == copy->range) || (writer->range == 0 && meet));
+}
+
+static bool may_take_slot(const struct copy *copy, const struct sc_shape *shape)
+{
+    size_t size_bytes = hull_bytes(shape);
     for (int i = 0; i < world.copy_count; i++)
-        if (in_flight(&world.copies[i]) && writes_host(&world.copies[i].info) &&
-            (world.copies[i].range == copy->range || world.copies[i].range == 0))
+        if (is_in_the_way(&world.copies[i], copy, shape))
             return false;
     for (int i = 0; i < 2 * STAGING_SLOTS; i++)
         if (is_free(world.staged[i]) &&
@@ -709,7 +719,7 @@ static bool may_take_slot(const struct copy *copy, size_t size_bytes)
 static struct sc_slot *take_slot(const struct copy *copy, const struct sc_shape *shape)
 {
     struct sc_op_info info = copy->info;
-    bool expected = may_take_slot(copy, hull_bytes(shape));
+    bool expected = may_take_slot(copy, shape);
     struct sc_slot *slot = NULL;
     struct sc_staging_block missing;
     info.shape = *shape;

@@ -117,12 +117,30 @@ bool sc_guard_makes_room(void)
 
 /* A stack whose pages are protected when its thread comes back to them kills the process: there is
  * no room for a signal. */
+/* What is guarded for another operation was plain, and no stack. */
+static uintptr_t guarded_until(uintptr_t address, uintptr_t end)
+{
+    uintptr_t until = address;
+    while (until < end && sc_track_guards_cover(&sc_track, until))
+        until = (until | guards()->page_mask) + 1;
+    return until < end ? until : end;
+}
+
+static bool is_plain(uintptr_t address, size_t size_bytes)
+{
+    return sc_mappings_are_plain(address, size_bytes, guarded_until);
+}
+
+static bool is_plain_heap(uintptr_t address, size_t size_bytes)
+{
+    return sc_mappings_are_plain_heap(address, size_bytes, guarded_until);
+}
+
 bool sc_guard_may_be_stack(uintptr_t address, size_t size_bytes)
 {
     return sc_own_stack_touches(address, size_bytes) ||
            sc_own_stack_is_mains(address, size_bytes) ||
-           (sc_mappings_are_plain(address, size_bytes) &&
-            !sc_mappings_are_plain_heap(address, size_bytes));
+           (is_plain(address, size_bytes) && !is_plain_heap(address, size_bytes));
 }
 
 /* Nobody has said what pageable memory is, and of whom. */
@@ -130,8 +148,7 @@ static bool is_pageable_allowed(const struct sc_range_info *range)
 {
     uintptr_t start = range->address & ~guards()->page_mask;
     size_t size_bytes = range->address - start + range->size_bytes;
-    return !sc_own_stack_is_mains(start, size_bytes) &&
-           sc_mappings_are_plain_heap(start, size_bytes);
+    return !sc_own_stack_is_mains(start, size_bytes) && is_plain_heap(start, size_bytes);
 }
 
 /* Memory of the driver's own allocations is plain; a registration may be of anything. */
@@ -142,9 +159,9 @@ static bool is_allowed(const struct sc_range_info *range)
     if (range->guarding != SC_GUARDING_UNKNOWN)
         return range->guarding == SC_GUARDING_ALLOWED;
     uintptr_t start = range->address & ~guards()->page_mask;
-    bool allowed = range->kind == SC_PINNED ||
-                   (range->kind == SC_REGISTERED &&
-                    sc_mappings_are_plain(start, range->address - start + range->size_bytes));
+    bool allowed =
+        range->kind == SC_PINNED || (range->kind == SC_REGISTERED &&
+                                     is_plain(start, range->address - start + range->size_bytes));
     sc_track_set_guarding(&sc_track, range->address, range->size_bytes,
                           allowed ? SC_GUARDING_ALLOWED : SC_GUARDING_FORBIDDEN);
     return allowed;

@@ -171,8 +171,14 @@ void sc_mappings_forget(uintptr_t address, size_t size_bytes)
         know(0, 0, NOT_PLAIN);
 }
 
+static bool is_disguised(sc_mappings_disguised *disguised, uintptr_t start, uintptr_t end)
+{
+    return disguised(start, end) == end;
+}
+
 /* Plain mappings that adjoin are one stretch. */
-static enum kind kind_by_reading(int fd, uintptr_t address, uintptr_t end)
+static enum kind kind_by_reading(int fd, uintptr_t address, uintptr_t end,
+                                 sc_mappings_disguised *disguised)
 {
     struct reader reader = {.fd = fd};
     struct mapping mapping;
@@ -181,7 +187,8 @@ static enum kind kind_by_reading(int fd, uintptr_t address, uintptr_t end)
     uintptr_t closed_end = 0; /* of the last mapping without access */
     bool below = false;
     while (next_mapping(&reader, &mapping)) {
-        bool plain = memcmp(mapping.access, "rw-", 3) == 0;
+        bool plain = memcmp(mapping.access, "rw-", 3) == 0 ||
+                     is_disguised(disguised, mapping.start, mapping.end);
         if (!plain || mapping.start != reached) {
             if (reached >= end || mapping.start >= end)
                 break;
@@ -189,7 +196,7 @@ static enum kind kind_by_reading(int fd, uintptr_t address, uintptr_t end)
             below = closed_end == start;
         }
         reached = plain ? mapping.end : 0;
-        if (memcmp(mapping.access, "---", 3) == 0)
+        if (!plain && memcmp(mapping.access, "---", 3) == 0)
             closed_end = mapping.end;
     }
     if (reached < end || start > address)
@@ -205,24 +212,35 @@ static bool is_closed(int fd, uintptr_t address)
            !(mapping.flags & (IS_READABLE | IS_WRITABLE | IS_EXECUTABLE));
 }
 
-static enum kind kind_between(int fd, uintptr_t address, uintptr_t end)
+/* Of a plain mapping: does one without access end where it starts? */
+static bool is_closed_below(int fd, const struct query *mapping, sc_mappings_disguised *disguised)
+{
+    uintptr_t start = mapping->start;
+    return is_closed(fd, start - 1) && !is_disguised(disguised, start - 1, start);
+}
+
+static enum kind kind_between(int fd, uintptr_t address, uintptr_t end,
+                              sc_mappings_disguised *disguised)
 {
     struct query mapping;
     enum kind kind = PLAIN;
     while (address < end) {
         int error = ask(fd, address, &mapping);
         if (error && error != ENOENT)
-            return kind_by_reading(fd, address, end);
-        if (error || !is_plain(&mapping))
+            return kind_by_reading(fd, address, end, disguised);
+        uintptr_t last = error || end < mapping.end ? end : mapping.end;
+        if (error || (!is_plain(&mapping) && !is_disguised(disguised, address, last)))
             return NOT_PLAIN;
-        if (kind_of(mapping.start, is_closed(fd, mapping.start - 1)) == PLAIN_STACK)
+        if (is_plain(&mapping) &&
+            kind_of(mapping.start, is_closed_below(fd, &mapping, disguised)) == PLAIN_STACK)
             kind = PLAIN_STACK;
         address = mapping.end;
     }
     return kind;
 }
 
-static enum kind ask_for_kind(uintptr_t address, size_t size_bytes)
+static enum kind ask_for_kind(uintptr_t address, size_t size_bytes,
+                              sc_mappings_disguised *disguised)
 {
     int saved = errno;
     enum kind kind = known_kind(address, address + size_bytes);
@@ -230,20 +248,21 @@ static enum kind ask_for_kind(uintptr_t address, size_t size_bytes)
         return kind;
     int fd = open_mappings();
     if (fd >= 0)
-        kind = kind_between(fd, address, address + size_bytes);
+        kind = kind_between(fd, address, address + size_bytes, disguised);
     close_mappings(fd);
     errno = saved;
     return kind;
 }
 
-bool sc_mappings_are_plain(uintptr_t address, size_t size_bytes)
+bool sc_mappings_are_plain(uintptr_t address, size_t size_bytes, sc_mappings_disguised *disguised)
 {
-    return ask_for_kind(address, size_bytes) != NOT_PLAIN;
+    return ask_for_kind(address, size_bytes, disguised) != NOT_PLAIN;
 }
 
-bool sc_mappings_are_plain_heap(uintptr_t address, size_t size_bytes)
+bool sc_mappings_are_plain_heap(uintptr_t address, size_t size_bytes,
+                                sc_mappings_disguised *disguised)
 {
-    return ask_for_kind(address, size_bytes) == PLAIN;
+    return ask_for_kind(address, size_bytes, disguised) == PLAIN;
 }
 
 /* ---- other questions ---- */

@@ -3,7 +3,7 @@
  * From Linux 6.11 on the kernel is asked about one mapping at a time. Before, /proc/self/maps is
  * read, some microseconds for each hundred mappings, and the last answer is kept.
  *
- * Thread safe and signal safe; no lock; errno is kept.
+ * Thread safe and signal safe; no lock, but what a `disguised` takes; errno is kept.
  */
 #ifndef SC_INTERPOSE_GUARD_MAPPINGS_H
 #define SC_INTERPOSE_GUARD_MAPPINGS_H
@@ -12,12 +12,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Is all of the interval mapped readable and writable, and not executable? False where the kernel
- * does not say. */
-bool sc_mappings_are_plain(uintptr_t address, size_t size_bytes);
+/* Where the pages end, from the address on and up to `end`, that are protected although the program
+ * has not made them so, and were plain: the address itself where the first is none of these. */
+typedef uintptr_t sc_mappings_disguised(uintptr_t address, uintptr_t end);
+
+/* Is all of the interval mapped readable and writable, and not executable? Disguised pages count as
+ * what they were. False where the kernel does not say. */
+bool sc_mappings_are_plain(uintptr_t address, size_t size_bytes, sc_mappings_disguised *disguised);
 
 /* The same, and no thread's stack may lie there: below one is memory without any access. */
-bool sc_mappings_are_plain_heap(uintptr_t address, size_t size_bytes);
+bool sc_mappings_are_plain_heap(uintptr_t address, size_t size_bytes,
+                                sc_mappings_disguised *disguised);
 
 /* The program changes mappings there: the answer that was kept is forgotten. A few loads. */
 void sc_mappings_forget(uintptr_t address, size_t size_bytes);

@@ -18,12 +18,24 @@ static void give(void *memory)
 
 enum { PAGE = 4096, LARGE = 300 << 10 };
 
+/* Pages that somebody else has protected. */
+static struct {
+    uintptr_t start, end;
+} guarded;
+
+static uintptr_t disguised(uintptr_t address, uintptr_t end)
+{
+    bool is_guarded = guarded.start <= address && address < guarded.end;
+    uintptr_t until = is_guarded ? guarded.end : address;
+    return until < end ? until : end;
+}
+
 static enum kind kind_now(uintptr_t address, size_t size_bytes, bool by_reading)
 {
     int fd = open_mappings();
     know(0, 0, NOT_PLAIN);
-    enum kind kind = by_reading ? kind_by_reading(fd, address, address + size_bytes)
-                                : kind_between(fd, address, address + size_bytes);
+    enum kind kind = by_reading ? kind_by_reading(fd, address, address + size_bytes, disguised)
+                                : kind_between(fd, address, address + size_bytes, disguised);
     close_mappings(fd);
     return kind;
 }
@@ -34,8 +46,10 @@ static void expect(const void *memory, size_t size_bytes, enum kind expected)
     size_t whole = ((uintptr_t)memory + size_bytes - address + PAGE - 1) & -(size_t)PAGE;
     ck_assert_int_eq(kind_now(address, whole, true), expected);
     ck_assert_int_eq(kind_now(address, whole, false), expected);
-    ck_assert_int_eq(sc_mappings_are_plain((uintptr_t)memory, size_bytes), expected != NOT_PLAIN);
-    ck_assert_int_eq(sc_mappings_are_plain_heap((uintptr_t)memory, size_bytes), expected == PLAIN);
+    ck_assert_int_eq(sc_mappings_are_plain((uintptr_t)memory, size_bytes, disguised),
+                     expected != NOT_PLAIN);
+    ck_assert_int_eq(sc_mappings_are_plain_heap((uintptr_t)memory, size_bytes, disguised),
+                     expected == PLAIN);
 }
 
 START_TEST(the_heap_is_plain)
@@ -93,10 +107,36 @@ START_TEST(an_answer_is_kept_until_the_mapping_changes)
     char *pages = mmap(NULL, 4 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     ck_assert_int_eq(kind_now((uintptr_t)pages, 4 * PAGE, true), PLAIN);
     mprotect(pages, PAGE, PROT_READ);
-    ck_assert(sc_mappings_are_plain((uintptr_t)pages, 4 * PAGE));
+    ck_assert(sc_mappings_are_plain((uintptr_t)pages, 4 * PAGE, disguised));
     sc_mappings_forget((uintptr_t)pages, PAGE);
-    ck_assert(!sc_mappings_are_plain((uintptr_t)pages, 4 * PAGE));
+    ck_assert(!sc_mappings_are_plain((uintptr_t)pages, 4 * PAGE, disguised));
     munmap(pages, 4 * PAGE);
+}
+END_TEST
+
+static void guard(char *pages, size_t size_bytes, int protection)
+{
+    mprotect(pages, size_bytes, protection);
+    guarded.start = (uintptr_t)pages;
+    guarded.end = guarded.start + size_bytes;
+}
+
+START_TEST(guarded_pages_are_what_they_were)
+{
+    char *pages = mmap(NULL, 8 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    mprotect(pages, PAGE, PROT_READ); /* whatever lies below */
+    guard(pages + 3 * PAGE, 2 * PAGE, PROT_READ);
+    expect(pages + PAGE, 7 * PAGE, PLAIN);
+    expect(pages + 4 * PAGE, 2 * PAGE, PLAIN);
+    expect(pages, 8 * PAGE, NOT_PLAIN);
+    guard(pages + 3 * PAGE, 2 * PAGE, PROT_NONE);
+    expect(pages + PAGE, 7 * PAGE, PLAIN);
+    expect(pages + 5 * PAGE, 3 * PAGE, PLAIN);   /* no stack above them */
+    mprotect(pages + 5 * PAGE, PAGE, PROT_NONE); /* the program's, which adjoins */
+    expect(pages + PAGE, 5 * PAGE, NOT_PLAIN);
+    expect(pages + 6 * PAGE, 2 * PAGE, PLAIN_STACK);
+    guarded.start = guarded.end = 0;
+    munmap(pages, 8 * PAGE);
 }
 END_TEST
 
@@ -105,6 +145,7 @@ int main(void)
     Suite *suite = suite_create("mappings");
     TCase *group = tcase_create("mappings");
     if (!getenv("SAFECOPY_FEW_ROUNDS")) { /* memcheck's heap may be executed, so it is not plain */
+        tcase_add_test(group, guarded_pages_are_what_they_were);
         tcase_add_test(group, the_heap_is_plain);
         tcase_add_test(group, a_threads_stack_is_told_from_its_heap);
     }

@@ -175,6 +175,8 @@ static struct sc_op_info *source_op(struct sc_issue *issue)
     return issue->count && issue->ops[0].direction == SC_H2D ? &issue->ops[0] : NULL;
 }
 
+/* What others' operations have guarded cannot be read by way of the kernel. What the call was to
+ * wait for of that, it has waited for. */
 static void copy_source(struct sc_batch *batch, size_t index, const struct sc_shape *shape)
 {
     struct sc_batch_source *source = source_at(batch, index);
@@ -182,6 +184,10 @@ static void copy_source(struct sc_batch *batch, size_t index, const struct sc_sh
         return;
     source->copy_bytes = sc_shape_hull_bytes(shape);
     source->copy = sc_large_copies_make(shape->address, source->copy_bytes);
+    if (!source->copy) {
+        sc_guard_let_go((const void *)shape->address, source->copy_bytes);
+        source->copy = sc_large_copies_make(shape->address, source->copy_bytes);
+    }
     batch->replaced |= source->copy != NULL;
 }
 

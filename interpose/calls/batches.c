@@ -69,6 +69,13 @@ static void note_failed(const struct batch *batch, size_t copy, CUresult result)
         *batch->failed = copy;
 }
 
+/* The legacy stream takes no batch, whatever is in it. */
+static bool is_on_legacy(const struct batch *batch)
+{
+    CUstream handle = batch->copies.handle;
+    return handle == CU_STREAM_LEGACY || (!handle && !batch->copies.call->per_thread);
+}
+
 static CUdeviceptr lasting_source(const struct sc_copy_side *side, CUmemcpySrcAccessOrder order)
 {
     void *kept = NULL;
@@ -230,7 +237,7 @@ static void rename_failed(const struct flat_batch *batch)
 /* The driver's call follows, unless the batch was captured node by node. */
 static bool begin_flat(struct flat_batch *batch, CUresult *result)
 {
-    bool valid = is_valid(batch);
+    bool valid = is_valid(batch) && !is_on_legacy(&batch->batch);
     batch->batch.captured = capturing_stream(&batch->batch);
     if (batch->batch.captured && sc_captures_are_repaired() && valid) {
         *result = capture_flat(batch);
@@ -405,7 +412,7 @@ static CUresult capture_3d(const struct batch_3d *batch)
 /* The driver's call follows, unless the batch was captured node by node. */
 static bool begin_3d(struct batch_3d *batch, unsigned long long flags, CUresult *result)
 {
-    bool valid = is_valid_3d(batch, flags);
+    bool valid = is_valid_3d(batch, flags) && !is_on_legacy(&batch->batch);
     batch->batch.captured = capturing_stream(&batch->batch);
     if (batch->batch.captured && sc_captures_are_repaired() && valid && !has_arrays(batch)) {
         *result = capture_3d(batch);

@@ -257,7 +257,7 @@ static void test_batch_from_freed(void)
     CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
 }
 
-/* A thread of the driver's writes the pageable destination of a batch, and so faults where that is
+/* A thread of the driver's touches the pageable side of a batch, and so faults where that is
  * protected: whoever handles the fault lets it go on. */
 static char *protected_pages;
 
@@ -267,21 +267,26 @@ static void let_go(int number)
     mprotect(protected_pages, MB, PROT_READ | PROT_WRITE);
 }
 
-static void test_batch_to_protected(enum kind from)
+static void test_batch_of_protected(enum kind kind, int is_source)
 {
     struct sigaction before, letting = {.sa_handler = let_go};
     CUstream stream = stream_new(CU_STREAM_NON_BLOCKING);
-    unsigned char *host = host_new(from, MB);
-    memset(host, 7, MB);
-    protected_pages = mmap(NULL, MB, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    unsigned char *host = host_new(kind, MB);
+    protected_pages = mmap(NULL, MB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    CUdeviceptr other = (CUdeviceptr)(uintptr_t)host;
+    CUdeviceptr pages = (CUdeviceptr)(uintptr_t)protected_pages;
+    memset(protected_pages, is_source ? 7 : 1, MB);
+    memset(host, is_source ? 1 : 7, MB);
+    mprotect(protected_pages, MB, PROT_NONE);
     sigaction(SIGSEGV, &letting, &before);
-    OK(batch((CUdeviceptr)(uintptr_t)protected_pages, (CUdeviceptr)(uintptr_t)host, MB,
-             CU_MEMCPY_SRC_ACCESS_ORDER_STREAM, stream));
+    OK(batch(is_source ? other : pages, is_source ? pages : other, MB,
+             CU_MEMCPY_SRC_ACCESS_ORDER_ANY, stream));
     OK(cuStreamSynchronize(stream));
     sigaction(SIGSEGV, &before, NULL);
+    CHECK(host[0] == 7 && host[MB - 1] == 7);
     CHECK(protected_pages[0] == 7 && protected_pages[MB - 1] == 7);
     munmap(protected_pages, MB);
-    host_free(from, host);
+    host_free(kind, host);
     OK(cuStreamDestroy(stream));
 }
 
@@ -1223,8 +1228,10 @@ static int run_all(void)
     test_sync_upload(late);
     test_sync_turn();
     test_batch_from_freed();
-    test_batch_to_protected(PINNED);
-    test_batch_to_protected(REGISTERED);
+    for (int is_source = 0; is_source < 2; is_source++) {
+        test_batch_of_protected(PINNED, is_source);
+        test_batch_of_protected(REGISTERED, is_source);
+    }
     test_frees();
     test_unmap_in_flight();
     test_protection(PINNED);

@@ -4,6 +4,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What a thread of the driver's touches it touches itself, and faults. */
+static void read_part(char *to, uintptr_t src, enum sim_access access, size_t bytes)
+{
+    if (access == ACCESS_SAFE) {
+        sim_dma_read(to, src, bytes);
+    } else {
+        memcpy(to, (const void *)src, bytes);
+    }
+}
+
+static void write_part(uintptr_t dst, enum sim_access access, const char *from, size_t bytes)
+{
+    if (access == ACCESS_SAFE) {
+        sim_dma_write(dst, from, bytes);
+    } else {
+        memcpy((void *)dst, from, bytes);
+    }
+}
+
 static void move(uintptr_t dst, enum sim_access dst_access, uintptr_t src,
                  enum sim_access src_access, size_t bytes)
 {
@@ -12,17 +31,13 @@ static void move(uintptr_t dst, enum sim_access dst_access, uintptr_t src,
         memmove((void *)dst, (const void *)src, bytes);
     } else if (dst_access == ACCESS_DIRECT) {
         sim_dma_read((void *)dst, src, bytes);
-    } else if (src_access != ACCESS_SAFE) {
+    } else if (src_access == ACCESS_DIRECT) {
         sim_dma_write(dst, (const void *)src, bytes);
     } else {
         for (size_t at = 0; at < bytes; at += sizeof bounce) {
             size_t part = bytes - at < sizeof bounce ? bytes - at : sizeof bounce;
-            sim_dma_read(bounce, src + at, part);
-            if (dst_access == ACCESS_SAFE) {
-                sim_dma_write(dst + at, bounce, part);
-            } else {
-                memcpy((void *)(dst + at), bounce, part); /* a thread's, which faults */
-            }
+            read_part(bounce, src + at, src_access, part);
+            write_part(dst + at, dst_access, bounce, part);
         }
     }
 }

@@ -7,12 +7,12 @@
 #define SC_TESTS_FUZZ_RANDOM_WORLD_H
 
 #include "oracle.h"
+#include "random_codes.h"
 
 #include <cuda.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <semaphore.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -48,34 +48,6 @@ enum { REGISTERED, PINNED, MAPPED, KINDS };
 static const char *const kind_names[KINDS] = {"registered", "pinned", "mapped and registered"};
 enum { H2D, D2H, MEMSET };
 static const char *const direction_names[] = {"H2D", "D2H", "memset"};
-
-static const char *const code_names[] = {
-#define SC_HAZARD(code, name, subject, advice) #code,
-#include "track/hazard.def"
-};
-enum {
-    FREED_SOURCE,
-    FREED_DESTINATION,
-    UNREGISTERED,
-    UNMAPPED,
-    FREED_PINNED,
-    OVERWRITTEN,
-    READ_EARLY,
-    WRITTEN_EARLY,
-    UNORDERED,
-    LEGACY_IN_CAPTURE,
-    UNPERMITTED,
-    UNPERMITTED_ELSEWHERE,
-    MISSING_FROM_GRAPH,
-    LEFT_OUT_OF_GRAPH,
-    GRAPH_FREED,
-    GRAPH_ON_STACK,
-    GRAPH_OVERWRITTEN,
-    DEVICE_IN_FLIGHT,
-    DEVICE_ALLOCATION,
-    CODES
-};
-_Static_assert(CODES == sizeof code_names / sizeof code_names[0], "one for each code");
 
 enum surely { NO, MAYBE, YES };
 
@@ -153,90 +125,11 @@ static struct world {
     unsigned char expected[DEVICE_BYTES];
 } world;
 
-/* Over all programs: how many hazards must be reported, and how many may be. */
-static unsigned long least[CODES], most[CODES];
-static bool trace;
-
-/* ---- words ---- */
-
-static void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static void say(const char *format, ...)
-{
-    va_list arguments;
-    if (!trace)
-        return;
-    printf("  thread %d: ", world.thread);
-    va_start(arguments, format);
-    vprintf(format, arguments);
-    va_end(arguments);
-    putchar('\n');
-    fflush(stdout);
-}
-
-static void fail(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
-static void fail(const char *format, ...)
-{
-    va_list arguments;
-    printf("seed %llu: ", (unsigned long long)world.seed);
-    va_start(arguments, format);
-    vprintf(format, arguments);
-    va_end(arguments);
-    putchar('\n');
-    fflush(stdout);
-    _exit(1);
-}
-
-#define CHECK(call) check((call), #call)
-static void check(CUresult result, const char *call)
-{
-    if (result != CUDA_SUCCESS)
-        fail("%s returned %d", call, (int)result);
-}
-
-static uint64_t draw(void)
-{
-    uint64_t mixed = world.random += 0x9E3779B97F4A7C15u;
-    mixed = (mixed ^ mixed >> 30) * 0xBF58476D1CE4E5B9u;
-    mixed = (mixed ^ mixed >> 27) * 0x94D049BB133111EBu;
-    return mixed ^ mixed >> 31;
-}
-
-static int below(int limit)
-{
-    return (int)(draw() % (unsigned)limit);
-}
-
-static bool one_in(int chances)
-{
-    return below(chances) == 0;
-}
-
-static void fill_random(unsigned char *bytes, size_t size_bytes)
-{
-    for (size_t i = 0; i < size_bytes; i++)
-        bytes[i] = (unsigned char)(i % 8 ? bytes[i - i % 8] * 3 + i : draw());
-}
-
-static void compare(const char *what, int which, const unsigned char *found,
-                    const unsigned char *expected, size_t size_bytes)
-{
-    for (size_t i = 0; i < size_bytes; i++)
-        if (found[i] != expected[i])
-            fail("%s %d: byte %zu of %zu is %02x, not %02x", what, which, i, size_bytes, found[i],
-                 expected[i]);
-}
+#include "random_words.h"
 
 static bool data_is_defined(void)
 {
     return world.healed || world.correct;
-}
-
-static void tally(int code, bool sure)
-{
-    least[code] += sure;
-    most[code]++;
-    if (world.correct)
-        fail("a hazard in a correct program");
 }
 
 static void expect(int code, bool sure, const struct copy *copy)

@@ -15,7 +15,11 @@
 
 #include "random_batch_memory.h"
 
+#include "random_batch_picks.h"
+
 #include "random_batch_copies.h"
+
+#include "random_batch_calls.h"
 
 #include "random_batch_extras.h"
 

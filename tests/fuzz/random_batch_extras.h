@@ -1,5 +1,5 @@
-/* Batches out of locals of functions that return, into locals, and batches that the driver refuses.
- * A part of random_batches.c.
+/* Batches out of locals of functions that return, and into locals; batches that the driver refuses;
+ * and those behind a host function that fills their source. A part of random_batches.c.
  */
 #ifndef SC_TESTS_FUZZ_RANDOM_BATCH_EXTRAS_H
 #define SC_TESTS_FUZZ_RANDOM_BATCH_EXTRAS_H
@@ -200,6 +200,55 @@ static void act_refused(void)
     if (how == BAD_COPY)
         do_context_sync();
     world.result_used = used;
+}
+
+/* ---- sources that are filled in the order of their stream ---- */
+
+static struct filling {
+    unsigned char *bytes;
+    size_t size_bytes;
+    unsigned char values[BUFFER_BYTES];
+} filling;
+
+static void fill_in_order(void *unused)
+{
+    (void)unused;
+    usleep(300);
+    memcpy(filling.bytes, filling.values, filling.size_bytes);
+}
+
+/* A host function fills the buffer, and a batch behind it reads that. */
+static void act_fill(void)
+{
+    int at = pick_buffer();
+    struct copy copy = {.way = TO_DEVICE};
+    if (at == NOBODY || world.op_count + 2 > OPS_MAX || world.arrival_count == OPS_MAX)
+        return;
+    struct buffer *buffer = &world.buffers[at];
+    copy.src = (struct area){at, buffer->life, 0, buffer->size_bytes, buffer->size_bytes, 1};
+    if (!place(&copy))
+        return;
+    do_context_sync();
+    batch.is_3d = one_in(3);
+    batch.slot = below(STREAMS);
+    batch.count = 1;
+    batch.copies[0] = copy;
+    pick_orders();
+    batch.copies[0].order = batch.attributes[0].srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM;
+    filling.bytes = buffer->bytes;
+    filling.size_bytes = buffer->size_bytes;
+    fill_random(filling.values, buffer->size_bytes);
+    say("a function on stream %d fills buffer %d", batch.slot, at);
+    oracle_add_node(&world.oracle, world.slots[batch.slot].stream);
+    CHECK(cuLaunchHostFunc(world.slots[batch.slot].handle, fill_in_order, NULL));
+    for (int i = 0; i < STREAMS; i++)
+        world.slots[i].is_unclear |= i == batch.slot || (is_blocking(i) && is_blocking(batch.slot));
+    memcpy(buffer->expected, filling.values, buffer->size_bytes);
+    describe_batch();
+    make_arguments();
+    draw_batch();
+    CHECK((batch.is_3d ? call_3d : call_flat)(world.slots[batch.slot].handle, NULL));
+    do_context_sync();
 }
 
 #endif

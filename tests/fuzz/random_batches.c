@@ -76,7 +76,7 @@ static const struct {
     void (*run)(void);
 } menu[] = {
     {40, act_batch}, {8, act_record}, {6, act_wait},  {6, act_sync},    {30, act_touch},
-    {10, act_free},  {4, act_renew},  {6, act_local}, {5, act_refused},
+    {10, act_free},  {4, act_renew},  {6, act_local}, {5, act_refused}, {2, act_fill},
 };
 
 static void act(void)

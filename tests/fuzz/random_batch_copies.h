@@ -72,7 +72,7 @@ static enum finding finding_of(const struct op *op, int kind)
         return COMPARED;
     if (op->direction == H2D && is_pageable && bytes <= COMPARED_WHOLE)
         return COMPARED;
-    return kind == PAGES || kind == PINNED ? GUARDED : UNCERTAIN;
+    return GUARDED;
 }
 
 /* KNOWN: nobody heals an early touch of managed memory, of pageable memory that the device uses in

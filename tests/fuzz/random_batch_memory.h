@@ -192,11 +192,11 @@ static void check_block(int at)
 
 /* ---- touches ---- */
 
-/* Is the byte on a page that belongs to the operation alone, and that is guarded for it? */
+/* Is the byte on a page of which the operation has all, and that is guarded for it? */
 static bool is_guarded_at(const struct op *op, size_t offset)
 {
     int kind = world.buffers[op->area.buffer].kind;
-    return (kind == PAGES || kind == PINNED) && !op->is_unsure && has_page_of(&op->area, offset);
+    return kind != MANAGED && !op->is_unsure && has_page_of(&op->area, offset);
 }
 
 /* Would the library heal a touch of this byte? */

@@ -55,6 +55,7 @@ static struct sc_op_info describe(const struct sc_device_use *use, const struct 
         .ticket = {.stream = stream->id},
         .direction = use->direction,
         .kind = SC_DEVICE,
+        .origin = use->origin,
         .reads_device = use->reads,
         .unseen = !sc_unfinished_is_seen(stream),
     };
@@ -78,7 +79,9 @@ static void judge(const struct sc_device_use *use, const struct sc_call *call,
     struct sc_op_info info = describe(use, call, stream);
     sc_track_device_conflicts(&sc_track, &info, &conflicts);
     for (unsigned i = 0; i < sc_ops_kept(&conflicts); i++) {
-        const struct sc_op_info *earlier = &conflicts.ops[i];
+        struct sc_op_info *earlier = &conflicts.ops[i];
+        if (!earlier->origin)
+            earlier->origin = sc_track_device_origin(&sc_track, earlier->shape.address);
         bool ordered = heals && sc_marks_order_after(stream, &earlier->ticket);
         sc_hazards_report_one(code_of(earlier->direction, use->direction),
                               ordered ? SC_ACTION_ORDERED : SC_ACTION_REPORTED, &conflicts, i,
@@ -107,22 +110,35 @@ static struct sc_op_info of_this_moment(const struct sc_call *call,
     };
 }
 
+/* `op` has ticket, stack, time and thread. */
+static struct sc_op_info describe_with(const struct sc_device_use *use, const struct sc_call *call,
+                                       struct sc_stream_record *stream, const struct sc_op_info *op)
+{
+    struct sc_op_info info = describe(use, call, stream);
+    info.ticket = op->ticket;
+    info.stack = op->stack;
+    info.ticks = op->ticks;
+    info.thread = op->thread;
+    info.runtime_api = op->runtime_api;
+    info.correlation_id = op->correlation_id;
+    return info;
+}
+
+/* Nobody but its thread could record a mark behind the work of a per-thread default stream. */
+static void mark(struct sc_stream_record *stream, uint64_t ticks)
+{
+    if (stream->owner)
+        sc_marks_issued(stream, 0, false, ticks);
+}
+
 void sc_device_uses_note_beside(const struct sc_device_uses *uses, const struct sc_call *call,
                                 struct sc_stream_record *stream, const struct sc_op_info *op)
 {
     struct sc_op_info infos[SC_DEVICE_USES_MAX];
-    for (unsigned i = 0; i < uses->count; i++) {
-        infos[i] = describe(&uses->of[i], call, stream);
-        infos[i].ticket = op->ticket;
-        infos[i].stack = op->stack;
-        infos[i].ticks = op->ticks;
-        infos[i].thread = op->thread;
-        infos[i].runtime_api = op->runtime_api;
-        infos[i].correlation_id = op->correlation_id;
-    }
+    for (unsigned i = 0; i < uses->count; i++)
+        infos[i] = describe_with(&uses->of[i], call, stream, op);
     sc_track_device_issue(&sc_track, infos, uses->count);
-    if (stream->owner) /* nobody else could record a mark behind it */
-        sc_marks_issued(stream, 0, false, op->ticks);
+    mark(stream, op->ticks);
 }
 
 void sc_device_uses_note(const struct sc_device_uses *uses, const struct sc_call *call,
@@ -132,11 +148,20 @@ void sc_device_uses_note(const struct sc_device_uses *uses, const struct sc_call
     sc_device_uses_note_beside(uses, call, stream, &moment);
 }
 
+void sc_device_uses_note_free(const struct sc_device_uses *uses, const struct sc_call *call,
+                              struct sc_stream_record *stream,
+                              const struct sc_allocation *allocation)
+{
+    struct sc_op_info moment = of_this_moment(call, stream, 0);
+    struct sc_op_info info = describe_with(&uses->of[0], call, stream, &moment);
+    sc_track_device_end_free(&sc_track, allocation, true, &info);
+    mark(stream, moment.ticks);
+}
+
 void sc_device_uses_allocated(const struct sc_call *call, struct sc_stream_record *stream,
                               uintptr_t address, size_t size_bytes)
 {
     struct sc_device_uses uses = {.count = 0};
-    sc_track_device_allocated(&sc_track, address, size_bytes);
     sc_device_uses_add(&uses, SC_ALLOCATION, false,
                        &(struct sc_shape){address, size_bytes, size_bytes, 1}, NULL);
     if (uses.count)

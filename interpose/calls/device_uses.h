@@ -17,6 +17,7 @@
 #include "interpose/driver/call.h"
 #include "interpose/graph/copy_sides.h"
 #include "interpose/streams/streams.h"
+#include "track/allocations.h"
 #include "track/hazard.h"
 #include "track/order.h"
 #include "track/shape.h"
@@ -26,7 +27,8 @@ struct sc_device_use {
     struct sc_shape shape;
     struct sc_fold fold;
     enum sc_direction direction;
-    bool reads; /* merely */
+    bool reads;      /* merely */
+    uint32_t origin; /* of the memory, where it is known already (track/origins.h) */
 };
 
 enum { SC_DEVICE_USES_MAX = 2 }; /* of a call */
@@ -56,6 +58,11 @@ void sc_device_uses_note(const struct sc_device_uses *uses, const struct sc_call
  * thread are that operation's. */
 void sc_device_uses_note_beside(const struct sc_device_uses *uses, const struct sc_call *call,
                                 struct sc_stream_record *stream, const struct sc_op_info *op);
+
+/* The driver has accepted the free of the memory in the stream's order, which is the only use. */
+void sc_device_uses_note_free(const struct sc_device_uses *uses, const struct sc_call *call,
+                              struct sc_stream_record *stream,
+                              const struct sc_allocation *allocation);
 
 /* The call has handed out memory in the stream's order. */
 void sc_device_uses_allocated(const struct sc_call *call, struct sc_stream_record *stream,

@@ -45,9 +45,14 @@ void sc_device_uses_add(struct sc_device_uses *uses, enum sc_direction direction
 /* The sides of a copy that are device memory. */
 void sc_device_uses_of_sides(struct sc_device_uses *uses, const struct sc_copy_sides *sides);
 
+/* How a call is put behind what it would race with. A call that blocks the host waits before it is
+ * made, at most stall_limit: an edge in its stream would last as long as what it waits for, which
+ * may wait for the program. */
+enum sc_device_healing { SC_HEALED_BY_EDGE, SC_HEALED_BY_WAIT };
+
 /* Before the call, which is about to be made on the stream. */
 void sc_device_uses_judge(const struct sc_device_uses *uses, const struct sc_call *call,
-                          struct sc_stream_record *stream);
+                          struct sc_stream_record *stream, enum sc_device_healing healing);
 
 /* The driver has accepted the call, which has at least one use. `place`: of the call, in a legacy
  * stream, or 0. */

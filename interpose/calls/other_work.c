@@ -182,7 +182,7 @@ static void begin_free(struct freeing *freeing, const struct sc_call *call, CUde
                        NULL);
     freeing->uses.of[0].origin = freeing->allocation.origin;
     if (freeing->stream)
-        sc_device_uses_judge(&freeing->uses, call, freeing->stream);
+        sc_device_uses_judge(&freeing->uses, call, freeing->stream, SC_HEALED_BY_EDGE);
 }
 
 static void end_free(const struct freeing *freeing, const struct sc_call *call, CUresult result)

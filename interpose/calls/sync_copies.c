@@ -70,6 +70,26 @@ static void judge(const struct copy *copy)
     judge_side(copy, stream, SC_TOUCH_WRITE, &copy->sides.dst);
 }
 
+/* Does the call return when all before it on its stream is done? */
+static bool blocks_host(const struct copy *copy)
+{
+    return copy->sides.src.used || copy->sides.dst.used;
+}
+
+/* Of a call that blocks the host, for the same reason as above. A default stream that captures
+ * refuses the call. */
+static void judge_uses(const struct copy *copy)
+{
+    struct sc_device_uses uses = {.count = 0};
+    if (!sc_track_watches_device(&sc_track) || copy->sides.is_empty || !blocks_host(copy))
+        return;
+    struct sc_stream_record *stream = stream_of(copy);
+    if (!stream || sc_streams_is_captured(stream))
+        return;
+    sc_device_uses_of_sides(&uses, &copy->sides);
+    sc_device_uses_judge(&uses, copy->call, stream, SC_HEALED_BY_WAIT);
+}
+
 /* What the call itself writes changes in order, behind earlier copies out of it. */
 static void seal(const struct copy *copy)
 {
@@ -86,8 +106,8 @@ static void begin_uses(struct copy *copy, struct sc_stream_record *stream)
         return;
     sc_device_uses_of_sides(&copy->uses, &copy->sides);
     copy->used_on = is_watched && copy->uses.count ? stream : NULL;
-    if (copy->used_on)
-        sc_device_uses_judge(&copy->uses, copy->call, stream);
+    if (copy->used_on && !blocks_host(copy))
+        sc_device_uses_judge(&copy->uses, copy->call, stream, SC_HEALED_BY_EDGE);
 }
 
 /* What came to the host, or out of memory that the device reads itself, is done; what came out of
@@ -112,7 +132,7 @@ static struct sc_sync begin_call(struct copy *copy)
     copy->on = stream;
     if (stream)
         begin_uses(copy, stream);
-    if (stream && (copy->sides.src.used || copy->sides.dst.used)) {
+    if (stream && blocks_host(copy)) {
         seal(copy);
         return sc_sync_begin_copy(copy->call, stream, !copy->sides.dst.host);
     }
@@ -138,6 +158,7 @@ static void begin_moved(struct copy *copy, CUstream handle)
 static bool begins_moved(struct copy *copy)
 {
     judge(copy);
+    judge_uses(copy);
     copy->stream = NULL;
     copy->uses.count = 0;
     copy->used_on = NULL;

@@ -6,6 +6,7 @@
 #include "interpose/base/unwind.h"
 #include "interpose/calls/at_once.h"
 #include "interpose/driver/replaying.h"
+#include "interpose/reaper/edges.h"
 #include "interpose/reaper/hazards.h"
 #include "interpose/reaper/nvtx.h"
 #include "interpose/reaper/reaper.h"
@@ -107,7 +108,7 @@ static void heal_by_edges(const struct judgement *judgement, const struct sc_ops
     for (unsigned i = 0; i < sc_ops_kept(conflicts); i++) {
         const struct sc_op_info *earlier = &conflicts->ops[i];
         bool ordered = judgement->heals && !waits_for_program(earlier) &&
-                       sc_marks_order_after(judgement->stream, &earlier->ticket);
+                       sc_edges_order_after(judgement->stream, earlier, judgement->call->api);
         report(judgement, ordered ? SC_ACTION_ORDERED : SC_ACTION_REPORTED, conflicts, i);
     }
 }

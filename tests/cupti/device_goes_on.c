@@ -4,13 +4,19 @@
 // run: stall_limit=100ms:device=1:strict=1 HOW=down -> hazard:certainty=observed exit=66
 // run: mode=report:device=1 HOW=down -> hazard:code=SC501 hazard:action=reported
 // run: device=1 HOW=async -> hazard:code=SC501 hazard:action=reported hazards=1
+// run: stall_limit=100ms:device=1 HOW=polled -> hazard:action=ordered says=data_may_be_wrong
+// run: stall_limit=100ms:device=1 HOW=polled-memset -> hazard:action=ordered says=may_be_wrong
 // run: device=1 HOW=memset -> hazard:code=SC501 hazard:action=reported hazards=1
 /* A stream is held up until the program has waited for another one, which uses the same device
  * memory in no order. The wait ends all the same: what blocks the host goes on after stall_limit,
- * and what does not is not put behind a function that is known to wait for the program. */
+ * what does not is not put behind a function that is known to wait for the program, and an edge
+ * behind another function ends after stall_limit. */
 #include "profiler.h"
 
+#include <sched.h>
 #include <semaphore.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <unistd.h>
 
 static sem_t gate, reached;
@@ -21,6 +27,16 @@ static void wait_at_gate(void *unused)
     sem_post(&reached);
     while (sem_wait(&gate) != 0)
         continue;
+}
+
+static atomic_bool is_open;
+
+static void poll_gate(void *unused)
+{
+    (void)unused;
+    sem_post(&reached);
+    while (!atomic_load(&is_open))
+        sched_yield();
 }
 
 static void await(sem_t *semaphore)
@@ -41,7 +57,8 @@ int main(void)
     CUDA(cudaMallocHost(&target, BYTES));
     CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
     CUDA(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking));
-    CUDA(cudaLaunchHostFunc(stream, wait_at_gate, NULL));
+    bool polled = strncmp(how, "polled", 6) == 0;
+    CUDA(cudaLaunchHostFunc(stream, polled ? poll_gate : wait_at_gate, NULL));
     CUDA(cudaMemcpyAsync(device, pinned, BYTES, cudaMemcpyHostToDevice, stream));
     await(&reached);
     if (strcmp(how, "down") == 0)
@@ -50,13 +67,14 @@ int main(void)
         CUDA(cudaMemcpy(device, target, BYTES, cudaMemcpyHostToDevice));
     else if (strcmp(how, "pageable") == 0)
         CUDA(cudaMemcpyAsync(malloc(BYTES), device, BYTES, cudaMemcpyDeviceToHost, other));
-    else if (strcmp(how, "memset") == 0)
+    else if (strcmp(how, "memset") == 0 || strcmp(how, "polled-memset") == 0)
         CUDA(cudaMemset(device, 0, BYTES));
     else
         CUDA(cudaMemcpyAsync(target, device, BYTES, cudaMemcpyDeviceToHost, other));
     CUDA(cudaStreamSynchronize(other));
     CUDA(cudaStreamSynchronize(cudaStreamLegacy));
     sem_post(&gate);
+    atomic_store(&is_open, true);
     CUDA(cudaStreamSynchronize(stream));
     CUDA(cudaFreeHost(target));
     CUDA(cudaFreeHost(pinned));

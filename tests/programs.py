@@ -611,6 +611,7 @@ class Stress:
         ("pinned=driver", "delay=0"),
         ("strict=1:stacks=site:cupti=off", "late=1:late_limit=2ms:launch=100us"),
         ("guard=off", "delay=0"),
+        ("strict=1:device=1", "late=1:late_limit=2ms:launch=100us"),
         (None, "late=1:late_limit=2ms"),
     )
     BESIDE_S = 300  # for beginning and end, on a loaded machine

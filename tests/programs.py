@@ -59,6 +59,12 @@ except ImportError:
     jsonschema = None
 
 
+def joined(*options):
+    """SAFECOPY_OPTIONS of a program. Those of EVERYWHERE come first: of two equal keys the last one
+    counts, so what a program asks for itself stays."""
+    return ":".join(filter(None, (os.environ.get("EVERYWHERE"), *options)))
+
+
 class Failure(Exception):
     """What was expected, then what the program printed."""
 
@@ -96,8 +102,7 @@ class Machine:
                      for also in directives.all("preload-also") for name in also.split()]
         if preload:
             libraries.insert(0, str(self.library))
-            given = [options, *directives.all("options")]
-            kept["SAFECOPY_OPTIONS"] = ":".join(filter(None, given))
+            kept["SAFECOPY_OPTIONS"] = joined(options, *directives.all("options"))
         if libraries:
             kept["LD_PRELOAD"] = ":".join(libraries)
         for assignment in directives.all("env"):
@@ -426,8 +431,7 @@ class TwinAlone(Twin):
         program = self.machine.twins / f"{self.name}.{build}"
         environment = self.machine.environment(self.directives, False, "")
         environment["CUDA_INJECTION64_PATH"] = str(self.machine.library)
-        environment["SAFECOPY_OPTIONS"] = ":".join(
-            filter(None, (options, *self.directives.all("options"))))
+        environment["SAFECOPY_OPTIONS"] = joined(options, *self.directives.all("options"))
         return self.machine.run([program, *shlex.split(self.directives.one("args", ""))],
                                 environment, self.directives.timeout_s())
 
@@ -550,7 +554,7 @@ class Settled:
             environment = self.machine.environment(self.directives, not injected, options)
             if injected:
                 environment["CUDA_INJECTION64_PATH"] = str(self.machine.library)
-                environment["SAFECOPY_OPTIONS"] = options
+                environment["SAFECOPY_OPTIONS"] = joined(options)
             run = self.machine.run([program], {**environment, **setting.environment},
                                    self.directives.timeout_s())
             run.expect_status(setting.status())
@@ -607,6 +611,7 @@ class Stress:
         ("pinned=driver", "delay=0"),
         ("strict=1:stacks=site:cupti=off", "late=1:late_limit=2ms:launch=100us"),
         ("guard=off", "delay=0"),
+        ("strict=1:device=1", "late=1:late_limit=2ms:launch=100us"),
         (None, "late=1:late_limit=2ms"),
     )
     BESIDE_S = 300  # for beginning and end, on a loaded machine

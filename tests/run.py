@@ -10,6 +10,7 @@ over, and counts by that; both failures are shown, and the suite's line has how 
 
     STRESS_SECONDS=120   how long the suite `stress` takes
     STRESS_SEED=N        what it begins with; a failure names it
+    EVERYWHERE='K=V:K=V' options for every program, before its own: EVERYWHERE=device=1
     ONLY='PATTERN...'    only the checks with such names, as the shell would match them: 'sc101_* demo'
 """
 

@@ -35,14 +35,14 @@ int sc_track_init(struct sc_track *track)
     if (sc_inflight_init(&track->inflight, &track->order) ||
         sc_holds_init(&track->holds, &track->order, &track->graphs) ||
         sc_graphs_init(&track->graphs, &track->order) || sc_handles_init(&track->events) ||
-        sc_device_init(&track->device, &track->order) || sc_handles_init(&track->allocations))
+        sc_device_init(&track->device, &track->order) || sc_allocations_init(&track->allocations))
         return -ENOMEM;
     return 0;
 }
 
 void sc_track_destroy(struct sc_track *track)
 {
-    sc_handles_destroy(&track->allocations);
+    sc_allocations_destroy(&track->allocations);
     sc_device_destroy(&track->device);
     sc_handles_destroy(&track->events);
     sc_graphs_destroy(&track->graphs);

@@ -13,6 +13,7 @@
 
 #include <pthread.h>
 
+#include "track/allocations.h"
 #include "track/device.h"
 #include "track/graphs.h"
 #include "track/handles.h"
@@ -29,10 +30,10 @@ struct sc_track {
     struct sc_handles events; /* handle -> id of a point */
     struct sc_pool points;
     struct sc_device device;
-    struct sc_handles allocations; /* in a stream's order: address -> bytes */
-    bool may_watch_device;         /* set before the first stream is added */
-    uint32_t blocking_streams;     /* that were ever added */
-    _Atomic bool watches_device;   /* there are streams that do not join each other */
+    struct sc_allocations allocations;
+    bool may_watch_device;       /* set before the first stream is added */
+    uint32_t blocking_streams;   /* that were ever added */
+    _Atomic bool watches_device; /* there are streams that do not join each other */
     struct sc_unguarded unguarded;
     _Atomic uint64_t operations;
     _Atomic uint32_t libc_watch; /* not 0: free and munmap must look closer */
@@ -199,12 +200,24 @@ void sc_track_device_conflicts(struct sc_track *track, const struct sc_op_info *
  * first one's ticket names it, or a number of 0 and the place of the call. */
 void sc_track_device_issue(struct sc_track *track, struct sc_op_info *infos, unsigned count);
 
-/* The driver has handed out device memory in a stream's order: nothing is in flight there. */
-void sc_track_device_allocated(struct sc_track *track, uintptr_t address, size_t size_bytes);
+/* The driver has handed out device memory, at once or in a stream's order: nothing is in flight
+ * there. `context`: the id of its context's legacy stream, 0: not known. */
+void sc_track_device_allocated(struct sc_track *track, uintptr_t address, size_t size_bytes,
+                               uint32_t context, uint32_t origin);
 
-/* Memory that was so handed out is about to be given back: its size, which is forgotten; 0: it is
- * no such memory. */
-size_t sc_track_device_take(struct sc_track *track, uintptr_t address);
+/* The memory is about to be given back (sc_allocations_begin_free), and the driver has answered.
+ * `info`: what a free in a stream's order does there, whose ticket names the stream; NULL: the free
+ * was refused, or is not to be told. It is not remembered where the driver has handed the memory
+ * out again meanwhile. */
+struct sc_allocation sc_track_device_begin_free(struct sc_track *track, uintptr_t address);
+void sc_track_device_end_free(struct sc_track *track, const struct sc_allocation *allocation,
+                              bool freed, struct sc_op_info *info);
+
+/* The origin of the block that contains the address, or 0. */
+uint32_t sc_track_device_origin(struct sc_track *track, uintptr_t address);
+
+/* The context is gone, and its device memory with it. */
+void sc_track_device_context_gone(struct sc_track *track, uint32_t context);
 
 /* ---- guards and snapshots ----
  *

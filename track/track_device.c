@@ -26,18 +26,46 @@ void sc_track_device_issue(struct sc_track *track, struct sc_op_info *infos, uns
     unlock(track);
 }
 
-void sc_track_device_allocated(struct sc_track *track, uintptr_t address, size_t size_bytes)
+void sc_track_device_allocated(struct sc_track *track, uintptr_t address, size_t size_bytes,
+                               uint32_t context, uint32_t origin)
 {
     lock(track);
     sc_device_forget(&track->device, address, size_bytes);
-    sc_handles_put(&track->allocations, address, size_bytes);
+    sc_allocations_add(&track->allocations, address, size_bytes, context, origin);
     unlock(track);
 }
 
-size_t sc_track_device_take(struct sc_track *track, uintptr_t address)
+struct sc_allocation sc_track_device_begin_free(struct sc_track *track, uintptr_t address)
 {
     lock(track);
-    size_t size_bytes = sc_handles_remove(&track->allocations, address);
+    struct sc_allocation allocation = sc_allocations_begin_free(&track->allocations, address);
     unlock(track);
-    return size_bytes;
+    return allocation;
+}
+
+void sc_track_device_end_free(struct sc_track *track, const struct sc_allocation *allocation,
+                              bool freed, struct sc_op_info *info)
+{
+    lock(track);
+    bool same = sc_allocations_end_free(&track->allocations, allocation, freed);
+    if (same && info) {
+        sc_order_renew(&track->order, &info->ticket);
+        sc_device_add(&track->device, info);
+    }
+    unlock(track);
+}
+
+uint32_t sc_track_device_origin(struct sc_track *track, uintptr_t address)
+{
+    lock(track);
+    uint32_t origin = sc_allocations_find(&track->allocations, address).origin;
+    unlock(track);
+    return origin;
+}
+
+void sc_track_device_context_gone(struct sc_track *track, uint32_t context)
+{
+    lock(track);
+    sc_allocations_remove_of(&track->allocations, context);
+    unlock(track);
 }

@@ -36,18 +36,26 @@ static void report_each(const struct sc_at_once *touch, const struct sc_ops *ops
                               &(struct sc_culprit){touch->call->api, touch->call->site, NULL});
 }
 
-static void say_goes_on(const struct sc_at_once *touch, const struct sc_op_info *op)
+static void say_goes_on(const struct sc_call *call, const struct sc_op_info *op)
 {
     char line[256];
     struct sc_text text;
     if (sc_options.verbosity < 1)
         return;
     sc_text_init(&text, line, sizeof line);
-    sc_text_put(&text, touch->call->api);
+    sc_text_put(&text, call->api);
     sc_text_put(&text, " goes on after stall_limit, though ");
     sc_text_put(&text, op->api);
     sc_text_put(&text, " is not complete: its data may be wrong");
     sc_report_say(NULL, line);
+}
+
+bool sc_at_once_await(const struct sc_call *call, const struct sc_op_info *op, uint64_t deadline_ns)
+{
+    bool complete = sc_marks_await(&op->ticket, deadline_ns);
+    if (!complete)
+        say_goes_on(call, op);
+    return complete;
 }
 
 /* No more are found at a time than SC_TRACK_OPS_MAX. */
@@ -58,10 +66,8 @@ static void wait_for_all(const struct sc_at_once *touch, const struct sc_op_info
     do {
         sc_track_met(&sc_track, bytes, true, &ops);
         for (unsigned i = 0; i < sc_ops_kept(&ops); i++)
-            if (!sc_marks_await(&ops.ops[i].ticket, deadline_ns)) {
-                say_goes_on(touch, &ops.ops[i]);
+            if (!sc_at_once_await(touch->call, &ops.ops[i], deadline_ns))
                 return;
-            }
     } while (ops.count > SC_TRACK_OPS_MAX);
     sc_guard_apply();
 }

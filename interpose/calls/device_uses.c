@@ -4,8 +4,13 @@
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
 #include "interpose/base/unwind.h"
+#include "interpose/calls/at_once.h"
 #include "interpose/driver/replaying.h"
+#include "interpose/reaper/edges.h"
 #include "interpose/reaper/hazards.h"
+#include "interpose/reaper/nvtx.h"
+#include "interpose/reaper/reaper.h"
+#include "interpose/streams/host_functions.h"
 #include "interpose/streams/marks.h"
 #include "interpose/streams/unfinished.h"
 #include "report/options.h"
@@ -55,6 +60,7 @@ static struct sc_op_info describe(const struct sc_device_use *use, const struct 
         .ticket = {.stream = stream->id},
         .direction = use->direction,
         .kind = SC_DEVICE,
+        .origin = use->origin,
         .reads_device = use->reads,
         .unseen = !sc_unfinished_is_seen(stream),
     };
@@ -70,28 +76,92 @@ static enum sc_hazard_code code_of(enum sc_direction earlier, enum sc_direction 
     return is_of_allocation(earlier) || is_of_allocation(later) ? SC502 : SC501;
 }
 
-/* The missing edges, where they can be made: the call waits for what it would have raced with. */
-static void judge(const struct sc_device_use *use, const struct sc_call *call,
-                  struct sc_stream_record *stream, bool heals)
+struct judgement {
+    const struct sc_call *call;
+    struct sc_stream_record *stream;
+    enum sc_direction direction;
+    bool heals;
+};
+
+static void report(const struct judgement *judgement, enum sc_action action,
+                   const struct sc_ops *conflicts, unsigned i)
 {
-    SC_OPS(conflicts);
-    struct sc_op_info info = describe(use, call, stream);
-    sc_track_device_conflicts(&sc_track, &info, &conflicts);
-    for (unsigned i = 0; i < sc_ops_kept(&conflicts); i++) {
-        const struct sc_op_info *earlier = &conflicts.ops[i];
-        bool ordered = heals && sc_marks_order_after(stream, &earlier->ticket);
-        sc_hazards_report_one(code_of(earlier->direction, use->direction),
-                              ordered ? SC_ACTION_ORDERED : SC_ACTION_REPORTED, &conflicts, i,
-                              &(struct sc_culprit){call->api, call->site, NULL});
+    const struct sc_call *call = judgement->call;
+    sc_hazards_report_one(code_of(conflicts->ops[i].direction, judgement->direction), action,
+                          conflicts, i, &(struct sc_culprit){call->api, call->site, NULL});
+}
+
+/* Is it behind a host function that waits for the program? The program may let that go only when it
+ * has waited for the call's stream. */
+static bool waits_for_program(const struct sc_op_info *op)
+{
+    if (!sc_host_functions_are_open(op))
+        return false;
+    sc_host_functions_look(0);
+    return sc_host_functions_excuse(op, sc_ticks());
+}
+
+/* The missing edges, where they can be made: the call's stream waits for what it would have raced
+ * with. */
+static void heal_by_edges(const struct judgement *judgement, const struct sc_ops *conflicts)
+{
+    for (unsigned i = 0; i < sc_ops_kept(conflicts); i++) {
+        const struct sc_op_info *earlier = &conflicts->ops[i];
+        bool ordered = judgement->heals && !waits_for_program(earlier) &&
+                       sc_edges_order_after(judgement->stream, earlier, judgement->call->api);
+        report(judgement, ordered ? SC_ACTION_ORDERED : SC_ACTION_REPORTED, conflicts, i);
     }
 }
 
+/* The verdicts come first: what the call waits for may look complete after it. What is complete
+ * takes no edge to be known for the past. */
+static void heal_by_wait(const struct judgement *judgement, const struct sc_ops *conflicts)
+{
+    uint64_t deadline_ns = sc_now_ns() + sc_options.stall_limit_ns;
+    unsigned count = sc_ops_kept(conflicts);
+    for (unsigned i = 0; i < count; i++)
+        report(judgement, judgement->heals ? SC_ACTION_STALLED : SC_ACTION_REPORTED, conflicts, i);
+    if (!judgement->heals)
+        return;
+    sc_reaper_judge_now();
+    sc_nvtx_stall_begin(judgement->call->api);
+    for (unsigned i = 0; i < count; i++) {
+        const struct sc_op_info *earlier = &conflicts->ops[i];
+        if (!sc_at_once_await(judgement->call, earlier, deadline_ns))
+            break;
+        sc_marks_order_after(judgement->stream, &earlier->ticket);
+    }
+    sc_nvtx_stall_end();
+}
+
+static void judge(const struct sc_device_use *use, const struct judgement *judgement,
+                  enum sc_device_healing healing)
+{
+    SC_OPS(conflicts);
+    struct sc_op_info info = describe(use, judgement->call, judgement->stream);
+    sc_track_device_conflicts(&sc_track, &info, &conflicts);
+    for (unsigned i = 0; i < sc_ops_kept(&conflicts); i++) {
+        struct sc_op_info *earlier = &conflicts.ops[i];
+        if (!earlier->origin)
+            earlier->origin = sc_track_device_origin(&sc_track, earlier->shape.address);
+    }
+    if (conflicts.count == 0)
+        return;
+    if (healing == SC_HEALED_BY_WAIT)
+        heal_by_wait(judgement, &conflicts);
+    else
+        heal_by_edges(judgement, &conflicts);
+}
+
 void sc_device_uses_judge(const struct sc_device_uses *uses, const struct sc_call *call,
-                          struct sc_stream_record *stream)
+                          struct sc_stream_record *stream, enum sc_device_healing healing)
 {
     bool carried_out = sc_replaying_is_on() && !sc_replaying_prepares();
     for (unsigned i = 0; i < uses->count; i++)
-        judge(&uses->of[i], call, stream, sc_options.mode == SC_MODE_FIX && !carried_out);
+        judge(&uses->of[i],
+              &(struct judgement){call, stream, uses->of[i].direction,
+                                  sc_options.mode == SC_MODE_FIX && !carried_out},
+              healing);
 }
 
 static struct sc_op_info of_this_moment(const struct sc_call *call,
@@ -107,22 +177,35 @@ static struct sc_op_info of_this_moment(const struct sc_call *call,
     };
 }
 
+/* `op` has ticket, stack, time and thread. */
+static struct sc_op_info describe_with(const struct sc_device_use *use, const struct sc_call *call,
+                                       struct sc_stream_record *stream, const struct sc_op_info *op)
+{
+    struct sc_op_info info = describe(use, call, stream);
+    info.ticket = op->ticket;
+    info.stack = op->stack;
+    info.ticks = op->ticks;
+    info.thread = op->thread;
+    info.runtime_api = op->runtime_api;
+    info.correlation_id = op->correlation_id;
+    return info;
+}
+
+/* Nobody but its thread could record a mark behind the work of a per-thread default stream. */
+static void mark(struct sc_stream_record *stream, uint64_t ticks)
+{
+    if (stream->owner)
+        sc_marks_issued(stream, 0, false, ticks);
+}
+
 void sc_device_uses_note_beside(const struct sc_device_uses *uses, const struct sc_call *call,
                                 struct sc_stream_record *stream, const struct sc_op_info *op)
 {
     struct sc_op_info infos[SC_DEVICE_USES_MAX];
-    for (unsigned i = 0; i < uses->count; i++) {
-        infos[i] = describe(&uses->of[i], call, stream);
-        infos[i].ticket = op->ticket;
-        infos[i].stack = op->stack;
-        infos[i].ticks = op->ticks;
-        infos[i].thread = op->thread;
-        infos[i].runtime_api = op->runtime_api;
-        infos[i].correlation_id = op->correlation_id;
-    }
+    for (unsigned i = 0; i < uses->count; i++)
+        infos[i] = describe_with(&uses->of[i], call, stream, op);
     sc_track_device_issue(&sc_track, infos, uses->count);
-    if (stream->owner) /* nobody else could record a mark behind it */
-        sc_marks_issued(stream, 0, false, op->ticks);
+    mark(stream, op->ticks);
 }
 
 void sc_device_uses_note(const struct sc_device_uses *uses, const struct sc_call *call,
@@ -132,11 +215,20 @@ void sc_device_uses_note(const struct sc_device_uses *uses, const struct sc_call
     sc_device_uses_note_beside(uses, call, stream, &moment);
 }
 
+void sc_device_uses_note_free(const struct sc_device_uses *uses, const struct sc_call *call,
+                              struct sc_stream_record *stream,
+                              const struct sc_allocation *allocation)
+{
+    struct sc_op_info moment = of_this_moment(call, stream, 0);
+    struct sc_op_info info = describe_with(&uses->of[0], call, stream, &moment);
+    sc_track_device_end_free(&sc_track, allocation, true, &info);
+    mark(stream, moment.ticks);
+}
+
 void sc_device_uses_allocated(const struct sc_call *call, struct sc_stream_record *stream,
                               uintptr_t address, size_t size_bytes)
 {
     struct sc_device_uses uses = {.count = 0};
-    sc_track_device_allocated(&sc_track, address, size_bytes);
     sc_device_uses_add(&uses, SC_ALLOCATION, false,
                        &(struct sc_shape){address, size_bytes, size_bytes, 1}, NULL);
     if (uses.count)

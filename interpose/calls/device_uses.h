@@ -17,6 +17,7 @@
 #include "interpose/driver/call.h"
 #include "interpose/graph/copy_sides.h"
 #include "interpose/streams/streams.h"
+#include "track/allocations.h"
 #include "track/hazard.h"
 #include "track/order.h"
 #include "track/shape.h"
@@ -26,7 +27,8 @@ struct sc_device_use {
     struct sc_shape shape;
     struct sc_fold fold;
     enum sc_direction direction;
-    bool reads; /* merely */
+    bool reads;      /* merely */
+    uint32_t origin; /* of the memory, where it is known already (track/origins.h) */
 };
 
 enum { SC_DEVICE_USES_MAX = 2 }; /* of a call */
@@ -43,9 +45,14 @@ void sc_device_uses_add(struct sc_device_uses *uses, enum sc_direction direction
 /* The sides of a copy that are device memory. */
 void sc_device_uses_of_sides(struct sc_device_uses *uses, const struct sc_copy_sides *sides);
 
+/* How a call is put behind what it would race with. A call that blocks the host waits before it is
+ * made, at most stall_limit: an edge in its stream would last as long as what it waits for, which
+ * may wait for the program. */
+enum sc_device_healing { SC_HEALED_BY_EDGE, SC_HEALED_BY_WAIT };
+
 /* Before the call, which is about to be made on the stream. */
 void sc_device_uses_judge(const struct sc_device_uses *uses, const struct sc_call *call,
-                          struct sc_stream_record *stream);
+                          struct sc_stream_record *stream, enum sc_device_healing healing);
 
 /* The driver has accepted the call, which has at least one use. `place`: of the call, in a legacy
  * stream, or 0. */
@@ -56,6 +63,11 @@ void sc_device_uses_note(const struct sc_device_uses *uses, const struct sc_call
  * thread are that operation's. */
 void sc_device_uses_note_beside(const struct sc_device_uses *uses, const struct sc_call *call,
                                 struct sc_stream_record *stream, const struct sc_op_info *op);
+
+/* The driver has accepted the free of the memory in the stream's order, which is the only use. */
+void sc_device_uses_note_free(const struct sc_device_uses *uses, const struct sc_call *call,
+                              struct sc_stream_record *stream,
+                              const struct sc_allocation *allocation);
 
 /* The call has handed out memory in the stream's order. */
 void sc_device_uses_allocated(const struct sc_call *call, struct sc_stream_record *stream,

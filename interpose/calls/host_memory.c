@@ -14,6 +14,7 @@
 #include "interpose/base/process.h"
 #include "interpose/base/recently.h"
 #include "interpose/base/upcalls.h"
+#include "interpose/calls/device_memory.h"
 #include "interpose/calls/host_memory.h"
 #include "interpose/calls/sync.h"
 #include "interpose/capture/beside.h"
@@ -31,6 +32,7 @@
 #include "interpose/reaper/reaper.h"
 #include "interpose/reaper/take_down.h"
 #include "interpose/streams/contexts.h"
+#include "track/allocations.h"
 #include "track/hold.h"
 #include "track/inflight.h"
 #include "track/pool.h"
@@ -421,9 +423,11 @@ CUresult cuMemFree_v2(CUdeviceptr address)
     struct giving_back giving = begin((void *)(uintptr_t)address, SC_MANAGED, call);
     struct sc_range_info range = range_of(&giving);
     struct sc_sync sync = sc_sync_begin_free(call);
+    struct sc_allocation allocation = sc_device_memory_leaves(address);
     if (range.range)
         sc_track_remove_range(&sc_track, range.address);
     CUresult result = sc_permit_end(&giving.permit, real(address));
+    sc_device_memory_left(&allocation, result == CUDA_SUCCESS);
     if (result == CUDA_SUCCESS)
         sc_recently_freed(call->api, call->site, address, range.range ? range.size_bytes : 0);
     if (range.range && result != CUDA_SUCCESS)

@@ -295,13 +295,18 @@ void sc_issue_of_graph(struct sc_issue *issue, bool unjudged)
     }
 }
 
+static enum sc_device_healing healing_of(const struct sc_issue *issue)
+{
+    return issue->joins_stream ? SC_HEALED_BY_WAIT : SC_HEALED_BY_EDGE;
+}
+
 /* Only that: the wrapper is run again when the driver has carried the call out. */
 static void order_before_call(struct sc_issue *issue)
 {
     for (unsigned i = 0; i < issue->count; i++)
         order_op(issue, &issue->ops[i]);
     if (sc_issue_tells_device(issue))
-        sc_device_uses_judge(&issue->uses, issue->call, issue->stream);
+        sc_device_uses_judge(&issue->uses, issue->call, issue->stream, healing_of(issue));
     issue->uses.count = 0;
     issue->count = 0;
     issue->joins_stream = false;
@@ -335,7 +340,7 @@ void sc_issue_ready(struct sc_issue *issue)
         if (!issue->ops[i].unjudged)
             prepare(issue, &issue->ops[i]);
     if (sc_unlikely(issue->uses.count) && sc_issue_tells_device(issue))
-        sc_device_uses_judge(&issue->uses, issue->call, issue->stream);
+        sc_device_uses_judge(&issue->uses, issue->call, issue->stream, healing_of(issue));
 }
 
 void sc_issue_call(struct sc_issue *issue)

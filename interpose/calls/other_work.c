@@ -5,6 +5,7 @@
 #include "interpose/base/process.h"
 #include "interpose/base/recently.h"
 #include "interpose/calls/beside_uses.h"
+#include "interpose/calls/device_memory.h"
 #include "interpose/calls/device_uses.h"
 #include "interpose/calls/issue.h"
 #include "interpose/capture/beside.h"
@@ -14,6 +15,7 @@
 #include "interpose/driver/wrap.h"
 #include "interpose/streams/capturing.h"
 #include "interpose/streams/streams.h"
+#include "track/allocations.h"
 #include "track/hazard.h"
 #include "track/order.h"
 #include "track/shape.h"
@@ -128,6 +130,8 @@ static CUresult end_allocation(struct work *work, CUstream handle, const CUdevic
 {
     struct sc_stream_record *stream =
         result == CUDA_SUCCESS ? watched_stream(work->detour.call, handle) : NULL;
+    if (result == CUDA_SUCCESS)
+        sc_device_memory_made(work->detour.call, *address, bytes);
     if (stream)
         sc_device_uses_allocated(work->detour.call, stream, *address, bytes);
     if (sc_beside_is_asked() && result == CUDA_SUCCESS)
@@ -157,34 +161,50 @@ SC_PAIR(cuMemAllocFromPoolAsync, _ptsz,
     return end_allocation(&work, stream, address, bytes, result);
 }
 
+struct freeing {
+    struct sc_allocation allocation;
+    struct sc_device_uses uses;
+    struct sc_stream_record *stream; /* where the free is told of, or NULL */
+};
+
 /* Of the whole allocation: nobody may use it behind its free. */
-static struct sc_stream_record *begin_free(struct work *work, struct sc_device_uses *uses,
-                                           CUdeviceptr address, CUstream handle)
+static void begin_free(struct freeing *freeing, const struct sc_call *call, CUdeviceptr address,
+                       CUstream handle)
 {
-    struct sc_stream_record *stream = watched_stream(work->detour.call, handle);
-    size_t bytes = stream ? sc_track_device_take(&sc_track, address) : 0;
-    uses->count = 0;
+    freeing->allocation = sc_device_memory_leaves(address);
+    freeing->uses.count = 0;
+    freeing->stream = NULL;
+    size_t bytes = freeing->allocation.size_bytes;
     if (!bytes)
-        return NULL;
-    sc_device_uses_add(uses, SC_FREE, false, &(struct sc_shape){address, bytes, bytes, 1}, NULL);
-    sc_device_uses_judge(uses, work->detour.call, stream);
-    return stream;
+        return;
+    freeing->stream = watched_stream(call, handle);
+    sc_device_uses_add(&freeing->uses, SC_FREE, false, &(struct sc_shape){address, bytes, bytes, 1},
+                       NULL);
+    freeing->uses.of[0].origin = freeing->allocation.origin;
+    if (freeing->stream)
+        sc_device_uses_judge(&freeing->uses, call, freeing->stream, SC_HEALED_BY_EDGE);
+}
+
+static void end_free(const struct freeing *freeing, const struct sc_call *call, CUresult result)
+{
+    if (freeing->stream && result == CUDA_SUCCESS)
+        sc_device_uses_note_free(&freeing->uses, call, freeing->stream, &freeing->allocation);
+    else
+        sc_device_memory_left(&freeing->allocation, result == CUDA_SUCCESS);
 }
 
 SC_PAIR(cuMemFreeAsync, _ptsz, (CUdeviceptr address, CUstream stream), (address, stream))
 {
     struct work work;
-    struct sc_device_uses uses;
+    struct freeing freeing;
     sc_detour_begin(&work.detour, call, &stream);
-    struct sc_stream_record *freed_on = begin_free(&work, &uses, address, stream);
+    begin_free(&freeing, call, address, stream);
     work.work = sc_work_begin(call, stream, SC_WORK_QUIET);
     CUresult result = endangers_captures(&work, stream) ? SC_PERMITTED(real(address, stream))
                                                         : real(address, stream);
     if (work.work.stream && result == CUDA_SUCCESS)
-        sc_recently_freed(call->api, call->site, address,
-                          uses.count ? uses.of[0].shape.width_bytes : 0);
-    if (freed_on && result == CUDA_SUCCESS)
-        sc_device_uses_note(&uses, call, freed_on, 0);
+        sc_recently_freed(call->api, call->site, address, freeing.allocation.size_bytes);
+    end_free(&freeing, call, result);
     return end(&work, result);
 }
 

@@ -1,4 +1,5 @@
 /* Calls that no capture permits, and that have nothing to do with copies. */
+#include "interpose/calls/device_memory.h"
 #include "interpose/capture/beside.h"
 #include "interpose/capture/permits.h"
 #include "interpose/driver/driver.h"
@@ -6,12 +7,19 @@
 
 #include "track/poison.h"
 
+static void note_made(const struct sc_call *call, CUdeviceptr address, size_t size_bytes)
+{
+    sc_device_memory_made(call, address, size_bytes);
+    if (sc_beside_is_asked())
+        sc_beside_allocated(address, size_bytes);
+}
+
 CUresult cuMemAlloc_v2(CUdeviceptr *address, size_t bytes)
 {
     SC_WRAPPER(cuMemAlloc_v2);
     CUresult result = SC_PERMITTED(real(address, bytes));
-    if (sc_beside_is_asked() && result == CUDA_SUCCESS)
-        sc_beside_allocated(*address, bytes);
+    if (result == CUDA_SUCCESS)
+        note_made(call, *address, bytes);
     return result;
 }
 
@@ -56,7 +64,7 @@ CUresult cuMemAllocPitch_v2(CUdeviceptr *address, size_t *pitch, size_t width, s
 {
     SC_WRAPPER(cuMemAllocPitch_v2);
     CUresult result = SC_PERMITTED(real(address, pitch, width, height, element));
-    if (sc_beside_is_asked() && result == CUDA_SUCCESS)
-        sc_beside_allocated(*address, *pitch * height);
+    if (result == CUDA_SUCCESS)
+        note_made(call, *address, *pitch * height);
     return result;
 }

@@ -70,6 +70,35 @@ static void judge(const struct copy *copy)
     judge_side(copy, stream, SC_TOUCH_WRITE, &copy->sides.dst);
 }
 
+/* Does the call return when all before it on its stream is done? */
+static bool blocks_host(const struct copy *copy)
+{
+    return copy->sides.src.used || copy->sides.dst.used;
+}
+
+/* These are in order with all that is issued in the contexts that they name, before and behind them
+ * and in whatever stream (cuda_runtime_api.h, cudaMemcpyPeer), and so with every use of their
+ * memory that is watched. */
+static bool is_serialized(const struct copy *copy)
+{
+    return copy->sides.is_serialized;
+}
+
+/* Of a call that blocks the host, for the same reason as above. A default stream that captures
+ * refuses the call. */
+static void judge_uses(const struct copy *copy)
+{
+    struct sc_device_uses uses = {.count = 0};
+    if (!sc_track_watches_device(&sc_track) || copy->sides.is_empty || !blocks_host(copy) ||
+        is_serialized(copy))
+        return;
+    struct sc_stream_record *stream = stream_of(copy);
+    if (!stream || sc_streams_is_captured(stream))
+        return;
+    sc_device_uses_of_sides(&uses, &copy->sides);
+    sc_device_uses_judge(&uses, copy->call, stream, SC_HEALED_BY_WAIT);
+}
+
 /* What the call itself writes changes in order, behind earlier copies out of it. */
 static void seal(const struct copy *copy)
 {
@@ -85,9 +114,9 @@ static void begin_uses(struct copy *copy, struct sc_stream_record *stream)
     if (!is_watched && !sc_beside_is_asked())
         return;
     sc_device_uses_of_sides(&copy->uses, &copy->sides);
-    copy->used_on = is_watched && copy->uses.count ? stream : NULL;
-    if (copy->used_on)
-        sc_device_uses_judge(&copy->uses, copy->call, stream);
+    copy->used_on = is_watched && copy->uses.count && !is_serialized(copy) ? stream : NULL;
+    if (copy->used_on && !blocks_host(copy))
+        sc_device_uses_judge(&copy->uses, copy->call, stream, SC_HEALED_BY_EDGE);
 }
 
 /* What came to the host, or out of memory that the device reads itself, is done; what came out of
@@ -112,7 +141,7 @@ static struct sc_sync begin_call(struct copy *copy)
     copy->on = stream;
     if (stream)
         begin_uses(copy, stream);
-    if (stream && (copy->sides.src.used || copy->sides.dst.used)) {
+    if (stream && blocks_host(copy)) {
         seal(copy);
         return sc_sync_begin_copy(copy->call, stream, !copy->sides.dst.host);
     }
@@ -138,6 +167,7 @@ static void begin_moved(struct copy *copy, CUstream handle)
 static bool begins_moved(struct copy *copy)
 {
     judge(copy);
+    judge_uses(copy);
     copy->stream = NULL;
     copy->uses.count = 0;
     copy->used_on = NULL;
@@ -213,6 +243,12 @@ static CUresult end(struct copy *copy, CUresult result)
 static struct sc_copy_sides between(struct sc_copy_side dst, struct sc_copy_side src, size_t bytes)
 {
     return (struct sc_copy_sides){.src = src, .dst = dst, .is_empty = bytes == 0};
+}
+
+static struct sc_copy_sides serialized(struct sc_copy_sides sides)
+{
+    sides.is_serialized = true;
+    return sides;
 }
 
 static struct sc_copy_sides reads(struct sc_copy_side src, size_t bytes)
@@ -311,9 +347,9 @@ COPY(cuMemcpyAtoA_v2, atoa_async,
 COPY(cuMemcpyPeer, sc_real.cuMemcpyPeerAsync,
      (CUdeviceptr dst, CUcontext dst_context, CUdeviceptr src, CUcontext src_context, size_t bytes),
      (dst, dst_context, src, src_context, bytes),
-     between(sc_copy_side_pinned(dst, bytes), sc_copy_side_pinned(src, bytes), bytes))
+     serialized(between(sc_copy_side_pinned(dst, bytes), sc_copy_side_pinned(src, bytes), bytes)))
 COPY(cuMemcpy3DPeer, sc_real.cuMemcpy3DPeerAsync, (const CUDA_MEMCPY3D_PEER *params), (params),
-     sc_copy_sides_of_3d_peer(params))
+     serialized(sc_copy_sides_of_3d_peer(params)))
 
 COPY(cuMemcpy, sc_real.cuMemcpyAsync, (CUdeviceptr dst, CUdeviceptr src, size_t bytes),
      (dst, src, bytes),

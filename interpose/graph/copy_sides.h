@@ -27,8 +27,9 @@ struct sc_copy_side {
 
 struct sc_copy_sides {
     struct sc_copy_side src, dst;
-    bool is_empty; /* a copy of no bytes: both are unused */
-    bool is_fill;  /* a memset: there is no source */
+    bool is_empty;      /* a copy of no bytes: both are unused */
+    bool is_fill;       /* a memset: there is no source */
+    bool is_serialized; /* with all work of the contexts that it names */
 };
 
 /* Of a copy by its parameters; NULL: both sides are unused. */

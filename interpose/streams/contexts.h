@@ -19,6 +19,7 @@
 
 struct sc_stream_record;
 struct sc_staging_of_context;
+struct sc_edges_of_context;
 
 /* What marks.c keeps of a context. */
 struct sc_context_marks {
@@ -59,6 +60,7 @@ struct sc_context {
     _Atomic unsigned quiet; /* calls under way that may end it: we make none in it */
     struct sc_context_unfinished unfinished;
     _Atomic(struct sc_staging_of_context *) staging;
+    _Atomic(struct sc_edges_of_context *) breakable;
     struct sc_context_detours detours;
     struct sc_context_marks marks;
     struct sc_spare_events spare_events;

@@ -541,7 +541,7 @@ static CUevent event_behind_locked(struct sc_stream_record *stream, const struct
 /* Never behind a wait for a value or a semaphore: it may be one for what is issued now, and both
  * would wait for ever. */
 static bool wait_behind(struct sc_stream_record *stream, struct sc_stream_record *earlier,
-                        const struct sc_ticket *ticket)
+                        const struct sc_ticket *ticket, sc_marks_wait *wait, void *context)
 {
     bool ordered = false;
     if (!sc_unfinished_is_seen(earlier))
@@ -551,7 +551,7 @@ static bool wait_behind(struct sc_stream_record *stream, struct sc_stream_record
     if (!event) /* no mark is left behind what is complete */
         ordered = sc_order_complete(&sc_track.order, ticket);
     else
-        ordered = sc_real.cuStreamWaitEvent(stream->handle, event, 0) == CUDA_SUCCESS;
+        ordered = wait(context, stream->handle, event);
     pthread_mutex_unlock(&earlier->lock);
     if (ordered && event)
         sc_unfinished_written(stream, sc_ticks());
@@ -559,12 +559,24 @@ static bool wait_behind(struct sc_stream_record *stream, struct sc_stream_record
 }
 
 /* A stream without a record is gone, and all that it did is complete. */
-bool sc_marks_order_after(struct sc_stream_record *stream, const struct sc_ticket *ticket)
+bool sc_marks_order_by(struct sc_stream_record *stream, const struct sc_ticket *ticket,
+                       sc_marks_wait *wait, void *context)
 {
     struct sc_stream_record *earlier = sc_streams_of_id(ticket->stream);
-    bool ordered =
-        earlier ? wait_behind(stream, earlier, ticket) : sc_order_complete(&sc_track.order, ticket);
+    bool ordered = earlier ? wait_behind(stream, earlier, ticket, wait, context)
+                           : sc_order_complete(&sc_track.order, ticket);
     if (ordered)
         sc_track_order_after(&sc_track, stream->id, ticket);
     return ordered;
+}
+
+static bool wait_plainly(void *unused, CUstream stream, CUevent event)
+{
+    (void)unused;
+    return sc_real.cuStreamWaitEvent(stream, event, 0) == CUDA_SUCCESS;
+}
+
+bool sc_marks_order_after(struct sc_stream_record *stream, const struct sc_ticket *ticket)
+{
+    return sc_marks_order_by(stream, ticket, wait_plainly, NULL);
 }

@@ -130,6 +130,12 @@ bool sc_marks_show_incomplete(const struct sc_ticket *ticket, uint64_t last);
 /* Inserts the edge "later work on `stream` comes after the operation", false if it cannot. */
 bool sc_marks_order_after(struct sc_stream_record *stream, const struct sc_ticket *ticket);
 
+/* The same, where `wait` makes the stream wait for the event, if there is something to wait for. It
+ * says whether it has, and takes no lock of a stream. */
+typedef bool sc_marks_wait(void *context, CUstream stream, CUevent event);
+bool sc_marks_order_by(struct sc_stream_record *stream, const struct sc_ticket *ticket,
+                       sc_marks_wait *wait, void *context);
+
 /* Has the stream wait in its own queue for all that its next operation is to come after: otherwise
  * the driver may take the bytes of that too early. How often this was done. */
 void sc_marks_wait_for_itself(struct sc_stream_record *stream);

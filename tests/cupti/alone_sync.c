@@ -14,7 +14,9 @@ int main(void)
 {
     const char *how = getenv("HOW");
     cudaEvent_t event;
+    void *other;
     set_up();
+    CUDA(cudaMalloc(&other, BYTES));
     CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
     CUDA(cudaEventCreate(&event));
     CUDA(cudaMemcpyAsync(pinned, device, BYTES, cudaMemcpyDeviceToHost, stream));
@@ -22,9 +24,9 @@ int main(void)
     if (getenv("ORDERED"))
         CUDA(cudaStreamWaitEvent(0, event, 0));
     if (strcmp(how, "up") == 0)
-        CUDA(cudaMemcpy(device, pinned, BYTES, cudaMemcpyHostToDevice));
+        CUDA(cudaMemcpy(other, pinned, BYTES, cudaMemcpyHostToDevice));
     else if (strcmp(how, "down") == 0)
-        CUDA(cudaMemcpy(pinned, device, BYTES, cudaMemcpyDeviceToHost));
+        CUDA(cudaMemcpy(pinned, other, BYTES, cudaMemcpyDeviceToHost));
     else
         CUDA(cudaMemset(pinned, 0, BYTES));
     CUDA(cudaStreamSynchronize(stream));

@@ -25,7 +25,8 @@ enum oracle_scope { ORACLE_STREAM_SCOPE, ORACLE_LEGACY_SCOPE, ORACLE_CONTEXT_SCO
 
 struct oracle_node {
     int stream;
-    bool done; /* the host knows */
+    bool done;  /* the host knows */
+    bool alone; /* it joins no other stream */
     int edge_count, healed_count;
     int edges[ORACLE_EDGES_MAX];
     int healed[ORACLE_HEALED_MAX];
@@ -89,7 +90,7 @@ static inline struct oracle_node *oracle_loose_node(struct oracle *oracle, int s
 {
     struct oracle_node *node = &oracle->nodes[oracle->node_count++];
     node->stream = stream;
-    node->done = false;
+    node->done = node->alone = false;
     node->edge_count = node->healed_count = 0;
     return node;
 }
@@ -179,8 +180,8 @@ static inline void oracle_reach_healed(const struct oracle *oracle, int before,
     for (int i = 0; i <= before; i++) {
         const struct oracle_stream *other = &oracle->streams[oracle->nodes[i].stream];
         set->has[i] |=
-            other == of || (of->kind == ORACLE_LEGACY && other->kind == ORACLE_BLOCKING &&
-                            other->context == of->context);
+            other == of || (of->kind == ORACLE_LEGACY && !oracle->nodes[before].alone &&
+                            other->kind == ORACLE_BLOCKING && other->context == of->context);
     }
 }
 

@@ -26,16 +26,16 @@
 #include "random_jobs.h"
 
 static const struct setting settings[] = {
-    {"strict", "late=1:late_limit=2ms:late_batch=1"},
-    {"fix", "late=1:late_limit=2ms"},
-    {"report", "late=1:late_limit=2ms:late_batch=1"},
-    {"strict", "delay=20us:seed=%"},
-    {"fix", "late=1:late_limit=2ms:late_batch=1:pageable_access=1"},
-    {"report", "delay=0"},
-    {"strict", "late=1:late_limit=2ms:pageable_access=1"},
-    {"fix", "delay=20us:seed=%:late_batch=1"},
-    {"report", "late=1:late_limit=2ms:pageable_access=1"},
-    {"strict", "late=1:late_limit=2ms"},
+    {"strict", "late=1:late_limit=2ms:late_batch=1", NULL},
+    {"fix", "late=1:late_limit=2ms", NULL},
+    {"report", "late=1:late_limit=2ms:late_batch=1", NULL},
+    {"strict", "delay=20us:seed=%", NULL},
+    {"fix", "late=1:late_limit=2ms:late_batch=1:pageable_access=1", NULL},
+    {"report", "delay=0", NULL},
+    {"strict", "late=1:late_limit=2ms:pageable_access=1", NULL},
+    {"fix", "delay=20us:seed=%:late_batch=1", NULL},
+    {"report", "late=1:late_limit=2ms:pageable_access=1", NULL},
+    {"strict", "late=1:late_limit=2ms", NULL},
 };
 
 /* ---- the menu ---- */

@@ -24,6 +24,12 @@ static int count_in_flight(int buffer)
     return count;
 }
 
+/* Where what a stream writes is nobody else's. */
+static CUdeviceptr device_place(int stream)
+{
+    return world.device + DEVICE_BYTES + (size_t)stream * PLACE_BYTES;
+}
+
 /* ---- calls that order or wait; each is drawn into the graph as it succeeds ---- */
 
 static void do_record(int slot, int event)
@@ -162,7 +168,7 @@ static void do_sync_copy(void)
     if (down)
         CHECK(cuMemcpyDtoH(world.scratch, world.device, sizeof world.scratch));
     else
-        CHECK(cuMemcpyHtoD(world.device + DEVICE_BYTES, world.scratch, sizeof world.scratch));
+        CHECK(cuMemcpyHtoD(device_place(stream), world.scratch, sizeof world.scratch));
     know_scope(stream, scope_of(stream));
     leave(0);
 }
@@ -179,8 +185,7 @@ static void do_pageable_copy(int slot, bool down)
         CHECK(cuMemcpyDtoHAsync(world.scratch, world.device, sizeof world.scratch, handle));
         know_scope(stream, scope_of(stream));
     } else {
-        CHECK(cuMemcpyHtoDAsync(world.device + DEVICE_BYTES, world.scratch, sizeof world.scratch,
-                                handle));
+        CHECK(cuMemcpyHtoDAsync(device_place(stream), world.scratch, sizeof world.scratch, handle));
     }
     leave(slot);
 }
@@ -190,11 +195,12 @@ static void do_work(int slot)
 {
     bool wait = slot == 0 && one_in(2) && !is_detoured(slot);
     say("device memset on slot %d%s", slot, wait ? ", the synchronous one" : "");
-    oracle_add_node(&world.oracle, enter(slot));
+    int stream = enter(slot);
+    oracle_add_node(&world.oracle, stream);
     if (wait)
-        CHECK(cuMemsetD8(world.device + DEVICE_BYTES, 7, 64));
+        CHECK(cuMemsetD8(device_place(stream), 7, 64));
     else
-        CHECK(cuMemsetD8Async(world.device + DEVICE_BYTES, 7, 64, world.slots[slot].handle));
+        CHECK(cuMemsetD8Async(device_place(stream), 7, 64, world.slots[slot].handle));
     leave(slot);
 }
 

@@ -35,6 +35,7 @@ enum {
 struct setting {
     const char *mode; /* strict is mode=fix:strict=1 */
     const char *device;
+    const char *options; /* further ones, or NULL */
 };
 
 /* `run`: runs so many programs from the seed on, in the mode. */
@@ -76,13 +77,19 @@ static void describe_device(const struct job *job, char *text)
         snprintf(text + plain, PATH_BYTES - plain, "%llu", job->seed);
 }
 
+static const char *options_of(const struct job *job)
+{
+    const char *options = lot->settings[job->setting].options;
+    return options ? options : "device=0";
+}
+
 static void set_environment(const struct job *job)
 {
     char value[2 * PATH_BYTES], path[PATH_BYTES];
     path_of(job, "jsonl", path);
     bool strict = strcmp(lot->settings[job->setting].mode, "strict") == 0;
-    snprintf(value, sizeof value, "mode=%s:stacks=none:verbosity=0:report_path=%s",
-             strict ? "fix:strict=1" : lot->settings[job->setting].mode, path);
+    snprintf(value, sizeof value, "mode=%s:%s:stacks=none:verbosity=0:report_path=%s",
+             strict ? "fix:strict=1" : lot->settings[job->setting].mode, options_of(job), path);
     setenv("SAFECOPY_OPTIONS", value, 1);
     describe_device(job, value);
     setenv("SIM_GPU", value, 1);
@@ -177,8 +184,9 @@ static void show(const struct job *job, const char *wrong)
 {
     char device[PATH_BYTES];
     describe_device(job, device);
-    printf("%s\nwrong: %lu programs from seed %llu, SAFECOPY_OPTIONS=mode=%s, SIM_GPU=%s: %s\n",
-           output, job->count, job->seed, lot->settings[job->setting].mode, device, wrong);
+    printf("%s\nwrong: %lu programs from seed %llu, SAFECOPY_OPTIONS=mode=%s:%s, SIM_GPU=%s: %s\n",
+           output, job->count, job->seed, lot->settings[job->setting].mode, options_of(job), device,
+           wrong);
 }
 
 /* The first half that is wrong too, again and again; some things go wrong only now and then. */

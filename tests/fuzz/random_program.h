@@ -27,6 +27,8 @@
 
 #include "random_memory.h"
 
+#include "random_device.h"
+
 #include "random_touches.h"
 
 #include "random_execs.h"
@@ -61,6 +63,8 @@ static const struct {
     {6, act_pageable_block}, {8, act_change_node},
     {4, act_enable_node},    {4, act_update},
     {3, act_add_node},       {2, act_destroy_node},
+    {40, act_device_use},    {16, act_device_at_once},
+    {8, act_device_memory},
 };
 
 static void act(void)
@@ -80,10 +84,12 @@ static void act(void)
 
 /* ---- programs ---- */
 
-static void start_device(bool healed)
+static void start_device(bool healed, bool watched)
 {
     CUdevice device = 0;
+    CUstream stream = NULL;
     world.healed = healed;
+    world.watches_device = watched;
     CHECK(cuInit(0));
     CHECK(cuDeviceGet(&device, 0));
     CHECK(cuDevicePrimaryCtxRetain(&baton.context, device));
@@ -93,6 +99,9 @@ static void start_device(bool healed)
     fill_random(world.source, SOURCE_BYTES);
     CHECK(cuMemcpyHtoD(world.device, world.source, SOURCE_BYTES));
     CHECK(cuCtxSynchronize()); /* staged when the copy returned; non-blocking streams do not wait */
+    /* KNOWN: what is done to device memory before streams may be unordered is not known. */
+    CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CHECK(cuStreamDestroy(stream));
     start_threads();
 }
 
@@ -126,6 +135,7 @@ static void begin_program(uint64_t seed)
     for (int buffer = 0; buffer < world.buffer_count; buffer++)
         add_buffer(buffer, buffer % KINDS);
     begin_graphs();
+    begin_device_blocks();
 }
 
 static void check_device(void)
@@ -172,6 +182,7 @@ static void end_program(void)
     world.thread = 0;
     do_context_sync();
     check_device();
+    end_device_blocks();
     end_graphs();
     unregister_stale();
     for (int buffer = 0; buffer < world.buffer_count; buffer++)

@@ -11,17 +11,29 @@
 #include "random_jobs.h"
 
 static const struct setting settings[] = {
-    {"strict", "late=1:late_limit=2ms"},    {"report", "delay=0"},
-    {"fix", "late=1:late_limit=2ms"},       {"strict", "delay=20us:seed=%"},
-    {"report", "late=1:late_limit=2ms"},    {"strict", "delay=0"},
-    {"report", "delay=20us:seed=%"},        {"fix", "delay=20us:seed=%"},
-    {"strict", "delay=5us:bandwidth=500M"}, {"report", "delay=200us:seed=%"},
+#define DEVICES(options)                                                                           \
+    {"strict", "late=1:late_limit=2ms", options}, {"report", "delay=0", options},                  \
+        {"fix", "late=1:late_limit=2ms", options}, {"strict", "delay=20us:seed=%", options},       \
+        {"report", "late=1:late_limit=2ms", options}, {"strict", "delay=0", options},              \
+        {"report", "delay=20us:seed=%", options}, {"fix", "delay=20us:seed=%", options},           \
+        {"strict", "delay=5us:bandwidth=500M", options},                                           \
+    {                                                                                              \
+        "report", "delay=200us:seed=%", options                                                    \
+    }
+    DEVICES("device=1"),
+    DEVICES(NULL),
 };
+
+static bool watches_device(void)
+{
+    const char *options = getenv("SAFECOPY_OPTIONS");
+    return options && strstr(options, "device=1");
+}
 
 static void run(unsigned long count, uint64_t seed, const char *mode)
 {
     world.exact = strcmp(mode, "fix") != 0;
-    start_device(strcmp(mode, "report") != 0);
+    start_device(strcmp(mode, "report") != 0, watches_device());
     for (unsigned long i = 0; i < count; i++)
         run_program(seed + i);
     end_threads();

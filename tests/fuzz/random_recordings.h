@@ -169,7 +169,7 @@ static bool break_capture(void)
     if (legacy_is_blocked() && one_in(2)) {
         wanted = CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
         expect_call(LEGACY_IN_CAPTURE, true);
-        result = cuMemsetD8Async(world.device + DEVICE_BYTES, 7, 64, NULL);
+        result = cuMemsetD8Async(device_place(world.slots[0].stream), 7, 64, NULL);
     } else if (is_endangered()) {
         wanted = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
         need_permission();

@@ -40,6 +40,7 @@ enum {
     POOL_MAX = 256,
     SOURCE_BYTES = 512 * 1024, /* of the device's memory: what D2H copies read */
     DEVICE_BYTES = 4 * 1024 * 1024,
+    PLACE_BYTES = 1024, /* behind those: what each stream writes, and nobody reads */
     NOBODY = -1,
 };
 
@@ -104,7 +105,8 @@ static struct world {
     uint64_t seed;
     bool correct; /* this program's class */
     bool healed;  /* mode=fix */
-    bool exact;   /* guards last until the host knows, and not only until completion */
+    bool watches_device;
+    bool exact; /* guards last until the host knows, and not only until completion */
     int thread, thread_count, slot_count, event_count, buffer_count;
     int copy_count, block_count, stale_count, lives;
     int detour; /* the stream of random_captures.h, or ORACLE_NONE */

@@ -1,4 +1,5 @@
 // expect-exit: 0
+// options: device=1
 //
 // Batches take no more from their arrays than they name: one set of attributes, and one index, hold
 // for all copies, and lie at the end of a page with nothing behind. What the driver refuses fails

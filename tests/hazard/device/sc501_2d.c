@@ -1,4 +1,4 @@
-// expect: SC501 action=ordered kind=device direction=H2D certainty=observed
+// expect: SC501 action=ordered kind=device origin=cuMemAlloc_v2 direction=H2D certainty=observed
 // options: device=1
 //
 // The right half of each row is uploaded in one stream, and whole rows are downloaded in another.

@@ -1,4 +1,4 @@
-// expect: SC501 action=ordered kind=device direction=H2D certainty=observed
+// expect: SC501 action=ordered kind=device origin=cuMemAlloc_v2 direction=H2D certainty=observed
 // options: device=1
 //
 // The bytes of a pageable source are taken in the call, but land when the stream gets there.

@@ -1,4 +1,4 @@
-// expect: SC501 action=ordered kind=device direction=D2D certainty=observed
+// expect: SC501 action=ordered kind=device origin=cuMemAlloc_v2 direction=D2D certainty=observed
 // options: device=1
 //
 // A copy within the device is carried on by another stream before it is done.

@@ -1,4 +1,4 @@
-// expect: SC501 action=ordered kind=device direction=D2H certainty=observed
+// expect: SC501 action=ordered kind=device origin=cuMemAlloc_v2 direction=D2H certainty=observed
 // options: device=1
 //
 // A download waits for its turn when another stream's upload is told to overwrite the device

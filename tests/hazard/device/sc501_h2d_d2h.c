@@ -1,4 +1,4 @@
-// expect: SC501 action=ordered kind=device direction=H2D certainty=observed
+// expect: SC501 action=ordered kind=device origin=cuMemAlloc_v2 direction=H2D certainty=observed
 // options: device=1
 //
 // One stream uploads, another downloads the same device memory, and no event joins the two.

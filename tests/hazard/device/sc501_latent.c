@@ -1,4 +1,4 @@
-// expect: SC501 kind=device direction=H2D certainty=latent
+// expect: SC501 kind=device origin=cuMemAlloc_v2 direction=H2D certainty=latent
 // options: device=1
 //
 // The upload is long done when another stream uses the memory, but nothing says so.

@@ -1,4 +1,4 @@
-// expect: SC501 action=ordered kind=device direction=H2D certainty=observed
+// expect: SC501 action=stalled kind=device origin=cuMemAlloc_v2 direction=H2D certainty=observed
 // options: device=1
 //
 // A synchronous download, which waits for no non-blocking stream, reads what one is to upload.

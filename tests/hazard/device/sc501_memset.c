@@ -1,4 +1,4 @@
-// expect: SC501 action=ordered kind=device direction=memset certainty=observed
+// expect: SC501 action=ordered kind=device origin=cuMemAlloc_v2 direction=memset certainty=observed
 // options: device=1
 //
 // Device memory is cleared in one stream and filled in another, which nothing orders behind it.

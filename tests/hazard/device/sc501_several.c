@@ -1,4 +1,4 @@
-// expect: SC501 action=ordered kind=device direction=H2D certainty=observed
+// expect: SC501 action=ordered kind=device origin=cuMemAlloc_v2 direction=H2D certainty=observed
 // options: device=1
 //
 // Three streams upload a part each, and a fourth downloads all of it.

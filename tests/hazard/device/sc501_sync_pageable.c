@@ -1,4 +1,4 @@
-// expect: SC501 action=ordered kind=device direction=H2D
+// expect: SC501 action=ordered kind=device origin=cuMemAlloc_v2 direction=H2D
 // options: device=1
 //
 // A synchronous upload out of pageable memory may return before it has landed. A non-blocking

@@ -1,4 +1,4 @@
-// expect: SC502 action=ordered kind=device direction=allocation
+// expect: SC502 action=ordered kind=device origin=cuMemAllocAsync direction=allocation
 // options: device=1
 //
 // Memory is used in another stream than the one that allocates it, before that stream gets there.

@@ -1,4 +1,4 @@
-// expect: SC502 action=ordered kind=device direction=D2H certainty=observed
+// expect: SC502 action=ordered kind=device origin=cuMemAllocAsync direction=D2H certainty=observed
 // options: device=1
 //
 // Memory is freed in one stream's order while another stream still has to read it, and the next

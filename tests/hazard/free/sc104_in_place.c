@@ -42,6 +42,7 @@ static bool was_right(void)
     CHECK(cudaDeviceSynchronize());
     bool right = device_holds(device, SMALL, WANTED);
     CHECK(cudaMemset(device, 0, SMALL));
+    CHECK(cudaDeviceSynchronize());
     return right;
 }
 

@@ -11,6 +11,7 @@ static void *upload(void *unused)
     cudaStream_t stream = new_stream();
     cudaStream_t own = new_stream();
     CHECK(cudaMemcpyAsync(input, source, SMALL, cudaMemcpyHostToDevice, stream));
+    CHECK(cudaStreamSynchronize(stream));
     CHECK(cudaStreamBeginCapture(own, cudaStreamCaptureModeThreadLocal));
     capture_copy(to, from, own);
     CHECK(cudaMemcpyAsync(input, source, SMALL, cudaMemcpyHostToDevice, 0));

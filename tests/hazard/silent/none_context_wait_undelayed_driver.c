@@ -21,7 +21,7 @@ int main(void)
     CHECK(cuStreamCreate(&capturing, CU_STREAM_DEFAULT));
     CHECK(cuStreamCreate(&passing, CU_STREAM_DEFAULT));
     CHECK(cuMemcpyDtoDAsync(to, to, SMALL, capturing));
-    CHECK(cuMemcpyDtoDAsync(to, to, SMALL, passing));
+    CHECK(cuMemcpyDtoDAsync(from, from, SMALL, passing));
     CHECK(cuCtxSynchronize());
 
     CHECK(cuStreamWaitValue32(stream, (CUdeviceptr)(uintptr_t)go, 1, CU_STREAM_WAIT_VALUE_GEQ));

@@ -1,4 +1,5 @@
 // expect: none
+// options: device=1
 //
 // Threads make and destroy contexts at once. The driver gives a handle, and pinned memory, to one
 // thread that another thread's cuCtxDestroy has only just let go.

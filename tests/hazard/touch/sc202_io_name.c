@@ -10,6 +10,7 @@ int main(void)
     void *device = device_block(SMALL, WANTED);
     char *target = (char *)pinned_block(SMALL, 0);
     CHECK(cudaMemcpy(device, name, sizeof name, cudaMemcpyHostToDevice));
+    CHECK(cudaDeviceSynchronize());
 
     busy(stream);
     CHECK(cudaMemcpyAsync(target, device, SMALL, cudaMemcpyDeviceToHost, stream));

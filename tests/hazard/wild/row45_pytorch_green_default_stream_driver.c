@@ -24,7 +24,7 @@ int main(void)
     CUdeviceptr between = driver_device_block(SMALL, 0);
     CUdeviceptr to = driver_device_block(SMALL, 0);
     CUdeviceptr beside = driver_device_block(SMALL, 0);
-    void *image = filled_block(SMALL, FOREIGN);
+    void *image = driver_pinned_block(SMALL, FOREIGN);
     void *result = driver_pinned_block(SMALL, 0);
 
     CHECK(cuCtxFromGreenCtx(&context, green));
@@ -56,6 +56,7 @@ int main(void)
         CHECK(cuStreamSynchronize(NULL));
     }
     CHECK(cuCtxPopCurrent(NULL));
+    CHECK(cuStreamSynchronize(of_primary));
     return finish(nodes == 5 && holds(result, SMALL, WANTED) &&
                   driver_device_holds(beside, SMALL, FOREIGN));
 }

@@ -1,0 +1,47 @@
+/* Device memory that comes and goes, where device=1 asks for it: what was in flight in memory that
+ * the driver hands out is of the past, and a hazard names the call that made its buffer.
+ *
+ * A wrapper tells of memory when the driver has handed it out, and of memory that is given back
+ * before and behind the call. Without device=1 each of these is one load.
+ *
+ * Locks: none may be held. errno is kept. Thread safe, not signal safe.
+ */
+#ifndef SC_INTERPOSE_CALLS_DEVICE_MEMORY_H
+#define SC_INTERPOSE_CALLS_DEVICE_MEMORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "interpose/base/compiler.h"
+#include "interpose/base/process.h"
+#include "interpose/driver/call.h"
+#include "track/allocations.h"
+#include "track/track.h"
+
+void sc_device_memory_note_made(const struct sc_call *call, uintptr_t address, size_t size_bytes);
+
+/* `call` has made the memory. */
+static inline void sc_device_memory_made(const struct sc_call *call, uintptr_t address,
+                                         size_t size_bytes)
+{
+    if (sc_unlikely(sc_track.may_watch_device))
+        sc_device_memory_note_made(call, address, size_bytes);
+}
+
+/* The memory is about to be given back. Of a size of 0: nothing is known of it. */
+static inline struct sc_allocation sc_device_memory_leaves(uintptr_t address)
+{
+    return sc_unlikely(sc_track.may_watch_device) && sc_active()
+               ? sc_track_device_begin_free(&sc_track, address)
+               : (struct sc_allocation){0};
+}
+
+/* The driver has taken it back, or refused to. */
+static inline void sc_device_memory_left(const struct sc_allocation *allocation, bool freed)
+{
+    if (sc_unlikely(allocation->size_bytes))
+        sc_track_device_end_free(&sc_track, allocation, freed, NULL);
+}
+
+#endif

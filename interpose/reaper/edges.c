@@ -1,0 +1,276 @@
+#include "interpose/reaper/edges.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "cupti_hooks/ear.h"
+#include "interpose/base/compiler.h"
+#include "interpose/base/process.h"
+#include "interpose/driver/driver.h"
+#include "interpose/driver/relaxed.h"
+#include "interpose/reaper/own_threads.h"
+#include "interpose/streams/contexts.h"
+#include "interpose/streams/marks.h"
+#include "interpose/streams/unfinished.h"
+#include "report/options.h"
+#include "report/report.h"
+#include "track/deadlines.h"
+#include "track/order.h"
+#include "track/pool.h"
+#include "track/text.h"
+#include "track/ticks.h"
+
+#include "track/poison.h"
+
+enum { WORDS = 64, WRITERS = 4, OPEN_MAX = 256, PAGE_BYTES = 4096 };
+
+/* What the device and the host write, each on a line of its own. It only ever grows: by the `turn`
+ * of its edge, the thread writes 2 * turn - 1, which lets the stream go, and the writer stream
+ * 2 * turn, behind which the word may be used again. */
+struct word {
+    _Atomic uint32_t value;
+    char rest[PAGE_BYTES / WORDS - sizeof(uint32_t)];
+};
+
+/* The words lie on a page of our own and not of the driver's, which stays when the context ends. */
+struct sc_edges_of_context {
+    CUstream writers[WRITERS];
+    struct word *words;
+    CUdeviceptr device_words;
+    uint32_t turns[WORDS];
+};
+
+struct edge {
+    struct sc_edges_of_context *own;
+    unsigned index;
+    uint32_t turn;
+    bool written; /* the writer stream has been told to */
+};
+
+/* One that may have to be ended. */
+struct open {
+    _Atomic uint32_t *value;
+    uint32_t turn;
+    uint64_t deadline_ns;
+    const char *api, *earlier_api;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* a leaf */
+static struct open open_edges[OPEN_MAX];
+static unsigned open_count;
+static enum { UNSTARTED, RUNS, REFUSED } thread_state;
+static sem_t fresh;
+
+/* ---- the thread ---- */
+
+static uint32_t released(uint32_t turn)
+{
+    return 2 * turn - 1;
+}
+
+static bool has_passed(const struct open *edge)
+{
+    return atomic_load(edge->value) >= released(edge->turn);
+}
+
+/* The device may write at the same moment: its value is the larger one, and stays. */
+static bool let_go(const struct open *edge)
+{
+    uint32_t before = 2 * (edge->turn - 1);
+    return atomic_compare_exchange_strong(edge->value, &before, released(edge->turn));
+}
+
+static void say_goes_on(const struct open *edge)
+{
+    char line[256];
+    struct sc_text text;
+    if (sc_options.verbosity < 1)
+        return;
+    sc_text_init(&text, line, sizeof line);
+    sc_text_put(&text, edge->api);
+    sc_text_put(&text, " goes on after stall_limit, though ");
+    sc_text_put(&text, edge->earlier_api);
+    sc_text_put(&text, " is not complete: its data may be wrong");
+    sc_report_say(NULL, line);
+}
+
+/* Takes out what has passed, and one whose time is over. `next_ns`: when to look again; 0: not. */
+static bool take_overdue(struct open *overdue, uint64_t *next_ns)
+{
+    uint64_t now_ns = sc_now_ns();
+    bool found = false;
+    *next_ns = 0;
+    pthread_mutex_lock(&lock);
+    for (unsigned i = 0; i < open_count && !found;) {
+        struct open edge = open_edges[i];
+        bool over = !has_passed(&edge) && edge.deadline_ns <= now_ns;
+        if (over)
+            *overdue = edge;
+        if (over || has_passed(&edge)) {
+            open_edges[i] = open_edges[--open_count];
+            found = over;
+            continue;
+        }
+        if (!*next_ns || edge.deadline_ns < *next_ns)
+            *next_ns = edge.deadline_ns;
+        i++;
+    }
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
+static void *run(void *unused)
+{
+    uint64_t next_ns;
+    struct open overdue;
+    (void)unused;
+    sc_own_threads_enter("safecopy-edges");
+    SC_CARRY();
+    for (;;) {
+        while (take_overdue(&overdue, &next_ns))
+            if (let_go(&overdue))
+                say_goes_on(&overdue);
+        uint64_t now_ns = sc_now_ns();
+        struct timespec at = sc_deadline_in(next_ns > now_ns ? next_ns - now_ns : 0);
+        if (next_ns)
+            sc_sem_wait_until(&fresh, &at);
+        else
+            sem_wait(&fresh);
+    }
+    return NULL;
+}
+
+static bool start_locked(void)
+{
+    if (thread_state == UNSTARTED) {
+        sem_init(&fresh, 0, 0);
+        thread_state = sc_own_threads_start(run, SC_OWN_THREADS_SMALL) ? RUNS : REFUSED;
+    }
+    return thread_state == RUNS;
+}
+
+/* Before the stream waits. */
+static bool open_edge(const struct edge *edge, const char *api, const struct sc_op_info *op)
+{
+    pthread_mutex_lock(&lock);
+    bool opened = start_locked() && open_count < OPEN_MAX;
+    if (opened)
+        open_edges[open_count++] = (struct open){
+            .value = &edge->own->words[edge->index].value,
+            .turn = edge->turn,
+            .deadline_ns = sc_now_ns() + sc_options.stall_limit_ns,
+            .api = api,
+            .earlier_api = op->api,
+        };
+    pthread_mutex_unlock(&lock);
+    if (opened)
+        sem_post(&fresh);
+    return opened;
+}
+
+/* ---- a context's words ---- */
+
+static bool make_words(struct sc_edges_of_context *own)
+{
+    own->words = sc_pages_map(PAGE_BYTES);
+    return own->words &&
+           sc_real.cuMemHostRegister_v2(own->words, PAGE_BYTES, CU_MEMHOSTREGISTER_DEVICEMAP) ==
+               CUDA_SUCCESS &&
+           sc_real.cuMemHostGetDevicePointer_v2(&own->device_words, own->words, 0) == CUDA_SUCCESS;
+}
+
+/* The context is current. What the driver gave goes with the context. */
+static struct sc_edges_of_context *make_own(void)
+{
+    struct sc_edges_of_context *own = sc_pages_map(sizeof *own);
+    bool made = own && make_words(own);
+    for (unsigned i = 0; i < WRITERS && made; i++)
+        made = sc_real.cuStreamCreate(&own->writers[i], CU_STREAM_NON_BLOCKING) == CUDA_SUCCESS;
+    if (own && !made) /* a driver that refuses will refuse again */
+        own->words = NULL;
+    return own;
+}
+
+/* Two threads may both make it: the second one keeps the first's. */
+static struct sc_edges_of_context *own_of(struct sc_context *context)
+{
+    struct sc_edges_of_context *none = NULL;
+    struct sc_edges_of_context *own =
+        atomic_load_explicit(&context->breakable, memory_order_acquire);
+    if (!own && !sc_contexts_is_quiet(context) && sc_contexts_push(context)) {
+        struct sc_relaxed relaxed = sc_relaxed_begin();
+        own = make_own();
+        sc_relaxed_end(&relaxed);
+        sc_contexts_pop();
+        if (own && !atomic_compare_exchange_strong(&context->breakable, &none, own))
+            own = none;
+    }
+    return own && own->words ? own : NULL;
+}
+
+static bool take_word(struct sc_edges_of_context *own, struct edge *edge)
+{
+    bool found = false;
+    pthread_mutex_lock(&lock);
+    for (unsigned i = 0; i < WORDS && !found; i++)
+        if (atomic_load(&own->words[i].value) == 2 * own->turns[i]) {
+            *edge = (struct edge){own, i, ++own->turns[i], false};
+            found = true;
+        }
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
+/* Nobody else is to write it. */
+static void give_word(const struct edge *edge)
+{
+    if (!edge->written)
+        atomic_store(&edge->own->words[edge->index].value, 2 * edge->turn);
+}
+
+/* ---- an edge ---- */
+
+static bool can_write(void)
+{
+    return SC_HAVE(cuStreamWaitValue32_v2) && SC_HAVE(cuStreamWriteValue32_v2);
+}
+
+/* The write is queued before the wait: in whatever order the device looks at its queues, what lets
+ * the stream go is not behind it. */
+static bool wait_for_word(void *context, CUstream stream, CUevent event)
+{
+    struct edge *edge = context;
+    CUstream writer = edge->own->writers[edge->index % WRITERS];
+    CUdeviceptr word = edge->own->device_words + edge->index * sizeof(struct word);
+    if (sc_real.cuStreamWaitEvent(writer, event, 0) != CUDA_SUCCESS)
+        return false;
+    edge->written =
+        sc_real.cuStreamWriteValue32_v2(writer, word, 2 * edge->turn, 0) == CUDA_SUCCESS;
+    return edge->written &&
+           sc_real.cuStreamWaitValue32_v2(stream, word, released(edge->turn),
+                                          CU_STREAM_WAIT_VALUE_GEQ) == CUDA_SUCCESS;
+}
+
+/* Where nothing but copies is at work, nothing waits for the program. */
+static bool may_wait_for_program(const struct sc_op_info *op)
+{
+    struct sc_stream_record *earlier = sc_streams_of_id(op->ticket.stream);
+    return earlier && !sc_unfinished_is_clear(earlier);
+}
+
+bool sc_edges_order_after(struct sc_stream_record *stream, const struct sc_op_info *op,
+                          const char *api)
+{
+    struct edge edge = {.own = NULL};
+    if (may_wait_for_program(op) && can_write())
+        edge.own = own_of(stream->context);
+    if (!edge.own || !take_word(edge.own, &edge))
+        return sc_marks_order_after(stream, &op->ticket);
+    bool ordered =
+        open_edge(&edge, api, op) && sc_marks_order_by(stream, &op->ticket, wait_for_word, &edge);
+    give_word(&edge);
+    return ordered || sc_marks_order_after(stream, &op->ticket);
+}

@@ -1,0 +1,26 @@
+/* Edges between streams that end after stall_limit.
+ *
+ * An edge that the library puts makes a stream wait for another stream's operation. Where that
+ * waits for the program, and the program waits for the first stream, both would wait for ever,
+ * as they would not without the edge. So where anything but copies may be at work before the
+ * operation, the stream waits for a word of ours instead of for the event. A stream of the
+ * library's writes the word behind the event, and a thread of the library's writes it when
+ * stall_limit has passed, and says so.
+ *
+ * The thread makes no call of the driver and takes no lock but its own, a leaf. It starts with the
+ * first such edge.
+ */
+#ifndef SC_INTERPOSE_REAPER_EDGES_H
+#define SC_INTERPOSE_REAPER_EDGES_H
+
+#include <stdbool.h>
+
+#include "interpose/streams/streams.h"
+#include "track/inflight.h"
+
+/* Inserts the edge "later work on `stream`, from the call `api` on, comes after the operation".
+ * False if it cannot. No lock of the library may be held. Calls the driver; errno may change. */
+bool sc_edges_order_after(struct sc_stream_record *stream, const struct sc_op_info *op,
+                          const char *api);
+
+#endif

@@ -1,0 +1,445 @@
+/* Device memory that streams share, from cuMemAlloc and from a pool: what the library should say of
+ * uses that nothing orders (SC501, SC502), with device=1 only.
+ *
+ * The oracle keeps the uses as track/device.h has it: a later one stands for earlier ones that it
+ * comes after and whose bytes it has. Nothing here is host memory of a buffer, and nothing is done
+ * while something captures. A part of random_program.h.
+ */
+#ifndef SC_TESTS_FUZZ_RANDOM_DEVICE_H
+#define SC_TESTS_FUZZ_RANDOM_DEVICE_H
+
+enum {
+    DEVICE_BLOCKS = 3,
+    DEVICE_BLOCK_BYTES = 256, /* no more than the host's image */
+    DEVICE_USES_MAX = 1024,
+    USES_AT_A_TIME = 8, /* of more conflicts at a time the library keeps a count */
+};
+
+struct device_block {
+    bool alive, pooled;
+    int life;
+    CUdeviceptr address;
+    unsigned char expected[DEVICE_BLOCK_BYTES];
+};
+
+struct device_use {
+    int slot, stream, node, block, life;
+    size_t offset, size_bytes;
+    bool reads; /* merely */
+    bool of_allocation;
+    bool replaced; /* a later one stands for it */
+};
+
+static struct {
+    struct device_block blocks[DEVICE_BLOCKS];
+    struct device_use uses[DEVICE_USES_MAX];
+    int count, lives;
+    bool tainted; /* the simulated pool hands out memory that is still in use: bytes mean nothing */
+} shared;
+
+/* ---- uses ---- */
+
+static bool is_pending(const struct device_use *use)
+{
+    return !use->replaced && use->life == shared.blocks[use->block].life &&
+           !world.oracle.nodes[use->node].done;
+}
+
+static bool uses_meet(const struct device_use *a, const struct device_use *b)
+{
+    return a->block == b->block && a->offset < b->offset + b->size_bytes &&
+           b->offset < a->offset + a->size_bytes;
+}
+
+/* `before`: all that `later` comes after. */
+static bool uses_conflict(const struct device_use *earlier, const struct device_use *later,
+                          const struct oracle_set *before)
+{
+    return is_pending(earlier) && earlier->stream != later->stream && !before->has[earlier->node] &&
+           !(earlier->reads && later->reads) && uses_meet(earlier, later);
+}
+
+/* Before the use is kept, which its node comes with. The library finds what one use runs into, and
+ * then puts the stream behind all of it. */
+static void judge_use(const struct device_use *use, int node)
+{
+    struct oracle_set before = {{false}};
+    int found[DEVICE_USES_MAX];
+    int count = 0;
+    oracle_reach(&world.oracle, node, &before);
+    for (int i = 0; i < shared.count; i++)
+        if (uses_conflict(&shared.uses[i], use, &before))
+            found[count++] = i;
+    for (int i = 0; i < count; i++) {
+        const struct device_use *earlier = &shared.uses[found[i]];
+        say("  of the use of node %d", earlier->node);
+        expect_call(earlier->of_allocation || use->of_allocation ? DEVICE_ALLOCATION
+                                                                 : DEVICE_IN_FLIGHT,
+                    true);
+        if (world.healed)
+            oracle_heal(&world.oracle, node, earlier->node);
+    }
+}
+
+static bool stands_for(const struct device_use *later, const struct device_use *earlier,
+                       const struct oracle_set *before)
+{
+    return (!later->reads || earlier->reads) && later->block == earlier->block &&
+           later->offset <= earlier->offset &&
+           earlier->offset + earlier->size_bytes <= later->offset + later->size_bytes &&
+           (earlier->stream == later->stream || before->has[earlier->node]);
+}
+
+static void keep_use(struct device_use use, int node)
+{
+    struct oracle_set before = {{false}};
+    use.node = node;
+    oracle_reach(&world.oracle, node, &before);
+    for (int i = 0; i < shared.count; i++)
+        if (is_pending(&shared.uses[i]) && stands_for(&use, &shared.uses[i], &before))
+            shared.uses[i].replaced = true;
+    shared.uses[shared.count++] = use;
+}
+
+static int count_uses(int block)
+{
+    int count = 0;
+    for (int i = 0; i < shared.count; i++)
+        count += shared.uses[i].block == block && is_pending(&shared.uses[i]);
+    return count;
+}
+
+/* ---- what a correct program does first ---- */
+
+static void order_use(const struct device_use *earlier, int slot)
+{
+    bool nameable = world.slots[earlier->slot].stream == earlier->stream && can_name(earlier->slot);
+    if (nameable && one_in(2)) {
+        int event = pick_event();
+        do_record(earlier->slot, event);
+        do_wait(slot, event);
+    } else if (nameable && one_in(2)) {
+        do_stream_sync(earlier->slot);
+    } else {
+        do_context_sync();
+    }
+}
+
+static void order_before_use(const struct device_use *later)
+{
+    struct oracle_set before;
+    for (int i = 0; world.correct && i < shared.count; i++) {
+        reach_next(later->slot, &before);
+        if (uses_conflict(&shared.uses[i], later, &before))
+            order_use(&shared.uses[i], later->slot);
+    }
+}
+
+/* ---- blocks ---- */
+
+static struct device_use use_of(int block, int slot, bool reads)
+{
+    struct device_use use = {.slot = slot,
+                             .stream = world.slots[slot].stream,
+                             .block = block,
+                             .life = shared.blocks[block].life,
+                             .reads = reads};
+    use.offset = one_in(2) ? 0 : (size_t)below(4) * (DEVICE_BLOCK_BYTES / 4);
+    use.size_bytes = one_in(2) ? DEVICE_BLOCK_BYTES - use.offset : DEVICE_BLOCK_BYTES / 4;
+    return use;
+}
+
+static struct device_use use_of_all(int block, int slot)
+{
+    struct device_use use = use_of(block, slot, false);
+    use.offset = 0;
+    use.size_bytes = DEVICE_BLOCK_BYTES;
+    return use;
+}
+
+static CUdeviceptr address_of_use(const struct device_use *use)
+{
+    return shared.blocks[use->block].address + use->offset;
+}
+
+static unsigned char *shadow_of_use(const struct device_use *use)
+{
+    return shared.blocks[use->block].expected + use->offset;
+}
+
+static bool device_is_defined(void)
+{
+    return data_is_defined() && !shared.tainted;
+}
+
+static void fill_async(const struct device_use *use)
+{
+    unsigned char value = (unsigned char)draw();
+    order_before_use(use);
+    say("device block %d: memset on slot %d, %zu bytes at %zu; node %d", use->block, use->slot,
+        use->size_bytes, use->offset, world.oracle.node_count);
+    int node = oracle_add_node(&world.oracle, enter(use->slot));
+    judge_use(use, node);
+    CHECK(cuMemsetD8Async(address_of_use(use), value, use->size_bytes,
+                          world.slots[use->slot].handle));
+    keep_use(*use, node);
+    memset(shadow_of_use(use), value, use->size_bytes);
+    leave(use->slot);
+}
+
+/* An allocation in a stream's order is no work of the stream: it joins nothing. */
+static void allocate_in_order(int at, int slot)
+{
+    struct device_block *block = &shared.blocks[at];
+    struct device_use use = use_of_all(at, slot);
+    use.of_allocation = true;
+    oracle_new_node(&world.oracle, enter(slot))->alone = true;
+    CHECK(cuMemAllocAsync(&block->address, DEVICE_BLOCK_BYTES, world.slots[slot].handle));
+    keep_use(use, world.oracle.node_count - 1);
+    leave(slot);
+}
+
+static void make_device_block(int at)
+{
+    struct device_block *block = &shared.blocks[at];
+    int slot = pick_slot();
+    block->alive = true;
+    block->pooled = one_in(2);
+    block->life = ++shared.lives;
+    say("device block %d, allocated %s, slot %d", at, block->pooled ? "in the order" : "at once",
+        slot);
+    if (block->pooled)
+        allocate_in_order(at, slot);
+    else
+        CHECK(cuMemAlloc(&block->address, DEVICE_BLOCK_BYTES));
+    struct device_use use = use_of_all(at, pick_slot());
+    fill_async(&use);
+}
+
+static bool is_in_use(int block)
+{
+    return count_uses(block) != 0;
+}
+
+static void free_in_order(int at)
+{
+    struct device_use use = use_of_all(at, pick_slot());
+    use.of_allocation = true;
+    order_before_use(&use);
+    say("free device block %d on slot %d", at, use.slot);
+    shared.tainted |= is_in_use(at);
+    int node = oracle_add_node(&world.oracle, enter(use.slot));
+    judge_use(&use, node);
+    CHECK(cuMemFreeAsync(shared.blocks[at].address, world.slots[use.slot].handle));
+    leave(use.slot);
+}
+
+static void free_device_block(int at)
+{
+    struct device_block *block = &shared.blocks[at];
+    if (block->pooled && one_in(2)) {
+        free_in_order(at);
+    } else {
+        say("free device block %d", at);
+        CHECK(cuMemFree(block->address));
+        know_context();
+        note_all_marked();
+    }
+    block->alive = false;
+    block->life = ++shared.lives;
+}
+
+/* ---- steps ---- */
+
+static void upload_pageable(const struct device_use *use)
+{
+    fill_random(world.scratch, use->size_bytes);
+    order_before_use(use);
+    say("device block %d: pageable copy to it on slot %d; node %d", use->block, use->slot,
+        world.oracle.node_count);
+    int node = oracle_add_node(&world.oracle, enter(use->slot));
+    judge_use(use, node);
+    memcpy(shadow_of_use(use), world.scratch, use->size_bytes);
+    CHECK(cuMemcpyHtoDAsync(address_of_use(use), world.scratch, use->size_bytes,
+                            world.slots[use->slot].handle));
+    keep_use(*use, node);
+    leave(use->slot);
+}
+
+static void look_at(const struct device_use *use)
+{
+    if (device_is_defined())
+        compare("device block", use->block, world.scratch, shadow_of_use(use), use->size_bytes);
+}
+
+/* Complete when it returns. */
+static void download_pageable(const struct device_use *use)
+{
+    order_before_use(use);
+    say("device block %d: pageable copy from it on slot %d", use->block, use->slot);
+    int stream = enter(use->slot);
+    judge_use(use, oracle_add_node(&world.oracle, stream));
+    CHECK(cuMemcpyDtoHAsync(world.scratch, address_of_use(use), use->size_bytes,
+                            world.slots[use->slot].handle));
+    know_scope(stream, scope_of(stream));
+    leave(use->slot);
+    look_at(use);
+}
+
+/* The side that is read is judged and kept first. */
+static void copy_within(const struct device_use *to, struct device_use from)
+{
+    from.size_bytes = to->size_bytes;
+    from.offset = DEVICE_BLOCK_BYTES - to->size_bytes;
+    order_before_use(&from);
+    order_before_use(to);
+    order_before_use(&from); /* what ordered the other may have been work of its own */
+    say("device block %d: copy from block %d on slot %d, %zu bytes; node %d", to->block, from.block,
+        to->slot, to->size_bytes, world.oracle.node_count);
+    int node = oracle_add_node(&world.oracle, enter(to->slot));
+    judge_use(&from, node);
+    judge_use(to, node);
+    memcpy(shadow_of_use(to), shadow_of_use(&from), to->size_bytes);
+    CHECK(cuMemcpyDtoDAsync(address_of_use(to), address_of_use(&from), to->size_bytes,
+                            world.slots[to->slot].handle));
+    keep_use(from, node);
+    keep_use(*to, node);
+    leave(to->slot);
+}
+
+static void fill_at_once(const struct device_use *use)
+{
+    unsigned char value = (unsigned char)draw();
+    order_before_use(use);
+    say("device block %d: synchronous memset on slot %d", use->block, use->slot);
+    int node = oracle_add_node(&world.oracle, enter(use->slot));
+    judge_use(use, node);
+    CHECK(
+        (use->slot ? cuMemsetD8_v2_ptds : cuMemsetD8)(address_of_use(use), value, use->size_bytes));
+    keep_use(*use, node);
+    memset(shadow_of_use(use), value, use->size_bytes);
+    leave(use->slot);
+}
+
+/* What the stream did before is done when it returns, and the bytes are taken; they may not have
+ * landed. */
+static void upload_at_once(const struct device_use *use)
+{
+    fill_random(world.scratch, use->size_bytes);
+    order_before_use(use);
+    say("device block %d: synchronous copy to it on slot %d", use->block, use->slot);
+    int stream = enter(use->slot);
+    judge_use(use, oracle_add_node(&world.oracle, stream));
+    memcpy(shadow_of_use(use), world.scratch, use->size_bytes);
+    CHECK((use->slot ? cuMemcpyHtoD_v2_ptds : cuMemcpyHtoD)(address_of_use(use), world.scratch,
+                                                            use->size_bytes));
+    know_scope(stream, scope_of(stream));
+    keep_use(*use, oracle_add_node(&world.oracle, stream));
+    leave(use->slot);
+}
+
+static void download_at_once(const struct device_use *use)
+{
+    order_before_use(use);
+    say("device block %d: synchronous copy from it on slot %d", use->block, use->slot);
+    int stream = enter(use->slot);
+    judge_use(use, oracle_add_node(&world.oracle, stream));
+    CHECK((use->slot ? cuMemcpyDtoH_v2_ptds : cuMemcpyDtoH)(world.scratch, address_of_use(use),
+                                                            use->size_bytes));
+    know_scope(stream, scope_of(stream));
+    leave(use->slot);
+    look_at(use);
+}
+
+/* ---- the menu ---- */
+
+static bool can_use_device(int block)
+{
+    return world.watches_device && !capture.open && shared.count + 16 < DEVICE_USES_MAX &&
+           count_uses(block) < USES_AT_A_TIME;
+}
+
+static void act_device_use(void)
+{
+    int at = below(DEVICE_BLOCKS), other = (at + 1) % DEVICE_BLOCKS;
+    if (!can_use_device(at) || !can_use_device(other) || !shared.blocks[at].alive)
+        return;
+    int slot = pick_slot();
+    struct device_use use = use_of(at, slot, false);
+    switch (below(5)) {
+    case 0:
+        upload_pageable(&use);
+        break;
+    case 1:
+        use.reads = true;
+        download_pageable(&use);
+        break;
+    case 2:
+        if (shared.blocks[other].alive)
+            copy_within(&use, use_of(other, slot, true));
+        break;
+    default:
+        fill_async(&use);
+    }
+}
+
+static void act_device_at_once(void)
+{
+    int at = below(DEVICE_BLOCKS), slot = pick_default_slot();
+    if (!can_use_device(at) || !shared.blocks[at].alive || slot == NOBODY)
+        return;
+    struct device_use use = use_of(at, slot, false);
+    switch (below(3)) {
+    case 0:
+        fill_at_once(&use);
+        break;
+    case 1:
+        upload_at_once(&use);
+        break;
+    default:
+        use.reads = true;
+        download_at_once(&use);
+    }
+}
+
+static void act_device_memory(void)
+{
+    int at = below(DEVICE_BLOCKS);
+    if (!can_use_device(at))
+        return;
+    if (shared.blocks[at].alive)
+        free_device_block(at);
+    if (one_in(4))
+        return;
+    make_device_block(at);
+}
+
+/* ---- beginning and end ---- */
+
+static void begin_device_blocks(void)
+{
+    shared.count = 0;
+    shared.tainted = false;
+    for (int at = 0; world.watches_device && at < DEVICE_BLOCKS; at++)
+        make_device_block(at);
+}
+
+/* The host knows all. What a stream frees here is another's in the next program. */
+static void end_device_blocks(void)
+{
+    for (int at = 0; world.watches_device && at < DEVICE_BLOCKS; at++) {
+        struct device_block *block = &shared.blocks[at];
+        if (!block->alive)
+            continue;
+        CHECK(cuMemcpyDtoH(world.scratch, block->address, DEVICE_BLOCK_BYTES));
+        if (device_is_defined())
+            compare("device block", at, world.scratch, block->expected, DEVICE_BLOCK_BYTES);
+        if (block->pooled && one_in(2))
+            CHECK(cuMemFreeAsync(block->address, world.slots[OWN_STREAM].handle));
+        else
+            CHECK(cuMemFree(block->address));
+        block->alive = false;
+    }
+}
+
+#endif

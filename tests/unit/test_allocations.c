@@ -1,0 +1,162 @@
+/* Device memory that the driver has handed out, and frees that last while others are handed it. */
+#include "track/allocations.h"
+
+#include <check.h>
+#include <stdlib.h>
+
+#include "track/track.h"
+
+enum { BASE = 0x700000000000, CONTEXT = 3, OTHER = 4, FIRST = 11, SECOND = 12 };
+
+static struct sc_track track;
+static struct sc_allocations *allocations;
+static uint32_t legacy, freeing, using;
+
+static void set_up(void)
+{
+    ck_assert_int_eq(sc_track_init(&track), 0);
+    track.may_watch_device = true;
+    allocations = &track.allocations;
+    legacy = sc_track_add_stream(&track, SC_STREAM_LEGACY, 0, 1, 0);
+    freeing = sc_track_add_stream(&track, SC_STREAM_NONBLOCKING, legacy, 2, 0);
+    using = sc_track_add_stream(&track, SC_STREAM_NONBLOCKING, legacy, 3, 0);
+}
+
+static void tear_down(void)
+{
+    sc_track_destroy(&track);
+}
+
+START_TEST(a_block_is_found_by_each_of_its_bytes)
+{
+    sc_allocations_add(allocations, BASE, 4096, CONTEXT, FIRST);
+    ck_assert_uint_eq(sc_allocations_find(allocations, BASE).origin, FIRST);
+    ck_assert_uint_eq(sc_allocations_find(allocations, BASE + 4095).origin, FIRST);
+    ck_assert_uint_eq(sc_allocations_find(allocations, BASE + 4095).address, BASE);
+    ck_assert_uint_eq(sc_allocations_find(allocations, BASE + 4096).size_bytes, 0);
+    ck_assert_uint_eq(sc_allocations_find(allocations, BASE - 1).size_bytes, 0);
+}
+END_TEST
+
+START_TEST(what_a_new_block_overlaps_is_gone)
+{
+    for (unsigned i = 0; i < 100; i++)
+        sc_allocations_add(allocations, BASE + i * 512, 512, CONTEXT, FIRST);
+    sc_allocations_add(allocations, BASE + 100, 98 * 512, CONTEXT, SECOND);
+    ck_assert_uint_eq(sc_allocations_find(allocations, BASE).size_bytes, 0);
+    ck_assert_uint_eq(sc_allocations_find(allocations, BASE + 100).origin, SECOND);
+    ck_assert_uint_eq(sc_allocations_find(allocations, BASE + 99 * 512).origin, FIRST);
+    ck_assert_uint_eq(allocations->blocks.live, 2);
+}
+END_TEST
+
+START_TEST(a_block_is_given_back_once_and_by_its_beginning)
+{
+    sc_allocations_add(allocations, BASE, 4096, CONTEXT, FIRST);
+    ck_assert_uint_eq(sc_allocations_begin_free(allocations, BASE + 1).size_bytes, 0);
+    struct sc_allocation block = sc_allocations_begin_free(allocations, BASE);
+    ck_assert_uint_eq(block.size_bytes, 4096);
+    ck_assert_uint_eq(block.origin, FIRST);
+    ck_assert_uint_eq(sc_allocations_begin_free(allocations, BASE).size_bytes, 0);
+    ck_assert(sc_allocations_end_free(allocations, &block, true));
+    ck_assert_uint_eq(sc_allocations_begin_free(allocations, BASE).size_bytes, 0);
+}
+END_TEST
+
+START_TEST(a_refused_free_leaves_the_block)
+{
+    sc_allocations_add(allocations, BASE, 4096, CONTEXT, FIRST);
+    struct sc_allocation block = sc_allocations_begin_free(allocations, BASE);
+    ck_assert(sc_allocations_end_free(allocations, &block, false));
+    ck_assert_uint_eq(sc_allocations_begin_free(allocations, BASE).size_bytes, 4096);
+}
+END_TEST
+
+START_TEST(a_context_takes_its_blocks_along)
+{
+    for (unsigned i = 0; i < 100; i++)
+        sc_allocations_add(allocations, BASE + i * 512, 512, i % 2 ? CONTEXT : OTHER, FIRST);
+    sc_allocations_remove_of(allocations, CONTEXT);
+    ck_assert_uint_eq(allocations->blocks.live, 50);
+    ck_assert_uint_eq(sc_allocations_find(allocations, BASE).origin, FIRST);
+    ck_assert_uint_eq(sc_allocations_find(allocations, BASE + 512).size_bytes, 0);
+}
+END_TEST
+
+static struct sc_op_info op_on(uint32_t stream, enum sc_direction direction)
+{
+    return (struct sc_op_info){.api = "call",
+                               .shape = {BASE, 4096, 4096, 1},
+                               .ticket.stream = stream,
+                               .direction = direction,
+                               .kind = SC_DEVICE};
+}
+
+static unsigned conflicts(uint32_t stream)
+{
+    SC_OPS(found);
+    struct sc_op_info info = op_on(stream, SC_H2D);
+    sc_track_device_conflicts(&track, &info, &found);
+    return found.count;
+}
+
+START_TEST(a_free_conflicts_with_later_uses)
+{
+    sc_track_device_allocated(&track, BASE, 4096, legacy, FIRST);
+    struct sc_allocation block = sc_track_device_begin_free(&track, BASE);
+    struct sc_op_info info = op_on(freeing, SC_FREE);
+    sc_track_device_end_free(&track, &block, true, &info);
+    ck_assert_uint_eq(conflicts(using), 1);
+    ck_assert_uint_eq(conflicts(freeing), 0);
+    sc_track_device_allocated(&track, BASE, 4096, legacy, SECOND);
+    ck_assert_uint_eq(conflicts(using), 0);
+}
+END_TEST
+
+/* The driver has taken the memory back, and hands it to another thread before the first one has
+ * noted its free: a smaller block, at another address in it. */
+START_TEST(a_free_of_what_is_handed_out_meanwhile_is_of_the_past)
+{
+    sc_track_device_allocated(&track, BASE, 4096, legacy, FIRST);
+    struct sc_allocation block = sc_track_device_begin_free(&track, BASE);
+    sc_track_device_allocated(&track, BASE + 512, 512, legacy, SECOND);
+    struct sc_op_info info = op_on(freeing, SC_FREE);
+    sc_track_device_end_free(&track, &block, true, &info);
+    ck_assert_uint_eq(conflicts(using), 0);
+    ck_assert_uint_eq(sc_track_device_origin(&track, BASE + 512), SECOND);
+}
+END_TEST
+
+START_TEST(the_same_address_is_another_block)
+{
+    sc_track_device_allocated(&track, BASE, 4096, legacy, FIRST);
+    struct sc_allocation block = sc_track_device_begin_free(&track, BASE);
+    sc_track_device_allocated(&track, BASE, 4096, legacy, SECOND);
+    struct sc_op_info info = op_on(freeing, SC_FREE);
+    sc_track_device_end_free(&track, &block, true, &info);
+    ck_assert_uint_eq(conflicts(using), 0);
+    ck_assert_uint_eq(sc_track_device_origin(&track, BASE), SECOND);
+    ck_assert_uint_eq(sc_track_device_begin_free(&track, BASE).size_bytes, 4096);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("allocations");
+    TCase *tests = tcase_create("allocations");
+    tcase_add_checked_fixture(tests, set_up, tear_down);
+    tcase_add_test(tests, a_block_is_found_by_each_of_its_bytes);
+    tcase_add_test(tests, what_a_new_block_overlaps_is_gone);
+    tcase_add_test(tests, a_block_is_given_back_once_and_by_its_beginning);
+    tcase_add_test(tests, a_refused_free_leaves_the_block);
+    tcase_add_test(tests, a_context_takes_its_blocks_along);
+    tcase_add_test(tests, a_free_conflicts_with_later_uses);
+    tcase_add_test(tests, a_free_of_what_is_handed_out_meanwhile_is_of_the_past);
+    tcase_add_test(tests, the_same_address_is_another_block);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,133 @@
+#include "track/allocations.h"
+
+#include "track/poison.h"
+
+enum { GRID_CELLS = 1 << 12, REMOVED_AT_ONCE = 32 };
+
+struct block {
+    struct sc_grid_node node;
+    uint64_t number;
+    uint32_t context, origin;
+    bool leaves; /* it is about to be given back */
+};
+
+int sc_allocations_init(struct sc_allocations *allocations)
+{
+    *allocations = (struct sc_allocations){.made = 0};
+    sc_pool_init(&allocations->blocks, sizeof(struct block));
+    return sc_grid_init(&allocations->grid, &allocations->blocks, GRID_CELLS);
+}
+
+void sc_allocations_destroy(struct sc_allocations *allocations)
+{
+    sc_grid_destroy(&allocations->grid);
+    sc_pool_destroy(&allocations->blocks);
+}
+
+static struct block *at(struct sc_allocations *allocations, uint32_t id)
+{
+    return sc_pool_at(&allocations->blocks, id);
+}
+
+static uintptr_t address_of(struct block *block)
+{
+    return atomic_load_explicit(&block->node.address, memory_order_relaxed);
+}
+
+static void drop(struct sc_allocations *allocations, uint32_t id)
+{
+    sc_grid_remove(&allocations->grid, id);
+    sc_pool_give(&allocations->blocks, id);
+}
+
+/* Blocks to be dropped: of one context, or of any (0). */
+struct removal {
+    struct sc_allocations *allocations;
+    uint32_t context;
+    uint32_t found[REMOVED_AT_ONCE];
+    unsigned count;
+};
+
+static bool note_for_removal(void *context, uint32_t id)
+{
+    struct removal *removal = context;
+    if (!removal->context || at(removal->allocations, id)->context == removal->context)
+        removal->found[removal->count++] = id;
+    return removal->count < REMOVED_AT_ONCE;
+}
+
+static void remove_overlapping(struct sc_allocations *allocations, uintptr_t address,
+                               size_t size_bytes, uint32_t context)
+{
+    struct removal removal;
+    do {
+        removal = (struct removal){.allocations = allocations, .context = context};
+        sc_grid_overlaps_locked(&allocations->grid, address, size_bytes, note_for_removal,
+                                &removal);
+        for (unsigned i = 0; i < removal.count; i++)
+            drop(allocations, removal.found[i]);
+    } while (removal.count == REMOVED_AT_ONCE);
+}
+
+void sc_allocations_add(struct sc_allocations *allocations, uintptr_t address, size_t size_bytes,
+                        uint32_t context, uint32_t origin)
+{
+    remove_overlapping(allocations, address, size_bytes, 0);
+    uint32_t id = sc_pool_take(&allocations->blocks);
+    if (!id)
+        return;
+    struct block *block = at(allocations, id);
+    block->number = ++allocations->made;
+    block->context = context;
+    block->origin = origin;
+    block->leaves = false;
+    atomic_store_explicit(&block->node.address, address, memory_order_release);
+    atomic_store_explicit(&block->node.size_bytes, size_bytes, memory_order_release);
+    sc_grid_insert(&allocations->grid, id);
+}
+
+static struct sc_allocation describe(struct sc_allocations *allocations, uint32_t id)
+{
+    struct block *block = at(allocations, id);
+    return (struct sc_allocation){
+        .address = address_of(block),
+        .size_bytes = atomic_load_explicit(&block->node.size_bytes, memory_order_relaxed),
+        .origin = block->origin,
+        .id = id,
+        .number = block->number,
+    };
+}
+
+struct sc_allocation sc_allocations_find(struct sc_allocations *allocations, uintptr_t address)
+{
+    uint32_t id = sc_grid_point_locked(&allocations->grid, address);
+    return id ? describe(allocations, id) : (struct sc_allocation){0};
+}
+
+struct sc_allocation sc_allocations_begin_free(struct sc_allocations *allocations,
+                                               uintptr_t address)
+{
+    uint32_t id = sc_grid_point_locked(&allocations->grid, address);
+    struct block *block = id ? at(allocations, id) : NULL;
+    if (!block || address_of(block) != address || block->leaves)
+        return (struct sc_allocation){0};
+    block->leaves = true;
+    return describe(allocations, id);
+}
+
+bool sc_allocations_end_free(struct sc_allocations *allocations,
+                             const struct sc_allocation *allocation, bool freed)
+{
+    uint32_t id = sc_grid_point_locked(&allocations->grid, allocation->address);
+    if (!id || id != allocation->id || at(allocations, id)->number != allocation->number)
+        return false;
+    at(allocations, id)->leaves = false;
+    if (freed)
+        drop(allocations, id);
+    return true;
+}
+
+void sc_allocations_remove_of(struct sc_allocations *allocations, uint32_t context)
+{
+    remove_overlapping(allocations, 0, SIZE_MAX, context);
+}

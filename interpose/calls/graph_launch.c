@@ -239,13 +239,13 @@ static void note_work(struct launch *launch)
 }
 
 /* Before its own memory is looked at, of which a node says what is done only to the nodes behind:
- * those are not judged. */
+ * those are not judged. The host may hear as well of what the nodes wait for. */
 static void note_signals(const struct launch *launch)
 {
     struct sc_order_call ordered;
     if (!launch->signals)
         return;
-    sc_track_begin(&sc_track, launch->stream->id, &ordered);
+    sc_track_begin_launch(&sc_track, launch->exec, launch->stream->id, &ordered);
     sc_track_signal(&sc_track, launch->stream->id, &ordered);
     sc_track_end(&sc_track, &ordered, false);
 }

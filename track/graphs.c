@@ -497,14 +497,47 @@ void sc_graphs_unjudge_nodes(struct sc_graphs *graphs, uintptr_t handle, struct 
     note_stale(graph);
 }
 
+bool sc_graphs_tell_of(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node, unsigned step)
+{
+    struct sc_graph *graph = known_graph(graphs, handle);
+    uint32_t first = sc_graph_first_of(graphs, graph, node);
+    for (uint32_t use = first; use; use = sc_graph_next_of(graph, use))
+        sc_graph_use_at(graph, use)->told = step & SC_TOLD_MAX;
+    note_stale(graph);
+    return first;
+}
+
+void sc_graphs_let_tell(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node, unsigned step)
+{
+    struct sc_graph *graph = known_graph(graphs, handle);
+    for (uint32_t i = 0; i < graph->exec.events.count; i++)
+        if (graph->exec.events.list[i].node == node)
+            graph->exec.events.list[i].tells = (uint8_t)step;
+    note_stale(graph);
+}
+
+/* Up to which step the node tells. */
+static uint8_t told_by(const struct sc_graph *graph, uintptr_t node)
+{
+    uint8_t step = 0;
+    for (uint32_t i = 0; i < graph->exec.events.count; i++)
+        if (graph->exec.events.list[i].node == node)
+            step = graph->exec.events.list[i].tells;
+    return step;
+}
+
 struct sc_graph_flags sc_graphs_flags(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node)
 {
     struct sc_graph *graph = known_graph(graphs, handle);
     uint32_t first = sc_graph_first_of(graphs, graph, node);
+    struct sc_graph_flags flags = {.tells = told_by(graph, node)};
     if (!first)
-        return (struct sc_graph_flags){0};
+        return flags;
     const struct sc_graph_use *use = sc_graph_use_at(graph, first);
-    return (struct sc_graph_flags){use->disabled, use->unjudged};
+    flags.disabled = use->disabled;
+    flags.unjudged = use->unjudged;
+    flags.told = use->told;
+    return flags;
 }
 
 void *sc_graphs_saved(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node,
@@ -567,6 +600,7 @@ void sc_graphs_add_event(struct sc_graphs *graphs, uintptr_t handle,
         return;
     graph->exec.events.list[graph->exec.events.count++] = *event;
     graph->exec.events.records |= !event->waits;
+    note_stale(graph);
 }
 
 /* ---- names ---- */

@@ -18,6 +18,7 @@
 #include "track/handles.h"
 #include "track/hold.h"
 #include "track/inflight.h"
+#include "track/told.h"
 #include "track/unguarded.h"
 
 struct sc_track {
@@ -353,6 +354,10 @@ void sc_track_graph_unjudge_node(struct sc_track *track, uintptr_t handle, uintp
 void sc_track_graph_unjudge_nodes(struct sc_track *track, uintptr_t handle,
                                   struct sc_handles *nodes);
 void sc_track_graph_redirect_node(struct sc_track *track, uintptr_t handle, uintptr_t node);
+bool sc_track_graph_tell_of(struct sc_track *track, uintptr_t handle, uintptr_t node,
+                            unsigned step);
+void sc_track_graph_let_tell(struct sc_track *track, uintptr_t handle, uintptr_t node,
+                             unsigned step);
 struct sc_graph_flags sc_track_graph_flags(struct sc_track *track, uintptr_t handle,
                                            uintptr_t node);
 /* The handle of the graph that knows the node, or of the orphan; 0: none. */
@@ -422,8 +427,11 @@ void sc_track_begin_launch(struct sc_track *track, uint32_t exec, uint32_t strea
  * there is none. */
 uintptr_t sc_track_launch_record(struct sc_track *track, uint32_t exec, uint32_t *at);
 
-/* The events that the exec's nodes record stand for the point. Ends the point. */
-void sc_track_launch_records(struct sc_track *track, uint32_t exec, struct sc_point *point);
+/* The events that the exec's nodes record stand for the point, which is of the stream before the
+ * launch, and for what the nodes tell of. Where `told` is broken they stand for the point alone,
+ * and what the nodes tell of is no longer judged. Ends the point. */
+void sc_track_launch_records(struct sc_track *track, uint32_t exec, struct sc_point *point,
+                             const struct sc_told *told);
 
 /* The host may learn in a way that is not seen when the last launch of the exec is done. Returns
  * the stream of that launch; 0: there was none. */
@@ -442,8 +450,9 @@ struct sc_relaunch {
     uint32_t stack;
     int32_t thread;
     uint64_t ticks;
-    bool guards; /* what is issued now would be guarded */
-    bool unseen; /* and may wait for the host in a way that is not seen */
+    bool guards;          /* what is issued now would be guarded */
+    bool unseen;          /* and may wait for the host in a way that is not seen */
+    struct sc_told *told; /* notes the numbers; NULL: no node tells of anything */
     /* results */
     uint32_t done;
     size_t size_bytes;

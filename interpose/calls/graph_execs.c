@@ -141,9 +141,14 @@ static struct exec_change changing(const struct sc_call *call, CUgraphExec exec,
 /* Where a node stands, and whether it is enabled, stays as it was. */
 static void changed(const struct exec_change *change)
 {
-    if (change->flags.unjudged)
+    const struct sc_graph_flags *flags = &change->flags;
+    if (flags->told)
+        sc_track_graph_tell_of(&sc_track, change->by.graph, change->node, flags->told);
+    if (flags->tells)
+        sc_track_graph_let_tell(&sc_track, change->by.graph, change->node, flags->tells);
+    if (flags->unjudged)
         sc_track_graph_unjudge_node(&sc_track, change->by.graph, change->node);
-    if (change->flags.disabled)
+    if (flags->disabled)
         sc_track_graph_enable_node(&sc_track, change->by.graph, change->node, false);
 }
 

@@ -28,6 +28,7 @@
 #include "track/inflight.h"
 #include "track/order.h"
 #include "track/shape.h"
+#include "track/told.h"
 #include "track/track.h"
 
 #include "track/poison.h"
@@ -47,6 +48,7 @@ struct launch {
     uint64_t place;         /* of the call, in the legacy stream */
     uint64_t ticks;         /* just before it */
     struct sc_point before; /* what the events that it records stand for */
+    struct sc_told *told;   /* the numbers of its operations; NULL: nobody asks for them */
 };
 
 /* ---- hazards of the graph itself ---- */
@@ -158,6 +160,8 @@ static size_t record_run(const struct launch *launch, const struct sc_graph_use 
     struct sc_issue issue;
     begin_run(&issue, launch, run);
     size_t bytes = issue.count ? sc_issue_record(&issue, stack, now_ticks) : 0;
+    for (unsigned i = 0; launch->told && i < issue.count; i++)
+        sc_told_note(launch->told, run->told, issue.ops[i].ticket.number);
     if (issue.count && run->freed)
         sc_track_hold_longer(&sc_track, run->shape.address, sc_shape_hull_bytes(&run->shape),
                              &issue.ops[0].ticket);
@@ -176,6 +180,7 @@ static void record_runs(const struct launch *launch)
         .ticks = launch->ticks,
         .guards = sc_options.guard && sc_unfinished_is_seen(launch->stream),
         .unseen = !sc_unfinished_is_seen(launch->stream),
+        .told = launch->told,
         .place = launch->place,
     };
     if (launch->again)
@@ -300,12 +305,25 @@ static void know_all(const struct launch *launch, CUstream stream)
 }
 
 /* An event that a capture recorded before means the launch from now on. */
-static void end_records(struct launch *launch)
+static void end_records(struct launch *launch, const struct sc_told *told)
 {
     uintptr_t event;
     for (uint32_t at = 0; (event = sc_track_launch_record(&sc_track, launch->exec, &at)) != 0;)
         sc_captures_note_event((CUevent)event, NULL);
-    sc_track_launch_records(&sc_track, launch->exec, &launch->before);
+    sc_track_launch_records(&sc_track, launch->exec, &launch->before, told);
+    if (told->broken)
+        sc_guard_apply();
+}
+
+/* Events that the nodes record stand for some of the operations. */
+static __attribute__((noinline)) void record_what_is_told(struct launch *launch)
+{
+    struct sc_told told = {.last = launch->before.number};
+    launch->told = &told;
+    if (launch->graph)
+        record_runs(launch);
+    end_records(launch, &told);
+    launch->told = NULL;
 }
 
 static CUresult launch_ended(struct launch *launch, CUgraphExec exec, CUstream stream,
@@ -318,16 +336,16 @@ static CUresult launch_ended(struct launch *launch, CUgraphExec exec, CUstream s
     if (!launch->stream || result != CUDA_SUCCESS)
         return result;
     note_pending(launch);
-    if (launch->graph)
+    if (launch->records)
+        record_what_is_told(launch);
+    else if (launch->graph)
         record_runs(launch);
-    else
+    if (!launch->graph)
         sc_track_launched(&sc_track, (uintptr_t)exec, launch->stream->id);
     sc_work_note(launch->call, launch->stream,
                  sc_order_issued(&sc_track.order, launch->stream->id) + !launch->graph);
     if (launch->exec && !launch->seen)
         sc_unfinished_signal(launch->stream);
-    if (launch->records)
-        end_records(launch);
     if (launch->graph && launch->graph->stack_count)
         bring_results(launch);
     if (launch->graph && launch->graph->waiting_count)

@@ -4,6 +4,7 @@
 #include "interpose/graph/copy_sides.h"
 #include "interpose/graph/driver_nodes.h"
 #include "interpose/graph/node_walk.h"
+#include "interpose/graph/tellers.h"
 #include "interpose/graph/unjudged.h"
 #include "interpose/streams/contexts.h"
 #include "track/graphs.h"
@@ -20,6 +21,7 @@ struct making {
     struct sc_handles *names;         /* the graph's nodes -> the exec's; NULL: they are the same */
     struct sc_handles unjudged; /* the exec's nodes that are not to be judged; made when needed */
     bool works;                 /* a node does something */
+    bool is_blind;              /* which event a node records is not known */
 };
 
 /* By which the exec's uses know a node. */
@@ -43,6 +45,7 @@ static void unjudge_name(struct making *making, uintptr_t name)
 
 /* A node of the exec, as the walk over the graph meets it. */
 struct met {
+    struct making *making;
     const struct sc_graph_call *call;
     const struct sc_walked_graph *in;
     CUgraphNode node;
@@ -68,12 +71,20 @@ static void note_side(void *context, enum sc_direction direction, const struct s
 void sc_exec_uses_note_event(const struct sc_graph_call *call, uintptr_t node, CUevent event,
                              bool waits)
 {
-    const struct sc_graph_event noted = {node, (uintptr_t)event, waits};
+    const struct sc_graph_event noted = {.node = node, .event = (uintptr_t)event, .waits = waits};
     sc_track_graph_add_event(&sc_track, call->graph, &noted);
 }
 
-/* Events are known by the nodes, and stand for what comes before the launch. What else tells the
- * host of that is not seen. Of a host function its stack tells what it may touch. */
+/* Of a host function its stack tells what it may touch. */
+static void note_unseen(const struct met *met, CUgraphNodeType type)
+{
+    bool awaits = sc_unjudged_awaits_host(type) && type != CU_GRAPH_NODE_TYPE_HOST;
+    met->making->is_blind |= type == CU_GRAPH_NODE_TYPE_EVENT_RECORD;
+    sc_track_graph_meets_host(&sc_track, met->call->graph, sc_unjudged_is_signal(type), awaits);
+}
+
+/* Events are known by the nodes, and stand for what comes before the launch and, in the outermost
+ * graph, before the node. What else tells the host of that is not seen. */
 static void note_signal(const struct met *met, CUgraphNodeType type)
 {
     CUevent event = NULL;
@@ -86,8 +97,7 @@ static void note_signal(const struct met *met, CUgraphNodeType type)
     if (result == CUDA_SUCCESS)
         sc_exec_uses_note_event(met->call, met->name, event, waits);
     else if (sc_unjudged_is_signal(type) || sc_unjudged_awaits_host(type))
-        sc_track_graph_meets_host(&sc_track, met->call->graph, sc_unjudged_is_signal(type),
-                                  sc_unjudged_awaits_host(type) && type != CU_GRAPH_NODE_TYPE_HOST);
+        note_unseen(met, type);
 }
 
 /* ---- the walk over the nodes ---- */
@@ -96,7 +106,8 @@ static enum sc_step meet_node(void *context, struct sc_walked_graph *in, CUgraph
                               CUgraphNodeType type)
 {
     struct making *making = context;
-    struct met met = {making->call, in, node, name_of(making, sc_node_walk_top(in, node))};
+    uintptr_t name = name_of(making, sc_node_walk_top(in, node));
+    struct met met = {making, making->call, in, node, name};
     sc_node_uses_ask(node, type, note_side, &met);
     note_signal(&met, type);
     making->works |= type != CU_GRAPH_NODE_TYPE_EMPTY && type != CU_GRAPH_NODE_TYPE_GRAPH;
@@ -130,12 +141,34 @@ static bool names_memory(uintptr_t graph)
     return id && sc_graphs_at(&sc_track.graphs, id)->uses.count;
 }
 
+static bool tell_of(void *context, CUgraphNode node, unsigned step)
+{
+    const struct level *level = context;
+    return sc_track_graph_tell_of(&sc_track, level->making->call->graph,
+                                  name_of(level->making, node), step);
+}
+
+static void let_tell(void *context, CUgraphNode node, unsigned step)
+{
+    const struct level *level = context;
+    sc_track_graph_let_tell(&sc_track, level->making->call->graph, name_of(level->making, node),
+                            step);
+}
+
+/* Of the outermost graph it is known what the events that are recorded there stand for. */
+static bool note_tellers(struct level *level, const CUgraphNode *nodes, size_t count)
+{
+    const struct sc_tellers tellers = {level, tell_of, let_tell, unjudge};
+    return level->graph->depth == 0 && !level->making->is_blind &&
+           (!sc_tellers_any(nodes, count) || sc_tellers_each(nodes, count, &tellers));
+}
+
 static void end_graph(void *context, struct sc_walked_graph *graph, const CUgraphNode *nodes,
                       size_t count)
 {
-    struct making *making = context;
-    if (graph->flag && names_memory(making->call->graph))
-        sc_unjudged_each(nodes, count, unjudge, &(struct level){making, graph});
+    struct level level = {context, graph};
+    if (graph->flag && names_memory(level.making->call->graph))
+        sc_unjudged_each(nodes, count, note_tellers(&level, nodes, count), unjudge, &level);
 }
 
 static void note_nodes(struct making *making, CUgraph graph, CUgraphNode top)

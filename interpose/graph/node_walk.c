@@ -84,3 +84,28 @@ void sc_node_walk_node(const struct sc_node_walk *walk, void *context, CUgraphNo
     struct sc_walked_graph unknown = {0};
     walk_node(&way, &unknown, node);
 }
+
+struct type_search {
+    sc_is_type *such;
+    bool found;
+};
+
+static enum sc_step look_at_type(void *context, struct sc_walked_graph *in, CUgraphNode node,
+                                 CUgraphNodeType type)
+{
+    struct type_search *search = context;
+    (void)in;
+    (void)node;
+    search->found = search->such(type);
+    if (search->found)
+        return SC_STEP_STOP;
+    return type == CU_GRAPH_NODE_TYPE_GRAPH ? SC_STEP_INTO : SC_STEP_OVER;
+}
+
+bool sc_node_walk_finds(CUgraphNode node, sc_is_type *such)
+{
+    static const struct sc_node_walk walk = {.meet = look_at_type};
+    struct type_search search = {such, false};
+    sc_node_walk_node(&walk, &search, node);
+    return search.found;
+}

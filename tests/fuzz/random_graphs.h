@@ -1,16 +1,25 @@
 /* What is kept of graphs and execs, and of the memory that they name.
  *
  * A launch is an operation on host memory for each run of neighbouring bytes that its copies read
- * or write, one after the other; it comes after the former launch of the same exec. What graphs
- * name may be freed, as long as nobody launches them any more: each node that names freed memory is
- * a hazard of the launch. Such memory keeps the bytes that it had, and launches go on to read and
- * write them. Pageable memory is read while the launch is called, and a launch that writes some
- * returns when it is complete. A part of random_program.h.
+ * or write, one after the other; it comes after the former launch of the same exec. A node may
+ * record an event, which then stands for what the launch comes after and for the nodes before it.
+ * What graphs name may be freed, as long as nobody launches them any more: each node that names
+ * freed memory is a hazard of the launch. Such memory keeps the bytes that it had, and launches go
+ * on to read and write them. Pageable memory is read while the launch is called, and a launch that
+ * writes some returns when it is complete. A part of random_program.h.
  */
 #ifndef SC_TESTS_FUZZ_RANDOM_GRAPHS_H
 #define SC_TESTS_FUZZ_RANDOM_GRAPHS_H
 
-enum { GRAPHS = 3, GRAPH_NODES = 6, CELLS = 64, PAGEABLES = 3, CORPSES = 24, GHOSTS = 64 };
+enum {
+    GRAPHS = 3,
+    GRAPH_NODES = 6,
+    GRAPH_RECORDS = 4,
+    CELLS = 64,
+    PAGEABLES = 3,
+    CORPSES = 24,
+    GHOSTS = 64
+};
 
 /* Blocks of the heap that are not registered. */
 static struct buffer pageables[PAGEABLES];
@@ -55,11 +64,14 @@ struct graph_node {
     bool freed;       /* and the graph or the exec knows */
     bool added;       /* by hand, behind all others */
     bool disabled;    /* in the exec */
+    int told;         /* the first record of an event behind it, as its index + 1; 0: none */
 };
 
 struct graph_nodes {
     int count;
     struct graph_node list[GRAPH_NODES];
+    int record_count;
+    int records[GRAPH_RECORDS]; /* events that nodes record, one behind the other */
 };
 
 static struct graph {
@@ -106,6 +118,23 @@ static struct graph *pick_graph(bool (*is_fit)(const struct graph *))
         if (is_fit(&graphs[at]))
             return &graphs[at];
     return NULL;
+}
+
+static bool records(const struct graph_nodes *nodes, int event)
+{
+    bool found = false;
+    for (int i = 0; i < nodes->record_count; i++)
+        found |= nodes->records[i] == event;
+    return found;
+}
+
+static bool is_recorded_by_nodes(int event)
+{
+    bool found = false;
+    for (int i = 0; i < GRAPHS; i++)
+        found |= ((graphs[i].handle || graphs[i].is_captured) && records(&graphs[i].own, event)) ||
+                 (graphs[i].exec && records(&graphs[i].made, event));
+    return found;
 }
 
 /* ---- memory ---- */

@@ -1,7 +1,8 @@
 /* Launches: the operations that they are, the freed memory that they use, and the bytes they move.
  *
- * The operations are drawn in the order in which the library makes them: sources, then
- * destinations, then memsets, by address. Bytes move in the order of the nodes. A part of
+ * The operations are drawn in the order in which the library makes them: what stands before the
+ * first record of an event, before the next one, and so on; of these sources, then destinations,
+ * then memsets, by address. Bytes move in the order of the nodes. A part of
  * random_program.h.
  */
 #ifndef SC_TESTS_FUZZ_RANDOM_LAUNCHES_H
@@ -11,6 +12,8 @@
 
 static bool comes_before(const struct copy *a, const struct copy *b)
 {
+    if (a->told != b->told)
+        return !b->told || (a->told && a->told < b->told);
     return a->direction != b->direction ? a->direction < b->direction : a->address < b->address;
 }
 
@@ -27,7 +30,7 @@ static int join_neighbours(struct copy *list, int count)
     for (int i = 0; i < count; i++) {
         struct copy *last = kept ? &list[kept - 1] : NULL;
         if (!last || last->direction != list[i].direction || last->buffer != list[i].buffer ||
-            list[i].address > end_of(last))
+            last->told != list[i].told || list[i].address > end_of(last))
             list[kept++] = list[i];
         else if (end_of(&list[i]) > end_of(last))
             last->size_bytes = end_of(&list[i]) - last->address;
@@ -37,7 +40,8 @@ static int join_neighbours(struct copy *list, int count)
 
 static struct graph_nodes enabled_nodes(const struct graph *graph)
 {
-    struct graph_nodes enabled = {0};
+    struct graph_nodes enabled = graph->made;
+    enabled.count = 0;
     for (int i = 0; i < graph->made.count; i++)
         if (!graph->made.list[i].disabled)
             enabled.list[enabled.count++] = graph->made.list[i];
@@ -58,7 +62,8 @@ static int list_operations(struct graph *graph, const struct graph_nodes *nodes,
                             .offset = node->offset,
                             .size_bytes = node->size_bytes,
                             .address = node->address,
-                            .graph = graph};
+                            .graph = graph,
+                            .told = node->told};
         if (!node->freed && !is_pageable(node))
             insert(list, count++, &copy);
     }
@@ -128,12 +133,34 @@ static void heal_freed(const struct graph_nodes *nodes, const struct copy *next,
 {
     for (int i = 0; i < nodes->count && world.healed; i++) {
         const struct graph_node *node = &nodes->list[i];
-        const struct copy user = {.direction = node->direction, .address = node->address};
+        const struct copy user = {
+            .direction = node->direction, .address = node->address, .told = node->told};
         const struct corpse *corpse = node->freed ? corpse_of(node->memory) : NULL;
         bool heals = corpse && (!next || comes_before(&user, next)) &&
                      (corpse->taken.written || node->direction != H2D);
         for (int k = 0; heals && k < corpse->taken.count; k++)
             oracle_heal(&world.oracle, launch, corpse->taken.nodes[k]);
+    }
+}
+
+/* Of the events that the nodes record each stands for the operations before its node, of which the
+ * last one is behind the others; or for what `launch` comes after, if there are none. */
+static void draw_records(const struct graph_nodes *nodes, const struct copy *operations, int count,
+                         int launch)
+{
+    for (int i = 0; i < nodes->record_count; i++) {
+        struct event *event = &world.events[nodes->records[i]];
+        event->node = ORACLE_NONE;
+        for (int k = 0; k < count; k++)
+            if (operations[k].told && operations[k].told <= i + 1)
+                event->node = operations[k].node;
+        if (event->node != ORACLE_NONE)
+            continue;
+        struct oracle_node *before =
+            oracle_loose_node(&world.oracle, world.oracle.nodes[launch].stream);
+        *before = world.oracle.nodes[launch];
+        before->done = false;
+        event->node = world.oracle.node_count - 1;
     }
 }
 
@@ -161,6 +188,7 @@ static void draw_launch(struct graph *graph, const struct graph_nodes *nodes,
     if (has_freed(nodes))
         oracle_add_node(&world.oracle, stream);
     graph->last = world.oracle.streams[stream].last;
+    draw_records(nodes, operations, count, node);
 }
 
 /* Somebody else's block, in mode=report. */

@@ -111,6 +111,23 @@ static void capture_node(struct graph *graph, int branch)
     graph->own.list[graph->own.count++] = node;
 }
 
+/* KNOWN: of two branches one gets to tell, and what only the other one tells of is not judged; nor
+ * is what stands between two records of one event. */
+static void capture_record(struct graph *graph)
+{
+    struct graph_nodes *nodes = &graph->own;
+    int event = pick_event();
+    if (nodes->record_count == GRAPH_RECORDS || records(nodes, event))
+        return;
+    say("captured: record event %d", event);
+    CHECK(cuEventRecordWithFlags(world.events[event].handle, world.slots[capture.slots[0]].handle,
+                                 CU_EVENT_RECORD_EXTERNAL));
+    nodes->records[nodes->record_count++] = event;
+    for (int i = 0; i < nodes->count; i++)
+        if (!nodes->list[i].told)
+            nodes->list[i].told = nodes->record_count;
+}
+
 static void do_captured_work(int branch)
 {
     say("captured in branch %d: device memset", branch);
@@ -240,11 +257,13 @@ static void fill_capture(struct graph *graph, CUevent event)
 {
     for (int steps = 2 + below(7); steps > 0; steps--) {
         int branch = capture.slots[1] == NOBODY ? 0 : below(2);
-        int what = below(8);
+        int what = below(9);
         if (what == 0)
             do_captured_work(branch);
         else if (what == 1 && capture.slots[1] == NOBODY)
             fork_branch(event);
+        else if (what == 8 && capture.slots[1] == NOBODY)
+            capture_record(graph);
         else if (what <= 3)
             intrude();
         else
@@ -260,7 +279,7 @@ static void act_capture(void)
     if (!graph || slot == 0)
         return;
     CHECK(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
-    graph->own.count = 0;
+    graph->own.count = graph->own.record_count = 0;
     begin_capture(slot);
     graph->is_captured = true;
     fill_capture(graph, event);

@@ -1288,6 +1288,37 @@ static void launch_empty_node(cudaStream_t stream)
     NEED(cudaGraphDestroy(graph));
 }
 
+/* An event that a node records between two host nodes, each of which takes its time. It was
+ * complete when the graph was launched again. */
+static void node_event_row(void)
+{
+    cudaStream_t stream = new_stream(cudaStreamNonBlocking);
+    cudaEvent_t event = new_event();
+    cudaGraph_t graph = NULL;
+    cudaGraphNode_t node = NULL;
+    cudaGraphExec_t exec = NULL;
+    const struct cudaHostNodeParams sleeps = {.fn = sleep_a_while};
+    NEED(cudaGraphCreate(&graph, 0));
+    NEED(cudaGraphAddHostNode(&node, graph, NULL, 0, &sleeps));
+    NEED(cudaGraphAddEventRecordNode(&node, graph, &node, 1, event));
+    NEED(cudaGraphAddHostNode(&node, graph, &node, 1, &sleeps));
+    NEED(cudaGraphInstantiate(&exec, graph, 0));
+    NEED(cudaGraphLaunch(exec, stream));
+    NEED(cudaStreamSynchronize(stream));
+    cudaError_t before = cudaEventQuery(event);
+    NEED(cudaGraphLaunch(exec, stream));
+    cudaError_t launched = cudaEventQuery(event);
+    NEED(cudaEventSynchronize(event));
+    cudaError_t rest = cudaStreamQuery(stream);
+    NEED(cudaStreamSynchronize(stream));
+    say("an event that a node records", "launched again", "%d, %d; the rest %d", (int)before,
+        (int)launched, (int)rest);
+    NEED(cudaGraphExecDestroy(exec));
+    NEED(cudaGraphDestroy(graph));
+    NEED(cudaEventDestroy(event));
+    NEED(cudaStreamDestroy(stream));
+}
+
 /* Which calls in the legacy stream order a blocking stream's later work behind another one's? */
 static void legacy_rows(void)
 {
@@ -1354,6 +1385,7 @@ static void order_section(void)
     synchronous_rows();
     memset_rows();
     legacy_rows();
+    node_event_row();
     section = "5 errors";
     last_error_rows();
 }

@@ -513,13 +513,17 @@ void sc_graphs_let_tell(struct sc_graphs *graphs, uintptr_t handle, uintptr_t no
     for (uint32_t i = 0; i < graph->exec.events.count; i++)
         if (graph->exec.events.list[i].node == node)
             graph->exec.events.list[i].tells = (uint8_t)step;
+    struct sc_heard_node *heard = sc_heard_find(graph->exec.heard, node);
+    if (heard)
+        heard->tells = (uint8_t)step;
     note_stale(graph);
 }
 
 /* Up to which step the node tells. */
 static uint8_t told_by(const struct sc_graph *graph, uintptr_t node)
 {
-    uint8_t step = 0;
+    const struct sc_heard_node *heard = sc_heard_find(graph->exec.heard, node);
+    uint8_t step = heard ? heard->tells : 0;
     for (uint32_t i = 0; i < graph->exec.events.count; i++)
         if (graph->exec.events.list[i].node == node)
             step = graph->exec.events.list[i].tells;
@@ -677,6 +681,7 @@ void sc_graphs_remove(struct sc_graphs *graphs, uint32_t id)
     if (graph->exec.disables)
         sc_handles_destroy(&graph->exec.disabled);
     graph->exec.disables = false;
+    sc_heard_leave(graphs->order, &graph->exec.heard);
     sc_graphs_set_last_launch(graphs, graph, 0);
     graphs->orphan_count -= is_orphan(graph->handle);
     sc_pool_give(&graphs->pool, id);

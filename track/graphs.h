@@ -25,6 +25,7 @@
 #include "track/grid.h"
 #include "track/handles.h"
 #include "track/hazard.h"
+#include "track/heard.h"
 #include "track/order.h"
 #include "track/pool.h"
 #include "track/shape.h"
@@ -84,7 +85,7 @@ struct sc_graph_bounds {
 struct sc_graph_flags {
     bool disabled, unjudged;
     uint8_t told;  /* of a use of the node */
-    uint8_t tells; /* of an event of the node */
+    uint8_t tells; /* of an event or a host function of the node */
 };
 
 struct sc_graph_uses {
@@ -114,6 +115,7 @@ struct sc_exec {
     struct sc_point last_launch; /* no other stream gets the id of its stream */
     struct sc_graph_names names; /* of the nodes, in the driver's order */
     struct sc_graph_events events;
+    struct sc_heard *heard;     /* host nodes; NULL: none is known */
     bool disables;              /* a node was disabled once */
     struct sc_handles disabled; /* then: the nodes that are. An update leaves them so */
 };
@@ -228,7 +230,7 @@ void sc_graphs_unjudge_nodes(struct sc_graphs *graphs, uintptr_t handle, struct 
 /* Uses of the node are of the step. False: the node has none. */
 bool sc_graphs_tell_of(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node, unsigned step);
 
-/* The node, which records events, tells up to the step. */
+/* The node, which records events or is a host node that is known, tells up to the step. */
 void sc_graphs_let_tell(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node, unsigned step);
 
 /* The graph is destroyed, in two steps. Detach takes the handle away before the driver's call: the

@@ -392,6 +392,21 @@ void sc_track_graph_add_event(struct sc_track *track, uintptr_t handle,
                               const struct sc_graph_event *event);
 void sc_track_graph_meets_host(struct sc_track *track, uintptr_t handle, bool signals, bool awaits);
 
+/* Host nodes of execs (track/heard.h), and launches around the driver's call. The exec is known.
+ * What a run tells is returned as a point, of stream 0 if it is nothing, for sc_track_known. */
+struct sc_heard_node *sc_track_heard_add(struct sc_track *track, uintptr_t exec, uintptr_t node,
+                                         void (*function)(void *), void *data);
+void sc_track_heard_drop(struct sc_track *track, struct sc_heard_node *node);
+void sc_track_heard_replace(struct sc_track *track, struct sc_heard_node *node);
+bool sc_track_heard_knows(struct sc_track *track, uintptr_t exec, uintptr_t node);
+/* The driver calls the node's function past ours: nothing is heard of the exec any more. */
+void sc_track_heard_lose(struct sc_track *track, uintptr_t exec, uintptr_t node);
+struct sc_heard_launch *sc_track_heard_begin(struct sc_track *track, uint32_t exec);
+void sc_track_heard_fail(struct sc_track *track, struct sc_heard_launch *launch);
+struct sc_point sc_track_heard_launched(struct sc_track *track, struct sc_heard_launch *launch,
+                                        const struct sc_point *before, const struct sc_told *told);
+struct sc_point sc_track_heard_runs(struct sc_track *track, struct sc_heard_node *node);
+
 /* The names of the exec's nodes (sc_graphs_set_names). The second stores them in `names`; false:
  * the exec has not `count` names. */
 void sc_track_graph_set_names(struct sc_track *track, uintptr_t handle, const uintptr_t *names,

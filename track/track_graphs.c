@@ -177,8 +177,10 @@ void sc_track_graph_begin_exec(struct sc_track *track, uintptr_t handle, uint32_
     lock(track);
     sc_graphs_drop_node(&track->graphs, handle, 0);
     uint32_t id = sc_graphs_make_exec(&track->graphs, handle);
-    if (id)
+    if (id) {
+        sc_heard_leave(&track->order, &sc_graphs_at(&track->graphs, id)->exec.heard);
         sc_graphs_at(&track->graphs, id)->exec.context = context;
+    }
     publish_watch(track);
     unlock(track);
 }

@@ -25,6 +25,7 @@
 #include "report/options.h"
 #include "track/graphs.h"
 #include "track/hazard.h"
+#include "track/heard.h"
 #include "track/inflight.h"
 #include "track/order.h"
 #include "track/shape.h"
@@ -40,15 +41,17 @@ struct launch {
     struct sc_graph *graph;          /* NULL: it names no host memory */
     bool again;                      /* on the stream of its last launch */
     bool waits, records, signals;    /* its nodes: for events; events; to the host, unseen */
+    bool hears;                      /* its host nodes are seen to run */
     bool seen;                       /* they do not wait for the host, nor for what does */
     bool unguarded;                  /* nothing of it may be guarded, nor what comes behind it */
     bool is_empty;                   /* a launch without work: nothing comes after it */
     const struct sc_point *last;     /* of the exec elsewhere, which this one comes after; NULL */
     struct sc_order_call ordered;
-    uint64_t place;         /* of the call, in the legacy stream */
-    uint64_t ticks;         /* just before it */
-    struct sc_point before; /* what the events that it records stand for */
-    struct sc_told *told;   /* the numbers of its operations; NULL: nobody asks for them */
+    uint64_t place;                /* of the call, in the legacy stream */
+    uint64_t ticks;                /* just before it */
+    struct sc_point before;        /* what the events that it records stand for */
+    struct sc_told *told;          /* the numbers of its operations; NULL: nobody asks for them */
+    struct sc_heard_launch *heard; /* NULL: nothing is heard of it */
 };
 
 /* ---- hazards of the graph itself ---- */
@@ -218,7 +221,8 @@ static void find_exec(struct launch *launch, CUgraphExec exec)
         launch->graph = graph;
     launch->waits = graph->exec.events.count != 0;
     launch->records = graph->exec.events.records;
-    launch->signals = graph->exec.signals;
+    launch->hears = graph->exec.heard && graph->exec.heard->count;
+    launch->signals = graph->exec.signals || (launch->hears && graph->exec.heard->is_lost);
     bool behind_seen = is_behind_seen(launch, last);
     launch->seen =
         !graph->exec.awaits_host && behind_seen && (!launch->waits || sc_unfinished_none_ever());
@@ -238,7 +242,7 @@ static uint64_t note_pending(const struct launch *launch)
  * may hear of its beginning. */
 static void note_work(struct launch *launch)
 {
-    if (!launch->graph || launch->records || launch->signals)
+    if (!launch->graph || launch->records || launch->signals || launch->hears)
         sc_marks_before_work(launch->stream, false);
     launch->ticks = note_pending(launch);
 }
@@ -264,8 +268,10 @@ static void begin_call(struct launch *launch)
     else if (!launch->is_empty)
         sc_track_begin(&sc_track, launch->stream->id, &launch->ordered);
     launch->place = sc_order_place(&launch->ordered);
-    if (launch->records)
+    if (launch->records || launch->hears)
         launch->before = sc_track_call_point(&sc_track, launch->stream->id, &launch->ordered);
+    if (launch->hears)
+        launch->heard = sc_track_heard_begin(&sc_track, launch->exec);
 }
 
 /* In a capturing stream the driver refuses a launch. */
@@ -315,15 +321,41 @@ static void end_records(struct launch *launch, const struct sc_told *told)
         sc_guard_apply();
 }
 
-/* Events that the nodes record stand for some of the operations. */
+/* Some host nodes may have run by now. */
+static void note_heard(struct launch *launch, const struct sc_told *told)
+{
+    SC_OPS(overwritten);
+    struct sc_point point =
+        sc_track_heard_launched(&sc_track, launch->heard, &launch->before, told);
+    launch->heard = NULL;
+    if (!point.stream)
+        return;
+    sc_track_known(&sc_track, &point, &overwritten);
+    sc_hazards_report_overwritten(
+        &overwritten, &(struct sc_culprit){launch->call->api, launch->call->site, NULL});
+    sc_guard_apply();
+}
+
+/* Nodes tell of some of the operations before the launch is done. */
 static __attribute__((noinline)) void record_what_is_told(struct launch *launch)
 {
-    struct sc_told told = {.last = launch->before.number};
+    bool is_lost = launch->hears && !launch->heard;
+    struct sc_told told = {.last = launch->before.number, .broken = is_lost};
     launch->told = &told;
     if (launch->graph)
         record_runs(launch);
-    end_records(launch, &told);
     launch->told = NULL;
+    if (launch->heard)
+        note_heard(launch, &told);
+    end_records(launch, &told);
+}
+
+static void forget_what_is_told(struct launch *launch)
+{
+    if (launch->records || launch->hears)
+        sc_track_forget_point(&sc_track, &launch->before);
+    if (launch->heard)
+        sc_track_heard_fail(&sc_track, launch->heard);
 }
 
 static CUresult launch_ended(struct launch *launch, CUgraphExec exec, CUstream stream,
@@ -331,12 +363,12 @@ static CUresult launch_ended(struct launch *launch, CUgraphExec exec, CUstream s
 {
     int saved = errno;
     sc_track_end(&sc_track, &launch->ordered, result == CUDA_SUCCESS);
-    if (launch->records && result != CUDA_SUCCESS)
-        sc_track_forget_point(&sc_track, &launch->before);
+    if (result != CUDA_SUCCESS)
+        forget_what_is_told(launch);
     if (!launch->stream || result != CUDA_SUCCESS)
         return result;
     note_pending(launch);
-    if (launch->records)
+    if (launch->records || launch->hears)
         record_what_is_told(launch);
     else if (launch->graph)
         record_runs(launch);

@@ -3,6 +3,7 @@
 #include "interpose/driver/relaxed.h"
 #include "interpose/graph/copy_sides.h"
 #include "interpose/graph/driver_nodes.h"
+#include "interpose/graph/host_nodes.h"
 #include "interpose/graph/node_walk.h"
 #include "interpose/graph/tellers.h"
 #include "interpose/graph/unjudged.h"
@@ -22,6 +23,9 @@ struct making {
     struct sc_handles unjudged; /* the exec's nodes that are not to be judged; made when needed */
     bool works;                 /* a node does something */
     bool is_blind;              /* which event a node records is not known */
+    bool may_watch;             /* the exec knows the outermost graph's nodes by their own names */
+    bool has_hosts;             /* there are host nodes among these */
+    bool has_tellers;           /* a node may tell in a way that is seen */
 };
 
 /* By which the exec's uses know a node. */
@@ -76,11 +80,11 @@ void sc_exec_uses_note_event(const struct sc_graph_call *call, uintptr_t node, C
 }
 
 /* Of a host function its stack tells what it may touch. */
-static void note_unseen(const struct met *met, CUgraphNodeType type)
+static void note_unseen(struct making *making, CUgraphNodeType type)
 {
     bool awaits = sc_unjudged_awaits_host(type) && type != CU_GRAPH_NODE_TYPE_HOST;
-    met->making->is_blind |= type == CU_GRAPH_NODE_TYPE_EVENT_RECORD;
-    sc_track_graph_meets_host(&sc_track, met->call->graph, sc_unjudged_is_signal(type), awaits);
+    making->is_blind |= type == CU_GRAPH_NODE_TYPE_EVENT_RECORD;
+    sc_track_graph_meets_host(&sc_track, making->call->graph, sc_unjudged_is_signal(type), awaits);
 }
 
 /* Events are known by the nodes, and stand for what comes before the launch and, in the outermost
@@ -97,7 +101,7 @@ static void note_signal(const struct met *met, CUgraphNodeType type)
     if (result == CUDA_SUCCESS)
         sc_exec_uses_note_event(met->call, met->name, event, waits);
     else if (sc_unjudged_is_signal(type) || sc_unjudged_awaits_host(type))
-        note_unseen(met, type);
+        note_unseen(met->making, type);
 }
 
 /* ---- the walk over the nodes ---- */
@@ -108,8 +112,12 @@ static enum sc_step meet_node(void *context, struct sc_walked_graph *in, CUgraph
     struct making *making = context;
     uintptr_t name = name_of(making, sc_node_walk_top(in, node));
     struct met met = {making, making->call, in, node, name};
+    bool is_host = type == CU_GRAPH_NODE_TYPE_HOST && in->depth == 0;
     sc_node_uses_ask(node, type, note_side, &met);
-    note_signal(&met, type);
+    making->has_hosts |= is_host;
+    making->has_tellers |= is_host || type == CU_GRAPH_NODE_TYPE_EVENT_RECORD;
+    if (!is_host)
+        note_signal(&met, type);
     making->works |= type != CU_GRAPH_NODE_TYPE_EMPTY && type != CU_GRAPH_NODE_TYPE_GRAPH;
     in->flag |= sc_unjudged_may_matter(type);
     return SC_STEP_INTO;
@@ -155,20 +163,68 @@ static void let_tell(void *context, CUgraphNode node, unsigned step)
                             step);
 }
 
-/* Of the outermost graph it is known what the events that are recorded there stand for. */
+static bool is_host(CUgraphNode node)
+{
+    CUgraphNodeType type;
+    return sc_real.cuGraphNodeGetType(node, &type) == CUDA_SUCCESS &&
+           type == CU_GRAPH_NODE_TYPE_HOST;
+}
+
+static bool is_watched(const struct level *level, CUgraphNode node)
+{
+    return level->making->has_hosts && is_host(node) &&
+           sc_track_heard_knows(&sc_track, level->making->call->graph,
+                                name_of(level->making, node));
+}
+
+static bool is_record(CUgraphNodeType type)
+{
+    return type == CU_GRAPH_NODE_TYPE_EVENT_RECORD;
+}
+
+static bool is_other_signal(CUgraphNodeType type)
+{
+    return sc_unjudged_is_signal(type) && !is_record(type);
+}
+
+static bool is_teller(void *context, CUgraphNode node)
+{
+    return is_watched(context, node) || sc_node_walk_finds(node, is_record);
+}
+
+static bool is_seen(void *context, CUgraphNode node)
+{
+    return is_watched(context, node) || !sc_node_walk_finds(node, is_other_signal);
+}
+
+/* Of the outermost graph it is known what its nodes tell. */
 static bool note_tellers(struct level *level, const CUgraphNode *nodes, size_t count)
 {
-    const struct sc_tellers tellers = {level, tell_of, let_tell, unjudge};
-    return level->graph->depth == 0 && !level->making->is_blind &&
-           (!sc_tellers_any(nodes, count) || sc_tellers_each(nodes, count, &tellers));
+    const struct sc_tellers tellers = {level, is_teller, tell_of, let_tell, unjudge};
+    return level->graph->depth == 0 && !level->making->is_blind && level->making->has_tellers &&
+           sc_tellers_each(nodes, count, &tellers);
+}
+
+/* Where there is nothing to tell of, they are left alone. */
+static void watch_hosts(struct making *making, const CUgraphNode *nodes, size_t count)
+{
+    bool watches = making->may_watch && names_memory(making->call->graph);
+    for (size_t i = 0; i < count; i++)
+        if (is_host(nodes[i]) && !(watches && name_of(making, nodes[i]) == (uintptr_t)nodes[i] &&
+                                   sc_host_nodes_watch((CUgraphExec)making->call->graph, nodes[i])))
+            note_unseen(making, CU_GRAPH_NODE_TYPE_HOST);
 }
 
 static void end_graph(void *context, struct sc_walked_graph *graph, const CUgraphNode *nodes,
                       size_t count)
 {
     struct level level = {context, graph};
-    if (graph->flag && names_memory(level.making->call->graph))
-        sc_unjudged_each(nodes, count, note_tellers(&level, nodes, count), unjudge, &level);
+    if (graph->depth == 0 && level.making->has_hosts)
+        watch_hosts(level.making, nodes, count);
+    if (!graph->flag || !names_memory(level.making->call->graph))
+        return;
+    bool known = note_tellers(&level, nodes, count);
+    sc_unjudged_each(nodes, count, known ? is_seen : NULL, unjudge, &level);
 }
 
 static void note_nodes(struct making *making, CUgraph graph, CUgraphNode top)
@@ -197,10 +253,9 @@ static void note_redirected(const struct sc_stack_sources *redirects, const stru
                                      name_of(making, redirects->list[i].top));
 }
 
-static void note_exec(const struct sc_graph_call *call, CUgraph graph, struct sc_handles *names,
-                      const struct sc_stack_sources *redirects)
+static void note_exec(struct making making, CUgraph graph, const struct sc_stack_sources *redirects)
 {
-    struct making making = {.call = call, .names = names};
+    const struct sc_graph_call *call = making.call;
     struct sc_relaxed relaxed = sc_relaxed_begin();
     const struct sc_context *context = sc_contexts_current();
     sc_track_graph_begin_exec(&sc_track, call->graph, context ? context->legacy : 0);
@@ -239,7 +294,7 @@ static bool pair_names(uintptr_t exec, CUgraph graph, struct sc_handles *names)
 void sc_exec_uses_note_made(const struct sc_graph_call *call, CUgraph graph,
                             const struct sc_stack_sources *redirects)
 {
-    note_exec(call, graph, NULL, redirects);
+    note_exec((struct making){.call = call, .may_watch = true}, graph, redirects);
     keep_names(call->graph, graph);
 }
 
@@ -248,7 +303,8 @@ void sc_exec_uses_note_updated(const struct sc_graph_call *call, CUgraph graph,
 {
     struct sc_handles names;
     bool paired = pair_names(call->graph, graph, &names);
-    note_exec(call, graph, paired ? &names : NULL, redirects);
+    note_exec((struct making){.call = call, .names = paired ? &names : NULL, .may_watch = paired},
+              graph, redirects);
     if (paired)
         sc_handles_destroy(&names);
 }

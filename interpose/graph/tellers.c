@@ -4,7 +4,6 @@
 
 #include "interpose/driver/driver.h"
 #include "interpose/graph/driver_nodes.h"
-#include "interpose/graph/node_walk.h"
 #include "track/handles.h"
 #include "track/pool.h"
 #include "track/told.h"
@@ -40,19 +39,6 @@ struct finding {
     uint32_t last; /* a teller that tells of all steps; NOWHERE: there is no step yet */
     uint32_t counts[SC_TOLD_MAX + 1]; /* of the nodes of each step */
 };
-
-static bool is_record(CUgraphNodeType type)
-{
-    return type == CU_GRAPH_NODE_TYPE_EVENT_RECORD;
-}
-
-bool sc_tellers_any(const CUgraphNode *nodes, size_t count)
-{
-    bool found = false;
-    for (size_t i = 0; i < count && !found; i++)
-        found = sc_node_walk_finds(nodes[i], is_record);
-    return found;
-}
 
 /* ---- a walk to all that stands before a teller ---- */
 
@@ -213,9 +199,10 @@ static bool tell_all_of(struct finding *finding, uint32_t teller)
 
 static bool note_places(struct finding *finding)
 {
+    const struct sc_tellers *tellers = finding->tellers;
     bool noted = true;
     for (uint32_t i = 0; noted && i < finding->count; i++) {
-        finding->places[i].is_teller = sc_node_walk_finds(finding->nodes[i], is_record);
+        finding->places[i].is_teller = tellers->is_teller(tellers->context, finding->nodes[i]);
         noted = sc_handles_put(&finding->by_node, (uintptr_t)finding->nodes[i], i + 1) == 0;
     }
     return noted;

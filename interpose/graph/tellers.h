@@ -1,4 +1,5 @@
-/* Nodes that tell the host, in a way that is seen, what of the launch is done: records of events.
+/* Nodes that tell the host, in a way that is seen, what of the launch is done: records of events,
+ * and host nodes that are watched (interpose/graph/host_nodes.h).
  *
  * A node tells of what stands before it in the graph, by the edges. A launch numbers its operations
  * one after the other, and an event stands for all numbers up to one. So what is told is put into
@@ -6,8 +7,8 @@
  * Where two nodes tell each of what the other one does not, as in two branches, one of them gets a
  * step, and what only the other one tells of is not judged.
  *
- * A child graph tells as its node if a node in it does. What stands in it before that node is not
- * judged (interpose/graph/unjudged.h).
+ * A child graph tells as its node if a node in it records an event. What stands in it before that
+ * node is not judged (interpose/graph/unjudged.h).
  *
  * Locks: none. Not for a signal handler: the driver is called.
  */
@@ -23,16 +24,15 @@
  * names host memory; step 0 takes the node's step away. */
 struct sc_tellers {
     void *context;
+    bool (*is_teller)(void *context, CUgraphNode node);
     bool (*of)(void *context, CUgraphNode node, unsigned step);
     void (*tells)(void *context, CUgraphNode node, unsigned step); /* up to it; 0: of nothing */
     void (*unjudge)(void *context, CUgraphNode node);
 };
 
-/* Does the graph have such a node? `nodes` are all of its nodes. */
-bool sc_tellers_any(const CUgraphNode *nodes, size_t count);
-
-/* Finds the steps. The driver is asked for the edges. Where that takes too long, all that is told
- * of is not judged. False: there is no memory, and nothing was called, or not everything. */
+/* Finds the steps. `nodes` are all nodes of the graph. The driver is asked for the edges. Where
+ * that takes too long, all that is told of is not judged. False: there is no memory, and nothing
+ * was called, or not everything. */
 bool sc_tellers_each(const CUgraphNode *nodes, size_t count, const struct sc_tellers *tellers);
 
 #endif

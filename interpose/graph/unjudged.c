@@ -14,11 +14,6 @@ bool sc_unjudged_is_signal(CUgraphNodeType type)
            type == CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL || type == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP;
 }
 
-static bool is_unseen_signal(CUgraphNodeType type)
-{
-    return type != CU_GRAPH_NODE_TYPE_EVENT_RECORD && sc_unjudged_is_signal(type);
-}
-
 bool sc_unjudged_awaits_host(CUgraphNodeType type)
 {
     return type == CU_GRAPH_NODE_TYPE_HOST || type == CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT ||
@@ -28,6 +23,7 @@ bool sc_unjudged_awaits_host(CUgraphNodeType type)
 struct unjudging {
     const CUgraphNode *nodes;
     size_t count;
+    sc_is_seen *is_seen;
     sc_unjudge *unjudge;
     void *context;
 };
@@ -50,6 +46,11 @@ static void unjudge_from(const struct unjudging *unjudging, CUgraphNode *waiting
     }
 }
 
+static bool signal_is_seen(const struct unjudging *unjudging, CUgraphNode node)
+{
+    return unjudging->is_seen && unjudging->is_seen(unjudging->context, node);
+}
+
 static void unjudge_around(const struct unjudging *unjudging, sc_is_type *such, enum sc_way way)
 {
     struct sc_handles visited;
@@ -57,7 +58,8 @@ static void unjudge_around(const struct unjudging *unjudging, sc_is_type *such, 
     CUgraphNode *room = sc_pages_map(2 * count * sizeof *room);
     if (room && sc_handles_init(&visited) == 0) {
         for (size_t i = 0; i < count; i++)
-            if (sc_node_walk_finds(unjudging->nodes[i], such)) {
+            if (sc_node_walk_finds(unjudging->nodes[i], such) &&
+                (way == SC_WAY_BEHIND || !signal_is_seen(unjudging, unjudging->nodes[i]))) {
                 room[0] = unjudging->nodes[i];
                 unjudge_from(unjudging, room, room + count, way, &visited);
             }
@@ -73,11 +75,10 @@ bool sc_unjudged_may_matter(CUgraphNodeType type)
            type == CU_GRAPH_NODE_TYPE_GRAPH;
 }
 
-void sc_unjudged_each(const CUgraphNode *nodes, size_t count, bool records_are_seen,
+void sc_unjudged_each(const CUgraphNode *nodes, size_t count, sc_is_seen *is_seen,
                       sc_unjudge *unjudge, void *context)
 {
-    const struct unjudging unjudging = {nodes, count, unjudge, context};
-    unjudge_around(&unjudging, records_are_seen ? is_unseen_signal : sc_unjudged_is_signal,
-                   SC_WAY_BEFORE);
+    const struct unjudging unjudging = {nodes, count, is_seen, unjudge, context};
+    unjudge_around(&unjudging, sc_unjudged_is_signal, SC_WAY_BEFORE);
     unjudge_around(&unjudging, sc_unjudged_awaits_host, SC_WAY_BEHIND);
 }

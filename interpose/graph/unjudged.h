@@ -3,7 +3,7 @@
  * Some nodes signal to the host how far the graph has come, and the library does not see it. A node
  * before such a one may be known done already. Other nodes wait for the host, and the library does
  * not see that either. Until then the host may write the source of a node behind such a one. Of
- * events it is seen when the host hears of them (interpose/graph/tellers.h).
+ * some nodes it is seen when the host hears of them (interpose/graph/tellers.h).
  *
  * Locks: none. Not for a signal handler: the driver is called.
  */
@@ -25,10 +25,11 @@ bool sc_unjudged_awaits_host(CUgraphNodeType type);
 bool sc_unjudged_may_matter(CUgraphNodeType type);
 
 /* Calls `unjudge` for each node of a graph that is not to be judged, at most twice. `nodes` are all
- * nodes of the graph. `records_are_seen`: what stands before the record of an event is judged. The
- * driver is asked for their edges. Without memory nothing is called. */
+ * nodes of the graph. `is_seen` says of a node that signals whether that is seen; NULL: of none is
+ * it. The driver is asked for their edges. Without memory nothing is called. */
 typedef void sc_unjudge(void *context, CUgraphNode node);
-void sc_unjudged_each(const CUgraphNode *nodes, size_t count, bool records_are_seen,
+typedef bool sc_is_seen(void *context, CUgraphNode node);
+void sc_unjudged_each(const CUgraphNode *nodes, size_t count, sc_is_seen *is_seen,
                       sc_unjudge *unjudge, void *context);
 
 #endif

@@ -2,7 +2,8 @@
  *
  * A launch is an operation on host memory for each run of neighbouring bytes that its copies read
  * or write, one after the other; it comes after the former launch of the same exec. A node may
- * record an event, which then stands for what the launch comes after and for the nodes before it.
+ * record an event, which then stands for what the launch comes after and for the nodes before it. A
+ * host node may tell the same when it runs; the program waits for that when it has launched.
  * What graphs name may be freed, as long as nobody launches them any more: each node that names
  * freed memory is a hazard of the launch. Such memory keeps the bytes that it had, and launches go
  * on to read and write them. Pageable memory is read while the launch is called, and a launch that
@@ -72,7 +73,10 @@ struct graph_nodes {
     struct graph_node list[GRAPH_NODES];
     int record_count;
     int records[GRAPH_RECORDS]; /* events that nodes record, one behind the other */
+    bool has_host;              /* behind all others */
 };
+
+static atomic_int hosts_run;
 
 static struct graph {
     CUgraph handle;   /* NULL: none */
@@ -82,6 +86,7 @@ static struct graph {
     bool is_reshaped; /* the graph has had more or fewer nodes since */
     struct graph_nodes own, made; /* of the graph, and of the exec */
     int last;                     /* launch of the exec, a node of the oracle */
+    int heard;                    /* by the host node of that launch, the same */
 } graphs[GRAPHS];
 
 /* Launches that use freed memory. */

@@ -143,25 +143,30 @@ static void heal_freed(const struct graph_nodes *nodes, const struct copy *next,
     }
 }
 
-/* Of the events that the nodes record each stands for the operations before its node, of which the
- * last one is behind the others; or for what `launch` comes after, if there are none. */
-static void draw_records(const struct graph_nodes *nodes, const struct copy *operations, int count,
-                         int launch)
+/* What a node tells of: the operations before it, of which the last one is behind the others; or
+ * what `launch` comes after, if there are none. */
+static int draw_told(const struct copy *operations, int count, int told, int launch)
 {
-    for (int i = 0; i < nodes->record_count; i++) {
-        struct event *event = &world.events[nodes->records[i]];
-        event->node = ORACLE_NONE;
-        for (int k = 0; k < count; k++)
-            if (operations[k].told && operations[k].told <= i + 1)
-                event->node = operations[k].node;
-        if (event->node != ORACLE_NONE)
-            continue;
-        struct oracle_node *before =
-            oracle_loose_node(&world.oracle, world.oracle.nodes[launch].stream);
-        *before = world.oracle.nodes[launch];
-        before->done = false;
-        event->node = world.oracle.node_count - 1;
-    }
+    int node = ORACLE_NONE;
+    for (int i = 0; i < count; i++)
+        if (operations[i].told && operations[i].told <= told)
+            node = operations[i].node;
+    if (node != ORACLE_NONE)
+        return node;
+    struct oracle_node *before =
+        oracle_loose_node(&world.oracle, world.oracle.nodes[launch].stream);
+    *before = world.oracle.nodes[launch];
+    before->done = false;
+    return world.oracle.node_count - 1;
+}
+
+static void draw_tellers(struct graph *graph, const struct graph_nodes *nodes,
+                         const struct copy *operations, int count, int launch)
+{
+    for (int i = 0; i < nodes->record_count; i++)
+        world.events[nodes->records[i]].node = draw_told(operations, count, i + 1, launch);
+    if (nodes->has_host)
+        graph->heard = draw_told(operations, count, nodes->record_count + 1, launch);
 }
 
 /* All that has to come first comes before the first operation; the others follow one by one, those
@@ -188,7 +193,7 @@ static void draw_launch(struct graph *graph, const struct graph_nodes *nodes,
     if (has_freed(nodes))
         oracle_add_node(&world.oracle, stream);
     graph->last = world.oracle.streams[stream].last;
-    draw_records(nodes, operations, count, node);
+    draw_tellers(graph, nodes, operations, count, node);
 }
 
 /* Somebody else's block, in mode=report. */
@@ -244,6 +249,17 @@ static bool move_bytes(const struct graph_nodes *nodes, int launch)
     return waits;
 }
 
+/* The host node has run, and all before it is done. */
+static void hear(const struct graph *graph, int run)
+{
+    struct oracle_set set = {{false}};
+    while (atomic_load(&hosts_run) == run)
+        usleep(20);
+    say("the host node of exec %d has run", (int)(graph - graphs));
+    oracle_reach(&world.oracle, graph->heard, &set);
+    know(&set);
+}
+
 static void launch(struct graph *graph, const struct graph_nodes *nodes, int slot)
 {
     struct copy operations[GRAPH_NODES];
@@ -261,7 +277,10 @@ static void launch(struct graph *graph, const struct graph_nodes *nodes, int slo
     draw_launch(graph, nodes, operations, count, stream);
     use_freed(nodes, graph->last);
     bool waits = move_bytes(nodes, graph->last);
+    int run = atomic_load(&hosts_run);
     CHECK(cuGraphLaunch(graph->exec, world.slots[slot].handle));
+    if (nodes->has_host)
+        hear(graph, run);
     if (waits) {
         know_scope(stream, scope_of(stream));
         note_clear(stream);

@@ -128,6 +128,24 @@ static void capture_record(struct graph *graph)
             nodes->list[i].told = nodes->record_count;
 }
 
+static void note_run(void *unused)
+{
+    (void)unused;
+    atomic_fetch_add(&hosts_run, 1);
+}
+
+/* What would come behind it could wait for it, and is not judged. */
+static void capture_host(struct graph *graph)
+{
+    struct graph_nodes *nodes = &graph->own;
+    say("captured: host function");
+    CHECK(cuLaunchHostFunc(world.slots[capture.slots[0]].handle, note_run, NULL));
+    nodes->has_host = true;
+    for (int i = 0; i < nodes->count; i++)
+        if (!nodes->list[i].told)
+            nodes->list[i].told = nodes->record_count + 1;
+}
+
 static void do_captured_work(int branch)
 {
     say("captured in branch %d: device memset", branch);
@@ -269,6 +287,8 @@ static void fill_capture(struct graph *graph, CUevent event)
         else
             capture_node(graph, branch);
     }
+    if (capture.slots[1] == NOBODY && one_in(5))
+        capture_host(graph);
 }
 
 static void act_capture(void)
@@ -280,6 +300,7 @@ static void act_capture(void)
         return;
     CHECK(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
     graph->own.count = graph->own.record_count = 0;
+    graph->own.has_host = false;
     begin_capture(slot);
     graph->is_captured = true;
     fill_capture(graph, event);

@@ -1288,6 +1288,8 @@ static void launch_empty_node(cudaStream_t stream)
     NEED(cudaGraphDestroy(graph));
 }
 
+static char node_calls[8];
+
 /* An event that a node records between two host nodes, each of which takes its time. It was
  * complete when the graph was launched again. */
 static void node_event_row(void)
@@ -1317,6 +1319,47 @@ static void node_event_row(void)
     NEED(cudaGraphDestroy(graph));
     NEED(cudaEventDestroy(event));
     NEED(cudaStreamDestroy(stream));
+}
+
+static void CUDART_CB append(void *letter)
+{
+    static char *end = node_calls;
+    if (end < node_calls + sizeof node_calls - 1)
+        *end++ = *(const char *)letter;
+}
+
+/* A captured host node gets another function's data in the exec, before the first launch and behind
+ * one that is queued. */
+static void node_function_row(void)
+{
+    static char letters[] = "abc";
+    cudaStream_t stream = new_stream(cudaStreamNonBlocking);
+    cudaStream_t other = new_stream(cudaStreamNonBlocking);
+    cudaGraph_t graph = NULL;
+    cudaGraphNode_t node = NULL;
+    cudaGraphExec_t exec = NULL;
+    size_t count = 1;
+    struct cudaHostNodeParams params = {.fn = append};
+    NEED(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+    NEED(cudaLaunchHostFunc(stream, append, &letters[0]));
+    NEED(cudaStreamEndCapture(stream, &graph));
+    NEED(cudaGraphGetNodes(graph, &node, &count));
+    NEED(cudaGraphInstantiate(&exec, graph, 0));
+    params.userData = &letters[1];
+    cudaError_t first = cudaGraphExecHostNodeSetParams(exec, node, &params);
+    keep_busy(stream);
+    NEED(cudaGraphLaunch(exec, stream));
+    NEED(cudaGraphLaunch(exec, other));
+    params.userData = &letters[2];
+    cudaError_t second = cudaGraphExecHostNodeSetParams(exec, node, &params);
+    NEED(cudaGraphLaunch(exec, other));
+    NEED(cudaGraphExecDestroy(exec));
+    NEED(cudaDeviceSynchronize());
+    say("a host node's function in an exec", "changed, launched twice, changed, launched",
+        "%d, %d, %s", (int)first, (int)second, node_calls);
+    NEED(cudaGraphDestroy(graph));
+    NEED(cudaStreamDestroy(stream));
+    NEED(cudaStreamDestroy(other));
 }
 
 /* Which calls in the legacy stream order a blocking stream's later work behind another one's? */
@@ -1386,6 +1429,7 @@ static void order_section(void)
     memset_rows();
     legacy_rows();
     node_event_row();
+    node_function_row();
     section = "5 errors";
     last_error_rows();
 }

@@ -1,5 +1,6 @@
-/* Launches of graphs whose nodes record events: what the events stand for, and what is in flight
- * until the host has heard of them. A launch is issued here as interpose/calls/graph_launch.c does.
+/* Launches of graphs whose nodes tell the host how far they are: what events stand for that nodes
+ * record, what a host node tells that runs, and what is in flight until the host has heard of it. A
+ * launch is issued here as interpose/calls/graph_launch.c does.
  */
 #include "track/track.h"
 
@@ -350,6 +351,226 @@ START_TEST(the_same_bytes_before_and_behind_the_node_stay_in_flight)
 }
 END_TEST
 
+/* ---- host nodes ---- */
+
+static void function_of(void *data)
+{
+    (void)data;
+}
+
+/* The nodes of make_exec, without events: host nodes tell of the two steps. */
+static struct sc_heard_node *add_host(uintptr_t node, unsigned step)
+{
+    struct sc_heard_node *added = sc_track_heard_add(&track, EXEC, node, function_of, (void *)node);
+    ck_assert_ptr_nonnull(added);
+    sc_track_graph_let_tell(&track, EXEC, node, step);
+    return added;
+}
+
+struct hosts {
+    struct sc_heard_node *first, *second;
+};
+
+static struct hosts make_exec_of_hosts(void)
+{
+    sc_track_graph_begin_exec(&track, EXEC, legacy);
+    add_use(4, 3, 0);
+    add_use(3, 2, 2);
+    add_use(2, 1, 1);
+    add_use(1, 0, 1);
+    struct hosts hosts = {add_host(FIRST_NODE, 1), add_host(SECOND_NODE, 2)};
+    sc_track_graph_end_exec(&track, EXEC, false);
+    return hosts;
+}
+
+struct hearing {
+    struct launching launching;
+    struct sc_heard_launch *heard;
+};
+
+static void begin_hearing(struct hearing *hearing, uint32_t stream)
+{
+    begin(&hearing->launching, stream);
+    hearing->heard = sc_track_heard_begin(&track, exec_id());
+}
+
+static void know(struct sc_point point)
+{
+    if (point.stream)
+        sc_track_known(&track, &point, NULL);
+}
+
+static void end_hearing(struct hearing *hearing, bool again, int between)
+{
+    struct sc_point before = sc_order_copy_point(&hearing->launching.before);
+    hearing->launching.told.broken = !hearing->heard;
+    end(&hearing->launching, again, between);
+    if (hearing->heard)
+        know(sc_track_heard_launched(&track, hearing->heard, &before, &hearing->launching.told));
+    sc_track_forget_point(&track, &before);
+}
+
+static void launch_hearing(uint32_t stream, bool again)
+{
+    struct hearing hearing;
+    begin_hearing(&hearing, stream);
+    end_hearing(&hearing, again, -1);
+}
+
+static void run(struct sc_heard_node *node)
+{
+    know(sc_track_heard_runs(&track, node));
+}
+
+START_TEST(a_host_node_that_runs_tells_what_is_before_it)
+{
+    struct hosts hosts = make_exec_of_hosts();
+    launch_hearing(one, false);
+    expect_in_flight(true, true, true, true);
+    run(hosts.first);
+    expect_in_flight(false, false, true, true);
+    run(hosts.second);
+    expect_in_flight(false, false, false, true);
+}
+END_TEST
+
+START_TEST(a_run_is_of_the_launch_of_its_number)
+{
+    struct hosts hosts = make_exec_of_hosts();
+    launch_hearing(one, false);
+    launch_hearing(one, true);
+    launch_hearing(one, true);
+    for (int turn = 0; turn < 2; turn++) {
+        run(hosts.first);
+        run(hosts.second);
+        expect_in_flight(true, true, true, true); /* of the last launch */
+    }
+    run(hosts.first);
+    expect_in_flight(false, false, true, true);
+    run(hosts.second);
+    expect_in_flight(false, false, false, true);
+}
+END_TEST
+
+/* The driver is faster than the call that launches. */
+START_TEST(a_node_may_run_before_its_operations_are_known)
+{
+    struct hearing hearing;
+    struct hosts hosts = make_exec_of_hosts();
+    begin_hearing(&hearing, one);
+    run(hosts.first);
+    end_hearing(&hearing, false, -1);
+    expect_in_flight(false, false, true, true);
+    begin_hearing(&hearing, one);
+    run(hosts.second); /* of the former launch */
+    run(hosts.first);
+    run(hosts.second);
+    end_hearing(&hearing, true, -1);
+    expect_in_flight(false, false, false, true);
+}
+END_TEST
+
+START_TEST(it_goes_on_when_the_exec_is_gone)
+{
+    struct hosts hosts = make_exec_of_hosts();
+    launch_hearing(one, false);
+    sc_track_graph_remove(&track, sc_track_graph_detach(&track, EXEC));
+    run(hosts.first);
+    expect_in_flight(false, false, true, true);
+    run(hosts.second); /* gives the last of it back */
+    expect_in_flight(false, false, false, true);
+}
+END_TEST
+
+START_TEST(a_changed_node_leaves_its_record_to_the_launches_before)
+{
+    struct hosts hosts = make_exec_of_hosts();
+    launch_hearing(one, false);
+    struct sc_heard_node *other = sc_track_heard_add(&track, EXEC, FIRST_NODE, function_of, &track);
+    sc_track_heard_replace(&track, other);
+    ck_assert_uint_eq(other->tells, 1);
+    launch_hearing(one, true);
+    run(hosts.first); /* of the launch before, and for the last time */
+    run(hosts.second);
+    expect_in_flight(true, true, true, true);
+    run(other);
+    expect_in_flight(false, false, true, true);
+    run(hosts.second);
+    expect_in_flight(false, false, false, true);
+}
+END_TEST
+
+START_TEST(a_change_that_was_refused_is_none)
+{
+    struct hosts hosts = make_exec_of_hosts();
+    sc_track_heard_drop(&track, sc_track_heard_add(&track, EXEC, FIRST_NODE, function_of, &track));
+    launch_hearing(one, false);
+    run(hosts.first);
+    run(hosts.second);
+    expect_in_flight(false, false, false, true);
+    ck_assert_ptr_null(sc_graphs_at(&track.graphs, exec_id())->exec.heard->oldest);
+}
+END_TEST
+
+START_TEST(a_launch_that_was_refused_is_not_counted)
+{
+    struct hearing hearing;
+    struct hosts hosts = make_exec_of_hosts();
+    begin_hearing(&hearing, one);
+    sc_track_heard_fail(&track, hearing.heard);
+    sc_track_end(&track, &hearing.launching.call, false);
+    sc_track_forget_point(&track, &hearing.launching.before);
+    launch_hearing(one, false);
+    run(hosts.first);
+    expect_in_flight(false, false, true, true);
+}
+END_TEST
+
+/* A launch has passed by: nobody knows which one a run is of. */
+START_TEST(with_more_runs_than_launches_nothing_is_judged)
+{
+    struct hosts hosts = make_exec_of_hosts();
+    run(hosts.first);
+    ck_assert(sc_graphs_at(&track.graphs, exec_id())->exec.heard->is_lost);
+    launch_hearing(one, false);
+    ck_assert(!judged(0) && !judged(1) && !judged(2) && judged(3));
+    run(hosts.second);
+    ck_assert(judged(3));
+}
+END_TEST
+
+START_TEST(of_too_many_launches_the_oldest_may_have_been_heard_of)
+{
+    struct hosts hosts = make_exec_of_hosts();
+    for (int i = 0; i <= SC_HEARD_WAITING_MAX; i++)
+        launch_hearing(one, i > 0);
+    const struct sc_heard *heard = sc_graphs_at(&track.graphs, exec_id())->exec.heard;
+    ck_assert_uint_eq(heard->waiting, SC_HEARD_WAITING_MAX);
+    ck_assert_uint_eq(heard->oldest->number, 2);
+    struct sc_ticket ticket = {.stream = one, .number = 3};
+    ck_assert(sc_order_signalled(&track.order, &ticket));
+    ticket.number = 4; /* no node tells of it */
+    ck_assert(!sc_order_signalled(&track.order, &ticket));
+    for (int i = 0; i <= SC_HEARD_WAITING_MAX; i++) {
+        run(hosts.first);
+        run(hosts.second);
+    }
+    expect_in_flight(false, false, false, true);
+    ck_assert_uint_eq(heard->waiting, 0);
+}
+END_TEST
+
+START_TEST(where_others_issue_meanwhile_a_run_tells_of_what_was_before)
+{
+    struct hearing hearing;
+    struct hosts hosts = make_exec_of_hosts();
+    begin_hearing(&hearing, one);
+    end_hearing(&hearing, false, 1);
+    run(hosts.second);
+    ck_assert(in_flight(9) && !judged(0) && !judged(1) && !judged(2) && judged(3));
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("launches");
@@ -367,6 +588,16 @@ int main(void)
     tcase_add_test(group, an_event_of_its_own_is_given_back_to_the_node);
     tcase_add_test(group, what_other_threads_issue_meanwhile_is_not_taken_for_done);
     tcase_add_test(group, the_same_bytes_before_and_behind_the_node_stay_in_flight);
+    tcase_add_test(group, a_host_node_that_runs_tells_what_is_before_it);
+    tcase_add_test(group, a_run_is_of_the_launch_of_its_number);
+    tcase_add_test(group, a_node_may_run_before_its_operations_are_known);
+    tcase_add_test(group, it_goes_on_when_the_exec_is_gone);
+    tcase_add_test(group, a_changed_node_leaves_its_record_to_the_launches_before);
+    tcase_add_test(group, a_change_that_was_refused_is_none);
+    tcase_add_test(group, a_launch_that_was_refused_is_not_counted);
+    tcase_add_test(group, with_more_runs_than_launches_nothing_is_judged);
+    tcase_add_test(group, of_too_many_launches_the_oldest_may_have_been_heard_of);
+    tcase_add_test(group, where_others_issue_meanwhile_a_run_tells_of_what_was_before);
     suite_add_tcase(suite, group);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

@@ -20,7 +20,9 @@ enum { SC_TOLD_MAX = 31 }; /* steps of a graph */
 struct sc_told {
     uint64_t last; /* the latest number; at first that of the point before the launch */
     bool broken; /* other threads' operations came in between: nobody knows what they are behind */
-    uint64_t ends[SC_TOLD_MAX + 1]; /* of each step, the last number; 0: the step has none */
+    /* Of each step, the last number of that step; when all are noted, of that step and those before.
+     * 0: there is none. */
+    uint64_t ends[SC_TOLD_MAX + 1];
 };
 
 /* An operation of the step has the number. Step 0: no node tells of the operation. */
@@ -31,13 +33,19 @@ static inline void sc_told_note(struct sc_told *told, unsigned step, uint64_t nu
     told->ends[step] = number;
 }
 
+/* All are noted. */
+static inline void sc_told_done(struct sc_told *told)
+{
+    told->ends[0] = 0;
+    for (unsigned i = 1; i <= SC_TOLD_MAX; i++)
+        if (told->broken || !told->ends[i])
+            told->ends[i] = told->broken ? 0 : told->ends[i - 1];
+}
+
 /* The last number that a node tells of which tells up to the step; 0: there is none. */
 static inline uint64_t sc_told_end(const struct sc_told *told, unsigned step)
 {
-    uint64_t end = 0;
-    for (unsigned i = 1; i <= step && !told->broken; i++)
-        end = told->ends[i] ? told->ends[i] : end;
-    return end;
+    return told->ends[step];
 }
 
 #endif

@@ -344,6 +344,7 @@ static __attribute__((noinline)) void record_what_is_told(struct launch *launch)
     launch->told = &told;
     if (launch->graph)
         record_runs(launch);
+    sc_told_done(&told);
     launch->told = NULL;
     if (launch->heard)
         note_heard(launch, &told);

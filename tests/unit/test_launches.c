@@ -123,6 +123,7 @@ static void end(struct launching *launching, bool again, int between)
             issue(&(struct launching){.stream = launching->stream}, &other);
         issue(launching, &runs->list[i]);
     }
+    sc_told_done(&launching->told);
     sc_track_launch_records(&track, exec_id(), &launching->before, &launching->told);
     sc_track_launched(&track, EXEC, launching->stream);
 }

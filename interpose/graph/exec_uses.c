@@ -80,11 +80,13 @@ void sc_exec_uses_note_event(const struct sc_graph_call *call, uintptr_t node, C
 }
 
 /* Of a host function its stack tells what it may touch. */
-static void note_unseen(struct making *making, CUgraphNodeType type)
+static void note_unseen(struct making *making, CUgraphNode node, CUgraphNodeType type)
 {
-    bool awaits = sc_unjudged_awaits_host(type) && type != CU_GRAPH_NODE_TYPE_HOST;
+    bool signals = sc_unjudged_is_signal(node, type);
+    bool awaits = sc_unjudged_awaits_host(node, type) && type != CU_GRAPH_NODE_TYPE_HOST;
     making->is_blind |= type == CU_GRAPH_NODE_TYPE_EVENT_RECORD;
-    sc_track_graph_meets_host(&sc_track, making->call->graph, sc_unjudged_is_signal(type), awaits);
+    if (signals || awaits)
+        sc_track_graph_meets_host(&sc_track, making->call->graph, signals, awaits);
 }
 
 /* Events are known by the nodes, and stand for what comes before the launch and, in the outermost
@@ -100,8 +102,8 @@ static void note_signal(const struct met *met, CUgraphNodeType type)
         result = sc_real.cuGraphEventRecordNodeGetEvent(met->node, &event);
     if (result == CUDA_SUCCESS)
         sc_exec_uses_note_event(met->call, met->name, event, waits);
-    else if (sc_unjudged_is_signal(type) || sc_unjudged_awaits_host(type))
-        note_unseen(met->making, type);
+    else if (sc_unjudged_may_matter(type))
+        note_unseen(met->making, met->node, type);
 }
 
 /* ---- the walk over the nodes ---- */
@@ -177,14 +179,15 @@ static bool is_watched(const struct level *level, CUgraphNode node)
                                 name_of(level->making, node));
 }
 
-static bool is_record(CUgraphNodeType type)
+static bool is_record(CUgraphNode node, CUgraphNodeType type)
 {
+    (void)node;
     return type == CU_GRAPH_NODE_TYPE_EVENT_RECORD;
 }
 
-static bool is_other_signal(CUgraphNodeType type)
+static bool is_other_signal(CUgraphNode node, CUgraphNodeType type)
 {
-    return sc_unjudged_is_signal(type) && !is_record(type);
+    return !is_record(node, type) && sc_unjudged_is_signal(node, type);
 }
 
 static bool is_teller(void *context, CUgraphNode node)
@@ -212,7 +215,7 @@ static void watch_hosts(struct making *making, const CUgraphNode *nodes, size_t 
     for (size_t i = 0; i < count; i++)
         if (is_host(nodes[i]) && !(watches && name_of(making, nodes[i]) == (uintptr_t)nodes[i] &&
                                    sc_host_nodes_watch((CUgraphExec)making->call->graph, nodes[i])))
-            note_unseen(making, CU_GRAPH_NODE_TYPE_HOST);
+            note_unseen(making, nodes[i], CU_GRAPH_NODE_TYPE_HOST);
 }
 
 static void end_graph(void *context, struct sc_walked_graph *graph, const CUgraphNode *nodes,

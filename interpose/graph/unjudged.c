@@ -8,16 +8,62 @@
 
 #include "track/poison.h"
 
-bool sc_unjudged_is_signal(CUgraphNodeType type)
+/* ---- batch memory operations ---- */
+
+struct batch {
+    bool writes, waits;
+};
+
+static struct batch batch_of(CUstreamBatchMemOpType operation)
 {
-    return type == CU_GRAPH_NODE_TYPE_HOST || type == CU_GRAPH_NODE_TYPE_EVENT_RECORD ||
-           type == CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL || type == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP;
+    switch (operation) {
+    case CU_STREAM_MEM_OP_WAIT_VALUE_32:
+    case CU_STREAM_MEM_OP_WAIT_VALUE_64:
+        return (struct batch){.waits = true};
+    case CU_STREAM_MEM_OP_WRITE_VALUE_32:
+    case CU_STREAM_MEM_OP_WRITE_VALUE_64:
+        return (struct batch){.writes = true};
+    case CU_STREAM_MEM_OP_BARRIER:
+    case CU_STREAM_MEM_OP_FLUSH_REMOTE_WRITES:
+        return (struct batch){0};
+    default:
+        return (struct batch){true, true};
+    }
 }
 
-bool sc_unjudged_awaits_host(CUgraphNodeType type)
+/* What the driver does not tell may be anything. The exec's node does what the graph's does: the
+ * kinds of operations may not be changed there. */
+static struct batch batch_of_node(CUgraphNode node)
 {
+    CUDA_BATCH_MEM_OP_NODE_PARAMS params;
+    struct batch batch = {0};
+    if (!sc_real.cuGraphBatchMemOpNodeGetParams ||
+        sc_real.cuGraphBatchMemOpNodeGetParams(node, &params) != CUDA_SUCCESS || !params.paramArray)
+        return (struct batch){true, true};
+    for (unsigned i = 0; i < params.count; i++) {
+        struct batch one = batch_of(params.paramArray[i].operation);
+        batch.writes |= one.writes;
+        batch.waits |= one.waits;
+    }
+    return batch;
+}
+
+/* ---- nodes ---- */
+
+bool sc_unjudged_is_signal(CUgraphNode node, CUgraphNodeType type)
+{
+    if (type == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP)
+        return batch_of_node(node).writes;
+    return type == CU_GRAPH_NODE_TYPE_HOST || type == CU_GRAPH_NODE_TYPE_EVENT_RECORD ||
+           type == CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL;
+}
+
+bool sc_unjudged_awaits_host(CUgraphNode node, CUgraphNodeType type)
+{
+    if (type == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP)
+        return batch_of_node(node).waits;
     return type == CU_GRAPH_NODE_TYPE_HOST || type == CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT ||
-           type == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP || type == CU_GRAPH_NODE_TYPE_WAIT_EVENT;
+           type == CU_GRAPH_NODE_TYPE_WAIT_EVENT;
 }
 
 struct unjudging {
@@ -51,7 +97,7 @@ static bool signal_is_seen(const struct unjudging *unjudging, CUgraphNode node)
     return unjudging->is_seen && unjudging->is_seen(unjudging->context, node);
 }
 
-static void unjudge_around(const struct unjudging *unjudging, sc_is_type *such, enum sc_way way)
+static void unjudge_around(const struct unjudging *unjudging, sc_is_such *such, enum sc_way way)
 {
     struct sc_handles visited;
     size_t count = unjudging->count;
@@ -71,7 +117,9 @@ static void unjudge_around(const struct unjudging *unjudging, sc_is_type *such, 
 
 bool sc_unjudged_may_matter(CUgraphNodeType type)
 {
-    return sc_unjudged_is_signal(type) || sc_unjudged_awaits_host(type) ||
+    return type == CU_GRAPH_NODE_TYPE_HOST || type == CU_GRAPH_NODE_TYPE_EVENT_RECORD ||
+           type == CU_GRAPH_NODE_TYPE_WAIT_EVENT || type == CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL ||
+           type == CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT || type == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP ||
            type == CU_GRAPH_NODE_TYPE_GRAPH;
 }
 

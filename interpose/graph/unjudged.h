@@ -15,11 +15,12 @@
 
 #include "interpose/driver/driver.h"
 
-/* Does a node of this type tell the host how far the graph has come? Pure. */
-bool sc_unjudged_is_signal(CUgraphNodeType type);
+/* Does the node, which is of this type, tell the host how far the graph has come? Of a batch memory
+ * operation the driver is asked what that does: one that only waits does not tell. */
+bool sc_unjudged_is_signal(CUgraphNode node, CUgraphNodeType type);
 
-/* May a node of this type wait for the host? Pure. */
-bool sc_unjudged_awaits_host(CUgraphNodeType type);
+/* May the node wait for the host? A batch memory operation that only writes does not. */
+bool sc_unjudged_awaits_host(CUgraphNode node, CUgraphNodeType type);
 
 /* May a node of this type make others unjudged? Pure. */
 bool sc_unjudged_may_matter(CUgraphNodeType type);

@@ -1362,6 +1362,37 @@ static void node_function_row(void)
     NEED(cudaStreamDestroy(other));
 }
 
+/* A wait for a value and the write of one, captured: what the driver says that the nodes do. */
+static void node_values_row(void)
+{
+    __typeof__(&cuStreamWaitValue32) wait_value;
+    __typeof__(&cuGraphBatchMemOpNodeGetParams) get_params;
+    *(void **)&wait_value = driver_function("cuStreamWaitValue32");
+    *(void **)&get_params = driver_function("cuGraphBatchMemOpNodeGetParams");
+    cudaStream_t stream = new_stream(cudaStreamNonBlocking);
+    cudaGraph_t graph = NULL;
+    cudaGraphNode_t nodes[2] = {NULL, NULL};
+    size_t count = 2;
+    int found[2] = {-1, -1};
+    CUdeviceptr word = (CUdeviceptr)(uintptr_t)device_a;
+    NEED(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+    if (wait_value && write_value) {
+        NEED((cudaError_t)wait_value(stream, word, 1, CU_STREAM_WAIT_VALUE_GEQ));
+        NEED((cudaError_t)write_value(stream, word, 1, 0));
+    }
+    NEED(cudaStreamEndCapture(stream, &graph));
+    NEED(cudaGraphGetNodes(graph, nodes, &count));
+    for (size_t i = 0; get_params && i < count; i++) {
+        CUDA_BATCH_MEM_OP_NODE_PARAMS params;
+        NEED((cudaError_t)get_params((CUgraphNode)nodes[i], &params));
+        found[i] = params.count == 1 ? (int)params.paramArray[0].operation : -2;
+    }
+    say("captured values", "a wait and a write", "%zu nodes, operations %d and %d", count, found[0],
+        found[1]);
+    NEED(cudaGraphDestroy(graph));
+    NEED(cudaStreamDestroy(stream));
+}
+
 /* Which calls in the legacy stream order a blocking stream's later work behind another one's? */
 static void legacy_rows(void)
 {
@@ -1430,6 +1461,7 @@ static void order_section(void)
     legacy_rows();
     node_event_row();
     node_function_row();
+    node_values_row();
     section = "5 errors";
     last_error_rows();
 }

@@ -561,6 +561,36 @@ START_TEST(of_too_many_launches_the_oldest_may_have_been_heard_of)
 }
 END_TEST
 
+/* Whatever becomes of them: nodes that change, launches that are refused, execs that go first. */
+START_TEST(execs_that_come_and_go_take_no_more_memory)
+{
+    const void *chunks = NULL;
+    for (int turn = 0; turn < 3000; turn++) {
+        struct hearing refused;
+        struct hosts hosts = make_exec_of_hosts();
+        launch_hearing(one, false);
+        begin_hearing(&refused, one);
+        sc_track_heard_fail(&track, refused.heard);
+        sc_track_end(&track, &refused.launching.call, false);
+        sc_track_forget_point(&track, &refused.launching.before);
+        struct sc_heard_node *other =
+            sc_track_heard_add(&track, EXEC, FIRST_NODE, function_of, &track);
+        sc_track_heard_replace(&track, other);
+        launch_hearing(one, true);
+        if (turn % 2)
+            sc_track_graph_remove(&track, sc_track_graph_detach(&track, EXEC));
+        run(hosts.first);
+        run(hosts.second);
+        run(other);
+        run(hosts.second);
+        synchronise(one);
+        if (turn == 100)
+            chunks = track.order.arena.chunks;
+    }
+    ck_assert_ptr_eq(track.order.arena.chunks, chunks);
+}
+END_TEST
+
 START_TEST(where_others_issue_meanwhile_a_run_tells_of_what_was_before)
 {
     struct hearing hearing;
@@ -598,6 +628,7 @@ int main(void)
     tcase_add_test(group, a_launch_that_was_refused_is_not_counted);
     tcase_add_test(group, with_more_runs_than_launches_nothing_is_judged);
     tcase_add_test(group, of_too_many_launches_the_oldest_may_have_been_heard_of);
+    tcase_add_test(group, execs_that_come_and_go_take_no_more_memory);
     tcase_add_test(group, where_others_issue_meanwhile_a_run_tells_of_what_was_before);
     suite_add_tcase(suite, group);
     SRunner *runner = srunner_create(suite);

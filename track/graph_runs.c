@@ -3,8 +3,16 @@
 
 #include "track/poison.h"
 
+/* What no node tells of comes last. */
+static uint32_t step_of(const struct sc_graph_use *use)
+{
+    return use->told ? use->told : SC_TOLD_MAX + 1;
+}
+
 static bool comes_before(const struct sc_graph_use *a, const struct sc_graph_use *b)
 {
+    if (a->told != b->told)
+        return step_of(a) < step_of(b);
     return a->direction != b->direction ? a->direction < b->direction
                                         : a->shape.address < b->shape.address;
 }
@@ -44,8 +52,8 @@ static bool continues(const struct sc_graph_use *earlier, const struct sc_graph_
 {
     return earlier->direction == use->direction && earlier->kind == use->kind &&
            earlier->range == use->range && earlier->unjudged == use->unjudged &&
-           earlier->freed == use->freed && earlier->shape.rows == 1 && use->shape.rows == 1 &&
-           use->shape.address <= sc_graph_use_end(earlier);
+           earlier->told == use->told && earlier->freed == use->freed && earlier->shape.rows == 1 &&
+           use->shape.rows == 1 && use->shape.address <= sc_graph_use_end(earlier);
 }
 
 static void extend(struct sc_graph_use *earlier, const struct sc_graph_use *use)
@@ -66,6 +74,52 @@ static void append_run(struct sc_graphs *graphs, struct sc_graph_uses *runs,
         sc_graph_uses_append(graphs, runs, use);
 }
 
+/* ---- what events stand for ---- */
+
+/* The least step that a node tells of which records this event, plus 1; 0: none does. */
+static void find_least(const struct sc_graph_events *events, struct sc_handles *least)
+{
+    for (uint32_t i = 0; i < events->count; i++) {
+        const struct sc_graph_event *event = &events->list[i];
+        uint64_t known = sc_handles_get(least, event->event);
+        if (!event->waits && (!known || known > event->tells + 1u))
+            sc_handles_put(least, event->event, event->tells + 1u);
+    }
+}
+
+/* Returns the steps, as bits, of which an event tells that does not stand for them. Without memory
+ * that is any, and no event stands for anything. */
+static uint32_t find_stands(struct sc_graph_events *events)
+{
+    struct sc_handles least;
+    uint32_t unsure = 0;
+    if (!events->records)
+        return 0;
+    bool known = sc_handles_init(&least) == 0;
+    if (known)
+        find_least(events, &least);
+    for (uint32_t i = 0; i < events->count; i++) {
+        struct sc_graph_event *event = &events->list[i];
+        uint64_t stands = known && !event->waits ? sc_handles_get(&least, event->event) : 0;
+        event->stands = stands ? (uint8_t)(stands - 1) : 0;
+        for (unsigned step = event->stands + 1u; step <= event->tells; step++)
+            unsure |= 1u << step;
+    }
+    if (known)
+        sc_handles_destroy(&least);
+    return unsure;
+}
+
+/* ---- the runs ---- */
+
+static void append_use(struct sc_graphs *graphs, struct sc_graph_uses *runs,
+                       const struct sc_graph_use *use, uint32_t unsure)
+{
+    struct sc_graph_use appended = *use;
+    appended.unjudged |= unsure >> use->told & 1;
+    append_run(graphs, runs, &appended);
+}
+
 void sc_graphs_make_runs(struct sc_graphs *graphs, uintptr_t handle)
 {
     uint32_t id = sc_graphs_find(graphs, handle);
@@ -73,9 +127,10 @@ void sc_graphs_make_runs(struct sc_graphs *graphs, uintptr_t handle)
         return;
     struct sc_graph *graph = sc_graphs_at(graphs, id);
     struct sc_graph_uses runs = {0};
+    uint32_t unsure = find_stands(&graph->exec.events);
     for (uint32_t i = 0; i < graph->uses.count; i++)
         if (!graph->uses.list[i].disabled && graph->uses.list[i].kind != SC_STACK)
-            append_run(graphs, &runs, &graph->uses.list[i]);
+            append_use(graphs, &runs, &graph->uses.list[i], unsure);
     sort(runs.list, runs.count);
     uint32_t kept = 0;
     for (uint32_t i = 0; i < runs.count; i++) {

@@ -497,14 +497,51 @@ void sc_graphs_unjudge_nodes(struct sc_graphs *graphs, uintptr_t handle, struct 
     note_stale(graph);
 }
 
+bool sc_graphs_tell_of(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node, unsigned step)
+{
+    struct sc_graph *graph = known_graph(graphs, handle);
+    uint32_t first = sc_graph_first_of(graphs, graph, node);
+    for (uint32_t use = first; use; use = sc_graph_next_of(graph, use))
+        sc_graph_use_at(graph, use)->told = step & SC_TOLD_MAX;
+    note_stale(graph);
+    return first;
+}
+
+void sc_graphs_let_tell(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node, unsigned step)
+{
+    struct sc_graph *graph = known_graph(graphs, handle);
+    for (uint32_t i = 0; i < graph->exec.events.count; i++)
+        if (graph->exec.events.list[i].node == node)
+            graph->exec.events.list[i].tells = (uint8_t)step;
+    struct sc_heard_node *heard = sc_heard_find(graph->exec.heard, node);
+    if (heard)
+        heard->tells = (uint8_t)step;
+    note_stale(graph);
+}
+
+/* Up to which step the node tells. */
+static uint8_t told_by(const struct sc_graph *graph, uintptr_t node)
+{
+    const struct sc_heard_node *heard = sc_heard_find(graph->exec.heard, node);
+    uint8_t step = heard ? heard->tells : 0;
+    for (uint32_t i = 0; i < graph->exec.events.count; i++)
+        if (graph->exec.events.list[i].node == node)
+            step = graph->exec.events.list[i].tells;
+    return step;
+}
+
 struct sc_graph_flags sc_graphs_flags(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node)
 {
     struct sc_graph *graph = known_graph(graphs, handle);
     uint32_t first = sc_graph_first_of(graphs, graph, node);
+    struct sc_graph_flags flags = {.tells = told_by(graph, node)};
     if (!first)
-        return (struct sc_graph_flags){0};
+        return flags;
     const struct sc_graph_use *use = sc_graph_use_at(graph, first);
-    return (struct sc_graph_flags){use->disabled, use->unjudged};
+    flags.disabled = use->disabled;
+    flags.unjudged = use->unjudged;
+    flags.told = use->told;
+    return flags;
 }
 
 void *sc_graphs_saved(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node,
@@ -567,6 +604,7 @@ void sc_graphs_add_event(struct sc_graphs *graphs, uintptr_t handle,
         return;
     graph->exec.events.list[graph->exec.events.count++] = *event;
     graph->exec.events.records |= !event->waits;
+    note_stale(graph);
 }
 
 /* ---- names ---- */
@@ -643,6 +681,7 @@ void sc_graphs_remove(struct sc_graphs *graphs, uint32_t id)
     if (graph->exec.disables)
         sc_handles_destroy(&graph->exec.disabled);
     graph->exec.disables = false;
+    sc_heard_leave(graphs->order, &graph->exec.heard);
     sc_graphs_set_last_launch(graphs, graph, 0);
     graphs->orphan_count -= is_orphan(graph->handle);
     sc_pool_give(&graphs->pool, id);

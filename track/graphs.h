@@ -25,9 +25,11 @@
 #include "track/grid.h"
 #include "track/handles.h"
 #include "track/hazard.h"
+#include "track/heard.h"
 #include "track/order.h"
 #include "track/pool.h"
 #include "track/shape.h"
+#include "track/told.h"
 
 /* The call that captured, added or changed a node. */
 struct sc_graph_origin {
@@ -53,6 +55,7 @@ struct sc_graph_use {
     enum sc_buffer_kind kind : 8;
     bool disabled : 1;
     bool unjudged : 1; /* nodes behind it tell the host of its end, which is not seen */
+    uint32_t told : 5; /* the step that it is of (track/told.h); 0: no node tells of it */
     bool freed : 1;
     bool redirected : 1; /* the node of the exec uses the copy instead */
 };
@@ -69,6 +72,8 @@ struct sc_graph_event {
     uintptr_t node;
     uintptr_t event;
     bool waits;
+    uint8_t tells;  /* up to this step; 0: of nothing in the graph */
+    uint8_t stands; /* the least that a node tells of which records the same event */
 };
 
 /* The bytes that go when the use's bytes go: an allocation. */
@@ -79,6 +84,8 @@ struct sc_graph_bounds {
 
 struct sc_graph_flags {
     bool disabled, unjudged;
+    uint8_t told;  /* of a use of the node */
+    uint8_t tells; /* of an event or a host function of the node */
 };
 
 struct sc_graph_uses {
@@ -108,6 +115,7 @@ struct sc_exec {
     struct sc_point last_launch; /* no other stream gets the id of its stream */
     struct sc_graph_names names; /* of the nodes, in the driver's order */
     struct sc_graph_events events;
+    struct sc_heard *heard;     /* host nodes; NULL: none is known */
     bool disables;              /* a node was disabled once */
     struct sc_handles disabled; /* then: the nodes that are. An update leaves them so */
 };
@@ -203,7 +211,7 @@ void sc_graphs_drop_former(struct sc_graphs *graphs, const struct sc_graph_use *
 void sc_graphs_enable_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node,
                            bool enabled);
 
-/* The flags of a use of the node. */
+/* The flags of the node. */
 struct sc_graph_flags sc_graphs_flags(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node);
 
 /* The copy that a use of the node in this direction has; NULL: none. */
@@ -218,6 +226,12 @@ void sc_graphs_unjudge_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_
 
 /* The same for each node in `nodes`, in one pass over the uses. */
 void sc_graphs_unjudge_nodes(struct sc_graphs *graphs, uintptr_t handle, struct sc_handles *nodes);
+
+/* Uses of the node are of the step. False: the node has none. */
+bool sc_graphs_tell_of(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node, unsigned step);
+
+/* The node, which records events or is a host node that is known, tells up to the step. */
+void sc_graphs_let_tell(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node, unsigned step);
 
 /* The graph is destroyed, in two steps. Detach takes the handle away before the driver's call: the
  * driver may give the handle to another graph before that call has returned. The memory stays named
@@ -243,7 +257,10 @@ void sc_graphs_add_event(struct sc_graphs *graphs, uintptr_t handle,
                          const struct sc_graph_event *event);
 
 /* The exec's uses are complete: makes the runs. Plain uses of neighbouring bytes of one
- * range in the same direction become one; stacks and disabled nodes are left out. */
+ * range in the same direction and of the same step become one; stacks and disabled nodes are left
+ * out. Runs of a step come before those of later steps, and what no node tells of comes last. Where
+ * several nodes record one event, nobody knows which of them the host has heard of: the event
+ * stands for what all of them tell of, and what only some of them do is not judged. */
 void sc_graphs_make_runs(struct sc_graphs *graphs, uintptr_t handle);
 
 /* A use of the same bytes in the same direction, as the graph that an exec is made from has it, or

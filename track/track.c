@@ -274,9 +274,8 @@ static struct sc_point *make_event_point(struct sc_track *track, uintptr_t event
     return NULL;
 }
 
-void sc_track_set_event(struct sc_track *track, uintptr_t event, struct sc_point *point)
+void sc_track_set_event_locked(struct sc_track *track, uintptr_t event, struct sc_point *point)
 {
-    lock(track);
     struct sc_point *stored = sc_track_stored_point(track, event);
     if (!stored)
         stored = make_event_point(track, event);
@@ -286,6 +285,12 @@ void sc_track_set_event(struct sc_track *track, uintptr_t event, struct sc_point
         *stored = *point;
     else
         sc_order_release(&track->order, point);
+}
+
+void sc_track_set_event(struct sc_track *track, uintptr_t event, struct sc_point *point)
+{
+    lock(track);
+    sc_track_set_event_locked(track, event, point);
     unlock(track);
 }
 

@@ -19,6 +19,7 @@
 #include "track/handles.h"
 #include "track/hold.h"
 #include "track/inflight.h"
+#include "track/told.h"
 #include "track/unguarded.h"
 
 struct sc_track {
@@ -366,6 +367,10 @@ void sc_track_graph_unjudge_node(struct sc_track *track, uintptr_t handle, uintp
 void sc_track_graph_unjudge_nodes(struct sc_track *track, uintptr_t handle,
                                   struct sc_handles *nodes);
 void sc_track_graph_redirect_node(struct sc_track *track, uintptr_t handle, uintptr_t node);
+bool sc_track_graph_tell_of(struct sc_track *track, uintptr_t handle, uintptr_t node,
+                            unsigned step);
+void sc_track_graph_let_tell(struct sc_track *track, uintptr_t handle, uintptr_t node,
+                             unsigned step);
 struct sc_graph_flags sc_track_graph_flags(struct sc_track *track, uintptr_t handle,
                                            uintptr_t node);
 /* The handle of the graph that knows the node, or of the orphan; 0: none. */
@@ -399,6 +404,21 @@ void sc_track_graph_make_runs(struct sc_track *track, uintptr_t handle);
 void sc_track_graph_add_event(struct sc_track *track, uintptr_t handle,
                               const struct sc_graph_event *event);
 void sc_track_graph_meets_host(struct sc_track *track, uintptr_t handle, bool signals, bool awaits);
+
+/* Host nodes of execs (track/heard.h), and launches around the driver's call. The exec is known.
+ * What a run tells is returned as a point, of stream 0 if it is nothing, for sc_track_known. */
+struct sc_heard_node *sc_track_heard_add(struct sc_track *track, uintptr_t exec, uintptr_t node,
+                                         void (*function)(void *), void *data);
+void sc_track_heard_drop(struct sc_track *track, struct sc_heard_node *node);
+void sc_track_heard_replace(struct sc_track *track, struct sc_heard_node *node);
+bool sc_track_heard_knows(struct sc_track *track, uintptr_t exec, uintptr_t node);
+/* The driver calls the node's function past ours: nothing is heard of the exec any more. */
+void sc_track_heard_lose(struct sc_track *track, uintptr_t exec, uintptr_t node);
+struct sc_heard_launch *sc_track_heard_begin(struct sc_track *track, uint32_t exec);
+void sc_track_heard_fail(struct sc_track *track, struct sc_heard_launch *launch);
+struct sc_point sc_track_heard_launched(struct sc_track *track, struct sc_heard_launch *launch,
+                                        const struct sc_point *before, const struct sc_told *told);
+struct sc_point sc_track_heard_runs(struct sc_track *track, struct sc_heard_node *node);
 
 /* The names of the exec's nodes (sc_graphs_set_names). The second stores them in `names`; false:
  * the exec has not `count` names. */
@@ -435,8 +455,11 @@ void sc_track_begin_launch(struct sc_track *track, uint32_t exec, uint32_t strea
  * there is none. */
 uintptr_t sc_track_launch_record(struct sc_track *track, uint32_t exec, uint32_t *at);
 
-/* The events that the exec's nodes record stand for the point. Ends the point. */
-void sc_track_launch_records(struct sc_track *track, uint32_t exec, struct sc_point *point);
+/* The events that the exec's nodes record stand for the point, which is of the stream before the
+ * launch, and for what the nodes tell of. Where `told` is broken they stand for the point alone,
+ * and what the nodes tell of is no longer judged. Ends the point. */
+void sc_track_launch_records(struct sc_track *track, uint32_t exec, struct sc_point *point,
+                             const struct sc_told *told);
 
 /* The host may learn in a way that is not seen when the last launch of the exec is done. Returns
  * the stream of that launch; 0: there was none. */
@@ -455,8 +478,9 @@ struct sc_relaunch {
     uint32_t stack;
     int32_t thread;
     uint64_t ticks;
-    bool guards; /* what is issued now would be guarded */
-    bool unseen; /* and may wait for the host in a way that is not seen */
+    bool guards;          /* what is issued now would be guarded */
+    bool unseen;          /* and may wait for the host in a way that is not seen */
+    struct sc_told *told; /* notes the numbers; NULL: no node tells of anything */
     /* results */
     uint32_t done;
     size_t size_bytes;

@@ -82,6 +82,22 @@ void sc_track_graph_redirect_node(struct sc_track *track, uintptr_t handle, uint
     unlock(track);
 }
 
+bool sc_track_graph_tell_of(struct sc_track *track, uintptr_t handle, uintptr_t node, unsigned step)
+{
+    lock(track);
+    bool used = sc_graphs_tell_of(&track->graphs, handle, node, step);
+    unlock(track);
+    return used;
+}
+
+void sc_track_graph_let_tell(struct sc_track *track, uintptr_t handle, uintptr_t node,
+                             unsigned step)
+{
+    lock(track);
+    sc_graphs_let_tell(&track->graphs, handle, node, step);
+    unlock(track);
+}
+
 struct sc_graph_flags sc_track_graph_flags(struct sc_track *track, uintptr_t handle, uintptr_t node)
 {
     lock(track);
@@ -161,8 +177,10 @@ void sc_track_graph_begin_exec(struct sc_track *track, uintptr_t handle, uint32_
     lock(track);
     sc_graphs_drop_node(&track->graphs, handle, 0);
     uint32_t id = sc_graphs_make_exec(&track->graphs, handle);
-    if (id)
+    if (id) {
+        sc_heard_leave(&track->order, &sc_graphs_at(&track->graphs, id)->exec.heard);
         sc_graphs_at(&track->graphs, id)->exec.context = context;
+    }
     publish_watch(track);
     unlock(track);
 }
@@ -353,16 +371,57 @@ uintptr_t sc_track_launch_record(struct sc_track *track, uint32_t exec, uint32_t
     return next_event(track, exec, false, at);
 }
 
-void sc_track_launch_records(struct sc_track *track, uint32_t exec, struct sc_point *point)
+static uint32_t find_last_run(struct sc_track *track, const struct sc_graph_use *run,
+                              uint32_t stream)
 {
-    uintptr_t event;
-    for (uint32_t at = 0; (event = next_event(track, exec, false, &at)) != 0;) {
-        lock(track);
-        struct sc_point copy = sc_order_copy_point(point);
-        unlock(track);
-        sc_track_set_event(track, event, &copy);
+    struct sc_op_info key;
+    key.shape = run->shape;
+    key.ticket.stream = stream;
+    key.direction = run->direction;
+    key.kind = run->kind;
+    key.range = run->range;
+    return run->freed ? 0 : sc_inflight_find_equal(&track->inflight, &key);
+}
+
+/* The host may hear of their end, and nobody knows when. */
+static void unjudge_told(struct sc_track *track, uint32_t exec, uint32_t stream)
+{
+    const struct sc_graph_uses *runs = &sc_graphs_at(&track->graphs, exec)->exec.runs;
+    for (uint32_t i = 0; i < runs->count && runs->list[i].told; i++) {
+        uint32_t op = find_last_run(track, &runs->list[i], stream);
+        if (!op)
+            continue;
+        sc_inflight_op(&track->inflight, op)->info.unjudged = true;
+        sc_inflight_unguard(&track->inflight, op);
     }
-    sc_track_forget_point(track, point);
+}
+
+static struct sc_point point_of_steps(const struct sc_point *before, const struct sc_told *told,
+                                      unsigned steps)
+{
+    struct sc_point point = sc_order_copy_point(before);
+    uint64_t end = sc_told_end(told, steps);
+    if (end)
+        point.number = end;
+    return point;
+}
+
+void sc_track_launch_records(struct sc_track *track, uint32_t exec, struct sc_point *point,
+                             const struct sc_told *told)
+{
+    lock(track);
+    const struct sc_graph_events *events = &sc_graphs_at(&track->graphs, exec)->exec.events;
+    for (uint32_t i = 0; i < events->count; i++) {
+        const struct sc_graph_event *event = &events->list[i];
+        if (event->waits)
+            continue;
+        struct sc_point stands = point_of_steps(point, told, event->stands);
+        sc_track_set_event_locked(track, event->event, &stands);
+    }
+    if (told->broken)
+        unjudge_told(track, exec, point->stream);
+    sc_order_release(&track->order, point);
+    unlock(track);
 }
 
 void sc_track_launched(struct sc_track *track, uintptr_t exec, uint32_t stream)
@@ -397,18 +456,6 @@ static bool note_conflict(void *found, uint32_t op)
     return false;
 }
 
-static uint32_t find_last_run(struct sc_track *track, const struct sc_graph_use *run,
-                              uint32_t stream)
-{
-    struct sc_op_info key;
-    key.shape = run->shape;
-    key.ticket.stream = stream;
-    key.direction = run->direction;
-    key.kind = run->kind;
-    key.range = run->range;
-    return run->freed ? 0 : sc_inflight_find_equal(&track->inflight, &key);
-}
-
 static bool issue_run_again(struct sc_track *track, const struct sc_relaunch *launch,
                             const struct sc_graph_use *run)
 {
@@ -432,6 +479,8 @@ static bool issue_run_again(struct sc_track *track, const struct sc_relaunch *la
     op->stack = launch->stack;
     op->thread = launch->thread;
     op->ticks = launch->ticks;
+    if (launch->told)
+        sc_told_note(launch->told, run->told, op->ticket.number);
     return true;
 }
 

@@ -10,6 +10,7 @@
 #include "interpose/driver/wrap.h"
 #include "interpose/graph/driver_nodes.h"
 #include "interpose/graph/exec_uses.h"
+#include "interpose/graph/host_nodes.h"
 #include "interpose/graph/node_uses.h"
 #include "interpose/graph/stack_sources.h"
 #include "interpose/streams/contexts.h"
@@ -141,9 +142,14 @@ static struct exec_change changing(const struct sc_call *call, CUgraphExec exec,
 /* Where a node stands, and whether it is enabled, stays as it was. */
 static void changed(const struct exec_change *change)
 {
-    if (change->flags.unjudged)
+    const struct sc_graph_flags *flags = &change->flags;
+    if (flags->told)
+        sc_track_graph_tell_of(&sc_track, change->by.graph, change->node, flags->told);
+    if (flags->tells)
+        sc_track_graph_let_tell(&sc_track, change->by.graph, change->node, flags->tells);
+    if (flags->unjudged)
         sc_track_graph_unjudge_node(&sc_track, change->by.graph, change->node);
-    if (change->flags.disabled)
+    if (flags->disabled)
         sc_track_graph_enable_node(&sc_track, change->by.graph, change->node, false);
 }
 
@@ -236,6 +242,20 @@ CUresult cuGraphExecEventWaitNodeSetEvent(CUgraphExec exec, CUgraphNode node, CU
     return result;
 }
 
+CUresult cuGraphExecHostNodeSetParams(CUgraphExec exec, CUgraphNode node,
+                                      const CUDA_HOST_NODE_PARAMS *params)
+{
+    SC_WRAPPER(cuGraphExecHostNodeSetParams);
+    if (!params)
+        return real(exec, node, params);
+    CUDA_HOST_NODE_PARAMS given = *params;
+    struct sc_heard_node *changed =
+        sc_host_nodes_begin_change(exec, node, &given.fn, &given.userData);
+    CUresult result = real(exec, node, changed ? &given : params);
+    sc_host_nodes_end_change(exec, node, changed, result);
+    return result;
+}
+
 static void note_child(const struct sc_graph_call *by, CUgraphNode node, CUgraph child)
 {
     if (sc_driver_nodes_can_be_asked())
@@ -276,11 +296,29 @@ static void note_params(const struct sc_graph_call *by, CUgraphNode node,
         sc_node_uses_note_node(by, (uintptr_t)node, params, NULL);
 }
 
+static bool are_of_host(const CUgraphNodeParams *params)
+{
+    return params && params->type == CU_GRAPH_NODE_TYPE_HOST;
+}
+
+static struct sc_heard_node *begin_host(CUgraphExec exec, CUgraphNode node,
+                                        const CUgraphNodeParams *params, CUgraphNodeParams *given)
+{
+    if (!are_of_host(params))
+        return NULL;
+    *given = *params;
+    return sc_host_nodes_begin_change(exec, node, &given->host.fn, &given->host.userData);
+}
+
 CUresult cuGraphExecNodeSetParams(CUgraphExec exec, CUgraphNode node, CUgraphNodeParams *params)
 {
     SC_WRAPPER(cuGraphExecNodeSetParams);
+    CUgraphNodeParams given;
     CUgraph child = letting_go_of_child(exec, params);
-    CUresult result = real(exec, node, params);
+    struct sc_heard_node *host = begin_host(exec, node, params, &given);
+    CUresult result = real(exec, node, host ? &given : params);
+    if (are_of_host(params))
+        sc_host_nodes_end_change(exec, node, host, result);
     if (result != CUDA_SUCCESS || !sc_active())
         return result;
     struct exec_change change = changing(call, exec, node);

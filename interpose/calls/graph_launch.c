@@ -25,9 +25,11 @@
 #include "report/options.h"
 #include "track/graphs.h"
 #include "track/hazard.h"
+#include "track/heard.h"
 #include "track/inflight.h"
 #include "track/order.h"
 #include "track/shape.h"
+#include "track/told.h"
 #include "track/track.h"
 
 #include "track/poison.h"
@@ -39,14 +41,17 @@ struct launch {
     struct sc_graph *graph;          /* NULL: it names no host memory */
     bool again;                      /* on the stream of its last launch */
     bool waits, records, signals;    /* its nodes: for events; events; to the host, unseen */
+    bool hears;                      /* its host nodes are seen to run */
     bool seen;                       /* they do not wait for the host, nor for what does */
     bool unguarded;                  /* nothing of it may be guarded, nor what comes behind it */
     bool is_empty;                   /* a launch without work: nothing comes after it */
     const struct sc_point *last;     /* of the exec elsewhere, which this one comes after; NULL */
     struct sc_order_call ordered;
-    uint64_t place;         /* of the call, in the legacy stream */
-    uint64_t ticks;         /* just before it */
-    struct sc_point before; /* what the events that it records stand for */
+    uint64_t place;                /* of the call, in the legacy stream */
+    uint64_t ticks;                /* just before it */
+    struct sc_point before;        /* what the events that it records stand for */
+    struct sc_told *told;          /* the numbers of its operations; NULL: nobody asks for them */
+    struct sc_heard_launch *heard; /* NULL: nothing is heard of it */
 };
 
 /* ---- hazards of the graph itself ---- */
@@ -158,6 +163,8 @@ static size_t record_run(const struct launch *launch, const struct sc_graph_use 
     struct sc_issue issue;
     begin_run(&issue, launch, run);
     size_t bytes = issue.count ? sc_issue_record(&issue, stack, now_ticks) : 0;
+    for (unsigned i = 0; launch->told && i < issue.count; i++)
+        sc_told_note(launch->told, run->told, issue.ops[i].ticket.number);
     if (issue.count && run->freed)
         sc_track_hold_longer(&sc_track, run->shape.address, sc_shape_hull_bytes(&run->shape),
                              &issue.ops[0].ticket);
@@ -176,6 +183,7 @@ static void record_runs(const struct launch *launch)
         .ticks = launch->ticks,
         .guards = sc_options.guard && sc_unfinished_is_seen(launch->stream),
         .unseen = !sc_unfinished_is_seen(launch->stream),
+        .told = launch->told,
         .place = launch->place,
     };
     if (launch->again)
@@ -213,7 +221,8 @@ static void find_exec(struct launch *launch, CUgraphExec exec)
         launch->graph = graph;
     launch->waits = graph->exec.events.count != 0;
     launch->records = graph->exec.events.records;
-    launch->signals = graph->exec.signals;
+    launch->hears = graph->exec.heard && graph->exec.heard->count;
+    launch->signals = graph->exec.signals || (launch->hears && graph->exec.heard->is_lost);
     bool behind_seen = is_behind_seen(launch, last);
     launch->seen =
         !graph->exec.awaits_host && behind_seen && (!launch->waits || sc_unfinished_none_ever());
@@ -233,19 +242,19 @@ static uint64_t note_pending(const struct launch *launch)
  * may hear of its beginning. */
 static void note_work(struct launch *launch)
 {
-    if (!launch->graph || launch->records || launch->signals)
+    if (!launch->graph || launch->records || launch->signals || launch->hears)
         sc_marks_before_work(launch->stream, false);
     launch->ticks = note_pending(launch);
 }
 
 /* Before its own memory is looked at, of which a node says what is done only to the nodes behind:
- * those are not judged. */
+ * those are not judged. The host may hear as well of what the nodes wait for. */
 static void note_signals(const struct launch *launch)
 {
     struct sc_order_call ordered;
     if (!launch->signals)
         return;
-    sc_track_begin(&sc_track, launch->stream->id, &ordered);
+    sc_track_begin_launch(&sc_track, launch->exec, launch->stream->id, &ordered);
     sc_track_signal(&sc_track, launch->stream->id, &ordered);
     sc_track_end(&sc_track, &ordered, false);
 }
@@ -259,8 +268,10 @@ static void begin_call(struct launch *launch)
     else if (!launch->is_empty)
         sc_track_begin(&sc_track, launch->stream->id, &launch->ordered);
     launch->place = sc_order_place(&launch->ordered);
-    if (launch->records)
+    if (launch->records || launch->hears)
         launch->before = sc_track_call_point(&sc_track, launch->stream->id, &launch->ordered);
+    if (launch->hears)
+        launch->heard = sc_track_heard_begin(&sc_track, launch->exec);
 }
 
 /* In a capturing stream the driver refuses a launch. */
@@ -300,12 +311,52 @@ static void know_all(const struct launch *launch, CUstream stream)
 }
 
 /* An event that a capture recorded before means the launch from now on. */
-static void end_records(struct launch *launch)
+static void end_records(struct launch *launch, const struct sc_told *told)
 {
     uintptr_t event;
     for (uint32_t at = 0; (event = sc_track_launch_record(&sc_track, launch->exec, &at)) != 0;)
         sc_captures_note_event((CUevent)event, NULL);
-    sc_track_launch_records(&sc_track, launch->exec, &launch->before);
+    sc_track_launch_records(&sc_track, launch->exec, &launch->before, told);
+    if (told->broken)
+        sc_guard_apply();
+}
+
+/* Some host nodes may have run by now. */
+static void note_heard(struct launch *launch, const struct sc_told *told)
+{
+    SC_OPS(overwritten);
+    struct sc_point point =
+        sc_track_heard_launched(&sc_track, launch->heard, &launch->before, told);
+    launch->heard = NULL;
+    if (!point.stream)
+        return;
+    sc_track_known(&sc_track, &point, &overwritten);
+    sc_hazards_report_overwritten(
+        &overwritten, &(struct sc_culprit){launch->call->api, launch->call->site, NULL});
+    sc_guard_apply();
+}
+
+/* Nodes tell of some of the operations before the launch is done. */
+static __attribute__((noinline)) void record_what_is_told(struct launch *launch)
+{
+    bool is_lost = launch->hears && !launch->heard;
+    struct sc_told told = {.last = launch->before.number, .broken = is_lost};
+    launch->told = &told;
+    if (launch->graph)
+        record_runs(launch);
+    sc_told_done(&told);
+    launch->told = NULL;
+    if (launch->heard)
+        note_heard(launch, &told);
+    end_records(launch, &told);
+}
+
+static void forget_what_is_told(struct launch *launch)
+{
+    if (launch->records || launch->hears)
+        sc_track_forget_point(&sc_track, &launch->before);
+    if (launch->heard)
+        sc_track_heard_fail(&sc_track, launch->heard);
 }
 
 static CUresult launch_ended(struct launch *launch, CUgraphExec exec, CUstream stream,
@@ -313,21 +364,21 @@ static CUresult launch_ended(struct launch *launch, CUgraphExec exec, CUstream s
 {
     int saved = errno;
     sc_track_end(&sc_track, &launch->ordered, result == CUDA_SUCCESS);
-    if (launch->records && result != CUDA_SUCCESS)
-        sc_track_forget_point(&sc_track, &launch->before);
+    if (result != CUDA_SUCCESS)
+        forget_what_is_told(launch);
     if (!launch->stream || result != CUDA_SUCCESS)
         return result;
     note_pending(launch);
-    if (launch->graph)
+    if (launch->records || launch->hears)
+        record_what_is_told(launch);
+    else if (launch->graph)
         record_runs(launch);
-    else
+    if (!launch->graph)
         sc_track_launched(&sc_track, (uintptr_t)exec, launch->stream->id);
     sc_work_note(launch->call, launch->stream,
                  sc_order_issued(&sc_track.order, launch->stream->id) + !launch->graph);
     if (launch->exec && !launch->seen)
         sc_unfinished_signal(launch->stream);
-    if (launch->records)
-        end_records(launch);
     if (launch->graph && launch->graph->stack_count)
         bring_results(launch);
     if (launch->graph && launch->graph->waiting_count)

@@ -56,3 +56,19 @@ void sc_driver_nodes_free(CUgraphNode *nodes, size_t count)
     if (nodes && !kept)
         sc_pages_unmap(nodes, size_bytes);
 }
+
+size_t sc_driver_nodes_next_to(CUgraphNode node, enum sc_way way, CUgraphNode *room, size_t count)
+{
+    CUresult result = CUDA_ERROR_NOT_SUPPORTED;
+    __typeof__(sc_real.cuGraphNodeGetDependencies_v2) with_edges =
+        way == SC_WAY_BEFORE ? sc_real.cuGraphNodeGetDependencies_v2
+                             : sc_real.cuGraphNodeGetDependentNodes_v2;
+    __typeof__(sc_real.cuGraphNodeGetDependencies) plain =
+        way == SC_WAY_BEFORE ? sc_real.cuGraphNodeGetDependencies
+                             : sc_real.cuGraphNodeGetDependentNodes;
+    if (with_edges)
+        result = with_edges(node, room, NULL, &count);
+    else if (plain)
+        result = plain(node, room, &count);
+    return result == CUDA_SUCCESS ? count : 0;
+}

@@ -1,4 +1,4 @@
-/* The nodes of one graph, as the driver lists them.
+/* The nodes of one graph and their edges, as the driver lists them.
  *
  * Needs: nobody changes the graph meanwhile. That is a matter of the thread that makes the call.
  * Locks: none. Not for a signal handler: the driver is called.
@@ -21,5 +21,10 @@ bool sc_driver_nodes_any(CUgraph graph);
  * the graph has none, the driver refuses, or there is no memory. */
 CUgraphNode *sc_driver_nodes_of(CUgraph graph, size_t *count);
 void sc_driver_nodes_free(CUgraphNode *nodes, size_t count); /* NULL: nothing happens */
+
+/* The nodes that have an edge to the node, or from it. Not more than `count` are stored. Returns
+ * how many there are; 0: none, or the driver refuses. */
+enum sc_way { SC_WAY_BEFORE, SC_WAY_BEHIND };
+size_t sc_driver_nodes_next_to(CUgraphNode node, enum sc_way way, CUgraphNode *room, size_t count);
 
 #endif

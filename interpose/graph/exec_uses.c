@@ -3,7 +3,9 @@
 #include "interpose/driver/relaxed.h"
 #include "interpose/graph/copy_sides.h"
 #include "interpose/graph/driver_nodes.h"
+#include "interpose/graph/host_nodes.h"
 #include "interpose/graph/node_walk.h"
+#include "interpose/graph/tellers.h"
 #include "interpose/graph/unjudged.h"
 #include "interpose/streams/contexts.h"
 #include "track/graphs.h"
@@ -20,6 +22,10 @@ struct making {
     struct sc_handles *names;         /* the graph's nodes -> the exec's; NULL: they are the same */
     struct sc_handles unjudged; /* the exec's nodes that are not to be judged; made when needed */
     bool works;                 /* a node does something */
+    bool is_blind;              /* which event a node records is not known */
+    bool may_watch;             /* the exec knows the outermost graph's nodes by their own names */
+    bool has_hosts;             /* there are host nodes among these */
+    bool has_tellers;           /* a node may tell in a way that is seen */
 };
 
 /* By which the exec's uses know a node. */
@@ -43,6 +49,7 @@ static void unjudge_name(struct making *making, uintptr_t name)
 
 /* A node of the exec, as the walk over the graph meets it. */
 struct met {
+    struct making *making;
     const struct sc_graph_call *call;
     const struct sc_walked_graph *in;
     CUgraphNode node;
@@ -68,12 +75,22 @@ static void note_side(void *context, enum sc_direction direction, const struct s
 void sc_exec_uses_note_event(const struct sc_graph_call *call, uintptr_t node, CUevent event,
                              bool waits)
 {
-    const struct sc_graph_event noted = {node, (uintptr_t)event, waits};
+    const struct sc_graph_event noted = {.node = node, .event = (uintptr_t)event, .waits = waits};
     sc_track_graph_add_event(&sc_track, call->graph, &noted);
 }
 
-/* Events are known by the nodes, and stand for what comes before the launch. What else tells the
- * host of that is not seen. Of a host function its stack tells what it may touch. */
+/* Of a host function its stack tells what it may touch. */
+static void note_unseen(struct making *making, CUgraphNode node, CUgraphNodeType type)
+{
+    bool signals = sc_unjudged_is_signal(node, type);
+    bool awaits = sc_unjudged_awaits_host(node, type) && type != CU_GRAPH_NODE_TYPE_HOST;
+    making->is_blind |= type == CU_GRAPH_NODE_TYPE_EVENT_RECORD;
+    if (signals || awaits)
+        sc_track_graph_meets_host(&sc_track, making->call->graph, signals, awaits);
+}
+
+/* Events are known by the nodes, and stand for what comes before the launch and, in the outermost
+ * graph, before the node. What else tells the host of that is not seen. */
 static void note_signal(const struct met *met, CUgraphNodeType type)
 {
     CUevent event = NULL;
@@ -85,9 +102,8 @@ static void note_signal(const struct met *met, CUgraphNodeType type)
         result = sc_real.cuGraphEventRecordNodeGetEvent(met->node, &event);
     if (result == CUDA_SUCCESS)
         sc_exec_uses_note_event(met->call, met->name, event, waits);
-    else if (sc_unjudged_is_signal(type) || sc_unjudged_awaits_host(type))
-        sc_track_graph_meets_host(&sc_track, met->call->graph, sc_unjudged_is_signal(type),
-                                  sc_unjudged_awaits_host(type) && type != CU_GRAPH_NODE_TYPE_HOST);
+    else if (sc_unjudged_may_matter(type))
+        note_unseen(met->making, met->node, type);
 }
 
 /* ---- the walk over the nodes ---- */
@@ -96,9 +112,14 @@ static enum sc_step meet_node(void *context, struct sc_walked_graph *in, CUgraph
                               CUgraphNodeType type)
 {
     struct making *making = context;
-    struct met met = {making->call, in, node, name_of(making, sc_node_walk_top(in, node))};
+    uintptr_t name = name_of(making, sc_node_walk_top(in, node));
+    struct met met = {making, making->call, in, node, name};
+    bool is_host = type == CU_GRAPH_NODE_TYPE_HOST && in->depth == 0;
     sc_node_uses_ask(node, type, note_side, &met);
-    note_signal(&met, type);
+    making->has_hosts |= is_host;
+    making->has_tellers |= is_host || type == CU_GRAPH_NODE_TYPE_EVENT_RECORD;
+    if (!is_host)
+        note_signal(&met, type);
     making->works |= type != CU_GRAPH_NODE_TYPE_EMPTY && type != CU_GRAPH_NODE_TYPE_GRAPH;
     in->flag |= sc_unjudged_may_matter(type);
     return SC_STEP_INTO;
@@ -130,12 +151,83 @@ static bool names_memory(uintptr_t graph)
     return id && sc_graphs_at(&sc_track.graphs, id)->uses.count;
 }
 
+static bool tell_of(void *context, CUgraphNode node, unsigned step)
+{
+    const struct level *level = context;
+    return sc_track_graph_tell_of(&sc_track, level->making->call->graph,
+                                  name_of(level->making, node), step);
+}
+
+static void let_tell(void *context, CUgraphNode node, unsigned step)
+{
+    const struct level *level = context;
+    sc_track_graph_let_tell(&sc_track, level->making->call->graph, name_of(level->making, node),
+                            step);
+}
+
+static bool is_host(CUgraphNode node)
+{
+    CUgraphNodeType type;
+    return sc_real.cuGraphNodeGetType(node, &type) == CUDA_SUCCESS &&
+           type == CU_GRAPH_NODE_TYPE_HOST;
+}
+
+static bool is_watched(const struct level *level, CUgraphNode node)
+{
+    return level->making->has_hosts && is_host(node) &&
+           sc_track_heard_knows(&sc_track, level->making->call->graph,
+                                name_of(level->making, node));
+}
+
+static bool is_record(CUgraphNode node, CUgraphNodeType type)
+{
+    (void)node;
+    return type == CU_GRAPH_NODE_TYPE_EVENT_RECORD;
+}
+
+static bool is_other_signal(CUgraphNode node, CUgraphNodeType type)
+{
+    return !is_record(node, type) && sc_unjudged_is_signal(node, type);
+}
+
+static bool is_teller(void *context, CUgraphNode node)
+{
+    return is_watched(context, node) || sc_node_walk_finds(node, is_record);
+}
+
+static bool is_seen(void *context, CUgraphNode node)
+{
+    return is_watched(context, node) || !sc_node_walk_finds(node, is_other_signal);
+}
+
+/* Of the outermost graph it is known what its nodes tell. */
+static bool note_tellers(struct level *level, const CUgraphNode *nodes, size_t count)
+{
+    const struct sc_tellers tellers = {level, is_teller, tell_of, let_tell, unjudge};
+    return level->graph->depth == 0 && !level->making->is_blind && level->making->has_tellers &&
+           sc_tellers_each(nodes, count, &tellers);
+}
+
+/* Where there is nothing to tell of, they are left alone. */
+static void watch_hosts(struct making *making, const CUgraphNode *nodes, size_t count)
+{
+    bool watches = making->may_watch && names_memory(making->call->graph);
+    for (size_t i = 0; i < count; i++)
+        if (is_host(nodes[i]) && !(watches && name_of(making, nodes[i]) == (uintptr_t)nodes[i] &&
+                                   sc_host_nodes_watch((CUgraphExec)making->call->graph, nodes[i])))
+            note_unseen(making, nodes[i], CU_GRAPH_NODE_TYPE_HOST);
+}
+
 static void end_graph(void *context, struct sc_walked_graph *graph, const CUgraphNode *nodes,
                       size_t count)
 {
-    struct making *making = context;
-    if (graph->flag && names_memory(making->call->graph))
-        sc_unjudged_each(nodes, count, unjudge, &(struct level){making, graph});
+    struct level level = {context, graph};
+    if (graph->depth == 0 && level.making->has_hosts)
+        watch_hosts(level.making, nodes, count);
+    if (!graph->flag || !names_memory(level.making->call->graph))
+        return;
+    bool known = note_tellers(&level, nodes, count);
+    sc_unjudged_each(nodes, count, known ? is_seen : NULL, unjudge, &level);
 }
 
 static void note_nodes(struct making *making, CUgraph graph, CUgraphNode top)
@@ -164,10 +256,9 @@ static void note_redirected(const struct sc_stack_sources *redirects, const stru
                                      name_of(making, redirects->list[i].top));
 }
 
-static void note_exec(const struct sc_graph_call *call, CUgraph graph, struct sc_handles *names,
-                      const struct sc_stack_sources *redirects)
+static void note_exec(struct making making, CUgraph graph, const struct sc_stack_sources *redirects)
 {
-    struct making making = {.call = call, .names = names};
+    const struct sc_graph_call *call = making.call;
     struct sc_relaxed relaxed = sc_relaxed_begin();
     const struct sc_context *context = sc_contexts_current();
     sc_track_graph_begin_exec(&sc_track, call->graph, context ? context->legacy : 0);
@@ -206,7 +297,7 @@ static bool pair_names(uintptr_t exec, CUgraph graph, struct sc_handles *names)
 void sc_exec_uses_note_made(const struct sc_graph_call *call, CUgraph graph,
                             const struct sc_stack_sources *redirects)
 {
-    note_exec(call, graph, NULL, redirects);
+    note_exec((struct making){.call = call, .may_watch = true}, graph, redirects);
     keep_names(call->graph, graph);
 }
 
@@ -215,7 +306,8 @@ void sc_exec_uses_note_updated(const struct sc_graph_call *call, CUgraph graph,
 {
     struct sc_handles names;
     bool paired = pair_names(call->graph, graph, &names);
-    note_exec(call, graph, paired ? &names : NULL, redirects);
+    note_exec((struct making){.call = call, .names = paired ? &names : NULL, .may_watch = paired},
+              graph, redirects);
     if (paired)
         sc_handles_destroy(&names);
 }

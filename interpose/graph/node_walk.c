@@ -84,3 +84,27 @@ void sc_node_walk_node(const struct sc_node_walk *walk, void *context, CUgraphNo
     struct sc_walked_graph unknown = {0};
     walk_node(&way, &unknown, node);
 }
+
+struct such_search {
+    sc_is_such *such;
+    bool found;
+};
+
+static enum sc_step look_whether_such(void *context, struct sc_walked_graph *in, CUgraphNode node,
+                                      CUgraphNodeType type)
+{
+    struct such_search *search = context;
+    (void)in;
+    search->found = search->such(node, type);
+    if (search->found)
+        return SC_STEP_STOP;
+    return type == CU_GRAPH_NODE_TYPE_GRAPH ? SC_STEP_INTO : SC_STEP_OVER;
+}
+
+bool sc_node_walk_finds(CUgraphNode node, sc_is_such *such)
+{
+    static const struct sc_node_walk walk = {.meet = look_whether_such};
+    struct such_search search = {such, false};
+    sc_node_walk_node(&walk, &search, node);
+    return search.found;
+}

@@ -59,6 +59,10 @@ void sc_node_walk_graph(const struct sc_node_walk *walk, void *context, CUgraph 
 /* Walks over the node and what is inside of it. The graph that it is in is unknown: NULL. */
 void sc_node_walk_node(const struct sc_node_walk *walk, void *context, CUgraphNode node);
 
+/* Is the node such a one, or one within its child graphs? Bodies are left out. */
+typedef bool sc_is_such(CUgraphNode node, CUgraphNodeType type);
+bool sc_node_walk_finds(CUgraphNode node, sc_is_such *such);
+
 /* The node of the outermost graph that `node` stands for. */
 static inline CUgraphNode sc_node_walk_top(const struct sc_walked_graph *in, CUgraphNode node)
 {

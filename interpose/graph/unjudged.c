@@ -1,85 +1,87 @@
 #include "interpose/graph/unjudged.h"
 
 #include "interpose/driver/driver.h"
+#include "interpose/graph/driver_nodes.h"
 #include "interpose/graph/node_walk.h"
 #include "track/handles.h"
 #include "track/pool.h"
 
 #include "track/poison.h"
 
-bool sc_unjudged_is_signal(CUgraphNodeType type)
-{
-    return type == CU_GRAPH_NODE_TYPE_HOST || type == CU_GRAPH_NODE_TYPE_EVENT_RECORD ||
-           type == CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL || type == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP;
-}
+/* ---- batch memory operations ---- */
 
-bool sc_unjudged_awaits_host(CUgraphNodeType type)
-{
-    return type == CU_GRAPH_NODE_TYPE_HOST || type == CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT ||
-           type == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP || type == CU_GRAPH_NODE_TYPE_WAIT_EVENT;
-}
-
-typedef bool is_such(CUgraphNodeType type);
-
-struct type_search {
-    is_such *such;
-    bool found;
+struct batch {
+    bool writes, waits;
 };
 
-static enum sc_step look_at_type(void *context, struct sc_walked_graph *in, CUgraphNode node,
-                                 CUgraphNodeType type)
+static struct batch batch_of(CUstreamBatchMemOpType operation)
 {
-    struct type_search *search = context;
-    (void)in;
-    (void)node;
-    search->found = search->such(type);
-    if (search->found)
-        return SC_STEP_STOP;
-    return type == CU_GRAPH_NODE_TYPE_GRAPH ? SC_STEP_INTO : SC_STEP_OVER;
+    switch (operation) {
+    case CU_STREAM_MEM_OP_WAIT_VALUE_32:
+    case CU_STREAM_MEM_OP_WAIT_VALUE_64:
+        return (struct batch){.waits = true};
+    case CU_STREAM_MEM_OP_WRITE_VALUE_32:
+    case CU_STREAM_MEM_OP_WRITE_VALUE_64:
+        return (struct batch){.writes = true};
+    case CU_STREAM_MEM_OP_BARRIER:
+    case CU_STREAM_MEM_OP_FLUSH_REMOTE_WRITES:
+        return (struct batch){0};
+    default:
+        return (struct batch){true, true};
+    }
 }
 
-/* A child graph is such a node if one of its nodes is. */
-static bool node_is(CUgraphNode node, is_such *such)
+/* What the driver does not tell may be anything. The exec's node does what the graph's does: the
+ * kinds of operations may not be changed there. */
+static struct batch batch_of_node(CUgraphNode node)
 {
-    static const struct sc_node_walk walk = {.meet = look_at_type};
-    struct type_search search = {such, false};
-    sc_node_walk_node(&walk, &search, node);
-    return search.found;
+    CUDA_BATCH_MEM_OP_NODE_PARAMS params;
+    struct batch batch = {0};
+    if (!sc_real.cuGraphBatchMemOpNodeGetParams ||
+        sc_real.cuGraphBatchMemOpNodeGetParams(node, &params) != CUDA_SUCCESS || !params.paramArray)
+        return (struct batch){true, true};
+    for (unsigned i = 0; i < params.count; i++) {
+        struct batch one = batch_of(params.paramArray[i].operation);
+        batch.writes |= one.writes;
+        batch.waits |= one.waits;
+    }
+    return batch;
 }
 
-enum way { BEFORE, BEHIND };
+/* ---- nodes ---- */
 
-/* The nodes that have an edge to the node, or from it; not more than `count` are stored. */
-static size_t neighbours(CUgraphNode node, enum way way, CUgraphNode *room, size_t count)
+bool sc_unjudged_is_signal(CUgraphNode node, CUgraphNodeType type)
 {
-    CUresult result = CUDA_ERROR_NOT_SUPPORTED;
-    __typeof__(sc_real.cuGraphNodeGetDependencies_v2) with_edges =
-        way == BEFORE ? sc_real.cuGraphNodeGetDependencies_v2
-                      : sc_real.cuGraphNodeGetDependentNodes_v2;
-    __typeof__(sc_real.cuGraphNodeGetDependencies) plain =
-        way == BEFORE ? sc_real.cuGraphNodeGetDependencies : sc_real.cuGraphNodeGetDependentNodes;
-    if (with_edges)
-        result = with_edges(node, room, NULL, &count);
-    else if (plain)
-        result = plain(node, room, &count);
-    return result == CUDA_SUCCESS ? count : 0;
+    if (type == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP)
+        return batch_of_node(node).writes;
+    return type == CU_GRAPH_NODE_TYPE_HOST || type == CU_GRAPH_NODE_TYPE_EVENT_RECORD ||
+           type == CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL;
+}
+
+bool sc_unjudged_awaits_host(CUgraphNode node, CUgraphNodeType type)
+{
+    if (type == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP)
+        return batch_of_node(node).waits;
+    return type == CU_GRAPH_NODE_TYPE_HOST || type == CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT ||
+           type == CU_GRAPH_NODE_TYPE_WAIT_EVENT;
 }
 
 struct unjudging {
     const CUgraphNode *nodes;
     size_t count;
+    sc_is_seen *is_seen;
     sc_unjudge *unjudge;
     void *context;
 };
 
 /* `waiting` has room for each node once, and `found` for the neighbours of one. */
 static void unjudge_from(const struct unjudging *unjudging, CUgraphNode *waiting,
-                         CUgraphNode *found, enum way way, struct sc_handles *visited)
+                         CUgraphNode *found, enum sc_way way, struct sc_handles *visited)
 {
     size_t left = 1;
     while (left) {
         CUgraphNode node = waiting[--left];
-        size_t reached = neighbours(node, way, found, unjudging->count);
+        size_t reached = sc_driver_nodes_next_to(node, way, found, unjudging->count);
         for (size_t i = 0; i < reached && i < unjudging->count; i++) {
             if (sc_handles_get(visited, (uintptr_t)found[i]) ||
                 sc_handles_put(visited, (uintptr_t)found[i], 1) != 0)
@@ -90,14 +92,20 @@ static void unjudge_from(const struct unjudging *unjudging, CUgraphNode *waiting
     }
 }
 
-static void unjudge_around(const struct unjudging *unjudging, is_such *such, enum way way)
+static bool signal_is_seen(const struct unjudging *unjudging, CUgraphNode node)
+{
+    return unjudging->is_seen && unjudging->is_seen(unjudging->context, node);
+}
+
+static void unjudge_around(const struct unjudging *unjudging, sc_is_such *such, enum sc_way way)
 {
     struct sc_handles visited;
     size_t count = unjudging->count;
     CUgraphNode *room = sc_pages_map(2 * count * sizeof *room);
     if (room && sc_handles_init(&visited) == 0) {
         for (size_t i = 0; i < count; i++)
-            if (node_is(unjudging->nodes[i], such)) {
+            if (sc_node_walk_finds(unjudging->nodes[i], such) &&
+                (way == SC_WAY_BEHIND || !signal_is_seen(unjudging, unjudging->nodes[i]))) {
                 room[0] = unjudging->nodes[i];
                 unjudge_from(unjudging, room, room + count, way, &visited);
             }
@@ -109,13 +117,16 @@ static void unjudge_around(const struct unjudging *unjudging, is_such *such, enu
 
 bool sc_unjudged_may_matter(CUgraphNodeType type)
 {
-    return sc_unjudged_is_signal(type) || sc_unjudged_awaits_host(type) ||
+    return type == CU_GRAPH_NODE_TYPE_HOST || type == CU_GRAPH_NODE_TYPE_EVENT_RECORD ||
+           type == CU_GRAPH_NODE_TYPE_WAIT_EVENT || type == CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL ||
+           type == CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT || type == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP ||
            type == CU_GRAPH_NODE_TYPE_GRAPH;
 }
 
-void sc_unjudged_each(const CUgraphNode *nodes, size_t count, sc_unjudge *unjudge, void *context)
+void sc_unjudged_each(const CUgraphNode *nodes, size_t count, sc_is_seen *is_seen,
+                      sc_unjudge *unjudge, void *context)
 {
-    const struct unjudging unjudging = {nodes, count, unjudge, context};
-    unjudge_around(&unjudging, sc_unjudged_is_signal, BEFORE);
-    unjudge_around(&unjudging, sc_unjudged_awaits_host, BEHIND);
+    const struct unjudging unjudging = {nodes, count, is_seen, unjudge, context};
+    unjudge_around(&unjudging, sc_unjudged_is_signal, SC_WAY_BEFORE);
+    unjudge_around(&unjudging, sc_unjudged_awaits_host, SC_WAY_BEHIND);
 }

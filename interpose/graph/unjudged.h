@@ -2,7 +2,8 @@
  *
  * Some nodes signal to the host how far the graph has come, and the library does not see it. A node
  * before such a one may be known done already. Other nodes wait for the host, and the library does
- * not see that either. Until then the host may write the source of a node behind such a one.
+ * not see that either. Until then the host may write the source of a node behind such a one. Of
+ * some nodes it is seen when the host hears of them (interpose/graph/tellers.h).
  *
  * Locks: none. Not for a signal handler: the driver is called.
  */
@@ -14,18 +15,22 @@
 
 #include "interpose/driver/driver.h"
 
-/* Does a node of this type tell the host how far the graph has come? Pure. */
-bool sc_unjudged_is_signal(CUgraphNodeType type);
+/* Does the node, which is of this type, tell the host how far the graph has come? Of a batch memory
+ * operation the driver is asked what that does: one that only waits does not tell. */
+bool sc_unjudged_is_signal(CUgraphNode node, CUgraphNodeType type);
 
-/* May a node of this type wait for the host? Pure. */
-bool sc_unjudged_awaits_host(CUgraphNodeType type);
+/* May the node wait for the host? A batch memory operation that only writes does not. */
+bool sc_unjudged_awaits_host(CUgraphNode node, CUgraphNodeType type);
 
 /* May a node of this type make others unjudged? Pure. */
 bool sc_unjudged_may_matter(CUgraphNodeType type);
 
 /* Calls `unjudge` for each node of a graph that is not to be judged, at most twice. `nodes` are all
- * nodes of the graph. The driver is asked for their edges. Without memory nothing is called. */
+ * nodes of the graph. `is_seen` says of a node that signals whether that is seen; NULL: of none is
+ * it. The driver is asked for their edges. Without memory nothing is called. */
 typedef void sc_unjudge(void *context, CUgraphNode node);
-void sc_unjudged_each(const CUgraphNode *nodes, size_t count, sc_unjudge *unjudge, void *context);
+typedef bool sc_is_seen(void *context, CUgraphNode node);
+void sc_unjudged_each(const CUgraphNode *nodes, size_t count, sc_is_seen *is_seen,
+                      sc_unjudge *unjudge, void *context);
 
 #endif

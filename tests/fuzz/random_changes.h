@@ -50,6 +50,8 @@ static void act_add_node(void)
     CUgraphNode nodes[64];
     size_t count = sizeof nodes / sizeof *nodes;
     struct graph *graph = pick_graph(has_handle);
+    if (graph && graph->own.has_host) /* KNOWN: not judged is what stands behind a host node */
+        return;
     struct graph_node node = {.direction = below(7) % 3, .added = true};
     if (!graph || graph->own.count == GRAPH_NODES || !pick_memory(&node) ||
         clashes(&graph->own, NOBODY, &node) || !pick_content(&node))
@@ -127,7 +129,9 @@ static bool can_be_updated(const struct graph *graph)
     bool disabled = false;
     for (int i = 0; i < graph->made.count; i++)
         disabled |= graph->made.list[i].disabled;
-    return graph->exec && graph->handle && !graph->is_reshaped && !disabled;
+    /* KNOWN: the driver tells of no way to a host node of an exec that was made from a clone. */
+    bool knows_host = !graph->own.has_host || graph->is_original;
+    return graph->exec && graph->handle && !graph->is_reshaped && !disabled && knows_host;
 }
 
 static void act_update(void)

@@ -1,16 +1,26 @@
 /* What is kept of graphs and execs, and of the memory that they name.
  *
  * A launch is an operation on host memory for each run of neighbouring bytes that its copies read
- * or write, one after the other; it comes after the former launch of the same exec. What graphs
- * name may be freed, as long as nobody launches them any more: each node that names freed memory is
- * a hazard of the launch. Such memory keeps the bytes that it had, and launches go on to read and
- * write them. Pageable memory is read while the launch is called, and a launch that writes some
- * returns when it is complete. A part of random_program.h.
+ * or write, one after the other; it comes after the former launch of the same exec. A node may
+ * record an event, which then stands for what the launch comes after and for the nodes before it. A
+ * host node may tell the same when it runs; the program waits for that when it has launched.
+ * What graphs name may be freed, as long as nobody launches them any more: each node that names
+ * freed memory is a hazard of the launch. Such memory keeps the bytes that it had, and launches go
+ * on to read and write them. Pageable memory is read while the launch is called, and a launch that
+ * writes some returns when it is complete. A part of random_program.h.
  */
 #ifndef SC_TESTS_FUZZ_RANDOM_GRAPHS_H
 #define SC_TESTS_FUZZ_RANDOM_GRAPHS_H
 
-enum { GRAPHS = 3, GRAPH_NODES = 6, CELLS = 64, PAGEABLES = 3, CORPSES = 24, GHOSTS = 64 };
+enum {
+    GRAPHS = 3,
+    GRAPH_NODES = 6,
+    GRAPH_RECORDS = 4,
+    CELLS = 64,
+    PAGEABLES = 3,
+    CORPSES = 24,
+    GHOSTS = 64
+};
 
 /* Blocks of the heap that are not registered. */
 static struct buffer pageables[PAGEABLES];
@@ -55,12 +65,18 @@ struct graph_node {
     bool freed;       /* and the graph or the exec knows */
     bool added;       /* by hand, behind all others */
     bool disabled;    /* in the exec */
+    int told;         /* the first record of an event behind it, as its index + 1; 0: none */
 };
 
 struct graph_nodes {
     int count;
     struct graph_node list[GRAPH_NODES];
+    int record_count;
+    int records[GRAPH_RECORDS]; /* events that nodes record, one behind the other */
+    bool has_host;              /* behind all others */
 };
+
+static atomic_int hosts_run;
 
 static struct graph {
     CUgraph handle;   /* NULL: none */
@@ -70,6 +86,7 @@ static struct graph {
     bool is_reshaped; /* the graph has had more or fewer nodes since */
     struct graph_nodes own, made; /* of the graph, and of the exec */
     int last;                     /* launch of the exec, a node of the oracle */
+    int heard;                    /* by the host node of that launch, the same */
 } graphs[GRAPHS];
 
 /* Launches that use freed memory. */
@@ -106,6 +123,23 @@ static struct graph *pick_graph(bool (*is_fit)(const struct graph *))
         if (is_fit(&graphs[at]))
             return &graphs[at];
     return NULL;
+}
+
+static bool records(const struct graph_nodes *nodes, int event)
+{
+    bool found = false;
+    for (int i = 0; i < nodes->record_count; i++)
+        found |= nodes->records[i] == event;
+    return found;
+}
+
+static bool is_recorded_by_nodes(int event)
+{
+    bool found = false;
+    for (int i = 0; i < GRAPHS; i++)
+        found |= ((graphs[i].handle || graphs[i].is_captured) && records(&graphs[i].own, event)) ||
+                 (graphs[i].exec && records(&graphs[i].made, event));
+    return found;
 }
 
 /* ---- memory ---- */

@@ -1,7 +1,8 @@
 /* Launches: the operations that they are, the freed memory that they use, and the bytes they move.
  *
- * The operations are drawn in the order in which the library makes them: sources, then
- * destinations, then memsets, by address. Bytes move in the order of the nodes. A part of
+ * The operations are drawn in the order in which the library makes them: what stands before the
+ * first record of an event, before the next one, and so on; of these sources, then destinations,
+ * then memsets, by address. Bytes move in the order of the nodes. A part of
  * random_program.h.
  */
 #ifndef SC_TESTS_FUZZ_RANDOM_LAUNCHES_H
@@ -11,6 +12,8 @@
 
 static bool comes_before(const struct copy *a, const struct copy *b)
 {
+    if (a->told != b->told)
+        return !b->told || (a->told && a->told < b->told);
     return a->direction != b->direction ? a->direction < b->direction : a->address < b->address;
 }
 
@@ -27,7 +30,7 @@ static int join_neighbours(struct copy *list, int count)
     for (int i = 0; i < count; i++) {
         struct copy *last = kept ? &list[kept - 1] : NULL;
         if (!last || last->direction != list[i].direction || last->buffer != list[i].buffer ||
-            list[i].address > end_of(last))
+            last->told != list[i].told || list[i].address > end_of(last))
             list[kept++] = list[i];
         else if (end_of(&list[i]) > end_of(last))
             last->size_bytes = end_of(&list[i]) - last->address;
@@ -37,7 +40,8 @@ static int join_neighbours(struct copy *list, int count)
 
 static struct graph_nodes enabled_nodes(const struct graph *graph)
 {
-    struct graph_nodes enabled = {0};
+    struct graph_nodes enabled = graph->made;
+    enabled.count = 0;
     for (int i = 0; i < graph->made.count; i++)
         if (!graph->made.list[i].disabled)
             enabled.list[enabled.count++] = graph->made.list[i];
@@ -58,7 +62,8 @@ static int list_operations(struct graph *graph, const struct graph_nodes *nodes,
                             .offset = node->offset,
                             .size_bytes = node->size_bytes,
                             .address = node->address,
-                            .graph = graph};
+                            .graph = graph,
+                            .told = node->told};
         if (!node->freed && !is_pageable(node))
             insert(list, count++, &copy);
     }
@@ -128,13 +133,40 @@ static void heal_freed(const struct graph_nodes *nodes, const struct copy *next,
 {
     for (int i = 0; i < nodes->count && world.healed; i++) {
         const struct graph_node *node = &nodes->list[i];
-        const struct copy user = {.direction = node->direction, .address = node->address};
+        const struct copy user = {
+            .direction = node->direction, .address = node->address, .told = node->told};
         const struct corpse *corpse = node->freed ? corpse_of(node->memory) : NULL;
         bool heals = corpse && (!next || comes_before(&user, next)) &&
                      (corpse->taken.written || node->direction != H2D);
         for (int k = 0; heals && k < corpse->taken.count; k++)
             oracle_heal(&world.oracle, launch, corpse->taken.nodes[k]);
     }
+}
+
+/* What a node tells of: the operations before it, of which the last one is behind the others; or
+ * what `launch` comes after, if there are none. */
+static int draw_told(const struct copy *operations, int count, int told, int launch)
+{
+    int node = ORACLE_NONE;
+    for (int i = 0; i < count; i++)
+        if (operations[i].told && operations[i].told <= told)
+            node = operations[i].node;
+    if (node != ORACLE_NONE)
+        return node;
+    struct oracle_node *before =
+        oracle_loose_node(&world.oracle, world.oracle.nodes[launch].stream);
+    *before = world.oracle.nodes[launch];
+    before->done = false;
+    return world.oracle.node_count - 1;
+}
+
+static void draw_tellers(struct graph *graph, const struct graph_nodes *nodes,
+                         const struct copy *operations, int count, int launch)
+{
+    for (int i = 0; i < nodes->record_count; i++)
+        world.events[nodes->records[i]].node = draw_told(operations, count, i + 1, launch);
+    if (nodes->has_host)
+        graph->heard = draw_told(operations, count, nodes->record_count + 1, launch);
 }
 
 /* All that has to come first comes before the first operation; the others follow one by one, those
@@ -161,6 +193,7 @@ static void draw_launch(struct graph *graph, const struct graph_nodes *nodes,
     if (has_freed(nodes))
         oracle_add_node(&world.oracle, stream);
     graph->last = world.oracle.streams[stream].last;
+    draw_tellers(graph, nodes, operations, count, node);
 }
 
 /* Somebody else's block, in mode=report. */
@@ -216,6 +249,17 @@ static bool move_bytes(const struct graph_nodes *nodes, int launch)
     return waits;
 }
 
+/* The host node has run, and all before it is done. */
+static void hear(const struct graph *graph, int run)
+{
+    struct oracle_set set = {{false}};
+    while (atomic_load(&hosts_run) == run)
+        usleep(20);
+    say("the host node of exec %d has run", (int)(graph - graphs));
+    oracle_reach(&world.oracle, graph->heard, &set);
+    know(&set);
+}
+
 static void launch(struct graph *graph, const struct graph_nodes *nodes, int slot)
 {
     struct copy operations[GRAPH_NODES];
@@ -233,7 +277,10 @@ static void launch(struct graph *graph, const struct graph_nodes *nodes, int slo
     draw_launch(graph, nodes, operations, count, stream);
     use_freed(nodes, graph->last);
     bool waits = move_bytes(nodes, graph->last);
+    int run = atomic_load(&hosts_run);
     CHECK(cuGraphLaunch(graph->exec, world.slots[slot].handle));
+    if (nodes->has_host)
+        hear(graph, run);
     if (waits) {
         know_scope(stream, scope_of(stream));
         note_clear(stream);

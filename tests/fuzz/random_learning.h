@@ -12,6 +12,19 @@ static void poll_event(int event)
         usleep(200);
 }
 
+/* An event that stands for the copy already, or NOBODY. */
+static int event_behind(const struct copy *copy)
+{
+    int event = pick_event();
+    for (int i = 0; i < world.event_count; i++, event = (event + 1) % world.event_count) {
+        struct oracle_set set = {{false}};
+        oracle_reach(&world.oracle, world.events[event].node, &set);
+        if (set.has[copy->node])
+            return event;
+    }
+    return NOBODY;
+}
+
 /* One of the ways to learn that a copy is done. Some of them do not serve every copy. */
 static void try_to_learn(const struct copy *copy)
 {
@@ -47,6 +60,9 @@ static void try_to_learn(const struct copy *copy)
 
 static void learn(const struct copy *copy)
 {
+    int behind = one_in(2) ? event_behind(copy) : NOBODY;
+    if (behind != NOBODY)
+        do_event_sync(behind);
     for (int attempt = 0; attempt < 3 && in_flight(copy); attempt++)
         try_to_learn(copy);
     if (in_flight(copy))

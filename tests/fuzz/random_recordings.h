@@ -111,6 +111,41 @@ static void capture_node(struct graph *graph, int branch)
     graph->own.list[graph->own.count++] = node;
 }
 
+/* KNOWN: of two branches one gets to tell, and what only the other one tells of is not judged; nor
+ * is what stands between two records of one event. */
+static void capture_record(struct graph *graph)
+{
+    struct graph_nodes *nodes = &graph->own;
+    int event = pick_event();
+    if (nodes->record_count == GRAPH_RECORDS || records(nodes, event))
+        return;
+    say("captured: record event %d", event);
+    CHECK(cuEventRecordWithFlags(world.events[event].handle, world.slots[capture.slots[0]].handle,
+                                 CU_EVENT_RECORD_EXTERNAL));
+    nodes->records[nodes->record_count++] = event;
+    for (int i = 0; i < nodes->count; i++)
+        if (!nodes->list[i].told)
+            nodes->list[i].told = nodes->record_count;
+}
+
+static void note_run(void *unused)
+{
+    (void)unused;
+    atomic_fetch_add(&hosts_run, 1);
+}
+
+/* What would come behind it could wait for it, and is not judged. */
+static void capture_host(struct graph *graph)
+{
+    struct graph_nodes *nodes = &graph->own;
+    say("captured: host function");
+    CHECK(cuLaunchHostFunc(world.slots[capture.slots[0]].handle, note_run, NULL));
+    nodes->has_host = true;
+    for (int i = 0; i < nodes->count; i++)
+        if (!nodes->list[i].told)
+            nodes->list[i].told = nodes->record_count + 1;
+}
+
 static void do_captured_work(int branch)
 {
     say("captured in branch %d: device memset", branch);
@@ -240,16 +275,20 @@ static void fill_capture(struct graph *graph, CUevent event)
 {
     for (int steps = 2 + below(7); steps > 0; steps--) {
         int branch = capture.slots[1] == NOBODY ? 0 : below(2);
-        int what = below(8);
+        int what = below(9);
         if (what == 0)
             do_captured_work(branch);
         else if (what == 1 && capture.slots[1] == NOBODY)
             fork_branch(event);
+        else if (what == 8 && capture.slots[1] == NOBODY)
+            capture_record(graph);
         else if (what <= 3)
             intrude();
         else
             capture_node(graph, branch);
     }
+    if (capture.slots[1] == NOBODY && one_in(5))
+        capture_host(graph);
 }
 
 static void act_capture(void)
@@ -260,7 +299,8 @@ static void act_capture(void)
     if (!graph || slot == 0)
         return;
     CHECK(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
-    graph->own.count = 0;
+    graph->own.count = graph->own.record_count = 0;
+    graph->own.has_host = false;
     begin_capture(slot);
     graph->is_captured = true;
     fill_capture(graph, event);

@@ -78,6 +78,7 @@ struct copy {
     size_t offset, size_bytes;
     bool tracked;
     struct graph *graph; /* that was launched, or NULL */
+    int told;            /* of its node there */
     /* Of random_touches.h. */
     uintptr_t address;
     size_t device_offset; /* where a source goes to */

@@ -1288,6 +1288,111 @@ static void launch_empty_node(cudaStream_t stream)
     NEED(cudaGraphDestroy(graph));
 }
 
+static char node_calls[8];
+
+/* An event that a node records between two host nodes, each of which takes its time. It was
+ * complete when the graph was launched again. */
+static void node_event_row(void)
+{
+    cudaStream_t stream = new_stream(cudaStreamNonBlocking);
+    cudaEvent_t event = new_event();
+    cudaGraph_t graph = NULL;
+    cudaGraphNode_t node = NULL;
+    cudaGraphExec_t exec = NULL;
+    const struct cudaHostNodeParams sleeps = {.fn = sleep_a_while};
+    NEED(cudaGraphCreate(&graph, 0));
+    NEED(cudaGraphAddHostNode(&node, graph, NULL, 0, &sleeps));
+    NEED(cudaGraphAddEventRecordNode(&node, graph, &node, 1, event));
+    NEED(cudaGraphAddHostNode(&node, graph, &node, 1, &sleeps));
+    NEED(cudaGraphInstantiate(&exec, graph, 0));
+    NEED(cudaGraphLaunch(exec, stream));
+    NEED(cudaStreamSynchronize(stream));
+    cudaError_t before = cudaEventQuery(event);
+    NEED(cudaGraphLaunch(exec, stream));
+    cudaError_t launched = cudaEventQuery(event);
+    NEED(cudaEventSynchronize(event));
+    cudaError_t rest = cudaStreamQuery(stream);
+    NEED(cudaStreamSynchronize(stream));
+    say("an event that a node records", "launched again", "%d, %d; the rest %d", (int)before,
+        (int)launched, (int)rest);
+    NEED(cudaGraphExecDestroy(exec));
+    NEED(cudaGraphDestroy(graph));
+    NEED(cudaEventDestroy(event));
+    NEED(cudaStreamDestroy(stream));
+}
+
+static void CUDART_CB append(void *letter)
+{
+    static char *end = node_calls;
+    if (end < node_calls + sizeof node_calls - 1)
+        *end++ = *(const char *)letter;
+}
+
+/* A captured host node gets another function's data in the exec, before the first launch and behind
+ * one that is queued. */
+static void node_function_row(void)
+{
+    static char letters[] = "abc";
+    cudaStream_t stream = new_stream(cudaStreamNonBlocking);
+    cudaStream_t other = new_stream(cudaStreamNonBlocking);
+    cudaGraph_t graph = NULL;
+    cudaGraphNode_t node = NULL;
+    cudaGraphExec_t exec = NULL;
+    size_t count = 1;
+    struct cudaHostNodeParams params = {.fn = append};
+    NEED(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+    NEED(cudaLaunchHostFunc(stream, append, &letters[0]));
+    NEED(cudaStreamEndCapture(stream, &graph));
+    NEED(cudaGraphGetNodes(graph, &node, &count));
+    NEED(cudaGraphInstantiate(&exec, graph, 0));
+    params.userData = &letters[1];
+    cudaError_t first = cudaGraphExecHostNodeSetParams(exec, node, &params);
+    keep_busy(stream);
+    NEED(cudaGraphLaunch(exec, stream));
+    NEED(cudaGraphLaunch(exec, other));
+    params.userData = &letters[2];
+    cudaError_t second = cudaGraphExecHostNodeSetParams(exec, node, &params);
+    NEED(cudaGraphLaunch(exec, other));
+    NEED(cudaGraphExecDestroy(exec));
+    NEED(cudaDeviceSynchronize());
+    say("a host node's function in an exec", "changed, launched twice, changed, launched",
+        "%d, %d, %s", (int)first, (int)second, node_calls);
+    NEED(cudaGraphDestroy(graph));
+    NEED(cudaStreamDestroy(stream));
+    NEED(cudaStreamDestroy(other));
+}
+
+/* A wait for a value and the write of one, captured: what the driver says that the nodes do. */
+static void node_values_row(void)
+{
+    __typeof__(&cuStreamWaitValue32) wait_value;
+    __typeof__(&cuGraphBatchMemOpNodeGetParams) get_params;
+    *(void **)&wait_value = driver_function("cuStreamWaitValue32");
+    *(void **)&get_params = driver_function("cuGraphBatchMemOpNodeGetParams");
+    cudaStream_t stream = new_stream(cudaStreamNonBlocking);
+    cudaGraph_t graph = NULL;
+    cudaGraphNode_t nodes[2] = {NULL, NULL};
+    size_t count = 2;
+    int found[2] = {-1, -1};
+    CUdeviceptr word = (CUdeviceptr)(uintptr_t)device_a;
+    NEED(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+    if (wait_value && write_value) {
+        NEED((cudaError_t)wait_value(stream, word, 1, CU_STREAM_WAIT_VALUE_GEQ));
+        NEED((cudaError_t)write_value(stream, word, 1, 0));
+    }
+    NEED(cudaStreamEndCapture(stream, &graph));
+    NEED(cudaGraphGetNodes(graph, nodes, &count));
+    for (size_t i = 0; get_params && i < count; i++) {
+        CUDA_BATCH_MEM_OP_NODE_PARAMS params;
+        NEED((cudaError_t)get_params((CUgraphNode)nodes[i], &params));
+        found[i] = params.count == 1 ? (int)params.paramArray[0].operation : -2;
+    }
+    say("captured values", "a wait and a write", "%zu nodes, operations %d and %d", count, found[0],
+        found[1]);
+    NEED(cudaGraphDestroy(graph));
+    NEED(cudaStreamDestroy(stream));
+}
+
 /* Which calls in the legacy stream order a blocking stream's later work behind another one's? */
 static void legacy_rows(void)
 {
@@ -1354,6 +1459,9 @@ static void order_section(void)
     synchronous_rows();
     memset_rows();
     legacy_rows();
+    node_event_row();
+    node_function_row();
+    node_values_row();
     section = "5 errors";
     last_error_rows();
 }

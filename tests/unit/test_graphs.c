@@ -482,6 +482,69 @@ START_TEST(many_are_told_of_at_once)
 }
 END_TEST
 
+/* ---- what nodes tell of ---- */
+
+static void add_event(uintptr_t node, uintptr_t event, bool waits)
+{
+    const struct sc_graph_event added = {.node = node, .event = event, .waits = waits};
+    sc_graphs_add_event(&graphs, EXEC, &added);
+}
+
+START_TEST(runs_come_step_by_step)
+{
+    for (uintptr_t node = 1; node <= 4; node++)
+        add_plain(EXEC, node, BASE + node * 64, 64);
+    ck_assert(sc_graphs_tell_of(&graphs, EXEC, 1, 2));
+    ck_assert(sc_graphs_tell_of(&graphs, EXEC, 3, SC_TOLD_MAX));
+    ck_assert(sc_graphs_tell_of(&graphs, EXEC, 4, 2));
+    ck_assert(!sc_graphs_tell_of(&graphs, EXEC, 5, 1));
+    merge(EXEC);
+    ck_assert_uint_eq(graph_of(EXEC)->exec.runs.count, 4); /* neighbours, of other steps */
+    expect_merged(EXEC, 0, SC_H2D, BASE + 64, 64);
+    expect_merged(EXEC, 1, SC_H2D, BASE + 4 * 64, 64);
+    expect_merged(EXEC, 2, SC_H2D, BASE + 3 * 64, 64);
+    expect_merged(EXEC, 3, SC_H2D, BASE + 2 * 64, 64);
+    ck_assert(sc_graphs_tell_of(&graphs, EXEC, 2, 2));
+    ck_assert(sc_graphs_tell_of(&graphs, EXEC, 3, 2));
+    merge(EXEC);
+    ck_assert_uint_eq(graph_of(EXEC)->exec.runs.count, 1);
+}
+END_TEST
+
+START_TEST(a_node_that_records_keeps_what_it_tells)
+{
+    add_plain(EXEC, 1, BASE, 64);
+    add_event(2, 0xe000, false);
+    add_event(3, 0xe010, true);
+    sc_graphs_tell_of(&graphs, EXEC, 1, 3);
+    sc_graphs_let_tell(&graphs, EXEC, 2, 5);
+    ck_assert_uint_eq(sc_graphs_flags(&graphs, EXEC, 1).told, 3);
+    ck_assert_uint_eq(sc_graphs_flags(&graphs, EXEC, 1).tells, 0);
+    ck_assert_uint_eq(sc_graphs_flags(&graphs, EXEC, 2).tells, 5);
+    ck_assert_uint_eq(sc_graphs_flags(&graphs, EXEC, 3).tells, 0);
+    sc_graphs_drop_node(&graphs, EXEC, 2);
+    ck_assert_uint_eq(sc_graphs_flags(&graphs, EXEC, 2).tells, 0);
+    ck_assert(!graph_of(EXEC)->exec.events.records);
+}
+END_TEST
+
+START_TEST(an_event_of_several_nodes_stands_for_the_least)
+{
+    for (uintptr_t node = 1; node <= 4; node++) {
+        add_plain(EXEC, node, BASE + node * PAGE, 64);
+        sc_graphs_tell_of(&graphs, EXEC, node, (unsigned)node);
+        add_event(node + 10, node % 2 ? 0xe000 : 0xe000 + node * 16, false);
+        sc_graphs_let_tell(&graphs, EXEC, node + 10, (unsigned)node);
+    }
+    merge(EXEC);
+    for (uint32_t i = 0; i < 4; i++) {
+        ck_assert_uint_eq(graph_of(EXEC)->exec.events.list[i].stands, i % 2 ? i + 1 : 1);
+        ck_assert_int_eq(merged_at(EXEC, i)->unjudged, i == 1 || i == 2);
+        ck_assert(!use_at(EXEC, i)->unjudged);
+    }
+}
+END_TEST
+
 /* ---- the launch's list ---- */
 
 START_TEST(neighbours_become_one)
@@ -1258,6 +1321,9 @@ int main(void)
     tcase_add_test(group, the_graph_of_a_node_is_found_among_many);
     tcase_add_test(group, what_stands_before_a_signal_is_not_judged);
     tcase_add_test(group, many_are_told_of_at_once);
+    tcase_add_test(group, runs_come_step_by_step);
+    tcase_add_test(group, a_node_that_records_keeps_what_it_tells);
+    tcase_add_test(group, an_event_of_several_nodes_stands_for_the_least);
     tcase_add_test(group, neighbours_become_one);
     tcase_add_test(group, overlaps_and_repetitions_become_one);
     tcase_add_test(group, directions_and_kinds_do_not_mix);

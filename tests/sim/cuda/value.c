@@ -1,6 +1,7 @@
 /* Writing and awaiting values in stream order. A wait polls, as the device does. */
 #include "api.h"
 #include "capture.h"
+#include "graph.h"
 #include "memory.h"
 #include "streams.h"
 
@@ -59,29 +60,76 @@ VALUE_CALL(cuStreamWaitValue32_v2, cuuint32_t, false, WORK_WAIT_VALUE)
 VALUE_CALL(cuStreamWaitValue64, cuuint64_t, true, WORK_WAIT_VALUE)
 VALUE_CALL(cuStreamWaitValue64_v2, cuuint64_t, true, WORK_WAIT_VALUE)
 
-static CUresult one_locked(CUstream stream, const CUstreamBatchMemOpParams *p)
+/* WORK_MARK: the operation neither writes nor waits. False: it is none. */
+static bool describe(const CUstreamBatchMemOpParams *p, struct sim_work *work)
 {
-    struct sim_value v = {0};
+    struct sim_value *v = &work->value;
+    *work = (struct sim_work){.kind = WORK_MARK};
     switch (p->operation) {
     case CU_STREAM_MEM_OP_WAIT_VALUE_32:
     case CU_STREAM_MEM_OP_WAIT_VALUE_64:
-        v.wide = p->operation == CU_STREAM_MEM_OP_WAIT_VALUE_64;
-        v.address = p->waitValue.address;
-        v.value = v.wide ? p->waitValue.value64 : p->waitValue.value;
-        v.flags = p->waitValue.flags;
-        return submit_locked(stream, WORK_WAIT_VALUE, &v);
+        work->kind = WORK_WAIT_VALUE;
+        v->wide = p->operation == CU_STREAM_MEM_OP_WAIT_VALUE_64;
+        v->address = p->waitValue.address;
+        v->value = v->wide ? p->waitValue.value64 : p->waitValue.value;
+        v->flags = p->waitValue.flags;
+        return true;
     case CU_STREAM_MEM_OP_WRITE_VALUE_32:
     case CU_STREAM_MEM_OP_WRITE_VALUE_64:
-        v.wide = p->operation == CU_STREAM_MEM_OP_WRITE_VALUE_64;
-        v.address = p->writeValue.address;
-        v.value = v.wide ? p->writeValue.value64 : p->writeValue.value;
-        return submit_locked(stream, WORK_WRITE_VALUE, &v);
+        work->kind = WORK_WRITE_VALUE;
+        v->wide = p->operation == CU_STREAM_MEM_OP_WRITE_VALUE_64;
+        v->address = p->writeValue.address;
+        v->value = v->wide ? p->writeValue.value64 : p->writeValue.value;
+        return true;
     case CU_STREAM_MEM_OP_BARRIER:
     case CU_STREAM_MEM_OP_FLUSH_REMOTE_WRITES:
-        return CUDA_SUCCESS;
+        return true;
     default:
+        return false;
+    }
+}
+
+static CUresult one_locked(CUstream stream, const CUstreamBatchMemOpParams *p)
+{
+    struct sim_work work;
+    if (!describe(p, &work)) {
         return CUDA_ERROR_INVALID_VALUE;
     }
+    return work.kind == WORK_MARK ? CUDA_SUCCESS : submit_locked(stream, work.kind, &work.value);
+}
+
+/* ---- nodes: of one operation each ---- */
+
+static CUstreamBatchMemOpParams params_of(const struct sim_work *work)
+{
+    CUstreamBatchMemOpParams params = {0};
+    const struct sim_value *v = &work->value;
+    if (work->kind == WORK_WAIT_VALUE) {
+        params.waitValue.operation =
+            v->wide ? CU_STREAM_MEM_OP_WAIT_VALUE_64 : CU_STREAM_MEM_OP_WAIT_VALUE_32;
+        params.waitValue.address = v->address;
+        params.waitValue.value64 = v->value;
+        params.waitValue.flags = v->flags;
+    } else {
+        params.writeValue.operation =
+            v->wide ? CU_STREAM_MEM_OP_WRITE_VALUE_64 : CU_STREAM_MEM_OP_WRITE_VALUE_32;
+        params.writeValue.address = v->address;
+        params.writeValue.value64 = v->value;
+        params.writeValue.flags = v->flags;
+    }
+    return params;
+}
+
+SIM_API(cuGraphBatchMemOpNodeGetParams,
+        (CUgraphNode hNode, CUDA_BATCH_MEM_OP_NODE_PARAMS *nodeParams_out), hNode, nodeParams_out)
+{
+    if (!hNode || hNode->type != CU_GRAPH_NODE_TYPE_BATCH_MEM_OP || !nodeParams_out) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    hNode->params.value = params_of(&hNode->work);
+    *nodeParams_out =
+        (CUDA_BATCH_MEM_OP_NODE_PARAMS){.count = 1, .paramArray = &hNode->params.value};
+    return CUDA_SUCCESS;
 }
 
 static CUresult batch(CUstream dflt, CUstream handle, unsigned count,

@@ -1,0 +1,80 @@
+#include "interpose/graph/host_nodes.h"
+
+#include "interpose/base/process.h"
+#include "interpose/base/upcalls.h"
+#include "interpose/driver/driver.h"
+#include "interpose/driver/replaying.h"
+#include "interpose/reaper/hazards.h"
+#include "track/heard.h"
+#include "track/inflight.h"
+#include "track/order.h"
+#include "track/track.h"
+
+#include "track/poison.h"
+
+static void hear(struct sc_heard_node *node, void *site)
+{
+    SC_OPS(overwritten);
+    struct sc_point point = sc_track_heard_runs(&sc_track, node);
+    if (!point.stream)
+        return;
+    sc_track_known(&sc_track, &point, &overwritten);
+    sc_hazards_report_overwritten(&overwritten, &(struct sc_culprit){"cuGraphLaunch", site, NULL});
+    sc_guard_apply();
+}
+
+/* What the driver calls. The record may be gone when it has been heard. */
+static void run_function(void *argument)
+{
+    struct sc_heard_node *node = argument;
+    CUhostFn function = node->function;
+    void *data = node->data;
+    if (sc_active())
+        hear(node, __builtin_return_address(0));
+    function(data);
+}
+
+bool sc_host_nodes_watch(CUgraphExec exec, CUgraphNode node)
+{
+    CUDA_HOST_NODE_PARAMS params;
+    if (!sc_real.cuGraphHostNodeGetParams || !sc_real.cuGraphExecHostNodeSetParams ||
+        sc_replaying_is_on() || sc_real.cuGraphHostNodeGetParams(node, &params) != CUDA_SUCCESS ||
+        !params.fn)
+        return false;
+    struct sc_heard_node *watched =
+        sc_track_heard_add(&sc_track, (uintptr_t)exec, (uintptr_t)node, params.fn, params.userData);
+    if (!watched)
+        return false;
+    params.fn = run_function;
+    params.userData = watched;
+    bool taken = sc_real.cuGraphExecHostNodeSetParams(exec, node, &params) == CUDA_SUCCESS;
+    if (!taken)
+        sc_track_heard_drop(&sc_track, watched);
+    return taken;
+}
+
+struct sc_heard_node *sc_host_nodes_begin_change(CUgraphExec exec, CUgraphNode node,
+                                                 CUhostFn *function, void **data)
+{
+    if (!sc_active() || sc_replaying_is_on() || !*function ||
+        !sc_track_heard_knows(&sc_track, (uintptr_t)exec, (uintptr_t)node))
+        return NULL;
+    struct sc_heard_node *changed =
+        sc_track_heard_add(&sc_track, (uintptr_t)exec, (uintptr_t)node, *function, *data);
+    if (!changed)
+        return NULL;
+    *function = run_function;
+    *data = changed;
+    return changed;
+}
+
+void sc_host_nodes_end_change(CUgraphExec exec, CUgraphNode node, struct sc_heard_node *changed,
+                              CUresult result)
+{
+    if (changed && result == CUDA_SUCCESS)
+        sc_track_heard_replace(&sc_track, changed);
+    else if (changed)
+        sc_track_heard_drop(&sc_track, changed);
+    else if (result == CUDA_SUCCESS && sc_active())
+        sc_track_heard_lose(&sc_track, (uintptr_t)exec, (uintptr_t)node);
+}

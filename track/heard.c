@@ -1,0 +1,237 @@
+#include "track/heard.h"
+
+#include <stddef.h>
+
+#include "track/poison.h"
+
+/* ---- nodes ---- */
+
+/* It was all that was left of an exec that is gone. */
+static void give_heard(struct sc_order *order, struct sc_heard *heard)
+{
+    if (heard->is_left && !heard->nodes && !heard->oldest)
+        sc_arena_give(&order->arena, heard, sizeof *heard);
+}
+
+static void give_node(struct sc_order *order, struct sc_heard_node *node)
+{
+    struct sc_heard_node **link = &node->of->nodes;
+    while (*link != node)
+        link = &(*link)->next;
+    *link = node->next;
+    sc_arena_give(&order->arena, node, sizeof *node);
+}
+
+static bool is_current(const struct sc_heard_node *node)
+{
+    return node->last == UINT64_MAX;
+}
+
+/* Launches to come do not have it. */
+static void retire(struct sc_order *order, struct sc_heard_node *node)
+{
+    node->last = node->of->launches;
+    node->of->count--;
+    if (node->ran >= node->last)
+        give_node(order, node);
+}
+
+static struct sc_heard *make_heard(struct sc_order *order)
+{
+    struct sc_heard *heard = sc_arena_take(&order->arena, sizeof *heard);
+    if (heard)
+        *heard = (struct sc_heard){0};
+    return heard;
+}
+
+struct sc_heard_node *sc_heard_add(struct sc_order *order, struct sc_heard **heard, uintptr_t node,
+                                   void (*function)(void *), void *data)
+{
+    if (!*heard)
+        *heard = make_heard(order);
+    struct sc_heard *of = *heard;
+    struct sc_heard_node *added = of ? sc_arena_take(&order->arena, sizeof *added) : NULL;
+    if (!added)
+        return NULL;
+    *added = (struct sc_heard_node){
+        .function = function,
+        .data = data,
+        .of = of,
+        .next = of->nodes,
+        .node = node,
+        .first = of->launches + 1,
+        .last = UINT64_MAX,
+        .ran = of->launches,
+    };
+    of->nodes = added;
+    of->count++;
+    return added;
+}
+
+void sc_heard_drop(struct sc_order *order, struct sc_heard_node *node)
+{
+    retire(order, node);
+}
+
+struct sc_heard_node *sc_heard_find(const struct sc_heard *heard, uintptr_t node)
+{
+    struct sc_heard_node *found = heard ? heard->nodes : NULL;
+    while (found && (found->node != node || !is_current(found)))
+        found = found->next;
+    return found;
+}
+
+void sc_heard_replace(struct sc_order *order, struct sc_heard_node *node)
+{
+    struct sc_heard_node *former = node->next;
+    while (former && (former->node != node->node || !is_current(former)))
+        former = former->next;
+    if (!former)
+        return;
+    node->tells = former->tells;
+    retire(order, former);
+}
+
+void sc_heard_leave(struct sc_order *order, struct sc_heard **heard)
+{
+    struct sc_heard *left = *heard;
+    *heard = NULL;
+    if (!left)
+        return;
+    left->is_left = true;
+    for (struct sc_heard_node *next, *node = left->nodes; node; node = next) {
+        next = node->next;
+        if (is_current(node))
+            retire(order, node);
+    }
+    give_heard(order, left);
+}
+
+/* ---- launches ---- */
+
+static struct sc_heard_launch *find_launch(const struct sc_heard *heard, uint64_t number)
+{
+    struct sc_heard_launch *launch = heard->oldest;
+    while (launch && launch->number < number)
+        launch = launch->next;
+    return launch && launch->number == number ? launch : NULL;
+}
+
+static void give_launch(struct sc_order *order, struct sc_heard_launch *launch)
+{
+    struct sc_heard *heard = launch->of;
+    struct sc_heard_launch *before = NULL;
+    struct sc_heard_launch **link = &heard->oldest;
+    while (*link != launch) {
+        before = *link;
+        link = &before->next;
+    }
+    *link = launch->next;
+    if (heard->latest == launch)
+        heard->latest = before;
+    heard->waiting--;
+    sc_order_release(order, &launch->before);
+    sc_arena_give(&order->arena, launch, sizeof *launch);
+}
+
+static struct sc_point point_of(const struct sc_heard_launch *launch, unsigned steps)
+{
+    struct sc_point point = sc_order_copy_point(&launch->before);
+    uint64_t end = sc_told_end(&launch->told, steps);
+    if (end)
+        point.number = end;
+    return point;
+}
+
+/* One whose operations are not known yet is somebody's who is in the midst of launching. */
+static void give_up_oldest(struct sc_order *order, struct sc_heard *heard)
+{
+    struct sc_heard_launch *oldest = heard->oldest;
+    if (heard->waiting < SC_HEARD_WAITING_MAX || !oldest->is_known)
+        return;
+    struct sc_point point = point_of(oldest, SC_TOLD_MAX);
+    sc_order_signal(order, &point);
+    sc_order_release(order, &point);
+    give_launch(order, oldest);
+}
+
+struct sc_heard_launch *sc_heard_begin(struct sc_order *order, struct sc_heard *heard)
+{
+    if (!heard->count || heard->is_lost)
+        return NULL;
+    struct sc_heard_launch *launch = sc_arena_take(&order->arena, sizeof *launch);
+    heard->is_lost = !launch;
+    if (!launch)
+        return NULL;
+    give_up_oldest(order, heard);
+    launch->next = NULL;
+    launch->of = heard;
+    launch->number = ++heard->launches;
+    launch->left = heard->count;
+    launch->is_known = launch->has_begun = false;
+    launch->steps = 0;
+    launch->before = (struct sc_point){0};
+    if (heard->latest)
+        heard->latest->next = launch;
+    else
+        heard->oldest = launch;
+    heard->latest = launch;
+    heard->waiting++;
+    return launch;
+}
+
+/* Another thread's launch may have been begun since: then the numbers no longer fit. */
+void sc_heard_fail(struct sc_order *order, struct sc_heard_launch *launch)
+{
+    struct sc_heard *heard = launch->of;
+    heard->is_lost |= launch->number != heard->launches || launch->has_begun;
+    heard->launches -= launch->number == heard->launches;
+    give_launch(order, launch);
+    give_heard(order, heard);
+}
+
+struct sc_point sc_heard_launched(struct sc_order *order, struct sc_heard_launch *launch,
+                                  const struct sc_point *before, const struct sc_told *told)
+{
+    struct sc_heard *heard = launch->of;
+    struct sc_point point = {0};
+    launch->is_known = true;
+    launch->before = sc_order_copy_point(before);
+    launch->told = *told;
+    if (launch->has_begun)
+        point = point_of(launch, launch->steps);
+    if (!launch->left)
+        give_launch(order, launch);
+    give_heard(order, heard);
+    return point;
+}
+
+/* ---- runs ---- */
+
+static struct sc_point note_run(struct sc_order *order, struct sc_heard_launch *launch,
+                                unsigned steps)
+{
+    struct sc_point point = {0};
+    launch->left -= launch->left != 0;
+    if (launch->is_known)
+        point = point_of(launch, steps);
+    launch->has_begun = true;
+    launch->steps = (uint8_t)(steps > launch->steps ? steps : launch->steps);
+    if (launch->is_known && !launch->left)
+        give_launch(order, launch);
+    return point;
+}
+
+struct sc_point sc_heard_runs(struct sc_order *order, struct sc_heard_node *node)
+{
+    struct sc_heard *heard = node->of;
+    struct sc_point point = {0};
+    struct sc_heard_launch *launch = find_launch(heard, ++node->ran);
+    heard->is_lost |= node->ran > heard->launches;
+    if (launch)
+        point = note_run(order, launch, node->tells);
+    if (node->ran >= node->last)
+        give_node(order, node);
+    give_heard(order, heard);
+    return point;
+}

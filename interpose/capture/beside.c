@@ -354,6 +354,7 @@ static void judge(void *graph, const struct sc_left_out_finding *finding)
         return;
     hazard.buffer_address = bytes->address;
     hazard.buffer_size_bytes = sc_shape_hull_bytes(bytes);
+    hazard.buffer_origin = sc_track_device_origin(&sc_track, bytes->address);
     if (finding->captured_use->access == SC_LEFT_OUT_WRITES)
         sc_reaper_report(&hazard);
     else

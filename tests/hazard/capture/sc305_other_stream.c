@@ -1,4 +1,5 @@
-// expect: SC305 action=reported kind=device certainty=latent event=cuMemcpyBatchAsync_v2
+// expect: SC305 action=reported certainty=latent event=cuMemcpyBatchAsync_v2 origin=cuMemAlloc_v2
+// options: device=1
 //
 // Uploads of a batch on a copy stream that no event has joined to the capture.
 #include "left_out.h"

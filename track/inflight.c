@@ -538,6 +538,15 @@ bool sc_inflight_issue_again(struct sc_inflight *inflight, uint32_t id, bool gua
     return true;
 }
 
+/* The device reads the source itself for the earlier operation, and a copy of it for the new one:
+ * what guards the source would go with the earlier one's record. */
+static bool must_stay(struct sc_inflight *inflight, uint32_t earlier, const struct sc_op_info *info)
+{
+    const struct sc_op_info *op = &sc_inflight_op(inflight, earlier)->info;
+    return sc_ops_is_copied(info) && !sc_ops_is_copied(op) &&
+           !sc_order_complete(inflight->order, &op->ticket);
+}
+
 bool sc_inflight_add(struct sc_inflight *inflight, const struct sc_op_info *info,
                      struct sc_ops *overwritten)
 {
@@ -545,7 +554,7 @@ bool sc_inflight_add(struct sc_inflight *inflight, const struct sc_op_info *info
     if (hull_bytes == 0)
         return true;
     uint32_t id = sc_inflight_find_equal(inflight, info);
-    if (id) {
+    if (id && !must_stay(inflight, id, info)) {
         renew(inflight, id, info, overwritten);
         return true;
     }

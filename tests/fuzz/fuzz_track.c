@@ -775,13 +775,26 @@ static bool is_stable(const struct copy *copy)
     return stable;
 }
 
+/* Whose record becomes the new copy's. One that still reads the source itself keeps its record
+ * where the new one reads a snapshot. */
+static struct copy *predecessor_of(const struct copy *copy)
+{
+    struct copy *latest = NULL;
+    for (int i = 0; i < world.copy_count; i++)
+        if (world.copies[i].tracked && equal_copies(&world.copies[i], copy))
+            latest = &world.copies[i];
+    bool stays = latest && copy->slot && !latest->slot && !is_complete(latest);
+    return stays ? NULL : latest;
+}
+
 static void issue_copy(struct copy *copy, const bool *conflicts)
 {
     bool overwritten[ACTIONS_MAX] = {false};
     SC_ISSUED(issued);
     struct sc_order_call call;
-    for (int i = 0; i < world.copy_count; i++)
-        overwritten[i] = equal_copies(&world.copies[i], copy) && is_overwritten(&world.copies[i]);
+    struct copy *predecessor = predecessor_of(copy);
+    if (predecessor)
+        overwritten[predecessor - world.copies] = is_overwritten(predecessor);
     copy->stable = is_stable(copy);
     if (copy->info.shares_pages && !copy->edge)
         see_page(copy, 0);
@@ -789,9 +802,8 @@ static void issue_copy(struct copy *copy, const bool *conflicts)
     sc_track_issue(&tracker, &call, &copy->info, 1, &issued);
     compare("conflicts at issue", &issued.conflicts, conflicts);
     compare("overwritten at issue", &issued.overwritten, overwritten);
-    for (int i = 0; i < world.copy_count; i++)
-        if (equal_copies(&world.copies[i], copy))
-            forget_copy(&world.copies[i]);
+    if (predecessor)
+        forget_copy(predecessor);
 }
 
 static struct copy *draw_copy(const struct action *action)

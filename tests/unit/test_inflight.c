@@ -299,6 +299,24 @@ START_TEST(an_equal_operation_replaces_the_earlier_one)
 }
 END_TEST
 
+/* Whether the device reads a copy is noted as a slot or, for a launch, as a flag. */
+START_TEST(one_that_reads_the_source_itself_outlives_one_that_reads_a_copy)
+{
+    struct sc_op_info copied = plain(one, SC_H2D, BASE, 64);
+    copied.copied = true;
+    struct sc_op_info first = add(plain(one, SC_H2D, BASE, 64));
+    struct sc_op_info second = add(copied);
+    ck_assert_uint_eq(overlaps(BASE, 64), 2);
+    ck_assert_uint_ne(sc_inflight_find(&inflight, &first), 0);
+    add(copied);
+    ck_assert_uint_eq(overlaps(BASE, 64), 2);
+    ck_assert_uint_eq(sc_inflight_find(&inflight, &second), 0);
+    synchronise(one);
+    add(copied);
+    ck_assert_uint_eq(overlaps(BASE, 64), 1);
+}
+END_TEST
+
 START_TEST(a_difference_makes_another_operation)
 {
     struct sc_op_info rows = plain(one, SC_H2D, BASE, 64);
@@ -619,6 +637,7 @@ int main(void)
     tcase_add_test(group, an_operation_is_found_by_its_hull_until_it_is_known_done);
     tcase_add_test(group, an_operation_on_nothing_is_not_kept);
     tcase_add_test(group, an_equal_operation_replaces_the_earlier_one);
+    tcase_add_test(group, one_that_reads_the_source_itself_outlives_one_that_reads_a_copy);
     tcase_add_test(group, a_difference_makes_another_operation);
     tcase_add_test(group, heap_memory_has_a_grid_of_its_own);
     tcase_add_test(group, a_visitor_stops_the_search_in_both_grids);

@@ -134,10 +134,11 @@ static void give_launch(struct sc_order *order, struct sc_heard_launch *launch)
     sc_arena_give(&order->arena, launch, sizeof *launch);
 }
 
+/* Of a launch whose operations are not known yet: what was before it, in any case. */
 static struct sc_point point_of(const struct sc_heard_launch *launch, unsigned steps)
 {
     struct sc_point point = sc_order_copy_point(&launch->before);
-    uint64_t end = sc_told_end(&launch->told, steps);
+    uint64_t end = launch->is_known ? sc_told_end(&launch->told, steps) : 0;
     if (end)
         point.number = end;
     return point;
@@ -155,7 +156,8 @@ static void give_up_oldest(struct sc_order *order, struct sc_heard *heard)
     give_launch(order, oldest);
 }
 
-struct sc_heard_launch *sc_heard_begin(struct sc_order *order, struct sc_heard *heard)
+struct sc_heard_launch *sc_heard_begin(struct sc_order *order, struct sc_heard *heard,
+                                       const struct sc_point *before)
 {
     if (!heard->count || heard->is_lost)
         return NULL;
@@ -170,7 +172,7 @@ struct sc_heard_launch *sc_heard_begin(struct sc_order *order, struct sc_heard *
     launch->left = heard->count;
     launch->is_known = launch->has_begun = false;
     launch->steps = 0;
-    launch->before = (struct sc_point){0};
+    launch->before = sc_order_copy_point(before);
     if (heard->latest)
         heard->latest->next = launch;
     else
@@ -191,12 +193,11 @@ void sc_heard_fail(struct sc_order *order, struct sc_heard_launch *launch)
 }
 
 struct sc_point sc_heard_launched(struct sc_order *order, struct sc_heard_launch *launch,
-                                  const struct sc_point *before, const struct sc_told *told)
+                                  const struct sc_told *told)
 {
     struct sc_heard *heard = launch->of;
     struct sc_point point = {0};
     launch->is_known = true;
-    launch->before = sc_order_copy_point(before);
     launch->told = *told;
     if (launch->has_begun)
         point = point_of(launch, launch->steps);
@@ -211,10 +212,8 @@ struct sc_point sc_heard_launched(struct sc_order *order, struct sc_heard_launch
 static struct sc_point note_run(struct sc_order *order, struct sc_heard_launch *launch,
                                 unsigned steps)
 {
-    struct sc_point point = {0};
+    struct sc_point point = point_of(launch, steps);
     launch->left -= launch->left != 0;
-    if (launch->is_known)
-        point = point_of(launch, steps);
     launch->has_begun = true;
     launch->steps = (uint8_t)(steps > launch->steps ? steps : launch->steps);
     if (launch->is_known && !launch->left)

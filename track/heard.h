@@ -39,11 +39,11 @@ struct sc_heard_launch {
     struct sc_heard_launch *next;
     struct sc_heard *of;
     uint64_t number;
-    uint32_t left;  /* nodes that have not run */
-    bool is_known;  /* the next two are known */
-    bool has_begun; /* a node has run before that */
-    uint8_t steps;  /* of which such nodes tell */
-    struct sc_point before;
+    uint32_t left;          /* nodes that have not run */
+    bool is_known;          /* what is told of it */
+    bool has_begun;         /* a node has run before that */
+    uint8_t steps;          /* of which such nodes tell */
+    struct sc_point before; /* what the launch comes after */
     struct sc_told told;
 };
 
@@ -74,21 +74,22 @@ struct sc_heard_node *sc_heard_find(const struct sc_heard *heard, uintptr_t node
 /* The exec is gone, or has other nodes. */
 void sc_heard_leave(struct sc_order *order, struct sc_heard **heard);
 
-/* Before the driver is told to launch. NULL: there is no memory, and the exec is lost; or it was
- * before, or has no such node. Of more than SC_HEARD_WAITING_MAX launches the oldest is given up:
- * the host may hear of it unseen (sc_order_signal). */
-struct sc_heard_launch *sc_heard_begin(struct sc_order *order, struct sc_heard *heard);
+/* Before the driver is told to launch; takes a copy of the point. NULL: there is no memory, and the
+ * exec is lost; or it was before, or has no such node. Of more than SC_HEARD_WAITING_MAX launches
+ * the oldest is given up: the host may hear of it unseen (sc_order_signal). */
+struct sc_heard_launch *sc_heard_begin(struct sc_order *order, struct sc_heard *heard,
+                                       const struct sc_point *before);
 
 /* The driver has refused. */
 void sc_heard_fail(struct sc_order *order, struct sc_heard_launch *launch);
 
-/* The launch's operations are known: takes a copy of both. Returns what nodes have told already, as
+/* The launch's operations are known: takes a copy. Returns what nodes have told already, as
  * a point that the host knows (it is released by the caller; of stream 0: nothing). */
 struct sc_point sc_heard_launched(struct sc_order *order, struct sc_heard_launch *launch,
-                                  const struct sc_point *before, const struct sc_told *told);
+                                  const struct sc_told *told);
 
-/* The driver runs the node. Returns what the host knows by that, as above. The record may be gone
- * then. */
+/* The driver runs the node, before its function is called, which may write what was copied before.
+ * Returns what the host knows by that, as above. The record may be gone then. */
 struct sc_point sc_heard_runs(struct sc_order *order, struct sc_heard_node *node);
 
 #endif

@@ -53,11 +53,12 @@ void sc_track_heard_lose(struct sc_track *track, uintptr_t exec, uintptr_t node)
     unlock(track);
 }
 
-struct sc_heard_launch *sc_track_heard_begin(struct sc_track *track, uint32_t exec)
+struct sc_heard_launch *sc_track_heard_begin(struct sc_track *track, uint32_t exec,
+                                             const struct sc_point *before)
 {
     lock(track);
     struct sc_heard_launch *launch =
-        sc_heard_begin(&track->order, sc_graphs_at(&track->graphs, exec)->exec.heard);
+        sc_heard_begin(&track->order, sc_graphs_at(&track->graphs, exec)->exec.heard, before);
     unlock(track);
     return launch;
 }
@@ -70,10 +71,10 @@ void sc_track_heard_fail(struct sc_track *track, struct sc_heard_launch *launch)
 }
 
 struct sc_point sc_track_heard_launched(struct sc_track *track, struct sc_heard_launch *launch,
-                                        const struct sc_point *before, const struct sc_told *told)
+                                        const struct sc_told *told)
 {
     lock(track);
-    struct sc_point point = sc_heard_launched(&track->order, launch, before, told);
+    struct sc_point point = sc_heard_launched(&track->order, launch, told);
     unlock(track);
     return point;
 }

@@ -271,7 +271,7 @@ static void begin_call(struct launch *launch)
     if (launch->records || launch->hears)
         launch->before = sc_track_call_point(&sc_track, launch->stream->id, &launch->ordered);
     if (launch->hears)
-        launch->heard = sc_track_heard_begin(&sc_track, launch->exec);
+        launch->heard = sc_track_heard_begin(&sc_track, launch->exec, &launch->before);
 }
 
 /* In a capturing stream the driver refuses a launch. */
@@ -325,8 +325,7 @@ static void end_records(struct launch *launch, const struct sc_told *told)
 static void note_heard(struct launch *launch, const struct sc_told *told)
 {
     SC_OPS(overwritten);
-    struct sc_point point =
-        sc_track_heard_launched(&sc_track, launch->heard, &launch->before, told);
+    struct sc_point point = sc_track_heard_launched(&sc_track, launch->heard, told);
     launch->heard = NULL;
     if (!point.stream)
         return;

@@ -392,7 +392,7 @@ struct hearing {
 static void begin_hearing(struct hearing *hearing, uint32_t stream)
 {
     begin(&hearing->launching, stream);
-    hearing->heard = sc_track_heard_begin(&track, exec_id());
+    hearing->heard = sc_track_heard_begin(&track, exec_id(), &hearing->launching.before);
 }
 
 static void know(struct sc_point point)
@@ -403,12 +403,10 @@ static void know(struct sc_point point)
 
 static void end_hearing(struct hearing *hearing, bool again, int between)
 {
-    struct sc_point before = sc_order_copy_point(&hearing->launching.before);
     hearing->launching.told.broken = !hearing->heard;
     end(&hearing->launching, again, between);
     if (hearing->heard)
-        know(sc_track_heard_launched(&track, hearing->heard, &before, &hearing->launching.told));
-    sc_track_forget_point(&track, &before);
+        know(sc_track_heard_launched(&track, hearing->heard, &hearing->launching.told));
 }
 
 static void launch_hearing(uint32_t stream, bool again)
@@ -468,6 +466,23 @@ START_TEST(a_node_may_run_before_its_operations_are_known)
     run(hosts.second);
     end_hearing(&hearing, true, -1);
     expect_in_flight(false, false, false, true);
+}
+END_TEST
+
+/* Its function may write their sources as soon as it runs. */
+START_TEST(what_was_before_the_launch_is_known_when_the_first_node_runs)
+{
+    struct hearing hearing;
+    struct launching earlier = {.stream = one};
+    struct sc_graph_use source = use_of(9, 9);
+    struct hosts hosts = make_exec_of_hosts();
+    issue(&earlier, &source);
+    begin_hearing(&hearing, one);
+    ck_assert(in_flight(9));
+    run(hosts.first);
+    ck_assert(!in_flight(9));
+    end_hearing(&hearing, false, -1);
+    expect_in_flight(false, false, true, true);
 }
 END_TEST
 
@@ -622,6 +637,7 @@ int main(void)
     tcase_add_test(group, a_host_node_that_runs_tells_what_is_before_it);
     tcase_add_test(group, a_run_is_of_the_launch_of_its_number);
     tcase_add_test(group, a_node_may_run_before_its_operations_are_known);
+    tcase_add_test(group, what_was_before_the_launch_is_known_when_the_first_node_runs);
     tcase_add_test(group, it_goes_on_when_the_exec_is_gone);
     tcase_add_test(group, a_changed_node_leaves_its_record_to_the_launches_before);
     tcase_add_test(group, a_change_that_was_refused_is_none);

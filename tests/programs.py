@@ -602,7 +602,7 @@ class Stress:
     # Options, and the simulated device; None: without the library.
     SETTINGS = (
         ("strict=1", "late=1:late_limit=2ms"),
-        ("", "delay=0"),
+        ("", "delay=0:return=300us"),
         ("mode=report", "delay=20us:seed=7"),
         ("strict=1:pinned=driver:snapshot_max=0", "delay=20us:seed=7:bandwidth=2G"),
         ("strict=1", "delay=0"),

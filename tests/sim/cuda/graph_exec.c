@@ -260,7 +260,7 @@ static CUresult launch_locked(CUgraphExec exec, CUstream stream)
     return result ? result : marked;
 }
 
-/* Other threads call meanwhile. */
+/* Other threads call meanwhile, and the device works. */
 static void last_ns(uint64_t ns)
 {
     const struct timespec time = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
@@ -283,6 +283,7 @@ SIM_API_PTSZ(cuGraphLaunch, (CUgraphExec hGraphExec, CUstream hStream), hGraphEx
             stream->capture ? sim_capture_wait_locked(stream) : launch_locked(hGraphExec, stream);
     }
     sim_unlock();
+    last_ns(sim_options.return_ns);
     return result;
 }
 

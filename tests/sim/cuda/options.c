@@ -58,6 +58,7 @@ static bool set(const char *key, const char *value)
         {"launch", time_units, 0, day_ns},
         {"late_batch", plain, 0, 1},
         {"region", size_units, SIM_REGION_MIN, UINT64_C(1) << 40},
+        {"return", time_units, 0, day_ns},
     };
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         uint64_t number;
@@ -100,6 +101,9 @@ static bool set(const char *key, const char *value)
             break;
         case 10:
             sim_options.region = number;
+            break;
+        case 11:
+            sim_options.return_ns = number;
             break;
         }
         return true;

@@ -38,8 +38,8 @@ struct sim_options {
     uint64_t seed;
     uint64_t kernel_ns;
     bool pageable_access;
-    uint64_t bandwidth; /* bytes a second; 0 is infinite */
-    uint64_t launch_ns;
+    uint64_t bandwidth;            /* bytes a second; 0 is infinite */
+    uint64_t launch_ns, return_ns; /* of a graph: before it is queued, and after */
     bool late_batch;
     uint64_t region; /* a power of two; 0: as much as there is room for */
 };

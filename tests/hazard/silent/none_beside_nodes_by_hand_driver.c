@@ -1,6 +1,5 @@
 // expect: none
-// needs: sim (on an H100 with driver 580 the data is wrong without the library as well; why is not
-// known)
+// needs: sim
 //
 // Memory is cleared beside the capture that reads it. The graph uploads it itself, before, by a
 // node that was added by hand: before the capture into the graph began, within it, or when it had

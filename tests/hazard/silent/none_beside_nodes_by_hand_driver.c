@@ -3,7 +3,8 @@
 //
 // Memory is cleared beside the capture that reads it. The graph uploads it itself, before, by a
 // node that was added by hand: before the capture into the graph began, within it, or when it had
-// ended. On an H100 with driver 580 the data is wrong without the library as well; why is not known.
+// ended. On an H100 with driver 580 the data is wrong without the library as well; why is not
+// known.
 #include "left_out.h"
 
 static CUgraphNode add_upload(CUgraph graph, CUdeviceptr to, void *from)

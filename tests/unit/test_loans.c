@@ -120,14 +120,6 @@ static void run_on_stack(void *stack)
     pthread_attr_destroy(&attributes);
 }
 
-static char *map_stack(void)
-{
-    char *stack =
-        mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    ck_assert_ptr_ne(stack, MAP_FAILED);
-    return stack;
-}
-
 static void note_address(void *argument)
 {
     *(char **)argument = __builtin_frame_address(0);
@@ -140,20 +132,26 @@ static char *address_of_spare_stack(void)
     return address;
 }
 
-/* Maps stacks until one lies where it is wanted: the kernel fills gaps from above. */
-static char *stack_above(const char *address, bool above)
+/* Far enough from the stacks of ours, which lie together. */
+static char *stack_at(const char *address, bool above)
 {
-    for (unsigned i = 0; i < 4096; i++) {
-        char *stack = map_stack();
-        if ((stack > address) == above)
+    const size_t step = (size_t)64 << 20;
+    const uintptr_t ours = (uintptr_t)address & ~(uintptr_t)0xffff; /* no page is larger */
+    for (size_t far = step; far < 256 * step; far += step) {
+        char *wanted = (char *)(above ? ours + far : ours - far);
+        char *stack = mmap(wanted, STACK_BYTES, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+        if (stack == wanted)
             return stack;
+        if (stack != MAP_FAILED)
+            munmap(stack, STACK_BYTES);
     }
     return NULL;
 }
 
 START_TEST(a_loan_is_found_from_a_stack_of_ours_above_the_threads_own)
 {
-    char *stack = stack_above(address_of_spare_stack(), false);
+    char *stack = stack_at(address_of_spare_stack(), false);
     ck_assert_ptr_nonnull(stack);
     run_on_stack(stack);
 }
@@ -161,9 +159,7 @@ END_TEST
 
 START_TEST(a_loan_is_found_from_a_stack_of_ours_below_the_threads_own)
 {
-    char *stack = map_stack(); /* before the first stack of ours is made */
-    if (address_of_spare_stack() > stack)
-        stack = stack_above(address_of_spare_stack(), true);
+    char *stack = stack_at(address_of_spare_stack(), true);
     ck_assert_ptr_nonnull(stack);
     run_on_stack(stack);
 }

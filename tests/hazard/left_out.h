@@ -30,6 +30,21 @@ static inline void launch_copy(CUfunction kernel, CUdeviceptr to, CUdeviceptr fr
     CHECK(cuLaunchKernel(kernel, count / 256, 1, 1, 256, 1, 1, 0, stream, parameters, NULL));
 }
 
+/* The same as a node's parameters; `parameters` are to, from and count. */
+static inline CUDA_KERNEL_NODE_PARAMS copy_node_params(CUfunction kernel, void **parameters)
+{
+    return (CUDA_KERNEL_NODE_PARAMS){
+        .func = kernel,
+        .gridDimX = (unsigned)SMALL / 256,
+        .gridDimY = 1,
+        .gridDimZ = 1,
+        .blockDimX = 256,
+        .blockDimY = 1,
+        .blockDimZ = 1,
+        .kernelParams = parameters,
+    };
+}
+
 /* The source is uploaded again for a later launch: seen only where the upload is in the graph. */
 static TWIN_HELPER bool second_launch_sees(cudaGraphExec_t exec, cudaStream_t stream, void *source,
                                            const void *result)

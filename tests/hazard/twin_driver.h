@@ -99,4 +99,23 @@ static TWIN_HELPER bool driver_is_back(const struct driver_round_trip *trip)
     return holds(trip->target, SMALL, WANTED) && holds(trip->owner, SMALL, FOREIGN);
 }
 
+/* A node without dependencies that uploads SMALL bytes. */
+static TWIN_HELPER CUgraphNode add_copy(CUgraph graph, CUdeviceptr to, const void *from)
+{
+    CUgraphNode node = NULL;
+    CUcontext context = NULL;
+    CUDA_MEMCPY3D copy = {
+        .srcMemoryType = CU_MEMORYTYPE_HOST,
+        .srcHost = from,
+        .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+        .dstDevice = to,
+        .WidthInBytes = SMALL,
+        .Height = 1,
+        .Depth = 1,
+    };
+    CHECK(cuCtxGetCurrent(&context));
+    CHECK(cuGraphAddMemcpyNode(&node, graph, NULL, 0, &copy, context));
+    return node;
+}
+
 #endif

@@ -2,14 +2,8 @@
 //
 // The copy stands before a host node, and is in flight until that runs. The racy build does not
 // wait for the flag that it raises.
+#include "flag.h"
 #include "graphs.h"
-
-#include <stdatomic.h>
-
-static void raise_flag(void *flag)
-{
-    atomic_store((atomic_int *)flag, 1);
-}
 
 int main(void)
 {

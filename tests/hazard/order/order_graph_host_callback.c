@@ -2,14 +2,8 @@
 //
 // Established by a host function behind the launch, whose flag the program waits for. In the racy
 // build it stands before the launch.
+#include "flag.h"
 #include "graphs.h"
-
-#include <stdatomic.h>
-
-static void raise_flag(void *flag)
-{
-    atomic_store((atomic_int *)flag, 1);
-}
 
 int main(void)
 {

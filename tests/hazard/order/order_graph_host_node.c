@@ -2,14 +2,8 @@
 //
 // Established by a host node behind the copy's node, whose flag the program waits for. In the racy
 // build a host function before the launch raises it, and another holds the launch up.
+#include "flag.h"
 #include "graphs.h"
-
-#include <stdatomic.h>
-
-static void raise_flag(void *flag)
-{
-    atomic_store((atomic_int *)flag, 1);
-}
 
 int main(void)
 {

@@ -2,14 +2,8 @@
 //
 // Established by a host node of a graph that is launched behind the copy, whose flag the program
 // waits for. The racy build does not wait for it.
+#include "flag.h"
 #include "graphs.h"
-
-#include <stdatomic.h>
-
-static void raise_flag(void *flag)
-{
-    atomic_store((atomic_int *)flag, 1);
-}
 
 int main(void)
 {

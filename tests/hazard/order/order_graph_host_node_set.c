@@ -3,14 +3,8 @@
 // Established by a host node behind the copy, which raises one flag by the graph, and another one
 // by the exec. The racy build waits for the first one, which a host function before the launch
 // raises.
+#include "flag.h"
 #include "graphs.h"
-
-#include <stdatomic.h>
-
-static void raise_flag(void *flag)
-{
-    atomic_store((atomic_int *)flag, 1);
-}
 
 int main(void)
 {

@@ -2,16 +2,10 @@
 //
 // A small source is written again once a host node of a graph that was launched behind its copy has
 // said so. In the racy build it is launched before the copy, on another stream.
+#include "flag.h"
 #include "graphs.h"
 
-#include <stdatomic.h>
-
 enum { TINY = 256 };
-
-static void raise_flag(void *flag)
-{
-    atomic_store((atomic_int *)flag, 1);
-}
 
 int main(void)
 {

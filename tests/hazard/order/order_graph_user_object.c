@@ -2,14 +2,8 @@
 //
 // Established by the destructor of a user object, which an exec keeps until its last launch is
 // done. The racy build does not wait for it.
+#include "flag.h"
 #include "graphs.h"
-
-#include <stdatomic.h>
-
-static void raise_flag(void *flag)
-{
-    atomic_store((atomic_int *)flag, 1);
-}
 
 int main(void)
 {

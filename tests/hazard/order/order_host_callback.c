@@ -2,14 +2,8 @@
 //
 // Established by a host function behind the copy, whose flag the program waits for. In the racy
 // build the host function stands before the copy.
+#include "flag.h"
 #include "twin.h"
-
-#include <stdatomic.h>
-
-static void raise_flag(void *flag)
-{
-    atomic_store((atomic_int *)flag, 1);
-}
 
 int main(void)
 {

@@ -1,14 +1,8 @@
 // expect: SC202 action=stalled kind=pinned certainty=observed
 //
 // A host function behind the copy raises a flag. In the racy build it stands before the copy.
+#include "flag.h"
 #include "touch.h"
-
-#include <stdatomic.h>
-
-static void raise_flag(void *flag)
-{
-    atomic_store((atomic_int *)flag, 1);
-}
 
 int main(void)
 {

@@ -32,16 +32,7 @@ int main(void)
     CHECK(cuMemcpyHtoDAsync(inputs[1], source, SMALL, uploads));
     CHECK(cuStreamSynchronize(uploads));
     void *parameters[] = {&result, &inputs[1], &count};
-    CUDA_KERNEL_NODE_PARAMS params = {
-        .func = kernel,
-        .gridDimX = count / 256,
-        .gridDimY = 1,
-        .gridDimZ = 1,
-        .blockDimX = 256,
-        .blockDimY = 1,
-        .blockDimZ = 1,
-        .kernelParams = parameters,
-    };
+    CUDA_KERNEL_NODE_PARAMS params = copy_node_params(kernel, parameters);
     CHECK(cuGraphExecKernelNodeSetParams(exec, node, &params));
     driver_replay(exec, stream);
     return finish(!broken && driver_device_holds(result, SMALL, NEXT));

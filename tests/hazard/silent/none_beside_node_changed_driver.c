@@ -25,16 +25,7 @@ static void point_kernel(CUgraphNode node)
 {
     unsigned count = (unsigned)SMALL;
     void *parameters[] = {&result, &other, &count};
-    CUDA_KERNEL_NODE_PARAMS params = {
-        .func = kernel,
-        .gridDimX = count / 256,
-        .gridDimY = 1,
-        .gridDimZ = 1,
-        .blockDimX = 256,
-        .blockDimY = 1,
-        .blockDimZ = 1,
-        .kernelParams = parameters,
-    };
+    CUDA_KERNEL_NODE_PARAMS params = copy_node_params(kernel, parameters);
     CHECK(cuGraphKernelNodeSetParams(node, &params));
 }
 

@@ -7,24 +7,6 @@
 // known.
 #include "left_out.h"
 
-static CUgraphNode add_upload(CUgraph graph, CUdeviceptr to, void *from)
-{
-    CUgraphNode node = NULL;
-    CUcontext context = NULL;
-    CUDA_MEMCPY3D copy = {
-        .srcMemoryType = CU_MEMORYTYPE_HOST,
-        .srcHost = from,
-        .dstMemoryType = CU_MEMORYTYPE_DEVICE,
-        .dstDevice = to,
-        .WidthInBytes = SMALL,
-        .Height = 1,
-        .Depth = 1,
-    };
-    CHECK(cuCtxGetCurrent(&context));
-    CHECK(cuGraphAddMemcpyNode(&node, graph, NULL, 0, &copy, context));
-    return node;
-}
-
 enum { BEFORE, WITHIN, BEHIND };
 
 static CUgraph capture(int when, CUdeviceptr result, CUdeviceptr input, void *source)
@@ -38,13 +20,13 @@ static CUgraph capture(int when, CUdeviceptr result, CUdeviceptr input, void *so
 
     CHECK(cuGraphCreate(&graph, 0));
     if (when == BEFORE)
-        node = add_upload(graph, input, source);
+        node = add_copy(graph, input, source);
     CHECK(cuStreamBeginCaptureToGraph(stream, graph, &node, NULL, node ? 1 : 0,
                                       CU_STREAM_CAPTURE_MODE_RELAXED));
     CHECK(cuMemsetD8(input, 0, SMALL));
     if (when == WITHIN) {
         CHECK(cuStreamGetCaptureInfo(stream, &status, NULL, &graph, NULL, NULL, NULL));
-        node = add_upload(graph, input, source);
+        node = add_copy(graph, input, source);
         CHECK(cuStreamUpdateCaptureDependencies(stream, &node, NULL, 1,
                                                 CU_STREAM_SET_CAPTURE_DEPENDENCIES));
     }
@@ -52,7 +34,7 @@ static CUgraph capture(int when, CUdeviceptr result, CUdeviceptr input, void *so
     CHECK(cuStreamEndCapture(stream, &graph));
     if (when == BEHIND) {
         CHECK(cuGraphGetNodes(graph, &captured, &one));
-        node = add_upload(graph, input, source);
+        node = add_copy(graph, input, source);
         CHECK(cuGraphAddDependencies(graph, &node, &captured, NULL, 1));
     }
     return graph;

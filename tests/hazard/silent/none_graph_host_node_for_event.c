@@ -2,14 +2,8 @@
 //
 // A graph waits for an event behind a copy on another stream, and has a host node behind that wait.
 // The host node raises a flag, for which the program waits before it fills the source.
+#include "flag.h"
 #include "graphs.h"
-
-#include <stdatomic.h>
-
-static void raise_flag(void *flag)
-{
-    atomic_store((atomic_int *)flag, 1);
-}
 
 int main(void)
 {

@@ -2,14 +2,8 @@
 //
 // An exec with a host node behind its copy is updated, by its own graph and by others that are gone
 // then, between launches of which the node tells when the source may be filled.
+#include "flag.h"
 #include "graphs.h"
-
-#include <stdatomic.h>
-
-static void raise_flag(void *flag)
-{
-    atomic_store((atomic_int *)flag, 1);
-}
 
 static void update(cudaGraphExec_t exec, cudaGraph_t graph)
 {

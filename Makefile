@@ -379,6 +379,7 @@ $(T)/unit/test_callbacks $(T)/unit/test_nvtx $(T)/unit/test_reaper $(T)/unit/tes
 $(T)/unit/test_doctor $(T)/unit/test_captured: $(filter $(patsubst %,$(OBJ)/report/command/%.o, \
     doctor/diagnos% doctor/driver_errors doctor/architecture doctor/captured scratch say progress), \
     $(COMMAND_OBJ))
+$(T)/unit/test_short_name: $(patsubst %,$(OBJ)/report/command/%.o,short_name scratch say progress)
 $(FUZZ): private PROGRAM_LIBS = -pthread -ldl
 $(FUZZ): $(CORE_OBJ) $(FLAGS)
 $(T)/fuzz/fuzz_parse: $(patsubst %,$(OBJ)/report/command/%.o,parse pieces table)

@@ -7,6 +7,7 @@
 #include "report/command/say.h"
 #include "report/command/scratch.h"
 #include "report/command/suppressed.h"
+#include "report/command/verdict.h"
 #include "report/options.h"
 
 #include <errno.h>
@@ -17,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* What the flags ask for. */
@@ -242,6 +244,20 @@ static void show(struct work *work, char **paths)
     sc_command_report(count + path_count, arguments);
 }
 
+/* The status to end with. A hazard of any process fails a strict run of a program that is content
+ * with itself. */
+static int end(const struct work *work, int status, char *const *paths)
+{
+    bool is_content = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    if (!work->parsed.strict || !is_content ||
+        !sc_verdict_is_failure(paths, work->parsed.certainty))
+        return sc_program_end_alike(status);
+    sc_say("strict: a process that was started had a hazard and the program ended with 0; exit "
+           "status %d",
+           work->parsed.exitcode);
+    return work->parsed.exitcode;
+}
+
 static int run_and_show(struct work *work, char **program)
 {
     struct sc_new_reports reports = {0};
@@ -258,8 +274,9 @@ static int run_and_show(struct work *work, char **program)
         show(work, paths);
     else
         sc_say("no process has written a report: nothing used CUDA, or what did was not reached");
+    status = end(work, status, paths);
     sc_new_reports_free(&reports);
-    return sc_program_end_alike(status);
+    return status;
 }
 
 int sc_command_run(int argc, char **argv)

@@ -4,6 +4,7 @@
 #include "report/command/demangle.h"
 #include "report/command/fields.h"
 #include "report/command/pieces.h"
+#include "report/command/short_name.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +26,11 @@ struct sc_frames_made {
 
 /* ---- words ---- */
 
+static const char *name_of(struct sc_scratch *scratch, const struct sc_frame *frame)
+{
+    return frame->function ? sc_short_name(scratch, frame->function) : "?";
+}
+
 /* "upload (train+0x12)": the whole path of the module stands with the stack. */
 static const char *place_in_module(struct sc_scratch *scratch, const struct sc_frame *frame)
 {
@@ -32,12 +38,13 @@ static const char *place_in_module(struct sc_scratch *scratch, const struct sc_f
     const char *plus = module[0] != '\0' ? "+" : "";
     if (!frame->function)
         return sc_scratch_print(scratch, "%s%s%s", module, plus, frame->offset);
-    return sc_scratch_print(scratch, "%s (%s%s%s)", frame->function, module, plus, frame->offset);
+    return sc_scratch_print(scratch, "%s (%s%s%s)", name_of(scratch, frame), module, plus,
+                            frame->offset);
 }
 
 const char *sc_frames_shown_place(struct sc_scratch *scratch, const struct sc_frame *frame)
 {
-    const char *function = frame->function ? frame->function : "?";
+    const char *function = name_of(scratch, frame);
     if (!frame->file)
         return place_in_module(scratch, frame);
     if (frame->line <= 0)
@@ -56,7 +63,7 @@ static const char *origin_of(struct sc_scratch *scratch, const struct sc_frame *
 
 static const char *words_of(struct sc_scratch *scratch, const struct sc_frame *frame)
 {
-    const char *function = frame->function ? frame->function : "?";
+    const char *function = name_of(scratch, frame);
     if (frame->is_python && frame->line <= 0)
         return sc_scratch_print(scratch, "%s %s", function, frame->file);
     if (frame->is_python)

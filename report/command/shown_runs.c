@@ -44,15 +44,25 @@ static struct sc_note *add(struct making *making, const char *words)
 
 /* ---- what ran ---- */
 
+/* A program that writes a title over its arguments may leave hundreds of empty ones behind it. */
+static size_t arguments_shown(const json_t *command)
+{
+    size_t count = json_array_size(command);
+    while (count > 1 && text_of(json_array_get(command, count - 1))[0] == '\0')
+        count--;
+    return count;
+}
+
 static const char *command_of(struct sc_scratch *scratch, const json_t *run)
 {
-    size_t index, size = 1, used = 0;
-    json_t *argument;
     const json_t *command = json_object_get(run, "command");
-    json_array_foreach(command, index, argument) size += strlen(text_of(argument)) + 1;
+    size_t count = arguments_shown(command), size = 1, used = 0;
+    for (size_t i = 0; i < count; i++)
+        size += strlen(text_of(json_array_get(command, i))) + 1;
     char *words = sc_scratch_take(scratch, size);
-    json_array_foreach(command, index, argument) used +=
-        (size_t)sprintf(words + used, "%s%s", index > 0 ? " " : "", text_of(argument));
+    for (size_t i = 0; i < count; i++)
+        used += (size_t)sprintf(words + used, "%s%s", i > 0 ? " " : "",
+                                text_of(json_array_get(command, i)));
     return words;
 }
 

@@ -199,17 +199,25 @@ class Report(Command):
         self.assertEqual(result.returncode, 2)
         self.assertEqual(len(json.loads(result.stdout)["runs"]), 1)
 
+    def test_a_title_over_the_arguments_leaves_no_blanks(self):
+        run = json.loads(self.lines[0])
+        run["command"] = ["ray::work", "", "an argument", "", ""]
+        path = self.write("titled.jsonl", [json.dumps(run) + "\n", *self.lines[1:]])
+        self.assertIn("titled.jsonl: ray::work  an argument (pid ", self.start("report", path).stdout)
+
     def test_cplusplus_names_are_readable(self):
         hazard = json.loads(self.lines[1])
         hazard["event"]["stack"] = [
             {"module": None, "offset": "0x10", "symbol": "_ZN5BatchD1Ev"},
+            {"module": None, "offset": "0x20", "symbol": "_Z4sendSt6vectorISt4pairISslESaIS1_EES3_"},
             {"file": "train.py", "line": 7, "function": "step"},
             {"file": "<made>", "line": None, "function": "<lambda>"}]
         path = self.write("cpp.jsonl", [self.lines[0], json.dumps(hazard) + "\n"])
         text = self.start("report", path).stdout
         self.assertIn("#0 Batch::~Batch() (0x10)", text)
-        self.assertIn("#1 step train.py:7\n", text)
-        self.assertIn("#2 <lambda> <made>\n", text)
+        self.assertIn("#1 send(...) (0x20)", text)
+        self.assertIn("#2 step train.py:7\n", text)
+        self.assertIn("#3 <lambda> <made>\n", text)
 
     def report_of_made_code(self, pid):
         run, hazard = json.loads(self.lines[0]), json.loads(self.lines[1])

@@ -20,7 +20,9 @@ OUT = pathlib.Path(os.environ.get("SAFECOPY_OUT", ROOT / "out"))
 SAFECOPY = str(OUT / "safecopy")
 RUN = [SAFECOPY, "run", "--format", "text"]
 LIBRARY = str((OUT / "libsafecopy.so").resolve())
-RACY = str(OUT / "tests" / "hazard" / "sc101_free_h2d.racy")
+HAZARDS = OUT / "tests" / "hazard"
+RACY, CORRECT = (str(HAZARDS / f"sc101_free_h2d.{variant}") for variant in ("racy", "fixed"))
+LATENT = str(HAZARDS / "sc101_free_latent.racy")
 ENVIRONMENT = {**{name: value for name, value in os.environ.items()
                   if not name.startswith(("SAFECOPY_", "LD_", "CUDA_"))},
                "LD_LIBRARY_PATH": str(OUT / "sim"), "SIM_GPU": "late=1"}
@@ -112,6 +114,33 @@ class Shown(Runs):
     def test_strict_decides_the_status(self):
         self.assertEqual(self.start(*RUN, "--strict", RACY).returncode, 66)
         self.assertEqual(self.start(*RUN, "-o", "/dev/full", "--strict", RACY).returncode, 66)
+
+    def test_strict_judges_all_processes(self):
+        goes_on = ["sh", "-c", f"{RACY} || true"]
+        run = self.start(*RUN, "--strict", *goes_on)
+        self.assertEqual(run.returncode, 66)
+        self.assertIn("strict: a process that was started had a hazard", run.stderr)
+        run = self.start(*RUN, "--strict", "--option", "exitcode=9", *goes_on)
+        self.assertEqual(run.returncode, 9)
+        run = self.start(*RUN, "--strict", "sh", "-c", f"{RACY} || exit 3")
+        self.assertEqual(run.returncode, 3)
+        self.assertEqual(self.start(*RUN, *goes_on).returncode, 0)
+        self.assertEqual(self.start(*RUN, "--strict", CORRECT).returncode, 0)
+
+    def test_strict_judges_as_the_options_say(self):
+        for certainty, status in ("latent", 66), ("observed", 0):
+            run = self.start(*RUN, "--strict", "--option", f"certainty={certainty}", "sh", "-c",
+                             f"{LATENT} || true", env={**ENVIRONMENT, "SIM_GPU": ""})
+            self.assertEqual(run.returncode, status, run.stderr)
+        known = self.folder / "known"
+        known.write_text("{\nname: known\ncode: SC101\nreason: a test\n}\n")
+        run = self.start(*RUN, "--strict", "--suppressions", str(known), "sh", "-c", f"{RACY} || true")
+        self.assertEqual(run.returncode, 0, run.stderr)
+
+    def test_strict_judges_a_process_that_is_killed(self):
+        run = self.start(*RUN, "--strict", "sh", "-c", f"{RACY} & wait $!; true",
+                         env={**ENVIRONMENT, "SAFECOPY_OPTIONS": "halt_on_error=1"})
+        self.assertEqual(run.returncode, 66, run.stderr)
 
     def test_only_what_this_run_has_written(self):
         for flags in ((), ("--report-dir", "d"), ("--report", "%h.[x]%e.%p"), ("--report", "one")):

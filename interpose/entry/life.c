@@ -116,8 +116,10 @@ static void read_options(void)
         sc_report_say(NULL, "not enough memory to start; the program runs unprotected");
         sc_options.mode = SC_MODE_OFF;
     }
-    sc_track.may_watch_device = sc_options.device;
-    sc_track.inflight.guard_until_known = sc_options.strict || sc_options.mode == SC_MODE_REPORT;
+    bool judges = sc_options.strict || sc_options.mode == SC_MODE_REPORT;
+    sc_track.may_watch_device =
+        sc_options.device == SC_DEVICE_ON || (sc_options.device == SC_DEVICE_AUTO && judges);
+    sc_track.inflight.guard_until_known = judges;
 }
 
 /* By way of our own hooks, as other waits of ours. */

@@ -1,8 +1,10 @@
 // run: stall_limit=100ms:device=1 HOW=down -> hazard:action=stalled says=its_data_may_be_wrong
 // run: stall_limit=100ms:device=1 HOW=up -> hazard:action=stalled says=its_data_may_be_wrong
 // run: stall_limit=100ms:device=1 HOW=pageable -> hazard:action=stalled says=data_may_be_wrong
-// run: stall_limit=100ms:device=1:strict=1 HOW=down -> hazard:certainty=observed exit=66
-// run: mode=report:device=1 HOW=down -> hazard:code=SC501 hazard:action=reported
+// run: stall_limit=100ms:strict=1 HOW=down -> hazard:certainty=observed exit=66
+// run: HOW=down -> hazards=0
+// run: strict=1:device=0 HOW=down -> hazards=0
+// run: mode=report HOW=down -> hazard:code=SC501 hazard:action=reported
 // run: device=1 HOW=async -> hazard:code=SC501 hazard:action=reported hazards=1
 // run: stall_limit=100ms:device=1 HOW=polled -> hazard:action=ordered says=data_may_be_wrong
 // run: stall_limit=100ms:device=1 HOW=polled-memset -> hazard:action=ordered says=may_be_wrong

@@ -48,7 +48,7 @@ START_TEST(defaults_are_those_of_the_contract)
     ck_assert_int_eq(options.capture, SC_CAPTURE_REPAIR);
     ck_assert_int_eq(options.stacks, SC_STACKS_FULL);
     ck_assert(options.python);
-    ck_assert(!options.device);
+    ck_assert_int_eq(options.device, SC_DEVICE_AUTO);
     ck_assert_int_eq(options.cupti, SC_CUPTI_AUTO);
     ck_assert(!options.timeline);
     ck_assert_int_eq(options.nvtx, SC_NVTX_AUTO);
@@ -80,7 +80,8 @@ START_TEST(every_key_takes_another_value)
         0);
     ck_assert_int_eq(options.mode, SC_MODE_REPORT);
     ck_assert(options.strict && options.halt_on_error && options.timeline && options.help);
-    ck_assert(!options.guard && !options.python && options.device);
+    ck_assert(!options.guard && !options.python);
+    ck_assert_int_eq(options.device, SC_DEVICE_ON);
     ck_assert_int_eq(options.exitcode, 3);
     ck_assert_int_eq(options.certainty, SC_OBSERVED);
     ck_assert_str_eq(options.report_path, "/r");

@@ -48,7 +48,7 @@ def check(result, call="the driver"):
         sys.exit(3)
 
 
-def hold(stream, milliseconds=100):
+def hold(stream, milliseconds=400):
     """Keeps the stream (a handle) busy, so that what is issued next on it stays in flight."""
     check(driver().cuLaunchHostFunc(ctypes.c_void_p(stream), _usleep,
                                     ctypes.c_void_p(milliseconds * 1000)), "cuLaunchHostFunc")

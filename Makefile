@@ -79,8 +79,11 @@ ifneq ($(SAN),)
 OPT        := -O1
 INSTRUMENT := -fsanitize=$(SAN) -fno-omit-frame-pointer
 endif
-ifeq ($(SAN),undefined)
-INSTRUMENT += -fno-sanitize-recover=all
+ifeq ($(SAN),address) # what runs alone is held against both at once
+INSTRUMENT += -fsanitize=undefined
+endif
+ifneq ($(filter address undefined,$(SAN)),)
+INSTRUMENT += -fno-sanitize-recover=undefined
 endif
 ifneq ($(COVERAGE),)
 OPT        := -O0
@@ -443,7 +446,7 @@ $(SANITIZED): sanitized-%:
 	$(Q)$(MAKE) --no-print-directory SAN=$* instrumented
 # What the runner runs instrumented.
 .PHONY: instrumented
-instrumented: $(UNIT) $(FUZZ) $(if $(filter undefined,$(SAN)),$(LIB) $(SIM_LIBS))
+instrumented: $(if $(filter undefined,$(SAN)),$(LIB) $(SIM_LIBS),$(UNIT) $(FUZZ))
 
 # By hand: out/libfuzzer/tests/fuzz/NAME runs for as long as it is let.
 .PHONY: libfuzzer

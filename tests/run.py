@@ -142,18 +142,21 @@ def stress():
 
 
 def sanitizers():
-    """Units and fuzzers under every sanitizer, twins under the one that needs no preload order."""
+    """Units and fuzzers under every sanitizer (`address` is built with `undefined` as well), twins
+    under the one that needs no preload order."""
     found = []
     for name in ("thread", "address", "undefined"):  # the slowest first
         machine = Machine(f"out/{name}", wrapper=fixed_addresses() if name == "thread" else ())
-        cases = units(machine, name) + self_checks(machine, "fuzz", "fuzz_*")
-        if name == "undefined":
-            # strict=1 heals as /healed does, and goes the ways that /fixed goes
-            cases += [twin for twin in programs.twins(machine)
-                      if twin[0].endswith(("/strict", "/reported"))]
-            cases += programs.settled("cupti", machine)
-        found += [(f"{name}/{case}", check) for case, check in cases]
+        found += [(f"{name}/{case}", check) for case, check in instrumented(machine, name)]
     return found
+
+
+def instrumented(machine, name):
+    if name != "undefined":
+        return units(machine, name) + self_checks(machine, "fuzz", "fuzz_*")
+    # strict=1 heals as /healed does, and goes the ways that /fixed goes
+    twins = [twin for twin in programs.twins(machine) if twin[0].endswith(("/strict", "/reported"))]
+    return twins + programs.settled("cupti", machine)
 
 
 def valgrind():

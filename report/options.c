@@ -21,6 +21,7 @@ static words certainties = {"latent", "observed"};
 static words captures = {"repair", "report"};
 static words stack_modes = {"full", "site", "none"};
 static words device_modes = {"auto", "0", "1"};
+static words kernel_modes = {"off", "report", "order"};
 static words cupti_modes = {"auto", "off", "require"};
 static words nvtx_modes = {"auto", "off"};
 static words pinned_modes = {"huge", "driver"};
@@ -73,9 +74,11 @@ static const struct option table[] = {
      "whole stacks, the calling frame only, none", NULL, NULL},
     {"python", BOOL, AT(python), "1", zero_one, 0, 0, "Python frames in stacks", NULL, NULL},
     {"device", CHOICE, AT(device), "auto", device_modes, 0, 0,
-     "device memory that two streams use in no order (SC501, SC502); auto: with strict=1 and in "
-     "mode=report",
+     "device memory that two streams use in no order (SC501, SC502); auto: with strict=1, in "
+     "mode=report and for kernels",
      NULL, NULL},
+    {"kernels", CHOICE, AT(kernels), "off", kernel_modes, 0, 0,
+     "the same of kernels, by their parameters: reported, or put in order as well", NULL, NULL},
     {"cupti", CHOICE, AT(cupti), "auto", cupti_modes, 0, 0,
      "the audit and the API names; auto: where its cost is justified", NULL, NULL},
     {"timeline", BOOL, AT(timeline), "0", zero_one, 0, 0,

@@ -15,6 +15,7 @@ enum sc_mode { SC_MODE_FIX, SC_MODE_REPORT, SC_MODE_OFF };
 enum sc_capture_mode { SC_CAPTURE_REPAIR, SC_CAPTURE_REPORT };
 enum sc_stacks_mode { SC_STACKS_FULL, SC_STACKS_SITE, SC_STACKS_NONE };
 enum sc_device_mode { SC_DEVICE_AUTO, SC_DEVICE_OFF, SC_DEVICE_ON };
+enum sc_kernels_mode { SC_KERNELS_OFF, SC_KERNELS_REPORT, SC_KERNELS_ORDER };
 enum sc_cupti_mode { SC_CUPTI_AUTO, SC_CUPTI_OFF, SC_CUPTI_REQUIRE };
 enum sc_pinned_mode { SC_PINNED_HUGE, SC_PINNED_DRIVER };
 enum sc_nvtx_mode { SC_NVTX_AUTO, SC_NVTX_OFF };
@@ -38,8 +39,9 @@ struct sc_options {
     int capture; /* enum sc_capture_mode */
     int stacks;  /* enum sc_stacks_mode */
     bool python;
-    int device; /* enum sc_device_mode */
-    int cupti;  /* enum sc_cupti_mode */
+    int device;  /* enum sc_device_mode */
+    int kernels; /* enum sc_kernels_mode: judged where device memory is watched */
+    int cupti;   /* enum sc_cupti_mode */
     bool timeline;
     int nvtx; /* enum sc_nvtx_mode */
     bool postmortem;

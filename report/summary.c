@@ -240,6 +240,17 @@ static void put_neighbour(struct sc_text *text, const struct sc_hazard *hazard)
     put_place(text, ", captured at ", hazard->copy.stack);
 }
 
+/* Nobody knows what of the memory the kernel uses, and whether it does. */
+static void put_kernel(struct sc_text *text, const struct sc_hazard *hazard)
+{
+    bool observed = hazard->certainty == SC_OBSERVED;
+    sc_text_put(text, observed ? "while " : "with nothing that waits for ");
+    put_api(text, hazard->copy.api, hazard->copy.runtime_api);
+    sc_text_put(text, observed ? " was still to run" : "");
+    sc_text_put(text, ", of a kernel with an address there among its parameters");
+    put_place(text, ", issued at ", hazard->copy.stack);
+}
+
 static void put_copy(struct sc_text *text, const struct sc_hazard *hazard)
 {
     if (sc_hazard_subject(hazard->code) == SC_OF_NEIGHBOUR) {
@@ -252,6 +263,10 @@ static void put_copy(struct sc_text *text, const struct sc_hazard *hazard)
     }
     if (hazard->buffer_kind == SC_NO_BUFFER) {
         put_capture(text, hazard);
+        return;
+    }
+    if (hazard->copy.direction == SC_NO_DIRECTION) {
+        put_kernel(text, hazard);
         return;
     }
     put_relation(text, hazard);

@@ -217,6 +217,10 @@ void sc_track_device_end_free(struct sc_track *track, const struct sc_allocation
 /* The origin of the block that contains the address, or 0. */
 uint32_t sc_track_device_origin(struct sc_track *track, uintptr_t address);
 
+/* Leaves those of the addresses that lie in a block which is known, or where an operation is, each
+ * once, in their order. Returns how many. */
+unsigned sc_track_device_keep_known(struct sc_track *track, uintptr_t *addresses, unsigned count);
+
 /* The context is gone, and its device memory with it. */
 void sc_track_device_context_gone(struct sc_track *track, uint32_t context);
 

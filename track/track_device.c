@@ -63,6 +63,29 @@ uint32_t sc_track_device_origin(struct sc_track *track, uintptr_t address)
     return origin;
 }
 
+static bool is_among(const uintptr_t *addresses, unsigned count, uintptr_t address)
+{
+    for (unsigned i = 0; i < count; i++)
+        if (addresses[i] == address)
+            return true;
+    return false;
+}
+
+unsigned sc_track_device_keep_known(struct sc_track *track, uintptr_t *addresses, unsigned count)
+{
+    unsigned kept = 0;
+    lock(track);
+    for (unsigned i = 0; i < count; i++) {
+        uintptr_t address = addresses[i];
+        bool is_known = sc_device_may_overlap(&track->device, address, 1) ||
+                        sc_allocations_find(&track->allocations, address).size_bytes > 0;
+        if (is_known && !is_among(addresses, kept, address))
+            addresses[kept++] = address;
+    }
+    unlock(track);
+    return kept;
+}
+
 void sc_track_device_context_gone(struct sc_track *track, uint32_t context)
 {
     lock(track);

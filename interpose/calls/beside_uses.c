@@ -3,7 +3,6 @@
 #include <errno.h>
 
 #include "interpose/capture/beside.h"
-#include "interpose/driver/kernel_parameters.h"
 #include "track/hazard.h"
 #include "track/left_out.h"
 #include "track/shape.h"
@@ -53,8 +52,7 @@ void sc_beside_uses_issued(const struct sc_call *call, const struct sc_stream_re
 
 /* ---- kernels ---- */
 
-static void launched(const struct sc_call *call, const struct sc_beside_launch *launch,
-                     bool is_detour)
+static void launched(const struct sc_call *call, const struct sc_launch *launch, bool is_detour)
 {
     struct sc_kernel_parameters read;
     struct sc_stream_record *stream = sc_streams_find(launch->stream, call->per_thread);
@@ -62,7 +60,7 @@ static void launched(const struct sc_call *call, const struct sc_beside_launch *
         sc_beside_unknown();
         return;
     }
-    sc_kernel_parameters_read(&read, launch->function, launch->parameters, launch->extra);
+    sc_kernel_parameters_read(&read, launch);
     struct sc_beside_op op = {
         .call = call,
         .stream = (uintptr_t)stream->handle,
@@ -78,7 +76,7 @@ static void launched(const struct sc_call *call, const struct sc_beside_launch *
         sc_beside_issued(&op);
 }
 
-void sc_beside_uses_launched(const struct sc_call *call, const struct sc_beside_launch *launch,
+void sc_beside_uses_launched(const struct sc_call *call, const struct sc_launch *launch,
                              bool is_detour)
 {
     int saved = errno;

@@ -14,7 +14,7 @@
 
 #include "interpose/calls/device_uses.h"
 #include "interpose/driver/call.h"
-#include "interpose/driver/driver.h"
+#include "interpose/driver/kernel_parameters.h"
 #include "interpose/graph/node_uses.h"
 #include "interpose/streams/streams.h"
 
@@ -26,13 +26,7 @@ void sc_beside_uses_issued(const struct sc_call *call, const struct sc_stream_re
                            const struct sc_device_uses *uses, bool is_detour);
 
 /* A launch of a kernel, of either sort. */
-struct sc_beside_launch {
-    CUstream stream;
-    CUfunction function;
-    void *const *parameters;
-    void *const *extra;
-};
-void sc_beside_uses_launched(const struct sc_call *call, const struct sc_beside_launch *launch,
+void sc_beside_uses_launched(const struct sc_call *call, const struct sc_launch *launch,
                              bool is_detour);
 
 #endif

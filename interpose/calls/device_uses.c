@@ -101,13 +101,20 @@ static bool waits_for_program(const struct sc_op_info *op)
     return sc_host_functions_excuse(op, sc_ticks());
 }
 
+/* Kernels are put in order, and others behind them, only where that is asked for. */
+static bool heals(const struct judgement *judgement, const struct sc_op_info *earlier)
+{
+    bool is_kernel = earlier->direction == SC_NO_DIRECTION;
+    return judgement->heals && (!is_kernel || sc_options.kernels == SC_KERNELS_ORDER);
+}
+
 /* The missing edges, where they can be made: the call's stream waits for what it would have raced
  * with. */
 static void heal_by_edges(const struct judgement *judgement, const struct sc_ops *conflicts)
 {
     for (unsigned i = 0; i < sc_ops_kept(conflicts); i++) {
         const struct sc_op_info *earlier = &conflicts->ops[i];
-        bool ordered = judgement->heals && !waits_for_program(earlier) &&
+        bool ordered = heals(judgement, earlier) && !waits_for_program(earlier) &&
                        sc_edges_order_after(judgement->stream, earlier, judgement->call->api);
         report(judgement, ordered ? SC_ACTION_ORDERED : SC_ACTION_REPORTED, conflicts, i);
     }
@@ -120,13 +127,17 @@ static void heal_by_wait(const struct judgement *judgement, const struct sc_ops 
     uint64_t deadline_ns = sc_now_ns() + sc_options.stall_limit_ns;
     unsigned count = sc_ops_kept(conflicts);
     for (unsigned i = 0; i < count; i++)
-        report(judgement, judgement->heals ? SC_ACTION_STALLED : SC_ACTION_REPORTED, conflicts, i);
+        report(judgement,
+               heals(judgement, &conflicts->ops[i]) ? SC_ACTION_STALLED : SC_ACTION_REPORTED,
+               conflicts, i);
     if (!judgement->heals)
         return;
     sc_reaper_judge_now();
     sc_nvtx_stall_begin(judgement->call->api);
     for (unsigned i = 0; i < count; i++) {
         const struct sc_op_info *earlier = &conflicts->ops[i];
+        if (!heals(judgement, earlier))
+            continue;
         if (!sc_at_once_await(judgement->call, earlier, deadline_ns))
             break;
         sc_marks_order_after(judgement->stream, &earlier->ticket);
@@ -160,7 +171,8 @@ void sc_device_uses_judge(const struct sc_device_uses *uses, const struct sc_cal
     for (unsigned i = 0; i < uses->count; i++)
         judge(&uses->of[i],
               &(struct judgement){call, stream, uses->of[i].direction,
-                                  sc_options.mode == SC_MODE_FIX && !carried_out},
+                                  sc_options.mode == SC_MODE_FIX && !carried_out &&
+                                      healing != SC_NOT_HEALED},
               healing);
 }
 

@@ -48,7 +48,7 @@ void sc_device_uses_of_sides(struct sc_device_uses *uses, const struct sc_copy_s
 /* How a call is put behind what it would race with. A call that blocks the host waits before it is
  * made, at most stall_limit: an edge in its stream would last as long as what it waits for, which
  * may wait for the program. */
-enum sc_device_healing { SC_HEALED_BY_EDGE, SC_HEALED_BY_WAIT };
+enum sc_device_healing { SC_HEALED_BY_EDGE, SC_HEALED_BY_WAIT, SC_NOT_HEALED };
 
 /* Before the call, which is about to be made on the stream. */
 void sc_device_uses_judge(const struct sc_device_uses *uses, const struct sc_call *call,

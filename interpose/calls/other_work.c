@@ -8,10 +8,12 @@
 #include "interpose/calls/device_memory.h"
 #include "interpose/calls/device_uses.h"
 #include "interpose/calls/issue.h"
+#include "interpose/calls/kernel_uses.h"
 #include "interpose/capture/beside.h"
 #include "interpose/capture/detours.h"
 #include "interpose/capture/permits.h"
 #include "interpose/driver/driver.h"
+#include "interpose/driver/kernel_parameters.h"
 #include "interpose/driver/wrap.h"
 #include "interpose/streams/capturing.h"
 #include "interpose/streams/streams.h"
@@ -50,11 +52,22 @@ static CUresult end(struct work *work, CUresult result)
 
 /* ---- kernels ---- */
 
-static CUresult launched(const struct work *work, const struct sc_beside_launch *launch,
-                         CUresult result)
+static void begin_launch(struct work *work, const struct sc_call *call, struct sc_launch *launch)
 {
+    sc_detour_begin(&work->detour, call, &launch->stream);
+    if (sc_kernel_uses_are_asked())
+        sc_kernel_uses_judge(call, launch);
+    work->work = sc_work_begin(call, launch->stream, SC_WORK_KERNEL);
+}
+
+static CUresult end_launch(struct work *work, const struct sc_launch *launch, CUresult result)
+{
+    const struct sc_call *call = work->detour.call;
+    result = end(work, result);
+    if (sc_kernel_uses_are_asked() && work->work.stream && result == CUDA_SUCCESS)
+        sc_kernel_uses_note(call, work->work.stream, launch, sc_order_place(&work->work.ordered));
     if (sc_beside_is_asked() && result == CUDA_SUCCESS)
-        sc_beside_uses_launched(work->detour.call, launch, sc_detour_is_taken(&work->detour));
+        sc_beside_uses_launched(call, launch, sc_detour_is_taken(&work->detour));
     return result;
 }
 
@@ -64,10 +77,10 @@ SC_PAIR(cuLaunchKernel, _ptsz,
         (f, gx, gy, gz, bx, by, bz, shared, stream, parameters, extra))
 {
     struct work work;
-    begin(&work, call, &stream, SC_WORK_KERNEL);
-    CUresult result =
-        end(&work, real(f, gx, gy, gz, bx, by, bz, shared, stream, parameters, extra));
-    return launched(&work, &(struct sc_beside_launch){stream, f, parameters, extra}, result);
+    struct sc_launch launch = {stream, f, parameters, extra};
+    begin_launch(&work, call, &launch);
+    CUresult result = real(f, gx, gy, gz, bx, by, bz, shared, launch.stream, parameters, extra);
+    return end_launch(&work, &launch, result);
 }
 
 SC_PAIR(cuLaunchKernelEx, _ptsz,
@@ -78,15 +91,15 @@ SC_PAIR(cuLaunchKernelEx, _ptsz,
     CUlaunchConfig moved;
     if (!config)
         return real(config, f, parameters, extra);
-    CUstream stream = config->hStream;
-    begin(&work, call, &stream, SC_WORK_KERNEL);
+    struct sc_launch launch = {config->hStream, f, parameters, extra};
+    begin_launch(&work, call, &launch);
     if (sc_detour_is_taken(&work.detour)) {
         moved = *config;
-        moved.hStream = stream;
+        moved.hStream = launch.stream;
         config = &moved;
     }
-    CUresult result = end(&work, real(config, f, parameters, extra));
-    return launched(&work, &(struct sc_beside_launch){stream, f, parameters, extra}, result);
+    CUresult result = real(config, f, parameters, extra);
+    return end_launch(&work, &launch, result);
 }
 
 SC_PAIR(cuLaunchCooperativeKernel, _ptsz,
@@ -95,9 +108,10 @@ SC_PAIR(cuLaunchCooperativeKernel, _ptsz,
         (f, gx, gy, gz, bx, by, bz, shared, stream, parameters))
 {
     struct work work;
-    begin(&work, call, &stream, SC_WORK_KERNEL);
-    CUresult result = end(&work, real(f, gx, gy, gz, bx, by, bz, shared, stream, parameters));
-    return launched(&work, &(struct sc_beside_launch){stream, f, parameters, NULL}, result);
+    struct sc_launch launch = {stream, f, parameters, NULL};
+    begin_launch(&work, call, &launch);
+    CUresult result = real(f, gx, gy, gz, bx, by, bz, shared, launch.stream, parameters);
+    return end_launch(&work, &launch, result);
 }
 
 /* ---- stream-ordered allocation: elsewhere than in a capture, among the calls that break one ----

@@ -60,33 +60,32 @@ static struct block block_of(void *const *extra)
     return block;
 }
 
-static void take(struct sc_kernel_parameters *read, CUfunction function, void *const *parameters,
-                 const struct block *block)
+static void take(struct sc_kernel_parameters *read, const struct sc_launch *launch)
 {
+    struct block block =
+        !launch->parameters && launch->extra ? block_of(launch->extra) : (struct block){0};
     size_t offset, size_bytes, index = 0;
     CUresult result = CUDA_SUCCESS;
     for (; read->is_known && index < PARAMETERS_MAX; index++) {
-        result = ask(function, index, &offset, &size_bytes);
+        result = ask(launch->function, index, &offset, &size_bytes);
         if (result != CUDA_SUCCESS)
             break;
-        if (parameters)
-            take_words(read, parameters[index], size_bytes);
-        else if (block->bytes && offset <= block->size_bytes &&
-                 size_bytes <= block->size_bytes - offset)
-            take_words(read, block->bytes + offset, size_bytes);
+        if (launch->parameters)
+            take_words(read, launch->parameters[index], size_bytes);
+        else if (block.bytes && offset <= block.size_bytes &&
+                 size_bytes <= block.size_bytes - offset)
+            take_words(read, block.bytes + offset, size_bytes);
         else
             read->is_known = false;
     }
     read->is_known = read->is_known && result == CUDA_ERROR_INVALID_VALUE; /* behind the last */
 }
 
-void sc_kernel_parameters_read(struct sc_kernel_parameters *read, CUfunction function,
-                               void *const *parameters, void *const *extra)
+void sc_kernel_parameters_read(struct sc_kernel_parameters *read, const struct sc_launch *launch)
 {
-    struct block block = !parameters && extra ? block_of(extra) : (struct block){0};
     struct sc_relaxed relaxed = sc_relaxed_begin();
     read->count = 0;
     read->is_known = true;
-    take(read, function, parameters, &block);
+    take(read, launch);
     sc_relaxed_end(&relaxed);
 }

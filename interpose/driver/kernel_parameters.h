@@ -22,8 +22,14 @@ struct sc_kernel_parameters {
     uintptr_t addresses[SC_KERNEL_ADDRESSES_MAX];
 };
 
-/* Of a launch that the driver has accepted, by its arguments. */
-void sc_kernel_parameters_read(struct sc_kernel_parameters *read, CUfunction function,
-                               void *const *parameters, void *const *extra);
+/* The arguments of a launch. */
+struct sc_launch {
+    CUstream stream;
+    CUfunction function;
+    void *const *parameters;
+    void *const *extra;
+};
+
+void sc_kernel_parameters_read(struct sc_kernel_parameters *read, const struct sc_launch *launch);
 
 #endif

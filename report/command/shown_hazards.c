@@ -128,7 +128,9 @@ static void describe_copy(struct sc_scratch *scratch, struct sc_shown *hazard)
     struct sc_call *call = &hazard->copy;
     const json_t *copy = json_object_get(hazard->record, "copy");
     const char *words = sc_scratch_print(scratch, "%s %s", relation(hazard), call->api);
-    if (strcmp(hazard->direction, "none") == 0 && hazard->subject == SC_OF_NEIGHBOUR)
+    bool is_kernel = strcmp(hazard->direction, "none") == 0 &&
+                     (hazard->subject == SC_OF_NEIGHBOUR || hazard->subject == SC_OF_COPY);
+    if (is_kernel)
         words = sc_scratch_print(scratch, "%s with a parameter %s", words,
                                  sc_field_string(copy, "address", "?"));
     else if (has_buffer(hazard->record))

@@ -140,6 +140,21 @@ START_TEST(the_same_address_is_another_block)
 }
 END_TEST
 
+START_TEST(addresses_of_known_memory_are_kept_once)
+{
+    enum { USED = BASE + (1 << 20) };
+    uintptr_t addresses[] = {1, BASE + 8, USED + 4, BASE + 8, BASE + 4096, BASE};
+    struct sc_op_info op = op_on(freeing, SC_H2D);
+    op.shape.address = USED; /* of memory that is older than the library */
+    sc_track_device_allocated(&track, BASE, 4096, legacy, FIRST);
+    sc_track_device_issue(&track, &op, 1);
+    ck_assert_uint_eq(sc_track_device_keep_known(&track, addresses, 6), 3);
+    ck_assert_uint_eq(addresses[0], BASE + 8);
+    ck_assert_uint_eq(addresses[1], USED + 4);
+    ck_assert_uint_eq(addresses[2], BASE);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("allocations");
@@ -153,6 +168,7 @@ int main(void)
     tcase_add_test(tests, a_free_conflicts_with_later_uses);
     tcase_add_test(tests, a_free_of_what_is_handed_out_meanwhile_is_of_the_past);
     tcase_add_test(tests, the_same_address_is_another_block);
+    tcase_add_test(tests, addresses_of_known_memory_are_kept_once);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

@@ -49,6 +49,7 @@ START_TEST(defaults_are_those_of_the_contract)
     ck_assert_int_eq(options.stacks, SC_STACKS_FULL);
     ck_assert(options.python);
     ck_assert_int_eq(options.device, SC_DEVICE_AUTO);
+    ck_assert_int_eq(options.kernels, SC_KERNELS_OFF);
     ck_assert_int_eq(options.cupti, SC_CUPTI_AUTO);
     ck_assert(!options.timeline);
     ck_assert_int_eq(options.nvtx, SC_NVTX_AUTO);
@@ -75,13 +76,15 @@ START_TEST(every_key_takes_another_value)
     ck_assert_uint_eq(
         parse("mode=report:strict=1:exitcode=3:certainty=observed:halt_on_error=1:report_path=/r:"
               "suppressions=/s:guard=off:snapshot_max=0:max_held=2M:stall_limit=250ms:"
-              "capture=report:stacks=site:python=0:device=1:cupti=require:timeline=1:nvtx=off:"
+              "capture=report:stacks=site:python=0:device=1:kernels=order:cupti=require:timeline=1:"
+              "nvtx=off:"
               "postmortem=0:pinned=driver:device_heap=64M:verbosity=2:help=1"),
         0);
     ck_assert_int_eq(options.mode, SC_MODE_REPORT);
     ck_assert(options.strict && options.halt_on_error && options.timeline && options.help);
     ck_assert(!options.guard && !options.python);
     ck_assert_int_eq(options.device, SC_DEVICE_ON);
+    ck_assert_int_eq(options.kernels, SC_KERNELS_ORDER);
     ck_assert_int_eq(options.exitcode, 3);
     ck_assert_int_eq(options.certainty, SC_OBSERVED);
     ck_assert_str_eq(options.report_path, "/r");
@@ -97,7 +100,7 @@ START_TEST(every_key_takes_another_value)
     ck_assert_int_eq(options.pinned, SC_PINNED_DRIVER);
     ck_assert_uint_eq(options.device_heap_bytes, 64 << 20);
     ck_assert_int_eq(options.verbosity, 2);
-    ck_assert_uint_eq(options.given, (1u << 23) - 1);
+    ck_assert_uint_eq(options.given, (1u << 24) - 1);
 }
 END_TEST
 

@@ -11,6 +11,7 @@ def main():
     events = [cp.cuda.Event(disable_timing=True) for _ in range(2)]
     for count in (100, 5000, 1 << 18, 1 << 21):
         total = cp.zeros((count,), dtype=cp.float32)
+        cp.cuda.Stream.null.synchronize()  # which the streams do not wait for
         blocks = [np.frombuffer(cp.cuda.alloc_pinned_memory(count * 4), np.float32, count)
                   for _ in range(2)]
         for step in range(12):

@@ -1,0 +1,37 @@
+/* What launches of kernels may do with device memory (kernels=report, order): held against what
+ * copies, memsets and frees of other streams do there (SC501, SC502).
+ *
+ * A kernel may use the memory that an address among its parameters lies in. It is taken to use the
+ * byte at that address and to change nothing, so it conflicts with what writes, allocates or frees
+ * that byte in no order, and never with another kernel or with what merely reads.
+ *
+ * Locks: none may be held. errno is kept. Both call the driver about the kernel's parameters.
+ */
+#ifndef SC_INTERPOSE_CALLS_KERNEL_USES_H
+#define SC_INTERPOSE_CALLS_KERNEL_USES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "interpose/base/compiler.h"
+#include "interpose/base/process.h"
+#include "interpose/driver/call.h"
+#include "interpose/driver/kernel_parameters.h"
+#include "interpose/streams/streams.h"
+#include "report/options.h"
+#include "track/track.h"
+
+static inline bool sc_kernel_uses_are_asked(void)
+{
+    return sc_unlikely(sc_track_watches_device(&sc_track)) && sc_options.kernels != SC_KERNELS_OFF;
+}
+
+/* Before the launch. */
+void sc_kernel_uses_judge(const struct sc_call *call, const struct sc_launch *launch);
+
+/* The driver has accepted the launch on the stream, which does not capture. `place`: of the call,
+ * in a legacy stream, or 0. */
+void sc_kernel_uses_note(const struct sc_call *call, struct sc_stream_record *stream,
+                         const struct sc_launch *launch, uint64_t place);
+
+#endif

@@ -7,7 +7,8 @@
 #include <stdint.h>
 
 /* `rows` of `width_bytes`, `pitch_bytes` apart; a plain copy has one row. The hull is what is
- * looked up; rows decide whether two operations really touch the same bytes. */
+ * looked up; rows decide whether two operations really touch the same bytes. Rows of no width have
+ * no bytes, however many they are. */
 struct sc_shape {
     uintptr_t address;
     size_t width_bytes;
@@ -25,7 +26,9 @@ struct sc_fold {
 
 static inline size_t sc_shape_hull_bytes(const struct sc_shape *shape)
 {
-    return shape->rows ? (shape->rows - 1) * shape->pitch_bytes + shape->width_bytes : 0;
+    if (!shape->rows || !shape->width_bytes)
+        return 0;
+    return (shape->rows - 1) * shape->pitch_bytes + shape->width_bytes;
 }
 
 bool sc_shape_hulls_touch(const struct sc_shape *a, const struct sc_shape *b);

@@ -102,6 +102,8 @@ START_TEST(a_hull_reaches_from_the_first_byte_to_the_last)
     ck_assert_uint_eq(sc_shape_hull_bytes(&shape), 16);
     shape.rows = 0;
     ck_assert_uint_eq(sc_shape_hull_bytes(&shape), 0);
+    shape = (struct sc_shape){BASE, 0, 64, 4};
+    ck_assert_uint_eq(sc_shape_hull_bytes(&shape), 0);
 }
 END_TEST
 

@@ -9,6 +9,7 @@
 #include "interpose/reaper/hazards.h"
 #include "interpose/reaper/nvtx.h"
 #include "interpose/reaper/reaper.h"
+#include "interpose/streams/host_functions.h"
 #include "interpose/streams/marks.h"
 #include "interpose/streams/unfinished.h"
 #include "report/options.h"
@@ -19,6 +20,8 @@
 #include "track/ticks.h"
 
 #include "track/poison.h"
+
+enum { LOOK_NS = 10 * 1000 * 1000 };
 
 /* What the device has taken from a snapshot is not harmed any more. */
 static enum sc_action action_on(const struct sc_op_info *op, bool heals)
@@ -31,9 +34,9 @@ static enum sc_action action_on(const struct sc_op_info *op, bool heals)
 static void report_each(const struct sc_at_once *touch, const struct sc_ops *ops, bool heals)
 {
     for (unsigned i = 0; i < sc_ops_kept(ops); i++)
-        sc_hazards_report_one(sc_hazards_touch_code(&ops->ops[i], touch->touch),
-                              action_on(&ops->ops[i], heals), ops, i,
-                              &(struct sc_culprit){touch->call->api, touch->call->site, NULL});
+        sc_hazards_report_order(sc_hazards_touch_code(&ops->ops[i], touch->touch),
+                                action_on(&ops->ops[i], heals), ops, i, touch->stream->id,
+                                &(struct sc_culprit){touch->call->api, touch->call->site, NULL});
 }
 
 static void say_goes_on(const struct sc_call *call, const struct sc_op_info *op)
@@ -50,12 +53,23 @@ static void say_goes_on(const struct sc_call *call, const struct sc_op_info *op)
     sc_report_say(NULL, line);
 }
 
+/* A host function that waits for the program may wait for what comes after the call. */
 bool sc_at_once_await(const struct sc_call *call, const struct sc_op_info *op, uint64_t deadline_ns)
 {
-    bool complete = sc_marks_await(&op->ticket, deadline_ns);
-    if (!complete)
-        say_goes_on(call, op);
-    return complete;
+    uint64_t since_ns = sc_now_ns();
+    uint64_t since_ticks = sc_ticks();
+    for (uint64_t now_ns = since_ns; now_ns < deadline_ns; now_ns = sc_now_ns()) {
+        uint64_t slice_ns = now_ns + LOOK_NS;
+        if (sc_marks_await(&op->ticket, slice_ns < deadline_ns ? slice_ns : deadline_ns))
+            return true;
+        if (!sc_host_functions_are_open(op))
+            continue;
+        sc_host_functions_look(since_ns);
+        if (sc_host_functions_excuse(op, since_ticks))
+            return false;
+    }
+    say_goes_on(call, op);
+    return false;
 }
 
 /* No more are found at a time than SC_TRACK_OPS_MAX. */

@@ -42,7 +42,8 @@ struct sc_at_once {
 void sc_at_once_judge(const struct sc_at_once *touch, uint32_t range);
 
 /* Waits until the operation, which the call is to come after, is complete. False: it is not by the
- * deadline, and a line on stderr says that the call goes on. */
+ * deadline, and a line on stderr says that the call goes on; or it is behind a host function that
+ * waits for the program. */
 bool sc_at_once_await(const struct sc_call *call, const struct sc_op_info *op,
                       uint64_t deadline_ns);
 

@@ -10,7 +10,6 @@
 #include "interpose/reaper/hazards.h"
 #include "interpose/reaper/nvtx.h"
 #include "interpose/reaper/reaper.h"
-#include "interpose/streams/host_functions.h"
 #include "interpose/streams/marks.h"
 #include "interpose/streams/unfinished.h"
 #include "report/options.h"
@@ -87,18 +86,9 @@ static void report(const struct judgement *judgement, enum sc_action action,
                    const struct sc_ops *conflicts, unsigned i)
 {
     const struct sc_call *call = judgement->call;
-    sc_hazards_report_one(code_of(conflicts->ops[i].direction, judgement->direction), action,
-                          conflicts, i, &(struct sc_culprit){call->api, call->site, NULL});
-}
-
-/* Is it behind a host function that waits for the program? The program may let that go only when it
- * has waited for the call's stream. */
-static bool waits_for_program(const struct sc_op_info *op)
-{
-    if (!sc_host_functions_are_open(op))
-        return false;
-    sc_host_functions_look(0);
-    return sc_host_functions_excuse(op, sc_ticks());
+    sc_hazards_report_order(code_of(conflicts->ops[i].direction, judgement->direction), action,
+                            conflicts, i, judgement->stream->id,
+                            &(struct sc_culprit){call->api, call->site, NULL});
 }
 
 /* Kernels are put in order, and others behind them, only where that is asked for. */
@@ -114,7 +104,7 @@ static void heal_by_edges(const struct judgement *judgement, const struct sc_ops
 {
     for (unsigned i = 0; i < sc_ops_kept(conflicts); i++) {
         const struct sc_op_info *earlier = &conflicts->ops[i];
-        bool ordered = heals(judgement, earlier) && !waits_for_program(earlier) &&
+        bool ordered = heals(judgement, earlier) &&
                        sc_edges_order_after(judgement->stream, earlier, judgement->call->api);
         report(judgement, ordered ? SC_ACTION_ORDERED : SC_ACTION_REPORTED, conflicts, i);
     }

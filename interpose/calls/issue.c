@@ -18,6 +18,7 @@
 #include "interpose/guard/returned_frames.h"
 #include "interpose/guard/thread_stacks.h"
 #include "interpose/memory/snapshots.h"
+#include "interpose/reaper/edges.h"
 #include "interpose/reaper/hazards.h"
 #include "interpose/streams/marks.h"
 #include "interpose/streams/unfinished.h"
@@ -213,18 +214,19 @@ static void report_unordered(const struct sc_issue *issue, enum sc_action action
                              const struct sc_ops *conflicts)
 {
     for (unsigned i = 0; i < sc_ops_kept(conflicts); i++)
-        sc_hazards_report_one(SC204, action, conflicts, i,
-                              &(struct sc_culprit){issue->call->api, issue->call->site, NULL});
+        sc_hazards_report_order(SC204, action, conflicts, i, issue->stream->id,
+                                &(struct sc_culprit){issue->call->api, issue->call->site, NULL});
 }
 
-/* The missing edge: this operation waits for the one it would have raced with. */
+/* The missing edge: this operation waits for the one it would have raced with. What cannot be
+ * ordered is found again when the call was made. */
 static void order_after_conflicts(struct sc_issue *issue, const struct sc_op_info *op)
 {
     SC_OPS(conflicts);
     sc_track_conflicts(&sc_track, op, &conflicts);
     for (unsigned i = 0; i < sc_ops_kept(&conflicts); i++) {
         struct sc_ops one = sc_ops_one(&conflicts, i);
-        if (sc_marks_order_after(issue->stream, &one.ops[0].ticket))
+        if (sc_edges_order_after(issue->stream, &one.ops[0], issue->call->api))
             report_unordered(issue, SC_ACTION_ORDERED, &one);
     }
 }

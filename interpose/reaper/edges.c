@@ -13,6 +13,7 @@
 #include "interpose/driver/relaxed.h"
 #include "interpose/reaper/own_threads.h"
 #include "interpose/streams/contexts.h"
+#include "interpose/streams/host_functions.h"
 #include "interpose/streams/marks.h"
 #include "interpose/streams/unfinished.h"
 #include "report/options.h"
@@ -25,7 +26,7 @@
 
 #include "track/poison.h"
 
-enum { WORDS = 64, WRITERS = 4, OPEN_MAX = 256, PAGE_BYTES = 4096 };
+enum { WORDS = 64, WRITERS = 4, OPEN_MAX = 256, PAGE_BYTES = 4096, LOOK_NS = 1000 * 1000 };
 
 /* What the device and the host write, each on a line of its own. It only ever grows: by the `turn`
  * of its edge, the thread writes 2 * turn - 1, which lets the stream go, and the writer stream
@@ -54,7 +55,10 @@ struct edge {
 struct open {
     _Atomic uint32_t *value;
     uint32_t turn;
+    uint64_t since_ns, since_ticks;
     uint64_t deadline_ns;
+    uint32_t earlier_stream; /* sc_host_functions_stream_now */
+    uint64_t earlier_ticks;
     const char *api, *earlier_api;
 };
 
@@ -97,8 +101,47 @@ static void say_goes_on(const struct open *edge)
     sc_report_say(NULL, line);
 }
 
-/* Takes out what has passed, and one whose time is over. `next_ns`: when to look again; 0: not. */
-static bool take_overdue(struct open *overdue, uint64_t *next_ns)
+static struct sc_op_info earlier_op(const struct open *edge)
+{
+    return (struct sc_op_info){.ticket = {.stream = edge->earlier_stream},
+                               .ticks = edge->earlier_ticks};
+}
+
+static bool is_behind_open_function(const struct open *edge)
+{
+    const struct sc_op_info op = earlier_op(edge);
+    return sc_host_functions_are_open(&op);
+}
+
+/* Its stream may be what the function waits for. */
+static bool is_behind_waiting_function(const struct open *edge)
+{
+    const struct sc_op_info op = earlier_op(edge);
+    return sc_host_functions_are_open(&op) && sc_host_functions_excuse(&op, edge->since_ticks);
+}
+
+static uint64_t earlier_of(uint64_t a_ns, uint64_t b_ns)
+{
+    return a_ns && a_ns < b_ns ? a_ns : b_ns;
+}
+
+/* True: an edge is behind a host function that has not returned. */
+static bool look_at_functions(void)
+{
+    uint64_t since_ns = 0;
+    pthread_mutex_lock(&lock);
+    for (unsigned i = 0; i < open_count; i++)
+        if (!has_passed(&open_edges[i]) && is_behind_open_function(&open_edges[i]))
+            since_ns = earlier_of(since_ns, open_edges[i].since_ns);
+    pthread_mutex_unlock(&lock);
+    if (since_ns)
+        sc_host_functions_look(since_ns);
+    return since_ns != 0;
+}
+
+/* Takes out what has passed, and one that is to end. `next_ns`: when the next one is overdue; 0:
+ * there is none. */
+static bool take_over(struct open *over, bool *is_overdue, uint64_t *next_ns)
 {
     uint64_t now_ns = sc_now_ns();
     bool found = false;
@@ -106,34 +149,43 @@ static bool take_overdue(struct open *overdue, uint64_t *next_ns)
     pthread_mutex_lock(&lock);
     for (unsigned i = 0; i < open_count && !found;) {
         struct open edge = open_edges[i];
-        bool over = !has_passed(&edge) && edge.deadline_ns <= now_ns;
-        if (over)
-            *overdue = edge;
-        if (over || has_passed(&edge)) {
+        bool passed = has_passed(&edge);
+        *is_overdue = edge.deadline_ns <= now_ns;
+        found = !passed && (*is_overdue || is_behind_waiting_function(&edge));
+        if (found)
+            *over = edge;
+        if (found || passed) {
             open_edges[i] = open_edges[--open_count];
-            found = over;
             continue;
         }
-        if (!*next_ns || edge.deadline_ns < *next_ns)
-            *next_ns = edge.deadline_ns;
+        *next_ns = earlier_of(*next_ns, edge.deadline_ns);
         i++;
     }
     pthread_mutex_unlock(&lock);
     return found;
 }
 
+static void end_those_over(uint64_t *next_ns)
+{
+    struct open over;
+    bool is_overdue = false;
+    while (take_over(&over, &is_overdue, next_ns))
+        if (let_go(&over) && is_overdue)
+            say_goes_on(&over);
+}
+
 static void *run(void *unused)
 {
     uint64_t next_ns;
-    struct open overdue;
     (void)unused;
     sc_own_threads_enter("safecopy-edges");
     SC_CARRY();
     for (;;) {
-        while (take_overdue(&overdue, &next_ns))
-            if (let_go(&overdue))
-                say_goes_on(&overdue);
+        bool looks = look_at_functions();
+        end_those_over(&next_ns);
         uint64_t now_ns = sc_now_ns();
+        if (looks && next_ns)
+            next_ns = earlier_of(next_ns, now_ns + LOOK_NS);
         struct timespec at = sc_deadline_in(next_ns > now_ns ? next_ns - now_ns : 0);
         if (next_ns)
             sc_sem_wait_until(&fresh, &at);
@@ -155,13 +207,18 @@ static bool start_locked(void)
 /* Before the stream waits. */
 static bool open_edge(const struct edge *edge, const char *api, const struct sc_op_info *op)
 {
+    uint64_t now_ns = sc_now_ns();
     pthread_mutex_lock(&lock);
     bool opened = start_locked() && open_count < OPEN_MAX;
     if (opened)
         open_edges[open_count++] = (struct open){
             .value = &edge->own->words[edge->index].value,
             .turn = edge->turn,
-            .deadline_ns = sc_now_ns() + sc_options.stall_limit_ns,
+            .since_ns = now_ns,
+            .since_ticks = sc_ticks(),
+            .deadline_ns = now_ns + sc_options.stall_limit_ns,
+            .earlier_stream = sc_host_functions_stream_now(op->ticket.stream),
+            .earlier_ticks = op->ticks,
             .api = api,
             .earlier_api = op->api,
         };
@@ -261,16 +318,26 @@ static bool may_wait_for_program(const struct sc_op_info *op)
     return earlier && !sc_unfinished_is_clear(earlier);
 }
 
-bool sc_edges_order_after(struct sc_stream_record *stream, const struct sc_op_info *op,
+static bool order_by_word(struct sc_stream_record *stream, const struct sc_op_info *op,
                           const char *api)
 {
-    struct edge edge = {.own = NULL};
-    if (may_wait_for_program(op) && can_write())
-        edge.own = own_of(stream->context);
+    struct edge edge = {.own = can_write() ? own_of(stream->context) : NULL};
     if (!edge.own || !take_word(edge.own, &edge))
-        return sc_marks_order_after(stream, &op->ticket);
+        return false;
     bool ordered =
         open_edge(&edge, api, op) && sc_marks_order_by(stream, &op->ticket, wait_for_word, &edge);
     give_word(&edge);
-    return ordered || sc_marks_order_after(stream, &op->ticket);
+    return ordered;
+}
+
+bool sc_edges_order_after(struct sc_stream_record *stream, const struct sc_op_info *op,
+                          const char *api)
+{
+    if (!may_wait_for_program(op))
+        return sc_marks_order_after(stream, &op->ticket);
+    bool is_behind_function = sc_host_functions_are_open(op);
+    if (is_behind_function && sc_host_functions_excuse(op, sc_ticks()))
+        return false;
+    return order_by_word(stream, op, api) ||
+           (!is_behind_function && sc_marks_order_after(stream, &op->ticket));
 }

@@ -90,7 +90,7 @@ enum sc_hazard_code sc_hazards_touch_code(const struct sc_op_info *op, enum sc_t
 
 static void report(enum sc_hazard_code code, enum sc_action action, const struct sc_ops *ops,
                    const struct sc_buffer *buffer, const struct sc_culprit *culprit,
-                   enum sc_finding finding)
+                   enum sc_finding finding, uint32_t later_stream)
 {
     if (ops->count == 0)
         return;
@@ -99,7 +99,7 @@ static void report(enum sc_hazard_code code, enum sc_action action, const struct
     for (unsigned i = 0; i < sc_ops_kept(ops); i++) {
         struct sc_hazard hazard =
             describe(code, action, &ops->ops[i], buffer, &event, finding == SC_LATER);
-        sc_reaper_judge(&hazard, &ops->ops[i], finding);
+        sc_reaper_judge(&hazard, &ops->ops[i], finding, later_stream);
     }
     errno = saved;
 }
@@ -131,14 +131,14 @@ void sc_hazards_report_judged(enum sc_hazard_code code, enum sc_action action,
 void sc_hazards_report(enum sc_hazard_code code, enum sc_action action, const struct sc_ops *ops,
                        const struct sc_buffer *buffer, const struct sc_culprit *culprit)
 {
-    report(code, action, ops, buffer, culprit, SC_BY_CALL);
+    report(code, action, ops, buffer, culprit, SC_BY_CALL, 0);
 }
 
 void sc_hazards_report_touch(enum sc_hazard_code code, enum sc_action action,
                              const struct sc_ops *ops, const struct sc_buffer *buffer,
                              const struct sc_culprit *culprit)
 {
-    report(code, action, ops, buffer, culprit, SC_BY_TOUCH);
+    report(code, action, ops, buffer, culprit, SC_BY_TOUCH, 0);
 }
 
 struct sc_buffer sc_hazards_buffer_of(const struct sc_op_info *op)
@@ -149,12 +149,13 @@ struct sc_buffer sc_hazards_buffer_of(const struct sc_op_info *op)
     return (struct sc_buffer){op->shape.address, sc_shape_hull_bytes(&op->shape)};
 }
 
-void sc_hazards_report_one(enum sc_hazard_code code, enum sc_action action,
-                           const struct sc_ops *ops, unsigned i, const struct sc_culprit *culprit)
+void sc_hazards_report_order(enum sc_hazard_code code, enum sc_action action,
+                             const struct sc_ops *ops, unsigned i, uint32_t stream,
+                             const struct sc_culprit *culprit)
 {
     struct sc_ops one = sc_ops_one(ops, i);
     struct sc_buffer buffer = sc_hazards_buffer_of(&one.ops[0]);
-    sc_hazards_report(code, action, &one, &buffer, culprit);
+    report(code, action, &one, &buffer, culprit, SC_BY_ORDER, stream);
 }
 
 static void report_returned(const struct sc_op_info *op)
@@ -170,7 +171,7 @@ static void report_returned(const struct sc_op_info *op)
         describe(sc_direction_writes_host(op->direction) ? SC203 : SC201,
                  sc_ops_is_copied(op) ? SC_ACTION_SNAPSHOTTED : SC_ACTION_REPORTED, op, &buffer,
                  &event, false);
-    sc_reaper_judge(&hazard, op, SC_BY_CALL);
+    sc_reaper_judge(&hazard, op, SC_BY_CALL, 0);
 }
 
 void sc_hazards_report_returned(const struct sc_ops *ops)
@@ -192,7 +193,7 @@ void sc_hazards_report_overwritten(const struct sc_ops *ops, const struct sc_cul
         struct sc_buffer buffer = sc_hazards_buffer_of(&one.ops[0]);
         enum sc_hazard_code code = one.ops[0].by_graph ? SC403 : SC201;
         report(code, sc_ops_is_copied(&one.ops[0]) ? SC_ACTION_SNAPSHOTTED : SC_ACTION_REPORTED,
-               &one, &buffer, where, SC_LATER);
+               &one, &buffer, where, SC_LATER, 0);
     }
 }
 

@@ -53,9 +53,11 @@ enum sc_hazard_code sc_hazards_touch_code(const struct sc_op_info *op, enum sc_t
  * Makes no CUDA call, so libc hooks may call this. */
 void sc_hazards_report(enum sc_hazard_code code, enum sc_action action, const struct sc_ops *ops,
                        const struct sc_buffer *buffer, const struct sc_culprit *culprit);
-/* The same of the operation with this index alone, and of the buffer that it lies in. */
-void sc_hazards_report_one(enum sc_hazard_code code, enum sc_action action,
-                           const struct sc_ops *ops, unsigned i, const struct sc_culprit *culprit);
+/* The same of the operation with this index alone, and of the buffer that it lies in. The culprit
+ * works in the stream, and is ordered with the operation if a host function makes it so. */
+void sc_hazards_report_order(enum sc_hazard_code code, enum sc_action action,
+                             const struct sc_ops *ops, unsigned i, uint32_t stream,
+                             const struct sc_culprit *culprit);
 /* The same of a touch by the program itself, which a host function may excuse. */
 void sc_hazards_report_touch(enum sc_hazard_code code, enum sc_action action,
                              const struct sc_ops *ops, const struct sc_buffer *buffer,

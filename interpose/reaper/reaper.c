@@ -47,8 +47,10 @@ enum {
 struct verdict {
     struct sc_hazard hazard;
     struct sc_ticket ticket;
-    uint64_t issued_ticks; /* of what was touched; 0: it was no touch */
+    uint64_t issued_ticks; /* of what was touched, or came first; 0: it was neither */
     uint64_t touched_ticks;
+    bool has_later;                       /* what came second, at touched_ticks, is an operation */
+    uint32_t behind_stream, later_stream; /* of both (sc_host_functions_stream_now) */
     uint64_t since_ns;
     bool taken;     /* of struct sc_op_info */
     bool signalled; /* first behind the stream's operation `last`; 0: that is not known */
@@ -130,18 +132,33 @@ static bool report_verdict(const struct verdict *verdict)
     return true;
 }
 
-/* ---- touches behind host functions ---- */
+/* ---- touches and operations behind host functions ---- */
 
 static struct sc_op_info op_of(const struct verdict *verdict)
 {
-    return (struct sc_op_info){.ticket = verdict->ticket, .ticks = verdict->issued_ticks};
+    return (struct sc_op_info){.ticket = {.stream = verdict->behind_stream},
+                               .ticks = verdict->issued_ticks};
+}
+
+static struct sc_op_info later_op_of(const struct verdict *verdict)
+{
+    return (struct sc_op_info){.ticket = {.stream = verdict->later_stream},
+                               .ticks = verdict->touched_ticks};
+}
+
+/* A function may make an order from in front of either operation. */
+static bool is_behind_open_function(const struct verdict *verdict)
+{
+    const struct sc_op_info op = op_of(verdict);
+    const struct sc_op_info later = later_op_of(verdict);
+    return sc_host_functions_are_open(&op) ||
+           (verdict->has_later && sc_host_functions_are_open(&later));
 }
 
 /* False: there is nothing to be waited for, or no room. */
 static bool suspend(const struct verdict *verdict)
 {
-    const struct sc_op_info op = op_of(verdict);
-    if (verdict->issued_ticks == 0 || sc_options.halt_on_error || !sc_host_functions_are_open(&op))
+    if (verdict->issued_ticks == 0 || sc_options.halt_on_error || !is_behind_open_function(verdict))
         return false;
     lock_reaper();
     bool room = !reaper.stopping && !reaper.stopped && reaper.suspended_count < SUSPENDED_MAX;
@@ -154,7 +171,11 @@ static bool suspend(const struct verdict *verdict)
 static bool is_excused(const struct verdict *verdict)
 {
     const struct sc_op_info op = op_of(verdict);
-    return verdict->issued_ticks != 0 && sc_host_functions_excuse(&op, verdict->touched_ticks);
+    const struct sc_op_info later = later_op_of(verdict);
+    if (verdict->issued_ticks == 0)
+        return false;
+    return sc_host_functions_excuse(&op, verdict->touched_ticks) ||
+           (verdict->has_later && sc_host_functions_excuse(&later, verdict->touched_ticks));
 }
 
 /* Takes out the first one of which it is known what becomes of it, to be judged; `all`: there is no
@@ -164,8 +185,8 @@ static bool take_decided(struct verdict *decided, bool all)
     bool found = false;
     lock_reaper();
     for (unsigned i = 0; i < reaper.suspended_count && !found; i++) {
-        struct sc_op_info op = op_of(&reaper.suspended[i]);
-        found = all || is_excused(&reaper.suspended[i]) || !sc_host_functions_are_open(&op);
+        const struct verdict *each = &reaper.suspended[i];
+        found = all || is_excused(each) || !is_behind_open_function(each);
         if (found) {
             *decided = reaper.suspended[i];
             reaper.suspended[i] = reaper.suspended[--reaper.suspended_count];
@@ -440,12 +461,15 @@ static void halt_when_on_disk_locked(void)
 }
 
 void sc_reaper_judge(const struct sc_hazard *hazard, const struct sc_op_info *op,
-                     enum sc_finding finding)
+                     enum sc_finding finding, uint32_t later_stream)
 {
     int saved = errno;
     struct verdict verdict = verdict_on(hazard, &op->ticket);
     verdict.issued_ticks = finding == SC_BY_CALL ? 0 : op->ticks;
-    verdict.touched_ticks = finding == SC_BY_TOUCH ? sc_ticks() : 0;
+    verdict.touched_ticks = finding == SC_BY_TOUCH || finding == SC_BY_ORDER ? sc_ticks() : 0;
+    verdict.has_later = later_stream != 0;
+    verdict.behind_stream = sc_host_functions_stream_now(op->ticket.stream);
+    verdict.later_stream = sc_host_functions_stream_now(later_stream);
     verdict.since_ns = sc_now_ns();
     verdict.taken = op->taken;
     lock_reaper();

@@ -29,9 +29,9 @@ struct sc_ticket;
 struct sc_op_info;
 struct sc_context;
 
-/* How a hazard was found: by a call, by a touch of the program's just now, or by what a touch has
- * left. */
-enum sc_finding { SC_BY_CALL, SC_BY_TOUCH, SC_LATER };
+/* How a hazard was found: by a call, by a touch of the program's just now, by what a touch has
+ * left, or by an operation or a synchronous call just now that the first one may race with. */
+enum sc_finding { SC_BY_CALL, SC_BY_TOUCH, SC_LATER, SC_BY_ORDER };
 
 /* Hands the reaper a hazard with the operation that it depends on; the reaper fills in the
  * certainty, and leaves it out where it is suppressed. Returns at once. With halt_on_error=1 the
@@ -40,9 +40,10 @@ enum sc_finding { SC_BY_CALL, SC_BY_TOUCH, SC_LATER };
  * Where the host may have learnt of the operation's end in a way that is not seen, only an observed
  * hazard counts. A touch behind a host function that has not returned is reported when the function
  * has, unless the function is found to have waited for the program
- * (interpose/streams/host_functions.h). */
+ * (interpose/streams/host_functions.h). So is an order: `later_stream` is the second operation's,
+ * or the call's, which may be behind such a function, too. It is 0 for the other findings. */
 void sc_reaper_judge(const struct sc_hazard *hazard, const struct sc_op_info *op,
-                     enum sc_finding finding);
+                     enum sc_finding finding, uint32_t later_stream);
 
 /* Writes a hazard that is certain, unless it is suppressed. It is on disk on return; with
  * halt_on_error=1 the process ends. Not in a libc hook. */

@@ -109,11 +109,17 @@ void sc_host_functions_ran(unsigned call)
     sc_host_functions_dropped(call);
 }
 
+/* 0, which is no stream: it may be behind every one's functions. */
+uint32_t sc_host_functions_stream_now(uint32_t stream)
+{
+    struct sc_stream_record *own = sc_streams_of_id(stream);
+    return own && sc_unfinished_is_clear(own) ? stream : 0;
+}
+
 /* On its stream, or on one that has joined what is not known. */
 static bool may_follow(uint32_t stream, const struct sc_op_info *op)
 {
-    struct sc_stream_record *own = sc_streams_of_id(op->ticket.stream);
-    return stream == op->ticket.stream || !own || !sc_unfinished_is_clear(own);
+    return stream == op->ticket.stream || sc_host_functions_stream_now(op->ticket.stream) == 0;
 }
 
 static bool is_behind(const struct call *call, const struct sc_op_info *op)

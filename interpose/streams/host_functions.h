@@ -37,6 +37,10 @@ uint64_t sc_host_functions_own_ticks(void);
 /* The calling thread is about to wait for another one. */
 void sc_host_functions_waits(void);
 
+/* What an operation is to name in the place of its stream in the questions below, where they are
+ * asked again later: by then the stream may not have to do any more with what it has joined. */
+uint32_t sc_host_functions_stream_now(uint32_t stream);
+
 /* Is one open, launched or running, that the operation may be behind? */
 bool sc_host_functions_are_open(const struct sc_op_info *op);
 

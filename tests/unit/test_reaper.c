@@ -87,12 +87,22 @@ bool sc_marks_stand_close(const struct sc_ticket *ticket)
 /* ---- host functions ---- */
 
 static _Atomic bool is_open;           /* one that everything may be behind */
+static _Atomic uint32_t open_in;       /* but what this stream does, if it is not 0, alone */
 static _Atomic bool waits_for_program; /* and was found to do so */
+
+uint32_t sc_host_functions_stream_now(uint32_t stream)
+{
+    return stream;
+}
+
+static bool is_behind_it(const struct sc_op_info *op)
+{
+    return !atomic_load(&open_in) || atomic_load(&open_in) == op->ticket.stream;
+}
 
 bool sc_host_functions_are_open(const struct sc_op_info *op)
 {
-    (void)op;
-    return atomic_load(&is_open);
+    return atomic_load(&is_open) && is_behind_it(op);
 }
 
 void sc_host_functions_look(uint64_t waits_since_ns)
@@ -118,9 +128,8 @@ static void hold_reaper_back(void)
 /* Where it is not known when it was touched, the function may have returned before. */
 bool sc_host_functions_excuse(const struct sc_op_info *op, uint64_t touched_ticks)
 {
-    (void)op;
     hold_reaper_back();
-    return atomic_load(&waits_for_program) && touched_ticks;
+    return atomic_load(&waits_for_program) && touched_ticks && is_behind_it(op);
 }
 
 /* ---- what else there is of the library ---- */
@@ -266,7 +275,14 @@ static void signal_host(void)
 static void judge(const struct sc_op_info *op, enum sc_finding finding)
 {
     const struct sc_hazard hazard = {.code = SC101, .copy.api = "copy", .event.api = "free"};
-    sc_reaper_judge(&hazard, op, finding);
+    sc_reaper_judge(&hazard, op, finding, 0);
+}
+
+/* An operation of this stream is not ordered with it. */
+static void judge_order(const struct sc_op_info *op, uint32_t stream)
+{
+    const struct sc_hazard hazard = {.code = SC204, .copy.api = "copy", .event.api = "copy"};
+    sc_reaper_judge(&hazard, op, SC_BY_ORDER, stream);
 }
 
 static struct sc_report_counts counts(void)
@@ -440,7 +456,7 @@ START_TEST(what_is_suppressed_is_counted_apart_and_does_not_halt)
     sc_annotations_note(&hazard);
     sc_annotations_ignore_end();
     sc_options.halt_on_error = true;
-    sc_reaper_judge(&hazard, &op, SC_BY_CALL);
+    sc_reaper_judge(&hazard, &op, SC_BY_CALL, 0);
     sc_reaper_report(&hazard);
     sc_reaper_await_judged();
     assert_reported(0, 0);
@@ -510,6 +526,48 @@ START_TEST(a_touch_of_an_unknown_time_waits_and_is_not_excused)
     atomic_store(&is_open, true);
     atomic_store(&waits_for_program, true);
     judge(&op, SC_LATER);
+    let_a_round_pass();
+    assert_reported(0, 0);
+    atomic_store(&is_open, false);
+    await_reports(1);
+    assert_reported(1, 0);
+}
+END_TEST
+
+/* Of the first operation, of the second, of neither. */
+START_TEST(an_order_is_excused_by_a_function_before_either_operation)
+{
+    struct sc_op_info op = issue();
+    const uint32_t other = one + 1;
+    const uint32_t streams[] = {one, other};
+    for (unsigned i = 0; i < 2; i++) {
+        atomic_store(&open_in, streams[i]);
+        atomic_store(&is_open, true);
+        judge_order(&op, other);
+        let_a_round_pass();
+        assert_reported(0, 0);
+        atomic_store(&waits_for_program, true);
+        let_a_round_pass();
+        atomic_store(&waits_for_program, false);
+        atomic_store(&is_open, false);
+        let_a_round_pass();
+        assert_reported(0, 0);
+    }
+    atomic_store(&open_in, one + 2);
+    atomic_store(&waits_for_program, true);
+    atomic_store(&is_open, true);
+    judge_order(&op, other);
+    await_reports(1);
+    assert_reported(1, 0);
+}
+END_TEST
+
+START_TEST(an_order_behind_a_function_that_waits_for_nobody_is_reported_when_it_has_returned)
+{
+    struct sc_op_info op = issue();
+    atomic_store(&open_in, one + 1);
+    atomic_store(&is_open, true);
+    judge_order(&op, one + 1);
     let_a_round_pass();
     assert_reported(0, 0);
     atomic_store(&is_open, false);
@@ -811,6 +869,9 @@ int main(void)
     tcase_add_test(tests, a_touch_for_which_the_host_function_waited_is_excused);
     tcase_add_test(tests, a_touch_behind_what_is_known_to_wait_is_excused_at_once);
     tcase_add_test(tests, a_touch_of_an_unknown_time_waits_and_is_not_excused);
+    tcase_add_test(tests, an_order_is_excused_by_a_function_before_either_operation);
+    tcase_add_test(
+        tests, an_order_behind_a_function_that_waits_for_nobody_is_reported_when_it_has_returned);
     tcase_add_test(tests, a_call_behind_a_host_function_is_reported_at_once);
     tcase_add_test(tests, awaited_verdicts_are_written_although_the_function_is_open);
     tcase_add_test(tests, a_verdict_on_its_way_is_awaited_too);

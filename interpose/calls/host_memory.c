@@ -263,6 +263,7 @@ static CUresult wait_as_the_driver_does(const struct sc_call *call)
 static bool free_is_deferred(struct giving_back *giving, const struct sc_range_info *range)
 {
     SC_TAKE_DOWN taken = take_down(range, SC_HOLD_FREE_PINNED);
+    taken.hold = !sc_contexts_has_lost(range->context); /* the driver refuses it */
     if (!sc_take_down_make(&taken, SC105, &giving->culprit))
         return false;
     if (taken.found.count == 0)

@@ -15,6 +15,7 @@
 #include "interpose/base/upcalls.h"
 #include "interpose/driver/call.h"
 #include "interpose/driver/driver.h"
+#include "interpose/streams/contexts.h"
 #include "interpose/streams/streams.h"
 #include "interpose/streams/unfinished.h"
 #include "report/postmortem_line.h"
@@ -240,10 +241,18 @@ static bool is_own(const void *site)
     return (uintptr_t)site >= (uintptr_t)__ehdr_start && (uintptr_t)site < (uintptr_t)_end;
 }
 
+/* Others are said of a handle that is no context, or of what nobody knows. */
+static bool ends_current(CUresult error)
+{
+    return error != CUDA_ERROR_CONTEXT_IS_DESTROYED && error != CUDA_ERROR_UNKNOWN;
+}
+
 /* Of a call that a wrapper makes of another one, the outer wrapper tells. */
 void sc_postmortem_failed(const struct sc_call *call, int result)
 {
     const struct lost *lost = find((CUresult)result);
+    if (lost && ends_current(lost->error))
+        sc_contexts_note_lost();
     if (lost && !is_own(call->site) && may_tell())
         tell(lost, call->api, call->site);
 }

@@ -8,6 +8,7 @@
 #include "interpose/base/process.h"
 #include "interpose/base/unwind.h"
 #include "interpose/reaper/reaper.h"
+#include "interpose/streams/contexts.h"
 #include "report/annotations.h"
 #include "track/kernel.h"
 #include "track/order.h"
@@ -88,6 +89,13 @@ enum sc_hazard_code sc_hazards_touch_code(const struct sc_op_info *op, enum sc_t
     return touch == SC_TOUCH_READ ? SC202 : SC203;
 }
 
+/* Who gives memory back when a call has said that nothing runs any more makes no mistake. Whoever
+ * reads there goes on with what never came. */
+static bool is_over(const struct sc_op_info *op, enum sc_finding finding)
+{
+    return finding != SC_BY_TOUCH && sc_contexts_has_lost(op->ticket.stream);
+}
+
 static void report(enum sc_hazard_code code, enum sc_action action, const struct sc_ops *ops,
                    const struct sc_buffer *buffer, const struct sc_culprit *culprit,
                    enum sc_finding finding, uint32_t later_stream)
@@ -97,6 +105,8 @@ static void report(enum sc_hazard_code code, enum sc_action action, const struct
     int saved = errno;
     struct sc_hazard_event event = sc_hazards_event(culprit);
     for (unsigned i = 0; i < sc_ops_kept(ops); i++) {
+        if (is_over(&ops->ops[i], finding))
+            continue;
         struct sc_hazard hazard =
             describe(code, action, &ops->ops[i], buffer, &event, finding == SC_LATER);
         sc_reaper_judge(&hazard, &ops->ops[i], finding, later_stream);
@@ -160,6 +170,8 @@ void sc_hazards_report_order(enum sc_hazard_code code, enum sc_action action,
 
 static void report_returned(const struct sc_op_info *op)
 {
+    if (is_over(op, SC_BY_CALL))
+        return;
     struct sc_hazard_event event = {
         .api = "return",
         .thread = op->thread,

@@ -135,6 +135,25 @@ struct sc_context *sc_contexts_known(CUcontext handle)
     return sc_handle_pointer(sc_handles_get(&by_handle, (uintptr_t)handle));
 }
 
+void sc_contexts_note_lost(void)
+{
+    CUcontext handle = NULL;
+    if (sc_real.cuCtxGetCurrent(&handle) != CUDA_SUCCESS || !handle)
+        return;
+    struct sc_context *context = sc_contexts_known(handle);
+    if (!context)
+        return;
+    atomic_store(&context->lost, true);
+    if (context->primary)
+        atomic_store(&context->primary->lost, true);
+}
+
+bool sc_contexts_has_lost(uint32_t stream)
+{
+    struct sc_stream_record *record = sc_streams_of_id(stream);
+    return record && atomic_load_explicit(&record->context->lost, memory_order_relaxed);
+}
+
 struct sc_context *sc_contexts_named(CUcontext handle)
 {
     return handle ? sc_contexts_known(handle) : sc_contexts_current();

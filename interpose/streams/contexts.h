@@ -57,6 +57,7 @@ struct sc_context {
     bool may_be_green;
     struct sc_context *primary; /* NULL: it is no green one, or not known to be */
     _Atomic bool gone;
+    _Atomic bool lost;      /* the program has been told that nothing of it runs any more */
     _Atomic unsigned quiet; /* calls under way that may end it: we make none in it */
     struct sc_context_unfinished unfinished;
     _Atomic(struct sc_staging_of_context *) staging;
@@ -87,6 +88,13 @@ struct sc_context *sc_contexts_known(CUcontext handle);
 
 /* As a call names it: NULL is taken for the current one. NULL where it was not met before. */
 struct sc_context *sc_contexts_named(CUcontext handle);
+
+/* A call has answered the program with an error that the current context, or the memory of it, does
+ * not survive. No lock is taken. */
+void sc_contexts_note_lost(void);
+
+/* Is the tracker's stream of such a context? Lock-free; no call of the driver. */
+bool sc_contexts_has_lost(uint32_t stream);
 
 /* The primary context of the device if it is alive and was met before, or NULL. */
 CUcontext sc_contexts_primary(CUdevice device);

@@ -1,0 +1,66 @@
+// expect-exit: 0
+// link: cuda
+// options: verbosity=0
+//
+// A kernel fails while copies of other streams are in flight, and a wait says so (719). Nothing
+// runs any more: the program gives all of its memory back, which is no mistake, and sees the
+// driver's own answers.
+#include "survival.h"
+
+#include <cuda.h>
+
+enum { SIZE = 64 << 10 };
+
+static const char source[] = ".version 7.5\n.target sm_75\n.address_size 64\n"
+                             ".visible .entry fault() { trap; }\n";
+
+static void hold_up(void *unused)
+{
+    (void)unused;
+    usleep(20000);
+}
+
+int main(void)
+{
+    CUdevice device = 0;
+    CUcontext context = NULL;
+    CUmodule module = NULL;
+    CUfunction fault = NULL;
+    CUstream failing = NULL;
+    CUstream copying = NULL;
+    CUdeviceptr to = 0;
+    void *pinned[2] = {NULL, NULL};
+    void *registered = malloc(SIZE);
+    void *freed = malloc(SIZE);
+    CHECK(cuInit(0));
+    CHECK(cuDeviceGet(&device, 0));
+    CHECK(cuDevicePrimaryCtxRetain(&context, device));
+    CHECK(cuCtxSetCurrent(context));
+    CHECK(cuModuleLoadData(&module, source));
+    CHECK(cuModuleGetFunction(&fault, module, "fault"));
+    CHECK(cuStreamCreate(&failing, CU_STREAM_NON_BLOCKING));
+    CHECK(cuStreamCreate(&copying, CU_STREAM_NON_BLOCKING));
+    CHECK(cuMemAlloc(&to, SIZE));
+    CHECK(cuMemAllocHost(&pinned[0], SIZE));
+    CHECK(cuMemHostAlloc(&pinned[1], SIZE, CU_MEMHOSTALLOC_PORTABLE));
+    CHECK(cuMemHostRegister(registered, SIZE, 0));
+    CHECK(cuMemHostRegister(freed, SIZE, 0));
+
+    CHECK(cuLaunchHostFunc(copying, hold_up, NULL));
+    CHECK(cuMemcpyHtoDAsync(to, pinned[0], SIZE, copying));
+    CHECK(cuMemcpyDtoHAsync(pinned[1], to, SIZE, copying));
+    CHECK(cuMemcpyHtoDAsync(to, registered, SIZE, copying));
+    CHECK(cuMemcpyDtoHAsync(freed, to, SIZE, copying));
+    CHECK(cuLaunchKernel(fault, 1, 1, 1, 1, 1, 1, 0, failing, NULL, NULL));
+    SHOW(cuStreamSynchronize(failing));
+
+    SHOW(cuMemFreeHost(pinned[0]));
+    SHOW(cuMemFreeHost(pinned[1]));
+    SHOW(cuMemHostUnregister(registered));
+    free(registered);
+    free(freed);
+    SHOW(cuStreamSynchronize(copying));
+    SHOW(cuMemFree(to));
+    SHOW(cuStreamDestroy(copying));
+    return 0;
+}

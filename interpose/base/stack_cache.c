@@ -8,33 +8,45 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "interpose/base/own_stack.h"
 #include "track/pool.h"
 #include "track/stacks.h"
 
 #include "track/poison.h"
 
 enum {
-    ENTRIES = 8,
+    SETS = 16,
+    WAYS = 4,
     FRAMES_MAX = 48,
     WINDOW_WORDS = 4096, /* 32 KB of stack */
     CHUNK_WORDS = 512,
     PLAIN_KEYS = 32, /* for which pthread_setspecific does not allocate */
 };
 
-struct entry {
+struct key {
     const void *site;
     uintptr_t depth;
+};
+
+struct entry {
     uint32_t id;
     uint32_t misses; /* since this stack came here */
     bool learnt;
     uint8_t count;
-    uint16_t places[FRAMES_MAX]; /* in words above `depth` */
+    uint32_t places[FRAMES_MAX]; /* in words above the key's depth */
     uintptr_t returns[FRAMES_MAX];
+};
+
+/* Stacks of one hash. Several may have one key: they differ in their callers. */
+struct set {
+    struct key keys[WAYS];
+    struct entry entries[WAYS];
 };
 
 struct table {
     uint64_t closed; /* modules, when its entries were learnt */
-    struct entry entries[ENTRIES];
+    uint32_t chance; /* says whose place the next stack takes */
+    struct set sets[SETS];
 };
 
 /* A thread's table is not thread-local itself: an object with so much of that could not be loaded
@@ -93,17 +105,23 @@ static void forget_if_closed(void)
     table->closed = closed_so_far();
 }
 
-static struct entry *entry_of(const void *site, uintptr_t depth)
+static struct set *set_of(const struct key *key)
 {
-    uint64_t hash = ((uintptr_t)site ^ depth << 7) * 0x9E3779B97F4A7C15u;
-    return &table->entries[hash >> 61];
+    uint64_t hash = ((uintptr_t)key->site ^ key->depth << 7) * 0x9E3779B97F4A7C15u;
+    return &table->sets[(hash >> 60) % SETS];
+}
+
+static bool has_key(const struct set *set, unsigned way, const struct key *key)
+{
+    return set->keys[way].site == key->site && set->keys[way].depth == key->depth;
 }
 
 /* From the innermost frame outward, so that no word is read beyond a caller that has changed. The
  * words are other functions' frames, of which no compiler and no sanitizer knows that we look. */
-__attribute__((no_sanitize("address", "thread"))) static bool still_there(const struct entry *entry)
+__attribute__((no_sanitize("address", "thread"))) static bool still_there(const struct entry *entry,
+                                                                          uintptr_t depth)
 {
-    const volatile uintptr_t *words = (const volatile uintptr_t *)entry->depth;
+    const volatile uintptr_t *words = (const volatile uintptr_t *)depth;
     for (unsigned i = 0; i < entry->count; i++)
         if (words[entry->places[i]] != entry->returns[i])
             return false;
@@ -114,10 +132,14 @@ uint32_t sc_stack_cache_find(const void *site, uintptr_t depth)
 {
     if (!table || table->closed != closed_so_far())
         return 0;
-    const struct entry *entry = entry_of(site, depth);
-    if (!entry->learnt || entry->site != site || entry->depth != depth || !still_there(entry))
-        return 0;
-    return entry->id;
+    const struct key key = {site, depth};
+    const struct set *set = set_of(&key);
+    for (unsigned way = 0; way < WAYS; way++) {
+        const struct entry *entry = &set->entries[way];
+        if (has_key(set, way, &key) && entry->learnt && still_there(entry, depth))
+            return entry->id;
+    }
+    return 0;
 }
 
 static bool occurs(void *const *frames, unsigned count, uintptr_t word)
@@ -140,20 +162,20 @@ static size_t read_words(uintptr_t from, uintptr_t *words)
 
 /* True if every return address was met in order and no other copy of one in between. The outermost
  * frame ends the search. */
-static bool search_places(struct entry *entry, void *const *frames, unsigned count)
+static bool search_places(struct entry *entry, uintptr_t depth, void *const *frames, unsigned count)
 {
     uintptr_t words[CHUNK_WORDS];
     unsigned met = 0;
     if (count == 0)
         return true;
     for (size_t at = 0; at < WINDOW_WORDS; at += CHUNK_WORDS) {
-        size_t readable = read_words(entry->depth + at * sizeof *words, words);
+        size_t readable = read_words(depth + at * sizeof *words, words);
         for (size_t i = 0; i < readable; i++) {
             if (!occurs(frames, count, words[i]))
                 continue;
             if (words[i] != (uintptr_t)frames[met])
                 return false;
-            entry->places[met] = (uint16_t)(at + i);
+            entry->places[met] = (uint32_t)(at + i);
             entry->returns[met] = words[i];
             if (++met == count)
                 return true;
@@ -164,26 +186,50 @@ static bool search_places(struct entry *entry, void *const *frames, unsigned cou
     return false;
 }
 
-static bool take_places(struct entry *entry, void *const *frames, unsigned count,
+/* May the word be read whenever the thread is at this depth, whoever its callers are then? Its own
+ * stack is there for as long as it runs. Of another one (a coroutine's) no more than the window is
+ * taken to be. */
+static bool is_within_reach(uintptr_t depth, uintptr_t place)
+{
+    uintptr_t at = (place - depth) / sizeof place;
+    if (place % sizeof place || place < depth)
+        return false;
+    return at < WINDOW_WORDS ||
+           (at <= UINT32_MAX && sc_own_stack_holds(depth) && sc_own_stack_holds(place));
+}
+
+static bool take_places(struct entry *entry, uintptr_t depth, void *const *frames, unsigned count,
                         const uintptr_t *places)
 {
     for (unsigned i = 0; i < count; i++) {
-        uintptr_t at = (places[i] - entry->depth) / sizeof(uintptr_t);
-        if (places[i] % sizeof(uintptr_t) || at >= WINDOW_WORDS)
+        if (!is_within_reach(depth, places[i]))
             return false;
-        entry->places[i] = (uint16_t)at;
+        entry->places[i] = (uint32_t)((places[i] - depth) / sizeof places[i]);
         entry->returns[i] = (uintptr_t)frames[i];
     }
-    return still_there(entry);
+    return still_there(entry, depth);
 }
 
-static bool find_places(struct entry *entry, void *const *frames, unsigned count,
+static bool find_places(struct entry *entry, uintptr_t depth, void *const *frames, unsigned count,
                         sc_stack_cache_place *place)
 {
     uintptr_t places[FRAMES_MAX];
     if (place && place(frames, count, places))
-        return take_places(entry, frames + 1, count - 1, places);
-    return search_places(entry, frames + 1, count - 1);
+        return take_places(entry, depth, frames + 1, count - 1, places);
+    return search_places(entry, depth, frames + 1, count - 1);
+}
+
+/* A stack that is seen for the first time takes the place of any other. By chance, since of more
+ * stacks that come in turn than have room some are then there when they come again. */
+static void take_way(struct set *set, const struct key *key, uint32_t id)
+{
+    table->chance = table->chance * 1664525u + 1013904223u;
+    unsigned way = table->chance >> 16 & (WAYS - 1);
+    for (unsigned i = 0; i < WAYS; i++)
+        if (!set->keys[i].site)
+            way = i;
+    set->keys[way] = *key;
+    set->entries[way] = (struct entry){.id = id};
 }
 
 /* A search costs some microseconds, and a stale copy may be gone next time: tried at the 2nd, 4th,
@@ -195,14 +241,19 @@ void sc_stack_cache_learn(const void *site, uintptr_t depth, uint32_t id, void *
     if (count == 0 || count - 1 > FRAMES_MAX || !take_table())
         return;
     forget_if_closed();
-    struct entry *entry = entry_of(site, depth);
-    if (entry->site != site || entry->depth != depth || entry->id != id) {
-        *entry = (struct entry){.site = site, .depth = depth, .id = id};
+    const struct key key = {site, depth};
+    struct set *set = set_of(&key);
+    unsigned way = 0;
+    while (way < WAYS && !(has_key(set, way, &key) && set->entries[way].id == id))
+        way++;
+    if (way == WAYS) {
+        take_way(set, &key, id);
         return;
     }
+    struct entry *entry = &set->entries[way];
     entry->misses++;
     if (entry->misses & (entry->misses - 1))
         return;
     entry->count = (uint8_t)(count - 1);
-    entry->learnt = find_places(entry, frames, count, place);
+    entry->learnt = find_places(entry, depth, frames, count, place);
 }

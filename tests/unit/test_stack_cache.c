@@ -1,4 +1,6 @@
-/* A recognised stack must be the true one, whatever lies about on the stack.
+/* links: interpose/base/own_stack.c interpose/base/process.c
+ *
+ * A recognised stack must be the true one, whatever lies about on the stack.
  * not-under: qemu (which has no process_vm_readv)
  */
 #include <check.h>
@@ -108,6 +110,16 @@ static bool place_outside(void *const *frames, unsigned count, uintptr_t *places
     return true;
 }
 
+static uintptr_t far_places[2];
+
+static bool place_far_off(void *const *frames, unsigned count, uintptr_t *places)
+{
+    place_callers(frames, count, places);
+    places[0] = far_places[0];
+    places[1] = far_places[1];
+    return true;
+}
+
 static uint32_t recognise_after_learning(sc_stack_cache_place *place)
 {
     stack[STALE] = stack[INNER] = (uintptr_t)callers[1];
@@ -139,6 +151,64 @@ START_TEST(places_outside_the_window_are_not_learnt)
 }
 END_TEST
 
+/* What the thread's own stack holds is there for as long as the thread is. */
+static __attribute__((noinline)) uint32_t recognise_far_off(void)
+{
+    uintptr_t words[2 * WINDOW_WORDS];
+    far_places[0] = (uintptr_t)&words[INNER];
+    far_places[1] = (uintptr_t)&words[2 * WINDOW_WORDS - 1];
+    words[INNER] = (uintptr_t)callers[1];
+    words[2 * WINDOW_WORDS - 1] = (uintptr_t)callers[2];
+    __asm__ volatile("" : : "r"(words) : "memory");
+    for (unsigned i = 0; i < 8; i++)
+        sc_stack_cache_learn(callers[0], (uintptr_t)words, 78, callers, 3, place_far_off);
+    return sc_stack_cache_find(callers[0], (uintptr_t)words);
+}
+
+START_TEST(places_far_up_the_threads_own_stack_are_learnt)
+{
+    ck_assert_uint_eq(recognise_far_off(), 0);
+    sc_own_stack_learn();
+    ck_assert_uint_eq(recognise_far_off(), 78);
+}
+END_TEST
+
+/* At one depth, or from one site, and in turn. */
+START_TEST(a_dozen_stacks_in_turn_are_all_learnt)
+{
+    enum { STACKS = 12 };
+    static uintptr_t stacks[STACKS][WINDOW_WORDS];
+    static const char sites[STACKS];
+    for (unsigned round = 0; round < 64; round++)
+        for (unsigned i = 0; i < STACKS; i++) {
+            void *const frames[] = {(void *)(uintptr_t)&sites[i], (void *)(uintptr_t)&sites[0]};
+            stacks[i][INNER] = (uintptr_t)frames[1];
+            if (!sc_stack_cache_find(frames[0], (uintptr_t)stacks[i]))
+                sc_stack_cache_learn(frames[0], (uintptr_t)stacks[i], 100 + i, frames, 2, NULL);
+        }
+    for (unsigned i = 0; i < STACKS; i++)
+        ck_assert_uint_eq(sc_stack_cache_find(&sites[i], (uintptr_t)stacks[i]), 100 + i);
+}
+END_TEST
+
+/* The same function calls from the same depth, and its callers differ. */
+START_TEST(stacks_of_one_key_are_told_apart)
+{
+    enum { STACKS = 3 };
+    for (unsigned round = 0; round < 16; round++)
+        for (unsigned i = 0; i < STACKS; i++) {
+            void *const frames[] = {callers[0], &stack[100 + i]};
+            stack[OUTER] = (uintptr_t)frames[1];
+            uint32_t found = sc_stack_cache_find(frames[0], (uintptr_t)&stack[1]);
+            ck_assert(found == 0 || found == 200 + i);
+            if (round == 15)
+                ck_assert_uint_eq(found, 200 + i);
+            if (!found)
+                sc_stack_cache_learn(frames[0], (uintptr_t)&stack[1], 200 + i, frames, 2, NULL);
+        }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("seen_stacks");
@@ -150,6 +220,9 @@ int main(void)
     tcase_add_test(tests, beside_a_stale_copy_the_search_learns_nothing);
     tcase_add_test(tests, beside_a_stale_copy_places_are_learnt);
     tcase_add_test(tests, places_outside_the_window_are_not_learnt);
+    tcase_add_test(tests, places_far_up_the_threads_own_stack_are_learnt);
+    tcase_add_test(tests, a_dozen_stacks_in_turn_are_all_learnt);
+    tcase_add_test(tests, stacks_of_one_key_are_told_apart);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

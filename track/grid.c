@@ -18,10 +18,11 @@ static unsigned cell_shift(int level)
 
 static int level_of(size_t size_bytes)
 {
-    int level = 0;
-    while (level < SC_GRID_LEVELS - 1 && size_bytes > (size_t)1 << cell_shift(level))
-        level++;
-    return level;
+    if (size_bytes <= (size_t)1 << cell_shift(0))
+        return 0;
+    unsigned bits = 64 - (unsigned)__builtin_clzll(size_bytes - 1); /* of a cell as large */
+    int level = (int)(bits - cell_shift(0) + SC_GRID_STEP_SHIFT - 1) / SC_GRID_STEP_SHIFT;
+    return level < SC_GRID_LEVELS ? level : SC_GRID_LEVELS - 1;
 }
 
 static uint32_t slot_of(const struct sc_grid *grid, int level, uint64_t cell)

@@ -1,6 +1,6 @@
 /* An index of address intervals, found by any address inside them.
  *
- * Every item lies on the finest level whose cells are at least its size (4 KB, 64 KB, 1 MB ...
+ * Every item lies on the finest level whose cells are at least its size (4 KB, 16 KB, 64 KB ...
  * 256 TB, more than a process can map), so it touches at most two cells, and each cell is a chain
  * in one hash table. Insert, remove and point look-up cost O(1) for any number of items; a range
  * look-up costs the number of cells it covers on each populated level, or one pass over the table
@@ -22,7 +22,7 @@
 
 #include "track/pool.h"
 
-enum { SC_GRID_LEVELS = 10 };
+enum { SC_GRID_LEVELS = 19, SC_GRID_STEP_SHIFT = 2 };
 
 struct sc_grid_node {
     _Atomic uintptr_t address;
@@ -68,7 +68,7 @@ static inline bool sc_grid_is_empty(struct sc_grid *grid)
 
 static inline unsigned sc_grid_cell_shift(int level)
 {
-    return 12 + 4 * (unsigned)level;
+    return 12 + SC_GRID_STEP_SHIFT * (unsigned)level;
 }
 
 /* Neighbouring cells stay neighbours in the table, so that a range look-up walks memory in order;

@@ -725,9 +725,39 @@ static void look_ahead(struct sc_inflight *inflight, uint32_t id, unsigned limit
     sc_source_copies_look(ops, count);
 }
 
+static void judge(struct sc_inflight *inflight, uint32_t id, unsigned limit,
+                  struct sc_ops *overwritten)
+{
+    struct sc_op *op = sc_inflight_op(inflight, id);
+    if (op->info.slot && !op->info.range && !op->looked)
+        look_ahead(inflight, id, limit);
+    judge_source(inflight, op, overwritten);
+}
+
+/* What is about to be dropped, at most `limit` operations. */
+static void judge_known(struct sc_inflight *inflight, unsigned limit, struct sc_ops *overwritten)
+{
+    for (uint32_t id = inflight->busy; id; id = sc_order_stream(inflight->order, id)->busy_next)
+        for (uint32_t at = sc_order_stream(inflight->order, id)->first_op; at;) {
+            struct sc_op *op = sc_inflight_op(inflight, at);
+            if (limit == 0)
+                return;
+            if (!sc_order_known_done(inflight->order, &op->info.ticket))
+                break;
+            judge(inflight, at, limit, overwritten);
+            limit--;
+            at = op->stream_next;
+        }
+}
+
+/* Where destinations are guarded, no source is looked at behind the end of one: until the kernel
+ * has let go of its pages, a source must be read by way of the kernel. */
 bool sc_inflight_retire(struct sc_inflight *inflight, unsigned limit, struct sc_ops *overwritten)
 {
     uint32_t next = 0;
+    bool judges_first = overwritten && inflight->guards.hiding != 0;
+    if (judges_first)
+        judge_known(inflight, limit, overwritten);
     for (uint32_t id = inflight->busy; id; id = next) {
         struct sc_stream *stream = sc_order_stream(inflight->order, id);
         next = stream->busy_next;
@@ -737,11 +767,9 @@ bool sc_inflight_retire(struct sc_inflight *inflight, unsigned limit, struct sc_
                 break;
             if (limit == 0)
                 return true;
-            if (overwritten && op->info.slot && !op->info.range && !op->looked)
-                look_ahead(inflight, stream->first_op, limit);
+            if (overwritten && !judges_first)
+                judge(inflight, stream->first_op, limit, overwritten);
             limit--;
-            if (overwritten)
-                judge_source(inflight, op, overwritten);
             sc_inflight_drop(inflight, stream->first_op);
         }
     }

@@ -58,18 +58,22 @@ static _Atomic uint64_t *words_of(struct sc_pool *pool, uint32_t id)
     return sc_pool_at(pool, id);
 }
 
-uint32_t sc_pool_take(struct sc_pool *pool)
+uint32_t sc_pool_take_as_is(struct sc_pool *pool)
 {
     uint32_t id = pool->free_list;
     if (id)
         pool->free_list = (uint32_t)atomic_load_explicit(words_of(pool, id), memory_order_relaxed);
     else
         id = take_unused(pool);
-    if (!id)
-        return 0;
-    for (size_t word = 0; word < pool->record_bytes / 8; word++)
+    pool->live += id != 0;
+    return id;
+}
+
+uint32_t sc_pool_take(struct sc_pool *pool)
+{
+    uint32_t id = sc_pool_take_as_is(pool);
+    for (size_t word = 0; id && word < pool->record_bytes / 8; word++)
         atomic_store_explicit(words_of(pool, id) + word, 0, memory_order_release);
-    pool->live++;
     return id;
 }
 

@@ -32,6 +32,10 @@ void sc_pool_init(struct sc_pool *pool, size_t record_bytes);
 /* A zeroed record, or 0 when memory or ids are used up. */
 uint32_t sc_pool_take(struct sc_pool *pool);
 
+/* The same with whatever the record held before: for large records that are filled anyway, and that
+ * nobody looks at without the lock. */
+uint32_t sc_pool_take_as_is(struct sc_pool *pool);
+
 /* When the last record comes back, the pages of all but the first chunk return to the kernel. */
 void sc_pool_give(struct sc_pool *pool, uint32_t id);
 

@@ -51,17 +51,6 @@ void sc_source_copies_drop_copies(struct sc_inflight *inflight, struct sc_op *op
     sc_source_copies_give_slots(&op->info);
 }
 
-/* Could a page there be inaccessible for the sake of a destination, or still be, with the kernel
- * not yet told that it was let go? */
-static bool may_be_hidden(struct sc_spans *guards, uintptr_t address, size_t size_bytes)
-{
-    uintptr_t start = address & ~guards->page_mask;
-    if (atomic_load_explicit(&guards->unapplied_count, memory_order_acquire) != 0)
-        return true;
-    return sc_grid_may_overlap(&guards->grid, start, size_bytes + (address - start)) &&
-           sc_spans_least(guards, address, size_bytes) == SC_ACCESS_NONE;
-}
-
 static enum sc_snapshots snapshots_of(struct sc_inflight *inflight, const struct sc_op_info *info)
 {
     if (!info->range)
@@ -76,7 +65,7 @@ static bool can_be_read(struct sc_inflight *inflight, const struct sc_op_info *i
                         uintptr_t address, size_t size_bytes)
 {
     return info->kind == SC_PINNED && snapshots_of(inflight, info) == SC_SNAPSHOTS_PLAIN &&
-           !may_be_hidden(&inflight->guards, address, size_bytes);
+           !sc_spans_may_hide(&inflight->guards, address, size_bytes);
 }
 
 static bool still_holds(struct sc_inflight *inflight, const struct sc_op_info *info,
@@ -151,7 +140,7 @@ bool sc_source_copies_changed(struct sc_inflight *inflight, const struct sc_op *
 static bool copy_bytes(struct sc_inflight *inflight, struct sc_op *op, uintptr_t start,
                        uintptr_t end)
 {
-    uint32_t id = inflight->copies.live < COPIES_MAX ? sc_pool_take(&inflight->copies) : 0;
+    uint32_t id = inflight->copies.live < COPIES_MAX ? sc_pool_take_as_is(&inflight->copies) : 0;
     if (!id)
         return false;
     struct page_copy *copy = copy_at(inflight, id);

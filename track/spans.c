@@ -28,6 +28,13 @@ static void add_to(_Atomic uint32_t *count, int change)
     atomic_store_explicit(count, value, memory_order_release);
 }
 
+/* Counts how many pages' owners may keep the host from reading them; under the lock. */
+static void count_hiding(uint32_t *count, const struct sc_span *span, int change)
+{
+    if (span->access == SC_ACCESS_NONE)
+        *count += (uint32_t)change;
+}
+
 /* From its first page on, once more if some of it has been told of already. */
 static void set_unapplied(struct sc_spans *spans, uint32_t id)
 {
@@ -39,6 +46,7 @@ static void set_unapplied(struct sc_spans *spans, uint32_t id)
     span->unapplied_next = spans->unapplied;
     spans->unapplied = id;
     add_to(&spans->unapplied_count, 1);
+    count_hiding(&spans->hiding_unapplied, span, 1);
 }
 
 /* `address` and `end` lie on page boundaries. */
@@ -59,6 +67,7 @@ static uint32_t new_span(struct sc_spans *spans, uint32_t op, uintptr_t address,
     sc_grid_insert(&spans->grid, id);
     spans->live++;
     add_to(&spans->busy, 1);
+    count_hiding(&spans->hiding, span, 1);
     return id;
 }
 
@@ -188,8 +197,10 @@ static void set_applied(struct sc_spans *spans, uint32_t id)
     if (!span->live)
         atomic_store_explicit(&span->used, false, memory_order_release);
     add_to(&spans->unapplied_count, -1);
+    count_hiding(&spans->hiding_unapplied, span, -1);
     if (span->live)
         return;
+    count_hiding(&spans->hiding, span, -1);
     sc_pool_give(&spans->pool, id);
     add_to(&spans->busy, -1);
 }
@@ -300,6 +311,16 @@ enum sc_access sc_spans_least(struct sc_spans *spans, uintptr_t address, size_t 
     return piece.access;
 }
 
+bool sc_spans_may_hide(struct sc_spans *spans, uintptr_t address, size_t size_bytes)
+{
+    uintptr_t start = address & ~spans->page_mask;
+    if (spans->hiding == 0)
+        return false;
+    return spans->hiding_unapplied != 0 ||
+           (sc_grid_may_overlap(&spans->grid, start, size_bytes + (address - start)) &&
+            sc_spans_least(spans, address, size_bytes) == SC_ACCESS_NONE);
+}
+
 enum sc_access sc_spans_access(struct sc_spans *spans, uintptr_t address)
 {
     return sc_spans_least(spans, address, 1);
@@ -328,6 +349,8 @@ void sc_spans_forget(struct sc_spans *spans)
 {
     atomic_store(&spans->busy, 0);
     atomic_store(&spans->unapplied_count, 0);
+    spans->hiding = 0;
+    spans->hiding_unapplied = 0;
     sc_blocks_clear(&spans->ever);
 }
 

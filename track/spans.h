@@ -41,7 +41,9 @@ struct sc_spans {
     uint32_t unapplied; /* list of spans */
     uint32_t refused;   /* the same, of those that the kernel would not let go of */
     _Atomic uint32_t unapplied_count;
-    _Atomic uint32_t busy;  /* live and unapplied spans */
+    _Atomic uint32_t busy; /* live and unapplied spans */
+    uint32_t hiding;       /* those of them that forbid to read; how many are unapplied */
+    uint32_t hiding_unapplied;
     _Atomic uint32_t begun; /* spans that ever were; goes round */
     struct sc_blocks ever;  /* those that were ever protected */
     uintptr_t page_mask;    /* page size - 1 */
@@ -96,6 +98,10 @@ bool sc_spans_retry(struct sc_spans *spans);
 /* The least that a live span on the page allows; or on any page that the interval touches. */
 enum sc_access sc_spans_access(struct sc_spans *spans, uintptr_t address);
 enum sc_access sc_spans_least(struct sc_spans *spans, uintptr_t address, size_t size_bytes);
+
+/* Could a page there be inaccessible for the sake of a span, or still be, with the kernel not yet
+ * told that it was let go? */
+bool sc_spans_may_hide(struct sc_spans *spans, uintptr_t address, size_t size_bytes);
 
 /* May the page be protected for the sake of a span? The span lives, or the kernel has not been told
  * of its end. All of this keeps an invariant: while nobody applies, a page that no span covers is

@@ -74,6 +74,12 @@ static void apply(void)
                      guards.live);
 }
 
+static void apply_but_refused(void)
+{
+    while (apply_step())
+        continue;
+}
+
 /* The pages from the first on, a letter each: w all, r read, - none. */
 static void check_pages(const char *expected)
 {
@@ -372,6 +378,48 @@ START_TEST(neighbours_of_what_cannot_be_let_go_are_let_go)
 END_TEST
 
 /* Even between the last change and the step that drops its record. */
+/* From before the kernel is told that it may not be read until it has been told that it may. */
+START_TEST(what_may_be_hidden_is_so_until_the_kernel_has_let_it_go)
+{
+    uint32_t read = add(1, 0, 8, SC_ACCESS_READ, 0);
+    ck_assert(!sc_spans_may_hide(&guards, at(3), 8));
+    uint32_t none = add(2, 4, 2, SC_ACCESS_NONE, 0);
+    ck_assert(sc_spans_may_hide(&guards, at(5), 8));
+    apply();
+    ck_assert(sc_spans_may_hide(&guards, at(4) - 4, 8));
+    ck_assert(!sc_spans_may_hide(&guards, at(3), page));
+    ck_assert(!sc_spans_may_hide(&guards, at(6), page));
+    sc_spans_end(&guards, read); /* unapplied, and readable all the time */
+    ck_assert(!sc_spans_may_hide(&guards, at(3), page));
+    sc_spans_end(&guards, none);
+    ck_assert(sc_spans_may_hide(&guards, at(5), 8));
+    apply();
+    ck_assert(!sc_spans_may_hide(&guards, at(5), 8));
+    ck_assert_uint_eq(guards.hiding + guards.hiding_unapplied, 0);
+}
+END_TEST
+
+START_TEST(what_the_kernel_will_not_let_go_of_may_be_hidden)
+{
+    struct sc_access_change change;
+    uint32_t none = add(1, 4, 3, SC_ACCESS_NONE, 0);
+    apply();
+    none = sc_spans_cut(&guards, none, at(5), 1);
+    ck_assert(sc_spans_apply(&guards, &change));
+    while (change.size_bytes == 0)
+        ck_assert(sc_spans_apply(&guards, &change));
+    ck_assert_uint_eq(sc_spans_refuse(&guards, &change), 0);
+    apply_but_refused();
+    ck_assert(sc_spans_may_hide(&guards, at(5), 8));
+    ck_assert(sc_spans_retry(&guards));
+    apply();
+    ck_assert(!sc_spans_may_hide(&guards, at(5), 8));
+    sc_spans_end(&guards, none);
+    apply();
+    ck_assert_uint_eq(guards.hiding + guards.hiding_unapplied, 0);
+}
+END_TEST
+
 START_TEST(a_page_is_covered_from_before_it_is_protected_until_it_is_let_go)
 {
     ck_assert(!sc_spans_cover(&guards, at(0)));
@@ -846,6 +894,8 @@ static TCase *span_tests(void)
     tcase_add_loop_test(group, neighbours_that_end_together_are_let_go_together, 0, 2);
     tcase_add_test(group, what_another_operation_wants_is_not_let_go_with_neighbours);
     tcase_add_test(group, neighbours_of_what_cannot_be_let_go_are_let_go);
+    tcase_add_test(group, what_may_be_hidden_is_so_until_the_kernel_has_let_it_go);
+    tcase_add_test(group, what_the_kernel_will_not_let_go_of_may_be_hidden);
     tcase_add_test(group, a_page_is_covered_from_before_it_is_protected_until_it_is_let_go);
     tcase_add_test(group, a_page_that_goes_from_span_to_span_is_seen_without_the_lock);
     tcase_add_test(group, what_was_never_near_is_known_to_be_far);

@@ -223,6 +223,15 @@ struct query {
 
 /* An item of two cells is met twice; it counts in the first of its cells that the walk covers, and
  * by the link of that cell, since both cells may have the same chain. */
+static bool counts_here(const struct sc_grid_node *node, uint32_t entry, int level, uint64_t cell,
+                        uint64_t first_cell)
+{
+    struct span span = span_of(node);
+    uint64_t counted_in = span.first > first_cell ? span.first : first_cell;
+    uint64_t linked_from = entry & SECOND_SIDE ? span.last : span.first;
+    return span.level == level && counted_in == cell && linked_from == cell;
+}
+
 static bool visit_chain(struct sc_grid *grid, const struct query *query, uint32_t slot, int level,
                         uint64_t cell, uint64_t first_cell)
 {
@@ -232,11 +241,8 @@ static bool visit_chain(struct sc_grid *grid, const struct query *query, uint32_
         struct sc_grid_node *node = node_at(grid, id);
         uint32_t next =
             atomic_load_explicit(&node->next[at & SECOND_SIDE ? 1 : 0], memory_order_relaxed);
-        struct span span = span_of(node);
-        uint64_t counted_in = span.first > first_cell ? span.first : first_cell;
-        uint64_t linked_from = at & SECOND_SIDE ? span.last : span.first;
-        if (span.level == level && counted_in == cell && linked_from == cell &&
-            overlaps(node, query->address, query->size_bytes) && !query->visit(query->context, id))
+        if (overlaps(node, query->address, query->size_bytes) &&
+            counts_here(node, at, level, cell, first_cell) && !query->visit(query->context, id))
             return false;
         at = next;
     }

@@ -132,14 +132,25 @@ uint32_t sc_spans_cut(struct sc_spans *spans, uint32_t first, uintptr_t address,
 
 /* ---- applying ---- */
 
-/* The pages from `at` to `until` have the same live spans on them. */
+/* The pages from `at` to `until` have the same live spans on them, or are `settled`: nothing is to
+ * be told of them, whatever else lives there. */
 struct piece {
     struct sc_spans *spans;
+    const struct sc_span *of;
+    bool settled;
     uintptr_t at;
     uintptr_t until;
     enum sc_access access; /* the least that a live span allows */
     bool applied;          /* an applied span has brought it there */
 };
+
+/* Where a live span allows no more, the end of `of` changes nothing; and if the kernel knows of
+ * that span, neither does the beginning. Of a thousand spans on a page the first one that is met
+ * mostly says so. */
+static bool settles(const struct sc_span *span, const struct piece *piece)
+{
+    return span->access >= piece->of->access && (!piece->of->live || !span->unapplied);
+}
 
 static bool narrow_piece(void *context, uint32_t id)
 {
@@ -152,18 +163,25 @@ static bool narrow_piece(void *context, uint32_t id)
     }
     if (sc_span_end(span) < piece->until)
         piece->until = sc_span_end(span);
+    piece->settled = settles(span, piece);
     if (span->access > piece->access)
         piece->applied = false;
     if (span->access >= piece->access) {
         piece->access = span->access;
         piece->applied |= !span->unapplied;
     }
-    return true;
+    return !piece->settled;
 }
 
 static struct piece next_piece(struct sc_spans *spans, const struct sc_span *span)
 {
-    struct piece piece = {spans, span->applied_to, sc_span_end(span), SC_ACCESS_ALL, false};
+    struct piece piece = {
+        .spans = spans,
+        .of = span,
+        .at = span->applied_to,
+        .until = sc_span_end(span),
+        .access = SC_ACCESS_ALL,
+    };
     if (spans->live == (uint32_t)span->live)
         piece.access = span->live ? span->access : SC_ACCESS_ALL;
     else
@@ -176,6 +194,8 @@ static struct piece next_piece(struct sc_spans *spans, const struct sc_span *spa
  * too. Pages of a new one may have less already. */
 static bool must_tell(const struct sc_span *span, const struct piece *piece)
 {
+    if (piece->settled)
+        return false;
     if (span->live)
         return piece->access == span->access && !piece->applied;
     return piece->access < span->access;

@@ -17,8 +17,8 @@
 enum {
     SETS = 16,
     WAYS = 4,
-    FRAMES_MAX = 48,
-    WINDOW_WORDS = 4096, /* 32 KB of stack */
+    CALLERS_MAX = SC_STACK_DEPTH_MAX - 1, /* of what is stored, all but the site */
+    WINDOW_WORDS = 4096,                  /* 32 KB of stack */
     CHUNK_WORDS = 512,
     PLAIN_KEYS = 32, /* for which pthread_setspecific does not allocate */
 };
@@ -33,8 +33,8 @@ struct entry {
     uint32_t misses; /* since this stack came here */
     bool learnt;
     uint8_t count;
-    uint32_t places[FRAMES_MAX]; /* in words above the key's depth */
-    uintptr_t returns[FRAMES_MAX];
+    uint32_t places[CALLERS_MAX]; /* in words above the key's depth */
+    uintptr_t returns[CALLERS_MAX];
 };
 
 /* Stacks of one hash. Several may have one key: they differ in their callers. */
@@ -213,7 +213,7 @@ static bool take_places(struct entry *entry, uintptr_t depth, void *const *frame
 static bool find_places(struct entry *entry, uintptr_t depth, void *const *frames, unsigned count,
                         sc_stack_cache_place *place)
 {
-    uintptr_t places[FRAMES_MAX];
+    uintptr_t places[CALLERS_MAX];
     if (place && place(frames, count, places))
         return take_places(entry, depth, frames + 1, count - 1, places);
     return search_places(entry, depth, frames + 1, count - 1);
@@ -234,12 +234,14 @@ static void take_way(struct set *set, const struct key *key, uint32_t id)
 
 /* A search costs some microseconds, and a stale copy may be gone next time: tried at the 2nd, 4th,
  * 8th ... miss. The innermost return address is the site itself, which our own frames hold copies
- * of. */
+ * of. What lies beyond the deepest stack that is stored makes no other stack of it. */
 void sc_stack_cache_learn(const void *site, uintptr_t depth, uint32_t id, void *const *frames,
                           unsigned count, sc_stack_cache_place *place)
 {
-    if (count == 0 || count - 1 > FRAMES_MAX || !take_table())
+    if (count == 0 || !take_table())
         return;
+    if (count > CALLERS_MAX + 1)
+        count = CALLERS_MAX + 1;
     forget_if_closed();
     const struct key key = {site, depth};
     struct set *set = set_of(&key);

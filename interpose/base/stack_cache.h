@@ -28,8 +28,8 @@ uint32_t sc_stack_cache_find(const void *site, uintptr_t depth);
 /* Says in `places` where the return addresses to frames[1] and on lie. False: it cannot. */
 typedef bool sc_stack_cache_place(void *const *frames, unsigned count, uintptr_t *places);
 
-/* The unwinder has just found this stack there. Learns it at the second time. `place` is NULL where
- * no unwinder can tell. */
+/* The unwinder has just found this stack there, and `id` is what sc_stacks_put has made of these
+ * frames. Learns it at the second time. `place` is NULL where no unwinder can tell. */
 void sc_stack_cache_learn(const void *site, uintptr_t depth, uint32_t id, void *const *frames,
                           unsigned count, sc_stack_cache_place *place);
 

@@ -173,6 +173,35 @@ START_TEST(places_far_up_the_threads_own_stack_are_learnt)
 }
 END_TEST
 
+enum { DEEP = SC_STACK_DEPTH_MAX + 9 };
+
+static bool place_deep(void *const *frames, unsigned count, uintptr_t *places)
+{
+    ck_assert_uint_eq(count, SC_STACK_DEPTH_MAX);
+    for (unsigned i = 1; i < count; i++)
+        places[i - 1] = (uintptr_t)frames[i];
+    return true;
+}
+
+/* Of the stack that is stored all counts, and nothing beyond. */
+START_TEST(the_deepest_stacks_are_learnt)
+{
+    void *frames[DEEP] = {callers[0]};
+    for (unsigned i = 1; i < DEEP; i++) {
+        stack[2 * i] = (uintptr_t)&stack[2 * i];
+        frames[i] = &stack[2 * i];
+    }
+    uint32_t id = sc_stacks_put(frames, DEEP);
+    for (unsigned i = 0; i < 8; i++)
+        sc_stack_cache_learn(frames[0], (uintptr_t)stack, id, frames, DEEP, place_deep);
+    ck_assert_uint_eq(sc_stack_cache_find(frames[0], (uintptr_t)stack), id);
+    stack[2 * SC_STACK_DEPTH_MAX] = 0;
+    ck_assert_uint_eq(sc_stack_cache_find(frames[0], (uintptr_t)stack), id);
+    stack[2 * (SC_STACK_DEPTH_MAX - 1)] = 0;
+    ck_assert_uint_eq(sc_stack_cache_find(frames[0], (uintptr_t)stack), 0);
+}
+END_TEST
+
 /* At one depth, or from one site, and in turn. */
 START_TEST(a_dozen_stacks_in_turn_are_all_learnt)
 {
@@ -221,6 +250,7 @@ int main(void)
     tcase_add_test(tests, beside_a_stale_copy_places_are_learnt);
     tcase_add_test(tests, places_outside_the_window_are_not_learnt);
     tcase_add_test(tests, places_far_up_the_threads_own_stack_are_learnt);
+    tcase_add_test(tests, the_deepest_stacks_are_learnt);
     tcase_add_test(tests, a_dozen_stacks_in_turn_are_all_learnt);
     tcase_add_test(tests, stacks_of_one_key_are_told_apart);
     suite_add_tcase(suite, tests);

@@ -50,18 +50,19 @@ struct sc_range {
 /* Sources of up to so many bytes are compared as a whole where they are not guarded. */
 enum { SC_COMPARED_WHOLE_BYTES = 16 << 10 };
 
+/* What is looked at of operations that are passed by comes first. */
 struct sc_op_info {
-    const char *api; /* lives for ever */
-    struct sc_shape shape;
-    struct sc_fold fold;
-    struct sc_ticket ticket;
     enum sc_direction direction;
     enum sc_buffer_kind kind;
-    uint32_t origin; /* of the range (track/origins.h) */
+    uint32_t range; /* 0: none */
     uint32_t stack;
+    struct sc_shape shape;
+    struct sc_ticket ticket;
+    struct sc_fold fold;
+    const char *api; /* lives for ever */
+    uint32_t origin; /* of the range (track/origins.h) */
     int32_t thread;
     uint64_t ticks;        /* sc_ticks() at issue */
-    uint32_t range;        /* 0: none */
     enum sc_access access; /* what the host may do with the guarded pages */
     uintptr_t guard_address;
     size_t guard_bytes;       /* 0: unguarded */
@@ -96,18 +97,20 @@ static inline bool sc_ops_is_copied(const struct sc_op_info *info)
     return info->slot || info->copied;
 }
 
+/* Its links fill the first line of the cache, so that neighbours which come and go touch no more.
+ */
 struct sc_op {
-    struct sc_grid_node node; /* the hull */
-    struct sc_op_info info;
+    _Alignas(64) struct sc_grid_node node; /* the hull */
     uint32_t key_next;
     uint32_t range_previous, range_next;
     uint32_t stream_previous, stream_next;
     uint32_t first_span; /* what of it is guarded now */
     uint32_t first_copy; /* of source pages that were let go */
     int32_t accused;     /* the thread that was last reported to touch it too early; 0: none */
-    bool retained;       /* complete, kept for latent hazards */
-    bool cut;            /* some of its pages were let go */
-    bool looked;         /* at its source, just now: `differs` from the snapshot */
+    struct sc_op_info info;
+    bool retained; /* complete, kept for latent hazards */
+    bool cut;      /* some of its pages were let go */
+    bool looked;   /* at its source, just now: `differs` from the snapshot */
     bool differs;
 };
 

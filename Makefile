@@ -378,7 +378,9 @@ $(UNIT): $(CORE_OBJ) $(FLAGS)
 linked = $(call objects,$(shell sed -n '1s,.*links: *,,p' $(1)))
 $(foreach s,$(shell grep -l '^/\* links:' tests/unit/*.c),\
     $(eval $(T)/unit/$(basename $(notdir $(s))): $(call linked,$(s))))
-$(T)/unit/test_callbacks $(T)/unit/test_nvtx $(T)/unit/test_reaper $(T)/unit/test_tellers $(T)/unit/test_timeline: private CUDA = $(CUDA_CPPFLAGS)
+# A test of what may know CUDA may know it, too.
+UNIT_CUDA := $(shell grep -lE '^.include .(interpose/|cupti_hooks/|cuda|cupti)' tests/unit/*.c)
+$(UNIT_CUDA:tests/%.c=$(T)/%): private CUDA = $(CUDA_CPPFLAGS)
 $(T)/unit/test_doctor $(T)/unit/test_captured: $(filter $(patsubst %,$(OBJ)/report/command/%.o, \
     doctor/diagnos% doctor/driver_errors doctor/architecture doctor/captured scratch say progress), \
     $(COMMAND_OBJ))

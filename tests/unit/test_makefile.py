@@ -16,6 +16,22 @@ def would_do(*arguments):
                           env=environment, stdout=subprocess.PIPE, encoding="utf-8",
                           check=True).stdout
 
+INCLUDE = re.compile(r"^#include ([<\"])([^>\"]+)", re.M)
+OF_CUDA = re.compile(r"cuda|cupti|nvtx|generated_")
+
+
+def included(source, seen):
+    """The headers of other projects that a source of ours includes, by whatever way."""
+    found = set()
+    for kind, name in INCLUDE.findall(source.read_text(encoding="utf-8")):
+        ours = next((path for path in (source.parent / name, ROOT / name) if path.exists()), None)
+        if kind == "<" or not ours:
+            found.add(name)
+        elif ours not in seen:
+            seen.add(ours)
+            found |= included(ours, seen)
+    return found
+
 
 class Makefile(unittest.TestCase):
     def test_uninstall_removes_what_install_has_put_there(self):
@@ -31,6 +47,18 @@ class Makefile(unittest.TestCase):
         compiled = next(line for line in done.splitlines() if " -c track/grid.c " in line)
         for word in ("-I.", "-D_GNU_SOURCE", "-DOF_THE_USER", "-O1"):
             self.assertIn(f" {word} ", compiled)
+
+    # A machine that has CUDA's headers where every compiler looks hides that somebody lacks them.
+    def test_who_includes_cuda_is_told_where_it_lies(self):
+        programs = [f"out/tests/unit/{source.stem}"
+                    for source in sorted((ROOT / "tests" / "unit").glob("test_*.c"))]
+        done = would_do("--always-make", *programs)
+        compiled = re.findall(r"^(gcc .* ((?:\w+/)+\w+\.c) .*)$", done, re.M)
+        self.assertGreater(len(compiled), 2 * len(programs))
+        for command, source in compiled:
+            cuda = sorted(filter(OF_CUDA.match, included(ROOT / source, set())))
+            if "-isystem" not in command:
+                self.assertEqual(cuda, [], source)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,11 @@
-/* Batch copies, outside of captures (batch_copies.h) and in them.
+/* Batch copies, outside of captures (batch_copies.h) and in them. A single copy with attributes is
+ * a batch of one.
  *
- * In a capture the driver refuses a batch with CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, the capture
+ * In a capture a driver refuses a batch with CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, the capture
  * goes on, and the graph lacks the copies (SC304). With capture=repair each becomes a node, in
  * order. A source with order DURING_API_CALL is the caller's again when the call returns, so the
- * node reads a copy of it.
+ * node reads a copy of it. A driver that takes the batch (CUDA 13.5 has nodes for it) is asked
+ * first, and has its way: the graph then names what the copies name.
  */
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
@@ -29,6 +31,8 @@ struct batch {
     struct sc_batch copies;
     struct sc_stream_record *captured; /* NULL: nothing captures it */
     size_t *failed;                    /* where the index of a refused copy goes, or NULL */
+    size_t failed_before;              /* what stood there, where something captures */
+    bool valid;                        /* the driver would not refuse it for its arguments */
 };
 
 /* ---- in a capture ---- */
@@ -48,14 +52,6 @@ static void report_missing(const struct batch *batch, enum sc_action action)
                               &(struct sc_culprit){call->api, call->site, NULL});
 }
 
-/* The driver's own answer, and what it means for the graph. */
-static CUresult refused(const struct batch *batch, CUresult result)
-{
-    if (sc_driver_is_capture_error(result) && sc_streams_is_capturing(batch->captured))
-        report_missing(batch, SC_ACTION_REPORTED);
-    return result;
-}
-
 /* The driver sees wrong arguments before it looks at the capture, so those are left to it. */
 static bool is_order(CUmemcpySrcAccessOrder order)
 {
@@ -65,8 +61,8 @@ static bool is_order(CUmemcpySrcAccessOrder order)
 /* As a batch says which of its copies was refused. */
 static void note_failed(const struct batch *batch, size_t copy, CUresult result)
 {
-    if (batch->failed && result != CUDA_SUCCESS)
-        *batch->failed = copy;
+    if (batch->failed)
+        *batch->failed = result == CUDA_SUCCESS ? batch->failed_before : copy;
 }
 
 /* The legacy stream takes no batch, whatever is in it. */
@@ -100,6 +96,52 @@ static CUresult capture_copy(const struct batch *batch, CUdeviceptr dst, CUdevic
                           ? sc_real.cuMemcpyAsync_ptsz(dst, from, bytes, stream)
                           : sc_real.cuMemcpyAsync(dst, from, bytes, stream);
     return sc_issue_end(&issue, result);
+}
+
+/* The driver's call follows. */
+static void begin(struct batch *batch, bool valid)
+{
+    batch->valid = valid;
+    batch->captured = capturing_stream(batch);
+    if (batch->captured && batch->failed)
+        batch->failed_before = *batch->failed;
+    if (!batch->captured && valid)
+        sc_batch_copies_begin(&batch->copies);
+}
+
+/* The driver has made a node of the batch. What it reads during the call is not the node's. */
+static void note_captured(struct batch *batch)
+{
+    for (size_t i = 0; i < batch->copies.count; i++) {
+        struct sc_batch_copy copy = {.src_is = SC_BATCH_UNKNOWN, .dst_is = SC_BATCH_UNKNOWN};
+        batch->copies.describe(&batch->copies, i, &copy);
+        if (copy.sides.is_empty)
+            continue;
+        if (copy.order == CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL)
+            copy.sides.src = (struct sc_copy_side){0};
+        struct sc_issue issue;
+        sc_issue_begin(&issue, batch->copies.call, batch->copies.handle);
+        sc_issue_sides(&issue, copy.sides);
+        sc_issue_end(&issue, CUDA_SUCCESS);
+    }
+}
+
+typedef CUresult capture_copies(struct batch *batch);
+
+/* The driver's own answer, and what it means for the graph; or that of the copies one by one. */
+static CUresult end_captured(struct batch *batch, CUresult result, capture_copies *one_by_one)
+{
+    if (result == CUDA_SUCCESS && batch->valid)
+        note_captured(batch);
+    if (!sc_driver_is_capture_error(result) || !sc_streams_is_capturing(batch->captured))
+        return result;
+    if (!one_by_one || !batch->valid || !sc_captures_are_repaired()) {
+        report_missing(batch, SC_ACTION_REPORTED);
+        return result;
+    }
+    result = one_by_one(batch);
+    report_missing(batch, result == CUDA_SUCCESS ? SC_ACTION_REROUTED : SC_ACTION_REPORTED);
+    return result;
 }
 
 /* ---- runs of bytes ---- */
@@ -161,15 +203,15 @@ static bool is_valid(const struct flat_batch *batch)
     return valid;
 }
 
-static CUresult capture_flat(struct flat_batch *batch)
+static CUresult capture_flat(struct batch *copies)
 {
+    struct flat_batch *batch = (struct flat_batch *)(void *)copies;
     CUresult result = CUDA_SUCCESS;
-    for (size_t i = 0; i < batch->batch.copies.count && result == CUDA_SUCCESS; i++) {
-        result = capture_copy(&batch->batch, batch->dsts[i], batch->srcs[i], batch->sizes[i],
+    for (size_t i = 0; i < copies->copies.count && result == CUDA_SUCCESS; i++) {
+        result = capture_copy(copies, batch->dsts[i], batch->srcs[i], batch->sizes[i],
                               order_of(batch, i));
-        note_failed(&batch->batch, i, result);
+        note_failed(copies, i, result);
     }
-    report_missing(&batch->batch, result == CUDA_SUCCESS ? SC_ACTION_REROUTED : SC_ACTION_REPORTED);
     return result;
 }
 
@@ -234,24 +276,15 @@ static void rename_failed(const struct flat_batch *batch)
     }
 }
 
-/* The driver's call follows, unless the batch was captured node by node. */
-static bool begin_flat(struct flat_batch *batch, CUresult *result)
+static void begin_flat(struct flat_batch *batch)
 {
-    bool valid = is_valid(batch) && !is_on_legacy(&batch->batch);
-    batch->batch.captured = capturing_stream(&batch->batch);
-    if (batch->batch.captured && sc_captures_are_repaired() && valid) {
-        *result = capture_flat(batch);
-        return false;
-    }
-    if (!batch->batch.captured && valid)
-        sc_batch_copies_begin(&batch->batch.copies);
-    return true;
+    begin(&batch->batch, is_valid(batch) && !is_on_legacy(&batch->batch));
 }
 
 static CUresult end_flat(struct flat_batch *batch, CUresult result)
 {
     if (batch->batch.captured)
-        return refused(&batch->batch, result);
+        return end_captured(&batch->batch, result, capture_flat);
     if (result != CUDA_SUCCESS)
         rename_failed(batch);
     return sc_batch_copies_end(&batch->batch.copies, result);
@@ -278,10 +311,8 @@ SC_PAIR(cuMemcpyBatchAsync, _ptsz,
         (dsts, srcs, sizes, count, attributes, first, attribute_count, failed, stream))
 {
     struct flat_batch batch = flat_batch(call, stream, count, failed);
-    CUresult result;
     name_arrays(&batch, dsts, srcs, sizes, attributes, first, attribute_count);
-    if (!begin_flat(&batch, &result))
-        return result;
+    begin_flat(&batch);
     struct flat_batch made = as_made(&batch);
     return end_flat(&batch, real(made.dsts, made.srcs, made.sizes, made.batch.copies.count,
                                  attributes, made.first, attribute_count, failed, stream));
@@ -293,13 +324,27 @@ SC_PAIR(cuMemcpyBatchAsync_v2, _ptsz,
         (dsts, srcs, sizes, count, attributes, first, attribute_count, stream))
 {
     struct flat_batch batch = flat_batch(call, stream, count, NULL);
-    CUresult result;
     name_arrays(&batch, dsts, srcs, sizes, attributes, first, attribute_count);
-    if (!begin_flat(&batch, &result))
-        return result;
+    begin_flat(&batch);
     struct flat_batch made = as_made(&batch);
     return end_flat(&batch, real(made.dsts, made.srcs, made.sizes, made.batch.copies.count,
                                  attributes, made.first, attribute_count, stream));
+}
+
+/* One copy, which no piece of may go apart. Whether the driver takes it on the legacy stream is not
+ * known, so it is looked at there, too. */
+SC_PAIR(cuMemcpyWithAttributesAsync, _ptsz,
+        (CUdeviceptr dst, CUdeviceptr src, size_t size, CUmemcpyAttributes *attributes,
+         CUstream stream),
+        (dst, src, size, attributes, stream))
+{
+    struct flat_batch batch = flat_batch(call, stream, 1, NULL);
+    size_t first = 0;
+    batch.batch.copies.splits = false;
+    name_arrays(&batch, &dst, &src, &size, attributes, &first, 1);
+    begin(&batch.batch, is_valid(&batch));
+    struct flat_batch made = as_made(&batch);
+    return end_flat(&batch, real(made.dsts[0], made.srcs[0], size, attributes, stream));
 }
 
 /* ---- in three dimensions ---- */
@@ -398,29 +443,20 @@ static bool has_arrays(const struct batch_3d *batch)
     return false;
 }
 
-static CUresult capture_3d(const struct batch_3d *batch)
+static CUresult capture_3d(struct batch *copies)
 {
+    const struct batch_3d *batch = (const struct batch_3d *)(void *)copies;
     CUresult result = CUDA_SUCCESS;
-    for (size_t i = 0; i < batch->batch.copies.count && result == CUDA_SUCCESS; i++) {
-        result = capture_3d_copy(&batch->batch, &batch->list[i]);
-        note_failed(&batch->batch, i, result);
+    for (size_t i = 0; i < copies->copies.count && result == CUDA_SUCCESS; i++) {
+        result = capture_3d_copy(copies, &batch->list[i]);
+        note_failed(copies, i, result);
     }
-    report_missing(&batch->batch, result == CUDA_SUCCESS ? SC_ACTION_REROUTED : SC_ACTION_REPORTED);
     return result;
 }
 
-/* The driver's call follows, unless the batch was captured node by node. */
-static bool begin_3d(struct batch_3d *batch, unsigned long long flags, CUresult *result)
+static void begin_3d(struct batch_3d *batch, unsigned long long flags)
 {
-    bool valid = is_valid_3d(batch, flags) && !is_on_legacy(&batch->batch);
-    batch->batch.captured = capturing_stream(&batch->batch);
-    if (batch->batch.captured && sc_captures_are_repaired() && valid && !has_arrays(batch)) {
-        *result = capture_3d(batch);
-        return false;
-    }
-    if (!batch->batch.captured && valid)
-        sc_batch_copies_begin(&batch->batch.copies);
-    return true;
+    begin(&batch->batch, is_valid_3d(batch, flags) && !is_on_legacy(&batch->batch));
 }
 
 /* The list as the driver gets it: a copy where sources are replaced. */
@@ -454,8 +490,10 @@ static struct batch_3d batch_3d(const struct sc_call *call, CUstream stream, siz
 
 static CUresult end_3d(struct batch_3d *batch, CUresult result)
 {
-    if (batch->batch.captured)
-        return refused(&batch->batch, result);
+    if (batch->batch.captured) {
+        capture_copies *one_by_one = batch->batch.valid && !has_arrays(batch) ? capture_3d : NULL;
+        return end_captured(&batch->batch, result, one_by_one);
+    }
     return sc_batch_copies_end(&batch->batch.copies, result);
 }
 
@@ -465,9 +503,7 @@ SC_PAIR(cuMemcpy3DBatchAsync, _ptsz,
         (count, list, failed, flags, stream))
 {
     struct batch_3d batch = batch_3d(call, stream, count, list, failed);
-    CUresult result;
-    if (!begin_3d(&batch, flags, &result))
-        return result;
+    begin_3d(&batch, flags);
     return end_3d(&batch, real(count, made_list(&batch), failed, flags, stream));
 }
 
@@ -476,10 +512,17 @@ SC_PAIR(cuMemcpy3DBatchAsync_v2, _ptsz,
         (count, list, flags, stream))
 {
     struct batch_3d batch = batch_3d(call, stream, count, list, NULL);
-    CUresult result;
-    if (!begin_3d(&batch, flags, &result))
-        return result;
+    begin_3d(&batch, flags);
     return end_3d(&batch, real(count, made_list(&batch), flags, stream));
+}
+
+SC_PAIR(cuMemcpy3DWithAttributesAsync, _ptsz,
+        (CUDA_MEMCPY3D_BATCH_OP * op, unsigned long long flags, CUstream stream),
+        (op, flags, stream))
+{
+    struct batch_3d batch = batch_3d(call, stream, 1, op, NULL);
+    begin(&batch.batch, is_valid_3d(&batch, flags));
+    return end_3d(&batch, real(made_list(&batch), flags, stream));
 }
 
 SC_PAIR(cuMemPrefetchBatchAsync, _ptsz,

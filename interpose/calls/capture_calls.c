@@ -69,6 +69,21 @@ SC_PAIR(cuStreamBeginCaptureToGraph, _ptsz,
     return capture_begun(&beginning, real(stream, graph, dependencies, edges, count, mode));
 }
 
+/* The nodes stay, and each is given what is captured in its turn: what they named before is past.
+ */
+SC_PAIR(cuStreamBeginRecaptureToGraph, _ptsz,
+        (CUstream stream, CUstreamCaptureMode mode, CUgraph graph, CUgraphRecaptureCallback changed,
+         void *data),
+        (stream, mode, graph, changed, data))
+{
+    struct beginning beginning = capture_begins(call, stream, mode, true);
+    beginning.to = graph;
+    CUresult result = real(stream, mode, graph, changed, data);
+    if (result == CUDA_SUCCESS && beginning.stream)
+        sc_reaper_forget_graph((uintptr_t)graph);
+    return capture_begun(&beginning, result);
+}
+
 static CUresult capture_ended(CUresult result, struct sc_stream_record *stream, uintptr_t graph)
 {
     sc_capturing_changed();

@@ -108,6 +108,19 @@ CUresult cuGraphAddNode_v2(CUgraphNode *node, CUgraph graph, const CUgraphNode *
     return added(result, graph);
 }
 
+CUresult cuGraphAddNode_v3(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
+                           const CUgraphEdgeData *edges, size_t count, CUgraphNodeParams *params)
+{
+    SC_WRAPPER(cuGraphAddNode_v3);
+    CUgraph child = sc_node_uses_child_of(params);
+    CUresult result = real(node, graph, dependencies, edges, count, params);
+    if (result == CUDA_SUCCESS && sc_active()) {
+        const struct sc_graph_call by = sc_graph_call((uintptr_t)graph, call);
+        note_any(&by, *node, params, child);
+    }
+    return added(result, graph);
+}
+
 /* ---- nodes changed ---- */
 
 static CUresult node_changed(CUresult result)
@@ -156,6 +169,18 @@ CUresult cuGraphKernelNodeSetParams_v2(CUgraphNode node, const CUDA_KERNEL_NODE_
 CUresult cuGraphNodeSetParams(CUgraphNode node, CUgraphNodeParams *params)
 {
     SC_WRAPPER(cuGraphNodeSetParams);
+    const struct sc_former former = sc_orphan_nodes_former(node);
+    CUresult result = real(node, params);
+    if (result == CUDA_SUCCESS && sc_active()) {
+        const struct sc_graph_call by = sc_graph_call(sc_orphan_nodes_changed(node, &former), call);
+        sc_node_uses_note_node(&by, (uintptr_t)node, params, NULL);
+    }
+    return node_changed(result);
+}
+
+CUresult cuGraphNodeSetParams_v2(CUgraphNode node, CUgraphNodeParams *params)
+{
+    SC_WRAPPER(cuGraphNodeSetParams_v2);
     const struct sc_former former = sc_orphan_nodes_former(node);
     CUresult result = real(node, params);
     if (result == CUDA_SUCCESS && sc_active()) {

@@ -147,6 +147,17 @@ SC_PAIR(cuLaunchHostFunc, _ptsz, (CUstream stream, CUhostFn function, void *data
     return end(&launch, real(stream, run_function, launch.made));
 }
 
+SC_PAIR(cuLaunchHostFunc_v2, _ptsz, (CUstream stream, CUhostFn function, void *data, unsigned mode),
+        (stream, function, data, mode))
+{
+    struct launch launch;
+    begin(&launch, call, &stream);
+    if (!function || !prepare(&launch, stream, (uintptr_t)function, data))
+        return end(&launch, real(stream, function, data, mode));
+    launch.made->function = function;
+    return end(&launch, real(stream, run_function, launch.made, mode));
+}
+
 static CUresult end_refused(struct launch *launch, CUresult result)
 {
     if (sc_detour_leaves_to_caller(&launch->detour))

@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #include "interpose/base/compiler.h"
+#include "interpose/driver/newer_cuda.h"
 
 struct sc_real {
 #define SC_WRAP(symbol, name, version, variant, replay) PFN_##name##_v##version##variant symbol;

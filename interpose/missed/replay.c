@@ -22,6 +22,8 @@
 #include <cupti_driver_cbid.h>
 #include <generated_cuda_meta.h>
 
+#include "interpose/driver/newer_cupti.h"
+
 #include "track/poison.h"
 
 /* ---- notes in place of a wrapper ---- */
@@ -107,7 +109,10 @@ struct replay {
 #define ROW_NOTED(when, note) when, false
 #define ROW_NEVER NEVER, false
 
-static const struct replay replays[CUPTI_DRIVER_TRACE_CBID_SIZE] = {
+/* As many as CUPTI may come to have: ids of later versions are among them. */
+enum { REPLAYS = 1024 };
+
+static const struct replay replays[REPLAYS] = {
 #define SC_WRAP(symbol, name, version, variant, replay)                                            \
     [CUPTI_DRIVER_TRACE_CBID_##symbol] = {replay_##symbol, ROW_##replay},
 #include "interpose/driver/api.def"
@@ -117,7 +122,8 @@ static const struct replay replays[CUPTI_DRIVER_TRACE_CBID_SIZE] = {
  * recorded on its stream: the driver is asked what captures. */
 static bool begins_capture(const struct sc_missed_call *call)
 {
-    return strncmp(call->name, "cuStreamBeginCapture", strlen("cuStreamBeginCapture")) == 0;
+    return strncmp(call->name, "cuStreamBeginCapture", strlen("cuStreamBeginCapture")) == 0 ||
+           strncmp(call->name, "cuStreamBeginRecapture", strlen("cuStreamBeginRecapture")) == 0;
 }
 
 /* Nothing is known of a call that failed, but what captures make of it, which wrappers note. */
@@ -135,7 +141,7 @@ static bool is_due(const struct replay *replay, const struct sc_missed_call *cal
 
 void sc_replay(const struct sc_missed_call *call, bool entering)
 {
-    if (call->id >= CUPTI_DRIVER_TRACE_CBID_SIZE || !sc_active() || sc_replaying_is_on())
+    if (call->id >= REPLAYS || !sc_active() || sc_replaying_is_on())
         return;
     const struct replay *replay = &replays[call->id];
     if (!entering)
@@ -159,9 +165,9 @@ void sc_replay(const struct sc_missed_call *call, bool entering)
 
 const uint16_t *sc_replay_ids(size_t *count)
 {
-    static uint16_t ids[CUPTI_DRIVER_TRACE_CBID_SIZE];
+    static uint16_t ids[REPLAYS];
     *count = 0;
-    for (unsigned id = 0; id < CUPTI_DRIVER_TRACE_CBID_SIZE; id++)
+    for (unsigned id = 0; id < REPLAYS; id++)
         if (replays[id].when != NEVER)
             ids[(*count)++] = (uint16_t)id;
     return ids;

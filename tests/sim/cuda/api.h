@@ -20,6 +20,9 @@
 #include <cupti_driver_cbid.h>
 #include <generated_cuda_meta.h>
 
+#include "interpose/driver/newer_cupti.h"
+#include "newer.h"
+
 extern _Atomic(sim_callback *) sim_hook;
 
 #define SIM_UNWRAP(...) __VA_ARGS__

@@ -1,5 +1,6 @@
 /* Batch copies: several copies in one call, each with attributes that say when its source is read.
- * They are not allowed in the legacy stream, and a capture goes on without them (900). */
+ * They are not allowed in the legacy stream, and a capture goes on without them (900), unless the
+ * driver is as new as SIM_TAKES_BATCHES. */
 #include "api.h"
 #include "array.h"
 #include "copy.h"
@@ -93,6 +94,18 @@ SIM_API_PTSZ(cuMemcpyBatchAsync_v2,
 {
     size_t failed;
     return batch(dflt, hStream, dsts, srcs, sizes, count, attrs, attrsIdxs, numAttrs, &failed);
+}
+
+/* One copy, on the legacy stream as on any other: what a driver says there has not been asked. */
+SIM_API_PTSZ(cuMemcpyWithAttributesAsync,
+             (CUdeviceptr dst, CUdeviceptr src, size_t size, CUmemcpyAttributes *attr,
+              CUstream hStream),
+             dst, src, size, attr, hStream)
+{
+    enum sim_manner manner;
+    CUresult result = attr ? manner_of(attr->srcAccessOrder, &manner) : CUDA_ERROR_INVALID_VALUE;
+    struct sim_copy copy = sim_copy_flat(dst, src, size);
+    return result ? result : sim_copy_submit(hStream, dflt, &copy, manner);
 }
 
 /* Widths and offsets count elements when an array takes part, else bytes. */
@@ -214,4 +227,11 @@ SIM_API_PTSZ(cuMemcpy3DBatchAsync_v2,
 {
     size_t failed;
     return batch_3d(dflt, hStream, numOps, opList, &failed, flags);
+}
+
+SIM_API_PTSZ(cuMemcpy3DWithAttributesAsync,
+             (CUDA_MEMCPY3D_BATCH_OP * op, unsigned long long flags, CUstream hStream), op, flags,
+             hStream)
+{
+    return op && flags == 0 ? one_3d(dflt, hStream, op) : CUDA_ERROR_INVALID_VALUE;
 }

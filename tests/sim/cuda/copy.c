@@ -230,7 +230,7 @@ static CUresult capture_locked(CUstream stream, const struct sim_copy *copy, enu
     if (manner == MANNER_SYNC) {
         return sim_capture_wait_locked(stream);
     }
-    if (manner != MANNER_ASYNC) {
+    if (manner != MANNER_ASYNC && sim_options.driver < SIM_TAKES_BATCHES) {
         return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED; /* and the capture goes on without it */
     }
     return sim_capture_add_locked(stream, CU_GRAPH_NODE_TYPE_MEMCPY, &work, NULL);

@@ -87,13 +87,34 @@ SIM_API(cuGraphAddNode_v2,
     return add(phGraphNode, hGraph, dependencies, numDependencies, nodeParams);
 }
 
-SIM_API(cuGraphNodeSetParams, (CUgraphNode hNode, CUgraphNodeParams *nodeParams), hNode, nodeParams)
+SIM_API(cuGraphAddNode_v3,
+        (CUgraphNode * phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies,
+         const CUgraphEdgeData *dependencyData, size_t numDependencies,
+         CUgraphNodeParams *nodeParams),
+        phGraphNode, hGraph, dependencies, dependencyData, numDependencies, nodeParams)
+{
+    (void)dependencyData;
+    return add(phGraphNode, hGraph, dependencies, numDependencies, nodeParams);
+}
+
+static CUresult set_params(CUgraphNode node, CUgraphNodeParams *params)
 {
     union plain plain;
-    if (!nodeParams || !simplify(nodeParams, &plain)) {
-        return nodeParams ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_VALUE;
+    if (!params || !simplify(params, &plain)) {
+        return params ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_VALUE;
     }
-    return sim_node_set(hNode, nodeParams->type, &plain);
+    return sim_node_set(node, params->type, &plain);
+}
+
+SIM_API(cuGraphNodeSetParams, (CUgraphNode hNode, CUgraphNodeParams *nodeParams), hNode, nodeParams)
+{
+    return set_params(hNode, nodeParams);
+}
+
+SIM_API(cuGraphNodeSetParams_v2, (CUgraphNode hNode, CUgraphNodeParams *nodeParams), hNode,
+        nodeParams)
+{
+    return set_params(hNode, nodeParams);
 }
 
 SIM_API(cuGraphExecNodeSetParams,

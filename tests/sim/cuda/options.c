@@ -10,6 +10,7 @@ struct sim_options sim_options = {
     .devices = 1,
     .delay_ns = 50 * 1000,
     .late_limit_ns = 30 * 1000 * 1000,
+    .driver = SIM_DRIVER_VERSION,
 };
 
 struct unit {
@@ -59,6 +60,7 @@ static bool set(const char *key, const char *value)
         {"late_batch", plain, 0, 1},
         {"region", size_units, SIM_REGION_MIN, UINT64_C(1) << 40},
         {"return", time_units, 0, day_ns},
+        {"driver", plain, 12000, 13990},
     };
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         uint64_t number;
@@ -104,6 +106,9 @@ static bool set(const char *key, const char *value)
             break;
         case 11:
             sim_options.return_ns = number;
+            break;
+        case 12:
+            sim_options.driver = (int)number;
             break;
         }
         return true;

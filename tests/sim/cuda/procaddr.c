@@ -126,7 +126,7 @@ static CUresult look_up(const char *symbol, void **pfn, int version, cuuint64_t 
 {
     const cuuint64_t known =
         CU_GET_PROC_ADDRESS_LEGACY_STREAM | CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
-    if (!symbol || !pfn || (flags & ~known) || flags == known || version > SIM_DRIVER_VERSION) {
+    if (!symbol || !pfn || (flags & ~known) || flags == known || version > sim_options.driver) {
         return CUDA_ERROR_INVALID_VALUE;
     }
     const struct function *f =

@@ -27,7 +27,9 @@
 #include <stdint.h>
 
 #define SIM_MAX_DEVICES 8
-#define SIM_DRIVER_VERSION 13000
+#define SIM_DRIVER_VERSION 13000 /* unless SIM_GPU says otherwise */
+/* CUDA 13.5 has nodes for batch copies. That a capture makes them is assumed, not measured. */
+#define SIM_TAKES_BATCHES 13050
 
 /* ---- options.c: SIM_GPU, read once by cuInit; see ../README.md ---- */
 struct sim_options {
@@ -42,6 +44,7 @@ struct sim_options {
     uint64_t launch_ns, return_ns; /* of a graph: before it is queued, and after */
     bool late_batch;
     uint64_t region; /* a power of two; 0: as much as there is room for */
+    int driver;      /* the CUDA version that the driver is for */
 };
 #define SIM_REGION_MIN ((size_t)64 << 20)
 extern struct sim_options sim_options;

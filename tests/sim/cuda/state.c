@@ -177,7 +177,7 @@ SIM_API_EARLY(cuDriverGetVersion, (int *driverVersion), driverVersion)
     if (!driverVersion) {
         return CUDA_ERROR_INVALID_VALUE;
     }
-    *driverVersion = SIM_DRIVER_VERSION;
+    *driverVersion = sim_options.driver;
     return CUDA_SUCCESS;
 }
 

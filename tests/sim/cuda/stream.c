@@ -341,6 +341,15 @@ SIM_API_PTSZ(cuLaunchHostFunc, (CUstream hStream, CUhostFn fn, void *userData), 
     return fn ? host_work(dflt, hStream, &host) : CUDA_ERROR_INVALID_VALUE;
 }
 
+/* How the thread of the host functions waits is all the same to a program. */
+SIM_API_PTSZ(cuLaunchHostFunc_v2,
+             (CUstream hStream, CUhostFn fn, void *userData, unsigned int syncMode), hStream, fn,
+             userData, syncMode)
+{
+    struct sim_host host = {.fn = fn, .arg = userData};
+    return fn && syncMode <= 1 ? host_work(dflt, hStream, &host) : CUDA_ERROR_INVALID_VALUE;
+}
+
 SIM_API_PTSZ(cuStreamAddCallback,
              (CUstream hStream, CUstreamCallback callback, void *userData, unsigned int flags),
              hStream, callback, userData, flags)

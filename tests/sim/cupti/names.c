@@ -4,14 +4,16 @@
 
 #include <cupti_driver_cbid.h>
 
+#include "interpose/driver/newer_ids.h"
+
 #define SIM_FUNCTION(symbol, base, version, variant) [CUPTI_DRIVER_TRACE_CBID_##symbol] = #symbol,
 #define SIM_STUB SIM_FUNCTION
 
-static const char *const names[CUPTI_DRIVER_TRACE_CBID_SIZE] = {
+static const char *const names[] = {
 #include "../cuda/driver.def"
 };
 
 const char *cupti_sim_driver_name(unsigned cbid)
 {
-    return cbid < CUPTI_DRIVER_TRACE_CBID_SIZE ? names[cbid] : 0;
+    return cbid < sizeof names / sizeof names[0] ? names[cbid] : 0;
 }

@@ -1,0 +1,45 @@
+/* What api.def names and the headers of CUDA 13.0 do not have yet: the types of the functions, as
+ * cudaTypedefs.h of a later CUDA has them. A function keeps its type for good, so what is built
+ * with 13.0's headers serves a later driver, too. With later headers theirs are taken.
+ */
+#ifndef SC_INTERPOSE_DRIVER_NEWER_CUDA_H
+#define SC_INTERPOSE_DRIVER_NEWER_CUDA_H
+
+#include <cuda.h>
+
+#if CUDA_VERSION < 13020
+typedef CUresult(CUDAAPI *PFN_cuLaunchHostFunc_v13010)(CUstream stream, CUhostFn function,
+                                                       void *data, unsigned int mode);
+typedef PFN_cuLaunchHostFunc_v13010 PFN_cuLaunchHostFunc_v13010_ptsz;
+typedef CUresult(CUDAAPI *PFN_cuMemcpyWithAttributesAsync_v13020)(CUdeviceptr dst, CUdeviceptr src,
+                                                                  size_t size,
+                                                                  CUmemcpyAttributes *attributes,
+                                                                  CUstream stream);
+typedef PFN_cuMemcpyWithAttributesAsync_v13020 PFN_cuMemcpyWithAttributesAsync_v13020_ptsz;
+typedef CUresult(CUDAAPI *PFN_cuMemcpy3DWithAttributesAsync_v13020)(CUDA_MEMCPY3D_BATCH_OP *op,
+                                                                    unsigned long long flags,
+                                                                    CUstream stream);
+typedef PFN_cuMemcpy3DWithAttributesAsync_v13020 PFN_cuMemcpy3DWithAttributesAsync_v13020_ptsz;
+#endif
+
+#if CUDA_VERSION < 13030
+/* What has become of the node's parameters, as an int: CUgraphRecaptureStatus. */
+typedef CUresult(CUDA_CB *CUgraphRecaptureCallback)(void *data, CUgraphNode node,
+                                                    const CUgraphNodeParams *original,
+                                                    const CUgraphNodeParams *captured, int status);
+typedef CUresult(CUDAAPI *PFN_cuStreamBeginRecaptureToGraph_v13030)(
+    CUstream stream, CUstreamCaptureMode mode, CUgraph graph, CUgraphRecaptureCallback changed,
+    void *data);
+typedef PFN_cuStreamBeginRecaptureToGraph_v13030 PFN_cuStreamBeginRecaptureToGraph_v13030_ptsz;
+#endif
+
+#if CUDA_VERSION < 13040
+typedef CUresult(CUDAAPI *PFN_cuGraphAddNode_v13040)(CUgraphNode *node, CUgraph graph,
+                                                     const CUgraphNode *dependencies,
+                                                     const CUgraphEdgeData *edges, size_t count,
+                                                     CUgraphNodeParams *parameters);
+typedef CUresult(CUDAAPI *PFN_cuGraphNodeSetParams_v13040)(CUgraphNode node,
+                                                           CUgraphNodeParams *parameters);
+#endif
+
+#endif

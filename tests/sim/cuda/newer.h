@@ -3,6 +3,8 @@
 #ifndef SIM_NEWER_H
 #define SIM_NEWER_H
 
+#include <cudaTypedefs.h>
+
 #include "interpose/driver/newer_cuda.h"
 
 #define SIM_NEWER(symbol, pfn) __typeof__(*(pfn)0) symbol;

@@ -484,7 +484,8 @@ EMULATED_TWINS     := sc101_free_h2d sc102_free_d2h sc103_unregister_h2d sc105_f
     sc304_batch_h2d sc401_child_graph
 EMULATED_SURVIVORS := exit_return fork_in_flight segv_coroutines signal_contexts
 EMULATED_UNITS     := test_grid test_order test_origins test_spans test_stacks
-EMULATED_ALL       := $(UNIT) $(filter-out %_report_reader %_read_files,$(FUZZ)) $(RACY) $(FIXED) \
+# The command's libraries are not among what the programs are linked with.
+EMULATED_ALL       := $(UNIT) $(filter-out $(FUZZ_COMMAND) %/fuzz_parse,$(FUZZ)) $(RACY) $(FIXED) \
     $(SURVIVAL) $(filter-out %.py,$(DEMO))
 EMULATED_FEW       := $(EMULATED_UNITS:%=$(T)/unit/%) $(EMULATED_SURVIVORS:%=$(T)/survival/%) \
     $(EMULATED_TWINS:%=$(T)/hazard/%.racy) $(EMULATED_TWINS:%=$(T)/hazard/%.fixed) $(OUT)/demo/frees

@@ -17,9 +17,11 @@ over, and counts by that; both failures are shown, and the suite's line has how 
 import concurrent.futures
 import fnmatch
 import os
+import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 import time
 
 import emulated
@@ -65,6 +67,17 @@ def script(name, *arguments, timeout_s=120, **environment):
             raise Skip(run.stdout.decode().strip())
         run.expect_status(0)
     return check
+
+
+def demo():
+    """Where it lies, and from a path with a blank and a colon, from which the loader takes nothing.
+    One after the other: both write into out/demo."""
+    with tempfile.TemporaryDirectory() as folder:
+        odd = pathlib.Path(folder) / "a blank:and a colon"
+        odd.symlink_to(ROOT)
+        for checkout in (ROOT, odd):
+            Run([checkout / "scripts" / "demo"], dict(os.environ), 120).expect_status(0)
+    return Tally(2)
 
 
 def unit_check(machine, program):
@@ -204,7 +217,7 @@ SUITES = {
     "nvtx": lambda: nvtx_tool.checks(Machine()),
     "survival": lambda: programs.survivors(Machine()),
     "python": lambda: python_frames.checks(Machine()) or [("python", skipped("no CPython"))],
-    "demo": lambda: [("demo", script("demo"))],
+    "demo": lambda: [("demo", demo)],
     "nvcc": lambda: [("build", script("check-gpu", "nvcc", CHECK_GPU_SIM="1"))],
     "fuzz": fuzz,
     "sanitizers": sanitizers,

@@ -58,6 +58,31 @@ static __attribute__((no_sanitize("address", "thread"))) bool is_there(const str
     return *(const volatile uintptr_t *)note->place == note->caller;
 }
 
+#ifdef __aarch64__
+/* A frame's two words lie at its low end there, and a function that is called later from the same
+ * depth need not overwrite them. But each frame names the next one above it: from the running frame
+ * upwards one comes to the note's, or past it. Code that keeps no frames may have put anything into
+ * the chain, so only a step that ends near above the note's frame counts as past it. */
+static __attribute__((no_sanitize("address", "thread"))) bool is_passed(uintptr_t here,
+                                                                        const struct sc_frame *note)
+{
+    uintptr_t frame = note->place - sizeof frame;
+    while (here < frame) {
+        uintptr_t next = *(const volatile uintptr_t *)here;
+        if (next <= here || next % sizeof next != 0)
+            return false;
+        here = next;
+    }
+    return here != frame && here - frame < NEAR_BYTES;
+}
+#else
+static bool is_passed(uintptr_t here, const struct sc_frame *note)
+{
+    (void)here, (void)note;
+    return false;
+}
+#endif
+
 /* The kernel reads a stack that may be gone; where it does not, the note is believed. */
 static bool may_be_there(const struct sc_frame *note)
 {
@@ -88,6 +113,6 @@ bool sc_frame_lives(const struct sc_frame *note)
 {
     uintptr_t here = here_for(note, (uintptr_t)__builtin_frame_address(0));
     if (__builtin_expect(is_near(here, note->place), 1))
-        return is_there(note);
+        return is_there(note) && !is_passed(here, note);
     return may_be_there(note) && (note->place > here || is_of_other_stack(note));
 }

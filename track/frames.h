@@ -3,9 +3,9 @@
  * A signal handler may leave a function of ours by siglongjmp, and then nobody takes the note away.
  * So a note is the function's frame: the place of its return address, and that address. The note is
  * good while the address still lies in the place. A function that is called later from the same
- * depth overwrites the place. A frame on another stack (an alternate one, a fiber's) stays as it is
- * meanwhile. While the thread is on a stack of ours, frames are looked at from where it left its
- * own.
+ * depth overwrites the place, or on AArch64 is found in front of it. A frame on another stack (an
+ * alternate one, a fiber's) stays as it is meanwhile. While the thread is on a stack of ours,
+ * frames are looked at from where it left its own.
  *
  * A note belongs to one thread. No lock, no allocation; signal-safe; errno is kept.
  */

@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 static void *take(size_t size_bytes)
 {
@@ -16,7 +17,8 @@ static void give(void *memory)
 
 #include "interpose/guard/mappings.c" /* poisons, so it comes last */
 
-enum { PAGE = 4096, LARGE = 300 << 10 };
+enum { LARGE = 300 << 10 };
+#define PAGE ((size_t)sysconf(_SC_PAGESIZE))
 
 /* Pages that somebody else has protected. */
 static struct {

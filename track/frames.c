@@ -59,10 +59,9 @@ static __attribute__((no_sanitize("address", "thread"))) bool is_there(const str
 }
 
 #ifdef __aarch64__
-/* A frame's two words lie at its low end there, and a function that is called later from the same
- * depth need not overwrite them. But each frame names the next one above it: from the running frame
- * upwards one comes to the note's, or past it. Code that keeps no frames may have put anything into
- * the chain, so only a step that ends near above the note's frame counts as past it. */
+/* Each frame names the next one above it: from the running frame upwards one comes to the note's,
+ * or past it. Code that keeps no frames may have put anything into the chain, so only a step that
+ * ends near above the note's frame counts as past it. */
 static __attribute__((no_sanitize("address", "thread"))) bool is_passed(uintptr_t here,
                                                                         const struct sc_frame *note)
 {
@@ -75,11 +74,22 @@ static __attribute__((no_sanitize("address", "thread"))) bool is_passed(uintptr_
     }
     return here != frame && here - frame < NEAR_BYTES;
 }
+
+bool sc_frame_is_passed(const struct sc_frame *note)
+{
+    uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+    return note->place < here || is_passed(here, note);
+}
 #else
 static bool is_passed(uintptr_t here, const struct sc_frame *note)
 {
     (void)here, (void)note;
     return false;
+}
+
+bool sc_frame_is_passed(const struct sc_frame *note)
+{
+    return is_passed(0, note);
 }
 #endif
 

@@ -3,7 +3,7 @@
  * A signal handler may leave a function of ours by siglongjmp, and then nobody takes the note away.
  * So a note is the function's frame: the place of its return address, and that address. The note is
  * good while the address still lies in the place. A function that is called later from the same
- * depth overwrites the place, or on AArch64 is found in front of it. A frame on another stack (an
+ * depth overwrites the place (but see sc_frame_is_passed). A frame on another stack (an
  * alternate one, a fiber's) stays as it is meanwhile. While the thread is on a stack of ours,
  * frames are looked at from where it left its own.
  *
@@ -41,6 +41,12 @@ struct sc_frame_detour sc_frame_set_detour(struct sc_frame_detour detour);
 
 /* Does the function that left the note still run on this thread? Needs a note: a place. */
 bool sc_frame_lives(const struct sc_frame *note);
+
+/* Has the function returned, although its return address is still there? On AArch64 that lies at
+ * the low end of a frame, and a function that is called later from the same depth need not
+ * overwrite it. Needs: the note is of the stack on which the thread runs. Elsewhere always false.
+ */
+bool sc_frame_is_passed(const struct sc_frame *note);
 
 /* Is there a note, of a function that still runs? */
 static inline bool sc_frame_is_noted(const struct sc_frame *note)

@@ -4,12 +4,15 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <string.h>
 #include <sys/auxv.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
+
+#include "track/peek.h"
 
 #include "track/poison.h"
 
@@ -130,4 +133,19 @@ bool sc_own_stack_has(size_t size_bytes)
 bool sc_own_stack_holds(uintptr_t address)
 {
     return address - own.start < own.end - own.start;
+}
+
+enum sc_stack_read sc_own_stack_read(void *into, uintptr_t address, size_t size_bytes)
+{
+    uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+    uintptr_t word;
+    if (sc_peek(into, address, size_bytes))
+        return SC_STACK_READ;
+    if (sc_peek(&word, (uintptr_t)&here, sizeof here))
+        return SC_STACK_IS_GONE;
+    if (!sc_own_stack_holds(here) || address < here || !sc_own_stack_holds(address) ||
+        size_bytes > own.end - address)
+        return SC_STACK_UNKNOWN;
+    memcpy(into, (const void *)address, size_bytes);
+    return SC_STACK_READ;
 }

@@ -35,7 +35,8 @@ enum { REGISTER_IP = 16, REGISTER_SP = 7 };
 #elif defined(__aarch64__)
 #define LIBUNWIND_NAME(name) "_ULaarch64_" name
 #define LIBUNWIND_COMMON_NAME(name) "_Uaarch64_" name
-enum { REGISTER_IP = 30, REGISTER_SP = 31 }; /* its libunwind takes the link register for the IP */
+/* Its libunwind takes the link register for the IP. */
+enum { REGISTER_FRAME = 29, REGISTER_IP = 30, REGISTER_SP = 31 };
 #else
 #error "how does libunwind name its functions and the program counter on this machine?"
 #endif
@@ -267,20 +268,35 @@ static unsigned own_frames(void *const *frames, unsigned count, const void *site
     return 0;
 }
 
-/* On x86-64 the return address lies right below the caller's stack pointer. Elsewhere it is in a
- * register at first, and where it is saved is for the compiler to say. */
-#if defined(__x86_64__)
-static bool step_out(void *cursor, struct sc_frame *frame)
+/* A function's part of the stack ends at its caller's stack pointer. On x86-64 its return address
+ * lies right below that. On AArch64 it is in a register at first; where there is a frame pointer it
+ * has been saved behind the word that this points at, and elsewhere the place stays unknown. */
+static bool step_out(void *cursor, struct sc_frame *frame, uintptr_t *end)
 {
-    uintptr_t stack_pointer = 0;
-    if (unwinder.step(cursor) <= 0 ||
-        unwinder.get_register(cursor, REGISTER_SP, &stack_pointer) != 0 ||
+    *frame = (struct sc_frame){0, 0};
+#if defined(__aarch64__)
+    uintptr_t saved = 0;
+    uintptr_t start = 0;
+    if (unwinder.get_register(cursor, REGISTER_FRAME, &saved) != 0 ||
+        unwinder.get_register(cursor, REGISTER_SP, &start) != 0)
+        return false;
+    saved += sizeof(uintptr_t);
+#endif
+    if (unwinder.step(cursor) <= 0 || unwinder.get_register(cursor, REGISTER_SP, end) != 0 ||
         unwinder.get_register(cursor, REGISTER_IP, &frame->caller) != 0)
         return false;
-    frame->place = stack_pointer - sizeof(uintptr_t);
+    frame->caller = return_address(frame->caller);
+#if defined(__aarch64__)
+    bool is_in = saved >= start && saved < *end && saved % sizeof(uintptr_t) == 0;
+    bool is_saved = is_in && *(const volatile uintptr_t *)saved == frame->caller;
+    frame->place = is_saved ? saved : 0;
+#else
+    frame->place = *end - sizeof(uintptr_t);
+#endif
     return true;
 }
 
+#if defined(__x86_64__)
 /* The innermost frames are ours. */
 static bool walk_to(void *cursor, const void *frame)
 {
@@ -293,10 +309,11 @@ static bool walk_to(void *cursor, const void *frame)
 static bool place_all(void *cursor, void *const *frames, unsigned count, uintptr_t *places)
 {
     struct sc_frame frame;
+    uintptr_t end;
     if (!walk_to(cursor, frames[0]))
         return false;
     for (unsigned i = 1; i < count; i++) {
-        if (!step_out(cursor, &frame) || frame.caller != (uintptr_t)frames[i])
+        if (!step_out(cursor, &frame, &end) || frame.caller != (uintptr_t)frames[i])
             return false;
         places[i - 1] = frame.place;
     }
@@ -398,14 +415,12 @@ struct owner_search {
     bool found;
 };
 
-#if defined(__x86_64__)
 static void walk_to_owner(void *cursor, struct owner_search *search)
 {
     struct sc_unwind_owner owner = {0};
     bool on_callers = false;
-    for (unsigned depth = 0; depth < SC_STACK_DEPTH_MAX && step_out(cursor, &owner.frame);
-         depth++) {
-        owner.high = owner.frame.place + sizeof(uintptr_t);
+    for (unsigned depth = 0;
+         depth < SC_STACK_DEPTH_MAX && step_out(cursor, &owner.frame, &owner.high); depth++) {
         on_callers |= owner.low <= search->from && search->from < owner.high;
         if (on_callers && owner.low <= search->address && search->address < owner.high) {
             *search->owner = owner;
@@ -424,12 +439,6 @@ static __attribute__((noinline)) void find_owner(void *search)
     if (can_walk() && getcontext(&context) == 0 && unwinder.init(cursor, &context, 0) == 0)
         walk_to_owner(cursor, search);
 }
-#else
-static void find_owner(void *search)
-{
-    (void)search;
-}
-#endif
 
 __attribute__((noinline)) bool sc_unwind_owner_of(uintptr_t address, struct sc_unwind_owner *owner)
 {

@@ -16,7 +16,6 @@
 #include "interpose/streams/contexts.h"
 #include "report/options.h"
 #include "track/graphs.h"
-#include "track/peek.h"
 #include "track/shape.h"
 #include "track/ticks.h"
 #include "track/track.h"
@@ -41,9 +40,16 @@ void *sc_node_uses_keep(const void *bytes, size_t size_bytes)
     bool read_late =
         !context || context->reads_pageable; /* by a launch that may outlive the exec */
     void *kept = sc_track_graph_take_copy(&sc_track, size_bytes, read_late);
-    if (kept && !sc_peek(kept, (uintptr_t)bytes, size_bytes))
+    if (kept && sc_own_stack_read(kept, (uintptr_t)bytes, size_bytes) != SC_STACK_READ)
         memset(kept, 0, size_bytes);
     return kept;
+}
+
+/* A copy that could not be brought up to date would be worse than none. */
+static bool can_read(uintptr_t address)
+{
+    char byte;
+    return sc_own_stack_read(&byte, address, 1) != SC_STACK_UNKNOWN;
 }
 
 /* The frame that the bytes lie in has returned when its return address is no longer there. It may
@@ -57,7 +63,7 @@ static struct sc_graph_extra note_stack(struct sc_graph_use *use)
     if (sc_unwind_owner_of(use->shape.address, &owner))
         extra.frame = owner.frame;
     if (sc_options.mode == SC_MODE_FIX && !sc_replaying_is_on() && use->direction == SC_H2D &&
-        use->shape.rows == 1)
+        use->shape.rows == 1 && can_read(use->shape.address))
         extra.saved = sc_node_uses_keep((const void *)use->shape.address, use->shape.width_bytes);
     return extra;
 }

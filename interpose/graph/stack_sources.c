@@ -9,8 +9,8 @@
 #include "interpose/graph/node_uses.h"
 #include "interpose/graph/node_walk.h"
 #include "interpose/graph/orphan_nodes.h"
+#include "track/frames.h"
 #include "track/graphs.h"
-#include "track/peek.h"
 #include "track/pool.h"
 #include "track/track.h"
 
@@ -79,15 +79,19 @@ bool sc_stack_sources_frame_lives(const struct sc_graph_use *use,
     bool own = sc_own_stack_holds(here) && use->from.thread == sc_thread_id();
     if (own && use->shape.address < here)
         return false;
-    return !extra->frame.place ||
-           (sc_peek(&found, extra->frame.place, sizeof found) && found == extra->frame.caller);
+    if (!extra->frame.place)
+        return true;
+    enum sc_stack_read read = sc_own_stack_read(&found, extra->frame.place, sizeof found);
+    if (read != SC_STACK_READ)
+        return read == SC_STACK_UNKNOWN;
+    return found == extra->frame.caller && !(own && sc_frame_is_passed(&extra->frame));
 }
 
 bool sc_stack_sources_refresh(const struct sc_graph_use *use, const struct sc_graph_extra *extra)
 {
     bool lives = sc_stack_sources_frame_lives(use, extra);
     if (lives && extra->saved && use->direction == SC_H2D)
-        sc_peek(extra->saved, use->shape.address, use->shape.width_bytes);
+        sc_own_stack_read(extra->saved, use->shape.address, use->shape.width_bytes);
     return lives;
 }
 

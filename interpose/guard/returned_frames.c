@@ -61,7 +61,8 @@ static bool is_gone(const struct sc_op_info *op)
 {
     if (op->kind != SC_STACK || op->thread != sc_thread_id())
         return false;
-    return op->shape.address < lowest_of_program() || (op->frame.place && !is_there(&op->frame));
+    return op->shape.address < lowest_of_program() ||
+           (op->frame.place && (!is_there(&op->frame) || sc_frame_is_passed(&op->frame)));
 }
 
 void sc_returned_frames_report(void)

@@ -18,8 +18,9 @@ tests/hazard/README.md has an example of each.
                       libraries of tests/survival/lib, preloaded with and without ours
     args: ARG ...     its arguments
     timeout: SECONDS  instead of 120
-    needs: gpu|multi-gpu|sim
-                      skipped on the simulated GPU, or on a machine with one GPU
+    needs: gpu|multi-gpu|sim|kernel|small-pages
+                      skipped on the simulated GPU, on a machine with one GPU, on a real GPU, under
+                      qemu-user, where pages are larger than 4 KB
     cflags: FLAG ...  further flags of the compiler
     link: NAME ...    libraries of tests/survival/lib that it is linked with
     expect-exit: N    the exit status of a survival program without the preload
@@ -79,6 +80,7 @@ class Machine:
     run by `wrapper`, a command."""
 
     ignored = ()  # what a hazard need not be as expected in
+    emulated = False  # the kernel's calls are answered by an emulator
 
     def __init__(self, out="out", gpus=0, runtime=None, wrapper=()):
         self.out = ROOT / out
@@ -123,7 +125,11 @@ class Machine:
             if need == "gpu" and not self.gpus:
                 raise Skip("needs a GPU")
             if need == "sim" and self.gpus:
-                raise Skip("the real driver fails this without the library as well")
+                raise Skip("the real driver lacks it, or fails this without the library as well")
+            if need == "kernel" and self.emulated:
+                raise Skip("needs the kernel itself")
+            if need == "small-pages" and os.sysconf("SC_PAGESIZE") > 4096:
+                raise Skip("needs pages of 4 KB")
             simulated = not self.gpus and any("devices=" in sim for sim in directives.all("sim"))
             if need == "multi-gpu" and self.gpus < 2 and not simulated:
                 raise Skip("needs several GPUs")

@@ -186,7 +186,8 @@ def emulation():
     missing = emulated.unusable()
     if missing:
         return [("qemu", skipped(missing))]
-    return emulated.checks(emulated.EmulatedMachine(), units)
+    return emulated.checks(emulated.EmulatedMachine(), units,
+                           lambda source: can_run_under(source, "qemu"))
 
 
 def skipped(why):

@@ -1,5 +1,6 @@
 // timeout: 240
 /* Random programs against the tracker, compared with an oracle that knows no vector clocks.
+ * not-under: qemu (which has no process_vm_readv)
  *
  * A program is a string of bytes, four to an action: copies, other work, records, waits,
  * synchronises, frees, touches of the host, over two contexts with their legacy stream and three

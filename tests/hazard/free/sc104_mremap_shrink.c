@@ -1,4 +1,5 @@
 // expect: SC104 kind=registered certainty=observed
+// needs: small-pages
 //
 // mremap() to half the size gives the other half back while the copy still reads it.
 #include "mapping.h"

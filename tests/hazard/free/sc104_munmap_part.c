@@ -1,4 +1,5 @@
 // expect: SC104 kind=registered certainty=observed
+// needs: small-pages
 //
 // Only the middle of the range is unmapped; the rest stays in use and keeps its bytes.
 #include "mapping.h"

@@ -1,5 +1,6 @@
 // expect: SC201 kind=registered certainty=observed
 // expect: SC103 kind=registered
+// needs: small-pages
 //
 // A source is written too early and unregistered, neither of which anything was waited for.
 #include "touch.h"

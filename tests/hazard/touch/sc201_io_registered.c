@@ -1,4 +1,5 @@
 // expect: SC201 action=stalled kind=registered certainty=observed
+// needs: small-pages
 //
 // One read fills the end of a registered source whose copy has not run, and what lies behind it on
 // the same page.

@@ -1,5 +1,6 @@
 // expect: SC202 kind=registered certainty=latent
 // sim: late=0
+// needs: small-pages
 //
 // The result has landed by the time it is read, which nothing the program did could tell it.
 #include "touch.h"

@@ -506,14 +506,21 @@ define install_shared
 
 endef
 
+# The libunwind that it was built beside, by the name under which only we look for it: its own would
+# stand for the system's to all programs, in a folder like /usr/local/lib.
+UNWIND    := $(filter %/libunwind.so.8,$(BESIDE))
+UNWIND_AS := lib/libsafecopy-unwind.so.8
+
 install: all
 	install -d $(addprefix $(DESTDIR)$(PREFIX)/,lib bin include $(dir $(SHARE)))
 	install -m 644 $(LIB) $(DESTDIR)$(PREFIX)/lib/
 	install -m 755 $(COMMAND) $(DESTDIR)$(PREFIX)/bin/
 	install -m 644 include/safecopy.h $(DESTDIR)$(PREFIX)/include/
+	$(if $(UNWIND),install -m 644 $(UNWIND) $(DESTDIR)$(PREFIX)/$(UNWIND_AS))
 	$(foreach file,$(SHARE),$(call install_shared,$(file)))
 
-INSTALLED = lib/$(notdir $(LIB)) bin/$(notdir $(COMMAND)) include/safecopy.h $(SHARE)
+INSTALLED = lib/$(notdir $(LIB)) bin/$(notdir $(COMMAND)) include/safecopy.h \
+    $(if $(UNWIND),$(UNWIND_AS)) $(SHARE)
 uninstall:
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,$(INSTALLED))
 

@@ -36,11 +36,12 @@ def included(source, seen):
 class Makefile(unittest.TestCase):
     def test_uninstall_removes_what_install_has_put_there(self):
         where = ("DESTDIR=/dest", "PREFIX=/usr")
-        installed = re.findall(r"^install -m \d+ (?:out/|include/|share/\S+/)?(\S+) (/dest/\S+/)$",
-                               would_do("install", *where), re.M)
+        installed = [to + source.rpartition("/")[2] if to.endswith("/") else to
+                     for source, to in re.findall(r"^install -m \d+ (\S+) (\S+)$",
+                                                  would_do("install", *where), re.M)]
         self.assertGreaterEqual(len(installed), 2)
         removed = re.findall(r"^rm -f (.*)$", would_do("uninstall", *where), re.M)
-        self.assertEqual(removed, [" ".join(folder + name for name, folder in installed)])
+        self.assertEqual(removed, [" ".join(installed)])
 
     def test_flags_of_the_user_take_none_of_ours_away(self):
         done = would_do("CPPFLAGS=-DOF_THE_USER", "CFLAGS=-O1", "out/obj/track/grid.o")

@@ -41,7 +41,7 @@ enum { REGISTER_FRAME = 29, REGISTER_IP = 30, REGISTER_SP = 31 };
 #error "how does libunwind name its functions and the program counter on this machine?"
 #endif
 
-enum { OWN_FRAMES_MAX = 16, CALLS_MAX = 1 << 16, SIGNAL_FRAME = 1, CURSOR_BYTES = 8192 };
+enum { OWN_FRAMES_MAX = 32, CALLS_MAX = 1 << 16, SIGNAL_FRAME = 1, CURSOR_BYTES = 8192 };
 
 struct unwinder {
     backtrace_function *backtrace;

@@ -75,6 +75,15 @@ static bool is_done(struct sc_device *device, const struct sc_op_info *info)
     return sc_order_known_done(device->order, &info->ticket);
 }
 
+static bool comes_after(struct sc_device *device, const struct sc_op_info *later,
+                        const struct sc_op_info *earlier)
+{
+    if (later->ticket.stream == 0)
+        return earlier->direction == SC_ALLOCATION;
+    return earlier->ticket.stream == later->ticket.stream ||
+           sc_inflight_covers(device->order, later, &earlier->ticket);
+}
+
 struct conflict_search {
     struct sc_device *device;
     const struct sc_op_info *later;
@@ -86,10 +95,9 @@ static bool note_conflict(void *context, uint32_t id)
     struct conflict_search *search = context;
     const struct sc_op_info *later = search->later;
     const struct sc_op_info *earlier = &at(search->device, id)->info;
-    bool ordered =
-        earlier->unseen || later->unseen || earlier->ticket.stream == later->ticket.stream ||
-        (merely_reads(earlier) && merely_reads(later)) || is_done(search->device, earlier) ||
-        sc_inflight_covers(search->device->order, later, &earlier->ticket);
+    bool ordered = earlier->unseen || later->unseen ||
+                   (merely_reads(earlier) && merely_reads(later)) ||
+                   is_done(search->device, earlier) || comes_after(search->device, later, earlier);
     if (!ordered &&
         sc_shapes_folded_touch(&earlier->shape, &earlier->fold, &later->shape, &later->fold))
         sc_ops_add(search->conflicts, earlier);

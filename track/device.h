@@ -5,6 +5,8 @@
  * comes after the other. An operation is forgotten when it is known done, and when a later one
  * stands for it: one that comes after it, has all of its bytes, and does not merely read, or reads
  * as it does. Whatever is unordered with the earlier one is then unordered with the later one, too.
+ * A later operation on stream 0 is the host's, which frees the memory in no order but that of its
+ * waits: it conflicts with all that is not known done, but the allocation.
  * The latest SC_DEVICE_OPS_MAX are kept. Nothing conflicts with an unseen operation, whose order
  * may be made by values that streams wait for.
  *

@@ -77,7 +77,7 @@ static enum sc_hazard_code code_of(enum sc_direction earlier, enum sc_direction 
 
 struct judgement {
     const struct sc_call *call;
-    struct sc_stream_record *stream;
+    struct sc_stream_record *stream; /* NULL: it is the host's */
     enum sc_direction direction;
     bool heals;
 };
@@ -87,7 +87,7 @@ static void report(const struct judgement *judgement, enum sc_action action,
 {
     const struct sc_call *call = judgement->call;
     sc_hazards_report_order(code_of(conflicts->ops[i].direction, judgement->direction), action,
-                            conflicts, i, judgement->stream->id,
+                            conflicts, i, judgement->stream ? judgement->stream->id : 0,
                             &(struct sc_culprit){call->api, call->site, NULL});
 }
 
@@ -130,17 +130,17 @@ static void heal_by_wait(const struct judgement *judgement, const struct sc_ops 
             continue;
         if (!sc_at_once_await(judgement->call, earlier, deadline_ns))
             break;
-        sc_marks_order_after(judgement->stream, &earlier->ticket);
+        if (judgement->stream)
+            sc_marks_order_after(judgement->stream, &earlier->ticket);
     }
     sc_nvtx_stall_end();
 }
 
-static void judge(const struct sc_device_use *use, const struct judgement *judgement,
+static void judge(const struct sc_op_info *info, const struct judgement *judgement,
                   enum sc_device_healing healing)
 {
     SC_OPS(conflicts);
-    struct sc_op_info info = describe(use, judgement->call, judgement->stream);
-    sc_track_device_conflicts(&sc_track, &info, &conflicts);
+    sc_track_device_conflicts(&sc_track, info, &conflicts);
     for (unsigned i = 0; i < sc_ops_kept(&conflicts); i++) {
         struct sc_op_info *earlier = &conflicts.ops[i];
         if (!earlier->origin)
@@ -154,16 +154,35 @@ static void judge(const struct sc_device_use *use, const struct judgement *judge
         heal_by_edges(judgement, &conflicts);
 }
 
+static bool may_heal(void)
+{
+    bool carried_out = sc_replaying_is_on() && !sc_replaying_prepares();
+    return sc_options.mode == SC_MODE_FIX && !carried_out;
+}
+
 void sc_device_uses_judge(const struct sc_device_uses *uses, const struct sc_call *call,
                           struct sc_stream_record *stream, enum sc_device_healing healing)
 {
-    bool carried_out = sc_replaying_is_on() && !sc_replaying_prepares();
-    for (unsigned i = 0; i < uses->count; i++)
-        judge(&uses->of[i],
-              &(struct judgement){call, stream, uses->of[i].direction,
-                                  sc_options.mode == SC_MODE_FIX && !carried_out &&
-                                      healing != SC_NOT_HEALED},
+    for (unsigned i = 0; i < uses->count; i++) {
+        struct sc_op_info info = describe(&uses->of[i], call, stream);
+        judge(&info,
+              &(struct judgement){call, stream, info.direction,
+                                  may_heal() && healing != SC_NOT_HEALED},
               healing);
+    }
+}
+
+void sc_device_uses_judge_free(const struct sc_call *call, const struct sc_allocation *allocation)
+{
+    const size_t bytes = allocation->size_bytes;
+    const struct sc_op_info info = {
+        .api = call->api,
+        .shape = {allocation->address, bytes, bytes, 1},
+        .direction = SC_FREE,
+        .kind = SC_DEVICE,
+        .origin = allocation->origin,
+    };
+    judge(&info, &(struct judgement){call, NULL, SC_FREE, may_heal()}, SC_HEALED_BY_WAIT);
 }
 
 static struct sc_op_info of_this_moment(const struct sc_call *call,

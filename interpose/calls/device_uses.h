@@ -54,6 +54,10 @@ enum sc_device_healing { SC_HEALED_BY_EDGE, SC_HEALED_BY_WAIT, SC_NOT_HEALED };
 void sc_device_uses_judge(const struct sc_device_uses *uses, const struct sc_call *call,
                           struct sc_stream_record *stream, enum sc_device_healing healing);
 
+/* Before the call, which frees memory of a pool at once and waits for nothing: it is made to wait.
+ */
+void sc_device_uses_judge_free(const struct sc_call *call, const struct sc_allocation *allocation);
+
 /* The driver has accepted the call, which has at least one use. `place`: of the call, in a legacy
  * stream, or 0. */
 void sc_device_uses_note(const struct sc_device_uses *uses, const struct sc_call *call,

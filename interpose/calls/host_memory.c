@@ -15,6 +15,7 @@
 #include "interpose/base/recently.h"
 #include "interpose/base/upcalls.h"
 #include "interpose/calls/device_memory.h"
+#include "interpose/calls/device_uses.h"
 #include "interpose/calls/host_memory.h"
 #include "interpose/calls/sync.h"
 #include "interpose/capture/beside.h"
@@ -415,6 +416,16 @@ CUresult cuMemHostUnregister(void *address)
     return give_back_now(&giving, &range, real);
 }
 
+/* Memory of cuMemAllocAsync, whose free waits for nothing (docs/driver.md, Frees). */
+static bool is_of_pool(CUdeviceptr address)
+{
+    CUmemoryPool pool = NULL;
+    return sc_active() && sc_real.cuPointerGetAttribute &&
+           sc_real.cuPointerGetAttribute(&pool, CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE, address) ==
+               CUDA_SUCCESS &&
+           pool;
+}
+
 /* Managed memory is forgotten before the driver could hand its address out again. */
 CUresult cuMemFree_v2(CUdeviceptr address)
 {
@@ -423,8 +434,11 @@ CUresult cuMemFree_v2(CUdeviceptr address)
         return SC_PERMITTED(real(address));
     struct giving_back giving = begin((void *)(uintptr_t)address, SC_MANAGED, call);
     struct sc_range_info range = range_of(&giving);
-    struct sc_sync sync = sc_sync_begin_free(call);
+    bool waits = !is_of_pool(address);
+    struct sc_sync sync = waits ? sc_sync_begin_free(call) : sc_sync_begin_nothing(call);
     struct sc_allocation allocation = sc_device_memory_leaves(address);
+    if (!waits && allocation.size_bytes && sc_track_watches_device(&sc_track))
+        sc_device_uses_judge_free(call, &allocation);
     if (range.range)
         sc_track_remove_range(&sc_track, range.address);
     CUresult result = sc_permit_end(&giving.permit, real(address));

@@ -99,6 +99,11 @@ struct sc_sync sc_sync_begin_free(const struct sc_call *call)
     return begin_whole(call, sc_active() ? sc_contexts_of_memory() : NULL);
 }
 
+struct sc_sync sc_sync_begin_nothing(const struct sc_call *call)
+{
+    return begin_whole(call, NULL);
+}
+
 struct sc_sync sc_sync_begin_event(const struct sc_call *call, CUevent event)
 {
     struct sc_sync sync = begin(call);

@@ -43,6 +43,9 @@ struct sc_sync sc_sync_begin_context(const struct sc_call *call, CUcontext conte
 /* What a free of driver memory waits for. */
 struct sc_sync sc_sync_begin_free(const struct sc_call *call);
 
+/* Of a call that is found to wait for nothing. */
+struct sc_sync sc_sync_begin_nothing(const struct sc_call *call);
+
 struct sc_sync sc_sync_begin_event(const struct sc_call *call, CUevent event);
 
 CUresult sc_sync_end(struct sc_sync *sync, CUresult result);

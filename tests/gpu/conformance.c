@@ -622,7 +622,7 @@ static void host_memory_section(void)
 
 struct flight {
     cudaStream_t stream;
-    void *pinned, *registered, *unrelated, *device, *fresh;
+    void *pinned, *registered, *unrelated, *device, *pooled, *fresh;
 };
 
 static cudaError_t do_free_host(struct flight *f)
@@ -640,6 +640,10 @@ static cudaError_t do_unregister(struct flight *f)
 static cudaError_t do_free(struct flight *f)
 {
     return cudaFree(f->device);
+}
+static cudaError_t do_free_pooled(struct flight *f)
+{
+    return cudaFree(f->pooled);
 }
 static cudaError_t do_malloc(struct flight *f)
 {
@@ -668,6 +672,7 @@ static void wait_rows(void)
         {"cudaFreeHost", "unrelated buffer", do_free_unrelated},
         {"cudaHostUnregister", "in flight", do_unregister},
         {"cudaFree", "unrelated buffer", do_free},
+        {"cudaFree", "unrelated memory of cudaMallocAsync", do_free_pooled},
         {"cudaMalloc", "1 MB", do_malloc},
         {"cudaMallocHost", "1 MB", do_malloc_host},
         {"cudaHostRegister", "1 MB", do_register},
@@ -680,6 +685,7 @@ static void wait_rows(void)
         f.registered = host_new(REGISTERED, MB, OLD);
         f.fresh = host_new(PAGEABLE, MB, OLD);
         NEED(cudaMalloc(&f.device, MB));
+        NEED(cudaMallocAsync(&f.pooled, MB, f.stream));
         NEED(cudaDeviceSynchronize());
 
         keep_busy(f.stream);

@@ -128,6 +128,19 @@ START_TEST(unseen_operations_conflict_with_nothing)
 }
 END_TEST
 
+START_TEST(what_the_host_frees_conflicts_with_all_that_it_has_not_waited_for)
+{
+    struct sc_op_info freed = plain(0, SC_FREE, 0, 100);
+    freed.ticket.stream = 0;
+    add(plain(2, SC_ALLOCATION, 0, 100));
+    ck_assert_uint_eq(conflicts(freed), 0);
+    add(plain(3, SC_D2H, 50, 10));
+    ck_assert_uint_eq(conflicts(freed), 1);
+    synchronise(3);
+    ck_assert_uint_eq(conflicts(freed), 0);
+}
+END_TEST
+
 START_TEST(memory_that_is_handed_out_has_no_past)
 {
     for (unsigned i = 0; i < 100; i++)
@@ -249,6 +262,7 @@ int main(void)
     tcase_add_test(tests, rows_that_lie_between_each_other_have_no_byte_in_common);
     tcase_add_test(tests, unseen_operations_conflict_with_nothing);
     tcase_add_test(tests, memory_that_is_handed_out_has_no_past);
+    tcase_add_test(tests, what_the_host_frees_conflicts_with_all_that_it_has_not_waited_for);
     tcase_add_test(tests, a_loop_that_nobody_waits_for_is_remembered_once);
     tcase_add_test(tests, what_is_known_done_is_forgotten);
     tcase_add_test(tests, no_more_are_kept_than_there_is_room_for);

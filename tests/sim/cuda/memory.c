@@ -97,7 +97,8 @@ SIM_API(cuMemHostAlloc, (void **pp, size_t bytesize, unsigned int Flags), pp, by
 }
 
 /* Checks that the address is the start of such memory, before and after the wait for the device:
- * another thread may free it meanwhile. To free nothing waits for nothing, and breaks a capture. */
+ * another thread may free it meanwhile. To free nothing waits for nothing, and breaks a capture.
+ * Memory of a pool is given back at once, whatever is in flight. */
 static CUresult free_locked(uintptr_t address, bool host)
 {
     CUcontext context;
@@ -113,7 +114,9 @@ static CUresult free_locked(uintptr_t address, bool host)
         if (!right_kind || range.base != address) {
             result = CUDA_ERROR_INVALID_VALUE;
         } else if (pass == 0) {
-            sim_device_wait_locked(range.device, NULL);
+            if (!range.pool) {
+                sim_device_wait_locked(range.device, NULL);
+            }
             result = sim_fault;
         } else {
             sim_memory_free_locked(address);

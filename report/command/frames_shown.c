@@ -258,6 +258,16 @@ static void point_out(struct sc_frames *frames)
     }
 }
 
+void sc_frames_shown_drop_inlined(struct sc_frames *frames)
+{
+    while (frames->count > 1 && frames->frames[0].is_inlined) {
+        frames->frames++;
+        frames->count--;
+    }
+    frames->user = frames->library = NULL;
+    point_out(frames);
+}
+
 /* What each of the `size` innermost becomes, and how many frames these are. */
 static size_t make_all(const struct sc_frame_makers *makers, const json_t *stack,
                        const struct sc_frames_made **made, size_t size)

@@ -69,6 +69,10 @@ void sc_frames_shown_free(struct sc_frame_cache *cache);
 void sc_frames_shown(struct sc_frames *frames, struct sc_scratch *scratch,
                      const struct sc_frame_makers *makers, json_t *stack);
 
+/* Drops what is inlined in the innermost frame: of a function that has returned, what was inlined
+ * where it had made the call is not what has. */
+void sc_frames_shown_drop_inlined(struct sc_frames *frames);
+
 /* Where a frame is, in a few words: "upload.c:31 in upload", or "upload (train+0x12)". */
 const char *sc_frames_shown_place(struct sc_scratch *scratch, const struct sc_frame *frame);
 

@@ -82,6 +82,8 @@ static struct sc_call make_call(struct sc_scratch *scratch, const struct sc_fram
         .time_ns = sc_field_number(side, "time_ns"),
     };
     sc_frames_shown(&call.stack, scratch, makers, json_object_get(side, "stack"));
+    if (strcmp(call.api, "return") == 0)
+        sc_frames_shown_drop_inlined(&call.stack);
     return call;
 }
 

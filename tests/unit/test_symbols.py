@@ -76,9 +76,9 @@ class Symbols(unittest.TestCase):
         run("objcopy", "--only-keep-debug", self.program, debug)
         run("strip", self.program)
 
-    def report(self, *flags, later=False, **environment):
+    def report(self, *flags, later=False, event=None, **environment):
         """What is said of one frame of the program, and stderr. `later`: it is listed in a line of
-        its own, as a library that the program loads."""
+        its own, as a library that the program loads. `event`: its api."""
         begin, hazard = map(json.loads, SAMPLE.read_text(encoding="utf-8").splitlines()[:2])
         module = {"path": str(self.program), "base": "0x1000", "build_id": self.build_id}
         begin["modules"] = [] if later else [module]
@@ -86,6 +86,7 @@ class Symbols(unittest.TestCase):
         hazard["copy"]["stack"] = []
         hazard["event"]["stack"] = [
             {"module": str(self.program), "offset": self.offset, "symbol": None}]
+        hazard["event"]["api"] = event or hazard["event"]["api"]
         lines = "".join(json.dumps(line) + "\n" for line in (begin, hazard, *rest))
         base = {k: v for k, v in os.environ.items() if not k.startswith("DEBUGINFOD")}
         self.shown = subprocess.run(
@@ -123,6 +124,11 @@ class Layouts(Symbols):
                 with self.subTest(compiler, flags=flags):
                     self.build(*flags.split(), compiler=compiler)
                     self.assert_lines(self.report())
+
+    def test_what_has_returned_is_not_what_is_inlined_there(self):
+        self.build()
+        self.assertEqual(self.report(event="return"),
+                         [f"main ({self.program}+{self.offset}) at {self.source}:15"])
 
     def test_link_time_optimisation(self):
         """gcc calls the file of such a unit <artificial>."""

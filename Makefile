@@ -104,6 +104,17 @@ DRIVER   := $(or $(if $(ARCH),,$(wildcard $(TOOLKIT)/lib64/stubs/libcuda.so)),$(
 CUDA_CPPFLAGS = $(if $(TOOLKIT),-isystem $(TOOLKIT)/include,$(error no CUDA headers: set \
                   CUDA_HOME, or let `make setup` fetch them))
 
+# What builds everything says first what it lacks.
+BUILDS := $(filter all tests install bench sim check-gpu carry,$(or $(MAKECMDGOALS),all))
+ifneq ($(BUILDS),)
+ifeq ($(shell command -v $(firstword $(CC))),)
+$(error no $(firstword $(CC)) here: `make setup` installs what is missing, or set CC)
+endif
+ifeq ($(TOOLKIT),)
+$(error no CUDA headers: set CUDA_HOME, or let `make setup` fetch them)
+endif
+endif
+
 # --- what there is --------------------------------------------------------------------------------
 
 objects = $(patsubst %.c,$(OBJ)/%.o,$(1))

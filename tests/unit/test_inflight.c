@@ -1,4 +1,6 @@
-/* Operations on host memory: shapes, ranges, conflicts, and what is retired when. */
+/* Operations on host memory: shapes, ranges, conflicts, and what is retired when.
+ * not-under: qemu (which has no process_vm_readv)
+ */
 #include "track/inflight.h"
 #include "track/source_copies.h"
 

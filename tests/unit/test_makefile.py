@@ -49,6 +49,12 @@ class Makefile(unittest.TestCase):
         for word in ("-I.", "-D_GNU_SOURCE", "-DOF_THE_USER", "-O1"):
             self.assertIn(f" {word} ", compiled)
 
+    def test_what_is_lacking_is_said_before_anything_is_built(self):
+        run = subprocess.run(["make", "--dry-run", "CC=no-such-compiler", "all"], cwd=ROOT,
+                             capture_output=True, encoding="utf-8", check=False)
+        self.assertEqual((run.returncode, run.stdout), (2, ""))
+        self.assertIn("no no-such-compiler here: `make setup` installs what is missing", run.stderr)
+
     # A machine that has CUDA's headers where every compiler looks hides that somebody lacks them.
     def test_who_includes_cuda_is_told_where_it_lies(self):
         programs = [f"out/tests/unit/{source.stem}"

@@ -1,4 +1,6 @@
-/* What kind of memory a mapping is, by either way of asking the kernel. */
+/* What kind of memory a mapping is, by either way of asking the kernel.
+ * not-under: qemu (which has no process_vm_readv)
+ */
 #include <check.h>
 #include <pthread.h>
 #include <stdlib.h>

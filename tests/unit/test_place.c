@@ -1,5 +1,6 @@
 /* Where the report may be: what may stand at its name, and what becomes of it. Each test runs in a
  * process of its own (Check forks), in a directory of its own.
+ * not-under: qemu (whose system calls are not all the kernel's)
  */
 #include "report/json_lines.h"
 #include "report/options.h"

@@ -1,4 +1,5 @@
 /* links: interpose/base/python_walk.c interpose/base/python_layout.c
+ * not-under: qemu (which has no process_vm_readv)
  *
  * Python frames out of memory that looks like an interpreter's, or like nothing at all. Real
  * interpreters are walked by tests/python_frames.py; of some versions there may be none.

@@ -1,6 +1,7 @@
 /* The report: what is written when, what equal hazards cost, and what happens when it cannot be
  * written. Each test runs in a process of its own (Check forks), in a directory of its own. The
  * lines themselves are held against report/schema.json by test_report_schema.py.
+ * not-under: qemu (where addresses have no names)
  */
 #include "report/annotations.h"
 #include "report/json.h"

@@ -1,4 +1,6 @@
-/* The whole tracker behind its lock: sentence by sentence what track/track.h promises. */
+/* The whole tracker behind its lock: sentence by sentence what track/track.h promises.
+ * not-under: qemu (which has no process_vm_readv)
+ */
 #include "track/track.h"
 
 #include <check.h>

@@ -1,6 +1,7 @@
 // expect: SC201
 // expect: SC202
 // timeout: 120
+// needs: small-pages
 //
 // Sixteen threads fill, upload, overwrite, download, read, free and fork, on buffers of every size
 // and kind, as fast as they can. The racy ones do not wait before they touch a buffer again. Every

@@ -1,4 +1,5 @@
 // expect: SC401 action=reported certainty=observed event=cuGraphLaunch
+// needs: kernel
 //
 // A graph names a registered segment that is detached before the launch. shmdt is not put off for
 // that: the device has the pages.

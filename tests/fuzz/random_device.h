@@ -234,16 +234,22 @@ static void free_in_order(int at)
     leave(use.slot);
 }
 
+/* Of memory from the pool the free itself waits for nothing. */
 static void free_device_block(int at)
 {
     struct device_block *block = &shared.blocks[at];
     if (block->pooled && one_in(2)) {
         free_in_order(at);
     } else {
-        say("free device block %d", at);
-        CHECK(cuMemFree(block->address));
+        say("%sfree device block %d", block->pooled ? "synchronise the context and " : "", at);
+        if (block->pooled)
+            CHECK(cuCtxSynchronize());
+        else
+            CHECK(cuMemFree(block->address));
         know_context();
         note_all_marked();
+        if (block->pooled)
+            CHECK(cuMemFree(block->address));
     }
     block->alive = false;
     block->life = ++shared.lives;

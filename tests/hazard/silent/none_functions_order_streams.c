@@ -1,8 +1,11 @@
 // expect: none
 // options: device=1
+// needs: sim
 //
 // Two streams are ordered by host functions: one posts behind the first stream's copies, one waits
-// for that before the second stream's. The memory is the host's and the device's.
+// for that before the second stream's. The memory is the host's and the device's. On an H100 it
+// hangs without the library, too: a host function that waits keeps those of other streams from
+// beginning.
 #include "semaphores.h"
 
 static sem_t done;

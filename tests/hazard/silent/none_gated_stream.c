@@ -1,10 +1,12 @@
 // expect: none
 // options: device=1:stall_limit=60s
+// needs: sim
 //
 // A host function holds a stream, behind which a copy is queued, or another one that this waits
 // for. A third stream, and a synchronous copy, fill its source first, in host and in device memory:
 // the program lets the first stream go on when it has waited for them. Whoever made them wait for
-// the copy would wait for ever.
+// the copy would wait for ever. On an H100 it hangs without the library, too: work that nothing
+// orders shares the queues of the device.
 #include "semaphores.h"
 
 static sem_t gate;

@@ -60,13 +60,14 @@ static void begin_launch(struct work *work, const struct sc_call *call, struct s
     work->work = sc_work_begin(call, launch->stream, SC_WORK_KERNEL);
 }
 
-static CUresult end_launch(struct work *work, const struct sc_launch *launch, CUresult result)
+static CUresult end_launch(struct work *work, struct sc_launch *launch, CUresult result)
 {
     const struct sc_call *call = work->detour.call;
     result = end(work, result);
-    if (sc_kernel_uses_are_asked() && work->work.stream && result == CUDA_SUCCESS)
+    launch->is_accepted = result == CUDA_SUCCESS;
+    if (sc_kernel_uses_are_asked() && work->work.stream && launch->is_accepted)
         sc_kernel_uses_note(call, work->work.stream, launch, sc_order_place(&work->work.ordered));
-    if (sc_beside_is_asked() && result == CUDA_SUCCESS)
+    if (sc_beside_is_asked() && launch->is_accepted)
         sc_beside_uses_launched(call, launch, sc_detour_is_taken(&work->detour));
     return result;
 }
@@ -77,7 +78,7 @@ SC_PAIR(cuLaunchKernel, _ptsz,
         (f, gx, gy, gz, bx, by, bz, shared, stream, parameters, extra))
 {
     struct work work;
-    struct sc_launch launch = {stream, f, parameters, extra};
+    struct sc_launch launch = {stream, f, parameters, extra, false};
     begin_launch(&work, call, &launch);
     CUresult result = real(f, gx, gy, gz, bx, by, bz, shared, launch.stream, parameters, extra);
     return end_launch(&work, &launch, result);
@@ -91,7 +92,7 @@ SC_PAIR(cuLaunchKernelEx, _ptsz,
     CUlaunchConfig moved;
     if (!config)
         return real(config, f, parameters, extra);
-    struct sc_launch launch = {config->hStream, f, parameters, extra};
+    struct sc_launch launch = {config->hStream, f, parameters, extra, false};
     begin_launch(&work, call, &launch);
     if (sc_detour_is_taken(&work.detour)) {
         moved = *config;
@@ -108,7 +109,7 @@ SC_PAIR(cuLaunchCooperativeKernel, _ptsz,
         (f, gx, gy, gz, bx, by, bz, shared, stream, parameters))
 {
     struct work work;
-    struct sc_launch launch = {stream, f, parameters, NULL};
+    struct sc_launch launch = {stream, f, parameters, NULL, false};
     begin_launch(&work, call, &launch);
     CUresult result = real(f, gx, gy, gz, bx, by, bz, shared, launch.stream, parameters);
     return end_launch(&work, &launch, result);

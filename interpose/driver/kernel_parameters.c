@@ -3,28 +3,45 @@
 #include <string.h>
 
 #include "interpose/driver/relaxed.h"
+#include "track/peek.h"
 
 #include "track/poison.h"
 
-enum { PARAMETERS_MAX = 4096 };
+enum { PARAMETERS_MAX = 4096, WORDS_AT_ONCE = 32 };
 
 /* Below lies nothing, and above nothing that a process maps. */
 static const uintptr_t lowest = (uintptr_t)1 << 16;
 static const uintptr_t highest = (uintptr_t)1 << 56;
 
-static void take_words(struct sc_kernel_parameters *read, const char *bytes, size_t size_bytes)
+static bool copy(const struct sc_launch *launch, void *into, const void *from, size_t size_bytes)
 {
-    for (; size_bytes >= sizeof(uintptr_t); size_bytes -= sizeof(uintptr_t)) {
-        uintptr_t word;
-        memcpy(&word, bytes, sizeof word);
-        bytes += sizeof word;
-        if (word < lowest || word >= highest)
-            continue;
-        if (read->count == SC_KERNEL_ADDRESSES_MAX) {
-            read->is_known = false;
-            return;
-        }
+    if (!launch->is_accepted)
+        return sc_peek(into, (uintptr_t)from, size_bytes);
+    memcpy(into, from, size_bytes);
+    return true;
+}
+
+static void take_word(struct sc_kernel_parameters *read, uintptr_t word)
+{
+    if (word < lowest || word >= highest)
+        return;
+    if (read->count < SC_KERNEL_ADDRESSES_MAX)
         read->addresses[read->count++] = word;
+    else
+        read->is_known = false;
+}
+
+static void take_words(struct sc_kernel_parameters *read, const struct sc_launch *launch,
+                       const char *bytes, size_t size_bytes)
+{
+    uintptr_t words[WORDS_AT_ONCE];
+    for (size_t left = size_bytes / sizeof *words; left > 0 && read->is_known;) {
+        size_t count = left < WORDS_AT_ONCE ? left : WORDS_AT_ONCE;
+        read->is_known = copy(launch, words, bytes, count * sizeof *words);
+        for (size_t i = 0; i < count && read->is_known; i++)
+            take_word(read, words[i]);
+        bytes += count * sizeof *words;
+        left -= count;
     }
 }
 
@@ -46,24 +63,37 @@ struct block {
     size_t size_bytes;
 };
 
-static struct block block_of(void *const *extra)
+static struct block block_of(const struct sc_launch *launch)
 {
     struct block block = {0};
-    for (; *extra != CU_LAUNCH_PARAM_END; extra += 2) {
-        if (*extra == CU_LAUNCH_PARAM_BUFFER_POINTER)
-            block.bytes = extra[1];
-        else if (*extra == CU_LAUNCH_PARAM_BUFFER_SIZE)
-            block.size_bytes = *(const size_t *)extra[1];
-        else
+    void *pair[2];
+    for (void *const *at = launch->extra; copy(launch, pair, at, sizeof pair[0]); at += 2) {
+        bool is_bytes = pair[0] == CU_LAUNCH_PARAM_BUFFER_POINTER;
+        bool is_size = pair[0] == CU_LAUNCH_PARAM_BUFFER_SIZE;
+        if ((!is_bytes && !is_size) || !copy(launch, pair, at, sizeof pair))
+            break;
+        if (is_bytes)
+            block.bytes = pair[1];
+        else if (!copy(launch, &block.size_bytes, pair[1], sizeof block.size_bytes))
             break;
     }
     return block;
 }
 
+static void take_one(struct sc_kernel_parameters *read, const struct sc_launch *launch,
+                     size_t index, size_t size_bytes)
+{
+    void *parameter;
+    if (copy(launch, &parameter, launch->parameters + index, sizeof parameter))
+        take_words(read, launch, parameter, size_bytes);
+    else
+        read->is_known = false;
+}
+
 static void take(struct sc_kernel_parameters *read, const struct sc_launch *launch)
 {
     struct block block =
-        !launch->parameters && launch->extra ? block_of(launch->extra) : (struct block){0};
+        !launch->parameters && launch->extra ? block_of(launch) : (struct block){0};
     size_t offset, size_bytes, index = 0;
     CUresult result = CUDA_SUCCESS;
     for (; read->is_known && index < PARAMETERS_MAX; index++) {
@@ -71,10 +101,10 @@ static void take(struct sc_kernel_parameters *read, const struct sc_launch *laun
         if (result != CUDA_SUCCESS)
             break;
         if (launch->parameters)
-            take_words(read, launch->parameters[index], size_bytes);
+            take_one(read, launch, index, size_bytes);
         else if (block.bytes && offset <= block.size_bytes &&
                  size_bytes <= block.size_bytes - offset)
-            take_words(read, block.bytes + offset, size_bytes);
+            take_words(read, launch, block.bytes + offset, size_bytes);
         else
             read->is_known = false;
     }

@@ -28,8 +28,11 @@ struct sc_launch {
     CUfunction function;
     void *const *parameters;
     void *const *extra;
+    bool
+        is_accepted; /* the driver has taken it, and with it has read what the arguments point to */
 };
 
+/* Of a launch that is not accepted yet, what cannot be read is not known. */
 void sc_kernel_parameters_read(struct sc_kernel_parameters *read, const struct sc_launch *launch);
 
 #endif

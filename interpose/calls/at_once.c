@@ -54,35 +54,44 @@ static void say_goes_on(const struct sc_call *call, const struct sc_op_info *op)
 }
 
 /* A host function that waits for the program may wait for what comes after the call. */
-bool sc_at_once_await(const struct sc_call *call, const struct sc_op_info *op, uint64_t deadline_ns)
+enum sc_awaited sc_at_once_await(const struct sc_call *call, const struct sc_op_info *op,
+                                 uint64_t deadline_ns)
 {
-    uint64_t since_ns = sc_now_ns();
+    uint64_t since_ns = sc_now_ns(), now_ns = since_ns;
     uint64_t since_ticks = sc_ticks();
-    for (uint64_t now_ns = since_ns; now_ns < deadline_ns; now_ns = sc_now_ns()) {
+    do {
         uint64_t slice_ns = now_ns + LOOK_NS;
         if (sc_marks_await(&op->ticket, slice_ns < deadline_ns ? slice_ns : deadline_ns))
-            return true;
+            return SC_AWAITED;
+        now_ns = sc_now_ns();
         if (!sc_host_functions_are_open(op))
             continue;
         sc_host_functions_look(since_ns);
         if (sc_host_functions_excuse(op, since_ticks))
-            return false;
-    }
+            return SC_AWAITS_PROGRAM;
+    } while (now_ns < deadline_ns);
     say_goes_on(call, op);
-    return false;
+    return SC_OVERDUE;
 }
 
-/* No more are found at a time than SC_TRACK_OPS_MAX. */
+/* No more are found at a time than SC_TRACK_OPS_MAX. Those that wait for the program are found
+ * again.
+ */
 static void wait_for_all(const struct sc_at_once *touch, const struct sc_op_info *bytes)
 {
     uint64_t deadline_ns = sc_now_ns() + sc_options.stall_limit_ns;
+    unsigned complete;
     SC_OPS(ops);
     do {
+        complete = 0;
         sc_track_met(&sc_track, bytes, true, &ops);
-        for (unsigned i = 0; i < sc_ops_kept(&ops); i++)
-            if (!sc_at_once_await(touch->call, &ops.ops[i], deadline_ns))
+        for (unsigned i = 0; i < sc_ops_kept(&ops); i++) {
+            enum sc_awaited came = sc_at_once_await(touch->call, &ops.ops[i], deadline_ns);
+            if (came == SC_OVERDUE)
                 return;
-    } while (ops.count > SC_TRACK_OPS_MAX);
+            complete += came == SC_AWAITED;
+        }
+    } while (ops.count > SC_TRACK_OPS_MAX && complete > 0);
     sc_guard_apply();
 }
 

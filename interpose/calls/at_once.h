@@ -41,11 +41,14 @@ struct sc_at_once {
  */
 void sc_at_once_judge(const struct sc_at_once *touch, uint32_t range);
 
-/* Waits until the operation, which the call is to come after, is complete. False: it is not by the
- * deadline, and a line on stderr says that the call goes on; or it is behind a host function that
- * waits for the program. */
-bool sc_at_once_await(const struct sc_call *call, const struct sc_op_info *op,
-                      uint64_t deadline_ns);
+/* What came of a wait: the operation is complete; it is behind a host function that waits for the
+ * program; or it is not complete by the deadline, and a line on stderr says that the call goes on.
+ */
+enum sc_awaited { SC_AWAITED, SC_AWAITS_PROGRAM, SC_OVERDUE };
+
+/* Waits for the operation, which the call is to come after. It is asked once at least. */
+enum sc_awaited sc_at_once_await(const struct sc_call *call, const struct sc_op_info *op,
+                                 uint64_t deadline_ns);
 
 /* Is nothing in flight anywhere? Lock-free. */
 static inline bool sc_at_once_is_idle(void)

@@ -128,9 +128,10 @@ static void heal_by_wait(const struct judgement *judgement, const struct sc_ops 
         const struct sc_op_info *earlier = &conflicts->ops[i];
         if (!heals(judgement, earlier))
             continue;
-        if (!sc_at_once_await(judgement->call, earlier, deadline_ns))
+        enum sc_awaited came = sc_at_once_await(judgement->call, earlier, deadline_ns);
+        if (came == SC_OVERDUE)
             break;
-        if (judgement->stream)
+        if (came == SC_AWAITED && judgement->stream)
             sc_marks_order_after(judgement->stream, &earlier->ticket);
     }
     sc_nvtx_stall_end();

@@ -151,7 +151,10 @@ void sc_contexts_note_lost(void)
 bool sc_contexts_has_lost(uint32_t stream)
 {
     struct sc_stream_record *record = sc_streams_of_id(stream);
-    return record && atomic_load_explicit(&record->context->lost, memory_order_relaxed);
+    struct sc_context *context = record ? record->context : NULL;
+    return context && (atomic_load_explicit(&context->lost, memory_order_relaxed) ||
+                       (context->primary &&
+                        atomic_load_explicit(&context->primary->lost, memory_order_relaxed)));
 }
 
 struct sc_context *sc_contexts_named(CUcontext handle)

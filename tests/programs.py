@@ -18,7 +18,7 @@ tests/hazard/README.md has an example of each.
                       libraries of tests/survival/lib, preloaded with and without ours
     args: ARG ...     its arguments
     timeout: SECONDS  instead of 120
-    needs: gpu|multi-gpu|sim|kernel|small-pages
+    needs: gpu|multi-gpu|sim|kernel|small-pages|preload
                       skipped on the simulated GPU, on a machine with one GPU, on a real GPU, under
                       qemu-user, where pages are larger than 4 KB
     cflags: FLAG ...  further flags of the compiler
@@ -434,6 +434,8 @@ class TwinAlone(Twin):
 
     def launch(self, build, options):
         self.machine.require(self.directives)
+        if "preload" in self.directives.all("needs"):
+            raise Skip("what orders it is not seen without a preload")
         program = self.machine.twins / f"{self.name}.{build}"
         environment = self.machine.environment(self.directives, False, "")
         environment["CUDA_INJECTION64_PATH"] = str(self.machine.library)

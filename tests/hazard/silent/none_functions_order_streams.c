@@ -1,6 +1,7 @@
 // expect: none
 // options: device=1
 // needs: sim
+// needs: preload
 //
 // Two streams are ordered by host functions: one posts behind the first stream's copies, one waits
 // for that before the second stream's. The memory is the host's and the device's. On an H100 it

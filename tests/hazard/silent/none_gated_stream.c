@@ -1,6 +1,7 @@
 // expect: none
 // options: device=1:stall_limit=60s
 // needs: sim
+// needs: preload
 //
 // A host function holds a stream, behind which a copy is queued, or another one that this waits
 // for. A third stream, and a synchronous copy, fill its source first, in host and in device memory:

@@ -74,9 +74,7 @@ enum sc_awaited sc_at_once_await(const struct sc_call *call, const struct sc_op_
     return SC_OVERDUE;
 }
 
-/* No more are found at a time than SC_TRACK_OPS_MAX. Those that wait for the program are found
- * again.
- */
+/* SC_TRACK_OPS_MAX are found at a time. Those that wait for the program are found again. */
 static void wait_for_all(const struct sc_at_once *touch, const struct sc_op_info *bytes)
 {
     uint64_t deadline_ns = sc_now_ns() + sc_options.stall_limit_ns;

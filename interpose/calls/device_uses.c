@@ -164,12 +164,10 @@ static bool may_heal(void)
 void sc_device_uses_judge(const struct sc_device_uses *uses, const struct sc_call *call,
                           struct sc_stream_record *stream, enum sc_device_healing healing)
 {
+    bool heals = may_heal() && healing != SC_NOT_HEALED;
     for (unsigned i = 0; i < uses->count; i++) {
         struct sc_op_info info = describe(&uses->of[i], call, stream);
-        judge(&info,
-              &(struct judgement){call, stream, info.direction,
-                                  may_heal() && healing != SC_NOT_HEALED},
-              healing);
+        judge(&info, &(struct judgement){call, stream, info.direction, heals}, healing);
     }
 }
 
@@ -186,7 +184,7 @@ void sc_device_uses_judge_free(const struct sc_call *call, const struct sc_alloc
     judge(&info, &(struct judgement){call, NULL, SC_FREE, may_heal()}, SC_HEALED_BY_WAIT);
 }
 
-static struct sc_op_info of_this_moment(const struct sc_call *call,
+struct sc_op_info sc_device_uses_moment(const struct sc_call *call,
                                         const struct sc_stream_record *stream, uint64_t place)
 {
     return (struct sc_op_info){
@@ -233,7 +231,7 @@ void sc_device_uses_note_beside(const struct sc_device_uses *uses, const struct 
 void sc_device_uses_note(const struct sc_device_uses *uses, const struct sc_call *call,
                          struct sc_stream_record *stream, uint64_t place)
 {
-    struct sc_op_info moment = of_this_moment(call, stream, place);
+    struct sc_op_info moment = sc_device_uses_moment(call, stream, place);
     sc_device_uses_note_beside(uses, call, stream, &moment);
 }
 
@@ -241,7 +239,7 @@ void sc_device_uses_note_free(const struct sc_device_uses *uses, const struct sc
                               struct sc_stream_record *stream,
                               const struct sc_allocation *allocation)
 {
-    struct sc_op_info moment = of_this_moment(call, stream, 0);
+    struct sc_op_info moment = sc_device_uses_moment(call, stream, 0);
     struct sc_op_info info = describe_with(&uses->of[0], call, stream, &moment);
     sc_track_device_end_free(&sc_track, allocation, true, &info);
     mark(stream, moment.ticks);

@@ -63,8 +63,12 @@ void sc_device_uses_judge_free(const struct sc_call *call, const struct sc_alloc
 void sc_device_uses_note(const struct sc_device_uses *uses, const struct sc_call *call,
                          struct sc_stream_record *stream, uint64_t place);
 
-/* The same beside the call's operation on host memory, which was recorded: ticket, stack, time and
- * thread are that operation's. */
+/* Stack, time and thread of a call that the driver has just accepted, for all of its uses. */
+struct sc_op_info sc_device_uses_moment(const struct sc_call *call,
+                                        const struct sc_stream_record *stream, uint64_t place);
+
+/* The same beside the call's operation on host memory, which was recorded, or at such a moment:
+ * ticket, stack, time and thread are those of `op`. */
 void sc_device_uses_note_beside(const struct sc_device_uses *uses, const struct sc_call *call,
                                 struct sc_stream_record *stream, const struct sc_op_info *op);
 

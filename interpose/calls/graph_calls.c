@@ -82,17 +82,23 @@ CUresult cuGraphAddChildGraphNode(CUgraphNode *node, CUgraph graph, const CUgrap
     return added(result, graph);
 }
 
+static CUresult added_any(const struct sc_call *call, CUresult result, const CUgraphNode *node,
+                          CUgraph graph, const CUgraphNodeParams *params, CUgraph child)
+{
+    if (result == CUDA_SUCCESS && sc_active()) {
+        const struct sc_graph_call by = sc_graph_call((uintptr_t)graph, call);
+        note_any(&by, *node, params, child);
+    }
+    return added(result, graph);
+}
+
 CUresult cuGraphAddNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
                         size_t count, CUgraphNodeParams *params)
 {
     SC_WRAPPER(cuGraphAddNode);
     CUgraph child = sc_node_uses_child_of(params);
     CUresult result = real(node, graph, dependencies, count, params);
-    if (result == CUDA_SUCCESS && sc_active()) {
-        const struct sc_graph_call by = sc_graph_call((uintptr_t)graph, call);
-        note_any(&by, *node, params, child);
-    }
-    return added(result, graph);
+    return added_any(call, result, node, graph, params, child);
 }
 
 CUresult cuGraphAddNode_v2(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
@@ -101,11 +107,7 @@ CUresult cuGraphAddNode_v2(CUgraphNode *node, CUgraph graph, const CUgraphNode *
     SC_WRAPPER(cuGraphAddNode_v2);
     CUgraph child = sc_node_uses_child_of(params);
     CUresult result = real(node, graph, dependencies, edges, count, params);
-    if (result == CUDA_SUCCESS && sc_active()) {
-        const struct sc_graph_call by = sc_graph_call((uintptr_t)graph, call);
-        note_any(&by, *node, params, child);
-    }
-    return added(result, graph);
+    return added_any(call, result, node, graph, params, child);
 }
 
 CUresult cuGraphAddNode_v3(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
@@ -114,11 +116,7 @@ CUresult cuGraphAddNode_v3(CUgraphNode *node, CUgraph graph, const CUgraphNode *
     SC_WRAPPER(cuGraphAddNode_v3);
     CUgraph child = sc_node_uses_child_of(params);
     CUresult result = real(node, graph, dependencies, edges, count, params);
-    if (result == CUDA_SUCCESS && sc_active()) {
-        const struct sc_graph_call by = sc_graph_call((uintptr_t)graph, call);
-        note_any(&by, *node, params, child);
-    }
-    return added(result, graph);
+    return added_any(call, result, node, graph, params, child);
 }
 
 /* ---- nodes changed ---- */

@@ -52,9 +52,12 @@ void sc_kernel_uses_note(const struct sc_call *call, struct sc_stream_record *st
     struct sc_kernel_parameters read;
     int saved = errno;
     read_addresses(&read, launch);
+    struct sc_op_info moment = {0};
+    if (read.count > 0)
+        moment = sc_device_uses_moment(call, stream, place);
     for (unsigned i = 0; i < read.count; i++) {
         struct sc_device_uses uses = use_at(read.addresses[i]);
-        sc_device_uses_note(&uses, call, stream, place);
+        sc_device_uses_note_beside(&uses, call, stream, &moment);
     }
     errno = saved;
 }

@@ -28,8 +28,7 @@ struct sc_launch {
     CUfunction function;
     void *const *parameters;
     void *const *extra;
-    bool
-        is_accepted; /* the driver has taken it, and with it has read what the arguments point to */
+    bool is_accepted; /* the driver has taken it, and has read what the arguments point to */
 };
 
 /* Of a launch that is not accepted yet, what cannot be read is not known. */

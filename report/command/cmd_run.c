@@ -227,7 +227,8 @@ static bool anchor_reports(struct work *work)
     return parse_options(work);
 }
 
-static void show(struct work *work, char **paths)
+/* False: there is nothing to fail for. */
+static bool show(struct work *work, char **paths)
 {
     char name[] = "report", format[] = "--format", out[] = "-o", standard[] = "-", end[] = "--";
     char *fixed[] = {name, format, work->format, out, work->out_path ? work->out_path : standard,
@@ -241,7 +242,7 @@ static void show(struct work *work, char **paths)
     memcpy(arguments + count, paths, (size_t)path_count * sizeof *paths);
     signal(SIGPIPE, SIG_IGN);
     optind = 0;
-    sc_command_report(count + path_count, arguments);
+    return sc_command_report(count + path_count, arguments) != 0;
 }
 
 /* The status to end with. A hazard of any process fails a strict run of a program that is content
@@ -270,11 +271,10 @@ static int run_and_show(struct work *work, char **program)
     if (status < 0)
         return refuse_program(program[0], -status);
     char **paths = sc_new_reports_find(&reports, &work->scratch);
-    if (paths[0])
-        show(work, paths);
-    else
+    bool may_fail = paths[0] && show(work, paths);
+    if (!paths[0])
         sc_say("no process has written a report: nothing used CUDA, or what did was not reached");
-    status = end(work, status, paths);
+    status = may_fail ? end(work, status, paths) : sc_program_end_alike(status);
     sc_new_reports_free(&reports);
     return status;
 }

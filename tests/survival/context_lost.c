@@ -4,14 +4,9 @@
 //
 // A kernel fails, and the context is lost. The next calls say so (719), which wait: among them the
 // free and the unregister of memory that a graph names.
-#include "survival.h"
-
-#include <cuda.h>
+#include "faulting.h"
 
 enum { SIZE = 64 << 10 };
-
-static const char source[] = ".version 7.5\n.target sm_75\n.address_size 64\n"
-                             ".visible .entry fault() { trap; }\n";
 
 static CUgraphExec exec_of(const void *from, CUdeviceptr to, CUstream stream)
 {
@@ -28,21 +23,11 @@ static CUgraphExec exec_of(const void *from, CUdeviceptr to, CUstream stream)
 
 int main(void)
 {
-    CUdevice device = 0;
-    CUcontext context = NULL;
-    CUmodule module = NULL;
-    CUfunction fault = NULL;
-    CUstream stream = NULL;
+    CUfunction fault = faulting_kernel();
+    CUstream stream = faulting_stream();
     CUdeviceptr to = 0;
     void *pinned = NULL;
     void *registered = malloc(SIZE);
-    CHECK(cuInit(0));
-    CHECK(cuDeviceGet(&device, 0));
-    CHECK(cuDevicePrimaryCtxRetain(&context, device));
-    CHECK(cuCtxSetCurrent(context));
-    CHECK(cuModuleLoadData(&module, source));
-    CHECK(cuModuleGetFunction(&fault, module, "fault"));
-    CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
     CHECK(cuMemAlloc(&to, SIZE));
     CHECK(cuMemAllocHost(&pinned, SIZE));
     CHECK(cuMemHostRegister(registered, SIZE, 0));

@@ -5,14 +5,9 @@
 // A kernel fails while copies of other streams are in flight, and a wait says so (719). Nothing
 // runs any more: the program gives all of its memory back, which is no mistake, and sees the
 // driver's own answers.
-#include "survival.h"
-
-#include <cuda.h>
+#include "faulting.h"
 
 enum { SIZE = 64 << 10 };
-
-static const char source[] = ".version 7.5\n.target sm_75\n.address_size 64\n"
-                             ".visible .entry fault() { trap; }\n";
 
 static void hold_up(void *unused)
 {
@@ -22,24 +17,13 @@ static void hold_up(void *unused)
 
 int main(void)
 {
-    CUdevice device = 0;
-    CUcontext context = NULL;
-    CUmodule module = NULL;
-    CUfunction fault = NULL;
-    CUstream failing = NULL;
-    CUstream copying = NULL;
+    CUfunction fault = faulting_kernel();
+    CUstream failing = faulting_stream();
+    CUstream copying = faulting_stream();
     CUdeviceptr to = 0;
     void *pinned[2] = {NULL, NULL};
     void *registered = malloc(SIZE);
     void *freed = malloc(SIZE);
-    CHECK(cuInit(0));
-    CHECK(cuDeviceGet(&device, 0));
-    CHECK(cuDevicePrimaryCtxRetain(&context, device));
-    CHECK(cuCtxSetCurrent(context));
-    CHECK(cuModuleLoadData(&module, source));
-    CHECK(cuModuleGetFunction(&fault, module, "fault"));
-    CHECK(cuStreamCreate(&failing, CU_STREAM_NON_BLOCKING));
-    CHECK(cuStreamCreate(&copying, CU_STREAM_NON_BLOCKING));
     CHECK(cuMemAlloc(&to, SIZE));
     CHECK(cuMemAllocHost(&pinned[0], SIZE));
     CHECK(cuMemHostAlloc(&pinned[1], SIZE, CU_MEMHOSTALLOC_PORTABLE));

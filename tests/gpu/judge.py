@@ -118,6 +118,8 @@ class Log:
 
     def __init__(self):
         self.folder = pathlib.Path(os.environ["OUT"]) if os.environ.get("OUT") else None
+        if self.folder:
+            self.folder.mkdir(parents=True, exist_ok=True)
         self.file = open(self.folder / "check-gpu.log", "w") if self.folder else None
 
     def say(self, text, in_full=None):

@@ -31,6 +31,7 @@ int main(void)
             if (i == LAUNCHES - 1) {
                 while (!fixed && turn == TURNS && atomic_load(&done) < turn * LAUNCHES - 1)
                     usleep(100);
+                busy(stream);
                 CHECK(cudaMemsetAsync(device, turn, SMALL, stream));
             }
             CHECK(cudaGraphLaunch(exec, stream));

@@ -1,8 +1,10 @@
 // expect: SC201 action=stalled kind=pageable
 // sim: late_batch=1
+// needs: sim
 //
 // A large pageable source is read by a second batch that has more of it, while the first, which
-// waits for nothing else, is in flight. Behind the first one's bytes it is refilled.
+// waits for nothing else, is in flight. Behind the first one's bytes it is refilled. Driver 580 has
+// read it when the call returns.
 #include "batch.h"
 
 int main(void)

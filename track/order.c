@@ -71,11 +71,16 @@ static struct entry entry_in(const struct sc_clock *clock, uint32_t stream)
 }
 
 /* What the host already knows orders nothing any more: leaving it out keeps clocks short. */
+static bool is_known(struct sc_order *order, const struct entry *entry)
+{
+    struct sc_stream *stream = sc_order_stream(order, entry->stream);
+    return entry->number <= read_relaxed(&stream->done) &&
+           entry->call <= read_relaxed(&stream->done_calls);
+}
+
 static void append(struct sc_order *order, struct sc_clock *clock, struct entry entry)
 {
-    struct sc_stream *stream = sc_order_stream(order, entry.stream);
-    if (entry.number > read_relaxed(&stream->done) ||
-        entry.call > read_relaxed(&stream->done_calls))
+    if (!is_known(order, &entry))
         clock->entries[clock->count++] = entry;
 }
 
@@ -110,11 +115,30 @@ static struct sc_clock *merge(struct sc_order *order, const struct sc_clock *lef
     return result;
 }
 
+/* Has the clock all of it that the host does not know to be done? */
+static bool has_all(struct sc_order *order, const struct sc_clock *clock,
+                    const struct sc_clock *addition)
+{
+    uint32_t count = clock ? clock->count : 0;
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < addition->count; i++) {
+        const struct entry *entry = &addition->entries[i];
+        while (at < count && clock->entries[at].stream < entry->stream)
+            at++;
+        bool has = at < count && clock->entries[at].stream == entry->stream &&
+                   clock->entries[at].number >= entry->number &&
+                   clock->entries[at].call >= entry->call;
+        if (!has && !is_known(order, entry))
+            return false;
+    }
+    return true;
+}
+
 /* Merges `addition` into *clock. False: out of memory, *clock is unchanged. */
 static bool merge_into(struct sc_order *order, struct sc_clock **clock,
                        const struct sc_clock *addition)
 {
-    if (!addition || addition == *clock || addition->count == 0)
+    if (!addition || addition == *clock || has_all(order, *clock, addition))
         return true;
     struct sc_clock *merged = merge(order, *clock, addition);
     if (!merged)
@@ -293,17 +317,27 @@ void sc_order_unreference(struct sc_order *order, uint32_t id)
 
 /* ---- calls ---- */
 
+static void note_change(struct sc_stream *stream)
+{
+    raise_to(&stream->changes, read_relaxed(&stream->changes) + 1);
+}
+
 static uint64_t next_number(struct sc_stream *stream)
 {
     uint64_t number = read_relaxed(&stream->issued) + 1;
     atomic_store_explicit(&stream->issued, number, memory_order_release);
+    note_change(stream);
     return number;
 }
 
 static bool join(struct sc_order *order, struct sc_stream *stream, const struct sc_clock *clock)
 {
+    const struct sc_clock *former = stream->joined;
     if (!merge_into(order, &stream->joined, clock))
         return false;
+    if (stream->joined == former)
+        return true;
+    note_change(stream);
     if (stream->kind == SC_STREAM_LEGACY)
         stream->joined_version++;
     return true;
@@ -413,6 +447,7 @@ static void end_blocking(struct sc_order *order, struct sc_stream *stream,
 {
     raise_to(&stream->touched, call->legacy_number);
     raise_to(&stream->touched_calls, call->place);
+    note_change(stream);
     if (read_relaxed(&stream->seen_version) < call->version &&
         merge_into(order, &stream->joined, call->joined))
         raise_to(&stream->seen_version, call->version);
@@ -646,6 +681,28 @@ void sc_order_known(struct sc_order *order, const struct sc_point *point)
     union pair pair;
     know_clock(order, pair_of(point, &pair));
     know_clock(order, point->joined);
+}
+
+void sc_order_settle(struct sc_order *order, const struct sc_point *point)
+{
+    if (!point->stream)
+        return;
+    struct sc_stream *stream = sc_order_stream(order, point->stream);
+    struct sc_point now = {0};
+    number_point(stream, &now);
+    if (stream->kind != SC_STREAM_LEGACY && stream->joined == point->joined &&
+        now.number == point->number && now.legacy_number == point->legacy_number &&
+        now.call == point->call)
+        atomic_store_explicit(&stream->settled, read_relaxed(&stream->changes),
+                              memory_order_release);
+}
+
+bool sc_order_is_settled(struct sc_order *order, uint32_t id)
+{
+    struct sc_stream *stream = sc_order_stream(order, id);
+    uint64_t settled = atomic_load_explicit(&stream->settled, memory_order_acquire);
+    return stream->kind != SC_STREAM_LEGACY &&
+           settled == atomic_load_explicit(&stream->changes, memory_order_acquire);
 }
 
 /* Of a signal on another stream it is not known where on this one it stands. */

@@ -89,6 +89,8 @@ struct sc_stream {
     /* Blocking: what its last work came after of the legacy stream's operations and calls, and the
      * behind_version that it has joined. */
     _Atomic uint64_t touched, touched_calls, seen_version;
+    _Atomic uint64_t changes;     /* of what the stream's point says */
+    _Atomic uint64_t settled;     /* the `changes` of which the host knows all */
     struct sc_clock *_Atomic due; /* its context waits: what its next operation joins; NULL: none */
     uint32_t context;             /* id of the context's legacy stream, for every kind */
     uint32_t primary; /* legacy stream of a green context: that of the primary one, or 0 */
@@ -194,6 +196,13 @@ void sc_order_wait_context(struct sc_order *order, uint32_t context, const struc
 
 /* The host knows that everything in the point is done. */
 void sc_order_known(struct sc_order *order, const struct sc_point *point);
+
+/* Whatever rested on it that everything in the point was not known to be done has been seen to. */
+void sc_order_settle(struct sc_order *order, const struct sc_point *point);
+
+/* Lock-free: would the host learn nothing from a wait for the stream? Of a legacy stream, which
+ * stands for others as well, it is not known. */
+bool sc_order_is_settled(struct sc_order *order, uint32_t stream);
 
 /* The host may learn in a way that is not seen that everything in the point is done. */
 void sc_order_signal(struct sc_order *order, const struct sc_point *point);

@@ -195,8 +195,9 @@ void sc_track_known(struct sc_track *track, struct sc_point *point, struct sc_op
         overwritten->count = 0;
     lock(track);
     sc_order_known(&track->order, point);
-    sc_order_release(&track->order, point);
     retire(track, overwritten);
+    sc_order_settle(&track->order, point);
+    sc_order_release(&track->order, point);
     unlock(track);
 }
 
@@ -219,6 +220,8 @@ uint64_t sc_track_first_signal(struct sc_track *track, const struct sc_ticket *t
 
 void sc_track_forget_point(struct sc_track *track, struct sc_point *point)
 {
+    if (!point->joined)
+        return;
     lock(track);
     sc_order_release(&track->order, point);
     unlock(track);
@@ -314,6 +317,8 @@ void sc_track_begin_wait(struct sc_track *track, uint32_t stream, uintptr_t even
         wait->recorded_on = stored->stream;
         sc_order_begin(&track->order, stream, &wait->call);
         sc_order_call_waits(&track->order, &wait->call, stored);
+        if (!wait->call.waited && sc_order_stream(&track->order, stream)->kind != SC_STREAM_LEGACY)
+            sc_order_end_record(&track->order, &wait->call, true); /* it brings nothing */
     }
     unlock(track);
 }

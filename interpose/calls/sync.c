@@ -36,7 +36,9 @@ static void wait_for_stream(struct sc_sync *sync)
 {
     sync->on = true;
     sync->since_ticks = sc_unfinished_stream_since(sync->stream);
-    sync->point = sc_track_point(&sc_track, sync->stream->id, sc_scope_of(sync->stream));
+    sync->settled = sc_order_is_settled(&sc_track.order, sync->stream->id);
+    if (!sync->settled)
+        sync->point = sc_track_point(&sc_track, sync->stream->id, sc_scope_of(sync->stream));
 }
 
 struct sc_sync sc_sync_begin_stream(const struct sc_call *call, CUstream handle)
@@ -114,17 +116,23 @@ struct sc_sync sc_sync_begin_event(const struct sc_call *call, CUevent event)
     return sync;
 }
 
-static void done(struct sc_sync *sync)
+static void know(struct sc_sync *sync)
 {
     SC_OPS(overwritten);
-    if (sync->stream)
-        sc_unfinished_stream_done(sync->stream, sync->since_ticks);
-    if (sync->context)
-        sc_unfinished_context_done(sync->context, sync->since_ticks);
     sc_track_known(&sc_track, &sync->point, &overwritten);
     if (sc_unlikely(overwritten.count))
         sc_hazards_report_overwritten(
             &overwritten, &(struct sc_culprit){sync->call->api, sync->call->site, NULL});
+}
+
+static void done(struct sc_sync *sync)
+{
+    if (sync->stream)
+        sc_unfinished_stream_done(sync->stream, sync->since_ticks);
+    if (sync->context)
+        sc_unfinished_context_done(sync->context, sync->since_ticks);
+    if (!sync->settled)
+        know(sync);
     sc_guard_apply();
 }
 

@@ -966,12 +966,25 @@ static void reach_scope(int stream, enum sc_scope scope, struct oracle_set *reac
     oracle_reach_scope(&world.graph, stream, scopes[scope], reached);
 }
 
+/* The tracker is not told of a wait for a stream that is settled. */
+static void settled(int stream, const struct oracle_set *nodes)
+{
+    for (int i = 0; i < world.copy_count; i++)
+        if (nodes->has[world.copies[i].node] && in_flight(&world.copies[i]))
+            complain("stream %d is settled, and copy %d of it in flight", stream, i);
+    oracle_know(&world.graph, nodes);
+}
+
 static void sync_scope(int stream, enum sc_scope scope)
 {
     struct oracle_set reached;
-    struct sc_point point = sc_track_point(&tracker, id_of(stream), scope);
     reach_scope(stream, scope, &reached);
-    know(&reached, &point);
+    if (scope == SC_SCOPE_STREAM && sc_order_is_settled(&tracker.order, id_of(stream))) {
+        settled(stream, &reached);
+    } else {
+        struct sc_point point = sc_track_point(&tracker, id_of(stream), scope);
+        know(&reached, &point);
+    }
 }
 
 static void do_stream_sync(const struct action *action)

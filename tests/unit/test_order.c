@@ -823,6 +823,63 @@ START_TEST(what_the_host_knows_comes_before_everything)
 }
 END_TEST
 
+static void settle(uint32_t stream)
+{
+    struct sc_point point = point_of(stream);
+    sc_order_known(&order, &point);
+    sc_order_settle(&order, &point);
+    sc_order_release(&order, &point);
+}
+
+START_TEST(a_stream_is_settled_until_its_point_says_more)
+{
+    uint32_t one = add(SC_STREAM_NONBLOCKING);
+    uint32_t two = add(SC_STREAM_NONBLOCKING);
+    ck_assert(sc_order_is_settled(&order, one));
+    issue(one);
+    ck_assert(!sc_order_is_settled(&order, one));
+    settle(one);
+    ck_assert(sc_order_is_settled(&order, one));
+    issue(two);
+    ck_assert(sc_order_is_settled(&order, one));
+    wait_for(one, record(two));
+    ck_assert(!sc_order_is_settled(&order, one));
+    settle(one);
+    ck_assert(sc_order_is_settled(&order, one));
+    ck_assert(!sc_order_is_settled(&order, two));
+    wait_for(one, record(two)); /* which the host knows by now */
+    ck_assert(sc_order_is_settled(&order, one));
+}
+END_TEST
+
+START_TEST(a_blocking_stream_is_settled_until_it_comes_after_legacy_work)
+{
+    uint32_t blocking = add(SC_STREAM_BLOCKING);
+    issue(blocking);
+    settle(blocking);
+    ck_assert(sc_order_is_settled(&order, blocking));
+    issue(legacy);
+    ck_assert(sc_order_is_settled(&order, blocking));
+    sc_order_work(&order, blocking);
+    ck_assert(!sc_order_is_settled(&order, blocking));
+    settle(legacy);
+    ck_assert(!sc_order_is_settled(&order, legacy));
+}
+END_TEST
+
+START_TEST(an_older_point_settles_nothing)
+{
+    uint32_t stream = add(SC_STREAM_NONBLOCKING);
+    issue(stream);
+    struct sc_point older = point_of(stream);
+    issue(stream);
+    sc_order_known(&order, &older);
+    sc_order_settle(&order, &older);
+    sc_order_release(&order, &older);
+    ck_assert(!sc_order_is_settled(&order, stream));
+}
+END_TEST
+
 START_TEST(a_point_of_nothing_orders_nothing)
 {
     uint32_t stream = add(SC_STREAM_NONBLOCKING);
@@ -933,6 +990,9 @@ int main(void)
     tcase_add_test(group, a_signal_on_legacy_is_behind_blocking_work);
     tcase_add_test(group, the_first_signal_behind_an_operation_is_known_for_a_while);
     tcase_add_test(group, what_the_host_knows_comes_before_everything);
+    tcase_add_test(group, a_stream_is_settled_until_its_point_says_more);
+    tcase_add_test(group, a_blocking_stream_is_settled_until_it_comes_after_legacy_work);
+    tcase_add_test(group, an_older_point_settles_nothing);
     tcase_add_test(group, a_point_of_nothing_orders_nothing);
     tcase_add_test(group, clocks_stay_short);
     tcase_add_test(group, a_destroyed_order_can_be_made_again);

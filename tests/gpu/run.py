@@ -341,7 +341,7 @@ def several_gpus(target, plain):
     names = [source.stem for source in programs.sources("hazard")
              if "multi-gpu" in Directives(source).all("needs")]
     return twin_checks(target, names) + [check for check in python_programs(plain)
-                                         if "devices" in check[0]]
+                                         if "devices" in check[0] or "distributed" in check[0]]
 
 
 def same_under(command, finds, target, source):

@@ -2,8 +2,9 @@
  * bench: what copies, launches and frees cost, figure by figure. run.py runs it without and with
  * the library; alone it says what the driver costs.
  *
- *     bench [--quick] [--list] [BENCHMARK...]
+ *     bench [--quick] [--fine] [--list] [BENCHMARK...]
  *
+ * With --fine the families of copies, of which there are ever more of something, have more members.
  * Every call is timed at issue; the device does its part outside the timing. A benchmark that has
  * to make do with less than it was meant for (the driver's queues are finite, registering is slow)
  * says so in a line that opens with '#'.
@@ -27,6 +28,8 @@ enum {
     STREAM_RUN = 100, /* copies to one stream before it is the next one's turn */
     IN_FLIGHT_MOST = 100000,
     RANGES_MOST = 100000,
+    MAPPINGS_MOST = 30000, /* the kernel allows 65,530 of a process */
+    LARGE = 64 * 1024,     /* too large for a snapshot: its pages are protected */
     BUFFERS = 1000,
     THREADS_MOST = 16,
     BUSY_MS = 200,
@@ -34,7 +37,7 @@ enum {
 
 static const uint64_t registering_limit_ns = UINT64_C(5) * 1000000000;
 
-static int quick;
+static int quick, fine;
 static struct effort loops = {.repeats = 5, .batches = 6};
 static struct effort calls = {.repeats = 3, .batches = 1};
 
@@ -43,6 +46,27 @@ static unsigned char *arena;
 static CUdeviceptr device_arena;
 static CUstream streams[STREAMS_MOST];
 static size_t stream_count;
+
+/* Benchmarks of the same copies, with ever more of something. */
+struct family {
+    const char *name;
+    const size_t *counts;
+    size_t count;
+};
+
+#define FAMILY(name, few, many)                                                                    \
+    (fine ? (struct family){name, many, COUNT(many)} : (struct family){name, few, COUNT(few)})
+
+struct member_name {
+    char text[64];
+};
+
+static struct member_name member_name(const struct family *family, size_t i)
+{
+    struct member_name name;
+    snprintf(name.text, sizeof name.text, "%s_%zu", family->name, family->counts[i]);
+    return name;
+}
 
 static void make_streams(size_t count)
 {
@@ -103,14 +127,38 @@ static void issue_htod_4k(void)
 
 static void copy_streams(void)
 {
-    static const size_t counts[] = {1, 32, 1024};
+    static const size_t few[] = {1, 32, 1024}, many[] = {1, 4, 16, 64, 256, STREAMS_MOST};
+    const struct family family = FAMILY("copy_streams", few, many);
 
-    for (size_t i = 0; i < COUNT(counts); i++) {
-        struct copies copies = {arena, COPY_BYTES, COPY_BYTES, 1024, 1, counts[i], 0, 0};
-        char name[64];
-        make_streams(counts[i]);
-        snprintf(name, sizeof name, "copy_streams_%zu", counts[i]);
-        measure(name, "ns", loops, issue_batch, &copies);
+    for (size_t i = 0; i < family.count; i++) {
+        struct copies copies = {arena, COPY_BYTES, COPY_BYTES, 1024, 1, family.counts[i], 0, 0};
+        make_streams(family.counts[i]);
+        measure(member_name(&family, i).text, "ns", loops, issue_batch, &copies);
+    }
+}
+
+/* Copies of which the pages are protected, in a process of ever more mappings. Neighbours differ in
+ * what is allowed, so that the kernel makes one of each page. The pages stay. */
+static void copy_mappings(void)
+{
+    static const size_t few[] = {1, 1000, MAPPINGS_MOST};
+    static const size_t many[] = {1, 10, 100, 1000, 10000, MAPPINGS_MOST};
+    const struct family family = FAMILY("copy_mappings", few, many);
+    unsigned char *pages = mmap(NULL, (size_t)MAPPINGS_MOST * PAGE_BYTES, PROT_NONE,
+                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    size_t made = 0;
+
+    if (pages == MAP_FAILED)
+        return;
+    for (size_t i = 0; i < family.count; i++) {
+        struct copies copies = {arena, LARGE, LARGE, 64, 1, 1, 0, 0};
+        for (; made < family.counts[i]; made += 2)
+            if (mprotect(pages + made * PAGE_BYTES, PAGE_BYTES, PROT_READ) != 0)
+                break;
+        if (made < family.counts[i])
+            printf("# %s: with %zu, all that the kernel allows\n", member_name(&family, i).text,
+                   made);
+        measure(member_name(&family, i).text, "ns", loops, issue_batch, &copies);
     }
 }
 
@@ -126,7 +174,9 @@ static size_t register_pages(unsigned char *pages, size_t from, size_t count, ui
 
 static void copy_ranges(void)
 {
-    static const size_t counts[] = {1, 1000, RANGES_MOST};
+    static const size_t few[] = {1, 1000, RANGES_MOST};
+    static const size_t many[] = {1, 10, 100, 1000, 10000, RANGES_MOST};
+    const struct family family = FAMILY("copy_ranges", few, many);
     const uint64_t until_ns = now_ns() + registering_limit_ns;
     unsigned char *pages = mmap(NULL, (size_t)RANGES_MOST * PAGE_BYTES, PROT_READ | PROT_WRITE,
                                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -134,15 +184,14 @@ static void copy_ranges(void)
 
     if (pages == MAP_FAILED)
         return;
-    for (size_t i = 0; i < COUNT(counts); i++) {
-        char name[64];
-        registered = register_pages(pages, registered, counts[i], until_ns);
-        snprintf(name, sizeof name, "copy_ranges_%zu", counts[i]);
-        if (registered < counts[i])
-            printf("# %s: with %zu, for want of time or room\n", name, registered);
+    for (size_t i = 0; i < family.count; i++) {
+        const struct member_name name = member_name(&family, i);
+        registered = register_pages(pages, registered, family.counts[i], until_ns);
+        if (registered < family.counts[i])
+            printf("# %s: with %zu, for want of time or room\n", name.text, registered);
         /* 7919 is prime: the copies fall on ranges far apart and meet all of them. */
         struct copies copies = {pages, PAGE_BYTES, COPY_BYTES, registered, 7919, 1, 0, 0};
-        measure(name, "ns", loops, issue_batch, &copies);
+        measure(name.text, "ns", loops, issue_batch, &copies);
     }
 }
 
@@ -243,18 +292,19 @@ static void say_depth(const char *name, size_t wanted, size_t in_flight)
 
 static void copy_in_flight(void)
 {
-    static const size_t counts[] = {1, 100, 10000, IN_FLIGHT_MOST};
+    static const size_t few[] = {1, 100, 10000, IN_FLIGHT_MOST};
+    static const size_t many[] = {1, 10, 100, 1000, 10000, IN_FLIGHT_MOST};
+    const struct family family = FAMILY("copy_inflight", few, many);
 
-    for (size_t i = 0; i < COUNT(counts); i++) {
-        struct depth depth = reachable_depth(counts[i]);
+    for (size_t i = 0; i < family.count; i++) {
+        const struct member_name name = member_name(&family, i);
+        struct depth depth = reachable_depth(family.counts[i]);
         /* About as many timed copies in each repeat, but no more than a few of the long fills. */
         struct effort effort = {loops.repeats, (unsigned)(1 + BATCH / (depth.timed + BATCH / 64))};
-        char name[64];
-        snprintf(name, sizeof name, "copy_inflight_%zu", counts[i]);
-        say_depth(name, counts[i], depth.in_flight);
+        say_depth(name.text, family.counts[i], depth.in_flight);
         if (depth.in_flight > 1000)
             effort = calls;
-        measure(name, "ns", effort, depth_batch, &depth);
+        measure(name.text, "ns", effort, depth_batch, &depth);
     }
 }
 
@@ -340,13 +390,15 @@ static double crew_batch(void *arg)
 
 static void copy_threads(void)
 {
+    static const size_t counts[] = {1, 2, 4, 8, THREADS_MOST};
+    const struct family family = FAMILY("copy_threads", counts, counts);
+
     make_streams(THREADS_MOST);
-    for (unsigned threads = 1; threads <= THREADS_MOST; threads *= 2) {
-        struct crew crew = {.threads = threads};
-        char name[64];
-        snprintf(name, sizeof name, "copy_threads_%u", threads);
+    for (size_t i = 0; i < family.count; i++) {
+        struct crew crew = {.threads = (unsigned)family.counts[i]};
         /* The median and not the best: a run in which the threads miss each other proves little. */
-        measure(name, "us", (struct effort){quick ? 5 : REPEATS_MOST, 1}, crew_batch, &crew);
+        measure(member_name(&family, i).text, "us", (struct effort){quick ? 5 : REPEATS_MOST, 1},
+                crew_batch, &crew);
     }
 }
 
@@ -526,6 +578,7 @@ static const struct benchmark {
     {"copy_inflight", copy_in_flight},
     {"copy_streams", copy_streams},
     {"copy_threads", copy_threads},
+    {"copy_mappings", copy_mappings},
     {"free_host_busy", free_host_busy},
     {"free_busy", free_busy},
     {"copy_ranges", copy_ranges},
@@ -538,7 +591,8 @@ static const char *name_of(size_t i)
 
 int main(int argc, char **argv)
 {
-    const struct option options[] = {{"quick", no_argument, &quick, 1}, CHOICE_LIST, {0}};
+    const struct option options[] = {
+        {"quick", no_argument, &quick, 1}, {"fine", no_argument, &fine, 1}, CHOICE_LIST, {0}};
     struct choice choice = choose(argc, argv, options, name_of);
     if (quick)
         loops.repeats = loops.batches = 3;

@@ -9,7 +9,9 @@ of medians last:
 - `programs` (programs.py): whole programs of PyTorch, CuPy and JAX;
 - `patterns` (out/bench/patterns): copies, launches and waits that alternate, by one thread and by
   many;
-- `parts` (the same): the library's parts added one by one.
+- `growth` (out/bench/bench): curves of what a copy costs with ever more streams, operations, threads,
+  mappings and ranges;
+- `parts` (out/bench/patterns): the library's parts added one by one.
 
     tests/bench/run.py [--suite SUITE] [--rounds N | --quick] [--only BENCHMARK]...
                        [--library NAME=FILE]... [--out FILE] [--sim]
@@ -237,7 +239,8 @@ def main():
         suite.ways[name] = (file, "mode=fix", ())
     bench = Bench(suite, given.sim or not has_gpu(), given.quick)
     names = [name for name in bench.names()
-             if not given.only or name.startswith(tuple(given.only))]
+             if name.startswith(suite.only) and
+             (not given.only or name.startswith(tuple(given.only)))]
     if not names:
         sys.exit(f"no benchmark begins with {' or '.join(given.only)}")
     results = bench.run(given.rounds, names)

@@ -32,6 +32,7 @@ PYTHON_WAYS = {
     "fix": ("libsafecopy.so", "mode=fix", ()),
 }
 
+GROWTH_WAYS = {way: CALL_WAYS[way][:2] + (("--fine",),) for way in ("none", "fix", "report")}
 PROGRAM_WAYS = {way: CALL_WAYS[way] for way in ("none", "fix", "strict")}
 PATTERN_WAYS = {way: CALL_WAYS[way] for way in ("none", "fix", "strict", "report")}
 
@@ -62,6 +63,7 @@ CALL_TARGETS = [
     ("copy_streams_", "flat", 1.5),
     ("copy_ranges_", "flat", 1.5),
     ("copy_threads_", "ratio", 1.5),
+    ("copy_mappings_", "flat", 1.5),
     ("bytes_per_operation", "added", 256),
     ("free_host_busy", "value", 50),
 ]
@@ -92,6 +94,8 @@ PATTERN_LIMITS = {
     "memset_4k": (1.05, 1.15, 1.15),
     "alloc_async": (1.05, 1.15, 1.15),
 }
+GROWTH_TARGETS = [(f"copy_{of}_", "flat", 1.5)
+                  for of in ("inflight", "streams", "threads", "mappings", "ranges")]
 PROGRAM_LIMITS = {name: (1.01, 1.05) for name in (
     "torch_train", "torch_generate", "torch_graph", "cupy_pipeline", "jax_pipeline")}
 
@@ -105,6 +109,7 @@ class Suite:
     targets: list = dataclasses.field(default_factory=list)
     limits: dict = dataclasses.field(default_factory=dict)
     table: str = "targets"  # of tables.py
+    only: str = ""  # what the names of its benchmarks begin with
 
 
 SUITES = {
@@ -115,5 +120,6 @@ SUITES = {
     "programs": Suite("programs.py", PROGRAM_WAYS, limits=PROGRAM_LIMITS,
                       table="programs"),
     "patterns": Suite("patterns", PATTERN_WAYS, limits=PATTERN_LIMITS, table="ratios"),
+    "growth": Suite("bench", GROWTH_WAYS, GROWTH_TARGETS, table="curves", only="copy_"),
     "parts": Suite("patterns", PARTS_WAYS, table="parts"),
 }

@@ -11,6 +11,8 @@ target."""
 PROGRAMS_LEGEND = """Medians over interleaved runs of what a step takes when nothing disturbs it (the
 lower decile of a run), in us. Then the ratio to `none`, the median over the rounds (and the least
 and the largest of them), against the target."""
+CURVES_LEGEND = """Medians over interleaved runs. `grew by` is the figure against the first of its
+family, divided by the growth without the library where that is above 1; ten marks are 1."""
 PARTS_LEGEND = """Medians over interleaved runs, in ns of a processor of constant clock: `none` in
 all, then what each part adds to those before it."""
 
@@ -145,6 +147,32 @@ def part_rows(suite, results, _simulated):
         yield [figure, number(medians[0]), *map(number, added)]
 
 
+# --- how a figure grows ---------------------------------------------------------------------------
+
+
+BAR_PER_RATIO = 10  # marks for each time that a copy takes as long as the family's first
+
+
+def growth_cells(suite, results, figure, way):
+    """`1.07 ##########.`: how the figure has grown, the driver's own growth taken out."""
+    own, driver = growth(results, figure, way), growth(results, figure, "none")
+    if not own or not driver:
+        return ["", ""]
+    found = own / max(1, driver)
+    return [f"{found:.2f}", "`" + "#" * round(min(found, 6) * BAR_PER_RATIO) + "`"]
+
+
+def curve_rows(suite, results, simulated):
+    none, *others = suite.ways
+    yield ["with", "unit", *suite.ways,
+           *(text for way in others for text in (f"{way} grew by", "")), "target of fix", ""]
+    for figure in results.values:
+        yield [figure.removeprefix(suite.only), results.units[figure],
+               *(number(results.median(figure, way)) for way in suite.ways),
+               *(cell for way in others for cell in growth_cells(suite, results, figure, way)),
+               *verdict(suite, results, figure, simulated)]
+
+
 # --- all --------------------------------------------------------------------------------------------
 
 
@@ -152,6 +180,7 @@ KINDS = {
     "targets": (target_rows, TARGETS_LEGEND),
     "ratios": (ratio_rows, RATIOS_LEGEND),
     "programs": (ratio_rows, PROGRAMS_LEGEND),
+    "curves": (curve_rows, CURVES_LEGEND),
     "parts": (part_rows, PARTS_LEGEND),
 }
 

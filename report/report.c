@@ -5,6 +5,7 @@
 #include "report/file.h"
 #include "report/hazard_counts.h"
 #include "report/json_lines.h"
+#include "report/ledger.h"
 #include "report/missed_calls.h"
 #include "report/modules.h"
 #include "report/path.h"
@@ -35,7 +36,8 @@ static struct {
     int fd; /* -1 without a file */
     struct sc_file_identity identity;
     bool summarised;
-    bool failed; /* the run fails, hazards or not */
+    bool failed;    /* the run fails, hazards or not */
+    unsigned noted; /* bit i: the ledger has sc_ledger_note i */
     struct sc_report_counts counts;
     uint64_t by_code[SC_HAZARD_CODE_COUNT];
     uint64_t by_reason[SC_REASONS_MAX]; /* ignored ones (annotations.h) */
@@ -149,6 +151,24 @@ static bool write_line_locked(const struct sc_text *line)
     return result == 0;
 }
 
+static void note_locked(enum sc_ledger_note note, bool is_due, const char *path)
+{
+    if (!is_due || (report.noted & 1U << note) != 0)
+        return;
+    report.noted |= 1U << note;
+    sc_ledger_note(note, &report.names, path);
+}
+
+/* The run's command learns it, even if it never sees the report. */
+static void tell_ledger_locked(void)
+{
+    if (!atomic_load_explicit(&report.opened, memory_order_relaxed))
+        return;
+    note_locked(SC_LEDGER_LATENT, report.counts.latent > 0, NULL);
+    note_locked(SC_LEDGER_OBSERVED, report.counts.observed > 0, NULL);
+    note_locked(SC_LEDGER_FAILED, report.failed, NULL);
+}
+
 static int create_file(const struct sc_options *options)
 {
     int result =
@@ -190,6 +210,8 @@ int sc_report_open(const struct sc_options *options, const struct sc_report_run 
     else if (write_line_locked(&line))
         sc_file_unlock(fd);
     atomic_store_explicit(&report.opened, true, memory_order_release);
+    note_locked(SC_LEDGER_REPORT, fd >= 0, report.path);
+    tell_ledger_locked();
     leave(&guard);
     return wanted && fd < 0 ? fd : 0;
 }
@@ -276,6 +298,7 @@ static uint64_t count_locked(struct sc_hazard *hazard)
         report.counts.observed++;
     else
         report.counts.latent++;
+    tell_ledger_locked();
     const struct sc_hazard_counts *seen = sc_hazard_counts_note(hazard, &telling);
     if (!seen || !telling)
         return 0;
@@ -406,6 +429,7 @@ void sc_report_fail(void)
     struct guard guard;
     enter(&guard);
     report.failed = true;
+    tell_ledger_locked();
     leave(&guard);
 }
 
@@ -527,6 +551,7 @@ void sc_report_child(void)
     report.path[0] = '\0';
     report.summarised = false;
     report.failed = false;
+    report.noted = 0;
     report.counts = (struct sc_report_counts){0};
     report.postmortem = (struct sc_postmortem_brief){0};
     memset(report.by_code, 0, sizeof report.by_code);

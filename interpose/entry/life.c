@@ -43,6 +43,7 @@
 #include "interpose/streams/marks.h"
 #include "interpose/streams/streams.h"
 #include "report/annotations.h"
+#include "report/ledger.h"
 #include "report/options.h"
 #include "report/report.h"
 #include "report/suppressing.h"
@@ -463,6 +464,7 @@ static __attribute__((constructor)) void construct(void)
     sc_annotations_start();
     begin_by_options();
     sc_report_note_descriptors();
+    sc_ledger_take(getauxval(AT_SECURE) ? NULL : getenv(SC_LEDGER_VARIABLE));
     pthread_atfork(NULL, NULL, in_child);
     on_exit(at_exit, NULL);
     at_quick_exit(at_quick_exit_last);

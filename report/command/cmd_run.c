@@ -4,6 +4,7 @@
 #include "report/command/new_reports.h"
 #include "report/command/preload.h"
 #include "report/command/program.h"
+#include "report/command/run_ledger.h"
 #include "report/command/say.h"
 #include "report/command/scratch.h"
 #include "report/command/suppressed.h"
@@ -210,14 +211,23 @@ static int run(struct work *work, char **program)
 
 /* ---- the run, and then what it has reported ---- */
 
+/* What is there may be of the kind that reports are written to, and not read from. */
+static bool can_be_shown(const char *report_path)
+{
+    struct stat status;
+    if (strcmp(report_path, "none") != 0 &&
+        (lstat(report_path, &status) != 0 || S_ISREG(status.st_mode)))
+        return true;
+    sc_say("report_path=%s leaves nothing to show", report_path);
+    return false;
+}
+
 /* A relative path would begin where each process first touches CUDA. */
 static bool anchor_reports(struct work *work)
 {
     const char *path = work->parsed.report_path;
-    if (strcmp(path, "none") == 0) {
-        sc_say("report_path=none leaves nothing to show");
+    if (!can_be_shown(path))
         return false;
-    }
     if (path[0] == '/')
         return true;
     const char *folder = absolute_path(work, ".");
@@ -245,37 +255,73 @@ static bool show(struct work *work, char **paths)
     return sc_command_report(count + path_count, arguments) != 0;
 }
 
+/* Why a run fails that is strict, or NULL. `are_hazardous`: the reports may tell of hazards. */
+static const char *reason_to_fail(const struct work *work, const struct sc_run_ledger *ledger,
+                                  char *const *paths, bool are_hazardous)
+{
+    bool counts_latent = work->parsed.certainty == SC_LATENT;
+    if (are_hazardous && sc_verdict_is_failure(paths, work->parsed.certainty))
+        return "a process that was started had a hazard";
+    if (sc_run_ledger_says(ledger, SC_LEDGER_OBSERVED) ||
+        (counts_latent && sc_run_ledger_says(ledger, SC_LEDGER_LATENT)))
+        return "a process that was started had a hazard, of which no report here tells,";
+    if (sc_run_ledger_says(ledger, SC_LEDGER_FAILED))
+        return "a process that was started fails by its options";
+    return NULL;
+}
+
 /* The status to end with. A hazard of any process fails a strict run of a program that is content
  * with itself. */
-static int end(const struct work *work, int status, char *const *paths)
+static int end(const struct work *work, int status, const char *reason)
 {
     bool is_content = WIFEXITED(status) && WEXITSTATUS(status) == 0;
-    if (!work->parsed.strict || !is_content ||
-        !sc_verdict_is_failure(paths, work->parsed.certainty))
+    if (!work->parsed.strict || !is_content || !reason)
         return sc_program_end_alike(status);
-    sc_say("strict: a process that was started had a hazard and the program ended with 0; exit "
-           "status %d",
+    sc_say("strict: %s and the program ended with 0; exit status %d", reason,
            work->parsed.exitcode);
     return work->parsed.exitcode;
+}
+
+static void tell_without_reports(const struct sc_run_ledger *ledger)
+{
+    if (ledger->said != 0)
+        sc_say("no report of this run is there to show");
+    else
+        sc_say("no process has written a report: nothing used CUDA, or what did was not reached");
+}
+
+/* Shows what has been reported, and returns the status to end with. */
+static int conclude(struct work *work, struct sc_new_reports *reports, struct sc_run_ledger *ledger,
+                    int status)
+{
+    sc_run_ledger_end(ledger);
+    char **paths = sc_new_reports_find(reports, &work->scratch, ledger);
+    bool are_hazardous = paths[0] && show(work, paths);
+    if (!paths[0])
+        tell_without_reports(ledger);
+    if (ledger->has_living)
+        sc_say("a process that was started still runs: what it reports from now on is neither "
+               "shown nor judged");
+    return end(work, status, reason_to_fail(work, ledger, paths, are_hazardous));
 }
 
 static int run_and_show(struct work *work, char **program)
 {
     struct sc_new_reports reports = {0};
+    struct sc_run_ledger ledger;
     if (!anchor_reports(work) || !set_environment(work))
         return SC_COMMAND_USAGE;
+    sc_run_ledger_begin(&ledger);
     sc_new_reports_begin(&reports, &work->scratch, work->parsed.report_path);
     bool is_to_stdout = work->out_path && strcmp(work->out_path, "-") == 0;
-    int status =
-        sc_program_run(program, is_to_stdout ? SC_PROGRAM_STDOUT_KEPT : SC_PROGRAM_STDOUT_LET_GO);
+    int status = sc_program_run(
+        program, is_to_stdout ? SC_PROGRAM_STDOUT_KEPT : SC_PROGRAM_STDOUT_LET_GO, ledger.file);
     if (status < 0)
-        return refuse_program(program[0], -status);
-    char **paths = sc_new_reports_find(&reports, &work->scratch);
-    bool may_fail = paths[0] && show(work, paths);
-    if (!paths[0])
-        sc_say("no process has written a report: nothing used CUDA, or what did was not reached");
-    status = may_fail ? end(work, status, paths) : sc_program_end_alike(status);
+        status = refuse_program(program[0], -status);
+    else
+        status = conclude(work, &reports, &ledger, status);
     sc_new_reports_free(&reports);
+    sc_run_ledger_free(&ledger);
     return status;
 }
 

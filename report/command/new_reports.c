@@ -47,27 +47,56 @@ static bool is_same(const struct stat *a, const struct stat *b)
            a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
 }
 
-static bool is_new(const struct sc_new_reports *reports, const char *path)
+/* A report is no link: the library follows none. */
+static bool is_file(const char *path, struct stat *status)
 {
-    struct stat now;
-    if (stat(path, &now) != 0 || !S_ISREG(now.st_mode))
-        return false;
-    for (size_t i = 0; i < reports->before_count; i++)
-        if (is_same(&reports->before[i], &now))
-            return false;
-    return true;
+    return lstat(path, status) == 0 && S_ISREG(status->st_mode);
 }
 
-char **sc_new_reports_find(struct sc_new_reports *reports, struct sc_scratch *scratch)
+static bool was_there(const struct sc_new_reports *reports, const struct stat *now)
+{
+    for (size_t i = 0; i < reports->before_count; i++)
+        if (is_same(&reports->before[i], now))
+            return true;
+    return false;
+}
+
+/* What is new, in the order of finding. */
+struct found {
+    char **paths;
+    struct stat *files;
+    size_t count;
+};
+
+static bool has(const struct found *found, const struct stat *file)
+{
+    for (size_t i = 0; i < found->count; i++)
+        if (found->files[i].st_dev == file->st_dev && found->files[i].st_ino == file->st_ino)
+            return true;
+    return false;
+}
+
+static void add(struct found *found, char *path, const struct stat *file)
+{
+    found->paths[found->count] = path;
+    found->files[found->count++] = *file;
+}
+
+char **sc_new_reports_find(struct sc_new_reports *reports, struct sc_scratch *scratch,
+                           const struct sc_run_ledger *ledger)
 {
     look(reports);
-    char **all = reports->found.gl_pathv;
-    size_t count = 0;
-    char **paths = sc_scratch_take(scratch, (reports->found.gl_pathc + 1) * sizeof *paths);
+    struct stat file;
+    size_t most = reports->found.gl_pathc + ledger->report_count, at = 0;
+    struct found found = {.paths = sc_scratch_take(scratch, (most + 1) * sizeof *found.paths),
+                          .files = sc_scratch_take(scratch, most * sizeof *found.files)};
     for (size_t i = 0; i < reports->found.gl_pathc; i++)
-        if (is_new(reports, all[i]))
-            paths[count++] = all[i];
-    return paths;
+        if (is_file(reports->found.gl_pathv[i], &file) && !was_there(reports, &file))
+            add(&found, reports->found.gl_pathv[i], &file);
+    for (const char *path; (path = sc_run_ledger_next_report(ledger, &at)) != NULL;)
+        if (is_file(path, &file) && !has(&found, &file))
+            add(&found, sc_scratch_print(scratch, "%s", path), &file);
+    return found.paths;
 }
 
 void sc_new_reports_free(struct sc_new_reports *reports)

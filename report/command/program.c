@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -127,15 +128,23 @@ static int attend(pid_t program)
     return status;
 }
 
-static void let_files_go(enum sc_program_stdout out)
+static void close_between(int first, int last)
+{
+#ifdef SYS_close_range
+    if (first <= last)
+        syscall(SYS_close_range, first, last, 0);
+#endif
+}
+
+static void let_files_go(enum sc_program_stdout out, int own)
 {
     int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
     dup2(nothing, STDIN_FILENO);
     if (out == SC_PROGRAM_STDOUT_LET_GO && dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
         dup2(nothing, STDOUT_FILENO);
-#ifdef SYS_close_range
-    syscall(SYS_close_range, STDERR_FILENO + 1, ~0U, 0);
-#endif
+    close_between(STDERR_FILENO + 1, own > STDERR_FILENO ? own - 1 : INT_MAX);
+    if (own > STDERR_FILENO)
+        close_between(own + 1, INT_MAX);
 }
 
 static int start(char **argv, const struct inherited *inherited, enum sc_program_stdout out,
@@ -156,14 +165,14 @@ static int start(char **argv, const struct inherited *inherited, enum sc_program
     return -error;
 }
 
-int sc_program_run(char **argv, enum sc_program_stdout out)
+int sc_program_run(char **argv, enum sc_program_stdout out, int own)
 {
     struct inherited inherited;
     pid_t program = -1;
     hold_signals(&inherited);
     int result = start(argv, &inherited, out, &program);
     if (result == 0) {
-        let_files_go(out);
+        let_files_go(out, own);
         result = attend(program);
     }
     release_signals(&inherited);

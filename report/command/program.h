@@ -15,9 +15,10 @@ enum sc_program_stdout {
     SC_PROGRAM_STDOUT_IS_STDERR /* this process's; the program's is stderr */
 };
 
-/* Runs argv[0], which is looked for as a shell does. Returns the program's status as wait(2) has
- * it, or -errno if the program could not be started. To be called by the only thread, once. */
-int sc_program_run(char **argv, enum sc_program_stdout out);
+/* Runs argv[0], which is looked for as a shell does. `own` is a descriptor of the command's own,
+ * close-on-exec, that stays open; -1: none. Returns the program's status as wait(2) has it, or
+ * -errno if the program could not be started. To be called by the only thread, once. */
+int sc_program_run(char **argv, enum sc_program_stdout out, int own);
 
 /* Ends by the signal that has ended the program, without a core dump. Returns the status to exit
  * with where no signal has, or where this process survives it (process 1). */

@@ -142,6 +142,74 @@ class Shown(Runs):
                          env={**ENVIRONMENT, "SAFECOPY_OPTIONS": "halt_on_error=1"})
         self.assertEqual(run.returncode, 66, run.stderr)
 
+    def judged(self, script, *flags, **more):
+        """The status of a strict run of a script that is content with itself, and what stderr says."""
+        run = self.start(*RUN, "--strict", *flags, "sh", "-c", f"{script}; true", **more)
+        return run.returncode, run.stderr
+
+    def test_strict_judges_what_no_report_tells(self):
+        self.start("mkfifo", "fifo")
+        (self.folder / "file").touch()
+        for lost in (f"SAFECOPY_OPTIONS=report_path=none {RACY}",
+                     f"SAFECOPY_OPTIONS=report_path=/dev/full {RACY}",
+                     f"SAFECOPY_OPTIONS=report_path={self.folder}/fifo {RACY}",
+                     f"SAFECOPY_OPTIONS=report_path={self.folder}/file/r {RACY}",
+                     f"SAFECOPY_OPTIONS=report_path=/dev/fd/7 {RACY}",
+                     f"{RACY}; rm safecopy.*.jsonl",
+                     f"{RACY}; for report in safecopy.*.jsonl; do head -n 1 $report >cut; "
+                     "mv cut $report; done"):
+            status, said = self.judged(lost)
+            self.assertEqual(status, 66, said)
+            self.assertIn("strict: a process that was started had a hazard, of which no report here "
+                          "tells, and", said)
+        status, said = self.judged(f"{RACY}; {CORRECT}", "--report", "one.jsonl")
+        self.assertEqual((status, "had a hazard, of which no report" in said), (66, True), said)
+        for clean in f"{CORRECT}; rm safecopy.*.jsonl", f"SAFECOPY_OPTIONS=report_path=none {CORRECT}":
+            self.assertEqual(self.judged(clean)[0], 0)
+
+    def test_reports_are_found_wherever_they_are(self):
+        within = f"{SAFECOPY} run --report-dir within"
+        for elsewhere in (f"SAFECOPY_OPTIONS= {RACY}",
+                          f"SAFECOPY_OPTIONS=report_path={self.folder}/other/r.jsonl {RACY}",
+                          f"{within} {RACY}", f"{within} --format text -o text {RACY}",
+                          f"SAFECOPY_OPTIONS= {within} --format text -o text {RACY}"):
+            status, said = self.judged(elsewhere, "--report-dir", "own")
+            self.assertEqual(status, 66, said)
+            self.assertIn("\nSC101 source-freed-in-flight, observed, 1 time:", said)
+            self.assertNotIn("no report", said)
+
+    def test_strict_judges_a_process_that_fails_by_its_options(self):
+        (self.folder / "bad").write_text("{\nname: bad\n}\n")
+        for options in "strict=maybe", f"strict=1:suppressions={self.folder}/bad":
+            status, said = self.judged(f"SAFECOPY_OPTIONS={options} {CORRECT}")
+            self.assertEqual(status, 66, said)
+            self.assertIn("strict: a process that was started fails by its options and", said)
+
+    def test_says_what_still_runs(self):
+        lives = self.folder / "lives.py"
+        lives.write_text("import ctypes, time\n"
+                         "assert ctypes.CDLL('libcuda.so.1').cuInit(0) == 0\n"
+                         "open('up', 'w').close()\ntime.sleep(60)\n")
+        status, said = self.judged(f"{sys.executable} lives.py >/dev/null 2>&1 & echo $! >pid; "
+                                   "until [ -e up ]; do sleep 0.01; done")
+        os.kill(int((self.folder / "pid").read_text()), signal.SIGKILL)
+        self.assertEqual(status, 0, said)
+        self.assertIn("a process that was started still runs", said)
+        self.assertNotIn("still runs", self.judged(RACY)[1])
+
+    def test_the_ledger_is_nothing_else(self):
+        """What SAFECOPY_RUN names may be another file by now."""
+        victim, fifo = self.folder / "victim", self.folder / "fifo"
+        victim.write_text("untouched")
+        os.mkfifo(fifo)
+        there = victim.stat()
+        for value in (f"{victim}:{there.st_dev}:{there.st_ino + 1}", f"{victim}:1:2", f"{victim}",
+                      f"{fifo}:{there.st_dev}:{there.st_ino}", "/proc/1/fd/1:1:2", ":", "x" * 5000,
+                      f"{victim}:{there.st_dev}:{there.st_ino}:"):
+            run = self.start(RACY, env={**ENVIRONMENT, "LD_PRELOAD": LIBRARY, "SAFECOPY_RUN": value})
+            self.assertEqual((run.returncode, run.stdout), (0, "data right\n"), value)
+        self.assertEqual(victim.read_text(), "untouched")
+
     def test_only_what_this_run_has_written(self):
         for flags in ((), ("--report-dir", "d"), ("--report", "%h.[x]%e.%p"), ("--report", "one")):
             for _ in range(2):
@@ -163,7 +231,10 @@ class Shown(Runs):
     def test_bad_flags_start_nothing(self):
         for flags, words in ((("--format", "tex"), "did you mean 'text'"),
                              (("-o", "x"), "--format says"),
-                             (("--format", "text", "--report", "none"), "leaves nothing to show")):
+                             (("--format", "text", "--report", "none"), "leaves nothing to show"),
+                             (("--format", "text", "--report", "/dev/null"), "leaves nothing"),
+                             (("--format", "text", "--report", "/dev/stderr"), "leaves nothing"),
+                             (("--format", "text", "--report", "/"), "leaves nothing to show")):
             run = self.start(SAFECOPY, "run", *flags, "echo", "started")
             self.assertEqual((run.returncode, run.stdout), (2, ""))
             self.assertIn(words, run.stderr)

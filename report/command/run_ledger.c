@@ -1,0 +1,128 @@
+#define _GNU_SOURCE 1
+#include "report/command/run_ledger.h"
+
+#include "report/path.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static void name_file(int file)
+{
+    char value[128];
+    struct stat status;
+    if (fstat(file, &status) != 0)
+        return;
+    snprintf(value, sizeof value, "/proc/%d/fd/%d:%ju:%ju", getpid(), file,
+             (uintmax_t)status.st_dev, (uintmax_t)status.st_ino);
+    setenv(SC_LEDGER_VARIABLE, value, 1);
+}
+
+void sc_run_ledger_begin(struct sc_run_ledger *ledger)
+{
+    *ledger = (struct sc_run_ledger){.file = memfd_create("safecopy run", MFD_CLOEXEC)};
+    sc_ledger_take(getenv(SC_LEDGER_VARIABLE));
+    if (ledger->file >= 0)
+        name_file(ledger->file);
+}
+
+struct note {
+    int32_t pid;
+    uint64_t started;
+    enum sc_ledger_note what;
+    const char *path; /* of a report */
+};
+
+/* The rest of `text` behind `word`, which ends there or before a blank; else NULL. */
+static const char *behind(const char *text, const char *word)
+{
+    size_t length = strlen(word);
+    bool is_it = strncmp(text, word, length) == 0;
+    return is_it && (text[length] == '\0' || text[length] == ' ') ? text + length : NULL;
+}
+
+/* False: not a note. */
+static bool read_note(const char *text, struct note *note)
+{
+    char *end;
+    note->pid = (int32_t)strtol(text, &end, 10);
+    note->started = strtoull(end, &end, 10);
+    if (*end != ' ')
+        return false;
+    for (note->what = 0; note->what < SC_LEDGER_NOTE_COUNT; note->what++) {
+        const char *rest = behind(end + 1, sc_ledger_word(note->what));
+        note->path = rest && *rest == ' ' ? rest + 1 : NULL;
+        if (rest)
+            return (note->what == SC_LEDGER_REPORT) == (note->path != NULL);
+    }
+    return false;
+}
+
+static const char *next_note(const struct sc_run_ledger *ledger, size_t *at, struct note *note)
+{
+    while (*at < ledger->size) {
+        const char *text = ledger->notes + *at;
+        *at += strlen(text) + 1;
+        if (read_note(text, note))
+            return text;
+    }
+    return NULL;
+}
+
+static bool runs(const struct note *note)
+{
+    return note->started != 0 && sc_path_find_start(note->pid) == note->started;
+}
+
+static void take_notes(struct sc_run_ledger *ledger)
+{
+    struct note note;
+    for (size_t at = 0; next_note(ledger, &at, &note);) {
+        ledger->said |= 1U << note.what;
+        ledger->report_count += note.what == SC_LEDGER_REPORT;
+        ledger->has_living = ledger->has_living || (note.what == SC_LEDGER_REPORT && runs(&note));
+    }
+}
+
+/* As much as there is now: processes that live on may note more. */
+static void read_file(struct sc_run_ledger *ledger)
+{
+    struct stat status;
+    if (fstat(ledger->file, &status) != 0)
+        return;
+    ledger->notes = calloc((size_t)status.st_size + 1, 1);
+    ssize_t size =
+        ledger->notes ? pread(ledger->file, ledger->notes, (size_t)status.st_size, 0) : 0;
+    ledger->size = size > 0 ? (size_t)size : 0;
+}
+
+void sc_run_ledger_end(struct sc_run_ledger *ledger)
+{
+    if (ledger->file < 0)
+        return;
+    read_file(ledger);
+    take_notes(ledger);
+    if (ledger->size > 0)
+        sc_ledger_append(ledger->notes, ledger->size);
+}
+
+const char *sc_run_ledger_next_report(const struct sc_run_ledger *ledger, size_t *at)
+{
+    struct note note;
+    while (next_note(ledger, at, &note))
+        if (note.what == SC_LEDGER_REPORT)
+            return note.path;
+    return NULL;
+}
+
+void sc_run_ledger_free(struct sc_run_ledger *ledger)
+{
+    if (ledger->file >= 0)
+        close(ledger->file);
+    free(ledger->notes);
+}

@@ -1,0 +1,36 @@
+/* The ledger of a run (report/ledger.h) as its command keeps it. */
+#ifndef SC_REPORT_COMMAND_RUN_LEDGER_H
+#define SC_REPORT_COMMAND_RUN_LEDGER_H
+
+#include "report/ledger.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct sc_run_ledger {
+    int file;            /* -1: there is none, and nobody notes anything */
+    char *notes;         /* each ends with a NUL */
+    size_t size;         /* of `notes` */
+    unsigned said;       /* bit i: a process has noted sc_ledger_note i */
+    size_t report_count; /* notes of a report */
+    bool has_living;     /* a process that has a report still runs */
+};
+
+/* Makes a ledger and names it in the environment, for programs that are started from now on. A run
+ * may be part of another one, which the environment names till then. */
+void sc_run_ledger_begin(struct sc_run_ledger *ledger);
+
+/* Reads what was noted, and tells it to the run that this one is part of. To be called once. */
+void sc_run_ledger_end(struct sc_run_ledger *ledger);
+
+/* The path of the next report, NULL after the last one. *at is where to go on, first 0. */
+const char *sc_run_ledger_next_report(const struct sc_run_ledger *ledger, size_t *at);
+
+static inline bool sc_run_ledger_says(const struct sc_run_ledger *ledger, enum sc_ledger_note note)
+{
+    return (ledger->said & 1U << note) != 0;
+}
+
+void sc_run_ledger_free(struct sc_run_ledger *ledger);
+
+#endif

@@ -1,0 +1,46 @@
+/* The ledger of a run: what its processes tell `safecopy run --format` itself, whatever becomes of
+ * their reports.
+ *
+ * A report may be where nobody looks, or get lost: the disk is full, the next process takes its
+ * name, a program gives its children options of their own. So each process notes in the ledger
+ * where its report is, and once that it has found hazards or fails for another reason. The ledger
+ * is a file of the command's without a name. SAFECOPY_RUN says how to get at it, and which file it
+ * is:
+ * "/proc/PID/fd/N:DEVICE:INODE". A process that cannot get at it (another user, another machine, a
+ * container) notes nothing; then its report alone speaks.
+ *
+ * A note is "PID STARTED WORD", of SC_LEDGER_REPORT with " PATH", and a NUL.
+ *
+ * No function allocates, locks, waits for anybody, or changes errno.
+ */
+#ifndef SC_REPORT_LEDGER_H
+#define SC_REPORT_LEDGER_H
+
+#include "report/path.h"
+
+#include <stddef.h>
+
+#define SC_LEDGER_VARIABLE "SAFECOPY_RUN"
+
+enum sc_ledger_note {
+    SC_LEDGER_REPORT,   /* the process has a report, at a path */
+    SC_LEDGER_LATENT,   /* it has had a hazard that is not suppressed, and was latent */
+    SC_LEDGER_OBSERVED, /* or observed */
+    SC_LEDGER_FAILED,   /* it fails for another reason, as strict=1 has it: its options */
+    SC_LEDGER_NOTE_COUNT
+};
+
+/* The word of a note. */
+const char *sc_ledger_word(enum sc_ledger_note note);
+
+/* Takes the ledger that `value`, of SAFECOPY_RUN, names. NULL, or what is none: there is no ledger,
+ * and nothing is noted. To be called before the other functions. */
+void sc_ledger_take(const char *value);
+
+/* `path` may be NULL where there is none. */
+void sc_ledger_note(enum sc_ledger_note note, const struct sc_path_names *names, const char *path);
+
+/* Appends notes, which are whole. */
+void sc_ledger_append(const char *notes, size_t size);
+
+#endif

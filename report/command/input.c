@@ -4,12 +4,25 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { BLOCK = 64 * 1024 };
 
+/* Of what is no file, or says nothing of its size, all that comes. */
+static uint64_t size_of(FILE *stream)
+{
+    struct stat status;
+    off_t at = ftello(stream);
+    bool has_size = at >= 0 && fstat(fileno(stream), &status) == 0 && S_ISREG(status.st_mode) &&
+                    status.st_size > 0;
+    if (!has_size)
+        return UINT64_MAX;
+    return status.st_size > at ? (uint64_t)(status.st_size - at) : 0;
+}
+
 bool sc_input_init(struct sc_input *input, FILE *stream)
 {
-    *input = (struct sc_input){.stream = stream, .block = malloc(BLOCK)};
+    *input = (struct sc_input){.stream = stream, .block = malloc(BLOCK), .left = size_of(stream)};
     return input->block != NULL;
 }
 
@@ -24,7 +37,9 @@ static int fill(struct sc_input *input)
 {
     errno = 0;
     input->at = 0;
-    input->size = fread(input->block, 1, BLOCK, input->stream);
+    input->size =
+        fread(input->block, 1, input->left < BLOCK ? (size_t)input->left : BLOCK, input->stream);
+    input->left -= input->size;
     if (input->size > 0)
         return 1;
     return ferror(input->stream) ? -(errno != 0 ? errno : EIO) : 0;

@@ -1,9 +1,11 @@
-/* The lines of a file, one after the other, in memory that does not grow with the file. */
+/* The lines of a file, one after the other, in memory that does not grow with the file. What is
+ * appended while the file is read is not read: it may be what the reader says of the file. */
 #ifndef SC_REPORT_COMMAND_INPUT_H
 #define SC_REPORT_COMMAND_INPUT_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 /* The library's own lines have 256 KB at most. */
@@ -13,6 +15,7 @@ struct sc_input {
     FILE *stream;
     char *block;     /* what was read last */
     size_t at, size; /* of the block: how much is used up, how much there is */
+    uint64_t left;   /* how much of the file is still to be read into blocks */
     size_t capacity; /* of `line` */
 
     /* The line, without its newline. */

@@ -349,6 +349,16 @@ class Report(Command):
             result = self.fails(2, words, "report", path, self.report)
             self.assertIn("SC101", result.stdout)
 
+    def test_what_is_said_of_a_file_is_not_read(self):
+        """stderr may be the very file."""
+        log = self.write("log", ["hello\n", *self.lines])
+        with log.open("a", encoding="utf-8") as stream:
+            result = subprocess.run([self.command, "report", log], stdout=subprocess.PIPE,
+                                    stderr=stream, encoding="utf-8", check=False, timeout=60)
+        self.assertEqual((result.returncode, log.read_text(encoding="utf-8").count("passed over")),
+                         (1, 1))
+        self.assertIn("SC204", result.stdout)
+
     def test_standard_input(self):
         result = self.start("report", "-", stdin="".join(self.lines))
         self.assertEqual(result.returncode, 1)

@@ -157,6 +157,47 @@ static bool parse_scaled(struct slice slice, const struct unit *units, uint64_t 
     return *value == 0 && rest.length == 0;
 }
 
+static bool is_of_word(char c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_';
+}
+
+/* Does the text begin with `word`, of small letters, which ends there? */
+static bool begins_with(struct slice text, const char *word)
+{
+    size_t length = strlen(word);
+    if (text.length < length)
+        return false;
+    for (size_t i = 0; i < length; i++) {
+        char c = text.bytes[i];
+        if ((c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c) != word[i])
+            return false;
+    }
+    return text.length == length || !is_of_word(text.bytes[length]);
+}
+
+/* Is "strict" a word of the text, other than in "strict=0"? */
+static bool names_strict(struct slice text)
+{
+    for (size_t i = 0; i < text.length; i++) {
+        struct slice rest = {text.bytes + i, text.length - i};
+        if ((i == 0 || !is_of_word(rest.bytes[-1])) && begins_with(rest, "strict") &&
+            !begins_with(rest, "strict=0"))
+            return true;
+    }
+    return false;
+}
+
+/* Paths may have commas and blanks, but one that ends like this is two entries: ",strict=1". */
+static bool ends_in_strict(struct slice path)
+{
+    size_t from = path.length;
+    while (from > 0 && !strchr(",; /", path.bytes[from - 1]))
+        from--;
+    return from > 0 && path.bytes[from - 1] != '/' &&
+           names_strict((struct slice){path.bytes + from, path.length - from});
+}
+
 static bool store_path(char *path, struct slice value)
 {
     if (value.length >= SC_OPTIONS_PATH_SIZE)
@@ -200,7 +241,8 @@ static bool store(struct sc_options *options, const struct option *option, struc
         return good;
     case PATH:
         /* Only an option that is empty by default can be made empty. */
-        return (value.length > 0 || option->standard[0] == '\0') && store_path(member, value);
+        return (value.length > 0 || option->standard[0] == '\0') && !ends_in_strict(value) &&
+               store_path(member, value);
     }
     return false;
 }
@@ -323,6 +365,8 @@ static void complain_of_value(const struct listener *listener, const struct opti
     }
     sc_text_put(&text, "; it takes ");
     put_accepted(&text, option);
+    if (asks_for_strict && strcmp(option->key, "strict") != 0)
+        sc_text_put(&text, ", and ':' separates options");
     sc_text_put(&text, asks_for_strict ? gate : "");
     say(listener, &text);
 }
@@ -349,11 +393,12 @@ static int row_of(struct slice key)
     return -1;
 }
 
-/* A gate that is shut by a misspelt word would be open. */
+/* A gate that is shut by a misspelt word, or behind a comma, would be open. */
 static bool may_ask_for_strict(struct slice key, struct slice value)
 {
     const char *meant = meant_by(key);
-    return meant && strcmp(meant, "strict") == 0 && !is_word(value, "0");
+    bool is_meant = meant && strcmp(meant, "strict") == 0 && !is_word(value, "0");
+    return is_meant || names_strict(value) || (meant && names_strict(key) && !is_word(value, "0"));
 }
 
 /* The next entry, which may be empty; *text goes on behind it. */

@@ -243,9 +243,35 @@ static const struct {
     const char *text;
     bool misspells;
 } gates[] = {
-    {"stric=1", true},    {"strict=yes", true}, {"strict", true},           {"STRICT=1", true},
-    {"be_strict", true},  {"stric=0", false},   {"strict=1", false},        {"mode=strict", false},
-    {"exitcod=1", false}, {"/strict=1", false}, {"stric=1:strict=0", true},
+    {"stric=1", true},
+    {"strict=yes", true},
+    {"strict", true},
+    {"STRICT=1", true},
+    {"be_strict", true},
+    {"stric=0", false},
+    {"strict=1", false},
+    {"mode=strict", true},
+    {"exitcod=1", false},
+    {"/strict=1", false},
+    {"stric=1:strict=0", true},
+    {"mode=fix,strict=1", true},
+    {"mode=fix;STRICT=1", true},
+    {"mode=fix strict", true},
+    {"mode=fix, strict=1", true},
+    {"mode=x,strict=0", false},
+    {"mode=x,strict=01", true},
+    {"mode=stricter", false},
+    {"mode=x,unstrict=1", false},
+    {"guard=strict=0", false},
+    {"report_path=r.jsonl,strict=1", true},
+    {"report_path=r.jsonl;strict", true},
+    {"suppressions=a b strict=1", true},
+    {"report_path=/a,strict=1/r.jsonl", false},
+    {"report_path=strict", false},
+    {"report_path=/strict=1", false},
+    {"report_path=r,strict=0", false},
+    {"exitcode=3,strict=1", true},
+    {"fail,strict=1", true},
 };
 
 START_TEST(a_misspelt_strict_does_not_leave_the_gate_open)

@@ -3,7 +3,6 @@
 #include "report/command/fields.h"
 
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { FRAMES_MAX = 3 };
@@ -16,19 +15,6 @@ static const char *base_of(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* Frames of these differ from run to run, or are those of every copy. */
-static bool is_passed_over(const char *module)
-{
-    static const char *const prefixes[] = {"libsafecopy", "libcuda", "libcupti", "libc.so",
-                                           "libc-"};
-    const char *name = base_of(module);
-    for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++) {
-        if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
-            return true;
-    }
-    return false;
-}
-
 /* A byte that would end a pattern, mean something else in it, or steer a terminal becomes '?'. */
 static void put_text(FILE *out, const char *text)
 {
@@ -36,69 +22,88 @@ static void put_text(FILE *out, const char *text)
         fputc(isgraph((unsigned char)*text) && *text != '*' ? *text : '?', out);
 }
 
-static void put_native(FILE *out, const json_t *frame, struct sc_symbols *symbols)
+/* In whichever folder it is. */
+static void put_file(FILE *out, const char *key, const char *path)
 {
-    const char *module = sc_field_string(frame, "module", NULL);
-    const char *symbol = sc_field_string(frame, "symbol", NULL);
-    uint64_t offset = strtoull(sc_field_string(frame, "offset", "0"), NULL, 16);
-    if (!symbol && module)
-        symbol = sc_symbols_find(symbols, module, offset);
-    fputs(symbol ? "fun:" : "obj:*", out);
-    put_text(out, symbol ? symbol : base_of(module ? module : ""));
+    fputs(key, out);
+    fputs(strchr(path, '/') ? "*/" : "", out);
+    put_text(out, base_of(path));
 }
 
-static void put_frame(FILE *out, const json_t *frame, struct sc_symbols *symbols)
+/* The name that the process goes by. */
+static const char *symbol_of(const struct sc_frames *stack, const struct sc_frame *frame)
 {
-    const char *file = sc_field_string(frame, "file", NULL);
+    return sc_field_string(json_array_get(stack->records, frame->index), "symbol", frame->symbol);
+}
+
+static void put_frame(FILE *out, const struct sc_frames *stack, const struct sc_frame *frame)
+{
+    const char *symbol = symbol_of(stack, frame);
     fputs(INDENT, out);
-    if (!file) {
-        put_native(out, frame, symbols);
-        return;
+    if (frame->is_python) {
+        put_file(out, "py:", frame->file);
+        fputc(':', out);
+        put_text(out, frame->function ? frame->function : "*");
+    } else if (symbol && symbol[0] != '\0') {
+        fputs("fun:", out);
+        put_text(out, symbol);
+    } else {
+        put_file(out, "obj:", frame->module);
     }
-    fputs("py:*/", out);
-    put_text(out, base_of(file));
-    fputc(':', out);
-    put_text(out, sc_field_string(frame, "function", "*"));
 }
 
-/* The innermost frames that tell something, if there are any. */
-static void put_stack(FILE *out, const char *key, const json_t *side, struct sc_symbols *symbols)
+/* A frame of the report, or what is inlined there. */
+static bool has_kind(const struct sc_frames *stack, size_t index, enum sc_frame_kind kind)
 {
-    size_t index, told = 0;
-    bool skips = true;
-    json_t *frame;
-    json_array_foreach(json_object_get(side, "stack"), index, frame)
-    {
-        if (told == FRAMES_MAX)
-            break;
-        if (is_passed_over(sc_field_string(frame, "module", ""))) {
-            skips = true;
+    for (size_t i = 0; i < stack->count; i++)
+        if (stack->frames[i].index == index && stack->frames[i].kind == kind)
+            return true;
+    return false;
+}
+
+/* Is the frame, which is no inlined one, of that kind, and can a pattern name it? */
+static bool is_telling(const struct sc_frames *stack, const struct sc_frame *frame,
+                       enum sc_frame_kind kind)
+{
+    const char *name = frame->is_python ? frame->file : frame->module;
+    return !frame->is_inlined && name && name[0] != '\0' && has_kind(stack, frame->index, kind);
+}
+
+/* The innermost frames of the user's. Libraries issue the copies of many callers: an entry for
+ * their frames would cover all of them. */
+static void put_stack(FILE *out, const char *key, const struct sc_frames *stack)
+{
+    enum sc_frame_kind kind = stack->user ? SC_FRAME_USER : SC_FRAME_LIBRARY;
+    size_t told = 0, next = 0; /* `next`: the one that "..." need not stand before */
+    for (size_t i = 0; i < stack->count && told < FRAMES_MAX; i++) {
+        const struct sc_frame *frame = &stack->frames[i];
+        if (!is_telling(stack, frame, kind))
             continue;
-        }
-        fputs(told == 0 ? key : "", out);
-        fputs(skips ? told == 0 ? "..." : INDENT "..." : "", out);
-        put_frame(out, frame, symbols);
-        skips = false;
+        if (told == 0)
+            fprintf(out, "%s...", key);
+        else if (frame->index != next)
+            fputs(INDENT "...", out);
+        put_frame(out, stack, frame);
+        next = frame->index + 1;
         told++;
     }
     fputs(told > 0 ? "\n" : "", out);
 }
 
-static void put_entry(FILE *out, size_t number, const json_t *hazard, struct sc_symbols *symbols)
+static void put_entry(FILE *out, size_t number, const struct sc_shown *hazard)
 {
-    const char *code = sc_field_string(hazard, "code", "");
     fputs("{\n  name:    ", out);
-    put_text(out, code);
+    put_text(out, hazard->code);
     fprintf(out, "-%zu\n  code:    ", number);
-    put_text(out, code);
+    put_text(out, hazard->code);
     fputs("\n  reason:  say here why this is left out\n", out);
-    put_stack(out, "  copy:    ", json_object_get(hazard, "copy"), symbols);
-    put_stack(out, "  event:   ", json_object_get(hazard, "event"), symbols);
+    put_stack(out, "  copy:    ", &hazard->copy.stack);
+    put_stack(out, "  event:   ", &hazard->event.stack);
     fputs("}\n", out);
 }
 
 void sc_suggest_suppressions(FILE *out, struct sc_model *model)
 {
     for (size_t i = 0; i < model->count; i++)
-        put_entry(out, i + 1, sc_model_hazard(model, i)->record, model->makers.symbols);
+        put_entry(out, i + 1, sc_model_bare_hazard(model, i));
 }

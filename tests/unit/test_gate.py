@@ -146,6 +146,25 @@ class Gate(unittest.TestCase):
         self.assertEqual(self.run_twin("strict=1", said.stdout), 0)
         self.assertEqual(self.lines[-1]["suppressed"], 1)
 
+    def test_a_suggestion_is_for_the_users_own_frames(self):
+        """In the midst of ctypes, which every copy of such a program comes through."""
+        with tempfile.TemporaryDirectory() as folder:
+            path, made = pathlib.Path(folder), f"exec(compile({SCRIPT!r}, 'made', 'exec'))"
+            environment = MACHINE.environment(
+                programs.Directives.none(), True, f"verbosity=0:report_path={path}/r.jsonl")
+            MACHINE.run([sys.executable, "-c", made], environment, 60)
+            said = subprocess.run([OUT / "safecopy", "report", "--suggest-suppressions",
+                                   path / "r.jsonl"], capture_output=True, text=True).stdout
+            self.assertRegex(said, r"copy:    \.\.\.\n +py:made:(Loader\.)?step\n +py:made:<module>\n"
+                                   r"( +\.\.\.\n)? +py:<string>:<module>\n")
+            self.assertNotIn("ffi", said)
+            (path / "s.supp").write_text(said)
+            environment = MACHINE.environment(
+                programs.Directives.none(), True,
+                f"strict=1:report_path=none:suppressions={path / 's.supp'}")
+            run = MACHINE.run([sys.executable, "-c", made], environment, 60)
+        self.assertEqual(run.status, 0, run.stderr)
+
     def test_a_halt_says_where(self):
         self.assertEqual(self.run_twin("halt_on_error=1"), -signal.SIGABRT)
         self.assertEqual(len(self.hazards()), 1)

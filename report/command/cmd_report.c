@@ -182,7 +182,10 @@ static int take_suggestions(struct work *work)
 
 static int take_filter(struct work *work, const char *text)
 {
-    sc_filter_free(work->filter);
+    if (work->filter) {
+        sc_say("--filter is there twice: commas separate terms that all have to hold");
+        return SC_COMMAND_USAGE;
+    }
     work->filter = sc_filter_parse(text);
     return work->filter ? 0 : SC_COMMAND_USAGE;
 }

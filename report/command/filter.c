@@ -5,6 +5,7 @@
 #include "report/command/say.h"
 #include "report/nearest.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -97,13 +98,34 @@ static bool has_function(const char *pattern, const struct sc_shown *hazard)
     return has_frame(pattern, hazard, is_in_function);
 }
 
-static const struct {
+/* What a field may hold, up to a NULL. */
+static const char *const codes[] = {
+#define SC_HAZARD(code, name, subject, advice) #code,
+#include "track/hazard.def"
+    NULL};
+static const char *const names[] = {
+#define SC_HAZARD(code, name, subject, advice) name,
+#include "track/hazard.def"
+    NULL};
+static const char *const certainties[] = {"observed", "latent", NULL};
+static const char *const actions[] = {
+#define SC_ACTION(action, word, outcome) word,
+#include "track/hazard.def"
+    NULL};
+
+static const struct key {
     const char *name;
     matcher *matches;
+    const char *const *words; /* NULL: any text */
 } keys[] = {
-    {"code", has_code},     {"name", has_name},   {"certainty", has_certainty},
-    {"action", has_action}, {"file", has_file},   {"function", has_function},
-    {"module", has_module}, {"label", has_label},
+    {"code", has_code, codes},
+    {"name", has_name, names},
+    {"certainty", has_certainty, certainties},
+    {"action", has_action, actions},
+    {"file", has_file, NULL},
+    {"function", has_function, NULL},
+    {"module", has_module, NULL},
+    {"label", has_label, NULL},
 };
 
 enum { KEY_COUNT = sizeof keys / sizeof keys[0] };
@@ -125,31 +147,58 @@ static bool refuse(const struct part *part, const char *why, const char *word)
     return false;
 }
 
-static matcher *find_key(const char *name, size_t length)
+static const struct key *find_key(const char *name, size_t length)
 {
     for (size_t i = 0; i < KEY_COUNT; i++)
         if (strlen(keys[i].name) == length && memcmp(keys[i].name, name, length) == 0)
-            return keys[i].matches;
+            return &keys[i];
     return NULL;
+}
+
+/* A filter that takes nothing for a misspelt word would pass every report. */
+static bool can_match(const struct key *key, const char *pattern)
+{
+    for (size_t i = 0; key->words && key->words[i]; i++)
+        if (sc_glob_matches(pattern, key->words[i]))
+            return true;
+    return !key->words;
+}
+
+static bool refuse_value(const struct part *part, const struct key *key)
+{
+    char words[256] = "";
+    for (size_t i = 0; key->words[i]; i++)
+        snprintf(words + strlen(words), sizeof words - strlen(words), "%s%s", i > 0 ? ", " : "",
+                 key->words[i]);
+    bool are_few = strlen(words) < sizeof words - 1;
+    return refuse(part, "fits none of ", are_few ? words : "those that `safecopy explain` lists");
+}
+
+static bool add_term(struct sc_filter *filter, const struct part *part, struct term term)
+{
+    struct term *kept = malloc(sizeof *kept);
+    if (!kept)
+        return refuse(part, "cannot be kept: out of memory", "");
+    *kept = term;
+    filter->terms = kept;
+    return true;
 }
 
 static bool take_part(struct sc_filter *filter, const struct part *part)
 {
     bool is_contrary = part->text[0] == '!';
-    char *key = part->text + is_contrary, *equals = strchr(key, '=');
-    size_t length = equals ? (size_t)(equals - key) : strlen(key);
-    matcher *matches = find_key(key, length);
-    if (!matches && length > 0)
+    char *name = part->text + is_contrary, *equals = strchr(name, '=');
+    size_t length = equals ? (size_t)(equals - name) : strlen(name);
+    const struct key *key = find_key(name, length);
+    if (!key && length > 0)
         return refuse(part, "names no key; the nearest is ",
-                      sc_nearest_word(key, length, key_name));
-    if (!matches || !equals || equals[1] == '\0')
+                      sc_nearest_word(name, length, key_name));
+    if (!key || !equals || equals[1] == '\0')
         return refuse(part, "is not KEY=PATTERN", "");
-    struct term *term = malloc(sizeof *term);
-    if (!term)
-        return refuse(part, "cannot be kept: out of memory", "");
-    *term = (struct term){filter->terms, matches, is_contrary, equals + 1};
-    filter->terms = term;
-    return true;
+    if (!can_match(key, equals + 1))
+        return refuse_value(part, key);
+    return add_term(filter, part,
+                    (struct term){filter->terms, key->matches, is_contrary, equals + 1});
 }
 
 static bool take_text(struct sc_filter *filter)

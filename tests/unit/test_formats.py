@@ -505,18 +505,26 @@ class Filter(Files):
                 ("file=train.py", ["SC201"]), ("file=*/formats/*", ["SC201"]),
                 ("function=train::release", ["SC101"]), ("function=drop_*", ["SC401"]),
                 ("module=train", ["SC401", "SC301", "SC101"]), ("label=*test_step", ["SC201"]),
-                ("!label=*", []), ("name=*captur*", ["SC301"]), ("code=SC999", [])]:
+                ("!label=*", []), ("name=*captur*", ["SC301"]), ("code=SC502", []), ("code=SC5*", [])]:
             with self.subTest(expression):
                 self.assertEqual(self.codes(expression), codes)
 
     def test_a_bad_term_is_named_with_its_column(self):
         for expression, words in [
-                ("code=SC1,funktion=a", "column 10: 'funktion=a' names no key; the nearest is function"),
+                ("code=SC1*,funktion=a", "column 11: 'funktion=a' names no key; the nearest is function"),
                 ("code", "column 1: 'code' is not KEY=PATTERN"),
-                ("code=SC1,,a=b", "column 10: '' is not KEY=PATTERN"),
+                ("code=SC1*,,a=b", "column 11: '' is not KEY=PATTERN"),
                 ("!=x", "column 1: '!=x' is not KEY=PATTERN"),
-                ("code=", "column 1: 'code=' is not KEY=PATTERN")]:
+                ("code=", "column 1: 'code=' is not KEY=PATTERN"),
+                ("certainty=obsrved", "'certainty=obsrved' fits none of observed, latent"),
+                ("!action=heald", "fits none of deferred, stalled, snapshotted, "),
+                ("label=x,code=SC9*", "column 9: 'code=SC9*' fits none of SC101, "),
+                ("name=freed", "'name=freed' fits none of those that")]:
             self.fails(words, "--filter", expression, SAMPLE)
+
+    def test_one_filter_says_all(self):
+        """Of two, nobody knows which of both, or one of them, is to hold."""
+        self.fails("--filter is there twice", "--filter", "code=SC1*", "--filter", "code=SC2*", SAMPLE)
 
 
 class Baseline(Files):

@@ -188,7 +188,10 @@ class Plugin:
 
     def set_report_path(self):
         """The later of two entries wins. Children have the variable too."""
-        self.own_folder.mkdir(parents=True, exist_ok=True)
+        try:
+            self.own_folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise pytest.UsageError(f"reports cannot be kept: {error}") from error
         given = os.environ.get("SAFECOPY_OPTIONS")
         own = f"report_path={self.own_folder}/%e.%p.jsonl"
         os.environ["SAFECOPY_OPTIONS"] = f"{given}:{own}" if given else own
@@ -241,7 +244,7 @@ class Plugin:
         report.user_properties.append((TITLE, text))
         if self.mode == "fail" and not report.failed:
             report.outcome = "failed"
-            report.longrepr = f"hazards in this test:\n{text}"
+            report.longrepr = text  # its first line is what the short summary shows
             vars(report).pop("wasxfail", None)
         else:
             report.sections.append((TITLE, text))

@@ -296,6 +296,16 @@ class Plugin(unittest.TestCase):
         self.assertEqual(self.run_pytest(tests, f"--safecopy-reports={reports}"), 0, self.said)
         self.assertEqual(len(list(reports.glob("main/*.jsonl"))), 1)
         self.assertEqual(self.run_pytest(tests, "--safecopy-reports=a:b"), 4, self.said)
+        self.assertEqual(self.run_pytest(tests, f"--safecopy-reports={__file__}/a"), 4, self.said)
+        self.assertIn("reports cannot be kept: [Errno", self.said)
+
+    def test_what_is_said_begins_with_the_hazard(self):
+        """Newer pytests show the first line in the short summary."""
+        tests = "import cuda\ndef test_wrong():\n    cuda.wrong()\n"
+        self.assertEqual(self.run_pytest(tests), 1, self.said)
+        self.assertIn(" test_wrong _", self.said)
+        self.assertIn("_\nSC105 pinned-freed-in-flight, ", self.said)
+        self.assertRegex(self.said, r"\nFAILED test_it\.py::test_wrong( - SC105 pinned-freed.*)?\n")
 
 
 if __name__ == "__main__":

@@ -190,6 +190,8 @@ static bool set_environment(struct work *work)
         return false;
     if (work->options[0] != '\0')
         setenv("SAFECOPY_OPTIONS", work->options, 1);
+    if (work->parsed.strict && work->parsed.mode == SC_MODE_OFF)
+        sc_say("strict=1 and mode=off: nothing is looked for, so the run cannot fail");
     if (work->parsed.verbosity == 2)
         sc_say("%s %s", work->is_injected ? "injecting" : "preloading", library);
     return true;

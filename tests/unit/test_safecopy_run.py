@@ -115,6 +115,14 @@ class Shown(Runs):
         self.assertEqual(self.start(*RUN, "--strict", RACY).returncode, 66)
         self.assertEqual(self.start(*RUN, "-o", "/dev/full", "--strict", RACY).returncode, 66)
 
+    def test_strict_says_where_nothing_is_looked_for(self):
+        for wrapper in [SAFECOPY, "run"], RUN:
+            for flags, options in (("--option", "mode=off"), ""), ((), "mode=off"):
+                run = self.start(*wrapper, "--strict", *flags, RACY,
+                                 env={**ENVIRONMENT, "SAFECOPY_OPTIONS": options})
+                self.assertEqual(run.stderr.count("nothing is looked for, so the run cannot fail"), 1)
+            self.assertNotIn("looked for", self.start(*wrapper, "--option", "mode=off", RACY).stderr)
+
     def test_strict_judges_all_processes(self):
         goes_on = ["sh", "-c", f"{RACY} || true"]
         run = self.start(*RUN, "--strict", *goes_on)

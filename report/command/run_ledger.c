@@ -3,7 +3,7 @@
 
 #include "report/path.h"
 
-#include <errno.h>
+#include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,9 +23,20 @@ static void name_file(int file)
     setenv(SC_LEDGER_VARIABLE, value, 1);
 }
 
+/* Not one of the three that the command may have been started without: what is said to stderr would
+ * come into the file. */
+static int make_file(void)
+{
+    int made = memfd_create("safecopy run", MFD_CLOEXEC);
+    int file = made < 0 ? -1 : fcntl(made, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    if (made >= 0)
+        close(made);
+    return file;
+}
+
 void sc_run_ledger_begin(struct sc_run_ledger *ledger)
 {
-    *ledger = (struct sc_run_ledger){.file = memfd_create("safecopy run", MFD_CLOEXEC)};
+    *ledger = (struct sc_run_ledger){.file = make_file()};
     sc_ledger_take(getenv(SC_LEDGER_VARIABLE));
     if (ledger->file >= 0)
         name_file(ledger->file);

@@ -175,6 +175,13 @@ class Shown(Runs):
         for clean in f"{CORRECT}; rm safecopy.*.jsonl", f"SAFECOPY_OPTIONS=report_path=none {CORRECT}":
             self.assertEqual(self.judged(clean)[0], 0)
 
+    def test_strict_judges_without_standard_files(self):
+        for closed in ">&-", "2>&-", "<&-", "<&- >&- 2>&-":
+            for script, status in ((f"{RACY}; rm -f *.jsonl; true", 66), (f"{CORRECT}; true", 0)):
+                run = self.start("sh", "-c", f'exec "$@" {closed}', "sh", *RUN, "--strict", "sh", "-c",
+                                 script)
+                self.assertEqual(run.returncode, status, (closed, run.stderr))
+
     def test_reports_are_found_wherever_they_are(self):
         within = f"{SAFECOPY} run --report-dir within"
         for elsewhere in (f"SAFECOPY_OPTIONS= {RACY}",

@@ -194,7 +194,10 @@ static int take_suppressions(struct work *work, const char *path)
 {
     sc_suppressed_free(work->suppressed);
     work->suppressed = sc_suppressed_read(path);
-    return work->suppressed ? 0 : SC_COMMAND_USAGE;
+    if (!work->suppressed)
+        return SC_COMMAND_USAGE;
+    sc_suppressed_tell_expired(work->suppressed);
+    return 0;
 }
 
 static int take_baseline(struct work *work, const char *path)

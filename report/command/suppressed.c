@@ -114,6 +114,16 @@ void sc_suppressed_free(struct sc_suppressed *suppressed)
     free(suppressed);
 }
 
+void sc_suppressed_tell_expired(const struct sc_suppressed *suppressed)
+{
+    for (unsigned i = 0; i < suppressed->count; i++) {
+        const struct sc_part *name = &suppressed->entries[i].name;
+        if (suppressed->entries[i].is_expired)
+            sc_say("%s: %.*s has expired: it leaves nothing out", suppressed->path,
+                   (int)name->length, name->bytes);
+    }
+}
+
 /* A stack without what was inlined, which the library does not see either. */
 struct matched {
     struct sc_scratch *scratch;

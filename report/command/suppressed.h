@@ -10,6 +10,9 @@ struct sc_suppressed;
 struct sc_suppressed *sc_suppressed_read(const char *path);
 void sc_suppressed_free(struct sc_suppressed *suppressed);
 
+/* Says which entries have had their last day. */
+void sc_suppressed_tell_expired(const struct sc_suppressed *suppressed);
+
 /* The reason of the first entry in force that covers the hazard; NULL: none does. The hazards are
  * of one model, with its scratch. */
 const char *sc_suppressed_reason(struct sc_suppressed *suppressed, struct sc_scratch *scratch,

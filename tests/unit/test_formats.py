@@ -398,7 +398,7 @@ class Suppressions(Files):
                 ("code: *\nevent: ... src:*/train.py:8", {"SC201": "because 0"}),
                 ("code: *\nevent: fun:_RNv*", {"SC101": "because 0"}),
                 ("code: *\ncopy: obj:*/bin/train fun:main", {"SC101": "because 0"}),
-                ("code: *\nexpires: 2020-01-01", {}), ("code: *\ncopy: fun:none", {})]:
+                ("code: *\ncopy: fun:none", {})]:
             with self.subTest(entry):
                 self.assertEqual(self.marked(entry), (1, codes))
         self.assertEqual(self.marked("code: SC1*", "code: *")[0], 0)
@@ -409,6 +409,16 @@ class Suppressions(Files):
         old = self.write("old.jsonl", as_counted([begin, *rest]))
         self.assertEqual(self.marked("code: SC1*", more=["--baseline", old])[0], 66)
         self.assertEqual(self.marked("code: SC201", more=["--baseline", old])[0], 0)
+
+    def test_what_has_expired_is_named(self):
+        path = self.folder / "supp"
+        entry = "{{\nname: {}\ncode: SC1*\nreason: r\nexpires: {}-01-01\n}}\n"
+        path.write_text(entry.format("old", 2020))
+        run = report("--suppressions", path, "--json", SAMPLE)
+        self.assertEqual([hazard["code"] for hazard in json.loads(run.stdout)["hazards"]
+                          if "suppressed" in hazard], ["SC301"])
+        self.assertEqual(run.stderr.decode(), f"safecopy: {path}: old has expired: it leaves nothing "
+                                              "out\n")
 
     def test_a_mistake_is_named_with_line_and_column(self):
         path = self.folder / "supp"

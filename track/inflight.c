@@ -645,6 +645,7 @@ static bool visit_conflict(void *context, uint32_t id)
     const struct sc_op_info *later = search->info;
     bool conflict =
         earlier->ticket.stream != later->ticket.stream && either_writes(earlier, later) &&
+        !earlier->unseen && !later->unseen &&
         sc_shapes_folded_touch(&earlier->shape, &earlier->fold, &later->shape, &later->fold) &&
         !sc_inflight_covers(search->inflight->order, later, &earlier->ticket);
     search->stopped = conflict && !search->visit(search->context, id);

@@ -78,7 +78,7 @@ struct sc_op_info {
     bool unjudged;           /* the host may learn of its end in ways that are not seen: it keeps
                               * its memory, and is no hazard's */
     bool unseen;             /* it may wait for the host in a way that is not seen: until then the
-                              * host may touch its bytes */
+                              * host may touch its bytes, and order it with others */
     uint32_t correlation_id; /* CUPTI's; 0: unknown */
     const char *runtime_api; /* the runtime function that made the call; NULL: unknown */
     bool taken;              /* the driver has had its bytes when the call returned: a hazard with
@@ -250,7 +250,7 @@ bool sc_inflight_covers(struct sc_order *order, const struct sc_op_info *later,
 
 /* Calls visit for each operation that conflicts with `info`, until visit returns false. Two
  * operations conflict if they touch a common byte, one of them writes host memory, and work issued
- * now on the stream of `info` would not come after the other. */
+ * now on the stream of `info` would not come after the other. An unseen one conflicts with none. */
 void sc_inflight_conflicts(struct sc_inflight *inflight, const struct sc_op_info *info,
                            sc_inflight_visit *visit, void *context);
 

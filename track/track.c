@@ -528,7 +528,7 @@ static bool note_met(void *context, uint32_t id)
     struct sc_track *track = search->collector.track;
     const struct sc_op_info *info = &sc_inflight_op(&track->inflight, id)->info;
     bool done = sc_ops_is_copied(info) || sc_order_complete(&track->order, &info->ticket);
-    if (info->unseen || (search->awaited && done))
+    if (search->awaited && done)
         return true;
     return sc_track_collect_op(&search->collector, id);
 }

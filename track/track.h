@@ -156,7 +156,6 @@ void sc_track_conflicts(struct sc_track *track, const struct sc_op_info *info,
                         struct sc_ops *conflicts);
 
 /* The same for a call that reads or writes the bytes itself, as the direction of `touch` says.
- * Unseen operations are left out: the host may touch their bytes until it lets them go on.
  * `awaited`: only operations for which the host has to wait, which are not complete and have no
  * snapshot. */
 void sc_track_met(struct sc_track *track, const struct sc_op_info *touch, bool awaited,

@@ -220,9 +220,10 @@ static void report_unordered(const struct sc_issue *issue, enum sc_action action
 
 /* The missing edge: this operation waits for the one it would have raced with. What cannot be
  * ordered is found again when the call was made. */
-static void order_after_conflicts(struct sc_issue *issue, const struct sc_op_info *op)
+static void order_after_conflicts(struct sc_issue *issue, struct sc_op_info *op)
 {
     SC_OPS(conflicts);
+    op->unseen = !sc_unfinished_is_seen(issue->stream);
     sc_track_conflicts(&sc_track, op, &conflicts);
     for (unsigned i = 0; i < sc_ops_kept(&conflicts); i++) {
         struct sc_ops one = sc_ops_one(&conflicts, i);
@@ -267,7 +268,7 @@ static void take_in_time(struct sc_issue *issue, const struct sc_op_info *op, bo
         sc_marks_wait_for_itself(issue->stream);
 }
 
-static void order_op(struct sc_issue *issue, const struct sc_op_info *op)
+static void order_op(struct sc_issue *issue, struct sc_op_info *op)
 {
     bool known = sc_track_may_conflict(&sc_track, op->range, op->direction);
     take_in_time(issue, op, known);
@@ -276,7 +277,7 @@ static void order_op(struct sc_issue *issue, const struct sc_op_info *op)
 }
 
 /* Before the driver can begin: earlier sources on the same bytes change in order from now on. */
-static void prepare(struct sc_issue *issue, const struct sc_op_info *op)
+static void prepare(struct sc_issue *issue, struct sc_op_info *op)
 {
     if (sc_options.mode == SC_MODE_FIX && !sc_replaying_is_on()) {
         order_after_held(issue, op);

@@ -658,8 +658,8 @@ static bool conflict(const struct copy *earlier, const struct copy *later,
                      const struct oracle_set *before)
 {
     return in_flight(earlier) && earlier->stream != later->stream && !before->has[earlier->node] &&
-           (writes_host(&earlier->info) || writes_host(&later->info)) &&
-           share_a_byte(&earlier->info.shape, &later->info.shape);
+           (writes_host(&earlier->info) || writes_host(&later->info)) && !earlier->info.unseen &&
+           !later->info.unseen && share_a_byte(&earlier->info.shape, &later->info.shape);
 }
 
 /* Pages of a registration that begins in the middle of one are not its own. */
@@ -849,7 +849,7 @@ static void do_meet(const struct action *action)
     reach_next(call->stream, &before);
     for (int i = 0; i < world.copy_count; i++) {
         const struct copy *copy = &world.copies[i];
-        met[i] = conflict(copy, call, &before) && !copy->info.unseen;
+        met[i] = conflict(copy, call, &before);
         awaited[i] = met[i] && !copy->slot && !is_complete(copy);
     }
     say("a call on stream %d: buffer %d, %s", call->stream, call->buffer,

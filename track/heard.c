@@ -144,30 +144,36 @@ static struct sc_point point_of(const struct sc_heard_launch *launch, unsigned s
     return point;
 }
 
-/* One whose operations are not known yet is somebody's who is in the midst of launching. */
-static void give_up_oldest(struct sc_order *order, struct sc_heard *heard)
+/* One whose operations are not known yet is somebody's who is in the midst of launching. Returns
+ * the owner's place for the launch. */
+static unsigned give_up_oldest(struct sc_order *order, struct sc_heard *heard)
 {
     struct sc_heard_launch *oldest = heard->oldest;
     if (heard->waiting < SC_HEARD_WAITING_MAX || !oldest->is_known)
-        return;
+        return 0;
+    unsigned open = oldest->call.open;
     struct sc_point point = point_of(oldest, SC_TOLD_MAX);
     sc_order_signal(order, &point);
     sc_order_release(order, &point);
     give_launch(order, oldest);
+    return open;
 }
 
 struct sc_heard_launch *sc_heard_begin(struct sc_order *order, struct sc_heard *heard,
-                                       const struct sc_point *before)
+                                       const struct sc_point *before,
+                                       const struct sc_heard_call *call, unsigned *given_up)
 {
+    *given_up = 0;
     if (!heard->count || heard->is_lost)
         return NULL;
     struct sc_heard_launch *launch = sc_arena_take(&order->arena, sizeof *launch);
     heard->is_lost = !launch;
     if (!launch)
         return NULL;
-    give_up_oldest(order, heard);
+    *given_up = give_up_oldest(order, heard);
     launch->next = NULL;
     launch->of = heard;
+    launch->call = *call;
     launch->number = ++heard->launches;
     launch->left = heard->count;
     launch->is_known = launch->has_begun = false;
@@ -209,28 +215,30 @@ struct sc_point sc_heard_launched(struct sc_order *order, struct sc_heard_launch
 
 /* ---- runs ---- */
 
-static struct sc_point note_run(struct sc_order *order, struct sc_heard_launch *launch,
-                                unsigned steps)
+static struct sc_heard_run note_run(struct sc_order *order, struct sc_heard_launch *launch,
+                                    unsigned steps)
 {
-    struct sc_point point = point_of(launch, steps);
+    struct sc_heard_run run = {point_of(launch, steps), launch->before.stream, launch->call};
     launch->left -= launch->left != 0;
+    if (launch->left)
+        run.call.open = 0;
     launch->has_begun = true;
     launch->steps = (uint8_t)(steps > launch->steps ? steps : launch->steps);
     if (launch->is_known && !launch->left)
         give_launch(order, launch);
-    return point;
+    return run;
 }
 
-struct sc_point sc_heard_runs(struct sc_order *order, struct sc_heard_node *node)
+struct sc_heard_run sc_heard_runs(struct sc_order *order, struct sc_heard_node *node)
 {
     struct sc_heard *heard = node->of;
-    struct sc_point point = {0};
+    struct sc_heard_run run = {.stream = 0};
     struct sc_heard_launch *launch = find_launch(heard, ++node->ran);
     heard->is_lost |= node->ran > heard->launches;
     if (launch)
-        point = note_run(order, launch, node->tells);
+        run = note_run(order, launch, node->tells);
     if (node->ran >= node->last)
         give_node(order, node);
     give_heard(order, heard);
-    return point;
+    return run;
 }

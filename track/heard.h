@@ -34,11 +34,18 @@ struct sc_heard_node {
     uint64_t ran;   /* the latest launch that has run it; first - 1: none */
 };
 
+/* What the owner knows a launch by. */
+struct sc_heard_call {
+    uint64_t ticks; /* just before it */
+    unsigned open;  /* its place among the calls whose functions are to come; 0: it has none */
+};
+
 /* A launch that has not run all of its host nodes. */
 struct sc_heard_launch {
     struct sc_heard_launch *next;
     struct sc_heard *of;
     uint64_t number;
+    struct sc_heard_call call;
     uint32_t left;          /* nodes that have not run */
     bool is_known;          /* what is told of it */
     bool has_begun;         /* a node has run before that */
@@ -76,9 +83,11 @@ void sc_heard_leave(struct sc_order *order, struct sc_heard **heard);
 
 /* Before the driver is told to launch; takes a copy of the point. NULL: there is no memory, and the
  * exec is lost; or it was before, or has no such node. Of more than SC_HEARD_WAITING_MAX launches
- * the oldest is given up: the host may hear of it unseen (sc_order_signal). */
+ * the oldest is given up: the host may hear of it unseen (sc_order_signal). `given_up`: the place
+ * of that one, or 0. */
 struct sc_heard_launch *sc_heard_begin(struct sc_order *order, struct sc_heard *heard,
-                                       const struct sc_point *before);
+                                       const struct sc_point *before,
+                                       const struct sc_heard_call *call, unsigned *given_up);
 
 /* The driver has refused. */
 void sc_heard_fail(struct sc_order *order, struct sc_heard_launch *launch);
@@ -88,8 +97,15 @@ void sc_heard_fail(struct sc_order *order, struct sc_heard_launch *launch);
 struct sc_point sc_heard_launched(struct sc_order *order, struct sc_heard_launch *launch,
                                   const struct sc_told *told);
 
+/* A run of a node. */
+struct sc_heard_run {
+    struct sc_point point;     /* what the host knows by that, as above */
+    uint32_t stream;           /* of the launch; 0: it was given up */
+    struct sc_heard_call call; /* the launch; `open` is 0 but of its last node */
+};
+
 /* The driver runs the node, before its function is called, which may write what was copied before.
- * Returns what the host knows by that, as above. The record may be gone then. */
-struct sc_point sc_heard_runs(struct sc_order *order, struct sc_heard_node *node);
+ * The record may be gone then. */
+struct sc_heard_run sc_heard_runs(struct sc_order *order, struct sc_heard_node *node);
 
 #endif

@@ -418,11 +418,12 @@ bool sc_track_heard_knows(struct sc_track *track, uintptr_t exec, uintptr_t node
 /* The driver calls the node's function past ours: nothing is heard of the exec any more. */
 void sc_track_heard_lose(struct sc_track *track, uintptr_t exec, uintptr_t node);
 struct sc_heard_launch *sc_track_heard_begin(struct sc_track *track, uint32_t exec,
-                                             const struct sc_point *before);
+                                             const struct sc_point *before,
+                                             const struct sc_heard_call *call, unsigned *given_up);
 void sc_track_heard_fail(struct sc_track *track, struct sc_heard_launch *launch);
 struct sc_point sc_track_heard_launched(struct sc_track *track, struct sc_heard_launch *launch,
                                         const struct sc_told *told);
-struct sc_point sc_track_heard_runs(struct sc_track *track, struct sc_heard_node *node);
+struct sc_heard_run sc_track_heard_runs(struct sc_track *track, struct sc_heard_node *node);
 
 /* The names of the exec's nodes (sc_graphs_set_names). The second stores them in `names`; false:
  * the exec has not `count` names. */

@@ -54,11 +54,12 @@ void sc_track_heard_lose(struct sc_track *track, uintptr_t exec, uintptr_t node)
 }
 
 struct sc_heard_launch *sc_track_heard_begin(struct sc_track *track, uint32_t exec,
-                                             const struct sc_point *before)
+                                             const struct sc_point *before,
+                                             const struct sc_heard_call *call, unsigned *given_up)
 {
     lock(track);
-    struct sc_heard_launch *launch =
-        sc_heard_begin(&track->order, sc_graphs_at(&track->graphs, exec)->exec.heard, before);
+    struct sc_heard_launch *launch = sc_heard_begin(
+        &track->order, sc_graphs_at(&track->graphs, exec)->exec.heard, before, call, given_up);
     unlock(track);
     return launch;
 }
@@ -79,10 +80,10 @@ struct sc_point sc_track_heard_launched(struct sc_track *track, struct sc_heard_
     return point;
 }
 
-struct sc_point sc_track_heard_runs(struct sc_track *track, struct sc_heard_node *node)
+struct sc_heard_run sc_track_heard_runs(struct sc_track *track, struct sc_heard_node *node)
 {
     lock(track);
-    struct sc_point point = sc_heard_runs(&track->order, node);
+    struct sc_heard_run run = sc_heard_runs(&track->order, node);
     unlock(track);
-    return point;
+    return run;
 }

@@ -19,6 +19,7 @@
 #include "interpose/driver/wrap.h"
 #include "interpose/graph/stack_sources.h"
 #include "interpose/reaper/hazards.h"
+#include "interpose/streams/host_functions.h"
 #include "interpose/streams/marks.h"
 #include "interpose/streams/streams.h"
 #include "interpose/streams/unfinished.h"
@@ -52,6 +53,7 @@ struct launch {
     struct sc_point before;        /* what the events that it records stand for */
     struct sc_told *told;          /* the numbers of its operations; NULL: nobody asks for them */
     struct sc_heard_launch *heard; /* NULL: nothing is heard of it */
+    unsigned open;                 /* its host nodes, which may wait for the program */
 };
 
 /* ---- hazards of the graph itself ---- */
@@ -224,8 +226,8 @@ static void find_exec(struct launch *launch, CUgraphExec exec)
     launch->hears = graph->exec.heard && graph->exec.heard->count;
     launch->signals = graph->exec.signals || (launch->hears && graph->exec.heard->is_lost);
     bool behind_seen = is_behind_seen(launch, last);
-    launch->seen =
-        !graph->exec.awaits_host && behind_seen && (!launch->waits || sc_unfinished_none_ever());
+    bool awaits_unseen = graph->exec.awaits_host || (launch->hears && graph->exec.heard->is_lost);
+    launch->seen = !awaits_unseen && behind_seen && (!launch->waits || sc_unfinished_none_ever());
     launch->unguarded = !behind_seen;
     if (graph->exec.is_stale)
         sc_track_graph_make_runs(&sc_track, (uintptr_t)exec);
@@ -259,6 +261,20 @@ static void note_signals(const struct launch *launch)
     sc_track_end(&sc_track, &ordered, false);
 }
 
+static void begin_heard(struct launch *launch)
+{
+    unsigned given_up;
+    launch->open = sc_host_functions_launched(launch->ticks, launch->stream->id, 0);
+    launch->heard =
+        sc_track_heard_begin(&sc_track, launch->exec, &launch->before,
+                             &(struct sc_heard_call){launch->ticks, launch->open}, &given_up);
+    sc_host_functions_dropped(given_up);
+    if (launch->heard)
+        return;
+    sc_host_functions_dropped(launch->open);
+    launch->seen = false;
+}
+
 /* The call follows. An event that it records may stand for those that it waits for. */
 static void begin_call(struct launch *launch)
 {
@@ -271,7 +287,7 @@ static void begin_call(struct launch *launch)
     if (launch->records || launch->hears)
         launch->before = sc_track_call_point(&sc_track, launch->stream->id, &launch->ordered);
     if (launch->hears)
-        launch->heard = sc_track_heard_begin(&sc_track, launch->exec, &launch->before);
+        begin_heard(launch);
 }
 
 /* In a capturing stream the driver refuses a launch. */
@@ -354,8 +370,10 @@ static void forget_what_is_told(struct launch *launch)
 {
     if (launch->records || launch->hears)
         sc_track_forget_point(&sc_track, &launch->before);
-    if (launch->heard)
-        sc_track_heard_fail(&sc_track, launch->heard);
+    if (!launch->heard)
+        return;
+    sc_track_heard_fail(&sc_track, launch->heard);
+    sc_host_functions_dropped(launch->open);
 }
 
 static CUresult launch_ended(struct launch *launch, CUgraphExec exec, CUstream stream,

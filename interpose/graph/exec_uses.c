@@ -79,11 +79,10 @@ void sc_exec_uses_note_event(const struct sc_graph_call *call, uintptr_t node, C
     sc_track_graph_add_event(&sc_track, call->graph, &noted);
 }
 
-/* Of a host function its stack tells what it may touch. */
 static void note_unseen(struct making *making, CUgraphNode node, CUgraphNodeType type)
 {
     bool signals = sc_unjudged_is_signal(node, type);
-    bool awaits = sc_unjudged_awaits_host(node, type) && type != CU_GRAPH_NODE_TYPE_HOST;
+    bool awaits = sc_unjudged_awaits_host(node, type);
     making->is_blind |= type == CU_GRAPH_NODE_TYPE_EVENT_RECORD;
     if (signals || awaits)
         sc_track_graph_meets_host(&sc_track, making->call->graph, signals, awaits);
@@ -151,6 +150,14 @@ static bool names_memory(uintptr_t graph)
     return id && sc_graphs_at(&sc_track.graphs, id)->uses.count;
 }
 
+/* Are its nodes asked for by their names? */
+static bool has_known_nodes(uintptr_t exec)
+{
+    uint32_t id = sc_graphs_find(&sc_track.graphs, exec);
+    return id && (sc_graphs_at(&sc_track.graphs, id)->uses.count ||
+                  sc_graphs_at(&sc_track.graphs, id)->exec.heard);
+}
+
 static bool tell_of(void *context, CUgraphNode node, unsigned step)
 {
     const struct level *level = context;
@@ -208,13 +215,12 @@ static bool note_tellers(struct level *level, const CUgraphNode *nodes, size_t c
            sc_tellers_each(nodes, count, &tellers);
 }
 
-/* Where there is nothing to tell of, they are left alone. */
 static void watch_hosts(struct making *making, const CUgraphNode *nodes, size_t count)
 {
-    bool watches = making->may_watch && names_memory(making->call->graph);
     for (size_t i = 0; i < count; i++)
-        if (is_host(nodes[i]) && !(watches && name_of(making, nodes[i]) == (uintptr_t)nodes[i] &&
-                                   sc_host_nodes_watch((CUgraphExec)making->call->graph, nodes[i])))
+        if (is_host(nodes[i]) &&
+            !(making->may_watch && name_of(making, nodes[i]) == (uintptr_t)nodes[i] &&
+              sc_host_nodes_watch((CUgraphExec)making->call->graph, nodes[i])))
             note_unseen(making, nodes[i], CU_GRAPH_NODE_TYPE_HOST);
 }
 
@@ -271,7 +277,7 @@ static void note_exec(struct making making, CUgraph graph, const struct sc_stack
 static void keep_names(uintptr_t exec, CUgraph graph)
 {
     size_t count = 0;
-    CUgraphNode *nodes = names_memory(exec) ? sc_driver_nodes_of(graph, &count) : NULL;
+    CUgraphNode *nodes = has_known_nodes(exec) ? sc_driver_nodes_of(graph, &count) : NULL;
     if (!nodes)
         return;
     sc_track_graph_set_names(&sc_track, exec, (const uintptr_t *)nodes, (uint32_t)count);
@@ -282,7 +288,7 @@ static void keep_names(uintptr_t exec, CUgraph graph)
 static bool pair_names(uintptr_t exec, CUgraph graph, struct sc_handles *names)
 {
     size_t count = 0;
-    CUgraphNode *nodes = names_memory(exec) ? sc_driver_nodes_of(graph, &count) : NULL;
+    CUgraphNode *nodes = has_known_nodes(exec) ? sc_driver_nodes_of(graph, &count) : NULL;
     uintptr_t *known = nodes ? sc_pages_map(count * sizeof *known) : NULL;
     bool paired = known && sc_track_graph_names_of(&sc_track, exec, known, (uint32_t)count) &&
                   sc_handles_init(names) == 0;

@@ -5,6 +5,7 @@
 #include "interpose/driver/driver.h"
 #include "interpose/driver/replaying.h"
 #include "interpose/reaper/hazards.h"
+#include "interpose/streams/host_functions.h"
 #include "track/heard.h"
 #include "track/inflight.h"
 #include "track/order.h"
@@ -12,26 +13,42 @@
 
 #include "track/poison.h"
 
-static void hear(struct sc_heard_node *node, void *site)
+static void know(struct sc_point *point, void *site)
 {
     SC_OPS(overwritten);
-    struct sc_point point = sc_track_heard_runs(&sc_track, node);
-    if (!point.stream)
+    if (!point->stream)
         return;
-    sc_track_known(&sc_track, &point, &overwritten);
+    sc_track_known(&sc_track, point, &overwritten);
     sc_hazards_report_overwritten(&overwritten, &(struct sc_culprit){"cuGraphLaunch", site, NULL});
     sc_guard_apply();
 }
 
-/* What the driver calls. The record may be gone when it has been heard. */
+/* The launch is open until the last of its host nodes has returned, or is open itself. */
+static unsigned open_function(const struct sc_heard_run *run, CUhostFn function)
+{
+    unsigned open =
+        run->stream ? sc_host_functions_launched(run->call.ticks, run->stream, (uintptr_t)function)
+                    : 0;
+    sc_host_functions_dropped(run->call.open);
+    return open;
+}
+
+/* What the driver calls. The record may be gone when it has been heard. What the function touches
+ * is judged by nobody: it is not known which of the graph's nodes it comes after. */
 static void run_function(void *argument)
 {
     struct sc_heard_node *node = argument;
     CUhostFn function = node->function;
     void *data = node->data;
-    if (sc_active())
-        hear(node, __builtin_return_address(0));
+    unsigned open = 0;
+    if (sc_active()) {
+        struct sc_heard_run run = sc_track_heard_runs(&sc_track, node);
+        know(&run.point, __builtin_return_address(0));
+        open = open_function(&run, function);
+    }
+    sc_host_functions_runs(open, 0);
     function(data);
+    sc_host_functions_ran(open);
 }
 
 bool sc_host_nodes_watch(CUgraphExec exec, CUgraphNode node)

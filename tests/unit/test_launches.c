@@ -387,12 +387,21 @@ static struct hosts make_exec_of_hosts(void)
 struct hearing {
     struct launching launching;
     struct sc_heard_launch *heard;
+    struct sc_heard_call call;
+    unsigned given_up;
 };
+
+static void begin_hearing_of(struct hearing *hearing, uint32_t stream, unsigned open)
+{
+    begin(&hearing->launching, stream);
+    hearing->call = (struct sc_heard_call){1000 + open, open};
+    hearing->heard = sc_track_heard_begin(&track, exec_id(), &hearing->launching.before,
+                                          &hearing->call, &hearing->given_up);
+}
 
 static void begin_hearing(struct hearing *hearing, uint32_t stream)
 {
-    begin(&hearing->launching, stream);
-    hearing->heard = sc_track_heard_begin(&track, exec_id(), &hearing->launching.before);
+    begin_hearing_of(hearing, stream, 0);
 }
 
 static void know(struct sc_point point)
@@ -409,16 +418,25 @@ static void end_hearing(struct hearing *hearing, bool again, int between)
         know(sc_track_heard_launched(&track, hearing->heard, &hearing->launching.told));
 }
 
-static void launch_hearing(uint32_t stream, bool again)
+/* Returns the place of the launch that was given up for this one. */
+static unsigned launch_hearing_of(uint32_t stream, bool again, unsigned open)
 {
     struct hearing hearing;
-    begin_hearing(&hearing, stream);
+    begin_hearing_of(&hearing, stream, open);
     end_hearing(&hearing, again, -1);
+    return hearing.given_up;
 }
 
-static void run(struct sc_heard_node *node)
+static void launch_hearing(uint32_t stream, bool again)
 {
-    know(sc_track_heard_runs(&track, node));
+    launch_hearing_of(stream, again, 0);
+}
+
+static struct sc_heard_run run(struct sc_heard_node *node)
+{
+    struct sc_heard_run ran = sc_track_heard_runs(&track, node);
+    know(ran.point);
+    return ran;
 }
 
 START_TEST(a_host_node_that_runs_tells_what_is_before_it)
@@ -555,11 +573,43 @@ START_TEST(with_more_runs_than_launches_nothing_is_judged)
 }
 END_TEST
 
+START_TEST(a_run_says_which_launch_it_is_of_and_the_last_node_ends_that)
+{
+    struct hosts hosts = make_exec_of_hosts();
+    launch_hearing_of(one, false, 7);
+    launch_hearing_of(two, false, 8);
+    struct sc_heard_run ran = run(hosts.second);
+    ck_assert_uint_eq(ran.stream, one);
+    ck_assert_uint_eq(ran.call.ticks, 1007);
+    ck_assert_uint_eq(ran.call.open, 0);
+    ran = run(hosts.first);
+    ck_assert_uint_eq(ran.call.open, 7);
+    run(hosts.first);
+    ran = run(hosts.second);
+    ck_assert_uint_eq(ran.stream, two);
+    ck_assert_uint_eq(ran.call.ticks, 1008);
+    ck_assert_uint_eq(ran.call.open, 8);
+}
+END_TEST
+
+/* Nodes may run before it is known what the launch has. */
+START_TEST(a_launch_that_runs_in_its_own_call_ends_as_well)
+{
+    struct hearing hearing;
+    struct hosts hosts = make_exec_of_hosts();
+    begin_hearing_of(&hearing, one, 9);
+    run(hosts.first);
+    ck_assert_uint_eq(run(hosts.second).call.open, 9);
+    end_hearing(&hearing, false, -1);
+    ck_assert_uint_eq(run(hosts.first).stream, 0); /* of no launch */
+}
+END_TEST
+
 START_TEST(of_too_many_launches_the_oldest_may_have_been_heard_of)
 {
     struct hosts hosts = make_exec_of_hosts();
-    for (int i = 0; i <= SC_HEARD_WAITING_MAX; i++)
-        launch_hearing(one, i > 0);
+    for (unsigned i = 0; i <= SC_HEARD_WAITING_MAX; i++)
+        ck_assert_uint_eq(launch_hearing_of(one, i > 0, i + 1), i == SC_HEARD_WAITING_MAX);
     const struct sc_heard *heard = sc_graphs_at(&track.graphs, exec_id())->exec.heard;
     ck_assert_uint_eq(heard->waiting, SC_HEARD_WAITING_MAX);
     ck_assert_uint_eq(heard->oldest->number, 2);
@@ -643,6 +693,8 @@ int main(void)
     tcase_add_test(group, a_change_that_was_refused_is_none);
     tcase_add_test(group, a_launch_that_was_refused_is_not_counted);
     tcase_add_test(group, with_more_runs_than_launches_nothing_is_judged);
+    tcase_add_test(group, a_run_says_which_launch_it_is_of_and_the_last_node_ends_that);
+    tcase_add_test(group, a_launch_that_runs_in_its_own_call_ends_as_well);
     tcase_add_test(group, of_too_many_launches_the_oldest_may_have_been_heard_of);
     tcase_add_test(group, execs_that_come_and_go_take_no_more_memory);
     tcase_add_test(group, where_others_issue_meanwhile_a_run_tells_of_what_was_before);

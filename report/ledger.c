@@ -10,10 +10,14 @@
 
 #include "track/poison.h"
 
-static struct {
-    char path[64]; /* "" without a ledger */
+struct ledger {
+    char path[64];
     struct sc_file_identity identity;
-} ledger;
+};
+
+static struct ledger ledgers[SC_LEDGER_MAX];
+static unsigned ledger_count;
+static char taken[SC_LEDGER_VALUE_SIZE];
 
 const char *sc_ledger_word(enum sc_ledger_note note)
 {
@@ -33,26 +37,47 @@ static uint64_t take_number(const char **at)
     return number;
 }
 
+/* What `at` begins with, up to a comma or the end. False: it is no ledger. */
+static bool read_ledger(const char *at, struct ledger *ledger)
+{
+    size_t length = strcspn(at, ":,");
+    *ledger = (struct ledger){.path = ""};
+    if (length >= sizeof ledger->path)
+        return false;
+    memcpy(ledger->path, at, length);
+    at += length;
+    ledger->identity.device = (dev_t)take_number(&at);
+    ledger->identity.inode = (ino_t)take_number(&at);
+    return ledger->identity.inode != 0 && (*at == '\0' || *at == ',');
+}
+
 void sc_ledger_take(const char *value)
 {
-    size_t length = value ? strcspn(value, ":") : 0;
-    ledger.path[0] = '\0';
-    if (length == 0 || length >= sizeof ledger.path)
+    size_t length = value ? strlen(value) : 0;
+    ledger_count = 0;
+    taken[0] = '\0';
+    if (length == 0 || length >= sizeof taken)
         return;
-    const char *at = value + length;
-    ledger.identity.device = (dev_t)take_number(&at);
-    ledger.identity.inode = (ino_t)take_number(&at);
-    if (ledger.identity.inode == 0 || *at != '\0')
-        return;
-    memcpy(ledger.path, value, length);
-    ledger.path[length] = '\0';
+    for (const char *at = value; at && ledger_count < SC_LEDGER_MAX;) {
+        if (read_ledger(at, &ledgers[ledger_count]))
+            ledger_count++;
+        at = strchr(at, ',');
+        at = at ? at + 1 : NULL;
+    }
+    if (ledger_count > 0)
+        memcpy(taken, value, length + 1);
+}
+
+const char *sc_ledger_value(void)
+{
+    return taken;
 }
 
 /* A descriptor of what is at the path now, if that is the ledger; else -1. */
-static int open_if_same(int flags)
+static int open_if_same(const struct ledger *ledger, int flags)
 {
-    int fd = sc_file_open_existing(ledger.path, flags);
-    if (fd < 0 || sc_file_is_same(fd, &ledger.identity))
+    int fd = sc_file_open_existing(ledger->path, flags);
+    if (fd < 0 || sc_file_is_same(fd, &ledger->identity))
         return fd < 0 ? -1 : fd;
     sc_file_close(fd);
     return -1;
@@ -60,21 +85,21 @@ static int open_if_same(int flags)
 
 /* The path may name something else in another container, or when the run is over. What that is has
  * to be known before it is opened, since opening alone may do something. */
-static int open_ledger(void)
+static int open_ledger(const struct ledger *ledger)
 {
-    int seen = ledger.path[0] != '\0' ? open_if_same(O_PATH) : -1;
+    int seen = open_if_same(ledger, O_PATH);
     if (seen < 0)
         return -1;
     sc_file_close(seen);
-    return open_if_same(O_WRONLY);
+    return open_if_same(ledger, O_WRONLY);
 }
 
-void sc_ledger_append(const char *notes, size_t size)
+static void append(const struct ledger *ledger, const char *note, size_t size)
 {
-    int fd = open_ledger();
+    int fd = open_ledger(ledger);
     if (fd < 0)
         return;
-    sc_file_write(fd, notes, size);
+    sc_file_write(fd, note, size);
     sc_file_close(fd);
 }
 
@@ -82,7 +107,7 @@ void sc_ledger_note(enum sc_ledger_note note, const struct sc_path_names *names,
 {
     char bytes[SC_OPTIONS_PATH_SIZE + 128];
     struct sc_text text;
-    if (ledger.path[0] == '\0')
+    if (ledger_count == 0)
         return;
     sc_text_init(&text, bytes, sizeof bytes);
     sc_text_signed(&text, names->pid);
@@ -92,5 +117,6 @@ void sc_ledger_note(enum sc_ledger_note note, const struct sc_path_names *names,
     sc_text_put(&text, sc_ledger_word(note));
     sc_text_put(&text, path ? " " : "");
     sc_text_put(&text, path ? path : "");
-    sc_ledger_append(text.bytes, text.used + 1);
+    for (unsigned i = 0; i < ledger_count; i++)
+        append(&ledgers[i], text.bytes, text.used + 1);
 }

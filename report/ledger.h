@@ -6,7 +6,8 @@
  * where its report is, and once that it has found hazards or fails for another reason. The ledger
  * is a file of the command's without a name. SAFECOPY_RUN says how to get at it, and which file it
  * is:
- * "/proc/PID/fd/N:DEVICE:INODE". A process that cannot get at it (another user, another machine, a
+ * "/proc/PID/fd/N:DEVICE:INODE". Of a run within a run it has both, the inner one first, with a
+ * comma between them. A process that cannot get at a ledger (another user, another machine, a
  * container) notes nothing; then its report alone speaks.
  *
  * A note is "PID STARTED WORD", of SC_LEDGER_REPORT with " PATH", and a NUL.
@@ -18,9 +19,10 @@
 
 #include "report/path.h"
 
-#include <stddef.h>
-
 #define SC_LEDGER_VARIABLE "SAFECOPY_RUN"
+
+/* A variable that is longer is cut behind one ledger, and of its ledgers the first are used. */
+enum { SC_LEDGER_VALUE_SIZE = 512, SC_LEDGER_MAX = 4 };
 
 enum sc_ledger_note {
     SC_LEDGER_REPORT,   /* the process has a report, at a path */
@@ -33,14 +35,14 @@ enum sc_ledger_note {
 /* The word of a note. */
 const char *sc_ledger_word(enum sc_ledger_note note);
 
-/* Takes the ledger that `value`, of SAFECOPY_RUN, names. NULL, or what is none: there is no ledger,
- * and nothing is noted. To be called before the other functions. */
+/* Takes the ledgers that `value`, of SAFECOPY_RUN, names. NULL, or what is none: there is no
+ * ledger, and nothing is noted. To be called before the other functions. */
 void sc_ledger_take(const char *value);
+
+/* The value that was taken, which tells runs apart; "" without a ledger. */
+const char *sc_ledger_value(void);
 
 /* `path` may be NULL where there is none. */
 void sc_ledger_note(enum sc_ledger_note note, const struct sc_path_names *names, const char *path);
-
-/* Appends notes, which are whole. */
-void sc_ledger_append(const char *notes, size_t size);
 
 #endif

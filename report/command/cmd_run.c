@@ -296,7 +296,7 @@ static void tell_without_reports(const struct sc_run_ledger *ledger)
 static int conclude(struct work *work, struct sc_new_reports *reports, struct sc_run_ledger *ledger,
                     int status)
 {
-    sc_run_ledger_end(ledger);
+    sc_run_ledger_read(ledger);
     char **paths = sc_new_reports_find(reports, &work->scratch, ledger);
     bool are_hazardous = paths[0] && show(work, paths);
     if (!paths[0])

@@ -1,7 +1,13 @@
 #define _GNU_SOURCE 1
 #include "report/command/new_reports.h"
 
+#include "report/command/fields.h"
+#include "report/command/input.h"
+#include "report/command/parse.h"
+
+#include <jansson.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 /* What each process puts in differs (report/path.h), and may be anything. */
@@ -82,20 +88,57 @@ static void add(struct found *found, char *path, const struct stat *file)
     found->files[found->count++] = *file;
 }
 
+/* Its first line says so, also that of a process that cannot get at the ledger. */
+static bool is_of_another_run(const char *path, const struct sc_run_ledger *ledger)
+{
+    struct sc_input input;
+    FILE *stream = ledger->name[0] != '\0' ? fopen(path, "rbe") : NULL;
+    if (!stream)
+        return false;
+    bool is_read = sc_input_init(&input, stream) && sc_input_next(&input) > 0;
+    json_t *run = is_read ? sc_parse(input.line, input.length) : NULL;
+    const char *value = sc_field_string(run, "ledger", NULL);
+    bool is_another = value && !sc_run_ledger_is_in(ledger, value);
+    json_decref(run);
+    sc_input_free(&input);
+    fclose(stream);
+    return is_another;
+}
+
+static struct found begin_found(struct sc_scratch *scratch, size_t most)
+{
+    return (struct found){.paths = sc_scratch_take(scratch, (most + 1) * sizeof(char *)),
+                          .files = sc_scratch_take(scratch, most * sizeof(struct stat))};
+}
+
+/* Those that the ledger names, each once. */
+static struct found find_told(struct sc_scratch *scratch, const struct sc_run_ledger *ledger)
+{
+    struct found told = begin_found(scratch, ledger->report_count);
+    struct stat file;
+    const char *path;
+    for (size_t at = 0; (path = sc_run_ledger_next_report(ledger, &at)) != NULL;)
+        if (is_file(path, &file) && !has(&told, &file))
+            add(&told, sc_scratch_print(scratch, "%s", path), &file);
+    return told;
+}
+
 char **sc_new_reports_find(struct sc_new_reports *reports, struct sc_scratch *scratch,
                            const struct sc_run_ledger *ledger)
 {
     look(reports);
-    struct stat file;
-    size_t most = reports->found.gl_pathc + ledger->report_count, at = 0;
-    struct found found = {.paths = sc_scratch_take(scratch, (most + 1) * sizeof *found.paths),
-                          .files = sc_scratch_take(scratch, most * sizeof *found.files)};
-    for (size_t i = 0; i < reports->found.gl_pathc; i++)
-        if (is_file(reports->found.gl_pathv[i], &file) && !was_there(reports, &file))
-            add(&found, reports->found.gl_pathv[i], &file);
-    for (const char *path; (path = sc_run_ledger_next_report(ledger, &at)) != NULL;)
-        if (is_file(path, &file) && !has(&found, &file))
-            add(&found, sc_scratch_print(scratch, "%s", path), &file);
+    struct found told = find_told(scratch, ledger);
+    struct found found = begin_found(scratch, reports->found.gl_pathc + told.count);
+    for (size_t i = 0; i < reports->found.gl_pathc; i++) {
+        char *path = reports->found.gl_pathv[i];
+        struct stat file;
+        if (is_file(path, &file) && !was_there(reports, &file) &&
+            (has(&told, &file) || !is_of_another_run(path, ledger)))
+            add(&found, path, &file);
+    }
+    for (size_t i = 0; i < told.count; i++)
+        if (!has(&found, &told.files[i]))
+            add(&found, told.paths[i], &told.files[i]);
     return found.paths;
 }
 

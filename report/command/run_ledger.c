@@ -12,17 +12,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static void name_file(int file)
-{
-    char value[128];
-    struct stat status;
-    if (fstat(file, &status) != 0)
-        return;
-    snprintf(value, sizeof value, "/proc/%d/fd/%d:%ju:%ju", getpid(), file,
-             (uintmax_t)status.st_dev, (uintmax_t)status.st_ino);
-    setenv(SC_LEDGER_VARIABLE, value, 1);
-}
-
 /* Not one of the three that the command may have been started without: what is said to stderr would
  * come into the file. */
 static int make_file(void)
@@ -34,12 +23,37 @@ static int make_file(void)
     return file;
 }
 
+static void name_file(struct sc_run_ledger *ledger)
+{
+    char value[SC_LEDGER_VALUE_SIZE];
+    struct stat status;
+    const char *outer = getenv(SC_LEDGER_VARIABLE);
+    if (fstat(ledger->file, &status) != 0)
+        return;
+    snprintf(ledger->name, sizeof ledger->name, "/proc/%d/fd/%d:%ju:%ju", getpid(), ledger->file,
+             (uintmax_t)status.st_dev, (uintmax_t)status.st_ino);
+    bool has_room = outer && strlen(ledger->name) + 1 + strlen(outer) < sizeof value;
+    snprintf(value, sizeof value, "%s%s%s", ledger->name, has_room ? "," : "",
+             has_room ? outer : "");
+    setenv(SC_LEDGER_VARIABLE, value, 1);
+}
+
 void sc_run_ledger_begin(struct sc_run_ledger *ledger)
 {
     *ledger = (struct sc_run_ledger){.file = make_file()};
-    sc_ledger_take(getenv(SC_LEDGER_VARIABLE));
     if (ledger->file >= 0)
-        name_file(ledger->file);
+        name_file(ledger);
+}
+
+bool sc_run_ledger_is_in(const struct sc_run_ledger *ledger, const char *value)
+{
+    size_t length = strlen(ledger->name);
+    while (value && (strncmp(value, ledger->name, length) != 0 ||
+                     (value[length] != ',' && value[length] != '\0'))) {
+        value = strchr(value, ',');
+        value = value ? value + 1 : NULL;
+    }
+    return value;
 }
 
 struct note {
@@ -112,14 +126,12 @@ static void read_file(struct sc_run_ledger *ledger)
     ledger->size = size > 0 ? (size_t)size : 0;
 }
 
-void sc_run_ledger_end(struct sc_run_ledger *ledger)
+void sc_run_ledger_read(struct sc_run_ledger *ledger)
 {
     if (ledger->file < 0)
         return;
     read_file(ledger);
     take_notes(ledger);
-    if (ledger->size > 0)
-        sc_ledger_append(ledger->notes, ledger->size);
 }
 
 const char *sc_run_ledger_next_report(const struct sc_run_ledger *ledger, size_t *at)

@@ -9,6 +9,7 @@
 
 struct sc_run_ledger {
     int file;            /* -1: there is none, and nobody notes anything */
+    char name[128];      /* of the ledger in SAFECOPY_RUN; "" if there is none */
     char *notes;         /* each ends with a NUL */
     size_t size;         /* of `notes` */
     unsigned said;       /* bit i: a process has noted sc_ledger_note i */
@@ -16,15 +17,18 @@ struct sc_run_ledger {
     bool has_living;     /* a process that has a report still runs */
 };
 
-/* Makes a ledger and names it in the environment, for programs that are started from now on. A run
- * may be part of another one, which the environment names till then. */
+/* Makes a ledger and names it in the environment, before those of the run that this one is part
+ * of. */
 void sc_run_ledger_begin(struct sc_run_ledger *ledger);
 
-/* Reads what was noted, and tells it to the run that this one is part of. To be called once. */
-void sc_run_ledger_end(struct sc_run_ledger *ledger);
+/* Reads what was noted. To be called once. */
+void sc_run_ledger_read(struct sc_run_ledger *ledger);
 
 /* The path of the next report, NULL after the last one. *at is where to go on, first 0. */
 const char *sc_run_ledger_next_report(const struct sc_run_ledger *ledger, size_t *at);
+
+/* Does `value`, of SAFECOPY_RUN, name this ledger? */
+bool sc_run_ledger_is_in(const struct sc_run_ledger *ledger, const char *value);
 
 static inline bool sc_run_ledger_says(const struct sc_run_ledger *ledger, enum sc_ledger_note note)
 {

@@ -193,6 +193,31 @@ class Shown(Runs):
             self.assertIn("\nSC101 source-freed-in-flight, observed, 1 time:", said)
             self.assertNotIn("no report", said)
 
+    def test_runs_at_one_time_in_one_folder_keep_to_themselves(self):
+        """By the ledger, and a process that cannot get at it by what its report says of it."""
+        begin, end = (self.folder / name for name in ("begin", "end"))
+        waits = f"touch begin; until [ -e end ]; do sleep 0.01; done; {CORRECT}"
+        for other in [*RUN, RACY], [*RUN, "unshare", "--pid", "--fork", "--mount-proc", RACY]:
+            for path in begin, end:
+                path.unlink(missing_ok=True)
+            one = subprocess.Popen([*RUN, "--strict", "sh", "-c", waits], env=ENVIRONMENT,
+                                   cwd=self.folder, stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.PIPE, text=True)
+            while not begin.exists():
+                time.sleep(0.01)
+            run = self.start(*other)
+            end.touch()
+            said = one.communicate(timeout=PATIENCE_S)[1]
+            if "unshare: " in run.stderr:
+                self.skipTest(run.stderr)
+            self.assertIn("\nSC101 ", run.stderr)
+            self.assertEqual((one.returncode, "SC101" in said), (0, False), said)
+
+    def test_a_run_within_a_run_that_is_killed(self):
+        within = f"{SAFECOPY} run --format text --report-dir within sh -c '{RACY}; kill -9 $PPID'"
+        status, said = self.judged(f"SAFECOPY_OPTIONS= {within}", "--report-dir", "own")
+        self.assertEqual((status, "\nSC101 " in said), (66, True), said)
+
     def test_strict_judges_a_process_that_fails_by_its_options(self):
         (self.folder / "bad").write_text("{\nname: bad\n}\n")
         for options in "strict=maybe", f"strict=1:suppressions={self.folder}/bad":

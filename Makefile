@@ -450,6 +450,13 @@ $(filter $(T)/hazard-$(1)/%,$(OTHER)): private OTHER_CUDART = out/cuda$(1)/lib/l
 endef
 $(foreach r,$(RUNTIMES),$(eval $(call other_wheel,$(r))))
 
+# Newer runtimes have the soname of the one that the twins are built against, and take its place.
+NEWER := 13.1 13.2 13.3 13.4 13.5
+.PHONY: newer-runtimes
+newer-runtimes: $(NEWER:%=out/cuda%/lib/libcudart.so.13)
+out/cuda13.%/lib/libcudart.so.13: | out/setup.mk
+	$(Q)scripts/fetch-cuda out/cuda13.$* 'nvidia-cuda-runtime==13.$*.*'
+
 # --- jobs -----------------------------------------------------------------------------------------
 
 # The instrumented builds are whole builds of their own in out/SAN/.
@@ -482,9 +489,9 @@ demo: all $(DEMO)
 	$(Q)scripts/demo
 bench: all $(BENCH)
 	$(Q)scripts/bench
-check-gpu: tests other-runtimes
+check-gpu: tests other-runtimes newer-runtimes
 	$(Q)scripts/check-gpu
-carry: tests other-runtimes
+carry: tests other-runtimes newer-runtimes
 	$(Q)scripts/carry
 
 # A processor that is not here, by an emulator: all programs where the suite is asked for, and else as

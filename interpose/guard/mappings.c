@@ -123,7 +123,7 @@ static bool next_mapping(struct reader *reader, struct mapping *mapping)
 /* ---- plain memory ----
  *
  * Below a thread's stack lie pages without access. Arenas of glibc's have such pages, too, but
- * begin at a multiple of their size. */
+ * begin at a multiple of their size. What adjoins a stack above cannot be told from it. */
 
 enum kind { NOT_PLAIN, PLAIN, PLAIN_STACK };
 

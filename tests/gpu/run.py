@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Shows on a real GPU that the library does what the simulated one promises: `make check-gpu`, or
-after `make tests other-runtimes` scripts/check-gpu [SUITE...].
+after `make tests other-runtimes newer-runtimes` scripts/check-gpu [SUITE...].
 
 What it runs is in SUITES. The machine needs a driver and Python, and of nvcc, PyTorch, CuPy, JAX,
 Numba, compute-sanitizer, ncu and nsys what it has; scripts/carry brings the rest. Failures are shown with the
@@ -164,6 +164,17 @@ def other_runtime(gpus, runtime):
     if not target.twins.is_dir():
         raise Skip("not built (make other-runtimes)")
     return twin_checks(target, matrix())
+
+
+def newer_runtimes(gpus):
+    """The same twins with CUDA 13.1 and later in the place of 13.0 (Makefile: NEWER)."""
+    if not gpus:
+        raise Skip("the simulated GPU has a runtime of its own")
+    found = sorted((ROOT / "out").glob("cuda13.*/lib/libcudart.so.13"))
+    if not found:
+        raise Skip("not here (make newer-runtimes)")
+    return [(f"{library.parent.parent.name} {name}", check) for library in found
+            for name, check in twin_checks(Target(gpus, cudart=library.parent), matrix())]
 
 
 def nvcc_command(nvcc, source, build, program, driver):
@@ -467,6 +478,7 @@ def suites(gpus, scratch):
         "nvcc": Suite("twins, nvcc and static cudart", lambda: nvcc_twins(gpus, built)),
         "cuda12": Suite("twins, cudart 12", lambda: other_runtime(gpus, "12")),
         "cuda11": Suite("twins, cudart 11.8", lambda: other_runtime(gpus, "11")),
+        "cuda13": Suite("twins, cudart 13.1 and later", lambda: newer_runtimes(gpus)),
         "python": Suite("Python", lambda: python_programs(plain), width=4, rows=True),
         "devices": Suite("several GPUs", lambda: several_gpus(target, plain), width=4, rows=True),
         "cupti": Suite("CUPTI", lambda: cupti(target, scratch)),

@@ -88,7 +88,8 @@ static void *look_at_locals(void *heap)
     void *own = take(LARGE / 4);
     memset(local, 1, sizeof local);
     expect(local, sizeof local, PLAIN_STACK);
-    expect(own, LARGE / 4, PLAIN); /* of an arena of the thread's */
+    /* Of an arena of the thread's, which may adjoin a stack and then counts as one. */
+    ck_assert(sc_mappings_are_plain((uintptr_t)own, LARGE / 4, disguised));
     expect(heap, LARGE / 4, PLAIN);
     give(own);
     return NULL;
@@ -103,6 +104,22 @@ START_TEST(a_threads_stack_is_told_from_its_heap)
     for (unsigned i = 0; i < 3; i++)
         pthread_join(threads[i], NULL);
     give(heap);
+}
+END_TEST
+
+START_TEST(an_arena_is_told_from_a_stack_by_where_it_begins)
+{
+    size_t size_bytes = 3 * ARENA_BYTES;
+    char *room =
+        mmap(NULL, size_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    ck_assert_ptr_ne(room, MAP_FAILED);
+    char *arena = (char *)(((uintptr_t)room + ARENA_BYTES) & -ARENA_BYTES);
+    char *stack = arena + ARENA_BYTES / 2;
+    mprotect(arena, 2 * PAGE, PROT_READ | PROT_WRITE);
+    mprotect(stack, 2 * PAGE, PROT_READ | PROT_WRITE);
+    expect(arena, 2 * PAGE, PLAIN);
+    expect(stack, 2 * PAGE, PLAIN_STACK);
+    munmap(room, size_bytes);
 }
 END_TEST
 
@@ -152,6 +169,7 @@ int main(void)
         tcase_add_test(group, guarded_pages_are_what_they_were);
         tcase_add_test(group, the_heap_is_plain);
         tcase_add_test(group, a_threads_stack_is_told_from_its_heap);
+        tcase_add_test(group, an_arena_is_told_from_a_stack_by_where_it_begins);
     }
     tcase_add_test(group, what_may_not_be_written_is_not_plain);
     tcase_add_test(group, an_answer_is_kept_until_the_mapping_changes);

@@ -9,6 +9,7 @@
 
 #include "interpose/base/compiler.h"
 #include "track/kernel.h"
+#include "track/peek.h"
 
 #include "track/poison.h"
 
@@ -122,17 +123,39 @@ static bool next_mapping(struct reader *reader, struct mapping *mapping)
 
 /* ---- plain memory ----
  *
- * Below a thread's stack lie pages without access. Arenas of glibc's have such pages, too, but
- * begin at a multiple of their size. What adjoins a stack above cannot be told from it. */
+ * Below a thread's stack lie pages without access. Arenas of glibc's may have such pages below,
+ * too, but begin at a multiple of their size, with a head that says so. What adjoins a stack above
+ * cannot be told from it. */
 
 enum kind { NOT_PLAIN, PLAIN, PLAIN_STACK };
 
 static const uintptr_t ARENA_BYTES = (uintptr_t)64 << 20;
 
+/* The first members of heap_info (malloc/arena.c of glibc), with which each part of an arena begins.
+ * They are the same in 2.28 as today. */
+struct arena_head {
+    uintptr_t arena;    /* behind the head of the first part */
+    uintptr_t previous; /* part, or 0 */
+    size_t size_bytes;
+    size_t open_bytes; /* may be written */
+};
+
+/* A stack may begin there, too, but there it has zeros, or what a program left. */
+static bool is_arena(uintptr_t start)
+{
+    struct arena_head head;
+    if (start % ARENA_BYTES != 0 || !sc_peek(&head, start, sizeof head))
+        return false;
+    bool is_chained =
+        head.previous ? head.previous % ARENA_BYTES == 0 : head.arena - start <= 2 * sizeof head;
+    return is_chained && head.arena > ARENA_BYTES && head.size_bytes > 0 &&
+           head.size_bytes <= head.open_bytes && head.open_bytes <= ARENA_BYTES;
+}
+
 /* `below`: the mapping that ends where the stretch starts has no access. */
 static enum kind kind_of(uintptr_t start, bool below)
 {
-    return below && start % ARENA_BYTES != 0 ? PLAIN_STACK : PLAIN;
+    return below && !is_arena(start) ? PLAIN_STACK : PLAIN;
 }
 
 /* The last stretch of plain mappings that reading all of them has found, for kernels that have to

@@ -107,7 +107,8 @@ START_TEST(a_threads_stack_is_told_from_its_heap)
 }
 END_TEST
 
-START_TEST(an_arena_is_told_from_a_stack_by_where_it_begins)
+/* A thread's stack may begin where an arena may. */
+START_TEST(an_arena_is_told_from_a_stack_by_its_head)
 {
     size_t size_bytes = 3 * ARENA_BYTES;
     char *room =
@@ -116,6 +117,11 @@ START_TEST(an_arena_is_told_from_a_stack_by_where_it_begins)
     char *arena = (char *)(((uintptr_t)room + ARENA_BYTES) & -ARENA_BYTES);
     char *stack = arena + ARENA_BYTES / 2;
     mprotect(arena, 2 * PAGE, PROT_READ | PROT_WRITE);
+    expect(arena, 2 * PAGE, PLAIN_STACK);
+    memset(arena, 1, PAGE);
+    expect(arena, 2 * PAGE, PLAIN_STACK);
+    *(struct arena_head *)arena =
+        (struct arena_head){(uintptr_t)arena + sizeof(struct arena_head), 0, PAGE, 2 * PAGE};
     mprotect(stack, 2 * PAGE, PROT_READ | PROT_WRITE);
     expect(arena, 2 * PAGE, PLAIN);
     expect(stack, 2 * PAGE, PLAIN_STACK);
@@ -169,7 +175,7 @@ int main(void)
         tcase_add_test(group, guarded_pages_are_what_they_were);
         tcase_add_test(group, the_heap_is_plain);
         tcase_add_test(group, a_threads_stack_is_told_from_its_heap);
-        tcase_add_test(group, an_arena_is_told_from_a_stack_by_where_it_begins);
+        tcase_add_test(group, an_arena_is_told_from_a_stack_by_its_head);
     }
     tcase_add_test(group, what_may_not_be_written_is_not_plain);
     tcase_add_test(group, an_answer_is_kept_until_the_mapping_changes);

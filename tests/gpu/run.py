@@ -3,8 +3,9 @@
 after `make tests other-runtimes newer-runtimes` scripts/check-gpu [SUITE...].
 
 What it runs is in SUITES. The machine needs a driver and Python, and of nvcc, PyTorch, CuPy, JAX,
-Numba, compute-sanitizer, ncu and nsys what it has; scripts/carry brings the rest. Failures are shown with the
-end of what the program printed; the last output is a table in Markdown for docs/gpu-results.md.
+Numba, compute-sanitizer, ncu and nsys what it has; scripts/carry brings the rest. Failures are shown
+with the end of what the program printed; the last output is a table in Markdown for
+docs/gpu-results.md.
 With OUT=FOLDER in the environment the table and every failure in full are written there, as
 check-gpu.md and check-gpu.log.
 

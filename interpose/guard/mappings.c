@@ -131,8 +131,8 @@ enum kind { NOT_PLAIN, PLAIN, PLAIN_STACK };
 
 static const uintptr_t ARENA_BYTES = (uintptr_t)64 << 20;
 
-/* The first members of heap_info (malloc/arena.c of glibc), with which each part of an arena begins.
- * They are the same in 2.28 as today. */
+/* The first members of heap_info (malloc/arena.c of glibc), with which each part of an arena
+ * begins. They are the same in 2.28 as today. */
 struct arena_head {
     uintptr_t arena;    /* behind the head of the first part */
     uintptr_t previous; /* part, or 0 */

@@ -6,6 +6,7 @@
 #include "interpose/base/upcalls.h"
 #include "interpose/driver/call.h"
 #include "interpose/driver/replaying.h"
+#include "interpose/reaper/excuses.h"
 #include "interpose/reaper/hazards.h"
 #include "interpose/reaper/nvtx.h"
 #include "interpose/reaper/reaper.h"
@@ -35,7 +36,8 @@ static void report_each(const struct sc_at_once *touch, const struct sc_ops *ops
 {
     for (unsigned i = 0; i < sc_ops_kept(ops); i++)
         sc_hazards_report_order(sc_hazards_touch_code(&ops->ops[i], touch->touch),
-                                action_on(&ops->ops[i], heals), ops, i, touch->stream->id,
+                                action_on(&ops->ops[i], heals), ops, i,
+                                &(struct sc_later){.ticket = {.stream = touch->stream->id}},
                                 &(struct sc_culprit){touch->call->api, touch->call->site, NULL});
 }
 

@@ -7,6 +7,7 @@
 #include "interpose/calls/at_once.h"
 #include "interpose/driver/replaying.h"
 #include "interpose/reaper/edges.h"
+#include "interpose/reaper/excuses.h"
 #include "interpose/reaper/hazards.h"
 #include "interpose/reaper/nvtx.h"
 #include "interpose/reaper/reaper.h"
@@ -14,6 +15,7 @@
 #include "interpose/streams/unfinished.h"
 #include "report/options.h"
 #include "track/inflight.h"
+#include "track/order.h"
 #include "track/ticks.h"
 
 #include "track/poison.h"
@@ -80,14 +82,25 @@ struct judgement {
     struct sc_stream_record *stream; /* NULL: it is the host's */
     enum sc_direction direction;
     bool heals;
+    bool waits; /* the call does, for its own operation */
 };
+
+/* The next one of the stream. */
+static struct sc_later later_of(const struct judgement *judgement)
+{
+    struct sc_ticket next = {.stream = judgement->stream ? judgement->stream->id : 0};
+    if (next.stream && !judgement->waits)
+        next.number = sc_order_issued(&sc_track.order, next.stream) + 1;
+    return (struct sc_later){.ticket = next};
+}
 
 static void report(const struct judgement *judgement, enum sc_action action,
                    const struct sc_ops *conflicts, unsigned i)
 {
     const struct sc_call *call = judgement->call;
+    const struct sc_later later = later_of(judgement);
     sc_hazards_report_order(code_of(conflicts->ops[i].direction, judgement->direction), action,
-                            conflicts, i, judgement->stream ? judgement->stream->id : 0,
+                            conflicts, i, &later,
                             &(struct sc_culprit){call->api, call->site, NULL});
 }
 
@@ -167,7 +180,10 @@ void sc_device_uses_judge(const struct sc_device_uses *uses, const struct sc_cal
     bool heals = may_heal() && healing != SC_NOT_HEALED;
     for (unsigned i = 0; i < uses->count; i++) {
         struct sc_op_info info = describe(&uses->of[i], call, stream);
-        judge(&info, &(struct judgement){call, stream, info.direction, heals}, healing);
+        judge(
+            &info,
+            &(struct judgement){call, stream, info.direction, heals, healing == SC_HEALED_BY_WAIT},
+            healing);
     }
 }
 
@@ -181,7 +197,7 @@ void sc_device_uses_judge_free(const struct sc_call *call, const struct sc_alloc
         .kind = SC_DEVICE,
         .origin = allocation->origin,
     };
-    judge(&info, &(struct judgement){call, NULL, SC_FREE, may_heal()}, SC_HEALED_BY_WAIT);
+    judge(&info, &(struct judgement){call, NULL, SC_FREE, may_heal(), true}, SC_HEALED_BY_WAIT);
 }
 
 struct sc_op_info sc_device_uses_moment(const struct sc_call *call,

@@ -6,6 +6,7 @@
 #include "interpose/capture/permits.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/wrap.h"
+#include "interpose/reaper/excuses.h"
 #include "interpose/reaper/hazards.h"
 #include "interpose/streams/host_functions.h"
 #include "track/inflight.h"
@@ -114,6 +115,7 @@ static void run_function(void *argument)
     give_call(call);
     sc_host_functions_runs(open, ticks);
     function(data);
+    sc_excuses_function_returned(open);
     sc_host_functions_ran(open);
 }
 
@@ -133,6 +135,7 @@ static void run_callback(CUstream stream, CUresult status, void *argument)
     give_call(call);
     sc_host_functions_runs(open, ticks);
     callback(stream, status, data);
+    sc_excuses_function_returned(open);
     sc_host_functions_ran(open);
 }
 
@@ -172,7 +175,7 @@ SC_PAIR(cuStreamAddCallback, _ptsz,
     struct launch launch;
     CUstream named = stream;
     begin(&launch, call, &stream);
-    if (!callback || !prepare(&launch, stream, 0, data))
+    if (!callback || !prepare(&launch, stream, (uintptr_t)callback, data))
         return end_refused(&launch, real(stream, callback, data, flags));
     launch.made->callback = callback;
     launch.made->stream = named;

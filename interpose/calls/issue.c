@@ -19,6 +19,7 @@
 #include "interpose/guard/thread_stacks.h"
 #include "interpose/memory/snapshots.h"
 #include "interpose/reaper/edges.h"
+#include "interpose/reaper/excuses.h"
 #include "interpose/reaper/hazards.h"
 #include "interpose/streams/marks.h"
 #include "interpose/streams/unfinished.h"
@@ -210,12 +211,21 @@ void sc_issue_sides(struct sc_issue *issue, struct sc_copy_sides sides)
         sc_device_uses_of_sides(&issue->uses, &sides);
 }
 
+/* `number`: of the operation, which was issued or is about to be. */
 static void report_unordered(const struct sc_issue *issue, enum sc_action action,
-                             const struct sc_ops *conflicts)
+                             const struct sc_ops *conflicts, uint64_t number)
 {
+    const struct sc_op_info *op = &issue->ops[0];
+    const struct sc_later later = {.ticket = {.stream = issue->stream->id, .number = number},
+                                   .ticks = op->by_graph ? op->ticks : 0};
     for (unsigned i = 0; i < sc_ops_kept(conflicts); i++)
-        sc_hazards_report_order(SC204, action, conflicts, i, issue->stream->id,
+        sc_hazards_report_order(SC204, action, conflicts, i, &later,
                                 &(struct sc_culprit){issue->call->api, issue->call->site, NULL});
+}
+
+static uint64_t next_number(const struct sc_stream_record *stream)
+{
+    return sc_order_issued(&sc_track.order, stream->id) + 1;
 }
 
 /* The missing edge: this operation waits for the one it would have raced with. What cannot be
@@ -228,7 +238,7 @@ static void order_after_conflicts(struct sc_issue *issue, struct sc_op_info *op)
     for (unsigned i = 0; i < sc_ops_kept(&conflicts); i++) {
         struct sc_ops one = sc_ops_one(&conflicts, i);
         if (sc_edges_order_after(issue->stream, &one.ops[0], issue->call->api))
-            report_unordered(issue, SC_ACTION_ORDERED, &one);
+            report_unordered(issue, SC_ACTION_ORDERED, &one, next_number(issue->stream));
     }
 }
 
@@ -287,13 +297,14 @@ static void prepare(struct sc_issue *issue, struct sc_op_info *op)
         sc_issue_seal(issue->call, op->shape.address, sc_shape_hull_bytes(&op->shape));
 }
 
-void sc_issue_of_graph(struct sc_issue *issue, bool unjudged)
+void sc_issue_of_graph(struct sc_issue *issue, bool unjudged, uint64_t ticks)
 {
     if (unjudged)
         issue->touch_count = 0;
     for (unsigned i = 0; i < issue->count; i++) {
         issue->ops[i].by_graph = true;
         issue->ops[i].unjudged = unjudged;
+        issue->ops[i].ticks = ticks;
         issue->ops[i].stable = false; /* other nodes may write it */
     }
 }
@@ -451,7 +462,7 @@ size_t sc_issue_record(struct sc_issue *issue, uint32_t stack, uint64_t now_tick
     }
     sc_track_issue(&sc_track, &issue->ordered, issue->ops, issue->count, &issued);
     if (sc_unlikely(issued.conflicts.count))
-        report_unordered(issue, SC_ACTION_REPORTED, &issued.conflicts);
+        report_unordered(issue, SC_ACTION_REPORTED, &issued.conflicts, issue->ops[0].ticket.number);
     if (sc_unlikely(issued.overwritten.count))
         sc_hazards_report_overwritten(
             &issued.overwritten, &(struct sc_culprit){issue->call->api, issue->call->site, NULL});
@@ -516,12 +527,6 @@ static void note_issue_in_history(const struct sc_issue *issue, uint32_t stack, 
         return;
     struct sc_recent_use use = use_of(issue);
     note_in_history(issue->call, issue->stream, &use, stack, ticks, number);
-}
-
-/* The next operation of the stream is behind it. */
-static uint64_t next_number(const struct sc_stream_record *stream)
-{
-    return sc_order_issued(&sc_track.order, stream->id) + 1;
 }
 
 /* A copy within the device, a memset there. */

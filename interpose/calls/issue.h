@@ -123,7 +123,7 @@ void sc_issue_on(struct sc_issue *issue, const struct sc_call *call,
                  struct sc_stream_record *stream);
 
 /* Its operations are those of a graph that is launched. */
-void sc_issue_of_graph(struct sc_issue *issue, bool unjudged);
+void sc_issue_of_graph(struct sc_issue *issue, bool unjudged, uint64_t ticks);
 
 void sc_issue_ready(struct sc_issue *issue);
 

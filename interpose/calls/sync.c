@@ -16,6 +16,7 @@
 #include "interpose/reaper/hazards.h"
 #include "interpose/reaper/reaper.h"
 #include "interpose/streams/contexts.h"
+#include "interpose/streams/doubts.h"
 #include "interpose/streams/marks.h"
 #include "interpose/streams/streams.h"
 #include "interpose/streams/unfinished.h"
@@ -37,8 +38,10 @@ static void wait_for_stream(struct sc_sync *sync)
     sync->on = true;
     sync->since_ticks = sc_unfinished_stream_since(sync->stream);
     sync->settled = sc_order_is_settled(&sc_track.order, sync->stream->id);
-    if (!sync->settled)
-        sync->point = sc_track_point(&sc_track, sync->stream->id, sc_scope_of(sync->stream));
+    if (sync->settled)
+        return;
+    sync->point = sc_track_point(&sc_track, sync->stream->id, sc_scope_of(sync->stream));
+    sc_doubts_wait_begins(&sync->point);
 }
 
 struct sc_sync sc_sync_begin_stream(const struct sc_call *call, CUstream handle)
@@ -76,6 +79,7 @@ struct sc_sync sc_sync_begin_copy(const struct sc_call *call, struct sc_stream_r
     sync.on = true;
     sync.since_ticks = sc_unfinished_stream_since(stream);
     sync.point = sc_track_begin_to_wait(&sc_track, stream->id, &sync.ordered);
+    sc_doubts_wait_begins(&sync.point);
     return sync;
 }
 
@@ -87,6 +91,7 @@ static struct sc_sync begin_whole(const struct sc_call *call, struct sc_context 
         sync.on = true;
         sync.since_ticks = sc_unfinished_context_since(context);
         sync.point = sc_track_point(&sc_track, context->legacy, SC_SCOPE_CONTEXT);
+        sc_doubts_wait_begins(&sync.point);
     }
     return sync;
 }
@@ -112,6 +117,7 @@ struct sc_sync sc_sync_begin_event(const struct sc_call *call, CUevent event)
     if (sc_active()) {
         sync.on = true;
         sync.point = sc_track_event_point(&sc_track, (uintptr_t)event);
+        sc_doubts_wait_begins(&sync.point);
     }
     return sync;
 }
@@ -139,6 +145,7 @@ static void done(struct sc_sync *sync)
 CUresult sc_sync_end(struct sc_sync *sync, CUresult result)
 {
     int saved = errno;
+    sc_doubts_wait_ends();
     sc_track_end(&sc_track, &sync->ordered, result == CUDA_SUCCESS);
     if (sync->on && result == CUDA_SUCCESS)
         done(sync);

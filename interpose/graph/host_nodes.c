@@ -4,6 +4,7 @@
 #include "interpose/base/upcalls.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/replaying.h"
+#include "interpose/reaper/excuses.h"
 #include "interpose/reaper/hazards.h"
 #include "interpose/streams/host_functions.h"
 #include "track/heard.h"
@@ -48,6 +49,7 @@ static void run_function(void *argument)
     }
     sc_host_functions_runs(open, 0);
     function(data);
+    sc_excuses_function_returned(open);
     sc_host_functions_ran(open);
 }
 

@@ -98,7 +98,7 @@ static bool is_over(const struct sc_op_info *op, enum sc_finding finding)
 
 static void report(enum sc_hazard_code code, enum sc_action action, const struct sc_ops *ops,
                    const struct sc_buffer *buffer, const struct sc_culprit *culprit,
-                   enum sc_finding finding, uint32_t later_stream)
+                   enum sc_finding finding, const struct sc_later *later)
 {
     if (ops->count == 0)
         return;
@@ -109,7 +109,7 @@ static void report(enum sc_hazard_code code, enum sc_action action, const struct
             continue;
         struct sc_hazard hazard =
             describe(code, action, &ops->ops[i], buffer, &event, finding == SC_LATER);
-        sc_reaper_judge(&hazard, &ops->ops[i], finding, later_stream);
+        sc_reaper_judge(&hazard, &ops->ops[i], finding, later);
     }
     errno = saved;
 }
@@ -141,14 +141,14 @@ void sc_hazards_report_judged(enum sc_hazard_code code, enum sc_action action,
 void sc_hazards_report(enum sc_hazard_code code, enum sc_action action, const struct sc_ops *ops,
                        const struct sc_buffer *buffer, const struct sc_culprit *culprit)
 {
-    report(code, action, ops, buffer, culprit, SC_BY_CALL, 0);
+    report(code, action, ops, buffer, culprit, SC_BY_CALL, NULL);
 }
 
 void sc_hazards_report_touch(enum sc_hazard_code code, enum sc_action action,
                              const struct sc_ops *ops, const struct sc_buffer *buffer,
                              const struct sc_culprit *culprit)
 {
-    report(code, action, ops, buffer, culprit, SC_BY_TOUCH, 0);
+    report(code, action, ops, buffer, culprit, SC_BY_TOUCH, NULL);
 }
 
 struct sc_buffer sc_hazards_buffer_of(const struct sc_op_info *op)
@@ -160,12 +160,12 @@ struct sc_buffer sc_hazards_buffer_of(const struct sc_op_info *op)
 }
 
 void sc_hazards_report_order(enum sc_hazard_code code, enum sc_action action,
-                             const struct sc_ops *ops, unsigned i, uint32_t stream,
+                             const struct sc_ops *ops, unsigned i, const struct sc_later *later,
                              const struct sc_culprit *culprit)
 {
     struct sc_ops one = sc_ops_one(ops, i);
     struct sc_buffer buffer = sc_hazards_buffer_of(&one.ops[0]);
-    report(code, action, &one, &buffer, culprit, SC_BY_ORDER, stream);
+    report(code, action, &one, &buffer, culprit, SC_BY_ORDER, later);
 }
 
 static void report_returned(const struct sc_op_info *op)
@@ -183,7 +183,7 @@ static void report_returned(const struct sc_op_info *op)
         describe(sc_direction_writes_host(op->direction) ? SC203 : SC201,
                  sc_ops_is_copied(op) ? SC_ACTION_SNAPSHOTTED : SC_ACTION_REPORTED, op, &buffer,
                  &event, false);
-    sc_reaper_judge(&hazard, op, SC_BY_CALL, 0);
+    sc_reaper_judge(&hazard, op, SC_BY_CALL, NULL);
 }
 
 void sc_hazards_report_returned(const struct sc_ops *ops)
@@ -205,7 +205,7 @@ void sc_hazards_report_overwritten(const struct sc_ops *ops, const struct sc_cul
         struct sc_buffer buffer = sc_hazards_buffer_of(&one.ops[0]);
         enum sc_hazard_code code = one.ops[0].by_graph ? SC403 : SC201;
         report(code, sc_ops_is_copied(&one.ops[0]) ? SC_ACTION_SNAPSHOTTED : SC_ACTION_REPORTED,
-               &one, &buffer, where, SC_LATER, 0);
+               &one, &buffer, where, SC_LATER, NULL);
     }
 }
 

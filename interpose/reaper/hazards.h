@@ -17,6 +17,7 @@
 
 struct sc_graph_use;
 struct sc_graph_extra;
+struct sc_later;
 
 /* The call that came too early. `site` is where the hook returns to. With a `context` (ucontext_t)
  * `site` is the instruction that a signal interrupted there. Without either no stack is taken. */
@@ -53,10 +54,11 @@ enum sc_hazard_code sc_hazards_touch_code(const struct sc_op_info *op, enum sc_t
  * Makes no CUDA call, so libc hooks may call this. */
 void sc_hazards_report(enum sc_hazard_code code, enum sc_action action, const struct sc_ops *ops,
                        const struct sc_buffer *buffer, const struct sc_culprit *culprit);
-/* The same of the operation with this index alone, and of the buffer that it lies in. The culprit
- * works in the stream, and is ordered with the operation if a host function makes it so. */
+/* The same of the operation with this index alone, and of the buffer that it lies in. `later` is
+ * what the culprit does (interpose/reaper/excuses.h), which a host function may order with the
+ * first one. */
 void sc_hazards_report_order(enum sc_hazard_code code, enum sc_action action,
-                             const struct sc_ops *ops, unsigned i, uint32_t stream,
+                             const struct sc_ops *ops, unsigned i, const struct sc_later *later,
                              const struct sc_culprit *culprit);
 /* The same of a touch by the program itself, which a host function may excuse. */
 void sc_hazards_report_touch(enum sc_hazard_code code, enum sc_action action,

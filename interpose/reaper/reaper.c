@@ -18,6 +18,7 @@
 #include "interpose/driver/relaxed.h"
 #include "interpose/memory/pinned.h"
 #include "interpose/reaper/copy_times.h"
+#include "interpose/reaper/excuses.h"
 #include "interpose/reaper/nvtx.h"
 #include "interpose/reaper/own_threads.h"
 #include "interpose/streams/host_functions.h"
@@ -47,11 +48,7 @@ enum {
 struct verdict {
     struct sc_hazard hazard;
     struct sc_ticket ticket;
-    uint64_t issued_ticks; /* of what was touched, or came first; 0: it was neither */
-    uint64_t touched_ticks;
-    bool has_later;                       /* what came second, at touched_ticks, is an operation */
-    uint32_t behind_stream, later_stream; /* of both (sc_host_functions_stream_now) */
-    uint64_t since_ns;
+    struct sc_excuse excuse;
     bool taken;     /* of struct sc_op_info */
     bool signalled; /* first behind the stream's operation `last`; 0: that is not known */
     uint64_t last;
@@ -132,33 +129,12 @@ static bool report_verdict(const struct verdict *verdict)
     return true;
 }
 
-/* ---- touches and operations behind host functions ---- */
-
-static struct sc_op_info op_of(const struct verdict *verdict)
-{
-    return (struct sc_op_info){.ticket = {.stream = verdict->behind_stream},
-                               .ticks = verdict->issued_ticks};
-}
-
-static struct sc_op_info later_op_of(const struct verdict *verdict)
-{
-    return (struct sc_op_info){.ticket = {.stream = verdict->later_stream},
-                               .ticks = verdict->touched_ticks};
-}
-
-/* A function may make an order from in front of either operation. */
-static bool is_behind_open_function(const struct verdict *verdict)
-{
-    const struct sc_op_info op = op_of(verdict);
-    const struct sc_op_info later = later_op_of(verdict);
-    return sc_host_functions_are_open(&op) ||
-           (verdict->has_later && sc_host_functions_are_open(&later));
-}
+/* ---- what may be excused ---- */
 
 /* False: there is nothing to be waited for, or no room. */
 static bool suspend(const struct verdict *verdict)
 {
-    if (verdict->issued_ticks == 0 || sc_options.halt_on_error || !is_behind_open_function(verdict))
+    if (sc_options.halt_on_error || !sc_excuses_are_awaited(&verdict->excuse))
         return false;
     lock_reaper();
     bool room = !reaper.stopping && !reaper.stopped && reaper.suspended_count < SUSPENDED_MAX;
@@ -166,16 +142,6 @@ static bool suspend(const struct verdict *verdict)
         reaper.suspended[reaper.suspended_count++] = *verdict;
     unlock_reaper();
     return room;
-}
-
-static bool is_excused(const struct verdict *verdict)
-{
-    const struct sc_op_info op = op_of(verdict);
-    const struct sc_op_info later = later_op_of(verdict);
-    if (verdict->issued_ticks == 0)
-        return false;
-    return sc_host_functions_excuse(&op, verdict->touched_ticks) ||
-           (verdict->has_later && sc_host_functions_excuse(&later, verdict->touched_ticks));
 }
 
 /* Takes out the first one of which it is known what becomes of it, to be judged; `all`: there is no
@@ -186,9 +152,9 @@ static bool take_decided(struct verdict *decided, bool all)
     lock_reaper();
     for (unsigned i = 0; i < reaper.suspended_count && !found; i++) {
         const struct verdict *each = &reaper.suspended[i];
-        found = all || is_excused(each) || !is_behind_open_function(each);
+        found = all || sc_excuses_hold(&each->excuse) || !sc_excuses_are_awaited(&each->excuse);
         if (found) {
-            *decided = reaper.suspended[i];
+            *decided = *each;
             reaper.suspended[i] = reaper.suspended[--reaper.suspended_count];
             reaper.judging++;
         }
@@ -197,10 +163,19 @@ static bool take_decided(struct verdict *decided, bool all)
     return found;
 }
 
+static void look_at_suspended(uint64_t since_ns)
+{
+    sc_host_functions_look(since_ns);
+    lock_reaper();
+    for (unsigned i = 0; i < reaper.suspended_count; i++)
+        sc_excuses_look(&reaper.suspended[i].excuse);
+    unlock_reaper();
+}
+
 static uint64_t suspended_since(void)
 {
     lock_reaper();
-    uint64_t since_ns = reaper.suspended_count ? reaper.suspended[0].since_ns : 0;
+    uint64_t since_ns = reaper.suspended_count ? reaper.suspended[0].excuse.since_ns : 0;
     unlock_reaper();
     return since_ns;
 }
@@ -210,10 +185,11 @@ static void report_suspended(bool all)
     struct verdict decided;
     uint64_t since_ns = suspended_since();
     if (since_ns)
-        sc_host_functions_look(since_ns);
+        look_at_suspended(since_ns);
     while (since_ns && take_decided(&decided, all)) {
-        if (!is_excused(&decided))
+        if (!sc_excuses_hold_at_last(&decided.excuse))
             report_verdict(&decided);
+        sc_excuses_end(&decided.excuse);
         lock_reaper();
         reaper.judging--;
         pthread_cond_broadcast(&reaper.done);
@@ -224,9 +200,12 @@ static void report_suspended(bool all)
 static bool judge(const struct verdict *verdict)
 {
     struct verdict given = *verdict;
-    if (is_excused(verdict) || !is_hazard(verdict, &given.hazard.certainty))
-        return false;
-    return suspend(&given) || report_verdict(&given);
+    bool counts = !sc_excuses_hold(&verdict->excuse) && is_hazard(verdict, &given.hazard.certainty);
+    if (counts && suspend(&given))
+        return true;
+    bool found = counts && !sc_excuses_hold_at_last(&given.excuse) && report_verdict(&given);
+    sc_excuses_end(&given.excuse);
+    return found;
 }
 
 static bool judge_next_locked(void)
@@ -460,18 +439,24 @@ static void halt_when_on_disk_locked(void)
     abort();
 }
 
+static void begin_excuse(struct sc_excuse *excuse, const struct sc_op_info *op,
+                         enum sc_finding finding, const struct sc_later *later)
+{
+    if (finding == SC_BY_TOUCH)
+        sc_excuses_of_touch(excuse, op);
+    else if (finding == SC_LATER)
+        sc_excuses_of_past_touch(excuse, op);
+    else if (finding == SC_BY_ORDER)
+        sc_excuses_of_order(excuse, op, later);
+}
+
 void sc_reaper_judge(const struct sc_hazard *hazard, const struct sc_op_info *op,
-                     enum sc_finding finding, uint32_t later_stream)
+                     enum sc_finding finding, const struct sc_later *later)
 {
     int saved = errno;
     struct verdict verdict = verdict_on(hazard, &op->ticket);
-    verdict.issued_ticks = finding == SC_BY_CALL ? 0 : op->ticks;
-    verdict.touched_ticks = finding == SC_BY_TOUCH || finding == SC_BY_ORDER ? sc_ticks() : 0;
-    verdict.has_later = later_stream != 0;
-    verdict.behind_stream = sc_host_functions_stream_now(op->ticket.stream);
-    verdict.later_stream = sc_host_functions_stream_now(later_stream);
-    verdict.since_ns = sc_now_ns();
     verdict.taken = op->taken;
+    begin_excuse(&verdict.excuse, op, finding, later);
     lock_reaper();
     bool queued = !reaper.stopped && !reaper.stopping && reaper.count < QUEUE_MAX;
     if (queued) {
@@ -483,8 +468,10 @@ void sc_reaper_judge(const struct sc_hazard *hazard, const struct sc_op_info *op
     if (queued && sc_options.halt_on_error)
         halt_when_on_disk_locked();
     unlock_reaper();
-    if (!queued && !verdict.signalled && !is_excused(&verdict))
+    if (!queued && !verdict.signalled && !sc_excuses_hold_at_last(&verdict.excuse))
         sc_reaper_report(hazard);
+    if (!queued)
+        sc_excuses_end(&verdict.excuse);
     errno = saved;
 }
 

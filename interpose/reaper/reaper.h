@@ -26,6 +26,7 @@
 #include "track/track.h"
 
 struct sc_ticket;
+struct sc_later;
 struct sc_op_info;
 struct sc_context;
 
@@ -40,10 +41,10 @@ enum sc_finding { SC_BY_CALL, SC_BY_TOUCH, SC_LATER, SC_BY_ORDER };
  * Where the host may have learnt of the operation's end in a way that is not seen, only an observed
  * hazard counts. A touch behind a host function that has not returned is reported when the function
  * has, unless the function is found to have waited for the program
- * (interpose/streams/host_functions.h). So is an order: `later_stream` is the second operation's,
- * or the call's, which may be behind such a function, too. It is 0 for the other findings. */
+ * (interpose/reaper/excuses.h). So is an order: `later` is what came second there, which may be
+ * behind such a function, too. It is NULL for the other findings. */
 void sc_reaper_judge(const struct sc_hazard *hazard, const struct sc_op_info *op,
-                     enum sc_finding finding, uint32_t later_stream);
+                     enum sc_finding finding, const struct sc_later *later);
 
 /* Writes a hazard that is certain, unless it is suppressed. It is on disk on return; with
  * halt_on_error=1 the process ends. Not in a libc hook. */

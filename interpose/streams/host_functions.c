@@ -10,6 +10,7 @@
 #include "interpose/streams/unfinished.h"
 #include "report/file.h"
 #include "report/options.h"
+#include "track/kernel.h"
 #include "track/text.h"
 #include "track/ticks.h"
 
@@ -21,6 +22,7 @@ enum {
     LEARNT_MAX = 16,
     SAMPLES_MIN = 25, /* asleep at each of them: under some tools threads take turns */
     SAMPLE_NS = 10 * 1000 * 1000,
+    STEP_NS = 1000 * 1000,
     PATIENCE_EIGHTHS = 7, /* of stall_limit */
 };
 
@@ -32,7 +34,9 @@ static struct call {
     _Atomic uintptr_t function;
     _Atomic int32_t thread; /* that runs it, 0: none yet */
     _Atomic uint64_t began_ns, sampled_ns;
-    _Atomic unsigned asleep; /* samples */
+    _Atomic unsigned asleep;           /* samples */
+    _Atomic uint64_t stepped_ns, time; /* when its steps were last counted, and its thread's then */
+    _Atomic unsigned steps;
     _Atomic bool waits;
 } calls[CALLS_MAX];
 
@@ -59,6 +63,8 @@ unsigned sc_host_functions_launched(uint64_t ticks, uint32_t stream, uintptr_t f
         atomic_store(&calls[i].thread, 0);
         atomic_store(&calls[i].asleep, 0);
         atomic_store(&calls[i].sampled_ns, 0);
+        atomic_store(&calls[i].steps, 0);
+        atomic_store(&calls[i].stepped_ns, 0);
         atomic_store(&calls[i].waits, false);
         atomic_store(&calls[i].launched, ticks);
         atomic_fetch_add(&open_calls, 1);
@@ -128,6 +134,47 @@ static bool is_behind(const struct call *call, const struct sc_op_info *op)
     return launched != 0 && launched < op->ticks && may_follow(atomic_load(&call->stream), op);
 }
 
+bool sc_host_functions_precede(unsigned call, const struct sc_op_info *op)
+{
+    return call != 0 && is_behind(&calls[call - 1], op);
+}
+
+static bool is_listed(const uint64_t *launched, unsigned count, uint64_t is)
+{
+    for (unsigned i = 0; i < count && i < SC_HOST_FUNCTIONS_LISTED; i++)
+        if (launched[i] == is)
+            return true;
+    return false;
+}
+
+/* A launch of a graph and its nodes that run are one. */
+unsigned sc_host_functions_list(const struct sc_op_info *op, uint64_t *launched)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < CALLS_MAX; i++) {
+        uint64_t is = atomic_load(&calls[i].launched);
+        if (!is_behind(&calls[i], op) || is_listed(launched, count, is))
+            continue;
+        if (count < SC_HOST_FUNCTIONS_LISTED)
+            launched[count] = is;
+        count++;
+    }
+    return count;
+}
+
+bool sc_host_functions_is_open(uint64_t launched)
+{
+    bool is_open = false;
+    for (unsigned i = 0; i < CALLS_MAX; i++)
+        is_open |= atomic_load(&calls[i].launched) == launched;
+    return is_open;
+}
+
+uint64_t sc_host_functions_own(void)
+{
+    return running ? atomic_load(&calls[running - 1].launched) : 0;
+}
+
 bool sc_host_functions_are_open(const struct sc_op_info *op)
 {
     if (atomic_load_explicit(&open_calls, memory_order_relaxed) == 0)
@@ -195,6 +242,41 @@ static bool is_asleep(int32_t thread)
     line[size > 0 ? size : 0] = 0;
     long number = strtol(line, &rest, 10);
     return rest != line && is_ended_by_others(number, strtol(rest, NULL, 16));
+}
+
+uint64_t sc_host_functions_time_of(int32_t thread)
+{
+    enum { OF_THREAD = 4, SCHEDULED = 2 }; /* as pthread_getcpuclockid has it */
+    struct timespec time = {0};
+    long clock = (long)(int32_t)(~(uint32_t)thread << 3 | OF_THREAD | SCHEDULED);
+    if (sc_kernel_call(SYS_clock_gettime, clock, &time, 0, 0, 0, 0) != 0)
+        return 0;
+    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+static void count_step(struct call *call)
+{
+    uint64_t now_ns = sc_now_ns();
+    uint64_t stepped_ns = atomic_load(&call->stepped_ns);
+    int32_t thread = atomic_load(&call->thread);
+    if (thread == 0 || now_ns - stepped_ns < STEP_NS ||
+        !atomic_compare_exchange_strong(&call->stepped_ns, &stepped_ns, now_ns))
+        return;
+    uint64_t time = sc_host_functions_time_of(thread);
+    if (atomic_exchange(&call->time, time) != time)
+        atomic_fetch_add(&call->steps, 1);
+}
+
+unsigned sc_host_functions_steps(uint64_t launched)
+{
+    unsigned steps = 0;
+    for (unsigned i = 0; i < CALLS_MAX; i++) {
+        if (atomic_load(&calls[i].launched) != launched)
+            continue;
+        count_step(&calls[i]);
+        steps += atomic_load(&calls[i].steps);
+    }
+    return steps;
 }
 
 /* ---- learning ---- */

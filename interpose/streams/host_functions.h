@@ -49,6 +49,26 @@ bool sc_host_functions_are_open(const struct sc_op_info *op);
  * that runs, at most every ten milliseconds. */
 void sc_host_functions_look(uint64_t waits_since_ns);
 
+/* Those that are open, and that the operation may be behind: when each was launched, by which it is
+ * known below. Returns how many there are; the first ones are stored. */
+enum { SC_HOST_FUNCTIONS_LISTED = 24 };
+unsigned sc_host_functions_list(const struct sc_op_info *op, uint64_t *launched);
+bool sc_host_functions_is_open(uint64_t launched);
+
+/* The one that the calling thread runs, by the same; 0: none. */
+uint64_t sc_host_functions_own(void);
+
+/* In how many milliseconds the function was seen to do something since it has begun, of those in
+ * which this was asked. A system call. */
+unsigned sc_host_functions_steps(uint64_t launched);
+
+/* Is this one launched before the operation, on a stream that this may be behind? */
+bool sc_host_functions_precede(unsigned call, const struct sc_op_info *op);
+
+/* The time that a thread of the process has used, in nanoseconds. 0: it has ended. A system call.
+ */
+uint64_t sc_host_functions_time_of(int32_t thread);
+
 /* Is the operation behind one that has been found to wait for the program, and had not returned at
  * the time of the touch (sc_ticks(); 0: that is not known)? */
 bool sc_host_functions_excuse(const struct sc_op_info *op, uint64_t touched_ticks);

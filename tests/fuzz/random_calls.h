@@ -128,12 +128,14 @@ static void do_context_sync(void)
 
 static void raise_flag(void *semaphore)
 {
+    note_function();
     sem_post(semaphore);
 }
 
 static void raise_flag_of_stream(CUstream stream, CUresult status, void *semaphore)
 {
     (void)stream;
+    note_function();
     if (status == CUDA_SUCCESS)
         sem_post(semaphore);
 }
@@ -154,6 +156,7 @@ static void do_callback(int slot)
     else
         CHECK(cuLaunchHostFunc(world.slots[slot].handle, raise_flag, &called));
     sem_wait(&called);
+    let_function_return();
     know(&set);
     leave(slot);
 }

@@ -255,6 +255,7 @@ static void hear(const struct graph *graph, int run)
     struct oracle_set set = {{false}};
     while (atomic_load(&hosts_run) == run)
         usleep(20);
+    let_function_return();
     say("the host node of exec %d has run", (int)(graph - graphs));
     oracle_reach(&world.oracle, graph->heard, &set);
     know(&set);

@@ -19,6 +19,8 @@
 
 #include "random_captures.h"
 
+#include "random_functions.h"
+
 #include "random_calls.h"
 
 #include "random_learning.h"

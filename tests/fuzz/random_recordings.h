@@ -131,6 +131,7 @@ static void capture_record(struct graph *graph)
 static void note_run(void *unused)
 {
     (void)unused;
+    note_function();
     atomic_fetch_add(&hosts_run, 1);
 }
 

@@ -28,7 +28,8 @@ static TWIN_HELPER bool peek(const void *memory, size_t offset)
 }
 
 /* A copy of SMALL bytes into the memory, of which the host reads one too early, in the program that
- * is not fixed: was it right? Inline for the reason that busy() is. */
+ * is not fixed: was it right? The copy is complete on return. Inline for the reason that busy() is.
+ */
 static inline bool fetch_and_peek(void *target)
 {
     cudaStream_t stream = new_stream();
@@ -37,7 +38,9 @@ static inline bool fetch_and_peek(void *target)
     CHECK(cudaMemcpyAsync(target, device, SMALL, cudaMemcpyDeviceToHost, stream));
     if (fixed)
         CHECK(cudaStreamSynchronize(stream));
-    return peek(target, 5);
+    bool right = peek(target, 5);
+    CHECK(cudaStreamSynchronize(stream));
+    return right;
 }
 
 /* The pattern of WANTED, but for one byte that poke() wrote. */

@@ -1,4 +1,4 @@
-/* links: interpose/reaper/reaper.c interpose/base/process.c
+/* links: interpose/reaper/reaper.c interpose/reaper/excuses.c interpose/base/process.c
  *
  * What the reaper says of hazards, when it says so, and what it gives back. The tracker and the
  * report's counts are real; the device is a number of operations that are over, host functions are
@@ -13,9 +13,11 @@
 #include "interpose/driver/relaxed.h"
 #include "interpose/memory/pinned.h"
 #include "interpose/reaper/copy_times.h"
+#include "interpose/reaper/excuses.h"
 #include "interpose/reaper/nvtx.h"
 #include "interpose/reaper/own_threads.h"
 #include "interpose/reaper/reaper.h"
+#include "interpose/streams/doubts.h"
 #include "interpose/streams/host_functions.h"
 #include "interpose/streams/marks.h"
 #include "report/annotations.h"
@@ -108,6 +110,41 @@ bool sc_host_functions_are_open(const struct sc_op_info *op)
 void sc_host_functions_look(uint64_t waits_since_ns)
 {
     (void)waits_since_ns;
+}
+
+bool sc_host_functions_precede(unsigned call, const struct sc_op_info *op)
+{
+    return call && is_behind_it(op);
+}
+
+/* What mode=report cannot tell of a touch. */
+static _Atomic bool is_in_doubt;
+static _Atomic unsigned doubts_looked_at;
+
+static _Atomic unsigned open_doubts;
+
+unsigned sc_doubts_begin(const struct sc_op_info *op, const struct sc_ticket *ticket)
+{
+    ck_assert_uint_eq(op->ticket.stream, ticket->stream);
+    return atomic_fetch_add(&open_doubts, 1) + 1;
+}
+
+void sc_doubts_end(unsigned doubt)
+{
+    ck_assert_uint_ne(doubt, 0);
+    atomic_fetch_sub(&open_doubts, 1);
+}
+
+void sc_doubts_look(unsigned doubt)
+{
+    ck_assert_uint_ne(doubt, 0);
+    atomic_fetch_add(&doubts_looked_at, 1);
+}
+
+bool sc_doubts_remain(unsigned doubt)
+{
+    ck_assert_uint_ne(doubt, 0);
+    return atomic_load(&is_in_doubt);
 }
 
 /* From when it is set on, the reaper's second question behind a function that has returned, which
@@ -275,14 +312,20 @@ static void signal_host(void)
 static void judge(const struct sc_op_info *op, enum sc_finding finding)
 {
     const struct sc_hazard hazard = {.code = SC101, .copy.api = "copy", .event.api = "free"};
-    sc_reaper_judge(&hazard, op, finding, 0);
+    sc_reaper_judge(&hazard, op, finding, NULL);
 }
 
-/* An operation of this stream is not ordered with it. */
-static void judge_order(const struct sc_op_info *op, uint32_t stream)
+/* An operation with that ticket is not ordered with it. */
+static void judge_order_with(const struct sc_op_info *op, uint32_t stream, uint64_t number)
 {
     const struct sc_hazard hazard = {.code = SC204, .copy.api = "copy", .event.api = "copy"};
-    sc_reaper_judge(&hazard, op, SC_BY_ORDER, stream);
+    const struct sc_later later = {.ticket = {.stream = stream, .number = number}};
+    sc_reaper_judge(&hazard, op, SC_BY_ORDER, &later);
+}
+
+static void judge_order(const struct sc_op_info *op, uint32_t stream)
+{
+    judge_order_with(op, stream, UINT64_MAX);
 }
 
 static struct sc_report_counts counts(void)
@@ -573,6 +616,63 @@ START_TEST(an_order_behind_a_function_that_waits_for_nobody_is_reported_when_it_
     atomic_store(&is_open, false);
     await_reports(1);
     assert_reported(1, 0);
+}
+END_TEST
+
+/* What the host knows at that moment, and not what it knows when the reaper comes. */
+START_TEST(an_order_is_made_by_a_function_that_returns_when_one_of_the_two_is_done)
+{
+    struct sc_op_info op = issue();
+    const uint32_t other = sc_track_add_stream(&sc_track, SC_STREAM_NONBLOCKING, legacy, 0x200, 0);
+    struct sc_order_call call;
+    atomic_store(&is_open, true);
+    judge_order_with(&op, other, 1);
+    sc_excuses_function_returned(1);
+    let_a_round_pass();
+    struct sc_op_info later = {.ticket.stream = other,
+                               .shape = {BLOCK + 4096, 64, 64, 1},
+                               .direction = SC_H2D,
+                               .api = "copy"};
+    struct sc_issued issued = {.conflicts = {0, NULL}, .overwritten = {0, NULL}};
+    sc_track_begin(&sc_track, other, &call);
+    sc_track_issue(&sc_track, &call, &later, 1, &issued);
+    ck_assert_uint_eq(later.ticket.number, 1);
+    struct sc_point point = sc_track_point(&sc_track, other, SC_SCOPE_STREAM);
+    sc_track_known(&sc_track, &point, NULL);
+    atomic_store(&is_open, false); /* it is known too late */
+    await_reports(1);
+    assert_reported(1, 0);
+
+    atomic_store(&is_open, true);
+    judge_order_with(&op, other, 1);
+    sc_excuses_function_returned(1);
+    atomic_store(&is_open, false);
+    let_a_round_pass();
+    assert_reported(1, 0);
+}
+END_TEST
+
+/* Nobody waits for a touch in mode=report, nor knows when a synchronous call is over. */
+START_TEST(what_is_in_doubt_is_not_reported)
+{
+    struct sc_op_info op = issue();
+    sc_options.mode = SC_MODE_REPORT;
+    for (unsigned i = 0; i < 2; i++) {
+        atomic_store(&is_in_doubt, i == 0);
+        atomic_store(&is_open, true);
+        judge(&op, SC_BY_TOUCH);
+        judge_order_with(&op, one + 1, 0);
+        judge_order_with(&op, 0, 0);
+        let_a_round_pass();
+        assert_reported(0, 0);
+        ck_assert_uint_ge(atomic_exchange(&doubts_looked_at, 0), 3);
+        atomic_store(&is_open, false);
+        if (i == 1)
+            await_reports(3);
+        let_a_round_pass();
+        ck_assert_uint_eq(open_doubts, 0);
+    }
+    assert_reported(3, 0);
 }
 END_TEST
 
@@ -870,6 +970,8 @@ int main(void)
     tcase_add_test(tests, a_touch_behind_what_is_known_to_wait_is_excused_at_once);
     tcase_add_test(tests, a_touch_of_an_unknown_time_waits_and_is_not_excused);
     tcase_add_test(tests, an_order_is_excused_by_a_function_before_either_operation);
+    tcase_add_test(tests, an_order_is_made_by_a_function_that_returns_when_one_of_the_two_is_done);
+    tcase_add_test(tests, what_is_in_doubt_is_not_reported);
     tcase_add_test(
         tests, an_order_behind_a_function_that_waits_for_nobody_is_reported_when_it_has_returned);
     tcase_add_test(tests, a_call_behind_a_host_function_is_reported_at_once);

@@ -20,6 +20,6 @@ int main(void)
     if (fixed)
         CHECK(cudaStreamWaitEvent(up, arrived, 0));
     CHECK(cudaMemcpyAsync(to, between, PARAMETERS, cudaMemcpyHostToDevice, up));
-    CHECK(cudaStreamSynchronize(up));
+    CHECK(cudaDeviceSynchronize());
     return finish(device_holds(to, PARAMETERS, WANTED));
 }

@@ -1,0 +1,191 @@
+#include "interpose/reaper/excuses.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stddef.h>
+
+#include "interpose/base/compiler.h"
+#include "interpose/base/process.h"
+#include "interpose/streams/doubts.h"
+#include "interpose/streams/host_functions.h"
+#include "report/options.h"
+#include "track/own_lock.h"
+#include "track/ticks.h"
+#include "track/track.h"
+
+#include "track/poison.h"
+
+enum { ORDERS_MAX = 256 };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* a leaf */
+static struct order {
+    bool is_used, is_made;            /* by a host function, or perhaps so */
+    struct sc_op_info earlier, later; /* as host functions are asked about them */
+    struct sc_ticket first, second;
+} orders[ORDERS_MAX];
+static _Atomic unsigned order_count;
+
+static struct sc_op_info earlier_of(const struct sc_excuse *excuse)
+{
+    return (struct sc_op_info){.ticket = {.stream = excuse->behind_stream},
+                               .ticks = excuse->issued_ticks};
+}
+
+static struct sc_op_info later_of(const struct sc_excuse *excuse)
+{
+    return (struct sc_op_info){.ticket = {.stream = excuse->later_stream},
+                               .ticks = excuse->touched_ticks};
+}
+
+/* ---- orders ---- */
+
+/* A call without an operation of its own leaves no ticket. */
+static bool is_done(const struct sc_ticket *ticket)
+{
+    return ticket->stream && ticket->number && sc_order_known_done(&sc_track.order, ticket);
+}
+
+static void add_order(struct sc_excuse *excuse, const struct sc_ticket *first,
+                      const struct sc_ticket *second)
+{
+    sc_own_lock_take(&lock);
+    for (unsigned i = 0; i < ORDERS_MAX && !excuse->order; i++)
+        if (!orders[i].is_used) {
+            orders[i] = (struct order){.is_used = true,
+                                       .earlier = earlier_of(excuse),
+                                       .later = later_of(excuse),
+                                       .first = *first,
+                                       .second = *second};
+            excuse->order = i + 1;
+            atomic_fetch_add(&order_count, 1);
+        }
+    sc_own_lock_give(&lock);
+}
+
+static bool is_order_made(const struct sc_excuse *excuse)
+{
+    bool is_made = excuse->is_made;
+    if (!excuse->order)
+        return is_made;
+    sc_own_lock_take(&lock);
+    is_made |= orders[excuse->order - 1].is_made;
+    sc_own_lock_give(&lock);
+    return is_made;
+}
+
+void sc_excuses_function_returned(unsigned call)
+{
+    if (sc_likely(atomic_load_explicit(&order_count, memory_order_relaxed) == 0))
+        return;
+    sc_own_lock_take(&lock);
+    for (unsigned i = 0; i < ORDERS_MAX; i++)
+        if (orders[i].is_used && (sc_host_functions_precede(call, &orders[i].earlier) ||
+                                  sc_host_functions_precede(call, &orders[i].later)))
+            orders[i].is_made |= is_done(&orders[i].first) || is_done(&orders[i].second);
+    sc_own_lock_give(&lock);
+}
+
+/* ---- excuses ---- */
+
+static void begin(struct sc_excuse *excuse, const struct sc_op_info *op, uint64_t touched_ticks)
+{
+    *excuse = (struct sc_excuse){
+        .issued_ticks = op->ticks,
+        .touched_ticks = touched_ticks,
+        .since_ns = sc_now_ns(),
+        .behind_stream = sc_host_functions_stream_now(op->ticket.stream),
+    };
+}
+
+static void begin_doubt(struct sc_excuse *excuse, const struct sc_ticket *ticket)
+{
+    struct sc_op_info earlier = earlier_of(excuse);
+    if (sc_options.mode != SC_MODE_REPORT || !sc_host_functions_are_open(&earlier))
+        return;
+    excuse->is_doubted = true;
+    excuse->doubt = sc_doubts_begin(&earlier, ticket);
+}
+
+void sc_excuses_of_past_touch(struct sc_excuse *excuse, const struct sc_op_info *op)
+{
+    begin(excuse, op, 0);
+}
+
+void sc_excuses_of_touch(struct sc_excuse *excuse, const struct sc_op_info *op)
+{
+    begin(excuse, op, sc_ticks());
+    begin_doubt(excuse, &op->ticket);
+}
+
+void sc_excuses_of_order(struct sc_excuse *excuse, const struct sc_op_info *op,
+                         const struct sc_later *later)
+{
+    const struct sc_ticket *ticket = &later->ticket;
+    begin(excuse, op, later->ticks ? later->ticks : sc_ticks());
+    excuse->has_later = ticket->stream != 0;
+    excuse->later_stream = ticket->stream ? sc_host_functions_stream_now(ticket->stream) : 0;
+    if (!ticket->number)
+        begin_doubt(excuse, &op->ticket);
+    if (sc_excuses_are_awaited(excuse))
+        add_order(excuse, &op->ticket, ticket);
+    /* A function may have returned since the two were compared. */
+    excuse->is_made = is_done(&op->ticket) || is_done(ticket);
+}
+
+void sc_excuses_end(struct sc_excuse *excuse)
+{
+    if (excuse->is_doubted)
+        sc_doubts_end(excuse->doubt);
+    excuse->is_doubted = false;
+    if (!excuse->order)
+        return;
+    sc_own_lock_take(&lock);
+    orders[excuse->order - 1].is_used = false;
+    sc_own_lock_give(&lock);
+    atomic_fetch_sub(&order_count, 1);
+    excuse->order = 0;
+}
+
+bool sc_excuses_are_awaited(const struct sc_excuse *excuse)
+{
+    const struct sc_op_info earlier = earlier_of(excuse);
+    const struct sc_op_info later = later_of(excuse);
+    return excuse->issued_ticks && (sc_host_functions_are_open(&earlier) ||
+                                    (excuse->has_later && sc_host_functions_are_open(&later)));
+}
+
+void sc_excuses_look(const struct sc_excuse *excuse)
+{
+    if (excuse->is_doubted)
+        sc_doubts_look(excuse->doubt);
+}
+
+bool sc_excuses_hold(const struct sc_excuse *excuse)
+{
+    const struct sc_op_info earlier = earlier_of(excuse);
+    const struct sc_op_info later = later_of(excuse);
+    if (excuse->issued_ticks == 0)
+        return false;
+    return sc_host_functions_excuse(&earlier, excuse->touched_ticks) ||
+           (excuse->has_later && sc_host_functions_excuse(&later, excuse->touched_ticks)) ||
+           is_order_made(excuse);
+}
+
+/* What was not known when the functions returned is of no account. */
+static bool may_be_made(const struct sc_excuse *excuse)
+{
+    bool may_be = false;
+    if (!excuse->order || !sc_excuses_are_awaited(excuse))
+        return false;
+    sc_own_lock_take(&lock);
+    const struct order *order = &orders[excuse->order - 1];
+    may_be = is_done(&order->first) || is_done(&order->second);
+    sc_own_lock_give(&lock);
+    return may_be;
+}
+
+bool sc_excuses_hold_at_last(const struct sc_excuse *excuse)
+{
+    return sc_excuses_hold(excuse) || may_be_made(excuse) ||
+           (excuse->is_doubted && sc_doubts_remain(excuse->doubt));
+}

@@ -1,0 +1,65 @@
+/* What may excuse a touch, or an operation that nothing seems to order with an earlier one: the
+ * host functions that either is behind.
+ *
+ * A verdict on such a hazard is kept back until these functions have returned. By then one may have
+ * been found to wait for the program (interpose/streams/host_functions.h). Of two operations it is
+ * asked whether the host knew one of them to be done when the function returned: only then can the
+ * function have put that one before the other. Of a touch by the program, or by a call without an
+ * operation of its own, no such thing is known. In mode=report, where nobody waits for it, it is in
+ * doubt (interpose/streams/doubts.h).
+ *
+ * Locks: a leaf's own. Thread safe.
+ */
+#ifndef SC_INTERPOSE_REAPER_EXCUSES_H
+#define SC_INTERPOSE_REAPER_EXCUSES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "track/inflight.h"
+#include "track/order.h"
+
+/* What came second, or is about to. */
+struct sc_later {
+    struct sc_ticket
+        ticket;     /* the number is 0 where the call waits for it; on stream 0: the host's */
+    uint64_t ticks; /* sc_ticks(); what was launched by then may be before it. 0: now */
+};
+
+struct sc_excuse {
+    uint64_t issued_ticks; /* of the first operation; 0: nothing excuses the hazard */
+    uint64_t touched_ticks;
+    uint64_t since_ns;
+    uint32_t behind_stream, later_stream; /* of both (sc_host_functions_stream_now) */
+    bool has_later;                       /* the second one is in a stream */
+    bool is_made;                         /* the order is, or may be */
+    bool is_doubted;                      /* the touch is, by that name */
+    unsigned doubt;
+    unsigned order; /* place in the table of orders; 0: none */
+};
+
+/* Of a touch by the calling thread, just now or at a time that is not known; and of an order. The
+ * excuse is ended once. Signal safe. */
+void sc_excuses_of_touch(struct sc_excuse *excuse, const struct sc_op_info *op);
+void sc_excuses_of_past_touch(struct sc_excuse *excuse, const struct sc_op_info *op);
+void sc_excuses_of_order(struct sc_excuse *excuse, const struct sc_op_info *op,
+                         const struct sc_later *later);
+void sc_excuses_end(struct sc_excuse *excuse);
+
+/* May there come an excuse? */
+bool sc_excuses_are_awaited(const struct sc_excuse *excuse);
+
+/* Every millisecond or so meanwhile. */
+void sc_excuses_look(const struct sc_excuse *excuse);
+
+/* Is there one by now? */
+bool sc_excuses_hold(const struct sc_excuse *excuse);
+
+/* The same when none is awaited, or there is no more time. */
+bool sc_excuses_hold_at_last(const struct sc_excuse *excuse);
+
+/* On the thread of a host function, when it has returned and the stream has not gone on. A load
+ * where no order is to be judged. */
+void sc_excuses_function_returned(unsigned call);
+
+#endif

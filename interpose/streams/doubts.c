@@ -1,0 +1,151 @@
+#include "interpose/streams/doubts.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stddef.h>
+
+#include "interpose/base/compiler.h"
+#include "interpose/base/process.h"
+#include "interpose/streams/host_functions.h"
+#include "track/own_lock.h"
+
+#include "track/poison.h"
+
+enum { DOUBTS_MAX = 256, STEPS_MIN = 4 };
+
+struct function {
+    uint64_t launched;
+    unsigned steps; /* that it had made when the thread could still let it go on */
+    bool is_cleared;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* a leaf */
+static struct doubt {
+    bool is_used;
+    int32_t thread;      /* that has touched */
+    uint64_t within;     /* the host function that has, or 0 */
+    struct sc_ticket of; /* what was touched is this one's */
+    uint64_t wait;       /* of the thread for that, by a number; 0: it does not wait */
+    uint64_t seen_wait;  /* when that was looked at last */
+    unsigned count;      /* functions; those that are not listed are not known */
+    struct function functions[SC_HOST_FUNCTIONS_LISTED];
+} doubts[DOUBTS_MAX];
+static uint64_t wait_count;
+static _Atomic unsigned doubt_count;
+
+static unsigned listed(const struct doubt *doubt)
+{
+    return doubt->count < SC_HOST_FUNCTIONS_LISTED ? doubt->count : SC_HOST_FUNCTIONS_LISTED;
+}
+
+static void list_functions(struct doubt *doubt, const struct sc_op_info *op)
+{
+    uint64_t launched[SC_HOST_FUNCTIONS_LISTED];
+    doubt->count = sc_host_functions_list(op, launched);
+    for (unsigned i = 0; i < listed(doubt); i++)
+        doubt->functions[i] = (struct function){.launched = launched[i]};
+}
+
+unsigned sc_doubts_begin(const struct sc_op_info *op, const struct sc_ticket *ticket)
+{
+    unsigned begun = 0;
+    sc_own_lock_take(&lock);
+    for (unsigned i = 0; i < DOUBTS_MAX && !begun; i++) {
+        if (doubts[i].is_used)
+            continue;
+        doubts[i] = (struct doubt){.is_used = true,
+                                   .thread = sc_thread_id(),
+                                   .within = sc_host_functions_own(),
+                                   .of = *ticket};
+        list_functions(&doubts[i], op);
+        atomic_fetch_add(&doubt_count, 1);
+        begun = i + 1;
+    }
+    sc_own_lock_give(&lock);
+    return begun;
+}
+
+void sc_doubts_end(unsigned doubt)
+{
+    if (!doubt)
+        return;
+    sc_own_lock_take(&lock);
+    doubts[doubt - 1].is_used = false;
+    sc_own_lock_give(&lock);
+    atomic_fetch_sub(&doubt_count, 1);
+}
+
+/* ---- what the thread does ---- */
+
+static bool is_own(const struct doubt *doubt)
+{
+    return doubt->is_used && doubt->thread == sc_thread_id();
+}
+
+void sc_doubts_wait_begins(const struct sc_point *point)
+{
+    if (sc_likely(atomic_load_explicit(&doubt_count, memory_order_relaxed) == 0))
+        return;
+    sc_own_lock_take(&lock);
+    wait_count++;
+    for (unsigned i = 0; i < DOUBTS_MAX; i++)
+        if (is_own(&doubts[i]) && sc_order_point_covers(point, &doubts[i].of))
+            doubts[i].wait = wait_count;
+    sc_own_lock_give(&lock);
+}
+
+void sc_doubts_wait_ends(void)
+{
+    if (sc_likely(atomic_load_explicit(&doubt_count, memory_order_relaxed) == 0))
+        return;
+    sc_own_lock_take(&lock);
+    for (unsigned i = 0; i < DOUBTS_MAX; i++)
+        if (is_own(&doubts[i]))
+            doubts[i].wait = 0;
+    sc_own_lock_give(&lock);
+}
+
+/* Since the last look. A host function's thread may run others when it has returned. */
+static bool could_do_nothing(const struct doubt *doubt)
+{
+    if (doubt->within)
+        return !sc_host_functions_is_open(doubt->within);
+    return (doubt->wait && doubt->wait == doubt->seen_wait) ||
+           sc_host_functions_time_of(doubt->thread) == 0;
+}
+
+static void look(struct doubt *doubt)
+{
+    bool could_not = could_do_nothing(doubt);
+    for (unsigned i = 0; i < listed(doubt); i++) {
+        struct function *function = &doubt->functions[i];
+        unsigned steps = sc_host_functions_steps(function->launched);
+        if (!could_not)
+            function->steps = steps;
+        else if (steps >= function->steps + STEPS_MIN)
+            function->is_cleared = true;
+    }
+    doubt->seen_wait = doubt->wait;
+}
+
+void sc_doubts_look(unsigned doubt)
+{
+    if (!doubt)
+        return;
+    sc_own_lock_take(&lock);
+    look(&doubts[doubt - 1]);
+    sc_own_lock_give(&lock);
+}
+
+bool sc_doubts_remain(unsigned doubt)
+{
+    if (!doubt)
+        return true;
+    sc_own_lock_take(&lock);
+    const struct doubt *of = &doubts[doubt - 1];
+    bool remain = of->count > SC_HOST_FUNCTIONS_LISTED;
+    for (unsigned i = 0; i < listed(of); i++)
+        remain |= !of->functions[i].is_cleared;
+    sc_own_lock_give(&lock);
+    return remain;
+}

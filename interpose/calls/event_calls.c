@@ -103,6 +103,19 @@ SC_PAIR(cuEventRecordWithFlags, _ptsz, (CUevent event, CUstream stream, unsigned
     return recording_ends(&recording, real(event, stream, flags), event, flags);
 }
 
+/* The call may be of any number of threads: what they issued meanwhile counts as well. */
+void sc_event_calls_recorded(struct sc_stream_record *stream, CUevent event)
+{
+    struct sc_order_call ordered;
+    if (sc_streams_is_capturing(stream)) {
+        captured_record(CUDA_SUCCESS, event, stream, 0);
+        return;
+    }
+    struct sc_point point = begin_record(stream, &ordered);
+    sc_track_end_record(&sc_track, &ordered, true);
+    recorded(CUDA_SUCCESS, event, true, &point);
+}
+
 static void event_ends(CUevent event)
 {
     if (!sc_active())

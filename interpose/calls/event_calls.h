@@ -13,4 +13,8 @@ struct sc_stream_record;
  * may bring work. */
 bool sc_event_calls_join(struct sc_stream_record *stream, CUevent event);
 
+/* A call has just made the event stand for what the stream had to do by then, besides what the call
+ * does itself. */
+void sc_event_calls_recorded(struct sc_stream_record *stream, CUevent event);
+
 #endif

@@ -7,6 +7,7 @@
 #include "interpose/calls/beside_uses.h"
 #include "interpose/calls/device_memory.h"
 #include "interpose/calls/device_uses.h"
+#include "interpose/calls/event_calls.h"
 #include "interpose/calls/issue.h"
 #include "interpose/calls/kernel_uses.h"
 #include "interpose/capture/beside.h"
@@ -84,6 +85,24 @@ SC_PAIR(cuLaunchKernel, _ptsz,
     return end_launch(&work, &launch, result);
 }
 
+/* Of a kernel's launch, whose blocks may still be at work then: what was before them is done. */
+static void note_events(const struct sc_call *call, const CUlaunchConfig *config)
+{
+    struct sc_stream_record *stream = NULL;
+    for (unsigned i = 0; i < config->numAttrs; i++) {
+        const CUlaunchAttribute *attribute = &config->attrs[i];
+        CUevent event = NULL;
+        if (attribute->id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT)
+            event = attribute->value.programmaticEvent.event;
+        else if (attribute->id == CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT)
+            event = attribute->value.launchCompletionEvent.event;
+        if (event && !stream && sc_active())
+            stream = sc_streams_find(config->hStream, call->per_thread);
+        if (event && stream)
+            sc_event_calls_recorded(stream, event);
+    }
+}
+
 SC_PAIR(cuLaunchKernelEx, _ptsz,
         (const CUlaunchConfig *config, CUfunction f, void **parameters, void **extra),
         (config, f, parameters, extra))
@@ -99,8 +118,10 @@ SC_PAIR(cuLaunchKernelEx, _ptsz,
         moved.hStream = launch.stream;
         config = &moved;
     }
-    CUresult result = real(config, f, parameters, extra);
-    return end_launch(&work, &launch, result);
+    CUresult result = end_launch(&work, &launch, real(config, f, parameters, extra));
+    if (sc_unlikely(config->numAttrs) && result == CUDA_SUCCESS)
+        note_events(call, config);
+    return result;
 }
 
 SC_PAIR(cuLaunchCooperativeKernel, _ptsz,

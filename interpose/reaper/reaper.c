@@ -138,8 +138,11 @@ static bool suspend(const struct verdict *verdict)
         return false;
     lock_reaper();
     bool room = !reaper.stopping && !reaper.stopped && reaper.suspended_count < SUSPENDED_MAX;
-    if (room)
+    if (room) {
         reaper.suspended[reaper.suspended_count++] = *verdict;
+        reaper.woken = true; /* it may have found nothing to do, and sleep */
+        pthread_cond_signal(&reaper.work);
+    }
     unlock_reaper();
     return room;
 }

@@ -57,9 +57,24 @@ static void step(void)
     nanosleep(&(struct timespec){.tv_nsec = STEP_NS}, NULL);
 }
 
+/* Another thread is answered when the reaper has found that it has nothing to do. */
+static bool lets_reaper_sleep;
+
+static void let_reaper_sleep(void)
+{
+    uint32_t round = sc_reaper_round();
+    atomic_store(&blocks, false);
+    while (sc_reaper_round() == round)
+        step();
+    for (unsigned i = 0; i < 200; i++)
+        step();
+}
+
 bool sc_marks_ask(const struct sc_ticket *ticket)
 {
     unsigned asked = atomic_fetch_add(&asks, 1) + 1;
+    if (!is_reaper && lets_reaper_sleep)
+        let_reaper_sleep();
     while (is_reaper && atomic_load(&blocks)) {
         atomic_store(&is_blocked, true);
         step();
@@ -788,6 +803,20 @@ START_TEST(what_is_not_queued_is_excused_all_the_same)
 }
 END_TEST
 
+START_TEST(what_others_keep_back_is_not_forgotten)
+{
+    struct sc_op_info op = issue();
+    block_reaper(&op);
+    atomic_store(&is_open, true);
+    judge(&op, SC_BY_TOUCH);
+    lets_reaper_sleep = true;
+    sc_reaper_judge_now();
+    atomic_store(&is_open, false);
+    await_reports(2);
+    assert_reported(2, 0);
+}
+END_TEST
+
 START_TEST(others_judge_while_the_reaper_is_busy)
 {
     struct sc_op_info op = issue();
@@ -980,6 +1009,7 @@ int main(void)
     tcase_add_test(tests, the_end_writes_what_is_held_back);
     tcase_add_test(tests, what_is_not_queued_is_reported_at_once);
     tcase_add_test(tests, what_is_not_queued_is_excused_all_the_same);
+    tcase_add_test(tests, what_others_keep_back_is_not_forgotten);
     tcase_add_test(tests, others_judge_while_the_reaper_is_busy);
     tcase_add_test(tests, a_hold_ends_with_its_operation);
     tcase_add_test(tests, a_collection_gives_back_what_is_complete);

@@ -16,7 +16,25 @@ static CUresult issue_locked(CUstream stream, struct sim_work *work)
     return result ? result : sim_stream_work_locked(stream, work, NULL);
 }
 
-static CUresult launch(CUstream dflt, CUstream handle, const CUDA_KERNEL_NODE_PARAMS *params)
+/* The events that a launch records are those of its completion here, which the driver may make of
+ * them, too. */
+static CUresult record_events_locked(CUstream stream, const CUlaunchConfig *config)
+{
+    CUresult result = CUDA_SUCCESS;
+    for (unsigned i = 0; config && i < config->numAttrs && result == CUDA_SUCCESS; i++) {
+        const CUlaunchAttribute *attribute = &config->attrs[i];
+        if (attribute->id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT) {
+            result = sim_event_record_locked(attribute->value.programmaticEvent.event, stream);
+        } else if (attribute->id == CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT) {
+            result = sim_event_record_locked(attribute->value.launchCompletionEvent.event, stream);
+        }
+    }
+    return result;
+}
+
+/* `config`: NULL if the launch has no attributes. */
+static CUresult launch(CUstream dflt, CUstream handle, const CUDA_KERNEL_NODE_PARAMS *params,
+                       const CUlaunchConfig *config)
 {
     struct sim_work work = {0};
     CUstream stream;
@@ -39,6 +57,9 @@ static CUresult launch(CUstream dflt, CUstream handle, const CUDA_KERNEL_NODE_PA
     } else if (result == CUDA_SUCCESS) {
         result = issue_locked(stream, &work);
     }
+    if (result == CUDA_SUCCESS) {
+        result = record_events_locked(stream, config);
+    }
     sim_unlock();
     return result;
 }
@@ -54,7 +75,7 @@ SIM_API_PTSZ(cuLaunchKernel,
         f,         gridDimX,       gridDimY,     gridDimZ, blockDimX, blockDimY,
         blockDimZ, sharedMemBytes, kernelParams, extra,    NULL,      NULL,
     };
-    return launch(dflt, hStream, &params);
+    return launch(dflt, hStream, &params, NULL);
 }
 
 SIM_API_PTSZ(cuLaunchKernelEx,
@@ -78,7 +99,7 @@ SIM_API_PTSZ(cuLaunchKernelEx,
         NULL,
         NULL,
     };
-    return launch(dflt, config->hStream, &params);
+    return launch(dflt, config->hStream, &params, config);
 }
 
 SIM_API_PTSZ(cuLaunchCooperativeKernel,
@@ -92,5 +113,5 @@ SIM_API_PTSZ(cuLaunchCooperativeKernel,
         f,         gridDimX,       gridDimY,     gridDimZ, blockDimX, blockDimY,
         blockDimZ, sharedMemBytes, kernelParams, NULL,     NULL,      NULL,
     };
-    return launch(dflt, hStream, &params);
+    return launch(dflt, hStream, &params, NULL);
 }

@@ -21,7 +21,8 @@
     X(STACK, "stack", "stacks")                                                                    \
     X(PAGEABLE, "pageable", "pageable memory")                                                     \
     X(UNSEEN, "unseen", "operations whose order the host decides unseen")                          \
-    X(HANDLER, "handler", "no handler or thread of the library could be installed")
+    X(HANDLER, "handler", "no handler or thread of the library could be installed")                \
+    X(DATA_LIMIT, "data_limit", "the process's data is limited (ulimit -d)")
 
 enum sc_unguarded_reason {
 #define X(reason, name, words) SC_UNGUARDED_##reason,
@@ -75,7 +76,8 @@ static inline uint64_t sc_unguarded_operations(const struct sc_unguarded *unguar
 static inline uint64_t sc_unguarded_given_up(const struct sc_unguarded *unguarded)
 {
     return sc_unguarded_of(unguarded, SC_UNGUARDED_MAPPINGS) +
-           sc_unguarded_of(unguarded, SC_UNGUARDED_HANDLER);
+           sc_unguarded_of(unguarded, SC_UNGUARDED_HANDLER) +
+           sc_unguarded_of(unguarded, SC_UNGUARDED_DATA_LIMIT);
 }
 
 static inline uint64_t sc_unguarded_bytes(const struct sc_unguarded *unguarded)

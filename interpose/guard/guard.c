@@ -7,6 +7,7 @@
 #include "interpose/base/process.h"
 #include "interpose/base/spare_stack.h"
 #include "interpose/base/upcalls.h"
+#include "interpose/guard/data_limit.h"
 #include "interpose/guard/map_budget.h"
 #include "interpose/guard/mappings.h"
 #include "interpose/guard/neighbours.h"
@@ -296,6 +297,9 @@ static bool can_guard(const struct sc_pages *pages, enum sc_unguarded_reason *re
         return false;
     *reason = SC_UNGUARDED_MAPPINGS;
     if (!sc_map_budget_allows())
+        return false;
+    *reason = SC_UNGUARDED_DATA_LIMIT;
+    if (sc_data_limit_is_set())
         return false;
     *reason = SC_UNGUARDED_HANDLER;
     return sc_reaper_start() && sc_signals_take_over();

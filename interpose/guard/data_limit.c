@@ -1,0 +1,38 @@
+#include "interpose/guard/data_limit.h"
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/resource.h>
+
+#include "track/kernel.h"
+#include "track/ticks.h"
+
+#include "track/poison.h"
+
+#define ASK_AGAIN_NS UINT64_C(10000000)
+
+/* As the kernel has it, whatever struct rlimit is to the C library. */
+struct limit {
+    uint64_t soft, hard;
+};
+
+static _Atomic uint64_t asked_ns;
+static _Atomic bool is_set;
+
+static bool ask(void)
+{
+    struct limit limit = {UINT64_MAX, UINT64_MAX};
+    sc_kernel_call(SYS_prlimit64, 0, RLIMIT_DATA, NULL, &limit);
+    return limit.soft != UINT64_MAX;
+}
+
+bool sc_data_limit_is_set(void)
+{
+    uint64_t now_ns = sc_coarse_now_ns();
+    if (now_ns - atomic_load_explicit(&asked_ns, memory_order_relaxed) > ASK_AGAIN_NS) {
+        atomic_store_explicit(&asked_ns, now_ns, memory_order_relaxed);
+        atomic_store_explicit(&is_set, ask(), memory_order_relaxed);
+    }
+    return atomic_load_explicit(&is_set, memory_order_relaxed);
+}

@@ -56,12 +56,22 @@ static void expect(const void *memory, size_t size_bytes, enum kind expected)
                      expected == PLAIN);
 }
 
+/* A sanitizer's own heap begins where there is no access below, and then counts as a stack. */
+static void expect_heap(const void *memory, size_t size_bytes)
+{
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    ck_assert(sc_mappings_are_plain((uintptr_t)memory, size_bytes, disguised));
+#else
+    expect(memory, size_bytes, PLAIN);
+#endif
+}
+
 START_TEST(the_heap_is_plain)
 {
     void *small = take(LARGE / 4);
     void *large = take(LARGE * 10);
-    expect(small, LARGE / 4, PLAIN);
-    expect(large, LARGE * 10, PLAIN);
+    expect_heap(small, LARGE / 4);
+    expect_heap(large, LARGE * 10);
     give(small);
     give(large);
 }
@@ -90,7 +100,7 @@ static void *look_at_locals(void *heap)
     expect(local, sizeof local, PLAIN_STACK);
     /* Of an arena of the thread's, which may adjoin a stack and then counts as one. */
     ck_assert(sc_mappings_are_plain((uintptr_t)own, LARGE / 4, disguised));
-    expect(heap, LARGE / 4, PLAIN);
+    expect_heap(heap, LARGE / 4);
     give(own);
     return NULL;
 }

@@ -8,7 +8,7 @@
 /* A kernel works on the device's memory, by the device's addresses. */
 static CUresult issue_locked(CUstream stream, struct sim_work *work)
 {
-    bool waits;
+    bool waits = false;
     CUresult result = CUDA_SUCCESS;
     if (work->kind == WORK_KERNEL_COPY && !sim_copy_empty(&work->copy)) {
         result = sim_copy_bind_node_locked(&work->copy, &waits);

@@ -9,10 +9,15 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stddef.h>
 
 /* Above 0 while the calling thread is within such a lock, and always on threads of the library's,
  * which cannot wait for themselves. A signal handler may read it. */
 extern __thread int sc_own_lock_depth __attribute__((tls_model("initial-exec")));
+
+/* What the thread is to do when it has left its last such lock, or NULL. A signal handler that
+ * interrupts the thread within one may set it. */
+extern __thread void (*sc_own_lock_left)(void) __attribute__((tls_model("initial-exec")));
 
 static inline void sc_own_lock_enter(void)
 {
@@ -23,7 +28,10 @@ static inline void sc_own_lock_enter(void)
 static inline void sc_own_lock_leave(void)
 {
     atomic_signal_fence(memory_order_seq_cst);
-    sc_own_lock_depth--;
+    int depth = --sc_own_lock_depth;
+    atomic_signal_fence(memory_order_seq_cst);
+    if (__builtin_expect(sc_own_lock_left != NULL, 0) && depth == 0)
+        sc_own_lock_left();
 }
 
 static inline void sc_own_lock_take(pthread_mutex_t *lock)

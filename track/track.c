@@ -12,6 +12,7 @@ enum { RETIRE_BATCH = 256 };
 
 struct sc_track sc_track = {.lock = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP};
 __thread int sc_own_lock_depth __attribute__((tls_model("initial-exec")));
+__thread void (*sc_own_lock_left)(void) __attribute__((tls_model("initial-exec")));
 
 /* Held for some tens of nanoseconds: a thread that finds it taken spins before it sleeps. */
 static void init_lock(pthread_mutex_t *lock)

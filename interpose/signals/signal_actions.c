@@ -14,6 +14,7 @@
 #include "interpose/base/kernel_mask.h"
 #include "interpose/base/loader.h"
 #include "interpose/base/sanitizers.h"
+#include "interpose/signals/postponed_signal.h"
 #include "interpose/signals/sharing.h"
 #include "interpose/signals/signal_mask.h"
 #include "interpose/signals/signals.h"
@@ -43,7 +44,7 @@ static int real_sigaction(int number, const struct sigaction *action, struct sig
 /* By signal: the last handler that the program set, which may be about to be called, and what of
  * its action the kernel does not have. */
 static _Atomic(handler_function *) handlers[SIGNALS + 1];
-static _Atomic uint64_t masks_fault, wants_no_info;
+static _Atomic uint64_t masks_fault, wants_no_info, resets;
 
 static bool is_in(const _Atomic uint64_t *signals, int number)
 {
@@ -100,9 +101,24 @@ static handler_function *prepare(int number, ucontext_t *context, struct sc_fram
     return atomic_load_explicit(&handlers[number], memory_order_acquire);
 }
 
+/* The way back takes what is believed out of the frame. */
+static bool postpone(int number, siginfo_t *info, ucontext_t *context, struct sc_frame frame)
+{
+    if (!sc_sigreturn_leads_back(frame.caller) || is_in(&resets, number) ||
+        !sc_postponed_signal_put(number, info, context))
+        return false;
+    if (SC_SIGRETURN_IS_OURS && sc_signal_mask_blocks_fault())
+        sigaddset(&context->uc_sigmask, SIGSEGV);
+    return true;
+}
+
 /* The program's handler is left by a tail call: it stands where the kernel would have put it. */
 static void enter(int number, siginfo_t *info, void *context)
 {
+    if (sc_postponed_signal_is_due() && postpone(number, info, context, SC_FRAME()))
+        return;
+    if (sc_unlikely(number == sc_postponed_signal_ahead))
+        sc_postponed_signal_take_turn(info);
     handler_function *handler = prepare(number, context, SC_FRAME());
     handler(number, info, context);
 #if !SC_SIGRETURN_IS_OURS
@@ -158,6 +174,7 @@ static int change_other_locked(int number, const struct sigaction *action, struc
     if (action) {
         put_in(&masks_fault, number, is_called && sigismember(&action->sa_mask, SIGSEGV) == 1);
         put_in(&wants_no_info, number, is_called && !(action->sa_flags & SA_SIGINFO));
+        put_in(&resets, number, is_called && (action->sa_flags & (int)SA_RESETHAND));
     }
     int result = real_sigaction(number, is_called ? &ours : action, old);
     if (result == 0 && old)

@@ -15,6 +15,7 @@
 #include "interpose/base/loader.h"
 #include "interpose/base/upcalls.h"
 #include "interpose/signals/kept_signal.h"
+#include "interpose/signals/postponed_signal.h"
 #include "interpose/signals/sharing.h"
 #include "interpose/signals/signal_mask.h"
 #include "interpose/signals/sigreturn.h"
@@ -64,6 +65,7 @@ void sc_signals_unlock(const struct sc_signals_lock *lock)
 void sc_signals_child(void)
 {
     sc_signal_mask.keeps_one = false;
+    sc_postponed_signal_child();
     atomic_store(&locked, false);
     sc_sharing_child();
 }

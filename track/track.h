@@ -266,9 +266,10 @@ void sc_track_limit_snapshots(struct sc_track *track, uintptr_t address, size_t 
                               enum sc_snapshots snapshots);
 
 /* A step of sc_spans_apply. The kernel may refuse what the step leads to (sc_spans_refuse): then
- * the operation is not guarded, and is counted. */
+ * the operation is not guarded, and is counted with the reason. */
 bool sc_track_apply_guards(struct sc_track *track, struct sc_access_change *change);
-void sc_track_refuse_guard(struct sc_track *track, const struct sc_access_change *change);
+void sc_track_refuse_guard(struct sc_track *track, const struct sc_access_change *change,
+                           enum sc_unguarded_reason reason);
 bool sc_track_retry_guards(struct sc_track *track);
 enum sc_access sc_track_guarded_access(struct sc_track *track, uintptr_t address);
 bool sc_track_guards_cover(struct sc_track *track, uintptr_t address);

@@ -121,12 +121,13 @@ bool sc_track_apply_guards(struct sc_track *track, struct sc_access_change *chan
     return more;
 }
 
-void sc_track_refuse_guard(struct sc_track *track, const struct sc_access_change *change)
+void sc_track_refuse_guard(struct sc_track *track, const struct sc_access_change *change,
+                           enum sc_unguarded_reason reason)
 {
     lock(track);
     uint32_t op = sc_spans_refuse(&track->inflight.guards, change);
     if (op) {
-        sc_unguarded_note(&track->unguarded, SC_UNGUARDED_MAPPINGS,
+        sc_unguarded_note(&track->unguarded, reason,
                           sc_shape_hull_bytes(&sc_inflight_op(&track->inflight, op)->info.shape));
         sc_inflight_unguard(&track->inflight, op);
     }

@@ -27,6 +27,12 @@ static bool ask(void)
     return limit.soft != UINT64_MAX;
 }
 
+void sc_data_limit_changes(void)
+{
+    atomic_store(&asked_ns, sc_coarse_now_ns());
+    atomic_store(&is_set, true);
+}
+
 bool sc_data_limit_is_set(void)
 {
     uint64_t now_ns = sc_coarse_now_ns();

@@ -15,4 +15,7 @@
  * at any time. */
 bool sc_data_limit_is_set(void);
 
+/* The program is about to set the limit: it counts as set until the kernel is asked again. */
+void sc_data_limit_changes(void);
+
 #endif

@@ -9,18 +9,17 @@
 
 #include "track/poison.h"
 
-bool sc_page_access_set(uintptr_t address, size_t size_bytes, enum sc_access access)
+int sc_page_access_set(uintptr_t address, size_t size_bytes, enum sc_access access)
 {
     static const long protections[] = {
         [SC_ACCESS_NONE] = PROT_NONE,
         [SC_ACCESS_READ] = PROT_READ,
         [SC_ACCESS_ALL] = PROT_READ | PROT_WRITE,
     };
-    int saved = errno;
-    bool done = size_bytes == 0 ||
-                sc_kernel_call(SYS_mprotect, address, size_bytes, protections[access]) == 0;
-    errno = saved;
-    return done;
+    if (size_bytes == 0)
+        return 0;
+    int result = (int)sc_kernel_call(SYS_mprotect, address, size_bytes, protections[access]);
+    return access == SC_ACCESS_ALL && result == -EPERM ? 0 : result;
 }
 
 bool sc_page_access_denies(uintptr_t address, enum sc_touch touch)

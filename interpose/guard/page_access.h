@@ -12,9 +12,11 @@
 
 #include "track/spans.h"
 
-/* mprotect of whole pages, past the library's own hook. True for no pages at all. False: the kernel
- * refuses for want of a mapping (vm.max_map_count), and may have changed some of the pages. */
-bool sc_page_access_set(uintptr_t address, size_t size_bytes, enum sc_access access);
+/* mprotect of whole pages, past the library's own hook. 0, for no pages at all as well, or -errno:
+ * the kernel refuses, and may have changed some of the pages. -ENOMEM for want of a mapping
+ * (vm.max_map_count); -EPERM where access is taken from sealed memory (mseal), which counts as
+ * given back, since nobody could have taken it. */
+int sc_page_access_set(uintptr_t address, size_t size_bytes, enum sc_access access);
 
 /* Would a touch of the address fault now? Asks the kernel. */
 bool sc_page_access_denies(uintptr_t address, enum sc_touch touch);

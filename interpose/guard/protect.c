@@ -32,27 +32,33 @@ static void unlock(void)
 
 /* Pages on loan, where the kernel would find forbidden what it does for the program, are guarded by
  * nothing any more, as after a touch beside an operation's bytes. */
-static bool tell(struct sc_access_change change)
+static int tell(struct sc_access_change change)
 {
     uintptr_t end = change.address + change.size_bytes;
-    bool told = true;
+    int refused = 0;
     for (struct sc_lent lent; change.address < end && sc_loans_find(&change, &lent);) {
         struct sc_pages pages = sc_spans_pages(guards(), lent.address, lent.size_bytes);
         sc_track_let_go(&sc_track, lent.address, lent.size_bytes, lent.touch, true,
                         SC_UNGUARDED_KERNEL);
-        told &= sc_page_access_set(change.address, pages.start - change.address, change.access);
+        int result =
+            sc_page_access_set(change.address, pages.start - change.address, change.access);
+        refused = refused ? refused : result;
         change.address = pages.end;
         change.size_bytes = end - change.address;
     }
-    return sc_page_access_set(change.address, change.size_bytes, change.access) && told;
+    int result = sc_page_access_set(change.address, change.size_bytes, change.access);
+    return refused ? refused : result;
 }
 
 static void tell_all(void)
 {
     struct sc_access_change change;
-    while (sc_track_apply_guards(&sc_track, &change))
-        if (change.size_bytes && !tell(change))
-            sc_track_refuse_guard(&sc_track, &change);
+    while (sc_track_apply_guards(&sc_track, &change)) {
+        int refused = change.size_bytes ? tell(change) : 0;
+        if (refused)
+            sc_track_refuse_guard(&sc_track, &change,
+                                  refused == -ENOMEM ? SC_UNGUARDED_MAPPINGS : SC_UNGUARDED_MEMORY);
+    }
 }
 
 /* To part pages from their neighbours takes mappings, and to let go of all of them together takes
@@ -103,7 +109,7 @@ bool sc_protect_is_programs(uintptr_t address, enum sc_touch touch)
 bool sc_protect_let_through(uintptr_t address)
 {
     return sc_page_access_set(address & ~guards()->page_mask, guards()->page_mask + 1,
-                              SC_ACCESS_ALL);
+                              SC_ACCESS_ALL) == 0;
 }
 
 /* Twice, since what the kernel refuses at first it grants when the rest has been let go. */
@@ -114,7 +120,7 @@ bool sc_protect_let_go_inherited(uintptr_t address)
     for (unsigned round = 0; round < 2; round++)
         for (uint32_t span = 0; sc_spans_inherited(guards(), &span, &change);) {
             found |= address - change.address < change.size_bytes;
-            if (sc_page_access_set(change.address, change.size_bytes, change.access))
+            if (sc_page_access_set(change.address, change.size_bytes, change.access) == 0)
                 sc_spans_let_go_inherited(guards(), span);
         }
     sc_spans_forget(guards());

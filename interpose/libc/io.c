@@ -66,6 +66,7 @@
 
 #include "interpose/base/compiler.h"
 #include "interpose/base/loader.h"
+#include "interpose/guard/data_limit.h"
 #include "interpose/guard/guard.h"
 #include "interpose/guard/keep_off.h"
 #include "interpose/guard/look.h"
@@ -136,6 +137,7 @@ static enum sc_touch touch_of_pipe(int fd)
 #define LATER_EACH(list, count) sc_look_at_requests(look, (struct aiocb *const *)(list), count)
 
 #define BY_PRCTL(option, name) look_at_prctl(look, option, name)
+#define BY_LIMIT(which, to) look_at_limit(look, which, to)
 #define BY_PTRACE(request, a, b) look_at_ptrace(look, request, a, b)
 #define BY_PROCESS(pid, pieces, count, touch) look_at_process(look, pid, pieces, count, touch)
 
@@ -145,6 +147,15 @@ static void look_at_prctl(struct sc_look *look, int option, const void *name)
         WRITES(name, NAME_BYTES);
     if (option == PR_SET_NAME)
         STRING(name, NAME_BYTES);
+}
+
+/* What is guarded is let go while that is allowed. */
+static void look_at_limit(struct sc_look *look, int which, const void *to)
+{
+    if (!look->loans || which != RLIMIT_DATA || !to)
+        return;
+    sc_data_limit_changes();
+    sc_guard_release_all();
 }
 
 /* The kernel knows a process by each of its threads. */

@@ -1,4 +1,4 @@
-/* munmap, mremap, mprotect, and mmap over memory in flight.
+/* munmap, mremap, mprotect, mseal, and mmap over memory in flight.
  *
  * A mapping that goes away under a copy stays until the copy is complete; one that must move,
  * shrink or be replaced waits. Access that is taken away hurts what the driver itself reads and
@@ -206,6 +206,14 @@ void sc_mmap_protect(const char *api, void *address, size_t size_bytes, int prot
                               protection & PROT_READ ? is_written_pageable : is_pageable,
                               &(struct sc_culprit){api, site, NULL});
     sc_losses_leave_alone(address, whole, SC_SNAPSHOTS_PEEKED);
+}
+
+/* What is sealed has the access that it has for good. */
+void sc_mmap_seal(void *address, size_t size_bytes)
+{
+    size_t whole = sc_losses_whole_pages(size_bytes);
+    if (whole && sc_losses_are_pages(address, whole))
+        sc_losses_leave_alone(address, whole, SC_SNAPSHOTS_PLAIN);
 }
 
 SC_EXPORT int mprotect(void *address, size_t size_bytes, int protection)

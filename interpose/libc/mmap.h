@@ -22,4 +22,7 @@ void sc_mmap_map(void *address, size_t size_bytes, int flags, void *site);
 /* Before mprotect or pkey_mprotect, which `api` names. */
 void sc_mmap_protect(const char *api, void *address, size_t size_bytes, int protection, void *site);
 
+/* Before mseal. */
+void sc_mmap_seal(void *address, size_t size_bytes);
+
 #endif

@@ -34,6 +34,8 @@
 
 #include "track/poison.h"
 
+enum { SEAL = 462 }; /* mseal; headers may be older */
+
 typedef long call_function(long number, long a, long b, long c, long d, long e, long f);
 
 SC_NEXT_RECORD(next_call, "syscall", NULL);
@@ -121,6 +123,7 @@ static inline __attribute__((always_inline)) bool has_hook(long number)
     case SYS_mremap:
     case SYS_mprotect:
     case SYS_pkey_mprotect:
+    case SEAL:
     case SYS_execve:
     case SYS_exit_group:
     case SYS_rt_sigprocmask:
@@ -146,6 +149,9 @@ static bool prepare(long number, const long *of, void *site)
         return false;
     case SYS_execve:
         sc_exec_prepare();
+        return false;
+    case SEAL:
+        sc_mmap_seal(address, (size_t)of[1]);
         return false;
     default:
         sc_mmap_protect(number == SYS_mprotect ? "mprotect" : "pkey_mprotect", address,

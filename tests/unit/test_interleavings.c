@@ -230,15 +230,15 @@ static bool denies(uintptr_t address, enum sc_touch touch)
     return access == SC_ACCESS_NONE || (access == SC_ACCESS_READ && touch == SC_TOUCH_WRITE);
 }
 
-bool sc_page_access_set(uintptr_t address, size_t size_bytes, enum sc_access access)
+int sc_page_access_set(uintptr_t address, size_t size_bytes, enum sc_access access)
 {
     if (size_bytes == 0)
-        return true;
+        return 0;
     yield();
     for (uintptr_t page = address; page < address + size_bytes; page += PAGE)
         kernel[page_of(page)] = access;
     yield();
-    return true;
+    return 0;
 }
 
 bool sc_page_access_denies(uintptr_t address, enum sc_touch touch)

@@ -7,6 +7,7 @@
 #include "cupti_hooks/ear.h"
 #include "interpose/base/process.h"
 #include "interpose/base/unwind.h"
+#include "interpose/reaper/excuses.h"
 #include "interpose/reaper/reaper.h"
 #include "interpose/streams/contexts.h"
 #include "report/annotations.h"
@@ -96,11 +97,17 @@ static bool is_over(const struct sc_op_info *op, enum sc_finding finding)
     return finding != SC_BY_TOUCH && sc_contexts_has_lost(op->ticket.stream);
 }
 
+/* A call in a context that is lost is refused. */
+static bool is_refused(const struct sc_later *later)
+{
+    return later && sc_contexts_has_lost(later->ticket.stream);
+}
+
 static void report(enum sc_hazard_code code, enum sc_action action, const struct sc_ops *ops,
                    const struct sc_buffer *buffer, const struct sc_culprit *culprit,
                    enum sc_finding finding, const struct sc_later *later)
 {
-    if (ops->count == 0)
+    if (ops->count == 0 || is_refused(later))
         return;
     int saved = errno;
     struct sc_hazard_event event = sc_hazards_event(culprit);

@@ -4,7 +4,7 @@
 //
 // A kernel fails while copies of other streams are in flight, and a wait says so (719). Nothing
 // runs any more: the program gives all of its memory back, which is no mistake, and sees the
-// driver's own answers.
+// driver's own answers. So it is with what it tries on another stream when the first one is gone.
 #include "faulting.h"
 
 enum { SIZE = 64 << 10 };
@@ -46,5 +46,7 @@ int main(void)
     SHOW(cuStreamSynchronize(copying));
     SHOW(cuMemFree(to));
     SHOW(cuStreamDestroy(copying));
+    SHOW(cuMemsetD8Async(to, 0, SIZE, failing));
+    SHOW(cuMemcpyDtoDAsync(to, to + SIZE / 2, SIZE / 2, failing));
     return 0;
 }

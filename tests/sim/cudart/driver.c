@@ -16,6 +16,7 @@ static pthread_mutex_t primary_lock = PTHREAD_MUTEX_INITIALIZER;
 static CUcontext primary[MAX_DEVICES];
 
 static __thread int thread_device;
+static __thread CUcontext thread_primary; /* what it was made current to by us, last */
 static __thread cudaError_t last_error;
 static _Atomic int sticky_error; /* a lost context fails every later call of the process */
 
@@ -74,8 +75,10 @@ CUresult rt_bind_device(int device)
     CUresult result = rt_primary(device, &context);
     if (result == CUDA_SUCCESS)
         result = CALL(cuCtxSetCurrent, context);
-    if (result == CUDA_SUCCESS)
+    if (result == CUDA_SUCCESS) {
         thread_device = device;
+        thread_primary = context;
+    }
     return result;
 }
 
@@ -91,10 +94,23 @@ CUresult rt_device(int *device)
     return result;
 }
 
+/* The primary context that the thread was given last may have been reset, by another thread too. */
+static bool has_been_reset(CUcontext current)
+{
+    if (current != thread_primary)
+        return false;
+    pthread_mutex_lock(&primary_lock);
+    bool is_gone = primary[thread_device] != current;
+    pthread_mutex_unlock(&primary_lock);
+    return is_gone;
+}
+
 CUcontext rt_current_context(void)
 {
     CUcontext current = NULL;
-    return CALL(cuCtxGetCurrent, &current) == CUDA_SUCCESS ? current : NULL;
+    if (CALL(cuCtxGetCurrent, &current) != CUDA_SUCCESS)
+        return NULL;
+    return current && !has_been_reset(current) ? current : NULL;
 }
 
 CUresult rt_reset_device(void)

@@ -93,7 +93,7 @@ cudaError_t rt_leave_quietly(struct rt_call *call, cudaError_t result);
 CUresult rt_bind_device(int device); /* makes its primary context current to the thread */
 CUresult rt_primary(int device, CUcontext *context);
 CUresult rt_device(int *device);    /* the calling thread's */
-CUcontext rt_current_context(void); /* NULL where there is none */
+CUcontext rt_current_context(void); /* NULL where there is none, or it has been reset */
 CUresult rt_reset_device(void);     /* and forgets every module loaded there */
 cudaError_t rt_last_error(bool take);
 

@@ -346,6 +346,24 @@ static void test_device(void)
     CHECK(found == cudaDriverEntryPointSymbolNotFound);
 }
 
+/* The next call that needs a context has a new one, on every thread that had the one before. */
+static void test_reset(void)
+{
+    void *device = NULL;
+    cudaStream_t stream;
+    OK(cudaDeviceReset());
+    OK(cudaMalloc(&device, N));
+    OK(cudaStreamCreate(&stream));
+    scramble();
+    OK(cudaMemcpyAsync(device, from, N, cudaMemcpyHostToDevice, stream));
+    OK(cudaMemcpyAsync(to, device, N, cudaMemcpyDeviceToHost, stream));
+    OK(cudaStreamSynchronize(stream));
+    CHECK(memcmp(from, to, N) == 0);
+    OK(cudaDeviceReset());
+    OK(cudaDeviceReset());
+    OK(cudaGetLastError());
+}
+
 int main(void)
 {
     unsigned char *device;
@@ -363,6 +381,7 @@ int main(void)
     test_user_object();
     test_launch();
     OK(cudaFree(device));
+    test_reset();
     puts("ok");
     return 0;
 }
